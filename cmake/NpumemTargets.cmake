@@ -1,0 +1,34 @@
+# The flags that every target gets, and one function for each kind of target.
+
+add_library(npumem_flags INTERFACE)
+target_compile_features(npumem_flags INTERFACE c_std_17)
+target_compile_definitions(npumem_flags INTERFACE _GNU_SOURCE NPUMEM_PROJECT_VERSION="${PROJECT_VERSION}")
+target_include_directories(npumem_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(npumem_flags INTERFACE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+                                              -fno-omit-frame-pointer $<$<BOOL:${NPUMEM_WERROR}>:-Werror>)
+if(NPUMEM_SANITIZE)
+  target_compile_options(npumem_flags INTERFACE -fsanitize=${NPUMEM_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(npumem_flags INTERFACE -fsanitize=${NPUMEM_SANITIZE})
+endif()
+if(NPUMEM_COVERAGE)
+  target_compile_options(npumem_flags INTERFACE --coverage)
+  target_link_options(npumem_flags INTERFACE --coverage)
+endif()
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_EXTENSIONS ON)
+
+# npumem_add_library(NAME SOURCES a.c ... LINKS nm_base ...): the static library of one folder of src/.
+function(npumem_add_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC npumem_flags ${ARG_LINKS})
+endfunction()
+
+# npumem_add_program(NAME SOURCES a.c ... LINKS nm_store ...): an installed program.
+function(npumem_add_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE npumem_flags ${ARG_LINKS})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * XXH64 with seed 0, as the public specification of xxHash defines it (the checksum that zstd uses inside its frames).
+ */
+#ifndef NM_BASE_CHECKSUM_H
+#define NM_BASE_CHECKSUM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t nm_checksum(const void *data, size_t len);
+
+#endif

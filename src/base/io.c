@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int system_open(const char *path, int flags, mode_t mode)
+{
+    return open(path, flags, mode);
+}
+
+nm_io_calls nm_io = {system_open, read, write, fsync, rename, close};
+
+nm_status nm_io_open(const char *path, int flags, mode_t mode, int *fd, nm_error *err)
+{
+    do
+        *fd = nm_io.open(path, flags | O_CLOEXEC, mode);
+    while (*fd < 0 && errno == EINTR);
+    if (*fd >= 0)
+        return NM_OK;
+    if (errno == EEXIST)
+        return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "is already there");
+    return nm_fail_errno(err, errno, "cannot open");
+}
+
+nm_status nm_io_read(int fd, void *data, size_t len, size_t *got, nm_error *err)
+{
+    *got = 0;
+    while (*got < len) {
+        ssize_t count = nm_io.read(fd, (char *)data + *got, len - *got);
+
+        if (count == 0)
+            break;
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return nm_fail_errno(err, errno, "cannot read");
+        *got += (size_t)count;
+    }
+    return NM_OK;
+}
+
+nm_status nm_io_read_all(int fd, size_t max_bytes, nm_buffer *out, nm_error *err)
+{
+    nm_status status = NM_OK;
+    size_t got = 1;
+
+    while (status == NM_OK && got > 0) {
+        status = nm_buffer_reserve(out, 65536, err);
+        if (status == NM_OK)
+            status = nm_io_read(fd, out->data + out->len, out->cap - out->len, &got, err);
+        if (status == NM_OK)
+            out->len += got;
+        if (status == NM_OK && out->len > max_bytes)
+            status = nm_fail(err, NM_ERR_LIMIT, max_bytes, "is larger than %zu bytes", max_bytes);
+    }
+    return status;
+}
+
+nm_status nm_io_write(int fd, const void *data, size_t len, nm_error *err)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t count = nm_io.write(fd, (const char *)data + done, len - done);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return nm_fail_errno(err, errno, "cannot write");
+        done += (size_t)count;
+    }
+    return NM_OK;
+}
+
+nm_status nm_io_sync_path(const char *path, nm_error *err)
+{
+    int fd;
+    nm_status status = nm_io_open(path, O_RDONLY, 0, &fd, err);
+
+    if (status != NM_OK)
+        return status;
+    if (nm_io.fsync(fd) != 0)
+        status = nm_fail_errno(err, errno, "cannot sync");
+    nm_io_close(fd);
+    return status;
+}
+
+nm_status nm_io_replace(const char *from, const char *to, nm_error *err)
+{
+    char folder[PATH_MAX];
+
+    if (snprintf(folder, sizeof folder, "%s", to) >= (int)sizeof folder)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
+    if (nm_io.rename(from, to) != 0)
+        return nm_fail_errno(err, errno, "cannot rename");
+    return nm_io_sync_path(dirname(folder), err);
+}
+
+void nm_io_close(int fd)
+{
+    if (fd >= 0)
+        nm_io.close(fd);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Files, outside the recorded program. Every call is retried on EINTR and made whole on a short read or write, and goes
+ * through nm_io, a table of system calls that tests replace to make each one fail in turn.
+ */
+#ifndef NM_BASE_IO_H
+#define NM_BASE_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+typedef struct nm_io_calls {
+    int (*open)(const char *path, int flags, mode_t mode);
+    ssize_t (*read)(int fd, void *data, size_t len);
+    ssize_t (*write)(int fd, const void *data, size_t len);
+    int (*fsync)(int fd);
+    int (*rename)(const char *from, const char *to);
+    int (*close)(int fd);
+} nm_io_calls;
+
+extern nm_io_calls nm_io; /* the system's own calls, unless a test has put others there */
+
+/* Opens with O_CLOEXEC. *fd is the caller's to close with nm_io_close. */
+nm_status nm_io_open(const char *path, int flags, mode_t mode, int *fd, nm_error *err);
+
+/* Reads until `len` bytes or the end of the file; *got says how many. */
+nm_status nm_io_read(int fd, void *data, size_t len, size_t *got, nm_error *err);
+
+/* Appends everything that is left in fd to *out; NM_ERR_LIMIT past `max_bytes`. */
+nm_status nm_io_read_all(int fd, size_t max_bytes, nm_buffer *out, nm_error *err);
+
+nm_status nm_io_write(int fd, const void *data, size_t len, nm_error *err);
+
+/* Writes the file's (or folder's) data to the disk. */
+nm_status nm_io_sync_path(const char *path, nm_error *err);
+
+/* Renames and then syncs the folder of `to`, so that the new name survives a power cut. */
+nm_status nm_io_replace(const char *from, const char *to, nm_error *err);
+
+void nm_io_close(int fd); /* fd < 0 is fine */
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * At most three quarters full. An empty slot ends every probe, and removal moves later members of the same run back, so
+ * that no markers of removed keys pile up.
+ */
+#include "base/map.h"
+
+#include <stdlib.h>
+
+struct nm_map_slot {
+    nm_key key;
+    uint64_t value;
+    bool is_used;
+};
+
+static size_t home_of(const nm_map *map, nm_key key)
+{
+    uint64_t hash = (key.high + 0x9E3779B97F4A7C15u) * 0xBF58476D1CE4E5B9u ^ key.low;
+
+    hash = (hash ^ hash >> 32) * 0x94D049BB133111EBu;
+    return (hash ^ hash >> 29) & (map->capacity - 1);
+}
+
+static bool same_key(nm_key a, nm_key b)
+{
+    return a.high == b.high && a.low == b.low;
+}
+
+/* The slot that holds the key, or the empty one where it would go. The map has at least one empty slot. */
+static nm_map_slot *slot_for(const nm_map *map, nm_key key)
+{
+    size_t at = home_of(map, key);
+
+    while (map->slots[at].is_used && !same_key(map->slots[at].key, key))
+        at = (at + 1) & (map->capacity - 1);
+    return &map->slots[at];
+}
+
+static nm_status grow(nm_map *map, nm_error *err)
+{
+    nm_map larger = {.count = map->count, .capacity = map->capacity == 0 ? 16 : map->capacity * 2};
+
+    larger.slots = calloc(larger.capacity, sizeof *larger.slots);
+    if (larger.slots == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a map of %zu keys", map->count);
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->slots[i].is_used)
+            *slot_for(&larger, map->slots[i].key) = map->slots[i];
+    free(map->slots);
+    *map = larger;
+    return NM_OK;
+}
+
+uint64_t *nm_map_get(const nm_map *map, nm_key key)
+{
+    if (map->count == 0)
+        return NULL;
+
+    nm_map_slot *slot = slot_for(map, key);
+    return slot->is_used ? &slot->value : NULL;
+}
+
+nm_status nm_map_put(nm_map *map, nm_key key, uint64_t value, nm_error *err)
+{
+    if (map->count + 1 > map->capacity / 4 * 3) {
+        nm_status status = grow(map, err);
+        if (status != NM_OK)
+            return status;
+    }
+
+    nm_map_slot *slot = slot_for(map, key);
+    map->count += !slot->is_used;
+    *slot = (nm_map_slot){key, value, true};
+    return NM_OK;
+}
+
+/* Moves later members of the run into the hole at `hole` where that keeps them reachable from their home. */
+static void close_hole(nm_map *map, size_t hole)
+{
+    size_t mask = map->capacity - 1;
+
+    for (size_t at = (hole + 1) & mask; map->slots[at].is_used; at = (at + 1) & mask) {
+        size_t home = home_of(map, map->slots[at].key);
+
+        if (((at - home) & mask) >= ((at - hole) & mask)) {
+            map->slots[hole] = map->slots[at];
+            hole = at;
+        }
+    }
+    map->slots[hole].is_used = false;
+}
+
+bool nm_map_remove(nm_map *map, nm_key key, uint64_t *value)
+{
+    if (map->count == 0)
+        return false;
+
+    nm_map_slot *slot = slot_for(map, key);
+    if (!slot->is_used)
+        return false;
+    if (value != NULL)
+        *value = slot->value;
+    close_hole(map, (size_t)(slot - map->slots));
+    map->count--;
+    return true;
+}
+
+bool nm_map_next(const nm_map *map, size_t *at, nm_key *key, uint64_t *value)
+{
+    for (; *at < map->capacity; ++*at) {
+        const nm_map_slot *slot = &map->slots[*at];
+        if (!slot->is_used)
+            continue;
+        if (key != NULL)
+            *key = slot->key;
+        if (value != NULL)
+            *value = slot->value;
+        ++*at;
+        return true;
+    }
+    return false;
+}
+
+void nm_map_free(nm_map *map)
+{
+    free(map->slots);
+    *map = (nm_map){0};
+}

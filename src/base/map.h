@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A hash map from a pair of 64-bit numbers to a 64-bit number (an index, an identifier or a pointer): open addressing,
+ * linear probing, removal by shifting back, so that it never slows down with age. Calls malloc: not for use inside the
+ * recorded program.
+ */
+#ifndef NM_BASE_MAP_H
+#define NM_BASE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef struct nm_key {
+    uint64_t high; /* 0 where one number is enough */
+    uint64_t low;
+} nm_key;
+
+typedef struct nm_map_slot nm_map_slot;
+
+typedef struct nm_map {
+    nm_map_slot *slots; /* owned; a zeroed nm_map is an empty one */
+    size_t count;
+    size_t capacity; /* a power of two, or 0 */
+} nm_map;
+
+/* The place of the key's value, or NULL. Valid until the next put or remove. */
+uint64_t *nm_map_get(const nm_map *map, nm_key key);
+
+/* Adds the key or replaces its value. NM_ERR_MEMORY leaves the map as it was. */
+nm_status nm_map_put(nm_map *map, nm_key key, uint64_t value, nm_error *err);
+
+/* Removes the key and gives its value in *value (NULL is fine); false when it is not there. */
+bool nm_map_remove(nm_map *map, nm_key key, uint64_t *value);
+
+/* Walks all pairs in no particular order: start with *at = 0; false at the end. No put or remove in between. */
+bool nm_map_next(const nm_map *map, size_t *at, nm_key *key, uint64_t *value);
+
+void nm_map_free(nm_map *map); /* leaves it empty and usable */
+
+#endif

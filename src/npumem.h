@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * npumem.h: tell the npumem recorder what your program and its memory pools do.
+ *
+ * HOW TO USE
+ *
+ *     npumem_heap heap = npumem_heap_define(&(npumem_heap_options){
+ *         .struct_bytes = sizeof(npumem_heap_options), .name = "my pool", .level = NPUMEM_LEVEL_POOL, .device = 0});
+ *     ...
+ *     void *block = my_pool_allocate(bytes);
+ *     npumem_alloc(heap, block, bytes, &(npumem_alloc_options){
+ *         .struct_bytes = sizeof(npumem_alloc_options), .block_bytes = rounded, .outcome = NPUMEM_HIT});
+ *     ...
+ *     npumem_free(heap, block, NULL);      BEFORE the block can be handed out again
+ *     my_pool_free(block);
+ *
+ *     npumem_step(n);                      once a training step
+ *     npumem_mark("after warm-up");        a moment to look at later
+ *
+ * Link with -lnpumem (pkg-config npumem) and run under `npumem-record -- PROGRAM`, or call npumem_start() and
+ * npumem_stop() yourself. While nothing records, every call returns after one test of a flag.
+ *
+ * RULES FOR EVERY FUNCTION, but for npumem_start and npumem_stop
+ * - Any thread, at any time, also from a signal handler and in a child after fork. No lock is taken.
+ * - No heap call, no output, no exit; errno is left alone. Failure is silent: what could not be recorded is counted,
+ *   and the count is shown by npumem-ingest.
+ * - Text is copied; what is longer than NPUMEM_TEXT_BYTES_MAX is cut there.
+ * - An options pointer may be NULL for the defaults. `struct_bytes` must be sizeof the struct: a later version of the
+ *   library understands programs compiled with an earlier header.
+ */
+#ifndef NPUMEM_H
+#define NPUMEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NPUMEM_VERSION_MAJOR  0
+#define NPUMEM_VERSION_MINOR  1
+#define NPUMEM_VERSION_PATCH  0
+#define NPUMEM_VERSION        (NPUMEM_VERSION_MAJOR * 10000 + NPUMEM_VERSION_MINOR * 100 + NPUMEM_VERSION_PATCH)
+
+#define NPUMEM_TEXT_BYTES_MAX 255 /* bytes of a name or a mark that are kept */
+
+#if defined(__GNUC__)
+#define NPUMEM_API __attribute__((visibility("default")))
+#else
+#define NPUMEM_API
+#endif
+
+/* The version of the library that is loaded, as NPUMEM_VERSION. */
+NPUMEM_API int npumem_version(void);
+
+/* ---- Recording without npumem-record around the program ---- */
+
+typedef struct npumem_start_options {
+    size_t struct_bytes;     /* sizeof(npumem_start_options) */
+    const char *output_path; /* as npumem-record -o; NULL: npumem-%h-%p.zst */
+    const char *stacks;      /* "none", "caller", "native"; NULL: "native" */
+} npumem_start_options;
+
+/*
+ * Starts recording this process and the processes it starts: runs `npumem-record` detached, as the drain. 0 when it
+ * records (also when npumem-record is around the program already); -1 when it cannot (no npumem-record on PATH or beside
+ * the library, no folder for the rings, NPUMEM=off): the program goes on unrecorded. Not from a signal handler.
+ */
+NPUMEM_API int npumem_start(const npumem_start_options *options);
+
+/* Ends what npumem_start began and waits until the trace is whole, at most 10 seconds. Under npumem-record: does nothing.
+ * 0: the trace is whole. -1: not in time, or nothing was recording. */
+NPUMEM_API int npumem_stop(void);
+
+/* 1 while this process records, else 0. */
+NPUMEM_API int npumem_is_recording(void);
+
+/* ---- Heaps ---- */
+
+typedef uint32_t npumem_heap; /* 0: no heap; calls with it record nothing */
+
+typedef enum npumem_level { /* what kind of memory the heap hands out */
+                            NPUMEM_LEVEL_DRIVER = 1,
+                            NPUMEM_LEVEL_POOL = 2,
+                            NPUMEM_LEVEL_WORKSPACE = 3,
+                            NPUMEM_LEVEL_PINNED = 4,
+                            NPUMEM_LEVEL_REGISTERED = 5,
+                            NPUMEM_LEVEL_HOST = 6,
+} npumem_level;
+
+#define NPUMEM_NO_DEVICE (-1)
+
+typedef struct npumem_heap_options {
+    size_t struct_bytes;  /* sizeof(npumem_heap_options) */
+    const char *name;     /* shown in every answer; NULL: "heap" */
+    npumem_level level;   /* 0: NPUMEM_LEVEL_POOL */
+    int32_t device;       /* as the program counts (aclrtSetDevice); NPUMEM_NO_DEVICE for host memory */
+    uint64_t small_bytes; /* requests below it are small; 0: 4 KiB */
+    uint64_t large_bytes; /* requests above it are large; 0: 1 MiB */
+    int uses_block_bytes; /* 0: sums use the requested size; 1: the block size */
+} npumem_heap_options;
+
+/*
+ * Defines a heap of this process; at most 65,535. The same name, level and device give the same heap. 0 when nothing
+ * records yet or the limit is reached. A child after fork must define its heaps again: handles of the parent are ignored
+ * there.
+ */
+NPUMEM_API npumem_heap npumem_heap_define(const npumem_heap_options *options);
+
+/* ---- Memory ---- */
+
+typedef enum npumem_outcome { NPUMEM_UNKNOWN = 0, NPUMEM_HIT = 1, NPUMEM_MISS = 2 } npumem_outcome;
+
+#define NPUMEM_NO_STREAM UINT64_MAX /* the stream is not known; 0 is a stream: the default one */
+
+typedef struct npumem_alloc_options {
+    size_t struct_bytes;    /* sizeof(npumem_alloc_options) */
+    uint64_t block_bytes;   /* what was handed out; 0: unknown */
+    uint64_t stream;        /* NPUMEM_NO_STREAM: unknown */
+    npumem_outcome outcome; /* did the pool serve it by itself? NPUMEM_UNKNOWN: npumem finds out */
+} npumem_alloc_options;
+
+/* `address` was handed out: call it AFTER the allocation, before anybody else learns the address. NULL options: stream
+ * and outcome unknown. */
+NPUMEM_API void npumem_alloc(npumem_heap heap, const void *address, uint64_t requested_bytes,
+                             const npumem_alloc_options *options);
+
+typedef struct npumem_free_options {
+    size_t struct_bytes; /* sizeof(npumem_free_options) */
+    uint64_t stream;     /* NPUMEM_NO_STREAM: unknown */
+    int is_request;      /* 1: given up, but not reusable before a second npumem_free with 0 (another stream uses it) */
+} npumem_free_options;
+
+/* `address` is given back: call it BEFORE the pool can hand it out again. */
+NPUMEM_API void npumem_free(npumem_heap heap, const void *address, const npumem_free_options *options);
+
+/* A request that could not be served; error_code is the pool's or the runtime's (207001: out of memory). */
+NPUMEM_API void npumem_alloc_failed(npumem_heap heap, uint64_t requested_bytes, int64_t error_code);
+
+typedef enum npumem_copy_kind {
+    NPUMEM_COPY_HOST_TO_HOST = 0,
+    NPUMEM_COPY_HOST_TO_DEVICE = 1,
+    NPUMEM_COPY_DEVICE_TO_HOST = 2,
+    NPUMEM_COPY_DEVICE_TO_DEVICE = 3,
+} npumem_copy_kind;
+
+typedef struct npumem_copy_options {
+    size_t struct_bytes;  /* sizeof(npumem_copy_options) */
+    uint64_t limit_bytes; /* room at the target; 0: unknown */
+    uint64_t stream;      /* NPUMEM_NO_STREAM: unknown */
+    uint64_t cost_ns;     /* how long the call took; 0: unknown */
+    int is_async;
+} npumem_copy_options;
+
+/* For copies that npumem's own hooks do not see. */
+NPUMEM_API void npumem_copy(const void *target, const void *source, uint64_t size_bytes, npumem_copy_kind kind,
+                            const npumem_copy_options *options);
+
+/* ---- What the program is doing ---- */
+
+NPUMEM_API void npumem_mark(const char *name);            /* a moment of its own in every answer */
+NPUMEM_API void npumem_step(int64_t number);              /* this step of the process begins; the one before it ends */
+NPUMEM_API uint64_t npumem_range_begin(const char *name); /* 0 while nothing records */
+NPUMEM_API void npumem_range_end(uint64_t range);         /* 0 is ignored; may be called by another thread */
+NPUMEM_API void npumem_thread_name(const char *name);     /* of the calling thread */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the replay gives to a store: one struct per table of DESIGN.md section 5, same names, and the sink that takes
+ * them. A field named _id of 0, a time of NM_NO_TIME, a seq of NM_NO_SEQ and a number of NM_UNKNOWN_NUMBER are NULL in
+ * the database. Definitions (process, thread, device, heap, frame, stack) go to the sink as they are (nm_definition).
+ */
+#ifndef NM_REPLAY_ROWS_H
+#define NM_REPLAY_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "trace/event.h"
+
+#define NM_NO_SEQ INT64_MIN
+
+typedef enum nm_allocation_end { /* table end_kind: freed, unmapped, reset, replaced, none */
+                                 NM_END_NONE = 0,
+                                 NM_END_FREED = 1,
+                                 NM_END_UNMAPPED = 2,
+                                 NM_END_RESET = 3,
+                                 NM_END_REPLACED = 4,
+} nm_allocation_end;
+
+typedef struct nm_allocation_row {
+    uint64_t allocation_id;
+    uint64_t heap_id, segment_id, thread_id, operation_id, stack_id;
+    bool has_stream;
+    uint64_t stream;
+    uint64_t policy;
+    uint64_t private_pool; /* a snapshot's pool_id, second number + 1; 0: none known */
+    uint64_t address;
+    uint64_t size_bytes;                   /* by the heap's size_basis */
+    uint64_t requested_bytes, block_bytes; /* 0: unknown */
+    int64_t alloc_seq, alloc_ns;           /* NM_NO_SEQ for the baseline */
+    uint64_t cost_ns;
+    int64_t free_requested_seq, free_seq, free_ns;
+    uint64_t free_thread_id, free_stack_id;
+    nm_allocation_end end_kind;
+    uint64_t live_bytes; /* of the heap, right after */
+    int64_t is_miss;     /* 1, 0, or NM_UNKNOWN_NUMBER where the question has no sense (not a pool's block) */
+    bool is_segment;     /* a driver allocation that carried a pool's block */
+    bool is_doubtful;    /* its end may lie in a window of loss: never called a leak */
+    uint64_t split_from_id;
+    int64_t generation; /* outstanding only: the step of its birth, or the twentieth of the trace (0 to 19) */
+} nm_allocation_row;
+
+typedef struct nm_failure_row {
+    uint64_t failure_id, heap_id, thread_id, operation_id, stack_id;
+    bool has_stream;
+    uint64_t stream;
+    int64_t seq, ns;
+    uint64_t requested_bytes;
+    int64_t error_code;
+    uint64_t device_free_bytes, device_total_bytes; /* both 0: unknown */
+} nm_failure_row;
+
+typedef struct nm_copy_row {
+    uint64_t copy_id, process_id, thread_id, operation_id, stack_id;
+    nm_copy_kind kind;
+    bool has_stream, is_async;
+    uint64_t stream;
+    int64_t seq, ns;
+    uint64_t cost_ns, size_bytes, limit_bytes;
+    uint64_t source_address, target_address, source_device_id, target_device_id;
+    int64_t error_code;
+} nm_copy_row;
+
+typedef struct nm_operation_row {
+    uint64_t operation_id, process_id, thread_id;
+    nm_range_kind kind;
+    uint64_t name; /* string */
+    bool has_stream;
+    uint64_t stream;
+    int64_t begin_seq, end_seq, begin_ns, end_ns;
+    uint64_t parent_id;
+} nm_operation_row;
+
+typedef struct nm_step_row {
+    uint64_t step_id, process_id, device_id;
+    int64_t number, begin_seq, end_seq, begin_ns, end_ns;
+} nm_step_row;
+
+typedef enum nm_moment_kind {
+    NM_MOMENT_PEAK = 1,
+    NM_MOMENT_END = 2,
+    NM_MOMENT_MARK = 3,
+    NM_MOMENT_FAILURE = 4
+} nm_moment_kind;
+
+typedef struct nm_moment_row {
+    uint64_t moment_id;
+    nm_moment_kind kind;
+    uint64_t name; /* string; a mark's text */
+    uint64_t process_id, heap_id, failure_id;
+    int64_t seq, ns;
+} nm_moment_row;
+
+typedef struct nm_usage_row {
+    uint64_t heap_id;
+    int64_t first_seq, last_seq, max_seq, max_ns, last_ns;
+    uint64_t max_live_bytes, live_bytes, live_count, reserved_bytes; /* live, count, reserved: at last_seq */
+} nm_usage_row;
+
+typedef struct nm_fragmentation_row {
+    uint64_t moment_id, heap_id;
+    uint64_t reserved_bytes, occupied_bytes, free_bytes, largest_free_bytes, stuck_bytes, gap_count;
+    nm_size_basis size_basis;
+    bool is_estimate;
+} nm_fragmentation_row;
+
+typedef struct nm_memory_sample_row {
+    int64_t ns, seq;
+    uint64_t process_id, device_id;
+    uint64_t kind; /* nm_memory_kind */
+    uint64_t used_bytes, total_bytes;
+} nm_memory_sample_row;
+
+typedef enum nm_anomaly_kind {
+    NM_ANOMALY_FREE_UNKNOWN = 1,   /* free of memory never allocated */
+    NM_ANOMALY_DOUBLE_FREE = 2,    /* free of memory that is freed already */
+    NM_ANOMALY_WRONG_FREE = 3,     /* aclrtFree of host memory, aclrtFreeHost of device memory */
+    NM_ANOMALY_COPY_PAST_END = 4,  /* a copy runs past the end of an allocation, or past its own limit */
+    NM_ANOMALY_USE_AFTER_FREE = 5, /* a copy reads or writes memory that is freed */
+    NM_ANOMALY_OVERLAP = 6,        /* an allocation at an address that is live */
+    NM_ANOMALY_UNMAP_UNKNOWN = 7,  /* unmap of a range that is not mapped */
+} nm_anomaly_kind;
+
+typedef struct nm_anomaly_row {
+    uint64_t anomaly_id;
+    nm_anomaly_kind kind;
+    uint64_t process_id, thread_id;
+    int64_t seq, ns;
+    uint64_t heap_id, address, size_bytes, allocation_id, copy_id, stack_id, other_stack_id;
+    const char *detail; /* borrowed; one line, or NULL */
+} nm_anomaly_row;
+
+/* Per heap, at the end. Feeds the views peak, heap_total, pool_hit_rate and device_peak. */
+typedef struct nm_heap_total_row {
+    uint64_t heap_id;
+    uint64_t allocation_count, free_count, allocated_bytes, freed_bytes; /* of the trace, without the baseline */
+    uint64_t outstanding_count, outstanding_bytes;
+    uint64_t baseline_count, baseline_bytes;
+    uint64_t live_bytes;                  /* at the end, baseline included */
+    uint64_t peak_bytes, peak_live_count; /* baseline included */
+    int64_t peak_seq, peak_ns;
+    uint64_t reserved_at_peak_bytes, peak_reserved_bytes, reserved_bytes; /* pools: of the pool's segments */
+    int64_t peak_reserved_seq;
+} nm_heap_total_row;
+
+/* Per heap and stack, at the heap's peak; stack 0 is "(no stack)"; is_baseline rows have stack 0. */
+typedef struct nm_peak_stack_row {
+    uint64_t heap_id, stack_id;
+    bool is_baseline;
+    uint64_t live_count, live_bytes;
+} nm_peak_stack_row;
+
+typedef struct nm_hit_row { /* per pool heap and bucket */
+    uint64_t heap_id;
+    int bucket; /* 0 small, 1 medium, 2 large */
+    uint64_t allocation_count, miss_count;
+    int64_t last_miss_seq, last_miss_ns;
+} nm_hit_row;
+
+typedef struct nm_device_peak_row { /* per physical device, over its driver heaps and processes */
+    uint64_t device_id;             /* the first device definition of that host and physical ordinal */
+    uint64_t peak_bytes;
+    int64_t peak_seq, peak_ns;
+} nm_device_peak_row;
+
+typedef struct nm_process_end_row {
+    uint64_t process_id;
+    int64_t end_ns;
+    nm_process_end end_kind;
+    int64_t end_status;
+} nm_process_end_row;
+
+/* Every function returns NM_OK or the failure that ends the replay. `context` is the store's. */
+typedef struct nm_sink {
+    void *context;
+    nm_status (*definition)(void *context, const nm_definition *row, nm_error *err);
+    nm_status (*process_end)(void *context, const nm_process_end_row *row, nm_error *err);
+    nm_status (*allocation)(void *context, const nm_allocation_row *row, nm_error *err);
+    nm_status (*failure)(void *context, const nm_failure_row *row, nm_error *err);
+    nm_status (*copy)(void *context, const nm_copy_row *row, nm_error *err);
+    nm_status (*operation)(void *context, const nm_operation_row *row, nm_error *err);
+    nm_status (*step)(void *context, const nm_step_row *row, nm_error *err);
+    nm_status (*moment)(void *context, const nm_moment_row *row, nm_error *err);
+    nm_status (*usage)(void *context, const nm_usage_row *row, nm_error *err);
+    nm_status (*fragmentation)(void *context, const nm_fragmentation_row *row, nm_error *err);
+    nm_status (*memory_sample)(void *context, const nm_memory_sample_row *row, nm_error *err);
+    nm_status (*anomaly)(void *context, const nm_anomaly_row *row, nm_error *err);
+    nm_status (*heap_total)(void *context, const nm_heap_total_row *row, nm_error *err);
+    nm_status (*peak_stack)(void *context, const nm_peak_stack_row *row, nm_error *err);
+    nm_status (*hit)(void *context, const nm_hit_row *row, nm_error *err);
+    nm_status (*device_peak)(void *context, const nm_device_peak_row *row, nm_error *err);
+} nm_sink;
+
+#endif

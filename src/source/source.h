@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A source turns one input file, whatever its format, into the stream of trace/event.h: definitions before their first
+ * use, events in their order. It is recognised by content, never by name. To add a format: write NAME_source.c with one
+ * nm_source_type and put it into the table in source.c.
+ *
+ *     nm_source *source = NULL;
+ *     nm_status status = nm_source_open(fd, "run.zst", &source, err);
+ *     while (status == NM_OK && (status = nm_source_next(source, &record, err)) == NM_OK)
+ *         ...
+ *     if (status == NM_END)
+ *         nm_source_summary(source, &summary);
+ *     nm_source_close(source);
+ */
+#ifndef NM_SOURCE_SOURCE_H
+#define NM_SOURCE_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "trace/event.h"
+
+typedef struct nm_source nm_source;
+
+typedef enum nm_order_kind {
+    NM_ORDER_CLOCK = 1, /* by time stamps of one clock: a recorded trace */
+    NM_ORDER_FILE = 2,  /* by place in the file: a snapshot */
+} nm_order_kind;
+
+/* What is known of the input. Final after NM_END. events_seen = ingested + dropped + damaged + unrecovered. */
+typedef struct nm_source_summary_data {
+    const char *kind; /* "trace", "torch snapshot", ...; static */
+    nm_order_kind order_kind;
+    int64_t start_realtime_ns;   /* wall clock of time 0, ns since 1970, or NM_NO_TIME */
+    uint64_t events_seen;        /* that happened, as far as the input knows */
+    uint64_t events_ingested;    /* delivered; a LOSS record, a baseline or state record is no event and not counted */
+    uint64_t events_dropped;     /* lost in the program: full rings */
+    uint64_t events_damaged;     /* lost in the file: blocks that could not be read */
+    uint64_t events_unrecovered; /* known to have been in a ring that could not be read */
+    uint64_t events_late;        /* delivered, with an uncertain place in the order */
+    uint64_t events_without_stack; /* delivered, but the block that defined their stack was lost */
+    uint64_t bytes_cut;            /* at the end, part of no whole block, and not found again in the rings */
+    bool is_finished;              /* the recorder wrote its last block (or the file is whole by itself) */
+    bool is_complete;              /* finished (or recovered) and nothing lost */
+} nm_source_summary_data;
+
+typedef struct nm_source_type {
+    const char *name;
+    /* Does the input begin like this format? `head` is its first bytes: at most NM_SOURCE_HEAD_BYTES, fewer if it is shorter. */
+    bool (*matches)(nm_bytes head);
+    /* `fd` is borrowed, at its start; it may be a pipe, so `head` is what has been read from it already. */
+    nm_status (*open)(int fd, nm_bytes head, nm_source **out, nm_error *err);
+    nm_status (*next)(nm_source *source, nm_record *out, nm_error *err); /* NM_END after the last */
+    void (*summary)(const nm_source *source, nm_source_summary_data *out);
+    /* Bytes of the input consumed so far, for a progress bar; the caller knows the size. */
+    uint64_t (*position)(const nm_source *source);
+    void (*close)(nm_source *source);
+} nm_source_type;
+
+struct nm_source { /* the head of every source's own struct */
+    const nm_source_type *type;
+};
+
+#define NM_SOURCE_HEAD_BYTES 4096
+
+/* Opens the input that `fd` reads (borrowed; a file or a pipe). NM_ERR_FORMAT when no format matches. */
+nm_status nm_source_open(int fd, nm_source **out, nm_error *err);
+nm_status nm_source_next(nm_source *source, nm_record *out, nm_error *err);
+void nm_source_summary(const nm_source *source, nm_source_summary_data *out);
+uint64_t nm_source_position(const nm_source *source);
+void nm_source_close(nm_source *source); /* NULL is fine */
+
+extern const nm_source_type nm_trace_source_type;
+extern const nm_source_type nm_snapshot_source_type;
+
+/*
+ * Gives a trace source what was found in the rings of its recording: whole blocks, as the drain would have written them
+ * after the last one of the file. Read after the file's end. `tail` is copied. Other sources: NM_ERR_USAGE.
+ */
+nm_status nm_trace_source_add_tail(nm_source *source, nm_bytes tail, uint64_t events_unrecovered, nm_error *err);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The trace file: docs/trace-format.md says it byte for byte; this is its implementation. A trace is a row of blocks.
+ * A block is a skippable frame with a checksummed header, then a zstd frame whose content begins with the same header,
+ * then definitions, then the events as columns.
+ *
+ * Writing (the drain; a test):
+ *
+ *     nm_trace_writer *writer;
+ *     nm_trace_writer_new(&session, &writer, err);
+ *     nm_trace_writer_define(writer, &definition, err);     as things appear
+ *     nm_trace_writer_event(writer, &event, err);           in order; event.seq is given by the writer
+ *     nm_trace_writer_position(writer, thread, first, last) the ring slots that this block takes from a thread
+ *     nm_trace_writer_seal(writer, 0, &bytes, err);         gives the whole block to append to the file
+ *     ... NM_BLOCK_FINAL with the last one, which may be empty
+ *     nm_trace_writer_free(writer);
+ *
+ * Reading by block, from bytes in memory that the caller brings (a whole file mapped, or a growing window of a pipe):
+ *
+ *     nm_block_find(bytes, &at, &header, err)      the next whole block from `at` on; skips damage and counts it
+ *     nm_block_open(...)/nm_block_next(...)        its definitions and events
+ */
+#ifndef NM_TRACE_BLOCK_H
+#define NM_TRACE_BLOCK_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "trace/event.h"
+
+#define NM_TRACE_VERSION_MAJOR    1 /* another one is refused */
+#define NM_TRACE_VERSION_MINOR    0 /* a newer one is read, and what is unknown in it is skipped */
+
+#define NM_BLOCK_MAGIC            0x184D2A5Eu /* of the skippable frame; zstd reserves 0x184D2A50 to 5F */
+#define NM_BLOCK_SIGNATURE        "NPUMEMB1"  /* first 8 bytes of the skippable frame's content */
+#define NM_BLOCK_HEADER_BYTES_MAX (4u << 20)  /* the content of the skippable frame */
+#define NM_BLOCK_RAW_BYTES_MAX    (64u << 20) /* of the data frame's content; a reader refuses more before it allocates */
+#define NM_BLOCK_EVENTS_MAX       (1u << 20)
+#define NM_BLOCK_WINDOW                                                                                                \
+    8 /* a block may use definitions of its group: those since the last block whose index is a multiple of it */
+
+enum {                         /* nm_block_header.flags */
+       NM_BLOCK_FINAL = 1,     /* the recorder ended as it should: nothing follows */
+       NM_BLOCK_RECOVERED = 2, /* made from the rings of a dead recording */
+};
+
+/* What a reader must know of a recording; stands in every block, so that any one is enough. */
+typedef struct nm_session {
+    uint8_t trace_id[16];      /* random; blocks of another recording are refused */
+    int64_t start_realtime_ns; /* wall clock of time 0 */
+    char ring_folder[256];     /* where the rings are, "" when there are none to be found */
+    char host[256];
+    char boot_id[40]; /* of the kernel, text: rings and process ids mean something only there */
+    char tool_version[32];
+    uint64_t stacks; /* nm_stack_mode asked for: 0 none, 1 caller, 2 native */
+} nm_session;
+
+typedef struct nm_block_range { /* ring slots of one thread that stand in a block */
+    uint64_t thread_id;
+    uint64_t first_position, last_position;
+} nm_block_range;
+
+typedef struct nm_block_header {
+    uint8_t trace_id[16];
+    uint32_t version_minor;
+    uint32_t flags;
+    uint64_t block_index; /* from 0 */
+    uint64_t first_seq;   /* of the first event; with event_count it tells how many a lost block held */
+    uint32_t event_count;
+    int64_t first_ns, last_ns; /* smallest and largest stamp, NM_NO_TIME when there is none */
+    uint32_t raw_bytes;        /* of the data frame's content */
+    uint32_t frame_bytes;      /* of the data frame */
+    uint64_t frame_checksum;   /* XXH64 of the data frame */
+    uint32_t range_count;
+    nm_bytes ranges; /* borrowed: range_count ranges of 24 bytes; see nm_block_range_at */
+
+    uint64_t offset;      /* where the block begins in the bytes searched */
+    uint64_t block_bytes; /* skippable frame and data frame together */
+} nm_block_header;
+
+nm_block_range nm_block_range_at(const nm_block_header *header, uint32_t index);
+
+/* ---- Writing ---- */
+
+typedef struct nm_trace_writer nm_trace_writer;
+
+nm_status nm_trace_writer_new(const nm_session *session, nm_trace_writer **out, nm_error *err);
+void nm_trace_writer_free(nm_trace_writer *writer);
+
+/* Goes on where an earlier recording of the same trace was cut off: the next block's index and first seq. The caller
+ * defines again what it uses. */
+void nm_trace_writer_resume(nm_trace_writer *writer, uint64_t block_index, uint64_t first_seq);
+
+/* Keeps the definition (copied) and writes it into the block under construction, and into later groups that use it. */
+nm_status nm_trace_writer_define(nm_trace_writer *writer, const nm_definition *definition, nm_error *err);
+nm_status nm_trace_writer_event(nm_trace_writer *writer, const nm_event *event, nm_error *err);
+nm_status nm_trace_writer_position(nm_trace_writer *writer, nm_block_range range, nm_error *err);
+uint32_t nm_trace_writer_event_count(const nm_trace_writer *writer); /* in the block under construction */
+uint64_t nm_trace_writer_seq(const nm_trace_writer *writer);         /* that the next event gets */
+
+/* Ends the block; *block is borrowed until the next call. The next block begins. */
+nm_status nm_trace_writer_seal(nm_trace_writer *writer, uint32_t flags, nm_bytes *block, nm_error *err);
+
+/* ---- Reading ---- */
+
+/*
+ * Reads the block header at the start of `bytes`, trusting nothing before the checksum has vouched for it.
+ * NM_END: too short to hold the header (a cut). NM_ERR_FORMAT: no block header here. NM_ERR_VERSION: a newer major
+ * version. header->block_bytes may be more than bytes.len: then the data frame is cut.
+ */
+nm_status nm_block_read_header(nm_bytes bytes, nm_block_header *header, nm_error *err);
+
+/* The offset of the next place from `from` on that looks like a block (magic and signature), or bytes.len. */
+size_t nm_block_search(nm_bytes bytes, size_t from);
+
+typedef struct nm_block_reader nm_block_reader; /* decodes one block after another; keeps its memory */
+
+nm_status nm_block_reader_new(nm_block_reader **out, nm_error *err);
+void nm_block_reader_free(nm_block_reader *reader);
+
+/* Checks and decodes the whole block: `bytes` begins with its skippable frame. NM_ERR_FORMAT when anything is wrong; then
+ * nothing of it is to be used. */
+nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm_block_header *header, nm_error *err);
+const nm_session *nm_block_reader_session(const nm_block_reader *reader);
+
+/* First all definitions, then all events; NM_END. Records of kinds that this version does not know are left out. */
+nm_status nm_block_reader_next(nm_block_reader *reader, nm_record *out, nm_error *err);
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one vocabulary that everything shares: what can happen (events) and what things are called (definitions). The
+ * drain writes it, every source delivers it, the replay reads it. A newcomer starts here.
+ *
+ * Numbers of things (process, thread, device, heap, string, module, frame, stack) are given by whoever makes the stream,
+ * count from 1, are never used for two things in one stream, and 0 means "none" or "unknown". A definition comes before
+ * the first event that uses it; it may come again, unchanged or with more known (a name found later): the last one holds.
+ */
+#ifndef NM_TRACE_EVENT_H
+#define NM_TRACE_EVENT_H
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+#define NM_NO_TIME INT64_MIN /* the source does not know the time */
+
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
+
+/* What happened. The number stands in trace files: never reuse one. Fields that a kind does not name are 0. */
+typedef enum nm_event_kind {
+    NM_EVENT_NONE = 0,
+
+    /* Memory. `heap_id` 0 in a free means: found by address among the driver, pinned and registered memory of the
+     * thread's process. A free is stamped before the call and an allocation after it. */
+    NM_EVENT_ALLOC = 1, /* thread heap address requested_bytes block_bytes stack stream policy cost_ns */
+    NM_EVENT_FREE = 2,  /* thread heap address stack stream; detail = nm_free_call; the memory is reusable now */
+    NM_EVENT_FREE_REQUESTED = 3, /* thread heap address stack stream; given up, but another stream still uses it */
+    NM_EVENT_FREE_FAILED = 4,  /* thread address error_code detail: the free just before, by this thread, was refused */
+    NM_EVENT_ALLOC_FAILED = 5, /* thread heap requested_bytes stack stream policy error_code free_bytes total_bytes */
+    NM_EVENT_MAP = 6,          /* thread heap address block_bytes stack stream: a range of driver memory appears */
+    NM_EVENT_UNMAP = 7,        /* thread heap address block_bytes stack stream: may cut ranges in the middle */
+    NM_EVENT_RESET = 8,        /* thread device stack; everything of that device (0: of the process) is freed */
+
+    /* Transfers. */
+    NM_EVENT_COPY =
+        16, /* thread address (target) source_address size_bytes limit_bytes stack stream detail = nm_copy_kind
+                           cost_ns error_code device_id (target) number (source device_id) */
+
+    /* What the program says of itself. */
+    NM_EVENT_MARK = 24, /* thread name_id */
+    NM_EVENT_STEP = 25, /* thread number: this step of the process begins, the one before it ends; device_id or 0 */
+    NM_EVENT_RANGE_BEGIN = 26, /* thread name_id number (pairs it with its end; 0: the innermost of the thread) stream
+                                  detail = nm_range_kind */
+    NM_EVENT_RANGE_END = 27,   /* thread number */
+
+    /* State. */
+    NM_EVENT_MEMORY_SAMPLE = 32, /* thread device detail = nm_memory_kind free_bytes total_bytes */
+    NM_EVENT_DEVICE_CALL = 33,   /* thread device detail = nm_device_call error_code */
+    NM_EVENT_PROCESS_END = 34,   /* number (process_id) detail = nm_process_end error_code (exit status or signal) */
+
+    /* Loss is data: `number` events of `thread_id` between time_ns and until_ns were not recorded; detail = nm_loss. */
+    NM_EVENT_LOSS = 40,
+
+    /* The state at the end, from a source that knows it (a snapshot's own list of segments and blocks). */
+    NM_EVENT_STATE_SEGMENT = 48, /* heap address block_bytes (total) size_bytes (occupied by blocks) stream */
+    NM_EVENT_STATE_BLOCK = 49, /* heap address block_bytes requested_bytes stream stack; flag NM_FLAG_IDLE when free */
+
+    /* Reserved for a keyframe of the live set, from which a reader may start, and for totals per step. */
+    NM_EVENT_KEYFRAME = 56,
+    NM_EVENT_STEP_TOTAL = 57,
+
+    NM_EVENT_KIND_MAX = 63 /* kinds fit in six bits */
+} nm_event_kind;
+
+enum {                     /* nm_event.flags */
+       NM_FLAG_STREAM = 1, /* `stream` is known (0 is a stream of its own: the default one) */
+       NM_FLAG_MISS = 2,   /* ALLOC: the pool says that it had to grow */
+       NM_FLAG_HIT = 4,    /* ALLOC: the pool says that it served this by itself; neither flag: the replay finds out */
+       NM_FLAG_ASYNC = 8,  /* COPY: queued on a stream */
+       NM_FLAG_BASELINE =
+           16,            /* ALLOC, MAP: was there before the recording began; comes first and has no number in order */
+       NM_FLAG_LATE = 32, /* written after events with later stamps: its place in the order is not certain */
+       NM_FLAG_IDLE = 64, /* STATE_BLOCK: free */
+       NM_FLAG_NO_STACK = 128, /* the reader lost the block that defined the stack of this event */
+       NM_FLAG_PENDING = 256,  /* baseline ALLOC or STATE_BLOCK: its free has been requested already */
+};
+
+/* Which call freed: the pairs are strict on Ascend. */
+typedef enum nm_free_call {
+    NM_FREE_ANY = 0,
+    NM_FREE_DEVICE = 1, /* aclrtFree */
+    NM_FREE_HOST = 2,   /* aclrtFreeHost */
+} nm_free_call;
+
+/* 0 to 7 are aclrtMemcpyKind (CANN's acl_rt.h); memset is ours. */
+typedef enum nm_copy_kind {
+    NM_COPY_HOST_TO_HOST = 0,
+    NM_COPY_HOST_TO_DEVICE = 1,
+    NM_COPY_DEVICE_TO_HOST = 2,
+    NM_COPY_DEVICE_TO_DEVICE = 3,
+    NM_COPY_DEFAULT = 4,
+    NM_COPY_HOST_TO_BUFFER_TO_DEVICE = 5,
+    NM_COPY_INNER_DEVICE = 6,
+    NM_COPY_INTER_DEVICE = 7,
+    NM_COPY_MEMSET = 100,
+} nm_copy_kind;
+
+typedef enum nm_range_kind {
+    NM_RANGE_USER = 0,
+    NM_RANGE_OPERATOR = 1,
+    NM_RANGE_ANNOTATION = 2, /* of a framework, e.g. record_function */
+} nm_range_kind;
+
+/* 0 to 17 are aclrtMemAttr (CANN's acl_rt.h). */
+typedef enum nm_memory_kind {
+    NM_MEMORY_DDR = 0,
+    NM_MEMORY_HBM = 1,
+    NM_MEMORY_ATTR_MAX = 17,
+} nm_memory_kind;
+
+typedef enum nm_device_call {
+    NM_DEVICE_INIT = 1,
+    NM_DEVICE_FINALIZE = 2,
+    NM_DEVICE_SET = 3,
+    NM_DEVICE_RESET = 4,
+    NM_DEVICE_RESET_FORCE = 5,
+    NM_DEVICE_CONTEXT_CREATE = 6,
+    NM_DEVICE_CONTEXT_DESTROY = 7,
+    NM_DEVICE_CONTEXT_SET = 8,
+} nm_device_call;
+
+typedef enum nm_process_end {
+    NM_PROCESS_RUNNING = 0, /* still there when the recording ended */
+    NM_PROCESS_EXIT = 1,    /* error_code = exit status, or -1 where it could not be seen */
+    NM_PROCESS_SIGNAL = 2,  /* error_code = signal number, or -1 where it could not be seen */
+    NM_PROCESS_EXEC = 3,    /* replaced itself by another program */
+} nm_process_end;
+
+typedef enum nm_loss {
+    NM_LOSS_RING_FULL = 1,  /* the drain was too slow or gone */
+    NM_LOSS_NO_RING = 2,    /* no room for a ring */
+    NM_LOSS_UNREADABLE = 3, /* a slot was claimed and never published (a killed thread), or was overwritten */
+} nm_loss;
+
+/* One event. Every field is 64 bits wide, so that a codec can treat it as an array: see nm_field. */
+typedef struct nm_event {
+    uint64_t seq;       /* place in the order of the stream, from 0; not a column: it follows from the block */
+    uint64_t kind;      /* nm_event_kind */
+    int64_t time_ns;    /* since the recording began, or NM_NO_TIME */
+    uint64_t flags;     /* NM_FLAG_* */
+    uint64_t thread_id; /* 0: unknown */
+    uint64_t heap_id;
+    uint64_t address;
+    uint64_t requested_bytes; /* what was asked for; 0: unknown */
+    uint64_t block_bytes;     /* what was handed out; 0: unknown */
+    uint64_t stack_id;
+    uint64_t stream;  /* meaningful with NM_FLAG_STREAM */
+    uint64_t policy;  /* aclrtMemMallocPolicy, or a private pool's id */
+    uint64_t cost_ns; /* how long the call took; 0: unknown */
+    int64_t error_code;
+    uint64_t name_id; /* string */
+    int64_t number;
+    uint64_t detail; /* an enum above, by kind */
+    uint64_t device_id;
+    uint64_t source_address;
+    uint64_t size_bytes;  /* COPY: bytes moved */
+    uint64_t limit_bytes; /* COPY: room at the target (destMax, maxCount) */
+    uint64_t free_bytes;  /* of the device */
+    uint64_t total_bytes; /* of the device */
+    int64_t until_ns;     /* LOSS */
+} nm_event;
+
+/* The columns of a block: bit n of a kind's field mask says that its events carry field n. Numbers stand in trace files. */
+typedef enum nm_field {
+    NM_FIELD_TIME = 0,
+    NM_FIELD_FLAGS,
+    NM_FIELD_THREAD,
+    NM_FIELD_HEAP,
+    NM_FIELD_ADDRESS,
+    NM_FIELD_REQUESTED,
+    NM_FIELD_BLOCK,
+    NM_FIELD_STACK,
+    NM_FIELD_STREAM,
+    NM_FIELD_POLICY,
+    NM_FIELD_COST,
+    NM_FIELD_ERROR,
+    NM_FIELD_NAME,
+    NM_FIELD_NUMBER,
+    NM_FIELD_DETAIL,
+    NM_FIELD_DEVICE,
+    NM_FIELD_SOURCE_ADDRESS,
+    NM_FIELD_SIZE,
+    NM_FIELD_LIMIT,
+    NM_FIELD_FREE,
+    NM_FIELD_TOTAL,
+    NM_FIELD_UNTIL,
+    NM_FIELD_COUNT
+} nm_field;
+
+/* The fields that this version writes for a kind, as bits; 0 for a kind it does not know. */
+uint64_t nm_event_fields(nm_event_kind kind);
+
+/* The place of a field inside an event. */
+uint64_t *nm_event_field(nm_event *event, nm_field field);
+
+/* ---- Definitions ------------------------------------------------------------------------------------------------- */
+
+typedef enum nm_definition_kind {
+    NM_DEFINE_STRING = 1,
+    NM_DEFINE_PROCESS = 2,
+    NM_DEFINE_THREAD = 3,
+    NM_DEFINE_DEVICE = 4,
+    NM_DEFINE_HEAP = 5,
+    NM_DEFINE_MODULE = 6,
+    NM_DEFINE_FRAME = 7,
+    NM_DEFINE_STACK = 8,
+    NM_DEFINE_ALIAS = 9, /* for recovery alone: how a ring called a stack */
+} nm_definition_kind;
+
+typedef enum nm_heap_level { /* DESIGN.md section 4 */
+                             NM_LEVEL_DRIVER = 1,
+                             NM_LEVEL_POOL = 2,
+                             NM_LEVEL_WORKSPACE = 3,
+                             NM_LEVEL_PINNED = 4,
+                             NM_LEVEL_REGISTERED = 5,
+                             NM_LEVEL_HOST = 6,
+} nm_heap_level;
+
+typedef enum nm_size_basis { /* which of an allocation's sizes running sums use */
+                             NM_BASIS_REQUESTED = 1,
+                             NM_BASIS_BLOCK = 2,
+} nm_size_basis;
+
+#define NM_UNKNOWN_NUMBER INT64_MIN /* a signed attribute that is not known: NULL in the database */
+
+/* One definition. `id` is its number; the fields used depend on the kind. Strings are numbers of earlier strings. */
+typedef struct nm_definition {
+    uint64_t kind; /* nm_definition_kind */
+    uint64_t id;
+    union {
+        nm_bytes string; /* borrowed: valid until the next call to the reader; UTF-8 by custom, any bytes by right */
+        struct {
+            uint64_t parent_id; /* process or 0 */
+            int64_t pid;
+            uint64_t host;                        /* string */
+            uint64_t command;                     /* string: the arguments, joined by spaces */
+            int64_t rank, local_rank, world_size; /* or NM_UNKNOWN_NUMBER */
+            int64_t run_mode;                     /* aclrtRunMode (0 device, 1 host) or NM_UNKNOWN_NUMBER */
+            int64_t begin_ns;                     /* or NM_NO_TIME */
+        } process;
+        struct {
+            uint64_t process_id;
+            int64_t tid;
+            uint64_t name;    /* string */
+            uint64_t ring_id; /* the ring whose slots its sequence counts; 0 outside recorded traces */
+        } thread;
+        struct {
+            uint64_t process_id;
+            int64_t ordinal;          /* as the process counts */
+            int64_t physical_ordinal; /* or NM_UNKNOWN_NUMBER */
+            uint64_t device_kind;     /* string: "npu", "gpu" */
+            uint64_t name;            /* string, e.g. the SoC */
+            uint64_t capacity_bytes;  /* 0: unknown */
+        } device;
+        struct {
+            uint64_t process_id;
+            uint64_t device_id;   /* 0: host memory */
+            uint64_t level;       /* nm_heap_level */
+            uint64_t name;        /* string */
+            uint64_t size_basis;  /* nm_size_basis */
+            uint64_t small_bytes; /* requests below it are small; 0: the default, 4 KiB */
+            uint64_t large_bytes; /* requests above it are large; 0: the default, 1 MiB */
+        } heap;
+        struct {
+            uint64_t process_id;
+            uint64_t path; /* string */
+            uint64_t base; /* address that offset 0 was loaded at */
+            uint64_t bytes;
+            nm_bytes build_id; /* borrowed; empty when unknown */
+        } module;
+        struct {
+            uint64_t function; /* string, demangled; 0: unknown */
+            uint64_t file;     /* string */
+            uint64_t line;     /* 0: unknown */
+            uint64_t module;   /* string: path of the module */
+            uint64_t offset;   /* in the module, of the call (return address minus one) */
+        } frame;
+        struct {
+            uint64_t parent_id; /* the caller's stack; 0: outermost */
+            uint64_t frame_id;
+        } stack;
+        struct {
+            uint64_t thread_id;
+            uint64_t local_id; /* the thread's number for the stack `id` */
+        } alias;
+    };
+} nm_definition;
+
+/* ---- Both, in one stream ----------------------------------------------------------------------------------------- */
+
+typedef enum nm_record_kind { NM_RECORD_DEFINITION = 1, NM_RECORD_EVENT = 2 } nm_record_kind;
+
+typedef struct nm_record {
+    nm_record_kind kind;
+    union {
+        nm_definition definition; /* what it borrows is valid until the next call */
+        nm_event event;
+    };
+} nm_record;
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The layout of the shared files between a recorded program and the drain: one session, one file per process, one ring
+ * per thread. record/ writes rings, drain/ reads them. Layout only: nothing here calls anything, so that both sides, and
+ * the recovery of a dead recording, see the same bytes. Native byte order: rings never leave their host.
+ *
+ *     FOLDER/            0700, named by the environment variable NPUMEM_SESSION
+ *       session          nm_ring_session, written by the drain
+ *       p.NUMBER         nm_ring_process, written by a process when it starts
+ *       r.NUMBER         nm_ring, written by a thread at its first event; NUMBER is its ring_id
+ *
+ * Numbers of processes, threads and rings come from counters in the session file, count from 1, and are the identifiers in
+ * the trace (process_id, thread_id, ring_id): so recovery needs no other table.
+ *
+ * THE RING. Slots of 64 bytes. Positions count slots from 0 and never wrap; position p is in slot p % slot_count. A
+ * record takes one or more slots in a row. The writer (one thread, and signal handlers that interrupt it):
+ *
+ *   1. looks for room:  head + n <= tail + slot_count   (else it waits or drops: DESIGN.md section 6, rule 3)
+ *   2. claims n slots:  compare-and-swap head from p to p + n. Atomic against its own signal handlers is enough.
+ *      From here to step 5 the thread shows an open stamp: a claimed slot that is not published.
+ *   3. takes the time stamp, AFTER the claim
+ *   4. writes the words, and the `valid` of every further slot
+ *   5. stores `valid` of the first slot with release: the record is published and survives the death of the program
+ *
+ * The drain reads positions from its own cursor up to head. `valid` names its position, so what an earlier lap left behind
+ * is never taken for a record. A slot that stays unpublished though its thread is dead, or for longer than a second, is
+ * skipped and counted. The drain appends a block to the file and only then moves tail over the slots that stand in it.
+ *
+ * ORDER. A record that is not visible yet has a stamp that is younger than the drain's last look at that ring at which
+ * head was not past its slot. Stores become visible in bounded time, not at once, so the drain takes NM_RING_MARGIN_NS off
+ * every bound. With that, no fence is needed between claim and stamp.
+ */
+#ifndef NM_TRACE_RING_H
+#define NM_TRACE_RING_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define NM_RING_ENVIRONMENT      "NPUMEM_SESSION" /* the folder; in the environment of every recorded process */
+#define NM_RING_SESSION_FILE     "session"
+
+#define NM_RING_SESSION_MAGIC    0x31534553504e504eu /* "NPNPSES1", changes with every change of this layout */
+#define NM_RING_PROCESS_MAGIC    0x31435250504e504eu
+#define NM_RING_MAGIC            0x31474e52504e504eu
+
+#define NM_RING_MARGIN_NS        1000000 /* 1 ms: far more than a store needs to become visible to another processor */
+#define NM_RING_SLOT_BYTES       64
+#define NM_RING_HEADER_BYTES     4096
+#define NM_RING_RECORD_SLOTS_MAX 128        /* 7 KiB of payload: 255 frames and their head fit twice over */
+#define NM_RING_BYTES_DEFAULT    (1u << 20) /* of slots, per thread; --buffer */
+#define NM_RING_BYTES_MIN        (64u << 10)
+#define NM_RING_BYTES_MAX        (1u << 30)
+#define NM_RING_TEXT_BYTES_MAX   1024 /* of a path; names and marks are NPUMEM_TEXT_BYTES_MAX */
+#define NM_RING_STACK_DEPTH_MAX  255
+
+typedef enum nm_clock_kind {
+    NM_CLOCK_COUNTER = 1,   /* rdtscp, or isb + cntvct_el0; only where the system trusts it itself */
+    NM_CLOCK_MONOTONIC = 2, /* clock_gettime(CLOCK_MONOTONIC): ticks are nanoseconds */
+} nm_clock_kind;
+
+typedef enum nm_stack_mode { NM_STACKS_NONE = 0, NM_STACKS_CALLER = 1, NM_STACKS_NATIVE = 2 } nm_stack_mode;
+typedef enum nm_on_full { NM_ON_FULL_WAIT = 0, NM_ON_FULL_DROP = 1 } nm_on_full;
+
+/* ns = anchor_ns + (ticks - anchor_ticks) * ns_per_tick_q32 / 2^32, since the recording began. Ticks before the anchor
+ * are converted with the same slope. The drain measures anew from time to time and flips `which`. */
+typedef struct nm_calibration {
+    uint64_t anchor_ticks;
+    int64_t anchor_ns;
+    uint64_t ns_per_tick_q32;
+} nm_calibration;
+
+typedef struct nm_ring_session {
+    /* Written once, before any program starts. */
+    uint64_t magic;
+    uint64_t session_bytes; /* sizeof(nm_ring_session): a second check on the layout */
+    uint8_t trace_id[16];
+    uint32_t clock_kind;     /* nm_clock_kind */
+    uint32_t stack_mode;     /* nm_stack_mode */
+    uint32_t stack_depth;    /* frames kept, 1 to NM_RING_STACK_DEPTH_MAX */
+    uint32_t on_full;        /* nm_on_full */
+    uint32_t wait_event_us;  /* longest wait of one event for room in a full ring; then it is dropped */
+    uint32_t wait_second_us; /* longest wait of one thread in a second */
+    uint64_t ring_bytes;     /* of slots, a power of two times NM_RING_SLOT_BYTES */
+    int64_t start_realtime_ns;
+    int64_t drain_pid;
+
+    /* Written by the drain while it lives. */
+    _Alignas(64) _Atomic uint64_t heartbeat; /* changes at least ten times a second */
+    _Atomic uint32_t is_closed;              /* 1: no new rings, stop recording */
+    _Atomic uint32_t which;                  /* the calibration that holds */
+    nm_calibration calibration[2];
+
+    /* Written by all, rarely: each takes the next number with fetch_add and uses the result + 1. */
+    _Alignas(64) _Atomic uint64_t process_count;
+    _Atomic uint64_t thread_count;
+    _Atomic uint64_t ring_count;
+} nm_ring_session;
+
+#define NM_RING_COMMAND_BYTES_MAX 2048
+
+typedef struct nm_ring_process {
+    uint64_t magic;
+    uint64_t number; /* process_id */
+    int64_t pid, parent_pid;
+    uint64_t parent_number; /* of the process it was forked from or replaced; 0: find it by parent_pid */
+    uint64_t start_time;    /* field 22 of /proc/PID/stat: tells pids that are used again apart */
+    uint64_t begin_ticks;
+    int64_t rank, local_rank, world_size; /* INT64_MIN: unknown */
+    uint64_t is_forked;                   /* 1: by fork, without exec */
+    uint64_t command_bytes;
+    char command[NM_RING_COMMAND_BYTES_MAX]; /* arguments, each ended by a zero byte as in /proc/PID/cmdline */
+
+    _Alignas(64) _Atomic int64_t run_mode; /* aclrtRunMode, INT64_MIN: not asked yet */
+    _Atomic uint64_t is_device_user;       /* 1 after its first event */
+    _Atomic uint64_t end_kind;             /* nm_process_end + 1 once the process has said so itself; 0 before */
+    _Atomic int64_t end_status;
+    _Atomic uint64_t end_ticks;
+
+    /* Events of threads that have no ring. */
+    _Alignas(64) _Atomic uint64_t dropped_count;
+    _Atomic uint64_t drop_first_ticks, drop_last_ticks;
+    _Atomic uint64_t unwound_by_caller; /* stacks that are the caller alone though more was asked for */
+
+    uint64_t ready; /* NM_RING_PROCESS_MAGIC, stored last: the file is whole */
+} nm_ring_process;
+
+typedef struct nm_slot {
+    _Atomic uint64_t valid; /* nm_slot_valid of its position; anything else: not published in this lap */
+    uint64_t word[7];
+} nm_slot;
+
+/* The first slot of a record: count = slots of the record (1 to 128), kind = nm_event_kind or nm_ring_kind. Further
+ * slots: count = 0, kind = NM_RING_MORE. */
+static inline uint64_t nm_slot_valid(uint64_t position, unsigned count, unsigned kind)
+{
+    return (position + 1) << 16 | (uint64_t)count << 8 | kind;
+}
+
+typedef struct nm_ring {
+    uint64_t magic;
+    uint64_t ring_id;
+    uint64_t process_number;
+    uint64_t slot_count; /* a power of two */
+
+    /* The writer's line. */
+    _Alignas(64) _Atomic uint64_t head; /* next position to claim */
+    _Atomic uint64_t owner;             /* thread number; 0: free for the next thread of the process */
+    _Atomic int64_t owner_tid;
+    _Atomic uint64_t dropped_count;    /* since the ring was made, over all its owners; a LOSS record states it too */
+    _Atomic uint64_t drop_first_ticks; /* of the events dropped since the last LOSS record */
+    _Atomic uint64_t drop_last_ticks;
+
+    /* The drain's line. */
+    _Alignas(64) _Atomic uint64_t tail; /* positions below it stand in the trace file */
+    _Atomic uint64_t lost_count;        /* dropped_count as far as it stands in the trace file */
+} nm_ring;                              /* slots begin at NM_RING_HEADER_BYTES */
+
+static inline nm_slot *nm_ring_slot(nm_ring *ring, uint64_t position)
+{
+    return (nm_slot *)((char *)ring + NM_RING_HEADER_BYTES) + (position & (ring->slot_count - 1));
+}
+
+_Static_assert(sizeof(nm_slot) == NM_RING_SLOT_BYTES, "a slot is one cache line");
+_Static_assert(sizeof(nm_ring) <= NM_RING_HEADER_BYTES, "the header fits its page");
+_Static_assert(sizeof(nm_ring_process) <= NM_RING_HEADER_BYTES, "the process fits its page");
+
+/* ---- Records: the words of the slots, one struct per kind; `ticks` is always first --------------------------------- */
+
+/* Records that are no events. Events have their nm_event_kind, below 64. */
+typedef enum nm_ring_kind {
+    NM_RING_THREAD = 64,      /* nm_ring_thread: what follows in this ring is of this thread */
+    NM_RING_THREAD_END = 65,  /* nm_ring_number */
+    NM_RING_THREAD_NAME = 66, /* nm_ring_text */
+    NM_RING_HEAP = 67,        /* nm_ring_heap */
+    NM_RING_DEVICE = 68,      /* nm_ring_device */
+    NM_RING_MODULE = 69,      /* nm_ring_module */
+    NM_RING_STACK = 70,       /* nm_ring_stack: before the first event that uses it, in the same ring */
+    NM_RING_MORE = 255,
+} nm_ring_kind;
+
+/* Heap, flags and stack of an event in one word. Heap: the process's number (0: find by address). Flags: NM_FLAG_*.
+ * Stack: the thread's own number, from 1 (0: none). */
+static inline uint64_t nm_ring_where(uint32_t heap, uint32_t flags, uint32_t stack)
+{
+    return (uint64_t)stack << 32 | (uint64_t)(flags & 0xffff) << 16 | (heap & 0xffff);
+}
+
+typedef struct nm_ring_alloc { /* ALLOC; MAP without requested_bytes: one slot */
+    uint64_t ticks, address, requested_bytes, block_bytes, stream, where;
+    uint32_t policy, cost_ticks; /* the cost saturates */
+} nm_ring_alloc;
+
+typedef struct nm_ring_free { /* FREE, FREE_REQUESTED, FREE_FAILED, UNMAP: one slot */
+    uint64_t ticks, address, where, stream;
+    uint64_t detail;      /* nm_free_call */
+    int64_t error_code;   /* FREE_FAILED */
+    uint64_t block_bytes; /* UNMAP */
+} nm_ring_free;
+
+typedef struct nm_ring_alloc_failed {
+    uint64_t ticks, requested_bytes, where, stream, policy;
+    int64_t error_code;
+    uint64_t free_bytes, total_bytes; /* 0: unknown */
+} nm_ring_alloc_failed;
+
+typedef struct nm_ring_copy { /* devices: the process's number, as in nm_ring_device; 0: host or unknown */
+    uint64_t ticks, target_address, source_address, size_bytes, limit_bytes, stream, where;
+    uint32_t kind, cost_ticks;
+    int64_t error_code;
+    uint32_t target_device, source_device;
+} nm_ring_copy;
+
+typedef struct nm_ring_number { /* STEP, RANGE_END, RESET, DEVICE_CALL, THREAD_END */
+    uint64_t ticks, where;
+    int64_t number;
+    uint64_t detail, device; /* device: the process's number */
+    int64_t error_code;
+} nm_ring_number;
+
+typedef struct nm_ring_sample { /* MEMORY_SAMPLE */
+    uint64_t ticks, device, detail, free_bytes, total_bytes;
+} nm_ring_sample;
+
+typedef struct nm_ring_loss { /* LOSS: written by the thread when there is room again */
+    uint64_t ticks;           /* of the first event dropped; the record itself may be younger */
+    uint64_t until_ticks;     /* of the last */
+    uint64_t dropped_count;   /* the ring's, after these */
+    uint64_t detail;          /* nm_loss */
+} nm_ring_loss;
+
+typedef struct nm_ring_text { /* MARK, RANGE_BEGIN, THREAD_NAME; text_bytes bytes follow */
+    uint64_t ticks;
+    int64_t number;  /* RANGE_BEGIN: pairs it with its end */
+    uint64_t detail; /* RANGE_BEGIN: nm_range_kind */
+    uint64_t stream, flags;
+    uint64_t text_bytes;
+} nm_ring_text;
+
+typedef struct nm_ring_thread { /* name follows */
+    uint64_t ticks, thread_number;
+    int64_t tid;
+    uint64_t text_bytes;
+} nm_ring_thread;
+
+typedef struct nm_ring_heap { /* name follows */
+    uint64_t ticks, local_id; /* 1 to 65,535, of the process */
+    uint64_t level;           /* nm_heap_level */
+    uint64_t device;          /* the process's number; 0: host memory */
+    uint64_t small_bytes, large_bytes;
+    uint64_t size_basis; /* nm_size_basis */
+    uint64_t text_bytes;
+} nm_ring_heap;
+
+typedef struct nm_ring_device {        /* name (of the SoC, may be empty) follows */
+    uint64_t ticks, local_id;          /* ordinal + 1 */
+    int64_t ordinal, physical_ordinal; /* physical: INT64_MIN when unknown */
+    uint64_t capacity_bytes;           /* 0: unknown */
+    uint64_t text_bytes;
+} nm_ring_device;
+
+typedef struct nm_ring_module {  /* path follows */
+    uint64_t ticks, base, bytes; /* base: address that file offset 0 would have */
+    uint64_t inode, device;      /* of the file, as in /proc/self/maps: does the path still name it? */
+    uint64_t text_bytes;
+} nm_ring_module;
+
+typedef struct nm_ring_stack { /* `depth` return addresses follow, innermost first */
+    uint64_t ticks, local_id, depth;
+    uint64_t is_caller_only; /* 1: more frames were asked for, but only the caller could be had */
+} nm_ring_stack;
+
+_Static_assert(sizeof(nm_ring_alloc) == 7 * 8 && sizeof(nm_ring_free) == 7 * 8, "one slot each");
+
+#endif
