@@ -25,10 +25,16 @@ function(npumem_add_library name)
   target_link_libraries(${name} PUBLIC npumem_flags ${ARG_LINKS})
 endfunction()
 
+# Programs and shared libraries lie in the build folder as they will lie when installed (bin/ and lib/), so that a program
+# finds its libraries by the same relative path in both: NPUMEM_LIBRARY_PATH, from the folder of the program.
+file(RELATIVE_PATH NPUMEM_LIBRARY_PATH /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+
 # npumem_add_program(NAME SOURCES a.c ... LINKS nm_store ...): an installed program.
 function(npumem_add_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE npumem_flags ${ARG_LINKS})
+  target_compile_definitions(${name} PRIVATE NPUMEM_LIBRARY_PATH="${NPUMEM_LIBRARY_PATH}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_BINDIR})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()

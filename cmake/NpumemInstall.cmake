@@ -1,0 +1,24 @@
+# What `cmake --install` puts in place beside the programs (npumem_add_program does those): the two libraries that are
+# loaded into a recorded program, the header, the pkg-config file, the man pages, the queries and the documents.
+
+# The hook library needs the recorder library beside it, wherever both were put.
+foreach(library npumem npumem_hook)
+  if(TARGET ${library})
+    set_target_properties(${library} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}
+      INSTALL_RPATH "$ORIGIN")
+    install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
+
+# Relative to the file itself, so that an installed tree may be moved.
+file(RELATIVE_PATH NPUMEM_PREFIX_FROM_PC /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" NPUMEM_PREFIX_FROM_PC ${NPUMEM_PREFIX_FROM_PC})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/npumem.pc.in ${PROJECT_BINARY_DIR}/npumem.pc @ONLY)
+
+install(FILES ${PROJECT_BINARY_DIR}/npumem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES src/npumem.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+install(DIRECTORY queries/ DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/queries FILES_MATCHING PATTERN "*.sql")
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
