@@ -75,6 +75,9 @@ enum {                     /* nm_event.flags */
        NM_FLAG_IDLE = 64, /* STATE_BLOCK: free */
        NM_FLAG_NO_STACK = 128, /* the reader lost the block that defined the stack of this event */
        NM_FLAG_PENDING = 256,  /* baseline ALLOC or STATE_BLOCK: its free has been requested already */
+       NM_FLAG_SEGMENT =
+           512, /* ALLOC, MAP of a driver heap: a pool's segment from its birth, also before its first block. A source
+                   whose driver memory is all a caching allocator's own (a snapshot) sets it on every one. */
 };
 
 /* Which call freed: the pairs are strict on Ascend. */
