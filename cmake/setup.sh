@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by demo.sh and test.sh: the one list of packages, and how what is missing of it gets installed. On Debian and
+# Ubuntu what is missing is installed (sudo only if not root); elsewhere the command to run is printed. Nothing that is
+# there already is touched, and with everything there no package manager runs.
+
+# Debian and Ubuntu    RHEL, openEuler, Fedora
+npumem_packages='
+gcc                    gcc
+libc6-dev              glibc-devel
+binutils               binutils
+make                   make
+cmake                  cmake
+pkg-config             pkgconfig
+libsqlite3-dev         sqlite-devel
+sqlite3                sqlite
+libzstd-dev            libzstd-devel
+zstd                   zstd
+libcsv-dev             libcsv-devel
+libdw-dev              elfutils-devel
+check                  check-devel
+clang-format           clang-tools-extra
+universal-ctags        ctags
+'
+
+# For ./test.sh --aarch64, Debian and Ubuntu only.
+npumem_aarch64_packages='
+gcc-aarch64-linux-gnu
+qemu-user
+libc6-dev:arm64
+libsqlite3-dev:arm64
+libzstd-dev:arm64
+libcsv-dev:arm64
+libdw-dev:arm64
+check:arm64
+'
+
+say() {
+    printf '== %s\n' "$*"
+}
+
+die() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 1
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        die "not root and no sudo here; as root, run: $*"
+    fi
+}
+
+# missing_debian NAME...: those that are not installed.
+missing_debian() {
+    local name
+    for name in "$@"; do
+        dpkg -s "$name" 2>/dev/null | grep -q '^Status: .* installed$' || printf '%s ' "$name"
+    done
+}
+
+missing_rpm() {
+    local name
+    for name in "$@"; do
+        rpm -q --quiet --whatprovides "$name" || printf '%s ' "$name"
+    done
+}
+
+install_debian() {
+    local missing
+    missing=$(missing_debian "$@")
+    [ -n "$missing" ] || return 0
+    say "installing missing packages: $missing"
+    as_root apt-get update -q || die "apt-get update failed"
+    # shellcheck disable=SC2086 # a list of words
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+        -o DPkg::Lock::Timeout=120 $missing || die "apt-get could not install: $missing"
+}
+
+setup_packages() {
+    local missing
+    # shellcheck disable=SC2046 # lists of words
+    if command -v apt-get >/dev/null; then
+        install_debian $(printf '%s' "$npumem_packages" | awk '{print $1}')
+    elif command -v rpm >/dev/null; then
+        missing=$(missing_rpm $(printf '%s' "$npumem_packages" | awk '{print $2}'))
+        [ -z "$missing" ] || die "packages are missing; as root, run: dnf install $missing"
+    else
+        say "no apt-get and no rpm here; needed are, by their Debian names:" \
+            $(printf '%s' "$npumem_packages" | awk '{print $1}')
+    fi
+}
+
+setup_aarch64_packages() {
+    [ "$(uname -m)" = x86_64 ] || die "--aarch64 cross-builds on x86-64; on this machine ./test.sh tests $(uname -m)"
+    command -v apt-get >/dev/null || die "--aarch64 needs Debian or Ubuntu: it installs arm64 packages beside the host's"
+    if ! dpkg --print-foreign-architectures | grep -qx arm64; then
+        say "adding the architecture arm64 to dpkg"
+        as_root dpkg --add-architecture arm64
+    fi
+    # shellcheck disable=SC2086 # a list of words
+    install_debian $npumem_aarch64_packages
+}
+
+# configure PRESET [OPTION...]: quiet unless it fails.
+configure() {
+    local log=build/$1/configure.log
+    mkdir -p "build/$1"
+    if ! cmake --preset "$@" >"$log" 2>&1; then
+        cat "$log" >&2
+        die "cmake --preset $* failed"
+    fi
+}
+
+# build PRESET [TARGET...]: all targets where none is named.
+build() {
+    local preset=$1
+    shift
+    cmake --build "build/$preset" -j"$(nproc)" ${1:+--target "$@"} -- --no-print-directory || die "the build failed"
+}

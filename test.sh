@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# From a fresh clone to tested: installs what is missing, builds one preset and runs its tests through CTest.
+set -euo pipefail
+
+usage() {
+    cat <<'END'
+usage: ./test.sh [PRESET] [-L LABELS] [-R TESTS]
+
+Without a preset: build/dev (Debug, warnings are errors) and every test. Presets:
+    --asan         address and undefined behaviour sanitizers; labels unit and tool
+    --tsan         thread sanitizer; label threads
+    --coverage     every test, then the lines of src/ that ran
+    --aarch64      cross-build, unit tests under qemu, and each architecture reads the other's trace. Adds the
+                   architecture arm64 to dpkg (Debian, Ubuntu)
+    -L LABELS      only tests with these labels: unit, sql, tool, faults, threads, ... (a regular expression)
+    -R TESTS       only tests with these names (a regular expression)
+
+NPUMEM_SAMPLES_DIR=DIR names a folder with real sample files; tests that need them are skipped without it.
+Installs missing packages (sudo only if not root).
+END
+}
+
+preset=dev labels="" names=""
+while [ $# -gt 0 ]; do
+    case $1 in
+    --asan) preset=asan labels=${labels:-'^(unit|tool)$'} ;;
+    --tsan) preset=tsan labels=${labels:-'^threads$'} ;;
+    --coverage) preset=coverage ;;
+    --aarch64) preset=aarch64 labels=${labels:-'^(unit|exchange)$'} ;;
+    -L | -R)
+        [ $# -ge 2 ] || { usage >&2 && exit 2; }
+        [ "$1" = -L ] && labels=$2 || names=$2
+        shift
+        ;;
+    -h | --help) usage && exit 0 ;;
+    *) usage >&2 && exit 2 ;;
+    esac
+    shift
+done
+samples=${NPUMEM_SAMPLES_DIR:+$(realpath -e -- "$NPUMEM_SAMPLES_DIR")}
+cd "$(dirname "$(realpath "$0")")"
+. cmake/setup.sh
+
+# Lines of src/ that ran, by gcov's own count, a file a line and the sum.
+print_coverage() {
+    find build/coverage/src -name '*.gcda' -print0 | xargs -0 gcov -n 2>/dev/null | awk -v root="$PWD/" -v q="'" '
+        /^File/ { split($0, part, q); file = part[2] }
+        /^Lines executed/ && index(file, root "src/") == 1 {
+            split($0, part, /[:% ]+/); count[file] = part[5]; share[file] = part[3] }
+        END { for (file in count) { printf "%6.1f %%  %s\n", share[file], substr(file, length(root) + 1) | "sort -k3"
+                  lines += count[file]; ran += count[file] * share[file] / 100 }
+              close("sort -k3"); if (lines) printf "%6.1f %%  of %d lines\n", 100 * ran / lines, lines }'
+}
+
+setup_packages
+options=(-DNPUMEM_SAMPLES_DIR="$samples")
+if [ "$preset" = aarch64 ]; then
+    setup_aarch64_packages
+    say "building the host's side (build/release)"
+    configure release
+    build release npumem-ingest text2trace
+    options+=(-DNPUMEM_NATIVE_BUILD_DIR="$PWD/build/release")
+fi
+if [ "$preset" = coverage ]; then
+    find build/coverage -name '*.gcda' -delete 2>/dev/null || true
+fi
+
+say "building (build/$preset)"
+configure "$preset" "${options[@]}"
+build "$preset"
+
+say "testing (build/$preset)"
+status=0
+ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j"$(nproc)" \
+    ${labels:+-L "$labels"} ${names:+-R "$names"} || status=$?
+[ "$preset" != coverage ] || print_coverage
+exit "$status"
