@@ -209,7 +209,7 @@ typedef enum nm_definition_kind {
     NM_DEFINE_MODULE = 6,
     NM_DEFINE_FRAME = 7,
     NM_DEFINE_STACK = 8,
-    NM_DEFINE_ALIAS = 9, /* for recovery alone: how a ring called a stack */
+    NM_DEFINE_ALIAS = 9, /* for recovery alone: how a ring called a stack, a heap or a device */
 } nm_definition_kind;
 
 typedef enum nm_heap_level { /* DESIGN.md section 4 */
@@ -227,6 +227,9 @@ typedef enum nm_size_basis { /* which of an allocation's sizes running sums use 
 } nm_size_basis;
 
 #define NM_UNKNOWN_NUMBER INT64_MIN /* a signed attribute that is not known: NULL in the database */
+
+#define NM_ALIAS_HEAP     (UINT64_C(1) << 32) /* in alias.local_id, above the number of a process's own */
+#define NM_ALIAS_DEVICE   (UINT64_C(2) << 32)
 
 /* One definition. `id` is its number; the fields used depend on the kind. Strings are numbers of earlier strings. */
 typedef struct nm_definition {
@@ -285,8 +288,8 @@ typedef struct nm_definition {
             uint64_t frame_id;
         } stack;
         struct {
-            uint64_t thread_id;
-            uint64_t local_id; /* the thread's number for the stack `id` */
+            uint64_t thread_id; /* of a heap or a device: the process */
+            uint64_t local_id;  /* its own number for the stack `id`; plus NM_ALIAS_HEAP or NM_ALIAS_DEVICE for those */
         } alias;
     };
 } nm_definition;

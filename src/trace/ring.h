@@ -137,7 +137,7 @@ static inline uint64_t nm_slot_valid(uint64_t position, unsigned count, unsigned
 }
 
 typedef struct nm_ring {
-    uint64_t magic;
+    uint64_t magic; /* stored last, with release: the ring is whole */
     uint64_t ring_id;
     uint64_t process_number;
     uint64_t slot_count; /* a power of two */
