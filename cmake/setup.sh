@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
 # Sourced by demo.sh and test.sh: the one list of packages, and how what is missing of it gets installed. On Debian and

@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by the scripts of this folder. The working folder is the root of the sources.
+
+failures=0
+
+fail() {
+    printf 'FAIL: %s\n' "$*" >&2
+    failures=$((failures + 1))
+}
+
+skip() {
+    printf 'skipped: %s\n' "$*"
+    exit 77
+}
+
+finish() {
+    [ "$failures" = 0 ] || exit 1
+    exit 0
+}
+
+# source_files PATTERN...: the project's files, with or without git.
+source_files() {
+    if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+        git ls-files -- "$@" | while read -r file; do [ -f "$file" ] && printf '%s\n' "$file"; done
+    else
+        local pattern
+        for pattern in "$@"; do
+            find . -path ./build -prune -o -path ./demo -prune -o -type f -name "${pattern##*/}" -print
+        done | sed 's|^\./||' | sort -u
+    fi
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# install.sh BUILD SAMPLE SCRATCH: an installed tree is whole, works wherever it is moved to, and a program of one's own
+# compiles against it with pkg-config alone.
+set -u
+. "${0%/*}/common.sh"
+build=$1 sample=$2 scratch=$3
+here=$PWD/${0%/*}
+
+rm -rf "$scratch"
+mkdir -p "$scratch"
+cmake --install "$build" --prefix "$scratch/first" >"$scratch/install.log" 2>&1 || {
+    cat "$scratch/install.log" >&2
+    fail "cmake --install failed"
+    finish
+}
+# Moved: what still names the first place does not work.
+mv "$scratch/first" "$scratch/second"
+prefix=$scratch/second
+library=$(find "$prefix" -name libnpumem.so -printf '%h\n' | head -n 1)
+
+for file in bin/npumem-record bin/npumem-ingest include/npumem.h share/man/man1/npumem-record.1 \
+    share/man/man1/npumem-ingest.1 share/npumem/queries/largest_live.sql; do
+    [ -s "$prefix/$file" ] || fail "$file is not installed"
+done
+for file in libnpumem.so libnpumem_hook.so pkgconfig/npumem.pc; do
+    [ -s "$library/$file" ] || fail "$file is not installed"
+done
+for file in "$prefix"/bin/* "$library"/*.so; do
+    if readelf -d "$file" | grep -E 'R(UN)?PATH' | grep -v 'ORIGIN'; then
+        fail "$file names a folder of the build"
+    fi
+done
+
+cd "$scratch" || exit 1
+export PATH="$prefix/bin:$PATH"
+
+npumem-record -o sample.zst -- "$sample" --steps 5 >sample.log 2>sample.err || fail "recording the sample: $(cat sample.err)"
+npumem-ingest --quiet sample.zst || fail "ingesting the sample"
+[ "$(sqlite3 sample.db 'SELECT count(*) > 10 FROM allocation')" = 1 ] || fail "the sample left no allocations"
+sqlite3 sample.db <"$prefix/share/npumem/queries/largest_live.sql" >largest.txt 2>&1 || fail "an installed query fails"
+
+# shellcheck disable=SC2046 # flags are words
+PKG_CONFIG_PATH=$library/pkgconfig cc -Wall -Werror -o own "$here/own_pool.c" \
+    $(PKG_CONFIG_PATH=$library/pkgconfig pkg-config --cflags --libs npumem) || fail "own_pool.c does not compile"
+export LD_LIBRARY_PATH=$library
+./own || fail "unrecorded, own_pool.c ends with $?"
+
+expect_own() {
+    local row
+    npumem-ingest --quiet --force "$1.zst" || fail "ingesting $1.zst"
+    row=$(sqlite3 "$1.db" "SELECT allocation_count, free_count, outstanding_count, outstanding_bytes FROM heap_total
+                           WHERE heap = 'own pool'")
+    [ "$row" = '10|7|3|3000' ] || fail "$1: heap_total is '$row', not 10|7|3|3000"
+}
+
+npumem-record -o own.zst -- ./own 2>own.err || fail "recording own_pool.c: $(cat own.err)"
+expect_own own
+./own started.zst 2>started.err || fail "recording itself, own_pool.c ends with $?"
+expect_own started
+finish

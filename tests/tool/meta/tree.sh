@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Small rules of the tree: limits of length, the licence line, nothing left over, no instruction without its twin.
+set -u
+. "${0%/*}/common.sh"
+
+[ "$(wc -l <CONTRIBUTING.md)" -le 120 ] || fail "CONTRIBUTING.md has more than 120 lines"
+grep -q 'Apache License' LICENSE || fail "LICENSE is not the Apache License"
+
+while read -r file; do
+    head -n 1 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || fail "$file does not begin with its SPDX line"
+    if grep -nE 'T[O]DO|F[I]XME|X[X]X' "$file" >&2; then
+        fail "$file has something left over"
+    fi
+    if grep -nE 'include <(x86intrin|immintrin|emmintrin|arm_neon)\.h>' "$file" >&2; then
+        fail "$file uses intrinsics of one architecture"
+    fi
+done < <(source_files '*.c' '*.h')
+
+# Code for one architecture stands beside code for the other.
+while read -r file; do
+    grep -q '__x86_64__' "$file" && ! grep -q '__aarch64__' "$file" && fail "$file knows x86-64 but not aarch64"
+done < <(source_files 'src/*.c' 'src/*.h')
+
+# What a list names exists, and what exists is in a list: no globbing, so nothing may be forgotten.
+for file in $(source_files 'src/*.c' | grep '^src/'); do
+    grep -qw "$(basename "$file")" "$(dirname "$file")/CMakeLists.txt" || fail "$file is in no CMakeLists.txt"
+done
+finish
