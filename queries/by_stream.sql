@@ -1,0 +1,19 @@
+-- by_stream.sql: how each heap is used by stream, largest first.
+-- Parameters: :top    rows to return (default 50)
+-- Columns:    heap name; stream number or handle, NULL where unknown; allocation_count allocations; allocated_bytes bytes;
+--             outstanding_count, outstanding_bytes never freed, allocations and bytes; pending_count frees that waited for
+--             another stream
+SELECT
+    heap_place.heap AS heap,
+    allocation.stream AS stream,
+    count(*) AS allocation_count,
+    sum(allocation.size_bytes) AS allocated_bytes,
+    sum(allocation.end_kind = 0) AS outstanding_count,
+    sum(CASE WHEN allocation.end_kind = 0 THEN allocation.size_bytes ELSE 0 END) AS outstanding_bytes,
+    sum(allocation.free_requested_seq IS NOT NULL) AS pending_count
+FROM allocation
+JOIN heap_place ON heap_place.heap_id = allocation.heap_id
+WHERE allocation.alloc_seq IS NOT NULL AND allocation.is_segment = 0 AND allocation.split_from_id IS NULL
+GROUP BY allocation.heap_id, allocation.stream
+ORDER BY allocated_bytes DESC, allocation.heap_id, allocation.stream
+LIMIT coalesce(:top, 50);
