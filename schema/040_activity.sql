@@ -1,0 +1,99 @@
+-- What the program was doing: ranges, steps and moments.
+
+CREATE TABLE operation (
+    -- A range of the program: an operator, a phase, an annotation.
+    --
+    -- Number of the operation in this database.
+    operation_id INTEGER PRIMARY KEY,
+    -- Its process.
+    process_id INTEGER REFERENCES process (process_id),
+    -- The thread that began it.
+    thread_id INTEGER REFERENCES thread (thread_id),
+    -- A code of operation_kind.
+    kind INTEGER NOT NULL REFERENCES operation_kind (kind),
+    -- Name.
+    name TEXT,
+    -- Stream that it runs on. NULL: not known.
+    stream INTEGER,
+    -- Place of its begin in the order of events.
+    begin_seq INTEGER,
+    -- Place of its end in the order of events. NULL: it did not end in this trace.
+    end_seq INTEGER,
+    -- When it began. Unit: nanoseconds since the recording began. NULL: not known.
+    begin_ns INTEGER,
+    -- When it ended. Unit: nanoseconds since the recording began. NULL: not known.
+    end_ns INTEGER,
+    -- The operation around it. NULL: none.
+    parent_id INTEGER REFERENCES operation (operation_id)
+);
+
+CREATE TABLE step (
+    -- A step of a training loop, as the program said.
+    --
+    -- Number of the row.
+    step_id INTEGER PRIMARY KEY,
+    -- Its process.
+    process_id INTEGER REFERENCES process (process_id),
+    -- Its device. NULL: all of the process.
+    device_id INTEGER REFERENCES device (device_id),
+    -- Number of the step, as the program counts.
+    number INTEGER NOT NULL,
+    -- Place of its begin in the order of events.
+    begin_seq INTEGER,
+    -- Place of its last event in the order of events. NULL: not known.
+    end_seq INTEGER,
+    -- When it began. Unit: nanoseconds since the recording began. NULL: not known.
+    begin_ns INTEGER,
+    -- When it ended. Unit: nanoseconds since the recording began. NULL: not known.
+    end_ns INTEGER
+);
+
+CREATE TABLE failure (
+    -- An allocation that failed.
+    --
+    -- Number of the failure in this database.
+    failure_id INTEGER PRIMARY KEY,
+    -- The heap that was asked. NULL: not known.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- The thread that asked. NULL: not known.
+    thread_id INTEGER REFERENCES thread (thread_id),
+    -- The operation that it was part of. NULL: none.
+    operation_id INTEGER REFERENCES operation (operation_id),
+    -- Where. NULL: no stack was recorded.
+    stack_id INTEGER REFERENCES stack (stack_id),
+    -- Stream. NULL: not known.
+    stream INTEGER,
+    -- Place in the order of events.
+    seq INTEGER,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    ns INTEGER,
+    -- What was asked for. Unit: bytes.
+    requested_bytes INTEGER,
+    -- Code that the runtime returned: 207001 is out of memory.
+    error_code INTEGER,
+    -- Free memory of the device just after. Unit: bytes. NULL: not known.
+    device_free_bytes INTEGER,
+    -- All memory of the device. Unit: bytes. NULL: not known.
+    device_total_bytes INTEGER
+);
+
+CREATE TABLE moment (
+    -- A point in the order of events at which the state is described.
+    --
+    -- Number of the moment.
+    moment_id INTEGER PRIMARY KEY,
+    -- A code of moment_kind.
+    kind INTEGER NOT NULL REFERENCES moment_kind (kind),
+    -- Text of a mark. NULL: not a mark.
+    name TEXT,
+    -- The process that it belongs to. NULL: all.
+    process_id INTEGER REFERENCES process (process_id),
+    -- The heap whose peak it is, or that failed. NULL: all.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- The failed allocation. NULL: not a failure.
+    failure_id INTEGER REFERENCES failure (failure_id),
+    -- Place in the order of events: the state is that right after this event. NULL: before the first event.
+    seq INTEGER,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    ns INTEGER
+);

@@ -1,0 +1,116 @@
+-- Where: one row per heap, the columns that every other view begins with; and what is missing from the answers.
+
+CREATE VIEW heap_place (
+    -- Every heap with the names of where it is. The other views begin with its first six columns.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process in a distributed job. NULL: none.
+    rank,
+    -- Process number of the operating system. NULL: not known.
+    pid,
+    -- Number of the device: the physical one where it is known, else as the process counts. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- driver, pool, workspace, pinned, registered or host.
+    level,
+    -- Number of the heap.
+    heap_id,
+    -- Number of the process.
+    process_id,
+    -- Number of the device. NULL: host memory.
+    device_id,
+    -- Which size the sums of this heap use: 'requested' or 'block'.
+    size_basis,
+    -- All memory of the device. Unit: bytes. NULL: not known.
+    capacity_bytes
+) AS
+SELECT
+    process.host,
+    process.rank,
+    process.pid,
+    coalesce(device.physical_ordinal, device.ordinal),
+    heap.name,
+    heap_level.name,
+    heap.heap_id,
+    heap.process_id,
+    heap.device_id,
+    heap.size_basis,
+    device.capacity_bytes
+FROM heap
+LEFT JOIN process ON process.process_id = heap.process_id
+LEFT JOIN device ON device.device_id = heap.device_id
+LEFT JOIN heap_level ON heap_level.level = heap.level;
+
+CREATE VIEW completeness (
+    -- One row per input: how much of what happened is in this database.
+    --
+    -- Name of the machine, where all processes ran on one. NULL: several, or not known.
+    host,
+    -- Always NULL: an input is not of one rank.
+    rank,
+    -- Always NULL: an input is not of one process.
+    pid,
+    -- Always NULL: an input is not of one device.
+    device,
+    -- Always NULL: an input is not of one heap.
+    heap,
+    -- Always NULL: an input is not of one level.
+    level,
+    -- The file.
+    path,
+    -- What was recognised.
+    kind,
+    -- 'complete', 'lossy' (events are missing) or 'cut' (nothing is known to be missing, but the end is).
+    verdict,
+    -- Events that happened. Unit: events.
+    events_seen,
+    -- Events that were loaded. Unit: events.
+    events_ingested,
+    -- Events lost in the program. Unit: events.
+    events_dropped,
+    -- Events lost in the file. Unit: events.
+    events_damaged,
+    -- Events lost in rings. Unit: events.
+    events_unrecovered,
+    -- Events with an uncertain place. Unit: events.
+    events_late,
+    -- Events whose stack was lost. Unit: events.
+    events_without_stack,
+    -- Bytes behind the last whole block. Unit: bytes.
+    bytes_cut,
+    -- Outstanding allocations that have no stack. Unit: allocations.
+    outstanding_without_stack_count
+) AS
+SELECT
+    (SELECT CASE WHEN min(p.host) = max(p.host) THEN min(p.host) END FROM process AS p
+     WHERE p.input_id = input.input_id),
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    input.path,
+    input.kind,
+    CASE
+        WHEN input.is_complete = 1 THEN 'complete'
+        WHEN input.events_seen > input.events_ingested OR input.bytes_cut > 0 OR input.events_without_stack > 0
+            OR input.unknown_reference_count > 0 THEN 'lossy'
+        ELSE 'cut'
+    END,
+    input.events_seen,
+    input.events_ingested,
+    input.events_dropped,
+    input.events_damaged,
+    input.events_unrecovered,
+    input.events_late,
+    input.events_without_stack,
+    input.bytes_cut,
+    (SELECT count(*)
+     FROM allocation AS a
+     JOIN heap ON heap.heap_id = a.heap_id
+     JOIN process AS p ON p.process_id = heap.process_id
+     WHERE a.end_kind = 0 AND a.alloc_seq IS NOT NULL AND a.is_segment = 0 AND a.stack_id IS NULL
+         AND p.input_id = input.input_id)
+FROM input;

@@ -1,0 +1,257 @@
+-- The most that was ever live, what it was made of, and the totals of each heap.
+
+CREATE VIEW peak (
+    -- One row per heap: its peak, and how much the pool held for it.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Most that was ever live, baseline included. Unit: bytes.
+    peak_bytes,
+    -- Place in the order of events at which it was reached first. NULL: before the first event.
+    peak_seq,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    peak_ns,
+    -- Allocations that were live then. Unit: allocations.
+    live_count,
+    -- What was live before the first event. Unit: bytes.
+    baseline_bytes,
+    -- Bytes of the pool's segments at the peak. Unit: bytes. NULL: not a pool.
+    reserved_at_peak_bytes,
+    -- Most that the pool's segments ever held. Unit: bytes. NULL: not a pool.
+    peak_reserved_bytes,
+    -- 1 - peak_bytes / peak_reserved_bytes: the share of the pool that was never used at once. Unit: 0 to 1. NULL: not a
+    -- pool, or nothing reserved.
+    peak_fragmentation_ratio,
+    -- All memory of the device. Unit: bytes. NULL: not known.
+    capacity_bytes
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    s.peak_bytes,
+    s.peak_seq,
+    s.peak_ns,
+    s.peak_live_count,
+    s.baseline_bytes,
+    s.reserved_at_peak_bytes,
+    s.peak_reserved_bytes,
+    CASE
+        WHEN s.peak_reserved_bytes > 0 THEN max(0.0, 1.0 - CAST(s.peak_bytes AS REAL) / s.peak_reserved_bytes)
+    END,
+    p.capacity_bytes
+FROM heap_sum AS s
+JOIN heap_place AS p ON p.heap_id = s.heap_id;
+
+CREATE VIEW peak_by_site (
+    -- What was live at the peak of each heap, by site; largest first within a heap.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Where: 'file:line function', 'module+0xoffset function', '(no stack)', or '(baseline)' for what was there before.
+    site,
+    -- Allocations of the site that were live at the peak. Unit: allocations.
+    live_count,
+    -- Their size. Unit: bytes.
+    live_bytes,
+    -- live_bytes over those of the whole heap: the shares of a heap sum to 1. Unit: 0 to 1.
+    share_ratio
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    CASE WHEN g.is_baseline = 1 THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END,
+    g.live_count,
+    g.live_bytes,
+    CASE WHEN w.live_bytes > 0 THEN CAST(g.live_bytes AS REAL) / w.live_bytes END
+FROM (
+    SELECT
+        k.heap_id,
+        k.is_baseline,
+        s.site_frame_id,
+        sum(k.live_count) AS live_count,
+        sum(k.live_bytes) AS live_bytes
+    FROM peak_stack AS k
+    LEFT JOIN stack AS s ON s.stack_id = k.stack_id
+    GROUP BY k.heap_id, k.is_baseline, s.site_frame_id
+) AS g
+JOIN (
+    SELECT
+        peak_stack.heap_id,
+        sum(peak_stack.live_bytes) AS live_bytes
+    FROM peak_stack
+    GROUP BY peak_stack.heap_id
+) AS w ON w.heap_id = g.heap_id
+JOIN heap_place AS p ON p.heap_id = g.heap_id
+LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
+ORDER BY g.heap_id, g.live_bytes DESC, g.site_frame_id;
+
+CREATE VIEW device_peak (
+    -- One row per physical device: its peak over all driver heaps of all processes.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Always NULL: a device may serve several ranks.
+    rank,
+    -- Always NULL: a device may serve several processes.
+    pid,
+    -- Number of the device.
+    device,
+    -- Always NULL: over all driver heaps.
+    heap,
+    -- Always 'driver'.
+    level,
+    -- Most that was ever live. Unit: bytes.
+    peak_bytes,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    peak_ns,
+    -- All memory of the device. Unit: bytes. NULL: not known.
+    capacity_bytes,
+    -- Place in the order of events at which the peak was reached first. NULL: before the first event.
+    peak_seq
+) AS
+SELECT
+    process.host,
+    NULL,
+    NULL,
+    coalesce(device.physical_ordinal, device.ordinal),
+    NULL,
+    'driver',
+    d.peak_bytes,
+    d.peak_ns,
+    device.capacity_bytes,
+    d.peak_seq
+FROM device_sum AS d
+JOIN device ON device.device_id = d.device_id
+LEFT JOIN process ON process.process_id = device.process_id;
+
+CREATE VIEW heap_total (
+    -- One row per heap: how much went through it.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Allocations in the trace, without the baseline. Unit: allocations.
+    allocation_count,
+    -- Allocations that ended. Unit: allocations.
+    free_count,
+    -- Sum of what was allocated, without the baseline. Unit: bytes.
+    allocated_bytes,
+    -- Sum of what ended. Unit: bytes.
+    freed_bytes,
+    -- Allocated in the trace, not freed by its end, not a segment. Unit: allocations.
+    outstanding_count,
+    -- Their size. Unit: bytes.
+    outstanding_bytes,
+    -- What was live before the first event. Unit: bytes.
+    baseline_bytes,
+    -- Live at the end of the trace, baseline included. Unit: bytes.
+    live_bytes,
+    -- Bytes of the pool's segments at the end. Unit: bytes. NULL: not a pool.
+    reserved_bytes
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    s.allocation_count,
+    s.free_count,
+    s.allocated_bytes,
+    s.freed_bytes,
+    s.outstanding_count,
+    s.outstanding_bytes,
+    s.baseline_bytes,
+    s.live_bytes,
+    s.reserved_bytes
+FROM heap_sum AS s
+JOIN heap_place AS p ON p.heap_id = s.heap_id;
+
+CREATE VIEW timeline (
+    -- How much was live, over time: one row per bucket, in order.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- End of the bucket. Unit: nanoseconds since the recording began. NULL: not known.
+    ns,
+    -- Live at the end of the bucket. Unit: bytes.
+    live_bytes,
+    -- Most that was live within the bucket. Unit: bytes.
+    max_live_bytes,
+    -- Bytes of the pool's segments at the end of the bucket. Unit: bytes. NULL: not a pool.
+    reserved_bytes,
+    -- Live allocations at the end of the bucket. Unit: allocations.
+    live_count,
+    -- End of the bucket in the order of events.
+    last_seq,
+    -- Where in the order of events max_live_bytes was reached first.
+    max_seq,
+    -- When that was. Unit: nanoseconds since the recording began. NULL: not known.
+    max_ns
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    u.last_ns,
+    u.live_bytes,
+    u.max_live_bytes,
+    u.reserved_bytes,
+    u.live_count,
+    u.last_seq,
+    u.max_seq,
+    u.max_ns
+FROM usage AS u
+JOIN heap_place AS p ON p.heap_id = u.heap_id
+ORDER BY u.heap_id, u.last_seq;

@@ -1,0 +1,227 @@
+-- How well a pool works: fragmentation, hits, and a verdict on each.
+
+CREATE VIEW fragmentation (
+    -- How each pool's memory was cut up at each moment. fragmentation_ratio is near 1 by nature in a pool that caches
+    -- segments: judge by stuck_bytes here, and by peak_fragmentation_ratio in view peak.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- 'peak' (of this heap), 'end', 'failure', or 'mark: ' and the text of the mark.
+    moment,
+    -- Place in the order of events. NULL: before the first event.
+    seq,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    ns,
+    -- Bytes of the pool's segments. Unit: bytes.
+    reserved_bytes,
+    -- Bytes of them inside blocks. Unit: bytes.
+    occupied_bytes,
+    -- Bytes of them outside blocks. Unit: bytes.
+    free_bytes,
+    -- Largest free range; a range does not cross segments. Unit: bytes.
+    largest_free_bytes,
+    -- Free bytes in segments that hold something, which emptying the cache cannot give back. Unit: bytes.
+    stuck_bytes,
+    -- (free - largest free) / free; 0 when nothing is free. Unit: 0 to 1.
+    fragmentation_ratio,
+    -- free / reserved; 0 when nothing is reserved. Unit: 0 to 1.
+    idle_ratio,
+    -- 1: computed from requested sizes, so gaps are too large; 0: exact.
+    is_estimate,
+    -- Number of free ranges. Unit: ranges.
+    gap_count,
+    -- Which size of a block was used: 'requested' or 'block'.
+    size_basis
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    CASE WHEN m.kind = 3 THEN 'mark: ' || coalesce(m.name, '') ELSE k.name END,
+    m.seq,
+    m.ns,
+    s.reserved_bytes,
+    s.occupied_bytes,
+    s.free_bytes,
+    s.largest_free_bytes,
+    s.stuck_bytes,
+    CASE
+        WHEN s.free_bytes > 0 THEN CAST(s.free_bytes - s.largest_free_bytes AS REAL) / s.free_bytes
+        ELSE 0.0
+    END,
+    CASE WHEN s.reserved_bytes > 0 THEN CAST(s.free_bytes AS REAL) / s.reserved_bytes ELSE 0.0 END,
+    s.is_estimate,
+    s.gap_count,
+    s.size_basis
+FROM fragmentation_sample AS s
+JOIN moment AS m ON m.moment_id = s.moment_id
+JOIN moment_kind AS k ON k.kind = m.kind
+JOIN heap_place AS p ON p.heap_id = s.heap_id
+ORDER BY s.heap_id, m.seq, m.kind, m.moment_id;
+
+CREATE VIEW pool_hit_rate (
+    -- How often each pool served a request by itself, by size of the request. Bounds of the buckets: table heap.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- all, small, medium or large.
+    bucket,
+    -- Requests of that size. Unit: allocations.
+    allocation_count,
+    -- Requests that the pool served by itself. Unit: allocations.
+    hit_count,
+    -- Requests for which the pool had to grow. Unit: allocations.
+    miss_count,
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    hit_rate,
+    -- Place of the last miss in the order of events. NULL: there was none.
+    last_miss_seq,
+    -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
+    last_miss_ns
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    h.bucket_name,
+    h.allocation_count,
+    h.allocation_count - h.miss_count,
+    h.miss_count,
+    CASE
+        WHEN h.allocation_count > 0
+            THEN CAST(h.allocation_count - h.miss_count AS REAL) / h.allocation_count
+    END,
+    h.last_miss_seq,
+    h.last_miss_ns
+FROM (
+    SELECT
+        pool_hit.heap_id,
+        -1 AS bucket,
+        'all' AS bucket_name,
+        sum(pool_hit.allocation_count) AS allocation_count,
+        sum(pool_hit.miss_count) AS miss_count,
+        max(pool_hit.last_miss_seq) AS last_miss_seq,
+        max(pool_hit.last_miss_ns) AS last_miss_ns
+    FROM pool_hit
+    GROUP BY pool_hit.heap_id
+    UNION ALL
+    SELECT
+        h.heap_id,
+        b.bucket,
+        b.name,
+        coalesce(x.allocation_count, 0),
+        coalesce(x.miss_count, 0),
+        x.last_miss_seq,
+        x.last_miss_ns
+    FROM (SELECT DISTINCT pool_hit.heap_id FROM pool_hit) AS h
+    CROSS JOIN pool_bucket AS b
+    LEFT JOIN pool_hit AS x ON x.heap_id = h.heap_id AND x.bucket = b.bucket
+) AS h
+JOIN heap_place AS p ON p.heap_id = h.heap_id
+ORDER BY h.heap_id, h.bucket;
+
+CREATE VIEW health (
+    -- A verdict on each heap's figures. Good, warning, danger: cost of an allocation < 10, 10 to 50, > 50 us;
+    -- fragmentation at the peak < 10, 10 to 30, > 30 %; pool hit rate > 90, 70 to 90, < 70 %.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- 'allocation cost', 'fragmentation' or 'pool hit rate'.
+    measure,
+    -- Its value.
+    value,
+    -- Unit of the value: 'ns' (mean per allocation) or 'ratio'.
+    unit,
+    -- 'good', 'warning' or 'danger'.
+    verdict
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    'allocation cost',
+    CAST(s.cost_ns AS REAL) / s.cost_count,
+    'ns',
+    CASE
+        WHEN s.cost_ns < 10000 * s.cost_count THEN 'good'
+        WHEN s.cost_ns <= 50000 * s.cost_count THEN 'warning'
+        ELSE 'danger'
+    END
+FROM heap_sum AS s
+JOIN heap_place AS p ON p.heap_id = s.heap_id
+WHERE s.cost_count > 0
+UNION ALL
+SELECT
+    k.host,
+    k.rank,
+    k.pid,
+    k.device,
+    k.heap,
+    k.level,
+    'fragmentation',
+    k.peak_fragmentation_ratio,
+    'ratio',
+    CASE
+        WHEN k.peak_fragmentation_ratio < 0.1 THEN 'good'
+        WHEN k.peak_fragmentation_ratio <= 0.3 THEN 'warning'
+        ELSE 'danger'
+    END
+FROM peak AS k
+WHERE k.peak_fragmentation_ratio IS NOT NULL
+UNION ALL
+SELECT
+    r.host,
+    r.rank,
+    r.pid,
+    r.device,
+    r.heap,
+    r.level,
+    'pool hit rate',
+    r.hit_rate,
+    'ratio',
+    CASE
+        WHEN r.hit_rate > 0.9 THEN 'good'
+        WHEN r.hit_rate >= 0.7 THEN 'warning'
+        ELSE 'danger'
+    END
+FROM pool_hit_rate AS r
+WHERE r.bucket = 'all' AND r.hit_rate IS NOT NULL;

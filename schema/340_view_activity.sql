@@ -1,0 +1,214 @@
+-- Copies, failures and misuse, in words.
+
+CREATE VIEW copy_total (
+    -- Transfers and memsets of each process, by direction.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device that is written, or else read. NULL: host memory on both sides, or not known.
+    device,
+    -- Always NULL: a copy is not of one heap.
+    heap,
+    -- Always NULL: a copy is not of one level.
+    level,
+    -- Direction, or 'memset'.
+    kind,
+    -- 1: queued on a stream; 0: the call returned when it was done.
+    is_async,
+    -- Copies. Unit: copies.
+    copy_count,
+    -- Bytes moved or set by those that did not fail. Unit: bytes.
+    size_bytes,
+    -- Time spent in the calls. Unit: nanoseconds. NULL: not known.
+    cost_ns,
+    -- Copies that failed. Unit: copies.
+    failed_count
+) AS
+SELECT
+    process.host,
+    process.rank,
+    process.pid,
+    g.device,
+    NULL,
+    NULL,
+    k.name,
+    g.is_async,
+    g.copy_count,
+    g.size_bytes,
+    g.cost_ns,
+    g.failed_count
+FROM (
+    SELECT
+        c.process_id,
+        coalesce(d.physical_ordinal, d.ordinal) AS device,
+        c.kind,
+        c.is_async,
+        count(*) AS copy_count,
+        sum(CASE WHEN c.error_code = 0 THEN c.size_bytes ELSE 0 END) AS size_bytes,
+        sum(c.cost_ns) AS cost_ns,
+        sum(c.error_code <> 0) AS failed_count
+    FROM copy AS c
+    LEFT JOIN device AS d ON d.device_id = coalesce(c.target_device_id, c.source_device_id)
+    GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal), c.kind, c.is_async
+) AS g
+LEFT JOIN process ON process.process_id = g.process_id
+LEFT JOIN copy_kind AS k ON k.kind = g.kind
+ORDER BY g.process_id, g.device, g.kind, g.is_async;
+
+CREATE VIEW failed_allocation (
+    -- Allocations that failed, with the state of the heap at that moment and what that says.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory, or not known.
+    device,
+    -- Name of the heap that was asked. NULL: not known.
+    heap,
+    -- Level of the heap. NULL: not known.
+    level,
+    -- Number of the failure.
+    failure_id,
+    -- Place in the order of events.
+    seq,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    ns,
+    -- What was asked for. Unit: bytes.
+    requested_bytes,
+    -- Code that the runtime returned: 207001 is out of memory.
+    error_code,
+    -- Free memory of the device just after. Unit: bytes. NULL: not known.
+    device_free_bytes,
+    -- All memory of the device. Unit: bytes. NULL: not known.
+    device_total_bytes,
+    -- Bytes of the pool's segments. Unit: bytes. NULL: not a pool.
+    reserved_bytes,
+    -- Bytes of them outside blocks. Unit: bytes. NULL: not a pool.
+    free_bytes,
+    -- Largest free range in them. Unit: bytes. NULL: not a pool.
+    largest_free_bytes,
+    -- 'fragmentation': free memory would have been enough, but no single range; 'capacity': it would not. NULL: not known.
+    verdict,
+    -- The thread that asked: its name, else its number. NULL: not known.
+    thread,
+    -- Name of the operation that it was part of. NULL: none.
+    operation,
+    -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
+    site,
+    -- Number of the whole stack. NULL: none was recorded.
+    stack_id
+) AS
+SELECT
+    coalesce(p.host, tp.host),
+    coalesce(p.rank, tp.rank),
+    coalesce(p.pid, tp.pid),
+    p.device,
+    p.heap,
+    p.level,
+    f.failure_id,
+    f.seq,
+    f.ns,
+    f.requested_bytes,
+    f.error_code,
+    f.device_free_bytes,
+    f.device_total_bytes,
+    s.reserved_bytes,
+    s.free_bytes,
+    s.largest_free_bytes,
+    CASE
+        WHEN s.free_bytes + coalesce(f.device_free_bytes, 0) >= f.requested_bytes THEN 'fragmentation'
+        WHEN s.free_bytes + coalesce(f.device_free_bytes, 0) < f.requested_bytes THEN 'capacity'
+        WHEN f.device_free_bytes >= f.requested_bytes THEN 'fragmentation'
+        WHEN f.device_free_bytes < f.requested_bytes THEN 'capacity'
+    END,
+    coalesce(t.name, CAST(t.tid AS TEXT)),
+    o.name,
+    coalesce(r.label, '(no stack)'),
+    f.stack_id
+FROM failure AS f
+LEFT JOIN heap_place AS p ON p.heap_id = f.heap_id
+LEFT JOIN moment AS m ON m.failure_id = f.failure_id
+LEFT JOIN fragmentation_sample AS s ON s.moment_id = m.moment_id AND s.heap_id = f.heap_id
+LEFT JOIN thread AS t ON t.thread_id = f.thread_id
+LEFT JOIN process AS tp ON tp.process_id = t.process_id
+LEFT JOIN operation AS o ON o.operation_id = f.operation_id
+LEFT JOIN stack AS k ON k.stack_id = f.stack_id
+LEFT JOIN frame AS r ON r.frame_id = k.site_frame_id
+ORDER BY f.failure_id;
+
+CREATE VIEW misuse (
+    -- Anomalies in words: wrong frees, copies past the end, use after free.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory, or not known.
+    device,
+    -- Name of the heap. NULL: not known.
+    heap,
+    -- Level of the heap. NULL: not known.
+    level,
+    -- Number of the anomaly.
+    anomaly_id,
+    -- What went wrong.
+    kind,
+    -- Place in the order of events.
+    seq,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    ns,
+    -- The thread: its name, else its number. NULL: not known.
+    thread,
+    -- First address that is wrong, hexadecimal. NULL: not known.
+    address,
+    -- How much is wrong. Unit: bytes. NULL: no size is part of it.
+    size_bytes,
+    -- The allocation that it is about. NULL: none.
+    allocation_id,
+    -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
+    site,
+    -- Where the other half happened, e.g. the first of two frees. NULL: none, or no stack was recorded.
+    other_site,
+    -- One line of explanation. NULL: none.
+    detail,
+    -- Number of the whole stack. NULL: none was recorded.
+    stack_id
+) AS
+SELECT
+    process.host,
+    process.rank,
+    process.pid,
+    p.device,
+    p.heap,
+    p.level,
+    a.anomaly_id,
+    k.name,
+    a.seq,
+    a.ns,
+    coalesce(t.name, CAST(t.tid AS TEXT)),
+    CASE WHEN a.address IS NOT NULL THEN printf('0x%x', a.address) END,
+    a.size_bytes,
+    a.allocation_id,
+    coalesce(f.label, '(no stack)'),
+    f2.label,
+    a.detail,
+    a.stack_id
+FROM anomaly AS a
+JOIN anomaly_kind AS k ON k.kind = a.kind
+LEFT JOIN process ON process.process_id = a.process_id
+LEFT JOIN heap_place AS p ON p.heap_id = a.heap_id
+LEFT JOIN thread AS t ON t.thread_id = a.thread_id
+LEFT JOIN stack AS s ON s.stack_id = a.stack_id
+LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
+LEFT JOIN stack AS s2 ON s2.stack_id = a.other_stack_id
+LEFT JOIN frame AS f2 ON f2.frame_id = s2.site_frame_id
+ORDER BY a.anomaly_id;
