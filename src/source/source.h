@@ -42,6 +42,10 @@ typedef struct nm_source_summary_data {
     uint64_t events_late;        /* delivered, with an uncertain place in the order */
     uint64_t events_without_stack; /* delivered, but the block that defined their stack was lost */
     uint64_t bytes_cut;            /* at the end, part of no whole block, and not found again in the rings */
+    uint64_t bytes_damaged;        /* before the end, part of no block that could be read */
+    uint64_t blocks_damaged;       /* known to be missing */
+    uint64_t blocks_repeated;      /* there twice, or out of order: left out */
+    uint64_t blocks_foreign;       /* of another recording: left out, part of bytes_damaged */
     bool is_finished;              /* the recorder wrote its last block (or the file is whole by itself) */
     bool is_complete;              /* finished (or recovered) and nothing lost */
 } nm_source_summary_data;

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads a recorded trace, whole or damaged, from a file or a pipe through a window that holds one block at a time. What
+ * cannot be read is skipped and counted: bytes by where the next whole block begins, events by its first number in
+ * order. Every number in a record that leaves here names a definition that left before it: what a lost block defined is
+ * set to 0, and an event that thereby lost its stack is flagged.
+ */
+#include "source/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/io.h"
+#include "base/map.h"
+#include "trace/block.h"
+#include "trace/codec.h"
+
+#define READ_BYTES   (256u << 10)
+#define PREFIX_BYTES 16 /* magic, size and signature: a search needs them in one piece */
+
+typedef struct trace_source {
+    nm_source base;
+    int fd; /* borrowed */
+
+    nm_buffer window;       /* the part of the input being looked at */
+    size_t at;              /* in it */
+    uint64_t window_offset; /* of its first byte in the input */
+    bool is_file_read;      /* all of the file is in the window, or behind it */
+    bool is_tail;           /* the window holds the tail, not the file */
+    bool is_over;           /* NM_END was given */
+    uint64_t file_bytes;    /* read so far, for the progress */
+
+    nm_block_reader *reader;
+    bool has_block;
+    bool has_trace; /* trace_id is known */
+    uint8_t trace_id[16];
+    uint64_t next_index, next_seq;   /* expected of the next block */
+    uint64_t known_index, known_seq; /* behind the last block of which at least the header could be read */
+    uint64_t recognised_end;         /* input offset behind the last block that was understood */
+    uint64_t damaged_end;            /* behind the last block with a good header and bad data */
+
+    nm_map known;                             /* (definition kind, number) -> checksum of what was delivered */
+    uint64_t last_known[NM_DEFINE_ALIAS + 1]; /* of each kind: the last number found to be known */
+
+    nm_buffer tail;
+    bool has_tail;
+    nm_source_summary_data summary;
+} trace_source;
+
+static void add(uint64_t *sum, uint64_t more)
+{
+    *sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
+}
+
+/* ---- The window ---- */
+
+static size_t left(const trace_source *source)
+{
+    return source->window.len - source->at;
+}
+
+static nm_bytes view(const trace_source *source)
+{
+    return (nm_bytes){source->window.data + source->at, left(source)};
+}
+
+/* Reads on until `need` bytes are in the window from `at`, or the input ends. */
+static nm_status fill(trace_source *source, uint64_t need, nm_error *err)
+{
+    size_t rest = left(source);
+
+    if (rest >= need || source->is_file_read)
+        return NM_OK;
+    if (source->at > 0)
+        memmove(source->window.data, source->window.data + source->at, rest);
+    source->window_offset += source->at;
+    source->window.len = rest;
+    source->at = 0;
+
+    while (source->window.len < need && !source->is_file_read) {
+        size_t got = 0;
+        nm_status status = nm_buffer_reserve(&source->window, READ_BYTES, err);
+
+        if (status == NM_OK)
+            status = nm_io_read(source->fd, source->window.data + source->window.len, READ_BYTES, &got, err);
+        if (status != NM_OK)
+            return status;
+        source->window.len += got;
+        source->file_bytes += got;
+        source->is_file_read = got < READ_BYTES;
+    }
+    return NM_OK;
+}
+
+/* ---- Blocks ---- */
+
+/* Moves on to the next place that looks like a block, at least `step` bytes further. */
+static nm_status search_on(trace_source *source, size_t step, nm_error *err)
+{
+    for (;;) {
+        size_t found = nm_block_search(view(source), step);
+
+        if (found < left(source)) {
+            source->at += found;
+            return NM_OK;
+        }
+        if (source->is_file_read) {
+            source->at = source->window.len;
+            return NM_OK;
+        }
+        size_t kept = left(source) < PREFIX_BYTES ? left(source) : PREFIX_BYTES - 1;
+        if (kept > left(source) - step)
+            kept = left(source) - step;
+        source->at = source->window.len - kept;
+        step = 0;
+        nm_status status = fill(source, kept + READ_BYTES, err);
+        if (status != NM_OK)
+            return status;
+    }
+}
+
+/* The header at the window's place, with as much of the input as it needs. NM_ERR_FORMAT also when it is cut. */
+static nm_status read_header(trace_source *source, nm_block_header *header, nm_error *err)
+{
+    uint64_t need = PREFIX_BYTES;
+    nm_status status;
+
+    do {
+        status = fill(source, need, err);
+        if (status == NM_OK)
+            status = nm_block_read_header(view(source), header, err);
+        need = left(source) + READ_BYTES;
+    } while (status == NM_END && !source->is_file_read);
+    if (status == NM_END)
+        return nm_fail(err, NM_ERR_FORMAT, source->window_offset + source->at, "the block header is cut");
+    if (status == NM_ERR_VERSION)
+        err->offset += source->window_offset + source->at;
+    header->offset = source->window_offset + source->at;
+    return status;
+}
+
+/* The block ends here in the input: what lay before it and behind the last one was damaged. */
+static void recognise(trace_source *source, const nm_block_header *header)
+{
+    if (!source->is_tail) {
+        add(&source->summary.bytes_damaged, header->offset - source->recognised_end);
+        source->recognised_end = header->offset + header->block_bytes;
+    }
+    source->at += (size_t)header->block_bytes;
+}
+
+/* The block's header is good: it tells how many events there are to lose. */
+static void note_header(trace_source *source, const nm_block_header *header)
+{
+    uint64_t end_seq = header->first_seq + header->event_count;
+
+    if (header->block_index >= source->known_index)
+        source->known_index = header->block_index + 1;
+    if (end_seq > source->known_seq)
+        source->known_seq = end_seq;
+}
+
+static void count_gap(trace_source *source, uint64_t index, uint64_t seq)
+{
+    if (index > source->next_index)
+        add(&source->summary.blocks_damaged, index - source->next_index);
+    if (seq > source->next_seq)
+        add(&source->summary.events_damaged, seq - source->next_seq);
+}
+
+static void accept_block(trace_source *source, const nm_block_header *header)
+{
+    count_gap(source, header->block_index, header->first_seq);
+    source->next_index = header->block_index + 1;
+    source->next_seq = header->first_seq + header->event_count;
+    if ((header->flags & NM_BLOCK_FINAL) != 0)
+        source->summary.is_finished = true;
+    if (!source->has_trace) {
+        source->has_trace = true;
+        memcpy(source->trace_id, header->trace_id, sizeof source->trace_id);
+        source->summary.start_realtime_ns = nm_block_reader_session(source->reader)->start_realtime_ns;
+    }
+    source->has_block = true;
+    recognise(source, header);
+}
+
+/* Takes the block whose header is at the window's place, or passes it by. */
+static nm_status take_block(trace_source *source, const nm_block_header *header, nm_error *err)
+{
+    size_t header_bytes = (size_t)(header->block_bytes - header->frame_bytes);
+    bool is_foreign = source->has_trace && memcmp(header->trace_id, source->trace_id, sizeof source->trace_id) != 0;
+    nm_status status = fill(source, header->block_bytes, err);
+
+    if (status != NM_OK)
+        return status;
+    if (left(source) >= header->block_bytes && is_foreign) {
+        source->summary.blocks_foreign++;
+        add(&source->summary.bytes_damaged, source->is_tail ? 0 : header->block_bytes);
+        recognise(source, header);
+        return NM_OK;
+    }
+    if (left(source) >= header->block_bytes &&
+        (header->block_index < source->next_index || header->first_seq < source->next_seq)) {
+        source->summary.blocks_repeated++;
+        recognise(source, header);
+        return NM_OK;
+    }
+    if (!is_foreign)
+        note_header(source, header);
+    if (left(source) < header->block_bytes) /* its end is missing, but another block may follow the break */
+        return search_on(source, header_bytes, err);
+
+    status = nm_block_reader_open(source->reader, view(source), header, err);
+    if (status == NM_OK)
+        accept_block(source, header);
+    if (status != NM_ERR_FORMAT)
+        return status;
+    if (!source->is_tail)
+        source->damaged_end = header->offset + header->block_bytes;
+    return search_on(source, header_bytes, err);
+}
+
+/* The file has ended: what is left of it belongs to no whole block. */
+static void end_file(trace_source *source)
+{
+    uint64_t end = source->window_offset + source->window.len;
+
+    if (source->damaged_end > source->recognised_end) {
+        add(&source->summary.bytes_damaged, source->damaged_end - source->recognised_end);
+        source->recognised_end = source->damaged_end;
+    }
+    source->summary.bytes_cut = end - source->recognised_end;
+    source->is_tail = true;
+    source->window.len = source->at = 0;
+}
+
+/* The next whole block of the file, then of the tail. */
+static nm_status next_block(trace_source *source, nm_error *err)
+{
+    nm_block_header header;
+    nm_status status = fill(source, PREFIX_BYTES, err);
+
+    while (status == NM_OK && !source->has_block) {
+        if (left(source) == 0 && source->is_tail)
+            return NM_END;
+        if (left(source) == 0 && source->is_file_read) {
+            end_file(source);
+            status = nm_buffer_append(&source->window, source->tail.data, source->tail.len, err);
+            continue;
+        }
+        status = read_header(source, &header, err);
+        if (status == NM_OK)
+            status = take_block(source, &header, err);
+        else if (status == NM_ERR_FORMAT)
+            status = search_on(source, 1, err);
+        if (status == NM_OK && !source->has_block)
+            status = fill(source, PREFIX_BYTES, err);
+    }
+    return status;
+}
+
+/* ---- Records ---- */
+
+static bool is_known(trace_source *source, nm_definition_kind kind, uint64_t id)
+{
+    if (id == 0 || id == source->last_known[kind])
+        return true;
+    if (nm_map_get(&source->known, (nm_key){kind, id}) == NULL)
+        return false;
+    source->last_known[kind] = id;
+    return true;
+}
+
+/* Sets to 0 what the definition names and a lost block defined. True when all is there. */
+static bool close_definition(trace_source *source, nm_definition *definition)
+{
+    nm_definition_kind kind;
+    bool is_whole = true;
+    uint64_t *id;
+
+    for (size_t i = 0; (id = nm_definition_reference(definition, i, &kind)) != NULL; i++) {
+        if (is_known(source, kind, *id))
+            continue;
+        *id = 0;
+        is_whole = false;
+    }
+    return is_whole;
+}
+
+static uint64_t checksum_of(const nm_definition *definition)
+{
+    if (definition->kind == NM_DEFINE_STRING)
+        return nm_checksum(definition->string.data, definition->string.len);
+    return nm_checksum(definition, sizeof *definition);
+}
+
+/*
+ * Should the definition be delivered? Blocks repeat definitions for readers that begin there: what is known unchanged is
+ * left out. A stack never changes (so that stacks cannot be made to run in a circle), and without its frames it is none.
+ */
+static nm_status take_definition(trace_source *source, nm_definition *definition, bool *is_wanted, nm_error *err)
+{
+    nm_key key = {definition->kind, definition->id};
+    const uint64_t *before = nm_map_get(&source->known, key);
+    bool is_whole = close_definition(source, definition);
+    bool is_stack = definition->kind == NM_DEFINE_STACK;
+
+    *is_wanted = false;
+    if (definition->kind == NM_DEFINE_ALIAS || (!is_whole && (is_stack || before != NULL)))
+        return NM_OK;
+    if (before != NULL && is_stack)
+        return NM_OK;
+
+    uint64_t checksum = definition->kind == NM_DEFINE_MODULE ? 0 : checksum_of(definition);
+    if (before != NULL && *before == checksum && definition->kind != NM_DEFINE_MODULE)
+        return NM_OK;
+    *is_wanted = true;
+    return nm_map_put(&source->known, key, checksum, err);
+}
+
+static void take_event(trace_source *source, nm_event *event)
+{
+    nm_definition_kind kind;
+    uint64_t *id;
+
+    for (size_t i = 0; (id = nm_event_reference(event, i, &kind)) != NULL; i++) {
+        if (is_known(source, kind, *id))
+            continue;
+        *id = 0;
+        if (kind == NM_DEFINE_STACK) {
+            event->flags |= NM_FLAG_NO_STACK;
+            source->summary.events_without_stack++;
+        }
+    }
+    if (event->kind == NM_EVENT_LOSS)
+        add(&source->summary.events_dropped, event->number > 0 ? (uint64_t)event->number : 0);
+    else if ((event->flags & NM_FLAG_BASELINE) == 0 && event->kind != NM_EVENT_STATE_SEGMENT &&
+             event->kind != NM_EVENT_STATE_BLOCK)
+        source->summary.events_ingested++;
+    source->summary.events_late += (event->flags & NM_FLAG_LATE) != 0;
+}
+
+static void finish(trace_source *source)
+{
+    if (source->is_over)
+        return;
+    source->is_over = true;
+    count_gap(source, source->known_index, source->known_seq);
+    if (source->has_tail)
+        source->summary.bytes_cut = 0;
+}
+
+static nm_status trace_next(nm_source *base, nm_record *out, nm_error *err)
+{
+    trace_source *source = (trace_source *)base;
+    nm_status status = NM_OK;
+    bool is_wanted;
+
+    while (status == NM_OK) {
+        if (!source->has_block) {
+            status = next_block(source, err);
+            continue;
+        }
+        status = nm_block_reader_next(source->reader, out, err);
+        if (status == NM_END) {
+            source->has_block = false;
+            status = NM_OK;
+            continue;
+        }
+        if (status != NM_OK)
+            break;
+        if (out->kind == NM_RECORD_EVENT) {
+            take_event(source, &out->event);
+            return NM_OK;
+        }
+        status = take_definition(source, &out->definition, &is_wanted, err);
+        if (status == NM_OK && is_wanted)
+            return NM_OK;
+    }
+    if (status == NM_END)
+        finish(source);
+    return status;
+}
+
+/* ---- The source ---- */
+
+/* One damaged byte at the start must not hide a trace: the magic alone, the signature alone, or a later block will do. */
+static bool trace_matches(nm_bytes head)
+{
+    if (head.len >= 4 && nm_get_u32(head.data) == NM_BLOCK_MAGIC)
+        return true;
+    if (head.len >= PREFIX_BYTES && memcmp(head.data + NM_HEADER_FRAME_BYTES, NM_BLOCK_SIGNATURE, 8) == 0)
+        return true;
+    return nm_block_search(head, 0) < head.len;
+}
+
+static void trace_close(nm_source *base)
+{
+    trace_source *source = (trace_source *)base;
+
+    nm_buffer_free(&source->window);
+    nm_block_reader_free(source->reader);
+    nm_map_free(&source->known);
+    nm_buffer_free(&source->tail);
+    free(source);
+}
+
+static nm_status trace_open(int fd, nm_bytes head, nm_source **out, nm_error *err)
+{
+    trace_source *source = calloc(1, sizeof *source);
+
+    *out = NULL;
+    if (source == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a trace");
+    source->base.type = &nm_trace_source_type;
+    source->fd = fd;
+    source->file_bytes = head.len;
+    source->is_file_read = head.len < NM_SOURCE_HEAD_BYTES;
+    source->summary.kind = "trace";
+    source->summary.order_kind = NM_ORDER_CLOCK;
+    source->summary.start_realtime_ns = NM_NO_TIME;
+
+    nm_status status = nm_block_reader_new(&source->reader, err);
+    if (status == NM_OK)
+        status = nm_buffer_append(&source->window, head.data, head.len, err);
+    if (status == NM_OK)
+        status = next_block(source, err); /* so that a version that is too new is refused here */
+    if (status != NM_OK && status != NM_END) {
+        trace_close(&source->base);
+        return status;
+    }
+    *out = &source->base;
+    return NM_OK;
+}
+
+static void trace_summary(const nm_source *base, nm_source_summary_data *out)
+{
+    const trace_source *source = (const trace_source *)base;
+    const nm_source_summary_data *summary = &source->summary;
+    uint64_t lost = summary->events_dropped;
+
+    add(&lost, summary->events_damaged);
+    add(&lost, summary->events_unrecovered);
+    *out = *summary;
+    out->events_seen = summary->events_ingested;
+    add(&out->events_seen, lost);
+    out->is_complete = source->is_over && (summary->is_finished || source->has_tail) && lost == 0 &&
+                       summary->bytes_cut == 0 && summary->bytes_damaged == 0;
+}
+
+static uint64_t trace_position(const nm_source *base)
+{
+    const trace_source *source = (const trace_source *)base;
+
+    return source->is_tail ? source->file_bytes : source->window_offset + source->at;
+}
+
+const nm_source_type nm_trace_source_type = {
+    .name = "trace",
+    .matches = trace_matches,
+    .open = trace_open,
+    .next = trace_next,
+    .summary = trace_summary,
+    .position = trace_position,
+    .close = trace_close,
+};
+
+nm_status nm_trace_source_add_tail(nm_source *base, nm_bytes tail, uint64_t events_unrecovered, nm_error *err)
+{
+    trace_source *source = (trace_source *)base;
+
+    if (base->type != &nm_trace_source_type || source->is_over)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "only a trace that is still being read can be given a tail");
+    nm_status status = nm_buffer_append(source->is_tail ? &source->window : &source->tail, tail.data, tail.len, err);
+    if (status == NM_OK) {
+        source->has_tail = true;
+        source->summary.events_unrecovered = events_unrecovered;
+    }
+    return status;
+}

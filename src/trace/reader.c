@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Decodes one block. Opening it checks everything, so that next() only hands out records: the frame's checksum, the
+ * structure, that each column holds exactly the values that the kinds ask for. Columns are read in place, value by value:
+ * memory is the content of one block, whatever its counts claim.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <zstd.h>
+
+#include "base/checksum.h"
+#include "trace/codec.h"
+#include "trace/column.h"
+
+#define FIELDS_POSSIBLE 64 /* bits of a field mask */
+
+typedef struct kind_entry {
+    uint64_t kind;
+    uint64_t fields; /* mask; bits past NM_FIELD_COUNT are fields of a newer version */
+    bool is_known;
+} kind_entry;
+
+struct nm_block_reader {
+    ZSTD_DCtx *zstd;
+    nm_buffer raw;
+    nm_session session;
+
+    nm_cursor definitions;
+    kind_entry *kinds;
+    size_t kind_count, kind_capacity;
+    nm_column_reader kind_column;
+    nm_column_reader columns[NM_FIELD_COUNT];
+    uint64_t next_seq;
+    uint32_t events_left;
+    uint64_t frame_offset; /* for errors: where the data frame begins */
+};
+
+nm_status nm_block_reader_new(nm_block_reader **out, nm_error *err)
+{
+    nm_block_reader *reader = calloc(1, sizeof *reader);
+
+    *out = NULL;
+    if (reader != NULL)
+        reader->zstd = ZSTD_createDCtx();
+    if (reader == NULL || reader->zstd == NULL) {
+        nm_block_reader_free(reader);
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a trace reader");
+    }
+    *out = reader;
+    return NM_OK;
+}
+
+void nm_block_reader_free(nm_block_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    ZSTD_freeDCtx(reader->zstd);
+    nm_buffer_free(&reader->raw);
+    free(reader->kinds);
+    nm_column_reader_free(&reader->kind_column);
+    for (int i = 0; i < NM_FIELD_COUNT; i++)
+        nm_column_reader_free(&reader->columns[i]);
+    free(reader);
+}
+
+const nm_session *nm_block_reader_session(const nm_block_reader *reader)
+{
+    return &reader->session;
+}
+
+static nm_status fail_at_frame(const nm_block_reader *reader, nm_error *err, const char *text)
+{
+    return nm_fail(err, NM_ERR_FORMAT, reader->frame_offset, "%s", text);
+}
+
+/* Fills `raw` with the content of the data frame. */
+static nm_status decompress(nm_block_reader *reader, nm_bytes frame, const nm_block_header *header, nm_error *err)
+{
+    if (nm_checksum(frame.data, frame.len) != header->frame_checksum)
+        return fail_at_frame(reader, err, "block data checksum differs");
+    if (ZSTD_getFrameContentSize(frame.data, frame.len) != header->raw_bytes ||
+        ZSTD_findFrameCompressedSize(frame.data, frame.len) != frame.len)
+        return fail_at_frame(reader, err, "the data frame has another size than its block says");
+
+    reader->raw.len = 0;
+    nm_status status = nm_buffer_reserve(&reader->raw, header->raw_bytes, err);
+    if (status != NM_OK)
+        return status;
+
+    size_t got = ZSTD_decompressDCtx(reader->zstd, reader->raw.data, header->raw_bytes, frame.data, frame.len);
+    if (ZSTD_isError(got))
+        return nm_fail(err, NM_ERR_FORMAT, reader->frame_offset, "zstd: %s", ZSTD_getErrorName(got));
+    if (got != header->raw_bytes)
+        return fail_at_frame(reader, err, "the data frame has another size than its block says");
+    reader->raw.len = got;
+    return NM_OK;
+}
+
+/* Every definition of the section can be read; after this, next() need not check. */
+static bool check_definitions(nm_cursor cursor)
+{
+    nm_definition definition;
+    bool is_known;
+
+    while (nm_cursor_left(&cursor) > 0)
+        if (!nm_definition_decode(&cursor, &definition, &is_known))
+            return false;
+    return !cursor.is_bad;
+}
+
+static nm_status read_kinds(nm_block_reader *reader, nm_cursor *cursor, nm_error *err)
+{
+    uint64_t count = nm_read_varint(cursor);
+
+    if (count > NM_BLOCK_EVENTS_MAX || count > nm_cursor_left(cursor))
+        return fail_at_frame(reader, err, "a block lists more kinds than it has room for");
+
+    nm_status status = nm_array_grow(&reader->kinds, &reader->kind_capacity, count, sizeof *reader->kinds, err);
+    if (status != NM_OK)
+        return status;
+    reader->kind_count = (size_t)count;
+    for (size_t i = 0; i < reader->kind_count; i++) {
+        kind_entry *entry = &reader->kinds[i];
+
+        entry->kind = nm_read_varint(cursor);
+        entry->fields = nm_read_varint(cursor);
+        entry->is_known = entry->kind <= NM_EVENT_KIND_MAX && nm_event_fields((nm_event_kind)entry->kind) != 0;
+    }
+    return cursor->is_bad ? fail_at_frame(reader, err, "the list of kinds is cut") : NM_OK;
+}
+
+static nm_status read_column(nm_block_reader *reader, nm_cursor *cursor, nm_column_reader *column, size_t count,
+                             nm_error *err)
+{
+    uint64_t encoding = nm_read_varint(cursor);
+    nm_bytes data = nm_read_bytes(cursor, nm_read_varint(cursor));
+
+    if (cursor->is_bad)
+        return fail_at_frame(reader, err, "a column is longer than its block");
+    return column == NULL ? NM_OK : nm_column_open(column, encoding, data, count, reader->frame_offset, err);
+}
+
+/* How many values each field must have, from a first walk over the kinds of all events. */
+static nm_status count_values(nm_block_reader *reader, uint32_t event_count, size_t values[FIELDS_POSSIBLE],
+                              nm_error *err)
+{
+    nm_column_reader walk = reader->kind_column;
+    size_t *events_of = calloc(reader->kind_count + 1, sizeof *events_of);
+    nm_status status = NM_OK;
+
+    if (events_of == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at %zu kinds", reader->kind_count);
+    for (uint32_t i = 0; status == NM_OK && i < event_count; i++) {
+        uint64_t place = nm_column_next(&walk);
+
+        if (place < reader->kind_count)
+            events_of[place]++;
+        else
+            status = fail_at_frame(reader, err, "an event is of a kind that its block does not list");
+    }
+    for (size_t k = 0; status == NM_OK && k < reader->kind_count; k++)
+        for (uint64_t left = reader->kinds[k].fields; left != 0; left &= left - 1)
+            values[__builtin_ctzll(left)] += events_of[k];
+    free(events_of);
+    return status;
+}
+
+static nm_status read_columns(nm_block_reader *reader, nm_cursor *cursor, const size_t values[FIELDS_POSSIBLE],
+                              nm_error *err)
+{
+    uint64_t column_count = nm_read_varint(cursor);
+    uint64_t seen = 0;
+    nm_status status = NM_OK;
+
+    for (uint64_t i = 0; status == NM_OK && i < column_count; i++) {
+        uint64_t field = nm_read_varint(cursor);
+
+        if (cursor->is_bad || field >= FIELDS_POSSIBLE || (seen >> field & 1) != 0)
+            return fail_at_frame(reader, err, "a column is of no field, or there twice");
+        seen |= UINT64_C(1) << field;
+        status =
+            read_column(reader, cursor, field < NM_FIELD_COUNT ? &reader->columns[field] : NULL, values[field], err);
+    }
+    for (unsigned field = 0; status == NM_OK && field < NM_FIELD_COUNT; field++)
+        if (values[field] > 0 && (seen >> field & 1) == 0)
+            status = fail_at_frame(reader, err, "a column that the kinds ask for is not there");
+    return status;
+}
+
+static nm_status read_content(nm_block_reader *reader, nm_bytes header_bytes, const nm_block_header *header,
+                              nm_error *err)
+{
+    nm_cursor cursor = nm_cursor_over(reader->raw.data, reader->raw.len);
+    nm_bytes copy = nm_read_bytes(&cursor, header_bytes.len);
+    nm_bytes session = nm_read_bytes(&cursor, nm_read_varint(&cursor));
+    nm_bytes definitions = nm_read_bytes(&cursor, nm_read_varint(&cursor));
+    size_t values[FIELDS_POSSIBLE] = {0};
+
+    if (cursor.is_bad || !nm_header_is_copy(copy, header_bytes))
+        return fail_at_frame(reader, err, "the data frame belongs to another block header");
+    if (!nm_session_decode(session, &reader->session))
+        return fail_at_frame(reader, err, "the session record is damaged");
+    memcpy(reader->session.trace_id, header->trace_id, sizeof header->trace_id);
+
+    reader->definitions = nm_cursor_over(definitions.data, definitions.len);
+    if (!check_definitions(reader->definitions))
+        return fail_at_frame(reader, err, "a definition is damaged");
+
+    nm_status status = read_kinds(reader, &cursor, err);
+    if (status == NM_OK && header->event_count > 0)
+        status = read_column(reader, &cursor, &reader->kind_column, header->event_count, err);
+    if (status == NM_OK)
+        status = count_values(reader, header->event_count, values, err);
+    if (status == NM_OK)
+        status = read_columns(reader, &cursor, values, err);
+    return status;
+}
+
+nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm_block_header *header, nm_error *err)
+{
+    uint64_t header_bytes = header->block_bytes - header->frame_bytes;
+
+    reader->events_left = 0;
+    reader->definitions = (nm_cursor){0};
+    reader->frame_offset = header->offset + header_bytes;
+    if (header->block_bytes > bytes.len)
+        return nm_fail(err, NM_ERR_FORMAT, header->offset + bytes.len, "the block is cut");
+
+    nm_bytes frame = {bytes.data + header_bytes, header->frame_bytes};
+    nm_bytes content = {bytes.data + NM_HEADER_FRAME_BYTES, (size_t)header_bytes - NM_HEADER_FRAME_BYTES};
+    nm_status status = decompress(reader, frame, header, err);
+    if (status == NM_OK)
+        status = read_content(reader, content, header, err);
+    if (status == NM_OK) {
+        reader->events_left = header->event_count;
+        reader->next_seq = header->first_seq;
+    } else {
+        reader->definitions = (nm_cursor){0};
+    }
+    return status;
+}
+
+/* Takes one event's values from the columns, whether its kind is known or not. */
+static bool next_event(nm_block_reader *reader, nm_event *event)
+{
+    const kind_entry *entry = &reader->kinds[nm_column_next(&reader->kind_column)];
+    uint64_t known_fields = entry->fields & ((UINT64_C(1) << NM_FIELD_COUNT) - 1);
+
+    memset(event, 0, sizeof *event);
+    event->seq = reader->next_seq++;
+    event->kind = entry->kind;
+    for (; known_fields != 0; known_fields &= known_fields - 1) {
+        nm_field field = (nm_field)__builtin_ctzll(known_fields);
+        *nm_event_field(event, field) = nm_column_next(&reader->columns[field]);
+    }
+    reader->events_left--;
+    return entry->is_known;
+}
+
+nm_status nm_block_reader_next(nm_block_reader *reader, nm_record *out, nm_error *err)
+{
+    bool is_known;
+
+    while (nm_cursor_left(&reader->definitions) > 0) {
+        out->kind = NM_RECORD_DEFINITION;
+        if (!nm_definition_decode(&reader->definitions, &out->definition, &is_known))
+            return fail_at_frame(reader, err, "a definition is damaged");
+        if (is_known)
+            return NM_OK;
+    }
+    while (reader->events_left > 0) {
+        out->kind = NM_RECORD_EVENT;
+        if (next_event(reader, &out->event))
+            return NM_OK;
+    }
+    return NM_END;
+}

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Builds blocks. Events go straight into one array per field. Definitions are kept, encoded, for the writer's life: an
+ * event that uses one that does not stand in the current group (processes, threads, devices and heaps: in the current
+ * block) brings it, and all it names, into the block again.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <zstd.h>
+
+#include "base/checksum.h"
+#include "base/map.h"
+#include "trace/codec.h"
+#include "trace/column.h"
+
+#define ZSTD_LEVEL      3
+#define ZSTD_WINDOW_LOG 22 /* at most 4 MiB: what any reader is ready to give */
+#define NEVER           UINT64_MAX
+
+typedef struct kept_definition { /* a definition */
+    size_t body_at;              /* into `bodies`: as nm_definition_encode made it */
+    uint32_t body_bytes;
+    uint8_t kind;         /* nm_definition_kind */
+    uint64_t block_index; /* of the last block that it was written to, or NEVER */
+} kept_definition;
+
+typedef struct walk_step { /* of the walk that writes a definition behind all that it names */
+    size_t kept_index;
+    bool is_expanded;
+} walk_step;
+
+typedef struct value_list {
+    uint64_t *values;
+    size_t count, capacity;
+} value_list;
+
+struct nm_trace_writer {
+    nm_session session;
+    ZSTD_CCtx *zstd;
+
+    nm_map kept_by_id; /* (kind, id) -> index into `kept` */
+    kept_definition *kept;
+    size_t kept_count, kept_capacity;
+    nm_buffer bodies;
+    walk_step *steps;
+    size_t step_count, step_capacity;
+
+    /* The block under construction. */
+    uint64_t block_index, first_seq;
+    uint32_t event_count;
+    int64_t first_ns, last_ns;
+    nm_buffer definitions;
+    size_t value_count; /* in all columns */
+    value_list kinds;   /* indexes into kind_table */
+    value_list columns[NM_FIELD_COUNT];
+    uint8_t kind_table[NM_EVENT_KIND_MAX + 1], kind_place[NM_EVENT_KIND_MAX + 1]; /* place: index + 1, or 0 */
+    unsigned kind_count;
+    nm_buffer ranges;
+    nm_map range_by_thread;
+    uint64_t known_thread, known_heap; /* already seen to by bring() in this block; 0: none */
+
+    nm_column_scratch scratch;
+    nm_buffer raw, block;
+};
+
+nm_status nm_trace_writer_new(const nm_session *session, nm_trace_writer **out, nm_error *err)
+{
+    nm_trace_writer *writer = calloc(1, sizeof *writer);
+
+    *out = NULL;
+    if (writer != NULL)
+        writer->zstd = ZSTD_createCCtx();
+    if (writer == NULL || writer->zstd == NULL) {
+        nm_trace_writer_free(writer);
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a trace writer");
+    }
+    writer->session = *session;
+    writer->first_ns = writer->last_ns = NM_NO_TIME;
+    *out = writer;
+    return NM_OK;
+}
+
+void nm_trace_writer_free(nm_trace_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    ZSTD_freeCCtx(writer->zstd);
+    nm_map_free(&writer->kept_by_id);
+    free(writer->kept);
+    nm_buffer_free(&writer->bodies);
+    free(writer->steps);
+    nm_buffer_free(&writer->definitions);
+    free(writer->kinds.values);
+    for (int i = 0; i < NM_FIELD_COUNT; i++)
+        free(writer->columns[i].values);
+    nm_buffer_free(&writer->ranges);
+    nm_map_free(&writer->range_by_thread);
+    nm_column_scratch_free(&writer->scratch);
+    nm_buffer_free(&writer->raw);
+    nm_buffer_free(&writer->block);
+    free(writer);
+}
+
+void nm_trace_writer_resume(nm_trace_writer *writer, uint64_t block_index, uint64_t first_seq)
+{
+    writer->block_index = block_index;
+    writer->first_seq = first_seq;
+}
+
+uint32_t nm_trace_writer_event_count(const nm_trace_writer *writer)
+{
+    return writer->event_count;
+}
+
+uint64_t nm_trace_writer_seq(const nm_trace_writer *writer)
+{
+    return writer->first_seq + writer->event_count;
+}
+
+/* Would the block's content stay under the limit with so many more values and bytes? The bound holds for any values. */
+static nm_status check_room(const nm_trace_writer *writer, size_t more_values, size_t more_bytes, nm_error *err)
+{
+    size_t bytes = NM_COLUMN_BYTES_MAX(writer->value_count + more_values) +
+                   (NM_FIELD_COUNT + 1) * NM_COLUMN_BYTES_MAX(0) + writer->definitions.len + writer->ranges.len +
+                   more_bytes + 4096;
+
+    if (bytes <= NM_BLOCK_RAW_BYTES_MAX)
+        return NM_OK;
+    return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "a block of %u events is full", writer->event_count);
+}
+
+/* ---- Definitions ---- */
+
+/* What every event needs to be understood at all stands in each block that uses it; the rest once in a group. */
+static bool is_needed(const nm_trace_writer *writer, const kept_definition *kept, bool is_used_directly)
+{
+    bool is_scope = kept->kind == NM_DEFINE_PROCESS || kept->kind == NM_DEFINE_THREAD ||
+                    kept->kind == NM_DEFINE_DEVICE || kept->kind == NM_DEFINE_HEAP;
+    uint64_t since = writer->block_index;
+
+    if (!is_scope || !is_used_directly)
+        since -= since % NM_BLOCK_WINDOW;
+    return kept->block_index == NEVER || kept->block_index < since;
+}
+
+/* Pushes the definition if it does not stand where it is needed. One that was never given stays unknown. */
+static nm_status push(nm_trace_writer *writer, uint64_t kind, uint64_t id, bool is_used_directly, nm_error *err)
+{
+    uint64_t *index = id == 0 ? NULL : nm_map_get(&writer->kept_by_id, (nm_key){kind, id});
+
+    if (index == NULL || !is_needed(writer, &writer->kept[*index], is_used_directly))
+        return NM_OK;
+
+    nm_status status =
+        nm_array_grow(&writer->steps, &writer->step_capacity, writer->step_count + 1, sizeof *writer->steps, err);
+    if (status == NM_OK) {
+        writer->kept[*index].block_index = writer->block_index;
+        writer->steps[writer->step_count++] = (walk_step){(size_t)*index, false};
+    }
+    return status;
+}
+
+/* Pushes what the definition names. A process's parent is not what its events need: once in a group is enough. */
+static nm_status push_references(nm_trace_writer *writer, const kept_definition *kept, nm_error *err)
+{
+    nm_cursor cursor = nm_cursor_over(writer->bodies.data + kept->body_at, kept->body_bytes);
+    nm_definition definition;
+    nm_definition_kind kind;
+    bool is_known, is_direct = kept->kind != NM_DEFINE_PROCESS;
+    nm_status status = NM_OK;
+
+    nm_definition_decode(&cursor, &definition, &is_known);
+    for (size_t i = 0; status == NM_OK; i++) {
+        const uint64_t *id = nm_definition_reference(&definition, i, &kind);
+
+        if (id == NULL)
+            break;
+        status = push(writer, kind, *id, is_direct, err);
+    }
+    return status;
+}
+
+/* Writes what has been pushed, each definition behind those that it names. A stack can be deep: no recursion. */
+static nm_status write_pushed(nm_trace_writer *writer, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    while (status == NM_OK && writer->step_count > 0) {
+        walk_step *top = &writer->steps[writer->step_count - 1];
+        const kept_definition *kept = &writer->kept[top->kept_index];
+
+        if (!top->is_expanded) {
+            top->is_expanded = true;
+            status = push_references(writer, kept, err);
+            continue;
+        }
+        status = check_room(writer, 0, kept->body_bytes, err);
+        if (status == NM_OK)
+            status = nm_buffer_append(&writer->definitions, writer->bodies.data + kept->body_at, kept->body_bytes, err);
+        if (status == NM_OK)
+            writer->step_count--;
+    }
+    /* After a failure nothing that was pushed counts as written. */
+    for (; writer->step_count > 0; writer->step_count--)
+        writer->kept[writer->steps[writer->step_count - 1].kept_index].block_index = NEVER;
+    return status;
+}
+
+static nm_status bring(nm_trace_writer *writer, uint64_t kind, uint64_t id, nm_error *err)
+{
+    nm_status status = push(writer, kind, id, true, err);
+    return status == NM_OK && writer->step_count > 0 ? write_pushed(writer, err) : status;
+}
+
+/* Gives the body at the end of `bodies` (from body_at) to the definition. False: it is there already, unchanged. */
+static nm_status keep(nm_trace_writer *writer, uint64_t kind, uint64_t id, size_t body_at, nm_error *err)
+{
+    size_t body_bytes = writer->bodies.len - body_at;
+    uint64_t *index = nm_map_get(&writer->kept_by_id, (nm_key){kind, id});
+
+    if (index != NULL) {
+        kept_definition *old = &writer->kept[*index];
+        const uint8_t *bodies = writer->bodies.data;
+
+        if (old->body_bytes == body_bytes && memcmp(bodies + old->body_at, bodies + body_at, body_bytes) == 0) {
+            writer->bodies.len = body_at;
+            return NM_OK;
+        }
+        *old = (kept_definition){body_at, (uint32_t)body_bytes, (uint8_t)kind, NEVER};
+        return NM_OK;
+    }
+
+    nm_status status =
+        nm_array_grow(&writer->kept, &writer->kept_capacity, writer->kept_count + 1, sizeof *writer->kept, err);
+    if (status == NM_OK)
+        status = nm_map_put(&writer->kept_by_id, (nm_key){kind, id}, writer->kept_count, err);
+    if (status == NM_OK)
+        writer->kept[writer->kept_count++] = (kept_definition){body_at, (uint32_t)body_bytes, (uint8_t)kind, NEVER};
+    return status;
+}
+
+/* How a ring called a stack is of use only until the ring is drained: written once, not kept. */
+static nm_status write_alias(nm_trace_writer *writer, const nm_definition *definition, nm_error *err)
+{
+    nm_status status = check_room(writer, 0, 64, err);
+
+    if (status == NM_OK)
+        status = bring(writer, NM_DEFINE_THREAD, definition->alias.thread_id, err);
+    if (status == NM_OK)
+        status = bring(writer, NM_DEFINE_STACK, definition->id, err);
+    return status == NM_OK ? nm_definition_encode(definition, &writer->definitions, err) : status;
+}
+
+nm_status nm_trace_writer_define(nm_trace_writer *writer, const nm_definition *definition, nm_error *err)
+{
+    if (definition->kind == NM_DEFINE_ALIAS)
+        return write_alias(writer, definition, err);
+
+    size_t body_at = writer->bodies.len;
+    nm_status status = nm_definition_encode(definition, &writer->bodies, err);
+
+    if (status == NM_OK && writer->bodies.len - body_at > NM_BLOCK_RAW_BYTES_MAX / 2)
+        status = nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "a definition of %zu bytes is over the limit",
+                         writer->bodies.len - body_at);
+    if (status == NM_OK)
+        status = keep(writer, definition->kind, definition->id, body_at, err);
+    if (status != NM_OK)
+        writer->bodies.len = body_at;
+    return status == NM_OK ? bring(writer, definition->kind, definition->id, err) : status;
+}
+
+/* ---- Events ---- */
+
+static nm_status bring_what_it_uses(nm_trace_writer *writer, nm_event *event, uint64_t fields, nm_error *err)
+{
+    nm_status status = NM_OK;
+    nm_definition_kind kind;
+
+    for (size_t i = 0; status == NM_OK; i++) {
+        const uint64_t *id = nm_event_reference(event, i, &kind);
+
+        if (id == NULL)
+            break;
+        if (*id == 0 || (kind == NM_DEFINE_THREAD && *id == writer->known_thread) ||
+            (kind == NM_DEFINE_HEAP && *id == writer->known_heap))
+            continue;
+        if ((kind == NM_DEFINE_STACK && (fields >> NM_FIELD_STACK & 1) == 0))
+            continue;
+        status = bring(writer, kind, *id, err);
+    }
+    if (status == NM_OK && event->heap_id != 0)
+        writer->known_heap = event->heap_id;
+    if (status == NM_OK)
+        writer->known_thread = event->thread_id;
+    return status;
+}
+
+static nm_status grow_columns(nm_trace_writer *writer, uint64_t fields, nm_error *err)
+{
+    nm_status status =
+        nm_array_grow(&writer->kinds.values, &writer->kinds.capacity, writer->kinds.count + 1, sizeof(uint64_t), err);
+
+    for (uint64_t left = fields; status == NM_OK && left != 0; left &= left - 1) {
+        value_list *column = &writer->columns[__builtin_ctzll(left)];
+        status = nm_array_grow(&column->values, &column->capacity, column->count + 1, sizeof(uint64_t), err);
+    }
+    return status;
+}
+
+static void store(nm_trace_writer *writer, nm_event *event, uint64_t fields)
+{
+    if (writer->kind_place[event->kind] == 0) {
+        writer->kind_table[writer->kind_count++] = (uint8_t)event->kind;
+        writer->kind_place[event->kind] = (uint8_t)writer->kind_count;
+    }
+    writer->kinds.values[writer->kinds.count++] = writer->kind_place[event->kind] - 1u;
+    for (uint64_t left = fields; left != 0; left &= left - 1) {
+        nm_field field = (nm_field)__builtin_ctzll(left);
+        value_list *column = &writer->columns[field];
+        column->values[column->count++] = *nm_event_field(event, field);
+    }
+    writer->value_count += (size_t)__builtin_popcountll(fields) + 1;
+    writer->event_count++;
+}
+
+static void note_time(nm_trace_writer *writer, int64_t time_ns)
+{
+    if (time_ns == NM_NO_TIME)
+        return;
+    if (writer->first_ns == NM_NO_TIME || time_ns < writer->first_ns)
+        writer->first_ns = time_ns;
+    if (writer->last_ns == NM_NO_TIME || time_ns > writer->last_ns)
+        writer->last_ns = time_ns;
+}
+
+nm_status nm_trace_writer_event(nm_trace_writer *writer, const nm_event *event, nm_error *err)
+{
+    uint64_t fields = event->kind <= NM_EVENT_KIND_MAX ? nm_event_fields(event->kind) : 0;
+    nm_event copy = *event;
+
+    if (fields == 0)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "an event of kind %llu cannot be written",
+                       (unsigned long long)event->kind);
+    if (writer->event_count >= NM_BLOCK_EVENTS_MAX)
+        return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "a block of %u events is full", writer->event_count);
+
+    nm_status status = check_room(writer, NM_FIELD_COUNT + 1, 0, err);
+    if (status == NM_OK)
+        status = bring_what_it_uses(writer, &copy, fields, err);
+    if (status == NM_OK)
+        status = grow_columns(writer, fields, err);
+    if (status == NM_OK) {
+        store(writer, &copy, fields);
+        note_time(writer, event->time_ns);
+    }
+    return status;
+}
+
+nm_status nm_trace_writer_position(nm_trace_writer *writer, nm_block_range range, nm_error *err)
+{
+    uint64_t *index = nm_map_get(&writer->range_by_thread, (nm_key){0, range.thread_id});
+    uint8_t *last = index == NULL ? NULL : writer->ranges.data + *index * NM_HEADER_RANGE_BYTES;
+    uint8_t bytes[NM_HEADER_RANGE_BYTES];
+
+    /* The map remembers earlier blocks too: what it says is checked. */
+    if (last != NULL && (*index + 1) * NM_HEADER_RANGE_BYTES <= writer->ranges.len &&
+        nm_get_u64(last) == range.thread_id && nm_get_u64(last + 16) + 1 == range.first_position) {
+        nm_put_u64(last + 16, range.last_position);
+        return NM_OK;
+    }
+    if (nm_header_bytes((uint32_t)(writer->ranges.len / NM_HEADER_RANGE_BYTES) + 1) > NM_BLOCK_HEADER_BYTES_MAX)
+        return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "a block header is full");
+
+    nm_put_u64(bytes, range.thread_id);
+    nm_put_u64(bytes + 8, range.first_position);
+    nm_put_u64(bytes + 16, range.last_position);
+    nm_status status = nm_map_put(&writer->range_by_thread, (nm_key){0, range.thread_id},
+                                  writer->ranges.len / NM_HEADER_RANGE_BYTES, err);
+    return status == NM_OK ? nm_buffer_append(&writer->ranges, bytes, sizeof bytes, err) : status;
+}
+
+/* ---- Sealing ---- */
+
+static nm_status append_kinds(nm_trace_writer *writer, nm_error *err)
+{
+    nm_status status = nm_buffer_append_varint(&writer->raw, writer->kind_count, err);
+
+    for (unsigned i = 0; status == NM_OK && i < writer->kind_count; i++) {
+        status = nm_buffer_append_varint(&writer->raw, writer->kind_table[i], err);
+        if (status == NM_OK)
+            status = nm_buffer_append_varint(&writer->raw, nm_event_fields(writer->kind_table[i]), err);
+    }
+    if (status == NM_OK && writer->kinds.count > 0)
+        status = nm_column_write(writer->kinds.values, writer->kinds.count, &writer->scratch, &writer->raw, err);
+    return status;
+}
+
+static nm_status append_columns(nm_trace_writer *writer, nm_error *err)
+{
+    unsigned column_count = 0;
+
+    for (int i = 0; i < NM_FIELD_COUNT; i++)
+        column_count += writer->columns[i].count > 0;
+    nm_status status = nm_buffer_append_varint(&writer->raw, column_count, err);
+    for (unsigned i = 0; status == NM_OK && i < NM_FIELD_COUNT; i++) {
+        const value_list *column = &writer->columns[i];
+
+        if (column->count == 0)
+            continue;
+        status = nm_buffer_append_varint(&writer->raw, i, err);
+        if (status == NM_OK)
+            status = nm_column_write(column->values, column->count, &writer->scratch, &writer->raw, err);
+    }
+    return status;
+}
+
+static nm_status append_section(nm_buffer *out, nm_bytes section, nm_error *err)
+{
+    nm_status status = nm_buffer_append_varint(out, section.len, err);
+    return status == NM_OK ? nm_buffer_append(out, section.data, section.len, err) : status;
+}
+
+/* The data frame's content, but for the header's values. */
+static nm_status build_raw(nm_trace_writer *writer, size_t header_bytes, nm_error *err)
+{
+    nm_buffer session = {0};
+    nm_status status = nm_session_encode(&writer->session, &session, err);
+
+    writer->raw.len = 0;
+    if (status == NM_OK)
+        status = nm_buffer_reserve(&writer->raw, header_bytes, err);
+    if (status == NM_OK) {
+        writer->raw.len = header_bytes;
+        status = append_section(&writer->raw, (nm_bytes){session.data, session.len}, err);
+    }
+    if (status == NM_OK)
+        status = append_section(&writer->raw, (nm_bytes){writer->definitions.data, writer->definitions.len}, err);
+    if (status == NM_OK)
+        status = append_kinds(writer, err);
+    if (status == NM_OK)
+        status = append_columns(writer, err);
+    nm_buffer_free(&session);
+    return status;
+}
+
+/* Compresses `raw` behind `before` bytes of `block`. */
+static nm_status compress(nm_trace_writer *writer, size_t before, nm_error *err)
+{
+    nm_status status = nm_buffer_reserve(&writer->block, ZSTD_compressBound(writer->raw.len), err);
+
+    if (status != NM_OK)
+        return status;
+    ZSTD_CCtx_reset(writer->zstd, ZSTD_reset_session_and_parameters);
+    ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+    ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_windowLog, ZSTD_WINDOW_LOG);
+    ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_checksumFlag, 1);
+
+    size_t frame_bytes = ZSTD_compress2(writer->zstd, writer->block.data + before, writer->block.cap - before,
+                                        writer->raw.data, writer->raw.len);
+    if (ZSTD_isError(frame_bytes))
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "zstd cannot compress a block: %s",
+                       ZSTD_getErrorName(frame_bytes));
+    writer->block.len = before + frame_bytes;
+    return NM_OK;
+}
+
+static void begin_next_block(nm_trace_writer *writer)
+{
+    writer->block_index++;
+    writer->first_seq += writer->event_count;
+    writer->event_count = 0;
+    writer->first_ns = writer->last_ns = NM_NO_TIME;
+    writer->definitions.len = 0;
+    writer->ranges.len = 0;
+    writer->value_count = 0;
+    writer->kinds.count = 0;
+    for (int i = 0; i < NM_FIELD_COUNT; i++)
+        writer->columns[i].count = 0;
+    memset(writer->kind_place, 0, sizeof writer->kind_place);
+    writer->kind_count = 0;
+    writer->known_thread = writer->known_heap = 0;
+}
+
+nm_status nm_trace_writer_seal(nm_trace_writer *writer, uint32_t flags, nm_bytes *block, nm_error *err)
+{
+    nm_block_header header = {
+        .version_minor = NM_TRACE_VERSION_MINOR,
+        .flags = flags,
+        .block_index = writer->block_index,
+        .first_seq = writer->first_seq,
+        .event_count = writer->event_count,
+        .first_ns = writer->first_ns,
+        .last_ns = writer->last_ns,
+        .range_count = (uint32_t)(writer->ranges.len / NM_HEADER_RANGE_BYTES),
+        .ranges = {writer->ranges.data, writer->ranges.len},
+    };
+    size_t header_bytes = nm_header_bytes(header.range_count);
+    size_t before = NM_HEADER_FRAME_BYTES + header_bytes;
+
+    memcpy(header.trace_id, writer->session.trace_id, sizeof header.trace_id);
+    writer->block.len = 0;
+    nm_status status = build_raw(writer, header_bytes, err);
+    if (status == NM_OK && writer->raw.len > NM_BLOCK_RAW_BYTES_MAX)
+        status = nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "a block of %zu bytes is over the limit", writer->raw.len);
+    if (status == NM_OK) {
+        header.raw_bytes = (uint32_t)writer->raw.len;
+        nm_header_write(&header, writer->raw.data);
+        status = nm_buffer_reserve(&writer->block, before, err);
+    }
+    if (status == NM_OK)
+        writer->block.len = before;
+    if (status == NM_OK)
+        status = compress(writer, before, err);
+    if (status != NM_OK)
+        return status;
+
+    header.frame_bytes = (uint32_t)(writer->block.len - before);
+    header.frame_checksum = nm_checksum(writer->block.data + before, header.frame_bytes);
+    nm_put_u32(writer->block.data, NM_BLOCK_MAGIC);
+    nm_put_u32(writer->block.data + 4, (uint32_t)header_bytes);
+    nm_header_write(&header, writer->block.data + NM_HEADER_FRAME_BYTES);
+    *block = (nm_bytes){writer->block.data, writer->block.len};
+    begin_next_block(writer);
+    return NM_OK;
+}
