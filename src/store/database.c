@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/database.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define INSERT_SQL_BYTES 1024
+
+nm_status nm_db_fail(sqlite3 *db, nm_error *err)
+{
+    if (sqlite3_errcode(db) == SQLITE_NOMEM)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "%s", sqlite3_errmsg(db));
+}
+
+nm_status nm_db_exec(sqlite3 *db, const char *sql, nm_error *err)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? NM_OK : nm_db_fail(db, err);
+}
+
+nm_status nm_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, nm_error *err)
+{
+    return sqlite3_prepare_v2(db, sql, -1, out, NULL) == SQLITE_OK ? NM_OK : nm_db_fail(db, err);
+}
+
+nm_status nm_db_column_count(sqlite3 *db, const char *table, int *count, nm_error *err)
+{
+    char sql[INSERT_SQL_BYTES];
+    sqlite3_stmt *statement = NULL;
+
+    snprintf(sql, sizeof sql, "SELECT * FROM %s", table);
+    nm_status status = nm_db_prepare(db, sql, &statement, err);
+    if (status == NM_OK)
+        *count = sqlite3_column_count(statement);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+nm_status nm_db_get_int(sqlite3 *db, const char *sql, int64_t *value, nm_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    nm_status status = nm_db_prepare(db, sql, &statement, err);
+
+    *value = NM_NULL;
+    if (status != NM_OK)
+        return status;
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+        *value = sqlite3_column_int64(statement, 0);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+nm_status nm_insert_open(sqlite3 *db, const char *table, nm_insert *out, nm_error *err)
+{
+    char sql[INSERT_SQL_BYTES];
+    int column_count = 0;
+    nm_status status = nm_db_column_count(db, table, &column_count, err);
+
+    if (status != NM_OK)
+        return status;
+    int length = snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?", table);
+    for (int column = 1; column < column_count && length + 8 < (int)sizeof sql; column++)
+        length += snprintf(sql + length, sizeof sql - (size_t)length, ", ?");
+    snprintf(sql + length, sizeof sql - (size_t)length, ")");
+    *out = (nm_insert){.column_count = column_count};
+    return nm_db_prepare(db, sql, &out->statement, err);
+}
+
+static void note_bind(nm_insert *insert, int code)
+{
+    if (code != SQLITE_OK && insert->bind_code == SQLITE_OK)
+        insert->bind_code = code;
+}
+
+void nm_insert_int(nm_insert *insert, int64_t value)
+{
+    insert->at++;
+    if (value == NM_NULL)
+        note_bind(insert, sqlite3_bind_null(insert->statement, insert->at));
+    else
+        note_bind(insert, sqlite3_bind_int64(insert->statement, insert->at, value));
+}
+
+void nm_insert_id(nm_insert *insert, uint64_t id)
+{
+    nm_insert_int(insert, id == 0 ? NM_NULL : (int64_t)id);
+}
+
+void nm_insert_stream(nm_insert *insert, bool has_stream, uint64_t stream)
+{
+    nm_insert_int(insert, has_stream ? (int64_t)stream : NM_NULL);
+}
+
+void nm_insert_text(nm_insert *insert, const char *text)
+{
+    nm_insert_bytes(insert, (nm_bytes){(const uint8_t *)text, text == NULL ? 0 : strlen(text)});
+}
+
+void nm_insert_bytes(nm_insert *insert, nm_bytes text)
+{
+    insert->at++;
+    if (text.data == NULL)
+        note_bind(insert, sqlite3_bind_null(insert->statement, insert->at));
+    else
+        note_bind(insert, sqlite3_bind_text64(insert->statement, insert->at, (const char *)text.data, text.len,
+                                              SQLITE_STATIC, SQLITE_UTF8));
+}
+
+nm_status nm_insert_end(nm_insert *insert, nm_error *err)
+{
+    sqlite3 *db = sqlite3_db_handle(insert->statement);
+    nm_status status = NM_OK;
+
+    if (insert->bind_code != SQLITE_OK || insert->at != insert->column_count)
+        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "row of %d values for %d columns: %s", insert->at,
+                         insert->column_count, sqlite3_errstr(insert->bind_code));
+    else if (sqlite3_step(insert->statement) != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_reset(insert->statement);
+    sqlite3_clear_bindings(insert->statement);
+    insert->at = 0;
+    insert->bind_code = SQLITE_OK;
+    return status;
+}
+
+void nm_insert_close(nm_insert *insert)
+{
+    sqlite3_finalize(insert->statement);
+    *insert = (nm_insert){0};
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Thin helpers over SQLite: run, prepare, and fill one row of a table value by value. Failures become NM_ERR_DATABASE
+ * with SQLite's own message.
+ */
+#ifndef NM_STORE_DATABASE_H
+#define NM_STORE_DATABASE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+#define NM_NULL INT64_MIN /* NULL, in a row of integers: the same as NM_NO_SEQ, NM_NO_TIME and NM_UNKNOWN_NUMBER */
+
+nm_status nm_db_fail(sqlite3 *db, nm_error *err); /* fills *err with SQLite's last message */
+nm_status nm_db_exec(sqlite3 *db, const char *sql, nm_error *err);
+nm_status nm_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, nm_error *err);
+
+/* The number of columns of a table or view. */
+nm_status nm_db_column_count(sqlite3 *db, const char *table, int *count, nm_error *err);
+
+/* The first column of the first row of `sql`; NM_NULL when there is no row or it is NULL. */
+nm_status nm_db_get_int(sqlite3 *db, const char *sql, int64_t *value, nm_error *err);
+
+/*
+ * A row on its way into a table: values in the order of the columns.
+ *
+ *     nm_insert_id(&insert, row->heap_id);
+ *     nm_insert_int(&insert, row->seq);
+ *     return nm_insert_end(&insert, err);
+ *
+ * A value that cannot be bound (no memory) fails nm_insert_end, as does a wrong number of values.
+ */
+typedef struct nm_insert {
+    sqlite3_stmt *statement; /* owned; NULL before the first use */
+    int column_count;
+    int at;        /* values given so far */
+    int bind_code; /* the first SQLite error of a value */
+} nm_insert;
+
+nm_status nm_insert_open(sqlite3 *db, const char *table, nm_insert *out, nm_error *err);
+void nm_insert_int(nm_insert *insert, int64_t value); /* NM_NULL becomes NULL */
+void nm_insert_id(nm_insert *insert, uint64_t id);    /* 0 becomes NULL */
+void nm_insert_stream(nm_insert *insert, bool has_stream, uint64_t stream);
+void nm_insert_text(nm_insert *insert, const char *text); /* NULL becomes NULL; borrowed until _end */
+void nm_insert_bytes(nm_insert *insert, nm_bytes text);   /* the same */
+nm_status nm_insert_end(nm_insert *insert, nm_error *err);
+void nm_insert_close(nm_insert *insert);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const table_names[NM_TABLE_COUNT] = {
+    [NM_TABLE_OPERATION] = "operation",
+    [NM_TABLE_STEP] = "step",
+    [NM_TABLE_FAILURE] = "failure",
+    [NM_TABLE_MOMENT] = "moment",
+    [NM_TABLE_HEAP_SUM] = "heap_sum",
+    [NM_TABLE_PEAK_STACK] = "peak_stack",
+    [NM_TABLE_POOL_HIT] = "pool_hit",
+    [NM_TABLE_DEVICE_SUM] = "device_sum",
+    [NM_TABLE_USAGE] = "usage",
+    [NM_TABLE_FRAGMENTATION_SAMPLE] = "fragmentation_sample",
+    [NM_TABLE_MEMORY_SAMPLE] = "memory_sample",
+    [NM_TABLE_ANOMALY] = "anomaly",
+    [NM_TABLE_INPUT] = "input",
+    [NM_TABLE_PROCESS] = "process",
+    [NM_TABLE_THREAD] = "thread",
+    [NM_TABLE_DEVICE] = "device",
+    [NM_TABLE_HEAP] = "heap",
+    [NM_TABLE_FRAME] = "frame",
+    [NM_TABLE_STACK] = "stack",
+};
+
+nm_status nm_loader_open(sqlite3 *db, nm_loader *out, nm_error *err)
+{
+    nm_status status;
+
+    *out = (nm_loader){.db = db};
+    status = nm_bulk_open(db, "allocation", &out->allocations, err);
+    if (status == NM_OK)
+        status = nm_bulk_open(db, "copy", &out->copies, err);
+    for (int table = 0; status == NM_OK && table < NM_TABLE_COUNT; table++)
+        status = nm_insert_open(db, table_names[table], &out->inserts[table], err);
+    return status;
+}
+
+uint64_t nm_loader_known(nm_loader *loader, const nm_id_set *ids, uint64_t id)
+{
+    if (id == 0 || nm_id_set_has(ids, id))
+        return id;
+    loader->unknown_reference_count++;
+    return 0;
+}
+
+static nm_status check_named_rows(const nm_loader *loader, nm_error *err)
+{
+    uint64_t allocation_id = nm_id_set_missing(&loader->named_allocations, &loader->allocation_ids);
+    uint64_t operation_id = nm_id_set_missing(&loader->named_operations, &loader->operation_ids);
+
+    if (allocation_id != 0)
+        return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "allocation %llu is named but has no row",
+                       (unsigned long long)allocation_id);
+    if (operation_id != 0)
+        return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "operation %llu is named but has no row",
+                       (unsigned long long)operation_id);
+    return NM_OK;
+}
+
+nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err)
+{
+    nm_status status = nm_bulk_flush(loader->allocations, err);
+
+    if (status == NM_OK)
+        status = nm_bulk_flush(loader->copies, err);
+    if (status == NM_OK)
+        status = check_named_rows(loader, err);
+    if (status == NM_OK)
+        status = nm_loader_write_names(loader, input, err);
+    return status;
+}
+
+void nm_loader_close(nm_loader *loader)
+{
+    for (int table = 0; table < NM_TABLE_COUNT; table++)
+        nm_insert_close(&loader->inserts[table]);
+    nm_bulk_close(loader->allocations);
+    nm_bulk_close(loader->copies);
+    nm_definitions_free(&loader->definitions);
+    nm_id_set_free(&loader->allocation_ids);
+    nm_id_set_free(&loader->operation_ids);
+    nm_id_set_free(&loader->named_allocations);
+    nm_id_set_free(&loader->named_operations);
+    nm_map_free(&loader->cost_of_heap);
+    free(loader->costs.items);
+    free(loader->process_ends.items);
+    nm_map_free(&loader->process_end_of);
+    memset(loader, 0, sizeof *loader);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rows into tables. The two large tables go through store/bulk.h, the others through a prepared statement each. A
+ * reference to what the input never defined becomes NULL and is counted; one to a row that was never written is a defect
+ * of the replay and fails the load.
+ */
+#ifndef NM_STORE_LOADER_H
+#define NM_STORE_LOADER_H
+
+#include "store/bulk.h"
+#include "store/database.h"
+#include "store/definitions.h"
+#include "store/store.h"
+
+typedef enum nm_loader_table {
+    NM_TABLE_OPERATION,
+    NM_TABLE_STEP,
+    NM_TABLE_FAILURE,
+    NM_TABLE_MOMENT,
+    NM_TABLE_HEAP_SUM,
+    NM_TABLE_PEAK_STACK,
+    NM_TABLE_POOL_HIT,
+    NM_TABLE_DEVICE_SUM,
+    NM_TABLE_USAGE,
+    NM_TABLE_FRAGMENTATION_SAMPLE,
+    NM_TABLE_MEMORY_SAMPLE,
+    NM_TABLE_ANOMALY,
+    NM_TABLE_INPUT,
+    NM_TABLE_PROCESS,
+    NM_TABLE_THREAD,
+    NM_TABLE_DEVICE,
+    NM_TABLE_HEAP,
+    NM_TABLE_FRAME,
+    NM_TABLE_STACK,
+    NM_TABLE_COUNT
+} nm_loader_table;
+
+typedef struct nm_heap_cost { /* of one heap */
+    uint64_t count;
+    uint64_t cost_ns;
+} nm_heap_cost;
+
+typedef struct nm_loader {
+    sqlite3 *db; /* borrowed */
+    nm_definitions definitions;
+    nm_insert inserts[NM_TABLE_COUNT];
+    nm_bulk *allocations;
+    nm_bulk *copies;
+    nm_id_set allocation_ids, operation_ids;       /* written */
+    nm_id_set named_allocations, named_operations; /* named by other rows */
+    nm_map cost_of_heap;                           /* heap_id -> index into costs */
+    struct {
+        nm_heap_cost *items;
+        size_t count, capacity;
+    } costs;
+    struct {
+        nm_process_end_row *items;
+        size_t count, capacity;
+    } process_ends;
+    nm_map process_end_of; /* process_id -> index into process_ends */
+    uint64_t unknown_reference_count;
+} nm_loader;
+
+/* The tables must be there. On failure *out can be closed. */
+nm_status nm_loader_open(sqlite3 *db, nm_loader *out, nm_error *err);
+
+/* The functions of an nm_sink whose context is the loader. */
+extern const nm_sink nm_loader_sink;
+
+/* Flushes the rows and writes input, processes, threads, devices, heaps, frames and stacks with their sites. */
+nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err);
+nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, nm_error *err); /* a part of it */
+
+/* The id, or 0 and one more unknown reference when it is not in the set. 0 stays 0. */
+uint64_t nm_loader_known(nm_loader *loader, const nm_id_set *ids, uint64_t id);
+
+void nm_loader_close(nm_loader *loader);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tables of names, written at the end of the load, when the last definition of each is known.
+ */
+#include "store/loader.h"
+#include "store/site.h"
+
+#define SMALL_BYTES_DEFAULT 4096
+#define LARGE_BYTES_DEFAULT 1048576
+#define INPUT_ID            1
+
+static nm_status write_input(nm_loader *loader, const nm_store_input *input, nm_error *err)
+{
+    nm_insert *insert = &loader->inserts[NM_TABLE_INPUT];
+
+    nm_insert_id(insert, INPUT_ID);
+    nm_insert_text(insert, input->path);
+    nm_insert_text(insert, input->kind);
+    nm_insert_int(insert, input->start_realtime_ns);
+    nm_insert_text(insert, input->order_kind);
+    nm_insert_int(insert, input->is_complete);
+    nm_insert_int(insert, (int64_t)input->events_seen);
+    nm_insert_int(insert, (int64_t)input->events_ingested);
+    nm_insert_int(insert, (int64_t)input->events_dropped);
+    nm_insert_int(insert, (int64_t)input->events_damaged);
+    nm_insert_int(insert, (int64_t)input->events_unrecovered);
+    nm_insert_int(insert, (int64_t)input->events_late);
+    nm_insert_int(insert, (int64_t)input->bytes_cut);
+    nm_insert_int(insert, (int64_t)input->events_without_stack);
+    nm_insert_int(insert, input->is_finished);
+    nm_insert_int(insert, (int64_t)loader->unknown_reference_count);
+    nm_insert_int(insert, input->first_seq);
+    nm_insert_int(insert, input->last_seq);
+    return nm_insert_end(insert, err);
+}
+
+static const char *end_name(nm_process_end end)
+{
+    switch (end) {
+    case NM_PROCESS_EXIT:
+        return "exit";
+    case NM_PROCESS_SIGNAL:
+        return "signal";
+    case NM_PROCESS_EXEC:
+        return "exec";
+    default:
+        return "running";
+    }
+}
+
+static const char *run_mode_name(int64_t run_mode)
+{
+    return run_mode == 0 ? "device" : run_mode == 1 ? "host" : NULL;
+}
+
+static nm_status write_process(nm_loader *loader, const nm_definition *process, nm_error *err)
+{
+    nm_insert *insert = &loader->inserts[NM_TABLE_PROCESS];
+    const nm_definitions *definitions = &loader->definitions;
+    const uint64_t *place = nm_map_get(&loader->process_end_of, (nm_key){0, process->id});
+    nm_process_end_row end = {.end_ns = NM_NULL, .end_status = NM_NULL};
+
+    if (place != NULL)
+        end = loader->process_ends.items[*place];
+    if (end.end_kind == NM_PROCESS_RUNNING || end.end_status == -1)
+        end.end_status = NM_NULL;
+    nm_insert_id(insert, process->id);
+    nm_insert_id(insert, INPUT_ID);
+    nm_insert_id(insert, nm_loader_known(loader, &definitions->processes.ids, process->process.parent_id));
+    nm_insert_int(insert, process->process.pid);
+    nm_insert_bytes(insert, nm_definitions_text(definitions, process->process.host));
+    nm_insert_int(insert, process->process.rank);
+    nm_insert_int(insert, process->process.local_rank);
+    nm_insert_bytes(insert, nm_definitions_text(definitions, process->process.command));
+    nm_insert_text(insert, run_mode_name(process->process.run_mode));
+    nm_insert_int(insert, process->process.begin_ns);
+    nm_insert_int(insert, end.end_ns);
+    nm_insert_text(insert, end_name(end.end_kind));
+    nm_insert_int(insert, end.end_status);
+    nm_insert_int(insert, process->process.world_size);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status write_thread(nm_loader *loader, const nm_definition *thread, nm_error *err)
+{
+    nm_insert *insert = &loader->inserts[NM_TABLE_THREAD];
+
+    nm_insert_id(insert, thread->id);
+    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.processes.ids, thread->thread.process_id));
+    nm_insert_int(insert, thread->thread.tid);
+    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, thread->thread.name));
+    return nm_insert_end(insert, err);
+}
+
+static nm_status write_device(nm_loader *loader, const nm_definition *device, nm_error *err)
+{
+    nm_insert *insert = &loader->inserts[NM_TABLE_DEVICE];
+
+    nm_insert_id(insert, device->id);
+    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.processes.ids, device->device.process_id));
+    nm_insert_int(insert, device->device.ordinal);
+    nm_insert_int(insert, device->device.physical_ordinal);
+    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, device->device.device_kind));
+    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, device->device.name));
+    nm_insert_id(insert, device->device.capacity_bytes);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status write_heap(nm_loader *loader, const nm_definition *heap, nm_error *err)
+{
+    nm_insert *insert = &loader->inserts[NM_TABLE_HEAP];
+    uint64_t small_bytes = heap->heap.small_bytes == 0 ? SMALL_BYTES_DEFAULT : heap->heap.small_bytes;
+    uint64_t large_bytes = heap->heap.large_bytes == 0 ? LARGE_BYTES_DEFAULT : heap->heap.large_bytes;
+    bool is_level_known = heap->heap.level >= NM_LEVEL_DRIVER && heap->heap.level <= NM_LEVEL_HOST;
+
+    nm_insert_id(insert, heap->id);
+    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.processes.ids, heap->heap.process_id));
+    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.devices.ids, heap->heap.device_id));
+    nm_insert_id(insert, is_level_known ? heap->heap.level : 0);
+    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, heap->heap.name));
+    nm_insert_text(insert, heap->heap.size_basis == NM_BASIS_BLOCK ? "block" : "requested");
+    nm_insert_int(insert, (int64_t)small_bytes);
+    nm_insert_int(insert, (int64_t)large_bytes);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status write_frame(nm_loader *loader, const nm_definition *frame, bool is_plumbing, nm_buffer *label,
+                             nm_error *err)
+{
+    nm_insert *insert = &loader->inserts[NM_TABLE_FRAME];
+    const nm_definitions *definitions = &loader->definitions;
+    nm_status status = nm_site_label(definitions, frame, label, err);
+
+    if (status != NM_OK)
+        return status;
+    nm_insert_id(insert, frame->id);
+    nm_insert_bytes(insert, nm_definitions_text(definitions, frame->frame.function));
+    nm_insert_bytes(insert, nm_definitions_text(definitions, frame->frame.file));
+    nm_insert_id(insert, frame->frame.line);
+    nm_insert_bytes(insert, nm_definitions_text(definitions, frame->frame.module));
+    nm_insert_int(insert, frame->frame.module == 0 ? NM_NULL : (int64_t)frame->frame.offset);
+    nm_insert_bytes(insert, (nm_bytes){label->data, label->len});
+    nm_insert_int(insert, is_plumbing);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status write_frames(nm_loader *loader, const nm_sites *sites, nm_error *err)
+{
+    const nm_definition_list *frames = &loader->definitions.frames;
+    nm_buffer label = {0};
+    nm_status status = NM_OK;
+
+    for (size_t index = 0; status == NM_OK && index < frames->count; index++)
+        status = write_frame(loader, &frames->items[index], sites->is_plumbing[index] != 0, &label, err);
+    nm_buffer_free(&label);
+    return status;
+}
+
+static nm_status write_stack(nm_loader *loader, const nm_stack_node *stack, nm_error *err)
+{
+    nm_insert *insert = &loader->inserts[NM_TABLE_STACK];
+    const nm_definitions *definitions = &loader->definitions;
+
+    nm_insert_id(insert, stack->stack_id);
+    nm_insert_id(insert, nm_loader_known(loader, &definitions->stacks.ids, stack->parent_id));
+    nm_insert_id(insert, nm_loader_known(loader, &definitions->frames.ids, stack->frame_id));
+    nm_insert_id(insert, stack->site == 0 ? 0 : definitions->frames.items[stack->site - 1].id);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status write_stacks(nm_loader *loader, nm_error *err)
+{
+    nm_sites sites = {0};
+    nm_status status = nm_sites_open(loader->db, &loader->definitions, &sites, err);
+
+    if (status == NM_OK)
+        status = nm_sites_resolve(&sites, &loader->definitions, err);
+    if (status == NM_OK)
+        status = write_frames(loader, &sites, err);
+    for (size_t index = 0; status == NM_OK && index < loader->definitions.stacks.count; index++)
+        status = write_stack(loader, &loader->definitions.stacks.items[index], err);
+    nm_sites_close(&sites);
+    return status;
+}
+
+static nm_status write_list(nm_loader *loader, const nm_definition_list *list,
+                            nm_status (*write)(nm_loader *, const nm_definition *, nm_error *), nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t index = 0; status == NM_OK && index < list->count; index++)
+        status = write(loader, &list->items[index], err);
+    return status;
+}
+
+nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, nm_error *err)
+{
+    nm_definitions *definitions = &loader->definitions;
+    nm_status status = nm_definitions_sort(definitions, err);
+
+    if (status == NM_OK)
+        status = write_list(loader, &definitions->processes, write_process, err);
+    if (status == NM_OK)
+        status = write_list(loader, &definitions->threads, write_thread, err);
+    if (status == NM_OK)
+        status = write_list(loader, &definitions->devices, write_device, err);
+    if (status == NM_OK)
+        status = write_list(loader, &definitions->heaps, write_heap, err);
+    if (status == NM_OK)
+        status = write_stacks(loader, err);
+    if (status == NM_OK) /* last: by now all unknown references have been met */
+        status = write_input(loader, input, err);
+    return status;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The sink: one function a row, values in the order of the table's columns in schema/.
+ */
+#include "store/loader.h"
+
+static nm_insert *begin(nm_loader *loader, nm_loader_table table)
+{
+    return &loader->inserts[table];
+}
+
+static uint64_t known_heap(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.heaps.ids, id);
+}
+
+static uint64_t known_thread(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.threads.ids, id);
+}
+
+static uint64_t known_stack(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.stacks.ids, id);
+}
+
+static uint64_t known_process(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.processes.ids, id);
+}
+
+static uint64_t known_device(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.devices.ids, id);
+}
+
+static nm_status name_operation(nm_loader *loader, uint64_t operation_id, nm_error *err)
+{
+    return operation_id == 0 ? NM_OK : nm_id_set_add(&loader->named_operations, operation_id, err);
+}
+
+static nm_status name_allocation(nm_loader *loader, uint64_t allocation_id, nm_error *err)
+{
+    return allocation_id == 0 ? NM_OK : nm_id_set_add(&loader->named_allocations, allocation_id, err);
+}
+
+static bool is_level(const nm_loader *loader, uint64_t heap_id, nm_heap_level level)
+{
+    const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, heap_id);
+
+    return heap != NULL && heap->heap.level == (uint64_t)level;
+}
+
+static int64_t id_or_null(uint64_t id)
+{
+    return id == 0 ? NM_NULL : (int64_t)id;
+}
+
+static const char *basis_name(nm_size_basis basis)
+{
+    return basis == NM_BASIS_REQUESTED ? "requested" : basis == NM_BASIS_BLOCK ? "block" : NULL;
+}
+
+static nm_status take_definition(void *context, const nm_definition *row, nm_error *err)
+{
+    nm_loader *loader = context;
+
+    return nm_definitions_add(&loader->definitions, row, err);
+}
+
+static nm_status take_process_end(void *context, const nm_process_end_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_status status = nm_array_grow(&loader->process_ends.items, &loader->process_ends.capacity,
+                                     loader->process_ends.count + 1, sizeof *row, err);
+
+    if (status == NM_OK)
+        status = nm_map_put(&loader->process_end_of, (nm_key){0, row->process_id}, loader->process_ends.count, err);
+    if (status == NM_OK)
+        loader->process_ends.items[loader->process_ends.count++] = *row;
+    return status;
+}
+
+static nm_status add_cost(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
+{
+    const uint64_t *place = nm_map_get(&loader->cost_of_heap, (nm_key){0, row->heap_id});
+    uint64_t index = place == NULL ? loader->costs.count : *place;
+    nm_status status = NM_OK;
+
+    if (place == NULL) {
+        status = nm_array_grow(&loader->costs.items, &loader->costs.capacity, index + 1, sizeof(nm_heap_cost), err);
+        if (status == NM_OK)
+            status = nm_map_put(&loader->cost_of_heap, (nm_key){0, row->heap_id}, index, err);
+        if (status == NM_OK)
+            loader->costs.count++;
+    }
+    if (status == NM_OK) {
+        loader->costs.items[index].count++;
+        loader->costs.items[index].cost_ns += row->cost_ns;
+    }
+    return status;
+}
+
+static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int64_t *value)
+{
+    *value++ = (int64_t)row->allocation_id;
+    *value++ = id_or_null(known_heap(loader, row->heap_id));
+    *value++ = id_or_null(row->segment_id);
+    *value++ = id_or_null(known_thread(loader, row->thread_id));
+    *value++ = id_or_null(row->operation_id);
+    *value++ = id_or_null(known_stack(loader, row->stack_id));
+    *value++ = row->has_stream ? (int64_t)row->stream : NM_NULL;
+    *value++ = is_level(loader, row->heap_id, NM_LEVEL_DRIVER) ? (int64_t)row->policy : NM_NULL;
+    *value++ = (int64_t)row->address;
+    *value++ = (int64_t)row->size_bytes;
+    *value++ = id_or_null(row->requested_bytes);
+    *value++ = id_or_null(row->block_bytes);
+    *value++ = row->alloc_seq;
+    *value++ = row->alloc_ns;
+    *value++ = id_or_null(row->cost_ns);
+    *value++ = row->free_requested_seq;
+    *value++ = row->free_seq;
+    *value++ = row->free_ns;
+    *value++ = id_or_null(known_thread(loader, row->free_thread_id));
+    *value++ = id_or_null(known_stack(loader, row->free_stack_id));
+    *value++ = (int64_t)row->end_kind;
+    *value++ = (int64_t)row->live_bytes;
+    *value++ = row->is_miss;
+    *value++ = id_or_null(row->split_from_id);
+    *value++ = row->is_segment;
+    *value++ = row->is_doubtful;
+    *value++ = row->end_kind == NM_END_NONE ? row->generation : NM_NULL;
+    *value = id_or_null(row->private_pool);
+}
+
+static nm_status take_allocation(void *context, const nm_allocation_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    int64_t *values = NULL;
+    nm_status status = nm_id_set_add(&loader->allocation_ids, row->allocation_id, err);
+
+    if (status == NM_OK)
+        status = name_allocation(loader, row->segment_id, err);
+    if (status == NM_OK)
+        status = name_allocation(loader, row->split_from_id, err);
+    if (status == NM_OK)
+        status = name_operation(loader, row->operation_id, err);
+    if (status == NM_OK && row->cost_ns != 0)
+        status = add_cost(loader, row, err);
+    if (status == NM_OK)
+        status = nm_bulk_next(loader->allocations, &values, err);
+    if (status == NM_OK)
+        fill_allocation(loader, row, values);
+    return status;
+}
+
+static nm_status take_failure(void *context, const nm_failure_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_FAILURE);
+    bool is_device_known = row->device_free_bytes != 0 || row->device_total_bytes != 0;
+    nm_status status = name_operation(loader, row->operation_id, err);
+
+    nm_insert_id(insert, row->failure_id);
+    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_id(insert, known_thread(loader, row->thread_id));
+    nm_insert_id(insert, row->operation_id);
+    nm_insert_id(insert, known_stack(loader, row->stack_id));
+    nm_insert_stream(insert, row->has_stream, row->stream);
+    nm_insert_int(insert, row->seq);
+    nm_insert_int(insert, row->ns);
+    nm_insert_int(insert, (int64_t)row->requested_bytes);
+    nm_insert_int(insert, row->error_code);
+    nm_insert_int(insert, is_device_known ? (int64_t)row->device_free_bytes : NM_NULL);
+    nm_insert_id(insert, row->device_total_bytes);
+    return status == NM_OK ? nm_insert_end(insert, err) : status;
+}
+
+static void fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *value)
+{
+    bool is_memset = row->kind == NM_COPY_MEMSET;
+
+    *value++ = (int64_t)row->copy_id;
+    *value++ = id_or_null(known_process(loader, row->process_id));
+    *value++ = id_or_null(known_thread(loader, row->thread_id));
+    *value++ = id_or_null(row->operation_id);
+    *value++ = id_or_null(known_stack(loader, row->stack_id));
+    *value++ = (int64_t)row->kind;
+    *value++ = row->has_stream ? (int64_t)row->stream : NM_NULL;
+    *value++ = row->is_async;
+    *value++ = row->seq;
+    *value++ = row->ns;
+    *value++ = id_or_null(row->cost_ns);
+    *value++ = (int64_t)row->size_bytes;
+    *value++ = id_or_null(row->limit_bytes);
+    *value++ = is_memset ? NM_NULL : (int64_t)row->source_address;
+    *value++ = (int64_t)row->target_address;
+    *value++ = id_or_null(known_device(loader, row->source_device_id));
+    *value++ = id_or_null(known_device(loader, row->target_device_id));
+    *value = row->error_code;
+}
+
+static nm_status take_copy(void *context, const nm_copy_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    int64_t *values = NULL;
+    nm_status status = name_operation(loader, row->operation_id, err);
+
+    if (status == NM_OK)
+        status = nm_bulk_next(loader->copies, &values, err);
+    if (status == NM_OK)
+        fill_copy(loader, row, values);
+    return status;
+}
+
+static nm_status take_operation(void *context, const nm_operation_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_OPERATION);
+    nm_status status = nm_id_set_add(&loader->operation_ids, row->operation_id, err);
+
+    if (status == NM_OK)
+        status = name_operation(loader, row->parent_id, err);
+    nm_insert_id(insert, row->operation_id);
+    nm_insert_id(insert, known_process(loader, row->process_id));
+    nm_insert_id(insert, known_thread(loader, row->thread_id));
+    nm_insert_int(insert, (int64_t)row->kind);
+    nm_insert_bytes(insert,
+                    nm_definitions_text(&loader->definitions, nm_definitions_number(&loader->definitions, row->name)));
+    nm_insert_stream(insert, row->has_stream, row->stream);
+    nm_insert_int(insert, row->begin_seq);
+    nm_insert_int(insert, row->end_seq);
+    nm_insert_int(insert, row->begin_ns);
+    nm_insert_int(insert, row->end_ns);
+    nm_insert_id(insert, row->parent_id);
+    return status == NM_OK ? nm_insert_end(insert, err) : status;
+}
+
+static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_STEP);
+
+    nm_insert_id(insert, row->step_id);
+    nm_insert_id(insert, known_process(loader, row->process_id));
+    nm_insert_id(insert, known_device(loader, row->device_id));
+    nm_insert_int(insert, row->number);
+    nm_insert_int(insert, row->begin_seq);
+    nm_insert_int(insert, row->end_seq);
+    nm_insert_int(insert, row->begin_ns);
+    nm_insert_int(insert, row->end_ns);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_MOMENT);
+
+    nm_insert_id(insert, row->moment_id);
+    nm_insert_int(insert, (int64_t)row->kind);
+    nm_insert_bytes(insert,
+                    nm_definitions_text(&loader->definitions, nm_definitions_number(&loader->definitions, row->name)));
+    nm_insert_id(insert, known_process(loader, row->process_id));
+    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_id(insert, row->failure_id);
+    nm_insert_int(insert, row->seq);
+    nm_insert_int(insert, row->ns);
+    return nm_insert_end(insert, err);
+}
+
+/* Reserved bytes are a pool's: of another heap they are unknown, and not 0. */
+static int64_t reserved_or_null(const nm_loader *loader, uint64_t heap_id, uint64_t bytes)
+{
+    return bytes != 0 || is_level(loader, heap_id, NM_LEVEL_POOL) ? (int64_t)bytes : NM_NULL;
+}
+
+static nm_status take_usage(void *context, const nm_usage_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_USAGE);
+
+    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_int(insert, row->first_seq);
+    nm_insert_int(insert, row->last_seq);
+    nm_insert_int(insert, row->max_seq);
+    nm_insert_int(insert, row->max_ns);
+    nm_insert_int(insert, (int64_t)row->max_live_bytes);
+    nm_insert_int(insert, (int64_t)row->live_bytes);
+    nm_insert_int(insert, (int64_t)row->live_count);
+    nm_insert_int(insert, reserved_or_null(loader, row->heap_id, row->reserved_bytes));
+    nm_insert_int(insert, row->last_ns);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_fragmentation(void *context, const nm_fragmentation_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_FRAGMENTATION_SAMPLE);
+
+    nm_insert_id(insert, row->moment_id);
+    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_int(insert, (int64_t)row->reserved_bytes);
+    nm_insert_int(insert, (int64_t)row->occupied_bytes);
+    nm_insert_int(insert, (int64_t)row->free_bytes);
+    nm_insert_int(insert, (int64_t)row->largest_free_bytes);
+    nm_insert_int(insert, (int64_t)row->stuck_bytes);
+    nm_insert_int(insert, (int64_t)row->gap_count);
+    nm_insert_text(insert, basis_name(row->size_basis));
+    nm_insert_int(insert, row->is_estimate);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_memory_sample(void *context, const nm_memory_sample_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_MEMORY_SAMPLE);
+
+    nm_insert_int(insert, row->ns);
+    nm_insert_id(insert, known_process(loader, row->process_id));
+    nm_insert_id(insert, known_device(loader, row->device_id));
+    nm_insert_int(insert, (int64_t)row->kind);
+    nm_insert_int(insert, (int64_t)row->used_bytes);
+    nm_insert_int(insert, (int64_t)row->total_bytes);
+    nm_insert_int(insert, row->seq);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_anomaly(void *context, const nm_anomaly_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_ANOMALY);
+    nm_status status = name_allocation(loader, row->allocation_id, err);
+
+    nm_insert_id(insert, row->anomaly_id);
+    nm_insert_int(insert, (int64_t)row->kind);
+    nm_insert_id(insert, known_process(loader, row->process_id));
+    nm_insert_id(insert, known_thread(loader, row->thread_id));
+    nm_insert_int(insert, row->seq);
+    nm_insert_int(insert, row->ns);
+    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_id(insert, row->address);
+    nm_insert_id(insert, row->size_bytes);
+    nm_insert_id(insert, row->allocation_id);
+    nm_insert_id(insert, row->copy_id);
+    nm_insert_id(insert, known_stack(loader, row->stack_id));
+    nm_insert_id(insert, known_stack(loader, row->other_stack_id));
+    nm_insert_text(insert, row->detail);
+    return status == NM_OK ? nm_insert_end(insert, err) : status;
+}
+
+static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_HEAP_SUM);
+    const uint64_t *place = nm_map_get(&loader->cost_of_heap, (nm_key){0, row->heap_id});
+    nm_heap_cost cost = place == NULL ? (nm_heap_cost){0} : loader->costs.items[*place];
+
+    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_int(insert, (int64_t)row->allocation_count);
+    nm_insert_int(insert, (int64_t)row->free_count);
+    nm_insert_int(insert, (int64_t)row->allocated_bytes);
+    nm_insert_int(insert, (int64_t)row->freed_bytes);
+    nm_insert_int(insert, (int64_t)row->outstanding_count);
+    nm_insert_int(insert, (int64_t)row->outstanding_bytes);
+    nm_insert_int(insert, (int64_t)row->baseline_count);
+    nm_insert_int(insert, (int64_t)row->baseline_bytes);
+    nm_insert_int(insert, (int64_t)row->live_bytes);
+    nm_insert_int(insert, (int64_t)row->peak_bytes);
+    nm_insert_int(insert, (int64_t)row->peak_live_count);
+    nm_insert_int(insert, row->peak_seq);
+    nm_insert_int(insert, row->peak_ns);
+    nm_insert_int(insert, reserved_or_null(loader, row->heap_id, row->reserved_at_peak_bytes));
+    nm_insert_int(insert, reserved_or_null(loader, row->heap_id, row->peak_reserved_bytes));
+    nm_insert_int(insert, reserved_or_null(loader, row->heap_id, row->reserved_bytes));
+    nm_insert_int(insert, row->peak_reserved_bytes == 0 ? NM_NULL : row->peak_reserved_seq);
+    nm_insert_int(insert, (int64_t)cost.count);
+    nm_insert_int(insert, (int64_t)cost.cost_ns);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_peak_stack(void *context, const nm_peak_stack_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_PEAK_STACK);
+
+    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_id(insert, known_stack(loader, row->stack_id));
+    nm_insert_int(insert, row->is_baseline);
+    nm_insert_int(insert, (int64_t)row->live_count);
+    nm_insert_int(insert, (int64_t)row->live_bytes);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_hit(void *context, const nm_hit_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_POOL_HIT);
+
+    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_int(insert, row->bucket);
+    nm_insert_int(insert, (int64_t)row->allocation_count);
+    nm_insert_int(insert, (int64_t)row->miss_count);
+    nm_insert_int(insert, row->miss_count == 0 ? NM_NULL : row->last_miss_seq);
+    nm_insert_int(insert, row->miss_count == 0 ? NM_NULL : row->last_miss_ns);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_device_peak(void *context, const nm_device_peak_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_DEVICE_SUM);
+
+    nm_insert_id(insert, known_device(loader, row->device_id));
+    nm_insert_int(insert, (int64_t)row->peak_bytes);
+    nm_insert_int(insert, row->peak_seq);
+    nm_insert_int(insert, row->peak_ns);
+    return nm_insert_end(insert, err);
+}
+
+const nm_sink nm_loader_sink = {
+    .definition = take_definition,
+    .process_end = take_process_end,
+    .allocation = take_allocation,
+    .failure = take_failure,
+    .copy = take_copy,
+    .operation = take_operation,
+    .step = take_step,
+    .moment = take_moment,
+    .usage = take_usage,
+    .fragmentation = take_fragmentation,
+    .memory_sample = take_memory_sample,
+    .anomaly = take_anomaly,
+    .heap_total = take_heap_total,
+    .peak_stack = take_peak_stack,
+    .hit = take_hit,
+    .device_peak = take_device_peak,
+};

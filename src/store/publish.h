@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names on the disk: may an output stand there, which name does it have while it is built, and how it gets its place.
+ */
+#ifndef NM_STORE_PUBLISH_H
+#define NM_STORE_PUBLISH_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* See nm_store_check_output. */
+nm_status nm_output_check(const char *path, bool is_forced, int input_fd, nm_error *err);
+
+/* Removes PATH.PID.tmp, files and folders of files, of programs that are no more. Failure is silent: they only waste room. */
+void nm_output_sweep(const char *path);
+
+/* PATH.PID.tmp of this process. Owned by the caller: free(). */
+nm_status nm_output_temporary(const char *path, char **out, nm_error *err);
+
+/* Syncs the temporary file, gives it its name and syncs the folder. Without `is_forced` a file that has come to stand
+ * there meanwhile stays: NM_ERR_EXISTS. */
+nm_status nm_output_publish(const char *temporary, const char *path, bool is_forced, nm_error *err);
+
+/* Removes a folder and the files in it, one level deep. */
+void nm_output_remove_folder(const char *path);
+
+#endif

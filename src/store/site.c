@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/site.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/database.h"
+
+typedef enum rule_target { TARGET_FUNCTION, TARGET_FILE, TARGET_MODULE, TARGET_COUNT } rule_target;
+
+static const char *const target_names[TARGET_COUNT] = {"function", "file", "module"};
+
+typedef struct nm_plumbing_rule {
+    rule_target target;
+    size_t pattern_offset; /* into nm_sites.patterns */
+} nm_plumbing_rule;
+
+/* nm_stack_node.site while a walk is on its way; all others are the index of a frame plus one. */
+#define SITE_UNKNOWN      0
+#define SITE_ALL_PLUMBING SIZE_MAX
+
+/* ---- Rules ---- */
+
+static bool find_target(const char *name, size_t length, rule_target *target)
+{
+    for (int index = 0; index < TARGET_COUNT; index++) {
+        if (strlen(target_names[index]) == length && memcmp(target_names[index], name, length) == 0) {
+            *target = (rule_target)index;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* One line without its newline. */
+static nm_status add_rule_line(sqlite3_stmt *insert, const char *line, size_t length, uint64_t offset, nm_error *err)
+{
+    rule_target target;
+    size_t word = 0;
+
+    while (length > 0 && is_blank(line[length - 1]))
+        length--;
+    if (length == 0 || line[0] == '#')
+        return NM_OK;
+    while (word < length && !is_blank(line[word]))
+        word++;
+    if (!find_target(line, word, &target))
+        return nm_fail(err, NM_ERR_FORMAT, offset, "a site rule is: function, file or module, and a pattern");
+    size_t pattern = word;
+    while (pattern < length && is_blank(line[pattern]))
+        pattern++;
+    if (pattern == length)
+        return nm_fail(err, NM_ERR_FORMAT, offset, "this site rule has no pattern");
+
+    sqlite3_bind_text(insert, 1, target_names[target], -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 2, line + pattern, (int)(length - pattern), SQLITE_STATIC);
+    nm_status status = sqlite3_step(insert) == SQLITE_DONE ? NM_OK : nm_db_fail(sqlite3_db_handle(insert), err);
+    sqlite3_reset(insert);
+    return status;
+}
+
+nm_status nm_site_rules_add(sqlite3 *db, nm_bytes text, nm_error *err)
+{
+    static const char sql[] = "INSERT INTO plumbing (target, pattern, origin) VALUES (?, ?, 'site rules')";
+    const char *data = (const char *)text.data;
+    sqlite3_stmt *insert = NULL;
+    nm_status status = NM_OK;
+
+    if (text.len > NM_SITE_RULES_BYTES_MAX)
+        return nm_fail(err, NM_ERR_LIMIT, NM_SITE_RULES_BYTES_MAX, "site rules are larger than %u bytes",
+                       NM_SITE_RULES_BYTES_MAX);
+    status = nm_db_prepare(db, sql, &insert, err);
+    for (size_t at = 0; status == NM_OK && at < text.len;) {
+        const char *end = memchr(data + at, '\n', text.len - at);
+        size_t length = end == NULL ? text.len - at : (size_t)(end - (data + at));
+
+        status = add_rule_line(insert, data + at, length, at, err);
+        at += length + 1;
+    }
+    sqlite3_finalize(insert);
+    return status;
+}
+
+static nm_status read_rule(nm_sites *sites, sqlite3_stmt *row, nm_error *err)
+{
+    const char *name = (const char *)sqlite3_column_text(row, 0);
+    const char *pattern = (const char *)sqlite3_column_text(row, 1);
+    nm_plumbing_rule rule = {.pattern_offset = sites->patterns.len};
+    nm_status status;
+
+    if (name == NULL || pattern == NULL || !find_target(name, strlen(name), &rule.target))
+        return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table plumbing holds a row that is no pattern");
+    status = nm_buffer_append(&sites->patterns, pattern, strlen(pattern) + 1, err);
+    if (status == NM_OK)
+        status = nm_array_grow(&sites->rules, &sites->rule_capacity, sites->rule_count + 1, sizeof rule, err);
+    if (status == NM_OK)
+        sites->rules[sites->rule_count++] = rule;
+    return status;
+}
+
+static nm_status read_rules(sqlite3 *db, nm_sites *sites, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_status status = nm_db_prepare(db, "SELECT target, pattern FROM plumbing ORDER BY plumbing_id", &rows, err);
+    int code = SQLITE_DONE;
+
+    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
+        status = read_rule(sites, rows, err);
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(rows);
+    return status;
+}
+
+/* ---- Frames ---- */
+
+static bool is_plumbing_frame(const nm_sites *sites, const nm_definitions *definitions, const nm_definition *frame)
+{
+    const uint64_t texts[TARGET_COUNT] = {frame->frame.function, frame->frame.file, frame->frame.module};
+
+    if (frame->frame.function == 0 && frame->frame.file == 0 && frame->frame.module == 0)
+        return true;
+    for (size_t index = 0; index < sites->rule_count; index++) {
+        const nm_plumbing_rule *rule = &sites->rules[index];
+        nm_bytes text = nm_definitions_text(definitions, texts[rule->target]);
+        const char *pattern = (const char *)sites->patterns.data + rule->pattern_offset;
+
+        if (text.data != NULL && sqlite3_strglob(pattern, (const char *)text.data) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What makes two frames one site: function, file and line; without a file, the place in the module. */
+static nm_key place_key(const nm_definition *frame)
+{
+    if (frame->frame.file != 0)
+        return (nm_key){frame->frame.function << 32 | frame->frame.file, frame->frame.line};
+    return (nm_key){frame->frame.function << 32 | frame->frame.module, frame->frame.offset};
+}
+
+static nm_status judge_frames(nm_sites *sites, const nm_definitions *definitions, nm_error *err)
+{
+    nm_map lines = {0};
+    nm_map offsets = {0};
+    nm_status status = NM_OK;
+
+    for (size_t index = 0; status == NM_OK && index < sites->frame_count; index++) {
+        const nm_definition *frame = &definitions->frames.items[index];
+        nm_map *places = frame->frame.file != 0 ? &lines : &offsets;
+        const uint64_t *first = nm_map_get(places, place_key(frame));
+
+        sites->is_plumbing[index] = is_plumbing_frame(sites, definitions, frame);
+        sites->same_frame[index] = first == NULL ? index : (size_t)*first;
+        if (first == NULL)
+            status = nm_map_put(places, place_key(frame), index, err);
+    }
+    nm_map_free(&lines);
+    nm_map_free(&offsets);
+    return status;
+}
+
+nm_status nm_sites_open(sqlite3 *db, const nm_definitions *definitions, nm_sites *out, nm_error *err)
+{
+    *out = (nm_sites){.frame_count = definitions->frames.count};
+    out->is_plumbing = calloc(out->frame_count + 1, sizeof *out->is_plumbing);
+    out->same_frame = calloc(out->frame_count + 1, sizeof *out->same_frame);
+
+    nm_status status = out->is_plumbing == NULL || out->same_frame == NULL
+                           ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                           : read_rules(db, out, err);
+    return status == NM_OK ? judge_frames(out, definitions, err) : status;
+}
+
+void nm_sites_close(nm_sites *sites)
+{
+    free(sites->rules);
+    nm_buffer_free(&sites->patterns);
+    free(sites->is_plumbing);
+    free(sites->same_frame);
+    *sites = (nm_sites){0};
+}
+
+/* ---- Stacks ---- */
+
+typedef struct stack_path {
+    size_t *items; /* indexes of stacks, innermost first */
+    size_t count, capacity;
+} stack_path;
+
+/* The frame's index plus one if it can be a site, else SITE_UNKNOWN. */
+static size_t own_site(const nm_sites *sites, const nm_definitions *definitions, const nm_stack_node *node)
+{
+    const uint64_t *frame = nm_map_get(&definitions->frames.by_id, (nm_key){0, node->frame_id});
+
+    return frame == NULL || sites->is_plumbing[*frame] ? SITE_UNKNOWN : sites->same_frame[*frame] + 1;
+}
+
+/*
+ * Walks from a stack to its callers until the site is known, and keeps it for all stacks on the way, so that every stack
+ * is visited once. A ring of parents, which only a damaged input can hold, ends the walk when it meets itself: its
+ * stacks have been set to SITE_ALL_PLUMBING before.
+ */
+static nm_status resolve_stack(const nm_sites *sites, nm_definitions *definitions, size_t index, stack_path *path,
+                               nm_error *err)
+{
+    size_t site = SITE_UNKNOWN;
+    nm_status status = NM_OK;
+
+    path->count = 0;
+    while (status == NM_OK && site == SITE_UNKNOWN) {
+        nm_stack_node *node = &definitions->stacks.items[index];
+        const uint64_t *parent = nm_map_get(&definitions->stacks.by_id, (nm_key){0, node->parent_id});
+
+        site = node->site != SITE_UNKNOWN ? node->site : own_site(sites, definitions, node);
+        if (node->site == SITE_UNKNOWN) {
+            node->site = SITE_ALL_PLUMBING;
+            status = nm_array_grow(&path->items, &path->capacity, path->count + 1, sizeof *path->items, err);
+            if (status == NM_OK)
+                path->items[path->count++] = index;
+        }
+        if (site == SITE_UNKNOWN && parent == NULL)
+            site = SITE_ALL_PLUMBING;
+        if (parent != NULL)
+            index = (size_t)*parent;
+    }
+    for (size_t at = 0; at < path->count; at++)
+        definitions->stacks.items[path->items[at]].site = site;
+    return status;
+}
+
+nm_status nm_sites_resolve(const nm_sites *sites, nm_definitions *definitions, nm_error *err)
+{
+    stack_path path = {0};
+    nm_status status = NM_OK;
+
+    for (size_t index = 0; status == NM_OK && index < definitions->stacks.count; index++)
+        status = resolve_stack(sites, definitions, index, &path, err);
+    for (size_t index = 0; status == NM_OK && index < definitions->stacks.count; index++) {
+        nm_stack_node *node = &definitions->stacks.items[index];
+        const uint64_t *frame = nm_map_get(&definitions->frames.by_id, (nm_key){0, node->frame_id});
+
+        if (node->site == SITE_ALL_PLUMBING)
+            node->site = frame == NULL ? 0 : sites->same_frame[*frame] + 1;
+    }
+    free(path.items);
+    return status;
+}
+
+/* ---- Labels ---- */
+
+static const char *without_folders(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL || slash[1] == 0 ? path : slash + 1;
+}
+
+static nm_status append_text(nm_buffer *out, const char *text, nm_error *err)
+{
+    return nm_buffer_append(out, text, strlen(text), err);
+}
+
+nm_status nm_site_label(const nm_definitions *definitions, const nm_definition *frame, nm_buffer *out, nm_error *err)
+{
+    const char *function = (const char *)nm_definitions_text(definitions, frame->frame.function).data;
+    const char *file = (const char *)nm_definitions_text(definitions, frame->frame.file).data;
+    const char *module = (const char *)nm_definitions_text(definitions, frame->frame.module).data;
+    char place[32] = "";
+    nm_status status = NM_OK;
+
+    out->len = 0;
+    if (file != NULL && frame->frame.line != 0)
+        snprintf(place, sizeof place, ":%" PRIu64, frame->frame.line);
+    else if (file == NULL && module != NULL)
+        snprintf(place, sizeof place, "+0x%" PRIx64, frame->frame.offset);
+    if (file != NULL || module != NULL)
+        status = append_text(out, without_folders(file != NULL ? file : module), err);
+    if (status == NM_OK)
+        status = append_text(out, place, err);
+    if (status == NM_OK && function != NULL && out->len > 0)
+        status = append_text(out, " ", err);
+    if (status == NM_OK && function != NULL)
+        status = append_text(out, function, err);
+    if (status == NM_OK && out->len == 0)
+        status = append_text(out, "(unknown)", err);
+    return status;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which frame of a stack is the one that a person wants to see. A frame is plumbing when a pattern of table `plumbing`
+ * matches; the site of a stack is its innermost frame that is not, or its innermost one when all are.
+ */
+#ifndef NM_STORE_SITE_H
+#define NM_STORE_SITE_H
+
+#include <sqlite3.h>
+
+#include "base/buffer.h"
+#include "store/definitions.h"
+
+#define NM_SITE_RULES_BYTES_MAX (1u << 20)
+
+/*
+ * Adds the patterns of a text to table `plumbing`: lines of `function GLOB`, `file GLOB` or `module GLOB`; empty lines
+ * and those that begin with # are skipped. NM_ERR_FORMAT: err->offset is the byte at which the bad line begins.
+ */
+nm_status nm_site_rules_add(sqlite3 *db, nm_bytes text, nm_error *err);
+
+typedef struct nm_sites {
+    struct nm_plumbing_rule *rules; /* owned, as in table `plumbing` */
+    size_t rule_count, rule_capacity;
+    nm_buffer patterns;
+    uint8_t *is_plumbing; /* by index of the frame */
+    size_t *same_frame;   /* by index of the frame: the index of the first frame with the same place */
+    size_t frame_count;
+} nm_sites;
+
+/* Reads the patterns from table `plumbing` and judges every frame. `definitions` must be sorted. */
+nm_status nm_sites_open(sqlite3 *db, const nm_definitions *definitions, nm_sites *out, nm_error *err);
+
+/* Fills `site` of every stack: the index of its site's frame plus one; 0 when it has no known frame. */
+nm_status nm_sites_resolve(const nm_sites *sites, nm_definitions *definitions, nm_error *err);
+
+/* How views show a frame: "file:line function" or "module+0xoffset function", without folders. Empties *out first. */
+nm_status nm_site_label(const nm_definitions *definitions, const nm_definition *frame, nm_buffer *out, nm_error *err);
+
+void nm_sites_close(nm_sites *sites);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "base/io.h"
+#include "store/cleanup.h"
+#include "store/loader.h"
+#include "store/publish.h"
+#include "store/schema.h"
+#include "store/site.h"
+
+struct nm_store {
+    char *path;           /* owned */
+    char *temporary_path; /* owned; NULL once it has its place */
+    bool is_forced;
+    int lock_fd; /* holds the lock that says that the temporary file has a living owner */
+    sqlite3 *db;
+    nm_loader loader;
+    nm_sink sink;
+    uint64_t unknown_reference_count; /* once the loader is closed */
+};
+
+/* The file is private until it is published, so SQLite need not protect it: no journal, no sync, no locks. 64 MiB of
+ * cache keep the pages that late rows of old allocations go to. */
+static const char open_sql[] = "PRAGMA page_size = 16384;"
+                               "PRAGMA journal_mode = OFF;"
+                               "PRAGMA synchronous = OFF;"
+                               "PRAGMA locking_mode = EXCLUSIVE;"
+                               "PRAGMA cache_size = -65536;"
+                               "PRAGMA encoding = 'UTF-8';"
+                               "PRAGMA application_id = 0x4e50554d;" /* NPUM */
+                               "BEGIN";
+
+nm_status nm_store_check_output(const char *path, const nm_store_options *options, nm_error *err)
+{
+    return nm_output_check(path, options->is_forced, options->input_fd, err);
+}
+
+static nm_status create_file(nm_store *store, nm_error *err)
+{
+    nm_status status = nm_cleanup_add(store->temporary_path, err);
+
+    if (status == NM_OK)
+        status = nm_io_open(store->temporary_path, O_RDWR | O_CREAT | O_EXCL, 0666, &store->lock_fd, err);
+    if (status == NM_OK)
+        flock(store->lock_fd, LOCK_EX | LOCK_NB); /* where the file system has no locks, a living number must do */
+    return status;
+}
+
+static nm_status write_meta(nm_store *store, nm_error *err)
+{
+    char sql[512];
+
+    snprintf(sql, sizeof sql,
+             "INSERT INTO meta VALUES ('schema_version', '%d'), ('tool', 'npumem-ingest'), ('tool_version', '%s');"
+             "PRAGMA user_version = %d",
+             NM_SCHEMA_VERSION, NPUMEM_PROJECT_VERSION, NM_SCHEMA_VERSION);
+    return nm_db_exec(store->db, sql, err);
+}
+
+static nm_status create_database(nm_store *store, const nm_store_options *options, nm_error *err)
+{
+    nm_status status = create_file(store, err);
+
+    if (status == NM_OK && sqlite3_open(store->temporary_path, &store->db) != SQLITE_OK)
+        status = nm_db_fail(store->db, err);
+    if (status == NM_OK)
+        status = nm_db_exec(store->db, open_sql, err);
+    if (status == NM_OK)
+        status = nm_schema_apply(store->db, NM_SCHEMA_TABLES, err);
+    if (status == NM_OK)
+        status = write_meta(store, err);
+    if (status == NM_OK)
+        status = nm_site_rules_add(store->db, options->site_rules, err);
+    if (status == NM_OK)
+        status = nm_loader_open(store->db, &store->loader, err);
+    return status;
+}
+
+nm_status nm_store_open(const char *path, const nm_store_options *options, nm_store **out, nm_error *err)
+{
+    nm_status status = nm_store_check_output(path, options, err);
+    nm_store *store = status == NM_OK ? calloc(1, sizeof *store) : NULL;
+
+    if (status != NM_OK)
+        return status;
+    if (store == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    store->lock_fd = -1;
+    store->is_forced = options->is_forced;
+    store->path = strdup(path);
+    if (store->path == NULL)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status == NM_OK)
+        status = nm_output_temporary(path, &store->temporary_path, err);
+    nm_output_sweep(path);
+    if (status == NM_OK)
+        status = create_database(store, options, err);
+    store->sink = nm_loader_sink;
+    store->sink.context = &store->loader;
+    if (status == NM_OK)
+        *out = store;
+    else
+        nm_store_close(store);
+    return status;
+}
+
+const nm_sink *nm_store_sink(nm_store *store)
+{
+    return &store->sink;
+}
+
+/*
+ * References between the small tables. The large ones are not walked again: the loader has checked theirs one by one.
+ */
+static nm_status check_references(sqlite3 *db, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_status status = nm_db_prepare(db,
+                                     "SELECT m.name FROM sqlite_master AS m WHERE m.type = 'table' AND m.name NOT IN "
+                                     "('allocation', 'copy') AND EXISTS"
+                                     " (SELECT 1 FROM pragma_foreign_key_check(m.name))",
+                                     &rows, err);
+    int code = status == NM_OK ? sqlite3_step(rows) : SQLITE_DONE;
+
+    if (code == SQLITE_ROW)
+        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table %s names rows that are not there",
+                         (const char *)sqlite3_column_text(rows, 0));
+    else if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(rows);
+    return status;
+}
+
+static nm_status check_pages(sqlite3 *db, nm_error *err)
+{
+    sqlite3_stmt *row = NULL;
+    nm_status status = nm_db_prepare(db, "PRAGMA quick_check(1)", &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+
+    if (code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(row, 0), "ok") != 0)
+        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "the new database is damaged: %.100s",
+                         (const char *)sqlite3_column_text(row, 0));
+    else if (status == NM_OK && code != SQLITE_ROW)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(row);
+    return status;
+}
+
+nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err)
+{
+    nm_status status = nm_loader_finish(&store->loader, input, err);
+
+    store->unknown_reference_count = store->loader.unknown_reference_count;
+    nm_loader_close(&store->loader); /* the virtual tables go with it, before the schema is changed */
+    if (status == NM_OK)
+        status = nm_schema_apply(store->db, NM_SCHEMA_VIEWS, err);
+    if (status == NM_OK)
+        status = nm_db_exec(store->db, "COMMIT", err);
+    if (status == NM_OK)
+        status = check_references(store->db, err);
+    if (status == NM_OK)
+        status = check_pages(store->db, err);
+    return status;
+}
+
+sqlite3 *nm_store_db(nm_store *store)
+{
+    return store->db;
+}
+
+uint64_t nm_store_unknown_references(const nm_store *store)
+{
+    return store->unknown_reference_count;
+}
+
+nm_status nm_store_publish(nm_store *store, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (sqlite3_close(store->db) != SQLITE_OK)
+        return nm_db_fail(store->db, err);
+    store->db = NULL;
+    status = nm_output_publish(store->temporary_path, store->path, store->is_forced, err);
+    if (status == NM_OK) {
+        nm_cleanup_forget(store->temporary_path);
+        free(store->temporary_path);
+        store->temporary_path = NULL;
+    }
+    return status;
+}
+
+void nm_store_close(nm_store *store)
+{
+    if (store == NULL)
+        return;
+    nm_loader_close(&store->loader);
+    sqlite3_close(store->db);
+    nm_io_close(store->lock_fd);
+    if (store->temporary_path != NULL)
+        nm_cleanup_remove(store->temporary_path);
+    free(store->temporary_path);
+    free(store->path);
+    free(store);
+}

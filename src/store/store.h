@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Builds a database beside the place where it will stand, from the rows that a replay gives, and puts it there whole or
+ * not at all.
+ *
+ *     nm_store_open("run.db", &options, &store, err);        run.db.PID.tmp, with the tables
+ *     nm_replay_new(nm_store_sink(store), &replay, err); ... the rows
+ *     nm_store_finish(store, &input, err);                   definitions, sites, indexes, views, checks
+ *     ... nm_store_db(store): answers, CSV
+ *     nm_store_publish(store, err);                          run.db
+ *     nm_store_close(store);                                 without publish: nothing is left
+ */
+#ifndef NM_STORE_STORE_H
+#define NM_STORE_STORE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "replay/rows.h"
+
+typedef struct nm_store nm_store;
+
+typedef struct nm_store_options {
+    bool is_forced;      /* replace what stands at the output's name */
+    int input_fd;        /* to refuse an output that is the input; -1: unknown */
+    nm_bytes site_rules; /* text of --site-rules, or empty; borrowed until nm_store_open returns */
+} nm_store_options;
+
+/* The row of table `input`; fields as there. */
+typedef struct nm_store_input {
+    const char *path;
+    const char *kind;
+    const char *order_kind;
+    int64_t start_realtime_ns; /* or NM_NO_TIME */
+    bool is_complete, is_finished;
+    uint64_t events_seen, events_ingested, events_dropped, events_damaged, events_unrecovered, events_late;
+    uint64_t events_without_stack, bytes_cut;
+    int64_t first_seq, last_seq; /* or NM_NO_SEQ */
+} nm_store_input;
+
+/*
+ * Would nm_store_open accept this output? NM_ERR_EXISTS: it is there and not forced, or a journal of another database
+ * lies beside it, or it is no regular file. NM_ERR_USAGE: it is the input.
+ */
+nm_status nm_store_check_output(const char *path, const nm_store_options *options, nm_error *err);
+
+/* NM_ERR_FORMAT: a bad site rule; err->offset is its place in the rules. Also sweeps what dead runs left behind. */
+nm_status nm_store_open(const char *path, const nm_store_options *options, nm_store **out, nm_error *err);
+
+/* Borrowed; its context is the store. */
+const nm_sink *nm_store_sink(nm_store *store);
+
+nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err);
+
+/* The finished database, for reading. Borrowed; gone after publish or close. */
+sqlite3 *nm_store_db(nm_store *store);
+
+/* References to what the input never defined; they are NULL in the database. */
+uint64_t nm_store_unknown_references(const nm_store *store);
+
+nm_status nm_store_publish(nm_store *store, nm_error *err);
+void nm_store_close(nm_store *store); /* NULL is fine */
+
+#endif
