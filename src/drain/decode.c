@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/decode.h"
+
+#include "drain/clock.h"
+
+/* A record of kind K holds at least these bytes; 0: not a kind that this version knows. */
+static size_t record_bytes(uint32_t kind)
+{
+    switch (kind) {
+    case NM_EVENT_ALLOC:
+    case NM_EVENT_MAP:
+        return sizeof(nm_ring_alloc);
+    case NM_EVENT_FREE:
+    case NM_EVENT_FREE_REQUESTED:
+    case NM_EVENT_FREE_FAILED:
+    case NM_EVENT_UNMAP:
+        return sizeof(nm_ring_free);
+    case NM_EVENT_ALLOC_FAILED:
+        return sizeof(nm_ring_alloc_failed);
+    case NM_EVENT_COPY:
+        return sizeof(nm_ring_copy);
+    case NM_EVENT_STEP:
+    case NM_EVENT_RANGE_END:
+    case NM_EVENT_RESET:
+    case NM_EVENT_DEVICE_CALL:
+    case NM_RING_THREAD_END:
+        return sizeof(nm_ring_number);
+    case NM_EVENT_MEMORY_SAMPLE:
+        return sizeof(nm_ring_sample);
+    case NM_EVENT_LOSS:
+        return sizeof(nm_ring_loss);
+    case NM_EVENT_MARK:
+    case NM_EVENT_RANGE_BEGIN:
+    case NM_RING_THREAD_NAME:
+        return sizeof(nm_ring_text);
+    case NM_RING_THREAD:
+        return sizeof(nm_ring_thread);
+    case NM_RING_HEAP:
+        return sizeof(nm_ring_heap);
+    case NM_RING_DEVICE:
+        return sizeof(nm_ring_device);
+    case NM_RING_MODULE:
+        return sizeof(nm_ring_module);
+    case NM_RING_STACK:
+        return sizeof(nm_ring_stack);
+    default:
+        return 0;
+    }
+}
+
+bool nm_decode_is_whole(const nm_view_record *record)
+{
+    size_t bytes = record_bytes(record->kind);
+
+    return bytes != 0 && bytes <= record->word_count * sizeof *record->words;
+}
+
+uint64_t nm_decode_ticks(const nm_view_record *record)
+{
+    return record->words[0];
+}
+
+bool nm_decode_is_free(uint32_t kind)
+{
+    return kind == NM_EVENT_FREE || kind == NM_EVENT_FREE_REQUESTED || kind == NM_EVENT_UNMAP;
+}
+
+/* ---- Definitions --------------------------------------------------------------------------------------------------- */
+
+static nm_status take_thread(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_error *err)
+{
+    const nm_ring_thread *thread = (const nm_ring_thread *)record->words;
+    nm_bytes name = nm_view_text(record, sizeof *thread, thread->text_bytes, NM_RING_TEXT_BYTES_MAX);
+
+    ring->thread_id = thread->thread_number;
+    return nm_unify_thread(&gather->unify, ring->view.process_number, thread->thread_number, thread->tid,
+                           ring->view.ring_id, name, err);
+}
+
+static nm_status take_heap(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_error *err)
+{
+    const nm_ring_heap *heap = (const nm_ring_heap *)record->words;
+    nm_bytes name = nm_view_text(record, sizeof *heap, heap->text_bytes, NM_RING_TEXT_BYTES_MAX);
+
+    return nm_unify_define_heap(&gather->unify, ring->view.process_number, heap, name, err);
+}
+
+static nm_status take_device(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_error *err)
+{
+    const nm_ring_device *device = (const nm_ring_device *)record->words;
+    nm_bytes name = nm_view_text(record, sizeof *device, device->text_bytes, NM_RING_TEXT_BYTES_MAX);
+
+    return nm_unify_define_device(&gather->unify, ring->view.process_number, device, name, err);
+}
+
+static nm_status take_module(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_error *err)
+{
+    const nm_ring_module *module = (const nm_ring_module *)record->words;
+    nm_bytes path = nm_view_text(record, sizeof *module, module->text_bytes, NM_RING_TEXT_BYTES_MAX);
+
+    return nm_unify_define_module(&gather->unify, ring->view.process_number, module, path, err);
+}
+
+nm_status nm_decode_early(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_error *err)
+{
+    switch (record->kind) {
+    case NM_RING_THREAD:
+        return take_thread(gather, ring, record, err);
+    case NM_RING_HEAP:
+        return take_heap(gather, ring, record, err);
+    case NM_RING_DEVICE:
+        return take_device(gather, ring, record, err);
+    case NM_RING_MODULE:
+        return take_module(gather, ring, record, err);
+    case NM_RING_THREAD_NAME: {
+        const nm_ring_text *text = (const nm_ring_text *)record->words;
+        nm_bytes name = nm_view_text(record, sizeof *text, text->text_bytes, NM_RING_TEXT_BYTES_MAX);
+        return nm_unify_thread_name(&gather->unify, ring->thread_id, name, err);
+    }
+    default:
+        return NM_OK;
+    }
+}
+
+nm_status nm_decode_stack(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item,
+                          const nm_view_record *record, nm_error *err)
+{
+    const nm_ring_stack *stack = (const nm_ring_stack *)record->words;
+    const uint64_t *addresses = record->words + sizeof *stack / sizeof *record->words;
+    size_t room = record->word_count - sizeof *stack / sizeof *record->words;
+
+    return nm_unify_define_stack(&gather->unify, ring->view.process_number, item->thread_id, stack->local_id, addresses,
+                                 stack->depth < room ? (size_t)stack->depth : room, &ring->stacks, err);
+}
+
+/* ---- Events -------------------------------------------------------------------------------------------------------- */
+
+/* Stacks are defined in the order of stamps. Only a signal handler that came between a stack's claim and its stamp can
+ * use one that is still to be released: it waits in the same ring, a few records on. */
+static nm_status find_waiting_stack(nm_gather *gather, nm_gather_ring *ring, uint64_t thread_id, uint64_t local_id,
+                                    nm_error *err)
+{
+    uint64_t scratch[NM_VIEW_WORDS_MAX];
+    nm_view_record record;
+
+    for (size_t i = ring->first; i < ring->count; i++) {
+        const nm_gather_item *item = &ring->items[i];
+
+        if (item->kind != NM_RING_STACK || item->thread_id != thread_id ||
+            nm_view_read(&ring->view, item->position, ring->cursor, scratch, &record) != NM_VIEW_READY)
+            continue;
+        if (((const nm_ring_stack *)record.words)->local_id == local_id)
+            return nm_decode_stack(gather, ring, item, &record, err);
+    }
+    /* Its record was dropped or is unreadable: remember that, so that nobody searches for it again. */
+    return nm_stack_table_set(&ring->stacks, local_id, 0, err);
+}
+
+static nm_status find_stack(nm_gather *gather, nm_gather_ring *ring, uint64_t thread_id, uint64_t local_id,
+                            uint64_t *id, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    *id = 0;
+    if (local_id == 0)
+        return NM_OK;
+    if (local_id > ring->stacks.count)
+        status = find_waiting_stack(gather, ring, thread_id, local_id, err);
+    if (status == NM_OK && local_id <= ring->stacks.count)
+        *id = ring->stacks.ids[local_id - 1];
+    if (status == NM_OK && *id != 0 && gather->unify.recall != NULL)
+        status = gather->unify.recall(gather->unify.recall_context, NM_DEFINE_STACK, *id, err);
+    return status;
+}
+
+/* Splits nm_ring_where. */
+static nm_status take_where(nm_gather *gather, nm_gather_ring *ring, uint64_t where, nm_event *event, nm_error *err)
+{
+    event->flags = where >> 16 & 0xffff;
+    nm_status status = nm_unify_heap(&gather->unify, ring->view.process_number, where & 0xffff, &event->heap_id, err);
+    return status == NM_OK ? find_stack(gather, ring, event->thread_id, where >> 32, &event->stack_id, err) : status;
+}
+
+static nm_status find_device(nm_gather *gather, nm_gather_ring *ring, uint64_t local_id, uint64_t *id, nm_error *err)
+{
+    return nm_unify_device(&gather->unify, ring->view.process_number, local_id, id, err);
+}
+
+static uint64_t span_ns(nm_gather *gather, uint64_t ticks)
+{
+    return nm_clock_span_ns(gather->folder->session, ticks);
+}
+
+static nm_status decode_alloc(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_event *event,
+                              nm_error *err)
+{
+    const nm_ring_alloc *alloc = (const nm_ring_alloc *)record->words;
+
+    event->address = alloc->address;
+    event->requested_bytes = alloc->requested_bytes;
+    event->block_bytes = alloc->block_bytes;
+    event->stream = alloc->stream;
+    event->policy = alloc->policy;
+    event->cost_ns = span_ns(gather, alloc->cost_ticks);
+    return take_where(gather, ring, alloc->where, event, err);
+}
+
+static nm_status decode_free(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_event *event,
+                             nm_error *err)
+{
+    const nm_ring_free *freed = (const nm_ring_free *)record->words;
+
+    event->address = freed->address;
+    event->stream = freed->stream;
+    event->detail = freed->detail;
+    event->error_code = freed->error_code;
+    event->block_bytes = freed->block_bytes;
+    return take_where(gather, ring, freed->where, event, err);
+}
+
+static nm_status decode_alloc_failed(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record,
+                                     nm_event *event, nm_error *err)
+{
+    const nm_ring_alloc_failed *failed = (const nm_ring_alloc_failed *)record->words;
+
+    event->requested_bytes = failed->requested_bytes;
+    event->stream = failed->stream;
+    event->policy = failed->policy;
+    event->error_code = failed->error_code;
+    event->free_bytes = failed->free_bytes;
+    event->total_bytes = failed->total_bytes;
+    return take_where(gather, ring, failed->where, event, err);
+}
+
+static nm_status decode_copy(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_event *event,
+                             nm_error *err)
+{
+    const nm_ring_copy *copy = (const nm_ring_copy *)record->words;
+    uint64_t source_device = 0;
+
+    event->address = copy->target_address;
+    event->source_address = copy->source_address;
+    event->size_bytes = copy->size_bytes;
+    event->limit_bytes = copy->limit_bytes;
+    event->stream = copy->stream;
+    event->detail = copy->kind;
+    event->cost_ns = span_ns(gather, copy->cost_ticks);
+    event->error_code = copy->error_code;
+    nm_status status = find_device(gather, ring, copy->target_device, &event->device_id, err);
+    if (status == NM_OK)
+        status = find_device(gather, ring, copy->source_device, &source_device, err);
+    event->number = (int64_t)source_device;
+    return status == NM_OK ? take_where(gather, ring, copy->where, event, err) : status;
+}
+
+static nm_status decode_number(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_event *event,
+                               nm_error *err)
+{
+    const nm_ring_number *number = (const nm_ring_number *)record->words;
+
+    event->number = number->number;
+    event->detail = number->detail;
+    event->error_code = number->error_code;
+    nm_status status = find_device(gather, ring, number->device, &event->device_id, err);
+    return status == NM_OK ? take_where(gather, ring, number->where, event, err) : status;
+}
+
+static nm_status decode_sample(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_event *event,
+                               nm_error *err)
+{
+    const nm_ring_sample *sample = (const nm_ring_sample *)record->words;
+
+    event->detail = sample->detail;
+    event->free_bytes = sample->free_bytes;
+    event->total_bytes = sample->total_bytes;
+    return find_device(gather, ring, sample->device, &event->device_id, err);
+}
+
+static nm_status decode_text(nm_gather *gather, const nm_view_record *record, nm_event *event, nm_error *err)
+{
+    const nm_ring_text *text = (const nm_ring_text *)record->words;
+
+    event->number = text->number;
+    event->detail = text->detail;
+    event->stream = text->stream;
+    event->flags = text->flags & 0xffff;
+    return nm_unify_text(&gather->unify, nm_view_text(record, sizeof *text, text->text_bytes, NM_RING_TEXT_BYTES_MAX),
+                         &event->name_id, err);
+}
+
+nm_status nm_decode_event(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item,
+                          const nm_view_record *record, nm_event *event, nm_error *err)
+{
+    *event = (nm_event){.kind = record->kind,
+                        .time_ns = nm_clock_to_ns(gather->folder->session, item->ticks),
+                        .thread_id = item->thread_id};
+
+    switch (record->kind) {
+    case NM_EVENT_ALLOC:
+    case NM_EVENT_MAP:
+        return decode_alloc(gather, ring, record, event, err);
+    case NM_EVENT_FREE:
+    case NM_EVENT_FREE_REQUESTED:
+    case NM_EVENT_FREE_FAILED:
+    case NM_EVENT_UNMAP:
+        return decode_free(gather, ring, record, event, err);
+    case NM_EVENT_ALLOC_FAILED:
+        return decode_alloc_failed(gather, ring, record, event, err);
+    case NM_EVENT_COPY:
+        return decode_copy(gather, ring, record, event, err);
+    case NM_EVENT_MEMORY_SAMPLE:
+        return decode_sample(gather, ring, record, event, err);
+    case NM_EVENT_MARK:
+    case NM_EVENT_RANGE_BEGIN:
+        return decode_text(gather, record, event, err);
+    default:
+        return decode_number(gather, ring, record, event, err);
+    }
+}

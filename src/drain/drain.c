@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/drain.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "drain/clock.h"
+#include "drain/gather.h"
+#include "drain/output.h"
+#include "drain/process.h"
+
+#define BLOCK_EVENTS      65536
+#define BLOCK_AGE_NS      500000000 /* the oldest record in a block waits so long for the block to be written */
+#define CHECK_NS          100000000 /* between two looks at which processes live */
+#define PAUSE_NS_MIN      1000000
+#define PAUSE_NS_MAX      16000000
+#define PRESSURE_SEAL     128 /* of 256: half a ring holds its slots though it has been read */
+#define PRESSURE_SHORT    192 /* then one slow thread is not waited for at the cost of the others */
+#define PATIENCE_NS       1000000000
+#define PATIENCE_SHORT_NS 20000000
+#define CLOSING_PASSES    4 /* after the session is closed: threads between claim and publish need some time */
+#define CLOSING_PAUSE_NS  5000000
+
+struct nm_drain {
+    nm_folder *folder;
+    void (*warn)(void *context, const char *line);
+    void *warn_context;
+    const nm_namer *namer;
+    int64_t naming_ns_max;
+    nm_clock clock;
+    nm_trace_writer *writer;
+    nm_gather gather;
+    nm_processes processes;
+    nm_output output;
+
+    bool has_content;         /* the block under construction holds something */
+    int64_t content_since_ns; /* then: since when */
+    int64_t check_at_ns;
+    int64_t pause_ns;
+    size_t names_missing;
+};
+
+/* ---- Beginning ----------------------------------------------------------------------------------------------------- */
+
+static void read_boot_id(char boot_id[40])
+{
+    size_t got = 0;
+    int fd;
+
+    if (nm_io_open("/proc/sys/kernel/random/boot_id", O_RDONLY, 0, &fd, NULL) != NM_OK)
+        return;
+    nm_io_read(fd, boot_id, 39, &got, NULL);
+    nm_io_close(fd);
+    boot_id[strcspn(boot_id, "\n")] = 0;
+}
+
+static nm_session describe_session(const nm_drain_options *options)
+{
+    const nm_ring_session *shared = options->folder->session;
+    nm_session session = {.start_realtime_ns = shared->start_realtime_ns, .stacks = shared->stack_mode};
+
+    memcpy(session.trace_id, shared->trace_id, sizeof session.trace_id);
+    if (options->is_recoverable)
+        snprintf(session.ring_folder, sizeof session.ring_folder, "%s", options->folder->path);
+    gethostname(session.host, sizeof session.host - 1);
+    read_boot_id(session.boot_id);
+    snprintf(session.tool_version, sizeof session.tool_version, "%s", NPUMEM_PROJECT_VERSION);
+    return session;
+}
+
+nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error *err)
+{
+    nm_drain *drain = calloc(1, sizeof *drain);
+
+    *out = NULL;
+    if (drain == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at the drain");
+    drain->folder = options->folder;
+    drain->warn = options->warn;
+    drain->warn_context = options->warn_context;
+    drain->namer = options->namer;
+    drain->naming_ns_max = options->naming_ns_max;
+    drain->pause_ns = PAUSE_NS_MIN;
+
+    options->folder->session->clock_kind = nm_clock_choose();
+    nm_clock_start(&drain->clock, options->folder->session);
+    nm_session session = describe_session(options);
+    nm_status status = nm_trace_writer_new(&session, &drain->writer, err);
+    if (status != NM_OK) {
+        free(drain);
+        return status;
+    }
+    nm_gather_init(&drain->gather, options->folder, drain->writer, options->namer);
+    nm_processes_init(&drain->processes, &drain->gather);
+    drain->processes.ends_when_said = options->ends_when_said;
+    nm_output_init(&drain->output, options->fd);
+    *out = drain;
+    return NM_OK;
+}
+
+void nm_drain_free(nm_drain *drain)
+{
+    if (drain == NULL)
+        return;
+    nm_processes_fini(&drain->processes);
+    nm_gather_fini(&drain->gather);
+    nm_output_fini(&drain->output);
+    nm_trace_writer_free(drain->writer);
+    free(drain);
+}
+
+/* ---- Blocks -------------------------------------------------------------------------------------------------------- */
+
+static void warn_of_output(nm_drain *drain, const nm_error *failure)
+{
+    char line[NM_ERROR_TEXT_BYTES + 80];
+
+    snprintf(line, sizeof line, "%s; the program runs on, its events are dropped and counted", failure->text);
+    if (drain->warn != NULL)
+        drain->warn(drain->warn_context, line);
+}
+
+/* The program must not notice a full disk, so its rings are emptied all the same; the block itself is kept for later. */
+static nm_status append(nm_drain *drain, nm_bytes block, nm_error *err)
+{
+    nm_error failure = {0};
+    nm_status status = nm_output_append(&drain->output, block, &failure);
+
+    if (status == NM_ERR_MEMORY)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a block that cannot be written");
+    if (status != NM_OK) {
+        warn_of_output(drain, &failure);
+        drain->gather.is_discarding = true;
+    }
+    return NM_OK;
+}
+
+static nm_status seal(nm_drain *drain, uint32_t flags, nm_error *err)
+{
+    nm_bytes block;
+    bool is_any;
+    nm_status status = nm_gather_state_positions(&drain->gather, &is_any, err);
+
+    if (status == NM_OK)
+        status = nm_trace_writer_seal(drain->writer, flags, &block, err);
+    if (status == NM_OK)
+        status = append(drain, block, err);
+    if (status != NM_OK)
+        return status;
+    drain->has_content = false;
+    nm_gather_written(&drain->gather);
+    nm_processes_written(&drain->processes);
+    return NM_OK;
+}
+
+/* While the output is stuck nothing is sealed: what the block under construction holds stays there, and what comes is
+ * counted and let go. */
+static nm_status let_go(nm_drain *drain, bool is_last_try, nm_error *err)
+{
+    if (nm_output_retry(&drain->output, is_last_try))
+        return nm_gather_say_discards(&drain->gather, err);
+    nm_gather_written(&drain->gather);
+    return NM_OK;
+}
+
+static void note_content(nm_drain *drain)
+{
+    if (!drain->has_content)
+        drain->content_since_ns = nm_clock_monotonic_ns();
+    drain->has_content = true;
+}
+
+/* Gives the writer what is older than the watermark, in as many blocks as it takes. */
+static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
+{
+    nm_status status;
+    bool is_full;
+
+    do {
+        /* Nothing is written while the output is stuck, so no block is ever too full for what is only counted. */
+        uint32_t event_max = drain->gather.is_discarding ? UINT32_MAX : BLOCK_EVENTS;
+
+        status = nm_gather_release(&drain->gather, watermark, event_max, &is_full, err);
+        if (status == NM_OK && is_full)
+            status = seal(drain, 0, err);
+    } while (status == NM_OK && is_full);
+    return status;
+}
+
+/* ---- Passes -------------------------------------------------------------------------------------------------------- */
+
+static nm_status check_processes(nm_drain *drain, bool is_forced, nm_error *err)
+{
+    int64_t now_ns = nm_clock_monotonic_ns();
+    nm_status status = nm_processes_find(&drain->processes, err);
+
+    if (status == NM_OK && (is_forced || now_ns >= drain->check_at_ns)) {
+        drain->check_at_ns = now_ns + CHECK_NS;
+        status = nm_processes_check(&drain->processes, err);
+    }
+    return status;
+}
+
+/* How long one thread is waited for: less when the others' rings fill up meanwhile. */
+static void set_patience(nm_drain *drain)
+{
+    bool is_pressed = nm_gather_pressure(&drain->gather) >= PRESSURE_SHORT;
+
+    drain->gather.patience_ticks =
+        nm_clock_span_ticks(drain->folder->session, is_pressed ? PATIENCE_SHORT_NS : PATIENCE_NS);
+}
+
+static nm_status look_and_release(nm_drain *drain, bool is_forced, bool *is_busy, nm_error *err)
+{
+    uint64_t watermark = 0;
+    nm_status status = check_processes(drain, is_forced, err);
+
+    if (status == NM_OK)
+        status = nm_gather_find_rings(&drain->gather, NULL, NULL, err);
+    nm_processes_mark_rings(&drain->processes);
+    set_patience(drain);
+    if (status == NM_OK)
+        status = nm_gather_look(&drain->gather, &watermark, is_busy, err);
+    return status == NM_OK ? release(drain, watermark, err) : status;
+}
+
+static nm_status seal_if_due(nm_drain *drain, nm_error *err)
+{
+    if (drain->output.is_stuck)
+        return let_go(drain, false, err);
+    if (nm_gather_pressure(&drain->gather) >= PRESSURE_SEAL && drain->has_content)
+        return seal(drain, 0, err);
+    if (drain->has_content && nm_clock_monotonic_ns() - drain->content_since_ns >= BLOCK_AGE_NS)
+        return seal(drain, 0, err);
+    return NM_OK;
+}
+
+nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
+{
+    size_t process_count = drain->processes.count, ended_count = 0;
+    bool is_busy = false;
+
+    /* relaxed: a sign of life, nothing is read by it */
+    atomic_fetch_add_explicit(&drain->folder->session->heartbeat, 1, memory_order_relaxed);
+    nm_clock_refine(&drain->clock, drain->folder->session);
+    nm_status status = look_and_release(drain, false, &is_busy, err);
+    if (status == NM_OK)
+        status = nm_unify_take_names(&drain->gather.unify, err);
+    if (status == NM_OK)
+        status = nm_processes_end(&drain->processes, &ended_count, err);
+    if (is_busy || ended_count > 0 || drain->processes.count != process_count)
+        note_content(drain);
+    if (status == NM_OK)
+        status = seal_if_due(drain, err);
+
+    drain->pause_ns = is_busy ? PAUSE_NS_MIN : drain->pause_ns * 2;
+    if (drain->pause_ns > PAUSE_NS_MAX)
+        drain->pause_ns = PAUSE_NS_MAX;
+    *pause_ns = drain->pause_ns;
+    return status;
+}
+
+void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status)
+{
+    nm_processes_reaped(&drain->processes, pid, wait_status);
+    drain->check_at_ns = 0;
+}
+
+size_t nm_drain_live_count(const nm_drain *drain)
+{
+    return drain->processes.live_count + drain->processes.dying_count;
+}
+
+/* ---- Ending -------------------------------------------------------------------------------------------------------- */
+
+static void pause_for(int64_t ns)
+{
+    nanosleep(&(struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}, NULL);
+}
+
+void nm_drain_close(nm_drain *drain)
+{
+    /* relaxed: a flag that threads look at now and then */
+    atomic_store_explicit(&drain->folder->session->is_closed, 1, memory_order_relaxed);
+}
+
+/* Threads that were between claim and publish when the session was closed get some milliseconds. */
+static nm_status take_the_rest(nm_drain *drain, nm_error *err)
+{
+    nm_status status = NM_OK;
+    bool is_busy = false;
+
+    for (int i = 0; i < CLOSING_PASSES && status == NM_OK; i++) {
+        atomic_fetch_add_explicit(&drain->folder->session->heartbeat, 1, memory_order_relaxed); /* a sign of life */
+        status = look_and_release(drain, true, &is_busy, err);
+        if (i + 1 < CLOSING_PASSES && drain->processes.live_count > 0)
+            pause_for(CLOSING_PAUSE_NS);
+    }
+    return status == NM_OK ? release(drain, UINT64_MAX, err) : status;
+}
+
+static nm_status wait_for_names(nm_drain *drain, nm_error *err)
+{
+    int64_t until_ns = nm_clock_monotonic_ns() + drain->naming_ns_max;
+    nm_status status = nm_unify_take_names(&drain->gather.unify, err);
+
+    if (drain->namer == NULL)
+        return status;
+    while (status == NM_OK && drain->namer->waiting(drain->namer->context) > 0 && nm_clock_monotonic_ns() < until_ns) {
+        pause_for(PAUSE_NS_MIN);
+        status = nm_unify_take_names(&drain->gather.unify, err);
+    }
+    if (status == NM_OK)
+        status = nm_unify_take_names(&drain->gather.unify, err);
+    drain->names_missing = drain->namer->waiting(drain->namer->context);
+    return status;
+}
+
+nm_status nm_drain_finish(nm_drain *drain, nm_error *err)
+{
+    nm_drain_close(drain);
+    nm_status status = take_the_rest(drain, err);
+    if (status == NM_OK)
+        status = wait_for_names(drain, err);
+    if (status == NM_OK && drain->output.is_stuck)
+        status = let_go(drain, true, err);
+    if (status == NM_OK)
+        status = nm_processes_leave(&drain->processes, err);
+    if (status == NM_OK && !drain->output.is_stuck)
+        status = seal(drain, NM_BLOCK_FINAL, err);
+    return status;
+}
+
+void nm_drain_tell(const nm_drain *drain, nm_drain_report *report)
+{
+    *report = (nm_drain_report){
+        .event_count = drain->gather.event_count,
+        .dropped_count = drain->gather.dropped_count,
+        .unwritten_count = drain->gather.discarded_events,
+        .late_count = drain->gather.late_count,
+        .unreadable_count = drain->gather.unreadable_count,
+        .process_count = drain->processes.count,
+        .file_bytes = drain->output.good_bytes,
+        .names_missing = drain->names_missing,
+    };
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The drain of a recording: rings -> ordered blocks -> file, and the end of it all. One thread calls it.
+ *
+ *     nm_folder_create(path, &folder_options, &folder, err);
+ *     nm_drain_new(&(nm_drain_options){.folder = &folder, .fd = fd}, &drain, err);     before the program starts
+ *     while (...)
+ *         nm_drain_pass(drain, &pause_ns, err), sleep pause_ns;
+ *     nm_drain_finish(drain, err);
+ *     nm_drain_free(drain);
+ */
+#ifndef NM_DRAIN_DRAIN_H
+#define NM_DRAIN_DRAIN_H
+
+#include "drain/folder.h"
+#include "drain/namer.h"
+
+typedef struct nm_drain nm_drain;
+
+typedef struct nm_drain_options {
+    nm_folder *folder;     /* borrowed; the drain starts its clock */
+    int fd;                /* borrowed; blocks are appended at its offset */
+    const nm_namer *namer; /* borrowed, or NULL */
+    void (*warn)(void *context, const char *line);
+    void *warn_context;
+    bool is_recoverable;   /* the trace is a file: it names the folder, for nm_recover_rings */
+    bool ends_when_said;   /* npumem_start: a process that says its end is done, though it runs on */
+    int64_t naming_ns_max; /* how long nm_drain_finish waits for names */
+} nm_drain_options;
+
+typedef struct nm_drain_report {
+    uint64_t event_count;      /* in the file */
+    uint64_t dropped_count;    /* said in the file */
+    uint64_t unwritten_count;  /* neither: the file could not be written */
+    uint64_t late_count;       /* of event_count, after younger ones */
+    uint64_t unreadable_count; /* claimed slots of killed threads */
+    uint64_t process_count;
+    uint64_t file_bytes;
+    size_t names_missing; /* names that were still being looked for */
+} nm_drain_report;
+
+/* Fills in the session's clock (about 10 ms) and makes it ready for programs. */
+nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error *err);
+void nm_drain_free(nm_drain *drain);
+
+/* One look at everything. *pause_ns: how long to wait before the next one. A failure is of memory, and final. */
+nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err);
+
+/* A child of ours has ended, as waitpid says. */
+void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status);
+
+/* Recorded processes that run, or whose end is not in the stream yet. */
+size_t nm_drain_live_count(const nm_drain *drain);
+
+/* Closes the session, takes what is left, waits for names, and writes the last block. The folder stays. */
+nm_status nm_drain_finish(nm_drain *drain, nm_error *err);
+
+/* Stops the program's side at once: no more rings, no more events. */
+void nm_drain_close(nm_drain *drain);
+
+void nm_drain_tell(const nm_drain *drain, nm_drain_report *report);
+
+#endif

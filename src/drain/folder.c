@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+#define FILE_PATH_BYTES (NM_FOLDER_PATH_BYTES + 32)
+#define FILE_BYTES_MAX  ((size_t)NM_RING_BYTES_MAX + NM_RING_HEADER_BYTES)
+
+/* Longest waits of the program for room: a drain that is alive is back within some milliseconds even on a busy machine. */
+#define WAIT_EVENT_US   100000
+#define WAIT_SECOND_US  250000
+
+/* A mapping shared by two processes is only coherent where one kernel holds the pages. */
+static bool is_local(const char *path)
+{
+    static const unsigned long refused[] = {
+        NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC, SMB2_SUPER_MAGIC,        FUSE_SUPER_MAGIC, AFS_SUPER_MAGIC,
+        CODA_SUPER_MAGIC, V9FS_MAGIC,      CEPH_SUPER_MAGIC, 0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */};
+    struct statfs info;
+
+    if (statfs(path, &info) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if ((unsigned long)info.f_type == refused[i])
+            return false;
+    return true;
+}
+
+static bool has_room(const char *path, uint64_t room_bytes)
+{
+    struct statfs info;
+
+    return statfs(path, &info) == 0 && (uint64_t)info.f_bavail * (uint64_t)info.f_bsize >= room_bytes;
+}
+
+static bool is_usable(const char *path, uint64_t room_bytes)
+{
+    return path != NULL && path[0] == '/' && access(path, W_OK | X_OK) == 0 && is_local(path) &&
+           has_room(path, room_bytes);
+}
+
+nm_status nm_folder_choose(const char *wanted, uint64_t room_bytes, char path[NM_FOLDER_PATH_BYTES], nm_error *err)
+{
+    const char *places[] = {wanted, "/dev/shm", getenv("TMPDIR"), "/tmp"};
+    uint64_t name = 0;
+
+    if (wanted != NULL && !is_usable(wanted, room_bytes))
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET,
+                       "the ring folder must be an absolute path, local, writable and with %llu bytes free",
+                       (unsigned long long)room_bytes);
+    if (getrandom(&name, sizeof name, 0) != sizeof name)
+        return nm_fail_errno(err, errno, "cannot get random bytes");
+
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (is_usable(places[i], room_bytes) && snprintf(path, NM_FOLDER_PATH_BYTES, "%s/npumem-%016llx", places[i],
+                                                         (unsigned long long)name) < NM_FOLDER_PATH_BYTES)
+            return NM_OK;
+    return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "no local, writable folder with room for the rings");
+}
+
+static uint64_t round_ring_bytes(uint64_t bytes)
+{
+    uint64_t rounded = NM_RING_BYTES_MIN;
+
+    while (rounded < bytes && rounded < NM_RING_BYTES_MAX)
+        rounded *= 2;
+    return rounded;
+}
+
+static void fill_session(nm_ring_session *session, const nm_folder_options *options, const uint8_t trace_id[16])
+{
+    *session = (nm_ring_session){
+        .session_bytes = sizeof *session,
+        .stack_mode = options->stack_mode,
+        .stack_depth = options->stack_depth,
+        .on_full = options->on_full,
+        .wait_event_us = WAIT_EVENT_US,
+        .wait_second_us = WAIT_SECOND_US,
+        .ring_bytes = round_ring_bytes(options->ring_bytes),
+        .drain_pid = getpid(),
+    };
+    memcpy(session->trace_id, trace_id, sizeof session->trace_id);
+    session->magic = NM_RING_SESSION_MAGIC;
+}
+
+/* Preallocates: a sparse file on a full file system would kill whoever writes to its mapping. */
+static nm_status map_new_session(const char *file, nm_ring_session **out, nm_error *err)
+{
+    int fd;
+    nm_status status = nm_io_open(file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600, &fd, err);
+
+    if (status != NM_OK)
+        return status;
+    int failure = posix_fallocate(fd, 0, sizeof(nm_ring_session));
+    void *data = MAP_FAILED;
+    if (failure == 0)
+        data = mmap(NULL, sizeof(nm_ring_session), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (failure != 0 || data == MAP_FAILED)
+        status = nm_fail_errno(err, failure != 0 ? failure : errno, "cannot make the session file");
+    else
+        *out = data;
+    nm_io_close(fd);
+    return status;
+}
+
+nm_status nm_folder_create(const char *path, const nm_folder_options *options, nm_folder *out, nm_error *err)
+{
+    char file[FILE_PATH_BYTES];
+    uint8_t trace_id[16];
+
+    *out = (nm_folder){0};
+    if (snprintf(out->path, sizeof out->path, "%s", path) >= (int)sizeof out->path)
+        return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "the ring folder's path is too long");
+    if (getrandom(trace_id, sizeof trace_id, 0) != sizeof trace_id)
+        return nm_fail_errno(err, errno, "cannot get random bytes");
+    if (mkdir(path, 0700) != 0)
+        return nm_fail_errno(err, errno, "cannot make the ring folder");
+
+    snprintf(file, sizeof file, "%s/" NM_RING_SESSION_FILE, path);
+    nm_status status = map_new_session(file, &out->session, err);
+    if (status == NM_OK)
+        fill_session(out->session, options, trace_id);
+    else
+        nm_folder_remove(path);
+    return status;
+}
+
+/* As a mapping would be: aligned for the structs of trace/ring.h. */
+static nm_status copy_aligned(const nm_buffer *from, void **data, nm_error *err)
+{
+    *data = aligned_alloc(64, (from->len + 63) & ~(size_t)63);
+    if (*data == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at %zu bytes", from->len);
+    memcpy(*data, from->data, from->len);
+    return NM_OK;
+}
+
+/* Reads a whole file of a session, refusing links and what is not ours to read. */
+static nm_status copy_file(const char *file, size_t min_bytes, void **data, size_t *bytes, nm_error *err)
+{
+    nm_buffer copy = {0};
+    struct stat info;
+    int fd;
+
+    if (nm_io_open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0, &fd, err) != NM_OK)
+        return NM_END;
+    nm_status status = NM_END;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size >= min_bytes)
+        status = nm_io_read_all(fd, FILE_BYTES_MAX, &copy, err);
+    if (status == NM_OK && copy.len < min_bytes)
+        status = NM_END;
+    nm_io_close(fd);
+    if (status == NM_OK)
+        status = copy_aligned(&copy, data, err);
+    *bytes = copy.len;
+    nm_buffer_free(&copy);
+    return status;
+}
+
+static bool is_own_folder(const char *path)
+{
+    struct stat info;
+
+    return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && (info.st_uid == geteuid() || geteuid() == 0);
+}
+
+nm_status nm_folder_open_copy(const char *path, nm_folder *out, nm_error *err)
+{
+    char file[FILE_PATH_BYTES];
+    void *data = NULL;
+    size_t bytes = 0;
+
+    *out = (nm_folder){.is_copy = true};
+    if (snprintf(out->path, sizeof out->path, "%s", path) >= (int)sizeof out->path)
+        return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "the ring folder's path is too long");
+    if (!is_own_folder(path))
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the ring folder is not there or not this user's");
+    snprintf(file, sizeof file, "%s/" NM_RING_SESSION_FILE, path);
+    if (copy_file(file, sizeof(nm_ring_session), &data, &bytes, err) != NM_OK)
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "the ring folder has no session file");
+
+    out->session = data;
+    if (out->session->magic != NM_RING_SESSION_MAGIC || out->session->session_bytes != sizeof(nm_ring_session)) {
+        nm_folder_close(out);
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "the session file is of another version");
+    }
+    return NM_OK;
+}
+
+void nm_folder_close(nm_folder *folder)
+{
+    if (folder->session != NULL)
+        nm_folder_unmap(folder, folder->session, sizeof(nm_ring_session));
+    folder->session = NULL;
+}
+
+static bool is_session_file(const char *name)
+{
+    if (strcmp(name, NM_RING_SESSION_FILE) == 0)
+        return true;
+    return (name[0] == 'p' || name[0] == 'r') && name[1] == '.' && name[2] != 0 &&
+           name[2 + strspn(name + 2, "0123456789")] == 0;
+}
+
+void nm_folder_remove(const char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+
+    if (folder == NULL)
+        return;
+    while ((entry = readdir(folder)) != NULL)
+        if (is_session_file(entry->d_name))
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    closedir(folder);
+    rmdir(path);
+}
+
+static void file_path(const nm_folder *folder, char prefix, uint64_t number, char file[FILE_PATH_BYTES])
+{
+    snprintf(file, FILE_PATH_BYTES, "%s/%c.%llu", folder->path, prefix, (unsigned long long)number);
+}
+
+void nm_folder_remove_file(const nm_folder *folder, char prefix, uint64_t number)
+{
+    char file[FILE_PATH_BYTES];
+
+    file_path(folder, prefix, number, file);
+    unlink(file);
+}
+
+static nm_status map_file(const char *file, size_t min_bytes, void **data, size_t *bytes, nm_error *err)
+{
+    struct stat info;
+    int fd;
+
+    if (nm_io_open(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0, &fd, err) != NM_OK)
+        return NM_END;
+    nm_status status = NM_END;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size >= min_bytes &&
+        (size_t)info.st_size <= FILE_BYTES_MAX) {
+        *bytes = (size_t)info.st_size;
+        *data = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        status = *data == MAP_FAILED ? nm_fail_errno(err, errno, "cannot map a ring") : NM_OK;
+    }
+    nm_io_close(fd);
+    return status;
+}
+
+nm_status nm_folder_map(const nm_folder *folder, char prefix, uint64_t number, size_t min_bytes, void **data,
+                        size_t *bytes, nm_error *err)
+{
+    char file[FILE_PATH_BYTES];
+
+    file_path(folder, prefix, number, file);
+    return folder->is_copy ? copy_file(file, min_bytes, data, bytes, err) : map_file(file, min_bytes, data, bytes, err);
+}
+
+void nm_folder_unmap(const nm_folder *folder, void *data, size_t bytes)
+{
+    if (folder->is_copy)
+        free(data);
+    else if (data != NULL)
+        munmap(data, bytes);
+}

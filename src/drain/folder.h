@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The folder that a recorded program and the drain share (trace/ring.h says what is in it): made, found again, removed.
+ * What the drain reads is mapped; a recovery copies instead, so that a file which is cut meanwhile cannot hurt it.
+ */
+#ifndef NM_DRAIN_FOLDER_H
+#define NM_DRAIN_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "trace/ring.h"
+
+#define NM_FOLDER_PATH_BYTES 256
+
+typedef struct nm_folder_options {
+    nm_stack_mode stack_mode;
+    uint32_t stack_depth; /* 1 to NM_RING_STACK_DEPTH_MAX */
+    nm_on_full on_full;
+    uint64_t ring_bytes; /* rounded up to a power of two between NM_RING_BYTES_MIN and NM_RING_BYTES_MAX */
+} nm_folder_options;
+
+typedef struct nm_folder {
+    char path[NM_FOLDER_PATH_BYTES];
+    nm_ring_session *session; /* mapped (drain) or copied (recovery) */
+    bool is_copy;
+} nm_folder;
+
+/* A new folder name below the first of: `wanted` (may be NULL), /dev/shm, $TMPDIR, /tmp that is local, writable and has
+ * room for `room_bytes`. NM_ERR_IO when there is none. */
+nm_status nm_folder_choose(const char *wanted, uint64_t room_bytes, char path[NM_FOLDER_PATH_BYTES], nm_error *err);
+
+/* Makes the folder (0700) and its session file, not yet calibrated (nm_clock_start). *out is closed by nm_folder_close. */
+nm_status nm_folder_create(const char *path, const nm_folder_options *options, nm_folder *out, nm_error *err);
+
+/* Copies the session of an existing folder. NM_ERR_FORMAT when it is not ours. */
+nm_status nm_folder_open_copy(const char *path, nm_folder *out, nm_error *err);
+
+void nm_folder_close(nm_folder *folder); /* leaves the files */
+
+/* Removes the session's files and the folder; what else lies there stays. */
+void nm_folder_remove(const char *path);
+void nm_folder_remove_file(const nm_folder *folder, char prefix, uint64_t number);
+
+/*
+ * Gives the bytes of file `prefix`.`number` (prefix 'p' or 'r'): mapped shared and writable, or in a copy when the folder
+ * is one. NM_END: not there, or shorter than `min_bytes`. Give it back with nm_folder_unmap.
+ */
+nm_status nm_folder_map(const nm_folder *folder, char prefix, uint64_t number, size_t min_bytes, void **data,
+                        size_t *bytes, nm_error *err);
+void nm_folder_unmap(const nm_folder *folder, void *data, size_t bytes);
+
+#endif

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "drain/clock.h"
+#include "drain/decode.h"
+
+#define NEW_RINGS_MAX   (1u << 20)  /* between two looks; more is nonsense in the session file */
+#define AHEAD_NS_MAX    1000000000u /* a stamp further in the future is nonsense in a ring */
+#define PATIENCE_NS     1000000000u
+#define UNKNOWN_HAPPENS 1 /* events that an unreadable run of slots stands for: it was one call at least */
+
+void nm_gather_init(nm_gather *gather, nm_folder *folder, nm_trace_writer *writer, const nm_namer *namer)
+{
+    memset(gather, 0, sizeof *gather);
+    gather->folder = folder;
+    gather->writer = writer;
+    gather->patience_ticks = nm_clock_span_ticks(folder->session, PATIENCE_NS);
+    gather->margin_ticks = nm_clock_span_ticks(folder->session, NM_RING_MARGIN_NS);
+    gather->numbers_ticks = nm_clock_ticks(folder->session->clock_kind);
+    nm_unify_init(&gather->unify, writer, namer);
+}
+
+static void free_ring(nm_gather *gather, nm_gather_ring *ring)
+{
+    nm_view_close(gather->folder, &ring->view);
+    nm_stack_table_free(&ring->stacks);
+    free(ring->items);
+    free(ring->taken);
+    free(ring);
+}
+
+void nm_gather_fini(nm_gather *gather)
+{
+    for (size_t i = 0; i < gather->ring_count; i++)
+        free_ring(gather, gather->rings[i]);
+    free(gather->rings);
+    free(gather->missing);
+    free(gather->heap);
+    free(gather->discards);
+    nm_map_free(&gather->discard_index);
+    nm_unify_fini(&gather->unify);
+}
+
+static uint64_t now_ticks(const nm_gather *gather)
+{
+    return nm_clock_ticks(gather->folder->session->clock_kind);
+}
+
+/* ---- Finding rings ------------------------------------------------------------------------------------------------- */
+
+/* NM_END: not there yet. */
+static nm_status open_ring(nm_gather *gather, uint64_t number, uint64_t since_ticks, nm_gather_begin *begin,
+                           void *context, nm_error *err)
+{
+    nm_view view;
+    nm_status status = nm_view_open(gather->folder, number, &view, err);
+
+    if (status != NM_OK)
+        return status;
+    nm_gather_ring *ring = calloc(1, sizeof *ring);
+    status = nm_array_grow(&gather->rings, &gather->ring_capacity, gather->ring_count + 1, sizeof *gather->rings, err);
+    if (ring == NULL || status != NM_OK) {
+        free(ring);
+        nm_view_close(gather->folder, &view);
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory for a ring");
+    }
+    ring->view = view;
+    ring->look_ticks = since_ticks;
+    gather->rings[gather->ring_count++] = ring;
+    if (begin != NULL)
+        begin(context, ring);
+    return NM_OK;
+}
+
+static nm_status retry_missing(nm_gather *gather, nm_gather_begin *begin, void *context, nm_error *err)
+{
+    size_t kept = 0;
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < gather->missing_count; i++) {
+        nm_gather_missing missing = gather->missing[i];
+        nm_status found = status;
+
+        if (status == NM_OK)
+            found = open_ring(gather, missing.number, missing.since_ticks, begin, context, err);
+        if (found != NM_OK)
+            gather->missing[kept++] = missing;
+        if (found != NM_OK && found != NM_END)
+            status = found;
+    }
+    gather->missing_count = kept;
+    return status;
+}
+
+nm_status nm_gather_find_rings(nm_gather *gather, nm_gather_begin *begin, void *context, nm_error *err)
+{
+    uint64_t before_ticks = gather->numbers_ticks, now = now_ticks(gather);
+    /* acquire: not needed for what the number names, which has its own; it only keeps `now` in front */
+    uint64_t last = atomic_load_explicit(&gather->folder->session->ring_count, memory_order_acquire);
+    nm_status status = retry_missing(gather, begin, context, err);
+
+    if (last - gather->numbers_seen > NEW_RINGS_MAX)
+        last = gather->numbers_seen;
+    while (gather->numbers_seen < last && status == NM_OK) {
+        uint64_t number = gather->numbers_seen + 1;
+
+        status = open_ring(gather, number, before_ticks, begin, context, err);
+        if (status == NM_END) {
+            status = nm_array_grow(&gather->missing, &gather->missing_capacity, gather->missing_count + 1,
+                                   sizeof *gather->missing, err);
+            if (status == NM_OK)
+                gather->missing[gather->missing_count++] = (nm_gather_missing){number, before_ticks};
+        }
+        if (status == NM_OK)
+            gather->numbers_seen = number;
+    }
+    gather->numbers_ticks = now;
+    return status;
+}
+
+/* ---- Looking ------------------------------------------------------------------------------------------------------- */
+
+/* Room for one more at the end: slides what is left to the front when at least half has been released. */
+static nm_status reserve_item(nm_gather_ring *ring, nm_error *err)
+{
+    if (ring->count == ring->capacity && ring->first > ring->count / 2) {
+        memmove(ring->items, ring->items + ring->first, (ring->count - ring->first) * sizeof *ring->items);
+        ring->count -= ring->first;
+        ring->first = 0;
+    }
+    return nm_array_grow(&ring->items, &ring->capacity, ring->count + 1, sizeof *ring->items, err);
+}
+
+/* A thread's stamps rise with its positions, but for a signal handler between another record's claim and stamp: so the
+ * place is nearly always the end. */
+static nm_status push_item(nm_gather_ring *ring, nm_gather_item item, nm_error *err)
+{
+    nm_status status = reserve_item(ring, err);
+
+    if (status != NM_OK)
+        return status;
+    size_t at = ring->count++;
+    for (; at > ring->first && ring->items[at - 1].ticks > item.ticks; at--)
+        ring->items[at] = ring->items[at - 1];
+    ring->items[at] = item;
+    if (item.ticks > ring->max_ticks)
+        ring->max_ticks = item.ticks;
+    return NM_OK;
+}
+
+static nm_status push_unreadable(nm_gather_ring *ring, uint32_t slot_count, nm_error *err)
+{
+    nm_gather_item item = {.ticks = ring->max_ticks != 0 ? ring->max_ticks : ring->look_ticks,
+                           .position = ring->cursor,
+                           .thread_id = ring->thread_id,
+                           .slot_count = slot_count,
+                           .kind = NM_GATHER_UNREADABLE};
+
+    ring->cursor += slot_count;
+    return push_item(ring, item, err);
+}
+
+static nm_status push_record(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record,
+                             uint64_t newest_ticks, nm_error *err)
+{
+    nm_status status = nm_decode_early(gather, ring, record, err);
+    uint64_t ticks = nm_decode_ticks(record);
+
+    if ((int64_t)(ticks - newest_ticks) > 0)
+        ticks = newest_ticks;
+    if (record->kind == NM_EVENT_LOSS && ticks < ring->max_ticks)
+        ticks = ring->max_ticks; /* it names a time before its own */
+    nm_gather_item item = {.ticks = ticks,
+                           .position = record->position,
+                           .thread_id = ring->thread_id,
+                           .slot_count = record->slot_count,
+                           .kind = record->kind};
+    ring->cursor += record->slot_count;
+    return status == NM_OK ? push_item(ring, item, err) : status;
+}
+
+/* `before`: head and time of the look before this one. */
+static void note_open_slot(nm_gather *gather, nm_gather_ring *ring, uint64_t head_before, uint64_t ticks_before)
+{
+    bool was_claimed = ring->cursor < head_before;
+
+    if (!ring->is_open || !was_claimed) {
+        /* Claimed since the look before this one, or behind a slot that was open then: by its own or by that one's bound. */
+        if (!was_claimed || ring->open_ticks == 0)
+            ring->open_ticks = ticks_before;
+        ring->open_since = ring->look_ticks;
+    }
+    ring->is_open = true;
+    ring->is_overdue = ring->look_ticks - ring->open_since > gather->patience_ticks;
+}
+
+static nm_status read_ring(nm_gather *gather, nm_gather_ring *ring, uint64_t head_before, uint64_t ticks_before,
+                           nm_error *err)
+{
+    uint64_t newest_ticks = ring->look_ticks + nm_clock_span_ticks(gather->folder->session, AHEAD_NS_MAX);
+    uint64_t first = ring->cursor;
+    nm_status status = NM_OK;
+
+    while (ring->cursor < ring->head && status == NM_OK) {
+        nm_view_record record;
+        nm_view_state state = nm_view_read(&ring->view, ring->cursor, ring->head, gather->scratch, &record);
+
+        if (ring->cursor != first)
+            ring->is_open = false;
+        if (state == NM_VIEW_OPEN && ring->is_dead) {
+            uint64_t next = nm_view_search(&ring->view, ring->cursor + 1, ring->head);
+            status = push_unreadable(ring, (uint32_t)(next - ring->cursor), err);
+        } else if (state == NM_VIEW_OPEN) {
+            note_open_slot(gather, ring, head_before, ticks_before);
+            return NM_OK;
+        } else if (state == NM_VIEW_BAD || !nm_decode_is_whole(&record)) {
+            status = push_unreadable(ring, record.slot_count, err);
+        } else {
+            status = push_record(gather, ring, &record, newest_ticks, err);
+        }
+    }
+    ring->is_open = false;
+    ring->open_ticks = 0;
+    return status;
+}
+
+static nm_status look_at_ring(nm_gather *gather, nm_gather_ring *ring, bool *is_busy, nm_error *err)
+{
+    uint64_t head_before = ring->head, ticks_before = ring->look_ticks, cursor_before = ring->cursor;
+
+    if (ring->is_broken)
+        return NM_OK;
+    ring->look_ticks = now_ticks(gather);
+    /* acquire: keeps the time in front of the look; the records have their own in `valid` */
+    ring->head = atomic_load_explicit(&ring->view.ring->head, memory_order_acquire);
+    if (ring->head < ring->cursor || ring->head - ring->cursor > ring->view.slot_count) {
+        ring->is_broken = true;
+        ring->is_open = false;
+        return push_unreadable(ring, 0, err);
+    }
+    nm_status status = read_ring(gather, ring, head_before, ticks_before, err);
+    *is_busy = *is_busy || ring->cursor != cursor_before;
+    return status;
+}
+
+nm_status nm_gather_look(nm_gather *gather, uint64_t *watermark, bool *is_busy, nm_error *err)
+{
+    uint64_t bound = now_ticks(gather);
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < gather->ring_count && status == NM_OK; i++) {
+        nm_gather_ring *ring = gather->rings[i];
+
+        status = look_at_ring(gather, ring, is_busy, err);
+        if (ring->is_open && !ring->is_overdue && ring->open_ticks < bound)
+            bound = ring->open_ticks;
+    }
+    for (size_t i = 0; i < gather->missing_count; i++)
+        if (bound - gather->missing[i].since_ticks < gather->patience_ticks && gather->missing[i].since_ticks < bound)
+            bound = gather->missing[i].since_ticks;
+    /* A ring that nobody has heard of was made after the last search for rings. */
+    if (gather->numbers_ticks != 0 && gather->numbers_ticks < bound)
+        bound = gather->numbers_ticks;
+    *watermark = bound > gather->margin_ticks ? bound - gather->margin_ticks : 0;
+    return status;
+}
+
+/* ---- Releasing ----------------------------------------------------------------------------------------------------- */
+
+/* In one thread the order of the program holds, so a free that shares its stamp with what its thread did before it takes
+ * that along to the front. */
+static bool front_is_free(const nm_gather_ring *ring)
+{
+    uint64_t ticks = ring->items[ring->first].ticks;
+
+    for (size_t i = ring->first; i < ring->count && ring->items[i].ticks == ticks; i++)
+        if (nm_decode_is_free(ring->items[i].kind))
+            return true;
+    return false;
+}
+
+static bool comes_before(const nm_gather_ring *a, const nm_gather_ring *b)
+{
+    const nm_gather_item *left = &a->items[a->first], *right = &b->items[b->first];
+
+    if (left->ticks != right->ticks)
+        return left->ticks < right->ticks;
+    bool left_is_free = front_is_free(a), right_is_free = front_is_free(b);
+    if (left_is_free != right_is_free)
+        return left_is_free;
+    return left->thread_id != right->thread_id ? left->thread_id < right->thread_id : a->view.ring_id < b->view.ring_id;
+}
+
+static void sift_down(nm_gather *gather, size_t at)
+{
+    for (;;) {
+        size_t smallest = at;
+
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < gather->heap_count; child++)
+            if (comes_before(gather->heap[child], gather->heap[smallest]))
+                smallest = child;
+        if (smallest == at)
+            return;
+        nm_gather_ring *ring = gather->heap[at];
+        gather->heap[at] = gather->heap[smallest];
+        gather->heap[smallest] = ring;
+        at = smallest;
+    }
+}
+
+static bool has_older(const nm_gather_ring *ring, uint64_t watermark)
+{
+    return ring->first < ring->count && ring->items[ring->first].ticks < watermark;
+}
+
+static nm_status build_heap(nm_gather *gather, uint64_t watermark, nm_error *err)
+{
+    nm_status status =
+        nm_array_grow(&gather->heap, &gather->heap_capacity, gather->ring_count + 1, sizeof *gather->heap, err);
+
+    gather->heap_count = 0;
+    for (size_t i = 0; i < gather->ring_count && status == NM_OK; i++)
+        if (has_older(gather->rings[i], watermark))
+            gather->heap[gather->heap_count++] = gather->rings[i];
+    for (size_t i = gather->heap_count / 2; i-- > 0;)
+        sift_down(gather, i);
+    return status;
+}
+
+static nm_status take_position(nm_gather_ring *ring, const nm_gather_item *item, nm_error *err)
+{
+    nm_block_range *last = ring->taken_count > 0 ? &ring->taken[ring->taken_count - 1] : NULL;
+
+    if (item->slot_count == 0)
+        return NM_OK;
+    if (last != NULL && last->thread_id == item->thread_id && last->last_position + 1 == item->position) {
+        last->last_position += item->slot_count;
+        return NM_OK;
+    }
+    nm_status status =
+        nm_array_grow(&ring->taken, &ring->taken_capacity, ring->taken_count + 1, sizeof *ring->taken, err);
+    if (status == NM_OK)
+        ring->taken[ring->taken_count++] =
+            (nm_block_range){item->thread_id, item->position, item->position + item->slot_count - 1};
+    return status;
+}
+
+/* The trace's disk is full: counts instead of writing. */
+static nm_status discard(nm_gather *gather, uint64_t thread_id, uint64_t first_ticks, uint64_t last_ticks,
+                         uint64_t count, nm_error *err)
+{
+    uint64_t *index = nm_map_get(&gather->discard_index, (nm_key){0, thread_id});
+    nm_status status = NM_OK;
+
+    gather->discarded_events += count;
+    if (index != NULL) {
+        gather->discards[*index].count += count;
+        gather->discards[*index].last_ticks = last_ticks;
+        return NM_OK;
+    }
+    status = nm_array_grow(&gather->discards, &gather->discard_capacity, gather->discard_count + 1,
+                           sizeof *gather->discards, err);
+    if (status == NM_OK)
+        status = nm_map_put(&gather->discard_index, (nm_key){0, thread_id}, gather->discard_count, err);
+    if (status == NM_OK)
+        gather->discards[gather->discard_count++] = (nm_gather_discard){thread_id, first_ticks, last_ticks, count};
+    return status;
+}
+
+nm_status nm_gather_say_discards(nm_gather *gather, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    gather->is_discarding = false;
+    for (size_t i = 0; i < gather->discard_count && status == NM_OK; i++) {
+        nm_gather_discard *said = &gather->discards[i];
+        status = nm_gather_say_loss(gather, said->thread_id, said->first_ticks, said->last_ticks, said->count,
+                                    NM_LOSS_RING_FULL, err);
+    }
+    gather->discard_count = 0;
+    gather->discarded_events = 0;
+    nm_map_free(&gather->discard_index);
+    return status;
+}
+
+nm_status nm_gather_say_loss(nm_gather *gather, uint64_t thread_id, uint64_t first_ticks, uint64_t last_ticks,
+                             uint64_t count, nm_loss loss, nm_error *err)
+{
+    nm_event event = {.kind = NM_EVENT_LOSS,
+                      .thread_id = thread_id,
+                      .time_ns = nm_clock_to_ns(gather->folder->session, first_ticks),
+                      .until_ns = nm_clock_to_ns(gather->folder->session, last_ticks),
+                      .number = (int64_t)count,
+                      .detail = loss};
+
+    if (gather->is_discarding)
+        return discard(gather, thread_id, first_ticks, last_ticks, count, err);
+    if (loss != NM_LOSS_UNREADABLE)
+        gather->dropped_count += count;
+    return nm_trace_writer_event(gather->writer, &event, err);
+}
+
+nm_status nm_gather_say_drops(nm_gather *gather, nm_gather_ring *ring, nm_error *err)
+{
+    nm_ring *shared = ring->view.ring;
+    uint64_t dropped = atomic_load_explicit(&shared->dropped_count, memory_order_relaxed); /* the owner is gone */
+    uint64_t first_ticks = atomic_load_explicit(&shared->drop_first_ticks, memory_order_relaxed);
+    uint64_t last_ticks = atomic_load_explicit(&shared->drop_last_ticks, memory_order_relaxed);
+    uint64_t count = dropped - ring->said_drops;
+
+    if (dropped <= ring->said_drops)
+        return NM_OK;
+    ring->said_drops = dropped;
+    return nm_gather_say_loss(gather, ring->thread_id, first_ticks, last_ticks, count, NM_LOSS_RING_FULL, err);
+}
+
+/* A LOSS record states its ring's count so far; an event, what is new in it. */
+static nm_status write_loss(nm_gather *gather, nm_gather_ring *ring, uint64_t thread_id, const nm_view_record *record,
+                            nm_error *err)
+{
+    const nm_ring_loss *loss = (const nm_ring_loss *)record->words;
+    uint64_t count = loss->dropped_count - ring->said_drops;
+
+    if (loss->dropped_count <= ring->said_drops)
+        return NM_OK;
+    ring->said_drops = loss->dropped_count;
+    return nm_gather_say_loss(gather, thread_id, loss->ticks, loss->until_ticks, count, (nm_loss)loss->detail, err);
+}
+
+static nm_status write_event(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item,
+                             const nm_view_record *record, nm_error *err)
+{
+    nm_event event;
+
+    if (record->kind == NM_EVENT_LOSS)
+        return write_loss(gather, ring, item->thread_id, record, err);
+    if (gather->is_discarding)
+        return discard(gather, item->thread_id, item->ticks, item->ticks, 1, err);
+    nm_status status = nm_decode_event(gather, ring, item, record, &event, err);
+    if (status != NM_OK)
+        return status;
+    gather->event_count++;
+    if (item->ticks < gather->last_ticks) {
+        event.flags |= NM_FLAG_LATE;
+        gather->late_count++;
+    } else {
+        gather->last_ticks = item->ticks;
+    }
+    return nm_trace_writer_event(gather->writer, &event, err);
+}
+
+static nm_status release_item(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item, nm_error *err)
+{
+    nm_view_record record;
+
+    if (item->kind == NM_GATHER_UNREADABLE ||
+        nm_view_read(&ring->view, item->position, item->position + item->slot_count, gather->scratch, &record) !=
+            NM_VIEW_READY) {
+        gather->unreadable_count++;
+        return nm_gather_say_loss(gather, item->thread_id, item->ticks, item->ticks, UNKNOWN_HAPPENS,
+                                  NM_LOSS_UNREADABLE, err);
+    }
+    if (item->kind == NM_RING_STACK)
+        return nm_decode_stack(gather, ring, item, &record, err);
+    if (item->kind == NM_RING_THREAD)
+        ring->stacks.count = 0; /* another thread counts its stacks from 1 again */
+    return item->kind < NM_RING_THREAD ? write_event(gather, ring, item, &record, err) : NM_OK;
+}
+
+nm_status nm_gather_release(nm_gather *gather, uint64_t watermark, uint32_t event_max, bool *is_full, nm_error *err)
+{
+    nm_status status = build_heap(gather, watermark, err);
+
+    *is_full = false;
+    while (gather->heap_count > 0 && status == NM_OK) {
+        nm_gather_ring *ring = gather->heap[0];
+        nm_gather_item item = ring->items[ring->first];
+
+        if (nm_trace_writer_event_count(gather->writer) >= event_max) {
+            *is_full = true;
+            break;
+        }
+        ring->first++;
+        status = release_item(gather, ring, &item, err);
+        if (status == NM_OK)
+            status = take_position(ring, &item, err);
+        if (ring->first == ring->count)
+            ring->first = ring->count = 0;
+        if (!has_older(ring, watermark))
+            gather->heap[0] = gather->heap[--gather->heap_count];
+        sift_down(gather, 0);
+    }
+    return status;
+}
+
+/* ---- Blocks -------------------------------------------------------------------------------------------------------- */
+
+nm_status nm_gather_state_positions(nm_gather *gather, bool *is_any, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    *is_any = false;
+    for (size_t i = 0; i < gather->ring_count && status == NM_OK; i++) {
+        nm_gather_ring *ring = gather->rings[i];
+
+        for (size_t j = 0; j < ring->taken_count && status == NM_OK; j++)
+            status = nm_trace_writer_position(gather->writer, ring->taken[j], err);
+        *is_any = *is_any || ring->taken_count > 0;
+        ring->taken_count = 0;
+    }
+    return status;
+}
+
+static uint64_t first_kept_position(const nm_gather_ring *ring)
+{
+    uint64_t first = ring->cursor;
+
+    for (size_t i = ring->first; i < ring->count; i++)
+        if (ring->items[i].position < first)
+            first = ring->items[i].position;
+    return first;
+}
+
+void nm_gather_written(nm_gather *gather)
+{
+    for (size_t i = 0; i < gather->ring_count; i++) {
+        nm_gather_ring *ring = gather->rings[i];
+
+        atomic_store_explicit(&ring->view.ring->lost_count, ring->said_drops, memory_order_relaxed); /* only ours */
+        /* release: pairs with the acquire of the writer that looks for room; we have done with the slots */
+        atomic_store_explicit(&ring->view.ring->tail, first_kept_position(ring), memory_order_release);
+    }
+}
+
+bool nm_gather_is_empty(const nm_gather_ring *ring)
+{
+    return ring->first == ring->count && (ring->cursor == ring->head || ring->is_broken);
+}
+
+void nm_gather_drop_rings(nm_gather *gather, uint64_t process_number)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < gather->ring_count; i++) {
+        nm_gather_ring *ring = gather->rings[i];
+
+        if (ring->view.process_number != process_number || !nm_gather_is_empty(ring)) {
+            gather->rings[kept++] = ring;
+            continue;
+        }
+        nm_folder_remove_file(gather->folder, 'r', ring->view.ring_id);
+        free_ring(gather, ring);
+    }
+    gather->ring_count = kept;
+}
+
+unsigned nm_gather_pressure(const nm_gather *gather)
+{
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < gather->ring_count; i++) {
+        const nm_gather_ring *ring = gather->rings[i];
+        /* relaxed: only the drain writes tail */
+        uint64_t held = ring->cursor - atomic_load_explicit(&ring->view.ring->tail, memory_order_relaxed);
+        uint64_t share = held * 256 / ring->view.slot_count;
+
+        if (share > most)
+            most = share;
+    }
+    return most > 256 ? 256 : (unsigned)most;
+}

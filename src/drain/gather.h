@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rings to one ordered stream. The drain does it again and again while the rings are written; a recovery does it once,
+ * with what is left. A look reads what has been published and says up to which stamp nothing can be missing (the
+ * watermark); a release merges the rings' records below it into a trace writer. Records stay in their ring until the
+ * block that holds them has been written: then, and only then, nm_gather_written moves the tails.
+ */
+#ifndef NM_DRAIN_GATHER_H
+#define NM_DRAIN_GATHER_H
+
+#include "drain/unify.h"
+
+typedef struct nm_gather_item { /* a record that has been read, but not released */
+    uint64_t ticks;             /* that it is ordered by */
+    uint64_t position;
+    uint64_t thread_id;
+    uint32_t slot_count;
+    uint32_t kind; /* nm_event_kind, nm_ring_kind or NM_GATHER_UNREADABLE */
+} nm_gather_item;
+
+#define NM_GATHER_UNREADABLE 254 /* slots that will never be published, or hold nonsense */
+
+typedef struct nm_gather_ring {
+    nm_view view;
+    uint64_t cursor;     /* next position to read */
+    uint64_t thread_id;  /* of the record before the cursor, 0 before the first */
+    uint64_t max_ticks;  /* largest stamp read */
+    uint64_t head;       /* as it was last read */
+    uint64_t look_ticks; /* when that was, or when the ring did not exist yet */
+    bool is_open;        /* the slot at the cursor is claimed and not published */
+    uint64_t open_ticks; /* then: no record from the cursor on is older */
+    uint64_t open_since; /* then: ticks at which it was first seen so */
+    bool is_overdue;     /* then: it is not waited for any more */
+    bool is_dead;        /* its process is: what is open will stay so */
+    bool is_broken;      /* its header is nonsense: not read any more */
+    uint64_t said_drops; /* dropped_count as far as events say it */
+
+    nm_gather_item *items; /* owned; ordered by (ticks, position); items below `first` are released */
+    size_t first, count, capacity;
+    nm_block_range *taken; /* owned; of the block under construction */
+    size_t taken_count, taken_capacity;
+    nm_stack_table stacks; /* of the thread whose records are being released */
+} nm_gather_ring;
+
+/* A number whose ring does not exist yet, or never will. */
+typedef struct nm_gather_missing {
+    uint64_t number;
+    uint64_t since_ticks;
+} nm_gather_missing;
+
+/* What of one thread could not be written because the trace's disk is full. */
+typedef struct nm_gather_discard {
+    uint64_t thread_id;
+    uint64_t first_ticks, last_ticks;
+    uint64_t count;
+} nm_gather_discard;
+
+typedef struct nm_gather {
+    nm_folder *folder;       /* borrowed */
+    nm_trace_writer *writer; /* borrowed */
+    nm_unify unify;
+    nm_gather_ring **rings; /* owned */
+    size_t ring_count, ring_capacity;
+    nm_gather_missing *missing; /* owned */
+    size_t missing_count, missing_capacity;
+    uint64_t numbers_seen;  /* ring numbers up to it have been looked for */
+    uint64_t numbers_ticks; /* when that was */
+    nm_gather_ring **heap;  /* owned: rings with something to release, smallest first */
+    size_t heap_count, heap_capacity;
+
+    uint64_t patience_ticks;   /* how long one thread is waited for */
+    uint64_t margin_ticks;     /* NM_RING_MARGIN_NS */
+    uint64_t last_ticks;       /* of the youngest event given to the writer */
+    uint64_t event_count;      /* given to the writer, LOSS not counted */
+    uint64_t late_count;       /* of these, after younger ones */
+    uint64_t unreadable_count; /* runs of slots that were skipped */
+    uint64_t dropped_count;    /* that the program has said, by LOSS events */
+
+    bool is_discarding;          /* events are counted, by thread, instead of written */
+    nm_gather_discard *discards; /* owned */
+    size_t discard_count, discard_capacity;
+    nm_map discard_index;      /* thread -> index in discards */
+    uint64_t discarded_events; /* waiting to be said */
+
+    uint64_t scratch[NM_VIEW_WORDS_MAX];
+} nm_gather;
+
+/* For a recovery, called for each ring that is found: where to begin, as which thread, knowing which stacks. */
+typedef void nm_gather_begin(void *context, nm_gather_ring *ring);
+
+void nm_gather_init(nm_gather *gather, nm_folder *folder, nm_trace_writer *writer, const nm_namer *namer);
+void nm_gather_fini(nm_gather *gather);
+
+/* Opens the rings that have appeared; `begin` may be NULL. Those of a moment ago may come later. */
+nm_status nm_gather_find_rings(nm_gather *gather, nm_gather_begin *begin, void *context, nm_error *err);
+
+/* Reads everything published. *watermark: nothing that is not read yet is older, but for threads that were waited for in
+ * vain. `*is_busy` is set when there was something to read. */
+nm_status nm_gather_look(nm_gather *gather, uint64_t *watermark, bool *is_busy, nm_error *err);
+
+/* Gives the writer, in order, what is older than `watermark`, until the block under construction has `event_max` events
+ * (then *is_full). */
+nm_status nm_gather_release(nm_gather *gather, uint64_t watermark, uint32_t event_max, bool *is_full, nm_error *err);
+
+/* States the positions of what was released since the last block; call it before sealing. *is_any: there were some. */
+nm_status nm_gather_state_positions(nm_gather *gather, bool *is_any, nm_error *err);
+
+/* The block is in the file: its slots may be used again. */
+void nm_gather_written(nm_gather *gather);
+
+/* Says what a ring's header counts as dropped and no LOSS record has said; after the ring's last event. */
+nm_status nm_gather_say_drops(nm_gather *gather, nm_gather_ring *ring, nm_error *err);
+nm_status nm_gather_say_loss(nm_gather *gather, uint64_t thread_id, uint64_t first_ticks, uint64_t last_ticks,
+                             uint64_t count, nm_loss loss, nm_error *err);
+
+/* Writes again, and says by LOSS events what was counted meanwhile. */
+nm_status nm_gather_say_discards(nm_gather *gather, nm_error *err);
+
+/* Everything that was published in it has been released. */
+bool nm_gather_is_empty(const nm_gather_ring *ring);
+
+/* Removes a ring that is empty and whose process has ended, and its file. */
+void nm_gather_drop_rings(nm_gather *gather, uint64_t process_number);
+
+/* The largest share of a ring, of 256, that is read but still holds its slots. */
+unsigned nm_gather_pressure(const nm_gather *gather);
+
+#endif

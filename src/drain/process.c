@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/process.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "drain/clock.h"
+
+#define STAT_BYTES_MAX    1024
+#define NEW_PROCESSES_MAX (1u << 20) /* between two looks; more is nonsense in the session file */
+
+void nm_processes_init(nm_processes *processes, nm_gather *gather)
+{
+    *processes = (nm_processes){.gather = gather};
+}
+
+static void unmap(nm_processes *processes, nm_tracked *tracked)
+{
+    if (tracked->shared != NULL)
+        nm_folder_unmap(processes->gather->folder, tracked->shared, tracked->map_bytes);
+    tracked->shared = NULL;
+}
+
+void nm_processes_fini(nm_processes *processes)
+{
+    for (size_t i = 0; i < processes->count; i++)
+        unmap(processes, &processes->items[i]);
+    free(processes->items);
+    free(processes->missing);
+    nm_map_free(&processes->by_pid);
+    nm_map_free(&processes->reaped);
+}
+
+/* ---- /proc --------------------------------------------------------------------------------------------------------- */
+
+/* The words of /proc/PID/stat from the third on; the second is the program's name and may hold anything but ends with
+ * the last parenthesis. */
+static bool read_stat(int64_t pid, char *state, unsigned long long *thread_count, unsigned long long *start_time)
+{
+    char path[64], text[STAT_BYTES_MAX];
+    size_t got = 0;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    if (nm_io_open(path, O_RDONLY, 0, &fd, NULL) != NM_OK)
+        return false;
+    nm_status status = nm_io_read(fd, text, sizeof text - 1, &got, NULL);
+    nm_io_close(fd);
+    text[got] = 0;
+    const char *at = status == NM_OK ? strrchr(text, ')') : NULL;
+    return at != NULL &&
+           sscanf(at + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %*s %llu", state,
+                  thread_count, start_time) == 3;
+}
+
+bool nm_process_is_alive(int64_t pid, uint64_t start_time)
+{
+    unsigned long long thread_count = 0, started = 0;
+    char state = 0;
+
+    if (!read_stat(pid, &state, &thread_count, &started) || started != start_time)
+        return false;
+    /* A first thread that has ended shows as a zombie while others of the process run on. */
+    return (state != 'Z' && state != 'X') || thread_count > 1;
+}
+
+/* ---- Finding ------------------------------------------------------------------------------------------------------- */
+
+/* Arguments are separated by zero bytes; the trace has them joined by spaces. */
+static nm_status intern_command(nm_processes *processes, const nm_ring_process *shared, uint64_t *id, nm_error *err)
+{
+    char text[NM_RING_COMMAND_BYTES_MAX];
+    size_t len = shared->command_bytes < sizeof text ? shared->command_bytes : sizeof text;
+
+    memcpy(text, shared->command, len);
+    while (len > 0 && text[len - 1] == 0)
+        len--;
+    for (size_t i = 0; i < len; i++)
+        if (text[i] == 0)
+            text[i] = ' ';
+    return nm_unify_text(&processes->gather->unify, (nm_bytes){(const uint8_t *)text, len}, id, err);
+}
+
+static nm_status intern_host(nm_processes *processes, nm_error *err)
+{
+    char host[256] = "";
+
+    if (processes->host_id != 0 || gethostname(host, sizeof host - 1) != 0)
+        return NM_OK;
+    return nm_unify_text(&processes->gather->unify, (nm_bytes){(const uint8_t *)host, strlen(host)},
+                         &processes->host_id, err);
+}
+
+static nm_status define(nm_processes *processes, nm_tracked *tracked, nm_error *err)
+{
+    nm_gather *gather = processes->gather;
+    const nm_ring_process *shared = tracked->shared;
+    nm_definition definition = {.kind = NM_DEFINE_PROCESS, .id = tracked->number};
+    nm_status status = intern_host(processes, err);
+
+    if (status == NM_OK)
+        status = intern_command(processes, shared, &definition.process.command, err);
+    tracked->run_mode = atomic_load_explicit(&shared->run_mode, memory_order_relaxed); /* a number of its own */
+    definition.process.parent_id = tracked->parent_id;
+    definition.process.pid = tracked->pid;
+    definition.process.host = processes->host_id;
+    definition.process.rank = shared->rank;
+    definition.process.local_rank = shared->local_rank;
+    definition.process.world_size = shared->world_size;
+    definition.process.run_mode = tracked->run_mode;
+    definition.process.begin_ns = nm_clock_to_ns(gather->folder->session, shared->begin_ticks);
+    return status == NM_OK ? nm_trace_writer_define(gather->writer, &definition, err) : status;
+}
+
+/* Who has the same pid and the same start as `tracked` was replaced by it. */
+static void note_family(nm_processes *processes, nm_tracked *tracked)
+{
+    const uint64_t *index = nm_map_get(&processes->by_pid, (nm_key){0, (uint64_t)tracked->pid});
+    nm_tracked *before = index == NULL ? NULL : &processes->items[*index];
+
+    tracked->parent_id = tracked->shared->parent_number;
+    if (before != NULL && before->start_time == tracked->start_time && before->number < tracked->number) {
+        before->is_replaced = true;
+        if (tracked->parent_id == 0)
+            tracked->parent_id = before->parent_id;
+        return;
+    }
+    index = nm_map_get(&processes->by_pid, (nm_key){0, (uint64_t)tracked->shared->parent_pid});
+    if (tracked->parent_id == 0 && index != NULL)
+        tracked->parent_id = processes->items[*index].number;
+    if (tracked->parent_id == tracked->number)
+        tracked->parent_id = 0;
+}
+
+static nm_status track(nm_processes *processes, nm_tracked tracked, nm_error *err)
+{
+    nm_status status =
+        nm_array_grow(&processes->items, &processes->capacity, processes->count + 1, sizeof *processes->items, err);
+
+    if (status != NM_OK) {
+        unmap(processes, &tracked);
+        return status;
+    }
+    note_family(processes, &tracked);
+    processes->items[processes->count] = tracked;
+    status = nm_map_put(&processes->by_pid, (nm_key){0, (uint64_t)tracked.pid}, processes->count, err);
+    processes->count++;
+    processes->live_count++;
+    if (status == NM_OK && tracked.shared->is_forked)
+        status = nm_unify_fork(&processes->gather->unify, tracked.number, tracked.parent_id, err);
+    return status == NM_OK ? define(processes, &processes->items[processes->count - 1], err) : status;
+}
+
+/* NM_END: its file is not there, or not whole yet. */
+static nm_status open_process(nm_processes *processes, uint64_t number, nm_error *err)
+{
+    nm_folder *folder = processes->gather->folder;
+    nm_tracked tracked = {.number = number};
+    void *data = NULL;
+    nm_status status = nm_folder_map(folder, 'p', number, sizeof(nm_ring_process), &data, &tracked.map_bytes, err);
+
+    if (status != NM_OK)
+        return status;
+    nm_ring_process *shared = data;
+    /* acquire: pairs with the release of the process that has filled the rest */
+    if (__atomic_load_n(&shared->ready, __ATOMIC_ACQUIRE) != NM_RING_PROCESS_MAGIC ||
+        shared->magic != NM_RING_PROCESS_MAGIC || shared->number != number) {
+        nm_folder_unmap(folder, data, tracked.map_bytes);
+        return NM_END;
+    }
+    tracked.shared = shared;
+    tracked.pid = shared->pid;
+    tracked.start_time = shared->start_time;
+    return track(processes, tracked, err);
+}
+
+static nm_status retry_missing(nm_processes *processes, nm_error *err)
+{
+    size_t kept = 0;
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < processes->missing_count; i++) {
+        nm_status found = status == NM_OK ? open_process(processes, processes->missing[i], err) : status;
+
+        if (found != NM_OK)
+            processes->missing[kept++] = processes->missing[i];
+        if (found != NM_OK && found != NM_END)
+            status = found;
+    }
+    processes->missing_count = kept;
+    return status;
+}
+
+nm_status nm_processes_find(nm_processes *processes, nm_error *err)
+{
+    /* relaxed: the number says that a file is coming; its content has its own release */
+    uint64_t last = atomic_load_explicit(&processes->gather->folder->session->process_count, memory_order_relaxed);
+    nm_status status = retry_missing(processes, err);
+
+    if (last - processes->numbers_seen > NEW_PROCESSES_MAX)
+        return status;
+    while (processes->numbers_seen < last && status == NM_OK) {
+        uint64_t number = processes->numbers_seen + 1;
+
+        status = open_process(processes, number, err);
+        if (status == NM_END) {
+            status = nm_array_grow(&processes->missing, &processes->missing_capacity, processes->missing_count + 1,
+                                   sizeof *processes->missing, err);
+            if (status == NM_OK)
+                processes->missing[processes->missing_count++] = number;
+        }
+        if (status == NM_OK)
+            processes->numbers_seen = number;
+    }
+    return status;
+}
+
+/* ---- Watching ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t said_end(const nm_tracked *tracked)
+{
+    /* acquire: pairs with the release of the process; status and time come with it */
+    return atomic_load_explicit(&tracked->shared->end_kind, memory_order_acquire);
+}
+
+static bool has_died(const nm_processes *processes, const nm_tracked *tracked)
+{
+    if (tracked->is_replaced || (processes->ends_when_said && said_end(tracked) != 0))
+        return true;
+    return !nm_process_is_alive(tracked->pid, tracked->start_time);
+}
+
+nm_status nm_processes_check(nm_processes *processes, nm_error *err)
+{
+    nm_gather *gather = processes->gather;
+    nm_status status = NM_OK;
+
+    processes->pass++;
+    for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++) {
+        nm_tracked *tracked = &processes->items[i];
+
+        if (tracked->shared == NULL || tracked->is_dead)
+            continue;
+        if (atomic_load_explicit(&tracked->shared->run_mode, memory_order_relaxed) != tracked->run_mode)
+            status = define(processes, tracked, err);
+        if (has_died(processes, tracked)) {
+            tracked->is_dead = true;
+            tracked->dead_pass = processes->pass;
+            tracked->dead_ticks = nm_clock_ticks(gather->folder->session->clock_kind);
+            processes->live_count--;
+            processes->dying_count++;
+        }
+    }
+    return status;
+}
+
+void nm_processes_mark_rings(nm_processes *processes)
+{
+    nm_gather *gather = processes->gather;
+
+    if (processes->dying_count == 0)
+        return;
+    for (size_t i = processes->first_open; i < processes->count; i++)
+        for (size_t j = 0; processes->items[i].is_dead && !processes->items[i].is_ended && j < gather->ring_count; j++)
+            if (gather->rings[j]->view.process_number == processes->items[i].number)
+                gather->rings[j]->is_dead = true;
+}
+
+void nm_processes_reaped(nm_processes *processes, int64_t pid, int wait_status)
+{
+    nm_map_put(&processes->reaped, (nm_key){0, (uint64_t)pid}, (uint64_t)wait_status, NULL);
+}
+
+/* ---- Ending -------------------------------------------------------------------------------------------------------- */
+
+static bool are_rings_empty(const nm_processes *processes, uint64_t number)
+{
+    const nm_gather *gather = processes->gather;
+
+    for (size_t i = 0; i < gather->ring_count; i++)
+        if (gather->rings[i]->view.process_number == number && !nm_gather_is_empty(gather->rings[i]))
+            return false;
+    return true;
+}
+
+/* How it ended: the kernel's word where we have it, else its own. A process that said nothing was killed. */
+static void find_end(nm_processes *processes, const nm_tracked *tracked, nm_event *event)
+{
+    uint64_t said = said_end(tracked), pid = (uint64_t)tracked->pid, status = 0;
+
+    event->detail = NM_PROCESS_SIGNAL;
+    event->error_code = -1;
+    if (said != 0) {
+        event->detail = said - 1;
+        event->error_code =
+            atomic_load_explicit(&tracked->shared->end_status, memory_order_relaxed); /* with end_kind */
+    }
+    if (tracked->is_replaced) {
+        event->detail = NM_PROCESS_EXEC;
+        event->error_code = 0;
+    } else if (nm_map_remove(&processes->reaped, (nm_key){0, pid}, &status) && event->detail != NM_PROCESS_EXEC) {
+        event->detail = WIFSIGNALED((int)status) ? NM_PROCESS_SIGNAL : NM_PROCESS_EXIT;
+        event->error_code = WIFSIGNALED((int)status) ? WTERMSIG((int)status) : WEXITSTATUS((int)status);
+    }
+}
+
+/* What it dropped where no ring, or no room in one, could say so. */
+static nm_status say_drops(nm_processes *processes, const nm_tracked *tracked, nm_error *err)
+{
+    nm_gather *gather = processes->gather;
+    nm_ring_process *shared = tracked->shared;
+    uint64_t dropped = atomic_load_explicit(&shared->dropped_count, memory_order_relaxed); /* it is dead */
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < gather->ring_count && status == NM_OK; i++)
+        if (gather->rings[i]->view.process_number == tracked->number)
+            status = nm_gather_say_drops(gather, gather->rings[i], err);
+    if (status == NM_OK && dropped > 0)
+        status = nm_gather_say_loss(gather, 0, atomic_load_explicit(&shared->drop_first_ticks, memory_order_relaxed),
+                                    atomic_load_explicit(&shared->drop_last_ticks, memory_order_relaxed), dropped,
+                                    NM_LOSS_NO_RING, err);
+    return status;
+}
+
+static nm_status write_end(nm_processes *processes, nm_tracked *tracked, nm_error *err)
+{
+    nm_gather *gather = processes->gather;
+    uint64_t ticks = atomic_load_explicit(&tracked->shared->end_ticks, memory_order_relaxed); /* with end_kind */
+    nm_event event = {.kind = NM_EVENT_PROCESS_END, .number = (int64_t)tracked->number};
+    nm_status status = say_drops(processes, tracked, err);
+
+    find_end(processes, tracked, &event);
+    event.time_ns = nm_clock_to_ns(gather->folder->session, ticks != 0 ? ticks : tracked->dead_ticks);
+    if (status == NM_OK)
+        status = nm_trace_writer_event(gather->writer, &event, err);
+    tracked->is_ended = true;
+    processes->dying_count--;
+    return status;
+}
+
+nm_status nm_processes_end(nm_processes *processes, size_t *ended_count, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++) {
+        nm_tracked *tracked = &processes->items[i];
+
+        /* A whole pass between its death and here: its rings have been looked for and read since. */
+        if (!tracked->is_dead || tracked->is_ended || tracked->dead_pass == processes->pass ||
+            !are_rings_empty(processes, tracked->number))
+            continue;
+        status = write_end(processes, tracked, err);
+        ++*ended_count;
+    }
+    return status;
+}
+
+nm_status nm_processes_leave(nm_processes *processes, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++) {
+        nm_tracked *tracked = &processes->items[i];
+        nm_event event = {.kind = NM_EVENT_PROCESS_END, .number = (int64_t)tracked->number};
+
+        if (tracked->is_ended || tracked->shared == NULL)
+            continue;
+        if (tracked->is_dead) {
+            status = write_end(processes, tracked, err);
+            continue;
+        }
+        status = say_drops(processes, tracked, err);
+        event.detail = NM_PROCESS_RUNNING;
+        event.time_ns = nm_clock_to_ns(processes->gather->folder->session,
+                                       nm_clock_ticks(processes->gather->folder->session->clock_kind));
+        if (status == NM_OK)
+            status = nm_trace_writer_event(processes->gather->writer, &event, err);
+        tracked->is_ended = true;
+    }
+    return status;
+}
+
+void nm_processes_written(nm_processes *processes)
+{
+    for (size_t i = processes->first_open; i < processes->count; i++) {
+        nm_tracked *tracked = &processes->items[i];
+
+        if (tracked->is_ended && tracked->shared != NULL) {
+            nm_gather_drop_rings(processes->gather, tracked->number);
+            nm_folder_remove_file(processes->gather->folder, 'p', tracked->number);
+            unmap(processes, tracked);
+        }
+    }
+    while (processes->first_open < processes->count && processes->items[processes->first_open].shared == NULL)
+        processes->first_open++;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The recorded processes: found by their files, defined, watched, and said to have ended, with what is known of how.
+ */
+#ifndef NM_DRAIN_PROCESS_H
+#define NM_DRAIN_PROCESS_H
+
+#include "drain/gather.h"
+
+typedef struct nm_tracked {
+    nm_ring_process *shared; /* mapped; NULL once it has ended and that is written */
+    size_t map_bytes;
+    uint64_t number;
+    int64_t pid;
+    uint64_t start_time;
+    int64_t run_mode;   /* as it was defined last */
+    uint64_t parent_id; /* process or 0 */
+    bool is_replaced;   /* by exec: another process file has the same pid and start */
+    bool is_dead;
+    bool is_ended;      /* its PROCESS_END was given to the writer */
+    uint64_t dead_pass; /* pass in which it was found dead */
+    uint64_t dead_ticks;
+} nm_tracked;
+
+typedef struct nm_processes {
+    nm_gather *gather; /* borrowed */
+    nm_tracked *items; /* owned; those that have not ended come in any order */
+    size_t count, capacity;
+    uint64_t *missing; /* numbers whose file is not there yet */
+    size_t missing_count, missing_capacity;
+    uint64_t numbers_seen;
+    nm_map by_pid;     /* pid -> index of the latest */
+    nm_map reaped;     /* pid -> wait status */
+    size_t first_open; /* items below it have all ended and are written */
+    size_t live_count;
+    size_t dying_count; /* dead, but not said to have ended */
+    uint64_t pass;
+    bool ends_when_said; /* a process that has said its end counts as ended although it runs on (npumem_stop) */
+    uint64_t host_id;    /* string */
+} nm_processes;
+
+void nm_processes_init(nm_processes *processes, nm_gather *gather);
+void nm_processes_fini(nm_processes *processes);
+
+/* Finds new processes and defines them. */
+nm_status nm_processes_find(nm_processes *processes, nm_error *err);
+
+/* Notes who has died, and defines again whose run mode has become known. */
+nm_status nm_processes_check(nm_processes *processes, nm_error *err);
+
+/* Tells the rings of dead processes that nobody will publish in them any more; after rings have been looked for. */
+void nm_processes_mark_rings(nm_processes *processes);
+
+/* How a child of ours ended, as waitpid says. */
+void nm_processes_reaped(nm_processes *processes, int64_t pid, int wait_status);
+
+/* Writes the end of each process that has died and whose rings have been released; *ended_count grows by those. */
+nm_status nm_processes_end(nm_processes *processes, size_t *ended_count, nm_error *err);
+
+/* The recording ends: what still runs is said to be running. */
+nm_status nm_processes_leave(nm_processes *processes, nm_error *err);
+
+/* A block has been written: forgets the files of those whose end stands in it. */
+void nm_processes_written(nm_processes *processes);
+
+/* Does the process exist that had this pid since then? */
+bool nm_process_is_alive(int64_t pid, uint64_t start_time);
+
+#endif

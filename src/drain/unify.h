@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Gives things the numbers of the trace. In a ring, a heap, a device and a stack have numbers of their process or thread;
+ * in the trace all processes share one table of each, and equal frames and stacks are one. Every new thing becomes a
+ * definition, and an ALIAS says how the rings call it, for a recovery.
+ */
+#ifndef NM_DRAIN_UNIFY_H
+#define NM_DRAIN_UNIFY_H
+
+#include "base/map.h"
+#include "base/strings.h"
+#include "drain/namer.h"
+#include "drain/view.h"
+#include "trace/block.h"
+
+/* How one thread's own stack numbers are called in the trace; 0: not known. */
+typedef struct nm_stack_table {
+    uint64_t *ids; /* owned; by local number - 1 */
+    size_t count, capacity;
+} nm_stack_table;
+
+typedef struct nm_module_range { /* where a module lies in a process */
+    uint64_t base, end;
+    uint32_t path; /* nm_strings number */
+    uint64_t inode, device;
+} nm_module_range;
+
+typedef struct nm_space { /* the modules of a process, by address */
+    nm_module_range *items;
+    size_t count, capacity;
+    uint64_t parent_number; /* of a forked process: what it does not know, its parent knew */
+} nm_space;
+
+typedef struct nm_unify {
+    nm_trace_writer *writer; /* borrowed */
+    const nm_namer *namer;   /* borrowed, or NULL: frames stay module and offset */
+
+    nm_strings strings;
+    nm_map heaps, devices; /* (process, local number) -> number */
+    nm_map frames;         /* (module, offset) -> number */
+    nm_map stacks;         /* (parent, frame) -> number */
+    nm_map thread_index;   /* thread -> index in threads */
+    nm_definition *threads;
+    size_t thread_count, thread_capacity;
+    nm_map space_index; /* process -> index in spaces */
+    nm_space *spaces;
+    size_t space_count, space_capacity;
+    nm_map module_index; /* (process, base) -> index in modules */
+    nm_definition *modules;
+    size_t module_total, module_capacity;
+    nm_key *frame_keys; /* of the frames that this unify made, in the order of their numbers */
+    size_t frame_total, frame_capacity;
+
+    /* A recovery goes on behind what the trace defines already: its first numbers, and who defines those again. */
+    uint64_t string_base, heap_count, device_count, module_count, frame_count, stack_count;
+    nm_status (*recall)(void *context, nm_definition_kind kind, uint64_t id, nm_error *err);
+    void *recall_context;
+} nm_unify;
+
+void nm_unify_init(nm_unify *unify, nm_trace_writer *writer, const nm_namer *namer);
+void nm_unify_fini(nm_unify *unify);
+
+/* The number of a text, defined when it is new; 0 for an empty one. */
+nm_status nm_unify_text(nm_unify *unify, nm_bytes text, uint64_t *id, nm_error *err);
+
+/* Says that `process` is a fork of `parent`: until it states a module of its own, it has its parent's. */
+nm_status nm_unify_fork(nm_unify *unify, uint64_t process, uint64_t parent, nm_error *err);
+
+/* Defines a thread, or names it anew. A thread that was never defined can not be named: nothing happens. */
+nm_status nm_unify_thread(nm_unify *unify, uint64_t process, uint64_t thread, int64_t tid, uint64_t ring_id,
+                          nm_bytes name, nm_error *err);
+nm_status nm_unify_thread_name(nm_unify *unify, uint64_t thread, nm_bytes name, nm_error *err);
+
+nm_status nm_unify_define_heap(nm_unify *unify, uint64_t process, const nm_ring_heap *heap, nm_bytes name,
+                               nm_error *err);
+nm_status nm_unify_define_device(nm_unify *unify, uint64_t process, const nm_ring_device *device, nm_bytes name,
+                                 nm_error *err);
+nm_status nm_unify_define_module(nm_unify *unify, uint64_t process, const nm_ring_module *module, nm_bytes path,
+                                 nm_error *err);
+
+/* The trace's numbers for a process's own; 0 stays 0. What is not defined yet gets its number now. */
+nm_status nm_unify_heap(nm_unify *unify, uint64_t process, uint64_t local_id, uint64_t *id, nm_error *err);
+nm_status nm_unify_device(nm_unify *unify, uint64_t process, uint64_t local_id, uint64_t *id, nm_error *err);
+
+/* Defines what a thread calls stack `local_id`: `addresses` are return addresses, innermost first. */
+nm_status nm_unify_define_stack(nm_unify *unify, uint64_t process, uint64_t thread, uint64_t local_id,
+                                const uint64_t *addresses, size_t depth, nm_stack_table *table, nm_error *err);
+
+/* Takes the answers that have come and defines those frames and modules again, with their names. */
+nm_status nm_unify_take_names(nm_unify *unify, nm_error *err);
+
+/* Remembers what a trace says already (recovery). */
+nm_status nm_unify_learn_module(nm_unify *unify, uint64_t process, const nm_module_range *range, nm_bytes path,
+                                nm_error *err);
+nm_status nm_stack_table_set(nm_stack_table *table, uint64_t local_id, uint64_t id, nm_error *err);
+void nm_stack_table_free(nm_stack_table *table);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/view.h"
+
+#include <string.h>
+
+static nm_slot *slot_at(const nm_view *view, uint64_t position)
+{
+    return (nm_slot *)((char *)view->ring + NM_RING_HEADER_BYTES) + (position & (view->slot_count - 1));
+}
+
+/* Called while the program may still be making the file: `magic` is stored last. */
+static bool is_whole(nm_ring *ring, size_t map_bytes)
+{
+    uint64_t magic = __atomic_load_n(&ring->magic, __ATOMIC_ACQUIRE); /* pairs with the release of whoever made it */
+    uint64_t slot_count = ring->slot_count;
+
+    return magic == NM_RING_MAGIC && slot_count >= 2 && (slot_count & (slot_count - 1)) == 0 &&
+           slot_count <= (map_bytes - NM_RING_HEADER_BYTES) / NM_RING_SLOT_BYTES;
+}
+
+nm_status nm_view_open(const nm_folder *folder, uint64_t number, nm_view *out, nm_error *err)
+{
+    void *data = NULL;
+    size_t bytes = 0;
+    nm_status status =
+        nm_folder_map(folder, 'r', number, NM_RING_HEADER_BYTES + 2 * sizeof(nm_slot), &data, &bytes, err);
+
+    if (status != NM_OK)
+        return status;
+    if (!is_whole(data, bytes)) {
+        nm_folder_unmap(folder, data, bytes);
+        return NM_END;
+    }
+    nm_ring *ring = data;
+    *out = (nm_view){.ring = ring,
+                     .map_bytes = bytes,
+                     .ring_id = number,
+                     .process_number = ring->process_number,
+                     .slot_count = ring->slot_count};
+    return NM_OK;
+}
+
+void nm_view_close(const nm_folder *folder, nm_view *view)
+{
+    if (view->ring != NULL)
+        nm_folder_unmap(folder, view->ring, view->map_bytes);
+    view->ring = NULL;
+}
+
+/* acquire: pairs with the release of the writer's last step; who sees `valid` sees the words */
+static uint64_t load_valid(const nm_view *view, uint64_t position)
+{
+    return atomic_load_explicit(&slot_at(view, position)->valid, memory_order_acquire);
+}
+
+static bool is_first(uint64_t valid, uint64_t position)
+{
+    unsigned count = valid >> 8 & 0xff;
+
+    return valid >> 16 == ((position + 1) & (UINT64_MAX >> 16)) && count >= 1 && count <= NM_RING_RECORD_SLOTS_MAX &&
+           (valid & 0xff) != NM_RING_MORE;
+}
+
+nm_view_state nm_view_read(const nm_view *view, uint64_t position, uint64_t head, uint64_t scratch[NM_VIEW_WORDS_MAX],
+                           nm_view_record *record)
+{
+    uint64_t valid = load_valid(view, position);
+
+    if (!is_first(valid, position))
+        return NM_VIEW_OPEN;
+    uint32_t slot_count = valid >> 8 & 0xff;
+    *record = (nm_view_record){.position = position,
+                               .slot_count = slot_count,
+                               .kind = valid & 0xff,
+                               .word_count = 7 * (size_t)slot_count,
+                               .words = slot_at(view, position)->word};
+    if (slot_count > head - position) {
+        record->slot_count = (uint32_t)(head - position);
+        return NM_VIEW_BAD;
+    }
+    if (slot_count == 1)
+        return NM_VIEW_READY;
+
+    for (uint32_t i = 0; i < slot_count; i++) {
+        if (i > 0 && load_valid(view, position + i) != nm_slot_valid(position + i, 0, NM_RING_MORE)) {
+            record->slot_count = i;
+            return NM_VIEW_BAD;
+        }
+        memcpy(scratch + 7 * (size_t)i, slot_at(view, position + i)->word, 7 * sizeof *scratch);
+    }
+    record->words = scratch;
+    return NM_VIEW_READY;
+}
+
+uint64_t nm_view_search(const nm_view *view, uint64_t from, uint64_t head)
+{
+    while (from < head && !is_first(load_valid(view, from), from))
+        from++;
+    return from;
+}
+
+nm_bytes nm_view_text(const nm_view_record *record, size_t head_bytes, uint64_t text_bytes, size_t max_bytes)
+{
+    size_t room = record->word_count * sizeof *record->words;
+    nm_bytes text = {(const uint8_t *)record->words + head_bytes, 0};
+
+    room = room > head_bytes ? room - head_bytes : 0;
+    text.len = text_bytes < room ? (size_t)text_bytes : room;
+    if (text.len > max_bytes)
+        text.len = max_bytes;
+    return text;
+}
