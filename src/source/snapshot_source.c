@@ -1,0 +1,706 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The source for memory snapshots of PyTorch and torch_npu. Two passes over the file: the first, while it is opened,
+ * checks it whole, collects names, the state at the end and the annotations, and finds out what the baseline was; the
+ * second hands out the entries of the trace. An input that cannot be read twice is copied to an unlinked file first.
+ *
+ * Numbers: strings, frames and stacks as the tables number them; one process; device n of those that occur is n, its
+ * heaps are 3n - 2 (driver), 3n - 1 (pool) and 3n (workspace). No thread: a snapshot names none.
+ *
+ * Every entry of a trace takes one seq, its place in the file, device after device. What is no entry takes none: the
+ * baseline, the state at the end, and the external annotations, which carry the seq of the entry they stand in front of
+ * (of no entry after the last). Three entries that describe a workspace block at the time of writing are entries too,
+ * but nothing that happened: they give a baseline allocation, and at their place nothing. An entry whose action is
+ * unknown becomes a mark with the action's name. An `annotate` entry is a range that ends where it begins.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "source/snapshot_baseline.h"
+#include "source/snapshot_reader.h"
+#include "source/source.h"
+
+#define PROCESS_ID      1
+#define ERROR_OOM_NPU   207001 /* ACL_ERROR_RT_MEMORY_ALLOCATION */
+#define ERROR_OOM_GPU   2      /* cudaErrorMemoryAllocation */
+#define PROTOCOL_BYTE   0x80
+#define PROTOCOLS_LATER 16 /* a first byte of this many protocols is taken for a pickle */
+
+typedef enum dialect { DIALECT_UNKNOWN, DIALECT_TORCH, DIALECT_CUDA, DIALECT_NPU } dialect;
+
+/* What is delivered, in this order. */
+typedef enum phase {
+    PHASE_STRINGS,
+    PHASE_FRAMES,
+    PHASE_STACKS,
+    PHASE_PROCESS,
+    PHASE_DEVICES,
+    PHASE_BASELINE,
+    PHASE_ENTRIES,
+    PHASE_STATE,
+    PHASE_END,
+} phase;
+
+typedef struct snapshot_source {
+    nm_source base;
+    int fd;
+    int spool_fd; /* owned, or -1 */
+    uint64_t size_bytes;
+
+    nm_snapshot_tables tables;
+    nm_snapshot_state_list list;
+    nm_snapshot_baseline baseline;
+    nm_snapshot_reader *reader;
+    dialect dialect;
+    uint64_t entry_count; /* found by the first pass */
+    int64_t base_us;      /* of time 0 */
+    bool has_times;
+    size_t string_count, stack_count; /* found by the first pass */
+    struct {
+        uint32_t *items; /* device number -> n, 0 where the device does not occur */
+        size_t count, capacity;
+    } devices;
+    uint32_t name_kind, name_driver, name_pool, name_workspace; /* strings */
+
+    phase phase;
+    size_t at;       /* in the phase: what comes next */
+    size_t block_at; /* PHASE_STATE: in the segment */
+    unsigned part;   /* PHASE_DEVICES: of the device */
+    size_t annotation_at;
+    uint64_t seq; /* of the next entry */
+    nm_snapshot_entry entry;
+    bool has_entry, is_second_half; /* `entry` waits; its first half has been delivered */
+} snapshot_source;
+
+typedef nm_status deliver(snapshot_source *source, nm_record *out, nm_error *err);
+
+/* ---- Definitions ------------------------------------------------------------------------------------------------- */
+
+static nm_status next_string(snapshot_source *source, nm_record *out, nm_error *err)
+{
+    (void)err;
+    if (source->at >= source->string_count)
+        return NM_END;
+    out->definition.kind = NM_DEFINE_STRING;
+    out->definition.id = ++source->at;
+    out->definition.string = nm_strings_get(&source->tables.strings, (uint32_t)source->at);
+    return NM_OK;
+}
+
+static nm_status next_frame(snapshot_source *source, nm_record *out, nm_error *err)
+{
+    (void)err;
+    if (source->at >= source->tables.frames.count)
+        return NM_END;
+    const nm_snapshot_frame *frame = &source->tables.frames.items[source->at++];
+    out->definition.kind = NM_DEFINE_FRAME;
+    out->definition.id = source->at;
+    out->definition.frame.function = frame->function;
+    out->definition.frame.file = frame->file;
+    out->definition.frame.line = frame->line;
+    return NM_OK;
+}
+
+static nm_status next_stack(snapshot_source *source, nm_record *out, nm_error *err)
+{
+    (void)err;
+    if (source->at >= source->stack_count)
+        return NM_END;
+    const nm_snapshot_stack *stack = &source->tables.stacks.items[source->at++];
+    out->definition.kind = NM_DEFINE_STACK;
+    out->definition.id = source->at;
+    out->definition.stack.parent_id = stack->parent;
+    out->definition.stack.frame_id = stack->frame;
+    return NM_OK;
+}
+
+static nm_status next_process(snapshot_source *source, nm_record *out, nm_error *err)
+{
+    (void)err;
+    if (source->at++ > 0)
+        return NM_END;
+    out->definition.kind = NM_DEFINE_PROCESS;
+    out->definition.id = PROCESS_ID;
+    out->definition.process.pid = NM_UNKNOWN_NUMBER;
+    out->definition.process.rank = NM_UNKNOWN_NUMBER;
+    out->definition.process.local_rank = NM_UNKNOWN_NUMBER;
+    out->definition.process.world_size = NM_UNKNOWN_NUMBER;
+    out->definition.process.run_mode = NM_UNKNOWN_NUMBER;
+    out->definition.process.begin_ns = NM_NO_TIME;
+    return NM_OK;
+}
+
+static uint64_t heap_of(const snapshot_source *source, uint32_t device, nm_heap_level level)
+{
+    uint64_t number = source->devices.items[device];
+
+    return 3 * number - (level == NM_LEVEL_DRIVER ? 2 : level == NM_LEVEL_POOL ? 1 : 0);
+}
+
+static void define_device(const snapshot_source *source, uint32_t device, nm_definition *out)
+{
+    out->kind = NM_DEFINE_DEVICE;
+    out->id = source->devices.items[device];
+    out->device.process_id = PROCESS_ID;
+    out->device.ordinal = device;
+    out->device.physical_ordinal = NM_UNKNOWN_NUMBER;
+    out->device.device_kind = source->name_kind;
+}
+
+static void define_heap(const snapshot_source *source, uint32_t device, nm_heap_level level, nm_definition *out)
+{
+    out->kind = NM_DEFINE_HEAP;
+    out->id = heap_of(source, device, level);
+    out->heap.process_id = PROCESS_ID;
+    out->heap.device_id = source->devices.items[device];
+    out->heap.level = level;
+    out->heap.name = level == NM_LEVEL_DRIVER ? source->name_driver
+                     : level == NM_LEVEL_POOL ? source->name_pool
+                                              : source->name_workspace;
+    out->heap.size_basis = level == NM_LEVEL_DRIVER ? NM_BASIS_BLOCK : NM_BASIS_REQUESTED;
+}
+
+/* For each device that occurs: itself, its driver heap, its pool, and its workspace if it has one. */
+static nm_status next_device(snapshot_source *source, nm_record *out, nm_error *err)
+{
+    static const nm_heap_level levels[] = {NM_LEVEL_DRIVER, NM_LEVEL_POOL, NM_LEVEL_WORKSPACE};
+
+    (void)err;
+    while (source->at < source->devices.count) {
+        uint32_t device = (uint32_t)source->at;
+        const nm_baseline_device *info = &source->baseline.devices.items[device];
+        unsigned part = source->part++;
+
+        if (!info->is_used || part > 3 || (part == 3 && !info->has_workspace)) {
+            source->at++;
+            source->part = 0;
+            continue;
+        }
+        if (part == 0)
+            define_device(source, device, &out->definition);
+        else
+            define_heap(source, device, levels[part - 1], &out->definition);
+        return NM_OK;
+    }
+    return NM_END;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
+
+static int64_t time_of(const snapshot_source *source, bool has_time, int64_t time_us)
+{
+    return has_time ? (time_us - source->base_us) * 1000 : NM_NO_TIME;
+}
+
+static nm_status next_baseline(snapshot_source *source, nm_record *out, nm_error *err)
+{
+    (void)err;
+    if (source->at >= source->baseline.items.count)
+        return NM_END;
+
+    const nm_baseline_item *item = &source->baseline.items.items[source->at++];
+    bool is_driver = item->kind <= NM_BASELINE_WORKSPACE_SEGMENT;
+    bool is_workspace = item->kind == NM_BASELINE_WORKSPACE;
+    bool is_pool_segment = item->kind == NM_BASELINE_SEGMENT || item->kind == NM_BASELINE_MAPPED;
+    nm_heap_level level = is_driver ? NM_LEVEL_DRIVER : is_workspace ? NM_LEVEL_WORKSPACE : NM_LEVEL_POOL;
+    out->kind = NM_RECORD_EVENT;
+    out->event = (nm_event){
+        .kind = item->kind == NM_BASELINE_MAPPED ? NM_EVENT_MAP : NM_EVENT_ALLOC,
+        .time_ns = NM_NO_TIME,
+        .flags = NM_FLAG_BASELINE | (item->has_stream ? NM_FLAG_STREAM : 0) | (is_pool_segment ? NM_FLAG_SEGMENT : 0) |
+                 (item->is_pending ? NM_FLAG_PENDING : 0),
+        .heap_id = heap_of(source, item->device, level),
+        .address = item->address,
+        .requested_bytes = item->kind == NM_BASELINE_MAPPED ? 0 : item->size_bytes,
+        .block_bytes = item->block_bytes,
+        .stack_id = item->stack,
+        .stream = item->stream,
+        .policy = item->pool,
+    };
+    return NM_OK;
+}
+
+/* How the actions of a trace are called here; those that are not listed are marks. */
+static const struct {
+    nm_event_kind kind;
+    nm_heap_level level;
+    bool has_requested, has_block; /* size goes there */
+    uint64_t flags;
+} actions[] = {
+    [NM_SNAPSHOT_ALLOC] = {NM_EVENT_ALLOC, NM_LEVEL_POOL, true, false, 0},
+    [NM_SNAPSHOT_FREE_REQUESTED] = {NM_EVENT_FREE_REQUESTED, NM_LEVEL_POOL, false, false, 0},
+    [NM_SNAPSHOT_FREE_COMPLETED] = {NM_EVENT_FREE, NM_LEVEL_POOL, false, false, 0},
+    [NM_SNAPSHOT_FREE] = {NM_EVENT_FREE, NM_LEVEL_POOL, false, false, 0},
+    [NM_SNAPSHOT_SEGMENT_ALLOC] = {NM_EVENT_ALLOC, NM_LEVEL_DRIVER, true, true, NM_FLAG_SEGMENT},
+    [NM_SNAPSHOT_SEGMENT_FREE] = {NM_EVENT_FREE, NM_LEVEL_DRIVER, false, false, 0},
+    [NM_SNAPSHOT_SEGMENT_MAP] = {NM_EVENT_MAP, NM_LEVEL_DRIVER, false, true, NM_FLAG_SEGMENT},
+    [NM_SNAPSHOT_SEGMENT_UNMAP] = {NM_EVENT_UNMAP, NM_LEVEL_DRIVER, false, true, 0},
+    [NM_SNAPSHOT_OOM] = {NM_EVENT_ALLOC_FAILED, NM_LEVEL_POOL, true, false, 0},
+    [NM_SNAPSHOT_WORKSPACE] = {0, 0, false, false, 0},
+};
+
+static int64_t oom_code(const snapshot_source *source)
+{
+    return source->dialect == DIALECT_NPU ? ERROR_OOM_NPU : source->dialect == DIALECT_CUDA ? ERROR_OOM_GPU : 0;
+}
+
+static nm_event event_of(const snapshot_source *source, const nm_snapshot_entry *entry)
+{
+    nm_event_kind kind = actions[entry->action].kind;
+    nm_event event = {
+        .seq = source->seq,
+        .kind = kind != NM_EVENT_NONE ? kind : NM_EVENT_MARK,
+        .time_ns = time_of(source, entry->has_time, entry->time_us),
+    };
+
+    if (kind == NM_EVENT_NONE) {
+        event.name_id = entry->action_text;
+        return event;
+    }
+    event.flags = actions[entry->action].flags | (entry->has_stream ? NM_FLAG_STREAM : 0);
+    event.heap_id = heap_of(source, entry->device, actions[entry->action].level);
+    event.address = kind == NM_EVENT_ALLOC_FAILED ? 0 : entry->address;
+    event.requested_bytes = actions[entry->action].has_requested ? entry->size_bytes : 0;
+    event.block_bytes = actions[entry->action].has_block ? entry->size_bytes : 0;
+    event.stack_id = entry->stack;
+    event.stream = entry->stream;
+    if (kind == NM_EVENT_ALLOC || kind == NM_EVENT_ALLOC_FAILED)
+        event.policy = entry->pool;
+    if (kind == NM_EVENT_ALLOC_FAILED) {
+        event.free_bytes = entry->device_free_bytes;
+        event.error_code = oom_code(source);
+    }
+    return event;
+}
+
+static nm_event range_event(const snapshot_source *source, bool is_end, uint64_t name, uint32_t device, int64_t number)
+{
+    bool is_known = device < source->devices.count && source->devices.items[device] != 0;
+
+    return (nm_event){
+        .seq = source->seq,
+        .kind = is_end ? NM_EVENT_RANGE_END : NM_EVENT_RANGE_BEGIN,
+        .name_id = is_end ? 0 : name,
+        .number = number,
+        .detail = is_end ? 0 : NM_RANGE_ANNOTATION,
+        .device_id = is_known ? source->devices.items[device] : 0,
+    };
+}
+
+static nm_event annotation_event(const snapshot_source *source, const nm_snapshot_annotation *annotation)
+{
+    nm_event event = range_event(source, annotation->is_end, annotation->name, annotation->device, annotation->number);
+
+    event.time_ns = time_of(source, annotation->has_time, annotation->time_us);
+    return event;
+}
+
+/* Is the next annotation to be delivered before the entry that waits? They are in order of device and time, as the
+ * entries are; without times there is no place for them but the end. */
+static bool annotation_comes_first(const snapshot_source *source)
+{
+    if (source->annotation_at >= source->list.annotations.count)
+        return false;
+    if (!source->has_entry)
+        return true;
+
+    const nm_snapshot_annotation *annotation = &source->list.annotations.items[source->annotation_at];
+    if (!source->entry.has_time || !annotation->has_time || annotation->device > source->entry.device)
+        return false;
+    return annotation->device < source->entry.device || annotation->time_us <= source->entry.time_us;
+}
+
+static nm_status read_entry(snapshot_source *source, nm_error *err)
+{
+    nm_status status = nm_snapshot_reader_next(source->reader, &source->entry, err);
+
+    if (status == NM_END && source->seq != source->entry_count)
+        return nm_fail(err, NM_ERR_FORMAT, source->size_bytes, "the file changed while it was read");
+    if (status != NM_OK)
+        return status == NM_END ? NM_OK : status;
+    if (source->seq >= source->entry_count || source->tables.stacks.count != source->stack_count ||
+        source->tables.strings.count != source->string_count || source->entry.device >= source->devices.count ||
+        source->devices.items[source->entry.device] == 0)
+        return nm_fail(err, NM_ERR_FORMAT, nm_snapshot_reader_offset(source->reader),
+                       "the file changed while it was read");
+    source->has_entry = true;
+    return NM_OK;
+}
+
+/* An `annotate` entry: two events at one place. */
+static nm_event annotate_event(snapshot_source *source)
+{
+    const nm_snapshot_entry *entry = &source->entry;
+    int64_t number = (int64_t)(source->list.annotations.count + 1 + source->seq);
+    nm_event event = range_event(source, source->is_second_half, entry->action_text, entry->device, number);
+
+    event.time_ns = time_of(source, entry->has_time, entry->time_us);
+    source->is_second_half = !source->is_second_half;
+    return event;
+}
+
+static nm_status next_entry(snapshot_source *source, nm_record *out, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    out->kind = NM_RECORD_EVENT;
+    while (status == NM_OK) {
+        if (!source->has_entry)
+            status = read_entry(source, err);
+        if (status == NM_OK && annotation_comes_first(source)) {
+            out->event = annotation_event(source, &source->list.annotations.items[source->annotation_at++]);
+            return NM_OK;
+        }
+        if (status != NM_OK || !source->has_entry)
+            break;
+
+        bool is_silent = source->entry.is_workspace;
+        if (source->entry.action == NM_SNAPSHOT_ANNOTATE)
+            out->event = annotate_event(source);
+        else
+            out->event = event_of(source, &source->entry);
+        if (source->is_second_half)
+            return NM_OK;
+        source->has_entry = false;
+        source->seq++;
+        if (!is_silent)
+            return NM_OK;
+    }
+    return status != NM_OK ? status : NM_END;
+}
+
+/* ---- The state at the end ---------------------------------------------------------------------------------------- */
+
+static nm_event segment_event(const snapshot_source *source, const nm_snapshot_segment *segment)
+{
+    uint64_t occupied = 0;
+
+    for (size_t i = 0; i < segment->block_count; i++) {
+        const nm_snapshot_block *block = &source->list.blocks.items[segment->first_block + i];
+        occupied += block->state != NM_SNAPSHOT_INACTIVE ? block->size_bytes : 0;
+    }
+    return (nm_event){
+        .kind = NM_EVENT_STATE_SEGMENT,
+        .address = segment->address,
+        .block_bytes = segment->total_bytes,
+        .size_bytes = occupied,
+        .stack_id = segment->stack,
+    };
+}
+
+static nm_event block_event(const nm_snapshot_block *block)
+{
+    return (nm_event){
+        .kind = NM_EVENT_STATE_BLOCK,
+        .flags = block->state == NM_SNAPSHOT_INACTIVE  ? NM_FLAG_IDLE
+                 : block->state == NM_SNAPSHOT_PENDING ? NM_FLAG_PENDING
+                                                       : 0,
+        .address = block->address,
+        .block_bytes = block->size_bytes,
+        .requested_bytes = block->requested_bytes,
+        .stack_id = block->stack,
+    };
+}
+
+/* Each segment, and after it its blocks. Both name the heap that the blocks belong to. */
+static nm_status next_state(snapshot_source *source, nm_record *out, nm_error *err)
+{
+    (void)err;
+    if (source->at >= source->list.segments.count)
+        return NM_END;
+
+    const nm_snapshot_segment *segment = &source->list.segments.items[source->at];
+    nm_event event = source->block_at == 0
+                         ? segment_event(source, segment)
+                         : block_event(&source->list.blocks.items[segment->first_block + source->block_at - 1]);
+    event.seq = source->seq;
+    event.time_ns = NM_NO_TIME;
+    event.heap_id = heap_of(source, segment->device, segment->is_workspace ? NM_LEVEL_WORKSPACE : NM_LEVEL_POOL);
+    event.policy = segment->pool;
+    event.stream = segment->stream;
+    event.flags |= segment->has_stream ? NM_FLAG_STREAM : 0;
+    if (source->block_at++ >= segment->block_count) {
+        source->at++;
+        source->block_at = 0;
+    }
+    out->kind = NM_RECORD_EVENT;
+    out->event = event;
+    return NM_OK;
+}
+
+static nm_status source_next(nm_source *base, nm_record *out, nm_error *err)
+{
+    static deliver *const phases[PHASE_END] = {next_string, next_frame,    next_stack, next_process,
+                                               next_device, next_baseline, next_entry, next_state};
+    snapshot_source *source = (snapshot_source *)base;
+
+    while (source->phase < PHASE_END) {
+        *out = (nm_record){.kind = NM_RECORD_DEFINITION};
+        nm_status status = phases[source->phase](source, out, err);
+        if (status != NM_END)
+            return status;
+        source->phase++;
+        source->at = 0;
+    }
+    return NM_END;
+}
+
+/* ---- The first pass ---------------------------------------------------------------------------------------------- */
+
+static int compare_annotations(const void *left, const void *right)
+{
+    const nm_snapshot_annotation *a = left;
+    const nm_snapshot_annotation *b = right;
+
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->time_us != b->time_us)
+        return a->time_us < b->time_us ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/*
+ * Puts the annotations in order and pairs them: an END belongs to the latest START of its device and name that is not
+ * paired yet, and gets its number. The file's own order decides between equal times.
+ */
+static nm_status order_annotations(snapshot_source *source, nm_error *err)
+{
+    nm_snapshot_annotation *items = source->list.annotations.items;
+    size_t count = source->list.annotations.count;
+    nm_map open = {0}; /* (device, name) -> 1 + index of the latest START not paired */
+    uint32_t *outer = calloc(count + 1, sizeof *outer);
+    nm_status status = outer != NULL ? NM_OK : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+
+    for (size_t i = 0; i < count && status == NM_OK; i++)
+        items[i].number = (uint32_t)(i + 1);
+    if (count > 0 && status == NM_OK)
+        qsort(items, count, sizeof *items, compare_annotations);
+    for (size_t i = 0; i < count && status == NM_OK; i++) {
+        nm_key key = {items[i].device, items[i].name};
+        uint64_t *latest = nm_map_get(&open, key);
+
+        items[i].number = (uint32_t)(i + 1);
+        if (!items[i].is_end) {
+            outer[i] = latest != NULL ? (uint32_t)*latest : 0;
+            status = nm_map_put(&open, key, i + 1, err);
+        } else if (latest != NULL && *latest != 0) {
+            items[i].number = (uint32_t)*latest;
+            *latest = outer[*latest - 1];
+        }
+    }
+    free(outer);
+    nm_map_free(&open);
+    return status;
+}
+
+static void note_time(snapshot_source *source, bool has_time, int64_t time_us)
+{
+    if (has_time && (!source->has_times || time_us < source->base_us))
+        source->base_us = time_us;
+    source->has_times = source->has_times || has_time;
+}
+
+static nm_status first_pass(snapshot_source *source, nm_error *err)
+{
+    nm_snapshot_entry entry;
+    bool is_npu = false;
+    nm_status status =
+        nm_snapshot_reader_new(source->fd, source->size_bytes, &source->tables, &source->list, &source->reader, err);
+
+    while (status == NM_OK && (status = nm_snapshot_reader_next(source->reader, &entry, err)) == NM_OK) {
+        source->entry_count++;
+        is_npu = is_npu || entry.action == NM_SNAPSHOT_WORKSPACE;
+        note_time(source, entry.has_time, entry.time_us);
+        status = nm_snapshot_baseline_entry(&source->baseline, &entry, err);
+    }
+    nm_snapshot_reader_free(source->reader);
+    source->reader = NULL;
+    if (status != NM_END)
+        return status;
+
+    is_npu = is_npu || (source->entry_count > 0 && !source->has_times && !source->list.has_settings);
+    source->dialect = is_npu                           ? DIALECT_NPU
+                      : source->list.has_cuda_settings ? DIALECT_CUDA
+                      : source->list.has_settings      ? DIALECT_TORCH
+                                                       : DIALECT_UNKNOWN;
+    if (!source->has_times && source->list.annotations.count > 0)
+        for (size_t i = 0; i < source->list.annotations.count; i++)
+            note_time(source, source->list.annotations.items[i].has_time, source->list.annotations.items[i].time_us);
+    return nm_snapshot_baseline_finish(&source->baseline, &source->list, err);
+}
+
+static nm_status number_devices(snapshot_source *source, nm_error *err)
+{
+    uint32_t number = 0;
+    nm_status status = nm_array_grow(&source->devices.items, &source->devices.capacity, source->baseline.devices.count,
+                                     sizeof *source->devices.items, err);
+
+    if (status != NM_OK)
+        return status;
+    source->devices.count = source->baseline.devices.count;
+    for (size_t i = 0; i < source->devices.count; i++)
+        source->devices.items[i] = source->baseline.devices.items[i].is_used ? ++number : 0;
+    return NM_OK;
+}
+
+static nm_status intern(snapshot_source *source, const char *text, uint32_t *number, nm_error *err)
+{
+    return nm_strings_intern(&source->tables.strings, (nm_bytes){(const uint8_t *)text, strlen(text)}, number, err);
+}
+
+static nm_status make_names(snapshot_source *source, nm_error *err)
+{
+    const char *kind = source->dialect == DIALECT_NPU ? "npu" : source->dialect == DIALECT_CUDA ? "gpu" : "device";
+    nm_status status = intern(source, kind, &source->name_kind, err);
+
+    if (status == NM_OK)
+        status = intern(source, "device memory", &source->name_driver, err);
+    if (status == NM_OK)
+        status = intern(source, "caching pool", &source->name_pool, err);
+    if (status == NM_OK)
+        status = intern(source, "workspace", &source->name_workspace, err);
+    source->string_count = source->tables.strings.count;
+    source->stack_count = source->tables.stacks.count;
+    return status;
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+static bool source_matches(nm_bytes head)
+{
+    return head.len >= 2 && head.data[0] == PROTOCOL_BYTE && head.data[1] >= 2 && head.data[1] < PROTOCOLS_LATER;
+}
+
+/* An unlinked file of the temporary folder. */
+static nm_status open_spool(int *fd, nm_error *err)
+{
+    char path[PATH_MAX];
+    const char *folder = getenv("TMPDIR");
+
+    if (folder == NULL || folder[0] == 0)
+        folder = "/tmp";
+    if (snprintf(path, sizeof path, "%s/npumem-XXXXXX", folder) >= (int)sizeof path)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the path of the temporary folder is too long");
+    *fd = mkostemp(path, O_CLOEXEC);
+    if (*fd < 0)
+        return nm_fail_errno(err, errno, "cannot make a temporary file in %.60s", folder);
+    unlink(path);
+    return NM_OK;
+}
+
+/* What comes through a pipe is copied, since it is needed twice. */
+static nm_status spool(snapshot_source *source, int fd, nm_bytes head, nm_error *err)
+{
+    enum { CHUNK_BYTES = 1 << 18 };
+    uint8_t *chunk = malloc(CHUNK_BYTES);
+    size_t got = 1;
+    nm_status status =
+        chunk != NULL ? open_spool(&source->spool_fd, err) : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+
+    if (status == NM_OK)
+        status = nm_io_write(source->spool_fd, head.data, head.len, err);
+    source->size_bytes = head.len;
+    while (status == NM_OK && got > 0) {
+        status = nm_io_read(fd, chunk, CHUNK_BYTES, &got, err);
+        if (status == NM_OK)
+            status = nm_io_write(source->spool_fd, chunk, got, err);
+        source->size_bytes += status == NM_OK ? got : 0;
+    }
+    source->fd = source->spool_fd;
+    free(chunk);
+    return status;
+}
+
+static nm_status find_input(snapshot_source *source, int fd, nm_bytes head, nm_error *err)
+{
+    struct stat info;
+
+    if (fstat(fd, &info) != 0)
+        return nm_fail_errno(err, errno, "cannot read");
+    if (!S_ISREG(info.st_mode))
+        return spool(source, fd, head, err);
+    source->fd = fd;
+    source->size_bytes = (uint64_t)info.st_size;
+    return NM_OK;
+}
+
+static void source_close(nm_source *base)
+{
+    snapshot_source *source = (snapshot_source *)base;
+
+    nm_snapshot_reader_free(source->reader);
+    nm_snapshot_tables_free(&source->tables);
+    nm_snapshot_state_list_free(&source->list);
+    nm_snapshot_baseline_free(&source->baseline);
+    free(source->devices.items);
+    nm_io_close(source->spool_fd);
+    free(source);
+}
+
+static nm_status source_open(int fd, nm_bytes head, nm_source **out, nm_error *err)
+{
+    snapshot_source *source = calloc(1, sizeof *source);
+
+    *out = NULL;
+    if (source == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    source->base.type = &nm_snapshot_source_type;
+    source->spool_fd = -1;
+
+    nm_status status = find_input(source, fd, head, err);
+    if (status == NM_OK)
+        status = nm_snapshot_tables_init(&source->tables, err);
+    if (status == NM_OK)
+        status = first_pass(source, err);
+    if (status == NM_OK)
+        status = number_devices(source, err);
+    if (status == NM_OK)
+        status = make_names(source, err);
+    if (status == NM_OK)
+        status = order_annotations(source, err);
+    if (status == NM_OK)
+        status = nm_snapshot_reader_new(source->fd, source->size_bytes, &source->tables, NULL, &source->reader, err);
+    if (status != NM_OK) {
+        source_close(&source->base);
+        return status;
+    }
+    *out = &source->base;
+    return NM_OK;
+}
+
+static void source_summary(const nm_source *base, nm_source_summary_data *out)
+{
+    const snapshot_source *source = (const snapshot_source *)base;
+
+    *out = (nm_source_summary_data){
+        .kind = source->dialect == DIALECT_NPU ? "torch_npu snapshot" : "torch snapshot",
+        .order_kind = NM_ORDER_FILE,
+        .start_realtime_ns = source->has_times ? source->base_us * 1000 : NM_NO_TIME,
+        .events_seen = source->entry_count,
+        .events_ingested = source->seq,
+        .is_finished = true,
+        .is_complete = true,
+    };
+}
+
+static uint64_t source_position(const nm_source *base)
+{
+    return nm_snapshot_reader_offset(((const snapshot_source *)base)->reader);
+}
+
+const nm_source_type nm_snapshot_source_type = {
+    .name = "snapshot",
+    .matches = source_matches,
+    .open = source_open,
+    .next = source_next,
+    .summary = source_summary,
+    .position = source_position,
+    .close = source_close,
+};
