@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of mapped code. A scan makes a new table and puts it in the place of the old one; who reads a table says so by
+ * a hazard pointer, and a table is unmapped when it is neither current nor read. One thread scans at a time, and no other
+ * waits for it: a stack that needs the scan is then taken for what it is worth and looked at again next time.
+ */
+#include "record/modules.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "record/text.h"
+#include "record/writer.h"
+
+#define MAPS_FIRST_BYTES  (256u << 10)
+#define MAPS_BYTES_MAX    (64u << 20)
+#define SCAN_PAUSE_NS     INT64_C(10000000)   /* at least so long between two scans */
+#define SCAN_SHARE        20                  /* and at least so many times the last one's duration */
+#define SCAN_AGE_NS       INT64_C(1000000000) /* a new stack looks again at a table that is older */
+#define CODE_BEFORE_BYTES 8                   /* of code looked at before and after a return address */
+#define CODE_BYTES        16
+#define CODE_BATCH        16
+
+enum { NOT_SENT = 0, SENDING = 1, SENT = 2 };
+
+typedef struct nm_mapping {
+    uintptr_t begin, end;
+    bool is_readable, is_writable, is_executable;
+    uint64_t offset, device, inode;
+    const char *path; /* not terminated; points into the text */
+    size_t path_bytes;
+} nm_mapping;
+
+typedef struct nm_module {
+    uintptr_t begin, end; /* of the code */
+    uintptr_t base;       /* where offset 0 of the file is */
+    uint64_t device, inode;
+    const char *path; /* in the table's text */
+    size_t path_bytes;
+    _Atomic uint32_t sent;
+} nm_module;
+
+struct nm_module_table {
+    size_t mapped_bytes;
+    char *text; /* /proc/self/maps as it was; the paths lie in it */
+    size_t text_bytes;
+    nm_module_table *next_retired;
+    size_t count;
+    nm_module modules[]; /* by address */
+};
+
+static _Atomic(nm_module_table *) current_table;
+static _Atomic uint64_t table_generation;
+static _Atomic uint32_t is_scanning;
+static _Atomic int64_t next_scan_ns, last_scan_ns;
+static nm_module_table *retired; /* of the thread that scans */
+
+uint64_t nm_modules_generation(void)
+{
+    /* relaxed: a thread that sees it late describes a stack by the older view, as if it had been a moment earlier. */
+    return atomic_load_explicit(&table_generation, memory_order_relaxed);
+}
+
+void nm_modules_forget_all(void)
+{
+    /* relaxed: the generation of the process publishes it. Tables of the parent stay, in the child's copy of the memory. */
+    atomic_store_explicit(&current_table, NULL, memory_order_relaxed);
+    atomic_store_explicit(&is_scanning, 0, memory_order_relaxed);
+    atomic_store_explicit(&next_scan_ns, 0, memory_order_relaxed);
+    retired = NULL;
+}
+
+/* ---- Reading /proc/self/maps --------------------------------------------------------------------------------------- */
+
+/* The whole text in memory of its own; NULL when it cannot be had. *mapped_bytes is what to unmap. */
+static char *read_maps(size_t *text_bytes, size_t *mapped_bytes)
+{
+    for (size_t room = MAPS_FIRST_BYTES; room <= MAPS_BYTES_MAX; room *= 2) {
+        char *text = nm_system_memory(room);
+        size_t got = text != NULL ? nm_system_slurp("/proc/self/maps", text, room - 1) : 0;
+
+        if (got > 0 && got < room - 1) {
+            *text_bytes = got;
+            *mapped_bytes = room;
+            return text;
+        }
+        if (text == NULL)
+            return NULL;
+        nm_system_unmap(text, room);
+        if (got == 0)
+            return NULL;
+    }
+    return NULL;
+}
+
+static const char *skip_spaces(const char *at)
+{
+    while (*at == ' ')
+        at++;
+    return at;
+}
+
+/* Reads one line "begin-end perms offset major:minor inode path" and returns the start of the next; the text ends with a
+ * zero byte. NULL: no line. */
+static const char *read_mapping(const char *line, nm_mapping *out)
+{
+    const char *at, *end = strchr(line, '\n');
+    uint64_t major;
+
+    if (end == NULL)
+        return NULL;
+    out->begin = nm_text_hexadecimal(line, &at);
+    out->end = nm_text_hexadecimal(at + (*at == '-'), &at);
+    at = skip_spaces(at);
+    if (end - at < 4)
+        return NULL;
+    out->is_readable = at[0] == 'r';
+    out->is_writable = at[1] == 'w';
+    out->is_executable = at[2] == 'x';
+    out->offset = nm_text_hexadecimal(skip_spaces(at + 4), &at);
+    major = nm_text_hexadecimal(skip_spaces(at), &at);
+    out->device = major << 20 | nm_text_hexadecimal(at + (*at == ':'), &at);
+    out->inode = (uint64_t)nm_text_number(skip_spaces(at), &at);
+    out->path = skip_spaces(at);
+    out->path_bytes = (size_t)(end - out->path);
+    return end + 1;
+}
+
+void nm_modules_stack_bounds(uintptr_t frame, uintptr_t *begin, uintptr_t *end)
+{
+    size_t text_bytes, mapped_bytes;
+    char *text = read_maps(&text_bytes, &mapped_bytes);
+    uintptr_t self = (uintptr_t)__builtin_thread_pointer();
+    nm_mapping mapping;
+
+    for (const char *line = text; line != NULL && (line = read_mapping(line, &mapping)) != NULL;) {
+        if (frame < mapping.begin || frame >= mapping.end || !mapping.is_readable)
+            continue;
+        *begin = mapping.begin;
+        *end = self > frame && self < mapping.end ? self & ~(uintptr_t)7 : mapping.end;
+        break;
+    }
+    if (text != NULL)
+        nm_system_unmap(text, mapped_bytes);
+}
+
+bool nm_modules_path_of(uintptr_t address, char *path, size_t path_bytes)
+{
+    size_t text_bytes, mapped_bytes;
+    char *text = read_maps(&text_bytes, &mapped_bytes);
+    bool is_found = false;
+    nm_mapping mapping;
+
+    for (const char *line = text; line != NULL && (line = read_mapping(line, &mapping)) != NULL && !is_found;) {
+        is_found = address >= mapping.begin && address < mapping.end && mapping.path_bytes > 0 &&
+                   mapping.path[0] == '/' && mapping.path_bytes < path_bytes;
+        if (is_found) {
+            memcpy(path, mapping.path, mapping.path_bytes);
+            path[mapping.path_bytes] = 0;
+        }
+    }
+    if (text != NULL)
+        nm_system_unmap(text, mapped_bytes);
+    return is_found;
+}
+
+/* ---- Tables -------------------------------------------------------------------------------------------------------- */
+
+static size_t count_code(const char *text)
+{
+    size_t count = 0;
+    nm_mapping mapping;
+
+    for (const char *line = text; (line = read_mapping(line, &mapping)) != NULL;)
+        count += mapping.is_executable;
+    return count;
+}
+
+static void fill_table(nm_module_table *table)
+{
+    nm_mapping mapping, zero = {0};
+
+    for (const char *line = table->text; (line = read_mapping(line, &mapping)) != NULL;) {
+        bool is_file = mapping.path_bytes > 0;
+
+        if (is_file && mapping.offset == 0)
+            zero = mapping;
+        if (!mapping.is_executable)
+            continue;
+        table->modules[table->count++] = (nm_module){
+            .begin = mapping.begin,
+            .end = mapping.end,
+            .base = is_file && zero.inode == mapping.inode && zero.device == mapping.device && zero.begin != 0
+                        ? zero.begin
+                        : mapping.begin - mapping.offset,
+            .device = mapping.device,
+            .inode = mapping.inode,
+            .path = mapping.path,
+            .path_bytes = mapping.path_bytes < NM_RING_TEXT_BYTES_MAX ? mapping.path_bytes : NM_RING_TEXT_BYTES_MAX,
+        };
+    }
+}
+
+static void free_table(nm_module_table *table)
+{
+    nm_system_unmap(table->text, table->text_bytes);
+    nm_system_unmap(table, table->mapped_bytes);
+}
+
+static nm_module_table *make_table(void)
+{
+    size_t text_bytes, mapped_bytes, table_bytes;
+    char *text = read_maps(&text_bytes, &mapped_bytes);
+    nm_module_table *table;
+
+    if (text == NULL)
+        return NULL;
+    table_bytes = sizeof *table + count_code(text) * sizeof(nm_module);
+    table = nm_system_memory(table_bytes);
+    if (table == NULL) {
+        nm_system_unmap(text, mapped_bytes);
+        return NULL;
+    }
+    table->mapped_bytes = table_bytes;
+    table->text = text;
+    table->text_bytes = mapped_bytes;
+    fill_table(table);
+    return table;
+}
+
+static bool is_same_module(const nm_module *a, const nm_module *b)
+{
+    return a->begin == b->begin && a->end == b->end && a->base == b->base && a->inode == b->inode &&
+           a->device == b->device && a->path_bytes == b->path_bytes && memcmp(a->path, b->path, a->path_bytes) == 0;
+}
+
+/* Both are in the order of addresses. What was sent need not be sent again. True: nothing differs. */
+static bool carry_over(const nm_module_table *from, nm_module_table *to)
+{
+    size_t i = 0, same_count = 0;
+
+    for (size_t k = 0; k < to->count; k++) {
+        while (i < from->count && from->modules[i].begin < to->modules[k].begin)
+            i++;
+        if (i < from->count && is_same_module(&from->modules[i], &to->modules[k])) {
+            /* relaxed: sending twice does no harm. */
+            uint32_t sent = atomic_load_explicit(&from->modules[i].sent, memory_order_relaxed);
+
+            atomic_store_explicit(&to->modules[k].sent, sent == SENT ? SENT : NOT_SENT, memory_order_relaxed);
+            same_count++;
+        }
+    }
+    return same_count == to->count && to->count == from->count;
+}
+
+static bool is_in_use(const nm_module_table *table)
+{
+    for (nm_thread *thread = nm_thread_first(); thread != NULL; thread = thread->next) {
+        /* seq_cst: pairs with hold_table; either it sees that the table is no longer current, or we see its hazard. */
+        if (atomic_load_explicit(&thread->modules_in_use, memory_order_seq_cst) == table)
+            return true;
+    }
+    return false;
+}
+
+static void free_unused_tables(void)
+{
+    nm_module_table **link = &retired;
+
+    while (*link != NULL) {
+        nm_module_table *table = *link;
+
+        if (is_in_use(table)) {
+            link = &table->next_retired;
+        } else {
+            *link = table->next_retired;
+            free_table(table);
+        }
+    }
+}
+
+static void replace_table(nm_module_table *old, nm_module_table *made)
+{
+    /* seq_cst: see is_in_use. */
+    atomic_store_explicit(&current_table, made, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&table_generation, 1, memory_order_relaxed); /* relaxed: see nm_modules_generation */
+    if (old != NULL) {
+        old->next_retired = retired;
+        retired = old;
+    }
+    free_unused_tables();
+}
+
+static void scan_blocked(void)
+{
+    nm_module_table *old =
+        atomic_load_explicit(&current_table, memory_order_relaxed); /* relaxed: we alone replace it */
+    int64_t begin_ns = nm_system_now_ns(), end_ns, pause_ns;
+    nm_module_table *made = make_table();
+
+    if (made != NULL && old != NULL && carry_over(old, made))
+        free_table(made);
+    else if (made != NULL)
+        replace_table(old, made);
+    end_ns = nm_system_now_ns();
+    pause_ns = (end_ns - begin_ns) * SCAN_SHARE;
+    /* relaxed: times, for scans to come. */
+    atomic_store_explicit(&last_scan_ns, end_ns, memory_order_relaxed);
+    atomic_store_explicit(&next_scan_ns, end_ns + (pause_ns > SCAN_PAUSE_NS ? pause_ns : SCAN_PAUSE_NS),
+                          memory_order_relaxed);
+}
+
+/* False: not now; another thread is at it, or the last one is too recent. */
+static bool scan(void)
+{
+    uint32_t nobody = 0;
+    uint64_t mask;
+
+    /* relaxed: a time. */
+    if (nm_system_now_ns() < atomic_load_explicit(&next_scan_ns, memory_order_relaxed))
+        return false;
+    mask = nm_system_block_signals();
+    /* acquire, release: `retired` belongs to who holds the flag. */
+    bool is_mine =
+        atomic_compare_exchange_strong_explicit(&is_scanning, &nobody, 1, memory_order_acquire, memory_order_relaxed);
+    if (is_mine) {
+        scan_blocked();
+        atomic_store_explicit(&is_scanning, 0, memory_order_release);
+    }
+    nm_system_restore_signals(mask);
+    return is_mine;
+}
+
+/* The current table, which stays until release_table. NULL: none yet. */
+static nm_module_table *hold_table(nm_thread *thread)
+{
+    nm_module_table *table;
+
+    do {
+        /* seq_cst: pairs with is_in_use. */
+        table = atomic_load_explicit(&current_table, memory_order_seq_cst);
+        atomic_store_explicit(&thread->modules_in_use, table, memory_order_seq_cst);
+    } while (atomic_load_explicit(&current_table, memory_order_seq_cst) != table);
+    return table;
+}
+
+static void release_table(nm_thread *thread)
+{
+    atomic_store_explicit(&thread->modules_in_use, NULL, memory_order_release); /* release: our reads are over */
+}
+
+/* ---- Addresses ----------------------------------------------------------------------------------------------------- */
+
+static nm_module *find_module(nm_module_table *table, uintptr_t address)
+{
+    size_t low = 0, high = table != NULL ? table->count : 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        nm_module *module = &table->modules[middle];
+
+        if (address < module->begin)
+            high = middle;
+        else if (address >= module->end)
+            low = middle + 1;
+        else
+            return module;
+    }
+    return NULL;
+}
+
+/* Code that no file holds (made at run time) has no module to name. */
+static void send_module(nm_thread *thread, nm_module *module)
+{
+    uint32_t before = NOT_SENT;
+    nm_ring_module record;
+    bool is_sent;
+
+    if (module->path_bytes == 0)
+        return;
+    /* relaxed: what is sent does not change. */
+    if (!atomic_compare_exchange_strong_explicit(&module->sent, &before, SENDING, memory_order_relaxed,
+                                                 memory_order_relaxed))
+        return;
+    record = (nm_ring_module){
+        .base = module->base,
+        .bytes = module->end - module->base,
+        .inode = module->inode,
+        .device = module->device,
+        .text_bytes = module->path_bytes,
+    };
+    is_sent = nm_writer_define(thread, NM_RING_MODULE, &record, sizeof record, module->path, module->path_bytes);
+    atomic_store_explicit(&module->sent, is_sent ? SENT : NOT_SENT, memory_order_relaxed);
+}
+
+#if defined(__x86_64__)
+/* `code` is the 8 bytes before a return address and the 8 behind: E8 disp32, or FF /2 of any length. */
+static bool follows_call(const uint8_t *code)
+{
+    static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00};
+
+    if (code[3] == 0xe8)
+        return true;
+    for (unsigned len = 2; len <= 7; len++) {
+        const uint8_t *at = code + CODE_BEFORE_BYTES - len;
+        unsigned mod = at[1] >> 6, rm = at[1] & 7, expected = 2;
+
+        if (at[0] != 0xff || (at[1] & 0x38) != 0x10)
+            continue;
+        if (mod != 3 && rm == 4)
+            expected++;
+        if (mod == 1)
+            expected++;
+        else if (mod == 2 || (mod == 0 && (rm == 5 || (rm == 4 && len > 2 && (at[2] & 7) == 5))))
+            expected += 4;
+        if (expected == len)
+            return true;
+    }
+    /* The frame of a signal handler returns here, and nothing called it. */
+    return memcmp(code + CODE_BEFORE_BYTES, sigreturn, sizeof sigreturn) == 0;
+}
+#else
+static bool follows_call(const uint8_t *code)
+{
+    uint32_t before, behind;
+
+    memcpy(&before, code + CODE_BEFORE_BYTES - 4, 4);
+    memcpy(&behind, code + CODE_BEFORE_BYTES, 4);
+    /* bl; blr and its authenticated forms; mov x8, #139, where the frame of a signal handler returns. */
+    return (before & 0xfc000000) == 0x94000000 || (before & 0xfefff000) == 0xd63f0000 || behind == 0xd2801168;
+}
+#endif
+
+/* How many of `count` (at most CODE_BATCH) addresses follow a call. The code is read by the kernel: were it unmapped by
+ * another thread just now, a read of our own would be fatal. Where that is not allowed, all are believed. */
+static unsigned check_calls(const uint64_t *addresses, unsigned count)
+{
+    uint8_t code[CODE_BATCH][CODE_BYTES];
+    struct iovec here = {code, count * CODE_BYTES};
+    struct iovec there[CODE_BATCH];
+    long got;
+
+    for (unsigned i = 0; i < count; i++)
+        there[i] = (struct iovec){(void *)(uintptr_t)(addresses[i] - CODE_BEFORE_BYTES), CODE_BYTES};
+    got = nm_call(SYS_process_vm_readv, nm_system_pid(), (long)&here, 1, (long)there, count, 0);
+    if (got < 0)
+        return count;
+    for (unsigned i = 0; i < count; i++) {
+        if ((size_t)got < (i + 1) * CODE_BYTES)
+            return count; /* a hole in the code: no reason to doubt */
+        if (!follows_call(code[i]))
+            return i;
+    }
+    return count;
+}
+
+static unsigned check_all_calls(const uint64_t *addresses, unsigned count)
+{
+    for (unsigned done = 0; done < count; done += CODE_BATCH) {
+        unsigned batch = count - done < CODE_BATCH ? count - done : CODE_BATCH;
+        unsigned good = check_calls(addresses + done, batch);
+
+        if (good < batch)
+            return done + good;
+    }
+    return count;
+}
+
+/* How many of the addresses lie in known code, from the innermost on. */
+static unsigned count_known(nm_module_table *table, const uint64_t *addresses, unsigned count)
+{
+    unsigned known = 0;
+
+    while (known < count && find_module(table, addresses[known] - 1) != NULL)
+        known++;
+    return known;
+}
+
+unsigned nm_modules_check(nm_thread *thread, const uint64_t *addresses, unsigned count, bool *is_certain)
+{
+    nm_module_table *table = hold_table(thread);
+    unsigned known = count_known(table, addresses, count);
+    /* relaxed: a time. */
+    int64_t age_ns = nm_system_now_ns() - atomic_load_explicit(&last_scan_ns, memory_order_relaxed);
+
+    if (known < count || age_ns > SCAN_AGE_NS) {
+        release_table(thread);
+        *is_certain = scan() || known == count;
+        table = hold_table(thread);
+        known = count_known(table, addresses, count);
+    }
+    known = check_all_calls(addresses, known);
+    for (unsigned i = 0; i < known; i++)
+        send_module(thread, find_module(table, addresses[i] - 1));
+    release_table(thread);
+    return known == 0 && count > 0 ? 1 : known; /* the caller is a fact, whatever code it is */
+}

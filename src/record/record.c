@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Records for the hooks and for the SDK: the stack first, then the event, so that the ring never refers to what is not in
+ * it yet.
+ */
+#include "record/record.h"
+
+#include <string.h>
+
+#include "record/heap.h"
+#include "record/session.h"
+#include "record/stack.h"
+#include "record/thread.h"
+#include "record/writer.h"
+
+#define DRIVER_HEAP_NAME    "device memory"
+#define PINNED_HEAP_NAME    "pinned host memory"
+#define CACHED_DEVICE_COUNT 64
+
+/* ---- Nested hooks -------------------------------------------------------------------------------------------------- */
+
+static bool is_on_stack(const nm_thread *thread, const void *frame)
+{
+    return (uintptr_t)frame >= thread->stack_begin && (uintptr_t)frame + 16 <= thread->stack_end;
+}
+
+/* Does the hook that set the guard still run? Its frame may have been left by longjmp, and then its place on the stack has
+ * been written over by the calls that led here. */
+static bool is_guarded(const void *frame)
+{
+    const nm_local *local = &nm_thread_local;
+    const nm_thread *thread = local->thread;
+
+    if (local->guard_frame == NULL)
+        return false;
+    if (thread == NULL || !is_on_stack(thread, frame) || !is_on_stack(thread, local->guard_frame))
+        return true;
+    return (uintptr_t)frame < (uintptr_t)local->guard_frame &&
+           ((const uintptr_t *)local->guard_frame)[1] == local->guard_return;
+}
+
+bool nm_record_enter(nm_guard *guard, const void *frame)
+{
+    nm_local *local = &nm_thread_local;
+
+    if (!nm_state_is_recording() || nm_unlikely(is_guarded(frame)))
+        return false;
+    *guard = (nm_guard){local->guard_frame, local->guard_return};
+    local->guard_return = ((const uintptr_t *)frame)[1];
+    local->guard_frame = frame;
+    return true;
+}
+
+void nm_record_leave(const nm_guard *guard)
+{
+    nm_thread_local.guard_frame = guard->frame;
+    nm_thread_local.guard_return = guard->return_address;
+}
+
+uint64_t nm_record_clock(void)
+{
+    return nm_state_ticks_unordered();
+}
+
+uint32_t nm_record_cost(uint64_t begin_ticks)
+{
+    uint64_t cost = nm_state_ticks_unordered() - begin_ticks;
+
+    return cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
+}
+
+/* ---- Heaps and devices --------------------------------------------------------------------------------------------- */
+
+static uint32_t define_heap(nm_thread *thread, const char *name, uint64_t level, int32_t device)
+{
+    return nm_heap_define(thread, &(nm_heap_request){
+                                      .name = name,
+                                      .name_bytes = strlen(name),
+                                      .level = level,
+                                      .device = device,
+                                      .size_basis = NM_BASIS_REQUESTED,
+                                  });
+}
+
+/* A handle names its generation, so one that is kept from a parent or an earlier recording is seen to be stale. */
+static uint32_t cached_heap(_Atomic uint32_t *cache, const char *name, uint64_t level, int32_t device)
+{
+    nm_thread *thread = nm_state_thread();
+    /* relaxed: a handle is a number. */
+    uint32_t handle = atomic_load_explicit(cache, memory_order_relaxed);
+
+    if (thread == NULL || nm_heap_number(thread, handle) != 0)
+        return handle;
+    handle = define_heap(thread, name, level, device);
+    atomic_store_explicit(cache, handle, memory_order_relaxed);
+    return handle;
+}
+
+uint32_t nm_record_driver_heap(int32_t device)
+{
+    static _Atomic uint32_t cache[CACHED_DEVICE_COUNT + 1]; /* the last: device unknown */
+    nm_thread *thread;
+
+    if (device < CACHED_DEVICE_COUNT)
+        return cached_heap(&cache[device < 0 ? CACHED_DEVICE_COUNT : device], DRIVER_HEAP_NAME, NM_LEVEL_DRIVER,
+                           device < 0 ? -1 : device);
+    thread = nm_state_thread();
+    return thread != NULL ? define_heap(thread, DRIVER_HEAP_NAME, NM_LEVEL_DRIVER, device) : 0;
+}
+
+uint32_t nm_record_pinned_heap(void)
+{
+    static _Atomic uint32_t cache;
+
+    return cached_heap(&cache, PINNED_HEAP_NAME, NM_LEVEL_PINNED, -1);
+}
+
+uint64_t nm_record_device(int32_t ordinal)
+{
+    nm_thread *thread = nm_state_thread();
+
+    return thread != NULL ? nm_device_number(thread, ordinal) : 0;
+}
+
+bool nm_record_is_capacity_wanted(int32_t device)
+{
+    return nm_state_thread() != NULL && nm_device_is_capacity_wanted(device);
+}
+
+void nm_record_capacity(int32_t device, uint64_t capacity_bytes)
+{
+    nm_thread *thread = nm_state_thread();
+
+    if (thread != NULL)
+        nm_device_set_capacity(thread, device, capacity_bytes);
+}
+
+/* ---- Events -------------------------------------------------------------------------------------------------------- */
+
+/* Turns nm_record_where into nm_ring_where. False: the heap is not this process's. */
+static inline bool complete_where(nm_thread *thread, uint64_t *where, const void *frame)
+{
+    uint32_t handle = (uint32_t)(*where >> 32);
+    uint32_t heap = handle != 0 ? nm_heap_number(thread, handle) : 0;
+
+    if (nm_unlikely(heap == 0 && handle != 0))
+        return false;
+    *where = nm_ring_where(heap, (uint32_t)*where, nm_stack_number(thread, frame));
+    return true;
+}
+
+void nm_record_alloc(nm_ring_alloc *event, const void *frame)
+{
+    nm_thread *thread = nm_state_thread();
+
+    if (thread != NULL && complete_where(thread, &event->where, frame))
+        nm_writer_put_slot(thread, NM_EVENT_ALLOC, event, sizeof *event);
+}
+
+void nm_record_free(unsigned kind, nm_ring_free *event, const void *frame)
+{
+    nm_thread *thread = nm_state_thread();
+
+    if (thread != NULL && complete_where(thread, &event->where, frame))
+        nm_writer_put_slot(thread, kind, event, sizeof *event);
+}
+
+void nm_record_alloc_failed(nm_ring_alloc_failed *event, const void *frame)
+{
+    nm_thread *thread = nm_state_thread();
+
+    if (thread != NULL && complete_where(thread, &event->where, frame))
+        nm_writer_put(thread, NM_EVENT_ALLOC_FAILED, event, sizeof *event, NULL, 0);
+}
+
+void nm_record_copy(nm_ring_copy *event, const void *frame)
+{
+    nm_thread *thread = nm_state_thread();
+
+    if (thread != NULL && complete_where(thread, &event->where, frame))
+        nm_writer_put(thread, NM_EVENT_COPY, event, sizeof *event, NULL, 0);
+}
+
+void nm_record_number(unsigned kind, nm_ring_number *event, const void *frame)
+{
+    nm_thread *thread = nm_state_thread();
+
+    if (thread == NULL)
+        return;
+    if (frame != NULL)
+        event->where = nm_ring_where(0, 0, nm_stack_number(thread, frame));
+    nm_writer_put_slot(thread, kind, event, sizeof *event);
+}
+
+void nm_record_sample(nm_ring_sample *event)
+{
+    nm_thread *thread = nm_state_thread();
+
+    if (thread != NULL)
+        nm_writer_put_slot(thread, NM_EVENT_MEMORY_SAMPLE, event, sizeof *event);
+}
+
+bool nm_record_is_run_mode_wanted(void)
+{
+    /* relaxed: a flag; asked twice it gives the same. */
+    return nm_state_thread() != NULL &&
+           atomic_load_explicit(&nm_process_state.process->run_mode, memory_order_relaxed) == INT64_MIN;
+}
+
+void nm_record_run_mode(int64_t run_mode)
+{
+    if (nm_state_thread() != NULL) /* relaxed: the drain reads it when it likes. */
+        atomic_store_explicit(&nm_process_state.process->run_mode, run_mode, memory_order_relaxed);
+}
+
+void nm_record_exit(int status)
+{
+    nm_session_note_end(NM_PROCESS_EXIT, status & 0xff);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Joining and leaving a session; see session.h. Everything that goes wrong ends in "not recording", silently: the program
+ * must not notice.
+ */
+#include "record/session.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "record/heap.h"
+#include "record/libc.h"
+#include "record/modules.h"
+#include "record/text.h"
+#include "record/thread.h"
+#include "trace/event.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+#define PAGE_BYTES            4096
+#define STAT_BYTES_MAX        1024
+#define STAT_START_TIME_FIELD 22
+#define THREAD_KEYS_IN_PLACE  32 /* pthread_setspecific takes memory for keys from here on */
+#define JOIN_WAIT_PAUSE_US    100
+#define JOIN_WAIT_ROUNDS      100 /* 10 ms: joining takes a few system calls */
+
+static _Atomic uint64_t no_generation;
+
+nm_state nm_process_state = {.generation = &no_generation};
+__thread nm_local nm_thread_local __attribute__((tls_model("initial-exec"))) = {.generation = NM_GENERATION_NONE};
+
+bool nm_session_is_allowed(void)
+{
+    const char *value = getenv("NPUMEM");
+
+    return value == NULL || strcmp(value, "off") != 0;
+}
+
+/* ---- The session file ---------------------------------------------------------------------------------------------- */
+
+static bool is_power_of_two(uint64_t number)
+{
+    return number != 0 && (number & (number - 1)) == 0;
+}
+
+static bool is_sound_session(const nm_ring_session *session)
+{
+    /* acquire: the drain stores the magic last. */
+    if (__atomic_load_n(&session->magic, __ATOMIC_ACQUIRE) != NM_RING_SESSION_MAGIC ||
+        session->session_bytes != sizeof *session)
+        return false;
+    if (!is_power_of_two(session->ring_bytes) || session->ring_bytes < NM_RING_BYTES_MIN ||
+        session->ring_bytes > NM_RING_BYTES_MAX)
+        return false;
+    if (session->clock_kind != NM_CLOCK_COUNTER && session->clock_kind != NM_CLOCK_MONOTONIC)
+        return false;
+    return session->stack_depth >= 1 && session->stack_depth <= NM_RING_STACK_DEPTH_MAX &&
+           atomic_load_explicit(&session->is_closed, memory_order_relaxed) == 0; /* relaxed: looked at again later */
+}
+
+static nm_ring_session *map_session(const char *folder)
+{
+    char path[NM_PATH_BYTES_MAX];
+    nm_ring_session *session = NULL;
+    int fd;
+
+    if (!nm_text_join(path, sizeof path, folder, NM_RING_SESSION_FILE))
+        return NULL;
+    fd = nm_system_open(path, O_RDWR);
+    if (fd < 0)
+        return NULL;
+    if (nm_system_size(fd) >= (long)sizeof *session)
+        session = nm_system_map(fd, sizeof *session);
+    nm_system_close(fd);
+    if (session != NULL && !is_sound_session(session)) {
+        nm_system_unmap(session, sizeof *session);
+        session = NULL;
+    }
+    return session;
+}
+
+/* ---- The process file ---------------------------------------------------------------------------------------------- */
+
+/* Field 22 of /proc/self/stat. The second field, the command, may hold anything, but ends at the last ')'. */
+static uint64_t process_start_time(void)
+{
+    char text[STAT_BYTES_MAX + 1];
+    size_t len = nm_system_slurp("/proc/self/stat", text, STAT_BYTES_MAX);
+    const char *at;
+
+    text[len] = 0;
+    at = strrchr(text, ')');
+    for (int field = 2; at != NULL && field < STAT_START_TIME_FIELD; field++)
+        at = strchr(at + 1, ' ');
+    return at != NULL ? (uint64_t)nm_text_number(at + 1, NULL) : 0;
+}
+
+static void fill_process(nm_ring_process *process, uint64_t number, uint64_t parent_number, bool is_forked)
+{
+    static const char *const rank_names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
+    static const char *const local_names[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
+    static const char *const world_names[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
+
+    process->magic = NM_RING_PROCESS_MAGIC;
+    process->number = number;
+    process->pid = nm_system_pid();
+    process->parent_pid = nm_system_parent_pid();
+    process->parent_number = parent_number;
+    process->start_time = process_start_time();
+    process->begin_ticks = nm_state_ticks();
+    process->rank = nm_text_environment_number(rank_names, sizeof rank_names / sizeof *rank_names);
+    process->local_rank = nm_text_environment_number(local_names, sizeof local_names / sizeof *local_names);
+    process->world_size = nm_text_environment_number(world_names, sizeof world_names / sizeof *world_names);
+    process->is_forked = is_forked;
+    process->command_bytes = nm_system_slurp("/proc/self/cmdline", process->command, NM_RING_COMMAND_BYTES_MAX);
+    /* relaxed: `ready` publishes it. */
+    atomic_store_explicit(&process->run_mode, INT64_MIN, memory_order_relaxed);
+    /* release: the drain that sees it sees the whole file. */
+    __atomic_store_n(&process->ready, NM_RING_PROCESS_MAGIC, __ATOMIC_RELEASE);
+}
+
+/* The process's file of nm_process_state.session, filled; NULL when it cannot be made. */
+static nm_ring_process *make_process(uint64_t parent_number, bool is_forked)
+{
+    nm_state *state = &nm_process_state;
+    char path[NM_PATH_BYTES_MAX];
+    void *memory;
+    /* relaxed: a number of its own is all that is wanted. */
+    uint64_t number = atomic_fetch_add_explicit(&state->session->process_count, 1, memory_order_relaxed) + 1;
+
+    if (!nm_text_path(path, sizeof path, state->folder, "p.", number) || nm_system_make(path, PAGE_BYTES, &memory) < 0)
+        return NULL;
+    fill_process(memory, number, parent_number, is_forked);
+    return memory;
+}
+
+/* ---- Generations --------------------------------------------------------------------------------------------------- */
+
+/* The page exists once in a process and all its fork children, each with its own content. */
+static bool make_generation_page(void)
+{
+    void *page;
+
+    if (nm_process_state.generation != &no_generation)
+        return true;
+    page = nm_system_memory(PAGE_BYTES);
+    if (page == NULL)
+        return false;
+    /* Before Linux 4.14 this fails, and the handler of pthread_atfork does it alone. */
+    nm_call(SYS_madvise, (long)page, PAGE_BYTES, MADV_WIPEONFORK, 0, 0, 0);
+    nm_process_state.generation = page;
+    return true;
+}
+
+/* The last step of joining: threads take rings from here on. */
+static void publish_generation(nm_ring_process *process)
+{
+    nm_state *state = &nm_process_state;
+
+    state->process = process;
+    state->process_number = process->number;
+    state->pid = (int)process->pid;
+    nm_thread_forget_all();
+    nm_heap_forget_all();
+    nm_modules_forget_all();
+    state->last_generation++;
+    /* release: pairs with the acquire in nm_state_generation. */
+    atomic_store_explicit(state->generation, state->last_generation, memory_order_release);
+    atomic_store_explicit(&state->is_recording, 1, memory_order_release);
+}
+
+bool nm_session_join(const char *folder)
+{
+    nm_state *state = &nm_process_state;
+    nm_ring_session *session = NULL;
+    nm_ring_process *process = NULL;
+    size_t folder_bytes = strlen(folder);
+
+    if (folder_bytes == 0 || folder_bytes >= sizeof state->folder - 32 || !make_generation_page())
+        return false;
+    session = map_session(folder);
+    if (session == NULL)
+        return false;
+    memcpy(state->folder, folder, folder_bytes + 1);
+    state->session = session;
+    process = make_process(0, false);
+    if (process == NULL)
+        return false; /* the mapping stays: a page */
+    publish_generation(process);
+    return true;
+}
+
+bool nm_session_join_after_fork(void)
+{
+    nm_state *state = &nm_process_state;
+    uint32_t nobody = 0;
+    nm_ring_process *process;
+
+    /* acquire, release: what the thread that joins writes is seen by those that wait for it. Not a lock: who comes second
+     * waits a few milliseconds at most and then goes on without recording. */
+    if (!atomic_compare_exchange_strong_explicit(&state->is_joining, &nobody, 1, memory_order_acquire,
+                                                 memory_order_relaxed)) {
+        for (int i = 0; i < JOIN_WAIT_ROUNDS && nm_state_generation() == 0; i++)
+            nm_system_sleep_us(JOIN_WAIT_PAUSE_US);
+        return nm_state_generation() != 0;
+    }
+    if (nm_state_generation() == 0) {
+        process = make_process(state->process_number, true);
+        if (process != NULL)
+            publish_generation(process);
+        else
+            atomic_store_explicit(&state->is_recording, 0, memory_order_relaxed); /* relaxed: a flag */
+    }
+    atomic_store_explicit(&state->is_joining, 0, memory_order_release);
+    return nm_state_generation() != 0;
+}
+
+void nm_session_leave(void)
+{
+    /* relaxed: a thread that is in the middle of an event ends it in memory that stays mapped. */
+    atomic_store_explicit(&nm_process_state.is_recording, 0, memory_order_relaxed);
+}
+
+void nm_session_note_end(unsigned end_kind, int64_t end_status)
+{
+    nm_state *state = &nm_process_state;
+    nm_ring_process *process = state->process;
+
+    if (process == NULL || nm_state_generation() == 0 || nm_system_pid() != state->pid)
+        return;
+    /* relaxed: `end_kind` publishes the other two. */
+    if (atomic_load_explicit(&process->end_kind, memory_order_relaxed) != 0)
+        return;
+    atomic_store_explicit(&process->end_status, end_status, memory_order_relaxed);
+    atomic_store_explicit(&process->end_ticks, nm_state_ticks(), memory_order_relaxed);
+    /* release: pairs with the drain's acquire. */
+    atomic_store_explicit(&process->end_kind, (uint64_t)end_kind + 1, memory_order_release);
+}
+
+/* ---- At load and at exit ------------------------------------------------------------------------------------------- */
+
+static void note_exit(int status, void *unused)
+{
+    (void)unused;
+    nm_session_note_end(NM_PROCESS_EXIT, status & 0xff);
+}
+
+/* Where the kernel cannot wipe pages; and whatever the fork interrupted must not end in the parent's ring. */
+static void note_fork_child(void)
+{
+    if (nm_process_state.generation == &no_generation)
+        return;
+    nm_thread_detach_after_fork();
+    /* relaxed: the child has one thread. */
+    atomic_store_explicit(nm_process_state.generation, 0, memory_order_relaxed);
+    atomic_store_explicit(&nm_process_state.is_joining, 0, memory_order_relaxed);
+}
+
+static void make_thread_key(void)
+{
+    pthread_key_t key;
+
+    if (nm_libc_key_create == NULL || nm_libc_setspecific == NULL || nm_libc_key_create(&key, nm_thread_end) != 0)
+        return;
+    nm_process_state.thread_key = key;
+    nm_process_state.is_key_usable = key < THREAD_KEYS_IN_PLACE;
+}
+
+__attribute__((constructor)) static void join_at_load(void)
+{
+    const char *folder = getenv(NM_RING_ENVIRONMENT);
+
+    make_thread_key();
+    pthread_atfork(NULL, NULL, note_fork_child);
+    on_exit(note_exit, NULL);
+    if (folder != NULL && nm_session_is_allowed())
+        nm_session_join(folder);
+}

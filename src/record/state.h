@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What one process and one thread of the recorded program know of the recording. Written rarely, read at every event:
+ * the fast path is one test of a flag and one comparison of a generation.
+ *
+ * The generation lies on a page that the kernel wipes on fork, so that a child notices at its first event, by that one
+ * comparison, that the rings it inherited are its parent's. A new process, a new recording and a fork all give a
+ * generation that no thread has yet.
+ */
+#ifndef NM_RECORD_STATE_H
+#define NM_RECORD_STATE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "record/machine.h"
+#include "record/system.h"
+#include "trace/ring.h"
+
+#define NM_GENERATION_NONE UINT64_MAX /* of a thread that has no ring; never a process's */
+
+typedef struct nm_thread nm_thread;
+
+typedef struct nm_state {
+    _Atomic uint32_t is_recording; /* 1 from join to leave; a fork child inherits it and joins at its first event */
+    _Atomic uint32_t is_joining;   /* 1 while one thread of a fork child joins; the others drop */
+    _Atomic uint64_t *generation;  /* on the wiped page, or &nm_no_generation; 0: this process has not joined */
+    uint64_t last_generation;      /* the last one given in this process or in an ancestor */
+    nm_ring_session *session;
+    nm_ring_process *process;
+    uint64_t process_number;
+    int pid;                 /* of the process that joined: a vfork child shares this memory and is another */
+    uint32_t is_key_usable;  /* 1: thread_key tells of the end of threads */
+    unsigned thread_key;     /* pthread_key_t */
+    uint64_t started_number; /* the process_number that npumem_start joined as; 0: npumem-record is around */
+    char folder[NM_PATH_BYTES_MAX];
+} nm_state;
+
+typedef struct nm_local {
+    nm_thread *thread;       /* valid while `generation` is the process's */
+    uint64_t generation;     /* NM_GENERATION_NONE before the first event */
+    const void *guard_frame; /* frame of the outermost hook that runs; NULL: none */
+    uintptr_t guard_return;  /* its return address: tells whether that frame still stands */
+} nm_local;
+
+extern nm_state nm_process_state;
+extern __thread nm_local nm_thread_local __attribute__((tls_model("initial-exec")));
+
+nm_thread *nm_thread_attach(void); /* thread.h */
+
+static inline bool nm_state_is_recording(void)
+{
+    /* relaxed: what it guards is published by the generation. */
+    return atomic_load_explicit(&nm_process_state.is_recording, memory_order_relaxed) != 0;
+}
+
+/* 0 in a fork child that has not joined. */
+static inline uint64_t nm_state_generation(void)
+{
+    /* acquire: pairs with the release in publish_generation; what joining wrote is visible with it. */
+    return atomic_load_explicit(nm_process_state.generation, memory_order_acquire);
+}
+
+/* The calling thread's ring and all that belongs to it; NULL when nothing can be recorded (what matters is counted). */
+static inline nm_thread *nm_state_thread(void)
+{
+    if (!nm_state_is_recording())
+        return NULL;
+    if (nm_likely(nm_thread_local.generation == nm_state_generation()))
+        return nm_thread_local.thread;
+    return nm_thread_attach();
+}
+
+static inline uint64_t nm_state_ticks(void)
+{
+    if (nm_likely(nm_process_state.session->clock_kind == NM_CLOCK_COUNTER))
+        return nm_counter_ordered();
+    return (uint64_t)nm_system_now_ns();
+}
+
+/* For durations alone. */
+static inline uint64_t nm_state_ticks_unordered(void)
+{
+    if (nm_likely(nm_process_state.session->clock_kind == NM_CLOCK_COUNTER))
+        return nm_counter();
+    return (uint64_t)nm_system_now_ns();
+}
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The few services of the kernel that the recorder uses, by system call: they leave errno alone, are no cancellation
+ * points and may be called from a signal handler. A negative result is -errno. Used in slow paths only.
+ */
+#ifndef NM_RECORD_SYSTEM_H
+#define NM_RECORD_SYSTEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NM_PATH_BYTES_MAX 4096
+
+int nm_system_open(const char *path, int flags);
+long nm_system_read(int fd, void *data, size_t len);
+long nm_system_size(int fd); /* bytes of a file */
+void nm_system_close(int fd);
+void nm_system_unlink(const char *path);
+
+/* Private zeroed memory, NULL when there is none; touched pages alone count. */
+void *nm_system_memory(size_t len);
+void nm_system_forget(void *memory, size_t len); /* the pages read as zero again */
+void nm_system_unmap(void *memory, size_t len);
+
+/* Maps `len` bytes of a file for reading and writing, every page present; NULL on failure. */
+void *nm_system_map(int fd, size_t len);
+
+/* Makes a file of exactly `len` bytes, all of them allocated, and maps it. Fails when the name exists. No descriptor
+ * stays open and no file is left on failure. Never raises SIGXFSZ. */
+long nm_system_make(const char *path, size_t len, void **memory);
+
+int64_t nm_system_now_ns(void); /* CLOCK_MONOTONIC */
+void nm_system_sleep_us(unsigned us);
+int nm_system_pid(void);
+int nm_system_parent_pid(void);
+int nm_system_tid(void);
+
+#define NM_THREAD_NAME_BYTES 16
+void nm_system_thread_name(char name[NM_THREAD_NAME_BYTES]); /* of the calling thread; always terminated */
+
+/* Blocks every signal of the thread and returns the mask to restore. */
+uint64_t nm_system_block_signals(void);
+void nm_system_restore_signals(uint64_t mask);
+
+/* Whole content of a small file, at most `limit` bytes; the number of bytes, 0 on failure. */
+size_t nm_system_slurp(const char *path, char *data, size_t limit);
+
+#endif

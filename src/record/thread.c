@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Gives threads their rings and takes them back; see thread.h. The list of rings is a stack that is only pushed to, so it
+ * needs no lock; who owns a ring is decided by a swap of its `owner`.
+ */
+#include "record/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "record/libc.h"
+#include "record/modules.h"
+#include "record/session.h"
+#include "record/text.h"
+#include "record/writer.h"
+#include "trace/event.h"
+
+#define RETRY_NS INT64_C(100000000) /* a ring that could not be made is not tried again for so long */
+
+static _Atomic(nm_thread *) first_thread;
+static _Atomic uint64_t free_count; /* rings given back and not taken again: saves the search */
+static _Atomic int64_t retry_at_ns; /* no new ring before */
+
+nm_thread *nm_thread_first(void)
+{
+    /* acquire: pairs with the release in push_thread. */
+    return atomic_load_explicit(&first_thread, memory_order_acquire);
+}
+
+void nm_thread_forget_all(void)
+{
+    /* relaxed: the generation publishes it. */
+    atomic_store_explicit(&first_thread, NULL, memory_order_relaxed);
+    atomic_store_explicit(&free_count, 0, memory_order_relaxed);
+    atomic_store_explicit(&retry_at_ns, 0, memory_order_relaxed);
+}
+
+static void push_thread(nm_thread *thread)
+{
+    /* relaxed: the swap looks again. */
+    nm_thread *first = atomic_load_explicit(&first_thread, memory_order_relaxed);
+
+    do
+        thread->next = first;
+    /* release: who finds it finds it filled. */
+    while (!atomic_compare_exchange_weak_explicit(&first_thread, &first, thread, memory_order_release,
+                                                  memory_order_relaxed));
+}
+
+/* ---- Making a ring ------------------------------------------------------------------------------------------------- */
+
+static nm_thread *make_private(void)
+{
+    size_t table_bytes = nm_intern_bytes();
+    size_t own_bytes = (sizeof(nm_thread) + 4095) / 4096 * 4096;
+    nm_thread *thread = nm_system_memory(own_bytes + table_bytes);
+
+    if (thread == NULL)
+        return NULL;
+    thread->owned_bytes = own_bytes + table_bytes;
+    thread->intern.slots = (nm_intern_slot *)((char *)thread + own_bytes);
+    return thread;
+}
+
+/* A file of the session's size, or of the largest smaller one for which there is room. */
+static nm_ring *make_ring_file(uint64_t ring_id)
+{
+    char path[NM_PATH_BYTES_MAX];
+    uint64_t slot_bytes = nm_process_state.session->ring_bytes;
+    void *memory = NULL;
+    long result;
+
+    if (!nm_text_path(path, sizeof path, nm_process_state.folder, "r.", ring_id))
+        return NULL;
+    do {
+        result = nm_system_make(path, NM_RING_HEADER_BYTES + slot_bytes, &memory);
+        if (result == 0)
+            break;
+        slot_bytes /= 2;
+    } while ((result == -ENOSPC || result == -EDQUOT || result == -EFBIG || result == -ENOMEM) &&
+             slot_bytes >= NM_RING_BYTES_MIN);
+    if (result < 0)
+        return NULL;
+    ((nm_ring *)memory)->slot_count = slot_bytes / NM_RING_SLOT_BYTES;
+    return memory;
+}
+
+static nm_thread *make_thread(uint64_t number)
+{
+    nm_state *state = &nm_process_state;
+    /* relaxed: a number of its own is all that is wanted. */
+    uint64_t ring_id = atomic_fetch_add_explicit(&state->session->ring_count, 1, memory_order_relaxed) + 1;
+    nm_ring *ring = make_ring_file(ring_id);
+    nm_thread *thread = ring != NULL ? make_private() : NULL;
+
+    if (thread == NULL)
+        return NULL; /* a ring without private memory stays behind, empty and without an owner */
+    thread->ring = ring;
+    thread->slot_count = ring->slot_count;
+    ring->ring_id = ring_id;
+    ring->process_number = state->process_number;
+    /* relaxed: the magic publishes them. */
+    atomic_store_explicit(&ring->owner_tid, nm_system_tid(), memory_order_relaxed);
+    atomic_store_explicit(&ring->owner, number, memory_order_relaxed);
+    /* release: the drain takes a ring for whole when it has its magic. */
+    __atomic_store_n(&ring->magic, NM_RING_MAGIC, __ATOMIC_RELEASE);
+    push_thread(thread);
+    return thread;
+}
+
+/* ---- A ring for the calling thread --------------------------------------------------------------------------------- */
+
+static nm_thread *take_free_thread(uint64_t number)
+{
+    nm_thread *thread = nm_thread_first();
+
+    /* relaxed: a ring missed is a ring more. Without the key nobody counts, and the drain frees rings. */
+    if (nm_process_state.is_key_usable && atomic_load_explicit(&free_count, memory_order_relaxed) == 0)
+        return NULL;
+    for (; thread != NULL; thread = thread->next) {
+        uint64_t nobody = 0;
+
+        /* acquire: pairs with the release of the thread that ended; its private part is ours now. */
+        if (atomic_load_explicit(&thread->ring->owner, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_strong_explicit(&thread->ring->owner, &nobody, number, memory_order_acquire,
+                                                    memory_order_relaxed)) {
+            atomic_fetch_sub_explicit(&free_count, 1, memory_order_relaxed);
+            atomic_store_explicit(&thread->ring->owner_tid, nm_system_tid(), memory_order_relaxed);
+            nm_intern_clear(&thread->intern);
+            return thread;
+        }
+    }
+    return NULL;
+}
+
+static void prepare_thread(nm_thread *thread, uint64_t number)
+{
+    const nm_ring_session *session = nm_process_state.session;
+
+    thread->number = number;
+    thread->tid = nm_system_tid();
+    thread->is_announced = 0;
+    thread->is_interning = 0;
+    thread->is_stalled = 0;
+    thread->waited_ns = 0;
+    thread->stack_mode = session->stack_mode;
+    thread->stack_depth = session->stack_depth;
+    thread->stack_begin = thread->stack_end = 0;
+    if (session->stack_mode == NM_STACKS_NATIVE)
+        nm_modules_stack_bounds((uintptr_t)__builtin_frame_address(0), &thread->stack_begin, &thread->stack_end);
+    /* relaxed: this thread alone. A new owner counts its stacks from 1. */
+    atomic_store_explicit(&thread->last_stack_id, 0, memory_order_relaxed);
+    atomic_store_explicit(&thread->last_range, 0, memory_order_relaxed);
+}
+
+static nm_thread *find_thread(void)
+{
+    nm_ring_session *session = nm_process_state.session;
+    int64_t now_ns = nm_system_now_ns();
+    uint64_t number;
+    nm_thread *thread;
+
+    /* relaxed: a thread more or less that tries does no harm. */
+    if (now_ns < atomic_load_explicit(&retry_at_ns, memory_order_relaxed))
+        return NULL;
+    number = atomic_fetch_add_explicit(&session->thread_count, 1, memory_order_relaxed) + 1;
+    thread = take_free_thread(number);
+    if (thread == NULL)
+        thread = make_thread(number);
+    if (thread == NULL) {
+        atomic_store_explicit(&retry_at_ns, now_ns + RETRY_NS, memory_order_relaxed);
+        return NULL;
+    }
+    prepare_thread(thread, number);
+    return thread;
+}
+
+static nm_thread *attach_blocked(void)
+{
+    nm_state *state = &nm_process_state;
+    nm_thread *thread;
+
+    if (nm_state_generation() == 0 && !nm_session_join_after_fork())
+        return NULL;
+    if (nm_thread_local.generation == nm_state_generation())
+        return nm_thread_local.thread; /* a signal handler was faster */
+    /* relaxed: a look in time is enough. */
+    if (atomic_load_explicit(&state->session->is_closed, memory_order_relaxed) != 0) {
+        nm_session_leave();
+        return NULL;
+    }
+    thread = find_thread();
+    if (thread == NULL) {
+        nm_thread_count_lost();
+        return NULL;
+    }
+    nm_thread_local.thread = thread;
+    nm_thread_local.generation = nm_state_generation();
+    nm_writer_announce(thread);
+    if (state->is_key_usable)
+        nm_libc_setspecific(state->thread_key, thread);
+    /* relaxed: a flag for the process row. */
+    atomic_store_explicit(&state->process->is_device_user, 1, memory_order_relaxed);
+    return thread;
+}
+
+nm_thread *nm_thread_attach(void)
+{
+    uint64_t mask = nm_system_block_signals();
+    nm_thread *thread = attach_blocked();
+
+    nm_system_restore_signals(mask);
+    return thread;
+}
+
+void nm_thread_count_lost(void)
+{
+    nm_ring_process *process = nm_process_state.process;
+    uint64_t ticks = nm_state_ticks(), none = 0;
+
+    /* relaxed, all: counters that the drain reads when it likes; threads share them, so no local operation. */
+    atomic_compare_exchange_strong_explicit(&process->drop_first_ticks, &none, ticks, memory_order_relaxed,
+                                            memory_order_relaxed);
+    atomic_store_explicit(&process->drop_last_ticks, ticks, memory_order_relaxed);
+    atomic_fetch_add_explicit(&process->dropped_count, 1, memory_order_relaxed);
+}
+
+/* ---- The end of a thread ------------------------------------------------------------------------------------------- */
+
+void nm_thread_end(void *value)
+{
+    nm_thread *thread = value;
+    nm_ring_number record = {.number = (int64_t)thread->number};
+    uint64_t mask;
+
+    /* In a fork child, and after another recording began, the ring is somebody else's. */
+    if (nm_thread_local.thread != thread || nm_thread_local.generation != nm_state_generation())
+        return;
+    mask = nm_system_block_signals();
+    nm_writer_define(thread, NM_RING_THREAD_END, &record, sizeof record, NULL, 0);
+    nm_thread_local.thread = NULL;
+    nm_thread_local.generation = NM_GENERATION_NONE;
+    /* relaxed: the release of `owner` covers it. */
+    atomic_store_explicit(&thread->ring->owner_tid, 0, memory_order_relaxed);
+    /* release: pairs with take_free_thread, and with the drain, which then knows that no slot is open any more. */
+    atomic_store_explicit(&thread->ring->owner, 0, memory_order_release);
+    atomic_fetch_add_explicit(&free_count, 1, memory_order_relaxed);
+    nm_system_restore_signals(mask);
+}
+
+void nm_thread_detach_after_fork(void)
+{
+    nm_thread *thread = nm_thread_local.thread;
+
+    if (thread == NULL || nm_thread_local.generation != nm_process_state.last_generation)
+        return;
+    /* Over the old mapping: a record that a signal handler's fork cut in two is finished in memory of the child's own. */
+    nm_call(SYS_mmap, (long)thread->ring, (long)(NM_RING_HEADER_BYTES + thread->slot_count * NM_RING_SLOT_BYTES),
+            PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    thread->ring->slot_count = thread->slot_count;
+}

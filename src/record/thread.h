@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A thread's ring and what the recorder keeps privately beside it. Both live until the process ends: a thread that ends
+ * frees them for the next one, so the list only grows to the largest number of threads at one time. Any number of threads
+ * is served.
+ */
+#ifndef NM_RECORD_THREAD_H
+#define NM_RECORD_THREAD_H
+
+#include "record/intern.h"
+#include "record/state.h"
+
+typedef struct nm_module_table nm_module_table;
+
+struct nm_thread {
+    nm_ring *ring;
+    uint64_t slot_count;
+    volatile uint64_t room_end; /* positions below it may be claimed: the tail as last seen, plus slot_count */
+    volatile uint32_t has_loss; /* 1: dropped events are not yet stated by a LOSS record */
+
+    /* Stacks. */
+    uint32_t stack_mode, stack_depth;
+    uintptr_t stack_begin, stack_end; /* what may be read as frames; 0, 0: unknown */
+    nm_intern intern;
+    volatile uint32_t is_interning; /* 1: a handler that interrupts now keeps off the table and `addresses` */
+    _Atomic uint64_t last_stack_id;
+    uint64_t addresses[NM_RING_STACK_DEPTH_MAX];
+    uint64_t intern_generation;
+
+    /* Hazard pointer: the table of modules this thread is reading; see modules.c. */
+    _Atomic(nm_module_table *) modules_in_use;
+
+    /* Waiting for room. */
+    int64_t wait_second_begin_ns;
+    int64_t waited_ns;          /* since then */
+    uint64_t stalled_heartbeat; /* the heartbeat at the last timeout; meaningful with is_stalled */
+    uint32_t is_stalled;
+
+    uint32_t is_announced; /* 1: the ring's owner stands in the ring */
+    uint64_t number;       /* of the thread; 0: none owns it */
+    int tid;
+    _Atomic uint64_t last_range;
+
+    nm_thread *next;    /* in the process's list; never changes */
+    size_t owned_bytes; /* of this struct and its table */
+};
+
+/* The first of the process's rings; walk by `next`. */
+nm_thread *nm_thread_first(void);
+
+/* Slow path of nm_state_thread: joins the session after a fork, gives the thread a ring. NULL: none to be had, counted. */
+nm_thread *nm_thread_attach(void);
+
+/* Counts one event of a thread that has no ring. */
+void nm_thread_count_lost(void);
+
+/* pthread_key destructor: the thread ends. */
+void nm_thread_end(void *thread);
+
+/* After a fork or when another recording begins: every ring known so far is somebody else's. */
+void nm_thread_forget_all(void);
+
+/* In a fork child: takes the parent's ring away from a recording that the fork interrupted, so that it ends in private
+ * memory. */
+void nm_thread_detach_after_fork(void);
+
+#endif
