@@ -1,18 +1,78 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How a column is chosen: one value, or few runs, are seen in one pass. Otherwise the candidates are made and a part of
+ * each is compressed, quickly: what repeats over thousands of values (the steps of a training loop) decides, and no count
+ * of distinct values or bits would show it.
+ */
 #include "trace/column.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <zstd.h>
+
+#define SAMPLE_VALUES   16384 /* of the end of the column; at its beginning nothing can repeat yet */
+#define SAMPLE_LEVEL    1
+#define CUT_PLANE_BYTES 4096 /* smaller planes are not worth statistics of their own */
+
 /* ---- Writing ---- */
 
-/* What one pass over the values tells of the encodings without a dictionary. */
+/* A column in one encoding, before it is chosen: `head`, then planes, then `tail`. */
+typedef struct candidate {
+    nm_encoding encoding;
+    unsigned width;
+    nm_buffer bytes;
+    size_t planes_at, tail_at; /* into bytes */
+} candidate;
+
+struct nm_column_writer {
+    candidate candidates[NM_ENCODING_COUNT]; /* of the last column; unused ones have old contents */
+    ZSTD_CCtx *zstd;
+    nm_buffer sample;
+    uint64_t *work; /* transformed values */
+    size_t work_capacity;
+    uint32_t *slots; /* hash table: index of the last place of a value + 1 */
+    size_t slot_capacity;
+    size_t *cuts;
+    size_t cut_count, cut_capacity;
+};
+
+/* What one pass over the values tells. */
 typedef struct survey {
     size_t run_count;
     uint64_t value_bits; /* all values, or-ed: its length is the width */
     uint64_t delta_bits;
 } survey;
+
+nm_status nm_column_writer_new(nm_column_writer **out, nm_error *err)
+{
+    nm_column_writer *writer = calloc(1, sizeof *writer);
+
+    *out = NULL;
+    if (writer != NULL)
+        writer->zstd = ZSTD_createCCtx();
+    if (writer == NULL || writer->zstd == NULL) {
+        nm_column_writer_free(writer);
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a trace writer");
+    }
+    *out = writer;
+    return NM_OK;
+}
+
+void nm_column_writer_free(nm_column_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    for (int i = 0; i < NM_ENCODING_COUNT; i++)
+        nm_buffer_free(&writer->candidates[i].bytes);
+    ZSTD_freeCCtx(writer->zstd);
+    nm_buffer_free(&writer->sample);
+    free(writer->work);
+    free(writer->slots);
+    free(writer->cuts);
+    free(writer);
+}
 
 static unsigned width_of(uint64_t bits)
 {
@@ -35,184 +95,266 @@ static survey survey_values(const uint64_t *values, size_t count)
     return result;
 }
 
-static size_t slot_of(const nm_column_scratch *scratch, size_t slot_count, uint64_t value)
+static void append_planes(candidate *made, const uint64_t *values, size_t count, unsigned width)
 {
-    uint64_t hash = (value ^ value >> 32) * 0x9E3779B97F4A7C15u;
-    size_t mask = slot_count - 1;
-    size_t at = (size_t)(hash >> 40) & mask;
+    uint8_t *p = made->bytes.data + made->bytes.len;
 
-    while (scratch->slots[at] != 0 && scratch->entries[scratch->slots[at] - 1] != value)
-        at = (at + 1) & mask;
-    return at;
-}
-
-/* Numbers the values by first appearance; *entry_count is 0 when there are more than `entries_max` of them. */
-static nm_status build_dictionary(const uint64_t *values, size_t count, size_t entries_max, nm_column_scratch *scratch,
-                                  size_t *entry_count, nm_error *err)
-{
-    size_t slot_count = 16;
-    while (slot_count < entries_max * 2)
-        slot_count *= 2;
-
-    nm_status status = nm_array_grow(&scratch->slots, &scratch->slot_capacity, slot_count, sizeof *scratch->slots, err);
-    if (status == NM_OK)
-        status = nm_array_grow(&scratch->entries, &scratch->entry_capacity, entries_max, sizeof *scratch->entries, err);
-    if (status == NM_OK)
-        status = nm_array_grow(&scratch->indexes, &scratch->index_capacity, count, sizeof *scratch->indexes, err);
-    if (status != NM_OK)
-        return status;
-
-    size_t entries = 0;
-    *entry_count = 0;
-    memset(scratch->slots, 0, slot_count * sizeof *scratch->slots);
-    for (size_t i = 0; i < count; i++) {
-        size_t at = slot_of(scratch, slot_count, values[i]);
-
-        if (scratch->slots[at] == 0) {
-            if (entries == entries_max)
-                return NM_OK;
-            scratch->entries[entries++] = values[i];
-            scratch->slots[at] = (uint32_t)entries;
-        }
-        scratch->indexes[i] = (uint16_t)(scratch->slots[at] - 1);
-    }
-    *entry_count = entries;
-    return NM_OK;
-}
-
-static uint8_t *put_planes(uint8_t *p, const uint64_t *values, size_t count, unsigned width)
-{
+    made->planes_at = made->bytes.len;
+    made->width = width;
     for (unsigned shift = 0; shift < 8 * width; shift += 8)
         for (size_t i = 0; i < count; i++)
             *p++ = (uint8_t)(values[i] >> shift);
-    return p;
+    made->bytes.len += count * width;
+    made->tail_at = made->bytes.len;
 }
 
-static uint8_t *put_runs(uint8_t *p, const uint64_t *values, size_t count)
+static void append_width(candidate *made, unsigned width)
 {
+    made->bytes.data[made->bytes.len++] = (uint8_t)width;
+}
+
+static void append_number(candidate *made, uint64_t value)
+{
+    made->bytes.len += nm_put_varint(made->bytes.data + made->bytes.len, value);
+}
+
+/* An empty candidate with room for the worst case of its encoding. */
+static candidate *begin_candidate(nm_column_writer *writer, nm_encoding encoding, size_t bytes_max, nm_error *err)
+{
+    candidate *made = &writer->candidates[encoding];
+
+    made->encoding = encoding;
+    made->width = 0;
+    made->planes_at = made->tail_at = made->bytes.len = 0;
+    return nm_buffer_reserve(&made->bytes, bytes_max, err) == NM_OK ? made : NULL;
+}
+
+static candidate *make_constant(nm_column_writer *writer, uint64_t value, nm_error *err)
+{
+    candidate *made = begin_candidate(writer, NM_ENCODING_CONSTANT, NM_VARINT_BYTES_MAX, err);
+
+    if (made != NULL)
+        append_number(made, value);
+    return made;
+}
+
+static candidate *make_runs(nm_column_writer *writer, const uint64_t *values, size_t count, size_t run_count,
+                            nm_error *err)
+{
+    candidate *made = begin_candidate(writer, NM_ENCODING_RUNS, run_count * 2 * NM_VARINT_BYTES_MAX, err);
     size_t begin = 0;
 
-    for (size_t i = 1; i <= count; i++) {
+    for (size_t i = 1; made != NULL && i <= count; i++) {
         if (i < count && values[i] == values[begin])
             continue;
-        p += nm_put_varint(p, values[begin]);
-        p += nm_put_varint(p, i - begin);
+        append_number(made, values[begin]);
+        append_number(made, i - begin);
         begin = i;
     }
-    return p;
+    return made;
 }
 
-static uint8_t *put_delta(uint8_t *p, const uint64_t *values, size_t count, unsigned width)
+static candidate *make_planes(nm_column_writer *writer, const uint64_t *values, size_t count, const survey *found,
+                              nm_error *err)
 {
-    p += nm_put_varint(p, values[0]);
-    *p++ = (uint8_t)width;
-    for (unsigned shift = 0; shift < 8 * width; shift += 8) {
-        *p++ = 0;
-        for (size_t i = 1; i < count; i++)
-            *p++ = (uint8_t)(nm_zigzag((int64_t)(values[i] - values[i - 1])) >> shift);
+    unsigned width = width_of(found->value_bits);
+    candidate *made = begin_candidate(writer, NM_ENCODING_PLANES, 1 + count * width, err);
+
+    if (made != NULL) {
+        append_width(made, width);
+        append_planes(made, values, count, width);
     }
-    return p;
+    return made;
 }
 
-static uint8_t *put_dictionary(uint8_t *p, const nm_column_scratch *scratch, size_t count, size_t entry_count)
+static candidate *make_delta(nm_column_writer *writer, const uint64_t *values, size_t count, const survey *found,
+                             nm_error *err)
 {
-    uint64_t before = 0;
+    unsigned width = width_of(found->delta_bits);
+    candidate *made = begin_candidate(writer, NM_ENCODING_DELTA, NM_VARINT_BYTES_MAX + 1 + count * width, err);
 
-    p += nm_put_varint(p, entry_count);
-    for (size_t i = 0; i < entry_count; i++) {
-        p += nm_put_varint(p, nm_zigzag((int64_t)(scratch->entries[i] - before)));
-        before = scratch->entries[i];
-    }
-    for (unsigned shift = 0; shift < (entry_count > 256 ? 16u : 8u); shift += 8)
-        for (size_t i = 0; i < count; i++)
-            *p++ = (uint8_t)(scratch->indexes[i] >> shift);
-    return p;
+    if (made == NULL)
+        return NULL;
+    writer->work[0] = 0;
+    for (size_t i = 1; i < count; i++)
+        writer->work[i] = nm_zigzag((int64_t)(values[i] - values[i - 1]));
+    append_number(made, values[0]);
+    append_width(made, width);
+    append_planes(made, writer->work, count, width);
+    return made;
 }
 
-/* The encoding, by bytes before zstd. A dictionary entry is taken for four bytes, a run for four. */
-static nm_status choose(const uint64_t *values, size_t count, nm_column_scratch *scratch, survey *found,
-                        size_t *entry_count, nm_encoding *encoding, nm_error *err)
+/* The slot of the value's last place, or the empty one where it goes. */
+static uint32_t *slot_of(nm_column_writer *writer, size_t slot_count, const uint64_t *values, uint64_t value)
 {
-    *found = survey_values(values, count);
-    *entry_count = 0;
-    if (found->run_count == 1) {
-        *encoding = NM_ENCODING_CONSTANT;
-        return NM_OK;
-    }
+    uint64_t hash = (value ^ value >> 32) * 0x9E3779B97F4A7C15u;
+    size_t mask = slot_count - 1;
+    size_t at = (size_t)(hash >> 32) & mask;
 
-    size_t delta_bytes = count * width_of(found->delta_bits);
-    size_t best = count * width_of(found->value_bits);
-    *encoding = NM_ENCODING_PLANES;
-    if (delta_bytes < best) {
-        best = delta_bytes;
-        *encoding = NM_ENCODING_DELTA;
-    }
-    if (found->run_count * 4 < best && found->run_count < count / 8) {
-        *encoding = NM_ENCODING_RUNS;
-        return NM_OK;
-    }
-    if (best == count)
-        return NM_OK;
-
-    size_t entries_max = count / 4 < NM_DICTIONARY_ENTRIES_MAX ? count / 4 + 1 : NM_DICTIONARY_ENTRIES_MAX;
-    nm_status status = build_dictionary(values, count, entries_max, scratch, entry_count, err);
-    if (*entry_count > 0 && *entry_count * 4 + count * (*entry_count > 256 ? 2 : 1) < best)
-        *encoding = NM_ENCODING_DICTIONARY;
-    return status;
+    while (writer->slots[at] != 0 && values[writer->slots[at] - 1] != value)
+        at = (at + 1) & mask;
+    return &writer->slots[at];
 }
 
-nm_status nm_column_write(const uint64_t *values, size_t count, nm_column_scratch *scratch, nm_buffer *out,
-                          nm_error *err)
+/* Fills `work` with the distance of each value to the same value before, 0 where there is none near; returns how many
+ * of those there are, or count when they are too many for the encoding to pay. */
+static size_t find_distances(nm_column_writer *writer, const uint64_t *values, size_t count, size_t slot_count,
+                             uint64_t *largest)
 {
-    survey found;
-    size_t entry_count;
-    nm_encoding encoding;
-    nm_status status = choose(values, count, scratch, &found, &entry_count, &encoding, err);
+    size_t new_count = 0;
 
-    if (status == NM_OK)
-        status = nm_buffer_reserve(out, NM_COLUMN_BYTES_MAX(count) + 2 * NM_VARINT_BYTES_MAX, err);
+    *largest = 0;
+    memset(writer->slots, 0, slot_count * sizeof *writer->slots);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *slot = slot_of(writer, slot_count, values, values[i]);
+        size_t distance = *slot == 0 ? 0 : i + 1 - *slot;
+
+        if (distance > NM_BACK_DISTANCE_MAX)
+            distance = 0;
+        new_count += distance == 0;
+        if (new_count > count / 4 + 8)
+            return count;
+        *largest |= distance;
+        writer->work[i] = distance;
+        *slot = (uint32_t)i + 1;
+    }
+    return new_count;
+}
+
+/* NM_OK with *out NULL: too few values come again. */
+static nm_status make_back(nm_column_writer *writer, const uint64_t *values, size_t count, candidate **out,
+                           nm_error *err)
+{
+    size_t slot_count = 16;
+    uint64_t largest, before = 0;
+
+    *out = NULL;
+    while (slot_count < count * 2)
+        slot_count *= 2;
+    nm_status status = nm_array_grow(&writer->slots, &writer->slot_capacity, slot_count, sizeof *writer->slots, err);
     if (status != NM_OK)
         return status;
+    size_t new_count = find_distances(writer, values, count, slot_count, &largest);
+    if (new_count == count)
+        return NM_OK;
 
-    /* The length is known after the data: write behind the room it takes at most, then close the gap. */
-    uint8_t *head = out->data + out->len;
-    uint8_t *data = head + 2 * NM_VARINT_BYTES_MAX;
-    uint8_t *p = data;
-
-    if (encoding == NM_ENCODING_CONSTANT) {
-        p += nm_put_varint(p, values[0]);
-    } else if (encoding == NM_ENCODING_RUNS) {
-        p = put_runs(p, values, count);
-    } else if (encoding == NM_ENCODING_DELTA) {
-        p = put_delta(p, values, count, width_of(found.delta_bits));
-    } else if (encoding == NM_ENCODING_DICTIONARY) {
-        p = put_dictionary(p, scratch, count, entry_count);
-    } else {
-        *p++ = (uint8_t)width_of(found.value_bits);
-        p = put_planes(p, values, count, width_of(found.value_bits));
+    unsigned width = width_of(largest);
+    *out = begin_candidate(writer, NM_ENCODING_BACK, 1 + count * width + new_count * NM_VARINT_BYTES_MAX, err);
+    if (*out == NULL)
+        return NM_ERR_MEMORY;
+    append_width(*out, width);
+    append_planes(*out, writer->work, count, width);
+    for (size_t i = 0; i < count; i++) {
+        if (writer->work[i] != 0)
+            continue;
+        append_number(*out, nm_zigzag((int64_t)(values[i] - before)));
+        before = values[i];
     }
-
-    size_t data_bytes = (size_t)(p - data);
-    head += nm_put_varint(head, encoding);
-    head += nm_put_varint(head, data_bytes);
-    memmove(head, data, data_bytes);
-    out->len = (size_t)(head - out->data) + data_bytes;
     return NM_OK;
 }
 
-void nm_column_scratch_free(nm_column_scratch *scratch)
+static size_t compressed_bytes(nm_column_writer *writer, const uint8_t *data, size_t len)
 {
-    free(scratch->entries);
-    free(scratch->indexes);
-    free(scratch->slots);
-    *scratch = (nm_column_scratch){0};
+    size_t bytes = ZSTD_compressCCtx(writer->zstd, writer->sample.data, writer->sample.cap, data, len, SAMPLE_LEVEL);
+    return ZSTD_isError(bytes) ? len : bytes;
+}
+
+/* About the size of the candidate after zstd, by the end of each of its planes. */
+static uint64_t estimate(nm_column_writer *writer, const candidate *made, size_t count)
+{
+    size_t sample = count < SAMPLE_VALUES ? count : SAMPLE_VALUES;
+    const uint8_t *plane_end = made->bytes.data + made->planes_at;
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < made->width; i++) {
+        plane_end += count;
+        bytes += compressed_bytes(writer, plane_end - sample, sample);
+    }
+    return bytes * count / sample + (made->bytes.len - made->tail_at);
+}
+
+/* The best of the encodings in planes. */
+static nm_status choose_planes(nm_column_writer *writer, const uint64_t *values, size_t count, const survey *found,
+                               candidate **best, nm_error *err)
+{
+    candidate *tried[3] = {NULL};
+    uint64_t best_bytes = UINT64_MAX;
+    nm_status status = nm_array_grow(&writer->work, &writer->work_capacity, count, sizeof *writer->work, err);
+
+    if (status == NM_OK)
+        status = nm_buffer_reserve(&writer->sample, ZSTD_COMPRESSBOUND(SAMPLE_VALUES), err);
+    if (status != NM_OK)
+        return status;
+    tried[0] = make_planes(writer, values, count, found, err);
+    tried[1] = tried[0] == NULL ? NULL : make_delta(writer, values, count, found, err);
+    if (tried[1] == NULL)
+        return NM_ERR_MEMORY;
+    status = make_back(writer, values, count, &tried[2], err);
+    for (int i = 0; status == NM_OK && i < 3; i++) {
+        uint64_t bytes = tried[i] == NULL ? UINT64_MAX : estimate(writer, tried[i], count);
+
+        if (bytes >= best_bytes)
+            continue;
+        best_bytes = bytes;
+        *best = tried[i];
+    }
+    return status;
+}
+
+static nm_status choose(nm_column_writer *writer, const uint64_t *values, size_t count, candidate **best, nm_error *err)
+{
+    survey found = survey_values(values, count);
+
+    if (found.run_count == 1)
+        *best = make_constant(writer, values[0], err);
+    else if (found.run_count < count / 32)
+        *best = make_runs(writer, values, count, found.run_count, err);
+    else
+        return choose_planes(writer, values, count, &found, best, err);
+    return *best == NULL ? NM_ERR_MEMORY : NM_OK;
+}
+
+static nm_status note_cuts(nm_column_writer *writer, const candidate *made, size_t data_at, size_t count, nm_error *err)
+{
+    nm_status status =
+        nm_array_grow(&writer->cuts, &writer->cut_capacity, writer->cut_count + made->width, sizeof *writer->cuts, err);
+
+    for (unsigned i = 1; status == NM_OK && count >= CUT_PLANE_BYTES && i <= made->width; i++)
+        writer->cuts[writer->cut_count++] = data_at + made->planes_at + i * count;
+    return status;
+}
+
+nm_status nm_column_write(nm_column_writer *writer, const uint64_t *values, size_t count, nm_buffer *out, nm_error *err)
+{
+    candidate *best = NULL;
+    nm_status status = choose(writer, values, count, &best, err);
+    uint8_t head[5];
+
+    if (status != NM_OK)
+        return status;
+    head[0] = (uint8_t)best->encoding;
+    nm_put_u32(head + 1, (uint32_t)best->bytes.len);
+    status = nm_buffer_append(out, head, sizeof head, err);
+    if (status == NM_OK)
+        status = note_cuts(writer, best, out->len, count, err);
+    return status == NM_OK ? nm_buffer_append(out, best->bytes.data, best->bytes.len, err) : status;
+}
+
+const size_t *nm_column_cuts(const nm_column_writer *writer, size_t *count)
+{
+    *count = writer->cut_count;
+    return writer->cuts;
+}
+
+void nm_column_reset_cuts(nm_column_writer *writer)
+{
+    writer->cut_count = 0;
 }
 
 /* ---- Reading ---- */
 
-static bool check_runs(nm_bytes data, size_t count)
+static bool check_runs(nm_cursor cursor, size_t count)
 {
-    nm_cursor cursor = nm_cursor_over(data.data, data.len);
     size_t seen = 0;
 
     while (seen < count && !cursor.is_bad) {
@@ -226,14 +368,16 @@ static bool check_runs(nm_bytes data, size_t count)
     return !cursor.is_bad && nm_cursor_left(&cursor) == 0;
 }
 
-/* Takes what is left in the cursor as planes of `width` bytes. */
-static bool take_planes(nm_column_reader *reader, nm_cursor *cursor, unsigned width)
+/* Takes planes of the width that stands before them. */
+static bool take_planes(nm_column_reader *reader, nm_cursor *cursor)
 {
-    if (cursor->is_bad || width < 1 || width > 8 || nm_cursor_left(cursor) != reader->count * width)
+    unsigned width = nm_read_u8(cursor);
+
+    if (width < 1 || width > 8)
         return false;
     reader->width = (uint8_t)width;
-    reader->planes = cursor->bytes.data + cursor->at;
-    return true;
+    reader->planes = nm_read_bytes(cursor, (uint64_t)reader->count * width).data;
+    return !cursor->is_bad;
 }
 
 static uint64_t plane_value(const nm_column_reader *reader, size_t index)
@@ -248,69 +392,82 @@ static uint64_t plane_value(const nm_column_reader *reader, size_t index)
     return value;
 }
 
-/* An entry takes at least a byte, so the count is bounded by the data before memory is asked for. */
-static nm_status take_entries(nm_column_reader *reader, nm_cursor *cursor, bool *is_right, nm_error *err)
+/* No distance leads before the first value, and for each 0 there is a new value. */
+static bool check_back(const nm_column_reader *reader)
 {
-    uint64_t entry_count = nm_read_varint(cursor);
-    uint64_t before = 0;
+    nm_cursor more = reader->more;
 
-    *is_right = false;
-    if (cursor->is_bad || entry_count == 0 || entry_count > NM_DICTIONARY_ENTRIES_MAX ||
-        entry_count > nm_cursor_left(cursor))
-        return NM_OK;
+    for (size_t i = 0; i < reader->count; i++) {
+        uint64_t distance = plane_value(reader, i);
 
-    reader->entry_count = (size_t)entry_count;
-    nm_status status =
-        nm_array_grow(&reader->entries, &reader->entry_capacity, reader->entry_count, sizeof *reader->entries, err);
-    if (status != NM_OK)
-        return status;
-    for (size_t i = 0; i < reader->entry_count; i++) {
-        before += (uint64_t)nm_unzigzag(nm_read_varint(cursor));
-        reader->entries[i] = before;
+        if (distance > i || distance > NM_BACK_DISTANCE_MAX)
+            return false;
+        if (distance == 0)
+            nm_read_varint(&more);
     }
-    *is_right = take_planes(reader, cursor, entry_count > 256 ? 2 : 1);
-    for (size_t i = 0; *is_right && i < reader->count; i++)
-        *is_right = plane_value(reader, i) < reader->entry_count;
-    return NM_OK;
+    return !more.is_bad && nm_cursor_left(&more) == 0;
 }
 
-nm_status nm_column_open(nm_column_reader *reader, uint64_t encoding, nm_bytes data, size_t count, uint64_t offset,
+static nm_status open_back(nm_column_reader *reader, nm_cursor *cursor, bool *is_right, nm_error *err)
+{
+    size_t ring = 1;
+
+    *is_right = take_planes(reader, cursor) && reader->width <= 2;
+    reader->more = *cursor;
+    *is_right = *is_right && check_back(reader);
+    if (!*is_right)
+        return NM_OK;
+    while (ring < reader->count && ring <= NM_BACK_DISTANCE_MAX)
+        ring *= 2;
+    reader->seen_mask = ring - 1;
+    return nm_array_grow(&reader->seen, &reader->seen_capacity, ring, sizeof *reader->seen, err);
+}
+
+nm_status nm_column_open(nm_column_reader *reader, unsigned encoding, nm_bytes data, size_t count, uint64_t offset,
                          nm_error *err)
 {
     nm_cursor cursor = nm_cursor_over(data.data, data.len);
     nm_status status = NM_OK;
     bool is_right = false;
 
-    *reader = (nm_column_reader){.encoding = (uint8_t)encoding,
-                                 .count = count,
-                                 .entries = reader->entries,
-                                 .entry_capacity = reader->entry_capacity};
+    *reader = (nm_column_reader){
+        .encoding = (uint8_t)encoding, .count = count, .seen = reader->seen, .seen_capacity = reader->seen_capacity};
     switch (encoding) {
     case NM_ENCODING_CONSTANT:
         reader->value = nm_read_varint(&cursor);
         is_right = !cursor.is_bad && nm_cursor_left(&cursor) == 0;
         break;
     case NM_ENCODING_RUNS:
-        reader->runs = cursor;
-        is_right = check_runs(data, count);
+        reader->more = cursor;
+        is_right = check_runs(cursor, count);
         break;
     case NM_ENCODING_PLANES:
-        is_right = take_planes(reader, &cursor, nm_read_u8(&cursor));
+        is_right = take_planes(reader, &cursor) && nm_cursor_left(&cursor) == 0;
         break;
     case NM_ENCODING_DELTA:
         reader->value = nm_read_varint(&cursor);
-        is_right = take_planes(reader, &cursor, nm_read_u8(&cursor));
+        is_right = take_planes(reader, &cursor) && nm_cursor_left(&cursor) == 0;
         break;
-    case NM_ENCODING_DICTIONARY:
-        status = take_entries(reader, &cursor, &is_right, err);
+    case NM_ENCODING_BACK:
+        status = open_back(reader, &cursor, &is_right, err);
         break;
     default:
-        return nm_fail(err, NM_ERR_FORMAT, offset, "a column has the unknown encoding %llu",
-                       (unsigned long long)encoding);
+        return nm_fail(err, NM_ERR_FORMAT, offset, "a column has the unknown encoding %u", encoding);
     }
     if (status == NM_OK && !is_right)
         status = nm_fail(err, NM_ERR_FORMAT, offset, "a column does not hold its %zu values", count);
     return status;
+}
+
+static uint64_t next_back(nm_column_reader *reader, size_t index)
+{
+    uint64_t distance = plane_value(reader, index);
+
+    if (distance == 0)
+        reader->value += (uint64_t)nm_unzigzag(nm_read_varint(&reader->more));
+    uint64_t value = distance == 0 ? reader->value : reader->seen[(index - distance) & reader->seen_mask];
+    reader->seen[index & reader->seen_mask] = value;
+    return value;
 }
 
 uint64_t nm_column_next(nm_column_reader *reader)
@@ -321,8 +478,8 @@ uint64_t nm_column_next(nm_column_reader *reader)
     switch (reader->encoding) {
     case NM_ENCODING_RUNS:
         if (reader->run_left == 0) {
-            reader->value = nm_read_varint(&reader->runs);
-            reader->run_left = nm_read_varint(&reader->runs);
+            reader->value = nm_read_varint(&reader->more);
+            reader->run_left = nm_read_varint(&reader->more);
         }
         reader->run_left--;
         break;
@@ -331,8 +488,8 @@ uint64_t nm_column_next(nm_column_reader *reader)
     case NM_ENCODING_DELTA:
         reader->value += (uint64_t)nm_unzigzag(plane_value(reader, index));
         break;
-    case NM_ENCODING_DICTIONARY:
-        return reader->entries[plane_value(reader, index)];
+    case NM_ENCODING_BACK:
+        return next_back(reader, index);
     default:
         break;
     }
@@ -341,6 +498,6 @@ uint64_t nm_column_next(nm_column_reader *reader)
 
 void nm_column_reader_free(nm_column_reader *reader)
 {
-    free(reader->entries);
+    free(reader->seen);
     *reader = (nm_column_reader){0};
 }

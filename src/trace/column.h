@@ -1,46 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One column of a block: the values of one field, in the order of the events that have it. Five encodings; the writer
- * takes what promises to be smallest after zstd. Values of more than one byte are split into planes (all lowest bytes,
- * then all second bytes, ...): the noise of the low bytes then does not spoil what is regular in the high ones.
+ * takes the one that is smallest after zstd. Values of more than one byte are split into planes (all lowest bytes, then
+ * all second bytes, ...): the noise of the low bytes then does not spoil what is regular in the high ones.
  */
 #ifndef NM_TRACE_COLUMN_H
 #define NM_TRACE_COLUMN_H
 
-#include <stdbool.h>
-
 #include "base/buffer.h"
-#include "base/map.h"
 
-typedef enum nm_encoding {                             /* the number stands in trace files */
-                           NM_ENCODING_CONSTANT = 0,   /* value */
-                           NM_ENCODING_RUNS = 1,       /* (value, length) until all are there */
-                           NM_ENCODING_PLANES = 2,     /* width, planes of the values */
-                           NM_ENCODING_DELTA = 3,      /* first value, width, planes of zigzag differences (first: 0) */
-                           NM_ENCODING_DICTIONARY = 4, /* count, entries as zigzag differences, planes of indexes */
+typedef enum nm_encoding {                           /* the number stands in trace files */
+                           NM_ENCODING_CONSTANT = 0, /* value */
+                           NM_ENCODING_RUNS = 1,     /* (value, length) until all are there */
+                           NM_ENCODING_PLANES = 2,   /* width, planes of the values */
+                           NM_ENCODING_DELTA = 3,    /* first value, width, planes of zigzag differences */
+                           NM_ENCODING_BACK = 4, /* width, planes of distances to the same value before, new values */
                            NM_ENCODING_COUNT
 } nm_encoding;
 
-#define NM_DICTIONARY_ENTRIES_MAX  65536
+#define NM_BACK_DISTANCE_MAX       65535 /* values; what was there longer ago is written again */
 
 /* Upper bound of what nm_column_write appends for `count` values. */
 #define NM_COLUMN_BYTES_MAX(count) ((count)*8 + 32)
 
-/* What the writer keeps between columns, so that it does not allocate for each: a zeroed one is ready. */
-typedef struct nm_column_scratch {
-    uint64_t *entries; /* a dictionary being tried, in order of first appearance */
-    uint16_t *indexes; /* of each value in it */
-    uint32_t *slots;   /* hash table of entry numbers + 1 */
-    size_t entry_capacity, index_capacity, slot_capacity;
-} nm_column_scratch;
+/* What the writer keeps between columns, so that it does not allocate for each. */
+typedef struct nm_column_writer nm_column_writer;
 
-void nm_column_scratch_free(nm_column_scratch *scratch);
+nm_status nm_column_writer_new(nm_column_writer **out, nm_error *err);
+void nm_column_writer_free(nm_column_writer *writer); /* NULL is fine */
 
 /* Appends encoding, length and data; count > 0. */
-nm_status nm_column_write(const uint64_t *values, size_t count, nm_column_scratch *scratch, nm_buffer *out,
+nm_status nm_column_write(nm_column_writer *writer, const uint64_t *values, size_t count, nm_buffer *out,
                           nm_error *err);
 
-/* Reads the values one by one, without memory of its own but for a dictionary. */
+/* Offsets in `out` behind planes that were written since the last reset: zstd does better when what follows gets
+ * statistics of its own. Ascending; borrowed until the next write. */
+const size_t *nm_column_cuts(const nm_column_writer *writer, size_t *count);
+void nm_column_reset_cuts(nm_column_writer *writer);
+
+/* Reads the values one by one, without memory of its own but for the values that BACK may reach. */
 typedef struct nm_column_reader {
     uint8_t encoding; /* nm_encoding */
     uint8_t width;    /* bytes of a value in planes */
@@ -48,17 +46,17 @@ typedef struct nm_column_reader {
     size_t at;        /* values given */
     uint64_t value;   /* constant, run, or the last one (delta) */
     uint64_t run_left;
-    nm_cursor runs;
+    nm_cursor more; /* runs, or new values */
     const uint8_t *planes;
-    uint64_t *entries; /* owned; kept from block to block */
-    size_t entry_count, entry_capacity;
+    uint64_t *seen; /* owned; the last values, a ring; kept from block to block */
+    size_t seen_capacity, seen_mask;
 } nm_column_reader;
 
 /*
  * Takes a column of `count` values and checks that every one of them can be read: NM_ERR_FORMAT with `offset` when not.
  * `data` stays borrowed.
  */
-nm_status nm_column_open(nm_column_reader *reader, uint64_t encoding, nm_bytes data, size_t count, uint64_t offset,
+nm_status nm_column_open(nm_column_reader *reader, unsigned encoding, nm_bytes data, size_t count, uint64_t offset,
                          nm_error *err);
 
 /* The next value; at most `count` times. */

@@ -133,8 +133,8 @@ static nm_status read_kinds(nm_block_reader *reader, nm_cursor *cursor, nm_error
 static nm_status read_column(nm_block_reader *reader, nm_cursor *cursor, nm_column_reader *column, size_t count,
                              nm_error *err)
 {
-    uint64_t encoding = nm_read_varint(cursor);
-    nm_bytes data = nm_read_bytes(cursor, nm_read_varint(cursor));
+    uint8_t encoding = nm_read_u8(cursor);
+    nm_bytes data = nm_read_bytes(cursor, nm_read_u32(cursor));
 
     if (cursor->is_bad)
         return fail_at_frame(reader, err, "a column is longer than its block");
@@ -174,7 +174,7 @@ static nm_status read_columns(nm_block_reader *reader, nm_cursor *cursor, const 
     nm_status status = NM_OK;
 
     for (uint64_t i = 0; status == NM_OK && i < column_count; i++) {
-        uint64_t field = nm_read_varint(cursor);
+        unsigned field = nm_read_u8(cursor);
 
         if (cursor->is_bad || field >= FIELDS_POSSIBLE || (seen >> field & 1) != 0)
             return fail_at_frame(reader, err, "a column is of no field, or there twice");

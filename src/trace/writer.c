@@ -60,20 +60,25 @@ struct nm_trace_writer {
     nm_map range_by_thread;
     uint64_t known_thread, known_heap; /* already seen to by bring() in this block; 0: none */
 
-    nm_column_scratch scratch;
+    nm_column_writer *column_writer;
     nm_buffer raw, block;
 };
 
 nm_status nm_trace_writer_new(const nm_session *session, nm_trace_writer **out, nm_error *err)
 {
     nm_trace_writer *writer = calloc(1, sizeof *writer);
+    nm_status status = NM_OK;
 
     *out = NULL;
     if (writer != NULL)
         writer->zstd = ZSTD_createCCtx();
-    if (writer == NULL || writer->zstd == NULL) {
+    if (writer == NULL || writer->zstd == NULL)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a trace writer");
+    if (status == NM_OK)
+        status = nm_column_writer_new(&writer->column_writer, err);
+    if (status != NM_OK) {
         nm_trace_writer_free(writer);
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a trace writer");
+        return status;
     }
     writer->session = *session;
     writer->first_ns = writer->last_ns = NM_NO_TIME;
@@ -96,7 +101,7 @@ void nm_trace_writer_free(nm_trace_writer *writer)
         free(writer->columns[i].values);
     nm_buffer_free(&writer->ranges);
     nm_map_free(&writer->range_by_thread);
-    nm_column_scratch_free(&writer->scratch);
+    nm_column_writer_free(writer->column_writer);
     nm_buffer_free(&writer->raw);
     nm_buffer_free(&writer->block);
     free(writer);
@@ -392,7 +397,7 @@ static nm_status append_kinds(nm_trace_writer *writer, nm_error *err)
             status = nm_buffer_append_varint(&writer->raw, nm_event_fields(writer->kind_table[i]), err);
     }
     if (status == NM_OK && writer->kinds.count > 0)
-        status = nm_column_write(writer->kinds.values, writer->kinds.count, &writer->scratch, &writer->raw, err);
+        status = nm_column_write(writer->column_writer, writer->kinds.values, writer->kinds.count, &writer->raw, err);
     return status;
 }
 
@@ -408,9 +413,9 @@ static nm_status append_columns(nm_trace_writer *writer, nm_error *err)
 
         if (column->count == 0)
             continue;
-        status = nm_buffer_append_varint(&writer->raw, i, err);
+        status = nm_buffer_append(&writer->raw, &(uint8_t){(uint8_t)i}, 1, err);
         if (status == NM_OK)
-            status = nm_column_write(column->values, column->count, &writer->scratch, &writer->raw, err);
+            status = nm_column_write(writer->column_writer, column->values, column->count, &writer->raw, err);
     }
     return status;
 }
@@ -428,6 +433,7 @@ static nm_status build_raw(nm_trace_writer *writer, size_t header_bytes, nm_erro
     nm_status status = nm_session_encode(&writer->session, &session, err);
 
     writer->raw.len = 0;
+    nm_column_reset_cuts(writer->column_writer);
     if (status == NM_OK)
         status = nm_buffer_reserve(&writer->raw, header_bytes, err);
     if (status == NM_OK) {
@@ -444,24 +450,38 @@ static nm_status build_raw(nm_trace_writer *writer, size_t header_bytes, nm_erro
     return status;
 }
 
-/* Compresses `raw` behind `before` bytes of `block`. */
+static void set_up_zstd(ZSTD_CCtx *zstd, size_t content_bytes)
+{
+    ZSTD_CCtx_reset(zstd, ZSTD_reset_session_and_parameters);
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_windowLog, ZSTD_WINDOW_LOG);
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
+    ZSTD_CCtx_setPledgedSrcSize(zstd, content_bytes);
+}
+
+/* Compresses `raw` behind `before` bytes of `block`. Each plane ends a zstd block, so that the next gets a Huffman table
+ * of its own. */
 static nm_status compress(nm_trace_writer *writer, size_t before, nm_error *err)
 {
-    nm_status status = nm_buffer_reserve(&writer->block, ZSTD_compressBound(writer->raw.len), err);
+    size_t cut_count;
+    const size_t *cuts = nm_column_cuts(writer->column_writer, &cut_count);
+    size_t room = ZSTD_compressBound(writer->raw.len) + (cut_count + 1) * 16;
+    nm_status status = nm_buffer_reserve(&writer->block, room, err);
 
     if (status != NM_OK)
         return status;
-    ZSTD_CCtx_reset(writer->zstd, ZSTD_reset_session_and_parameters);
-    ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-    ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_windowLog, ZSTD_WINDOW_LOG);
-    ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_checksumFlag, 1);
-
-    size_t frame_bytes = ZSTD_compress2(writer->zstd, writer->block.data + before, writer->block.cap - before,
-                                        writer->raw.data, writer->raw.len);
-    if (ZSTD_isError(frame_bytes))
+    set_up_zstd(writer->zstd, writer->raw.len);
+    ZSTD_outBuffer out = {writer->block.data + before, writer->block.cap - before, 0};
+    ZSTD_inBuffer in = {writer->raw.data, 0, 0};
+    size_t left = 0;
+    for (size_t i = 0; i <= cut_count && left == 0; i++) {
+        in.size = i < cut_count ? cuts[i] : writer->raw.len;
+        left = ZSTD_compressStream2(writer->zstd, &out, &in, i < cut_count ? ZSTD_e_flush : ZSTD_e_end);
+    }
+    if (left != 0) /* an error: there is room for all */
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "zstd cannot compress a block: %s",
-                       ZSTD_getErrorName(frame_bytes));
-    writer->block.len = before + frame_bytes;
+                       ZSTD_isError(left) ? ZSTD_getErrorName(left) : "no room");
+    writer->block.len = before + out.pos;
     return NM_OK;
 }
 
