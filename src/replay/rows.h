@@ -29,7 +29,7 @@ typedef struct nm_allocation_row {
     bool has_stream;
     uint64_t stream;
     uint64_t policy;
-    uint64_t private_pool; /* a snapshot's pool_id, second number + 1; 0: none known */
+    uint64_t private_pool; /* a snapshot's pool_id (a, b) as a * 2^32 + b; 0: the default pool, or none known */
     uint64_t address;
     uint64_t size_bytes;                   /* by the heap's size_basis */
     uint64_t requested_bytes, block_bytes; /* 0: unknown */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A set of addresses as disjoint ranges, in a skip list: ranges that touch become one, so its size is the number of
- * gaps and not of calls. Adding tells what of a range is new, in logarithmic time on average.
+ * A set of addresses as disjoint ranges: ranges that touch become one, so its size is the number of gaps and not of
+ * calls. Adding tells what of a range is new, in logarithmic time.
  */
 #ifndef NM_SOURCE_RANGES_H
 #define NM_SOURCE_RANGES_H
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/tree.h"
 
 typedef struct nm_range {
     uint64_t begin, end; /* end is the first address behind it */
@@ -20,15 +21,8 @@ typedef struct nm_range_list {
     size_t count, capacity;
 } nm_range_list;
 
-#define NM_RANGES_LEVELS 12
-
-typedef struct nm_range_node nm_range_node;
-
 typedef struct nm_ranges { /* a zeroed one is empty */
-    nm_range_node *nodes;  /* owned; node 0 is the head */
-    size_t count, capacity;
-    uint32_t unused; /* first of a chain of free nodes, or 0 */
-    uint64_t random;
+    nm_tree tree;          /* key: begin, value: end */
 } nm_ranges;
 
 /* Adds the range. *news gets the parts that were not in the set before, in order; its room is used again. */

@@ -288,10 +288,10 @@ static bool has(const nm_snapshot_reader *reader, enum role role, enum word word
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* A pool's two numbers as one; 0 is left for "not told". */
+/* A pool's two numbers as one. The default pool is (0, 0), and so 0 as where no pool is told. */
 static uint64_t pool_of(const int32_t pair[2])
 {
-    return ((uint64_t)(uint32_t)pair[0] << 32 | (uint32_t)pair[1]) + 1;
+    return (uint64_t)(uint32_t)pair[0] << 32 | (uint32_t)pair[1];
 }
 
 static bool is_whole(const nm_pickle_cell *value)

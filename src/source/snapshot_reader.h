@@ -42,7 +42,7 @@ typedef struct nm_snapshot_entry {
     uint64_t size_bytes; /* 0: unknown, or none */
     uint64_t device_free_bytes;
     uint64_t stream;
-    uint64_t pool; /* see nm_snapshot_pool_of; 0: not told */
+    uint64_t pool; /* of the two numbers of a private pool, first * 2^32 + second; 0: the default pool, or not told */
     int64_t time_us;
     bool has_stream, has_time;
     bool is_workspace; /* one of the three entries that describe a workspace block as it was at the end */

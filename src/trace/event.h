@@ -150,7 +150,7 @@ typedef struct nm_event {
     uint64_t block_bytes;     /* what was handed out; 0: unknown */
     uint64_t stack_id;
     uint64_t stream;  /* meaningful with NM_FLAG_STREAM */
-    uint64_t policy;  /* aclrtMemMallocPolicy, or a private pool's id */
+    uint64_t policy;  /* driver: aclrtMemMallocPolicy; pool: private pool or 0 (a snapshot's (a, b): a * 2^32 + b) */
     uint64_t cost_ns; /* how long the call took; 0: unknown */
     int64_t error_code;
     uint64_t name_id; /* string */
