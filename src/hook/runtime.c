@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finds the real functions behind the hooks; see runtime.h.
+ */
+#include "hook/runtime.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "record/libc.h"
+
+nm_runtime nm_real;
+
+typedef struct nm_name {
+    const char *name;
+    size_t offset; /* of its pointer in nm_runtime */
+} nm_name;
+
+static const nm_name names[] = {
+#define NAME(name, parameters) {#name, offsetof(nm_runtime, name)},
+    NM_HOOKED_FUNCTIONS(NAME) NM_USED_FUNCTIONS(NAME)
+#undef NAME
+};
+
+void nm_runtime_find(void)
+{
+    int saved_errno = errno;
+
+    if (nm_libc_dlsym == NULL) /* a glibc before 2.34 and a program without libdl: it can have no CANN */
+        return;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void **place = (void **)((char *)&nm_real + names[i].offset);
+
+        /* relaxed: whoever finds it finds the same. */
+        if (__atomic_load_n(place, __ATOMIC_RELAXED) == NULL)
+            __atomic_store_n(place, nm_libc_dlsym(RTLD_NEXT, names[i].name), __ATOMIC_RELAXED);
+    }
+    errno = saved_errno;
+}
+
+__attribute__((constructor)) static void find_at_load(void)
+{
+    nm_runtime_find();
+}
