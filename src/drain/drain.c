@@ -37,6 +37,7 @@ struct nm_drain {
     nm_gather gather;
     nm_processes processes;
     nm_output output;
+    uint32_t stuck_events; /* in the block that could not be written */
 
     bool has_content;         /* the block under construction holds something */
     int64_t content_since_ns; /* then: since when */
@@ -73,6 +74,15 @@ static nm_session describe_session(const nm_drain_options *options)
     return session;
 }
 
+/* An empty block: from the first moment on the file says where its rings are. */
+static nm_status write_first_block(nm_drain *drain, nm_error *err)
+{
+    nm_bytes block;
+    nm_status status = nm_trace_writer_seal(drain->writer, 0, &block, err);
+
+    return status == NM_OK ? nm_output_append(&drain->output, block, err) : status;
+}
+
 nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error *err)
 {
     nm_drain *drain = calloc(1, sizeof *drain);
@@ -99,8 +109,12 @@ nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error
     nm_processes_init(&drain->processes, &drain->gather);
     drain->processes.ends_when_said = options->ends_when_said;
     nm_output_init(&drain->output, options->fd);
-    *out = drain;
-    return NM_OK;
+    status = write_first_block(drain, err);
+    if (status == NM_OK)
+        *out = drain;
+    else
+        nm_drain_free(drain);
+    return status;
 }
 
 void nm_drain_free(nm_drain *drain)
@@ -126,7 +140,7 @@ static void warn_of_output(nm_drain *drain, const nm_error *failure)
 }
 
 /* The program must not notice a full disk, so its rings are emptied all the same; the block itself is kept for later. */
-static nm_status append(nm_drain *drain, nm_bytes block, nm_error *err)
+static nm_status append(nm_drain *drain, nm_bytes block, uint32_t event_count, nm_error *err)
 {
     nm_error failure = {0};
     nm_status status = nm_output_append(&drain->output, block, &failure);
@@ -136,6 +150,7 @@ static nm_status append(nm_drain *drain, nm_bytes block, nm_error *err)
     if (status != NM_OK) {
         warn_of_output(drain, &failure);
         drain->gather.is_discarding = true;
+        drain->stuck_events = event_count;
     }
     return NM_OK;
 }
@@ -144,12 +159,13 @@ static nm_status seal(nm_drain *drain, uint32_t flags, nm_error *err)
 {
     nm_bytes block;
     bool is_any;
+    uint32_t event_count = nm_trace_writer_event_count(drain->writer);
     nm_status status = nm_gather_state_positions(&drain->gather, &is_any, err);
 
     if (status == NM_OK)
         status = nm_trace_writer_seal(drain->writer, flags, &block, err);
     if (status == NM_OK)
-        status = append(drain, block, err);
+        status = append(drain, block, event_count, err);
     if (status != NM_OK)
         return status;
     drain->has_content = false;
@@ -338,10 +354,12 @@ nm_status nm_drain_finish(nm_drain *drain, nm_error *err)
 
 void nm_drain_tell(const nm_drain *drain, nm_drain_report *report)
 {
+    uint64_t stuck_events = drain->output.is_stuck ? drain->stuck_events : 0;
+
     *report = (nm_drain_report){
-        .event_count = drain->gather.event_count,
+        .event_count = drain->gather.event_count - stuck_events,
         .dropped_count = drain->gather.dropped_count,
-        .unwritten_count = drain->gather.discarded_events,
+        .unwritten_count = drain->gather.discarded_events + stuck_events,
         .late_count = drain->gather.late_count,
         .unreadable_count = drain->gather.unreadable_count,
         .process_count = drain->processes.count,

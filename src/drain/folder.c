@@ -207,15 +207,14 @@ void nm_folder_close(nm_folder *folder)
     folder->session = NULL;
 }
 
-static bool is_session_file(const char *name)
+static bool is_numbered_file(const char *name)
 {
-    if (strcmp(name, NM_RING_SESSION_FILE) == 0)
-        return true;
     return (name[0] == 'p' || name[0] == 'r') && name[1] == '.' && name[2] != 0 &&
            name[2 + strspn(name + 2, "0123456789")] == 0;
 }
 
-void nm_folder_remove(const char *path)
+/* Removes the files of processes and rings, and the session file too when `is_all`. */
+static void remove_files(const char *path, bool is_all)
 {
     DIR *folder = opendir(path);
     struct dirent *entry;
@@ -223,10 +222,24 @@ void nm_folder_remove(const char *path)
     if (folder == NULL)
         return;
     while ((entry = readdir(folder)) != NULL)
-        if (is_session_file(entry->d_name))
+        if (is_numbered_file(entry->d_name) || (is_all && strcmp(entry->d_name, NM_RING_SESSION_FILE) == 0))
             unlinkat(dirfd(folder), entry->d_name, 0);
     closedir(folder);
+}
+
+void nm_folder_remove(const char *path)
+{
+    remove_files(path, true);
     rmdir(path);
+}
+
+void nm_folder_reset(nm_folder *folder)
+{
+    remove_files(folder->path, false);
+    /* relaxed: whoever counted has ended */
+    atomic_store_explicit(&folder->session->process_count, 0, memory_order_relaxed);
+    atomic_store_explicit(&folder->session->thread_count, 0, memory_order_relaxed);
+    atomic_store_explicit(&folder->session->ring_count, 0, memory_order_relaxed);
 }
 
 static void file_path(const nm_folder *folder, char prefix, uint64_t number, char file[FILE_PATH_BYTES])

@@ -24,7 +24,7 @@ typedef struct nm_folder_options {
 typedef struct nm_folder {
     char path[NM_FOLDER_PATH_BYTES];
     nm_ring_session *session; /* mapped (drain) or copied (recovery) */
-    bool is_copy;
+    bool is_copy;             /* not mapped: for a recovery */
 } nm_folder;
 
 /* A new folder name below the first of: `wanted` (may be NULL), /dev/shm, $TMPDIR, /tmp that is local, writable and has
@@ -41,6 +41,9 @@ void nm_folder_close(nm_folder *folder); /* leaves the files */
 
 /* Removes the session's files and the folder; what else lies there stays. */
 void nm_folder_remove(const char *path);
+
+/* Forgets what a trial run has left: removes its files and counts from 1 again. */
+void nm_folder_reset(nm_folder *folder);
 void nm_folder_remove_file(const nm_folder *folder, char prefix, uint64_t number);
 
 /*

@@ -29,6 +29,7 @@ static void free_ring(nm_gather *gather, nm_gather_ring *ring)
     nm_stack_table_free(&ring->stacks);
     free(ring->items);
     free(ring->taken);
+    free(ring->skips);
     free(ring);
 }
 
@@ -70,9 +71,7 @@ static nm_status open_ring(nm_gather *gather, uint64_t number, uint64_t since_ti
     ring->view = view;
     ring->look_ticks = since_ticks;
     gather->rings[gather->ring_count++] = ring;
-    if (begin != NULL)
-        begin(context, ring);
-    return NM_OK;
+    return begin != NULL ? begin(context, ring, err) : NM_OK;
 }
 
 static nm_status retry_missing(nm_gather *gather, nm_gather_begin *begin, void *context, nm_error *err)
@@ -197,6 +196,28 @@ static void note_open_slot(nm_gather *gather, nm_gather_ring *ring, uint64_t hea
     ring->is_overdue = ring->look_ticks - ring->open_since > gather->patience_ticks;
 }
 
+/* Moves the cursor past what stands in the trace already; the first position from it on that does. */
+static uint64_t skip_known(nm_gather_ring *ring)
+{
+    while (ring->skip_at < ring->skip_count && ring->skips[ring->skip_at].first_position <= ring->cursor) {
+        if (ring->skips[ring->skip_at].last_position >= ring->cursor)
+            ring->cursor = ring->skips[ring->skip_at].last_position + 1;
+        ring->thread_id = ring->skips[ring->skip_at].thread_id;
+        ring->skip_at++;
+    }
+    return ring->skip_at < ring->skip_count ? ring->skips[ring->skip_at].first_position : UINT64_MAX;
+}
+
+/* Slots that will never be published, up to the next record. */
+static nm_status skip_unpublished(nm_gather_ring *ring, uint64_t known_from, nm_error *err)
+{
+    uint64_t next = nm_view_search(&ring->view, ring->cursor + 1, ring->head);
+
+    if (next > known_from)
+        next = known_from;
+    return push_unreadable(ring, (uint32_t)(next - ring->cursor), err);
+}
+
 static nm_status read_ring(nm_gather *gather, nm_gather_ring *ring, uint64_t head_before, uint64_t ticks_before,
                            nm_error *err)
 {
@@ -204,15 +225,18 @@ static nm_status read_ring(nm_gather *gather, nm_gather_ring *ring, uint64_t hea
     uint64_t first = ring->cursor;
     nm_status status = NM_OK;
 
-    while (ring->cursor < ring->head && status == NM_OK) {
+    while (status == NM_OK) {
         nm_view_record record;
+        uint64_t known_from = skip_known(ring);
+
+        if (ring->cursor >= ring->head)
+            break;
         nm_view_state state = nm_view_read(&ring->view, ring->cursor, ring->head, gather->scratch, &record);
 
         if (ring->cursor != first)
             ring->is_open = false;
         if (state == NM_VIEW_OPEN && ring->is_dead) {
-            uint64_t next = nm_view_search(&ring->view, ring->cursor + 1, ring->head);
-            status = push_unreadable(ring, (uint32_t)(next - ring->cursor), err);
+            status = skip_unpublished(ring, known_from, err);
         } else if (state == NM_VIEW_OPEN) {
             note_open_slot(gather, ring, head_before, ticks_before);
             return NM_OK;

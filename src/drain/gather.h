@@ -22,17 +22,19 @@ typedef struct nm_gather_item { /* a record that has been read, but not released
 
 typedef struct nm_gather_ring {
     nm_view view;
-    uint64_t cursor;     /* next position to read */
-    uint64_t thread_id;  /* of the record before the cursor, 0 before the first */
-    uint64_t max_ticks;  /* largest stamp read */
-    uint64_t head;       /* as it was last read */
-    uint64_t look_ticks; /* when that was, or when the ring did not exist yet */
-    bool is_open;        /* the slot at the cursor is claimed and not published */
-    uint64_t open_ticks; /* then: no record from the cursor on is older */
-    uint64_t open_since; /* then: ticks at which it was first seen so */
-    bool is_overdue;     /* then: it is not waited for any more */
-    bool is_dead;        /* its process is: what is open will stay so */
-    bool is_broken;      /* its header is nonsense: not read any more */
+    uint64_t cursor;       /* next position to read */
+    uint64_t thread_id;    /* of the record before the cursor, 0 before the first */
+    uint64_t max_ticks;    /* largest stamp read */
+    uint64_t head;         /* as it was last read */
+    uint64_t look_ticks;   /* when that was, or when the ring did not exist yet */
+    bool is_open;          /* the slot at the cursor is claimed and not published */
+    uint64_t open_ticks;   /* then: no record from the cursor on is older */
+    uint64_t open_since;   /* then: ticks at which it was first seen so */
+    bool is_overdue;       /* then: it is not waited for any more */
+    bool is_dead;          /* its process is: what is open will stay so */
+    bool is_broken;        /* its header is nonsense: not read any more */
+    nm_block_range *skips; /* owned; positions that stand in the trace already (recovery), by position */
+    size_t skip_count, skip_at;
     uint64_t said_drops; /* dropped_count as far as events say it */
 
     nm_gather_item *items; /* owned; ordered by (ticks, position); items below `first` are released */
@@ -86,7 +88,7 @@ typedef struct nm_gather {
 } nm_gather;
 
 /* For a recovery, called for each ring that is found: where to begin, as which thread, knowing which stacks. */
-typedef void nm_gather_begin(void *context, nm_gather_ring *ring);
+typedef nm_status nm_gather_begin(void *context, nm_gather_ring *ring, nm_error *err);
 
 void nm_gather_init(nm_gather *gather, nm_folder *folder, nm_trace_writer *writer, const nm_namer *namer);
 void nm_gather_fini(nm_gather *gather);

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/codec.h"
+
+void nm_known_fini(nm_known *known)
+{
+    for (size_t i = 0; i < known->ring_count; i++)
+        free(known->rings[i].ranges);
+    for (size_t i = 0; i < known->table_count; i++)
+        nm_stack_table_free(&known->stack_tables[i]);
+    free(known->rings);
+    free(known->stack_tables);
+    free(known->items);
+    free(known->aliases);
+    nm_buffer_free(&known->texts);
+    nm_map_free(&known->index);
+    nm_map_free(&known->ring_index);
+    nm_map_free(&known->ended);
+    nm_map_free(&known->tables);
+}
+
+/* ---- Blocks -------------------------------------------------------------------------------------------------------- */
+
+/* The next block from *at on whose whole length is there. */
+static bool find_block(nm_bytes trace, size_t *at, nm_block_header *header)
+{
+    while (*at < trace.len) {
+        nm_bytes rest = {trace.data + *at, trace.len - *at};
+
+        if (nm_block_read_header(rest, header, NULL) == NM_OK && header->block_bytes <= rest.len)
+            return true;
+        *at = nm_block_search(trace, *at + 1);
+    }
+    return false;
+}
+
+void nm_known_scan(nm_known *known, nm_bytes trace)
+{
+    nm_block_header header;
+
+    known->last_ns = NM_NO_TIME;
+    for (size_t at = 0; find_block(trace, &at, &header); at += header.block_bytes) {
+        known->has_block = true;
+        known->is_final = (header.flags & NM_BLOCK_FINAL) != 0;
+        known->block_count = header.block_index + 1;
+        known->next_seq = header.first_seq + header.event_count;
+        known->trace_bytes = at + header.block_bytes;
+        if (header.last_ns > known->last_ns)
+            known->last_ns = header.last_ns;
+    }
+}
+
+/* ---- Definitions and events ---------------------------------------------------------------------------------------- */
+
+nm_known_definition *nm_known_find(const nm_known *known, nm_definition_kind kind, uint64_t id)
+{
+    uint64_t *index = nm_map_get(&known->index, (nm_key){kind, id});
+
+    return index == NULL ? NULL : &known->items[*index];
+}
+
+nm_bytes nm_known_text(const nm_known *known, uint64_t string_id)
+{
+    const nm_known_definition *found = nm_known_find(known, NM_DEFINE_STRING, string_id);
+
+    return found == NULL ? (nm_bytes){0} : (nm_bytes){known->texts.data + found->text_at, found->definition.string.len};
+}
+
+static nm_status keep_alias(nm_known *known, const nm_definition *alias, nm_error *err)
+{
+    nm_status status =
+        nm_array_grow(&known->aliases, &known->alias_capacity, known->alias_count + 1, sizeof *known->aliases, err);
+
+    if (status == NM_OK)
+        known->aliases[known->alias_count++] = *alias;
+    return status;
+}
+
+static nm_status keep_definition(nm_known *known, const nm_definition *definition, nm_error *err)
+{
+    nm_known_definition *place = nm_known_find(known, definition->kind, definition->id);
+    nm_status status = NM_OK;
+
+    if (definition->id > known->last_ids[definition->kind])
+        known->last_ids[definition->kind] = definition->id;
+    if (place == NULL) {
+        status = nm_array_grow(&known->items, &known->capacity, known->count + 1, sizeof *known->items, err);
+        if (status == NM_OK)
+            status = nm_map_put(&known->index, (nm_key){definition->kind, definition->id}, known->count, err);
+        if (status != NM_OK)
+            return status;
+        place = &known->items[known->count++];
+    }
+    *place = (nm_known_definition){.definition = *definition};
+    if (definition->kind == NM_DEFINE_MODULE)
+        place->definition.module.build_id = (nm_bytes){0}; /* borrowed, and modules are not written again */
+    if (definition->kind == NM_DEFINE_STRING) {
+        place->text_at = known->texts.len;
+        status = nm_buffer_append(&known->texts, definition->string.data, definition->string.len, err);
+        place->definition.string.data = NULL;
+    }
+    return status;
+}
+
+static nm_status find_ring(nm_known *known, uint64_t ring_id, nm_known_ring **out, nm_error *err)
+{
+    *out = nm_known_find_ring(known, ring_id);
+    if (*out != NULL)
+        return NM_OK;
+    nm_status status =
+        nm_array_grow(&known->rings, &known->ring_capacity, known->ring_count + 1, sizeof *known->rings, err);
+    if (status == NM_OK)
+        status = nm_map_put(&known->ring_index, (nm_key){0, ring_id}, known->ring_count, err);
+    if (status == NM_OK) {
+        *out = &known->rings[known->ring_count++];
+        **out = (nm_known_ring){.ring_id = ring_id};
+    }
+    return status;
+}
+
+nm_known_ring *nm_known_find_ring(const nm_known *known, uint64_t ring_id)
+{
+    uint64_t *index = nm_map_get(&known->ring_index, (nm_key){0, ring_id});
+
+    return index == NULL ? NULL : &known->rings[*index];
+}
+
+/* The ring of a thread; NM_END when the trace does not say. */
+static nm_status find_ring_of(nm_known *known, uint64_t thread_id, nm_known_ring **out, nm_error *err)
+{
+    const nm_known_definition *thread = nm_known_find(known, NM_DEFINE_THREAD, thread_id);
+
+    return thread == NULL ? NM_END : find_ring(known, thread->definition.thread.ring_id, out, err);
+}
+
+static nm_status keep_event(nm_known *known, const nm_event *event, nm_error *err)
+{
+    nm_known_ring *ring;
+    nm_status status = NM_OK;
+
+    if (event->kind == NM_EVENT_PROCESS_END)
+        status = nm_map_put(&known->ended, (nm_key){0, (uint64_t)event->number}, 1, err);
+    if (event->kind == NM_EVENT_LOSS && event->detail == NM_LOSS_RING_FULL) {
+        status = find_ring_of(known, event->thread_id, &ring, err);
+        if (status == NM_OK)
+            ring->said_drops += (uint64_t)event->number;
+    }
+    return status == NM_END ? NM_OK : status;
+}
+
+static nm_status keep_ranges(nm_known *known, const nm_block_header *header, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (uint32_t i = 0; i < header->range_count && status == NM_OK; i++) {
+        nm_block_range range = nm_block_range_at(header, i);
+        nm_known_ring *ring = NULL;
+
+        status = find_ring_of(known, range.thread_id, &ring, err);
+        if (status == NM_OK)
+            status = nm_array_grow(&ring->ranges, &ring->range_capacity, ring->range_count + 1, sizeof range, err);
+        if (status == NM_OK)
+            ring->ranges[ring->range_count++] = range;
+        if (status == NM_END)
+            status = NM_OK;
+    }
+    return status;
+}
+
+static nm_status read_block(nm_known *known, nm_block_reader *reader, nm_bytes block, const nm_block_header *header,
+                            nm_error *err)
+{
+    nm_record record;
+    nm_status status = NM_OK;
+
+    if (nm_block_reader_open(reader, block, header, NULL) != NM_OK)
+        return NM_OK; /* damaged: the reader of the trace counts it */
+    known->session = *nm_block_reader_session(reader);
+    while (status == NM_OK && (status = nm_block_reader_next(reader, &record, err)) == NM_OK) {
+        if (record.kind == NM_RECORD_EVENT)
+            status = keep_event(known, &record.event, err);
+        else if (record.definition.kind == NM_DEFINE_ALIAS)
+            status = keep_alias(known, &record.definition, err);
+        else
+            status = keep_definition(known, &record.definition, err);
+    }
+    return status == NM_END ? keep_ranges(known, header, err) : status;
+}
+
+static int by_position(const void *left, const void *right)
+{
+    uint64_t a = ((const nm_block_range *)left)->first_position, b = ((const nm_block_range *)right)->first_position;
+
+    return (a > b) - (a < b);
+}
+
+/* How each thread calls its stacks: later aliases hold. */
+static nm_status build_tables(nm_known *known, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < known->alias_count && status == NM_OK; i++) {
+        const nm_definition *alias = &known->aliases[i];
+
+        if (alias->alias.local_id >= NM_ALIAS_HEAP)
+            continue;
+        uint64_t *index = nm_map_get(&known->tables, (nm_key){0, alias->alias.thread_id});
+        size_t at = index != NULL ? *index : known->table_count;
+        if (index == NULL) {
+            status =
+                nm_array_grow(&known->stack_tables, &known->table_capacity, at + 1, sizeof *known->stack_tables, err);
+            if (status == NM_OK)
+                status = nm_map_put(&known->tables, (nm_key){0, alias->alias.thread_id}, at, err);
+            if (status != NM_OK)
+                return status;
+            known->stack_tables[known->table_count++] = (nm_stack_table){0};
+        }
+        status = nm_stack_table_set(&known->stack_tables[at], alias->alias.local_id, alias->id, err);
+    }
+    return status;
+}
+
+nm_status nm_known_read(nm_known *known, nm_bytes trace, nm_error *err)
+{
+    nm_block_reader *reader = NULL;
+    nm_block_header header;
+    nm_status status = nm_block_reader_new(&reader, err);
+
+    for (size_t at = 0; status == NM_OK && find_block(trace, &at, &header); at += header.block_bytes)
+        status = read_block(known, reader, (nm_bytes){trace.data + at, trace.len - at}, &header, err);
+    nm_block_reader_free(reader);
+    for (size_t i = 0; i < known->ring_count; i++)
+        if (known->rings[i].range_count > 0)
+            qsort(known->rings[i].ranges, known->rings[i].range_count, sizeof *known->rings[i].ranges, by_position);
+    return status == NM_OK ? build_tables(known, err) : status;
+}
+
+/* ---- Recalling ----------------------------------------------------------------------------------------------------- */
+
+static nm_status define_again(nm_known *known, nm_trace_writer *writer, nm_known_definition *found, nm_error *err)
+{
+    nm_definition definition = found->definition;
+
+    if (definition.kind == NM_DEFINE_STRING)
+        definition.string.data = known->texts.data + found->text_at;
+    return nm_trace_writer_define(writer, &definition, err);
+}
+
+/* A stack's callers in a loop: a chain may be long. Outermost first, as definitions come before their use. */
+static nm_status recall_callers(nm_known *known, nm_trace_writer *writer, uint64_t id, nm_error *err)
+{
+    struct {
+        uint64_t *items;
+        size_t count, capacity;
+    } chain = {0};
+    nm_known_definition *found;
+    nm_status status = NM_OK;
+
+    while (status == NM_OK && (found = nm_known_find(known, NM_DEFINE_STACK, id)) != NULL && !found->is_recalled) {
+        found->is_recalled = true;
+        status = nm_array_grow(&chain.items, &chain.capacity, chain.count + 1, sizeof *chain.items, err);
+        if (status == NM_OK)
+            chain.items[chain.count++] = id;
+        id = found->definition.stack.parent_id;
+    }
+    while (status == NM_OK && chain.count > 0) {
+        found = nm_known_find(known, NM_DEFINE_STACK, chain.items[--chain.count]);
+        status = nm_known_recall(known, writer, NM_DEFINE_FRAME, found->definition.stack.frame_id, err);
+        if (status == NM_OK)
+            status = define_again(known, writer, found, err);
+    }
+    free(chain.items);
+    return status;
+}
+
+nm_status nm_known_recall(nm_known *known, nm_trace_writer *writer, nm_definition_kind kind, uint64_t id, nm_error *err)
+{
+    nm_known_definition *found = nm_known_find(known, kind, id);
+    nm_definition_kind named;
+    nm_status status = NM_OK;
+
+    if (found == NULL || found->is_recalled)
+        return NM_OK;
+    if (kind == NM_DEFINE_STACK)
+        return recall_callers(known, writer, id, err);
+    found->is_recalled = true;
+    /* No deeper than a heap's device's process's names; a process's parents are a chain that its own numbers end. */
+    for (size_t i = 0; status == NM_OK; i++) {
+        uint64_t *reference = nm_definition_reference(&found->definition, i, &named);
+        if (reference == NULL)
+            break;
+        if (named != NM_DEFINE_PROCESS || kind != NM_DEFINE_PROCESS)
+            status = nm_known_recall(known, writer, named, *reference, err);
+    }
+    return status == NM_OK ? define_again(known, writer, found, err) : status;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/recover.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "drain/clock.h"
+#include "drain/gather.h"
+#include "drain/known.h"
+#include "drain/process.h"
+
+#define BLOCK_EVENTS 65536
+
+typedef struct recovery_work {
+    nm_known known;
+    nm_folder folder;
+    nm_trace_writer *writer;
+    nm_gather gather;
+    nm_processes processes;
+    bool has_gather;
+    nm_recovery *out; /* borrowed */
+} recovery_work;
+
+/* ---- Is it there, does it live? ------------------------------------------------------------------------------------ */
+
+static bool is_this_boot(const char *boot_id)
+{
+    char text[40] = "";
+    size_t got = 0;
+    int fd;
+
+    if (nm_io_open("/proc/sys/kernel/random/boot_id", O_RDONLY, 0, &fd, NULL) != NM_OK)
+        return false;
+    nm_io_read(fd, text, sizeof text - 1, &got, NULL);
+    nm_io_close(fd);
+    text[strcspn(text, "\n")] = 0;
+    return strcmp(text, boot_id) == 0;
+}
+
+/* The pid may be another program's by now: then its name differs. */
+static bool is_drain_alive(int64_t pid)
+{
+    char path[64], name[32] = "";
+    size_t got = 0;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%lld/comm", (long long)pid);
+    if (pid <= 0 || kill((pid_t)pid, 0) != 0 || nm_io_open(path, O_RDONLY, 0, &fd, NULL) != NM_OK)
+        return false;
+    nm_io_read(fd, name, sizeof name - 1, &got, NULL);
+    nm_io_close(fd);
+    return strncmp(name, "npumem-record", 13) == 0;
+}
+
+static bool open_folder(recovery_work *work)
+{
+    const nm_session *session = &work->known.session;
+
+    if (session->ring_folder[0] == 0 || !is_this_boot(session->boot_id) ||
+        nm_folder_open_copy(session->ring_folder, &work->folder, NULL) != NM_OK)
+        return false;
+    if (memcmp(work->folder.session->trace_id, session->trace_id, sizeof session->trace_id) == 0)
+        return true;
+    nm_folder_close(&work->folder);
+    return false;
+}
+
+/* ---- Going on where the trace ends --------------------------------------------------------------------------------- */
+
+static nm_status recall(void *context, nm_definition_kind kind, uint64_t id, nm_error *err)
+{
+    recovery_work *work = context;
+
+    return nm_known_recall(&work->known, work->writer, kind, id, err);
+}
+
+static nm_status learn_aliases(recovery_work *work, nm_error *err)
+{
+    nm_unify *unify = &work->gather.unify;
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < work->known.alias_count && status == NM_OK; i++) {
+        const nm_definition *alias = &work->known.aliases[i];
+        uint64_t process = alias->alias.thread_id, kind = alias->alias.local_id & ~(uint64_t)UINT32_MAX;
+        nm_key key = {process, alias->alias.local_id & UINT32_MAX};
+
+        if (kind == NM_ALIAS_HEAP)
+            status = nm_map_put(&unify->heaps, key, alias->id, err);
+        else if (kind == NM_ALIAS_DEVICE)
+            status = nm_map_put(&unify->devices, key, alias->id, err);
+    }
+    return status;
+}
+
+static nm_status learn_modules(recovery_work *work, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < work->known.count && status == NM_OK; i++) {
+        const nm_definition *definition = &work->known.items[i].definition;
+
+        if (definition->kind != NM_DEFINE_MODULE)
+            continue;
+        nm_module_range range = {.base = definition->module.base,
+                                 .end = definition->module.base + definition->module.bytes};
+        status = nm_unify_learn_module(&work->gather.unify, definition->module.process_id, &range,
+                                       nm_known_text(&work->known, definition->module.path), err);
+    }
+    return status;
+}
+
+/* An event of the rings that is older than the trace's last is late, as it would have been for the drain. */
+static uint64_t ticks_at(const nm_ring_session *session, int64_t ns)
+{
+    uint32_t which = atomic_load_explicit(&session->which, memory_order_relaxed) & 1; /* a copy: nobody writes it */
+    const nm_calibration *line = &session->calibration[which];
+    int64_t span_ns = ns - line->anchor_ns;
+    uint64_t span = nm_clock_span_ticks(session, (uint64_t)(span_ns < 0 ? -span_ns : span_ns));
+
+    return span_ns < 0 ? line->anchor_ticks - span : line->anchor_ticks + span;
+}
+
+static nm_status set_up(recovery_work *work, nm_error *err)
+{
+    nm_known *known = &work->known;
+    nm_unify *unify = &work->gather.unify;
+    nm_status status = nm_trace_writer_new(&known->session, &work->writer, err);
+
+    if (status != NM_OK)
+        return status;
+    nm_trace_writer_resume(work->writer, known->block_count, known->next_seq);
+    nm_gather_init(&work->gather, &work->folder, work->writer, NULL);
+    nm_processes_init(&work->processes, &work->gather);
+    work->has_gather = true;
+    if (known->last_ns != NM_NO_TIME)
+        work->gather.last_ticks = ticks_at(work->folder.session, known->last_ns);
+    unify->string_base = known->last_ids[NM_DEFINE_STRING];
+    unify->heap_count = known->last_ids[NM_DEFINE_HEAP];
+    unify->device_count = known->last_ids[NM_DEFINE_DEVICE];
+    unify->module_count = known->last_ids[NM_DEFINE_MODULE];
+    unify->frame_count = known->last_ids[NM_DEFINE_FRAME];
+    unify->stack_count = known->last_ids[NM_DEFINE_STACK];
+    unify->recall = recall;
+    unify->recall_context = work;
+    status = learn_aliases(work, err);
+    return status == NM_OK ? learn_modules(work, err) : status;
+}
+
+/* The thread that the ring's records are of, before its first THREAD record that is not in the trace yet. */
+static nm_status take_up_thread(recovery_work *work, nm_gather_ring *ring, uint64_t thread_id, nm_error *err)
+{
+    const nm_known_definition *thread = nm_known_find(&work->known, NM_DEFINE_THREAD, thread_id);
+    uint64_t *table = nm_map_get(&work->known.tables, (nm_key){0, thread_id});
+
+    if (thread == NULL)
+        return NM_OK;
+    ring->thread_id = thread_id;
+    if (table != NULL) {
+        ring->stacks = work->known.stack_tables[*table];
+        work->known.stack_tables[*table] = (nm_stack_table){0};
+    }
+    return nm_unify_thread(&work->gather.unify, thread->definition.thread.process_id, thread_id,
+                           thread->definition.thread.tid, ring->view.ring_id,
+                           nm_known_text(&work->known, thread->definition.thread.name), err);
+}
+
+static nm_status begin_ring(void *context, nm_gather_ring *ring, nm_error *err)
+{
+    recovery_work *work = context;
+    nm_known_ring *known = nm_known_find_ring(&work->known, ring->view.ring_id);
+    uint64_t thread_id = 0;
+
+    /* relaxed: a copy; the drain is dead or moves it on only over what stands in the trace */
+    ring->cursor = atomic_load_explicit(&ring->view.ring->tail, memory_order_relaxed);
+    if (known == NULL)
+        return NM_OK;
+    ring->said_drops = known->said_drops;
+    ring->skips = known->ranges;
+    ring->skip_count = known->range_count;
+    known->ranges = NULL;
+    known->range_count = 0;
+    /* Up to the first gap all stands in the trace; who was the last there, goes on. */
+    uint64_t next = ring->cursor;
+    for (size_t i = 0; i < ring->skip_count && ring->skips[i].first_position <= next; i++) {
+        thread_id = ring->skips[i].thread_id;
+        if (ring->skips[i].last_position >= next)
+            next = ring->skips[i].last_position + 1;
+    }
+    return take_up_thread(work, ring, thread_id, err);
+}
+
+/* ---- Reading the rings --------------------------------------------------------------------------------------------- */
+
+/* The new definition of a process cannot know a parent whose file is gone: the trace's own holds, with the run mode. */
+static nm_status keep_old_processes(recovery_work *work, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < work->processes.count && status == NM_OK; i++) {
+        nm_tracked *tracked = &work->processes.items[i];
+        nm_known_definition *old = nm_known_find(&work->known, NM_DEFINE_PROCESS, tracked->number);
+
+        if (nm_map_get(&work->known.ended, (nm_key){0, tracked->number}) != NULL)
+            tracked->is_ended = true;
+        if (old == NULL)
+            continue;
+        old->definition.process.run_mode = tracked->run_mode;
+        old->is_recalled = false;
+        status = nm_known_recall(&work->known, work->writer, NM_DEFINE_PROCESS, tracked->number, err);
+    }
+    return status;
+}
+
+static nm_status seal(recovery_work *work, uint32_t flags, nm_error *err)
+{
+    nm_bytes block;
+    bool is_any;
+    nm_status status = nm_gather_state_positions(&work->gather, &is_any, err);
+
+    if (status == NM_OK)
+        status = nm_trace_writer_seal(work->writer, flags | NM_BLOCK_RECOVERED, &block, err);
+    return status == NM_OK ? nm_buffer_append(&work->out->blocks, block.data, block.len, err) : status;
+}
+
+static nm_status release_all(recovery_work *work, nm_error *err)
+{
+    nm_status status;
+    bool is_full;
+
+    do {
+        status = nm_gather_release(&work->gather, UINT64_MAX, BLOCK_EVENTS, &is_full, err);
+        if (status == NM_OK && is_full)
+            status = seal(work, 0, err);
+    } while (status == NM_OK && is_full);
+    return status;
+}
+
+static nm_status read_rings(recovery_work *work, nm_error *err)
+{
+    uint64_t watermark;
+    bool is_busy = false;
+    nm_status status = nm_processes_find(&work->processes, err);
+
+    if (status == NM_OK)
+        status = keep_old_processes(work, err);
+    if (status == NM_OK)
+        status = nm_processes_check(&work->processes, err);
+    if (status == NM_OK)
+        status = nm_gather_find_rings(&work->gather, begin_ring, work, err);
+    if (work->processes.live_count > 0)
+        work->out->is_running = true;
+    nm_processes_mark_rings(&work->processes);
+    if (status == NM_OK)
+        status = nm_gather_look(&work->gather, &watermark, &is_busy, err);
+    return status == NM_OK ? release_all(work, err) : status;
+}
+
+/* What still runs is not ended, and its drain may still write: the trace gets its last block only when all is quiet. */
+static nm_status end_trace(recovery_work *work, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (!work->out->is_running)
+        status = nm_processes_leave(&work->processes, err);
+    if (status == NM_OK && (!work->out->is_running || nm_trace_writer_event_count(work->writer) > 0))
+        status = seal(work, work->out->is_running ? 0 : NM_BLOCK_FINAL, err);
+    work->out->events_recovered = work->gather.event_count;
+    work->out->events_unrecovered = work->gather.unreadable_count;
+    return status;
+}
+
+nm_status nm_recover_rings(nm_bytes trace, nm_recovery *out, nm_error *err)
+{
+    recovery_work *work = calloc(1, sizeof *work);
+    nm_status status = NM_OK;
+
+    *out = (nm_recovery){0};
+    if (work == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a recovery");
+    work->out = out;
+    nm_known_scan(&work->known, trace);
+    out->trace_bytes = work->known.trace_bytes;
+    out->is_needed = work->known.has_block && !work->known.is_final;
+    if (out->is_needed)
+        status = nm_known_read(&work->known, trace, err);
+    if (status == NM_OK && out->is_needed) {
+        snprintf(out->ring_folder, sizeof out->ring_folder, "%s", work->known.session.ring_folder);
+        out->has_rings = open_folder(work);
+    }
+    if (status == NM_OK && out->has_rings) {
+        out->is_running = is_drain_alive(work->folder.session->drain_pid);
+        status = set_up(work, err);
+        if (status == NM_OK)
+            status = read_rings(work, err);
+        if (status == NM_OK)
+            status = end_trace(work, err);
+    }
+    if (work->has_gather) {
+        nm_processes_fini(&work->processes);
+        nm_gather_fini(&work->gather);
+    }
+    nm_trace_writer_free(work->writer);
+    nm_folder_close(&work->folder);
+    nm_known_fini(&work->known);
+    free(work);
+    return status;
+}
+
+void nm_recovery_free(nm_recovery *recovery)
+{
+    nm_buffer_free(&recovery->blocks);
+}
