@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One query a line of output. A heap is found again in the views by the six columns that each of them begins with.
+ */
+#include "store/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/database.h"
+#include "store/human.h"
+#include "store/summary_many.h"
+
+#define PLACE_COLUMNS 6
+#define SAME_PLACE    "host IS ?1 AND rank IS ?2 AND pid IS ?3 AND device IS ?4 AND heap IS ?5 AND level IS ?6"
+#define SITE_COLUMNS  38
+#define TEXT_BYTES    512
+
+typedef struct summary {
+    sqlite3 *db;
+    FILE *out;
+    int64_t process_count;
+    int site_lines; /* of each heap */
+    int leak_lines; /* of each heap */
+    bool has_steps;
+} summary;
+
+/* Prepares `sql` with the place of the heap that `heap` stands on. */
+static nm_status ask(const summary *s, sqlite3_stmt *heap, const char *sql, sqlite3_stmt **out, nm_error *err)
+{
+    nm_status status = nm_db_prepare(s->db, sql, out, err);
+
+    for (int column = 0; status == NM_OK && heap != NULL && column < PLACE_COLUMNS; column++)
+        sqlite3_bind_value(*out, column + 1, sqlite3_column_value(heap, column));
+    return status;
+}
+
+/* Finalizes a walked query and says how it ended. */
+static nm_status end_query(const summary *s, sqlite3_stmt *rows, nm_status status, int code, nm_error *err)
+{
+    sqlite3_finalize(rows);
+    return status == NM_OK && code != SQLITE_DONE && code != SQLITE_ROW ? nm_db_fail(s->db, err) : status;
+}
+
+static const char *text_of(sqlite3_stmt *row, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(row, column);
+
+    return text == NULL ? "" : text;
+}
+
+static bool is_null(sqlite3_stmt *row, int column)
+{
+    return sqlite3_column_type(row, column) == SQLITE_NULL;
+}
+
+/* "at 81.3 s", or "at event 7,430" where times are unknown, or "" where nothing is known. */
+static const char *when(char out[64], sqlite3_stmt *row, int ns_column, int seq_column)
+{
+    char number[NM_HUMAN_BYTES];
+
+    out[0] = 0;
+    if (!is_null(row, ns_column))
+        snprintf(out, 64, " at %s", nm_human_time(number, sqlite3_column_int64(row, ns_column)));
+    else if (!is_null(row, seq_column))
+        snprintf(out, 64, " at event %s", nm_human_count(number, sqlite3_column_int64(row, seq_column)));
+    return out;
+}
+
+static const char *plural(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* ---- The first line ---- */
+
+static void write_losses(const summary *s, sqlite3_stmt *row, int first_column)
+{
+    static const char *const words[] = {"dropped", "damaged", "unrecovered", "late", "without their stack"};
+    char number[NM_HUMAN_BYTES];
+
+    for (int index = 0; index < 5; index++) {
+        int64_t count = sqlite3_column_int64(row, first_column + index);
+
+        if (count != 0 || index == 0)
+            fprintf(s->out, ", %s %s", nm_human_count(number, count), words[index]);
+    }
+}
+
+static nm_status write_head(summary *s, const nm_summary_names *names, nm_error *err)
+{
+    static const char sql[] =
+        "SELECT path, verdict, events_ingested, events_dropped, events_damaged, events_unrecovered, events_late,"
+        " events_without_stack, bytes_cut, (SELECT count(*) FROM process),"
+        " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM heap_place WHERE device IS NOT NULL)),"
+        " (SELECT upper(max(kind)) FROM device), (SELECT count(*) > 0 FROM step) FROM completeness";
+    char number[NM_HUMAN_BYTES];
+    char path[TEXT_BYTES];
+    char database_path[TEXT_BYTES];
+    sqlite3_stmt *row = NULL;
+    nm_status status = ask(s, NULL, sql, &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+
+    if (code == SQLITE_ROW) {
+        int64_t device_count = sqlite3_column_int64(row, 10);
+        const char *device_kind = is_null(row, 11) ? "device" : text_of(row, 11);
+
+        s->process_count = sqlite3_column_int64(row, 9);
+        s->has_steps = sqlite3_column_int(row, 12) != 0;
+        fprintf(s->out, "%s  from %s: ", nm_human_text(database_path, sizeof database_path, names->database_path, 200),
+                nm_human_text(path, sizeof path, text_of(row, 0), 200));
+        fprintf(s->out, "%s process%s, ", nm_human_count(number, s->process_count), s->process_count == 1 ? "" : "es");
+        fprintf(s->out, "%s %s%s, ", nm_human_count(number, device_count), device_kind, plural(device_count));
+        fprintf(s->out, "%s events", nm_human_count(number, sqlite3_column_int64(row, 2)));
+        write_losses(s, row, 3);
+        if (sqlite3_column_int64(row, 8) != 0)
+            fprintf(s->out, ", %s cut", nm_human_bytes(number, sqlite3_column_int64(row, 8)));
+        fprintf(s->out, ", %s\n",
+                strcmp(text_of(row, 1), "complete") == 0 ? "complete"
+                : strcmp(text_of(row, 1), "cut") == 0    ? "cut off before its end"
+                                                         : "NOT COMPLETE");
+    }
+    return end_query(s, row, status, code, err);
+}
+
+static nm_status write_stack_note(const summary *s, nm_error *err)
+{
+    int64_t stack_count = 0;
+    int64_t caller_count = 0;
+    int64_t live_count = 0;
+    nm_status status = nm_db_get_int(s->db, "SELECT count(*) FROM stack", &stack_count, err);
+
+    if (status == NM_OK)
+        status = nm_db_get_int(s->db, "SELECT count(*) FROM stack WHERE parent_id IS NOT NULL", &caller_count, err);
+    if (status == NM_OK)
+        status = nm_db_get_int(s->db, "SELECT count(*) FROM peak_by_site WHERE site <> '(baseline)'", &live_count, err);
+    if (status == NM_OK && stack_count == 0 && live_count > 0)
+        fprintf(s->out, "No stacks were recorded: sites are unknown, and a leak is judged by size.\n");
+    else if (status == NM_OK && stack_count > 0 && caller_count == 0)
+        fprintf(s->out, "Stacks hold the caller alone: a site may be a wrapper.\n");
+    return status;
+}
+
+/* ---- One heap ---- */
+
+static nm_status write_peak_sites(const summary *s, sqlite3_stmt *heap, nm_error *err)
+{
+    char bytes[NM_HUMAN_BYTES], share[NM_HUMAN_BYTES], count[NM_HUMAN_BYTES], site[TEXT_BYTES], sql[512];
+    sqlite3_stmt *rows = NULL;
+    int code = SQLITE_DONE;
+
+    snprintf(sql, sizeof sql,
+             "SELECT site, live_count, live_bytes, share_ratio FROM peak_by_site WHERE " SAME_PLACE
+             " AND live_bytes > 0 ORDER BY live_bytes DESC, site LIMIT %d",
+             s->site_lines);
+    nm_status status = ask(s, heap, sql, &rows, err);
+    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
+        fprintf(s->out, "        %10s %5s  %-*s %10s live\n", nm_human_bytes(bytes, sqlite3_column_int64(rows, 2)),
+                nm_human_percent(share, sqlite3_column_double(rows, 3)), SITE_COLUMNS,
+                nm_human_text(site, sizeof site, text_of(rows, 0), SITE_COLUMNS),
+                nm_human_count(count, sqlite3_column_int64(rows, 1)));
+    return end_query(s, rows, status, code, err);
+}
+
+/* "318 x 6.1 MiB, one a step" */
+static void write_leak_size(const summary *s, sqlite3_stmt *row)
+{
+    char number[NM_HUMAN_BYTES];
+    int64_t leak_count = sqlite3_column_int64(row, 1);
+    int64_t leak_bytes = sqlite3_column_int64(row, 2);
+    int64_t generation_count = sqlite3_column_int64(row, 3);
+
+    fprintf(s->out, "%s x ", nm_human_count(number, leak_count));
+    fprintf(s->out, "%s", nm_human_bytes(number, leak_bytes / leak_count));
+    if (s->has_steps && leak_count == generation_count && leak_count > 2)
+        fprintf(s->out, ", one a step");
+    else if (!is_null(row, 4) && generation_count > 2)
+        fprintf(s->out, ", %s a step", nm_human_bytes(number, sqlite3_column_int64(row, 4)));
+    fprintf(s->out, ", %s\n", text_of(row, 5));
+}
+
+static nm_status write_leak_sites(const summary *s, sqlite3_stmt *heap, nm_error *err)
+{
+    char bytes[NM_HUMAN_BYTES], site[TEXT_BYTES], sql[512];
+    sqlite3_stmt *rows = NULL;
+    int code = SQLITE_DONE;
+
+    snprintf(sql, sizeof sql,
+             "SELECT site, leak_count, leak_bytes, generation_count, bytes_per_step, verdict FROM leak_by_site "
+             "WHERE " SAME_PLACE " ORDER BY leak_bytes DESC, site LIMIT %d",
+             s->leak_lines);
+    nm_status status = ask(s, heap, sql, &rows, err);
+    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+        fprintf(s->out, "        %10s        %-*s ", nm_human_bytes(bytes, sqlite3_column_int64(rows, 2)), SITE_COLUMNS,
+                nm_human_text(site, sizeof site, text_of(rows, 0), SITE_COLUMNS));
+        write_leak_size(s, rows);
+    }
+    return end_query(s, rows, status, code, err);
+}
+
+static nm_status write_leaks(const summary *s, sqlite3_stmt *heap, nm_error *err)
+{
+    static const char sql[] =
+        "SELECT coalesce(sum(leak_count), 0), coalesce(sum(leak_bytes), 0), (SELECT outstanding_count FROM heap_total "
+        "WHERE " SAME_PLACE "), (SELECT outstanding_bytes FROM heap_total WHERE " SAME_PLACE
+        ") FROM leak_by_site WHERE " SAME_PLACE;
+    char count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
+    sqlite3_stmt *row = NULL;
+    nm_status status = ask(s, heap, sql, &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+    bool has_leaks = false;
+
+    if (code == SQLITE_ROW) {
+        int64_t leak_count = sqlite3_column_int64(row, 0);
+
+        has_leaks = leak_count > 0;
+        if (has_leaks)
+            fprintf(s->out, "        leaks             %s allocation%s, %s\n", nm_human_count(count, leak_count),
+                    plural(leak_count), nm_human_bytes(bytes, sqlite3_column_int64(row, 1)));
+        else
+            fprintf(s->out, "        leaks             none   (%s outstanding, %s)\n",
+                    nm_human_count(count, sqlite3_column_int64(row, 2)),
+                    nm_human_bytes(bytes, sqlite3_column_int64(row, 3)));
+    }
+    status = end_query(s, row, status, code, err);
+    return status == NM_OK && has_leaks ? write_leak_sites(s, heap, err) : status;
+}
+
+static nm_status write_fragmentation(const summary *s, sqlite3_stmt *heap, nm_error *err)
+{
+    static const char sql[] =
+        "SELECT peak_fragmentation_ratio, (SELECT stuck_bytes FROM fragmentation WHERE moment = 'peak' AND " SAME_PLACE
+        "), (SELECT is_estimate FROM fragmentation WHERE moment = 'peak' AND " SAME_PLACE
+        ") FROM peak WHERE " SAME_PLACE " AND peak_fragmentation_ratio IS NOT NULL";
+    char share[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
+    sqlite3_stmt *row = NULL;
+    nm_status status = ask(s, heap, sql, &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+
+    if (code == SQLITE_ROW) {
+        fprintf(s->out, "        fragmentation     %s of reserved unused at peak",
+                nm_human_percent(share, sqlite3_column_double(row, 0)));
+        if (!is_null(row, 1))
+            fprintf(s->out, ", %s%s stuck", sqlite3_column_int(row, 2) != 0 ? "about " : "",
+                    nm_human_bytes(bytes, sqlite3_column_int64(row, 1)));
+        fprintf(s->out, "\n");
+    }
+    return end_query(s, row, status, code, err);
+}
+
+static nm_status write_hit_rate(const summary *s, sqlite3_stmt *heap, nm_error *err)
+{
+    static const char sql[] = "SELECT hit_rate, miss_count, allocation_count, last_miss_ns, last_miss_seq FROM "
+                              "pool_hit_rate WHERE bucket = 'all' AND hit_rate IS NOT NULL AND " SAME_PLACE;
+    char share[NM_HUMAN_BYTES], misses[NM_HUMAN_BYTES], requests[NM_HUMAN_BYTES], last[64];
+    sqlite3_stmt *row = NULL;
+    nm_status status = ask(s, heap, sql, &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+
+    if (code == SQLITE_ROW) {
+        int64_t miss_count = sqlite3_column_int64(row, 1);
+
+        fprintf(s->out, "        pool hit rate     %s  %s miss%s of %s%s%s\n",
+                nm_human_percent(share, sqlite3_column_double(row, 0)), nm_human_count(misses, miss_count),
+                miss_count == 1 ? "" : "es", nm_human_count(requests, sqlite3_column_int64(row, 2)),
+                miss_count > 0 ? ", last" : "", when(last, row, 3, 4));
+    }
+    return end_query(s, row, status, code, err);
+}
+
+/* "NPU 0", and of several processes which. */
+static void write_heap_title(const summary *s, sqlite3_stmt *heap)
+{
+    char device[32];
+    char name[TEXT_BYTES];
+    char title[TEXT_BYTES];
+
+    if (is_null(heap, 3))
+        snprintf(device, sizeof device, "host");
+    else
+        snprintf(device, sizeof device, "%.8s %lld", is_null(heap, 12) ? "device" : text_of(heap, 12),
+                 (long long)sqlite3_column_int64(heap, 3));
+    nm_human_text(name, sizeof name, text_of(heap, 4), 24);
+    if (s->process_count == 1)
+        snprintf(title, sizeof title, "%.200s", name);
+    else if (!is_null(heap, 1))
+        snprintf(title, sizeof title, "rank %lld  %.200s", (long long)sqlite3_column_int64(heap, 1), name);
+    else
+        snprintf(title, sizeof title, "pid %lld  %.200s", (long long)sqlite3_column_int64(heap, 2), name);
+    fprintf(s->out, "%-7s %-17s ", device, title);
+}
+
+static nm_status write_heap(const summary *s, sqlite3_stmt *heap, nm_error *err)
+{
+    char number[NM_HUMAN_BYTES], at[64];
+    nm_status status;
+
+    write_heap_title(s, heap);
+    fprintf(s->out, "peak %s%s", nm_human_bytes(number, sqlite3_column_int64(heap, 6)), when(at, heap, 7, 8));
+    if (!is_null(heap, 9))
+        fprintf(s->out, ", reserved %s", nm_human_bytes(number, sqlite3_column_int64(heap, 9)));
+    if (!is_null(heap, 10))
+        fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
+    if (sqlite3_column_int64(heap, 11) > 0)
+        fprintf(s->out, ", %s of it before the recording", nm_human_bytes(number, sqlite3_column_int64(heap, 11)));
+    fprintf(s->out, "\n");
+    status = write_peak_sites(s, heap, err);
+    if (status == NM_OK)
+        status = write_leaks(s, heap, err);
+    if (status == NM_OK)
+        status = write_fragmentation(s, heap, err);
+    if (status == NM_OK)
+        status = write_hit_rate(s, heap, err);
+    return status;
+}
+
+/* Heaps worth a place on the screen, pools first. Driver memory that is but a pool's segments is left out. */
+#define SHOWN_HEAPS                                                                                                    \
+    " FROM peak AS k WHERE k.peak_bytes > 0 AND NOT (k.level = 'driver' AND EXISTS (SELECT 1 FROM peak AS pool WHERE"  \
+    " pool.host IS k.host AND pool.pid IS k.pid AND pool.device IS k.device AND pool.level = 'pool'"                   \
+    " AND pool.peak_reserved_bytes * 1.1 >= k.peak_bytes))"
+
+/* How many heaps fit, and with how many sites each: sites go first, then heaps. */
+static int64_t plan_lines(summary *s, int64_t heap_count, int64_t line_count)
+{
+    const int64_t other_lines = 4; /* peak, leaks, fragmentation, hit rate */
+
+    s->site_lines = 5;
+    s->leak_lines = 3;
+    while (heap_count * (other_lines + s->site_lines + s->leak_lines) > line_count &&
+           (s->site_lines > 2 || s->leak_lines > 1)) {
+        if (s->site_lines > 2)
+            s->site_lines--;
+        else
+            s->leak_lines--;
+    }
+    int64_t fitting = line_count / (other_lines + s->site_lines + s->leak_lines);
+    return fitting < heap_count ? fitting : heap_count;
+}
+
+static nm_status write_heaps(summary *s, int64_t line_count, nm_error *err)
+{
+    static const char sql[] = "SELECT host, rank, pid, device, heap, level, peak_bytes, peak_ns, peak_seq, "
+                              "peak_reserved_bytes, capacity_bytes,"
+                              " baseline_bytes, (SELECT upper(max(kind)) FROM device)" SHOWN_HEAPS
+                              " ORDER BY level <> 'pool', device IS NULL, peak_bytes DESC, rank, pid, heap";
+    int64_t heap_count = 0;
+    sqlite3_stmt *heap = NULL;
+    nm_status status = nm_db_get_int(s->db, "SELECT count(*)" SHOWN_HEAPS, &heap_count, err);
+    int64_t shown_count = plan_lines(s, heap_count, line_count - 1);
+    int code = SQLITE_DONE;
+
+    if (status == NM_OK)
+        status = ask(s, NULL, sql, &heap, err);
+    for (int64_t index = 0; status == NM_OK && index < shown_count && (code = sqlite3_step(heap)) == SQLITE_ROW;
+         index++)
+        status = write_heap(s, heap, err);
+    if (status == NM_OK && heap_count == 0)
+        fprintf(s->out, "No memory was allocated.\n");
+    if (status == NM_OK && heap_count > shown_count)
+        fprintf(s->out, "and %lld more heap%s: see view peak\n", (long long)(heap_count - shown_count),
+                plural(heap_count - shown_count));
+    return end_query(s, heap, status, code, err);
+}
+
+/* ---- What went wrong ---- */
+
+static nm_status write_failures(const summary *s, nm_error *err)
+{
+    static const char sql[] = "SELECT count(*) OVER (), requested_bytes, ns, seq, error_code, verdict, site FROM "
+                              "failed_allocation ORDER BY failure_id LIMIT 1";
+    char count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES], at[64], site[TEXT_BYTES];
+    sqlite3_stmt *row = NULL;
+    nm_status status = ask(s, NULL, sql, &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+
+    if (code == SQLITE_ROW)
+        fprintf(s->out, "%s failed allocation%s, the first of %s%s: error %lld%s%s, %s\n",
+                nm_human_count(count, sqlite3_column_int64(row, 0)), plural(sqlite3_column_int64(row, 0)),
+                nm_human_bytes(bytes, sqlite3_column_int64(row, 1)), when(at, row, 2, 3),
+                (long long)sqlite3_column_int64(row, 4), is_null(row, 5) ? "" : ", for lack of ",
+                strcmp(text_of(row, 5), "fragmentation") == 0 ? "one large free range" : text_of(row, 5),
+                nm_human_text(site, sizeof site, text_of(row, 6), SITE_COLUMNS));
+    return end_query(s, row, status, code, err);
+}
+
+static nm_status write_misuse(const summary *s, nm_error *err)
+{
+    static const char sql[] = "SELECT kind, count(*) FROM misuse GROUP BY kind ORDER BY count(*) DESC, kind LIMIT 4";
+    char count[NM_HUMAN_BYTES];
+    sqlite3_stmt *rows = NULL;
+    nm_status status = ask(s, NULL, sql, &rows, err);
+    const char *before = "Misuse: ";
+    int code = SQLITE_DONE;
+
+    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+        fprintf(s->out, "%s%s %s", before, nm_human_count(count, sqlite3_column_int64(rows, 1)), text_of(rows, 0));
+        before = ", ";
+    }
+    if (before[0] == ',')
+        fprintf(s->out, " (view misuse)\n");
+    return end_query(s, rows, status, code, err);
+}
+
+nm_status nm_summary_write(sqlite3 *db, const nm_summary_names *names, FILE *out, nm_error *err)
+{
+    const int64_t other_lines = 7; /* head, two blanks, stacks, failures, misuse, hint */
+    char path[TEXT_BYTES];
+    summary s = {.db = db, .out = out};
+    nm_status status = write_head(&s, names, err);
+
+    fprintf(out, "\n");
+    if (status == NM_OK && s.process_count > NM_SUMMARY_PROCESSES_MAX)
+        status = nm_summary_write_many(db, out, err);
+    else if (status == NM_OK)
+        status = write_heaps(&s, NM_SUMMARY_LINES_MAX - other_lines, err);
+    if (status == NM_OK)
+        status = write_stack_note(&s, err);
+    if (status == NM_OK)
+        status = write_failures(&s, err);
+    if (status == NM_OK)
+        status = write_misuse(&s, err);
+    nm_human_text(path, sizeof path, names->database_path, 200);
+    fprintf(out, "\nsqlite3 %s '.schema leak'", path);
+    if (names->csv_folder == NULL)
+        fprintf(out, "      npumem-ingest --csv DIR: one CSV file per view\n");
+    else
+        fprintf(out, "      CSV files: %s\n", names->csv_folder);
+    return status;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Each measure is one query that gives, for every process, a value and who it is. SQL orders them; the table is filled by
+ * their place in that order.
+ */
+#include "store/summary_many.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/database.h"
+#include "store/human.h"
+
+#define OUTLIERS_MAX 4
+
+typedef struct measure {
+    const char *title;
+    const char *values; /* SELECT value, who: one row a process */
+    bool is_ratio;
+} measure;
+
+/* Who a process is: its rank where it has one. */
+#define WHO                                                                                                            \
+    "CASE WHEN max(rank) IS NOT NULL THEN 'rank ' || max(rank) ELSE coalesce(host || ' ', '') || 'pid ' || pid END"
+
+static const measure measures[] = {
+    {"pool peak", "SELECT max(peak_bytes) AS value, " WHO " AS who FROM peak WHERE level = 'pool' GROUP BY host, pid",
+     false},
+    {"driver peak",
+     "SELECT sum(peak_bytes) AS value, " WHO " AS who FROM peak WHERE level = 'driver' GROUP BY host, pid", false},
+    {"pinned peak",
+     "SELECT sum(peak_bytes) AS value, " WHO " AS who FROM peak WHERE level = 'pinned' GROUP BY host, pid", false},
+    {"leaks",
+     "SELECT coalesce((SELECT sum(l.leak_bytes) FROM leak_by_site AS l WHERE l.host IS p.host AND l.pid IS p.pid), 0)"
+     " AS value, " WHO " AS who FROM heap_place AS p GROUP BY host, pid",
+     false},
+    {"fragmentation",
+     "SELECT max(peak_fragmentation_ratio) AS value, " WHO
+     " AS who FROM peak WHERE peak_fragmentation_ratio IS NOT NULL GROUP BY host, pid",
+     true},
+    {"pool hit rate",
+     "SELECT min(hit_rate) AS value, " WHO
+     " AS who FROM pool_hit_rate WHERE bucket = 'all' AND hit_rate IS NOT NULL GROUP BY host, pid",
+     true},
+};
+
+static const char *value_text(const measure *m, sqlite3_stmt *row, int column, char out[NM_HUMAN_BYTES])
+{
+    if (m->is_ratio)
+        return nm_human_percent(out, sqlite3_column_double(row, column));
+    return nm_human_bytes(out, sqlite3_column_int64(row, column));
+}
+
+/* Far off: more than a quarter (of a ratio: five hundredths) from the median. */
+static nm_status write_outliers(sqlite3 *db, const measure *m, FILE *out, nm_error *err)
+{
+    char sql[2048];
+    char number[NM_HUMAN_BYTES];
+    char who[128];
+    sqlite3_stmt *rows = NULL;
+    int code = SQLITE_DONE;
+
+    snprintf(
+        sql, sizeof sql,
+        "WITH v AS (%s), n AS (SELECT value, who, row_number() OVER (ORDER BY value, who) AS place,"
+        " count(*) OVER () AS process_count FROM v),"
+        " middle AS (SELECT value AS median FROM n WHERE place = (process_count + 1) / 2)"
+        " SELECT value, who FROM n, middle WHERE abs(value - median) > CASE WHEN %d THEN 0.05 ELSE median / 4.0 END"
+        " ORDER BY abs(value - median) DESC, who LIMIT %d",
+        m->values, m->is_ratio, OUTLIERS_MAX);
+    nm_status status = nm_db_prepare(db, sql, &rows, err);
+    for (int index = 0; status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; index++)
+        fprintf(out, "%s%s %s", index == 0 ? "   far off: " : ", ",
+                nm_human_text(who, sizeof who, (const char *)sqlite3_column_text(rows, 1), 40),
+                value_text(m, rows, 0, number));
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(rows);
+    return status;
+}
+
+static nm_status write_measure(sqlite3 *db, const measure *m, FILE *out, nm_error *err)
+{
+    char sql[2048];
+    char low[NM_HUMAN_BYTES], middle[NM_HUMAN_BYTES], high[NM_HUMAN_BYTES];
+    sqlite3_stmt *row = NULL;
+
+    snprintf(sql, sizeof sql,
+             "WITH v AS (%s), n AS (SELECT value, row_number() OVER (ORDER BY value) AS place,"
+             " count(*) OVER () AS process_count FROM v)"
+             " SELECT min(value), max(CASE WHEN place = (process_count + 1) / 2 THEN value END), max(value) FROM n",
+             m->values);
+    nm_status status = nm_db_prepare(db, sql, &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+    bool has_values = code == SQLITE_ROW && sqlite3_column_type(row, 0) != SQLITE_NULL;
+    if (has_values)
+        fprintf(out, "  %-15s %10s %10s %10s", m->title, value_text(m, row, 0, low), value_text(m, row, 1, middle),
+                value_text(m, row, 2, high));
+    if (status == NM_OK && code != SQLITE_ROW)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(row);
+    if (status == NM_OK && has_values)
+        status = write_outliers(db, m, out, err);
+    if (has_values)
+        fprintf(out, "\n");
+    return status;
+}
+
+static nm_status write_leak_site(sqlite3 *db, FILE *out, nm_error *err)
+{
+    static const char sql[] = "SELECT site, sum(leak_count), sum(leak_bytes), count(DISTINCT coalesce(host, '') || pid)"
+                              " FROM leak_by_site GROUP BY site ORDER BY sum(leak_bytes) DESC, site LIMIT 3";
+    char site[256], count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
+    sqlite3_stmt *rows = NULL;
+    nm_status status = nm_db_prepare(db, sql, &rows, err);
+    int code = SQLITE_DONE;
+
+    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
+        fprintf(out, "  leak  %10s  %-40s %s allocations, in %lld processes\n",
+                nm_human_bytes(bytes, sqlite3_column_int64(rows, 2)),
+                nm_human_text(site, sizeof site, (const char *)sqlite3_column_text(rows, 0), 40),
+                nm_human_count(count, sqlite3_column_int64(rows, 1)), (long long)sqlite3_column_int64(rows, 3));
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(rows);
+    return status;
+}
+
+nm_status nm_summary_write_many(sqlite3 *db, FILE *out, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    fprintf(out, "  %-15s %10s %10s %10s\n", "over processes", "min", "median", "max");
+    for (size_t index = 0; status == NM_OK && index < sizeof measures / sizeof measures[0]; index++)
+        status = write_measure(db, &measures[index], out, err);
+    return status == NM_OK ? write_leak_site(db, out, err) : status;
+}
