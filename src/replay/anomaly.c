@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Copies, and misuse. Where the stream has holes, or an event's place in it is not certain, what looks like misuse may
+ * be none, so nothing is said. The one exception is a copy larger than its own stated room: that needs no history.
+ */
+#include "replay/state.h"
+
+static nm_status write_anomaly(nm_replay *replay, nm_anomaly_row *row, nm_error *err)
+{
+    row->anomaly_id = ++replay->anomaly_count;
+    return replay->sink.anomaly == NULL ? NM_OK : replay->sink.anomaly(replay->sink.context, row, err);
+}
+
+static nm_anomaly_row row_for(nm_anomaly_kind kind, const nm_context *context)
+{
+    return (nm_anomaly_row){
+        .kind = kind,
+        .process_id = context->process == NULL ? 0 : context->process->id,
+        .thread_id = context->thread == NULL ? 0 : context->thread->id,
+        .seq = context->seq,
+        .ns = context->event->time_ns,
+        .heap_id = context->heap == NULL ? 0 : context->heap->id,
+        .address = context->event->address,
+        .stack_id = context->stack_id,
+    };
+}
+
+static bool is_in_doubt(const nm_replay *replay, const nm_context *context)
+{
+    return (context->event->flags & NM_FLAG_LATE) != 0 || nm_replay_is_doubtful(replay, context->process);
+}
+
+/* ---- Frees ------------------------------------------------------------------------------------------------------- */
+
+/* Is what ended at the place last what this free would have meant? */
+static bool was_freed(nm_replay *replay, const nm_context *context, const nm_place *place)
+{
+    const nm_heap *heap;
+
+    if (place == NULL || place->freed_allocation_id == 0)
+        return false;
+    if (context->heap != NULL)
+        return place->freed_heap_id == context->heap->id;
+    heap = nm_replay_heap(replay, place->freed_heap_id);
+    return heap != NULL && !nm_is_pool(heap);
+}
+
+nm_status nm_anomaly_free(nm_replay *replay, const nm_context *context, const nm_place *place, nm_error *err)
+{
+    nm_anomaly_row row = row_for(NM_ANOMALY_FREE_UNKNOWN, context);
+
+    if (is_in_doubt(replay, context))
+        return NM_OK;
+    if (was_freed(replay, context, place)) {
+        row.kind = NM_ANOMALY_DOUBLE_FREE;
+        row.heap_id = place->freed_heap_id;
+        row.allocation_id = place->freed_allocation_id;
+        row.other_stack_id = place->freed_stack_id;
+    }
+    return write_anomaly(replay, &row, err);
+}
+
+nm_status nm_anomaly_wrong_free(nm_replay *replay, const nm_context *context, const nm_live *live, nm_error *err)
+{
+    nm_anomaly_row row = row_for(NM_ANOMALY_WRONG_FREE, context);
+    bool is_host = live->heap->level == NM_LEVEL_PINNED || live->heap->level == NM_LEVEL_HOST ||
+                   live->heap->level == NM_LEVEL_REGISTERED;
+    bool is_wrong = (context->event->detail == NM_FREE_DEVICE && is_host) ||
+                    (context->event->detail == NM_FREE_HOST && live->heap->level == NM_LEVEL_DRIVER);
+
+    if (!is_wrong || is_in_doubt(replay, context))
+        return NM_OK;
+    row.heap_id = live->heap->id;
+    row.size_bytes = live->row.size_bytes;
+    row.allocation_id = live->row.allocation_id;
+    row.other_stack_id = live->row.stack_id;
+    row.detail = is_host ? "host memory freed as device memory" : "device memory freed as host memory";
+    return write_anomaly(replay, &row, err);
+}
+
+nm_status nm_anomaly_unmap(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_anomaly_row row = row_for(NM_ANOMALY_UNMAP_UNKNOWN, context);
+
+    if (is_in_doubt(replay, context))
+        return NM_OK;
+    row.size_bytes = context->event->block_bytes;
+    return write_anomaly(replay, &row, err);
+}
+
+nm_status nm_anomaly_overlap(nm_replay *replay, const nm_replaced *replaced, nm_error *err)
+{
+    const nm_live *old = replaced->old;
+    nm_anomaly_row row = {
+        .kind = NM_ANOMALY_OVERLAP,
+        .process_id = old->heap->process->id,
+        .thread_id = replaced->new_thread_id,
+        .seq = replaced->seq,
+        .ns = replaced->ns,
+        .heap_id = old->heap->id,
+        .address = old->row.address,
+        .size_bytes = old->row.size_bytes,
+        .allocation_id = replaced->new_allocation_id,
+        .stack_id = replaced->new_stack_id,
+        .other_stack_id = old->row.stack_id,
+    };
+
+    if (replaced->is_late || old->is_late || nm_replay_is_doubtful(replay, old->heap->process))
+        return NM_OK;
+    return write_anomaly(replay, &row, err);
+}
+
+/* ---- Copies ------------------------------------------------------------------------------------------------------ */
+
+/* The part of a range that the program asked for; the rest is padding, and not its own. */
+static uint64_t usable_end(const nm_live *live)
+{
+    uint64_t bytes = live->row.requested_bytes != 0 ? live->row.requested_bytes : live->row.block_bytes;
+
+    return live->row.address + bytes < live->row.address ? UINT64_MAX : live->row.address + bytes;
+}
+
+/* The live memory of `space` that holds `address`, and *end behind what of it and of its joined neighbours is usable. */
+static const nm_live *find_holder(const nm_tree *space, uint64_t address, uint64_t *end)
+{
+    const nm_tree_node *node = nm_tree_holding(space, address);
+    const nm_live *live = node == NULL ? NULL : NM_TREE_ITEM(node, nm_live, node);
+
+    if (live == NULL)
+        return NULL;
+    *end = usable_end(live);
+    while (node != NULL && NM_TREE_ITEM(node, nm_live, node)->is_mapped) {
+        const nm_tree_node *next = nm_tree_next(node);
+
+        if (next == NULL || next->key != node->value || !NM_TREE_ITEM(next, nm_live, node)->is_mapped)
+            break;
+        *end = usable_end(NM_TREE_ITEM(next, nm_live, node));
+        node = next;
+    }
+    return live;
+}
+
+/* What holds the address in any of the process's memory; of several, what reaches farthest, since the copy may mean it. */
+static const nm_live *find_memory(const nm_process *process, uint64_t address, uint64_t *end)
+{
+    const nm_live *best = find_holder(&process->host_ranges, address, end);
+
+    for (const nm_arena *arena = process->arenas; arena != NULL; arena = arena->next) {
+        uint64_t other_end;
+        const nm_live *other = find_holder(&arena->ranges, address, &other_end);
+
+        if (other != NULL && (best == NULL || other_end > *end)) {
+            best = other;
+            *end = other_end;
+        }
+    }
+    return best;
+}
+
+/* Is the address the begin of device memory that ended and is in no live allocation now? `holder` is the driver's or
+ * host's memory around it. Host memory may have been handed out again by an allocator that is not recorded. */
+static nm_status check_freed(nm_replay *replay, const nm_context *context, uint64_t address, const nm_live *holder,
+                             nm_anomaly_row *row, nm_error *err)
+{
+    const nm_place *place = nm_place_find(replay, context->process->id, address);
+    const nm_heap *heap;
+
+    if (place == NULL || place->live != NULL || place->freed_allocation_id == 0)
+        return NM_OK;
+    heap = nm_replay_heap(replay, place->freed_heap_id);
+    if (heap == NULL || heap->device == NULL)
+        return NM_OK;
+    if (nm_is_pool(heap) ? nm_tree_holding(&heap->blocks, address) != NULL : holder != NULL)
+        return NM_OK;
+    row->kind = NM_ANOMALY_USE_AFTER_FREE;
+    row->heap_id = place->freed_heap_id;
+    row->allocation_id = place->freed_allocation_id;
+    row->other_stack_id = place->freed_stack_id;
+    return write_anomaly(replay, row, err);
+}
+
+/* One side of a copy: does it stay inside what is live at its address? */
+static nm_status check_side(nm_replay *replay, const nm_context *context, uint64_t address, uint64_t copy_id,
+                            bool is_target, nm_error *err)
+{
+    nm_anomaly_row row = row_for(NM_ANOMALY_COPY_PAST_END, context);
+    uint64_t size_bytes = context->event->size_bytes;
+    uint64_t end = 0;
+    const nm_live *live;
+
+    if (address == 0 || size_bytes == 0 || context->process == NULL || is_in_doubt(replay, context))
+        return NM_OK;
+    row.address = address;
+    row.size_bytes = size_bytes;
+    row.copy_id = copy_id;
+    live = find_memory(context->process, address, &end);
+    if (live == NULL || (address <= end && size_bytes <= end - address))
+        return check_freed(replay, context, address, live, &row, err);
+    row.heap_id = live->heap->id;
+    row.allocation_id = live->row.allocation_id;
+    row.other_stack_id = live->row.stack_id;
+    row.detail = is_target ? "the target is too small" : "the source is too small";
+    return write_anomaly(replay, &row, err);
+}
+
+static nm_status check_limit(nm_replay *replay, const nm_context *context, uint64_t copy_id, nm_error *err)
+{
+    const nm_event *event = context->event;
+    nm_anomaly_row row = row_for(NM_ANOMALY_COPY_PAST_END, context);
+
+    row.size_bytes = event->size_bytes;
+    row.copy_id = copy_id;
+    row.detail = "larger than its own limit";
+    return write_anomaly(replay, &row, err);
+}
+
+nm_status nm_anomaly_copy(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    nm_copy_row row = {
+        .copy_id = ++replay->copy_count,
+        .process_id = context->process == NULL ? 0 : context->process->id,
+        .thread_id = context->thread == NULL ? 0 : context->thread->id,
+        .operation_id = nm_program_operation(replay, context->thread),
+        .stack_id = context->stack_id,
+        .kind = (nm_copy_kind)event->detail,
+        .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
+        .is_async = (event->flags & NM_FLAG_ASYNC) != 0,
+        .stream = event->stream,
+        .seq = context->seq,
+        .ns = event->time_ns,
+        .cost_ns = event->cost_ns,
+        .size_bytes = event->size_bytes,
+        .limit_bytes = event->limit_bytes,
+        .source_address = event->source_address,
+        .target_address = event->address,
+        .source_device_id = nm_replay_device(replay, (uint64_t)event->number) == NULL ? 0 : (uint64_t)event->number,
+        .target_device_id = nm_replay_device(replay, event->device_id) == NULL ? 0 : event->device_id,
+        .error_code = event->error_code,
+    };
+    nm_status status = replay->sink.copy == NULL ? NM_OK : replay->sink.copy(replay->sink.context, &row, err);
+
+    if (status == NM_OK && event->limit_bytes != 0 && event->size_bytes > event->limit_bytes)
+        return check_limit(replay, context, row.copy_id, err);
+    if (status == NM_OK)
+        status = check_side(replay, context, event->address, row.copy_id, true, err);
+    if (status == NM_OK && event->detail != NM_COPY_MEMSET)
+        status = check_side(replay, context, event->source_address, row.copy_id, false, err);
+    return status;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Definitions: what the replay itself must know of processes, threads, devices and heaps. A definition may come again
+ * with more known; what would move a heap to another process, device or level is not taken over. Numbers that were never
+ * defined are made up for processes alone, so that everything has one.
+ */
+#include "replay/state.h"
+
+#include <stdlib.h>
+
+static void *find(const nm_map *map, uint64_t high, uint64_t low)
+{
+    const uint64_t *known = nm_map_get(map, (nm_key){high, low});
+
+    return known == NULL ? NULL : (void *)(uintptr_t)*known;
+}
+
+/* A zeroed thing of `bytes`, kept in the map; NULL when memory is out. */
+static void *make(nm_map *map, uint64_t high, uint64_t low, size_t bytes, nm_error *err)
+{
+    void *made = nm_replay_allocate(bytes, err);
+
+    if (made != NULL && nm_map_put(map, (nm_key){high, low}, (uintptr_t)made, err) != NM_OK) {
+        free(made);
+        return NULL;
+    }
+    return made;
+}
+
+nm_process *nm_define_process(nm_replay *replay, uint64_t id, nm_error *err)
+{
+    nm_process *process = find(&replay->processes, 0, id);
+
+    if (process != NULL)
+        return process;
+    process = make(&replay->processes, 0, id, sizeof *process, err);
+    if (process == NULL)
+        return NULL;
+    process->id = id;
+    process->last_heap = &process->heaps;
+    process->loss_seq = NM_NO_SEQ;
+    process->loss_until_ns = NM_NO_TIME;
+    *replay->last_process = process;
+    replay->last_process = &process->next;
+    return process;
+}
+
+static nm_status define_process(nm_replay *replay, const nm_definition *definition, nm_error *err)
+{
+    nm_process *process = nm_define_process(replay, definition->id, err);
+
+    if (process == NULL)
+        return NM_ERR_MEMORY;
+    process->host = definition->process.host;
+    return NM_OK;
+}
+
+static nm_status define_thread(nm_replay *replay, const nm_definition *definition, nm_error *err)
+{
+    nm_thread *thread = nm_replay_thread(replay, definition->id);
+    nm_process *process;
+
+    if (thread != NULL)
+        return NM_OK;
+    process = nm_define_process(replay, definition->thread.process_id, err);
+    if (process == NULL)
+        return NM_ERR_MEMORY;
+    thread = make(&replay->threads, 0, definition->id, sizeof *thread, err);
+    if (thread == NULL)
+        return NM_ERR_MEMORY;
+    thread->id = definition->id;
+    thread->process = process;
+    *replay->last_thread = thread;
+    replay->last_thread = &thread->next;
+    return NM_OK;
+}
+
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+
+static nm_status make_group(nm_replay *replay, nm_key key, uint64_t device_id, nm_device_group **out, nm_error *err)
+{
+    nm_device_group *group = make(&replay->groups, key.high, key.low, sizeof *group, err);
+
+    if (group == NULL)
+        return NM_ERR_MEMORY;
+    group->peak = (nm_device_peak_row){.device_id = device_id, .peak_seq = NM_NO_SEQ, .peak_ns = NM_NO_TIME};
+    *replay->last_group = group;
+    replay->last_group = &group->next;
+    *out = group;
+    return NM_OK;
+}
+
+/* Devices with the same host and physical ordinal are one; where that is not known, a device is a group of its own. */
+static nm_status set_group(nm_replay *replay, nm_device *device, nm_error *err)
+{
+    bool is_physical = device->physical_ordinal != NM_UNKNOWN_NUMBER;
+    /* The high half keeps the two kinds of keys apart: numbers of strings are small. */
+    nm_key key =
+        is_physical ? (nm_key){device->host, (uint64_t)device->physical_ordinal} : (nm_key){UINT64_MAX, device->id};
+    nm_device_group *group = find(&replay->groups, key.high, key.low);
+    nm_status status = NM_OK;
+
+    if (group == NULL)
+        status = make_group(replay, key, device->id, &group, err);
+    if (status != NM_OK || group == device->group)
+        return status;
+    if (device->group != NULL)
+        device->group->live_bytes = nm_subtract_saturated(device->group->live_bytes, device->live_bytes);
+    group->live_bytes = nm_add_saturated(group->live_bytes, device->live_bytes);
+    device->group = group;
+    return NM_OK;
+}
+
+static nm_status define_device(nm_replay *replay, const nm_definition *definition, nm_error *err)
+{
+    nm_device *device = nm_replay_device(replay, definition->id);
+
+    if (device == NULL) {
+        nm_process *process = nm_define_process(replay, definition->device.process_id, err);
+
+        device = process == NULL ? NULL : make(&replay->devices, 0, definition->id, sizeof *device, err);
+        if (device == NULL)
+            return NM_ERR_MEMORY;
+        device->id = definition->id;
+        device->process = process;
+    }
+    device->host = device->process->host;
+    device->physical_ordinal = definition->device.physical_ordinal;
+    return set_group(replay, device, err);
+}
+
+/* ---- Heaps ------------------------------------------------------------------------------------------------------- */
+
+static nm_arena *find_arena(nm_replay *replay, nm_process *process, uint64_t device_id, nm_error *err)
+{
+    nm_arena *arena = find(&replay->arenas, process->id, device_id);
+
+    if (arena != NULL)
+        return arena;
+    arena = make(&replay->arenas, process->id, device_id, sizeof *arena, err);
+    if (arena == NULL)
+        return NULL;
+    arena->process = process;
+    arena->device_id = device_id;
+    arena->next = process->arenas;
+    process->arenas = arena;
+    return arena;
+}
+
+static void init_rows(nm_heap *heap)
+{
+    heap->total = (nm_heap_total_row){
+        .heap_id = heap->id, .peak_seq = NM_NO_SEQ, .peak_ns = NM_NO_TIME, .peak_reserved_seq = NM_NO_SEQ};
+    heap->at_peak.heap_id = heap->id;
+    for (int bucket = 0; bucket < 3; bucket++)
+        heap->hits[bucket] =
+            (nm_hit_row){.heap_id = heap->id, .bucket = bucket, .last_miss_seq = NM_NO_SEQ, .last_miss_ns = NM_NO_TIME};
+}
+
+static void init_heap(nm_heap *heap, const nm_definition *definition, nm_process *process, nm_arena *arena,
+                      nm_device *device)
+{
+    heap->id = definition->id;
+    heap->process = process;
+    heap->arena = arena;
+    heap->device = device;
+    heap->level = definition->heap.level;
+    heap->size_basis = definition->heap.size_basis == NM_BASIS_BLOCK ? NM_BASIS_BLOCK : NM_BASIS_REQUESTED;
+    heap->small_bytes = definition->heap.small_bytes != 0 ? definition->heap.small_bytes : NM_SMALL_BYTES_DEFAULT;
+    heap->large_bytes = definition->heap.large_bytes != 0 ? definition->heap.large_bytes : NM_LARGE_BYTES_DEFAULT;
+    if (nm_is_pool(heap))
+        heap->space = &heap->blocks;
+    else
+        heap->space = heap->level == NM_LEVEL_DRIVER ? &arena->ranges : &process->host_ranges;
+    init_rows(heap);
+}
+
+static nm_status define_heap(nm_replay *replay, const nm_definition *definition, nm_error *err)
+{
+    nm_heap *heap = nm_replay_heap(replay, definition->id);
+    nm_process *process;
+    nm_arena *arena;
+
+    if (heap != NULL)
+        return NM_OK;
+    process = nm_define_process(replay, definition->heap.process_id, err);
+    arena = process == NULL ? NULL : find_arena(replay, process, definition->heap.device_id, err);
+    heap = arena == NULL ? NULL : make(&replay->heaps, 0, definition->id, sizeof *heap, err);
+    if (heap == NULL)
+        return NM_ERR_MEMORY;
+    init_heap(heap, definition, process, arena, nm_replay_device(replay, definition->heap.device_id));
+    *replay->last_heap = heap;
+    replay->last_heap = &heap->next;
+    *process->last_heap = heap;
+    process->last_heap = &heap->next_of_process;
+    if (!nm_is_pool(heap) || arena->pool != NULL)
+        return NM_OK;
+    arena->pool = heap;
+    return nm_pool_adopt(heap, err);
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+nm_status nm_replay_define(nm_replay *replay, const nm_definition *definition, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    switch (definition->id == 0 ? 0 : definition->kind) {
+    case NM_DEFINE_PROCESS:
+        status = define_process(replay, definition, err);
+        break;
+    case NM_DEFINE_THREAD:
+        status = define_thread(replay, definition, err);
+        break;
+    case NM_DEFINE_DEVICE:
+        status = define_device(replay, definition, err);
+        break;
+    case NM_DEFINE_HEAP:
+        status = define_heap(replay, definition, err);
+        break;
+    case NM_DEFINE_STACK:
+        status = nm_map_put(&replay->stacks, (nm_key){0, definition->id}, 1, err);
+        break;
+    default:
+        break;
+    }
+    if (status != NM_OK || replay->sink.definition == NULL)
+        return status;
+    return replay->sink.definition(replay->sink.context, definition, err);
+}
+
+static void free_values(nm_map *map)
+{
+    size_t at = 0;
+    uint64_t value;
+
+    while (nm_map_next(map, &at, NULL, &value))
+        free((void *)(uintptr_t)value);
+    nm_map_free(map);
+}
+
+void nm_define_free(nm_replay *replay)
+{
+    for (nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next) {
+        nm_usage_free(heap);
+        nm_gaps_free(&heap->gaps);
+    }
+    free_values(&replay->heaps);
+    free_values(&replay->arenas);
+    free_values(&replay->groups);
+    free_values(&replay->devices);
+    free_values(&replay->threads);
+    free_values(&replay->processes);
+    nm_map_free(&replay->stacks);
+    nm_map_free(&replay->sites);
+    nm_map_free(&replay->operations);
+}

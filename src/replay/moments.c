@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Points at which the state of the pools is described: every mark, every failed allocation, each heap's peak and the
+ * end. The figures are always at hand (pool.c), so a moment costs one row a pool.
+ */
+#include "replay/state.h"
+
+static nm_status write_moment(nm_replay *replay, nm_moment_row *row, nm_error *err)
+{
+    row->moment_id = ++replay->moment_count;
+    return replay->sink.moment == NULL ? NM_OK : replay->sink.moment(replay->sink.context, row, err);
+}
+
+static nm_status write_figures(nm_replay *replay, uint64_t moment_id, const nm_fragmentation_row *figures,
+                               nm_error *err)
+{
+    nm_fragmentation_row row = *figures;
+
+    row.moment_id = moment_id;
+    return replay->sink.fragmentation == NULL ? NM_OK : replay->sink.fragmentation(replay->sink.context, &row, err);
+}
+
+/* The pools of a process as they are now. */
+static nm_status write_pools_of(nm_replay *replay, uint64_t moment_id, const nm_process *process, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (const nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
+        nm_fragmentation_row figures;
+
+        if (!nm_is_pool(heap))
+            continue;
+        nm_pool_figures(heap, &figures);
+        status = write_figures(replay, moment_id, &figures, err);
+    }
+    return status;
+}
+
+/* A moment of one process, or of all where it is not known. */
+static nm_status write_now(nm_replay *replay, nm_moment_row *row, const nm_process *process, nm_error *err)
+{
+    nm_status status = write_moment(replay, row, err);
+
+    if (process != NULL)
+        return status == NM_OK ? write_pools_of(replay, row->moment_id, process, err) : status;
+    for (process = replay->first_process; process != NULL && status == NM_OK; process = process->next)
+        status = write_pools_of(replay, row->moment_id, process, err);
+    return status;
+}
+
+nm_status nm_moments_mark(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_moment_row row = {
+        .kind = NM_MOMENT_MARK,
+        .name = context->event->name_id,
+        .process_id = context->process == NULL ? 0 : context->process->id,
+        .seq = context->seq,
+        .ns = context->event->time_ns,
+    };
+
+    return write_now(replay, &row, context->process, err);
+}
+
+nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    nm_failure_row failure = {
+        .failure_id = ++replay->failure_count,
+        .heap_id = context->heap == NULL ? 0 : context->heap->id,
+        .thread_id = context->thread == NULL ? 0 : context->thread->id,
+        .operation_id = nm_program_operation(replay, context->thread),
+        .stack_id = context->stack_id,
+        .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
+        .stream = event->stream,
+        .seq = context->seq,
+        .ns = event->time_ns,
+        .requested_bytes = event->requested_bytes,
+        .error_code = event->error_code,
+        .device_free_bytes = event->free_bytes,
+        .device_total_bytes = event->total_bytes,
+    };
+    nm_moment_row row = {
+        .kind = NM_MOMENT_FAILURE,
+        .process_id = context->process == NULL ? 0 : context->process->id,
+        .heap_id = failure.heap_id,
+        .failure_id = failure.failure_id,
+        .seq = context->seq,
+        .ns = event->time_ns,
+    };
+    nm_status status = replay->sink.failure == NULL ? NM_OK : replay->sink.failure(replay->sink.context, &failure, err);
+
+    return status == NM_OK ? write_now(replay, &row, context->process, err) : status;
+}
+
+nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    const nm_device *device = nm_replay_device(replay, event->device_id);
+    const nm_process *process = context->process != NULL ? context->process : device == NULL ? NULL : device->process;
+    nm_memory_sample_row row = {
+        .ns = event->time_ns,
+        .seq = context->seq,
+        .process_id = process == NULL ? 0 : process->id,
+        .device_id = device == NULL ? 0 : device->id,
+        .kind = event->detail,
+        .used_bytes = nm_subtract_saturated(event->total_bytes, event->free_bytes),
+        .total_bytes = event->total_bytes,
+    };
+
+    return replay->sink.memory_sample == NULL ? NM_OK : replay->sink.memory_sample(replay->sink.context, &row, err);
+}
+
+/* ---- The state at the end, as the source lists it ---------------------------------------------------------------- */
+
+static void add_state_segment(nm_pool_state *state, const nm_event *event)
+{
+    uint64_t free_bytes = nm_subtract_saturated(event->block_bytes, event->size_bytes);
+
+    state->reserved_bytes = nm_add_saturated(state->reserved_bytes, event->block_bytes);
+    if (event->size_bytes > 0)
+        state->stuck_bytes = nm_add_saturated(state->stuck_bytes, free_bytes);
+}
+
+static void add_state_block(nm_pool_state *state, const nm_event *event)
+{
+    if (!(event->flags & NM_FLAG_IDLE)) {
+        state->occupied_bytes = nm_add_saturated(state->occupied_bytes, event->block_bytes);
+        return;
+    }
+    state->free_bytes = nm_add_saturated(state->free_bytes, event->block_bytes);
+    state->gap_count++;
+    if (event->block_bytes > state->largest_free_bytes)
+        state->largest_free_bytes = event->block_bytes;
+}
+
+void nm_moments_state(const nm_context *context)
+{
+    nm_heap *heap = context->heap;
+
+    if (heap != NULL && !nm_is_pool(heap)) /* segments may be listed under the driver's heap */
+        heap = heap->arena->pool;
+    if (heap == NULL)
+        return;
+    heap->state.is_known = true;
+    if (context->event->kind == NM_EVENT_STATE_SEGMENT)
+        add_state_segment(&heap->state, context->event);
+    else
+        add_state_block(&heap->state, context->event);
+}
+
+static void end_figures(const nm_heap *heap, nm_fragmentation_row *out)
+{
+    const nm_pool_state *state = &heap->state;
+
+    nm_pool_figures(heap, out);
+    if (!state->is_known)
+        return;
+    *out = (nm_fragmentation_row){
+        .heap_id = heap->id,
+        .reserved_bytes = state->reserved_bytes,
+        .occupied_bytes = state->occupied_bytes,
+        .free_bytes = state->free_bytes,
+        .largest_free_bytes = state->largest_free_bytes,
+        .stuck_bytes = state->stuck_bytes,
+        .gap_count = state->gap_count,
+        .size_basis = NM_BASIS_BLOCK,
+    };
+}
+
+static nm_status write_peak(nm_replay *replay, const nm_heap *heap, nm_error *err)
+{
+    nm_moment_row row = {
+        .kind = NM_MOMENT_PEAK,
+        .process_id = heap->process->id,
+        .heap_id = heap->id,
+        .seq = heap->total.peak_seq,
+        .ns = heap->total.peak_ns,
+    };
+    nm_status status;
+
+    if (heap->total.peak_bytes == 0)
+        return NM_OK;
+    status = write_moment(replay, &row, err);
+    if (status == NM_OK && nm_is_pool(heap))
+        status = write_figures(replay, row.moment_id, &heap->at_peak, err);
+    return status;
+}
+
+nm_status nm_moments_finish(nm_replay *replay, nm_error *err)
+{
+    nm_moment_row end = {.kind = NM_MOMENT_END, .seq = replay->last_seq, .ns = replay->last_ns};
+    nm_status status = NM_OK;
+
+    for (const nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        status = write_peak(replay, heap, err);
+    if (status == NM_OK)
+        status = write_moment(replay, &end, err);
+    for (const nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next) {
+        nm_fragmentation_row figures;
+
+        if (!nm_is_pool(heap))
+            continue;
+        end_figures(heap, &figures);
+        status = write_figures(replay, end.moment_id, &figures, err);
+    }
+    return status;
+}

@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Begins and ends allocations. Every end goes through take_out(), which leaves an allocation that is nowhere but in its
+ * row; the row is written at once, or later where the end may be undone (a free that the runtime then refused: the
+ * thread keeps it as `unconfirmed`) or explained (an address that was reused before the free of it arrived: nm_replaced).
+ */
+#include "replay/state.h"
+
+#include <stdlib.h>
+
+/* May memory of the heap be freed by a call that names no heap? */
+static bool is_freed_by_address(const nm_heap *heap)
+{
+    return !nm_is_pool(heap);
+}
+
+/* Is it too long since `ns` for a late free? */
+static bool is_past(int64_t ns, int64_t now_ns)
+{
+    return now_ns > ns && (uint64_t)now_ns - (uint64_t)ns > NM_LATE_FREE_NS;
+}
+
+/* ---- Putting in and taking out ----------------------------------------------------------------------------------- */
+
+static uint64_t size_by_basis(const nm_heap *heap, uint64_t requested_bytes, uint64_t block_bytes)
+{
+    if (heap->size_basis == NM_BASIS_BLOCK)
+        return block_bytes != 0 ? block_bytes : requested_bytes;
+    return requested_bytes != 0 ? requested_bytes : block_bytes;
+}
+
+static uint64_t limit_size(uint64_t bytes)
+{
+    return bytes < NM_SIZE_BYTES_MAX ? bytes : NM_SIZE_BYTES_MAX;
+}
+
+/* Where it begins and ends: a pool's block by what it occupies, other memory by what sums count. */
+static void set_extent(nm_live *live)
+{
+    const nm_allocation_row *row = &live->row;
+    uint64_t bytes = nm_is_pool(live->heap) && row->block_bytes != 0 ? row->block_bytes : row->size_bytes;
+
+    live->node.key = row->address;
+    live->node.value = row->address + bytes < row->address ? UINT64_MAX : row->address + bytes;
+}
+
+/* Puts a live allocation where it is found by address. `appear` tells what is new of its pool or segment. */
+static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *context, bool is_new, nm_error *err)
+{
+    nm_heap *heap = live->heap;
+    int64_t ns = context->event->time_ns;
+    nm_status status = nm_place_put(replay, live, err);
+
+    if (status != NM_OK) {
+        free(live);
+        return status;
+    }
+    if (nm_is_pool(heap))
+        status = is_new ? nm_pool_block_appears(live, context->event->flags, context->seq, ns, err)
+                        : nm_pool_block_returns(live, err);
+    nm_tree_insert(heap->space, &live->node);
+    if (status == NM_OK && heap->level == NM_LEVEL_DRIVER)
+        status =
+            is_new ? nm_pool_range_appears(live, (context->event->flags & NM_FLAG_SEGMENT) != 0, context->seq, ns, err)
+                   : nm_pool_attach(live, context->seq, ns, err);
+    nm_usage_add(live, context->seq, ns);
+    return status == NM_OK ? nm_usage_touch(heap, context->seq, ns, err) : status;
+}
+
+/* Takes a live allocation out of everything but the memory of its place. */
+static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *context, nm_error *err)
+{
+    nm_heap *heap = live->heap;
+    nm_place *place = live->place;
+    int64_t ns = context->event->time_ns;
+    nm_status status = NM_OK;
+
+    if (heap->level == NM_LEVEL_DRIVER)
+        status = nm_pool_detach(live, context->seq, ns, err);
+    nm_tree_remove(heap->space, &live->node);
+    if (status == NM_OK && nm_is_pool(heap))
+        status = nm_pool_block_ends(live, err);
+    nm_usage_subtract(live);
+    place->freed_allocation_id = live->row.allocation_id;
+    place->freed_heap_id = heap->id;
+    place->freed_stack_id = context->stack_id;
+    nm_place_take(replay, live);
+    return status == NM_OK ? nm_usage_touch(heap, context->seq, ns, err) : status;
+}
+
+static void set_end(nm_live *live, const nm_context *context, nm_allocation_end end_kind)
+{
+    live->row.end_kind = end_kind;
+    live->row.free_seq = context->seq;
+    live->row.free_ns = context->event->time_ns;
+    if (end_kind == NM_END_REPLACED)
+        return;
+    live->row.free_thread_id = context->thread == NULL ? 0 : context->thread->id;
+    live->row.free_stack_id = context->stack_id;
+}
+
+static void count_end(nm_live *live, uint64_t bytes, bool is_whole)
+{
+    if (live->is_baseline)
+        return;
+    live->heap->total.free_count += is_whole;
+    live->heap->total.freed_bytes = nm_add_saturated(live->heap->total.freed_bytes, bytes);
+}
+
+/* Ends it, and leaves it to the caller to write or keep. */
+static nm_status end_live(nm_replay *replay, nm_live *live, const nm_context *context, nm_allocation_end end_kind,
+                          nm_error *err)
+{
+    set_end(live, context, end_kind);
+    count_end(live, live->row.size_bytes, true);
+    return take_out(replay, live, context, err);
+}
+
+static nm_status end_and_emit(nm_replay *replay, nm_live *live, const nm_context *context, nm_allocation_end end_kind,
+                              nm_error *err)
+{
+    nm_status status = end_live(replay, live, context, end_kind, err);
+
+    if (status != NM_OK) {
+        free(live);
+        return status;
+    }
+    return nm_replay_emit(replay, live, err);
+}
+
+/* ---- Addresses that are reused before their free arrives --------------------------------------------------------- */
+
+/* The replaced allocation is written: as misuse, unless its free came or the stream has holes. */
+static nm_status resolve_replaced(nm_replay *replay, nm_replaced *replaced, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (replaced->place != NULL && replaced->place->replaced == replaced)
+        replaced->place->replaced = NULL;
+    if (replaced->old == NULL)
+        return NM_OK;
+    status = nm_anomaly_overlap(replay, replaced, err);
+    if (status == NM_OK)
+        status = nm_replay_emit(replay, replaced->old, err);
+    else
+        free(replaced->old);
+    replaced->old = NULL;
+    return status;
+}
+
+nm_status nm_pairing_expire(nm_replay *replay, int64_t now_ns, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    while (replay->first_replaced != NULL && status == NM_OK && is_past(replay->first_replaced->ns, now_ns)) {
+        nm_replaced *replaced = replay->first_replaced;
+
+        status = resolve_replaced(replay, replaced, err);
+        replay->first_replaced = replaced->next;
+        if (replay->first_replaced == NULL)
+            replay->last_replaced = &replay->first_replaced;
+        free(replaced);
+    }
+    return status;
+}
+
+/* `old` has ended because `live` begins at its address. A free of it may be on its way from another thread: the clocks
+ * of two threads order their events only as well as a stamp before one call and a stamp after another can. */
+static nm_status replace(nm_replay *replay, nm_live *old, const nm_live *live, const nm_context *context, nm_error *err)
+{
+    nm_replaced *replaced = nm_replay_allocate(sizeof *replaced, err);
+    nm_place *place = old->place;
+    nm_status status;
+
+    if (replaced == NULL)
+        return NM_ERR_MEMORY;
+    *replaced = (nm_replaced){
+        .place = place,
+        .new_allocation_id = live->row.allocation_id,
+        .new_thread_id = live->row.thread_id,
+        .new_stack_id = live->row.stack_id,
+        .seq = context->seq,
+        .ns = context->event->time_ns,
+        .is_late = live->is_late,
+    };
+    status = end_live(replay, old, context, NM_END_REPLACED, err);
+    if (status != NM_OK) {
+        free(replaced);
+        free(old);
+        return status;
+    }
+    replaced->old = old;
+    if (place->replaced != NULL)
+        status = resolve_replaced(replay, place->replaced, err);
+    if (status == NM_OK && (context->thread == NULL || replaced->ns == NM_NO_TIME)) { /* no free can be told late */
+        status = resolve_replaced(replay, replaced, err);
+        free(replaced);
+        return status;
+    }
+    place->replaced = replaced;
+    *replay->last_replaced = replaced;
+    replay->last_replaced = &replaced->next;
+    return status;
+}
+
+/* Is this free the late one of what was replaced at the place, and not one of what is live there now? */
+static bool is_late_free(const nm_replaced *replaced, const nm_context *context)
+{
+    const nm_event *event = context->event;
+
+    if (replaced == NULL || replaced->old == NULL || context->thread == NULL || replaced->new_thread_id == 0)
+        return false;
+    if (context->heap == NULL ? !is_freed_by_address(replaced->old->heap) : context->heap != replaced->old->heap)
+        return false;
+    return context->thread->id != replaced->new_thread_id && event->time_ns != NM_NO_TIME &&
+           !is_past(replaced->ns, event->time_ns);
+}
+
+static nm_status match_late_free(nm_replay *replay, nm_replaced *replaced, const nm_context *context, nm_error *err)
+{
+    nm_live *old = replaced->old;
+
+    old->row.free_thread_id = context->thread->id;
+    old->row.free_stack_id = context->stack_id;
+    replaced->old = NULL;
+    replaced->place->replaced = NULL;
+    return nm_replay_emit(replay, old, err);
+}
+
+/* ---- ALLOC and MAP ----------------------------------------------------------------------------------------------- */
+
+static nm_live *new_live(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    nm_live *live = nm_replay_allocate(sizeof *live, err);
+
+    if (live == NULL)
+        return NULL;
+    live->heap = context->heap;
+    live->is_baseline = (event->flags & NM_FLAG_BASELINE) != 0;
+    live->is_late = (event->flags & NM_FLAG_LATE) != 0;
+    live->is_mapped = event->kind == NM_EVENT_MAP;
+    live->row = (nm_allocation_row){
+        .allocation_id = ++replay->allocation_count,
+        .heap_id = context->heap->id,
+        .thread_id = context->thread == NULL ? 0 : context->thread->id,
+        .operation_id = nm_program_operation(replay, context->thread),
+        .stack_id = context->stack_id,
+        .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
+        .stream = event->stream,
+        .policy = nm_is_pool(context->heap) ? 0 : event->policy,
+        .private_pool = nm_is_pool(context->heap) ? event->policy : 0,
+        .address = event->address,
+        .requested_bytes = limit_size(event->requested_bytes),
+        .block_bytes = limit_size(event->block_bytes),
+        .alloc_seq = context->seq,
+        .alloc_ns = event->time_ns,
+        .cost_ns = event->cost_ns,
+        .free_requested_seq = NM_NO_SEQ,
+        .free_seq = NM_NO_SEQ,
+        .free_ns = NM_NO_TIME,
+        .is_miss = NM_UNKNOWN_NUMBER,
+        .generation = (int64_t)context->process->step_count,
+    };
+    live->row.size_bytes = size_by_basis(live->heap, live->row.requested_bytes, live->row.block_bytes);
+    set_extent(live);
+    return live;
+}
+
+static void count_begin(const nm_live *live)
+{
+    nm_heap_total_row *total = &live->heap->total;
+    uint64_t bytes = live->row.size_bytes;
+
+    if (live->is_baseline) {
+        total->baseline_count++;
+        total->baseline_bytes = nm_add_saturated(total->baseline_bytes, bytes);
+    } else {
+        total->allocation_count++;
+        total->allocated_bytes = nm_add_saturated(total->allocated_bytes, bytes);
+    }
+}
+
+nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_live *live;
+    nm_live *old;
+    nm_status status;
+
+    if (context->heap == NULL) { /* its definition was lost */
+        nm_replay_lose(replay, context->process, context->seq, context->event->time_ns);
+        return NM_OK;
+    }
+    live = new_live(replay, context, err);
+    if (live == NULL)
+        return NM_ERR_MEMORY;
+    status = nm_usage_site(replay, live, err);
+    old = nm_place_live_of(nm_place_find(replay, context->process->id, live->row.address), live->heap);
+    if (status == NM_OK && old != NULL)
+        status = replace(replay, old, live, context, err);
+    if (status != NM_OK) {
+        free(live);
+        return status;
+    }
+    count_begin(live);
+    status = put_in(replay, live, context, true, err);
+    if (status == NM_OK)
+        live->row.live_bytes = live->heap->total.live_bytes;
+    return status;
+}
+
+/* ---- FREE -------------------------------------------------------------------------------------------------------- */
+
+/* How well memory of a level fits the call that freed it; 0: best. A free that names no heap is never of a pool. */
+static int misfit(uint64_t level, uint64_t free_call)
+{
+    switch (level) {
+    case NM_LEVEL_DRIVER:
+        return free_call == NM_FREE_HOST ? 3 : 0;
+    case NM_LEVEL_PINNED:
+        return free_call == NM_FREE_HOST ? 0 : 1;
+    case NM_LEVEL_HOST:
+        return free_call == NM_FREE_HOST ? 1 : 2;
+    case NM_LEVEL_REGISTERED:
+        return free_call == NM_FREE_HOST ? 2 : 3;
+    default:
+        return 4;
+    }
+}
+
+static nm_live *find_freed(const nm_place *place, const nm_context *context)
+{
+    nm_live *best = NULL;
+
+    if (context->heap != NULL)
+        return nm_place_live_of(place, context->heap);
+    for (nm_live *live = place == NULL ? NULL : place->live; live != NULL; live = live->next_here)
+        if (is_freed_by_address(live->heap) && (best == NULL || misfit(live->heap->level, context->event->detail) <
+                                                                    misfit(best->heap->level, context->event->detail)))
+            best = live;
+    return best;
+}
+
+nm_status nm_pairing_free(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_place *place;
+    nm_live *live;
+    nm_status status;
+
+    if (context->process == NULL || context->event->address == 0)
+        return NM_OK;
+    place = nm_place_find(replay, context->process->id, context->event->address);
+    if (place != NULL && is_late_free(place->replaced, context))
+        return match_late_free(replay, place->replaced, context, err);
+    live = find_freed(place, context);
+    if (live == NULL)
+        return nm_anomaly_free(replay, context, place, err);
+
+    status = nm_anomaly_wrong_free(replay, context, live, err);
+    if (status != NM_OK)
+        return status;
+    if (context->thread == NULL)
+        return end_and_emit(replay, live, context, NM_END_FREED, err);
+    status = end_live(replay, live, context, NM_END_FREED, err);
+    context->thread->unconfirmed = live; /* confirm() has emptied it when this event came */
+    return status;
+}
+
+nm_status nm_pairing_free_requested(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_live *live;
+
+    (void)err;
+    if (context->process == NULL)
+        return NM_OK;
+    live = find_freed(nm_place_find(replay, context->process->id, context->event->address), context);
+    if (live != NULL && live->row.free_requested_seq == NM_NO_SEQ)
+        live->row.free_requested_seq = context->seq;
+    return NM_OK;
+}
+
+nm_status nm_pairing_confirm(nm_replay *replay, nm_thread *thread, nm_error *err)
+{
+    nm_live *live = thread->unconfirmed;
+
+    if (live == NULL)
+        return NM_OK;
+    thread->unconfirmed = NULL;
+    return nm_replay_emit(replay, live, err);
+}
+
+nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_live *live = context->thread == NULL ? NULL : context->thread->unconfirmed;
+    nm_heap_total_row *total;
+
+    if (live == NULL)
+        return NM_OK;
+    if (live->row.address != context->event->address ||
+        nm_place_live_of(nm_place_find(replay, live->heap->process->id, live->row.address), live->heap) != NULL)
+        return nm_pairing_confirm(replay, context->thread, err);
+    context->thread->unconfirmed = NULL;
+    if (!live->is_baseline) {
+        total = &live->heap->total;
+        total->free_count--;
+        total->freed_bytes = nm_subtract_saturated(total->freed_bytes, live->row.size_bytes);
+    }
+    live->row.end_kind = NM_END_NONE;
+    live->row.free_seq = NM_NO_SEQ;
+    live->row.free_ns = NM_NO_TIME;
+    live->row.free_thread_id = 0;
+    live->row.free_stack_id = 0;
+    return put_in(replay, live, context, false, err);
+}
+
+/* ---- UNMAP ------------------------------------------------------------------------------------------------------- */
+
+/* What is left of a cut range between `from` and `to`: a new row, of the same birth; NULL in *out when nothing is. */
+static nm_status make_part(nm_replay *replay, const nm_live *range, uint64_t from, uint64_t to,
+                           const nm_context *context, nm_live **out, nm_error *err)
+{
+    nm_live *part;
+
+    *out = NULL;
+    if (from >= to)
+        return NM_OK;
+    part = nm_replay_allocate(sizeof *part, err);
+    if (part == NULL)
+        return NM_ERR_MEMORY;
+    part->heap = range->heap;
+    part->site = range->site;
+    part->is_baseline = range->is_baseline;
+    part->is_late = range->is_late;
+    part->is_mapped = range->is_mapped;
+    part->is_touched = range->is_touched;
+    part->row = range->row;
+    part->row.allocation_id = ++replay->allocation_count;
+    part->row.split_from_id = range->row.allocation_id;
+    part->row.address = from;
+    part->row.size_bytes = to - from;
+    part->row.block_bytes = range->row.block_bytes == 0 ? 0 : to - from;
+    part->row.requested_bytes = range->row.requested_bytes == 0 ? 0 : to - from;
+    part->row.alloc_seq = context->seq;
+    part->row.alloc_ns = context->event->time_ns;
+    part->row.cost_ns = 0;
+    set_extent(part);
+    *out = part;
+    return NM_OK;
+}
+
+/* Puts a part where its range was; its pool has been told by nm_pool_cut. */
+static nm_status put_part(nm_replay *replay, nm_live *part, const nm_context *context, nm_error *err)
+{
+    nm_status status;
+
+    if (part == NULL)
+        return NM_OK;
+    status = nm_place_put(replay, part, err);
+    if (status != NM_OK) {
+        free(part);
+        return status;
+    }
+    nm_tree_insert(part->heap->space, &part->node);
+    nm_usage_add(part, context->seq, context->event->time_ns);
+    part->row.live_bytes = part->heap->total.live_bytes;
+    return NM_OK;
+}
+
+/* Ends a range of which [from, to) is unmapped, and goes on with what is left of it. */
+static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uint64_t to, const nm_context *context,
+                           nm_error *err)
+{
+    nm_live *left = NULL;
+    nm_live *right = NULL;
+    nm_heap *pool = range->owner;
+    nm_status status = make_part(replay, range, range->node.key, from, context, &left, err);
+
+    if (status == NM_OK)
+        status = make_part(replay, range, to, range->node.value, context, &right, err);
+    if (status == NM_OK)
+        status = nm_pool_cut(range, from, to, left, right, err);
+    if (status != NM_OK) {
+        free(left);
+        free(right);
+        return status;
+    }
+    range->owner = NULL; /* the pool has nothing to do with the rest any more: take_out() shall not detach it */
+    set_end(range, context, NM_END_UNMAPPED);
+    count_end(range, to - from, left == NULL && right == NULL);
+    status = take_out(replay, range, context, err);
+    if (status == NM_OK)
+        status = nm_replay_emit(replay, range, err);
+    else
+        free(range);
+    if (status == NM_OK)
+        status = put_part(replay, left, context, err);
+    if (status == NM_OK)
+        status = put_part(replay, right, context, err);
+    else
+        free(right);
+    if (status == NM_OK && pool != NULL)
+        status = nm_usage_touch(pool, context->seq, context->event->time_ns, err);
+    return status;
+}
+
+nm_status nm_pairing_unmap(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    uint64_t from = context->event->address;
+    uint64_t to = from + limit_size(context->event->block_bytes);
+    bool is_found = false;
+    nm_status status = NM_OK;
+    nm_tree_node *node;
+
+    if (context->heap == NULL || to <= from)
+        return NM_OK;
+    node = nm_tree_holding(context->heap->space, from);
+    if (node == NULL)
+        node = nm_tree_ceiling(context->heap->space, from);
+    while (node != NULL && node->key < to && status == NM_OK) {
+        nm_tree_node *next = nm_tree_next(node);
+        nm_live *range = NM_TREE_ITEM(node, nm_live, node);
+
+        if (range->heap == context->heap && node->value > from) {
+            is_found = true;
+            status = cut_range(replay, range, node->key > from ? node->key : from, node->value < to ? node->value : to,
+                               context, err);
+        }
+        node = next;
+    }
+    if (status == NM_OK)
+        status = nm_usage_touch(context->heap, context->seq, context->event->time_ns, err);
+    return is_found || status != NM_OK ? status : nm_anomaly_unmap(replay, context, err);
+}
+
+/* ---- RESET ------------------------------------------------------------------------------------------------------- */
+
+static nm_status end_all_of(nm_replay *replay, nm_heap *heap, const nm_context *context, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (nm_tree_node *node = nm_tree_first(heap->space); node != NULL && status == NM_OK;) {
+        nm_live *live = NM_TREE_ITEM(node, nm_live, node);
+
+        node = nm_tree_next(node);
+        if (live->heap == heap)
+            status = end_and_emit(replay, live, context, NM_END_RESET, err);
+    }
+    return status;
+}
+
+nm_status nm_pairing_reset(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_device *device = nm_replay_device(replay, context->event->device_id);
+    nm_process *process = context->process != NULL ? context->process : device == NULL ? NULL : device->process;
+    nm_status status = NM_OK;
+
+    if (process == NULL || (device == NULL && context->event->device_id != 0))
+        return NM_OK;
+    for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
+        bool is_hit = device == NULL ? heap->level != NM_LEVEL_HOST
+                                     : heap->device == device && (heap->level == NM_LEVEL_DRIVER || nm_is_pool(heap));
+        if (is_hit)
+            status = end_all_of(replay, heap, context, err);
+    }
+    return status;
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+/* The step of birth where steps are known, else the twentieth of the trace. */
+static int64_t generation_of(const nm_replay *replay, const nm_live *live)
+{
+    unsigned __int128 span = (unsigned __int128)((__int128)replay->last_seq - replay->first_seq) + 1;
+    unsigned __int128 since = (unsigned __int128)((__int128)live->row.alloc_seq - replay->first_seq);
+
+    if (live->is_baseline)
+        return NM_UNKNOWN_NUMBER;
+    if (live->heap->process->step_count > 0)
+        return live->row.generation;
+    return (int64_t)(since * 20 / span);
+}
+
+/* May its free be among what was lost? */
+static bool is_doubtful(const nm_replay *replay, const nm_live *live)
+{
+    const nm_process *process = live->heap->process;
+    const nm_allocation_row *row = &live->row;
+    bool has_time = row->alloc_ns != NM_NO_TIME;
+
+    if (live->is_late)
+        return true;
+    if (process->has_loss &&
+        (row->alloc_seq <= process->loss_seq || (has_time && row->alloc_ns <= process->loss_until_ns)))
+        return true;
+    return replay->has_loss &&
+           (row->alloc_seq <= replay->loss_seq || (has_time && row->alloc_ns <= replay->loss_until_ns));
+}
+
+static nm_status emit_outstanding(nm_replay *replay, nm_live *live, nm_error *err)
+{
+    nm_heap_total_row *total = &live->heap->total;
+
+    live->row.generation = generation_of(replay, live);
+    live->row.is_doubtful = is_doubtful(replay, live);
+    if (!live->is_baseline && !live->row.is_segment) {
+        total->outstanding_count++;
+        total->outstanding_bytes = nm_add_saturated(total->outstanding_bytes, live->row.size_bytes);
+    }
+    return nm_replay_emit(replay, live, err);
+}
+
+static nm_status emit_space(nm_replay *replay, nm_tree *space, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    while (space->root != NULL && status == NM_OK) {
+        nm_tree_node *node = nm_tree_first(space);
+
+        nm_tree_remove(space, node);
+        status = emit_outstanding(replay, NM_TREE_ITEM(node, nm_live, node), err);
+    }
+    return status;
+}
+
+nm_status nm_pairing_finish(nm_replay *replay, nm_error *err)
+{
+    nm_status status = nm_pairing_expire(replay, INT64_MAX, err);
+
+    for (nm_thread *thread = replay->first_thread; thread != NULL && status == NM_OK; thread = thread->next)
+        status = nm_pairing_confirm(replay, thread, err);
+    for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        status = emit_space(replay, heap->space, err);
+    return status;
+}
+
+static void discard_space(nm_tree *space)
+{
+    while (space->root != NULL) {
+        nm_tree_node *node = space->root;
+
+        nm_tree_remove(space, node);
+        free(NM_TREE_ITEM(node, nm_live, node));
+    }
+}
+
+void nm_pairing_discard(nm_replay *replay)
+{
+    while (replay->first_replaced != NULL) {
+        nm_replaced *replaced = replay->first_replaced;
+
+        replay->first_replaced = replaced->next;
+        free(replaced->old);
+        free(replaced);
+    }
+    for (nm_thread *thread = replay->first_thread; thread != NULL; thread = thread->next)
+        free(thread->unconfirmed);
+    for (nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next)
+        discard_space(heap->space);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Segments and misses. A driver range becomes a segment of the pool whose block it first carries, or of the device's
+ * first pool when its source says that it is one from birth. Its bytes are reserved from then to its end, and what no
+ * block of that pool covers is a gap. A block is a miss when it is the first to touch some range under it.
+ */
+#include "replay/state.h"
+
+#include <stdlib.h>
+
+static nm_live *range_of(const nm_tree_node *node)
+{
+    return node == NULL ? NULL : NM_TREE_ITEM(node, nm_live, node);
+}
+
+/* The first range that holds something of [from, ...). */
+static nm_live *first_range(const nm_arena *arena, uint64_t from)
+{
+    nm_tree_node *node = nm_tree_holding(&arena->ranges, from);
+
+    return range_of(node != NULL ? node : nm_tree_ceiling(&arena->ranges, from));
+}
+
+/* Does free memory at the end of `left` go on in `right`? Only mapped ranges of one stream grow together. */
+static bool are_joined(const nm_live *left, const nm_live *right)
+{
+    return left != NULL && right != NULL && left->node.value == right->node.key && left->is_mapped &&
+           right->is_mapped && left->heap == right->heap && left->owner == right->owner &&
+           left->row.has_stream == right->row.has_stream && left->row.stream == right->row.stream;
+}
+
+/* Free bytes in a segment that emptying the cache cannot give back. */
+static uint64_t stuck_in(const nm_live *range)
+{
+    return range->covered_bytes == 0 ? 0
+                                     : nm_subtract_saturated(range->node.value - range->node.key, range->covered_bytes);
+}
+
+static void set_covered(nm_live *range, uint64_t covered_bytes)
+{
+    nm_heap *pool = range->owner;
+
+    pool->stuck_bytes = nm_subtract_saturated(pool->stuck_bytes, stuck_in(range));
+    range->covered_bytes = covered_bytes;
+    pool->stuck_bytes = nm_add_saturated(pool->stuck_bytes, stuck_in(range));
+}
+
+static nm_status give_part(nm_live *range, uint64_t from, uint64_t to, uint64_t *given_bytes, nm_error *err)
+{
+    bool joins_left = from > range->node.key || are_joined(range_of(nm_tree_previous(&range->node)), range);
+    bool joins_right = to < range->node.value || are_joined(range, range_of(nm_tree_next(&range->node)));
+
+    return nm_gaps_give(&range->owner->gaps, from, to, joins_left, joins_right, given_bytes, err);
+}
+
+/* Takes the block's bytes out of the gaps of one of its pool's segments, or gives them back. */
+static nm_status cover_part(nm_live *range, const nm_live *block, bool is_taken, nm_error *err)
+{
+    uint64_t from = block->node.key > range->node.key ? block->node.key : range->node.key;
+    uint64_t to = block->node.value < range->node.value ? block->node.value : range->node.value;
+    uint64_t changed_bytes = 0;
+    nm_status status = NM_OK;
+
+    if (from >= to)
+        return NM_OK;
+    if (is_taken) {
+        status = nm_gaps_take(&range->owner->gaps, from, to, &changed_bytes, err);
+        set_covered(range, range->covered_bytes + changed_bytes);
+    } else {
+        status = give_part(range, from, to, &changed_bytes, err);
+        set_covered(range, nm_subtract_saturated(range->covered_bytes, changed_bytes));
+    }
+    return status;
+}
+
+static nm_status cover(const nm_live *block, bool is_taken, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (nm_live *range = first_range(block->heap->arena, block->node.key);
+         range != NULL && range->node.key < block->node.value && status == NM_OK;
+         range = range_of(nm_tree_next(&range->node)))
+        if (range->owner == block->heap)
+            status = cover_part(range, block, is_taken, err);
+    return status;
+}
+
+nm_status nm_pool_attach(nm_live *range, int64_t seq, int64_t ns, nm_error *err)
+{
+    nm_heap *pool = range->owner;
+    uint64_t given_bytes;
+    nm_status status;
+
+    if (pool == NULL)
+        return NM_OK;
+    pool->total.reserved_bytes = nm_add_saturated(pool->total.reserved_bytes, range->node.value - range->node.key);
+    range->covered_bytes = 0;
+    status = give_part(range, range->node.key, range->node.value, &given_bytes, err);
+
+    /* Blocks that were there before the range was known to be a segment. */
+    nm_tree_node *node = nm_tree_holding(&pool->blocks, range->node.key);
+    if (node == NULL)
+        node = nm_tree_ceiling(&pool->blocks, range->node.key);
+    for (; node != NULL && node->key < range->node.value && status == NM_OK; node = nm_tree_next(node))
+        if (range_of(node)->is_covering)
+            status = cover_part(range, range_of(node), true, err);
+    nm_usage_peak_reserved(pool, seq);
+    return status == NM_OK ? nm_usage_touch(pool, seq, ns, err) : status;
+}
+
+nm_status nm_pool_detach(nm_live *range, int64_t seq, int64_t ns, nm_error *err)
+{
+    nm_heap *pool = range->owner;
+    uint64_t taken_bytes;
+    nm_status status;
+
+    if (pool == NULL)
+        return NM_OK;
+    set_covered(range, 0);
+    pool->total.reserved_bytes = nm_subtract_saturated(pool->total.reserved_bytes, range->node.value - range->node.key);
+    status = nm_gaps_take(&pool->gaps, range->node.key, range->node.value, &taken_bytes, err);
+    return status == NM_OK ? nm_usage_touch(pool, seq, ns, err) : status;
+}
+
+/* A part takes its share of the range's covered bytes over. */
+static void inherit(nm_live *part, const nm_live *range, uint64_t free_bytes)
+{
+    if (part == NULL)
+        return;
+    part->owner = range->owner;
+    part->covered_bytes = 0;
+    set_covered(part, nm_subtract_saturated(part->node.value - part->node.key, free_bytes));
+}
+
+nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left, nm_live *right, nm_error *err)
+{
+    nm_heap *pool = range->owner;
+    uint64_t free_bytes = nm_subtract_saturated(range->node.value - range->node.key, range->covered_bytes);
+    uint64_t left_bytes = 0;
+    uint64_t taken_bytes;
+    nm_status status;
+
+    if (pool == NULL)
+        return NM_OK;
+    status = nm_gaps_take(&pool->gaps, from, to, &taken_bytes, err);
+    free_bytes = nm_subtract_saturated(free_bytes, taken_bytes);
+    if (left != NULL)
+        left_bytes = right == NULL ? free_bytes : nm_gaps_free_bytes_in(&pool->gaps, left->node.key, left->node.value);
+    set_covered(range, 0);
+    inherit(left, range, left_bytes);
+    inherit(right, range, nm_subtract_saturated(free_bytes, left_bytes));
+    pool->total.reserved_bytes = nm_subtract_saturated(pool->total.reserved_bytes, to - from);
+    return status;
+}
+
+nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, int64_t ns, nm_error *err)
+{
+    range->is_touched = range->is_baseline;
+    if (!is_segment)
+        return NM_OK;
+    range->row.is_segment = true;
+    range->owner = range->heap->arena->pool;
+    return nm_pool_attach(range, seq, ns, err);
+}
+
+nm_status nm_pool_adopt(nm_heap *pool, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (nm_tree_node *node = nm_tree_first(&pool->arena->ranges); node != NULL && status == NM_OK;
+         node = nm_tree_next(node)) {
+        nm_live *range = range_of(node);
+
+        if (range->row.is_segment && range->owner == NULL) {
+            range->owner = pool;
+            status = nm_pool_attach(range, NM_NO_SEQ, NM_NO_TIME, err);
+        }
+    }
+    return status;
+}
+
+/* The block lies in `range`: makes it a segment where it is none yet. */
+static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, int64_t ns, nm_error *err)
+{
+    if (range->owner == NULL) {
+        range->row.is_segment = true;
+        range->owner = block->heap;
+        return nm_pool_attach(range, seq, ns, err);
+    }
+    if (range->owner != block->heap && nm_tree_holding(&range->owner->blocks, block->node.key) == NULL)
+        range->owner->has_foreign_block = true;
+    return NM_OK;
+}
+
+/* Finds the ranges under the block, which are next to each other, and whether one of them is touched for the first
+ * time: *is_miss stays unknown when there is none. */
+static nm_status enter_ranges(nm_live *block, int64_t seq, int64_t ns, int64_t *is_miss, nm_error *err)
+{
+    nm_tree_node *node = nm_tree_holding(&block->heap->arena->ranges, block->node.key);
+    nm_live *range = range_of(node);
+    nm_status status = NM_OK;
+
+    if (range == NULL)
+        return NM_OK;
+    block->row.segment_id = range->row.allocation_id;
+    *is_miss = 0;
+    while (status == NM_OK) {
+        uint64_t end = range->node.value;
+
+        status = enter_range(range, block, seq, ns, err);
+        if (!range->is_touched)
+            *is_miss = 1;
+        range->is_touched = true;
+        range = range_of(nm_tree_next(&range->node));
+        if (range == NULL || range->node.key != end || end >= block->node.value)
+            break;
+    }
+    return status;
+}
+
+static void count_hit(const nm_live *block)
+{
+    nm_heap *pool = block->heap;
+    const nm_allocation_row *row = &block->row;
+    uint64_t bytes = row->requested_bytes != 0 ? row->requested_bytes : row->block_bytes;
+    nm_hit_row *hit = &pool->hits[bytes < pool->small_bytes ? 0 : bytes <= pool->large_bytes ? 1 : 2];
+
+    if (row->is_miss == NM_UNKNOWN_NUMBER)
+        return;
+    hit->allocation_count++;
+    if (row->is_miss == 1) {
+        hit->miss_count++;
+        hit->last_miss_seq = row->alloc_seq;
+        hit->last_miss_ns = row->alloc_ns;
+    }
+}
+
+nm_status nm_pool_block_returns(nm_live *block, nm_error *err)
+{
+    const nm_tree *blocks = &block->heap->blocks;
+    const nm_tree_node *behind = nm_tree_ceiling(blocks, block->node.key);
+
+    block->is_covering =
+        nm_tree_holding(blocks, block->node.key) == NULL && (behind == NULL || behind->key >= block->node.value);
+    if (!block->is_covering) {
+        block->heap->overlapping_count++;
+        return NM_OK;
+    }
+    return cover(block, true, err);
+}
+
+nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, int64_t ns, nm_error *err)
+{
+    int64_t is_miss = NM_UNKNOWN_NUMBER;
+    nm_status status = enter_ranges(block, seq, ns, &is_miss, err);
+
+    if (block->row.block_bytes == 0)
+        block->heap->has_unknown_block = true;
+    if (flags & (NM_FLAG_MISS | NM_FLAG_HIT))
+        is_miss = (flags & NM_FLAG_MISS) != 0;
+    if (!block->is_baseline) {
+        block->row.is_miss = is_miss;
+        count_hit(block);
+    }
+    return status == NM_OK ? nm_pool_block_returns(block, err) : status;
+}
+
+nm_status nm_pool_block_ends(nm_live *block, nm_error *err)
+{
+    if (!block->is_covering) {
+        block->heap->overlapping_count--;
+        return NM_OK;
+    }
+    block->is_covering = false;
+    return cover(block, false, err);
+}
+
+void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
+{
+    *out = (nm_fragmentation_row){
+        .heap_id = pool->id,
+        .reserved_bytes = pool->total.reserved_bytes,
+        .occupied_bytes = nm_subtract_saturated(pool->total.reserved_bytes, pool->gaps.free_bytes),
+        .free_bytes = pool->gaps.free_bytes,
+        .largest_free_bytes = nm_tree_largest(&pool->gaps.tree),
+        .stuck_bytes = pool->stuck_bytes,
+        .gap_count = pool->gaps.tree.count,
+        .size_basis = pool->has_unknown_block ? NM_BASIS_REQUESTED : NM_BASIS_BLOCK,
+        .is_estimate = pool->has_unknown_block || pool->has_foreign_block || pool->overlapping_count > 0,
+    };
+}

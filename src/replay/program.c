@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the program says of itself: operations (ranges), steps and its end. Only what is open is kept.
+ */
+#include "replay/state.h"
+
+#include <stdlib.h>
+
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
+
+uint64_t nm_program_operation(const nm_replay *replay, const nm_thread *thread)
+{
+    if (thread == NULL)
+        thread = &replay->nobody;
+    return thread->operations == NULL ? 0 : thread->operations->row.operation_id;
+}
+
+static nm_key operation_key(const nm_operation *operation)
+{
+    return (nm_key){operation->row.process_id, (uint64_t)operation->number};
+}
+
+static void unlink_operation(nm_replay *replay, nm_operation *operation)
+{
+    const uint64_t *known = nm_map_get(&replay->operations, operation_key(operation));
+
+    if (known != NULL && (nm_operation *)(uintptr_t)*known == operation)
+        nm_map_remove(&replay->operations, operation_key(operation), NULL);
+    if (operation->inner != NULL)
+        operation->inner->outer = operation->outer;
+    else
+        operation->thread->operations = operation->outer;
+    if (operation->outer != NULL)
+        operation->outer->inner = operation->inner;
+}
+
+static nm_status write_operation(nm_replay *replay, nm_operation *operation, nm_error *err)
+{
+    nm_operation_row row = operation->row;
+
+    unlink_operation(replay, operation);
+    free(operation);
+    return replay->sink.operation == NULL ? NM_OK : replay->sink.operation(replay->sink.context, &row, err);
+}
+
+nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    nm_operation *operation = nm_replay_allocate(sizeof *operation, err);
+
+    if (operation == NULL)
+        return NM_ERR_MEMORY;
+    operation->number = event->number;
+    operation->thread = context->thread != NULL ? context->thread : &replay->nobody;
+    operation->row = (nm_operation_row){
+        .operation_id = ++replay->operation_count,
+        .process_id = context->process == NULL ? 0 : context->process->id,
+        .thread_id = operation->thread->id,
+        .kind = (nm_range_kind)event->detail,
+        .name = event->name_id,
+        .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
+        .stream = event->stream,
+        .begin_seq = context->seq,
+        .end_seq = NM_NO_SEQ,
+        .begin_ns = event->time_ns,
+        .end_ns = NM_NO_TIME,
+        .parent_id = nm_program_operation(replay, context->thread),
+    };
+    if (operation->number != 0 &&
+        nm_map_put(&replay->operations, operation_key(operation), (uintptr_t)operation, err) != NM_OK) {
+        free(operation);
+        return NM_ERR_MEMORY;
+    }
+    operation->outer = operation->thread->operations;
+    if (operation->outer != NULL)
+        operation->outer->inner = operation;
+    operation->thread->operations = operation;
+    return NM_OK;
+}
+
+nm_status nm_program_range_end(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_operation *operation = (context->thread != NULL ? context->thread : &replay->nobody)->operations;
+
+    if (context->event->number != 0) {
+        uint64_t process_id = context->process == NULL ? 0 : context->process->id;
+        const uint64_t *known = nm_map_get(&replay->operations, (nm_key){process_id, (uint64_t)context->event->number});
+
+        operation = known == NULL ? NULL : (nm_operation *)(uintptr_t)*known;
+    }
+    if (operation == NULL)
+        return NM_OK;
+    operation->row.end_seq = context->seq;
+    operation->row.end_ns = context->event->time_ns;
+    return write_operation(replay, operation, err);
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
+static nm_status write_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, nm_error *err)
+{
+    nm_step_row row = process->step;
+
+    if (row.step_id == 0)
+        return NM_OK;
+    process->step.step_id = 0;
+    row.end_seq = end_seq;
+    row.end_ns = end_ns;
+    return replay->sink.step == NULL ? NM_OK : replay->sink.step(replay->sink.context, &row, err);
+}
+
+nm_status nm_program_step(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    nm_status status;
+
+    if (context->process == NULL)
+        return NM_OK;
+    status = write_step(replay, context->process, context->seq, event->time_ns, err);
+    context->process->step_count++;
+    context->process->step = (nm_step_row){
+        .step_id = ++replay->step_count,
+        .process_id = context->process->id,
+        .device_id = nm_replay_device(replay, event->device_id) == NULL ? 0 : event->device_id,
+        .number = event->number,
+        .begin_seq = context->seq,
+        .begin_ns = event->time_ns,
+    };
+    return status;
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    nm_process_end_row row = {
+        .process_id = (uint64_t)event->number,
+        .end_ns = event->detail == NM_PROCESS_RUNNING ? NM_NO_TIME : event->time_ns,
+        .end_kind = (nm_process_end)event->detail,
+        .end_status =
+            event->detail == NM_PROCESS_RUNNING || event->error_code < 0 ? NM_UNKNOWN_NUMBER : event->error_code,
+    };
+    const uint64_t *known = nm_map_get(&replay->processes, (nm_key){0, row.process_id});
+    nm_status status;
+
+    if (known == NULL)
+        return NM_OK;
+    status = write_step(replay, (nm_process *)(uintptr_t)*known, context->seq, event->time_ns, err);
+    if (status == NM_OK && replay->sink.process_end != NULL)
+        status = replay->sink.process_end(replay->sink.context, &row, err);
+    return status;
+}
+
+nm_status nm_program_finish(nm_replay *replay, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    while (replay->nobody.operations != NULL && status == NM_OK)
+        status = write_operation(replay, replay->nobody.operations, err);
+    for (nm_thread *thread = replay->first_thread; thread != NULL; thread = thread->next)
+        while (thread->operations != NULL && status == NM_OK)
+            status = write_operation(replay, thread->operations, err);
+    for (nm_process *process = replay->first_process; process != NULL && status == NM_OK; process = process->next)
+        status = write_step(replay, process, NM_NO_SEQ, NM_NO_TIME, err);
+    return status;
+}
+
+static void discard_operations(nm_replay *replay, nm_thread *thread)
+{
+    while (thread->operations != NULL) {
+        nm_operation *operation = thread->operations;
+
+        unlink_operation(replay, operation);
+        free(operation);
+    }
+}
+
+void nm_program_discard(nm_replay *replay)
+{
+    discard_operations(replay, &replay->nobody);
+    for (nm_thread *thread = replay->first_thread; thread != NULL; thread = thread->next)
+        discard_operations(replay, thread);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Takes records one by one, resolves what an event refers to, and hands it to the file that knows its kind. Numbers that
+ * were never defined count as unknown: a stream with lost blocks is read as far as it goes, and a hostile one does no harm.
+ */
+#include "replay/state.h"
+
+#include <stdlib.h>
+
+/* ---- Shared by the files of this folder -------------------------------------------------------------------------- */
+
+uint64_t nm_add_saturated(uint64_t a, uint64_t b)
+{
+    return b > NM_SUM_MAX || a > NM_SUM_MAX - b ? NM_SUM_MAX : a + b;
+}
+
+uint64_t nm_subtract_saturated(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+void *nm_replay_allocate(size_t bytes, nm_error *err)
+{
+    void *made = calloc(1, bytes);
+
+    if (made == NULL)
+        nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    return made;
+}
+
+static void *find(const nm_map *map, uint64_t id)
+{
+    const uint64_t *known = nm_map_get(map, (nm_key){0, id});
+
+    return known == NULL ? NULL : (void *)(uintptr_t)*known;
+}
+
+nm_thread *nm_replay_thread(nm_replay *replay, uint64_t id)
+{
+    if (replay->recent_thread == NULL || replay->recent_thread->id != id) {
+        nm_thread *thread = id == 0 ? NULL : find(&replay->threads, id);
+
+        if (thread == NULL)
+            return NULL;
+        replay->recent_thread = thread;
+    }
+    return replay->recent_thread;
+}
+
+nm_heap *nm_replay_heap(nm_replay *replay, uint64_t id)
+{
+    if (replay->recent_heap == NULL || replay->recent_heap->id != id) {
+        nm_heap *heap = id == 0 ? NULL : find(&replay->heaps, id);
+
+        if (heap == NULL)
+            return NULL;
+        replay->recent_heap = heap;
+    }
+    return replay->recent_heap;
+}
+
+nm_device *nm_replay_device(nm_replay *replay, uint64_t id)
+{
+    return id == 0 ? NULL : find(&replay->devices, id);
+}
+
+nm_status nm_replay_emit(nm_replay *replay, nm_live *live, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (live->row.end_kind != NM_END_NONE)
+        live->row.generation = NM_UNKNOWN_NUMBER;
+    if (replay->sink.allocation != NULL)
+        status = replay->sink.allocation(replay->sink.context, &live->row, err);
+    free(live);
+    return status;
+}
+
+/* ---- Loss -------------------------------------------------------------------------------------------------------- */
+
+static void note_loss(bool *has_loss, int64_t *last_seq, int64_t *last_ns, int64_t seq, int64_t until_ns)
+{
+    *has_loss = true;
+    if (seq > *last_seq)
+        *last_seq = seq;
+    if (until_ns > *last_ns)
+        *last_ns = until_ns;
+}
+
+void nm_replay_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t until_ns)
+{
+    if (process == NULL)
+        note_loss(&replay->has_loss, &replay->loss_seq, &replay->loss_until_ns, seq, until_ns);
+    else
+        note_loss(&process->has_loss, &process->loss_seq, &process->loss_until_ns, seq, until_ns);
+}
+
+bool nm_replay_is_doubtful(const nm_replay *replay, const nm_process *process)
+{
+    return replay->has_loss || (process != NULL && process->has_loss);
+}
+
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
+
+static bool is_in_order(const nm_event *event)
+{
+    return (event->flags & NM_FLAG_BASELINE) == 0 && event->kind != NM_EVENT_STATE_SEGMENT &&
+           event->kind != NM_EVENT_STATE_BLOCK;
+}
+
+static nm_context resolve(nm_replay *replay, const nm_event *event)
+{
+    nm_context context = {.event = event, .seq = is_in_order(event) ? (int64_t)event->seq : NM_NO_SEQ};
+
+    context.heap = nm_replay_heap(replay, event->heap_id);
+    context.thread = nm_replay_thread(replay, event->thread_id);
+    if (context.heap != NULL)
+        context.process = context.heap->process;
+    else if (context.thread != NULL)
+        context.process = context.thread->process;
+    else if (replay->first_process != NULL && replay->first_process->next == NULL)
+        context.process = replay->first_process; /* there is no other */
+    if (event->stack_id != 0 && nm_map_get(&replay->stacks, (nm_key){0, event->stack_id}) != NULL)
+        context.stack_id = event->stack_id;
+    return context;
+}
+
+/* Events that end or make allocations. */
+static nm_status take_memory_event(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    bool names_lost_heap = context->event->heap_id != 0 && context->heap == NULL;
+
+    switch (context->event->kind) {
+    case NM_EVENT_ALLOC:
+    case NM_EVENT_MAP:
+        return nm_pairing_alloc(replay, context, err);
+    case NM_EVENT_FREE:
+        return names_lost_heap ? NM_OK : nm_pairing_free(replay, context, err);
+    case NM_EVENT_FREE_REQUESTED:
+        return names_lost_heap ? NM_OK : nm_pairing_free_requested(replay, context, err);
+    case NM_EVENT_FREE_FAILED:
+        return nm_pairing_free_failed(replay, context, err);
+    case NM_EVENT_UNMAP:
+        return nm_pairing_unmap(replay, context, err);
+    case NM_EVENT_RESET:
+        return nm_pairing_reset(replay, context, err);
+    default:
+        return NM_OK;
+    }
+}
+
+static nm_status take_other_event(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    switch (context->event->kind) {
+    case NM_EVENT_ALLOC_FAILED:
+        return nm_moments_failure(replay, context, err);
+    case NM_EVENT_COPY:
+        return nm_anomaly_copy(replay, context, err);
+    case NM_EVENT_MARK:
+        return nm_moments_mark(replay, context, err);
+    case NM_EVENT_STEP:
+        return nm_program_step(replay, context, err);
+    case NM_EVENT_RANGE_BEGIN:
+        return nm_program_range_begin(replay, context, err);
+    case NM_EVENT_RANGE_END:
+        return nm_program_range_end(replay, context, err);
+    case NM_EVENT_MEMORY_SAMPLE:
+        return nm_moments_sample(replay, context, err);
+    case NM_EVENT_PROCESS_END:
+        return nm_program_process_end(replay, context, err);
+    case NM_EVENT_LOSS:
+        if (context->event->number > 0)
+            nm_replay_lose(replay, context->process, context->seq, context->event->until_ns);
+        return NM_OK;
+    case NM_EVENT_STATE_SEGMENT:
+    case NM_EVENT_STATE_BLOCK:
+        nm_moments_state(context);
+        return NM_OK;
+    default:
+        return take_memory_event(replay, context, err);
+    }
+}
+
+static void note_order(nm_replay *replay, const nm_context *context)
+{
+    if (context->seq == NM_NO_SEQ)
+        return;
+    if (!replay->has_events || context->seq < replay->first_seq)
+        replay->first_seq = context->seq;
+    if (!replay->has_events || context->seq > replay->last_seq)
+        replay->last_seq = context->seq;
+    replay->has_events = true;
+    if (context->event->time_ns != NM_NO_TIME)
+        replay->last_ns = context->event->time_ns;
+}
+
+static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *err)
+{
+    nm_context context;
+    nm_status status = NM_OK;
+
+    if (event->seq > INT64_MAX)
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "an event's number is too large");
+    context = resolve(replay, event);
+    note_order(replay, &context);
+    if (replay->first_replaced != NULL && event->time_ns != NM_NO_TIME)
+        status = nm_pairing_expire(replay, event->time_ns, err);
+    if (status == NM_OK && context.thread != NULL && event->kind != NM_EVENT_FREE_FAILED)
+        status = nm_pairing_confirm(replay, context.thread, err);
+    return status == NM_OK ? take_other_event(replay, &context, err) : status;
+}
+
+/* ---- The replay -------------------------------------------------------------------------------------------------- */
+
+nm_status nm_replay_new(const nm_sink *sink, nm_replay **out, nm_error *err)
+{
+    nm_replay *replay = nm_replay_allocate(sizeof *replay, err);
+
+    if (replay == NULL)
+        return NM_ERR_MEMORY;
+    replay->sink = *sink;
+    replay->last_process = &replay->first_process;
+    replay->last_thread = &replay->first_thread;
+    replay->last_heap = &replay->first_heap;
+    replay->last_group = &replay->first_group;
+    replay->last_replaced = &replay->first_replaced;
+    replay->first_seq = NM_NO_SEQ;
+    replay->last_seq = NM_NO_SEQ;
+    replay->last_ns = NM_NO_TIME;
+    replay->loss_seq = NM_NO_SEQ;
+    replay->loss_until_ns = NM_NO_TIME;
+    *out = replay;
+    return NM_OK;
+}
+
+nm_status nm_replay_record(nm_replay *replay, const nm_record *record, nm_error *err)
+{
+    if (record->kind == NM_RECORD_DEFINITION)
+        return nm_replay_define(replay, &record->definition, err);
+    return take_event(replay, &record->event, err);
+}
+
+nm_status nm_replay_finish(nm_replay *replay, nm_error *err)
+{
+    nm_status status;
+
+    status = nm_moments_finish(replay, err);
+    if (status == NM_OK)
+        status = nm_pairing_finish(replay, err);
+    if (status == NM_OK)
+        status = nm_program_finish(replay, err);
+    if (status == NM_OK)
+        status = nm_usage_finish(replay, err);
+    return status;
+}
+
+void nm_replay_free(nm_replay *replay)
+{
+    if (replay == NULL)
+        return;
+    nm_pairing_discard(replay);
+    nm_program_discard(replay);
+    nm_places_free(replay);
+    nm_define_free(replay);
+    free(replay);
+}

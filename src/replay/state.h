@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the replay keeps in memory, shared by the files of this folder and by nobody else. Everything hangs on struct
+ * nm_replay. Memory is in proportion to what is live, to the stacks (per heap) and to what is open; two things beside
+ * it are bounded: NM_FREED_PLACES_MAX addresses that were freed last, and NM_USAGE_BUCKETS_MAX buckets a heap.
+ *
+ * Who does what: replay.c takes events apart and ends everything; define.c takes definitions; pairing.c begins and ends allocations; places.c finds
+ * them by address; usage.c keeps sums, peaks and the timeline; pool.c knows segments and misses; gaps.c the free ranges
+ * in them; program.c operations and steps; moments.c moments and fragmentation; anomaly.c copies and misuse.
+ */
+#ifndef NM_REPLAY_STATE_H
+#define NM_REPLAY_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/tree.h"
+#include "replay/replay.h"
+#include "replay/rows.h"
+
+#define NM_USAGE_BUCKETS_MAX   4096
+#define NM_FREED_PLACES_MAX    131072
+#define NM_SIZE_BYTES_MAX      (UINT64_C(1) << 56)   /* a size above it is taken for this: no sum overflows soon */
+#define NM_SUM_MAX             ((uint64_t)INT64_MAX) /* sums stay here when they would pass it */
+#define NM_LATE_FREE_NS        INT64_C(10000000)     /* how long a free may come after its address was reused */
+#define NM_SMALL_BYTES_DEFAULT 4096
+#define NM_LARGE_BYTES_DEFAULT (UINT64_C(1) << 20)
+
+typedef struct nm_heap nm_heap;
+typedef struct nm_live nm_live;
+
+/* One stack's share of a heap, now and at the heap's last peak. A peak copies nothing: it only counts up the heap's
+ * peak_epoch, and a share is taken over into at_peak_* when it first changes after that. */
+typedef struct nm_site {
+    uint64_t stack_id;
+    uint64_t live_bytes, live_count;
+    uint64_t at_peak_bytes, at_peak_count;
+    uint64_t epoch;       /* heap->peak_epoch when it last changed */
+    struct nm_site *next; /* of the heap */
+} nm_site;
+
+/* One address of one process at which something is live, or was until lately. */
+typedef struct nm_place {
+    uint64_t process_id, address;
+    nm_live *live; /* chain: a segment and its first block share an address */
+    uint64_t freed_allocation_id, freed_heap_id, freed_stack_id; /* what ended here last; 0: nothing yet */
+    struct nm_replaced *replaced;                                /* whose own free may still come, or NULL */
+    struct nm_place *older, *newer;                              /* among places with nothing live */
+    bool is_idle;                                                /* is in that list */
+} nm_place;
+
+/* A live allocation or mapped range. */
+struct nm_live {
+    nm_allocation_row row; /* generation: the step of the process at its birth */
+    nm_tree_node node;     /* by address in heap->space; its value is the address behind the last byte */
+    nm_heap *heap;
+    nm_site *site;
+    nm_place *place;
+    nm_live *next_here;     /* at the same place, of another heap */
+    nm_heap *owner;         /* a segment's pool, also after its end; NULL: no segment */
+    uint64_t covered_bytes; /* segments: under blocks of the owner */
+    bool is_baseline;
+    bool is_mapped;   /* may be cut, and joins its neighbours */
+    bool is_touched;  /* carried a block since it was mapped */
+    bool is_covering; /* a block that takes its bytes out of the gaps */
+    bool is_late;
+};
+
+/* An allocation that ended because another began at its address, while a late free of it is still waited for. */
+typedef struct nm_replaced {
+    nm_live *old; /* NULL: the free came */
+    nm_place *place;
+    uint64_t new_allocation_id, new_thread_id, new_stack_id;
+    int64_t seq, ns;
+    bool is_late;             /* the new allocation's place in the order is not certain */
+    struct nm_replaced *next; /* by time */
+} nm_replaced;
+
+typedef struct nm_gaps { /* the free ranges of a pool's segments, by address */
+    nm_tree tree;        /* value: bytes */
+    uint64_t free_bytes;
+} nm_gaps;
+
+/* A bucket of the timeline under construction. */
+typedef struct nm_usage_bucket {
+    nm_usage_row row;
+    uint32_t change_count;
+} nm_usage_bucket;
+
+typedef struct nm_usage {
+    nm_usage_bucket *buckets; /* owned */
+    size_t count, capacity;
+    uint32_t changes_per_bucket;
+} nm_usage;
+
+/* Devices of several processes that are one piece of hardware. */
+typedef struct nm_device_group {
+    nm_device_peak_row peak;
+    uint64_t live_bytes;
+    struct nm_device_group *next; /* all, in order of definition */
+} nm_device_group;
+
+typedef struct nm_process {
+    uint64_t id;
+    uint64_t host; /* string */
+    uint64_t step_count;
+    nm_step_row step;    /* open when step_id is not 0 */
+    nm_tree host_ranges; /* pinned, registered and host memory */
+    bool has_loss;       /* what follows is in doubt */
+    int64_t loss_seq, loss_until_ns;
+    struct nm_arena *arenas; /* by device */
+    nm_heap *heaps, **last_heap;
+    struct nm_process *next; /* all, in order of definition */
+} nm_process;
+
+typedef struct nm_device {
+    uint64_t id;
+    nm_process *process;
+    nm_device_group *group;
+    uint64_t host;
+    int64_t physical_ordinal;
+    uint64_t live_bytes; /* of its driver heaps */
+} nm_device;
+
+/* One device of one process: where driver memory and the pools that cut it meet. */
+typedef struct nm_arena {
+    nm_process *process;
+    uint64_t device_id;
+    nm_tree ranges; /* driver memory */
+    nm_heap *pool;  /* the first pool defined, owner of segments that carry no block yet */
+    struct nm_arena *next;
+} nm_arena;
+
+/* What a source's own list says of a pool at the end. */
+typedef struct nm_pool_state {
+    bool is_known;
+    uint64_t reserved_bytes, occupied_bytes, free_bytes, largest_free_bytes, stuck_bytes, gap_count;
+} nm_pool_state;
+
+struct nm_heap {
+    uint64_t id;
+    nm_process *process;
+    nm_device *device; /* NULL: host memory */
+    nm_arena *arena;
+    uint64_t level;
+    nm_size_basis size_basis;
+    uint64_t small_bytes, large_bytes;
+    nm_tree *space; /* where its allocations lie by address */
+    nm_tree blocks; /* pools: that space */
+
+    nm_heap_total_row total;
+    uint64_t live_count;
+    uint64_t peak_epoch;
+    nm_site baseline_site;
+    nm_site *sites;
+    nm_usage usage;
+
+    /* Pools and workspaces only. */
+    nm_gaps gaps;
+    uint64_t stuck_bytes;
+    nm_fragmentation_row at_peak;
+    nm_hit_row hits[3];
+    uint64_t overlapping_count; /* live blocks left out of the gaps, for they overlap others */
+    bool has_unknown_block;     /* some block's rounded size was not known */
+    bool has_foreign_block;     /* another pool's block lies in its free memory */
+    nm_pool_state state;
+    nm_heap *next_of_process;
+    nm_heap *next; /* all, in order of definition */
+};
+
+typedef struct nm_operation { /* an open range */
+    nm_operation_row row;
+    int64_t number;
+    struct nm_thread *thread;
+    struct nm_operation *outer, *inner; /* of its thread */
+} nm_operation;
+
+typedef struct nm_thread {
+    uint64_t id;
+    nm_process *process;      /* NULL: unknown */
+    nm_operation *operations; /* innermost first */
+    nm_live *unconfirmed;     /* its last free, which may still be refused; taken out of everything else */
+    struct nm_thread *next;   /* all, in order of definition */
+} nm_thread;
+
+struct nm_replay {
+    nm_sink sink;
+    nm_map processes, threads, devices, heaps, arenas, groups; /* by number (arenas, groups: a pair) -> pointer */
+    nm_map stacks;                                             /* numbers that are defined */
+    nm_map sites;                                              /* (heap, stack) -> nm_site */
+    nm_map places;                                             /* (process, address) -> nm_place */
+    nm_map operations;                                         /* (process, number) -> nm_operation, open */
+    nm_process *first_process, **last_process;
+    nm_thread *first_thread, **last_thread;
+    nm_heap *first_heap, **last_heap;
+    nm_device_group *first_group, **last_group;
+    nm_place *oldest_idle, *newest_idle;
+    size_t idle_count;
+    nm_replaced *first_replaced, **last_replaced;
+    nm_thread *recent_thread; /* the last one looked up, and the last heap */
+    nm_heap *recent_heap;
+    nm_thread nobody; /* has the operations of sources that know no threads */
+    uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
+    bool has_events, has_loss;
+    int64_t first_seq, last_seq, last_ns;
+    int64_t loss_seq, loss_until_ns; /* of losses that belong to no known process */
+};
+
+/* What an event refers to, resolved: unknown numbers have become NULL or 0. */
+typedef struct nm_context {
+    const nm_event *event;
+    nm_heap *heap;
+    nm_thread *thread;
+    nm_process *process;
+    uint64_t stack_id;
+    int64_t seq; /* NM_NO_SEQ for the baseline */
+} nm_context;
+
+/* ---- replay.c ---- */
+
+static inline bool nm_is_pool(const nm_heap *heap)
+{
+    return heap->level == NM_LEVEL_POOL || heap->level == NM_LEVEL_WORKSPACE;
+}
+uint64_t nm_add_saturated(uint64_t a, uint64_t b);
+uint64_t nm_subtract_saturated(uint64_t a, uint64_t b);
+void *nm_replay_allocate(size_t bytes, nm_error *err); /* zeroed; NULL and *err filled when memory is out */
+
+/* The things with these numbers; NULL when the number is 0 or never defined. */
+nm_thread *nm_replay_thread(nm_replay *replay, uint64_t id);
+nm_heap *nm_replay_heap(nm_replay *replay, uint64_t id);
+nm_device *nm_replay_device(nm_replay *replay, uint64_t id);
+
+/* Did the stream lose events of this process? Then what seems misuse may only be a hole. */
+void nm_replay_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t until_ns); /* it lost some */
+bool nm_replay_is_doubtful(const nm_replay *replay, const nm_process *process);
+
+/* Gives an ended allocation to the sink and frees it. */
+nm_status nm_replay_emit(nm_replay *replay, nm_live *live, nm_error *err);
+
+/* ---- define.c ---- */
+
+nm_process *nm_define_process(nm_replay *replay, uint64_t id, nm_error *err); /* makes it where it is missing */
+
+nm_status nm_replay_define(nm_replay *replay, const nm_definition *definition, nm_error *err);
+void nm_define_free(nm_replay *replay); /* processes, threads, devices, heaps and what they hold */
+
+/* ---- places.c ---- */
+
+/* The place of an address, NULL when nothing is known of it. */
+nm_place *nm_place_find(const nm_replay *replay, uint64_t process_id, uint64_t address);
+nm_status nm_place_put(nm_replay *replay, nm_live *live, nm_error *err); /* makes the place where it is missing */
+void nm_place_take(nm_replay *replay, nm_live *live);                    /* the place may be forgotten by it */
+nm_live *nm_place_live_of(const nm_place *place, const nm_heap *heap);   /* place may be NULL */
+void nm_places_free(nm_replay *replay);
+
+/* ---- pairing.c ---- */
+
+nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_error *err); /* ALLOC and MAP */
+nm_status nm_pairing_free(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_pairing_free_requested(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_pairing_unmap(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_pairing_reset(nm_replay *replay, const nm_context *context, nm_error *err);
+
+/* The thread's last free stands: writes its row. */
+nm_status nm_pairing_confirm(nm_replay *replay, nm_thread *thread, nm_error *err);
+
+/* Gives up waiting for late frees of what was replaced more than NM_LATE_FREE_NS before `now_ns`. */
+nm_status nm_pairing_expire(nm_replay *replay, int64_t now_ns, nm_error *err);
+nm_status nm_pairing_finish(nm_replay *replay, nm_error *err); /* writes what is live */
+void nm_pairing_discard(nm_replay *replay);                    /* frees what a failed replay left behind */
+
+/* ---- usage.c ---- */
+
+nm_status nm_usage_site(nm_replay *replay, nm_live *live, nm_error *err); /* finds live->site */
+void nm_usage_add(nm_live *live, int64_t seq, int64_t ns);                /* to the sums; may be a new peak */
+void nm_usage_subtract(nm_live *live);
+void nm_usage_peak_reserved(nm_heap *pool, int64_t seq); /* after reserved_bytes has grown */
+
+/* The event changed the heap: its timeline takes the state over. */
+nm_status nm_usage_touch(nm_heap *heap, int64_t seq, int64_t ns, nm_error *err);
+nm_status nm_usage_finish(nm_replay *replay, nm_error *err); /* totals, peaks by stack, timeline, hits, devices */
+void nm_usage_free(nm_heap *heap);
+
+/* ---- gaps.c ---- */
+
+/* Takes [from, to) out of the gaps; *taken_bytes is what was free of it. */
+nm_status nm_gaps_take(nm_gaps *gaps, uint64_t from, uint64_t to, uint64_t *taken_bytes, nm_error *err);
+
+/* Makes [from, to) free. It joins a gap that ends or begins there where the caller says that none lies between two
+ * segments. *given_bytes is what was not free before. */
+nm_status nm_gaps_give(nm_gaps *gaps, uint64_t from, uint64_t to, bool joins_left, bool joins_right,
+                       uint64_t *given_bytes, nm_error *err);
+uint64_t nm_gaps_free_bytes_in(const nm_gaps *gaps, uint64_t from, uint64_t to);
+void nm_gaps_free(nm_gaps *gaps);
+
+/* ---- pool.c ---- */
+
+/* A driver range appears: if it is a segment from birth, its pool takes it. */
+nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, int64_t ns, nm_error *err);
+
+/* Everything that a pool's block changes but the sums: its segments, misses, gaps. Before nm_usage_add. */
+nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, int64_t ns, nm_error *err);
+nm_status nm_pool_block_ends(nm_live *block, nm_error *err);
+
+/* A segment becomes the pool's (again), or is lost to it. No effect on what is no segment. */
+nm_status nm_pool_attach(nm_live *range, int64_t seq, int64_t ns, nm_error *err);
+nm_status nm_pool_detach(nm_live *range, int64_t seq, int64_t ns, nm_error *err);
+
+/* A range loses [from, to): `left` and `right` (NULL: nothing is left there) go on for it, owner and all. */
+nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left, nm_live *right, nm_error *err);
+nm_status nm_pool_block_returns(nm_live *block, nm_error *err); /* its free was refused */
+
+/* The pool is the first of its arena: it takes the segments from birth that are there already. */
+nm_status nm_pool_adopt(nm_heap *pool, nm_error *err);
+void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out); /* as of now; the caller sets moment_id */
+
+/* ---- program.c ---- */
+
+nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_program_range_end(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_program_step(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_program_finish(nm_replay *replay, nm_error *err); /* writes what is still open */
+void nm_program_discard(nm_replay *replay);
+uint64_t nm_program_operation(const nm_replay *replay, const nm_thread *thread); /* the innermost open one, or 0 */
+
+/* ---- moments.c ---- */
+
+nm_status nm_moments_mark(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_error *err);
+void nm_moments_state(const nm_context *context);              /* STATE_SEGMENT, STATE_BLOCK */
+nm_status nm_moments_finish(nm_replay *replay, nm_error *err); /* peaks and the end */
+
+/* ---- anomaly.c ---- */
+
+nm_status nm_anomaly_free(nm_replay *replay, const nm_context *context, const nm_place *place, nm_error *err);
+nm_status nm_anomaly_wrong_free(nm_replay *replay, const nm_context *context, const nm_live *live, nm_error *err);
+nm_status nm_anomaly_unmap(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_anomaly_overlap(nm_replay *replay, const nm_replaced *replaced, nm_error *err);
+nm_status nm_anomaly_copy(nm_replay *replay, const nm_context *context, nm_error *err); /* the copy's row, too */
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums of a heap, its peak, what the peak is made of, and its timeline. Each event costs the same, however large the
+ * live set: see nm_site for how a peak is kept by stack without copying anything.
+ */
+#include "replay/state.h"
+
+#include <stdlib.h>
+
+#include "base/buffer.h"
+
+/* Call before the site's sums change: what they were at a peak since their last change is kept. */
+static void keep_peak(const nm_heap *heap, nm_site *site)
+{
+    if (site->epoch == heap->peak_epoch)
+        return;
+    site->at_peak_bytes = site->live_bytes;
+    site->at_peak_count = site->live_count;
+    site->epoch = heap->peak_epoch;
+}
+
+nm_status nm_usage_site(nm_replay *replay, nm_live *live, nm_error *err)
+{
+    nm_heap *heap = live->heap;
+    nm_key key = {heap->id, live->row.stack_id};
+    const uint64_t *known;
+    nm_site *site;
+
+    if (live->is_baseline) {
+        live->site = &heap->baseline_site;
+        return NM_OK;
+    }
+    known = nm_map_get(&replay->sites, key);
+    if (known != NULL) {
+        live->site = (nm_site *)(uintptr_t)*known;
+        return NM_OK;
+    }
+    site = nm_replay_allocate(sizeof *site, err);
+    if (site == NULL)
+        return NM_ERR_MEMORY;
+    *site = (nm_site){.stack_id = key.low, .epoch = heap->peak_epoch, .next = heap->sites};
+    if (nm_map_put(&replay->sites, key, (uintptr_t)site, err) != NM_OK) {
+        free(site);
+        return NM_ERR_MEMORY;
+    }
+    heap->sites = site;
+    live->site = site;
+    return NM_OK;
+}
+
+static void add_to_device(nm_device *device, uint64_t bytes, int64_t seq, int64_t ns)
+{
+    nm_device_group *group = device->group;
+
+    device->live_bytes = nm_add_saturated(device->live_bytes, bytes);
+    group->live_bytes = nm_add_saturated(group->live_bytes, bytes);
+    if (group->live_bytes > group->peak.peak_bytes) {
+        group->peak.peak_bytes = group->live_bytes;
+        group->peak.peak_seq = seq;
+        group->peak.peak_ns = ns;
+    }
+}
+
+static void take_peak(nm_heap *heap, int64_t seq, int64_t ns)
+{
+    nm_heap_total_row *total = &heap->total;
+
+    total->peak_bytes = total->live_bytes;
+    total->peak_live_count = heap->live_count;
+    total->peak_seq = seq;
+    total->peak_ns = ns;
+    total->reserved_at_peak_bytes = total->reserved_bytes;
+    heap->peak_epoch++;
+    if (nm_is_pool(heap))
+        nm_pool_figures(heap, &heap->at_peak);
+}
+
+void nm_usage_add(nm_live *live, int64_t seq, int64_t ns)
+{
+    nm_heap *heap = live->heap;
+    uint64_t bytes = live->row.size_bytes;
+
+    keep_peak(heap, live->site);
+    live->site->live_bytes = nm_add_saturated(live->site->live_bytes, bytes);
+    live->site->live_count++;
+    heap->total.live_bytes = nm_add_saturated(heap->total.live_bytes, bytes);
+    heap->live_count++;
+    if (heap->total.live_bytes > heap->total.peak_bytes)
+        take_peak(heap, seq, ns);
+    if (heap->level == NM_LEVEL_DRIVER && heap->device != NULL)
+        add_to_device(heap->device, bytes, seq, ns);
+}
+
+void nm_usage_subtract(nm_live *live)
+{
+    nm_heap *heap = live->heap;
+    uint64_t bytes = live->row.size_bytes;
+
+    keep_peak(heap, live->site);
+    live->site->live_bytes = nm_subtract_saturated(live->site->live_bytes, bytes);
+    live->site->live_count--;
+    heap->total.live_bytes = nm_subtract_saturated(heap->total.live_bytes, bytes);
+    heap->live_count--;
+    if (heap->level == NM_LEVEL_DRIVER && heap->device != NULL) {
+        heap->device->live_bytes = nm_subtract_saturated(heap->device->live_bytes, bytes);
+        heap->device->group->live_bytes = nm_subtract_saturated(heap->device->group->live_bytes, bytes);
+    }
+}
+
+void nm_usage_peak_reserved(nm_heap *pool, int64_t seq)
+{
+    if (pool->total.reserved_bytes <= pool->total.peak_reserved_bytes)
+        return;
+    pool->total.peak_reserved_bytes = pool->total.reserved_bytes;
+    pool->total.peak_reserved_seq = seq;
+}
+
+/* ---- The timeline ------------------------------------------------------------------------------------------------ */
+
+/* Makes one bucket of every two, so that half the room is free again. */
+static void merge_pairs(nm_usage *usage)
+{
+    for (size_t i = 0; i < usage->count / 2; i++) {
+        const nm_usage_bucket *first = &usage->buckets[2 * i];
+        nm_usage_bucket merged = usage->buckets[2 * i + 1];
+
+        merged.row.first_seq = first->row.first_seq;
+        merged.change_count += first->change_count;
+        if (first->row.max_live_bytes >= merged.row.max_live_bytes) {
+            merged.row.max_live_bytes = first->row.max_live_bytes;
+            merged.row.max_seq = first->row.max_seq;
+            merged.row.max_ns = first->row.max_ns;
+        }
+        usage->buckets[i] = merged;
+    }
+    usage->count /= 2;
+    usage->changes_per_bucket *= 2;
+}
+
+/* Adds an empty bucket that begins at `seq`. */
+static nm_status add_bucket(nm_heap *heap, int64_t seq, nm_error *err)
+{
+    nm_usage *usage = &heap->usage;
+    nm_status status;
+
+    if (usage->count == NM_USAGE_BUCKETS_MAX)
+        merge_pairs(usage);
+    if (usage->changes_per_bucket == 0)
+        usage->changes_per_bucket = 1;
+    status = nm_array_grow(&usage->buckets, &usage->capacity, usage->count + 1, sizeof *usage->buckets, err);
+    if (status == NM_OK)
+        usage->buckets[usage->count++] = (nm_usage_bucket){
+            .row = {.heap_id = heap->id, .first_seq = seq, .max_seq = NM_NO_SEQ, .max_ns = NM_NO_TIME},
+        };
+    return status;
+}
+
+nm_status nm_usage_touch(nm_heap *heap, int64_t seq, int64_t ns, nm_error *err)
+{
+    nm_usage *usage = &heap->usage;
+    nm_usage_bucket *last = usage->count == 0 ? NULL : &usage->buckets[usage->count - 1];
+    bool is_same_event = last != NULL && last->row.last_seq == seq && last->change_count > 0;
+    nm_usage_row *row;
+
+    if (seq == NM_NO_SEQ)
+        return NM_OK;
+    if (last == NULL || (!is_same_event && last->change_count >= usage->changes_per_bucket)) {
+        nm_status status = add_bucket(heap, seq, err);
+        if (status != NM_OK)
+            return status;
+        last = &usage->buckets[usage->count - 1];
+    }
+    row = &last->row;
+    last->change_count += !is_same_event;
+    row->last_seq = seq;
+    row->last_ns = ns;
+    row->live_bytes = heap->total.live_bytes;
+    row->live_count = heap->live_count;
+    row->reserved_bytes = heap->total.reserved_bytes;
+    if (row->max_seq == NM_NO_SEQ || row->live_bytes > row->max_live_bytes) {
+        row->max_live_bytes = row->live_bytes;
+        row->max_seq = seq;
+        row->max_ns = ns;
+    }
+    return NM_OK;
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+static nm_status write_peak_site(nm_replay *replay, const nm_heap *heap, nm_site *site, bool is_baseline, nm_error *err)
+{
+    nm_peak_stack_row row = {.heap_id = heap->id, .stack_id = site->stack_id, .is_baseline = is_baseline};
+
+    keep_peak(heap, site);
+    row.live_bytes = site->at_peak_bytes;
+    row.live_count = site->at_peak_count;
+    if (row.live_count == 0 || replay->sink.peak_stack == NULL)
+        return NM_OK;
+    return replay->sink.peak_stack(replay->sink.context, &row, err);
+}
+
+static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
+{
+    const nm_sink *sink = &replay->sink;
+    nm_status status = write_peak_site(replay, heap, &heap->baseline_site, true, err);
+
+    for (nm_site *site = heap->sites; site != NULL && status == NM_OK; site = site->next)
+        status = write_peak_site(replay, heap, site, false, err);
+    for (size_t i = 0; i < heap->usage.count && status == NM_OK && sink->usage != NULL; i++)
+        status = sink->usage(sink->context, &heap->usage.buckets[i].row, err);
+    for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap) && sink->hit != NULL; bucket++)
+        status = sink->hit(sink->context, &heap->hits[bucket], err);
+    if (status == NM_OK && sink->heap_total != NULL)
+        status = sink->heap_total(sink->context, &heap->total, err);
+    return status;
+}
+
+nm_status nm_usage_finish(nm_replay *replay, nm_error *err)
+{
+    const nm_sink *sink = &replay->sink;
+    nm_status status = NM_OK;
+
+    for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        status = write_heap(replay, heap, err);
+    for (const nm_device_group *group = replay->first_group; group != NULL && status == NM_OK; group = group->next)
+        if (sink->device_peak != NULL)
+            status = sink->device_peak(sink->context, &group->peak, err);
+    return status;
+}
+
+void nm_usage_free(nm_heap *heap)
+{
+    while (heap->sites != NULL) {
+        nm_site *site = heap->sites;
+
+        heap->sites = site->next;
+        free(site);
+    }
+    free(heap->usage.buckets);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/row_list.h"
+
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "replay/replay.h"
+#include "support/text_trace.h"
+
+static nm_status keep_definition(void *context, const nm_definition *row, nm_error *err)
+{
+    (void)row;
+    (void)err;
+    ((nm_row_list *)context)->definition_count++;
+    return NM_OK;
+}
+
+#define KEEP(name, type, rows)                                                                                         \
+    static nm_status keep_##name(void *context, const type *row, nm_error *err)                                        \
+    {                                                                                                                  \
+        nm_row_list *list = context;                                                                                   \
+        nm_status status =                                                                                             \
+            nm_array_grow(&list->rows.items, &list->rows.capacity, list->rows.count + 1, sizeof *row, err);            \
+                                                                                                                       \
+        if (status == NM_OK)                                                                                           \
+            list->rows.items[list->rows.count++] = *row;                                                               \
+        return status;                                                                                                 \
+    }
+
+KEEP(process_end, nm_process_end_row, process_ends)
+KEEP(allocation, nm_allocation_row, allocations)
+KEEP(failure, nm_failure_row, failures)
+KEEP(copy, nm_copy_row, copies)
+KEEP(operation, nm_operation_row, operations)
+KEEP(step, nm_step_row, steps)
+KEEP(moment, nm_moment_row, moments)
+KEEP(usage, nm_usage_row, usages)
+KEEP(fragmentation, nm_fragmentation_row, fragmentations)
+KEEP(memory_sample, nm_memory_sample_row, samples)
+KEEP(anomaly, nm_anomaly_row, anomalies)
+KEEP(heap_total, nm_heap_total_row, totals)
+KEEP(peak_stack, nm_peak_stack_row, peak_stacks)
+KEEP(hit, nm_hit_row, hits)
+KEEP(device_peak, nm_device_peak_row, device_peaks)
+
+nm_sink nm_row_list_sink(nm_row_list *list)
+{
+    return (nm_sink){
+        .context = list,
+        .definition = keep_definition,
+        .process_end = keep_process_end,
+        .allocation = keep_allocation,
+        .failure = keep_failure,
+        .copy = keep_copy,
+        .operation = keep_operation,
+        .step = keep_step,
+        .moment = keep_moment,
+        .usage = keep_usage,
+        .fragmentation = keep_fragmentation,
+        .memory_sample = keep_memory_sample,
+        .anomaly = keep_anomaly,
+        .heap_total = keep_heap_total,
+        .peak_stack = keep_peak_stack,
+        .hit = keep_hit,
+        .device_peak = keep_device_peak,
+    };
+}
+
+void nm_row_list_free(nm_row_list *list)
+{
+    free(list->process_ends.items);
+    free(list->allocations.items);
+    free(list->failures.items);
+    free(list->copies.items);
+    free(list->operations.items);
+    free(list->steps.items);
+    free(list->moments.items);
+    free(list->usages.items);
+    free(list->fragmentations.items);
+    free(list->samples.items);
+    free(list->anomalies.items);
+    free(list->totals.items);
+    free(list->peak_stacks.items);
+    free(list->hits.items);
+    free(list->device_peaks.items);
+    *list = (nm_row_list){0};
+}
+
+nm_status nm_row_list_replay(nm_row_list *list, const char *text, nm_error *err)
+{
+    nm_sink sink = nm_row_list_sink(list);
+    nm_text_trace *trace = NULL;
+    nm_replay *replay = NULL;
+    nm_record record;
+    nm_status status = nm_text_trace_open(text, &trace, err);
+
+    if (status == NM_OK)
+        status = nm_replay_new(&sink, &replay, err);
+    while (status == NM_OK && (status = nm_text_trace_next(trace, &record, err)) == NM_OK)
+        status = nm_replay_record(replay, &record, err);
+    if (status == NM_END)
+        status = nm_replay_finish(replay, err);
+    nm_replay_free(replay);
+    nm_text_trace_close(trace);
+    return status;
+}
+
+const nm_allocation_row *nm_row_list_allocation(const nm_row_list *list, uint64_t allocation_id)
+{
+    for (size_t i = 0; i < list->allocations.count; i++)
+        if (list->allocations.items[i].allocation_id == allocation_id)
+            return &list->allocations.items[i];
+    return NULL;
+}
+
+const nm_heap_total_row *nm_row_list_total(const nm_row_list *list, uint64_t heap_id)
+{
+    for (size_t i = 0; i < list->totals.count; i++)
+        if (list->totals.items[i].heap_id == heap_id)
+            return &list->totals.items[i];
+    return NULL;
+}
+
+const nm_hit_row *nm_row_list_hit(const nm_row_list *list, uint64_t heap_id, int bucket)
+{
+    for (size_t i = 0; i < list->hits.count; i++)
+        if (list->hits.items[i].heap_id == heap_id && list->hits.items[i].bucket == bucket)
+            return &list->hits.items[i];
+    return NULL;
+}
+
+const nm_fragmentation_row *nm_row_list_figures(const nm_row_list *list, nm_moment_kind kind, size_t n,
+                                                uint64_t heap_id)
+{
+    uint64_t moment_id = 0;
+
+    for (size_t i = 0; i < list->moments.count && moment_id == 0; i++) {
+        const nm_moment_row *moment = &list->moments.items[i];
+
+        if (moment->kind != kind || (kind == NM_MOMENT_PEAK && moment->heap_id != heap_id))
+            continue;
+        if (n-- == 0)
+            moment_id = moment->moment_id;
+    }
+    for (size_t i = 0; i < list->fragmentations.count; i++)
+        if (list->fragmentations.items[i].moment_id == moment_id && list->fragmentations.items[i].heap_id == heap_id)
+            return &list->fragmentations.items[i];
+    return NULL;
+}
+
+const nm_peak_stack_row *nm_row_list_peak_stack(const nm_row_list *list, uint64_t heap_id, uint64_t stack_id,
+                                                bool is_baseline)
+{
+    for (size_t i = 0; i < list->peak_stacks.count; i++) {
+        const nm_peak_stack_row *row = &list->peak_stacks.items[i];
+
+        if (row->heap_id == heap_id && row->stack_id == stack_id && row->is_baseline == is_baseline)
+            return row;
+    }
+    return NULL;
+}
