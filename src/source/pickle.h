@@ -8,7 +8,9 @@
  *
  * The pickle machine pushes a container before it says where the container belongs, so the parent and the key are read
  * off the stack beneath it. Where that leaves two readings (is a list after an empty list inside it or beside it?), the
- * caller's roles decide: NM_PICKLE_MISFIT says that such a child cannot stand there.
+ * caller's roles decide: NM_PICKLE_MISFIT says that such a child cannot stand there. One reading stays a guess: in an
+ * ignored dictionary with a single pair, whose value is a container, that container is begun as if its key stood in the
+ * dictionary around; it is then dropped with the ignored one.
  *
  *     nm_pickle_new(fd, size_bytes, &handler, &strings, known_count, &pickle, err);
  *     while ((status = nm_pickle_step(pickle, err)) == NM_OK)
