@@ -191,8 +191,8 @@ static nm_status write_leak_sites(const summary *s, sqlite3_stmt *heap, nm_error
              s->leak_lines);
     nm_status status = ask(s, heap, sql, &rows, err);
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        fprintf(s->out, "        %10s        %-*s ", nm_human_bytes(bytes, sqlite3_column_int64(rows, 2)), SITE_COLUMNS,
-                nm_human_text(site, sizeof site, text_of(rows, 0), SITE_COLUMNS));
+        fprintf(s->out, "        %10s        %-*s  ", nm_human_bytes(bytes, sqlite3_column_int64(rows, 2)),
+                SITE_COLUMNS, nm_human_text(site, sizeof site, text_of(rows, 0), SITE_COLUMNS));
         write_leak_size(s, rows);
     }
     return end_query(s, rows, status, code, err);
@@ -278,7 +278,7 @@ static void write_heap_title(const summary *s, sqlite3_stmt *heap)
     if (is_null(heap, 3))
         snprintf(device, sizeof device, "host");
     else
-        snprintf(device, sizeof device, "%.8s %lld", is_null(heap, 12) ? "device" : text_of(heap, 12),
+        snprintf(device, sizeof device, "%.8s %lld", is_null(heap, 11) ? "device" : text_of(heap, 11),
                  (long long)sqlite3_column_int64(heap, 3));
     nm_human_text(name, sizeof name, text_of(heap, 4), 24);
     if (s->process_count == 1)
@@ -301,8 +301,6 @@ static nm_status write_heap(const summary *s, sqlite3_stmt *heap, nm_error *err)
         fprintf(s->out, ", reserved %s", nm_human_bytes(number, sqlite3_column_int64(heap, 9)));
     if (!is_null(heap, 10))
         fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
-    if (sqlite3_column_int64(heap, 11) > 0)
-        fprintf(s->out, ", %s of it before the recording", nm_human_bytes(number, sqlite3_column_int64(heap, 11)));
     fprintf(s->out, "\n");
     status = write_peak_sites(s, heap, err);
     if (status == NM_OK)
@@ -342,7 +340,7 @@ static nm_status write_heaps(summary *s, int64_t line_count, nm_error *err)
 {
     static const char sql[] = "SELECT host, rank, pid, device, heap, level, peak_bytes, peak_ns, peak_seq, "
                               "peak_reserved_bytes, capacity_bytes,"
-                              " baseline_bytes, (SELECT upper(max(kind)) FROM device)" SHOWN_HEAPS
+                              " (SELECT upper(max(kind)) FROM device)" SHOWN_HEAPS
                               " ORDER BY level <> 'pool', device IS NULL, peak_bytes DESC, rank, pid, heap";
     int64_t heap_count = 0;
     sqlite3_stmt *heap = NULL;
