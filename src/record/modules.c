@@ -6,7 +6,6 @@
  */
 #include "record/modules.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -23,8 +22,6 @@
 #define CODE_BYTES        16
 #define CODE_BATCH        16
 
-enum { NOT_SENT = 0, SENDING = 1, SENT = 2 };
-
 typedef struct nm_mapping {
     uintptr_t begin, end;
     bool is_readable, is_writable, is_executable;
@@ -39,7 +36,6 @@ typedef struct nm_module {
     uint64_t device, inode;
     const char *path; /* in the table's text */
     size_t path_bytes;
-    _Atomic uint32_t sent;
 } nm_module;
 
 struct nm_module_table {
@@ -47,6 +43,7 @@ struct nm_module_table {
     char *text; /* /proc/self/maps as it was; the paths lie in it */
     size_t text_bytes;
     nm_module_table *next_retired;
+    uint64_t generation;
     size_t count;
     nm_module modules[]; /* by address */
 };
@@ -236,23 +233,15 @@ static bool is_same_module(const nm_module *a, const nm_module *b)
            a->device == b->device && a->path_bytes == b->path_bytes && memcmp(a->path, b->path, a->path_bytes) == 0;
 }
 
-/* Both are in the order of addresses. What was sent need not be sent again. True: nothing differs. */
-static bool carry_over(const nm_module_table *from, nm_module_table *to)
+static bool is_same_table(const nm_module_table *a, const nm_module_table *b)
 {
-    size_t i = 0, same_count = 0;
-
-    for (size_t k = 0; k < to->count; k++) {
-        while (i < from->count && from->modules[i].begin < to->modules[k].begin)
-            i++;
-        if (i < from->count && is_same_module(&from->modules[i], &to->modules[k])) {
-            /* relaxed: sending twice does no harm. */
-            uint32_t sent = atomic_load_explicit(&from->modules[i].sent, memory_order_relaxed);
-
-            atomic_store_explicit(&to->modules[k].sent, sent == SENT ? SENT : NOT_SENT, memory_order_relaxed);
-            same_count++;
-        }
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        if (!is_same_module(&a->modules[i], &b->modules[i]))
+            return false;
     }
-    return same_count == to->count && to->count == from->count;
+    return true;
 }
 
 static bool is_in_use(const nm_module_table *table)
@@ -283,9 +272,11 @@ static void free_unused_tables(void)
 
 static void replace_table(nm_module_table *old, nm_module_table *made)
 {
+    made->generation = nm_modules_generation() + 1;
     /* seq_cst: see is_in_use. */
     atomic_store_explicit(&current_table, made, memory_order_seq_cst);
-    atomic_fetch_add_explicit(&table_generation, 1, memory_order_relaxed); /* relaxed: see nm_modules_generation */
+    /* relaxed: see nm_modules_generation. */
+    atomic_store_explicit(&table_generation, made->generation, memory_order_relaxed);
     if (old != NULL) {
         old->next_retired = retired;
         retired = old;
@@ -300,7 +291,7 @@ static void scan_blocked(void)
     int64_t begin_ns = nm_system_now_ns(), end_ns, pause_ns;
     nm_module_table *made = make_table();
 
-    if (made != NULL && old != NULL && carry_over(old, made))
+    if (made != NULL && old != NULL && is_same_table(old, made))
         free_table(made);
     else if (made != NULL)
         replace_table(old, made);
@@ -353,13 +344,13 @@ static void release_table(nm_thread *thread)
 
 /* ---- Addresses ----------------------------------------------------------------------------------------------------- */
 
-static nm_module *find_module(nm_module_table *table, uintptr_t address)
+static const nm_module *find_module(const nm_module_table *table, uintptr_t address)
 {
     size_t low = 0, high = table != NULL ? table->count : 0;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        nm_module *module = &table->modules[middle];
+        const nm_module *module = &table->modules[middle];
 
         if (address < module->begin)
             high = middle;
@@ -371,18 +362,20 @@ static nm_module *find_module(nm_module_table *table, uintptr_t address)
     return NULL;
 }
 
-/* Code that no file holds (made at run time) has no module to name. */
-static void send_module(nm_thread *thread, nm_module *module)
+/* Describes a module, once in every ring that refers to it: so its record always precedes the stack that needs it. Code
+ * that no file holds (made at run time) has no module to name. */
+static void send_module(nm_thread *thread, const nm_module_table *table, const nm_module *module)
 {
-    uint32_t before = NOT_SENT;
+    size_t index = (size_t)(module - table->modules);
     nm_ring_module record;
-    bool is_sent;
 
     if (module->path_bytes == 0)
         return;
-    /* relaxed: what is sent does not change. */
-    if (!atomic_compare_exchange_strong_explicit(&module->sent, &before, SENDING, memory_order_relaxed,
-                                                 memory_order_relaxed))
+    if (thread->module_generation != table->generation) {
+        memset(thread->sent_modules, 0, sizeof thread->sent_modules);
+        thread->module_generation = table->generation;
+    }
+    if (index < NM_THREAD_MODULES_MAX && (thread->sent_modules[index / 64] >> (index % 64) & 1) != 0)
         return;
     record = (nm_ring_module){
         .base = module->base,
@@ -391,8 +384,9 @@ static void send_module(nm_thread *thread, nm_module *module)
         .device = module->device,
         .text_bytes = module->path_bytes,
     };
-    is_sent = nm_writer_define(thread, NM_RING_MODULE, &record, sizeof record, module->path, module->path_bytes);
-    atomic_store_explicit(&module->sent, is_sent ? SENT : NOT_SENT, memory_order_relaxed);
+    if (nm_writer_define(thread, NM_RING_MODULE, &record, sizeof record, module->path, module->path_bytes) &&
+        index < NM_THREAD_MODULES_MAX)
+        thread->sent_modules[index / 64] |= UINT64_C(1) << (index % 64);
 }
 
 #if defined(__x86_64__)
@@ -469,7 +463,7 @@ static unsigned check_all_calls(const uint64_t *addresses, unsigned count)
 }
 
 /* How many of the addresses lie in known code, from the innermost on. */
-static unsigned count_known(nm_module_table *table, const uint64_t *addresses, unsigned count)
+static unsigned count_known(const nm_module_table *table, const uint64_t *addresses, unsigned count)
 {
     unsigned known = 0;
 
@@ -493,7 +487,7 @@ unsigned nm_modules_check(nm_thread *thread, const uint64_t *addresses, unsigned
     }
     known = check_all_calls(addresses, known);
     for (unsigned i = 0; i < known; i++)
-        send_module(thread, find_module(table, addresses[i] - 1));
+        send_module(thread, table, find_module(table, addresses[i] - 1));
     release_table(thread);
     return known == 0 && count > 0 ? 1 : known; /* the caller is a fact, whatever code it is */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which files are mapped where: read from /proc/self/maps with system calls alone, when a return address turns up that no
- * known module holds. The dynamic loader is never asked, since it would take its lock. Each module whose code stands in a
- * stack is described once in the ring of the thread that met it first.
+ * known module holds. The dynamic loader is never asked, since it would take its lock. A module whose code stands in a stack
+ * is described once in each ring that holds such stacks.
  */
 #ifndef NM_RECORD_MODULES_H
 #define NM_RECORD_MODULES_H

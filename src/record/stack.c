@@ -98,7 +98,7 @@ static uint32_t describe_caller(nm_thread *thread, uintptr_t frame)
                                                                                                                  : 0;
 }
 
-static uint32_t describe_stack(nm_thread *thread, uintptr_t frame, uint64_t hash)
+static uint32_t describe_stack(nm_thread *thread, uintptr_t frame)
 {
     bool is_certain = true, is_native = thread->stack_mode == NM_STACKS_NATIVE && thread->stack_depth > 1;
     uint32_t id = next_stack_id(thread);
@@ -108,8 +108,8 @@ static uint32_t describe_stack(nm_thread *thread, uintptr_t frame, uint64_t hash
 
     if (depth == 0 || !put_stack(thread, id, thread->addresses, depth, is_native && depth == 1 && !is_whole))
         return 0;
-    if (is_certain)
-        nm_intern_insert(&thread->intern, hash, id);
+    if (is_certain) /* the check may have changed the generation, and the hash with it */
+        nm_intern_insert(&thread->intern, hash_stack(thread, frame), id);
     return id;
 }
 
@@ -127,7 +127,7 @@ uint32_t nm_stack_number(nm_thread *thread, const void *frame)
     if (thread->is_interning)
         return describe_caller(thread, (uintptr_t)frame);
     thread->is_interning = 1;
-    id = describe_stack(thread, (uintptr_t)frame, hash);
+    id = describe_stack(thread, (uintptr_t)frame);
     thread->is_interning = 0;
     return id;
 }

@@ -148,6 +148,7 @@ static void prepare_thread(nm_thread *thread, uint64_t number)
     thread->stack_mode = session->stack_mode;
     thread->stack_depth = session->stack_depth;
     thread->stack_begin = thread->stack_end = 0;
+    thread->module_generation = 0;
     if (session->stack_mode == NM_STACKS_NATIVE)
         nm_modules_stack_bounds((uintptr_t)__builtin_frame_address(0), &thread->stack_begin, &thread->stack_end);
     /* relaxed: this thread alone. A new owner counts its stacks from 1. */

@@ -10,6 +10,8 @@
 #include "record/intern.h"
 #include "record/state.h"
 
+#define NM_THREAD_MODULES_MAX 8192
+
 typedef struct nm_module_table nm_module_table;
 
 struct nm_thread {
@@ -25,7 +27,11 @@ struct nm_thread {
     volatile uint32_t is_interning; /* 1: a handler that interrupts now keeps off the table and `addresses` */
     _Atomic uint64_t last_stack_id;
     uint64_t addresses[NM_RING_STACK_DEPTH_MAX];
-    uint64_t intern_generation;
+
+    /* Modules that stand in the ring, by their place in the table of that generation. Those past the last bit are put
+     * again for every new stack. */
+    uint64_t module_generation; /* 0: none */
+    uint64_t sent_modules[NM_THREAD_MODULES_MAX / 64];
 
     /* Hazard pointer: the table of modules this thread is reading; see modules.c. */
     _Atomic(nm_module_table *) modules_in_use;
