@@ -51,7 +51,7 @@ static const field_layout fields_of_kind[DEFINITION_KIND_COUNT][FIELDS_MAX] = {
     [NM_DEFINE_FRAME] = {R(frame.function, STRING), R(frame.file, STRING), U(frame.line), R(frame.module, STRING),
                          U(frame.offset)},
     [NM_DEFINE_STACK] = {R(stack.parent_id, STACK), R(stack.frame_id, FRAME)},
-    [NM_DEFINE_ALIAS] = {R(alias.thread_id, THREAD), U(alias.local_id)},
+    [NM_DEFINE_ALIAS] = {U(alias.thread_id), U(alias.local_id)},
 };
 
 static const field_layout *fields_of(uint64_t kind)

@@ -245,15 +245,20 @@ static nm_status keep(nm_trace_writer *writer, uint64_t kind, uint64_t id, size_
     return status;
 }
 
-/* How a ring called a stack is of use only until the ring is drained: written once, not kept. */
+/* How a ring called a thing is of use only until the ring is drained: written once, not kept. */
 static nm_status write_alias(nm_trace_writer *writer, const nm_definition *definition, nm_error *err)
 {
-    nm_status status = check_room(writer, 0, 64, err);
+    static const uint8_t owner_kind[] = {NM_DEFINE_THREAD, NM_DEFINE_PROCESS, NM_DEFINE_PROCESS};
+    static const uint8_t named_kind[] = {NM_DEFINE_STACK, NM_DEFINE_HEAP, NM_DEFINE_DEVICE};
+    uint64_t place = definition->alias.local_id / NM_ALIAS_HEAP; /* 0: a stack, then heap and device */
 
+    if (place >= sizeof named_kind)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "an alias of no known kind");
+    nm_status status = check_room(writer, 0, 64, err);
     if (status == NM_OK)
-        status = bring(writer, NM_DEFINE_THREAD, definition->alias.thread_id, err);
+        status = bring(writer, owner_kind[place], definition->alias.thread_id, err);
     if (status == NM_OK)
-        status = bring(writer, NM_DEFINE_STACK, definition->id, err);
+        status = bring(writer, named_kind[place], definition->id, err);
     return status == NM_OK ? nm_definition_encode(definition, &writer->definitions, err) : status;
 }
 
