@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names for places in ELF files: function, source file and line, by libdw. Used by npumem-record alone, in a thread of
+ * its own: debug information of a large library takes seconds to read, and the rings do not wait.
+ */
+#ifndef NM_SYMBOL_SYMBOL_H
+#define NM_SYMBOL_SYMBOL_H
+
+#include <stdbool.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+/* ---- One file ---- */
+
+typedef struct nm_symbol_file nm_symbol_file;
+
+typedef struct nm_symbol { /* texts are owned by the caller (nm_symbol_clear); NULL: unknown */
+    char *function;        /* demangled; the innermost inlined one where debug information says so */
+    char *file;
+    uint64_t line; /* 0: unknown */
+} nm_symbol;
+
+/* NM_ERR_IO or NM_ERR_FORMAT when there is nothing to be read. */
+nm_status nm_symbol_file_open(const char *path, nm_symbol_file **out, nm_error *err);
+void nm_symbol_file_free(nm_symbol_file *file);
+
+/* `offset` counts from where file offset 0 is loaded, as in nm_ring_module. What is not known stays empty. */
+void nm_symbol_file_find(nm_symbol_file *file, uint64_t offset, nm_symbol *out);
+void nm_symbol_clear(nm_symbol *symbol);
+
+/* The note's bytes, borrowed from the file; empty when it has none. */
+nm_bytes nm_symbol_file_build_id(nm_symbol_file *file);
+
+/* ---- Many questions, answered by a thread ---- */
+
+typedef struct nm_symbols nm_symbols;
+
+typedef struct nm_symbols_question {
+    uint64_t ticket; /* comes back in the answer */
+    nm_bytes path;   /* copied */
+    uint64_t inode;  /* of the file when it was loaded; 0: unknown */
+    bool is_module;  /* the build id is asked for, not a place */
+    uint64_t offset;
+} nm_symbols_question;
+
+typedef struct nm_symbols_answer { /* borrowed until the next poll */
+    uint64_t ticket;
+    bool is_module;
+    nm_symbol symbol;
+    nm_bytes build_id;
+} nm_symbols_answer;
+
+nm_status nm_symbols_new(nm_symbols **out, nm_error *err); /* starts the thread */
+void nm_symbols_free(nm_symbols *symbols); /* drops what is not answered; waits for one answer at most */
+
+nm_status nm_symbols_ask(nm_symbols *symbols, const nm_symbols_question *question, nm_error *err);
+bool nm_symbols_poll(nm_symbols *symbols, nm_symbols_answer *answer);
+size_t nm_symbols_waiting(nm_symbols *symbols);
+
+#endif

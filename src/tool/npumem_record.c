@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * npumem-record: records a program and all it starts into one trace. It forks the program, sets up a session, runs the
+ * drain until the last recorded process has ended, and ends as the program did. Whatever goes wrong with the recording,
+ * the program still runs, with one line of warning.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "drain/clock.h"
+#include "drain/recover.h"
+#include "tool/record_child.h"
+#include "tool/recording.h"
+
+#define EXIT_FAILED     1
+#define EXIT_USAGE      2
+#define EXIT_LOSS       3
+#define ORPHAN_GRACE_NS 200000000   /* a child of a child may not have said yet that it is recorded */
+#define ATTACH_GRACE_NS 10000000000 /* the program that asked for the drain joins within */
+#define ENDING_PAUSE_NS 1000000
+
+/* ---- Running a program --------------------------------------------------------------------------------------------- */
+
+static void on_end(void *context, pid_t pid, int status)
+{
+    recording *work = context;
+
+    if (work->drain != NULL)
+        nm_drain_reaped(work->drain, pid, status);
+}
+
+/* The program has ended at `ended_at_ns`, and the drain has looked since: is anything left to wait for? */
+static bool is_over(const recording *work, int64_t ended_at_ns)
+{
+    int64_t passed_ns = nm_clock_monotonic_ns() - ended_at_ns;
+
+    if (passed_ns >= work->options->linger_ns)
+        return true;
+    if (!work->has_failed && nm_drain_live_count(work->drain) > 0)
+        return false;
+    return passed_ns >= ORPHAN_GRACE_NS || !record_child_has_others();
+}
+
+static void record_until_all_ended(recording *work, record_child *child)
+{
+    int64_t pause_ns = 0, ended_at_ns = 0;
+
+    for (;;) {
+        recording_pass(work, &pause_ns);
+        if (child->has_ended && ended_at_ns != 0 && is_over(work, ended_at_ns))
+            return;
+        if (child->has_ended && ended_at_ns == 0)
+            ended_at_ns = nm_clock_monotonic_ns();
+        if (child->has_ended && pause_ns > ENDING_PAUSE_NS)
+            pause_ns = ENDING_PAUSE_NS;
+        record_child_wait(child, pause_ns, on_end, work);
+    }
+}
+
+static void wait_unrecorded(recording *work, record_child *child)
+{
+    while (!child->has_ended)
+        record_child_wait(child, INT64_C(1000000000), on_end, work);
+}
+
+static bool set_up(recording *work, pid_t pid)
+{
+    nm_error err = {0};
+
+    if (recording_set_up(work, pid, &err) == NM_OK)
+        return true;
+    fprintf(stderr, "npumem-record: %s: %s%s\n",
+            work->name.len == 0 ? work->options->output : (const char *)work->name.data, err.text,
+            work->options->is_required ? "" : "; the program runs unrecorded");
+    recording_discard_output(work);
+    recording_tear_down(work);
+    return false;
+}
+
+static int run_program(const record_options *options)
+{
+    recording work = {.options = options, .fd = -1};
+    record_child child;
+    nm_error err = {0};
+
+    if (record_child_fork(options->program, &child, &err) != NM_OK) {
+        fprintf(stderr, "npumem-record: %s\n", err.text);
+        return EXIT_FAILED;
+    }
+    bool is_recorded = set_up(&work, child.pid);
+    if (!is_recorded && options->is_required)
+        return EXIT_FAILED; /* the child sees its pipe closed, and ends */
+
+    record_child_start(&child, is_recorded ? work.folder.path : NULL, work.library, strcmp(options->output, "-") == 0);
+    if (child.exec_errno != 0) {
+        fprintf(stderr, "npumem-record: %s: %s\n", options->program[0], strerror(child.exec_errno));
+        recording_discard_output(&work);
+    } else if (is_recorded) {
+        record_until_all_ended(&work, &child);
+        recording_finish(&work);
+    } else {
+        wait_unrecorded(&work, &child);
+    }
+    recording_tear_down(&work);
+    record_child_end_alike(&child);
+}
+
+/* ---- npumem_start: a drain for a program that runs already --------------------------------------------------------- */
+
+/* Nothing of the program's is held open: who waits for the end of its pipes must not wait for us. */
+static void detach(void)
+{
+    int null_fd;
+
+    setsid();
+    closefrom(3);
+    null_fd = open("/dev/null", O_RDWR);
+    for (int fd = 0; fd < 3 && null_fd >= 0; fd++)
+        dup2(null_fd, fd);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+}
+
+static int attach(const record_options *options)
+{
+    recording work = {.options = options, .fd = -1};
+    int64_t pause_ns = 0, give_up_at_ns = nm_clock_monotonic_ns() + ATTACH_GRACE_NS;
+    nm_error err = {0};
+
+    detach();
+    if (recording_set_up_attached(&work, &err) != NM_OK) {
+        recording_discard_output(&work);
+        recording_tear_down(&work);
+        return EXIT_FAILED;
+    }
+    for (;;) {
+        nm_drain_report report;
+
+        recording_pass(&work, &pause_ns);
+        nm_drain_tell(work.drain, &report);
+        bool is_joined = report.process_count > 0;
+        if (is_joined ? nm_drain_live_count(work.drain) == 0 : nm_clock_monotonic_ns() > give_up_at_ns)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
+    }
+    recording_finish(&work);
+    recording_tear_down(&work);
+    return 0;
+}
+
+/* ---- --finish ------------------------------------------------------------------------------------------------------ */
+
+static nm_status recover(int fd, nm_recovery *recovery, nm_error *err)
+{
+    struct stat info;
+
+    *recovery = (nm_recovery){0};
+    if (fstat(fd, &info) != 0)
+        return nm_fail_errno(err, errno, "cannot read");
+    if (!S_ISREG(info.st_mode) || info.st_size == 0)
+        return nm_fail(err, NM_ERR_FORMAT, 0, "is not a trace");
+    void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED)
+        return nm_fail_errno(err, errno, "cannot map");
+    nm_status status = nm_recover_rings((nm_bytes){data, (size_t)info.st_size}, recovery, err);
+    munmap(data, (size_t)info.st_size);
+    return status;
+}
+
+/* The cut block is replaced by whole ones, on the disk before the rings go. */
+static nm_status append_recovered(int fd, const nm_recovery *recovery, nm_error *err)
+{
+    if (ftruncate(fd, (off_t)recovery->trace_bytes) != 0 || lseek(fd, 0, SEEK_END) < 0)
+        return nm_fail_errno(err, errno, "cannot cut");
+    nm_status status = nm_io_write(fd, recovery->blocks.data, recovery->blocks.len, err);
+    if (status == NM_OK && nm_io.fsync(fd) != 0)
+        status = nm_fail_errno(err, errno, "cannot sync");
+    return status;
+}
+
+static nm_status finish_file(int fd, nm_recovery *recovery, nm_error *err)
+{
+    nm_status status = recover(fd, recovery, err);
+
+    if (status != NM_OK || !recovery->is_needed)
+        return status;
+    if (!recovery->has_rings)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "is cut, and its rings are not on this machine any more");
+    if (recovery->is_running)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "is still being recorded");
+    status = append_recovered(fd, recovery, err);
+    if (status == NM_OK)
+        nm_folder_remove(recovery->ring_folder);
+    return status;
+}
+
+static int finish_trace(const record_options *options)
+{
+    nm_recovery recovery = {0};
+    nm_error err = {0};
+    int fd = -1;
+    nm_status status = nm_io_open(options->target, O_RDWR, 0, &fd, &err);
+
+    if (status == NM_OK)
+        status = finish_file(fd, &recovery, &err);
+    nm_io_close(fd);
+    if (status != NM_OK) {
+        fprintf(stderr, "npumem-record: %s: %s\n", options->target, err.text);
+    } else if (!recovery.is_needed) {
+        fprintf(stderr, "npumem-record: %s: is whole already\n", options->target);
+    } else if (!options->is_quiet) {
+        fputs("npumem-record: ", stderr);
+        record_print_count(recovery.events_recovered);
+        fputs(" events recovered, ", stderr);
+        record_print_count(recovery.events_unrecovered);
+        fprintf(stderr, " unreadable, %s\n", options->target);
+    }
+    nm_recovery_free(&recovery);
+    return status != NM_OK ? EXIT_FAILED : recovery.events_unrecovered > 0 ? EXIT_LOSS : 0;
+}
+
+int main(int argc, char **argv)
+{
+    record_options options;
+    const char *is_off = getenv("NPUMEM");
+
+    if (!record_options_read(argc, argv, &options))
+        return EXIT_USAGE;
+    switch (options.action) {
+    case RECORD_HELP:
+        record_options_help();
+        return 0;
+    case RECORD_VERSION:
+        puts("npumem-record " NPUMEM_PROJECT_VERSION);
+        return 0;
+    case RECORD_FINISH:
+        return finish_trace(&options);
+    case RECORD_ATTACH:
+        return attach(&options);
+    default:
+        break;
+    }
+    if (is_off != NULL && strcmp(is_off, "off") == 0)
+        record_child_replace(options.program);
+    return run_program(&options);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The recorded program as a child process: it is forked first, while npumem-record has one thread and untouched signals,
+ * and waits until it is told whether it will be recorded. Signals that were meant for it are passed on, and how it ended
+ * is how npumem-record ends.
+ */
+#ifndef NM_TOOL_RECORD_CHILD_H
+#define NM_TOOL_RECORD_CHILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+typedef struct record_child {
+    pid_t pid;
+    int go_fd;     /* the child waits for it to be written or closed */
+    int exec_fd;   /* the child writes errno to it if there is no program to run */
+    int signal_fd; /* signals to npumem-record */
+    bool has_ended;
+    int wait_status; /* then */
+    int exec_errno;  /* 0: the program runs or ran */
+} record_child;
+
+/* Forks the child, blocks the signals that are passed on. */
+nm_status record_child_fork(char **program, record_child *out, nm_error *err);
+
+/*
+ * Lets it run: with `library` preloaded and `folder` as its session, or unrecorded when these are NULL. Standard output
+ * goes to standard error when `is_output_taken`. Returns when the program runs, or with exec_errno set.
+ */
+void record_child_start(record_child *child, const char *folder, const char *library, bool is_output_taken);
+
+/* Waits up to `timeout_ns` for signals and passes them on. `on_end` hears of every process that was reaped. */
+void record_child_wait(record_child *child, int64_t timeout_ns, void (*on_end)(void *context, pid_t pid, int status),
+                       void *context);
+
+/* Are there descendants left that became ours? */
+bool record_child_has_others(void);
+
+/* Ends npumem-record as the program ended. */
+void record_child_end_alike(const record_child *child) __attribute__((noreturn));
+
+/* Runs the program in place of npumem-record: nothing is recorded. */
+void record_child_replace(char **program) __attribute__((noreturn));
+
+/* Runs /bin/true under the preload, quietly, at most some seconds. */
+bool record_child_try(const char *folder, const char *library);
+
+#endif

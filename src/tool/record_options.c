@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/record_options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+#define DEFAULT_OUTPUT      "npumem-%h-%p.zst"
+#define DEFAULT_STACK_DEPTH 64
+#define DEFAULT_LINGER_NS   5000000000
+#define SUFFIXES_MAX        100000
+
+enum { OPTION_FIRST = 256, STACKS, STACK_DEPTH, BUFFER, RING_DIR, ON_FULL, LINGER, REQUIRED, FORCE, FINISH, ATTACH };
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"stacks", required_argument, NULL, STACKS},
+    {"stack-depth", required_argument, NULL, STACK_DEPTH},
+    {"buffer", required_argument, NULL, BUFFER},
+    {"ring-dir", required_argument, NULL, RING_DIR},
+    {"on-full", required_argument, NULL, ON_FULL},
+    {"linger", required_argument, NULL, LINGER},
+    {"required", no_argument, NULL, REQUIRED},
+    {"force", no_argument, NULL, FORCE},
+    {"finish", required_argument, NULL, FINISH},
+    {"attach", required_argument, NULL, ATTACH},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+void record_options_help(void)
+{
+    fputs("Usage: npumem-record [-o FILE] [options] -- PROGRAM [ARG...]\n"
+          "       npumem-record --finish FILE\n"
+          "\n"
+          "Records the NPU memory of PROGRAM and of all that it starts into FILE, for npumem-ingest.\n"
+          "Ends as PROGRAM does: same status, same signal.\n"
+          "\n"
+          "  -o, --output FILE      the trace; %h host, %p process id, %t start time, %{NAME} environment;\n"
+          "                         - is standard output (PROGRAM's goes to standard error);\n"
+          "                         default npumem-%h-%p.zst\n"
+          "      --force            replace FILE if it exists (else it gets a suffix: -1, -2, ...)\n"
+          "      --stacks MODE      native (default), caller or none\n"
+          "      --stack-depth N    frames kept of a stack, 1 to 255 (default 64)\n"
+          "      --buffer BYTES     ring of each thread, with suffix K or M (default 1M)\n"
+          "      --on-full MODE     wait (default; a bounded time) or drop, when a ring is full\n"
+          "      --ring-dir DIR     local folder for the rings (default: /dev/shm, $TMPDIR or /tmp)\n"
+          "      --linger SECONDS   wait so long for processes that outlive PROGRAM (default 5)\n"
+          "      --required         fail, rather than run PROGRAM unrecorded, if recording is impossible\n"
+          "      --finish FILE      append what a killed recording left in its rings, and remove those\n"
+          "  -q, --quiet            no line at the end\n"
+          "  -h, --help             this text\n"
+          "      --version          the version\n"
+          "\n"
+          "Environment: NPUMEM=off runs PROGRAM unrecorded.\n",
+          stdout);
+}
+
+/* ---- Reading the command line -------------------------------------------------------------------------------------- */
+
+static bool complain(const char *option, const char *value, const char *wanted)
+{
+    fprintf(stderr, "npumem-record: %s %s: %s\n", option, value, wanted);
+    return false;
+}
+
+static bool read_number(const char *text, unsigned long long max, unsigned long long *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && *end == 0 && errno == 0 && *out <= max;
+}
+
+static bool read_stacks(const char *text, record_options *options)
+{
+    static const char *const names[] = {"none", "caller", "native"};
+
+    for (unsigned mode = NM_STACKS_NONE; mode <= NM_STACKS_NATIVE; mode++)
+        if (strcmp(text, names[mode]) == 0) {
+            options->folder.stack_mode = mode;
+            return true;
+        }
+    return complain("--stacks", text, "must be none, caller or native");
+}
+
+static bool read_depth(const char *text, record_options *options)
+{
+    unsigned long long depth;
+
+    if (!read_number(text, NM_RING_STACK_DEPTH_MAX, &depth) || depth == 0)
+        return complain("--stack-depth", text, "must be 1 to 255");
+    options->folder.stack_depth = (uint32_t)depth;
+    return true;
+}
+
+static bool read_buffer(const char *text, record_options *options)
+{
+    char *end;
+    unsigned long long bytes = strtoull(text, &end, 10);
+    unsigned shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : *end == 'G' ? 30 : 0;
+
+    if (text[0] < '0' || text[0] > '9' || end[shift != 0] != 0 || bytes > NM_RING_BYTES_MAX >> shift ||
+        bytes << shift < NM_RING_BYTES_MIN)
+        return complain("--buffer", text, "must be 64K to 1024M");
+    options->folder.ring_bytes = bytes << shift;
+    return true;
+}
+
+static bool read_on_full(const char *text, record_options *options)
+{
+    if (strcmp(text, "wait") != 0 && strcmp(text, "drop") != 0)
+        return complain("--on-full", text, "must be wait or drop");
+    options->folder.on_full = text[0] == 'w' ? NM_ON_FULL_WAIT : NM_ON_FULL_DROP;
+    return true;
+}
+
+static bool read_linger(const char *text, record_options *options)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+
+    if (end == text || *end != 0 || !(seconds >= 0 && seconds <= 1e6))
+        return complain("--linger", text, "must be seconds, 0 to 1000000");
+    options->linger_ns = (int64_t)(seconds * 1e9);
+    return true;
+}
+
+static bool set_action(record_options *options, record_action action)
+{
+    options->action = action;
+    options->target = optarg;
+    return true;
+}
+
+static bool read_option(int option, record_options *options)
+{
+    switch (option) {
+    case 'o':
+        options->output = optarg;
+        return optarg[0] != 0 || complain("-o", "''", "must be a file name");
+    case STACKS:
+        return read_stacks(optarg, options);
+    case STACK_DEPTH:
+        return read_depth(optarg, options);
+    case BUFFER:
+        return read_buffer(optarg, options);
+    case RING_DIR:
+        options->ring_dir = optarg;
+        return true;
+    case ON_FULL:
+        return read_on_full(optarg, options);
+    case LINGER:
+        return read_linger(optarg, options);
+    case REQUIRED:
+        return options->is_required = true;
+    case FORCE:
+        return options->is_forced = true;
+    case 'q':
+        return options->is_quiet = true;
+    case FINISH:
+        return set_action(options, RECORD_FINISH);
+    case ATTACH:
+        return set_action(options, RECORD_ATTACH);
+    case 'h':
+        return set_action(options, RECORD_HELP);
+    case 'V':
+        return set_action(options, RECORD_VERSION);
+    default:
+        fputs("Try 'npumem-record --help'.\n", stderr);
+        return false;
+    }
+}
+
+bool record_options_read(int argc, char **argv, record_options *options)
+{
+    int option;
+
+    *options = (record_options){
+        .output = DEFAULT_OUTPUT,
+        .linger_ns = DEFAULT_LINGER_NS,
+        .folder = {.stack_mode = NM_STACKS_NATIVE,
+                   .stack_depth = DEFAULT_STACK_DEPTH,
+                   .ring_bytes = NM_RING_BYTES_DEFAULT},
+    };
+    while ((option = getopt_long(argc, argv, "+o:qhV", long_options, NULL)) != -1)
+        if (!read_option(option, options))
+            return false;
+    options->program = argv + optind;
+    if (options->action == RECORD_RUN && options->program[0] == NULL)
+        return complain("PROGRAM", "is missing", "try 'npumem-record --help'");
+    if (options->action == RECORD_RUN && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
+        return complain("-o", "-", "a terminal cannot take a trace");
+    return true;
+}
+
+/* ---- The output's name --------------------------------------------------------------------------------------------- */
+
+static nm_status append_text(nm_buffer *out, const char *text, nm_error *err)
+{
+    return nm_buffer_append(out, text, strlen(text), err);
+}
+
+static nm_status append_start_time(nm_buffer *out, nm_error *err)
+{
+    char text[32];
+    time_t now = time(NULL);
+    struct tm parts;
+
+    localtime_r(&now, &parts);
+    strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
+    return append_text(out, text, err);
+}
+
+/* %{NAME}: *at is behind the brace and moves behind the closing one. A variable that is not set is empty. */
+static nm_status append_variable(const char **at, nm_buffer *out, nm_error *err)
+{
+    const char *end = strchr(*at, '}');
+    char name[256];
+
+    if (end == NULL || (size_t)(end - *at) >= sizeof name)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%%{ without } in the output's name");
+    memcpy(name, *at, (size_t)(end - *at));
+    name[end - *at] = 0;
+    *at = end + 1;
+    const char *value = getenv(name);
+    return value == NULL ? NM_OK : append_text(out, value, err);
+}
+
+static nm_status append_code(const char **at, pid_t pid, nm_buffer *out, nm_error *err)
+{
+    char code = *(*at)++, text[256] = "";
+
+    switch (code) {
+    case 'h':
+        gethostname(text, sizeof text - 1);
+        return append_text(out, text, err);
+    case 'p':
+        snprintf(text, sizeof text, "%lld", (long long)pid);
+        return append_text(out, text, err);
+    case 't':
+        return append_start_time(out, err);
+    case '{':
+        return append_variable(at, out, err);
+    case '%':
+        return append_text(out, "%", err);
+    default:
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "the output's name knows %%h, %%p, %%t, %%{NAME} and %%%%");
+    }
+}
+
+nm_status record_expand_name(const char *pattern, pid_t pid, nm_buffer *out, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    while (status == NM_OK && *pattern != 0) {
+        size_t plain = strcspn(pattern, "%");
+
+        status = nm_buffer_append(out, pattern, plain, err);
+        pattern += plain;
+        if (status == NM_OK && *pattern == '%') {
+            pattern++;
+            status = append_code(&pattern, pid, out, err);
+        }
+    }
+    return status == NM_OK ? nm_buffer_append(out, "", 1, err) : status;
+}
+
+/* run.zst -> run-N.zst */
+static nm_status append_suffixed(const char *name, unsigned number, nm_buffer *out, nm_error *err)
+{
+    const char *base = strrchr(name, '/'), *dot = strrchr(name, '.');
+    char suffix[32];
+
+    if (dot == NULL || dot == name || (base != NULL && dot <= base + 1))
+        dot = name + strlen(name);
+    snprintf(suffix, sizeof suffix, "-%u", number);
+    out->len = 0;
+    nm_status status = nm_buffer_append(out, name, (size_t)(dot - name), err);
+    if (status == NM_OK)
+        status = append_text(out, suffix, err);
+    return status == NM_OK ? nm_buffer_append(out, dot, strlen(dot) + 1, err) : status;
+}
+
+static bool is_special_file(const char *name)
+{
+    struct stat info;
+
+    return stat(name, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+nm_status record_open_output(nm_buffer *name, bool is_forced, int *fd, nm_error *err)
+{
+    const char *wanted = (const char *)name->data;
+    nm_buffer tried = {0};
+
+    if (is_special_file(wanted))
+        return nm_io_open(wanted, O_WRONLY, 0, fd, err);
+    if (is_forced)
+        return nm_io_open(wanted, O_RDWR | O_CREAT | O_TRUNC, 0666, fd, err);
+    nm_status status = nm_io_open(wanted, O_RDWR | O_CREAT | O_EXCL, 0666, fd, err);
+    for (unsigned number = 1; status == NM_ERR_EXISTS && number < SUFFIXES_MAX; number++) {
+        status = append_suffixed(wanted, number, &tried, err);
+        if (status == NM_OK)
+            status = nm_io_open((const char *)tried.data, O_RDWR | O_CREAT | O_EXCL, 0666, fd, err);
+    }
+    if (status == NM_OK && tried.len > 0) {
+        fprintf(stderr, "npumem-record: %s exists; writing %s\n", wanted, (const char *)tried.data);
+        nm_buffer_free(name);
+        *name = tried;
+    } else {
+        nm_buffer_free(&tried);
+    }
+    return status;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command line of npumem-record, and the name of its output.
+ */
+#ifndef NM_TOOL_RECORD_OPTIONS_H
+#define NM_TOOL_RECORD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "drain/folder.h"
+
+typedef enum record_action { RECORD_RUN, RECORD_FINISH, RECORD_ATTACH, RECORD_HELP, RECORD_VERSION } record_action;
+
+typedef struct record_options {
+    record_action action;
+    const char *output; /* pattern, or "-" */
+    const char *target; /* of --finish and --attach */
+    bool is_forced, is_required, is_quiet;
+    const char *ring_dir; /* or NULL */
+    nm_folder_options folder;
+    int64_t linger_ns;
+    char **program; /* its arguments, NULL at the end */
+} record_options;
+
+/* Points into argv. A wrong command line is said on standard error; then false. */
+bool record_options_read(int argc, char **argv, record_options *options);
+void record_options_help(void);
+
+/* %h host, %p `pid`, %t start time, %{NAME} environment, %% a percent sign; zero-terminated in *out. */
+nm_status record_expand_name(const char *pattern, pid_t pid, nm_buffer *out, nm_error *err);
+
+/* Opens the trace for writing. A name that exists gets a suffix before its last dot (and *name is replaced), unless
+ * `is_forced` or it is no regular file. */
+nm_status record_open_output(nm_buffer *name, bool is_forced, int *fd, nm_error *err);
+
+#endif

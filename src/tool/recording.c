@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "tool/record_child.h"
+
+#define NAMING_NS_MAX   10000000000
+#define FAILED_PAUSE_NS 100000000
+#define ROOM_BYTES_MIN  (8u << 20)
+#define ROOM_RINGS      4
+#define HOOK_LIBRARY    "libnpumem_hook.so"
+
+static void warn(void *context, const char *line)
+{
+    (void)context;
+    fprintf(stderr, "npumem-record: %s\n", line);
+}
+
+/* ---- Finding the library that is preloaded ------------------------------------------------------------------------- */
+
+static bool is_library(const char *folder, const char *below, char path[PATH_MAX])
+{
+    char joined[PATH_MAX];
+
+    if (snprintf(joined, sizeof joined, "%s/%s/" HOOK_LIBRARY, folder, below) >= (int)sizeof joined)
+        return false;
+    return access(joined, R_OK) == 0 && realpath(joined, path) != NULL;
+}
+
+static nm_status find_library(char path[PATH_MAX], nm_error *err)
+{
+    /* Beside an installed program, and where the build puts it. */
+    static const char *const below[] = {NPUMEM_LIBDIR_FROM_BINDIR, "../lib", "../lib64", ".", "../hook"};
+    const char *asked = getenv("NPUMEM_LIBRARY_DIR");
+    char folder[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    bool is_found = asked != NULL && is_library(asked, ".", path);
+
+    folder[len > 0 ? len : 0] = 0;
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL)
+        *slash = 0;
+    for (size_t i = 0; asked == NULL && !is_found && i < sizeof below / sizeof *below; i++)
+        is_found = is_library(folder, below[i], path);
+    if (!is_found && asked == NULL)
+        is_found = is_library(NPUMEM_INSTALL_LIBDIR, ".", path);
+    if (!is_found)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, HOOK_LIBRARY " is not there");
+    if (strpbrk(path, " :") != NULL)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "LD_PRELOAD cannot name a path with a space or colon in it");
+    return NM_OK;
+}
+
+/* ---- Setting up ---------------------------------------------------------------------------------------------------- */
+
+static nm_status open_output(recording *work, pid_t pid, nm_error *err)
+{
+    const char *pattern = work->options->output;
+
+    if (strcmp(pattern, "-") == 0) {
+        work->is_stdout = true;
+        work->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+        if (work->fd < 0)
+            return nm_fail_errno(err, errno, "cannot use standard output");
+        return nm_buffer_append(&work->name, "standard output", 16, err);
+    }
+    nm_status status = record_expand_name(pattern, pid, &work->name, err);
+    return status == NM_OK ? record_open_output(&work->name, work->options->is_forced, &work->fd, err) : status;
+}
+
+static nm_status start_drain(recording *work, nm_error *err)
+{
+    nm_status status = record_names_new(&work->names, err);
+
+    if (status != NM_OK)
+        return status;
+    nm_drain_options options = {.folder = &work->folder,
+                                .fd = work->fd,
+                                .namer = record_names_namer(work->names),
+                                .warn = warn,
+                                .is_recoverable = !work->is_stdout,
+                                .ends_when_said = work->options->action == RECORD_ATTACH,
+                                .naming_ns_max = NAMING_NS_MAX};
+    return nm_drain_new(&options, &work->drain, err);
+}
+
+static nm_status make_folder(recording *work, nm_error *err)
+{
+    char path[NM_FOLDER_PATH_BYTES];
+    uint64_t room_bytes = ROOM_RINGS * work->options->folder.ring_bytes;
+    nm_status status =
+        nm_folder_choose(work->options->ring_dir, room_bytes < ROOM_BYTES_MIN ? ROOM_BYTES_MIN : room_bytes, path, err);
+
+    return status == NM_OK ? nm_folder_create(path, &work->options->folder, &work->folder, err) : status;
+}
+
+/* Does the preload work here? A process that cannot load it would not start at all. */
+static nm_status try_preload(recording *work, nm_error *err)
+{
+    bool works =
+        record_child_try(work->folder.path, work->library) &&
+        atomic_load_explicit(&work->folder.session->process_count, memory_order_relaxed) > 0; /* it has ended */
+
+    nm_folder_reset(&work->folder);
+    return works ? NM_OK : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "/bin/true does not run under " HOOK_LIBRARY);
+}
+
+nm_status recording_set_up(recording *work, pid_t pid, nm_error *err)
+{
+    nm_status status = open_output(work, pid, err);
+
+    if (status == NM_OK)
+        status = find_library(work->library, err);
+    if (status == NM_OK)
+        status = make_folder(work, err);
+    if (status == NM_OK)
+        status = start_drain(work, err);
+    return status == NM_OK ? try_preload(work, err) : status;
+}
+
+nm_status recording_set_up_attached(recording *work, nm_error *err)
+{
+    nm_status status = open_output(work, getpid(), err);
+
+    if (status == NM_OK)
+        status = nm_folder_create(work->options->target, &work->options->folder, &work->folder, err);
+    return status == NM_OK ? start_drain(work, err) : status;
+}
+
+void recording_tear_down(recording *work)
+{
+    nm_drain_free(work->drain);
+    work->drain = NULL;
+    record_names_free(work->names);
+    work->names = NULL;
+    if (work->folder.session != NULL) {
+        nm_folder_close(&work->folder);
+        nm_folder_remove(work->folder.path);
+    }
+    nm_io_close(work->fd);
+    work->fd = -1;
+    nm_buffer_free(&work->name);
+}
+
+void recording_discard_output(recording *work)
+{
+    struct stat info;
+
+    if (!work->is_stdout && work->fd >= 0 && fstat(work->fd, &info) == 0 && S_ISREG(info.st_mode))
+        unlink((const char *)work->name.data);
+}
+
+/* ---- Passes -------------------------------------------------------------------------------------------------------- */
+
+/* The drain can only fail for want of memory: then the program is left alone from here on. */
+void recording_pass(recording *work, int64_t *pause_ns)
+{
+    nm_error err = {0};
+
+    if (work->has_failed || nm_drain_pass(work->drain, pause_ns, &err) == NM_OK)
+        return;
+    work->has_failed = true;
+    *pause_ns = FAILED_PAUSE_NS;
+    nm_drain_close(work->drain);
+    fprintf(stderr, "npumem-record: %s: %s; the recording ends here\n", (const char *)work->name.data, err.text);
+}
+
+/* ---- The last words ------------------------------------------------------------------------------------------------ */
+
+void record_print_count(uint64_t count)
+{
+    char digits[32];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, count);
+
+    for (int i = 0; i < len; i++) {
+        fputc(digits[i], stderr);
+        if ((len - i) % 3 == 1 && i + 1 < len)
+            fputc(',', stderr);
+    }
+}
+
+static void say_result(const recording *work)
+{
+    nm_drain_report report;
+
+    nm_drain_tell(work->drain, &report);
+    if (work->options->is_quiet && report.unwritten_count == 0)
+        return;
+    fputs("npumem-record: ", stderr);
+    record_print_count(report.event_count);
+    fputs(" events, ", stderr);
+    record_print_count(report.dropped_count);
+    fputs(" dropped, ", stderr);
+    if (report.unwritten_count > 0) {
+        record_print_count(report.unwritten_count);
+        fputs(" could not be written, ", stderr);
+    }
+    if (report.names_missing > 0) {
+        record_print_count(report.names_missing);
+        fputs(" names not found in time, ", stderr);
+    }
+    fprintf(stderr, "%s\n", (const char *)work->name.data);
+}
+
+void recording_finish(recording *work)
+{
+    nm_error err = {0};
+
+    if (!work->has_failed && nm_drain_finish(work->drain, &err) != NM_OK) {
+        work->has_failed = true;
+        fprintf(stderr, "npumem-record: %s: %s\n", (const char *)work->name.data, err.text);
+    }
+    if (!work->has_failed)
+        say_result(work);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One recording of npumem-record: output, ring folder, drain and names, set up in that order and taken down again.
+ */
+#ifndef NM_TOOL_RECORDING_H
+#define NM_TOOL_RECORDING_H
+
+#include <limits.h>
+
+#include "drain/drain.h"
+#include "tool/record_names.h"
+#include "tool/record_options.h"
+
+typedef struct recording {
+    const record_options *options; /* borrowed */
+    nm_buffer name;                /* of the output, zero-terminated; empty before it is known */
+    int fd;
+    bool is_stdout;
+    nm_folder folder;
+    nm_drain *drain;
+    record_names *names;
+    char library[PATH_MAX]; /* that is preloaded */
+    bool has_failed;        /* the drain has, while the program runs */
+} recording;
+
+/* Everything but the program, which has process id `pid`. After a failure recording_tear_down is still to be called. */
+nm_status recording_set_up(recording *work, pid_t pid, nm_error *err);
+
+/* The same for npumem_start: the folder has the name that the program has chosen, nothing is preloaded. */
+nm_status recording_set_up_attached(recording *work, nm_error *err);
+
+/* One pass of the drain; *pause_ns says how long to wait before the next. */
+void recording_pass(recording *work, int64_t *pause_ns);
+
+/* Takes what is left, ends the trace, and says in one line what became of it. */
+void recording_finish(recording *work);
+
+void recording_tear_down(recording *work);
+
+/* A recording that never began leaves no file. */
+void recording_discard_output(recording *work);
+
+/* "1,234,567" */
+void record_print_count(uint64_t count);
+
+#endif
