@@ -448,7 +448,7 @@ static nm_status make_part(nm_replay *replay, const nm_live *range, uint64_t fro
     return NM_OK;
 }
 
-/* Puts a part where its range was; its pool has been told by nm_pool_cut. */
+/* Puts a part (NULL: there is none) where its range was; its pool has been told by nm_pool_cut. */
 static nm_status put_part(nm_replay *replay, nm_live *part, const nm_context *context, nm_error *err)
 {
     nm_status status;
@@ -464,6 +464,17 @@ static nm_status put_part(nm_replay *replay, nm_live *part, const nm_context *co
     nm_usage_add(part, context->seq, context->event->time_ns);
     part->row.live_bytes = part->heap->total.live_bytes;
     return NM_OK;
+}
+
+/* Puts both parts, or frees what cannot be put. */
+static nm_status put_parts(nm_replay *replay, nm_live *left, nm_live *right, const nm_context *context, nm_error *err)
+{
+    nm_status status = put_part(replay, left, context, err);
+
+    if (status == NM_OK)
+        return put_part(replay, right, context, err);
+    free(right);
+    return status;
 }
 
 /* Ends a range of which [from, to) is unmapped, and goes on with what is left of it. */
@@ -492,12 +503,12 @@ static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uin
         status = nm_replay_emit(replay, range, err);
     else
         free(range);
-    if (status == NM_OK)
-        status = put_part(replay, left, context, err);
-    if (status == NM_OK)
-        status = put_part(replay, right, context, err);
-    else
+    if (status != NM_OK) {
+        free(left);
         free(right);
+        return status;
+    }
+    status = put_parts(replay, left, right, context, err);
     if (status == NM_OK && pool != NULL)
         status = nm_usage_touch(pool, context->seq, context->event->time_ns, err);
     return status;
