@@ -55,11 +55,22 @@ as_root() {
     fi
 }
 
-# missing_debian NAME...: those that are not installed.
-missing_debian() {
+# is_installed NAME [NAME]: any of these names is.
+is_installed() {
     local name
     for name in "$@"; do
-        dpkg -s "$name" 2>/dev/null | grep -q '^Status: .* installed$' || printf '%s ' "$name"
+        dpkg -s "$name" 2>/dev/null | grep -q '^Status: .* installed$' && return 0
+    done
+    return 1
+}
+
+# missing_debian NAME...: those that are not installed. Where a package is there for two architectures, dpkg wants to
+# hear which is meant.
+missing_debian() {
+    local name host
+    host=$(dpkg --print-architecture)
+    for name in "$@"; do
+        is_installed "$name" "$name:$host" || printf '%s ' "$name"
     done
 }
 
