@@ -35,10 +35,13 @@ bin=build/release/bin
 sample=build/release/fixtures/programs/npu_train
 
 mkdir -p demo
+options=(--force -o demo/trace.db --csv demo/csv)
 if [ -z "$input" ]; then
     input=demo/trace.zst
-    say "recording $sample --steps 60 --leak --fragment"
-    "$bin/npumem-record" --force -o "$input" -- "$sample" --steps 60 --leak --fragment >demo/sample.log ||
+    # Which frames are the pool's own, and not a line that a person looks for.
+    options+=(--site-rules fixtures/programs/site_rules.txt)
+    say "recording $sample --steps 200 --leak --fragment"
+    "$bin/npumem-record" --force -o "$input" -- "$sample" --steps 200 --leak --fragment >demo/sample.log ||
         die "the recording failed"
 fi
 
@@ -46,7 +49,7 @@ say "ingesting $input"
 # 3: answers, though part of the input was lost; the summary says what.
 status=0
 rm -rf demo/csv
-"$bin/npumem-ingest" --force -o demo/trace.db --csv demo/csv "$input" || status=$?
+"$bin/npumem-ingest" "${options[@]}" "$input" || status=$?
 [ "$status" = 0 ] || [ "$status" = 3 ] || exit "$status"
 
 cat <<END

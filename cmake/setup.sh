@@ -3,7 +3,7 @@
 #
 # Sourced by demo.sh and test.sh: the one list of packages, and how what is missing of it gets installed. On Debian and
 # Ubuntu what is missing is installed (sudo only if not root); elsewhere the command to run is printed. Nothing that is
-# there already is touched, and with everything there no package manager runs.
+# there already is touched, and with everything there no package manager runs. Wants `set -o pipefail`.
 
 # Debian and Ubuntu    RHEL, openEuler, Fedora
 npumem_packages='
@@ -59,7 +59,9 @@ as_root() {
 is_installed() {
     local name
     for name in "$@"; do
-        dpkg -s "$name" 2>/dev/null | grep -q '^Status: .* installed$' && return 0
+        case $(dpkg-query -W -f='${Status}' "$name" 2>/dev/null) in
+        *' installed') return 0 ;;
+        esac
     done
     return 1
 }
@@ -127,9 +129,10 @@ configure() {
     fi
 }
 
-# build PRESET [TARGET...]: all targets where none is named.
+# build PRESET [TARGET...]: all targets where none is named. Says what it compiles, and nothing on a second run.
 build() {
     local preset=$1
     shift
-    cmake --build "build/$preset" -j"$(nproc)" ${1:+--target "$@"} -- --no-print-directory || die "the build failed"
+    cmake --build "build/$preset" -j"$(nproc)" ${1:+--target "$@"} | { grep -v 'Built target' || true; } ||
+        die "the build failed"
 }
