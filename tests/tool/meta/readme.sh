@@ -24,6 +24,7 @@ block_after console >"$scratch/wanted"
 [ -s "$scratch/wanted" ] || fail "README has no console block"
 (
     cd "$scratch" || exit 1
+    ln -s "$root/fixtures" fixtures
     export PATH="$bin:$samples:$PATH"
     sed -n 's/^\$ //p' wanted | while read -r command; do
         printf '$ %s\n' "$command"
@@ -57,6 +58,6 @@ fi
 cd "$root" || exit 1
 grep -oE '`(docs|queries|src|fixtures|bench|tests)/[A-Za-z0-9_./-]+`' README.md CONTRIBUTING.md docs/recorder.md |
     tr -d '`' | while IFS=: read -r document file; do
-    [ -e "$file" ] || echo "$document names $file, which is not there"
+    [ -e "$file" ] || [[ $file = *MODULE* ]] || echo "$document names $file, which is not there"
 done | grep . >&2 && fail "a named file is missing"
 finish
