@@ -1,7 +1,9 @@
 -- by_step.sql: what each step allocated, freed, and left behind, and how often its pools had to grow.
 -- Parameters: :top    rows to return (default 1000)
--- Columns:    pid process; step number; heap name; allocation_count allocations; allocated_bytes bytes; miss_count blocks for
---             which a pool had to grow; left_count, left_bytes of them not freed by the end of the step, allocations and bytes
+-- Columns:    pid process; step number; heap name; allocation_count allocations; allocated_bytes bytes; miss_count
+--             blocks for
+--             which a pool had to grow; left_count, left_bytes of them not freed by the end of the step, allocations
+--             and bytes
 SELECT
     process.pid AS pid,
     step.number AS step,

@@ -1,7 +1,9 @@
 -- by_stream.sql: how each heap is used by stream, largest first.
 -- Parameters: :top    rows to return (default 50)
--- Columns:    heap name; stream number or handle, NULL where unknown; allocation_count allocations; allocated_bytes bytes;
---             outstanding_count, outstanding_bytes never freed, allocations and bytes; pending_count frees that waited for
+-- Columns:    heap name; stream number or handle, NULL where unknown; allocation_count allocations; allocated_bytes
+--             bytes;
+--             outstanding_count, outstanding_bytes never freed, allocations and bytes; pending_count frees that waited
+--             for
 --             another stream
 SELECT
     heap_place.heap AS heap,

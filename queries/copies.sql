@@ -1,7 +1,9 @@
 -- copies.sql: how many bytes were moved in which direction, and what the calls cost.
 -- Parameters: none
--- Columns:    pid process; kind direction, or memset; is_async 1 when queued on a stream; copy_count calls; failed_count of
---             them refused; size_bytes bytes; mean_bytes bytes a call; cost_ns time in the calls, nanoseconds, NULL where unknown
+-- Columns:    pid process; kind direction, or memset; is_async 1 when queued on a stream; copy_count calls;
+--             failed_count of
+--             them refused; size_bytes bytes; mean_bytes bytes a call; cost_ns time in the calls, nanoseconds, NULL
+--             where unknown
 SELECT
     process.pid AS pid,
     copy_kind.name AS kind,

@@ -1,6 +1,8 @@
--- growth_by_generation.sql: how many bytes of each generation (step, or twentieth of the trace) are still live, by site.
+-- growth_by_generation.sql: how many bytes of each generation (step, or twentieth of the trace) are still live, by
+--             site.
 -- Parameters: :top    sites to show, by outstanding bytes (default 10)
--- Columns:    heap name; site file, line and function; generation step or twentieth; live_count allocations; live_bytes bytes
+-- Columns:    heap name; site file, line and function; generation step or twentieth; live_count allocations;
+--             live_bytes bytes
 WITH
     live (heap_id, site, generation, size_bytes) AS (
         SELECT
@@ -11,7 +13,7 @@ WITH
         FROM allocation
         LEFT JOIN stack ON stack.stack_id = allocation.stack_id
         LEFT JOIN frame ON frame.frame_id = stack.site_frame_id
-        WHERE allocation.end_kind = 0 AND allocation.alloc_seq IS NOT NULL AND allocation.is_segment = 0
+        WHERE allocation.end_kind = 0 AND allocation.is_segment = 0 AND allocation.generation IS NOT NULL
     ),
     leading (heap_id, site) AS (
         SELECT live.heap_id, live.site

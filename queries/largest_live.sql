@@ -1,14 +1,20 @@
 -- largest_live.sql: which allocations were live at a moment, largest first.
--- Parameters: :at_ns  moment, nanoseconds since the trace began (default: the end of the trace); needs a source with times
+-- Parameters: :at_ns  moment, nanoseconds since the trace began (default: the end of the trace); needs a source with
+--             times
 --             :at_seq moment as a place in the order of events, wins over :at_ns (default: the end of the trace)
 --             :top    rows to return (default 20)
--- Columns:    heap name; address hexadecimal text; size_bytes bytes; age_ns nanoseconds at the moment, NULL where unknown;
+-- Columns:    heap name; address hexadecimal text; size_bytes bytes; age_ns nanoseconds at the moment (with :at_seq
+--             at the last birth before it), NULL where unknown;
 --             is_baseline 1 when it was there before the recording began; site file, line and function
 SELECT
     heap_place.heap AS heap,
     printf('0x%x', allocation.address) AS address,
     allocation.size_bytes AS size_bytes,
-    coalesce(:at_ns, (SELECT max(usage.last_ns) FROM usage)) - allocation.alloc_ns AS age_ns,
+    CASE
+        WHEN :at_seq IS NOT NULL
+            THEN (SELECT max(born.alloc_ns) FROM allocation AS born WHERE born.alloc_seq <= :at_seq)
+        ELSE coalesce(:at_ns, (SELECT max(usage.last_ns) FROM usage))
+    END - allocation.alloc_ns AS age_ns,
     allocation.alloc_seq IS NULL AS is_baseline,
     coalesce(frame.label, '(no stack)') AS site
 FROM allocation

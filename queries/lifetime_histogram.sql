@@ -1,6 +1,7 @@
 -- lifetime_histogram.sql: how long allocations live, in powers of two.
 -- Parameters: :unit   'ns' nanoseconds or 'seq' events in between (default: 'ns' where times are known, else 'seq')
--- Columns:    heap name; unit of the bounds; at_least, below bounds of the lifetime; allocation_count allocations; size_bytes
+-- Columns:    heap name; unit of the bounds; at_least, below bounds of the lifetime; allocation_count allocations;
+--             size_bytes
 --             their bytes. Allocations that were never freed, and the baseline, are not in it.
 WITH RECURSIVE
     power (at_least, below) AS (
@@ -9,7 +10,10 @@ WITH RECURSIVE
         SELECT power.below, power.below * 2 FROM power WHERE power.below < 4611686018427387904
     ),
     choice (unit) AS (
-        SELECT coalesce(:unit, CASE WHEN EXISTS (SELECT 1 FROM allocation WHERE alloc_ns IS NOT NULL) THEN 'ns' ELSE 'seq' END)
+        SELECT coalesce(
+            :unit,
+            CASE WHEN EXISTS (SELECT 1 FROM allocation WHERE alloc_ns IS NOT NULL) THEN 'ns' ELSE 'seq' END
+        )
     ),
     lifetime (heap_id, unit, length, size_bytes) AS (
         SELECT

@@ -1,6 +1,7 @@
 -- misses_over_time.sql: when pools had to grow: a warm-up, or all the time?
 -- Parameters: :parts  parts that the trace is cut into, by events (default 20)
--- Columns:    heap name; part from 0; first_seq place of its first allocation in the order of events; allocation_count blocks;
+-- Columns:    heap name; part from 0; first_seq place of its first allocation in the order of events; allocation_count
+--             blocks;
 --             miss_count of them for which the pool had to grow; hit_rate 0 to 1
 WITH
     span (first_seq, last_seq, part_count) AS (

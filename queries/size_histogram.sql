@@ -1,6 +1,7 @@
 -- size_histogram.sql: which sizes are asked for, in powers of two, and how often the pool had to grow for them.
 -- Parameters: none
--- Columns:    heap name; at_least_bytes, below_bytes bounds of the size, bytes; allocation_count allocations; size_bytes their
+-- Columns:    heap name; at_least_bytes, below_bytes bounds of the size, bytes; allocation_count allocations;
+--             size_bytes their
 --             bytes; miss_count blocks for which a pool had to grow
 WITH RECURSIVE
     power (at_least, below) AS (

@@ -43,7 +43,8 @@ CREATE TABLE input (
     events_without_stack INTEGER NOT NULL,
     -- 1: the recorder wrote its last block, or the file is whole by itself; 0: the recording was cut off.
     is_finished INTEGER NOT NULL,
-    -- References to a process, thread, heap or stack that the input never defined; such cells are NULL. Unit: references.
+    -- References to a process, thread, heap or stack that the input never defined; such cells are NULL. Unit:
+    -- references.
     unknown_reference_count INTEGER NOT NULL,
     -- First place in the order of events. NULL: no events.
     first_seq INTEGER,
@@ -56,11 +57,13 @@ CREATE TABLE heap_level (
     --
     -- Code.
     level INTEGER PRIMARY KEY,
-    -- driver: handed out by the runtime; pool: cut from driver memory by a framework; workspace; pinned: host memory for
+    -- driver: handed out by the runtime; pool: cut from driver memory by a framework; workspace; pinned: host memory
+    -- for
     -- transfer; registered: host memory that the device may reach; host.
     name TEXT NOT NULL
 );
-INSERT INTO heap_level VALUES (1, 'driver'), (2, 'pool'), (3, 'workspace'), (4, 'pinned'), (5, 'registered'), (6, 'host');
+INSERT INTO heap_level VALUES
+    (1, 'driver'), (2, 'pool'), (3, 'workspace'), (4, 'pinned'), (5, 'registered'), (6, 'host');
 
 CREATE TABLE end_kind (
     -- Words for allocation.end_kind: how an allocation ended.

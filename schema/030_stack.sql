@@ -1,7 +1,8 @@
 -- Where in the program something happened.
 
 CREATE TABLE plumbing (
-    -- Patterns of frames that are never shown as a site: allocators, frameworks, unwinders. A frame is plumbing when one
+    -- Patterns of frames that are never shown as a site: allocators, frameworks, unwinders. A frame is plumbing when
+    -- one
     -- pattern matches; npumem-ingest --site-rules FILE adds patterns.
     --
     -- Number of the pattern.

@@ -40,7 +40,7 @@ CREATE TABLE step (
     number INTEGER NOT NULL,
     -- Place of its begin in the order of events.
     begin_seq INTEGER,
-    -- Place of its last event in the order of events. NULL: not known.
+    -- Place of the event that ended it: the next step, or the end of the process. NULL: neither is in this trace.
     end_seq INTEGER,
     -- When it began. Unit: nanoseconds since the recording began. NULL: not known.
     begin_ns INTEGER,

@@ -27,7 +27,9 @@ CREATE TABLE allocation (
     requested_bytes INTEGER,
     -- What was handed out. Unit: bytes. NULL: not known.
     block_bytes INTEGER,
-    -- Place of its birth in the order of events. NULL: it was there before the recording began (baseline).
+    -- Place of its birth in the order of events; of a remainder that of the cut. NULL: it was there before the
+    -- recording
+    -- began (baseline).
     alloc_seq INTEGER,
     -- When it was born. Unit: nanoseconds since the recording began. NULL: not known.
     alloc_ns INTEGER,
@@ -55,7 +57,9 @@ CREATE TABLE allocation (
     is_segment INTEGER NOT NULL,
     -- 1: its end may lie where events were lost, so it is never called a leak; 0: not.
     is_doubtful INTEGER NOT NULL,
-    -- When it was born, coarsely: the step, or the twentieth of the trace (0 to 19). NULL: it ended in this trace.
+    -- When it was born, coarsely: in which step (0: before the first) or, where steps are unknown, in which twentieth
+    -- of the
+    -- trace (0 to 19). NULL: it ended in this trace, or it is (a remainder of) the baseline.
     generation INTEGER,
     -- Private pool of the framework that it belongs to. NULL: none known.
     private_pool INTEGER

@@ -7,11 +7,11 @@ CREATE TABLE heap_sum (
     heap_id INTEGER PRIMARY KEY REFERENCES heap (heap_id),
     -- Allocations in the trace, without the baseline. Unit: allocations.
     allocation_count INTEGER NOT NULL,
-    -- Allocations of the trace or of the baseline that ended. Unit: allocations.
+    -- Of these, how many ended. Unit: allocations.
     free_count INTEGER NOT NULL,
     -- Sum of what was allocated, without the baseline. Unit: bytes.
     allocated_bytes INTEGER NOT NULL,
-    -- Sum of what ended. Unit: bytes.
+    -- Of these, how much ended. Unit: bytes.
     freed_bytes INTEGER NOT NULL,
     -- Allocated in the trace, not freed by its end, not a segment. Unit: allocations.
     outstanding_count INTEGER NOT NULL,

@@ -111,6 +111,6 @@ SELECT
      FROM allocation AS a
      JOIN heap ON heap.heap_id = a.heap_id
      JOIN process AS p ON p.process_id = heap.process_id
-     WHERE a.end_kind = 0 AND a.alloc_seq IS NOT NULL AND a.is_segment = 0 AND a.stack_id IS NULL
+     WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL AND a.stack_id IS NULL
          AND p.input_id = input.input_id)
 FROM input;

@@ -56,7 +56,7 @@ LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-WHERE a.end_kind = 0 AND a.alloc_seq IS NOT NULL AND a.is_segment = 0;
+WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL;
 
 CREATE VIEW outstanding_by_site (
     -- The same, summed by site; largest first.
@@ -110,7 +110,7 @@ FROM (
         count(DISTINCT a.generation) AS generation_count
     FROM allocation AS a
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-    WHERE a.end_kind = 0 AND a.alloc_seq IS NOT NULL AND a.is_segment = 0
+    WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL
     GROUP BY a.heap_id, s.site_frame_id
 ) AS g
 JOIN heap_place AS p ON p.heap_id = g.heap_id
@@ -168,7 +168,7 @@ FROM (
     FROM allocation AS a
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
     LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-    WHERE a.end_kind = 0 AND a.alloc_seq IS NOT NULL AND a.is_segment = 0 AND a.is_doubtful = 0
+    WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL AND a.is_doubtful = 0
     GROUP BY a.heap_id, coalesce(s.site_frame_id, 0), CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END
 ) AS g
 JOIN heap_place AS p ON p.heap_id = g.heap_id
@@ -241,7 +241,7 @@ LEFT JOIN growing_site AS g
     AND g.size_key = CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END
 LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
-WHERE a.end_kind = 0 AND a.alloc_seq IS NOT NULL AND a.is_segment = 0 AND a.is_doubtful = 0
+WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL AND a.is_doubtful = 0
     AND (g.heap_id IS NOT NULL OR (p.level IN ('driver', 'pinned') AND process.end_kind = 'exit'));
 
 CREATE VIEW leak_by_site (

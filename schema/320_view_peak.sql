@@ -29,7 +29,8 @@ CREATE VIEW peak (
     reserved_at_peak_bytes,
     -- Most that the pool's segments ever held. Unit: bytes. NULL: not a pool.
     peak_reserved_bytes,
-    -- 1 - peak_bytes / peak_reserved_bytes: the share of the pool that was never used at once. Unit: 0 to 1. NULL: not a
+    -- 1 - peak_bytes / peak_reserved_bytes: the share of the pool that was never used at once. Unit: 0 to 1. NULL: not
+    -- a
     -- pool, or nothing reserved.
     peak_fragmentation_ratio,
     -- All memory of the device. Unit: bytes. NULL: not known.
@@ -169,11 +170,11 @@ CREATE VIEW heap_total (
     level,
     -- Allocations in the trace, without the baseline. Unit: allocations.
     allocation_count,
-    -- Allocations that ended. Unit: allocations.
+    -- Of these, how many ended. Unit: allocations.
     free_count,
     -- Sum of what was allocated, without the baseline. Unit: bytes.
     allocated_bytes,
-    -- Sum of what ended. Unit: bytes.
+    -- Of these, how much ended. Unit: bytes.
     freed_bytes,
     -- Allocated in the trace, not freed by its end, not a segment. Unit: allocations.
     outstanding_count,

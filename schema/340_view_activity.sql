@@ -94,7 +94,8 @@ CREATE VIEW failed_allocation (
     free_bytes,
     -- Largest free range in them. Unit: bytes. NULL: not a pool.
     largest_free_bytes,
-    -- 'fragmentation': free memory would have been enough, but no single range; 'capacity': it would not. NULL: not known.
+    -- 'fragmentation': free memory would have been enough, but no single range; 'capacity': it would not. NULL: not
+    -- known.
     verdict,
     -- The thread that asked: its name, else its number. NULL: not known.
     thread,

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# all_have_cases.sh SOURCE_DIR CASES: every view of the schema and every query is among the cases, and every query has its
+# header.
+set -u
+cd "$1"
+cases=" $2 "
+status=0
+fail() {
+    echo "$*" >&2
+    status=1
+}
+
+for view in $(sed -n 's/^CREATE VIEW \([a-z_]*\).*/\1/p' schema/*.sql); do
+    case "$cases" in *" $view "*) ;; *) fail "view $view has no case" ;; esac
+done
+for query in queries/*.sql; do
+    name=$(basename "$query" .sql)
+    case "$cases" in *" $name "*) ;; *) fail "query $name has no case" ;; esac
+    head -n 1 "$query" | grep -q "^-- $name.sql: " || fail "$query does not begin with its name and question"
+    grep -q '^-- Parameters: ' "$query" || fail "$query says nothing of parameters"
+    grep -q '^-- Columns: ' "$query" || fail "$query says nothing of columns"
+    grep -q '^ORDER BY\|^        ORDER BY' "$query" || fail "$query has no order"
+    grep -q 'SELECT \*' "$query" && fail "$query selects *"
+done
+for folder in tests/sql/*/; do
+    case "$cases" in *" $(basename "$folder") "*) ;; *) fail "$folder is no case of the list" ;; esac
+done
+exit $status

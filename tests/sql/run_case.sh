@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# run_case.sh TEXT2TRACE INGEST SOURCE_DIR CASE WORK_DIR: tests the view or query CASE. tests/sql/CASE/ holds
+#   trace.txt               a text trace (tests/support/text_trace.h), or `trace`: the name of the case whose trace it is
+#   expected.csv            the answer, worked out by hand
+#   expected_parameters.csv the answer with the shell's commands in `parameters` before the query
+#   statement.sql           what is asked of a view instead of all its rows and columns
+#   base.txt                a second text trace, loaded into base.db beside the first
+# The answer is read with the stock sqlite3 shell. Rows of a view are compared in any order, those of a query in theirs.
+set -eu
+text2trace=$1 ingest=$2 source=$3 case=$4 work=$5
+folder=$source/tests/sql/$case
+
+command -v sqlite3 >/dev/null || { echo "no sqlite3 here" && exit 77; }
+rm -rf "$work" && mkdir -p "$work" && cd "$work"
+
+# load TEXT NAME: NAME.db from a text trace.
+load() {
+    "$text2trace" "$1" "$2.zst" && "$ingest" --quiet "$2.zst"
+}
+
+# compare ANSWER EXPECTED [sort]
+compare() {
+    tr -d '\r' <"$1" >actual
+    cp "$folder/$2" expected
+    if [ "${3:-}" = sort ]; then
+        for file in actual expected; do { head -n 1 $file && tail -n +2 $file | LC_ALL=C sort; } >$file.sorted; done
+        mv actual.sorted actual && mv expected.sorted expected
+    fi
+    diff -u expected actual || { echo "$case: $2 differs" >&2 && exit 1; }
+}
+
+text=$folder/trace.txt
+[ -f "$text" ] || text=$source/tests/sql/$(cat "$folder/trace")/trace.txt
+load "$text" trace
+[ ! -f "$folder/base.txt" ] || load "$folder/base.txt" base
+
+query=$source/queries/$case.sql
+if [ -f "$query" ]; then
+    sqlite3 -csv -header trace.db <"$query" >answer.csv
+    compare answer.csv expected.csv
+    if [ -f "$folder/parameters" ]; then
+        cat "$folder/parameters" "$query" | sqlite3 -csv -header trace.db >answer.csv
+        compare answer.csv expected_parameters.csv
+    fi
+else
+    [ -f "$folder/statement.sql" ] && statement=$(cat "$folder/statement.sql") || statement="SELECT * FROM $case"
+    sqlite3 -csv -header trace.db "$statement" >answer.csv
+    compare answer.csv expected.csv sort
+fi
