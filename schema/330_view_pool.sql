@@ -16,7 +16,7 @@ CREATE VIEW fragmentation (
     heap,
     -- Level of the heap.
     level,
-    -- 'peak' (of this heap), 'end', 'failure', or 'mark: ' and the text of the mark.
+    -- 'peak' (of this heap), 'end', 'failure', or the text of the mark; moment_kind tells a mark of such a name apart.
     moment,
     -- Place in the order of events. NULL: before the first event.
     seq,
@@ -41,7 +41,9 @@ CREATE VIEW fragmentation (
     -- Number of free ranges. Unit: ranges.
     gap_count,
     -- Which size of a block was used: 'requested' or 'block'.
-    size_basis
+    size_basis,
+    -- What kind of moment it is: 'peak', 'end', 'mark', 'failure'.
+    moment_kind
 ) AS
 SELECT
     p.host,
@@ -50,7 +52,7 @@ SELECT
     p.device,
     p.heap,
     p.level,
-    CASE WHEN m.kind = 3 THEN 'mark: ' || coalesce(m.name, '') ELSE k.name END,
+    CASE WHEN m.kind = 3 THEN coalesce(m.name, '') ELSE k.name END,
     m.seq,
     m.ns,
     s.reserved_bytes,
@@ -65,7 +67,8 @@ SELECT
     CASE WHEN s.reserved_bytes > 0 THEN CAST(s.free_bytes AS REAL) / s.reserved_bytes ELSE 0.0 END,
     s.is_estimate,
     s.gap_count,
-    s.size_basis
+    s.size_basis,
+    k.name
 FROM fragmentation_sample AS s
 JOIN moment AS m ON m.moment_id = s.moment_id
 JOIN moment_kind AS k ON k.kind = m.kind

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/load_text.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "replay/replay.h"
+#include "support/text_trace.h"
+
+nm_store_input load_whole_input(uint64_t event_count)
+{
+    return (nm_store_input){
+        .path = "run.zst",
+        .kind = "trace",
+        .order_kind = "clock",
+        .start_realtime_ns = 0,
+        .is_complete = true,
+        .is_finished = true,
+        .events_seen = event_count,
+        .events_ingested = event_count,
+        .first_seq = 0,
+        .last_seq = (int64_t)event_count - 1,
+    };
+}
+
+void load_text(const char *text, const nm_store_input *input, const char *path)
+{
+    nm_store_options options = {.is_forced = true, .input_fd = -1};
+    nm_text_trace *trace = NULL;
+    nm_store *store = NULL;
+    nm_replay *replay = NULL;
+    nm_record record;
+    nm_error err = {0};
+    nm_status status = nm_text_trace_open(text, &trace, &err);
+
+    if (status == NM_OK)
+        status = nm_store_open(path, &options, &store, &err);
+    if (status == NM_OK)
+        status = nm_replay_new(nm_store_sink(store), &replay, &err);
+    while (status == NM_OK && (status = nm_text_trace_next(trace, &record, &err)) == NM_OK)
+        status = nm_replay_record(replay, &record, &err);
+    if (status == NM_END)
+        status = nm_replay_finish(replay, &err);
+    if (status == NM_OK)
+        status = nm_store_finish(store, input, &err);
+    if (status == NM_OK)
+        status = nm_store_publish(store, &err);
+    ck_assert_msg(status == NM_OK, "%s (line or byte %llu)", err.text, (unsigned long long)err.offset);
+    nm_replay_free(replay);
+    nm_store_close(store);
+    nm_text_trace_close(trace);
+}
+
+sqlite3 *load_open(const char *path)
+{
+    sqlite3 *db = NULL;
+
+    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    return db;
+}
+
+int64_t load_int(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *row = NULL;
+
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+    ck_assert_msg(sqlite3_step(row) == SQLITE_ROW, "%s: no row", sql);
+    int64_t value = sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    return value;
+}
+
+static void append(nm_buffer *out, const char *text)
+{
+    ck_assert_int_eq(nm_buffer_append(out, text, strlen(text), NULL), NM_OK);
+}
+
+char *load_rows(sqlite3 *db, const char *sql)
+{
+    nm_buffer out = {0};
+    sqlite3_stmt *row = NULL;
+
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+    while (sqlite3_step(row) == SQLITE_ROW) {
+        for (int column = 0; column < sqlite3_column_count(row); column++) {
+            const char *text = (const char *)sqlite3_column_text(row, column);
+
+            append(&out, column == 0 ? "" : "|");
+            append(&out, text == NULL ? "-" : text);
+        }
+        append(&out, "\n");
+    }
+    sqlite3_finalize(row);
+    ck_assert_int_eq(nm_buffer_append(&out, "", 1, NULL), NM_OK);
+    return (char *)out.data;
+}

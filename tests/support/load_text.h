@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A database from a text trace, through the replay and the store, for tests of what is read from it.
+ */
+#ifndef NM_TESTS_SUPPORT_LOAD_TEXT_H
+#define NM_TESTS_SUPPORT_LOAD_TEXT_H
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+
+/* The row of table `input` of a trace without loss. */
+nm_store_input load_whole_input(uint64_t event_count);
+
+/* Loads `text` into a database at `path`, published, with the given row of table `input`. Ends the test on failure. */
+void load_text(const char *text, const nm_store_input *input, const char *path);
+
+/* The database at `path`, opened for reading. */
+sqlite3 *load_open(const char *path);
+
+/* The first column of the first row; ends the test when there is none. */
+int64_t load_int(sqlite3 *db, const char *sql);
+
+/* All rows of the statement: cells joined by '|', rows by newline, NULL as "-". Owned by the caller. */
+char *load_rows(sqlite3 *db, const char *sql);
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which frame of a stack is its site, and how it is shown. Patterns come from the schema's own list and from rules that a
+ * test adds.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/database.h"
+#include "store/schema.h"
+#include "store/site.h"
+
+static nm_definitions definitions;
+static sqlite3 *db;
+static nm_error err;
+static uint64_t string_count, frame_count;
+
+static void set_up(void)
+{
+    definitions = (nm_definitions){0};
+    string_count = frame_count = 0;
+    ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
+    ck_assert_int_eq(nm_schema_apply(db, NM_SCHEMA_TABLES, &err), NM_OK);
+}
+
+static void tear_down(void)
+{
+    nm_definitions_free(&definitions);
+    sqlite3_close(db);
+}
+
+static void add(nm_definition definition)
+{
+    ck_assert_int_eq(nm_definitions_add(&definitions, &definition, &err), NM_OK);
+}
+
+static uint64_t string(const char *text)
+{
+    if (text == NULL)
+        return 0;
+    add((nm_definition){
+        .kind = NM_DEFINE_STRING, .id = ++string_count, .string = {(const uint8_t *)text, strlen(text)}});
+    return string_count;
+}
+
+static uint64_t frame(const char *function, const char *file, uint64_t line, const char *module, uint64_t offset)
+{
+    nm_definition definition = {.kind = NM_DEFINE_FRAME};
+
+    definition.frame.function = string(function);
+    definition.frame.file = string(file);
+    definition.frame.line = line;
+    definition.frame.module = string(module);
+    definition.frame.offset = offset;
+    definition.id = ++frame_count;
+    add(definition);
+    return frame_count;
+}
+
+static void stack(uint64_t id, uint64_t parent_id, uint64_t frame_id)
+{
+    nm_definition definition = {.kind = NM_DEFINE_STACK, .id = id};
+
+    definition.stack.parent_id = parent_id;
+    definition.stack.frame_id = frame_id;
+    add(definition);
+}
+
+static void resolve(void)
+{
+    nm_sites sites = {0};
+
+    ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
+    ck_assert_msg(nm_sites_open(db, &definitions, &sites, &err) == NM_OK, "%s", err.text);
+    ck_assert_int_eq(nm_sites_resolve(&sites, &definitions, &err), NM_OK);
+    nm_sites_close(&sites);
+}
+
+/* The frame that is the site of a stack, or 0. */
+static uint64_t site(uint64_t stack_id)
+{
+    const uint64_t *place = nm_map_get(&definitions.stacks.by_id, (nm_key){0, stack_id});
+    size_t index = definitions.stacks.items[*place].site;
+
+    return index == 0 ? 0 : definitions.frames.items[index - 1].id;
+}
+
+static void assert_label(uint64_t frame_id, const char *expected)
+{
+    nm_buffer label = {0};
+
+    ck_assert_int_eq(nm_site_label(&definitions, nm_definition_find(&definitions.frames, frame_id), &label, &err),
+                     NM_OK);
+    ck_assert_uint_eq(label.len, strlen(expected));
+    ck_assert_int_eq(memcmp(label.data, expected, label.len), 0);
+    nm_buffer_free(&label);
+}
+
+START_TEST(labels_name_file_and_function_without_folders)
+{
+    assert_label(frame("Block.forward", "/home/me/model.py", 88, NULL, 0), "model.py:88 Block.forward");
+    assert_label(frame("f", "model.c", 0, "/bin/train", 16), "model.c f");
+    assert_label(frame(NULL, "model.c", 7, "/bin/train", 16), "model.c:7");
+    assert_label(frame(NULL, NULL, 0, "/usr/lib/libx.so.1", 0x1f0), "libx.so.1+0x1f0");
+    assert_label(frame("leak", NULL, 0, "/bin/train", 0x40), "train+0x40 leak");
+    assert_label(frame("leak", NULL, 0, NULL, 0), "leak");
+    assert_label(frame("leak", "??", 0, NULL, 0), "leak");
+    assert_label(frame(NULL, NULL, 0, NULL, 0), "(unknown)");
+    assert_label(frame("f", "/", 3, NULL, 0), "/:3 f");
+}
+END_TEST
+
+START_TEST(the_site_is_the_innermost_frame_that_is_not_plumbing)
+{
+    uint64_t user = frame("Net.forward", "/work/net.py", 12, NULL, 0);
+    uint64_t module = frame("_call_impl", "/env/site-packages/torch/nn/modules/module.py", 1762, NULL, 0);
+    uint64_t native = frame("at::native::empty", NULL, 0, "/env/torch/lib/libtorch_cpu.so", 0x77);
+    uint64_t cann = frame("aclrtMalloc", NULL, 0, "/usr/local/Ascend/lib64/libascendcl.so", 0x5);
+
+    stack(1, 0, user);
+    stack(2, 1, module);
+    stack(3, 2, native);
+    stack(4, 3, cann);
+    resolve();
+    for (uint64_t id = 1; id <= 4; id++)
+        ck_assert_uint_eq(site(id), user);
+}
+END_TEST
+
+START_TEST(frames_of_every_kind_of_plumbing_are_known)
+{
+    static const struct {
+        const char *function, *file, *module;
+    } plumbing[] = {
+        {"??", NULL, NULL},
+        {"torch::unwind::unwind()", NULL, NULL},
+        {"torch::CapturedTraceback::gather(bool, bool, bool)", NULL, NULL},
+        {"c10_npu::NPUCachingAllocator::malloc", NULL, NULL},
+        {"std::vector<int>::push_back(int)", NULL, NULL},
+        {"operator new(unsigned long)", NULL, NULL},
+        {"__libc_start_main_impl", NULL, "/lib/x86_64-linux-gnu/libc.so.6"},
+        {"_PyEval_EvalFrameDefault", NULL, "/usr/bin/python3.11"},
+        {NULL, NULL, "/usr/local/Ascend/lib64/libascend_hal.so"},
+        {NULL, NULL, "/usr/local/Ascend/lib64/libruntime.so"},
+        {NULL, NULL, "/usr/local/Ascend/lib64/libacl_rt.so"},
+        {NULL, NULL, "/usr/lib/libnpumem_hook.so"},
+        {"_call_with_frames_removed", "<frozen importlib._bootstrap>", NULL},
+        {"linear", "/x/torch/nn/functional.py", NULL},
+        {"inner", "/x/torch/_tensor.py", NULL},
+        {"wrapped", "/x/torch_npu/npu/utils.py", NULL},
+    };
+    uint64_t user = frame("main", "/work/train.py", 1, NULL, 0);
+    uint64_t id = 0;
+
+    stack(++id, 0, user);
+    for (size_t index = 0; index < sizeof plumbing / sizeof plumbing[0]; index++) {
+        stack(id + 1, id, frame(plumbing[index].function, plumbing[index].file, index + 1, plumbing[index].module, 3));
+        id++;
+    }
+    resolve();
+    for (; id > 0; id--)
+        ck_assert_msg(site(id) == user, "stack %llu has site %llu", (unsigned long long)id,
+                      (unsigned long long)site(id));
+}
+END_TEST
+
+START_TEST(optimisers_and_models_are_no_plumbing)
+{
+    static const char *const files[] = {"/x/torch/optim/adam.py", "/x/torchvision/models/resnet.py", "/home/torch.py",
+                                        "/x/transformers/models/llama/modeling_llama.py"};
+
+    for (uint64_t index = 0; index < sizeof files / sizeof files[0]; index++)
+        stack(index + 1, 0, frame("f", files[index], index + 1, NULL, 0));
+    resolve();
+    nm_sites sites = {0};
+    ck_assert_int_eq(nm_sites_open(db, &definitions, &sites, &err), NM_OK);
+    for (size_t index = 0; index < sites.frame_count; index++)
+        ck_assert_msg(!sites.is_plumbing[index], "%s", files[index]);
+    nm_sites_close(&sites);
+}
+END_TEST
+
+START_TEST(where_all_is_plumbing_the_innermost_frame_is_the_site)
+{
+    uint64_t outer = frame("at::empty", NULL, 0, NULL, 0);
+    uint64_t inner = frame("c10::malloc", NULL, 0, NULL, 0);
+
+    stack(1, 0, outer);
+    stack(2, 1, inner);
+    stack(3, 0, 0); /* its frame was lost */
+    resolve();
+    ck_assert_uint_eq(site(1), outer);
+    ck_assert_uint_eq(site(2), inner);
+    ck_assert_uint_eq(site(3), 0);
+}
+END_TEST
+
+START_TEST(one_line_is_one_site_wherever_it_was_loaded)
+{
+    uint64_t first = frame("f", "/src/a.c", 7, "/bin/a", 0x10);
+    uint64_t second = frame("f", "/src/a.c", 7, "/bin/a", 0x20);
+    uint64_t other = frame("f", "/src/a.c", 8, "/bin/a", 0x28);
+    uint64_t nowhere = frame("f", NULL, 0, "/bin/a", 0x10);
+
+    stack(1, 0, second);
+    stack(2, 0, first);
+    stack(3, 0, other);
+    stack(4, 0, nowhere);
+    resolve();
+    ck_assert_uint_eq(site(1), first);
+    ck_assert_uint_eq(site(2), first);
+    ck_assert_uint_eq(site(3), other);
+    ck_assert_uint_eq(site(4), nowhere);
+}
+END_TEST
+
+START_TEST(a_ring_of_parents_ends)
+{
+    uint64_t plumbing = frame("at::empty", NULL, 0, NULL, 0);
+    uint64_t user = frame("main", "a.c", 1, NULL, 0);
+
+    stack(1, 3, plumbing);
+    stack(2, 1, plumbing);
+    stack(3, 2, plumbing);
+    stack(4, 4, user);
+    stack(5, 4, plumbing);
+    resolve();
+    ck_assert_uint_eq(site(1), plumbing);
+    ck_assert_uint_eq(site(5), user);
+}
+END_TEST
+
+START_TEST(a_deep_stack_is_walked_once)
+{
+    enum { DEPTH = 200000 };
+    uint64_t plumbing = frame("at::empty", NULL, 0, NULL, 0);
+    uint64_t user = frame("main", "a.c", 1, NULL, 0);
+
+    stack(1, 0, user);
+    for (uint64_t id = 2; id <= DEPTH; id++)
+        stack(id, id - 1, plumbing);
+    resolve();
+    ck_assert_uint_eq(site(DEPTH), user);
+    ck_assert_uint_eq(site(DEPTH / 2), user);
+}
+END_TEST
+
+static nm_status add_rules(const char *text)
+{
+    return nm_site_rules_add(db, (nm_bytes){(const uint8_t *)text, strlen(text)}, &err);
+}
+
+START_TEST(site_rules_add_to_the_list)
+{
+    uint64_t user = frame("main", "/work/a.c", 1, NULL, 0);
+    uint64_t helper = frame("my_malloc", "/work/pool.c", 1, NULL, 0);
+    uint64_t filed = frame("g", "/vendor/x.c", 1, NULL, 0);
+    uint64_t loaded = frame("h", NULL, 0, "/vendor/y.so", 0);
+
+    ck_assert_int_eq(add_rules("# ours\n\nfunction my_*\r\nfile  /vendor/*.c  \nmodule */y.so"), NM_OK);
+    stack(1, 0, user);
+    stack(2, 1, helper);
+    stack(3, 2, filed);
+    stack(4, 3, loaded);
+    resolve();
+    ck_assert_uint_eq(site(4), user);
+}
+END_TEST
+
+START_TEST(a_bad_site_rule_is_refused_with_its_place)
+{
+    ck_assert_int_eq(add_rules("function a*\nfolder b*\n"), NM_ERR_FORMAT);
+    ck_assert_uint_eq(err.offset, 12);
+    ck_assert_int_eq(add_rules("function\n"), NM_ERR_FORMAT);
+    ck_assert_uint_eq(err.offset, 0);
+    ck_assert_int_eq(add_rules("func a"), NM_ERR_FORMAT);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("site");
+    TCase *tcase = tcase_create("site");
+
+    tcase_set_timeout(tcase, 60);
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, labels_name_file_and_function_without_folders);
+    tcase_add_test(tcase, the_site_is_the_innermost_frame_that_is_not_plumbing);
+    tcase_add_test(tcase, frames_of_every_kind_of_plumbing_are_known);
+    tcase_add_test(tcase, optimisers_and_models_are_no_plumbing);
+    tcase_add_test(tcase, where_all_is_plumbing_the_innermost_frame_is_the_site);
+    tcase_add_test(tcase, one_line_is_one_site_wherever_it_was_loaded);
+    tcase_add_test(tcase, a_ring_of_parents_ends);
+    tcase_add_test(tcase, a_deep_stack_is_walked_once);
+    tcase_add_test(tcase, site_rules_add_to_the_list);
+    tcase_add_test(tcase, a_bad_site_rule_is_refused_with_its_place);
+    suite_add_tcase(suite, tcase);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
