@@ -48,6 +48,7 @@ typedef struct nm_loader {
     nm_bulk *copies;
     nm_id_set allocation_ids, operation_ids;       /* written */
     nm_id_set named_allocations, named_operations; /* named by other rows */
+    nm_map heap_stacks;                            /* the keys (heap_id, stack_id) of all allocations */
     nm_map cost_of_heap;                           /* heap_id -> index into costs */
     struct {
         nm_heap_cost *items;

@@ -4,6 +4,7 @@
  */
 #include "store/loader.h"
 #include "store/site.h"
+#include "store/wrapper.h"
 
 #define SMALL_BYTES_DEFAULT 4096
 #define LARGE_BYTES_DEFAULT 1048576
@@ -173,6 +174,8 @@ static nm_status write_stacks(nm_loader *loader, nm_error *err)
     nm_sites sites = {0};
     nm_status status = nm_sites_open(loader->db, &loader->definitions, &sites, err);
 
+    if (status == NM_OK)
+        status = nm_wrappers_mark(loader->db, &loader->definitions, &loader->heap_stacks, &sites, err);
     if (status == NM_OK)
         status = nm_sites_resolve(&sites, &loader->definitions, err);
     if (status == NM_OK)

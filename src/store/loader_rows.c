@@ -101,6 +101,16 @@ static nm_status add_cost(nm_loader *loader, const nm_allocation_row *row, nm_er
     return status;
 }
 
+/* Which stacks allocate from which heap, for store/wrapper.c. */
+static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
+{
+    nm_key key = {row->heap_id, row->stack_id};
+
+    if (row->stack_id == 0 || nm_map_get(&loader->heap_stacks, key) != NULL)
+        return NM_OK;
+    return nm_map_put(&loader->heap_stacks, key, 1, err);
+}
+
 static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int64_t *value)
 {
     *value++ = (int64_t)row->allocation_id;
@@ -147,6 +157,8 @@ static nm_status take_allocation(void *context, const nm_allocation_row *row, nm
         status = name_operation(loader, row->operation_id, err);
     if (status == NM_OK && row->cost_ns != 0)
         status = add_cost(loader, row, err);
+    if (status == NM_OK)
+        status = note_stack(loader, row, err);
     if (status == NM_OK)
         status = nm_bulk_next(loader->allocations, &values, err);
     if (status == NM_OK)
