@@ -189,6 +189,7 @@ static nm_status define_heap(nm_replay *replay, const nm_definition *definition,
     if (heap == NULL)
         return NM_ERR_MEMORY;
     init_heap(heap, definition, process, arena, nm_replay_device(replay, definition->heap.device_id));
+    heap->replay = replay;
     *replay->last_heap = heap;
     replay->last_heap = &heap->next;
     *process->last_heap = heap;

@@ -48,7 +48,6 @@ static void set_extent(nm_live *live)
 static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *context, bool is_new, nm_error *err)
 {
     nm_heap *heap = live->heap;
-    int64_t ns = context->event->time_ns;
     nm_status status = nm_place_put(replay, live, err);
 
     if (status != NM_OK) {
@@ -56,15 +55,15 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
         return status;
     }
     if (nm_is_pool(heap))
-        status = is_new ? nm_pool_block_appears(live, context->event->flags, context->seq, ns, err)
+        status = is_new ? nm_pool_block_appears(live, context->event->flags, context->seq, err)
                         : nm_pool_block_returns(live, err);
     nm_tree_insert(heap->space, &live->node);
     if (status == NM_OK && heap->level == NM_LEVEL_DRIVER)
-        status =
-            is_new ? nm_pool_range_appears(live, (context->event->flags & NM_FLAG_SEGMENT) != 0, context->seq, ns, err)
-                   : nm_pool_attach(live, context->seq, ns, err);
-    nm_usage_add(live, context->seq, ns);
-    return status == NM_OK ? nm_usage_touch(heap, context->seq, ns, err) : status;
+        status = is_new ? nm_pool_range_appears(live, (context->event->flags & NM_FLAG_SEGMENT) != 0, context->seq, err)
+                        : nm_pool_attach(live, context->seq, err);
+    nm_usage_add(live, context->seq, context->event->time_ns);
+    nm_usage_touch(heap);
+    return status;
 }
 
 /* Takes a live allocation out of everything but the memory of its place. */
@@ -72,11 +71,10 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
 {
     nm_heap *heap = live->heap;
     nm_place *place = live->place;
-    int64_t ns = context->event->time_ns;
     nm_status status = NM_OK;
 
     if (heap->level == NM_LEVEL_DRIVER)
-        status = nm_pool_detach(live, context->seq, ns, err);
+        status = nm_pool_detach(live, err);
     nm_tree_remove(heap->space, &live->node);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_pool_block_ends(live, err);
@@ -85,7 +83,8 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
     place->freed_heap_id = heap->id;
     place->freed_stack_id = context->stack_id;
     nm_place_take(replay, live);
-    return status == NM_OK ? nm_usage_touch(heap, context->seq, ns, err) : status;
+    nm_usage_touch(heap);
+    return status;
 }
 
 static void set_end(nm_live *live, const nm_context *context, nm_allocation_end end_kind)
@@ -483,7 +482,6 @@ static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uin
 {
     nm_live *left = NULL;
     nm_live *right = NULL;
-    nm_heap *pool = range->owner;
     nm_status status = make_part(replay, range, range->node.key, from, context, &left, err);
 
     if (status == NM_OK)
@@ -508,10 +506,7 @@ static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uin
         free(right);
         return status;
     }
-    status = put_parts(replay, left, right, context, err);
-    if (status == NM_OK && pool != NULL)
-        status = nm_usage_touch(pool, context->seq, context->event->time_ns, err);
-    return status;
+    return put_parts(replay, left, right, context, err);
 }
 
 nm_status nm_pairing_unmap(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -538,8 +533,6 @@ nm_status nm_pairing_unmap(nm_replay *replay, const nm_context *context, nm_erro
         }
         node = next;
     }
-    if (status == NM_OK)
-        status = nm_usage_touch(context->heap, context->seq, context->event->time_ns, err);
     return is_found || status != NM_OK ? status : nm_anomaly_unmap(replay, context, err);
 }
 

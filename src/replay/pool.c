@@ -85,7 +85,7 @@ static nm_status cover(const nm_live *block, bool is_taken, nm_error *err)
     return status;
 }
 
-nm_status nm_pool_attach(nm_live *range, int64_t seq, int64_t ns, nm_error *err)
+nm_status nm_pool_attach(nm_live *range, int64_t seq, nm_error *err)
 {
     nm_heap *pool = range->owner;
     uint64_t given_bytes;
@@ -105,21 +105,21 @@ nm_status nm_pool_attach(nm_live *range, int64_t seq, int64_t ns, nm_error *err)
         if (range_of(node)->is_covering)
             status = cover_part(range, range_of(node), true, err);
     nm_usage_peak_reserved(pool, seq);
-    return status == NM_OK ? nm_usage_touch(pool, seq, ns, err) : status;
+    nm_usage_touch(pool);
+    return status;
 }
 
-nm_status nm_pool_detach(nm_live *range, int64_t seq, int64_t ns, nm_error *err)
+nm_status nm_pool_detach(nm_live *range, nm_error *err)
 {
     nm_heap *pool = range->owner;
     uint64_t taken_bytes;
-    nm_status status;
 
     if (pool == NULL)
         return NM_OK;
     set_covered(range, 0);
     pool->total.reserved_bytes = nm_subtract_saturated(pool->total.reserved_bytes, range->node.value - range->node.key);
-    status = nm_gaps_take(&pool->gaps, range->node.key, range->node.value, &taken_bytes, err);
-    return status == NM_OK ? nm_usage_touch(pool, seq, ns, err) : status;
+    nm_usage_touch(pool);
+    return nm_gaps_take(&pool->gaps, range->node.key, range->node.value, &taken_bytes, err);
 }
 
 /* A part takes its share of the range's covered bytes over. */
@@ -150,17 +150,18 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
     inherit(left, range, left_bytes);
     inherit(right, range, nm_subtract_saturated(free_bytes, left_bytes));
     pool->total.reserved_bytes = nm_subtract_saturated(pool->total.reserved_bytes, to - from);
+    nm_usage_touch(pool);
     return status;
 }
 
-nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, int64_t ns, nm_error *err)
+nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err)
 {
     range->is_touched = range->is_baseline;
     if (!is_segment)
         return NM_OK;
     range->row.is_segment = true;
     range->owner = range->heap->arena->pool;
-    return nm_pool_attach(range, seq, ns, err);
+    return nm_pool_attach(range, seq, err);
 }
 
 nm_status nm_pool_adopt(nm_heap *pool, nm_error *err)
@@ -173,19 +174,19 @@ nm_status nm_pool_adopt(nm_heap *pool, nm_error *err)
 
         if (range->row.is_segment && range->owner == NULL) {
             range->owner = pool;
-            status = nm_pool_attach(range, NM_NO_SEQ, NM_NO_TIME, err);
+            status = nm_pool_attach(range, NM_NO_SEQ, err);
         }
     }
     return status;
 }
 
 /* The block lies in `range`: makes it a segment where it is none yet. */
-static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, int64_t ns, nm_error *err)
+static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, nm_error *err)
 {
     if (range->owner == NULL) {
         range->row.is_segment = true;
         range->owner = block->heap;
-        return nm_pool_attach(range, seq, ns, err);
+        return nm_pool_attach(range, seq, err);
     }
     if (range->owner != block->heap && nm_tree_holding(&range->owner->blocks, block->node.key) == NULL)
         range->owner->has_foreign_block = true;
@@ -194,7 +195,7 @@ static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, 
 
 /* Finds the ranges under the block, which are next to each other, and whether one of them is touched for the first
  * time: *is_miss stays unknown when there is none. */
-static nm_status enter_ranges(nm_live *block, int64_t seq, int64_t ns, int64_t *is_miss, nm_error *err)
+static nm_status enter_ranges(nm_live *block, int64_t seq, int64_t *is_miss, nm_error *err)
 {
     nm_tree_node *node = nm_tree_holding(&block->heap->arena->ranges, block->node.key);
     nm_live *range = range_of(node);
@@ -207,7 +208,7 @@ static nm_status enter_ranges(nm_live *block, int64_t seq, int64_t ns, int64_t *
     while (status == NM_OK) {
         uint64_t end = range->node.value;
 
-        status = enter_range(range, block, seq, ns, err);
+        status = enter_range(range, block, seq, err);
         if (!range->is_touched)
             *is_miss = 1;
         range->is_touched = true;
@@ -249,10 +250,10 @@ nm_status nm_pool_block_returns(nm_live *block, nm_error *err)
     return cover(block, true, err);
 }
 
-nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, int64_t ns, nm_error *err)
+nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_error *err)
 {
     int64_t is_miss = NM_UNKNOWN_NUMBER;
-    nm_status status = enter_ranges(block, seq, ns, &is_miss, err);
+    nm_status status = enter_ranges(block, seq, &is_miss, err);
 
     if (block->row.block_bytes == 0)
         block->heap->has_unknown_block = true;

@@ -207,7 +207,9 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
         status = nm_pairing_expire(replay, event->time_ns, err);
     if (status == NM_OK && context.thread != NULL && event->kind != NM_EVENT_FREE_FAILED)
         status = nm_pairing_confirm(replay, context.thread, err);
-    return status == NM_OK ? take_other_event(replay, &context, err) : status;
+    if (status == NM_OK)
+        status = take_other_event(replay, &context, err);
+    return status == NM_OK ? nm_usage_flush(replay, &context, err) : status;
 }
 
 /* ---- The replay -------------------------------------------------------------------------------------------------- */

@@ -156,6 +156,9 @@ struct nm_heap {
     nm_site baseline_site;
     nm_site *sites;
     nm_usage usage;
+    nm_replay *replay;
+    bool is_changed; /* by this event: is in the replay's list */
+    nm_heap *next_changed;
 
     /* Pools and workspaces only. */
     nm_gaps gaps;
@@ -198,6 +201,7 @@ struct nm_replay {
     nm_device_group *first_group, **last_group;
     nm_place *oldest_idle, *newest_idle;
     size_t idle_count;
+    nm_heap *first_changed;
     nm_replaced *first_replaced, **last_replaced;
     nm_thread *recent_thread; /* the last one looked up, and the last heap */
     nm_heap *recent_heap;
@@ -280,8 +284,9 @@ void nm_usage_add(nm_live *live, int64_t seq, int64_t ns);                /* to 
 void nm_usage_subtract(nm_live *live);
 void nm_usage_peak_reserved(nm_heap *pool, int64_t seq); /* after reserved_bytes has grown */
 
-/* The event changed the heap: its timeline takes the state over. */
-nm_status nm_usage_touch(nm_heap *heap, int64_t seq, int64_t ns, nm_error *err);
+/* The event changes the heap. When all of it is done, the timelines of all changed heaps take their state over. */
+void nm_usage_touch(nm_heap *heap);
+nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_usage_finish(nm_replay *replay, nm_error *err); /* totals, peaks by stack, timeline, hits, devices */
 void nm_usage_free(nm_heap *heap);
 
@@ -300,15 +305,15 @@ void nm_gaps_free(nm_gaps *gaps);
 /* ---- pool.c ---- */
 
 /* A driver range appears: if it is a segment from birth, its pool takes it. */
-nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, int64_t ns, nm_error *err);
+nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err);
 
 /* Everything that a pool's block changes but the sums: its segments, misses, gaps. Before nm_usage_add. */
-nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, int64_t ns, nm_error *err);
+nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_error *err);
 nm_status nm_pool_block_ends(nm_live *block, nm_error *err);
 
 /* A segment becomes the pool's (again), or is lost to it. No effect on what is no segment. */
-nm_status nm_pool_attach(nm_live *range, int64_t seq, int64_t ns, nm_error *err);
-nm_status nm_pool_detach(nm_live *range, int64_t seq, int64_t ns, nm_error *err);
+nm_status nm_pool_attach(nm_live *range, int64_t seq, nm_error *err);
+nm_status nm_pool_detach(nm_live *range, nm_error *err);
 
 /* A range loses [from, to): `left` and `right` (NULL: nothing is left there) go on for it, owner and all. */
 nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left, nm_live *right, nm_error *err);

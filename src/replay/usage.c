@@ -155,23 +155,30 @@ static nm_status add_bucket(nm_heap *heap, int64_t seq, nm_error *err)
     return status;
 }
 
-nm_status nm_usage_touch(nm_heap *heap, int64_t seq, int64_t ns, nm_error *err)
+void nm_usage_touch(nm_heap *heap)
+{
+    if (heap->is_changed)
+        return;
+    heap->is_changed = true;
+    heap->next_changed = heap->replay->first_changed;
+    heap->replay->first_changed = heap;
+}
+
+/* The heap's state after an event goes into the last bucket, or into a new one. */
+static nm_status take_change(nm_heap *heap, int64_t seq, int64_t ns, nm_error *err)
 {
     nm_usage *usage = &heap->usage;
     nm_usage_bucket *last = usage->count == 0 ? NULL : &usage->buckets[usage->count - 1];
-    bool is_same_event = last != NULL && last->row.last_seq == seq && last->change_count > 0;
     nm_usage_row *row;
 
-    if (seq == NM_NO_SEQ)
-        return NM_OK;
-    if (last == NULL || (!is_same_event && last->change_count >= usage->changes_per_bucket)) {
+    if (last == NULL || last->change_count >= usage->changes_per_bucket) {
         nm_status status = add_bucket(heap, seq, err);
         if (status != NM_OK)
             return status;
         last = &usage->buckets[usage->count - 1];
     }
     row = &last->row;
-    last->change_count += !is_same_event;
+    last->change_count++;
     row->last_seq = seq;
     row->last_ns = ns;
     row->live_bytes = heap->total.live_bytes;
@@ -183,6 +190,21 @@ nm_status nm_usage_touch(nm_heap *heap, int64_t seq, int64_t ns, nm_error *err)
         row->max_ns = ns;
     }
     return NM_OK;
+}
+
+nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    while (replay->first_changed != NULL) {
+        nm_heap *heap = replay->first_changed;
+
+        replay->first_changed = heap->next_changed;
+        heap->is_changed = false;
+        if (status == NM_OK && context->seq != NM_NO_SEQ)
+            status = take_change(heap, context->seq, context->event->time_ns, err);
+    }
+    return status;
 }
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
