@@ -91,14 +91,11 @@ static nm_status cut(const nm_pickle *pickle, nm_error *err)
                    "the pickle is cut: it ends before its STOP");
 }
 
-/* Makes `len` bytes (at most BUFFER_BYTES) lie at buffer + at. */
-static nm_status need(nm_pickle *pickle, size_t len, nm_error *err)
+static nm_status refill(nm_pickle *pickle, size_t len, nm_error *err)
 {
-    if (len <= pickle->filled - pickle->at)
-        return NM_OK;
-
     size_t left = pickle->filled - pickle->at;
     size_t got;
+
     memmove(pickle->buffer, pickle->buffer + pickle->at, left);
     pickle->buffer_offset += pickle->at;
     pickle->at = 0;
@@ -108,6 +105,12 @@ static nm_status need(nm_pickle *pickle, size_t len, nm_error *err)
         return status;
     pickle->filled += got;
     return len <= pickle->filled ? NM_OK : cut(pickle, err);
+}
+
+/* Makes `len` bytes (at most BUFFER_BYTES) lie at buffer + at. */
+static inline nm_status need(nm_pickle *pickle, size_t len, nm_error *err)
+{
+    return len <= pickle->filled - pickle->at ? NM_OK : refill(pickle, len, err);
 }
 
 static nm_status skip(nm_pickle *pickle, uint64_t len, nm_error *err)
@@ -238,17 +241,24 @@ static nm_pickle_cell decode(const nm_pickle *pickle, uint32_t entry)
 
 /* ---- Stack ------------------------------------------------------------------------------------------------------- */
 
-static nm_status push(nm_pickle *pickle, nm_pickle_cell cell, nm_error *err)
+static nm_status grow_stack(nm_pickle *pickle, nm_error *err)
 {
     if (pickle->cells.count >= NM_PICKLE_STACK_MAX)
         return nm_fail(err, NM_ERR_LIMIT, pickle->op_offset, "nested too deep: more than %u values on the stack",
                        NM_PICKLE_STACK_MAX);
+    return nm_array_grow(&pickle->cells.items, &pickle->cells.capacity, pickle->cells.count + 1,
+                         sizeof *pickle->cells.items, err);
+}
 
-    nm_status status = nm_array_grow(&pickle->cells.items, &pickle->cells.capacity, pickle->cells.count + 1,
-                                     sizeof *pickle->cells.items, err);
-    if (status == NM_OK)
-        pickle->cells.items[pickle->cells.count++] = cell;
-    return status;
+static inline nm_status push(nm_pickle *pickle, nm_pickle_cell cell, nm_error *err)
+{
+    if (pickle->cells.count == pickle->cells.capacity) { /* capacities are powers of two, and so is the limit */
+        nm_status status = grow_stack(pickle, err);
+        if (status != NM_OK)
+            return status;
+    }
+    pickle->cells.items[pickle->cells.count++] = cell;
+    return NM_OK;
 }
 
 static nm_status push_tag(nm_pickle *pickle, nm_pickle_tag tag, int64_t integer, nm_error *err)
@@ -472,7 +482,7 @@ static nm_status pop_mark(nm_pickle *pickle, size_t *position, nm_error *err)
 
 static nm_status fill_from_mark(nm_pickle *pickle, bool is_dict, nm_error *err)
 {
-    size_t from;
+    size_t from = 0;
     nm_status status = pop_mark(pickle, &from, err);
 
     if (status != NM_OK)
@@ -728,7 +738,7 @@ static nm_status op_tuple3(nm_pickle *pickle, uint64_t argument, nm_error *err)
 
 static nm_status op_tuple(nm_pickle *pickle, uint64_t argument, nm_error *err)
 {
-    size_t from;
+    size_t from = 0;
     nm_status status = pop_mark(pickle, &from, err);
 
     (void)argument;
@@ -896,13 +906,14 @@ nm_status nm_pickle_step(nm_pickle *pickle, nm_error *err)
 
     uint8_t byte = pickle->buffer[pickle->at];
     const opcode *op = &opcodes[byte];
+    size_t argument_bytes = op->argument_bytes;
     if (op->run == NULL)
         return refuse(pickle, op, byte, err);
-    status = need(pickle, 1u + op->argument_bytes, err);
+    status = need(pickle, 1 + argument_bytes, err);
     if (status != NM_OK)
         return status;
-    for (size_t i = op->argument_bytes; i > 0; i--)
-        argument = argument << 8 | pickle->buffer[pickle->at + i];
+    for (const uint8_t *p = pickle->buffer + pickle->at + argument_bytes; argument_bytes > 0; argument_bytes--, p--)
+        argument = argument << 8 | *p;
     pickle->at += 1u + op->argument_bytes;
     return op->run(pickle, argument, err);
 }

@@ -372,8 +372,10 @@ static nm_status take_item(void *context, uint32_t role, const nm_pickle_cell *v
         return nm_fail(err, NM_ERR_LIMIT, nm_pickle_offset(reader->pickle), "a stack of more than %d frames",
                        NM_SNAPSHOT_FRAMES_MAX);
 
-    nm_status status = nm_array_grow(&reader->frames.items, &reader->frames.capacity, reader->frames.count + 1,
-                                     sizeof *reader->frames.items, err);
+    nm_status status = NM_OK;
+    if (reader->frames.count == reader->frames.capacity)
+        status = nm_array_grow(&reader->frames.items, &reader->frames.capacity, reader->frames.count + 1,
+                               sizeof *reader->frames.items, err);
     if (status == NM_OK)
         reader->frames.items[reader->frames.count++] = (uint32_t)value->integer;
     return status;
