@@ -8,7 +8,7 @@
 #include "record/modules.h"
 #include "record/writer.h"
 
-#define FRAME_WORDS 2 /* the caller's frame pointer, the return address */
+#define FRAME_BYTES (2 * sizeof(uintptr_t)) /* the caller's frame pointer, the return address */
 
 typedef struct nm_walk {
     unsigned depth;
@@ -17,7 +17,7 @@ typedef struct nm_walk {
 
 static inline bool is_on_stack(const nm_thread *thread, uintptr_t frame)
 {
-    return frame >= thread->stack_begin && frame + FRAME_WORDS * sizeof(uintptr_t) <= thread->stack_end;
+    return frame >= thread->stack_begin && frame < thread->stack_end && thread->stack_end - frame >= FRAME_BYTES;
 }
 
 /* The caller's frame, or 0: a frame lies above the one it was called from, aligned, inside the stack. */
@@ -25,8 +25,8 @@ static inline uintptr_t next_frame(const nm_thread *thread, uintptr_t frame)
 {
     uintptr_t next = ((const uintptr_t *)frame)[0];
 
-    if (next <= frame || next + FRAME_WORDS * sizeof(uintptr_t) > thread->stack_end ||
-        (next & (sizeof(uintptr_t) - 1)) != 0)
+    /* No sum: `next` may be any number at all. */
+    if (next <= frame || next > thread->stack_end - FRAME_BYTES || (next & (sizeof(uintptr_t) - 1)) != 0)
         return 0;
     return next;
 }
