@@ -727,6 +727,7 @@ START_TEST(what_goes_wrong_shows_in_the_exit_status)
                  {"--basis neither", 2},
                  {"--report /nowhere/file", 1},
                  {"--processes 2 --oom", 3},
+                 {"--threads 3 --device-count 3", 1},
                  {"--processes 2 --kill-self", 137}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
