@@ -19,7 +19,7 @@ typedef struct nm_name {
 
 static const nm_name names[] = {
 #define NAME(name, parameters) {#name, offsetof(nm_runtime, name)},
-    NM_HOOKED_FUNCTIONS(NAME) NM_USED_FUNCTIONS(NAME)
+    NM_HOOKED_FUNCTIONS(NAME) NM_USED_FUNCTIONS(NAME) NAME(dlclose, )
 #undef NAME
 };
 

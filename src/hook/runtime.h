@@ -49,7 +49,7 @@ NM_HOOKED_FUNCTIONS(NM_DECLARE_HOOK)
 /* The functions behind the hooks, NULL where the program has none. */
 typedef struct nm_runtime {
 #define NM_DECLARE_REAL(name, parameters) nm_acl_error(*name) parameters;
-    NM_HOOKED_FUNCTIONS(NM_DECLARE_REAL) NM_USED_FUNCTIONS(NM_DECLARE_REAL)
+    NM_HOOKED_FUNCTIONS(NM_DECLARE_REAL) NM_USED_FUNCTIONS(NM_DECLARE_REAL) int (*dlclose)(void *library);
 #undef NM_DECLARE_REAL
 } nm_runtime;
 

@@ -52,12 +52,22 @@ static _Atomic(nm_module_table *) current_table;
 static _Atomic uint64_t table_generation;
 static _Atomic uint32_t is_scanning;
 static _Atomic int64_t next_scan_ns, last_scan_ns;
+static _Atomic uint64_t change_count;
 static nm_module_table *retired; /* of the thread that scans */
 
 uint64_t nm_modules_generation(void)
 {
     /* relaxed: a thread that sees it late describes a stack by the older view, as if it had been a moment earlier. */
     return atomic_load_explicit(&table_generation, memory_order_relaxed);
+}
+
+void nm_modules_note_change(void)
+{
+    /* relaxed, all: whoever sees the new generation looks at its stacks again, and the times let it scan at once. */
+    atomic_fetch_add_explicit(&change_count, 1, memory_order_relaxed);
+    atomic_store_explicit(&next_scan_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&last_scan_ns, 0, memory_order_relaxed);
+    atomic_fetch_add_explicit(&table_generation, 1, memory_order_relaxed);
 }
 
 void nm_modules_forget_all(void)
@@ -272,11 +282,10 @@ static void free_unused_tables(void)
 
 static void replace_table(nm_module_table *old, nm_module_table *made)
 {
-    made->generation = nm_modules_generation() + 1;
+    /* relaxed: see nm_modules_generation. */
+    made->generation = atomic_fetch_add_explicit(&table_generation, 1, memory_order_relaxed) + 1;
     /* seq_cst: see is_in_use. */
     atomic_store_explicit(&current_table, made, memory_order_seq_cst);
-    /* relaxed: see nm_modules_generation. */
-    atomic_store_explicit(&table_generation, made->generation, memory_order_relaxed);
     if (old != NULL) {
         old->next_retired = retired;
         retired = old;
@@ -289,12 +298,15 @@ static void scan_blocked(void)
     nm_module_table *old =
         atomic_load_explicit(&current_table, memory_order_relaxed); /* relaxed: we alone replace it */
     int64_t begin_ns = nm_system_now_ns(), end_ns, pause_ns;
+    uint64_t change = atomic_load_explicit(&change_count, memory_order_relaxed);
     nm_module_table *made = make_table();
 
     if (made != NULL && old != NULL && is_same_table(old, made))
         free_table(made);
     else if (made != NULL)
         replace_table(old, made);
+    if (atomic_load_explicit(&change_count, memory_order_relaxed) != change)
+        return; /* what was read may be what was before: the next stack scans again */
     end_ns = nm_system_now_ns();
     pause_ns = (end_ns - begin_ns) * SCAN_SHARE;
     /* relaxed: times, for scans to come. */

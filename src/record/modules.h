@@ -26,6 +26,10 @@ unsigned nm_modules_check(nm_thread *thread, const uint64_t *addresses, unsigned
 /* Changes when a mapping of code changed: what was concluded from addresses before does not hold any more. */
 uint64_t nm_modules_generation(void);
 
+/* A library was unloaded: another one may lie in its place. Without this call it is noticed with the next new stack, at
+ * most a second late. */
+void nm_modules_note_change(void);
+
 /* Path of the file that holds `address`, into `path`; false when there is none or it does not fit. */
 bool nm_modules_path_of(uintptr_t address, char *path, size_t path_bytes);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "record/heap.h"
+#include "record/modules.h"
 #include "record/session.h"
 #include "record/stack.h"
 #include "record/thread.h"
@@ -211,6 +212,12 @@ void nm_record_run_mode(int64_t run_mode)
 {
     if (nm_state_thread() != NULL) /* relaxed: the drain reads it when it likes. */
         atomic_store_explicit(&nm_process_state.process->run_mode, run_mode, memory_order_relaxed);
+}
+
+void nm_record_unload(void)
+{
+    if (nm_state_is_recording())
+        nm_modules_note_change();
 }
 
 void nm_record_exit(int status)

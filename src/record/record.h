@@ -65,6 +65,9 @@ NM_RECORD_API void nm_record_sample(nm_ring_sample *event);
 NM_RECORD_API bool nm_record_is_run_mode_wanted(void);
 NM_RECORD_API void nm_record_run_mode(int64_t run_mode);
 
+/* A library was unloaded, so its addresses may come to mean something else. */
+NM_RECORD_API void nm_record_unload(void);
+
 /* The process is about to end by itself. */
 NM_RECORD_API void nm_record_exit(int status);
 
