@@ -158,9 +158,8 @@ static nm_status append(nm_drain *drain, nm_bytes block, uint32_t event_count, n
 static nm_status seal(nm_drain *drain, uint32_t flags, nm_error *err)
 {
     nm_bytes block;
-    bool is_any;
     uint32_t event_count = nm_trace_writer_event_count(drain->writer);
-    nm_status status = nm_gather_state_positions(&drain->gather, &is_any, err);
+    nm_status status = nm_gather_state_positions(&drain->gather, err);
 
     if (status == NM_OK)
         status = nm_trace_writer_seal(drain->writer, flags, &block, err);
@@ -182,13 +181,6 @@ static nm_status let_go(nm_drain *drain, bool is_last_try, nm_error *err)
         return nm_gather_say_discards(&drain->gather, err);
     nm_gather_written(&drain->gather);
     return NM_OK;
-}
-
-static void note_content(nm_drain *drain)
-{
-    if (!drain->has_content)
-        drain->content_since_ns = nm_clock_monotonic_ns();
-    drain->has_content = true;
 }
 
 /* Gives the writer what is older than the watermark, in as many blocks as it takes. */
@@ -249,16 +241,20 @@ static nm_status seal_if_due(nm_drain *drain, nm_error *err)
 {
     if (drain->output.is_stuck)
         return let_go(drain, false, err);
-    if (nm_gather_pressure(&drain->gather) >= PRESSURE_SEAL && drain->has_content)
+    if (!drain->gather.has_released && nm_trace_writer_event_count(drain->writer) == 0)
+        return NM_OK;
+    if (!drain->has_content)
+        drain->content_since_ns = nm_clock_monotonic_ns();
+    drain->has_content = true;
+    if (nm_gather_pressure(&drain->gather) >= PRESSURE_SEAL)
         return seal(drain, 0, err);
-    if (drain->has_content && nm_clock_monotonic_ns() - drain->content_since_ns >= BLOCK_AGE_NS)
+    if (nm_clock_monotonic_ns() - drain->content_since_ns >= BLOCK_AGE_NS)
         return seal(drain, 0, err);
     return NM_OK;
 }
 
 nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
 {
-    size_t process_count = drain->processes.count, ended_count = 0;
     bool is_busy = false;
 
     /* relaxed: a sign of life, nothing is read by it */
@@ -268,13 +264,11 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     if (status == NM_OK)
         status = nm_unify_take_names(&drain->gather.unify, err);
     if (status == NM_OK)
-        status = nm_processes_end(&drain->processes, &ended_count, err);
-    if (is_busy || ended_count > 0 || drain->processes.count != process_count)
-        note_content(drain);
+        status = nm_processes_end(&drain->processes, err);
     if (status == NM_OK)
         status = seal_if_due(drain, err);
 
-    drain->pause_ns = is_busy ? PAUSE_NS_MIN : drain->pause_ns * 2;
+    drain->pause_ns = is_busy || nm_gather_is_pending(&drain->gather) ? PAUSE_NS_MIN : drain->pause_ns * 2;
     if (drain->pause_ns > PAUSE_NS_MAX)
         drain->pause_ns = PAUSE_NS_MAX;
     *pause_ns = drain->pause_ns;
@@ -355,9 +349,11 @@ nm_status nm_drain_finish(nm_drain *drain, nm_error *err)
 void nm_drain_tell(const nm_drain *drain, nm_drain_report *report)
 {
     uint64_t stuck_events = drain->output.is_stuck ? drain->stuck_events : 0;
+    /* An end of a process that nobody will read; nothing else gets into a block behind one that is stuck. */
+    uint64_t unsealed_events = drain->output.is_stuck ? nm_trace_writer_event_count(drain->writer) : 0;
 
     *report = (nm_drain_report){
-        .event_count = drain->gather.event_count - stuck_events,
+        .event_count = drain->gather.event_count - stuck_events - unsealed_events,
         .dropped_count = drain->gather.dropped_count,
         .unwritten_count = drain->gather.discarded_events + stuck_events,
         .late_count = drain->gather.late_count,

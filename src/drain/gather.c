@@ -508,6 +508,7 @@ nm_status nm_gather_release(nm_gather *gather, uint64_t watermark, uint32_t even
             break;
         }
         ring->first++;
+        gather->has_released = true;
         status = release_item(gather, ring, &item, err);
         if (status == NM_OK)
             status = take_position(ring, &item, err);
@@ -522,20 +523,27 @@ nm_status nm_gather_release(nm_gather *gather, uint64_t watermark, uint32_t even
 
 /* ---- Blocks -------------------------------------------------------------------------------------------------------- */
 
-nm_status nm_gather_state_positions(nm_gather *gather, bool *is_any, nm_error *err)
+nm_status nm_gather_state_positions(nm_gather *gather, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    *is_any = false;
     for (size_t i = 0; i < gather->ring_count && status == NM_OK; i++) {
         nm_gather_ring *ring = gather->rings[i];
 
         for (size_t j = 0; j < ring->taken_count && status == NM_OK; j++)
             status = nm_trace_writer_position(gather->writer, ring->taken[j], err);
-        *is_any = *is_any || ring->taken_count > 0;
         ring->taken_count = 0;
     }
+    gather->has_released = false;
     return status;
+}
+
+bool nm_gather_is_pending(const nm_gather *gather)
+{
+    for (size_t i = 0; i < gather->ring_count; i++)
+        if (gather->rings[i]->first < gather->rings[i]->count)
+            return true;
+    return false;
 }
 
 static uint64_t first_kept_position(const nm_gather_ring *ring)

@@ -70,6 +70,8 @@ typedef struct nm_gather {
     nm_gather_ring **heap;  /* owned: rings with something to release, smallest first */
     size_t heap_count, heap_capacity;
 
+    bool has_released; /* since the last block was begun */
+
     uint64_t patience_ticks;   /* how long one thread is waited for */
     uint64_t margin_ticks;     /* NM_RING_MARGIN_NS */
     uint64_t last_ticks;       /* of the youngest event given to the writer */
@@ -104,8 +106,11 @@ nm_status nm_gather_look(nm_gather *gather, uint64_t *watermark, bool *is_busy, 
  * (then *is_full). */
 nm_status nm_gather_release(nm_gather *gather, uint64_t watermark, uint32_t event_max, bool *is_full, nm_error *err);
 
-/* States the positions of what was released since the last block; call it before sealing. *is_any: there were some. */
-nm_status nm_gather_state_positions(nm_gather *gather, bool *is_any, nm_error *err);
+/* States the positions of what was released since the last block; call it before sealing. */
+nm_status nm_gather_state_positions(nm_gather *gather, nm_error *err);
+
+/* Something was read that is not released yet. */
+bool nm_gather_is_pending(const nm_gather *gather);
 
 /* The block is in the file: its slots may be used again. */
 void nm_gather_written(nm_gather *gather);

@@ -338,12 +338,13 @@ static nm_status write_end(nm_processes *processes, nm_tracked *tracked, nm_erro
     event.time_ns = nm_clock_to_ns(gather->folder->session, ticks != 0 ? ticks : tracked->dead_ticks);
     if (status == NM_OK)
         status = nm_trace_writer_event(gather->writer, &event, err);
+    gather->event_count += status == NM_OK;
     tracked->is_ended = true;
     processes->dying_count--;
     return status;
 }
 
-nm_status nm_processes_end(nm_processes *processes, size_t *ended_count, nm_error *err)
+nm_status nm_processes_end(nm_processes *processes, nm_error *err)
 {
     nm_status status = NM_OK;
 
@@ -355,7 +356,6 @@ nm_status nm_processes_end(nm_processes *processes, size_t *ended_count, nm_erro
             !are_rings_empty(processes, tracked->number))
             continue;
         status = write_end(processes, tracked, err);
-        ++*ended_count;
     }
     return status;
 }
@@ -380,6 +380,7 @@ nm_status nm_processes_leave(nm_processes *processes, nm_error *err)
                                        nm_clock_ticks(processes->gather->folder->session->clock_kind));
         if (status == NM_OK)
             status = nm_trace_writer_event(processes->gather->writer, &event, err);
+        processes->gather->event_count += status == NM_OK;
         tracked->is_ended = true;
     }
     return status;

@@ -54,8 +54,8 @@ void nm_processes_mark_rings(nm_processes *processes);
 /* How a child of ours ended, as waitpid says. */
 void nm_processes_reaped(nm_processes *processes, int64_t pid, int wait_status);
 
-/* Writes the end of each process that has died and whose rings have been released; *ended_count grows by those. */
-nm_status nm_processes_end(nm_processes *processes, size_t *ended_count, nm_error *err);
+/* Writes the end of each process that has died and whose rings have been released. */
+nm_status nm_processes_end(nm_processes *processes, nm_error *err);
 
 /* The recording ends: what still runs is said to be running. */
 nm_status nm_processes_leave(nm_processes *processes, nm_error *err);

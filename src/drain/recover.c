@@ -219,8 +219,7 @@ static nm_status keep_old_processes(recovery_work *work, nm_error *err)
 static nm_status seal(recovery_work *work, uint32_t flags, nm_error *err)
 {
     nm_bytes block;
-    bool is_any;
-    nm_status status = nm_gather_state_positions(&work->gather, &is_any, err);
+    nm_status status = nm_gather_state_positions(&work->gather, err);
 
     if (status == NM_OK)
         status = nm_trace_writer_seal(work->writer, flags | NM_BLOCK_RECOVERED, &block, err);

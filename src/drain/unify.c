@@ -188,6 +188,9 @@ nm_status nm_unify_define_device(nm_unify *unify, uint64_t process, const nm_rin
                                  nm_error *err)
 {
     nm_definition definition = {.kind = NM_DEFINE_DEVICE};
+
+    if ((device->local_id & UINT32_MAX) == 0)
+        return NM_OK;
     nm_status status = find_device(unify, process, device->local_id, &definition.id, err);
 
     definition.device.process_id = process;
@@ -213,7 +216,7 @@ static nm_status define_bare_device(nm_unify *unify, uint64_t process, uint64_t 
 nm_status nm_unify_device(nm_unify *unify, uint64_t process, uint64_t local_id, uint64_t *id, nm_error *err)
 {
     *id = 0;
-    if (local_id == 0)
+    if ((local_id & UINT32_MAX) == 0)
         return NM_OK;
     if (nm_map_get(&unify->devices, (nm_key){process, local_id & UINT32_MAX}) == NULL) {
         nm_status status = define_bare_device(unify, process, local_id, err);
@@ -227,6 +230,9 @@ nm_status nm_unify_define_heap(nm_unify *unify, uint64_t process, const nm_ring_
                                nm_error *err)
 {
     nm_definition definition = {.kind = NM_DEFINE_HEAP};
+
+    if ((heap->local_id & 0xffff) == 0)
+        return NM_OK;
     nm_status status = find_heap(unify, process, heap->local_id & 0xffff, &definition.id, err);
 
     definition.heap.process_id = process;
@@ -459,6 +465,8 @@ nm_status nm_unify_define_stack(nm_unify *unify, uint64_t process, uint64_t thre
     nm_status status = NM_OK;
     uint64_t id = 0;
 
+    if (local_id == 0 || local_id > UINT32_MAX)
+        return NM_OK; /* nonsense: events name stacks with 32 bits */
     for (size_t i = depth; i > 0 && status == NM_OK; i--) {
         uint64_t frame_id = 0;
 

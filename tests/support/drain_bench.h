@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A session with a drain in the test's own process: what test_drain and test_recover set up and take down.
+ */
+#ifndef TESTS_SUPPORT_DRAIN_BENCH_H
+#define TESTS_SUPPORT_DRAIN_BENCH_H
+
+#include "drain/drain.h"
+#include "support/hand_ring.h"
+#include "support/trace_content.h"
+
+typedef struct drain_bench {
+    char folder_path[128], trace_path[160];
+    nm_folder folder;
+    int fd;
+    nm_drain *drain;
+    int warning_count;
+} drain_bench;
+
+void drain_bench_open(drain_bench *bench);
+void drain_bench_open_with(drain_bench *bench, const nm_namer *namer, bool ends_when_said);
+void drain_bench_close(drain_bench *bench);
+
+/* One pass, or so many passes as fit in that time. */
+void drain_bench_pass(drain_bench *bench);
+void drain_bench_run_ms(drain_bench *bench, int ms);
+
+/* Ends the recording and reads what has come out. */
+void drain_bench_finish(drain_bench *bench, trace_content *content);
+
+void sleep_ms(int ms);
+
+#endif
