@@ -73,6 +73,13 @@ void drain_bench_run_ms(drain_bench *bench, int ms)
     } while (nm_clock_monotonic_ns() < until_ns);
 }
 
+void drain_bench_run_until_written(drain_bench *bench, const hand_ring *ring)
+{
+    for (int i = 0; i < 1000 && atomic_load(&ring->ring->tail) < atomic_load(&ring->ring->head); i++)
+        drain_bench_run_ms(bench, 20);
+    ck_assert_uint_eq(atomic_load(&ring->ring->tail), atomic_load(&ring->ring->head));
+}
+
 void drain_bench_finish(drain_bench *bench, trace_content *content)
 {
     nm_error err = {0};

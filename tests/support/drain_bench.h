@@ -25,6 +25,9 @@ void drain_bench_close(drain_bench *bench);
 void drain_bench_pass(drain_bench *bench);
 void drain_bench_run_ms(drain_bench *bench, int ms);
 
+/* Passes until the ring's records all stand in the file. */
+void drain_bench_run_until_written(drain_bench *bench, const hand_ring *ring);
+
 /* Ends the recording and reads what has come out. */
 void drain_bench_finish(drain_bench *bench, trace_content *content);
 

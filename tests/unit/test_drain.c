@@ -538,7 +538,7 @@ START_TEST(a_disk_that_is_full_for_a_while_costs_counted_events_and_no_others)
     open_with_two_rings();
 
     hand_alloc(&first, 0, 0, 1, 1, 0);
-    drain_bench_run_ms(&bench, 600);
+    drain_bench_run_until_written(&bench, &first);
     nm_io.write = write_some;
     failing_writes = 1;
     hand_alloc(&first, 0, 0, 2, 1, 0);
@@ -578,7 +578,7 @@ START_TEST(a_disk_that_stays_full_leaves_whole_blocks_and_an_exact_report)
     open_with_two_rings();
 
     hand_alloc(&first, 0, 0, 1, 1, 0);
-    drain_bench_run_ms(&bench, 600);
+    drain_bench_run_until_written(&bench, &first);
     nm_io.write = write_some;
     failing_writes = 1000;
     hand_alloc(&first, 0, 0, 2, 1, 0);
