@@ -1,11 +1,18 @@
 # The flags that every target gets, and one function for each kind of target.
 
+# Programs that get recorded, and the stand-in that they run on: never instrumented, since a sanitizer's runtime wants to
+# be the first library of a program, and under npumem-record that is the hook.
+add_library(npumem_plain_flags INTERFACE)
+target_compile_features(npumem_plain_flags INTERFACE c_std_17)
+target_compile_definitions(npumem_plain_flags INTERFACE _GNU_SOURCE NPUMEM_PROJECT_VERSION="${PROJECT_VERSION}")
+target_include_directories(npumem_plain_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(npumem_plain_flags INTERFACE
+                       -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -fno-omit-frame-pointer
+                       $<$<BOOL:${NPUMEM_WERROR}>:-Werror>)
+
+# Everything else.
 add_library(npumem_flags INTERFACE)
-target_compile_features(npumem_flags INTERFACE c_std_17)
-target_compile_definitions(npumem_flags INTERFACE _GNU_SOURCE NPUMEM_PROJECT_VERSION="${PROJECT_VERSION}")
-target_include_directories(npumem_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
-target_compile_options(npumem_flags INTERFACE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-                                              -fno-omit-frame-pointer $<$<BOOL:${NPUMEM_WERROR}>:-Werror>)
+target_link_libraries(npumem_flags INTERFACE npumem_plain_flags)
 if(NPUMEM_SANITIZE)
   target_compile_options(npumem_flags INTERFACE -fsanitize=${NPUMEM_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(npumem_flags INTERFACE -fsanitize=${NPUMEM_SANITIZE})
