@@ -404,7 +404,7 @@ static nm_event block_event(const nm_snapshot_block *block)
                                                        : 0,
         .address = block->address,
         .block_bytes = block->size_bytes,
-        .requested_bytes = block->requested_bytes,
+        .requested_bytes = block->state == NM_SNAPSHOT_INACTIVE ? 0 : block->requested_bytes, /* idle: of its past */
         .stack_id = block->stack,
     };
 }
