@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Views by site against sums that are slow and obvious: random rows go into the store by hand, stay in plain arrays, and
+ * every view is worked out again from them by comparing everything with everything. NPUMEM_SEED repeats a run; it is
+ * printed.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "support/load_text.h"
+#include "support/run.h"
+
+#define ROUNDS    60
+#define ROWS      300
+#define HEAPS     5 /* numbers 1 to 5 */
+#define PROCESSES 2
+#define FRAMES    9
+#define STACKS    14
+#define LAST_SEQ  1000
+#define NO_SITE   (-1)
+
+static const nm_heap_level levels[HEAPS + 1] = {
+    0, NM_LEVEL_DRIVER, NM_LEVEL_POOL, NM_LEVEL_PINNED, NM_LEVEL_POOL, NM_LEVEL_DRIVER};
+static const int process_of_heap[HEAPS + 1] = {0, 1, 1, 1, 2, 2};
+
+/* Frames 1 to 5 are a program's; two of them are one place. 6 to 9 are plumbing. */
+static const struct {
+    const char *function, *file;
+    int line;
+} frames[FRAMES + 1] = {{0},
+                        {"f", "/s/a.c", 1},
+                        {"f", "/s/a.c", 2},
+                        {"g", "/s/b.c", 1},
+                        {"f", "/s/a.c", 1}, /* frame 1 again */
+                        {"h", NULL, 0},
+                        {"at::a", NULL, 0},
+                        {"c10::b", NULL, 0},
+                        {"std::c", NULL, 0},
+                        {"x", "/e/torch/nn/x.py", 3}};
+
+static struct {
+    int parent, frame;
+} stacks[STACKS + 1];
+
+static nm_allocation_row rows[ROWS];
+static nm_process_end end_kinds[PROCESSES + 1];
+static bool has_steps[PROCESSES + 1];
+static char folder[64], path[128];
+static nm_error err;
+static nm_store *store;
+
+static int pick(int below)
+{
+    return rand() % below;
+}
+
+/* ---- The model ---- */
+
+static bool is_plumbing(int frame)
+{
+    return frame >= 6;
+}
+
+/* Two frames are one place when function, file and line are the same: the smaller number stands for both. */
+static int same_place(int frame)
+{
+    return frame == 4 ? 1 : frame;
+}
+
+/* The frame that is the site of a stack; NO_SITE without a stack. */
+static int site_of(uint64_t stack)
+{
+    for (int at = (int)stack; at != 0; at = stacks[at].parent)
+        if (!is_plumbing(stacks[at].frame))
+            return same_place(stacks[at].frame);
+    return stack == 0 ? NO_SITE : same_place(stacks[stack].frame);
+}
+
+static bool is_outstanding(const nm_allocation_row *row)
+{
+    return row->end_kind == NM_END_NONE && row->alloc_seq != NM_NO_SEQ && !row->is_segment;
+}
+
+/* Does `other` count for the same site as `row` when growth is judged? */
+static bool grows_with(const nm_allocation_row *row, const nm_allocation_row *other)
+{
+    int site = site_of(row->stack_id);
+
+    if (!is_outstanding(other) || other->is_doubtful || other->heap_id != row->heap_id ||
+        site_of(other->stack_id) != site)
+        return false;
+    return (site != NO_SITE && !is_plumbing(site)) || other->size_bytes == row->size_bytes;
+}
+
+static bool is_growing(const nm_allocation_row *row)
+{
+    bool seen[32] = {false};
+    int64_t latest = 0;
+    int generations = 0;
+
+    for (int i = 0; i < ROWS; i++) {
+        if (!grows_with(row, &rows[i]))
+            continue;
+        generations += !seen[rows[i].generation];
+        seen[rows[i].generation] = true;
+        if (rows[i].alloc_seq > latest)
+            latest = rows[i].alloc_seq;
+    }
+    return generations >= 3 && 2 * latest >= LAST_SEQ;
+}
+
+static const char *verdict_of(const nm_allocation_row *row)
+{
+    nm_heap_level level = levels[row->heap_id];
+
+    if (!is_outstanding(row) || row->is_doubtful)
+        return NULL;
+    if (is_growing(row))
+        return "growing";
+    if ((level == NM_LEVEL_DRIVER || level == NM_LEVEL_PINNED) &&
+        end_kinds[process_of_heap[row->heap_id]] == NM_PROCESS_EXIT)
+        return "unreleased";
+    return NULL;
+}
+
+/* ---- Feeding ---- */
+
+static void define(nm_definition definition)
+{
+    const nm_sink *sink = nm_store_sink(store);
+
+    ck_assert_int_eq(sink->definition(sink->context, &definition, &err), NM_OK);
+}
+
+static uint64_t define_string(const char *text)
+{
+    static uint64_t count;
+
+    if (text == NULL)
+        return 0;
+    define((nm_definition){.kind = NM_DEFINE_STRING, .id = ++count, .string = {(const uint8_t *)text, strlen(text)}});
+    return count;
+}
+
+static void define_places(void)
+{
+    const nm_sink *sink = nm_store_sink(store);
+
+    for (int id = 1; id <= PROCESSES; id++) {
+        nm_process_end_row end = {.process_id = (uint64_t)id, .end_kind = end_kinds[id], .end_ns = NM_NO_TIME};
+
+        define((nm_definition){
+            .kind = NM_DEFINE_PROCESS, .id = (uint64_t)id, .process = {.pid = id, .rank = id, .begin_ns = NM_NO_TIME}});
+        ck_assert_int_eq(sink->process_end(sink->context, &end, &err), NM_OK);
+        if (has_steps[id]) {
+            nm_step_row step = {.step_id = (uint64_t)id, .process_id = (uint64_t)id, .end_seq = NM_NO_SEQ};
+
+            ck_assert_int_eq(sink->step(sink->context, &step, &err), NM_OK);
+        }
+    }
+    for (uint64_t id = 1; id <= HEAPS; id++)
+        define((nm_definition){.kind = NM_DEFINE_HEAP,
+                               .id = id,
+                               .heap = {.process_id = (uint64_t)process_of_heap[id], .level = (uint64_t)levels[id]}});
+    for (uint64_t id = 1; id <= FRAMES; id++) {
+        nm_definition frame = {.kind = NM_DEFINE_FRAME, .id = id};
+
+        frame.frame.function = define_string(frames[id].function);
+        frame.frame.file = define_string(frames[id].file);
+        frame.frame.line = (uint64_t)frames[id].line;
+        define(frame);
+    }
+    for (int id = 1; id <= STACKS; id++) {
+        stacks[id].parent = pick(id); /* 0 or one before */
+        stacks[id].frame = 1 + pick(FRAMES);
+        define((nm_definition){.kind = NM_DEFINE_STACK,
+                               .id = (uint64_t)id,
+                               .stack = {(uint64_t)stacks[id].parent, (uint64_t)stacks[id].frame}});
+    }
+}
+
+static nm_allocation_row random_row(uint64_t id)
+{
+    bool is_live = pick(3) == 0;
+    bool is_baseline = pick(12) == 0;
+    int64_t seq = pick(LAST_SEQ);
+
+    return (nm_allocation_row){
+        .allocation_id = id,
+        .heap_id = 1 + (uint64_t)pick(HEAPS),
+        .stack_id = is_baseline ? 0 : (uint64_t)pick(STACKS + 1),
+        .address = id * 4096,
+        .size_bytes = 1 + (uint64_t)pick(4),
+        .alloc_seq = is_baseline ? NM_NO_SEQ : seq,
+        .alloc_ns = NM_NO_TIME,
+        .free_requested_seq = NM_NO_SEQ,
+        .free_seq = is_live ? NM_NO_SEQ : LAST_SEQ,
+        .free_ns = NM_NO_TIME,
+        .end_kind = is_live ? NM_END_NONE : (nm_allocation_end)(1 + pick(4)),
+        .is_miss = NM_UNKNOWN_NUMBER,
+        .is_segment = pick(10) == 0,
+        .is_doubtful = is_live && pick(10) == 0,
+        .generation = is_live && !is_baseline ? seq * 20 / (LAST_SEQ + 1) : NM_UNKNOWN_NUMBER,
+    };
+}
+
+static void load_random(void)
+{
+    nm_store_options options = {.is_forced = true, .input_fd = -1};
+    nm_store_input input = load_whole_input(LAST_SEQ + 1);
+    const nm_sink *sink;
+
+    for (int id = 1; id <= PROCESSES; id++) {
+        end_kinds[id] = (nm_process_end)pick(3);
+        has_steps[id] = pick(2) == 1;
+    }
+    ck_assert_msg(nm_store_open(path, &options, &store, &err) == NM_OK, "%s", err.text);
+    define_places();
+    sink = nm_store_sink(store);
+    for (int i = 0; i < ROWS; i++) {
+        rows[i] = random_row((uint64_t)i + 1);
+        ck_assert_int_eq(sink->allocation(sink->context, &rows[i], &err), NM_OK);
+    }
+    ck_assert_msg(nm_store_finish(store, &input, &err) == NM_OK, "%s", err.text);
+    ck_assert_msg(nm_store_publish(store, &err) == NM_OK, "%s", err.text);
+    nm_store_close(store);
+}
+
+/* ---- Comparing ---- */
+
+static const char *label_of(int site)
+{
+    static char label[64];
+
+    if (site == NO_SITE)
+        return "(no stack)";
+    if (frames[site].file == NULL)
+        return frames[site].function;
+    snprintf(label, sizeof label, "%s:%d %s", strrchr(frames[site].file, '/') + 1, frames[site].line,
+             frames[site].function);
+    return label;
+}
+
+static void compare_outstanding(sqlite3 *db)
+{
+    int64_t count = 0, bytes = 0;
+
+    for (int i = 0; i < ROWS; i++) {
+        char sql[256];
+
+        count += is_outstanding(&rows[i]);
+        bytes += is_outstanding(&rows[i]) ? (int64_t)rows[i].size_bytes : 0;
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM outstanding WHERE allocation_id = %d AND site = '%s'", i + 1,
+                 label_of(site_of(rows[i].stack_id)));
+        ck_assert_msg(load_int(db, sql) == is_outstanding(&rows[i]), "%s", sql);
+    }
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM outstanding"), count);
+    ck_assert_int_eq(load_int(db, "SELECT coalesce(sum(size_bytes), 0) FROM outstanding_by_site"), bytes);
+}
+
+static void compare_leaks(sqlite3 *db)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < ROWS; i++) {
+        const char *verdict = verdict_of(&rows[i]);
+        char sql[256];
+
+        count += verdict != NULL;
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM leak WHERE allocation_id = %d AND verdict = '%s'", i + 1,
+                 verdict == NULL ? "" : verdict);
+        ck_assert_msg(load_int(db, sql) == (verdict != NULL), "%s", sql);
+    }
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM leak"), count);
+    ck_assert_int_eq(load_int(db, "SELECT coalesce(sum(leak_count), 0) FROM leak_by_site"), count);
+}
+
+typedef struct site_sum {
+    int64_t count, bytes, first, last, generations, first_generation, last_generation;
+    bool seen[32];
+} site_sum;
+
+static void add_row(site_sum *sum, const nm_allocation_row *row)
+{
+    if (sum->count == 0 || row->alloc_seq < sum->first)
+        sum->first = row->alloc_seq;
+    if (sum->count == 0 || row->alloc_seq > sum->last)
+        sum->last = row->alloc_seq;
+    if (sum->count == 0 || row->generation < sum->first_generation)
+        sum->first_generation = row->generation;
+    if (sum->count == 0 || row->generation > sum->last_generation)
+        sum->last_generation = row->generation;
+    sum->count++;
+    sum->bytes += (int64_t)row->size_bytes;
+    sum->generations += !sum->seen[row->generation];
+    sum->seen[row->generation] = true;
+}
+
+/* One heap, one site, and of leaks one verdict (NULL: outstanding). */
+static site_sum sum_site(uint64_t heap, int site, const char *verdict)
+{
+    site_sum sum = {0};
+
+    for (int i = 0; i < ROWS; i++) {
+        const char *own = verdict_of(&rows[i]);
+
+        if (rows[i].heap_id != heap || site_of(rows[i].stack_id) != site || !is_outstanding(&rows[i]))
+            continue;
+        if (verdict == NULL || (own != NULL && strcmp(own, verdict) == 0))
+            add_row(&sum, &rows[i]);
+    }
+    return sum;
+}
+
+static void compare_site(sqlite3 *db, uint64_t heap, int site)
+{
+    static const char *const verdicts[] = {"growing", "unreleased"};
+    int process = process_of_heap[heap];
+    site_sum sum = sum_site(heap, site, NULL);
+    char sql[600], per_step[32];
+
+    /* Heaps have no names here; process and level tell them apart. */
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM outstanding_by_site AS v JOIN heap_place AS p ON p.pid = v.pid AND p.level = v.level"
+             " WHERE p.heap_id = %" PRIu64 " AND v.site = '%s' AND allocation_count = %" PRId64
+             " AND size_bytes = %" PRId64 " AND first_seq = %" PRId64 " AND last_seq = %" PRId64
+             " AND generation_count = %" PRId64,
+             heap, label_of(site), sum.count, sum.bytes, sum.first, sum.last, sum.generations);
+    ck_assert_msg(load_int(db, sql) == (sum.count > 0), "%s", sql);
+    for (int v = 0; v < 2; v++) {
+        sum = sum_site(heap, site, verdicts[v]);
+        snprintf(per_step, sizeof per_step, "%" PRId64,
+                 sum.count == 0 ? 0 : sum.bytes / (sum.last_generation - sum.first_generation + 1));
+        snprintf(sql, sizeof sql,
+                 "SELECT count(*) FROM leak_by_site AS v JOIN heap_place AS p ON p.pid = v.pid AND p.level = v.level"
+                 " WHERE p.heap_id = %" PRIu64 " AND v.site = '%s' AND verdict = '%s' AND leak_count = %" PRId64
+                 " AND leak_bytes = %" PRId64 " AND first_seq = %" PRId64 " AND last_seq = %" PRId64
+                 " AND generation_count = %" PRId64 " AND bytes_per_step IS %s",
+                 heap, label_of(site), verdicts[v], sum.count, sum.bytes, sum.first, sum.last, sum.generations,
+                 has_steps[process] ? per_step : "NULL");
+        ck_assert_msg(load_int(db, sql) == (sum.count > 0), "%s", sql);
+    }
+}
+
+START_TEST(views_by_site_equal_slow_sums)
+{
+    const char *given = getenv("NPUMEM_SEED");
+    unsigned seed = given != NULL ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
+
+    printf("NPUMEM_SEED=%u\n", seed);
+    srand(seed);
+    run_make_folder(folder);
+    snprintf(path, sizeof path, "%s/run.db", folder);
+    for (int round = 0; round < ROUNDS; round++) {
+        load_random();
+        sqlite3 *db = load_open(path);
+
+        compare_outstanding(db);
+        compare_leaks(db);
+        for (uint64_t heap = 1; heap <= HEAPS; heap++)
+            for (int site = NO_SITE; site <= FRAMES; site++)
+                if (site != 0 && site != 4)
+                    compare_site(db, heap, site);
+        sqlite3_close(db);
+    }
+    run_remove_folder(folder);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("views against slow sums");
+    TCase *tcase = tcase_create("oracle");
+
+    tcase_set_timeout(tcase, 300);
+    tcase_add_test(tcase, views_by_site_equal_slow_sums);
+    suite_add_tcase(suite, tcase);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cells as RFC 4180 wants them and as a spreadsheet can bear them, and what is on the disk before, during and after.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/csv.h"
+#include "store/schema.h"
+#include "support/run.h"
+
+static sqlite3 *db;
+static nm_error err;
+static char folder[64];
+static char out[128];
+
+static void set_up(void)
+{
+    run_make_folder(folder);
+    snprintf(out, sizeof out, "%s/out", folder);
+    ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
+    ck_assert_int_eq(nm_schema_apply(db, NM_SCHEMA_TABLES, &err), NM_OK);
+    ck_assert_int_eq(nm_schema_apply(db, NM_SCHEMA_VIEWS, &err), NM_OK);
+}
+
+static void tear_down(void)
+{
+    sqlite3_close(db);
+    run_remove_folder(folder);
+}
+
+static void assert_csv(const char *sql, bool has_bom, const char *expected)
+{
+    sqlite3_stmt *statement = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
+    ck_assert_int_eq(nm_csv_write(statement, has_bom, file, &err), NM_OK);
+    fclose(file);
+    ck_assert_str_eq(text, expected);
+    free(text);
+    sqlite3_finalize(statement);
+}
+
+START_TEST(null_is_an_empty_cell_and_an_empty_text_is_not)
+{
+    assert_csv("SELECT NULL AS a, '' AS b, 1 AS c", false, "\"a\",\"b\",\"c\"\r\n,\"\",1\r\n");
+}
+END_TEST
+
+START_TEST(numbers_are_numbers)
+{
+    assert_csv("SELECT -9223372036854775807 - 1 AS a, 0.5 AS b, -3 AS c", false,
+               "\"a\",\"b\",\"c\"\r\n-9223372036854775808,0.5,-3\r\n");
+}
+END_TEST
+
+START_TEST(quotes_commas_and_newlines_are_kept)
+{
+    assert_csv("SELECT 'say \"hi\"' AS a, 'x,y' AS b, 'l1' || char(10) || 'l2' AS c", false,
+               "\"a\",\"b\",\"c\"\r\n\"say \"\"hi\"\"\",\"x,y\",\"l1\nl2\"\r\n");
+}
+END_TEST
+
+START_TEST(what_looks_like_a_formula_is_defused)
+{
+    static const char *const heads[] = {"'='", "'+'", "'-'", "'@'", "char(9)", "char(13)"};
+    static const char firsts[] = "=+-@\t\r";
+
+    for (size_t index = 0; index < 6; index++) {
+        char sql[64], expected[64];
+
+        snprintf(sql, sizeof sql, "SELECT %s || '1' AS a", heads[index]);
+        snprintf(expected, sizeof expected, "\"a\"\r\n\"'%c1\"\r\n", firsts[index]);
+        assert_csv(sql, false, expected);
+    }
+    assert_csv("SELECT 'a=1' AS a", false, "\"a\"\r\n\"a=1\"\r\n");
+}
+END_TEST
+
+START_TEST(a_byte_order_mark_comes_first_on_request)
+{
+    assert_csv("SELECT 1 AS a", true, "\xef\xbb\xbf\"a\"\r\n1\r\n");
+}
+END_TEST
+
+START_TEST(a_full_file_is_an_error)
+{
+    sqlite3_stmt *statement = NULL;
+    FILE *file = fopen("/dev/full", "w");
+
+    if (file == NULL)
+        return;
+    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT a.name FROM sqlite_master AS a, copy_kind", -1, &statement, NULL),
+                     SQLITE_OK);
+    setvbuf(file, NULL, _IONBF, 0);
+    ck_assert_int_eq(nm_csv_write(statement, false, file, &err), NM_ERR_IO);
+    sqlite3_finalize(statement);
+    fclose(file);
+}
+END_TEST
+
+static nm_status export(bool is_forced)
+{
+    nm_csv_options options = {.is_forced = is_forced};
+    nm_csv *csv = NULL;
+    nm_status status = nm_csv_open(out, &options, &csv, &err);
+
+    if (status == NM_OK)
+        status = nm_csv_write_views(csv, db, &err);
+    if (status == NM_OK)
+        status = nm_csv_publish(csv, &err);
+    nm_csv_close(csv);
+    return status;
+}
+
+static int64_t view_count(void)
+{
+    sqlite3_stmt *row = NULL;
+
+    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT count(*) FROM sqlite_master WHERE type = 'view'", -1, &row, NULL),
+                     SQLITE_OK);
+    ck_assert_int_eq(sqlite3_step(row), SQLITE_ROW);
+    int64_t count = sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    return count;
+}
+
+static long count_in_shell(const char *command)
+{
+    char line[256];
+    snprintf(line, sizeof line, command, folder);
+    nm_run run = run_shell(line, 10);
+    long count = strtol(run_out(&run), NULL, 10);
+
+    run_free(&run);
+    return count;
+}
+
+START_TEST(each_view_becomes_a_file_of_its_name)
+{
+    char path[192];
+
+    ck_assert_msg(export(false) == NM_OK, "%s", err.text);
+    ck_assert_int_eq(count_in_shell("ls %s/out/*.csv | wc -l"), view_count());
+    ck_assert_int_eq(count_in_shell("ls -A %s | wc -l"), 1);
+    snprintf(path, sizeof path, "%s/leak.csv", out);
+    ck_assert_int_eq(access(path, R_OK), 0);
+}
+END_TEST
+
+START_TEST(files_that_exist_are_kept_without_force)
+{
+    char path[192];
+
+    snprintf(path, sizeof path, "%s/leak.csv", out);
+    ck_assert_int_eq(mkdir(out, 0755), 0);
+    ck_assert_msg(export(false) == NM_OK, "an empty folder is fine: %s", err.text);
+    ck_assert_int_eq(export(false), NM_ERR_EXISTS);
+    ck_assert_int_eq(truncate(path, 0), 0);
+    ck_assert_int_eq(export(true), NM_OK);
+    ck_assert_int_eq(count_in_shell("wc -c <%s/out/leak.csv") > 0, 1);
+    ck_assert_int_eq(count_in_shell("ls -A %s | wc -l"), 1);
+}
+END_TEST
+
+START_TEST(a_file_in_the_place_of_the_folder_is_refused)
+{
+    FILE *file = fopen(out, "w");
+
+    fclose(file);
+    ck_assert_int_eq(export(true), NM_ERR_EXISTS);
+}
+END_TEST
+
+START_TEST(nothing_is_left_without_publish)
+{
+    nm_csv_options options = {0};
+    nm_csv *csv = NULL;
+
+    ck_assert_int_eq(nm_csv_open(out, &options, &csv, &err), NM_OK);
+    ck_assert_int_eq(nm_csv_write_views(csv, db, &err), NM_OK);
+    nm_csv_close(csv);
+    ck_assert_int_eq(count_in_shell("ls -A %s | wc -l"), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("csv");
+    TCase *tcase = tcase_create("csv");
+
+    tcase_set_timeout(tcase, 60);
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, null_is_an_empty_cell_and_an_empty_text_is_not);
+    tcase_add_test(tcase, numbers_are_numbers);
+    tcase_add_test(tcase, quotes_commas_and_newlines_are_kept);
+    tcase_add_test(tcase, what_looks_like_a_formula_is_defused);
+    tcase_add_test(tcase, a_byte_order_mark_comes_first_on_request);
+    tcase_add_test(tcase, a_full_file_is_an_error);
+    tcase_add_test(tcase, each_view_becomes_a_file_of_its_name);
+    tcase_add_test(tcase, files_that_exist_are_kept_without_force);
+    tcase_add_test(tcase, a_file_in_the_place_of_the_folder_is_refused);
+    tcase_add_test(tcase, nothing_is_left_without_publish);
+    suite_add_tcase(suite, tcase);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a user sees, line by line, for traces small enough to know every number; and its size for large ones.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "store/human.h"
+#include "store/summary.h"
+#include "support/load_text.h"
+#include "support/run.h"
+
+static char folder[64];
+static char path[128];
+static nm_error err;
+
+static void set_up(void)
+{
+    run_make_folder(folder);
+    snprintf(path, sizeof path, "%s/run.db", folder);
+}
+
+static void tear_down(void)
+{
+    run_remove_folder(folder);
+}
+
+/* The summary of a text trace; owned by the caller. */
+static char *summarise(const char *text, const nm_store_input *input, const char *csv_folder)
+{
+    nm_summary_names names = {.database_path = "run.db", .csv_folder = csv_folder};
+    char *summary = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&summary, &length);
+
+    load_text(text, input, path);
+    sqlite3 *db = load_open(path);
+    ck_assert_msg(nm_summary_write(db, &names, file, &err) == NM_OK, "%s", err.text);
+    fclose(file);
+    sqlite3_close(db);
+    return summary;
+}
+
+static size_t line_count(const char *text)
+{
+    size_t count = 0;
+
+    for (; *text != 0; text++)
+        count += *text == '\n';
+    return count;
+}
+
+#define LEAKY                                                                                                          \
+    "process 1 pid=100 host=h1\n"                                                                                      \
+    "device 1 process=1 ordinal=0 kind=npu capacity=8388608\n"                                                         \
+    "heap 1 process=1 device=1 level=driver basis=block name=memory\n"                                                 \
+    "heap 2 process=1 device=1 level=pool basis=block name=\"caching pool\"\n"                                         \
+    "thread 1 process=1 tid=100 name=main\n"                                                                           \
+    "stack 1: model.py:10:weights < main.py:1:main\n"                                                                  \
+    "stack 2: data.py:41:collate < main.py:2:main\n"                                                                   \
+    "@0 alloc heap=1 address=0x1000000 block=4194304 thread=1 stack=1\n"                                               \
+    "@1000000000 alloc heap=2 address=0x1000000 requested=1048576 block=1048576 thread=1 stack=1\n"                    \
+    "@2000000000 step number=1 thread=1\n"                                                                             \
+    "@3000000000 alloc heap=2 address=0x1100000 requested=524288 block=524288 thread=1 stack=2\n"                      \
+    "@4000000000 step number=2 thread=1\n"                                                                             \
+    "@5000000000 alloc heap=2 address=0x1180000 requested=524288 block=524288 thread=1 stack=2\n"                      \
+    "@6000000000 step number=3 thread=1\n"                                                                             \
+    "@7000000000 alloc heap=2 address=0x1200000 requested=524288 block=524288 thread=1 stack=2\n"                      \
+    "@8000000000 alloc heap=2 address=0x1280000 requested=524288 block=524288 thread=1 stack=1\n"                      \
+    "@9000000000 free heap=2 address=0x1280000 thread=1\n"
+
+START_TEST(a_leak_is_told_as_a_person_would)
+{
+    nm_store_input input = load_whole_input(10);
+    char *summary = summarise(LEAKY, &input, NULL);
+
+    ck_assert_str_eq(
+        summary, "run.db  from run.zst: 1 process, 1 NPU, 10 events, 0 dropped, complete\n"
+                 "\n"
+                 "NPU 0   caching pool      peak 3.0 MiB at 8.0 s, reserved 4.0 MiB of 8.0 MiB\n"
+                 "           1.5 MiB  50 %  data.py:41 collate                              3 live\n"
+                 "           1.5 MiB  50 %  model.py:10 weights                             2 live\n"
+                 "        leaks             3 allocations, 1.5 MiB\n"
+                 "           1.5 MiB        data.py:41 collate                      3 x 512 KiB, one a step, growing\n"
+                 "        fragmentation     25 % of reserved unused at peak, 1.0 MiB stuck\n"
+                 "        pool hit rate     80 %  1 miss of 5, last at 1.0 s\n"
+                 "\n"
+                 "sqlite3 run.db '.schema leak'      npumem-ingest --csv DIR: one CSV file per view\n");
+    free(summary);
+}
+END_TEST
+
+START_TEST(loss_stands_in_the_first_line)
+{
+    nm_store_input input = load_whole_input(10);
+    char *summary;
+
+    input.is_complete = false;
+    input.events_seen = 1244;
+    input.events_dropped = 1234;
+    input.bytes_cut = 2048;
+    summary = summarise(LEAKY, &input, "out");
+    ck_assert_ptr_nonnull(strstr(summary, ": 1 process, 1 NPU, 10 events, 1,234 dropped, 2.0 KiB cut, NOT COMPLETE\n"));
+    ck_assert_ptr_nonnull(strstr(summary, "CSV files: out\n"));
+    free(summary);
+}
+END_TEST
+
+START_TEST(missing_stacks_are_said)
+{
+    static const char none[] = "process 1 pid=1\n"
+                               "device 1 process=1 ordinal=3 kind=npu\n"
+                               "heap 1 process=1 device=1 level=driver basis=block name=memory\n"
+                               "thread 1 process=1 tid=1\n"
+                               "@- alloc heap=1 address=0x1000 block=100 thread=1\n";
+    static const char caller[] = "process 1 pid=1\n"
+                                 "device 1 process=1 ordinal=3 kind=npu\n"
+                                 "heap 1 process=1 device=1 level=driver basis=block name=memory\n"
+                                 "thread 1 process=1 tid=1\n"
+                                 "stack 1: a.c:1:f\n"
+                                 "@- alloc heap=1 address=0x1000 block=100 thread=1 stack=1\n";
+    nm_store_input input = load_whole_input(1);
+    char *summary = summarise(none, &input, NULL);
+
+    ck_assert_ptr_nonnull(strstr(summary, "No stacks were recorded"));
+    ck_assert_ptr_nonnull(strstr(summary, "NPU 3   memory            peak 100 B at event 0\n"));
+    free(summary);
+    summary = summarise(caller, &input, NULL);
+    ck_assert_ptr_nonnull(strstr(summary, "Stacks hold the caller alone"));
+    free(summary);
+}
+END_TEST
+
+START_TEST(an_empty_trace_has_a_summary)
+{
+    nm_store_input input = load_whole_input(0);
+    char *summary;
+
+    input.first_seq = input.last_seq = NM_NO_SEQ;
+    summary = summarise("# nothing\n", &input, NULL);
+    ck_assert_ptr_nonnull(strstr(summary, ": 0 processes, 0 devices, 0 events, 0 dropped, complete\n"));
+    ck_assert_ptr_nonnull(strstr(summary, "No memory was allocated.\n"));
+    free(summary);
+}
+END_TEST
+
+START_TEST(failures_and_misuse_have_a_line)
+{
+    static const char text[] =
+        "process 1 pid=1\n"
+        "device 1 process=1 ordinal=0 kind=npu\n"
+        "heap 1 process=1 device=1 level=driver basis=block name=memory\n"
+        "thread 1 process=1 tid=1\n"
+        "stack 1: a.c:1:f < a.c:2:main\n"
+        "@0 alloc heap=1 address=0x1000 block=100 thread=1 stack=1\n"
+        "@5 alloc_failed heap=1 requested=3145728 thread=1 stack=1 error=207001 free=1000 total=5000\n"
+        "@6 free address=0x1000 detail=device thread=1\n"
+        "@7 free address=0x1000 detail=device thread=1\n"
+        "@8 free address=0x1000 detail=device thread=1\n";
+    nm_store_input input = load_whole_input(5);
+    char *summary = summarise(text, &input, NULL);
+
+    ck_assert_ptr_nonnull(strstr(
+        summary, "1 failed allocation, the first of 3.0 MiB at 0.0 ms: error 207001, for lack of capacity, a.c:1 f\n"));
+    ck_assert_ptr_nonnull(strstr(summary, "Misuse: 2 double free (view misuse)\n"));
+    free(summary);
+}
+END_TEST
+
+static void add_text(nm_buffer *text, const char *format, int a, int b, int c)
+{
+    char line[256];
+
+    snprintf(line, sizeof line, format, a, b, c);
+    ck_assert_int_eq(nm_buffer_append(text, line, strlen(line), NULL), NM_OK);
+}
+
+/* `processes` processes with `heaps` pools each; the peak of process p is (p + 1) KiB in each. */
+static char *summarise_many(int processes, int heaps)
+{
+    nm_buffer text = {0};
+    char *summary;
+    int events = 0;
+
+    for (int p = 1; p <= processes; p++) {
+        add_text(&text, "process %d pid=%d host=h rank=%d\n", p, 1000 + p, p - 1);
+        add_text(&text, "thread %d process=%d tid=%d\n", p, p, 1000 + p);
+        add_text(&text, "device %d process=%d ordinal=0 physical=%d kind=npu\n", p, p, p - 1);
+        for (int h = 0; h < heaps; h++) {
+            add_text(&text, "heap %d process=%d device=%d level=pool basis=block name=pool\n", p * 100 + h, p, p);
+            for (int stack = 0; stack < 9; stack++, events++) {
+                add_text(&text, "stack %d: f.c:%d:f < f.c:%d:main\n", 1 + stack, 1 + stack, 99);
+                add_text(&text, "@- alloc heap=%d address=%d block=1 thread=1 stack=%d\n", p * 100 + h,
+                         (p * 100 + h) * 65536 + stack, 1 + stack);
+            }
+            add_text(&text, "@- alloc heap=%d address=%d block=%d thread=1\n", p * 100 + h,
+                     (p * 100 + h) * 65536 + 4096, (p + 1) * 1024 - 9);
+            events++;
+        }
+    }
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    nm_store_input input = load_whole_input((uint64_t)events);
+    summary = summarise((const char *)text.data, &input, NULL);
+    nm_buffer_free(&text);
+    return summary;
+}
+
+START_TEST(any_number_of_heaps_fits_one_screen)
+{
+    static const int shapes[][2] = {{1, 1}, {1, 2}, {1, 3}, {1, 4}, {1, 40}, {2, 1}, {8, 1}, {8, 5}, {9, 1}, {64, 2}};
+
+    for (size_t index = 0; index < sizeof shapes / sizeof shapes[0]; index++) {
+        char *summary = summarise_many(shapes[index][0], shapes[index][1]);
+
+        ck_assert_msg(line_count(summary) <= NM_SUMMARY_LINES_MAX, "%d processes, %d heaps: %zu lines\n%s",
+                      shapes[index][0], shapes[index][1], line_count(summary), summary);
+        free(summary);
+    }
+}
+END_TEST
+
+START_TEST(many_processes_are_told_by_minimum_median_and_maximum)
+{
+    char *summary = summarise_many(9, 1); /* peaks of 2 to 10 KiB; the median is 6 */
+
+    ck_assert_ptr_nonnull(strstr(summary, "  over processes         min     median        max\n"));
+    ck_assert_ptr_nonnull(strstr(summary,
+                                 "  pool peak          2.0 KiB    6.0 KiB   10.0 KiB   far off: rank 0 2.0 KiB, "
+                                 "rank 8 10.0 KiB, rank 1 3.0 KiB, rank 7 9.0 KiB\n"));
+    free(summary);
+}
+END_TEST
+
+START_TEST(numbers_are_short_and_exact_enough)
+{
+    char out[NM_HUMAN_BYTES];
+
+    ck_assert_str_eq(nm_human_bytes(out, 0), "0 B");
+    ck_assert_str_eq(nm_human_bytes(out, 999), "999 B");
+    ck_assert_str_eq(nm_human_bytes(out, 1000), "1.0 KiB");
+    ck_assert_str_eq(nm_human_bytes(out, 1536), "1.5 KiB");
+    ck_assert_str_eq(nm_human_bytes(out, 125829120), "120 MiB");
+    ck_assert_str_eq(nm_human_bytes(out, 29420433408), "27.4 GiB");
+    ck_assert_str_eq(nm_human_bytes(out, INT64_MAX), "8.0 EiB");
+    ck_assert_str_eq(nm_human_count(out, 0), "0");
+    ck_assert_str_eq(nm_human_count(out, 999), "999");
+    ck_assert_str_eq(nm_human_count(out, 412880), "412,880");
+    ck_assert_str_eq(nm_human_count(out, -1234), "-1,234");
+    ck_assert_str_eq(nm_human_count(out, INT64_MIN), "-9,223,372,036,854,775,808");
+    ck_assert_str_eq(nm_human_percent(out, 0.058), "5.8 %");
+    ck_assert_str_eq(nm_human_percent(out, 0.44), "44 %");
+    ck_assert_str_eq(nm_human_percent(out, 0.9845), "98.5 %");
+    ck_assert_str_eq(nm_human_percent(out, 1), "100 %");
+    ck_assert_str_eq(nm_human_time(out, 12000000), "12.0 ms");
+    ck_assert_str_eq(nm_human_time(out, 81300000000), "81.3 s");
+    ck_assert_str_eq(nm_human_time(out, 9000000000000), "2.5 h");
+}
+END_TEST
+
+START_TEST(text_is_cut_and_made_safe)
+{
+    char out[64];
+
+    ck_assert_str_eq(nm_human_text(out, sizeof out, "short", 10), "short");
+    ck_assert_str_eq(nm_human_text(out, sizeof out, "exactly 10", 10), "exactly 10");
+    ck_assert_str_eq(nm_human_text(out, sizeof out, "eleven char", 10), "eleven ...");
+    ck_assert_str_eq(nm_human_text(out, sizeof out, "a\033[31mb\nc", 20), "a?[31mb?c");
+    ck_assert_str_eq(nm_human_text(out, sizeof out, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 4), "\xc3\xa9...");
+    ck_assert_str_eq(nm_human_text(out, sizeof out, NULL, 4), "");
+    ck_assert_str_eq(nm_human_text(out, 8, "0123456789", 20), "0123...");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("summary");
+    TCase *tcase = tcase_create("summary");
+
+    tcase_set_timeout(tcase, 60);
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, a_leak_is_told_as_a_person_would);
+    tcase_add_test(tcase, loss_stands_in_the_first_line);
+    tcase_add_test(tcase, missing_stacks_are_said);
+    tcase_add_test(tcase, an_empty_trace_has_a_summary);
+    tcase_add_test(tcase, failures_and_misuse_have_a_line);
+    tcase_add_test(tcase, any_number_of_heaps_fits_one_screen);
+    tcase_add_test(tcase, many_processes_are_told_by_minimum_median_and_maximum);
+    tcase_add_test(tcase, numbers_are_short_and_exact_enough);
+    tcase_add_test(tcase, text_is_cut_and_made_safe);
+    suite_add_tcase(suite, tcase);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
