@@ -137,8 +137,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("golden values through views");
-    TCase *tcase = tcase_create("golden");
     const char *samples_folder = getenv("NPUMEM_SAMPLES_DIR");
     char file[512];
 
@@ -147,6 +145,9 @@ int main(void)
         printf("no samples here\n");
         return SKIPPED;
     }
+
+    Suite *suite = suite_create("golden values through views");
+    TCase *tcase = tcase_create("golden");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, views_give_the_golden_values);
     tcase_add_test(tcase, shares_of_the_peak_sum_to_one);

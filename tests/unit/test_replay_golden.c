@@ -153,17 +153,19 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("replay_golden");
-    TCase *tests = tcase_create("golden");
-    SRunner *runner = srunner_create(suite);
+    Suite *suite;
+    TCase *tests;
+    SRunner *runner;
     int failed;
 
     samples_dir = getenv("NPUMEM_SAMPLES_DIR");
     if (samples_dir == NULL || samples_dir[0] == '\0') {
         printf("skipped: NPUMEM_SAMPLES_DIR does not name the folder with the samples\n");
-        srunner_free(runner);
         return EXIT_SKIPPED;
     }
+    suite = suite_create("replay_golden");
+    tests = tcase_create("golden");
+    runner = srunner_create(suite);
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, a_snapshot_gives_its_golden_values, 0, (int)(sizeof goldens / sizeof goldens[0]));
     suite_add_tcase(suite, tests);

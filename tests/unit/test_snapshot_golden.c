@@ -208,8 +208,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("snapshot_golden");
-    TCase *tcase = tcase_create("samples");
+    Suite *suite;
+    TCase *tcase;
     SRunner *runner;
     int failed;
 
@@ -217,6 +217,8 @@ int main(void)
         printf("skipped: NPUMEM_SAMPLES_DIR is not set\n");
         return SKIPPED;
     }
+    suite = suite_create("snapshot_golden");
+    tcase = tcase_create("samples");
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, a_real_snapshot_gives_its_golden_values, 0, sizeof samples / sizeof samples[0]);
     suite_add_tcase(suite, tcase);
