@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Height-balanced: the heights of a node's two sides differ by at most one. After a change the way up is mended until a
- * subtree has the height and the largest value that it had before.
+ * subtree has the height and the largest value that it had before. The two children are an array, so that the way down
+ * picks one by a comparison's result and not by a branch that the processor would guess wrong half of the time.
  */
 #include "base/tree.h"
 
 #include <stdbool.h>
+
+enum { BEFORE = 0, BEHIND = 1 };
 
 static int height_of(const nm_tree_node *node)
 {
     return node == NULL ? 0 : node->height;
 }
 
+static uint64_t largest_of(const nm_tree_node *node)
+{
+    return node == NULL ? 0 : node->largest;
+}
+
 static void refresh(nm_tree_node *node)
 {
-    const nm_tree_node *left = node->left;
-    const nm_tree_node *right = node->right;
-    int left_height = height_of(left);
-    int right_height = height_of(right);
+    int before = height_of(node->child[BEFORE]);
+    int behind = height_of(node->child[BEHIND]);
+    uint64_t largest_before = largest_of(node->child[BEFORE]);
+    uint64_t largest_behind = largest_of(node->child[BEHIND]);
+    uint64_t largest = largest_before > largest_behind ? largest_before : largest_behind;
 
-    node->height = 1 + (left_height > right_height ? left_height : right_height);
-    node->largest = node->value;
-    if (left != NULL && left->largest > node->largest)
-        node->largest = left->largest;
-    if (right != NULL && right->largest > node->largest)
-        node->largest = right->largest;
+    node->height = 1 + (before > behind ? before : behind);
+    node->largest = node->value > largest ? node->value : largest;
 }
 
 /* Puts `node` (or nothing) where `old` hangs. */
@@ -34,39 +39,22 @@ static void replace_child(nm_tree *tree, nm_tree_node *old, nm_tree_node *node)
 
     if (parent == NULL)
         tree->root = node;
-    else if (parent->left == old)
-        parent->left = node;
     else
-        parent->right = node;
+        parent->child[parent->child[BEHIND] == old] = node;
     if (node != NULL)
         node->parent = parent;
 }
 
-/* The right child takes the node's place; returned. */
-static nm_tree_node *rotate_left(nm_tree *tree, nm_tree_node *node)
+/* The node goes down on `side`, and its other child takes its place; returned. */
+static nm_tree_node *rotate(nm_tree *tree, nm_tree_node *node, int side)
 {
-    nm_tree_node *up = node->right;
+    nm_tree_node *up = node->child[!side];
 
     replace_child(tree, node, up);
-    node->right = up->left;
-    if (node->right != NULL)
-        node->right->parent = node;
-    up->left = node;
-    node->parent = up;
-    refresh(node);
-    refresh(up);
-    return up;
-}
-
-static nm_tree_node *rotate_right(nm_tree *tree, nm_tree_node *node)
-{
-    nm_tree_node *up = node->left;
-
-    replace_child(tree, node, up);
-    node->left = up->right;
-    if (node->left != NULL)
-        node->left->parent = node;
-    up->right = node;
+    node->child[!side] = up->child[side];
+    if (node->child[!side] != NULL)
+        node->child[!side]->parent = node;
+    up->child[side] = node;
     node->parent = up;
     refresh(node);
     refresh(up);
@@ -76,20 +64,17 @@ static nm_tree_node *rotate_right(nm_tree *tree, nm_tree_node *node)
 /* Mends one node, whose sides are in order; returns what stands in its place. */
 static nm_tree_node *balance(nm_tree *tree, nm_tree_node *node)
 {
-    int lean = height_of(node->left) - height_of(node->right);
+    int lean = height_of(node->child[BEHIND]) - height_of(node->child[BEFORE]);
+    int heavy = lean > 0 ? BEHIND : BEFORE;
+    nm_tree_node *child = node->child[heavy];
 
-    if (lean > 1) {
-        if (height_of(node->left->left) < height_of(node->left->right))
-            rotate_left(tree, node->left);
-        return rotate_right(tree, node);
+    if (lean >= -1 && lean <= 1) {
+        refresh(node);
+        return node;
     }
-    if (lean < -1) {
-        if (height_of(node->right->right) < height_of(node->right->left))
-            rotate_right(tree, node->right);
-        return rotate_left(tree, node);
-    }
-    refresh(node);
-    return node;
+    if (height_of(child->child[heavy]) < height_of(child->child[!heavy]))
+        rotate(tree, child, heavy);
+    return rotate(tree, node, !heavy);
 }
 
 static void mend_upwards(nm_tree *tree, nm_tree_node *node)
@@ -112,11 +97,11 @@ void nm_tree_insert(nm_tree *tree, nm_tree_node *node)
 
     while (*link != NULL) {
         parent = *link;
-        link = node->key < parent->key ? &parent->left : &parent->right;
+        link = &parent->child[node->key >= parent->key];
     }
     node->parent = parent;
-    node->left = NULL;
-    node->right = NULL;
+    node->child[BEFORE] = NULL;
+    node->child[BEHIND] = NULL;
     node->height = 1;
     node->largest = node->value;
     *link = node;
@@ -124,35 +109,46 @@ void nm_tree_insert(nm_tree *tree, nm_tree_node *node)
     mend_upwards(tree, parent);
 }
 
-void nm_tree_remove(nm_tree *tree, nm_tree_node *node)
+/* The outermost node of a subtree on a side. */
+static nm_tree_node *outermost(nm_tree_node *node, int side)
 {
-    nm_tree_node *lowest; /* where the way up begins */
+    while (node->child[side] != NULL)
+        node = node->child[side];
+    return node;
+}
 
-    tree->count--;
-    if (node->left == NULL || node->right == NULL) {
-        lowest = node->parent;
-        replace_child(tree, node, node->left != NULL ? node->left : node->right);
-        mend_upwards(tree, lowest);
-        return;
-    }
+/* Takes out a node with two children: its successor takes its place. */
+static void remove_inner(nm_tree *tree, nm_tree_node *node)
+{
+    nm_tree_node *heir = outermost(node->child[BEHIND], BEFORE);
+    nm_tree_node *lowest = heir->parent == node ? heir : heir->parent; /* where the way up begins */
 
-    nm_tree_node *heir = node->right;
-    while (heir->left != NULL)
-        heir = heir->left;
-    lowest = heir->parent == node ? heir : heir->parent;
     if (heir->parent != node) {
-        replace_child(tree, heir, heir->right);
-        heir->right = node->right;
-        heir->right->parent = heir;
+        replace_child(tree, heir, heir->child[BEHIND]);
+        heir->child[BEHIND] = node->child[BEHIND];
+        heir->child[BEHIND]->parent = heir;
     }
     replace_child(tree, node, heir);
-    heir->left = node->left;
-    heir->left->parent = heir;
+    heir->child[BEFORE] = node->child[BEFORE];
+    heir->child[BEFORE]->parent = heir;
     heir->height = node->height;
     heir->largest = node->largest;
     mend_upwards(tree, lowest);
-    /* The first way up may have ended early, below the heir, whose own value is new in this place. */
+    /* That way may have ended early, below the heir, whose own value is new in this place. */
     mend_upwards(tree, heir);
+}
+
+void nm_tree_remove(nm_tree *tree, nm_tree_node *node)
+{
+    tree->count--;
+    if (node->child[BEFORE] != NULL && node->child[BEHIND] != NULL) {
+        remove_inner(tree, node);
+        return;
+    }
+
+    nm_tree_node *parent = node->parent;
+    replace_child(tree, node, node->child[node->child[BEHIND] != NULL]);
+    mend_upwards(tree, parent);
 }
 
 void nm_tree_change(nm_tree_node *node, uint64_t key, uint64_t value)
@@ -175,12 +171,10 @@ nm_tree_node *nm_tree_floor(const nm_tree *tree, uint64_t key)
     nm_tree_node *found = NULL;
 
     for (nm_tree_node *node = tree->root; node != NULL;) {
-        if (node->key <= key) {
-            found = node;
-            node = node->right;
-        } else {
-            node = node->left;
-        }
+        bool is_before = node->key <= key;
+
+        found = is_before ? node : found;
+        node = node->child[is_before];
     }
     return found;
 }
@@ -190,70 +184,67 @@ nm_tree_node *nm_tree_ceiling(const nm_tree *tree, uint64_t key)
     nm_tree_node *found = NULL;
 
     for (nm_tree_node *node = tree->root; node != NULL;) {
-        if (node->key >= key) {
-            found = node;
-            node = node->left;
-        } else {
-            node = node->right;
-        }
+        bool is_before = node->key < key;
+
+        found = is_before ? found : node;
+        node = node->child[is_before];
     }
     return found;
 }
 
-nm_tree_node *nm_tree_holding(const nm_tree *tree, uint64_t at)
+/* From `node` back to the nearest one with a value above `at`. The largest values tell which subtrees to skip. */
+static nm_tree_node *back_to(nm_tree_node *node, uint64_t at)
 {
-    nm_tree_node *node = nm_tree_floor(tree, at);
-
-    /* Everything before the floor has a key that fits: go back to the nearest value that does, by the largest below. */
     while (node != NULL && node->value <= at) {
-        bool is_in_left = node->left != NULL && node->left->largest > at;
-
-        if (is_in_left) {
-            for (node = node->left; node->right != NULL && node->right->largest > at;)
-                node = node->right;
+        if (largest_of(node->child[BEFORE]) > at) {
+            node = node->child[BEFORE];
+            while (largest_of(node->child[BEHIND]) > at)
+                node = node->child[BEHIND];
             continue;
         }
-        while (node->parent != NULL && node->parent->left == node)
+        while (node->parent != NULL && node->parent->child[BEFORE] == node)
             node = node->parent;
         node = node->parent;
     }
     return node;
 }
 
+nm_tree_node *nm_tree_holding(const nm_tree *tree, uint64_t at)
+{
+    return back_to(nm_tree_floor(tree, at), at);
+}
+
+nm_tree_node *nm_tree_reaching(const nm_tree_node *node)
+{
+    return back_to(nm_tree_previous(node), node->key);
+}
+
 nm_tree_node *nm_tree_first(const nm_tree *tree)
 {
-    nm_tree_node *node = tree->root;
+    return tree->root == NULL ? NULL : outermost(tree->root, BEFORE);
+}
 
-    while (node != NULL && node->left != NULL)
-        node = node->left;
-    return node;
+/* The neighbour on a side. */
+static nm_tree_node *neighbour(const nm_tree_node *node, int side)
+{
+    if (node->child[side] != NULL)
+        return outermost(node->child[side], !side);
+    while (node->parent != NULL && node->parent->child[side] == node)
+        node = node->parent;
+    return node->parent;
 }
 
 nm_tree_node *nm_tree_next(const nm_tree_node *node)
 {
-    if (node->right != NULL) {
-        for (node = node->right; node->left != NULL;)
-            node = node->left;
-        return (nm_tree_node *)node;
-    }
-    while (node->parent != NULL && node->parent->right == node)
-        node = node->parent;
-    return node->parent;
+    return neighbour(node, BEHIND);
 }
 
 nm_tree_node *nm_tree_previous(const nm_tree_node *node)
 {
-    if (node->left != NULL) {
-        for (node = node->left; node->right != NULL;)
-            node = node->right;
-        return (nm_tree_node *)node;
-    }
-    while (node->parent != NULL && node->parent->left == node)
-        node = node->parent;
-    return node->parent;
+    return neighbour(node, BEFORE);
 }
 
 uint64_t nm_tree_largest(const nm_tree *tree)
 {
-    return tree->root == NULL ? 0 : tree->root->largest;
+    return largest_of(tree->root);
 }

@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 typedef struct nm_tree_node {
-    struct nm_tree_node *parent, *left, *right;
+    struct nm_tree_node *parent;
+    struct nm_tree_node *child[2]; /* 0: keys before, 1: keys behind */
     uint64_t key;
     uint64_t value;
     uint64_t largest; /* value of this node and all below it; kept by the tree */
@@ -38,6 +39,7 @@ void nm_tree_change(nm_tree_node *node, uint64_t key, uint64_t value);
 nm_tree_node *nm_tree_floor(const nm_tree *tree, uint64_t key);   /* the last with a key <= key */
 nm_tree_node *nm_tree_ceiling(const nm_tree *tree, uint64_t key); /* the first with a key >= key */
 nm_tree_node *nm_tree_holding(const nm_tree *tree, uint64_t at);  /* the last with a key <= at and a value > at */
+nm_tree_node *nm_tree_reaching(const nm_tree_node *node); /* the last one before `node` with a value > node->key */
 nm_tree_node *nm_tree_first(const nm_tree *tree);
 nm_tree_node *nm_tree_next(const nm_tree_node *node);
 nm_tree_node *nm_tree_previous(const nm_tree_node *node);

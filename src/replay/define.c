@@ -7,6 +7,7 @@
 #include "replay/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void *find(const nm_map *map, uint64_t high, uint64_t low)
 {
@@ -190,6 +191,7 @@ static nm_status define_heap(nm_replay *replay, const nm_definition *definition,
         return NM_ERR_MEMORY;
     init_heap(heap, definition, process, arena, nm_replay_device(replay, definition->heap.device_id));
     heap->replay = replay;
+    heap->gaps.slab = &replay->gaps;
     *replay->last_heap = heap;
     replay->last_heap = &heap->next;
     *process->last_heap = heap;
@@ -198,6 +200,35 @@ static nm_status define_heap(nm_replay *replay, const nm_definition *definition,
         return NM_OK;
     arena->pool = heap;
     return nm_pool_adopt(heap, err);
+}
+
+/* ---- Stacks ------------------------------------------------------------------------------------------------------ */
+
+bool nm_define_knows_stack(const nm_replay *replay, uint64_t id)
+{
+    if (id / 8 < replay->stack_bits.len)
+        return replay->stack_bits.data[id / 8] >> id % 8 & 1;
+    return id >= NM_STACK_BITS_MAX && nm_map_get(&replay->stacks, (nm_key){0, id}) != NULL;
+}
+
+static nm_status define_stack(nm_replay *replay, uint64_t id, nm_error *err)
+{
+    nm_buffer *bits = &replay->stack_bits;
+    nm_status status = NM_OK;
+
+    if (id >= NM_STACK_BITS_MAX)
+        return nm_map_put(&replay->stacks, (nm_key){0, id}, 1, err);
+    if (id / 8 >= bits->len) {
+        size_t more = id / 8 + 1 - bits->len;
+
+        status = nm_buffer_reserve(bits, more, err);
+        if (status != NM_OK)
+            return status;
+        memset(bits->data + bits->len, 0, more);
+        bits->len += more;
+    }
+    bits->data[id / 8] |= (uint8_t)(1u << id % 8);
+    return status;
 }
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
@@ -220,7 +251,7 @@ nm_status nm_replay_define(nm_replay *replay, const nm_definition *definition, n
         status = define_heap(replay, definition, err);
         break;
     case NM_DEFINE_STACK:
-        status = nm_map_put(&replay->stacks, (nm_key){0, definition->id}, 1, err);
+        status = define_stack(replay, definition->id, err);
         break;
     default:
         break;
@@ -253,6 +284,7 @@ void nm_define_free(nm_replay *replay)
     free_values(&replay->threads);
     free_values(&replay->processes);
     nm_map_free(&replay->stacks);
+    nm_buffer_free(&replay->stack_bits);
     nm_map_free(&replay->sites);
     nm_map_free(&replay->operations);
 }

@@ -6,8 +6,6 @@
  */
 #include "replay/state.h"
 
-#include <stdlib.h>
-
 typedef struct gap {
     nm_tree_node node; /* key: address; value: bytes */
 } gap;
@@ -19,7 +17,7 @@ static uint64_t end_of(const nm_tree_node *node)
 
 static nm_status add_gap(nm_gaps *gaps, uint64_t from, uint64_t to, nm_error *err)
 {
-    gap *added = nm_replay_allocate(sizeof *added, err);
+    gap *added = nm_slab_take(gaps->slab, err);
 
     if (added == NULL)
         return NM_ERR_MEMORY;
@@ -34,7 +32,7 @@ static void drop_gap(nm_gaps *gaps, nm_tree_node *node)
 {
     gaps->free_bytes -= node->value;
     nm_tree_remove(&gaps->tree, node);
-    free(NM_TREE_ITEM(node, gap, node));
+    nm_slab_give(gaps->slab, NM_TREE_ITEM(node, gap, node));
 }
 
 static void resize_gap(nm_gaps *gaps, nm_tree_node *node, uint64_t from, uint64_t to)
@@ -135,4 +133,9 @@ void nm_gaps_free(nm_gaps *gaps)
 {
     while (gaps->tree.root != NULL)
         drop_gap(gaps, gaps->tree.root);
+}
+
+size_t nm_gaps_item_bytes(void)
+{
+    return sizeof(gap);
 }

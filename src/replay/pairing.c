@@ -44,20 +44,35 @@ static void set_extent(nm_live *live)
     live->node.value = row->address + bytes < row->address ? UINT64_MAX : row->address + bytes;
 }
 
-/* Puts a live allocation where it is found by address. `appear` tells what is new of its pool or segment. */
+static void insert_node(nm_live *live)
+{
+    nm_tree_insert(live->heap->space, &live->node);
+    if (live->heap->level == NM_LEVEL_DRIVER)
+        live->heap->arena->range_version++;
+}
+
+static void remove_node(nm_live *live)
+{
+    nm_tree_remove(live->heap->space, &live->node);
+    if (live->heap->level == NM_LEVEL_DRIVER)
+        live->heap->arena->range_version++;
+}
+
+/* Puts a live allocation where it is found by address; `is_new` when it was never live before. */
 static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *context, bool is_new, nm_error *err)
 {
     nm_heap *heap = live->heap;
     nm_status status = nm_place_put(replay, live, err);
 
     if (status != NM_OK) {
-        free(live);
+        nm_slab_give(&replay->lives, live);
         return status;
     }
-    if (nm_is_pool(heap))
-        status = is_new ? nm_pool_block_appears(live, context->event->flags, context->seq, err)
-                        : nm_pool_block_returns(live, err);
-    nm_tree_insert(heap->space, &live->node);
+    if (is_new && nm_is_pool(heap))
+        status = nm_pool_block_appears(live, context->event->flags, context->seq, err);
+    insert_node(live);
+    if (status == NM_OK && nm_is_pool(heap))
+        status = nm_pool_block_covers(live, err);
     if (status == NM_OK && heap->level == NM_LEVEL_DRIVER)
         status = is_new ? nm_pool_range_appears(live, (context->event->flags & NM_FLAG_SEGMENT) != 0, context->seq, err)
                         : nm_pool_attach(live, context->seq, err);
@@ -75,7 +90,7 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
 
     if (heap->level == NM_LEVEL_DRIVER)
         status = nm_pool_detach(live, err);
-    nm_tree_remove(heap->space, &live->node);
+    remove_node(live);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_pool_block_ends(live, err);
     nm_usage_subtract(live);
@@ -121,7 +136,7 @@ static nm_status end_and_emit(nm_replay *replay, nm_live *live, const nm_context
     nm_status status = end_live(replay, live, context, end_kind, err);
 
     if (status != NM_OK) {
-        free(live);
+        nm_slab_give(&replay->lives, live);
         return status;
     }
     return nm_replay_emit(replay, live, err);
@@ -142,7 +157,7 @@ static nm_status resolve_replaced(nm_replay *replay, nm_replaced *replaced, nm_e
     if (status == NM_OK)
         status = nm_replay_emit(replay, replaced->old, err);
     else
-        free(replaced->old);
+        nm_slab_give(&replay->lives, replaced->old);
     replaced->old = NULL;
     return status;
 }
@@ -185,7 +200,7 @@ static nm_status replace(nm_replay *replay, nm_live *old, const nm_live *live, c
     status = end_live(replay, old, context, NM_END_REPLACED, err);
     if (status != NM_OK) {
         free(replaced);
-        free(old);
+        nm_slab_give(&replay->lives, old);
         return status;
     }
     replaced->old = old;
@@ -231,7 +246,7 @@ static nm_status match_late_free(nm_replay *replay, nm_replaced *replaced, const
 static nm_live *new_live(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     const nm_event *event = context->event;
-    nm_live *live = nm_replay_allocate(sizeof *live, err);
+    nm_live *live = nm_slab_take(&replay->lives, err);
 
     if (live == NULL)
         return NULL;
@@ -298,7 +313,7 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
     if (status == NM_OK && old != NULL)
         status = replace(replay, old, live, context, err);
     if (status != NM_OK) {
-        free(live);
+        nm_slab_give(&replay->lives, live);
         return status;
     }
     count_begin(live);
@@ -423,7 +438,7 @@ static nm_status make_part(nm_replay *replay, const nm_live *range, uint64_t fro
     *out = NULL;
     if (from >= to)
         return NM_OK;
-    part = nm_replay_allocate(sizeof *part, err);
+    part = nm_slab_take(&replay->lives, err);
     if (part == NULL)
         return NM_ERR_MEMORY;
     part->heap = range->heap;
@@ -456,10 +471,10 @@ static nm_status put_part(nm_replay *replay, nm_live *part, const nm_context *co
         return NM_OK;
     status = nm_place_put(replay, part, err);
     if (status != NM_OK) {
-        free(part);
+        nm_slab_give(&replay->lives, part);
         return status;
     }
-    nm_tree_insert(part->heap->space, &part->node);
+    insert_node(part);
     nm_usage_add(part, context->seq, context->event->time_ns);
     part->row.live_bytes = part->heap->total.live_bytes;
     return NM_OK;
@@ -472,7 +487,7 @@ static nm_status put_parts(nm_replay *replay, nm_live *left, nm_live *right, con
 
     if (status == NM_OK)
         return put_part(replay, right, context, err);
-    free(right);
+    nm_slab_give(&replay->lives, right);
     return status;
 }
 
@@ -489,8 +504,8 @@ static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uin
     if (status == NM_OK)
         status = nm_pool_cut(range, from, to, left, right, err);
     if (status != NM_OK) {
-        free(left);
-        free(right);
+        nm_slab_give(&replay->lives, left);
+        nm_slab_give(&replay->lives, right);
         return status;
     }
     range->owner = NULL; /* the pool has nothing to do with the rest any more: take_out() shall not detach it */
@@ -500,10 +515,10 @@ static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uin
     if (status == NM_OK)
         status = nm_replay_emit(replay, range, err);
     else
-        free(range);
+        nm_slab_give(&replay->lives, range);
     if (status != NM_OK) {
-        free(left);
-        free(right);
+        nm_slab_give(&replay->lives, left);
+        nm_slab_give(&replay->lives, right);
         return status;
     }
     return put_parts(replay, left, right, context, err);
@@ -637,13 +652,13 @@ nm_status nm_pairing_finish(nm_replay *replay, nm_error *err)
     return status;
 }
 
-static void discard_space(nm_tree *space)
+static void discard_space(nm_replay *replay, nm_tree *space)
 {
     while (space->root != NULL) {
         nm_tree_node *node = space->root;
 
         nm_tree_remove(space, node);
-        free(NM_TREE_ITEM(node, nm_live, node));
+        nm_slab_give(&replay->lives, NM_TREE_ITEM(node, nm_live, node));
     }
 }
 
@@ -653,11 +668,11 @@ void nm_pairing_discard(nm_replay *replay)
         nm_replaced *replaced = replay->first_replaced;
 
         replay->first_replaced = replaced->next;
-        free(replaced->old);
+        nm_slab_give(&replay->lives, replaced->old);
         free(replaced);
     }
     for (nm_thread *thread = replay->first_thread; thread != NULL; thread = thread->next)
-        free(thread->unconfirmed);
+        nm_slab_give(&replay->lives, thread->unconfirmed);
     for (nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next)
-        discard_space(heap->space);
+        discard_space(replay, heap->space);
 }

@@ -21,6 +21,17 @@ static nm_live *first_range(const nm_arena *arena, uint64_t from)
     return range_of(node != NULL ? node : nm_tree_ceiling(&arena->ranges, from));
 }
 
+static nm_live *first_range_under(nm_live *block)
+{
+    const nm_arena *arena = block->heap->arena;
+
+    if (block->range_version != arena->range_version) {
+        block->range = first_range(arena, block->node.key);
+        block->range_version = arena->range_version;
+    }
+    return block->range;
+}
+
 /* Does free memory at the end of `left` go on in `right`? Only mapped ranges of one stream grow together. */
 static bool are_joined(const nm_live *left, const nm_live *right)
 {
@@ -73,11 +84,11 @@ static nm_status cover_part(nm_live *range, const nm_live *block, bool is_taken,
     return status;
 }
 
-static nm_status cover(const nm_live *block, bool is_taken, nm_error *err)
+static nm_status cover(nm_live *block, bool is_taken, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (nm_live *range = first_range(block->heap->arena, block->node.key);
+    for (nm_live *range = first_range_under(block);
          range != NULL && range->node.key < block->node.value && status == NM_OK;
          range = range_of(nm_tree_next(&range->node)))
         if (range->owner == block->heap)
@@ -197,11 +208,10 @@ static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, 
  * time: *is_miss stays unknown when there is none. */
 static nm_status enter_ranges(nm_live *block, int64_t seq, int64_t *is_miss, nm_error *err)
 {
-    nm_tree_node *node = nm_tree_holding(&block->heap->arena->ranges, block->node.key);
-    nm_live *range = range_of(node);
+    nm_live *range = first_range_under(block);
     nm_status status = NM_OK;
 
-    if (range == NULL)
+    if (range == NULL || range->node.key > block->node.key)
         return NM_OK;
     block->row.segment_id = range->row.allocation_id;
     *is_miss = 0;
@@ -236,18 +246,27 @@ static void count_hit(const nm_live *block)
     }
 }
 
-nm_status nm_pool_block_returns(nm_live *block, nm_error *err)
+/* Does the block lie over another of its pool? While no two do, the neighbours alone can tell. */
+static bool overlaps(const nm_live *block)
 {
-    const nm_tree *blocks = &block->heap->blocks;
-    const nm_tree_node *behind = nm_tree_ceiling(blocks, block->node.key);
+    const nm_tree_node *next = nm_tree_next(&block->node);
+    const nm_tree_node *before;
 
-    block->is_covering =
-        nm_tree_holding(blocks, block->node.key) == NULL && (behind == NULL || behind->key >= block->node.value);
-    if (!block->is_covering) {
-        block->heap->overlapping_count++;
-        return NM_OK;
-    }
-    return cover(block, true, err);
+    if (next != NULL && next->key < block->node.value)
+        return true;
+    if (block->heap->overlapping_count > 0)
+        return nm_tree_reaching(&block->node) != NULL;
+    before = nm_tree_previous(&block->node);
+    return before != NULL && before->value > block->node.key;
+}
+
+nm_status nm_pool_block_covers(nm_live *block, nm_error *err)
+{
+    block->is_covering = !overlaps(block);
+    if (block->is_covering)
+        return cover(block, true, err);
+    block->heap->overlapping_count++;
+    return NM_OK;
 }
 
 nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_error *err)
@@ -263,7 +282,7 @@ nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_
         block->row.is_miss = is_miss;
         count_hit(block);
     }
-    return status == NM_OK ? nm_pool_block_returns(block, err) : status;
+    return status;
 }
 
 nm_status nm_pool_block_ends(nm_live *block, nm_error *err)

@@ -72,7 +72,7 @@ nm_status nm_replay_emit(nm_replay *replay, nm_live *live, nm_error *err)
         live->row.generation = NM_UNKNOWN_NUMBER;
     if (replay->sink.allocation != NULL)
         status = replay->sink.allocation(replay->sink.context, &live->row, err);
-    free(live);
+    nm_slab_give(&replay->lives, live);
     return status;
 }
 
@@ -120,7 +120,7 @@ static nm_context resolve(nm_replay *replay, const nm_event *event)
         context.process = context.thread->process;
     else if (replay->first_process != NULL && replay->first_process->next == NULL)
         context.process = replay->first_process; /* there is no other */
-    if (event->stack_id != 0 && nm_map_get(&replay->stacks, (nm_key){0, event->stack_id}) != NULL)
+    if (nm_define_knows_stack(replay, event->stack_id))
         context.stack_id = event->stack_id;
     return context;
 }
@@ -221,6 +221,8 @@ nm_status nm_replay_new(const nm_sink *sink, nm_replay **out, nm_error *err)
     if (replay == NULL)
         return NM_ERR_MEMORY;
     replay->sink = *sink;
+    replay->lives.item_bytes = sizeof(nm_live);
+    replay->gaps.item_bytes = nm_gaps_item_bytes();
     replay->last_process = &replay->first_process;
     replay->last_thread = &replay->first_thread;
     replay->last_heap = &replay->first_heap;
@@ -264,5 +266,7 @@ void nm_replay_free(nm_replay *replay)
     nm_program_discard(replay);
     nm_places_free(replay);
     nm_define_free(replay);
+    nm_slab_free(&replay->lives);
+    nm_slab_free(&replay->gaps);
     free(replay);
 }

@@ -15,16 +15,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/map.h"
 #include "base/tree.h"
 #include "replay/replay.h"
 #include "replay/rows.h"
+#include "replay/slab.h"
 
 #define NM_USAGE_BUCKETS_MAX   4096
 #define NM_FREED_PLACES_MAX    131072
 #define NM_SIZE_BYTES_MAX      (UINT64_C(1) << 56)   /* a size above it is taken for this: no sum overflows soon */
 #define NM_SUM_MAX             ((uint64_t)INT64_MAX) /* sums stay here when they would pass it */
-#define NM_LATE_FREE_NS        INT64_C(10000000)     /* how long a free may come after its address was reused */
+#define NM_STACK_BITS_MAX      (UINT64_C(1) << 26)
+#define NM_LATE_FREE_NS        INT64_C(10000000) /* how long a free may come after its address was reused */
 #define NM_SMALL_BYTES_DEFAULT 4096
 #define NM_LARGE_BYTES_DEFAULT (UINT64_C(1) << 20)
 
@@ -51,14 +54,16 @@ typedef struct nm_place {
     bool is_idle;                                                /* is in that list */
 } nm_place;
 
-/* A live allocation or mapped range. */
+/* A live allocation or mapped range. The node comes first, so that it lies in one cache line: see slab.h. */
 struct nm_live {
-    nm_allocation_row row; /* generation: the step of the process at its birth */
     nm_tree_node node;     /* by address in heap->space; its value is the address behind the last byte */
+    nm_allocation_row row; /* generation: the step of the process at its birth */
     nm_heap *heap;
     nm_site *site;
     nm_place *place;
-    nm_live *next_here;     /* at the same place, of another heap */
+    nm_live *next_here; /* at the same place, of another heap */
+    nm_live *range;     /* blocks: the first range under it, as of range_version of the arena */
+    uint64_t range_version;
     nm_heap *owner;         /* a segment's pool, also after its end; NULL: no segment */
     uint64_t covered_bytes; /* segments: under blocks of the owner */
     bool is_baseline;
@@ -81,6 +86,7 @@ typedef struct nm_replaced {
 typedef struct nm_gaps { /* the free ranges of a pool's segments, by address */
     nm_tree tree;        /* value: bytes */
     uint64_t free_bytes;
+    nm_slab *slab; /* borrowed: of the gaps of all pools */
 } nm_gaps;
 
 /* A bucket of the timeline under construction. */
@@ -128,8 +134,9 @@ typedef struct nm_device {
 typedef struct nm_arena {
     nm_process *process;
     uint64_t device_id;
-    nm_tree ranges; /* driver memory */
-    nm_heap *pool;  /* the first pool defined, owner of segments that carry no block yet */
+    nm_tree ranges;         /* driver memory */
+    uint64_t range_version; /* counts up when a range comes or goes */
+    nm_heap *pool;          /* the first pool defined, owner of segments that carry no block yet */
     struct nm_arena *next;
 } nm_arena;
 
@@ -190,11 +197,13 @@ typedef struct nm_thread {
 
 struct nm_replay {
     nm_sink sink;
+    nm_slab lives, gaps;
     nm_map processes, threads, devices, heaps, arenas, groups; /* by number (arenas, groups: a pair) -> pointer */
-    nm_map stacks;                                             /* numbers that are defined */
-    nm_map sites;                                              /* (heap, stack) -> nm_site */
-    nm_map places;                                             /* (process, address) -> nm_place */
-    nm_map operations;                                         /* (process, number) -> nm_operation, open */
+    nm_buffer stack_bits; /* a bit for every stack number below NM_STACK_BITS_MAX that is defined */
+    nm_map stacks;        /* the larger ones */
+    nm_map sites;         /* (heap, stack) -> nm_site */
+    nm_map places;        /* (process, address) -> nm_place */
+    nm_map operations;    /* (process, number) -> nm_operation, open */
     nm_process *first_process, **last_process;
     nm_thread *first_thread, **last_thread;
     nm_heap *first_heap, **last_heap;
@@ -246,6 +255,7 @@ nm_status nm_replay_emit(nm_replay *replay, nm_live *live, nm_error *err);
 
 /* ---- define.c ---- */
 
+bool nm_define_knows_stack(const nm_replay *replay, uint64_t id);
 nm_process *nm_define_process(nm_replay *replay, uint64_t id, nm_error *err); /* makes it where it is missing */
 
 nm_status nm_replay_define(nm_replay *replay, const nm_definition *definition, nm_error *err);
@@ -301,14 +311,18 @@ nm_status nm_gaps_give(nm_gaps *gaps, uint64_t from, uint64_t to, bool joins_lef
                        uint64_t *given_bytes, nm_error *err);
 uint64_t nm_gaps_free_bytes_in(const nm_gaps *gaps, uint64_t from, uint64_t to);
 void nm_gaps_free(nm_gaps *gaps);
+size_t nm_gaps_item_bytes(void); /* of the slab */
 
 /* ---- pool.c ---- */
 
 /* A driver range appears: if it is a segment from birth, its pool takes it. */
 nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err);
 
-/* Everything that a pool's block changes but the sums: its segments, misses, gaps. Before nm_usage_add. */
+/* A new block: the segments under it, and whether it is a miss. */
 nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_error *err);
+
+/* Takes its bytes out of the gaps while it is in heap->space, or gives them back. Before nm_usage_add takes a peak. */
+nm_status nm_pool_block_covers(nm_live *block, nm_error *err);
 nm_status nm_pool_block_ends(nm_live *block, nm_error *err);
 
 /* A segment becomes the pool's (again), or is lost to it. No effect on what is no segment. */
@@ -317,7 +331,6 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err);
 
 /* A range loses [from, to): `left` and `right` (NULL: nothing is left there) go on for it, owner and all. */
 nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left, nm_live *right, nm_error *err);
-nm_status nm_pool_block_returns(nm_live *block, nm_error *err); /* its free was refused */
 
 /* The pool is the first of its arena: it takes the segments from birth that are there already. */
 nm_status nm_pool_adopt(nm_heap *pool, nm_error *err);

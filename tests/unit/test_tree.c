@@ -33,18 +33,18 @@ static size_t check_subtree(const nm_tree_node *node)
 
     if (node == NULL)
         return 0;
-    left_height = node->left == NULL ? 0 : node->left->height;
-    right_height = node->right == NULL ? 0 : node->right->height;
+    left_height = node->child[0] == NULL ? 0 : node->child[0]->height;
+    right_height = node->child[1] == NULL ? 0 : node->child[1]->height;
     ck_assert_int_le(abs(left_height - right_height), 1);
     ck_assert_int_eq(node->height, 1 + (left_height > right_height ? left_height : right_height));
-    ck_assert(node->left == NULL || (node->left->parent == node && node->left->key <= node->key));
-    ck_assert(node->right == NULL || (node->right->parent == node && node->right->key >= node->key));
-    count = check_subtree(node->left) + check_subtree(node->right) + 1;
+    ck_assert(node->child[0] == NULL || (node->child[0]->parent == node && node->child[0]->key <= node->key));
+    ck_assert(node->child[1] == NULL || (node->child[1]->parent == node && node->child[1]->key >= node->key));
+    count = check_subtree(node->child[0]) + check_subtree(node->child[1]) + 1;
     largest = node->value;
-    if (node->left != NULL && node->left->largest > largest)
-        largest = node->left->largest;
-    if (node->right != NULL && node->right->largest > largest)
-        largest = node->right->largest;
+    if (node->child[0] != NULL && node->child[0]->largest > largest)
+        largest = node->child[0]->largest;
+    if (node->child[1] != NULL && node->child[1]->largest > largest)
+        largest = node->child[1]->largest;
     ck_assert_uint_eq(node->largest, largest);
     return count;
 }
@@ -79,6 +79,16 @@ static void check_queries(void)
     ck_assert_uint_eq(key_of(nm_tree_ceiling(&tree, at)), slow_key(at, false, false));
     ck_assert_uint_eq(key_of(holding), slow_key(at, true, true));
     ck_assert(holding == NULL || holding->value > at);
+}
+
+/* The last node before this one that reaches behind its key, by walking back. */
+static void check_reaching(const nm_tree_node *node)
+{
+    const nm_tree_node *want = nm_tree_previous(node);
+
+    while (want != NULL && want->value <= node->key)
+        want = nm_tree_previous(want);
+    ck_assert_ptr_eq(nm_tree_reaching(node), want);
 }
 
 static void check_walk(void)
@@ -122,6 +132,8 @@ START_TEST(random_changes_keep_order_balance_and_answers)
             is_in[i] = false;
         }
         check_queries();
+        if (is_in[i])
+            check_reaching(&nodes[i]);
         if (round % 16 == 0) {
             ck_assert_uint_eq(check_subtree(tree.root), tree.count);
             check_walk();

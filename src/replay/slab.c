@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/slab.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CACHE_LINE_BYTES 64
+#define CHUNK_BYTES      (64u << 10)
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { IS_PLAIN = 1 };
+#else
+enum { IS_PLAIN = 0 };
+#endif
+
+typedef struct nm_slab_item { /* what an unused item holds */
+    struct nm_slab_item *next;
+} nm_slab_item;
+
+typedef struct nm_slab_chunk {
+    struct nm_slab_chunk *next;
+} nm_slab_chunk;
+
+static nm_status out_of_memory(nm_error *err)
+{
+    return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+}
+
+/* A chunk's first cache line holds its own head; the others are cut into items. */
+static nm_status add_chunk(nm_slab *slab, nm_error *err)
+{
+    size_t item_bytes = (slab->item_bytes + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
+    uint8_t *bytes = aligned_alloc(CACHE_LINE_BYTES, CHUNK_BYTES);
+    nm_slab_chunk *chunk = (nm_slab_chunk *)(void *)bytes;
+
+    if (bytes == NULL)
+        return out_of_memory(err);
+    chunk->next = slab->chunks;
+    slab->chunks = chunk;
+    for (size_t at = CACHE_LINE_BYTES; at + item_bytes <= CHUNK_BYTES; at += item_bytes) {
+        nm_slab_item *item = (nm_slab_item *)(void *)(bytes + at);
+
+        item->next = slab->unused;
+        slab->unused = item;
+    }
+    return NM_OK;
+}
+
+void *nm_slab_take(nm_slab *slab, nm_error *err)
+{
+    nm_slab_item *item;
+
+    if (IS_PLAIN) {
+        item = calloc(1, slab->item_bytes);
+        if (item == NULL)
+            out_of_memory(err);
+        return item;
+    }
+    if (slab->unused == NULL && add_chunk(slab, err) != NM_OK)
+        return NULL;
+    item = slab->unused;
+    slab->unused = item->next;
+    return memset(item, 0, slab->item_bytes);
+}
+
+void nm_slab_give(nm_slab *slab, void *item)
+{
+    nm_slab_item *unused = item;
+
+    if (IS_PLAIN || item == NULL) {
+        free(item);
+        return;
+    }
+    unused->next = slab->unused;
+    slab->unused = unused;
+}
+
+void nm_slab_free(nm_slab *slab)
+{
+    while (slab->chunks != NULL) {
+        nm_slab_chunk *chunk = slab->chunks;
+
+        slab->chunks = chunk->next;
+        free(chunk);
+    }
+    slab->unused = NULL;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Items of one size that come and go with every event: what is given back is taken again first, and an item begins at a
+ * cache line. Under a memory checker every item is an allocation of its own, so that the checker sees what goes wrong.
+ */
+#ifndef NM_REPLAY_SLAB_H
+#define NM_REPLAY_SLAB_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+typedef struct nm_slab {
+    size_t item_bytes; /* the only field to set; the rest is zeroed */
+    struct nm_slab_item *unused;
+    struct nm_slab_chunk *chunks; /* owned */
+} nm_slab;
+
+void *nm_slab_take(nm_slab *slab, nm_error *err); /* zeroed; NULL and *err filled when memory is out */
+void nm_slab_give(nm_slab *slab, void *item);     /* NULL is fine */
+void nm_slab_free(nm_slab *slab);                 /* all items have been given back */
+
+#endif
