@@ -843,7 +843,7 @@ START_TEST(a_full_block_is_refused_and_can_be_sealed)
     nm_block_header header;
 
     while (status == NM_OK) {
-        mark.time_ns += (int64_t)next_random();
+        mark.time_ns = (int64_t)next_random();
         mark.name_id = next_random();
         status = nm_trace_writer_event(writer, &mark, &err);
     }
