@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What a recorded program gets into its process: the two libraries need libc alone, in a version that the oldest hosts
+# have, and export what they must and nothing else.
+#
+#     libraries.sh FOLDER_OF_THE_LIBRARIES
+set -u
+. "${0%/*}/common.sh"
+
+folder=${1:?}
+command -v readelf >/dev/null || skip "no readelf here"
+
+# Ubuntu 18.04 has glibc 2.27, openEuler 20.03 and RHEL 8 have 2.28; what is used here is older than all of them.
+allowed_versions='GLIBC_2.2.5 GLIBC_2.3.2 GLIBC_2.3.4 GLIBC_2.4 GLIBC_2.14 GLIBC_2.17'
+
+sdk=$(sed -n 's/^NPUMEM_API .*\b\(npumem_[a-z_]*\)(.*/\1/p' src/npumem.h)
+private=$(sed -n 's/^NM_RECORD_API .*\b\(nm_record_[a-z_]*\)(.*/\1/p' src/record/record.h)
+hooked=$(sed -n 's/^    X(\(acl[A-Za-z0-9]*\), .*/\1/p' src/hook/runtime.h)
+
+# Name of each function or object that FILE defines for others, without its version.
+exported() {
+    readelf --dyn-syms --wide "$1" | awk '$7 != "UND" && $7 != "ABS" && ($4 == "FUNC" || $4 == "OBJECT") && $5 != "LOCAL" { print $8 }' |
+        sed 's/@.*//' | sort -u
+}
+
+check_library() {
+    local file=$1 name=${1##*/} wanted=$2 needed=$3 version
+
+    [ -f "$file" ] || { fail "$file is not there"; return; }
+    diff <(printf '%s\n' $wanted | sort -u) <(exported "$file") >&2 || fail "$name exports other names (< wanted, > has)"
+    diff <(printf '%s\n' $needed | sort) <(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort) >&2 ||
+        fail "$name needs other libraries"
+    for version in $(readelf --version-info --wide "$file" | grep -o 'GLIBC_[0-9.]*' | sort -u); do
+        case " $allowed_versions " in
+        *" $version "*) ;;
+        *) fail "$name needs $version" ;;
+        esac
+    done
+    readelf -d "$file" | grep -q 'FLAGS_1.*NOW.*NODELETE\|FLAGS_1.*NODELETE.*NOW' ||
+        fail "$name is bound late or may be unloaded"
+    readelf -d "$file" | grep -q TEXTREL && fail "$name has text relocations"
+    readelf -lW "$file" | grep -q 'GNU_STACK.*RWE' && fail "$name wants an executable stack"
+}
+
+check_library "$folder/libnpumem.so.0" "$sdk $private" 'libc.so.6'
+check_library "$folder/libnpumem_hook.so" "$hooked _exit _Exit dlclose" 'libc.so.6 libnpumem.so.0'
+
+# The SDK's names are of one version, those for the hooks of another: a program can link the first alone by name.
+for name in $private; do
+    readelf --dyn-syms --wide "$folder/libnpumem.so.0" | grep -q " $name@@NPUMEM_PRIVATE_" || fail "$name is public"
+done
+
+# The hook library finds its sister beside itself, and nothing anywhere else.
+readelf -d "$folder/libnpumem_hook.so" | grep -q 'RUNPATH.*\[$ORIGIN\]' || fail 'the run path is not $ORIGIN alone'
+
+# Thread-local storage that a preload can always have: part of the static block, a few words.
+readelf -d "$folder/libnpumem.so.0" | grep -q STATIC_TLS || fail "thread-local storage is made at first use"
+tls_bytes=$(readelf -lW "$folder/libnpumem.so.0" | awk '$1 == "TLS" { print $6 }')
+tls_bytes=$((${tls_bytes:-0}))
+[ "$tls_bytes" -gt 0 ] && [ "$tls_bytes" -le 64 ] || fail "thread-local storage has $tls_bytes bytes"
+readelf -lW "$folder/libnpumem_hook.so" | grep -q '^ *TLS' && fail "the hook library has thread-local storage"
+finish
