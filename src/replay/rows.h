@@ -43,7 +43,9 @@ typedef struct nm_allocation_row {
     bool is_segment;     /* a driver allocation that carried a pool's block */
     bool is_doubtful;    /* its end may lie in a window of loss: never called a leak */
     uint64_t split_from_id;
-    int64_t generation; /* outstanding only: the step of its birth, or the twentieth of the trace (0 to 19) */
+    /* Outstanding only, else NM_UNKNOWN_NUMBER: how many steps of the process had begun at its birth (0: before the
+     * first), or without steps the twentieth of the trace (0 to 19). */
+    int64_t generation;
 } nm_allocation_row;
 
 typedef struct nm_failure_row {
@@ -74,9 +76,10 @@ typedef struct nm_operation_row {
     bool has_stream;
     uint64_t stream;
     int64_t begin_seq, end_seq, begin_ns, end_ns;
-    uint64_t parent_id;
+    uint64_t parent_id; /* open around it on the same thread when it began */
 } nm_operation_row;
 
+/* A step ends where the next one of the process begins, or with the process; NM_NO_SEQ when neither was seen. */
 typedef struct nm_step_row {
     uint64_t step_id, process_id, device_id;
     int64_t number, begin_seq, end_seq, begin_ns, end_ns;
@@ -89,6 +92,12 @@ typedef enum nm_moment_kind {
     NM_MOMENT_FAILURE = 4
 } nm_moment_kind;
 
+/*
+ * A peak is of one heap (any level, if it ever held anything), and its figures are of that heap. A mark and a failure are
+ * of one process (0 where it is not known), with figures of all its pools; a failure also names the heap that could not
+ * serve. There is one end, of the whole input: no process, no heap, figures of every pool. Only pools and workspaces
+ * have figures; where no segment of a pool is known they are 0.
+ */
 typedef struct nm_moment_row {
     uint64_t moment_id;
     nm_moment_kind kind;
@@ -103,6 +112,11 @@ typedef struct nm_usage_row {
     uint64_t max_live_bytes, live_bytes, live_count, reserved_bytes; /* live, count, reserved: at last_seq */
 } nm_usage_row;
 
+/*
+ * is_estimate: a block's rounded size was not known (size_basis is then NM_BASIS_REQUESTED and false small gaps stand
+ * behind blocks), or blocks overlap, or another pool's blocks lie in this one's free memory. The end is exact where the
+ * source lists segments and blocks itself (NM_EVENT_STATE_*).
+ */
 typedef struct nm_fragmentation_row {
     uint64_t moment_id, heap_id;
     uint64_t reserved_bytes, occupied_bytes, free_bytes, largest_free_bytes, stuck_bytes, gap_count;
@@ -136,7 +150,11 @@ typedef struct nm_anomaly_row {
     const char *detail; /* borrowed; one line, or NULL */
 } nm_anomaly_row;
 
-/* Per heap, at the end. Feeds the views peak, heap_total, pool_hit_rate and device_peak. */
+/*
+ * Per heap, at the end. Feeds the views peak, heap_total, pool_hit_rate and device_peak. What is left of a cut mapping is
+ * no new allocation: free_count counts what ended and left nothing, freed_bytes what was given back, so that live_bytes =
+ * baseline + allocated - freed, less what was freed of the baseline. A peak that the baseline alone makes has no seq.
+ */
 typedef struct nm_heap_total_row {
     uint64_t heap_id;
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes; /* of the trace, without the baseline */

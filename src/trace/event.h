@@ -50,7 +50,8 @@ typedef enum nm_event_kind {
     NM_EVENT_DEVICE_CALL = 33,   /* thread device detail = nm_device_call error_code */
     NM_EVENT_PROCESS_END = 34,   /* number (process_id) detail = nm_process_end error_code (exit status or signal) */
 
-    /* Loss is data: `number` events of `thread_id` between time_ns and until_ns were not recorded; detail = nm_loss. */
+    /* Loss is data: `number` events of `thread_id` between time_ns and until_ns were not recorded; detail = nm_loss.
+     * Thread 0: it is not known whose, so they may be anybody's (a block of the file that cannot be read). */
     NM_EVENT_LOSS = 40,
 
     /* The state at the end, from a source that knows it (a snapshot's own list of segments and blocks). */

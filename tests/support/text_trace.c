@@ -536,7 +536,7 @@ static size_t cut_frames(const char *text, const char *starts[], size_t lens[])
 
     while (text != NULL && count < FRAMES_MAX) {
         const char *mark = strstr(text, " < ");
-        size_t len = mark == NULL ? strlen(text) : (size_t)(mark - text);
+        size_t len = mark == NULL ? strcspn(text, "#") : (size_t)(mark - text);
 
         while (len > 0 && isspace((unsigned char)*text))
             text++, len--;
