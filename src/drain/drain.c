@@ -18,7 +18,9 @@
 #define BLOCK_AGE_NS      500000000 /* the oldest record in a block waits so long for the block to be written */
 #define CHECK_NS          100000000 /* between two looks at which processes live */
 #define PAUSE_NS_MIN      1000000
+#define PAUSE_NS_PRESSED  200000 /* when rings fill faster than that is enough for */
 #define PAUSE_NS_MAX      16000000
+#define PRESSURE_HASTE    64  /* of 256: a quarter of a ring holds its slots though it has been read */
 #define PRESSURE_SEAL     128 /* of 256: half a ring holds its slots though it has been read */
 #define PRESSURE_SHORT    192 /* then one slow thread is not waited for at the cost of the others */
 #define PATIENCE_NS       1000000000
@@ -271,6 +273,8 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     drain->pause_ns = is_busy || nm_gather_is_pending(&drain->gather) ? PAUSE_NS_MIN : drain->pause_ns * 2;
     if (drain->pause_ns > PAUSE_NS_MAX)
         drain->pause_ns = PAUSE_NS_MAX;
+    if (nm_gather_pressure(&drain->gather) >= PRESSURE_HASTE)
+        drain->pause_ns = PAUSE_NS_PRESSED;
     *pause_ns = drain->pause_ns;
     return status;
 }
@@ -278,6 +282,12 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
 void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status)
 {
     nm_processes_reaped(&drain->processes, pid, wait_status);
+    drain->check_at_ns = 0;
+}
+
+void nm_drain_linger(nm_drain *drain)
+{
+    drain->processes.is_lingering = true;
     drain->check_at_ns = 0;
 }
 

@@ -49,6 +49,9 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err);
 /* A child of ours has ended, as waitpid says. */
 void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status);
 
+/* The program has ended: from here on the drain looks closer at what is still to be waited for. */
+void nm_drain_linger(nm_drain *drain);
+
 /* Recorded processes that run, or whose end is not in the stream yet. */
 size_t nm_drain_live_count(const nm_drain *drain);
 

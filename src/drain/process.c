@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "drain/clock.h"
 
 #define STAT_BYTES_MAX    1024
+#define MAPS_BYTES_MAX    (64u << 20)
 #define NEW_PROCESSES_MAX (1u << 20) /* between two looks; more is nonsense in the session file */
 
 void nm_processes_init(nm_processes *processes, nm_gather *gather)
@@ -67,6 +69,19 @@ bool nm_process_is_alive(int64_t pid, uint64_t start_time)
         return false;
     /* A first thread that has ended shows as a zombie while others of the process run on. */
     return (state != 'Z' && state != 'X') || thread_count > 1;
+}
+
+static bool stat_program(int64_t pid, uint64_t *device, uint64_t *inode)
+{
+    char path[64];
+    struct stat info;
+
+    snprintf(path, sizeof path, "/proc/%lld/exe", (long long)pid);
+    if (stat(path, &info) != 0)
+        return false;
+    *device = info.st_dev;
+    *inode = info.st_ino;
+    return true;
 }
 
 /* ---- Finding ------------------------------------------------------------------------------------------------------- */
@@ -176,6 +191,8 @@ static nm_status open_process(nm_processes *processes, uint64_t number, nm_error
     tracked.shared = shared;
     tracked.pid = shared->pid;
     tracked.start_time = shared->start_time;
+    if (!folder->is_copy)
+        stat_program(tracked.pid, &tracked.exe_device, &tracked.exe_inode);
     return track(processes, tracked, err);
 }
 
@@ -228,11 +245,45 @@ static uint64_t said_end(const nm_tracked *tracked)
     return atomic_load_explicit(&tracked->shared->end_kind, memory_order_acquire);
 }
 
-static bool has_died(const nm_processes *processes, const nm_tracked *tracked)
+/* Has the process the session's folder in its memory? What cannot be read counts as yes. */
+static bool maps_session(const nm_processes *processes, int64_t pid)
+{
+    const char *folder = strrchr(processes->gather->folder->path, '/');
+    char path[64];
+    nm_buffer maps = {0};
+    bool is_mapped = true;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%lld/maps", (long long)pid);
+    if (nm_io_open(path, O_RDONLY, 0, &fd, NULL) != NM_OK)
+        return true;
+    if (nm_io_read_all(fd, MAPS_BYTES_MAX, &maps, NULL) == NM_OK && nm_buffer_append(&maps, "", 1, NULL) == NM_OK)
+        is_mapped = strstr((const char *)maps.data, folder) != NULL;
+    nm_io_close(fd);
+    nm_buffer_free(&maps);
+    return is_mapped;
+}
+
+/* A program that replaced itself by one that does not load the recorder leaves no process file to tell. Its file may have
+ * changed before we first looked; what it maps says it for sure, but costs too much while the program is at work. */
+static bool runs_another_program(const nm_processes *processes, const nm_tracked *tracked)
+{
+    uint64_t device, inode;
+
+    if (processes->is_lingering && !maps_session(processes, tracked->pid))
+        return true;
+    return tracked->exe_inode != 0 && stat_program(tracked->pid, &device, &inode) &&
+           (device != tracked->exe_device || inode != tracked->exe_inode);
+}
+
+static bool has_died(const nm_processes *processes, nm_tracked *tracked)
 {
     if (tracked->is_replaced || (processes->ends_when_said && said_end(tracked) != 0))
         return true;
-    return !nm_process_is_alive(tracked->pid, tracked->start_time);
+    if (!nm_process_is_alive(tracked->pid, tracked->start_time))
+        return true;
+    tracked->is_replaced = runs_another_program(processes, tracked);
+    return tracked->is_replaced;
 }
 
 nm_status nm_processes_check(nm_processes *processes, nm_error *err)

@@ -13,9 +13,10 @@ typedef struct nm_tracked {
     uint64_t number;
     int64_t pid;
     uint64_t start_time;
-    int64_t run_mode;   /* as it was defined last */
-    uint64_t parent_id; /* process or 0 */
-    bool is_replaced;   /* by exec: another process file has the same pid and start */
+    uint64_t exe_device, exe_inode; /* of the program's file when it was found; 0: unknown */
+    int64_t run_mode;               /* as it was defined last */
+    uint64_t parent_id;             /* process or 0 */
+    bool is_replaced;               /* by exec */
     bool is_dead;
     bool is_ended;      /* its PROCESS_END was given to the writer */
     uint64_t dead_pass; /* pass in which it was found dead */
@@ -36,6 +37,7 @@ typedef struct nm_processes {
     size_t dying_count; /* dead, but not said to have ended */
     uint64_t pass;
     bool ends_when_said; /* a process that has said its end counts as ended although it runs on (npumem_stop) */
+    bool is_lingering;   /* the program has ended: look closer at what is left */
     uint64_t host_id;    /* string */
 } nm_processes;
 

@@ -58,8 +58,10 @@ static void record_until_all_ended(recording *work, record_child *child)
         recording_pass(work, &pause_ns);
         if (child->has_ended && ended_at_ns != 0 && is_over(work, ended_at_ns))
             return;
-        if (child->has_ended && ended_at_ns == 0)
+        if (child->has_ended && ended_at_ns == 0) {
             ended_at_ns = nm_clock_monotonic_ns();
+            nm_drain_linger(work->drain);
+        }
         if (child->has_ended && pause_ns > ENDING_PAUSE_NS)
             pause_ns = ENDING_PAUSE_NS;
         record_child_wait(child, pause_ns, on_end, work);

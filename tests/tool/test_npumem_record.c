@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * npumem-record as a user sees it: how it ends, what it passes on, where it writes, what it says.
+ *
+ *     test_npumem_record NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER
+ */
+#include <check.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/run.h"
+
+static char folder[64];
+
+/* $R is npumem-record, $I npumem-ingest, $P the folder of the sample programs; the shell is in the test's folder. */
+static nm_run shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static nm_run shell(const char *format, ...)
+{
+    char line[4096];
+    int len = snprintf(line, sizeof line, "cd %s; ", folder);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line + len, sizeof line - (size_t)len, format, arguments);
+    va_end(arguments);
+    nm_run run = run_shell(line, 60);
+    ck_assert_msg(!run.is_timed_out, "'%s' did not end", line);
+    return run;
+}
+
+static bool is_there(const char *name)
+{
+    char path[512];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+static size_t line_count(const char *text)
+{
+    size_t count = 0;
+
+    for (; *text != 0; text++)
+        count += *text == '\n';
+    return count;
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* No ring folder of a recording is left: those of others have other owners, so only what this test asked for is looked at. */
+static void check_no_rings(const char *ring_dir)
+{
+    DIR *opened = opendir(ring_dir);
+    struct dirent *entry;
+
+    ck_assert_ptr_nonnull(opened);
+    while ((entry = readdir(opened)) != NULL)
+        ck_assert_msg(strncmp(entry->d_name, "npumem-", 7) != 0, "%s was left", entry->d_name);
+    closedir(opened);
+}
+
+static void set_up(void)
+{
+    run_make_folder(folder);
+}
+
+static void tear_down(void)
+{
+    run_remove_folder(folder);
+}
+
+/* ---- How it ends --------------------------------------------------------------------------------------------------- */
+
+START_TEST(ends_with_the_status_of_the_program)
+{
+    static const int statuses[] = {0, 1, 42, 255};
+
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        nm_run run = shell("$R -q -o a.zst --force -- sh -c 'exit %d'", statuses[i]);
+        ck_assert_int_eq(run.exit_code, statuses[i]);
+        ck_assert_str_eq(run_err(&run), "");
+        run_free(&run);
+    }
+}
+END_TEST
+
+START_TEST(ends_by_the_signal_that_ended_the_program)
+{
+    static const int signals[] = {SIGKILL, SIGTERM, SIGSEGV, SIGABRT, SIGINT, SIGPIPE, SIGUSR1};
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        nm_run run = shell("exec $R -q -o a.zst --force -- sh -c 'kill -%d $$'", signals[i]);
+        ck_assert_msg(WIFSIGNALED(run.status) && WTERMSIG(run.status) == signals[i], "signal %d gives %#x", signals[i],
+                      run.status);
+        run_free(&run);
+    }
+}
+END_TEST
+
+START_TEST(a_program_that_cannot_run_is_127_or_126_and_leaves_no_file)
+{
+    nm_run run = shell("$R -o a.zst -- ./nowhere");
+    ck_assert_int_eq(run.exit_code, 127);
+    ck_assert_uint_eq(line_count(run_err(&run)), 1);
+    ck_assert_ptr_nonnull(strstr(run_err(&run), "./nowhere"));
+    run_free(&run);
+    run = shell("echo text > plain; $R -o a.zst -- ./plain");
+    ck_assert_int_eq(run.exit_code, 126);
+    run_free(&run);
+    run = shell("NPUMEM=off $R -o a.zst -- ./nowhere");
+    ck_assert_int_eq(run.exit_code, 127);
+    run_free(&run);
+    ck_assert(!is_there("a.zst"));
+}
+END_TEST
+
+START_TEST(a_wrong_command_line_is_2)
+{
+    static const char *const lines[] = {"",
+                                        "--nonsense -- true",
+                                        "--stacks all -- true",
+                                        "--stack-depth 0 -- true",
+                                        "--stack-depth 256 -- true",
+                                        "--buffer 1 -- true",
+                                        "--buffer 2T -- true",
+                                        "--on-full stop -- true",
+                                        "--linger soon -- true",
+                                        "-o '' -- true",
+                                        "-o"};
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        nm_run run = shell("$R %s", lines[i]);
+        ck_assert_msg(run.exit_code == 2, "'%s' ends with %d", lines[i], run.exit_code);
+        ck_assert_uint_ge(line_count(run_err(&run)), 1);
+        run_free(&run);
+    }
+}
+END_TEST
+
+START_TEST(help_and_version_go_to_standard_output)
+{
+    nm_run run = shell("$R --help");
+    ck_assert_int_eq(run.exit_code, 0);
+    ck_assert_ptr_nonnull(strstr(run_out(&run), "Usage: npumem-record"));
+    run_free(&run);
+    run = shell("$R --version");
+    ck_assert_int_eq(run.exit_code, 0);
+    ck_assert_int_eq(strncmp(run_out(&run), "npumem-record ", 14), 0);
+    run_free(&run);
+}
+END_TEST
+
+/* ---- What it passes on --------------------------------------------------------------------------------------------- */
+
+/* Starts the program, sends npumem-record the signal when the program is ready for it, gives how both ended. */
+static void send_signal(int number)
+{
+    char *argv[] = {getenv("R"), "-q", "-o", "a.zst", "--force", "--", "sh", "-c", NULL, NULL};
+    char script[256];
+    int status = 0;
+
+    snprintf(script, sizeof script, "trap 'exit 7' %d; : > ready; while :; do sleep 0.05; done", number);
+    argv[8] = script;
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        if (chdir(folder) == 0)
+            execv(argv[0], argv);
+        _exit(125);
+    }
+    for (int i = 0; i < 1000 && !is_there("ready"); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    kill(pid, number);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 7, "signal %d gives %#x", number, (unsigned)status);
+    nm_run run = shell("rm ready");
+    run_free(&run);
+}
+
+START_TEST(signals_reach_the_program)
+{
+    static const int signals[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        send_signal(signals[i]);
+}
+END_TEST
+
+START_TEST(standard_streams_and_signal_settings_are_the_programs_own)
+{
+    nm_run run = shell("echo from stdin | $R -q -o a.zst -- sh -c 'cat; echo to stderr >&2'");
+    ck_assert_str_eq(run_out(&run), "from stdin\n");
+    ck_assert_str_eq(run_err(&run), "to stderr\n");
+    run_free(&run);
+
+    nm_run plain = shell("grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status");
+    run = shell("$R -q -o b.zst -- grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status");
+    ck_assert_str_eq(run_out(&run), run_out(&plain));
+    run_free(&plain);
+    run_free(&run);
+    plain = shell("ls /proc/self/fd");
+    run = shell("$R -q -o c.zst -- ls /proc/self/fd");
+    ck_assert_str_eq(run_out(&run), run_out(&plain));
+    run_free(&plain);
+    run_free(&run);
+}
+END_TEST
+
+/* ---- Where it writes ----------------------------------------------------------------------------------------------- */
+
+START_TEST(the_name_knows_host_pid_and_environment)
+{
+    nm_run run =
+        shell("NAME=value $R -o 'x-%%h-%%p-%%{NAME}-%%{NO_SUCH_NAME}-%%%%.zst' -- sh -c 'echo $(hostname)-$$'");
+    char name[256], *end = strchr((char *)run.out.data, '\n');
+
+    ck_assert_ptr_nonnull(end);
+    *end = 0;
+    snprintf(name, sizeof name, "x-%s-value--%%.zst", run_out(&run));
+    ck_assert_msg(is_there(name), "%s", name);
+    ck_assert_ptr_nonnull(strstr(run_err(&run), name));
+    run_free(&run);
+    run = shell("$R -o 'x-%%z' -- true");
+    ck_assert_int_eq(run.exit_code, 0); /* it ran, with a warning */
+    ck_assert_ptr_nonnull(strstr(run_err(&run), "unrecorded"));
+    run_free(&run);
+    run = shell("$R -- true; ls npumem-$(hostname)-*.zst");
+    ck_assert_int_eq(run.exit_code, 0);
+    run_free(&run);
+}
+END_TEST
+
+START_TEST(a_name_that_exists_gets_a_suffix_and_force_replaces)
+{
+    nm_run run = shell("echo precious > run.zst; $R -o run.zst -- true");
+    ck_assert_uint_eq(line_count(run_err(&run)), 2);
+    ck_assert_ptr_nonnull(strstr(run_err(&run), "run.zst exists; writing run-1.zst"));
+    run_free(&run);
+    run = shell("$R -q -o run.zst -- true; cat run.zst");
+    ck_assert_str_eq(run_out(&run), "precious\n");
+    ck_assert(is_there("run-1.zst"));
+    ck_assert(is_there("run-2.zst"));
+    run_free(&run);
+    run = shell("$R -q --force -o run.zst -- true; zstd -qt run.zst");
+    ck_assert_int_eq(run.exit_code, 0);
+    ck_assert_str_eq(run_err(&run), "");
+    run_free(&run);
+}
+END_TEST
+
+START_TEST(a_dash_is_standard_output)
+{
+    nm_run run = shell("$R -o - -- $P/hello_host > trace 2> said; echo $?; zstd -qt trace && $I --quiet -o x.db - < trace; "
+                       "echo $?; cat said");
+
+    ck_assert_int_eq(strncmp(run_out(&run), "0\n0\n", 4), 0);
+    ck_assert_ptr_nonnull(strstr(run_out(&run), "npumem-record: "));
+    ck_assert_uint_gt(line_count(run_out(&run)), 3); /* what the program prints is there too */
+    ck_assert(is_there("x.db"));
+    run_free(&run);
+}
+END_TEST
+
+START_TEST(one_line_at_the_end_says_events_dropped_and_file)
+{
+    nm_run run = shell("$R -o run.zst -- $P/spin_events --events 700");
+    unsigned long long events = 0, dropped = 99;
+    char thousands = 0;
+
+    ck_assert_uint_eq(line_count(run_err(&run)), 1);
+    ck_assert_int_eq(sscanf(run_err(&run), "npumem-record: %llu%c%3llu events, %llu dropped, run.zst", &dropped,
+                            &thousands, &events, &dropped),
+                     4);
+    ck_assert_uint_eq(events + 1000, 1400 + 1); /* allocations, frees, and the end of the process */
+    ck_assert_uint_eq(dropped, 0);
+    run_free(&run);
+    run = shell("$I --quiet run.zst && zstd -qt run.zst");
+    ck_assert_int_eq(run.exit_code, 0);
+    run_free(&run);
+}
+END_TEST
+
+START_TEST(rings_are_where_they_were_asked_for_and_gone_afterwards)
+{
+    char ring_dir[128];
+    nm_run run = shell("mkdir rings; $R -q -o a.zst --ring-dir $PWD/rings --buffer 64K -- sh -c 'ls -d rings/npumem-*; "
+                       "stat -c %%a rings/npumem-*; $P/spin_events --events 10'");
+
+    ck_assert_int_eq(run.exit_code, 0);
+    ck_assert_int_eq(strncmp(run_out(&run), "rings/npumem-", 13), 0);
+    ck_assert_ptr_nonnull(strstr(run_out(&run), "\n700\n"));
+    run_free(&run);
+    snprintf(ring_dir, sizeof ring_dir, "%s/rings", folder);
+    check_no_rings(ring_dir);
+}
+END_TEST
+
+/* ---- When recording is impossible ---------------------------------------------------------------------------------- */
+
+START_TEST(what_cannot_be_recorded_still_runs)
+{
+    static const char *const options[] = {"-o nowhere/a.zst", "-o a.zst --ring-dir /nowhere",
+                                          "-o a.zst --ring-dir /proc"};
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        nm_run run = shell("$R %s -- sh -c 'echo ran; exit 5'", options[i]);
+        ck_assert_int_eq(run.exit_code, 5);
+        ck_assert_str_eq(run_out(&run), "ran\n");
+        ck_assert_uint_eq(line_count(run_err(&run)), 1);
+        run_free(&run);
+        run = shell("$R --required %s -- sh -c 'echo ran'", options[i]);
+        ck_assert_int_eq(run.exit_code, 1);
+        ck_assert_str_eq(run_out(&run), "");
+        ck_assert_uint_eq(line_count(run_err(&run)), 1);
+        run_free(&run);
+        ck_assert(!is_there("a.zst"));
+    }
+}
+END_TEST
+
+START_TEST(a_library_that_does_not_load_is_noticed_before_the_program_runs)
+{
+    nm_run run = shell("mkdir -p lib; echo nonsense > lib/libnpumem_hook.so; "
+                       "NPUMEM_LIBRARY_DIR=$PWD/lib $R -o a.zst -- sh -c 'echo ran; exit 5'");
+
+    ck_assert_int_eq(run.exit_code, 5);
+    ck_assert_str_eq(run_out(&run), "ran\n");
+    ck_assert_uint_eq(line_count(run_err(&run)), 1);
+    ck_assert_ptr_nonnull(strstr(run_err(&run), "unrecorded"));
+    ck_assert(!is_there("a.zst"));
+    run_free(&run);
+}
+END_TEST
+
+START_TEST(off_means_off)
+{
+    nm_run run = shell("NPUMEM=off $R -o a.zst -- sh -c 'echo \"[$LD_PRELOAD$NPUMEM_SESSION]\"; exit 5'");
+
+    ck_assert_int_eq(run.exit_code, 5);
+    ck_assert_str_eq(run_out(&run), "[]\n");
+    ck_assert_str_eq(run_err(&run), "");
+    ck_assert(!is_there("a.zst"));
+    run_free(&run);
+}
+END_TEST
+
+/* ---- Processes that outlive the program ---------------------------------------------------------------------------- */
+
+START_TEST(a_process_that_outlives_the_program_is_recorded_to_its_end)
+{
+    nm_run run = shell("$R -o a.zst -- sh -c '(sleep 0.5; exec $P/spin_events --events 100) > /dev/null & exit 3'; "
+                       "echo $?; $I --quiet a.zst; sqlite3 a.db 'SELECT count(*) FROM allocation'");
+
+    ck_assert_str_eq(run_out(&run), "3\n100\n");
+    run_free(&run);
+}
+END_TEST
+
+START_TEST(a_process_that_does_not_end_is_waited_for_no_longer_than_asked)
+{
+    double begin = seconds_now();
+    nm_run run =
+        shell("$R -q --linger 0.3 -o a.zst -- sh -c 'sleep 20 > /dev/null 2>&1 & echo $!; exit 3'; "
+              "echo $?; $I --quiet a.zst; sqlite3 a.db \"SELECT count(*) FROM process WHERE end_kind = 'running'\"");
+
+    ck_assert_ptr_nonnull(strstr(run_out(&run), "\n3\n1\n"));
+    ck_assert_double_lt(seconds_now() - begin, 10);
+    kill(atoi(run_out(&run)), SIGTERM);
+    run_free(&run);
+}
+END_TEST
+
+START_TEST(a_background_process_that_is_not_recorded_is_not_waited_for)
+{
+    double begin = seconds_now();
+    nm_run run =
+        shell("$R -q -o a.zst -- sh -c 'env -u LD_PRELOAD -u NPUMEM_SESSION sleep 20 > /dev/null 2>&1 & echo $!'");
+
+    ck_assert_double_lt(seconds_now() - begin, 4);
+    kill(atoi(run_out(&run)), SIGTERM);
+    run_free(&run);
+}
+END_TEST
+
+/* ---- Finishing ----------------------------------------------------------------------------------------------------- */
+
+START_TEST(a_whole_trace_has_nothing_to_finish)
+{
+    nm_run run = shell("$R -q -o a.zst -- true; cp a.zst b.zst; $R --finish a.zst && cmp a.zst b.zst");
+    ck_assert_int_eq(run.exit_code, 0);
+    run_free(&run);
+    run = shell("echo text > text; $R --finish text; $R --finish nowhere");
+    ck_assert_int_eq(run.exit_code, 1);
+    run_free(&run);
+}
+END_TEST
+
+START_TEST(a_killed_recording_is_finished_once)
+{
+    nm_run run = shell("mkdir rings; $R -q -o a.zst --ring-dir $PWD/rings -- "
+                       "sh -c 'echo $$ > child; exec $P/spin_events --events 500 --pace-ns 4000000' > out & pid=$!; "
+                       "sleep 0.7; kill -9 $pid; wait $pid; $R --finish a.zst; echo $?; "
+                       "while kill -0 $(cat child) 2>/dev/null; do sleep 0.1; done; "
+                       "$R --finish a.zst; echo $?; ls rings | wc -l; $I --quiet a.zst; echo $?; "
+                       "sqlite3 a.db 'SELECT count(*) FROM allocation'; zstd -qt a.zst; echo $?; $R --finish a.zst; "
+                       "echo $?");
+
+    /* While the program runs nothing is finished; then all is there, and the rings are gone. */
+    ck_assert_msg(strcmp(run_out(&run), "1\n0\n0\n0\n500\n0\n0\n") == 0, "%s\n%s", run_out(&run), run_err(&run));
+    run_free(&run);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("npumem-record");
+    TCase *tests = tcase_create("npumem-record");
+
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, ends_with_the_status_of_the_program);
+    tcase_add_test(tests, ends_by_the_signal_that_ended_the_program);
+    tcase_add_test(tests, a_program_that_cannot_run_is_127_or_126_and_leaves_no_file);
+    tcase_add_test(tests, a_wrong_command_line_is_2);
+    tcase_add_test(tests, help_and_version_go_to_standard_output);
+    tcase_add_test(tests, signals_reach_the_program);
+    tcase_add_test(tests, standard_streams_and_signal_settings_are_the_programs_own);
+    tcase_add_test(tests, the_name_knows_host_pid_and_environment);
+    tcase_add_test(tests, a_name_that_exists_gets_a_suffix_and_force_replaces);
+    tcase_add_test(tests, a_dash_is_standard_output);
+    tcase_add_test(tests, one_line_at_the_end_says_events_dropped_and_file);
+    tcase_add_test(tests, rings_are_where_they_were_asked_for_and_gone_afterwards);
+    tcase_add_test(tests, what_cannot_be_recorded_still_runs);
+    tcase_add_test(tests, a_library_that_does_not_load_is_noticed_before_the_program_runs);
+    tcase_add_test(tests, off_means_off);
+    tcase_add_test(tests, a_process_that_outlives_the_program_is_recorded_to_its_end);
+    tcase_add_test(tests, a_process_that_does_not_end_is_waited_for_no_longer_than_asked);
+    tcase_add_test(tests, a_background_process_that_is_not_recorded_is_not_waited_for);
+    tcase_add_test(tests, a_whole_trace_has_nothing_to_finish);
+    tcase_add_test(tests, a_killed_recording_is_finished_once);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4) {
+        fprintf(stderr, "usage: test_npumem_record NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER\n");
+        return 2;
+    }
+    setenv("R", argv[1], 1);
+    setenv("I", argv[2], 1);
+    setenv("P", argv[3], 1);
+    SRunner *runner = srunner_create(make_suite());
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
