@@ -34,6 +34,7 @@ libzstd-dev:arm64
 libcsv-dev:arm64
 libdw-dev:arm64
 check:arm64
+libstdc++6:arm64
 '
 
 say() {

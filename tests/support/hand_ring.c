@@ -141,7 +141,7 @@ void hand_ring_own(hand_ring *ring, int64_t tid, const char *name)
     hand_put(ring, NM_RING_THREAD, &thread, sizeof thread.head + strlen(name));
 }
 
-uint64_t hand_ticks(const hand_ring *ring)
+static uint64_t read_clock(const hand_ring *ring)
 {
     if (ring->session->clock_kind == NM_CLOCK_COUNTER) {
 #if defined(__x86_64__)
@@ -156,6 +156,19 @@ uint64_t hand_ticks(const hand_ring *ring)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Never the same twice in a thread: a coarse counter (100 MHz is common on aarch64) would leave the order of two rings
+ * that one thread writes by turns open. */
+uint64_t hand_ticks(const hand_ring *ring)
+{
+    static _Thread_local uint64_t last;
+    uint64_t ticks;
+
+    while ((ticks = read_clock(ring)) == last)
+        continue;
+    last = ticks;
+    return ticks;
 }
 
 unsigned hand_slots(size_t bytes)
