@@ -181,6 +181,16 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
     }
 }
 
+/* A recorded trace numbers its events without a hole: a jump is a block that could not be read, and anybody's events may
+ * have been in it. A source without threads (a snapshot) also has places in its file that are no events. */
+static void note_jump(nm_replay *replay, const nm_event *event)
+{
+    if (event->seq > replay->next_seq && replay->first_thread != NULL)
+        nm_replay_lose(replay, NULL, (int64_t)event->seq - 1, NM_NO_TIME);
+    if (event->seq >= replay->next_seq)
+        replay->next_seq = event->seq + 1;
+}
+
 static void note_order(nm_replay *replay, const nm_context *context)
 {
     if (context->seq == NM_NO_SEQ)
@@ -201,6 +211,7 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
 
     if (event->seq > INT64_MAX)
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "an event's number is too large");
+    note_jump(replay, event);
     context = resolve(replay, event);
     note_order(replay, &context);
     if (replay->first_replaced != NULL && event->time_ns != NM_NO_TIME)

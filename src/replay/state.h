@@ -216,6 +216,7 @@ struct nm_replay {
     nm_heap *recent_heap;
     nm_thread nobody; /* has the operations of sources that know no threads */
     uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
+    uint64_t next_seq; /* the number after the largest that any event had */
     bool has_events, has_loss;
     int64_t first_seq, last_seq, last_ns;
     int64_t loss_seq, loss_until_ns; /* of losses that belong to no known process */

@@ -416,6 +416,47 @@ START_TEST(a_loss_of_an_unknown_thread_is_everybody_s)
 }
 END_TEST
 
+/* Replays four events with a hole of three numbers in the middle. */
+static void replay_with_hole(bool has_threads)
+{
+    const nm_event events[] = {
+        {.seq = 0, .kind = NM_EVENT_ALLOC, .heap_id = 1, .address = 0x1000, .requested_bytes = 64},
+        {.seq = 4, .kind = NM_EVENT_ALLOC, .heap_id = 1, .address = 0x2000, .requested_bytes = 64},
+        {.seq = 5, .kind = NM_EVENT_FREE, .heap_id = 1, .address = 0x3000},
+    };
+    nm_sink sink;
+    nm_replay *replayed = NULL;
+    nm_record record = {.kind = NM_RECORD_DEFINITION,
+                        .definition = {.kind = NM_DEFINE_HEAP, .id = 1, .heap = {.process_id = 1, .level = 1}}};
+
+    nm_row_list_free(&list);
+    sink = nm_row_list_sink(&list);
+    ck_assert_int_eq(nm_replay_new(&sink, &replayed, NULL), NM_OK);
+    ck_assert_int_eq(nm_replay_record(replayed, &record, NULL), NM_OK);
+    record.definition = (nm_definition){.kind = NM_DEFINE_THREAD, .id = 1, .thread.process_id = 1};
+    if (has_threads)
+        ck_assert_int_eq(nm_replay_record(replayed, &record, NULL), NM_OK);
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        record = (nm_record){.kind = NM_RECORD_EVENT, .event = events[i]};
+        record.event.time_ns = (int64_t)i;
+        ck_assert_int_eq(nm_replay_record(replayed, &record, NULL), NM_OK);
+    }
+    ck_assert_int_eq(nm_replay_finish(replayed, NULL), NM_OK);
+    nm_replay_free(replayed);
+}
+
+START_TEST(a_hole_in_a_recorded_trace_is_a_loss_but_not_in_a_snapshot)
+{
+    replay_with_hole(true);
+    ck_assert(allocation(1)->is_doubtful);
+    ck_assert(!allocation(2)->is_doubtful);
+    ck_assert_uint_eq(list.anomalies.count, 0);
+    replay_with_hole(false);
+    ck_assert(!allocation(1)->is_doubtful);
+    ck_assert_uint_eq(list.anomalies.count, 1);
+}
+END_TEST
+
 START_TEST(an_allocation_that_came_late_is_doubtful_and_no_anomaly)
 {
     replay(HEAD "@1 free address=0x1000 thread=1 late\n"
@@ -559,6 +600,7 @@ int main(void)
     tcase_add_test(tests, the_baseline_has_no_number_and_is_not_outstanding);
     tcase_add_test(tests, what_may_be_freed_in_a_window_of_loss_is_doubtful);
     tcase_add_test(tests, a_loss_of_an_unknown_thread_is_everybody_s);
+    tcase_add_test(tests, a_hole_in_a_recorded_trace_is_a_loss_but_not_in_a_snapshot);
     tcase_add_test(tests, an_allocation_that_came_late_is_doubtful_and_no_anomaly);
     tcase_add_test(tests, generation_is_the_twentieth_of_the_trace_without_steps);
     tcase_add_test(tests, generation_is_the_step_of_birth_with_steps);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams that no program could have produced: every kind of event with fields that are small, wild or contradict each
+ * other. Nothing may break (run it under the sanitizers), every allocation gets one row, and what the rows say adds up.
+ * NPUMEM_SEED repeats a run; it is printed.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "replay/replay.h"
+#include "support/row_list.h"
+
+#define STREAMS 300
+#define EVENTS  400
+
+static nm_row_list list;
+static nm_replay *replay;
+static uint64_t random_state;
+
+static uint64_t pick(uint64_t below)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (random_state >> 11) % below;
+}
+
+static uint64_t address(void)
+{
+    return pick(50) == 0 ? UINT64_MAX - pick(300) : 0x1000 + pick(40) * 0x40;
+}
+
+static uint64_t bytes(void)
+{
+    return pick(50) == 0 ? UINT64_MAX >> pick(64) : pick(300);
+}
+
+static void give(const nm_record *record)
+{
+    nm_error err = {0};
+
+    ck_assert_msg(nm_replay_record(replay, record, &err) == NM_OK, "%s", err.text);
+}
+
+static void define(uint64_t kind)
+{
+    nm_record record = {.kind = NM_RECORD_DEFINITION, .definition = {.kind = kind, .id = pick(8)}};
+    nm_definition *definition = &record.definition;
+
+    if (kind == NM_DEFINE_THREAD) {
+        definition->thread.process_id = pick(3);
+    } else if (kind == NM_DEFINE_DEVICE) {
+        definition->device.process_id = pick(3);
+        definition->device.physical_ordinal = pick(2) == 0 ? NM_UNKNOWN_NUMBER : (int64_t)pick(3);
+    } else if (kind == NM_DEFINE_HEAP) {
+        definition->heap.process_id = pick(3);
+        definition->heap.device_id = pick(3);
+        definition->heap.level = pick(8);
+        definition->heap.size_basis = pick(4);
+    }
+    give(&record);
+}
+
+static void give_event(uint64_t seq)
+{
+    static const uint64_t flags[] = {NM_FLAG_STREAM, NM_FLAG_MISS,    NM_FLAG_HIT,     NM_FLAG_LATE,
+                                     NM_FLAG_IDLE,   NM_FLAG_SEGMENT, NM_FLAG_BASELINE};
+    uint64_t kind = pick(4) != 0 ? 1 + pick(8) : pick(NM_EVENT_KIND_MAX + 2);
+    nm_record record = {.kind = NM_RECORD_EVENT,
+                        .event = {.seq = seq,
+                                  .kind = kind == NM_EVENT_LOSS && pick(20) != 0 ? NM_EVENT_FREE : kind,
+                                  .time_ns = pick(9) == 0 ? NM_NO_TIME : (int64_t)(seq * pick(200000)),
+                                  .flags = pick(3) == 0 ? flags[pick(7)] : 0,
+                                  .thread_id = pick(5),
+                                  .heap_id = pick(9),
+                                  .address = address(),
+                                  .requested_bytes = bytes(),
+                                  .block_bytes = bytes(),
+                                  .stack_id = pick(5),
+                                  .stream = pick(3),
+                                  .number = (int64_t)pick(5),
+                                  .detail = pick(5),
+                                  .device_id = pick(4),
+                                  .source_address = address(),
+                                  .size_bytes = bytes(),
+                                  .limit_bytes = pick(2) * bytes(),
+                                  .free_bytes = bytes(),
+                                  .total_bytes = bytes()}};
+
+    give(&record);
+}
+
+/* Live bytes by the rows of a heap, and how many there are. */
+static void check_heap(const nm_heap_total_row *total)
+{
+    uint64_t live = 0;
+    uint64_t begun = 0;
+
+    for (size_t i = 0; i < list.allocations.count; i++) {
+        const nm_allocation_row *row = &list.allocations.items[i];
+
+        if (row->heap_id != total->heap_id)
+            continue;
+        begun++;
+        if (row->end_kind == NM_END_NONE)
+            live += row->size_bytes;
+        ck_assert((row->end_kind == NM_END_NONE) == (row->free_seq == NM_NO_SEQ && row->free_ns == NM_NO_TIME) ||
+                  row->free_seq == NM_NO_SEQ);
+    }
+    ck_assert_uint_ge(begun, total->allocation_count);
+    ck_assert_uint_ge(total->peak_bytes, total->live_bytes);
+    ck_assert_uint_ge(total->peak_reserved_bytes, total->reserved_bytes);
+    ck_assert_uint_eq(total->live_bytes, live);
+}
+
+static void check_rows(void)
+{
+    unsigned char *is_seen = calloc(list.allocations.count + 1, 1);
+
+    for (size_t i = 0; i < list.allocations.count; i++) {
+        uint64_t id = list.allocations.items[i].allocation_id;
+
+        ck_assert_uint_le(id, list.allocations.count);
+        ck_assert(!is_seen[id]);
+        is_seen[id] = 1;
+    }
+    free(is_seen);
+    for (size_t i = 0; i < list.fragmentations.count; i++) {
+        const nm_fragmentation_row *row = &list.fragmentations.items[i];
+
+        ck_assert_uint_le(row->largest_free_bytes, row->free_bytes);
+    }
+    for (size_t i = 0; i < list.totals.count; i++)
+        check_heap(&list.totals.items[i]);
+}
+
+START_TEST(nonsense_does_no_harm_and_adds_up)
+{
+    const char *given = getenv("NPUMEM_SEED");
+    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+
+    printf("NPUMEM_SEED=%llu\n", (unsigned long long)seed);
+    fflush(stdout);
+    for (uint64_t i = 0; i < STREAMS; i++) {
+        nm_sink sink = nm_row_list_sink(&list);
+        nm_error err = {0};
+
+        random_state = (seed + i) * 0x9E3779B97F4A7C15u + 1;
+        ck_assert_int_eq(nm_replay_new(&sink, &replay, &err), NM_OK);
+        for (uint64_t n = pick(30); n > 0; n--)
+            define(pick(10));
+        for (uint64_t seq = 0; seq < EVENTS; seq++) {
+            if (pick(30) == 0)
+                define(pick(10));
+            give_event(seq + (pick(200) == 0));
+        }
+        ck_assert_msg(nm_replay_finish(replay, &err) == NM_OK, "%s", err.text);
+        nm_replay_free(replay);
+        check_rows();
+        nm_row_list_free(&list);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("replay_nonsense");
+    TCase *tests = tcase_create("nonsense");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_set_timeout(tests, 110);
+    tcase_add_test(tests, nonsense_does_no_harm_and_adds_up);
+    suite_add_tcase(suite, tests);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
