@@ -15,10 +15,14 @@
  *     ... NM_BLOCK_FINAL with the last one, which may be empty
  *     nm_trace_writer_free(writer);
  *
- * Reading by block, from bytes in memory that the caller brings (a whole file mapped, or a growing window of a pipe):
+ * Reading by block, from bytes in memory that the caller brings (a mapped file, or a window that moves over a pipe):
  *
- *     nm_block_find(bytes, &at, &header, err)      the next whole block from `at` on; skips damage and counts it
- *     nm_block_open(...)/nm_block_next(...)        its definitions and events
+ *     nm_block_read_header(bytes, &header, err)        is there a block here, and how long is it?
+ *     nm_block_reader_open(reader, bytes, &header, err) checks and decodes it
+ *     nm_block_reader_next(reader, &record, err)        its definitions, then its events; NM_END
+ *     at += header.block_bytes                          or, where no whole block is: at = nm_block_search(bytes, at + 1)
+ *
+ * source/trace_source.c does all this for a whole trace, and says what was lost.
  */
 #ifndef NM_TRACE_BLOCK_H
 #define NM_TRACE_BLOCK_H
@@ -90,9 +94,18 @@ void nm_trace_writer_free(nm_trace_writer *writer);
  * defines again what it uses. */
 void nm_trace_writer_resume(nm_trace_writer *writer, uint64_t block_index, uint64_t first_seq);
 
-/* Keeps the definition (copied) and writes it into the block under construction, and into later groups that use it. */
+/*
+ * Keeps the definition (copied) and writes it into the block under construction, and again into later groups that use it
+ * (processes, threads, devices and heaps: into each block that uses them). What it names must have been defined before.
+ * The same again, unchanged, is written only where the group lacks it. An alias is written once and not kept.
+ */
 nm_status nm_trace_writer_define(nm_trace_writer *writer, const nm_definition *definition, nm_error *err);
+
+/* Adds the event, with what it uses. NM_ERR_LIMIT: the block is full (NM_BLOCK_EVENTS_MAX, or NM_BLOCK_RAW_BYTES_MAX in
+ * the worst case of compression): seal it and give the event again. Blocks of about 65,536 events compress well. */
 nm_status nm_trace_writer_event(nm_trace_writer *writer, const nm_event *event, nm_error *err);
+
+/* Adjoining ranges of one thread become one. */
 nm_status nm_trace_writer_position(nm_trace_writer *writer, nm_block_range range, nm_error *err);
 uint32_t nm_trace_writer_event_count(const nm_trace_writer *writer); /* in the block under construction */
 uint64_t nm_trace_writer_seq(const nm_trace_writer *writer);         /* that the next event gets */

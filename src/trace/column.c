@@ -32,6 +32,8 @@ struct nm_column_writer {
     nm_buffer sample;
     uint64_t *work; /* transformed values */
     size_t work_capacity;
+    uint32_t *places; /* of each value in planes that are ordered by kind */
+    size_t place_capacity;
     uint32_t *slots; /* hash table: index of the last place of a value + 1 */
     size_t slot_capacity;
     size_t *cuts;
@@ -69,6 +71,7 @@ void nm_column_writer_free(nm_column_writer *writer)
     ZSTD_freeCCtx(writer->zstd);
     nm_buffer_free(&writer->sample);
     free(writer->work);
+    free(writer->places);
     free(writer->slots);
     free(writer->cuts);
     free(writer);
@@ -314,29 +317,84 @@ static nm_status choose(nm_column_writer *writer, const uint64_t *values, size_t
     return *best == NULL ? NM_ERR_MEMORY : NM_OK;
 }
 
-static nm_status note_cuts(nm_column_writer *writer, const candidate *made, size_t data_at, size_t count, nm_error *err)
+/* Fills writer->places with where each value goes when those of one kind stand together, and `ends` with where each kind
+ * ends; returns the number of kinds. */
+static unsigned find_places(nm_column_writer *writer, nm_column_events events, uint32_t ends[NM_BLOCK_KINDS_MAX])
 {
-    nm_status status =
-        nm_array_grow(&writer->cuts, &writer->cut_capacity, writer->cut_count + made->width, sizeof *writer->cuts, err);
+    uint32_t next[NM_BLOCK_KINDS_MAX] = {0};
+    unsigned kind_count = 0;
+    uint32_t sum = 0;
+    size_t value = 0;
 
-    for (unsigned i = 1; status == NM_OK && count >= CUT_PLANE_BYTES && i <= made->width; i++)
-        writer->cuts[writer->cut_count++] = data_at + made->planes_at + i * count;
+    for (size_t i = 0; i < events.count; i++)
+        next[events.kinds[i]] += (uint32_t)(events.members >> events.kinds[i] & 1);
+    for (unsigned k = 0; k < NM_BLOCK_KINDS_MAX; k++) {
+        uint32_t count = next[k];
+        next[k] = sum;
+        sum += count;
+        if (count > 0)
+            ends[kind_count++] = sum;
+    }
+    for (size_t i = 0; i < events.count; i++)
+        if ((events.members >> events.kinds[i] & 1) != 0)
+            writer->places[value++] = next[events.kinds[i]]++;
+    return kind_count;
+}
+
+/* Orders each plane by kind. */
+static nm_status group_planes(nm_column_writer *writer, candidate *made, size_t count, nm_column_events events,
+                              uint32_t ends[NM_BLOCK_KINDS_MAX], unsigned *kind_count, nm_error *err)
+{
+    nm_status status = nm_array_grow(&writer->places, &writer->place_capacity, count, sizeof *writer->places, err);
+
+    if (status == NM_OK)
+        status = nm_buffer_reserve(&writer->sample, count, err);
+    if (status != NM_OK)
+        return status;
+    *kind_count = find_places(writer, events, ends);
+    for (unsigned i = 0; i < made->width; i++) {
+        uint8_t *plane = made->bytes.data + made->planes_at + i * count;
+
+        memcpy(writer->sample.data, plane, count);
+        for (size_t j = 0; j < count; j++)
+            plane[writer->places[j]] = writer->sample.data[j];
+    }
+    return NM_OK;
+}
+
+/* Notes the end of each part of each plane that is large enough. */
+static nm_status note_cuts(nm_column_writer *writer, size_t planes_at, unsigned width, const uint32_t *ends,
+                           unsigned end_count, nm_error *err)
+{
+    nm_status status = nm_array_grow(&writer->cuts, &writer->cut_capacity,
+                                     writer->cut_count + (size_t)width * end_count, sizeof *writer->cuts, err);
+    size_t count = ends[end_count - 1];
+
+    for (unsigned i = 0; status == NM_OK && i < width; i++)
+        for (unsigned k = 0; k < end_count; k++)
+            if (ends[k] - (k == 0 ? 0 : ends[k - 1]) >= CUT_PLANE_BYTES || (k + 1 == end_count && k > 0))
+                writer->cuts[writer->cut_count++] = planes_at + i * count + ends[k];
     return status;
 }
 
-nm_status nm_column_write(nm_column_writer *writer, const uint64_t *values, size_t count, nm_buffer *out, nm_error *err)
+nm_status nm_column_write(nm_column_writer *writer, const uint64_t *values, size_t count, nm_column_events events,
+                          nm_buffer *out, nm_error *err)
 {
     candidate *best = NULL;
+    uint32_t ends[NM_BLOCK_KINDS_MAX] = {(uint32_t)count};
+    unsigned end_count = 1;
     nm_status status = choose(writer, values, count, &best, err);
     uint8_t head[5];
 
+    if (status == NM_OK && best->encoding == NM_ENCODING_DELTA && events.count > 0)
+        status = group_planes(writer, best, count, events, ends, &end_count, err);
     if (status != NM_OK)
         return status;
     head[0] = (uint8_t)best->encoding;
     nm_put_u32(head + 1, (uint32_t)best->bytes.len);
     status = nm_buffer_append(out, head, sizeof head, err);
     if (status == NM_OK)
-        status = note_cuts(writer, best, out->len, count, err);
+        status = note_cuts(writer, out->len + best->planes_at, best->width, ends, end_count, err);
     return status == NM_OK ? nm_buffer_append(out, best->bytes.data, best->bytes.len, err) : status;
 }
 
@@ -423,15 +481,24 @@ static nm_status open_back(nm_column_reader *reader, nm_cursor *cursor, bool *is
     return nm_array_grow(&reader->seen, &reader->seen_capacity, ring, sizeof *reader->seen, err);
 }
 
-nm_status nm_column_open(nm_column_reader *reader, unsigned encoding, nm_bytes data, size_t count, uint64_t offset,
-                         nm_error *err)
+static void count_values(nm_column_reader *reader, const uint32_t counts[NM_BLOCK_KINDS_MAX])
+{
+    for (unsigned k = 0; k < NM_BLOCK_KINDS_MAX; k++) {
+        reader->places[k] = (uint32_t)reader->count;
+        reader->count += counts[k];
+    }
+}
+
+nm_status nm_column_open(nm_column_reader *reader, unsigned encoding, nm_bytes data,
+                         const uint32_t counts[NM_BLOCK_KINDS_MAX], uint64_t offset, nm_error *err)
 {
     nm_cursor cursor = nm_cursor_over(data.data, data.len);
     nm_status status = NM_OK;
     bool is_right = false;
 
-    *reader = (nm_column_reader){
-        .encoding = (uint8_t)encoding, .count = count, .seen = reader->seen, .seen_capacity = reader->seen_capacity};
+    *reader =
+        (nm_column_reader){.encoding = (uint8_t)encoding, .seen = reader->seen, .seen_capacity = reader->seen_capacity};
+    count_values(reader, counts);
     switch (encoding) {
     case NM_ENCODING_CONSTANT:
         reader->value = nm_read_varint(&cursor);
@@ -439,13 +506,12 @@ nm_status nm_column_open(nm_column_reader *reader, unsigned encoding, nm_bytes d
         break;
     case NM_ENCODING_RUNS:
         reader->more = cursor;
-        is_right = check_runs(cursor, count);
-        break;
-    case NM_ENCODING_PLANES:
-        is_right = take_planes(reader, &cursor) && nm_cursor_left(&cursor) == 0;
+        is_right = check_runs(cursor, reader->count);
         break;
     case NM_ENCODING_DELTA:
         reader->value = nm_read_varint(&cursor);
+        /* fall through */
+    case NM_ENCODING_PLANES:
         is_right = take_planes(reader, &cursor) && nm_cursor_left(&cursor) == 0;
         break;
     case NM_ENCODING_BACK:
@@ -455,7 +521,7 @@ nm_status nm_column_open(nm_column_reader *reader, unsigned encoding, nm_bytes d
         return nm_fail(err, NM_ERR_FORMAT, offset, "a column has the unknown encoding %u", encoding);
     }
     if (status == NM_OK && !is_right)
-        status = nm_fail(err, NM_ERR_FORMAT, offset, "a column does not hold its %zu values", count);
+        status = nm_fail(err, NM_ERR_FORMAT, offset, "a column does not hold its %zu values", reader->count);
     return status;
 }
 
@@ -470,7 +536,7 @@ static uint64_t next_back(nm_column_reader *reader, size_t index)
     return value;
 }
 
-uint64_t nm_column_next(nm_column_reader *reader)
+uint64_t nm_column_next(nm_column_reader *reader, unsigned kind_place)
 {
     assert(reader->at < reader->count);
     size_t index = reader->at++;
@@ -486,7 +552,7 @@ uint64_t nm_column_next(nm_column_reader *reader)
     case NM_ENCODING_PLANES:
         return plane_value(reader, index);
     case NM_ENCODING_DELTA:
-        reader->value += (uint64_t)nm_unzigzag(plane_value(reader, index));
+        reader->value += (uint64_t)nm_unzigzag(plane_value(reader, reader->places[kind_place]++));
         break;
     case NM_ENCODING_BACK:
         return next_back(reader, index);

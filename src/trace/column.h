@@ -13,7 +13,7 @@ typedef enum nm_encoding {                           /* the number stands in tra
                            NM_ENCODING_CONSTANT = 0, /* value */
                            NM_ENCODING_RUNS = 1,     /* (value, length) until all are there */
                            NM_ENCODING_PLANES = 2,   /* width, planes of the values */
-                           NM_ENCODING_DELTA = 3,    /* first value, width, planes of zigzag differences */
+                           NM_ENCODING_DELTA = 3,    /* first value, width, planes of zigzag differences, by kind */
                            NM_ENCODING_BACK = 4, /* width, planes of distances to the same value before, new values */
                            NM_ENCODING_COUNT
 } nm_encoding;
@@ -29,9 +29,19 @@ typedef struct nm_column_writer nm_column_writer;
 nm_status nm_column_writer_new(nm_column_writer **out, nm_error *err);
 void nm_column_writer_free(nm_column_writer *writer); /* NULL is fine */
 
+/* Which events the values belong to. Differences of times are stored kind by kind: a free follows its like at another
+ * pace than an allocation. */
+typedef struct nm_column_events {
+    const uint64_t *kinds; /* of all events of the block, as places in its list of kinds */
+    size_t count;          /* of events; 0: the column is not of events (the kinds themselves) */
+    uint64_t members;      /* bit n: events of the n-th kind have a value here */
+} nm_column_events;
+
+#define NM_BLOCK_KINDS_MAX 64 /* in a block's list */
+
 /* Appends encoding, length and data; count > 0. */
-nm_status nm_column_write(nm_column_writer *writer, const uint64_t *values, size_t count, nm_buffer *out,
-                          nm_error *err);
+nm_status nm_column_write(nm_column_writer *writer, const uint64_t *values, size_t count, nm_column_events events,
+                          nm_buffer *out, nm_error *err);
 
 /* Offsets in `out` behind planes that were written since the last reset: zstd does better when what follows gets
  * statistics of its own. Ascending; borrowed until the next write. */
@@ -50,17 +60,18 @@ typedef struct nm_column_reader {
     const uint8_t *planes;
     uint64_t *seen; /* owned; the last values, a ring; kept from block to block */
     size_t seen_capacity, seen_mask;
+    uint32_t places[NM_BLOCK_KINDS_MAX]; /* DELTA: where the next value of each kind stands in the planes */
 } nm_column_reader;
 
 /*
- * Takes a column of `count` values and checks that every one of them can be read: NM_ERR_FORMAT with `offset` when not.
- * `data` stays borrowed.
+ * Takes a column and checks that every one of its values can be read: NM_ERR_FORMAT with `offset` when not. counts[n] of
+ * them are of events of the n-th kind. `data` stays borrowed.
  */
-nm_status nm_column_open(nm_column_reader *reader, unsigned encoding, nm_bytes data, size_t count, uint64_t offset,
-                         nm_error *err);
+nm_status nm_column_open(nm_column_reader *reader, unsigned encoding, nm_bytes data,
+                         const uint32_t counts[NM_BLOCK_KINDS_MAX], uint64_t offset, nm_error *err);
 
-/* The next value; at most `count` times. */
-uint64_t nm_column_next(nm_column_reader *reader);
+/* The next value, of an event of the kind at `kind_place`; at most as often as open() was told. */
+uint64_t nm_column_next(nm_column_reader *reader, unsigned kind_place);
 
 void nm_column_reader_free(nm_column_reader *reader);
 

@@ -27,8 +27,9 @@ struct nm_block_reader {
     nm_session session;
 
     nm_cursor definitions;
-    kind_entry *kinds;
-    size_t kind_count, kind_capacity;
+    kind_entry kinds[NM_BLOCK_KINDS_MAX];
+    uint32_t events_of[NM_BLOCK_KINDS_MAX]; /* each kind's */
+    unsigned kind_count;
     nm_column_reader kind_column;
     nm_column_reader columns[NM_FIELD_COUNT];
     uint64_t next_seq;
@@ -57,7 +58,6 @@ void nm_block_reader_free(nm_block_reader *reader)
         return;
     ZSTD_freeDCtx(reader->zstd);
     nm_buffer_free(&reader->raw);
-    free(reader->kinds);
     nm_column_reader_free(&reader->kind_column);
     for (int i = 0; i < NM_FIELD_COUNT; i++)
         nm_column_reader_free(&reader->columns[i]);
@@ -113,14 +113,10 @@ static nm_status read_kinds(nm_block_reader *reader, nm_cursor *cursor, nm_error
 {
     uint64_t count = nm_read_varint(cursor);
 
-    if (count > NM_BLOCK_EVENTS_MAX || count > nm_cursor_left(cursor))
-        return fail_at_frame(reader, err, "a block lists more kinds than it has room for");
-
-    nm_status status = nm_array_grow(&reader->kinds, &reader->kind_capacity, count, sizeof *reader->kinds, err);
-    if (status != NM_OK)
-        return status;
-    reader->kind_count = (size_t)count;
-    for (size_t i = 0; i < reader->kind_count; i++) {
+    if (count > NM_BLOCK_KINDS_MAX)
+        return fail_at_frame(reader, err, "a block lists more than 64 kinds");
+    reader->kind_count = (unsigned)count;
+    for (unsigned i = 0; i < reader->kind_count; i++) {
         kind_entry *entry = &reader->kinds[i];
 
         entry->kind = nm_read_varint(cursor);
@@ -130,46 +126,57 @@ static nm_status read_kinds(nm_block_reader *reader, nm_cursor *cursor, nm_error
     return cursor->is_bad ? fail_at_frame(reader, err, "the list of kinds is cut") : NM_OK;
 }
 
-static nm_status read_column(nm_block_reader *reader, nm_cursor *cursor, nm_column_reader *column, size_t count,
-                             nm_error *err)
+/* `column` NULL: of a field that this version does not know. */
+static nm_status read_column(nm_block_reader *reader, nm_cursor *cursor, nm_column_reader *column,
+                             const uint32_t counts[NM_BLOCK_KINDS_MAX], nm_error *err)
 {
     uint8_t encoding = nm_read_u8(cursor);
     nm_bytes data = nm_read_bytes(cursor, nm_read_u32(cursor));
 
     if (cursor->is_bad)
         return fail_at_frame(reader, err, "a column is longer than its block");
-    return column == NULL ? NM_OK : nm_column_open(column, encoding, data, count, reader->frame_offset, err);
+    return column == NULL ? NM_OK : nm_column_open(column, encoding, data, counts, reader->frame_offset, err);
 }
 
-/* How many values each field must have, from a first walk over the kinds of all events. */
-static nm_status count_values(nm_block_reader *reader, uint32_t event_count, size_t values[FIELDS_POSSIBLE],
-                              nm_error *err)
+/* The kinds of the events, and how many there are of each: from that follows how many values each column must have. */
+static nm_status read_kind_column(nm_block_reader *reader, nm_cursor *cursor, uint32_t event_count, nm_error *err)
 {
-    nm_column_reader walk = reader->kind_column;
-    size_t *events_of = calloc(reader->kind_count + 1, sizeof *events_of);
-    nm_status status = NM_OK;
+    memset(reader->events_of, 0, sizeof reader->events_of);
+    if (event_count == 0)
+        return NM_OK;
 
-    if (events_of == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at %zu kinds", reader->kind_count);
+    nm_status status =
+        read_column(reader, cursor, &reader->kind_column, (uint32_t[NM_BLOCK_KINDS_MAX]){event_count}, err);
+    nm_column_reader walk = reader->kind_column;
     for (uint32_t i = 0; status == NM_OK && i < event_count; i++) {
-        uint64_t place = nm_column_next(&walk);
+        uint64_t place = nm_column_next(&walk, 0);
 
         if (place < reader->kind_count)
-            events_of[place]++;
+            reader->events_of[place]++;
         else
             status = fail_at_frame(reader, err, "an event is of a kind that its block does not list");
     }
-    for (size_t k = 0; status == NM_OK && k < reader->kind_count; k++)
-        for (uint64_t left = reader->kinds[k].fields; left != 0; left &= left - 1)
-            values[__builtin_ctzll(left)] += events_of[k];
-    free(events_of);
     return status;
 }
 
-static nm_status read_columns(nm_block_reader *reader, nm_cursor *cursor, const size_t values[FIELDS_POSSIBLE],
-                              nm_error *err)
+/* How many values the column of a field has, by kind; false when none. */
+static bool count_values(const nm_block_reader *reader, unsigned field, uint32_t counts[NM_BLOCK_KINDS_MAX])
+{
+    bool has_values = false;
+
+    for (unsigned k = 0; k < NM_BLOCK_KINDS_MAX; k++) {
+        bool has_field = k < reader->kind_count && (reader->kinds[k].fields >> field & 1) != 0;
+
+        counts[k] = has_field ? reader->events_of[k] : 0;
+        has_values = has_values || counts[k] > 0;
+    }
+    return has_values;
+}
+
+static nm_status read_columns(nm_block_reader *reader, nm_cursor *cursor, nm_error *err)
 {
     uint64_t column_count = nm_read_varint(cursor);
+    uint32_t counts[NM_BLOCK_KINDS_MAX];
     uint64_t seen = 0;
     nm_status status = NM_OK;
 
@@ -179,11 +186,11 @@ static nm_status read_columns(nm_block_reader *reader, nm_cursor *cursor, const 
         if (cursor->is_bad || field >= FIELDS_POSSIBLE || (seen >> field & 1) != 0)
             return fail_at_frame(reader, err, "a column is of no field, or there twice");
         seen |= UINT64_C(1) << field;
-        status =
-            read_column(reader, cursor, field < NM_FIELD_COUNT ? &reader->columns[field] : NULL, values[field], err);
+        count_values(reader, field, counts);
+        status = read_column(reader, cursor, field < NM_FIELD_COUNT ? &reader->columns[field] : NULL, counts, err);
     }
     for (unsigned field = 0; status == NM_OK && field < NM_FIELD_COUNT; field++)
-        if (values[field] > 0 && (seen >> field & 1) == 0)
+        if (count_values(reader, field, counts) && (seen >> field & 1) == 0)
             status = fail_at_frame(reader, err, "a column that the kinds ask for is not there");
     return status;
 }
@@ -195,7 +202,6 @@ static nm_status read_content(nm_block_reader *reader, nm_bytes header_bytes, co
     nm_bytes copy = nm_read_bytes(&cursor, header_bytes.len);
     nm_bytes session = nm_read_bytes(&cursor, nm_read_varint(&cursor));
     nm_bytes definitions = nm_read_bytes(&cursor, nm_read_varint(&cursor));
-    size_t values[FIELDS_POSSIBLE] = {0};
 
     if (cursor.is_bad || !nm_header_is_copy(copy, header_bytes))
         return fail_at_frame(reader, err, "the data frame belongs to another block header");
@@ -208,12 +214,10 @@ static nm_status read_content(nm_block_reader *reader, nm_bytes header_bytes, co
         return fail_at_frame(reader, err, "a definition is damaged");
 
     nm_status status = read_kinds(reader, &cursor, err);
-    if (status == NM_OK && header->event_count > 0)
-        status = read_column(reader, &cursor, &reader->kind_column, header->event_count, err);
     if (status == NM_OK)
-        status = count_values(reader, header->event_count, values, err);
+        status = read_kind_column(reader, &cursor, header->event_count, err);
     if (status == NM_OK)
-        status = read_columns(reader, &cursor, values, err);
+        status = read_columns(reader, &cursor, err);
     return status;
 }
 
@@ -244,7 +248,8 @@ nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm
 /* Takes one event's values from the columns, whether its kind is known or not. */
 static bool next_event(nm_block_reader *reader, nm_event *event)
 {
-    const kind_entry *entry = &reader->kinds[nm_column_next(&reader->kind_column)];
+    unsigned kind_place = (unsigned)nm_column_next(&reader->kind_column, 0);
+    const kind_entry *entry = &reader->kinds[kind_place];
     uint64_t known_fields = entry->fields & ((UINT64_C(1) << NM_FIELD_COUNT) - 1);
 
     memset(event, 0, sizeof *event);
@@ -252,7 +257,7 @@ static bool next_event(nm_block_reader *reader, nm_event *event)
     event->kind = entry->kind;
     for (; known_fields != 0; known_fields &= known_fields - 1) {
         nm_field field = (nm_field)__builtin_ctzll(known_fields);
-        *nm_event_field(event, field) = nm_column_next(&reader->columns[field]);
+        *nm_event_field(event, field) = nm_column_next(&reader->columns[field], kind_place);
     }
     reader->events_left--;
     return entry->is_known;

@@ -402,8 +402,18 @@ static nm_status append_kinds(nm_trace_writer *writer, nm_error *err)
             status = nm_buffer_append_varint(&writer->raw, nm_event_fields(writer->kind_table[i]), err);
     }
     if (status == NM_OK && writer->kinds.count > 0)
-        status = nm_column_write(writer->column_writer, writer->kinds.values, writer->kinds.count, &writer->raw, err);
+        status = nm_column_write(writer->column_writer, writer->kinds.values, writer->kinds.count,
+                                 (nm_column_events){0}, &writer->raw, err);
     return status;
+}
+
+static nm_column_events events_with(const nm_trace_writer *writer, unsigned field)
+{
+    nm_column_events events = {writer->kinds.values, writer->kinds.count, 0};
+
+    for (unsigned i = 0; i < writer->kind_count; i++)
+        events.members |= (nm_event_fields(writer->kind_table[i]) >> field & 1) << i;
+    return events;
 }
 
 static nm_status append_columns(nm_trace_writer *writer, nm_error *err)
@@ -420,7 +430,8 @@ static nm_status append_columns(nm_trace_writer *writer, nm_error *err)
             continue;
         status = nm_buffer_append(&writer->raw, &(uint8_t){(uint8_t)i}, 1, err);
         if (status == NM_OK)
-            status = nm_column_write(writer->column_writer, column->values, column->count, &writer->raw, err);
+            status = nm_column_write(writer->column_writer, column->values, column->count, events_with(writer, i),
+                                     &writer->raw, err);
     }
     return status;
 }

@@ -157,9 +157,9 @@ static void hand_four_events(hand_block *block)
     hand_kind(block, 24, BIT(0) | BIT(12));
     hand_bytes_column(block, HAND_KINDS, "\0\1\2\0", 4);
 
-    hand_varint(&data, 1000); /* time, by differences of two bytes: 1000, 1300, 1299, 1299 */
+    hand_varint(&data, 1000); /* time, by differences of two bytes, kind by kind: 1000, 1300, 1299, 1299 */
     hand_u8(&data, 2);
-    ck_assert_int_eq(nm_buffer_append(&data, "\x00\x58\x01\x00\x00\x02\x00\x00", 8, NULL), NM_OK);
+    ck_assert_int_eq(nm_buffer_append(&data, "\x00\x00\x58\x01\x00\x00\x02\x00", 8, NULL), NM_OK);
     hand_column(block, 0, 3, data.data, data.len);
     hand_column(block, 2, 1, "\x07\x02\x08\x01", 4); /* thread, by runs: 7, 7, 8 */
     data.len = 0;
