@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-#define NM_BULK_BATCH_ROWS 16384
+#define NM_BULK_BATCH_ROWS 32768
 
 typedef struct nm_bulk nm_bulk;
 

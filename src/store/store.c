@@ -26,13 +26,13 @@ struct nm_store {
     uint64_t unknown_reference_count; /* once the loader is closed */
 };
 
-/* The file is private until it is published, so SQLite need not protect it: no journal, no sync, no locks. 64 MiB of
+/* The file is private until it is published, so SQLite need not protect it: no journal, no sync, no locks. 128 MiB of
  * cache keep the pages that late rows of old allocations go to. */
 static const char open_sql[] = "PRAGMA page_size = 16384;"
                                "PRAGMA journal_mode = OFF;"
                                "PRAGMA synchronous = OFF;"
                                "PRAGMA locking_mode = EXCLUSIVE;"
-                               "PRAGMA cache_size = -65536;"
+                               "PRAGMA cache_size = -131072;"
                                "PRAGMA encoding = 'UTF-8';"
                                "PRAGMA application_id = 0x4e50554d;" /* NPUM */
                                "BEGIN";
