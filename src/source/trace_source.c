@@ -185,7 +185,24 @@ static void accept_block(trace_source *source, const nm_block_header *header)
     recognise(source, header);
 }
 
-/* Takes the block whose header is at the window's place, or passes it by. */
+/* A whole block, decoded: is it the next one, or one to leave out? */
+static void take_whole_block(trace_source *source, const nm_block_header *header, bool is_foreign)
+{
+    if (is_foreign) {
+        source->summary.blocks_foreign++;
+        add(&source->summary.bytes_damaged, source->is_tail ? 0 : header->block_bytes);
+        recognise(source, header);
+    } else if (header->block_index < source->next_index || header->first_seq < source->next_seq) {
+        source->summary.blocks_repeated++;
+        recognise(source, header);
+    } else {
+        note_header(source, header);
+        accept_block(source, header);
+    }
+}
+
+/* Takes the block whose header is at the window's place, or searches on behind that header: what its length says is not
+ * worth anything when its data is torn, and whole blocks may follow the break. */
 static nm_status take_block(trace_source *source, const nm_block_header *header, nm_error *err)
 {
     size_t header_bytes = (size_t)(header->block_bytes - header->frame_bytes);
@@ -194,30 +211,17 @@ static nm_status take_block(trace_source *source, const nm_block_header *header,
 
     if (status != NM_OK)
         return status;
-    if (left(source) >= header->block_bytes && is_foreign) {
-        source->summary.blocks_foreign++;
-        add(&source->summary.bytes_damaged, source->is_tail ? 0 : header->block_bytes);
-        recognise(source, header);
-        return NM_OK;
-    }
-    if (left(source) >= header->block_bytes &&
-        (header->block_index < source->next_index || header->first_seq < source->next_seq)) {
-        source->summary.blocks_repeated++;
-        recognise(source, header);
-        return NM_OK;
+    if (left(source) >= header->block_bytes) {
+        status = nm_block_reader_open(source->reader, view(source), header, err);
+        if (status == NM_OK)
+            take_whole_block(source, header, is_foreign);
+        if (status != NM_ERR_FORMAT)
+            return status;
+        if (!source->is_tail)
+            source->damaged_end = header->offset + header->block_bytes;
     }
     if (!is_foreign)
         note_header(source, header);
-    if (left(source) < header->block_bytes) /* its end is missing, but another block may follow the break */
-        return search_on(source, header_bytes, err);
-
-    status = nm_block_reader_open(source->reader, view(source), header, err);
-    if (status == NM_OK)
-        accept_block(source, header);
-    if (status != NM_ERR_FORMAT)
-        return status;
-    if (!source->is_tail)
-        source->damaged_end = header->offset + header->block_bytes;
     return search_on(source, header_bytes, err);
 }
 
