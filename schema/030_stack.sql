@@ -7,7 +7,7 @@ CREATE TABLE plumbing (
     --
     -- Number of the pattern.
     plumbing_id INTEGER PRIMARY KEY,
-    -- What it is matched against: 'function', 'file' or 'module' of a frame.
+    -- What it is matched against: 'function' (without its return type), 'file' or 'module' of a frame.
     target TEXT NOT NULL,
     -- GLOB pattern: * any text, ? any character, [...] one of these.
     pattern TEXT NOT NULL,

@@ -15,7 +15,6 @@ INSERT INTO plumbing (target, pattern, origin) VALUES
     ('function', '_start', 'built in'),
     ('function', '__libc_start*', 'built in'),
     ('function', 'start_thread', 'built in'),
-    ('function', 'clone', 'built in'),
     ('function', 'clone3', 'built in'),
     ('module', '*/ld-linux*.so*', 'built in'),
     ('module', '*/libc.so*', 'built in'),

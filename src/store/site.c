@@ -121,6 +121,33 @@ static nm_status read_rules(sqlite3 *db, nm_sites *sites, nm_error *err)
 
 /* ---- Frames ---- */
 
+/* Does a word of a function's name end at `at`, so that what follows belongs to it: "operator new", "operator bool"? */
+static bool ends_operator(const char *text, const char *at)
+{
+    return at - text >= 8 && memcmp(at - 8, "operator", 8) == 0;
+}
+
+/* The name in "at::Tensor own::f<int>(at::Tensor)": demanglers put the return type of a template before it. */
+static const char *without_return_type(const char *text)
+{
+    const char *name = text;
+    int depth = 0;
+
+    for (const char *at = text; *at != 0; at++) {
+        if (strncmp(at, "(anonymous namespace)", 21) == 0)
+            at += 20;
+        else if (*at == '(' && depth == 0)
+            break;
+        else if (*at == '<')
+            depth++;
+        else if (*at == '>' && depth > 0)
+            depth--;
+        else if (*at == ' ' && depth == 0 && !ends_operator(text, at))
+            name = at + 1;
+    }
+    return name;
+}
+
 static bool is_plumbing_frame(const nm_sites *sites, const nm_definitions *definitions, const nm_definition *frame)
 {
     const uint64_t texts[TARGET_COUNT] = {frame->frame.function, frame->frame.file, frame->frame.module};
@@ -129,10 +156,12 @@ static bool is_plumbing_frame(const nm_sites *sites, const nm_definitions *defin
         return true;
     for (size_t index = 0; index < sites->rule_count; index++) {
         const nm_plumbing_rule *rule = &sites->rules[index];
-        nm_bytes text = nm_definitions_text(definitions, texts[rule->target]);
+        const char *text = (const char *)nm_definitions_text(definitions, texts[rule->target]).data;
         const char *pattern = (const char *)sites->patterns.data + rule->pattern_offset;
 
-        if (text.data != NULL && sqlite3_strglob(pattern, (const char *)text.data) == 0)
+        if (text != NULL && rule->target == TARGET_FUNCTION)
+            text = without_return_type(text);
+        if (text != NULL && sqlite3_strglob(pattern, text) == 0)
             return true;
     }
     return false;

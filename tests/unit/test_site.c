@@ -140,6 +140,8 @@ START_TEST(frames_of_every_kind_of_plumbing_are_known)
         {"c10_npu::NPUCachingAllocator::malloc", NULL, NULL},
         {"std::vector<int>::push_back(int)", NULL, NULL},
         {"operator new(unsigned long)", NULL, NULL},
+        {"void at::native::fill<float, (anonymous namespace)::op>(at::Tensor&)", NULL, NULL},
+        {"std::enable_if<(a<b), int>::type c10::call<int (int)>(int)", NULL, NULL},
         {"__libc_start_main_impl", NULL, "/lib/x86_64-linux-gnu/libc.so.6"},
         {"_PyEval_EvalFrameDefault", NULL, "/usr/bin/python3.11"},
         {NULL, NULL, "/usr/local/Ascend/lib64/libascend_hal.so"},
@@ -178,6 +180,23 @@ START_TEST(optimisers_and_models_are_no_plumbing)
     ck_assert_int_eq(nm_sites_open(db, &definitions, &sites, &err), NM_OK);
     for (size_t index = 0; index < sites.frame_count; index++)
         ck_assert_msg(!sites.is_plumbing[index], "%s", files[index]);
+    nm_sites_close(&sites);
+}
+END_TEST
+
+START_TEST(a_return_type_is_no_name)
+{
+    static const char *const functions[] = {"at::Tensor own::make<float>(at::Tensor)", "own::f(std::vector<int>)",
+                                            "std::vector<at::Tensor> (anonymous namespace)::g<int>(int)",
+                                            "own::operator std::string() const", "at_most"};
+    nm_sites sites = {0};
+
+    for (uint64_t index = 0; index < sizeof functions / sizeof functions[0]; index++)
+        frame(functions[index], NULL, 0, NULL, 0);
+    ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
+    ck_assert_int_eq(nm_sites_open(db, &definitions, &sites, &err), NM_OK);
+    for (size_t index = 0; index < sites.frame_count; index++)
+        ck_assert_msg(!sites.is_plumbing[index], "%s", functions[index]);
     nm_sites_close(&sites);
 }
 END_TEST
@@ -290,6 +309,7 @@ int main(void)
     tcase_add_test(tcase, the_site_is_the_innermost_frame_that_is_not_plumbing);
     tcase_add_test(tcase, frames_of_every_kind_of_plumbing_are_known);
     tcase_add_test(tcase, optimisers_and_models_are_no_plumbing);
+    tcase_add_test(tcase, a_return_type_is_no_name);
     tcase_add_test(tcase, where_all_is_plumbing_the_innermost_frame_is_the_site);
     tcase_add_test(tcase, one_line_is_one_site_wherever_it_was_loaded);
     tcase_add_test(tcase, a_ring_of_parents_ends);
