@@ -17,6 +17,7 @@
 #define BLOCK_EVENTS      65536
 #define BLOCK_AGE_NS      500000000 /* the oldest record in a block waits so long for the block to be written */
 #define CHECK_NS          100000000 /* between two looks at which processes live */
+#define CHECK_SAID_NS     5000000   /* npumem_stop waits for it */
 #define PAUSE_NS_MIN      1000000
 #define PAUSE_NS_PRESSED  200000 /* when rings fill faster than that is enough for */
 #define PAUSE_NS_MAX      16000000
@@ -210,7 +211,7 @@ static nm_status check_processes(nm_drain *drain, bool is_forced, nm_error *err)
     nm_status status = nm_processes_find(&drain->processes, err);
 
     if (status == NM_OK && (is_forced || now_ns >= drain->check_at_ns)) {
-        drain->check_at_ns = now_ns + CHECK_NS;
+        drain->check_at_ns = now_ns + (drain->processes.ends_when_said ? CHECK_SAID_NS : CHECK_NS);
         status = nm_processes_check(&drain->processes, err);
     }
     return status;

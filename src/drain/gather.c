@@ -208,6 +208,16 @@ static uint64_t skip_known(nm_gather_ring *ring)
     return ring->skip_at < ring->skip_count ? ring->skips[ring->skip_at].first_position : UINT64_MAX;
 }
 
+/* Will the open slot at the cursor never be published? Its process is dead; or its thread has recorded on for more than a
+ * second, so that it left the record by a longjmp, or was cancelled and another thread has the ring now. A thread that is
+ * stopped records nothing behind it, and is waited for without end. */
+static bool is_given_up(const nm_gather_ring *ring)
+{
+    if (ring->is_dead)
+        return true;
+    return ring->is_open && ring->is_overdue && nm_view_search(&ring->view, ring->cursor + 1, ring->head) < ring->head;
+}
+
 /* Slots that will never be published, up to the next record. */
 static nm_status skip_unpublished(nm_gather_ring *ring, uint64_t known_from, nm_error *err)
 {
@@ -235,7 +245,7 @@ static nm_status read_ring(nm_gather *gather, nm_gather_ring *ring, uint64_t hea
 
         if (ring->cursor != first)
             ring->is_open = false;
-        if (state == NM_VIEW_OPEN && ring->is_dead) {
+        if (state == NM_VIEW_OPEN && is_given_up(ring)) {
             status = skip_unpublished(ring, known_from, err);
         } else if (state == NM_VIEW_OPEN) {
             note_open_slot(gather, ring, head_before, ticks_before);

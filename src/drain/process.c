@@ -191,8 +191,10 @@ static nm_status open_process(nm_processes *processes, uint64_t number, nm_error
     tracked.shared = shared;
     tracked.pid = shared->pid;
     tracked.start_time = shared->start_time;
-    if (!folder->is_copy)
+    if (!folder->is_copy) {
         stat_program(tracked.pid, &tracked.exe_device, &tracked.exe_inode);
+        tracked.was_alive = nm_process_is_alive(tracked.pid, tracked.start_time);
+    }
     return track(processes, tracked, err);
 }
 
@@ -276,12 +278,21 @@ static bool runs_another_program(const nm_processes *processes, const nm_tracked
            (device != tracked->exe_device || inode != tracked->exe_inode);
 }
 
+/* A pid that is not there may be of another namespace, whose process lives on and records. If nothing tells of its end, its
+ * rings are kept until the recording ends: what it records must not be lost. */
+static bool is_dead_for_sure(const nm_processes *processes, const nm_tracked *tracked)
+{
+    return tracked->was_alive || said_end(tracked) != 0 || processes->gather->folder->is_copy ||
+           nm_map_get(&processes->reaped, (nm_key){0, (uint64_t)tracked->pid}) != NULL;
+}
+
 static bool has_died(const nm_processes *processes, nm_tracked *tracked)
 {
     if (tracked->is_replaced || (processes->ends_when_said && said_end(tracked) != 0))
         return true;
     if (!nm_process_is_alive(tracked->pid, tracked->start_time))
-        return true;
+        return is_dead_for_sure(processes, tracked);
+    tracked->was_alive = true;
     tracked->is_replaced = runs_another_program(processes, tracked);
     return tracked->is_replaced;
 }
@@ -426,7 +437,8 @@ nm_status nm_processes_leave(nm_processes *processes, nm_error *err)
             continue;
         }
         status = say_drops(processes, tracked, err);
-        event.detail = NM_PROCESS_RUNNING;
+        event.detail = tracked->was_alive ? NM_PROCESS_RUNNING : NM_PROCESS_SIGNAL;
+        event.error_code = tracked->was_alive ? 0 : -1;
         event.time_ns = nm_clock_to_ns(processes->gather->folder->session,
                                        nm_clock_ticks(processes->gather->folder->session->clock_kind));
         if (status == NM_OK)

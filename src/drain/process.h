@@ -16,6 +16,7 @@ typedef struct nm_tracked {
     uint64_t exe_device, exe_inode; /* of the program's file when it was found; 0: unknown */
     int64_t run_mode;               /* as it was defined last */
     uint64_t parent_id;             /* process or 0 */
+    bool was_alive;                 /* we have seen it run under its pid */
     bool is_replaced;               /* by exec */
     bool is_dead;
     bool is_ended;      /* its PROCESS_END was given to the writer */

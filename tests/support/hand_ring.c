@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,23 +55,28 @@ uint64_t hand_start_time(int64_t pid)
     return start;
 }
 
-int64_t hand_dead_pid(uint64_t *start_time)
+void hand_mortal_begin(hand_mortal *mortal)
 {
     int hold[2];
 
-    if (pipe(hold) != 0)
-        fail("pipe");
-    pid_t pid = fork();
-    if (pid == 0) {
+    if (pipe2(hold, O_CLOEXEC) != 0)
+        fail("pipe2");
+    mortal->pid = fork();
+    if (mortal->pid == 0) {
         char byte;
         close(hold[1]);
         _exit(read(hold[0], &byte, 1) == 0 ? 0 : 1);
     }
-    *start_time = hand_start_time(pid);
     close(hold[0]);
-    close(hold[1]);
-    waitpid(pid, NULL, 0);
-    return pid;
+    mortal->hold_fd = hold[1];
+    mortal->start_time = hand_start_time(mortal->pid);
+}
+
+void hand_mortal_end(hand_mortal *mortal)
+{
+    kill((pid_t)mortal->pid, SIGKILL); /* the other end of its pipe may be open in a later process */
+    close(mortal->hold_fd);
+    waitpid((pid_t)mortal->pid, NULL, 0);
 }
 
 void hand_process_join(hand_process *process, const char *folder, int64_t pid, uint64_t start_time)

@@ -30,8 +30,15 @@ void hand_process_join(hand_process *process, const char *folder, int64_t pid, u
 void hand_process_leave(hand_process *process); /* unmaps */
 uint64_t hand_start_time(int64_t pid);
 
-/* A pid with its start time that has ended. */
-int64_t hand_dead_pid(uint64_t *start_time);
+/* A process that does nothing but live until hand_mortal_end. */
+typedef struct hand_mortal {
+    int64_t pid;
+    uint64_t start_time;
+    int hold_fd;
+} hand_mortal;
+
+void hand_mortal_begin(hand_mortal *mortal);
+void hand_mortal_end(hand_mortal *mortal);
 
 /* Makes a ring with a thread of its own; `tid` is only said. */
 void hand_ring_make(hand_ring *ring, hand_process *process, uint64_t slot_count, int64_t tid, const char *name);

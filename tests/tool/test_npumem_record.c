@@ -264,8 +264,9 @@ END_TEST
 
 START_TEST(a_dash_is_standard_output)
 {
-    nm_run run = shell("$R -o - -- $P/hello_host > trace 2> said; echo $?; zstd -qt trace && $I --quiet -o x.db - < trace; "
-                       "echo $?; cat said");
+    nm_run run =
+        shell("$R -o - -- $P/hello_host > trace 2> said; echo $?; zstd -qt trace && $I --quiet -o x.db - < trace; "
+              "echo $?; cat said");
 
     ck_assert_int_eq(strncmp(run_out(&run), "0\n0\n", 4), 0);
     ck_assert_ptr_nonnull(strstr(run_out(&run), "npumem-record: "));

@@ -342,21 +342,29 @@ START_TEST(a_signal_handler_between_claim_and_stamp_is_put_in_order)
 }
 END_TEST
 
+/* A process of its own with one ring. */
+static void open_with_mortal(hand_mortal *mortal)
+{
+    hand_mortal_begin(mortal);
+    hand_process_join(&process, bench.folder_path, mortal->pid, mortal->start_time);
+    hand_ring_make(&first, &process, SLOTS, mortal->pid, "mortal");
+}
+
 START_TEST(the_open_slots_of_a_killed_thread_are_counted_and_skipped)
 {
-    uint64_t start_time;
-    int64_t dead_pid = hand_dead_pid(&start_time);
+    hand_mortal mortal;
     trace_content content;
     nm_drain_report report;
     size_t count;
 
     drain_bench_open(&bench);
-    hand_process_join(&process, bench.folder_path, dead_pid, start_time);
-    hand_ring_make(&first, &process, SLOTS, dead_pid, "killed");
+    open_with_mortal(&mortal);
     hand_alloc(&first, 0, 0, 1, 1, 0);
     hand_claim(&first, 2);
     hand_alloc(&first, 0, 0, 2, 1, 0);
     hand_claim(&first, 1);
+    drain_bench_run_ms(&bench, 10);
+    hand_mortal_end(&mortal);
     drain_bench_run_ms(&bench, 300);
     ck_assert_uint_eq(nm_drain_live_count(bench.drain), 0);
     drain_bench_finish(&bench, &content);
@@ -464,14 +472,13 @@ END_TEST
 
 START_TEST(losses_are_said_once_with_their_number)
 {
-    uint64_t start_time, said = 0;
-    int64_t dead_pid = hand_dead_pid(&start_time);
+    uint64_t said = 0;
+    hand_mortal mortal;
     trace_content content;
     size_t count;
 
     drain_bench_open(&bench);
-    hand_process_join(&process, bench.folder_path, dead_pid, start_time);
-    hand_ring_make(&first, &process, SLOTS, dead_pid, "loser");
+    open_with_mortal(&mortal);
     uint64_t from = hand_ticks(&first);
     hand_alloc(&first, 0, 0, 1, 1, 0);
     uint64_t until = hand_ticks(&first);
@@ -482,6 +489,8 @@ START_TEST(losses_are_said_once_with_their_number)
     atomic_store(&first.ring->drop_first_ticks, from);
     atomic_store(&first.ring->drop_last_ticks, until);
     atomic_store(&process.shared->dropped_count, 3);
+    drain_bench_run_ms(&bench, 10);
+    hand_mortal_end(&mortal);
     drain_bench_run_ms(&bench, 300);
     drain_bench_finish(&bench, &content);
 
@@ -612,21 +621,24 @@ static const nm_event *end_of(const trace_content *content, uint64_t number)
 
 START_TEST(processes_end_as_they_or_the_kernel_say)
 {
-    uint64_t start_time;
-    int64_t pids[3];
+    hand_mortal mortals[3];
     hand_process processes[4];
     trace_content content;
 
     drain_bench_open(&bench);
     for (int i = 0; i < 3; i++) {
-        pids[i] = hand_dead_pid(&start_time);
-        hand_process_join(&processes[i], bench.folder_path, pids[i], start_time);
+        hand_mortal_begin(&mortals[i]);
+        hand_process_join(&processes[i], bench.folder_path, mortals[i].pid, mortals[i].start_time);
     }
+    drain_bench_run_ms(&bench, 10);
     atomic_store(&processes[0].shared->end_status, 7);
     atomic_store(&processes[0].shared->end_kind, NM_PROCESS_EXIT + 1);
-    nm_drain_reaped(bench.drain, pids[1], 9); /* a wait status: killed by signal 9 */
+    nm_drain_reaped(bench.drain, mortals[1].pid, 9); /* a wait status: killed by signal 9 */
     /* The third was replaced: a younger process file has its pid and start. */
-    hand_process_join(&processes[3], bench.folder_path, pids[2], start_time);
+    hand_process_join(&processes[3], bench.folder_path, mortals[2].pid, mortals[2].start_time);
+    drain_bench_run_ms(&bench, 10);
+    for (int i = 0; i < 3; i++)
+        hand_mortal_end(&mortals[i]);
     drain_bench_run_ms(&bench, 300);
     drain_bench_finish(&bench, &content);
 
@@ -639,7 +651,7 @@ START_TEST(processes_end_as_they_or_the_kernel_say)
     ck_assert_int_eq(end_of(&content, 4)->error_code, -1);
     const nm_definition *definition = trace_content_find(&content, NM_DEFINE_PROCESS, 1);
     ck_assert(trace_content_text_is(&content, definition->process.command, "hand made"));
-    ck_assert_int_eq(definition->process.pid, pids[0]);
+    ck_assert_int_eq(definition->process.pid, mortals[0].pid);
     trace_content_free(&content);
     for (int i = 0; i < 4; i++)
         hand_process_leave(&processes[i]);
@@ -649,15 +661,17 @@ END_TEST
 
 START_TEST(an_ended_process_leaves_no_files_behind)
 {
-    uint64_t start_time;
-    int64_t dead_pid = hand_dead_pid(&start_time);
+    hand_mortal mortal;
     char path[256];
 
     drain_bench_open(&bench);
-    hand_process_join(&process, bench.folder_path, dead_pid, start_time);
-    hand_ring_make(&first, &process, SLOTS, dead_pid, "short");
+    open_with_mortal(&mortal);
     hand_alloc(&first, 0, 0, 1, 1, 0);
-    drain_bench_run_ms(&bench, 1000);
+    drain_bench_run_ms(&bench, 10);
+    hand_mortal_end(&mortal);
+    snprintf(path, sizeof path, "%s/p.1", bench.folder_path);
+    for (int i = 0; i < 100 && access(path, F_OK) == 0; i++)
+        drain_bench_run_ms(&bench, 50);
     snprintf(path, sizeof path, "%s/r.1", bench.folder_path);
     ck_assert_int_ne(access(path, F_OK), 0);
     snprintf(path, sizeof path, "%s/p.1", bench.folder_path);
@@ -665,6 +679,55 @@ START_TEST(an_ended_process_leaves_no_files_behind)
     hand_ring_unmap(&first);
     hand_process_leave(&process);
     drain_bench_close(&bench);
+}
+END_TEST
+
+/* A pid namespace of its own gives a process numbers that mean nothing here. */
+START_TEST(a_process_that_cannot_be_seen_is_not_taken_for_dead)
+{
+    trace_content content;
+
+    drain_bench_open(&bench);
+    hand_process_join(&process, bench.folder_path, INT32_MAX, 1);
+    hand_ring_make(&first, &process, SLOTS, 1, "elsewhere");
+    hand_alloc(&first, 0, 0, 1, 1, 0);
+    drain_bench_run_ms(&bench, 300);
+    ck_assert_uint_eq(nm_drain_live_count(bench.drain), 1);
+    hand_alloc(&first, 0, 0, 2, 1, 0);
+    drain_bench_run_ms(&bench, 10);
+    atomic_store(&process.shared->end_kind, NM_PROCESS_EXIT + 1);
+    drain_bench_run_ms(&bench, 300);
+    ck_assert_uint_eq(nm_drain_live_count(bench.drain), 0);
+    drain_bench_finish(&bench, &content);
+    ck_assert_uint_eq(count_of(&content, NM_EVENT_ALLOC), 2);
+    ck_assert_uint_eq(end_of(&content, 1)->detail, NM_PROCESS_EXIT);
+    trace_content_free(&content);
+    hand_ring_unmap(&first);
+    hand_process_leave(&process);
+    drain_bench_close(&bench);
+}
+END_TEST
+
+/* A longjmp out of a signal handler, or a cancelled thread. */
+START_TEST(a_slot_left_for_good_is_given_up_after_a_second)
+{
+    trace_content content;
+    size_t count;
+    open_with_two_rings();
+
+    hand_claim(&first, 1);
+    for (int i = 0; i < 10; i++) {
+        hand_alloc(&first, 0, 0, 1, 1, 0);
+        drain_bench_run_ms(&bench, 130);
+    }
+    drain_bench_finish(&bench, &content);
+    const nm_event **losses = events_of(&content, NM_EVENT_LOSS, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_uint_eq(losses[0]->detail, NM_LOSS_UNREADABLE);
+    free(losses);
+    ck_assert_uint_eq(count_of(&content, NM_EVENT_ALLOC), 10);
+    trace_content_free(&content);
+    close_all();
 }
 END_TEST
 
@@ -734,6 +797,8 @@ int main(void)
     tcase_add_test(tests, a_disk_that_stays_full_leaves_whole_blocks_and_an_exact_report);
     tcase_add_test(tests, processes_end_as_they_or_the_kernel_say);
     tcase_add_test(tests, an_ended_process_leaves_no_files_behind);
+    tcase_add_test(tests, a_process_that_cannot_be_seen_is_not_taken_for_dead);
+    tcase_add_test(tests, a_slot_left_for_good_is_given_up_after_a_second);
     tcase_add_test(tests, nonsense_in_a_ring_is_counted_and_hurts_nothing);
     tcase_add_test(tests, time_runs_evenly_through_measurements);
     suite_add_tcase(suite, tests);

@@ -22,15 +22,16 @@ static hand_ring rings[2];
  * to it before it has ended it: tests here stop it earlier. */
 static void open_recording(bool is_alive)
 {
-    uint64_t start_time = hand_start_time(getpid());
-    int64_t pid = getpid();
+    hand_mortal mortal = {.pid = getpid(), .start_time = hand_start_time(getpid())};
 
-    if (!is_alive)
-        pid = hand_dead_pid(&start_time);
+    if (!is_alive) {
+        hand_mortal_begin(&mortal);
+        hand_mortal_end(&mortal);
+    }
     drain_bench_open(&bench);
-    hand_process_join(&process, bench.folder_path, pid, start_time);
+    hand_process_join(&process, bench.folder_path, mortal.pid, mortal.start_time);
     for (int i = 0; i < 2; i++)
-        hand_ring_make(&rings[i], &process, SLOTS, pid, i == 0 ? "first" : "second");
+        hand_ring_make(&rings[i], &process, SLOTS, mortal.pid, i == 0 ? "first" : "second");
 }
 
 static void close_recording(void)
