@@ -198,3 +198,34 @@ void hand_seal(hand_block *block, nm_buffer *out)
     nm_buffer_free(&block->kinds);
     nm_buffer_free(&block->columns);
 }
+
+void hand_wrap(nm_bytes block, nm_bytes content, nm_buffer *out)
+{
+    uint32_t header_bytes = nm_get_u32(block.data + 4);
+    nm_buffer header = {0}, frame = {0};
+
+    ck_assert_int_eq(nm_buffer_reserve(&frame, ZSTD_compressBound(content.len), NULL), NM_OK);
+    frame.len = ZSTD_compress(frame.data, frame.cap, content.data, content.len, 1);
+    append(&header, block.data + 8, 72);
+    hand_u64(&header, nm_checksum(frame.data, frame.len));
+    hand_u32(&header, (uint32_t)frame.len);
+    append(&header, block.data + 8 + 84, header_bytes - 84 - 8);
+    hand_u64(&header, nm_checksum(header.data, header.len));
+
+    append(out, block.data, 8);
+    append(out, header.data, header.len);
+    append(out, frame.data, frame.len);
+    nm_buffer_free(&header);
+    nm_buffer_free(&frame);
+}
+
+void hand_unwrap(nm_bytes block, nm_buffer *out)
+{
+    size_t frame_at = 8 + nm_get_u32(block.data + 4);
+    size_t content_bytes = nm_get_u32(block.data + 8 + 68);
+
+    ck_assert_int_eq(nm_buffer_reserve(out, content_bytes, NULL), NM_OK);
+    size_t got = ZSTD_decompress(out->data + out->len, content_bytes, block.data + frame_at, block.len - frame_at);
+    ck_assert_uint_eq(got, content_bytes);
+    out->len += got;
+}

@@ -53,4 +53,11 @@ void hand_bytes_column(hand_block *block, unsigned field, const char *values, si
 /* Appends the block to `out` and frees its sections. */
 void hand_seal(hand_block *block, nm_buffer *out);
 
+/* Appends a block with the header of `block` (whole, with its data frame) and another content of the same size, every
+ * checksum right. */
+void hand_wrap(nm_bytes block, nm_bytes content, nm_buffer *out);
+
+/* The content of a block's data frame, appended. */
+void hand_unwrap(nm_bytes block, nm_buffer *out);
+
 #endif

@@ -876,6 +876,63 @@ START_TEST(what_cannot_be_written_is_refused)
 }
 END_TEST
 
+/* Reads whatever a block gives; all that is asked for is that it ends. */
+static void read_without_looking(nm_block_reader *reader, nm_bytes block, unsigned *refused_count)
+{
+    nm_block_header header;
+    nm_record record;
+    nm_status status = nm_block_read_header(block, &header, &err);
+
+    ck_assert_int_eq(status, NM_OK);
+    status = nm_block_reader_open(reader, block, &header, &err);
+    ck_assert(status == NM_OK || status == NM_ERR_FORMAT);
+    *refused_count += status == NM_ERR_FORMAT;
+    for (uint32_t i = 0; (status = nm_block_reader_next(reader, &record, &err)) != NM_END; i++) {
+        ck_assert_int_eq(status, NM_OK);
+        ck_assert_uint_lt(i, 100000);
+    }
+}
+
+START_TEST(changed_contents_with_right_checksums_are_survived)
+{
+    nm_trace_writer *writer = new_writer();
+    nm_buffer block = {0}, content = {0}, changed_content = {0}, changed = {0};
+    nm_block_reader *reader;
+    unsigned refused_count = 0;
+
+    seed_random();
+    ck_assert_int_eq(nm_block_reader_new(&reader, &err), NM_OK);
+    for (unsigned round = 0; round < 6000; round++) {
+        if (round % 500 == 0) {
+            if (round % 4000 == 0)
+                define_a_program(writer);
+            for (unsigned i = 0; i < 60; i++)
+                write_event(writer, random_event(random_kind(), 0, round / 500));
+            nm_bytes sealed = seal(writer, 0);
+            block.len = content.len = 0;
+            ck_assert_int_eq(nm_buffer_append(&block, sealed.data, sealed.len, &err), NM_OK);
+            hand_unwrap((nm_bytes){block.data, block.len}, &content);
+        }
+        changed_content.len = changed.len = 0;
+        ck_assert_int_eq(nm_buffer_append(&changed_content, content.data, content.len, &err), NM_OK);
+        for (uint64_t changes = 1 + next_random() % 3; changes > 0; changes--) {
+            uint8_t *place = &changed_content.data[104 + next_random() % (content.len - 104)];
+            *place = next_random() % 2 == 0 ? (uint8_t)next_random() : *place ^ (uint8_t)(1 << next_random() % 8);
+        }
+        hand_wrap((nm_bytes){block.data, block.len}, (nm_bytes){changed_content.data, content.len}, &changed);
+        read_without_looking(reader, (nm_bytes){changed.data, changed.len}, &refused_count);
+    }
+    ck_assert_uint_gt(refused_count, 300);
+    ck_assert_uint_lt(refused_count, 5700);
+    nm_block_reader_free(reader);
+    nm_buffer_free(&block);
+    nm_buffer_free(&content);
+    nm_buffer_free(&changed_content);
+    nm_buffer_free(&changed);
+    nm_trace_writer_free(writer);
+}
+END_TEST
+
 /* ---- The zstd program ---- */
 
 static int run_zstd(const char *arguments, const char *path, nm_buffer *out)
@@ -950,6 +1007,7 @@ int main(void)
     tcase_add_test(tests, a_resumed_writer_counts_on);
     tcase_add_test(tests, a_full_block_is_refused_and_can_be_sealed);
     tcase_add_test(tests, what_cannot_be_written_is_refused);
+    tcase_add_test(tests, changed_contents_with_right_checksums_are_survived);
     tcase_add_test(tests, zstd_tests_and_unpacks_a_trace);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
