@@ -155,7 +155,7 @@ void nm_record_alloc(nm_ring_alloc *event, const void *frame)
     nm_thread *thread = nm_state_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, frame))
-        nm_writer_put_slot(thread, NM_EVENT_ALLOC, event, sizeof *event);
+        nm_writer_put_slot(thread, NM_EVENT_ALLOC, (const uint64_t *)event);
 }
 
 void nm_record_free(unsigned kind, nm_ring_free *event, const void *frame)
@@ -163,7 +163,7 @@ void nm_record_free(unsigned kind, nm_ring_free *event, const void *frame)
     nm_thread *thread = nm_state_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, frame))
-        nm_writer_put_slot(thread, kind, event, sizeof *event);
+        nm_writer_put_slot(thread, kind, (const uint64_t *)event);
 }
 
 void nm_record_alloc_failed(nm_ring_alloc_failed *event, const void *frame)
@@ -185,20 +185,26 @@ void nm_record_copy(nm_ring_copy *event, const void *frame)
 void nm_record_number(unsigned kind, nm_ring_number *event, const void *frame)
 {
     nm_thread *thread = nm_state_thread();
+    uint64_t words[NM_WRITER_SLOT_WORDS] = {0};
 
     if (thread == NULL)
         return;
     if (frame != NULL)
         event->where = nm_ring_where(0, 0, nm_stack_number(thread, frame));
-    nm_writer_put_slot(thread, kind, event, sizeof *event);
+    for (size_t i = 0; i < sizeof *event / sizeof *words; i++)
+        words[i] = ((const uint64_t *)event)[i];
+    nm_writer_put_slot(thread, kind, words);
 }
 
 void nm_record_sample(nm_ring_sample *event)
 {
     nm_thread *thread = nm_state_thread();
+    uint64_t words[NM_WRITER_SLOT_WORDS] = {0};
 
-    if (thread != NULL)
-        nm_writer_put_slot(thread, NM_EVENT_MEMORY_SAMPLE, event, sizeof *event);
+    if (thread == NULL)
+        return;
+    memcpy(words, event, sizeof *event);
+    nm_writer_put_slot(thread, NM_EVENT_MEMORY_SAMPLE, words);
 }
 
 bool nm_record_is_run_mode_wanted(void)

@@ -8,7 +8,6 @@
 
 #include "trace/event.h"
 
-#define WORDS_PER_SLOT      7
 #define SECOND_NS           INT64_C(1000000000)
 #define WAIT_FIRST_PAUSE_US 5
 #define WAIT_LAST_PAUSE_US  200
@@ -24,7 +23,7 @@ static uint64_t slots_of(const nm_payload *payload)
 {
     size_t word_count = (payload->record_bytes + payload->text_bytes + 7) / 8;
 
-    return (word_count + WORDS_PER_SLOT - 1) / WORDS_PER_SLOT;
+    return (word_count + NM_WRITER_SLOT_WORDS - 1) / NM_WRITER_SLOT_WORDS;
 }
 
 static inline bool claim(nm_thread *thread, uint64_t count, uint64_t *position)
@@ -76,8 +75,8 @@ static void write_record(nm_thread *thread, uint64_t position, unsigned kind, co
     for (uint64_t i = 0; i < count; i++) {
         nm_slot *slot = nm_ring_slot(thread->ring, position + i);
 
-        for (size_t word = 0; word < WORDS_PER_SLOT; word++)
-            slot->word[word] = payload_word(payload, i * WORDS_PER_SLOT + word);
+        for (size_t word = 0; word < NM_WRITER_SLOT_WORDS; word++)
+            slot->word[word] = payload_word(payload, i * NM_WRITER_SLOT_WORDS + word);
         /* relaxed: the release of the first slot's `valid` covers it. */
         if (i > 0)
             atomic_store_explicit(&slot->valid, nm_slot_valid(position + i, 0, NM_RING_MORE), memory_order_relaxed);
@@ -239,10 +238,8 @@ bool nm_writer_put(nm_thread *thread, unsigned kind, const void *record, size_t 
     return false;
 }
 
-bool nm_writer_put_slot(nm_thread *thread, unsigned kind, const void *record, size_t record_bytes)
+bool nm_writer_put_slot(nm_thread *thread, unsigned kind, const uint64_t words[NM_WRITER_SLOT_WORDS])
 {
-    const uint64_t *words = record;
-    size_t word_count = record_bytes / 8;
     uint64_t position;
     nm_slot *slot;
 
@@ -252,7 +249,7 @@ bool nm_writer_put_slot(nm_thread *thread, unsigned kind, const void *record, si
     }
     slot = nm_ring_slot(thread->ring, position);
     slot->word[0] = nm_state_ticks();
-    for (size_t i = 1; i < word_count; i++)
+    for (size_t i = 1; i < NM_WRITER_SLOT_WORDS; i++)
         slot->word[i] = words[i];
     publish(slot, position, 1, kind);
     return true;

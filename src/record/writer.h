@@ -11,6 +11,8 @@
 
 #include "record/thread.h"
 
+#define NM_WRITER_SLOT_WORDS 7
+
 /*
  * Puts one event: `record` is one of trace/ring.h's structs (`ticks`, its first word, is filled here), `text` follows it.
  * Waits for room within the session's bounds; false when the event was dropped, which is counted.
@@ -18,8 +20,8 @@
 bool nm_writer_put(nm_thread *thread, unsigned kind, const void *record, size_t record_bytes, const void *text,
                    size_t text_bytes);
 
-/* As nm_writer_put, for a record of seven words at most. */
-bool nm_writer_put_slot(nm_thread *thread, unsigned kind, const void *record, size_t record_bytes);
+/* As nm_writer_put, for a record of one slot: `words` as they will stand in it, but for the first, which is the time. */
+bool nm_writer_put_slot(nm_thread *thread, unsigned kind, const uint64_t words[NM_WRITER_SLOT_WORDS]);
 
 /* Puts a definition: as nm_writer_put, but one that finds no room is not counted, since it is no event. */
 bool nm_writer_define(nm_thread *thread, unsigned kind, const void *record, size_t record_bytes, const void *text,

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What one recorded event costs the program: the median over bursts that fit into a ring, with pauses in which the drain
+ * empties it, for calls at several stack depths. It uses the SDK and ACL as any program does, so how it is recorded is
+ * said outside:
+ *
+ *     hook_bench                                               nothing records
+ *     npumem-record --stacks none   -o x.zst -- hook_bench     no stacks
+ *     npumem-record --stacks caller -o x.zst -- hook_bench
+ *     npumem-record --stacks native -o x.zst -- hook_bench --threads 4
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "acl/acl.h"
+#include "npumem.h"
+
+#define BURST_EVENTS 4000 /* a quarter of the default ring */
+#define BURSTS       61
+#define PAUSE_US     20000
+#define THREADS_MAX  256
+
+typedef struct bench_measure {
+    const char *name;
+    void (*burst)(void);
+    int event_count; /* of one burst */
+} bench_measure;
+
+static npumem_heap heap;
+static void *volatile device_block;
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* ---- What is measured ---------------------------------------------------------------------------------------------- */
+
+static void burst_of_steps(void)
+{
+    for (int i = 0; i < BURST_EVENTS; i++)
+        npumem_step(i);
+}
+
+static void burst_of_pool_blocks(void)
+{
+    for (int i = 0; i < BURST_EVENTS / 2; i++) {
+        npumem_alloc(heap, (void *)(uintptr_t)(0x1000 + i * 64), 64, NULL);
+        npumem_free(heap, (void *)(uintptr_t)(0x1000 + i * 64), NULL);
+    }
+}
+
+/* Does nothing but be called and, when recorded, recorded. */
+static void burst_of_sets(void)
+{
+    for (int i = 0; i < BURST_EVENTS / 2; i++)
+        aclrtMemset(device_block, 64, 0, 0);
+}
+
+static void burst_of_device_blocks(void)
+{
+    void *block = NULL;
+
+    for (int i = 0; i < BURST_EVENTS / 8; i++) {
+        if (aclrtMalloc(&block, 4096, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS)
+            aclrtFree(block);
+    }
+}
+
+static const bench_measure measures[] = {
+    {"npumem_step", burst_of_steps, BURST_EVENTS},
+    {"npumem_alloc, npumem_free", burst_of_pool_blocks, BURST_EVENTS},
+    {"aclrtMemset of nothing", burst_of_sets, BURST_EVENTS / 2},
+    {"aclrtMalloc, aclrtFree", burst_of_device_blocks, BURST_EVENTS / 4},
+};
+
+#define MEASURE_COUNT (sizeof measures / sizeof *measures)
+
+/* ---- Measuring ----------------------------------------------------------------------------------------------------- */
+
+/* Calls at a depth of that many frames, all of them with frame pointers. */
+__attribute__((noinline)) static void call_deep(int depth, void (*function)(void))
+{
+    if (depth > 0)
+        call_deep(depth - 1, function);
+    else
+        function();
+    __asm__ volatile(""); /* no sibling call */
+}
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* Median nanoseconds of one event. */
+static double measure_one(const bench_measure *measure, int depth)
+{
+    double ns[BURSTS];
+
+    for (int i = 0; i < BURSTS; i++) {
+        int64_t begin_ns = now_ns();
+
+        call_deep(depth, measure->burst);
+        ns[i] = (double)(now_ns() - begin_ns) / measure->event_count;
+        usleep(PAUSE_US);
+    }
+    qsort(ns, BURSTS, sizeof *ns, compare);
+    return ns[BURSTS / 2];
+}
+
+static const int depths[] = {1, 10, 30, 60};
+
+#define DEPTH_COUNT (sizeof depths / sizeof *depths)
+
+typedef struct bench_worker {
+    pthread_t thread;
+    double ns[MEASURE_COUNT][DEPTH_COUNT];
+} bench_worker;
+
+static pthread_barrier_t barrier;
+
+static void *run_worker(void *context)
+{
+    bench_worker *worker = context;
+
+    aclrtSetDevice(0);
+    for (size_t i = 0; i < MEASURE_COUNT; i++) {
+        for (size_t k = 0; k < DEPTH_COUNT; k++) {
+            pthread_barrier_wait(&barrier);
+            worker->ns[i][k] = measure_one(&measures[i], depths[k]);
+        }
+    }
+    return NULL;
+}
+
+static void print_table(const bench_worker *workers, int thread_count)
+{
+    printf("%-28s", "ns per event at depth");
+    for (size_t k = 0; k < DEPTH_COUNT; k++)
+        printf("%10d", depths[k]);
+    for (size_t i = 0; i < MEASURE_COUNT; i++) {
+        printf("\n%-28s", measures[i].name);
+        for (size_t k = 0; k < DEPTH_COUNT; k++) {
+            double slowest = 0;
+
+            for (int t = 0; t < thread_count; t++)
+                slowest = workers[t].ns[i][k] > slowest ? workers[t].ns[i][k] : slowest;
+            printf("%10.1f", slowest);
+        }
+    }
+    printf("\n%d thread%s (the slowest), %s\n", thread_count, thread_count == 1 ? "" : "s",
+           npumem_is_recording() ? "recording" : "nothing records");
+}
+
+int main(int argc, char **argv)
+{
+    static bench_worker workers[THREADS_MAX];
+    int thread_count = argc == 3 && strcmp(argv[1], "--threads") == 0 ? atoi(argv[2]) : 1;
+    void *block = NULL;
+
+    if (thread_count < 1 || thread_count > THREADS_MAX || (argc != 1 && argc != 3)) {
+        fprintf(stderr, "usage: hook_bench [--threads 1 to %d]\n", THREADS_MAX);
+        return 2;
+    }
+    if (aclInit(NULL) != ACL_SUCCESS || aclrtSetDevice(0) != ACL_SUCCESS ||
+        aclrtMalloc(&block, 4096, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS)
+        return 1;
+    device_block = block;
+    heap = npumem_heap_define(NULL);
+    pthread_barrier_init(&barrier, NULL, (unsigned)thread_count);
+    for (int t = 0; t < thread_count; t++)
+        pthread_create(&workers[t].thread, NULL, run_worker, &workers[t]);
+    for (int t = 0; t < thread_count; t++)
+        pthread_join(workers[t].thread, NULL);
+    print_table(workers, thread_count);
+    return 0;
+}
