@@ -14,20 +14,21 @@
 #include "drain/output.h"
 #include "drain/process.h"
 
-#define BLOCK_EVENTS      65536
-#define BLOCK_AGE_NS      500000000 /* the oldest record in a block waits so long for the block to be written */
-#define CHECK_NS          100000000 /* between two looks at which processes live */
-#define CHECK_SAID_NS     5000000   /* npumem_stop waits for it */
-#define PAUSE_NS_MIN      1000000
-#define PAUSE_NS_PRESSED  200000 /* when rings fill faster than that is enough for */
-#define PAUSE_NS_MAX      16000000
-#define PRESSURE_HASTE    64  /* of 256: a quarter of a ring holds its slots though it has been read */
-#define PRESSURE_SEAL     128 /* of 256: half a ring holds its slots though it has been read */
-#define PRESSURE_SHORT    192 /* then one slow thread is not waited for at the cost of the others */
-#define PATIENCE_NS       1000000000
-#define PATIENCE_SHORT_NS 20000000
-#define CLOSING_PASSES    4 /* after the session is closed: threads between claim and publish need some time */
-#define CLOSING_PAUSE_NS  5000000
+#define BLOCK_EVENTS     65536
+#define BLOCK_AGE_NS     500000000 /* the oldest record in a block waits so long for the block to be written */
+#define CHECK_NS         100000000 /* between two looks at which processes live */
+#define CHECK_SAID_NS    5000000   /* npumem_stop waits for it */
+#define PAUSE_NS_MIN     1000000
+#define PAUSE_NS_PRESSED 200000 /* when rings fill faster than that is enough for */
+#define PAUSE_NS_MAX     16000000
+#define PRESSURE_HASTE   32  /* of 256: so much of a ring holds its slots though it has been read */
+#define PRESSURE_SEAL    64  /* then its thread gets room while it still has some */
+#define PRESSURE_SHORT   192 /* then one slow thread is not waited for at the cost of the others */
+#define PATIENCE_NS      1000000000
+#define PATIENCE_SHORT_NS                                                                                              \
+    60000000               /* less than an event waits for room (folder.c), more than a busy machine's time slices */
+#define CLOSING_PASSES   4 /* after the session is closed: threads between claim and publish need some time */
+#define CLOSING_PAUSE_NS 5000000
 
 struct nm_drain {
     nm_folder *folder;
@@ -35,6 +36,7 @@ struct nm_drain {
     void *warn_context;
     const nm_namer *namer;
     int64_t naming_ns_max;
+    int64_t block_age_ns;
     nm_clock clock;
     nm_trace_writer *writer;
     nm_gather gather;
@@ -98,6 +100,7 @@ nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error
     drain->warn_context = options->warn_context;
     drain->namer = options->namer;
     drain->naming_ns_max = options->naming_ns_max;
+    drain->block_age_ns = options->block_age_ns != 0 ? options->block_age_ns : BLOCK_AGE_NS;
     drain->pause_ns = PAUSE_NS_MIN;
 
     options->folder->session->clock_kind = nm_clock_choose();
@@ -251,7 +254,7 @@ static nm_status seal_if_due(nm_drain *drain, nm_error *err)
     drain->has_content = true;
     if (nm_gather_pressure(&drain->gather) >= PRESSURE_SEAL)
         return seal(drain, 0, err);
-    if (nm_clock_monotonic_ns() - drain->content_since_ns >= BLOCK_AGE_NS)
+    if (nm_clock_monotonic_ns() - drain->content_since_ns >= drain->block_age_ns)
         return seal(drain, 0, err);
     return NM_OK;
 }

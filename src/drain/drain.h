@@ -26,6 +26,7 @@ typedef struct nm_drain_options {
     bool is_recoverable;   /* the trace is a file: it names the folder, for nm_recover_rings */
     bool ends_when_said;   /* npumem_start: a process that says its end is done, though it runs on */
     int64_t naming_ns_max; /* how long nm_drain_finish waits for names */
+    int64_t block_age_ns;  /* a record waits at most so long for its block to be written; 0: half a second */
 } nm_drain_options;
 
 typedef struct nm_drain_report {

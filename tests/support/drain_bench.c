@@ -37,7 +37,8 @@ void drain_bench_open_with(drain_bench *bench, const nm_namer *namer, bool ends_
                                       .warn_context = bench,
                                       .is_recoverable = true,
                                       .ends_when_said = ends_when_said,
-                                      .naming_ns_max = 1000000000};
+                                      .naming_ns_max = 1000000000,
+                                      .block_age_ns = 50000000};
     ck_assert_int_eq(nm_drain_new(&drain_options, &bench->drain, &err), NM_OK);
 }
 
