@@ -118,9 +118,10 @@ LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.size_bytes DESC, g.first_seq;
 
 CREATE VIEW growing_site (
-    -- Sites whose still-live allocations were born in at least three generations, the last in the second half of the
-    -- trace. Where the site is not known, or all its frames are plumbing, allocations of one size stand for a site, so
-    -- that weights and a leak behind the same allocator are not taken for one thing.
+    -- Sites whose still-live allocations were born in at least three generations, the last in the second half: of the
+    -- steps of the process, or of the trace where steps are unknown. Where the site is not known, or all its frames are
+    -- plumbing, allocations of one size stand for a site, so that weights and a leak behind the same allocator are not
+    -- taken for one thing.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -164,6 +165,7 @@ FROM (
         CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END AS size_key,
         count(*) AS growing_count,
         count(DISTINCT a.generation) AS generation_count,
+        max(a.generation) AS last_generation,
         max(a.alloc_seq) AS last_seq
     FROM allocation AS a
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
@@ -174,7 +176,18 @@ FROM (
 JOIN heap_place AS p ON p.heap_id = g.heap_id
 JOIN process ON process.process_id = p.process_id
 JOIN input ON input.input_id = process.input_id
-WHERE g.generation_count >= 3 AND 2 * g.last_seq >= input.first_seq + input.last_seq;
+LEFT JOIN (
+    SELECT
+        step.process_id,
+        count(*) AS step_count
+    FROM step
+    GROUP BY step.process_id
+) AS steps ON steps.process_id = p.process_id
+WHERE g.generation_count >= 3
+    AND CASE
+        WHEN steps.step_count IS NOT NULL THEN 2 * g.last_generation > steps.step_count
+        ELSE 2 * g.last_seq >= input.first_seq + input.last_seq
+    END;
 
 CREATE VIEW leak (
     -- Outstanding allocations that are judged a leak: their site is growing, or they are driver or pinned memory that

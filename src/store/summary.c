@@ -296,10 +296,13 @@ static nm_status write_heap(const summary *s, sqlite3_stmt *heap, nm_error *err)
     nm_status status;
 
     write_heap_title(s, heap);
-    fprintf(s->out, "peak %s%s", nm_human_bytes(number, sqlite3_column_int64(heap, 6)), when(at, heap, 7, 8));
+    fprintf(s->out, "peak %s", nm_human_bytes(number, sqlite3_column_int64(heap, 6)));
+    if (is_null(heap, 9) && !is_null(heap, 10))
+        fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
+    fprintf(s->out, "%s", when(at, heap, 7, 8));
     if (!is_null(heap, 9))
         fprintf(s->out, ", reserved %s", nm_human_bytes(number, sqlite3_column_int64(heap, 9)));
-    if (!is_null(heap, 10))
+    if (!is_null(heap, 9) && !is_null(heap, 10))
         fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
     fprintf(s->out, "\n");
     status = write_peak_sites(s, heap, err);
@@ -318,22 +321,30 @@ static nm_status write_heap(const summary *s, sqlite3_stmt *heap, nm_error *err)
     " pool.host IS k.host AND pool.pid IS k.pid AND pool.device IS k.device AND pool.level = 'pool'"                   \
     " AND pool.peak_reserved_bytes * 1.1 >= k.peak_bytes))"
 
-/* How many heaps fit, and with how many sites each: sites go first, then heaps. */
-static int64_t plan_lines(summary *s, int64_t heap_count, int64_t line_count)
+/* Lines that so many heaps take, pools first: those have two lines more, fragmentation and hit rate. */
+static int64_t lines_of(const summary *s, int64_t heap_count, int64_t pool_count)
 {
-    const int64_t other_lines = 4; /* peak, leaks, fragmentation, hit rate */
+    int64_t shown_pools = pool_count < heap_count ? pool_count : heap_count;
+
+    return heap_count * (2 + s->site_lines + s->leak_lines) + 2 * shown_pools;
+}
+
+/* How many heaps fit, and with how many sites each: sites go first, then heaps. */
+static int64_t plan_lines(summary *s, int64_t heap_count, int64_t pool_count, int64_t line_count)
+{
+    int64_t shown_count = heap_count;
 
     s->site_lines = 5;
     s->leak_lines = 3;
-    while (heap_count * (other_lines + s->site_lines + s->leak_lines) > line_count &&
-           (s->site_lines > 2 || s->leak_lines > 1)) {
+    while (lines_of(s, shown_count, pool_count) > line_count) {
         if (s->site_lines > 2)
             s->site_lines--;
-        else
+        else if (s->leak_lines > 1)
             s->leak_lines--;
+        else
+            shown_count--;
     }
-    int64_t fitting = line_count / (other_lines + s->site_lines + s->leak_lines);
-    return fitting < heap_count ? fitting : heap_count;
+    return shown_count;
 }
 
 static nm_status write_heaps(summary *s, int64_t line_count, nm_error *err)
@@ -343,11 +354,16 @@ static nm_status write_heaps(summary *s, int64_t line_count, nm_error *err)
                               " (SELECT upper(max(kind)) FROM device)" SHOWN_HEAPS
                               " ORDER BY level <> 'pool', device IS NULL, peak_bytes DESC, rank, pid, heap";
     int64_t heap_count = 0;
+    int64_t pool_count = 0;
     sqlite3_stmt *heap = NULL;
     nm_status status = nm_db_get_int(s->db, "SELECT count(*)" SHOWN_HEAPS, &heap_count, err);
-    int64_t shown_count = plan_lines(s, heap_count, line_count - 1);
     int code = SQLITE_DONE;
 
+    if (status == NM_OK)
+        status = nm_db_get_int(s->db, "SELECT count(*)" SHOWN_HEAPS " AND k.level = 'pool'", &pool_count, err);
+    int64_t shown_count = plan_lines(s, heap_count, pool_count, line_count);
+    if (shown_count < heap_count) /* and a line that says so */
+        shown_count = plan_lines(s, heap_count, pool_count, line_count - 1);
     if (status == NM_OK)
         status = ask(s, NULL, sql, &heap, err);
     for (int64_t index = 0; status == NM_OK && index < shown_count && (code = sqlite3_step(heap)) == SQLITE_ROW;

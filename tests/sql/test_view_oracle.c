@@ -21,6 +21,7 @@
 #define FRAMES    9
 #define STACKS    14
 #define LAST_SEQ  1000
+#define STEPS     20
 #define NO_SITE   (-1)
 
 static const nm_heap_level levels[HEAPS + 1] = {
@@ -99,7 +100,7 @@ static bool grows_with(const nm_allocation_row *row, const nm_allocation_row *ot
 static bool is_growing(const nm_allocation_row *row)
 {
     bool seen[32] = {false};
-    int64_t latest = 0;
+    int64_t latest = 0, latest_generation = 0;
     int generations = 0;
 
     for (int i = 0; i < ROWS; i++) {
@@ -109,8 +110,12 @@ static bool is_growing(const nm_allocation_row *row)
         seen[rows[i].generation] = true;
         if (rows[i].alloc_seq > latest)
             latest = rows[i].alloc_seq;
+        if (rows[i].generation > latest_generation)
+            latest_generation = rows[i].generation;
     }
-    return generations >= 3 && 2 * latest >= LAST_SEQ;
+    if (generations < 3)
+        return false;
+    return has_steps[process_of_heap[row->heap_id]] ? 2 * latest_generation > STEPS : 2 * latest >= LAST_SEQ;
 }
 
 static const char *verdict_of(const nm_allocation_row *row)
@@ -156,8 +161,11 @@ static void define_places(void)
         define((nm_definition){
             .kind = NM_DEFINE_PROCESS, .id = (uint64_t)id, .process = {.pid = id, .rank = id, .begin_ns = NM_NO_TIME}});
         ck_assert_int_eq(sink->process_end(sink->context, &end, &err), NM_OK);
-        if (has_steps[id]) {
-            nm_step_row step = {.step_id = (uint64_t)id, .process_id = (uint64_t)id, .end_seq = NM_NO_SEQ};
+        for (int number = 1; has_steps[id] && number <= STEPS; number++) {
+            nm_step_row step = {.step_id = (uint64_t)(id * 100 + number),
+                                .process_id = (uint64_t)id,
+                                .number = number,
+                                .end_seq = NM_NO_SEQ};
 
             ck_assert_int_eq(sink->step(sink->context, &step, &err), NM_OK);
         }
