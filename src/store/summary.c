@@ -337,10 +337,12 @@ static int64_t plan_lines(summary *s, int64_t heap_count, int64_t pool_count, in
     s->site_lines = 5;
     s->leak_lines = 3;
     while (lines_of(s, shown_count, pool_count) > line_count) {
-        if (s->site_lines > 2)
+        if (s->site_lines > 3)
             s->site_lines--;
         else if (s->leak_lines > 1)
             s->leak_lines--;
+        else if (s->site_lines > 2)
+            s->site_lines--;
         else
             shown_count--;
     }
