@@ -412,7 +412,7 @@ nm_status nm_gather_say_discards(nm_gather *gather, nm_error *err)
     for (size_t i = 0; i < gather->discard_count && status == NM_OK; i++) {
         nm_gather_discard *said = &gather->discards[i];
         status = nm_gather_say_loss(gather, said->thread_id, said->first_ticks, said->last_ticks, said->count,
-                                    NM_LOSS_RING_FULL, err);
+                                    NM_LOSS_UNWRITTEN, err);
     }
     gather->discard_count = 0;
     gather->discarded_events = 0;

@@ -15,7 +15,7 @@ typedef struct nm_recovery {
     nm_buffer blocks;     /* owned: whole blocks to read after the last whole block of the trace */
     uint64_t trace_bytes; /* where they belong: behind this byte of the trace; what follows there is a cut block */
     uint64_t events_recovered;
-    uint64_t events_unrecovered; /* in a ring, but not readable */
+    uint64_t events_unrecovered; /* in a ring, but not readable; LOSS events of the blocks say so too */
     bool is_needed;              /* the trace has no final block */
     bool has_rings;              /* the session folder is there, on this boot of this host, and is this recording's */
     bool is_running;             /* a recorded process or the drain still lives */

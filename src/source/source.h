@@ -82,6 +82,7 @@ extern const nm_source_type nm_snapshot_source_type;
 /*
  * Gives a trace source what was found in the rings of its recording: whole blocks, as the drain would have written them
  * after the last one of the file. Read after the file's end. `tail` is copied. Other sources: NM_ERR_USAGE.
+ * `events_unrecovered` are those that no LOSS event of the blocks states.
  */
 nm_status nm_trace_source_add_tail(nm_source *source, nm_bytes tail, uint64_t events_unrecovered, nm_error *err);
 

@@ -338,7 +338,8 @@ static void take_event(trace_source *source, nm_event *event)
         }
     }
     if (event->kind == NM_EVENT_LOSS)
-        add(&source->summary.events_dropped, event->number > 0 ? (uint64_t)event->number : 0);
+        add(event->detail == NM_LOSS_UNREADABLE ? &source->summary.events_unrecovered : &source->summary.events_dropped,
+            event->number > 0 ? (uint64_t)event->number : 0);
     else if ((event->flags & NM_FLAG_BASELINE) == 0 && event->kind != NM_EVENT_STATE_SEGMENT &&
              event->kind != NM_EVENT_STATE_BLOCK)
         source->summary.events_ingested++;
@@ -479,7 +480,7 @@ nm_status nm_trace_source_add_tail(nm_source *base, nm_bytes tail, uint64_t even
     nm_status status = nm_buffer_append(source->is_tail ? &source->window : &source->tail, tail.data, tail.len, err);
     if (status == NM_OK) {
         source->has_tail = true;
-        source->summary.events_unrecovered = events_unrecovered;
+        add(&source->summary.events_unrecovered, events_unrecovered);
     }
     return status;
 }

@@ -256,9 +256,9 @@ static nm_status recover_rings(ingest *run, nm_error *err)
         return NM_OK;
     if (nm_recover_rings((nm_bytes){trace, size}, &recovery, NULL) == NM_OK && recovery.is_needed) {
         run->is_running = recovery.is_running;
-        if (recovery.blocks.len > 0 || recovery.events_unrecovered > 0)
-            status = nm_trace_source_add_tail(run->source, (nm_bytes){recovery.blocks.data, recovery.blocks.len},
-                                              recovery.events_unrecovered, err);
+        if (recovery.blocks.len > 0)
+            status =
+                nm_trace_source_add_tail(run->source, (nm_bytes){recovery.blocks.data, recovery.blocks.len}, 0, err);
     }
     nm_recovery_free(&recovery);
     munmap(trace, size);

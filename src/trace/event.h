@@ -136,6 +136,7 @@ typedef enum nm_loss {
     NM_LOSS_RING_FULL = 1,  /* the drain was too slow or gone */
     NM_LOSS_NO_RING = 2,    /* no room for a ring */
     NM_LOSS_UNREADABLE = 3, /* a slot was claimed and never published (a killed thread), or was overwritten */
+    NM_LOSS_UNWRITTEN = 4,  /* the trace's disk was full */
 } nm_loss;
 
 /* One event. Every field is 64 bits wide, so that a codec can treat it as an array: see nm_field. */

@@ -315,7 +315,7 @@ END_TEST
 START_TEST(what_cannot_be_recorded_still_runs)
 {
     static const char *const options[] = {"-o nowhere/a.zst", "-o a.zst --ring-dir /nowhere",
-                                          "-o a.zst --ring-dir /proc"};
+                                          "-o a.zst --ring-dir /proc", "-o /dev/full"};
 
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         nm_run run = shell("$R %s -- sh -c 'echo ran; exit 5'", options[i]);
