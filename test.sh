@@ -10,7 +10,7 @@ usage: ./test.sh [PRESET] [-L LABELS] [-R TESTS]
 
 Without a preset: build/dev (Debug, warnings are errors) and every test. Presets:
     --asan         address and undefined behaviour sanitizers; labels unit and tool
-    --tsan         thread sanitizer; label threads
+    --tsan         thread sanitizer; labels threads and tool
     --coverage     every test, then the lines of src/ that ran
     --aarch64      cross-build, unit tests under qemu, and each architecture reads the other's trace. Adds the
                    architecture arm64 to dpkg (Debian, Ubuntu)
@@ -26,7 +26,7 @@ preset=dev labels="" names=""
 while [ $# -gt 0 ]; do
     case $1 in
     --asan) preset=asan labels=${labels:-'^(unit|tool)$'} ;;
-    --tsan) preset=tsan labels=${labels:-'^threads$'} ;;
+    --tsan) preset=tsan labels=${labels:-'^(threads|tool)$'} ;;
     --coverage) preset=coverage ;;
     --aarch64) preset=aarch64 labels=${labels:-'^(unit|exchange)$'} ;;
     -L | -R)
