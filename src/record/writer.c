@@ -9,6 +9,7 @@
 #include "trace/event.h"
 
 #define SECOND_NS           INT64_C(1000000000)
+#define PREFETCH_SLOTS      8
 #define WAIT_FIRST_PAUSE_US 5
 #define WAIT_LAST_PAUSE_US  200
 
@@ -248,6 +249,8 @@ bool nm_writer_put_slot(nm_thread *thread, unsigned kind, const uint64_t words[N
         return false;
     }
     slot = nm_ring_slot(thread->ring, position);
+    /* The drain has read these lines on another processor; ask for them back before they are needed. */
+    nm_prefetch_to_write(nm_ring_slot(thread->ring, position + PREFETCH_SLOTS));
     slot->word[0] = nm_state_ticks();
     for (size_t i = 1; i < NM_WRITER_SLOT_WORDS; i++)
         slot->word[i] = words[i];
