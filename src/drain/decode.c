@@ -186,9 +186,14 @@ static nm_status find_device(nm_gather *gather, nm_gather_ring *ring, uint64_t l
     return nm_unify_device(&gather->unify, ring->view.process_number, local_id, id, err);
 }
 
-static uint64_t span_ns(nm_gather *gather, uint64_t ticks)
+/* What a call cost, to six significant bits: nobody asks for more, and the noise below would be a fifth of the trace. */
+static uint64_t cost_ns(nm_gather *gather, uint64_t ticks)
 {
-    return nm_clock_span_ns(gather->folder->session, ticks);
+    uint64_t ns = nm_clock_span_ns(gather->folder->session, ticks);
+    unsigned noise_bits = ns < 64 ? 0 : 58 - (unsigned)__builtin_clzll(ns);
+    uint64_t half = noise_bits == 0 ? 0 : UINT64_C(1) << (noise_bits - 1);
+
+    return (ns + half) >> noise_bits << noise_bits;
 }
 
 static nm_status decode_alloc(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_event *event,
@@ -201,7 +206,7 @@ static nm_status decode_alloc(nm_gather *gather, nm_gather_ring *ring, const nm_
     event->block_bytes = alloc->block_bytes;
     event->stream = alloc->stream;
     event->policy = alloc->policy;
-    event->cost_ns = span_ns(gather, alloc->cost_ticks);
+    event->cost_ns = cost_ns(gather, alloc->cost_ticks);
     return take_where(gather, ring, alloc->where, event, err);
 }
 
@@ -244,7 +249,7 @@ static nm_status decode_copy(nm_gather *gather, nm_gather_ring *ring, const nm_v
     event->limit_bytes = copy->limit_bytes;
     event->stream = copy->stream;
     event->detail = copy->kind;
-    event->cost_ns = span_ns(gather, copy->cost_ticks);
+    event->cost_ns = cost_ns(gather, copy->cost_ticks);
     event->error_code = copy->error_code;
     nm_status status = find_device(gather, ring, copy->target_device, &event->device_id, err);
     if (status == NM_OK)

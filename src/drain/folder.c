@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,15 +25,24 @@
 /* A mapping shared by two processes is only coherent where one kernel holds the pages. */
 static bool is_local(const char *path)
 {
-    static const unsigned long refused[] = {
-        NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC, SMB2_SUPER_MAGIC,        FUSE_SUPER_MAGIC, AFS_SUPER_MAGIC,
-        CODA_SUPER_MAGIC, V9FS_MAGIC,      CEPH_SUPER_MAGIC, 0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */};
+    /* Numbers of statfs(2), as older kernel headers do not have all their names. */
+    static const uint32_t refused[] = {0x6969 /* NFS */,
+                                       0x517b /* SMB */,
+                                       0xff534d42 /* CIFS */,
+                                       0xfe534d42 /* SMB 2 */,
+                                       0x65735546 /* FUSE */,
+                                       0x5346414f /* AFS */,
+                                       0x73757245 /* Coda */,
+                                       0x01021997 /* 9P */,
+                                       0x00c36400 /* Ceph */,
+                                       0x0bd00bd0 /* Lustre */,
+                                       0x47504653 /* GPFS */};
     struct statfs info;
 
     if (statfs(path, &info) != 0)
         return false;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if ((unsigned long)info.f_type == refused[i])
+        if ((uint32_t)info.f_type == refused[i])
             return false;
     return true;
 }
