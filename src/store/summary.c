@@ -315,11 +315,14 @@ static nm_status write_heap(const summary *s, sqlite3_stmt *heap, nm_error *err)
     return status;
 }
 
-/* Heaps worth a place on the screen, pools first. Driver memory that is but a pool's segments is left out. */
+/* Heaps worth a place on the screen, pools first. Driver memory that is but a pool's segments, and leaks nothing, is left
+ * out. */
 #define SHOWN_HEAPS                                                                                                    \
     " FROM peak AS k WHERE k.peak_bytes > 0 AND NOT (k.level = 'driver' AND EXISTS (SELECT 1 FROM peak AS pool WHERE"  \
     " pool.host IS k.host AND pool.pid IS k.pid AND pool.device IS k.device AND pool.level = 'pool'"                   \
-    " AND pool.peak_reserved_bytes * 1.1 >= k.peak_bytes))"
+    " AND pool.peak_reserved_bytes * 1.1 >= k.peak_bytes)"                                                             \
+    " AND NOT EXISTS (SELECT 1 FROM leak_by_site AS l WHERE l.host IS k.host AND l.pid IS k.pid"                       \
+    " AND l.device IS k.device AND l.level = 'driver'))"
 
 /* Lines that so many heaps take, pools first: those have two lines more, fragmentation and hit rate. */
 static int64_t lines_of(const summary *s, int64_t heap_count, int64_t pool_count)

@@ -15,9 +15,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#ifdef NPUMEM_HAS_RECOVERY
 #include "drain/recover.h"
-#endif
 #include "replay/replay.h"
 #include "source/source.h"
 #include "store/cleanup.h"
@@ -238,7 +236,6 @@ static nm_status open_outputs(ingest *run, nm_error *err)
 
 /* ---- Reading ---- */
 
-#ifdef NPUMEM_HAS_RECOVERY
 /* Gives the source what the rings of an unfinished recording still hold. Rings that cannot be read lose only their own
  * events: the trace is loaded without them, and counted as cut off. */
 static nm_status recover_rings(ingest *run, nm_error *err)
@@ -264,14 +261,6 @@ static nm_status recover_rings(ingest *run, nm_error *err)
     munmap(trace, size);
     return status;
 }
-#else
-static nm_status recover_rings(ingest *run, nm_error *err)
-{
-    (void)run;
-    (void)err;
-    return NM_OK;
-}
-#endif
 
 static void note_record(ingest *run, const nm_record *record)
 {

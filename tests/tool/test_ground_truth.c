@@ -209,7 +209,7 @@ static void book_add(book *books, const char *key, long long value)
     }
     nm_array_grow(&books->keys, &books->key_capacity, books->count + 1, sizeof *books->keys, NULL);
     nm_array_grow(&books->values, &books->value_capacity, books->count + 1, sizeof *books->values, NULL);
-    snprintf(books->keys[books->count], sizeof *books->keys, "%s", key);
+    snprintf(books->keys[books->count], sizeof *books->keys, "%.95s", key);
     books->values[books->count++] = value;
 }
 
