@@ -55,7 +55,7 @@ done
 readelf -d "$folder/libnpumem_hook.so" | grep -q 'RUNPATH.*\[$ORIGIN\]' || fail 'the run path is not $ORIGIN alone'
 
 # Thread-local storage that a preload can always have: part of the static block, a few words.
-readelf -d "$folder/libnpumem.so.0" | grep -q STATIC_TLS || fail "thread-local storage is made at first use"
+readelf -rW "$folder/libnpumem.so.0" | grep -qE "TLSDESC|DTPMOD" && fail "thread-local storage is made at first use"
 tls_bytes=$(readelf -lW "$folder/libnpumem.so.0" | awk '$1 == "TLS" { print $6 }')
 tls_bytes=$((${tls_bytes:-0}))
 [ "$tls_bytes" -gt 0 ] && [ "$tls_bytes" -le 64 ] || fail "thread-local storage has $tls_bytes bytes"
