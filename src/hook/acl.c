@@ -290,10 +290,13 @@ static void clear_count(int32_t device)
         atomic_store_explicit(&set_counts[device], 0, memory_order_relaxed);
 }
 
+/* A refused call names no device: there may be none of that number, and the trace must not hold one. */
 static void tell_call(nm_device_call call, int32_t device, nm_acl_error error, const void *frame)
 {
-    nm_record_number(NM_EVENT_DEVICE_CALL,
-                     &(nm_ring_number){.detail = call, .device = nm_record_device(device), .error_code = error}, frame);
+    uint64_t number = error == ACL_SUCCESS ? nm_record_device(device) : 0;
+
+    nm_record_number(NM_EVENT_DEVICE_CALL, &(nm_ring_number){.detail = call, .device = number, .error_code = error},
+                     frame);
 }
 
 /* Device -1: everything of the process. */
@@ -439,7 +442,7 @@ nm_acl_error aclrtSetCurrentContext(void *context)
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtSetCurrentContext(context);
     error = nm_real.aclrtSetCurrentContext(context);
-    tell_call(NM_DEVICE_CONTEXT_SET, error == ACL_SUCCESS ? current_device() : -1, error, HERE);
+    tell_call(NM_DEVICE_CONTEXT_SET, current_device(), error, HERE);
     nm_record_leave(&guard);
     return error;
 }

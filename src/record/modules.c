@@ -18,6 +18,7 @@
 #define SCAN_PAUSE_NS     INT64_C(10000000)   /* at least so long between two scans */
 #define SCAN_SHARE        20                  /* and at least so many times the last one's duration */
 #define SCAN_AGE_NS       INT64_C(1000000000) /* a new stack looks again at a table that is older */
+#define STACK_GAP_BYTES   (128u << 20)        /* the kernel maps nothing so near below the main thread's stack */
 #define CODE_BEFORE_BYTES 8                   /* of code looked at before and after a return address */
 #define CODE_BYTES        16
 #define CODE_BATCH        16
@@ -135,6 +136,18 @@ static const char *read_mapping(const char *line, nm_mapping *out)
     return end + 1;
 }
 
+/* The main thread's stack grows downwards into room that the kernel keeps free, as far as its limit allows. */
+static uintptr_t lowest_begin(const nm_mapping *mapping)
+{
+    size_t limit;
+
+    if (mapping->path_bytes != 7 || memcmp(mapping->path, "[stack]", 7) != 0)
+        return mapping->begin;
+    limit = nm_system_stack_limit();
+    limit = limit < STACK_GAP_BYTES ? limit : STACK_GAP_BYTES;
+    return mapping->end - mapping->begin < limit && mapping->end > limit ? mapping->end - limit : mapping->begin;
+}
+
 void nm_modules_stack_bounds(uintptr_t frame, uintptr_t *begin, uintptr_t *end)
 {
     size_t text_bytes, mapped_bytes;
@@ -145,7 +158,7 @@ void nm_modules_stack_bounds(uintptr_t frame, uintptr_t *begin, uintptr_t *end)
     for (const char *line = text; line != NULL && (line = read_mapping(line, &mapping)) != NULL;) {
         if (frame < mapping.begin || frame >= mapping.end || !mapping.is_readable)
             continue;
-        *begin = mapping.begin;
+        *begin = lowest_begin(&mapping);
         *end = self > frame && self < mapping.end ? self & ~(uintptr_t)7 : mapping.end;
         break;
     }

@@ -65,7 +65,7 @@ static bool is_sound_session(const nm_ring_session *session)
 
 static nm_ring_session *map_session(const char *folder)
 {
-    char path[NM_PATH_BYTES_MAX];
+    char path[NM_FILE_BYTES_MAX];
     nm_ring_session *session = NULL;
     int fd;
 
@@ -128,7 +128,7 @@ static void fill_process(nm_ring_process *process, uint64_t number, uint64_t par
 static nm_ring_process *make_process(uint64_t parent_number, bool is_forked)
 {
     nm_state *state = &nm_process_state;
-    char path[NM_PATH_BYTES_MAX];
+    char path[NM_FILE_BYTES_MAX];
     void *memory;
     /* relaxed: a number of its own is all that is wanted. */
     uint64_t number = atomic_fetch_add_explicit(&state->session->process_count, 1, memory_order_relaxed) + 1;
@@ -181,7 +181,7 @@ bool nm_session_join(const char *folder)
     nm_ring_process *process = NULL;
     size_t folder_bytes = strlen(folder);
 
-    if (folder_bytes == 0 || folder_bytes >= sizeof state->folder - 32 || !make_generation_page())
+    if (folder_bytes == 0 || folder_bytes >= sizeof state->folder || !make_generation_page())
         return false;
     session = map_session(folder);
     if (session == NULL)

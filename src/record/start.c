@@ -82,7 +82,7 @@ static bool find_on_path(char *path)
     return false;
 }
 
-/* A name for the session's folder that nobody has; the drain makes it. */
+/* A name for the session's folder that nobody has, of NM_FOLDER_BYTES_MAX; the drain makes it. */
 static bool name_folder(char *path)
 {
     const char *temporary = getenv("TMPDIR");
@@ -91,7 +91,7 @@ static bool name_folder(char *path)
 
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         if (access(places[i], W_OK | X_OK) == 0 &&
-            nm_text_path(path, NM_PATH_BYTES_MAX, places[i], "npumem-sdk-", mark >> 1))
+            nm_text_path(path, NM_FOLDER_BYTES_MAX, places[i], "npumem-sdk-", mark >> 1))
             return true;
     }
     return false;
@@ -189,7 +189,7 @@ static bool join_when_ready(const char *folder)
 
 static int start(const npumem_start_options *options)
 {
-    char folder[NM_PATH_BYTES_MAX], program[NM_PATH_BYTES_MAX];
+    char folder[NM_FOLDER_BYTES_MAX], program[NM_PATH_BYTES_MAX];
     const char *output = options->output_path != NULL ? options->output_path : DEFAULT_OUTPUT;
     const char *stacks = options->stacks != NULL ? options->stacks : DEFAULT_STACKS;
 

@@ -33,7 +33,7 @@ typedef struct nm_state {
     uint32_t is_key_usable;  /* 1: thread_key tells of the end of threads */
     unsigned thread_key;     /* pthread_key_t */
     uint64_t started_number; /* the process_number that npumem_start joined as; 0: npumem-record is around */
-    char folder[NM_PATH_BYTES_MAX];
+    char folder[NM_FOLDER_BYTES_MAX];
 } nm_state;
 
 typedef struct nm_local {

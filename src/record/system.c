@@ -163,6 +163,15 @@ int nm_system_parent_pid(void)
     return (int)nm_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
 }
 
+size_t nm_system_stack_limit(void)
+{
+    struct rlimit limit;
+
+    if (nm_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    return limit.rlim_cur;
+}
+
 int nm_system_tid(void)
 {
     return (int)nm_call(SYS_gettid, 0, 0, 0, 0, 0, 0);

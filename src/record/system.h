@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NM_PATH_BYTES_MAX 4096
+#define NM_PATH_BYTES_MAX   4096
+#define NM_FOLDER_BYTES_MAX 256 /* of the session's folder: a signal handler's stack may be small */
+#define NM_FILE_BYTES_MAX   (NM_FOLDER_BYTES_MAX + 32)
 
 int nm_system_open(const char *path, int flags);
 long nm_system_read(int fd, void *data, size_t len);
@@ -33,6 +35,7 @@ int64_t nm_system_now_ns(void); /* CLOCK_MONOTONIC */
 void nm_system_sleep_us(unsigned us);
 int nm_system_pid(void);
 int nm_system_parent_pid(void);
+size_t nm_system_stack_limit(void); /* how far a main thread's stack may grow, SIZE_MAX: without limit */
 int nm_system_tid(void);
 
 #define NM_THREAD_NAME_BYTES 16

@@ -20,8 +20,9 @@
 #define RETRY_NS INT64_C(100000000) /* a ring that could not be made is not tried again for so long */
 
 static _Atomic(nm_thread *) first_thread;
-static _Atomic uint64_t free_count; /* rings given back and not taken again: saves the search */
-static _Atomic int64_t retry_at_ns; /* no new ring before */
+static _Atomic uint64_t free_count;    /* rings given back and not taken again: saves the search */
+static _Atomic uint64_t spare_ring_id; /* given, but without a ring; 0: none */
+static _Atomic int64_t retry_at_ns;    /* no new ring before */
 
 nm_thread *nm_thread_first(void)
 {
@@ -34,6 +35,7 @@ void nm_thread_forget_all(void)
     /* relaxed: the generation publishes it. */
     atomic_store_explicit(&first_thread, NULL, memory_order_relaxed);
     atomic_store_explicit(&free_count, 0, memory_order_relaxed);
+    atomic_store_explicit(&spare_ring_id, 0, memory_order_relaxed);
     atomic_store_explicit(&retry_at_ns, 0, memory_order_relaxed);
 }
 
@@ -67,7 +69,7 @@ static nm_thread *make_private(void)
 /* A file of the session's size, or of the largest smaller one for which there is room. */
 static nm_ring *make_ring_file(uint64_t ring_id)
 {
-    char path[NM_PATH_BYTES_MAX];
+    char path[NM_FILE_BYTES_MAX];
     uint64_t slot_bytes = nm_process_state.session->ring_bytes;
     void *memory = NULL;
     long result;
@@ -87,16 +89,34 @@ static nm_ring *make_ring_file(uint64_t ring_id)
     return memory;
 }
 
+/* A number whose ring could not be made is kept for the next try: the drain looks for every number that was given. */
+static nm_ring *make_ring(uint64_t *ring_id)
+{
+    /* relaxed, all: a number of its own is all that is wanted. */
+    uint64_t id = atomic_exchange_explicit(&spare_ring_id, 0, memory_order_relaxed);
+    nm_ring *ring;
+
+    if (id == 0)
+        id = atomic_fetch_add_explicit(&nm_process_state.session->ring_count, 1, memory_order_relaxed) + 1;
+    ring = make_ring_file(id);
+    if (ring == NULL)
+        atomic_store_explicit(&spare_ring_id, id, memory_order_relaxed);
+    *ring_id = id;
+    return ring;
+}
+
 static nm_thread *make_thread(uint64_t number)
 {
     nm_state *state = &nm_process_state;
-    /* relaxed: a number of its own is all that is wanted. */
-    uint64_t ring_id = atomic_fetch_add_explicit(&state->session->ring_count, 1, memory_order_relaxed) + 1;
-    nm_ring *ring = make_ring_file(ring_id);
-    nm_thread *thread = ring != NULL ? make_private() : NULL;
+    uint64_t ring_id;
+    nm_thread *thread = make_private();
+    nm_ring *ring = thread != NULL ? make_ring(&ring_id) : NULL;
 
-    if (thread == NULL)
-        return NULL; /* a ring without private memory stays behind, empty and without an owner */
+    if (ring == NULL) {
+        if (thread != NULL)
+            nm_system_unmap(thread, thread->owned_bytes);
+        return NULL;
+    }
     thread->ring = ring;
     thread->slot_count = ring->slot_count;
     ring->ring_id = ring_id;

@@ -349,14 +349,14 @@ static void check_device_events(size_t *at)
 {
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_INIT, 0, 100000);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_INIT, 0, 0);
-    check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_SET, 10, 107001);
+    check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_SET, 0, 107001);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_SET, 4, 0);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_SET, 4, 0);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_CONTEXT_CREATE, 4, 0);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_CONTEXT_SET, 4, 0);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_CONTEXT_DESTROY, 0, 0);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_RESET, 4, 0);
-    check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_RESET, 10, 107001);
+    check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_RESET, 0, 107001);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_RESET, 4, 0);
     check_call(next_event(at), NM_EVENT_RESET, 0, 4, 0);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_SET, 4, 0);

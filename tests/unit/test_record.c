@@ -475,6 +475,7 @@ START_TEST(without_room_for_a_ring_events_are_counted_in_the_process_file)
     munmap(process, sizeof *process);
     usleep(150000);
     npumem_step(99);
+    ck_assert_uint_eq(atomic_load(&fixture.session->ring_count), 1); /* the number is used now */
     reader_poll(&reading, collect, NULL);
     ck_assert_uint_eq(count_records(NM_EVENT_STEP), 1);
 }

@@ -407,6 +407,29 @@ START_TEST(a_lie_on_the_stack_is_not_believed)
 }
 END_TEST
 
+/* Touches so much stack, and then records. */
+NOINLINE static void outer_below(unsigned kibibytes)
+{
+    volatile char room[1024];
+
+    room[0] = 1;
+    if (kibibytes > 0)
+        outer_below(kibibytes - 1);
+    else
+        outer();
+    (void)room[0];
+}
+
+START_TEST(a_stack_that_has_grown_since_is_still_walked)
+{
+    join();
+    outer(); /* the bounds are found here */
+    outer_below(2048);
+    check_chain(read_last_stack());
+    ck_assert_uint_eq(read_last_stack()->depth, fixture.session->stack_depth);
+}
+END_TEST
+
 static ucontext_t home, elsewhere;
 
 static void run_elsewhere(void)
@@ -575,6 +598,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, a_library_that_takes_the_place_of_another_is_told_apart);
     tcase_add_test(tests, a_frame_register_that_holds_anything_is_not_followed);
     tcase_add_test(tests, a_lie_on_the_stack_is_not_believed);
+    tcase_add_test(tests, a_stack_that_has_grown_since_is_still_walked);
     tcase_add_test(tests, a_stack_of_the_programs_own_gives_the_caller_alone);
     tcase_add_test(tests, a_handler_on_a_stack_of_its_own_gives_the_caller_alone);
     tcase_add_test(tests, a_handlers_stack_goes_on_into_what_it_interrupted);
