@@ -274,7 +274,11 @@ nm_status record_expand_name(const char *pattern, pid_t pid, nm_buffer *out, nm_
             status = append_code(&pattern, pid, out, err);
         }
     }
-    return status == NM_OK ? nm_buffer_append(out, "", 1, err) : status;
+    if (status == NM_OK)
+        status = nm_buffer_append(out, "", 1, err);
+    if (status != NM_OK)
+        out->len = 0; /* half a name is none */
+    return status;
 }
 
 /* run.zst -> run-N.zst */
