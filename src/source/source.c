@@ -23,7 +23,7 @@ static const struct {
     size_t begin_bytes;
     const char *text;
 } not_read[] = {
-    {"SQLite format 3", 16, "this is a database that npumem-ingest wrote; open it with sqlite3"},
+    {"SQLite format 3", 16, "this is an SQLite database; if npumem-ingest wrote it, open it with sqlite3"},
     {"\x28\xb5\x2f\xfd", 4, "this is a zstd file, but not a trace that npumem-record wrote"},
     {"\x1f\x8b", 2, "this is a gzip file; decompress it first"},
     {"\xfd"
