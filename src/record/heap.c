@@ -193,10 +193,11 @@ static bool send_device(nm_thread *thread, int32_t ordinal)
 {
     /* Read when the device is first used: programs set it late. */
     const char *visible = getenv("ASCEND_RT_VISIBLE_DEVICES");
+    bool is_mapped = visible != NULL && *visible != 0; /* else all devices are visible, under their own numbers */
     nm_ring_device record = {
         .local_id = (uint64_t)ordinal + 1,
         .ordinal = ordinal,
-        .physical_ordinal = visible != NULL && *visible != 0 ? nm_text_list_number(visible, ordinal) : INT64_MIN,
+        .physical_ordinal = is_mapped ? nm_text_list_number(visible, ordinal) : ordinal,
         /* relaxed: a number. */
         .capacity_bytes = atomic_load_explicit(&devices[ordinal].capacity_bytes, memory_order_relaxed),
     };

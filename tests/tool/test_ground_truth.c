@@ -311,6 +311,39 @@ static sqlite3 *record_and_ingest(const char *options, const char *record_option
     return db;
 }
 
+/* The peak of each device over all processes, by walking every birth and end of driver memory in order. */
+static void check_device_peaks(sqlite3 *db, const char *options)
+{
+    static const char steps[] =
+        "SELECT p.device, seq, change FROM ("
+        " SELECT heap_id, alloc_seq AS seq, size_bytes AS change FROM allocation"
+        " UNION ALL SELECT heap_id, free_seq, -size_bytes FROM allocation WHERE free_seq IS NOT NULL)"
+        " JOIN heap_place AS p USING (heap_id) WHERE p.level = 'driver' ORDER BY p.device, seq";
+    long long live[16] = {0}, most[16] = {0};
+    sqlite3_stmt *rows;
+    int device_count = 0;
+
+    ck_assert_int_eq(sqlite3_prepare_v2(db, steps, -1, &rows, NULL), SQLITE_OK);
+    while (sqlite3_step(rows) == SQLITE_ROW) {
+        int device = sqlite3_column_int(rows, 0);
+        ck_assert_int_lt(device, 16);
+        live[device] += sqlite3_column_int64(rows, 2);
+        most[device] = live[device] > most[device] ? live[device] : most[device];
+    }
+    sqlite3_finalize(rows);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT device, peak_bytes FROM device_peak", -1, &rows, NULL), SQLITE_OK);
+    while (sqlite3_step(rows) == SQLITE_ROW) {
+        int device = sqlite3_column_int(rows, 0);
+        ck_assert_msg(sqlite3_column_int64(rows, 1) == most[device], "npu_train %s: peak of device %d", options,
+                      device);
+        most[device] = 0; /* a second row of it would not match */
+        device_count++;
+    }
+    sqlite3_finalize(rows);
+    ck_assert_int_eq(device_count,
+                     ask(db, "SELECT count(DISTINCT device) FROM heap_place WHERE level = 'driver'", "", ""));
+}
+
 static void check_case(const char *options, const char *record_options, int expected_exit)
 {
     char path[128];
@@ -319,6 +352,7 @@ static void check_case(const char *options, const char *record_options, int expe
     snprintf(path, sizeof path, "%s/books.txt", folder);
     book books = read_books(path);
     check_books(db, &books, options);
+    check_device_peaks(db, options);
     if (strstr(options, "--misuse") == NULL)
         ck_assert_int_eq(ask(db, "SELECT count(*) FROM anomaly", "", ""), 0);
     free(books.keys);
