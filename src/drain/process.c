@@ -16,9 +16,20 @@
 #define MAPS_BYTES_MAX    (64u << 20)
 #define NEW_PROCESSES_MAX (1u << 20) /* between two looks; more is nonsense in the session file */
 
+/* The number of our own pid namespace; 0: unknown. The link reads "pid:[NUMBER]". */
+static uint64_t own_pid_namespace(void)
+{
+    char text[64] = "";
+    unsigned long long number = 0;
+
+    if (readlink("/proc/self/ns/pid", text, sizeof text - 1) <= 0 || sscanf(text, "pid:[%llu]", &number) != 1)
+        return 0;
+    return number;
+}
+
 void nm_processes_init(nm_processes *processes, nm_gather *gather)
 {
-    *processes = (nm_processes){.gather = gather};
+    *processes = (nm_processes){.gather = gather, .pid_namespace = own_pid_namespace()};
 }
 
 static void unmap(nm_processes *processes, nm_tracked *tracked)
@@ -282,7 +293,9 @@ static bool runs_another_program(const nm_processes *processes, const nm_tracked
  * rings are kept until the recording ends: what it records must not be lost. */
 static bool is_dead_for_sure(const nm_processes *processes, const nm_tracked *tracked)
 {
-    return tracked->was_alive || said_end(tracked) != 0 || processes->gather->folder->is_copy ||
+    bool is_of_ours = processes->pid_namespace != 0 && processes->pid_namespace == tracked->shared->pid_namespace;
+
+    return is_of_ours || tracked->was_alive || said_end(tracked) != 0 || processes->gather->folder->is_copy ||
            nm_map_get(&processes->reaped, (nm_key){0, (uint64_t)tracked->pid}) != NULL;
 }
 

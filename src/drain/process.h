@@ -37,9 +37,10 @@ typedef struct nm_processes {
     size_t live_count;
     size_t dying_count; /* dead, but not said to have ended */
     uint64_t pass;
-    bool ends_when_said; /* a process that has said its end counts as ended although it runs on (npumem_stop) */
-    bool is_lingering;   /* the program has ended: look closer at what is left */
-    uint64_t host_id;    /* string */
+    bool ends_when_said;    /* a process that has said its end counts as ended although it runs on (npumem_stop) */
+    bool is_lingering;      /* the program has ended: look closer at what is left */
+    uint64_t host_id;       /* string */
+    uint64_t pid_namespace; /* our own; 0: unknown */
 } nm_processes;
 
 void nm_processes_init(nm_processes *processes, nm_gather *gather);

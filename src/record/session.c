@@ -100,6 +100,17 @@ static uint64_t process_start_time(void)
     return at != NULL ? (uint64_t)nm_text_number(at + 1, NULL) : 0;
 }
 
+/* The link reads "pid:[NUMBER]". */
+static uint64_t pid_namespace(void)
+{
+    char text[64] = "";
+    const char *number;
+
+    nm_system_read_link("/proc/self/ns/pid", text, sizeof text - 1);
+    number = strchr(text, '[');
+    return number != NULL ? (uint64_t)nm_text_number(number + 1, NULL) : 0;
+}
+
 static void fill_process(nm_ring_process *process, uint64_t number, uint64_t parent_number, bool is_forked)
 {
     static const char *const rank_names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
@@ -112,6 +123,7 @@ static void fill_process(nm_ring_process *process, uint64_t number, uint64_t par
     process->parent_pid = nm_system_parent_pid();
     process->parent_number = parent_number;
     process->start_time = process_start_time();
+    process->pid_namespace = pid_namespace();
     process->begin_ticks = nm_state_ticks();
     process->rank = nm_text_environment_number(rank_names, sizeof rank_names / sizeof *rank_names);
     process->local_rank = nm_text_environment_number(local_names, sizeof local_names / sizeof *local_names);

@@ -163,6 +163,13 @@ int nm_system_parent_pid(void)
     return (int)nm_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
 }
 
+size_t nm_system_read_link(const char *path, char *text, size_t limit)
+{
+    long got = nm_call(SYS_readlinkat, AT_FDCWD, (long)path, (long)text, (long)limit, 0, 0);
+
+    return got > 0 ? (size_t)got : 0;
+}
+
 size_t nm_system_stack_limit(void)
 {
     struct rlimit limit;

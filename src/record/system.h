@@ -35,6 +35,7 @@ int64_t nm_system_now_ns(void); /* CLOCK_MONOTONIC */
 void nm_system_sleep_us(unsigned us);
 int nm_system_pid(void);
 int nm_system_parent_pid(void);
+size_t nm_system_read_link(const char *path, char *text, size_t limit); /* bytes, at most limit; 0 on failure */
 size_t nm_system_stack_limit(void); /* how far a main thread's stack may grow, SIZE_MAX: without limit */
 int nm_system_tid(void);
 

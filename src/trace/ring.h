@@ -104,6 +104,7 @@ typedef struct nm_ring_process {
     int64_t pid, parent_pid;
     uint64_t parent_number; /* of the process it was forked from or replaced; 0: find it by parent_pid */
     uint64_t start_time;    /* field 22 of /proc/PID/stat: tells pids that are used again apart */
+    uint64_t pid_namespace; /* number in /proc/PID/ns/pid: pid means something there alone; 0: unknown */
     uint64_t begin_ticks;
     int64_t rank, local_rank, world_size; /* INT64_MIN: unknown */
     uint64_t is_forked;                   /* 1: by fork, without exec */
