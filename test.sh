@@ -48,7 +48,7 @@ print_coverage() {
     find build/coverage/src -name '*.gcda' -print0 | xargs -0 gcov -n 2>/dev/null | awk -v root="$PWD/" -v q="'" '
         /^File/ { split($0, part, q); file = part[2] }
         /^Lines executed/ && index(file, root "src/") == 1 {
-            split($0, part, /[:% ]+/); count[file] = part[5]; share[file] = part[3] }
+            split($0, part, /[:% ]+/); count[file] = part[5]; share[file] = part[3]; file = "" }
         END { for (file in count) { printf "%6.1f %%  %s\n", share[file], substr(file, length(root) + 1) | "sort -k3"
                   lines += count[file]; ran += count[file] * share[file] / 100 }
               close("sort -k3"); if (lines) printf "%6.1f %%  of %d lines\n", 100 * ran / lines, lines }'
