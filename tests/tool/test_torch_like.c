@@ -205,6 +205,25 @@ START_TEST(a_hccl_communicator_is_beside_the_pool)
 }
 END_TEST
 
+START_TEST(what_is_not_the_clients_own_is_on_the_device_all_the_same)
+{
+    char *report;
+    nm_run run;
+
+    setenv("NPUMEM_CANN_RUNTIME_MIB", "6", 1);
+    setenv("NPUMEM_CANN_FOREIGN_BYTES", "100M", 1);
+    run = run_spied(TORCH_LIKE, &report);
+    unsetenv("NPUMEM_CANN_RUNTIME_MIB");
+    unsetenv("NPUMEM_CANN_FOREIGN_BYTES");
+    ck_assert_uint_eq(value_of(report, "module.7.current_bytes"), 6 << 20);
+    assert_same(run_out(&run), "usage.RUNTIME.current_bytes", report, "module.7.current_bytes");
+    ck_assert_uint_eq(value_of(run_out(&run), "device.used_bytes"),
+                      value_of(run_out(&run), "device.own_bytes") + (106 << 20));
+    free(report);
+    run_free(&run);
+}
+END_TEST
+
 START_TEST(wrong_usage_is_refused)
 {
     nm_run run = run_shell(TORCH_LIKE " --task-queue 3", 10);
@@ -270,6 +289,7 @@ int main(void)
     tcase_add_test(tests, a_closed_client_holds_nothing);
     tcase_add_test(tests, small_blocks_share_one_segment_of_two_mebibytes);
     tcase_add_test(tests, a_hccl_communicator_is_beside_the_pool);
+    tcase_add_test(tests, what_is_not_the_clients_own_is_on_the_device_all_the_same);
     tcase_add_test(tests, wrong_usage_is_refused);
     if (system("command -v python3 >/dev/null 2>&1") == 0)
         tcase_add_test(tests, python_drives_it_through_functions_threads_fork_and_spawn);
