@@ -38,8 +38,6 @@ mkdir -p demo
 options=(--force -o demo/trace.db --csv demo/csv)
 if [ -z "$input" ]; then
     input=demo/trace.zst
-    # Which frames are the pool's own, and not a line that a person looks for.
-    options+=(--site-rules fixtures/programs/site_rules.txt)
     say "recording $sample --steps 200 --leak --fragment"
     "$bin/npumem-record" --force -o "$input" -- "$sample" --steps 200 --leak --fragment >demo/sample.log ||
         die "the recording failed"
