@@ -23,19 +23,44 @@ static const nm_name names[] = {
 #undef NAME
 };
 
+/* What programs load, the first that is there. */
+static const char *const libraries[] = {"libascendcl.so", "libacl_rt.so"};
+
+/* Fills what is still missing from `library`, a handle or RTLD_NEXT. */
+static void find_in(void *library)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void **place = (void **)((char *)&nm_real + names[i].offset);
+
+        /* relaxed: whoever finds it finds the same. */
+        if (__atomic_load_n(place, __ATOMIC_RELAXED) == NULL)
+            __atomic_store_n(place, nm_libc_dlsym(library, names[i].name), __ATOMIC_RELAXED);
+    }
+}
+
+/* A runtime that was opened RTLD_LOCAL is behind nobody, so RTLD_NEXT does not see it; by its name it is found, if it is
+ * loaded. The handle is kept: the functions stay as long as they can be called. */
+static void find_in_opened(void)
+{
+    if (nm_libc_dlopen == NULL)
+        return;
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        void *library = nm_libc_dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+
+        if (library != NULL)
+            find_in(library);
+    }
+}
+
 void nm_runtime_find(void)
 {
     int saved_errno = errno;
 
     if (nm_libc_dlsym == NULL) /* a glibc before 2.34 and a program without libdl: it can have no CANN */
         return;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void **place = (void **)((char *)&nm_real + names[i].offset);
-
-        /* relaxed: whoever finds it finds the same. */
-        if (__atomic_load_n(place, __ATOMIC_RELAXED) == NULL)
-            __atomic_store_n(place, nm_libc_dlsym(RTLD_NEXT, names[i].name), __ATOMIC_RELAXED);
-    }
+    find_in(RTLD_NEXT);
+    if (__atomic_load_n(&nm_real.aclrtMalloc, __ATOMIC_RELAXED) == NULL) /* relaxed: as above */
+        find_in_opened();
     errno = saved_errno;
 }
 

@@ -70,6 +70,11 @@ static const char *const device_programs[] = {
     "exec npu_train --steps 3 --oom",
     "exec npu_train --steps 3 --leak-driver",
     "exec npu_train --no-such-option",
+    "exec torch_like --loader handle",
+    "exec torch_like --loader default",
+    "exec torch_like --loader linked",
+    "exec torch_like --loader local --task-queue 2",
+    "exec torch_like --loader deepbind --expandable",
 };
 
 START_TEST(device_programs_print_and_end_the_same)
