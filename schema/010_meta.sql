@@ -57,13 +57,14 @@ CREATE TABLE heap_level (
     --
     -- Code.
     level INTEGER PRIMARY KEY,
-    -- driver: handed out by the runtime; pool: cut from driver memory by a framework; workspace; pinned: host memory
-    -- for
-    -- transfer; registered: host memory that the device may reach; host.
+    -- driver: handed out by the runtime; pool: cut from driver memory by a framework or by CANN; workspace; pinned: host
+    -- memory for transfer; registered: host memory that the device may reach; host; physical: device memory by its
+    -- handle, mapped (then driver memory counts it too) or not; imported: memory of another process.
     name TEXT NOT NULL
 );
 INSERT INTO heap_level VALUES
-    (1, 'driver'), (2, 'pool'), (3, 'workspace'), (4, 'pinned'), (5, 'registered'), (6, 'host');
+    (1, 'driver'), (2, 'pool'), (3, 'workspace'), (4, 'pinned'), (5, 'registered'), (6, 'host'),
+    (7, 'physical'), (8, 'imported');
 
 CREATE TABLE end_kind (
     -- Words for allocation.end_kind: how an allocation ended.
@@ -119,7 +120,9 @@ CREATE TABLE memory_kind (
 INSERT INTO memory_kind VALUES
     (0, 'DDR'), (1, 'HBM'), (2, 'DDR huge pages'), (3, 'DDR normal pages'), (4, 'HBM huge pages'),
     (5, 'HBM normal pages'), (6, 'DDR huge pages for P2P'), (7, 'DDR normal pages for P2P'),
-    (8, 'HBM huge pages for P2P'), (9, 'HBM normal pages for P2P');
+    (8, 'HBM huge pages for P2P'), (9, 'HBM normal pages for P2P'), (10, 'HBM 1 GiB pages'),
+    (11, 'HBM 1 GiB pages for P2P'), (12, 'normal pages'), (13, 'huge pages'), (14, '1 GiB pages'),
+    (15, 'normal pages for P2P'), (16, 'huge pages for P2P'), (17, '1 GiB pages for P2P');
 
 CREATE TABLE anomaly_kind (
     -- Words for anomaly.kind.

@@ -17,7 +17,8 @@ CREATE TABLE allocation (
     stack_id INTEGER REFERENCES stack (stack_id),
     -- Stream that it was allocated for. NULL: not known.
     stream INTEGER,
-    -- aclrtMemMallocPolicy of a driver allocation. NULL: not driver memory.
+    -- Driver memory: aclrtMemMallocPolicy; physical memory: aclrtMemAttr, a code of memory_kind; registered memory: the
+    -- flags of the registration. NULL: another level.
     policy INTEGER,
     -- First address; views show it as hexadecimal text.
     address INTEGER NOT NULL,

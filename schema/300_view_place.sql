@@ -13,7 +13,7 @@ CREATE VIEW heap_place (
     device,
     -- Name of the heap.
     heap,
-    -- driver, pool, workspace, pinned, registered or host.
+    -- A word of heap_level: driver, pool, workspace, pinned, registered, host, physical or imported.
     level,
     -- Number of the heap.
     heap_id,

@@ -255,7 +255,7 @@ LEFT JOIN growing_site AS g
 LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
 WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL AND a.is_doubtful = 0
-    AND (g.heap_id IS NOT NULL OR (p.level IN ('driver', 'pinned') AND process.end_kind = 'exit'));
+    AND (g.heap_id IS NOT NULL OR (p.level IN ('driver', 'pinned', 'physical') AND process.end_kind = 'exit'));
 
 CREATE VIEW leak_by_site (
     -- Leaks, summed by site and verdict; largest first.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part of AscendCL that acl.c stands in front of: names, arguments and values as CANN's acl_rt.h has them, in
+ * The part of AscendCL that acl*.c stand in front of: names, arguments and values as CANN's acl_rt.h has them, in
  * declarations of our own; and the real functions behind them.
  */
 #ifndef NM_HOOK_RUNTIME_H
@@ -11,10 +11,56 @@
 
 typedef int nm_acl_error; /* aclError */
 
-#define ACL_SUCCESS               0
-#define ACL_ERROR_API_NOT_SUPPORT 200001
-#define ACL_DDR_MEM               0 /* aclrtMemAttr */
-#define ACL_HBM_MEM               1
+#define ACL_SUCCESS                   0
+#define ACL_ERROR_API_NOT_SUPPORT     200001
+#define ACL_ERROR_FEATURE_NOT_SUPPORT 207000
+#define ACL_DDR_MEM                   0 /* aclrtMemAttr */
+#define ACL_HBM_MEM                   1
+
+typedef struct nm_acl_attribute { /* aclrtMallocAttribute */
+    int attr;
+    union {
+        uint32_t device;
+        uint8_t reserved[8];
+    } value;
+} nm_acl_attribute;
+
+#define ACL_MALLOC_ATTR_DEVICE_ID 2
+
+typedef struct nm_acl_config { /* aclrtMallocConfig */
+    nm_acl_attribute *attrs;
+    size_t numAttrs;
+} nm_acl_config;
+
+typedef struct nm_acl_location { /* aclrtMemLocation */
+    uint32_t id;
+    int type; /* ACL_LOCATION_* */
+} nm_acl_location;
+
+#define ACL_LOCATION_HOST         0
+#define ACL_LOCATION_DEVICE       1
+#define ACL_LOCATION_UNREGISTERED 2
+#define ACL_LOCATION_HOST_NUMA    4
+
+typedef struct nm_acl_physical { /* aclrtPhysicalMemProp */
+    int handleType, allocationType, memAttr;
+    nm_acl_location location;
+    uint64_t reserve;
+} nm_acl_physical;
+
+typedef struct nm_acl_batch_attr { /* aclrtMemcpyBatchAttr */
+    nm_acl_location target, source;
+    uint8_t reserved[16];
+} nm_acl_batch_attr;
+
+typedef struct nm_acl_pool_properties { /* aclrtMemPoolProps */
+    int allocationType, handleType;
+    nm_acl_location location;
+    size_t maxSize;
+    unsigned char reserved[32];
+} nm_acl_pool_properties;
+
+#define ACL_IPC_KEY_BYTES 65
 
 /* X(name, parameters): enums of the interface are ints, handles are pointers. */
 #define NM_HOOKED_FUNCTIONS(X)                                                                                         \
@@ -37,7 +83,55 @@ typedef int nm_acl_error; /* aclError */
     X(aclrtMemset, (void *target, size_t limit, int32_t value, size_t size))                                           \
     X(aclrtMemsetAsync, (void *target, size_t limit, int32_t value, size_t size, void *stream))                        \
     X(aclrtGetMemInfo, (int kind, size_t *free_bytes, size_t *total_bytes))                                            \
-    X(aclrtGetRunMode, (int *run_mode))
+    X(aclrtGetRunMode, (int *run_mode))                                                                                \
+    NM_HOOKED_MEMORY(X)                                                                                                \
+    NM_HOOKED_COPIES(X)                                                                                                \
+    NM_HOOKED_VIRTUAL(X)
+
+#define NM_HOOKED_MEMORY(X)                                                                                            \
+    X(aclrtMallocWithCfg, (void **address, size_t size, int policy, nm_acl_config *config))                            \
+    X(aclrtMallocForTaskScheduler, (void **address, size_t size, int policy, nm_acl_config *config))                   \
+    X(aclrtMemAllocManaged, (void **address, uint64_t size, uint32_t flag))                                            \
+    X(aclrtFreeWithDevSync, (void *address))                                                                           \
+    X(aclrtMallocHostWithCfg, (void **address, uint64_t size, nm_acl_config *config))                                  \
+    X(aclrtFreeHostWithDevSync, (void *address))                                                                       \
+    X(aclrtHostRegister, (void *address, uint64_t size, int type, void **device_address))                              \
+    X(aclrtHostRegisterV2, (void *address, uint64_t size, uint32_t flags))                                             \
+    X(aclrtHostUnregister, (void *address))
+
+#define NM_BATCH_PARAMETERS                                                                                            \
+    void **targets, size_t *limits, void **sources, size_t *sizes, size_t count, nm_acl_batch_attr *attrs,             \
+        size_t *attr_indexes, size_t attr_count
+
+#define NM_HOOKED_COPIES(X)                                                                                            \
+    X(aclrtMemcpyAsyncWithCondition,                                                                                   \
+      (void *target, size_t limit, const void *source, size_t size, int kind, void *stream))                           \
+    X(aclrtMemcpy2d, (void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t width,        \
+                      size_t height, int kind))                                                                        \
+    X(aclrtMemcpy2dAsync, (void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t width,   \
+                           size_t height, int kind, void *stream))                                                     \
+    X(aclrtMemcpyBatch, (NM_BATCH_PARAMETERS, size_t * fail_index))                                                    \
+    X(aclrtMemcpyBatchAsync, (NM_BATCH_PARAMETERS, size_t * fail_index, void *stream))                                 \
+    X(aclrtMemcpyBatchV2, (NM_BATCH_PARAMETERS))                                                                       \
+    X(aclrtMemcpyBatchAsyncV2, (NM_BATCH_PARAMETERS, void *stream))                                                    \
+    X(aclrtMemsetD32, (void *target, size_t limit, uint32_t value, size_t count))                                      \
+    X(aclrtMemsetD32Async, (void *target, size_t limit, uint32_t value, size_t count, void *stream))
+
+#define NM_HOOKED_VIRTUAL(X)                                                                                           \
+    X(aclrtMallocPhysical, (void **handle, size_t size, const nm_acl_physical *properties, uint64_t flags))            \
+    X(aclrtFreePhysical, (void *handle))                                                                               \
+    X(aclrtMemRetainAllocationHandle, (void *address, void **handle))                                                  \
+    X(aclrtMapMem, (void *address, size_t size, size_t offset, void *handle, uint64_t flags))                          \
+    X(aclrtMemMapNoAccess, (void *address, size_t size, size_t offset, void *handle, uint64_t flags))                  \
+    X(aclrtUnmapMem, (void *address))                                                                                  \
+    X(aclrtMemImportFromShareableHandle, (uint64_t shared, int32_t device, void **handle))                             \
+    X(aclrtMemImportFromShareableHandleV2, (void *shared, int type, uint64_t flags, void **handle))                    \
+    X(aclrtIpcMemImportByKey, (void **address, const char *key, uint64_t flags))                                       \
+    X(aclrtIpcMemClose, (const char *key))                                                                             \
+    X(aclrtMemPoolCreate, (void **pool, const nm_acl_pool_properties *properties))                                     \
+    X(aclrtMemPoolDestroy, (void *pool))                                                                               \
+    X(aclrtMemPoolMallocAsync, (void **address, size_t size, void *pool, void *stream))                                \
+    X(aclrtMemPoolFreeAsync, (void *address, void *stream))
 
 /* Called, not hooked. */
 #define NM_USED_FUNCTIONS(X)              X(aclrtGetDevice, (int32_t * device))

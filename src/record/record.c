@@ -116,6 +116,13 @@ uint32_t nm_record_pinned_heap(void)
     return cached_heap(&cache, PINNED_HEAP_NAME, NM_LEVEL_PINNED, -1);
 }
 
+uint32_t nm_record_heap(const char *name, uint64_t level, int32_t device)
+{
+    nm_thread *thread = nm_state_thread();
+
+    return thread != NULL ? define_heap(thread, name, level, device) : 0;
+}
+
 uint64_t nm_record_device(int32_t ordinal)
 {
     nm_thread *thread = nm_state_thread();
@@ -156,6 +163,14 @@ void nm_record_alloc(nm_ring_alloc *event, const void *frame)
 
     if (thread != NULL && complete_where(thread, &event->where, frame))
         nm_writer_put_slot(thread, NM_EVENT_ALLOC, (const uint64_t *)event);
+}
+
+void nm_record_map(nm_ring_alloc *event, const void *frame)
+{
+    nm_thread *thread = nm_state_thread();
+
+    if (thread != NULL && complete_where(thread, &event->where, frame))
+        nm_writer_put_slot(thread, NM_EVENT_MAP, (const uint64_t *)event);
 }
 
 void nm_record_free(unsigned kind, nm_ring_free *event, const void *frame)

@@ -40,6 +40,9 @@ NM_RECORD_API uint32_t nm_record_cost(uint64_t begin_ticks);
 NM_RECORD_API uint32_t nm_record_driver_heap(int32_t device);
 NM_RECORD_API uint32_t nm_record_pinned_heap(void);
 
+/* The same for any other; level: nm_heap_level. Looks the name up each time. */
+NM_RECORD_API uint32_t nm_record_heap(const char *name, uint64_t level, int32_t device);
+
 /* The process's number for a device, for the fields of records; 0: unknown. */
 NM_RECORD_API uint64_t nm_record_device(int32_t ordinal);
 
@@ -55,6 +58,7 @@ static inline uint64_t nm_record_where(uint32_t heap, uint32_t flags)
 }
 
 NM_RECORD_API void nm_record_alloc(nm_ring_alloc *event, const void *frame);
+NM_RECORD_API void nm_record_map(nm_ring_alloc *event, const void *frame);
 NM_RECORD_API void nm_record_free(unsigned kind, nm_ring_free *event, const void *frame);
 NM_RECORD_API void nm_record_alloc_failed(nm_ring_alloc_failed *event, const void *frame);
 NM_RECORD_API void nm_record_copy(nm_ring_copy *event, const void *frame);

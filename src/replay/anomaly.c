@@ -42,7 +42,7 @@ static bool was_freed(nm_replay *replay, const nm_context *context, const nm_pla
     if (context->heap != NULL)
         return place->freed_heap_id == context->heap->id;
     heap = nm_replay_heap(replay, place->freed_heap_id);
-    return heap != NULL && !nm_is_pool(heap);
+    return heap != NULL && nm_pairing_misfit(heap->level, context->event->detail) < NM_MISFIT_NEVER;
 }
 
 nm_status nm_anomaly_free(nm_replay *replay, const nm_context *context, const nm_place *place, nm_error *err)
@@ -158,7 +158,8 @@ static const nm_live *find_memory(const nm_process *process, uint64_t address, u
 }
 
 /* Is the address the begin of device memory that ended and is in no live allocation now? `holder` is the driver's or
- * host's memory around it. Host memory may have been handed out again by an allocator that is not recorded. */
+ * host's memory around it. Host memory may have been handed out again by an allocator that is not recorded; and the handle
+ * of physical memory is no address of the device. */
 static nm_status check_freed(nm_replay *replay, const nm_context *context, uint64_t address, const nm_live *holder,
                              nm_anomaly_row *row, nm_error *err)
 {
@@ -168,7 +169,7 @@ static nm_status check_freed(nm_replay *replay, const nm_context *context, uint6
     if (place == NULL || place->live != NULL || place->freed_allocation_id == 0)
         return NM_OK;
     heap = nm_replay_heap(replay, place->freed_heap_id);
-    if (heap == NULL || heap->device == NULL)
+    if (heap == NULL || heap->device == NULL || heap->level == NM_LEVEL_PHYSICAL || heap->level == NM_LEVEL_IMPORTED)
         return NM_OK;
     if (nm_is_pool(heap) ? nm_tree_holding(&heap->blocks, address) != NULL : holder != NULL)
         return NM_OK;
@@ -196,6 +197,9 @@ static nm_status check_side(nm_replay *replay, const nm_context *context, uint64
     live = find_memory(context->process, address, &end);
     if (live == NULL || (address <= end && size_bytes <= end - address))
         return check_freed(replay, context, address, live, &row, err);
+    if (live->heap->level ==
+        NM_LEVEL_REGISTERED) /* the program's own memory, which may go on behind what it registered */
+        return NM_OK;
     row.heap_id = live->heap->id;
     row.allocation_id = live->row.allocation_id;
     row.other_stack_id = live->row.stack_id;

@@ -169,7 +169,7 @@ static void init_heap(nm_heap *heap, const nm_definition *definition, nm_process
     heap->size_basis = definition->heap.size_basis == NM_BASIS_BLOCK ? NM_BASIS_BLOCK : NM_BASIS_REQUESTED;
     heap->small_bytes = definition->heap.small_bytes != 0 ? definition->heap.small_bytes : NM_SMALL_BYTES_DEFAULT;
     heap->large_bytes = definition->heap.large_bytes != 0 ? definition->heap.large_bytes : NM_LARGE_BYTES_DEFAULT;
-    if (nm_is_pool(heap))
+    if (nm_is_pool(heap) || heap->level == NM_LEVEL_PHYSICAL || heap->level == NM_LEVEL_IMPORTED)
         heap->space = &heap->blocks;
     else
         heap->space = heap->level == NM_LEVEL_DRIVER ? &arena->ranges : &process->host_ranges;

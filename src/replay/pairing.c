@@ -8,10 +8,32 @@
 
 #include <stdlib.h>
 
-/* May memory of the heap be freed by a call that names no heap? */
-static bool is_freed_by_address(const nm_heap *heap)
+int nm_pairing_misfit(uint64_t level, uint64_t free_call)
 {
-    return !nm_is_pool(heap);
+    switch (free_call) {
+    case NM_FREE_PHYSICAL:
+        return level == NM_LEVEL_PHYSICAL ? 0 : level == NM_LEVEL_IMPORTED ? 1 : NM_MISFIT_NEVER;
+    case NM_FREE_REGISTERED:
+        return level == NM_LEVEL_REGISTERED ? 0 : NM_MISFIT_NEVER;
+    case NM_FREE_IMPORTED:
+        return level == NM_LEVEL_IMPORTED ? 0 : NM_MISFIT_NEVER;
+    case NM_FREE_POOL:
+        return level == NM_LEVEL_POOL ? 0 : NM_MISFIT_NEVER;
+    default:
+        break;
+    }
+    switch (level) {
+    case NM_LEVEL_DRIVER:
+        return free_call == NM_FREE_HOST ? 3 : 0;
+    case NM_LEVEL_PINNED:
+        return free_call == NM_FREE_HOST ? 0 : 1;
+    case NM_LEVEL_HOST:
+        return free_call == NM_FREE_HOST ? 1 : 2;
+    case NM_LEVEL_REGISTERED:
+        return free_call == NM_FREE_HOST ? 2 : 3;
+    default:
+        return NM_MISFIT_NEVER;
+    }
 }
 
 /* Is it too long since `ns` for a late free? */
@@ -224,7 +246,8 @@ static bool is_late_free(const nm_replaced *replaced, const nm_context *context)
 
     if (replaced == NULL || replaced->old == NULL || context->thread == NULL || replaced->new_thread_id == 0)
         return false;
-    if (context->heap == NULL ? !is_freed_by_address(replaced->old->heap) : context->heap != replaced->old->heap)
+    if (context->heap == NULL ? nm_pairing_misfit(replaced->old->heap->level, event->detail) >= NM_MISFIT_NEVER
+                              : context->heap != replaced->old->heap)
         return false;
     return context->thread->id != replaced->new_thread_id && event->time_ns != NM_NO_TIME &&
            !is_past(replaced->ns, event->time_ns);
@@ -325,33 +348,21 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
 
 /* ---- FREE -------------------------------------------------------------------------------------------------------- */
 
-/* How well memory of a level fits the call that freed it; 0: best. A free that names no heap is never of a pool. */
-static int misfit(uint64_t level, uint64_t free_call)
-{
-    switch (level) {
-    case NM_LEVEL_DRIVER:
-        return free_call == NM_FREE_HOST ? 3 : 0;
-    case NM_LEVEL_PINNED:
-        return free_call == NM_FREE_HOST ? 0 : 1;
-    case NM_LEVEL_HOST:
-        return free_call == NM_FREE_HOST ? 1 : 2;
-    case NM_LEVEL_REGISTERED:
-        return free_call == NM_FREE_HOST ? 2 : 3;
-    default:
-        return 4;
-    }
-}
-
 static nm_live *find_freed(const nm_place *place, const nm_context *context)
 {
     nm_live *best = NULL;
+    int best_misfit = NM_MISFIT_NEVER;
 
     if (context->heap != NULL)
         return nm_place_live_of(place, context->heap);
-    for (nm_live *live = place == NULL ? NULL : place->live; live != NULL; live = live->next_here)
-        if (is_freed_by_address(live->heap) && (best == NULL || misfit(live->heap->level, context->event->detail) <
-                                                                    misfit(best->heap->level, context->event->detail)))
+    for (nm_live *live = place == NULL ? NULL : place->live; live != NULL; live = live->next_here) {
+        int misfit = nm_pairing_misfit(live->heap->level, context->event->detail);
+
+        if (misfit < best_misfit) {
             best = live;
+            best_misfit = misfit;
+        }
+    }
     return best;
 }
 
@@ -524,6 +535,29 @@ static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uin
     return put_parts(replay, left, right, context, err);
 }
 
+/* The mapping that begins at the address, of the event's heap or, where it names none, of its process. */
+static nm_live *find_mapping(nm_replay *replay, const nm_context *context)
+{
+    const nm_place *place =
+        context->process == NULL ? NULL : nm_place_find(replay, context->process->id, context->event->address);
+    nm_live *live = place == NULL ? NULL : place->live;
+
+    while (live != NULL && (!live->is_mapped || (context->heap != NULL && live->heap != context->heap)))
+        live = live->next_here;
+    return live;
+}
+
+static nm_status unmap_whole(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_live *range = find_mapping(replay, context);
+
+    if (range == NULL)
+        return nm_anomaly_unmap(replay, context, err);
+    if (range->heap->level != NM_LEVEL_DRIVER)
+        return end_and_emit(replay, range, context, NM_END_UNMAPPED, err);
+    return cut_range(replay, range, range->node.key, range->node.value, context, err);
+}
+
 nm_status nm_pairing_unmap(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     uint64_t from = context->event->address;
@@ -532,6 +566,8 @@ nm_status nm_pairing_unmap(nm_replay *replay, const nm_context *context, nm_erro
     nm_status status = NM_OK;
     nm_tree_node *node;
 
+    if (context->event->block_bytes == 0 && from != 0)
+        return unmap_whole(replay, context, err);
     if (context->heap == NULL || to <= from)
         return NM_OK;
     node = nm_tree_holding(context->heap->space, from);
@@ -577,7 +613,8 @@ nm_status nm_pairing_reset(nm_replay *replay, const nm_context *context, nm_erro
         return NM_OK;
     for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
         bool is_hit = device == NULL ? heap->level != NM_LEVEL_HOST
-                                     : heap->device == device && (heap->level == NM_LEVEL_DRIVER || nm_is_pool(heap));
+                                     : heap->device == device && heap->level != NM_LEVEL_HOST &&
+                                           heap->level != NM_LEVEL_PINNED && heap->level != NM_LEVEL_REGISTERED;
         if (is_hit)
             status = end_all_of(replay, heap, context, err);
     }

@@ -234,6 +234,10 @@ typedef struct nm_context {
 
 /* ---- replay.c ---- */
 
+/* How well memory of a level fits the call (nm_free_call) that freed it, when that named no heap; 0: best. */
+#define NM_MISFIT_NEVER 4
+int nm_pairing_misfit(uint64_t level, uint64_t free_call);
+
 static inline bool nm_is_pool(const nm_heap *heap)
 {
     return heap->level == NM_LEVEL_POOL || heap->level == NM_LEVEL_WORKSPACE;

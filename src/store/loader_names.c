@@ -112,7 +112,7 @@ static nm_status write_heap(nm_loader *loader, const nm_definition *heap, nm_err
     nm_insert *insert = &loader->inserts[NM_TABLE_HEAP];
     uint64_t small_bytes = heap->heap.small_bytes == 0 ? SMALL_BYTES_DEFAULT : heap->heap.small_bytes;
     uint64_t large_bytes = heap->heap.large_bytes == 0 ? LARGE_BYTES_DEFAULT : heap->heap.large_bytes;
-    bool is_level_known = heap->heap.level >= NM_LEVEL_DRIVER && heap->heap.level <= NM_LEVEL_HOST;
+    bool is_level_known = heap->heap.level >= NM_LEVEL_DRIVER && heap->heap.level <= NM_LEVEL_MAX;
 
     nm_insert_id(insert, heap->id);
     nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.processes.ids, heap->heap.process_id));

@@ -111,6 +111,12 @@ static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_
     return nm_map_put(&loader->heap_stacks, key, 1, err);
 }
 
+static bool has_policy(const nm_loader *loader, uint64_t heap_id)
+{
+    return is_level(loader, heap_id, NM_LEVEL_DRIVER) || is_level(loader, heap_id, NM_LEVEL_PHYSICAL) ||
+           is_level(loader, heap_id, NM_LEVEL_REGISTERED);
+}
+
 static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int64_t *value)
 {
     *value++ = (int64_t)row->allocation_id;
@@ -120,7 +126,7 @@ static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int
     *value++ = id_or_null(row->operation_id);
     *value++ = id_or_null(known_stack(loader, row->stack_id));
     *value++ = row->has_stream ? (int64_t)row->stream : NM_NULL;
-    *value++ = is_level(loader, row->heap_id, NM_LEVEL_DRIVER) ? (int64_t)row->policy : NM_NULL;
+    *value++ = has_policy(loader, row->heap_id) ? (int64_t)row->policy : NM_NULL;
     *value++ = (int64_t)row->address;
     *value++ = (int64_t)row->size_bytes;
     *value++ = id_or_null(row->requested_bytes);

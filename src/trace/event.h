@@ -22,16 +22,17 @@
 typedef enum nm_event_kind {
     NM_EVENT_NONE = 0,
 
-    /* Memory. `heap_id` 0 in a free means: found by address among the driver, pinned and registered memory of the
-     * thread's process. A free is stamped before the call and an allocation after it. */
+    /* Memory. `heap_id` 0 in a free means: found by address among what nm_free_call may free in the thread's process. A
+     * free is stamped before the call and an allocation after it. */
     NM_EVENT_ALLOC = 1, /* thread heap address requested_bytes block_bytes stack stream policy cost_ns */
     NM_EVENT_FREE = 2,  /* thread heap address stack stream; detail = nm_free_call; the memory is reusable now */
     NM_EVENT_FREE_REQUESTED = 3, /* thread heap address stack stream; given up, but another stream still uses it */
     NM_EVENT_FREE_FAILED = 4,  /* thread address error_code detail: the free just before, by this thread, was refused */
     NM_EVENT_ALLOC_FAILED = 5, /* thread heap requested_bytes stack stream policy error_code free_bytes total_bytes */
     NM_EVENT_MAP = 6,          /* thread heap address block_bytes stack stream: a range of driver memory appears */
-    NM_EVENT_UNMAP = 7,        /* thread heap address block_bytes stack stream: may cut ranges in the middle */
-    NM_EVENT_RESET = 8,        /* thread device stack; everything of that device (0: of the process) is freed */
+    NM_EVENT_UNMAP = 7, /* thread heap address block_bytes stack stream: may cut ranges in the middle. block_bytes 0:
+                           the mapping that begins there, of the heap or (heap 0) of the thread's process */
+    NM_EVENT_RESET = 8, /* thread device stack; everything of that device (0: of the process) is freed */
 
     /* Transfers. */
     NM_EVENT_COPY =
@@ -81,11 +82,15 @@ enum {                     /* nm_event.flags */
                    whose driver memory is all a caching allocator's own (a snapshot) sets it on every one. */
 };
 
-/* Which call freed: the pairs are strict on Ascend. */
+/* Which call freed: the pairs are strict on Ascend. The first three mean driver, pinned, registered and host memory. */
 typedef enum nm_free_call {
     NM_FREE_ANY = 0,
-    NM_FREE_DEVICE = 1, /* aclrtFree */
-    NM_FREE_HOST = 2,   /* aclrtFreeHost */
+    NM_FREE_DEVICE = 1,     /* aclrtFree */
+    NM_FREE_HOST = 2,       /* aclrtFreeHost */
+    NM_FREE_PHYSICAL = 3,   /* aclrtFreePhysical: physical or imported memory, `address` is the handle */
+    NM_FREE_REGISTERED = 4, /* aclrtHostUnregister: registered memory alone */
+    NM_FREE_IMPORTED = 5,   /* aclrtIpcMemClose: imported memory alone */
+    NM_FREE_POOL = 6,       /* aclrtMemPoolFreeAsync: a block of whichever pool has one at the address */
 } nm_free_call;
 
 /* 0 to 7 are aclrtMemcpyKind (CANN's acl_rt.h); memset is ours. */
@@ -152,7 +157,8 @@ typedef struct nm_event {
     uint64_t block_bytes;     /* what was handed out; 0: unknown */
     uint64_t stack_id;
     uint64_t stream;  /* meaningful with NM_FLAG_STREAM */
-    uint64_t policy;  /* driver: aclrtMemMallocPolicy; pool: private pool or 0 (a snapshot's (a, b): a * 2^32 + b) */
+    uint64_t policy;  /* driver: aclrtMemMallocPolicy; physical: aclrtMemAttr; registered: the flags; pool: private pool
+                         or 0 (a snapshot's (a, b): a * 2^32 + b) */
     uint64_t cost_ns; /* how long the call took; 0: unknown */
     int64_t error_code;
     uint64_t name_id; /* string */
@@ -221,6 +227,9 @@ typedef enum nm_heap_level { /* DESIGN.md section 4 */
                              NM_LEVEL_PINNED = 4,
                              NM_LEVEL_REGISTERED = 5,
                              NM_LEVEL_HOST = 6,
+                             NM_LEVEL_PHYSICAL = 7, /* of the device, by its handle; mapped or not */
+                             NM_LEVEL_IMPORTED = 8, /* of another process; counted there */
+                             NM_LEVEL_MAX = NM_LEVEL_IMPORTED,
 } nm_heap_level;
 
 typedef enum nm_size_basis { /* which of an allocation's sizes running sums use */

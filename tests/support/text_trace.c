@@ -83,6 +83,10 @@ static const named_number detail_names[] = {
     {"any", NM_FREE_ANY},
     {"device", NM_FREE_DEVICE},
     {"host", NM_FREE_HOST},
+    {"physical", NM_FREE_PHYSICAL},
+    {"registered", NM_FREE_REGISTERED},
+    {"imported", NM_FREE_IMPORTED},
+    {"pool", NM_FREE_POOL},
     {"h2h", NM_COPY_HOST_TO_HOST},
     {"h2d", NM_COPY_HOST_TO_DEVICE},
     {"d2h", NM_COPY_DEVICE_TO_HOST},
@@ -122,6 +126,8 @@ static const named_number level_names[] = {
     {"pinned", NM_LEVEL_PINNED},
     {"registered", NM_LEVEL_REGISTERED},
     {"host", NM_LEVEL_HOST},
+    {"physical", NM_LEVEL_PHYSICAL},
+    {"imported", NM_LEVEL_IMPORTED},
     {NULL, 0},
 };
 

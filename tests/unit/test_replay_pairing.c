@@ -351,6 +351,90 @@ START_TEST(an_unmap_across_ranges_cuts_the_outer_ones)
 }
 END_TEST
 
+#define MORE_HEAPS                                                                                                     \
+    "heap 10 process=1 device=1 level=physical\n"                                                                      \
+    "heap 11 process=1 device=1 level=imported\n"                                                                      \
+    "heap 12 process=1 level=registered\n"
+
+START_TEST(an_unmap_without_a_size_ends_the_mapping_that_begins_there)
+{
+    replay(HEAD MORE_HEAPS "@1 map heap=1 address=0x2000 block=0x1000 thread=1\n"
+                           "@2 map heap=1 address=0x3000 block=0x2000 thread=1\n"
+                           "@3 map heap=4 address=0x9000 block=0x400 thread=1\n"
+                           "@4 map heap=11 address=0xa000 block=0x800 thread=1\n"
+                           "@5 unmap address=0x3000 thread=2\n"
+                           "@6 unmap address=0x9000 thread=1\n"
+                           "@7 unmap address=0xa000 thread=1\n"
+                           "@8 unmap address=0x3000 thread=1\n" /* not any more */
+                           "@9 unmap heap=1 address=0x2000 thread=1\n");
+    check_end(1, NM_END_UNMAPPED, 8);
+    check_end(2, NM_END_UNMAPPED, 4);
+    check_end(3, NM_END_UNMAPPED, 5);
+    check_end(4, NM_END_UNMAPPED, 6);
+    ck_assert_uint_eq(anomalies_of(NM_ANOMALY_UNMAP_UNKNOWN), 1);
+    ck_assert_uint_eq(list.anomalies.count, 1);
+}
+END_TEST
+
+START_TEST(a_call_frees_only_what_it_can)
+{
+    replay(HEAD MORE_HEAPS "@1 alloc heap=10 address=0x1000 requested=64 thread=1\n"
+                           "@2 alloc heap=12 address=0x1000 requested=65 thread=1\n"
+                           "@3 alloc heap=2 address=0x1000 requested=66 thread=1\n"
+                           "@4 alloc heap=3 address=0x1000 requested=67 thread=1\n"
+                           "@5 alloc heap=11 address=0x1000 requested=68 thread=1\n"
+                           "@6 free address=0x1000 thread=1 detail=host\n"
+                           "@7 free address=0x1000 thread=1 detail=imported\n"
+                           "@8 free address=0x1000 thread=1 detail=registered\n"
+                           "@9 free address=0x1000 thread=1 detail=device\n" /* registered memory ended there last */
+                           "@10 free address=0x1000 thread=1 detail=pool\n"
+                           "@11 free address=0x1000 thread=1 detail=physical\n"
+                           "@12 free address=0x1000 thread=1 detail=physical\n");
+    check_end(1, NM_END_FREED, 10);
+    check_end(2, NM_END_FREED, 7);
+    check_end(3, NM_END_FREED, 5);
+    check_end(4, NM_END_FREED, 9);
+    check_end(5, NM_END_FREED, 6);
+    ck_assert_uint_eq(list.anomalies.count, 2);
+    ck_assert_int_eq(list.anomalies.items[0].seq, 8);
+    ck_assert_uint_eq(anomalies_of(NM_ANOMALY_DOUBLE_FREE), 2);
+}
+END_TEST
+
+START_TEST(an_imported_handle_is_freed_as_a_physical_one)
+{
+    replay(HEAD MORE_HEAPS "@1 alloc heap=11 address=0x1000 thread=1\n"
+                           "@2 free address=0x1000 thread=1 detail=physical\n");
+    check_end(1, NM_END_FREED, 1);
+    ck_assert_uint_eq(list.anomalies.count, 0);
+}
+END_TEST
+
+START_TEST(a_refused_free_of_physical_memory_leaves_it)
+{
+    replay(HEAD MORE_HEAPS "@1 alloc heap=10 address=0x1000 requested=64 thread=1\n"
+                           "@2 free address=0x1000 thread=1 detail=physical\n"
+                           "@3 free_failed address=0x1000 thread=1 detail=physical error=207002\n"
+                           "@4 reset thread=1 device=2\n"
+                           "@5 reset thread=1 device=1\n");
+    check_end(1, NM_END_RESET, 4);
+    ck_assert_uint_eq(list.anomalies.count, 0);
+}
+END_TEST
+
+START_TEST(handles_and_registered_memory_say_nothing_about_copies)
+{
+    replay(HEAD MORE_HEAPS "@1 alloc heap=10 address=0x7000 requested=64 thread=1\n"
+                           "@2 free address=0x7000 thread=1 detail=physical\n"
+                           "@3 alloc heap=12 address=0x8000 requested=0x1000 thread=1\n"
+                           "@4 alloc heap=1 address=0x100000 requested=0x4000 thread=1\n"
+                           "@5 copy thread=1 address=0x100000 source=0x7000 size=64 limit=0x4000 detail=h2d\n"
+                           "@6 copy thread=1 address=0x100000 source=0x8000 size=0x2000 limit=0x4000 detail=h2d\n");
+    ck_assert_uint_eq(list.copies.count, 2);
+    ck_assert_uint_eq(list.anomalies.count, 0);
+}
+END_TEST
+
 START_TEST(an_unmap_of_what_is_not_mapped_is_an_anomaly)
 {
     replay(HEAD "@1 map heap=1 address=0x1000 block=0x1000\n"
@@ -596,6 +680,11 @@ int main(void)
     tcase_add_test(tests, a_reset_of_the_process_ends_all_but_the_host_s_own_memory);
     tcase_add_test(tests, an_unmap_in_the_middle_leaves_two_rows);
     tcase_add_test(tests, an_unmap_across_ranges_cuts_the_outer_ones);
+    tcase_add_test(tests, an_unmap_without_a_size_ends_the_mapping_that_begins_there);
+    tcase_add_test(tests, a_call_frees_only_what_it_can);
+    tcase_add_test(tests, an_imported_handle_is_freed_as_a_physical_one);
+    tcase_add_test(tests, a_refused_free_of_physical_memory_leaves_it);
+    tcase_add_test(tests, handles_and_registered_memory_say_nothing_about_copies);
     tcase_add_test(tests, an_unmap_of_what_is_not_mapped_is_an_anomaly);
     tcase_add_test(tests, the_baseline_has_no_number_and_is_not_outstanding);
     tcase_add_test(tests, what_may_be_freed_in_a_window_of_loss_is_doubtful);

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The hooks of AscendCL's copies and sets: each is told after the call, with its result and how long it took.
+ */
+#include "hook/tell.h"
+
+/* Which side of a copy is the thread's device. Between two devices, and where the runtime decides, it is not known. */
+static void set_devices(nm_ring_copy *event)
+{
+    uint32_t device = (uint32_t)nm_record_device(nm_tell_device());
+
+    if (event->kind == NM_COPY_HOST_TO_DEVICE || event->kind == NM_COPY_HOST_TO_BUFFER_TO_DEVICE ||
+        event->kind == NM_COPY_INNER_DEVICE || event->kind == NM_COPY_MEMSET)
+        event->target_device = device;
+    if (event->kind == NM_COPY_DEVICE_TO_HOST || event->kind == NM_COPY_INNER_DEVICE)
+        event->source_device = device;
+}
+
+static void tell_copy(nm_ring_copy *event, uint64_t begin_ticks, nm_acl_error error, const void *frame)
+{
+    event->cost_ticks = nm_record_cost(begin_ticks);
+    event->error_code = error;
+    set_devices(event);
+    nm_record_copy(event, frame);
+}
+
+static nm_ring_copy copy_event(const void *target, size_t limit, const void *source, size_t size, int kind)
+{
+    return (nm_ring_copy){
+        .target_address = (uint64_t)(uintptr_t)target,
+        .source_address = (uint64_t)(uintptr_t)source,
+        .size_bytes = size,
+        .limit_bytes = limit,
+        .kind = (uint32_t)kind,
+    };
+}
+
+static nm_ring_copy queued_event(nm_ring_copy event, const void *stream)
+{
+    event.stream = (uint64_t)(uintptr_t)stream;
+    event.where = nm_record_where(0, NM_FLAG_STREAM | NM_FLAG_ASYNC);
+    return event;
+}
+
+/* The real call between enter and leave, with its duration. */
+#define COPY(call, event)                                                                                              \
+    do {                                                                                                               \
+        nm_ring_copy copy = event;                                                                                     \
+        nm_acl_error error;                                                                                            \
+        uint64_t begin_ticks;                                                                                          \
+        nm_guard guard;                                                                                                \
+                                                                                                                       \
+        if (!nm_record_enter(&guard, HERE))                                                                            \
+            return call;                                                                                               \
+        begin_ticks = nm_record_clock();                                                                               \
+        error = call;                                                                                                  \
+        tell_copy(&copy, begin_ticks, error, HERE);                                                                    \
+        nm_record_leave(&guard);                                                                                       \
+        return error;                                                                                                  \
+    } while (0)
+
+nm_acl_error aclrtMemcpy(void *target, size_t limit, const void *source, size_t size, int kind)
+{
+    NEED(aclrtMemcpy);
+    COPY(nm_real.aclrtMemcpy(target, limit, source, size, kind), copy_event(target, limit, source, size, kind));
+}
+
+nm_acl_error aclrtMemcpyAsync(void *target, size_t limit, const void *source, size_t size, int kind, void *stream)
+{
+    NEED(aclrtMemcpyAsync);
+    COPY(nm_real.aclrtMemcpyAsync(target, limit, source, size, kind, stream),
+         queued_event(copy_event(target, limit, source, size, kind), stream));
+}
+
+nm_acl_error aclrtMemset(void *target, size_t limit, int32_t value, size_t size)
+{
+    NEED(aclrtMemset);
+    COPY(nm_real.aclrtMemset(target, limit, value, size), copy_event(target, limit, NULL, size, NM_COPY_MEMSET));
+}
+
+nm_acl_error aclrtMemsetAsync(void *target, size_t limit, int32_t value, size_t size, void *stream)
+{
+    NEED(aclrtMemsetAsync);
+    COPY(nm_real.aclrtMemsetAsync(target, limit, value, size, stream),
+         queued_event(copy_event(target, limit, NULL, size, NM_COPY_MEMSET), stream));
+}
+
+nm_acl_error aclrtMemcpyAsyncWithCondition(void *target, size_t limit, const void *source, size_t size, int kind,
+                                           void *stream)
+{
+    NEED_NEWER(aclrtMemcpyAsyncWithCondition);
+    COPY(nm_real.aclrtMemcpyAsyncWithCondition(target, limit, source, size, kind, stream),
+         queued_event(copy_event(target, limit, source, size, kind), stream));
+}
+
+/* The room behind a two-dimensional target is not told: limit 0. */
+nm_acl_error aclrtMemcpy2d(void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t width,
+                           size_t height, int kind)
+{
+    NEED_NEWER(aclrtMemcpy2d);
+    COPY(nm_real.aclrtMemcpy2d(target, target_pitch, source, source_pitch, width, height, kind),
+         copy_event(target, 0, source, width * height, kind));
+}
+
+nm_acl_error aclrtMemcpy2dAsync(void *target, size_t target_pitch, const void *source, size_t source_pitch,
+                                size_t width, size_t height, int kind, void *stream)
+{
+    NEED_NEWER(aclrtMemcpy2dAsync);
+    COPY(nm_real.aclrtMemcpy2dAsync(target, target_pitch, source, source_pitch, width, height, kind, stream),
+         queued_event(copy_event(target, 0, source, width * height, kind), stream));
+}
+
+nm_acl_error aclrtMemsetD32(void *target, size_t limit, uint32_t value, size_t count)
+{
+    NEED_NEWER(aclrtMemsetD32);
+    COPY(nm_real.aclrtMemsetD32(target, limit, value, count),
+         copy_event(target, limit, NULL, count * sizeof value, NM_COPY_MEMSET));
+}
+
+nm_acl_error aclrtMemsetD32Async(void *target, size_t limit, uint32_t value, size_t count, void *stream)
+{
+    NEED_NEWER(aclrtMemsetD32Async);
+    COPY(nm_real.aclrtMemsetD32Async(target, limit, value, count, stream),
+         queued_event(copy_event(target, limit, NULL, count * sizeof value, NM_COPY_MEMSET), stream));
+}
+
+/* ---- Batches: one event for each element --------------------------------------------------------------------------- */
+
+typedef struct nm_batch {
+    void **targets;
+    size_t *limits;
+    void **sources;
+    size_t *sizes;
+    size_t count;
+    nm_acl_batch_attr *attrs;
+    size_t *attr_indexes; /* attrs[i] holds from element attr_indexes[i] on */
+    size_t attr_count;
+} nm_batch;
+
+static bool is_host(const nm_acl_location *location)
+{
+    return location->type == ACL_LOCATION_HOST || location->type == ACL_LOCATION_UNREGISTERED ||
+           location->type == ACL_LOCATION_HOST_NUMA;
+}
+
+/* Direction and devices of an element. Managed memory is on neither side for sure. */
+static void set_places(nm_ring_copy *event, const nm_acl_batch_attr *attr)
+{
+    bool is_from_host = is_host(&attr->source), is_to_host = is_host(&attr->target);
+    bool is_from_device = attr->source.type == ACL_LOCATION_DEVICE;
+    bool is_to_device = attr->target.type == ACL_LOCATION_DEVICE;
+
+    if (is_to_device)
+        event->target_device = (uint32_t)nm_record_device((int32_t)attr->target.id);
+    if (is_from_device)
+        event->source_device = (uint32_t)nm_record_device((int32_t)attr->source.id);
+    if (is_from_host && (is_to_host || is_to_device))
+        event->kind = is_to_host ? NM_COPY_HOST_TO_HOST : NM_COPY_HOST_TO_DEVICE;
+    else if (is_from_device && (is_to_host || is_to_device))
+        event->kind = is_to_host ? NM_COPY_DEVICE_TO_HOST : NM_COPY_DEVICE_TO_DEVICE;
+}
+
+/* The whole call's duration stands with the first element. */
+static void tell_elements(const nm_batch *batch, const nm_ring_copy *queued, uint64_t begin_ticks, const void *frame)
+{
+    uint32_t cost_ticks = nm_record_cost(begin_ticks);
+    size_t attr_index = 0;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        nm_ring_copy event = copy_event(batch->targets[i], batch->limits == NULL ? 0 : batch->limits[i],
+                                        batch->sources[i], batch->sizes[i], NM_COPY_DEFAULT);
+
+        event.stream = queued->stream;
+        event.where = queued->where;
+        event.cost_ticks = i == 0 ? cost_ticks : 0;
+        if (batch->attrs != NULL && batch->attr_indexes != NULL && batch->attr_count > 0) {
+            while (attr_index + 1 < batch->attr_count && batch->attr_indexes[attr_index + 1] <= i)
+                attr_index++;
+            set_places(&event, &batch->attrs[attr_index]);
+        }
+        nm_record_copy(&event, frame);
+    }
+}
+
+/* What was refused may hold anything, so nothing of it is read: one failed copy of unknown size. */
+static void tell_batch(const nm_batch *batch, const nm_ring_copy *queued, uint64_t begin_ticks, nm_acl_error error,
+                       const void *frame)
+{
+    nm_ring_copy failed = *queued;
+
+    if (error == ACL_SUCCESS) {
+        tell_elements(batch, queued, begin_ticks, frame);
+        return;
+    }
+    failed.kind = NM_COPY_DEFAULT;
+    failed.error_code = error;
+    failed.cost_ticks = nm_record_cost(begin_ticks);
+    nm_record_copy(&failed, frame);
+}
+
+#define BATCH(call, queued)                                                                                            \
+    do {                                                                                                               \
+        nm_batch batch = {targets, limits, sources, sizes, count, attrs, attr_indexes, attr_count};                    \
+        nm_ring_copy place = queued;                                                                                   \
+        nm_acl_error error;                                                                                            \
+        uint64_t begin_ticks;                                                                                          \
+        nm_guard guard;                                                                                                \
+                                                                                                                       \
+        if (!nm_record_enter(&guard, HERE))                                                                            \
+            return call;                                                                                               \
+        begin_ticks = nm_record_clock();                                                                               \
+        error = call;                                                                                                  \
+        tell_batch(&batch, &place, begin_ticks, error, HERE);                                                          \
+        nm_record_leave(&guard);                                                                                       \
+        return error;                                                                                                  \
+    } while (0)
+
+nm_acl_error aclrtMemcpyBatch(void **targets, size_t *limits, void **sources, size_t *sizes, size_t count,
+                              nm_acl_batch_attr *attrs, size_t *attr_indexes, size_t attr_count, size_t *fail_index)
+{
+    NEED_NEWER(aclrtMemcpyBatch);
+    BATCH(nm_real.aclrtMemcpyBatch(targets, limits, sources, sizes, count, attrs, attr_indexes, attr_count, fail_index),
+          (nm_ring_copy){0});
+}
+
+nm_acl_error aclrtMemcpyBatchAsync(void **targets, size_t *limits, void **sources, size_t *sizes, size_t count,
+                                   nm_acl_batch_attr *attrs, size_t *attr_indexes, size_t attr_count,
+                                   size_t *fail_index, void *stream)
+{
+    NEED_NEWER(aclrtMemcpyBatchAsync);
+    BATCH(nm_real.aclrtMemcpyBatchAsync(targets, limits, sources, sizes, count, attrs, attr_indexes, attr_count,
+                                        fail_index, stream),
+          queued_event((nm_ring_copy){0}, stream));
+}
+
+nm_acl_error aclrtMemcpyBatchV2(void **targets, size_t *limits, void **sources, size_t *sizes, size_t count,
+                                nm_acl_batch_attr *attrs, size_t *attr_indexes, size_t attr_count)
+{
+    NEED_NEWER(aclrtMemcpyBatchV2);
+    BATCH(nm_real.aclrtMemcpyBatchV2(targets, limits, sources, sizes, count, attrs, attr_indexes, attr_count),
+          (nm_ring_copy){0});
+}
+
+nm_acl_error aclrtMemcpyBatchAsyncV2(void **targets, size_t *limits, void **sources, size_t *sizes, size_t count,
+                                     nm_acl_batch_attr *attrs, size_t *attr_indexes, size_t attr_count, void *stream)
+{
+    NEED_NEWER(aclrtMemcpyBatchAsyncV2);
+    BATCH(nm_real.aclrtMemcpyBatchAsyncV2(targets, limits, sources, sizes, count, attrs, attr_indexes, attr_count,
+                                          stream),
+          queued_event((nm_ring_copy){0}, stream));
+}

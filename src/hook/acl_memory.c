@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The hooks of AscendCL's device and host memory: each calls the real function, gives back what it gave, and tells the
+ * recorder: a free before the call, since the address may be handed out again before it returns; everything else after it.
+ *
+ * A configuration may name another device than the thread's. Managed memory moves between host and device: it is a heap of
+ * its own, of the device that is current when it is asked for.
+ */
+#include "hook/tell.h"
+
+/* ---- Device memory ------------------------------------------------------------------------------------------------- */
+
+typedef nm_acl_error device_malloc(void **address, size_t size, int policy);
+typedef nm_acl_error configured_malloc(void **address, size_t size, int policy, nm_acl_config *config);
+
+static void tell_device_request(nm_request *asked, int32_t device, void *const *address, nm_acl_error error)
+{
+    asked->heap = nm_record_driver_heap(device);
+    nm_tell_request(asked, error == ACL_SUCCESS ? *address : NULL, error);
+    if (error == ACL_SUCCESS)
+        nm_tell_capacity(device);
+}
+
+static nm_acl_error hooked_malloc(device_malloc *real, void **address, size_t size, int policy, const void *frame)
+{
+    nm_request asked = {.size = size, .policy = (uint32_t)policy, .frame = frame};
+    nm_acl_error error;
+    nm_guard guard;
+
+    if (!nm_record_enter(&guard, frame))
+        return real(address, size, policy);
+    asked.begin_ticks = nm_record_clock();
+    error = real(address, size, policy);
+    tell_device_request(&asked, nm_tell_device(), address, error);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtMalloc(void **address, size_t size, int policy)
+{
+    NEED(aclrtMalloc);
+    return hooked_malloc(nm_real.aclrtMalloc, address, size, policy, HERE);
+}
+
+nm_acl_error aclrtMallocAlign32(void **address, size_t size, int policy)
+{
+    NEED(aclrtMallocAlign32);
+    return hooked_malloc(nm_real.aclrtMallocAlign32, address, size, policy, HERE);
+}
+
+nm_acl_error aclrtMallocCached(void **address, size_t size, int policy)
+{
+    NEED(aclrtMallocCached);
+    return hooked_malloc(nm_real.aclrtMallocCached, address, size, policy, HERE);
+}
+
+/* The device that a configuration which was accepted names, else the thread's. */
+static int32_t configured_device(const nm_acl_config *config, nm_acl_error error)
+{
+    for (size_t i = 0; error == ACL_SUCCESS && config != NULL && config->attrs != NULL && i < config->numAttrs; i++)
+        if (config->attrs[i].attr == ACL_MALLOC_ATTR_DEVICE_ID)
+            return (int32_t)config->attrs[i].value.device;
+    return nm_tell_device();
+}
+
+static nm_acl_error hooked_configured(configured_malloc *real, void **address, size_t size, int policy,
+                                      nm_acl_config *config, const void *frame)
+{
+    nm_request asked = {.size = size, .policy = (uint32_t)policy, .frame = frame};
+    nm_acl_error error;
+    nm_guard guard;
+
+    if (!nm_record_enter(&guard, frame))
+        return real(address, size, policy, config);
+    asked.begin_ticks = nm_record_clock();
+    error = real(address, size, policy, config);
+    tell_device_request(&asked, configured_device(config, error), address, error);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtMallocWithCfg(void **address, size_t size, int policy, nm_acl_config *config)
+{
+    NEED_NEWER(aclrtMallocWithCfg);
+    return hooked_configured(nm_real.aclrtMallocWithCfg, address, size, policy, config, HERE);
+}
+
+nm_acl_error aclrtMallocForTaskScheduler(void **address, size_t size, int policy, nm_acl_config *config)
+{
+    NEED_NEWER(aclrtMallocForTaskScheduler);
+    return hooked_configured(nm_real.aclrtMallocForTaskScheduler, address, size, policy, config, HERE);
+}
+
+nm_acl_error aclrtMemAllocManaged(void **address, uint64_t size, uint32_t flag)
+{
+    nm_request asked = {.size = size, .frame = HERE};
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtMemAllocManaged);
+    if (!nm_record_enter(&guard, HERE))
+        return nm_real.aclrtMemAllocManaged(address, size, flag);
+    asked.begin_ticks = nm_record_clock();
+    error = nm_real.aclrtMemAllocManaged(address, size, flag);
+    asked.heap = nm_record_heap("managed memory", NM_LEVEL_DRIVER, nm_tell_device());
+    nm_tell_request(&asked, error == ACL_SUCCESS ? *address : NULL, error);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtFree(void *address)
+{
+    NEED(aclrtFree);
+    return nm_tell_free(nm_real.aclrtFree, NM_FREE_DEVICE, address, HERE);
+}
+
+nm_acl_error aclrtFreeWithDevSync(void *address)
+{
+    NEED_NEWER(aclrtFreeWithDevSync);
+    return nm_tell_free(nm_real.aclrtFreeWithDevSync, NM_FREE_DEVICE, address, HERE);
+}
+
+/* ---- Pinned host memory -------------------------------------------------------------------------------------------- */
+
+nm_acl_error aclrtMallocHost(void **address, size_t size)
+{
+    nm_request asked = {.size = size, .frame = HERE};
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED(aclrtMallocHost);
+    if (!nm_record_enter(&guard, HERE))
+        return nm_real.aclrtMallocHost(address, size);
+    asked.begin_ticks = nm_record_clock();
+    error = nm_real.aclrtMallocHost(address, size);
+    asked.heap = nm_record_pinned_heap();
+    nm_tell_request(&asked, error == ACL_SUCCESS ? *address : NULL, error);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtMallocHostWithCfg(void **address, uint64_t size, nm_acl_config *config)
+{
+    nm_request asked = {.size = size, .frame = HERE};
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtMallocHostWithCfg);
+    if (!nm_record_enter(&guard, HERE))
+        return nm_real.aclrtMallocHostWithCfg(address, size, config);
+    asked.begin_ticks = nm_record_clock();
+    error = nm_real.aclrtMallocHostWithCfg(address, size, config);
+    asked.heap = nm_record_pinned_heap();
+    nm_tell_request(&asked, error == ACL_SUCCESS ? *address : NULL, error);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtFreeHost(void *address)
+{
+    NEED(aclrtFreeHost);
+    return nm_tell_free(nm_real.aclrtFreeHost, NM_FREE_HOST, address, HERE);
+}
+
+nm_acl_error aclrtFreeHostWithDevSync(void *address)
+{
+    NEED_NEWER(aclrtFreeHostWithDevSync);
+    return nm_tell_free(nm_real.aclrtFreeHostWithDevSync, NM_FREE_HOST, address, HERE);
+}
+
+/* ---- Registered host memory ---------------------------------------------------------------------------------------- */
+
+static void tell_registered(nm_request *asked, const void *address, nm_acl_error error)
+{
+    asked->heap = nm_record_heap("registered host memory", NM_LEVEL_REGISTERED, -1);
+    nm_tell_request(asked, address, error);
+}
+
+nm_acl_error aclrtHostRegister(void *address, uint64_t size, int type, void **device_address)
+{
+    nm_request asked = {.size = size, .policy = (uint32_t)type, .frame = HERE};
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtHostRegister);
+    if (!nm_record_enter(&guard, HERE))
+        return nm_real.aclrtHostRegister(address, size, type, device_address);
+    asked.begin_ticks = nm_record_clock();
+    error = nm_real.aclrtHostRegister(address, size, type, device_address);
+    tell_registered(&asked, address, error);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtHostRegisterV2(void *address, uint64_t size, uint32_t flags)
+{
+    nm_request asked = {.size = size, .policy = flags, .frame = HERE};
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtHostRegisterV2);
+    if (!nm_record_enter(&guard, HERE))
+        return nm_real.aclrtHostRegisterV2(address, size, flags);
+    asked.begin_ticks = nm_record_clock();
+    error = nm_real.aclrtHostRegisterV2(address, size, flags);
+    tell_registered(&asked, address, error);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtHostUnregister(void *address)
+{
+    NEED_NEWER(aclrtHostUnregister);
+    return nm_tell_free(nm_real.aclrtHostUnregister, NM_FREE_REGISTERED, address, HERE);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The hooks of AscendCL's virtual memory and of memory that another process owns. Physical memory is a heap beside the
+ * driver's, by handle: whoever keeps handles that are mapped nowhere still holds memory. A mapping is driver memory of the
+ * thread's device, or, when its handle was imported, memory of the other process, which counts it. Reserved addresses hold
+ * no memory and are not hooked.
+ *
+ * A mapping's end is told after the call, unlike a free: the program keeps the addresses, so nobody else is given them
+ * meanwhile, and a refused one needs no undoing.
+ */
+#include "hook/handles.h"
+#include "hook/tell.h"
+
+#define IMPORTED_NAME "memory of other processes"
+
+/* ---- Physical memory ----------------------------------------------------------------------------------------------- */
+
+nm_acl_error aclrtMallocPhysical(void **handle, size_t size, const nm_acl_physical *properties, uint64_t flags)
+{
+    nm_request asked = {.size = size, .frame = HERE};
+    int32_t device = -1;
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtMallocPhysical);
+    if (!nm_record_enter(&guard, HERE))
+        return nm_real.aclrtMallocPhysical(handle, size, properties, flags);
+    asked.begin_ticks = nm_record_clock();
+    error = nm_real.aclrtMallocPhysical(handle, size, properties, flags);
+    if (properties != NULL) {
+        asked.policy = (uint32_t)properties->memAttr;
+        device = properties->location.type == ACL_LOCATION_DEVICE ? (int32_t)properties->location.id : -1;
+    }
+    asked.heap = nm_record_heap("physical memory", NM_LEVEL_PHYSICAL, error == ACL_SUCCESS ? device : nm_tell_device());
+    nm_tell_request(&asked, error == ACL_SUCCESS ? *handle : NULL, error);
+    if (error == ACL_SUCCESS && device == nm_tell_device())
+        nm_tell_capacity(device);
+    nm_record_leave(&guard);
+    return error;
+}
+
+/* A handle that was retained takes one free more for each time; those are no end of the memory. */
+nm_acl_error aclrtFreePhysical(void *handle)
+{
+    uint64_t address = (uint64_t)(uintptr_t)handle;
+    bool is_end;
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtFreePhysical);
+    if (!nm_record_enter(&guard, HERE))
+        return nm_real.aclrtFreePhysical(handle);
+    is_end = nm_handles_get(NM_HANDLE_RETAINED, address) == 0;
+    if (is_end)
+        nm_tell_freed(NM_FREE_PHYSICAL, address, HERE);
+    error = nm_real.aclrtFreePhysical(handle);
+    if (error != ACL_SUCCESS && is_end)
+        nm_tell_not_freed(NM_FREE_PHYSICAL, address, error, HERE);
+    else if (error == ACL_SUCCESS && is_end)
+        nm_handles_set(NM_HANDLE_IMPORTED, address, 0);
+    else if (error == ACL_SUCCESS)
+        nm_handles_set(NM_HANDLE_RETAINED, address, nm_handles_get(NM_HANDLE_RETAINED, address) - 1);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtMemRetainAllocationHandle(void *address, void **handle)
+{
+    nm_acl_error error;
+    nm_guard guard;
+    uint64_t key;
+
+    NEED_NEWER(aclrtMemRetainAllocationHandle);
+    if (!nm_record_enter(&guard, HERE))
+        return nm_real.aclrtMemRetainAllocationHandle(address, handle);
+    error = nm_real.aclrtMemRetainAllocationHandle(address, handle);
+    if (error == ACL_SUCCESS) {
+        key = (uint64_t)(uintptr_t)*handle;
+        nm_handles_set(NM_HANDLE_RETAINED, key, nm_handles_get(NM_HANDLE_RETAINED, key) + 1);
+    }
+    nm_record_leave(&guard);
+    return error;
+}
+
+/* ---- Mappings ------------------------------------------------------------------------------------------------------ */
+
+typedef nm_acl_error map_function(void *address, size_t size, size_t offset, void *handle, uint64_t flags);
+
+static nm_acl_error hooked_map(map_function *real, void *address, size_t size, size_t offset, void *handle,
+                               uint64_t flags, const void *frame)
+{
+    nm_request asked = {.size = size, .frame = frame};
+    int32_t device;
+    nm_acl_error error;
+    nm_guard guard;
+
+    if (!nm_record_enter(&guard, frame))
+        return real(address, size, offset, handle, flags);
+    error = real(address, size, offset, handle, flags);
+    device = nm_tell_device();
+    asked.heap = nm_handles_get(NM_HANDLE_IMPORTED, (uint64_t)(uintptr_t)handle) != 0
+                     ? nm_record_heap(IMPORTED_NAME, NM_LEVEL_IMPORTED, device)
+                     : nm_record_driver_heap(device);
+    if (error == ACL_SUCCESS) {
+        nm_record_map(&(nm_ring_alloc){.address = (uint64_t)(uintptr_t)address,
+                                       .block_bytes = size,
+                                       .where = nm_record_where(asked.heap, 0)},
+                      frame);
+        nm_tell_capacity(device);
+    } else {
+        nm_tell_request(&asked, NULL, error);
+    }
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtMapMem(void *address, size_t size, size_t offset, void *handle, uint64_t flags)
+{
+    NEED_NEWER(aclrtMapMem);
+    return hooked_map(nm_real.aclrtMapMem, address, size, offset, handle, flags, HERE);
+}
+
+nm_acl_error aclrtMemMapNoAccess(void *address, size_t size, size_t offset, void *handle, uint64_t flags)
+{
+    NEED_NEWER(aclrtMemMapNoAccess);
+    return hooked_map(nm_real.aclrtMemMapNoAccess, address, size, offset, handle, flags, HERE);
+}
+
+nm_acl_error aclrtUnmapMem(void *address)
+{
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtUnmapMem);
+    if (!nm_record_enter(&guard, HERE))
+        return nm_real.aclrtUnmapMem(address);
+    error = nm_real.aclrtUnmapMem(address);
+    if (error == ACL_SUCCESS)
+        nm_record_free(NM_EVENT_UNMAP, &(nm_ring_free){.address = (uint64_t)(uintptr_t)address}, HERE);
+    nm_record_leave(&guard);
+    return error;
+}
+
+/* ---- Memory of another process ------------------------------------------------------------------------------------- */
+
+/* The size is the exporter's knowledge: unknown here. */
+static void tell_imported(uint64_t begin_ticks, int32_t device, uint64_t address, const void *frame)
+{
+    uint32_t heap = nm_record_heap(IMPORTED_NAME, NM_LEVEL_IMPORTED, device);
+
+    nm_record_alloc(&(nm_ring_alloc){.address = address,
+                                     .where = nm_record_where(heap, 0),
+                                     .cost_ticks = nm_record_cost(begin_ticks)},
+                    frame);
+}
+
+static void tell_imported_handle(uint64_t begin_ticks, int32_t device, void *handle, const void *frame)
+{
+    uint64_t address = (uint64_t)(uintptr_t)handle;
+
+    nm_handles_set(NM_HANDLE_IMPORTED, address, 1);
+    tell_imported(begin_ticks, device, address, frame);
+}
+
+nm_acl_error aclrtMemImportFromShareableHandle(uint64_t shared, int32_t device, void **handle)
+{
+    uint64_t begin_ticks;
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtMemImportFromShareableHandle);
+    if (!nm_record_enter(&guard, HERE))
+        return nm_real.aclrtMemImportFromShareableHandle(shared, device, handle);
+    begin_ticks = nm_record_clock();
+    error = nm_real.aclrtMemImportFromShareableHandle(shared, device, handle);
+    if (error == ACL_SUCCESS)
+        tell_imported_handle(begin_ticks, device, *handle, HERE);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtMemImportFromShareableHandleV2(void *shared, int type, uint64_t flags, void **handle)
+{
+    uint64_t begin_ticks;
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtMemImportFromShareableHandleV2);
+    if (!nm_record_enter(&guard, HERE))
+        return nm_real.aclrtMemImportFromShareableHandleV2(shared, type, flags, handle);
+    begin_ticks = nm_record_clock();
+    error = nm_real.aclrtMemImportFromShareableHandleV2(shared, type, flags, handle);
+    if (error == ACL_SUCCESS)
+        tell_imported_handle(begin_ticks, nm_tell_device(), *handle, HERE);
+    nm_record_leave(&guard);
+    return error;
+}
+
+/* FNV-1a over the key's text. */
+static uint64_t hash_key(const char *key)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < ACL_IPC_KEY_BYTES && key[i] != 0; i++)
+        hash = (hash ^ (unsigned char)key[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+nm_acl_error aclrtIpcMemImportByKey(void **address, const char *key, uint64_t flags)
+{
+    uint64_t begin_ticks;
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtIpcMemImportByKey);
+    if (!nm_record_enter(&guard, HERE))
+        return nm_real.aclrtIpcMemImportByKey(address, key, flags);
+    begin_ticks = nm_record_clock();
+    error = nm_real.aclrtIpcMemImportByKey(address, key, flags);
+    if (error == ACL_SUCCESS) {
+        nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), (uint64_t)(uintptr_t)*address);
+        tell_imported(begin_ticks, nm_tell_device(), (uint64_t)(uintptr_t)*address, HERE);
+    }
+    nm_record_leave(&guard);
+    return error;
+}
+
+/* The exporter closes its key by the same call: then nothing here ends. */
+nm_acl_error aclrtIpcMemClose(const char *key)
+{
+    uint64_t address;
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtIpcMemClose);
+    if (key == NULL || !nm_record_enter(&guard, HERE))
+        return nm_real.aclrtIpcMemClose(key);
+    address = nm_handles_get(NM_HANDLE_IPC_KEY, hash_key(key));
+    if (address != 0)
+        nm_tell_freed(NM_FREE_IMPORTED, address, HERE);
+    error = nm_real.aclrtIpcMemClose(key);
+    if (address != 0 && error != ACL_SUCCESS)
+        nm_tell_not_freed(NM_FREE_IMPORTED, address, error, HERE);
+    else if (address != 0)
+        nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), 0);
+    nm_record_leave(&guard);
+    return error;
+}
