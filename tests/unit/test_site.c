@@ -114,7 +114,7 @@ END_TEST
 
 START_TEST(the_site_is_the_innermost_frame_that_is_not_plumbing)
 {
-    uint64_t user = frame("Net.forward", "/work/net.py", 12, NULL, 0);
+    uint64_t user = frame("Net.forward", "/home/me/net.py", 12, NULL, 0);
     uint64_t module = frame("_call_impl", "/env/site-packages/torch/nn/modules/module.py", 1762, NULL, 0);
     uint64_t native = frame("at::native::empty", NULL, 0, "/env/torch/lib/libtorch_cpu.so", 0x77);
     uint64_t cann = frame("aclrtMalloc", NULL, 0, "/usr/local/Ascend/lib64/libascendcl.so", 0x5);
@@ -153,7 +153,7 @@ START_TEST(frames_of_every_kind_of_plumbing_are_known)
         {"inner", "/x/torch/_tensor.py", NULL},
         {"wrapped", "/x/torch_npu/npu/utils.py", NULL},
     };
-    uint64_t user = frame("main", "/work/train.py", 1, NULL, 0);
+    uint64_t user = frame("main", "/home/me/train.py", 1, NULL, 0);
     uint64_t id = 0;
 
     stack(++id, 0, user);
@@ -273,8 +273,8 @@ static nm_status add_rules(const char *text)
 
 START_TEST(site_rules_add_to_the_list)
 {
-    uint64_t user = frame("main", "/work/a.c", 1, NULL, 0);
-    uint64_t helper = frame("my_malloc", "/work/pool.c", 1, NULL, 0);
+    uint64_t user = frame("main", "/home/me/a.c", 1, NULL, 0);
+    uint64_t helper = frame("my_malloc", "/home/me/pool.c", 1, NULL, 0);
     uint64_t filed = frame("g", "/vendor/x.c", 1, NULL, 0);
     uint64_t loaded = frame("h", NULL, 0, "/vendor/y.so", 0);
 
