@@ -344,6 +344,7 @@ static void collect(void *context, const reader_record *record)
 
 static void setup(void)
 {
+    line_count = 0;
     session_open(&fixture);
     reader_open(&reading, &fixture);
 }
