@@ -104,5 +104,8 @@ CREATE TABLE copy (
     -- Device that is written. NULL: host memory, or not known.
     target_device_id INTEGER REFERENCES device (device_id),
     -- What the runtime returned: 0 is success.
-    error_code INTEGER NOT NULL
+    error_code INTEGER NOT NULL,
+    -- 1: its host side lay in memory that was registered with the device then, so that the device could have used it
+    -- where it was; 0: not. NULL: it is no copy between host and device, or its direction is not known.
+    is_registered INTEGER
 );

@@ -151,7 +151,8 @@ ORDER BY h.heap_id, h.bucket;
 
 CREATE VIEW health (
     -- A verdict on each heap's figures. Good, warning, danger: cost of an allocation < 10, 10 to 50, > 50 us;
-    -- fragmentation at the peak < 10, 10 to 30, > 30 %; pool hit rate > 90, 70 to 90, < 70 %.
+    -- fragmentation at the peak < 10, 10 to 30, > 30 %; pool hit rate > 90, 70 to 90, < 70 %; zero copy > 80, 50 to 80,
+    -- < 50 %, where a process moved anything between host and device and registers memory at all.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -161,11 +162,11 @@ CREATE VIEW health (
     pid,
     -- Number of the device. NULL: host memory.
     device,
-    -- Name of the heap.
+    -- Name of the heap. NULL: the measure is not of one heap (zero copy).
     heap,
-    -- Level of the heap.
+    -- Level of the heap. NULL: the measure is not of one heap.
     level,
-    -- 'allocation cost', 'fragmentation' or 'pool hit rate'.
+    -- 'allocation cost', 'fragmentation', 'pool hit rate' or 'zero copy'.
     measure,
     -- Its value.
     value,
@@ -227,4 +228,18 @@ SELECT
         ELSE 'danger'
     END
 FROM pool_hit_rate AS r
-WHERE r.bucket = 'all' AND r.hit_rate IS NOT NULL;
+WHERE r.bucket = 'all' AND r.hit_rate IS NOT NULL
+UNION ALL
+SELECT
+    z.host,
+    z.rank,
+    z.pid,
+    z.device,
+    NULL,
+    NULL,
+    'zero copy',
+    z.zero_copy_ratio,
+    'ratio',
+    z.verdict
+FROM zero_copy AS z
+WHERE z.registered_count > 0 AND z.verdict IS NOT NULL;

@@ -59,6 +59,69 @@ LEFT JOIN process ON process.process_id = g.process_id
 LEFT JOIN copy_kind AS k ON k.kind = g.kind
 ORDER BY g.process_id, g.device, g.kind, g.is_async;
 
+CREATE VIEW zero_copy (
+    -- Share of the transfers between host and device whose host side is registered with the device, so that it could be
+    -- used where it is. Good > 80, warning 50 to 80, danger < 50 % of the bytes.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: not known.
+    device,
+    -- Always NULL: a copy is not of one heap.
+    heap,
+    -- Always NULL: a copy is not of one level.
+    level,
+    -- Transfers between host and device that did not fail. Unit: copies.
+    copy_count,
+    -- What they moved. Unit: bytes.
+    size_bytes,
+    -- Those of them whose host side is registered. Unit: copies.
+    registered_count,
+    -- What those moved. Unit: bytes.
+    registered_bytes,
+    -- registered_bytes / size_bytes. Unit: ratio (0 to 1). NULL: nothing was moved.
+    zero_copy_ratio,
+    -- 'good', 'warning' or 'danger'. NULL: nothing was moved.
+    verdict
+) AS
+SELECT
+    process.host,
+    process.rank,
+    process.pid,
+    g.device,
+    NULL,
+    NULL,
+    g.copy_count,
+    g.size_bytes,
+    g.registered_count,
+    g.registered_bytes,
+    CASE WHEN g.size_bytes > 0 THEN CAST(g.registered_bytes AS REAL) / g.size_bytes END,
+    CASE
+        WHEN g.size_bytes = 0 THEN NULL
+        WHEN g.registered_bytes > 0.8 * g.size_bytes THEN 'good'
+        WHEN g.registered_bytes >= 0.5 * g.size_bytes THEN 'warning'
+        ELSE 'danger'
+    END
+FROM (
+    SELECT
+        c.process_id,
+        coalesce(d.physical_ordinal, d.ordinal) AS device,
+        count(*) AS copy_count,
+        sum(c.size_bytes) AS size_bytes,
+        sum(c.is_registered) AS registered_count,
+        sum(CASE WHEN c.is_registered = 1 THEN c.size_bytes ELSE 0 END) AS registered_bytes
+    FROM copy AS c
+    LEFT JOIN device AS d ON d.device_id = coalesce(c.target_device_id, c.source_device_id)
+    WHERE c.is_registered IS NOT NULL AND c.error_code = 0
+    GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal)
+) AS g
+LEFT JOIN process ON process.process_id = g.process_id
+ORDER BY g.process_id, g.device;
+
 CREATE VIEW failed_allocation (
     -- Allocations that failed, with the state of the heap at that moment and what that says.
     --

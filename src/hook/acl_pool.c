@@ -4,32 +4,62 @@
  * handle. What the pool itself takes from the driver is not seen here. A free names no pool; the replay finds it by the
  * address.
  */
+#include <stdatomic.h>
+
 #include "hook/handles.h"
 #include "hook/tell.h"
 
-#define NAME_PREFIX "CANN memory pool 0x"
+#define NUMBERED_POOLS 64
+#define NAME_PREFIX    "CANN memory pool "
 
-/* Writes the pool's name: snprintf may allocate. */
-static void name_pool(char name[static sizeof NAME_PREFIX + 16], uint64_t handle)
+/* Numbers that are in use: pools have the lowest free one, so that runs of a program can be compared, and a program that
+ * makes pools and destroys them needs few heaps. */
+static _Atomic uint64_t used_numbers;
+
+/* From 1; 0: all are in use. */
+static uint64_t take_number(void)
 {
-    size_t len = sizeof NAME_PREFIX - 1;
-    int digit_count = 1;
+    /* relaxed: a number, nothing hangs on it. */
+    uint64_t used = atomic_load_explicit(&used_numbers, memory_order_relaxed);
+    int lowest;
 
-    for (size_t i = 0; i < len; i++)
-        name[i] = NAME_PREFIX[i];
-    for (uint64_t rest = handle >> 4; rest != 0; rest >>= 4)
-        digit_count++;
-    for (int i = digit_count - 1; i >= 0; i--)
-        name[len++] = "0123456789abcdef"[handle >> 4 * i & 15];
-    name[len] = 0;
+    do {
+        if (used == UINT64_MAX)
+            return 0;
+        lowest = __builtin_ctzll(~used);
+    } while (!atomic_compare_exchange_weak_explicit(&used_numbers, &used, used | UINT64_C(1) << lowest,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return (uint64_t)lowest + 1;
 }
 
-/* The device that the pool was made for; the thread's where its making was not seen. */
-static int32_t pool_device(uint64_t handle)
+static void give_number(uint64_t number)
 {
-    uint64_t known = nm_handles_get(NM_HANDLE_POOL, handle);
+    if (number != 0) /* relaxed: see take_number */
+        atomic_fetch_and_explicit(&used_numbers, ~(UINT64_C(1) << (number - 1)), memory_order_relaxed);
+}
 
-    return known != 0 ? (int32_t)(known - 1) : nm_tell_device();
+/* What is remembered of a pool: its number and its device. */
+static uint64_t pool_value(uint64_t number, uint32_t device)
+{
+    return number << 32 | ((uint64_t)device + 1);
+}
+
+/* The pool's heap. One without a number (too many, or made before the recording) shares a heap with others like it; one
+ * that was not seen being made is of the thread's device. */
+static uint32_t pool_heap(const void *pool)
+{
+    uint64_t value = nm_handles_get(NM_HANDLE_POOL, (uint64_t)(uintptr_t)pool), number = value >> 32;
+    char name[sizeof NAME_PREFIX + 2] = NAME_PREFIX;
+    size_t len = sizeof NAME_PREFIX - 1;
+
+    if (number == 0)
+        return nm_record_heap("other CANN memory pools", NM_LEVEL_POOL,
+                              value != 0 ? (int32_t)((uint32_t)value - 1) : nm_tell_device());
+    if (number >= 10)
+        name[len++] = (char)('0' + number / 10);
+    name[len++] = (char)('0' + number % 10);
+    name[len] = 0;
+    return nm_record_heap(name, NM_LEVEL_POOL, (int32_t)((uint32_t)value - 1));
 }
 
 nm_acl_error aclrtMemPoolCreate(void **pool, const nm_acl_pool_properties *properties)
@@ -42,22 +72,28 @@ nm_acl_error aclrtMemPoolCreate(void **pool, const nm_acl_pool_properties *prope
         return nm_real.aclrtMemPoolCreate(pool, properties);
     error = nm_real.aclrtMemPoolCreate(pool, properties);
     if (error == ACL_SUCCESS && properties->location.type == ACL_LOCATION_DEVICE)
-        nm_handles_set(NM_HANDLE_POOL, (uint64_t)(uintptr_t)*pool, (uint64_t)properties->location.id + 1);
+        nm_handles_set(NM_HANDLE_POOL, (uint64_t)(uintptr_t)*pool, pool_value(take_number(), properties->location.id));
     nm_record_leave(&guard);
     return error;
 }
 
 nm_acl_error aclrtMemPoolDestroy(void *pool)
 {
+    uint64_t value, handle = (uint64_t)(uintptr_t)pool;
     nm_acl_error error;
     nm_guard guard;
 
     NEED_NEWER(aclrtMemPoolDestroy);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtMemPoolDestroy(pool);
+    /* Before the call: another thread may be given the handle anew while it returns. */
+    value = nm_handles_get(NM_HANDLE_POOL, handle);
+    nm_handles_set(NM_HANDLE_POOL, handle, 0);
     error = nm_real.aclrtMemPoolDestroy(pool);
     if (error == ACL_SUCCESS)
-        nm_handles_set(NM_HANDLE_POOL, (uint64_t)(uintptr_t)pool, 0);
+        give_number(value >> 32);
+    else
+        nm_handles_set(NM_HANDLE_POOL, handle, value);
     nm_record_leave(&guard);
     return error;
 }
@@ -65,8 +101,6 @@ nm_acl_error aclrtMemPoolDestroy(void *pool)
 nm_acl_error aclrtMemPoolMallocAsync(void **address, size_t size, void *pool, void *stream)
 {
     nm_request asked = {.size = size, .flags = NM_FLAG_STREAM, .stream = (uint64_t)(uintptr_t)stream, .frame = HERE};
-    char name[sizeof NAME_PREFIX + 16];
-    int32_t device;
     nm_acl_error error;
     nm_guard guard;
 
@@ -75,9 +109,7 @@ nm_acl_error aclrtMemPoolMallocAsync(void **address, size_t size, void *pool, vo
         return nm_real.aclrtMemPoolMallocAsync(address, size, pool, stream);
     asked.begin_ticks = nm_record_clock();
     error = nm_real.aclrtMemPoolMallocAsync(address, size, pool, stream);
-    device = pool_device((uint64_t)(uintptr_t)pool);
-    name_pool(name, (uint64_t)(uintptr_t)pool);
-    asked.heap = nm_record_heap(name, NM_LEVEL_POOL, device);
+    asked.heap = pool_heap(pool);
     nm_tell_request(&asked, error == ACL_SUCCESS ? *address : NULL, error);
     nm_record_leave(&guard);
     return error;

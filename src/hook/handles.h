@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 typedef enum nm_handle_kind {
-    NM_HANDLE_POOL = 1,     /* of a pool: its device + 1 */
+    NM_HANDLE_POOL = 1,     /* of a pool: its number and device, see acl_pool.c */
     NM_HANDLE_IMPORTED = 2, /* of physical memory: 1 when another process owns it */
     NM_HANDLE_RETAINED = 3, /* of physical memory: how often it was retained */
     NM_HANDLE_IPC_KEY = 4,  /* hash of a key: the address at which it was imported */

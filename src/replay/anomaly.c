@@ -140,7 +140,8 @@ static const nm_live *find_holder(const nm_tree *space, uint64_t address, uint64
     return live;
 }
 
-/* What holds the address in any of the process's memory; of several, what reaches farthest, since the copy may mean it. */
+/* What holds the address in any of the process's memory; of several, what reaches farthest, since the copy may mean it.
+ * Registered memory is none: it is the program's own, which may go on behind what it registered. */
 static const nm_live *find_memory(const nm_process *process, uint64_t address, uint64_t *end)
 {
     const nm_live *best = find_holder(&process->host_ranges, address, end);
@@ -197,9 +198,6 @@ static nm_status check_side(nm_replay *replay, const nm_context *context, uint64
     live = find_memory(context->process, address, &end);
     if (live == NULL || (address <= end && size_bytes <= end - address))
         return check_freed(replay, context, address, live, &row, err);
-    if (live->heap->level ==
-        NM_LEVEL_REGISTERED) /* the program's own memory, which may go on behind what it registered */
-        return NM_OK;
     row.heap_id = live->heap->id;
     row.allocation_id = live->row.allocation_id;
     row.other_stack_id = live->row.stack_id;
@@ -216,6 +214,27 @@ static nm_status check_limit(nm_replay *replay, const nm_context *context, uint6
     row.copy_id = copy_id;
     row.detail = "larger than its own limit";
     return write_anomaly(replay, &row, err);
+}
+
+/* Does the host side lie in registered memory, whole? */
+static int64_t is_registered(const nm_context *context)
+{
+    const nm_event *event = context->event;
+    bool is_to_device = event->detail == NM_COPY_HOST_TO_DEVICE || event->detail == NM_COPY_HOST_TO_BUFFER_TO_DEVICE;
+    uint64_t from = is_to_device ? event->source_address : event->address;
+    const nm_tree_node *node;
+
+    if (context->process == NULL || (!is_to_device && event->detail != NM_COPY_DEVICE_TO_HOST))
+        return NM_UNKNOWN_NUMBER;
+    node = nm_tree_holding(&context->process->registered_ranges, from);
+    while (node != NULL && node->value - from < event->size_bytes) {
+        const nm_tree_node *next = nm_tree_next(node);
+
+        if (next == NULL || next->key != node->value)
+            return 0;
+        node = next;
+    }
+    return node != NULL;
 }
 
 nm_status nm_anomaly_copy(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -241,6 +260,7 @@ nm_status nm_anomaly_copy(nm_replay *replay, const nm_context *context, nm_error
         .source_device_id = nm_replay_device(replay, (uint64_t)event->number) == NULL ? 0 : (uint64_t)event->number,
         .target_device_id = nm_replay_device(replay, event->device_id) == NULL ? 0 : event->device_id,
         .error_code = event->error_code,
+        .is_registered = is_registered(context),
     };
     nm_status status = replay->sink.copy == NULL ? NM_OK : replay->sink.copy(replay->sink.context, &row, err);
 

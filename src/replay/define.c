@@ -172,7 +172,9 @@ static void init_heap(nm_heap *heap, const nm_definition *definition, nm_process
     if (nm_is_pool(heap) || heap->level == NM_LEVEL_PHYSICAL || heap->level == NM_LEVEL_IMPORTED)
         heap->space = &heap->blocks;
     else
-        heap->space = heap->level == NM_LEVEL_DRIVER ? &arena->ranges : &process->host_ranges;
+        heap->space = heap->level == NM_LEVEL_DRIVER       ? &arena->ranges
+                      : heap->level == NM_LEVEL_REGISTERED ? &process->registered_ranges
+                                                           : &process->host_ranges;
     init_rows(heap);
 }
 

@@ -112,9 +112,10 @@ typedef struct nm_process {
     uint64_t id;
     uint64_t host; /* string */
     uint64_t step_count;
-    nm_step_row step;    /* open when step_id is not 0 */
-    nm_tree host_ranges; /* pinned, registered and host memory */
-    bool has_loss;       /* what follows is in doubt */
+    nm_step_row step;          /* open when step_id is not 0 */
+    nm_tree host_ranges;       /* pinned and host memory */
+    nm_tree registered_ranges; /* apart: any of it may be carved up by allocators that are recorded too */
+    bool has_loss;             /* what follows is in doubt */
     int64_t loss_seq, loss_until_ns;
     struct nm_arena *arenas; /* by device */
     nm_heap *heaps, **last_heap;

@@ -215,7 +215,8 @@ static void fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *value)
     *value++ = (int64_t)row->target_address;
     *value++ = id_or_null(known_device(loader, row->source_device_id));
     *value++ = id_or_null(known_device(loader, row->target_device_id));
-    *value = row->error_code;
+    *value++ = row->error_code;
+    *value = row->is_registered == NM_UNKNOWN_NUMBER ? NM_NULL : row->is_registered;
 }
 
 static nm_status take_copy(void *context, const nm_copy_row *row, nm_error *err)

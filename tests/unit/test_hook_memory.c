@@ -177,7 +177,8 @@ static const char *const virtual_lines[] = {
 static int call_pools(void)
 {
     nm_acl_pool_properties properties = {.location = {4, ACL_LOCATION_DEVICE}};
-    void *pool;
+    nm_acl_pool_properties other_properties = {.location = {2, ACL_LOCATION_DEVICE}};
+    void *pool, *other;
 
     EXPECT(aclrtMemPoolCreate(&pool, &properties), 0);
     EXPECT(aclrtMemPoolMallocAsync(&last, 0x40, pool, AT(0x77)), 0);
@@ -185,17 +186,23 @@ static int call_pools(void)
     EXPECT(aclrtMemPoolMallocAsync(&last, 0x50, AT(0x123), NULL), 0); /* a pool that nobody saw being made */
     EXPECT(aclrtMemPoolFreeAsync(AT(0xa0040), AT(0x77)), 0);
     EXPECT(aclrtMemPoolFreeAsync(NULL, NULL), 207002);
+    EXPECT(aclrtMemPoolCreate(&other, &other_properties), 0);
+    EXPECT(aclrtMemPoolMallocAsync(&last, 0x60, other, NULL), 0);
     EXPECT(aclrtMemPoolDestroy(pool), 0);
+    EXPECT(aclrtMemPoolCreate(&pool, &properties), 0); /* the number is free again */
+    EXPECT(aclrtMemPoolMallocAsync(&last, 0x70, pool, NULL), 0);
     return 0;
 }
 
 static const char *const pool_lines[] = {
-    "alloc pool.4 (CANN memory pool 0xabc4) 0xa0040 64 policy=0 stream 0x77",
-    "failed pool.4 (CANN memory pool 0xabc4) 13 error=207001",
-    "alloc pool.2 (CANN memory pool 0x123) 0xa0050 80 policy=0 stream 0x0",
+    "alloc pool.4 (CANN memory pool 1) 0xa0040 64 policy=0 stream 0x77",
+    "failed pool.4 (CANN memory pool 1) 13 error=207001",
+    "alloc pool.2 (other CANN memory pools) 0xa0050 80 policy=0 stream 0x0",
     "free 0xa0040 call=6 stream 0x77",
     "free 0x0 call=6 stream 0x0",
     "not freed 0x0 call=6 error=207002",
+    "alloc pool.2 (CANN memory pool 2) 0xa0060 96 policy=0 stream 0x0",
+    "alloc pool.4 (CANN memory pool 1) 0xa0070 112 policy=0 stream 0x0",
     NULL,
 };
 
@@ -337,6 +344,7 @@ static void collect(void *context, const reader_record *record)
 
 static void setup(void)
 {
+    line_count = 0;
     session_open(&fixture);
     reader_open(&reading, &fixture);
 }

@@ -422,6 +422,29 @@ START_TEST(a_refused_free_of_physical_memory_leaves_it)
 }
 END_TEST
 
+START_TEST(a_copy_knows_whether_its_host_side_is_registered)
+{
+    static const int64_t expected[] = {1, 1, 0, 1, 0, NM_UNKNOWN_NUMBER, NM_UNKNOWN_NUMBER, NM_UNKNOWN_NUMBER, 0};
+
+    replay(HEAD MORE_HEAPS "@1 alloc heap=12 address=0x8000 requested=0x1000 thread=1\n"
+                           "@2 alloc heap=12 address=0x9000 requested=0x1000 thread=1\n"
+                           "@3 alloc heap=5 address=0x8100 requested=0x10 thread=1\n" /* a block carved from it */
+                           "@4 copy thread=1 address=0x100000 source=0x8110 size=16 detail=h2d\n"
+                           "@5 copy thread=1 address=0x8f00 source=0x100000 size=0x1000 detail=d2h\n" /* over both */
+                           "@6 copy thread=1 address=0x9f00 source=0x100000 size=0x101 detail=d2h\n"
+                           "@7 copy thread=1 address=0x100000 source=0x9fff size=1 detail=buffer\n"
+                           "@8 copy thread=1 address=0x100000 source=0x7fff size=2 detail=h2d\n"
+                           "@9 copy thread=1 address=0x100000 source=0x8000 size=2 detail=d2d\n"
+                           "@10 copy thread=1 address=0x8000 source=0x8000 size=2 detail=h2h\n"
+                           "@11 copy thread=1 address=0x8000 size=2 detail=memset\n"
+                           "@12 free address=0x8000 thread=1 detail=registered\n"
+                           "@13 copy thread=1 address=0x100000 source=0x8000 size=16 detail=h2d\n");
+    ck_assert_uint_eq(list.copies.count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < list.copies.count; i++)
+        ck_assert_int_eq(list.copies.items[i].is_registered, expected[i]);
+}
+END_TEST
+
 START_TEST(handles_and_registered_memory_say_nothing_about_copies)
 {
     replay(HEAD MORE_HEAPS "@1 alloc heap=10 address=0x7000 requested=64 thread=1\n"
@@ -684,6 +707,7 @@ int main(void)
     tcase_add_test(tests, a_call_frees_only_what_it_can);
     tcase_add_test(tests, an_imported_handle_is_freed_as_a_physical_one);
     tcase_add_test(tests, a_refused_free_of_physical_memory_leaves_it);
+    tcase_add_test(tests, a_copy_knows_whether_its_host_side_is_registered);
     tcase_add_test(tests, handles_and_registered_memory_say_nothing_about_copies);
     tcase_add_test(tests, an_unmap_of_what_is_not_mapped_is_an_anomaly);
     tcase_add_test(tests, the_baseline_has_no_number_and_is_not_outstanding);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * All of ACL's memory, end to end: acl_surface keeps its own books; it is recorded and the trace ingested; every line of
+ * its books must be what the views say.
+ *
+ *     test_acl_surface NPUMEM_RECORD NPUMEM_INGEST PROGRAM
+ */
+#include <check.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/run.h"
+
+static const char *recorder, *ingest, *program;
+static char folder[64];
+
+/* The first figure of the answer; ?1 is `text`. */
+static long long ask(sqlite3 *db, const char *sql, const char *text)
+{
+    sqlite3_stmt *statement;
+    long long value;
+
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+    sqlite3_bind_text(statement, 1, text, -1, SQLITE_TRANSIENT);
+    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+    value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+/* What the views say of a line; -1: a recorder cannot know it. */
+static long long figure(sqlite3 *db, const char *group, const char *name)
+{
+    char sql[256];
+
+    if (strstr(name, "_block_") != NULL)
+        return -1;
+    if (strcmp(group, "transfer") == 0)
+        snprintf(sql, sizeof sql, "SELECT sum(%s) FROM zero_copy", name);
+    else if (strcmp(group, "memset") == 0)
+        snprintf(sql, sizeof sql, "SELECT sum(%s) FROM copy_total WHERE kind = ?1", name);
+    else if (strcmp(name, "failure_count") == 0)
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM failed_allocation WHERE level = ?1");
+    else if (strcmp(name, "live_count") == 0)
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM outstanding WHERE level = ?1");
+    else if (strcmp(name, "peak_bytes") == 0 && strcmp(group, "driver") == 0)
+        snprintf(sql, sizeof sql, "SELECT peak_bytes FROM device_peak");
+    else if (strcmp(name, "peak_bytes") == 0)
+        snprintf(sql, sizeof sql, "SELECT peak_bytes FROM peak WHERE level = ?1");
+    else
+        snprintf(sql, sizeof sql, "SELECT sum(%s) FROM heap_total WHERE level = ?1", name);
+    return ask(db, sql, group);
+}
+
+static sqlite3 *record_and_ingest(int round_count)
+{
+    char command[1024], path[128];
+    sqlite3 *db;
+    nm_run run;
+
+    snprintf(command, sizeof command,
+             "%s %d >%s/plain && %s --force -o %s/t.zst -- %s %d >%s/books && cmp %s/plain %s/books"
+             " && %s --quiet --force -o %s/t.db %s/t.zst",
+             program, round_count, folder, recorder, folder, program, round_count, folder, folder, folder, ingest,
+             folder, folder);
+    run = run_shell(command, 120);
+    ck_assert_msg(run.exit_code == 0, "%s%s", run_out(&run), run_err(&run));
+    run_free(&run);
+    snprintf(path, sizeof path, "%s/t.db", folder);
+    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    return db;
+}
+
+static void check_books(sqlite3 *db)
+{
+    char path[128], group[32], name[64];
+    long long value;
+    int line_count = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/books", folder);
+    file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    for (; fscanf(file, "%31[^.].%63s %lld ", group, name, &value) == 3; line_count++) {
+        long long got = figure(db, group, name);
+
+        ck_assert_msg(got == value || got == -1, "%s.%s is %lld, the views say %lld", group, name, value, got);
+    }
+    ck_assert(feof(file));
+    fclose(file);
+    ck_assert_int_gt(line_count, 60);
+}
+
+START_TEST(books_equal_views)
+{
+    static const int rounds[] = {1, 7, 40};
+
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
+        sqlite3 *db = record_and_ingest(rounds[i]);
+
+        check_books(db);
+        ck_assert_int_eq(ask(db, "SELECT is_complete FROM input", ""), 1);
+        ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse", ""), 0);
+        sqlite3_close(db);
+    }
+}
+END_TEST
+
+START_TEST(kinds_are_kept_with_each_allocation)
+{
+    sqlite3 *db = record_and_ingest(3);
+
+    ck_assert_int_eq(ask(db,
+                         "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id) JOIN memory_kind"
+                         " ON memory_kind.kind = policy WHERE level = 'physical' AND name = 'HBM huge pages'",
+                         ""),
+                     3 * 7);
+    ck_assert_int_eq(ask(db,
+                         "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id)"
+                         " JOIN end_kind USING (end_kind) WHERE level = 'driver' AND name = 'unmapped'",
+                         ""),
+                     3 * 6);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM copy WHERE limit_bytes = 4096", ""), 3 * 2);
+    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT heap) FROM heap_place WHERE heap LIKE 'CANN memory pool%'", ""), 1);
+    sqlite3_close(db);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("acl surface");
+    TCase *tests = tcase_create("acl_surface");
+    SRunner *runner;
+    int failed_count;
+
+    if (argc != 4)
+        return 2;
+    recorder = argv[1];
+    ingest = argv[2];
+    program = argv[3];
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, books_equal_views);
+    tcase_add_test(tests, kinds_are_kept_with_each_allocation);
+    suite_add_tcase(suite, tests);
+    run_make_folder(folder);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    failed_count = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    run_remove_folder(folder);
+    return failed_count != 0;
+}
