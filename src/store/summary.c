@@ -300,7 +300,7 @@ static nm_status write_heap(const summary *s, sqlite3_stmt *heap, nm_error *err)
     if (is_null(heap, 9) && !is_null(heap, 10))
         fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
     fprintf(s->out, "%s", when(at, heap, 7, 8));
-    if (!is_null(heap, 9))
+    if (sqlite3_column_int64(heap, 9) > 0) /* none: a pool whose segments nobody saw */
         fprintf(s->out, ", reserved %s", nm_human_bytes(number, sqlite3_column_int64(heap, 9)));
     if (!is_null(heap, 9) && !is_null(heap, 10))
         fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
