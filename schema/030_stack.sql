@@ -1,9 +1,9 @@
 -- Where in the program something happened.
 
 CREATE TABLE plumbing (
-    -- Patterns of frames that are never shown as a site: allocators, frameworks, unwinders. A frame is plumbing when
-    -- one
-    -- pattern matches; npumem-ingest --site-rules FILE adds patterns.
+    -- Patterns of frames that are never shown as a site: allocators, frameworks, unwinders, and the wrappers through
+    -- which the program allocates. A frame is plumbing when one pattern matches; npumem-ingest --site-rules FILE adds
+    -- patterns.
     --
     -- Number of the pattern.
     plumbing_id INTEGER PRIMARY KEY,
@@ -11,7 +11,8 @@ CREATE TABLE plumbing (
     target TEXT NOT NULL,
     -- GLOB pattern: * any text, ? any character, [...] one of these.
     pattern TEXT NOT NULL,
-    -- 'built in', or 'site rules' for a pattern of --site-rules.
+    -- 'built in'; 'site rules' for a pattern of --site-rules; 'wrapper' for a function that nearly all stacks of a heap
+    -- go through, called from at least three others, and from more places than lie inside it.
     origin TEXT NOT NULL
 );
 

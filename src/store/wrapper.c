@@ -10,9 +10,10 @@
 
 #include "store/database.h"
 
-#define CHAIN_MAX         16 /* functions of a chain of wrappers */
-#define CALLERS_MIN       3  /* distinct functions at the parting: with fewer it may well be the program's own shape */
-#define SHARE_NUMERATOR   3  /* a wrapper holds three quarters of a heap's stacks */
+#define CHAIN_MAX         16  /* functions of a chain of wrappers */
+#define STEPS_MAX         256 /* frames passed on the way to the next function: bounds what a hostile input can cost */
+#define CALLERS_MIN       3   /* distinct functions at the parting: with fewer it may well be the program's own shape */
+#define SHARE_NUMERATOR   3   /* a wrapper holds three quarters of a heap's stacks */
 #define SHARE_DENOMINATOR 4
 
 typedef struct stack_walk {
@@ -58,11 +59,10 @@ static bool is_plumbing_at(const stack_walk *walk, size_t node)
     return place == SIZE_MAX || walk->sites->is_plumbing[place] != 0;
 }
 
-/* The next node outwards that is neither plumbing nor in `function`; SIZE_MAX at the end. A ring of parents, which only a
- * damaged input holds, ends after as many steps as there are stacks. */
+/* The next node outwards that is neither plumbing nor in `function`; SIZE_MAX when there is none near. */
 static size_t step_outwards(const stack_walk *walk, size_t node, uint64_t function)
 {
-    for (size_t steps = 0; steps < walk->definitions->stacks.count; steps++) {
+    for (int steps = 0; steps < STEPS_MAX; steps++) {
         if (!is_plumbing_at(walk, node) && function_of(walk, node) != function)
             return node;
         const uint64_t *parent =
