@@ -50,7 +50,7 @@ static nm_ring_copy queued_event(nm_ring_copy event, const void *stream)
         uint64_t begin_ticks;                                                                                          \
         nm_guard guard;                                                                                                \
                                                                                                                        \
-        if (!nm_record_enter(&guard, HERE))                                                                            \
+        if (!nm_record_enter_call(&guard, HERE))                                                                       \
             return call;                                                                                               \
         begin_ticks = nm_record_clock();                                                                               \
         error = call;                                                                                                  \
@@ -206,7 +206,7 @@ static void tell_batch(const nm_batch *batch, const nm_ring_copy *queued, uint64
         uint64_t begin_ticks;                                                                                          \
         nm_guard guard;                                                                                                \
                                                                                                                        \
-        if (!nm_record_enter(&guard, HERE))                                                                            \
+        if (!nm_record_enter_call(&guard, HERE))                                                                       \
             return call;                                                                                               \
         begin_ticks = nm_record_clock();                                                                               \
         error = call;                                                                                                  \
