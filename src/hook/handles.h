@@ -20,6 +20,7 @@ typedef enum nm_handle_kind {
     NM_HANDLE_DESC_SOURCE = 6, /* address of a copy's description: what it copies from */
     NM_HANDLE_DESC_TARGET = 7, /* and to */
     NM_HANDLE_DESC_SIZE = 8,   /* and how many bytes */
+    NM_HANDLE_DRIVER = 9,      /* of physical memory that did not come through ACL: see hal.c */
 } nm_handle_kind;
 
 /* What is remembered, 0: nothing. */

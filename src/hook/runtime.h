@@ -66,8 +66,25 @@ typedef struct nm_acl_ipc_event { /* aclrtIpcEventHandle */
     char reserved[64];
 } nm_acl_ipc_event;
 
-#define ACL_IPC_KEY_BYTES   65
-#define ACL_HOST_REG_MAPPED 2 /* a flag of aclrtHostRegisterV2; aclrtHostRegister's type 0 */
+typedef struct nm_acl_usage { /* aclrtMemUsageInfo */
+    char name[32];            /* of a module */
+    uint64_t curMemSize, memPeakSize;
+    size_t reserved[8];
+} nm_acl_usage;
+
+typedef struct nm_hal_properties { /* drv_mem_prop */
+    uint32_t side, device, module, page_type, memory_type;
+    uint64_t reserve;
+} nm_hal_properties;
+
+#define DRV_ERROR_NONE          0
+#define DRV_ERROR_NOT_SUPPORT   0xfffe
+#define HAL_SIDE_DEVICE         1
+#define HAL_REGISTER_DEVICE_SVM 2 /* types of halHostRegister */
+#define HAL_REGISTER_DEVICE     4
+
+#define ACL_IPC_KEY_BYTES       65
+#define ACL_HOST_REG_MAPPED     2 /* a flag of aclrtHostRegisterV2; aclrtHostRegister's type 0 */
 
 /* X(name, parameters): enums of the interface are ints, handles are pointers. */
 #define NM_HOOKED_FUNCTIONS(X)                                                                                         \
@@ -90,11 +107,13 @@ typedef struct nm_acl_ipc_event { /* aclrtIpcEventHandle */
     X(aclrtMemset, (void *target, size_t limit, int32_t value, size_t size))                                           \
     X(aclrtMemsetAsync, (void *target, size_t limit, int32_t value, size_t size, void *stream))                        \
     X(aclrtGetMemInfo, (int kind, size_t *free_bytes, size_t *total_bytes))                                            \
+    X(aclrtGetMemUsageInfo, (int32_t device, nm_acl_usage * info, size_t room, size_t * count))                        \
     X(aclrtGetRunMode, (int *run_mode))                                                                                \
     NM_HOOKED_MEMORY(X)                                                                                                \
     NM_HOOKED_COPIES(X)                                                                                                \
     NM_HOOKED_VIRTUAL(X)                                                                                               \
-    NM_HOOKED_STREAMS(X)
+    NM_HOOKED_STREAMS(X)                                                                                               \
+    NM_HOOKED_DRIVER(X)
 
 #define NM_HOOKED_MEMORY(X)                                                                                            \
     X(aclrtMallocWithCfg, (void **address, size_t size, int policy, nm_acl_config *config))                            \
@@ -153,6 +172,25 @@ typedef struct nm_acl_ipc_event { /* aclrtIpcEventHandle */
     X(aclrtMemPoolDestroy, (void *pool))                                                                               \
     X(aclrtMemPoolMallocAsync, (void **address, size_t size, void *pool, void *stream))                                \
     X(aclrtMemPoolFreeAsync, (void *address, void *stream))
+
+/* Of libascend_hal.so: what these return is a drvError_t. */
+#define NM_HOOKED_DRIVER(X)                                                                                            \
+    X(halMemAlloc, (void **address, unsigned long long size, unsigned long long flag))                                 \
+    X(halMemFree, (void *address))                                                                                     \
+    X(halMemCreate, (void **handle, size_t size, const nm_hal_properties *properties, uint64_t flag))                  \
+    X(halMemRelease, (void *handle))                                                                                   \
+    X(halMemRetainAllocationHandle, (void **handle, void *address))                                                    \
+    X(halMemMap, (void *address, size_t size, size_t offset, void *handle, uint64_t flag))                             \
+    X(halMemUnmap, (void *address))                                                                                    \
+    X(halHostRegister, (void *address, uint64_t size, uint32_t flag, uint32_t device, void **device_address))          \
+    X(halHostUnregister, (void *address, uint32_t device))                                                             \
+    X(halHostUnregisterEx, (void *address, uint32_t device, uint32_t flag))                                            \
+    X(halMemExportToShareableHandle, (void *handle, int type, uint64_t flags, uint64_t *shared))                       \
+    X(halMemImportFromShareableHandle, (uint64_t shared, uint32_t device, void **handle))                              \
+    X(halMemImportFromShareableHandleV2, (int type, void *shared, uint32_t device, void **handle))                     \
+    X(halShmemCreateHandle, (uint64_t address, size_t size, char *name, unsigned name_bytes))                          \
+    X(halShmemOpenHandle, (const char *name, uint64_t *address))                                                       \
+    X(halShmemCloseHandle, (uint64_t address))
 
 #define NM_HOOKED_STREAMS(X)                                                                                           \
     X(aclrtCreateStream, (void **stream))                                                                              \

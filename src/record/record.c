@@ -58,6 +58,8 @@ bool nm_record_enter(nm_guard *guard, const void *frame)
     if (!nm_state_is_recording() || nm_unlikely(layer_around(frame) >= NM_LAYER_MEMORY))
         return false;
     set_guard(guard, frame, NM_LAYER_MEMORY);
+    nm_thread_local.inner.freed = 0;
+    nm_thread_local.inner.is_asking = 0;
     nm_thread_local.inner.count = 0;
     return true;
 }
@@ -180,6 +182,18 @@ uint32_t nm_record_heap_of(const nm_record_heap_wish *wish)
     nm_thread *thread = nm_state_thread();
 
     return thread != NULL ? define_wished(thread, wish) : 0;
+}
+
+bool nm_record_knows_heap(uint32_t heap)
+{
+    nm_thread *thread = nm_state_thread();
+
+    return thread != NULL && nm_heap_number(thread, heap) != 0;
+}
+
+int32_t nm_record_ordinal(int32_t number)
+{
+    return nm_device_ordinal(number);
 }
 
 uint64_t nm_record_device(int32_t ordinal)

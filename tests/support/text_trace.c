@@ -87,6 +87,7 @@ static const named_number flag_names[] = {
     {"pending", NM_FLAG_PENDING},
     {"segment", NM_FLAG_SEGMENT},
     {"running_total", NM_FLAG_TOTAL},
+    {"driver", NM_FLAG_DRIVER},
     {NULL, 0},
 };
 
