@@ -119,6 +119,6 @@ CREATE TABLE note (
     kind INTEGER NOT NULL REFERENCES note_kind (kind),
     -- What it is about: a function, a library, an operator or a reason. NULL: not known.
     text TEXT,
-    -- How many things it stands for. NULL: not said, so one.
+    -- How many things it stands for; of unseen operators: how many more than the one in text. NULL: not said.
     count INTEGER
 );

@@ -133,6 +133,25 @@ CREATE TABLE operation_memory_sum (
     queue_count INTEGER NOT NULL
 );
 
+CREATE TABLE stream_call_sum (
+    -- Calls about streams of one process, by device, kind and stream. Shown by the view stream_call_total.
+    --
+    -- The process. NULL: not known.
+    process_id INTEGER REFERENCES process (process_id),
+    -- The device. NULL: not known.
+    device_id INTEGER REFERENCES device (device_id),
+    -- A code of stream_call_kind.
+    kind INTEGER NOT NULL REFERENCES stream_call_kind (kind),
+    -- The stream. NULL: none, or not known.
+    stream INTEGER,
+    -- Calls. Unit: calls.
+    call_count INTEGER NOT NULL,
+    -- Time spent in them. Unit: nanoseconds. NULL: not known.
+    cost_ns INTEGER,
+    -- Calls that failed. Unit: calls.
+    error_count INTEGER NOT NULL
+);
+
 CREATE TABLE device_sum (
     -- Peak of a physical device over its driver heaps and all processes. Shown by the view device_peak.
     --

@@ -142,7 +142,7 @@ CREATE VIEW unseen (
     text,
     -- How often it was noted. Unit: notes.
     note_count,
-    -- How many things the largest of these notes stands for, at least one. Unit: things.
+    -- How many such things one process met at most: text is the first of them. Unit: things.
     unseen_count,
     -- In how many processes. Unit: processes.
     process_count,
@@ -159,7 +159,7 @@ SELECT
     k.name,
     n.text,
     count(*),
-    max(coalesce(n.count, 1)),
+    CASE WHEN n.kind = 4 THEN 1 + max(coalesce(n.count, 0)) ELSE max(max(coalesce(n.count, 1)), 1) END,
     count(DISTINCT n.process_id),
     min(n.seq)
 FROM note AS n

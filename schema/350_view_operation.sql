@@ -158,18 +158,7 @@ SELECT
     g.call_count,
     g.cost_ns,
     g.error_count
-FROM (
-    SELECT
-        c.process_id,
-        c.device_id,
-        c.kind,
-        c.stream,
-        count(*) AS call_count,
-        sum(c.cost_ns) AS cost_ns,
-        sum(coalesce(c.error_code, 0) <> 0) AS error_count
-    FROM stream_call AS c
-    GROUP BY c.process_id, c.device_id, c.kind, c.stream
-) AS g
+FROM stream_call_sum AS g
 LEFT JOIN process ON process.process_id = g.process_id
 LEFT JOIN device AS d ON d.device_id = g.device_id
 LEFT JOIN stream_call_kind AS k ON k.kind = g.kind

@@ -8,6 +8,7 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_OPERATION] = "operation",
     [NM_TABLE_OPERATION_SUM] = "operation_sum",
     [NM_TABLE_OPERATION_MEMORY_SUM] = "operation_memory_sum",
+    [NM_TABLE_STREAM_CALL_SUM] = "stream_call_sum",
     [NM_TABLE_NOTE] = "note",
     [NM_TABLE_STEP] = "step",
     [NM_TABLE_FAILURE] = "failure",
@@ -81,7 +82,7 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_er
     if (status == NM_OK)
         status = check_named_rows(loader, err);
     if (status == NM_OK)
-        status = nm_loader_write_operation_sums(loader, err);
+        status = nm_loader_write_sums(loader, err);
     if (status == NM_OK)
         status = nm_loader_write_names(loader, input, err);
     return status;
@@ -96,6 +97,7 @@ void nm_loader_close(nm_loader *loader)
     nm_bulk_close(loader->workspaces);
     nm_bulk_close(loader->stream_calls);
     nm_operation_sums_free(&loader->operation_sums);
+    nm_stream_sums_free(&loader->stream_sums);
     nm_definitions_free(&loader->definitions);
     nm_id_set_free(&loader->allocation_ids);
     nm_id_set_free(&loader->operation_ids);

@@ -12,11 +12,13 @@
 #include "store/definitions.h"
 #include "store/operation_sums.h"
 #include "store/store.h"
+#include "store/stream_sums.h"
 
 typedef enum nm_loader_table {
     NM_TABLE_OPERATION,
     NM_TABLE_OPERATION_SUM,
     NM_TABLE_OPERATION_MEMORY_SUM,
+    NM_TABLE_STREAM_CALL_SUM,
     NM_TABLE_NOTE,
     NM_TABLE_STEP,
     NM_TABLE_FAILURE,
@@ -56,6 +58,7 @@ typedef struct nm_loader {
     nm_id_set named_allocations, named_operations; /* named by other rows */
     nm_map heap_stacks;                            /* the keys (heap_id, stack_id) of all allocations */
     nm_operation_sums operation_sums;
+    nm_stream_sums stream_sums;
     nm_map cost_of_heap; /* heap_id -> index into costs */
     struct {
         nm_heap_cost *items;
@@ -78,7 +81,7 @@ extern const nm_sink nm_loader_sink;
 /* Flushes the rows and writes input, processes, threads, devices, heaps, frames and stacks with their sites. */
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err);
 nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, nm_error *err); /* a part of it */
-nm_status nm_loader_write_operation_sums(nm_loader *loader, nm_error *err);                     /* another */
+nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err);                               /* another */
 
 /* The id, or 0 and one more unknown reference when it is not in the set. 0 stays 0. */
 uint64_t nm_loader_known(nm_loader *loader, const nm_id_set *ids, uint64_t id);

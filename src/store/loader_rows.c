@@ -331,6 +331,8 @@ static nm_status take_stream_call(void *context, const nm_stream_call_row *row, 
     nm_status status = name_operation(loader, row->operation_id, err);
 
     if (status == NM_OK)
+        status = nm_stream_sums_call(&loader->stream_sums, row, err);
+    if (status == NM_OK)
         status = nm_bulk_next(loader->stream_calls, &values, err);
     if (status == NM_OK)
         fill_stream_call(loader, row, values);
@@ -534,7 +536,7 @@ static nm_status take_device_peak(void *context, const nm_device_peak_row *row, 
     return nm_insert_end(insert, err);
 }
 
-/* ---- Sums by operation, at the end ------------------------------------------------------------------------------- */
+/* ---- Sums over large tables, at the end -------------------------------------------------------------------------- */
 
 static nm_status write_run_sum(nm_loader *loader, const nm_run_sum *sum, nm_error *err)
 {
@@ -573,7 +575,21 @@ static nm_status write_memory_sum(nm_loader *loader, const nm_memory_sum *sum, n
     return nm_insert_end(insert, err);
 }
 
-nm_status nm_loader_write_operation_sums(nm_loader *loader, nm_error *err)
+static nm_status write_stream_sum(nm_loader *loader, const nm_stream_sum *sum, nm_error *err)
+{
+    nm_insert *insert = begin(loader, NM_TABLE_STREAM_CALL_SUM);
+
+    nm_insert_id(insert, known_process(loader, sum->process_id));
+    nm_insert_id(insert, known_device(loader, sum->device_id));
+    nm_insert_int(insert, (int64_t)sum->kind);
+    nm_insert_stream(insert, sum->has_stream, sum->stream);
+    nm_insert_int(insert, (int64_t)sum->call_count);
+    nm_insert_id(insert, sum->cost_ns);
+    nm_insert_int(insert, (int64_t)sum->error_count);
+    return nm_insert_end(insert, err);
+}
+
+nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err)
 {
     const nm_operation_sums *sums = &loader->operation_sums;
     nm_status status = NM_OK;
@@ -582,6 +598,8 @@ nm_status nm_loader_write_operation_sums(nm_loader *loader, nm_error *err)
         status = write_run_sum(loader, &sums->runs.items[index], err);
     for (size_t index = 0; status == NM_OK && index < sums->memory.count; index++)
         status = write_memory_sum(loader, &sums->memory.items[index], err);
+    for (size_t index = 0; status == NM_OK && index < loader->stream_sums.count; index++)
+        status = write_stream_sum(loader, &loader->stream_sums.items[index], err);
     return status;
 }
 
