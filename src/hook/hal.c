@@ -528,6 +528,7 @@ static void tell_imported(nm_layer around, int32_t device, uint64_t address, uin
         return;
     nm_record_alloc(
         &(nm_ring_alloc){.address = address,
+                         .policy = NM_POLICY_UNKNOWN,
                          .where = nm_record_where(nm_record_heap(NM_IMPORTED_HEAP_NAME, NM_LEVEL_IMPORTED, device), 0),
                          .cost_ticks = nm_record_cost(begin_ticks)},
         frame);

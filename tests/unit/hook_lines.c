@@ -25,6 +25,7 @@ static session_fixture fixture;
 static ring_reader reading;
 static char lines[LINES_MAX][128];
 static size_t line_count;
+static bool wants_samples;
 static struct {
     nm_ring_heap head;
     char name[64];
@@ -43,7 +44,7 @@ static const char *heap_text(uint64_t where)
     snprintf(text, sizeof text, "%s", levels[heap->level]);
     if (heap->device != 0)
         snprintf(text + strlen(text), 32, ".%" PRIu64, heap->device - 1);
-    if (heap->level == NM_LEVEL_POOL)
+    if (heap->level == NM_LEVEL_POOL || heap->module_id != 0)
         snprintf(text + strlen(text), 80, " (%s)", heaps[number].name);
     return text;
 }
@@ -62,6 +63,25 @@ static void add_stream(uint64_t where, uint64_t stream)
 {
     if ((where >> 16 & NM_FLAG_STREAM) != 0)
         add_text(" %s 0x%" PRIx64, (where >> 16 & NM_FLAG_ASYNC) != 0 ? "async" : "stream", stream);
+}
+
+static void add_driver(uint64_t where)
+{
+    if ((where >> 16 & NM_FLAG_DRIVER) != 0)
+        add_text(" driver");
+}
+
+static void add_sample(const reader_record *record)
+{
+    const nm_ring_sample *sample = (const nm_ring_sample *)record->words;
+    const nm_ring_module_sample *module = (const nm_ring_module_sample *)record->words;
+
+    if (record->kind == NM_EVENT_MEMORY_SAMPLE)
+        add_text("sample %" PRIu64 " kind=%" PRIu64 " %" PRIu64 " of %" PRIu64, sample->device, sample->detail,
+                 sample->free_bytes, sample->total_bytes);
+    else
+        add_text("sample %" PRIu64 " %.*s %" PRIu64 " peak %" PRIu64, module->device, (int)module->text_bytes,
+                 reader_text(record, sizeof *module), module->size_bytes, module->total_bytes);
 }
 
 static void add_copy(const nm_ring_copy *copy)
@@ -93,6 +113,8 @@ static void add_event(const reader_record *record)
     if (record->kind == NM_EVENT_ALLOC) {
         add_text("alloc %s 0x%" PRIx64 " %" PRIu64 " policy=%u", heap_text(alloc->where), alloc->address,
                  alloc->requested_bytes, alloc->policy);
+        if (alloc->block_bytes != 0)
+            add_text(" block=%" PRIu64, alloc->block_bytes);
         add_stream(alloc->where, alloc->stream);
     } else if (record->kind == NM_EVENT_MAP) {
         add_text("map %s 0x%" PRIx64 " %" PRIu64, heap_text(alloc->where), alloc->address, alloc->block_bytes);
@@ -103,14 +125,18 @@ static void add_event(const reader_record *record)
                  failed->error_code);
     } else if (record->kind == NM_EVENT_FREE) {
         add_text("free 0x%" PRIx64 " call=%" PRIu64, freed->address, freed->detail);
+        add_driver(freed->where);
         add_stream(freed->where, freed->stream);
     } else if (record->kind == NM_EVENT_FREE_FAILED) {
         add_text("not freed 0x%" PRIx64 " call=%" PRIu64 " error=%" PRId64, freed->address, freed->detail,
                  freed->error_code);
     } else if (record->kind == NM_EVENT_UNMAP) {
         add_text("unmap 0x%" PRIx64 " %" PRIu64, freed->address, freed->block_bytes);
+        add_driver(freed->where);
     } else if (record->kind == NM_EVENT_EXPORT) {
         add_text("export 0x%" PRIx64 " call=%" PRIu64, freed->address, freed->detail);
+    } else if (record->kind == NM_EVENT_RESET) {
+        add_text("reset %" PRIu64, ((const nm_ring_number *)record->words)->device);
     } else if (record->kind == NM_EVENT_STREAM_CALL) {
         add_stream_call((const nm_ring_stream_call *)record->words);
     } else {
@@ -122,6 +148,7 @@ static void add_event(const reader_record *record)
 static void collect(void *context, const reader_record *record)
 {
     const nm_ring_heap *heap = (const nm_ring_heap *)record->words;
+    bool is_sample = record->kind == NM_EVENT_MEMORY_SAMPLE || record->kind == NM_EVENT_MODULE_SAMPLE;
 
     (void)context;
     if (record->kind == NM_RING_HEAP && heap->local_id < HEAPS_MAX) {
@@ -131,9 +158,14 @@ static void collect(void *context, const reader_record *record)
     }
     if (record->kind >= 64 || record->kind == NM_EVENT_DEVICE_CALL)
         return;
+    if (is_sample != wants_samples)
+        return;
     ck_assert_uint_lt(line_count, LINES_MAX);
     lines[line_count++][0] = 0;
-    add_event(record);
+    if (is_sample)
+        add_sample(record);
+    else
+        add_event(record);
 }
 
 /* ---- Running ------------------------------------------------------------------------------------------------------- */
@@ -179,6 +211,13 @@ static void run_recorded(const char *name, bool has_session)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+
+void hook_lines_check_samples(const char *name, const char *const *expected)
+{
+    wants_samples = true;
+    hook_lines_check(name, expected);
+    wants_samples = false;
 }
 
 void hook_lines_check(const char *name, const char *const *expected)

@@ -21,6 +21,9 @@
 /* Runs the program as `PROGRAM name`, without a session and with one; `expected` ends with NULL. */
 void hook_lines_check(const char *name, const char *const *expected);
 
+/* The samples of devices' memory, which the other leaves out: some of them come by the clock. */
+void hook_lines_check_samples(const char *name, const char *const *expected);
+
 /* Around each test. */
 void hook_lines_setup(void);
 void hook_lines_teardown(void);

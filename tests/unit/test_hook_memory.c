@@ -206,7 +206,8 @@ static int call_absent(void)
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
         if (answers[i] != 207000)
             return 1;
-    return 0;
+    return halMemAlloc(&last, 1, 0) != DRV_ERROR_NOT_SUPPORT || halMemFree(AT(1)) != DRV_ERROR_NOT_SUPPORT ||
+           halMemUnmap(AT(1)) != DRV_ERROR_NOT_SUPPORT;
 }
 
 static int run_child(const char *name)
