@@ -250,7 +250,7 @@ typedef struct nm_anomaly_row {
     const char *detail; /* borrowed; one line, or NULL */
 } nm_anomaly_row;
 
-typedef enum nm_reserved_source { /* where a pool's reserved bytes come from */
+typedef enum nm_reserved_source {                           /* where a pool's reserved bytes come from */
                                   NM_RESERVED_UNKNOWN = 0,  /* no segment was ever seen, and the pool said nothing */
                                   NM_RESERVED_SEGMENTS = 1, /* driver memory that carried its blocks */
                                   NM_RESERVED_STATED = 2,   /* no segment was ever seen: what the pool states */

@@ -37,6 +37,9 @@ KEEP(moment, nm_moment_row, moments)
 KEEP(usage, nm_usage_row, usages)
 KEEP(fragmentation, nm_fragmentation_row, fragmentations)
 KEEP(memory_sample, nm_memory_sample_row, samples)
+KEEP(module_sample, nm_module_sample_row, module_samples)
+KEEP(heap_sample, nm_heap_sample_row, heap_samples)
+KEEP(device_sample, nm_device_sample_row, device_samples)
 KEEP(anomaly, nm_anomaly_row, anomalies)
 KEEP(heap_total, nm_heap_total_row, totals)
 KEEP(peak_stack, nm_peak_stack_row, peak_stacks)
@@ -58,6 +61,9 @@ nm_sink nm_row_list_sink(nm_row_list *list)
         .usage = keep_usage,
         .fragmentation = keep_fragmentation,
         .memory_sample = keep_memory_sample,
+        .module_sample = keep_module_sample,
+        .heap_sample = keep_heap_sample,
+        .device_sample = keep_device_sample,
         .anomaly = keep_anomaly,
         .heap_total = keep_heap_total,
         .peak_stack = keep_peak_stack,
@@ -78,6 +84,9 @@ void nm_row_list_free(nm_row_list *list)
     free(list->usages.items);
     free(list->fragmentations.items);
     free(list->samples.items);
+    free(list->module_samples.items);
+    free(list->heap_samples.items);
+    free(list->device_samples.items);
     free(list->anomalies.items);
     free(list->totals.items);
     free(list->peak_stacks.items);
