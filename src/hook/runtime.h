@@ -6,6 +6,7 @@
 #ifndef NM_HOOK_RUNTIME_H
 #define NM_HOOK_RUNTIME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -231,17 +232,36 @@ NM_HOOKED_FUNCTIONS(NM_DECLARE_HOOK)
 /* The functions behind the hooks, NULL where the program has none. */
 typedef struct nm_runtime {
 #define NM_DECLARE_REAL(name, parameters) nm_acl_error(*name) parameters;
-    NM_HOOKED_FUNCTIONS(NM_DECLARE_REAL) NM_USED_FUNCTIONS(NM_DECLARE_REAL) int (*dlclose)(void *library);
+    NM_HOOKED_FUNCTIONS(NM_DECLARE_REAL) NM_USED_FUNCTIONS(NM_DECLARE_REAL)
 #undef NM_DECLARE_REAL
 } nm_runtime;
 
 extern nm_runtime nm_real;
 
 /*
- * Looks again for every function that is missing. The real functions are found when the library is loaded; a hook comes
- * here only while its own has none, when nothing else is left but to fail: the runtime was opened with dlopen later.
- * Takes the loader's lock, as the program's own look-up did a moment before.
+ * Looks again for every function that is missing. They are found when this library is loaded, and when the program loads
+ * CANN or looks its functions up. Takes the loader's lock.
  */
 void nm_runtime_find(void);
+
+/*
+ * A hook comes here while its own function is missing, when nothing else is left but to fail: a constructor called it
+ * before ours ran, or CANN came in a way that was not seen. False: it is missing; a note says so.
+ */
+bool nm_runtime_look(const char *name);
+
+/* The hook for a name and the function behind it; NULL when there is none. */
+void *nm_runtime_hook(const char *name);
+void *nm_runtime_real(const char *name);
+
+/* True: we have a hook for the name, and no function behind it is loaded. */
+bool nm_runtime_is_missing(const char *name);
+
+/* `caller` looked `name` up and found `function`: what it gets, the hook or the same. Learns the function behind the hook
+ * from it, if that was not known. */
+void *nm_runtime_lead(const char *name, void *function, const void *caller);
+
+/* After libraries were unloaded: forgets the functions that were in them. */
+void nm_runtime_forget(void);
 
 #endif

@@ -14,11 +14,8 @@
 /* The real function, looked for again where it is missing. */
 #define NEED_OR(name, answer)                                                                                          \
     do {                                                                                                               \
-        if (__builtin_expect(nm_real.name == NULL, 0)) {                                                               \
-            nm_runtime_find();                                                                                         \
-            if (nm_real.name == NULL)                                                                                  \
-                return answer;                                                                                         \
-        }                                                                                                              \
+        if (__builtin_expect(nm_real.name == NULL, 0) && !nm_runtime_look(#name))                                      \
+            return answer;                                                                                             \
     } while (0)
 
 #define NEED(name)       NEED_OR(name, ACL_ERROR_API_NOT_SUPPORT)

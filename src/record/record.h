@@ -73,6 +73,12 @@ NM_RECORD_API nm_layer nm_record_enter_driver(nm_guard *guard, const void *frame
 /* The calling thread's; never NULL. */
 NM_RECORD_API nm_inner *nm_record_inner(void);
 
+/* True inside of a hook that holds a guard. `frame` is the caller's own. */
+NM_RECORD_API bool nm_record_is_inside(const void *frame);
+
+/* What this library's constructor does, for hooks that are called before it runs. */
+NM_RECORD_API void nm_record_begin(void);
+
 /* False while the process does not record: for hooks that hold no guard. */
 NM_RECORD_API bool nm_record_is_on(void);
 
@@ -135,8 +141,8 @@ NM_RECORD_API void nm_record_mark(const char *text);
 NM_RECORD_API void nm_record_note(unsigned note, int64_t number, const char *text); /* nm_note */
 NM_RECORD_API void nm_record_module_sample(int32_t device, const char *module, uint64_t now_bytes, uint64_t peak_bytes);
 
-/* `number` and `text_bytes` are filled here; the number, which pairs the range with its end, is returned; 0: not recorded.
- * A range may be ended by any thread. */
+/* `text_bytes` is filled here, and `number` where it is 0; the number, which pairs the range with its end, is returned; 0:
+ * not recorded. A range may be ended by any thread. A caller's own numbers are 2^60 and more. */
 NM_RECORD_API uint64_t nm_record_range_begin(nm_ring_range *event, const char *name);
 NM_RECORD_API void nm_record_range_end(uint64_t number, int64_t error_code);
 

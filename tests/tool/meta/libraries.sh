@@ -44,7 +44,7 @@ check_library() {
 }
 
 check_library "$folder/libnpumem.so.0" "$sdk $private" 'libc.so.6'
-check_library "$folder/libnpumem_hook.so" "$hooked _exit _Exit dlclose" 'libc.so.6 libnpumem.so.0'
+check_library "$folder/libnpumem_hook.so" "$hooked _exit _Exit dlclose dlopen dlsym" 'libc.so.6 libnpumem.so.0'
 
 # The SDK's names are of one version, those for the hooks of another: a program can link the first alone by name.
 for name in $private; do
