@@ -21,6 +21,8 @@ typedef enum nm_handle_kind {
     NM_HANDLE_DESC_TARGET = 7, /* and to */
     NM_HANDLE_DESC_SIZE = 8,   /* and how many bytes */
     NM_HANDLE_DRIVER = 9,      /* of physical memory that did not come through ACL: see hal.c */
+    NM_HANDLE_REGION = 10,     /* of a region of mstx, as another tool gave it: its address */
+    NM_HANDLE_MARKED = 11,     /* hash of a thread and an operator: how many of it are open, see mstx_mark.c */
 } nm_handle_kind;
 
 /* What is remembered, 0: nothing. */

@@ -53,7 +53,9 @@ static bool begin_send(_Atomic uint32_t *sent)
 {
     uint32_t before = NOT_SENT;
 
-    /* relaxed: what is sent does not change. */
+    /* relaxed: what is sent does not change. The load first keeps the line shared. */
+    if (nm_likely(atomic_load_explicit(sent, memory_order_relaxed) != NOT_SENT))
+        return false;
     return atomic_compare_exchange_strong_explicit(sent, &before, SENDING, memory_order_relaxed, memory_order_relaxed);
 }
 
