@@ -226,12 +226,15 @@ static void tell_imported(uint64_t begin_ticks, int32_t device, uint64_t address
                     frame);
 }
 
+/* A handle that the process has already is only held once more, as by aclrtMemRetainAllocationHandle. */
 static void tell_imported_handle(uint64_t begin_ticks, int32_t device, void *handle, const void *frame)
 {
     uint64_t address = (uint64_t)(uintptr_t)handle;
 
-    nm_handles_set(NM_HANDLE_IMPORTED, address, 1);
-    tell_imported(begin_ticks, device, address, frame);
+    if (nm_handles_get(NM_HANDLE_PHYSICAL, address) != 0 || nm_handles_set(NM_HANDLE_IMPORTED, address, 1) != 0)
+        nm_handles_add(NM_HANDLE_RETAINED, address);
+    else
+        tell_imported(begin_ticks, device, address, frame);
 }
 
 nm_acl_error aclrtMemImportFromShareableHandle(uint64_t shared, int32_t device, void **handle)
