@@ -114,6 +114,7 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
     NM_HOOKED_COPIES(X)                                                                                                \
     NM_HOOKED_VIRTUAL(X)                                                                                               \
     NM_HOOKED_STREAMS(X)                                                                                               \
+    NM_HOOKED_MODELS(X)                                                                                                \
     NM_HOOKED_DRIVER(X)
 
 #define NM_HOOKED_MEMORY(X)                                                                                            \
@@ -218,6 +219,34 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
     X(aclrtSynchronizeEventWithTimeout, (void *event, int32_t timeout))                                                \
     X(aclrtAllocatorRegister, (void *stream, void *description))                                                       \
     X(aclrtAllocatorUnregister, (void *stream))
+
+#define NM_OPERATOR_SHAPES int input_count, const void *const *inputs, int output_count, const void *const *outputs
+#define NM_OPERATOR_TENSORS                                                                                            \
+    int input_count, const void *const *inputs, const void *const *input_data, int output_count,                       \
+        const void *const *outputs, void *const *output_data
+#define NM_OPERATOR_COMPILER int engine, int flag, const char *path
+
+/* Of libacl_mdl.so, libacl_op_executor.so and libacl_op_compiler.so, in older versions all in libascendcl.so. */
+#define NM_HOOKED_MODELS(X)                                                                                            \
+    X(aclmdlLoadFromFile, (const char *path, uint32_t *model))                                                         \
+    X(aclmdlLoadFromFileWithMem,                                                                                       \
+      (const char *path, uint32_t *model, void *work, size_t work_bytes, void *weights, size_t weight_bytes))          \
+    X(aclmdlLoadFromMem, (const void *content, size_t size, uint32_t *model))                                          \
+    X(aclmdlLoadFromMemWithMem, (const void *content, size_t size, uint32_t *model, void *work, size_t work_bytes,     \
+                                 void *weights, size_t weight_bytes))                                                  \
+    X(aclmdlLoadWithConfig, (const void *config, uint32_t *model))                                                     \
+    X(aclmdlExecute, (uint32_t model, const void *input, void *output))                                                \
+    X(aclmdlExecuteV2, (uint32_t model, const void *input, void *output, void *stream, const void *config))            \
+    X(aclmdlExecuteAsync, (uint32_t model, const void *input, void *output, void *stream))                             \
+    X(aclmdlExecuteAsyncV2, (uint32_t model, const void *input, void *output, void *stream, const void *config))       \
+    X(aclopCreateHandle, (const char *type, NM_OPERATOR_SHAPES, const void *attr, void **handle))                      \
+    X(aclopExecute, (const char *type, NM_OPERATOR_TENSORS, const void *attr, void *stream))                           \
+    X(aclopExecuteV2, (const char *type, NM_OPERATOR_TENSORS, void *attr, void *stream))                               \
+    X(aclopExecWithHandle, (void *handle, int input_count, const void *const *input_data, int output_count,            \
+                            void *const *output_data, void *stream))                                                   \
+    X(aclopCompileAndExecute,                                                                                          \
+      (const char *type, NM_OPERATOR_TENSORS, const void *attr, NM_OPERATOR_COMPILER, void *stream))                   \
+    X(aclopCompileAndExecuteV2, (const char *type, NM_OPERATOR_TENSORS, void *attr, NM_OPERATOR_COMPILER, void *stream))
 
 /* Called, not hooked. */
 #define NM_USED_FUNCTIONS(X)                                                                                           \
