@@ -7,6 +7,7 @@
  */
 #include <stdatomic.h>
 
+#include "hook/notes.h"
 #include "hook/tell.h"
 
 #define COUNTED_DEVICES 64
@@ -36,6 +37,7 @@ static void tell_call(nm_device_call call, int32_t device, nm_acl_error error, c
 {
     uint64_t number = error == ACL_SUCCESS ? nm_record_device(device) : 0;
 
+    nm_notes_tell();
     nm_record_number(NM_EVENT_DEVICE_CALL, &(nm_ring_number){.detail = call, .device = number, .error_code = error},
                      frame);
 }

@@ -5,7 +5,7 @@
  *
  * The loader takes the address that its functions return to for the caller: what RTLD_NEXT and RTLD_DEFAULT mean, where
  * a library is searched for, and which one a name's error speaks of, all follow from it. So whatever depends on it is
- * handed on by a jump, with the stack as it came: the entries are in assembly. Only a lookup by handle, and the opening
+ * handed on by a jump, with the stack as it came (dynamic_entry.c). Only a lookup by handle, and the opening
  * of a library by its path, are called from here.
  *
  * Our own name dlsym hides the loader's from this very library, so that is asked for by dlvsym, which nobody stands in
@@ -23,6 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hook/notes.h"
 #include "hook/operators.h"
 #include "hook/place.h"
 #include "hook/rebind.h"
@@ -66,178 +67,6 @@ HIDDEN nm_answer nm_dynamic_default(const char *name, const void *caller);
 HIDDEN uintptr_t nm_dynamic_is_called(const char *name, int flags);
 HIDDEN void *nm_dynamic_dlopen(const char *name, int flags);
 EXPORTED int dlclose(void *library);
-
-/* ---- Entries ------------------------------------------------------------------------------------------------------- */
-
-#if defined(__x86_64__)
-__asm__(".pushsection .text.nm_dynamic_entries, \"ax\", @progbits\n"
-        ".balign 16\n"
-        ".globl dlsym\n"
-        ".type dlsym, @function\n"
-        "dlsym:\n"
-        ".cfi_startproc\n"
-        " endbr64\n"
-        " cmpq $-1, %rdi\n" /* RTLD_NEXT */
-        " je 1f\n"
-        " testq %rdi, %rdi\n" /* RTLD_DEFAULT */
-        " jne nm_dynamic_dlsym\n"
-        " pushq %rdi\n"
-        " .cfi_adjust_cfa_offset 8\n"
-        " pushq %rsi\n"
-        " .cfi_adjust_cfa_offset 8\n"
-        " subq $8, %rsp\n"
-        " .cfi_adjust_cfa_offset 8\n"
-        " movq %rsi, %rdi\n"
-        " movq 24(%rsp), %rsi\n"
-        " call nm_dynamic_default\n"
-        " addq $8, %rsp\n"
-        " .cfi_adjust_cfa_offset -8\n"
-        " popq %rsi\n"
-        " .cfi_adjust_cfa_offset -8\n"
-        " popq %rdi\n"
-        " .cfi_adjust_cfa_offset -8\n"
-        " testq %rdx, %rdx\n"
-        " je 1f\n"
-        " ret\n"
-        "1: movq nm_dynamic_next_dlsym(%rip), %r11\n"
-        " testq %r11, %r11\n"
-        " je 2f\n"
-        " jmp *%r11\n"
-        "2: pushq %rdi\n" /* the first call of all, or no loader */
-        " .cfi_adjust_cfa_offset 8\n"
-        " pushq %rsi\n"
-        " .cfi_adjust_cfa_offset 8\n"
-        " subq $8, %rsp\n"
-        " .cfi_adjust_cfa_offset 8\n"
-        " call nm_dynamic_resolve\n"
-        " addq $8, %rsp\n"
-        " .cfi_adjust_cfa_offset -8\n"
-        " popq %rsi\n"
-        " .cfi_adjust_cfa_offset -8\n"
-        " popq %rdi\n"
-        " .cfi_adjust_cfa_offset -8\n"
-        " movq nm_dynamic_next_dlsym(%rip), %rax\n"
-        " testq %rax, %rax\n"
-        " je 3f\n"
-        " jmp *%rax\n"
-        "3: ret\n"
-        ".cfi_endproc\n"
-        ".size dlsym, . - dlsym\n"
-        ".balign 16\n"
-        ".globl dlopen\n"
-        ".type dlopen, @function\n"
-        "dlopen:\n"
-        ".cfi_startproc\n"
-        " endbr64\n"
-        " pushq %rdi\n"
-        " .cfi_adjust_cfa_offset 8\n"
-        " pushq %rsi\n"
-        " .cfi_adjust_cfa_offset 8\n"
-        " subq $8, %rsp\n"
-        " .cfi_adjust_cfa_offset 8\n"
-        " call nm_dynamic_is_called\n"
-        " addq $8, %rsp\n"
-        " .cfi_adjust_cfa_offset -8\n"
-        " popq %rsi\n"
-        " .cfi_adjust_cfa_offset -8\n"
-        " popq %rdi\n"
-        " .cfi_adjust_cfa_offset -8\n"
-        " testq %rax, %rax\n"
-        " jne nm_dynamic_dlopen\n"
-        " movq nm_dynamic_next_dlopen(%rip), %rax\n"
-        " testq %rax, %rax\n"
-        " je 1f\n"
-        " jmp *%rax\n"
-        "1: ret\n"
-        ".cfi_endproc\n"
-        ".size dlopen, . - dlopen\n"
-        ".popsection\n");
-#else
-__asm__(".pushsection .text.nm_dynamic_entries, \"ax\", %progbits\n"
-        ".balign 16\n"
-        ".globl dlsym\n"
-        ".type dlsym, %function\n"
-        "dlsym:\n"
-        ".cfi_startproc\n"
-        " hint #34\n"   /* bti c */
-        " cmn x0, #1\n" /* RTLD_NEXT */
-        " b.eq 1f\n"
-        " cbz x0, 4f\n" /* RTLD_DEFAULT */
-        " b nm_dynamic_dlsym\n"
-        "4: stp x29, x30, [sp, #-32]!\n"
-        " .cfi_def_cfa_offset 32\n"
-        " .cfi_offset 29, -32\n"
-        " .cfi_offset 30, -24\n"
-        " mov x29, sp\n"
-        " stp x0, x1, [sp, #16]\n"
-        " mov x0, x1\n"
-        " mov x1, x30\n"
-        " bl nm_dynamic_default\n"
-        " mov x16, x0\n"
-        " mov x17, x1\n"
-        " ldp x0, x1, [sp, #16]\n"
-        " ldp x29, x30, [sp], #32\n"
-        " .cfi_restore 30\n"
-        " .cfi_restore 29\n"
-        " .cfi_def_cfa_offset 0\n"
-        " cbz x17, 1f\n"
-        " mov x0, x16\n"
-        " ret\n"
-        "1: adrp x16, nm_dynamic_next_dlsym\n"
-        " ldr x16, [x16, :lo12:nm_dynamic_next_dlsym]\n"
-        " cbz x16, 2f\n"
-        " br x16\n"
-        "2: stp x29, x30, [sp, #-32]!\n" /* the first call of all, or no loader */
-        " .cfi_def_cfa_offset 32\n"
-        " .cfi_offset 29, -32\n"
-        " .cfi_offset 30, -24\n"
-        " mov x29, sp\n"
-        " stp x0, x1, [sp, #16]\n"
-        " bl nm_dynamic_resolve\n"
-        " ldp x0, x1, [sp, #16]\n"
-        " ldp x29, x30, [sp], #32\n"
-        " .cfi_restore 30\n"
-        " .cfi_restore 29\n"
-        " .cfi_def_cfa_offset 0\n"
-        " adrp x16, nm_dynamic_next_dlsym\n"
-        " ldr x16, [x16, :lo12:nm_dynamic_next_dlsym]\n"
-        " cbz x16, 3f\n"
-        " br x16\n"
-        "3: mov x0, xzr\n"
-        " ret\n"
-        ".cfi_endproc\n"
-        ".size dlsym, . - dlsym\n"
-        ".balign 16\n"
-        ".globl dlopen\n"
-        ".type dlopen, %function\n"
-        "dlopen:\n"
-        ".cfi_startproc\n"
-        " hint #34\n"
-        " stp x29, x30, [sp, #-32]!\n"
-        " .cfi_def_cfa_offset 32\n"
-        " .cfi_offset 29, -32\n"
-        " .cfi_offset 30, -24\n"
-        " mov x29, sp\n"
-        " stp x0, x1, [sp, #16]\n"
-        " bl nm_dynamic_is_called\n"
-        " mov x17, x0\n"
-        " ldp x0, x1, [sp, #16]\n"
-        " ldp x29, x30, [sp], #32\n"
-        " .cfi_restore 30\n"
-        " .cfi_restore 29\n"
-        " .cfi_def_cfa_offset 0\n"
-        " cbz x17, 1f\n"
-        " b nm_dynamic_dlopen\n"
-        "1: adrp x16, nm_dynamic_next_dlopen\n"
-        " ldr x16, [x16, :lo12:nm_dynamic_next_dlopen]\n"
-        " cbz x16, 2f\n"
-        " br x16\n"
-        "2: mov x0, xzr\n"
-        " ret\n"
-        ".cfi_endproc\n"
-        ".size dlopen, . - dlopen\n"
-        ".popsection\n");
-#endif
 
 /* ---- The loader ---------------------------------------------------------------------------------------------------- */
 
@@ -382,6 +211,7 @@ void *nm_dynamic_dlsym(void *handle, const char *name)
         return found;
     saved_errno = errno;
     found = lead(name, found, is_operator, caller);
+    nm_notes_tell();
     errno = saved_errno;
     return found;
 }
@@ -432,7 +262,7 @@ nm_answer nm_dynamic_default(const char *name, const void *caller)
 
         answer.value = found != NULL ? nm_operator_wrap(name, found) : NULL;
         answer.is_given = answer.value != NULL;
-    } else if (nm_runtime_is_missing(name)) {
+    } else if (nm_runtime_is_missing(name) && nm_dynamic_find(RTLD_DEFAULT, name) == nm_runtime_hook(name)) {
         answer.value = find_without_us(name, caller);
         answer.is_given = 1;
     }
