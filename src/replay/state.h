@@ -272,7 +272,8 @@ typedef struct nm_thread {
     nm_process *process;      /* NULL: unknown */
     nm_operation *operations; /* innermost first */
     nm_live *unconfirmed;     /* its last free, which may still be refused; taken out of everything else */
-    int64_t queue_seq;        /* what it runs for other threads was queued after this event: see workspace.c */
+    bool is_queue;            /* has run operators for other threads: see workspace.c */
+    int64_t queue_seq;        /* what it runs for them was queued after this event */
     struct nm_thread *next;   /* all, in order of definition */
 } nm_thread;
 

@@ -32,6 +32,9 @@ KEEP(allocation, nm_allocation_row, allocations)
 KEEP(failure, nm_failure_row, failures)
 KEEP(copy, nm_copy_row, copies)
 KEEP(operation, nm_operation_row, operations)
+KEEP(workspace, nm_workspace_row, workspaces)
+KEEP(stream_call, nm_stream_call_row, stream_calls)
+KEEP(note, nm_note_row, notes)
 KEEP(step, nm_step_row, steps)
 KEEP(moment, nm_moment_row, moments)
 KEEP(usage, nm_usage_row, usages)
@@ -56,6 +59,9 @@ nm_sink nm_row_list_sink(nm_row_list *list)
         .failure = keep_failure,
         .copy = keep_copy,
         .operation = keep_operation,
+        .workspace = keep_workspace,
+        .stream_call = keep_stream_call,
+        .note = keep_note,
         .step = keep_step,
         .moment = keep_moment,
         .usage = keep_usage,
@@ -79,6 +85,9 @@ void nm_row_list_free(nm_row_list *list)
     free(list->failures.items);
     free(list->copies.items);
     free(list->operations.items);
+    free(list->workspaces.items);
+    free(list->stream_calls.items);
+    free(list->notes.items);
     free(list->steps.items);
     free(list->moments.items);
     free(list->usages.items);

@@ -21,6 +21,9 @@ typedef struct nm_row_list {
     NM_ROWS_OF(nm_failure_row) failures;
     NM_ROWS_OF(nm_copy_row) copies;
     NM_ROWS_OF(nm_operation_row) operations;
+    NM_ROWS_OF(nm_workspace_row) workspaces;
+    NM_ROWS_OF(nm_stream_call_row) stream_calls;
+    NM_ROWS_OF(nm_note_row) notes;
     NM_ROWS_OF(nm_step_row) steps;
     NM_ROWS_OF(nm_moment_row) moments;
     NM_ROWS_OF(nm_usage_row) usages;
