@@ -72,6 +72,11 @@ static const char *basis_name(nm_size_basis basis)
     return basis == NM_BASIS_REQUESTED ? "requested" : basis == NM_BASIS_BLOCK ? "block" : NULL;
 }
 
+static const char *source_name(nm_reserved_source source)
+{
+    return source == NM_RESERVED_SEGMENTS ? "segments" : source == NM_RESERVED_STATED ? "stated" : NULL;
+}
+
 static nm_status take_definition(void *context, const nm_definition *row, nm_error *err)
 {
     nm_loader *loader = context;
@@ -391,6 +396,7 @@ static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *
     nm_insert_id(insert, row->failure_id);
     nm_insert_int(insert, row->seq);
     nm_insert_int(insert, row->ns);
+    nm_insert_id(insert, known_device(loader, row->device_id));
     return nm_insert_end(insert, err);
 }
 
@@ -428,11 +434,12 @@ static nm_status take_fragmentation(void *context, const nm_fragmentation_row *r
     nm_insert_int(insert, (int64_t)row->reserved_bytes);
     nm_insert_int(insert, (int64_t)row->occupied_bytes);
     nm_insert_int(insert, (int64_t)row->free_bytes);
-    nm_insert_int(insert, (int64_t)row->largest_free_bytes);
-    nm_insert_int(insert, (int64_t)row->stuck_bytes);
-    nm_insert_int(insert, (int64_t)row->gap_count);
+    nm_insert_int(insert, row->is_stated ? NM_NULL : (int64_t)row->largest_free_bytes);
+    nm_insert_int(insert, row->is_stated ? NM_NULL : (int64_t)row->stuck_bytes);
+    nm_insert_int(insert, row->is_stated ? NM_NULL : (int64_t)row->gap_count);
     nm_insert_text(insert, basis_name(row->size_basis));
     nm_insert_int(insert, row->is_estimate);
+    nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
     return nm_insert_end(insert, err);
 }
 
@@ -448,6 +455,57 @@ static nm_status take_memory_sample(void *context, const nm_memory_sample_row *r
     nm_insert_int(insert, (int64_t)row->used_bytes);
     nm_insert_int(insert, (int64_t)row->total_bytes);
     nm_insert_int(insert, row->seq);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_module_sample(void *context, const nm_module_sample_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_MODULE_SAMPLE);
+
+    nm_insert_int(insert, row->ns);
+    nm_insert_int(insert, row->seq);
+    nm_insert_id(insert, known_process(loader, row->process_id));
+    nm_insert_id(insert, known_device(loader, row->device_id));
+    nm_insert_bytes(
+        insert, nm_definitions_text(&loader->definitions, nm_definitions_number(&loader->definitions, row->module)));
+    nm_insert_int(insert, (int64_t)row->used_bytes);
+    nm_insert_int(insert, (int64_t)row->peak_bytes);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_heap_sample(void *context, const nm_heap_sample_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_HEAP_SAMPLE);
+
+    nm_insert_id(insert, row->heap_id);
+    nm_insert_int(insert, row->since_seq);
+    nm_insert_int(insert, (int64_t)row->live_bytes);
+    nm_insert_int(insert, (int64_t)row->live_count);
+    nm_insert_int(insert, (int64_t)row->page_bytes);
+    nm_insert_int(insert, (int64_t)row->mapped_bytes);
+    nm_insert_int(insert, (int64_t)row->segment_bytes);
+    nm_insert_int(insert, (int64_t)row->reserved_bytes);
+    nm_insert_int(insert, row->is_stated);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_device_sample(void *context, const nm_device_sample_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_DEVICE_SAMPLE);
+
+    nm_insert_id(insert, row->moment_id);
+    nm_insert_id(insert, row->device_id);
+    nm_insert_id(insert, row->hardware_id);
+    nm_insert_int(insert, row->recorded_bytes);
+    nm_insert_int(insert, row->has_sample ? (int64_t)row->free_bytes : NM_NULL);
+    nm_insert_int(insert, row->has_sample ? (int64_t)row->total_bytes : NM_NULL);
+    nm_insert_int(insert, row->sample_seq);
+    nm_insert_int(insert, row->sample_ns);
+    nm_insert_int(insert, row->is_stale);
+    nm_insert_int(insert, row->until_seq);
     return nm_insert_end(insert, err);
 }
 
@@ -501,6 +559,9 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     nm_insert_int(insert, row->peak_reserved_bytes == 0 ? NM_NULL : row->peak_reserved_seq);
     nm_insert_int(insert, (int64_t)cost.count);
     nm_insert_int(insert, (int64_t)cost.cost_ns);
+    nm_insert_text(insert, source_name(row->reserved_source));
+    nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
+    nm_insert_int(insert, row->has_stated ? (int64_t)row->peak_stated_reserved_bytes : NM_NULL);
     return nm_insert_end(insert, err);
 }
 
@@ -641,6 +702,9 @@ const nm_sink nm_loader_sink = {
     .usage = take_usage,
     .fragmentation = take_fragmentation,
     .memory_sample = take_memory_sample,
+    .module_sample = take_module_sample,
+    .heap_sample = take_heap_sample,
+    .device_sample = take_device_sample,
     .anomaly = take_anomaly,
     .heap_total = take_heap_total,
     .peak_stack = take_peak_stack,
