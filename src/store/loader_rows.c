@@ -606,11 +606,17 @@ static nm_status take_device_peak(void *context, const nm_device_peak_row *row, 
 
 /* ---- Sums over large tables, at the end -------------------------------------------------------------------------- */
 
+/* The id if it is known: that it is not was counted with the rows that the sum is of. */
+static uint64_t id_of_sum(const nm_id_set *ids, uint64_t id)
+{
+    return nm_id_set_has(ids, id) ? id : 0;
+}
+
 static nm_status write_run_sum(nm_loader *loader, const nm_run_sum *sum, nm_error *err)
 {
     nm_insert *insert = begin(loader, NM_TABLE_OPERATION_SUM);
 
-    nm_insert_id(insert, known_process(loader, sum->process_id));
+    nm_insert_id(insert, id_of_sum(&loader->definitions.processes.ids, sum->process_id));
     nm_insert_int(insert, (int64_t)sum->kind);
     nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, sum->name));
     nm_insert_int(insert, (int64_t)sum->run_count);
@@ -621,7 +627,7 @@ static nm_status write_run_sum(nm_loader *loader, const nm_run_sum *sum, nm_erro
     nm_insert_int(insert, (int64_t)sum->max_requested_bytes);
     nm_insert_id(insert, sum->max_block_bytes);
     nm_insert_int(insert, (int64_t)sum->reused_count);
-    nm_insert_id(insert, sum->has_many_heaps ? 0 : known_heap(loader, sum->heap_id));
+    nm_insert_id(insert, sum->has_many_heaps ? 0 : id_of_sum(&loader->definitions.heaps.ids, sum->heap_id));
     return nm_insert_end(insert, err);
 }
 
@@ -629,7 +635,7 @@ static nm_status write_memory_sum(nm_loader *loader, const nm_memory_sum *sum, n
 {
     nm_insert *insert = begin(loader, NM_TABLE_OPERATION_MEMORY_SUM);
 
-    nm_insert_id(insert, known_heap(loader, sum->heap_id));
+    nm_insert_id(insert, id_of_sum(&loader->definitions.heaps.ids, sum->heap_id));
     nm_insert_int(insert, sum->has_operation ? (int64_t)sum->kind : NM_NULL);
     nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, sum->name));
     nm_insert_int(insert, (int64_t)sum->allocation_count);
@@ -647,8 +653,8 @@ static nm_status write_stream_sum(nm_loader *loader, const nm_stream_sum *sum, n
 {
     nm_insert *insert = begin(loader, NM_TABLE_STREAM_CALL_SUM);
 
-    nm_insert_id(insert, known_process(loader, sum->process_id));
-    nm_insert_id(insert, known_device(loader, sum->device_id));
+    nm_insert_id(insert, id_of_sum(&loader->definitions.processes.ids, sum->process_id));
+    nm_insert_id(insert, id_of_sum(&loader->definitions.devices.ids, sum->device_id));
     nm_insert_int(insert, (int64_t)sum->kind);
     nm_insert_stream(insert, sum->has_stream, sum->stream);
     nm_insert_int(insert, (int64_t)sum->call_count);
