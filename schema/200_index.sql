@@ -14,7 +14,3 @@ CREATE INDEX heap_device ON heap (device_id);
 CREATE INDEX module_sample_device ON module_sample (device_id, module, seq, used_bytes);
 CREATE INDEX device_module_device ON device_module (device_id, module);
 CREATE INDEX step_process ON step (process_id, number);
--- Which operators worked in a block, and how much they needed.
-CREATE INDEX workspace_allocation
-    ON workspace (allocation_id, requested_bytes, ns)
-    WHERE allocation_id IS NOT NULL;
