@@ -14,16 +14,17 @@
 
 /* One row a device: the moment to show, the device, and what it said then. */
 #define MOMENTS                                                                                                        \
-    "SELECT s.moment_id, process.host, coalesce(device.physical_ordinal, device.ordinal), upper(device.kind),"         \
-    " (SELECT max(d.used_bytes) FROM device_moment AS d WHERE d.moment_id = s.moment_id"                               \
-    " AND d.device_id = s.device_id), max(s.total_bytes), m.kind, m.ns, m.seq, max(s.is_stale)"                        \
-    " FROM device_sample AS s JOIN moment AS m ON m.moment_id = s.moment_id"                                           \
-    " JOIN device ON device.device_id = s.hardware_id LEFT JOIN process ON process.process_id = device.process_id"     \
-    " WHERE s.moment_id = (SELECT n.moment_id FROM moment AS n JOIN device_sample AS t ON t.moment_id = n.moment_id"   \
-    " LEFT JOIN heap ON heap.heap_id = n.heap_id"                                                                      \
-    " WHERE n.kind IN (4, 5) AND t.hardware_id = s.hardware_id AND t.total_bytes IS NOT NULL"                          \
-    " AND (n.kind = 5 OR heap.device_id = t.device_id) ORDER BY n.kind, n.moment_id LIMIT 1)"                          \
-    " GROUP BY s.hardware_id ORDER BY process.host, 3, s.hardware_id"
+    "WITH c AS (SELECT t.hardware_id, m.moment_id, m.kind, m.ns, row_number() OVER"                                    \
+    " (PARTITION BY t.hardware_id ORDER BY m.kind, m.moment_id, t.device_id) AS place"                                 \
+    " FROM moment AS m JOIN device_sample AS t ON t.moment_id = m.moment_id LEFT JOIN heap ON heap.heap_id = "         \
+    "m.heap_id"                                                                                                        \
+    " WHERE m.kind IN (4, 5) AND t.total_bytes IS NOT NULL AND (m.kind = 5 OR heap.device_id = t.device_id))"          \
+    " SELECT c.moment_id, process.host, coalesce(device.physical_ordinal, device.ordinal), upper(device.kind),"        \
+    " (SELECT max(d.used_bytes) FROM device_moment AS d WHERE d.moment_id = c.moment_id"                               \
+    " AND d.device_id = s.device_id), s.total_bytes, c.kind, c.ns, s.is_stale"                                         \
+    " FROM c JOIN device_sample AS s ON s.moment_id = c.moment_id AND s.hardware_id = c.hardware_id"                   \
+    " JOIN device ON device.device_id = c.hardware_id LEFT JOIN process ON process.process_id = device.process_id"     \
+    " WHERE c.place = 1 GROUP BY c.hardware_id ORDER BY process.host, 3, c.hardware_id"
 
 /* Its components: name, bytes, how many are shown. Those of several processes add up, but for what each says of the same
  * whole. */
@@ -51,7 +52,7 @@ static void write_title(sqlite3_stmt *row, FILE *out)
     if (sqlite3_column_type(row, 7) != SQLITE_NULL)
         nm_human_time(when, sqlite3_column_int64(row, 7));
     fprintf(out, "%-7s %-17s used %s%s of %s %s%s%s\n", device, "device memory",
-            sqlite3_column_int(row, 9) != 0 ? "about " : "", nm_human_bytes(used, sqlite3_column_int64(row, 4)),
+            sqlite3_column_int(row, 8) != 0 ? "about " : "", nm_human_bytes(used, sqlite3_column_int64(row, 4)),
             nm_human_bytes(total, sqlite3_column_int64(row, 5)),
             sqlite3_column_int(row, 6) == 4 ? "when an allocation failed" : "at its peak", when[0] == 0 ? "" : ", at ",
             when);
