@@ -237,7 +237,7 @@ void *nm_runtime_lead(const char *name, void *function, const void *caller)
     const nm_name *known = find_name(name);
     void *real;
 
-    if (known == NULL || known->hook == NULL || function == known->hook)
+    if (known == NULL || known->hook == NULL || function == known->hook || nm_dynamic_is_entry(function))
         return function;
     real = real_of(known);
     if (real == NULL)
