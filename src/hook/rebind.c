@@ -145,7 +145,7 @@ static bool judge(const struct dl_phdr_info *info)
 
 typedef struct walk {
     size_t place;  /* in the order of what was seen */
-    bool is_taken; /* work.elf is the first module that waits */
+    bool is_taken; /* work.path is the first module that waits */
 } walk;
 
 /* Makes room for a module at `place`; what the loader no longer has is dropped. */
@@ -169,15 +169,15 @@ static void add_seen(const struct dl_phdr_info *info, size_t place)
     work.seen[place] = (seen_module){info->dlpi_addr, info->dlpi_phdr, judge(info)};
 }
 
+/* Remembers the module by its path alone: nothing else of it is valid once the list is let go. */
 static void take(const struct dl_phdr_info *info, seen_module *module, walk *at)
 {
     size_t len = strnlen(info->dlpi_name, sizeof work.path);
 
     module->is_waiting = false;
-    if (len == sizeof work.path)
-        return;
-    memcpy(work.path, info->dlpi_name, len + 1);
-    at->is_taken = nm_elf_read(info, len == 0, &work.elf);
+    at->is_taken = len < sizeof work.path;
+    if (at->is_taken)
+        memcpy(work.path, info->dlpi_name, len + 1);
 }
 
 static int visit(struct dl_phdr_info *info, size_t size, void *context)
@@ -359,25 +359,40 @@ static size_t gather_wanted(size_t from)
     return from;
 }
 
-static void lead_module(void)
+static int read_module(struct dl_phdr_info *info, size_t size, void *context)
 {
-    void *handle = nm_dynamic_hold(work.path);
+    (void)size;
+    if (info->dlpi_addr != *(const uintptr_t *)context)
+        return 0;
+    return nm_elf_read(info, work.path[0] == 0, &work.elf) ? 1 : 2;
+}
 
-    if (handle == NULL)
-        return;
+static void lead_words(void *handle)
+{
     work.is_unsealed = work.is_unseen = false;
     nm_elf_sealed(&work.elf, &work.sealed_begin, &work.sealed_end);
-    if (nm_dynamic_base(handle) == work.elf.base) {
-        for (size_t from = 1; from < work.elf.import_end;) {
-            from = gather_wanted(from);
-            lead_table(handle, &work.elf.calls);
-            lead_table(handle, &work.elf.relocations);
-        }
+    for (size_t from = 1; from < work.elf.import_end;) {
+        from = gather_wanted(from);
+        lead_table(handle, &work.elf.calls);
+        lead_table(handle, &work.elf.relocations);
     }
     if (work.is_unsealed)
         seal(PROT_READ);
     if (work.is_unseen)
         nm_notes_add(NM_NOTE_UNSEEN_LIBRARY, work.path);
+}
+
+/* While it is held it stays, and so does all that is read of it. */
+static void lead_module(void)
+{
+    void *handle = nm_dynamic_hold(work.path);
+    uintptr_t base;
+
+    if (handle == NULL)
+        return;
+    base = nm_dynamic_base(handle);
+    if (dl_iterate_phdr(read_module, &base) == 1)
+        lead_words(handle);
     nm_dynamic_release(handle);
 }
 

@@ -314,6 +314,17 @@ START_TEST(the_loader_answers_as_without_us)
 }
 END_TEST
 
+START_TEST(threads_that_load_and_unload_at_once_come_to_an_end)
+{
+    char command[COMMAND_BYTES];
+    nm_run run;
+
+    snprintf(command, sizeof command, "%s/churn %s 1500 2>/dev/null", loading, loading);
+    run = run_both("", command);
+    run_free(&run);
+}
+END_TEST
+
 START_TEST(what_an_older_cann_lacks_is_missing_with_us_too)
 {
     char command[COMMAND_BYTES];
@@ -464,6 +475,7 @@ int main(int argc, char **argv)
     tcase_add_test(tests, libraries_that_are_linked_to_operators_are_seen);
     tcase_add_test(tests, calls_before_our_constructor_and_after_our_destructor_are_seen);
     tcase_add_test(tests, the_loader_answers_as_without_us);
+    tcase_add_test(tests, threads_that_load_and_unload_at_once_come_to_an_end);
     tcase_add_test(tests, what_an_older_cann_lacks_is_missing_with_us_too);
     tcase_add_test(tests, another_tool_and_we_see_the_same_calls);
     tcase_add_test(tests, another_tool_is_noted);
