@@ -30,6 +30,9 @@ uint64_t nm_modules_generation(void);
  * most a second late. */
 void nm_modules_note_change(void);
 
+/* A library is being loaded, or was: its code need not wait to be looked for. */
+void nm_modules_note_load(void);
+
 /* Path of the file that holds `address`, into `path`; false when there is none or it does not fit. */
 bool nm_modules_path_of(uintptr_t address, char *path, size_t path_bytes);
 

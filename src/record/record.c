@@ -392,6 +392,12 @@ void nm_record_run_mode(int64_t run_mode)
         atomic_store_explicit(&nm_process_state.process->run_mode, run_mode, memory_order_relaxed);
 }
 
+void nm_record_load(void)
+{
+    if (nm_state_is_recording())
+        nm_modules_note_load();
+}
+
 void nm_record_unload(void)
 {
     if (nm_state_is_recording())

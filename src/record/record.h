@@ -150,6 +150,9 @@ NM_RECORD_API void nm_record_range_end(uint64_t number, int64_t error_code);
 NM_RECORD_API bool nm_record_is_run_mode_wanted(void);
 NM_RECORD_API void nm_record_run_mode(int64_t run_mode);
 
+/* A library is being loaded, or was: return addresses in it are new, not wrong. */
+NM_RECORD_API void nm_record_load(void);
+
 /* A library was unloaded, so its addresses may come to mean something else. */
 NM_RECORD_API void nm_record_unload(void);
 
