@@ -52,6 +52,7 @@ static struct work {
     struct wanted {
         size_t index; /* of the symbol */
         const char *name;
+        bool is_weak;
     } wanted[WANTED_MAX];
     uintptr_t sealed_begin; /* of the module: read-only since its names were bound */
     uintptr_t sealed_end;
@@ -113,9 +114,12 @@ static bool may_be_wanted(const char *name)
     return strncmp(name, "acl", 3) == 0 || strncmp(name, "hal", 3) == 0 || name[0] == 'd' || name[0] == '_';
 }
 
-static bool is_wanted(const char *name)
+static bool is_wanted(const nm_elf *elf, size_t index, const char *name)
 {
-    return may_be_wanted(name) && (strncmp(name, "aclnn", 5) == 0 || hook_of(name) != NULL);
+    if (!may_be_wanted(name))
+        return false;
+    return strncmp(name, "aclnn", 5) == 0 || hook_of(name) != NULL ||
+           (nm_elf_is_weak(elf, index) && nm_runtime_hook(name) != NULL);
 }
 
 static bool imports_wanted(const nm_elf *elf)
@@ -123,7 +127,7 @@ static bool imports_wanted(const nm_elf *elf)
     for (size_t i = 1; i < elf->import_end; i++) {
         const char *name = nm_elf_import(elf, i);
 
-        if (name != NULL && is_wanted(name))
+        if (name != NULL && is_wanted(elf, i, name))
             return true;
     }
     return false;
@@ -301,21 +305,32 @@ static void write_slot(uintptr_t *slot, uintptr_t value, uintptr_t target)
         work.is_unseen = true;
 }
 
-static void lead_slot(void *handle, const char *name, uintptr_t *slot, bool is_call)
+/* A program that asks for the address of a function that its CANN may lack, by a weak reference, has got our hook's. */
+static bool is_lacking(void *handle, const struct wanted *wanted, uintptr_t value)
+{
+    return wanted->is_weak && value == (uintptr_t)nm_runtime_hook(wanted->name) && !nm_runtime_show(wanted->name) &&
+           nm_dynamic_find(handle, wanted->name) == NULL;
+}
+
+static void lead_slot(void *handle, const struct wanted *wanted, uintptr_t *slot, bool is_call)
 {
     uintptr_t value = __atomic_load_n(slot, __ATOMIC_RELAXED); /* relaxed: see write_slot. */
     void *target;
 
     if (value == 0 || (!is_call && nm_elf_has(&work.elf, value)))
         return;
-    target = target_of(handle, name, is_late(is_call, value), value);
+    if (is_lacking(handle, wanted, value)) {
+        write_slot(slot, value, 0);
+        return;
+    }
+    target = target_of(handle, wanted->name, is_late(is_call, value), value);
     if (target != NULL && (uintptr_t)target != value)
         write_slot(slot, value, (uintptr_t)target);
 }
 
 /* ---- One module ---------------------------------------------------------------------------------------------------- */
 
-static const char *wanted_name(size_t index)
+static const struct wanted *find_wanted(size_t index)
 {
     size_t low = 0, high = work.wanted_count;
 
@@ -325,7 +340,7 @@ static const char *wanted_name(size_t index)
         size_t middle = low + (high - low) / 2;
 
         if (work.wanted[middle].index == index)
-            return work.wanted[middle].name;
+            return &work.wanted[middle];
         if (work.wanted[middle].index < index)
             low = middle + 1;
         else
@@ -337,12 +352,12 @@ static const char *wanted_name(size_t index)
 static void lead_table(void *handle, const nm_elf_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
-        const char *name = wanted_name(nm_elf_symbol(&table->entries[i]));
+        const struct wanted *wanted = find_wanted(nm_elf_symbol(&table->entries[i]));
         bool is_call;
-        uintptr_t *slot = name != NULL ? nm_elf_slot(&work.elf, &table->entries[i], &is_call) : NULL;
+        uintptr_t *slot = wanted != NULL ? nm_elf_slot(&work.elf, &table->entries[i], &is_call) : NULL;
 
         if (slot != NULL)
-            lead_slot(handle, name, slot, is_call);
+            lead_slot(handle, wanted, slot, is_call);
     }
 }
 
@@ -353,8 +368,8 @@ static size_t gather_wanted(size_t from)
     for (; from < work.elf.import_end && work.wanted_count < WANTED_MAX; from++) {
         const char *name = nm_elf_import(&work.elf, from);
 
-        if (name != NULL && is_wanted(name))
-            work.wanted[work.wanted_count++] = (struct wanted){from, name};
+        if (name != NULL && is_wanted(&work.elf, from, name))
+            work.wanted[work.wanted_count++] = (struct wanted){from, name, nm_elf_is_weak(&work.elf, from)};
     }
     return from;
 }
