@@ -309,7 +309,7 @@ uintptr_t nm_dynamic_is_called(const char *name, int flags)
     if (is_ready()) {
         nm_rebind_due();
         if ((flags & RTLD_NOLOAD) == 0)
-            nm_record_load(); /* before, where we do not see the end of it */
+            nm_record_load();             /* before, where we do not see the end of it */
         if ((flags & RTLD_DEEPBIND) != 0) /* relaxed: see nm_dynamic_has_deep_binding. */
             atomic_store_explicit(&has_deep_binding, true, memory_order_relaxed);
         is_called = nm_dynamic_next_dlopen != NULL && name != NULL && strchr(name, '/') != NULL &&
