@@ -246,7 +246,7 @@ CREATE TABLE fragmentation_sample (
 
 CREATE TABLE heap_sample (
     -- What a heap held from one event on, until its next row: not every change, but what moments need. What a heap held
-    -- at a moment stands in its last row at or before the moment's seq; without such a row it held nothing yet. That is
+    -- at a moment stands in its last row at or before the moment's place; without such a row it held nothing yet. That is
     -- exact at the end; at a mark or failure of the heap's process, or of another one on the same hardware; at peaks of
     -- the heap, of another heap on the same hardware (or, without a device, of the same process), and of the device.
     -- A peak on hardware with more than 512 heaps at once has the row of its own heap alone.
@@ -301,6 +301,8 @@ CREATE TABLE device_sample (
     -- What recorded memory of all processes took of the hardware when it was asked. Unit: bytes. NULL: it was not asked
     -- by then.
     sample_recorded_bytes INTEGER,
+    -- Place of the moment in the order of events; -1: before the first event.
+    at_seq INTEGER NOT NULL,
     PRIMARY KEY (moment_id, device_id)
 ) WITHOUT ROWID;
 

@@ -51,7 +51,9 @@ CREATE VIEW device_moment (
     sample_used_bytes,
     -- What the process's recorded memory took of it when the runtime said runtime_bytes. Unit: bytes. NULL: it said
     -- nothing by then.
-    runtime_recorded_bytes
+    runtime_recorded_bytes,
+    -- The same as seq, but -1 before the first event.
+    at_seq
 ) AS
 SELECT
     process.host,
@@ -105,7 +107,8 @@ SELECT
         WHERE z.device_id = s.device_id AND z.seq <= s.until_seq
         ORDER BY z.seq DESC
         LIMIT 1
-    )
+    ),
+    s.at_seq
 FROM device_sample AS s
 JOIN moment AS m ON m.moment_id = s.moment_id
 JOIN moment_kind AS k ON k.kind = m.kind
@@ -188,7 +191,7 @@ JOIN heap_sample AS x
     AND x.since_seq = (
         SELECT max(y.since_seq)
         FROM heap_sample AS y
-        WHERE y.heap_id = h.heap_id AND y.since_seq <= coalesce(b.seq, -1)
+        WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
     )
 WHERE h.level IN (2, 3)
 UNION ALL
@@ -223,7 +226,7 @@ SELECT
             AND x.since_seq = (
                 SELECT max(y.since_seq)
                 FROM heap_sample AS y
-                WHERE y.heap_id = h.heap_id AND y.since_seq <= coalesce(b.seq, -1)
+                WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
         WHERE h.device_id = b.device_id
     ),
@@ -242,7 +245,7 @@ SELECT
             AND x.since_seq = (
                 SELECT max(y.since_seq)
                 FROM heap_sample AS y
-                WHERE y.heap_id = h.heap_id AND y.since_seq <= coalesce(b.seq, -1)
+                WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
         WHERE h.device_id = b.device_id
     ),
@@ -270,7 +273,7 @@ SELECT
             AND x.since_seq = (
                 SELECT max(y.since_seq)
                 FROM heap_sample AS y
-                WHERE y.heap_id = h.heap_id AND y.since_seq <= coalesce(b.seq, -1)
+                WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
         LEFT JOIN cann_module AS c ON c.module_id = h.module_id
         WHERE h.device_id = b.device_id AND h.level = 1 AND h.module_id <> 33
@@ -311,7 +314,7 @@ SELECT
             AND x.since_seq = (
                 SELECT max(y.since_seq)
                 FROM heap_sample AS y
-                WHERE y.heap_id = h.heap_id AND y.since_seq <= coalesce(b.seq, -1)
+                WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
         WHERE h.device_id = b.device_id
     ),
@@ -341,7 +344,7 @@ SELECT
             AND x.since_seq = (
                 SELECT max(y.since_seq)
                 FROM heap_sample AS y
-                WHERE y.heap_id = h.heap_id AND y.since_seq <= coalesce(b.seq, -1)
+                WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
         WHERE h.device_id = b.device_id AND h.level IN (1, 7)
     ),

@@ -95,6 +95,31 @@ static nm_status make_group(nm_replay *replay, nm_key key, uint64_t device_id, n
     return NM_OK;
 }
 
+/* The device no longer belongs to its group: another one gives it its number, or it is empty (0) and its peak goes with
+ * the device, for it was the device's alone. */
+static void leave_group(nm_replay *replay, const nm_device *device, nm_device_group *group)
+{
+    nm_device_group *old = device->group;
+    uint64_t first_id = 0;
+    uint64_t value;
+    size_t at = 0;
+
+    while (nm_map_next(&replay->devices, &at, NULL, &value)) {
+        const nm_device *other = (const nm_device *)(uintptr_t)value;
+
+        if (other != device && other->group == old && (first_id == 0 || other->id < first_id))
+            first_id = other->id;
+    }
+    if (first_id == 0 && old->peak.peak_bytes > group->peak.peak_bytes) {
+        group->peak.peak_bytes = old->peak.peak_bytes;
+        group->peak.peak_seq = old->peak.peak_seq;
+        group->peak.peak_ns = old->peak.peak_ns;
+    }
+    if (first_id == 0 || old->peak.device_id == device->id)
+        old->peak.device_id = first_id;
+    old->live_bytes = nm_subtract_saturated(old->live_bytes, device->live_bytes);
+}
+
 /* Devices with the same host and physical ordinal are one; where that is not known, a device is a group of its own. */
 static nm_status set_group(nm_replay *replay, nm_device *device, nm_error *err)
 {
@@ -109,8 +134,10 @@ static nm_status set_group(nm_replay *replay, nm_device *device, nm_error *err)
         status = make_group(replay, key, device->id, &group, err);
     if (status != NM_OK || group == device->group)
         return status;
+    if (group->peak.device_id == 0) /* it was left by all */
+        group->peak.device_id = device->id;
     if (device->group != NULL)
-        device->group->live_bytes = nm_subtract_saturated(device->group->live_bytes, device->live_bytes);
+        leave_group(replay, device, group);
     group->live_bytes = nm_add_saturated(group->live_bytes, device->live_bytes);
     return nm_sample_regroup(replay, device, group, err);
 }

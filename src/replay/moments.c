@@ -236,7 +236,7 @@ static nm_status write_device_peak(nm_replay *replay, const nm_device_group *gro
     };
     nm_status status;
 
-    if (group->peak.peak_bytes == 0)
+    if (group->peak.peak_bytes == 0 || group->peak.device_id == 0)
         return NM_OK;
     status = write_moment(replay, &row, err);
     return status == NM_OK ? nm_sample_peak(replay, row.moment_id, &group->at_peak, err) : status;

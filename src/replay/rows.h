@@ -224,6 +224,7 @@ typedef struct nm_heap_sample_row {
 typedef struct nm_device_sample_row {
     uint64_t moment_id, device_id;
     uint64_t hardware_id;   /* the first device that is the same hardware, as in nm_device_peak_row */
+    int64_t at_seq;         /* the moment's place in the order of events; -1: before the first */
     int64_t recorded_bytes; /* what the process's heaps take of the device: the sum of its rows in view device_memory */
     bool has_sample;
     uint64_t free_bytes, total_bytes;

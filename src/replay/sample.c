@@ -125,7 +125,7 @@ static int64_t tally_sum(const nm_device_tally *tally)
 }
 
 static nm_device_sample_row device_row(nm_device *device, uint64_t moment_id, const nm_device_figures *figures,
-                                       bool is_stale)
+                                       bool is_stale, int64_t at_seq)
 {
     device->tally.is_written = true;
     return (nm_device_sample_row){
@@ -140,6 +140,8 @@ static nm_device_sample_row device_row(nm_device *device, uint64_t moment_id, co
         .sample_ns = figures->is_known ? figures->ns : NM_NO_TIME,
         .sample_recorded_bytes = figures->recorded_bytes,
         .is_stale = is_stale,
+        .at_seq = at_seq,
+        .until_seq = at_seq,
     };
 }
 
@@ -249,13 +251,29 @@ void nm_sample_device(nm_replay *replay, nm_device_group *group, const nm_device
 
 /* ---- States ------------------------------------------------------------------------------------------------------ */
 
-void nm_sample_touch(nm_heap *heap)
+static void add_unsettled(nm_heap *heap)
 {
     if (heap->is_unsettled)
         return;
     heap->is_unsettled = true;
     heap->next_unsettled = heap->replay->first_unsettled;
     heap->replay->first_unsettled = heap;
+}
+
+/* An ended process that still changes had not ended: what it held is there again. */
+static void revive(nm_process *process)
+{
+    process->end_seq = NM_NO_SEQ;
+    for (nm_heap *heap = process->heaps; heap != NULL; heap = heap->next_of_process)
+        if (heap->has_state)
+            add_unsettled(heap);
+}
+
+void nm_sample_touch(nm_heap *heap)
+{
+    if (heap->process->end_seq != NM_NO_SEQ)
+        revive(heap->process);
+    add_unsettled(heap);
 }
 
 static void note_change(nm_replay *replay, nm_device_group *group)
@@ -327,6 +345,7 @@ static nm_status keep_peak(nm_replay *replay, nm_peak_states *peak, const nm_sco
         return status;
     peak->figures = group->figures;
     peak->is_stale = is_stale_now(group);
+    peak->at_seq = position(replay);
     peak->until_seq = position(replay);
     if (peak->is_open)
         return NM_OK;
@@ -437,8 +456,7 @@ static nm_status sample_group(nm_replay *replay, nm_device_group *group, uint64_
 
         if (device->tally.is_written)
             continue;
-        row = device_row(device, moment_id, &group->figures, is_stale_now(group));
-        row.until_seq = position(replay);
+        row = device_row(device, moment_id, &group->figures, is_stale_now(group), position(replay));
         status = add_open(replay, group, &row, err);
     }
     return status;
@@ -484,7 +502,7 @@ nm_status nm_sample_peak(nm_replay *replay, uint64_t moment_id, const nm_peak_st
 
         if (device == NULL || device->tally.is_written)
             continue;
-        row = device_row(device, moment_id, &peak->figures, peak->is_stale);
+        row = device_row(device, moment_id, &peak->figures, peak->is_stale, peak->at_seq);
         row.until_seq = peak->until_seq;
         status = write_device(replay, &row, err);
     }
@@ -530,8 +548,7 @@ nm_status nm_sample_end(nm_replay *replay, uint64_t moment_id, nm_error *err)
         if (group == NULL || !heap->has_state || heap->device->tally.is_written || !is_part_of_end(heap->device))
             continue;
         row = device_row(heap->device, moment_id, &group->figures,
-                         group->figures.is_known && group->figures.seq < group->changed_seq);
-        row.until_seq = position(replay);
+                         group->figures.is_known && group->figures.seq < group->changed_seq, position(replay));
         status = write_device(replay, &row, err);
     }
     return status;
@@ -579,5 +596,10 @@ nm_status nm_sample_regroup(nm_replay *replay, nm_device *device, nm_device_grou
     device->group = group;
     if (old != NULL && !group->figures.is_known)
         group->figures = old->figures;
+    if (old != NULL && old->peak.device_id == 0 && old->at_peak.count > 0 && group->at_peak.count == 0) {
+        close_peak(old, &old->at_peak, position(replay));
+        group->at_peak = old->at_peak;
+        old->at_peak = (nm_peak_states){0};
+    }
     return status == NM_OK ? nm_sample_settle(replay, err) : status;
 }

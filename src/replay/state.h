@@ -139,7 +139,7 @@ typedef struct nm_peak_states {
     bool is_open;  /* is in the group's list */
     nm_device_figures figures;
     bool is_stale;
-    int64_t until_seq;
+    int64_t at_seq, until_seq;
     struct nm_peak_states *previous_open, *next_open;
 } nm_peak_states;
 

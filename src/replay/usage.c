@@ -288,7 +288,7 @@ nm_status nm_usage_finish(nm_replay *replay, nm_error *err)
     for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         status = write_heap(replay, heap, err);
     for (const nm_device_group *group = replay->first_group; group != NULL && status == NM_OK; group = group->next)
-        if (sink->device_peak != NULL)
+        if (sink->device_peak != NULL && group->peak.device_id != 0)
             status = sink->device_peak(sink->context, &group->peak, err);
     return status;
 }

@@ -508,6 +508,7 @@ static nm_status take_device_sample(void *context, const nm_device_sample_row *r
     nm_insert_int(insert, row->is_stale);
     nm_insert_int(insert, row->until_seq);
     nm_insert_int(insert, row->has_sample ? row->sample_recorded_bytes : NM_NULL);
+    nm_insert_int(insert, row->at_seq);
     return nm_insert_end(insert, err);
 }
 
