@@ -5,6 +5,7 @@
  * A reset is told after the call. Told before, a refused one would end allocations that still stand; and memory that a
  * reset frees is not handed out again while it runs, since the device has to be set anew first.
  */
+#include <errno.h>
 #include <stdatomic.h>
 
 #include "hook/notes.h"
@@ -51,11 +52,13 @@ static void tell_reset(int32_t device, const void *frame)
 /* Once: is this the host or the device's own processor? The runtime knows from its first use on. */
 static void tell_run_mode(void)
 {
+    int saved_errno = errno;
     int run_mode;
 
     if (nm_record_is_run_mode_wanted() && nm_real.aclrtGetRunMode != NULL &&
         nm_real.aclrtGetRunMode(&run_mode) == ACL_SUCCESS)
         nm_record_run_mode(run_mode);
+    errno = saved_errno;
 }
 
 static int32_t count_of(int32_t device)

@@ -4,6 +4,8 @@
  * addresses stand in memory of the device they are known from the call that put them there, or not at all: a hook reads no
  * device memory.
  */
+#include <errno.h>
+
 #include "hook/handles.h"
 #include "hook/tell.h"
 
@@ -316,21 +318,24 @@ nm_acl_error aclrtMemcpyAsyncWithOffset(void **target, size_t limit, size_t targ
  * runtime knows the symbol if it ever will. */
 static const void *symbol_address(const void *symbol, size_t offset)
 {
+    int saved_errno = errno;
     void *address = NULL;
+    bool is_known =
+        nm_real.aclrtGetSymbolAddress != NULL && nm_real.aclrtGetSymbolAddress(symbol, &address) == ACL_SUCCESS;
 
-    if (nm_real.aclrtGetSymbolAddress == NULL || nm_real.aclrtGetSymbolAddress(symbol, &address) != ACL_SUCCESS)
-        return NULL;
-    return (const char *)address + offset;
+    errno = saved_errno;
+    return is_known ? (const char *)address + offset : NULL;
 }
 
 /* The room in it from `offset` on; 0: not known. */
 static size_t symbol_room(const void *symbol, size_t offset)
 {
+    int saved_errno = errno;
     size_t size = 0;
+    bool is_known = nm_real.aclrtGetSymbolSize != NULL && nm_real.aclrtGetSymbolSize(symbol, &size) == ACL_SUCCESS;
 
-    if (nm_real.aclrtGetSymbolSize == NULL || nm_real.aclrtGetSymbolSize(symbol, &size) != ACL_SUCCESS)
-        return 0;
-    return size > offset ? size - offset : 0;
+    errno = saved_errno;
+    return is_known && size > offset ? size - offset : 0;
 }
 
 nm_acl_error aclrtMemcpyToSymbol(const void *symbol, const void *source, size_t size, size_t offset, int kind)

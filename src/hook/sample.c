@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "hook/tell.h"
+#include "record/machine.h"
 
 #define SAMPLED_DEVICES 64
 #define PAUSE_NS        INT64_C(100000000)
@@ -25,7 +27,7 @@ static int64_t now_ns(void)
 }
 
 /* Chips without HBM have DDR. */
-int nm_tell_memory(size_t *free_bytes, size_t *total_bytes)
+static int ask_memory(size_t *free_bytes, size_t *total_bytes)
 {
     static const int kinds[] = {ACL_HBM_MEM, ACL_DDR_MEM};
 
@@ -36,6 +38,15 @@ int nm_tell_memory(size_t *free_bytes, size_t *total_bytes)
     }
     *free_bytes = *total_bytes = 0;
     return ACL_DDR_MEM;
+}
+
+int nm_tell_memory(size_t *free_bytes, size_t *total_bytes)
+{
+    int saved_errno = errno;
+    int kind = ask_memory(free_bytes, total_bytes);
+
+    errno = saved_errno;
+    return kind;
 }
 
 /* The runtime tells it of the thread's device alone. */
@@ -65,21 +76,23 @@ void nm_tell_usage(int32_t device, const nm_acl_usage *info, size_t count)
     }
 }
 
-/* Too large for the stack of a small thread, so there is one, and who finds it in use does without. */
+/* Too large for the stack of a small thread, so there is one, and who finds it in use does without. A child does not
+ * inherit the thread that used it. */
 static void sample_modules(int32_t device)
 {
     static nm_acl_usage info[MODULES_MAX];
-    static atomic_flag is_in_use = ATOMIC_FLAG_INIT;
+    static _Atomic int user; /* process of the thread that uses it; 0: none */
+    int pid = (int)nm_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    int before = atomic_load_explicit(&user, memory_order_relaxed); /* relaxed: decided below */
     size_t count = 0;
 
-    if (nm_real.aclrtGetMemUsageInfo == NULL)
-        return;
     /* acquire: pairs with the release below. */
-    if (atomic_flag_test_and_set_explicit(&is_in_use, memory_order_acquire))
+    if (nm_real.aclrtGetMemUsageInfo == NULL || before == pid ||
+        !atomic_compare_exchange_strong_explicit(&user, &before, pid, memory_order_acquire, memory_order_relaxed))
         return;
     if (nm_real.aclrtGetMemUsageInfo(device, info, MODULES_MAX, &count) == ACL_SUCCESS)
         nm_tell_usage(device, info, count < MODULES_MAX ? count : MODULES_MAX);
-    atomic_flag_clear_explicit(&is_in_use, memory_order_release);
+    atomic_store_explicit(&user, 0, memory_order_release);
 }
 
 static void take_sample(int32_t device)

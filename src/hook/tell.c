@@ -5,6 +5,7 @@
  */
 #include "hook/tell.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 
 #include "hook/hal.h"
@@ -12,9 +13,11 @@
 int32_t nm_tell_device(void)
 {
     int32_t device = -1;
+    int saved_errno = errno;
 
     if (nm_real.aclrtGetDevice == NULL || nm_real.aclrtGetDevice(&device) != ACL_SUCCESS)
-        return -1;
+        device = -1;
+    errno = saved_errno;
     return device;
 }
 

@@ -58,7 +58,8 @@ int aclrtSetDevice(int32_t device)
 int aclrtGetDevice(int32_t *device)
 {
     *device = current;
-    return answer(current < 0 ? 107002 : 0);
+    errno = 44; /* the hooks ask for it; the program is to see nothing of that */
+    return current < 0 ? 107002 : 0;
 }
 
 int aclrtResetDevice(int32_t device)
