@@ -94,6 +94,31 @@ START_TEST(a_leak_is_told_as_a_person_would)
 }
 END_TEST
 
+/* Of 8.0 MiB in use 4.0 are the pool's (of which the pool fills a part), 1.0 HCCL's; the runtime says 5.5 in all. */
+START_TEST(a_device_is_taken_apart)
+{
+    static const char more[] = "heap 3 process=1 device=1 level=driver basis=block name=HCCL module=3\n"
+                               "@9100000000 alloc heap=3 address=0x9000000 block=1048576 thread=1 stack=1\n"
+                               "@9200000000 memory_sample device=1 detail=hbm free=8388608 total=16777216 thread=1\n"
+                               "@9300000000 module_sample device=1 name=APP size=4194304 total=1 thread=1\n"
+                               "@9400000000 module_sample device=1 name=HCCL size=1572864 total=1 thread=1\n"
+                               "@9500000000 mark name=x thread=1\n";
+    nm_store_input input = load_whole_input(14);
+    char text[4096];
+    char *summary;
+
+    snprintf(text, sizeof text, "%s%s", LEAKY, more);
+    summary = summarise(text, &input, NULL);
+    ck_assert_msg(strstr(summary, "NPU 0   device memory     used 8.0 MiB of 16.0 MiB at its peak, at 9.1 s\n"
+                                  "           4.0 MiB  50 %  caching pool\n"
+                                  "           1.0 MiB  12 %  HCCL\n"
+                                  "           2.5 MiB  31 %  other processes\n"
+                                  "           512 KiB 6.2 %  unexplained\n") != NULL,
+                  "%s", summary);
+    free(summary);
+}
+END_TEST
+
 START_TEST(loss_stands_in_the_first_line)
 {
     nm_store_input input = load_whole_input(10);
@@ -310,6 +335,7 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_leak_is_told_as_a_person_would);
+    tcase_add_test(tcase, a_device_is_taken_apart);
     tcase_add_test(tcase, loss_stands_in_the_first_line);
     tcase_add_test(tcase, missing_stacks_are_said);
     tcase_add_test(tcase, an_empty_trace_has_a_summary);
