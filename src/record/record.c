@@ -9,6 +9,7 @@
 
 #include "record/heap.h"
 #include "record/modules.h"
+#include "record/python.h"
 #include "record/session.h"
 #include "record/stack.h"
 #include "record/thread.h"
@@ -46,6 +47,7 @@ bool nm_record_enter(nm_guard *guard, const void *frame)
 
     if (!nm_state_is_recording() || nm_unlikely(is_guarded(frame)))
         return false;
+    nm_python_check();
     *guard = (nm_guard){local->guard_frame, local->guard_return};
     local->guard_return = ((const uintptr_t *)frame)[1];
     local->guard_frame = frame;

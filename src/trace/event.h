@@ -241,6 +241,7 @@ typedef enum nm_size_basis { /* which of an allocation's sizes running sums use 
 
 #define NM_ALIAS_HEAP     (UINT64_C(1) << 32) /* in alias.local_id, above the number of a process's own */
 #define NM_ALIAS_DEVICE   (UINT64_C(2) << 32)
+#define NM_ALIAS_FRAME    (UINT64_C(3) << 32) /* a Python frame of a thread */
 
 /* One definition. `id` is its number; the fields used depend on the kind. Strings are numbers of earlier strings. */
 typedef struct nm_definition {
@@ -300,7 +301,7 @@ typedef struct nm_definition {
         } stack;
         struct {
             uint64_t thread_id; /* of a heap or a device: the process */
-            uint64_t local_id;  /* its own number for the stack `id`; plus NM_ALIAS_HEAP or NM_ALIAS_DEVICE for those */
+            uint64_t local_id;  /* its own number for the stack `id`; plus NM_ALIAS_* for others */
         } alias;
     };
 } nm_definition;
