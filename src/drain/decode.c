@@ -9,11 +9,13 @@ static size_t record_bytes(uint32_t kind)
     switch (kind) {
     case NM_EVENT_ALLOC:
     case NM_EVENT_MAP:
+    case NM_EVENT_RESERVED:
         return sizeof(nm_ring_alloc);
     case NM_EVENT_FREE:
     case NM_EVENT_FREE_REQUESTED:
     case NM_EVENT_FREE_FAILED:
     case NM_EVENT_UNMAP:
+    case NM_EVENT_EXPORT:
         return sizeof(nm_ring_free);
     case NM_EVENT_ALLOC_FAILED:
         return sizeof(nm_ring_alloc_failed);
@@ -27,10 +29,16 @@ static size_t record_bytes(uint32_t kind)
         return sizeof(nm_ring_number);
     case NM_EVENT_MEMORY_SAMPLE:
         return sizeof(nm_ring_sample);
+    case NM_EVENT_STREAM_CALL:
+        return sizeof(nm_ring_stream_call);
+    case NM_EVENT_MODULE_SAMPLE:
+        return sizeof(nm_ring_module_sample);
     case NM_EVENT_LOSS:
         return sizeof(nm_ring_loss);
-    case NM_EVENT_MARK:
     case NM_EVENT_RANGE_BEGIN:
+        return sizeof(nm_ring_range);
+    case NM_EVENT_MARK:
+    case NM_EVENT_NOTE:
     case NM_RING_THREAD_NAME:
         return sizeof(nm_ring_text);
     case NM_RING_THREAD:
@@ -306,10 +314,49 @@ static nm_status decode_text(nm_gather *gather, const nm_view_record *record, nm
 
     event->number = text->number;
     event->detail = text->detail;
-    event->stream = text->stream;
-    event->flags = text->flags & 0xffff;
     return nm_unify_text(&gather->unify, nm_view_text(record, sizeof *text, text->text_bytes, NM_RING_TEXT_BYTES_MAX),
                          &event->name_id, err);
+}
+
+static nm_status decode_range(nm_gather *gather, const nm_view_record *record, nm_event *event, nm_error *err)
+{
+    const nm_ring_range *range = (const nm_ring_range *)record->words;
+
+    event->number = range->number;
+    event->detail = range->detail;
+    event->flags = range->flags & 0xffff;
+    event->stream = range->stream;
+    event->address = range->address;
+    event->requested_bytes = range->requested_bytes;
+    event->model_id = range->model_id;
+    return nm_unify_text(&gather->unify, nm_view_text(record, sizeof *range, range->text_bytes, NM_RING_TEXT_BYTES_MAX),
+                         &event->name_id, err);
+}
+
+static nm_status decode_stream_call(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record,
+                                    nm_event *event, nm_error *err)
+{
+    const nm_ring_stream_call *call = (const nm_ring_stream_call *)record->words;
+
+    event->stream = call->stream;
+    event->number = (int64_t)call->event;
+    event->detail = call->detail;
+    event->cost_ns = cost_ns(gather, call->cost_ticks);
+    event->error_code = call->error_code;
+    nm_status status = find_device(gather, ring, call->device, &event->device_id, err);
+    return status == NM_OK ? take_where(gather, ring, call->where, event, err) : status;
+}
+
+static nm_status decode_module_sample(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record,
+                                      nm_event *event, nm_error *err)
+{
+    const nm_ring_module_sample *sample = (const nm_ring_module_sample *)record->words;
+    nm_bytes name = nm_view_text(record, sizeof *sample, sample->text_bytes, NM_RING_TEXT_BYTES_MAX);
+
+    event->size_bytes = sample->size_bytes;
+    event->total_bytes = sample->total_bytes;
+    nm_status status = find_device(gather, ring, sample->device, &event->device_id, err);
+    return status == NM_OK ? nm_unify_text(&gather->unify, name, &event->name_id, err) : status;
 }
 
 nm_status nm_decode_event(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item,
@@ -322,11 +369,13 @@ nm_status nm_decode_event(nm_gather *gather, nm_gather_ring *ring, const nm_gath
     switch (record->kind) {
     case NM_EVENT_ALLOC:
     case NM_EVENT_MAP:
+    case NM_EVENT_RESERVED:
         return decode_alloc(gather, ring, record, event, err);
     case NM_EVENT_FREE:
     case NM_EVENT_FREE_REQUESTED:
     case NM_EVENT_FREE_FAILED:
     case NM_EVENT_UNMAP:
+    case NM_EVENT_EXPORT:
         return decode_free(gather, ring, record, event, err);
     case NM_EVENT_ALLOC_FAILED:
         return decode_alloc_failed(gather, ring, record, event, err);
@@ -334,8 +383,14 @@ nm_status nm_decode_event(nm_gather *gather, nm_gather_ring *ring, const nm_gath
         return decode_copy(gather, ring, record, event, err);
     case NM_EVENT_MEMORY_SAMPLE:
         return decode_sample(gather, ring, record, event, err);
-    case NM_EVENT_MARK:
+    case NM_EVENT_STREAM_CALL:
+        return decode_stream_call(gather, ring, record, event, err);
+    case NM_EVENT_MODULE_SAMPLE:
+        return decode_module_sample(gather, ring, record, event, err);
     case NM_EVENT_RANGE_BEGIN:
+        return decode_range(gather, record, event, err);
+    case NM_EVENT_MARK:
+    case NM_EVENT_NOTE:
         return decode_text(gather, record, event, err);
     default:
         return decode_number(gather, ring, record, event, err);

@@ -241,6 +241,7 @@ nm_status nm_unify_define_heap(nm_unify *unify, uint64_t process, const nm_ring_
     definition.heap.size_basis = heap->size_basis;
     definition.heap.small_bytes = heap->small_bytes;
     definition.heap.large_bytes = heap->large_bytes;
+    definition.heap.module_id = heap->module_id;
     if (status == NM_OK)
         status = nm_unify_device(unify, process, heap->device, &definition.heap.device_id, err);
     if (status == NM_OK)

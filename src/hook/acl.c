@@ -62,7 +62,7 @@ nm_acl_error aclInit(const char *path)
     nm_guard guard;
 
     NEED(aclInit);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclInit(path);
     error = nm_real.aclInit(path);
     tell_call(NM_DEVICE_INIT, -1, error, HERE);
@@ -76,7 +76,7 @@ nm_acl_error aclFinalize(void)
     nm_guard guard;
 
     NEED(aclFinalize);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclFinalize();
     error = nm_real.aclFinalize();
     tell_call(NM_DEVICE_FINALIZE, -1, error, HERE);
@@ -95,7 +95,7 @@ nm_acl_error aclrtSetDevice(int32_t device)
     nm_guard guard;
 
     NEED(aclrtSetDevice);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtSetDevice(device);
     error = nm_real.aclrtSetDevice(device);
     tell_call(NM_DEVICE_SET, device, error, HERE);
@@ -124,7 +124,7 @@ nm_acl_error aclrtResetDevice(int32_t device)
     nm_guard guard;
 
     NEED(aclrtResetDevice);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtResetDevice(device);
     error = nm_real.aclrtResetDevice(device);
     tell_device_end(NM_DEVICE_RESET, device, error, HERE);
@@ -138,7 +138,7 @@ nm_acl_error aclrtResetDeviceForce(int32_t device)
     nm_guard guard;
 
     NEED(aclrtResetDeviceForce);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtResetDeviceForce(device);
     error = nm_real.aclrtResetDeviceForce(device);
     tell_device_end(NM_DEVICE_RESET_FORCE, device, error, HERE);
@@ -152,7 +152,7 @@ nm_acl_error aclrtCreateContext(void **context, int32_t device)
     nm_guard guard;
 
     NEED(aclrtCreateContext);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtCreateContext(context, device);
     error = nm_real.aclrtCreateContext(context, device);
     tell_call(NM_DEVICE_CONTEXT_CREATE, device, error, HERE);
@@ -166,7 +166,7 @@ nm_acl_error aclrtDestroyContext(void *context)
     nm_guard guard;
 
     NEED(aclrtDestroyContext);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtDestroyContext(context);
     error = nm_real.aclrtDestroyContext(context);
     tell_call(NM_DEVICE_CONTEXT_DESTROY, -1, error, HERE);
@@ -180,7 +180,7 @@ nm_acl_error aclrtSetCurrentContext(void *context)
     nm_guard guard;
 
     NEED(aclrtSetCurrentContext);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtSetCurrentContext(context);
     error = nm_real.aclrtSetCurrentContext(context);
     tell_call(NM_DEVICE_CONTEXT_SET, nm_tell_device(), error, HERE);
@@ -196,7 +196,7 @@ nm_acl_error aclrtGetMemInfo(int kind, size_t *free_bytes, size_t *total_bytes)
     nm_guard guard;
 
     NEED(aclrtGetMemInfo);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtGetMemInfo(kind, free_bytes, total_bytes);
     error = nm_real.aclrtGetMemInfo(kind, free_bytes, total_bytes);
     if (error == ACL_SUCCESS)
@@ -214,7 +214,7 @@ nm_acl_error aclrtGetRunMode(int *run_mode)
     nm_guard guard;
 
     NEED(aclrtGetRunMode);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtGetRunMode(run_mode);
     error = nm_real.aclrtGetRunMode(run_mode);
     if (error == ACL_SUCCESS)

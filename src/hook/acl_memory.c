@@ -4,7 +4,7 @@
  * recorder: a free before the call, since the address may be handed out again before it returns; everything else after it.
  *
  * A configuration may name another device than the thread's. Managed memory moves between host and device: it is a heap of
- * its own, of the device that is current when it is asked for.
+ * its own, of the device that is current when it is asked for. Both ways to register are told with the second one's flags.
  */
 #include "hook/tell.h"
 
@@ -93,7 +93,7 @@ nm_acl_error aclrtMallocForTaskScheduler(void **address, size_t size, int policy
 
 nm_acl_error aclrtMemAllocManaged(void **address, uint64_t size, uint32_t flag)
 {
-    nm_request asked = {.size = size, .frame = HERE};
+    nm_request asked = {.size = size, .policy = NM_POLICY_UNKNOWN, .frame = HERE};
     nm_acl_error error;
     nm_guard guard;
 
@@ -178,7 +178,7 @@ static void tell_registered(nm_request *asked, const void *address, nm_acl_error
 
 nm_acl_error aclrtHostRegister(void *address, uint64_t size, int type, void **device_address)
 {
-    nm_request asked = {.size = size, .policy = (uint32_t)type, .frame = HERE};
+    nm_request asked = {.size = size, .policy = type == 0 ? ACL_HOST_REG_MAPPED : (uint32_t)type, .frame = HERE};
     nm_acl_error error;
     nm_guard guard;
 

@@ -68,7 +68,7 @@ nm_acl_error aclrtMemPoolCreate(void **pool, const nm_acl_pool_properties *prope
     nm_guard guard;
 
     NEED_NEWER(aclrtMemPoolCreate);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtMemPoolCreate(pool, properties);
     error = nm_real.aclrtMemPoolCreate(pool, properties);
     if (error == ACL_SUCCESS && properties->location.type == ACL_LOCATION_DEVICE)
@@ -84,11 +84,10 @@ nm_acl_error aclrtMemPoolDestroy(void *pool)
     nm_guard guard;
 
     NEED_NEWER(aclrtMemPoolDestroy);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtMemPoolDestroy(pool);
     /* Before the call: another thread may be given the handle anew while it returns. */
-    value = nm_handles_get(NM_HANDLE_POOL, handle);
-    nm_handles_set(NM_HANDLE_POOL, handle, 0);
+    value = nm_handles_set(NM_HANDLE_POOL, handle, 0);
     error = nm_real.aclrtMemPoolDestroy(pool);
     if (error == ACL_SUCCESS)
         give_number(value >> 32);
@@ -105,7 +104,7 @@ nm_acl_error aclrtMemPoolMallocAsync(void **address, size_t size, void *pool, vo
     nm_guard guard;
 
     NEED_NEWER(aclrtMemPoolMallocAsync);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtMemPoolMallocAsync(address, size, pool, stream);
     asked.begin_ticks = nm_record_clock();
     error = nm_real.aclrtMemPoolMallocAsync(address, size, pool, stream);
@@ -125,7 +124,7 @@ nm_acl_error aclrtMemPoolFreeAsync(void *address, void *stream)
     nm_guard guard;
 
     NEED_NEWER(aclrtMemPoolFreeAsync);
-    if (!nm_record_enter(&guard, HERE))
+    if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtMemPoolFreeAsync(address, stream);
     nm_record_free(NM_EVENT_FREE, &event, HERE);
     error = nm_real.aclrtMemPoolFreeAsync(address, stream);

@@ -3,7 +3,7 @@
  * The hooks of AscendCL's virtual memory and of memory that another process owns. Physical memory is a heap beside the
  * driver's, by handle: whoever keeps handles that are mapped nowhere still holds memory. A mapping is driver memory of the
  * thread's device, or, when its handle was imported, memory of the other process, which counts it. Reserved addresses hold
- * no memory and are not hooked.
+ * no memory and are not hooked. Of a mapping is kept which kind of memory its handle is.
  *
  * A mapping's end is told after the call, unlike a free: the program keeps the addresses, so nobody else is given them
  * meanwhile, and a refused one needs no undoing.
@@ -33,16 +33,19 @@ nm_acl_error aclrtMallocPhysical(void **handle, size_t size, const nm_acl_physic
     }
     asked.heap = nm_record_heap("physical memory", NM_LEVEL_PHYSICAL, error == ACL_SUCCESS ? device : nm_tell_device());
     nm_tell_request(&asked, error == ACL_SUCCESS ? *handle : NULL, error);
+    if (error == ACL_SUCCESS && properties != NULL)
+        nm_handles_set(NM_HANDLE_PHYSICAL, (uint64_t)(uintptr_t)*handle, (uint64_t)asked.policy + 1);
     if (error == ACL_SUCCESS && device == nm_tell_device())
         nm_tell_capacity(device);
     nm_record_leave(&guard);
     return error;
 }
 
-/* A handle that was retained takes one free more for each time; those are no end of the memory. */
+/* A handle that was retained takes one free more for each time; those are no end of the memory. What is remembered goes
+ * before the call: another thread may be given the handle anew while it returns. */
 nm_acl_error aclrtFreePhysical(void *handle)
 {
-    uint64_t address = (uint64_t)(uintptr_t)handle;
+    uint64_t address = (uint64_t)(uintptr_t)handle, kind = 0, imported = 0;
     bool is_end;
     nm_acl_error error;
     nm_guard guard;
@@ -50,16 +53,20 @@ nm_acl_error aclrtFreePhysical(void *handle)
     NEED_NEWER(aclrtFreePhysical);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtFreePhysical(handle);
-    is_end = nm_handles_get(NM_HANDLE_RETAINED, address) == 0;
-    if (is_end)
+    is_end = !nm_handles_take(NM_HANDLE_RETAINED, address);
+    if (is_end) {
         nm_tell_freed(NM_FREE_PHYSICAL, address, HERE);
+        kind = nm_handles_set(NM_HANDLE_PHYSICAL, address, 0);
+        imported = nm_handles_set(NM_HANDLE_IMPORTED, address, 0);
+    }
     error = nm_real.aclrtFreePhysical(handle);
-    if (error != ACL_SUCCESS && is_end)
+    if (error != ACL_SUCCESS && is_end) {
         nm_tell_not_freed(NM_FREE_PHYSICAL, address, error, HERE);
-    else if (error == ACL_SUCCESS && is_end)
-        nm_handles_set(NM_HANDLE_IMPORTED, address, 0);
-    else if (error == ACL_SUCCESS)
-        nm_handles_set(NM_HANDLE_RETAINED, address, nm_handles_get(NM_HANDLE_RETAINED, address) - 1);
+        nm_handles_set(NM_HANDLE_PHYSICAL, address, kind);
+        nm_handles_set(NM_HANDLE_IMPORTED, address, imported);
+    } else if (error != ACL_SUCCESS) {
+        nm_handles_add(NM_HANDLE_RETAINED, address);
+    }
     nm_record_leave(&guard);
     return error;
 }
@@ -68,16 +75,13 @@ nm_acl_error aclrtMemRetainAllocationHandle(void *address, void **handle)
 {
     nm_acl_error error;
     nm_guard guard;
-    uint64_t key;
 
     NEED_NEWER(aclrtMemRetainAllocationHandle);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtMemRetainAllocationHandle(address, handle);
     error = nm_real.aclrtMemRetainAllocationHandle(address, handle);
-    if (error == ACL_SUCCESS) {
-        key = (uint64_t)(uintptr_t)*handle;
-        nm_handles_set(NM_HANDLE_RETAINED, key, nm_handles_get(NM_HANDLE_RETAINED, key) + 1);
-    }
+    if (error == ACL_SUCCESS)
+        nm_handles_add(NM_HANDLE_RETAINED, (uint64_t)(uintptr_t)*handle);
     nm_record_leave(&guard);
     return error;
 }
@@ -90,6 +94,7 @@ static nm_acl_error hooked_map(map_function *real, void *address, size_t size, s
                                uint64_t flags, const void *frame)
 {
     nm_request asked = {.size = size, .frame = frame};
+    uint64_t key = (uint64_t)(uintptr_t)handle, kind;
     int32_t device;
     nm_acl_error error;
     nm_guard guard;
@@ -98,12 +103,14 @@ static nm_acl_error hooked_map(map_function *real, void *address, size_t size, s
         return real(address, size, offset, handle, flags);
     error = real(address, size, offset, handle, flags);
     device = nm_tell_device();
-    asked.heap = nm_handles_get(NM_HANDLE_IMPORTED, (uint64_t)(uintptr_t)handle) != 0
-                     ? nm_record_heap(IMPORTED_NAME, NM_LEVEL_IMPORTED, device)
-                     : nm_record_driver_heap(device);
+    kind = nm_handles_get(NM_HANDLE_PHYSICAL, key);
+    asked.policy = kind != 0 ? (uint32_t)(kind - 1) : NM_POLICY_UNKNOWN;
+    asked.heap = nm_handles_get(NM_HANDLE_IMPORTED, key) != 0 ? nm_record_heap(IMPORTED_NAME, NM_LEVEL_IMPORTED, device)
+                                                              : nm_record_driver_heap(device);
     if (error == ACL_SUCCESS) {
         nm_record_map(&(nm_ring_alloc){.address = (uint64_t)(uintptr_t)address,
                                        .block_bytes = size,
+                                       .policy = asked.policy,
                                        .where = nm_record_where(asked.heap, 0)},
                       frame);
         nm_tell_capacity(device);
@@ -137,6 +144,59 @@ nm_acl_error aclrtUnmapMem(void *address)
     error = nm_real.aclrtUnmapMem(address);
     if (error == ACL_SUCCESS)
         nm_record_free(NM_EVENT_UNMAP, &(nm_ring_free){.address = (uint64_t)(uintptr_t)address}, HERE);
+    nm_record_leave(&guard);
+    return error;
+}
+
+/* ---- For other processes ------------------------------------------------------------------------------------------- */
+
+/* Other processes may open it from now on, as long as they like. */
+static void tell_exported(nm_free_call what, const void *address, const void *frame)
+{
+    nm_record_free(NM_EVENT_EXPORT, &(nm_ring_free){.address = (uint64_t)(uintptr_t)address, .detail = what}, frame);
+}
+
+nm_acl_error aclrtMemExportToShareableHandle(void *handle, int type, uint64_t flags, uint64_t *shared)
+{
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtMemExportToShareableHandle);
+    if (!nm_record_enter_call(&guard, HERE))
+        return nm_real.aclrtMemExportToShareableHandle(handle, type, flags, shared);
+    error = nm_real.aclrtMemExportToShareableHandle(handle, type, flags, shared);
+    if (error == ACL_SUCCESS)
+        tell_exported(NM_FREE_PHYSICAL, handle, HERE);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtMemExportToShareableHandleV2(void *handle, uint64_t flags, int type, void *shared)
+{
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtMemExportToShareableHandleV2);
+    if (!nm_record_enter_call(&guard, HERE))
+        return nm_real.aclrtMemExportToShareableHandleV2(handle, flags, type, shared);
+    error = nm_real.aclrtMemExportToShareableHandleV2(handle, flags, type, shared);
+    if (error == ACL_SUCCESS)
+        tell_exported(NM_FREE_PHYSICAL, handle, HERE);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtIpcMemGetExportKey(void *address, size_t size, char *key, size_t room, uint64_t flags)
+{
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtIpcMemGetExportKey);
+    if (!nm_record_enter_call(&guard, HERE))
+        return nm_real.aclrtIpcMemGetExportKey(address, size, key, room, flags);
+    error = nm_real.aclrtIpcMemGetExportKey(address, size, key, room, flags);
+    if (error == ACL_SUCCESS)
+        tell_exported(NM_FREE_ANY, address, HERE);
     nm_record_leave(&guard);
     return error;
 }
@@ -235,14 +295,14 @@ nm_acl_error aclrtIpcMemClose(const char *key)
     NEED_NEWER(aclrtIpcMemClose);
     if (key == NULL || !nm_record_enter(&guard, HERE))
         return nm_real.aclrtIpcMemClose(key);
-    address = nm_handles_get(NM_HANDLE_IPC_KEY, hash_key(key));
+    address = nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), 0);
     if (address != 0)
         nm_tell_freed(NM_FREE_IMPORTED, address, HERE);
     error = nm_real.aclrtIpcMemClose(key);
-    if (address != 0 && error != ACL_SUCCESS)
+    if (address != 0 && error != ACL_SUCCESS) {
         nm_tell_not_freed(NM_FREE_IMPORTED, address, error, HERE);
-    else if (address != 0)
-        nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), 0);
+        nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), address);
+    }
     nm_record_leave(&guard);
     return error;
 }

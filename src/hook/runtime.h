@@ -20,11 +20,13 @@ typedef int nm_acl_error; /* aclError */
 typedef struct nm_acl_attribute { /* aclrtMallocAttribute */
     int attr;
     union {
+        uint16_t module;
         uint32_t device;
         uint8_t reserved[8];
     } value;
 } nm_acl_attribute;
 
+#define ACL_MALLOC_ATTR_MODULE_ID 1
 #define ACL_MALLOC_ATTR_DEVICE_ID 2
 
 typedef struct nm_acl_config { /* aclrtMallocConfig */
@@ -60,7 +62,12 @@ typedef struct nm_acl_pool_properties { /* aclrtMemPoolProps */
     unsigned char reserved[32];
 } nm_acl_pool_properties;
 
-#define ACL_IPC_KEY_BYTES 65
+typedef struct nm_acl_ipc_event { /* aclrtIpcEventHandle */
+    char reserved[64];
+} nm_acl_ipc_event;
+
+#define ACL_IPC_KEY_BYTES   65
+#define ACL_HOST_REG_MAPPED 2 /* a flag of aclrtHostRegisterV2; aclrtHostRegister's type 0 */
 
 /* X(name, parameters): enums of the interface are ints, handles are pointers. */
 #define NM_HOOKED_FUNCTIONS(X)                                                                                         \
@@ -86,7 +93,8 @@ typedef struct nm_acl_pool_properties { /* aclrtMemPoolProps */
     X(aclrtGetRunMode, (int *run_mode))                                                                                \
     NM_HOOKED_MEMORY(X)                                                                                                \
     NM_HOOKED_COPIES(X)                                                                                                \
-    NM_HOOKED_VIRTUAL(X)
+    NM_HOOKED_VIRTUAL(X)                                                                                               \
+    NM_HOOKED_STREAMS(X)
 
 #define NM_HOOKED_MEMORY(X)                                                                                            \
     X(aclrtMallocWithCfg, (void **address, size_t size, int policy, nm_acl_config *config))                            \
@@ -115,7 +123,17 @@ typedef struct nm_acl_pool_properties { /* aclrtMemPoolProps */
     X(aclrtMemcpyBatchV2, (NM_BATCH_PARAMETERS))                                                                       \
     X(aclrtMemcpyBatchAsyncV2, (NM_BATCH_PARAMETERS, void *stream))                                                    \
     X(aclrtMemsetD32, (void *target, size_t limit, uint32_t value, size_t count))                                      \
-    X(aclrtMemsetD32Async, (void *target, size_t limit, uint32_t value, size_t count, void *stream))
+    X(aclrtMemsetD32Async, (void *target, size_t limit, uint32_t value, size_t count, void *stream))                   \
+    X(aclrtSetMemcpyDesc, (void *desc, int kind, void *source, void *target, size_t size, void *config))               \
+    X(aclrtMemcpyAsyncWithDesc, (void *desc, int kind, void *stream))                                                  \
+    X(aclrtMemcpyAsyncWithOffset, (void **target, size_t limit, size_t target_offset, const void **source,             \
+                                   size_t size, size_t source_offset, int kind, void *stream))                         \
+    X(aclrtMemcpyToSymbol, (const void *symbol, const void *source, size_t size, size_t offset, int kind))             \
+    X(aclrtMemcpyToSymbolAsync,                                                                                        \
+      (const void *symbol, const void *source, size_t size, size_t offset, int kind, void *stream))                    \
+    X(aclrtMemcpyFromSymbol, (void *target, size_t limit, const void *symbol, size_t size, size_t offset, int kind))   \
+    X(aclrtMemcpyFromSymbolAsync,                                                                                      \
+      (void *target, size_t limit, const void *symbol, size_t size, size_t offset, int kind, void *stream))
 
 #define NM_HOOKED_VIRTUAL(X)                                                                                           \
     X(aclrtMallocPhysical, (void **handle, size_t size, const nm_acl_physical *properties, uint64_t flags))            \
@@ -124,6 +142,9 @@ typedef struct nm_acl_pool_properties { /* aclrtMemPoolProps */
     X(aclrtMapMem, (void *address, size_t size, size_t offset, void *handle, uint64_t flags))                          \
     X(aclrtMemMapNoAccess, (void *address, size_t size, size_t offset, void *handle, uint64_t flags))                  \
     X(aclrtUnmapMem, (void *address))                                                                                  \
+    X(aclrtMemExportToShareableHandle, (void *handle, int type, uint64_t flags, uint64_t *shared))                     \
+    X(aclrtMemExportToShareableHandleV2, (void *handle, uint64_t flags, int type, void *shared))                       \
+    X(aclrtIpcMemGetExportKey, (void *address, size_t size, char *key, size_t room, uint64_t flags))                   \
     X(aclrtMemImportFromShareableHandle, (uint64_t shared, int32_t device, void **handle))                             \
     X(aclrtMemImportFromShareableHandleV2, (void *shared, int type, uint64_t flags, void **handle))                    \
     X(aclrtIpcMemImportByKey, (void **address, const char *key, uint64_t flags))                                       \
@@ -133,8 +154,37 @@ typedef struct nm_acl_pool_properties { /* aclrtMemPoolProps */
     X(aclrtMemPoolMallocAsync, (void **address, size_t size, void *pool, void *stream))                                \
     X(aclrtMemPoolFreeAsync, (void *address, void *stream))
 
+#define NM_HOOKED_STREAMS(X)                                                                                           \
+    X(aclrtCreateStream, (void **stream))                                                                              \
+    X(aclrtCreateStreamWithConfig, (void **stream, uint32_t priority, uint32_t flag))                                  \
+    X(aclrtCreateStreamV2, (void **stream, const void *config))                                                        \
+    X(aclrtDestroyStream, (void *stream))                                                                              \
+    X(aclrtDestroyStreamForce, (void *stream))                                                                         \
+    X(aclrtSynchronizeStream, (void *stream))                                                                          \
+    X(aclrtSynchronizeStreamWithTimeout, (void *stream, int32_t timeout))                                              \
+    X(aclrtSynchronizeDevice, (void))                                                                                  \
+    X(aclrtSynchronizeDeviceWithTimeout, (int32_t timeout))                                                            \
+    X(aclrtStreamWaitEvent, (void *stream, void *event))                                                               \
+    X(aclrtStreamWaitEventWithTimeout, (void *stream, void *event, int32_t timeout))                                   \
+    X(aclrtStreamWaitEventWithFlag, (void *stream, void *event, uint32_t timeout, uint32_t flag))                      \
+    X(aclrtCreateEvent, (void **event))                                                                                \
+    X(aclrtCreateEventWithFlag, (void **event, uint32_t flag))                                                         \
+    X(aclrtCreateEventExWithFlag, (void **event, uint32_t flag))                                                       \
+    X(aclrtIpcOpenEventHandle, (nm_acl_ipc_event shared, void **event))                                                \
+    X(aclrtDestroyEvent, (void *event))                                                                                \
+    X(aclrtRecordEvent, (void *event, void *stream))                                                                   \
+    X(aclrtRecordEventWithFlag, (void *event, void *stream, uint32_t flag))                                            \
+    X(aclrtResetEvent, (void *event, void *stream))                                                                    \
+    X(aclrtSynchronizeEvent, (void *event))                                                                            \
+    X(aclrtSynchronizeEventWithTimeout, (void *event, int32_t timeout))                                                \
+    X(aclrtAllocatorRegister, (void *stream, void *description))                                                       \
+    X(aclrtAllocatorUnregister, (void *stream))
+
 /* Called, not hooked. */
-#define NM_USED_FUNCTIONS(X)              X(aclrtGetDevice, (int32_t * device))
+#define NM_USED_FUNCTIONS(X)                                                                                           \
+    X(aclrtGetDevice, (int32_t * device))                                                                              \
+    X(aclrtGetSymbolAddress, (const void *symbol, void **address))                                                     \
+    X(aclrtGetSymbolSize, (const void *symbol, size_t *size))
 
 #define NM_DECLARE_HOOK(name, parameters) __attribute__((visibility("default"))) nm_acl_error name parameters;
 NM_HOOKED_FUNCTIONS(NM_DECLARE_HOOK)

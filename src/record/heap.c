@@ -18,7 +18,7 @@ enum { NOT_SENT = 0, SENDING = 1, SENT = 2 };
 typedef struct heap_entry {
     _Atomic uint32_t sent;
     int32_t device;
-    uint64_t level, size_basis, small_bytes, large_bytes;
+    uint64_t level, size_basis, small_bytes, large_bytes, module_id;
     size_t name_bytes;
     char name[NPUMEM_TEXT_BYTES_MAX];
 } heap_entry;
@@ -71,6 +71,7 @@ static void send_heap(nm_thread *thread, heap_entry *entry, uint32_t number)
         .small_bytes = entry->small_bytes,
         .large_bytes = entry->large_bytes,
         .size_basis = entry->size_basis,
+        .module_id = entry->module_id,
         .text_bytes = entry->name_bytes,
     };
 
@@ -132,6 +133,7 @@ static uint32_t add_entry(heap_table *table, const nm_heap_request *request)
     entry->size_basis = request->size_basis;
     entry->small_bytes = request->small_bytes;
     entry->large_bytes = request->large_bytes;
+    entry->module_id = request->module_id;
     entry->name_bytes = request->name_bytes;
     memcpy(entry->name, request->name, request->name_bytes);
     return number;

@@ -23,6 +23,7 @@ typedef struct nm_heap_request {
     int32_t device;      /* ordinal, negative: none */
     uint64_t size_basis; /* nm_size_basis */
     uint64_t small_bytes, large_bytes;
+    uint64_t module_id; /* of CANN; heaps of the same name, level and device have the same */
 } nm_heap_request;
 
 /* The handle of the heap with this name, level and device, defined if it is new; 0: the table is full. */

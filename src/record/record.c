@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "npumem.h"
 #include "record/heap.h"
 #include "record/modules.h"
 #include "record/python.h"
@@ -26,38 +27,78 @@ static bool is_on_stack(const nm_thread *thread, const void *frame)
     return (uintptr_t)frame >= thread->stack_begin && (uintptr_t)frame + 16 <= thread->stack_end;
 }
 
-/* Does the hook that set the guard still run? Its frame may have been left by longjmp, and then its place on the stack has
+/* The layer of the hook that set the guard, if it still runs. Its frame may have been left by longjmp, and then its place on the stack has
  * been written over by the calls that led here. */
-static bool is_guarded(const void *frame)
+static nm_layer layer_around(const void *frame)
 {
     const nm_local *local = &nm_thread_local;
     const nm_thread *thread = local->thread;
+    bool still_runs;
 
-    if (local->guard_frame == NULL)
-        return false;
+    if (nm_likely(local->guard_frame == NULL))
+        return NM_LAYER_NONE;
     if (thread == NULL || !is_on_stack(thread, frame) || !is_on_stack(thread, local->guard_frame))
-        return true;
-    return (uintptr_t)frame < (uintptr_t)local->guard_frame &&
-           ((const uintptr_t *)local->guard_frame)[1] == local->guard_return;
+        return (nm_layer)local->guard_layer;
+    still_runs = (uintptr_t)frame < (uintptr_t)local->guard_frame &&
+                 ((const uintptr_t *)local->guard_frame)[1] == local->guard_return;
+    return still_runs ? (nm_layer)local->guard_layer : NM_LAYER_NONE;
+}
+
+static inline void set_guard(nm_guard *guard, const void *frame, nm_layer layer)
+{
+    nm_local *local = &nm_thread_local;
+
+    nm_python_check(); /* hooked functions are no signal handler's, so here it may */
+    *guard = (nm_guard){local->guard_frame, local->guard_return, local->guard_layer};
+    local->guard_return = ((const uintptr_t *)frame)[1];
+    local->guard_layer = layer;
+    local->guard_frame = frame;
 }
 
 bool nm_record_enter(nm_guard *guard, const void *frame)
 {
-    nm_local *local = &nm_thread_local;
-
-    if (!nm_state_is_recording() || nm_unlikely(is_guarded(frame)))
+    if (!nm_state_is_recording() || nm_unlikely(layer_around(frame) >= NM_LAYER_MEMORY))
         return false;
-    nm_python_check();
-    *guard = (nm_guard){local->guard_frame, local->guard_return};
-    local->guard_return = ((const uintptr_t *)frame)[1];
-    local->guard_frame = frame;
+    set_guard(guard, frame, NM_LAYER_MEMORY);
+    nm_thread_local.inner.count = 0;
     return true;
+}
+
+bool nm_record_enter_call(nm_guard *guard, const void *frame)
+{
+    if (!nm_state_is_recording() || nm_unlikely(layer_around(frame) >= NM_LAYER_CALL))
+        return false;
+    set_guard(guard, frame, NM_LAYER_CALL);
+    return true;
+}
+
+nm_layer nm_record_enter_driver(nm_guard *guard, const void *frame)
+{
+    nm_layer around;
+
+    if (!nm_state_is_recording())
+        return NM_LAYER_DRIVER;
+    around = layer_around(frame);
+    if (around < NM_LAYER_DRIVER)
+        set_guard(guard, frame, NM_LAYER_DRIVER);
+    return around;
 }
 
 void nm_record_leave(const nm_guard *guard)
 {
     nm_thread_local.guard_frame = guard->frame;
     nm_thread_local.guard_return = guard->return_address;
+    nm_thread_local.guard_layer = guard->layer;
+}
+
+nm_inner *nm_record_inner(void)
+{
+    return &nm_thread_local.inner;
+}
+
+bool nm_record_is_on(void)
+{
+    return nm_state_is_recording();
 }
 
 uint64_t nm_record_clock(void)
@@ -74,15 +115,26 @@ uint32_t nm_record_cost(uint64_t begin_ticks)
 
 /* ---- Heaps and devices --------------------------------------------------------------------------------------------- */
 
-static uint32_t define_heap(nm_thread *thread, const char *name, uint64_t level, int32_t device)
+static size_t text_bytes_of(const char *text)
+{
+    return text != NULL ? strnlen(text, NPUMEM_TEXT_BYTES_MAX) : 0;
+}
+
+static uint32_t define_wished(nm_thread *thread, const nm_record_heap_wish *wish)
 {
     return nm_heap_define(thread, &(nm_heap_request){
-                                      .name = name,
-                                      .name_bytes = strlen(name),
-                                      .level = level,
-                                      .device = device,
-                                      .size_basis = NM_BASIS_REQUESTED,
+                                      .name = wish->name,
+                                      .name_bytes = text_bytes_of(wish->name),
+                                      .level = wish->level,
+                                      .device = wish->device,
+                                      .size_basis = wish->size_basis != 0 ? wish->size_basis : NM_BASIS_REQUESTED,
+                                      .module_id = wish->module_id,
                                   });
+}
+
+static uint32_t define_heap(nm_thread *thread, const char *name, uint64_t level, int32_t device)
+{
+    return define_wished(thread, &(nm_record_heap_wish){.name = name, .level = level, .device = device});
 }
 
 /* A handle names its generation, so one that is kept from a parent or an earlier recording is seen to be stale. */
@@ -123,6 +175,13 @@ uint32_t nm_record_heap(const char *name, uint64_t level, int32_t device)
     nm_thread *thread = nm_state_thread();
 
     return thread != NULL ? define_heap(thread, name, level, device) : 0;
+}
+
+uint32_t nm_record_heap_of(const nm_record_heap_wish *wish)
+{
+    nm_thread *thread = nm_state_thread();
+
+    return thread != NULL ? define_wished(thread, wish) : 0;
 }
 
 uint64_t nm_record_device(int32_t ordinal)
@@ -223,6 +282,81 @@ void nm_record_sample(nm_ring_sample *event)
     memcpy(words, event, sizeof *event);
     nm_writer_put_slot(thread, NM_EVENT_MEMORY_SAMPLE, words);
 }
+
+void nm_record_stream_call(nm_ring_stream_call *event, const void *frame)
+{
+    nm_thread *thread = nm_state_thread();
+
+    if (thread != NULL && complete_where(thread, &event->where, frame))
+        nm_writer_put_slot(thread, NM_EVENT_STREAM_CALL, (const uint64_t *)event);
+}
+
+void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes)
+{
+    nm_thread *thread = nm_state_thread();
+    uint32_t number = thread != NULL ? nm_heap_number(thread, heap) : 0;
+    nm_ring_alloc event = {.block_bytes = reserved_bytes, .where = nm_ring_where(number, 0, 0)};
+
+    if (number != 0)
+        nm_writer_put_slot(thread, NM_EVENT_RESERVED, (const uint64_t *)&event);
+}
+
+/* ---- Texts --------------------------------------------------------------------------------------------------------- */
+
+static void put_text(unsigned kind, nm_ring_text *record, const char *text)
+{
+    nm_thread *thread = nm_state_thread();
+
+    record->text_bytes = text_bytes_of(text);
+    if (thread != NULL)
+        nm_writer_put(thread, kind, record, sizeof *record, text, record->text_bytes);
+}
+
+void nm_record_mark(const char *text)
+{
+    put_text(NM_EVENT_MARK, &(nm_ring_text){0}, text);
+}
+
+void nm_record_note(unsigned note, int64_t number, const char *text)
+{
+    put_text(NM_EVENT_NOTE, &(nm_ring_text){.number = number, .detail = note}, text);
+}
+
+void nm_record_module_sample(int32_t device, const char *module, uint64_t now_bytes, uint64_t peak_bytes)
+{
+    nm_thread *thread = nm_state_thread();
+    nm_ring_module_sample record = {
+        .size_bytes = now_bytes, .total_bytes = peak_bytes, .text_bytes = text_bytes_of(module)};
+
+    if (thread == NULL)
+        return;
+    record.device = nm_device_number(thread, device);
+    nm_writer_put(thread, NM_EVENT_MODULE_SAMPLE, &record, sizeof record, module, record.text_bytes);
+}
+
+uint64_t nm_record_range_begin(nm_ring_range *event, const char *name)
+{
+    nm_thread *thread = nm_state_thread();
+    uint64_t number;
+
+    if (thread == NULL)
+        return 0;
+    /* Numbers of one thread do not meet those of another: no counter is shared. */
+    number = thread->number << 32 | ((nm_local_add(&thread->last_range, 1) + 1) & UINT32_MAX);
+    event->number = (int64_t)number;
+    event->text_bytes = text_bytes_of(name);
+    nm_writer_put(thread, NM_EVENT_RANGE_BEGIN, event, sizeof *event, name, event->text_bytes);
+    return number;
+}
+
+void nm_record_range_end(uint64_t number, int64_t error_code)
+{
+    if (number != 0)
+        nm_record_number(NM_EVENT_RANGE_END, &(nm_ring_number){.number = (int64_t)number, .error_code = error_code},
+                         NULL);
+}
+
+/* ---- The process --------------------------------------------------------------------------------------------------- */
 
 bool nm_record_is_run_mode_wanted(void)
 {

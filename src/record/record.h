@@ -10,7 +10,8 @@
  *     ... the real call, and nm_record_* before or after it when is_recorded ...
  *     nm_record_leave(&guard) when is_recorded
  *
- * so that what the real call does by calling other hooked functions is not recorded a second time.
+ * so that what the real call does by calling other hooked functions is not recorded a second time. What an inner call may
+ * still record depends on both: see nm_layer.
  */
 #ifndef NM_RECORD_RECORD_H
 #define NM_RECORD_RECORD_H
@@ -23,14 +24,47 @@
 
 #define NM_RECORD_API __attribute__((visibility("default")))
 
+/*
+ * What a hook stands for. Inside one of a layer, only hooks of a later layer record: a copy's own allocation is recorded, a
+ * copy that a batch copy makes is not. An operator holds no guard at all: whatever it does is recorded.
+ */
+typedef enum nm_layer {
+    NM_LAYER_NONE = 0,
+    NM_LAYER_CALL = 1, /* copies, streams, devices, pools' blocks: memory that the call takes for itself is recorded */
+    NM_LAYER_MEMORY = 2, /* memory that the program asks the runtime for: owns what the driver does for it */
+    NM_LAYER_DRIVER = 3, /* what the driver gives to whoever asks */
+} nm_layer;
+
 typedef struct nm_guard {
     const void *frame;
     uintptr_t return_address;
+    uint32_t layer;
 } nm_guard;
 
-/* True for the outermost hook of a thread while the process records. `frame` is the hook's own. */
+/* What the driver did inside the memory call that the thread is in: filled by the driver's hooks, read by the memory's. */
+typedef struct nm_inner {
+    uint64_t address;     /* of the last allocation that belongs to the call; a handle for physical memory */
+    uint64_t block_bytes; /* its whole pages */
+    uint64_t module_id;   /* whose it is */
+    uint32_t count;       /* of such allocations; 0: the other fields mean nothing */
+} nm_inner;
+
+/* True while the process records and no hook around this one forbids it. `frame` is the hook's own. nm_record_enter is for
+ * NM_LAYER_MEMORY, which also empties nm_record_inner. */
 NM_RECORD_API bool nm_record_enter(nm_guard *guard, const void *frame);
+NM_RECORD_API bool nm_record_enter_call(nm_guard *guard, const void *frame);
 NM_RECORD_API void nm_record_leave(const nm_guard *guard);
+
+/* For the driver's hooks: the layer of the hook around this one. NM_LAYER_NONE or NM_LAYER_CALL: entered, leave it as any
+ * other; the driver's memory is to be recorded. NM_LAYER_MEMORY: entered too, but the memory belongs to the call around it
+ * if that asked for it (nm_record_inner). NM_LAYER_DRIVER: not entered, and not to be recorded. */
+NM_RECORD_API nm_layer nm_record_enter_driver(nm_guard *guard, const void *frame);
+
+/* The calling thread's; never NULL. */
+NM_RECORD_API nm_inner *nm_record_inner(void);
+
+/* False while the process does not record: for hooks that hold no guard. */
+NM_RECORD_API bool nm_record_is_on(void);
 
 /* A clock for durations, in the ticks that records carry; and such a duration as cost_ticks has it. */
 NM_RECORD_API uint64_t nm_record_clock(void);
@@ -42,6 +76,16 @@ NM_RECORD_API uint32_t nm_record_pinned_heap(void);
 
 /* The same for any other; level: nm_heap_level. Looks the name up each time. */
 NM_RECORD_API uint32_t nm_record_heap(const char *name, uint64_t level, int32_t device);
+
+typedef struct nm_record_heap_wish {
+    const char *name; /* borrowed; at most NPUMEM_TEXT_BYTES_MAX count */
+    uint64_t level;
+    int32_t device;      /* negative: unknown, or host memory */
+    uint64_t size_basis; /* nm_size_basis; 0: requested */
+    uint64_t module_id;  /* as nm_definition.heap.module_id */
+} nm_record_heap_wish;
+
+NM_RECORD_API uint32_t nm_record_heap_of(const nm_record_heap_wish *wish);
 
 /* The process's number for a device, for the fields of records; 0: unknown. */
 NM_RECORD_API uint64_t nm_record_device(int32_t ordinal);
@@ -64,6 +108,20 @@ NM_RECORD_API void nm_record_alloc_failed(nm_ring_alloc_failed *event, const voi
 NM_RECORD_API void nm_record_copy(nm_ring_copy *event, const void *frame);
 NM_RECORD_API void nm_record_number(unsigned kind, nm_ring_number *event, const void *frame);
 NM_RECORD_API void nm_record_sample(nm_ring_sample *event);
+NM_RECORD_API void nm_record_stream_call(nm_ring_stream_call *event, const void *frame);
+
+/* The pool of `heap` says that it holds so many bytes of driver memory. */
+NM_RECORD_API void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes);
+
+/* Texts: borrowed, cut at NPUMEM_TEXT_BYTES_MAX. A range without a name is one with an empty name. */
+NM_RECORD_API void nm_record_mark(const char *text);
+NM_RECORD_API void nm_record_note(unsigned note, int64_t number, const char *text); /* nm_note */
+NM_RECORD_API void nm_record_module_sample(int32_t device, const char *module, uint64_t now_bytes, uint64_t peak_bytes);
+
+/* `number` and `text_bytes` are filled here; the number, which pairs the range with its end, is returned; 0: not recorded.
+ * A range may be ended by any thread. */
+NM_RECORD_API uint64_t nm_record_range_begin(nm_ring_range *event, const char *name);
+NM_RECORD_API void nm_record_range_end(uint64_t number, int64_t error_code);
 
 /* aclrtRunMode, as the runtime gave it. */
 NM_RECORD_API bool nm_record_is_run_mode_wanted(void);

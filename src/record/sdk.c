@@ -147,11 +147,7 @@ void npumem_copy(const void *target, const void *source, uint64_t size_bytes, np
 
 void npumem_mark(const char *name)
 {
-    nm_thread *thread = nm_state_thread();
-    nm_ring_text record = {.text_bytes = text_bytes_of(name)};
-
-    if (thread != NULL)
-        nm_writer_put(thread, NM_EVENT_MARK, &record, sizeof record, name, record.text_bytes);
+    nm_record_mark(name);
 }
 
 void npumem_step(int64_t number)
@@ -161,23 +157,12 @@ void npumem_step(int64_t number)
 
 uint64_t npumem_range_begin(const char *name)
 {
-    nm_thread *thread = nm_state_thread();
-    nm_ring_text record = {.detail = NM_RANGE_USER, .text_bytes = text_bytes_of(name)};
-    uint64_t range;
-
-    if (thread == NULL)
-        return 0;
-    /* Numbers of one thread do not meet those of another: no counter is shared. */
-    range = thread->number << 32 | ((nm_local_add(&thread->last_range, 1) + 1) & UINT32_MAX);
-    record.number = (int64_t)range;
-    nm_writer_put(thread, NM_EVENT_RANGE_BEGIN, &record, sizeof record, name, record.text_bytes);
-    return range;
+    return nm_record_range_begin(&(nm_ring_range){.detail = NM_RANGE_USER}, name);
 }
 
 void npumem_range_end(uint64_t range)
 {
-    if (range != 0)
-        nm_record_number(NM_EVENT_RANGE_END, &(nm_ring_number){.number = (int64_t)range}, NULL);
+    nm_record_range_end(range, 0);
 }
 
 void npumem_thread_name(const char *name)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "record/machine.h"
+#include "record/record.h"
 #include "record/system.h"
 #include "trace/ring.h"
 
@@ -41,6 +42,8 @@ typedef struct nm_local {
     uint64_t generation;     /* NM_GENERATION_NONE before the first event */
     const void *guard_frame; /* frame of the outermost hook that runs; NULL: none */
     uintptr_t guard_return;  /* its return address: tells whether that frame still stands */
+    uint32_t guard_layer;    /* nm_layer of the innermost hook that holds a guard */
+    nm_inner inner;          /* of the memory call that the thread is in */
 } nm_local;
 
 extern nm_state nm_process_state;

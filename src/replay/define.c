@@ -71,6 +71,7 @@ static nm_status define_thread(nm_replay *replay, const nm_definition *definitio
         return NM_ERR_MEMORY;
     thread->id = definition->id;
     thread->process = process;
+    thread->queue_seq = NM_NO_SEQ;
     *replay->last_thread = thread;
     replay->last_thread = &thread->next;
     return NM_OK;

@@ -144,6 +144,9 @@ static nm_status take_memory_event(nm_replay *replay, const nm_context *context,
         return nm_pairing_unmap(replay, context, err);
     case NM_EVENT_RESET:
         return nm_pairing_reset(replay, context, err);
+    case NM_EVENT_EXPORT:
+        nm_pairing_export(replay, context);
+        return NM_OK;
     default:
         return NM_OK;
     }
@@ -168,6 +171,10 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
         return nm_moments_sample(replay, context, err);
     case NM_EVENT_PROCESS_END:
         return nm_program_process_end(replay, context, err);
+    case NM_EVENT_STREAM_CALL:
+        return nm_program_stream_call(replay, context, err);
+    case NM_EVENT_NOTE:
+        return nm_program_note(replay, context, err);
     case NM_EVENT_LOSS:
         if (context->event->number > 0)
             nm_replay_lose(replay, context->process, context->seq, context->event->until_ns);

@@ -23,9 +23,21 @@ typedef enum nm_allocation_end { /* table end_kind: freed, unmapped, reset, repl
                                  NM_END_REPLACED = 4,
 } nm_allocation_end;
 
+/* How it is known which operation an allocation belongs to. The innermost open range of the thread comes first, of
+ * whatever kind; where there was none, the first operator that ran with its workspace in the block. */
+typedef enum nm_operation_source {
+    NM_SOURCE_NONE = 0,      /* the operation is not known */
+    NM_SOURCE_THREAD = 1,    /* made by a thread inside the operation's open range */
+    NM_SOURCE_WORKSPACE = 2, /* the operator's workspace, allocated by the thread that ran it */
+    NM_SOURCE_QUEUE = 3,     /* the same, allocated by another thread (a task queue lay between): see workspace.c */
+} nm_operation_source;
+
 typedef struct nm_allocation_row {
     uint64_t allocation_id;
     uint64_t heap_id, segment_id, thread_id, operation_id, stack_id;
+    nm_operation_source operation_source;
+    nm_range_kind operation_kind; /* of the operation, */
+    uint64_t operation_name;      /* and its name (string), since its own row comes only at its end */
     bool has_stream;
     uint64_t stream;
     uint64_t policy;
@@ -42,6 +54,8 @@ typedef struct nm_allocation_row {
     int64_t is_miss;     /* 1, 0, or NM_UNKNOWN_NUMBER where the question has no sense (not a pool's block) */
     bool is_segment;     /* a driver allocation that carried a pool's block */
     bool is_doubtful;    /* its end may lie in a window of loss: never called a leak */
+    bool is_exported;    /* other processes may open it */
+    bool is_mapped;      /* physical memory that was mapped: its policy is an aclrtMemAttr */
     uint64_t split_from_id;
     /* Outstanding only, else NM_UNKNOWN_NUMBER: how many steps of the process had begun at its birth (0: before the
      * first), or without steps the twentieth of the trace (0 to 19). */
@@ -78,7 +92,43 @@ typedef struct nm_operation_row {
     uint64_t stream;
     int64_t begin_seq, end_seq, begin_ns, end_ns;
     uint64_t parent_id; /* open around it on the same thread when it began */
+    uint64_t model_id;  /* of a model */
+    int64_t error_code; /* what an operator or a model returned; NM_UNKNOWN_NUMBER: it did not end, or is neither */
 } nm_operation_row;
+
+/* One run of an operator that was given a workspace. The block that held it is NULL (0) where no recorded one did, or
+ * where it is not certain that it still was the one. */
+typedef struct nm_workspace_row {
+    uint64_t workspace_id, operation_id, process_id, thread_id;
+    nm_range_kind operation_kind;
+    uint64_t operation_name; /* string */
+    uint64_t allocation_id, heap_id;
+    bool has_stream;
+    uint64_t stream;
+    int64_t seq, ns;
+    uint64_t address, requested_bytes;
+    uint64_t block_bytes; /* of that block; 0: unknown */
+    int64_t is_reused;    /* the block served an earlier operator; NM_UNKNOWN_NUMBER: the block is not known */
+} nm_workspace_row;
+
+typedef struct nm_stream_call_row {
+    uint64_t stream_call_id, process_id, thread_id, operation_id, stack_id, device_id;
+    nm_stream_call kind; /* 0: one that this version does not know */
+    bool has_stream;
+    uint64_t stream;
+    uint64_t event; /* handle; 0: none */
+    int64_t seq, ns;
+    uint64_t cost_ns;
+    int64_t error_code;
+} nm_stream_call_row;
+
+typedef struct nm_note_row {
+    uint64_t note_id, process_id, thread_id;
+    int64_t seq, ns;
+    nm_note kind;   /* 0: one that this version does not know */
+    uint64_t text;  /* string */
+    uint64_t count; /* how many things it stands for; 0: not said */
+} nm_note_row;
 
 /* A step ends where the next one of the process begins, or with the process; NM_NO_SEQ when neither was seen. */
 typedef struct nm_step_row {
@@ -204,6 +254,9 @@ typedef struct nm_sink {
     nm_status (*failure)(void *context, const nm_failure_row *row, nm_error *err);
     nm_status (*copy)(void *context, const nm_copy_row *row, nm_error *err);
     nm_status (*operation)(void *context, const nm_operation_row *row, nm_error *err);
+    nm_status (*workspace)(void *context, const nm_workspace_row *row, nm_error *err);
+    nm_status (*stream_call)(void *context, const nm_stream_call_row *row, nm_error *err);
+    nm_status (*note)(void *context, const nm_note_row *row, nm_error *err);
     nm_status (*step)(void *context, const nm_step_row *row, nm_error *err);
     nm_status (*moment)(void *context, const nm_moment_row *row, nm_error *err);
     nm_status (*usage)(void *context, const nm_usage_row *row, nm_error *err);

@@ -4,9 +4,10 @@
  * nm_replay. Memory is in proportion to what is live, to the stacks (per heap) and to what is open; two things beside
  * it are bounded: NM_FREED_PLACES_MAX addresses that were freed last, and NM_USAGE_BUCKETS_MAX buckets a heap.
  *
- * Who does what: replay.c takes events apart and ends everything; define.c takes definitions; pairing.c begins and ends allocations; places.c finds
- * them by address; usage.c keeps sums, peaks and the timeline; pool.c knows segments and misses; gaps.c the free ranges
- * in them; program.c operations and steps; moments.c moments and fragmentation; anomaly.c copies and misuse.
+ * Who does what: replay.c takes events apart and ends everything; define.c takes definitions; pairing.c begins and ends
+ * allocations; places.c finds them by address; usage.c keeps sums, peaks and the timeline; pool.c knows segments and
+ * misses; gaps.c the free ranges in them; program.c operations, steps, stream calls and notes; workspace.c which block an
+ * operator works in; moments.c moments and fragmentation; anomaly.c copies and misuse.
  */
 #ifndef NM_REPLAY_STATE_H
 #define NM_REPLAY_STATE_H
@@ -49,6 +50,7 @@ typedef struct nm_place {
     uint64_t process_id, address;
     nm_live *live; /* chain: a segment and its first block share an address */
     uint64_t freed_allocation_id, freed_heap_id, freed_stack_id; /* what ended here last; 0: nothing yet */
+    int64_t freed_seq;                                           /* when that was; NM_NO_SEQ: never */
     struct nm_replaced *replaced;                                /* whose own free may still come, or NULL */
     struct nm_place *older, *newer;                              /* among places with nothing live */
     bool is_idle;                                                /* is in that list */
@@ -71,6 +73,7 @@ struct nm_live {
     bool is_touched;  /* carried a block since it was mapped */
     bool is_covering; /* a block that takes its bytes out of the gaps */
     bool is_late;
+    bool is_workspace; /* has served an operator */
 };
 
 /* An allocation that ended because another began at its address, while a late free of it is still waited for. */
@@ -193,6 +196,7 @@ typedef struct nm_thread {
     nm_process *process;      /* NULL: unknown */
     nm_operation *operations; /* innermost first */
     nm_live *unconfirmed;     /* its last free, which may still be refused; taken out of everything else */
+    int64_t queue_seq;        /* what it runs for other threads was queued after this event: see workspace.c */
     struct nm_thread *next;   /* all, in order of definition */
 } nm_thread;
 
@@ -217,6 +221,7 @@ struct nm_replay {
     nm_heap *recent_heap;
     nm_thread nobody; /* has the operations of sources that know no threads */
     uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
+    uint64_t workspace_count, stream_call_count, note_count;
     uint64_t next_seq; /* the number after the largest that any event had */
     bool has_events, has_loss;
     int64_t first_seq, last_seq, last_ns;
@@ -284,6 +289,9 @@ nm_status nm_pairing_free_requested(nm_replay *replay, const nm_context *context
 nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_pairing_unmap(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_pairing_reset(nm_replay *replay, const nm_context *context, nm_error *err);
+void nm_pairing_export(nm_replay *replay, const nm_context *context);
+
+bool nm_pairing_is_doubtful(const nm_replay *replay, const nm_live *live); /* may its free be among what was lost? */
 
 /* The thread's last free stands: writes its row. */
 nm_status nm_pairing_confirm(nm_replay *replay, nm_thread *thread, nm_error *err);
@@ -348,9 +356,20 @@ nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, n
 nm_status nm_program_range_end(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_step(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_program_note(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_finish(nm_replay *replay, nm_error *err); /* writes what is still open */
 void nm_program_discard(nm_replay *replay);
 uint64_t nm_program_operation(const nm_replay *replay, const nm_thread *thread); /* the innermost open one, or 0 */
+const nm_operation *nm_program_innermost(const nm_replay *replay, const nm_thread *thread); /* the same, or NULL */
+
+/* ---- workspace.c ---- */
+
+void nm_workspace_own(const nm_replay *replay, nm_live *live, const nm_thread *thread); /* a new one, by its thread */
+
+/* An operator begins: its row, and the operation of the block that it works in. */
+nm_status nm_workspace_use(nm_replay *replay, const nm_context *context, const nm_operation_row *operation,
+                           nm_error *err);
 
 /* ---- moments.c ---- */
 

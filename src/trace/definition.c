@@ -8,7 +8,12 @@
 
 #include "trace/codec.h"
 
-typedef enum field_type { UNSIGNED = 1, SIGNED, BYTES } field_type;
+typedef enum field_type {
+    UNSIGNED = 1,
+    SIGNED,
+    BYTES,
+    LATER /* unsigned; 0 where a version 1.0 left it out */
+} field_type;
 
 typedef struct field_layout {
     uint8_t type;      /* field_type; 0 ends a list */
@@ -20,6 +25,10 @@ typedef struct field_layout {
 #define U(member)                                                                                                      \
     {                                                                                                                  \
         UNSIGNED, 0, offsetof(nm_definition, member)                                                                   \
+    }
+#define L(member)                                                                                                      \
+    {                                                                                                                  \
+        LATER, 0, offsetof(nm_definition, member)                                                                      \
     }
 #define S(member)                                                                                                      \
     {                                                                                                                  \
@@ -45,7 +54,7 @@ static const field_layout fields_of_kind[DEFINITION_KIND_COUNT][FIELDS_MAX] = {
     [NM_DEFINE_DEVICE] = {R(device.process_id, PROCESS), S(device.ordinal), S(device.physical_ordinal),
                           R(device.device_kind, STRING), R(device.name, STRING), U(device.capacity_bytes)},
     [NM_DEFINE_HEAP] = {R(heap.process_id, PROCESS), R(heap.device_id, DEVICE), U(heap.level), R(heap.name, STRING),
-                        U(heap.size_basis), U(heap.small_bytes), U(heap.large_bytes)},
+                        U(heap.size_basis), U(heap.small_bytes), U(heap.large_bytes), L(heap.module_id)},
     [NM_DEFINE_MODULE] = {R(module.process_id, PROCESS), R(module.path, STRING), U(module.base), U(module.bytes),
                           B(module.build_id)},
     [NM_DEFINE_FRAME] = {R(frame.function, STRING), R(frame.file, STRING), U(frame.line), R(frame.module, STRING),
@@ -115,7 +124,11 @@ nm_status nm_definition_encode(const nm_definition *definition, nm_buffer *out, 
 static void decode_field(nm_cursor *cursor, const field_layout *field, nm_definition *out)
 {
     void *place = (char *)out + field->offset;
-    uint64_t value = nm_read_varint(cursor);
+    uint64_t value;
+
+    if (field->type == LATER && nm_cursor_left(cursor) == 0)
+        return;
+    value = nm_read_varint(cursor);
 
     if (field->type == BYTES) {
         nm_bytes bytes = nm_read_bytes(cursor, value);

@@ -29,10 +29,13 @@ typedef enum nm_event_kind {
     NM_EVENT_FREE_REQUESTED = 3, /* thread heap address stack stream; given up, but another stream still uses it */
     NM_EVENT_FREE_FAILED = 4,  /* thread address error_code detail: the free just before, by this thread, was refused */
     NM_EVENT_ALLOC_FAILED = 5, /* thread heap requested_bytes stack stream policy error_code free_bytes total_bytes */
-    NM_EVENT_MAP = 6,          /* thread heap address block_bytes stack stream: a range of driver memory appears */
-    NM_EVENT_UNMAP = 7, /* thread heap address block_bytes stack stream: may cut ranges in the middle. block_bytes 0:
+    NM_EVENT_MAP = 6,      /* thread heap address block_bytes stack stream policy: a range of driver memory appears */
+    NM_EVENT_UNMAP = 7,    /* thread heap address block_bytes stack stream: may cut ranges in the middle. block_bytes 0:
                            the mapping that begins there, of the heap or (heap 0) of the thread's process */
-    NM_EVENT_RESET = 8, /* thread device stack; everything of that device (0: of the process) is freed */
+    NM_EVENT_RESET = 8,    /* thread device stack; everything of that device (0: of the process) is freed */
+    NM_EVENT_RESERVED = 9, /* thread heap block_bytes: the pool says that it holds so many bytes of driver memory */
+    NM_EVENT_EXPORT = 10,  /* thread address stack; detail = nm_free_call (how to find what is at the address): from now
+                              on other processes may open this memory */
 
     /* Transfers. */
     NM_EVENT_COPY =
@@ -43,13 +46,20 @@ typedef enum nm_event_kind {
     NM_EVENT_MARK = 24, /* thread name_id */
     NM_EVENT_STEP = 25, /* thread number: this step of the process begins, the one before it ends; device_id or 0 */
     NM_EVENT_RANGE_BEGIN = 26, /* thread name_id number (pairs it with its end; 0: the innermost of the thread) stream
-                                  detail = nm_range_kind */
-    NM_EVENT_RANGE_END = 27,   /* thread number */
+                                  detail = nm_range_kind. An operator: address requested_bytes (its workspace, 0: none);
+                                  a model: model_id */
+    NM_EVENT_RANGE_END = 27,   /* thread number error_code (what the operator returned) */
 
     /* State. */
     NM_EVENT_MEMORY_SAMPLE = 32, /* thread device detail = nm_memory_kind free_bytes total_bytes */
     NM_EVENT_DEVICE_CALL = 33,   /* thread device detail = nm_device_call error_code */
     NM_EVENT_PROCESS_END = 34,   /* number (process_id) detail = nm_process_end error_code (exit status or signal) */
+    NM_EVENT_STREAM_CALL = 35,   /* thread stream number (event handle) device stack detail = nm_stream_call cost_ns
+                                    error_code */
+    NM_EVENT_MODULE_SAMPLE = 36, /* thread device name_id (module) size_bytes (now) total_bytes (its peak): what the
+                                    runtime itself says that a module of it holds of the device (aclrtGetMemUsageInfo) */
+    NM_EVENT_NOTE = 37, /* thread name_id (text) detail = nm_note number (how many): what the recorder could not
+                                    see, or saw in another way than usual */
 
     /* Loss is data: `number` events of `thread_id` between time_ns and until_ns were not recorded; detail = nm_loss.
      * Thread 0: it is not known whose, so they may be anybody's (a block of the file that cannot be read). */
@@ -80,6 +90,9 @@ enum {                     /* nm_event.flags */
        NM_FLAG_SEGMENT =
            512, /* ALLOC, MAP of a driver heap: a pool's segment from its birth, also before its first block. A source
                    whose driver memory is all a caching allocator's own (a snapshot) sets it on every one. */
+       NM_FLAG_TOTAL = 1024, /* ALLOC: block_bytes is what the heap has handed out in all, this block included */
+       NM_FLAG_DRIVER = 2048, /* FREE, UNMAP: seen where the runtime calls the driver. It may free what nobody saw it
+                                allocate, or free later what the program has freed: neither is misuse */
 };
 
 /* Which call freed: the pairs are strict on Ascend. The first three mean driver, pinned, registered and host memory. */
@@ -110,6 +123,8 @@ typedef enum nm_range_kind {
     NM_RANGE_USER = 0,
     NM_RANGE_OPERATOR = 1,
     NM_RANGE_ANNOTATION = 2, /* of a framework, e.g. record_function */
+    NM_RANGE_MODEL = 3,      /* an offline model, as a whole */
+    NM_RANGE_KIND_MAX = NM_RANGE_MODEL,
 } nm_range_kind;
 
 /* 0 to 17 are aclrtMemAttr (CANN's acl_rt.h). */
@@ -129,6 +144,32 @@ typedef enum nm_device_call {
     NM_DEVICE_CONTEXT_DESTROY = 7,
     NM_DEVICE_CONTEXT_SET = 8,
 } nm_device_call;
+
+typedef enum nm_stream_call {
+    NM_STREAM_CREATE = 1,
+    NM_STREAM_DESTROY = 2,
+    NM_STREAM_SYNCHRONIZE = 3, /* waits for all work on the stream */
+    NM_STREAM_SYNCHRONIZE_DEVICE = 4,
+    NM_STREAM_WAIT_EVENT = 5, /* work on the stream waits for the event */
+    NM_STREAM_EVENT_CREATE = 6,
+    NM_STREAM_EVENT_DESTROY = 7,
+    NM_STREAM_EVENT_RECORD = 8,
+    NM_STREAM_EVENT_SYNCHRONIZE = 9,
+    NM_STREAM_EVENT_RESET = 10,
+    NM_STREAM_ALLOCATOR_REGISTER = 11, /* operators on the stream take memory from the program's own allocator */
+    NM_STREAM_ALLOCATOR_UNREGISTER = 12,
+    NM_STREAM_CALL_MAX = NM_STREAM_ALLOCATOR_UNREGISTER,
+} nm_stream_call;
+
+typedef enum nm_note {
+    NM_NOTE_MISSING_FUNCTION = 1,  /* text: a function the program asked for, which its runtime lacks */
+    NM_NOTE_OTHER_TOOL = 2,        /* text: another library that stands in front of the same functions */
+    NM_NOTE_UNSEEN_LIBRARY = 3,    /* text: a library whose calls could not be led through the hooks */
+    NM_NOTE_UNSEEN_OPERATOR = 4,   /* text: an operator that could not be wrapped; number: how many more */
+    NM_NOTE_NO_POOL_EVENTS = 5,    /* text: why the framework's pool does not tell its events */
+    NM_NOTE_PYTHON_UNREADABLE = 6, /* text: why Python frames are not read */
+    NM_NOTE_MAX = NM_NOTE_PYTHON_UNREADABLE,
+} nm_note;
 
 typedef enum nm_process_end {
     NM_PROCESS_RUNNING = 0, /* still there when the recording ended */
@@ -156,8 +197,9 @@ typedef struct nm_event {
     uint64_t requested_bytes; /* what was asked for; 0: unknown */
     uint64_t block_bytes;     /* what was handed out; 0: unknown */
     uint64_t stack_id;
-    uint64_t stream;  /* meaningful with NM_FLAG_STREAM */
-    uint64_t policy;  /* driver: aclrtMemMallocPolicy; physical: aclrtMemAttr; registered: the flags; pool: private pool
+    uint64_t stream; /* meaningful with NM_FLAG_STREAM */
+    uint64_t
+        policy; /* driver: aclrtMemMallocPolicy; physical and mapped: aclrtMemAttr; registered: the flags; pool: private pool
                          or 0 (a snapshot's (a, b): a * 2^32 + b) */
     uint64_t cost_ns; /* how long the call took; 0: unknown */
     int64_t error_code;
@@ -171,6 +213,7 @@ typedef struct nm_event {
     uint64_t free_bytes;  /* of the device */
     uint64_t total_bytes; /* of the device */
     int64_t until_ns;     /* LOSS */
+    uint64_t model_id;    /* RANGE_BEGIN of a model */
 } nm_event;
 
 /* The columns of a block: bit n of a kind's field mask says that its events carry field n. Numbers stand in trace files. */
@@ -197,6 +240,7 @@ typedef enum nm_field {
     NM_FIELD_FREE,
     NM_FIELD_TOTAL,
     NM_FIELD_UNTIL,
+    NM_FIELD_MODEL,
     NM_FIELD_COUNT
 } nm_field;
 
@@ -237,7 +281,8 @@ typedef enum nm_size_basis { /* which of an allocation's sizes running sums use 
                              NM_BASIS_BLOCK = 2,
 } nm_size_basis;
 
-#define NM_UNKNOWN_NUMBER INT64_MIN /* a signed attribute that is not known: NULL in the database */
+#define NM_UNKNOWN_NUMBER INT64_MIN  /* a signed attribute that is not known: NULL in the database */
+#define NM_POLICY_UNKNOWN UINT32_MAX /* nm_event.policy of memory of which it is not known: NULL in the database */
 
 #define NM_ALIAS_HEAP     (UINT64_C(1) << 32) /* in alias.local_id, above the number of a process's own */
 #define NM_ALIAS_DEVICE   (UINT64_C(2) << 32)
@@ -280,6 +325,8 @@ typedef struct nm_definition {
             uint64_t size_basis;  /* nm_size_basis */
             uint64_t small_bytes; /* requests below it are small; 0: the default, 4 KiB */
             uint64_t large_bytes; /* requests above it are large; 0: the default, 1 MiB */
+            uint64_t module_id;   /* of CANN (HCCL 3, RUNTIME 7, APP 33, GE 45, ...), for memory that the driver gave;
+                                     0: the program itself, or unknown */
         } heap;
         struct {
             uint64_t process_id;

@@ -39,9 +39,9 @@
 #define NM_RING_ENVIRONMENT      "NPUMEM_SESSION" /* the folder; in the environment of every recorded process */
 #define NM_RING_SESSION_FILE     "session"
 
-#define NM_RING_SESSION_MAGIC    0x31534553504e504eu /* "NPNPSES1", changes with every change of this layout */
-#define NM_RING_PROCESS_MAGIC    0x31435250504e504eu
-#define NM_RING_MAGIC            0x31474e52504e504eu
+#define NM_RING_SESSION_MAGIC    0x32534553504e504eu /* "NPNPSES2", changes with every change of this layout */
+#define NM_RING_PROCESS_MAGIC    0x32435250504e504eu
+#define NM_RING_MAGIC            0x32474e52504e504eu
 
 #define NM_RING_MARGIN_NS        1000000 /* 1 ms: far more than a store needs to become visible to another processor */
 #define NM_RING_SLOT_BYTES       64
@@ -210,12 +210,12 @@ static inline uint64_t nm_ring_where(uint32_t heap, uint32_t flags, uint32_t sta
     return (uint64_t)stack << 32 | (uint64_t)(flags & 0xffff) << 16 | (heap & 0xffff);
 }
 
-typedef struct nm_ring_alloc { /* ALLOC; MAP without requested_bytes: one slot */
+typedef struct nm_ring_alloc { /* ALLOC; MAP and RESERVED without requested_bytes: one slot */
     uint64_t ticks, address, requested_bytes, block_bytes, stream, where;
     uint32_t policy, cost_ticks; /* the cost saturates */
 } nm_ring_alloc;
 
-typedef struct nm_ring_free { /* FREE, FREE_REQUESTED, FREE_FAILED, UNMAP: one slot */
+typedef struct nm_ring_free { /* FREE, FREE_REQUESTED, FREE_FAILED, UNMAP, EXPORT: one slot */
     uint64_t ticks, address, where, stream;
     uint64_t detail;      /* nm_free_call */
     int64_t error_code;   /* FREE_FAILED */
@@ -253,13 +253,34 @@ typedef struct nm_ring_loss { /* LOSS: written by the thread when there is room 
     uint64_t detail;          /* nm_loss */
 } nm_ring_loss;
 
-typedef struct nm_ring_text { /* MARK, RANGE_BEGIN, THREAD_NAME; text_bytes bytes follow */
+typedef struct nm_ring_text { /* MARK, NOTE, THREAD_NAME; text_bytes bytes follow */
     uint64_t ticks;
-    int64_t number;  /* RANGE_BEGIN: pairs it with its end */
-    uint64_t detail; /* RANGE_BEGIN: nm_range_kind */
-    uint64_t stream, flags;
+    int64_t number;  /* NOTE */
+    uint64_t detail; /* NOTE: nm_note */
     uint64_t text_bytes;
 } nm_ring_text;
+
+typedef struct nm_ring_range { /* RANGE_BEGIN; text_bytes bytes, its name, follow */
+    uint64_t ticks;
+    int64_t number;         /* pairs it with its end */
+    uint32_t detail, flags; /* nm_range_kind, NM_FLAG_STREAM */
+    uint64_t stream;
+    uint64_t address, requested_bytes; /* of an operator's workspace */
+    uint64_t model_id;
+    uint64_t text_bytes;
+} nm_ring_range;
+
+typedef struct nm_ring_stream_call { /* STREAM_CALL: one slot */
+    uint64_t ticks, where, stream, event;
+    uint32_t detail, cost_ticks; /* nm_stream_call */
+    int64_t error_code;
+    uint64_t device;
+} nm_ring_stream_call;
+
+typedef struct nm_ring_module_sample { /* MODULE_SAMPLE; the module's name follows */
+    uint64_t ticks, device, size_bytes, total_bytes;
+    uint64_t text_bytes;
+} nm_ring_module_sample;
 
 typedef struct nm_ring_thread { /* name follows */
     uint64_t ticks, thread_number;
@@ -273,6 +294,7 @@ typedef struct nm_ring_heap { /* name follows */
     uint64_t device;          /* the process's number; 0: host memory */
     uint64_t small_bytes, large_bytes;
     uint64_t size_basis; /* nm_size_basis */
+    uint64_t module_id;
     uint64_t text_bytes;
 } nm_ring_heap;
 
@@ -305,6 +327,7 @@ typedef struct nm_ring_stack {
     uint64_t is_caller_only; /* 1: more frames were asked for, but only the caller could be had */
 } nm_ring_stack;
 
-_Static_assert(sizeof(nm_ring_alloc) == 7 * 8 && sizeof(nm_ring_free) == 7 * 8, "one slot each");
+_Static_assert(sizeof(nm_ring_alloc) == 7 * 8 && sizeof(nm_ring_free) == 7 * 8 && sizeof(nm_ring_stream_call) == 7 * 8,
+               "one slot each");
 
 #endif

@@ -57,6 +57,8 @@ static const named_number event_names[] = {
     {"map", NM_EVENT_MAP},
     {"unmap", NM_EVENT_UNMAP},
     {"reset", NM_EVENT_RESET},
+    {"reserved", NM_EVENT_RESERVED},
+    {"export", NM_EVENT_EXPORT},
     {"copy", NM_EVENT_COPY},
     {"mark", NM_EVENT_MARK},
     {"step", NM_EVENT_STEP},
@@ -65,6 +67,9 @@ static const named_number event_names[] = {
     {"memory_sample", NM_EVENT_MEMORY_SAMPLE},
     {"device_call", NM_EVENT_DEVICE_CALL},
     {"process_end", NM_EVENT_PROCESS_END},
+    {"stream_call", NM_EVENT_STREAM_CALL},
+    {"module_sample", NM_EVENT_MODULE_SAMPLE},
+    {"note", NM_EVENT_NOTE},
     {"loss", NM_EVENT_LOSS},
     {"state_segment", NM_EVENT_STATE_SEGMENT},
     {"state_block", NM_EVENT_STATE_BLOCK},
@@ -72,11 +77,17 @@ static const named_number event_names[] = {
 };
 
 static const named_number flag_names[] = {
-    {"miss", NM_FLAG_MISS},         {"hit", NM_FLAG_HIT},
-    {"async", NM_FLAG_ASYNC},       {"baseline", NM_FLAG_BASELINE},
-    {"late", NM_FLAG_LATE},         {"idle", NM_FLAG_IDLE},
-    {"no_stack", NM_FLAG_NO_STACK}, {"pending", NM_FLAG_PENDING},
-    {"segment", NM_FLAG_SEGMENT},   {NULL, 0},
+    {"miss", NM_FLAG_MISS},
+    {"hit", NM_FLAG_HIT},
+    {"async", NM_FLAG_ASYNC},
+    {"baseline", NM_FLAG_BASELINE},
+    {"late", NM_FLAG_LATE},
+    {"idle", NM_FLAG_IDLE},
+    {"no_stack", NM_FLAG_NO_STACK},
+    {"pending", NM_FLAG_PENDING},
+    {"segment", NM_FLAG_SEGMENT},
+    {"running_total", NM_FLAG_TOTAL},
+    {NULL, 0},
 };
 
 static const named_number detail_names[] = {
@@ -99,6 +110,25 @@ static const named_number detail_names[] = {
     {"user", NM_RANGE_USER},
     {"operator", NM_RANGE_OPERATOR},
     {"annotation", NM_RANGE_ANNOTATION},
+    {"model", NM_RANGE_MODEL},
+    {"stream_create", NM_STREAM_CREATE},
+    {"stream_destroy", NM_STREAM_DESTROY},
+    {"synchronize", NM_STREAM_SYNCHRONIZE},
+    {"synchronize_device", NM_STREAM_SYNCHRONIZE_DEVICE},
+    {"wait_event", NM_STREAM_WAIT_EVENT},
+    {"event_create", NM_STREAM_EVENT_CREATE},
+    {"event_destroy", NM_STREAM_EVENT_DESTROY},
+    {"event_record", NM_STREAM_EVENT_RECORD},
+    {"event_synchronize", NM_STREAM_EVENT_SYNCHRONIZE},
+    {"event_reset", NM_STREAM_EVENT_RESET},
+    {"allocator_register", NM_STREAM_ALLOCATOR_REGISTER},
+    {"allocator_unregister", NM_STREAM_ALLOCATOR_UNREGISTER},
+    {"missing_function", NM_NOTE_MISSING_FUNCTION},
+    {"other_tool", NM_NOTE_OTHER_TOOL},
+    {"unseen_library", NM_NOTE_UNSEEN_LIBRARY},
+    {"unseen_operator", NM_NOTE_UNSEEN_OPERATOR},
+    {"no_pool_events", NM_NOTE_NO_POOL_EVENTS},
+    {"python_unreadable", NM_NOTE_PYTHON_UNREADABLE},
     {"ddr", NM_MEMORY_DDR},
     {"hbm", NM_MEMORY_HBM},
     {"init", NM_DEVICE_INIT},
@@ -172,6 +202,7 @@ static const key_rule event_keys[] = {
     EVENT_KEY("free", free_bytes),
     EVENT_KEY("total", total_bytes),
     EVENT_KEY("until", until_ns),
+    EVENT_KEY("model", model_id),
     {NULL, 0, NULL, 0},
 };
 
@@ -223,6 +254,7 @@ static const key_rule heap_keys[] = {
     DEFINE_STRING("name", heap.name),
     DEFINE_KEY("small", heap.small_bytes),
     DEFINE_KEY("large", heap.large_bytes),
+    DEFINE_KEY("module", heap.module_id),
     {NULL, 0, NULL, 0},
 };
 

@@ -219,7 +219,8 @@ END_TEST
 START_TEST(marks_steps_ranges_copies_and_names_come_back)
 {
     char text[400];
-    const nm_ring_text *begin, *mark;
+    const nm_ring_range *begin;
+    const nm_ring_text *mark;
     const nm_ring_copy *copy;
     uint64_t range;
 
@@ -246,7 +247,7 @@ START_TEST(marks_steps_ranges_copies_and_names_come_back)
     ck_assert_int_eq(memcmp(mark + 1, text, NPUMEM_TEXT_BYTES_MAX), 0);
     ck_assert_uint_eq(((nm_ring_text *)find_record(NM_EVENT_MARK, 1)->words)->text_bytes, 0);
     ck_assert_int_eq(((nm_ring_number *)find_record(NM_EVENT_STEP, 0)->words)->number, -3);
-    begin = (const nm_ring_text *)find_record(NM_EVENT_RANGE_BEGIN, 0)->words;
+    begin = (const nm_ring_range *)find_record(NM_EVENT_RANGE_BEGIN, 0)->words;
     ck_assert_uint_eq((uint64_t)begin->number, range);
     ck_assert_uint_eq(begin->detail, NM_RANGE_USER);
     ck_assert_int_eq(memcmp(begin + 1, "forward", 7), 0);
