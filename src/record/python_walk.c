@@ -13,6 +13,7 @@
 #define CACHED_PAGES    16
 #define STRING_BYTES    (1u << 20) /* a longer name is no name */
 #define TABLE_BYTES_MAX (64u << 20)
+#define TABLE_SUM_BYTES 4096
 #define OBJECT_MASK     7
 #define NO_ASAN         __attribute__((no_sanitize("address", "thread", "undefined")))
 
@@ -78,6 +79,23 @@ static inline uint64_t tail_of(uintptr_t object, unsigned data, uint64_t length)
     return unaligned_at(object + data + (length < TABLE_BYTES_MAX ? length : 0) - sizeof(uint64_t));
 }
 
+/* Code made at run time often differs in nothing but its lines. */
+static uint64_t sum_of_table(uintptr_t table, uint64_t size)
+{
+    uint64_t sum = size;
+
+    for (uint64_t at = 0; at + sizeof(uint64_t) <= size && at < TABLE_SUM_BYTES; at += sizeof(uint64_t))
+        sum = mix(sum ^ unaligned_at(table + NM_PYTHON_BYTES_DATA + at));
+    return sum;
+}
+
+/* "<string>", "<ipython-input-1>" and the like; a name of other characters is taken for such a one too. */
+static inline bool is_made_at_run_time(const nm_python_layout *layout, uintptr_t file)
+{
+    return byte_at(file + layout->string_narrow) == '<' ||
+           (half_at(file + NM_PYTHON_STRING_STATE) & NM_PYTHON_STATE_ASCII) == 0;
+}
+
 static inline uint64_t fingerprint(const nm_python_layout *layout, uintptr_t code, uint64_t instruction)
 {
     uintptr_t file = word_at(code + layout->code_file);
@@ -93,6 +111,8 @@ static inline uint64_t fingerprint(const nm_python_layout *layout, uintptr_t cod
     sum += mix(tail_of(file, layout->string_narrow, file_length) + 1);
     sum += mix(tail_of(function, layout->string_narrow, function_length) + 2);
     sum += mix(tail_of(lines, NM_PYTHON_BYTES_DATA, lines_size) + 3);
+    if (nm_unlikely(is_made_at_run_time(layout, file)))
+        sum += sum_of_table(lines, lines_size);
     return mix(sum);
 }
 
