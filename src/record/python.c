@@ -18,7 +18,7 @@
 
 #include "record/libc.h"
 #include "record/modules.h"
-#include "record/state.h"
+#include "record/record.h"
 #include "record/text.h"
 
 #define CHECKED_FRAMES_MAX 16
@@ -115,7 +115,6 @@ void nm_python_find(void)
     python->model.layout.version = (uint16_t)version;
     /* release: pairs with nm_python_state_now. */
     atomic_store_explicit(&python->state, state, memory_order_release);
-    nm_python_tell();
 }
 
 __attribute__((constructor)) static void find_at_load(void)
@@ -123,16 +122,49 @@ __attribute__((constructor)) static void find_at_load(void)
     nm_python_find();
 }
 
-/* ---- Telling the drain --------------------------------------------------------------------------------------------- */
+/* ---- Telling what is wrong ----------------------------------------------------------------------------------------- */
 
-void nm_python_tell(void)
+static _Atomic uint32_t is_trouble_noted;
+
+/* The name of the interpreter with what is wrong with it: no text is put together in here. */
+static const char *name_of(uint32_t state)
 {
-    nm_ring_process *process = nm_process_state.process;
+    static const char *const names[] = {"CPython 3.8",  "CPython 3.9",  "CPython 3.10",
+                                        "CPython 3.11", "CPython 3.12", "CPython 3.13"};
+    unsigned version = nm_process_python.model.layout.version;
+
+    if (version < NM_PYTHON_VERSION_MIN || version > NM_PYTHON_VERSION_MAX)
+        return "CPython of a version that is not known here";
+    return state == NM_PYTHON_UNKNOWN_VERSION ? "CPython of an unusual build" : names[version - NM_PYTHON_VERSION_MIN];
+}
+
+void nm_python_note_trouble(void)
+{
     uint32_t state = nm_python_state_now();
 
-    if (process != NULL && state != NM_PYTHON_NONE) /* relaxed: the drain reads it when it likes. */
-        atomic_store_explicit(&process->python, nm_ring_python_word(nm_process_python.model.layout.version, state),
-                              memory_order_relaxed);
+    if (state != NM_PYTHON_UNKNOWN_VERSION && state != NM_PYTHON_DIFFERS)
+        return;
+    /* relaxed: said once is all. */
+    if (atomic_exchange_explicit(&is_trouble_noted, 1, memory_order_relaxed) == 0)
+        nm_record_note(NM_NOTE_PYTHON_UNREADABLE, 0, name_of(state));
+}
+
+void nm_python_note_end(void)
+{
+    /* A child of vfork shares this memory; a child of fork that recorded nothing has nothing to say. */
+    if (nm_state_generation() == 0 || nm_system_pid() != nm_process_state.pid)
+        return;
+    /* relaxed: a flag. */
+    if (nm_python_state_now() == NM_PYTHON_UNCHECKED &&
+        atomic_exchange_explicit(&nm_process_python.is_used, 0, memory_order_relaxed) != 0)
+        nm_record_note(NM_NOTE_PYTHON_UNCHECKED, 0, name_of(NM_PYTHON_UNCHECKED));
+}
+
+void nm_python_begin(void)
+{
+    /* relaxed: the generation publishes them. */
+    atomic_store_explicit(&is_trouble_noted, 0, memory_order_relaxed);
+    atomic_store_explicit(&nm_process_python.is_used, 0, memory_order_relaxed);
 }
 
 static void settle(uint32_t state)
@@ -142,7 +174,6 @@ static void settle(uint32_t state)
     /* release: see nm_python_find. What another thread settled meanwhile stays. */
     atomic_compare_exchange_strong_explicit(&nm_process_python.state, &unchecked, state, memory_order_release,
                                             memory_order_relaxed);
-    nm_python_tell();
 }
 
 void nm_python_give_up(void)

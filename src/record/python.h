@@ -11,7 +11,14 @@
 
 #include "record/machine.h"
 #include "record/python_walk.h"
-#include "trace/ring.h"
+
+typedef enum nm_python_state {
+    NM_PYTHON_NONE = 0,
+    NM_PYTHON_UNKNOWN_VERSION = 1, /* native frames only */
+    NM_PYTHON_UNCHECKED = 2,       /* walked; it has not been compared with what the interpreter says */
+    NM_PYTHON_CHECKED = 3,         /* walked, and the interpreter agreed */
+    NM_PYTHON_DIFFERS = 4,         /* the interpreter did not agree: native frames only */
+} nm_python_state;
 
 typedef struct nm_python {
     nm_python_model model;
@@ -19,7 +26,8 @@ typedef struct nm_python {
     void *(*this_thread_state)(void);    /* PyGILState_GetThisThreadState: a look at a thread-local variable */
     void *(*running_thread_state)(void); /* of who holds the lock, as far as this thread can tell */
     int (*is_finalizing)(void);
-    _Atomic uint32_t state; /* nm_python_state */
+    _Atomic uint32_t state;   /* nm_python_state */
+    _Atomic uint32_t is_used; /* 1: a Python frame was put into a ring */
 } nm_python;
 
 extern nm_python nm_process_python;
@@ -60,10 +68,16 @@ static inline void nm_python_check(void)
         nm_python_check_now();
 }
 
-/* A frame was not what it should be: tells the drain when the walk is given up for good. */
+/* A frame was not what it should be. Until the walk has been compared, it is given up for good. */
 void nm_python_give_up(void);
 
-/* Writes what is known into the process's file. */
-void nm_python_tell(void);
+/* Puts a note into the calling thread's ring, once in a process, if Python frames are not read. */
+void nm_python_note_trouble(void);
+
+/* The process ends: a note if frames were read and never compared. */
+void nm_python_note_end(void);
+
+/* A process joins a recording: what was noted before was noted elsewhere. */
+void nm_python_begin(void);
 
 #endif

@@ -379,5 +379,6 @@ void nm_record_unload(void)
 
 void nm_record_exit(int status)
 {
+    nm_python_note_end();
     nm_session_note_end(NM_PROCESS_EXIT, status & 0xff);
 }

@@ -222,6 +222,7 @@ static uint64_t number_place(nm_thread *thread, const nm_python_place *place)
     if (!nm_writer_define(thread, NM_RING_PYTHON, &record, sizeof record, text->text, record.text_bytes))
         return 0;
     nm_intern_insert(&thread->python_intern, hash, id);
+    atomic_store_explicit(&nm_process_python.is_used, 1, memory_order_relaxed); /* relaxed: a flag */
     return id;
 }
 
@@ -248,6 +249,8 @@ static uint32_t describe_stack(nm_thread *thread, uintptr_t frame, const nm_plan
     unsigned native = nm_modules_check(thread, thread->addresses, walk.depth, &is_certain), depth = native;
     bool is_enough = plan->python != 0 || (walk.is_whole && native == walk.depth) || !is_native_wanted(thread);
 
+    if (thread->stack_mode > NM_STACKS_NATIVE)
+        nm_python_note_trouble();
     if (plan->python != 0) {
         if (is_certain && native > 0 && native < walk.depth)
             *last_call_place(thread, thread->addresses[native - 1]) = thread->addresses[native - 1];

@@ -168,7 +168,9 @@ typedef enum nm_note {
     NM_NOTE_UNSEEN_OPERATOR = 4,   /* text: an operator that could not be wrapped; number: how many more */
     NM_NOTE_NO_POOL_EVENTS = 5,    /* text: why the framework's pool does not tell its events */
     NM_NOTE_PYTHON_UNREADABLE = 6, /* text: why Python frames are not read */
-    NM_NOTE_MAX = NM_NOTE_PYTHON_UNREADABLE,
+    NM_NOTE_PYTHON_UNCHECKED = 7,  /* text: which interpreter; its frames are read, but no recorded call held its lock,
+                                      so that they were never compared with its own answers */
+    NM_NOTE_MAX = NM_NOTE_PYTHON_UNCHECKED,
 } nm_note;
 
 typedef enum nm_process_end {

@@ -129,24 +129,8 @@ typedef struct nm_ring_process {
     _Atomic uint64_t drop_first_ticks, drop_last_ticks;
     _Atomic uint64_t unwound_by_caller; /* stacks that are the caller alone though more was asked for */
 
-    _Atomic uint64_t python; /* nm_ring_python_word; 0: no interpreter */
-
     uint64_t ready; /* NM_RING_PROCESS_MAGIC, stored last: the file is whole */
 } nm_ring_process;
-
-typedef enum nm_python_state {
-    NM_PYTHON_NONE = 0,
-    NM_PYTHON_UNKNOWN_VERSION = 1, /* native frames only */
-    NM_PYTHON_UNCHECKED = 2,       /* walked; it has not been compared with what the interpreter says */
-    NM_PYTHON_CHECKED = 3,         /* walked, and the interpreter agreed */
-    NM_PYTHON_DIFFERS = 4,         /* the interpreter did not agree: native frames only */
-} nm_python_state;
-
-/* Major and minor version in a byte each. */
-static inline uint64_t nm_ring_python_word(unsigned version, nm_python_state state)
-{
-    return (uint64_t)version << 8 | state;
-}
 
 typedef struct nm_slot {
     _Atomic uint64_t valid; /* nm_slot_valid of its position; anything else: not published in this lap */
@@ -313,7 +297,7 @@ typedef struct nm_ring_module {  /* path follows */
 
 typedef struct nm_ring_python { /* the function's name follows, then the file's */
     uint64_t ticks, local_id;   /* the thread's own number, from 1 */
-    uint64_t version;           /* of the interpreter, as in nm_ring_python_word */
+    uint64_t version;           /* of the interpreter: major and minor in a byte each */
     uint64_t line;              /* 0: unknown */
     uint64_t function_bytes;
     uint64_t text_bytes; /* of both */
