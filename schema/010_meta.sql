@@ -94,10 +94,50 @@ CREATE TABLE operation_kind (
     --
     -- Code.
     kind INTEGER PRIMARY KEY,
-    -- range: set by the program; operator; annotation: of a framework.
+    -- range: set by the program; operator; annotation: of a framework; model: an offline model, as a whole.
     name TEXT NOT NULL
 );
-INSERT INTO operation_kind VALUES (0, 'range'), (1, 'operator'), (2, 'annotation');
+INSERT INTO operation_kind VALUES (0, 'range'), (1, 'operator'), (2, 'annotation'), (3, 'model');
+
+CREATE TABLE operation_source (
+    -- Words for allocation.operation_source: how it is known which operation an allocation belongs to.
+    --
+    -- Code.
+    operation_source INTEGER PRIMARY KEY,
+    -- thread: made by a thread inside the innermost open range of that thread, or, in an input that knows no threads,
+    -- inside the innermost open range. Where there was none, by the first operator that ran with its workspace in the
+    -- block: workspace: the thread that ran it had allocated the block itself; queue: another thread had (a task queue
+    -- lay between), and neither streams nor order leave room for another block.
+    name TEXT NOT NULL
+);
+INSERT INTO operation_source VALUES (1, 'thread'), (2, 'workspace'), (3, 'queue');
+
+CREATE TABLE stream_call_kind (
+    -- Words for stream_call.kind.
+    --
+    -- Code.
+    kind INTEGER PRIMARY KEY,
+    -- What was asked for.
+    name TEXT NOT NULL
+);
+INSERT INTO stream_call_kind VALUES
+    (0, 'other'), (1, 'create stream'), (2, 'destroy stream'), (3, 'synchronize stream'), (4, 'synchronize device'),
+    (5, 'wait for event'), (6, 'create event'), (7, 'destroy event'), (8, 'record event'), (9, 'synchronize event'),
+    (10, 'reset event'), (11, 'register allocator'), (12, 'unregister allocator');
+
+CREATE TABLE note_kind (
+    -- Words for note.kind.
+    --
+    -- Code.
+    kind INTEGER PRIMARY KEY,
+    -- missing function: one that the program asked for and its runtime lacks; other tool: a library in front of the same
+    -- functions; unseen library: its calls could not be led through the recorder; unseen operator: it could not be
+    -- wrapped; no pool events: the framework's pool tells none; Python unreadable: no Python frames.
+    name TEXT NOT NULL
+);
+INSERT INTO note_kind VALUES
+    (0, 'other'), (1, 'missing function'), (2, 'other tool'), (3, 'unseen library'), (4, 'unseen operator'),
+    (5, 'no pool events'), (6, 'Python unreadable');
 
 CREATE TABLE moment_kind (
     -- Words for moment.kind.

@@ -1,4 +1,4 @@
--- Sums that need the order of events, computed once while loading. The views of the same topics show them with names.
+-- Sums that need the order of events, or all rows of a large table, computed once while loading. The views of the same topics show them with names.
 
 CREATE TABLE heap_sum (
     -- Totals and peaks of one heap. Shown by the views heap_total and peak.
@@ -75,6 +75,81 @@ CREATE TABLE pool_hit (
     last_miss_seq INTEGER,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
     last_miss_ns INTEGER
+);
+
+CREATE TABLE operation_sum (
+    -- Runs of one name in one process, and their workspaces. Shown by the view workspace_by_operator.
+    --
+    -- The process. NULL: not known.
+    process_id INTEGER REFERENCES process (process_id),
+    -- A code of operation_kind.
+    kind INTEGER NOT NULL REFERENCES operation_kind (kind),
+    -- Name. NULL: it has none.
+    name TEXT,
+    -- Runs that began in the trace. Unit: operations.
+    run_count INTEGER NOT NULL,
+    -- Time from begin to end of the runs that ended. Unit: nanoseconds. NULL: not known of any.
+    duration_ns INTEGER,
+    -- Runs that returned an error. Unit: operations.
+    error_count INTEGER NOT NULL,
+    -- Runs that were given a workspace. Unit: operations.
+    workspace_count INTEGER NOT NULL,
+    -- The workspaces of all runs. Unit: bytes.
+    requested_bytes INTEGER NOT NULL,
+    -- The largest of them. Unit: bytes.
+    max_requested_bytes INTEGER NOT NULL,
+    -- The largest block that one of them lay in. Unit: bytes. NULL: no block is known.
+    max_block_bytes INTEGER,
+    -- Runs in a block that had served an operator before. Unit: operations.
+    reused_count INTEGER NOT NULL,
+    -- The heap of those blocks. NULL: none is known, or there are several.
+    heap_id INTEGER REFERENCES heap (heap_id)
+);
+
+CREATE TABLE operation_memory_sum (
+    -- Allocations of one heap by the name of their operation. Shown by the view operation_memory.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- A code of operation_kind. NULL: allocations of which no operation is known.
+    kind INTEGER REFERENCES operation_kind (kind),
+    -- Name of the operation. NULL: it has none, or none is known.
+    name TEXT,
+    -- Allocations in the trace, without the baseline. Unit: allocations.
+    allocation_count INTEGER NOT NULL,
+    -- Their size. Unit: bytes.
+    allocated_bytes INTEGER NOT NULL,
+    -- The largest of them. Unit: bytes.
+    max_bytes INTEGER NOT NULL,
+    -- Not freed by the end of the trace, and not a segment. Unit: allocations.
+    outstanding_count INTEGER NOT NULL,
+    -- Their size. Unit: bytes.
+    outstanding_bytes INTEGER NOT NULL,
+    -- Those whose operation_source is 'thread'. Unit: allocations.
+    thread_count INTEGER NOT NULL,
+    -- Those whose operation_source is 'workspace'. Unit: allocations.
+    workspace_count INTEGER NOT NULL,
+    -- Those whose operation_source is 'queue'. Unit: allocations.
+    queue_count INTEGER NOT NULL
+);
+
+CREATE TABLE stream_call_sum (
+    -- Calls about streams of one process, by device, kind and stream. Shown by the view stream_call_total.
+    --
+    -- The process. NULL: not known.
+    process_id INTEGER REFERENCES process (process_id),
+    -- The device. NULL: not known.
+    device_id INTEGER REFERENCES device (device_id),
+    -- A code of stream_call_kind.
+    kind INTEGER NOT NULL REFERENCES stream_call_kind (kind),
+    -- The stream. NULL: none, or not known.
+    stream INTEGER,
+    -- Calls. Unit: calls.
+    call_count INTEGER NOT NULL,
+    -- Time spent in them. Unit: nanoseconds. NULL: not known.
+    cost_ns INTEGER,
+    -- Calls that failed. Unit: calls.
+    error_count INTEGER NOT NULL
 );
 
 CREATE TABLE device_sum (

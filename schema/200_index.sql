@@ -11,3 +11,7 @@ CREATE INDEX usage_heap ON usage (heap_id, last_seq);
 CREATE INDEX fragmentation_sample_heap ON fragmentation_sample (heap_id, moment_id);
 CREATE INDEX moment_heap ON moment (heap_id);
 CREATE INDEX step_process ON step (process_id, number);
+-- Which operators worked in a block, and how much they needed.
+CREATE INDEX workspace_allocation
+    ON workspace (allocation_id, requested_bytes, ns)
+    WHERE allocation_id IS NOT NULL;

@@ -81,7 +81,9 @@ CREATE VIEW completeness (
     -- Bytes behind the last whole block. Unit: bytes.
     bytes_cut,
     -- Outstanding allocations that have no stack. Unit: allocations.
-    outstanding_without_stack_count
+    outstanding_without_stack_count,
+    -- Notes of what the recorder could not see: view unseen. Unit: notes.
+    note_count
 ) AS
 SELECT
     (SELECT CASE WHEN min(p.host) = max(p.host) THEN min(p.host) END FROM process AS p
@@ -112,5 +114,56 @@ SELECT
      JOIN heap ON heap.heap_id = a.heap_id
      JOIN process AS p ON p.process_id = heap.process_id
      WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL AND a.stack_id IS NULL
-         AND p.input_id = input.input_id)
+         AND p.input_id = input.input_id),
+    (SELECT count(*)
+     FROM note
+     LEFT JOIN process AS p ON p.process_id = note.process_id
+     WHERE coalesce(p.input_id, input.input_id) = input.input_id)
 FROM input;
+
+CREATE VIEW unseen (
+    -- What the recorder could not see, or saw in another way than usual, as it noted it. The rest is as it should be.
+    --
+    -- Name of the machine. NULL: several, or not known.
+    host,
+    -- Rank of the process. NULL: none, or several processes.
+    rank,
+    -- Process number. NULL: not known, or several processes.
+    pid,
+    -- Always NULL: a note is not of one device.
+    device,
+    -- Always NULL: a note is not of one heap.
+    heap,
+    -- Always NULL: a note is not of one level.
+    level,
+    -- A word of note_kind: missing function, other tool, unseen library, unseen operator, no pool events, ...
+    kind,
+    -- What it is about: a function, a library, an operator or a reason. NULL: not known.
+    text,
+    -- How often it was noted. Unit: notes.
+    note_count,
+    -- How many such things one process met at most: text is the first of them. Unit: things.
+    unseen_count,
+    -- In how many processes. Unit: processes.
+    process_count,
+    -- Place of the first such note in the order of events.
+    first_seq
+) AS
+SELECT
+    CASE WHEN min(p.host) = max(p.host) THEN min(p.host) END,
+    CASE WHEN count(DISTINCT n.process_id) = 1 THEN min(p.rank) END,
+    CASE WHEN count(DISTINCT n.process_id) = 1 THEN min(p.pid) END,
+    NULL,
+    NULL,
+    NULL,
+    k.name,
+    n.text,
+    count(*),
+    CASE WHEN n.kind = 4 THEN 1 + max(coalesce(n.count, 0)) ELSE max(max(coalesce(n.count, 1)), 1) END,
+    count(DISTINCT n.process_id),
+    min(n.seq)
+FROM note AS n
+JOIN note_kind AS k ON k.kind = n.kind
+LEFT JOIN process AS p ON p.process_id = n.process_id
+GROUP BY n.kind, n.text
+ORDER BY n.kind, n.text;

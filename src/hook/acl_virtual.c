@@ -8,10 +8,9 @@
  * A mapping's end is told after the call, unlike a free: the program keeps the addresses, so nobody else is given them
  * meanwhile, and a refused one needs no undoing.
  */
+#include "hook/hal.h"
 #include "hook/handles.h"
 #include "hook/tell.h"
-
-#define IMPORTED_NAME "memory of other processes"
 
 /* ---- Physical memory ----------------------------------------------------------------------------------------------- */
 
@@ -25,13 +24,14 @@ nm_acl_error aclrtMallocPhysical(void **handle, size_t size, const nm_acl_physic
     NEED_NEWER(aclrtMallocPhysical);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtMallocPhysical(handle, size, properties, flags);
-    asked.begin_ticks = nm_record_clock();
+    nm_tell_begin(&asked);
     error = nm_real.aclrtMallocPhysical(handle, size, properties, flags);
     if (properties != NULL) {
         asked.policy = (uint32_t)properties->memAttr;
         device = properties->location.type == ACL_LOCATION_DEVICE ? (int32_t)properties->location.id : -1;
     }
-    asked.heap = nm_record_heap("physical memory", NM_LEVEL_PHYSICAL, error == ACL_SUCCESS ? device : nm_tell_device());
+    asked.heap =
+        nm_record_heap(NM_PHYSICAL_HEAP_NAME, NM_LEVEL_PHYSICAL, error == ACL_SUCCESS ? device : nm_tell_device());
     nm_tell_request(&asked, error == ACL_SUCCESS ? *handle : NULL, error);
     if (error == ACL_SUCCESS && properties != NULL)
         nm_handles_set(NM_HANDLE_PHYSICAL, (uint64_t)(uintptr_t)*handle, (uint64_t)asked.policy + 1);
@@ -53,6 +53,7 @@ nm_acl_error aclrtFreePhysical(void *handle)
     NEED_NEWER(aclrtFreePhysical);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtFreePhysical(handle);
+    nm_hal_give(address);
     is_end = !nm_handles_take(NM_HANDLE_RETAINED, address);
     if (is_end) {
         nm_tell_freed(NM_FREE_PHYSICAL, address, HERE);
@@ -90,6 +91,18 @@ nm_acl_error aclrtMemRetainAllocationHandle(void *address, void **handle)
 
 typedef nm_acl_error map_function(void *address, size_t size, size_t offset, void *handle, uint64_t flags);
 
+/* Memory of the module that made the handle where that was not ACL, or the other process's, or the program's own. */
+static uint32_t heap_of_mapping(const void *handle, int32_t device)
+{
+    uint32_t heap = nm_hal_mapped_heap(handle);
+
+    if (heap != 0)
+        return heap;
+    return nm_handles_get(NM_HANDLE_IMPORTED, (uint64_t)(uintptr_t)handle) != 0
+               ? nm_record_heap(NM_IMPORTED_HEAP_NAME, NM_LEVEL_IMPORTED, device)
+               : nm_record_driver_heap(device);
+}
+
 static nm_acl_error hooked_map(map_function *real, void *address, size_t size, size_t offset, void *handle,
                                uint64_t flags, const void *frame)
 {
@@ -105,8 +118,7 @@ static nm_acl_error hooked_map(map_function *real, void *address, size_t size, s
     device = nm_tell_device();
     kind = nm_handles_get(NM_HANDLE_PHYSICAL, key);
     asked.policy = kind != 0 ? (uint32_t)(kind - 1) : NM_POLICY_UNKNOWN;
-    asked.heap = nm_handles_get(NM_HANDLE_IMPORTED, key) != 0 ? nm_record_heap(IMPORTED_NAME, NM_LEVEL_IMPORTED, device)
-                                                              : nm_record_driver_heap(device);
+    asked.heap = heap_of_mapping(handle, device);
     if (error == ACL_SUCCESS) {
         nm_record_map(&(nm_ring_alloc){.address = (uint64_t)(uintptr_t)address,
                                        .block_bytes = size,
@@ -206,7 +218,7 @@ nm_acl_error aclrtIpcMemGetExportKey(void *address, size_t size, char *key, size
 /* The size is the exporter's knowledge: unknown here. */
 static void tell_imported(uint64_t begin_ticks, int32_t device, uint64_t address, const void *frame)
 {
-    uint32_t heap = nm_record_heap(IMPORTED_NAME, NM_LEVEL_IMPORTED, device);
+    uint32_t heap = nm_record_heap(NM_IMPORTED_HEAP_NAME, NM_LEVEL_IMPORTED, device);
 
     nm_record_alloc(&(nm_ring_alloc){.address = address,
                                      .where = nm_record_where(heap, 0),
@@ -214,12 +226,15 @@ static void tell_imported(uint64_t begin_ticks, int32_t device, uint64_t address
                     frame);
 }
 
+/* A handle that the process has already is only held once more, as by aclrtMemRetainAllocationHandle. */
 static void tell_imported_handle(uint64_t begin_ticks, int32_t device, void *handle, const void *frame)
 {
     uint64_t address = (uint64_t)(uintptr_t)handle;
 
-    nm_handles_set(NM_HANDLE_IMPORTED, address, 1);
-    tell_imported(begin_ticks, device, address, frame);
+    if (nm_handles_get(NM_HANDLE_PHYSICAL, address) != 0 || nm_handles_set(NM_HANDLE_IMPORTED, address, 1) != 0)
+        nm_handles_add(NM_HANDLE_RETAINED, address);
+    else
+        tell_imported(begin_ticks, device, address, frame);
 }
 
 nm_acl_error aclrtMemImportFromShareableHandle(uint64_t shared, int32_t device, void **handle)

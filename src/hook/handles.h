@@ -20,6 +20,11 @@ typedef enum nm_handle_kind {
     NM_HANDLE_DESC_SOURCE = 6, /* address of a copy's description: what it copies from */
     NM_HANDLE_DESC_TARGET = 7, /* and to */
     NM_HANDLE_DESC_SIZE = 8,   /* and how many bytes */
+    NM_HANDLE_DRIVER = 9,      /* of physical memory that did not come through ACL: see hal.c */
+    NM_HANDLE_REGION = 10,     /* of a region of mstx, as another tool gave it: its address */
+    NM_HANDLE_MARKED = 11,     /* hash of a thread and an operator: how many of it are open, see mstx_mark.c */
+    NM_HANDLE_MODEL = 12,      /* number of a model: its name, kept (keep.h) */
+    NM_HANDLE_OPERATOR = 13,   /* of a single operator: likewise */
 } nm_handle_kind;
 
 /* What is remembered, 0: nothing. */

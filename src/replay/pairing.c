@@ -18,7 +18,7 @@ int nm_pairing_misfit(uint64_t level, uint64_t free_call)
     case NM_FREE_IMPORTED:
         return level == NM_LEVEL_IMPORTED ? 0 : NM_MISFIT_NEVER;
     case NM_FREE_POOL:
-        return level == NM_LEVEL_POOL ? 0 : NM_MISFIT_NEVER;
+        return level == NM_LEVEL_POOL ? 0 : level == NM_LEVEL_WORKSPACE ? 1 : NM_MISFIT_NEVER;
     default:
         break;
     }
@@ -306,6 +306,35 @@ static nm_live *new_live(nm_replay *replay, const nm_context *context, nm_error 
     return live;
 }
 
+/* The driver's allocation or mapping that begins at the place; NULL: none does. */
+static const nm_live *range_at(const nm_place *place, const nm_arena *arena)
+{
+    const nm_live *live = place == NULL ? NULL : place->live;
+
+    while (live != NULL && (live->heap->level != NM_LEVEL_DRIVER || live->heap->arena != arena))
+        live = live->next_here;
+    return live;
+}
+
+/*
+ * The event says what the heap has handed out in all, not how large the block is. Allocators that tell such totals hand
+ * out whole driver allocations: one that begins where the block does gives its size. Else it is what the total has grown
+ * by, and where that is nothing it stays unknown.
+ */
+static void set_size_by_total(nm_replay *replay, nm_live *live, uint64_t total_bytes)
+{
+    const nm_heap *heap = live->heap;
+    const nm_live *range = range_at(nm_place_find(replay, heap->process->id, live->row.address), heap->arena);
+
+    if (nm_is_pool(heap) && range != NULL)
+        live->row.block_bytes = range->node.value - range->node.key;
+    else
+        live->row.block_bytes = nm_subtract_saturated(total_bytes, heap->total.live_bytes);
+    live->row.block_bytes = limit_size(live->row.block_bytes);
+    live->row.size_bytes = size_by_basis(heap, live->row.requested_bytes, live->row.block_bytes);
+    set_extent(live);
+}
+
 static void count_begin(const nm_live *live)
 {
     nm_heap_total_row *total = &live->heap->total;
@@ -341,6 +370,8 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
         nm_slab_give(&replay->lives, live);
         return status;
     }
+    if (context->event->flags & NM_FLAG_TOTAL)
+        set_size_by_total(replay, live, context->event->block_bytes);
     count_begin(live);
     status = put_in(replay, live, context, true, err);
     if (status == NM_OK)

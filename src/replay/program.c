@@ -206,6 +206,8 @@ nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, n
     if (known == NULL)
         return NM_OK;
     status = write_step(replay, (nm_process *)(uintptr_t)*known, context->seq, event->time_ns, err);
+    if (status == NM_OK && event->detail != NM_PROCESS_RUNNING)
+        status = nm_sample_process_end(replay, (nm_process *)(uintptr_t)*known, err);
     if (status == NM_OK && replay->sink.process_end != NULL)
         status = replay->sink.process_end(replay->sink.context, &row, err);
     return status;

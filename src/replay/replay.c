@@ -169,6 +169,11 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
         return nm_program_range_end(replay, context, err);
     case NM_EVENT_MEMORY_SAMPLE:
         return nm_moments_sample(replay, context, err);
+    case NM_EVENT_MODULE_SAMPLE:
+        return nm_moments_module(replay, context, err);
+    case NM_EVENT_RESERVED:
+        nm_pool_reserved(context);
+        return NM_OK;
     case NM_EVENT_PROCESS_END:
         return nm_program_process_end(replay, context, err);
     case NM_EVENT_STREAM_CALL:

@@ -7,10 +7,11 @@
  *
  * Where another thread runs the operator than allocated its block (a task queue lies between), the block may have been
  * freed by then and its address handed out again. So the streams must not contradict, nothing may be lost or late, and a
- * pool's block counts only if no other block ended at its address while the operator may have been in the queue. A queue
- * hands its operators on in their order: once a thread has run an operator in a block, whatever it runs later was queued
- * after that block was allocated (nm_thread.queue_seq), and what ended before that is out of the question. Allocators of
- * workspaces and the driver give no memory up that is still in use, so that the question does not arise for them.
+ * pool's block counts only if it begins where the workspace does and no other block ended there while the operator may
+ * have been in the queue. A queue hands its operators on in their order: once a thread has run an operator in a block,
+ * whatever it runs later was queued after that block was allocated (nm_thread.queue_seq), and what ended before that is out
+ * of the question. A thread that runs operators for others is asked the same of its own blocks. Allocators of workspaces
+ * and the driver give no memory up that is still in use, so that the question does not arise for them.
  */
 #include "replay/state.h"
 
@@ -78,17 +79,19 @@ static bool is_own(const nm_live *live, const nm_context *context)
     return context->thread != NULL && live->row.thread_id == context->thread->id;
 }
 
-/* May the operator have been queued with another block, of which this one has taken the place? */
+/* May the operator have been given another block, of which this one has taken the place? */
 static bool may_be_another(const nm_live *live, const nm_context *context)
 {
     const nm_event *event = context->event;
+    const nm_thread *thread = context->thread;
 
-    if (context->thread == NULL || is_own(live, context))
+    if (thread == NULL || (is_own(live, context) && !thread->is_queue))
         return false;
-    if ((event->flags & NM_FLAG_STREAM) && live->row.has_stream && live->row.stream != event->stream)
+    if (!is_own(live, context) && (event->flags & NM_FLAG_STREAM) && live->row.has_stream &&
+        live->row.stream != event->stream)
         return true;
     return live->heap->level == NM_LEVEL_POOL &&
-           (live->row.address != event->address || live->place->freed_seq > context->thread->queue_seq);
+           (live->row.address != event->address || live->place->freed_seq > thread->queue_seq);
 }
 
 static nm_operation_source source_of(const nm_replay *replay, const nm_live *live, const nm_context *context)
@@ -138,6 +141,8 @@ nm_status nm_workspace_use(nm_replay *replay, const nm_context *context, const n
     };
     nm_live *live = context->process == NULL ? NULL : find_workspace(context->process, event->address, bytes);
 
+    if (live != NULL && context->thread != NULL)
+        context->thread->is_queue |= live->row.thread_id != 0 && !is_own(live, context);
     if (live != NULL && !may_be_another(live, context))
         use_block(replay, live, context, operation, &row);
     return replay->sink.workspace == NULL ? NM_OK : replay->sink.workspace(replay->sink.context, &row, err);

@@ -18,7 +18,20 @@
 #define DEFAULT_LINGER_NS   5000000000
 #define SUFFIXES_MAX        100000
 
-enum { OPTION_FIRST = 256, STACKS, STACK_DEPTH, BUFFER, RING_DIR, ON_FULL, LINGER, REQUIRED, FORCE, FINISH, ATTACH };
+enum {
+    OPTION_FIRST = 256,
+    STACKS,
+    STACK_DEPTH,
+    BUFFER,
+    RING_DIR,
+    ON_FULL,
+    LINGER,
+    NO_POOL_EVENTS,
+    REQUIRED,
+    FORCE,
+    FINISH,
+    ATTACH
+};
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -28,6 +41,7 @@ static const struct option long_options[] = {
     {"ring-dir", required_argument, NULL, RING_DIR},
     {"on-full", required_argument, NULL, ON_FULL},
     {"linger", required_argument, NULL, LINGER},
+    {"no-pool-events", no_argument, NULL, NO_POOL_EVENTS},
     {"required", no_argument, NULL, REQUIRED},
     {"force", no_argument, NULL, FORCE},
     {"finish", required_argument, NULL, FINISH},
@@ -56,6 +70,8 @@ void record_options_help(void)
           "      --on-full MODE     wait (default; a bounded time) or drop, when a ring is full\n"
           "      --ring-dir DIR     local folder for the rings (default: /dev/shm, $TMPDIR or /tmp)\n"
           "      --linger SECONDS   wait so long for processes that outlive PROGRAM (default 5)\n"
+          "      --no-pool-events   preload under a name at which torch_npu does not tell its pool's events;\n"
+          "                         with the other name it leaves out the markers of mspti\n"
           "      --required         fail, rather than run PROGRAM unrecorded, if recording is impossible\n"
           "      --finish FILE      append what a killed recording left in its rings, and remove those\n"
           "  -q, --quiet            no line at the end\n"
@@ -163,6 +179,9 @@ static bool read_option(int option, record_options *options)
         return read_on_full(optarg, options);
     case LINGER:
         return read_linger(optarg, options);
+    case NO_POOL_EVENTS:
+        options->has_pool_events = false;
+        return true;
     case REQUIRED:
         return options->is_required = true;
     case FORCE:
@@ -190,6 +209,7 @@ bool record_options_read(int argc, char **argv, record_options *options)
     *options = (record_options){
         .output = DEFAULT_OUTPUT,
         .linger_ns = DEFAULT_LINGER_NS,
+        .has_pool_events = true,
         .folder = {.stack_mode = NM_STACKS_BOTH,
                    .stack_depth = DEFAULT_STACK_DEPTH,
                    .ring_bytes = NM_RING_BYTES_DEFAULT},
