@@ -41,9 +41,20 @@ static _Atomic uint32_t is_comparing;
 
 /* ---- Finding it ---------------------------------------------------------------------------------------------------- */
 
+static void *(*look_up)(void *scope, const char *name); /* dlsym */
+
+/* The loader's own, past whoever stands in front of it. */
+static bool find_look_up(void)
+{
+    if (nm_libc_dlvsym == NULL)
+        return false;
+    *(void **)&look_up = nm_libc_dlvsym(RTLD_NEXT, "dlsym", NM_LIBC_FIRST);
+    return look_up != NULL;
+}
+
 static bool find(void *place, const char *name)
 {
-    *(void **)place = nm_libc_dlsym(RTLD_DEFAULT, name);
+    *(void **)place = look_up(RTLD_DEFAULT, name);
     return *(void **)place != NULL;
 }
 
@@ -105,7 +116,7 @@ void nm_python_find(void)
     unsigned version;
     uint32_t state;
 
-    if (nm_python_state_now() != NM_PYTHON_NONE || nm_libc_dlsym == NULL)
+    if (nm_python_state_now() != NM_PYTHON_NONE || !find_look_up())
         return;
     version = find_version();
     if (version == 0)
