@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "acl/acl.h"
+#include "driver/ascend_hal.h"
 #include "npumem.h"
 
 #define BURST_EVENTS 4000 /* a quarter of the default ring */
@@ -75,11 +76,24 @@ static void burst_of_device_blocks(void)
     }
 }
 
+/* As a library takes memory for itself. The driver's own part is the same with and without a recorder. */
+static void burst_of_driver_blocks(void)
+{
+    const unsigned long long flag = 1ull << HAL_FLAG_SPACE_SHIFT | 3ull << HAL_FLAG_MODULE_SHIFT;
+    void *block = NULL;
+
+    for (int i = 0; i < BURST_EVENTS / 8; i++) {
+        if (halMemAlloc(&block, 4096, flag) == DRV_ERROR_NONE)
+            halMemFree(block);
+    }
+}
+
 static const bench_measure measures[] = {
     {"npumem_step", burst_of_steps, BURST_EVENTS},
     {"npumem_alloc, npumem_free", burst_of_pool_blocks, BURST_EVENTS},
     {"aclrtMemset of nothing", burst_of_sets, BURST_EVENTS / 2},
     {"aclrtMalloc, aclrtFree", burst_of_device_blocks, BURST_EVENTS / 4},
+    {"halMemAlloc, halMemFree", burst_of_driver_blocks, BURST_EVENTS / 4},
 };
 
 #define MEASURE_COUNT (sizeof measures / sizeof *measures)

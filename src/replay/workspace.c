@@ -110,7 +110,7 @@ static void use_block(const nm_replay *replay, nm_live *live, const nm_context *
 
     row->allocation_id = live->row.allocation_id;
     row->heap_id = live->heap->id;
-    row->block_bytes = live->row.block_bytes != 0 ? live->row.block_bytes : live->row.size_bytes;
+    row->block_bytes = live->node.value - live->node.key;
     row->is_reused = live->is_workspace;
     live->is_workspace = true;
     if (source != NM_SOURCE_NONE && live->row.operation_source == NM_SOURCE_NONE)

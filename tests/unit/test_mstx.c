@@ -1024,6 +1024,7 @@ static void *run_worker(void *argument)
         nm_mstx_on_range_end(number);
         nm_mstx_on_mark("step", NULL);
     }
+    pthread_barrier_wait(&barrier); /* nobody's ring passes to another thread: nobody empties it */
     return NULL;
 }
 
