@@ -43,12 +43,12 @@ static _Atomic uint32_t is_comparing;
 
 static void *(*look_up)(void *scope, const char *name); /* dlsym */
 
-/* The loader's own, past whoever stands in front of it. */
+/* Asked for by its first version, as all of libc here. Where the hooks stand in front of it, they pass such lookups on. */
 static bool find_look_up(void)
 {
     if (nm_libc_dlvsym == NULL)
         return false;
-    *(void **)&look_up = nm_libc_dlvsym(RTLD_NEXT, "dlsym", NM_LIBC_FIRST);
+    *(void **)&look_up = nm_libc_dlvsym(RTLD_DEFAULT, "dlsym", NM_LIBC_FIRST);
     return look_up != NULL;
 }
 

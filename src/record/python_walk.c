@@ -66,11 +66,19 @@ static inline uint64_t instruction_of(const nm_python_layout *layout, uintptr_t 
 
 /* ---- The fast walk ------------------------------------------------------------------------------------------------- */
 
-/* The multiplication is all that stands between two frames in time; the rest of different frames overlaps. */
 static inline uint64_t mix(uint64_t value)
 {
     value *= UINT64_C(0x9e3779b97f4a7c15);
     return value ^ value >> 32;
+}
+
+/* Two words into one: both halves of their product. */
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product =
+        (unsigned __int128)(a ^ UINT64_C(0xa0761d6478bd642f)) * (b ^ UINT64_C(0xe7037ed1a0b428db));
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 /* The last eight bytes of a string or table; in a short one some of its head, which is as constant. */
@@ -80,13 +88,15 @@ static inline uint64_t tail_of(uintptr_t object, unsigned data, uint64_t length)
 }
 
 /* Code made at run time often differs in nothing but its lines. */
-static uint64_t sum_of_table(uintptr_t table, uint64_t size)
+static uint64_t sum_of_content(const nm_python_layout *layout, uintptr_t function, uintptr_t table)
 {
-    uint64_t sum = size;
+    uint64_t function_length = word_at(function + NM_PYTHON_STRING_LENGTH);
+    uint64_t size = word_at(table + NM_PYTHON_BYTES_SIZE);
+    uint64_t sum = fold(function_length ^ size << 32, tail_of(function, layout->string_narrow, function_length));
 
     for (uint64_t at = 0; at + sizeof(uint64_t) <= size && at < TABLE_SUM_BYTES; at += sizeof(uint64_t))
         sum = mix(sum ^ unaligned_at(table + NM_PYTHON_BYTES_DATA + at));
-    return sum;
+    return sum ^ mix(tail_of(table, NM_PYTHON_BYTES_DATA, size));
 }
 
 /* "<string>", "<ipython-input-1>" and the like; a name of other characters is taken for such a one too. */
@@ -102,18 +112,14 @@ static inline uint64_t fingerprint(const nm_python_layout *layout, uintptr_t cod
     uintptr_t function = word_at(code + layout->code_function);
     uintptr_t lines = word_at(code + layout->code_lines);
     uint64_t file_length = word_at(file + NM_PYTHON_STRING_LENGTH);
-    uint64_t function_length = word_at(function + NM_PYTHON_STRING_LENGTH);
-    uint64_t lines_size = word_at(lines + NM_PYTHON_BYTES_SIZE);
-    uint64_t sum = mix(code ^ instruction << 20) + mix(file + file_length * 3);
+    uint64_t first_line = half_at(code + layout->code_first_line);
+    uint64_t sum = fold(code, instruction) +
+                   fold(file ^ file_length << 48, tail_of(file, layout->string_narrow, file_length)) +
+                   fold(function ^ first_line << 40, lines);
 
-    sum += mix(function ^ (uint64_t)half_at(code + layout->code_first_line) << 40);
-    sum += mix(lines + lines_size * 5 + function_length * 7);
-    sum += mix(tail_of(file, layout->string_narrow, file_length) + 1);
-    sum += mix(tail_of(function, layout->string_narrow, function_length) + 2);
-    sum += mix(tail_of(lines, NM_PYTHON_BYTES_DATA, lines_size) + 3);
     if (nm_unlikely(is_made_at_run_time(layout, file)))
-        sum += sum_of_table(lines, lines_size);
-    return mix(sum);
+        sum += sum_of_content(layout, function, lines);
+    return sum;
 }
 
 /* A frame without a code object (from 3.12 on, where C calls Python) is passed over, and counts for nothing. */
@@ -136,15 +142,14 @@ uint64_t nm_python_hash(const nm_python_model *model, uintptr_t thread_state, un
 {
     const nm_python_layout *layout = &model->layout;
     uintptr_t frame = first_frame(layout, thread_state);
-    uint64_t hash = 0, salt = 0;
+    uint64_t hash = 0;
     unsigned count = 0;
 
     for (unsigned steps = steps_max(limit); steps > 0 && count < limit && is_object_address(frame); steps--) {
         uintptr_t code = word_at(frame + layout->frame_code);
 
         if (has_code(model, code)) {
-            salt += UINT64_C(0xa0761d6478bd642f);
-            hash += (fingerprint(layout, code, instruction_of(layout, frame)) ^ salt) * UINT64_C(0xd6e8feb86659fd93);
+            hash = (hash + fingerprint(layout, code, instruction_of(layout, frame))) * UINT64_C(0xd6e8feb86659fd93);
             count++;
         }
         frame = word_at(frame + layout->frame_previous);

@@ -39,8 +39,9 @@ typedef struct nm_python_walk {
  * A hash of the frames of `thread_state` (PyThreadState), at most `limit` of them, innermost first; 0: there are none.
  *
  * The hash of a code object is not made of its address alone, since a code object may be freed and another be made in its
- * place: it also takes the addresses, lengths and last characters of its names, its first line, and size and last bytes
- * of its line table; of code whose file is a made-up one ("<string>"), the whole table, since such code comes and goes.
+ * place: it also takes the addresses of its names and its line table, its first line, and length and last characters of
+ * its file's name. Of code whose file is a made-up one ("<string>") it takes the whole line table too, since such code
+ * comes and goes.
  */
 uint64_t nm_python_hash(const nm_python_model *model, uintptr_t thread_state, unsigned limit);
 
