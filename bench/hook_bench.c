@@ -9,6 +9,7 @@
  *     npumem-record --stacks caller -o x.zst -- hook_bench
  *     npumem-record --stacks native -o x.zst -- hook_bench --threads 4
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 
 #include "acl/acl.h"
 #include "driver/ascend_hal.h"
+#include "mstx/ms_tools_ext.h"
 #include "npumem.h"
 
 #define BURST_EVENTS 4000 /* a quarter of the default ring */
@@ -32,7 +34,10 @@ typedef struct bench_measure {
     int event_count; /* of one burst */
 } bench_measure;
 
+typedef int second_stage(void *workspace, uint64_t workspace_bytes, void *executor, aclrtStream stream);
+
 static npumem_heap heap;
+static second_stage *second; /* of an operator; NULL: there is none here */
 static void *volatile device_block;
 
 static int64_t now_ns(void)
@@ -88,12 +93,48 @@ static void burst_of_driver_blocks(void)
     }
 }
 
+/* Three calls of mstx for each event of the pool, as torch_npu makes them; the pool itself does nothing. */
+static void burst_of_torch_blocks(void)
+{
+    for (int i = 0; i < BURST_EVENTS / 4; i++) {
+        mstxMemVirtualRangeDesc_t reserved = {0, (void *)0x1000, 1 << 21},
+                                  block = {0, (void *)(uintptr_t)(0x1000 + i * 64), 64};
+        mstxMemHeapDesc_t pool = {.typeSpecificDesc = &reserved};
+        mstxMemRegionsRegisterBatch_t begin = {.regionCount = 1, .regionDescArray = &block};
+        mstxMemRegionRef_t reference = {.pointer = block.ptr};
+        mstxMemRegionsUnregisterBatch_t end = {1, &reference};
+        mstxDomainHandle_t domain = mstxDomainCreateA("ptaCaching");
+
+        mstxMemHeapRegister(domain, &pool);
+        mstxMemRegionsRegister(domain, &begin);
+        domain = mstxDomainCreateA("ptaCaching");
+        mstxMemHeapRegister(domain, &pool);
+        mstxMemRegionsUnregister(domain, &end);
+    }
+}
+
+static void burst_of_ranges(void)
+{
+    for (int i = 0; i < BURST_EVENTS / 8; i++)
+        mstxRangeEnd(mstxRangeStartA("forward", NULL));
+}
+
+/* A second stage without an executor returns at once. Each call is two events. */
+static void burst_of_operators(void)
+{
+    for (int i = 0; i < BURST_EVENTS / 4 && second != NULL; i++)
+        second(NULL, 0, NULL, NULL);
+}
+
 static const bench_measure measures[] = {
     {"npumem_step", burst_of_steps, BURST_EVENTS},
     {"npumem_alloc, npumem_free", burst_of_pool_blocks, BURST_EVENTS},
     {"aclrtMemset of nothing", burst_of_sets, BURST_EVENTS / 2},
     {"aclrtMalloc, aclrtFree", burst_of_device_blocks, BURST_EVENTS / 4},
+    {"aclnnAdd of nothing, a call", burst_of_operators, BURST_EVENTS / 4},
     {"halMemAlloc, halMemFree", burst_of_driver_blocks, BURST_EVENTS / 4},
+    {"pool's block through mstx", burst_of_torch_blocks, BURST_EVENTS / 2},
+    {"mstxRangeStartA, RangeEnd", burst_of_ranges, BURST_EVENTS / 4},
 };
 
 #define MEASURE_COUNT (sizeof measures / sizeof *measures)
@@ -177,6 +218,15 @@ static void print_table(const bench_worker *workers, int thread_count)
            npumem_is_recording() ? "recording" : "nothing records");
 }
 
+/* As frameworks do: by handle. */
+static void find_operator(void)
+{
+    void *library = dlopen("libopapi.so", RTLD_LAZY);
+    void *found = library != NULL ? dlsym(library, "aclnnAdd") : NULL;
+
+    memcpy(&second, &found, sizeof found);
+}
+
 int main(int argc, char **argv)
 {
     static bench_worker workers[THREADS_MAX];
@@ -191,6 +241,7 @@ int main(int argc, char **argv)
         aclrtMalloc(&block, 4096, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS)
         return 1;
     device_block = block;
+    find_operator();
     heap = npumem_heap_define(NULL);
     pthread_barrier_init(&barrier, NULL, (unsigned)thread_count);
     for (int t = 0; t < thread_count; t++)

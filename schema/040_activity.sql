@@ -90,7 +90,7 @@ CREATE TABLE moment (
     kind INTEGER NOT NULL REFERENCES moment_kind (kind),
     -- Text of a mark. NULL: not a mark.
     name TEXT,
-    -- The process that it belongs to. NULL: all.
+    -- The process that it belongs to. NULL: all, or a device's peak.
     process_id INTEGER REFERENCES process (process_id),
     -- The heap whose peak it is, or that failed. NULL: all.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -99,7 +99,9 @@ CREATE TABLE moment (
     -- Place in the order of events: the state is that right after this event. NULL: before the first event.
     seq INTEGER,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
-    ns INTEGER
+    ns INTEGER,
+    -- The device whose peak it is, as the first process that used it sees it. NULL: not a device's peak.
+    device_id INTEGER REFERENCES device (device_id)
 );
 
 CREATE TABLE note (

@@ -18,8 +18,9 @@ CREATE TABLE allocation (
     stack_id INTEGER REFERENCES stack (stack_id),
     -- Stream that it was allocated for. NULL: not known.
     stream INTEGER,
-    -- Driver memory: aclrtMemMallocPolicy; physical memory, and driver memory with is_mapped: aclrtMemAttr, a code of
-    -- memory_kind; registered memory: the flags of the registration. NULL: another level.
+    -- Driver memory: aclrtMemMallocPolicy, whose lowest byte is a code of malloc_policy; physical memory, and driver
+    -- memory with is_mapped: aclrtMemAttr, a code of memory_kind; registered memory: the flags of the registration. View
+    -- allocation_kind has the words. NULL: not known, or another level.
     policy INTEGER,
     -- First address; views show it as hexadecimal text.
     address INTEGER NOT NULL,

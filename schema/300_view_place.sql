@@ -167,3 +167,66 @@ JOIN note_kind AS k ON k.kind = n.kind
 LEFT JOIN process AS p ON p.process_id = n.process_id
 GROUP BY n.kind, n.text
 ORDER BY n.kind, n.text;
+
+CREATE VIEW allocation_kind (
+    -- Which kinds of memory and pages each heap was asked for: device, physical and registered memory.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Device memory: a word of malloc_policy and what else was asked for; physical and mapped memory: of memory_kind;
+    -- registered memory: how. NULL: not known.
+    kind,
+    -- 1: mapped memory; 0: not.
+    is_mapped,
+    -- The number behind kind, as allocation.policy. NULL: not known.
+    policy,
+    -- Allocations in the trace, without the baseline. Unit: allocations.
+    allocation_count,
+    -- Their size. Unit: bytes.
+    allocated_bytes,
+    -- Live at the end of the trace, segments and the baseline too. Unit: allocations.
+    live_count,
+    -- Their size. Unit: bytes.
+    live_bytes
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    CASE
+        WHEN s.policy IS NULL THEN NULL
+        WHEN p.level = 'registered'
+            THEN 'registered' || CASE WHEN s.policy & 2 THEN ' + mapped' ELSE '' END
+            || CASE WHEN s.policy & 4 THEN ' + I/O memory' ELSE '' END
+            || CASE WHEN s.policy & 8 THEN ' + read only' ELSE '' END
+            || CASE WHEN s.policy & 268435456 THEN ' + pinned' ELSE '' END
+        WHEN p.level = 'physical' OR s.is_mapped = 1
+            THEN (SELECT k.name FROM memory_kind AS k WHERE k.kind = s.policy)
+        ELSE
+            (SELECT m.name FROM malloc_policy AS m WHERE m.policy = s.policy & 255)
+            || CASE WHEN s.policy & 256 THEN ' + low bandwidth' ELSE '' END
+            || CASE WHEN s.policy & 4096 THEN ' + high bandwidth' ELSE '' END
+            || CASE WHEN s.policy & 1048576 THEN ' + read only' ELSE '' END
+    END,
+    s.is_mapped,
+    s.policy,
+    s.allocation_count,
+    s.allocated_bytes,
+    s.live_count,
+    s.live_bytes
+FROM allocation_kind_sum AS s
+JOIN heap_place AS p ON p.heap_id = s.heap_id
+ORDER BY s.heap_id, s.allocated_bytes DESC, s.is_mapped, s.policy;

@@ -210,6 +210,8 @@ void *nm_dynamic_dlsym(void *handle, const char *name)
     found = nm_dynamic_next_dlsym(handle, name);
     if (found == NULL || !may_be_canns(name))
         return found;
+    if (found == nm_runtime_hook(name) && !nm_runtime_show(name))
+        return nm_dynamic_next_dlsym(handle, name); /* a handle of the program, whose scope has us */
     saved_errno = errno;
     found = lead(name, found, is_operator, caller);
     nm_notes_tell();
@@ -217,8 +219,8 @@ void *nm_dynamic_dlsym(void *handle, const char *name)
     return found;
 }
 
-/* The scope of the library that calls, without what was preloaded; NULL for the program, whose scope has everything. It is
- * not held: the caller runs in it. */
+/* The scope of the library that calls, without what everybody has; NULL for the program. It is not held: the caller runs
+ * in it. */
 static void *scope_of(const void *caller)
 {
     nm_place place;
@@ -232,41 +234,46 @@ static void *scope_of(const void *caller)
     return handle;
 }
 
-/* A function that we stand in front of and that is behind us nowhere: the program gets what it would get without us, from
- * its own scope or nothing. */
-static void *find_without_us(const char *name, const void *caller)
+/* An operator, or NULL: they have no names of ours, so they have to be looked up to be wrapped. */
+static void *default_operator(const char *name, void *scope)
 {
-    void *scope = scope_of(caller);
-    void *found;
+    void *found = NULL;
 
-    if (scope == NULL) {
-        scope = nm_dynamic_hold(LIBC); /* has it not, and so dlerror says that it is missing */
-        if (scope != NULL)
-            nm_dynamic_release(scope);
-    }
-    found = scope != NULL ? nm_dynamic_find(scope, name) : NULL;
+    if (nm_dynamic_is_operator(RTLD_DEFAULT, name))
+        found = nm_dynamic_find(RTLD_DEFAULT, name);
+    else if (scope != NULL && nm_dynamic_is_operator(scope, name))
+        found = nm_dynamic_find(scope, name);
+    return found != NULL ? nm_operator_wrap(name, found) : NULL;
+}
+
+/* A function that we stand in front of, in a library that the caller alone sees; NULL: the loader finds the right one, our
+ * hook, a tool's in front of us, or none. */
+static void *default_function(const char *name, void *scope, const void *caller)
+{
+    bool is_everybodys = nm_runtime_show(name);
+    void *found = NULL;
+
+    if (scope != NULL && (!is_everybodys || nm_dynamic_has_deep_binding()))
+        found = nm_dynamic_find(scope, name);
     return found != NULL ? nm_runtime_lead(name, found, caller) : NULL;
 }
 
-/* RTLD_DEFAULT: the scope of the caller, which only a jump gets right. Its first part is the scope of everybody, and there
- * our hooks come first, but operators have to be looked up to be wrapped. */
+/* RTLD_DEFAULT: what everybody has and what the caller's own library has, which only a jump gets right. So the loader is
+ * asked, unless the answer is certain and would lead past us. */
 nm_answer nm_dynamic_default(const char *name, const void *caller)
 {
     nm_answer answer = {NULL, 0};
     int saved_errno = errno;
+    void *scope;
 
     if (!may_be_canns(name) || !is_ready())
         return answer;
     nm_rebind_due();
-    if (nm_dynamic_is_operator(RTLD_DEFAULT, name)) {
-        void *found = nm_dynamic_find(RTLD_DEFAULT, name);
-
-        answer.value = found != NULL ? nm_operator_wrap(name, found) : NULL;
-        answer.is_given = answer.value != NULL;
-    } else if (nm_runtime_is_missing(name) && nm_dynamic_find(RTLD_DEFAULT, name) == nm_runtime_hook(name)) {
-        answer.value = find_without_us(name, caller);
-        answer.is_given = 1;
-    }
+    scope = scope_of(caller);
+    answer.value = strncmp(name, "aclnn", 5) == 0 ? default_operator(name, scope) : NULL;
+    if (answer.value == NULL && nm_runtime_hook(name) != NULL)
+        answer.value = default_function(name, scope, caller);
+    answer.is_given = answer.value != NULL;
     errno = saved_errno;
     return answer;
 }

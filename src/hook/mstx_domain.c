@@ -5,7 +5,6 @@
  * passes is told from it.
  */
 #include <stdatomic.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "hook/keep.h"

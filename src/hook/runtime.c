@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "hook/dynamic.h"
+#include "hook/hide.h"
 #include "hook/notes.h"
 #include "hook/place.h"
 #include "hook/rebind.h"
@@ -45,6 +46,9 @@ static const char *const libraries[] = {"libascendcl.so", "libacl_rt.so",       
 
 /* How many libraries had been loaded when a name was last missed, plus one. */
 static uint64_t missed[NAME_COUNT];
+
+/* Hooks that lookups do not find. */
+static bool is_hidden[NAME_COUNT];
 
 static const nm_name *find_name(const char *name)
 {
@@ -93,6 +97,18 @@ static bool find_in(void *library)
     return is_missing;
 }
 
+/* False: hidden. */
+static bool show(const nm_name *known)
+{
+    bool wish = nm_dynamic_find(RTLD_NEXT, known->name) == NULL;
+    bool *state = &is_hidden[known - names];
+
+    /* relaxed: done twice it is done. */
+    if (__atomic_load_n(state, __ATOMIC_RELAXED) != wish && nm_hide_function(known->hook, wish))
+        __atomic_store_n(state, wish, __ATOMIC_RELAXED);
+    return !__atomic_load_n(state, __ATOMIC_RELAXED);
+}
+
 /* A runtime that was opened RTLD_LOCAL is behind nobody, so RTLD_NEXT does not see it; by its name it is found, if it is
  * loaded. It is not held: when the program closes it, it goes. */
 static void find_in_opened(void)
@@ -128,6 +144,10 @@ void nm_runtime_find(void)
 
     if (find_in(RTLD_NEXT))
         find_in_opened();
+    for (size_t i = 0; i < NAME_COUNT; i++) {
+        if (__atomic_load_n(&is_hidden[i], __ATOMIC_RELAXED)) /* relaxed: see show */
+            show(&names[i]);
+    }
     nm_dynamic_forget_error();
     note_tools();
     errno = saved_errno;
@@ -176,14 +196,9 @@ void *nm_runtime_real(const char *name)
     return known != NULL ? real_of(known) : NULL;
 }
 
-bool nm_runtime_is_missing(const char *name)
+bool nm_runtime_show(const char *name)
 {
-    const nm_name *known = find_name(name);
-
-    if (known == NULL || known->hook == NULL || real_of(known) != NULL)
-        return false;
-    nm_runtime_find();
-    return real_of(known) == NULL;
+    return show(find_name(name));
 }
 
 /* Another library than CANN may have a function of that name for itself: it is ours to know only when nothing else is. */

@@ -283,8 +283,9 @@ bool nm_runtime_look(const char *name);
 void *nm_runtime_hook(const char *name);
 void *nm_runtime_real(const char *name);
 
-/* True: we have a hook for the name, and no function behind it is loaded. */
-bool nm_runtime_is_missing(const char *name);
+/* Shows the hook for a name to lookups, or hides it: what is missing in the scope that everybody has (or is in a library
+ * that was opened locally) is found there without us neither. False: it is hidden from now on. */
+bool nm_runtime_show(const char *name);
 
 /* `caller` looked `name` up and found `function`: what it gets, the hook or the same. Learns the function behind the hook
  * from it, if that was not known. */

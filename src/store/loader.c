@@ -6,6 +6,7 @@
 
 static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_OPERATION] = "operation",
+    [NM_TABLE_ALLOCATION_KIND_SUM] = "allocation_kind_sum",
     [NM_TABLE_OPERATION_SUM] = "operation_sum",
     [NM_TABLE_OPERATION_MEMORY_SUM] = "operation_memory_sum",
     [NM_TABLE_STREAM_CALL_SUM] = "stream_call_sum",
@@ -20,6 +21,9 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_USAGE] = "usage",
     [NM_TABLE_FRAGMENTATION_SAMPLE] = "fragmentation_sample",
     [NM_TABLE_MEMORY_SAMPLE] = "memory_sample",
+    [NM_TABLE_MODULE_SAMPLE] = "module_sample",
+    [NM_TABLE_HEAP_SAMPLE] = "heap_sample",
+    [NM_TABLE_DEVICE_SAMPLE] = "device_sample",
     [NM_TABLE_ANOMALY] = "anomaly",
     [NM_TABLE_INPUT] = "input",
     [NM_TABLE_PROCESS] = "process",
@@ -96,6 +100,7 @@ void nm_loader_close(nm_loader *loader)
     nm_bulk_close(loader->copies);
     nm_bulk_close(loader->workspaces);
     nm_bulk_close(loader->stream_calls);
+    nm_kind_sums_free(&loader->kind_sums);
     nm_operation_sums_free(&loader->operation_sums);
     nm_stream_sums_free(&loader->stream_sums);
     nm_definitions_free(&loader->definitions);

@@ -10,12 +10,14 @@
 #include "store/bulk.h"
 #include "store/database.h"
 #include "store/definitions.h"
+#include "store/kind_sums.h"
 #include "store/operation_sums.h"
 #include "store/store.h"
 #include "store/stream_sums.h"
 
 typedef enum nm_loader_table {
     NM_TABLE_OPERATION,
+    NM_TABLE_ALLOCATION_KIND_SUM,
     NM_TABLE_OPERATION_SUM,
     NM_TABLE_OPERATION_MEMORY_SUM,
     NM_TABLE_STREAM_CALL_SUM,
@@ -30,6 +32,9 @@ typedef enum nm_loader_table {
     NM_TABLE_USAGE,
     NM_TABLE_FRAGMENTATION_SAMPLE,
     NM_TABLE_MEMORY_SAMPLE,
+    NM_TABLE_MODULE_SAMPLE,
+    NM_TABLE_HEAP_SAMPLE,
+    NM_TABLE_DEVICE_SAMPLE,
     NM_TABLE_ANOMALY,
     NM_TABLE_INPUT,
     NM_TABLE_PROCESS,
@@ -57,6 +62,7 @@ typedef struct nm_loader {
     nm_id_set allocation_ids, operation_ids;       /* written */
     nm_id_set named_allocations, named_operations; /* named by other rows */
     nm_map heap_stacks;                            /* the keys (heap_id, stack_id) of all allocations */
+    nm_kind_sums kind_sums;
     nm_operation_sums operation_sums;
     nm_stream_sums stream_sums;
     nm_map cost_of_heap; /* heap_id -> index into costs */

@@ -72,6 +72,11 @@ static const char *basis_name(nm_size_basis basis)
     return basis == NM_BASIS_REQUESTED ? "requested" : basis == NM_BASIS_BLOCK ? "block" : NULL;
 }
 
+static const char *source_name(nm_reserved_source source)
+{
+    return source == NM_RESERVED_SEGMENTS ? "segments" : source == NM_RESERVED_STATED ? "stated" : NULL;
+}
+
 static nm_status take_definition(void *context, const nm_definition *row, nm_error *err)
 {
     nm_loader *loader = context;
@@ -128,6 +133,11 @@ static bool has_policy(const nm_loader *loader, uint64_t heap_id)
            is_level(loader, heap_id, NM_LEVEL_REGISTERED);
 }
 
+static int64_t policy_or_null(uint64_t policy)
+{
+    return policy == NM_POLICY_UNKNOWN ? NM_NULL : (int64_t)policy;
+}
+
 static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int64_t *value)
 {
     *value++ = (int64_t)row->allocation_id;
@@ -137,7 +147,7 @@ static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int
     *value++ = id_or_null(row->operation_id);
     *value++ = id_or_null(known_stack(loader, row->stack_id));
     *value++ = row->has_stream ? (int64_t)row->stream : NM_NULL;
-    *value++ = has_policy(loader, row->heap_id) ? (int64_t)row->policy : NM_NULL;
+    *value++ = has_policy(loader, row->heap_id) ? policy_or_null(row->policy) : NM_NULL;
     *value++ = (int64_t)row->address;
     *value++ = (int64_t)row->size_bytes;
     *value++ = id_or_null(row->requested_bytes);
@@ -179,6 +189,8 @@ static nm_status take_allocation(void *context, const nm_allocation_row *row, nm
         status = add_cost(loader, row, err);
     if (status == NM_OK)
         status = note_stack(loader, row, err);
+    if (status == NM_OK && has_policy(loader, row->heap_id))
+        status = nm_kind_sums_allocation(&loader->kind_sums, row, err);
     if (status == NM_OK)
         status =
             nm_operation_sums_allocation(&loader->operation_sums, row, number_of(loader, row->operation_name), err);
@@ -384,6 +396,7 @@ static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *
     nm_insert_id(insert, row->failure_id);
     nm_insert_int(insert, row->seq);
     nm_insert_int(insert, row->ns);
+    nm_insert_id(insert, known_device(loader, row->device_id));
     return nm_insert_end(insert, err);
 }
 
@@ -421,11 +434,12 @@ static nm_status take_fragmentation(void *context, const nm_fragmentation_row *r
     nm_insert_int(insert, (int64_t)row->reserved_bytes);
     nm_insert_int(insert, (int64_t)row->occupied_bytes);
     nm_insert_int(insert, (int64_t)row->free_bytes);
-    nm_insert_int(insert, (int64_t)row->largest_free_bytes);
-    nm_insert_int(insert, (int64_t)row->stuck_bytes);
-    nm_insert_int(insert, (int64_t)row->gap_count);
+    nm_insert_int(insert, row->is_stated ? NM_NULL : (int64_t)row->largest_free_bytes);
+    nm_insert_int(insert, row->is_stated ? NM_NULL : (int64_t)row->stuck_bytes);
+    nm_insert_int(insert, row->is_stated ? NM_NULL : (int64_t)row->gap_count);
     nm_insert_text(insert, basis_name(row->size_basis));
     nm_insert_int(insert, row->is_estimate);
+    nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
     return nm_insert_end(insert, err);
 }
 
@@ -441,6 +455,57 @@ static nm_status take_memory_sample(void *context, const nm_memory_sample_row *r
     nm_insert_int(insert, (int64_t)row->used_bytes);
     nm_insert_int(insert, (int64_t)row->total_bytes);
     nm_insert_int(insert, row->seq);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_module_sample(void *context, const nm_module_sample_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_MODULE_SAMPLE);
+
+    nm_insert_int(insert, row->ns);
+    nm_insert_int(insert, row->seq);
+    nm_insert_id(insert, known_process(loader, row->process_id));
+    nm_insert_id(insert, known_device(loader, row->device_id));
+    nm_insert_bytes(
+        insert, nm_definitions_text(&loader->definitions, nm_definitions_number(&loader->definitions, row->module)));
+    nm_insert_int(insert, (int64_t)row->used_bytes);
+    nm_insert_int(insert, (int64_t)row->peak_bytes);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_heap_sample(void *context, const nm_heap_sample_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_HEAP_SAMPLE);
+
+    nm_insert_id(insert, row->heap_id);
+    nm_insert_int(insert, row->since_seq);
+    nm_insert_int(insert, (int64_t)row->live_bytes);
+    nm_insert_int(insert, (int64_t)row->live_count);
+    nm_insert_int(insert, (int64_t)row->page_bytes);
+    nm_insert_int(insert, (int64_t)row->mapped_bytes);
+    nm_insert_int(insert, (int64_t)row->segment_bytes);
+    nm_insert_int(insert, (int64_t)row->reserved_bytes);
+    nm_insert_int(insert, row->is_stated);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_device_sample(void *context, const nm_device_sample_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_DEVICE_SAMPLE);
+
+    nm_insert_id(insert, row->moment_id);
+    nm_insert_id(insert, row->device_id);
+    nm_insert_id(insert, row->hardware_id);
+    nm_insert_int(insert, row->recorded_bytes);
+    nm_insert_int(insert, row->has_sample ? (int64_t)row->free_bytes : NM_NULL);
+    nm_insert_int(insert, row->has_sample ? (int64_t)row->total_bytes : NM_NULL);
+    nm_insert_int(insert, row->sample_seq);
+    nm_insert_int(insert, row->sample_ns);
+    nm_insert_int(insert, row->is_stale);
+    nm_insert_int(insert, row->until_seq);
     return nm_insert_end(insert, err);
 }
 
@@ -494,6 +559,9 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     nm_insert_int(insert, row->peak_reserved_bytes == 0 ? NM_NULL : row->peak_reserved_seq);
     nm_insert_int(insert, (int64_t)cost.count);
     nm_insert_int(insert, (int64_t)cost.cost_ns);
+    nm_insert_text(insert, source_name(row->reserved_source));
+    nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
+    nm_insert_int(insert, row->has_stated ? (int64_t)row->peak_stated_reserved_bytes : NM_NULL);
     return nm_insert_end(insert, err);
 }
 
@@ -538,11 +606,17 @@ static nm_status take_device_peak(void *context, const nm_device_peak_row *row, 
 
 /* ---- Sums over large tables, at the end -------------------------------------------------------------------------- */
 
+/* The id if it is known: that it is not was counted with the rows that the sum is of. */
+static uint64_t id_of_sum(const nm_id_set *ids, uint64_t id)
+{
+    return nm_id_set_has(ids, id) ? id : 0;
+}
+
 static nm_status write_run_sum(nm_loader *loader, const nm_run_sum *sum, nm_error *err)
 {
     nm_insert *insert = begin(loader, NM_TABLE_OPERATION_SUM);
 
-    nm_insert_id(insert, known_process(loader, sum->process_id));
+    nm_insert_id(insert, id_of_sum(&loader->definitions.processes.ids, sum->process_id));
     nm_insert_int(insert, (int64_t)sum->kind);
     nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, sum->name));
     nm_insert_int(insert, (int64_t)sum->run_count);
@@ -553,7 +627,7 @@ static nm_status write_run_sum(nm_loader *loader, const nm_run_sum *sum, nm_erro
     nm_insert_int(insert, (int64_t)sum->max_requested_bytes);
     nm_insert_id(insert, sum->max_block_bytes);
     nm_insert_int(insert, (int64_t)sum->reused_count);
-    nm_insert_id(insert, sum->has_many_heaps ? 0 : known_heap(loader, sum->heap_id));
+    nm_insert_id(insert, sum->has_many_heaps ? 0 : id_of_sum(&loader->definitions.heaps.ids, sum->heap_id));
     return nm_insert_end(insert, err);
 }
 
@@ -561,7 +635,7 @@ static nm_status write_memory_sum(nm_loader *loader, const nm_memory_sum *sum, n
 {
     nm_insert *insert = begin(loader, NM_TABLE_OPERATION_MEMORY_SUM);
 
-    nm_insert_id(insert, known_heap(loader, sum->heap_id));
+    nm_insert_id(insert, id_of_sum(&loader->definitions.heaps.ids, sum->heap_id));
     nm_insert_int(insert, sum->has_operation ? (int64_t)sum->kind : NM_NULL);
     nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, sum->name));
     nm_insert_int(insert, (int64_t)sum->allocation_count);
@@ -579,8 +653,8 @@ static nm_status write_stream_sum(nm_loader *loader, const nm_stream_sum *sum, n
 {
     nm_insert *insert = begin(loader, NM_TABLE_STREAM_CALL_SUM);
 
-    nm_insert_id(insert, known_process(loader, sum->process_id));
-    nm_insert_id(insert, known_device(loader, sum->device_id));
+    nm_insert_id(insert, id_of_sum(&loader->definitions.processes.ids, sum->process_id));
+    nm_insert_id(insert, id_of_sum(&loader->definitions.devices.ids, sum->device_id));
     nm_insert_int(insert, (int64_t)sum->kind);
     nm_insert_stream(insert, sum->has_stream, sum->stream);
     nm_insert_int(insert, (int64_t)sum->call_count);
@@ -589,11 +663,27 @@ static nm_status write_stream_sum(nm_loader *loader, const nm_stream_sum *sum, n
     return nm_insert_end(insert, err);
 }
 
+static nm_status write_kind_sum(nm_loader *loader, const nm_kind_sum *sum, nm_error *err)
+{
+    nm_insert *insert = begin(loader, NM_TABLE_ALLOCATION_KIND_SUM);
+
+    nm_insert_id(insert, known_heap(loader, sum->heap_id));
+    nm_insert_int(insert, sum->is_mapped);
+    nm_insert_int(insert, policy_or_null(sum->policy));
+    nm_insert_int(insert, (int64_t)sum->allocation_count);
+    nm_insert_int(insert, (int64_t)sum->allocated_bytes);
+    nm_insert_int(insert, (int64_t)sum->live_count);
+    nm_insert_int(insert, (int64_t)sum->live_bytes);
+    return nm_insert_end(insert, err);
+}
+
 nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err)
 {
     const nm_operation_sums *sums = &loader->operation_sums;
     nm_status status = NM_OK;
 
+    for (size_t index = 0; status == NM_OK && index < loader->kind_sums.count; index++)
+        status = write_kind_sum(loader, &loader->kind_sums.items[index], err);
     for (size_t index = 0; status == NM_OK && index < sums->runs.count; index++)
         status = write_run_sum(loader, &sums->runs.items[index], err);
     for (size_t index = 0; status == NM_OK && index < sums->memory.count; index++)
@@ -618,6 +708,9 @@ const nm_sink nm_loader_sink = {
     .usage = take_usage,
     .fragmentation = take_fragmentation,
     .memory_sample = take_memory_sample,
+    .module_sample = take_module_sample,
+    .heap_sample = take_heap_sample,
+    .device_sample = take_device_sample,
     .anomaly = take_anomaly,
     .heap_total = take_heap_total,
     .peak_stack = take_peak_stack,

@@ -20,7 +20,7 @@ typedef struct record_options {
     const char *target; /* of --finish and --attach */
     bool is_forced, is_required, is_quiet;
     bool has_pool_events; /* torch_npu is to tell them */
-    const char *ring_dir;    /* or NULL */
+    const char *ring_dir; /* or NULL */
     nm_folder_options folder;
     int64_t linger_ns;
     char **program; /* its arguments, NULL at the end */

@@ -14,6 +14,8 @@
 #include "support/run.h"
 
 #define ENVIRONMENT "NPUMEM_CANN_RUNTIME_MIB=33 HCCL_BUFFSIZE=63"
+#define ALL_DEVICES ""
+#define TURNED      "ASCEND_RT_VISIBLE_DEVICES=1,0" /* the driver's numbers are not the program's */
 #define FIGURES     7
 #define NAME_BYTES  64
 
@@ -21,17 +23,17 @@ static const char *recorder, *ingest, *program;
 static char folder[64];
 
 /* Runs the program plainly and recorded, which must be the same to see, and ingests the trace. */
-static sqlite3 *record_and_ingest(const char *arguments)
+static sqlite3 *record_and_ingest(const char *devices, const char *arguments)
 {
     char command[1024], path[128];
     sqlite3 *db;
     nm_run run;
 
     snprintf(command, sizeof command,
-             "export " ENVIRONMENT "; %s %s >%s/plain && %s --force -o %s/t.zst -- %s %s >%s/books &&"
+             "export " ENVIRONMENT " %s; %s %s >%s/plain && %s --force -o %s/t.zst -- %s %s >%s/books &&"
              " cmp %s/plain %s/books && %s --quiet --force -o %s/t.db %s/t.zst",
-             program, arguments, folder, recorder, folder, program, arguments, folder, folder, folder, ingest, folder,
-             folder);
+             devices, program, arguments, folder, recorder, folder, program, arguments, folder, folder, folder, ingest,
+             folder, folder);
     run = run_shell(command, 120);
     ck_assert_msg(run.exit_code == 0, "%s%s", run_out(&run), run_err(&run));
     run_free(&run);
@@ -67,8 +69,9 @@ static long long ask_one(sqlite3 *db, const char *sql)
 /* ---- Lines of the books -------------------------------------------------------------------------------------------- */
 
 /* Mapped ranges show physical memory that has a row of its own: they have no requested_bytes. */
+#define ORDINAL "coalesce((SELECT ordinal FROM device WHERE device.device_id = heap_place.device_id), -1)"
 #define HEAP_ROWS                                                                                                      \
-    " FROM allocation JOIN heap_place USING (heap_id) WHERE level = ?1 AND coalesce(device, -1) = ?2 AND heap = ?3"    \
+    " FROM allocation JOIN heap_place USING (heap_id) WHERE level = ?1 AND " ORDINAL " = ?2 AND heap = ?3"             \
     " AND requested_bytes IS NOT NULL"
 
 static void check_heap(sqlite3 *db, const char *line)
@@ -78,7 +81,7 @@ static void check_heap(sqlite3 *db, const char *line)
         " coalesce(sum(requested_bytes) FILTER (WHERE free_seq IS NULL), 0),"
         " coalesce(sum(block_bytes) FILTER (WHERE free_seq IS NULL), 0),"
         " (SELECT count(*) FROM failure JOIN heap_place USING (heap_id)"
-        "  WHERE level = ?1 AND coalesce(device, -1) = ?2 AND heap = ?3)" HEAP_ROWS;
+        "  WHERE level = ?1 AND " ORDINAL " = ?2 AND heap = ?3)" HEAP_ROWS;
     char level[NAME_BYTES], name[NAME_BYTES];
     long long own[FIGURES], told[FIGURES];
     int device;
@@ -94,7 +97,7 @@ static void check_heap(sqlite3 *db, const char *line)
 /* All that a device holds, as whole pages: what the driver gave by address, and what it gave by handle. */
 #define DEVICE_ROWS                                                                                                    \
     "SELECT coalesce(sum(block_bytes), 0) FROM allocation JOIN heap_place USING (heap_id)"                             \
-    " WHERE free_seq IS NULL AND device = ?2 AND requested_bytes IS NOT NULL AND level IN ('driver', 'physical')"
+    " WHERE free_seq IS NULL AND " ORDINAL " = ?2 AND requested_bytes IS NOT NULL AND level IN ('driver', 'physical')"
 
 static void check_used(sqlite3 *db, const char *line)
 {
@@ -151,7 +154,7 @@ static void check_books(sqlite3 *db)
 
 START_TEST(books_and_devices_say_what_the_tables_say)
 {
-    sqlite3 *db = record_and_ingest("");
+    sqlite3 *db = record_and_ingest(ALL_DEVICES, "");
 
     check_books(db);
     ck_assert_int_eq(ask_one(db, "SELECT is_complete FROM input"), 1);
@@ -164,10 +167,20 @@ START_TEST(books_and_devices_say_what_the_tables_say)
 }
 END_TEST
 
+START_TEST(devices_are_the_program_s_whatever_the_driver_calls_them)
+{
+    sqlite3 *db = record_and_ingest(TURNED, "");
+
+    check_books(db);
+    ck_assert_int_eq(ask_one(db, "SELECT physical_ordinal FROM device WHERE ordinal = 0"), 1);
+    sqlite3_close(db);
+}
+END_TEST
+
 /* The driver frees at a reset without a call that could be seen. */
 START_TEST(a_reset_ends_what_every_module_held)
 {
-    sqlite3 *db = record_and_ingest("reset");
+    sqlite3 *db = record_and_ingest(ALL_DEVICES, "reset");
 
     ck_assert_int_eq(ask_one(db, "SELECT count(*) FROM allocation WHERE free_seq IS NULL"), 0);
     ck_assert_int_eq(ask_one(db, "SELECT count(*) FROM misuse"), 0);
@@ -192,6 +205,7 @@ int main(int argc, char **argv)
     program = argv[3];
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, books_and_devices_say_what_the_tables_say);
+    tcase_add_test(tests, devices_are_the_program_s_whatever_the_driver_calls_them);
     tcase_add_test(tests, a_reset_ends_what_every_module_held);
     suite_add_tcase(suite, tests);
     run_make_folder(folder);

@@ -140,6 +140,35 @@ START_TEST(books_equal_views_however_cann_is_loaded)
 }
 END_TEST
 
+START_TEST(every_process_of_a_python_program_tells_its_own)
+{
+    static const char *const prefixes[] = {"", "fork.", "spawn."};
+    char key[64], command[1024];
+    long long block_bytes = 0, step_count = 0;
+    sqlite3 *db;
+    nm_run run;
+
+    snprintf(command, sizeof command,
+             "cd %s && %s -q --force -o t.zst -- python3 %s/torch_like.py --steps 3 --fork --spawn", folder, recorder,
+             programs);
+    run = run_shell(command, 120);
+    ck_assert_msg(run.exit_code == 0, "%s", run_err(&run));
+    db = open_database();
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        snprintf(key, sizeof key, "%spool.allocated_block_bytes", prefixes[i]);
+        block_bytes += book(run_out(&run), key);
+        snprintf(key, sizeof key, "%sstep_count", prefixes[i]);
+        step_count += book(run_out(&run), key);
+    }
+    ck_assert_int_eq(ask(db, "SELECT sum(allocated_bytes) FROM heap_total WHERE heap = 'ptaCaching'"), block_bytes);
+    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT pid) FROM heap_total WHERE heap = 'ptaCaching'"), 3);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM step"), step_count);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse"), 0);
+    sqlite3_close(db);
+    run_free(&run);
+}
+END_TEST
+
 START_TEST(without_pool_events_the_program_tells_none)
 {
     nm_run run = run_in_folder("", "--no-pool-events", "torch_like --steps 3");
@@ -314,6 +343,8 @@ int main(int argc, char **argv)
     hook = argv[6];
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, books_equal_views_however_cann_is_loaded);
+    if (system("command -v python3 >/dev/null 2>&1") == 0)
+        tcase_add_test(tests, every_process_of_a_python_program_tells_its_own);
     tcase_add_test(tests, without_pool_events_the_program_tells_none);
     tcase_add_test(tests, a_recording_inside_another_may_want_the_other_name);
     tcase_add_test(tests, a_tool_behind_gets_every_call_as_without_us);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events of hooks as lines; see hook_lines.h. Calls of devices are left out.
+ * Events of hooks as lines; see hook_lines.h. Calls of devices and notes are left out.
  */
 #include "hook_lines.h"
 
@@ -156,7 +156,7 @@ static void collect(void *context, const reader_record *record)
         snprintf(heaps[heap->local_id].name, sizeof heaps->name, "%.*s", (int)heap->text_bytes,
                  reader_text(record, sizeof *heap));
     }
-    if (record->kind >= 64 || record->kind == NM_EVENT_DEVICE_CALL)
+    if (record->kind >= 64 || record->kind == NM_EVENT_DEVICE_CALL || record->kind == NM_EVENT_NOTE)
         return;
     if (is_sample != wants_samples)
         return;

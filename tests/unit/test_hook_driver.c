@@ -274,15 +274,11 @@ START_TEST(samples_are_taken_where_memory_comes_and_goes)
 }
 END_TEST
 
-int main(int argc, char **argv)
+static Suite *make_suite(void)
 {
     Suite *suite = suite_create("hook driver");
     TCase *tests = tcase_create("hook_driver");
-    SRunner *runner;
-    int failed_count;
 
-    if (argc == 2)
-        return run_child(argv[1]);
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, hook_lines_setup, hook_lines_teardown);
     tcase_add_test(tests, memory_is_its_modules_by_space_and_page);
@@ -291,7 +287,17 @@ int main(int argc, char **argv)
     tcase_add_test(tests, what_the_runtime_takes_beside_it_is_told_too);
     tcase_add_test(tests, samples_are_taken_where_memory_comes_and_goes);
     suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
+    return suite;
+}
+
+int main(int argc, char **argv)
+{
+    SRunner *runner;
+    int failed_count;
+
+    if (argc == 2)
+        return run_child(argv[1]);
+    runner = srunner_create(make_suite());
     srunner_run_all(runner, CK_ENV);
     failed_count = srunner_ntests_failed(runner);
     srunner_free(runner);
