@@ -62,8 +62,7 @@ static info_function *own_dlinfo;
 static _Atomic bool has_deep_binding;
 
 HIDDEN void nm_dynamic_resolve(void);
-HIDDEN void *nm_dynamic_dlsym(void *handle, const char *name);
-HIDDEN nm_answer nm_dynamic_default(const char *name, const void *caller);
+HIDDEN nm_answer nm_dynamic_answer(void *handle, const char *name, const void *caller);
 HIDDEN uintptr_t nm_dynamic_is_called(const char *name, int flags);
 HIDDEN void *nm_dynamic_dlopen(const char *name, int flags);
 EXPORTED int dlclose(void *library);
@@ -183,40 +182,36 @@ bool nm_dynamic_is_operator(void *handle, const char *name)
     return nm_dynamic_find(handle, first_stage) != NULL;
 }
 
-/* What the program gets for what it found. */
-static void *lead(const char *name, void *found, bool is_operator, const void *caller)
+/* Another tool's dlsym behind ours knows its own lookups by where they come from. */
+static bool is_next_tools(const void *caller)
 {
-    void *wrapped = is_operator ? nm_operator_wrap(name, found) : NULL;
+    nm_place place;
 
-    if (wrapped != NULL || is_operator)
-        return wrapped != NULL ? wrapped : found;
-    return nm_runtime_lead(name, found, caller);
+    return nm_dynamic_next_dlsym != own_dlsym && nm_place_find((void *)nm_dynamic_next_dlsym, &place) &&
+           nm_place_has(&place, caller);
 }
 
-/* A lookup by handle: dlsym jumps here. Our own lookups come first and the program's last, so that dlerror speaks of it. */
-void *nm_dynamic_dlsym(void *handle, const char *name)
+/* A lookup by handle. Our own lookups come first and the program's last, so that dlerror speaks of it. */
+static nm_answer answer_handle(void *handle, const char *name, const void *caller, int saved_errno)
 {
-    const void *caller = __builtin_return_address(0);
-    int saved_errno = errno;
-    bool is_operator;
-    void *found;
+    bool is_operator = nm_dynamic_is_operator(handle, name);
+    nm_answer answer = {NULL, 1};
+    void *wrapped = NULL;
 
-    if (!is_ready())
-        return NULL;
-    nm_rebind_due();
-    nm_record_lookup();
-    is_operator = may_be_canns(name) && nm_dynamic_is_operator(handle, name);
     errno = saved_errno;
-    found = nm_dynamic_next_dlsym(handle, name);
-    if (found == NULL || !may_be_canns(name))
-        return found;
-    if (found == nm_runtime_hook(name) && !nm_runtime_show(name))
-        return nm_dynamic_next_dlsym(handle, name); /* a handle of the program, whose scope has us */
+    answer.value = nm_dynamic_next_dlsym(handle, name);
     saved_errno = errno;
-    found = lead(name, found, is_operator, caller);
+    if (answer.value != NULL && is_operator)
+        wrapped = nm_operator_wrap(name, answer.value);
+    else if (answer.value != NULL && answer.value != nm_runtime_hook(name))
+        wrapped = nm_runtime_lead(name, answer.value, caller);
+    else if (answer.value != NULL)
+        answer.is_given = nm_runtime_show(name); /* a handle of the program, whose scope has us; hidden: once more */
+    if (wrapped != NULL)
+        answer.value = wrapped;
     nm_notes_tell();
     errno = saved_errno;
-    return found;
+    return answer;
 }
 
 /* The scope of the library that calls, without what everybody has; NULL for the program. It is not held: the caller runs
@@ -260,20 +255,34 @@ static void *default_function(const char *name, void *scope, const void *caller)
 
 /* RTLD_DEFAULT: what everybody has and what the caller's own library has, which only a jump gets right. So the loader is
  * asked, unless the answer is certain and would lead past us. */
-nm_answer nm_dynamic_default(const char *name, const void *caller)
+static nm_answer answer_default(const char *name, const void *caller)
 {
+    void *scope = scope_of(caller);
     nm_answer answer = {NULL, 0};
-    int saved_errno = errno;
-    void *scope;
 
-    if (!may_be_canns(name) || !is_ready())
-        return answer;
-    nm_rebind_due();
-    scope = scope_of(caller);
-    answer.value = strncmp(name, "aclnn", 5) == 0 ? default_operator(name, scope) : NULL;
+    if (strncmp(name, "aclnn", 5) == 0)
+        answer.value = default_operator(name, scope);
     if (answer.value == NULL && nm_runtime_hook(name) != NULL)
         answer.value = default_function(name, scope, caller);
     answer.is_given = answer.value != NULL;
+    return answer;
+}
+
+/* Of names that cannot be ours the loader is asked by the program itself. */
+nm_answer nm_dynamic_answer(void *handle, const char *name, const void *caller)
+{
+    nm_answer answer = {NULL, 0};
+    int saved_errno = errno;
+
+    if (!is_ready())
+        return answer;
+    nm_rebind_due();
+    nm_record_lookup();
+    if (may_be_canns(name) && !is_next_tools(caller)) {
+        if (handle != RTLD_DEFAULT)
+            return answer_handle(handle, name, caller, saved_errno);
+        answer = answer_default(name, caller);
+    }
     errno = saved_errno;
     return answer;
 }

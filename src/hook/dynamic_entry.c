@@ -4,9 +4,8 @@
  * arguments and the return address as the program left them. RTLD_NEXT is handed on before anything else is done. A call
  * of our own in between keeps the arguments; its frame is gone before the jump.
  *
- * dlsym(handle, name): RTLD_NEXT to the next in line; RTLD_DEFAULT too, unless nm_dynamic_default gives an answer; a handle
- * to nm_dynamic_dlsym. dlopen: to nm_dynamic_dlopen if nm_dynamic_is_called says so, else to the next in line. NULL where
- * there is no next.
+ * dlsym: on to the next in line, at once for RTLD_NEXT, else unless nm_dynamic_answer gives an answer. dlopen: to
+ * nm_dynamic_dlopen if nm_dynamic_is_called says so, else to the next in line. NULL where there is no next.
  */
 #if defined(__x86_64__)
 #define FUNCTION "@function"
@@ -31,12 +30,9 @@
 
 #define DLSYM                                                                                                          \
     " endbr64\n"                                                                                                       \
-    " cmpq $-1, %rdi\n" /* RTLD_NEXT */                                                                                \
-    " je 1f\n"                                                                                                         \
-    " testq %rdi, %rdi\n" /* RTLD_DEFAULT */                                                                           \
-    " jne nm_dynamic_dlsym\n" KEEP_ARGUMENTS " movq %rsi, %rdi\n"                                                      \
-    " movq 24(%rsp), %rsi\n" /* where the program goes on */                                                           \
-    " call nm_dynamic_default\n" TAKE_ARGUMENTS " testq %rdx, %rdx\n"                                                  \
+    " cmpq $-1, %rdi\n"                                /* RTLD_NEXT */                                                 \
+    " je 1f\n" KEEP_ARGUMENTS " movq 24(%rsp), %rdx\n" /* where the program goes on */                                 \
+    " call nm_dynamic_answer\n" TAKE_ARGUMENTS " testq %rdx, %rdx\n"                                                   \
     " je 1f\n"                                                                                                         \
     " ret\n"                                                                                                           \
     "1:" JUMP_OR("nm_dynamic_next_dlsym",                                                                              \
@@ -72,14 +68,10 @@
     " br x16\n"
 
 #define DLSYM                                                                                                          \
-    " hint #34\n"   /* bti c */                                                                                        \
-    " cmn x0, #1\n" /* RTLD_NEXT */                                                                                    \
-    " b.eq 1f\n"                                                                                                       \
-    " cbz x0, 4f\n" /* RTLD_DEFAULT */                                                                                 \
-    " b nm_dynamic_dlsym\n"                                                                                            \
-    "4:" KEEP_ARGUMENTS " mov x0, x1\n"                                                                                \
-    " mov x1, x30\n" /* where the program goes on */                                                                   \
-    " bl nm_dynamic_default\n"                                                                                         \
+    " hint #34\n"                                /* bti c */                                                           \
+    " cmn x0, #1\n"                              /* RTLD_NEXT */                                                       \
+    " b.eq 1f\n" KEEP_ARGUMENTS " mov x2, x30\n" /* where the program goes on */                                       \
+    " bl nm_dynamic_answer\n"                                                                                          \
     " mov x16, x0\n"                                                                                                   \
     " mov x17, x1\n" TAKE_ARGUMENTS " cbz x17, 1f\n"                                                                   \
     " mov x0, x16\n"                                                                                                   \

@@ -225,8 +225,10 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "an event's number is too large");
     note_jump(replay, event);
     context = resolve(replay, event);
+    if (!replay->has_events && context.seq != NM_NO_SEQ)
+        status = nm_sample_begin(replay, err);
     note_order(replay, &context);
-    if (replay->first_replaced != NULL && event->time_ns != NM_NO_TIME)
+    if (status == NM_OK && replay->first_replaced != NULL && event->time_ns != NM_NO_TIME)
         status = nm_pairing_expire(replay, event->time_ns, err);
     if (status == NM_OK && context.thread != NULL && event->kind != NM_EVENT_FREE_FAILED)
         status = nm_pairing_confirm(replay, context.thread, err);

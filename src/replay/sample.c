@@ -335,9 +335,18 @@ nm_status nm_sample_settle(nm_replay *replay, nm_error *err)
 
         replay->first_unsettled = heap->next_unsettled;
         heap->is_unsettled = false;
-        if (status == NM_OK)
+        if (status == NM_OK && replay->has_events)
             status = keep_peaks(replay, heap, err);
     }
+    return status;
+}
+
+nm_status nm_sample_begin(nm_replay *replay, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        status = keep_peaks(replay, heap, err);
     return status;
 }
 
@@ -444,6 +453,8 @@ nm_status nm_sample_close(nm_replay *replay, nm_error *err)
 {
     nm_status status = nm_sample_settle(replay, err);
 
+    if (status == NM_OK && !replay->has_events)
+        status = nm_sample_begin(replay, err);
     for (nm_device_group *group = replay->first_group; group != NULL && status == NM_OK; group = group->next)
         status = close_all(replay, group, position(replay), err);
     return status;

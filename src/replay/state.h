@@ -468,6 +468,9 @@ nm_status nm_moments_finish(nm_replay *replay, nm_error *err); /* peaks and the 
 void nm_sample_touch(nm_heap *heap);
 nm_status nm_sample_settle(nm_replay *replay, nm_error *err);
 
+/* The first event in order comes: what the baseline made is one moment, however many peaks it passed through. */
+nm_status nm_sample_begin(nm_replay *replay, nm_error *err);
+
 /* The hardware says how much of it is free. */
 void nm_sample_device(nm_device_group *group, const nm_device_figures *figures);
 

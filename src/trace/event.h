@@ -90,7 +90,7 @@ enum {                     /* nm_event.flags */
        NM_FLAG_SEGMENT =
            512, /* ALLOC, MAP of a driver heap: a pool's segment from its birth, also before its first block. A source
                    whose driver memory is all a caching allocator's own (a snapshot) sets it on every one. */
-       NM_FLAG_TOTAL = 1024, /* ALLOC: block_bytes is what the heap has handed out in all, this block included */
+       NM_FLAG_TOTAL = 1024,  /* ALLOC: block_bytes is what the heap has handed out in all, this block included */
        NM_FLAG_DRIVER = 2048, /* FREE, UNMAP: seen where the runtime calls the driver. It may free what nobody saw it
                                 allocate, or free later what the program has freed: neither is misuse */
 };
