@@ -236,21 +236,21 @@ static bool is_same_place(const nm_python_place *place, void *frame)
 }
 
 /* Their chain against ours: as long, and the same in each frame. */
-static bool is_same_chain(const nm_python_place *places, unsigned count)
+static bool is_same_chain(const nm_python_place *places, const nm_python_walk *walk)
 {
     uintptr_t frame_type = nm_process_python.model.frame_type;
     void *frame = functions.running_frame();
     void *held = NULL;
     bool is_same = true;
 
-    for (unsigned i = 0; i < count && is_same; i++) {
+    for (unsigned i = 0; i < walk->count && is_same; i++) {
         is_same = is_of_type(frame, frame_type) && is_same_place(&places[i], frame);
         frame = is_same ? functions.attribute(frame, "f_back") : NULL;
         if (held != NULL)
             functions.release(held);
         held = frame;
     }
-    is_same = is_same && (count == CHECKED_FRAMES_MAX || !is_of_type(frame, frame_type));
+    is_same = is_same && (!walk->is_whole || !is_of_type(frame, frame_type));
     if (held != NULL)
         functions.release(held);
     return is_same;
@@ -265,7 +265,7 @@ static void compare(uintptr_t thread_state)
     if (walk.count == 0 && walk.is_sound)
         return; /* nothing to compare here */
     was_collecting = functions.collect_again != NULL && functions.stop_collecting();
-    settle(walk.is_sound && is_same_chain(places, walk.count) ? NM_PYTHON_CHECKED : NM_PYTHON_DIFFERS);
+    settle(walk.is_sound && is_same_chain(places, &walk) ? NM_PYTHON_CHECKED : NM_PYTHON_DIFFERS);
     if (was_collecting)
         functions.collect_again();
 }

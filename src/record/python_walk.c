@@ -325,5 +325,6 @@ nm_python_walk nm_python_collect(const nm_python_model *model, uintptr_t thread_
         }
         frame = word_at(frame + layout->frame_previous);
     }
+    walk.is_whole = walk.is_sound && frame == 0;
     return walk;
 }

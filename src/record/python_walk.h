@@ -33,6 +33,7 @@ typedef struct nm_python_place {
 typedef struct nm_python_walk {
     unsigned count;
     bool is_sound; /* ended at the outermost frame or at the limit, not at something that is no frame */
+    bool is_whole; /* ended at the outermost frame */
 } nm_python_walk;
 
 /*
