@@ -307,6 +307,7 @@ static void hold_run(int index, const char *options, size_t depth, bool wants_na
     compare_all(db, depth, wants_native);
     forget_truth();
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM process WHERE process_id IN (SELECT process_id FROM heap)"), 3);
+    ck_assert_msg(ask(db, "SELECT count(*) FROM unseen WHERE kind LIKE 'Python%'") == 0, "the walk was not compared");
     sqlite3_close(db);
 }
 
@@ -338,6 +339,51 @@ START_TEST(native_stacks_have_no_python)
 }
 END_TEST
 
+/* ---- Books --------------------------------------------------------------------------------------------------------- */
+
+/* "python.block.allocation_count 12", of the process itself, its forked and its spawned child. */
+static long long book(const char *books, const char *process, const char *function)
+{
+    char key[96];
+    const char *at;
+
+    snprintf(key, sizeof key, "\n%spython.%s.allocation_count ", process, function);
+    at = strstr(books, key);
+    ck_assert_msg(at != NULL, "no line '%s' in\n%s", key + 1, books);
+    return atoll(at + strlen(key));
+}
+
+/* The pool's blocks of each function, by site: all of them go through one method of the program, which is none. */
+START_TEST(sites_are_the_lines_that_the_program_counts)
+{
+    static const char *const functions[] = {"attention", "block", "feed_forward", "train_step"};
+    char command[2048], sql[512];
+    sqlite3 *db;
+    nm_run run;
+
+    snprintf(command, sizeof command,
+             "echo && %s --quiet --force -o %s/t.zst -- '%s' %s/torch_like.py --steps 4 --fork --spawn", recorder,
+             folder, pythons[_i].path, programs);
+    run = run_shell(command, 120);
+    ck_assert_msg(run.exit_code == 0, "%s", run_err(&run));
+    db = open_database();
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        snprintf(sql, sizeof sql,
+                 "SELECT count(*) FROM allocation JOIN heap USING (heap_id) JOIN stack USING (stack_id)"
+                 " JOIN frame AS f ON f.frame_id = site_frame_id"
+                 " WHERE level = 2 AND heap.name = 'ptaCaching' AND f.function = '%s'"
+                 " AND f.file LIKE '%%/torch_like.py'",
+                 functions[i]);
+        ck_assert_int_eq(ask(db, sql), book(run_out(&run), "", functions[i]) +
+                                           book(run_out(&run), "fork.", functions[i]) +
+                                           book(run_out(&run), "spawn.", functions[i]));
+    }
+    ck_assert_msg(ask(db, "SELECT count(*) FROM unseen WHERE kind LIKE 'Python%'") == 0, "the walk was not compared");
+    sqlite3_close(db);
+    run_free(&run);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("python_stacks");
@@ -347,6 +393,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tcase, every_frame_is_what_the_interpreter_says, 0, python_count);
     tcase_add_loop_test(tcase, without_native_frames_and_of_any_depth, 0, python_count);
     tcase_add_loop_test(tcase, native_stacks_have_no_python, 0, python_count < 1 ? python_count : 1);
+    tcase_add_loop_test(tcase, sites_are_the_lines_that_the_program_counts, 0, python_count);
     suite_add_tcase(suite, tcase);
     return suite;
 }
