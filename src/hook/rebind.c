@@ -248,13 +248,20 @@ static void *bound_hook(const char *name, void *hook, const void *function)
     return behind.is_cann ? hook : NULL;
 }
 
+/* The operator that a word of `name` leads to, as the loader would bind it if that is still to be done. NULL: it is not
+ * certain, or calls go by an entry that is looked at by itself. */
 static void *operator_behind(void *handle, const char *name, bool is_bound_late, uintptr_t value)
 {
     void *found = (void *)value;
 
-    if (is_bound_late && (found = nm_dynamic_find(RTLD_DEFAULT, name)) == NULL)
-        found = nm_dynamic_find(handle, name);
-    return found;
+    if (is_bound_late) {
+        found = nm_dynamic_find(RTLD_DEFAULT, name);
+        if (found != NULL && nm_dynamic_is_entry(found))
+            found = nm_dynamic_find(RTLD_NEXT, name);
+        if (found == NULL)
+            found = nm_dynamic_find(handle, name);
+    }
+    return found != NULL && !nm_dynamic_is_entry(found) ? found : NULL;
 }
 
 /* What a word of `name` that holds `value` should hold; NULL: it stays. */

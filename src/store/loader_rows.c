@@ -473,6 +473,7 @@ static nm_status take_module_sample(void *context, const nm_module_sample_row *r
         insert, nm_definitions_text(&loader->definitions, nm_definitions_number(&loader->definitions, row->module)));
     nm_insert_int(insert, (int64_t)row->used_bytes);
     nm_insert_int(insert, (int64_t)row->peak_bytes);
+    nm_insert_int(insert, row->recorded_bytes);
     return nm_insert_end(insert, err);
 }
 
@@ -508,6 +509,7 @@ static nm_status take_device_sample(void *context, const nm_device_sample_row *r
     nm_insert_int(insert, row->sample_ns);
     nm_insert_int(insert, row->is_stale);
     nm_insert_int(insert, row->until_seq);
+    nm_insert_int(insert, row->has_sample ? row->sample_recorded_bytes : NM_NULL);
     return nm_insert_end(insert, err);
 }
 

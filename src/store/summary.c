@@ -481,7 +481,6 @@ nm_status nm_summary_write(sqlite3 *db, const nm_summary_names *names, FILE *out
 {
     const int64_t other_lines = 7; /* head, two blanks, stacks, failures, misuse, hint */
     int64_t note_lines = 0;
-    int64_t device_lines = 0;
     char path[TEXT_BYTES];
     summary s = {.db = db, .out = out};
     nm_status status = write_head(&s, names, err);
@@ -492,11 +491,9 @@ nm_status nm_summary_write(sqlite3 *db, const nm_summary_names *names, FILE *out
     else if (status == NM_OK)
         status = nm_db_get_int(db, "SELECT count(DISTINCT kind) FROM note", &note_lines, err);
     if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
-        status = nm_summary_write_devices(db, NULL, &device_lines, err);
-    if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
         status = write_heaps(&s, NM_SUMMARY_LINES_MAX - other_lines - note_lines, err);
-    if (status == NM_OK && device_lines > 0)
-        status = nm_summary_write_devices(db, out, &device_lines, err);
+    if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
+        status = nm_summary_write_devices(db, out, err);
     if (status == NM_OK)
         status = write_stack_note(&s, err);
     if (status == NM_OK)

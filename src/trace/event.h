@@ -48,7 +48,7 @@ typedef enum nm_event_kind {
     NM_EVENT_RANGE_BEGIN = 26, /* thread name_id number (pairs it with its end; 0: the innermost of the thread) stream
                                   detail = nm_range_kind. An operator: address requested_bytes (its workspace, 0: none);
                                   a model: model_id */
-    NM_EVENT_RANGE_END = 27,   /* thread number error_code (what the operator returned) */
+    NM_EVENT_RANGE_END = 27,   /* thread number error_code (what the operator returned; -1: an exception left it) */
 
     /* State. */
     NM_EVENT_MEMORY_SAMPLE = 32, /* thread device detail = nm_memory_kind free_bytes total_bytes */
