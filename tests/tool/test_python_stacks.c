@@ -327,6 +327,29 @@ START_TEST(without_native_frames_and_of_any_depth)
 }
 END_TEST
 
+/* The drain is killed at some moment; what is in the rings then, or comes later, is read by npumem-ingest. */
+START_TEST(frames_in_the_rings_of_a_dead_recording_are_read)
+{
+    char command[2048], path[128];
+    sqlite3 *db;
+    nm_run run;
+
+    snprintf(command, sizeof command,
+             "rm -f %s/truth %s/t.zst && { PYTHONWARNINGS=ignore %s --quiet --ring-dir %s -o %s/t.zst -- '%s' "
+             "%s/python_lines.py"
+             " --library %s/libpython_lines.so --truth %s/truth & } && sleep 0.%d && kill -9 $!",
+             folder, folder, recorder, folder, folder, pythons[_i].path, programs, programs, folder, 15 + 7 * _i);
+    run = run_shell(command, 120); /* waits for the program, which holds the output */
+    run_free(&run);
+    db = open_database();
+    snprintf(path, sizeof path, "%s/truth", folder);
+    read_truth(path);
+    compare_all(db, DEPTH_DEFAULT, true);
+    forget_truth();
+    sqlite3_close(db);
+}
+END_TEST
+
 START_TEST(native_stacks_have_no_python)
 {
     sqlite3 *db;
@@ -392,6 +415,7 @@ static Suite *make_suite(void)
     tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, every_frame_is_what_the_interpreter_says, 0, python_count);
     tcase_add_loop_test(tcase, without_native_frames_and_of_any_depth, 0, python_count);
+    tcase_add_loop_test(tcase, frames_in_the_rings_of_a_dead_recording_are_read, 0, python_count);
     tcase_add_loop_test(tcase, native_stacks_have_no_python, 0, python_count < 1 ? python_count : 1);
     tcase_add_loop_test(tcase, sites_are_the_lines_that_the_program_counts, 0, python_count);
     suite_add_tcase(suite, tcase);
