@@ -309,6 +309,8 @@ uintptr_t nm_dynamic_is_called(const char *name, int flags)
 
     if (is_ready()) {
         nm_rebind_due();
+        if ((flags & RTLD_NOLOAD) == 0)
+            nm_record_load();             /* before, where we do not see the end of it */
         if ((flags & RTLD_DEEPBIND) != 0) /* relaxed: see nm_dynamic_has_deep_binding. */
             atomic_store_explicit(&has_deep_binding, true, memory_order_relaxed);
         is_called = nm_dynamic_next_dlopen != NULL && name != NULL && strchr(name, '/') != NULL &&
@@ -325,8 +327,10 @@ void *nm_dynamic_dlopen(const char *name, int flags)
     void *library = nm_dynamic_next_dlopen(name, flags);
     int saved_errno = errno;
 
-    if (library != NULL)
+    if (library != NULL) {
         nm_rebind_new();
+        nm_record_load();
+    }
     errno = saved_errno;
     return library;
 }

@@ -202,6 +202,11 @@ const char *nm_elf_import(const nm_elf *elf, size_t index)
     return elf->strings + symbol->st_name;
 }
 
+bool nm_elf_is_weak(const nm_elf *elf, size_t index)
+{
+    return ELF64_ST_BIND(elf->symbols[index].st_info) == STB_WEAK;
+}
+
 uintptr_t *nm_elf_slot(const nm_elf *elf, const ElfW(Rela) * relocation, bool *is_call)
 {
     uint32_t type = (uint32_t)relocation->r_info;

@@ -71,6 +71,11 @@ void nm_modules_note_change(void)
     atomic_fetch_add_explicit(&table_generation, 1, memory_order_relaxed);
 }
 
+void nm_modules_note_load(void)
+{
+    atomic_store_explicit(&next_scan_ns, 0, memory_order_relaxed); /* relaxed: a time, for scans to come */
+}
+
 void nm_modules_forget_all(void)
 {
     /* relaxed: the generation of the process publishes it. Tables of the parent stay, in the child's copy of the memory. */

@@ -400,6 +400,12 @@ void nm_record_lookup(void)
         nm_python_check();
 }
 
+void nm_record_load(void)
+{
+    if (nm_state_is_recording())
+        nm_modules_note_load();
+}
+
 void nm_record_unload(void)
 {
     if (nm_state_is_recording())

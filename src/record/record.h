@@ -154,6 +154,9 @@ NM_RECORD_API void nm_record_run_mode(int64_t run_mode);
  * its frames can be compared with what it says itself. */
 NM_RECORD_API void nm_record_lookup(void);
 
+/* A library is being loaded, or was: return addresses in it are new, not wrong. */
+NM_RECORD_API void nm_record_load(void);
+
 /* A library was unloaded, so its addresses may come to mean something else. */
 NM_RECORD_API void nm_record_unload(void);
 
