@@ -59,7 +59,7 @@ NPUMEM_API int npumem_version(void);
 typedef struct npumem_start_options {
     size_t struct_bytes;     /* sizeof(npumem_start_options) */
     const char *output_path; /* as npumem-record -o; NULL: npumem-%h-%p.zst */
-    const char *stacks;      /* "none", "caller", "native"; NULL: "native" */
+    const char *stacks;      /* "none", "caller", "native", "python", "both"; NULL: "both" */
 } npumem_start_options;
 
 /*

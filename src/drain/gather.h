@@ -42,6 +42,7 @@ typedef struct nm_gather_ring {
     nm_block_range *taken; /* owned; of the block under construction */
     size_t taken_count, taken_capacity;
     nm_stack_table stacks; /* of the thread whose records are being released */
+    nm_stack_table python_frames;
 } nm_gather_ring;
 
 /* A number whose ring does not exist yet, or never will. */

@@ -288,6 +288,7 @@ nm_answer nm_dynamic_answer(void *handle, const char *name, const void *caller)
     if (!is_ready())
         return answer;
     nm_rebind_due();
+    nm_record_lookup();
     if (may_be_canns(name) && !is_next_tools(caller)) {
         if (handle != RTLD_DEFAULT)
             return answer_handle(handle, name, caller, saved_errno);

@@ -171,6 +171,23 @@ void nm_modules_stack_bounds(uintptr_t frame, uintptr_t *begin, uintptr_t *end)
         nm_system_unmap(text, mapped_bytes);
 }
 
+void nm_modules_code_around(uintptr_t address, uintptr_t *begin, uintptr_t *end)
+{
+    size_t text_bytes, mapped_bytes;
+    char *text = read_maps(&text_bytes, &mapped_bytes);
+    nm_mapping mapping;
+
+    for (const char *line = text; line != NULL && (line = read_mapping(line, &mapping)) != NULL;) {
+        if (address < mapping.begin || address >= mapping.end || !mapping.is_executable)
+            continue;
+        *begin = mapping.begin;
+        *end = mapping.end;
+        break;
+    }
+    if (text != NULL)
+        nm_system_unmap(text, mapped_bytes);
+}
+
 bool nm_modules_path_of(uintptr_t address, char *path, size_t path_bytes)
 {
     size_t text_bytes, mapped_bytes;

@@ -15,6 +15,7 @@
 #include "record/heap.h"
 #include "record/libc.h"
 #include "record/modules.h"
+#include "record/python.h"
 #include "record/text.h"
 #include "record/thread.h"
 #include "trace/event.h"
@@ -180,6 +181,7 @@ static void publish_generation(nm_ring_process *process)
     nm_thread_forget_all();
     nm_heap_forget_all();
     nm_modules_forget_all();
+    nm_python_begin();
     state->last_generation++;
     /* release: pairs with the acquire in nm_state_generation. */
     atomic_store_explicit(state->generation, state->last_generation, memory_order_release);
@@ -259,6 +261,7 @@ void nm_session_note_end(unsigned end_kind, int64_t end_status)
 static void note_exit(int status, void *unused)
 {
     (void)unused;
+    nm_python_note_end();
     nm_session_note_end(NM_PROCESS_EXIT, status & 0xff);
 }
 

@@ -16,13 +16,14 @@
 #include <unistd.h>
 
 #include "record/modules.h"
+#include "record/python.h"
 #include "record/session.h"
 #include "record/text.h"
 #include "trace/event.h"
 
 #define RECORD_PROGRAM     "npumem-record"
 #define DEFAULT_OUTPUT     "npumem-%h-%p.zst"
-#define DEFAULT_STACKS     "native"
+#define DEFAULT_STACKS     "both"
 #define HELPER_STACK_BYTES (64u << 10)
 #define POLL_US            1000
 #define START_WAIT_NS      INT64_C(5000000000)
@@ -211,9 +212,12 @@ int npumem_start(const npumem_start_options *options)
         return -1;
     if (nm_state_is_recording())
         return 0;
+    nm_python_find();
     if (options != NULL)
         memcpy(&taken, options, options->struct_bytes < sizeof taken ? options->struct_bytes : sizeof taken);
     result = start(&taken);
+    if (result == 0)
+        nm_python_check();
     errno = saved_errno;
     return result;
 }
