@@ -244,7 +244,7 @@ static inline bool complete_where(nm_thread *thread, uint64_t *where, const void
 
 void nm_record_alloc(nm_ring_alloc *event, const void *frame)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_thread *thread = nm_state_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, frame))
         nm_writer_put_slot(thread, NM_EVENT_ALLOC, (const uint64_t *)event);
@@ -252,7 +252,7 @@ void nm_record_alloc(nm_ring_alloc *event, const void *frame)
 
 void nm_record_map(nm_ring_alloc *event, const void *frame)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_thread *thread = nm_state_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, frame))
         nm_writer_put_slot(thread, NM_EVENT_MAP, (const uint64_t *)event);
@@ -260,7 +260,7 @@ void nm_record_map(nm_ring_alloc *event, const void *frame)
 
 void nm_record_free(unsigned kind, nm_ring_free *event, const void *frame)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_thread *thread = nm_state_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, frame))
         nm_writer_put_slot(thread, kind, (const uint64_t *)event);
@@ -268,7 +268,7 @@ void nm_record_free(unsigned kind, nm_ring_free *event, const void *frame)
 
 void nm_record_alloc_failed(nm_ring_alloc_failed *event, const void *frame)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_thread *thread = nm_state_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, frame))
         nm_writer_put(thread, NM_EVENT_ALLOC_FAILED, event, sizeof *event, NULL, 0);
@@ -276,7 +276,7 @@ void nm_record_alloc_failed(nm_ring_alloc_failed *event, const void *frame)
 
 void nm_record_copy(nm_ring_copy *event, const void *frame)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_thread *thread = nm_state_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, frame))
         nm_writer_put(thread, NM_EVENT_COPY, event, sizeof *event, NULL, 0);
@@ -284,7 +284,7 @@ void nm_record_copy(nm_ring_copy *event, const void *frame)
 
 void nm_record_number(unsigned kind, nm_ring_number *event, const void *frame)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_thread *thread = nm_state_event_thread();
     uint64_t words[NM_WRITER_SLOT_WORDS] = {0};
 
     if (thread == NULL)
@@ -298,7 +298,7 @@ void nm_record_number(unsigned kind, nm_ring_number *event, const void *frame)
 
 void nm_record_sample(nm_ring_sample *event)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_thread *thread = nm_state_event_thread();
     uint64_t words[NM_WRITER_SLOT_WORDS] = {0};
 
     if (thread == NULL)
@@ -309,7 +309,7 @@ void nm_record_sample(nm_ring_sample *event)
 
 void nm_record_stream_call(nm_ring_stream_call *event, const void *frame)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_thread *thread = nm_state_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, frame))
         nm_writer_put_slot(thread, NM_EVENT_STREAM_CALL, (const uint64_t *)event);
@@ -317,7 +317,7 @@ void nm_record_stream_call(nm_ring_stream_call *event, const void *frame)
 
 void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_thread *thread = nm_state_event_thread();
     uint32_t number = thread != NULL ? nm_heap_number(thread, heap) : 0;
     nm_ring_alloc event = {.block_bytes = reserved_bytes, .where = nm_ring_where(number, 0, 0)};
 
@@ -329,7 +329,7 @@ void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes)
 
 static void put_text(unsigned kind, nm_ring_text *record, const char *text)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_thread *thread = nm_state_event_thread();
 
     record->text_bytes = text_bytes_of(text);
     if (thread != NULL)
@@ -348,7 +348,7 @@ void nm_record_note(unsigned note, int64_t number, const char *text)
 
 void nm_record_module_sample(int32_t device, const char *module, uint64_t now_bytes, uint64_t peak_bytes)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_thread *thread = nm_state_event_thread();
     nm_ring_module_sample record = {
         .size_bytes = now_bytes, .total_bytes = peak_bytes, .text_bytes = text_bytes_of(module)};
 
@@ -360,7 +360,7 @@ void nm_record_module_sample(int32_t device, const char *module, uint64_t now_by
 
 uint64_t nm_record_range_begin(nm_ring_range *event, const char *name)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_thread *thread = nm_state_event_thread();
 
     if (thread == NULL)
         return 0;

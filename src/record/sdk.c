@@ -130,7 +130,7 @@ void npumem_copy(const void *target, const void *source, uint64_t size_bytes, np
     npumem_copy_options taken = {.stream = NPUMEM_NO_STREAM};
     uint32_t flags;
 
-    if (nm_state_thread() == NULL)
+    if (nm_state_event_thread() == NULL)
         return;
     TAKE_OPTIONS(taken, options);
     flags = stream_flag(taken.stream) | (taken.is_async ? NM_FLAG_ASYNC : 0);

@@ -50,6 +50,7 @@ extern nm_state nm_process_state;
 extern __thread nm_local nm_thread_local __attribute__((tls_model("initial-exec")));
 
 nm_thread *nm_thread_attach(void); /* thread.h */
+void nm_thread_count_lost(void);
 
 static inline bool nm_state_is_recording(void)
 {
@@ -64,7 +65,7 @@ static inline uint64_t nm_state_generation(void)
     return atomic_load_explicit(nm_process_state.generation, memory_order_acquire);
 }
 
-/* The calling thread's ring and all that belongs to it; NULL when nothing can be recorded (what matters is counted). */
+/* The calling thread's ring and all that belongs to it; NULL when nothing can be recorded. */
 static inline nm_thread *nm_state_thread(void)
 {
     if (!nm_state_is_recording())
@@ -72,6 +73,16 @@ static inline nm_thread *nm_state_thread(void)
     if (nm_likely(nm_thread_local.generation == nm_state_generation()))
         return nm_thread_local.thread;
     return nm_thread_attach();
+}
+
+/* The same, once for each event: one that is lost because the thread has no ring is counted. */
+static inline nm_thread *nm_state_event_thread(void)
+{
+    nm_thread *thread = nm_state_thread();
+
+    if (nm_unlikely(thread == NULL) && nm_state_is_recording() && nm_state_generation() != 0)
+        nm_thread_count_lost();
+    return thread;
 }
 
 static inline uint64_t nm_state_ticks(void)

@@ -218,10 +218,8 @@ static nm_thread *attach_blocked(void)
         return NULL;
     }
     thread = find_thread();
-    if (thread == NULL) {
-        nm_thread_count_lost();
+    if (thread == NULL)
         return NULL;
-    }
     nm_thread_local.thread = thread;
     nm_thread_local.generation = nm_state_generation();
     nm_writer_announce(thread);

@@ -65,7 +65,7 @@ struct nm_thread {
 /* The first of the process's rings; walk by `next`. */
 nm_thread *nm_thread_first(void);
 
-/* Slow path of nm_state_thread: joins the session after a fork, gives the thread a ring. NULL: none to be had, counted. */
+/* Slow path of nm_state_thread: joins the session after a fork, gives the thread a ring. NULL: none to be had. */
 nm_thread *nm_thread_attach(void);
 
 /* Counts one event of a thread that has no ring. */
