@@ -155,19 +155,9 @@ static uint64_t whole_pages(const given *what)
 
 /* ---- Once ---------------------------------------------------------------------------------------------------------- */
 
-/* nm_record_inner, without a call into the other library for each look. */
-static nm_inner *inner_now(void)
-{
-    static __thread nm_inner *kept __attribute__((tls_model("initial-exec")));
-
-    if (__builtin_expect(kept == NULL, 0))
-        kept = nm_record_inner();
-    return kept;
-}
-
 void nm_hal_ask(unsigned module)
 {
-    nm_inner *inner = inner_now();
+    nm_inner *inner = nm_record_inner();
 
     inner->is_asking = 1;
     inner->asked_module = module;
@@ -175,7 +165,7 @@ void nm_hal_ask(unsigned module)
 
 void nm_hal_give(uint64_t address)
 {
-    inner_now()->freed = address;
+    nm_record_inner()->freed = address;
 }
 
 static void tell_held(const nm_inner *held, const void *frame)
@@ -190,7 +180,7 @@ static void tell_held(const nm_inner *held, const void *frame)
 
 uint64_t nm_hal_settle(const void *address, const void *frame)
 {
-    nm_inner *inner = inner_now();
+    nm_inner *inner = nm_record_inner();
     uint32_t count = inner->count;
 
     inner->is_asking = 0;
@@ -227,7 +217,7 @@ static void hold_back(nm_inner *inner, const given *what, uint32_t heap, const v
 static void tell_given(nm_layer around, const given *what, const void *frame)
 {
     uint32_t heap = nm_hal_heap(what->space, what->device, what->module);
-    nm_inner *inner = inner_now();
+    nm_inner *inner = nm_record_inner();
 
     if (around == NM_LAYER_MEMORY && inner->is_asking != 0 && is_likelier(inner, what)) {
         hold_back(inner, what, heap, frame);
@@ -272,13 +262,13 @@ static void tell_result(nm_layer around, const given *what, nm_acl_error error, 
 /* Does the call of ACL around it tell of this free? */
 static bool is_owned_free(nm_layer around, uint64_t address)
 {
-    return around == NM_LAYER_MEMORY && inner_now()->freed == address;
+    return around == NM_LAYER_MEMORY && nm_record_inner()->freed == address;
 }
 
 /* Before the call. What was held back and goes again came and went. */
 static void tell_freed(nm_layer around, nm_free_call call, uint64_t address, const void *frame)
 {
-    nm_inner *inner = inner_now();
+    nm_inner *inner = nm_record_inner();
 
     if (around == NM_LAYER_MEMORY && inner->count != 0 && inner->address == address) {
         inner->count = 0;
