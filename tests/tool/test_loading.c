@@ -431,7 +431,12 @@ START_TEST(another_tool_and_we_see_the_same_calls)
     static const char *const tools[] = {"tool_next", "tool_handle", "tool_dlsym"};
     char command[COMMAND_BYTES];
 
-    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
+    size_t tool_count = sizeof tools / sizeof *tools;
+
+#ifdef __SANITIZE_ADDRESS__
+    tool_count--; /* npumem-record itself does not start behind a tool that wraps dlsym: the sanitizer's runtime asks it */
+#endif
+    for (size_t i = 0; i < tool_count; i++) {
         snprintf(command, sizeof command, "%s/open_calls libcalls_now.so local", loading);
         check_tool(tools[i], command, 0);
         snprintf(command, sizeof command, "%s/linked_calls_lazy", loading);

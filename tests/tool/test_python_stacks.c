@@ -327,18 +327,20 @@ START_TEST(without_native_frames_and_of_any_depth)
 }
 END_TEST
 
-/* The drain is killed at some moment; what is in the rings then, or comes later, is read by npumem-ingest. */
+/* The drain is killed at some moment; what is in the rings then, or comes later, is read by npumem-ingest. The rings have
+ * room for all of it. */
 START_TEST(frames_in_the_rings_of_a_dead_recording_are_read)
 {
     char command[2048], path[128];
     sqlite3 *db;
     nm_run run;
 
-    snprintf(command, sizeof command,
-             "rm -f %s/truth %s/t.zst && { PYTHONWARNINGS=ignore %s --quiet --ring-dir %s -o %s/t.zst -- '%s' "
-             "%s/python_lines.py"
-             " --library %s/libpython_lines.so --truth %s/truth & } && sleep 0.%d && kill -9 $!",
-             folder, folder, recorder, folder, folder, pythons[_i].path, programs, programs, folder, 15 + 7 * _i);
+    snprintf(
+        command, sizeof command,
+        "rm -f %s/truth %s/t.zst && { PYTHONWARNINGS=ignore %s --quiet --buffer 4M --ring-dir %s -o %s/t.zst -- '%s' "
+        "%s/python_lines.py"
+        " --library %s/libpython_lines.so --truth %s/truth & } && sleep 0.%d && kill -9 $!",
+        folder, folder, recorder, folder, folder, pythons[_i].path, programs, programs, folder, 15 + 7 * _i);
     run = run_shell(command, 120); /* waits for the program, which holds the output */
     run_free(&run);
     db = open_database();

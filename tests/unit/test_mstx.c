@@ -994,7 +994,8 @@ static int init_counting(nm_mstx_get_table *get)
     __atomic_fetch_add(&init_count, 1, __ATOMIC_RELAXED);
     if (get(1, &table, &size) != NM_MSTX_SUCCESS)
         return NM_MSTX_FAIL;
-    __atomic_store_n(table[2], (nm_mstx_pointer)start_counted, __ATOMIC_RELAXED);
+    /* Another context may be offering the same entry to another thread's tool at this moment. */
+    __atomic_store_n(__atomic_load_n(&table[2], __ATOMIC_RELAXED), (nm_mstx_pointer)start_counted, __ATOMIC_RELAXED);
     return NM_MSTX_SUCCESS;
 }
 
