@@ -24,7 +24,7 @@ CREATE VIEW device_moment (
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns,
     -- Memory of the device in use, by anybody: what it said and, where is_stale, what came or went since by what was
-    -- recorded. Unit: bytes. NULL: it was not asked by then.
+    -- recorded; not below 0. Unit: bytes. NULL: it was not asked by then.
     used_bytes,
     -- All memory of the device. Unit: bytes. NULL: it was not asked by then.
     total_bytes,
@@ -66,7 +66,7 @@ SELECT
     k.name,
     m.seq,
     m.ns,
-    s.total_bytes - s.free_bytes
+    max(0, s.total_bytes - s.free_bytes
         + CASE
             WHEN s.is_stale = 1
                 THEN (
@@ -75,7 +75,7 @@ SELECT
                     WHERE o.moment_id = s.moment_id AND o.hardware_id = s.hardware_id
                 ) - s.sample_recorded_bytes
             ELSE 0
-        END,
+        END),
     s.total_bytes,
     s.sample_ns,
     s.is_stale,

@@ -586,7 +586,7 @@ static void want_rest(int device, int64_t at, bool is_end, int64_t own_sum, int6
     int64_t others = 0, foreign = 0;
 
     if (sample != NULL && stale)
-        used += recorded_at(hardware, at, is_end) - recorded_at(hardware, sample->seq, false);
+        used = at_least_0(used + recorded_at(hardware, at, is_end) - recorded_at(hardware, sample->seq, false));
 
     for (int other = 1; other <= DEVICES; other++)
         if (other != device && hardware_of[other] == hardware && is_part(other, at, is_end)) {
