@@ -111,6 +111,7 @@ nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error
         free(drain);
         return status;
     }
+    nm_trace_writer_observe(drain->writer, options->observer, options->observer_context);
     nm_gather_init(&drain->gather, options->folder, drain->writer, options->namer);
     nm_processes_init(&drain->processes, &drain->gather);
     drain->processes.ends_when_said = options->ends_when_said;

@@ -14,6 +14,7 @@
 
 #include "drain/folder.h"
 #include "drain/namer.h"
+#include "trace/block.h"
 
 typedef struct nm_drain nm_drain;
 
@@ -23,6 +24,8 @@ typedef struct nm_drain_options {
     const nm_namer *namer; /* borrowed, or NULL */
     void (*warn)(void *context, const char *line);
     void *warn_context;
+    nm_trace_observer *observer; /* is told all that goes into the trace, as it goes; or NULL */
+    void *observer_context;
     bool is_recoverable;   /* the trace is a file: it names the folder, for nm_recover_rings */
     bool ends_when_said;   /* npumem_start: a process that says its end is done, though it runs on */
     int64_t naming_ns_max; /* how long nm_drain_finish waits for names */

@@ -23,4 +23,26 @@ nm_status nm_replay_record(nm_replay *replay, const nm_record *record, nm_error 
 nm_status nm_replay_finish(nm_replay *replay, nm_error *err);
 void nm_replay_free(nm_replay *replay); /* NULL is fine */
 
+/* ---- Looking on, between two records ---- */
+
+typedef struct nm_heap_now {
+    uint64_t heap_id, process_id, device_id; /* device 0: host memory */
+    uint64_t level;                          /* nm_heap_level */
+    uint64_t live_bytes, live_count, peak_bytes;
+    uint64_t reserved_bytes;                                /* pools: of their segments */
+    uint64_t allocation_count, free_count, allocated_bytes; /* since the stream began */
+} nm_heap_now;
+
+typedef struct nm_live_now {
+    const nm_allocation_row *row; /* borrowed during the visit; what only an end can tell is not filled */
+    bool is_mapped;               /* came by MAP */
+    bool is_baseline;
+} nm_live_now;
+
+typedef void nm_heap_visit(void *context, const nm_heap_now *heap);
+typedef void nm_live_visit(void *context, const nm_live_now *live);
+
+void nm_replay_each_heap(const nm_replay *replay, nm_heap_visit *visit, void *context); /* in order of definition */
+void nm_replay_each_live(const nm_replay *replay, nm_live_visit *visit, void *context); /* in no order */
+
 #endif

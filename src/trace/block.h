@@ -109,6 +109,12 @@ nm_status nm_trace_writer_event(nm_trace_writer *writer, const nm_event *event, 
 nm_status nm_trace_writer_position(nm_trace_writer *writer, nm_block_range range, nm_error *err);
 uint32_t nm_trace_writer_event_count(const nm_trace_writer *writer); /* in the block under construction */
 uint64_t nm_trace_writer_seq(const nm_trace_writer *writer);         /* that the next event gets */
+uint64_t nm_trace_writer_block_index(const nm_trace_writer *writer); /* of the block under construction */
+
+/* Whoever looks on is told all that the writer takes, in order, events with their seq; what the record borrows is valid
+ * during the call. One at a time; NULL: nobody. */
+typedef void nm_trace_observer(void *context, const nm_record *record);
+void nm_trace_writer_observe(nm_trace_writer *writer, nm_trace_observer *observer, void *context);
 
 /* Ends the block; *block is borrowed until the next call. The next block begins. */
 nm_status nm_trace_writer_seal(nm_trace_writer *writer, uint32_t flags, nm_bytes *block, nm_error *err);

@@ -62,6 +62,9 @@ struct nm_trace_writer {
 
     nm_column_writer *column_writer;
     nm_buffer raw, block;
+
+    nm_trace_observer *observer; /* or NULL */
+    void *observer_context;
 };
 
 nm_status nm_trace_writer_new(const nm_session *session, nm_trace_writer **out, nm_error *err)
@@ -111,6 +114,17 @@ void nm_trace_writer_resume(nm_trace_writer *writer, uint64_t block_index, uint6
 {
     writer->block_index = block_index;
     writer->first_seq = first_seq;
+}
+
+void nm_trace_writer_observe(nm_trace_writer *writer, nm_trace_observer *observer, void *context)
+{
+    writer->observer = observer;
+    writer->observer_context = context;
+}
+
+uint64_t nm_trace_writer_block_index(const nm_trace_writer *writer)
+{
+    return writer->block_index;
 }
 
 uint32_t nm_trace_writer_event_count(const nm_trace_writer *writer)
@@ -277,7 +291,12 @@ nm_status nm_trace_writer_define(nm_trace_writer *writer, const nm_definition *d
         status = keep(writer, definition->kind, definition->id, body_at, err);
     if (status != NM_OK)
         writer->bodies.len = body_at;
-    return status == NM_OK ? bring(writer, definition->kind, definition->id, err) : status;
+    if (status == NM_OK)
+        status = bring(writer, definition->kind, definition->id, err);
+    if (status == NM_OK && writer->observer != NULL)
+        writer->observer(writer->observer_context,
+                         &(nm_record){.kind = NM_RECORD_DEFINITION, .definition = *definition});
+    return status;
 }
 
 /* ---- Events ---- */
@@ -360,11 +379,15 @@ nm_status nm_trace_writer_event(nm_trace_writer *writer, const nm_event *event, 
         status = bring_what_it_uses(writer, &copy, fields, err);
     if (status == NM_OK)
         status = grow_columns(writer, fields, err);
-    if (status == NM_OK) {
-        store(writer, &copy, fields);
-        note_time(writer, event->time_ns);
+    if (status != NM_OK)
+        return status;
+    store(writer, &copy, fields);
+    note_time(writer, event->time_ns);
+    if (writer->observer != NULL) {
+        copy.seq = nm_trace_writer_seq(writer) - 1;
+        writer->observer(writer->observer_context, &(nm_record){.kind = NM_RECORD_EVENT, .event = copy});
     }
-    return status;
+    return NM_OK;
 }
 
 nm_status nm_trace_writer_position(nm_trace_writer *writer, nm_block_range range, nm_error *err)
