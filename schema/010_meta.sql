@@ -112,9 +112,10 @@ INSERT INTO moment_kind VALUES (1, 'peak'), (2, 'end'), (3, 'mark'), (4, 'failur
 CREATE TABLE memory_kind (
     -- Words for memory_sample.kind.
     --
-    -- Code: aclrtMemAttr.
+    -- Code: aclrtMemAttr; from 100 on host memory of a process.
     kind INTEGER PRIMARY KEY,
-    -- The kind of device memory, and of its pages.
+    -- The kind of device memory, and of its pages; or which host memory: resident (all of it), anonymous (heaps and
+    -- stacks), shared, stack (the main thread's).
     name TEXT NOT NULL
 );
 INSERT INTO memory_kind VALUES
@@ -122,7 +123,8 @@ INSERT INTO memory_kind VALUES
     (5, 'HBM normal pages'), (6, 'DDR huge pages for P2P'), (7, 'DDR normal pages for P2P'),
     (8, 'HBM huge pages for P2P'), (9, 'HBM normal pages for P2P'), (10, 'HBM 1 GiB pages'),
     (11, 'HBM 1 GiB pages for P2P'), (12, 'normal pages'), (13, 'huge pages'), (14, '1 GiB pages'),
-    (15, 'normal pages for P2P'), (16, 'huge pages for P2P'), (17, '1 GiB pages for P2P');
+    (15, 'normal pages for P2P'), (16, 'huge pages for P2P'), (17, '1 GiB pages for P2P'), (100, 'host resident'),
+    (101, 'host anonymous'), (102, 'host shared'), (103, 'host stack');
 
 CREATE TABLE anomaly_kind (
     -- Words for anomaly.kind.

@@ -141,19 +141,20 @@ CREATE TABLE fragmentation_sample (
 );
 
 CREATE TABLE memory_sample (
-    -- What the runtime said of a device's memory when it was asked.
+    -- What the runtime said of a device's memory when it was asked, and the host memory of each process: a row for each
+    -- kind when it had moved by a mebibyte (npumem-record --sample-interval).
     --
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns INTEGER,
-    -- The process that asked.
+    -- The process that asked, or whose host memory it is.
     process_id INTEGER REFERENCES process (process_id),
-    -- The device.
+    -- The device. NULL: host memory.
     device_id INTEGER REFERENCES device (device_id),
     -- A code of memory_kind.
     kind INTEGER NOT NULL,
-    -- Memory in use, by anybody. Unit: bytes.
+    -- Memory in use: of a device by anybody, of the host by the process. Unit: bytes.
     used_bytes INTEGER NOT NULL,
-    -- All memory of that kind. Unit: bytes.
+    -- All memory of that kind; of the host: what the machine has. Unit: bytes.
     total_bytes INTEGER NOT NULL,
     -- Place in the order of events.
     seq INTEGER

@@ -13,6 +13,7 @@
 #include "drain/gather.h"
 #include "drain/output.h"
 #include "drain/process.h"
+#include "drain/sampler.h"
 
 #define BLOCK_EVENTS     65536
 #define BLOCK_AGE_NS     500000000 /* the oldest record in a block waits so long for the block to be written */
@@ -30,6 +31,11 @@
 #define CLOSING_PASSES   4 /* after the session is closed: threads between claim and publish need some time */
 #define CLOSING_PAUSE_NS 5000000
 
+typedef struct posted { /* an event of the recorder's own, waiting for older ones */
+    uint64_t ticks;
+    nm_event event;
+} posted;
+
 struct nm_drain {
     nm_folder *folder;
     void (*warn)(void *context, const char *line);
@@ -42,6 +48,9 @@ struct nm_drain {
     nm_gather gather;
     nm_processes processes;
     nm_output output;
+    nm_sampler sampler;
+    posted *posts; /* owned; by time */
+    size_t post_count, post_capacity;
     uint32_t stuck_events; /* in the block that could not be written */
 
     bool has_content;         /* the block under construction holds something */
@@ -115,6 +124,7 @@ nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error
     nm_gather_init(&drain->gather, options->folder, drain->writer, options->namer);
     nm_processes_init(&drain->processes, &drain->gather);
     drain->processes.ends_when_said = options->ends_when_said;
+    nm_sampler_init(&drain->sampler, options->sample_ns);
     nm_output_init(&drain->output, options->fd);
     status = write_first_block(drain, err);
     if (status == NM_OK)
@@ -128,6 +138,8 @@ void nm_drain_free(nm_drain *drain)
 {
     if (drain == NULL)
         return;
+    nm_sampler_fini(&drain->sampler);
+    free(drain->posts);
     nm_processes_fini(&drain->processes);
     nm_gather_fini(&drain->gather);
     nm_output_fini(&drain->output);
@@ -190,6 +202,51 @@ static nm_status let_go(nm_drain *drain, bool is_last_try, nm_error *err)
     return NM_OK;
 }
 
+/* ---- Events of our own ---- */
+
+nm_status nm_drain_post(nm_drain *drain, const nm_event *event, nm_error *err)
+{
+    nm_status status =
+        nm_array_grow(&drain->posts, &drain->post_capacity, drain->post_count + 1, sizeof *drain->posts, err);
+
+    if (status == NM_OK)
+        drain->posts[drain->post_count++] = (posted){nm_clock_ticks(drain->folder->session->clock_kind), *event};
+    return status;
+}
+
+nm_status nm_drain_text(nm_drain *drain, nm_bytes text, uint64_t *id, nm_error *err)
+{
+    return nm_unify_text(&drain->gather.unify, text, id, err);
+}
+
+/* After everything older than the watermark has been written. While the disk is full they are let go: nobody's event is
+ * lost by that. */
+static nm_status write_posts(nm_drain *drain, uint64_t watermark, nm_error *err)
+{
+    nm_status status = NM_OK;
+    size_t done = 0;
+
+    while (done < drain->post_count && drain->posts[done].ticks <= watermark && status == NM_OK) {
+        posted *post = &drain->posts[done++];
+
+        if (drain->gather.is_discarding)
+            continue;
+        post->event.time_ns = nm_clock_to_ns(drain->folder->session, post->ticks);
+        status = nm_trace_writer_event(drain->writer, &post->event, err);
+        drain->gather.event_count += status == NM_OK;
+    }
+    if (done > 0) {
+        drain->post_count -= done;
+        memmove(drain->posts, drain->posts + done, drain->post_count * sizeof *drain->posts);
+    }
+    return status;
+}
+
+static nm_status post_sample(void *context, const nm_event *event, nm_error *err)
+{
+    return nm_drain_post(context, event, err);
+}
+
 /* Gives the writer what is older than the watermark, in as many blocks as it takes. */
 static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
 {
@@ -204,7 +261,7 @@ static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
         if (status == NM_OK && is_full)
             status = seal(drain, 0, err);
     } while (status == NM_OK && is_full);
-    return status;
+    return status == NM_OK ? write_posts(drain, watermark, err) : status;
 }
 
 /* ---- Passes -------------------------------------------------------------------------------------------------------- */
@@ -270,6 +327,8 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     nm_status status = look_and_release(drain, false, &is_busy, err);
     if (status == NM_OK)
         status = nm_unify_take_names(&drain->gather.unify, err);
+    if (status == NM_OK)
+        status = nm_sampler_pass(&drain->sampler, &drain->processes, post_sample, drain, err);
     if (status == NM_OK)
         status = nm_processes_end(&drain->processes, err);
     if (status == NM_OK)

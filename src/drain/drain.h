@@ -29,6 +29,7 @@ typedef struct nm_drain_options {
     bool is_recoverable;   /* the trace is a file: it names the folder, for nm_recover_rings */
     bool ends_when_said;   /* npumem_start: a process that says its end is done, though it runs on */
     int64_t naming_ns_max; /* how long nm_drain_finish waits for names */
+    int64_t sample_ns;     /* between two looks at the processes' host memory; 0: never */
     int64_t block_age_ns;  /* a record waits at most so long for its block to be written; 0: half a second */
 } nm_drain_options;
 
@@ -49,6 +50,12 @@ void nm_drain_free(nm_drain *drain);
 
 /* One look at everything. *pause_ns: how long to wait before the next one. A failure is of memory, and final. */
 nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err);
+
+/* Puts an event of the recorder's own into the stream, behind what happened before now; its time is filled here. */
+nm_status nm_drain_post(nm_drain *drain, const nm_event *event, nm_error *err);
+
+/* The number of a text, for events that are posted. */
+nm_status nm_drain_text(nm_drain *drain, nm_bytes text, uint64_t *id, nm_error *err);
 
 /* A child of ours has ended, as waitpid says. */
 void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status);

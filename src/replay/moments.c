@@ -96,14 +96,21 @@ nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_err
 {
     const nm_event *event = context->event;
     const nm_device *device = nm_replay_device(replay, event->device_id);
-    const nm_process *process = context->process != NULL ? context->process : device == NULL ? NULL : device->process;
+    const uint64_t *named =
+        event->number <= 0 ? NULL : nm_map_get(&replay->processes, (nm_key){0, (uint64_t)event->number});
+    const nm_process *process = named != NULL              ? (const nm_process *)(uintptr_t)*named
+                                : context->process != NULL ? context->process
+                                : device == NULL           ? NULL
+                                                           : device->process;
     nm_memory_sample_row row = {
         .ns = event->time_ns,
         .seq = context->seq,
         .process_id = process == NULL ? 0 : process->id,
         .device_id = device == NULL ? 0 : device->id,
         .kind = event->detail,
-        .used_bytes = nm_subtract_saturated(event->total_bytes, event->free_bytes),
+        .used_bytes = event->detail >= NM_MEMORY_HOST_RESIDENT
+                          ? event->size_bytes
+                          : nm_subtract_saturated(event->total_bytes, event->free_bytes),
         .total_bytes = event->total_bytes,
     };
 

@@ -16,9 +16,23 @@
 #define DEFAULT_OUTPUT      "npumem-%h-%p.zst"
 #define DEFAULT_STACK_DEPTH 64
 #define DEFAULT_LINGER_NS   5000000000
+#define DEFAULT_SAMPLE_NS   1000000000
 #define SUFFIXES_MAX        100000
 
-enum { OPTION_FIRST = 256, STACKS, STACK_DEPTH, BUFFER, RING_DIR, ON_FULL, LINGER, REQUIRED, FORCE, FINISH, ATTACH };
+enum {
+    OPTION_FIRST = 256,
+    STACKS,
+    STACK_DEPTH,
+    BUFFER,
+    RING_DIR,
+    ON_FULL,
+    LINGER,
+    SAMPLE_INTERVAL,
+    REQUIRED,
+    FORCE,
+    FINISH,
+    ATTACH,
+};
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -28,6 +42,7 @@ static const struct option long_options[] = {
     {"ring-dir", required_argument, NULL, RING_DIR},
     {"on-full", required_argument, NULL, ON_FULL},
     {"linger", required_argument, NULL, LINGER},
+    {"sample-interval", required_argument, NULL, SAMPLE_INTERVAL},
     {"required", no_argument, NULL, REQUIRED},
     {"force", no_argument, NULL, FORCE},
     {"finish", required_argument, NULL, FINISH},
@@ -56,6 +71,8 @@ void record_options_help(void)
           "      --on-full MODE     wait (default; a bounded time) or drop, when a ring is full\n"
           "      --ring-dir DIR     local folder for the rings (default: /dev/shm, $TMPDIR or /tmp)\n"
           "      --linger SECONDS   wait so long for processes that outlive PROGRAM (default 5)\n"
+          "      --sample-interval SECONDS\n"
+          "                         look so often at the host memory of each process; 0: never (default 1)\n"
           "      --required         fail, rather than run PROGRAM unrecorded, if recording is impossible\n"
           "      --finish FILE      append what a killed recording left in its rings, and remove those\n"
           "  -q, --quiet            no line at the end\n"
@@ -126,14 +143,14 @@ static bool read_on_full(const char *text, record_options *options)
     return true;
 }
 
-static bool read_linger(const char *text, record_options *options)
+static bool read_seconds(const char *option, const char *text, int64_t *ns)
 {
     char *end;
     double seconds = strtod(text, &end);
 
     if (end == text || *end != 0 || !(seconds >= 0 && seconds <= 1e6))
-        return complain("--linger", text, "must be seconds, 0 to 1000000");
-    options->linger_ns = (int64_t)(seconds * 1e9);
+        return complain(option, text, "must be seconds, 0 to 1000000");
+    *ns = (int64_t)(seconds * 1e9);
     return true;
 }
 
@@ -162,7 +179,9 @@ static bool read_option(int option, record_options *options)
     case ON_FULL:
         return read_on_full(optarg, options);
     case LINGER:
-        return read_linger(optarg, options);
+        return read_seconds("--linger", optarg, &options->linger_ns);
+    case SAMPLE_INTERVAL:
+        return read_seconds("--sample-interval", optarg, &options->sample_ns);
     case REQUIRED:
         return options->is_required = true;
     case FORCE:
@@ -190,6 +209,7 @@ bool record_options_read(int argc, char **argv, record_options *options)
     *options = (record_options){
         .output = DEFAULT_OUTPUT,
         .linger_ns = DEFAULT_LINGER_NS,
+        .sample_ns = DEFAULT_SAMPLE_NS,
         .folder = {.stack_mode = NM_STACKS_NATIVE,
                    .stack_depth = DEFAULT_STACK_DEPTH,
                    .ring_bytes = NM_RING_BYTES_DEFAULT},

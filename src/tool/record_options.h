@@ -22,7 +22,8 @@ typedef struct record_options {
     const char *ring_dir; /* or NULL */
     nm_folder_options folder;
     int64_t linger_ns;
-    char **program; /* its arguments, NULL at the end */
+    int64_t sample_ns; /* between two looks at host memory; 0: never */
+    char **program;    /* its arguments, NULL at the end */
 } record_options;
 
 /* Points into argv. A wrong command line is said on standard error; then false. */

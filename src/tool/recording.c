@@ -89,7 +89,8 @@ static nm_status start_drain(recording *work, nm_error *err)
                                 .warn = warn,
                                 .is_recoverable = !work->is_stdout,
                                 .ends_when_said = work->options->action == RECORD_ATTACH,
-                                .naming_ns_max = NAMING_NS_MAX};
+                                .naming_ns_max = NAMING_NS_MAX,
+                                .sample_ns = work->options->sample_ns};
     return nm_drain_new(&options, &work->drain, err);
 }
 

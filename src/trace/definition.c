@@ -42,7 +42,7 @@ typedef struct field_layout {
     {                                                                                                                  \
         UNSIGNED, NM_DEFINE_##kind, offsetof(nm_definition, member)                                                    \
     }
-#define DEFINITION_KIND_COUNT (NM_DEFINE_ALIAS + 1)
+#define DEFINITION_KIND_COUNT (NM_DEFINE_KIND_MAX + 1)
 
 /* A later minor version may append fields to a list: readers pass over what follows the fields that they know. */
 static const field_layout fields_of_kind[DEFINITION_KIND_COUNT][FIELDS_MAX] = {
@@ -60,6 +60,8 @@ static const field_layout fields_of_kind[DEFINITION_KIND_COUNT][FIELDS_MAX] = {
     [NM_DEFINE_FRAME] = {R(frame.function, STRING), R(frame.file, STRING), U(frame.line), R(frame.module, STRING),
                          U(frame.offset)},
     [NM_DEFINE_STACK] = {R(stack.parent_id, STACK), R(stack.frame_id, FRAME)},
+    [NM_DEFINE_ATTRIBUTE] = {R(attribute.process_id, PROCESS), U(attribute.source), R(attribute.name, STRING),
+                             R(attribute.value, STRING)},
     [NM_DEFINE_ALIAS] = {U(alias.thread_id), U(alias.local_id)},
 };
 
@@ -191,7 +193,8 @@ uint64_t *nm_event_reference(nm_event *event, size_t index, nm_definition_kind *
         *kind = references[index].kind;
         return nm_event_field(event, references[index].field);
     }
-    if (index > count || (event->kind != NM_EVENT_COPY && event->kind != NM_EVENT_PROCESS_END))
+    if (index > count ||
+        (event->kind != NM_EVENT_COPY && event->kind != NM_EVENT_PROCESS_END && event->kind != NM_EVENT_MEMORY_SAMPLE))
         return NULL;
     *kind = event->kind == NM_EVENT_COPY ? NM_DEFINE_DEVICE : NM_DEFINE_PROCESS;
     return (uint64_t *)&event->number;

@@ -51,7 +51,8 @@ typedef enum nm_event_kind {
     NM_EVENT_RANGE_END = 27,   /* thread number error_code (what the operator returned) */
 
     /* State. */
-    NM_EVENT_MEMORY_SAMPLE = 32, /* thread device detail = nm_memory_kind free_bytes total_bytes */
+    NM_EVENT_MEMORY_SAMPLE = 32, /* thread device detail = nm_memory_kind free_bytes total_bytes. Of host memory, seen
+                                    from outside: number (process_id) size_bytes (used) total_bytes (of the machine) */
     NM_EVENT_DEVICE_CALL = 33,   /* thread device detail = nm_device_call error_code */
     NM_EVENT_PROCESS_END = 34,   /* number (process_id) detail = nm_process_end error_code (exit status or signal) */
     NM_EVENT_STREAM_CALL = 35,   /* thread stream number (event handle) device stack detail = nm_stream_call cost_ns
@@ -124,11 +125,16 @@ typedef enum nm_range_kind {
     NM_RANGE_MODEL = 3,      /* an offline model, as a whole */
 } nm_range_kind;
 
-/* 0 to 17 are aclrtMemAttr (CANN's acl_rt.h). */
+/* 0 to 17 are aclrtMemAttr (CANN's acl_rt.h); from 100 on ours: a process's host memory, from Linux's /proc/PID/status. */
 typedef enum nm_memory_kind {
     NM_MEMORY_DDR = 0,
     NM_MEMORY_HBM = 1,
     NM_MEMORY_ATTR_MAX = 17,
+    NM_MEMORY_HOST_RESIDENT = 100,  /* VmRSS: the three below and files that are mapped */
+    NM_MEMORY_HOST_ANONYMOUS = 101, /* RssAnon: heaps and stacks */
+    NM_MEMORY_HOST_SHARED = 102,    /* RssShmem: shared memory that it has touched */
+    NM_MEMORY_HOST_STACK = 103,     /* VmStk: the main thread's stack */
+    NM_MEMORY_HOST_MAX = NM_MEMORY_HOST_STACK,
 } nm_memory_kind;
 
 typedef enum nm_device_call {
@@ -258,8 +264,15 @@ typedef enum nm_definition_kind {
     NM_DEFINE_MODULE = 6,
     NM_DEFINE_FRAME = 7,
     NM_DEFINE_STACK = 8,
-    NM_DEFINE_ALIAS = 9, /* for recovery alone: how a ring called a stack, a heap or a device */
+    NM_DEFINE_ALIAS = 9,      /* for recovery alone: how a ring called a stack, a heap or a device */
+    NM_DEFINE_ATTRIBUTE = 10, /* of a process: what was set or installed */
+    NM_DEFINE_KIND_MAX = NM_DEFINE_ATTRIBUTE,
 } nm_definition_kind;
+
+typedef enum nm_attribute_source {
+    NM_ATTRIBUTE_ENVIRONMENT = 1, /* a variable, as the process was started with */
+    NM_ATTRIBUTE_VERSION = 2,     /* of what it runs on */
+} nm_attribute_source;
 
 typedef enum nm_heap_level { /* DESIGN.md section 4 */
                              NM_LEVEL_DRIVER = 1,
@@ -341,6 +354,11 @@ typedef struct nm_definition {
             uint64_t parent_id; /* the caller's stack; 0: outermost */
             uint64_t frame_id;
         } stack;
+        struct {
+            uint64_t process_id;
+            uint64_t source;      /* nm_attribute_source */
+            uint64_t name, value; /* strings; the same name and process: the last value holds */
+        } attribute;
         struct {
             uint64_t thread_id; /* of a heap or a device: the process */
             uint64_t local_id;  /* its own number for the stack `id`; plus NM_ALIAS_HEAP or NM_ALIAS_DEVICE for those */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The host memory of the recorded processes, seen from outside: read from /proc now and then, told where it has moved.
+ */
+#ifndef NM_DRAIN_SAMPLER_H
+#define NM_DRAIN_SAMPLER_H
+
+#include "drain/process.h"
+
+#define NM_SAMPLER_STEP_BYTES (UINT64_C(1) << 20) /* a value that moved by less is not told again */
+
+typedef struct nm_sampler {
+    int64_t interval_ns; /* 0: off */
+    int64_t due_ns;      /* CLOCK_MONOTONIC */
+    uint64_t machine_bytes;
+    nm_map told; /* (process, kind) -> the value that was told last */
+} nm_sampler;
+
+void nm_sampler_init(nm_sampler *sampler, int64_t interval_ns);
+void nm_sampler_fini(nm_sampler *sampler);
+
+/* If it is time to: MEMORY_SAMPLE events of all processes that live, given to `post`. */
+nm_status nm_sampler_pass(nm_sampler *sampler, const nm_processes *processes,
+                          nm_status (*post)(void *context, const nm_event *event, nm_error *err), void *context,
+                          nm_error *err);
+
+#endif
