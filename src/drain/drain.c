@@ -219,6 +219,14 @@ nm_status nm_drain_text(nm_drain *drain, nm_bytes text, uint64_t *id, nm_error *
     return nm_unify_text(&drain->gather.unify, text, id, err);
 }
 
+nm_status nm_drain_attribute(nm_drain *drain, uint64_t process_id, uint64_t source, const char *name, const char *value,
+                             nm_error *err)
+{
+    return nm_unify_attribute(&drain->gather.unify, process_id, source,
+                              (nm_bytes){(const uint8_t *)name, strlen(name)},
+                              (nm_bytes){(const uint8_t *)value, strlen(value)}, err);
+}
+
 /* After everything older than the watermark has been written. While the disk is full they are let go: nobody's event is
  * lost by that. */
 static nm_status write_posts(nm_drain *drain, uint64_t watermark, nm_error *err)

@@ -57,6 +57,10 @@ nm_status nm_drain_post(nm_drain *drain, const nm_event *event, nm_error *err);
 /* The number of a text, for events that are posted. */
 nm_status nm_drain_text(nm_drain *drain, nm_bytes text, uint64_t *id, nm_error *err);
 
+/* Says of a process what was set or installed (nm_attribute_source). */
+nm_status nm_drain_attribute(nm_drain *drain, uint64_t process_id, uint64_t source, const char *name, const char *value,
+                             nm_error *err);
+
 /* A child of ours has ended, as waitpid says. */
 void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status);
 

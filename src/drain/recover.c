@@ -143,6 +143,7 @@ static nm_status set_up(recovery_work *work, nm_error *err)
     unify->heap_count = known->last_ids[NM_DEFINE_HEAP];
     unify->device_count = known->last_ids[NM_DEFINE_DEVICE];
     unify->module_count = known->last_ids[NM_DEFINE_MODULE];
+    unify->attribute_count = known->last_ids[NM_DEFINE_ATTRIBUTE];
     unify->frame_count = known->last_ids[NM_DEFINE_FRAME];
     unify->stack_count = known->last_ids[NM_DEFINE_STACK];
     unify->recall = recall;

@@ -173,6 +173,22 @@ static nm_status find_number(nm_unify *unify, nm_map *map, uint64_t alias_kind, 
     return define_alias(unify, key.high, alias_kind + key.low, *id, err);
 }
 
+nm_status nm_unify_attribute(nm_unify *unify, uint64_t process, uint64_t source, nm_bytes name, nm_bytes value,
+                             nm_error *err)
+{
+    nm_definition definition = {.kind = NM_DEFINE_ATTRIBUTE, .id = unify->attribute_count + 1};
+    nm_status status = nm_unify_text(unify, name, &definition.attribute.name, err);
+
+    definition.attribute.process_id = process;
+    definition.attribute.source = source;
+    if (status == NM_OK)
+        status = nm_unify_text(unify, value, &definition.attribute.value, err);
+    if (status == NM_OK)
+        status = nm_trace_writer_define(unify->writer, &definition, err);
+    unify->attribute_count += status == NM_OK;
+    return status;
+}
+
 static nm_status find_heap(nm_unify *unify, uint64_t process, uint64_t local_id, uint64_t *id, nm_error *err)
 {
     return find_number(unify, &unify->heaps, NM_ALIAS_HEAP, &unify->heap_count, (nm_key){process, local_id}, id, err);

@@ -52,7 +52,7 @@ typedef struct nm_unify {
     size_t frame_total, frame_capacity;
 
     /* A recovery goes on behind what the trace defines already: its first numbers, and who defines those again. */
-    uint64_t string_base, heap_count, device_count, module_count, frame_count, stack_count;
+    uint64_t string_base, heap_count, device_count, module_count, attribute_count, frame_count, stack_count;
     nm_status (*recall)(void *context, nm_definition_kind kind, uint64_t id, nm_error *err);
     void *recall_context;
 } nm_unify;
@@ -77,6 +77,10 @@ nm_status nm_unify_define_device(nm_unify *unify, uint64_t process, const nm_rin
                                  nm_error *err);
 nm_status nm_unify_define_module(nm_unify *unify, uint64_t process, const nm_ring_module *module, nm_bytes path,
                                  nm_error *err);
+
+/* Says what was set or installed: nm_attribute_source. An empty value is one. */
+nm_status nm_unify_attribute(nm_unify *unify, uint64_t process, uint64_t source, nm_bytes name, nm_bytes value,
+                             nm_error *err);
 
 /* The trace's numbers for a process's own; 0 stays 0. What is not defined yet gets its number now. */
 nm_status nm_unify_heap(nm_unify *unify, uint64_t process, uint64_t local_id, uint64_t *id, nm_error *err);

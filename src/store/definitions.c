@@ -79,6 +79,10 @@ static void own_strings(const nm_definitions *definitions, nm_definition *defini
     case NM_DEFINE_HEAP:
         definition->heap.name = nm_definitions_number(definitions, definition->heap.name);
         break;
+    case NM_DEFINE_ATTRIBUTE:
+        definition->attribute.name = nm_definitions_number(definitions, definition->attribute.name);
+        definition->attribute.value = nm_definitions_number(definitions, definition->attribute.value);
+        break;
     case NM_DEFINE_FRAME:
         definition->frame.function = known_number(definitions, definition->frame.function);
         definition->frame.file = known_number(definitions, definition->frame.file);
@@ -105,6 +109,8 @@ nm_status nm_definitions_add(nm_definitions *definitions, const nm_definition *d
         return add_to_list(&definitions->devices, &own, err);
     case NM_DEFINE_HEAP:
         return add_to_list(&definitions->heaps, &own, err);
+    case NM_DEFINE_ATTRIBUTE:
+        return add_to_list(&definitions->attributes, &own, err);
     case NM_DEFINE_FRAME:
         return add_to_list(&definitions->frames, &own, err);
     case NM_DEFINE_STACK:
@@ -163,7 +169,7 @@ static nm_status sort_list(nm_definition_list *list, nm_error *err)
 nm_status nm_definitions_sort(nm_definitions *definitions, nm_error *err)
 {
     nm_definition_list *lists[] = {&definitions->processes, &definitions->threads, &definitions->devices,
-                                   &definitions->heaps, &definitions->frames};
+                                   &definitions->heaps,     &definitions->frames,  &definitions->attributes};
     nm_status status = NM_OK;
 
     for (size_t index = 0; status == NM_OK && index < sizeof lists / sizeof lists[0]; index++)
@@ -192,6 +198,7 @@ void nm_definitions_free(nm_definitions *definitions)
     free_list(&definitions->devices);
     free_list(&definitions->heaps);
     free_list(&definitions->frames);
+    free_list(&definitions->attributes);
     free(definitions->stacks.items);
     nm_map_free(&definitions->stacks.by_id);
     nm_id_set_free(&definitions->stacks.ids);

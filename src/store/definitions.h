@@ -29,7 +29,7 @@ typedef struct nm_definition_list { /* of one kind */
 typedef struct nm_definitions {
     nm_strings strings;
     nm_map string_numbers; /* number in the stream -> number in `strings` */
-    nm_definition_list processes, threads, devices, heaps, frames;
+    nm_definition_list processes, threads, devices, heaps, frames, attributes;
     struct {
         nm_stack_node *items;
         size_t count, capacity;

@@ -20,6 +20,7 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_INPUT] = "input",
     [NM_TABLE_PROCESS] = "process",
     [NM_TABLE_THREAD] = "thread",
+    [NM_TABLE_PROCESS_ENVIRONMENT] = "process_environment",
     [NM_TABLE_DEVICE] = "device",
     [NM_TABLE_HEAP] = "heap",
     [NM_TABLE_FRAME] = "frame",

@@ -28,6 +28,7 @@ typedef enum nm_loader_table {
     NM_TABLE_INPUT,
     NM_TABLE_PROCESS,
     NM_TABLE_THREAD,
+    NM_TABLE_PROCESS_ENVIRONMENT,
     NM_TABLE_DEVICE,
     NM_TABLE_HEAP,
     NM_TABLE_FRAME,

@@ -93,6 +93,19 @@ static nm_status write_thread(nm_loader *loader, const nm_definition *thread, nm
     return nm_insert_end(insert, err);
 }
 
+static nm_status write_attribute(nm_loader *loader, const nm_definition *attribute, nm_error *err)
+{
+    nm_insert *insert = &loader->inserts[NM_TABLE_PROCESS_ENVIRONMENT];
+    nm_bytes value = nm_definitions_text(&loader->definitions, attribute->attribute.value);
+
+    nm_insert_id(insert, attribute->id);
+    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.processes.ids, attribute->attribute.process_id));
+    nm_insert_text(insert, attribute->attribute.source == NM_ATTRIBUTE_VERSION ? "version" : "environment");
+    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, attribute->attribute.name));
+    nm_insert_bytes(insert, value.len == 0 ? (nm_bytes){(const uint8_t *)"", 0} : value);
+    return nm_insert_end(insert, err);
+}
+
 static nm_status write_device(nm_loader *loader, const nm_definition *device, nm_error *err)
 {
     nm_insert *insert = &loader->inserts[NM_TABLE_DEVICE];
@@ -205,6 +218,8 @@ nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, 
         status = write_list(loader, &definitions->processes, write_process, err);
     if (status == NM_OK)
         status = write_list(loader, &definitions->threads, write_thread, err);
+    if (status == NM_OK)
+        status = write_list(loader, &definitions->attributes, write_attribute, err);
     if (status == NM_OK)
         status = write_list(loader, &definitions->devices, write_device, err);
     if (status == NM_OK)

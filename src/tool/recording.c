@@ -81,12 +81,16 @@ static nm_status start_drain(recording *work, nm_error *err)
 {
     nm_status status = record_names_new(&work->names, err);
 
+    if (status == NM_OK)
+        status = record_versions_new(&work->versions, err);
     if (status != NM_OK)
         return status;
     nm_drain_options options = {.folder = &work->folder,
                                 .fd = work->fd,
                                 .namer = record_names_namer(work->names),
                                 .warn = warn,
+                                .observer = record_versions_take,
+                                .observer_context = work->versions,
                                 .is_recoverable = !work->is_stdout,
                                 .ends_when_said = work->options->action == RECORD_ATTACH,
                                 .naming_ns_max = NAMING_NS_MAX,
@@ -143,6 +147,8 @@ void recording_tear_down(recording *work)
     work->drain = NULL;
     record_names_free(work->names);
     work->names = NULL;
+    record_versions_free(work->versions);
+    work->versions = NULL;
     if (work->folder.session != NULL) {
         nm_folder_close(&work->folder);
         nm_folder_remove(work->folder.path);
@@ -167,7 +173,8 @@ void recording_pass(recording *work, int64_t *pause_ns)
 {
     nm_error err = {0};
 
-    if (work->has_failed || nm_drain_pass(work->drain, pause_ns, &err) == NM_OK)
+    if (work->has_failed || (nm_drain_pass(work->drain, pause_ns, &err) == NM_OK &&
+                             record_versions_tell(work->versions, work->drain, &err) == NM_OK))
         return;
     work->has_failed = true;
     *pause_ns = FAILED_PAUSE_NS;

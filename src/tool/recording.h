@@ -10,6 +10,7 @@
 #include "drain/drain.h"
 #include "tool/record_names.h"
 #include "tool/record_options.h"
+#include "tool/record_versions.h"
 
 typedef struct recording {
     const record_options *options; /* borrowed */
@@ -19,6 +20,7 @@ typedef struct recording {
     nm_folder folder;
     nm_drain *drain;
     record_names *names;
+    record_versions *versions;
     char library[PATH_MAX]; /* that is preloaded */
     bool has_failed;        /* the drain has, while the program runs */
 } recording;

@@ -176,6 +176,7 @@ typedef enum nm_ring_kind {
     NM_RING_DEVICE = 68,      /* nm_ring_device */
     NM_RING_MODULE = 69,      /* nm_ring_module */
     NM_RING_STACK = 70,       /* nm_ring_stack: before the first event that uses it, in the same ring */
+    NM_RING_ATTRIBUTE = 75,   /* nm_ring_text: NAME=VALUE of the process; detail = nm_attribute_source */
     NM_RING_MORE = 255,
 } nm_ring_kind;
 
@@ -229,7 +230,7 @@ typedef struct nm_ring_loss { /* LOSS: written by the thread when there is room 
     uint64_t detail;          /* nm_loss */
 } nm_ring_loss;
 
-typedef struct nm_ring_text { /* MARK, NOTE, THREAD_NAME; text_bytes bytes follow */
+typedef struct nm_ring_text { /* MARK, NOTE, THREAD_NAME, ATTRIBUTE; text_bytes bytes follow */
     uint64_t ticks;
     int64_t number;  /* NOTE */
     uint64_t detail; /* NOTE: nm_note */
