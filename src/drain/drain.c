@@ -222,8 +222,7 @@ nm_status nm_drain_text(nm_drain *drain, nm_bytes text, uint64_t *id, nm_error *
 nm_status nm_drain_attribute(nm_drain *drain, uint64_t process_id, uint64_t source, const char *name, const char *value,
                              nm_error *err)
 {
-    return nm_unify_attribute(&drain->gather.unify, process_id, source,
-                              (nm_bytes){(const uint8_t *)name, strlen(name)},
+    return nm_unify_attribute(&drain->gather.unify, process_id, source, (nm_bytes){(const uint8_t *)name, strlen(name)},
                               (nm_bytes){(const uint8_t *)value, strlen(value)}, err);
 }
 
@@ -335,6 +334,8 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     nm_status status = look_and_release(drain, false, &is_busy, err);
     if (status == NM_OK)
         status = nm_unify_take_names(&drain->gather.unify, err);
+    drain->sampler.is_wanted |= drain->gather.has_failure;
+    drain->gather.has_failure = false;
     if (status == NM_OK)
         status = nm_sampler_pass(&drain->sampler, &drain->processes, post_sample, drain, err);
     if (status == NM_OK)

@@ -477,6 +477,7 @@ static nm_status write_event(nm_gather *gather, nm_gather_ring *ring, const nm_g
     if (status != NM_OK)
         return status;
     gather->event_count++;
+    gather->has_failure |= record->kind == NM_EVENT_ALLOC_FAILED;
     if (item->ticks < gather->last_ticks) {
         event.flags |= NM_FLAG_LATE;
         gather->late_count++;

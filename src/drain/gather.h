@@ -71,6 +71,7 @@ typedef struct nm_gather {
     size_t heap_count, heap_capacity;
 
     bool has_released; /* since the last block was begun */
+    bool has_failure;  /* an allocation failed among what was released; the reader empties it */
 
     uint64_t patience_ticks;   /* how long one thread is waited for */
     uint64_t margin_ticks;     /* NM_RING_MARGIN_NS */

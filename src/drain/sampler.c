@@ -99,13 +99,23 @@ nm_status nm_sampler_pass(nm_sampler *sampler, const nm_processes *processes, po
                           nm_error *err)
 {
     int64_t now_ns = sampler->interval_ns > 0 ? nm_clock_monotonic_ns() : 0;
+    bool is_due = now_ns >= sampler->due_ns || sampler->is_wanted;
     nm_status status = NM_OK;
 
-    if (sampler->interval_ns <= 0 || now_ns < sampler->due_ns)
+    if (sampler->interval_ns <= 0)
         return NM_OK;
-    sampler->due_ns = now_ns + sampler->interval_ns;
-    for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++)
-        if (processes->items[i].shared != NULL && processes->items[i].was_alive && !processes->items[i].is_dead)
-            status = sample_process(sampler, &processes->items[i], post, context, err);
+    if (is_due)
+        sampler->due_ns = now_ns + sampler->interval_ns;
+    sampler->is_wanted = false;
+    for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++) {
+        const nm_tracked *tracked = &processes->items[i];
+        bool is_known = nm_map_get(&sampler->told, (nm_key){tracked->number, NM_MEMORY_HOST_RESIDENT}) != NULL;
+
+        if (tracked->shared == NULL || !tracked->was_alive || tracked->is_dead)
+            continue;
+        /* relaxed: a flag. A launcher's shells come and go between two looks. */
+        if (is_due || (!is_known && atomic_load_explicit(&tracked->shared->is_device_user, memory_order_relaxed) != 0))
+            status = sample_process(sampler, tracked, post, context, err);
+    }
     return status;
 }

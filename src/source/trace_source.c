@@ -40,7 +40,7 @@ typedef struct trace_source {
     uint64_t recognised_end;         /* input offset behind the last block that was understood */
     uint64_t damaged_end;            /* behind the last block with a good header and bad data */
 
-    nm_map known;                             /* (definition kind, number) -> checksum of what was delivered */
+    nm_map known;                                /* (definition kind, number) -> checksum of what was delivered */
     uint64_t last_known[NM_DEFINE_KIND_MAX + 1]; /* of each kind: the last number found to be known */
 
     nm_buffer tail;
