@@ -77,20 +77,30 @@ static nm_status open_output(recording *work, pid_t pid, nm_error *err)
     return status == NM_OK ? record_open_output(&work->name, work->options->is_forced, &work->fd, err) : status;
 }
 
+static void look_on(void *context, const nm_record *record)
+{
+    recording *work = context;
+
+    record_versions_take(work->versions, record);
+    record_devices_take(work->devices, record);
+}
+
 static nm_status start_drain(recording *work, nm_error *err)
 {
     nm_status status = record_names_new(&work->names, err);
 
     if (status == NM_OK)
         status = record_versions_new(&work->versions, err);
+    if (status == NM_OK)
+        status = record_devices_new(work->options->sample_ns, &work->devices, err);
     if (status != NM_OK)
         return status;
     nm_drain_options options = {.folder = &work->folder,
                                 .fd = work->fd,
                                 .namer = record_names_namer(work->names),
                                 .warn = warn,
-                                .observer = record_versions_take,
-                                .observer_context = work->versions,
+                                .observer = look_on,
+                                .observer_context = work,
                                 .is_recoverable = !work->is_stdout,
                                 .ends_when_said = work->options->action == RECORD_ATTACH,
                                 .naming_ns_max = NAMING_NS_MAX,
@@ -149,6 +159,8 @@ void recording_tear_down(recording *work)
     work->names = NULL;
     record_versions_free(work->versions);
     work->versions = NULL;
+    record_devices_free(work->devices);
+    work->devices = NULL;
     if (work->folder.session != NULL) {
         nm_folder_close(&work->folder);
         nm_folder_remove(work->folder.path);
@@ -168,13 +180,21 @@ void recording_discard_output(recording *work)
 
 /* ---- Passes -------------------------------------------------------------------------------------------------------- */
 
+static nm_status pass(recording *work, int64_t *pause_ns, nm_error *err)
+{
+    nm_status status = nm_drain_pass(work->drain, pause_ns, err);
+
+    if (status == NM_OK)
+        status = record_versions_tell(work->versions, work->drain, err);
+    return status == NM_OK ? record_devices_tell(work->devices, work->drain, err) : status;
+}
+
 /* The drain can only fail for want of memory: then the program is left alone from here on. */
 void recording_pass(recording *work, int64_t *pause_ns)
 {
     nm_error err = {0};
 
-    if (work->has_failed || (nm_drain_pass(work->drain, pause_ns, &err) == NM_OK &&
-                             record_versions_tell(work->versions, work->drain, &err) == NM_OK))
+    if (work->has_failed || pass(work, pause_ns, &err) == NM_OK)
         return;
     work->has_failed = true;
     *pause_ns = FAILED_PAUSE_NS;

@@ -8,6 +8,7 @@
 #include <limits.h>
 
 #include "drain/drain.h"
+#include "tool/record_devices.h"
 #include "tool/record_names.h"
 #include "tool/record_options.h"
 #include "tool/record_versions.h"
@@ -21,6 +22,7 @@ typedef struct recording {
     nm_drain *drain;
     record_names *names;
     record_versions *versions;
+    record_devices *devices;
     char library[PATH_MAX]; /* that is preloaded */
     bool has_failed;        /* the drain has, while the program runs */
 } recording;
