@@ -30,6 +30,7 @@
     60000000               /* less than an event waits for room (folder.c), more than a busy machine's time slices */
 #define CLOSING_PASSES   4 /* after the session is closed: threads between claim and publish need some time */
 #define CLOSING_PAUSE_NS 5000000
+#define FLUSH_PASSES     2 /* one that looks, one that is sure to be past the watermark of what was posted */
 
 typedef struct posted { /* an event of the recorder's own, waiting for older ones */
     uint64_t ticks;
@@ -58,6 +59,7 @@ struct nm_drain {
     int64_t check_at_ns;
     int64_t pause_ns;
     size_t names_missing;
+    unsigned flush_passes; /* until a block is sealed for nm_drain_flush; 0: none is */
 };
 
 /* ---- Beginning ----------------------------------------------------------------------------------------------------- */
@@ -249,6 +251,13 @@ static nm_status write_posts(nm_drain *drain, uint64_t watermark, nm_error *err)
     return status;
 }
 
+nm_status nm_drain_flush(nm_drain *drain, nm_error *err)
+{
+    (void)err;
+    drain->flush_passes = FLUSH_PASSES;
+    return NM_OK;
+}
+
 static nm_status post_sample(void *context, const nm_event *event, nm_error *err)
 {
     return nm_drain_post(context, event, err);
@@ -318,6 +327,8 @@ static nm_status seal_if_due(nm_drain *drain, nm_error *err)
         drain->content_since_ns = nm_clock_monotonic_ns();
     drain->has_content = true;
     if (nm_gather_pressure(&drain->gather) >= PRESSURE_SEAL)
+        return seal(drain, 0, err);
+    if (drain->flush_passes > 0 && --drain->flush_passes == 0)
         return seal(drain, 0, err);
     if (nm_clock_monotonic_ns() - drain->content_since_ns >= drain->block_age_ns)
         return seal(drain, 0, err);

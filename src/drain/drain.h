@@ -61,6 +61,10 @@ nm_status nm_drain_text(nm_drain *drain, nm_bytes text, uint64_t *id, nm_error *
 nm_status nm_drain_attribute(nm_drain *drain, uint64_t process_id, uint64_t source, const char *name, const char *value,
                              nm_error *err);
 
+/* All that is read and all that was posted is in the file when the next pass but one is done: the block under
+ * construction is not waited for. */
+nm_status nm_drain_flush(nm_drain *drain, nm_error *err);
+
 /* A child of ours has ended, as waitpid says. */
 void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status);
 

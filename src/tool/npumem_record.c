@@ -231,6 +231,33 @@ static int finish_trace(const record_options *options)
     return status != NM_OK ? EXIT_FAILED : recovery.events_unrecovered > 0 ? EXIT_LOSS : 0;
 }
 
+/* ---- --ctl --------------------------------------------------------------------------------------------------------- */
+
+static int control(const record_options *options)
+{
+    nm_buffer request = {0}, reply = {0};
+    nm_error err = {0};
+    nm_status status = NM_OK;
+
+    for (char **word = options->program; *word != NULL && status == NM_OK; word++) {
+        if (word != options->program)
+            status = nm_buffer_append(&request, " ", 1, &err);
+        if (status == NM_OK)
+            status = nm_buffer_append(&request, *word, strcspn(*word, "\n"), &err);
+    }
+    if (status == NM_OK)
+        status = nm_buffer_append(&request, "", 1, &err);
+    if (status == NM_OK)
+        status = record_control_ask(options->target, (const char *)request.data, &reply, &err);
+    if (status == NM_OK)
+        fwrite(reply.data, 1, reply.len, stdout);
+    else
+        fprintf(stderr, "npumem-record: %s: %s\n", options->target, err.text);
+    nm_buffer_free(&request);
+    nm_buffer_free(&reply);
+    return status == NM_OK ? 0 : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     record_options options;
@@ -249,6 +276,8 @@ int main(int argc, char **argv)
         return finish_trace(&options);
     case RECORD_ATTACH:
         return attach(&options);
+    case RECORD_CONTROL:
+        return control(&options);
     default:
         break;
     }

@@ -32,6 +32,8 @@ enum {
     FORCE,
     FINISH,
     ATTACH,
+    CONTROL,
+    WATCH,
 };
 
 static const struct option long_options[] = {
@@ -45,6 +47,8 @@ static const struct option long_options[] = {
     {"sample-interval", required_argument, NULL, SAMPLE_INTERVAL},
     {"required", no_argument, NULL, REQUIRED},
     {"force", no_argument, NULL, FORCE},
+    {"ctl", required_argument, NULL, CONTROL},
+    {"watch", no_argument, NULL, WATCH},
     {"finish", required_argument, NULL, FINISH},
     {"attach", required_argument, NULL, ATTACH},
     {"quiet", no_argument, NULL, 'q'},
@@ -74,6 +78,8 @@ void record_options_help(void)
           "      --sample-interval SECONDS\n"
           "                         look so often at the host memory of each process; 0: never (default 1)\n"
           "      --required         fail, rather than run PROGRAM unrecorded, if recording is impossible\n"
+          "      --watch            keep figures that --ctl FILE stats and npumem.stats() can ask for\n"
+          "      --ctl FILE COMMAND tell the recording that writes FILE: mark TEXT, snapshot [TEXT], stats, status\n"
           "      --finish FILE      append what a killed recording left in its rings, and remove those\n"
           "  -q, --quiet            no line at the end\n"
           "  -h, --help             this text\n"
@@ -190,6 +196,10 @@ static bool read_option(int option, record_options *options)
         return options->is_quiet = true;
     case FINISH:
         return set_action(options, RECORD_FINISH);
+    case CONTROL:
+        return set_action(options, RECORD_CONTROL);
+    case WATCH:
+        return options->is_watched = true;
     case ATTACH:
         return set_action(options, RECORD_ATTACH);
     case 'h':
@@ -218,6 +228,8 @@ bool record_options_read(int argc, char **argv, record_options *options)
         if (!read_option(option, options))
             return false;
     options->program = argv + optind;
+    if (options->action == RECORD_CONTROL && options->program[0] == NULL)
+        return complain("--ctl", options->target, "needs a command: mark, snapshot, stats or status");
     if (options->action == RECORD_RUN && options->program[0] == NULL)
         return complain("PROGRAM", "is missing", "try 'npumem-record --help'");
     if (options->action == RECORD_RUN && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))

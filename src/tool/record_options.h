@@ -12,18 +12,25 @@
 #include "base/buffer.h"
 #include "drain/folder.h"
 
-typedef enum record_action { RECORD_RUN, RECORD_FINISH, RECORD_ATTACH, RECORD_HELP, RECORD_VERSION } record_action;
+typedef enum record_action {
+    RECORD_RUN,
+    RECORD_FINISH,
+    RECORD_ATTACH,
+    RECORD_CONTROL,
+    RECORD_HELP,
+    RECORD_VERSION
+} record_action;
 
 typedef struct record_options {
     record_action action;
     const char *output; /* pattern, or "-" */
-    const char *target; /* of --finish and --attach */
-    bool is_forced, is_required, is_quiet;
+    const char *target; /* of --finish, --attach and --ctl */
+    bool is_forced, is_required, is_quiet, is_watched;
     const char *ring_dir; /* or NULL */
     nm_folder_options folder;
     int64_t linger_ns;
     int64_t sample_ns; /* between two looks at host memory; 0: never */
-    char **program;    /* its arguments, NULL at the end */
+    char **program;    /* its arguments, NULL at the end; of --ctl: the request */
 } record_options;
 
 /* Points into argv. A wrong command line is said on standard error; then false. */

@@ -12,6 +12,7 @@
 
 #include "base/io.h"
 #include "tool/record_child.h"
+#include "tool/record_commands.h"
 
 #define NAMING_NS_MAX   10000000000
 #define FAILED_PAUSE_NS 100000000
@@ -83,6 +84,8 @@ static void look_on(void *context, const nm_record *record)
 
     record_versions_take(work->versions, record);
     record_devices_take(work->devices, record);
+    if (work->watch != NULL)
+        nm_watch_take(work->watch, record);
 }
 
 static nm_status start_drain(recording *work, nm_error *err)
@@ -93,6 +96,8 @@ static nm_status start_drain(recording *work, nm_error *err)
         status = record_versions_new(&work->versions, err);
     if (status == NM_OK)
         status = record_devices_new(work->options->sample_ns, &work->devices, err);
+    if (status == NM_OK && work->options->is_watched)
+        status = nm_watch_new(&work->watch, err);
     if (status != NM_OK)
         return status;
     nm_drain_options options = {.folder = &work->folder,
@@ -129,6 +134,15 @@ static nm_status try_preload(recording *work, nm_error *err)
     return works ? NM_OK : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "/bin/true does not run under " HOOK_LIBRARY);
 }
 
+/* A recording that nobody can talk to is one all the same. */
+static void open_control(recording *work)
+{
+    nm_error err = {0};
+
+    if (record_control_open(work->folder.path, record_commands_answer, work, &work->control, &err) != NM_OK)
+        fprintf(stderr, "npumem-record: %s; --ctl will not reach this recording\n", err.text);
+}
+
 nm_status recording_set_up(recording *work, pid_t pid, nm_error *err)
 {
     nm_status status = open_output(work, pid, err);
@@ -139,7 +153,11 @@ nm_status recording_set_up(recording *work, pid_t pid, nm_error *err)
         status = make_folder(work, err);
     if (status == NM_OK)
         status = start_drain(work, err);
-    return status == NM_OK ? try_preload(work, err) : status;
+    if (status == NM_OK)
+        status = try_preload(work, err);
+    if (status == NM_OK)
+        open_control(work);
+    return status;
 }
 
 nm_status recording_set_up_attached(recording *work, nm_error *err)
@@ -148,7 +166,11 @@ nm_status recording_set_up_attached(recording *work, nm_error *err)
 
     if (status == NM_OK)
         status = nm_folder_create(work->options->target, &work->options->folder, &work->folder, err);
-    return status == NM_OK ? start_drain(work, err) : status;
+    if (status == NM_OK)
+        status = start_drain(work, err);
+    if (status == NM_OK)
+        open_control(work);
+    return status;
 }
 
 void recording_tear_down(recording *work)
@@ -161,6 +183,10 @@ void recording_tear_down(recording *work)
     work->versions = NULL;
     record_devices_free(work->devices);
     work->devices = NULL;
+    nm_watch_free(work->watch);
+    work->watch = NULL;
+    record_control_close(work->control);
+    work->control = NULL;
     if (work->folder.session != NULL) {
         nm_folder_close(&work->folder);
         nm_folder_remove(work->folder.path);
@@ -182,7 +208,11 @@ void recording_discard_output(recording *work)
 
 static nm_status pass(recording *work, int64_t *pause_ns, nm_error *err)
 {
-    nm_status status = nm_drain_pass(work->drain, pause_ns, err);
+    nm_status status;
+
+    if (work->control != NULL)
+        record_control_pass(work->control);
+    status = nm_drain_pass(work->drain, pause_ns, err);
 
     if (status == NM_OK)
         status = record_versions_tell(work->versions, work->drain, err);

@@ -8,10 +8,12 @@
 #include <limits.h>
 
 #include "drain/drain.h"
+#include "tool/record_control.h"
 #include "tool/record_devices.h"
 #include "tool/record_names.h"
 #include "tool/record_options.h"
 #include "tool/record_versions.h"
+#include "watch/watch.h"
 
 typedef struct recording {
     const record_options *options; /* borrowed */
@@ -23,8 +25,10 @@ typedef struct recording {
     record_names *names;
     record_versions *versions;
     record_devices *devices;
-    char library[PATH_MAX]; /* that is preloaded */
-    bool has_failed;        /* the drain has, while the program runs */
+    nm_watch *watch;         /* NULL: nobody looks on */
+    record_control *control; /* NULL: nobody can ask */
+    char library[PATH_MAX];  /* that is preloaded */
+    bool has_failed;         /* the drain has, while the program runs */
 } recording;
 
 /* Everything but the program, which has process id `pid`. After a failure recording_tear_down is still to be called. */
