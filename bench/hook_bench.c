@@ -9,6 +9,7 @@
  *     npumem-record --stacks caller -o x.zst -- hook_bench
  *     npumem-record --stacks native -o x.zst -- hook_bench --threads 4
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 #include <unistd.h>
 
 #include "acl/acl.h"
+#include "driver/ascend_hal.h"
+#include "mstx/ms_tools_ext.h"
 #include "npumem.h"
 
 #define BURST_EVENTS 4000 /* a quarter of the default ring */
@@ -31,8 +34,12 @@ typedef struct bench_measure {
     int event_count; /* of one burst */
 } bench_measure;
 
+typedef int second_stage(void *workspace, uint64_t workspace_bytes, void *executor, aclrtStream stream);
+
 static npumem_heap heap;
+static second_stage *second; /* of an operator; NULL: there is none here */
 static void *volatile device_block;
+static aclrtEvent idle_event; /* never recorded, so that nobody waits for it */
 
 static int64_t now_ns(void)
 {
@@ -75,11 +82,68 @@ static void burst_of_device_blocks(void)
     }
 }
 
+/* As a library takes memory for itself. The driver's own part is the same with and without a recorder. */
+static void burst_of_driver_blocks(void)
+{
+    const unsigned long long flag = 1ull << HAL_FLAG_SPACE_SHIFT | 3ull << HAL_FLAG_MODULE_SHIFT;
+    void *block = NULL;
+
+    for (int i = 0; i < BURST_EVENTS / 8; i++) {
+        if (halMemAlloc(&block, 4096, flag) == DRV_ERROR_NONE)
+            halMemFree(block);
+    }
+}
+
+/* Three calls of mstx for each event of the pool, as torch_npu makes them; the pool itself does nothing. */
+static void burst_of_torch_blocks(void)
+{
+    for (int i = 0; i < BURST_EVENTS / 4; i++) {
+        mstxMemVirtualRangeDesc_t reserved = {0, (void *)0x1000, 1 << 21},
+                                  block = {0, (void *)(uintptr_t)(0x1000 + i * 64), 64};
+        mstxMemHeapDesc_t pool = {.typeSpecificDesc = &reserved};
+        mstxMemRegionsRegisterBatch_t begin = {.regionCount = 1, .regionDescArray = &block};
+        mstxMemRegionRef_t reference = {.pointer = block.ptr};
+        mstxMemRegionsUnregisterBatch_t end = {1, &reference};
+        mstxDomainHandle_t domain = mstxDomainCreateA("ptaCaching");
+
+        mstxMemHeapRegister(domain, &pool);
+        mstxMemRegionsRegister(domain, &begin);
+        domain = mstxDomainCreateA("ptaCaching");
+        mstxMemHeapRegister(domain, &pool);
+        mstxMemRegionsUnregister(domain, &end);
+    }
+}
+
+static void burst_of_ranges(void)
+{
+    for (int i = 0; i < BURST_EVENTS / 8; i++)
+        mstxRangeEnd(mstxRangeStartA("forward", NULL));
+}
+
+/* A second stage without an executor returns at once. Each call is two events. */
+static void burst_of_operators(void)
+{
+    for (int i = 0; i < BURST_EVENTS / 4 && second != NULL; i++)
+        second(NULL, 0, NULL, NULL);
+}
+
+/* Stands for all calls of streams and events: the hooks differ in the real call alone. */
+static void burst_of_event_calls(void)
+{
+    for (int i = 0; i < BURST_EVENTS / 2; i++)
+        aclrtSynchronizeEvent(idle_event);
+}
+
 static const bench_measure measures[] = {
     {"npumem_step", burst_of_steps, BURST_EVENTS},
     {"npumem_alloc, npumem_free", burst_of_pool_blocks, BURST_EVENTS},
     {"aclrtMemset of nothing", burst_of_sets, BURST_EVENTS / 2},
+    {"aclrtSynchronizeEvent", burst_of_event_calls, BURST_EVENTS / 2},
     {"aclrtMalloc, aclrtFree", burst_of_device_blocks, BURST_EVENTS / 4},
+    {"aclnnAdd of nothing, a call", burst_of_operators, BURST_EVENTS / 4},
+    {"halMemAlloc, halMemFree", burst_of_driver_blocks, BURST_EVENTS / 4},
+    {"pool's block through mstx", burst_of_torch_blocks, BURST_EVENTS / 2},
+    {"mstxRangeStartA, RangeEnd", burst_of_ranges, BURST_EVENTS / 4},
 };
 
 #define MEASURE_COUNT (sizeof measures / sizeof *measures)
@@ -163,6 +227,15 @@ static void print_table(const bench_worker *workers, int thread_count)
            npumem_is_recording() ? "recording" : "nothing records");
 }
 
+/* As frameworks do: by handle. */
+static void find_operator(void)
+{
+    void *library = dlopen("libopapi.so", RTLD_LAZY);
+    void *found = library != NULL ? dlsym(library, "aclnnAdd") : NULL;
+
+    memcpy(&second, &found, sizeof found);
+}
+
 int main(int argc, char **argv)
 {
     static bench_worker workers[THREADS_MAX];
@@ -174,9 +247,11 @@ int main(int argc, char **argv)
         return 2;
     }
     if (aclInit(NULL) != ACL_SUCCESS || aclrtSetDevice(0) != ACL_SUCCESS ||
-        aclrtMalloc(&block, 4096, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS)
+        aclrtMalloc(&block, 4096, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS ||
+        aclrtCreateEvent(&idle_event) != ACL_SUCCESS)
         return 1;
     device_block = block;
+    find_operator();
     heap = npumem_heap_define(NULL);
     pthread_barrier_init(&barrier, NULL, (unsigned)thread_count);
     for (int t = 0; t < thread_count; t++)

@@ -1,8 +1,8 @@
-# What `cmake --install` puts in place beside the programs (npumem_add_program does those): the two libraries that are
-# loaded into a recorded program, the header, the pkg-config file, the man pages, the queries and the documents.
+# What `cmake --install` puts in place beside the programs (npumem_add_program does those): the libraries that are loaded
+# into a recorded program, the header, the pkg-config file, the man pages, the queries and the documents.
 
-# The hook library needs the recorder library beside it, wherever both were put.
-foreach(library npumem npumem_hook)
+# The hook library, under either name, needs the recorder library beside it, wherever both were put.
+foreach(library npumem npumem_hook npumem_hook_pool)
   if(TARGET ${library})
     set_target_properties(${library} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}

@@ -94,23 +94,76 @@ CREATE TABLE operation_kind (
     --
     -- Code.
     kind INTEGER PRIMARY KEY,
-    -- range: set by the program; operator; annotation: of a framework.
+    -- range: set by the program; operator; annotation: of a framework; model: an offline model, as a whole.
     name TEXT NOT NULL
 );
-INSERT INTO operation_kind VALUES (0, 'range'), (1, 'operator'), (2, 'annotation');
+INSERT INTO operation_kind VALUES (0, 'range'), (1, 'operator'), (2, 'annotation'), (3, 'model');
+
+CREATE TABLE operation_source (
+    -- Words for allocation.operation_source: how it is known which operation an allocation belongs to.
+    --
+    -- Code.
+    operation_source INTEGER PRIMARY KEY,
+    -- thread: made by a thread inside the innermost open range of that thread, or, in an input that knows no threads,
+    -- inside the innermost open range. Where there was none, by the first operator that ran with its workspace in the
+    -- block: workspace: the thread that ran it had allocated the block itself; queue: another thread had (a task queue
+    -- lay between), and neither streams nor order leave room for another block.
+    name TEXT NOT NULL
+);
+INSERT INTO operation_source VALUES (1, 'thread'), (2, 'workspace'), (3, 'queue');
+
+CREATE TABLE stream_call_kind (
+    -- Words for stream_call.kind.
+    --
+    -- Code.
+    kind INTEGER PRIMARY KEY,
+    -- What was asked for.
+    name TEXT NOT NULL
+);
+INSERT INTO stream_call_kind VALUES
+    (0, 'other'), (1, 'create stream'), (2, 'destroy stream'), (3, 'synchronize stream'), (4, 'synchronize device'),
+    (5, 'wait for event'), (6, 'create event'), (7, 'destroy event'), (8, 'record event'), (9, 'synchronize event'),
+    (10, 'reset event'), (11, 'register allocator'), (12, 'unregister allocator');
+
+CREATE TABLE note_kind (
+    -- Words for note.kind.
+    --
+    -- Code.
+    kind INTEGER PRIMARY KEY,
+    -- missing function: one that the program asked for and its runtime lacks; other tool: a library in front of the same
+    -- functions; unseen library: its calls could not be led through the recorder; unseen operator: it could not be
+    -- wrapped; no pool events: the framework's pool tells none; Python unreadable: no Python frames.
+    name TEXT NOT NULL
+);
+INSERT INTO note_kind VALUES
+    (0, 'other'), (1, 'missing function'), (2, 'other tool'), (3, 'unseen library'), (4, 'unseen operator'),
+    (5, 'no pool events'), (6, 'Python unreadable');
 
 CREATE TABLE moment_kind (
     -- Words for moment.kind.
     --
     -- Code.
     kind INTEGER PRIMARY KEY,
-    -- peak: of a heap; end: of the trace; mark: set by the program; failure: of an allocation.
+    -- peak: of a heap; end: of the trace; mark: set by the program; failure: of an allocation; device peak: of all driver
+    -- memory of a device, as in view device_peak.
     name TEXT NOT NULL
 );
-INSERT INTO moment_kind VALUES (1, 'peak'), (2, 'end'), (3, 'mark'), (4, 'failure');
+INSERT INTO moment_kind VALUES (1, 'peak'), (2, 'end'), (3, 'mark'), (4, 'failure'), (5, 'device peak');
+
+CREATE TABLE malloc_policy (
+    -- Words for allocation.policy of device memory that was not mapped.
+    --
+    -- Code: aclrtMemMallocPolicy, without its flags.
+    policy INTEGER PRIMARY KEY,
+    -- The pages that were asked for: huge are 2 MiB; P2P: memory that other devices reach.
+    name TEXT NOT NULL
+);
+INSERT INTO malloc_policy VALUES
+    (0, 'huge first'), (1, 'huge only'), (2, 'normal only'), (3, 'huge first for P2P'), (4, 'huge only for P2P'),
+    (5, 'normal only for P2P'), (6, '1 GiB only'), (7, '1 GiB only for P2P');
 
 CREATE TABLE memory_kind (
-    -- Words for memory_sample.kind.
+    -- Words for memory_sample.kind, and for allocation.policy of physical and mapped memory.
     --
     -- Code: aclrtMemAttr; from 100 on host memory of a process.
     kind INTEGER PRIMARY KEY,
@@ -125,6 +178,25 @@ INSERT INTO memory_kind VALUES
     (11, 'HBM 1 GiB pages for P2P'), (12, 'normal pages'), (13, 'huge pages'), (14, '1 GiB pages'),
     (15, 'normal pages for P2P'), (16, 'huge pages for P2P'), (17, '1 GiB pages for P2P'), (100, 'host resident'),
     (101, 'host anonymous'), (102, 'host shared'), (103, 'host stack');
+
+CREATE TABLE cann_module (
+    -- Words for heap.module_id: the modules of CANN, as its public headers and tools number them.
+    --
+    -- Number of the module.
+    module_id INTEGER PRIMARY KEY,
+    -- Its name.
+    name TEXT NOT NULL
+);
+INSERT INTO cann_module VALUES
+    (1, 'IDEDD'), (2, 'SCC'), (3, 'HCCL'), (4, 'FMK'), (5, 'CCU'), (6, 'DVPP'), (7, 'RUNTIME'), (8, 'CCE'),
+    (9, 'HDC'), (10, 'DRV'), (11, 'NET'), (22, 'DEVMM'), (23, 'KERNEL'), (24, 'LIBMEDIA'), (25, 'CCECPU'),
+    (27, 'ROS'), (28, 'HCCP'), (29, 'ROCE'), (30, 'TEFUSION'), (31, 'PROFILING'), (32, 'DP'), (33, 'APP'), (34, 'TS'),
+    (35, 'TSDUMP'), (36, 'AICPU'), (37, 'LP'), (38, 'TDT'), (39, 'FE'), (40, 'MD'), (41, 'MB'), (42, 'ME'),
+    (43, 'IMU'), (44, 'IMP'), (45, 'GE'), (47, 'CAMERA'), (48, 'ASCENDCL'), (49, 'TEEOS'), (50, 'ISP'), (51, 'SIS'),
+    (52, 'HSM'), (53, 'DSS'), (54, 'PROCMGR'), (55, 'BBOX'), (56, 'AIVECTOR'), (57, 'TBE'), (58, 'FV'), (60, 'TUNE'),
+    (61, 'HSS'), (62, 'FFTS'), (63, 'OP'), (64, 'UDF'), (65, 'HICAID'), (66, 'TSYNC'), (67, 'AUDIO'), (68, 'TPRT'),
+    (69, 'ASCENDCKERNEL'), (70, 'ASYS'), (71, 'ATRACE'), (72, 'RTC'), (73, 'SYSMONITOR'), (74, 'AML'),
+    (75, 'ADETECT'), (76, 'MBUFF'), (77, 'CUSTOM');
 
 CREATE TABLE anomaly_kind (
     -- Words for anomaly.kind.

@@ -99,5 +99,8 @@ CREATE TABLE heap (
     -- Requests below it are small. Unit: bytes.
     small_bytes INTEGER NOT NULL,
     -- Requests above it are large. Unit: bytes.
-    large_bytes INTEGER NOT NULL
+    large_bytes INTEGER NOT NULL,
+    -- Which module of CANN takes this memory from the driver: a number of cann_module, if that knows it. NULL: the
+    -- program itself, or not known.
+    module_id INTEGER
 );

@@ -24,7 +24,11 @@ CREATE TABLE operation (
     -- When it ended. Unit: nanoseconds since the recording began. NULL: not known.
     end_ns INTEGER,
     -- The operation around it. NULL: none.
-    parent_id INTEGER REFERENCES operation (operation_id)
+    parent_id INTEGER REFERENCES operation (operation_id),
+    -- Number that the runtime gave the model. NULL: not a model, or not known.
+    model_id INTEGER,
+    -- What the operator or model returned: 0 is success. NULL: it is neither, or it did not end in this trace.
+    error_code INTEGER
 );
 
 CREATE TABLE step (
@@ -86,7 +90,7 @@ CREATE TABLE moment (
     kind INTEGER NOT NULL REFERENCES moment_kind (kind),
     -- Text of a mark. NULL: not a mark.
     name TEXT,
-    -- The process that it belongs to. NULL: all.
+    -- The process that it belongs to. NULL: all, or a device's peak.
     process_id INTEGER REFERENCES process (process_id),
     -- The heap whose peak it is, or that failed. NULL: all.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -95,5 +99,28 @@ CREATE TABLE moment (
     -- Place in the order of events: the state is that right after this event. NULL: before the first event.
     seq INTEGER,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
-    ns INTEGER
+    ns INTEGER,
+    -- The device whose peak it is, as the first process that used it sees it. NULL: not a device's peak.
+    device_id INTEGER REFERENCES device (device_id)
+);
+
+CREATE TABLE note (
+    -- Something that the recorder could not see, or saw in another way than usual. Shown by the view unseen.
+    --
+    -- Number of the note.
+    note_id INTEGER PRIMARY KEY,
+    -- The process that it is about. NULL: not known.
+    process_id INTEGER REFERENCES process (process_id),
+    -- The thread that met it. NULL: not known.
+    thread_id INTEGER REFERENCES thread (thread_id),
+    -- Place in the order of events.
+    seq INTEGER,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    ns INTEGER,
+    -- A code of note_kind.
+    kind INTEGER NOT NULL REFERENCES note_kind (kind),
+    -- What it is about: a function, a library, an operator or a reason. NULL: not known.
+    text TEXT,
+    -- How many things it stands for; of unseen operators: how many more than the one in text. NULL: not said.
+    count INTEGER
 );

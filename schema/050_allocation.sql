@@ -1,4 +1,4 @@
--- Every allocation, and every copy.
+-- Every allocation, copy, workspace and call about streams.
 
 CREATE TABLE allocation (
     -- One allocation, from its birth to its end. The largest table: integers only.
@@ -11,14 +11,16 @@ CREATE TABLE allocation (
     segment_id INTEGER REFERENCES allocation (allocation_id),
     -- The thread that allocated it. NULL: not known.
     thread_id INTEGER REFERENCES thread (thread_id),
-    -- The operation that it was part of. NULL: none.
+    -- The operation that it was part of, or whose workspace it was: operation_source says how that is known. NULL: not
+    -- known, or none.
     operation_id INTEGER REFERENCES operation (operation_id),
     -- Where it was allocated. NULL: no stack was recorded.
     stack_id INTEGER REFERENCES stack (stack_id),
     -- Stream that it was allocated for. NULL: not known.
     stream INTEGER,
-    -- Driver memory: aclrtMemMallocPolicy; physical memory: aclrtMemAttr, a code of memory_kind; registered memory: the
-    -- flags of the registration. NULL: another level.
+    -- Driver memory: aclrtMemMallocPolicy, whose lowest byte is a code of malloc_policy; physical memory, and driver
+    -- memory with is_mapped: aclrtMemAttr, a code of memory_kind; registered memory: the flags of the registration. View
+    -- allocation_kind has the words. NULL: not known, or another level.
     policy INTEGER,
     -- First address; views show it as hexadecimal text.
     address INTEGER NOT NULL,
@@ -63,7 +65,13 @@ CREATE TABLE allocation (
     -- trace (0 to 19). NULL: it ended in this trace, or it is (a remainder of) the baseline.
     generation INTEGER,
     -- Private pool of the framework that it belongs to. NULL: none known.
-    private_pool INTEGER
+    private_pool INTEGER,
+    -- How operation_id is known: a code of operation_source. NULL: it is not known.
+    operation_source INTEGER REFERENCES operation_source (operation_source),
+    -- 1: other processes may open it; 0: that was not seen.
+    is_exported INTEGER NOT NULL,
+    -- 1: physical memory that was mapped, and can be unmapped in part; 0: not.
+    is_mapped INTEGER NOT NULL
 );
 
 CREATE TABLE copy (
@@ -108,4 +116,63 @@ CREATE TABLE copy (
     -- 1: its host side lay in memory that was registered with the device then, so that the device could have used it
     -- where it was; 0: not. NULL: it is no copy between host and device, or its direction is not known.
     is_registered INTEGER
+);
+
+CREATE TABLE workspace (
+    -- One run of an operator that was given a workspace. A large table: integers only.
+    --
+    -- Number of the row.
+    workspace_id INTEGER PRIMARY KEY,
+    -- The operator.
+    operation_id INTEGER REFERENCES operation (operation_id),
+    -- The block that the workspace lay in, whole. NULL: no recorded block held it, or another thread ran the operator
+    -- than allocated the block and it is not certain that this is still the one.
+    allocation_id INTEGER REFERENCES allocation (allocation_id),
+    -- The thread that ran the operator. NULL: not known.
+    thread_id INTEGER REFERENCES thread (thread_id),
+    -- Stream that it ran on. NULL: not known.
+    stream INTEGER,
+    -- Place of the operator's begin in the order of events.
+    seq INTEGER,
+    -- When it began. Unit: nanoseconds since the recording began. NULL: not known.
+    ns INTEGER,
+    -- First address of the workspace; views show it as hexadecimal text.
+    address INTEGER,
+    -- What the operator was given. Unit: bytes.
+    requested_bytes INTEGER NOT NULL,
+    -- Size of the block. Unit: bytes. NULL: the block is not known.
+    block_bytes INTEGER,
+    -- 1: the block had served an operator before; 0: not. NULL: the block is not known.
+    is_reused INTEGER
+);
+
+CREATE TABLE stream_call (
+    -- One call about streams or events. A large table: integers only.
+    --
+    -- Number of the call.
+    stream_call_id INTEGER PRIMARY KEY,
+    -- Its process.
+    process_id INTEGER REFERENCES process (process_id),
+    -- The thread that made it. NULL: not known.
+    thread_id INTEGER REFERENCES thread (thread_id),
+    -- The operation that it was part of. NULL: none.
+    operation_id INTEGER REFERENCES operation (operation_id),
+    -- Where. NULL: no stack was recorded.
+    stack_id INTEGER REFERENCES stack (stack_id),
+    -- The device. NULL: not known.
+    device_id INTEGER REFERENCES device (device_id),
+    -- A code of stream_call_kind.
+    kind INTEGER NOT NULL REFERENCES stream_call_kind (kind),
+    -- The stream. NULL: none, or not known.
+    stream INTEGER,
+    -- The event's handle. NULL: none, or not known.
+    event INTEGER,
+    -- Place in the order of events.
+    seq INTEGER,
+    -- When the call was made. Unit: nanoseconds since the recording began. NULL: not known.
+    ns INTEGER,
+    -- How long it took; of a synchronisation the time waited. Unit: nanoseconds. NULL: not known.
+    cost_ns INTEGER,
+    -- What the runtime returned: 0 is success. NULL: not known.
+    error_code INTEGER
 );

@@ -1,4 +1,4 @@
--- Sums that need the order of events, computed once while loading. The views of the same topics show them with names.
+-- Sums that need the order of events, or all rows of a large table, computed once while loading. The views of the same topics show them with names.
 
 CREATE TABLE heap_sum (
     -- Totals and peaks of one heap. Shown by the views heap_total and peak.
@@ -31,18 +31,25 @@ CREATE TABLE heap_sum (
     peak_seq INTEGER,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     peak_ns INTEGER,
-    -- Bytes of the pool's segments at that moment. Unit: bytes. NULL: not a pool.
+    -- What the pool held of the driver's memory at that moment, by reserved_source. Unit: bytes. NULL: not a pool.
     reserved_at_peak_bytes INTEGER,
-    -- Most that the pool's segments ever held. Unit: bytes. NULL: not a pool.
+    -- Most that the pool ever held, by reserved_source. Unit: bytes. NULL: not a pool.
     peak_reserved_bytes INTEGER,
-    -- Bytes of the pool's segments at the end. Unit: bytes. NULL: not a pool.
+    -- What the pool held at the end, by reserved_source. Unit: bytes. NULL: not a pool.
     reserved_bytes INTEGER,
     -- Place at which peak_reserved_bytes was reached first. NULL: not a pool, or before the first event.
     peak_reserved_seq INTEGER,
     -- Allocations whose cost is known. Unit: allocations.
     cost_count INTEGER NOT NULL,
     -- Their cost. Unit: nanoseconds.
-    cost_ns INTEGER NOT NULL
+    cost_ns INTEGER NOT NULL,
+    -- Where the reserved bytes come from. 'segments': driver memory that carried the pool's blocks; 'stated': no segment
+    -- was ever seen, so the pool's own word counts. NULL: neither is known, or not a pool.
+    reserved_source TEXT,
+    -- What the pool itself stated last. Unit: bytes. NULL: it never stated anything.
+    stated_reserved_bytes INTEGER,
+    -- Most that the pool itself ever stated. Unit: bytes. NULL: it never stated anything.
+    peak_stated_reserved_bytes INTEGER
 );
 
 CREATE TABLE peak_stack (
@@ -77,6 +84,100 @@ CREATE TABLE pool_hit (
     last_miss_ns INTEGER
 );
 
+CREATE TABLE allocation_kind_sum (
+    -- Allocations of one heap by kind of memory. Shown by the view allocation_kind.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- 1: mapped memory, whose policy is a code of memory_kind; 0: not.
+    is_mapped INTEGER NOT NULL,
+    -- As allocation.policy. NULL: not known.
+    policy INTEGER,
+    -- Allocations in the trace, without the baseline. Unit: allocations.
+    allocation_count INTEGER NOT NULL,
+    -- Their size. Unit: bytes.
+    allocated_bytes INTEGER NOT NULL,
+    -- Live at the end of the trace, segments and the baseline too. Unit: allocations.
+    live_count INTEGER NOT NULL,
+    -- Their size. Unit: bytes.
+    live_bytes INTEGER NOT NULL
+);
+
+CREATE TABLE operation_sum (
+    -- Runs of one name in one process, and their workspaces. Shown by the view workspace_by_operator.
+    --
+    -- The process. NULL: not known.
+    process_id INTEGER REFERENCES process (process_id),
+    -- A code of operation_kind.
+    kind INTEGER NOT NULL REFERENCES operation_kind (kind),
+    -- Name. NULL: it has none.
+    name TEXT,
+    -- Runs that began in the trace. Unit: operations.
+    run_count INTEGER NOT NULL,
+    -- Time from begin to end of the runs that ended. Unit: nanoseconds. NULL: not known of any.
+    duration_ns INTEGER,
+    -- Runs that returned an error. Unit: operations.
+    error_count INTEGER NOT NULL,
+    -- Runs that were given a workspace. Unit: operations.
+    workspace_count INTEGER NOT NULL,
+    -- The workspaces of all runs. Unit: bytes.
+    requested_bytes INTEGER NOT NULL,
+    -- The largest of them. Unit: bytes.
+    max_requested_bytes INTEGER NOT NULL,
+    -- The largest block that one of them lay in. Unit: bytes. NULL: no block is known.
+    max_block_bytes INTEGER,
+    -- Runs in a block that had served an operator before. Unit: operations.
+    reused_count INTEGER NOT NULL,
+    -- The heap of those blocks. NULL: none is known, or there are several.
+    heap_id INTEGER REFERENCES heap (heap_id)
+);
+
+CREATE TABLE operation_memory_sum (
+    -- Allocations of one heap by the name of their operation. Shown by the view operation_memory.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- A code of operation_kind. NULL: allocations of which no operation is known.
+    kind INTEGER REFERENCES operation_kind (kind),
+    -- Name of the operation. NULL: it has none, or none is known.
+    name TEXT,
+    -- Allocations in the trace, without the baseline. Unit: allocations.
+    allocation_count INTEGER NOT NULL,
+    -- Their size. Unit: bytes.
+    allocated_bytes INTEGER NOT NULL,
+    -- The largest of them. Unit: bytes.
+    max_bytes INTEGER NOT NULL,
+    -- Not freed by the end of the trace, and not a segment. Unit: allocations.
+    outstanding_count INTEGER NOT NULL,
+    -- Their size. Unit: bytes.
+    outstanding_bytes INTEGER NOT NULL,
+    -- Those whose operation_source is 'thread'. Unit: allocations.
+    thread_count INTEGER NOT NULL,
+    -- Those whose operation_source is 'workspace'. Unit: allocations.
+    workspace_count INTEGER NOT NULL,
+    -- Those whose operation_source is 'queue'. Unit: allocations.
+    queue_count INTEGER NOT NULL
+);
+
+CREATE TABLE stream_call_sum (
+    -- Calls about streams of one process, by device, kind and stream. Shown by the view stream_call_total.
+    --
+    -- The process. NULL: not known.
+    process_id INTEGER REFERENCES process (process_id),
+    -- The device. NULL: not known.
+    device_id INTEGER REFERENCES device (device_id),
+    -- A code of stream_call_kind.
+    kind INTEGER NOT NULL REFERENCES stream_call_kind (kind),
+    -- The stream. NULL: none, or not known.
+    stream INTEGER,
+    -- Calls. Unit: calls.
+    call_count INTEGER NOT NULL,
+    -- Time spent in them. Unit: nanoseconds. NULL: not known.
+    cost_ns INTEGER,
+    -- Calls that failed. Unit: calls.
+    error_count INTEGER NOT NULL
+);
+
 CREATE TABLE device_sum (
     -- Peak of a physical device over its driver heaps and all processes. Shown by the view device_peak.
     --
@@ -109,7 +210,7 @@ CREATE TABLE usage (
     live_bytes INTEGER NOT NULL,
     -- Live allocations at last_seq. Unit: allocations.
     live_count INTEGER NOT NULL,
-    -- Bytes of the pool's segments at last_seq. Unit: bytes. NULL: not a pool.
+    -- What the pool held at last_seq, by heap_sum.reserved_source. Unit: bytes. NULL: not a pool.
     reserved_bytes INTEGER,
     -- When last_seq was. Unit: nanoseconds since the recording began. NULL: not known.
     last_ns INTEGER
@@ -122,22 +223,109 @@ CREATE TABLE fragmentation_sample (
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
     -- The pool's heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
-    -- Bytes of the pool's segments. Unit: bytes.
+    -- Bytes of the pool's segments; where none had been seen by then, what the pool stated. Unit: bytes.
     reserved_bytes INTEGER NOT NULL,
     -- Bytes of them inside blocks. Unit: bytes.
     occupied_bytes INTEGER NOT NULL,
     -- Bytes of them outside blocks. Unit: bytes.
     free_bytes INTEGER NOT NULL,
-    -- Largest free range; a range does not cross segments. Unit: bytes.
-    largest_free_bytes INTEGER NOT NULL,
-    -- Free bytes in segments that hold something, which emptying the cache cannot give back. Unit: bytes.
-    stuck_bytes INTEGER NOT NULL,
-    -- Number of free ranges. Unit: ranges.
-    gap_count INTEGER NOT NULL,
+    -- Largest free range; a range does not cross segments. Unit: bytes. NULL: not known, for no segment had been seen.
+    largest_free_bytes INTEGER,
+    -- Free bytes in segments that hold something, which emptying the cache cannot give back. Unit: bytes. NULL: not
+    -- known, for no segment had been seen.
+    stuck_bytes INTEGER,
+    -- Number of free ranges. Unit: ranges. NULL: not known, for no segment had been seen.
+    gap_count INTEGER,
     -- Which size of a block was used: 'requested' or 'block'.
     size_basis TEXT,
-    -- 1: computed from requested sizes, so gaps are too large; 0: exact.
-    is_estimate INTEGER NOT NULL
+    -- 1: computed from requested sizes, so gaps are too large, or from what the pool stated; 0: exact.
+    is_estimate INTEGER NOT NULL,
+    -- What the pool itself had stated last. Unit: bytes. NULL: nothing yet.
+    stated_reserved_bytes INTEGER
+);
+
+CREATE TABLE heap_sample (
+    -- What a heap held from one event on, until its next row: not every change, but what moments need. What a heap held
+    -- at a moment stands in its last row at or before the moment's seq; without such a row it held nothing yet. That is
+    -- exact at the end; at a mark or failure of the heap's process, or of another process on the same hardware; at peaks
+    -- of the heap, of another heap on the same hardware (or, without a device, of the same process), and of the device.
+    -- A peak on hardware with more than 512 heaps at once has the row of its own heap alone.
+    --
+    -- The heap.
+    heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
+    -- Place in the order of events from which on it held this; -1: before the first event.
+    since_seq INTEGER NOT NULL,
+    -- Live. Unit: bytes.
+    live_bytes INTEGER NOT NULL,
+    -- Live allocations. Unit: allocations.
+    live_count INTEGER NOT NULL,
+    -- The same in whole pages of the device, where they are known; else live_bytes. Unit: bytes.
+    page_bytes INTEGER NOT NULL,
+    -- Part of live_bytes that was mapped: it is physical memory too. Unit: bytes.
+    mapped_bytes INTEGER NOT NULL,
+    -- Driver memory: part of live_bytes that is some pool's segments. Unit: bytes.
+    segment_bytes INTEGER NOT NULL,
+    -- Pools and workspaces: what they held of the driver's memory. Unit: bytes.
+    reserved_bytes INTEGER NOT NULL,
+    -- 1: reserved_bytes is what the pool stated, for no segment had been seen by then; 0: bytes of its segments.
+    is_stated INTEGER NOT NULL,
+    PRIMARY KEY (heap_id, since_seq) ON CONFLICT REPLACE
+) WITHOUT ROWID;
+
+CREATE TABLE device_sample (
+    -- The devices that a moment concerns, and what each said of itself. A process's device is concerned while the process
+    -- runs, and at the end if the process still ran when the device was asked last. Shown by the view device_moment.
+    --
+    -- The moment.
+    moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
+    -- The device, as one process sees it.
+    device_id INTEGER NOT NULL REFERENCES device (device_id),
+    -- The first device in this database that is the same hardware.
+    hardware_id INTEGER NOT NULL REFERENCES device (device_id),
+    -- What the process's recorded memory takes of it. Unit: bytes.
+    recorded_bytes INTEGER NOT NULL,
+    -- Free memory of the hardware, when it was asked. Unit: bytes. NULL: it was not asked by then.
+    free_bytes INTEGER,
+    -- All memory of the hardware. Unit: bytes. NULL: it was not asked by then.
+    total_bytes INTEGER,
+    -- Place in the order of events at which it was asked: the last time before the moment; or after it, if no memory of
+    -- the hardware came or went in between. NULL: it was not asked by then.
+    sample_seq INTEGER,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known, or it was not asked by then.
+    sample_ns INTEGER,
+    -- 1: memory of the hardware came or went between the two; 0: not.
+    is_stale INTEGER NOT NULL,
+    -- Last place in the order of events up to which all memory of the hardware stayed as it was at the moment.
+    until_seq INTEGER NOT NULL,
+    PRIMARY KEY (moment_id, device_id)
+) WITHOUT ROWID;
+
+CREATE TABLE module_sample (
+    -- What the runtime said of the memory that a module of it holds (aclrtGetMemUsageInfo).
+    --
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    ns INTEGER,
+    -- Place in the order of events.
+    seq INTEGER,
+    -- The process that asked.
+    process_id INTEGER REFERENCES process (process_id),
+    -- The device.
+    device_id INTEGER REFERENCES device (device_id),
+    -- Name of the module, as the runtime calls it.
+    module TEXT,
+    -- What it holds. Unit: bytes.
+    used_bytes INTEGER NOT NULL,
+    -- Most that it ever held. Unit: bytes.
+    peak_bytes INTEGER NOT NULL
+);
+
+CREATE TABLE device_module (
+    -- The modules of CANN that hold memory of a device, by what was recorded or by what the runtime said.
+    --
+    -- The device.
+    device_id INTEGER NOT NULL REFERENCES device (device_id),
+    -- Name of the module; 'APP' is the program itself.
+    module TEXT NOT NULL
 );
 
 CREATE TABLE memory_sample (

@@ -33,6 +33,7 @@ INSERT INTO plumbing (target, pattern, origin) VALUES
     ('function', 'aclnn[A-Z]*', 'built in'),
     ('function', 'rtMalloc*', 'built in'),
     ('function', 'halMem*', 'built in'),
+    ('function', 'mstx[A-Z]*', 'built in'),
     ('module', '*/libascendcl*.so*', 'built in'),
     ('module', '*/libacl_*.so*', 'built in'),
     ('module', '*/libruntime*.so*', 'built in'),
@@ -48,6 +49,7 @@ INSERT INTO plumbing (target, pattern, origin) VALUES
     ('module', '*/libmsprof*.so*', 'built in'),
     ('module', '*/libprofapi*.so*', 'built in'),
     ('module', '*/libtsdclient*.so*', 'built in'),
+    ('module', '*/libms_tools_ext*.so*', 'built in'),
     ('module', '*/libdrv*.so*', 'built in'),
     -- PyTorch and torch_npu: their native side.
     ('function', 'at::*', 'built in'),

@@ -81,7 +81,9 @@ CREATE VIEW completeness (
     -- Bytes behind the last whole block. Unit: bytes.
     bytes_cut,
     -- Outstanding allocations that have no stack. Unit: allocations.
-    outstanding_without_stack_count
+    outstanding_without_stack_count,
+    -- Notes of what the recorder could not see: view unseen. Unit: notes.
+    note_count
 ) AS
 SELECT
     (SELECT CASE WHEN min(p.host) = max(p.host) THEN min(p.host) END FROM process AS p
@@ -112,5 +114,119 @@ SELECT
      JOIN heap ON heap.heap_id = a.heap_id
      JOIN process AS p ON p.process_id = heap.process_id
      WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL AND a.stack_id IS NULL
-         AND p.input_id = input.input_id)
+         AND p.input_id = input.input_id),
+    (SELECT count(*)
+     FROM note
+     LEFT JOIN process AS p ON p.process_id = note.process_id
+     WHERE coalesce(p.input_id, input.input_id) = input.input_id)
 FROM input;
+
+CREATE VIEW unseen (
+    -- What the recorder could not see, or saw in another way than usual, as it noted it. The rest is as it should be.
+    --
+    -- Name of the machine. NULL: several, or not known.
+    host,
+    -- Rank of the process. NULL: none, or several processes.
+    rank,
+    -- Process number. NULL: not known, or several processes.
+    pid,
+    -- Always NULL: a note is not of one device.
+    device,
+    -- Always NULL: a note is not of one heap.
+    heap,
+    -- Always NULL: a note is not of one level.
+    level,
+    -- A word of note_kind: missing function, other tool, unseen library, unseen operator, no pool events, ...
+    kind,
+    -- What it is about: a function, a library, an operator or a reason. NULL: not known.
+    text,
+    -- How often it was noted. Unit: notes.
+    note_count,
+    -- How many such things one process met at most: text is the first of them. Unit: things.
+    unseen_count,
+    -- In how many processes. Unit: processes.
+    process_count,
+    -- Place of the first such note in the order of events.
+    first_seq
+) AS
+SELECT
+    CASE WHEN min(p.host) = max(p.host) THEN min(p.host) END,
+    CASE WHEN count(DISTINCT n.process_id) = 1 THEN min(p.rank) END,
+    CASE WHEN count(DISTINCT n.process_id) = 1 THEN min(p.pid) END,
+    NULL,
+    NULL,
+    NULL,
+    k.name,
+    n.text,
+    count(*),
+    CASE WHEN n.kind = 4 THEN 1 + max(coalesce(n.count, 0)) ELSE max(max(coalesce(n.count, 1)), 1) END,
+    count(DISTINCT n.process_id),
+    min(n.seq)
+FROM note AS n
+JOIN note_kind AS k ON k.kind = n.kind
+LEFT JOIN process AS p ON p.process_id = n.process_id
+GROUP BY n.kind, n.text
+ORDER BY n.kind, n.text;
+
+CREATE VIEW allocation_kind (
+    -- Which kinds of memory and pages each heap was asked for: device, physical and registered memory.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Device memory: a word of malloc_policy and what else was asked for; physical and mapped memory: of memory_kind;
+    -- registered memory: how. NULL: not known.
+    kind,
+    -- 1: mapped memory; 0: not.
+    is_mapped,
+    -- The number behind kind, as allocation.policy. NULL: not known.
+    policy,
+    -- Allocations in the trace, without the baseline. Unit: allocations.
+    allocation_count,
+    -- Their size. Unit: bytes.
+    allocated_bytes,
+    -- Live at the end of the trace, segments and the baseline too. Unit: allocations.
+    live_count,
+    -- Their size. Unit: bytes.
+    live_bytes
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    CASE
+        WHEN s.policy IS NULL THEN NULL
+        WHEN p.level = 'registered'
+            THEN 'registered' || CASE WHEN s.policy & 2 THEN ' + mapped' ELSE '' END
+            || CASE WHEN s.policy & 4 THEN ' + I/O memory' ELSE '' END
+            || CASE WHEN s.policy & 8 THEN ' + read only' ELSE '' END
+            || CASE WHEN s.policy & 268435456 THEN ' + pinned' ELSE '' END
+        WHEN p.level = 'physical' OR s.is_mapped = 1
+            THEN (SELECT k.name FROM memory_kind AS k WHERE k.kind = s.policy)
+        ELSE
+            (SELECT m.name FROM malloc_policy AS m WHERE m.policy = s.policy & 255)
+            || CASE WHEN s.policy & 256 THEN ' + low bandwidth' ELSE '' END
+            || CASE WHEN s.policy & 4096 THEN ' + high bandwidth' ELSE '' END
+            || CASE WHEN s.policy & 1048576 THEN ' + read only' ELSE '' END
+    END,
+    s.is_mapped,
+    s.policy,
+    s.allocation_count,
+    s.allocated_bytes,
+    s.live_count,
+    s.live_bytes
+FROM allocation_kind_sum AS s
+JOIN heap_place AS p ON p.heap_id = s.heap_id
+ORDER BY s.heap_id, s.allocated_bytes DESC, s.is_mapped, s.policy;

@@ -25,16 +25,21 @@ CREATE VIEW peak (
     live_count,
     -- What was live before the first event. Unit: bytes.
     baseline_bytes,
-    -- Bytes of the pool's segments at the peak. Unit: bytes. NULL: not a pool.
+    -- What the pool held of the driver's memory at the peak, by reserved_source. Unit: bytes. NULL: not a pool.
     reserved_at_peak_bytes,
-    -- Most that the pool's segments ever held. Unit: bytes. NULL: not a pool.
+    -- Most that the pool ever held, by reserved_source. Unit: bytes. NULL: not a pool.
     peak_reserved_bytes,
     -- 1 - peak_bytes / peak_reserved_bytes: the share of the pool that was never used at once. Unit: 0 to 1. NULL: not
     -- a
     -- pool, or nothing reserved.
     peak_fragmentation_ratio,
     -- All memory of the device. Unit: bytes. NULL: not known.
-    capacity_bytes
+    capacity_bytes,
+    -- 'segments' (driver memory that carried the pool's blocks) or, where none was ever seen, 'stated' (the pool's own
+    -- word). NULL: neither is known, or not a pool.
+    reserved_source,
+    -- Most that the pool itself ever stated to hold. Unit: bytes. NULL: it never stated anything.
+    peak_stated_reserved_bytes
 ) AS
 SELECT
     p.host,
@@ -53,7 +58,9 @@ SELECT
     CASE
         WHEN s.peak_reserved_bytes > 0 THEN max(0.0, 1.0 - CAST(s.peak_bytes AS REAL) / s.peak_reserved_bytes)
     END,
-    p.capacity_bytes
+    p.capacity_bytes,
+    s.reserved_source,
+    s.peak_stated_reserved_bytes
 FROM heap_sum AS s
 JOIN heap_place AS p ON p.heap_id = s.heap_id;
 
@@ -184,8 +191,13 @@ CREATE VIEW heap_total (
     baseline_bytes,
     -- Live at the end of the trace, baseline included. Unit: bytes.
     live_bytes,
-    -- Bytes of the pool's segments at the end. Unit: bytes. NULL: not a pool.
-    reserved_bytes
+    -- What the pool held at the end, by reserved_source. Unit: bytes. NULL: not a pool.
+    reserved_bytes,
+    -- 'segments' (driver memory that carried the pool's blocks) or, where none was ever seen, 'stated' (the pool's own
+    -- word). NULL: neither is known, or not a pool.
+    reserved_source,
+    -- What the pool itself stated last. Unit: bytes. NULL: it never stated anything.
+    stated_reserved_bytes
 ) AS
 SELECT
     p.host,
@@ -202,7 +214,9 @@ SELECT
     s.outstanding_bytes,
     s.baseline_bytes,
     s.live_bytes,
-    s.reserved_bytes
+    s.reserved_bytes,
+    s.reserved_source,
+    s.stated_reserved_bytes
 FROM heap_sum AS s
 JOIN heap_place AS p ON p.heap_id = s.heap_id;
 
@@ -227,7 +241,7 @@ CREATE VIEW timeline (
     live_bytes,
     -- Most that was live within the bucket. Unit: bytes.
     max_live_bytes,
-    -- Bytes of the pool's segments at the end of the bucket. Unit: bytes. NULL: not a pool.
+    -- What the pool held at the end of the bucket. Unit: bytes. NULL: not a pool.
     reserved_bytes,
     -- Live allocations at the end of the bucket. Unit: allocations.
     live_count,

@@ -22,28 +22,31 @@ CREATE VIEW fragmentation (
     seq,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns,
-    -- Bytes of the pool's segments. Unit: bytes.
+    -- Bytes of the pool's segments; where none had been seen by then, what the pool stated. Unit: bytes.
     reserved_bytes,
     -- Bytes of them inside blocks. Unit: bytes.
     occupied_bytes,
     -- Bytes of them outside blocks. Unit: bytes.
     free_bytes,
-    -- Largest free range; a range does not cross segments. Unit: bytes.
+    -- Largest free range; a range does not cross segments. Unit: bytes. NULL: not known, for no segment had been seen.
     largest_free_bytes,
-    -- Free bytes in segments that hold something, which emptying the cache cannot give back. Unit: bytes.
+    -- Free bytes in segments that hold something, which emptying the cache cannot give back. Unit: bytes. NULL: not
+    -- known, for no segment had been seen.
     stuck_bytes,
-    -- (free - largest free) / free; 0 when nothing is free. Unit: 0 to 1.
+    -- (free - largest free) / free; 0 when nothing is free. Unit: 0 to 1. NULL: the largest is not known.
     fragmentation_ratio,
     -- free / reserved; 0 when nothing is reserved. Unit: 0 to 1.
     idle_ratio,
-    -- 1: computed from requested sizes, so gaps are too large; 0: exact.
+    -- 1: computed from requested sizes, so gaps are too large, or from what the pool stated; 0: exact.
     is_estimate,
-    -- Number of free ranges. Unit: ranges.
+    -- Number of free ranges. Unit: ranges. NULL: not known, for no segment had been seen.
     gap_count,
     -- Which size of a block was used: 'requested' or 'block'.
     size_basis,
     -- What kind of moment it is: 'peak', 'end', 'mark', 'failure'.
-    moment_kind
+    moment_kind,
+    -- What the pool itself had stated last to hold. Unit: bytes. NULL: nothing yet.
+    stated_reserved_bytes
 ) AS
 SELECT
     p.host,
@@ -61,6 +64,7 @@ SELECT
     s.largest_free_bytes,
     s.stuck_bytes,
     CASE
+        WHEN s.largest_free_bytes IS NULL THEN NULL
         WHEN s.free_bytes > 0 THEN CAST(s.free_bytes - s.largest_free_bytes AS REAL) / s.free_bytes
         ELSE 0.0
     END,
@@ -68,7 +72,8 @@ SELECT
     s.is_estimate,
     s.gap_count,
     s.size_basis,
-    k.name
+    k.name,
+    s.stated_reserved_bytes
 FROM fragmentation_sample AS s
 JOIN moment AS m ON m.moment_id = s.moment_id
 JOIN moment_kind AS k ON k.kind = m.kind

@@ -7,6 +7,7 @@
  */
 #include <stdatomic.h>
 
+#include "hook/notes.h"
 #include "hook/tell.h"
 
 #define COUNTED_DEVICES 64
@@ -36,6 +37,7 @@ static void tell_call(nm_device_call call, int32_t device, nm_acl_error error, c
 {
     uint64_t number = error == ACL_SUCCESS ? nm_record_device(device) : 0;
 
+    nm_notes_tell();
     nm_record_number(NM_EVENT_DEVICE_CALL, &(nm_ring_number){.detail = call, .device = number, .error_code = error},
                      frame);
 }
@@ -54,6 +56,21 @@ static void tell_run_mode(void)
     if (nm_record_is_run_mode_wanted() && nm_real.aclrtGetRunMode != NULL &&
         nm_real.aclrtGetRunMode(&run_mode) == ACL_SUCCESS)
         nm_record_run_mode(run_mode);
+}
+
+static int32_t count_of(int32_t device)
+{
+    return device >= 0 && device < COUNTED_DEVICES /* relaxed: see count_set */
+               ? atomic_load_explicit(&set_counts[device], memory_order_relaxed)
+               : 0;
+}
+
+/* What each device holds before all of it goes. */
+static void sample_all(void)
+{
+    for (int32_t device = 0; device < COUNTED_DEVICES; device++)
+        if (count_of(device) > 0)
+            nm_tell_sample_now(device);
 }
 
 nm_acl_error aclInit(const char *path)
@@ -78,6 +95,7 @@ nm_acl_error aclFinalize(void)
     NEED(aclFinalize);
     if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclFinalize();
+    sample_all();
     error = nm_real.aclFinalize();
     tell_call(NM_DEVICE_FINALIZE, -1, error, HERE);
     if (error == ACL_SUCCESS) {
@@ -100,8 +118,9 @@ nm_acl_error aclrtSetDevice(int32_t device)
     error = nm_real.aclrtSetDevice(device);
     tell_call(NM_DEVICE_SET, device, error, HERE);
     if (error == ACL_SUCCESS) {
-        count_set(device, 1);
         tell_run_mode();
+        if (count_set(device, 1) == 1)
+            nm_tell_sample_now(device);
     }
     nm_record_leave(&guard);
     return error;
@@ -126,6 +145,8 @@ nm_acl_error aclrtResetDevice(int32_t device)
     NEED(aclrtResetDevice);
     if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtResetDevice(device);
+    if (count_of(device) == 1)
+        nm_tell_sample_now(device);
     error = nm_real.aclrtResetDevice(device);
     tell_device_end(NM_DEVICE_RESET, device, error, HERE);
     nm_record_leave(&guard);
@@ -140,6 +161,8 @@ nm_acl_error aclrtResetDeviceForce(int32_t device)
     NEED(aclrtResetDeviceForce);
     if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtResetDeviceForce(device);
+    if (count_of(device) > 0)
+        nm_tell_sample_now(device);
     error = nm_real.aclrtResetDeviceForce(device);
     tell_device_end(NM_DEVICE_RESET_FORCE, device, error, HERE);
     nm_record_leave(&guard);
@@ -204,6 +227,21 @@ nm_acl_error aclrtGetMemInfo(int kind, size_t *free_bytes, size_t *total_bytes)
                                            .detail = (uint64_t)kind,
                                            .free_bytes = *free_bytes,
                                            .total_bytes = *total_bytes});
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtGetMemUsageInfo(int32_t device, nm_acl_usage *info, size_t room, size_t *count)
+{
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtGetMemUsageInfo);
+    if (!nm_record_enter_call(&guard, HERE))
+        return nm_real.aclrtGetMemUsageInfo(device, info, room, count);
+    error = nm_real.aclrtGetMemUsageInfo(device, info, room, count);
+    if (error == ACL_SUCCESS && info != NULL && count != NULL)
+        nm_tell_usage(device, info, *count < room ? *count : room);
     nm_record_leave(&guard);
     return error;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The hooks of AscendCL's copies and sets: each is told after the call, with its result and how long it took.
+ * The hooks of AscendCL's copies and sets: each is told after the call, with its result and how long it took. Where the
+ * addresses stand in memory of the device they are known from the call that put them there, or not at all: a hook reads no
+ * device memory.
  */
+#include "hook/handles.h"
 #include "hook/tell.h"
 
 /* Which side of a copy is the thread's device. Between two devices, and where the runtime decides, it is not known. */
@@ -16,9 +19,9 @@ static void set_devices(nm_ring_copy *event)
         event->source_device = device;
 }
 
-static void tell_copy(nm_ring_copy *event, uint64_t begin_ticks, nm_acl_error error, const void *frame)
+static void tell_copy(nm_ring_copy *event, uint32_t cost_ticks, nm_acl_error error, const void *frame)
 {
-    event->cost_ticks = nm_record_cost(begin_ticks);
+    event->cost_ticks = cost_ticks;
     event->error_code = error;
     set_devices(event);
     nm_record_copy(event, frame);
@@ -42,19 +45,22 @@ static nm_ring_copy queued_event(nm_ring_copy event, const void *stream)
     return event;
 }
 
-/* The real call between enter and leave, with its duration. */
+/* The real call between enter and leave, with its duration; `event` is evaluated after it. */
 #define COPY(call, event)                                                                                              \
     do {                                                                                                               \
-        nm_ring_copy copy = event;                                                                                     \
         nm_acl_error error;                                                                                            \
         uint64_t begin_ticks;                                                                                          \
+        uint32_t cost_ticks;                                                                                           \
+        nm_ring_copy copy;                                                                                             \
         nm_guard guard;                                                                                                \
                                                                                                                        \
         if (!nm_record_enter_call(&guard, HERE))                                                                       \
             return call;                                                                                               \
         begin_ticks = nm_record_clock();                                                                               \
         error = call;                                                                                                  \
-        tell_copy(&copy, begin_ticks, error, HERE);                                                                    \
+        cost_ticks = nm_record_cost(begin_ticks);                                                                      \
+        copy = event;                                                                                                  \
+        tell_copy(&copy, cost_ticks, error, HERE);                                                                     \
         nm_record_leave(&guard);                                                                                       \
         return error;                                                                                                  \
     } while (0)
@@ -248,4 +254,112 @@ nm_acl_error aclrtMemcpyBatchAsyncV2(void **targets, size_t *limits, void **sour
     BATCH(nm_real.aclrtMemcpyBatchAsyncV2(targets, limits, sources, sizes, count, attrs, attr_indexes, attr_count,
                                           stream),
           queued_event((nm_ring_copy){0}, stream));
+}
+
+/* ---- Copies that are described elsewhere --------------------------------------------------------------------------- */
+
+static void remember_desc(const void *desc, const void *source, const void *target, size_t size)
+{
+    uint64_t key = (uint64_t)(uintptr_t)desc;
+
+    nm_handles_set(NM_HANDLE_DESC_SOURCE, key, (uint64_t)(uintptr_t)source);
+    nm_handles_set(NM_HANDLE_DESC_TARGET, key, (uint64_t)(uintptr_t)target);
+    nm_handles_set(NM_HANDLE_DESC_SIZE, key, size);
+}
+
+static nm_ring_copy desc_event(const void *desc, int kind)
+{
+    uint64_t key = (uint64_t)(uintptr_t)desc;
+
+    return (nm_ring_copy){
+        .target_address = nm_handles_get(NM_HANDLE_DESC_TARGET, key),
+        .source_address = nm_handles_get(NM_HANDLE_DESC_SOURCE, key),
+        .size_bytes = nm_handles_get(NM_HANDLE_DESC_SIZE, key),
+        .kind = (uint32_t)kind,
+    };
+}
+
+/* No copy yet: the program may have it done as often as it likes. */
+nm_acl_error aclrtSetMemcpyDesc(void *desc, int kind, void *source, void *target, size_t size, void *config)
+{
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtSetMemcpyDesc);
+    if (!nm_record_enter_call(&guard, HERE))
+        return nm_real.aclrtSetMemcpyDesc(desc, kind, source, target, size, config);
+    error = nm_real.aclrtSetMemcpyDesc(desc, kind, source, target, size, config);
+    if (error == ACL_SUCCESS)
+        remember_desc(desc, source, target, size);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtMemcpyAsyncWithDesc(void *desc, int kind, void *stream)
+{
+    NEED_NEWER(aclrtMemcpyAsyncWithDesc);
+    COPY(nm_real.aclrtMemcpyAsyncWithDesc(desc, kind, stream), queued_event(desc_event(desc, kind), stream));
+}
+
+/* The base addresses stand on the device. The room is what is left of it behind the offset. */
+nm_acl_error aclrtMemcpyAsyncWithOffset(void **target, size_t limit, size_t target_offset, const void **source,
+                                        size_t size, size_t source_offset, int kind, void *stream)
+{
+    NEED_NEWER(aclrtMemcpyAsyncWithOffset);
+    COPY(nm_real.aclrtMemcpyAsyncWithOffset(target, limit, target_offset, source, size, source_offset, kind, stream),
+         queued_event(copy_event(NULL, limit > target_offset ? limit - target_offset : 0, NULL, size, kind), stream));
+}
+
+/* ---- Variables of the device, named by a symbol of the program ----------------------------------------------------- */
+
+/* Where the variable lies on the device, from `offset` on; NULL: the runtime does not say. Asked after the call, when the
+ * runtime knows the symbol if it ever will. */
+static const void *symbol_address(const void *symbol, size_t offset)
+{
+    void *address = NULL;
+
+    if (nm_real.aclrtGetSymbolAddress == NULL || nm_real.aclrtGetSymbolAddress(symbol, &address) != ACL_SUCCESS)
+        return NULL;
+    return (const char *)address + offset;
+}
+
+/* The room in it from `offset` on; 0: not known. */
+static size_t symbol_room(const void *symbol, size_t offset)
+{
+    size_t size = 0;
+
+    if (nm_real.aclrtGetSymbolSize == NULL || nm_real.aclrtGetSymbolSize(symbol, &size) != ACL_SUCCESS)
+        return 0;
+    return size > offset ? size - offset : 0;
+}
+
+nm_acl_error aclrtMemcpyToSymbol(const void *symbol, const void *source, size_t size, size_t offset, int kind)
+{
+    NEED_NEWER(aclrtMemcpyToSymbol);
+    COPY(nm_real.aclrtMemcpyToSymbol(symbol, source, size, offset, kind),
+         copy_event(symbol_address(symbol, offset), symbol_room(symbol, offset), source, size, kind));
+}
+
+nm_acl_error aclrtMemcpyToSymbolAsync(const void *symbol, const void *source, size_t size, size_t offset, int kind,
+                                      void *stream)
+{
+    NEED_NEWER(aclrtMemcpyToSymbolAsync);
+    COPY(nm_real.aclrtMemcpyToSymbolAsync(symbol, source, size, offset, kind, stream),
+         queued_event(copy_event(symbol_address(symbol, offset), symbol_room(symbol, offset), source, size, kind),
+                      stream));
+}
+
+nm_acl_error aclrtMemcpyFromSymbol(void *target, size_t limit, const void *symbol, size_t size, size_t offset, int kind)
+{
+    NEED_NEWER(aclrtMemcpyFromSymbol);
+    COPY(nm_real.aclrtMemcpyFromSymbol(target, limit, symbol, size, offset, kind),
+         copy_event(target, limit, symbol_address(symbol, offset), size, kind));
+}
+
+nm_acl_error aclrtMemcpyFromSymbolAsync(void *target, size_t limit, const void *symbol, size_t size, size_t offset,
+                                        int kind, void *stream)
+{
+    NEED_NEWER(aclrtMemcpyFromSymbolAsync);
+    COPY(nm_real.aclrtMemcpyFromSymbolAsync(target, limit, symbol, size, offset, kind, stream),
+         queued_event(copy_event(target, limit, symbol_address(symbol, offset), size, kind), stream));
 }

@@ -4,8 +4,9 @@
  * recorder: a free before the call, since the address may be handed out again before it returns; everything else after it.
  *
  * A configuration may name another device than the thread's. Managed memory moves between host and device: it is a heap of
- * its own, of the device that is current when it is asked for.
+ * its own, of the device that is current when it is asked for. Both ways to register are told with the second one's flags.
  */
+#include "hook/hal.h"
 #include "hook/tell.h"
 
 /* ---- Device memory ------------------------------------------------------------------------------------------------- */
@@ -13,9 +14,10 @@
 typedef nm_acl_error device_malloc(void **address, size_t size, int policy);
 typedef nm_acl_error configured_malloc(void **address, size_t size, int policy, nm_acl_config *config);
 
-static void tell_device_request(nm_request *asked, int32_t device, void *const *address, nm_acl_error error)
+static void tell_device_request(nm_request *asked, int32_t device, unsigned module, void *const *address,
+                                nm_acl_error error)
 {
-    asked->heap = nm_record_driver_heap(device);
+    asked->heap = nm_hal_heap(NM_SPACE_DRIVER, device, module);
     nm_tell_request(asked, error == ACL_SUCCESS ? *address : NULL, error);
     if (error == ACL_SUCCESS)
         nm_tell_capacity(device);
@@ -29,9 +31,9 @@ static nm_acl_error hooked_malloc(device_malloc *real, void **address, size_t si
 
     if (!nm_record_enter(&guard, frame))
         return real(address, size, policy);
-    asked.begin_ticks = nm_record_clock();
+    nm_tell_begin(&asked);
     error = real(address, size, policy);
-    tell_device_request(&asked, nm_tell_device(), address, error);
+    tell_device_request(&asked, nm_tell_device(), NM_MODULE_APP, address, error);
     nm_record_leave(&guard);
     return error;
 }
@@ -54,13 +56,27 @@ nm_acl_error aclrtMallocCached(void **address, size_t size, int policy)
     return hooked_malloc(nm_real.aclrtMallocCached, address, size, policy, HERE);
 }
 
-/* The device that a configuration which was accepted names, else the thread's. */
-static int32_t configured_device(const nm_acl_config *config, nm_acl_error error)
+/* The attribute that a configuration which was accepted names, else NULL. */
+static const nm_acl_attribute *configured(const nm_acl_config *config, int attr, nm_acl_error error)
 {
     for (size_t i = 0; error == ACL_SUCCESS && config != NULL && config->attrs != NULL && i < config->numAttrs; i++)
-        if (config->attrs[i].attr == ACL_MALLOC_ATTR_DEVICE_ID)
-            return (int32_t)config->attrs[i].value.device;
-    return nm_tell_device();
+        if (config->attrs[i].attr == attr)
+            return &config->attrs[i];
+    return NULL;
+}
+
+static int32_t configured_device(const nm_acl_config *config, nm_acl_error error)
+{
+    const nm_acl_attribute *found = configured(config, ACL_MALLOC_ATTR_DEVICE_ID, error);
+
+    return found != NULL ? (int32_t)found->value.device : nm_tell_device();
+}
+
+static unsigned configured_module(const nm_acl_config *config, nm_acl_error error)
+{
+    const nm_acl_attribute *found = configured(config, ACL_MALLOC_ATTR_MODULE_ID, error);
+
+    return found != NULL ? found->value.module : NM_MODULE_APP;
 }
 
 static nm_acl_error hooked_configured(configured_malloc *real, void **address, size_t size, int policy,
@@ -72,9 +88,9 @@ static nm_acl_error hooked_configured(configured_malloc *real, void **address, s
 
     if (!nm_record_enter(&guard, frame))
         return real(address, size, policy, config);
-    asked.begin_ticks = nm_record_clock();
+    nm_tell_begin(&asked);
     error = real(address, size, policy, config);
-    tell_device_request(&asked, configured_device(config, error), address, error);
+    tell_device_request(&asked, configured_device(config, error), configured_module(config, error), address, error);
     nm_record_leave(&guard);
     return error;
 }
@@ -93,14 +109,14 @@ nm_acl_error aclrtMallocForTaskScheduler(void **address, size_t size, int policy
 
 nm_acl_error aclrtMemAllocManaged(void **address, uint64_t size, uint32_t flag)
 {
-    nm_request asked = {.size = size, .frame = HERE};
+    nm_request asked = {.size = size, .policy = NM_POLICY_UNKNOWN, .frame = HERE};
     nm_acl_error error;
     nm_guard guard;
 
     NEED_NEWER(aclrtMemAllocManaged);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtMemAllocManaged(address, size, flag);
-    asked.begin_ticks = nm_record_clock();
+    nm_tell_begin(&asked);
     error = nm_real.aclrtMemAllocManaged(address, size, flag);
     asked.heap = nm_record_heap("managed memory", NM_LEVEL_DRIVER, nm_tell_device());
     nm_tell_request(&asked, error == ACL_SUCCESS ? *address : NULL, error);
@@ -131,7 +147,7 @@ nm_acl_error aclrtMallocHost(void **address, size_t size)
     NEED(aclrtMallocHost);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtMallocHost(address, size);
-    asked.begin_ticks = nm_record_clock();
+    nm_tell_begin(&asked);
     error = nm_real.aclrtMallocHost(address, size);
     asked.heap = nm_record_pinned_heap();
     nm_tell_request(&asked, error == ACL_SUCCESS ? *address : NULL, error);
@@ -148,9 +164,9 @@ nm_acl_error aclrtMallocHostWithCfg(void **address, uint64_t size, nm_acl_config
     NEED_NEWER(aclrtMallocHostWithCfg);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtMallocHostWithCfg(address, size, config);
-    asked.begin_ticks = nm_record_clock();
+    nm_tell_begin(&asked);
     error = nm_real.aclrtMallocHostWithCfg(address, size, config);
-    asked.heap = nm_record_pinned_heap();
+    asked.heap = nm_hal_heap(NM_SPACE_PINNED, -1, configured_module(config, error));
     nm_tell_request(&asked, error == ACL_SUCCESS ? *address : NULL, error);
     nm_record_leave(&guard);
     return error;
@@ -172,20 +188,20 @@ nm_acl_error aclrtFreeHostWithDevSync(void *address)
 
 static void tell_registered(nm_request *asked, const void *address, nm_acl_error error)
 {
-    asked->heap = nm_record_heap("registered host memory", NM_LEVEL_REGISTERED, -1);
+    asked->heap = nm_tell_registered_heap();
     nm_tell_request(asked, address, error);
 }
 
 nm_acl_error aclrtHostRegister(void *address, uint64_t size, int type, void **device_address)
 {
-    nm_request asked = {.size = size, .policy = (uint32_t)type, .frame = HERE};
+    nm_request asked = {.size = size, .policy = type == 0 ? ACL_HOST_REG_MAPPED : (uint32_t)type, .frame = HERE};
     nm_acl_error error;
     nm_guard guard;
 
     NEED_NEWER(aclrtHostRegister);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtHostRegister(address, size, type, device_address);
-    asked.begin_ticks = nm_record_clock();
+    nm_tell_begin(&asked);
     error = nm_real.aclrtHostRegister(address, size, type, device_address);
     tell_registered(&asked, address, error);
     nm_record_leave(&guard);
@@ -201,7 +217,7 @@ nm_acl_error aclrtHostRegisterV2(void *address, uint64_t size, uint32_t flags)
     NEED_NEWER(aclrtHostRegisterV2);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtHostRegisterV2(address, size, flags);
-    asked.begin_ticks = nm_record_clock();
+    nm_tell_begin(&asked);
     error = nm_real.aclrtHostRegisterV2(address, size, flags);
     tell_registered(&asked, address, error);
     nm_record_leave(&guard);

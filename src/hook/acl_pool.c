@@ -87,8 +87,7 @@ nm_acl_error aclrtMemPoolDestroy(void *pool)
     if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtMemPoolDestroy(pool);
     /* Before the call: another thread may be given the handle anew while it returns. */
-    value = nm_handles_get(NM_HANDLE_POOL, handle);
-    nm_handles_set(NM_HANDLE_POOL, handle, 0);
+    value = nm_handles_set(NM_HANDLE_POOL, handle, 0);
     error = nm_real.aclrtMemPoolDestroy(pool);
     if (error == ACL_SUCCESS)
         give_number(value >> 32);

@@ -3,15 +3,14 @@
  * The hooks of AscendCL's virtual memory and of memory that another process owns. Physical memory is a heap beside the
  * driver's, by handle: whoever keeps handles that are mapped nowhere still holds memory. A mapping is driver memory of the
  * thread's device, or, when its handle was imported, memory of the other process, which counts it. Reserved addresses hold
- * no memory and are not hooked.
+ * no memory and are not hooked. Of a mapping is kept which kind of memory its handle is.
  *
  * A mapping's end is told after the call, unlike a free: the program keeps the addresses, so nobody else is given them
  * meanwhile, and a refused one needs no undoing.
  */
+#include "hook/hal.h"
 #include "hook/handles.h"
 #include "hook/tell.h"
-
-#define IMPORTED_NAME "memory of other processes"
 
 /* ---- Physical memory ----------------------------------------------------------------------------------------------- */
 
@@ -25,24 +24,28 @@ nm_acl_error aclrtMallocPhysical(void **handle, size_t size, const nm_acl_physic
     NEED_NEWER(aclrtMallocPhysical);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtMallocPhysical(handle, size, properties, flags);
-    asked.begin_ticks = nm_record_clock();
+    nm_tell_begin(&asked);
     error = nm_real.aclrtMallocPhysical(handle, size, properties, flags);
     if (properties != NULL) {
         asked.policy = (uint32_t)properties->memAttr;
         device = properties->location.type == ACL_LOCATION_DEVICE ? (int32_t)properties->location.id : -1;
     }
-    asked.heap = nm_record_heap("physical memory", NM_LEVEL_PHYSICAL, error == ACL_SUCCESS ? device : nm_tell_device());
+    asked.heap =
+        nm_record_heap(NM_PHYSICAL_HEAP_NAME, NM_LEVEL_PHYSICAL, error == ACL_SUCCESS ? device : nm_tell_device());
     nm_tell_request(&asked, error == ACL_SUCCESS ? *handle : NULL, error);
+    if (error == ACL_SUCCESS && properties != NULL)
+        nm_handles_set(NM_HANDLE_PHYSICAL, (uint64_t)(uintptr_t)*handle, (uint64_t)asked.policy + 1);
     if (error == ACL_SUCCESS && device == nm_tell_device())
         nm_tell_capacity(device);
     nm_record_leave(&guard);
     return error;
 }
 
-/* A handle that was retained takes one free more for each time; those are no end of the memory. */
+/* A handle that was retained takes one free more for each time; those are no end of the memory. What is remembered goes
+ * before the call: another thread may be given the handle anew while it returns. */
 nm_acl_error aclrtFreePhysical(void *handle)
 {
-    uint64_t address = (uint64_t)(uintptr_t)handle;
+    uint64_t address = (uint64_t)(uintptr_t)handle, kind = 0, imported = 0;
     bool is_end;
     nm_acl_error error;
     nm_guard guard;
@@ -50,16 +53,21 @@ nm_acl_error aclrtFreePhysical(void *handle)
     NEED_NEWER(aclrtFreePhysical);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtFreePhysical(handle);
-    is_end = nm_handles_get(NM_HANDLE_RETAINED, address) == 0;
-    if (is_end)
+    nm_hal_give(address);
+    is_end = !nm_handles_take(NM_HANDLE_RETAINED, address);
+    if (is_end) {
         nm_tell_freed(NM_FREE_PHYSICAL, address, HERE);
+        kind = nm_handles_set(NM_HANDLE_PHYSICAL, address, 0);
+        imported = nm_handles_set(NM_HANDLE_IMPORTED, address, 0);
+    }
     error = nm_real.aclrtFreePhysical(handle);
-    if (error != ACL_SUCCESS && is_end)
+    if (error != ACL_SUCCESS && is_end) {
         nm_tell_not_freed(NM_FREE_PHYSICAL, address, error, HERE);
-    else if (error == ACL_SUCCESS && is_end)
-        nm_handles_set(NM_HANDLE_IMPORTED, address, 0);
-    else if (error == ACL_SUCCESS)
-        nm_handles_set(NM_HANDLE_RETAINED, address, nm_handles_get(NM_HANDLE_RETAINED, address) - 1);
+        nm_handles_set(NM_HANDLE_PHYSICAL, address, kind);
+        nm_handles_set(NM_HANDLE_IMPORTED, address, imported);
+    } else if (error != ACL_SUCCESS) {
+        nm_handles_add(NM_HANDLE_RETAINED, address);
+    }
     nm_record_leave(&guard);
     return error;
 }
@@ -68,16 +76,13 @@ nm_acl_error aclrtMemRetainAllocationHandle(void *address, void **handle)
 {
     nm_acl_error error;
     nm_guard guard;
-    uint64_t key;
 
     NEED_NEWER(aclrtMemRetainAllocationHandle);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtMemRetainAllocationHandle(address, handle);
     error = nm_real.aclrtMemRetainAllocationHandle(address, handle);
-    if (error == ACL_SUCCESS) {
-        key = (uint64_t)(uintptr_t)*handle;
-        nm_handles_set(NM_HANDLE_RETAINED, key, nm_handles_get(NM_HANDLE_RETAINED, key) + 1);
-    }
+    if (error == ACL_SUCCESS)
+        nm_handles_add(NM_HANDLE_RETAINED, (uint64_t)(uintptr_t)*handle);
     nm_record_leave(&guard);
     return error;
 }
@@ -86,10 +91,23 @@ nm_acl_error aclrtMemRetainAllocationHandle(void *address, void **handle)
 
 typedef nm_acl_error map_function(void *address, size_t size, size_t offset, void *handle, uint64_t flags);
 
+/* Memory of the module that made the handle where that was not ACL, or the other process's, or the program's own. */
+static uint32_t heap_of_mapping(const void *handle, int32_t device)
+{
+    uint32_t heap = nm_hal_mapped_heap(handle);
+
+    if (heap != 0)
+        return heap;
+    return nm_handles_get(NM_HANDLE_IMPORTED, (uint64_t)(uintptr_t)handle) != 0
+               ? nm_record_heap(NM_IMPORTED_HEAP_NAME, NM_LEVEL_IMPORTED, device)
+               : nm_record_driver_heap(device);
+}
+
 static nm_acl_error hooked_map(map_function *real, void *address, size_t size, size_t offset, void *handle,
                                uint64_t flags, const void *frame)
 {
     nm_request asked = {.size = size, .frame = frame};
+    uint64_t key = (uint64_t)(uintptr_t)handle, kind;
     int32_t device;
     nm_acl_error error;
     nm_guard guard;
@@ -98,12 +116,13 @@ static nm_acl_error hooked_map(map_function *real, void *address, size_t size, s
         return real(address, size, offset, handle, flags);
     error = real(address, size, offset, handle, flags);
     device = nm_tell_device();
-    asked.heap = nm_handles_get(NM_HANDLE_IMPORTED, (uint64_t)(uintptr_t)handle) != 0
-                     ? nm_record_heap(IMPORTED_NAME, NM_LEVEL_IMPORTED, device)
-                     : nm_record_driver_heap(device);
+    kind = nm_handles_get(NM_HANDLE_PHYSICAL, key);
+    asked.policy = kind != 0 ? (uint32_t)(kind - 1) : NM_POLICY_UNKNOWN;
+    asked.heap = heap_of_mapping(handle, device);
     if (error == ACL_SUCCESS) {
         nm_record_map(&(nm_ring_alloc){.address = (uint64_t)(uintptr_t)address,
                                        .block_bytes = size,
+                                       .policy = asked.policy,
                                        .where = nm_record_where(asked.heap, 0)},
                       frame);
         nm_tell_capacity(device);
@@ -141,12 +160,65 @@ nm_acl_error aclrtUnmapMem(void *address)
     return error;
 }
 
+/* ---- For other processes ------------------------------------------------------------------------------------------- */
+
+/* Other processes may open it from now on, as long as they like. */
+static void tell_exported(nm_free_call what, const void *address, const void *frame)
+{
+    nm_record_free(NM_EVENT_EXPORT, &(nm_ring_free){.address = (uint64_t)(uintptr_t)address, .detail = what}, frame);
+}
+
+nm_acl_error aclrtMemExportToShareableHandle(void *handle, int type, uint64_t flags, uint64_t *shared)
+{
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtMemExportToShareableHandle);
+    if (!nm_record_enter_call(&guard, HERE))
+        return nm_real.aclrtMemExportToShareableHandle(handle, type, flags, shared);
+    error = nm_real.aclrtMemExportToShareableHandle(handle, type, flags, shared);
+    if (error == ACL_SUCCESS)
+        tell_exported(NM_FREE_PHYSICAL, handle, HERE);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtMemExportToShareableHandleV2(void *handle, uint64_t flags, int type, void *shared)
+{
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtMemExportToShareableHandleV2);
+    if (!nm_record_enter_call(&guard, HERE))
+        return nm_real.aclrtMemExportToShareableHandleV2(handle, flags, type, shared);
+    error = nm_real.aclrtMemExportToShareableHandleV2(handle, flags, type, shared);
+    if (error == ACL_SUCCESS)
+        tell_exported(NM_FREE_PHYSICAL, handle, HERE);
+    nm_record_leave(&guard);
+    return error;
+}
+
+nm_acl_error aclrtIpcMemGetExportKey(void *address, size_t size, char *key, size_t room, uint64_t flags)
+{
+    nm_acl_error error;
+    nm_guard guard;
+
+    NEED_NEWER(aclrtIpcMemGetExportKey);
+    if (!nm_record_enter_call(&guard, HERE))
+        return nm_real.aclrtIpcMemGetExportKey(address, size, key, room, flags);
+    error = nm_real.aclrtIpcMemGetExportKey(address, size, key, room, flags);
+    if (error == ACL_SUCCESS)
+        tell_exported(NM_FREE_ANY, address, HERE);
+    nm_record_leave(&guard);
+    return error;
+}
+
 /* ---- Memory of another process ------------------------------------------------------------------------------------- */
 
 /* The size is the exporter's knowledge: unknown here. */
 static void tell_imported(uint64_t begin_ticks, int32_t device, uint64_t address, const void *frame)
 {
-    uint32_t heap = nm_record_heap(IMPORTED_NAME, NM_LEVEL_IMPORTED, device);
+    uint32_t heap = nm_record_heap(NM_IMPORTED_HEAP_NAME, NM_LEVEL_IMPORTED, device);
 
     nm_record_alloc(&(nm_ring_alloc){.address = address,
                                      .where = nm_record_where(heap, 0),
@@ -154,12 +226,15 @@ static void tell_imported(uint64_t begin_ticks, int32_t device, uint64_t address
                     frame);
 }
 
+/* A handle that the process has already is only held once more, as by aclrtMemRetainAllocationHandle. */
 static void tell_imported_handle(uint64_t begin_ticks, int32_t device, void *handle, const void *frame)
 {
     uint64_t address = (uint64_t)(uintptr_t)handle;
 
-    nm_handles_set(NM_HANDLE_IMPORTED, address, 1);
-    tell_imported(begin_ticks, device, address, frame);
+    if (nm_handles_get(NM_HANDLE_PHYSICAL, address) != 0 || nm_handles_set(NM_HANDLE_IMPORTED, address, 1) != 0)
+        nm_handles_add(NM_HANDLE_RETAINED, address);
+    else
+        tell_imported(begin_ticks, device, address, frame);
 }
 
 nm_acl_error aclrtMemImportFromShareableHandle(uint64_t shared, int32_t device, void **handle)
@@ -235,14 +310,14 @@ nm_acl_error aclrtIpcMemClose(const char *key)
     NEED_NEWER(aclrtIpcMemClose);
     if (key == NULL || !nm_record_enter(&guard, HERE))
         return nm_real.aclrtIpcMemClose(key);
-    address = nm_handles_get(NM_HANDLE_IPC_KEY, hash_key(key));
+    address = nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), 0);
     if (address != 0)
         nm_tell_freed(NM_FREE_IMPORTED, address, HERE);
     error = nm_real.aclrtIpcMemClose(key);
-    if (address != 0 && error != ACL_SUCCESS)
+    if (address != 0 && error != ACL_SUCCESS) {
         nm_tell_not_freed(NM_FREE_IMPORTED, address, error, HERE);
-    else if (address != 0)
-        nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), 0);
+        nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), address);
+    }
     nm_record_leave(&guard);
     return error;
 }

@@ -1,54 +1,140 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the real functions behind the hooks; see runtime.h.
+ * Finds the real functions behind the hooks, and says where a hook may stand in for one; see runtime.h. New hooks add
+ * their names to the lists there, and nothing here.
+ *
+ * The real function is the next one behind this library. Where that is CANN's, leading a call through the hook changes
+ * nothing but that we see it. Where another tool stands in between, it keeps its place, and is never given our hook for
+ * the function that it calls behind itself: it would call us, and we it, without end.
  */
 #include "hook/runtime.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 
-#include "record/libc.h"
+#include "hook/dynamic.h"
+#include "hook/hide.h"
+#include "hook/notes.h"
+#include "hook/place.h"
+#include "hook/rebind.h"
+#include "record/record.h"
 
 nm_runtime nm_real;
 
 typedef struct nm_name {
     const char *name;
+    size_t len;
     size_t offset; /* of its pointer in nm_runtime */
+    void *hook;    /* NULL: called, not hooked */
 } nm_name;
 
 static const nm_name names[] = {
-#define NAME(name, parameters) {#name, offsetof(nm_runtime, name)},
-    NM_HOOKED_FUNCTIONS(NAME) NM_USED_FUNCTIONS(NAME) NAME(dlclose, )
-#undef NAME
+#define HOOKED(name, parameters) {#name, sizeof #name - 1, offsetof(nm_runtime, name), (void *)(uintptr_t)name},
+#define USED(name, parameters)   {#name, sizeof #name - 1, offsetof(nm_runtime, name), NULL},
+    NM_HOOKED_FUNCTIONS(HOOKED) NM_USED_FUNCTIONS(USED)
+#undef HOOKED
+#undef USED
 };
 
-/* What programs load, the first that is there. */
-static const char *const libraries[] = {"libascendcl.so", "libacl_rt.so"};
+#define NAME_COUNT (sizeof names / sizeof *names)
 
-/* Fills what is still missing from `library`, a handle or RTLD_NEXT. */
-static void find_in(void *library)
+/* What programs load that RTLD_NEXT may not see. */
+static const char *const libraries[] = {"libascendcl.so", "libacl_rt.so",          "libascend_hal.so",
+                                        "libacl_mdl.so",  "libacl_op_executor.so", "libacl_op_compiler.so"};
+
+/* How many libraries had been loaded when a name was last missed, plus one. */
+static uint64_t missed[NAME_COUNT];
+
+/* Hooks that lookups do not find. */
+static bool is_hidden[NAME_COUNT];
+
+static const nm_name *find_name(const char *name)
 {
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void **place = (void **)((char *)&nm_real + names[i].offset);
+    size_t len = strlen(name);
 
-        /* relaxed: whoever finds it finds the same. */
-        if (__atomic_load_n(place, __ATOMIC_RELAXED) == NULL)
-            __atomic_store_n(place, nm_libc_dlsym(library, names[i].name), __ATOMIC_RELAXED);
+    for (size_t i = 0; i < NAME_COUNT; i++) {
+        if (names[i].len == len && memcmp(names[i].name, name, len) == 0)
+            return &names[i];
     }
+    return NULL;
+}
+
+static void **place_of(const nm_name *known)
+{
+    return (void **)((char *)&nm_real + known->offset);
+}
+
+static void *real_of(const nm_name *known)
+{
+    return __atomic_load_n(place_of(known), __ATOMIC_RELAXED); /* relaxed: a function needs nothing else. */
+}
+
+/* Keeps `function` unless there is one; the one that is kept. */
+static void *keep(const nm_name *known, void *function)
+{
+    void *kept = NULL;
+
+    /* relaxed: see real_of. */
+    if (function == NULL ||
+        __atomic_compare_exchange_n(place_of(known), &kept, function, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return function;
+    return kept;
+}
+
+/* ---- Finding ------------------------------------------------------------------------------------------------------- */
+
+/* Fills what is still missing from `library`, a handle or RTLD_NEXT; true when something is missing still. */
+static bool find_in(void *library)
+{
+    bool is_missing = false;
+
+    for (size_t i = 0; i < NAME_COUNT; i++) {
+        if (real_of(&names[i]) == NULL && keep(&names[i], nm_dynamic_find(library, names[i].name)) == NULL)
+            is_missing = true;
+    }
+    return is_missing;
+}
+
+/* False: hidden. */
+static bool show(const nm_name *known)
+{
+    bool wish = nm_dynamic_find(RTLD_NEXT, known->name) == NULL;
+    bool *state = &is_hidden[known - names];
+
+    /* relaxed: done twice it is done. */
+    if (__atomic_load_n(state, __ATOMIC_RELAXED) != wish && nm_hide_function(known->hook, wish))
+        __atomic_store_n(state, wish, __ATOMIC_RELAXED);
+    return !__atomic_load_n(state, __ATOMIC_RELAXED);
 }
 
 /* A runtime that was opened RTLD_LOCAL is behind nobody, so RTLD_NEXT does not see it; by its name it is found, if it is
- * loaded. The handle is kept: the functions stay as long as they can be called. */
+ * loaded. It is not held: when the program closes it, it goes. */
 static void find_in_opened(void)
 {
-    if (nm_libc_dlopen == NULL)
-        return;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        void *library = nm_libc_dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+        void *library = nm_dynamic_hold(libraries[i]);
 
-        if (library != NULL)
-            find_in(library);
+        if (library == NULL)
+            continue;
+        find_in(library);
+        nm_dynamic_release(library);
+    }
+}
+
+/* Notes who stands between us and CANN. Without any CANN there is nothing to stand in front of. */
+static void note_tools(void)
+{
+    nm_place place = {0};
+
+    for (size_t i = 0; i < NAME_COUNT && nm_rebind_has_cann(); i++) {
+        void *real = real_of(&names[i]);
+
+        if (real == NULL || nm_place_has(&place, real) || !nm_place_find(real, &place))
+            continue;
+        if (!place.is_cann && place.path != NULL)
+            nm_notes_add(NM_NOTE_OTHER_TOOL, place.path);
     }
 }
 
@@ -56,15 +142,135 @@ void nm_runtime_find(void)
 {
     int saved_errno = errno;
 
-    if (nm_libc_dlsym == NULL) /* a glibc before 2.34 and a program without libdl: it can have no CANN */
-        return;
-    find_in(RTLD_NEXT);
-    if (__atomic_load_n(&nm_real.aclrtMalloc, __ATOMIC_RELAXED) == NULL) /* relaxed: as above */
+    if (find_in(RTLD_NEXT))
         find_in_opened();
+    for (size_t i = 0; i < NAME_COUNT; i++) {
+        if (__atomic_load_n(&is_hidden[i], __ATOMIC_RELAXED)) /* relaxed: see show */
+            show(&names[i]);
+    }
+    nm_dynamic_forget_error();
+    note_tools();
     errno = saved_errno;
 }
 
+static int count_loads(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    *(uint64_t *)context = info->dlpi_adds + 1;
+    return 1;
+}
+
+bool nm_runtime_look(const char *name)
+{
+    const nm_name *known = find_name(name);
+    uint64_t *last_miss = &missed[known - names];
+    uint64_t load_count = 0;
+
+    nm_record_begin();
+    dl_iterate_phdr(count_loads, &load_count);
+    /* relaxed: looked for twice, it is missed twice. */
+    if (__atomic_load_n(last_miss, __ATOMIC_RELAXED) == load_count)
+        return false;
+    nm_runtime_find();
+    if (real_of(known) != NULL)
+        return true;
+    __atomic_store_n(last_miss, load_count, __ATOMIC_RELAXED);
+    nm_notes_add(NM_NOTE_MISSING_FUNCTION, name);
+    nm_notes_tell();
+    return false;
+}
+
+/* ---- Leading calls through the hooks ------------------------------------------------------------------------------- */
+
+void *nm_runtime_hook(const char *name)
+{
+    const nm_name *known = find_name(name);
+
+    return known != NULL ? known->hook : NULL;
+}
+
+void *nm_runtime_real(const char *name)
+{
+    const nm_name *known = find_name(name);
+
+    return known != NULL ? real_of(known) : NULL;
+}
+
+bool nm_runtime_show(const char *name)
+{
+    return show(find_name(name));
+}
+
+/* Another library than CANN may have a function of that name for itself: it is ours to know only when nothing else is. */
+static void *adopt(const nm_name *known, void *function)
+{
+    nm_place place;
+
+    if (!nm_place_find(function, &place) || !place.is_cann)
+        nm_runtime_find();
+    return keep(known, function);
+}
+
+static bool may_lead(void *real, void *function, const void *caller)
+{
+    nm_place home, other;
+
+    if (!nm_place_find(real, &home) || nm_place_has(&home, caller))
+        return false; /* who has the function itself looks for the one behind it */
+    if (function != real && (!nm_place_find(function, &other) || !other.is_cann))
+        return false;
+    return home.is_cann || (nm_record_is_on() && !nm_record_is_inside(__builtin_frame_address(0)));
+}
+
+void *nm_runtime_lead(const char *name, void *function, const void *caller)
+{
+    const nm_name *known = find_name(name);
+    void *real;
+
+    if (known == NULL || known->hook == NULL || function == known->hook)
+        return function;
+    real = real_of(known);
+    if (real == NULL)
+        real = adopt(known, function);
+    return may_lead(real, function, caller) ? known->hook : function;
+}
+
+/* ---- Unloading ----------------------------------------------------------------------------------------------------- */
+
+static int mark_loaded(struct dl_phdr_info *info, size_t size, void *context)
+{
+    bool *is_loaded = context;
+
+    (void)size;
+    for (unsigned k = 0; k < info->dlpi_phnum; k++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[k];
+
+        for (size_t i = 0; i < NAME_COUNT && segment->p_type == PT_LOAD; i++) {
+            if ((uintptr_t)real_of(&names[i]) - info->dlpi_addr - segment->p_vaddr < segment->p_memsz)
+                is_loaded[i] = true;
+        }
+    }
+    return 0;
+}
+
+void nm_runtime_forget(void)
+{
+    bool is_loaded[NAME_COUNT] = {false};
+
+    dl_iterate_phdr(mark_loaded, is_loaded);
+    for (size_t i = 0; i < NAME_COUNT; i++) {
+        if (!is_loaded[i]) /* relaxed: see real_of. */
+            __atomic_store_n(place_of(&names[i]), NULL, __ATOMIC_RELAXED);
+    }
+}
+
+/* ---- At load ------------------------------------------------------------------------------------------------------- */
+
 __attribute__((constructor)) static void find_at_load(void)
 {
+    int saved_errno = errno;
+
     nm_runtime_find();
+    nm_rebind_new();
+    errno = saved_errno;
 }

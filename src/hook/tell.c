@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events that most hooks tell; see tell.h. Sizes are what was asked for: how the runtime rounds up depends on the chip, so
- * block_bytes stays unknown.
+ * Events that most hooks tell; see tell.h. Sizes are what was asked for; what the driver gave for it, in whole pages, is
+ * block_bytes, where its hooks saw it.
  */
 #include "hook/tell.h"
+
+#include <stdatomic.h>
+
+#include "hook/hal.h"
 
 int32_t nm_tell_device(void)
 {
@@ -14,17 +18,17 @@ int32_t nm_tell_device(void)
     return device;
 }
 
-/* The current device's memory; 0, 0 when it is not told. Chips without HBM have DDR. */
-static void device_memory(size_t *free_bytes, size_t *total_bytes)
+uint32_t nm_tell_registered_heap(void)
 {
-    *free_bytes = *total_bytes = 0;
-    if (nm_real.aclrtGetMemInfo == NULL)
-        return;
-    if (nm_real.aclrtGetMemInfo(ACL_HBM_MEM, free_bytes, total_bytes) == ACL_SUCCESS && *total_bytes != 0)
-        return;
-    *free_bytes = *total_bytes = 0;
-    if (nm_real.aclrtGetMemInfo(ACL_DDR_MEM, free_bytes, total_bytes) != ACL_SUCCESS)
-        *free_bytes = *total_bytes = 0;
+    static _Atomic uint32_t kept;
+    /* relaxed: a handle is a number, and says itself whether it holds. */
+    uint32_t heap = atomic_load_explicit(&kept, memory_order_relaxed);
+
+    if (nm_record_knows_heap(heap))
+        return heap;
+    heap = nm_record_heap("registered host memory", NM_LEVEL_REGISTERED, -1);
+    atomic_store_explicit(&kept, heap, memory_order_relaxed);
+    return heap;
 }
 
 /* ---- Allocation ---------------------------------------------------------------------------------------------------- */
@@ -33,7 +37,7 @@ static void tell_failure(const nm_request *asked, nm_acl_error error)
 {
     size_t free_bytes, total_bytes;
 
-    device_memory(&free_bytes, &total_bytes);
+    nm_tell_memory(&free_bytes, &total_bytes);
     nm_record_alloc_failed(&(nm_ring_alloc_failed){.requested_bytes = asked->size,
                                                    .where = nm_record_where(asked->heap, asked->flags),
                                                    .stream = asked->stream,
@@ -42,16 +46,26 @@ static void tell_failure(const nm_request *asked, nm_acl_error error)
                                                    .free_bytes = free_bytes,
                                                    .total_bytes = total_bytes},
                            asked->frame);
+    nm_tell_sample(nm_tell_device());
+}
+
+void nm_tell_begin(nm_request *asked)
+{
+    nm_hal_ask(NM_MODULE_APP);
+    asked->begin_ticks = nm_record_clock();
 }
 
 void nm_tell_request(const nm_request *asked, const void *address, nm_acl_error error)
 {
+    uint64_t block_bytes = nm_hal_settle(address, asked->frame);
+
     if (error != ACL_SUCCESS) {
         tell_failure(asked, error);
         return;
     }
     nm_record_alloc(&(nm_ring_alloc){.address = (uint64_t)(uintptr_t)address,
                                      .requested_bytes = asked->size,
+                                     .block_bytes = block_bytes,
                                      .stream = asked->stream,
                                      .where = nm_record_where(asked->heap, asked->flags),
                                      .policy = asked->policy,
@@ -65,7 +79,7 @@ void nm_tell_capacity(int32_t device)
 
     if (!nm_record_is_capacity_wanted(device))
         return;
-    device_memory(&free_bytes, &total_bytes);
+    nm_tell_memory(&free_bytes, &total_bytes);
     nm_record_capacity(device, total_bytes);
 }
 
@@ -89,6 +103,7 @@ nm_acl_error nm_tell_free(nm_free_function *real, nm_free_call call, void *addre
 
     if (!nm_record_enter(&guard, frame))
         return real(address);
+    nm_hal_give((uint64_t)(uintptr_t)address);
     nm_tell_freed(call, (uint64_t)(uintptr_t)address, frame);
     error = real(address);
     if (error != ACL_SUCCESS)

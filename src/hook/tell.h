@@ -14,11 +14,8 @@
 /* The real function, looked for again where it is missing. */
 #define NEED_OR(name, answer)                                                                                          \
     do {                                                                                                               \
-        if (__builtin_expect(nm_real.name == NULL, 0)) {                                                               \
-            nm_runtime_find();                                                                                         \
-            if (nm_real.name == NULL)                                                                                  \
-                return answer;                                                                                         \
-        }                                                                                                              \
+        if (__builtin_expect(nm_real.name == NULL, 0) && !nm_runtime_look(#name))                                      \
+            return answer;                                                                                             \
     } while (0)
 
 #define NEED(name)       NEED_OR(name, ACL_ERROR_API_NOT_SUPPORT)
@@ -44,8 +41,31 @@ typedef struct nm_request {
 /* Tells how the request ended: `address` was allocated, or `error` is not 0. */
 void nm_tell_request(const nm_request *asked, const void *address, nm_acl_error error);
 
+/* Once before the real call of a request that the program makes for itself. */
+void nm_tell_begin(nm_request *asked);
+
+/* The heap of host memory that is registered. */
+uint32_t nm_tell_registered_heap(void);
+
+/* ---- sample.c ---- */
+
+/*
+ * Samples of a device's memory, as the runtime gives it: in all (if the device is the thread's) and by module. Inside or
+ * outside of a hook; the runtime may allocate meanwhile. nm_tell_sample: at most ten times a second for each device.
+ */
+void nm_tell_sample(int32_t device);
+void nm_tell_sample_now(int32_t device);
+
+/* What aclrtGetMemUsageInfo said of a device. */
+void nm_tell_usage(int32_t device, const nm_acl_usage *info, size_t count);
+
+/* The current device's memory and its kind (NM_MEMORY_*); 0, 0 when it is not told. */
+int nm_tell_memory(size_t *free_bytes, size_t *total_bytes);
+
 /* Once per device: how much memory it has. */
 void nm_tell_capacity(int32_t device);
+
+/* ---- Frees ---- */
 
 typedef nm_acl_error nm_free_function(void *address);
 

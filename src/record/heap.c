@@ -53,7 +53,9 @@ static bool begin_send(_Atomic uint32_t *sent)
 {
     uint32_t before = NOT_SENT;
 
-    /* relaxed: what is sent does not change. */
+    /* relaxed: what is sent does not change. The load first keeps the line shared. */
+    if (nm_likely(atomic_load_explicit(sent, memory_order_relaxed) != NOT_SENT))
+        return false;
     return atomic_compare_exchange_strong_explicit(sent, &before, SENDING, memory_order_relaxed, memory_order_relaxed);
 }
 
@@ -191,15 +193,36 @@ uint32_t nm_heap_number(nm_thread *thread, uint32_t handle)
 
 /* ---- Devices ------------------------------------------------------------------------------------------------------- */
 
+/* Read when a device is first used: programs set it late. NULL: all devices are visible, under their own numbers. */
+static const char *visible_devices(void)
+{
+    const char *visible = getenv("ASCEND_RT_VISIBLE_DEVICES");
+
+    return visible != NULL && *visible != 0 ? visible : NULL;
+}
+
+int32_t nm_device_ordinal(int32_t number)
+{
+    const char *visible = visible_devices();
+    int64_t named;
+
+    for (int32_t ordinal = 0; visible != NULL && ordinal < NM_DEVICE_COUNT_MAX; ordinal++) {
+        named = nm_text_list_number(visible, ordinal);
+        if (named == number)
+            return ordinal;
+        if (named == INT64_MIN)
+            break;
+    }
+    return number;
+}
+
 static bool send_device(nm_thread *thread, int32_t ordinal)
 {
-    /* Read when the device is first used: programs set it late. */
-    const char *visible = getenv("ASCEND_RT_VISIBLE_DEVICES");
-    bool is_mapped = visible != NULL && *visible != 0; /* else all devices are visible, under their own numbers */
+    const char *visible = visible_devices();
     nm_ring_device record = {
         .local_id = (uint64_t)ordinal + 1,
         .ordinal = ordinal,
-        .physical_ordinal = is_mapped ? nm_text_list_number(visible, ordinal) : ordinal,
+        .physical_ordinal = visible != NULL ? nm_text_list_number(visible, ordinal) : ordinal,
         /* relaxed: a number. */
         .capacity_bytes = atomic_load_explicit(&devices[ordinal].capacity_bytes, memory_order_relaxed),
     };

@@ -36,6 +36,9 @@ uint32_t nm_heap_number(nm_thread *thread, uint32_t handle);
 /* The number for a ring's record of a device, defined if it is new; 0 for a negative or unlikely ordinal. */
 uint64_t nm_device_number(nm_thread *thread, int32_t ordinal);
 
+/* The ordinal of the device that the driver calls `number`; the number itself where no list says otherwise. */
+int32_t nm_device_ordinal(int32_t number);
+
 /* The device's memory became known: defines it again. True the first time. */
 bool nm_device_is_capacity_wanted(int32_t ordinal);
 void nm_device_set_capacity(nm_thread *thread, int32_t ordinal, uint64_t capacity_bytes);

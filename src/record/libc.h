@@ -10,8 +10,7 @@
 
 int nm_libc_key_create(pthread_key_t *key, void (*destructor)(void *)) __attribute__((weak));
 int nm_libc_setspecific(pthread_key_t key, const void *value) __attribute__((weak));
-void *nm_libc_dlsym(void *handle, const char *name) __attribute__((weak));
-void *nm_libc_dlopen(const char *name, int flags) __attribute__((weak));
+void *nm_libc_dlvsym(void *handle, const char *name, const char *version) __attribute__((weak));
 
 #if defined(__x86_64__)
 #define NM_LIBC_FIRST "GLIBC_2.2.5"
@@ -21,7 +20,6 @@ void *nm_libc_dlopen(const char *name, int flags) __attribute__((weak));
 
 __asm__(".symver nm_libc_key_create, pthread_key_create@" NM_LIBC_FIRST);
 __asm__(".symver nm_libc_setspecific, pthread_setspecific@" NM_LIBC_FIRST);
-__asm__(".symver nm_libc_dlsym, dlsym@" NM_LIBC_FIRST);
-__asm__(".symver nm_libc_dlopen, dlopen@" NM_LIBC_FIRST);
+__asm__(".symver nm_libc_dlvsym, dlvsym@" NM_LIBC_FIRST);
 
 #endif

@@ -58,6 +58,8 @@ bool nm_record_enter(nm_guard *guard, const void *frame)
     if (!nm_state_is_recording() || nm_unlikely(layer_around(frame) >= NM_LAYER_MEMORY))
         return false;
     set_guard(guard, frame, NM_LAYER_MEMORY);
+    nm_thread_local.inner.freed = 0;
+    nm_thread_local.inner.is_asking = 0;
     nm_thread_local.inner.count = 0;
     return true;
 }
@@ -92,6 +94,16 @@ void nm_record_leave(const nm_guard *guard)
 nm_inner *nm_record_inner(void)
 {
     return &nm_thread_local.inner;
+}
+
+bool nm_record_is_inside(const void *frame)
+{
+    return nm_state_is_recording() && layer_around(frame) != NM_LAYER_NONE;
+}
+
+void nm_record_begin(void)
+{
+    nm_session_begin();
 }
 
 bool nm_record_is_on(void)
@@ -180,6 +192,18 @@ uint32_t nm_record_heap_of(const nm_record_heap_wish *wish)
     nm_thread *thread = nm_state_thread();
 
     return thread != NULL ? define_wished(thread, wish) : 0;
+}
+
+bool nm_record_knows_heap(uint32_t heap)
+{
+    nm_thread *thread = nm_state_thread();
+
+    return thread != NULL && nm_heap_number(thread, heap) != 0;
+}
+
+int32_t nm_record_ordinal(int32_t number)
+{
+    return nm_device_ordinal(number);
 }
 
 uint64_t nm_record_device(int32_t ordinal)
@@ -335,16 +359,15 @@ void nm_record_module_sample(int32_t device, const char *module, uint64_t now_by
 uint64_t nm_record_range_begin(nm_ring_range *event, const char *name)
 {
     nm_thread *thread = nm_state_thread();
-    uint64_t number;
 
     if (thread == NULL)
         return 0;
     /* Numbers of one thread do not meet those of another: no counter is shared. */
-    number = thread->number << 32 | ((nm_local_add(&thread->last_range, 1) + 1) & UINT32_MAX);
-    event->number = (int64_t)number;
+    if (event->number == 0)
+        event->number = (int64_t)(thread->number << 32 | ((nm_local_add(&thread->last_range, 1) + 1) & UINT32_MAX));
     event->text_bytes = text_bytes_of(name);
     nm_writer_put(thread, NM_EVENT_RANGE_BEGIN, event, sizeof *event, name, event->text_bytes);
-    return number;
+    return (uint64_t)event->number;
 }
 
 void nm_record_range_end(uint64_t number, int64_t error_code)

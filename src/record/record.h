@@ -41,12 +41,22 @@ typedef struct nm_guard {
     uint32_t layer;
 } nm_guard;
 
-/* What the driver did inside the memory call that the thread is in: filled by the driver's hooks, read by the memory's. */
+/*
+ * The memory call that the thread is in and what the driver does inside it: the one line between the memory's hooks and the
+ * driver's. nm_record_enter empties it. The call says what it asks for or frees; of what the driver gives meanwhile, the
+ * allocation that is most likely the call's own is held back here until the call's result shows whether it is.
+ */
 typedef struct nm_inner {
-    uint64_t address;     /* of the last allocation that belongs to the call; a handle for physical memory */
+    uint64_t freed;        /* address or handle that the call frees; 0: none */
+    uint32_t is_asking;    /* 1: it allocates */
+    uint32_t asked_module; /* for this module of CANN */
+
+    uint32_t count;     /* 1: an allocation is held back; 0: the fields below mean nothing */
+    uint32_t module_id; /* whose it is */
+    uint64_t address;   /* a handle for physical memory */
+    uint64_t requested_bytes;
     uint64_t block_bytes; /* its whole pages */
-    uint64_t module_id;   /* whose it is */
-    uint32_t count;       /* of such allocations; 0: the other fields mean nothing */
+    uint32_t heap, policy;
 } nm_inner;
 
 /* True while the process records and no hook around this one forbids it. `frame` is the hook's own. nm_record_enter is for
@@ -62,6 +72,12 @@ NM_RECORD_API nm_layer nm_record_enter_driver(nm_guard *guard, const void *frame
 
 /* The calling thread's; never NULL. */
 NM_RECORD_API nm_inner *nm_record_inner(void);
+
+/* True inside of a hook that holds a guard. `frame` is the caller's own. */
+NM_RECORD_API bool nm_record_is_inside(const void *frame);
+
+/* What this library's constructor does, for hooks that are called before it runs. */
+NM_RECORD_API void nm_record_begin(void);
 
 /* False while the process does not record: for hooks that hold no guard. */
 NM_RECORD_API bool nm_record_is_on(void);
@@ -86,6 +102,13 @@ typedef struct nm_record_heap_wish {
 } nm_record_heap_wish;
 
 NM_RECORD_API uint32_t nm_record_heap_of(const nm_record_heap_wish *wish);
+
+/* Does the handle name a heap of this process? One that was kept from a parent or an earlier recording does not. */
+NM_RECORD_API bool nm_record_knows_heap(uint32_t heap);
+
+/* The ordinal by which the program knows the device that the driver calls `number`: ASCEND_RT_VISIBLE_DEVICES picks and
+ * orders them. */
+NM_RECORD_API int32_t nm_record_ordinal(int32_t number);
 
 /* The process's number for a device, for the fields of records; 0: unknown. */
 NM_RECORD_API uint64_t nm_record_device(int32_t ordinal);
@@ -118,8 +141,8 @@ NM_RECORD_API void nm_record_mark(const char *text);
 NM_RECORD_API void nm_record_note(unsigned note, int64_t number, const char *text); /* nm_note */
 NM_RECORD_API void nm_record_module_sample(int32_t device, const char *module, uint64_t now_bytes, uint64_t peak_bytes);
 
-/* `number` and `text_bytes` are filled here; the number, which pairs the range with its end, is returned; 0: not recorded.
- * A range may be ended by any thread. */
+/* `text_bytes` is filled here, and `number` where it is 0; the number, which pairs the range with its end, is returned; 0:
+ * not recorded. A range may be ended by any thread. A caller's own numbers are 2^60 and more. */
 NM_RECORD_API uint64_t nm_record_range_begin(nm_ring_range *event, const char *name);
 NM_RECORD_API void nm_record_range_end(uint64_t number, int64_t error_code);
 

@@ -283,13 +283,23 @@ static void make_thread_key(void)
     nm_process_state.is_key_usable = key < THREAD_KEYS_IN_PLACE;
 }
 
-__attribute__((constructor)) static void join_at_load(void)
+void nm_session_begin(void)
 {
-    const char *folder = getenv(NM_RING_ENVIRONMENT);
+    static _Atomic bool has_begun;
+    const char *folder;
 
+    /* relaxed: whoever comes second records a moment later. */
+    if (atomic_exchange_explicit(&has_begun, true, memory_order_relaxed))
+        return;
+    folder = getenv(NM_RING_ENVIRONMENT);
     make_thread_key();
     pthread_atfork(NULL, NULL, note_fork_child);
     on_exit(note_exit, NULL);
     if (folder != NULL && nm_session_is_allowed())
         nm_session_join(folder);
+}
+
+__attribute__((constructor)) static void begin_at_load(void)
+{
+    nm_session_begin();
 }

@@ -13,6 +13,9 @@
 /* 1 unless NPUMEM=off stands in the environment. */
 bool nm_session_is_allowed(void);
 
+/* Joins what the environment names, as the constructor does. Once: later calls do nothing. */
+void nm_session_begin(void);
+
 /* Maps FOLDER/session, makes the process's file and begins to record. False: not a session of this layout, or no room;
  * nothing has changed then. Not for use by two threads at once. */
 bool nm_session_join(const char *folder);

@@ -49,7 +49,7 @@ nm_status nm_anomaly_free(nm_replay *replay, const nm_context *context, const nm
 {
     nm_anomaly_row row = row_for(NM_ANOMALY_FREE_UNKNOWN, context);
 
-    if (is_in_doubt(replay, context))
+    if (is_in_doubt(replay, context) || (context->event->flags & NM_FLAG_DRIVER) != 0)
         return NM_OK;
     if (was_freed(replay, context, place)) {
         row.kind = NM_ANOMALY_DOUBLE_FREE;
@@ -82,7 +82,7 @@ nm_status nm_anomaly_unmap(nm_replay *replay, const nm_context *context, nm_erro
 {
     nm_anomaly_row row = row_for(NM_ANOMALY_UNMAP_UNKNOWN, context);
 
-    if (is_in_doubt(replay, context))
+    if (is_in_doubt(replay, context) || (context->event->flags & NM_FLAG_DRIVER) != 0)
         return NM_OK;
     row.size_bytes = context->event->block_bytes;
     return write_anomaly(replay, &row, err);

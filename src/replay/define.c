@@ -40,6 +40,7 @@ nm_process *nm_define_process(nm_replay *replay, uint64_t id, nm_error *err)
     process->id = id;
     process->last_heap = &process->heaps;
     process->loss_seq = NM_NO_SEQ;
+    process->end_seq = NM_NO_SEQ;
     process->loss_until_ns = NM_NO_TIME;
     *replay->last_process = process;
     replay->last_process = &process->next;
@@ -71,6 +72,7 @@ static nm_status define_thread(nm_replay *replay, const nm_definition *definitio
         return NM_ERR_MEMORY;
     thread->id = definition->id;
     thread->process = process;
+    thread->queue_seq = NM_NO_SEQ;
     *replay->last_thread = thread;
     replay->last_thread = &thread->next;
     return NM_OK;
@@ -85,6 +87,8 @@ static nm_status make_group(nm_replay *replay, nm_key key, uint64_t device_id, n
     if (group == NULL)
         return NM_ERR_MEMORY;
     group->peak = (nm_device_peak_row){.device_id = device_id, .peak_seq = NM_NO_SEQ, .peak_ns = NM_NO_TIME};
+    group->changed_seq = INT64_MIN;
+    group->gone_seq = INT64_MIN;
     *replay->last_group = group;
     replay->last_group = &group->next;
     *out = group;
@@ -108,8 +112,7 @@ static nm_status set_group(nm_replay *replay, nm_device *device, nm_error *err)
     if (device->group != NULL)
         device->group->live_bytes = nm_subtract_saturated(device->group->live_bytes, device->live_bytes);
     group->live_bytes = nm_add_saturated(group->live_bytes, device->live_bytes);
-    device->group = group;
-    return NM_OK;
+    return nm_sample_regroup(replay, device, group, err);
 }
 
 static nm_status define_device(nm_replay *replay, const nm_definition *definition, nm_error *err)
@@ -166,6 +169,8 @@ static void init_heap(nm_heap *heap, const nm_definition *definition, nm_process
     heap->arena = arena;
     heap->device = device;
     heap->level = definition->heap.level;
+    heap->module_id = definition->heap.module_id;
+    heap->peak_stated_reserved_seq = NM_NO_SEQ;
     heap->size_basis = definition->heap.size_basis == NM_BASIS_BLOCK ? NM_BASIS_BLOCK : NM_BASIS_REQUESTED;
     heap->small_bytes = definition->heap.small_bytes != 0 ? definition->heap.small_bytes : NM_SMALL_BYTES_DEFAULT;
     heap->large_bytes = definition->heap.large_bytes != 0 ? definition->heap.large_bytes : NM_LARGE_BYTES_DEFAULT;
@@ -183,6 +188,7 @@ static nm_status define_heap(nm_replay *replay, const nm_definition *definition,
     nm_heap *heap = nm_replay_heap(replay, definition->id);
     nm_process *process;
     nm_arena *arena;
+    nm_status status;
 
     if (heap != NULL)
         return NM_OK;
@@ -201,7 +207,8 @@ static nm_status define_heap(nm_replay *replay, const nm_definition *definition,
     if (!nm_is_pool(heap) || arena->pool != NULL)
         return NM_OK;
     arena->pool = heap;
-    return nm_pool_adopt(heap, err);
+    status = nm_pool_adopt(heap, err);
+    return status == NM_OK ? nm_sample_settle(replay, err) : status;
 }
 
 /* ---- Stacks ------------------------------------------------------------------------------------------------------ */
@@ -279,6 +286,13 @@ void nm_define_free(nm_replay *replay)
         nm_usage_free(heap);
         nm_gaps_free(&heap->gaps);
     }
+    for (nm_device_group *group = replay->first_group; group != NULL; group = group->next) {
+        free(group->scope.states);
+        free(group->at_peak.states);
+        free(group->open.items);
+    }
+    for (nm_process *process = replay->first_process; process != NULL; process = process->next)
+        free(process->scope.states);
     free_values(&replay->heaps);
     free_values(&replay->arenas);
     free_values(&replay->groups);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Points at which the state of the pools is described: every mark, every failed allocation, each heap's peak and the
- * end. The figures are always at hand (pool.c), so a moment costs one row a pool.
+ * end. The figures are always at hand (pool.c), so a moment costs one row a pool; what else was there then, sample.c says.
  */
 #include "replay/state.h"
 
@@ -37,10 +37,12 @@ static nm_status write_pools_of(nm_replay *replay, uint64_t moment_id, const nm_
 }
 
 /* A moment of one process, or of all where it is not known. */
-static nm_status write_now(nm_replay *replay, nm_moment_row *row, const nm_process *process, nm_error *err)
+static nm_status write_now(nm_replay *replay, nm_moment_row *row, nm_process *process, nm_error *err)
 {
     nm_status status = write_moment(replay, row, err);
 
+    if (status == NM_OK)
+        status = nm_sample_now(replay, row->moment_id, process, err);
     if (process != NULL)
         return status == NM_OK ? write_pools_of(replay, row->moment_id, process, err) : status;
     for (process = replay->first_process; process != NULL && status == NM_OK; process = process->next)
@@ -59,6 +61,19 @@ nm_status nm_moments_mark(nm_replay *replay, const nm_context *context, nm_error
     };
 
     return write_now(replay, &row, context->process, err);
+}
+
+static void take_figures(const nm_device *device, const nm_context *context, uint64_t kind)
+{
+    nm_device_figures figures = {
+        .kind = kind,
+        .free_bytes = context->event->free_bytes,
+        .total_bytes = context->event->total_bytes,
+        .seq = context->seq,
+        .ns = context->event->time_ns,
+    };
+
+    nm_sample_device(device->group, &figures);
 }
 
 nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -89,6 +104,8 @@ nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_er
     };
     nm_status status = replay->sink.failure == NULL ? NM_OK : replay->sink.failure(replay->sink.context, &failure, err);
 
+    if (context->heap != NULL && context->heap->device != NULL)
+        take_figures(context->heap->device, context, context->heap->device->group->figures.kind);
     return status == NM_OK ? write_now(replay, &row, context->process, err) : status;
 }
 
@@ -114,7 +131,27 @@ nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_err
         .total_bytes = event->total_bytes,
     };
 
+    if (device != NULL)
+        take_figures(device, context, event->detail);
     return replay->sink.memory_sample == NULL ? NM_OK : replay->sink.memory_sample(replay->sink.context, &row, err);
+}
+
+nm_status nm_moments_module(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    const nm_device *device = nm_replay_device(replay, event->device_id);
+    const nm_process *process = context->process != NULL ? context->process : device == NULL ? NULL : device->process;
+    nm_module_sample_row row = {
+        .ns = event->time_ns,
+        .seq = context->seq,
+        .process_id = process == NULL ? 0 : process->id,
+        .device_id = device == NULL ? 0 : device->id,
+        .module = event->name_id,
+        .used_bytes = event->size_bytes < NM_SIZE_BYTES_MAX ? event->size_bytes : NM_SIZE_BYTES_MAX,
+        .peak_bytes = event->total_bytes < NM_SIZE_BYTES_MAX ? event->total_bytes : NM_SIZE_BYTES_MAX,
+    };
+
+    return replay->sink.module_sample == NULL ? NM_OK : replay->sink.module_sample(replay->sink.context, &row, err);
 }
 
 /* ---- The state at the end, as the source lists it ---------------------------------------------------------------- */
@@ -171,6 +208,8 @@ static void end_figures(const nm_heap *heap, nm_fragmentation_row *out)
         .stuck_bytes = state->stuck_bytes,
         .gap_count = state->gap_count,
         .size_basis = NM_BASIS_BLOCK,
+        .has_stated = heap->has_stated,
+        .stated_reserved_bytes = heap->stated_reserved_bytes,
     };
 }
 
@@ -190,18 +229,36 @@ static nm_status write_peak(nm_replay *replay, const nm_heap *heap, nm_error *er
     status = write_moment(replay, &row, err);
     if (status == NM_OK && nm_is_pool(heap))
         status = write_figures(replay, row.moment_id, &heap->at_peak, err);
-    return status;
+    return status == NM_OK ? nm_sample_peak(replay, row.moment_id, &heap->at_peak_states, err) : status;
+}
+
+static nm_status write_device_peak(nm_replay *replay, const nm_device_group *group, nm_error *err)
+{
+    nm_moment_row row = {
+        .kind = NM_MOMENT_DEVICE_PEAK,
+        .device_id = group->peak.device_id,
+        .seq = group->peak.peak_seq,
+        .ns = group->peak.peak_ns,
+    };
+    nm_status status;
+
+    if (group->peak.peak_bytes == 0)
+        return NM_OK;
+    status = write_moment(replay, &row, err);
+    return status == NM_OK ? nm_sample_peak(replay, row.moment_id, &group->at_peak, err) : status;
 }
 
 nm_status nm_moments_finish(nm_replay *replay, nm_error *err)
 {
     nm_moment_row end = {.kind = NM_MOMENT_END, .seq = replay->last_seq, .ns = replay->last_ns};
-    nm_status status = NM_OK;
+    nm_status status = nm_sample_close(replay, err);
 
     for (const nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         status = write_peak(replay, heap, err);
     if (status == NM_OK)
         status = write_moment(replay, &end, err);
+    if (status == NM_OK)
+        status = nm_sample_end(replay, end.moment_id, err);
     for (const nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next) {
         nm_fragmentation_row figures;
 
@@ -210,5 +267,7 @@ nm_status nm_moments_finish(nm_replay *replay, nm_error *err)
         end_figures(heap, &figures);
         status = write_figures(replay, end.moment_id, &figures, err);
     }
+    for (const nm_device_group *group = replay->first_group; group != NULL && status == NM_OK; group = group->next)
+        status = write_device_peak(replay, group, err);
     return status;
 }

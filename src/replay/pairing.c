@@ -18,7 +18,7 @@ int nm_pairing_misfit(uint64_t level, uint64_t free_call)
     case NM_FREE_IMPORTED:
         return level == NM_LEVEL_IMPORTED ? 0 : NM_MISFIT_NEVER;
     case NM_FREE_POOL:
-        return level == NM_LEVEL_POOL ? 0 : NM_MISFIT_NEVER;
+        return level == NM_LEVEL_POOL ? 0 : level == NM_LEVEL_WORKSPACE ? 1 : NM_MISFIT_NEVER;
     default:
         break;
     }
@@ -119,6 +119,7 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
     place->freed_allocation_id = live->row.allocation_id;
     place->freed_heap_id = heap->id;
     place->freed_stack_id = context->stack_id;
+    place->freed_seq = context->seq;
     nm_place_take(replay, live);
     nm_usage_touch(heap);
     return status;
@@ -281,7 +282,6 @@ static nm_live *new_live(nm_replay *replay, const nm_context *context, nm_error 
         .allocation_id = ++replay->allocation_count,
         .heap_id = context->heap->id,
         .thread_id = context->thread == NULL ? 0 : context->thread->id,
-        .operation_id = nm_program_operation(replay, context->thread),
         .stack_id = context->stack_id,
         .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
         .stream = event->stream,
@@ -297,11 +297,42 @@ static nm_live *new_live(nm_replay *replay, const nm_context *context, nm_error 
         .free_seq = NM_NO_SEQ,
         .free_ns = NM_NO_TIME,
         .is_miss = NM_UNKNOWN_NUMBER,
+        .is_mapped = live->is_mapped,
         .generation = (int64_t)context->process->step_count,
     };
+    nm_workspace_own(replay, live, context->thread);
     live->row.size_bytes = size_by_basis(live->heap, live->row.requested_bytes, live->row.block_bytes);
     set_extent(live);
     return live;
+}
+
+/* The driver's allocation or mapping that begins at the place; NULL: none does. */
+static const nm_live *range_at(const nm_place *place, const nm_arena *arena)
+{
+    const nm_live *live = place == NULL ? NULL : place->live;
+
+    while (live != NULL && (live->heap->level != NM_LEVEL_DRIVER || live->heap->arena != arena))
+        live = live->next_here;
+    return live;
+}
+
+/*
+ * The event says what the heap has handed out in all, not how large the block is. Allocators that tell such totals hand
+ * out whole driver allocations: one that begins where the block does gives its size. Else it is what the total has grown
+ * by, and where that is nothing it stays unknown.
+ */
+static void set_size_by_total(nm_replay *replay, nm_live *live, uint64_t total_bytes)
+{
+    const nm_heap *heap = live->heap;
+    const nm_live *range = range_at(nm_place_find(replay, heap->process->id, live->row.address), heap->arena);
+
+    if (nm_is_pool(heap) && range != NULL)
+        live->row.block_bytes = range->node.value - range->node.key;
+    else
+        live->row.block_bytes = nm_subtract_saturated(total_bytes, heap->total.live_bytes);
+    live->row.block_bytes = limit_size(live->row.block_bytes);
+    live->row.size_bytes = size_by_basis(heap, live->row.requested_bytes, live->row.block_bytes);
+    set_extent(live);
 }
 
 static void count_begin(const nm_live *live)
@@ -339,6 +370,8 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
         nm_slab_give(&replay->lives, live);
         return status;
     }
+    if (context->event->flags & NM_FLAG_TOTAL)
+        set_size_by_total(replay, live, context->event->block_bytes);
     count_begin(live);
     status = put_in(replay, live, context, true, err);
     if (status == NM_OK)
@@ -468,6 +501,11 @@ static nm_status make_part(nm_replay *replay, const nm_live *range, uint64_t fro
     part->row.alloc_seq = context->seq;
     part->row.alloc_ns = context->event->time_ns;
     part->row.cost_ns = 0;
+    if (part->row.operation_source != NM_SOURCE_THREAD) { /* the workspace may have lain in what is gone */
+        part->row.operation_source = NM_SOURCE_NONE;
+        part->row.operation_id = 0;
+        part->row.operation_name = 0;
+    }
     set_extent(part);
     *out = part;
     return NM_OK;
@@ -621,6 +659,28 @@ nm_status nm_pairing_reset(nm_replay *replay, const nm_context *context, nm_erro
     return status;
 }
 
+/* ---- EXPORT ------------------------------------------------------------------------------------------------------ */
+
+/* A part of device memory can be exported too: then the whole allocation around it is. */
+void nm_pairing_export(nm_replay *replay, const nm_context *context)
+{
+    const nm_event *event = context->event;
+    bool is_device = event->detail == NM_FREE_ANY || event->detail == NM_FREE_DEVICE;
+    nm_live *live;
+
+    if (context->process == NULL || event->address == 0)
+        return;
+    live = find_freed(nm_place_find(replay, context->process->id, event->address), context);
+    for (const nm_arena *arena = context->process->arenas; is_device && live == NULL && arena != NULL;
+         arena = arena->next) {
+        nm_tree_node *node = nm_tree_holding(&arena->ranges, event->address);
+
+        live = node == NULL ? NULL : NM_TREE_ITEM(node, nm_live, node);
+    }
+    if (live != NULL)
+        live->row.is_exported = true;
+}
+
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 /* The step of birth where steps are known, else the twentieth of the trace. */
@@ -636,8 +696,7 @@ static int64_t generation_of(const nm_replay *replay, const nm_live *live)
     return (int64_t)(since * 20 / span);
 }
 
-/* May its free be among what was lost? */
-static bool is_doubtful(const nm_replay *replay, const nm_live *live)
+bool nm_pairing_is_doubtful(const nm_replay *replay, const nm_live *live)
 {
     const nm_process *process = live->heap->process;
     const nm_allocation_row *row = &live->row;
@@ -657,7 +716,7 @@ static nm_status emit_outstanding(nm_replay *replay, nm_live *live, nm_error *er
     nm_heap_total_row *total = &live->heap->total;
 
     live->row.generation = generation_of(replay, live);
-    live->row.is_doubtful = is_doubtful(replay, live);
+    live->row.is_doubtful = nm_pairing_is_doubtful(replay, live);
     if (!live->is_baseline && !live->row.is_segment) {
         total->outstanding_count++;
         total->outstanding_bytes = nm_add_saturated(total->outstanding_bytes, live->row.size_bytes);

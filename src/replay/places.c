@@ -72,6 +72,7 @@ static nm_place *make_place(nm_replay *replay, uint64_t process_id, uint64_t add
         return NULL;
     place->process_id = process_id;
     place->address = address;
+    place->freed_seq = NM_NO_SEQ;
     if (nm_map_put(&replay->places, (nm_key){process_id, address}, (uintptr_t)place, err) != NM_OK) {
         free(place);
         return NULL;

@@ -104,7 +104,10 @@ nm_status nm_pool_attach(nm_live *range, int64_t seq, nm_error *err)
 
     if (pool == NULL)
         return NM_OK;
+    pool->has_segments = true;
     pool->total.reserved_bytes = nm_add_saturated(pool->total.reserved_bytes, range->node.value - range->node.key);
+    range->heap->segment_bytes = nm_add_saturated(range->heap->segment_bytes, range->node.value - range->node.key);
+    nm_sample_touch(range->heap);
     range->covered_bytes = 0;
     status = give_part(range, range->node.key, range->node.value, &given_bytes, err);
 
@@ -129,6 +132,7 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
         return NM_OK;
     set_covered(range, 0);
     pool->total.reserved_bytes = nm_subtract_saturated(pool->total.reserved_bytes, range->node.value - range->node.key);
+    range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, range->node.value - range->node.key);
     nm_usage_touch(pool);
     return nm_gaps_take(&pool->gaps, range->node.key, range->node.value, &taken_bytes, err);
 }
@@ -161,6 +165,7 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
     inherit(left, range, left_bytes);
     inherit(right, range, nm_subtract_saturated(free_bytes, left_bytes));
     pool->total.reserved_bytes = nm_subtract_saturated(pool->total.reserved_bytes, to - from);
+    range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, to - from);
     nm_usage_touch(pool);
     return status;
 }
@@ -295,6 +300,44 @@ nm_status nm_pool_block_ends(nm_live *block, nm_error *err)
     return cover(block, false, err);
 }
 
+/* ---- What a pool states ------------------------------------------------------------------------------------------ */
+
+void nm_pool_reserved(const nm_context *context)
+{
+    nm_heap *pool = context->heap;
+
+    if (pool == NULL || !nm_is_pool(pool))
+        return;
+    pool->has_stated = true;
+    pool->stated_reserved_bytes = nm_add_saturated(context->event->block_bytes, 0);
+    if (pool->stated_reserved_bytes > pool->peak_stated_reserved_bytes) {
+        pool->peak_stated_reserved_bytes = pool->stated_reserved_bytes;
+        pool->peak_stated_reserved_seq = context->seq;
+    }
+    if (nm_pool_is_stated(pool)) /* else its timeline is that of its segments */
+        nm_usage_touch(pool);
+}
+
+bool nm_pool_is_stated(const nm_heap *pool)
+{
+    return pool->has_stated && !pool->has_segments;
+}
+
+uint64_t nm_pool_reserved_bytes(const nm_heap *pool)
+{
+    return nm_pool_is_stated(pool) ? pool->stated_reserved_bytes : pool->total.reserved_bytes;
+}
+
+/* Where the pool's free memory is and how it is cut up is not known. */
+static void set_stated_figures(const nm_heap *pool, nm_fragmentation_row *out)
+{
+    out->is_stated = true;
+    out->is_estimate = true;
+    out->reserved_bytes = pool->stated_reserved_bytes;
+    out->occupied_bytes = pool->page_bytes < out->reserved_bytes ? pool->page_bytes : out->reserved_bytes;
+    out->free_bytes = out->reserved_bytes - out->occupied_bytes;
+}
+
 void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
 {
     *out = (nm_fragmentation_row){
@@ -307,5 +350,9 @@ void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
         .gap_count = pool->gaps.tree.count,
         .size_basis = pool->has_unknown_block ? NM_BASIS_REQUESTED : NM_BASIS_BLOCK,
         .is_estimate = pool->has_unknown_block || pool->has_foreign_block || pool->overlapping_count > 0,
+        .has_stated = pool->has_stated,
+        .stated_reserved_bytes = pool->stated_reserved_bytes,
     };
+    if (nm_pool_is_stated(pool))
+        set_stated_figures(pool, out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the program says of itself: operations (ranges), steps and its end. Only what is open is kept.
+ * What the program says of itself: operations (ranges), steps, calls about streams and its end; and what the recorder says
+ * that it could not see. Only what is open is kept.
  */
 #include "replay/state.h"
 
@@ -8,11 +9,21 @@
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
+const nm_operation *nm_program_innermost(const nm_replay *replay, const nm_thread *thread)
+{
+    return (thread != NULL ? thread : &replay->nobody)->operations;
+}
+
 uint64_t nm_program_operation(const nm_replay *replay, const nm_thread *thread)
 {
-    if (thread == NULL)
-        thread = &replay->nobody;
-    return thread->operations == NULL ? 0 : thread->operations->row.operation_id;
+    const nm_operation *operation = nm_program_innermost(replay, thread);
+
+    return operation == NULL ? 0 : operation->row.operation_id;
+}
+
+static bool is_call(const nm_operation *operation)
+{
+    return operation->row.kind == NM_RANGE_OPERATOR || operation->row.kind == NM_RANGE_MODEL;
 }
 
 static nm_key operation_key(const nm_operation *operation)
@@ -56,7 +67,7 @@ nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, n
         .operation_id = ++replay->operation_count,
         .process_id = context->process == NULL ? 0 : context->process->id,
         .thread_id = operation->thread->id,
-        .kind = (nm_range_kind)event->detail,
+        .kind = event->detail <= NM_RANGE_KIND_MAX ? (nm_range_kind)event->detail : NM_RANGE_USER,
         .name = event->name_id,
         .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
         .stream = event->stream,
@@ -65,6 +76,8 @@ nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, n
         .begin_ns = event->time_ns,
         .end_ns = NM_NO_TIME,
         .parent_id = nm_program_operation(replay, context->thread),
+        .model_id = event->model_id,
+        .error_code = NM_UNKNOWN_NUMBER,
     };
     if (operation->number != 0 &&
         nm_map_put(&replay->operations, operation_key(operation), (uintptr_t)operation, err) != NM_OK) {
@@ -75,7 +88,7 @@ nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, n
     if (operation->outer != NULL)
         operation->outer->inner = operation;
     operation->thread->operations = operation;
-    return NM_OK;
+    return event->requested_bytes == 0 ? NM_OK : nm_workspace_use(replay, context, &operation->row, err);
 }
 
 nm_status nm_program_range_end(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -92,6 +105,8 @@ nm_status nm_program_range_end(nm_replay *replay, const nm_context *context, nm_
         return NM_OK;
     operation->row.end_seq = context->seq;
     operation->row.end_ns = context->event->time_ns;
+    if (is_call(operation))
+        operation->row.error_code = context->event->error_code;
     return write_operation(replay, operation, err);
 }
 
@@ -129,6 +144,50 @@ nm_status nm_program_step(nm_replay *replay, const nm_context *context, nm_error
     return status;
 }
 
+/* ---- Stream calls and notes -------------------------------------------------------------------------------------- */
+
+nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    nm_stream_call_row row = {
+        .stream_call_id = ++replay->stream_call_count,
+        .process_id = context->process == NULL ? 0 : context->process->id,
+        .thread_id = context->thread == NULL ? 0 : context->thread->id,
+        .operation_id = nm_program_operation(replay, context->thread),
+        .stack_id = context->stack_id,
+        .device_id = nm_replay_device(replay, event->device_id) == NULL ? 0 : event->device_id,
+        .kind = event->detail <= NM_STREAM_CALL_MAX ? (nm_stream_call)event->detail : 0,
+        .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
+        .stream = event->stream,
+        .event = (uint64_t)event->number,
+        .seq = context->seq,
+        .ns = event->time_ns,
+        .cost_ns = event->cost_ns < NM_SIZE_BYTES_MAX ? event->cost_ns : NM_SIZE_BYTES_MAX,
+        .error_code = event->error_code,
+    };
+
+    return replay->sink.stream_call == NULL ? NM_OK : replay->sink.stream_call(replay->sink.context, &row, err);
+}
+
+nm_status nm_program_note(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    nm_note_row row = {
+        .note_id = ++replay->note_count,
+        .process_id = context->process == NULL ? 0 : context->process->id,
+        .thread_id = context->thread == NULL ? 0 : context->thread->id,
+        .seq = context->seq,
+        .ns = event->time_ns,
+        .kind = event->detail <= NM_NOTE_MAX ? (nm_note)event->detail : 0,
+        .text = event->name_id,
+        .count = event->number < 0            ? 0
+                 : event->number > UINT32_MAX ? UINT32_MAX /* no sum of them overflows */
+                                              : (uint64_t)event->number,
+    };
+
+    return replay->sink.note == NULL ? NM_OK : replay->sink.note(replay->sink.context, &row, err);
+}
+
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -147,6 +206,8 @@ nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, n
     if (known == NULL)
         return NM_OK;
     status = write_step(replay, (nm_process *)(uintptr_t)*known, context->seq, event->time_ns, err);
+    if (status == NM_OK && event->detail != NM_PROCESS_RUNNING)
+        status = nm_sample_process_end(replay, (nm_process *)(uintptr_t)*known, err);
     if (status == NM_OK && replay->sink.process_end != NULL)
         status = replay->sink.process_end(replay->sink.context, &row, err);
     return status;

@@ -144,6 +144,9 @@ static nm_status take_memory_event(nm_replay *replay, const nm_context *context,
         return nm_pairing_unmap(replay, context, err);
     case NM_EVENT_RESET:
         return nm_pairing_reset(replay, context, err);
+    case NM_EVENT_EXPORT:
+        nm_pairing_export(replay, context);
+        return NM_OK;
     default:
         return NM_OK;
     }
@@ -166,8 +169,17 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
         return nm_program_range_end(replay, context, err);
     case NM_EVENT_MEMORY_SAMPLE:
         return nm_moments_sample(replay, context, err);
+    case NM_EVENT_MODULE_SAMPLE:
+        return nm_moments_module(replay, context, err);
+    case NM_EVENT_RESERVED:
+        nm_pool_reserved(context);
+        return NM_OK;
     case NM_EVENT_PROCESS_END:
         return nm_program_process_end(replay, context, err);
+    case NM_EVENT_STREAM_CALL:
+        return nm_program_stream_call(replay, context, err);
+    case NM_EVENT_NOTE:
+        return nm_program_note(replay, context, err);
     case NM_EVENT_LOSS:
         if (context->event->number > 0)
             nm_replay_lose(replay, context->process, context->seq, context->event->until_ns);
@@ -213,8 +225,10 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "an event's number is too large");
     note_jump(replay, event);
     context = resolve(replay, event);
+    if (!replay->has_events && context.seq != NM_NO_SEQ)
+        status = nm_sample_begin(replay, err);
     note_order(replay, &context);
-    if (replay->first_replaced != NULL && event->time_ns != NM_NO_TIME)
+    if (status == NM_OK && replay->first_replaced != NULL && event->time_ns != NM_NO_TIME)
         status = nm_pairing_expire(replay, event->time_ns, err);
     if (status == NM_OK && context.thread != NULL && event->kind != NM_EVENT_FREE_FAILED)
         status = nm_pairing_confirm(replay, context.thread, err);

@@ -23,9 +23,21 @@ typedef enum nm_allocation_end { /* table end_kind: freed, unmapped, reset, repl
                                  NM_END_REPLACED = 4,
 } nm_allocation_end;
 
+/* How it is known which operation an allocation belongs to. The innermost open range of the thread comes first, of
+ * whatever kind; where there was none, the first operator that ran with its workspace in the block. */
+typedef enum nm_operation_source {
+    NM_SOURCE_NONE = 0,      /* the operation is not known */
+    NM_SOURCE_THREAD = 1,    /* made by a thread inside the operation's open range */
+    NM_SOURCE_WORKSPACE = 2, /* the operator's workspace, allocated by the thread that ran it */
+    NM_SOURCE_QUEUE = 3,     /* the same, allocated by another thread (a task queue lay between): see workspace.c */
+} nm_operation_source;
+
 typedef struct nm_allocation_row {
     uint64_t allocation_id;
     uint64_t heap_id, segment_id, thread_id, operation_id, stack_id;
+    nm_operation_source operation_source;
+    nm_range_kind operation_kind; /* of the operation, */
+    uint64_t operation_name;      /* and its name (string), since its own row comes only at its end */
     bool has_stream;
     uint64_t stream;
     uint64_t policy;
@@ -42,6 +54,8 @@ typedef struct nm_allocation_row {
     int64_t is_miss;     /* 1, 0, or NM_UNKNOWN_NUMBER where the question has no sense (not a pool's block) */
     bool is_segment;     /* a driver allocation that carried a pool's block */
     bool is_doubtful;    /* its end may lie in a window of loss: never called a leak */
+    bool is_exported;    /* other processes may open it */
+    bool is_mapped;      /* physical memory that was mapped: its policy is an aclrtMemAttr */
     uint64_t split_from_id;
     /* Outstanding only, else NM_UNKNOWN_NUMBER: how many steps of the process had begun at its birth (0: before the
      * first), or without steps the twentieth of the trace (0 to 19). */
@@ -78,7 +92,43 @@ typedef struct nm_operation_row {
     uint64_t stream;
     int64_t begin_seq, end_seq, begin_ns, end_ns;
     uint64_t parent_id; /* open around it on the same thread when it began */
+    uint64_t model_id;  /* of a model */
+    int64_t error_code; /* what an operator or a model returned; NM_UNKNOWN_NUMBER: it did not end, or is neither */
 } nm_operation_row;
+
+/* One run of an operator that was given a workspace. The block that held it is NULL (0) where no recorded one did, or
+ * where it is not certain that it still was the one. */
+typedef struct nm_workspace_row {
+    uint64_t workspace_id, operation_id, process_id, thread_id;
+    nm_range_kind operation_kind;
+    uint64_t operation_name; /* string */
+    uint64_t allocation_id, heap_id;
+    bool has_stream;
+    uint64_t stream;
+    int64_t seq, ns;
+    uint64_t address, requested_bytes;
+    uint64_t block_bytes; /* of that block; 0: unknown */
+    int64_t is_reused;    /* the block served an earlier operator; NM_UNKNOWN_NUMBER: the block is not known */
+} nm_workspace_row;
+
+typedef struct nm_stream_call_row {
+    uint64_t stream_call_id, process_id, thread_id, operation_id, stack_id, device_id;
+    nm_stream_call kind; /* 0: one that this version does not know */
+    bool has_stream;
+    uint64_t stream;
+    uint64_t event; /* handle; 0: none */
+    int64_t seq, ns;
+    uint64_t cost_ns;
+    int64_t error_code;
+} nm_stream_call_row;
+
+typedef struct nm_note_row {
+    uint64_t note_id, process_id, thread_id;
+    int64_t seq, ns;
+    nm_note kind;   /* 0: one that this version does not know */
+    uint64_t text;  /* string */
+    uint64_t count; /* how many things, as the event says it; 0: not said */
+} nm_note_row;
 
 /* A step ends where the next one of the process begins, or with the process; NM_NO_SEQ when neither was seen. */
 typedef struct nm_step_row {
@@ -90,20 +140,23 @@ typedef enum nm_moment_kind {
     NM_MOMENT_PEAK = 1,
     NM_MOMENT_END = 2,
     NM_MOMENT_MARK = 3,
-    NM_MOMENT_FAILURE = 4
+    NM_MOMENT_FAILURE = 4,
+    NM_MOMENT_DEVICE_PEAK = 5,
 } nm_moment_kind;
 
 /*
  * A peak is of one heap (any level, if it ever held anything), and its figures are of that heap. A mark and a failure are
  * of one process (0 where it is not known), with figures of all its pools; a failure also names the heap that could not
- * serve. There is one end, of the whole input: no process, no heap, figures of every pool. Only pools and workspaces
- * have figures; where no segment of a pool is known they are 0.
+ * serve. There is one end, of the whole input: no process, no heap, figures of every pool. A device's peak is that of
+ * nm_device_peak_row, and has no figures. Only pools and workspaces have figures; where no segment of a pool is known
+ * they come from what the pool states (is_stated), else they are 0.
  */
 typedef struct nm_moment_row {
     uint64_t moment_id;
     nm_moment_kind kind;
     uint64_t name; /* string; a mark's text */
     uint64_t process_id, heap_id, failure_id;
+    uint64_t device_id; /* of a device's peak */
     int64_t seq, ns;
 } nm_moment_row;
 
@@ -123,6 +176,10 @@ typedef struct nm_fragmentation_row {
     uint64_t reserved_bytes, occupied_bytes, free_bytes, largest_free_bytes, stuck_bytes, gap_count;
     nm_size_basis size_basis;
     bool is_estimate;
+    bool is_stated; /* no segment was known by then: reserved is what the pool states, and where its free bytes are is
+                       not known (largest, stuck and gap_count mean nothing) */
+    bool has_stated;
+    uint64_t stated_reserved_bytes; /* what the pool itself stated last, with has_stated */
 } nm_fragmentation_row;
 
 typedef struct nm_memory_sample_row {
@@ -131,6 +188,48 @@ typedef struct nm_memory_sample_row {
     uint64_t kind; /* nm_memory_kind */
     uint64_t used_bytes, total_bytes;
 } nm_memory_sample_row;
+
+typedef struct nm_module_sample_row {
+    int64_t ns, seq;
+    uint64_t process_id, device_id;
+    uint64_t module; /* string */
+    uint64_t used_bytes, peak_bytes;
+} nm_module_sample_row;
+
+/*
+ * What a heap held from the event `since_seq` on (-1: before the first event) until its next row. There are rows for what
+ * moments need, not for every change: the last one at or before a moment is exact at the end, at moments of the heap's
+ * process or of no known one, at peaks of the heap itself or of another on the same hardware (without a device: of the
+ * same process), and at every mark and failure of a process that uses the same hardware. A row may come twice; then the
+ * later one holds. A heap without a row held nothing yet.
+ */
+typedef struct nm_heap_sample_row {
+    uint64_t heap_id;
+    int64_t since_seq;
+    uint64_t live_bytes, live_count;
+    uint64_t page_bytes;     /* of what is live: whole pages where they are known, else sizes */
+    uint64_t mapped_bytes;   /* part of live that came by MAP */
+    uint64_t segment_bytes;  /* driver memory: part of live that is some pool's segments */
+    uint64_t reserved_bytes; /* pools and workspaces */
+    bool is_stated;          /* reserved is what the pool states: no segment was known by then */
+} nm_heap_sample_row;
+
+/*
+ * A device of a process at a moment that concerns it: while the process ran, and at the end if it still ran when the
+ * device's memory was asked for last. What the device said of itself counts if nothing changed in between: between
+ * until_seq and the moment no driver or physical memory of the hardware came or went, so that a sample after the moment is
+ * as good as one before it.
+ */
+typedef struct nm_device_sample_row {
+    uint64_t moment_id, device_id;
+    uint64_t hardware_id;   /* the first device that is the same hardware, as in nm_device_peak_row */
+    int64_t recorded_bytes; /* what the process's heaps take of the device: the sum of its rows in view device_memory */
+    bool has_sample;
+    uint64_t free_bytes, total_bytes;
+    int64_t sample_seq, sample_ns;
+    bool is_stale; /* memory came or went between sample and moment */
+    int64_t until_seq;
+} nm_device_sample_row;
 
 typedef enum nm_anomaly_kind {
     NM_ANOMALY_FREE_UNKNOWN = 1,   /* free of memory never allocated */
@@ -151,6 +250,12 @@ typedef struct nm_anomaly_row {
     const char *detail; /* borrowed; one line, or NULL */
 } nm_anomaly_row;
 
+typedef enum nm_reserved_source {                           /* where a pool's reserved bytes come from */
+                                  NM_RESERVED_UNKNOWN = 0,  /* no segment was ever seen, and the pool said nothing */
+                                  NM_RESERVED_SEGMENTS = 1, /* driver memory that carried its blocks */
+                                  NM_RESERVED_STATED = 2,   /* no segment was ever seen: what the pool states */
+} nm_reserved_source;
+
 /*
  * Per heap, at the end. Feeds the views peak, heap_total, pool_hit_rate and device_peak. What is left of a cut mapping is
  * no new allocation: free_count counts what ended and left nothing, freed_bytes what was given back, so that live_bytes =
@@ -164,8 +269,11 @@ typedef struct nm_heap_total_row {
     uint64_t live_bytes;                  /* at the end, baseline included */
     uint64_t peak_bytes, peak_live_count; /* baseline included */
     int64_t peak_seq, peak_ns;
-    uint64_t reserved_at_peak_bytes, peak_reserved_bytes, reserved_bytes; /* pools: of the pool's segments */
+    uint64_t reserved_at_peak_bytes, peak_reserved_bytes, reserved_bytes; /* pools: by reserved_source */
     int64_t peak_reserved_seq;
+    nm_reserved_source reserved_source;
+    bool has_stated; /* the pool itself has said what it holds: */
+    uint64_t stated_reserved_bytes, peak_stated_reserved_bytes;
 } nm_heap_total_row;
 
 /* Per heap and stack, at the heap's peak; stack 0 is "(no stack)"; is_baseline rows have stack 0. */
@@ -204,11 +312,17 @@ typedef struct nm_sink {
     nm_status (*failure)(void *context, const nm_failure_row *row, nm_error *err);
     nm_status (*copy)(void *context, const nm_copy_row *row, nm_error *err);
     nm_status (*operation)(void *context, const nm_operation_row *row, nm_error *err);
+    nm_status (*workspace)(void *context, const nm_workspace_row *row, nm_error *err);
+    nm_status (*stream_call)(void *context, const nm_stream_call_row *row, nm_error *err);
+    nm_status (*note)(void *context, const nm_note_row *row, nm_error *err);
     nm_status (*step)(void *context, const nm_step_row *row, nm_error *err);
     nm_status (*moment)(void *context, const nm_moment_row *row, nm_error *err);
     nm_status (*usage)(void *context, const nm_usage_row *row, nm_error *err);
     nm_status (*fragmentation)(void *context, const nm_fragmentation_row *row, nm_error *err);
     nm_status (*memory_sample)(void *context, const nm_memory_sample_row *row, nm_error *err);
+    nm_status (*module_sample)(void *context, const nm_module_sample_row *row, nm_error *err);
+    nm_status (*heap_sample)(void *context, const nm_heap_sample_row *row, nm_error *err);
+    nm_status (*device_sample)(void *context, const nm_device_sample_row *row, nm_error *err);
     nm_status (*anomaly)(void *context, const nm_anomaly_row *row, nm_error *err);
     nm_status (*heap_total)(void *context, const nm_heap_total_row *row, nm_error *err);
     nm_status (*peak_stack)(void *context, const nm_peak_stack_row *row, nm_error *err);

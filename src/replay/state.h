@@ -4,9 +4,11 @@
  * nm_replay. Memory is in proportion to what is live, to the stacks (per heap) and to what is open; two things beside
  * it are bounded: NM_FREED_PLACES_MAX addresses that were freed last, and NM_USAGE_BUCKETS_MAX buckets a heap.
  *
- * Who does what: replay.c takes events apart and ends everything; define.c takes definitions; pairing.c begins and ends allocations; places.c finds
- * them by address; usage.c keeps sums, peaks and the timeline; pool.c knows segments and misses; gaps.c the free ranges
- * in them; program.c operations and steps; moments.c moments and fragmentation; anomaly.c copies and misuse.
+ * Who does what: replay.c takes events apart and ends everything; define.c takes definitions; pairing.c begins and ends
+ * allocations; places.c finds them by address; usage.c keeps sums, peaks and the timeline; pool.c knows segments and
+ * misses; gaps.c the free ranges in them; program.c operations, steps, stream calls and notes; workspace.c which block an
+ * operator works in; moments.c moments and fragmentation; sample.c what heaps and devices held at them; anomaly.c copies
+ * and misuse.
  */
 #ifndef NM_REPLAY_STATE_H
 #define NM_REPLAY_STATE_H
@@ -27,6 +29,8 @@
 #define NM_SIZE_BYTES_MAX      (UINT64_C(1) << 56)   /* a size above it is taken for this: no sum overflows soon */
 #define NM_SUM_MAX             ((uint64_t)INT64_MAX) /* sums stay here when they would pass it */
 #define NM_STACK_BITS_MAX      (UINT64_C(1) << 26)
+#define NM_PEAK_HEAPS_MAX      512 /* heaps of one scope that a peak keeps */
+#define NM_OPEN_MOMENTS_MAX    4096
 #define NM_LATE_FREE_NS        INT64_C(10000000) /* how long a free may come after its address was reused */
 #define NM_SMALL_BYTES_DEFAULT 4096
 #define NM_LARGE_BYTES_DEFAULT (UINT64_C(1) << 20)
@@ -49,6 +53,7 @@ typedef struct nm_place {
     uint64_t process_id, address;
     nm_live *live; /* chain: a segment and its first block share an address */
     uint64_t freed_allocation_id, freed_heap_id, freed_stack_id; /* what ended here last; 0: nothing yet */
+    int64_t freed_seq;                                           /* when that was; NM_NO_SEQ: never */
     struct nm_replaced *replaced;                                /* whose own free may still come, or NULL */
     struct nm_place *older, *newer;                              /* among places with nothing live */
     bool is_idle;                                                /* is in that list */
@@ -71,6 +76,7 @@ struct nm_live {
     bool is_touched;  /* carried a block since it was mapped */
     bool is_covering; /* a block that takes its bytes out of the gaps */
     bool is_late;
+    bool is_workspace; /* has served an operator */
 };
 
 /* An allocation that ended because another began at its address, while a late free of it is still waited for. */
@@ -91,7 +97,8 @@ typedef struct nm_gaps { /* the free ranges of a pool's segments, by address */
 
 /* A bucket of the timeline under construction. */
 typedef struct nm_usage_bucket {
-    nm_usage_row row;
+    nm_usage_row row; /* reserved_bytes: of segments */
+    uint64_t stated_reserved_bytes;
     uint32_t change_count;
 } nm_usage_bucket;
 
@@ -101,10 +108,57 @@ typedef struct nm_usage {
     uint32_t changes_per_bucket;
 } nm_usage;
 
+/* What a heap held right after an event. */
+typedef struct nm_heap_state {
+    nm_heap *heap;
+    nm_heap_sample_row row;
+} nm_heap_state;
+
+/* Heaps whose states belong together: of one piece of hardware, or of one process without a device. */
+typedef struct nm_scope {
+    nm_heap_state *states; /* owned; of heaps that ever held something, until their process ends */
+    size_t count, capacity;
+    nm_heap *first_dirty; /* whose states have not been written */
+} nm_scope;
+
+/* What a device said of itself. */
+typedef struct nm_device_figures {
+    bool is_known;
+    uint64_t kind; /* nm_memory_kind */
+    uint64_t free_bytes, total_bytes;
+    int64_t seq, ns;
+} nm_device_figures;
+
+/* All heaps of a scope, at a peak of one of them or of the device. It is open while no memory of the hardware came or went
+ * since then: what the device says of itself then still counts. */
+typedef struct nm_peak_states {
+    nm_heap_state *states; /* owned */
+    size_t count, capacity;
+    bool is_whole; /* all heaps are in it; else the peaking one alone */
+    bool is_open;  /* is in the group's list */
+    nm_device_figures figures;
+    bool is_stale;
+    int64_t until_seq;
+    struct nm_peak_states *previous_open, *next_open;
+} nm_peak_states;
+
 /* Devices of several processes that are one piece of hardware. */
 typedef struct nm_device_group {
     nm_device_peak_row peak;
     uint64_t live_bytes;
+    bool has_peaked; /* by this event */
+    nm_peak_states at_peak;
+    nm_scope scope;
+    bool has_changed; /* by this event: is in the replay's list */
+    struct nm_device_group *next_changed;
+    nm_device_figures figures;
+    int64_t changed_seq; /* when memory last came or went; INT64_MIN: never */
+    int64_t gone_seq;    /* when it last went with a process */
+    nm_peak_states *first_open;
+    struct { /* rows of marks and failures that are open */
+        nm_device_sample_row *items;
+        size_t count, capacity;
+    } open;
     struct nm_device_group *next; /* all, in order of definition */
 } nm_device_group;
 
@@ -119,8 +173,18 @@ typedef struct nm_process {
     int64_t loss_seq, loss_until_ns;
     struct nm_arena *arenas; /* by device */
     nm_heap *heaps, **last_heap;
+    nm_scope scope;          /* of its heaps without a device */
+    int64_t end_seq;         /* NM_NO_SEQ while it runs */
     struct nm_process *next; /* all, in order of definition */
 } nm_process;
+
+/* What a process's heaps take of a device, summed up heap by heap. */
+typedef struct nm_device_tally {
+    uint64_t moment_id; /* whose sums these are */
+    bool is_written;
+    uint64_t pool_bytes, stated_bytes, program_bytes, module_bytes, physical_bytes, mapped_bytes;
+    int64_t rounding_bytes;
+} nm_device_tally;
 
 typedef struct nm_device {
     uint64_t id;
@@ -129,6 +193,7 @@ typedef struct nm_device {
     uint64_t host;
     int64_t physical_ordinal;
     uint64_t live_bytes; /* of its driver heaps */
+    nm_device_tally tally;
 } nm_device;
 
 /* One device of one process: where driver memory and the pools that cut it meet. */
@@ -155,6 +220,7 @@ struct nm_heap {
     uint64_t level;
     nm_size_basis size_basis;
     uint64_t small_bytes, large_bytes;
+    uint64_t module_id;
     nm_tree *space; /* where its allocations lie by address */
     nm_tree blocks; /* pools: that space */
 
@@ -168,6 +234,15 @@ struct nm_heap {
     bool is_changed; /* by this event: is in the replay's list */
     nm_heap *next_changed;
 
+    uint64_t page_bytes, mapped_bytes, segment_bytes; /* as in nm_heap_sample_row */
+    size_t slot;                                      /* its state in the scope, plus 1; 0: none */
+    bool is_unsettled;                                /* changed by this event: is in the replay's list */
+    bool has_state;                                   /* held something, ever */
+    bool is_dirty;                                    /* is in the scope's list */
+    bool has_peaked;                                  /* by this event */
+    nm_heap *next_unsettled, *next_dirty;
+    nm_peak_states at_peak_states;
+
     /* Pools and workspaces only. */
     nm_gaps gaps;
     uint64_t stuck_bytes;
@@ -176,6 +251,10 @@ struct nm_heap {
     uint64_t overlapping_count; /* live blocks left out of the gaps, for they overlap others */
     bool has_unknown_block;     /* some block's rounded size was not known */
     bool has_foreign_block;     /* another pool's block lies in its free memory */
+    bool has_segments;          /* had one, ever */
+    bool has_stated;            /* has said itself what it holds: */
+    uint64_t stated_reserved_bytes, peak_stated_reserved_bytes, stated_at_peak_bytes;
+    int64_t peak_stated_reserved_seq;
     nm_pool_state state;
     nm_heap *next_of_process;
     nm_heap *next; /* all, in order of definition */
@@ -193,6 +272,8 @@ typedef struct nm_thread {
     nm_process *process;      /* NULL: unknown */
     nm_operation *operations; /* innermost first */
     nm_live *unconfirmed;     /* its last free, which may still be refused; taken out of everything else */
+    bool is_queue;            /* has run operators for other threads: see workspace.c */
+    int64_t queue_seq;        /* what it runs for them was queued after this event */
     struct nm_thread *next;   /* all, in order of definition */
 } nm_thread;
 
@@ -212,11 +293,14 @@ struct nm_replay {
     nm_place *oldest_idle, *newest_idle;
     size_t idle_count;
     nm_heap *first_changed;
+    nm_heap *first_unsettled;
+    nm_device_group *first_changed_group;
     nm_replaced *first_replaced, **last_replaced;
     nm_thread *recent_thread; /* the last one looked up, and the last heap */
     nm_heap *recent_heap;
     nm_thread nobody; /* has the operations of sources that know no threads */
     uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
+    uint64_t workspace_count, stream_call_count, note_count;
     uint64_t next_seq; /* the number after the largest that any event had */
     bool has_events, has_loss;
     int64_t first_seq, last_seq, last_ns;
@@ -284,6 +368,9 @@ nm_status nm_pairing_free_requested(nm_replay *replay, const nm_context *context
 nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_pairing_unmap(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_pairing_reset(nm_replay *replay, const nm_context *context, nm_error *err);
+void nm_pairing_export(nm_replay *replay, const nm_context *context);
+
+bool nm_pairing_is_doubtful(const nm_replay *replay, const nm_live *live); /* may its free be among what was lost? */
 
 /* The thread's last free stands: writes its row. */
 nm_status nm_pairing_confirm(nm_replay *replay, nm_thread *thread, nm_error *err);
@@ -340,6 +427,9 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
 
 /* The pool is the first of its arena: it takes the segments from birth that are there already. */
 nm_status nm_pool_adopt(nm_heap *pool, nm_error *err);
+void nm_pool_reserved(const nm_context *context);     /* RESERVED */
+uint64_t nm_pool_reserved_bytes(const nm_heap *pool); /* of its segments; where none was ever seen, what it states */
+bool nm_pool_is_stated(const nm_heap *pool);
 void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out); /* as of now; the caller sets moment_id */
 
 /* ---- program.c ---- */
@@ -348,17 +438,54 @@ nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, n
 nm_status nm_program_range_end(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_step(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_program_note(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_finish(nm_replay *replay, nm_error *err); /* writes what is still open */
 void nm_program_discard(nm_replay *replay);
 uint64_t nm_program_operation(const nm_replay *replay, const nm_thread *thread); /* the innermost open one, or 0 */
+const nm_operation *nm_program_innermost(const nm_replay *replay, const nm_thread *thread); /* the same, or NULL */
+
+/* ---- workspace.c ---- */
+
+void nm_workspace_own(const nm_replay *replay, nm_live *live, const nm_thread *thread); /* a new one, by its thread */
+
+/* An operator begins: its row, and the operation of the block that it works in. */
+nm_status nm_workspace_use(nm_replay *replay, const nm_context *context, const nm_operation_row *operation,
+                           nm_error *err);
 
 /* ---- moments.c ---- */
 
 nm_status nm_moments_mark(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_moments_module(nm_replay *replay, const nm_context *context, nm_error *err);
 void nm_moments_state(const nm_context *context);              /* STATE_SEGMENT, STATE_BLOCK */
 nm_status nm_moments_finish(nm_replay *replay, nm_error *err); /* peaks and the end */
+
+/* ---- sample.c ---- */
+
+/* The event changes what the heap holds. When all of it is done, nm_sample_settle takes the states over. */
+void nm_sample_touch(nm_heap *heap);
+nm_status nm_sample_settle(nm_replay *replay, nm_error *err);
+
+/* The first event in order comes: what the baseline made is one moment, however many peaks it passed through. */
+nm_status nm_sample_begin(nm_replay *replay, nm_error *err);
+
+/* The hardware says how much of it is free. */
+void nm_sample_device(nm_device_group *group, const nm_device_figures *figures);
+
+/* Rows for a moment: the present one of a process (NULL: of all), a peak, the end. Rows of the present are given when the
+ * memory of the device changes, or at the end. */
+nm_status nm_sample_now(nm_replay *replay, uint64_t moment_id, nm_process *process, nm_error *err);
+nm_status nm_sample_close(nm_replay *replay, nm_error *err); /* no more events: before the two below */
+nm_status nm_sample_peak(nm_replay *replay, uint64_t moment_id, const nm_peak_states *peak, nm_error *err);
+nm_status nm_sample_end(nm_replay *replay, uint64_t moment_id, nm_error *err);
+
+/* A process ended: its memory is gone. */
+nm_status nm_sample_process_end(nm_replay *replay, nm_process *process, nm_error *err);
+
+/* The device turns out to belong to other hardware than device->group, or (NULL) to some hardware at all. */
+nm_status nm_sample_regroup(nm_replay *replay, nm_device *device, nm_device_group *group, nm_error *err);
 
 /* ---- anomaly.c ---- */
 

@@ -55,6 +55,7 @@ static void add_to_device(nm_device *device, uint64_t bytes, int64_t seq, int64_
     device->live_bytes = nm_add_saturated(device->live_bytes, bytes);
     group->live_bytes = nm_add_saturated(group->live_bytes, bytes);
     if (group->live_bytes > group->peak.peak_bytes) {
+        group->has_peaked = true;
         group->peak.peak_bytes = group->live_bytes;
         group->peak.peak_seq = seq;
         group->peak.peak_ns = ns;
@@ -70,9 +71,17 @@ static void take_peak(nm_heap *heap, int64_t seq, int64_t ns)
     total->peak_seq = seq;
     total->peak_ns = ns;
     total->reserved_at_peak_bytes = total->reserved_bytes;
+    heap->stated_at_peak_bytes = heap->stated_reserved_bytes;
+    heap->has_peaked = true;
     heap->peak_epoch++;
     if (nm_is_pool(heap))
         nm_pool_figures(heap, &heap->at_peak);
+}
+
+/* What it takes of the device, which gives whole pages. */
+static uint64_t page_bytes_of(const nm_live *live)
+{
+    return live->row.block_bytes != 0 ? live->row.block_bytes : live->row.size_bytes;
 }
 
 void nm_usage_add(nm_live *live, int64_t seq, int64_t ns)
@@ -84,6 +93,9 @@ void nm_usage_add(nm_live *live, int64_t seq, int64_t ns)
     live->site->live_bytes = nm_add_saturated(live->site->live_bytes, bytes);
     live->site->live_count++;
     heap->total.live_bytes = nm_add_saturated(heap->total.live_bytes, bytes);
+    heap->page_bytes = nm_add_saturated(heap->page_bytes, page_bytes_of(live));
+    if (live->is_mapped)
+        heap->mapped_bytes = nm_add_saturated(heap->mapped_bytes, bytes);
     heap->live_count++;
     if (heap->total.live_bytes > heap->total.peak_bytes)
         take_peak(heap, seq, ns);
@@ -100,6 +112,9 @@ void nm_usage_subtract(nm_live *live)
     live->site->live_bytes = nm_subtract_saturated(live->site->live_bytes, bytes);
     live->site->live_count--;
     heap->total.live_bytes = nm_subtract_saturated(heap->total.live_bytes, bytes);
+    heap->page_bytes = nm_subtract_saturated(heap->page_bytes, page_bytes_of(live));
+    if (live->is_mapped)
+        heap->mapped_bytes = nm_subtract_saturated(heap->mapped_bytes, bytes);
     heap->live_count--;
     if (heap->level == NM_LEVEL_DRIVER && heap->device != NULL) {
         heap->device->live_bytes = nm_subtract_saturated(heap->device->live_bytes, bytes);
@@ -157,6 +172,7 @@ static nm_status add_bucket(nm_heap *heap, int64_t seq, nm_error *err)
 
 void nm_usage_touch(nm_heap *heap)
 {
+    nm_sample_touch(heap);
     if (heap->is_changed)
         return;
     heap->is_changed = true;
@@ -184,6 +200,7 @@ static nm_status take_change(nm_heap *heap, int64_t seq, int64_t ns, nm_error *e
     row->live_bytes = heap->total.live_bytes;
     row->live_count = heap->live_count;
     row->reserved_bytes = heap->total.reserved_bytes;
+    last->stated_reserved_bytes = heap->stated_reserved_bytes;
     if (row->max_seq == NM_NO_SEQ || row->live_bytes > row->max_live_bytes) {
         row->max_live_bytes = row->live_bytes;
         row->max_seq = seq;
@@ -204,7 +221,7 @@ nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error 
         if (status == NM_OK && context->seq != NM_NO_SEQ)
             status = take_change(heap, context->seq, context->event->time_ns, err);
     }
-    return status;
+    return status == NM_OK ? nm_sample_settle(replay, err) : status;
 }
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
@@ -221,6 +238,31 @@ static nm_status write_peak_site(nm_replay *replay, const nm_heap *heap, nm_site
     return replay->sink.peak_stack(replay->sink.context, &row, err);
 }
 
+/* Only now it is known whether a segment of the pool was ever seen: if not, its own word counts. */
+static const nm_usage_row *finish_bucket(const nm_heap *heap, nm_usage_bucket *bucket)
+{
+    if (nm_pool_is_stated(heap))
+        bucket->row.reserved_bytes = bucket->stated_reserved_bytes;
+    return &bucket->row;
+}
+
+static void finish_total(nm_heap *heap)
+{
+    nm_heap_total_row *total = &heap->total;
+
+    total->has_stated = heap->has_stated;
+    total->stated_reserved_bytes = heap->stated_reserved_bytes;
+    total->peak_stated_reserved_bytes = heap->peak_stated_reserved_bytes;
+    total->reserved_source = heap->has_segments ? NM_RESERVED_SEGMENTS : NM_RESERVED_UNKNOWN;
+    if (!nm_pool_is_stated(heap))
+        return;
+    total->reserved_source = NM_RESERVED_STATED;
+    total->reserved_bytes = heap->stated_reserved_bytes;
+    total->reserved_at_peak_bytes = heap->stated_at_peak_bytes;
+    total->peak_reserved_bytes = heap->peak_stated_reserved_bytes;
+    total->peak_reserved_seq = heap->peak_stated_reserved_seq;
+}
+
 static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
 {
     const nm_sink *sink = &replay->sink;
@@ -229,9 +271,10 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
     for (nm_site *site = heap->sites; site != NULL && status == NM_OK; site = site->next)
         status = write_peak_site(replay, heap, site, false, err);
     for (size_t i = 0; i < heap->usage.count && status == NM_OK && sink->usage != NULL; i++)
-        status = sink->usage(sink->context, &heap->usage.buckets[i].row, err);
+        status = sink->usage(sink->context, finish_bucket(heap, &heap->usage.buckets[i]), err);
     for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap) && sink->hit != NULL; bucket++)
         status = sink->hit(sink->context, &heap->hits[bucket], err);
+    finish_total(heap);
     if (status == NM_OK && sink->heap_total != NULL)
         status = sink->heap_total(sink->context, &heap->total, err);
     return status;
@@ -259,4 +302,5 @@ void nm_usage_free(nm_heap *heap)
         free(site);
     }
     free(heap->usage.buckets);
+    free(heap->at_peak_states.states);
 }

@@ -222,7 +222,7 @@ static nm_status next_baseline(snapshot_source *source, nm_record *out, nm_error
         .block_bytes = item->block_bytes,
         .stack_id = item->stack,
         .stream = item->stream,
-        .policy = is_driver ? 0 : item->pool,
+        .policy = is_driver ? NM_POLICY_UNKNOWN : item->pool,
     };
     return NM_OK;
 }
@@ -271,8 +271,10 @@ static nm_event event_of(const snapshot_source *source, const nm_snapshot_entry 
     event.block_bytes = actions[entry->action].has_block ? entry->size_bytes : 0;
     event.stack_id = entry->stack;
     event.stream = entry->stream;
-    if (actions[entry->action].level == NM_LEVEL_POOL && actions[entry->action].has_requested)
-        event.policy = entry->pool; /* in driver memory, policy means something else */
+    if (actions[entry->action].level == NM_LEVEL_DRIVER)
+        event.policy = NM_POLICY_UNKNOWN; /* a pool's number is something else */
+    else if (actions[entry->action].level == NM_LEVEL_POOL && actions[entry->action].has_requested)
+        event.policy = entry->pool;
     if (kind == NM_EVENT_ALLOC_FAILED) {
         event.free_bytes = entry->device_free_bytes;
         event.error_code = oom_code(source);

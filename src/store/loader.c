@@ -6,6 +6,11 @@
 
 static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_OPERATION] = "operation",
+    [NM_TABLE_ALLOCATION_KIND_SUM] = "allocation_kind_sum",
+    [NM_TABLE_OPERATION_SUM] = "operation_sum",
+    [NM_TABLE_OPERATION_MEMORY_SUM] = "operation_memory_sum",
+    [NM_TABLE_STREAM_CALL_SUM] = "stream_call_sum",
+    [NM_TABLE_NOTE] = "note",
     [NM_TABLE_STEP] = "step",
     [NM_TABLE_FAILURE] = "failure",
     [NM_TABLE_MOMENT] = "moment",
@@ -16,6 +21,9 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_USAGE] = "usage",
     [NM_TABLE_FRAGMENTATION_SAMPLE] = "fragmentation_sample",
     [NM_TABLE_MEMORY_SAMPLE] = "memory_sample",
+    [NM_TABLE_MODULE_SAMPLE] = "module_sample",
+    [NM_TABLE_HEAP_SAMPLE] = "heap_sample",
+    [NM_TABLE_DEVICE_SAMPLE] = "device_sample",
     [NM_TABLE_ANOMALY] = "anomaly",
     [NM_TABLE_INPUT] = "input",
     [NM_TABLE_PROCESS] = "process",
@@ -35,6 +43,10 @@ nm_status nm_loader_open(sqlite3 *db, nm_loader *out, nm_error *err)
     status = nm_bulk_open(db, "allocation", &out->allocations, err);
     if (status == NM_OK)
         status = nm_bulk_open(db, "copy", &out->copies, err);
+    if (status == NM_OK)
+        status = nm_bulk_open(db, "workspace", &out->workspaces, err);
+    if (status == NM_OK)
+        status = nm_bulk_open(db, "stream_call", &out->stream_calls, err);
     for (int table = 0; status == NM_OK && table < NM_TABLE_COUNT; table++)
         status = nm_insert_open(db, table_names[table], &out->inserts[table], err);
     return status;
@@ -69,7 +81,13 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_er
     if (status == NM_OK)
         status = nm_bulk_flush(loader->copies, err);
     if (status == NM_OK)
+        status = nm_bulk_flush(loader->workspaces, err);
+    if (status == NM_OK)
+        status = nm_bulk_flush(loader->stream_calls, err);
+    if (status == NM_OK)
         status = check_named_rows(loader, err);
+    if (status == NM_OK)
+        status = nm_loader_write_sums(loader, err);
     if (status == NM_OK)
         status = nm_loader_write_names(loader, input, err);
     return status;
@@ -81,6 +99,11 @@ void nm_loader_close(nm_loader *loader)
         nm_insert_close(&loader->inserts[table]);
     nm_bulk_close(loader->allocations);
     nm_bulk_close(loader->copies);
+    nm_bulk_close(loader->workspaces);
+    nm_bulk_close(loader->stream_calls);
+    nm_kind_sums_free(&loader->kind_sums);
+    nm_operation_sums_free(&loader->operation_sums);
+    nm_stream_sums_free(&loader->stream_sums);
     nm_definitions_free(&loader->definitions);
     nm_id_set_free(&loader->allocation_ids);
     nm_id_set_free(&loader->operation_ids);

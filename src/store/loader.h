@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows into tables. The two large tables go through store/bulk.h, the others through a prepared statement each. A
+ * Rows into tables. The large tables of integers go through store/bulk.h, the others through a prepared statement each. A
  * reference to what the input never defined becomes NULL and is counted; one to a row that was never written is a defect
  * of the replay and fails the load.
  */
@@ -10,10 +10,18 @@
 #include "store/bulk.h"
 #include "store/database.h"
 #include "store/definitions.h"
+#include "store/kind_sums.h"
+#include "store/operation_sums.h"
 #include "store/store.h"
+#include "store/stream_sums.h"
 
 typedef enum nm_loader_table {
     NM_TABLE_OPERATION,
+    NM_TABLE_ALLOCATION_KIND_SUM,
+    NM_TABLE_OPERATION_SUM,
+    NM_TABLE_OPERATION_MEMORY_SUM,
+    NM_TABLE_STREAM_CALL_SUM,
+    NM_TABLE_NOTE,
     NM_TABLE_STEP,
     NM_TABLE_FAILURE,
     NM_TABLE_MOMENT,
@@ -24,6 +32,9 @@ typedef enum nm_loader_table {
     NM_TABLE_USAGE,
     NM_TABLE_FRAGMENTATION_SAMPLE,
     NM_TABLE_MEMORY_SAMPLE,
+    NM_TABLE_MODULE_SAMPLE,
+    NM_TABLE_HEAP_SAMPLE,
+    NM_TABLE_DEVICE_SAMPLE,
     NM_TABLE_ANOMALY,
     NM_TABLE_INPUT,
     NM_TABLE_PROCESS,
@@ -47,10 +58,15 @@ typedef struct nm_loader {
     nm_insert inserts[NM_TABLE_COUNT];
     nm_bulk *allocations;
     nm_bulk *copies;
+    nm_bulk *workspaces;
+    nm_bulk *stream_calls;
     nm_id_set allocation_ids, operation_ids;       /* written */
     nm_id_set named_allocations, named_operations; /* named by other rows */
     nm_map heap_stacks;                            /* the keys (heap_id, stack_id) of all allocations */
-    nm_map cost_of_heap;                           /* heap_id -> index into costs */
+    nm_kind_sums kind_sums;
+    nm_operation_sums operation_sums;
+    nm_stream_sums stream_sums;
+    nm_map cost_of_heap; /* heap_id -> index into costs */
     struct {
         nm_heap_cost *items;
         size_t count, capacity;
@@ -72,6 +88,7 @@ extern const nm_sink nm_loader_sink;
 /* Flushes the rows and writes input, processes, threads, devices, heaps, frames and stacks with their sites. */
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err);
 nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, nm_error *err); /* a part of it */
+nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err);                               /* another */
 
 /* The id, or 0 and one more unknown reference when it is not in the set. 0 stays 0. */
 uint64_t nm_loader_known(nm_loader *loader, const nm_id_set *ids, uint64_t id);

@@ -135,6 +135,7 @@ static nm_status write_heap(nm_loader *loader, const nm_definition *heap, nm_err
     nm_insert_text(insert, heap->heap.size_basis == NM_BASIS_BLOCK ? "block" : "requested");
     nm_insert_int(insert, (int64_t)small_bytes);
     nm_insert_int(insert, (int64_t)large_bytes);
+    nm_insert_id(insert, heap->heap.module_id);
     return nm_insert_end(insert, err);
 }
 
@@ -209,6 +210,18 @@ static nm_status write_list(nm_loader *loader, const nm_definition_list *list,
     return status;
 }
 
+/* Whose memory of a device view device_memory shows: once sorted here, so that it need not look for names in samples. */
+static nm_status write_device_modules(nm_loader *loader, nm_error *err)
+{
+    return nm_db_exec(loader->db,
+                      "INSERT INTO device_module SELECT device_id, module FROM module_sample"
+                      " WHERE device_id IS NOT NULL AND module IS NOT NULL"
+                      " UNION SELECT heap.device_id, coalesce(cann_module.name, 'module ' || heap.module_id) FROM heap"
+                      " LEFT JOIN cann_module ON cann_module.module_id = heap.module_id"
+                      " WHERE heap.device_id IS NOT NULL AND heap.module_id IS NOT NULL AND heap.level = 1",
+                      err);
+}
+
 nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, nm_error *err)
 {
     nm_definitions *definitions = &loader->definitions;
@@ -224,6 +237,8 @@ nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, 
         status = write_list(loader, &definitions->devices, write_device, err);
     if (status == NM_OK)
         status = write_list(loader, &definitions->heaps, write_heap, err);
+    if (status == NM_OK)
+        status = write_device_modules(loader, err);
     if (status == NM_OK)
         status = write_stacks(loader, err);
     if (status == NM_OK) /* last: by now all unknown references have been met */

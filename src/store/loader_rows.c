@@ -44,6 +44,17 @@ static nm_status name_allocation(nm_loader *loader, uint64_t allocation_id, nm_e
     return allocation_id == 0 ? NM_OK : nm_id_set_add(&loader->named_allocations, allocation_id, err);
 }
 
+/* The number of a string in the definitions of the loader. */
+static uint32_t number_of(const nm_loader *loader, uint64_t string)
+{
+    return nm_definitions_number(&loader->definitions, string);
+}
+
+static nm_bytes text_of(const nm_loader *loader, uint64_t string)
+{
+    return nm_definitions_text(&loader->definitions, number_of(loader, string));
+}
+
 static bool is_level(const nm_loader *loader, uint64_t heap_id, nm_heap_level level)
 {
     const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, heap_id);
@@ -59,6 +70,11 @@ static int64_t id_or_null(uint64_t id)
 static const char *basis_name(nm_size_basis basis)
 {
     return basis == NM_BASIS_REQUESTED ? "requested" : basis == NM_BASIS_BLOCK ? "block" : NULL;
+}
+
+static const char *source_name(nm_reserved_source source)
+{
+    return source == NM_RESERVED_SEGMENTS ? "segments" : source == NM_RESERVED_STATED ? "stated" : NULL;
 }
 
 static nm_status take_definition(void *context, const nm_definition *row, nm_error *err)
@@ -117,6 +133,11 @@ static bool has_policy(const nm_loader *loader, uint64_t heap_id)
            is_level(loader, heap_id, NM_LEVEL_REGISTERED);
 }
 
+static int64_t policy_or_null(uint64_t policy)
+{
+    return policy == NM_POLICY_UNKNOWN ? NM_NULL : (int64_t)policy;
+}
+
 static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int64_t *value)
 {
     *value++ = (int64_t)row->allocation_id;
@@ -126,7 +147,7 @@ static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int
     *value++ = id_or_null(row->operation_id);
     *value++ = id_or_null(known_stack(loader, row->stack_id));
     *value++ = row->has_stream ? (int64_t)row->stream : NM_NULL;
-    *value++ = has_policy(loader, row->heap_id) ? (int64_t)row->policy : NM_NULL;
+    *value++ = has_policy(loader, row->heap_id) ? policy_or_null(row->policy) : NM_NULL;
     *value++ = (int64_t)row->address;
     *value++ = (int64_t)row->size_bytes;
     *value++ = id_or_null(row->requested_bytes);
@@ -146,7 +167,10 @@ static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int
     *value++ = row->is_segment;
     *value++ = row->is_doubtful;
     *value++ = row->end_kind == NM_END_NONE ? row->generation : NM_NULL;
-    *value = id_or_null(row->private_pool);
+    *value++ = id_or_null(row->private_pool);
+    *value++ = row->operation_source == NM_SOURCE_NONE ? NM_NULL : (int64_t)row->operation_source;
+    *value++ = row->is_exported;
+    *value = row->is_mapped;
 }
 
 static nm_status take_allocation(void *context, const nm_allocation_row *row, nm_error *err)
@@ -165,6 +189,11 @@ static nm_status take_allocation(void *context, const nm_allocation_row *row, nm
         status = add_cost(loader, row, err);
     if (status == NM_OK)
         status = note_stack(loader, row, err);
+    if (status == NM_OK && has_policy(loader, row->heap_id))
+        status = nm_kind_sums_allocation(&loader->kind_sums, row, err);
+    if (status == NM_OK)
+        status =
+            nm_operation_sums_allocation(&loader->operation_sums, row, number_of(loader, row->operation_name), err);
     if (status == NM_OK)
         status = nm_bulk_next(loader->allocations, &values, err);
     if (status == NM_OK)
@@ -240,19 +269,102 @@ static nm_status take_operation(void *context, const nm_operation_row *row, nm_e
 
     if (status == NM_OK)
         status = name_operation(loader, row->parent_id, err);
+    if (status == NM_OK)
+        status = nm_operation_sums_run(&loader->operation_sums, row, number_of(loader, row->name), err);
     nm_insert_id(insert, row->operation_id);
     nm_insert_id(insert, known_process(loader, row->process_id));
     nm_insert_id(insert, known_thread(loader, row->thread_id));
     nm_insert_int(insert, (int64_t)row->kind);
-    nm_insert_bytes(insert,
-                    nm_definitions_text(&loader->definitions, nm_definitions_number(&loader->definitions, row->name)));
+    nm_insert_bytes(insert, text_of(loader, row->name));
     nm_insert_stream(insert, row->has_stream, row->stream);
     nm_insert_int(insert, row->begin_seq);
     nm_insert_int(insert, row->end_seq);
     nm_insert_int(insert, row->begin_ns);
     nm_insert_int(insert, row->end_ns);
     nm_insert_id(insert, row->parent_id);
+    nm_insert_id(insert, row->model_id);
+    nm_insert_int(insert, row->error_code);
     return status == NM_OK ? nm_insert_end(insert, err) : status;
+}
+
+static void fill_workspace(nm_loader *loader, const nm_workspace_row *row, int64_t *value)
+{
+    *value++ = (int64_t)row->workspace_id;
+    *value++ = id_or_null(row->operation_id);
+    *value++ = id_or_null(row->allocation_id);
+    *value++ = id_or_null(known_thread(loader, row->thread_id));
+    *value++ = row->has_stream ? (int64_t)row->stream : NM_NULL;
+    *value++ = row->seq;
+    *value++ = row->ns;
+    *value++ = id_or_null(row->address);
+    *value++ = (int64_t)row->requested_bytes;
+    *value++ = id_or_null(row->block_bytes);
+    *value = row->is_reused;
+}
+
+static nm_status take_workspace(void *context, const nm_workspace_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    int64_t *values = NULL;
+    nm_status status = name_operation(loader, row->operation_id, err);
+
+    if (status == NM_OK)
+        status = name_allocation(loader, row->allocation_id, err);
+    if (status == NM_OK)
+        status = nm_operation_sums_workspace(&loader->operation_sums, row, number_of(loader, row->operation_name), err);
+    if (status == NM_OK)
+        status = nm_bulk_next(loader->workspaces, &values, err);
+    if (status == NM_OK)
+        fill_workspace(loader, row, values);
+    return status;
+}
+
+static void fill_stream_call(nm_loader *loader, const nm_stream_call_row *row, int64_t *value)
+{
+    *value++ = (int64_t)row->stream_call_id;
+    *value++ = id_or_null(known_process(loader, row->process_id));
+    *value++ = id_or_null(known_thread(loader, row->thread_id));
+    *value++ = id_or_null(row->operation_id);
+    *value++ = id_or_null(known_stack(loader, row->stack_id));
+    *value++ = id_or_null(known_device(loader, row->device_id));
+    *value++ = (int64_t)row->kind;
+    *value++ = row->has_stream ? (int64_t)row->stream : NM_NULL;
+    *value++ = id_or_null(row->event);
+    *value++ = row->seq;
+    *value++ = row->ns;
+    *value++ = id_or_null(row->cost_ns);
+    *value = row->error_code;
+}
+
+static nm_status take_stream_call(void *context, const nm_stream_call_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    int64_t *values = NULL;
+    nm_status status = name_operation(loader, row->operation_id, err);
+
+    if (status == NM_OK)
+        status = nm_stream_sums_call(&loader->stream_sums, row, err);
+    if (status == NM_OK)
+        status = nm_bulk_next(loader->stream_calls, &values, err);
+    if (status == NM_OK)
+        fill_stream_call(loader, row, values);
+    return status;
+}
+
+static nm_status take_note(void *context, const nm_note_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_NOTE);
+
+    nm_insert_id(insert, row->note_id);
+    nm_insert_id(insert, known_process(loader, row->process_id));
+    nm_insert_id(insert, known_thread(loader, row->thread_id));
+    nm_insert_int(insert, row->seq);
+    nm_insert_int(insert, row->ns);
+    nm_insert_int(insert, (int64_t)row->kind);
+    nm_insert_bytes(insert, text_of(loader, row->text));
+    nm_insert_id(insert, row->count);
+    return nm_insert_end(insert, err);
 }
 
 static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
@@ -278,13 +390,13 @@ static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *
 
     nm_insert_id(insert, row->moment_id);
     nm_insert_int(insert, (int64_t)row->kind);
-    nm_insert_bytes(insert,
-                    nm_definitions_text(&loader->definitions, nm_definitions_number(&loader->definitions, row->name)));
+    nm_insert_bytes(insert, text_of(loader, row->name));
     nm_insert_id(insert, known_process(loader, row->process_id));
     nm_insert_id(insert, known_heap(loader, row->heap_id));
     nm_insert_id(insert, row->failure_id);
     nm_insert_int(insert, row->seq);
     nm_insert_int(insert, row->ns);
+    nm_insert_id(insert, known_device(loader, row->device_id));
     return nm_insert_end(insert, err);
 }
 
@@ -322,11 +434,12 @@ static nm_status take_fragmentation(void *context, const nm_fragmentation_row *r
     nm_insert_int(insert, (int64_t)row->reserved_bytes);
     nm_insert_int(insert, (int64_t)row->occupied_bytes);
     nm_insert_int(insert, (int64_t)row->free_bytes);
-    nm_insert_int(insert, (int64_t)row->largest_free_bytes);
-    nm_insert_int(insert, (int64_t)row->stuck_bytes);
-    nm_insert_int(insert, (int64_t)row->gap_count);
+    nm_insert_int(insert, row->is_stated ? NM_NULL : (int64_t)row->largest_free_bytes);
+    nm_insert_int(insert, row->is_stated ? NM_NULL : (int64_t)row->stuck_bytes);
+    nm_insert_int(insert, row->is_stated ? NM_NULL : (int64_t)row->gap_count);
     nm_insert_text(insert, basis_name(row->size_basis));
     nm_insert_int(insert, row->is_estimate);
+    nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
     return nm_insert_end(insert, err);
 }
 
@@ -342,6 +455,57 @@ static nm_status take_memory_sample(void *context, const nm_memory_sample_row *r
     nm_insert_int(insert, (int64_t)row->used_bytes);
     nm_insert_int(insert, (int64_t)row->total_bytes);
     nm_insert_int(insert, row->seq);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_module_sample(void *context, const nm_module_sample_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_MODULE_SAMPLE);
+
+    nm_insert_int(insert, row->ns);
+    nm_insert_int(insert, row->seq);
+    nm_insert_id(insert, known_process(loader, row->process_id));
+    nm_insert_id(insert, known_device(loader, row->device_id));
+    nm_insert_bytes(
+        insert, nm_definitions_text(&loader->definitions, nm_definitions_number(&loader->definitions, row->module)));
+    nm_insert_int(insert, (int64_t)row->used_bytes);
+    nm_insert_int(insert, (int64_t)row->peak_bytes);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_heap_sample(void *context, const nm_heap_sample_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_HEAP_SAMPLE);
+
+    nm_insert_id(insert, row->heap_id);
+    nm_insert_int(insert, row->since_seq);
+    nm_insert_int(insert, (int64_t)row->live_bytes);
+    nm_insert_int(insert, (int64_t)row->live_count);
+    nm_insert_int(insert, (int64_t)row->page_bytes);
+    nm_insert_int(insert, (int64_t)row->mapped_bytes);
+    nm_insert_int(insert, (int64_t)row->segment_bytes);
+    nm_insert_int(insert, (int64_t)row->reserved_bytes);
+    nm_insert_int(insert, row->is_stated);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_device_sample(void *context, const nm_device_sample_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_DEVICE_SAMPLE);
+
+    nm_insert_id(insert, row->moment_id);
+    nm_insert_id(insert, row->device_id);
+    nm_insert_id(insert, row->hardware_id);
+    nm_insert_int(insert, row->recorded_bytes);
+    nm_insert_int(insert, row->has_sample ? (int64_t)row->free_bytes : NM_NULL);
+    nm_insert_int(insert, row->has_sample ? (int64_t)row->total_bytes : NM_NULL);
+    nm_insert_int(insert, row->sample_seq);
+    nm_insert_int(insert, row->sample_ns);
+    nm_insert_int(insert, row->is_stale);
+    nm_insert_int(insert, row->until_seq);
     return nm_insert_end(insert, err);
 }
 
@@ -395,6 +559,9 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     nm_insert_int(insert, row->peak_reserved_bytes == 0 ? NM_NULL : row->peak_reserved_seq);
     nm_insert_int(insert, (int64_t)cost.count);
     nm_insert_int(insert, (int64_t)cost.cost_ns);
+    nm_insert_text(insert, source_name(row->reserved_source));
+    nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
+    nm_insert_int(insert, row->has_stated ? (int64_t)row->peak_stated_reserved_bytes : NM_NULL);
     return nm_insert_end(insert, err);
 }
 
@@ -437,6 +604,95 @@ static nm_status take_device_peak(void *context, const nm_device_peak_row *row, 
     return nm_insert_end(insert, err);
 }
 
+/* ---- Sums over large tables, at the end -------------------------------------------------------------------------- */
+
+/* The id if it is known: that it is not was counted with the rows that the sum is of. */
+static uint64_t id_of_sum(const nm_id_set *ids, uint64_t id)
+{
+    return nm_id_set_has(ids, id) ? id : 0;
+}
+
+static nm_status write_run_sum(nm_loader *loader, const nm_run_sum *sum, nm_error *err)
+{
+    nm_insert *insert = begin(loader, NM_TABLE_OPERATION_SUM);
+
+    nm_insert_id(insert, id_of_sum(&loader->definitions.processes.ids, sum->process_id));
+    nm_insert_int(insert, (int64_t)sum->kind);
+    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, sum->name));
+    nm_insert_int(insert, (int64_t)sum->run_count);
+    nm_insert_int(insert, sum->has_duration ? (int64_t)sum->duration_ns : NM_NULL);
+    nm_insert_int(insert, (int64_t)sum->error_count);
+    nm_insert_int(insert, (int64_t)sum->workspace_count);
+    nm_insert_int(insert, (int64_t)sum->requested_bytes);
+    nm_insert_int(insert, (int64_t)sum->max_requested_bytes);
+    nm_insert_id(insert, sum->max_block_bytes);
+    nm_insert_int(insert, (int64_t)sum->reused_count);
+    nm_insert_id(insert, sum->has_many_heaps ? 0 : id_of_sum(&loader->definitions.heaps.ids, sum->heap_id));
+    return nm_insert_end(insert, err);
+}
+
+static nm_status write_memory_sum(nm_loader *loader, const nm_memory_sum *sum, nm_error *err)
+{
+    nm_insert *insert = begin(loader, NM_TABLE_OPERATION_MEMORY_SUM);
+
+    nm_insert_id(insert, id_of_sum(&loader->definitions.heaps.ids, sum->heap_id));
+    nm_insert_int(insert, sum->has_operation ? (int64_t)sum->kind : NM_NULL);
+    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, sum->name));
+    nm_insert_int(insert, (int64_t)sum->allocation_count);
+    nm_insert_int(insert, (int64_t)sum->allocated_bytes);
+    nm_insert_int(insert, (int64_t)sum->max_bytes);
+    nm_insert_int(insert, (int64_t)sum->outstanding_count);
+    nm_insert_int(insert, (int64_t)sum->outstanding_bytes);
+    nm_insert_int(insert, (int64_t)sum->source_counts[NM_SOURCE_THREAD]);
+    nm_insert_int(insert, (int64_t)sum->source_counts[NM_SOURCE_WORKSPACE]);
+    nm_insert_int(insert, (int64_t)sum->source_counts[NM_SOURCE_QUEUE]);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status write_stream_sum(nm_loader *loader, const nm_stream_sum *sum, nm_error *err)
+{
+    nm_insert *insert = begin(loader, NM_TABLE_STREAM_CALL_SUM);
+
+    nm_insert_id(insert, id_of_sum(&loader->definitions.processes.ids, sum->process_id));
+    nm_insert_id(insert, id_of_sum(&loader->definitions.devices.ids, sum->device_id));
+    nm_insert_int(insert, (int64_t)sum->kind);
+    nm_insert_stream(insert, sum->has_stream, sum->stream);
+    nm_insert_int(insert, (int64_t)sum->call_count);
+    nm_insert_id(insert, sum->cost_ns);
+    nm_insert_int(insert, (int64_t)sum->error_count);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status write_kind_sum(nm_loader *loader, const nm_kind_sum *sum, nm_error *err)
+{
+    nm_insert *insert = begin(loader, NM_TABLE_ALLOCATION_KIND_SUM);
+
+    nm_insert_id(insert, known_heap(loader, sum->heap_id));
+    nm_insert_int(insert, sum->is_mapped);
+    nm_insert_int(insert, policy_or_null(sum->policy));
+    nm_insert_int(insert, (int64_t)sum->allocation_count);
+    nm_insert_int(insert, (int64_t)sum->allocated_bytes);
+    nm_insert_int(insert, (int64_t)sum->live_count);
+    nm_insert_int(insert, (int64_t)sum->live_bytes);
+    return nm_insert_end(insert, err);
+}
+
+nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err)
+{
+    const nm_operation_sums *sums = &loader->operation_sums;
+    nm_status status = NM_OK;
+
+    for (size_t index = 0; status == NM_OK && index < loader->kind_sums.count; index++)
+        status = write_kind_sum(loader, &loader->kind_sums.items[index], err);
+    for (size_t index = 0; status == NM_OK && index < sums->runs.count; index++)
+        status = write_run_sum(loader, &sums->runs.items[index], err);
+    for (size_t index = 0; status == NM_OK && index < sums->memory.count; index++)
+        status = write_memory_sum(loader, &sums->memory.items[index], err);
+    for (size_t index = 0; status == NM_OK && index < loader->stream_sums.count; index++)
+        status = write_stream_sum(loader, &loader->stream_sums.items[index], err);
+    return status;
+}
+
 const nm_sink nm_loader_sink = {
     .definition = take_definition,
     .process_end = take_process_end,
@@ -444,11 +700,17 @@ const nm_sink nm_loader_sink = {
     .failure = take_failure,
     .copy = take_copy,
     .operation = take_operation,
+    .workspace = take_workspace,
+    .stream_call = take_stream_call,
+    .note = take_note,
     .step = take_step,
     .moment = take_moment,
     .usage = take_usage,
     .fragmentation = take_fragmentation,
     .memory_sample = take_memory_sample,
+    .module_sample = take_module_sample,
+    .heap_sample = take_heap_sample,
+    .device_sample = take_device_sample,
     .anomaly = take_anomaly,
     .heap_total = take_heap_total,
     .peak_stack = take_peak_stack,

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-#define NM_SCHEMA_VERSION 1
+#define NM_SCHEMA_VERSION 2
 
 typedef struct nm_embedded_text {
     const char *name; /* file name without folder, NULL at the end of an array */

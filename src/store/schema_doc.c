@@ -105,7 +105,7 @@ static void take_lines(schema_page *page, const char *sql)
 
         if (strncmp(text, "--", 2) == 0)
             take_comment(page, text + 2, length - (size_t)(text - line) - 2);
-        else if (isalpha((unsigned char)*text))
+        else if (isalpha((unsigned char)*text) && strncmp(text, "PRIMARY KEY", 11) != 0)
             take_column(page, text);
     }
 }

@@ -124,7 +124,7 @@ static nm_status check_references(sqlite3 *db, nm_error *err)
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db,
                                      "SELECT m.name FROM sqlite_master AS m WHERE m.type = 'table' AND m.name NOT IN "
-                                     "('allocation', 'copy') AND EXISTS"
+                                     "('allocation', 'copy', 'workspace', 'stream_call') AND EXISTS"
                                      " (SELECT 1 FROM pragma_foreign_key_check(m.name))",
                                      &rows, err);
     int code = status == NM_OK ? sqlite3_step(rows) : SQLITE_DONE;

@@ -9,12 +9,15 @@
 
 #include "store/database.h"
 #include "store/human.h"
+#include "store/summary_device.h"
 #include "store/summary_many.h"
+#include "trace/event.h"
 
-#define PLACE_COLUMNS 6
-#define SAME_PLACE    "host IS ?1 AND rank IS ?2 AND pid IS ?3 AND device IS ?4 AND heap IS ?5 AND level IS ?6"
-#define SITE_COLUMNS  38
-#define TEXT_BYTES    512
+#define PLACE_COLUMNS  6
+#define SAME_PLACE     "host IS ?1 AND rank IS ?2 AND pid IS ?3 AND device IS ?4 AND heap IS ?5 AND level IS ?6"
+#define SITE_COLUMNS   38
+#define TEXT_BYTES     512
+#define UNSEEN_COLUMNS 60
 
 typedef struct summary {
     sqlite3 *db;
@@ -421,9 +424,43 @@ static nm_status write_misuse(const summary *s, nm_error *err)
     return end_query(s, rows, status, code, err);
 }
 
+/* A line for each kind of note: the first of them, and how many more. */
+static nm_status write_unseen(const summary *s, nm_error *err)
+{
+    static const char *const words[NM_NOTE_MAX + 1] = {
+        [NM_NOTE_MISSING_FUNCTION] = "Not seen, for the runtime lacks it",
+        [NM_NOTE_OTHER_TOOL] = "Another tool stands in front",
+        [NM_NOTE_UNSEEN_LIBRARY] = "Not seen, calls of a library",
+        [NM_NOTE_UNSEEN_OPERATOR] = "Not seen, an operator",
+        [NM_NOTE_NO_POOL_EVENTS] = "Not seen, events of the pool",
+        [NM_NOTE_PYTHON_UNREADABLE] = "Not seen, Python frames",
+    };
+    static const char sql[] = "SELECT k.kind, (SELECT f.text FROM unseen AS f WHERE f.kind = u.kind ORDER BY"
+                              " f.first_seq LIMIT 1), sum(u.unseen_count) FROM unseen AS u JOIN note_kind AS k"
+                              " ON k.name = u.kind GROUP BY u.kind ORDER BY min(u.first_seq)";
+    char text[TEXT_BYTES], count[NM_HUMAN_BYTES];
+    sqlite3_stmt *rows = NULL;
+    nm_status status = ask(s, NULL, sql, &rows, err);
+    int code = SQLITE_DONE;
+
+    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+        int64_t more_count = sqlite3_column_int64(rows, 2) - 1;
+        const char *word = words[sqlite3_column_int(rows, 0)];
+
+        fprintf(s->out, "%s: %s", word == NULL ? "Not seen" : word,
+                nm_human_text(text, sizeof text, text_of(rows, 1), UNSEEN_COLUMNS));
+        if (more_count > 0)
+            fprintf(s->out, ", and %s more", nm_human_count(count, more_count));
+        fprintf(s->out, " (view unseen)\n");
+    }
+    return end_query(s, rows, status, code, err);
+}
+
 nm_status nm_summary_write(sqlite3 *db, const nm_summary_names *names, FILE *out, nm_error *err)
 {
     const int64_t other_lines = 7; /* head, two blanks, stacks, failures, misuse, hint */
+    int64_t note_lines = 0;
+    int64_t device_lines = 0;
     char path[TEXT_BYTES];
     summary s = {.db = db, .out = out};
     nm_status status = write_head(&s, names, err);
@@ -432,13 +469,21 @@ nm_status nm_summary_write(sqlite3 *db, const nm_summary_names *names, FILE *out
     if (status == NM_OK && s.process_count > NM_SUMMARY_PROCESSES_MAX)
         status = nm_summary_write_many(db, out, err);
     else if (status == NM_OK)
-        status = write_heaps(&s, NM_SUMMARY_LINES_MAX - other_lines, err);
+        status = nm_db_get_int(db, "SELECT count(DISTINCT kind) FROM note", &note_lines, err);
+    if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
+        status = nm_summary_write_devices(db, NULL, &device_lines, err);
+    if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
+        status = write_heaps(&s, NM_SUMMARY_LINES_MAX - other_lines - note_lines, err);
+    if (status == NM_OK && device_lines > 0)
+        status = nm_summary_write_devices(db, out, &device_lines, err);
     if (status == NM_OK)
         status = write_stack_note(&s, err);
     if (status == NM_OK)
         status = write_failures(&s, err);
     if (status == NM_OK)
         status = write_misuse(&s, err);
+    if (status == NM_OK)
+        status = write_unseen(&s, err);
     nm_human_text(path, sizeof path, names->database_path, 200);
     fprintf(out, "\nsqlite3 %s '.schema leak'", path);
     if (names->csv_folder == NULL)

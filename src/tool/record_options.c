@@ -34,6 +34,7 @@ enum {
     ATTACH,
     CONTROL,
     WATCH,
+    NO_POOL_EVENTS,
 };
 
 static const struct option long_options[] = {
@@ -45,6 +46,7 @@ static const struct option long_options[] = {
     {"on-full", required_argument, NULL, ON_FULL},
     {"linger", required_argument, NULL, LINGER},
     {"sample-interval", required_argument, NULL, SAMPLE_INTERVAL},
+    {"no-pool-events", no_argument, NULL, NO_POOL_EVENTS},
     {"required", no_argument, NULL, REQUIRED},
     {"force", no_argument, NULL, FORCE},
     {"ctl", required_argument, NULL, CONTROL},
@@ -77,6 +79,8 @@ void record_options_help(void)
           "      --linger SECONDS   wait so long for processes that outlive PROGRAM (default 5)\n"
           "      --sample-interval SECONDS\n"
           "                         look so often at the host memory of each process; 0: never (default 1)\n"
+          "      --no-pool-events   preload under a name at which torch_npu does not tell its pool's events;\n"
+          "                         with the other name it leaves out the markers of mspti\n"
           "      --required         fail, rather than run PROGRAM unrecorded, if recording is impossible\n"
           "      --watch            keep figures that --ctl FILE stats and npumem.stats() can ask for\n"
           "      --ctl FILE COMMAND tell the recording that writes FILE: mark TEXT, snapshot [TEXT], stats, status\n"
@@ -188,6 +192,9 @@ static bool read_option(int option, record_options *options)
         return read_seconds("--linger", optarg, &options->linger_ns);
     case SAMPLE_INTERVAL:
         return read_seconds("--sample-interval", optarg, &options->sample_ns);
+    case NO_POOL_EVENTS:
+        options->has_pool_events = false;
+        return true;
     case REQUIRED:
         return options->is_required = true;
     case FORCE:
@@ -220,6 +227,7 @@ bool record_options_read(int argc, char **argv, record_options *options)
         .output = DEFAULT_OUTPUT,
         .linger_ns = DEFAULT_LINGER_NS,
         .sample_ns = DEFAULT_SAMPLE_NS,
+        .has_pool_events = true,
         .folder = {.stack_mode = NM_STACKS_NATIVE,
                    .stack_depth = DEFAULT_STACK_DEPTH,
                    .ring_bytes = NM_RING_BYTES_DEFAULT},

@@ -26,6 +26,7 @@ typedef struct record_options {
     const char *output; /* pattern, or "-" */
     const char *target; /* of --finish, --attach and --ctl */
     bool is_forced, is_required, is_quiet, is_watched;
+    bool has_pool_events; /* torch_npu is to tell them */
     const char *ring_dir; /* or NULL */
     nm_folder_options folder;
     int64_t linger_ns;

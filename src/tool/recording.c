@@ -18,7 +18,10 @@
 #define FAILED_PAUSE_NS 100000000
 #define ROOM_BYTES_MIN  (8u << 20)
 #define ROOM_RINGS      4
+
+/* One library as two files: torch_npu tells its pool's events when the file's name ends as the second does. */
 #define HOOK_LIBRARY    "libnpumem_hook.so"
+#define POOL_LIBRARY    "libnpumem_libascend_kernel_hook.so"
 
 static void warn(void *context, const char *line)
 {
@@ -28,34 +31,39 @@ static void warn(void *context, const char *line)
 
 /* ---- Finding the library that is preloaded ------------------------------------------------------------------------- */
 
-static bool is_library(const char *folder, const char *below, char path[PATH_MAX])
+static const char *library_name(const recording *work)
+{
+    return work->options->has_pool_events ? POOL_LIBRARY : HOOK_LIBRARY;
+}
+
+static bool is_library(const char *folder, const char *below, const char *name, char path[PATH_MAX])
 {
     char joined[PATH_MAX];
 
-    if (snprintf(joined, sizeof joined, "%s/%s/" HOOK_LIBRARY, folder, below) >= (int)sizeof joined)
+    if (snprintf(joined, sizeof joined, "%s/%s/%s", folder, below, name) >= (int)sizeof joined)
         return false;
     return access(joined, R_OK) == 0 && realpath(joined, path) != NULL;
 }
 
-static nm_status find_library(char path[PATH_MAX], nm_error *err)
+static nm_status find_library(const char *name, char path[PATH_MAX], nm_error *err)
 {
     /* Beside an installed program, and where the build puts it. */
     static const char *const below[] = {NPUMEM_LIBDIR_FROM_BINDIR, "../lib", "../lib64", ".", "../hook"};
     const char *asked = getenv("NPUMEM_LIBRARY_DIR");
     char folder[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    bool is_found = asked != NULL && is_library(asked, ".", path);
+    bool is_found = asked != NULL && is_library(asked, ".", name, path);
 
     folder[len > 0 ? len : 0] = 0;
     char *slash = strrchr(folder, '/');
     if (slash != NULL)
         *slash = 0;
     for (size_t i = 0; asked == NULL && !is_found && i < sizeof below / sizeof *below; i++)
-        is_found = is_library(folder, below[i], path);
+        is_found = is_library(folder, below[i], name, path);
     if (!is_found && asked == NULL)
-        is_found = is_library(NPUMEM_INSTALL_LIBDIR, ".", path);
+        is_found = is_library(NPUMEM_INSTALL_LIBDIR, ".", name, path);
     if (!is_found)
-        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, HOOK_LIBRARY " is not there");
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "%s is not there", name);
     if (strpbrk(path, " :") != NULL)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "LD_PRELOAD cannot name a path with a space or colon in it");
     return NM_OK;
@@ -131,7 +139,7 @@ static nm_status try_preload(recording *work, nm_error *err)
         atomic_load_explicit(&work->folder.session->process_count, memory_order_relaxed) > 0; /* it has ended */
 
     nm_folder_reset(&work->folder);
-    return works ? NM_OK : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "/bin/true does not run under " HOOK_LIBRARY);
+    return works ? NM_OK : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "/bin/true does not run under %s", library_name(work));
 }
 
 /* A recording that nobody can talk to is one all the same. */
@@ -148,7 +156,7 @@ nm_status recording_set_up(recording *work, pid_t pid, nm_error *err)
     nm_status status = open_output(work, pid, err);
 
     if (status == NM_OK)
-        status = find_library(work->library, err);
+        status = find_library(library_name(work), work->library, err);
     if (status == NM_OK)
         status = make_folder(work, err);
     if (status == NM_OK)

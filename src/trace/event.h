@@ -91,7 +91,9 @@ enum {                     /* nm_event.flags */
        NM_FLAG_SEGMENT =
            512, /* ALLOC, MAP of a driver heap: a pool's segment from its birth, also before its first block. A source
                    whose driver memory is all a caching allocator's own (a snapshot) sets it on every one. */
-       NM_FLAG_TOTAL = 1024, /* ALLOC: block_bytes is what the heap has handed out in all, this block included */
+       NM_FLAG_TOTAL = 1024,  /* ALLOC: block_bytes is what the heap has handed out in all, this block included */
+       NM_FLAG_DRIVER = 2048, /* FREE, UNMAP: seen where the runtime calls the driver. It may free what nobody saw it
+                                allocate, or free later what the program has freed: neither is misuse */
 };
 
 /* Which call freed: the pairs are strict on Ascend. The first three mean driver, pinned, registered and host memory. */
@@ -123,6 +125,7 @@ typedef enum nm_range_kind {
     NM_RANGE_OPERATOR = 1,
     NM_RANGE_ANNOTATION = 2, /* of a framework, e.g. record_function */
     NM_RANGE_MODEL = 3,      /* an offline model, as a whole */
+    NM_RANGE_KIND_MAX = NM_RANGE_MODEL,
 } nm_range_kind;
 
 /* 0 to 17 are aclrtMemAttr (CANN's acl_rt.h); from 100 on ours: a process's host memory, from Linux's /proc/PID/status. */
@@ -291,7 +294,8 @@ typedef enum nm_size_basis { /* which of an allocation's sizes running sums use 
                              NM_BASIS_BLOCK = 2,
 } nm_size_basis;
 
-#define NM_UNKNOWN_NUMBER INT64_MIN /* a signed attribute that is not known: NULL in the database */
+#define NM_UNKNOWN_NUMBER INT64_MIN  /* a signed attribute that is not known: NULL in the database */
+#define NM_POLICY_UNKNOWN UINT32_MAX /* nm_event.policy of memory of which it is not known: NULL in the database */
 
 #define NM_ALIAS_HEAP     (UINT64_C(1) << 32) /* in alias.local_id, above the number of a process's own */
 #define NM_ALIAS_DEVICE   (UINT64_C(2) << 32)

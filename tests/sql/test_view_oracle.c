@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Views by site against sums that are slow and obvious: random rows go into the store by hand, stay in plain arrays, and
+ * Views by site, by operation and by stream against sums that are slow and obvious: random rows go into the store by hand, stay in plain arrays, and
  * every view is worked out again from them by comparing everything with everything. NPUMEM_SEED repeats a run; it is
  * printed.
  */
@@ -23,6 +23,12 @@
 #define LAST_SEQ  1000
 #define STEPS     20
 #define NO_SITE   (-1)
+#define RUNS      80 /* operations */
+#define KINDS     (NM_RANGE_KIND_MAX + 1)
+#define NAMES     4  /* of operations; name 0: none */
+#define USES      60 /* of workspaces */
+#define CALLS     60 /* about streams */
+#define STREAMS   3  /* stream 0: not known */
 
 static const nm_heap_level levels[HEAPS + 1] = {
     0, NM_LEVEL_DRIVER, NM_LEVEL_POOL, NM_LEVEL_PINNED, NM_LEVEL_POOL, NM_LEVEL_DRIVER};
@@ -48,6 +54,10 @@ static struct {
 } stacks[STACKS + 1];
 
 static nm_allocation_row rows[ROWS];
+static nm_operation_row runs[RUNS];
+static uint64_t run_names[RUNS]; /* below NAMES */
+static nm_workspace_row uses[USES];
+static nm_stream_call_row calls[CALLS];
 static nm_process_end end_kinds[PROCESSES + 1];
 static bool has_steps[PROCESSES + 1];
 static char folder[64], path[128];
@@ -191,8 +201,73 @@ static void define_places(void)
     }
 }
 
+static void load_runs(void)
+{
+    const nm_sink *sink = nm_store_sink(store);
+    uint64_t strings[NAMES] = {0, define_string("mm"), define_string("add"), define_string("it 'is'")};
+
+    for (uint64_t i = 0; i < RUNS; i++) {
+        int64_t begin_ns = pick(5) == 0 ? NM_NO_TIME : pick(100);
+
+        run_names[i] = (uint64_t)pick(NAMES);
+        runs[i] = (nm_operation_row){.operation_id = i + 1,
+                                     .process_id = 1 + (uint64_t)pick(PROCESSES),
+                                     .kind = (nm_range_kind)pick(KINDS),
+                                     .name = strings[run_names[i]],
+                                     .begin_ns = begin_ns,
+                                     .end_ns = pick(5) == 0 ? NM_NO_TIME : 100 + pick(100),
+                                     .error_code = pick(3) == 0 ? NM_UNKNOWN_NUMBER : pick(2)};
+        ck_assert_int_eq(sink->operation(sink->context, &runs[i], &err), NM_OK);
+    }
+}
+
+static void load_uses(void)
+{
+    const nm_sink *sink = nm_store_sink(store);
+
+    for (uint64_t i = 0; i < USES; i++) {
+        const nm_operation_row *run = &runs[pick(RUNS)];
+        const nm_allocation_row *block = pick(4) == 0 ? NULL : &rows[pick(ROWS)];
+
+        uses[i] = (nm_workspace_row){.workspace_id = i + 1,
+                                     .operation_id = run->operation_id,
+                                     .process_id = run->process_id,
+                                     .operation_kind = run->kind,
+                                     .operation_name = run->name,
+                                     .allocation_id = block == NULL ? 0 : block->allocation_id,
+                                     .heap_id = block == NULL ? 0 : block->heap_id,
+                                     .seq = (int64_t)i,
+                                     .ns = NM_NO_TIME,
+                                     .requested_bytes = 1 + (uint64_t)pick(50),
+                                     .block_bytes = block == NULL ? 0 : 50 + (uint64_t)pick(50),
+                                     .is_reused = block == NULL ? NM_UNKNOWN_NUMBER : pick(2)};
+        ck_assert_int_eq(sink->workspace(sink->context, &uses[i], &err), NM_OK);
+    }
+}
+
+static void load_calls(void)
+{
+    const nm_sink *sink = nm_store_sink(store);
+
+    for (uint64_t i = 0; i < CALLS; i++) {
+        uint64_t stream = (uint64_t)pick(STREAMS);
+
+        calls[i] = (nm_stream_call_row){.stream_call_id = i + 1,
+                                        .process_id = 1 + (uint64_t)pick(PROCESSES),
+                                        .kind = (nm_stream_call)pick(NM_STREAM_CALL_MAX + 1),
+                                        .has_stream = stream != 0,
+                                        .stream = stream,
+                                        .seq = (int64_t)i,
+                                        .ns = NM_NO_TIME,
+                                        .cost_ns = (uint64_t)pick(4),
+                                        .error_code = pick(3) == 0};
+        ck_assert_int_eq(sink->stream_call(sink->context, &calls[i], &err), NM_OK);
+    }
+}
+
 static nm_allocation_row random_row(uint64_t id)
 {
+    const nm_operation_row *run = pick(3) == 0 ? NULL : &runs[pick(RUNS)];
     bool is_live = pick(3) == 0;
     bool is_baseline = pick(12) == 0;
     int64_t seq = pick(LAST_SEQ);
@@ -203,6 +278,11 @@ static nm_allocation_row random_row(uint64_t id)
         .stack_id = is_baseline ? 0 : (uint64_t)pick(STACKS + 1),
         .address = id * 4096,
         .size_bytes = 1 + (uint64_t)pick(4),
+        .operation_id = run == NULL ? 0 : run->operation_id,
+        .operation_source = run == NULL ? NM_SOURCE_NONE : (nm_operation_source)(1 + pick(3)),
+        .operation_kind = run == NULL ? 0 : run->kind,
+        .operation_name = run == NULL ? 0 : run->name,
+        .split_from_id = is_baseline || pick(20) != 0 ? 0 : 1 + (uint64_t)pick(ROWS),
         .alloc_seq = is_baseline ? NM_NO_SEQ : seq,
         .alloc_ns = NM_NO_TIME,
         .free_requested_seq = NM_NO_SEQ,
@@ -229,10 +309,13 @@ static void load_random(void)
     ck_assert_msg(nm_store_open(path, &options, &store, &err) == NM_OK, "%s", err.text);
     define_places();
     sink = nm_store_sink(store);
+    load_runs();
     for (int i = 0; i < ROWS; i++) {
         rows[i] = random_row((uint64_t)i + 1);
         ck_assert_int_eq(sink->allocation(sink->context, &rows[i], &err), NM_OK);
     }
+    load_uses();
+    load_calls();
     ck_assert_msg(nm_store_finish(store, &input, &err) == NM_OK, "%s", err.text);
     ck_assert_msg(nm_store_publish(store, &err) == NM_OK, "%s", err.text);
     nm_store_close(store);
@@ -354,7 +437,169 @@ static void compare_site(sqlite3 *db, uint64_t heap, int site)
     }
 }
 
-START_TEST(views_by_site_equal_slow_sums)
+/* ---- Operations and streams ---- */
+
+/* A name in SQL; of none and of nothing NULL. */
+static const char *quoted(uint64_t name)
+{
+    static const char *const names[NAMES] = {"NULL", "'mm'", "'add'", "'it ''is'''"};
+
+    return names[name];
+}
+
+static const char *kind_in_sql(int kind)
+{
+    static const char *const kinds[KINDS] = {"'range'", "'operator'", "'annotation'", "'model'"};
+
+    return kind < 0 ? "NULL" : kinds[kind];
+}
+
+/* kind -1: the allocations without an operation. */
+static bool is_of(const nm_allocation_row *row, int kind, uint64_t name)
+{
+    if (row->operation_id == 0)
+        return kind == -1;
+    return (int)runs[row->operation_id - 1].kind == kind && run_names[row->operation_id - 1] == name;
+}
+
+static void compare_operation_memory(sqlite3 *db, uint64_t heap, int kind, uint64_t name)
+{
+    uint64_t count = 0, bytes = 0, most = 0, outstanding_count = 0, outstanding_bytes = 0, by_source[4] = {0};
+    char sql[600];
+
+    for (int i = 0; i < ROWS; i++) {
+        const nm_allocation_row *row = &rows[i];
+
+        if (row->heap_id != heap || !is_of(row, kind, name))
+            continue;
+        if (row->alloc_seq != NM_NO_SEQ && row->split_from_id == 0) {
+            count++;
+            bytes += row->size_bytes;
+            most = row->size_bytes > most ? row->size_bytes : most;
+            by_source[row->operation_source]++;
+        }
+        outstanding_count += is_outstanding(row);
+        outstanding_bytes += is_outstanding(row) ? row->size_bytes : 0;
+    }
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM operation_memory AS v JOIN heap_place AS p ON p.pid = v.pid AND p.level = v.level"
+             " WHERE p.heap_id = %" PRIu64 " AND v.kind IS %s AND v.operation IS %s AND allocation_count = %" PRIu64
+             " AND allocated_bytes = %" PRIu64 " AND max_bytes = %" PRIu64 " AND outstanding_count = %" PRIu64
+             " AND outstanding_bytes = %" PRIu64 " AND thread_count = %" PRIu64 " AND workspace_count = %" PRIu64
+             " AND queue_count = %" PRIu64,
+             heap, kind_in_sql(kind), quoted(name), count, bytes, most, outstanding_count, outstanding_bytes,
+             by_source[NM_SOURCE_THREAD], by_source[NM_SOURCE_WORKSPACE], by_source[NM_SOURCE_QUEUE]);
+    ck_assert_msg(load_int(db, sql) == (count + outstanding_count > 0), "%s", sql);
+}
+
+typedef struct run_sum {
+    int64_t runs, uses, requested, most, most_block, reused, duration, errors;
+    bool has_duration, has_many_heaps;
+    uint64_t heap;
+} run_sum;
+
+static void add_use(run_sum *sum, const nm_workspace_row *use)
+{
+    int64_t requested = (int64_t)use->requested_bytes;
+
+    sum->uses++;
+    sum->requested += requested;
+    sum->most = requested > sum->most ? requested : sum->most;
+    sum->most_block = (int64_t)use->block_bytes > sum->most_block ? (int64_t)use->block_bytes : sum->most_block;
+    sum->reused += use->is_reused == 1;
+    if (use->heap_id == 0)
+        return;
+    sum->has_many_heaps |= sum->heap != 0 && sum->heap != use->heap_id;
+    sum->heap = use->heap_id;
+}
+
+static run_sum sum_runs(uint64_t process, int kind, uint64_t name)
+{
+    run_sum sum = {0};
+
+    for (int i = 0; i < RUNS; i++) {
+        const nm_operation_row *run = &runs[i];
+
+        if (run->process_id != process || (int)run->kind != kind || run_names[i] != name)
+            continue;
+        sum.runs++;
+        sum.errors += run->error_code == 1;
+        if (run->begin_ns != NM_NO_TIME && run->end_ns != NM_NO_TIME) {
+            sum.has_duration = true;
+            sum.duration += run->end_ns - run->begin_ns;
+        }
+        for (int u = 0; u < USES; u++)
+            if (uses[u].operation_id == run->operation_id)
+                add_use(&sum, &uses[u]);
+    }
+    return sum;
+}
+
+static const char *number_or_null(char out[32], bool is_known, int64_t number)
+{
+    snprintf(out, 32, "%" PRId64, number);
+    return is_known ? out : "NULL";
+}
+
+static void compare_workspaces(sqlite3 *db, uint64_t process, int kind, uint64_t name)
+{
+    run_sum sum = sum_runs(process, kind, name);
+    bool is_shown = sum.runs > 0 && (kind == NM_RANGE_OPERATOR || kind == NM_RANGE_MODEL || sum.uses > 0);
+    char sql[700], block[32], duration[32], heap[128] = "v.level IS NULL";
+
+    if (sum.heap != 0 && !sum.has_many_heaps)
+        snprintf(heap, sizeof heap, "v.level = (SELECT p.level FROM heap_place AS p WHERE p.heap_id = %" PRIu64 ")",
+                 sum.heap);
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM workspace_by_operator AS v WHERE v.pid = %" PRIu64 " AND v.kind = %s AND v.operator"
+             " IS %s AND run_count = %" PRId64 " AND workspace_run_count = %" PRId64 " AND requested_bytes = %" PRId64
+             " AND max_requested_bytes = %" PRId64 " AND max_block_bytes IS %s AND reused_count = %" PRId64
+             " AND total_duration_ns IS %s AND error_count = %" PRId64 " AND %s",
+             process, kind_in_sql(kind), quoted(name), sum.runs, sum.uses, sum.requested, sum.most,
+             number_or_null(block, sum.most_block != 0, sum.most_block), sum.reused,
+             number_or_null(duration, sum.has_duration, sum.duration), sum.errors, heap);
+    ck_assert_msg(load_int(db, sql) == is_shown, "%s", sql);
+}
+
+static void compare_calls(sqlite3 *db, uint64_t process, int kind, uint64_t stream)
+{
+    int64_t count = 0, cost = 0, errors = 0;
+    char sql[500], cost_text[32], stream_text[32];
+
+    for (int i = 0; i < CALLS; i++) {
+        if (calls[i].process_id != process || (int)calls[i].kind != kind || calls[i].stream != stream)
+            continue;
+        count++;
+        cost += (int64_t)calls[i].cost_ns;
+        errors += calls[i].error_code != 0;
+    }
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM stream_call_total AS v JOIN stream_call_kind AS k ON k.name = v.kind WHERE v.pid = "
+             "%" PRIu64 " AND k.kind = %d AND v.stream IS %s AND call_count = %" PRId64 " AND cost_ns IS %s"
+             " AND error_count = %" PRId64,
+             process, kind, number_or_null(stream_text, stream != 0, (int64_t)stream), count,
+             number_or_null(cost_text, cost != 0, cost), errors);
+    ck_assert_msg(load_int(db, sql) == (count > 0), "%s", sql);
+}
+
+static void compare_operations(sqlite3 *db)
+{
+    for (uint64_t heap = 1; heap <= HEAPS; heap++)
+        for (int kind = -1; kind < KINDS; kind++)
+            for (uint64_t name = 0; name < (kind < 0 ? 1 : NAMES); name++)
+                compare_operation_memory(db, heap, kind, name);
+    for (uint64_t process = 1; process <= PROCESSES; process++) {
+        for (int kind = 0; kind < KINDS; kind++)
+            for (uint64_t name = 0; name < NAMES; name++)
+                compare_workspaces(db, process, kind, name);
+        for (int kind = 0; kind <= NM_STREAM_CALL_MAX; kind++)
+            for (uint64_t stream = 0; stream < STREAMS; stream++)
+                compare_calls(db, process, kind, stream);
+    }
+    ck_assert_int_eq(load_int(db, "SELECT sum(call_count) FROM stream_call_total"), CALLS);
+}
+
+START_TEST(views_equal_slow_sums)
 {
     const char *given = getenv("NPUMEM_SEED");
     unsigned seed = given != NULL ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
@@ -369,6 +614,7 @@ START_TEST(views_by_site_equal_slow_sums)
 
         compare_outstanding(db);
         compare_leaks(db);
+        compare_operations(db);
         for (uint64_t heap = 1; heap <= HEAPS; heap++)
             for (int site = NO_SITE; site <= FRAMES; site++)
                 if (site != 0 && site != 4)
@@ -385,7 +631,7 @@ int main(void)
     TCase *tcase = tcase_create("oracle");
 
     tcase_set_timeout(tcase, 300);
-    tcase_add_test(tcase, views_by_site_equal_slow_sums);
+    tcase_add_test(tcase, views_equal_slow_sums);
     suite_add_tcase(suite, tcase);
 
     SRunner *runner = srunner_create(suite);

@@ -32,11 +32,17 @@ KEEP(allocation, nm_allocation_row, allocations)
 KEEP(failure, nm_failure_row, failures)
 KEEP(copy, nm_copy_row, copies)
 KEEP(operation, nm_operation_row, operations)
+KEEP(workspace, nm_workspace_row, workspaces)
+KEEP(stream_call, nm_stream_call_row, stream_calls)
+KEEP(note, nm_note_row, notes)
 KEEP(step, nm_step_row, steps)
 KEEP(moment, nm_moment_row, moments)
 KEEP(usage, nm_usage_row, usages)
 KEEP(fragmentation, nm_fragmentation_row, fragmentations)
 KEEP(memory_sample, nm_memory_sample_row, samples)
+KEEP(module_sample, nm_module_sample_row, module_samples)
+KEEP(heap_sample, nm_heap_sample_row, heap_samples)
+KEEP(device_sample, nm_device_sample_row, device_samples)
 KEEP(anomaly, nm_anomaly_row, anomalies)
 KEEP(heap_total, nm_heap_total_row, totals)
 KEEP(peak_stack, nm_peak_stack_row, peak_stacks)
@@ -53,11 +59,17 @@ nm_sink nm_row_list_sink(nm_row_list *list)
         .failure = keep_failure,
         .copy = keep_copy,
         .operation = keep_operation,
+        .workspace = keep_workspace,
+        .stream_call = keep_stream_call,
+        .note = keep_note,
         .step = keep_step,
         .moment = keep_moment,
         .usage = keep_usage,
         .fragmentation = keep_fragmentation,
         .memory_sample = keep_memory_sample,
+        .module_sample = keep_module_sample,
+        .heap_sample = keep_heap_sample,
+        .device_sample = keep_device_sample,
         .anomaly = keep_anomaly,
         .heap_total = keep_heap_total,
         .peak_stack = keep_peak_stack,
@@ -73,11 +85,17 @@ void nm_row_list_free(nm_row_list *list)
     free(list->failures.items);
     free(list->copies.items);
     free(list->operations.items);
+    free(list->workspaces.items);
+    free(list->stream_calls.items);
+    free(list->notes.items);
     free(list->steps.items);
     free(list->moments.items);
     free(list->usages.items);
     free(list->fragmentations.items);
     free(list->samples.items);
+    free(list->module_samples.items);
+    free(list->heap_samples.items);
+    free(list->device_samples.items);
     free(list->anomalies.items);
     free(list->totals.items);
     free(list->peak_stacks.items);

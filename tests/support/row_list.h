@@ -21,11 +21,17 @@ typedef struct nm_row_list {
     NM_ROWS_OF(nm_failure_row) failures;
     NM_ROWS_OF(nm_copy_row) copies;
     NM_ROWS_OF(nm_operation_row) operations;
+    NM_ROWS_OF(nm_workspace_row) workspaces;
+    NM_ROWS_OF(nm_stream_call_row) stream_calls;
+    NM_ROWS_OF(nm_note_row) notes;
     NM_ROWS_OF(nm_step_row) steps;
     NM_ROWS_OF(nm_moment_row) moments;
     NM_ROWS_OF(nm_usage_row) usages;
     NM_ROWS_OF(nm_fragmentation_row) fragmentations;
     NM_ROWS_OF(nm_memory_sample_row) samples;
+    NM_ROWS_OF(nm_module_sample_row) module_samples;
+    NM_ROWS_OF(nm_heap_sample_row) heap_samples;
+    NM_ROWS_OF(nm_device_sample_row) device_samples;
     NM_ROWS_OF(nm_anomaly_row) anomalies;
     NM_ROWS_OF(nm_heap_total_row) totals;
     NM_ROWS_OF(nm_peak_stack_row) peak_stacks;

@@ -114,7 +114,8 @@ static void print_event(source_log *log, const nm_event *event)
         print_stack(log, event->stack_id);
     if ((event->flags & NM_FLAG_STREAM) != 0)
         print(log, " stream=%" PRIu64, event->stream);
-    print_number(log, "pool", event->policy);
+    if (event->policy != NM_POLICY_UNKNOWN)
+        print_number(log, "pool", event->policy);
     if (event->time_ns != NM_NO_TIME)
         print(log, " t=%" PRId64, event->time_ns);
     print_number(log, "free", event->free_bytes);

@@ -77,17 +77,10 @@ static const named_number event_names[] = {
 };
 
 static const named_number flag_names[] = {
-    {"miss", NM_FLAG_MISS},
-    {"hit", NM_FLAG_HIT},
-    {"async", NM_FLAG_ASYNC},
-    {"baseline", NM_FLAG_BASELINE},
-    {"late", NM_FLAG_LATE},
-    {"idle", NM_FLAG_IDLE},
-    {"no_stack", NM_FLAG_NO_STACK},
-    {"pending", NM_FLAG_PENDING},
-    {"segment", NM_FLAG_SEGMENT},
-    {"running_total", NM_FLAG_TOTAL},
-    {NULL, 0},
+    {"miss", NM_FLAG_MISS},           {"hit", NM_FLAG_HIT},         {"async", NM_FLAG_ASYNC},
+    {"baseline", NM_FLAG_BASELINE},   {"late", NM_FLAG_LATE},       {"idle", NM_FLAG_IDLE},
+    {"no_stack", NM_FLAG_NO_STACK},   {"pending", NM_FLAG_PENDING}, {"segment", NM_FLAG_SEGMENT},
+    {"running_total", NM_FLAG_TOTAL}, {"driver", NM_FLAG_DRIVER},   {NULL, 0},
 };
 
 static const named_number detail_names[] = {

@@ -335,7 +335,7 @@ END_TEST
 
 START_TEST(a_library_that_does_not_load_is_noticed_before_the_program_runs)
 {
-    nm_run run = shell("mkdir -p lib; echo nonsense > lib/libnpumem_hook.so; "
+    nm_run run = shell("mkdir -p lib; echo nonsense > lib/libnpumem_libascend_kernel_hook.so; "
                        "NPUMEM_LIBRARY_DIR=$PWD/lib $R -o a.zst -- sh -c 'echo ran; exit 5'");
 
     ck_assert_int_eq(run.exit_code, 5);

@@ -70,17 +70,33 @@ static const char *const device_programs[] = {
     "exec npu_train --steps 3 --oom",
     "exec npu_train --steps 3 --leak-driver",
     "exec npu_train --no-such-option",
-    "exec torch_like --loader handle",
-    "exec torch_like --loader default",
-    "exec torch_like --loader linked",
-    "exec torch_like --loader local --task-queue 2",
-    "exec torch_like --loader deepbind --expandable",
+};
+
+static const char *const torch_programs[] = {
+    "torch_like --loader handle",
+    "torch_like --loader default",
+    "torch_like --loader linked",
+    "torch_like --loader local --task-queue 2",
+    "torch_like --loader deepbind --expandable",
 };
 
 START_TEST(device_programs_print_and_end_the_same)
 {
     for (size_t i = 0; i < sizeof device_programs / sizeof *device_programs; i++)
         run_case(device_programs[i], "");
+}
+END_TEST
+
+/* That it tells its pool's events when it is asked to is all that may differ. */
+START_TEST(torch_npu_does_the_same_but_for_what_it_tells)
+{
+    char line[256];
+
+    for (size_t i = 0; i < sizeof torch_programs / sizeof *torch_programs; i++) {
+        run_case(torch_programs[i], "--no-pool-events");
+        snprintf(line, sizeof line, "%s | grep -v ^mstx", torch_programs[i]);
+        run_case(line, "");
+    }
 }
 END_TEST
 
@@ -160,6 +176,7 @@ int main(int argc, char **argv)
     TCase *tests = tcase_create("with and without");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, device_programs_print_and_end_the_same);
+    tcase_add_test(tests, torch_npu_does_the_same_but_for_what_it_tells);
     tcase_add_test(tests, every_way_of_taking_stacks_leaves_the_program_alone);
     tcase_add_test(tests, host_programs_print_and_end_the_same);
     tcase_add_test(tests, a_recording_that_is_impossible_leaves_the_program_alone);

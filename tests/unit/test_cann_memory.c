@@ -437,6 +437,78 @@ START_TEST(words_are_set_within_their_room)
 }
 END_TEST
 
+START_TEST(a_described_copy_is_done_as_the_description_says_when_its_turn_comes)
+{
+    char back[8] = "";
+    char *device = NULL, *descs = NULL;
+    size_t size = 0;
+
+    assert_acl(aclrtMalloc((void **)&device, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+    assert_acl(aclrtGetMemcpyDescSize(ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, &size), ACL_SUCCESS);
+    assert_acl(aclrtGetMemcpyDescSize(ACL_MEMCPY_HOST_TO_DEVICE, &size), ACL_ERROR_INVALID_PARAM);
+    assert_acl(aclrtMalloc((void **)&descs, size, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+    assert_acl(aclrtMemcpy(device, 64, "abcdefg", 8, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+    assert_acl(aclrtMemcpyAsyncWithDesc(descs, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, NULL), ACL_SUCCESS);
+    assert_acl(aclrtSynchronizeStream(NULL), ACL_ERROR_RT_PARAM_INVALID); /* was never set */
+    assert_acl(aclrtSetMemcpyDesc(descs, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, device + 2, device + 32, 3, NULL),
+               ACL_SUCCESS);
+    assert_acl(aclrtMemcpyAsyncWithDesc(descs, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, NULL), ACL_SUCCESS);
+    assert_acl(aclrtSynchronizeStream(NULL), ACL_SUCCESS);
+    assert_acl(aclrtMemcpy(back, 8, device + 32, 3, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+    ck_assert_str_eq(back, "cde");
+    assert_acl(aclrtSetMemcpyDesc(back, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, device, device, 3, NULL),
+               ACL_ERROR_RT_PARAM_INVALID); /* not on the device */
+}
+END_TEST
+
+START_TEST(base_addresses_are_read_from_the_device)
+{
+    char back[8] = "";
+    char *device = NULL;
+    char **bases = NULL;
+
+    assert_acl(aclrtMalloc((void **)&device, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+    assert_acl(aclrtMalloc((void **)&bases, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+    assert_acl(aclrtMemcpy(device, 64, "abcdefg", 8, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+    assert_acl(aclrtMemcpy(bases, 64, &device, sizeof device, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+    assert_acl(aclrtMemcpyAsyncWithOffset((void **)bases, 40, 36, (const void **)bases, 4, 1,
+                                          ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, NULL),
+               ACL_SUCCESS);
+    assert_acl(aclrtMemcpyAsyncWithOffset((void **)bases, 40, 37, (const void **)bases, 4, 1,
+                                          ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, NULL),
+               ACL_ERROR_RT_PARAM_INVALID);
+    assert_acl(aclrtSynchronizeStream(NULL), ACL_SUCCESS);
+    assert_acl(aclrtMemcpy(back, 8, device + 36, 4, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+    ck_assert_str_eq(back, "bcde");
+}
+END_TEST
+
+START_TEST(a_symbol_has_one_variable_on_each_device)
+{
+    static const char symbol[1], other[1];
+    char back[8] = "";
+    void *first = NULL, *second = NULL;
+    size_t size = 0;
+
+    assert_acl(aclrtMemcpyToSymbol(symbol, "abc", 4, 10, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+    assert_acl(aclrtGetSymbolAddress(symbol, &first), ACL_SUCCESS);
+    assert_acl(aclrtGetSymbolAddress(other, &second), ACL_SUCCESS);
+    assert_acl(aclrtGetSymbolSize(symbol, &size), ACL_SUCCESS);
+    ck_assert_ptr_ne(first, second);
+    ck_assert_str_eq((char *)first + 10, "abc");
+    assert_acl(aclrtMemcpyToSymbolAsync(symbol, "xyz", 3, size - 3, ACL_MEMCPY_HOST_TO_DEVICE, NULL), ACL_SUCCESS);
+    assert_acl(aclrtMemcpyFromSymbolAsync(back, 8, symbol, 3, size - 3, ACL_MEMCPY_DEVICE_TO_HOST, NULL), ACL_SUCCESS);
+    ck_assert_str_eq(back, "xyz");
+    assert_acl(aclrtMemcpyFromSymbol(back, 8, symbol, 4, size - 3, ACL_MEMCPY_DEVICE_TO_HOST),
+               ACL_ERROR_RT_PARAM_INVALID);
+    assert_acl(aclrtMemcpyFromSymbol(back, 2, symbol, 3, 0, ACL_MEMCPY_DEVICE_TO_HOST), ACL_ERROR_RT_PARAM_INVALID);
+    assert_acl(aclrtResetDevice(0), ACL_SUCCESS);
+    assert_acl(aclrtSetDevice(0), ACL_SUCCESS);
+    assert_acl(aclrtMemcpyFromSymbol(back, 8, symbol, 4, 10, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+    ck_assert_str_eq(back, ""); /* a new one */
+}
+END_TEST
+
 START_TEST(references_are_counted_down_before_the_end)
 {
     uint64_t left = 9;
@@ -469,6 +541,9 @@ static void add_tests(TCase *tests)
     tcase_add_test(tests, a_copy_in_two_dimensions_leaves_the_gaps_alone);
     tcase_add_test(tests, a_batch_stops_at_the_copy_that_fails_and_names_it);
     tcase_add_test(tests, words_are_set_within_their_room);
+    tcase_add_test(tests, a_described_copy_is_done_as_the_description_says_when_its_turn_comes);
+    tcase_add_test(tests, base_addresses_are_read_from_the_device);
+    tcase_add_test(tests, a_symbol_has_one_variable_on_each_device);
     tcase_add_test(tests, references_are_counted_down_before_the_end);
 }
 

@@ -177,6 +177,49 @@ START_TEST(destroying_waits_and_a_reset_drops)
 }
 END_TEST
 
+START_TEST(forced_destruction_drops_what_still_waits)
+{
+    aclrtStream held = NULL, waiting = NULL;
+    aclrtEvent event = NULL;
+
+    assert_acl(aclrtCreateStream(&held), ACL_SUCCESS);
+    assert_acl(aclrtCreateStreamV2(&waiting, NULL), ACL_SUCCESS);
+    assert_acl(aclrtCreateEvent(&event), ACL_SUCCESS);
+    launch(wait_at_gate, 0, held);
+    assert_acl(aclrtRecordEventWithFlag(event, held, 0), ACL_SUCCESS);
+    assert_acl(aclrtStreamWaitEventWithTimeout(waiting, event, 1000), ACL_SUCCESS);
+    launch(note_number, 1, waiting);
+    assert_acl(aclrtDestroyStreamForce(waiting), ACL_SUCCESS);
+    assert_acl(aclrtDestroyStreamForce(waiting), ACL_ERROR_RT_INVALID_HANDLE);
+    atomic_store(&is_open, 1);
+    assert_acl(aclrtSynchronizeStream(held), ACL_SUCCESS);
+    ck_assert_int_eq(order_count, 0);
+}
+END_TEST
+
+START_TEST(waiting_ends_with_its_time)
+{
+    aclrtStream held = NULL, waiting = NULL;
+    aclrtEvent event = NULL;
+
+    assert_acl(aclrtCreateStream(&held), ACL_SUCCESS);
+    assert_acl(aclrtCreateStream(&waiting), ACL_SUCCESS);
+    assert_acl(aclrtCreateEvent(&event), ACL_SUCCESS);
+    assert_acl(aclrtSynchronizeDeviceWithTimeout(20), ACL_SUCCESS);
+    assert_acl(aclrtSynchronizeEventWithTimeout(event, 20), ACL_SUCCESS); /* never recorded */
+    launch(wait_at_gate, 0, held);
+    assert_acl(aclrtRecordEvent(event, held), ACL_SUCCESS);
+    assert_acl(aclrtStreamWaitEventWithFlag(waiting, event, 0, 0), ACL_SUCCESS);
+    assert_acl(aclrtResetEvent(event, waiting), ACL_SUCCESS);
+    assert_acl(aclrtSynchronizeEventWithTimeout(event, 20), ACL_ERROR_RT_EVENT_SYNC_TIMEOUT);
+    assert_acl(aclrtSynchronizeDeviceWithTimeout(20), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    atomic_store(&is_open, 1);
+    assert_acl(aclrtSynchronizeEventWithTimeout(event, -1), ACL_SUCCESS);
+    assert_acl(aclrtSynchronizeDeviceWithTimeout(-1), ACL_SUCCESS);
+    assert_acl(aclrtSynchronizeEventWithTimeout(NULL, 20), ACL_ERROR_RT_INVALID_HANDLE);
+}
+END_TEST
+
 #ifndef __SANITIZE_THREAD__ /* it calls the streams' threads a leak of the child */
 static int child_goes_on(aclrtStream stream)
 {
@@ -231,6 +274,8 @@ int main(void)
     tcase_add_test(tests, a_copy_of_memory_that_is_not_pinned_is_waited_for);
     tcase_add_test(tests, what_was_freed_before_its_turn_fails_the_stream_and_nothing_else);
     tcase_add_test(tests, destroying_waits_and_a_reset_drops);
+    tcase_add_test(tests, forced_destruction_drops_what_still_waits);
+    tcase_add_test(tests, waiting_ends_with_its_time);
 #ifndef __SANITIZE_THREAD__
     tcase_add_test(tests, a_forked_child_finishes_what_was_queued);
 #endif

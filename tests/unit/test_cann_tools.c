@@ -57,7 +57,7 @@ EXPORT int InitInjectionMstx(mstxGetModuleFuncTableFunc get_table)
 
     init_count++;
     for (int i = 1; i <= 3; i++)
-        if (get_table(i, &tables[i], &table_sizes[i]) != 1 || tables[i][0])
+        if (get_table(i, &tables[i], &table_sizes[i]) != MSTX_SUCCESS || tables[i][0])
             return 1;
     *tables[1][2] = (mstxFuncPointer)tool_range_start;
     *tables[2][1] = (mstxFuncPointer)tool_domain_create;
@@ -113,6 +113,14 @@ START_TEST(a_tool_that_is_named_is_taken_from_its_library_alone)
     setenv("MSTX_INJECTION_PATH", SECOND_MSTX_PATH, 1); /* it holds no tool */
     ck_assert_uint_eq(mstxRangeStartA("a", NULL), 0);
     ck_assert_int_eq(init_count, 0);
+}
+END_TEST
+
+START_TEST(a_tool_that_cannot_be_opened_is_not_named)
+{
+    setenv("MSTX_INJECTION_PATH", "/no/such/library.so", 1);
+    ck_assert_uint_eq(mstxRangeStartA("a", NULL), 77);
+    ck_assert_int_eq(init_count, 1);
 }
 END_TEST
 
@@ -356,6 +364,7 @@ static void add_tool_tests(Suite *suite)
     tcase_add_test(tests, a_tool_that_fails_is_not_called);
     tcase_add_test(tests, a_library_with_mstx_of_its_own_asks_again);
     tcase_add_test(tests, a_tool_that_is_named_is_taken_from_its_library_alone);
+    tcase_add_test(tests, a_tool_that_cannot_be_opened_is_not_named);
     suite_add_tcase(suite, tests);
 }
 

@@ -25,12 +25,16 @@
 #define WORKSPACE  3
 #define HEAPS      4 /* heap numbers are below it */
 #define STACKS     4
+#define THREADS    4 /* 1 allocates, 2 marks, 3 runs operators for 1 and allocates for itself */
 
 typedef struct thing { /* an allocation, a range, or what is left of one */
     uint64_t id, heap, address, size, extent, stack, segment_id, live_after, split_from;
     int64_t alloc_seq, free_seq, is_miss;
     nm_allocation_end end_kind;
-    uint64_t owner; /* of a segment: a pool's heap; 0: no segment */
+    uint64_t thread, stream, operation; /* stream 0: not known */
+    nm_operation_source source;
+    bool has_served; /* an operator */
+    uint64_t owner;  /* of a segment: a pool's heap; 0: no segment */
     bool is_live, is_mapped, is_touched, is_baseline, is_segment;
 } thing;
 
@@ -44,6 +48,11 @@ typedef struct peak {
     figures figures;
 } peak;
 
+typedef struct operator_run { /* with a workspace */
+    uint64_t operation, block, block_bytes;
+    int64_t seq, is_reused;
+} operator_run;
+
 static struct model {
     thing things[THINGS_MAX];
     size_t count;
@@ -53,6 +62,14 @@ static struct model {
     uint64_t live_at[HEAPS][EVENTS * 3];   /* by seq */
     figures figures_at[HEAPS][EVENTS * 3]; /* by seq of a mark */
     uint64_t hits[HEAPS], misses[HEAPS];
+    uint64_t open[THREADS][EVENTS]; /* operations, innermost last */
+    size_t open_count[THREADS];
+    uint64_t operation_count;
+    operator_run runs[EVENTS];
+    size_t run_count;
+    int64_t ended_at[SPACE * 2]; /* when something at the address ended last, or was to */
+    bool is_queue[THREADS];      /* has run operators for another */
+    int64_t queue_seq[THREADS];
 } model;
 
 static nm_replay *replay;
@@ -204,6 +221,7 @@ static void end_thing(thing *one, nm_allocation_end end_kind)
     one->is_live = false;
     one->free_seq = seq;
     one->end_kind = end_kind;
+    model.ended_at[one->address - BASE] = seq;
 }
 
 static thing *add_thing(thing values)
@@ -215,6 +233,10 @@ static thing *add_thing(thing values)
     one->id = model.count;
     one->free_seq = NM_NO_SEQ;
     one->is_live = true;
+    if (one->split_from == 0 && model.open_count[one->thread] > 0) {
+        one->operation = model.open[one->thread][model.open_count[one->thread] - 1];
+        one->source = NM_SOURCE_THREAD;
+    }
     return one;
 }
 
@@ -292,13 +314,16 @@ static void do_block(uint64_t heap, bool is_baseline)
                              .size = requested,
                              .extent = extent,
                              .stack = pick(STACKS),
+                             .thread = pick(5) == 0 ? 3 : 1,
+                             .stream = pick(3),
                              .is_baseline = is_baseline,
                              .alloc_seq = is_baseline ? NM_NO_SEQ : seq});
     touch_ranges(made);
     made->live_after = live_of(heap);
     give((nm_event){.kind = NM_EVENT_ALLOC,
-                    .flags = is_baseline ? NM_FLAG_BASELINE : 0,
-                    .thread_id = 1,
+                    .flags = (is_baseline ? NM_FLAG_BASELINE : 0) | (made->stream != 0 ? NM_FLAG_STREAM : 0),
+                    .thread_id = made->thread,
+                    .stream = made->stream,
                     .heap_id = heap,
                     .address = address,
                     .requested_bytes = requested,
@@ -319,6 +344,7 @@ static void do_range(bool is_mapped, bool is_baseline)
                              .address = address,
                              .size = bytes,
                              .stack = pick(STACKS),
+                             .thread = 1,
                              .is_mapped = is_mapped,
                              .is_baseline = is_baseline,
                              .is_touched = is_baseline,
@@ -356,17 +382,23 @@ static void do_free(void)
 /* Adds what is left of `range` in [from, to). */
 static void keep_part(const thing *range, uint64_t from, uint64_t to)
 {
+    thing rest = *range;
     thing *part;
 
     if (from >= to)
         return;
-    part = add_thing(*range);
+    rest.split_from = range->id;
+    part = add_thing(rest);
     part->address = from;
     part->size = to - from;
-    part->split_from = range->id;
     part->alloc_seq = seq;
     part->end_kind = NM_END_NONE;
     part->live_after = 0; /* set when the whole cut is done */
+    part->has_served = false;
+    if (part->source != NM_SOURCE_THREAD) {
+        part->source = NM_SOURCE_NONE;
+        part->operation = 0;
+    }
 }
 
 static void do_unmap(void)
@@ -400,9 +432,90 @@ static void do_reset(void)
     give((nm_event){.kind = NM_EVENT_RESET, .thread_id = 1, .device_id = 1});
 }
 
+/* The block of the heap that holds all of the workspace. */
+static thing *block_around(uint64_t heap, uint64_t address, uint64_t bytes)
+{
+    for (size_t i = 0; i < model.count; i++) {
+        thing *one = &model.things[i];
+        uint64_t extent = heap == DRIVER ? one->size : one->extent;
+
+        if (one->is_live && one->heap == heap && one->address <= address && address + bytes <= one->address + extent)
+            return heap == DRIVER && one->is_segment ? NULL : one;
+    }
+    return NULL;
+}
+
+/* Is it certain that this is the block which the operator was given? */
+static bool is_certain(const thing *block, uint64_t thread, uint64_t stream, uint64_t address)
+{
+    bool is_own = block->thread == thread;
+
+    if (is_own && !model.is_queue[thread])
+        return true;
+    if (!is_own && stream != 0 && block->stream != 0 && stream != block->stream)
+        return false;
+    if (block->heap != POOL)
+        return true;
+    return block->address == address && model.ended_at[address - BASE] <= model.queue_seq[thread];
+}
+
+static void serve(thing *block, operator_run *use, uint64_t thread)
+{
+    bool is_own = block->thread == thread;
+
+    use->block = block->id;
+    use->block_bytes = block->heap == DRIVER ? block->size : block->extent;
+    use->is_reused = block->has_served;
+    block->has_served = true;
+    if (block->source == NM_SOURCE_NONE) {
+        block->source = is_own ? NM_SOURCE_WORKSPACE : NM_SOURCE_QUEUE;
+        block->operation = use->operation;
+    }
+    if (!is_own && block->alloc_seq > model.queue_seq[thread])
+        model.queue_seq[thread] = block->alloc_seq;
+}
+
+static void do_operator(void)
+{
+    const thing *any = &model.things[pick(model.count)];
+    uint64_t thread = pick(2) == 0 ? 1 : 3;
+    uint64_t stream = pick(3);
+    uint64_t bytes = 1 + pick(30);
+    uint64_t address = any->is_live && pick(4) != 0 ? any->address : BASE + pick(SPACE);
+    operator_run *use = &model.runs[model.run_count++];
+    thing *block = block_around(WORKSPACE, address, bytes);
+
+    if (block == NULL)
+        block = block_around(POOL, address, bytes);
+    if (block == NULL)
+        block = block_around(DRIVER, address, bytes);
+    *use = (operator_run){.operation = ++model.operation_count, .seq = seq, .is_reused = NM_UNKNOWN_NUMBER};
+    model.is_queue[thread] |= block != NULL && block->thread != thread;
+    if (block != NULL && is_certain(block, thread, stream, address))
+        serve(block, use, thread);
+    model.open[thread][model.open_count[thread]++] = use->operation;
+    give((nm_event){.kind = NM_EVENT_RANGE_BEGIN,
+                    .thread_id = thread,
+                    .flags = stream != 0 ? NM_FLAG_STREAM : 0,
+                    .stream = stream,
+                    .address = address,
+                    .requested_bytes = bytes,
+                    .detail = NM_RANGE_OPERATOR});
+}
+
+static void do_end_of_range(void)
+{
+    uint64_t thread = pick(2) == 0 ? 1 : 3;
+
+    if (model.open_count[thread] == 0)
+        return;
+    model.open_count[thread]--;
+    give((nm_event){.kind = NM_EVENT_RANGE_END, .thread_id = thread});
+}
+
 static void do_something(void)
 {
-    uint64_t what = pick(100);
+    uint64_t what = pick(120);
 
     if (what < 40)
         do_block(POOL, false);
@@ -416,6 +529,10 @@ static void do_something(void)
         do_free();
     else if (what < 99)
         do_unmap();
+    else if (what < 109)
+        do_operator();
+    else if (what < 119)
+        do_end_of_range();
     else if (pick(4) == 0)
         do_reset();
 }
@@ -433,8 +550,8 @@ static void define(nm_definition definition)
 static void define_all(void)
 {
     define((nm_definition){.kind = NM_DEFINE_PROCESS, .id = 1});
-    define((nm_definition){.kind = NM_DEFINE_THREAD, .id = 1, .thread.process_id = 1});
-    define((nm_definition){.kind = NM_DEFINE_THREAD, .id = 2, .thread.process_id = 1});
+    for (uint64_t thread = 1; thread < THREADS; thread++)
+        define((nm_definition){.kind = NM_DEFINE_THREAD, .id = thread, .thread.process_id = 1});
     define((nm_definition){.kind = NM_DEFINE_DEVICE, .id = 1, .device.process_id = 1});
     for (uint64_t heap = DRIVER; heap < HEAPS; heap++)
         define((nm_definition){.kind = NM_DEFINE_HEAP,
@@ -465,6 +582,9 @@ static void check_row(const thing *want)
     ck_assert_int_eq(row->is_miss, want->is_miss);
     ck_assert_uint_eq(row->is_segment, want->is_segment);
     ck_assert_uint_eq(row->split_from_id, want->split_from);
+    ck_assert_uint_eq(row->thread_id, want->thread);
+    ck_assert_uint_eq(row->operation_id, want->operation);
+    ck_assert_int_eq(row->operation_source, want->source);
     if (want->split_from == 0)
         ck_assert_uint_eq(row->live_bytes, want->live_after);
 }
@@ -535,6 +655,21 @@ static void check_usage(const nm_usage_row *row)
     ck_assert_uint_eq(row->live_bytes, live[row->last_seq]);
 }
 
+static void check_runs(void)
+{
+    ck_assert_uint_eq(list.workspaces.count, model.run_count);
+    for (size_t i = 0; i < model.run_count; i++) {
+        const nm_workspace_row *row = &list.workspaces.items[i];
+        const operator_run *want = &model.runs[i];
+
+        ck_assert_int_eq(row->seq, want->seq);
+        ck_assert_uint_eq(row->operation_id, want->operation);
+        ck_assert_uint_eq(row->allocation_id, want->block);
+        ck_assert_uint_eq(row->block_bytes, want->block_bytes);
+        ck_assert_int_eq(row->is_reused, want->is_reused);
+    }
+}
+
 static void check_marks(void)
 {
     for (size_t i = 0; i < list.fragmentations.count; i++) {
@@ -553,6 +688,10 @@ static void run_trace(void)
     nm_error err = {0};
 
     memset(&model, 0, sizeof model);
+    for (size_t at = 0; at < SPACE * 2; at++)
+        model.ended_at[at] = NM_NO_SEQ;
+    for (uint64_t thread = 0; thread < THREADS; thread++)
+        model.queue_seq[thread] = NM_NO_SEQ;
     seq = 0;
     ck_assert_int_eq(nm_replay_new(&sink, &replay, &err), NM_OK);
     define_all();
@@ -574,6 +713,7 @@ static void run_trace(void)
     check_hits(WORKSPACE);
     for (size_t i = 0; i < list.usages.count; i++)
         check_usage(&list.usages.items[i]);
+    check_runs();
     check_marks();
     nm_replay_free(replay);
     nm_row_list_free(&list);

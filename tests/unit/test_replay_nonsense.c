@@ -67,7 +67,9 @@ static void give_event(uint64_t seq)
 {
     static const uint64_t flags[] = {NM_FLAG_STREAM, NM_FLAG_MISS,    NM_FLAG_HIT,     NM_FLAG_LATE,
                                      NM_FLAG_IDLE,   NM_FLAG_SEGMENT, NM_FLAG_BASELINE};
-    uint64_t kind = pick(4) != 0 ? 1 + pick(8) : pick(NM_EVENT_KIND_MAX + 2);
+    static const uint64_t others[] = {NM_EVENT_EXPORT,    NM_EVENT_RANGE_BEGIN, NM_EVENT_RANGE_BEGIN,
+                                      NM_EVENT_RANGE_END, NM_EVENT_STREAM_CALL, NM_EVENT_NOTE};
+    uint64_t kind = pick(4) != 0 ? 1 + pick(8) : pick(2) == 0 ? others[pick(6)] : pick(NM_EVENT_KIND_MAX + 2);
     nm_record record = {.kind = NM_RECORD_EVENT,
                         .event = {.seq = seq,
                                   .kind = kind == NM_EVENT_LOSS && pick(20) != 0 ? NM_EVENT_FREE : kind,
@@ -81,7 +83,11 @@ static void give_event(uint64_t seq)
                                   .stack_id = pick(5),
                                   .stream = pick(3),
                                   .number = (int64_t)pick(5),
-                                  .detail = pick(5),
+                                  .detail = pick(20) == 0 ? bytes() : pick(8),
+                                  .cost_ns = bytes(),
+                                  .error_code = (int64_t)bytes(),
+                                  .name_id = pick(4),
+                                  .model_id = pick(4),
                                   .device_id = pick(4),
                                   .source_address = address(),
                                   .size_bytes = bytes(),
@@ -90,6 +96,54 @@ static void give_event(uint64_t seq)
                                   .total_bytes = bytes()}};
 
     give(&record);
+}
+
+/* What is said of an operation, is said of one that has a row. */
+static void check_operations(void)
+{
+    unsigned char *is_seen = calloc(list.operations.count + 1, 1);
+
+    for (size_t i = 0; i < list.operations.count; i++) {
+        uint64_t id = list.operations.items[i].operation_id;
+
+        ck_assert_uint_le(id, list.operations.count);
+        ck_assert(!is_seen[id]);
+        is_seen[id] = 1;
+        ck_assert_uint_le(list.operations.items[i].kind, NM_RANGE_KIND_MAX);
+    }
+    free(is_seen);
+    for (size_t i = 0; i < list.allocations.count; i++) {
+        const nm_allocation_row *row = &list.allocations.items[i];
+
+        ck_assert_uint_le(row->operation_id, list.operations.count);
+        ck_assert((row->operation_id == 0) == (row->operation_source == NM_SOURCE_NONE));
+    }
+    for (size_t i = 0; i < list.workspaces.count; i++) {
+        const nm_workspace_row *row = &list.workspaces.items[i];
+        bool is_known = row->allocation_id != 0;
+
+        ck_assert(row->operation_id >= 1 && row->operation_id <= list.operations.count);
+        ck_assert_uint_le(row->allocation_id, list.allocations.count);
+        ck_assert(is_known == (row->heap_id != 0) && is_known == (row->is_reused != NM_UNKNOWN_NUMBER));
+        ck_assert(!is_known || row->requested_bytes <= row->block_bytes);
+    }
+}
+
+static void check_calls(void)
+{
+    for (size_t i = 0; i < list.stream_calls.count; i++) {
+        const nm_stream_call_row *row = &list.stream_calls.items[i];
+
+        ck_assert_uint_eq(row->stream_call_id, i + 1);
+        ck_assert_uint_le(row->kind, NM_STREAM_CALL_MAX);
+        ck_assert_uint_le(row->operation_id, list.operations.count);
+        ck_assert_uint_le(row->cost_ns, INT64_MAX);
+    }
+    for (size_t i = 0; i < list.notes.count; i++) {
+        ck_assert_uint_eq(list.notes.items[i].note_id, i + 1);
+        ck_assert_uint_le(list.notes.items[i].kind, NM_NOTE_MAX);
+        ck_assert_uint_le(list.notes.items[i].count, UINT32_MAX);
+    }
 }
 
 /* Live bytes by the rows of a heap, and how many there are. */
@@ -159,6 +213,8 @@ START_TEST(nonsense_does_no_harm_and_adds_up)
         ck_assert_msg(nm_replay_finish(replay, &err) == NM_OK, "%s", err.text);
         nm_replay_free(replay);
         check_rows();
+        check_operations();
+        check_calls();
         nm_row_list_free(&list);
     }
 }

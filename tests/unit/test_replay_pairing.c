@@ -468,6 +468,24 @@ START_TEST(an_unmap_of_what_is_not_mapped_is_an_anomaly)
 }
 END_TEST
 
+/* The runtime frees what nobody saw it allocate, and later what the program has freed; its frees are frees all the same. */
+START_TEST(a_free_at_the_driver_s_border_is_no_misuse)
+{
+    replay(HEAD "@1 alloc heap=1 address=0x1000 requested=64 thread=1\n"
+                "@2 free address=0x1000 thread=1 detail=device\n"
+                "@3 free address=0x1000 thread=1 driver\n"
+                "@4 free address=0x7000 thread=1 driver\n"
+                "@5 unmap address=0x7000 thread=1 driver\n"
+                "@6 alloc heap=1 address=0x1000 requested=65 thread=1\n"
+                "@7 alloc heap=3 address=0x1000 requested=66 thread=1\n"
+                "@8 free address=0x1000 thread=1 driver\n");
+    ck_assert_uint_eq(list.anomalies.count, 0);
+    check_end(1, NM_END_FREED, 1);
+    check_end(2, NM_END_FREED, 7);
+    check_end(3, NM_END_NONE, NM_NO_SEQ); /* a pool's block is the pool's to free */
+}
+END_TEST
+
 START_TEST(the_baseline_has_no_number_and_is_not_outstanding)
 {
     const nm_heap_total_row *total;
@@ -710,6 +728,7 @@ int main(void)
     tcase_add_test(tests, a_copy_knows_whether_its_host_side_is_registered);
     tcase_add_test(tests, handles_and_registered_memory_say_nothing_about_copies);
     tcase_add_test(tests, an_unmap_of_what_is_not_mapped_is_an_anomaly);
+    tcase_add_test(tests, a_free_at_the_driver_s_border_is_no_misuse);
     tcase_add_test(tests, the_baseline_has_no_number_and_is_not_outstanding);
     tcase_add_test(tests, what_may_be_freed_in_a_window_of_loss_is_doubtful);
     tcase_add_test(tests, a_loss_of_an_unknown_thread_is_everybody_s);

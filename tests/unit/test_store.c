@@ -196,6 +196,79 @@ START_TEST(a_row_that_is_named_but_never_written_fails_the_load)
 }
 END_TEST
 
+START_TEST(every_code_has_a_word)
+{
+    nm_store *store = open_store(false);
+
+    finish_and_publish(store);
+    sqlite3 *db = load_open(path);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM operation_kind"), NM_RANGE_KIND_MAX + 1);
+    ck_assert_int_eq(load_int(db, "SELECT max(kind) FROM operation_kind"), NM_RANGE_KIND_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM operation_source"), NM_SOURCE_QUEUE);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM stream_call_kind"), NM_STREAM_CALL_MAX + 1);
+    ck_assert_int_eq(load_int(db, "SELECT max(kind) FROM stream_call_kind"), NM_STREAM_CALL_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM note_kind"), NM_NOTE_MAX + 1);
+    ck_assert_int_eq(load_int(db, "SELECT max(kind) FROM note_kind"), NM_NOTE_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM heap_level"), NM_LEVEL_MAX);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* Sums stay where SQLite can hold them, and a value that stands for NULL is NULL. */
+START_TEST(the_largest_values_of_operations_and_calls_are_loaded)
+{
+    nm_store *store = open_store(false);
+    const nm_sink *sink = nm_store_sink(store);
+    nm_operation_row operation = {
+        .operation_id = 1, .kind = NM_RANGE_OPERATOR, .end_ns = INT64_MAX, .error_code = INT64_MAX};
+
+    define_process_and_heap(store);
+    ck_assert_int_eq(sink->operation(sink->context, &operation, &err), NM_OK);
+    operation.operation_id = 2;
+    ck_assert_int_eq(sink->operation(sink->context, &operation, &err), NM_OK);
+    for (uint64_t id = 1; id <= 300; id++) {
+        nm_workspace_row workspace = {.workspace_id = id,
+                                      .operation_id = 1,
+                                      .operation_kind = NM_RANGE_OPERATOR,
+                                      .address = UINT64_MAX,
+                                      .requested_bytes = UINT64_C(1) << 56,
+                                      .is_reused = NM_UNKNOWN_NUMBER};
+        nm_stream_call_row call = {
+            .stream_call_id = id, .operation_id = 2, .cost_ns = UINT64_C(1) << 56, .error_code = INT64_MIN};
+        nm_note_row note = {.note_id = id, .count = UINT32_MAX};
+
+        ck_assert_int_eq(sink->workspace(sink->context, &workspace, &err), NM_OK);
+        ck_assert_int_eq(sink->stream_call(sink->context, &call, &err), NM_OK);
+        ck_assert_int_eq(sink->note(sink->context, &note, &err), NM_OK);
+    }
+    finish_and_publish(store);
+
+    sqlite3 *db = load_open(path);
+    ck_assert_int_eq(load_int(db, "SELECT requested_bytes FROM workspace_by_operator"), INT64_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT total_duration_ns FROM workspace_by_operator"), INT64_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT cost_ns FROM stream_call_total"), INT64_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT error_count FROM stream_call_total"), 0);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM stream_call WHERE error_code IS NULL"), 300);
+    ck_assert_int_eq(load_int(db, "SELECT unseen_count FROM unseen"), UINT32_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT note_count FROM completeness"), 300);
+    sqlite3_close(db);
+}
+END_TEST
+
+START_TEST(an_operation_that_is_named_but_never_written_fails_the_load)
+{
+    nm_store *store = open_store(false);
+    nm_store_input input = load_whole_input(1);
+    const nm_sink *sink = nm_store_sink(store);
+    nm_workspace_row workspace = {.workspace_id = 1, .operation_id = 7};
+
+    ck_assert_int_eq(sink->workspace(sink->context, &workspace, &err), NM_OK);
+    ck_assert_int_eq(nm_store_finish(store, &input, &err), NM_ERR_DATABASE);
+    ck_assert_ptr_nonnull(strstr(err.text, "operation 7"));
+    nm_store_close(store);
+}
+END_TEST
+
 START_TEST(the_last_definition_holds)
 {
     nm_store *store = open_store(false);
@@ -394,6 +467,9 @@ int main(void)
     tcase_add_test(tcase, addresses_with_the_top_bit_are_shown_in_full);
     tcase_add_test(tcase, unknown_references_become_null_and_are_counted);
     tcase_add_test(tcase, a_row_that_is_named_but_never_written_fails_the_load);
+    tcase_add_test(tcase, every_code_has_a_word);
+    tcase_add_test(tcase, the_largest_values_of_operations_and_calls_are_loaded);
+    tcase_add_test(tcase, an_operation_that_is_named_but_never_written_fails_the_load);
     tcase_add_test(tcase, the_last_definition_holds);
     tcase_add_test(tcase, nothing_is_left_of_a_store_that_is_not_published);
     tcase_add_test(tcase, an_output_that_exists_is_kept_without_force);

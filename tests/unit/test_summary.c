@@ -171,6 +171,31 @@ START_TEST(failures_and_misuse_have_a_line)
 }
 END_TEST
 
+/* One line a kind; what several threads noted counts once. */
+START_TEST(what_was_not_seen_has_a_line_a_kind)
+{
+    static const char text[] = "process 1 pid=1\n"
+                               "heap 1 process=1 level=host basis=requested name=memory\n"
+                               "thread 1 process=1 tid=1\nthread 2 process=1 tid=2\n"
+                               "@0 note thread=1 detail=unseen_operator name=aclnnFoo\n"
+                               "@1 note thread=1 detail=missing_function name=halFirst\n"
+                               "@2 note thread=2 detail=missing_function name=halFirst\n"
+                               "@3 note thread=2 detail=missing_function name=halAnother\n"
+                               "@4 note thread=1 detail=python_unreadable name=\"no libpython\"\n"
+                               "@5 note thread=1 detail=77 name=later\n"
+                               "@6 note thread=1 detail=unseen_operator name=aclnnFoo number=1200\n";
+    nm_store_input input = load_whole_input(7);
+    char *summary = summarise(text, &input, NULL);
+
+    ck_assert_ptr_nonnull(strstr(summary, "complete\n")); /* a note is no loss */
+    ck_assert_ptr_nonnull(strstr(summary, "Not seen, an operator: aclnnFoo, and 1,200 more (view unseen)\n"
+                                          "Not seen, for the runtime lacks it: halFirst, and 1 more (view unseen)\n"
+                                          "Not seen, Python frames: no libpython (view unseen)\n"
+                                          "Not seen: later (view unseen)\n"));
+    free(summary);
+}
+END_TEST
+
 static void add_text(nm_buffer *text, const char *format, int a, int b, int c)
 {
     char line[256];
@@ -179,7 +204,7 @@ static void add_text(nm_buffer *text, const char *format, int a, int b, int c)
     ck_assert_int_eq(nm_buffer_append(text, line, strlen(line), NULL), NM_OK);
 }
 
-/* `processes` processes with `heaps` pools each; the peak of process p is (p + 1) KiB in each. */
+/* `processes` processes with `heaps` pools each, and a note of every kind; the peak of process p is (p + 1) KiB in each. */
 static char *summarise_many(int processes, int heaps)
 {
     nm_buffer text = {0};
@@ -202,6 +227,8 @@ static char *summarise_many(int processes, int heaps)
             events++;
         }
     }
+    for (int note = 0; note <= NM_NOTE_MAX; note++)
+        add_text(&text, "@- note thread=%d detail=%d name=n%d\n", 1, note, note);
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
     nm_store_input input = load_whole_input((uint64_t)events);
     summary = summarise((const char *)text.data, &input, NULL);
@@ -287,6 +314,7 @@ int main(void)
     tcase_add_test(tcase, missing_stacks_are_said);
     tcase_add_test(tcase, an_empty_trace_has_a_summary);
     tcase_add_test(tcase, failures_and_misuse_have_a_line);
+    tcase_add_test(tcase, what_was_not_seen_has_a_line_a_kind);
     tcase_add_test(tcase, any_number_of_heaps_fits_one_screen);
     tcase_add_test(tcase, many_processes_are_told_by_minimum_median_and_maximum);
     tcase_add_test(tcase, numbers_are_short_and_exact_enough);

@@ -24,7 +24,7 @@ for file in bin/npumem-record bin/npumem-ingest include/npumem.h share/man/man1/
     share/man/man1/npumem-ingest.1 share/npumem/queries/largest_live.sql; do
     [ -s "$prefix/$file" ] || fail "$file is not installed"
 done
-for file in libnpumem.so libnpumem_hook.so pkgconfig/npumem.pc; do
+for file in libnpumem.so libnpumem_hook.so libnpumem_libascend_kernel_hook.so pkgconfig/npumem.pc; do
     [ -s "$library/$file" ] || fail "$file is not installed"
 done
 for file in "$prefix"/bin/* "$library"/*.so; do

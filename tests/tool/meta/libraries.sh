@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a recorded program gets into its process: the two libraries need libc alone, in a version that the oldest hosts
-# have, and export what they must and nothing else.
+# What a recorded program gets into its process: the libraries need libc alone, in a version that the oldest hosts have,
+# and export what they must and nothing else.
 #
 #     libraries.sh FOLDER_OF_THE_LIBRARIES
 set -u
@@ -16,7 +16,9 @@ allowed_versions='GLIBC_2.2.5 GLIBC_2.3.2 GLIBC_2.3.4 GLIBC_2.4 GLIBC_2.14 GLIBC
 
 sdk=$(sed -n 's/^NPUMEM_API .*\b\(npumem_[a-z_]*\)(.*/\1/p' src/npumem.h)
 private=$(sed -n 's/^NM_RECORD_API .*\b\(nm_record_[a-z_]*\)(.*/\1/p' src/record/record.h)
-hooked=$(sed -n 's/^    X(\(acl[A-Za-z0-9]*\), .*/\1/p' src/hook/runtime.h)
+hooked=$(sed -n -e '/define NM_USED_FUNCTIONS/,/^$/d' -e 's/^    X(\(acl[A-Za-z0-9]*\|hal[A-Za-z0-9]*\), .*/\1/p' src/hook/runtime.h)
+
+hook_libraries='libnpumem_hook.so libnpumem_libascend_kernel_hook.so'
 
 # Name of each function or object that FILE defines for others, without its version.
 exported() {
@@ -44,20 +46,27 @@ check_library() {
 }
 
 check_library "$folder/libnpumem.so.0" "$sdk $private" 'libc.so.6'
-check_library "$folder/libnpumem_hook.so" "$hooked _exit _Exit dlclose" 'libc.so.6 libnpumem.so.0'
+for library in $hook_libraries; do
+    check_library "$folder/$library" "$hooked InitInjectionMstx _exit _Exit dlclose dlopen dlsym" 'libc.so.6 libnpumem.so.0'
+done
 
 # The SDK's names are of one version, those for the hooks of another: a program can link the first alone by name.
 for name in $private; do
     readelf --dyn-syms --wide "$folder/libnpumem.so.0" | grep -q " $name@@NPUMEM_PRIVATE_" || fail "$name is public"
 done
 
-# The hook library finds its sister beside itself, and nothing anywhere else.
-readelf -d "$folder/libnpumem_hook.so" | grep -q 'RUNPATH.*\[$ORIGIN\]' || fail 'the run path is not $ORIGIN alone'
+# The hook library finds its sister beside itself, and nothing anywhere else. Under either name it is a file of its own:
+# torch_npu looks at the name that a link leads to.
+for library in $hook_libraries; do
+    readelf -d "$folder/$library" | grep -q 'RUNPATH.*\[$ORIGIN\]' || fail "the run path of $library is not \$ORIGIN alone"
+    readelf -d "$folder/$library" | grep -q "SONAME.*\[$library\]" || fail "$library goes by another name"
+    [ ! -L "$folder/$library" ] || fail "$library is a link"
+done
 
 # Thread-local storage that a preload can always have: part of the static block, a few words.
 readelf -rW "$folder/libnpumem.so.0" | grep -qE "TLSDESC|DTPMOD" && fail "thread-local storage is made at first use"
 tls_bytes=$(readelf -lW "$folder/libnpumem.so.0" | awk '$1 == "TLS" { print $6 }')
 tls_bytes=$((${tls_bytes:-0}))
 [ "$tls_bytes" -gt 0 ] && [ "$tls_bytes" -le 192 ] || fail "thread-local storage has $tls_bytes bytes"
-readelf -lW "$folder/libnpumem_hook.so" | grep -q '^ *TLS' && fail "the hook library has thread-local storage"
+readelf -lW "$folder/libnpumem_libascend_kernel_hook.so" | grep -q '^ *TLS' && fail "the hook library has thread-local storage"
 finish

@@ -1,0 +1,21 @@
+-- device_memory_at_peak.sql: what the memory of each device was made of when it was fullest, or at other moments.
+-- Parameters: :moment which moments: 'device peak', 'failure', 'end', or the text of a mark (default 'device peak')
+-- Columns:    pid process; device number; seq place of the moment in the order of events; component as in view
+--             device_memory; heap name of the pool or NULL; bytes bytes; used_share_ratio bytes over what the device says
+--             is in use, or NULL; is_estimate 1: not certain
+SELECT
+    c.pid AS pid,
+    c.device AS device,
+    c.seq AS seq,
+    c.component AS component,
+    c.heap AS heap,
+    c.bytes AS bytes,
+    (
+        SELECT CAST(c.bytes AS REAL) / d.used_bytes
+        FROM device_moment AS d
+        WHERE d.moment_id = c.moment_id AND d.pid IS c.pid AND d.device IS c.device AND d.used_bytes > 0
+    ) AS used_share_ratio,
+    c.is_estimate AS is_estimate
+FROM device_memory AS c
+WHERE c.moment = coalesce(:moment, 'device peak') AND c.moment_kind <> 'peak' AND c.bytes <> 0
+ORDER BY c.host, c.device, c.moment_id, c.pid, c.component = 'DEVICE USED', c.bytes DESC, c.component, c.heap;

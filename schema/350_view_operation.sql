@@ -1,0 +1,165 @@
+-- Operators and models: their workspaces, and the memory that was allocated for them; calls about streams.
+
+CREATE VIEW workspace_by_operator (
+    -- Operators and models of each process by name, with the workspaces that they were given; largest first.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device of the heap.
+    device,
+    -- Name of the heap that the workspaces lay in. NULL: no block is known, or several heaps.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Name of the operator or model. NULL: it has none.
+    operator,
+    -- A word of operation_kind.
+    kind,
+    -- Runs that began in the trace. Unit: operations.
+    run_count,
+    -- Runs that were given a workspace. Unit: operations.
+    workspace_run_count,
+    -- The workspaces of all runs. Unit: bytes.
+    requested_bytes,
+    -- The largest of them. Unit: bytes.
+    max_requested_bytes,
+    -- The largest block that one of them lay in. Unit: bytes. NULL: no block is known.
+    max_block_bytes,
+    -- Runs in a block that had served an operator before. Unit: operations.
+    reused_count,
+    -- Time that the calls took; on the device they may run on. Unit: nanoseconds. NULL: not known.
+    total_duration_ns,
+    -- Runs that returned an error. Unit: operations.
+    error_count
+) AS
+SELECT
+    process.host,
+    process.rank,
+    process.pid,
+    p.device,
+    p.heap,
+    p.level,
+    s.name,
+    k.name,
+    s.run_count,
+    s.workspace_count,
+    s.requested_bytes,
+    s.max_requested_bytes,
+    s.max_block_bytes,
+    s.reused_count,
+    s.duration_ns,
+    s.error_count
+FROM operation_sum AS s
+JOIN operation_kind AS k ON k.kind = s.kind
+LEFT JOIN process ON process.process_id = s.process_id
+LEFT JOIN heap_place AS p ON p.heap_id = s.heap_id
+WHERE s.kind IN (1, 3) OR s.workspace_count > 0
+ORDER BY s.requested_bytes DESC, s.run_count DESC, s.process_id, s.kind, s.name;
+
+CREATE VIEW operation_memory (
+    -- What was allocated for each operation, by name; largest first. The rows of a heap sum to its row in heap_total.
+    -- An allocation belongs to the innermost open range of its thread; where there was none, to the first operator that
+    -- used it as its workspace.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Name of the operation. NULL: it has none, or none is known (then kind is NULL).
+    operation,
+    -- A word of operation_kind. NULL: allocations of which no operation is known.
+    kind,
+    -- Allocations in the trace, without the baseline. Unit: allocations.
+    allocation_count,
+    -- Their size. Unit: bytes.
+    allocated_bytes,
+    -- The largest of them. Unit: bytes.
+    max_bytes,
+    -- Not freed by the end of the trace, and not a segment. Unit: allocations.
+    outstanding_count,
+    -- Their size. Unit: bytes.
+    outstanding_bytes,
+    -- Allocations made by a thread inside the operation's range. Unit: allocations.
+    thread_count,
+    -- Workspaces that the thread of the operator had allocated. Unit: allocations.
+    workspace_count,
+    -- Workspaces that another thread had allocated. Unit: allocations.
+    queue_count
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    s.name,
+    k.name,
+    s.allocation_count,
+    s.allocated_bytes,
+    s.max_bytes,
+    s.outstanding_count,
+    s.outstanding_bytes,
+    s.thread_count,
+    s.workspace_count,
+    s.queue_count
+FROM operation_memory_sum AS s
+JOIN heap_place AS p ON p.heap_id = s.heap_id
+LEFT JOIN operation_kind AS k ON k.kind = s.kind
+ORDER BY s.allocated_bytes DESC, s.heap_id, s.kind, s.name;
+
+CREATE VIEW stream_call_total (
+    -- Calls about streams and events of each process, by device, kind and stream.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: not known.
+    device,
+    -- Always NULL: a stream is not of one heap.
+    heap,
+    -- Always NULL: a stream is not of one level.
+    level,
+    -- A word of stream_call_kind.
+    kind,
+    -- The stream. NULL: none, or not known.
+    stream,
+    -- Calls. Unit: calls.
+    call_count,
+    -- Time spent in them; of a synchronisation the time waited. Unit: nanoseconds. NULL: not known.
+    cost_ns,
+    -- Calls that failed. Unit: calls.
+    error_count
+) AS
+SELECT
+    process.host,
+    process.rank,
+    process.pid,
+    coalesce(d.physical_ordinal, d.ordinal),
+    NULL,
+    NULL,
+    k.name,
+    g.stream,
+    g.call_count,
+    g.cost_ns,
+    g.error_count
+FROM stream_call_sum AS g
+LEFT JOIN process ON process.process_id = g.process_id
+LEFT JOIN device AS d ON d.device_id = g.device_id
+LEFT JOIN stream_call_kind AS k ON k.kind = g.kind
+ORDER BY g.process_id, g.device_id, g.kind, g.stream;

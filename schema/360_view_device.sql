@@ -1,0 +1,395 @@
+-- What device memory was made of at each moment, and what the device itself said.
+
+CREATE VIEW device_moment (
+    -- What each device said of itself, one row per moment and process that used it then.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device.
+    device,
+    -- Always NULL: of the whole device.
+    heap,
+    -- Always NULL: of the whole device.
+    level,
+    -- 'peak' (of moment_heap), 'device peak', 'end', 'failure', or the text of the mark.
+    moment,
+    -- What kind of moment it is: 'peak', 'device peak', 'end', 'mark', 'failure'.
+    moment_kind,
+    -- Place in the order of events. NULL: before the first event.
+    seq,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    ns,
+    -- Memory of the device in use, by anybody. Unit: bytes. NULL: it was not asked by then.
+    used_bytes,
+    -- All memory of the device. Unit: bytes. NULL: it was not asked by then.
+    total_bytes,
+    -- When the device was asked. Unit: nanoseconds since the recording began. NULL: not known, or it was not asked.
+    sample_ns,
+    -- 1: memory of the device came or went between that and the moment; 0: not.
+    is_stale,
+    -- What the process's recorded memory takes of it. Unit: bytes.
+    recorded_bytes,
+    -- What recorded memory of other processes takes of it. Unit: bytes. NULL: no other process used it then.
+    other_recorded_bytes,
+    -- What the runtime said that all its modules hold of it for this process. Unit: bytes. NULL: it said nothing by then.
+    runtime_bytes,
+    -- The heap whose peak it is, or that failed. NULL: neither.
+    moment_heap,
+    -- Number of the moment.
+    moment_id,
+    -- Number of the device in this database.
+    device_id,
+    -- Last place in the order of events up to which the device's memory stayed as it was.
+    until_seq
+) AS
+SELECT
+    process.host,
+    process.rank,
+    process.pid,
+    coalesce(device.physical_ordinal, device.ordinal),
+    NULL,
+    NULL,
+    CASE WHEN m.kind = 3 THEN coalesce(m.name, '') ELSE k.name END,
+    k.name,
+    m.seq,
+    m.ns,
+    s.total_bytes - s.free_bytes,
+    s.total_bytes,
+    s.sample_ns,
+    s.is_stale,
+    s.recorded_bytes,
+    (
+        SELECT sum(o.recorded_bytes)
+        FROM device_sample AS o
+        WHERE o.moment_id = s.moment_id AND o.hardware_id = s.hardware_id AND o.device_id <> s.device_id
+    ),
+    (
+        SELECT sum((
+            SELECT z.used_bytes
+            FROM module_sample AS z
+            WHERE z.device_id = n.device_id AND z.module = n.module AND z.seq <= s.until_seq
+            ORDER BY z.seq DESC
+            LIMIT 1
+        ))
+        FROM device_module AS n
+        WHERE n.device_id = s.device_id
+    ),
+    h.name,
+    s.moment_id,
+    s.device_id,
+    s.until_seq
+FROM device_sample AS s
+JOIN moment AS m ON m.moment_id = s.moment_id
+JOIN moment_kind AS k ON k.kind = m.kind
+JOIN device ON device.device_id = s.device_id
+LEFT JOIN process ON process.process_id = device.process_id
+LEFT JOIN heap AS h ON h.heap_id = m.heap_id;
+
+CREATE VIEW device_memory (
+    -- What the memory of each device was made of at each moment, as its process sees it. All components but DEVICE USED
+    -- add up to DEVICE USED, where the device was asked.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device.
+    device,
+    -- Name of the pool. NULL: the component is no single heap.
+    heap,
+    -- 'pool', 'workspace', 'driver' or 'physical'.
+    level,
+    -- 'peak' (of moment_heap), 'device peak', 'end', 'failure', or the text of the mark.
+    moment,
+    -- What kind of moment it is: 'peak', 'device peak', 'end', 'mark', 'failure'.
+    moment_kind,
+    -- Place in the order of events. NULL: before the first event.
+    seq,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    ns,
+    -- PTA: what torch_npu's pool holds; POOL: what another pool (heap) holds; WORKSPACE: the same of a workspace's
+    -- allocator; APP: other memory that the program (or an unknown module) took; HCCL, GE, RUNTIME and other names: what
+    -- that module of CANN took; PHYSICAL: physical memory that is not mapped; PAGE ROUNDING: the rest of whole pages,
+    -- where they are known; RECORDED PROCESSES: what other recorded processes take of the same device; OTHER PROCESSES:
+    -- what is in use beside this process (by the runtime's word) and recorded ones; UNEXPLAINED: what is left, of either
+    -- sign; DEVICE USED: what the device says is in use.
+    component,
+    -- Its size. Unit: bytes. NULL: UNEXPLAINED and DEVICE USED where the device was not asked by then.
+    bytes,
+    -- What the runtime said that the module of this name holds; of APP that is all of the program's memory, pools
+    -- included; of DEVICE USED it is the sum of all modules. Unit: bytes. NULL: it said nothing, or there is no such
+    -- module.
+    runtime_bytes,
+    -- 1: not certain. A pool: it is what the pool stated; APP: such pools were taken out of it; UNEXPLAINED: without word
+    -- of the runtime, other processes are in it; what the device said: memory came or went between that and the moment.
+    is_estimate,
+    -- The heap whose peak it is, or that failed. NULL: neither.
+    moment_heap,
+    -- Number of the moment.
+    moment_id
+) AS
+SELECT
+    b.host,
+    b.rank,
+    b.pid,
+    b.device,
+    h.name,
+    CASE WHEN h.level = 3 THEN 'workspace' ELSE 'pool' END,
+    b.moment,
+    b.moment_kind,
+    b.seq,
+    b.ns,
+    CASE
+        WHEN h.level = 3 THEN 'WORKSPACE'
+        WHEN h.name IN ('ptaCaching', 'msleaks') THEN 'PTA'
+        ELSE 'POOL'
+    END,
+    x.reserved_bytes,
+    NULL,
+    x.is_stated,
+    b.moment_heap,
+    b.moment_id
+FROM device_moment AS b
+JOIN heap AS h ON h.device_id = b.device_id
+JOIN heap_sample AS x
+    ON x.heap_id = h.heap_id
+    AND x.since_seq = (
+        SELECT max(y.since_seq)
+        FROM heap_sample AS y
+        WHERE y.heap_id = h.heap_id AND y.since_seq <= coalesce(b.seq, -1)
+    )
+WHERE h.level IN (2, 3)
+UNION ALL
+SELECT
+    b.host,
+    b.rank,
+    b.pid,
+    b.device,
+    NULL,
+    'driver',
+    b.moment,
+    b.moment_kind,
+    b.seq,
+    b.ns,
+    'APP',
+    (
+        SELECT max(0, coalesce(sum(CASE WHEN h.level = 1 AND (h.module_id IS NULL OR h.module_id = 33) THEN max(0, x.live_bytes - x.segment_bytes) END), 0)
+            - coalesce(sum(CASE WHEN x.is_stated = 1 THEN x.reserved_bytes END), 0))
+        FROM heap AS h
+        JOIN heap_sample AS x
+            ON x.heap_id = h.heap_id
+            AND x.since_seq = (
+                SELECT max(y.since_seq)
+                FROM heap_sample AS y
+                WHERE y.heap_id = h.heap_id AND y.since_seq <= coalesce(b.seq, -1)
+            )
+        WHERE h.device_id = b.device_id
+    ),
+    (
+        SELECT z.used_bytes
+        FROM module_sample AS z
+        WHERE z.device_id = b.device_id AND z.module = 'APP' AND z.seq <= b.until_seq
+        ORDER BY z.seq DESC
+        LIMIT 1
+    ),
+    (
+        SELECT coalesce(max(x.is_stated), 0)
+        FROM heap AS h
+        JOIN heap_sample AS x
+            ON x.heap_id = h.heap_id
+            AND x.since_seq = (
+                SELECT max(y.since_seq)
+                FROM heap_sample AS y
+                WHERE y.heap_id = h.heap_id AND y.since_seq <= coalesce(b.seq, -1)
+            )
+        WHERE h.device_id = b.device_id
+    ),
+    b.moment_heap,
+    b.moment_id
+FROM device_moment AS b
+UNION ALL
+SELECT
+    b.host,
+    b.rank,
+    b.pid,
+    b.device,
+    NULL,
+    'driver',
+    b.moment,
+    b.moment_kind,
+    b.seq,
+    b.ns,
+    n.module,
+    coalesce((
+        SELECT sum(max(0, x.live_bytes - x.segment_bytes))
+        FROM heap AS h
+        JOIN heap_sample AS x
+            ON x.heap_id = h.heap_id
+            AND x.since_seq = (
+                SELECT max(y.since_seq)
+                FROM heap_sample AS y
+                WHERE y.heap_id = h.heap_id AND y.since_seq <= coalesce(b.seq, -1)
+            )
+        LEFT JOIN cann_module AS c ON c.module_id = h.module_id
+        WHERE h.device_id = b.device_id AND h.level = 1 AND h.module_id <> 33
+            AND coalesce(c.name, 'module ' || h.module_id) = n.module
+    ), 0),
+    (
+        SELECT z.used_bytes
+        FROM module_sample AS z
+        WHERE z.device_id = b.device_id AND z.module = n.module AND z.seq <= b.until_seq
+        ORDER BY z.seq DESC
+        LIMIT 1
+    ),
+    0,
+    b.moment_heap,
+    b.moment_id
+FROM device_moment AS b
+JOIN device_module AS n ON n.device_id = b.device_id
+WHERE n.module <> 'APP'
+UNION ALL
+SELECT
+    b.host,
+    b.rank,
+    b.pid,
+    b.device,
+    NULL,
+    'physical',
+    b.moment,
+    b.moment_kind,
+    b.seq,
+    b.ns,
+    'PHYSICAL',
+    (
+        SELECT max(0, coalesce(sum(CASE WHEN h.level = 7 THEN x.live_bytes END), 0)
+            - coalesce(sum(CASE WHEN h.level = 1 THEN x.mapped_bytes END), 0))
+        FROM heap AS h
+        JOIN heap_sample AS x
+            ON x.heap_id = h.heap_id
+            AND x.since_seq = (
+                SELECT max(y.since_seq)
+                FROM heap_sample AS y
+                WHERE y.heap_id = h.heap_id AND y.since_seq <= coalesce(b.seq, -1)
+            )
+        WHERE h.device_id = b.device_id
+    ),
+    NULL,
+    0,
+    b.moment_heap,
+    b.moment_id
+FROM device_moment AS b
+UNION ALL
+SELECT
+    b.host,
+    b.rank,
+    b.pid,
+    b.device,
+    NULL,
+    'driver',
+    b.moment,
+    b.moment_kind,
+    b.seq,
+    b.ns,
+    'PAGE ROUNDING',
+    (
+        SELECT coalesce(sum(x.page_bytes - x.live_bytes), 0)
+        FROM heap AS h
+        JOIN heap_sample AS x
+            ON x.heap_id = h.heap_id
+            AND x.since_seq = (
+                SELECT max(y.since_seq)
+                FROM heap_sample AS y
+                WHERE y.heap_id = h.heap_id AND y.since_seq <= coalesce(b.seq, -1)
+            )
+        WHERE h.device_id = b.device_id AND h.level IN (1, 7)
+    ),
+    NULL,
+    0,
+    b.moment_heap,
+    b.moment_id
+FROM device_moment AS b
+UNION ALL
+SELECT
+    b.host,
+    b.rank,
+    b.pid,
+    b.device,
+    NULL,
+    'driver',
+    b.moment,
+    b.moment_kind,
+    b.seq,
+    b.ns,
+    'RECORDED PROCESSES',
+    b.other_recorded_bytes,
+    NULL,
+    0,
+    b.moment_heap,
+    b.moment_id
+FROM device_moment AS b
+WHERE b.other_recorded_bytes IS NOT NULL
+UNION ALL
+SELECT
+    b.host,
+    b.rank,
+    b.pid,
+    b.device,
+    NULL,
+    'driver',
+    b.moment,
+    b.moment_kind,
+    b.seq,
+    b.ns,
+    'OTHER PROCESSES',
+    max(0, b.used_bytes - b.runtime_bytes - coalesce(b.other_recorded_bytes, 0)),
+    NULL,
+    b.is_stale,
+    b.moment_heap,
+    b.moment_id
+FROM device_moment AS b
+WHERE b.used_bytes IS NOT NULL AND b.runtime_bytes IS NOT NULL
+UNION ALL
+SELECT
+    b.host,
+    b.rank,
+    b.pid,
+    b.device,
+    NULL,
+    'driver',
+    b.moment,
+    b.moment_kind,
+    b.seq,
+    b.ns,
+    'UNEXPLAINED',
+    b.used_bytes - b.recorded_bytes - coalesce(b.other_recorded_bytes, 0)
+        - coalesce(max(0, b.used_bytes - b.runtime_bytes - coalesce(b.other_recorded_bytes, 0)), 0),
+    NULL,
+    b.is_stale = 1 OR b.runtime_bytes IS NULL,
+    b.moment_heap,
+    b.moment_id
+FROM device_moment AS b
+UNION ALL
+SELECT
+    b.host,
+    b.rank,
+    b.pid,
+    b.device,
+    NULL,
+    'driver',
+    b.moment,
+    b.moment_kind,
+    b.seq,
+    b.ns,
+    'DEVICE USED',
+    b.used_bytes,
+    b.runtime_bytes,
+    b.is_stale,
+    b.moment_heap,
+    b.moment_id
+FROM device_moment AS b;

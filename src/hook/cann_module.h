@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The modules of CANN, by which the driver says whose memory is whose.
+ */
+#ifndef NM_HOOK_CANN_MODULE_H
+#define NM_HOOK_CANN_MODULE_H
+
+#define NM_MODULE_COUNT      256
+#define NM_MODULE_UNKNOWN    0 /* what older runtimes say of everything */
+#define NM_MODULE_DVPP       6
+#define NM_MODULE_APP        33 /* the program itself */
+
+#define NM_MODULE_TEXT_BYTES 16
+
+/* The name of a module; of one that is not known "module 200", written to `text`. */
+const char *nm_cann_module_name(unsigned module, char text[NM_MODULE_TEXT_BYTES]);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the hooks of ACL and those of the driver below it share: whose memory is which heap, and which of two hooks tells
+ * of an allocation that both see. The rules stand at the top of hal.c.
+ */
+#ifndef NM_HOOK_HAL_H
+#define NM_HOOK_HAL_H
+
+#include <stdint.h>
+
+#include "hook/cann_module.h"
+
+#define NM_PHYSICAL_HEAP_NAME "physical memory"
+#define NM_IMPORTED_HEAP_NAME "memory of other processes"
+
+typedef enum nm_space {
+    NM_SPACE_DRIVER = 0,   /* of the device */
+    NM_SPACE_DVPP = 1,     /* of the device, for its image and video processors */
+    NM_SPACE_PINNED = 2,   /* of the host, given by the driver */
+    NM_SPACE_PHYSICAL = 3, /* of the device, by handle */
+    NM_SPACE_COUNT = 4,
+    NM_SPACE_NONE = NM_SPACE_COUNT, /* addresses without memory */
+} nm_space;
+
+/* The heap of a module's memory; `device`: as the program counts, negative: unknown. */
+uint32_t nm_hal_heap(nm_space space, int32_t device, unsigned module);
+
+/* A memory call that allocates, before the real one: for which module. And after it: `address` (NULL: it failed) is what
+ * it gave. Returns how much the driver gave for it, 0: unknown; what the driver gave besides is told. */
+void nm_hal_ask(unsigned module);
+uint64_t nm_hal_settle(const void *address, const void *frame);
+
+/* A memory call that frees, before the real one. */
+void nm_hal_give(uint64_t address);
+
+/* The heap of memory that is mapped by its handle, where that did not come through ACL; else 0. */
+uint32_t nm_hal_mapped_heap(const void *handle);
+
+#endif

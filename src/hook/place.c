@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hook/place.h"
+
+#include <link.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "hook/keep.h"
+
+/* How the files begin that hold the functions we stand in front of. */
+static const char *const cann_names[] = {"libascendcl", "libacl_",  "libascend_hal", "libruntime",
+                                         "libopapi",    "libaclnn", "libhccl",       "libms_tools_ext"};
+
+bool nm_place_is_cann_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+
+    for (size_t i = 0; i < sizeof cann_names / sizeof *cann_names; i++) {
+        if (strncmp(name, cann_names[i], strlen(cann_names[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+typedef struct place_search {
+    uintptr_t address;
+    nm_place *out;
+} place_search;
+
+static int compare_module(struct dl_phdr_info *info, size_t size, void *context)
+{
+    place_search *search = context;
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+    bool is_found = false;
+
+    (void)size;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t at = info->dlpi_addr + segment->p_vaddr;
+
+        if (segment->p_type != PT_LOAD)
+            continue;
+        begin = at < begin ? at : begin;
+        end = at + segment->p_memsz > end ? at + segment->p_memsz : end;
+        is_found = is_found || search->address - at < segment->p_memsz;
+    }
+    if (!is_found)
+        return 0;
+    search->out->begin = begin;
+    search->out->end = end;
+    search->out->is_cann = nm_place_is_cann_path(info->dlpi_name);
+    search->out->path = nm_keep_text(info->dlpi_name);
+    return 1;
+}
+
+bool nm_place_find(const void *address, nm_place *out)
+{
+    place_search search = {(uintptr_t)address, out};
+
+    return dl_iterate_phdr(compare_module, &search) != 0;
+}

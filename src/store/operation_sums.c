@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/operation_sums.h"
+
+#include <stdlib.h>
+
+#include "base/buffer.h"
+
+static void add(uint64_t *sum, uint64_t more)
+{
+    *sum = more > (uint64_t)INT64_MAX - *sum ? (uint64_t)INT64_MAX : *sum + more;
+}
+
+static void raise(uint64_t *most, uint64_t value)
+{
+    if (value > *most)
+        *most = value;
+}
+
+static uint64_t name_key(nm_range_kind kind, uint32_t name)
+{
+    return ((uint64_t)kind + 1) << 32 | name;
+}
+
+/* ---- Runs -------------------------------------------------------------------------------------------------------- */
+
+static nm_status find_run(nm_operation_sums *sums, uint64_t process_id, nm_range_kind kind, uint32_t name,
+                          nm_run_sum **out, nm_error *err)
+{
+    nm_key key = {process_id, name_key(kind, name)};
+    const uint64_t *known = nm_map_get(&sums->run_of, key);
+    uint64_t index = known == NULL ? sums->runs.count : *known;
+    nm_status status = NM_OK;
+
+    if (known == NULL) {
+        status = nm_array_grow(&sums->runs.items, &sums->runs.capacity, index + 1, sizeof **out, err);
+        if (status == NM_OK)
+            status = nm_map_put(&sums->run_of, key, index, err);
+        if (status == NM_OK)
+            sums->runs.items[sums->runs.count++] = (nm_run_sum){.process_id = process_id, .kind = kind, .name = name};
+    }
+    if (status == NM_OK)
+        *out = &sums->runs.items[index];
+    return status;
+}
+
+nm_status nm_operation_sums_run(nm_operation_sums *sums, const nm_operation_row *row, uint32_t name, nm_error *err)
+{
+    nm_run_sum *sum = NULL;
+    nm_status status = find_run(sums, row->process_id, row->kind, name, &sum, err);
+
+    if (status != NM_OK)
+        return status;
+    sum->run_count++;
+    sum->error_count += row->error_code != NM_UNKNOWN_NUMBER && row->error_code != 0;
+    if (row->begin_ns == NM_NO_TIME || row->end_ns == NM_NO_TIME)
+        return NM_OK;
+    sum->has_duration = true;
+    if (row->end_ns > row->begin_ns)
+        add(&sum->duration_ns, (uint64_t)row->end_ns - (uint64_t)row->begin_ns);
+    return NM_OK;
+}
+
+nm_status nm_operation_sums_workspace(nm_operation_sums *sums, const nm_workspace_row *row, uint32_t name,
+                                      nm_error *err)
+{
+    nm_run_sum *sum = NULL;
+    nm_status status = find_run(sums, row->process_id, row->operation_kind, name, &sum, err);
+
+    if (status != NM_OK)
+        return status;
+    sum->workspace_count++;
+    add(&sum->requested_bytes, row->requested_bytes);
+    raise(&sum->max_requested_bytes, row->requested_bytes);
+    raise(&sum->max_block_bytes, row->block_bytes);
+    sum->reused_count += row->is_reused == 1;
+    if (row->heap_id == 0)
+        return NM_OK;
+    sum->has_many_heaps |= sum->heap_id != 0 && sum->heap_id != row->heap_id;
+    sum->heap_id = row->heap_id;
+    return NM_OK;
+}
+
+/* ---- Allocations ------------------------------------------------------------------------------------------------- */
+
+static nm_status find_memory(nm_operation_sums *sums, const nm_allocation_row *row, uint32_t name, nm_memory_sum **out,
+                             nm_error *err)
+{
+    bool has_operation = row->operation_source != NM_SOURCE_NONE;
+    nm_key key = {row->heap_id, has_operation ? name_key(row->operation_kind, name) : 0};
+    const uint64_t *known = nm_map_get(&sums->memory_of, key);
+    uint64_t index = known == NULL ? sums->memory.count : *known;
+    nm_status status = NM_OK;
+
+    if (known == NULL) {
+        status = nm_array_grow(&sums->memory.items, &sums->memory.capacity, index + 1, sizeof **out, err);
+        if (status == NM_OK)
+            status = nm_map_put(&sums->memory_of, key, index, err);
+        if (status == NM_OK)
+            sums->memory.items[sums->memory.count++] = (nm_memory_sum){.heap_id = row->heap_id,
+                                                                       .has_operation = has_operation,
+                                                                       .kind = row->operation_kind,
+                                                                       .name = has_operation ? name : 0};
+    }
+    if (status == NM_OK)
+        *out = &sums->memory.items[index];
+    return status;
+}
+
+/* What is left of a cut mapping is no allocation of its own, but may be outstanding; the baseline is neither. */
+nm_status nm_operation_sums_allocation(nm_operation_sums *sums, const nm_allocation_row *row, uint32_t name,
+                                       nm_error *err)
+{
+    bool is_counted = row->alloc_seq != NM_NO_SEQ && row->split_from_id == 0;
+    bool is_outstanding = row->end_kind == NM_END_NONE && !row->is_segment && row->generation != NM_UNKNOWN_NUMBER;
+    nm_memory_sum *sum = NULL;
+    nm_status status;
+
+    if (!is_counted && !is_outstanding)
+        return NM_OK;
+    status = find_memory(sums, row, name, &sum, err);
+    if (status != NM_OK)
+        return status;
+    if (is_counted) {
+        sum->allocation_count++;
+        add(&sum->allocated_bytes, row->size_bytes);
+        raise(&sum->max_bytes, row->size_bytes);
+        sum->source_counts[row->operation_source]++;
+    }
+    if (is_outstanding) {
+        sum->outstanding_count++;
+        add(&sum->outstanding_bytes, row->size_bytes);
+    }
+    return NM_OK;
+}
+
+void nm_operation_sums_free(nm_operation_sums *sums)
+{
+    free(sums->runs.items);
+    free(sums->memory.items);
+    nm_map_free(&sums->run_of);
+    nm_map_free(&sums->memory_of);
+    *sums = (nm_operation_sums){0};
+}

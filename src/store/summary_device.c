@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Processes that share a device are one here: their components are added up, and what is left of what the device says is
+ * unexplained. A device that does not fit any more is left to view device_memory.
+ */
+#include "store/summary_device.h"
+
+#include "store/database.h"
+#include "store/human.h"
+
+#define NAME_COLUMNS 38
+#define TEXT_BYTES   256
+
+/* One row a device: the moment to show, the device, and what it said then. */
+#define MOMENTS                                                                                                        \
+    "SELECT s.moment_id, process.host, coalesce(device.physical_ordinal, device.ordinal), upper(device.kind),"         \
+    " max(s.total_bytes - s.free_bytes), max(s.total_bytes), m.kind, m.ns, m.seq, max(s.is_stale)"                     \
+    " FROM device_sample AS s JOIN moment AS m ON m.moment_id = s.moment_id"                                           \
+    " JOIN device ON device.device_id = s.hardware_id LEFT JOIN process ON process.process_id = device.process_id"     \
+    " WHERE s.moment_id = (SELECT n.moment_id FROM moment AS n JOIN device_sample AS t ON t.moment_id = n.moment_id"   \
+    " LEFT JOIN heap ON heap.heap_id = n.heap_id"                                                                      \
+    " WHERE n.kind IN (4, 5) AND t.hardware_id = s.hardware_id AND t.total_bytes IS NOT NULL"                          \
+    " AND (n.kind = 5 OR heap.device_id = t.device_id) ORDER BY n.kind, n.moment_id LIMIT 1)"                          \
+    " GROUP BY s.hardware_id ORDER BY process.host, 3, s.hardware_id"
+
+/* Its components: name, bytes. Those of several processes add up, but for what each says of the same whole. */
+#define COMPONENTS                                                                                                     \
+    "WITH c AS (SELECT component, heap, bytes FROM device_memory"                                                      \
+    " WHERE moment_id = ?1 AND host IS ?2 AND device IS ?3),"                                                          \
+    " own AS (SELECT CASE component WHEN 'POOL' THEN heap WHEN 'PHYSICAL' THEN 'physical, not mapped'"                 \
+    " WHEN 'PAGE ROUNDING' THEN 'rest of whole pages' ELSE component END AS name, sum(bytes) AS bytes FROM c"          \
+    " WHERE component NOT IN ('RECORDED PROCESSES', 'OTHER PROCESSES', 'UNEXPLAINED', 'DEVICE USED') GROUP BY 1),"     \
+    " other AS (SELECT coalesce(max(bytes), 0) AS bytes FROM c WHERE component = 'OTHER PROCESSES')"                   \
+    " SELECT name, bytes, 0 AS place FROM own UNION ALL SELECT 'other processes', bytes, 1 FROM other UNION ALL"       \
+    " SELECT 'unexplained', ?4 - (SELECT sum(bytes) FROM own) - (SELECT bytes FROM other), 2"                          \
+    " ORDER BY place, bytes DESC, name"
+
+static bool is_shown(int64_t bytes, int64_t used_bytes)
+{
+    return bytes > used_bytes / 100 || bytes < -(used_bytes / 100);
+}
+
+/* "NPU 0   device memory     used 1.2 GiB of 32.0 GiB at its peak, at 81.3 s" */
+static void write_title(sqlite3_stmt *row, FILE *out)
+{
+    char device[32], used[NM_HUMAN_BYTES], total[NM_HUMAN_BYTES], when[NM_HUMAN_BYTES] = "";
+    const char *kind = (const char *)sqlite3_column_text(row, 3);
+
+    snprintf(device, sizeof device, "%.8s %lld", kind == NULL ? "device" : kind,
+             (long long)sqlite3_column_int64(row, 2));
+    if (sqlite3_column_type(row, 7) != SQLITE_NULL)
+        nm_human_time(when, sqlite3_column_int64(row, 7));
+    fprintf(out, "%-7s %-17s used %s%s of %s %s%s%s\n", device, "device memory",
+            sqlite3_column_int(row, 9) != 0 ? "about " : "", nm_human_bytes(used, sqlite3_column_int64(row, 4)),
+            nm_human_bytes(total, sqlite3_column_int64(row, 5)),
+            sqlite3_column_int(row, 6) == 4 ? "when an allocation failed" : "at its peak", when[0] == 0 ? "" : ", at ",
+            when);
+}
+
+static void write_component(sqlite3_stmt *row, int64_t used_bytes, FILE *out)
+{
+    char bytes[NM_HUMAN_BYTES], share[NM_HUMAN_BYTES], name[TEXT_BYTES];
+    int64_t component_bytes = sqlite3_column_int64(row, 1);
+
+    fprintf(out, "        %10s %5s  %s\n", nm_human_bytes(bytes, component_bytes),
+            nm_human_percent(share, (double)component_bytes / (double)used_bytes),
+            nm_human_text(name, sizeof name, (const char *)sqlite3_column_text(row, 0), NAME_COLUMNS));
+}
+
+/* A device's block: counts its lines, or writes it. */
+static nm_status walk_components(sqlite3 *db, sqlite3_stmt *device, FILE *out, int64_t *line_count, nm_error *err)
+{
+    int64_t used_bytes = sqlite3_column_int64(device, 4);
+    sqlite3_stmt *rows = NULL;
+    int code = SQLITE_DONE;
+    nm_status status = nm_db_prepare(db, COMPONENTS, &rows, err);
+
+    for (int column = 0; status == NM_OK && column < 3; column++)
+        sqlite3_bind_value(rows, column + 1, sqlite3_column_value(device, column));
+    if (status == NM_OK)
+        sqlite3_bind_int64(rows, 4, used_bytes);
+    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+        if (!is_shown(sqlite3_column_int64(rows, 1), used_bytes))
+            continue;
+        ++*line_count;
+        if (out != NULL)
+            write_component(rows, used_bytes, out);
+    }
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(rows);
+    return status;
+}
+
+nm_status nm_summary_write_devices(sqlite3 *db, FILE *out, int64_t *line_count, nm_error *err)
+{
+    sqlite3_stmt *device = NULL;
+    int code = SQLITE_DONE;
+    nm_status status = nm_db_prepare(db, MOMENTS, &device, err);
+
+    *line_count = 0;
+    while (status == NM_OK && (code = sqlite3_step(device)) == SQLITE_ROW) {
+        int64_t block_lines = 1;
+        int64_t ignored = 0;
+
+        if (sqlite3_column_int64(device, 4) <= 0)
+            continue;
+        status = walk_components(db, device, NULL, &block_lines, err);
+        if (block_lines < 3 || *line_count + block_lines > NM_SUMMARY_DEVICE_LINES_MAX)
+            continue;
+        *line_count += block_lines;
+        if (out == NULL || status != NM_OK)
+            continue;
+        write_title(device, out);
+        status = walk_components(db, device, out, &ignored, err);
+    }
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(device);
+    return status;
+}

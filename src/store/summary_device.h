@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The part of the summary about whole devices: what their memory was made of when it was fullest.
+ */
+#ifndef NM_STORE_SUMMARY_DEVICE_H
+#define NM_STORE_SUMMARY_DEVICE_H
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+#define NM_SUMMARY_DEVICE_LINES_MAX 8
+
+/* A block for each device that was asked for its memory when an allocation failed first, else at its peak; components of
+ * more than a hundredth, if there are several. Gives the number of lines, at most NM_SUMMARY_DEVICE_LINES_MAX; `out` NULL: only counts. */
+nm_status nm_summary_write_devices(sqlite3 *db, FILE *out, int64_t *line_count, nm_error *err);
+
+#endif

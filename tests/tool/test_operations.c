@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Operators in two stages, loaded models and single operators, end to end: programs that keep their own books of what they
+ * ran are recorded, however they find CANN's functions, and the tables must say the same.
+ *
+ *     test_operations NPUMEM_RECORD NPUMEM_INGEST FOLDER_OF_PROGRAMS
+ */
+#include <check.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/run.h"
+
+#define KIND_OPERATOR "1"
+#define KIND_MODEL    "3"
+
+static const char *recorder, *ingest, *programs;
+static char folder[64];
+
+/* The first figure of the answer; ?1 is `text`. */
+static long long ask(sqlite3 *db, const char *sql, const char *text)
+{
+    sqlite3_stmt *statement;
+    long long value;
+
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+    sqlite3_bind_text(statement, 1, text, -1, SQLITE_TRANSIENT);
+    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+    value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+/* Runs `program` (with its arguments) without and with the recorder. What is printed must be the same, but for the lines
+ * that begin with `except`: whether a tool listens. */
+static sqlite3 *record_and_ingest(const char *program, const char *except)
+{
+    char command[2048], path[128];
+    sqlite3 *db;
+    nm_run run;
+
+    snprintf(command, sizeof command,
+             "cd %s && %s/%s >plain && %s --force -o t.zst -- %s/%s >books"
+             " && grep -v '^%s' plain >plain.same; grep -v '^%s' books >books.same; cmp plain.same books.same"
+             " && %s --quiet --force -o t.db t.zst",
+             folder, programs, program, recorder, programs, program, except, except, ingest);
+    run = run_shell(command, 120);
+    ck_assert_msg(run.exit_code == 0, "%s: %s%s", program, run_out(&run), run_err(&run));
+    run_free(&run);
+    snprintf(path, sizeof path, "%s/t.db", folder);
+    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    ck_assert_int_eq(ask(db, "SELECT is_complete FROM input", ""), 1);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM note", ""), 0);
+    return db;
+}
+
+static FILE *open_books(void)
+{
+    char path[128];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/books", folder);
+    file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    return file;
+}
+
+/* Ranges begin before they end, and one inside another lies in it whole. */
+static void check_ranges(sqlite3 *db)
+{
+    ck_assert_int_gt(ask(db, "SELECT count(*) FROM operation WHERE kind IN (1, 3)", ""), 0);
+    ck_assert_int_eq(ask(db,
+                         "SELECT count(*) FROM operation WHERE kind IN (1, 3) AND NOT coalesce(begin_seq < end_seq"
+                         " AND begin_ns <= end_ns AND thread_id IS NOT NULL AND error_code IS NOT NULL, 0)",
+                         ""),
+                     0);
+    ck_assert_int_eq(ask(db,
+                         "SELECT count(*) FROM operation AS a JOIN operation AS b USING (thread_id)"
+                         " WHERE a.kind IN (1, 3) AND b.kind IN (1, 3) AND a.begin_seq < b.begin_seq"
+                         " AND b.begin_seq < a.end_seq AND b.end_seq > a.end_seq",
+                         ""),
+                     0);
+}
+
+/* ---- Operators in two stages --------------------------------------------------------------------------------------- */
+
+/* What the tables say of a line `op.NAME.FIGURE`. */
+static long long operator_figure(sqlite3 *db, const char *name, const char *figure)
+{
+    static const char *const questions[][2] = {
+        {"count", "SELECT count(*) FROM operation WHERE kind = " KIND_OPERATOR " AND error_code = 0 AND name = ?1"},
+        {"workspace_count", "SELECT count(*) FROM workspace JOIN operation USING (operation_id) WHERE name = ?1"},
+        {"workspace_bytes",
+         "SELECT sum(requested_bytes) FROM workspace JOIN operation USING (operation_id) WHERE name = ?1"},
+        {"workspace_max_bytes",
+         "SELECT max(requested_bytes) FROM workspace JOIN operation USING (operation_id) WHERE name = ?1"},
+    };
+
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        if (strcmp(questions[i][0], figure) == 0)
+            return ask(db, questions[i][1], name);
+    }
+    ck_abort_msg("no question for %s", figure);
+    return -1;
+}
+
+static void check_operator_books(sqlite3 *db)
+{
+    char line[256], name[64], figure[64];
+    long long value, total = 0;
+    int line_count = 0;
+    FILE *file = open_books();
+
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "op.%63[^.].%63s %lld", name, figure, &value) != 3)
+            continue;
+        ck_assert_msg(operator_figure(db, name, figure) == value, "%s: the tables say %lld", line,
+                      operator_figure(db, name, figure));
+        total += strcmp(figure, "count") == 0 ? value : 0;
+        line_count++;
+    }
+    fclose(file);
+    ck_assert_int_eq(line_count, 4 * 4);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM operation WHERE kind = " KIND_OPERATOR, ""), total);
+}
+
+/* With a task queue a thread of its own submits all of them; without, the program's main thread does. */
+static void check_threads(sqlite3 *db, int queue_level)
+{
+    const char *sql = "SELECT count(*) FROM operation JOIN thread USING (thread_id)"
+                      " JOIN process ON process.process_id = thread.process_id"
+                      " WHERE kind = " KIND_OPERATOR " AND (tid = pid) <> CAST(?1 AS INTEGER)";
+
+    ck_assert_int_eq(ask(db, sql, queue_level > 0 ? "0" : "1"), 0);
+    ck_assert_int_eq(
+        ask(db, "SELECT count(DISTINCT thread_id) FROM operation WHERE kind = " KIND_OPERATOR " AND stream <> 0", ""),
+        1);
+}
+
+START_TEST(operators_are_recorded_however_they_are_found)
+{
+    static const char *const loaders[] = {"handle", "default", "linked", "local", "deepbind"};
+    char program[128];
+
+    for (int i = 0; i < 2 * 5; i++) {
+        bool is_linked = i >= 5;
+        int queue_level = i % 3;
+        sqlite3 *db;
+
+        snprintf(program, sizeof program, "torch_like%s --loader %s --task-queue %d %s --steps 3",
+                 is_linked ? "_linked" : "", loaders[i % 5], queue_level, i % 2 == 0 ? "" : "--expandable");
+        db = record_and_ingest(program, "mstx\\.");
+        check_ranges(db);
+        check_operator_books(db);
+        check_threads(db, queue_level);
+        sqlite3_close(db);
+    }
+}
+END_TEST
+
+/* ---- Models and single operators ----------------------------------------------------------------------------------- */
+
+static void check_model(sqlite3 *db, const char *line)
+{
+    long long runs, on_stream, errors;
+    char name[128];
+
+    ck_assert_int_eq(sscanf(line, "model\t%127[^\t]\t%lld\t%lld\t%lld", name, &runs, &on_stream, &errors), 4);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM operation WHERE kind = " KIND_MODEL " AND name = ?1", name), runs);
+    ck_assert_int_eq(ask(db, "SELECT count(stream) FROM operation WHERE name = ?1", name), on_stream);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM operation WHERE name = ?1 AND error_code = 100000", name), errors);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM operation WHERE name = ?1 AND error_code = 0", name), runs - errors);
+    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT model_id) FROM operation WHERE name = ?1", name), 1);
+    ck_assert_int_eq(ask(db,
+                         "SELECT count(*) FROM operation WHERE name = ?1"
+                         " AND (model_id IS NULL OR (name LIKE 'model %' AND name <> 'model ' || model_id))",
+                         name),
+                     0);
+}
+
+static void check_single_operator(sqlite3 *db, const char *line)
+{
+    long long runs, errors, workspaces, bytes;
+    char type[128];
+
+    ck_assert_int_eq(
+        sscanf(line, "operator\t%127[^\t]\t%lld\t%lld\t%lld\t%lld", type, &runs, &errors, &workspaces, &bytes), 5);
+    ck_assert_int_eq(ask(db, "SELECT count(stream) FROM operation WHERE kind = " KIND_OPERATOR " AND name = ?1", type),
+                     runs);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM operation WHERE name = ?1 AND error_code = 100000", type), errors);
+    ck_assert_int_eq(
+        ask(db, "SELECT count(*) FROM allocation JOIN operation USING (operation_id) WHERE name = ?1", type),
+        workspaces);
+    ck_assert_int_eq(
+        ask(db, "SELECT sum(size_bytes) FROM allocation JOIN operation USING (operation_id) WHERE name = ?1", type),
+        bytes);
+}
+
+static void check_model_books(sqlite3 *db)
+{
+    int model_count = 0, operator_count = 0;
+    char line[256];
+    FILE *file = open_books();
+
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "model\t", 6) == 0) {
+            check_model(db, line);
+            model_count++;
+        } else if (strncmp(line, "operator\t", 9) == 0) {
+            check_single_operator(db, line);
+            operator_count++;
+        } else if (strncmp(line, "driver\t", 7) == 0) {
+            ck_assert_int_eq(ask(db, "SELECT allocation_count FROM heap_total WHERE heap = 'device memory'", ""),
+                             atoll(line + 8));
+        }
+    }
+    fclose(file);
+    ck_assert_int_eq(model_count, 5);
+    ck_assert_int_eq(operator_count, 4);
+    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT name) FROM operation", ""), 5 + 4);
+    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT thread_id) FROM operation", ""), 3);
+}
+
+START_TEST(models_and_single_operators_are_recorded)
+{
+    static const char *const calls[] = {"models . 1", "models . 5 open"};
+
+    for (size_t i = 0; i < 2; i++) {
+        sqlite3 *db = record_and_ingest(calls[i], "nothing");
+
+        check_ranges(db);
+        check_model_books(db);
+        /* What the engine took for weights and workspace of two of the four models; the other two got the program's. */
+        ck_assert_int_eq(ask(db, "SELECT allocation_count FROM heap_total WHERE heap = 'GE'", ""), 4);
+        ck_assert_int_eq(ask(db, "SELECT allocated_bytes FROM heap_total WHERE heap = 'GE'", ""), 2 * 7500000);
+        sqlite3_close(db);
+    }
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("operations");
+    TCase *tests = tcase_create("operations");
+    SRunner *runner;
+    int failed_count;
+
+    if (argc != 4)
+        return 2;
+    recorder = argv[1];
+    ingest = argv[2];
+    programs = argv[3];
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, operators_are_recorded_however_they_are_found);
+    tcase_add_test(tests, models_and_single_operators_are_recorded);
+    suite_add_tcase(suite, tests);
+    run_make_folder(folder);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    failed_count = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    run_remove_folder(folder);
+    return failed_count != 0;
+}
