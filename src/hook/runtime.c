@@ -123,19 +123,29 @@ static void find_in_opened(void)
     }
 }
 
-/* Notes who stands between us and CANN. Without any CANN there is nothing to stand in front of. */
+static void note_tool(const void *function, nm_place *place)
+{
+    if (nm_place_has(place, function) || !nm_place_find(function, place))
+        return;
+    if (!place->is_cann && place->path != NULL)
+        nm_notes_add(NM_NOTE_OTHER_TOOL, place->path);
+}
+
+/* Notes who stands between us and CANN; without any CANN there is nothing to stand in front of. And who stands in front of
+ * our dlsym: the lookups of programs do not come to us then. */
 static void note_tools(void)
 {
     nm_place place = {0};
+    const void *first = nm_dynamic_find(RTLD_DEFAULT, "dlsym");
 
-    for (size_t i = 0; i < NAME_COUNT && nm_rebind_has_cann(); i++) {
-        void *real = real_of(&names[i]);
-
-        if (real == NULL || nm_place_has(&place, real) || !nm_place_find(real, &place))
-            continue;
-        if (!place.is_cann && place.path != NULL)
-            nm_notes_add(NM_NOTE_OTHER_TOOL, place.path);
+    if (!nm_rebind_has_cann())
+        return;
+    for (size_t i = 0; i < NAME_COUNT; i++) {
+        if (real_of(&names[i]) != NULL)
+            note_tool(real_of(&names[i]), &place);
     }
+    if (first != NULL && first != nm_dynamic_hook("dlsym"))
+        note_tool(first, &place);
 }
 
 void nm_runtime_find(void)
@@ -148,8 +158,8 @@ void nm_runtime_find(void)
         if (__atomic_load_n(&is_hidden[i], __ATOMIC_RELAXED)) /* relaxed: see show */
             show(&names[i]);
     }
-    nm_dynamic_forget_error();
     note_tools();
+    nm_dynamic_forget_error();
     errno = saved_errno;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MANY         200000
+#define MANY         50000 /* the first two chunks hold 5,120 */
 #define THREADS      4
 #define THREAD_TURNS 20000
 
@@ -105,6 +105,7 @@ int main(void)
     SRunner *runner;
     int failed_count;
 
+    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, what_was_never_seen_is_nothing_and_takes_nothing);
     tcase_add_test(tests, every_handle_is_remembered_however_many_there_are);
     tcase_add_test(tests, a_forked_child_goes_on_with_a_table_of_its_own);

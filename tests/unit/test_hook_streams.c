@@ -199,15 +199,11 @@ START_TEST(of_a_copy_described_elsewhere_what_is_known_is_recorded)
 }
 END_TEST
 
-int main(int argc, char **argv)
+static Suite *make_suite(void)
 {
     Suite *suite = suite_create("hook streams");
     TCase *tests = tcase_create("hook streams");
-    SRunner *runner;
-    int failed_count;
 
-    if (argc == 2)
-        return run_child(argv[1]);
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, hook_lines_setup, hook_lines_teardown);
     tcase_add_test(tests, each_call_of_a_stream_is_recorded_once);
@@ -215,7 +211,17 @@ int main(int argc, char **argv)
     tcase_add_test(tests, exports_are_recorded_and_a_mapping_keeps_its_kind);
     tcase_add_test(tests, of_a_copy_described_elsewhere_what_is_known_is_recorded);
     suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
+    return suite;
+}
+
+int main(int argc, char **argv)
+{
+    SRunner *runner;
+    int failed_count;
+
+    if (argc == 2)
+        return run_child(argv[1]);
+    runner = srunner_create(make_suite());
     srunner_run_all(runner, CK_ENV);
     failed_count = srunner_ntests_failed(runner);
     srunner_free(runner);
