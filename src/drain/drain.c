@@ -20,6 +20,7 @@
 #define CHECK_NS         100000000 /* between two looks at which processes live */
 #define CHECK_SAID_NS    5000000   /* npumem_stop waits for it */
 #define PAUSE_NS_MIN     1000000
+#define PAUSE_NS_SHORT   300000 /* while somebody waits for an answer */
 #define PAUSE_NS_PRESSED 200000 /* when rings fill faster than that is enough for */
 #define PAUSE_NS_MAX     16000000
 #define PRESSURE_HASTE   32  /* of 256: so much of a ring holds its slots though it has been read */
@@ -59,6 +60,7 @@ struct nm_drain {
     int64_t check_at_ns;
     int64_t pause_ns;
     size_t names_missing;
+    uint64_t watermark;    /* of the last pass: what is older has been written */
     unsigned flush_passes; /* until a block is sealed for nm_drain_flush; 0: none is */
 };
 
@@ -314,7 +316,10 @@ static nm_status look_and_release(nm_drain *drain, bool is_forced, bool *is_busy
     set_patience(drain);
     if (status == NM_OK)
         status = nm_gather_look(&drain->gather, &watermark, is_busy, err);
-    return status == NM_OK ? release(drain, watermark, err) : status;
+    if (status == NM_OK)
+        status = release(drain, watermark, err);
+    drain->watermark = watermark;
+    return status;
 }
 
 static nm_status seal_if_due(nm_drain *drain, nm_error *err)
@@ -363,6 +368,24 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     return status;
 }
 
+static void pause_for(int64_t ns)
+{
+    nanosleep(&(struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}, NULL);
+}
+
+nm_status nm_drain_catch_up(nm_drain *drain, int64_t wait_ns_max, nm_error *err)
+{
+    uint64_t asked_at = nm_clock_ticks(drain->folder->session->clock_kind);
+    int64_t until_ns = nm_clock_monotonic_ns() + wait_ns_max, pause_ns;
+    nm_status status = nm_drain_pass(drain, &pause_ns, err);
+
+    while (status == NM_OK && drain->watermark < asked_at && nm_clock_monotonic_ns() < until_ns) {
+        pause_for(PAUSE_NS_SHORT);
+        status = nm_drain_pass(drain, &pause_ns, err);
+    }
+    return status;
+}
+
 void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status)
 {
     nm_processes_reaped(&drain->processes, pid, wait_status);
@@ -381,11 +404,6 @@ size_t nm_drain_live_count(const nm_drain *drain)
 }
 
 /* ---- Ending -------------------------------------------------------------------------------------------------------- */
-
-static void pause_for(int64_t ns)
-{
-    nanosleep(&(struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}, NULL);
-}
 
 void nm_drain_close(nm_drain *drain)
 {

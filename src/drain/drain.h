@@ -51,6 +51,10 @@ void nm_drain_free(nm_drain *drain);
 /* One look at everything. *pause_ns: how long to wait before the next one. A failure is of memory, and final. */
 nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err);
 
+/* Passes until all that was recorded before the call has gone into the trace, so that the observer has seen it; gives up
+ * after `wait_ns_max`, for then a thread stands still in the middle of an event. */
+nm_status nm_drain_catch_up(nm_drain *drain, int64_t wait_ns_max, nm_error *err);
+
 /* Puts an event of the recorder's own into the stream, behind what happened before now; its time is filled here. */
 nm_status nm_drain_post(nm_drain *drain, const nm_event *event, nm_error *err);
 

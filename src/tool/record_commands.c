@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CATCH_UP_NS_MAX 100000000 /* what the asking program has just recorded is to be in the answer */
+
 static nm_status append(nm_buffer *out, nm_error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static nm_status append(nm_buffer *out, nm_error *err, const char *format, ...)
@@ -121,9 +123,11 @@ static nm_status answer_stats(recording *work, nm_buffer *reply, nm_error *err)
 
     if (work->watch == NULL)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "figures are kept only by npumem-record --watch");
-    if (nm_watch_has_failed(work->watch))
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "the watch ran out of memory");
-    status = append(reply, err, "{");
+    status = nm_drain_catch_up(work->drain, CATCH_UP_NS_MAX, err);
+    if (status == NM_OK && nm_watch_has_failed(work->watch))
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "the watch ran out of memory");
+    if (status == NM_OK)
+        status = append(reply, err, "{");
     if (status == NM_OK)
         status = append_status(work, reply, err);
     if (status == NM_OK)
