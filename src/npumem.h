@@ -60,6 +60,9 @@ typedef struct npumem_start_options {
     size_t struct_bytes;     /* sizeof(npumem_start_options) */
     const char *output_path; /* as npumem-record -o; NULL: npumem-%h-%p.zst */
     const char *stacks;      /* "none", "caller", "native"; NULL: "native" */
+    int is_watched;          /* 1: as npumem-record --watch, so that figures can be asked for while it records */
+    char *why;               /* where a -1 leaves one line on what was missing; NULL: nowhere */
+    size_t why_bytes;        /* room there, the closing zero included */
 } npumem_start_options;
 
 /*
@@ -75,6 +78,10 @@ NPUMEM_API int npumem_stop(void);
 
 /* 1 while this process records, else 0. */
 NPUMEM_API int npumem_is_recording(void);
+
+/* The folder of the recording that this process is part of: `npumem-record --ctl FOLDER` talks to it. NULL while nothing
+ * records. Valid until the next npumem_start. */
+NPUMEM_API const char *npumem_folder(void);
 
 /* ---- Heaps ---- */
 

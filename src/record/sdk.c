@@ -42,6 +42,11 @@ int npumem_is_recording(void)
     return nm_state_is_recording();
 }
 
+const char *npumem_folder(void)
+{
+    return nm_state_is_recording() ? nm_process_state.folder : NULL;
+}
+
 npumem_heap npumem_heap_define(const npumem_heap_options *options)
 {
     npumem_heap_options taken = {.level = NPUMEM_LEVEL_POOL, .device = NPUMEM_NO_DEVICE};

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CATCH_UP_NS_MAX 100000000 /* what the asking program has just recorded is to be in the answer */
@@ -56,7 +57,22 @@ static nm_status snapshot(recording *work, const char *text, nm_error *err)
 
 /* ---- Figures ------------------------------------------------------------------------------------------------------- */
 
+typedef struct newest_process { /* of those with a pid: an exec makes a new one, and so may the kernel */
+    int64_t pid;
+    uint64_t id; /* 0: there is none */
+} newest_process;
+
+static void find_newest(void *context, const nm_definition *definition)
+{
+    newest_process *newest = context;
+
+    if (definition->kind == NM_DEFINE_PROCESS && definition->process.pid == newest->pid && definition->id > newest->id)
+        newest->id = definition->id;
+}
+
 typedef struct heap_list {
+    bool is_of_one;
+    uint64_t process_id; /* then: only its heaps */
     nm_buffer *out;
     nm_error *err;
     nm_status status;
@@ -76,6 +92,8 @@ static void append_heap(void *context, const nm_watch_heap *heap)
     heap_list *list = context;
     const nm_heap_now *now = &heap->now;
 
+    if (list->is_of_one && now->process_id != list->process_id)
+        return;
     if (list->status == NM_OK)
         list->status =
             append(list->out, list->err, "%s{\"pid\":%" PRId64 ",\"device\":", list->has_one ? "," : "", heap->pid);
@@ -116,7 +134,24 @@ static nm_status answer_status(recording *work, nm_buffer *reply, nm_error *err)
     return status == NM_OK ? append(reply, err, "}\n") : status;
 }
 
-static nm_status answer_stats(recording *work, nm_buffer *reply, nm_error *err)
+/* "": every process; "PID": the newest one of that number. */
+static nm_status choose_heaps(recording *work, const char *argument, heap_list *list, nm_error *err)
+{
+    newest_process newest = {0};
+    char *end;
+
+    if (argument[0] == 0)
+        return NM_OK;
+    newest.pid = strtoll(argument, &end, 10);
+    if (*end != 0 || newest.pid <= 0)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "stats takes a process id, or nothing");
+    nm_watch_definitions(work->watch, find_newest, &newest);
+    list->is_of_one = true;
+    list->process_id = newest.id;
+    return NM_OK;
+}
+
+static nm_status answer_stats(recording *work, const char *argument, nm_buffer *reply, nm_error *err)
 {
     heap_list list = {.out = reply, .err = err};
     nm_status status;
@@ -126,6 +161,8 @@ static nm_status answer_stats(recording *work, nm_buffer *reply, nm_error *err)
     status = nm_drain_catch_up(work->drain, CATCH_UP_NS_MAX, err);
     if (status == NM_OK && nm_watch_has_failed(work->watch))
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "the watch ran out of memory");
+    if (status == NM_OK)
+        status = choose_heaps(work, argument, &list, err);
     if (status == NM_OK)
         status = append(reply, err, "{");
     if (status == NM_OK)
@@ -151,7 +188,7 @@ nm_status record_commands_answer(void *context, const char *command, const char 
     if (strcmp(command, "snapshot") == 0)
         return snapshot(work, argument, err);
     if (strcmp(command, "stats") == 0)
-        return answer_stats(work, reply, err);
+        return answer_stats(work, argument, reply, err);
     if (strcmp(command, "status") == 0)
         return answer_status(work, reply, err);
     return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "no such command: %.100s", command);
