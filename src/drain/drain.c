@@ -411,6 +411,21 @@ void nm_drain_close(nm_drain *drain)
     atomic_store_explicit(&drain->folder->session->is_closed, 1, memory_order_relaxed);
 }
 
+bool nm_drain_close_idle(nm_drain *drain)
+{
+    nm_ring_session *session = drain->folder->session;
+
+    if (nm_drain_live_count(drain) > 0)
+        return false;
+    /* seq_cst, both: pairs with a process that joins, which takes its number first and looks at the flag then. Whoever is
+     * turned away although the session goes on tries again. */
+    atomic_store_explicit(&session->is_closed, 1, memory_order_seq_cst);
+    if (atomic_load_explicit(&session->process_count, memory_order_seq_cst) == drain->processes.numbers_seen)
+        return true;
+    atomic_store_explicit(&session->is_closed, 0, memory_order_seq_cst);
+    return false;
+}
+
 /* Threads that were between claim and publish when the session was closed get some milliseconds. */
 static nm_status take_the_rest(nm_drain *drain, nm_error *err)
 {

@@ -81,6 +81,9 @@ size_t nm_drain_live_count(const nm_drain *drain);
 /* Closes the session, takes what is left, waits for names, and writes the last block. The folder stays. */
 nm_status nm_drain_finish(nm_drain *drain, nm_error *err);
 
+/* Ends the session if no process records in it and none has joined since the last pass: true, and none will. */
+bool nm_drain_close_idle(nm_drain *drain);
+
 /* Stops the program's side at once: no more rings, no more events. */
 void nm_drain_close(nm_drain *drain);
 

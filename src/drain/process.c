@@ -122,6 +122,21 @@ static nm_status intern_host(nm_processes *processes, nm_error *err)
                          &processes->host_id, err);
 }
 
+/* True: the process has changed one of its numbers since. */
+static bool take_numbers(nm_tracked *tracked)
+{
+    const nm_ring_process *shared = tracked->shared;
+    nm_tracked before = *tracked;
+
+    /* relaxed: numbers of their own */
+    tracked->run_mode = atomic_load_explicit(&shared->run_mode, memory_order_relaxed);
+    tracked->rank = atomic_load_explicit(&shared->rank, memory_order_relaxed);
+    tracked->local_rank = atomic_load_explicit(&shared->local_rank, memory_order_relaxed);
+    tracked->world_size = atomic_load_explicit(&shared->world_size, memory_order_relaxed);
+    return tracked->run_mode != before.run_mode || tracked->rank != before.rank ||
+           tracked->local_rank != before.local_rank || tracked->world_size != before.world_size;
+}
+
 static nm_status define(nm_processes *processes, nm_tracked *tracked, nm_error *err)
 {
     nm_gather *gather = processes->gather;
@@ -131,22 +146,28 @@ static nm_status define(nm_processes *processes, nm_tracked *tracked, nm_error *
 
     if (status == NM_OK)
         status = intern_command(processes, shared, &definition.process.command, err);
-    tracked->run_mode = atomic_load_explicit(&shared->run_mode, memory_order_relaxed); /* a number of its own */
+    take_numbers(tracked);
     definition.process.parent_id = tracked->parent_id;
     definition.process.pid = tracked->pid;
     definition.process.host = processes->host_id;
-    definition.process.rank = shared->rank;
-    definition.process.local_rank = shared->local_rank;
-    definition.process.world_size = shared->world_size;
+    definition.process.rank = tracked->rank;
+    definition.process.local_rank = tracked->local_rank;
+    definition.process.world_size = tracked->world_size;
     definition.process.run_mode = tracked->run_mode;
     definition.process.begin_ns = nm_clock_to_ns(gather->folder->session, shared->begin_ticks);
     return status == NM_OK ? nm_trace_writer_define(gather->writer, &definition, err) : status;
 }
 
 /* Who has the same pid and the same start as `tracked` was replaced by it. */
+/* A pid means something in its namespace alone. */
+static nm_key key_of(const nm_tracked *tracked, int64_t pid)
+{
+    return (nm_key){tracked->shared->pid_namespace, (uint64_t)pid};
+}
+
 static void note_family(nm_processes *processes, nm_tracked *tracked)
 {
-    const uint64_t *index = nm_map_get(&processes->by_pid, (nm_key){0, (uint64_t)tracked->pid});
+    const uint64_t *index = nm_map_get(&processes->by_pid, key_of(tracked, tracked->pid));
     nm_tracked *before = index == NULL ? NULL : &processes->items[*index];
 
     tracked->parent_id = tracked->shared->parent_number;
@@ -156,7 +177,7 @@ static void note_family(nm_processes *processes, nm_tracked *tracked)
             tracked->parent_id = before->parent_id;
         return;
     }
-    index = nm_map_get(&processes->by_pid, (nm_key){0, (uint64_t)tracked->shared->parent_pid});
+    index = nm_map_get(&processes->by_pid, key_of(tracked, tracked->shared->parent_pid));
     if (tracked->parent_id == 0 && index != NULL)
         tracked->parent_id = processes->items[*index].number;
     if (tracked->parent_id == tracked->number)
@@ -174,7 +195,7 @@ static nm_status track(nm_processes *processes, nm_tracked tracked, nm_error *er
     }
     note_family(processes, &tracked);
     processes->items[processes->count] = tracked;
-    status = nm_map_put(&processes->by_pid, (nm_key){0, (uint64_t)tracked.pid}, processes->count, err);
+    status = nm_map_put(&processes->by_pid, key_of(&tracked, tracked.pid), processes->count, err);
     processes->count++;
     processes->live_count++;
     if (status == NM_OK && tracked.shared->is_forked)
@@ -321,7 +342,7 @@ nm_status nm_processes_check(nm_processes *processes, nm_error *err)
 
         if (tracked->shared == NULL || tracked->is_dead)
             continue;
-        if (atomic_load_explicit(&tracked->shared->run_mode, memory_order_relaxed) != tracked->run_mode)
+        if (take_numbers(tracked))
             status = define(processes, tracked, err);
         if (has_died(processes, tracked)) {
             tracked->is_dead = true;

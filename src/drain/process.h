@@ -13,11 +13,11 @@ typedef struct nm_tracked {
     uint64_t number;
     int64_t pid;
     uint64_t start_time;
-    uint64_t exe_device, exe_inode; /* of the program's file when it was found; 0: unknown */
-    int64_t run_mode;               /* as it was defined last */
-    uint64_t parent_id;             /* process or 0 */
-    bool was_alive;                 /* we have seen it run under its pid */
-    bool is_replaced;               /* by exec */
+    uint64_t exe_device, exe_inode;                 /* of the program's file when it was found; 0: unknown */
+    int64_t run_mode, rank, local_rank, world_size; /* as it was defined last */
+    uint64_t parent_id;                             /* process or 0 */
+    bool was_alive;                                 /* we have seen it run under its pid */
+    bool is_replaced;                               /* by exec */
     bool is_dead;
     bool is_ended;      /* its PROCESS_END was given to the writer */
     uint64_t dead_pass; /* pass in which it was found dead */
@@ -31,7 +31,7 @@ typedef struct nm_processes {
     uint64_t *missing; /* numbers whose file is not there yet */
     size_t missing_count, missing_capacity;
     uint64_t numbers_seen;
-    nm_map by_pid;     /* pid -> index of the latest */
+    nm_map by_pid;     /* pid and its namespace -> index of the latest */
     nm_map reaped;     /* pid -> wait status */
     size_t first_open; /* items below it have all ended and are written */
     size_t live_count;

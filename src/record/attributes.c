@@ -25,6 +25,15 @@ static const char *const names[] = {
     "LOCAL_RANK",
     "WORLD_SIZE",
     "LOCAL_WORLD_SIZE",
+    "RANK_ID",
+    "RANK_SIZE",
+    "OMPI_COMM_WORLD_",
+    "PMI_RANK",
+    "PMI_SIZE",
+    "SLURM_PROCID",
+    "SLURM_LOCALID",
+    "SLURM_NTASKS",
+    "SLURM_JOB_ID",
 };
 
 static bool is_listed(const char *entry, size_t name_bytes)

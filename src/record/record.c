@@ -55,7 +55,7 @@ static inline void set_guard(nm_guard *guard, const void *frame, nm_layer layer)
 
 bool nm_record_enter(nm_guard *guard, const void *frame)
 {
-    if (!nm_state_is_recording() || nm_unlikely(layer_around(frame) >= NM_LAYER_MEMORY))
+    if (!nm_state_is_wanted() || nm_unlikely(layer_around(frame) >= NM_LAYER_MEMORY))
         return false;
     set_guard(guard, frame, NM_LAYER_MEMORY);
     nm_thread_local.inner.freed = 0;
@@ -66,7 +66,7 @@ bool nm_record_enter(nm_guard *guard, const void *frame)
 
 bool nm_record_enter_call(nm_guard *guard, const void *frame)
 {
-    if (!nm_state_is_recording() || nm_unlikely(layer_around(frame) >= NM_LAYER_CALL))
+    if (!nm_state_is_wanted() || nm_unlikely(layer_around(frame) >= NM_LAYER_CALL))
         return false;
     set_guard(guard, frame, NM_LAYER_CALL);
     return true;
@@ -76,7 +76,7 @@ nm_layer nm_record_enter_driver(nm_guard *guard, const void *frame)
 {
     nm_layer around;
 
-    if (!nm_state_is_recording())
+    if (!nm_state_is_wanted())
         return NM_LAYER_DRIVER;
     around = layer_around(frame);
     if (around < NM_LAYER_DRIVER)
@@ -107,6 +107,11 @@ void nm_record_begin(void)
 }
 
 bool nm_record_is_on(void)
+{
+    return nm_state_is_on();
+}
+
+bool nm_record_has_joined(void)
 {
     return nm_state_is_recording();
 }

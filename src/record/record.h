@@ -79,8 +79,12 @@ NM_RECORD_API bool nm_record_is_inside(const void *frame);
 /* What this library's constructor does, for hooks that are called before it runs. */
 NM_RECORD_API void nm_record_begin(void);
 
-/* False while the process does not record: for hooks that hold no guard. */
+/* False while the process does not record: for hooks that hold no guard. True also while it waits for its first event to
+ * join a recording. */
 NM_RECORD_API bool nm_record_is_on(void);
+
+/* True once it has joined: for what is no event of the program's. */
+NM_RECORD_API bool nm_record_has_joined(void);
 
 /* A clock for durations, in the ticks that records carry; and such a duration as cost_ticks has it. */
 NM_RECORD_API uint64_t nm_record_clock(void);

@@ -39,7 +39,7 @@ int npumem_version(void)
 
 int npumem_is_recording(void)
 {
-    return nm_state_is_recording();
+    return nm_state_is_on();
 }
 
 const char *npumem_folder(void)

@@ -11,6 +11,7 @@
 #define NM_RECORD_STATE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "record/machine.h"
@@ -24,7 +25,8 @@ typedef struct nm_thread nm_thread;
 
 typedef struct nm_state {
     _Atomic uint32_t is_recording; /* 1 from join to leave; a fork child inherits it and joins at its first event */
-    _Atomic uint32_t is_joining;   /* 1 while one thread of a fork child joins; the others drop */
+    _Atomic uint32_t is_awaited;   /* 1: the host's recording is to be joined at the first event (host.h) */
+    _Atomic uint32_t is_joining;   /* 1 while one thread of the process joins; the others wait a little, or drop */
     _Atomic uint64_t *generation;  /* on the wiped page, or &nm_no_generation; 0: this process has not joined */
     uint64_t last_generation;      /* the last one given in this process or in an ancestor */
     nm_ring_session *session;
@@ -50,11 +52,28 @@ extern nm_state nm_process_state;
 extern __thread nm_local nm_thread_local __attribute__((tls_model("initial-exec")));
 
 nm_thread *nm_thread_attach(void); /* thread.h */
+bool nm_state_join_host(void);     /* host.c: joins what is awaited, once; true when the process records then */
 
 static inline bool nm_state_is_recording(void)
 {
     /* relaxed: what it guards is published by the generation. */
     return atomic_load_explicit(&nm_process_state.is_recording, memory_order_relaxed) != 0;
+}
+
+/* An event is at hand: does it get recorded? */
+static inline bool nm_state_is_wanted(void)
+{
+    /* relaxed: both are flags, what they guard is published by the generation. */
+    return nm_likely(nm_state_is_recording()) ||
+           (nm_unlikely(atomic_load_explicit(&nm_process_state.is_awaited, memory_order_relaxed) != 0) &&
+            nm_state_join_host());
+}
+
+/* Would it be, were there one? */
+static inline bool nm_state_is_on(void)
+{
+    return nm_state_is_recording() ||
+           atomic_load_explicit(&nm_process_state.is_awaited, memory_order_relaxed) != 0; /* relaxed: as above */
 }
 
 /* 0 in a fork child that has not joined. */
@@ -67,7 +86,7 @@ static inline uint64_t nm_state_generation(void)
 /* The calling thread's ring and all that belongs to it; NULL when nothing can be recorded (what matters is counted). */
 static inline nm_thread *nm_state_thread(void)
 {
-    if (!nm_state_is_recording())
+    if (!nm_state_is_wanted())
         return NULL;
     if (nm_likely(nm_thread_local.generation == nm_state_generation()))
         return nm_thread_local.thread;

@@ -225,8 +225,10 @@ static nm_thread *attach_blocked(void)
     if (state->is_key_usable)
         nm_libc_setspecific(state->thread_key, thread);
     /* relaxed: a flag; whoever sets it is the one thread that tells. */
-    if (atomic_exchange_explicit(&state->process->is_device_user, 1, memory_order_relaxed) == 0)
+    if (atomic_exchange_explicit(&state->process->is_device_user, 1, memory_order_relaxed) == 0) {
+        nm_session_note_ranks();
         nm_attributes_tell(thread);
+    }
     return thread;
 }
 

@@ -19,13 +19,14 @@
 #include "drain/clock.h"
 #include "drain/recover.h"
 #include "tool/record_child.h"
+#include "tool/record_detached.h"
+#include "tool/record_environment.h"
 #include "tool/recording.h"
 
 #define EXIT_FAILED     1
 #define EXIT_USAGE      2
 #define EXIT_LOSS       3
-#define ORPHAN_GRACE_NS 200000000   /* a child of a child may not have said yet that it is recorded */
-#define ATTACH_GRACE_NS 10000000000 /* the program that asked for the drain joins within */
+#define ORPHAN_GRACE_NS 200000000 /* a child of a child may not have said yet that it is recorded */
 #define ENDING_PAUSE_NS 1000000
 
 /* ---- Running a program --------------------------------------------------------------------------------------------- */
@@ -114,50 +115,6 @@ static int run_program(const record_options *options)
     }
     recording_tear_down(&work);
     record_child_end_alike(&child);
-}
-
-/* ---- npumem_start: a drain for a program that runs already --------------------------------------------------------- */
-
-/* Nothing of the program's is held open: who waits for the end of its pipes must not wait for us. */
-static void detach(void)
-{
-    int null_fd;
-
-    setsid();
-    closefrom(3);
-    null_fd = open("/dev/null", O_RDWR);
-    for (int fd = 0; fd < 3 && null_fd >= 0; fd++)
-        dup2(null_fd, fd);
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-}
-
-static int attach(const record_options *options)
-{
-    recording work = {.options = options, .fd = -1};
-    int64_t pause_ns = 0, give_up_at_ns = nm_clock_monotonic_ns() + ATTACH_GRACE_NS;
-    nm_error err = {0};
-
-    detach();
-    if (recording_set_up_attached(&work, &err) != NM_OK) {
-        recording_discard_output(&work);
-        recording_tear_down(&work);
-        return EXIT_FAILED;
-    }
-    for (;;) {
-        nm_drain_report report;
-
-        recording_pass(&work, &pause_ns);
-        nm_drain_tell(work.drain, &report);
-        bool is_joined = report.process_count > 0;
-        if (is_joined ? nm_drain_live_count(work.drain) == 0 : nm_clock_monotonic_ns() > give_up_at_ns)
-            break;
-        nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
-    }
-    recording_finish(&work);
-    recording_tear_down(&work);
-    return 0;
 }
 
 /* ---- --finish ------------------------------------------------------------------------------------------------------ */
@@ -275,7 +232,11 @@ int main(int argc, char **argv)
     case RECORD_FINISH:
         return finish_trace(&options);
     case RECORD_ATTACH:
-        return attach(&options);
+        return record_attach(&options);
+    case RECORD_SERVE:
+        return record_serve(&options);
+    case RECORD_PRINT_ENVIRONMENT:
+        return record_print_environment(&options);
     case RECORD_CONTROL:
         return control(&options);
     default:

@@ -14,6 +14,7 @@
 #include "base/io.h"
 
 #define DEFAULT_OUTPUT      "npumem-%h-%p.zst"
+#define HOST_OUTPUT         "npumem-%h-%t.zst" /* of --print-env: no process is the program */
 #define DEFAULT_STACK_DEPTH 64
 #define DEFAULT_LINGER_NS   5000000000
 #define DEFAULT_SAMPLE_NS   1000000000
@@ -32,6 +33,8 @@ enum {
     FORCE,
     FINISH,
     ATTACH,
+    SERVE,
+    PRINT_ENVIRONMENT,
     CONTROL,
     WATCH,
     NO_POOL_EVENTS,
@@ -53,6 +56,8 @@ static const struct option long_options[] = {
     {"watch", no_argument, NULL, WATCH},
     {"finish", required_argument, NULL, FINISH},
     {"attach", required_argument, NULL, ATTACH},
+    {"serve", required_argument, NULL, SERVE},
+    {"print-env", no_argument, NULL, PRINT_ENVIRONMENT},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -62,6 +67,7 @@ static const struct option long_options[] = {
 void record_options_help(void)
 {
     fputs("Usage: npumem-record [-o FILE] [options] -- PROGRAM [ARG...]\n"
+          "       npumem-record --print-env [-o FILE] [options]\n"
           "       npumem-record --finish FILE\n"
           "\n"
           "Records the NPU memory of PROGRAM and of all that it starts into FILE, for npumem-ingest.\n"
@@ -84,6 +90,8 @@ void record_options_help(void)
           "      --required         fail, rather than run PROGRAM unrecorded, if recording is impossible\n"
           "      --watch            keep figures that --ctl FILE stats and npumem.stats() can ask for\n"
           "      --ctl FILE COMMAND tell the recording that writes FILE: mark TEXT, snapshot [TEXT], stats, status\n"
+          "      --print-env        print the environment, for a shell, that makes any process record itself into one\n"
+          "                         trace for each host: workers that PROGRAM does not start (ssh, Ray, MPI)\n"
           "      --finish FILE      append what a killed recording left in its rings, and remove those\n"
           "  -q, --quiet            no line at the end\n"
           "  -h, --help             this text\n"
@@ -209,6 +217,10 @@ static bool read_option(int option, record_options *options)
         return options->is_watched = true;
     case ATTACH:
         return set_action(options, RECORD_ATTACH);
+    case SERVE:
+        return set_action(options, RECORD_SERVE);
+    case PRINT_ENVIRONMENT:
+        return set_action(options, RECORD_PRINT_ENVIRONMENT);
     case 'h':
         return set_action(options, RECORD_HELP);
     case 'V':
@@ -219,10 +231,58 @@ static bool read_option(int option, record_options *options)
     }
 }
 
+static nm_status append_word(nm_buffer *words, const char *word, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (; *word != 0 && status == NM_OK; word++) {
+        if (*word == ' ' || *word == '\\')
+            status = nm_buffer_append(words, "\\", 1, err);
+        if (status == NM_OK)
+            status = nm_buffer_append(words, word, 1, err);
+    }
+    return status;
+}
+
+/* What a drain of --print-env gets told again: every option but the output, which stands apart. */
+static nm_status keep_words(int option, nm_buffer *words, nm_error *err)
+{
+    const struct option *known = long_options;
+    nm_status status = NM_OK;
+
+    while (known->name != NULL && known->val != option)
+        known++;
+    if (known->name == NULL || option == 'o' || option == PRINT_ENVIRONMENT)
+        return NM_OK;
+    if (words->len > 0)
+        status = nm_buffer_append(words, " ", 1, err);
+    if (status == NM_OK)
+        status = nm_buffer_append(words, "--", 2, err);
+    if (status == NM_OK)
+        status = append_word(words, known->name, err);
+    if (status == NM_OK && known->has_arg == required_argument)
+        status = nm_buffer_append(words, "=", 1, err);
+    if (status == NM_OK && known->has_arg == required_argument)
+        status = append_word(words, optarg, err);
+    return status;
+}
+
+static bool check_environment(record_options *options)
+{
+    if (options->program[0] != NULL)
+        return complain("--print-env", options->program[0], "takes no program: every process records itself");
+    if (strcmp(options->output, "-") == 0)
+        return complain("-o", "-", "--print-env needs the name of a file");
+    if (strcmp(options->output, DEFAULT_OUTPUT) == 0)
+        options->output = HOST_OUTPUT;
+    return options->words.len == 0 || nm_buffer_append(&options->words, "", 1, NULL) == NM_OK;
+}
+
 bool record_options_read(int argc, char **argv, record_options *options)
 {
     int option;
 
+    optind = 0; /* a drain reads a second line of options, out of its environment */
     *options = (record_options){
         .output = DEFAULT_OUTPUT,
         .linger_ns = DEFAULT_LINGER_NS,
@@ -233,11 +293,13 @@ bool record_options_read(int argc, char **argv, record_options *options)
                    .ring_bytes = NM_RING_BYTES_DEFAULT},
     };
     while ((option = getopt_long(argc, argv, "+o:qhV", long_options, NULL)) != -1)
-        if (!read_option(option, options))
+        if (!read_option(option, options) || keep_words(option, &options->words, NULL) != NM_OK)
             return false;
     options->program = argv + optind;
     if (options->action == RECORD_CONTROL && options->program[0] == NULL)
         return complain("--ctl", options->target, "needs a command: mark, snapshot, stats or status");
+    if (options->action == RECORD_PRINT_ENVIRONMENT)
+        return check_environment(options);
     if (options->action == RECORD_RUN && options->program[0] == NULL)
         return complain("PROGRAM", "is missing", "try 'npumem-record --help'");
     if (options->action == RECORD_RUN && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))

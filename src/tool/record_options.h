@@ -16,6 +16,8 @@ typedef enum record_action {
     RECORD_RUN,
     RECORD_FINISH,
     RECORD_ATTACH,
+    RECORD_SERVE,
+    RECORD_PRINT_ENVIRONMENT,
     RECORD_CONTROL,
     RECORD_HELP,
     RECORD_VERSION
@@ -24,13 +26,14 @@ typedef enum record_action {
 typedef struct record_options {
     record_action action;
     const char *output; /* pattern, or "-" */
-    const char *target; /* of --finish, --attach and --ctl */
+    const char *target; /* of --finish, --attach, --serve and --ctl */
     bool is_forced, is_required, is_quiet, is_watched;
     bool has_pool_events; /* torch_npu is to tell them */
     const char *ring_dir; /* or NULL */
     nm_folder_options folder;
     int64_t linger_ns;
     int64_t sample_ns; /* between two looks at host memory; 0: never */
+    nm_buffer words;   /* of --print-env: the other options as NM_HOST_OPTIONS has them, zero-terminated; or empty */
     char **program;    /* its arguments, NULL at the end; of --ctl: the request */
 } record_options;
 

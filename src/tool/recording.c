@@ -31,9 +31,9 @@ static void warn(void *context, const char *line)
 
 /* ---- Finding the library that is preloaded ------------------------------------------------------------------------- */
 
-static const char *library_name(const recording *work)
+static const char *library_name(const record_options *options)
 {
-    return work->options->has_pool_events ? POOL_LIBRARY : HOOK_LIBRARY;
+    return options->has_pool_events ? POOL_LIBRARY : HOOK_LIBRARY;
 }
 
 static bool is_library(const char *folder, const char *below, const char *name, char path[PATH_MAX])
@@ -45,8 +45,9 @@ static bool is_library(const char *folder, const char *below, const char *name, 
     return access(joined, R_OK) == 0 && realpath(joined, path) != NULL;
 }
 
-static nm_status find_library(const char *name, char path[PATH_MAX], nm_error *err)
+nm_status recording_find_library(const record_options *options, char path[PATH_MAX], nm_error *err)
 {
+    const char *name = library_name(options);
     /* Beside an installed program, and where the build puts it. */
     static const char *const below[] = {NPUMEM_LIBDIR_FROM_BINDIR, "../lib", "../lib64", ".", "../hook"};
     const char *asked = getenv("NPUMEM_LIBRARY_DIR");
@@ -139,7 +140,9 @@ static nm_status try_preload(recording *work, nm_error *err)
         atomic_load_explicit(&work->folder.session->process_count, memory_order_relaxed) > 0; /* it has ended */
 
     nm_folder_reset(&work->folder);
-    return works ? NM_OK : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "/bin/true does not run under %s", library_name(work));
+    return works
+               ? NM_OK
+               : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "/bin/true does not run under %s", library_name(work->options));
 }
 
 /* A recording that nobody can talk to is one all the same. */
@@ -156,7 +159,7 @@ nm_status recording_set_up(recording *work, pid_t pid, nm_error *err)
     nm_status status = open_output(work, pid, err);
 
     if (status == NM_OK)
-        status = find_library(library_name(work), work->library, err);
+        status = recording_find_library(work->options, work->library, err);
     if (status == NM_OK)
         status = make_folder(work, err);
     if (status == NM_OK)
@@ -172,7 +175,9 @@ nm_status recording_set_up_attached(recording *work, nm_error *err)
 {
     nm_status status = open_output(work, getpid(), err);
 
-    if (status == NM_OK)
+    if (status == NM_OK && work->options->action == RECORD_SERVE)
+        status = make_folder(work, err);
+    else if (status == NM_OK)
         status = nm_folder_create(work->options->target, &work->options->folder, &work->folder, err);
     if (status == NM_OK)
         status = start_drain(work, err);

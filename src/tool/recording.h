@@ -34,7 +34,10 @@ typedef struct recording {
 /* Everything but the program, which has process id `pid`. After a failure recording_tear_down is still to be called. */
 nm_status recording_set_up(recording *work, pid_t pid, nm_error *err);
 
-/* The same for npumem_start: the folder has the name that the program has chosen, nothing is preloaded. */
+/* The library that is to be preloaded, as asked. Without ' ' or ':' in its path: LD_PRELOAD could not name it. */
+nm_status recording_find_library(const record_options *options, char path[PATH_MAX], nm_error *err);
+
+/* The same without a program: nothing is preloaded. For npumem_start the folder has the name that the program has chosen. */
 nm_status recording_set_up_attached(recording *work, nm_error *err);
 
 /* One pass of the drain; *pause_ns says how long to wait before the next. */

@@ -39,6 +39,12 @@
 #define NM_RING_ENVIRONMENT      "NPUMEM_SESSION" /* the folder; in the environment of every recorded process */
 #define NM_RING_SESSION_FILE     "session"
 
+/* Processes that npumem-record is not around: how they find the drain of their host (record/host.h). */
+#define NM_HOST_ENVIRONMENT      "NPUMEM_OUTPUT" /* pattern of the trace's name; set: record into the drain of this host */
+#define NM_HOST_OPTIONS          "NPUMEM_OPTIONS" /* further options of that drain; a backslash makes the next byte plain */
+#define NM_HOST_START_BYTE       0                /* of the door: locked by who starts the drain, then by the drain */
+#define NM_HOST_READY_BYTE       1 /* of the door: locked by the drain once its folder stands in the door */
+
 #define NM_RING_SESSION_MAGIC    0x32534553504e504eu /* "NPNPSES2", changes with every change of this layout */
 #define NM_RING_PROCESS_MAGIC    0x32435250504e504eu
 #define NM_RING_MAGIC            0x32474e52504e504eu
@@ -106,8 +112,9 @@ typedef struct nm_ring_process {
     uint64_t start_time;    /* field 22 of /proc/PID/stat: tells pids that are used again apart */
     uint64_t pid_namespace; /* number in /proc/PID/ns/pid: pid means something there alone; 0: unknown */
     uint64_t begin_ticks;
-    int64_t rank, local_rank, world_size; /* INT64_MIN: unknown */
-    uint64_t is_forked;                   /* 1: by fork, without exec */
+    /* INT64_MIN: unknown. Read again at the first event: a launcher's child may set them late. */
+    _Atomic int64_t rank, local_rank, world_size;
+    uint64_t is_forked; /* 1: by fork, without exec */
     uint64_t command_bytes;
     char command[NM_RING_COMMAND_BYTES_MAX]; /* arguments, each ended by a zero byte as in /proc/PID/cmdline */
 
