@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#define NM_HELPER_ARGUMENTS_MAX 8 /* with the NULL at their end */
+#define NM_HELPER_ARGUMENTS_MAX 9 /* with the NULL at their end */
 #define NM_HELPER_KEPT_FD       3 /* what the drain finds `kept_fd` as */
 
 /* `arguments` begin with the program's name and end with NULL. The drain has the program's environment but for LD_PRELOAD,

@@ -51,6 +51,17 @@ static bool join_when_ready(const char *folder)
     return false;
 }
 
+static int fail(const npumem_start_options *options, const char *why)
+{
+    if (options->why != NULL && options->why_bytes > 0) {
+        size_t len = strnlen(why, options->why_bytes - 1);
+
+        memcpy(options->why, why, len);
+        options->why[len] = 0;
+    }
+    return -1;
+}
+
 static int start(const npumem_start_options *options)
 {
     char folder[NM_FOLDER_BYTES_MAX];
@@ -62,11 +73,18 @@ static int start(const npumem_start_options *options)
         options->output_path != NULL ? options->output_path : DEFAULT_OUTPUT,
         "--stacks",
         options->stacks != NULL ? options->stacks : DEFAULT_STACKS,
+        options->is_watched ? "--watch" : NULL,
         NULL,
     };
 
-    if (!name_folder(folder) || !nm_helper_start(arguments, -1) || !join_when_ready(folder))
-        return -1;
+    if (!nm_session_is_allowed())
+        return fail(options, "NPUMEM=off is set");
+    if (!name_folder(folder))
+        return fail(options, "neither /dev/shm nor a temporary folder can be written");
+    if (!nm_helper_start(arguments, -1))
+        return fail(options, "there is no npumem-record beside libnpumem.so.0 or on PATH, or it cannot be started");
+    if (!join_when_ready(folder))
+        return fail(options, "npumem-record does not record: can it write the output?");
     nm_process_state.started_number = nm_process_state.process_number;
     setenv(NM_RING_ENVIRONMENT, folder, 1); /* the processes it starts are recorded too */
     return 0;
@@ -77,9 +95,7 @@ int npumem_start(const npumem_start_options *options)
     npumem_start_options taken = {0};
     int saved_errno = errno, result;
 
-    if (!nm_session_is_allowed())
-        return -1;
-    if (nm_state_is_wanted()) /* what the environment asks for comes first */
+    if (nm_session_is_allowed() && nm_state_is_wanted()) /* what the environment asks for comes first */
         return 0;
     if (options != NULL)
         memcpy(&taken, options, options->struct_bytes < sizeof taken ? options->struct_bytes : sizeof taken);
@@ -96,8 +112,8 @@ int npumem_stop(void)
 
     if (!nm_state_is_recording())
         return -1;
-    if (state->started_number == 0 || nm_state_generation() == 0)
-        return 0;
+    if (state->started_number != state->process_number || nm_state_generation() == 0)
+        return 0; /* npumem-record is around, or a parent began it */
     state->started_number = 0;
     nm_session_leave();
     nm_session_note_end(NM_PROCESS_RUNNING, 0);

@@ -180,9 +180,9 @@ nm_status recording_set_up_attached(recording *work, nm_error *err)
     else if (status == NM_OK)
         status = nm_folder_create(work->options->target, &work->options->folder, &work->folder, err);
     if (status == NM_OK)
-        status = start_drain(work, err);
+        open_control(work); /* before the drain: npumem_start returns when that is ready, and then one may ask */
     if (status == NM_OK)
-        open_control(work);
+        status = start_drain(work, err);
     return status;
 }
 
