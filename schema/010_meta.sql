@@ -49,7 +49,13 @@ CREATE TABLE input (
     -- First place in the order of events. NULL: no events.
     first_seq INTEGER,
     -- Last place in the order of events. NULL: no events.
-    last_seq INTEGER
+    last_seq INTEGER,
+    -- Processes that are in the input. 0 in a recording: no process loaded the recorder, so nothing is known of what ran.
+    -- Unit: processes.
+    processes_seen INTEGER NOT NULL,
+    -- Of these, how many were seen to become a program (exec) that did not load the recorder: it is static or setuid, has
+    -- another libc, or lost LD_PRELOAD. What it did is not known. Unit: processes.
+    processes_left INTEGER NOT NULL
 );
 
 CREATE TABLE heap_level (

@@ -486,6 +486,7 @@ void nm_drain_tell(const nm_drain *drain, nm_drain_report *report)
         .late_count = drain->gather.late_count,
         .unreadable_count = drain->gather.unreadable_count,
         .process_count = drain->processes.count,
+        .left_count = drain->processes.left_count,
         .file_bytes = drain->output.good_bytes,
         .names_missing = drain->names_missing,
     };

@@ -40,6 +40,7 @@ typedef struct nm_drain_report {
     uint64_t late_count;       /* of event_count, after younger ones */
     uint64_t unreadable_count; /* claimed slots of killed threads */
     uint64_t process_count;
+    uint64_t left_count; /* of these, became a program that does not load the recorder */
     uint64_t file_bytes;
     size_t names_missing; /* names that were still being looked for */
 } nm_drain_report;

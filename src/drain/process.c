@@ -173,6 +173,8 @@ static void note_family(nm_processes *processes, nm_tracked *tracked)
     tracked->parent_id = tracked->shared->parent_number;
     if (before != NULL && before->start_time == tracked->start_time && before->number < tracked->number) {
         before->is_replaced = true;
+        processes->left_count -= before->has_left;
+        before->has_left = false;
         if (tracked->parent_id == 0)
             tracked->parent_id = before->parent_id;
         return;
@@ -223,10 +225,8 @@ static nm_status open_process(nm_processes *processes, uint64_t number, nm_error
     tracked.shared = shared;
     tracked.pid = shared->pid;
     tracked.start_time = shared->start_time;
-    if (!folder->is_copy) {
-        stat_program(tracked.pid, &tracked.exe_device, &tracked.exe_inode);
+    if (!folder->is_copy)
         tracked.was_alive = nm_process_is_alive(tracked.pid, tracked.start_time);
-    }
     return track(processes, tracked, err);
 }
 
@@ -298,16 +298,16 @@ static bool maps_session(const nm_processes *processes, int64_t pid)
     return is_mapped;
 }
 
-/* A program that replaced itself by one that does not load the recorder leaves no process file to tell. Its file may have
- * changed before we first looked; what it maps says it for sure, but costs too much while the program is at work. */
+/* A program that replaced itself by one that does not load the recorder leaves no process file to tell. That it is the same
+ * program once more only its mappings say, which costs too much while the program is at work. */
 static bool runs_another_program(const nm_processes *processes, const nm_tracked *tracked)
 {
     uint64_t device, inode;
 
     if (processes->is_lingering && !maps_session(processes, tracked->pid))
         return true;
-    return tracked->exe_inode != 0 && stat_program(tracked->pid, &device, &inode) &&
-           (device != tracked->exe_device || inode != tracked->exe_inode);
+    return tracked->shared->exe_inode != 0 && stat_program(tracked->pid, &device, &inode) &&
+           (device != tracked->shared->exe_device || inode != tracked->shared->exe_inode);
 }
 
 /* A pid that is not there may be of another namespace, whose process lives on and records. If nothing tells of its end, its
@@ -320,7 +320,7 @@ static bool is_dead_for_sure(const nm_processes *processes, const nm_tracked *tr
            nm_map_get(&processes->reaped, (nm_key){0, (uint64_t)tracked->pid}) != NULL;
 }
 
-static bool has_died(const nm_processes *processes, nm_tracked *tracked)
+static bool has_died(nm_processes *processes, nm_tracked *tracked)
 {
     if (tracked->is_replaced || (processes->ends_when_said && said_end(tracked) != 0))
         return true;
@@ -328,6 +328,8 @@ static bool has_died(const nm_processes *processes, nm_tracked *tracked)
         return is_dead_for_sure(processes, tracked);
     tracked->was_alive = true;
     tracked->is_replaced = runs_another_program(processes, tracked);
+    tracked->has_left = tracked->is_replaced;
+    processes->left_count += tracked->has_left;
     return tracked->is_replaced;
 }
 

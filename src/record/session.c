@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "record/heap.h"
@@ -147,6 +148,16 @@ void nm_session_note_ranks(void)
     read_ranks(nm_process_state.process);
 }
 
+static void read_program(nm_ring_process *process)
+{
+    struct stat info = {0}; /* the kernel's on both processors */
+
+    if (nm_call(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/exe", (long)&info, 0, 0, 0) != 0)
+        return;
+    process->exe_device = info.st_dev;
+    process->exe_inode = info.st_ino;
+}
+
 static void fill_process(nm_ring_process *process, uint64_t number, uint64_t parent_number, bool is_forked)
 {
     process->magic = NM_RING_PROCESS_MAGIC;
@@ -156,6 +167,7 @@ static void fill_process(nm_ring_process *process, uint64_t number, uint64_t par
     process->parent_number = parent_number;
     process->start_time = process_start_time();
     process->pid_namespace = pid_namespace();
+    read_program(process);
     process->begin_ticks = nm_state_ticks();
     /* relaxed, here and below: `ready` publishes them. */
     atomic_store_explicit(&process->rank, INT64_MIN, memory_order_relaxed);

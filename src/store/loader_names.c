@@ -32,6 +32,8 @@ static nm_status write_input(nm_loader *loader, const nm_store_input *input, nm_
     nm_insert_int(insert, (int64_t)loader->unknown_reference_count);
     nm_insert_int(insert, input->first_seq);
     nm_insert_int(insert, input->last_seq);
+    nm_insert_int(insert, 0); /* processes: counted when all rows are there */
+    nm_insert_int(insert, 0);
     return nm_insert_end(insert, err);
 }
 

@@ -153,11 +153,25 @@ static nm_status check_pages(sqlite3 *db, nm_error *err)
     return status;
 }
 
+/* Left: the last that is known under its pid, and ended by exec. */
+static nm_status count_processes(sqlite3 *db, nm_error *err)
+{
+    return nm_db_exec(db,
+                      "UPDATE input SET processes_seen = (SELECT count(*) FROM process AS p"
+                      "                                   WHERE p.input_id = input.input_id),"
+                      " processes_left = (SELECT count(*) FROM (SELECT end_kind, max(process_id) FROM process AS p"
+                      "                   WHERE p.input_id = input.input_id GROUP BY host, pid)"
+                      "                   WHERE end_kind = 'exec')",
+                      err);
+}
+
 nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err)
 {
     nm_status status = nm_loader_finish(&store->loader, input, err);
 
     store->unknown_reference_count = store->loader.unknown_reference_count;
+    if (status == NM_OK)
+        status = count_processes(store->db, err);
     nm_loader_close(&store->loader); /* the virtual tables go with it, before the schema is changed */
     if (status == NM_OK)
         status = nm_schema_apply(store->db, NM_SCHEMA_VIEWS, err);

@@ -126,6 +126,20 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
     return end_query(s, row, status, code, err);
 }
 
+static nm_status write_process_note(const summary *s, nm_error *err)
+{
+    int64_t left_count = 0;
+    char number[NM_HUMAN_BYTES];
+    nm_status status = nm_db_get_int(s->db, "SELECT coalesce(sum(processes_left), 0) FROM input", &left_count, err);
+
+    if (status == NM_OK && s->process_count == 0)
+        fprintf(s->out, "No process loaded the recorder: nothing is known of what ran.\n");
+    else if (status == NM_OK && left_count > 0)
+        fprintf(s->out, "%s process%s became a program that did not load the recorder: what it did is not known.\n",
+                nm_human_count(number, left_count), left_count == 1 ? "" : "es");
+    return status;
+}
+
 static nm_status write_stack_note(const summary *s, nm_error *err)
 {
     int64_t stack_count = 0;
@@ -476,6 +490,8 @@ nm_status nm_summary_write(sqlite3 *db, const nm_summary_names *names, FILE *out
         status = write_heaps(&s, NM_SUMMARY_LINES_MAX - other_lines - note_lines, err);
     if (status == NM_OK && device_lines > 0)
         status = nm_summary_write_devices(db, out, &device_lines, err);
+    if (status == NM_OK)
+        status = write_process_note(&s, err);
     if (status == NM_OK)
         status = write_stack_note(&s, err);
     if (status == NM_OK)

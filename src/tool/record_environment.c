@@ -94,7 +94,7 @@ static nm_status print_environment(const record_options *options, nm_error *err)
     nm_status status = recording_find_library(options, library, err);
 
     if (status == NM_OK && !record_child_try("", library))
-        status = nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "/bin/true does not run under %s", strrchr(library, '/') + 1);
+        status = nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "no program runs under %s", strrchr(library, '/') + 1);
     if (status == NM_OK)
         status = make_absolute(options->output, &output, err);
     if (status == NM_OK && (preload = record_preload_value(library)) == NULL)

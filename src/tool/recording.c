@@ -140,9 +140,8 @@ static nm_status try_preload(recording *work, nm_error *err)
         atomic_load_explicit(&work->folder.session->process_count, memory_order_relaxed) > 0; /* it has ended */
 
     nm_folder_reset(&work->folder);
-    return works
-               ? NM_OK
-               : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "/bin/true does not run under %s", library_name(work->options));
+    return works ? NM_OK
+                 : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "no program runs under %s", library_name(work->options));
 }
 
 /* A recording that nobody can talk to is one all the same. */
@@ -259,6 +258,19 @@ void record_print_count(uint64_t count)
     }
 }
 
+/* What is known of processes that the recorder did not see: that is little, since they tell nothing. */
+static void say_unseen(const nm_drain_report *report)
+{
+    static const char why[] = "(it is static or setuid, has another libc, or lost LD_PRELOAD), ";
+
+    if (report->process_count == 0) {
+        fprintf(stderr, "no process loaded the recorder %s", why);
+    } else if (report->left_count > 0) {
+        record_print_count(report->left_count);
+        fprintf(stderr, " became a program that does not load the recorder %s", why);
+    }
+}
+
 static void say_result(const recording *work)
 {
     nm_drain_report report;
@@ -279,6 +291,7 @@ static void say_result(const recording *work)
         record_print_count(report.names_missing);
         fputs(" names not found in time, ", stderr);
     }
+    say_unseen(&report);
     fprintf(stderr, "%s\n", (const char *)work->name.data);
 }
 

@@ -108,9 +108,10 @@ typedef struct nm_ring_process {
     uint64_t magic;
     uint64_t number; /* process_id */
     int64_t pid, parent_pid;
-    uint64_t parent_number; /* of the process it was forked from or replaced; 0: find it by parent_pid */
-    uint64_t start_time;    /* field 22 of /proc/PID/stat: tells pids that are used again apart */
-    uint64_t pid_namespace; /* number in /proc/PID/ns/pid: pid means something there alone; 0: unknown */
+    uint64_t parent_number;         /* of the process it was forked from or replaced; 0: find it by parent_pid */
+    uint64_t start_time;            /* field 22 of /proc/PID/stat: tells pids that are used again apart */
+    uint64_t pid_namespace;         /* number in /proc/PID/ns/pid: pid means something there alone; 0: unknown */
+    uint64_t exe_device, exe_inode; /* of the program's file; 0: unknown */
     uint64_t begin_ticks;
     /* INT64_MIN: unknown. Read again at the first event: a launcher's child may set them late. */
     _Atomic int64_t rank, local_rank, world_size;
