@@ -93,6 +93,9 @@ class _FreeOptions(ctypes.Structure):
     ]
 
 
+_ALLOC_OPTIONS_BYTES, _FREE_OPTIONS_BYTES = ctypes.sizeof(_AllocOptions), ctypes.sizeof(_FreeOptions)
+
+
 # ---- Finding the library ----
 
 
@@ -166,8 +169,8 @@ _stop = _bind(_library, "npumem_stop", _int)
 _is_recording = _bind(_held, "npumem_is_recording", _int)
 _folder = _bind(_held, "npumem_folder", _text_pointer)
 _heap_define = _bind(_held, "npumem_heap_define", _u32, _pointer)
-_alloc = _bind(_held, "npumem_alloc", None, _u32, _u64, _u64, _pointer)
-_free = _bind(_held, "npumem_free", None, _u32, _u64, _pointer)
+_alloc = _bind(_held, "npumem_alloc", None, _u32, _u64, _u64, ctypes.POINTER(_AllocOptions))
+_free = _bind(_held, "npumem_free", None, _u32, _u64, ctypes.POINTER(_FreeOptions))
 _alloc_failed = _bind(_held, "npumem_alloc_failed", None, _u32, _u64, _i64)
 _mark = _bind(_held, "npumem_mark", None, _text_pointer)
 _snapshot = _bind(_held, "npumem_snapshot", None, _text_pointer)
@@ -190,7 +193,7 @@ _steps = itertools.count(0)
 
 def _text(value: Any) -> bytes:
     """As the recorder takes it: UTF-8, not cut in the middle of a character."""
-    data = str(value).encode("utf-8", "backslashreplace")
+    data = (value if type(value) is str else str(value)).encode("utf-8", "backslashreplace")
     return data if len(data) <= _TEXT_BYTES_MAX else data[:_TEXT_BYTES_MAX].decode("utf-8", "ignore").encode()
 
 
@@ -340,7 +343,8 @@ def step(number: Optional[int] = None) -> None:
         if number is None:
             number = next(_steps)
         else:
-            number = operator.index(number)
+            if type(number) is not int:
+                number = operator.index(number)
             _steps = itertools.count(number + 1)
         _step(number)
     except Exception as failure:
@@ -454,15 +458,19 @@ class Heap:
         hit: whether the pool served it by itself; None: npumem finds out.
         """
         try:
-            handle = self._handle
-            if (handle == 0 or self._epoch != _epoch) and not self._define():
+            if (self._handle == 0 or self._epoch != _epoch) and not self._define():
                 return
-            options = None
-            if block_bytes or stream is not None or hit is not None:
-                options = ctypes.byref(_AllocOptions(
-                    ctypes.sizeof(_AllocOptions), block_bytes, _NO_STREAM if stream is None else stream,
-                    0 if hit is None else _HIT if hit else _MISS))
-            _alloc(self._handle, operator.index(address), _size(requested_bytes), options)
+            if type(address) is not int:
+                address = operator.index(address)
+            if type(requested_bytes) is not int or requested_bytes < 0:
+                requested_bytes = _size(requested_bytes)
+            if not block_bytes and stream is None and hit is None:
+                _alloc(self._handle, address, requested_bytes, None)
+                return
+            options = _AllocOptions(
+                _ALLOC_OPTIONS_BYTES, block_bytes, _NO_STREAM if stream is None else stream,
+                0 if hit is None else _HIT if hit else _MISS)
+            _alloc(self._handle, address, requested_bytes, options)
         except Exception as failure:
             _note("alloc", failure)
 
@@ -472,22 +480,22 @@ class Heap:
         is_request: it is given up, but not reusable before a second free() without it (another stream uses it).
         """
         try:
-            handle = self._handle
-            if (handle == 0 or self._epoch != _epoch) and not self._define():
+            if (self._handle == 0 or self._epoch != _epoch) and not self._define():
                 return
-            options = None
-            if stream is not None or is_request:
-                options = ctypes.byref(_FreeOptions(
-                    ctypes.sizeof(_FreeOptions), _NO_STREAM if stream is None else stream, bool(is_request)))
-            _free(self._handle, operator.index(address), options)
+            if type(address) is not int:
+                address = operator.index(address)
+            if stream is None and not is_request:
+                _free(self._handle, address, None)
+                return
+            options = _FreeOptions(_FREE_OPTIONS_BYTES, _NO_STREAM if stream is None else stream, bool(is_request))
+            _free(self._handle, address, options)
         except Exception as failure:
             _note("free", failure)
 
     def alloc_failed(self, requested_bytes: int, error_code: int = 0) -> None:
         """A request that could not be served; error_code is the pool's or the runtime's (207001: out of memory)."""
         try:
-            handle = self._handle
-            if (handle == 0 or self._epoch != _epoch) and not self._define():
+            if (self._handle == 0 or self._epoch != _epoch) and not self._define():
                 return
             _alloc_failed(self._handle, _size(requested_bytes), operator.index(error_code))
         except Exception as failure:
