@@ -44,7 +44,7 @@ int npumem_is_recording(void)
 
 const char *npumem_folder(void)
 {
-    return nm_state_is_recording() ? nm_process_state.folder : NULL;
+    return nm_state_is_wanted() ? nm_process_state.folder : NULL;
 }
 
 npumem_heap npumem_heap_define(const npumem_heap_options *options)

@@ -219,6 +219,24 @@ class Contents(ProgramTest):
             self.ingest(name)
             self.assertEqual(self.totals(name), ["kept|host||1|1|0|0"])
 
+    def test_the_site_is_the_line_that_told_the_heap(self):
+        if "python" not in run([os.path.join(BIN, "npumem-record"), "--help"]).stdout.split("--stacks")[1][:80].lower():
+            self.skipTest("no Python stacks in this npumem-record")
+        text = """
+            import npumem
+            pool = npumem.heap("h", level="host")
+
+            @npumem.range("r")
+            def tell():
+                pool.alloc(64, 10)
+
+            with npumem.recording("run.zst"):
+                tell()
+        """
+        self.assertEqual(self.ran(text), "")
+        self.ingest()
+        self.assertEqual(self.rows("SELECT site FROM outstanding"), ["program.py:7 tell"])
+
     def test_nothing_but_memory_while_paused(self):
         text = """
             import npumem, sys
