@@ -522,16 +522,15 @@ static nm_status name_frame(nm_unify *unify, const nm_namer_answer *answer, nm_e
     uint64_t first_id = unify->frame_count - unify->frame_total + 1;
     nm_definition definition = {.kind = NM_DEFINE_FRAME, .id = answer->ticket};
 
-    if (answer->ticket < first_id || answer->ticket > unify->frame_count ||
-        (answer->function.len == 0 && answer->file.len == 0))
+    if (answer->ticket < first_id || answer->ticket > unify->frame_count || answer->place_count == 0)
         return NM_OK;
     nm_key key = unify->frame_keys[answer->ticket - first_id];
     definition.frame.module = unify->string_base + key.high;
     definition.frame.offset = key.low;
-    definition.frame.line = answer->line;
-    nm_status status = nm_unify_text(unify, answer->function, &definition.frame.function, err);
+    definition.frame.line = answer->places[0].line;
+    nm_status status = nm_unify_text(unify, answer->places[0].function, &definition.frame.function, err);
     if (status == NM_OK)
-        status = nm_unify_text(unify, answer->file, &definition.frame.file, err);
+        status = nm_unify_text(unify, answer->places[0].file, &definition.frame.file, err);
     return status == NM_OK ? nm_trace_writer_define(unify->writer, &definition, err) : status;
 }
 
