@@ -11,7 +11,7 @@ CREATE TABLE meta (
 
 CREATE TABLE input (
     -- One file that was loaded, and how much of what happened it still held. Read this before any other table:
-    -- events_seen = events_ingested + events_dropped + events_damaged + events_unrecovered.
+    -- events_seen = events_ingested + events_dropped + events_damaged + events_unrecovered + events_unkept.
     --
     -- Number of the input, from 1.
     input_id INTEGER PRIMARY KEY,
@@ -50,6 +50,19 @@ CREATE TABLE input (
     first_seq INTEGER,
     -- Last place in the order of events. NULL: no events.
     last_seq INTEGER,
+    -- Events of before detail_begin_seq, in parts of the recording that were not kept (npumem-record --keep): no rows of
+    -- them are here, but sums, peaks and what was still live are those of the whole recording. Unit: events.
+    events_unkept INTEGER NOT NULL,
+    -- Place in the order of events from which on there are rows of each event. NULL: of the whole recording.
+    detail_begin_seq INTEGER,
+    -- When that was. Unit: nanoseconds since the recording began. NULL: of the whole recording.
+    detail_begin_ns INTEGER,
+    -- What was live before the first event: 'none' (everything is recorded since the processes began), 'known' (it is here,
+    -- as baseline: the recording began paused, or the source lists it) or 'unknown' (a process ran before its recording
+    -- began: what it held then is in no sum).
+    baseline TEXT NOT NULL,
+    -- Frees of memory that may have been allocated unseen, before the recording began: no anomalies. Unit: frees.
+    unseen_origin_count INTEGER NOT NULL,
     -- Processes that are in the input. 0 in a recording: no process loaded the recorder, so nothing is known of what ran.
     -- Unit: processes.
     processes_seen INTEGER NOT NULL,

@@ -49,7 +49,64 @@ CREATE TABLE heap_sum (
     -- What the pool itself stated last. Unit: bytes. NULL: it never stated anything.
     stated_reserved_bytes INTEGER,
     -- Most that the pool itself ever stated. Unit: bytes. NULL: it never stated anything.
-    peak_stated_reserved_bytes INTEGER
+    peak_stated_reserved_bytes INTEGER,
+    -- 1: these are figures of the whole recording, also where its beginning was not kept; 0: of what was kept alone.
+    is_whole_run INTEGER NOT NULL
+);
+
+CREATE TABLE step_sum (
+    -- What each heap did in each step of its process, over the whole recording. Steps in which a heap did nothing have no
+    -- row. Shown by the view step_total.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- Number of the step, as the program counts; of several steps that of the first. NULL: before the first step.
+    number INTEGER,
+    -- How many steps of the process had begun with it; 0: before the first step.
+    generation INTEGER NOT NULL,
+    -- The same of the last step that the row is of: long recordings that were kept in parts have joined old steps.
+    last_generation INTEGER NOT NULL,
+    -- Place of the step's begin in the order of events. NULL: before the first step.
+    begin_seq INTEGER,
+    -- Place of the event that ended it. NULL: it did not end in this trace.
+    end_seq INTEGER,
+    -- When it began. Unit: nanoseconds since the recording began. NULL: not known, or before the first step.
+    begin_ns INTEGER,
+    -- When it ended. Unit: nanoseconds since the recording began. NULL: not known.
+    end_ns INTEGER,
+    -- Allocations in it. Unit: allocations.
+    allocation_count INTEGER NOT NULL,
+    -- Ends of allocations in it, the baseline left out. Unit: allocations.
+    free_count INTEGER NOT NULL,
+    -- Sum of what was allocated in it. Unit: bytes.
+    allocated_bytes INTEGER NOT NULL,
+    -- Sum of what ended in it, the baseline left out. Unit: bytes.
+    freed_bytes INTEGER NOT NULL,
+    -- Requests for which the pool had to grow. Unit: allocations.
+    miss_count INTEGER NOT NULL,
+    -- Most that was live in it. Unit: bytes.
+    peak_bytes INTEGER NOT NULL,
+    -- Live at its end. Unit: bytes.
+    live_bytes INTEGER NOT NULL,
+    -- Live allocations at its end. Unit: allocations.
+    live_count INTEGER NOT NULL
+);
+
+CREATE TABLE stack_sum (
+    -- Allocations of one heap by stack, over the whole recording, without the baseline. Shown by the view site_total.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- Where. NULL: no stack was recorded.
+    stack_id INTEGER REFERENCES stack (stack_id),
+    -- Allocations. Unit: allocations.
+    allocation_count INTEGER NOT NULL,
+    -- Of these, how many ended. Unit: allocations.
+    free_count INTEGER NOT NULL,
+    -- Sum of what was allocated. Unit: bytes.
+    allocated_bytes INTEGER NOT NULL,
+    -- Of these, how much ended. Unit: bytes.
+    freed_bytes INTEGER NOT NULL
 );
 
 CREATE TABLE peak_stack (

@@ -167,10 +167,20 @@ NPUMEM_API void npumem_copy(const void *target, const void *source, uint64_t siz
 /* ---- What the program is doing ---- */
 
 NPUMEM_API void npumem_mark(const char *name);            /* a moment of its own in every answer */
+NPUMEM_API void npumem_snapshot(const char *name);        /* a mark, and soon on the disk; NULL: "snapshot" */
 NPUMEM_API void npumem_step(int64_t number);              /* this step of the process begins; the one before it ends */
 NPUMEM_API uint64_t npumem_range_begin(const char *name); /* 0 while nothing records */
 NPUMEM_API void npumem_range_end(uint64_t range);         /* 0 is ignored; may be called by another thread */
 NPUMEM_API void npumem_thread_name(const char *name);     /* of the calling thread */
+
+/*
+ * From npumem_pause to npumem_resume this process records only which memory comes and goes, without stacks: no copies, no
+ * ranges, no marks (but for npumem_snapshot). The trace is told at the end what lives and what is gone by then, where the
+ * recording keeps that (npumem-record --watch or --start-paused); else each event, without its stack. Any number of
+ * pauses is ended by one resume. See docs/recorder.md.
+ */
+NPUMEM_API void npumem_pause(void);
+NPUMEM_API void npumem_resume(void);
 
 #ifdef __cplusplus
 }

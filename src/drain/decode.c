@@ -27,6 +27,7 @@ static size_t record_bytes(uint32_t kind)
     case NM_EVENT_RANGE_END:
     case NM_EVENT_RESET:
     case NM_EVENT_DEVICE_CALL:
+    case NM_EVENT_PAUSE:
     case NM_RING_THREAD_END:
         return sizeof(nm_ring_number);
     case NM_EVENT_MEMORY_SAMPLE:

@@ -155,16 +155,17 @@ static nm_status define(nm_processes *processes, nm_tracked *tracked, nm_error *
     definition.process.world_size = tracked->world_size;
     definition.process.run_mode = tracked->run_mode;
     definition.process.begin_ns = nm_clock_to_ns(gather->folder->session, shared->begin_ticks);
+    definition.process.is_late = shared->is_late != 0;
     return status == NM_OK ? nm_trace_writer_define(gather->writer, &definition, err) : status;
 }
 
-/* Who has the same pid and the same start as `tracked` was replaced by it. */
 /* A pid means something in its namespace alone. */
 static nm_key key_of(const nm_tracked *tracked, int64_t pid)
 {
     return (nm_key){tracked->shared->pid_namespace, (uint64_t)pid};
 }
 
+/* Who has the same pid and the same start as `tracked` was replaced by it. */
 static void note_family(nm_processes *processes, nm_tracked *tracked)
 {
     const uint64_t *index = nm_map_get(&processes->by_pid, key_of(tracked, tracked->pid));
@@ -425,12 +426,21 @@ static nm_status say_drops(nm_processes *processes, const nm_tracked *tracked, n
     return status;
 }
 
+static nm_status prepare_end(nm_processes *processes, const nm_tracked *tracked, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (processes->before_end != NULL)
+        status = processes->before_end(processes->before_end_context, tracked->number, err);
+    return status == NM_OK ? say_drops(processes, tracked, err) : status;
+}
+
 static nm_status write_end(nm_processes *processes, nm_tracked *tracked, nm_error *err)
 {
     nm_gather *gather = processes->gather;
     uint64_t ticks = atomic_load_explicit(&tracked->shared->end_ticks, memory_order_relaxed); /* with end_kind */
     nm_event event = {.kind = NM_EVENT_PROCESS_END, .number = (int64_t)tracked->number};
-    nm_status status = say_drops(processes, tracked, err);
+    nm_status status = prepare_end(processes, tracked, err);
 
     find_end(processes, tracked, &event);
     event.time_ns = nm_clock_to_ns(gather->folder->session, ticks != 0 ? ticks : tracked->dead_ticks);
@@ -472,7 +482,7 @@ nm_status nm_processes_leave(nm_processes *processes, nm_error *err)
             status = write_end(processes, tracked, err);
             continue;
         }
-        status = say_drops(processes, tracked, err);
+        status = prepare_end(processes, tracked, err);
         event.detail = tracked->was_alive ? NM_PROCESS_RUNNING : NM_PROCESS_SIGNAL;
         event.error_code = tracked->was_alive ? 0 : -1;
         event.time_ns = nm_clock_to_ns(processes->gather->folder->session,

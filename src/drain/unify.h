@@ -90,6 +90,12 @@ nm_status nm_unify_device(nm_unify *unify, uint64_t process, uint64_t local_id, 
 nm_status nm_unify_define_stack(nm_unify *unify, uint64_t process, uint64_t thread, uint64_t local_id,
                                 const uint64_t *addresses, size_t depth, nm_stack_table *table, nm_error *err);
 
+/* Says again what is not repeated by its use: processes, heaps, devices and how they are called, modules, attributes; one
+ * thread; how a thread calls its stacks. */
+nm_status nm_unify_repeat(nm_unify *unify, nm_error *err);
+nm_status nm_unify_repeat_thread(nm_unify *unify, uint64_t thread, nm_error *err);
+nm_status nm_unify_repeat_stacks(nm_unify *unify, uint64_t thread, const nm_stack_table *table, nm_error *err);
+
 /* Takes the answers that have come and defines those frames and modules again, with their names. */
 nm_status nm_unify_take_names(nm_unify *unify, nm_error *err);
 

@@ -142,6 +142,7 @@ NM_RECORD_API void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes);
 
 /* Texts: borrowed, cut at NPUMEM_TEXT_BYTES_MAX. A range without a name is one with an empty name. */
 NM_RECORD_API void nm_record_mark(const char *text);
+NM_RECORD_API void nm_record_snapshot(const char *text); /* a mark that is to be on the disk soon, paused or not */
 NM_RECORD_API void nm_record_note(unsigned note, int64_t number, const char *text); /* nm_note */
 NM_RECORD_API void nm_record_module_sample(int32_t device, const char *module, uint64_t now_bytes, uint64_t peak_bytes);
 
@@ -156,6 +157,9 @@ NM_RECORD_API void nm_record_run_mode(int64_t run_mode);
 
 /* A library was unloaded, so its addresses may come to mean something else. */
 NM_RECORD_API void nm_record_unload(void);
+
+/* From here on the process records its memory alone, without stacks, and the trace holds nothing of it; or all again. */
+NM_RECORD_API void nm_record_pause(bool is_paused);
 
 /* The process is about to end by itself. */
 NM_RECORD_API void nm_record_exit(int status);

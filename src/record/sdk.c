@@ -155,6 +155,21 @@ void npumem_mark(const char *name)
     nm_record_mark(name);
 }
 
+void npumem_snapshot(const char *name)
+{
+    nm_record_snapshot(name != NULL ? name : "snapshot");
+}
+
+void npumem_pause(void)
+{
+    nm_record_pause(true);
+}
+
+void npumem_resume(void)
+{
+    nm_record_pause(false);
+}
+
 void npumem_step(int64_t number)
 {
     nm_record_number(NM_EVENT_STEP, &(nm_ring_number){.number = number}, NULL);

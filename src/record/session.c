@@ -131,8 +131,9 @@ static void read_number(_Atomic int64_t *to, const char *const *names, size_t na
  * first, since a job of Slurm's may start torchrun. */
 static void read_ranks(nm_ring_process *process)
 {
-    static const char *const rank_names[] = {
-        "RANK", "RANK_ID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
+    static const char *const rank_names[] = {"RANK",      "RANK_ID",  "OMPI_COMM_WORLD_RANK",
+                                             "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
+                                             "SLURM_PROCID"};
     static const char *const local_names[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                               "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
     static const char *const world_names[] = {"WORLD_SIZE", "RANK_SIZE",           "OMPI_COMM_WORLD_SIZE",
@@ -175,6 +176,7 @@ static void fill_process(nm_ring_process *process, uint64_t number, uint64_t par
     atomic_store_explicit(&process->world_size, INT64_MIN, memory_order_relaxed);
     read_ranks(process);
     process->is_forked = is_forked;
+    process->is_late = nm_process_state.is_late;
     process->command_bytes = nm_system_slurp("/proc/self/cmdline", process->command, NM_RING_COMMAND_BYTES_MAX);
     atomic_store_explicit(&process->run_mode, INT64_MIN, memory_order_relaxed);
     /* release: the drain that sees it sees the whole file. */
@@ -228,6 +230,9 @@ static void publish_generation(nm_ring_process *process)
     nm_thread_forget_all();
     nm_heap_forget_all();
     nm_modules_forget_all();
+    /* relaxed: the generation publishes it. */
+    atomic_store_explicit(&state->pauses, state->session->from_step > INT64_MIN ? NM_PAUSED_BY_STEPS : 0,
+                          memory_order_relaxed);
     state->last_generation++;
     /* release: pairs with the acquire in nm_state_generation. */
     atomic_store_explicit(state->generation, state->last_generation, memory_order_release);

@@ -43,6 +43,7 @@ static bool join_when_ready(const char *folder)
 {
     int64_t end_ns = nm_system_now_ns() + START_WAIT_NS;
 
+    nm_process_state.is_late = 1; /* nobody has seen what it has allocated before */
     do {
         if (nm_session_join(folder))
             return true;

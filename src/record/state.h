@@ -33,8 +33,10 @@ typedef struct nm_state {
     nm_ring_process *process;
     uint64_t process_number;
     int pid;                 /* of the process that joined: a vfork child shares this memory and is another */
+    uint32_t is_late;        /* 1: it runs already when it joins; its fork children too have what it had */
     uint32_t is_key_usable;  /* 1: thread_key tells of the end of threads */
     unsigned thread_key;     /* pthread_key_t */
+    _Atomic uint32_t pauses; /* NM_PAUSED_BY_STEPS, NM_PAUSED_BY_PROGRAM */
     uint64_t started_number; /* the process_number that npumem_start joined as; 0: npumem-record is around */
     char folder[NM_FOLDER_BYTES_MAX];
 } nm_state;
@@ -91,6 +93,14 @@ static inline nm_thread *nm_state_thread(void)
     if (nm_likely(nm_thread_local.generation == nm_state_generation()))
         return nm_thread_local.thread;
     return nm_thread_attach();
+}
+
+/* 0 while everything is recorded; else why memory alone is, without stacks, or nothing (NM_PAUSED_*). */
+static inline uint32_t nm_state_pauses(void)
+{
+    /* relaxed, both: flags; the drain draws the line by the order of events, not by them. */
+    return atomic_load_explicit(&nm_process_state.session->is_paused, memory_order_relaxed) |
+           atomic_load_explicit(&nm_process_state.pauses, memory_order_relaxed);
 }
 
 static inline uint64_t nm_state_ticks(void)

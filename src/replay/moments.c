@@ -224,7 +224,7 @@ static nm_status write_peak(nm_replay *replay, const nm_heap *heap, nm_error *er
     };
     nm_status status;
 
-    if (heap->total.peak_bytes == 0)
+    if (heap->total.peak_bytes == 0 || heap->is_peak_kept) /* what was there then is not known any more */
         return NM_OK;
     status = write_moment(replay, &row, err);
     if (status == NM_OK && nm_is_pool(heap))
@@ -242,7 +242,7 @@ static nm_status write_device_peak(nm_replay *replay, const nm_device_group *gro
     };
     nm_status status;
 
-    if (group->peak.peak_bytes == 0)
+    if (group->peak.peak_bytes == 0 || group->is_peak_kept)
         return NM_OK;
     status = write_moment(replay, &row, err);
     return status == NM_OK ? nm_sample_peak(replay, row.moment_id, &group->at_peak, err) : status;

@@ -120,6 +120,7 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
             fprintf(s->out, ", %s cut", nm_human_bytes(number, sqlite3_column_int64(row, 8)));
         fprintf(s->out, ", %s\n",
                 strcmp(text_of(row, 1), "complete") == 0 ? "complete"
+                : strcmp(text_of(row, 1), "kept") == 0   ? "complete as far as it was kept"
                 : strcmp(text_of(row, 1), "cut") == 0    ? "cut off before its end"
                                                          : "NOT COMPLETE");
     }

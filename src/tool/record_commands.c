@@ -39,18 +39,10 @@ static nm_status append_quoted(nm_buffer *out, nm_bytes text, nm_error *err)
 
 /* ---- Marks --------------------------------------------------------------------------------------------------------- */
 
-static nm_status mark(recording *work, const char *text, nm_error *err)
-{
-    nm_event event = {.kind = NM_EVENT_MARK};
-    nm_status status = nm_drain_text(work->drain, (nm_bytes){(const uint8_t *)text, strlen(text)}, &event.name_id, err);
-
-    return status == NM_OK ? nm_drain_post(work->drain, &event, err) : status;
-}
-
 /* A mark, and everything up to now on its way to the disk: the trace may be ingested while it is written. */
 static nm_status snapshot(recording *work, const char *text, nm_error *err)
 {
-    nm_status status = mark(work, text[0] != 0 ? text : "snapshot", err);
+    nm_status status = recording_mark(work, text[0] != 0 ? text : "snapshot", err);
 
     return status == NM_OK ? nm_drain_flush(work->drain, err) : status;
 }
@@ -183,8 +175,10 @@ nm_status record_commands_answer(void *context, const char *command, const char 
     if (work->has_failed)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the recording has failed");
     if (strcmp(command, "mark") == 0)
-        return argument[0] != 0 ? mark(work, argument, err)
+        return argument[0] != 0 ? recording_mark(work, argument, err)
                                 : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "mark needs a text");
+    if (strcmp(command, "start") == 0 || strcmp(command, "stop") == 0)
+        return recording_pause(work, command[2] == 'o', err);
     if (strcmp(command, "snapshot") == 0)
         return snapshot(work, argument, err);
     if (strcmp(command, "stats") == 0)

@@ -14,13 +14,18 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "drain/clock.h"
+#include "tool/record_find.h"
 #include "trace/block.h"
+#include "trace/files.h"
 
 #define SOCKET_NAME       "ctl"
 #define REQUEST_BYTES_MAX 2048
 #define REPLY_BYTES_MAX   (64u << 20)
 #define CLIENTS_MAX       64
 #define ANSWER_MS         30000
+#define IDLE_NS           INT64_C(1000000000)  /* then a client has to give way to others that want its place */
+#define LIFE_NS           INT64_C(30000000000) /* longer takes none */
 
 typedef struct client {
     int fd;
@@ -28,6 +33,7 @@ typedef struct client {
     size_t request_bytes;
     nm_buffer reply;
     size_t reply_at;
+    int64_t since_ns; /* CLOCK_MONOTONIC: of its last sign of life */
     bool is_answered; /* what is left of the reply is to be sent, and that is all */
 } client;
 
@@ -99,10 +105,23 @@ void record_control_close(record_control *control)
     free(control);
 }
 
-static void accept_clients(record_control *control)
+/* Nobody keeps others out by doing nothing. */
+static void drop_idle_clients(record_control *control, int64_t now_ns)
+{
+    int64_t idle_ns = control->client_count == CLIENTS_MAX ? IDLE_NS : LIFE_NS;
+
+    for (size_t i = 0; i < control->client_count;)
+        if (now_ns - control->clients[i]->since_ns > idle_ns)
+            drop_client(control, i);
+        else
+            i++;
+}
+
+static void accept_clients(record_control *control, int64_t now_ns)
 {
     int fd;
 
+    drop_idle_clients(control, now_ns);
     while (control->client_count < CLIENTS_MAX &&
            (fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
         client *added = calloc(1, sizeof *added);
@@ -112,6 +131,7 @@ static void accept_clients(record_control *control)
             return;
         }
         added->fd = fd;
+        added->since_ns = now_ns;
         control->clients[control->client_count++] = added;
     }
 }
@@ -159,7 +179,7 @@ static bool read_request(record_control *control, client *asking)
 }
 
 /* False: all of it is sent, or nobody takes it. */
-static bool send_reply(client *asking)
+static bool send_reply(client *asking, int64_t now_ns)
 {
     while (asking->reply_at < asking->reply.len) {
         ssize_t sent =
@@ -168,19 +188,22 @@ static bool send_reply(client *asking)
         if (sent < 0)
             return errno == EAGAIN || errno == EINTR;
         asking->reply_at += (size_t)sent;
+        asking->since_ns = now_ns;
     }
     return false;
 }
 
 void record_control_pass(record_control *control)
 {
-    accept_clients(control);
+    int64_t now_ns = nm_clock_monotonic_ns();
+
+    accept_clients(control, now_ns);
     for (size_t i = 0; i < control->client_count;) {
         client *asking = control->clients[i];
         bool stays = asking->is_answered || read_request(control, asking);
 
         if (stays && asking->is_answered)
-            stays = send_reply(asking);
+            stays = send_reply(asking, now_ns);
         if (stays)
             i++;
         else
@@ -206,10 +229,29 @@ static nm_status folder_of_trace(nm_bytes trace, char folder[sizeof((nm_session 
         status = nm_block_reader_open(reader, (nm_bytes){trace.data, header.block_bytes}, &header, err);
     if (status == NM_OK)
         memcpy(folder, nm_block_reader_session(reader)->ring_folder, sizeof((nm_session *)NULL)->ring_folder);
+    if (status == NM_OK && folder[0] != 0)
+        status = record_find_check_host(nm_block_reader_session(reader), err);
     nm_block_reader_free(reader);
     if (status == NM_OK && folder[0] == 0)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "was written to a pipe: its recording cannot be found");
     return status;
+}
+
+/* Of a recording in parts any will do: the last one is there the longest. */
+static nm_status open_trace(const char *trace, int *fd, nm_error *err)
+{
+    nm_trace_files files;
+    nm_status status;
+
+    if (nm_trace_files_is_single(trace))
+        return nm_io_open(trace, O_RDONLY, 0, fd, err);
+    status = nm_trace_files_open(&trace, 1, O_RDONLY, &files, err);
+    if (status != NM_OK)
+        return status;
+    *fd = files.items[files.count - 1].fd;
+    files.items[files.count - 1].fd = -1;
+    nm_trace_files_close(&files);
+    return NM_OK;
 }
 
 static nm_status find_folder(const char *trace, char folder[sizeof((nm_session *)NULL)->ring_folder], nm_error *err)
@@ -219,11 +261,13 @@ static nm_status find_folder(const char *trace, char folder[sizeof((nm_session *
     void *data;
     int fd = -1;
 
+    if (record_find_is_pid(trace))
+        return record_find_by_pid(trace, folder, err);
     if (stat(trace, &info) == 0 && S_ISDIR(info.st_mode)) {
         snprintf(folder, sizeof((nm_session *)NULL)->ring_folder, "%s", trace);
         return NM_OK;
     }
-    status = nm_io_open(trace, O_RDONLY, 0, &fd, err);
+    status = open_trace(trace, &fd, err);
     if (status != NM_OK)
         return status;
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) {
@@ -251,9 +295,15 @@ static nm_status connect_to(const char *folder, int *fd, nm_error *err)
         return nm_fail_errno(err, errno, "cannot make a socket");
     if (connect(*fd, (const struct sockaddr *)&address, sizeof address) == 0)
         return NM_OK;
+    int failure = errno;
     close(*fd);
     *fd = -1;
-    return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "no recording answers: it has ended, or runs on another machine");
+    if (failure == EACCES || failure == EPERM)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "is recorded by another user");
+    if (failure == ECONNREFUSED)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET,
+                       "its recorder was killed: npumem-record --finish saves what is left");
+    return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "its recording has ended");
 }
 
 static nm_status read_reply(int fd, nm_buffer *reply, nm_error *err)

@@ -10,6 +10,7 @@
 #include "drain/drain.h"
 #include "tool/record_control.h"
 #include "tool/record_devices.h"
+#include "tool/record_live.h"
 #include "tool/record_names.h"
 #include "tool/record_options.h"
 #include "tool/record_versions.h"
@@ -26,6 +27,11 @@ typedef struct recording {
     record_versions *versions;
     record_devices *devices;
     nm_watch *watch;         /* NULL: nobody looks on */
+    record_live *live;       /* made with the watch */
+    record_alerts *alerts;   /* the same */
+    int64_t began_ns;        /* CLOCK_MONOTONIC: when a process first recorded in full; 0: not yet */
+    bool is_stopped;         /* by the session: --start-paused or --ctl stop */
+    bool is_over;            /* --duration has passed */
     record_control *control; /* NULL: nobody can ask */
     char library[PATH_MAX];  /* that is preloaded */
     bool has_failed;         /* the drain has, while the program runs */
@@ -42,6 +48,12 @@ nm_status recording_set_up_attached(recording *work, nm_error *err);
 
 /* One pass of the drain; *pause_ns says how long to wait before the next. */
 void recording_pass(recording *work, int64_t *pause_ns);
+
+/* A mark of the recorder's own, at this moment. */
+nm_status recording_mark(recording *work, const char *text, nm_error *err);
+
+/* Stops and starts to record in full, for all processes; docs/recorder.md says what goes on meanwhile. */
+nm_status recording_pause(recording *work, bool is_stopped, nm_error *err);
 
 /* Takes what is left, ends the trace, and says in one line what became of it. */
 void recording_finish(recording *work);

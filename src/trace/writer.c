@@ -132,6 +132,11 @@ uint32_t nm_trace_writer_event_count(const nm_trace_writer *writer)
     return writer->event_count;
 }
 
+bool nm_trace_writer_has_content(const nm_trace_writer *writer)
+{
+    return writer->event_count > 0 || writer->definitions.len > 0;
+}
+
 uint64_t nm_trace_writer_seq(const nm_trace_writer *writer)
 {
     return writer->first_seq + writer->event_count;
@@ -296,6 +301,26 @@ nm_status nm_trace_writer_define(nm_trace_writer *writer, const nm_definition *d
     if (status == NM_OK && writer->observer != NULL)
         writer->observer(writer->observer_context,
                          &(nm_record){.kind = NM_RECORD_DEFINITION, .definition = *definition});
+    return status;
+}
+
+nm_status nm_trace_writer_repeat(nm_trace_writer *writer, uint64_t kinds, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < writer->kept_count && status == NM_OK; i++) {
+        kept_definition *kept = &writer->kept[i];
+
+        if ((kinds >> kept->kind & 1) == 0 || !is_needed(writer, kept, true))
+            continue;
+        status =
+            nm_array_grow(&writer->steps, &writer->step_capacity, writer->step_count + 1, sizeof *writer->steps, err);
+        if (status != NM_OK)
+            break;
+        kept->block_index = writer->block_index;
+        writer->steps[writer->step_count++] = (walk_step){i, false};
+        status = write_pushed(writer, err);
+    }
     return status;
 }
 

@@ -4,27 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "base/map.h"
+#include "watch/state.h"
 
-typedef struct watched_definition {
-    nm_definition definition; /* a string's text is in `texts` */
-    size_t text_at;
-} watched_definition;
+static nm_status take_step_total(void *context, const nm_step_total_row *row, nm_error *err)
+{
+    nm_watch *watch = context;
 
-struct nm_watch {
-    nm_replay *replay;
-    bool has_failed;
-    nm_map index; /* (kind, number) -> index in definitions */
-    watched_definition *definitions;
-    size_t definition_count, definition_capacity;
-    nm_buffer texts;
-    nm_watch_device *devices; /* one for each device and kind of memory */
-    size_t device_count, device_capacity;
-    nm_watch_step *steps; /* one for each process that has begun one */
-    size_t step_total, step_capacity;
-    uint64_t step_count;
-};
+    return nm_step_totals_add(&watch->past.steps, row, err);
+}
 
 nm_status nm_watch_new(nm_watch **out, nm_error *err)
 {
@@ -34,7 +21,7 @@ nm_status nm_watch_new(nm_watch **out, nm_error *err)
     *out = NULL;
     if (watch == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a watch");
-    status = nm_replay_new(&(nm_sink){0}, &watch->replay, err);
+    status = nm_replay_new(&(nm_sink){.context = watch, .step_total = take_step_total}, &watch->replay, err);
     if (status != NM_OK) {
         free(watch);
         return status;
@@ -53,6 +40,7 @@ void nm_watch_free(nm_watch *watch)
     nm_buffer_free(&watch->texts);
     free(watch->devices);
     free(watch->steps);
+    nm_watch_forget(&watch->past);
     free(watch);
 }
 
@@ -181,6 +169,9 @@ static nm_status note_step(nm_watch *watch, const nm_event *event)
     if (at == watch->step_total &&
         nm_array_grow(&watch->steps, &watch->step_capacity, at + 1, sizeof *watch->steps, NULL) != NM_OK)
         return NM_ERR_MEMORY;
+    step.count = watch->steps[at].count + 1; /* new room is zeroed */
+    if (step.count > watch->most_steps)
+        watch->most_steps = step.count;
     watch->steps[at] = step;
     watch->step_total += at == watch->step_total;
     return NM_OK;
@@ -194,6 +185,9 @@ static nm_status take(nm_watch *watch, const nm_record *record)
         return status;
     if (record->kind == NM_RECORD_DEFINITION)
         return keep(watch, &record->definition);
+    status = nm_watch_remember(watch, &record->event);
+    if (status != NM_OK)
+        return status;
     if (record->event.kind == NM_EVENT_MEMORY_SAMPLE)
         return note_sample(watch, &record->event);
     return record->event.kind == NM_EVENT_STEP ? note_step(watch, &record->event) : NM_OK;
@@ -257,6 +251,11 @@ void nm_watch_steps(const nm_watch *watch, void (*visit)(void *context, const nm
 {
     for (size_t i = 0; i < watch->step_total; i++)
         visit(context, &watch->steps[i]);
+}
+
+uint64_t nm_watch_most_steps(const nm_watch *watch)
+{
+    return watch->most_steps;
 }
 
 uint64_t nm_watch_step_count(const nm_watch *watch)

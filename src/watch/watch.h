@@ -34,6 +34,7 @@ typedef struct nm_watch_device { /* the device's own word, the last one */
 typedef struct nm_watch_step { /* the step that a process is in */
     uint64_t process_id;
     int64_t pid, number;
+    uint64_t count; /* steps that it has begun */
 } nm_watch_step;
 
 nm_status nm_watch_new(nm_watch **out, nm_error *err);
@@ -55,7 +56,17 @@ nm_bytes nm_watch_string(const nm_watch *watch, uint64_t id); /* empty: unknown 
 void nm_watch_definitions(const nm_watch *watch, void (*visit)(void *context, const nm_definition *definition),
                           void *context);
 
+/* Steps that the process with the most has begun. */
+uint64_t nm_watch_most_steps(const nm_watch *watch);
+
 /* Step events seen so far, over all processes: cheap to compare. */
 uint64_t nm_watch_step_count(const nm_watch *watch);
+
+/*
+ * What a part of the recording begins with, as events: NM_KEYFRAME_BEGIN, ends of processes, losses and notes again, the
+ * replay's state, sums of all steps, NM_KEYFRAME_END. `step_rows_max` bounds the rows of steps, from now on.
+ */
+void nm_watch_limit_steps(nm_watch *watch, size_t step_rows_max);
+nm_status nm_watch_keyframe(const nm_watch *watch, nm_keyframe_put *put, void *context, nm_error *err);
 
 #endif
