@@ -36,10 +36,10 @@ typedef struct ingest_options {
     const char *input_path; /* the first one, */
     const char *const *input_paths;
     size_t input_count;
-    char *input_name;       /* and what they are called together; owned */
-    char *output_path;      /* owned */
-    const char *csv_folder; /* NULL: no CSV */
-    const char *rules_path; /* NULL: none */
+    char *input_name;            /* and what they are called together; owned */
+    char *output_path;           /* owned */
+    const char *csv_folder;      /* NULL: no CSV */
+    const char *rules_path;      /* NULL: none */
     const char **symbol_folders; /* owned */
     size_t symbol_folder_count;
     bool has_csv_bom;
@@ -49,7 +49,7 @@ typedef struct ingest_options {
 
 typedef struct ingest {
     const ingest_options *options;
-    const char *subject; /* the file that an error is about */
+    const char *subject;  /* the file that an error is about */
     int input_fd;         /* -1: the input is `files` */
     nm_trace_files files; /* empty: the input is `input_fd` */
     nm_buffer site_rules;
@@ -74,14 +74,16 @@ static const char help_text[] =
     "the\n"
     "answers: leaks, peak, fragmentation, pool hit rate. The input is recognised by its content; '-' is standard "
     "input.\n"
-    "A recording in parts (npumem-record --keep) is one input: name its folder, its parts, or what they have in common.\n"
+    "A recording in parts (npumem-record --keep) is one input: name its folder, its parts, or what they have in "
+    "common.\n"
     "\n"
     "  -o FILE.db          output (default: the input's name with its suffix replaced by .db)\n"
     "  --csv DIR           also write one CSV file per view into DIR\n"
     "  --csv-bom           begin each CSV file with a byte order mark\n"
     "  --force             replace outputs that exist\n"
     "  --site-rules FILE   more frames that are never a site: lines of 'function GLOB', 'file GLOB' or 'module GLOB'\n"
-    "  --symbols DIR       name places in stripped code by the debug files or unstripped libraries that are anywhere in\n"
+    "  --symbols DIR       name places in stripped code by the debug files or unstripped libraries that are anywhere "
+    "in\n"
     "                      DIR, by build id; may be given several times\n"
     "  --quiet             print nothing but errors\n"
     "  --help, --version\n"
@@ -144,7 +146,16 @@ static int take_operands(int argc, char **argv, ingest_options *options)
     return options->output_path == NULL || options->input_name == NULL ? usage_error("out of memory") : 0;
 }
 
-enum { OPTION_CSV = 256, OPTION_CSV_BOM, OPTION_FORCE, OPTION_QUIET, OPTION_SITE_RULES, OPTION_SYMBOLS, OPTION_HELP, OPTION_VERSION };
+enum {
+    OPTION_CSV = 256,
+    OPTION_CSV_BOM,
+    OPTION_FORCE,
+    OPTION_QUIET,
+    OPTION_SITE_RULES,
+    OPTION_SYMBOLS,
+    OPTION_HELP,
+    OPTION_VERSION
+};
 
 static const struct option long_options[] = {
     {"csv", required_argument, NULL, OPTION_CSV},
@@ -168,7 +179,8 @@ static int take_symbols(const char *folder, ingest_options *options)
         return usage_error("out of memory");
     options->symbol_folders = grown;
     options->symbol_folders[options->symbol_folder_count++] = folder;
-    return stat(folder, &info) == 0 && S_ISDIR(info.st_mode) ? 0 : usage_error("--symbols needs a folder that is there");
+    return stat(folder, &info) == 0 && S_ISDIR(info.st_mode) ? 0
+                                                             : usage_error("--symbols needs a folder that is there");
 }
 
 static int take_option(int option, ingest_options *options)
