@@ -11,10 +11,10 @@
 #include "base/buffer.h"
 #include "base/io.h"
 
-#define PARTS_OF_BUDGET      8
-#define PARTS_OF_STEPS       4
-#define STEP_PART_BYTES      (UINT64_C(256) << 20) /* where steps alone are counted, a part is no longer than this */
-#define KEYFRAMES_OF_A_PART  4                     /* a part is at least so often as long as what it begins with */
+#define PARTS_OF_BUDGET     8
+#define PARTS_OF_STEPS      4
+#define STEP_PART_BYTES     (UINT64_C(256) << 20) /* where steps alone are counted, a part is no longer than this */
+#define KEYFRAMES_OF_A_PART 4                     /* a part is at least so often as long as what it begins with */
 
 char *nm_part_path(const char *name, uint64_t number)
 {

@@ -24,7 +24,8 @@ static uint64_t flags_of(const nm_replay *replay, const nm_live *live)
 {
     const nm_allocation_row *row = &live->row;
     uint64_t flags = (row->has_stream ? NM_FLAG_STREAM : 0) | (live->is_baseline ? NM_FLAG_BASELINE : 0) |
-                     (row->is_exported ? NM_FLAG_EXPORTED : 0) | (row->is_segment ? NM_FLAG_SEGMENT : 0) | (live->is_unseen ? NM_FLAG_PAUSED : 0);
+                     (row->is_exported ? NM_FLAG_EXPORTED : 0) | (row->is_segment ? NM_FLAG_SEGMENT : 0) |
+                     (live->is_unseen ? NM_FLAG_PAUSED : 0);
 
     if (nm_pairing_is_doubtful(replay, live))
         flags |= NM_FLAG_LATE;

@@ -302,6 +302,11 @@ static nm_status tell_baseline(nm_replay *replay, nm_error *err)
     return replay->sink.baseline == NULL ? NM_OK : replay->sink.baseline(replay->sink.context, &row, err);
 }
 
+void nm_replay_pass_over(nm_replay *replay, uint64_t event_count)
+{
+    replay->next_seq += event_count;
+}
+
 nm_status nm_replay_finish(nm_replay *replay, nm_error *err)
 {
     nm_status status;

@@ -39,7 +39,7 @@ typedef struct nm_source_summary_data {
     uint64_t events_dropped;     /* lost in the program: full rings */
     uint64_t events_damaged;     /* lost in the file: blocks that could not be read */
     uint64_t events_unrecovered; /* known to have been in a ring that could not be read */
-    uint64_t events_unkept; /* before the first part that is there: only sums of them are. Not counted as a loss */
+    uint64_t events_unkept;      /* before the first part that is there: only sums of them are. Not counted as a loss */
     uint64_t events_late;        /* delivered, with an uncertain place in the order */
     uint64_t events_without_stack; /* delivered, but the block that defined their stack was lost */
     uint64_t bytes_cut;            /* at the end, part of no whole block, and not found again in the rings */
@@ -47,10 +47,11 @@ typedef struct nm_source_summary_data {
     uint64_t blocks_damaged;       /* known to be missing */
     uint64_t blocks_repeated;      /* there twice, or out of order: left out */
     uint64_t blocks_foreign;       /* of another recording: left out, part of bytes_damaged */
-    int64_t detail_begin_ns; /* when the first part that is there begins, or NM_NO_TIME: it is the recording's beginning */
-    bool is_late_begin;      /* it is not */
-    bool is_finished;              /* the recorder wrote its last block (or the file is whole by itself) */
-    bool is_complete;              /* finished (or recovered) and nothing lost */
+    int64_t
+        detail_begin_ns; /* when the first part that is there begins, or NM_NO_TIME: it is the recording's beginning */
+    bool is_late_begin;  /* it is not */
+    bool is_finished;    /* the recorder wrote its last block (or the file is whole by itself) */
+    bool is_complete;    /* finished (or recovered) and nothing lost */
 } nm_source_summary_data;
 
 typedef struct nm_source_type {

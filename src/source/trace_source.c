@@ -21,7 +21,7 @@
 
 typedef struct trace_source {
     nm_source base;
-    int fd; /* borrowed */
+    int fd;        /* borrowed */
     int *next_fds; /* owned array of borrowed ones: the parts behind it */
     size_t next_fd_count, next_fd_at;
 
@@ -523,8 +523,9 @@ static void trace_summary(const nm_source *base, nm_source_summary_data *out)
     out->events_seen = summary->events_ingested;
     add(&out->events_seen, lost);
     add(&out->events_seen, summary->events_unkept);
-    out->is_complete = (!summary->is_late_begin || source->has_keyframe) && source->is_over && (summary->is_finished || source->has_tail) && lost == 0 &&
-                       summary->bytes_cut == 0 && summary->bytes_damaged == 0;
+    out->is_complete = (!summary->is_late_begin || source->has_keyframe) && source->is_over &&
+                       (summary->is_finished || source->has_tail) && lost == 0 && summary->bytes_cut == 0 &&
+                       summary->bytes_damaged == 0;
 }
 
 static uint64_t trace_position(const nm_source *base)

@@ -2,8 +2,8 @@
  *
  * The tables of names, written at the end of the load, when the last definition of each is known.
  */
-#include "store/loader.h"
 #include "store/inlined.h"
+#include "store/loader.h"
 #include "store/site.h"
 #include "store/wrapper.h"
 
@@ -39,8 +39,8 @@ static nm_status write_input(nm_loader *loader, const nm_store_input *input, nm_
     nm_insert_int(insert, input->first_seq);
     nm_insert_int(insert, input->last_seq);
     nm_insert_int(insert, (int64_t)input->events_unkept);
-    nm_insert_int(insert, input->detail_begin_seq);
-    nm_insert_int(insert, input->detail_begin_ns);
+    nm_insert_int(insert, input->is_late_begin ? input->detail_begin_seq : NM_NULL);
+    nm_insert_int(insert, input->is_late_begin ? input->detail_begin_ns : NM_NULL);
     nm_insert_text(insert, baseline_name(loader->baseline.kind));
     nm_insert_int(insert, (int64_t)loader->baseline.unseen_free_count);
     nm_insert_int(insert, 0); /* processes: counted when all rows are there */

@@ -42,7 +42,8 @@ typedef struct nm_store_input {
     uint64_t events_without_stack, bytes_cut;
     int64_t first_seq, last_seq; /* or NM_NO_SEQ */
     uint64_t events_unkept;
-    int64_t detail_begin_seq, detail_begin_ns; /* or NM_NO_SEQ, NM_NO_TIME: all of the recording */
+    bool is_late_begin; /* the beginning was not kept; else these are NULL: */
+    int64_t detail_begin_seq, detail_begin_ns;
 } nm_store_input;
 
 /*

@@ -424,8 +424,9 @@ static nm_status finish(ingest *run, const nm_source_summary_data *summary, nm_e
         .first_seq = run->first_seq,
         .last_seq = run->last_seq,
         .events_unkept = summary->events_unkept,
-        .detail_begin_seq = summary->is_late_begin ? run->first_seq : NM_NO_SEQ,
-        .detail_begin_ns = summary->is_late_begin ? summary->detail_begin_ns : NM_NO_TIME,
+        .is_late_begin = summary->is_late_begin,
+        .detail_begin_seq = run->first_seq,
+        .detail_begin_ns = summary->detail_begin_ns,
     };
 
     run->subject = run->options->output_path;

@@ -10,10 +10,10 @@
 #include "trace/files.h"
 
 typedef struct trace_map {
-    nm_bytes bytes;        /* with zeros between the files */
+    nm_bytes bytes; /* with zeros between the files */
     size_t mapped_bytes;
-    size_t last_at;        /* where the last file begins */
-    size_t first_index;    /* of the first file that is in it */
+    size_t last_at;     /* where the last file begins */
+    size_t first_index; /* of the first file that is in it */
 } trace_map;
 
 nm_status trace_map_open(const nm_trace_files *files, trace_map *out, nm_error *err);

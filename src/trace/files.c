@@ -109,7 +109,8 @@ static nm_status add_folder(nm_trace_files *files, const char *folder, const cha
         struct stat info;
         char *path = NULL;
 
-        if (name != NULL && (stem != strlen(name) || entry->d_name[stem] == 0 || memcmp(entry->d_name, name, stem) != 0))
+        if (name != NULL &&
+            (stem != strlen(name) || entry->d_name[stem] == 0 || memcmp(entry->d_name, name, stem) != 0))
             continue;
         if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
             return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");

@@ -92,7 +92,22 @@ static nm_event step_event(const nm_step_total_row *row)
     };
 }
 
-nm_status nm_watch_keyframe(const nm_watch *watch, nm_keyframe_put *put, void *context, nm_error *err)
+/* What is put takes numbers in the order of the stream that is watched. */
+typedef struct counted_put {
+    nm_keyframe_put *put;
+    void *context;
+    uint64_t count;
+} counted_put;
+
+static nm_status count_and_put(void *context, const nm_event *event, nm_error *err)
+{
+    counted_put *counted = context;
+
+    counted->count++;
+    return counted->put(counted->context, event, err);
+}
+
+static nm_status put_all(const nm_watch *watch, nm_keyframe_put *put, void *context, nm_error *err)
 {
     const nm_watch_past *past = &watch->past;
     nm_event begin = {.kind = NM_EVENT_KEYFRAME,
@@ -116,4 +131,13 @@ nm_status nm_watch_keyframe(const nm_watch *watch, nm_keyframe_put *put, void *c
     for (size_t i = 0; i < past->repeat_count && status == NM_OK; i++)
         status = put(context, &past->repeats[i], err);
     return status == NM_OK ? put(context, &end, err) : status;
+}
+
+nm_status nm_watch_keyframe(nm_watch *watch, nm_keyframe_put *put, void *context, nm_error *err)
+{
+    counted_put counted = {put, context, 0};
+    nm_status status = put_all(watch, count_and_put, &counted, err);
+
+    nm_replay_pass_over(watch->replay, counted.count);
+    return status;
 }

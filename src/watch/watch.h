@@ -67,6 +67,6 @@ uint64_t nm_watch_step_count(const nm_watch *watch);
  * replay's state, sums of all steps, NM_KEYFRAME_END. `step_rows_max` bounds the rows of steps, from now on.
  */
 void nm_watch_limit_steps(nm_watch *watch, size_t step_rows_max);
-nm_status nm_watch_keyframe(const nm_watch *watch, nm_keyframe_put *put, void *context, nm_error *err);
+nm_status nm_watch_keyframe(nm_watch *watch, nm_keyframe_put *put, void *context, nm_error *err);
 
 #endif

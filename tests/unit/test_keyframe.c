@@ -14,13 +14,13 @@
 #include "watch/step_totals.h"
 #include "watch/watch.h"
 
-#define TRACES        60
-#define EVENTS        260
-#define CUT_EVERY     7
-#define HEAPS         5 /* 1 driver, 2 and 3 pools, 4 pinned memory; of another process: 5 driver */
-#define STACKS        5
-#define SLOTS         24
-#define EVENT_GAP_NS  3000000 /* three of them are within the time that a late free has */
+#define TRACES       60
+#define EVENTS       260
+#define CUT_EVERY    7
+#define HEAPS        5 /* 1 driver, 2 and 3 pools, 4 pinned memory; of another process: 5 driver */
+#define STACKS       5
+#define SLOTS        24
+#define EVENT_GAP_NS 3000000 /* three of them are within the time that a late free has */
 
 typedef struct step_rows {
     nm_step_total_row *items;
@@ -42,7 +42,7 @@ static nm_event events[EVENTS];
 static size_t event_count;
 static uint64_t random_state;
 static uint64_t keyframe_seq; /* no place is missing between it and the first event behind it */
-static struct slot { /* what is live, for events that make sense more often than not */
+static struct slot {          /* what is live, for events that make sense more often than not */
     uint64_t heap, address, bytes;
     bool is_mapped;
 } slots[SLOTS];
@@ -166,8 +166,8 @@ static void make_trace(uint64_t seed)
 
 static void define(void (*take)(void *context, const nm_record *record), void *context)
 {
-    static const uint64_t levels[HEAPS + 1] = {0, NM_LEVEL_DRIVER, NM_LEVEL_POOL, NM_LEVEL_POOL, NM_LEVEL_PINNED,
-                                               NM_LEVEL_DRIVER};
+    static const uint64_t levels[HEAPS + 1] = {
+        0, NM_LEVEL_DRIVER, NM_LEVEL_POOL, NM_LEVEL_POOL, NM_LEVEL_PINNED, NM_LEVEL_DRIVER};
     nm_record record = {.kind = NM_RECORD_DEFINITION};
 
     for (uint64_t id = 1; id <= 2; id++) {
@@ -202,8 +202,7 @@ static void define(void (*take)(void *context, const nm_record *record), void *c
 static nm_status take_step_total(void *context, const nm_step_total_row *row, nm_error *err)
 {
     outcome *out = (outcome *)context; /* the list of rows comes first in it */
-    nm_status status =
-        nm_array_grow(&out->steps.items, &out->steps.capacity, out->steps.count + 1, sizeof *row, err);
+    nm_status status = nm_array_grow(&out->steps.items, &out->steps.capacity, out->steps.count + 1, sizeof *row, err);
 
     if (status == NM_OK)
         out->steps.items[out->steps.count++] = *row;
@@ -213,8 +212,7 @@ static nm_status take_step_total(void *context, const nm_step_total_row *row, nm
 static nm_status take_site_total(void *context, const nm_site_total_row *row, nm_error *err)
 {
     outcome *out = (outcome *)context;
-    nm_status status =
-        nm_array_grow(&out->sites.items, &out->sites.capacity, out->sites.count + 1, sizeof *row, err);
+    nm_status status = nm_array_grow(&out->sites.items, &out->sites.capacity, out->sites.count + 1, sizeof *row, err);
 
     if (status == NM_OK)
         out->sites.items[out->sites.count++] = *row;
