@@ -151,12 +151,13 @@ CREATE TABLE note_kind (
     kind INTEGER PRIMARY KEY,
     -- missing function: one that the program asked for and its runtime lacks; other tool: a library in front of the same
     -- functions; unseen library: its calls could not be led through the recorder; unseen operator: it could not be
-    -- wrapped; no pool events: the framework's pool tells none; Python unreadable: no Python frames.
+    -- wrapped; no pool events: the framework's pool tells none; Python unreadable: no Python frames;
+    -- Python unchecked: they were read, but never compared with what the interpreter says.
     name TEXT NOT NULL
 );
 INSERT INTO note_kind VALUES
     (0, 'other'), (1, 'missing function'), (2, 'other tool'), (3, 'unseen library'), (4, 'unseen operator'),
-    (5, 'no pool events'), (6, 'Python unreadable');
+    (5, 'no pool events'), (6, 'Python unreadable'), (7, 'Python unchecked');
 
 CREATE TABLE moment_kind (
     -- Words for moment.kind.

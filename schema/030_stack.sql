@@ -46,7 +46,7 @@ CREATE TABLE frame (
     file TEXT,
     -- Line in it, from 1: of the place or, in a function that another was inlined into, of that call. NULL: not known.
     line INTEGER,
-    -- Path of the program or library. NULL: not known, or the code is interpreted.
+    -- Path of the program or library; 'python3.N' for a line of Python. NULL: not known.
     module TEXT,
     -- Place of the call in the module. Unit: bytes. NULL: not known.
     offset INTEGER,
@@ -70,7 +70,8 @@ CREATE TABLE stack (
     parent_id INTEGER REFERENCES stack (stack_id),
     -- The innermost frame.
     frame_id INTEGER REFERENCES frame (frame_id),
-    -- The site: the innermost frame that is not plumbing, or the innermost one when all are. Of frames with the same
+    -- The site: the innermost Python frame that is not plumbing; else the innermost frame that is not, or the innermost
+    -- one when all are. Of frames with the same
     -- function, file and line the one with the smallest number stands for all, so that equal sites are equal numbers.
     site_frame_id INTEGER REFERENCES frame (frame_id)
 );

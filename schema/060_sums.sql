@@ -43,8 +43,8 @@ CREATE TABLE heap_sum (
     cost_count INTEGER NOT NULL,
     -- Their cost. Unit: nanoseconds.
     cost_ns INTEGER NOT NULL,
-    -- Where the reserved bytes come from. 'segments': driver memory that carried the pool's blocks; 'stated': no segment
-    -- was ever seen, so the pool's own word counts. NULL: neither is known, or not a pool.
+    -- Where the reserved bytes come from. 'segments': driver memory that carried the pool's blocks; 'stated': no
+    -- segment was ever seen, so the pool's own word counts. NULL: neither is known, or not a pool.
     reserved_source TEXT,
     -- What the pool itself stated last. Unit: bytes. NULL: it never stated anything.
     stated_reserved_bytes INTEGER,
@@ -304,8 +304,8 @@ CREATE TABLE fragmentation_sample (
 CREATE TABLE heap_sample (
     -- What a heap held from one event on, until its next row: not every change, but what moments need. What a heap held
     -- at a moment stands in its last row at or before the moment's seq; without such a row it held nothing yet. That is
-    -- exact at the end; at a mark or failure of the heap's process, or of another process on the same hardware; at peaks
-    -- of the heap, of another heap on the same hardware (or, without a device, of the same process), and of the device.
+    -- exact at the end; at a mark or failure of the heap's process, or of another one on the same hardware; at peaks of
+    -- the heap, of another heap on the same hardware (or, without a device, of the same process), and of the device.
     -- A peak on hardware with more than 512 heaps at once has the row of its own heap alone.
     --
     -- The heap.
@@ -330,8 +330,9 @@ CREATE TABLE heap_sample (
 ) WITHOUT ROWID;
 
 CREATE TABLE device_sample (
-    -- The devices that a moment concerns, and what each said of itself. A process's device is concerned while the process
-    -- runs, and at the end if the process still ran when the device was asked last. Shown by the view device_moment.
+    -- The devices that a moment concerns, and what each said of itself. A process's device is concerned while the
+    -- process runs, and at the end if the process still ran when the device was asked last. Shown by the view
+    -- device_moment.
     --
     -- The moment.
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
@@ -354,6 +355,9 @@ CREATE TABLE device_sample (
     is_stale INTEGER NOT NULL,
     -- Last place in the order of events up to which all memory of the hardware stayed as it was at the moment.
     until_seq INTEGER NOT NULL,
+    -- What recorded memory of all processes took of the hardware when it was asked. Unit: bytes. NULL: it was not asked
+    -- by then.
+    sample_recorded_bytes INTEGER,
     PRIMARY KEY (moment_id, device_id)
 ) WITHOUT ROWID;
 
@@ -373,7 +377,9 @@ CREATE TABLE module_sample (
     -- What it holds. Unit: bytes.
     used_bytes INTEGER NOT NULL,
     -- Most that it ever held. Unit: bytes.
-    peak_bytes INTEGER NOT NULL
+    peak_bytes INTEGER NOT NULL,
+    -- What the process's recorded memory took of the device then, of all modules. Unit: bytes.
+    recorded_bytes INTEGER NOT NULL
 );
 
 CREATE TABLE device_module (

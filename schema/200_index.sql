@@ -12,5 +12,6 @@ CREATE INDEX fragmentation_sample_heap ON fragmentation_sample (heap_id, moment_
 CREATE INDEX moment_heap ON moment (heap_id);
 CREATE INDEX heap_device ON heap (device_id);
 CREATE INDEX module_sample_device ON module_sample (device_id, module, seq, used_bytes);
+CREATE INDEX module_sample_seq ON module_sample (device_id, seq, recorded_bytes);
 CREATE INDEX device_module_device ON device_module (device_id, module);
 CREATE INDEX step_process ON step (process_id, number);

@@ -193,7 +193,8 @@ WHERE g.generation_count >= 3
 
 CREATE VIEW leak (
     -- Outstanding allocations that are judged a leak: their site is growing, or they are driver or pinned memory that
-    -- was unreleased when the process ended by itself. What may have been freed where events were lost is never here.
+    -- was unreleased when the process ended by itself. What may have been freed where events were lost is never here, and
+    -- what modules of CANN (HCCL, RUNTIME, GE, ...) took for themselves only where it grows: no program frees that.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -246,6 +247,7 @@ SELECT
     a.stack_id,
     CASE WHEN g.heap_id IS NOT NULL THEN 'growing' ELSE 'unreleased' END
 FROM allocation AS a
+JOIN heap AS h ON h.heap_id = a.heap_id
 JOIN heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN process ON process.process_id = p.process_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
@@ -257,7 +259,9 @@ LEFT JOIN growing_site AS g
 LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
 WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL AND a.is_doubtful = 0
-    AND (g.heap_id IS NOT NULL OR (p.level IN ('driver', 'pinned', 'physical') AND process.end_kind = 'exit'));
+    AND (g.heap_id IS NOT NULL
+        OR (p.level IN ('driver', 'pinned', 'physical') AND coalesce(h.module_id, 33) = 33
+            AND process.end_kind = 'exit'));
 
 CREATE VIEW leak_by_site (
     -- Leaks, summed by site and verdict; largest first.

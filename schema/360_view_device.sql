@@ -23,7 +23,8 @@ CREATE VIEW device_moment (
     seq,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns,
-    -- Memory of the device in use, by anybody. Unit: bytes. NULL: it was not asked by then.
+    -- Memory of the device in use, by anybody: what it said and, where is_stale, what came or went since by what was
+    -- recorded. Unit: bytes. NULL: it was not asked by then.
     used_bytes,
     -- All memory of the device. Unit: bytes. NULL: it was not asked by then.
     total_bytes,
@@ -35,7 +36,8 @@ CREATE VIEW device_moment (
     recorded_bytes,
     -- What recorded memory of other processes takes of it. Unit: bytes. NULL: no other process used it then.
     other_recorded_bytes,
-    -- What the runtime said that all its modules hold of it for this process. Unit: bytes. NULL: it said nothing by then.
+    -- What the runtime said that all its modules hold of it for this process. Unit: bytes. NULL: it said nothing by
+    -- then.
     runtime_bytes,
     -- The heap whose peak it is, or that failed. NULL: neither.
     moment_heap,
@@ -44,7 +46,12 @@ CREATE VIEW device_moment (
     -- Number of the device in this database.
     device_id,
     -- Last place in the order of events up to which the device's memory stayed as it was.
-    until_seq
+    until_seq,
+    -- What the device said that is in use, at sample_ns. Unit: bytes. NULL: it was not asked by then.
+    sample_used_bytes,
+    -- What the process's recorded memory took of it when the runtime said runtime_bytes. Unit: bytes. NULL: it said
+    -- nothing by then.
+    runtime_recorded_bytes
 ) AS
 SELECT
     process.host,
@@ -57,7 +64,16 @@ SELECT
     k.name,
     m.seq,
     m.ns,
-    s.total_bytes - s.free_bytes,
+    s.total_bytes - s.free_bytes
+        + CASE
+            WHEN s.is_stale = 1
+                THEN (
+                    SELECT sum(o.recorded_bytes)
+                    FROM device_sample AS o
+                    WHERE o.moment_id = s.moment_id AND o.hardware_id = s.hardware_id
+                ) - s.sample_recorded_bytes
+            ELSE 0
+        END,
     s.total_bytes,
     s.sample_ns,
     s.is_stale,
@@ -81,7 +97,15 @@ SELECT
     h.name,
     s.moment_id,
     s.device_id,
-    s.until_seq
+    s.until_seq,
+    s.total_bytes - s.free_bytes,
+    (
+        SELECT z.recorded_bytes
+        FROM module_sample AS z
+        WHERE z.device_id = s.device_id AND z.seq <= s.until_seq
+        ORDER BY z.seq DESC
+        LIMIT 1
+    )
 FROM device_sample AS s
 JOIN moment AS m ON m.moment_id = s.moment_id
 JOIN moment_kind AS k ON k.kind = m.kind
@@ -114,11 +138,12 @@ CREATE VIEW device_memory (
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns,
     -- PTA: what torch_npu's pool holds; POOL: what another pool (heap) holds; WORKSPACE: the same of a workspace's
-    -- allocator; APP: other memory that the program (or an unknown module) took; HCCL, GE, RUNTIME and other names: what
-    -- that module of CANN took; PHYSICAL: physical memory that is not mapped; PAGE ROUNDING: the rest of whole pages,
-    -- where they are known; RECORDED PROCESSES: what other recorded processes take of the same device; OTHER PROCESSES:
-    -- what is in use beside this process (by the runtime's word) and recorded ones; UNEXPLAINED: what is left, of either
-    -- sign; DEVICE USED: what the device says is in use.
+    -- allocator; APP: other memory that the program, or an unknown module, took; HCCL, GE, RUNTIME and other names:
+    -- what that module of CANN took; PHYSICAL: physical memory that is not mapped; PAGE ROUNDING: the rest of whole
+    -- pages, where they are known; RECORDED PROCESSES: what other recorded processes take of the same device; OTHER
+    -- PROCESSES: what else is in use beside this process, by the runtime's word; UNEXPLAINED: what is left, of either
+    -- sign; DEVICE USED: what the device says is in use and, where it was asked at another time, what came or went
+    -- since.
     component,
     -- Its size. Unit: bytes. NULL: UNEXPLAINED and DEVICE USED where the device was not asked by then.
     bytes,
@@ -126,8 +151,9 @@ CREATE VIEW device_memory (
     -- included; of DEVICE USED it is the sum of all modules. Unit: bytes. NULL: it said nothing, or there is no such
     -- module.
     runtime_bytes,
-    -- 1: not certain. A pool: it is what the pool stated; APP: such pools were taken out of it; UNEXPLAINED: without word
-    -- of the runtime, other processes are in it; what the device said: memory came or went between that and the moment.
+    -- 1: not certain. A pool: it is what the pool stated; APP: such pools were taken out of it; UNEXPLAINED: without
+    -- the runtime's word other processes are in it; the last four: memory came or went since the device or the runtime
+    -- spoke.
     is_estimate,
     -- The heap whose peak it is, or that failed. NULL: neither.
     moment_heap,
@@ -179,8 +205,18 @@ SELECT
     b.ns,
     'APP',
     (
-        SELECT max(0, coalesce(sum(CASE WHEN h.level = 1 AND (h.module_id IS NULL OR h.module_id = 33) THEN max(0, x.live_bytes - x.segment_bytes) END), 0)
-            - coalesce(sum(CASE WHEN x.is_stated = 1 THEN x.reserved_bytes END), 0))
+        SELECT max(
+            0,
+            coalesce(
+                sum(
+                    CASE
+                        WHEN h.level = 1 AND coalesce(h.module_id, 33) = 33 THEN max(0, x.live_bytes - x.segment_bytes)
+                    END
+                ),
+                0
+            )
+            - coalesce(sum(CASE WHEN x.is_stated = 1 THEN x.reserved_bytes END), 0)
+        )
         FROM heap AS h
         JOIN heap_sample AS x
             ON x.heap_id = h.heap_id
@@ -347,9 +383,10 @@ SELECT
     b.seq,
     b.ns,
     'OTHER PROCESSES',
-    max(0, b.used_bytes - b.runtime_bytes - coalesce(b.other_recorded_bytes, 0)),
+    max(0, b.used_bytes - b.recorded_bytes - coalesce(b.other_recorded_bytes, 0)
+        - (b.runtime_bytes - b.runtime_recorded_bytes)),
     NULL,
-    b.is_stale,
+    b.is_stale = 1 OR b.runtime_recorded_bytes <> b.recorded_bytes,
     b.moment_heap,
     b.moment_id
 FROM device_moment AS b
@@ -368,9 +405,10 @@ SELECT
     b.ns,
     'UNEXPLAINED',
     b.used_bytes - b.recorded_bytes - coalesce(b.other_recorded_bytes, 0)
-        - coalesce(max(0, b.used_bytes - b.runtime_bytes - coalesce(b.other_recorded_bytes, 0)), 0),
+        - coalesce(max(0, b.used_bytes - b.recorded_bytes - coalesce(b.other_recorded_bytes, 0)
+        - (b.runtime_bytes - b.runtime_recorded_bytes)), 0),
     NULL,
-    b.is_stale = 1 OR b.runtime_bytes IS NULL,
+    b.runtime_bytes IS NULL OR b.is_stale = 1 OR b.runtime_recorded_bytes <> b.recorded_bytes,
     b.moment_heap,
     b.moment_id
 FROM device_moment AS b

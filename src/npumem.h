@@ -59,7 +59,7 @@ NPUMEM_API int npumem_version(void);
 typedef struct npumem_start_options {
     size_t struct_bytes;     /* sizeof(npumem_start_options) */
     const char *output_path; /* as npumem-record -o; NULL: npumem-%h-%p.zst */
-    const char *stacks;      /* "none", "caller", "native"; NULL: "native" */
+    const char *stacks;      /* "none", "caller", "native", "python", "both"; NULL: "both" */
     int is_watched;          /* 1: as npumem-record --watch, so that figures can be asked for while it records */
     char *why;               /* where a -1 leaves one line on what was missing; NULL: nowhere */
     size_t why_bytes;        /* room there, the closing zero included */

@@ -55,6 +55,8 @@ static size_t record_bytes(uint32_t kind)
         return sizeof(nm_ring_module);
     case NM_RING_STACK:
         return sizeof(nm_ring_stack);
+    case NM_RING_PYTHON:
+        return sizeof(nm_ring_python);
     default:
         return 0;
     }
@@ -157,8 +159,25 @@ nm_status nm_decode_stack(nm_gather *gather, nm_gather_ring *ring, const nm_gath
     const uint64_t *addresses = record->words + sizeof *stack / sizeof *record->words;
     size_t room = record->word_count - sizeof *stack / sizeof *record->words;
 
-    return nm_unify_define_stack(&gather->unify, ring->view.process_number, item->thread_id, stack->local_id, addresses,
-                                 stack->depth < room ? (size_t)stack->depth : room, &ring->stacks, err);
+    nm_unify_frames frames = {
+        .words = addresses, .depth = stack->depth < room ? (size_t)stack->depth : room, .python = &ring->python_frames};
+
+    return nm_unify_define_stack(&gather->unify, ring->view.process_number, item->thread_id, stack->local_id, &frames,
+                                 &ring->stacks, err);
+}
+
+nm_status nm_decode_python(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item,
+                           const nm_view_record *record, nm_error *err)
+{
+    const nm_ring_python *python = (const nm_ring_python *)record->words;
+    nm_bytes texts = nm_view_text(record, sizeof *python, python->text_bytes, NM_RING_PYTHON_BYTES_MAX);
+    size_t function_bytes = python->function_bytes < texts.len ? (size_t)python->function_bytes : texts.len;
+    nm_unify_python frame = {.function = {texts.data, function_bytes},
+                             .file = {texts.data + function_bytes, texts.len - function_bytes},
+                             .line = python->line,
+                             .version = python->version};
+
+    return nm_unify_define_python(&gather->unify, item->thread_id, python->local_id, &frame, &ring->python_frames, err);
 }
 
 /* ---- Events -------------------------------------------------------------------------------------------------------- */

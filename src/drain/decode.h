@@ -21,6 +21,10 @@ nm_status nm_decode_early(nm_gather *gather, nm_gather_ring *ring, const nm_view
 nm_status nm_decode_stack(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item,
                           const nm_view_record *record, nm_error *err);
 
+/* A PYTHON record: likewise. */
+nm_status nm_decode_python(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item,
+                           const nm_view_record *record, nm_error *err);
+
 /* An event, but not a LOSS. event->seq and NM_FLAG_LATE are the caller's. */
 nm_status nm_decode_event(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item,
                           const nm_view_record *record, nm_event *event, nm_error *err);

@@ -28,6 +28,7 @@ static void free_ring(nm_gather *gather, nm_gather_ring *ring)
 {
     nm_view_close(gather->folder, &ring->view);
     nm_stack_table_free(&ring->stacks);
+    nm_stack_table_free(&ring->python_frames);
     free(ring->items);
     free(ring->taken);
     free(ring->skips);
@@ -635,8 +636,10 @@ static nm_status release_item(nm_gather *gather, nm_gather_ring *ring, const nm_
         ring->stacks_thread = item->thread_id;
     if (item->kind == NM_RING_STACK)
         return nm_decode_stack(gather, ring, item, &record, err);
-    if (item->kind == NM_RING_THREAD)
-        ring->stacks.count = 0; /* another thread counts its stacks from 1 again */
+    if (item->kind == NM_RING_PYTHON)
+        return nm_decode_python(gather, ring, item, &record, err);
+    if (item->kind == NM_RING_THREAD) /* another thread counts its stacks and frames from 1 again */
+        ring->stacks.count = ring->python_frames.count = 0;
     return item->kind < NM_RING_THREAD ? write_event(gather, ring, item, &record, err) : NM_OK;
 }
 

@@ -43,6 +43,7 @@ typedef struct nm_gather_ring {
     nm_block_range *taken; /* owned; of the block under construction */
     size_t taken_count, taken_capacity;
     nm_stack_table stacks; /* of the thread whose records are being released: */
+    nm_stack_table python_frames;
     uint64_t stacks_thread;
     nm_block_range released; /* what was released last; thread 0: nothing yet */
 } nm_gather_ring;

@@ -10,8 +10,10 @@ void nm_known_fini(nm_known *known)
 {
     for (size_t i = 0; i < known->ring_count; i++)
         free(known->rings[i].ranges);
-    for (size_t i = 0; i < known->table_count; i++)
-        nm_stack_table_free(&known->stack_tables[i]);
+    for (size_t i = 0; i < known->table_count; i++) {
+        nm_stack_table_free(&known->stack_tables[i].stacks);
+        nm_stack_table_free(&known->stack_tables[i].python_frames);
+    }
     free(known->rings);
     free(known->stack_tables);
     free(known->items);
@@ -203,7 +205,7 @@ static int by_position(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* How each thread calls its stacks: later aliases hold. */
+/* How each thread calls its stacks and Python frames: later aliases hold. */
 static nm_status build_tables(nm_known *known, nm_error *err)
 {
     nm_status status = NM_OK;
@@ -211,7 +213,9 @@ static nm_status build_tables(nm_known *known, nm_error *err)
     for (size_t i = 0; i < known->alias_count && status == NM_OK; i++) {
         const nm_definition *alias = &known->aliases[i];
 
-        if (alias->alias.local_id >= NM_ALIAS_HEAP)
+        uint64_t kind = alias->alias.local_id & ~(uint64_t)UINT32_MAX;
+
+        if (kind != 0 && kind != NM_ALIAS_FRAME)
             continue;
         uint64_t *index = nm_map_get(&known->tables, (nm_key){0, alias->alias.thread_id});
         size_t at = index != NULL ? *index : known->table_count;
@@ -222,9 +226,11 @@ static nm_status build_tables(nm_known *known, nm_error *err)
                 status = nm_map_put(&known->tables, (nm_key){0, alias->alias.thread_id}, at, err);
             if (status != NM_OK)
                 return status;
-            known->stack_tables[known->table_count++] = (nm_stack_table){0};
+            known->stack_tables[known->table_count++] = (nm_known_table){0};
         }
-        status = nm_stack_table_set(&known->stack_tables[at], alias->alias.local_id, alias->id, err);
+        status =
+            nm_stack_table_set(kind == 0 ? &known->stack_tables[at].stacks : &known->stack_tables[at].python_frames,
+                               alias->alias.local_id & UINT32_MAX, alias->id, err);
     }
     return status;
 }

@@ -21,6 +21,10 @@ typedef struct nm_known_ring {
     size_t range_count, range_capacity;
 } nm_known_ring;
 
+typedef struct nm_known_table { /* what one thread calls things */
+    nm_stack_table stacks, python_frames;
+} nm_known_table;
+
 typedef struct nm_known {
     nm_session session;
     uint64_t block_count; /* index of the next block */
@@ -43,7 +47,7 @@ typedef struct nm_known {
     nm_map ring_index;            /* ring_id -> index in rings */
     nm_map ended;                 /* process -> 1 */
     nm_map tables;                /* thread -> index in stack_tables */
-    nm_stack_table *stack_tables; /* owned until taken */
+    nm_known_table *stack_tables; /* owned until taken */
     size_t table_count, table_capacity;
 } nm_known;
 

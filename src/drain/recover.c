@@ -164,8 +164,9 @@ static nm_status take_up_thread(recovery_work *work, nm_gather_ring *ring, uint6
         return NM_OK;
     ring->thread_id = thread_id;
     if (table != NULL) {
-        ring->stacks = work->known.stack_tables[*table];
-        work->known.stack_tables[*table] = (nm_stack_table){0};
+        ring->stacks = work->known.stack_tables[*table].stacks;
+        ring->python_frames = work->known.stack_tables[*table].python_frames;
+        work->known.stack_tables[*table] = (nm_known_table){0};
     }
     return nm_unify_thread(&work->gather.unify, thread->definition.thread.process_id, thread_id,
                            thread->definition.thread.tid, ring->view.ring_id,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/unify.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,8 @@ void nm_unify_init(nm_unify *unify, nm_trace_writer *writer, const nm_namer *nam
 
 void nm_unify_fini(nm_unify *unify)
 {
-    nm_map *maps[] = {&unify->heaps,        &unify->devices,     &unify->frames,      &unify->stacks,
-                      &unify->thread_index, &unify->space_index, &unify->module_index};
+    nm_map *maps[] = {&unify->heaps,        &unify->devices,     &unify->frames,       &unify->stacks,
+                      &unify->thread_index, &unify->space_index, &unify->module_index, &unify->python_frames};
 
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         nm_map_free(maps[i]);
@@ -418,13 +419,14 @@ static nm_status ask_name(nm_unify *unify, uint64_t frame_id, const nm_module_ra
     return unify->namer == NULL ? NM_OK : unify->namer->ask(unify->namer->context, &question, err);
 }
 
-static nm_status remember_frame(nm_unify *unify, nm_key key, uint64_t *id, nm_error *err)
+/* Gives the next number to a frame. `key` in `frames` finds it again; nobody is asked for the name of a Python frame. */
+static nm_status remember_frame(nm_unify *unify, nm_map *frames, nm_key key, uint64_t *id, nm_error *err)
 {
     nm_status status =
         nm_array_grow(&unify->frame_keys, &unify->frame_capacity, unify->frame_total + 1, sizeof key, err);
 
     if (status == NM_OK)
-        status = nm_map_put(&unify->frames, key, unify->frame_count + 1, err);
+        status = nm_map_put(frames, key, unify->frame_count + 1, err);
     if (status == NM_OK) {
         *id = ++unify->frame_count;
         unify->frame_keys[unify->frame_total++] = key;
@@ -450,7 +452,7 @@ static nm_status find_frame(nm_unify *unify, uint64_t process, uint64_t return_a
     definition.frame.offset = key.low;
     if (module != NULL)
         definition.frame.module = unify->string_base + module->path;
-    nm_status status = remember_frame(unify, key, id, err);
+    nm_status status = remember_frame(unify, &unify->frames, key, id, err);
     if (status == NM_OK)
         status = nm_trace_writer_define(unify->writer, &definition, err);
     if (status == NM_OK && module != NULL)
@@ -476,19 +478,63 @@ static nm_status find_stack(nm_unify *unify, uint64_t parent_id, uint64_t frame_
     return status == NM_OK ? nm_trace_writer_define(unify->writer, &definition, err) : status;
 }
 
+nm_status nm_unify_define_python(nm_unify *unify, uint64_t thread, uint64_t local_id, const nm_unify_python *python,
+                                 nm_stack_table *table, nm_error *err)
+{
+    nm_definition definition = {.kind = NM_DEFINE_FRAME};
+    char module[24];
+
+    if (local_id == 0 || local_id > UINT32_MAX)
+        return NM_OK; /* nonsense, as for stacks */
+    snprintf(module, sizeof module, "python%u.%u", (unsigned)(python->version >> 8 & 0xff),
+             (unsigned)(python->version & 0xff));
+    definition.frame.line = python->line;
+    nm_status status = nm_unify_text(unify, python->function, &definition.frame.function, err);
+    if (status == NM_OK)
+        status = nm_unify_text(unify, python->file, &definition.frame.file, err);
+    if (status == NM_OK)
+        status =
+            nm_unify_text(unify, (nm_bytes){(const uint8_t *)module, strlen(module)}, &definition.frame.module, err);
+    nm_key key = {definition.frame.function << 32 | definition.frame.file, python->line};
+    uint64_t *known = status == NM_OK ? nm_map_get(&unify->python_frames, key) : NULL;
+    if (known != NULL) {
+        definition.id = *known;
+        status = recall(unify, NM_DEFINE_FRAME, definition.id, err);
+    } else if (status == NM_OK) {
+        status = remember_frame(unify, &unify->python_frames, key, &definition.id, err);
+        if (status == NM_OK)
+            status = nm_trace_writer_define(unify->writer, &definition, err);
+    }
+    if (status == NM_OK)
+        status = nm_stack_table_set(table, local_id, definition.id, err);
+    return status == NM_OK ? define_alias(unify, thread, NM_ALIAS_FRAME + local_id, definition.id, err) : status;
+}
+
+/* The frame behind a word of a stack; *id 0: a Python frame whose record was lost. */
+static nm_status find_any_frame(nm_unify *unify, uint64_t process, uint64_t word, const nm_stack_table *python,
+                                uint64_t *id, nm_error *err)
+{
+    uint64_t local_id = word & ~NM_RING_PYTHON_FRAME;
+
+    if ((word & NM_RING_PYTHON_FRAME) == 0)
+        return find_frame(unify, process, word, id, err);
+    *id = local_id != 0 && local_id <= python->count ? python->ids[local_id - 1] : 0;
+    return recall(unify, NM_DEFINE_FRAME, *id, err);
+}
+
 nm_status nm_unify_define_stack(nm_unify *unify, uint64_t process, uint64_t thread, uint64_t local_id,
-                                const uint64_t *addresses, size_t depth, nm_stack_table *table, nm_error *err)
+                                const nm_unify_frames *frames, nm_stack_table *table, nm_error *err)
 {
     nm_status status = NM_OK;
     uint64_t id = 0;
 
     if (local_id == 0 || local_id > UINT32_MAX)
         return NM_OK; /* nonsense: events name stacks with 32 bits */
-    for (size_t i = depth; i > 0 && status == NM_OK; i--) {
+    for (size_t i = frames->depth; i > 0 && status == NM_OK; i--) {
         uint64_t frame_id = 0;
 
-        status = find_frame(unify, process, addresses[i - 1], &frame_id, err);
-        if (status == NM_OK)
+        status = find_any_frame(unify, process, frames->words[i - 1], frames->python, &frame_id, err);
+        if (status == NM_OK && frame_id != 0)
             status = find_stack(unify, id, frame_id, &id, err);
     }
     if (status == NM_OK)

@@ -38,6 +38,7 @@ typedef struct nm_unify {
     nm_strings strings;
     nm_map heaps, devices; /* (process, local number) -> number */
     nm_map frames;         /* (module, offset) -> number */
+    nm_map python_frames;  /* (function and file, line) -> number */
     nm_map stacks;         /* (parent, frame) -> number */
     nm_map thread_index;   /* thread -> index in threads */
     nm_definition *threads;
@@ -86,9 +87,24 @@ nm_status nm_unify_attribute(nm_unify *unify, uint64_t process, uint64_t source,
 nm_status nm_unify_heap(nm_unify *unify, uint64_t process, uint64_t local_id, uint64_t *id, nm_error *err);
 nm_status nm_unify_device(nm_unify *unify, uint64_t process, uint64_t local_id, uint64_t *id, nm_error *err);
 
-/* Defines what a thread calls stack `local_id`: `addresses` are return addresses, innermost first. */
+typedef struct nm_unify_frames { /* of a stack, innermost first, as nm_ring_stack has them */
+    const uint64_t *words;
+    size_t depth;
+    const nm_stack_table *python; /* the thread's Python frames */
+} nm_unify_frames;
+
+/* Defines what a thread calls stack `local_id`. */
 nm_status nm_unify_define_stack(nm_unify *unify, uint64_t process, uint64_t thread, uint64_t local_id,
-                                const uint64_t *addresses, size_t depth, nm_stack_table *table, nm_error *err);
+                                const nm_unify_frames *frames, nm_stack_table *table, nm_error *err);
+
+typedef struct nm_unify_python {
+    nm_bytes function, file; /* borrowed */
+    uint64_t line, version;
+} nm_unify_python;
+
+/* Defines what a thread calls Python frame `local_id`: a frame without a place in a module. */
+nm_status nm_unify_define_python(nm_unify *unify, uint64_t thread, uint64_t local_id, const nm_unify_python *python,
+                                 nm_stack_table *table, nm_error *err);
 
 /* Says again what is not repeated by its use: processes, heaps, devices and how they are called, modules, attributes; one
  * thread; how a thread calls its stacks. */

@@ -125,7 +125,7 @@ nm_acl_error aclmdlExecuteV2(uint32_t model, const void *input, void *output, vo
 {
     uint64_t range;
 
-    NEED(aclmdlExecuteV2);
+    NEED_NEWER(aclmdlExecuteV2);
     range = begin_model(model, &stream);
     return end_range(range, nm_real.aclmdlExecuteV2(model, input, output, stream, config));
 }
@@ -143,7 +143,7 @@ nm_acl_error aclmdlExecuteAsyncV2(uint32_t model, const void *input, void *outpu
 {
     uint64_t range;
 
-    NEED(aclmdlExecuteAsyncV2);
+    NEED_NEWER(aclmdlExecuteAsyncV2);
     range = begin_model(model, &stream);
     return end_range(range, nm_real.aclmdlExecuteAsyncV2(model, input, output, stream, config));
 }
@@ -205,7 +205,7 @@ nm_acl_error aclopCompileAndExecuteV2(const char *type, NM_OPERATOR_TENSORS, voi
 {
     uint64_t range;
 
-    NEED(aclopCompileAndExecuteV2);
+    NEED_NEWER(aclopCompileAndExecuteV2);
     range = begin_operator(type, stream);
     return end_range(range, nm_real.aclopCompileAndExecuteV2(type, input_count, inputs, input_data, output_count,
                                                              outputs, output_data, attr, engine, flag, path, stream));

@@ -42,6 +42,7 @@ typedef void *find_function(void *handle, const char *name);
 typedef void *open_function(const char *name, int flags);
 typedef int close_function(void *handle);
 typedef int info_function(void *handle, int request, void *out);
+typedef int symbol_function(const void *address, Dl_info *info, void **extra, int flags);
 
 typedef struct nm_answer { /* of the C part of an entry: both words in registers */
     void *value;
@@ -120,6 +121,16 @@ uintptr_t nm_dynamic_base(void *handle)
     struct link_map *map = NULL;
 
     return own_dlinfo != NULL && own_dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != NULL ? map->l_addr : 0;
+}
+
+bool nm_dynamic_is_entry(const void *function)
+{
+    symbol_function *find = (symbol_function *)nm_dynamic_find(RTLD_NEXT, "dladdr1");
+    const ElfW(Sym) *symbol = NULL;
+    Dl_info info;
+
+    return find != NULL && find(function, &info, (void **)&symbol, RTLD_DL_SYMENT) != 0 && symbol != NULL &&
+           info.dli_saddr == function && symbol->st_shndx == SHN_UNDEF;
 }
 
 void nm_dynamic_forget_error(void)
@@ -202,7 +213,7 @@ static nm_answer answer_handle(void *handle, const char *name, const void *calle
     answer.value = nm_dynamic_next_dlsym(handle, name);
     saved_errno = errno;
     if (answer.value != NULL && is_operator)
-        wrapped = nm_operator_wrap(name, answer.value);
+        wrapped = nm_dynamic_is_entry(answer.value) ? NULL : nm_operator_wrap(name, answer.value);
     else if (answer.value != NULL && answer.value != nm_runtime_hook(name))
         wrapped = nm_runtime_lead(name, answer.value, caller);
     else if (answer.value != NULL)
@@ -238,7 +249,7 @@ static void *default_operator(const char *name, void *scope)
         found = nm_dynamic_find(RTLD_DEFAULT, name);
     else if (scope != NULL && nm_dynamic_is_operator(scope, name))
         found = nm_dynamic_find(scope, name);
-    return found != NULL ? nm_operator_wrap(name, found) : NULL;
+    return found != NULL && !nm_dynamic_is_entry(found) ? nm_operator_wrap(name, found) : NULL;
 }
 
 /* A function that we stand in front of, in a library that the caller alone sees; NULL: the loader finds the right one, our
@@ -277,6 +288,7 @@ nm_answer nm_dynamic_answer(void *handle, const char *name, const void *caller)
     if (!is_ready())
         return answer;
     nm_rebind_due();
+    nm_record_lookup();
     if (may_be_canns(name) && !is_next_tools(caller)) {
         if (handle != RTLD_DEFAULT)
             return answer_handle(handle, name, caller, saved_errno);
@@ -297,6 +309,8 @@ uintptr_t nm_dynamic_is_called(const char *name, int flags)
 
     if (is_ready()) {
         nm_rebind_due();
+        if ((flags & RTLD_NOLOAD) == 0)
+            nm_record_load();             /* before, where we do not see the end of it */
         if ((flags & RTLD_DEEPBIND) != 0) /* relaxed: see nm_dynamic_has_deep_binding. */
             atomic_store_explicit(&has_deep_binding, true, memory_order_relaxed);
         is_called = nm_dynamic_next_dlopen != NULL && name != NULL && strchr(name, '/') != NULL &&
@@ -313,8 +327,10 @@ void *nm_dynamic_dlopen(const char *name, int flags)
     void *library = nm_dynamic_next_dlopen(name, flags);
     int saved_errno = errno;
 
-    if (library != NULL)
+    if (library != NULL) {
         nm_rebind_new();
+        nm_record_load();
+    }
     errno = saved_errno;
     return library;
 }

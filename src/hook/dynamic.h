@@ -18,6 +18,10 @@ void *nm_dynamic_find(void *handle, const char *name);
 void *nm_dynamic_hold(const char *path);
 void nm_dynamic_release(void *handle);
 
+/* True: the program imports the function, and took its own entry for calls of it for the function's address, as a program
+ * at a fixed place does. Whoever calls it comes by that entry. */
+bool nm_dynamic_is_entry(const void *function);
+
 /* The base address that the loader says of a handle; 0 when it does not. */
 uintptr_t nm_dynamic_base(void *handle);
 

@@ -36,11 +36,12 @@ static const ElfW(Phdr) * segment_of(const nm_elf *elf, uintptr_t address, size_
     return NULL;
 }
 
-static bool is_readable(const nm_elf *elf, uintptr_t address, size_t bytes)
+/* `alignment`: of what is read there. */
+static bool is_readable(const nm_elf *elf, uintptr_t address, size_t bytes, size_t alignment)
 {
     const ElfW(Phdr) *segment = segment_of(elf, address, bytes);
 
-    return segment != NULL && (segment->p_flags & PF_R) != 0;
+    return segment != NULL && (segment->p_flags & PF_R) != 0 && address % alignment == 0;
 }
 
 bool nm_elf_has(const nm_elf *elf, uintptr_t address)
@@ -57,7 +58,7 @@ void nm_elf_sealed(const nm_elf *elf, uintptr_t *begin, uintptr_t *end)
         const ElfW(Phdr) *segment = &elf->segments[i];
         uintptr_t at = elf->base + segment->p_vaddr;
 
-        if (segment->p_type != PT_GNU_RELRO || !is_readable(elf, at, segment->p_memsz))
+        if (segment->p_type != PT_GNU_RELRO || !is_readable(elf, at, segment->p_memsz, 1))
             continue;
         *begin = at & -page;
         *end = (at + segment->p_memsz) & -page;
@@ -130,7 +131,7 @@ static bool read_dynamic(const nm_elf *elf, elf_dynamic *out)
         const ElfW(Phdr) *segment = &elf->segments[i];
         const ElfW(Dyn) *entries = (const ElfW(Dyn) *)(elf->base + segment->p_vaddr);
 
-        if (segment->p_type != PT_DYNAMIC || !is_readable(elf, (uintptr_t)entries, segment->p_memsz))
+        if (segment->p_type != PT_DYNAMIC || !is_readable(elf, (uintptr_t)entries, segment->p_memsz, sizeof(uintptr_t)))
             continue;
         for (size_t k = 0; k < segment->p_memsz / sizeof *entries && entries[k].d_tag != DT_NULL; k++)
             read_entry(elf, &entries[k], out);
@@ -146,9 +147,9 @@ static size_t count_imports(const nm_elf *elf, const elf_dynamic *dynamic, bool 
     const uint32_t *hash = (const uint32_t *)dynamic->gnu_hash;
     size_t end = 0;
 
-    if (dynamic->hash != 0 && is_readable(elf, dynamic->hash, 2 * sizeof *hash))
+    if (dynamic->hash != 0 && is_readable(elf, dynamic->hash, 2 * sizeof *hash, sizeof *hash))
         end = ((const uint32_t *)dynamic->hash)[1];
-    if (dynamic->gnu_hash != 0 && !is_program && is_readable(elf, dynamic->gnu_hash, 4 * sizeof *hash))
+    if (dynamic->gnu_hash != 0 && !is_program && is_readable(elf, dynamic->gnu_hash, 4 * sizeof *hash, sizeof *hash))
         end = hash[1];
     if (end == 0 &&
         dynamic->strings > dynamic->symbols) /* no table says it: linkers put the texts behind the symbols */
@@ -160,7 +161,7 @@ static nm_elf_table table_at(const nm_elf *elf, uintptr_t address, size_t bytes)
 {
     nm_elf_table table = {(const ElfW(Rela) *)address, bytes / sizeof(ElfW(Rela))};
 
-    if (address == 0 || address % sizeof(uintptr_t) != 0 || !is_readable(elf, address, bytes))
+    if (address == 0 || !is_readable(elf, address, bytes, sizeof address))
         table.count = 0;
     return table;
 }
@@ -184,9 +185,9 @@ bool nm_elf_read(const struct dl_phdr_info *info, bool is_program, nm_elf *out)
     }
     if (dynamic.has_rela_calls)
         out->calls = table_at(out, dynamic.calls, dynamic.calls_bytes);
-    return out->import_end > 0 && out->import_end <= UINT32_MAX && dynamic.symbols % sizeof(uintptr_t) == 0 &&
-           is_readable(out, dynamic.symbols, out->import_end * sizeof *out->symbols) &&
-           is_readable(out, dynamic.strings, out->strings_bytes);
+    return out->import_end > 0 && out->import_end <= UINT32_MAX &&
+           is_readable(out, dynamic.symbols, out->import_end * sizeof *out->symbols, sizeof(uintptr_t)) &&
+           is_readable(out, dynamic.strings, out->strings_bytes, 1);
 }
 
 /* ---- Entries ------------------------------------------------------------------------------------------------------- */
@@ -200,6 +201,11 @@ const char *nm_elf_import(const nm_elf *elf, size_t index)
     if (memchr(elf->strings + symbol->st_name, 0, elf->strings_bytes - symbol->st_name) == NULL)
         return NULL;
     return elf->strings + symbol->st_name;
+}
+
+bool nm_elf_is_weak(const nm_elf *elf, size_t index)
+{
+    return ELF64_ST_BIND(elf->symbols[index].st_info) == STB_WEAK;
 }
 
 uintptr_t *nm_elf_slot(const nm_elf *elf, const ElfW(Rela) * relocation, bool *is_call)

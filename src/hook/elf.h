@@ -37,6 +37,9 @@ bool nm_elf_read(const struct dl_phdr_info *info, bool is_program, nm_elf *out);
 /* The name of an imported symbol, ended inside the table; NULL: not imported, or not readable. */
 const char *nm_elf_import(const nm_elf *elf, size_t index);
 
+/* True: the module goes on without it. */
+bool nm_elf_is_weak(const nm_elf *elf, size_t index);
+
 /* The word that a relocation binds to a function's address: for calls (*is_call), in the table of globals, or a pointer in
  * data. NULL: it is of another kind, or lies where the module may not be written. */
 uintptr_t *nm_elf_slot(const nm_elf *elf, const ElfW(Rela) * relocation, bool *is_call);

@@ -52,6 +52,7 @@ static struct work {
     struct wanted {
         size_t index; /* of the symbol */
         const char *name;
+        bool is_weak;
     } wanted[WANTED_MAX];
     uintptr_t sealed_begin; /* of the module: read-only since its names were bound */
     uintptr_t sealed_end;
@@ -113,9 +114,12 @@ static bool may_be_wanted(const char *name)
     return strncmp(name, "acl", 3) == 0 || strncmp(name, "hal", 3) == 0 || name[0] == 'd' || name[0] == '_';
 }
 
-static bool is_wanted(const char *name)
+static bool is_wanted(const nm_elf *elf, size_t index, const char *name)
 {
-    return may_be_wanted(name) && (strncmp(name, "aclnn", 5) == 0 || hook_of(name) != NULL);
+    if (!may_be_wanted(name))
+        return false;
+    return strncmp(name, "aclnn", 5) == 0 || hook_of(name) != NULL ||
+           (nm_elf_is_weak(elf, index) && nm_runtime_hook(name) != NULL);
 }
 
 static bool imports_wanted(const nm_elf *elf)
@@ -123,7 +127,7 @@ static bool imports_wanted(const nm_elf *elf)
     for (size_t i = 1; i < elf->import_end; i++) {
         const char *name = nm_elf_import(elf, i);
 
-        if (name != NULL && is_wanted(name))
+        if (name != NULL && is_wanted(elf, i, name))
             return true;
     }
     return false;
@@ -145,7 +149,7 @@ static bool judge(const struct dl_phdr_info *info)
 
 typedef struct walk {
     size_t place;  /* in the order of what was seen */
-    bool is_taken; /* work.elf is the first module that waits */
+    bool is_taken; /* work.path is the first module that waits */
 } walk;
 
 /* Makes room for a module at `place`; what the loader no longer has is dropped. */
@@ -169,15 +173,15 @@ static void add_seen(const struct dl_phdr_info *info, size_t place)
     work.seen[place] = (seen_module){info->dlpi_addr, info->dlpi_phdr, judge(info)};
 }
 
+/* Remembers the module by its path alone: nothing else of it is valid once the list is let go. */
 static void take(const struct dl_phdr_info *info, seen_module *module, walk *at)
 {
     size_t len = strnlen(info->dlpi_name, sizeof work.path);
 
     module->is_waiting = false;
-    if (len == sizeof work.path)
-        return;
-    memcpy(work.path, info->dlpi_name, len + 1);
-    at->is_taken = nm_elf_read(info, len == 0, &work.elf);
+    at->is_taken = len < sizeof work.path;
+    if (at->is_taken)
+        memcpy(work.path, info->dlpi_name, len + 1);
 }
 
 static int visit(struct dl_phdr_info *info, size_t size, void *context)
@@ -248,13 +252,20 @@ static void *bound_hook(const char *name, void *hook, const void *function)
     return behind.is_cann ? hook : NULL;
 }
 
+/* The operator that a word of `name` leads to, as the loader would bind it if that is still to be done. NULL: it is not
+ * certain, or calls go by an entry that is looked at by itself. */
 static void *operator_behind(void *handle, const char *name, bool is_bound_late, uintptr_t value)
 {
     void *found = (void *)value;
 
-    if (is_bound_late && (found = nm_dynamic_find(RTLD_DEFAULT, name)) == NULL)
-        found = nm_dynamic_find(handle, name);
-    return found;
+    if (is_bound_late) {
+        found = nm_dynamic_find(RTLD_DEFAULT, name);
+        if (found != NULL && nm_dynamic_is_entry(found))
+            found = nm_dynamic_find(RTLD_NEXT, name);
+        if (found == NULL)
+            found = nm_dynamic_find(handle, name);
+    }
+    return found != NULL && !nm_dynamic_is_entry(found) ? found : NULL;
 }
 
 /* What a word of `name` that holds `value` should hold; NULL: it stays. */
@@ -294,21 +305,32 @@ static void write_slot(uintptr_t *slot, uintptr_t value, uintptr_t target)
         work.is_unseen = true;
 }
 
-static void lead_slot(void *handle, const char *name, uintptr_t *slot, bool is_call)
+/* A program that asks for the address of a function that its CANN may lack, by a weak reference, has got our hook's. */
+static bool is_lacking(void *handle, const struct wanted *wanted, uintptr_t value)
+{
+    return wanted->is_weak && value == (uintptr_t)nm_runtime_hook(wanted->name) && !nm_runtime_show(wanted->name) &&
+           nm_dynamic_find(handle, wanted->name) == NULL;
+}
+
+static void lead_slot(void *handle, const struct wanted *wanted, uintptr_t *slot, bool is_call)
 {
     uintptr_t value = __atomic_load_n(slot, __ATOMIC_RELAXED); /* relaxed: see write_slot. */
     void *target;
 
     if (value == 0 || (!is_call && nm_elf_has(&work.elf, value)))
         return;
-    target = target_of(handle, name, is_late(is_call, value), value);
+    if (is_lacking(handle, wanted, value)) {
+        write_slot(slot, value, 0);
+        return;
+    }
+    target = target_of(handle, wanted->name, is_late(is_call, value), value);
     if (target != NULL && (uintptr_t)target != value)
         write_slot(slot, value, (uintptr_t)target);
 }
 
 /* ---- One module ---------------------------------------------------------------------------------------------------- */
 
-static const char *wanted_name(size_t index)
+static const struct wanted *find_wanted(size_t index)
 {
     size_t low = 0, high = work.wanted_count;
 
@@ -318,7 +340,7 @@ static const char *wanted_name(size_t index)
         size_t middle = low + (high - low) / 2;
 
         if (work.wanted[middle].index == index)
-            return work.wanted[middle].name;
+            return &work.wanted[middle];
         if (work.wanted[middle].index < index)
             low = middle + 1;
         else
@@ -330,12 +352,12 @@ static const char *wanted_name(size_t index)
 static void lead_table(void *handle, const nm_elf_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
-        const char *name = wanted_name(nm_elf_symbol(&table->entries[i]));
+        const struct wanted *wanted = find_wanted(nm_elf_symbol(&table->entries[i]));
         bool is_call;
-        uintptr_t *slot = name != NULL ? nm_elf_slot(&work.elf, &table->entries[i], &is_call) : NULL;
+        uintptr_t *slot = wanted != NULL ? nm_elf_slot(&work.elf, &table->entries[i], &is_call) : NULL;
 
         if (slot != NULL)
-            lead_slot(handle, name, slot, is_call);
+            lead_slot(handle, wanted, slot, is_call);
     }
 }
 
@@ -346,31 +368,46 @@ static size_t gather_wanted(size_t from)
     for (; from < work.elf.import_end && work.wanted_count < WANTED_MAX; from++) {
         const char *name = nm_elf_import(&work.elf, from);
 
-        if (name != NULL && is_wanted(name))
-            work.wanted[work.wanted_count++] = (struct wanted){from, name};
+        if (name != NULL && is_wanted(&work.elf, from, name))
+            work.wanted[work.wanted_count++] = (struct wanted){from, name, nm_elf_is_weak(&work.elf, from)};
     }
     return from;
 }
 
-static void lead_module(void)
+static int read_module(struct dl_phdr_info *info, size_t size, void *context)
 {
-    void *handle = nm_dynamic_hold(work.path);
+    (void)size;
+    if (info->dlpi_addr != *(const uintptr_t *)context)
+        return 0;
+    return nm_elf_read(info, work.path[0] == 0, &work.elf) ? 1 : 2;
+}
 
-    if (handle == NULL)
-        return;
+static void lead_words(void *handle)
+{
     work.is_unsealed = work.is_unseen = false;
     nm_elf_sealed(&work.elf, &work.sealed_begin, &work.sealed_end);
-    if (nm_dynamic_base(handle) == work.elf.base) {
-        for (size_t from = 1; from < work.elf.import_end;) {
-            from = gather_wanted(from);
-            lead_table(handle, &work.elf.calls);
-            lead_table(handle, &work.elf.relocations);
-        }
+    for (size_t from = 1; from < work.elf.import_end;) {
+        from = gather_wanted(from);
+        lead_table(handle, &work.elf.calls);
+        lead_table(handle, &work.elf.relocations);
     }
     if (work.is_unsealed)
         seal(PROT_READ);
     if (work.is_unseen)
         nm_notes_add(NM_NOTE_UNSEEN_LIBRARY, work.path);
+}
+
+/* While it is held it stays, and so does all that is read of it. */
+static void lead_module(void)
+{
+    void *handle = nm_dynamic_hold(work.path);
+    uintptr_t base;
+
+    if (handle == NULL)
+        return;
+    base = nm_dynamic_base(handle);
+    if (dl_iterate_phdr(read_module, &base) == 1)
+        lead_words(handle);
     nm_dynamic_release(handle);
 }
 

@@ -121,6 +121,7 @@ static void find_in_opened(void)
         find_in(library);
         nm_dynamic_release(library);
     }
+    nm_runtime_forget(); /* the program may have closed one of them meanwhile */
 }
 
 static void note_tool(const void *function, nm_place *place)
@@ -237,7 +238,7 @@ void *nm_runtime_lead(const char *name, void *function, const void *caller)
     const nm_name *known = find_name(name);
     void *real;
 
-    if (known == NULL || known->hook == NULL || function == known->hook)
+    if (known == NULL || known->hook == NULL || function == known->hook || nm_dynamic_is_entry(function))
         return function;
     real = real_of(known);
     if (real == NULL)
@@ -247,17 +248,22 @@ void *nm_runtime_lead(const char *name, void *function, const void *caller)
 
 /* ---- Unloading ----------------------------------------------------------------------------------------------------- */
 
+typedef struct loaded_functions {
+    void *functions[NAME_COUNT];
+    bool is_loaded[NAME_COUNT];
+} loaded_functions;
+
 static int mark_loaded(struct dl_phdr_info *info, size_t size, void *context)
 {
-    bool *is_loaded = context;
+    loaded_functions *marks = context;
 
     (void)size;
     for (unsigned k = 0; k < info->dlpi_phnum; k++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[k];
 
         for (size_t i = 0; i < NAME_COUNT && segment->p_type == PT_LOAD; i++) {
-            if ((uintptr_t)real_of(&names[i]) - info->dlpi_addr - segment->p_vaddr < segment->p_memsz)
-                is_loaded[i] = true;
+            if ((uintptr_t)marks->functions[i] - info->dlpi_addr - segment->p_vaddr < segment->p_memsz)
+                marks->is_loaded[i] = true;
         }
     }
     return 0;
@@ -265,12 +271,15 @@ static int mark_loaded(struct dl_phdr_info *info, size_t size, void *context)
 
 void nm_runtime_forget(void)
 {
-    bool is_loaded[NAME_COUNT] = {false};
+    loaded_functions marks = {0};
 
-    dl_iterate_phdr(mark_loaded, is_loaded);
+    for (size_t i = 0; i < NAME_COUNT; i++)
+        marks.functions[i] = real_of(&names[i]);
+    dl_iterate_phdr(mark_loaded, &marks);
     for (size_t i = 0; i < NAME_COUNT; i++) {
-        if (!is_loaded[i]) /* relaxed: see real_of. */
-            __atomic_store_n(place_of(&names[i]), NULL, __ATOMIC_RELAXED);
+        if (!marks.is_loaded[i]) /* relaxed: see real_of. Another may have been found meanwhile. */
+            __atomic_compare_exchange_n(place_of(&names[i]), &marks.functions[i], NULL, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED);
     }
 }
 

@@ -71,6 +71,11 @@ void nm_modules_note_change(void)
     atomic_fetch_add_explicit(&table_generation, 1, memory_order_relaxed);
 }
 
+void nm_modules_note_load(void)
+{
+    atomic_store_explicit(&next_scan_ns, 0, memory_order_relaxed); /* relaxed: a time, for scans to come */
+}
+
 void nm_modules_forget_all(void)
 {
     /* relaxed: the generation of the process publishes it. Tables of the parent stay, in the child's copy of the memory. */
@@ -160,6 +165,23 @@ void nm_modules_stack_bounds(uintptr_t frame, uintptr_t *begin, uintptr_t *end)
             continue;
         *begin = lowest_begin(&mapping);
         *end = self > frame && self < mapping.end ? self & ~(uintptr_t)7 : mapping.end;
+        break;
+    }
+    if (text != NULL)
+        nm_system_unmap(text, mapped_bytes);
+}
+
+void nm_modules_code_around(uintptr_t address, uintptr_t *begin, uintptr_t *end)
+{
+    size_t text_bytes, mapped_bytes;
+    char *text = read_maps(&text_bytes, &mapped_bytes);
+    nm_mapping mapping;
+
+    for (const char *line = text; line != NULL && (line = read_mapping(line, &mapping)) != NULL;) {
+        if (address < mapping.begin || address >= mapping.end || !mapping.is_executable)
+            continue;
+        *begin = mapping.begin;
+        *end = mapping.end;
         break;
     }
     if (text != NULL)

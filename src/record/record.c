@@ -10,6 +10,7 @@
 #include "npumem.h"
 #include "record/heap.h"
 #include "record/modules.h"
+#include "record/python.h"
 #include "record/session.h"
 #include "record/stack.h"
 #include "record/thread.h"
@@ -47,6 +48,7 @@ static inline void set_guard(nm_guard *guard, const void *frame, nm_layer layer)
 {
     nm_local *local = &nm_thread_local;
 
+    nm_python_check(); /* hooked functions are no signal handler's, so here it may */
     *guard = (nm_guard){local->guard_frame, local->guard_return, local->guard_layer};
     local->guard_return = ((const uintptr_t *)frame)[1];
     local->guard_layer = layer;
@@ -460,6 +462,18 @@ void nm_record_run_mode(int64_t run_mode)
         atomic_store_explicit(&nm_process_state.process->run_mode, run_mode, memory_order_relaxed);
 }
 
+void nm_record_lookup(void)
+{
+    if (nm_state_is_recording())
+        nm_python_check();
+}
+
+void nm_record_load(void)
+{
+    if (nm_state_is_recording())
+        nm_modules_note_load();
+}
+
 void nm_record_unload(void)
 {
     if (nm_state_is_recording())
@@ -468,5 +482,6 @@ void nm_record_unload(void)
 
 void nm_record_exit(int status)
 {
+    nm_python_note_end();
     nm_session_note_end(NM_PROCESS_EXIT, status & 0xff);
 }

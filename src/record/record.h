@@ -155,6 +155,13 @@ NM_RECORD_API void nm_record_range_end(uint64_t number, int64_t error_code);
 NM_RECORD_API bool nm_record_is_run_mode_wanted(void);
 NM_RECORD_API void nm_record_run_mode(int64_t run_mode);
 
+/* The program looks a name up, outside of any hooked call: a moment at which an interpreter's thread holds its lock, so that
+ * its frames can be compared with what it says itself. */
+NM_RECORD_API void nm_record_lookup(void);
+
+/* A library is being loaded, or was: return addresses in it are new, not wrong. */
+NM_RECORD_API void nm_record_load(void);
+
 /* A library was unloaded, so its addresses may come to mean something else. */
 NM_RECORD_API void nm_record_unload(void);
 

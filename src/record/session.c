@@ -17,6 +17,7 @@
 #include "record/host.h"
 #include "record/libc.h"
 #include "record/modules.h"
+#include "record/python.h"
 #include "record/text.h"
 #include "record/thread.h"
 #include "trace/event.h"
@@ -230,6 +231,7 @@ static void publish_generation(nm_ring_process *process)
     nm_thread_forget_all();
     nm_heap_forget_all();
     nm_modules_forget_all();
+    nm_python_begin();
     /* relaxed: the generation publishes it. */
     atomic_store_explicit(&state->pauses, state->session->from_step > INT64_MIN ? NM_PAUSED_BY_STEPS : 0,
                           memory_order_relaxed);
@@ -314,6 +316,7 @@ void nm_session_note_end(unsigned end_kind, int64_t end_status)
 static void note_exit(int status, void *unused)
 {
     (void)unused;
+    nm_python_note_end();
     nm_session_note_end(NM_PROCESS_EXIT, status & 0xff);
 }
 

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The walk, twice: the fast one reads the frames and makes a hash of the return addresses; only a stack that the thread has
- * not described yet is walked again, checked and put into the ring.
+ * not described yet is walked again, checked and put into the ring. Where the thread runs Python, the native walk ends at
+ * the interpreter, and the Python frames follow (python_walk.h).
  */
 #include "record/stack.h"
 
 #include "record/modules.h"
+#include "record/python.h"
 #include "record/writer.h"
 
 #define FRAME_BYTES (2 * sizeof(uintptr_t)) /* the caller's frame pointer, the return address */
+#define UNSOUND_MAX 8
+
+typedef struct nm_plan { /* which frames this stack is made of */
+    unsigned native_limit;
+    unsigned python_limit;
+    uintptr_t python; /* thread state; 0: no Python frames */
+} nm_plan;
 
 typedef struct nm_walk {
     unsigned depth;
@@ -31,6 +40,54 @@ static inline uintptr_t next_frame(const nm_thread *thread, uintptr_t frame)
     return next;
 }
 
+/* ---- Which frames -------------------------------------------------------------------------------------------------- */
+
+/* The first look at a thread's frames is a careful one; what it finds wrong again and again is not looked at any more. */
+static bool has_sound_frames(nm_thread *thread, uintptr_t python)
+{
+    if (thread->has_sound_python || thread->is_interning || thread->unsound_count >= UNSOUND_MAX)
+        return thread->has_sound_python;
+    thread->is_interning = 1;
+    thread->has_sound_python =
+        nm_python_collect(&nm_process_python.model, python, thread->stack_depth, thread->places).is_sound;
+    thread->is_interning = 0;
+    if (!thread->has_sound_python) {
+        thread->unsound_count++;
+        nm_python_give_up();
+    }
+    return thread->has_sound_python;
+}
+
+/* With Python, native frames get half of the room at most: deep ones of a callback must not push the line out. */
+static nm_plan plan_with_python(nm_thread *thread, uintptr_t frame)
+{
+    bool is_both = thread->stack_mode == NM_STACKS_BOTH;
+    nm_plan plan = {.native_limit = is_both ? thread->stack_depth : 1};
+    uintptr_t python = nm_python_thread_state();
+
+    if (python != 0 && has_sound_frames(thread, python) && nm_python_has_frames(&nm_process_python.model, python)) {
+        plan.python = python;
+        plan.python_limit = thread->stack_depth;
+        plan.native_limit = is_both ? (thread->stack_depth + 1) / 2 : 0;
+        if (thread->stack_depth == 1)
+            plan.native_limit = 0;
+    }
+    if (plan.native_limit > 1 && !is_on_stack(thread, frame))
+        plan.native_limit = 1;
+    return plan;
+}
+
+static inline nm_plan make_plan(nm_thread *thread, uintptr_t frame)
+{
+    bool is_deep = thread->stack_mode == NM_STACKS_NATIVE && is_on_stack(thread, frame);
+
+    if (nm_unlikely(thread->stack_mode > NM_STACKS_NATIVE))
+        return plan_with_python(thread, frame);
+    return (nm_plan){.native_limit = is_deep ? thread->stack_depth : 1};
+}
+
+/* ---- The fast walk ------------------------------------------------------------------------------------------------- */
+
 /* Terms of a sum, so that the multiplications of a deep stack overlap; `salt` makes the place of an address count. */
 static inline uint64_t hash_term(uint64_t address, uint64_t salt)
 {
@@ -40,11 +97,45 @@ static inline uint64_t hash_term(uint64_t address, uint64_t salt)
     return term * UINT64_C(0xd6e8feb86659fd93);
 }
 
-__attribute__((no_sanitize("address", "thread"))) static uint64_t hash_stack(const nm_thread *thread, uintptr_t frame)
+static inline bool is_interpreter(uintptr_t address)
+{
+    return address >= nm_process_python.code_begin && address < nm_process_python.code_end;
+}
+
+/* Code without frame pointers leaves in their place whatever the register held, which differs from call to call. So where a
+ * check found the end of the true frames, the walk ends the next time, and the hash is the same. */
+static inline uintptr_t *last_call_place(nm_thread *thread, uintptr_t address)
+{
+    return &thread->last_calls[hash_term(address, 0) >> 56 & (NM_THREAD_LAST_CALLS - 1)];
+}
+
+__attribute__((no_sanitize("address", "thread"))) static uint64_t hash_above_python(nm_thread *thread, uintptr_t frame,
+                                                                                    const nm_plan *plan)
 {
     uint64_t salt = nm_modules_generation() << 48;
     uint64_t hash = 0;
-    unsigned depth = thread->stack_mode == NM_STACKS_NATIVE && is_on_stack(thread, frame) ? thread->stack_depth : 1;
+
+    for (unsigned i = 0; i < plan->native_limit && frame != 0; i++) {
+        uintptr_t address = nm_plain_address(((const uintptr_t *)frame)[1]);
+
+        if (is_interpreter(address))
+            break;
+        hash += hash_term(address, salt);
+        salt += UINT64_C(0xa0761d6478bd642f);
+        if (*last_call_place(thread, address) == address)
+            break;
+        frame = i + 1 < plan->native_limit ? next_frame(thread, frame) : 0;
+    }
+    hash += nm_python_hash(&nm_process_python.model, plan->python, plan->python_limit) + salt;
+    hash ^= hash >> 29;
+    return hash | (hash == 0);
+}
+
+__attribute__((no_sanitize("address", "thread"))) static uint64_t hash_native(const nm_thread *thread, uintptr_t frame,
+                                                                              unsigned depth)
+{
+    uint64_t salt = nm_modules_generation() << 48;
+    uint64_t hash = 0;
 
     for (unsigned i = 0; i < depth && frame != 0; i++) {
         hash += hash_term(((const uintptr_t *)frame)[1], salt);
@@ -55,37 +146,51 @@ __attribute__((no_sanitize("address", "thread"))) static uint64_t hash_stack(con
     return hash | (hash == 0);
 }
 
-__attribute__((no_sanitize("address", "thread"))) static nm_walk collect_stack(const nm_thread *thread, uintptr_t frame,
-                                                                               uint64_t *addresses)
+static inline uint64_t hash_stack(nm_thread *thread, uintptr_t frame, const nm_plan *plan)
+{
+    return nm_unlikely(plan->python != 0) ? hash_above_python(thread, frame, plan)
+                                          : hash_native(thread, frame, plan->native_limit);
+}
+
+/* ---- Describing a new stack ---------------------------------------------------------------------------------------- */
+
+__attribute__((no_sanitize("address", "thread"))) static nm_walk collect_stack(nm_thread *thread, uintptr_t frame,
+                                                                               const nm_plan *plan, uint64_t *addresses)
 {
     nm_walk walk = {0};
     bool is_readable = is_on_stack(thread, frame);
-    unsigned limit = thread->stack_mode == NM_STACKS_NATIVE && is_readable ? thread->stack_depth : 1;
 
-    while (frame != 0 && walk.depth < limit) {
+    while (frame != 0 && walk.depth < plan->native_limit) {
         uintptr_t address = nm_plain_address(((const uintptr_t *)frame)[1]);
 
-        if (address == 0)
+        if (address == 0 || (plan->python != 0 && is_interpreter(address)))
             break;
         addresses[walk.depth++] = address;
+        if (plan->python != 0 && *last_call_place(thread, address) == address)
+            break;
         walk.is_whole = is_readable && ((const uintptr_t *)frame)[0] == 0;
         frame = is_readable ? next_frame(thread, frame) : 0;
     }
     return walk;
 }
 
-static bool put_stack(nm_thread *thread, uint32_t id, const uint64_t *addresses, unsigned depth, bool is_caller_only)
+static bool put_stack(nm_thread *thread, uint32_t id, const uint64_t *frames, unsigned depth, bool is_caller_only)
 {
     nm_ring_stack record = {.local_id = id, .depth = depth, .is_caller_only = is_caller_only};
 
     if (is_caller_only) /* relaxed: a counter for the summary. */
         atomic_fetch_add_explicit(&nm_process_state.process->unwound_by_caller, 1, memory_order_relaxed);
-    return nm_writer_define(thread, NM_RING_STACK, &record, sizeof record, addresses, depth * sizeof *addresses);
+    return nm_writer_define(thread, NM_RING_STACK, &record, sizeof record, frames, depth * sizeof *frames);
 }
 
 static uint32_t next_stack_id(nm_thread *thread)
 {
     return (uint32_t)nm_local_add(&thread->last_stack_id, 1) + 1;
+}
+
+static bool is_native_wanted(const nm_thread *thread)
+{
+    return thread->stack_depth > 1 && (thread->stack_mode == NM_STACKS_NATIVE || thread->stack_mode == NM_STACKS_BOTH);
 }
 
 /* In a signal handler that interrupted describe_stack: the table and the buffer are not ours. */
@@ -94,40 +199,87 @@ static uint32_t describe_caller(nm_thread *thread, uintptr_t frame)
     uint64_t address = nm_plain_address(((const uintptr_t *)frame)[1]);
     uint32_t id = next_stack_id(thread);
 
-    return put_stack(thread, id, &address, 1, thread->stack_depth > 1 && thread->stack_mode == NM_STACKS_NATIVE) ? id
-                                                                                                                 : 0;
+    return put_stack(thread, id, &address, 1, is_native_wanted(thread)) ? id : 0;
 }
 
-static uint32_t describe_stack(nm_thread *thread, uintptr_t frame)
+/* The thread's number for a Python frame, described if it is new; 0: no room for that now. */
+static uint64_t number_place(nm_thread *thread, const nm_python_place *place)
 {
-    bool is_certain = true, is_native = thread->stack_mode == NM_STACKS_NATIVE && thread->stack_depth > 1;
-    uint32_t id = next_stack_id(thread);
-    nm_walk walk = collect_stack(thread, frame, thread->addresses);
-    unsigned depth = nm_modules_check(thread, thread->addresses, walk.depth, &is_certain);
-    bool is_whole = walk.is_whole && depth == walk.depth;
+    const nm_python_model *model = &nm_process_python.model;
+    nm_python_text *text = &thread->python_text;
+    uint64_t hash = place->fingerprint | (place->fingerprint == 0);
+    uint32_t id = nm_intern_find(&thread->python_intern, hash);
+    nm_ring_python record = {.version = model->layout.version};
 
-    if (depth == 0 || !put_stack(thread, id, thread->addresses, depth, is_native && depth == 1 && !is_whole))
+    if (id != 0)
+        return id;
+    nm_python_describe(model, place, text);
+    id = (uint32_t)nm_local_add(&thread->last_python_id, 1) + 1;
+    record.local_id = id;
+    record.line = text->line;
+    record.function_bytes = text->function_bytes;
+    record.text_bytes = text->function_bytes + text->file_bytes;
+    if (!nm_writer_define(thread, NM_RING_PYTHON, &record, sizeof record, text->text, record.text_bytes))
+        return 0;
+    nm_intern_insert(&thread->python_intern, hash, id);
+    atomic_store_explicit(&nm_process_python.is_used, 1, memory_order_relaxed); /* relaxed: a flag */
+    return id;
+}
+
+/* Appends the Python frames to thread->addresses; the new depth, 0: no room in the ring now. */
+static unsigned append_python(nm_thread *thread, const nm_plan *plan, unsigned depth)
+{
+    nm_python_walk walk = nm_python_collect(&nm_process_python.model, plan->python, plan->python_limit, thread->places);
+
+    for (unsigned i = 0; i < walk.count && depth < thread->stack_depth; i++) {
+        uint64_t id = number_place(thread, &thread->places[i]);
+
+        if (id == 0)
+            return 0;
+        thread->addresses[depth++] = NM_RING_PYTHON_FRAME | id;
+    }
+    return depth;
+}
+
+static uint32_t describe_stack(nm_thread *thread, uintptr_t frame, const nm_plan *plan)
+{
+    bool is_certain = true;
+    uint32_t id = next_stack_id(thread);
+    nm_walk walk = collect_stack(thread, frame, plan, thread->addresses);
+    unsigned native = nm_modules_check(thread, thread->addresses, walk.depth, &is_certain), depth = native;
+    bool is_enough = plan->python != 0 || (walk.is_whole && native == walk.depth) || !is_native_wanted(thread);
+
+    if (thread->stack_mode > NM_STACKS_NATIVE)
+        nm_python_note_trouble();
+    if (plan->python != 0) {
+        if (is_certain && native > 0 && native < walk.depth)
+            *last_call_place(thread, thread->addresses[native - 1]) = thread->addresses[native - 1];
+        depth = append_python(thread, plan, native);
+    }
+    if (depth == 0 || !put_stack(thread, id, thread->addresses, depth, depth == 1 && !is_enough))
         return 0;
     if (is_certain) /* the check may have changed the generation, and the hash with it */
-        nm_intern_insert(&thread->intern, hash_stack(thread, frame), id);
+        nm_intern_insert(&thread->intern, hash_stack(thread, frame, plan), id);
     return id;
 }
 
 uint32_t nm_stack_number(nm_thread *thread, const void *frame)
 {
+    nm_plan plan;
     uint64_t hash;
     uint32_t id;
 
     if (thread->stack_mode == NM_STACKS_NONE)
         return 0;
-    hash = hash_stack(thread, (uintptr_t)frame);
+    plan = make_plan(thread, (uintptr_t)frame);
+    hash = hash_stack(thread, (uintptr_t)frame, &plan);
     id = nm_intern_find(&thread->intern, hash);
     if (nm_likely(id != 0))
         return id;
     if (thread->is_interning)
         return describe_caller(thread, (uintptr_t)frame);
     thread->is_interning = 1;
-    id = describe_stack(thread, (uintptr_t)frame);
+    id = describe_stack(thread, (uintptr_t)frame, &plan);
     thread->is_interning = 0;
     return id;
 }

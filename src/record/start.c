@@ -11,13 +11,14 @@
 #include <unistd.h>
 
 #include "record/helper.h"
+#include "record/python.h"
 #include "record/session.h"
 #include "record/text.h"
 #include "trace/event.h"
 
 #define RECORD_PROGRAM "npumem-record"
 #define DEFAULT_OUTPUT "npumem-%h-%p.zst"
-#define DEFAULT_STACKS "native"
+#define DEFAULT_STACKS "both"
 #define POLL_US        1000
 #define START_WAIT_NS  INT64_C(5000000000)
 #define STOP_WAIT_NS   INT64_C(10000000000)
@@ -98,9 +99,12 @@ int npumem_start(const npumem_start_options *options)
 
     if (nm_session_is_allowed() && nm_state_is_wanted()) /* what the environment asks for comes first */
         return 0;
+    nm_python_find();
     if (options != NULL)
         memcpy(&taken, options, options->struct_bytes < sizeof taken ? options->struct_bytes : sizeof taken);
     result = start(&taken);
+    if (result == 0)
+        nm_python_check();
     errno = saved_errno;
     return result;
 }

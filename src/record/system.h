@@ -6,6 +6,7 @@
 #ifndef NM_RECORD_SYSTEM_H
 #define NM_RECORD_SYSTEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,9 @@ void nm_system_thread_name(char name[NM_THREAD_NAME_BYTES]); /* of the calling t
 /* Blocks every signal of the thread and returns the mask to restore. */
 uint64_t nm_system_block_signals(void);
 void nm_system_restore_signals(uint64_t mask);
+
+/* Can these eight bytes be read? Asks the kernel, in one system call that changes nothing. */
+bool nm_system_is_readable(const void *address);
 
 /* Whole content of a small file, at most `limit` bytes; the number of bytes, 0 on failure. */
 size_t nm_system_slurp(const char *path, char *data, size_t limit);

@@ -14,6 +14,7 @@
 
 #include "record/libc.h"
 #include "record/modules.h"
+#include "record/python.h"
 #include "record/session.h"
 #include "record/text.h"
 #include "record/writer.h"
@@ -59,12 +60,13 @@ static nm_thread *make_private(void)
 {
     size_t table_bytes = nm_intern_bytes();
     size_t own_bytes = (sizeof(nm_thread) + 4095) / 4096 * 4096;
-    nm_thread *thread = nm_system_memory(own_bytes + table_bytes);
+    nm_thread *thread = nm_system_memory(own_bytes + 2 * table_bytes);
 
     if (thread == NULL)
         return NULL;
-    thread->owned_bytes = own_bytes + table_bytes;
+    thread->owned_bytes = own_bytes + 2 * table_bytes;
     thread->intern.slots = (nm_intern_slot *)((char *)thread + own_bytes);
+    thread->python_intern.slots = (nm_intern_slot *)((char *)thread + own_bytes + table_bytes);
     return thread;
 }
 
@@ -151,6 +153,7 @@ static nm_thread *take_free_thread(uint64_t number)
             atomic_fetch_sub_explicit(&free_count, 1, memory_order_relaxed);
             atomic_store_explicit(&thread->ring->owner_tid, nm_system_tid(), memory_order_relaxed);
             nm_intern_clear(&thread->intern);
+            nm_intern_clear(&thread->python_intern);
             return thread;
         }
     }
@@ -168,13 +171,15 @@ static void prepare_thread(nm_thread *thread, uint64_t number)
     thread->is_stalled = 0;
     thread->waited_ns = 0;
     thread->stack_mode = session->stack_mode;
+    thread->has_sound_python = thread->unsound_count = 0;
     thread->stack_depth = session->stack_depth;
     thread->stack_begin = thread->stack_end = 0;
     thread->module_generation = 0;
-    if (session->stack_mode == NM_STACKS_NATIVE)
+    if (session->stack_mode == NM_STACKS_NATIVE || session->stack_mode == NM_STACKS_BOTH)
         nm_modules_stack_bounds((uintptr_t)__builtin_frame_address(0), &thread->stack_begin, &thread->stack_end);
     /* relaxed: this thread alone. A new owner counts its stacks from 1. */
     atomic_store_explicit(&thread->last_stack_id, 0, memory_order_relaxed);
+    atomic_store_explicit(&thread->last_python_id, 0, memory_order_relaxed);
     atomic_store_explicit(&thread->last_range, 0, memory_order_relaxed);
 }
 

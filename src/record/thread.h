@@ -8,9 +8,11 @@
 #define NM_RECORD_THREAD_H
 
 #include "record/intern.h"
+#include "record/python_walk.h"
 #include "record/state.h"
 
 #define NM_THREAD_MODULES_MAX 8192
+#define NM_THREAD_LAST_CALLS  256
 
 typedef struct nm_module_table nm_module_table;
 
@@ -27,6 +29,15 @@ struct nm_thread {
     volatile uint32_t is_interning; /* 1: a handler that interrupts now keeps off the table and `addresses` */
     _Atomic uint64_t last_stack_id;
     uint64_t addresses[NM_RING_STACK_DEPTH_MAX];
+
+    /* Python frames. */
+    uint32_t has_sound_python; /* 1: its frames were found to be what they should be */
+    uint32_t unsound_count;    /* times that they were not */
+    nm_intern python_intern;   /* fingerprint of a place -> the thread's number of its PYTHON record */
+    _Atomic uint64_t last_python_id;
+    uintptr_t last_calls[NM_THREAD_LAST_CALLS]; /* return addresses beyond which frame pointers lead nowhere */
+    nm_python_place places[NM_RING_STACK_DEPTH_MAX];
+    nm_python_text python_text;
 
     /* Modules that stand in the ring, by their place in the table of that generation. Those past the last bit are put
      * again for every new stack. */

@@ -63,7 +63,7 @@ nm_status nm_moments_mark(nm_replay *replay, const nm_context *context, nm_error
     return write_now(replay, &row, context->process, err);
 }
 
-static void take_figures(const nm_device *device, const nm_context *context, uint64_t kind)
+static void take_figures(nm_replay *replay, const nm_device *device, const nm_context *context, uint64_t kind)
 {
     nm_device_figures figures = {
         .kind = kind,
@@ -73,7 +73,7 @@ static void take_figures(const nm_device *device, const nm_context *context, uin
         .ns = context->event->time_ns,
     };
 
-    nm_sample_device(device->group, &figures);
+    nm_sample_device(replay, device->group, &figures);
 }
 
 nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -105,7 +105,7 @@ nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_er
     nm_status status = replay->sink.failure == NULL ? NM_OK : replay->sink.failure(replay->sink.context, &failure, err);
 
     if (context->heap != NULL && context->heap->device != NULL)
-        take_figures(context->heap->device, context, context->heap->device->group->figures.kind);
+        take_figures(replay, context->heap->device, context, context->heap->device->group->figures.kind);
     return status == NM_OK ? write_now(replay, &row, context->process, err) : status;
 }
 
@@ -132,7 +132,7 @@ nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_err
     };
 
     if (device != NULL)
-        take_figures(device, context, event->detail);
+        take_figures(replay, device, context, event->detail);
     return replay->sink.memory_sample == NULL ? NM_OK : replay->sink.memory_sample(replay->sink.context, &row, err);
 }
 
@@ -149,6 +149,7 @@ nm_status nm_moments_module(nm_replay *replay, const nm_context *context, nm_err
         .module = event->name_id,
         .used_bytes = event->size_bytes < NM_SIZE_BYTES_MAX ? event->size_bytes : NM_SIZE_BYTES_MAX,
         .peak_bytes = event->total_bytes < NM_SIZE_BYTES_MAX ? event->total_bytes : NM_SIZE_BYTES_MAX,
+        .recorded_bytes = device == NULL ? 0 : nm_sample_recorded(replay, device),
     };
 
     return replay->sink.module_sample == NULL ? NM_OK : replay->sink.module_sample(replay->sink.context, &row, err);

@@ -216,6 +216,7 @@ typedef struct nm_module_sample_row {
     uint64_t process_id, device_id;
     uint64_t module; /* string */
     uint64_t used_bytes, peak_bytes;
+    int64_t recorded_bytes; /* what the process's heaps took of the device then, as in nm_device_sample_row */
 } nm_module_sample_row;
 
 /*
@@ -249,7 +250,8 @@ typedef struct nm_device_sample_row {
     bool has_sample;
     uint64_t free_bytes, total_bytes;
     int64_t sample_seq, sample_ns;
-    bool is_stale; /* memory came or went between sample and moment */
+    int64_t sample_recorded_bytes; /* what heaps of all processes took of the hardware at the sample */
+    bool is_stale;                 /* memory came or went between sample and moment */
     int64_t until_seq;
 } nm_device_sample_row;
 

@@ -85,13 +85,13 @@ static void tally_driver(nm_device_tally *tally, const nm_heap_state *state)
     tally->rounding_bytes += (int64_t)row->page_bytes - (int64_t)row->live_bytes;
 }
 
-static void tally_state(const nm_heap_state *state, uint64_t moment_id)
+static void tally_state(const nm_heap_state *state, uint64_t pass_id)
 {
     const nm_heap_sample_row *row = &state->row;
     nm_device_tally *tally = &state->heap->device->tally;
 
-    if (tally->moment_id != moment_id)
-        *tally = (nm_device_tally){.moment_id = moment_id};
+    if (tally->pass_id != pass_id)
+        *tally = (nm_device_tally){.pass_id = pass_id};
     if (state->heap->level == NM_LEVEL_DRIVER) {
         tally_driver(tally, state);
     } else if (state->heap->level == NM_LEVEL_PHYSICAL) {
@@ -104,6 +104,15 @@ static void tally_state(const nm_heap_state *state, uint64_t moment_id)
     }
 }
 
+/* Stays where no sum of such overflows soon. */
+static int64_t add_limited(int64_t a, int64_t b)
+{
+    const int64_t most = INT64_MAX / 4;
+    int64_t sum = (a > most ? most : a) + (b > most ? most : b);
+
+    return sum > most ? most : sum;
+}
+
 /* Mapped memory is physical memory, and what a pool states is likely to be memory that the driver gave to the program:
  * each is counted once. */
 static int64_t tally_sum(const nm_device_tally *tally)
@@ -112,8 +121,7 @@ static int64_t tally_sum(const nm_device_tally *tally)
 
     sum = nm_add_saturated(sum, nm_subtract_saturated(tally->program_bytes, tally->stated_bytes));
     sum = nm_add_saturated(sum, nm_subtract_saturated(tally->physical_bytes, tally->mapped_bytes));
-    return tally->rounding_bytes > 0 ? (int64_t)nm_add_saturated(sum, (uint64_t)tally->rounding_bytes)
-                                     : (int64_t)sum + tally->rounding_bytes;
+    return add_limited((int64_t)sum, tally->rounding_bytes);
 }
 
 static nm_device_sample_row device_row(nm_device *device, uint64_t moment_id, const nm_device_figures *figures,
@@ -130,6 +138,7 @@ static nm_device_sample_row device_row(nm_device *device, uint64_t moment_id, co
         .total_bytes = figures->total_bytes,
         .sample_seq = figures->is_known ? figures->seq : NM_NO_SEQ,
         .sample_ns = figures->is_known ? figures->ns : NM_NO_TIME,
+        .sample_recorded_bytes = figures->recorded_bytes,
         .is_stale = is_stale,
     };
 }
@@ -179,7 +188,35 @@ static bool is_stale_now(const nm_device_group *group)
     return group->figures.is_known && (group->figures.seq < group->changed_seq || group->figures.seq < group->gone_seq);
 }
 
-void nm_sample_device(nm_device_group *group, const nm_device_figures *figures)
+int64_t nm_sample_recorded(nm_replay *replay, const nm_device *device)
+{
+    const nm_scope *scope = &device->group->scope;
+    uint64_t pass_id = ++replay->tally_count;
+
+    for (size_t i = 0; i < scope->count; i++)
+        if (scope->states[i].heap->device == device)
+            tally_state(&scope->states[i], pass_id);
+    return device->tally.pass_id == pass_id ? tally_sum(&device->tally) : 0;
+}
+
+static int64_t recorded_of_all(nm_replay *replay, const nm_scope *scope)
+{
+    uint64_t pass_id = ++replay->tally_count;
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < scope->count; i++)
+        tally_state(&scope->states[i], pass_id);
+    for (size_t i = 0; i < scope->count; i++) {
+        nm_device_tally *tally = &scope->states[i].heap->device->tally;
+
+        if (!tally->is_written)
+            sum = add_limited(sum, tally_sum(tally));
+        tally->is_written = true;
+    }
+    return sum;
+}
+
+void nm_sample_device(nm_replay *replay, nm_device_group *group, const nm_device_figures *figures)
 {
     bool is_lesser = group->figures.is_known && group->figures.kind == NM_MEMORY_HBM && figures->kind == NM_MEMORY_DDR;
 
@@ -189,6 +226,7 @@ void nm_sample_device(nm_device_group *group, const nm_device_figures *figures)
     group->figures.is_known = true;
     group->figures.free_bytes = limit(figures->free_bytes);
     group->figures.total_bytes = limit(figures->total_bytes);
+    group->figures.recorded_bytes = recorded_of_all(replay, &group->scope);
     for (nm_peak_states *peak = group->first_open; peak != NULL; peak = peak->next_open)
         if (!peak->figures.is_known || peak->is_stale) {
             peak->figures = group->figures;
@@ -205,6 +243,7 @@ void nm_sample_device(nm_device_group *group, const nm_device_figures *figures)
         row->total_bytes = group->figures.total_bytes;
         row->sample_seq = group->figures.seq;
         row->sample_ns = group->figures.ns;
+        row->sample_recorded_bytes = group->figures.recorded_bytes;
     }
 }
 
@@ -386,10 +425,12 @@ static nm_status add_open(nm_replay *replay, nm_device_group *group, const nm_de
 static nm_status sample_group(nm_replay *replay, nm_device_group *group, uint64_t moment_id, nm_error *err)
 {
     const nm_scope *scope = &group->scope;
+    uint64_t pass_id = ++replay->tally_count;
     nm_status status = write_dirty(replay, &group->scope, err);
 
+    group->moment_id = moment_id;
     for (size_t i = 0; i < scope->count; i++)
-        tally_state(&scope->states[i], moment_id);
+        tally_state(&scope->states[i], pass_id);
     for (size_t i = 0; i < scope->count && status == NM_OK; i++) {
         nm_device *device = scope->states[i].heap->device;
         nm_device_sample_row row;
@@ -410,7 +451,7 @@ static nm_status sample_process(nm_replay *replay, nm_process *process, uint64_t
     for (const nm_arena *arena = process->arenas; arena != NULL && status == NM_OK; arena = arena->next) {
         nm_device *device = nm_replay_device(replay, arena->device_id);
 
-        if (device != NULL && (device->tally.moment_id != moment_id || !device->tally.is_written))
+        if (device != NULL && device->group->moment_id != moment_id)
             status = sample_group(replay, device->group, moment_id, err);
     }
     return status;
@@ -429,12 +470,13 @@ nm_status nm_sample_now(nm_replay *replay, uint64_t moment_id, nm_process *proce
 
 nm_status nm_sample_peak(nm_replay *replay, uint64_t moment_id, const nm_peak_states *peak, nm_error *err)
 {
+    uint64_t pass_id = ++replay->tally_count;
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < peak->count && status == NM_OK; i++) {
         status = write_state(replay, &peak->states[i], err);
         if (peak->is_whole && peak->states[i].heap->device != NULL)
-            tally_state(&peak->states[i], moment_id);
+            tally_state(&peak->states[i], pass_id);
     }
     for (size_t i = 0; i < peak->count && peak->is_whole && status == NM_OK; i++) {
         nm_device *device = peak->states[i].heap->device;
@@ -471,6 +513,7 @@ static bool is_part_of_end(const nm_device *device)
 
 nm_status nm_sample_end(nm_replay *replay, uint64_t moment_id, nm_error *err)
 {
+    uint64_t pass_id = ++replay->tally_count;
     nm_status status = NM_OK;
 
     for (nm_process *process = replay->first_process; process != NULL && status == NM_OK; process = process->next)
@@ -479,7 +522,7 @@ nm_status nm_sample_end(nm_replay *replay, uint64_t moment_id, nm_error *err)
         status = write_dirty(replay, &group->scope, err);
     for (nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next)
         if (heap->device != NULL && heap->has_state)
-            tally_state(&(nm_heap_state){.heap = heap, .row = row_of(heap, position(replay))}, moment_id);
+            tally_state(&(nm_heap_state){.heap = heap, .row = row_of(heap, position(replay))}, pass_id);
     for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next) {
         const nm_device_group *group = heap->device == NULL ? NULL : heap->device->group;
         nm_device_sample_row row;

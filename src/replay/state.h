@@ -132,6 +132,7 @@ typedef struct nm_device_figures {
     uint64_t kind; /* nm_memory_kind */
     uint64_t free_bytes, total_bytes;
     int64_t seq, ns;
+    int64_t recorded_bytes; /* what was recorded of it then, of all processes */
 } nm_device_figures;
 
 /* All heaps of a scope, at a peak of one of them or of the device. It is open while no memory of the hardware came or went
@@ -157,6 +158,7 @@ typedef struct nm_device_group {
     nm_scope scope;
     bool has_changed; /* by this event: is in the replay's list */
     struct nm_device_group *next_changed;
+    uint64_t moment_id; /* the last one that it has rows of */
     nm_device_figures figures;
     int64_t changed_seq; /* when memory last came or went; INT64_MIN: never */
     int64_t gone_seq;    /* when it last went with a process */
@@ -191,7 +193,7 @@ typedef struct nm_process {
 
 /* What a process's heaps take of a device, summed up heap by heap. */
 typedef struct nm_device_tally {
-    uint64_t moment_id; /* whose sums these are */
+    uint64_t pass_id; /* whose sums these are */
     bool is_written;
     uint64_t pool_bytes, stated_bytes, program_bytes, module_bytes, physical_bytes, mapped_bytes;
     int64_t rounding_bytes;
@@ -323,6 +325,7 @@ struct nm_replay {
     uint64_t workspace_count, stream_call_count, note_count;
     uint64_t unseen_free_count; /* frees of what may have been allocated unseen */
     bool has_pause;             /* some process was paused, and nothing of its memory told */
+    uint64_t tally_count;
     uint64_t next_seq;          /* the number after the largest that any event had */
     bool has_events, has_loss;
     bool has_keyframe; /* the stream begins with one: it is not the beginning of the recording */
@@ -520,7 +523,10 @@ nm_status nm_sample_settle(nm_replay *replay, nm_error *err);
 nm_status nm_sample_begin(nm_replay *replay, nm_error *err);
 
 /* The hardware says how much of it is free. */
-void nm_sample_device(nm_device_group *group, const nm_device_figures *figures);
+void nm_sample_device(nm_replay *replay, nm_device_group *group, const nm_device_figures *figures);
+
+/* What the process's heaps take of the device now. */
+int64_t nm_sample_recorded(nm_replay *replay, const nm_device *device);
 
 /* Rows for a moment: the present one of a process (NULL: of all), a peak, the end. Rows of the present are given when the
  * memory of the device changes, or at the end. */

@@ -113,7 +113,7 @@ void nm_loader_close(nm_loader *loader)
     nm_id_set_free(&loader->operation_ids);
     nm_id_set_free(&loader->named_allocations);
     nm_id_set_free(&loader->named_operations);
-    nm_map_free(&loader->heap_stacks);
+    nm_stack_uses_free(&loader->stack_uses);
     nm_map_free(&loader->cost_of_heap);
     free(loader->costs.items);
     free(loader->process_ends.items);

@@ -13,6 +13,7 @@
 #include "store/frame_names.h"
 #include "store/kind_sums.h"
 #include "store/operation_sums.h"
+#include "store/role.h"
 #include "store/store.h"
 #include "store/stream_sums.h"
 
@@ -67,7 +68,7 @@ typedef struct nm_loader {
     nm_bulk *stream_calls;
     nm_id_set allocation_ids, operation_ids;       /* written */
     nm_id_set named_allocations, named_operations; /* named by other rows */
-    nm_map heap_stacks;                            /* the keys (heap_id, stack_id) of all allocations */
+    nm_stack_uses stack_uses;                      /* of all allocations */
     nm_kind_sums kind_sums;
     nm_operation_sums operation_sums;
     nm_stream_sums stream_sums;

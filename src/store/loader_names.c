@@ -2,8 +2,12 @@
  *
  * The tables of names, written at the end of the load, when the last definition of each is known.
  */
-#include "store/inlined.h"
 #include "store/loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/inlined.h"
 #include "store/site.h"
 #include "store/wrapper.h"
 
@@ -220,7 +224,7 @@ static nm_status write_frames(nm_loader *loader, const nm_sites *sites, nm_error
     return status;
 }
 
-static nm_status write_stack(nm_loader *loader, const nm_stack_node *stack, nm_error *err)
+static nm_status write_stack(nm_loader *loader, const nm_stack_node *stack, uint64_t site_frame_id, nm_error *err)
 {
     nm_insert *insert = &loader->inserts[NM_TABLE_STACK];
     const nm_definitions *definitions = &loader->definitions;
@@ -228,8 +232,74 @@ static nm_status write_stack(nm_loader *loader, const nm_stack_node *stack, nm_e
     nm_insert_id(insert, stack->stack_id);
     nm_insert_id(insert, nm_loader_known(loader, &definitions->stacks.ids, stack->parent_id));
     nm_insert_id(insert, nm_loader_known(loader, &definitions->frames.ids, stack->frame_id));
-    nm_insert_id(insert, stack->site == 0 ? 0 : definitions->frames.items[stack->site - 1].id);
+    nm_insert_id(insert, site_frame_id);
     return nm_insert_end(insert, err);
+}
+
+/* A frame that stands for no place in the code. */
+static nm_status write_role_frame(nm_loader *loader, const nm_role *role, uint64_t frame_id, nm_error *err)
+{
+    nm_insert *insert = &loader->inserts[NM_TABLE_FRAME];
+    nm_buffer label = {0};
+    const char *word = role->is_operator ? "operator " : "thread ";
+    nm_status status = nm_buffer_append(&label, word, strlen(word), err);
+
+    if (status == NM_OK)
+        status = nm_buffer_append(&label, role->name.data, role->name.len, err);
+    if (status == NM_OK) {
+        nm_insert_id(insert, frame_id);
+        nm_insert_bytes(insert, role->name);
+        nm_insert_text(insert, NULL);
+        nm_insert_id(insert, 0);
+        nm_insert_text(insert, NULL);
+        nm_insert_int(insert, NM_NULL);
+        nm_insert_bytes(insert, (nm_bytes){label.data, label.len});
+        nm_insert_int(insert, 0);
+        nm_insert_id(insert, 0);
+        nm_insert_id(insert, 0);
+        status = nm_insert_end(insert, err);
+    }
+    nm_buffer_free(&label);
+    return status;
+}
+
+/* The number of the frame that stands for a role, written when it is the first of its name. */
+static nm_status role_frame(nm_loader *loader, const nm_role *role, nm_map *known, uint64_t *last_id, uint64_t *id,
+                            nm_error *err)
+{
+    nm_key key = {role->is_operator, (uintptr_t)role->name.data}; /* equal names are one text */
+    const uint64_t *there = nm_map_get(known, key);
+
+    if (there != NULL) {
+        *id = *there;
+        return NM_OK;
+    }
+    *id = ++*last_id;
+    nm_status status = nm_map_put(known, key, *id, err);
+    return status == NM_OK ? write_role_frame(loader, role, *id, err) : status;
+}
+
+static nm_status write_sites(nm_loader *loader, const nm_sites *sites, nm_error *err)
+{
+    const nm_definitions *definitions = &loader->definitions;
+    const nm_definition_list *frames = &definitions->frames;
+    uint64_t last_id = frames->count == 0 ? 0 : frames->items[frames->count - 1].id;
+    nm_role *roles = NULL;
+    nm_map known = {0};
+    nm_status status = nm_roles_find(&loader->stack_uses, definitions, sites, &roles, err);
+
+    for (size_t index = 0; status == NM_OK && index < definitions->stacks.count; index++) {
+        const nm_stack_node *stack = &definitions->stacks.items[index];
+        uint64_t site_frame_id = stack->site == 0 ? 0 : frames->items[stack->site - 1].id;
+
+        if (roles[index].name.len > 0)
+            status = role_frame(loader, &roles[index], &known, &last_id, &site_frame_id, err);
+        if (status == NM_OK)
+            status = write_stack(loader, stack, site_frame_id, err);
+    }
+    nm_map_free(&known);
+    free(roles);
+    return status;
 }
 
 static nm_status write_stacks(nm_loader *loader, nm_error *err)
@@ -238,13 +308,13 @@ static nm_status write_stacks(nm_loader *loader, nm_error *err)
     nm_status status = nm_sites_open(loader->db, &loader->definitions, &sites, err);
 
     if (status == NM_OK)
-        status = nm_wrappers_mark(loader->db, &loader->definitions, &loader->heap_stacks, &sites, err);
+        status = nm_wrappers_mark(loader->db, &loader->definitions, &loader->stack_uses.by_stack, &sites, err);
     if (status == NM_OK)
         status = nm_sites_resolve(&sites, &loader->definitions, err);
     if (status == NM_OK)
         status = write_frames(loader, &sites, err);
-    for (size_t index = 0; status == NM_OK && index < loader->definitions.stacks.count; index++)
-        status = write_stack(loader, &loader->definitions.stacks.items[index], err);
+    if (status == NM_OK)
+        status = write_sites(loader, &sites, err);
     nm_sites_close(&sites);
     return status;
 }

@@ -117,14 +117,16 @@ static nm_status add_cost(nm_loader *loader, const nm_allocation_row *row, nm_er
     return status;
 }
 
-/* Which stacks allocate from which heap, for store/wrapper.c. */
+/* Which stacks allocate from which heap, and for whom: for store/wrapper.c and store/role.c. */
 static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
 {
-    nm_key key = {row->heap_id, row->stack_id};
+    bool is_operator = row->operation_id != 0 && row->operation_kind == NM_RANGE_OPERATOR;
+    nm_stack_use use = {.operator_name = is_operator ? number_of(loader, row->operation_name) : 0,
+                        .thread_id = row->thread_id};
 
-    if (row->stack_id == 0 || nm_map_get(&loader->heap_stacks, key) != NULL)
+    if (row->stack_id == 0)
         return NM_OK;
-    return nm_map_put(&loader->heap_stacks, key, 1, err);
+    return nm_stack_uses_add(&loader->stack_uses, (nm_key){row->heap_id, row->stack_id}, &use, err);
 }
 
 static bool has_policy(const nm_loader *loader, uint64_t heap_id)
@@ -532,6 +534,7 @@ static nm_status take_module_sample(void *context, const nm_module_sample_row *r
         insert, nm_definitions_text(&loader->definitions, nm_definitions_number(&loader->definitions, row->module)));
     nm_insert_int(insert, (int64_t)row->used_bytes);
     nm_insert_int(insert, (int64_t)row->peak_bytes);
+    nm_insert_int(insert, row->recorded_bytes);
     return nm_insert_end(insert, err);
 }
 
@@ -567,6 +570,7 @@ static nm_status take_device_sample(void *context, const nm_device_sample_row *r
     nm_insert_int(insert, row->sample_ns);
     nm_insert_int(insert, row->is_stale);
     nm_insert_int(insert, row->until_seq);
+    nm_insert_int(insert, row->has_sample ? row->sample_recorded_bytes : NM_NULL);
     return nm_insert_end(insert, err);
 }
 

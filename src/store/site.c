@@ -167,6 +167,14 @@ static bool is_plumbing_frame(const nm_sites *sites, const nm_definitions *defin
     return false;
 }
 
+/* The recorder gives Python frames the interpreter's name for a module: "python3.11". */
+static bool is_python_frame(const nm_definitions *definitions, const nm_definition *frame)
+{
+    nm_bytes module = nm_definitions_text(definitions, frame->frame.module);
+
+    return module.len > 6 && memcmp(module.data, "python", 6) == 0 && module.data[6] >= '0' && module.data[6] <= '9';
+}
+
 /* What makes two frames one site: function, file and line; without a file, the place in the module. */
 static nm_key place_key(const nm_definition *frame)
 {
@@ -187,6 +195,7 @@ static nm_status judge_frames(nm_sites *sites, const nm_definitions *definitions
         const uint64_t *first = nm_map_get(places, place_key(frame));
 
         sites->is_plumbing[index] = is_plumbing_frame(sites, definitions, frame);
+        sites->is_python[index] = is_python_frame(definitions, frame);
         sites->same_frame[index] = first == NULL ? index : (size_t)*first;
         if (first == NULL)
             status = nm_map_put(places, place_key(frame), index, err);
@@ -200,12 +209,19 @@ nm_status nm_sites_open(sqlite3 *db, const nm_definitions *definitions, nm_sites
 {
     *out = (nm_sites){.frame_count = definitions->frames.count};
     out->is_plumbing = calloc(out->frame_count + 1, sizeof *out->is_plumbing);
+    out->is_python = calloc(out->frame_count + 1, sizeof *out->is_python);
+    out->has_python = calloc(definitions->stacks.count + 1, sizeof *out->has_python);
     out->same_frame = calloc(out->frame_count + 1, sizeof *out->same_frame);
 
-    nm_status status = out->is_plumbing == NULL || out->same_frame == NULL
-                           ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                           : read_rules(db, out, err);
-    return status == NM_OK ? judge_frames(out, definitions, err) : status;
+    bool has_memory =
+        out->is_plumbing != NULL && out->is_python != NULL && out->has_python != NULL && out->same_frame != NULL;
+    nm_status status =
+        has_memory ? read_rules(db, out, err) : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status == NM_OK)
+        status = judge_frames(out, definitions, err);
+    if (status == NM_OK)
+        nm_sites_find_python(out, definitions);
+    return status;
 }
 
 void nm_sites_close(nm_sites *sites)
@@ -213,6 +229,8 @@ void nm_sites_close(nm_sites *sites)
     free(sites->rules);
     nm_buffer_free(&sites->patterns);
     free(sites->is_plumbing);
+    free(sites->is_python);
+    free(sites->has_python);
     free(sites->same_frame);
     *sites = (nm_sites){0};
 }
@@ -224,12 +242,34 @@ typedef struct stack_path {
     size_t count, capacity;
 } stack_path;
 
-/* The frame's index plus one if it can be a site, else SITE_UNKNOWN. */
-static size_t own_site(const nm_sites *sites, const nm_definitions *definitions, const nm_stack_node *node)
+/* A stack is numbered after its caller, so that one pass does; in a damaged input a caller may be missed. */
+void nm_sites_find_python(nm_sites *sites, const nm_definitions *definitions)
 {
+    for (size_t index = 0; index < definitions->stacks.count; index++) {
+        const nm_stack_node *node = &definitions->stacks.items[index];
+        const uint64_t *frame = nm_map_get(&definitions->frames.by_id, (nm_key){0, node->frame_id});
+        const uint64_t *parent = nm_map_get(&definitions->stacks.by_id, (nm_key){0, node->parent_id});
+
+        sites->has_python[index] = (frame != NULL && sites->is_python[*frame] && !sites->is_plumbing[*frame]) ||
+                                   (parent != NULL && *parent < index && sites->has_python[*parent]);
+    }
+}
+
+bool nm_sites_is_candidate(const nm_sites *sites, const nm_definitions *definitions, size_t stack)
+{
+    const nm_stack_node *node = &definitions->stacks.items[stack];
     const uint64_t *frame = nm_map_get(&definitions->frames.by_id, (nm_key){0, node->frame_id});
 
-    return frame == NULL || sites->is_plumbing[*frame] ? SITE_UNKNOWN : sites->same_frame[*frame] + 1;
+    return frame != NULL && !sites->is_plumbing[*frame] && (sites->is_python[*frame] || !sites->has_python[stack]);
+}
+
+/* The frame's index plus one if it can be a site, else SITE_UNKNOWN. */
+static size_t own_site(const nm_sites *sites, const nm_definitions *definitions, size_t stack)
+{
+    const nm_stack_node *node = &definitions->stacks.items[stack];
+    const uint64_t *frame = nm_map_get(&definitions->frames.by_id, (nm_key){0, node->frame_id});
+
+    return nm_sites_is_candidate(sites, definitions, stack) ? sites->same_frame[*frame] + 1 : SITE_UNKNOWN;
 }
 
 /*
@@ -248,7 +288,7 @@ static nm_status resolve_stack(const nm_sites *sites, nm_definitions *definition
         nm_stack_node *node = &definitions->stacks.items[index];
         const uint64_t *parent = nm_map_get(&definitions->stacks.by_id, (nm_key){0, node->parent_id});
 
-        site = node->site != SITE_UNKNOWN ? node->site : own_site(sites, definitions, node);
+        site = node->site != SITE_UNKNOWN ? node->site : own_site(sites, definitions, index);
         if (node->site == SITE_UNKNOWN) {
             node->site = SITE_ALL_PLUMBING;
             status = nm_array_grow(&path->items, &path->capacity, path->count + 1, sizeof *path->items, err);

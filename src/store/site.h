@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which frame of a stack is the one that a person wants to see. A frame is plumbing when a pattern of table `plumbing`
- * matches; the site of a stack is its innermost frame that is not, or its innermost one when all are.
+ * matches; the site of a stack is its innermost Python frame that is not, else its innermost frame that is not, or its
+ * innermost one when all are. In a program that runs Python, a line of Python is what its author can change.
  */
 #ifndef NM_STORE_SITE_H
 #define NM_STORE_SITE_H
@@ -24,12 +25,20 @@ typedef struct nm_sites {
     size_t rule_count, rule_capacity;
     nm_buffer patterns;
     uint8_t *is_plumbing; /* by index of the frame */
+    uint8_t *is_python;   /* by index of the frame: recorded as a frame of an interpreter */
+    uint8_t *has_python;  /* by index of the stack: it or a caller is a Python frame that is not plumbing */
     size_t *same_frame;   /* by index of the frame: the index of the first frame with the same place */
     size_t frame_count;
 } nm_sites;
 
 /* Reads the patterns from table `plumbing` and judges every frame. `definitions` must be sorted. */
 nm_status nm_sites_open(sqlite3 *db, const nm_definitions *definitions, nm_sites *out, nm_error *err);
+
+/* Can the frame of this stack (by its index) be a site? Not a native one while there is Python to be named. */
+bool nm_sites_is_candidate(const nm_sites *sites, const nm_definitions *definitions, size_t stack);
+
+/* Looks again which stacks have Python frames to be named, after frames became plumbing. */
+void nm_sites_find_python(nm_sites *sites, const nm_definitions *definitions);
 
 /* Fills `site` of every stack: the index of its site's frame plus one; 0 when it has no known frame. */
 nm_status nm_sites_resolve(const nm_sites *sites, nm_definitions *definitions, nm_error *err);

@@ -159,6 +159,26 @@ static nm_status write_stack_note(const summary *s, nm_error *err)
     return status;
 }
 
+/* In a program that runs Python: how much of the peaks has no line of it. */
+static nm_status write_python_note(const summary *s, nm_error *err)
+{
+    static const char sql[] =
+        "SELECT sum(p.live_bytes), sum(CASE WHEN f.module GLOB 'python3.*' THEN 0 ELSE p.live_bytes END)"
+        " FROM peak_stack AS p LEFT JOIN stack AS s ON s.stack_id = p.stack_id"
+        " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
+        " WHERE NOT p.is_baseline AND EXISTS (SELECT 1 FROM frame WHERE module GLOB 'python3.*')";
+    char part[NM_HUMAN_BYTES], whole[NM_HUMAN_BYTES];
+    sqlite3_stmt *row = NULL;
+    nm_status status = ask(s, NULL, sql, &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+
+    if (code == SQLITE_ROW && sqlite3_column_int64(row, 1) > 0)
+        fprintf(s->out, "Without a line of Python: %s of the %s that were live at the peaks of the heaps.\n",
+                nm_human_bytes(part, sqlite3_column_int64(row, 1)),
+                nm_human_bytes(whole, sqlite3_column_int64(row, 0)));
+    return end_query(s, row, status, code, err);
+}
+
 /* ---- One heap ---- */
 
 static nm_status write_peak_sites(const summary *s, sqlite3_stmt *heap, nm_error *err)
@@ -449,6 +469,7 @@ static nm_status write_unseen(const summary *s, nm_error *err)
         [NM_NOTE_UNSEEN_OPERATOR] = "Not seen, an operator",
         [NM_NOTE_NO_POOL_EVENTS] = "Not seen, events of the pool",
         [NM_NOTE_PYTHON_UNREADABLE] = "Not seen, Python frames",
+        [NM_NOTE_PYTHON_UNCHECKED] = "Python frames were read, but never compared with the interpreter's own",
     };
     static const char sql[] = "SELECT k.kind, (SELECT f.text FROM unseen AS f WHERE f.kind = u.kind ORDER BY"
                               " f.first_seq LIMIT 1), sum(u.unseen_count) FROM unseen AS u JOIN note_kind AS k"
@@ -475,7 +496,6 @@ nm_status nm_summary_write(sqlite3 *db, const nm_summary_names *names, FILE *out
 {
     const int64_t other_lines = 7; /* head, two blanks, stacks, failures, misuse, hint */
     int64_t note_lines = 0;
-    int64_t device_lines = 0;
     char path[TEXT_BYTES];
     summary s = {.db = db, .out = out};
     nm_status status = write_head(&s, names, err);
@@ -486,15 +506,15 @@ nm_status nm_summary_write(sqlite3 *db, const nm_summary_names *names, FILE *out
     else if (status == NM_OK)
         status = nm_db_get_int(db, "SELECT count(DISTINCT kind) FROM note", &note_lines, err);
     if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
-        status = nm_summary_write_devices(db, NULL, &device_lines, err);
-    if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
         status = write_heaps(&s, NM_SUMMARY_LINES_MAX - other_lines - note_lines, err);
-    if (status == NM_OK && device_lines > 0)
-        status = nm_summary_write_devices(db, out, &device_lines, err);
+    if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
+        status = nm_summary_write_devices(db, out, err);
     if (status == NM_OK)
         status = write_process_note(&s, err);
     if (status == NM_OK)
         status = write_stack_note(&s, err);
+    if (status == NM_OK)
+        status = write_python_note(&s, err);
     if (status == NM_OK)
         status = write_failures(&s, err);
     if (status == NM_OK)

@@ -8,37 +8,38 @@
 #include "store/database.h"
 #include "store/human.h"
 
-#define NAME_COLUMNS 38
-#define TEXT_BYTES   256
+#define NAME_COLUMNS   38
+#define COMPONENTS_MAX 7 /* of a device */
+#define TEXT_BYTES     256
 
 /* One row a device: the moment to show, the device, and what it said then. */
 #define MOMENTS                                                                                                        \
-    "SELECT s.moment_id, process.host, coalesce(device.physical_ordinal, device.ordinal), upper(device.kind),"         \
-    " max(s.total_bytes - s.free_bytes), max(s.total_bytes), m.kind, m.ns, m.seq, max(s.is_stale)"                     \
-    " FROM device_sample AS s JOIN moment AS m ON m.moment_id = s.moment_id"                                           \
-    " JOIN device ON device.device_id = s.hardware_id LEFT JOIN process ON process.process_id = device.process_id"     \
-    " WHERE s.moment_id = (SELECT n.moment_id FROM moment AS n JOIN device_sample AS t ON t.moment_id = n.moment_id"   \
-    " LEFT JOIN heap ON heap.heap_id = n.heap_id"                                                                      \
-    " WHERE n.kind IN (4, 5) AND t.hardware_id = s.hardware_id AND t.total_bytes IS NOT NULL"                          \
-    " AND (n.kind = 5 OR heap.device_id = t.device_id) ORDER BY n.kind, n.moment_id LIMIT 1)"                          \
-    " GROUP BY s.hardware_id ORDER BY process.host, 3, s.hardware_id"
+    "WITH c AS (SELECT t.hardware_id, m.moment_id, m.kind, m.ns, row_number() OVER"                                    \
+    " (PARTITION BY t.hardware_id ORDER BY m.kind, m.moment_id, t.device_id) AS place"                                 \
+    " FROM moment AS m JOIN device_sample AS t ON t.moment_id = m.moment_id LEFT JOIN heap ON heap.heap_id = "         \
+    "m.heap_id"                                                                                                        \
+    " WHERE m.kind IN (4, 5) AND t.total_bytes IS NOT NULL AND (m.kind = 5 OR heap.device_id = t.device_id))"          \
+    " SELECT c.moment_id, process.host, coalesce(device.physical_ordinal, device.ordinal), upper(device.kind),"        \
+    " (SELECT max(d.used_bytes) FROM device_moment AS d WHERE d.moment_id = c.moment_id"                               \
+    " AND d.device_id = s.device_id), s.total_bytes, c.kind, c.ns, s.is_stale"                                         \
+    " FROM c JOIN device_sample AS s ON s.moment_id = c.moment_id AND s.hardware_id = c.hardware_id"                   \
+    " JOIN device ON device.device_id = c.hardware_id LEFT JOIN process ON process.process_id = device.process_id"     \
+    " WHERE c.place = 1 GROUP BY c.hardware_id ORDER BY process.host, 3, c.hardware_id"
 
-/* Its components: name, bytes. Those of several processes add up, but for what each says of the same whole. */
+/* Its components: name, bytes, how many are shown. Those of several processes add up, but for what each says of the same
+ * whole. */
 #define COMPONENTS                                                                                                     \
     "WITH c AS (SELECT component, heap, bytes FROM device_memory"                                                      \
     " WHERE moment_id = ?1 AND host IS ?2 AND device IS ?3),"                                                          \
     " own AS (SELECT CASE component WHEN 'POOL' THEN heap WHEN 'PHYSICAL' THEN 'physical, not mapped'"                 \
     " WHEN 'PAGE ROUNDING' THEN 'rest of whole pages' ELSE component END AS name, sum(bytes) AS bytes FROM c"          \
     " WHERE component NOT IN ('RECORDED PROCESSES', 'OTHER PROCESSES', 'UNEXPLAINED', 'DEVICE USED') GROUP BY 1),"     \
-    " other AS (SELECT coalesce(max(bytes), 0) AS bytes FROM c WHERE component = 'OTHER PROCESSES')"                   \
-    " SELECT name, bytes, 0 AS place FROM own UNION ALL SELECT 'other processes', bytes, 1 FROM other UNION ALL"       \
-    " SELECT 'unexplained', ?4 - (SELECT sum(bytes) FROM own) - (SELECT bytes FROM other), 2"                          \
-    " ORDER BY place, bytes DESC, name"
-
-static bool is_shown(int64_t bytes, int64_t used_bytes)
-{
-    return bytes > used_bytes / 100 || bytes < -(used_bytes / 100);
-}
+    " other AS (SELECT coalesce(max(bytes), 0) AS bytes FROM c WHERE component = 'OTHER PROCESSES'),"                  \
+    " all_of AS (SELECT name, bytes, 0 AS place FROM own UNION ALL SELECT 'other processes', bytes, 1 FROM other"      \
+    " UNION ALL SELECT 'unexplained', ?4 - (SELECT sum(bytes) FROM own) - (SELECT bytes FROM other), 2),"              \
+    " shown AS (SELECT name, bytes, place FROM all_of WHERE abs(bytes) > ?4 / 100 OR place = 2"                        \
+    " ORDER BY place = 2 DESC, abs(bytes) DESC, name LIMIT ?5)"                                                        \
+    " SELECT name, bytes, (SELECT count(*) FROM shown) FROM shown ORDER BY place, bytes DESC, name"
 
 /* "NPU 0   device memory     used 1.2 GiB of 32.0 GiB at its peak, at 81.3 s" */
 static void write_title(sqlite3_stmt *row, FILE *out)
@@ -51,7 +52,7 @@ static void write_title(sqlite3_stmt *row, FILE *out)
     if (sqlite3_column_type(row, 7) != SQLITE_NULL)
         nm_human_time(when, sqlite3_column_int64(row, 7));
     fprintf(out, "%-7s %-17s used %s%s of %s %s%s%s\n", device, "device memory",
-            sqlite3_column_int(row, 9) != 0 ? "about " : "", nm_human_bytes(used, sqlite3_column_int64(row, 4)),
+            sqlite3_column_int(row, 8) != 0 ? "about " : "", nm_human_bytes(used, sqlite3_column_int64(row, 4)),
             nm_human_bytes(total, sqlite3_column_int64(row, 5)),
             sqlite3_column_int(row, 6) == 4 ? "when an allocation failed" : "at its peak", when[0] == 0 ? "" : ", at ",
             when);
@@ -67,24 +68,31 @@ static void write_component(sqlite3_stmt *row, int64_t used_bytes, FILE *out)
             nm_human_text(name, sizeof name, (const char *)sqlite3_column_text(row, 0), NAME_COLUMNS));
 }
 
-/* A device's block: counts its lines, or writes it. */
-static nm_status walk_components(sqlite3 *db, sqlite3_stmt *device, FILE *out, int64_t *line_count, nm_error *err)
+/* Writes a device's block if it says anything and fits. */
+static nm_status write_device(sqlite3 *db, sqlite3_stmt *device, FILE *out, int64_t *line_count, nm_error *err)
 {
     int64_t used_bytes = sqlite3_column_int64(device, 4);
     sqlite3_stmt *rows = NULL;
-    int code = SQLITE_DONE;
     nm_status status = nm_db_prepare(db, COMPONENTS, &rows, err);
+    int code = SQLITE_DONE;
 
     for (int column = 0; status == NM_OK && column < 3; column++)
         sqlite3_bind_value(rows, column + 1, sqlite3_column_value(device, column));
-    if (status == NM_OK)
+    if (status == NM_OK) {
         sqlite3_bind_int64(rows, 4, used_bytes);
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        if (!is_shown(sqlite3_column_int64(rows, 1), used_bytes))
-            continue;
-        ++*line_count;
-        if (out != NULL)
-            write_component(rows, used_bytes, out);
+        sqlite3_bind_int(rows, 5, COMPONENTS_MAX);
+    }
+    for (int64_t index = 0; status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; index++) {
+        int64_t shown_count = sqlite3_column_int64(rows, 2);
+
+        if (index == 0 && (shown_count < 3 || *line_count + 1 + shown_count > NM_SUMMARY_DEVICE_LINES_MAX)) {
+            code = SQLITE_DONE;
+            break;
+        }
+        if (index == 0)
+            write_title(device, out);
+        write_component(rows, used_bytes, out);
+        *line_count += index == 0 ? 2 : 1;
     }
     if (status == NM_OK && code != SQLITE_DONE)
         status = nm_db_fail(db, err);
@@ -92,28 +100,16 @@ static nm_status walk_components(sqlite3 *db, sqlite3_stmt *device, FILE *out, i
     return status;
 }
 
-nm_status nm_summary_write_devices(sqlite3 *db, FILE *out, int64_t *line_count, nm_error *err)
+nm_status nm_summary_write_devices(sqlite3 *db, FILE *out, nm_error *err)
 {
+    int64_t line_count = 0;
     sqlite3_stmt *device = NULL;
     int code = SQLITE_DONE;
     nm_status status = nm_db_prepare(db, MOMENTS, &device, err);
 
-    *line_count = 0;
-    while (status == NM_OK && (code = sqlite3_step(device)) == SQLITE_ROW) {
-        int64_t block_lines = 1;
-        int64_t ignored = 0;
-
-        if (sqlite3_column_int64(device, 4) <= 0)
-            continue;
-        status = walk_components(db, device, NULL, &block_lines, err);
-        if (block_lines < 3 || *line_count + block_lines > NM_SUMMARY_DEVICE_LINES_MAX)
-            continue;
-        *line_count += block_lines;
-        if (out == NULL || status != NM_OK)
-            continue;
-        write_title(device, out);
-        status = walk_components(db, device, out, &ignored, err);
-    }
+    while (status == NM_OK && (code = sqlite3_step(device)) == SQLITE_ROW)
+        if (sqlite3_column_int64(device, 4) > 0)
+            status = write_device(db, device, out, &line_count, err);
     if (status == NM_OK && code != SQLITE_DONE)
         status = nm_db_fail(db, err);
     sqlite3_finalize(device);

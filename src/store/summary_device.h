@@ -10,10 +10,11 @@
 
 #include "base/error.h"
 
-#define NM_SUMMARY_DEVICE_LINES_MAX 8
+#define NM_SUMMARY_DEVICE_LINES_MAX 16
 
-/* A block for each device that was asked for its memory when an allocation failed first, else at its peak; components of
- * more than a hundredth, if there are several. Gives the number of lines, at most NM_SUMMARY_DEVICE_LINES_MAX; `out` NULL: only counts. */
-nm_status nm_summary_write_devices(sqlite3 *db, FILE *out, int64_t *line_count, nm_error *err);
+/* A block for each device that was asked for its memory: when an allocation failed first, else at its peak. The largest
+ * components of more than a hundredth, if there are several, and what is unexplained; at most NM_SUMMARY_DEVICE_LINES_MAX
+ * lines in all. */
+nm_status nm_summary_write_devices(sqlite3 *db, FILE *out, nm_error *err);
 
 #endif

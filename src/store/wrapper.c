@@ -54,9 +54,7 @@ static uint64_t function_of(const stack_walk *walk, size_t node)
 
 static bool is_plumbing_at(const stack_walk *walk, size_t node)
 {
-    size_t place = place_of(walk, node);
-
-    return place == SIZE_MAX || walk->sites->is_plumbing[place] != 0;
+    return !nm_sites_is_candidate(walk->sites, walk->definitions, node);
 }
 
 /* The next node outwards that is neither plumbing nor in `function`; SIZE_MAX when there is none near. */
@@ -285,6 +283,7 @@ nm_status nm_wrappers_mark(sqlite3 *db, const nm_definitions *definitions, const
         mark_function(definitions, function, sites);
         status = write_wrapper(db, nm_definitions_text(definitions, function), err);
     }
+    nm_sites_find_python(sites, definitions);
     nm_map_free(&wrappers);
     return status;
 }

@@ -96,7 +96,7 @@ void record_options_help(void)
           "                         - is standard output (PROGRAM's goes to standard error);\n"
           "                         default npumem-%h-%p.zst\n"
           "      --force            replace FILE if it exists (else it gets a suffix: -1, -2, ...)\n"
-          "      --stacks MODE      native (default), caller or none\n"
+          "      --stacks MODE      both (default: Python and native), python, native, caller or none\n"
           "      --stack-depth N    frames kept of a stack, 1 to 255 (default 64)\n"
           "      --buffer BYTES     ring of each thread, with suffix K or M (default 1M)\n"
           "      --on-full MODE     wait (default; a bounded time) or drop, when a ring is full\n"
@@ -152,14 +152,14 @@ static bool read_number(const char *text, unsigned long long max, unsigned long 
 
 static bool read_stacks(const char *text, record_options *options)
 {
-    static const char *const names[] = {"none", "caller", "native"};
+    static const char *const names[] = {"none", "caller", "native", "python", "both"};
 
-    for (unsigned mode = NM_STACKS_NONE; mode <= NM_STACKS_NATIVE; mode++)
+    for (unsigned mode = NM_STACKS_NONE; mode <= NM_STACKS_BOTH; mode++)
         if (strcmp(text, names[mode]) == 0) {
             options->folder.stack_mode = mode;
             return true;
         }
-    return complain("--stacks", text, "must be none, caller or native");
+    return complain("--stacks", text, "must be none, caller, native, python or both");
 }
 
 static bool read_depth(const char *text, record_options *options)
@@ -419,7 +419,7 @@ bool record_options_read(int argc, char **argv, record_options *options)
         .linger_ns = DEFAULT_LINGER_NS,
         .sample_ns = DEFAULT_SAMPLE_NS,
         .has_pool_events = true,
-        .folder = {.stack_mode = NM_STACKS_NATIVE,
+        .folder = {.stack_mode = NM_STACKS_BOTH,
                    .stack_depth = DEFAULT_STACK_DEPTH,
                    .ring_bytes = NM_RING_BYTES_DEFAULT},
     };

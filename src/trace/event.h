@@ -49,7 +49,7 @@ typedef enum nm_event_kind {
     NM_EVENT_RANGE_BEGIN = 26, /* thread name_id number (pairs it with its end; 0: the innermost of the thread) stream
                                   detail = nm_range_kind. An operator: address requested_bytes (its workspace, 0: none);
                                   a model: model_id */
-    NM_EVENT_RANGE_END = 27,   /* thread number error_code (what the operator returned) */
+    NM_EVENT_RANGE_END = 27,   /* thread number error_code (what the operator returned; -1: an exception left it) */
 
     /* State. */
     NM_EVENT_MEMORY_SAMPLE = 32, /* thread device detail = nm_memory_kind free_bytes total_bytes. Of host memory, seen
@@ -215,7 +215,9 @@ typedef enum nm_note {
     NM_NOTE_UNSEEN_OPERATOR = 4,   /* text: an operator that could not be wrapped; number: how many more */
     NM_NOTE_NO_POOL_EVENTS = 5,    /* text: why the framework's pool does not tell its events */
     NM_NOTE_PYTHON_UNREADABLE = 6, /* text: why Python frames are not read */
-    NM_NOTE_MAX = NM_NOTE_PYTHON_UNREADABLE,
+    NM_NOTE_PYTHON_UNCHECKED = 7,  /* text: which interpreter; its frames are read, but no recorded call held its lock,
+                                      so that they were never compared with its own answers */
+    NM_NOTE_MAX = NM_NOTE_PYTHON_UNCHECKED,
 } nm_note;
 
 typedef enum nm_process_end {
@@ -372,6 +374,7 @@ typedef enum nm_size_basis { /* which of an allocation's sizes running sums use 
 
 #define NM_ALIAS_HEAP     (UINT64_C(1) << 32) /* in alias.local_id, above the number of a process's own */
 #define NM_ALIAS_DEVICE   (UINT64_C(2) << 32)
+#define NM_ALIAS_FRAME    (UINT64_C(3) << 32) /* a Python frame of a thread */
 
 /* One definition. `id` is its number; the fields used depend on the kind. Strings are numbers of earlier strings. */
 typedef struct nm_definition {
@@ -441,7 +444,7 @@ typedef struct nm_definition {
         } attribute;
         struct {
             uint64_t thread_id; /* of a heap or a device: the process */
-            uint64_t local_id;  /* its own number for the stack `id`; plus NM_ALIAS_HEAP or NM_ALIAS_DEVICE for those */
+            uint64_t local_id;  /* its own number for the stack `id`; plus NM_ALIAS_* for others */
         } alias;
     };
 } nm_definition;

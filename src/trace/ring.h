@@ -58,13 +58,20 @@
 #define NM_RING_BYTES_MAX        (1u << 30)
 #define NM_RING_TEXT_BYTES_MAX   1024 /* of a path; names and marks are NPUMEM_TEXT_BYTES_MAX */
 #define NM_RING_STACK_DEPTH_MAX  255
+#define NM_RING_PYTHON_BYTES_MAX 1280 /* of a Python function's name and its file's */
 
 typedef enum nm_clock_kind {
     NM_CLOCK_COUNTER = 1,   /* rdtscp, or isb + cntvct_el0; only where the system trusts it itself */
     NM_CLOCK_MONOTONIC = 2, /* clock_gettime(CLOCK_MONOTONIC): ticks are nanoseconds */
 } nm_clock_kind;
 
-typedef enum nm_stack_mode { NM_STACKS_NONE = 0, NM_STACKS_CALLER = 1, NM_STACKS_NATIVE = 2 } nm_stack_mode;
+typedef enum nm_stack_mode {
+    NM_STACKS_NONE = 0,
+    NM_STACKS_CALLER = 1,
+    NM_STACKS_NATIVE = 2,
+    NM_STACKS_PYTHON = 3, /* Python frames alone; a thread without them: as CALLER */
+    NM_STACKS_BOTH = 4,   /* native frames as far as the interpreter's own, then Python frames */
+} nm_stack_mode;
 typedef enum nm_on_full { NM_ON_FULL_WAIT = 0, NM_ON_FULL_DROP = 1 } nm_on_full;
 
 /* ns = anchor_ns + (ticks - anchor_ticks) * ns_per_tick_q32 / 2^32, since the recording began. Ticks before the anchor
@@ -196,6 +203,7 @@ typedef enum nm_ring_kind {
     NM_RING_DEVICE = 68,      /* nm_ring_device */
     NM_RING_MODULE = 69,      /* nm_ring_module */
     NM_RING_STACK = 70,       /* nm_ring_stack: before the first event that uses it, in the same ring */
+    NM_RING_PYTHON = 72,      /* nm_ring_python: before the first stack that uses it, in the same ring */
     NM_RING_ATTRIBUTE = 75,   /* nm_ring_text: NAME=VALUE of the process; detail = nm_attribute_source */
     NM_RING_MORE = 255,
 } nm_ring_kind;
@@ -308,7 +316,18 @@ typedef struct nm_ring_module {  /* path follows */
     uint64_t text_bytes;
 } nm_ring_module;
 
-typedef struct nm_ring_stack { /* `depth` return addresses follow, innermost first */
+typedef struct nm_ring_python { /* the function's name follows, then the file's */
+    uint64_t ticks, local_id;   /* the thread's own number, from 1 */
+    uint64_t version;           /* of the interpreter: major and minor in a byte each */
+    uint64_t line;              /* 0: unknown */
+    uint64_t function_bytes;
+    uint64_t text_bytes; /* of both */
+} nm_ring_python;
+
+#define NM_RING_PYTHON_FRAME (UINT64_C(1) << 63) /* no address has this bit */
+
+/* `depth` frames follow, innermost first: a return address, or NM_RING_PYTHON_FRAME and a PYTHON record's number. */
+typedef struct nm_ring_stack {
     uint64_t ticks, local_id, depth;
     uint64_t is_caller_only; /* 1: more frames were asked for, but only the caller could be had */
 } nm_ring_stack;

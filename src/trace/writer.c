@@ -267,9 +267,9 @@ static nm_status keep(nm_trace_writer *writer, uint64_t kind, uint64_t id, size_
 /* How a ring called a thing is of use only until the ring is drained: written once, not kept. */
 static nm_status write_alias(nm_trace_writer *writer, const nm_definition *definition, nm_error *err)
 {
-    static const uint8_t owner_kind[] = {NM_DEFINE_THREAD, NM_DEFINE_PROCESS, NM_DEFINE_PROCESS};
-    static const uint8_t named_kind[] = {NM_DEFINE_STACK, NM_DEFINE_HEAP, NM_DEFINE_DEVICE};
-    uint64_t place = definition->alias.local_id / NM_ALIAS_HEAP; /* 0: a stack, then heap and device */
+    static const uint8_t owner_kind[] = {NM_DEFINE_THREAD, NM_DEFINE_PROCESS, NM_DEFINE_PROCESS, NM_DEFINE_THREAD};
+    static const uint8_t named_kind[] = {NM_DEFINE_STACK, NM_DEFINE_HEAP, NM_DEFINE_DEVICE, NM_DEFINE_FRAME};
+    uint64_t place = definition->alias.local_id / NM_ALIAS_HEAP; /* 0: a stack, then heap, device, frame */
 
     if (place >= sizeof named_kind)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "an alias of no known kind");

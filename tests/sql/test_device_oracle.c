@@ -555,13 +555,38 @@ static void want(int device, const char *component, const char *heap, int64_t by
              component, heap == NULL ? "-" : heap, number[0], number[1], estimate);
 }
 
-static void want_rest(int device, int64_t at, bool is_end, int64_t own_sum, int64_t runtime)
+/* What the processes that are there take of the hardware. */
+static int64_t recorded_at(int hardware, int64_t at, bool is_end)
 {
-    bool stale, has_others = false;
+    int64_t sum = 0;
+
+    for (int device = 1; device <= DEVICES; device++)
+        if (hardware_of[device] == hardware && is_part(device, at, is_end))
+            sum += components_at(device, at).sum;
+    return sum;
+}
+
+/* What the process's memory took of the device when the runtime spoke last. */
+static int64_t recorded_at_usage(int device, int64_t last)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < model.usage_count; i++)
+        if (model.usages[i].who == device && model.usages[i].seq <= last)
+            sum = components_at(device, model.usages[i].seq).sum;
+    return sum;
+}
+
+static void want_rest(int device, int64_t at, bool is_end, int64_t own_sum, int64_t runtime, int64_t runtime_sum)
+{
+    bool stale, has_others = false, is_old = runtime >= 0 && runtime_sum != own_sum;
     int hardware = hardware_of[device];
     const told *sample = sample_of(hardware, at, is_end, &stale);
     int64_t used = sample == NULL ? 0 : (int64_t)sample->b - (int64_t)sample->a;
     int64_t others = 0, foreign = 0;
+
+    if (sample != NULL && stale)
+        used += recorded_at(hardware, at, is_end) - recorded_at(hardware, sample->seq, false);
 
     for (int other = 1; other <= DEVICES; other++)
         if (other != device && hardware_of[other] == hardware && is_part(other, at, is_end)) {
@@ -571,10 +596,11 @@ static void want_rest(int device, int64_t at, bool is_end, int64_t own_sum, int6
     if (has_others)
         want(device, "RECORDED PROCESSES", NULL, others, true, -1, false);
     if (sample != NULL && runtime >= 0) {
-        foreign = at_least_0(used - runtime - others);
-        want(device, "OTHER PROCESSES", NULL, foreign, true, -1, stale);
+        foreign = at_least_0(used - own_sum - others - (runtime - runtime_sum));
+        want(device, "OTHER PROCESSES", NULL, foreign, true, -1, stale || is_old);
     }
-    want(device, "UNEXPLAINED", NULL, used - own_sum - others - foreign, sample != NULL, -1, stale || runtime < 0);
+    want(device, "UNEXPLAINED", NULL, used - own_sum - others - foreign, sample != NULL, -1,
+         stale || runtime < 0 || is_old);
     want(device, "DEVICE USED", NULL, used, sample != NULL, runtime, stale);
 }
 
@@ -600,7 +626,7 @@ static void want_device(int device, int64_t at, bool is_end)
         if (bytes >= 0)
             runtime = (runtime < 0 ? 0 : runtime) + bytes;
     }
-    want_rest(device, at, is_end, own.sum, runtime);
+    want_rest(device, at, is_end, own.sum, runtime, recorded_at_usage(device, last));
 }
 
 static int compare_lines(const void *a, const void *b)

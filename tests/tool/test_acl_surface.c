@@ -177,6 +177,33 @@ START_TEST(kinds_are_kept_with_each_allocation)
 }
 END_TEST
 
+/* How often the program asked for each kind in a round. */
+START_TEST(a_view_has_the_words_for_what_was_asked_for)
+{
+    static const struct {
+        const char *where;
+        int count; /* in one round */
+    } asked[] = {
+        {"heap = 'device memory' AND kind = 'normal only'", 4},
+        {"heap = 'RUNTIME' AND kind = 'huge first'", 1},
+        {"heap = 'managed memory' AND kind IS NULL", 1},
+        {"level = 'registered' AND kind = 'registered + mapped'", 1},
+        {"level = 'physical' AND kind = 'HBM huge pages'", 7},
+        {"level = 'physical' AND kind = 'HBM normal pages'", 1},
+        {"level = 'driver' AND is_mapped = 1 AND kind = 'HBM huge pages'", 6},
+    };
+    sqlite3 *db = record_and_ingest("3");
+
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        char sql[256];
+
+        snprintf(sql, sizeof sql, "SELECT sum(allocation_count) FROM allocation_kind WHERE %s", asked[i].where);
+        ck_assert_msg(ask(db, sql, "") == 3 * asked[i].count, "%s: %lld", asked[i].where, ask(db, sql, ""));
+    }
+    sqlite3_close(db);
+}
+END_TEST
+
 /* Mistakes, and the one that the runtime does not mind: what was exported is freed as anything else. */
 START_TEST(mistakes_are_told_once_and_by_their_name)
 {
@@ -212,6 +239,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, books_equal_views);
     tcase_add_test(tests, kinds_are_kept_with_each_allocation);
+    tcase_add_test(tests, a_view_has_the_words_for_what_was_asked_for);
     tcase_add_test(tests, mistakes_are_told_once_and_by_their_name);
     suite_add_tcase(suite, tests);
     run_make_folder(folder);

@@ -314,6 +314,27 @@ START_TEST(the_loader_answers_as_without_us)
 }
 END_TEST
 
+START_TEST(threads_that_load_and_unload_at_once_come_to_an_end)
+{
+    char command[COMMAND_BYTES];
+    nm_run run;
+
+    snprintf(command, sizeof command, "%s/churn %s 1500 2>/dev/null", loading, loading);
+    run = run_both("", command);
+    run_free(&run);
+}
+END_TEST
+
+static void check_note(const char *what, const char *kind, const char *pattern)
+{
+    sqlite3 *db = open_trace();
+    char sql[512];
+
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM unseen WHERE kind = '%s' AND text LIKE '%s'", kind, pattern);
+    check_value(db, what, kind, 1, sql);
+    sqlite3_close(db);
+}
+
 START_TEST(what_an_older_cann_lacks_is_missing_with_us_too)
 {
     char command[COMMAND_BYTES];
@@ -323,11 +344,25 @@ START_TEST(what_an_older_cann_lacks_is_missing_with_us_too)
     snprintf(command, sizeof command, "%s/older", loading);
     run = run_both("", command);
     ck_assert_ptr_nonnull(strstr(run_out(&run), "aclrtMallocAlign32: missing"));
+    ck_assert_ptr_nonnull(strstr(run_out(&run), "missing, missing, there"));
     run_free(&run);
     db = open_trace();
     check_value(db, command, "allocations", 1, "SELECT sum(allocation_count) FROM heap_total WHERE level = 'driver'");
     check_value(db, command, "notes", 0, "SELECT count(*) FROM note");
     sqlite3_close(db);
+}
+END_TEST
+
+START_TEST(a_missing_function_that_is_called_is_noted)
+{
+    char command[COMMAND_BYTES];
+    nm_run run;
+
+    snprintf(command, sizeof command, "LD_LIBRARY_PATH=%s/old %s --force -o %s/t.zst -- %s/newer", loading, recorder,
+             folder, loading);
+    run = run_checked(command);
+    run_free(&run);
+    check_note(command, "missing function", "aclrtMallocWithCfg");
 }
 END_TEST
 
@@ -348,16 +383,6 @@ static char *tool_report(void)
     fclose(in);
     remove(path);
     return text;
-}
-
-static void check_note(const char *what, const char *kind, const char *pattern)
-{
-    sqlite3 *db = open_trace();
-    char sql[512];
-
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM unseen WHERE kind = '%s' AND text LIKE '%s'", kind, pattern);
-    check_value(db, what, kind, 1, sql);
-    sqlite3_close(db);
 }
 
 /* The tool sees what it sees without us, and of what is looked up by handle (`gained_count` calls) more. */
@@ -464,7 +489,9 @@ int main(int argc, char **argv)
     tcase_add_test(tests, libraries_that_are_linked_to_operators_are_seen);
     tcase_add_test(tests, calls_before_our_constructor_and_after_our_destructor_are_seen);
     tcase_add_test(tests, the_loader_answers_as_without_us);
+    tcase_add_test(tests, threads_that_load_and_unload_at_once_come_to_an_end);
     tcase_add_test(tests, what_an_older_cann_lacks_is_missing_with_us_too);
+    tcase_add_test(tests, a_missing_function_that_is_called_is_noted);
     tcase_add_test(tests, another_tool_and_we_see_the_same_calls);
     tcase_add_test(tests, another_tool_is_noted);
     suite_add_tcase(suite, tests);

@@ -99,6 +99,8 @@ static void check_heap(sqlite3 *db, const char *books, const char *group, const 
 
 static void check_books(sqlite3 *db, const char *books)
 {
+    static const char hits[] = "SELECT hit_count FROM pool_hit_rate WHERE heap = 'ptaCaching' AND bucket = 'all'";
+
     check_heap(db, books, "pool", "ptaCaching");
     check_heap(db, books, "workspace", "ptaWorkspace");
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM heap WHERE level IN (SELECT level FROM heap_level"
@@ -107,6 +109,12 @@ static void check_books(sqlite3 *db, const char *books)
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id)"
                              " WHERE heap LIKE 'pta%' AND (requested_bytes IS NOT NULL OR stream IS NOT NULL)"),
                      0);
+    /* Also where the library of mstx had been opened a moment before. */
+    ck_assert_int_eq(ask(db,
+                         "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id) JOIN stack USING (stack_id)"
+                         " JOIN frame USING (frame_id) WHERE heap LIKE 'pta%' AND function IS NULL"),
+                     0);
+    ck_assert_int_eq(ask(db, hits), book(books, "pool.all.hit_count"));
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM step"), book(books, "step_count"));
     ck_assert_int_eq(ask(db, "SELECT coalesce(max(number) - min(number) + 1, 0) FROM step"), book(books, "step_count"));
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM moment JOIN moment_kind USING (kind) WHERE moment_kind.name = 'mark'"

@@ -57,7 +57,8 @@ static void define(uint64_t kind)
     } else if (kind == NM_DEFINE_HEAP) {
         definition->heap.process_id = pick(3);
         definition->heap.device_id = pick(3);
-        definition->heap.level = pick(8);
+        definition->heap.level = pick(10);
+        definition->heap.module_id = pick(2) * pick(40);
         definition->heap.size_basis = pick(4);
     }
     give(&record);
@@ -65,16 +66,17 @@ static void define(uint64_t kind)
 
 static void give_event(uint64_t seq)
 {
-    static const uint64_t flags[] = {NM_FLAG_STREAM, NM_FLAG_MISS,    NM_FLAG_HIT,     NM_FLAG_LATE,
-                                     NM_FLAG_IDLE,   NM_FLAG_SEGMENT, NM_FLAG_BASELINE};
-    static const uint64_t others[] = {NM_EVENT_EXPORT,    NM_EVENT_RANGE_BEGIN, NM_EVENT_RANGE_BEGIN,
-                                      NM_EVENT_RANGE_END, NM_EVENT_STREAM_CALL, NM_EVENT_NOTE};
-    uint64_t kind = pick(4) != 0 ? 1 + pick(8) : pick(2) == 0 ? others[pick(6)] : pick(NM_EVENT_KIND_MAX + 2);
+    static const uint64_t flags[] = {NM_FLAG_STREAM, NM_FLAG_MISS,    NM_FLAG_HIT,      NM_FLAG_LATE,
+                                     NM_FLAG_IDLE,   NM_FLAG_SEGMENT, NM_FLAG_BASELINE, NM_FLAG_TOTAL};
+    static const uint64_t others[] = {
+        NM_EVENT_EXPORT, NM_EVENT_RANGE_BEGIN, NM_EVENT_RANGE_BEGIN, NM_EVENT_RANGE_END,     NM_EVENT_STREAM_CALL,
+        NM_EVENT_NOTE,   NM_EVENT_RESERVED,    NM_EVENT_MARK,        NM_EVENT_MEMORY_SAMPLE, NM_EVENT_MODULE_SAMPLE};
+    uint64_t kind = pick(4) != 0 ? 1 + pick(8) : pick(2) == 0 ? others[pick(10)] : pick(NM_EVENT_KIND_MAX + 2);
     nm_record record = {.kind = NM_RECORD_EVENT,
                         .event = {.seq = seq,
                                   .kind = kind == NM_EVENT_LOSS && pick(20) != 0 ? NM_EVENT_FREE : kind,
                                   .time_ns = pick(9) == 0 ? NM_NO_TIME : (int64_t)(seq * pick(200000)),
-                                  .flags = pick(3) == 0 ? flags[pick(7)] : 0,
+                                  .flags = pick(3) == 0 ? flags[pick(8)] : 0,
                                   .thread_id = pick(5),
                                   .heap_id = pick(9),
                                   .address = address(),

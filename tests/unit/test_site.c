@@ -129,6 +129,60 @@ START_TEST(the_site_is_the_innermost_frame_that_is_not_plumbing)
 }
 END_TEST
 
+/* Native frames below a line of Python are no site, whosever they are; where all of Python is plumbing they are. */
+START_TEST(a_line_of_python_goes_before_native_frames)
+{
+    uint64_t line = frame("Net.forward", "/home/me/net.py", 12, "python3.11", 0);
+    uint64_t library = frame("run", "/opt/py/lib/python3.11/threading.py", 982, "python3.11", 0);
+    uint64_t extension = frame("my_kernel", "/home/me/kernel.cpp", 7, "/home/me/kernel.so", 0x77);
+    uint64_t call = frame(NULL, NULL, 0, "/usr/lib/libffi.so.8", 0x6f79);
+
+    stack(1, 0, line);
+    stack(2, 1, extension);
+    stack(3, 0, library);
+    stack(4, 3, extension);
+    stack(5, 4, call);
+    stack(6, 0, extension);
+    stack(7, 6, line);
+    resolve();
+    ck_assert_uint_eq(site(2), line);
+    ck_assert_uint_eq(site(5), extension);
+    ck_assert_uint_eq(site(6), extension);
+    ck_assert_uint_eq(site(7), line);
+}
+END_TEST
+
+START_TEST(pythons_own_library_is_plumbing_and_what_is_beside_it_is_not)
+{
+    static const char *const files[] = {
+        "/usr/lib/python3.11/threading.py",
+        "/opt/conda/lib/python3.8/ctypes/__init__.py",
+        "/usr/lib/python3.9/dataclasses.py",
+        "/usr/lib/python3.13/asyncio/runners.py",
+        "/usr/lib/python3.12/signal.py",
+        "/usr/lib/python3.12/site.py",
+        "/usr/lib/python3.10/distutils/core.py",
+        "/usr/lib/python3.10/socketserver.py",
+        "<frozen importlib._bootstrap>",
+        "/usr/lib/python3.11/site-packages/model/net.py",
+        "/usr/lib/python3/dist-packages/model.py",
+        "/usr/lib/python3.8/dist-packages/model.py",
+        "/opt/lib/python3.9/site-packages/train.py",
+        "/home/me/lib/train.py",
+    };
+    const size_t plumbing_count = 9;
+    nm_sites sites = {0};
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        frame("f", files[i], 1, "python3.11", 0);
+    ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
+    ck_assert_int_eq(nm_sites_open(db, &definitions, &sites, &err), NM_OK);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        ck_assert_msg(sites.is_plumbing[i] == (i < plumbing_count), "%s", files[i]);
+    nm_sites_close(&sites);
+}
+END_TEST
+
 START_TEST(frames_of_every_kind_of_plumbing_are_known)
 {
     static const struct {
@@ -307,6 +361,8 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, labels_name_file_and_function_without_folders);
     tcase_add_test(tcase, the_site_is_the_innermost_frame_that_is_not_plumbing);
+    tcase_add_test(tcase, a_line_of_python_goes_before_native_frames);
+    tcase_add_test(tcase, pythons_own_library_is_plumbing_and_what_is_beside_it_is_not);
     tcase_add_test(tcase, frames_of_every_kind_of_plumbing_are_known);
     tcase_add_test(tcase, optimisers_and_models_are_no_plumbing);
     tcase_add_test(tcase, a_return_type_is_no_name);

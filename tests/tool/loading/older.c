@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A program that asks before it uses what an older CANN lacks, in every way there is to ask, and goes another way then.
- * Linked to such an older library.
+ * Linked to such an older library, weakly to some of it.
  */
 #include <dlfcn.h>
 #include <stdio.h>
 
 #include "acl/acl.h"
+
+#pragma weak aclrtMallocCached
+#pragma weak aclrtMemset
+#pragma weak aclrtFreeHost
 
 typedef aclError malloc_function(void **address, size_t size, aclrtMemMallocPolicy policy);
 
@@ -34,6 +38,17 @@ static void ask_all(const char *where, void *handle)
         ask(names[i], handle);
 }
 
+/* Volatile: a compiler may take any function to be there. */
+static void ask_references(void)
+{
+    malloc_function *volatile cached = aclrtMallocCached;
+    __typeof__(&aclrtMemset) volatile set = aclrtMemset;
+    __typeof__(&aclrtFreeHost) volatile free_host = aclrtFreeHost;
+
+    printf("-- by reference\n%s, %s, %s\n", cached != NULL ? "there" : "missing", set != NULL ? "there" : "missing",
+           free_host != NULL ? "there" : "missing");
+}
+
 int main(void)
 {
     malloc_function *take = NULL;
@@ -43,6 +58,7 @@ int main(void)
     ask_all("the program", dlopen(NULL, RTLD_NOW));
     ask_all("the library", dlopen("libascendcl.so", RTLD_NOW));
     ask_all("by default", RTLD_DEFAULT);
+    ask_references();
     if (aclInit(NULL) != ACL_SUCCESS || aclrtSetDevice(0) != ACL_SUCCESS)
         return 2;
     *(void **)&take = dlsym(RTLD_DEFAULT, "aclrtMallocAlign32");

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/role.h"
+
+#include <stdlib.h>
+
+/* ---- Uses ---- */
+
+static void mix(uint64_t *role, uint64_t other)
+{
+    if (*role != other)
+        *role = NM_ROLE_MIXED;
+}
+
+nm_status nm_stack_uses_add(nm_stack_uses *uses, nm_key heap_and_stack, const nm_stack_use *use, nm_error *err)
+{
+    const uint64_t *known = nm_map_get(&uses->by_stack, heap_and_stack);
+
+    if (known != NULL) {
+        mix(&uses->items[*known].operator_name, use->operator_name);
+        mix(&uses->items[*known].thread_id, use->thread_id);
+        return NM_OK;
+    }
+    nm_status status = nm_array_grow(&uses->items, &uses->capacity, uses->count + 1, sizeof *use, err);
+    if (status == NM_OK)
+        status = nm_map_put(&uses->by_stack, heap_and_stack, uses->count, err);
+    if (status == NM_OK)
+        uses->items[uses->count++] = *use;
+    return status;
+}
+
+void nm_stack_uses_free(nm_stack_uses *uses)
+{
+    nm_map_free(&uses->by_stack);
+    free(uses->items);
+    *uses = (nm_stack_uses){0};
+}
+
+/* ---- Roles ---- */
+
+typedef struct role_search {
+    const nm_stack_uses *uses;
+    const nm_definitions *definitions;
+    const nm_sites *sites;
+    nm_map python_processes;
+    nm_stack_use *merged; /* owned; by index of the stack */
+    bool *is_used;        /* owned; by a process that runs Python */
+} role_search;
+
+static uint64_t process_of(const role_search *search, uint64_t heap_id)
+{
+    const nm_definition *heap = nm_definition_find(&search->definitions->heaps, heap_id);
+
+    return heap == NULL ? 0 : heap->heap.process_id;
+}
+
+static const uint64_t *stack_of(const role_search *search, nm_key key)
+{
+    return nm_map_get(&search->definitions->stacks.by_id, (nm_key){0, key.low});
+}
+
+static nm_status find_processes(role_search *search, nm_error *err)
+{
+    nm_status status = NM_OK;
+    nm_key key;
+    uint64_t use;
+
+    for (size_t at = 0; status == NM_OK && nm_map_next(&search->uses->by_stack, &at, &key, &use);) {
+        const uint64_t *stack = stack_of(search, key);
+
+        if (stack != NULL && search->sites->has_python[*stack])
+            status = nm_map_put(&search->python_processes, (nm_key){0, process_of(search, key.high)}, 1, err);
+    }
+    return status;
+}
+
+/* A stack is one thing for all heaps and processes. */
+static void merge_uses(role_search *search)
+{
+    nm_key key;
+    uint64_t use;
+
+    for (size_t at = 0; nm_map_next(&search->uses->by_stack, &at, &key, &use);) {
+        const uint64_t *stack = stack_of(search, key);
+
+        if (stack == NULL || nm_map_get(&search->python_processes, (nm_key){0, process_of(search, key.high)}) == NULL)
+            continue;
+        if (search->is_used[*stack]) {
+            mix(&search->merged[*stack].operator_name, search->uses->items[use].operator_name);
+            mix(&search->merged[*stack].thread_id, search->uses->items[use].thread_id);
+        } else {
+            search->merged[*stack] = search->uses->items[use];
+            search->is_used[*stack] = true;
+        }
+    }
+}
+
+static nm_role role_of(const role_search *search, size_t stack)
+{
+    const nm_stack_use *use = &search->merged[stack];
+    size_t site = search->definitions->stacks.items[stack].site;
+    nm_role role = {0};
+
+    if (!search->is_used[stack] || search->sites->has_python[stack])
+        return role;
+    if (use->operator_name != 0 && use->operator_name != NM_ROLE_MIXED) {
+        role.name = nm_definitions_text(search->definitions, use->operator_name);
+        role.is_operator = true;
+    } else if (use->thread_id != NM_ROLE_MIXED && (site == 0 || search->sites->is_plumbing[site - 1])) {
+        const nm_definition *thread = nm_definition_find(&search->definitions->threads, use->thread_id);
+
+        if (thread != NULL)
+            role.name = nm_definitions_text(search->definitions, thread->thread.name);
+    }
+    return role;
+}
+
+nm_status nm_roles_find(const nm_stack_uses *uses, const nm_definitions *definitions, const nm_sites *sites,
+                        nm_role **out, nm_error *err)
+{
+    size_t count = definitions->stacks.count;
+    role_search search = {.uses = uses, .definitions = definitions, .sites = sites};
+    nm_status status = NM_OK;
+
+    *out = calloc(count + 1, sizeof **out);
+    search.merged = calloc(count + 1, sizeof *search.merged);
+    search.is_used = calloc(count + 1, sizeof *search.is_used);
+    if (*out == NULL || search.merged == NULL || search.is_used == NULL)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status == NM_OK)
+        status = find_processes(&search, err);
+    if (status == NM_OK && search.python_processes.count > 0) {
+        merge_uses(&search);
+        for (size_t i = 0; i < count; i++)
+            (*out)[i] = role_of(&search, i);
+    }
+    nm_map_free(&search.python_processes);
+    free(search.merged);
+    free(search.is_used);
+    return status;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sites for what a Python program allocates where no Python runs: autograd's threads, a task queue. Their native stacks end
+ * in a framework; what a person wants to see is the operator, and where there is none and all frames are plumbing, the
+ * thread's name. A stack gets one of them if all allocations with it agree.
+ */
+#ifndef NM_STORE_ROLE_H
+#define NM_STORE_ROLE_H
+
+#include "store/site.h"
+
+typedef struct nm_stack_use { /* of a stack by a heap; 0: none, NM_ROLE_MIXED: several */
+    uint64_t operator_name;   /* number in nm_definitions.strings */
+    uint64_t thread_id;
+} nm_stack_use;
+
+#define NM_ROLE_MIXED UINT64_MAX
+
+typedef struct nm_stack_uses {
+    nm_map by_stack; /* (heap_id, stack_id) -> index into items */
+    nm_stack_use *items;
+    size_t count, capacity;
+} nm_stack_uses;
+
+nm_status nm_stack_uses_add(nm_stack_uses *uses, nm_key heap_and_stack, const nm_stack_use *use, nm_error *err);
+void nm_stack_uses_free(nm_stack_uses *uses);
+
+typedef struct nm_role { /* of a stack */
+    nm_bytes name;       /* {NULL, 0}: none; points into `definitions` */
+    bool is_operator;    /* else a thread's */
+} nm_role;
+
+/* The role of each stack, by its index; the sites must be resolved. The caller frees *out. */
+nm_status nm_roles_find(const nm_stack_uses *uses, const nm_definitions *definitions, const nm_sites *sites,
+                        nm_role **out, nm_error *err);
+
+#endif

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Python stacks, end to end: python_lines.py writes down, for each allocation, the frames that the interpreter itself shows
+ * (sys._getframe); it is recorded and the trace ingested; each frame of each recorded stack must be that one. Once for
+ * every CPython from 3.8 to 3.13 that is here: on PATH, below ~/.pyenv, or named in NPUMEM_PYTHONS (paths with colons).
+ *
+ *     test_python_stacks NPUMEM_RECORD NPUMEM_INGEST FOLDER_OF_PROGRAMS
+ */
+#include <check.h>
+#include <glob.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "support/run.h"
+
+#define VERSION_MIN     8 /* 3.8 */
+#define VERSION_MAX     13
+#define PYTHONS_MAX     16
+#define DEPTH_DEFAULT   64
+#define NO_PYTHON_FRAME (-1)
+#define FIRST_SIZE      4096
+
+static const char *recorder, *ingest, *programs;
+static char folder[64];
+
+/* ---- Interpreters -------------------------------------------------------------------------------------------------- */
+
+static struct {
+    char path[512];
+    int minor;
+} pythons[PYTHONS_MAX];
+static int python_count;
+
+/* The minor version of a CPython 3 that can be recorded here; -1: it is none. */
+static int minor_of(const char *path)
+{
+    char command[768], answer[32] = "";
+    FILE *pipe;
+
+    snprintf(command, sizeof command,
+             "'%s' -c 'import sys, ctypes; print(sys.version_info[1] if sys.version_info[0] == 3 and "
+             "sys.implementation.name == \"cpython\" else -1)' 2>/dev/null </dev/null",
+             path);
+    pipe = popen(command, "r");
+    if (pipe == NULL)
+        return -1;
+    if (fgets(answer, sizeof answer, pipe) == NULL)
+        answer[0] = 0;
+    return pclose(pipe) == 0 ? atoi(answer) : -1;
+}
+
+static void add_python(const char *path)
+{
+    int minor = minor_of(path);
+
+    if (minor < VERSION_MIN || minor > VERSION_MAX || python_count == PYTHONS_MAX)
+        return;
+    snprintf(pythons[python_count].path, sizeof pythons[0].path, "%s", path);
+    pythons[python_count++].minor = minor;
+}
+
+static bool has_minor(int minor)
+{
+    for (int i = 0; i < python_count; i++) {
+        if (pythons[i].minor == minor)
+            return true;
+    }
+    return false;
+}
+
+static void find_below_home(void)
+{
+    const char *home = getenv("HOME");
+    char pattern[512];
+    glob_t found;
+
+    snprintf(pattern, sizeof pattern, "%s/.pyenv/versions/3.*/bin/python3", home != NULL ? home : "");
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            add_python(found.gl_pathv[i]);
+        globfree(&found);
+    }
+}
+
+static void find_pythons(void)
+{
+    const char *given = getenv("NPUMEM_PYTHONS");
+    char text[4096];
+
+    if (given != NULL) {
+        snprintf(text, sizeof text, "%s", given);
+        for (char *path = strtok(text, ":"); path != NULL; path = strtok(NULL, ":"))
+            add_python(path);
+        return;
+    }
+    find_below_home();
+    add_python("/usr/bin/python3"); /* a distribution's has the interpreter in the program itself */
+    for (int minor = VERSION_MIN; minor <= VERSION_MAX; minor++) {
+        snprintf(text, sizeof text, "python3.%d", minor);
+        if (!has_minor(minor))
+            add_python(text);
+        if (!has_minor(minor))
+            printf("CPython 3.%d is not here: skipped\n", minor);
+    }
+}
+
+/* ---- The truth ----------------------------------------------------------------------------------------------------- */
+
+typedef struct true_frame {
+    long size, number; /* of the allocation; of the frame */
+    long line;
+    char *file, *function; /* owned */
+} true_frame;
+
+static true_frame *truth;
+static size_t truth_count, truth_capacity;
+
+static int compare_frames(const void *a, const void *b)
+{
+    const true_frame *x = a, *y = b;
+
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static void read_truth(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *line = NULL;
+    size_t capacity = 0;
+
+    ck_assert_ptr_nonnull(file);
+    while (getline(&line, &capacity, file) > 0) {
+        char *rest = line, *fields[5];
+
+        for (int i = 0; i < 5; i++) {
+            fields[i] = strsep(&rest, "\t\n");
+            ck_assert_msg(fields[i] != NULL, "a line of the truth is cut");
+        }
+        if (truth_count == truth_capacity) {
+            truth_capacity = truth_capacity * 2 + 1024;
+            truth = realloc(truth, truth_capacity * sizeof *truth);
+            ck_assert_ptr_nonnull(truth);
+        }
+        truth[truth_count++] =
+            (true_frame){atol(fields[0]), atol(fields[1]), atol(fields[3]), strdup(fields[2]), strdup(fields[4])};
+    }
+    free(line);
+    fclose(file);
+    qsort(truth, truth_count, sizeof *truth, compare_frames);
+}
+
+static void forget_truth(void)
+{
+    for (size_t i = 0; i < truth_count; i++) {
+        free(truth[i].file);
+        free(truth[i].function);
+    }
+    truth_count = 0;
+}
+
+/* ---- What was recorded --------------------------------------------------------------------------------------------- */
+
+/* One allocation: its true frames and how many of the recorded ones have been seen. */
+typedef struct held_stack {
+    const true_frame *frames;
+    size_t true_count;
+    size_t native_count, python_count;
+} held_stack;
+
+static void find_truth(size_t *at, long size, held_stack *out)
+{
+    *out = (held_stack){0};
+    ck_assert_msg(*at < truth_count && truth[*at].size == size, "%ld bytes: not in order, or not true", size);
+    out->frames = &truth[*at];
+    for (; *at < truth_count && truth[*at].size == size; (*at)++)
+        out->true_count += truth[*at].number != NO_PYTHON_FRAME;
+}
+
+static void hold_frame(held_stack *held, sqlite3_stmt *row)
+{
+    long size = (long)sqlite3_column_int64(row, 0);
+    const true_frame *frame = &held->frames[held->python_count];
+
+    if (sqlite3_column_int(row, 1) == 0) {
+        ck_assert_msg(held->python_count == 0, "%ld bytes: a native frame outside of a Python frame", size);
+        held->native_count++;
+        return;
+    }
+    const char *file = (const char *)sqlite3_column_text(row, 2), *function = (const char *)sqlite3_column_text(row, 4);
+    ck_assert_msg(held->python_count < held->true_count, "%ld bytes: more Python frames than there are", size);
+    ck_assert_msg(strcmp(file, frame->file) == 0 && sqlite3_column_int64(row, 3) == frame->line &&
+                      strcmp(function, frame->function) == 0,
+                  "%ld bytes, frame %zu: %s:%lld %s, but it is %s:%ld %s", size, held->python_count, file,
+                  sqlite3_column_int64(row, 3), function, frame->file, frame->line, frame->function);
+    held->python_count++;
+}
+
+static void hold_stack(const held_stack *held, size_t depth, bool wants_native)
+{
+    size_t room = depth - held->native_count;
+
+    if (held->frames == NULL)
+        return;
+    ck_assert_msg(held->python_count == (held->true_count < room ? held->true_count : room),
+                  "%ld bytes: %zu Python frames of %zu, %zu native", held->frames->size, held->python_count,
+                  held->true_count, held->native_count);
+    ck_assert_msg(!wants_native || held->native_count >= 1, "%ld bytes: no native frame", held->frames->size);
+    ck_assert_msg(wants_native || held->true_count == 0 || held->native_count == 0, "%ld bytes: a native frame",
+                  held->frames->size);
+}
+
+static void compare_all(sqlite3 *db, size_t depth, bool wants_native)
+{
+    static const char sql[] =
+        "WITH RECURSIVE chain (size, stack_id, number) AS ("
+        "  SELECT requested_bytes, stack_id, 0 FROM allocation WHERE requested_bytes >= ?"
+        "  UNION ALL SELECT c.size, s.parent_id, c.number + 1 FROM chain AS c JOIN stack AS s USING (stack_id)"
+        "    WHERE s.parent_id IS NOT NULL)"
+        " SELECT c.size, coalesce(f.module GLOB 'python3.*', 0), f.file, coalesce(f.line, 0), f.function"
+        " FROM chain AS c JOIN stack AS s USING (stack_id) JOIN frame AS f USING (frame_id) ORDER BY c.size, c.number";
+    sqlite3_stmt *rows;
+    held_stack held = {0};
+    size_t at = 0;
+
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &rows, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
+    sqlite3_bind_int(rows, 1, FIRST_SIZE);
+    while (sqlite3_step(rows) == SQLITE_ROW) {
+        long size = (long)sqlite3_column_int64(rows, 0);
+
+        if (held.frames == NULL || held.frames->size != size) {
+            hold_stack(&held, depth, wants_native);
+            find_truth(&at, size, &held);
+        }
+        hold_frame(&held, rows);
+    }
+    hold_stack(&held, depth, wants_native);
+    ck_assert_msg(at == truth_count, "%zu true frames were not recorded", truth_count - at);
+    sqlite3_finalize(rows);
+}
+
+static long long ask(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *row;
+    long long value;
+
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+    ck_assert_int_eq(sqlite3_step(row), SQLITE_ROW);
+    value = sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    return value;
+}
+
+/* ---- Runs ---------------------------------------------------------------------------------------------------------- */
+
+/* Runs python_lines.py with and without the recorder: what can be seen of it must be the same. */
+static void record(const char *python, const char *options)
+{
+    char command[2048], program[1024];
+    nm_run plain, recorded;
+
+    snprintf(
+        program, sizeof program,
+        "PYTHONWARNINGS=ignore '%s' %s/python_lines.py --library %s/libpython_lines.so --exit-status 7 --truth %s/",
+        python, programs, programs, folder);
+    snprintf(command, sizeof command, "rm -f %s/truth; %splain", folder, program);
+    plain = run_shell(command, 120);
+    snprintf(command, sizeof command, "%s --quiet --force %s -o %s/t.zst -- env %struth", recorder, options, folder,
+             program);
+    recorded = run_shell(command, 120);
+    ck_assert_msg(recorded.exit_code == 7, "%s: %s", python, run_err(&recorded));
+    ck_assert_int_eq(plain.exit_code, 7);
+    ck_assert_str_eq(run_out(&recorded), run_out(&plain));
+    ck_assert_str_eq(run_err(&recorded), run_err(&plain));
+    run_free(&plain);
+    run_free(&recorded);
+}
+
+static sqlite3 *open_database(void)
+{
+    char command[1024], path[128];
+    sqlite3 *db;
+    nm_run run;
+
+    snprintf(command, sizeof command, "%s --quiet --force -o %s/t.db %s/t.zst", ingest, folder, folder);
+    run = run_shell(command, 60);
+    ck_assert_msg(run.exit_code == 0, "%s%s", run_out(&run), run_err(&run));
+    run_free(&run);
+    snprintf(path, sizeof path, "%s/t.db", folder);
+    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    return db;
+}
+
+static void hold_run(int index, const char *options, size_t depth, bool wants_native)
+{
+    char path[128];
+    sqlite3 *db;
+
+    record(pythons[index].path, options);
+    db = open_database();
+    snprintf(path, sizeof path, "%s/truth", folder);
+    read_truth(path);
+    compare_all(db, depth, wants_native);
+    forget_truth();
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM process WHERE process_id IN (SELECT process_id FROM heap)"), 3);
+    ck_assert_msg(ask(db, "SELECT count(*) FROM unseen WHERE kind LIKE 'Python%'") == 0, "the walk was not compared");
+    sqlite3_close(db);
+}
+
+START_TEST(every_frame_is_what_the_interpreter_says)
+{
+    printf("CPython 3.%d: %s\n", pythons[_i].minor, pythons[_i].path);
+    fflush(stdout);
+    hold_run(_i, "", DEPTH_DEFAULT, true);
+}
+END_TEST
+
+START_TEST(without_native_frames_and_of_any_depth)
+{
+    hold_run(_i, "--stacks python", DEPTH_DEFAULT, false);
+    hold_run(_i, "--stacks both --stack-depth 7", 7, true);
+    hold_run(_i, "--stacks python --stack-depth 1", 1, false);
+}
+END_TEST
+
+/* The drain is killed at some moment; what is in the rings then, or comes later, is read by npumem-ingest. */
+START_TEST(frames_in_the_rings_of_a_dead_recording_are_read)
+{
+    char command[2048], path[128];
+    sqlite3 *db;
+    nm_run run;
+
+    snprintf(command, sizeof command,
+             "rm -f %s/truth %s/t.zst && { PYTHONWARNINGS=ignore %s --quiet --ring-dir %s -o %s/t.zst -- '%s' "
+             "%s/python_lines.py"
+             " --library %s/libpython_lines.so --truth %s/truth & } && sleep 0.%d && kill -9 $!",
+             folder, folder, recorder, folder, folder, pythons[_i].path, programs, programs, folder, 15 + 7 * _i);
+    run = run_shell(command, 120); /* waits for the program, which holds the output */
+    run_free(&run);
+    db = open_database();
+    snprintf(path, sizeof path, "%s/truth", folder);
+    read_truth(path);
+    compare_all(db, DEPTH_DEFAULT, true);
+    forget_truth();
+    sqlite3_close(db);
+}
+END_TEST
+
+START_TEST(native_stacks_have_no_python)
+{
+    sqlite3 *db;
+
+    record(pythons[_i].path, "--stacks native");
+    db = open_database();
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM frame WHERE module GLOB 'python3.*'"), 0);
+    ck_assert_int_gt(ask(db, "SELECT count(*) FROM frame"), 0);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* ---- Books --------------------------------------------------------------------------------------------------------- */
+
+/* "python.block.allocation_count 12", of the process itself, its forked and its spawned child. */
+static long long book(const char *books, const char *process, const char *function)
+{
+    char key[96];
+    const char *at;
+
+    snprintf(key, sizeof key, "\n%spython.%s.allocation_count ", process, function);
+    at = strstr(books, key);
+    ck_assert_msg(at != NULL, "no line '%s' in\n%s", key + 1, books);
+    return atoll(at + strlen(key));
+}
+
+/* The pool's blocks of each function, by site: all of them go through one method of the program, which is none. */
+START_TEST(sites_are_the_lines_that_the_program_counts)
+{
+    static const char *const functions[] = {"attention", "block", "feed_forward", "train_step"};
+    char command[2048], sql[512];
+    sqlite3 *db;
+    nm_run run;
+
+    snprintf(command, sizeof command,
+             "echo && %s --quiet --force -o %s/t.zst -- '%s' %s/torch_like.py --steps 4 --fork --spawn", recorder,
+             folder, pythons[_i].path, programs);
+    run = run_shell(command, 120);
+    ck_assert_msg(run.exit_code == 0, "%s", run_err(&run));
+    db = open_database();
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        snprintf(sql, sizeof sql,
+                 "SELECT count(*) FROM allocation JOIN heap USING (heap_id) JOIN stack USING (stack_id)"
+                 " JOIN frame AS f ON f.frame_id = site_frame_id"
+                 " WHERE level = 2 AND heap.name = 'ptaCaching' AND f.function = '%s'"
+                 " AND f.file LIKE '%%/torch_like.py'",
+                 functions[i]);
+        ck_assert_int_eq(ask(db, sql), book(run_out(&run), "", functions[i]) +
+                                           book(run_out(&run), "fork.", functions[i]) +
+                                           book(run_out(&run), "spawn.", functions[i]));
+    }
+    ck_assert_msg(ask(db, "SELECT count(*) FROM unseen WHERE kind LIKE 'Python%'") == 0, "the walk was not compared");
+    sqlite3_close(db);
+    run_free(&run);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("python_stacks");
+    TCase *tcase = tcase_create("all");
+
+    tcase_set_timeout(tcase, 600);
+    tcase_add_loop_test(tcase, every_frame_is_what_the_interpreter_says, 0, python_count);
+    tcase_add_loop_test(tcase, without_native_frames_and_of_any_depth, 0, python_count);
+    tcase_add_loop_test(tcase, frames_in_the_rings_of_a_dead_recording_are_read, 0, python_count);
+    tcase_add_loop_test(tcase, native_stacks_have_no_python, 0, python_count < 1 ? python_count : 1);
+    tcase_add_loop_test(tcase, sites_are_the_lines_that_the_program_counts, 0, python_count);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4)
+        return 2;
+    recorder = argv[1];
+    ingest = argv[2];
+    programs = argv[3];
+    find_pythons();
+    if (python_count == 0)
+        return 77;
+    run_make_folder(folder);
+    SRunner *runner = srunner_create(make_suite());
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    run_remove_folder(folder);
+    free(truth);
+    return failed == 0 ? 0 : 1;
+}
