@@ -1,5 +1,5 @@
 # What `cmake --install` puts in place beside the programs (npumem_add_program does those): the libraries that are loaded
-# into a recorded program, the header, the pkg-config file, the man pages, the queries and the documents.
+# into a recorded program, the header, the pkg-config file, npumem.py, the man pages, the queries and the documents.
 
 # The hook library, under either name, needs the recorder library beside it, wherever both were put.
 foreach(library npumem npumem_hook npumem_hook_pool)
@@ -20,5 +20,6 @@ install(FILES ${PROJECT_BINARY_DIR}/npumem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR
 install(FILES src/npumem.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
 install(DIRECTORY queries/ DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/queries FILES_MATCHING PATTERN "*.sql")
+install(FILES python/npumem.py DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/python) # three below the prefix: see _places there
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")

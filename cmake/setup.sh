@@ -19,6 +19,9 @@ libzstd-dev            libzstd-devel
 zstd                   zstd
 libcsv-dev             libcsv-devel
 libdw-dev              elfutils-devel
+zlib1g-dev             zlib-devel
+liblzma-dev            xz-devel
+libbz2-dev             bzip2-devel
 check                  check-devel
 clang-format           clang-tools-extra
 universal-ctags        ctags
@@ -33,6 +36,7 @@ libsqlite3-dev:arm64
 libzstd-dev:arm64
 libcsv-dev:arm64
 libdw-dev:arm64
+libbz2-dev:arm64
 check:arm64
 libstdc++6:arm64
 '

@@ -11,7 +11,7 @@ CREATE TABLE meta (
 
 CREATE TABLE input (
     -- One file that was loaded, and how much of what happened it still held. Read this before any other table:
-    -- events_seen = events_ingested + events_dropped + events_damaged + events_unrecovered.
+    -- events_seen = events_ingested + events_dropped + events_damaged + events_unrecovered + events_unkept.
     --
     -- Number of the input, from 1.
     input_id INTEGER PRIMARY KEY,
@@ -49,7 +49,26 @@ CREATE TABLE input (
     -- First place in the order of events. NULL: no events.
     first_seq INTEGER,
     -- Last place in the order of events. NULL: no events.
-    last_seq INTEGER
+    last_seq INTEGER,
+    -- Events of before detail_begin_seq, in parts of the recording that were not kept (npumem-record --keep): no rows of
+    -- them are here, but sums, peaks and what was still live are those of the whole recording. Unit: events.
+    events_unkept INTEGER NOT NULL,
+    -- Place in the order of events from which on there are rows of each event. NULL: of the whole recording.
+    detail_begin_seq INTEGER,
+    -- When that was. Unit: nanoseconds since the recording began. NULL: of the whole recording.
+    detail_begin_ns INTEGER,
+    -- What was live before the first event: 'none' (everything is recorded since the processes began), 'known' (it is here,
+    -- as baseline: the recording began paused, or the source lists it) or 'unknown' (a process ran before its recording
+    -- began: what it held then is in no sum).
+    baseline TEXT NOT NULL,
+    -- Frees of memory that may have been allocated unseen, before the recording began: no anomalies. Unit: frees.
+    unseen_origin_count INTEGER NOT NULL,
+    -- Processes that are in the input. 0 in a recording: no process loaded the recorder, so nothing is known of what ran.
+    -- Unit: processes.
+    processes_seen INTEGER NOT NULL,
+    -- Of these, how many were seen to become a program (exec) that did not load the recorder: it is static or setuid, has
+    -- another libc, or lost LD_PRELOAD. What it did is not known. Unit: processes.
+    processes_left INTEGER NOT NULL
 );
 
 CREATE TABLE heap_level (
@@ -166,9 +185,10 @@ INSERT INTO malloc_policy VALUES
 CREATE TABLE memory_kind (
     -- Words for memory_sample.kind, and for allocation.policy of physical and mapped memory.
     --
-    -- Code: aclrtMemAttr.
+    -- Code: aclrtMemAttr; from 100 on host memory of a process.
     kind INTEGER PRIMARY KEY,
-    -- The kind of device memory, and of its pages.
+    -- The kind of device memory, and of its pages; or which host memory: resident (all of it), anonymous (heaps and
+    -- stacks), shared, stack (the main thread's).
     name TEXT NOT NULL
 );
 INSERT INTO memory_kind VALUES
@@ -176,7 +196,8 @@ INSERT INTO memory_kind VALUES
     (5, 'HBM normal pages'), (6, 'DDR huge pages for P2P'), (7, 'DDR normal pages for P2P'),
     (8, 'HBM huge pages for P2P'), (9, 'HBM normal pages for P2P'), (10, 'HBM 1 GiB pages'),
     (11, 'HBM 1 GiB pages for P2P'), (12, 'normal pages'), (13, 'huge pages'), (14, '1 GiB pages'),
-    (15, 'normal pages for P2P'), (16, 'huge pages for P2P'), (17, '1 GiB pages for P2P');
+    (15, 'normal pages for P2P'), (16, 'huge pages for P2P'), (17, '1 GiB pages for P2P'), (100, 'host resident'),
+    (101, 'host anonymous'), (102, 'host shared'), (103, 'host stack');
 
 CREATE TABLE cann_module (
     -- Words for heap.module_id: the modules of CANN, as its public headers and tools number them.

@@ -46,6 +46,22 @@ CREATE TABLE thread (
     name TEXT
 );
 
+CREATE TABLE process_environment (
+    -- What a process was told, and what it ran on: settings that change how its memory behaves.
+    --
+    -- Number of the entry in this database.
+    entry_id INTEGER PRIMARY KEY,
+    -- The process.
+    process_id INTEGER REFERENCES process (process_id),
+    -- 'environment': a variable of a fixed list, as it was when the process recorded its first event (see
+    -- docs/recorder.md); 'version': what it ran on, as files of the host say.
+    source TEXT NOT NULL,
+    -- Name of the variable, or of what has the version.
+    name TEXT,
+    -- Its value.
+    value TEXT
+);
+
 CREATE TABLE device (
     -- One device as one process sees it.
     --

@@ -50,7 +50,9 @@ CREATE TABLE step (
     -- When it began. Unit: nanoseconds since the recording began. NULL: not known.
     begin_ns INTEGER,
     -- When it ended. Unit: nanoseconds since the recording began. NULL: not known.
-    end_ns INTEGER
+    end_ns INTEGER,
+    -- How many steps of the process had begun with it, those before the detail included: as allocation.generation.
+    generation INTEGER NOT NULL
 );
 
 CREATE TABLE failure (
@@ -103,6 +105,27 @@ CREATE TABLE moment (
     ns INTEGER,
     -- The device whose peak it is, as the first process that used it sees it. NULL: not a device's peak.
     device_id INTEGER REFERENCES device (device_id)
+);
+
+CREATE TABLE pause (
+    -- When a process was not recorded in full (npumem-record --start-paused, --from-step, --ctl stop, npumem_pause): no
+    -- copies, operations and stacks are here of that time. Steps, failures and samples are.
+    --
+    -- The process.
+    process_id INTEGER REFERENCES process (process_id),
+    -- Place of its begin in the order of events.
+    begin_seq INTEGER,
+    -- When it began. Unit: nanoseconds since the recording began. NULL: not known.
+    begin_ns INTEGER,
+    -- Place of its end. NULL: it lasted until the process, or the recording, ended.
+    end_seq INTEGER,
+    -- When it ended. Unit: nanoseconds since the recording began. NULL: as end_seq.
+    end_ns INTEGER,
+    -- 1: allocations and frees of that time are here, without stacks; 0: only what they had led to at its end, at
+    -- failures and at snapshots stands there, as if it had happened then.
+    is_memory_told INTEGER NOT NULL,
+    -- 0: what the pause led to is not known. NULL: it did not end.
+    is_end_known INTEGER
 );
 
 CREATE TABLE note (

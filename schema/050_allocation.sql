@@ -31,8 +31,7 @@ CREATE TABLE allocation (
     -- What was handed out. Unit: bytes. NULL: not known.
     block_bytes INTEGER,
     -- Place of its birth in the order of events; of a remainder that of the cut. NULL: it was there before the
-    -- recording
-    -- began (baseline).
+    -- recording began (baseline), or before input.detail_begin_seq (then alloc_ns, stack_id and generation are known).
     alloc_seq INTEGER,
     -- When it was born. Unit: nanoseconds since the recording began. NULL: not known.
     alloc_ns INTEGER,

@@ -49,7 +49,64 @@ CREATE TABLE heap_sum (
     -- What the pool itself stated last. Unit: bytes. NULL: it never stated anything.
     stated_reserved_bytes INTEGER,
     -- Most that the pool itself ever stated. Unit: bytes. NULL: it never stated anything.
-    peak_stated_reserved_bytes INTEGER
+    peak_stated_reserved_bytes INTEGER,
+    -- 1: these are figures of the whole recording, also where its beginning was not kept; 0: of what was kept alone.
+    is_whole_run INTEGER NOT NULL
+);
+
+CREATE TABLE step_sum (
+    -- What each heap did in each step of its process, over the whole recording. Steps in which a heap did nothing have no
+    -- row. Shown by the view step_total.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- Number of the step, as the program counts; of several steps that of the first. NULL: before the first step.
+    number INTEGER,
+    -- How many steps of the process had begun with it; 0: before the first step.
+    generation INTEGER NOT NULL,
+    -- The same of the last step that the row is of: long recordings that were kept in parts have joined old steps.
+    last_generation INTEGER NOT NULL,
+    -- Place of the step's begin in the order of events. NULL: before the first step.
+    begin_seq INTEGER,
+    -- Place of the event that ended it. NULL: it did not end in this trace.
+    end_seq INTEGER,
+    -- When it began. Unit: nanoseconds since the recording began. NULL: not known, or before the first step.
+    begin_ns INTEGER,
+    -- When it ended. Unit: nanoseconds since the recording began. NULL: not known.
+    end_ns INTEGER,
+    -- Allocations in it. Unit: allocations.
+    allocation_count INTEGER NOT NULL,
+    -- Ends of allocations in it, the baseline left out. Unit: allocations.
+    free_count INTEGER NOT NULL,
+    -- Sum of what was allocated in it. Unit: bytes.
+    allocated_bytes INTEGER NOT NULL,
+    -- Sum of what ended in it, the baseline left out. Unit: bytes.
+    freed_bytes INTEGER NOT NULL,
+    -- Requests for which the pool had to grow. Unit: allocations.
+    miss_count INTEGER NOT NULL,
+    -- Most that was live in it. Unit: bytes.
+    peak_bytes INTEGER NOT NULL,
+    -- Live at its end. Unit: bytes.
+    live_bytes INTEGER NOT NULL,
+    -- Live allocations at its end. Unit: allocations.
+    live_count INTEGER NOT NULL
+);
+
+CREATE TABLE stack_sum (
+    -- Allocations of one heap by stack, over the whole recording, without the baseline. Shown by the view site_total.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- Where. NULL: no stack was recorded.
+    stack_id INTEGER REFERENCES stack (stack_id),
+    -- Allocations. Unit: allocations.
+    allocation_count INTEGER NOT NULL,
+    -- Of these, how many ended. Unit: allocations.
+    free_count INTEGER NOT NULL,
+    -- Sum of what was allocated. Unit: bytes.
+    allocated_bytes INTEGER NOT NULL,
+    -- Of these, how much ended. Unit: bytes.
+    freed_bytes INTEGER NOT NULL
 );
 
 CREATE TABLE peak_stack (
@@ -337,19 +394,20 @@ CREATE TABLE device_module (
 );
 
 CREATE TABLE memory_sample (
-    -- What the runtime said of a device's memory when it was asked.
+    -- What the runtime said of a device's memory when it was asked, and the host memory of each process: a row for each
+    -- kind when it had moved by a mebibyte (npumem-record --sample-interval).
     --
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns INTEGER,
-    -- The process that asked.
+    -- The process that asked, or whose host memory it is.
     process_id INTEGER REFERENCES process (process_id),
-    -- The device.
+    -- The device. NULL: host memory.
     device_id INTEGER REFERENCES device (device_id),
     -- A code of memory_kind.
     kind INTEGER NOT NULL,
-    -- Memory in use, by anybody. Unit: bytes.
+    -- Memory in use: of a device by anybody, of the host by the process. Unit: bytes.
     used_bytes INTEGER NOT NULL,
-    -- All memory of that kind. Unit: bytes.
+    -- All memory of that kind; of the host: what the machine has. Unit: bytes.
     total_bytes INTEGER NOT NULL,
     -- Place in the order of events.
     seq INTEGER

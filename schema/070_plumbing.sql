@@ -11,6 +11,7 @@ INSERT INTO plumbing (target, pattern, origin) VALUES
     ('module', '*/libgcc_s.so*', 'built in'),
     -- This recorder.
     ('module', '*/libnpumem*.so*', 'built in'),
+    ('file', '*/npumem.py', 'built in'),
     -- What every program starts with.
     ('function', '_start', 'built in'),
     ('function', '__libc_start*', 'built in'),

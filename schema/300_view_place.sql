@@ -62,7 +62,8 @@ CREATE VIEW completeness (
     path,
     -- What was recognised.
     kind,
-    -- 'complete', 'lossy' (events are missing) or 'cut' (nothing is known to be missing, but the end is).
+    -- 'complete', 'kept' (complete, but of events before detail_begin_seq only sums were kept, as was asked for), 'lossy'
+    -- (events are missing) or 'cut' (nothing is known to be missing, but the end is).
     verdict,
     -- Events that happened. Unit: events.
     events_seen,
@@ -83,7 +84,17 @@ CREATE VIEW completeness (
     -- Outstanding allocations that have no stack. Unit: allocations.
     outstanding_without_stack_count,
     -- Notes of what the recorder could not see: view unseen. Unit: notes.
-    note_count
+    note_count,
+    -- Events of which only sums were kept. Unit: events.
+    events_unkept,
+    -- Place in the order of events from which on each event has its row. NULL: all of the recording.
+    detail_begin_seq,
+    -- When that was. Unit: nanoseconds since the recording began. NULL: all of the recording.
+    detail_begin_ns,
+    -- What was live before the first event: none, known (it is here, as baseline) or unknown.
+    baseline,
+    -- Frees of memory that may have been allocated before the recording began. Unit: frees.
+    unseen_origin_count
 ) AS
 SELECT
     (SELECT CASE WHEN min(p.host) = max(p.host) THEN min(p.host) END FROM process AS p
@@ -96,8 +107,9 @@ SELECT
     input.path,
     input.kind,
     CASE
+        WHEN input.is_complete = 1 AND input.detail_begin_seq IS NOT NULL THEN 'kept'
         WHEN input.is_complete = 1 THEN 'complete'
-        WHEN input.events_seen > input.events_ingested OR input.bytes_cut > 0 OR input.events_without_stack > 0
+        WHEN input.events_seen > input.events_ingested + input.events_unkept OR input.bytes_cut > 0 OR input.events_without_stack > 0
             OR input.unknown_reference_count > 0 THEN 'lossy'
         ELSE 'cut'
     END,
@@ -118,7 +130,12 @@ SELECT
     (SELECT count(*)
      FROM note
      LEFT JOIN process AS p ON p.process_id = note.process_id
-     WHERE coalesce(p.input_id, input.input_id) = input.input_id)
+     WHERE coalesce(p.input_id, input.input_id) = input.input_id),
+    input.events_unkept,
+    input.detail_begin_seq,
+    input.detail_begin_ns,
+    input.baseline,
+    input.unseen_origin_count
 FROM input;
 
 CREATE VIEW unseen (

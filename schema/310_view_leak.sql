@@ -1,7 +1,7 @@
 -- What is still there at the end, and what of it is a leak.
 
 CREATE VIEW outstanding (
-    -- What was allocated in the trace and not freed by its end, segments left out. Weights are outstanding, not a leak.
+    -- What was allocated in the recording and not freed by its end, segments left out. Weights are outstanding, not a leak.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -21,7 +21,7 @@ CREATE VIEW outstanding (
     address,
     -- Size by the size_basis of the heap. Unit: bytes.
     size_bytes,
-    -- Place of its birth in the order of events.
+    -- Place of its birth in the order of events. NULL: before input.detail_begin_seq.
     alloc_seq,
     -- When it was born. Unit: nanoseconds since the recording began. NULL: not known.
     alloc_ns,
@@ -79,9 +79,9 @@ CREATE VIEW outstanding_by_site (
     allocation_count,
     -- Their size. Unit: bytes.
     size_bytes,
-    -- Birth of the first in the order of events.
+    -- Birth of the first in the order of events, of those after input.detail_begin_seq. NULL: there are none.
     first_seq,
-    -- Birth of the last in the order of events.
+    -- Birth of the last in the order of events. NULL: before input.detail_begin_seq.
     last_seq,
     -- In how many steps (twentieths of the trace, where steps are unknown) they were born. Unit: generations.
     generation_count
@@ -179,13 +179,15 @@ JOIN input ON input.input_id = process.input_id
 LEFT JOIN (
     SELECT
         step.process_id,
-        count(*) AS step_count
+        max(step.generation) AS step_count
     FROM step
     GROUP BY step.process_id
 ) AS steps ON steps.process_id = p.process_id
 WHERE g.generation_count >= 3
     AND CASE
         WHEN steps.step_count IS NOT NULL THEN 2 * g.last_generation > steps.step_count
+        WHEN g.last_seq IS NULL THEN g.last_generation >= 10
+        WHEN input.detail_begin_seq IS NOT NULL THEN 2 * g.last_seq >= input.last_seq
         ELSE 2 * g.last_seq >= input.first_seq + input.last_seq
     END;
 
@@ -212,7 +214,7 @@ CREATE VIEW leak (
     address,
     -- Size by the size_basis of the heap. Unit: bytes.
     size_bytes,
-    -- Place of its birth in the order of events.
+    -- Place of its birth in the order of events. NULL: before input.detail_begin_seq.
     alloc_seq,
     -- When it was born. Unit: nanoseconds since the recording began. NULL: not known.
     alloc_ns,
@@ -288,9 +290,9 @@ CREATE VIEW leak_by_site (
     generation_count,
     -- leak_bytes over the steps from the first leaked birth to the last. Unit: bytes. NULL: steps are unknown.
     bytes_per_step,
-    -- Birth of the first in the order of events.
+    -- Birth of the first in the order of events, of those after input.detail_begin_seq. NULL: there are none.
     first_seq,
-    -- Birth of the last in the order of events.
+    -- Birth of the last in the order of events. NULL: before input.detail_begin_seq.
     last_seq
 ) AS
 SELECT

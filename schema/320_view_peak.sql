@@ -39,7 +39,9 @@ CREATE VIEW peak (
     -- word). NULL: neither is known, or not a pool.
     reserved_source,
     -- Most that the pool itself ever stated to hold. Unit: bytes. NULL: it never stated anything.
-    peak_stated_reserved_bytes
+    peak_stated_reserved_bytes,
+    -- 1: of the whole recording, also where its beginning was not kept; 0: of what was kept alone.
+    is_whole_run
 ) AS
 SELECT
     p.host,
@@ -60,7 +62,8 @@ SELECT
     END,
     p.capacity_bytes,
     s.reserved_source,
-    s.peak_stated_reserved_bytes
+    s.peak_stated_reserved_bytes,
+    s.is_whole_run
 FROM heap_sum AS s
 JOIN heap_place AS p ON p.heap_id = s.heap_id;
 
@@ -197,7 +200,9 @@ CREATE VIEW heap_total (
     -- word). NULL: neither is known, or not a pool.
     reserved_source,
     -- What the pool itself stated last. Unit: bytes. NULL: it never stated anything.
-    stated_reserved_bytes
+    stated_reserved_bytes,
+    -- 1: of the whole recording, also where its beginning was not kept; 0: of what was kept alone.
+    is_whole_run
 ) AS
 SELECT
     p.host,
@@ -216,9 +221,135 @@ SELECT
     s.live_bytes,
     s.reserved_bytes,
     s.reserved_source,
-    s.stated_reserved_bytes
+    s.stated_reserved_bytes,
+    s.is_whole_run
 FROM heap_sum AS s
 JOIN heap_place AS p ON p.heap_id = s.heap_id;
+
+CREATE VIEW step_total (
+    -- What each heap did in each step, over the whole recording; steps in which it did nothing are left out.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Number of the step, as the program counts; of several joined ones that of the first. NULL: before the first step.
+    step,
+    -- How many steps the row is of: a long recording that was kept in parts has joined old ones. Unit: steps.
+    step_count,
+    -- When it began. Unit: nanoseconds since the recording began. NULL: not known, or before the first step.
+    begin_ns,
+    -- When it ended. Unit: nanoseconds since the recording began. NULL: not known.
+    end_ns,
+    -- Allocations in it. Unit: allocations.
+    allocation_count,
+    -- Ends of allocations in it, the baseline left out. Unit: allocations.
+    free_count,
+    -- Sum of what was allocated in it. Unit: bytes.
+    allocated_bytes,
+    -- Sum of what ended in it, the baseline left out. Unit: bytes.
+    freed_bytes,
+    -- Requests for which the pool had to grow. Unit: allocations. NULL: not a pool.
+    miss_count,
+    -- Most that was live in it. Unit: bytes.
+    peak_bytes,
+    -- Live at its end. Unit: bytes.
+    live_bytes,
+    -- Live allocations at its end. Unit: allocations.
+    live_count,
+    -- 1: each of its events has a row in this database; 0: only this sum was kept of some.
+    has_detail
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    t.number,
+    t.last_generation - t.generation + 1,
+    t.begin_ns,
+    t.end_ns,
+    t.allocation_count,
+    t.free_count,
+    t.allocated_bytes,
+    t.freed_bytes,
+    CASE WHEN p.level IN ('pool', 'workspace') THEN t.miss_count END,
+    t.peak_bytes,
+    t.live_bytes,
+    t.live_count,
+    coalesce(coalesce(t.begin_seq, -1) >= input.detail_begin_seq, 1)
+FROM step_sum AS t
+JOIN heap_place AS p ON p.heap_id = t.heap_id
+JOIN process ON process.process_id = p.process_id
+JOIN input ON input.input_id = process.input_id
+ORDER BY t.heap_id, t.generation;
+
+CREATE VIEW site_total (
+    -- How much was allocated at each site, over the whole recording, without the baseline; largest first.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
+    site,
+    -- Allocations. Unit: allocations.
+    allocation_count,
+    -- Of these, how many ended. Unit: allocations.
+    free_count,
+    -- Sum of what was allocated. Unit: bytes.
+    allocated_bytes,
+    -- Of these, how much ended. Unit: bytes.
+    freed_bytes,
+    -- What is left: live at the end, segments too. Unit: bytes.
+    live_bytes
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    coalesce(f.label, '(no stack)'),
+    g.allocation_count,
+    g.free_count,
+    g.allocated_bytes,
+    g.freed_bytes,
+    g.allocated_bytes - g.freed_bytes
+FROM (
+    SELECT
+        t.heap_id,
+        s.site_frame_id,
+        sum(t.allocation_count) AS allocation_count,
+        sum(t.free_count) AS free_count,
+        sum(t.allocated_bytes) AS allocated_bytes,
+        sum(t.freed_bytes) AS freed_bytes
+    FROM stack_sum AS t
+    LEFT JOIN stack AS s ON s.stack_id = t.stack_id
+    GROUP BY t.heap_id, s.site_frame_id
+) AS g
+JOIN heap_place AS p ON p.heap_id = g.heap_id
+LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
+ORDER BY g.allocated_bytes DESC, g.heap_id, g.site_frame_id;
 
 CREATE VIEW timeline (
     -- How much was live, over time: one row per bucket, in order.

@@ -60,6 +60,9 @@ typedef struct npumem_start_options {
     size_t struct_bytes;     /* sizeof(npumem_start_options) */
     const char *output_path; /* as npumem-record -o; NULL: npumem-%h-%p.zst */
     const char *stacks;      /* "none", "caller", "native", "python", "both"; NULL: "both" */
+    int is_watched;          /* 1: as npumem-record --watch, so that figures can be asked for while it records */
+    char *why;               /* where a -1 leaves one line on what was missing; NULL: nowhere */
+    size_t why_bytes;        /* room there, the closing zero included */
 } npumem_start_options;
 
 /*
@@ -75,6 +78,10 @@ NPUMEM_API int npumem_stop(void);
 
 /* 1 while this process records, else 0. */
 NPUMEM_API int npumem_is_recording(void);
+
+/* The folder of the recording that this process is part of: `npumem-record --ctl FOLDER` talks to it. NULL while nothing
+ * records. Valid until the next npumem_start. */
+NPUMEM_API const char *npumem_folder(void);
 
 /* ---- Heaps ---- */
 
@@ -160,10 +167,20 @@ NPUMEM_API void npumem_copy(const void *target, const void *source, uint64_t siz
 /* ---- What the program is doing ---- */
 
 NPUMEM_API void npumem_mark(const char *name);            /* a moment of its own in every answer */
+NPUMEM_API void npumem_snapshot(const char *name);        /* a mark, and soon on the disk; NULL: "snapshot" */
 NPUMEM_API void npumem_step(int64_t number);              /* this step of the process begins; the one before it ends */
 NPUMEM_API uint64_t npumem_range_begin(const char *name); /* 0 while nothing records */
 NPUMEM_API void npumem_range_end(uint64_t range);         /* 0 is ignored; may be called by another thread */
 NPUMEM_API void npumem_thread_name(const char *name);     /* of the calling thread */
+
+/*
+ * From npumem_pause to npumem_resume this process records only which memory comes and goes, without stacks: no copies, no
+ * ranges, no marks (but for npumem_snapshot). The trace is told at the end what lives and what is gone by then, where the
+ * recording keeps that (npumem-record --watch or --start-paused); else each event, without its stack. Any number of
+ * pauses is ended by one resume. See docs/recorder.md.
+ */
+NPUMEM_API void npumem_pause(void);
+NPUMEM_API void npumem_resume(void);
 
 #ifdef __cplusplus
 }

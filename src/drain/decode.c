@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/decode.h"
 
+#include <string.h>
+
 #include "drain/clock.h"
 
 /* A record of kind K holds at least these bytes; 0: not a kind that this version knows. */
@@ -25,6 +27,7 @@ static size_t record_bytes(uint32_t kind)
     case NM_EVENT_RANGE_END:
     case NM_EVENT_RESET:
     case NM_EVENT_DEVICE_CALL:
+    case NM_EVENT_PAUSE:
     case NM_RING_THREAD_END:
         return sizeof(nm_ring_number);
     case NM_EVENT_MEMORY_SAMPLE:
@@ -40,6 +43,7 @@ static size_t record_bytes(uint32_t kind)
     case NM_EVENT_MARK:
     case NM_EVENT_NOTE:
     case NM_RING_THREAD_NAME:
+    case NM_RING_ATTRIBUTE:
         return sizeof(nm_ring_text);
     case NM_RING_THREAD:
         return sizeof(nm_ring_thread);
@@ -111,6 +115,20 @@ static nm_status take_module(nm_gather *gather, nm_gather_ring *ring, const nm_v
     return nm_unify_define_module(&gather->unify, ring->view.process_number, module, path, err);
 }
 
+static nm_status take_attribute(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_error *err)
+{
+    const nm_ring_text *text = (const nm_ring_text *)record->words;
+    nm_bytes pair = nm_view_text(record, sizeof *text, text->text_bytes, NM_RING_TEXT_BYTES_MAX);
+    const uint8_t *equals = pair.len > 0 ? memchr(pair.data, '=', pair.len) : NULL;
+    size_t name_bytes = equals == NULL ? 0 : (size_t)(equals - pair.data);
+
+    if (name_bytes == 0)
+        return NM_OK;
+    return nm_unify_attribute(&gather->unify, ring->view.process_number, text->detail,
+                              (nm_bytes){pair.data, name_bytes}, (nm_bytes){equals + 1, pair.len - name_bytes - 1},
+                              err);
+}
+
 nm_status nm_decode_early(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_error *err)
 {
     switch (record->kind) {
@@ -122,6 +140,8 @@ nm_status nm_decode_early(nm_gather *gather, nm_gather_ring *ring, const nm_view
         return take_device(gather, ring, record, err);
     case NM_RING_MODULE:
         return take_module(gather, ring, record, err);
+    case NM_RING_ATTRIBUTE:
+        return take_attribute(gather, ring, record, err);
     case NM_RING_THREAD_NAME: {
         const nm_ring_text *text = (const nm_ring_text *)record->words;
         nm_bytes name = nm_view_text(record, sizeof *text, text->text_bytes, NM_RING_TEXT_BYTES_MAX);

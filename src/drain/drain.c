@@ -12,13 +12,16 @@
 #include "drain/clock.h"
 #include "drain/gather.h"
 #include "drain/output.h"
+#include "drain/parts.h"
 #include "drain/process.h"
+#include "drain/sampler.h"
 
 #define BLOCK_EVENTS     65536
 #define BLOCK_AGE_NS     500000000 /* the oldest record in a block waits so long for the block to be written */
 #define CHECK_NS         100000000 /* between two looks at which processes live */
 #define CHECK_SAID_NS    5000000   /* npumem_stop waits for it */
 #define PAUSE_NS_MIN     1000000
+#define PAUSE_NS_SHORT   300000 /* while somebody waits for an answer */
 #define PAUSE_NS_PRESSED 200000 /* when rings fill faster than that is enough for */
 #define PAUSE_NS_MAX     16000000
 #define PRESSURE_HASTE   32  /* of 256: so much of a ring holds its slots though it has been read */
@@ -29,6 +32,15 @@
     60000000               /* less than an event waits for room (folder.c), more than a busy machine's time slices */
 #define CLOSING_PASSES   4 /* after the session is closed: threads between claim and publish need some time */
 #define CLOSING_PAUSE_NS 5000000
+#define KEPT_BLOCKS      32 /* a part that is kept has so many at least, so that it is not much larger than it should be */
+#define KEPT_BLOCK_MIN   1024
+#define EVENT_BYTES      4 /* of a compressed event, about */
+#define FLUSH_PASSES     2 /* one that looks, one that is sure to be past the watermark of what was posted */
+
+typedef struct posted { /* an event of the recorder's own, waiting for older ones */
+    uint64_t ticks;
+    nm_event event;
+} posted;
 
 struct nm_drain {
     nm_folder *folder;
@@ -42,13 +54,26 @@ struct nm_drain {
     nm_gather gather;
     nm_processes processes;
     nm_output output;
+    nm_sampler sampler;
+    posted *posts; /* owned; by time */
+    size_t post_count, post_capacity;
     uint32_t stuck_events; /* in the block that could not be written */
+    uint32_t block_events;
+    nm_drain_keep keep;
+    nm_parts parts;
+    nm_buffer keyframe; /* whole blocks that the next part begins with */
+    int part_fd;        /* owned; -1: the output is the caller's */
+    bool has_part_warning;
+    nm_trace_observer *observer;
+    void *observer_context;
 
     bool has_content;         /* the block under construction holds something */
     int64_t content_since_ns; /* then: since when */
     int64_t check_at_ns;
     int64_t pause_ns;
     size_t names_missing;
+    uint64_t watermark;    /* of the last pass: what is older has been written */
+    unsigned flush_passes; /* until a block is sealed for nm_drain_flush; 0: none is */
 };
 
 /* ---- Beginning ----------------------------------------------------------------------------------------------------- */
@@ -79,14 +104,33 @@ static nm_session describe_session(const nm_drain_options *options)
     return session;
 }
 
+/* Small parts are made of small blocks. */
+static nm_status begin_parts(nm_drain *drain, nm_error *err)
+{
+    const nm_drain_keep *keep = &drain->keep;
+
+    if (keep->name == NULL)
+        return NM_OK;
+    nm_status status = nm_parts_init(&drain->parts, keep->name, keep->bytes_max, keep->steps_max, err);
+    uint64_t events = status == NM_OK ? nm_parts_size(&drain->parts) / KEPT_BLOCKS / EVENT_BYTES : 0;
+    if (events < BLOCK_EVENTS)
+        drain->block_events = events < KEPT_BLOCK_MIN ? KEPT_BLOCK_MIN : (uint32_t)events;
+    return status;
+}
+
 /* An empty block: from the first moment on the file says where its rings are. */
 static nm_status write_first_block(nm_drain *drain, nm_error *err)
 {
     nm_bytes block;
     nm_status status = nm_trace_writer_seal(drain->writer, 0, &block, err);
 
-    return status == NM_OK ? nm_output_append(&drain->output, block, err) : status;
+    if (status == NM_OK)
+        status = nm_output_append(&drain->output, block, err);
+    nm_parts_written(&drain->parts, status == NM_OK ? block.len : 0);
+    return status;
 }
+
+static nm_status bring_up_to_date(void *context, uint64_t process, nm_error *err);
 
 nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error *err)
 {
@@ -102,6 +146,11 @@ nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error
     drain->naming_ns_max = options->naming_ns_max;
     drain->block_age_ns = options->block_age_ns != 0 ? options->block_age_ns : BLOCK_AGE_NS;
     drain->pause_ns = PAUSE_NS_MIN;
+    drain->part_fd = -1;
+    drain->keep = options->keep;
+    drain->block_events = BLOCK_EVENTS;
+    drain->observer = options->observer;
+    drain->observer_context = options->observer_context;
 
     options->folder->session->clock_kind = nm_clock_choose();
     nm_clock_start(&drain->clock, options->folder->session);
@@ -111,11 +160,18 @@ nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error
         free(drain);
         return status;
     }
+    nm_trace_writer_observe(drain->writer, options->observer, options->observer_context);
     nm_gather_init(&drain->gather, options->folder, drain->writer, options->namer);
+    drain->gather.pause.pauser = options->pauser;
     nm_processes_init(&drain->processes, &drain->gather);
+    drain->processes.before_end = bring_up_to_date;
+    drain->processes.before_end_context = drain;
     drain->processes.ends_when_said = options->ends_when_said;
+    nm_sampler_init(&drain->sampler, options->sample_ns);
     nm_output_init(&drain->output, options->fd);
-    status = write_first_block(drain, err);
+    status = begin_parts(drain, err);
+    if (status == NM_OK)
+        status = write_first_block(drain, err);
     if (status == NM_OK)
         *out = drain;
     else
@@ -127,9 +183,14 @@ void nm_drain_free(nm_drain *drain)
 {
     if (drain == NULL)
         return;
+    nm_sampler_fini(&drain->sampler);
+    free(drain->posts);
     nm_processes_fini(&drain->processes);
     nm_gather_fini(&drain->gather);
     nm_output_fini(&drain->output);
+    nm_io_close(drain->part_fd);
+    nm_parts_fini(&drain->parts);
+    nm_buffer_free(&drain->keyframe);
     nm_trace_writer_free(drain->writer);
     free(drain);
 }
@@ -145,14 +206,26 @@ static void warn_of_output(nm_drain *drain, const nm_error *failure)
         drain->warn(drain->warn_context, line);
 }
 
+static uint64_t step_count(const nm_drain *drain)
+{
+    return drain->keep.step_count == NULL ? 0 : drain->keep.step_count(drain->keep.context);
+}
+
 /* The program must not notice a full disk, so its rings are emptied all the same; the block itself is kept for later. */
 static nm_status append(nm_drain *drain, nm_bytes block, uint32_t event_count, nm_error *err)
 {
     nm_error failure = {0};
-    nm_status status = nm_output_append(&drain->output, block, &failure);
+    nm_status status;
 
+    nm_parts_trim(&drain->parts, block.len, step_count(drain));
+    status = nm_output_append(&drain->output, block, &failure);
     if (status == NM_ERR_MEMORY)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a block that cannot be written");
+    while (status != NM_OK && nm_parts_drop_oldest(&drain->parts)) /* that makes room */
+        if (nm_output_retry(&drain->output, true))
+            status = NM_OK;
+    if (status == NM_OK)
+        nm_parts_written(&drain->parts, block.len);
     if (status != NM_OK) {
         warn_of_output(drain, &failure);
         drain->gather.is_discarding = true;
@@ -161,11 +234,134 @@ static nm_status append(nm_drain *drain, nm_bytes block, uint32_t event_count, n
     return NM_OK;
 }
 
+/* While all is paused nothing comes that is to be written: the rings go on, and the file does not grow. */
+static void let_rings_go_on(nm_drain *drain)
+{
+    nm_gather_forget_positions(&drain->gather);
+    drain->has_content = false;
+    nm_gather_written(&drain->gather);
+}
+
+/* ---- Parts ---- */
+
+static nm_status seal_keyframe(nm_drain *drain, nm_error *err)
+{
+    nm_bytes block;
+    uint32_t flags = NM_BLOCK_KEYFRAME | (drain->keyframe.len == 0 ? NM_BLOCK_PART : 0);
+    nm_status status = nm_trace_writer_seal(drain->writer, flags, &block, err);
+
+    return status == NM_OK ? nm_buffer_append(&drain->keyframe, block.data, block.len, err) : status;
+}
+
+nm_status nm_drain_repeat(nm_drain *drain, const nm_event *event, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (nm_trace_writer_event_count(drain->writer) >= BLOCK_EVENTS)
+        status = seal_keyframe(drain, err);
+    if (status == NM_OK)
+        status = nm_trace_writer_event(drain->writer, event, err);
+    if (status != NM_ERR_LIMIT)
+        return status;
+    status = seal_keyframe(drain, err);
+    return status == NM_OK ? nm_trace_writer_event(drain->writer, event, err) : status;
+}
+
+void nm_drain_step(nm_drain *drain)
+{
+    if (nm_parts_is_step_due(&drain->parts, step_count(drain)))
+        drain->gather.wants_border = true;
+}
+
+/* A part begins where a group does: up to there come empty blocks. */
+static nm_status pad(nm_drain *drain, nm_error *err)
+{
+    nm_bytes block;
+    nm_status status = NM_OK;
+
+    while (status == NM_OK && !drain->output.is_stuck &&
+           nm_trace_writer_block_index(drain->writer) % NM_BLOCK_WINDOW != 0) {
+        status = nm_trace_writer_seal(drain->writer, 0, &block, err);
+        if (status == NM_OK)
+            status = append(drain, block, 0, err);
+    }
+    return status;
+}
+
+/* Nobody who looks on is to hear it all again. */
+static nm_status build_keyframe(nm_drain *drain, nm_error *err)
+{
+    nm_status status;
+
+    drain->keyframe.len = 0;
+    nm_trace_writer_observe(drain->writer, NULL, NULL);
+    status = nm_gather_repeat(&drain->gather, err);
+    if (status == NM_OK)
+        status = drain->keep.keyframe(drain->keep.context, drain, err);
+    if (status == NM_OK)
+        status = seal_keyframe(drain, err);
+    nm_trace_writer_observe(drain->writer, drain->observer, drain->observer_context);
+    return status;
+}
+
+static void warn_of_part(nm_drain *drain, const char *text)
+{
+    char line[NM_ERROR_TEXT_BYTES + 80];
+
+    snprintf(line, sizeof line, "the next part cannot be begun: %s; the last one goes on", text);
+    if (drain->warn != NULL && !drain->has_part_warning)
+        drain->warn(drain->warn_context, line);
+    drain->has_part_warning = true;
+}
+
+static void switch_output(nm_drain *drain, int fd)
+{
+    nm_io_close(drain->part_fd);
+    nm_output_fini(&drain->output);
+    nm_output_init(&drain->output, fd);
+    drain->part_fd = fd;
+}
+
+/*
+ * The rings have moved on only over what stands in the parts so far, and those are removed only when what the new one
+ * begins with is in its file: at every moment what is there can be read, and the rings hold the rest.
+ */
+static nm_status begin_part(nm_drain *drain, nm_error *err)
+{
+    nm_error failure = {0};
+    int fd = -1;
+    nm_status status = pad(drain, err);
+
+    if (status != NM_OK || drain->output.is_stuck)
+        return status;
+    if (nm_parts_begin(&drain->parts, step_count(drain), &fd, &failure) != NM_OK) {
+        warn_of_part(drain, failure.text);
+        return NM_OK;
+    }
+    status = build_keyframe(drain, err);
+    if (status != NM_OK) {
+        nm_parts_give_up(&drain->parts);
+        nm_io_close(fd);
+        if (status == NM_END)
+            warn_of_part(drain, "what is live is not known");
+        return status == NM_END ? NM_OK : status;
+    }
+    switch_output(drain, fd);
+    drain->parts.keyframe_bytes = drain->keyframe.len;
+    return append(drain, (nm_bytes){drain->keyframe.data, drain->keyframe.len}, 0, err);
+}
+
 static nm_status seal(nm_drain *drain, uint32_t flags, nm_error *err)
 {
     nm_bytes block;
     uint32_t event_count = nm_trace_writer_event_count(drain->writer);
-    nm_status status = nm_gather_state_positions(&drain->gather, err);
+    nm_status status;
+
+    if (flags == 0 && drain->gather.pause.is_used && !nm_trace_writer_has_content(drain->writer)) {
+        let_rings_go_on(drain);
+        return NM_OK;
+    }
+    status = nm_gather_state_positions(&drain->gather, err);
 
     if (status == NM_OK)
         status = nm_trace_writer_seal(drain->writer, flags, &block, err);
@@ -174,36 +370,238 @@ static nm_status seal(nm_drain *drain, uint32_t flags, nm_error *err)
     if (status != NM_OK)
         return status;
     drain->has_content = false;
+    drain->gather.wants_border = false;
     nm_gather_written(&drain->gather);
     nm_processes_written(&drain->processes);
-    return NM_OK;
+    bool is_pressed = nm_gather_pressure(&drain->gather) >= PRESSURE_SEAL;
+    if ((flags & NM_BLOCK_FINAL) != 0 || drain->output.is_stuck ||
+        !nm_parts_is_due(&drain->parts, step_count(drain), is_pressed))
+        return NM_OK;
+    return begin_part(drain, err);
 }
 
 /* While the output is stuck nothing is sealed: what the block under construction holds stays there, and what comes is
  * counted and let go. */
 static nm_status let_go(nm_drain *drain, bool is_last_try, nm_error *err)
 {
-    if (nm_output_retry(&drain->output, is_last_try))
+    uint64_t before_bytes = drain->output.good_bytes;
+
+    if (nm_output_retry(&drain->output, is_last_try)) {
+        nm_parts_written(&drain->parts, drain->output.good_bytes - before_bytes);
         return nm_gather_say_discards(&drain->gather, err);
+    }
     nm_gather_written(&drain->gather);
     return NM_OK;
+}
+
+/* ---- Pauses ---- */
+
+/* As nm_trace_writer_event, for any number of events. */
+static nm_status put_known(void *context, nm_event *event, nm_error *err)
+{
+    nm_drain *drain = context;
+    nm_gather *gather = &drain->gather;
+    nm_status status = NM_OK;
+
+    if (!gather->is_discarding && nm_trace_writer_event_count(drain->writer) >= BLOCK_EVENTS)
+        status = seal(drain, 0, err);
+    if (status != NM_OK)
+        return status;
+    if (gather->is_discarding)
+        return nm_gather_say_loss(gather, 0, gather->last_ticks, gather->last_ticks, 1, NM_LOSS_UNWRITTEN, err);
+    event->time_ns = nm_clock_to_ns(drain->folder->session, gather->last_ticks);
+    status = nm_trace_writer_event(drain->writer, event, err);
+    gather->event_count += status == NM_OK;
+    return status;
+}
+
+static nm_status catch_up(nm_drain *drain, uint64_t process, nm_error *err)
+{
+    nm_gather *gather = &drain->gather;
+    const nm_pauser *pauser = gather->pause.pauser;
+
+    gather->pause.due = 0;
+    gather->pause.caught_up = process;
+    if (gather->last_ticks == 0)
+        gather->last_ticks = nm_clock_ticks(drain->folder->session->clock_kind);
+    nm_status status = pauser->catch_up(pauser->context, process, put_known, drain, err);
+    gather->pause.is_known = status == NM_OK;
+    return status == NM_END ? NM_OK : status;
+}
+
+/* Of a process that is paused, the trace learns what lives and what does not. One that has recorded nothing has nothing. */
+static nm_status bring_up_to_date(void *context, uint64_t process, nm_error *err)
+{
+    nm_drain *drain = context;
+
+    if (drain->gather.pause.pauser == NULL || drain->gather.is_discarding ||
+        nm_pause_reasons(&drain->gather.pause, process) == 0)
+        return NM_OK;
+    return catch_up(drain, process, err);
+}
+
+static nm_status bring_all_up_to_date(nm_drain *drain, nm_error *err)
+{
+    nm_processes *processes = &drain->processes;
+    nm_status status = NM_OK;
+
+    for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++)
+        if (!processes->items[i].is_ended)
+            status = bring_up_to_date(drain, processes->items[i].number, err);
+    drain->gather.pause.caught_up = 0;
+    return status;
+}
+
+/* What has recorded nothing yet begins as the session is then. */
+static bool has_recorded(const nm_tracked *tracked)
+{
+    /* relaxed: what it has recorded before is behind the watermark. */
+    return !tracked->is_ended && tracked->shared != NULL &&
+           atomic_load_explicit(&tracked->shared->is_device_user, memory_order_relaxed) != 0;
+}
+
+/* A pause of all processes begins or ends at this place in the order. */
+static nm_status take_pause(nm_drain *drain, bool is_paused, nm_error *err)
+{
+    nm_pause *pause = &drain->gather.pause;
+    nm_processes *processes = &drain->processes;
+    uint32_t added = is_paused ? NM_PAUSED_BY_SESSION : 0;
+    nm_status status = NM_OK;
+
+    for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++) {
+        uint64_t number = processes->items[i].number;
+        uint32_t reasons = (nm_pause_reasons(pause, number) & ~(uint32_t)NM_PAUSED_BY_SESSION) | added;
+
+        if (!has_recorded(&processes->items[i]))
+            continue;
+        if (reasons == 0)
+            status = bring_up_to_date(drain, number, err);
+        if (status == NM_OK)
+            status = nm_gather_set_pause(&drain->gather, number, reasons, err);
+        pause->caught_up = 0;
+    }
+    pause->session_reasons = added;
+    pause->is_used = true;
+    return status;
+}
+
+nm_status nm_drain_pause(nm_drain *drain, bool is_paused, nm_error *err)
+{
+    nm_ring_session *session = drain->folder->session;
+    nm_event event = {.kind = NM_EVENT_PAUSE, .detail = is_paused ? NM_PAUSE_BEGIN : NM_PAUSE_END};
+    nm_status status;
+
+    /* relaxed, both: a flag. The line is drawn behind the begin of full recording, and before its end. */
+    if (!is_paused)
+        atomic_store_explicit(&session->is_paused, 0, memory_order_relaxed);
+    status = nm_drain_post(drain, &event, err);
+    if (is_paused)
+        atomic_store_explicit(&session->is_paused, NM_PAUSED_BY_SESSION, memory_order_relaxed);
+    return status;
+}
+
+size_t nm_drain_paused_count(const nm_drain *drain)
+{
+    const nm_processes *processes = &drain->processes;
+    size_t count = 0;
+
+    for (size_t i = processes->first_open; i < processes->count; i++)
+        count +=
+            !processes->items[i].is_ended && nm_pause_reasons(&drain->gather.pause, processes->items[i].number) != 0;
+    return count;
+}
+
+bool nm_drain_is_recording_in_full(const nm_drain *drain)
+{
+    return nm_drain_paused_count(drain) < drain->processes.live_count;
+}
+
+/* ---- Events of our own ---- */
+
+nm_status nm_drain_post(nm_drain *drain, const nm_event *event, nm_error *err)
+{
+    nm_status status =
+        nm_array_grow(&drain->posts, &drain->post_capacity, drain->post_count + 1, sizeof *drain->posts, err);
+
+    if (status == NM_OK)
+        drain->posts[drain->post_count++] = (posted){nm_clock_ticks(drain->folder->session->clock_kind), *event};
+    return status;
+}
+
+nm_status nm_drain_text(nm_drain *drain, nm_bytes text, uint64_t *id, nm_error *err)
+{
+    return nm_unify_text(&drain->gather.unify, text, id, err);
+}
+
+nm_status nm_drain_attribute(nm_drain *drain, uint64_t process_id, uint64_t source, const char *name, const char *value,
+                             nm_error *err)
+{
+    return nm_unify_attribute(&drain->gather.unify, process_id, source, (nm_bytes){(const uint8_t *)name, strlen(name)},
+                              (nm_bytes){(const uint8_t *)value, strlen(value)}, err);
+}
+
+/* After everything older than the watermark has been written. While the disk is full they are let go: nobody's event is
+ * lost by that. */
+static nm_status write_posts(nm_drain *drain, uint64_t watermark, nm_error *err)
+{
+    nm_status status = NM_OK;
+    size_t done = 0;
+
+    while (done < drain->post_count && drain->posts[done].ticks <= watermark && status == NM_OK) {
+        posted *post = &drain->posts[done++];
+
+        if (post->event.kind == NM_EVENT_PAUSE) {
+            status = take_pause(drain, post->event.detail == NM_PAUSE_BEGIN, err);
+            continue;
+        }
+        if (drain->gather.is_discarding)
+            continue;
+        if (post->event.kind == NM_EVENT_MARK)
+            status = bring_all_up_to_date(drain, err);
+        if (status != NM_OK)
+            return status;
+        post->event.time_ns = nm_clock_to_ns(drain->folder->session, post->ticks);
+        status = nm_trace_writer_event(drain->writer, &post->event, err);
+        drain->gather.event_count += status == NM_OK;
+    }
+    if (done > 0) {
+        drain->post_count -= done;
+        memmove(drain->posts, drain->posts + done, drain->post_count * sizeof *drain->posts);
+    }
+    return status;
+}
+
+nm_status nm_drain_flush(nm_drain *drain, nm_error *err)
+{
+    (void)err;
+    drain->flush_passes = FLUSH_PASSES;
+    return NM_OK;
+}
+
+static nm_status post_sample(void *context, const nm_event *event, nm_error *err)
+{
+    return nm_drain_post(context, event, err);
 }
 
 /* Gives the writer what is older than the watermark, in as many blocks as it takes. */
 static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
 {
     nm_status status;
+    uint64_t due;
     bool is_full;
 
     do {
         /* Nothing is written while the output is stuck, so no block is ever too full for what is only counted. */
-        uint32_t event_max = drain->gather.is_discarding ? UINT32_MAX : BLOCK_EVENTS;
+        uint32_t event_max = drain->gather.is_discarding ? UINT32_MAX : drain->block_events;
 
         status = nm_gather_release(&drain->gather, watermark, event_max, &is_full, err);
+        due = drain->gather.pause.due;
         if (status == NM_OK && is_full)
             status = seal(drain, 0, err);
-    } while (status == NM_OK && is_full);
-    return status;
+        if (status == NM_OK && due != 0)
+            status = catch_up(drain, due, err);
+    } while (status == NM_OK && (is_full || due != 0));
+    return status == NM_OK ? write_posts(drain, watermark, err) : status;
 }
 
 /* ---- Passes -------------------------------------------------------------------------------------------------------- */
@@ -240,7 +638,10 @@ static nm_status look_and_release(nm_drain *drain, bool is_forced, bool *is_busy
     set_patience(drain);
     if (status == NM_OK)
         status = nm_gather_look(&drain->gather, &watermark, is_busy, err);
-    return status == NM_OK ? release(drain, watermark, err) : status;
+    if (status == NM_OK)
+        status = release(drain, watermark, err);
+    drain->watermark = watermark;
+    return status;
 }
 
 static nm_status seal_if_due(nm_drain *drain, nm_error *err)
@@ -253,6 +654,8 @@ static nm_status seal_if_due(nm_drain *drain, nm_error *err)
         drain->content_since_ns = nm_clock_monotonic_ns();
     drain->has_content = true;
     if (nm_gather_pressure(&drain->gather) >= PRESSURE_SEAL)
+        return seal(drain, 0, err);
+    if (drain->flush_passes > 0 && --drain->flush_passes == 0)
         return seal(drain, 0, err);
     if (nm_clock_monotonic_ns() - drain->content_since_ns >= drain->block_age_ns)
         return seal(drain, 0, err);
@@ -269,6 +672,13 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     nm_status status = look_and_release(drain, false, &is_busy, err);
     if (status == NM_OK)
         status = nm_unify_take_names(&drain->gather.unify, err);
+    if (drain->gather.is_flush_wanted)
+        drain->flush_passes = FLUSH_PASSES;
+    drain->gather.is_flush_wanted = false;
+    drain->sampler.is_wanted |= drain->gather.has_failure;
+    drain->gather.has_failure = false;
+    if (status == NM_OK)
+        status = nm_sampler_pass(&drain->sampler, &drain->processes, post_sample, drain, err);
     if (status == NM_OK)
         status = nm_processes_end(&drain->processes, err);
     if (status == NM_OK)
@@ -280,6 +690,24 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     if (nm_gather_pressure(&drain->gather) >= PRESSURE_HASTE)
         drain->pause_ns = PAUSE_NS_PRESSED;
     *pause_ns = drain->pause_ns;
+    return status;
+}
+
+static void pause_for(int64_t ns)
+{
+    nanosleep(&(struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}, NULL);
+}
+
+nm_status nm_drain_catch_up(nm_drain *drain, int64_t wait_ns_max, nm_error *err)
+{
+    uint64_t asked_at = nm_clock_ticks(drain->folder->session->clock_kind);
+    int64_t until_ns = nm_clock_monotonic_ns() + wait_ns_max, pause_ns;
+    nm_status status = nm_drain_pass(drain, &pause_ns, err);
+
+    while (status == NM_OK && drain->watermark < asked_at && nm_clock_monotonic_ns() < until_ns) {
+        pause_for(PAUSE_NS_SHORT);
+        status = nm_drain_pass(drain, &pause_ns, err);
+    }
     return status;
 }
 
@@ -302,15 +730,26 @@ size_t nm_drain_live_count(const nm_drain *drain)
 
 /* ---- Ending -------------------------------------------------------------------------------------------------------- */
 
-static void pause_for(int64_t ns)
-{
-    nanosleep(&(struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}, NULL);
-}
-
 void nm_drain_close(nm_drain *drain)
 {
-    /* relaxed: a flag that threads look at now and then */
+    /* relaxed, both: flags. The first is looked at now and then, the second at every event. */
     atomic_store_explicit(&drain->folder->session->is_closed, 1, memory_order_relaxed);
+    atomic_store_explicit(&drain->folder->session->is_paused, NM_PAUSED_FOR_GOOD, memory_order_relaxed);
+}
+
+bool nm_drain_close_idle(nm_drain *drain)
+{
+    nm_ring_session *session = drain->folder->session;
+
+    if (nm_drain_live_count(drain) > 0)
+        return false;
+    /* seq_cst, both: pairs with a process that joins, which takes its number first and looks at the flag then. Whoever is
+     * turned away although the session goes on tries again. */
+    atomic_store_explicit(&session->is_closed, 1, memory_order_seq_cst);
+    if (atomic_load_explicit(&session->process_count, memory_order_seq_cst) == drain->processes.numbers_seen)
+        return true;
+    atomic_store_explicit(&session->is_closed, 0, memory_order_seq_cst);
+    return false;
 }
 
 /* Threads that were between claim and publish when the session was closed get some milliseconds. */
@@ -373,7 +812,9 @@ void nm_drain_tell(const nm_drain *drain, nm_drain_report *report)
         .late_count = drain->gather.late_count,
         .unreadable_count = drain->gather.unreadable_count,
         .process_count = drain->processes.count,
-        .file_bytes = drain->output.good_bytes,
+        .left_count = drain->processes.left_count,
+        .file_bytes = drain->parts.count > 0 ? nm_parts_bytes(&drain->parts) : drain->output.good_bytes,
+        .part_count = drain->parts.count,
         .names_missing = drain->names_missing,
     };
 }

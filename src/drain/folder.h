@@ -18,7 +18,12 @@ typedef struct nm_folder_options {
     nm_stack_mode stack_mode;
     uint32_t stack_depth; /* 1 to NM_RING_STACK_DEPTH_MAX */
     nm_on_full on_full;
-    uint64_t ring_bytes; /* rounded up to a power of two between NM_RING_BYTES_MIN and NM_RING_BYTES_MAX */
+    bool starts_paused;
+    bool is_live_set_known;     /* what is live is kept while the recording is paused (nm_pauser) */
+    bool has_from_step;         /* nothing but memory is recorded before from_step, */
+    bool has_to_step;           /* nor from the step behind to_step on; see nm_ring_session */
+    int64_t from_step, to_step; /* then */
+    uint64_t ring_bytes;        /* rounded up to a power of two between NM_RING_BYTES_MIN and NM_RING_BYTES_MAX */
 } nm_folder_options;
 
 typedef struct nm_folder {

@@ -21,6 +21,7 @@ void nm_gather_init(nm_gather *gather, nm_folder *folder, nm_trace_writer *write
     gather->margin_ticks = nm_clock_span_ticks(folder->session, NM_RING_MARGIN_NS);
     gather->numbers_ticks = nm_clock_ticks(folder->session->clock_kind);
     nm_unify_init(&gather->unify, writer, namer);
+    nm_pause_init(&gather->pause, folder->session);
 }
 
 static void free_ring(nm_gather *gather, nm_gather_ring *ring)
@@ -44,6 +45,7 @@ void nm_gather_fini(nm_gather *gather)
     free(gather->discards);
     nm_map_free(&gather->discard_index);
     nm_unify_fini(&gather->unify);
+    nm_pause_fini(&gather->pause);
 }
 
 static uint64_t now_ticks(const nm_gather *gather)
@@ -371,6 +373,8 @@ static nm_status take_position(nm_gather_ring *ring, const nm_gather_item *item,
 
     if (item->slot_count == 0)
         return NM_OK;
+    ring->released =
+        (nm_block_range){item->thread_id, item->position + item->slot_count - 1, item->position + item->slot_count - 1};
     if (last != NULL && last->thread_id == item->thread_id && last->last_position + 1 == item->position) {
         last->last_position += item->slot_count;
         return NM_OK;
@@ -465,26 +469,156 @@ static nm_status write_loss(nm_gather *gather, nm_gather_ring *ring, uint64_t th
     return nm_gather_say_loss(gather, thread_id, loss->ticks, loss->until_ticks, count, (nm_loss)loss->detail, err);
 }
 
+/* ---- Pauses -------------------------------------------------------------------------------------------------------- */
+
+static nm_status write_pause(nm_gather *gather, uint64_t process, nm_pause_detail detail, nm_error *err)
+{
+    nm_event event = {.kind = NM_EVENT_PAUSE,
+                      .time_ns = nm_clock_to_ns(gather->folder->session,
+                                                gather->last_ticks != 0 ? gather->last_ticks : now_ticks(gather)),
+                      .number = (int64_t)process,
+                      .detail = detail};
+    nm_status status;
+
+    if (gather->is_discarding) /* what will be said is a loss, and all is in doubt */
+        return NM_OK;
+    status = nm_trace_writer_event(gather->writer, &event, err);
+    gather->event_count += status == NM_OK;
+    return status;
+}
+
+static nm_status begin_pause(nm_gather *gather, uint64_t process, nm_error *err)
+{
+    const nm_pauser *pauser = gather->pause.pauser;
+    bool is_silent = pauser != NULL || (gather->pause.is_recovery && gather->folder->session->is_live_set_known);
+    nm_status status = pauser == NULL ? NM_OK : pauser->begin(pauser->context, process, err);
+
+    gather->pause.is_used = true;
+    return status == NM_OK ? write_pause(gather, process, is_silent ? NM_PAUSE_BEGIN : NM_PAUSE_BEGIN_MEMORY, err)
+                           : status;
+}
+
+static nm_status end_pause(nm_gather *gather, uint64_t process, nm_error *err)
+{
+    const nm_pauser *pauser = gather->pause.pauser;
+    bool is_known = pauser == NULL ? !gather->pause.is_recovery || !gather->folder->session->is_live_set_known
+                                   : gather->pause.caught_up == process && gather->pause.is_known;
+
+    if (pauser != NULL)
+        pauser->end(pauser->context, process);
+    return write_pause(gather, process, is_known ? NM_PAUSE_END : NM_PAUSE_END_UNKNOWN, err);
+}
+
+/* The place of a process, which may be paused from its first event on. */
+static nm_pause_process *pause_place(nm_gather *gather, uint64_t process, nm_error *err)
+{
+    size_t count_before = gather->pause.count;
+    nm_pause_process *place = nm_pause_of(&gather->pause, process, err);
+
+    if (place != NULL && gather->pause.count > count_before && place->reasons != 0 &&
+        begin_pause(gather, process, err) != NM_OK)
+        return NULL;
+    return place;
+}
+
+nm_status nm_gather_set_pause(nm_gather *gather, uint64_t process, uint32_t reasons, nm_error *err)
+{
+    nm_pause_process *place = pause_place(gather, process, err);
+    uint32_t before = place == NULL ? 0 : place->reasons;
+
+    if (place == NULL)
+        return NM_ERR_MEMORY;
+    place->reasons = reasons;
+    if (before == 0 && reasons != 0)
+        return begin_pause(gather, process, err);
+    return before != 0 && reasons == 0 ? end_pause(gather, process, err) : NM_OK;
+}
+
+static bool is_snapshot(const nm_view_record *record)
+{
+    return record->kind == NM_EVENT_MARK && ((const nm_ring_text *)record->words)->detail != 0;
+}
+
+/* Moves the state of the event's process on, and decides what becomes of the event. */
+static nm_status pass_pause(nm_gather *gather, const nm_gather_ring *ring, const nm_view_record *record,
+                            const nm_event *event, bool *is_written, nm_error *err)
+{
+    uint64_t process = ring->view.process_number;
+    nm_pause_process *place = pause_place(gather, process, err);
+    nm_pause_verdict verdict;
+    nm_status status = NM_OK;
+
+    *is_written = false;
+    if (place == NULL)
+        return NM_ERR_MEMORY;
+    verdict = nm_pause_judge(&gather->pause, place->reasons, event, is_snapshot(record));
+    status = nm_gather_set_pause(
+        gather, process,
+        nm_pause_reasons_after(&gather->pause, place->reasons, event->kind, event->detail, event->number), err);
+    if (verdict == NM_PAUSE_WITHHOLD)
+        gather->pause.pauser->unwritten(gather->pause.pauser->context,
+                                        &(nm_record){.kind = NM_RECORD_EVENT, .event = *event});
+    *is_written = verdict == NM_PAUSE_WRITE && event->kind != NM_EVENT_PAUSE;
+    return status;
+}
+
+/* Reads the item at the front of the ring: must the trace be brought up to date first? */
+static bool is_catch_up_due(nm_gather *gather, const nm_gather_ring *ring)
+{
+    const nm_gather_item *item = &ring->items[ring->first];
+    const nm_pause *pause = &gather->pause;
+    uint32_t reasons = nm_pause_reasons(pause, ring->view.process_number);
+    nm_view_record record;
+    bool is_text = item->kind == NM_EVENT_MARK;
+
+    if (reasons == 0 || pause->caught_up == ring->view.process_number || gather->is_discarding ||
+        (item->kind != NM_EVENT_STEP && item->kind != NM_EVENT_PAUSE && item->kind != NM_EVENT_ALLOC_FAILED &&
+         !is_text) ||
+        nm_view_read(&ring->view, item->position, item->position + item->slot_count, gather->scratch, &record) !=
+            NM_VIEW_READY)
+        return false;
+    return nm_pause_is_catch_up_due(pause, reasons, item->kind,
+                                    is_text ? ((const nm_ring_text *)record.words)->detail
+                                            : ((const nm_ring_number *)record.words)->detail,
+                                    is_text ? 0 : ((const nm_ring_number *)record.words)->number);
+}
+
+/* ---- Events -------------------------------------------------------------------------------------------------------- */
+
+/* Counts it, and says where it is late. */
+static void note_order(nm_gather *gather, const nm_gather_item *item, nm_event *event, bool is_written)
+{
+    gather->event_count += is_written;
+    if (item->ticks >= gather->last_ticks) {
+        gather->last_ticks = item->ticks;
+        return;
+    }
+    event->flags |= NM_FLAG_LATE;
+    gather->late_count += is_written;
+}
+
 static nm_status write_event(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item,
                              const nm_view_record *record, nm_error *err)
 {
+    bool is_written = true;
     nm_event event;
 
     if (record->kind == NM_EVENT_LOSS)
         return write_loss(gather, ring, item->thread_id, record, err);
-    if (gather->is_discarding)
+    if (gather->is_discarding && record->kind != NM_EVENT_STEP && record->kind != NM_EVENT_PAUSE)
         return discard(gather, item->thread_id, item->ticks, item->ticks, 1, err);
     nm_status status = nm_decode_event(gather, ring, item, record, &event, err);
+    if (status == NM_OK && (gather->pause.is_used || record->kind == NM_EVENT_PAUSE))
+        status = pass_pause(gather, ring, record, &event, &is_written, err);
     if (status != NM_OK)
         return status;
-    gather->event_count++;
-    if (item->ticks < gather->last_ticks) {
-        event.flags |= NM_FLAG_LATE;
-        gather->late_count++;
-    } else {
-        gather->last_ticks = item->ticks;
-    }
-    return nm_trace_writer_event(gather->writer, &event, err);
+    event.flags &= ~(uint64_t)NM_FLAG_PAUSED; /* in a trace it says something else */
+    gather->has_failure |= record->kind == NM_EVENT_ALLOC_FAILED;
+    gather->is_flush_wanted |= is_snapshot(record);
+    if (gather->is_discarding)
+        return is_written ? discard(gather, item->thread_id, item->ticks, item->ticks, 1, err) : NM_OK;
+    note_order(gather, item, &event, is_written);
+    return is_written ? nm_trace_writer_event(gather->writer, &event, err) : NM_OK;
 }
 
 static nm_status release_item(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item, nm_error *err)
@@ -498,6 +632,8 @@ static nm_status release_item(nm_gather *gather, nm_gather_ring *ring, const nm_
         return nm_gather_say_loss(gather, item->thread_id, item->ticks, item->ticks, UNKNOWN_HAPPENS,
                                   NM_LOSS_UNREADABLE, err);
     }
+    if (item->kind == NM_RING_STACK)
+        ring->stacks_thread = item->thread_id;
     if (item->kind == NM_RING_STACK)
         return nm_decode_stack(gather, ring, item, &record, err);
     if (item->kind == NM_RING_PYTHON)
@@ -516,13 +652,18 @@ nm_status nm_gather_release(nm_gather *gather, uint64_t watermark, uint32_t even
         nm_gather_ring *ring = gather->heap[0];
         nm_gather_item item = ring->items[ring->first];
 
-        if (nm_trace_writer_event_count(gather->writer) >= event_max) {
+        if (nm_trace_writer_event_count(gather->writer) >= event_max || gather->wants_border) {
             *is_full = true;
+            break;
+        }
+        if (gather->pause.pauser != NULL && gather->pause.is_used && is_catch_up_due(gather, ring)) {
+            gather->pause.due = ring->view.process_number;
             break;
         }
         ring->first++;
         gather->has_released = true;
         status = release_item(gather, ring, &item, err);
+        gather->pause.caught_up = 0;
         if (status == NM_OK)
             status = take_position(ring, &item, err);
         if (ring->first == ring->count)
@@ -548,6 +689,34 @@ nm_status nm_gather_state_positions(nm_gather *gather, nm_error *err)
         ring->taken_count = 0;
     }
     gather->has_released = false;
+    return status;
+}
+
+void nm_gather_forget_positions(nm_gather *gather)
+{
+    for (size_t i = 0; i < gather->ring_count; i++)
+        gather->rings[i]->taken_count = 0;
+    gather->has_released = false;
+}
+
+static nm_status repeat_ring(nm_gather *gather, const nm_gather_ring *ring, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (ring->released.thread_id == 0)
+        return NM_OK;
+    status = nm_unify_repeat_thread(&gather->unify, ring->released.thread_id, err);
+    if (status == NM_OK)
+        status = nm_trace_writer_position(gather->writer, ring->released, err);
+    return status == NM_OK ? nm_unify_repeat_stacks(&gather->unify, ring->stacks_thread, &ring->stacks, err) : status;
+}
+
+nm_status nm_gather_repeat(nm_gather *gather, nm_error *err)
+{
+    nm_status status = nm_unify_repeat(&gather->unify, err);
+
+    for (size_t i = 0; i < gather->ring_count && status == NM_OK; i++)
+        status = repeat_ring(gather, gather->rings[i], err);
     return status;
 }
 

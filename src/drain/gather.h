@@ -8,6 +8,7 @@
 #ifndef NM_DRAIN_GATHER_H
 #define NM_DRAIN_GATHER_H
 
+#include "drain/pause.h"
 #include "drain/unify.h"
 
 typedef struct nm_gather_item { /* a record that has been read, but not released */
@@ -41,8 +42,10 @@ typedef struct nm_gather_ring {
     size_t first, count, capacity;
     nm_block_range *taken; /* owned; of the block under construction */
     size_t taken_count, taken_capacity;
-    nm_stack_table stacks; /* of the thread whose records are being released */
+    nm_stack_table stacks; /* of the thread whose records are being released: */
     nm_stack_table python_frames;
+    uint64_t stacks_thread;
+    nm_block_range released; /* what was released last; thread 0: nothing yet */
 } nm_gather_ring;
 
 /* A number whose ring does not exist yet, or never will. */
@@ -72,6 +75,11 @@ typedef struct nm_gather {
     size_t heap_count, heap_capacity;
 
     bool has_released; /* since the last block was begun */
+    bool wants_border; /* the block ends with what was released last; the reader empties it */
+    bool has_failure;  /* an allocation failed among what was released; the reader empties it */
+
+    nm_pause pause;
+    bool is_flush_wanted; /* a snapshot was among what was released; the reader empties it */
 
     uint64_t patience_ticks;   /* how long one thread is waited for */
     uint64_t margin_ticks;     /* NM_RING_MARGIN_NS */
@@ -104,17 +112,26 @@ nm_status nm_gather_find_rings(nm_gather *gather, nm_gather_begin *begin, void *
 nm_status nm_gather_look(nm_gather *gather, uint64_t *watermark, bool *is_busy, nm_error *err);
 
 /* Gives the writer, in order, what is older than `watermark`, until the block under construction has `event_max` events
- * (then *is_full). */
+ * (then *is_full), or until the trace must be brought up to date first (then gather->pause.due). */
 nm_status nm_gather_release(nm_gather *gather, uint64_t watermark, uint32_t event_max, bool *is_full, nm_error *err);
 
 /* States the positions of what was released since the last block; call it before sealing. */
 nm_status nm_gather_state_positions(nm_gather *gather, nm_error *err);
+
+/* Forgets the positions of what was released: nothing of it is to stand in a block. */
+void nm_gather_forget_positions(nm_gather *gather);
+
+/* The process is paused for these reasons from here on; 0: it is not. Said in the trace where it is another state. */
+nm_status nm_gather_set_pause(nm_gather *gather, uint64_t process, uint32_t reasons, nm_error *err);
 
 /* Something was read that is not released yet. */
 bool nm_gather_is_pending(const nm_gather *gather);
 
 /* The block is in the file: its slots may be used again. */
 void nm_gather_written(nm_gather *gather);
+
+/* Says again, for a part of the trace, what a recovery needs to know: threads, where they are, how they call things. */
+nm_status nm_gather_repeat(nm_gather *gather, nm_error *err);
 
 /* Says what a ring's header counts as dropped and no LOSS record has said; after the ring's last event. */
 nm_status nm_gather_say_drops(nm_gather *gather, nm_gather_ring *ring, nm_error *err);

@@ -144,6 +144,11 @@ static nm_status keep_event(nm_known *known, const nm_event *event, nm_error *er
     nm_known_ring *ring;
     nm_status status = NM_OK;
 
+    /* A part says all losses so far again. */
+    if (event->kind == NM_EVENT_KEYFRAME && event->detail == NM_KEYFRAME_BEGIN)
+        for (size_t i = 0; i < known->ring_count; i++)
+            known->rings[i].said_drops = 0;
+
     if (event->kind == NM_EVENT_PROCESS_END)
         status = nm_map_put(&known->ended, (nm_key){0, (uint64_t)event->number}, 1, err);
     if (event->kind == NM_EVENT_LOSS && event->detail == NM_LOSS_RING_FULL) {

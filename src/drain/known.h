@@ -40,7 +40,7 @@ typedef struct nm_known {
     nm_buffer texts;
     nm_definition *aliases; /* owned; in the order of the trace */
     size_t alias_count, alias_capacity;
-    uint64_t last_ids[NM_DEFINE_ALIAS + 1]; /* largest number of each kind */
+    uint64_t last_ids[NM_DEFINE_KIND_MAX + 1]; /* largest number of each kind */
 
     nm_known_ring *rings; /* owned */
     size_t ring_count, ring_capacity;

@@ -19,11 +19,16 @@ typedef struct nm_namer_question {
     uint64_t offset; /* of the call in the module */
 } nm_namer_question;
 
+typedef struct nm_namer_place {
+    nm_bytes function, file; /* empty: unknown */
+    uint64_t line;           /* 0: unknown */
+} nm_namer_place;
+
 typedef struct nm_namer_answer { /* borrowed until the next poll */
     uint64_t ticket;
     bool is_module;
-    nm_bytes function, file; /* empty: unknown */
-    uint64_t line;           /* 0: unknown */
+    const nm_namer_place *places; /* the innermost inlined function, then each that it was inlined into */
+    size_t place_count;           /* 0: unknown */
     nm_bytes build_id;
 } nm_namer_answer;
 

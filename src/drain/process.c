@@ -122,6 +122,21 @@ static nm_status intern_host(nm_processes *processes, nm_error *err)
                          &processes->host_id, err);
 }
 
+/* True: the process has changed one of its numbers since. */
+static bool take_numbers(nm_tracked *tracked)
+{
+    const nm_ring_process *shared = tracked->shared;
+    nm_tracked before = *tracked;
+
+    /* relaxed: numbers of their own */
+    tracked->run_mode = atomic_load_explicit(&shared->run_mode, memory_order_relaxed);
+    tracked->rank = atomic_load_explicit(&shared->rank, memory_order_relaxed);
+    tracked->local_rank = atomic_load_explicit(&shared->local_rank, memory_order_relaxed);
+    tracked->world_size = atomic_load_explicit(&shared->world_size, memory_order_relaxed);
+    return tracked->run_mode != before.run_mode || tracked->rank != before.rank ||
+           tracked->local_rank != before.local_rank || tracked->world_size != before.world_size;
+}
+
 static nm_status define(nm_processes *processes, nm_tracked *tracked, nm_error *err)
 {
     nm_gather *gather = processes->gather;
@@ -131,32 +146,41 @@ static nm_status define(nm_processes *processes, nm_tracked *tracked, nm_error *
 
     if (status == NM_OK)
         status = intern_command(processes, shared, &definition.process.command, err);
-    tracked->run_mode = atomic_load_explicit(&shared->run_mode, memory_order_relaxed); /* a number of its own */
+    take_numbers(tracked);
     definition.process.parent_id = tracked->parent_id;
     definition.process.pid = tracked->pid;
     definition.process.host = processes->host_id;
-    definition.process.rank = shared->rank;
-    definition.process.local_rank = shared->local_rank;
-    definition.process.world_size = shared->world_size;
+    definition.process.rank = tracked->rank;
+    definition.process.local_rank = tracked->local_rank;
+    definition.process.world_size = tracked->world_size;
     definition.process.run_mode = tracked->run_mode;
     definition.process.begin_ns = nm_clock_to_ns(gather->folder->session, shared->begin_ticks);
+    definition.process.is_late = shared->is_late != 0;
     return status == NM_OK ? nm_trace_writer_define(gather->writer, &definition, err) : status;
+}
+
+/* A pid means something in its namespace alone. */
+static nm_key key_of(const nm_tracked *tracked, int64_t pid)
+{
+    return (nm_key){tracked->shared->pid_namespace, (uint64_t)pid};
 }
 
 /* Who has the same pid and the same start as `tracked` was replaced by it. */
 static void note_family(nm_processes *processes, nm_tracked *tracked)
 {
-    const uint64_t *index = nm_map_get(&processes->by_pid, (nm_key){0, (uint64_t)tracked->pid});
+    const uint64_t *index = nm_map_get(&processes->by_pid, key_of(tracked, tracked->pid));
     nm_tracked *before = index == NULL ? NULL : &processes->items[*index];
 
     tracked->parent_id = tracked->shared->parent_number;
     if (before != NULL && before->start_time == tracked->start_time && before->number < tracked->number) {
         before->is_replaced = true;
+        processes->left_count -= before->has_left;
+        before->has_left = false;
         if (tracked->parent_id == 0)
             tracked->parent_id = before->parent_id;
         return;
     }
-    index = nm_map_get(&processes->by_pid, (nm_key){0, (uint64_t)tracked->shared->parent_pid});
+    index = nm_map_get(&processes->by_pid, key_of(tracked, tracked->shared->parent_pid));
     if (tracked->parent_id == 0 && index != NULL)
         tracked->parent_id = processes->items[*index].number;
     if (tracked->parent_id == tracked->number)
@@ -174,7 +198,7 @@ static nm_status track(nm_processes *processes, nm_tracked tracked, nm_error *er
     }
     note_family(processes, &tracked);
     processes->items[processes->count] = tracked;
-    status = nm_map_put(&processes->by_pid, (nm_key){0, (uint64_t)tracked.pid}, processes->count, err);
+    status = nm_map_put(&processes->by_pid, key_of(&tracked, tracked.pid), processes->count, err);
     processes->count++;
     processes->live_count++;
     if (status == NM_OK && tracked.shared->is_forked)
@@ -202,10 +226,8 @@ static nm_status open_process(nm_processes *processes, uint64_t number, nm_error
     tracked.shared = shared;
     tracked.pid = shared->pid;
     tracked.start_time = shared->start_time;
-    if (!folder->is_copy) {
-        stat_program(tracked.pid, &tracked.exe_device, &tracked.exe_inode);
+    if (!folder->is_copy)
         tracked.was_alive = nm_process_is_alive(tracked.pid, tracked.start_time);
-    }
     return track(processes, tracked, err);
 }
 
@@ -277,16 +299,16 @@ static bool maps_session(const nm_processes *processes, int64_t pid)
     return is_mapped;
 }
 
-/* A program that replaced itself by one that does not load the recorder leaves no process file to tell. Its file may have
- * changed before we first looked; what it maps says it for sure, but costs too much while the program is at work. */
+/* A program that replaced itself by one that does not load the recorder leaves no process file to tell. That it is the same
+ * program once more only its mappings say, which costs too much while the program is at work. */
 static bool runs_another_program(const nm_processes *processes, const nm_tracked *tracked)
 {
     uint64_t device, inode;
 
     if (processes->is_lingering && !maps_session(processes, tracked->pid))
         return true;
-    return tracked->exe_inode != 0 && stat_program(tracked->pid, &device, &inode) &&
-           (device != tracked->exe_device || inode != tracked->exe_inode);
+    return tracked->shared->exe_inode != 0 && stat_program(tracked->pid, &device, &inode) &&
+           (device != tracked->shared->exe_device || inode != tracked->shared->exe_inode);
 }
 
 /* A pid that is not there may be of another namespace, whose process lives on and records. If nothing tells of its end, its
@@ -299,7 +321,7 @@ static bool is_dead_for_sure(const nm_processes *processes, const nm_tracked *tr
            nm_map_get(&processes->reaped, (nm_key){0, (uint64_t)tracked->pid}) != NULL;
 }
 
-static bool has_died(const nm_processes *processes, nm_tracked *tracked)
+static bool has_died(nm_processes *processes, nm_tracked *tracked)
 {
     if (tracked->is_replaced || (processes->ends_when_said && said_end(tracked) != 0))
         return true;
@@ -307,6 +329,8 @@ static bool has_died(const nm_processes *processes, nm_tracked *tracked)
         return is_dead_for_sure(processes, tracked);
     tracked->was_alive = true;
     tracked->is_replaced = runs_another_program(processes, tracked);
+    tracked->has_left = tracked->is_replaced;
+    processes->left_count += tracked->has_left;
     return tracked->is_replaced;
 }
 
@@ -321,7 +345,7 @@ nm_status nm_processes_check(nm_processes *processes, nm_error *err)
 
         if (tracked->shared == NULL || tracked->is_dead)
             continue;
-        if (atomic_load_explicit(&tracked->shared->run_mode, memory_order_relaxed) != tracked->run_mode)
+        if (take_numbers(tracked))
             status = define(processes, tracked, err);
         if (has_died(processes, tracked)) {
             tracked->is_dead = true;
@@ -402,12 +426,21 @@ static nm_status say_drops(nm_processes *processes, const nm_tracked *tracked, n
     return status;
 }
 
+static nm_status prepare_end(nm_processes *processes, const nm_tracked *tracked, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (processes->before_end != NULL)
+        status = processes->before_end(processes->before_end_context, tracked->number, err);
+    return status == NM_OK ? say_drops(processes, tracked, err) : status;
+}
+
 static nm_status write_end(nm_processes *processes, nm_tracked *tracked, nm_error *err)
 {
     nm_gather *gather = processes->gather;
     uint64_t ticks = atomic_load_explicit(&tracked->shared->end_ticks, memory_order_relaxed); /* with end_kind */
     nm_event event = {.kind = NM_EVENT_PROCESS_END, .number = (int64_t)tracked->number};
-    nm_status status = say_drops(processes, tracked, err);
+    nm_status status = prepare_end(processes, tracked, err);
 
     find_end(processes, tracked, &event);
     event.time_ns = nm_clock_to_ns(gather->folder->session, ticks != 0 ? ticks : tracked->dead_ticks);
@@ -449,7 +482,7 @@ nm_status nm_processes_leave(nm_processes *processes, nm_error *err)
             status = write_end(processes, tracked, err);
             continue;
         }
-        status = say_drops(processes, tracked, err);
+        status = prepare_end(processes, tracked, err);
         event.detail = tracked->was_alive ? NM_PROCESS_RUNNING : NM_PROCESS_SIGNAL;
         event.error_code = tracked->was_alive ? 0 : -1;
         event.time_ns = nm_clock_to_ns(processes->gather->folder->session,

@@ -136,6 +136,8 @@ static nm_status set_up(recovery_work *work, nm_error *err)
     nm_trace_writer_resume(work->writer, known->block_count, known->next_seq);
     nm_gather_init(&work->gather, &work->folder, work->writer, NULL);
     nm_processes_init(&work->processes, &work->gather);
+    work->gather.pause.is_recovery = true;
+    work->gather.pause.is_used = true;
     work->has_gather = true;
     if (known->last_ns != NM_NO_TIME)
         work->gather.last_ticks = ticks_at(work->folder.session, known->last_ns);
@@ -143,6 +145,7 @@ static nm_status set_up(recovery_work *work, nm_error *err)
     unify->heap_count = known->last_ids[NM_DEFINE_HEAP];
     unify->device_count = known->last_ids[NM_DEFINE_DEVICE];
     unify->module_count = known->last_ids[NM_DEFINE_MODULE];
+    unify->attribute_count = known->last_ids[NM_DEFINE_ATTRIBUTE];
     unify->frame_count = known->last_ids[NM_DEFINE_FRAME];
     unify->stack_count = known->last_ids[NM_DEFINE_STACK];
     unify->recall = recall;

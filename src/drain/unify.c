@@ -174,6 +174,22 @@ static nm_status find_number(nm_unify *unify, nm_map *map, uint64_t alias_kind, 
     return define_alias(unify, key.high, alias_kind + key.low, *id, err);
 }
 
+nm_status nm_unify_attribute(nm_unify *unify, uint64_t process, uint64_t source, nm_bytes name, nm_bytes value,
+                             nm_error *err)
+{
+    nm_definition definition = {.kind = NM_DEFINE_ATTRIBUTE, .id = unify->attribute_count + 1};
+    nm_status status = nm_unify_text(unify, name, &definition.attribute.name, err);
+
+    definition.attribute.process_id = process;
+    definition.attribute.source = source;
+    if (status == NM_OK)
+        status = nm_unify_text(unify, value, &definition.attribute.value, err);
+    if (status == NM_OK)
+        status = nm_trace_writer_define(unify->writer, &definition, err);
+    unify->attribute_count += status == NM_OK;
+    return status;
+}
+
 static nm_status find_heap(nm_unify *unify, uint64_t process, uint64_t local_id, uint64_t *id, nm_error *err)
 {
     return find_number(unify, &unify->heaps, NM_ALIAS_HEAP, &unify->heap_count, (nm_key){process, local_id}, id, err);
@@ -545,6 +561,48 @@ void nm_stack_table_free(nm_stack_table *table)
     *table = (nm_stack_table){0};
 }
 
+/* ---- Saying again -------------------------------------------------------------------------------------------------- */
+
+static nm_status repeat_aliases(nm_unify *unify, const nm_map *map, uint64_t alias_kind, nm_error *err)
+{
+    nm_status status = NM_OK;
+    size_t at = 0;
+    nm_key key;
+    uint64_t id;
+
+    while (status == NM_OK && nm_map_next(map, &at, &key, &id))
+        status = define_alias(unify, key.high, alias_kind + key.low, id, err);
+    return status;
+}
+
+nm_status nm_unify_repeat(nm_unify *unify, nm_error *err)
+{
+    uint64_t kinds = 1u << NM_DEFINE_PROCESS | 1u << NM_DEFINE_DEVICE | 1u << NM_DEFINE_HEAP | 1u << NM_DEFINE_MODULE |
+                     1u << NM_DEFINE_ATTRIBUTE;
+    nm_status status = nm_trace_writer_repeat(unify->writer, kinds, err);
+
+    if (status == NM_OK)
+        status = repeat_aliases(unify, &unify->heaps, NM_ALIAS_HEAP, err);
+    return status == NM_OK ? repeat_aliases(unify, &unify->devices, NM_ALIAS_DEVICE, err) : status;
+}
+
+nm_status nm_unify_repeat_thread(nm_unify *unify, uint64_t thread, nm_error *err)
+{
+    const uint64_t *index = nm_map_get(&unify->thread_index, (nm_key){0, thread});
+
+    return index == NULL ? NM_OK : nm_trace_writer_define(unify->writer, &unify->threads[*index], err);
+}
+
+nm_status nm_unify_repeat_stacks(nm_unify *unify, uint64_t thread, const nm_stack_table *table, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < table->count && status == NM_OK; i++)
+        if (table->ids[i] != 0)
+            status = define_alias(unify, thread, i + 1, table->ids[i], err);
+    return status;
+}
+
 /* ---- Names --------------------------------------------------------------------------------------------------------- */
 
 static nm_status name_frame(nm_unify *unify, const nm_namer_answer *answer, nm_error *err)
@@ -553,15 +611,15 @@ static nm_status name_frame(nm_unify *unify, const nm_namer_answer *answer, nm_e
     nm_definition definition = {.kind = NM_DEFINE_FRAME, .id = answer->ticket};
 
     if (answer->ticket < first_id || answer->ticket > unify->frame_count ||
-        (answer->function.len == 0 && answer->file.len == 0))
+        answer->place_count == 0)
         return NM_OK;
     nm_key key = unify->frame_keys[answer->ticket - first_id];
     definition.frame.module = unify->string_base + key.high;
     definition.frame.offset = key.low;
-    definition.frame.line = answer->line;
-    nm_status status = nm_unify_text(unify, answer->function, &definition.frame.function, err);
+    definition.frame.line = answer->places[0].line;
+    nm_status status = nm_unify_text(unify, answer->places[0].function, &definition.frame.function, err);
     if (status == NM_OK)
-        status = nm_unify_text(unify, answer->file, &definition.frame.file, err);
+        status = nm_unify_text(unify, answer->places[0].file, &definition.frame.file, err);
     return status == NM_OK ? nm_trace_writer_define(unify->writer, &definition, err) : status;
 }
 

@@ -53,7 +53,7 @@ typedef struct nm_unify {
     size_t frame_total, frame_capacity;
 
     /* A recovery goes on behind what the trace defines already: its first numbers, and who defines those again. */
-    uint64_t string_base, heap_count, device_count, module_count, frame_count, stack_count;
+    uint64_t string_base, heap_count, device_count, module_count, attribute_count, frame_count, stack_count;
     nm_status (*recall)(void *context, nm_definition_kind kind, uint64_t id, nm_error *err);
     void *recall_context;
 } nm_unify;
@@ -79,6 +79,10 @@ nm_status nm_unify_define_device(nm_unify *unify, uint64_t process, const nm_rin
 nm_status nm_unify_define_module(nm_unify *unify, uint64_t process, const nm_ring_module *module, nm_bytes path,
                                  nm_error *err);
 
+/* Says what was set or installed: nm_attribute_source. An empty value is one. */
+nm_status nm_unify_attribute(nm_unify *unify, uint64_t process, uint64_t source, nm_bytes name, nm_bytes value,
+                             nm_error *err);
+
 /* The trace's numbers for a process's own; 0 stays 0. What is not defined yet gets its number now. */
 nm_status nm_unify_heap(nm_unify *unify, uint64_t process, uint64_t local_id, uint64_t *id, nm_error *err);
 nm_status nm_unify_device(nm_unify *unify, uint64_t process, uint64_t local_id, uint64_t *id, nm_error *err);
@@ -101,6 +105,12 @@ typedef struct nm_unify_python {
 /* Defines what a thread calls Python frame `local_id`: a frame without a place in a module. */
 nm_status nm_unify_define_python(nm_unify *unify, uint64_t thread, uint64_t local_id, const nm_unify_python *python,
                                  nm_stack_table *table, nm_error *err);
+
+/* Says again what is not repeated by its use: processes, heaps, devices and how they are called, modules, attributes; one
+ * thread; how a thread calls its stacks. */
+nm_status nm_unify_repeat(nm_unify *unify, nm_error *err);
+nm_status nm_unify_repeat_thread(nm_unify *unify, uint64_t thread, nm_error *err);
+nm_status nm_unify_repeat_stacks(nm_unify *unify, uint64_t thread, const nm_stack_table *table, nm_error *err);
 
 /* Takes the answers that have come and defines those frames and modules again, with their names. */
 nm_status nm_unify_take_names(nm_unify *unify, nm_error *err);

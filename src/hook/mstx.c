@@ -221,7 +221,7 @@ static const char *why_no_pool(void)
 /* At the end, since a domain may be made late. In a program of torch_npu alone: others have no such pool. */
 __attribute__((destructor)) static void tell_what_was_not_seen(void)
 {
-    if (!nm_record_is_on() || nm_mstx_has_pool() || (has_other_injection && !was_asked))
+    if (!nm_record_has_joined() || nm_mstx_has_pool() || (has_other_injection && !was_asked))
         return;
     if (nm_dynamic_hold(TORCH_NAME) != NULL)
         nm_record_note(NM_NOTE_NO_POOL_EVENTS, 0, why_no_pool());

@@ -51,7 +51,7 @@ void nm_notes_add(nm_note note, const char *text)
 void nm_notes_tell(void)
 {
     /* relaxed: seen a call later, it is told a call later. */
-    if (__builtin_expect(!atomic_load_explicit(&has_new, memory_order_relaxed), 1) || !nm_record_is_on())
+    if (__builtin_expect(!atomic_load_explicit(&has_new, memory_order_relaxed), 1) || !nm_record_has_joined())
         return;
     /* acquire: pairs with the release in nm_notes_add. */
     if (!atomic_exchange_explicit(&has_new, false, memory_order_acquire))

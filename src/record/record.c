@@ -57,7 +57,7 @@ static inline void set_guard(nm_guard *guard, const void *frame, nm_layer layer)
 
 bool nm_record_enter(nm_guard *guard, const void *frame)
 {
-    if (!nm_state_is_recording() || nm_unlikely(layer_around(frame) >= NM_LAYER_MEMORY))
+    if (!nm_state_is_wanted() || nm_unlikely(layer_around(frame) >= NM_LAYER_MEMORY))
         return false;
     set_guard(guard, frame, NM_LAYER_MEMORY);
     nm_thread_local.inner.freed = 0;
@@ -68,7 +68,7 @@ bool nm_record_enter(nm_guard *guard, const void *frame)
 
 bool nm_record_enter_call(nm_guard *guard, const void *frame)
 {
-    if (!nm_state_is_recording() || nm_unlikely(layer_around(frame) >= NM_LAYER_CALL))
+    if (!nm_state_is_wanted() || nm_unlikely(layer_around(frame) >= NM_LAYER_CALL))
         return false;
     set_guard(guard, frame, NM_LAYER_CALL);
     return true;
@@ -78,7 +78,7 @@ nm_layer nm_record_enter_driver(nm_guard *guard, const void *frame)
 {
     nm_layer around;
 
-    if (!nm_state_is_recording())
+    if (!nm_state_is_wanted())
         return NM_LAYER_DRIVER;
     around = layer_around(frame);
     if (around < NM_LAYER_DRIVER)
@@ -109,6 +109,11 @@ void nm_record_begin(void)
 }
 
 bool nm_record_is_on(void)
+{
+    return nm_state_is_on();
+}
+
+bool nm_record_has_joined(void)
 {
     return nm_state_is_recording();
 }
@@ -230,15 +235,37 @@ void nm_record_capacity(int32_t device, uint64_t capacity_bytes)
 
 /* ---- Events -------------------------------------------------------------------------------------------------------- */
 
-/* Turns nm_record_where into nm_ring_where. False: the heap is not this process's. */
-static inline bool complete_where(nm_thread *thread, uint64_t *where, const void *frame)
+/* May a process that is paused for these reasons record it? */
+static bool is_let_through(uint32_t pauses, bool is_memory)
+{
+    if (pauses & NM_PAUSED_FOR_GOOD)
+        nm_session_leave();
+    return is_memory && (pauses & NM_PAUSED_FOR_GOOD) == 0;
+}
+
+static inline bool is_recorded_now(bool is_memory)
+{
+    uint32_t pauses = nm_state_pauses();
+
+    return nm_likely(pauses == 0) || is_let_through(pauses, is_memory);
+}
+
+static inline uint64_t where_of(nm_thread *thread, uint32_t heap, uint32_t flags, const void *frame)
+{
+    if (nm_unlikely(nm_state_pauses() != 0))
+        return nm_ring_where(heap, flags | NM_FLAG_PAUSED, 0);
+    return nm_ring_where(heap, flags, nm_stack_number(thread, frame));
+}
+
+/* Turns nm_record_where into nm_ring_where. False: the heap is not this process's, or it is not recorded now. */
+static inline bool complete_where(nm_thread *thread, uint64_t *where, bool is_memory, const void *frame)
 {
     uint32_t handle = (uint32_t)(*where >> 32);
     uint32_t heap = handle != 0 ? nm_heap_number(thread, handle) : 0;
 
-    if (nm_unlikely(heap == 0 && handle != 0))
+    if (nm_unlikely(heap == 0 && handle != 0) || !is_recorded_now(is_memory))
         return false;
-    *where = nm_ring_where(heap, (uint32_t)*where, nm_stack_number(thread, frame));
+    *where = where_of(thread, heap, (uint32_t)*where, frame);
     return true;
 }
 
@@ -246,7 +273,7 @@ void nm_record_alloc(nm_ring_alloc *event, const void *frame)
 {
     nm_thread *thread = nm_state_event_thread();
 
-    if (thread != NULL && complete_where(thread, &event->where, frame))
+    if (thread != NULL && complete_where(thread, &event->where, true, frame))
         nm_writer_put_slot(thread, NM_EVENT_ALLOC, (const uint64_t *)event);
 }
 
@@ -254,7 +281,7 @@ void nm_record_map(nm_ring_alloc *event, const void *frame)
 {
     nm_thread *thread = nm_state_event_thread();
 
-    if (thread != NULL && complete_where(thread, &event->where, frame))
+    if (thread != NULL && complete_where(thread, &event->where, true, frame))
         nm_writer_put_slot(thread, NM_EVENT_MAP, (const uint64_t *)event);
 }
 
@@ -262,7 +289,7 @@ void nm_record_free(unsigned kind, nm_ring_free *event, const void *frame)
 {
     nm_thread *thread = nm_state_event_thread();
 
-    if (thread != NULL && complete_where(thread, &event->where, frame))
+    if (thread != NULL && complete_where(thread, &event->where, true, frame))
         nm_writer_put_slot(thread, kind, (const uint64_t *)event);
 }
 
@@ -270,7 +297,7 @@ void nm_record_alloc_failed(nm_ring_alloc_failed *event, const void *frame)
 {
     nm_thread *thread = nm_state_event_thread();
 
-    if (thread != NULL && complete_where(thread, &event->where, frame))
+    if (thread != NULL && complete_where(thread, &event->where, true, frame))
         nm_writer_put(thread, NM_EVENT_ALLOC_FAILED, event, sizeof *event, NULL, 0);
 }
 
@@ -278,22 +305,57 @@ void nm_record_copy(nm_ring_copy *event, const void *frame)
 {
     nm_thread *thread = nm_state_event_thread();
 
-    if (thread != NULL && complete_where(thread, &event->where, frame))
+    if (thread != NULL && complete_where(thread, &event->where, false, frame))
         nm_writer_put(thread, NM_EVENT_COPY, event, sizeof *event, NULL, 0);
+}
+
+/* What is between the steps to record in full is recorded in full, the two steps included. */
+static bool is_outside_steps(int64_t step)
+{
+    const nm_ring_session *session = nm_process_state.session;
+
+    return step < session->from_step || step > session->to_step;
+}
+
+static void put_number(nm_thread *thread, unsigned kind, const nm_ring_number *event)
+{
+    uint64_t words[NM_WRITER_SLOT_WORDS] = {0};
+
+    memcpy(words, event, sizeof *event);
+    nm_writer_put_slot(thread, kind, words);
 }
 
 void nm_record_number(unsigned kind, nm_ring_number *event, const void *frame)
 {
     nm_thread *thread = nm_state_event_thread();
-    uint64_t words[NM_WRITER_SLOT_WORDS] = {0};
+    bool is_outside = kind == NM_EVENT_STEP && thread != NULL && is_outside_steps(event->number);
+
+    if (thread == NULL || !is_recorded_now(kind != NM_EVENT_RANGE_END))
+        return;
+    if (frame != NULL)
+        event->where = where_of(thread, 0, 0, frame);
+    /* relaxed, both: flags. What is recorded in full lies behind the begin of the first step and before the end of the
+     * last, where the drain draws the line. */
+    if (kind == NM_EVENT_STEP && !is_outside)
+        atomic_fetch_and_explicit(&nm_process_state.pauses, ~(uint32_t)NM_PAUSED_BY_STEPS, memory_order_relaxed);
+    put_number(thread, kind, event);
+    if (is_outside)
+        atomic_fetch_or_explicit(&nm_process_state.pauses, NM_PAUSED_BY_STEPS, memory_order_relaxed);
+}
+
+void nm_record_pause(bool is_paused)
+{
+    nm_thread *thread = nm_state_thread();
+    nm_ring_number event = {.detail = is_paused ? NM_PAUSE_BEGIN : NM_PAUSE_END};
 
     if (thread == NULL)
         return;
-    if (frame != NULL)
-        event->where = nm_ring_where(0, 0, nm_stack_number(thread, frame));
-    for (size_t i = 0; i < sizeof *event / sizeof *words; i++)
-        words[i] = ((const uint64_t *)event)[i];
-    nm_writer_put_slot(thread, kind, words);
+    /* relaxed, both: flags. The record comes first or last, so that what it lets through is recorded in full. */
+    if (!is_paused)
+        atomic_fetch_and_explicit(&nm_process_state.pauses, ~(uint32_t)NM_PAUSED_BY_PROGRAM, memory_order_relaxed);
+    put_number(thread, NM_EVENT_PAUSE, &event);
+    if (is_paused)
+        atomic_fetch_or_explicit(&nm_process_state.pauses, NM_PAUSED_BY_PROGRAM, memory_order_relaxed);
 }
 
 void nm_record_sample(nm_ring_sample *event)
@@ -311,7 +373,7 @@ void nm_record_stream_call(nm_ring_stream_call *event, const void *frame)
 {
     nm_thread *thread = nm_state_event_thread();
 
-    if (thread != NULL && complete_where(thread, &event->where, frame))
+    if (thread != NULL && complete_where(thread, &event->where, false, frame))
         nm_writer_put_slot(thread, NM_EVENT_STREAM_CALL, (const uint64_t *)event);
 }
 
@@ -338,7 +400,13 @@ static void put_text(unsigned kind, nm_ring_text *record, const char *text)
 
 void nm_record_mark(const char *text)
 {
-    put_text(NM_EVENT_MARK, &(nm_ring_text){0}, text);
+    if (nm_state_is_recording() && is_recorded_now(false))
+        put_text(NM_EVENT_MARK, &(nm_ring_text){0}, text);
+}
+
+void nm_record_snapshot(const char *text)
+{
+    put_text(NM_EVENT_MARK, &(nm_ring_text){.detail = 1}, text);
 }
 
 void nm_record_note(unsigned note, int64_t number, const char *text)
@@ -362,7 +430,7 @@ uint64_t nm_record_range_begin(nm_ring_range *event, const char *name)
 {
     nm_thread *thread = nm_state_event_thread();
 
-    if (thread == NULL)
+    if (thread == NULL || !is_recorded_now(false))
         return 0;
     /* Numbers of one thread do not meet those of another: no counter is shared. */
     if (event->number == 0)

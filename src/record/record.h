@@ -79,8 +79,12 @@ NM_RECORD_API bool nm_record_is_inside(const void *frame);
 /* What this library's constructor does, for hooks that are called before it runs. */
 NM_RECORD_API void nm_record_begin(void);
 
-/* False while the process does not record: for hooks that hold no guard. */
+/* False while the process does not record: for hooks that hold no guard. True also while it waits for its first event to
+ * join a recording. */
 NM_RECORD_API bool nm_record_is_on(void);
+
+/* True once it has joined: for what is no event of the program's. */
+NM_RECORD_API bool nm_record_has_joined(void);
 
 /* A clock for durations, in the ticks that records carry; and such a duration as cost_ticks has it. */
 NM_RECORD_API uint64_t nm_record_clock(void);
@@ -138,6 +142,7 @@ NM_RECORD_API void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes);
 
 /* Texts: borrowed, cut at NPUMEM_TEXT_BYTES_MAX. A range without a name is one with an empty name. */
 NM_RECORD_API void nm_record_mark(const char *text);
+NM_RECORD_API void nm_record_snapshot(const char *text); /* a mark that is to be on the disk soon, paused or not */
 NM_RECORD_API void nm_record_note(unsigned note, int64_t number, const char *text); /* nm_note */
 NM_RECORD_API void nm_record_module_sample(int32_t device, const char *module, uint64_t now_bytes, uint64_t peak_bytes);
 
@@ -159,6 +164,9 @@ NM_RECORD_API void nm_record_load(void);
 
 /* A library was unloaded, so its addresses may come to mean something else. */
 NM_RECORD_API void nm_record_unload(void);
+
+/* From here on the process records its memory alone, without stacks, and the trace holds nothing of it; or all again. */
+NM_RECORD_API void nm_record_pause(bool is_paused);
 
 /* The process is about to end by itself. */
 NM_RECORD_API void nm_record_exit(int status);

@@ -39,7 +39,12 @@ int npumem_version(void)
 
 int npumem_is_recording(void)
 {
-    return nm_state_is_recording();
+    return nm_state_is_on();
+}
+
+const char *npumem_folder(void)
+{
+    return nm_state_is_wanted() ? nm_process_state.folder : NULL;
 }
 
 npumem_heap npumem_heap_define(const npumem_heap_options *options)
@@ -148,6 +153,21 @@ void npumem_copy(const void *target, const void *source, uint64_t size_bytes, np
 void npumem_mark(const char *name)
 {
     nm_record_mark(name);
+}
+
+void npumem_snapshot(const char *name)
+{
+    nm_record_snapshot(name != NULL ? name : "snapshot");
+}
+
+void npumem_pause(void)
+{
+    nm_record_pause(true);
+}
+
+void npumem_resume(void)
+{
+    nm_record_pause(false);
 }
 
 void npumem_step(int64_t number)

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "record/heap.h"
+#include "record/host.h"
 #include "record/libc.h"
 #include "record/modules.h"
 #include "record/python.h"
@@ -31,6 +33,9 @@
 #define JOIN_WAIT_ROUNDS      100 /* 10 ms: joining takes a few system calls */
 
 static _Atomic uint64_t no_generation;
+
+/* Until the host's recording is joined: a hook without a guard may ask for the time before it puts its first event. */
+static nm_ring_session awaited_session = {.clock_kind = NM_CLOCK_COUNTER};
 
 nm_state nm_process_state = {.generation = &no_generation};
 __thread nm_local nm_thread_local __attribute__((tls_model("initial-exec"))) = {.generation = NM_GENERATION_NONE};
@@ -112,12 +117,50 @@ static uint64_t pid_namespace(void)
     return number != NULL ? (uint64_t)nm_text_number(number + 1, NULL) : 0;
 }
 
+/* What was known once stays: a program may have cleared its environment. */
+static void read_number(_Atomic int64_t *to, const char *const *names, size_t name_count)
+{
+    int64_t number = nm_text_environment_number(names, name_count);
+
+    if (number != INT64_MIN) /* relaxed: a number of its own; the drain reads it when it likes. */
+        atomic_store_explicit(to, number, memory_order_relaxed);
+}
+
+#define READ_NUMBER(to, names) read_number(&(to), names, sizeof(names) / sizeof *(names))
+
+/* torchrun and its like, MindSpore, Open MPI, PMIx, MPICH and Intel MPI, MVAPICH, Slurm: what is closest to the program
+ * first, since a job of Slurm's may start torchrun. */
+static void read_ranks(nm_ring_process *process)
+{
+    static const char *const rank_names[] = {
+        "RANK", "RANK_ID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
+    static const char *const local_names[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                              "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
+    static const char *const world_names[] = {"WORLD_SIZE", "RANK_SIZE",           "OMPI_COMM_WORLD_SIZE",
+                                              "PMI_SIZE",   "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"};
+
+    READ_NUMBER(process->rank, rank_names);
+    READ_NUMBER(process->local_rank, local_names);
+    READ_NUMBER(process->world_size, world_names);
+}
+
+void nm_session_note_ranks(void)
+{
+    read_ranks(nm_process_state.process);
+}
+
+static void read_program(nm_ring_process *process)
+{
+    struct stat info = {0}; /* the kernel's on both processors */
+
+    if (nm_call(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/exe", (long)&info, 0, 0, 0) != 0)
+        return;
+    process->exe_device = info.st_dev;
+    process->exe_inode = info.st_ino;
+}
+
 static void fill_process(nm_ring_process *process, uint64_t number, uint64_t parent_number, bool is_forked)
 {
-    static const char *const rank_names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
-    static const char *const local_names[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
-    static const char *const world_names[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
-
     process->magic = NM_RING_PROCESS_MAGIC;
     process->number = number;
     process->pid = nm_system_pid();
@@ -125,13 +168,16 @@ static void fill_process(nm_ring_process *process, uint64_t number, uint64_t par
     process->parent_number = parent_number;
     process->start_time = process_start_time();
     process->pid_namespace = pid_namespace();
+    read_program(process);
     process->begin_ticks = nm_state_ticks();
-    process->rank = nm_text_environment_number(rank_names, sizeof rank_names / sizeof *rank_names);
-    process->local_rank = nm_text_environment_number(local_names, sizeof local_names / sizeof *local_names);
-    process->world_size = nm_text_environment_number(world_names, sizeof world_names / sizeof *world_names);
+    /* relaxed, here and below: `ready` publishes them. */
+    atomic_store_explicit(&process->rank, INT64_MIN, memory_order_relaxed);
+    atomic_store_explicit(&process->local_rank, INT64_MIN, memory_order_relaxed);
+    atomic_store_explicit(&process->world_size, INT64_MIN, memory_order_relaxed);
+    read_ranks(process);
     process->is_forked = is_forked;
+    process->is_late = nm_process_state.is_late;
     process->command_bytes = nm_system_slurp("/proc/self/cmdline", process->command, NM_RING_COMMAND_BYTES_MAX);
-    /* relaxed: `ready` publishes it. */
     atomic_store_explicit(&process->run_mode, INT64_MIN, memory_order_relaxed);
     /* release: the drain that sees it sees the whole file. */
     __atomic_store_n(&process->ready, NM_RING_PROCESS_MAGIC, __ATOMIC_RELEASE);
@@ -143,9 +189,12 @@ static nm_ring_process *make_process(uint64_t parent_number, bool is_forked)
     nm_state *state = &nm_process_state;
     char path[NM_FILE_BYTES_MAX];
     void *memory;
-    /* relaxed: a number of its own is all that is wanted. */
-    uint64_t number = atomic_fetch_add_explicit(&state->session->process_count, 1, memory_order_relaxed) + 1;
+    /* seq_cst, both: pairs with nm_drain_close_idle. Either the drain sees the number and goes on, or it is seen here that it
+     * has ended. */
+    uint64_t number = atomic_fetch_add_explicit(&state->session->process_count, 1, memory_order_seq_cst) + 1;
 
+    if (atomic_load_explicit(&state->session->is_closed, memory_order_seq_cst) != 0)
+        return NULL;
     if (!nm_text_path(path, sizeof path, state->folder, "p.", number) || nm_system_make(path, PAGE_BYTES, &memory) < 0)
         return NULL;
     fill_process(memory, number, parent_number, is_forked);
@@ -182,6 +231,9 @@ static void publish_generation(nm_ring_process *process)
     nm_heap_forget_all();
     nm_modules_forget_all();
     nm_python_begin();
+    /* relaxed: the generation publishes it. */
+    atomic_store_explicit(&state->pauses, state->session->from_step > INT64_MIN ? NM_PAUSED_BY_STEPS : 0,
+                          memory_order_relaxed);
     state->last_generation++;
     /* release: pairs with the acquire in nm_state_generation. */
     atomic_store_explicit(state->generation, state->last_generation, memory_order_release);
@@ -225,10 +277,12 @@ bool nm_session_join_after_fork(void)
     }
     if (nm_state_generation() == 0) {
         process = make_process(state->process_number, true);
-        if (process != NULL)
+        if (process != NULL) {
             publish_generation(process);
-        else
-            atomic_store_explicit(&state->is_recording, 0, memory_order_relaxed); /* relaxed: a flag */
+        } else { /* relaxed: flags. The parent's drain may have ended before this child's first event. */
+            atomic_store_explicit(&state->is_recording, 0, memory_order_relaxed);
+            atomic_store_explicit(&state->is_awaited, nm_host_is_asked(), memory_order_relaxed);
+        }
     }
     atomic_store_explicit(&state->is_joining, 0, memory_order_release);
     return nm_state_generation() != 0;
@@ -268,12 +322,12 @@ static void note_exit(int status, void *unused)
 /* Where the kernel cannot wipe pages; and whatever the fork interrupted must not end in the parent's ring. */
 static void note_fork_child(void)
 {
+    /* relaxed: the child has one thread. */
+    atomic_store_explicit(&nm_process_state.is_joining, 0, memory_order_relaxed);
     if (nm_process_state.generation == &no_generation)
         return;
     nm_thread_detach_after_fork();
-    /* relaxed: the child has one thread. */
-    atomic_store_explicit(nm_process_state.generation, 0, memory_order_relaxed);
-    atomic_store_explicit(&nm_process_state.is_joining, 0, memory_order_relaxed);
+    atomic_store_explicit(nm_process_state.generation, 0, memory_order_relaxed); /* relaxed: as above */
 }
 
 static void make_thread_key(void)
@@ -298,8 +352,13 @@ void nm_session_begin(void)
     make_thread_key();
     pthread_atfork(NULL, NULL, note_fork_child);
     on_exit(note_exit, NULL);
-    if (folder != NULL && nm_session_is_allowed())
-        nm_session_join(folder);
+    if (!nm_session_is_allowed() || (folder != NULL && nm_session_join(folder)))
+        return;
+    if (nm_host_is_asked()) {
+        nm_process_state.session = &awaited_session;
+        /* relaxed: a flag */
+        atomic_store_explicit(&nm_process_state.is_awaited, 1, memory_order_relaxed);
+    }
 }
 
 __attribute__((constructor)) static void begin_at_load(void)

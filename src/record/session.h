@@ -24,6 +24,9 @@ bool nm_session_join(const char *folder);
  * it, or it failed. */
 bool nm_session_join_after_fork(void);
 
+/* Reads the environment's ranks again: at the first event, since programs set them late. */
+void nm_session_note_ranks(void);
+
 /* Ends the recording of this process for good, or until it joins again. */
 void nm_session_leave(void);
 

@@ -11,6 +11,7 @@
 #define NM_RECORD_STATE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "record/machine.h"
@@ -24,15 +25,18 @@ typedef struct nm_thread nm_thread;
 
 typedef struct nm_state {
     _Atomic uint32_t is_recording; /* 1 from join to leave; a fork child inherits it and joins at its first event */
-    _Atomic uint32_t is_joining;   /* 1 while one thread of a fork child joins; the others drop */
+    _Atomic uint32_t is_awaited;   /* 1: the host's recording is to be joined at the first event (host.h) */
+    _Atomic uint32_t is_joining;   /* 1 while one thread of the process joins; the others wait a little, or drop */
     _Atomic uint64_t *generation;  /* on the wiped page, or &nm_no_generation; 0: this process has not joined */
     uint64_t last_generation;      /* the last one given in this process or in an ancestor */
     nm_ring_session *session;
     nm_ring_process *process;
     uint64_t process_number;
     int pid;                 /* of the process that joined: a vfork child shares this memory and is another */
+    uint32_t is_late;        /* 1: it runs already when it joins; its fork children too have what it had */
     uint32_t is_key_usable;  /* 1: thread_key tells of the end of threads */
     unsigned thread_key;     /* pthread_key_t */
+    _Atomic uint32_t pauses; /* NM_PAUSED_BY_STEPS, NM_PAUSED_BY_PROGRAM */
     uint64_t started_number; /* the process_number that npumem_start joined as; 0: npumem-record is around */
     char folder[NM_FOLDER_BYTES_MAX];
 } nm_state;
@@ -51,11 +55,28 @@ extern __thread nm_local nm_thread_local __attribute__((tls_model("initial-exec"
 
 nm_thread *nm_thread_attach(void); /* thread.h */
 void nm_thread_count_lost(void);
+bool nm_state_join_host(void); /* host.c: joins what is awaited, once; true when the process records then */
 
 static inline bool nm_state_is_recording(void)
 {
     /* relaxed: what it guards is published by the generation. */
     return atomic_load_explicit(&nm_process_state.is_recording, memory_order_relaxed) != 0;
+}
+
+/* An event is at hand: does it get recorded? */
+static inline bool nm_state_is_wanted(void)
+{
+    /* relaxed: both are flags, what they guard is published by the generation. */
+    return nm_likely(nm_state_is_recording()) ||
+           (nm_unlikely(atomic_load_explicit(&nm_process_state.is_awaited, memory_order_relaxed) != 0) &&
+            nm_state_join_host());
+}
+
+/* Would it be, were there one? */
+static inline bool nm_state_is_on(void)
+{
+    return nm_state_is_recording() ||
+           atomic_load_explicit(&nm_process_state.is_awaited, memory_order_relaxed) != 0; /* relaxed: as above */
 }
 
 /* 0 in a fork child that has not joined. */
@@ -68,7 +89,7 @@ static inline uint64_t nm_state_generation(void)
 /* The calling thread's ring and all that belongs to it; NULL when nothing can be recorded. */
 static inline nm_thread *nm_state_thread(void)
 {
-    if (!nm_state_is_recording())
+    if (!nm_state_is_wanted())
         return NULL;
     if (nm_likely(nm_thread_local.generation == nm_state_generation()))
         return nm_thread_local.thread;
@@ -83,6 +104,14 @@ static inline nm_thread *nm_state_event_thread(void)
     if (nm_unlikely(thread == NULL) && nm_state_is_recording() && nm_state_generation() != 0)
         nm_thread_count_lost();
     return thread;
+}
+
+/* 0 while everything is recorded; else why memory alone is, without stacks, or nothing (NM_PAUSED_*). */
+static inline uint32_t nm_state_pauses(void)
+{
+    /* relaxed, both: flags; the drain draws the line by the order of events, not by them. */
+    return atomic_load_explicit(&nm_process_state.session->is_paused, memory_order_relaxed) |
+           atomic_load_explicit(&nm_process_state.pauses, memory_order_relaxed);
 }
 
 static inline uint64_t nm_state_ticks(void)

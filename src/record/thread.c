@@ -5,6 +5,8 @@
  */
 #include "record/thread.h"
 
+#include "record/attributes.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -225,8 +227,11 @@ static nm_thread *attach_blocked(void)
     nm_writer_announce(thread);
     if (state->is_key_usable)
         nm_libc_setspecific(state->thread_key, thread);
-    /* relaxed: a flag for the process row. */
-    atomic_store_explicit(&state->process->is_device_user, 1, memory_order_relaxed);
+    /* relaxed: a flag; whoever sets it is the one thread that tells. */
+    if (atomic_exchange_explicit(&state->process->is_device_user, 1, memory_order_relaxed) == 0) {
+        nm_session_note_ranks();
+        nm_attributes_tell(thread);
+    }
     return thread;
 }
 

@@ -45,6 +45,12 @@ static bool was_freed(nm_replay *replay, const nm_context *context, const nm_pla
     return heap != NULL && nm_pairing_misfit(heap->level, context->event->detail) < NM_MISFIT_NEVER;
 }
 
+/* Has the process memory that nobody has seen it allocate? */
+static bool has_unseen_memory(const nm_process *process)
+{
+    return process != NULL && (process->is_late || process->is_paused || process->has_unknown_pause);
+}
+
 nm_status nm_anomaly_free(nm_replay *replay, const nm_context *context, const nm_place *place, nm_error *err)
 {
     nm_anomaly_row row = row_for(NM_ANOMALY_FREE_UNKNOWN, context);
@@ -56,6 +62,9 @@ nm_status nm_anomaly_free(nm_replay *replay, const nm_context *context, const nm
         row.heap_id = place->freed_heap_id;
         row.allocation_id = place->freed_allocation_id;
         row.other_stack_id = place->freed_stack_id;
+    } else if (has_unseen_memory(context->process)) {
+        replay->unseen_free_count++;
+        return NM_OK;
     }
     return write_anomaly(replay, &row, err);
 }
@@ -84,6 +93,10 @@ nm_status nm_anomaly_unmap(nm_replay *replay, const nm_context *context, nm_erro
 
     if (is_in_doubt(replay, context) || (context->event->flags & NM_FLAG_DRIVER) != 0)
         return NM_OK;
+    if (has_unseen_memory(context->process)) {
+        replay->unseen_free_count++;
+        return NM_OK;
+    }
     row.size_bytes = context->event->block_bytes;
     return write_anomaly(replay, &row, err);
 }

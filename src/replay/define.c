@@ -54,6 +54,7 @@ static nm_status define_process(nm_replay *replay, const nm_definition *definiti
     if (process == NULL)
         return NM_ERR_MEMORY;
     process->host = definition->process.host;
+    process->is_late = definition->process.is_late != 0;
     return NM_OK;
 }
 

@@ -113,14 +113,21 @@ nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_err
 {
     const nm_event *event = context->event;
     const nm_device *device = nm_replay_device(replay, event->device_id);
-    const nm_process *process = context->process != NULL ? context->process : device == NULL ? NULL : device->process;
+    const uint64_t *named =
+        event->number <= 0 ? NULL : nm_map_get(&replay->processes, (nm_key){0, (uint64_t)event->number});
+    const nm_process *process = named != NULL              ? (const nm_process *)(uintptr_t)*named
+                                : context->process != NULL ? context->process
+                                : device == NULL           ? NULL
+                                                           : device->process;
     nm_memory_sample_row row = {
         .ns = event->time_ns,
         .seq = context->seq,
         .process_id = process == NULL ? 0 : process->id,
         .device_id = device == NULL ? 0 : device->id,
         .kind = event->detail,
-        .used_bytes = nm_subtract_saturated(event->total_bytes, event->free_bytes),
+        .used_bytes = event->detail >= NM_MEMORY_HOST_RESIDENT
+                          ? event->size_bytes
+                          : nm_subtract_saturated(event->total_bytes, event->free_bytes),
         .total_bytes = event->total_bytes,
     };
 
@@ -218,7 +225,7 @@ static nm_status write_peak(nm_replay *replay, const nm_heap *heap, nm_error *er
     };
     nm_status status;
 
-    if (heap->total.peak_bytes == 0)
+    if (heap->total.peak_bytes == 0 || heap->is_peak_kept) /* what was there then is not known any more */
         return NM_OK;
     status = write_moment(replay, &row, err);
     if (status == NM_OK && nm_is_pool(heap))
@@ -236,7 +243,7 @@ static nm_status write_device_peak(nm_replay *replay, const nm_device_group *gro
     };
     nm_status status;
 
-    if (group->peak.peak_bytes == 0 || group->peak.device_id == 0)
+    if (group->peak.peak_bytes == 0 || group->peak.device_id == 0 || group->is_peak_kept)
         return NM_OK;
     status = write_moment(replay, &row, err);
     return status == NM_OK ? nm_sample_peak(replay, row.moment_id, &group->at_peak, err) : status;

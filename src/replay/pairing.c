@@ -90,14 +90,18 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
         nm_slab_give(&replay->lives, live);
         return status;
     }
-    if (is_new && nm_is_pool(heap))
+    bool is_restored = context->event->kind == NM_EVENT_KEYFRAME; /* it knows its pool */
+    if (is_restored && nm_is_pool(heap))
+        nm_pool_block_returns(live, context->event->flags);
+    else if (is_new && nm_is_pool(heap))
         status = nm_pool_block_appears(live, context->event->flags, context->seq, err);
     insert_node(live);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_pool_block_covers(live, err);
     if (status == NM_OK && heap->level == NM_LEVEL_DRIVER)
-        status = is_new ? nm_pool_range_appears(live, (context->event->flags & NM_FLAG_SEGMENT) != 0, context->seq, err)
-                        : nm_pool_attach(live, context->seq, err);
+        status = is_new && !is_restored
+                     ? nm_pool_range_appears(live, (context->event->flags & NM_FLAG_SEGMENT) != 0, context->seq, err)
+                     : nm_pool_attach(live, context->seq, err);
     nm_usage_add(live, context->seq, context->event->time_ns);
     nm_usage_touch(heap);
     return status;
@@ -136,12 +140,20 @@ static void set_end(nm_live *live, const nm_context *context, nm_allocation_end 
     live->row.free_stack_id = context->stack_id;
 }
 
+/* Of the baseline nothing was counted, and of what a keyframe brought only if its sums came, too. */
+static bool is_counted(const nm_live *live)
+{
+    return !live->is_baseline && (!live->is_kept || live->heap->has_kept_total);
+}
+
 static void count_end(nm_live *live, uint64_t bytes, bool is_whole)
 {
-    if (live->is_baseline)
+    if (!is_counted(live))
         return;
     live->heap->total.free_count += is_whole;
     live->heap->total.freed_bytes = nm_add_saturated(live->heap->total.freed_bytes, bytes);
+    live->site->free_count += is_whole;
+    live->site->freed_bytes = nm_add_saturated(live->site->freed_bytes, bytes);
 }
 
 /* Ends it, and leaves it to the caller to write or keep. */
@@ -277,6 +289,7 @@ static nm_live *new_live(nm_replay *replay, const nm_context *context, nm_error 
     live->heap = context->heap;
     live->is_baseline = (event->flags & NM_FLAG_BASELINE) != 0;
     live->is_late = (event->flags & NM_FLAG_LATE) != 0;
+    live->is_unseen = (event->flags & NM_FLAG_PAUSED) != 0;
     live->is_mapped = event->kind == NM_EVENT_MAP;
     live->row = (nm_allocation_row){
         .allocation_id = ++replay->allocation_count,
@@ -290,8 +303,8 @@ static nm_live *new_live(nm_replay *replay, const nm_context *context, nm_error 
         .address = event->address,
         .requested_bytes = limit_size(event->requested_bytes),
         .block_bytes = limit_size(event->block_bytes),
-        .alloc_seq = context->seq,
-        .alloc_ns = event->time_ns,
+        .alloc_seq = live->is_baseline ? NM_NO_SEQ : context->seq,
+        .alloc_ns = live->is_baseline ? NM_NO_TIME : event->time_ns,
         .cost_ns = event->cost_ns,
         .free_requested_seq = NM_NO_SEQ,
         .free_seq = NM_NO_SEQ,
@@ -300,6 +313,7 @@ static nm_live *new_live(nm_replay *replay, const nm_context *context, nm_error 
         .is_mapped = live->is_mapped,
         .generation = (int64_t)context->process->step_count,
     };
+    live->birth_seq = context->seq;
     nm_workspace_own(replay, live, context->thread);
     live->row.size_bytes = size_by_basis(live->heap, live->row.requested_bytes, live->row.block_bytes);
     set_extent(live);
@@ -335,17 +349,19 @@ static void set_size_by_total(nm_replay *replay, nm_live *live, uint64_t total_b
     set_extent(live);
 }
 
-static void count_begin(const nm_live *live)
+static void count_begin(nm_live *live)
 {
     nm_heap_total_row *total = &live->heap->total;
     uint64_t bytes = live->row.size_bytes;
 
-    if (live->is_baseline) {
+    if (live->is_baseline || live->is_kept) { /* of what is kept the sums come later, and hold */
         total->baseline_count++;
         total->baseline_bytes = nm_add_saturated(total->baseline_bytes, bytes);
     } else {
         total->allocation_count++;
         total->allocated_bytes = nm_add_saturated(total->allocated_bytes, bytes);
+        live->site->allocation_count++;
+        live->site->allocated_bytes = nm_add_saturated(live->site->allocated_bytes, bytes);
     }
 }
 
@@ -377,6 +393,61 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
     if (status == NM_OK)
         live->row.live_bytes = live->heap->total.live_bytes;
     return status;
+}
+
+/* The pool whose segment it is, if that can be. */
+static nm_heap *pool_of(nm_replay *replay, const nm_context *context)
+{
+    nm_heap *pool = nm_replay_heap(replay, context->event->pool_id);
+
+    return pool != NULL && nm_is_pool(pool) && pool->arena == context->heap->arena &&
+                   context->heap->level == NM_LEVEL_DRIVER
+               ? pool
+               : NULL;
+}
+
+static nm_live *restored_live(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    nm_live *live = new_live(replay, context, err);
+
+    if (live == NULL)
+        return NULL;
+    live->is_kept = !live->is_baseline;
+    live->is_ending = (event->flags & NM_FLAG_IDLE) != 0;
+    live->birth_seq = event->number;
+    live->is_mapped = live->row.is_mapped = event->detail == NM_EVENT_MAP;
+    live->is_touched = (event->flags & NM_FLAG_HIT) != 0;
+    live->owner = pool_of(replay, context);
+    live->row.is_segment = live->owner != NULL || ((event->flags & NM_FLAG_SEGMENT) != 0);
+    live->row.is_exported = (event->flags & NM_FLAG_EXPORTED) != 0;
+    live->row.generation = event->generation > INT32_MAX ? INT32_MAX : (int64_t)event->generation;
+    return live;
+}
+
+nm_status nm_pairing_restore(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_live *live;
+    nm_live *old;
+    nm_status status;
+
+    if (context->heap == NULL) {
+        nm_replay_lose(replay, context->process, context->seq, context->event->time_ns);
+        return NM_OK;
+    }
+    live = restored_live(replay, context, err);
+    if (live == NULL)
+        return NM_ERR_MEMORY;
+    status = nm_usage_site(replay, live, err);
+    old = nm_place_live_of(nm_place_find(replay, context->process->id, live->row.address), live->heap);
+    if (status == NM_OK && old != NULL && old->is_ending)
+        status = replace(replay, old, live, context, err);
+    if (status != NM_OK) {
+        nm_slab_give(&replay->lives, live);
+        return status;
+    }
+    count_begin(live);
+    return put_in(replay, live, context, true, err);
 }
 
 /* ---- FREE -------------------------------------------------------------------------------------------------------- */
@@ -458,10 +529,12 @@ nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, n
         nm_place_live_of(nm_place_find(replay, live->heap->process->id, live->row.address), live->heap) != NULL)
         return nm_pairing_confirm(replay, context->thread, err);
     context->thread->unconfirmed = NULL;
-    if (!live->is_baseline) {
+    if (is_counted(live)) {
         total = &live->heap->total;
         total->free_count--;
         total->freed_bytes = nm_subtract_saturated(total->freed_bytes, live->row.size_bytes);
+        live->site->free_count--;
+        live->site->freed_bytes = nm_subtract_saturated(live->site->freed_bytes, live->row.size_bytes);
     }
     live->row.end_kind = NM_END_NONE;
     live->row.free_seq = NM_NO_SEQ;
@@ -488,7 +561,10 @@ static nm_status make_part(nm_replay *replay, const nm_live *range, uint64_t fro
     part->heap = range->heap;
     part->site = range->site;
     part->is_baseline = range->is_baseline;
+    part->is_kept = range->is_kept;
+    part->birth_seq = context->seq;
     part->is_late = range->is_late;
+    part->is_unseen = range->is_unseen;
     part->is_mapped = range->is_mapped;
     part->is_touched = range->is_touched;
     part->row = range->row;
@@ -686,10 +762,14 @@ void nm_pairing_export(nm_replay *replay, const nm_context *context)
 /* The step of birth where steps are known, else the twentieth of the trace. */
 static int64_t generation_of(const nm_replay *replay, const nm_live *live)
 {
-    unsigned __int128 span = (unsigned __int128)((__int128)replay->last_seq - replay->first_seq) + 1;
-    unsigned __int128 since = (unsigned __int128)((__int128)live->row.alloc_seq - replay->first_seq);
+    int64_t first_seq = replay->has_keyframe ? 0 : replay->first_seq;
+    int64_t last_seq = replay->last_seq > first_seq ? replay->last_seq : first_seq;
+    unsigned __int128 span = (unsigned __int128)((__int128)last_seq - first_seq) + 1;
+    unsigned __int128 since = (unsigned __int128)((__int128)live->birth_seq - first_seq);
 
-    if (live->is_baseline)
+    if (live->is_unseen) /* all in one, so that they are no growth */
+        return 0;
+    if (live->is_baseline || live->birth_seq < first_seq || live->birth_seq > last_seq)
         return NM_UNKNOWN_NUMBER;
     if (live->heap->process->step_count > 0)
         return live->row.generation;
@@ -705,10 +785,10 @@ bool nm_pairing_is_doubtful(const nm_replay *replay, const nm_live *live)
     if (live->is_late)
         return true;
     if (process->has_loss &&
-        (row->alloc_seq <= process->loss_seq || (has_time && row->alloc_ns <= process->loss_until_ns)))
+        (live->birth_seq <= process->loss_seq || (has_time && row->alloc_ns <= process->loss_until_ns)))
         return true;
     return replay->has_loss &&
-           (row->alloc_seq <= replay->loss_seq || (has_time && row->alloc_ns <= replay->loss_until_ns));
+           (live->birth_seq <= replay->loss_seq || (has_time && row->alloc_ns <= replay->loss_until_ns));
 }
 
 static nm_status emit_outstanding(nm_replay *replay, nm_live *live, nm_error *err)

@@ -172,7 +172,7 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
 
 nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err)
 {
-    range->is_touched = range->is_baseline;
+    range->is_touched = range->is_baseline || (range->is_unseen && is_segment);
     if (!is_segment)
         return NM_OK;
     range->row.is_segment = true;
@@ -283,11 +283,20 @@ nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_
         block->heap->has_unknown_block = true;
     if (flags & (NM_FLAG_MISS | NM_FLAG_HIT))
         is_miss = (flags & NM_FLAG_MISS) != 0;
-    if (!block->is_baseline) {
+    if (!block->is_baseline && !block->is_unseen) {
         block->row.is_miss = is_miss;
         count_hit(block);
     }
     return status;
+}
+
+void nm_pool_block_returns(nm_live *block, uint64_t flags)
+{
+    const nm_live *range = first_range_under(block);
+
+    block->row.is_miss = flags & NM_FLAG_MISS ? 1 : flags & NM_FLAG_HIT ? 0 : NM_UNKNOWN_NUMBER;
+    if (block->row.is_miss != NM_UNKNOWN_NUMBER && range != NULL && range->node.key <= block->node.key)
+        block->row.segment_id = range->row.allocation_id;
 }
 
 nm_status nm_pool_block_ends(nm_live *block, nm_error *err)

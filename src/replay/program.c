@@ -118,9 +118,12 @@ static nm_status write_step(nm_replay *replay, nm_process *process, int64_t end_
 
     if (row.step_id == 0)
         return NM_OK;
+    nm_status status = nm_totals_end_step(replay, process, end_seq, end_ns, err);
     process->step.step_id = 0;
     row.end_seq = end_seq;
     row.end_ns = end_ns;
+    if (status != NM_OK)
+        return status;
     return replay->sink.step == NULL ? NM_OK : replay->sink.step(replay->sink.context, &row, err);
 }
 
@@ -131,7 +134,9 @@ nm_status nm_program_step(nm_replay *replay, const nm_context *context, nm_error
 
     if (context->process == NULL)
         return NM_OK;
-    status = write_step(replay, context->process, context->seq, event->time_ns, err);
+    status = context->process->step_count == 0
+                 ? nm_totals_end_step(replay, context->process, context->seq, event->time_ns, err)
+                 : write_step(replay, context->process, context->seq, event->time_ns, err);
     context->process->step_count++;
     context->process->step = (nm_step_row){
         .step_id = ++replay->step_count,
@@ -140,6 +145,7 @@ nm_status nm_program_step(nm_replay *replay, const nm_context *context, nm_error
         .number = event->number,
         .begin_seq = context->seq,
         .begin_ns = event->time_ns,
+        .generation = (int64_t)context->process->step_count,
     };
     return status;
 }
@@ -188,6 +194,61 @@ nm_status nm_program_note(nm_replay *replay, const nm_context *context, nm_error
     return replay->sink.note == NULL ? NM_OK : replay->sink.note(replay->sink.context, &row, err);
 }
 
+/* ---- Pauses ------------------------------------------------------------------------------------------------------ */
+
+/* Their ends will not be told, so nothing that comes later may be taken to be inside of them. */
+static nm_status leave_operations(nm_replay *replay, const nm_process *process, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (nm_thread *thread = replay->first_thread; thread != NULL; thread = thread->next)
+        while (thread->process == process && thread->operations != NULL && status == NM_OK)
+            status = write_operation(replay, thread->operations, err);
+    return status;
+}
+
+static nm_status write_pause(nm_replay *replay, nm_process *process, nm_error *err)
+{
+    if (!process->has_pause)
+        return NM_OK;
+    process->has_pause = false;
+    return replay->sink.pause == NULL ? NM_OK : replay->sink.pause(replay->sink.context, &process->pause, err);
+}
+
+static nm_status end_pause(nm_replay *replay, nm_process *process, const nm_context *context, nm_error *err)
+{
+    process->is_paused = false;
+    process->pause.end_seq = context->seq;
+    process->pause.end_ns = context->event->time_ns;
+    process->pause.is_end_known = context->event->detail != NM_PAUSE_END_UNKNOWN;
+    process->has_unknown_pause |= !process->pause.is_end_known;
+    return write_pause(replay, process, err);
+}
+
+nm_status nm_program_pause(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    const uint64_t *known = nm_map_get(&replay->processes, (nm_key){0, (uint64_t)event->number});
+    nm_process *process = known == NULL ? NULL : (nm_process *)(uintptr_t)*known;
+    nm_status status;
+
+    if (process == NULL)
+        return NM_OK;
+    if (event->detail != NM_PAUSE_BEGIN && event->detail != NM_PAUSE_BEGIN_MEMORY)
+        return end_pause(replay, process, context, err);
+    status = write_pause(replay, process, err);
+    process->is_paused = event->detail == NM_PAUSE_BEGIN;
+    process->has_pause = true;
+    process->pause = (nm_pause_row){.process_id = process->id,
+                                    .begin_seq = context->seq,
+                                    .begin_ns = event->time_ns,
+                                    .end_seq = NM_NO_SEQ,
+                                    .end_ns = NM_NO_TIME,
+                                    .is_memory_told = !process->is_paused};
+    replay->has_pause |= process->is_paused;
+    return status == NM_OK ? leave_operations(replay, process, err) : status;
+}
+
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -222,8 +283,11 @@ nm_status nm_program_finish(nm_replay *replay, nm_error *err)
     for (nm_thread *thread = replay->first_thread; thread != NULL; thread = thread->next)
         while (thread->operations != NULL && status == NM_OK)
             status = write_operation(replay, thread->operations, err);
-    for (nm_process *process = replay->first_process; process != NULL && status == NM_OK; process = process->next)
+    for (nm_process *process = replay->first_process; process != NULL && status == NM_OK; process = process->next) {
         status = write_step(replay, process, NM_NO_SEQ, NM_NO_TIME, err);
+        if (status == NM_OK)
+            status = write_pause(replay, process, err);
+    }
     return status;
 }
 

@@ -105,12 +105,19 @@ bool nm_replay_is_doubtful(const nm_replay *replay, const nm_process *process)
 static bool is_in_order(const nm_event *event)
 {
     return (event->flags & NM_FLAG_BASELINE) == 0 && event->kind != NM_EVENT_STATE_SEGMENT &&
-           event->kind != NM_EVENT_STATE_BLOCK;
+           event->kind != NM_EVENT_STATE_BLOCK && !nm_event_is_repeat(event);
+}
+
+/* Of several processes one may begin to be recorded when others are: then its baseline has a place among their events. */
+static bool has_seq(const nm_replay *replay, const nm_event *event)
+{
+    return is_in_order(event) ||
+           ((event->flags & NM_FLAG_BASELINE) != 0 && replay->has_events && replay->first_thread != NULL);
 }
 
 static nm_context resolve(nm_replay *replay, const nm_event *event)
 {
-    nm_context context = {.event = event, .seq = is_in_order(event) ? (int64_t)event->seq : NM_NO_SEQ};
+    nm_context context = {.event = event, .seq = has_seq(replay, event) ? (int64_t)event->seq : NM_NO_SEQ};
 
     context.heap = nm_replay_heap(replay, event->heap_id);
     context.thread = nm_replay_thread(replay, event->thread_id);
@@ -180,6 +187,8 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
         return nm_program_stream_call(replay, context, err);
     case NM_EVENT_NOTE:
         return nm_program_note(replay, context, err);
+    case NM_EVENT_PAUSE:
+        return nm_program_pause(replay, context, err);
     case NM_EVENT_LOSS:
         if (context->event->number > 0)
             nm_replay_lose(replay, context->process, context->seq, context->event->until_ns);
@@ -197,6 +206,10 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
  * have been in it. A source without threads (a snapshot) also has places in its file that are no events. */
 static void note_jump(nm_replay *replay, const nm_event *event)
 {
+    bool is_begin = event->kind == NM_EVENT_KEYFRAME && event->detail == NM_KEYFRAME_BEGIN && !replay->has_events;
+
+    if (is_begin)
+        replay->next_seq = event->seq;
     if (event->seq > replay->next_seq && replay->first_thread != NULL)
         nm_replay_lose(replay, NULL, (int64_t)event->seq - 1, NM_NO_TIME);
     if (event->seq >= replay->next_seq)
@@ -225,6 +238,12 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "an event's number is too large");
     note_jump(replay, event);
     context = resolve(replay, event);
+    if (nm_event_is_repeat(event)) {
+        if (replay->has_events || replay->has_whole_keyframe) /* of a later part: it says what has been read */
+            return NM_OK;
+        status = nm_keyframe_take(replay, &context, err);
+        return status == NM_OK ? nm_usage_flush(replay, &context, err) : status;
+    }
     if (!replay->has_events && context.seq != NM_NO_SEQ)
         status = nm_sample_begin(replay, err);
     note_order(replay, &context);
@@ -269,6 +288,25 @@ nm_status nm_replay_record(nm_replay *replay, const nm_record *record, nm_error 
     return take_event(replay, &record->event, err);
 }
 
+static nm_status tell_baseline(nm_replay *replay, nm_error *err)
+{
+    nm_baseline_row row = {.kind = replay->has_pause ? NM_BASELINE_KNOWN : NM_BASELINE_NONE,
+                           .unseen_free_count = replay->unseen_free_count};
+
+    for (const nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next)
+        if (heap->total.baseline_count > 0)
+            row.kind = NM_BASELINE_KNOWN;
+    for (const nm_process *process = replay->first_process; process != NULL; process = process->next)
+        if (process->is_late || process->has_unknown_pause)
+            row.kind = NM_BASELINE_UNKNOWN;
+    return replay->sink.baseline == NULL ? NM_OK : replay->sink.baseline(replay->sink.context, &row, err);
+}
+
+void nm_replay_pass_over(nm_replay *replay, uint64_t event_count)
+{
+    replay->next_seq += event_count;
+}
+
 nm_status nm_replay_finish(nm_replay *replay, nm_error *err)
 {
     nm_status status;
@@ -280,7 +318,7 @@ nm_status nm_replay_finish(nm_replay *replay, nm_error *err)
         status = nm_program_finish(replay, err);
     if (status == NM_OK)
         status = nm_usage_finish(replay, err);
-    return status;
+    return status == NM_OK ? tell_baseline(replay, err) : status;
 }
 
 void nm_replay_free(nm_replay *replay)

@@ -21,6 +21,42 @@ typedef struct nm_replay nm_replay;
 nm_status nm_replay_new(const nm_sink *sink, nm_replay **out, nm_error *err); /* copies *sink */
 nm_status nm_replay_record(nm_replay *replay, const nm_record *record, nm_error *err);
 nm_status nm_replay_finish(nm_replay *replay, nm_error *err);
+
+/* The next so many numbers in order are not told, and are no loss. */
+void nm_replay_pass_over(nm_replay *replay, uint64_t event_count);
 void nm_replay_free(nm_replay *replay); /* NULL is fine */
+
+/* ---- Looking on, between two records ---- */
+
+typedef struct nm_heap_now {
+    uint64_t heap_id, process_id, device_id; /* device 0: host memory */
+    uint64_t level;                          /* nm_heap_level */
+    uint64_t live_bytes, live_count, peak_bytes;
+    uint64_t reserved_bytes;                                /* pools: of their segments */
+    uint64_t allocation_count, free_count, allocated_bytes; /* since the stream began */
+} nm_heap_now;
+
+typedef struct nm_live_now {
+    const nm_allocation_row *row; /* borrowed until the next record; what only an end can tell is not filled */
+    bool is_mapped;               /* came by MAP */
+    bool is_baseline;
+    bool is_pool;        /* a pool's block, or a workspace */
+    bool is_first_pools; /* a segment of the first pool of its device */
+} nm_live_now;
+
+typedef void nm_heap_visit(void *context, const nm_heap_now *heap);
+typedef void nm_live_visit(void *context, const nm_live_now *live);
+
+void nm_replay_each_heap(const nm_replay *replay, nm_heap_visit *visit, void *context); /* in order of definition */
+void nm_replay_each_live(const nm_replay *replay, nm_live_visit *visit, void *context); /* in no order */
+void nm_replay_each_live_of(const nm_replay *replay, uint64_t process_id, nm_live_visit *visit, void *context);
+
+/*
+ * What the replay knows, as events from which another one may go on: what is live, sums and peaks, the steps that are
+ * open. Not: open operations, the timeline, what was freed lately, and what has been given to the sink. The caller puts
+ * NM_KEYFRAME_BEGIN before and NM_KEYFRAME_END behind.
+ */
+typedef nm_status nm_keyframe_put(void *context, const nm_event *event, nm_error *err);
+nm_status nm_replay_keyframe(const nm_replay *replay, nm_keyframe_put *put, void *context, nm_error *err);
 
 #endif

@@ -134,7 +134,29 @@ typedef struct nm_note_row {
 typedef struct nm_step_row {
     uint64_t step_id, process_id, device_id;
     int64_t number, begin_seq, end_seq, begin_ns, end_ns;
+    int64_t generation; /* how many steps of the process had begun with it: from 1 */
 } nm_step_row;
+
+/*
+ * What one heap did in one step of its process; no row for a step in which it did nothing. A recording kept in parts may
+ * have joined steps that are long past: then `last_generation` is more than `generation`, and the row is of all of them.
+ * Generation 0 is what was before the first step. Processes without steps have no rows.
+ */
+typedef struct nm_step_total_row {
+    uint64_t process_id, heap_id;
+    int64_t number; /* of the first step, as the program counts, or NM_UNKNOWN_NUMBER */
+    int64_t generation, last_generation;
+    int64_t begin_seq, end_seq, begin_ns, end_ns;
+    uint64_t allocation_count, free_count, allocated_bytes, freed_bytes; /* without the baseline */
+    uint64_t miss_count;
+    uint64_t peak_bytes;             /* most that was live in it, what was there at its begin included */
+    uint64_t live_bytes, live_count; /* at its end */
+} nm_step_total_row;
+
+typedef struct nm_site_total_row { /* per heap and stack, of the whole recording, without the baseline */
+    uint64_t heap_id, stack_id;
+    uint64_t allocation_count, free_count, allocated_bytes, freed_bytes;
+} nm_site_total_row;
 
 typedef enum nm_moment_kind {
     NM_MOMENT_PEAK = 1,
@@ -277,6 +299,7 @@ typedef struct nm_heap_total_row {
     nm_reserved_source reserved_source;
     bool has_stated; /* the pool itself has said what it holds: */
     uint64_t stated_reserved_bytes, peak_stated_reserved_bytes;
+    bool is_partial; /* the beginning of the recording was not kept, and neither were its sums */
 } nm_heap_total_row;
 
 /* Per heap and stack, at the heap's peak; stack 0 is "(no stack)"; is_baseline rows have stack 0. */
@@ -299,6 +322,26 @@ typedef struct nm_device_peak_row { /* per physical device, over its driver heap
     int64_t peak_seq, peak_ns;
 } nm_device_peak_row;
 
+/* From begin to end nothing of the process was recorded in full. It ends with the next row of the process, with the process,
+ * or not in the input (NM_NO_SEQ). */
+typedef struct nm_pause_row {
+    uint64_t process_id;
+    int64_t begin_seq, begin_ns, end_seq, end_ns;
+    bool is_memory_told; /* memory events were, without stacks; else what they led to, at the end */
+    bool is_end_known;   /* the end, if it is there, told all that the pause led to */
+} nm_pause_row;
+
+typedef enum nm_baseline {                          /* what was live before the first event */
+                           NM_BASELINE_NONE = 0,    /* nothing: all is recorded since each process began */
+                           NM_BASELINE_KNOWN = 1,   /* the input tells it */
+                           NM_BASELINE_UNKNOWN = 2, /* some process ran before its recording began */
+} nm_baseline;
+
+typedef struct nm_baseline_row { /* of the whole input, at its end */
+    nm_baseline kind;
+    uint64_t unseen_free_count; /* frees of what the input does not know, and may have missed: no anomalies */
+} nm_baseline_row;
+
 typedef struct nm_process_end_row {
     uint64_t process_id;
     int64_t end_ns;
@@ -310,6 +353,8 @@ typedef struct nm_process_end_row {
 typedef struct nm_sink {
     void *context;
     nm_status (*definition)(void *context, const nm_definition *row, nm_error *err);
+    nm_status (*pause)(void *context, const nm_pause_row *row, nm_error *err);
+    nm_status (*baseline)(void *context, const nm_baseline_row *row, nm_error *err);
     nm_status (*process_end)(void *context, const nm_process_end_row *row, nm_error *err);
     nm_status (*allocation)(void *context, const nm_allocation_row *row, nm_error *err);
     nm_status (*failure)(void *context, const nm_failure_row *row, nm_error *err);
@@ -319,6 +364,8 @@ typedef struct nm_sink {
     nm_status (*stream_call)(void *context, const nm_stream_call_row *row, nm_error *err);
     nm_status (*note)(void *context, const nm_note_row *row, nm_error *err);
     nm_status (*step)(void *context, const nm_step_row *row, nm_error *err);
+    nm_status (*step_total)(void *context, const nm_step_total_row *row, nm_error *err);
+    nm_status (*site_total)(void *context, const nm_site_total_row *row, nm_error *err);
     nm_status (*moment)(void *context, const nm_moment_row *row, nm_error *err);
     nm_status (*usage)(void *context, const nm_usage_row *row, nm_error *err);
     nm_status (*fragmentation)(void *context, const nm_fragmentation_row *row, nm_error *err);

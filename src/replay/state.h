@@ -8,7 +8,7 @@
  * allocations; places.c finds them by address; usage.c keeps sums, peaks and the timeline; pool.c knows segments and
  * misses; gaps.c the free ranges in them; program.c operations, steps, stream calls and notes; workspace.c which block an
  * operator works in; moments.c moments and fragmentation; sample.c what heaps and devices held at them; anomaly.c copies
- * and misuse.
+ * and misuse; totals.c sums of steps; keyframe.c all of this as events, and back.
  */
 #ifndef NM_REPLAY_STATE_H
 #define NM_REPLAY_STATE_H
@@ -44,8 +44,9 @@ typedef struct nm_site {
     uint64_t stack_id;
     uint64_t live_bytes, live_count;
     uint64_t at_peak_bytes, at_peak_count;
-    uint64_t epoch;       /* heap->peak_epoch when it last changed */
-    struct nm_site *next; /* of the heap */
+    uint64_t allocation_count, free_count, allocated_bytes, freed_bytes; /* ever, without the baseline */
+    uint64_t epoch;                                                      /* heap->peak_epoch when it last changed */
+    struct nm_site *next;                                                /* of the heap */
 } nm_site;
 
 /* One address of one process at which something is live, or was until lately. */
@@ -71,12 +72,16 @@ struct nm_live {
     uint64_t range_version;
     nm_heap *owner;         /* a segment's pool, also after its end; NULL: no segment */
     uint64_t covered_bytes; /* segments: under blocks of the owner */
+    int64_t birth_seq;      /* as row.alloc_seq; of what a keyframe brought its own */
     bool is_baseline;
+    bool is_ending;   /* brought by one too: what comes next at its address has replaced it */
+    bool is_kept;     /* brought by a keyframe, from before what was kept */
     bool is_mapped;   /* may be cut, and joins its neighbours */
     bool is_touched;  /* carried a block since it was mapped */
     bool is_covering; /* a block that takes its bytes out of the gaps */
     bool is_late;
     bool is_workspace; /* has served an operator */
+    bool is_unseen;    /* was born while the recording was paused: when, where and how is not known */
 };
 
 /* An allocation that ended because another began at its address, while a late free of it is still waited for. */
@@ -147,7 +152,8 @@ typedef struct nm_peak_states {
 typedef struct nm_device_group {
     nm_device_peak_row peak;
     uint64_t live_bytes;
-    bool has_peaked; /* by this event */
+    bool has_peaked;   /* by this event */
+    bool is_peak_kept; /* it was before what was kept */
     nm_peak_states at_peak;
     nm_scope scope;
     bool has_changed; /* by this event: is in the replay's list */
@@ -166,7 +172,12 @@ typedef struct nm_device_group {
 
 typedef struct nm_process {
     uint64_t id;
-    uint64_t host; /* string */
+    uint64_t host;          /* string */
+    bool is_late;           /* it ran before its recording began */
+    bool has_unknown_pause; /* what happened to its memory in a pause is not known */
+    bool is_paused;         /* now, and nothing of its memory is told */
+    bool has_pause;         /* `pause` is open */
+    nm_pause_row pause;
     uint64_t step_count;
     nm_step_row step;          /* open when step_id is not 0 */
     nm_tree host_ranges;       /* pinned and host memory */
@@ -214,6 +225,12 @@ typedef struct nm_pool_state {
     uint64_t reserved_bytes, occupied_bytes, free_bytes, largest_free_bytes, stuck_bytes, gap_count;
 } nm_pool_state;
 
+/* A heap's sums when the step of its process began, and its peak since then. */
+typedef struct nm_step_base {
+    uint64_t allocation_count, free_count, allocated_bytes, freed_bytes, miss_count;
+    uint64_t peak_bytes;
+} nm_step_base;
+
 struct nm_heap {
     uint64_t id;
     nm_process *process;
@@ -228,6 +245,9 @@ struct nm_heap {
 
     nm_heap_total_row total;
     uint64_t live_count;
+    nm_step_base step_base;
+    bool has_kept_total; /* a keyframe has brought its sums */
+    bool is_peak_kept;   /* its peak was before what was kept */
     uint64_t peak_epoch;
     nm_site baseline_site;
     nm_site *sites;
@@ -303,9 +323,13 @@ struct nm_replay {
     nm_thread nobody; /* has the operations of sources that know no threads */
     uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
     uint64_t workspace_count, stream_call_count, note_count;
+    uint64_t unseen_free_count; /* frees of what may have been allocated unseen */
+    bool has_pause;             /* some process was paused, and nothing of its memory told */
     uint64_t tally_count;
     uint64_t next_seq; /* the number after the largest that any event had */
     bool has_events, has_loss;
+    bool has_keyframe; /* the stream begins with one: it is not the beginning of the recording */
+    bool has_whole_keyframe;
     int64_t first_seq, last_seq, last_ns;
     int64_t loss_seq, loss_until_ns; /* of losses that belong to no known process */
 };
@@ -354,6 +378,9 @@ nm_process *nm_define_process(nm_replay *replay, uint64_t id, nm_error *err); /*
 nm_status nm_replay_define(nm_replay *replay, const nm_definition *definition, nm_error *err);
 void nm_define_free(nm_replay *replay); /* processes, threads, devices, heaps and what they hold */
 
+/* What was live where the stream begins: a KEYFRAME that stands for an ALLOC or MAP. */
+nm_status nm_pairing_restore(nm_replay *replay, const nm_context *context, nm_error *err);
+
 /* ---- places.c ---- */
 
 /* The place of an address, NULL when nothing is known of it. */
@@ -390,6 +417,9 @@ void nm_usage_add(nm_live *live, int64_t seq, int64_t ns);                /* to 
 void nm_usage_subtract(nm_live *live);
 void nm_usage_peak_reserved(nm_heap *pool, int64_t seq); /* after reserved_bytes has grown */
 
+/* The heap's share of a stack, made where it is missing; 0: no stack. */
+nm_status nm_usage_site_of(nm_replay *replay, nm_heap *heap, uint64_t stack_id, nm_site **out, nm_error *err);
+
 /* The event changes the heap. When all of it is done, the timelines of all changed heaps take their state over. */
 void nm_usage_touch(nm_heap *heap);
 nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error *err);
@@ -417,6 +447,9 @@ nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm
 /* A new block: the segments under it, and whether it is a miss. */
 nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_error *err);
 
+/* A block that a keyframe brings: its segments say themselves whose they are, and its flags whether it was a miss. */
+void nm_pool_block_returns(nm_live *block, uint64_t flags);
+
 /* Takes its bytes out of the gaps while it is in heap->space, or gives them back. Before nm_usage_add takes a peak. */
 nm_status nm_pool_block_covers(nm_live *block, nm_error *err);
 nm_status nm_pool_block_ends(nm_live *block, nm_error *err);
@@ -442,11 +475,26 @@ nm_status nm_program_range_end(nm_replay *replay, const nm_context *context, nm_
 nm_status nm_program_step(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_program_pause(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_note(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_finish(nm_replay *replay, nm_error *err); /* writes what is still open */
 void nm_program_discard(nm_replay *replay);
 uint64_t nm_program_operation(const nm_replay *replay, const nm_thread *thread); /* the innermost open one, or 0 */
 const nm_operation *nm_program_innermost(const nm_replay *replay, const nm_thread *thread); /* the same, or NULL */
+
+/* ---- totals.c ---- */
+
+/* The step that the process is in ends: what its heaps did in it. */
+nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, nm_error *err);
+uint64_t nm_totals_misses(const nm_heap *heap); /* of all sizes */
+nm_status nm_totals_write_site(nm_replay *replay, const nm_heap *heap, const nm_site *site, nm_error *err);
+
+/* The sums of the heap's step so far, as a row without its step. */
+nm_step_total_row nm_totals_since(const nm_heap *heap);
+
+/* ---- keyframe.c ---- */
+
+nm_status nm_keyframe_take(nm_replay *replay, const nm_context *context, nm_error *err); /* events that repeat */
 
 /* ---- workspace.c ---- */
 

@@ -19,20 +19,14 @@ static void keep_peak(const nm_heap *heap, nm_site *site)
     site->epoch = heap->peak_epoch;
 }
 
-nm_status nm_usage_site(nm_replay *replay, nm_live *live, nm_error *err)
+nm_status nm_usage_site_of(nm_replay *replay, nm_heap *heap, uint64_t stack_id, nm_site **out, nm_error *err)
 {
-    nm_heap *heap = live->heap;
-    nm_key key = {heap->id, live->row.stack_id};
-    const uint64_t *known;
+    nm_key key = {heap->id, stack_id};
+    const uint64_t *known = nm_map_get(&replay->sites, key);
     nm_site *site;
 
-    if (live->is_baseline) {
-        live->site = &heap->baseline_site;
-        return NM_OK;
-    }
-    known = nm_map_get(&replay->sites, key);
     if (known != NULL) {
-        live->site = (nm_site *)(uintptr_t)*known;
+        *out = (nm_site *)(uintptr_t)*known;
         return NM_OK;
     }
     site = nm_replay_allocate(sizeof *site, err);
@@ -44,7 +38,15 @@ nm_status nm_usage_site(nm_replay *replay, nm_live *live, nm_error *err)
         return NM_ERR_MEMORY;
     }
     heap->sites = site;
-    live->site = site;
+    *out = site;
+    return NM_OK;
+}
+
+nm_status nm_usage_site(nm_replay *replay, nm_live *live, nm_error *err)
+{
+    if (!live->is_baseline)
+        return nm_usage_site_of(replay, live->heap, live->row.stack_id, &live->site, err);
+    live->site = &live->heap->baseline_site;
     return NM_OK;
 }
 
@@ -56,6 +58,7 @@ static void add_to_device(nm_device *device, uint64_t bytes, int64_t seq, int64_
     group->live_bytes = nm_add_saturated(group->live_bytes, bytes);
     if (group->live_bytes > group->peak.peak_bytes) {
         group->has_peaked = true;
+        group->is_peak_kept = false;
         group->peak.peak_bytes = group->live_bytes;
         group->peak.peak_seq = seq;
         group->peak.peak_ns = ns;
@@ -73,6 +76,7 @@ static void take_peak(nm_heap *heap, int64_t seq, int64_t ns)
     total->reserved_at_peak_bytes = total->reserved_bytes;
     heap->stated_at_peak_bytes = heap->stated_reserved_bytes;
     heap->has_peaked = true;
+    heap->is_peak_kept = false;
     heap->peak_epoch++;
     if (nm_is_pool(heap))
         nm_pool_figures(heap, &heap->at_peak);
@@ -99,6 +103,8 @@ void nm_usage_add(nm_live *live, int64_t seq, int64_t ns)
     heap->live_count++;
     if (heap->total.live_bytes > heap->total.peak_bytes)
         take_peak(heap, seq, ns);
+    if (heap->total.live_bytes > heap->step_base.peak_bytes)
+        heap->step_base.peak_bytes = heap->total.live_bytes;
     if (heap->level == NM_LEVEL_DRIVER && heap->device != NULL)
         add_to_device(heap->device, bytes, seq, ns);
 }
@@ -246,10 +252,17 @@ static const nm_usage_row *finish_bucket(const nm_heap *heap, nm_usage_bucket *b
     return &bucket->row;
 }
 
+/* A heap that was born in what was kept has all its sums; of others, only where the whole keyframe was there. */
+static bool replay_is_partial(const nm_heap *heap)
+{
+    return heap->replay->has_keyframe && !heap->replay->has_whole_keyframe;
+}
+
 static void finish_total(nm_heap *heap)
 {
     nm_heap_total_row *total = &heap->total;
 
+    total->is_partial = replay_is_partial(heap);
     total->has_stated = heap->has_stated;
     total->stated_reserved_bytes = heap->stated_reserved_bytes;
     total->peak_stated_reserved_bytes = heap->peak_stated_reserved_bytes;
@@ -268,8 +281,11 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
     const nm_sink *sink = &replay->sink;
     nm_status status = write_peak_site(replay, heap, &heap->baseline_site, true, err);
 
-    for (nm_site *site = heap->sites; site != NULL && status == NM_OK; site = site->next)
+    for (nm_site *site = heap->sites; site != NULL && status == NM_OK; site = site->next) {
         status = write_peak_site(replay, heap, site, false, err);
+        if (status == NM_OK)
+            status = nm_totals_write_site(replay, heap, site, err);
+    }
     for (size_t i = 0; i < heap->usage.count && status == NM_OK && sink->usage != NULL; i++)
         status = sink->usage(sink->context, finish_bucket(heap, &heap->usage.buckets[i]), err);
     for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap) && sink->hit != NULL; bucket++)

@@ -77,6 +77,19 @@ nm_status nm_source_open(int fd, nm_source **out, nm_error *err)
     return refuse(head, err);
 }
 
+nm_status nm_source_open_parts(const int *fds, size_t fd_count, nm_source **out, nm_error *err)
+{
+    uint8_t begin[NM_SOURCE_HEAD_BYTES];
+    nm_bytes head = {begin, 0};
+    nm_status status;
+
+    if (fd_count == 1)
+        return nm_source_open(fds[0], out, err);
+    *out = NULL;
+    status = nm_io_read(fds[0], begin, sizeof begin, &head.len, err);
+    return status == NM_OK ? nm_trace_source_open_parts(fds, fd_count, head, out, err) : status;
+}
+
 nm_status nm_source_next(nm_source *source, nm_record *out, nm_error *err)
 {
     return source->type->next(source, out, err);

@@ -29,7 +29,7 @@ typedef enum nm_order_kind {
     NM_ORDER_FILE = 2,  /* by place in the file: a snapshot */
 } nm_order_kind;
 
-/* What is known of the input. Final after NM_END. events_seen = ingested + dropped + damaged + unrecovered. */
+/* What is known of the input. Final after NM_END. events_seen = ingested + dropped + damaged + unrecovered + unkept. */
 typedef struct nm_source_summary_data {
     const char *kind; /* "trace", "torch snapshot", ...; static */
     nm_order_kind order_kind;
@@ -39,6 +39,7 @@ typedef struct nm_source_summary_data {
     uint64_t events_dropped;     /* lost in the program: full rings */
     uint64_t events_damaged;     /* lost in the file: blocks that could not be read */
     uint64_t events_unrecovered; /* known to have been in a ring that could not be read */
+    uint64_t events_unkept;      /* before the first part that is there: only sums of them are. Not counted as a loss */
     uint64_t events_late;        /* delivered, with an uncertain place in the order */
     uint64_t events_without_stack; /* delivered, but the block that defined their stack was lost */
     uint64_t bytes_cut;            /* at the end, part of no whole block, and not found again in the rings */
@@ -46,8 +47,11 @@ typedef struct nm_source_summary_data {
     uint64_t blocks_damaged;       /* known to be missing */
     uint64_t blocks_repeated;      /* there twice, or out of order: left out */
     uint64_t blocks_foreign;       /* of another recording: left out, part of bytes_damaged */
-    bool is_finished;              /* the recorder wrote its last block (or the file is whole by itself) */
-    bool is_complete;              /* finished (or recovered) and nothing lost */
+    int64_t
+        detail_begin_ns; /* when the first part that is there begins, or NM_NO_TIME: it is the recording's beginning */
+    bool is_late_begin;  /* it is not */
+    bool is_finished;    /* the recorder wrote its last block (or the file is whole by itself) */
+    bool is_complete;    /* finished (or recovered) and nothing lost */
 } nm_source_summary_data;
 
 typedef struct nm_source_type {
@@ -71,6 +75,9 @@ struct nm_source { /* the head of every source's own struct */
 
 /* Opens the input that `fd` reads (borrowed; a file or a pipe). NM_ERR_FORMAT when no format matches. */
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err);
+
+/* The same for the parts of one recording, in their order (trace/files.h): one trace. */
+nm_status nm_source_open_parts(const int *fds, size_t fd_count, nm_source **out, nm_error *err);
 nm_status nm_source_next(nm_source *source, nm_record *out, nm_error *err);
 void nm_source_summary(const nm_source *source, nm_source_summary_data *out);
 uint64_t nm_source_position(const nm_source *source);
@@ -78,6 +85,9 @@ void nm_source_close(nm_source *source); /* NULL is fine */
 
 extern const nm_source_type nm_trace_source_type;
 extern const nm_source_type nm_snapshot_source_type;
+
+/* `fds` is copied; the descriptors are borrowed. */
+nm_status nm_trace_source_open_parts(const int *fds, size_t fd_count, nm_bytes head, nm_source **out, nm_error *err);
 
 /*
  * Gives a trace source what was found in the rings of its recording: whole blocks, as the drain would have written them

@@ -21,7 +21,9 @@
 
 typedef struct trace_source {
     nm_source base;
-    int fd; /* borrowed */
+    int fd;        /* borrowed */
+    int *next_fds; /* owned array of borrowed ones: the parts behind it */
+    size_t next_fd_count, next_fd_at;
 
     nm_buffer window;       /* the part of the input being looked at */
     size_t at;              /* in it */
@@ -29,6 +31,8 @@ typedef struct trace_source {
     bool is_file_read;      /* all of the file is in the window, or behind it */
     bool is_tail;           /* the window holds the tail, not the file */
     bool is_over;           /* NM_END was given */
+    bool has_events;        /* one of the program's has been delivered */
+    bool has_keyframe;      /* the whole one that the first part began with */
     uint64_t file_bytes;    /* read so far, for the progress */
 
     nm_block_reader *reader;
@@ -40,8 +44,8 @@ typedef struct trace_source {
     uint64_t recognised_end;         /* input offset behind the last block that was understood */
     uint64_t damaged_end;            /* behind the last block with a good header and bad data */
 
-    nm_map known;                             /* (definition kind, number) -> checksum of what was delivered */
-    uint64_t last_known[NM_DEFINE_ALIAS + 1]; /* of each kind: the last number found to be known */
+    nm_map known;                                /* (definition kind, number) -> checksum of what was delivered */
+    uint64_t last_known[NM_DEFINE_KIND_MAX + 1]; /* of each kind: the last number found to be known */
 
     nm_buffer tail;
     bool has_tail;
@@ -63,6 +67,15 @@ static size_t left(const trace_source *source)
 static nm_bytes view(const trace_source *source)
 {
     return (nm_bytes){source->window.data + source->at, left(source)};
+}
+
+/* The next part, if there is one. */
+static bool take_next_part(trace_source *source)
+{
+    if (source->next_fd_at == source->next_fd_count)
+        return false;
+    source->fd = source->next_fds[source->next_fd_at++];
+    return true;
 }
 
 /* Reads on until `need` bytes are in the window from `at`, or the input ends. */
@@ -88,7 +101,7 @@ static nm_status fill(trace_source *source, uint64_t need, nm_error *err)
             return status;
         source->window.len += got;
         source->file_bytes += got;
-        source->is_file_read = got < READ_BYTES;
+        source->is_file_read = got < READ_BYTES && !take_next_part(source);
     }
     return NM_OK;
 }
@@ -155,6 +168,9 @@ static void note_header(trace_source *source, const nm_block_header *header)
 {
     uint64_t end_seq = header->first_seq + header->event_count;
 
+    if ((header->flags & NM_BLOCK_KEYFRAME) != 0) /* of what was before; nothing is lost with it */
+        return;
+
     if (header->block_index >= source->known_index)
         source->known_index = header->block_index + 1;
     if (end_seq > source->known_seq)
@@ -169,9 +185,19 @@ static void count_gap(trace_source *source, uint64_t index, uint64_t seq)
         add(&source->summary.events_damaged, seq - source->next_seq);
 }
 
+/* The first part that is there: what was before it stands in its keyframe. */
+static bool is_late_begin(const trace_source *source, const nm_block_header *header)
+{
+    return !source->has_trace && source->next_index == 0 && header->block_index > 0 &&
+           (header->flags & NM_BLOCK_PART) != 0;
+}
+
 static void accept_block(trace_source *source, const nm_block_header *header)
 {
-    count_gap(source, header->block_index, header->first_seq);
+    if (is_late_begin(source, header))
+        source->summary.is_late_begin = true;
+    else
+        count_gap(source, header->block_index, header->first_seq);
     source->next_index = header->block_index + 1;
     source->next_seq = header->first_seq + header->event_count;
     if ((header->flags & NM_BLOCK_FINAL) != 0)
@@ -323,6 +349,21 @@ static nm_status take_definition(trace_source *source, nm_definition *definition
     return nm_map_put(&source->known, key, checksum, err);
 }
 
+/* What the first part says of what was before it; of later ones that has been read. */
+static void take_repeat(trace_source *source, const nm_event *event)
+{
+    if (event->kind != NM_EVENT_KEYFRAME || !source->summary.is_late_begin || source->has_events)
+        return;
+    if (event->detail == NM_KEYFRAME_END)
+        source->has_keyframe = true;
+    if (event->detail != NM_KEYFRAME_BEGIN || source->summary.detail_begin_ns != NM_NO_TIME)
+        return;
+    source->summary.detail_begin_ns = event->time_ns;
+    source->summary.events_unkept = event->count;
+    add(&source->summary.events_dropped, event->ended_count);
+    add(&source->summary.events_unrecovered, event->miss_count);
+}
+
 static void take_event(trace_source *source, nm_event *event)
 {
     nm_definition_kind kind;
@@ -337,6 +378,11 @@ static void take_event(trace_source *source, nm_event *event)
             source->summary.events_without_stack++;
         }
     }
+    if (nm_event_is_repeat(event)) {
+        take_repeat(source, event);
+        return;
+    }
+    source->has_events = true;
     if (event->kind == NM_EVENT_LOSS)
         add(event->detail == NM_LOSS_UNREADABLE ? &source->summary.events_unrecovered : &source->summary.events_dropped,
             event->number > 0 ? (uint64_t)event->number : 0);
@@ -408,25 +454,46 @@ static void trace_close(nm_source *base)
     nm_block_reader_free(source->reader);
     nm_map_free(&source->known);
     nm_buffer_free(&source->tail);
+    free(source->next_fds);
     free(source);
 }
 
-static nm_status trace_open(int fd, nm_bytes head, nm_source **out, nm_error *err)
+static nm_status make_source(const int *fds, size_t fd_count, trace_source **out, nm_error *err)
 {
     trace_source *source = calloc(1, sizeof *source);
+    int *next_fds = calloc(fd_count, sizeof *next_fds);
 
     *out = NULL;
-    if (source == NULL)
+    if (source == NULL || next_fds == NULL) {
+        free(source);
+        free(next_fds);
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a trace");
+    }
     source->base.type = &nm_trace_source_type;
-    source->fd = fd;
+    source->fd = fds[0];
+    memcpy(next_fds, fds + 1, (fd_count - 1) * sizeof *fds);
+    source->next_fds = next_fds;
+    source->next_fd_count = fd_count - 1;
+    *out = source;
+    return NM_OK;
+}
+
+nm_status nm_trace_source_open_parts(const int *fds, size_t fd_count, nm_bytes head, nm_source **out, nm_error *err)
+{
+    trace_source *source = NULL;
+    nm_status status = make_source(fds, fd_count, &source, err);
+
+    *out = NULL;
+    if (status != NM_OK)
+        return status;
     source->file_bytes = head.len;
-    source->is_file_read = head.len < NM_SOURCE_HEAD_BYTES;
+    source->is_file_read = head.len < NM_SOURCE_HEAD_BYTES && !take_next_part(source);
+    source->summary.detail_begin_ns = NM_NO_TIME;
     source->summary.kind = "trace";
     source->summary.order_kind = NM_ORDER_CLOCK;
     source->summary.start_realtime_ns = NM_NO_TIME;
 
-    nm_status status = nm_block_reader_new(&source->reader, err);
+    status = nm_block_reader_new(&source->reader, err);
     if (status == NM_OK)
         status = nm_buffer_append(&source->window, head.data, head.len, err);
     if (status == NM_OK)
@@ -437,6 +504,11 @@ static nm_status trace_open(int fd, nm_bytes head, nm_source **out, nm_error *er
     }
     *out = &source->base;
     return NM_OK;
+}
+
+static nm_status trace_open(int fd, nm_bytes head, nm_source **out, nm_error *err)
+{
+    return nm_trace_source_open_parts(&fd, 1, head, out, err);
 }
 
 static void trace_summary(const nm_source *base, nm_source_summary_data *out)
@@ -450,8 +522,10 @@ static void trace_summary(const nm_source *base, nm_source_summary_data *out)
     *out = *summary;
     out->events_seen = summary->events_ingested;
     add(&out->events_seen, lost);
-    out->is_complete = source->is_over && (summary->is_finished || source->has_tail) && lost == 0 &&
-                       summary->bytes_cut == 0 && summary->bytes_damaged == 0;
+    add(&out->events_seen, summary->events_unkept);
+    out->is_complete = (!summary->is_late_begin || source->has_keyframe) && source->is_over &&
+                       (summary->is_finished || source->has_tail) && lost == 0 && summary->bytes_cut == 0 &&
+                       summary->bytes_damaged == 0;
 }
 
 static uint64_t trace_position(const nm_source *base)

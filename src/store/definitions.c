@@ -79,6 +79,14 @@ static void own_strings(const nm_definitions *definitions, nm_definition *defini
     case NM_DEFINE_HEAP:
         definition->heap.name = nm_definitions_number(definitions, definition->heap.name);
         break;
+    case NM_DEFINE_ATTRIBUTE:
+        definition->attribute.name = nm_definitions_number(definitions, definition->attribute.name);
+        definition->attribute.value = nm_definitions_number(definitions, definition->attribute.value);
+        break;
+    case NM_DEFINE_MODULE:
+        definition->module.path = nm_definitions_number(definitions, definition->module.path);
+        definition->module.build_id = (nm_bytes){0}; /* borrowed: see build_ids */
+        break;
     case NM_DEFINE_FRAME:
         definition->frame.function = known_number(definitions, definition->frame.function);
         definition->frame.file = known_number(definitions, definition->frame.file);
@@ -87,6 +95,19 @@ static void own_strings(const nm_definitions *definitions, nm_definition *defini
     default:
         break;
     }
+}
+
+static nm_status add_module(nm_definitions *definitions, const nm_definition *own, nm_bytes build_id, nm_error *err)
+{
+    uint32_t number = 0;
+    nm_status status = add_to_list(&definitions->modules, own, err);
+
+    if (status == NM_OK && build_id.len > 0) {
+        status = nm_strings_intern(&definitions->strings, build_id, &number, err);
+        if (status == NM_OK)
+            status = nm_map_put(&definitions->build_ids, (nm_key){0, own->id}, number, err);
+    }
+    return status;
 }
 
 nm_status nm_definitions_add(nm_definitions *definitions, const nm_definition *definition, nm_error *err)
@@ -105,6 +126,10 @@ nm_status nm_definitions_add(nm_definitions *definitions, const nm_definition *d
         return add_to_list(&definitions->devices, &own, err);
     case NM_DEFINE_HEAP:
         return add_to_list(&definitions->heaps, &own, err);
+    case NM_DEFINE_ATTRIBUTE:
+        return add_to_list(&definitions->attributes, &own, err);
+    case NM_DEFINE_MODULE:
+        return add_module(definitions, &own, definition->module.build_id, err);
     case NM_DEFINE_FRAME:
         return add_to_list(&definitions->frames, &own, err);
     case NM_DEFINE_STACK:
@@ -124,6 +149,13 @@ uint32_t nm_definitions_number(const nm_definitions *definitions, uint64_t strea
 nm_bytes nm_definitions_text(const nm_definitions *definitions, uint64_t number)
 {
     return nm_strings_get(&definitions->strings, (uint32_t)number);
+}
+
+nm_bytes nm_definitions_build_id(const nm_definitions *definitions, uint64_t module_id)
+{
+    const uint64_t *number = nm_map_get(&definitions->build_ids, (nm_key){0, module_id});
+
+    return number == NULL ? (nm_bytes){0} : nm_definitions_text(definitions, *number);
 }
 
 const nm_definition *nm_definition_find(const nm_definition_list *list, uint64_t id)
@@ -163,7 +195,8 @@ static nm_status sort_list(nm_definition_list *list, nm_error *err)
 nm_status nm_definitions_sort(nm_definitions *definitions, nm_error *err)
 {
     nm_definition_list *lists[] = {&definitions->processes, &definitions->threads, &definitions->devices,
-                                   &definitions->heaps, &definitions->frames};
+                                   &definitions->heaps,     &definitions->modules, &definitions->frames,
+                                   &definitions->attributes};
     nm_status status = NM_OK;
 
     for (size_t index = 0; status == NM_OK && index < sizeof lists / sizeof lists[0]; index++)
@@ -174,6 +207,30 @@ nm_status nm_definitions_sort(nm_definitions *definitions, nm_error *err)
         status =
             nm_map_put(&definitions->stacks.by_id, (nm_key){0, definitions->stacks.items[index].stack_id}, index, err);
     return status;
+}
+
+nm_status nm_definitions_append_frame(nm_definitions *definitions, const nm_definition *frame, uint64_t *id,
+                                      nm_error *err)
+{
+    const nm_definition_list *frames = &definitions->frames;
+    nm_definition own = *frame;
+
+    own.kind = NM_DEFINE_FRAME;
+    own.id = frames->count == 0 ? 1 : frames->items[frames->count - 1].id + 1;
+    *id = own.id;
+    return own.id > NM_ID_SET_ID_MAX ? NM_END : add_to_list(&definitions->frames, &own, err);
+}
+
+nm_status nm_definitions_append_stack(nm_definitions *definitions, uint64_t parent_id, uint64_t frame_id, uint64_t *id,
+                                      nm_error *err)
+{
+    size_t count = definitions->stacks.count;
+    nm_definition own = {.kind = NM_DEFINE_STACK, .id = 1, .stack = {.parent_id = parent_id, .frame_id = frame_id}};
+
+    if (count > 0)
+        own.id = definitions->stacks.items[count - 1].stack_id + 1;
+    *id = own.id;
+    return own.id > NM_ID_SET_ID_MAX ? NM_END : add_stack(definitions, &own, err);
 }
 
 static void free_list(nm_definition_list *list)
@@ -191,7 +248,10 @@ void nm_definitions_free(nm_definitions *definitions)
     free_list(&definitions->threads);
     free_list(&definitions->devices);
     free_list(&definitions->heaps);
+    free_list(&definitions->modules);
     free_list(&definitions->frames);
+    nm_map_free(&definitions->build_ids);
+    free_list(&definitions->attributes);
     free(definitions->stacks.items);
     nm_map_free(&definitions->stacks.by_id);
     nm_id_set_free(&definitions->stacks.ids);

@@ -29,7 +29,8 @@ typedef struct nm_definition_list { /* of one kind */
 typedef struct nm_definitions {
     nm_strings strings;
     nm_map string_numbers; /* number in the stream -> number in `strings` */
-    nm_definition_list processes, threads, devices, heaps, frames;
+    nm_definition_list processes, threads, devices, heaps, modules, frames, attributes;
+    nm_map build_ids; /* module -> number in `strings` */
     struct {
         nm_stack_node *items;
         size_t count, capacity;
@@ -47,10 +48,20 @@ uint32_t nm_definitions_number(const nm_definitions *definitions, uint64_t strea
 /* The text behind a number that nm_definitions_add or _number gave; {NULL, 0} for 0. */
 nm_bytes nm_definitions_text(const nm_definitions *definitions, uint64_t number);
 
+/* The bytes of a module's build id; empty: not known. */
+nm_bytes nm_definitions_build_id(const nm_definitions *definitions, uint64_t module_id);
+
 const nm_definition *nm_definition_find(const nm_definition_list *list, uint64_t id); /* NULL: not defined */
 
-/* Orders the items of every list by their number. No add after it. */
+/* Orders the items of every list by their number. No add after it, but for what follows. */
 nm_status nm_definitions_sort(nm_definitions *definitions, nm_error *err);
+
+/* Adds a frame whose strings are numbers of `strings` already, or a stack, behind all others; *id is its number. NM_END:
+ * there are too many. */
+nm_status nm_definitions_append_frame(nm_definitions *definitions, const nm_definition *frame, uint64_t *id,
+                                      nm_error *err);
+nm_status nm_definitions_append_stack(nm_definitions *definitions, uint64_t parent_id, uint64_t frame_id, uint64_t *id,
+                                      nm_error *err);
 
 void nm_definitions_free(nm_definitions *definitions);
 

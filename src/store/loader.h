@@ -10,6 +10,7 @@
 #include "store/bulk.h"
 #include "store/database.h"
 #include "store/definitions.h"
+#include "store/frame_names.h"
 #include "store/kind_sums.h"
 #include "store/operation_sums.h"
 #include "store/role.h"
@@ -23,7 +24,10 @@ typedef enum nm_loader_table {
     NM_TABLE_OPERATION_MEMORY_SUM,
     NM_TABLE_STREAM_CALL_SUM,
     NM_TABLE_NOTE,
+    NM_TABLE_PAUSE,
     NM_TABLE_STEP,
+    NM_TABLE_STEP_SUM,
+    NM_TABLE_STACK_SUM,
     NM_TABLE_FAILURE,
     NM_TABLE_MOMENT,
     NM_TABLE_HEAP_SUM,
@@ -40,8 +44,10 @@ typedef enum nm_loader_table {
     NM_TABLE_INPUT,
     NM_TABLE_PROCESS,
     NM_TABLE_THREAD,
+    NM_TABLE_PROCESS_ENVIRONMENT,
     NM_TABLE_DEVICE,
     NM_TABLE_HEAP,
+    NM_TABLE_MODULE,
     NM_TABLE_FRAME,
     NM_TABLE_STACK,
     NM_TABLE_COUNT
@@ -76,7 +82,10 @@ typedef struct nm_loader {
         size_t count, capacity;
     } process_ends;
     nm_map process_end_of; /* process_id -> index into process_ends */
+    const nm_frame_namer *namer; /* borrowed; NULL: nobody */
+    nm_frame_name_counts name_counts;
     uint64_t unknown_reference_count;
+    nm_baseline_row baseline;
 } nm_loader;
 
 /* The tables must be there. On failure *out can be closed. */

@@ -7,12 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/inlined.h"
 #include "store/site.h"
 #include "store/wrapper.h"
 
 #define SMALL_BYTES_DEFAULT 4096
 #define LARGE_BYTES_DEFAULT 1048576
 #define INPUT_ID            1
+
+static const char *baseline_name(nm_baseline kind)
+{
+    return kind == NM_BASELINE_UNKNOWN ? "unknown" : kind == NM_BASELINE_KNOWN ? "known" : "none";
+}
 
 static nm_status write_input(nm_loader *loader, const nm_store_input *input, nm_error *err)
 {
@@ -36,6 +42,13 @@ static nm_status write_input(nm_loader *loader, const nm_store_input *input, nm_
     nm_insert_int(insert, (int64_t)loader->unknown_reference_count);
     nm_insert_int(insert, input->first_seq);
     nm_insert_int(insert, input->last_seq);
+    nm_insert_int(insert, (int64_t)input->events_unkept);
+    nm_insert_int(insert, input->is_late_begin ? input->detail_begin_seq : NM_NULL);
+    nm_insert_int(insert, input->is_late_begin ? input->detail_begin_ns : NM_NULL);
+    nm_insert_text(insert, baseline_name(loader->baseline.kind));
+    nm_insert_int(insert, (int64_t)loader->baseline.unseen_free_count);
+    nm_insert_int(insert, 0); /* processes: counted when all rows are there */
+    nm_insert_int(insert, 0);
     return nm_insert_end(insert, err);
 }
 
@@ -97,6 +110,19 @@ static nm_status write_thread(nm_loader *loader, const nm_definition *thread, nm
     return nm_insert_end(insert, err);
 }
 
+static nm_status write_attribute(nm_loader *loader, const nm_definition *attribute, nm_error *err)
+{
+    nm_insert *insert = &loader->inserts[NM_TABLE_PROCESS_ENVIRONMENT];
+    nm_bytes value = nm_definitions_text(&loader->definitions, attribute->attribute.value);
+
+    nm_insert_id(insert, attribute->id);
+    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.processes.ids, attribute->attribute.process_id));
+    nm_insert_text(insert, attribute->attribute.source == NM_ATTRIBUTE_VERSION ? "version" : "environment");
+    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, attribute->attribute.name));
+    nm_insert_bytes(insert, value.len == 0 ? (nm_bytes){(const uint8_t *)"", 0} : value);
+    return nm_insert_end(insert, err);
+}
+
 static nm_status write_device(nm_loader *loader, const nm_definition *device, nm_error *err)
 {
     nm_insert *insert = &loader->inserts[NM_TABLE_DEVICE];
@@ -130,6 +156,40 @@ static nm_status write_heap(nm_loader *loader, const nm_definition *heap, nm_err
     return nm_insert_end(insert, err);
 }
 
+/* Hexadecimal, as readelf and debuggers show it. Empties *out first. */
+static nm_status build_id_text(nm_bytes build_id, nm_buffer *out, nm_error *err)
+{
+    static const char digits[] = "0123456789abcdef";
+    nm_status status = NM_OK;
+
+    out->len = 0;
+    for (size_t i = 0; i < build_id.len && status == NM_OK; i++) {
+        char pair[2] = {digits[build_id.data[i] >> 4], digits[build_id.data[i] & 15]};
+
+        status = nm_buffer_append(out, pair, sizeof pair, err);
+    }
+    return status;
+}
+
+static nm_status write_module(nm_loader *loader, const nm_definition *module, nm_error *err)
+{
+    nm_insert *insert = &loader->inserts[NM_TABLE_MODULE];
+    nm_buffer build_id = {0};
+    nm_status status = build_id_text(nm_definitions_build_id(&loader->definitions, module->id), &build_id, err);
+
+    if (status == NM_OK) {
+        nm_insert_id(insert, module->id);
+        nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.processes.ids, module->module.process_id));
+        nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, module->module.path));
+        nm_insert_bytes(insert, (nm_bytes){build_id.data, build_id.len});
+        nm_insert_int(insert, (int64_t)module->module.base);
+        nm_insert_int(insert, (int64_t)module->module.bytes);
+        status = nm_insert_end(insert, err);
+    }
+    nm_buffer_free(&build_id);
+    return status;
+}
+
 static nm_status write_frame(nm_loader *loader, const nm_definition *frame, bool is_plumbing, nm_buffer *label,
                              nm_error *err)
 {
@@ -147,6 +207,8 @@ static nm_status write_frame(nm_loader *loader, const nm_definition *frame, bool
     nm_insert_int(insert, frame->frame.module == 0 ? NM_NULL : (int64_t)frame->frame.offset);
     nm_insert_bytes(insert, (nm_bytes){label->data, label->len});
     nm_insert_int(insert, is_plumbing);
+    nm_insert_id(insert, nm_loader_known(loader, &definitions->frames.ids, frame->frame.inlined_in));
+    nm_insert_id(insert, nm_loader_known(loader, &definitions->modules.ids, frame->frame.module_id));
     return nm_insert_end(insert, err);
 }
 
@@ -193,6 +255,8 @@ static nm_status write_role_frame(nm_loader *loader, const nm_role *role, uint64
         nm_insert_int(insert, NM_NULL);
         nm_insert_bytes(insert, (nm_bytes){label.data, label.len});
         nm_insert_int(insert, 0);
+        nm_insert_id(insert, 0);
+        nm_insert_id(insert, 0);
         status = nm_insert_end(insert, err);
     }
     nm_buffer_free(&label);
@@ -283,15 +347,23 @@ nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, 
     nm_status status = nm_definitions_sort(definitions, err);
 
     if (status == NM_OK)
+        status = nm_frame_names_find(definitions, loader->namer, &loader->name_counts, err);
+    if (status == NM_OK)
+        status = nm_inlined_expand(definitions, err);
+    if (status == NM_OK)
         status = write_list(loader, &definitions->processes, write_process, err);
     if (status == NM_OK)
         status = write_list(loader, &definitions->threads, write_thread, err);
+    if (status == NM_OK)
+        status = write_list(loader, &definitions->attributes, write_attribute, err);
     if (status == NM_OK)
         status = write_list(loader, &definitions->devices, write_device, err);
     if (status == NM_OK)
         status = write_list(loader, &definitions->heaps, write_heap, err);
     if (status == NM_OK)
         status = write_device_modules(loader, err);
+    if (status == NM_OK)
+        status = write_list(loader, &definitions->modules, write_module, err);
     if (status == NM_OK)
         status = write_stacks(loader, err);
     if (status == NM_OK) /* last: by now all unknown references have been met */

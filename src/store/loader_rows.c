@@ -369,6 +369,21 @@ static nm_status take_note(void *context, const nm_note_row *row, nm_error *err)
     return nm_insert_end(insert, err);
 }
 
+static nm_status take_pause(void *context, const nm_pause_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_PAUSE);
+
+    nm_insert_id(insert, known_process(loader, row->process_id));
+    nm_insert_int(insert, row->begin_seq);
+    nm_insert_int(insert, row->begin_ns);
+    nm_insert_int(insert, row->end_seq);
+    nm_insert_int(insert, row->end_ns);
+    nm_insert_int(insert, row->is_memory_told);
+    nm_insert_int(insert, row->end_seq == NM_NO_SEQ ? NM_UNKNOWN_NUMBER : row->is_end_known);
+    return nm_insert_end(insert, err);
+}
+
 static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
 {
     nm_loader *loader = context;
@@ -382,6 +397,52 @@ static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
     nm_insert_int(insert, row->end_seq);
     nm_insert_int(insert, row->begin_ns);
     nm_insert_int(insert, row->end_ns);
+    nm_insert_int(insert, row->generation);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_baseline(void *context, const nm_baseline_row *row, nm_error *err)
+{
+    (void)err;
+    ((nm_loader *)context)->baseline = *row;
+    return NM_OK;
+}
+
+static nm_status take_step_total(void *context, const nm_step_total_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_STEP_SUM);
+
+    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_int(insert, row->number);
+    nm_insert_int(insert, row->generation);
+    nm_insert_int(insert, row->last_generation);
+    nm_insert_int(insert, row->begin_seq);
+    nm_insert_int(insert, row->end_seq);
+    nm_insert_int(insert, row->begin_ns);
+    nm_insert_int(insert, row->end_ns);
+    nm_insert_int(insert, (int64_t)row->allocation_count);
+    nm_insert_int(insert, (int64_t)row->free_count);
+    nm_insert_int(insert, (int64_t)row->allocated_bytes);
+    nm_insert_int(insert, (int64_t)row->freed_bytes);
+    nm_insert_int(insert, (int64_t)row->miss_count);
+    nm_insert_int(insert, (int64_t)row->peak_bytes);
+    nm_insert_int(insert, (int64_t)row->live_bytes);
+    nm_insert_int(insert, (int64_t)row->live_count);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_site_total(void *context, const nm_site_total_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_STACK_SUM);
+
+    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_id(insert, known_stack(loader, row->stack_id));
+    nm_insert_int(insert, (int64_t)row->allocation_count);
+    nm_insert_int(insert, (int64_t)row->free_count);
+    nm_insert_int(insert, (int64_t)row->allocated_bytes);
+    nm_insert_int(insert, (int64_t)row->freed_bytes);
     return nm_insert_end(insert, err);
 }
 
@@ -567,6 +628,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     nm_insert_text(insert, source_name(row->reserved_source));
     nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
     nm_insert_int(insert, row->has_stated ? (int64_t)row->peak_stated_reserved_bytes : NM_NULL);
+    nm_insert_int(insert, !row->is_partial);
     return nm_insert_end(insert, err);
 }
 
@@ -708,7 +770,11 @@ const nm_sink nm_loader_sink = {
     .workspace = take_workspace,
     .stream_call = take_stream_call,
     .note = take_note,
+    .pause = take_pause,
     .step = take_step,
+    .baseline = take_baseline,
+    .step_total = take_step_total,
+    .site_total = take_site_total,
     .moment = take_moment,
     .usage = take_usage,
     .fragmentation = take_fragmentation,

@@ -24,6 +24,7 @@ struct nm_store {
     nm_loader loader;
     nm_sink sink;
     uint64_t unknown_reference_count; /* once the loader is closed */
+    nm_frame_name_counts name_counts;
 };
 
 /* The file is private until it is published, so SQLite need not protect it: no journal, no sync, no locks. 128 MiB of
@@ -102,6 +103,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
     nm_output_sweep(path);
     if (status == NM_OK)
         status = create_database(store, options, err);
+    store->loader.namer = options->namer;
     store->sink = nm_loader_sink;
     store->sink.context = &store->loader;
     if (status == NM_OK)
@@ -153,11 +155,26 @@ static nm_status check_pages(sqlite3 *db, nm_error *err)
     return status;
 }
 
+/* Left: the last that is known under its pid, and ended by exec. */
+static nm_status count_processes(sqlite3 *db, nm_error *err)
+{
+    return nm_db_exec(db,
+                      "UPDATE input SET processes_seen = (SELECT count(*) FROM process AS p"
+                      "                                   WHERE p.input_id = input.input_id),"
+                      " processes_left = (SELECT count(*) FROM (SELECT end_kind, max(process_id) FROM process AS p"
+                      "                   WHERE p.input_id = input.input_id GROUP BY host, pid)"
+                      "                   WHERE end_kind = 'exec')",
+                      err);
+}
+
 nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err)
 {
     nm_status status = nm_loader_finish(&store->loader, input, err);
 
     store->unknown_reference_count = store->loader.unknown_reference_count;
+    if (status == NM_OK)
+        status = count_processes(store->db, err);
+    store->name_counts = store->loader.name_counts;
     nm_loader_close(&store->loader); /* the virtual tables go with it, before the schema is changed */
     if (status == NM_OK)
         status = nm_schema_apply(store->db, NM_SCHEMA_VIEWS, err);
@@ -178,6 +195,11 @@ sqlite3 *nm_store_db(nm_store *store)
 uint64_t nm_store_unknown_references(const nm_store *store)
 {
     return store->unknown_reference_count;
+}
+
+const nm_frame_name_counts *nm_store_name_counts(const nm_store *store)
+{
+    return &store->name_counts;
 }
 
 nm_status nm_store_publish(nm_store *store, nm_error *err)

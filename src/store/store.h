@@ -20,13 +20,15 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "replay/rows.h"
+#include "store/frame_names.h"
 
 typedef struct nm_store nm_store;
 
 typedef struct nm_store_options {
-    bool is_forced;      /* replace what stands at the output's name */
-    int input_fd;        /* to refuse an output that is the input; -1: unknown */
-    nm_bytes site_rules; /* text of --site-rules, or empty; borrowed until nm_store_open returns */
+    bool is_forced;              /* replace what stands at the output's name */
+    int input_fd;                /* to refuse an output that is the input; -1: unknown */
+    nm_bytes site_rules;         /* text of --site-rules, or empty; borrowed until nm_store_open returns */
+    const nm_frame_namer *namer; /* is asked while the store is finished; borrowed; NULL: nobody */
 } nm_store_options;
 
 /* The row of table `input`; fields as there. */
@@ -39,6 +41,9 @@ typedef struct nm_store_input {
     uint64_t events_seen, events_ingested, events_dropped, events_damaged, events_unrecovered, events_late;
     uint64_t events_without_stack, bytes_cut;
     int64_t first_seq, last_seq; /* or NM_NO_SEQ */
+    uint64_t events_unkept;
+    bool is_late_begin; /* the beginning was not kept; else these are NULL: */
+    int64_t detail_begin_seq, detail_begin_ns;
 } nm_store_input;
 
 /*
@@ -60,6 +65,9 @@ sqlite3 *nm_store_db(nm_store *store);
 
 /* References to what the input never defined; they are NULL in the database. */
 uint64_t nm_store_unknown_references(const nm_store *store);
+
+/* What came of the frames without names; after nm_store_finish. */
+const nm_frame_name_counts *nm_store_name_counts(const nm_store *store);
 
 nm_status nm_store_publish(nm_store *store, nm_error *err);
 void nm_store_close(nm_store *store); /* NULL is fine */

@@ -120,10 +120,25 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
             fprintf(s->out, ", %s cut", nm_human_bytes(number, sqlite3_column_int64(row, 8)));
         fprintf(s->out, ", %s\n",
                 strcmp(text_of(row, 1), "complete") == 0 ? "complete"
+                : strcmp(text_of(row, 1), "kept") == 0   ? "complete as far as it was kept"
                 : strcmp(text_of(row, 1), "cut") == 0    ? "cut off before its end"
                                                          : "NOT COMPLETE");
     }
     return end_query(s, row, status, code, err);
+}
+
+static nm_status write_process_note(const summary *s, nm_error *err)
+{
+    int64_t left_count = 0;
+    char number[NM_HUMAN_BYTES];
+    nm_status status = nm_db_get_int(s->db, "SELECT coalesce(sum(processes_left), 0) FROM input", &left_count, err);
+
+    if (status == NM_OK && s->process_count == 0)
+        fprintf(s->out, "No process loaded the recorder: nothing is known of what ran.\n");
+    else if (status == NM_OK && left_count > 0)
+        fprintf(s->out, "%s process%s became a program that did not load the recorder: what it did is not known.\n",
+                nm_human_count(number, left_count), left_count == 1 ? "" : "es");
+    return status;
 }
 
 static nm_status write_stack_note(const summary *s, nm_error *err)
@@ -494,6 +509,8 @@ nm_status nm_summary_write(sqlite3 *db, const nm_summary_names *names, FILE *out
         status = write_heaps(&s, NM_SUMMARY_LINES_MAX - other_lines - note_lines, err);
     if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
         status = nm_summary_write_devices(db, out, err);
+    if (status == NM_OK)
+        status = write_process_note(&s, err);
     if (status == NM_OK)
         status = write_stack_note(&s, err);
     if (status == NM_OK)

@@ -135,23 +135,6 @@ static const char *linkage_name(Dwarf_Die *die)
     return dwarf_diename(die);
 }
 
-/* The innermost function around the address, inlined or not. */
-static char *find_function(Dwarf_Die *unit, Dwarf_Addr address)
-{
-    Dwarf_Die *scopes = NULL;
-    int count = dwarf_getscopes(unit, address, &scopes);
-    const char *name = NULL;
-
-    for (int i = 0; i < count && name == NULL; i++) {
-        int tag = dwarf_tag(&scopes[i]);
-        if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
-            name = linkage_name(&scopes[i]);
-    }
-    char *plain = name == NULL ? NULL : demangle(name);
-    free(scopes);
-    return plain;
-}
-
 static char *join_path(const char *folder, const char *path)
 {
     char *joined = NULL;
@@ -161,43 +144,112 @@ static char *join_path(const char *folder, const char *path)
     return asprintf(&joined, "%s/%s", folder, path) < 0 ? NULL : joined;
 }
 
+/* A path as the compiler wrote it, made whole. */
+static char *whole_path(Dwarf_Die *unit, const char *path)
+{
+    Dwarf_Attribute attribute;
+
+    return path == NULL ? NULL : join_path(dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute)), path);
+}
+
 static void find_line(Dwarf_Die *unit, Dwarf_Addr address, nm_symbol *out)
 {
     Dwarf_Line *line = dwarf_getsrc_die(unit, address);
-    Dwarf_Attribute attribute;
     int number = 0;
 
     if (line == NULL || dwarf_lineno(line, &number) != 0)
         return;
-    const char *path = dwarf_linesrc(line, NULL, NULL);
-    if (path == NULL)
-        return;
-    out->file = join_path(dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute)), path);
-    out->line = number > 0 ? (uint64_t)number : 0;
+    out->file = whole_path(unit, dwarf_linesrc(line, NULL, NULL));
+    out->line = out->file != NULL && number > 0 ? (uint64_t)number : 0;
 }
 
-void nm_symbol_file_find(nm_symbol_file *file, uint64_t offset, nm_symbol *out)
+/* Where the inlined function was called. */
+static void find_call(Dwarf_Die *unit, Dwarf_Die *inlined, nm_symbol *out)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Files *files = NULL;
+    Dwarf_Word file = 0, line = 0;
+    size_t count = 0;
+
+    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
+        return;
+    out->file = whole_path(unit, dwarf_filesrc(files, file, NULL, NULL));
+    if (out->file != NULL && dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) == 0)
+        out->line = line;
+}
+
+/* Puts a function into the list, and the next one's place behind it. In a full list it takes the last one's place. */
+static bool push_function(Dwarf_Die *unit, Dwarf_Die *function, nm_symbol_list *list)
+{
+    const char *name = linkage_name(function);
+    nm_symbol *symbol = &list->items[list->count];
+
+    symbol->function = name == NULL ? NULL : demangle(name);
+    list->count++;
+    if (dwarf_tag(function) == DW_TAG_subprogram)
+        return false;
+    if (list->count == NM_SYMBOL_DEPTH_MAX) {
+        list->count--;
+        free(symbol->function);
+        free(symbol->file);
+        *symbol = (nm_symbol){0};
+    }
+    find_call(unit, function, &list->items[list->count]);
+    return true;
+}
+
+/* The functions around the address, outwards. dwarf_getscopes leads from an inlined function to where it was written, not
+ * to where it was called: the way outwards is dwarf_getscopes_die's. */
+static void find_functions(Dwarf_Die *unit, Dwarf_Addr address, nm_symbol_list *list)
+{
+    Dwarf_Die *scopes = NULL, *around = NULL;
+    int count = dwarf_getscopes(unit, address, &scopes);
+
+    count = count > 0 ? dwarf_getscopes_die(&scopes[0], &around) : 0;
+    for (int i = 0; i < count; i++) {
+        int tag = dwarf_tag(&around[i]);
+
+        if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) && !push_function(unit, &around[i], list))
+            break;
+    }
+    if (list->count > 0 && list->count < NM_SYMBOL_DEPTH_MAX && list->items[list->count].file != NULL)
+        list->count++; /* the way ended before a function that is not inlined: of that one only the call is known */
+    free(around);
+    free(scopes);
+}
+
+void nm_symbol_file_find(nm_symbol_file *file, uint64_t offset, nm_symbol_list *out)
 {
     GElf_Addr address = file->origin + offset;
     Dwarf_Addr bias = 0;
     Dwarf_Die *unit = find_unit(file, address, &bias);
 
-    *out = (nm_symbol){0};
+    *out = (nm_symbol_list){.items = calloc(NM_SYMBOL_DEPTH_MAX, sizeof *out->items)};
+    if (out->items == NULL)
+        return;
     if (unit != NULL) {
-        out->function = find_function(unit, address - bias);
-        find_line(unit, address - bias, out);
+        find_line(unit, address - bias, &out->items[0]);
+        find_functions(unit, address - bias, out);
     }
-    if (out->function == NULL) {
+    if (out->count == 0)
+        out->count = 1;
+    if (out->items[out->count - 1].function == NULL) {
         const char *name = dwfl_module_addrname(file->module, address);
-        out->function = name == NULL ? NULL : demangle(name);
+        out->items[out->count - 1].function = name == NULL ? NULL : demangle(name);
     }
+    if (out->count == 1 && out->items[0].function == NULL && out->items[0].file == NULL)
+        nm_symbol_list_clear(out);
 }
 
-void nm_symbol_clear(nm_symbol *symbol)
+void nm_symbol_list_clear(nm_symbol_list *list)
 {
-    free(symbol->function);
-    free(symbol->file);
-    *symbol = (nm_symbol){0};
+    for (size_t i = 0; list->items != NULL && i < NM_SYMBOL_DEPTH_MAX; i++) {
+        free(list->items[i].function);
+        free(list->items[i].file);
+    }
+    free(list->items);
+    *list = (nm_symbol_list){0};
 }
 
 nm_bytes nm_symbol_file_build_id(nm_symbol_file *file)

@@ -24,8 +24,8 @@ typedef struct queued_question {
 typedef struct queued_answer {
     uint64_t ticket;
     bool is_module;
-    nm_symbol symbol;  /* owned */
-    nm_bytes build_id; /* owned by the file, which stays open */
+    nm_symbol_list places; /* owned */
+    nm_bytes build_id;     /* owned by the file, which stays open */
 } queued_answer;
 
 struct nm_symbols {
@@ -88,7 +88,7 @@ static queued_answer answer_question(nm_symbols *symbols, const queued_question 
     if (file != NULL && question->is_module)
         answer.build_id = nm_symbol_file_build_id(file);
     else if (file != NULL)
-        nm_symbol_file_find(file, question->offset, &answer.symbol);
+        nm_symbol_file_find(file, question->offset, &answer.places);
     return answer;
 }
 
@@ -120,7 +120,7 @@ static void serve_next(nm_symbols *symbols)
     free(path);
     pthread_mutex_lock(&symbols->lock);
     if (!push_answer(symbols, &answer))
-        nm_symbol_clear(&answer.symbol);
+        nm_symbol_list_clear(&answer.places);
     symbols->waiting--;
 }
 
@@ -177,8 +177,8 @@ void nm_symbols_free(nm_symbols *symbols)
     pthread_join(symbols->thread, NULL);
 
     for (size_t i = symbols->answer_first; i < symbols->answer_count; i++)
-        nm_symbol_clear(&symbols->answers[i].symbol);
-    nm_symbol_clear(&symbols->polled.symbol);
+        nm_symbol_list_clear(&symbols->answers[i].places);
+    nm_symbol_list_clear(&symbols->polled.places);
     for (size_t i = 0; i < symbols->file_capacity; i++)
         nm_symbol_file_free(symbols->files[i]);
     free(symbols->files);
@@ -217,14 +217,14 @@ bool nm_symbols_poll(nm_symbols *symbols, nm_symbols_answer *answer)
     pthread_mutex_lock(&symbols->lock);
     bool is_there = symbols->answer_first < symbols->answer_count;
     if (is_there) {
-        nm_symbol_clear(&symbols->polled.symbol);
+        nm_symbol_list_clear(&symbols->polled.places);
         symbols->polled = symbols->answers[symbols->answer_first++];
     }
     pthread_mutex_unlock(&symbols->lock);
     if (is_there)
         *answer = (nm_symbols_answer){.ticket = symbols->polled.ticket,
                                       .is_module = symbols->polled.is_module,
-                                      .symbol = symbols->polled.symbol,
+                                      .places = symbols->polled.places,
                                       .build_id = symbols->polled.build_id};
     return is_there;
 }

@@ -15,19 +15,28 @@
 
 typedef struct nm_symbol_file nm_symbol_file;
 
-typedef struct nm_symbol { /* texts are owned by the caller (nm_symbol_clear); NULL: unknown */
-    char *function;        /* demangled; the innermost inlined one where debug information says so */
+#define NM_SYMBOL_DEPTH_MAX 32 /* of a chain of inlined functions; of a longer one the outer part is left out */
+
+typedef struct nm_symbol { /* NULL: unknown */
+    char *function;        /* demangled */
     char *file;
-    uint64_t line; /* 0: unknown */
+    uint64_t line; /* of the place; in a caller, of the call that was inlined. 0: unknown */
 } nm_symbol;
+
+/* All functions that one place in the code is in: first the innermost inlined one, each followed by the one that it was
+ * inlined into, last the function whose code it is. Owned by the caller. */
+typedef struct nm_symbol_list {
+    nm_symbol *items;
+    size_t count; /* 0: nothing is known, or no memory */
+} nm_symbol_list;
 
 /* NM_ERR_IO or NM_ERR_FORMAT when there is nothing to be read. */
 nm_status nm_symbol_file_open(const char *path, nm_symbol_file **out, nm_error *err);
 void nm_symbol_file_free(nm_symbol_file *file);
 
-/* `offset` counts from where file offset 0 is loaded, as in nm_ring_module. What is not known stays empty. */
-void nm_symbol_file_find(nm_symbol_file *file, uint64_t offset, nm_symbol *out);
-void nm_symbol_clear(nm_symbol *symbol);
+/* `offset` counts from where file offset 0 is loaded, as in nm_ring_module. */
+void nm_symbol_file_find(nm_symbol_file *file, uint64_t offset, nm_symbol_list *out);
+void nm_symbol_list_clear(nm_symbol_list *list);
 
 /* The note's bytes, borrowed from the file; empty when it has none. */
 nm_bytes nm_symbol_file_build_id(nm_symbol_file *file);
@@ -47,7 +56,7 @@ typedef struct nm_symbols_question {
 typedef struct nm_symbols_answer { /* borrowed until the next poll */
     uint64_t ticket;
     bool is_module;
-    nm_symbol symbol;
+    nm_symbol_list places;
     nm_bytes build_id;
 } nm_symbols_answer;
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,17 +23,25 @@
 #include "store/site.h"
 #include "store/store.h"
 #include "store/summary.h"
+#include "tool/ingest_symbols.h"
 #include "tool/progress.h"
+#include "tool/trace_map.h"
+#include "trace/files.h"
 
 #define EXIT_USAGE              2
 #define EXIT_LOSS               3
 #define EVENTS_BETWEEN_PROGRESS 4096
 
 typedef struct ingest_options {
-    const char *input_path;
-    char *output_path;      /* owned */
-    const char *csv_folder; /* NULL: no CSV */
-    const char *rules_path; /* NULL: none */
+    const char *input_path; /* the first one, */
+    const char *const *input_paths;
+    size_t input_count;
+    char *input_name;            /* and what they are called together; owned */
+    char *output_path;           /* owned */
+    const char *csv_folder;      /* NULL: no CSV */
+    const char *rules_path;      /* NULL: none */
+    const char **symbol_folders; /* owned */
+    size_t symbol_folder_count;
     bool has_csv_bom;
     bool is_forced;
     bool is_quiet;
@@ -42,9 +49,11 @@ typedef struct ingest_options {
 
 typedef struct ingest {
     const ingest_options *options;
-    const char *subject; /* the file that an error is about */
-    int input_fd;
+    const char *subject;  /* the file that an error is about */
+    int input_fd;         /* -1: the input is `files` */
+    nm_trace_files files; /* empty: the input is `input_fd` */
     nm_buffer site_rules;
+    ingest_symbols *symbols; /* NULL: none asked for */
     nm_source *source;
     nm_store *store;
     nm_csv *csv;
@@ -59,18 +68,23 @@ typedef struct ingest {
 } ingest;
 
 static const char help_text[] =
-    "usage: npumem-ingest [-o FILE.db] [--csv DIR] [options] INPUT\n"
+    "usage: npumem-ingest [-o FILE.db] [--csv DIR] [options] INPUT...\n"
     "\n"
     "Loads a trace of npumem-record, or a memory snapshot of torch or torch_npu, into an SQLite database and prints "
     "the\n"
     "answers: leaks, peak, fragmentation, pool hit rate. The input is recognised by its content; '-' is standard "
     "input.\n"
+    "A recording in parts (npumem-record --keep) is one input: name its folder, its parts, or what they have in "
+    "common.\n"
     "\n"
     "  -o FILE.db          output (default: the input's name with its suffix replaced by .db)\n"
     "  --csv DIR           also write one CSV file per view into DIR\n"
     "  --csv-bom           begin each CSV file with a byte order mark\n"
     "  --force             replace outputs that exist\n"
     "  --site-rules FILE   more frames that are never a site: lines of 'function GLOB', 'file GLOB' or 'module GLOB'\n"
+    "  --symbols DIR       name places in stripped code by the debug files or unstripped libraries that are anywhere "
+    "in\n"
+    "                      DIR, by build id; may be given several times\n"
     "  --quiet             print nothing but errors\n"
     "  --help, --version\n"
     "\n"
@@ -86,15 +100,27 @@ static int usage_error(const char *text)
 }
 
 /* "runs/a.zst" -> "runs/a.db" */
-static char *default_output(const char *input_path)
+static char *default_output(const char *input_name)
 {
-    const char *slash = strrchr(input_path, '/');
-    const char *name = slash == NULL ? input_path : slash + 1;
-    const char *dot = strrchr(name, '.');
-    size_t kept = dot == NULL || dot == name ? strlen(input_path) : (size_t)(dot - input_path);
+    struct stat info;
+    const char *slash = strrchr(input_name, '/');
+    const char *name = slash == NULL ? input_name : slash + 1;
+    const char *dot = stat(input_name, &info) == 0 && S_ISDIR(info.st_mode) ? NULL : strrchr(name, '.');
+    size_t kept = dot == NULL || dot == name ? strlen(input_name) : (size_t)(dot - input_name);
     char *path = NULL;
 
-    return asprintf(&path, "%.*s.db", (int)kept, input_path) < 0 ? NULL : path;
+    return asprintf(&path, "%.*s.db", (int)kept, input_name) < 0 ? NULL : path;
+}
+
+/* "runs/", "run.zst.003" -> "runs", "run.zst"; several are called as the first of them. */
+static char *input_name(const ingest_options *options)
+{
+    const char *path = options->input_path;
+    size_t len = nm_trace_files_stem(path);
+
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    return strndup(path, len);
 }
 
 /* 0, or the exit status; -1 when the program has done what was asked (--help). */
@@ -102,21 +128,34 @@ static int take_operands(int argc, char **argv, ingest_options *options)
 {
     if (optind == argc)
         return usage_error("no input");
-    if (argc - optind > 1)
-        return usage_error("one input at a time: a database of several is not made yet");
     options->input_path = argv[optind];
+    options->input_paths = (const char *const *)argv + optind;
+    options->input_count = (size_t)(argc - optind);
     if (options->input_path[0] == 0)
         return usage_error("the input has no name");
     if (strcmp(options->input_path, "-") == 0 && options->output_path == NULL)
         return usage_error("standard input needs -o");
     if (options->has_csv_bom && options->csv_folder == NULL)
         return usage_error("--csv-bom needs --csv");
-    if (options->output_path == NULL)
-        options->output_path = default_output(options->input_path);
-    return options->output_path == NULL ? usage_error("out of memory") : 0;
+    for (size_t i = 0; i < options->input_count && options->input_count > 1; i++)
+        if (strcmp(options->input_paths[i], "-") == 0)
+            return usage_error("standard input is an input of its own");
+    options->input_name = input_name(options);
+    if (options->output_path == NULL && options->input_name != NULL)
+        options->output_path = default_output(options->input_name);
+    return options->output_path == NULL || options->input_name == NULL ? usage_error("out of memory") : 0;
 }
 
-enum { OPTION_CSV = 256, OPTION_CSV_BOM, OPTION_FORCE, OPTION_QUIET, OPTION_SITE_RULES, OPTION_HELP, OPTION_VERSION };
+enum {
+    OPTION_CSV = 256,
+    OPTION_CSV_BOM,
+    OPTION_FORCE,
+    OPTION_QUIET,
+    OPTION_SITE_RULES,
+    OPTION_SYMBOLS,
+    OPTION_HELP,
+    OPTION_VERSION
+};
 
 static const struct option long_options[] = {
     {"csv", required_argument, NULL, OPTION_CSV},
@@ -124,10 +163,25 @@ static const struct option long_options[] = {
     {"force", no_argument, NULL, OPTION_FORCE},
     {"quiet", no_argument, NULL, OPTION_QUIET},
     {"site-rules", required_argument, NULL, OPTION_SITE_RULES},
+    {"symbols", required_argument, NULL, OPTION_SYMBOLS},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
     {NULL, 0, NULL, 0},
 };
+
+static int take_symbols(const char *folder, ingest_options *options)
+{
+    size_t count = options->symbol_folder_count;
+    const char **grown = realloc(options->symbol_folders, (count + 1) * sizeof *grown);
+    struct stat info;
+
+    if (grown == NULL)
+        return usage_error("out of memory");
+    options->symbol_folders = grown;
+    options->symbol_folders[options->symbol_folder_count++] = folder;
+    return stat(folder, &info) == 0 && S_ISDIR(info.st_mode) ? 0
+                                                             : usage_error("--symbols needs a folder that is there");
+}
 
 static int take_option(int option, ingest_options *options)
 {
@@ -151,6 +205,8 @@ static int take_option(int option, ingest_options *options)
     case OPTION_SITE_RULES:
         options->rules_path = optarg;
         return 0;
+    case OPTION_SYMBOLS:
+        return take_symbols(optarg, options);
     case OPTION_HELP:
         fputs(help_text, stdout);
         return -1;
@@ -199,14 +255,30 @@ static nm_status open_input(ingest *run, nm_error *err)
         run->input_fd = STDIN_FILENO;
         return NM_OK;
     }
+    if (run->options->input_count > 1 || !nm_trace_files_is_single(run->options->input_path))
+        return nm_trace_files_open(run->options->input_paths, run->options->input_count, O_RDONLY, &run->files, err);
     return nm_io_open(run->options->input_path, O_RDONLY, 0, &run->input_fd, err);
 }
 
 static uint64_t input_bytes(const ingest *run)
 {
     struct stat info;
+    uint64_t bytes = 0;
 
+    for (size_t i = 0; i < run->files.count; i++)
+        bytes += run->files.items[i].bytes;
+    if (run->files.count > 0)
+        return bytes;
     return fstat(run->input_fd, &info) == 0 && S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
+}
+
+/* An error of a file in the folders is said and no failure. */
+static nm_status open_symbols(ingest *run, nm_error *err)
+{
+    if (run->options->symbol_folder_count == 0)
+        return NM_OK;
+    run->subject = run->options->symbol_folders[0];
+    return ingest_symbols_new(run->options->symbol_folders, run->options->symbol_folder_count, &run->symbols, err);
 }
 
 /* Refuses outputs before the long work, then builds the tables. */
@@ -218,6 +290,7 @@ static nm_status open_outputs(ingest *run, nm_error *err)
         .is_forced = options->is_forced,
         .input_fd = run->input_fd,
         .site_rules = {run->site_rules.data, run->site_rules.len},
+        .namer = ingest_symbols_namer(run->symbols),
     };
     nm_status status = NM_OK;
 
@@ -240,31 +313,48 @@ static nm_status open_outputs(ingest *run, nm_error *err)
  * events: the trace is loaded without them, and counted as cut off. */
 static nm_status recover_rings(ingest *run, nm_error *err)
 {
-    uint64_t size = input_bytes(run);
+    nm_trace_file single = {.fd = run->input_fd, .bytes = input_bytes(run)};
+    nm_trace_files files = run->files.count > 0 ? run->files : (nm_trace_files){&single, 1, 1};
     nm_recovery recovery = {0};
     nm_source_summary_data summary;
+    trace_map map;
     nm_status status = NM_OK;
 
     nm_source_summary(run->source, &summary);
-    if (size == 0 || strcmp(summary.kind, "trace") != 0)
+    if (input_bytes(run) == 0 || strcmp(summary.kind, "trace") != 0 || trace_map_open(&files, &map, NULL) != NM_OK)
         return NM_OK;
-    void *trace = mmap(NULL, size, PROT_READ, MAP_PRIVATE, run->input_fd, 0);
-    if (trace == MAP_FAILED)
-        return NM_OK;
-    if (nm_recover_rings((nm_bytes){trace, size}, &recovery, NULL) == NM_OK && recovery.is_needed) {
+    if (nm_recover_rings(map.bytes, &recovery, NULL) == NM_OK && recovery.is_needed) {
         run->is_running = recovery.is_running;
         if (recovery.blocks.len > 0)
             status =
                 nm_trace_source_add_tail(run->source, (nm_bytes){recovery.blocks.data, recovery.blocks.len}, 0, err);
     }
     nm_recovery_free(&recovery);
-    munmap(trace, size);
+    trace_map_close(&map);
+    return status;
+}
+
+static nm_status open_source(ingest *run, nm_error *err)
+{
+    int *fds;
+    nm_status status;
+
+    if (run->files.count == 0)
+        return nm_source_open(run->input_fd, &run->source, err);
+    fds = calloc(run->files.count, sizeof *fds);
+    if (fds == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    for (size_t i = 0; i < run->files.count; i++)
+        fds[i] = run->files.items[i].fd;
+    status = nm_source_open_parts(fds, run->files.count, &run->source, err);
+    free(fds);
     return status;
 }
 
 static void note_record(ingest *run, const nm_record *record)
 {
-    if (record->kind == NM_RECORD_EVENT && (record->event.flags & NM_FLAG_BASELINE) == 0) {
+    if (record->kind == NM_RECORD_EVENT && (record->event.flags & NM_FLAG_BASELINE) == 0 &&
+        !nm_event_is_repeat(&record->event)) {
         int64_t seq = (int64_t)record->event.seq;
 
         if (run->first_seq == NM_NO_SEQ || seq < run->first_seq)
@@ -301,7 +391,7 @@ static nm_status load(ingest *run, nm_error *err)
     nm_status status;
 
     run->subject = run->options->input_path;
-    status = nm_source_open(run->input_fd, &run->source, err);
+    status = open_source(run, err);
     if (status == NM_OK)
         status = recover_rings(run, err);
     if (status == NM_OK)
@@ -317,7 +407,7 @@ static nm_status load(ingest *run, nm_error *err)
 static nm_status finish(ingest *run, const nm_source_summary_data *summary, nm_error *err)
 {
     nm_store_input input = {
-        .path = run->options->input_path,
+        .path = run->options->input_name,
         .kind = summary->kind,
         .order_kind = summary->order_kind == NM_ORDER_FILE ? "file" : "clock",
         .start_realtime_ns = summary->start_realtime_ns,
@@ -333,6 +423,10 @@ static nm_status finish(ingest *run, const nm_source_summary_data *summary, nm_e
         .bytes_cut = summary->bytes_cut,
         .first_seq = run->first_seq,
         .last_seq = run->last_seq,
+        .events_unkept = summary->events_unkept,
+        .is_late_begin = summary->is_late_begin,
+        .detail_begin_seq = run->first_seq,
+        .detail_begin_ns = summary->detail_begin_ns,
     };
 
     run->subject = run->options->output_path;
@@ -340,6 +434,17 @@ static nm_status finish(ingest *run, const nm_source_summary_data *summary, nm_e
     nm_status status = nm_store_finish(run->store, &input, err);
     run->is_whole = summary->is_complete && nm_store_unknown_references(run->store) == 0;
     return status;
+}
+
+static void write_name_counts(const nm_frame_name_counts *counts, FILE *out)
+{
+    char named[NM_HUMAN_BYTES], unnamed[NM_HUMAN_BYTES];
+
+    fprintf(out, "\nsymbols           %s frames named", nm_human_count(named, (int64_t)counts->named_frames));
+    if (counts->unnamed_modules > 0)
+        fprintf(out, ", %s modules still lack symbols (queries/missing_symbols.sql)",
+                nm_human_count(unnamed, (int64_t)counts->unnamed_modules));
+    fputc('\n', out);
 }
 
 static nm_status write_summary(ingest *run, nm_error *err)
@@ -354,6 +459,8 @@ static nm_status write_summary(ingest *run, nm_error *err)
     if (file == NULL)
         return nm_fail_errno(err, errno, "cannot write the summary");
     status = nm_summary_write(nm_store_db(run->store), &names, file, err);
+    if (status == NM_OK && run->symbols != NULL)
+        write_name_counts(nm_store_name_counts(run->store), file);
     if (fclose(file) != 0 && status == NM_OK)
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     return status;
@@ -404,7 +511,7 @@ static void report_loss(const ingest *run, const nm_source_summary_data *summary
 {
     const char *separator = " ";
 
-    fprintf(stderr, "npumem-ingest: %s: not complete:", run->options->input_path);
+    fprintf(stderr, "npumem-ingest: %s: not complete:", run->options->input_name);
     say_count(&separator, summary->events_dropped, "events dropped while recording");
     say_count(&separator, summary->events_damaged, "events in damaged blocks");
     say_count(&separator, summary->bytes_damaged, "bytes damaged");
@@ -444,6 +551,8 @@ static int run_ingest(const ingest_options *options)
     if (status == NM_OK)
         status = open_input(&run, &err);
     if (status == NM_OK)
+        status = open_symbols(&run, &err);
+    if (status == NM_OK)
         status = load(&run, &err);
     if (status == NM_OK) {
         nm_source_summary(run.source, &summary);
@@ -460,8 +569,10 @@ static int run_ingest(const ingest_options *options)
     nm_source_close(run.source);
     nm_csv_close(run.csv);
     nm_store_close(run.store);
+    ingest_symbols_free(run.symbols);
     nm_buffer_free(&run.site_rules);
     nm_io_close(run.input_fd);
+    nm_trace_files_close(&run.files);
     free(run.summary);
     return exit_status;
 }
@@ -475,5 +586,7 @@ int main(int argc, char **argv)
     if (result == 0)
         result = run_ingest(&options);
     free(options.output_path);
+    free(options.input_name);
+    free(options.symbol_folders);
     return result < 0 ? EXIT_SUCCESS : result;
 }

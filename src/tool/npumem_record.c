@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,13 +18,16 @@
 #include "drain/clock.h"
 #include "drain/recover.h"
 #include "tool/record_child.h"
+#include "tool/record_detached.h"
+#include "tool/record_environment.h"
+#include "tool/record_report.h"
 #include "tool/recording.h"
+#include "tool/trace_map.h"
 
 #define EXIT_FAILED     1
 #define EXIT_USAGE      2
 #define EXIT_LOSS       3
-#define ORPHAN_GRACE_NS 200000000   /* a child of a child may not have said yet that it is recorded */
-#define ATTACH_GRACE_NS 10000000000 /* the program that asked for the drain joins within */
+#define ORPHAN_GRACE_NS 200000000 /* a child of a child may not have said yet that it is recorded */
 #define ENDING_PAUSE_NS 1000000
 
 /* ---- Running a program --------------------------------------------------------------------------------------------- */
@@ -56,6 +58,8 @@ static void record_until_all_ended(recording *work, record_child *child)
 
     for (;;) {
         recording_pass(work, &pause_ns);
+        if (work->is_over)
+            return;
         if (child->has_ended && ended_at_ns != 0 && is_over(work, ended_at_ns))
             return;
         if (child->has_ended && ended_at_ns == 0) {
@@ -109,6 +113,10 @@ static int run_program(const record_options *options)
     } else if (is_recorded) {
         record_until_all_ended(&work, &child);
         recording_finish(&work);
+        if (options->report != NULL && !work.has_failed)
+            record_report((const char *)work.name.data, options->report);
+        recording_tear_down(&work);
+        wait_unrecorded(&work, &child); /* --duration is over before the program is */
     } else {
         wait_unrecorded(&work, &child);
     }
@@ -116,92 +124,59 @@ static int run_program(const record_options *options)
     record_child_end_alike(&child);
 }
 
-/* ---- npumem_start: a drain for a program that runs already --------------------------------------------------------- */
-
-/* Nothing of the program's is held open: who waits for the end of its pipes must not wait for us. */
-static void detach(void)
-{
-    int null_fd;
-
-    setsid();
-    closefrom(3);
-    null_fd = open("/dev/null", O_RDWR);
-    for (int fd = 0; fd < 3 && null_fd >= 0; fd++)
-        dup2(null_fd, fd);
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-}
-
-static int attach(const record_options *options)
-{
-    recording work = {.options = options, .fd = -1};
-    int64_t pause_ns = 0, give_up_at_ns = nm_clock_monotonic_ns() + ATTACH_GRACE_NS;
-    nm_error err = {0};
-
-    detach();
-    if (recording_set_up_attached(&work, &err) != NM_OK) {
-        recording_discard_output(&work);
-        recording_tear_down(&work);
-        return EXIT_FAILED;
-    }
-    for (;;) {
-        nm_drain_report report;
-
-        recording_pass(&work, &pause_ns);
-        nm_drain_tell(work.drain, &report);
-        bool is_joined = report.process_count > 0;
-        if (is_joined ? nm_drain_live_count(work.drain) == 0 : nm_clock_monotonic_ns() > give_up_at_ns)
-            break;
-        nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
-    }
-    recording_finish(&work);
-    recording_tear_down(&work);
-    return 0;
-}
-
 /* ---- --finish ------------------------------------------------------------------------------------------------------ */
 
-static nm_status recover(int fd, nm_recovery *recovery, nm_error *err)
+/* All parts of the recording that `path` is (a part of). */
+static nm_status open_files(const char *path, nm_trace_files *files, nm_error *err)
 {
-    struct stat info;
+    char *name = strndup(path, nm_trace_files_stem(path));
+    const char *named = name;
+    nm_status status;
 
-    *recovery = (nm_recovery){0};
-    if (fstat(fd, &info) != 0)
-        return nm_fail_errno(err, errno, "cannot read");
-    if (!S_ISREG(info.st_mode) || info.st_size == 0)
-        return nm_fail(err, NM_ERR_FORMAT, 0, "is not a trace");
-    void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED)
-        return nm_fail_errno(err, errno, "cannot map");
-    nm_status status = nm_recover_rings((nm_bytes){data, (size_t)info.st_size}, recovery, err);
-    munmap(data, (size_t)info.st_size);
+    if (name == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (strcmp(name, path) != 0 && nm_trace_files_is_single(name))
+        named = path; /* "run.zst.003" beside "run.zst": no part of it */
+    status = nm_trace_files_open(&named, 1, O_RDWR, files, err);
+    free(name);
     return status;
 }
 
 /* The cut block is replaced by whole ones, on the disk before the rings go. */
-static nm_status append_recovered(int fd, const nm_recovery *recovery, nm_error *err)
+static nm_status append_recovered(const nm_trace_files *files, const trace_map *map, const nm_recovery *recovery,
+                                  nm_error *err)
 {
-    if (ftruncate(fd, (off_t)recovery->trace_bytes) != 0 || lseek(fd, 0, SEEK_END) < 0)
+    const nm_trace_file *last = &files->items[files->count - 1];
+    bool is_torn = recovery->trace_bytes <= map->last_at && files->count > 1; /* a part of which nothing is whole */
+    uint64_t at = is_torn ? recovery->trace_bytes : recovery->trace_bytes - map->last_at;
+    int fd = is_torn ? (last - 1)->fd : last->fd;
+
+    if (ftruncate(fd, (off_t)at) != 0 || lseek(fd, 0, SEEK_END) < 0)
         return nm_fail_errno(err, errno, "cannot cut");
     nm_status status = nm_io_write(fd, recovery->blocks.data, recovery->blocks.len, err);
     if (status == NM_OK && nm_io.fsync(fd) != 0)
         status = nm_fail_errno(err, errno, "cannot sync");
+    if (status == NM_OK && is_torn)
+        unlink(last->path);
     return status;
 }
 
-static nm_status finish_file(int fd, nm_recovery *recovery, nm_error *err)
+static nm_status finish_files(const nm_trace_files *files, nm_recovery *recovery, nm_error *err)
 {
-    nm_status status = recover(fd, recovery, err);
+    trace_map map;
+    nm_status status = trace_map_open(files, &map, err);
 
-    if (status != NM_OK || !recovery->is_needed)
+    if (status != NM_OK)
         return status;
-    if (!recovery->has_rings)
-        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "is cut, and its rings are not on this machine any more");
-    if (recovery->is_running)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "is still being recorded");
-    status = append_recovered(fd, recovery, err);
-    if (status == NM_OK)
+    status = nm_recover_rings(map.bytes, recovery, err);
+    if (status == NM_OK && recovery->is_needed && !recovery->has_rings)
+        status = nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "is cut, and its rings are not on this machine any more");
+    if (status == NM_OK && recovery->is_needed && recovery->is_running)
+        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "is still being recorded");
+    if (status == NM_OK && recovery->is_needed)
+        status = append_recovered(files, &map, recovery, err);
+    trace_map_close(&map);
+    if (status == NM_OK && recovery->is_needed)
         nm_folder_remove(recovery->ring_folder);
     return status;
 }
@@ -210,12 +185,13 @@ static int finish_trace(const record_options *options)
 {
     nm_recovery recovery = {0};
     nm_error err = {0};
-    int fd = -1;
-    nm_status status = nm_io_open(options->target, O_RDWR, 0, &fd, &err);
+    nm_trace_files files;
+    nm_status status = open_files(options->target, &files, &err);
 
-    if (status == NM_OK)
-        status = finish_file(fd, &recovery, &err);
-    nm_io_close(fd);
+    if (status == NM_OK) {
+        status = finish_files(&files, &recovery, &err);
+        nm_trace_files_close(&files);
+    }
     if (status != NM_OK) {
         fprintf(stderr, "npumem-record: %s: %s\n", options->target, err.text);
     } else if (!recovery.is_needed) {
@@ -231,11 +207,36 @@ static int finish_trace(const record_options *options)
     return status != NM_OK ? EXIT_FAILED : recovery.events_unrecovered > 0 ? EXIT_LOSS : 0;
 }
 
+/* ---- --ctl --------------------------------------------------------------------------------------------------------- */
+
+static int control(const record_options *options)
+{
+    nm_buffer request = {0}, reply = {0};
+    nm_error err = {0};
+    nm_status status = NM_OK;
+
+    for (char **word = options->program; *word != NULL && status == NM_OK; word++) {
+        if (word != options->program)
+            status = nm_buffer_append(&request, " ", 1, &err);
+        if (status == NM_OK)
+            status = nm_buffer_append(&request, *word, strcspn(*word, "\n"), &err);
+    }
+    if (status == NM_OK)
+        status = nm_buffer_append(&request, "", 1, &err);
+    if (status == NM_OK)
+        status = record_control_ask(options->target, (const char *)request.data, &reply, &err);
+    if (status == NM_OK)
+        fwrite(reply.data, 1, reply.len, stdout);
+    else
+        fprintf(stderr, "npumem-record: %s: %s\n", options->target, err.text);
+    nm_buffer_free(&request);
+    nm_buffer_free(&reply);
+    return status == NM_OK ? 0 : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     record_options options;
-    const char *is_off = getenv("NPUMEM");
-
     if (!record_options_read(argc, argv, &options))
         return EXIT_USAGE;
     switch (options.action) {
@@ -248,11 +249,17 @@ int main(int argc, char **argv)
     case RECORD_FINISH:
         return finish_trace(&options);
     case RECORD_ATTACH:
-        return attach(&options);
+        return record_attach(&options);
+    case RECORD_SERVE:
+        return record_serve(&options);
+    case RECORD_PRINT_ENVIRONMENT:
+        return record_print_environment(&options);
+    case RECORD_CONTROL:
+        return control(&options);
     default:
         break;
     }
-    if (is_off != NULL && strcmp(is_off, "off") == 0)
+    if (options.is_off)
         record_child_replace(options.program);
     return run_program(&options);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "tool/record_environment.h"
 #include "trace/ring.h"
 
 #define EXIT_NOT_STARTED    125 /* as env(1): npumem-record itself failed */
@@ -24,7 +25,6 @@
 #define EXIT_NOT_FOUND      127
 #define TRIAL_MS            5000
 #define TRIAL_POLL_NS       1000000
-#define PRELOAD_SEPARATORS  ": " /* ld.so(8) */
 
 static const int passed_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
 
@@ -43,44 +43,15 @@ static int exit_status_of(int exec_errno)
 
 /* ---- In the child -------------------------------------------------------------------------------------------------- */
 
-/* One of the names of the library that is preloaded, whichever. */
-static bool is_own_library(const char *path, size_t len)
-{
-    static const char *const names[] = {"libnpumem_hook.so", "libnpumem_libascend_kernel_hook.so"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t name_len = strlen(names[i]);
-
-        if (len > name_len && path[len - name_len - 1] == '/' && memcmp(path + len - name_len, names[i], name_len) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Ours comes first: it has to see a call before another interposer does. And it comes once: a recording inside another
- * may want it under its other name. */
 static void set_environment(const char *folder, const char *library)
 {
-    const char *others = getenv("LD_PRELOAD");
-    char *value = malloc(strlen(library) + (others == NULL ? 0 : strlen(others)) + 2);
-    char *end;
+    char *preload = record_preload_value(library);
 
-    if (value == NULL)
+    if (preload == NULL)
         return;
-    end = stpcpy(value, library);
-    for (const char *at = others; at != NULL && *at != 0;) {
-        size_t len = strcspn(at, PRELOAD_SEPARATORS);
-
-        if (len > 0 && !is_own_library(at, len)) {
-            *end++ = ':';
-            end = mempcpy(end, at, len);
-        }
-        at += len + strspn(at + len, PRELOAD_SEPARATORS);
-    }
-    *end = 0;
-    setenv("LD_PRELOAD", value, 1);
+    setenv("LD_PRELOAD", preload, 1);
     setenv(NM_RING_ENVIRONMENT, folder, 1);
-    free(value);
+    free(preload);
 }
 
 static void run_child(char **program, int go_fd, int exec_fd, const sigset_t *mask)
@@ -274,6 +245,7 @@ static void run_trial(const char *folder, const char *library)
     set_environment(folder, library);
     execl("/bin/true", "/bin/true", (char *)NULL);
     execl("/usr/bin/true", "/usr/bin/true", (char *)NULL);
+    execl("/proc/self/exe", "npumem-record", "--version", (char *)NULL); /* a container may hold nothing else */
     _exit(EXIT_NOT_FOUND);
 }
 

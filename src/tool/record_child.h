@@ -45,7 +45,7 @@ void record_child_end_alike(const record_child *child) __attribute__((noreturn))
 /* Runs the program in place of npumem-record: nothing is recorded. */
 void record_child_replace(char **program) __attribute__((noreturn));
 
-/* Runs /bin/true under the preload, quietly, at most some seconds. */
+/* Runs a small program under the preload, quietly, at most some seconds. */
 bool record_child_try(const char *folder, const char *library);
 
 #endif

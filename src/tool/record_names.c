@@ -9,6 +9,7 @@
 struct record_names {
     nm_symbols *symbols;
     nm_namer namer;
+    nm_namer_place places[NM_SYMBOL_DEPTH_MAX]; /* of the last answer */
 };
 
 static nm_status ask(void *context, const nm_namer_question *question, nm_error *err)
@@ -35,11 +36,15 @@ static bool poll(void *context, nm_namer_answer *answer)
 
     if (!nm_symbols_poll(names->symbols, &found))
         return false;
+    for (size_t i = 0; i < found.places.count; i++) {
+        const nm_symbol *symbol = &found.places.items[i];
+
+        names->places[i] = (nm_namer_place){text_of(symbol->function), text_of(symbol->file), symbol->line};
+    }
     *answer = (nm_namer_answer){.ticket = found.ticket,
                                 .is_module = found.is_module,
-                                .function = text_of(found.symbol.function),
-                                .file = text_of(found.symbol.file),
-                                .line = found.symbol.line,
+                                .places = names->places,
+                                .place_count = found.places.count,
                                 .build_id = found.build_id};
     return true;
 }

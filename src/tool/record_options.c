@@ -12,10 +12,17 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "drain/parts.h"
+#include "trace/files.h"
 
 #define DEFAULT_OUTPUT      "npumem-%h-%p.zst"
+#define HOST_OUTPUT         "npumem-%h-%t.zst" /* of --print-env: no process is the program */
 #define DEFAULT_STACK_DEPTH 64
 #define DEFAULT_LINGER_NS   5000000000
+#define DEFAULT_SAMPLE_NS   1000000000
+#define KEEP_BYTES_MIN      (UINT64_C(64) << 10)
+#define KEEP_BYTES_MAX      (UINT64_C(1) << 60)
+#define KEEP_STEPS_MAX      1000000000
 #define SUFFIXES_MAX        100000
 
 enum {
@@ -26,11 +33,23 @@ enum {
     RING_DIR,
     ON_FULL,
     LINGER,
-    NO_POOL_EVENTS,
+    SAMPLE_INTERVAL,
+    KEEP,
     REQUIRED,
     FORCE,
     FINISH,
-    ATTACH
+    ATTACH,
+    SERVE,
+    PRINT_ENVIRONMENT,
+    CONTROL,
+    WATCH,
+    NO_POOL_EVENTS,
+    START_PAUSED,
+    FROM_STEP,
+    TO_STEP,
+    DURATION,
+    ALERT,
+    REPORT,
 };
 
 static const struct option long_options[] = {
@@ -41,11 +60,23 @@ static const struct option long_options[] = {
     {"ring-dir", required_argument, NULL, RING_DIR},
     {"on-full", required_argument, NULL, ON_FULL},
     {"linger", required_argument, NULL, LINGER},
+    {"sample-interval", required_argument, NULL, SAMPLE_INTERVAL},
+    {"keep", required_argument, NULL, KEEP},
     {"no-pool-events", no_argument, NULL, NO_POOL_EVENTS},
     {"required", no_argument, NULL, REQUIRED},
     {"force", no_argument, NULL, FORCE},
+    {"ctl", required_argument, NULL, CONTROL},
+    {"watch", no_argument, NULL, WATCH},
+    {"start-paused", no_argument, NULL, START_PAUSED},
+    {"from-step", required_argument, NULL, FROM_STEP},
+    {"to-step", required_argument, NULL, TO_STEP},
+    {"duration", required_argument, NULL, DURATION},
+    {"alert", required_argument, NULL, ALERT},
+    {"report", required_argument, NULL, REPORT},
     {"finish", required_argument, NULL, FINISH},
     {"attach", required_argument, NULL, ATTACH},
+    {"serve", required_argument, NULL, SERVE},
+    {"print-env", no_argument, NULL, PRINT_ENVIRONMENT},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -55,6 +86,7 @@ static const struct option long_options[] = {
 void record_options_help(void)
 {
     fputs("Usage: npumem-record [-o FILE] [options] -- PROGRAM [ARG...]\n"
+          "       npumem-record --print-env [-o FILE] [options]\n"
           "       npumem-record --finish FILE\n"
           "\n"
           "Records the NPU memory of PROGRAM and of all that it starts into FILE, for npumem-ingest.\n"
@@ -70,15 +102,34 @@ void record_options_help(void)
           "      --on-full MODE     wait (default; a bounded time) or drop, when a ring is full\n"
           "      --ring-dir DIR     local folder for the rings (default: /dev/shm, $TMPDIR or /tmp)\n"
           "      --linger SECONDS   wait so long for processes that outlive PROGRAM (default 5)\n"
+          "      --keep last:BYTES  write the trace in parts, FILE.000, FILE.001, ..., and keep the newest BYTES "
+          "(suffix K,\n"
+          "                         M, G, T) of them: from then on each event, of the whole run the sums\n"
+          "      --keep steps:N     the same, the newest N steps\n"
+          "      --sample-interval SECONDS\n"
+          "                         look so often at the host memory of each process; 0: never (default 1)\n"
           "      --no-pool-events   preload under a name at which torch_npu does not tell its pool's events;\n"
           "                         with the other name it leaves out the markers of mspti\n"
           "      --required         fail, rather than run PROGRAM unrecorded, if recording is impossible\n"
+          "      --watch            keep figures that --ctl FILE stats and npumem.stats() can ask for\n"
+          "      --start-paused     record nothing but what is live until --ctl FILE start or npumem_resume()\n"
+          "      --from-step N, --to-step M\n"
+          "                         record in full from step N to step M of each process, both included\n"
+          "      --duration SECONDS end the recording so long after it began in full; PROGRAM runs on\n"
+          "      --alert 'WHAT > N' say once when device_used (N %, or GiB), live_bytes, live_count or growth_bytes\n"
+          "                         passes N: on standard error and as a mark; may be given several times\n"
+          "      --report FILE      write the answers of npumem-ingest to FILE at the end,\n"
+          "                         and the database beside it (answers.txt, answers.db)\n"
+          "      --ctl FILE COMMAND tell the recording that writes FILE (or of a PID): start, stop, mark TEXT,\n"
+          "                         snapshot [TEXT], stats, status\n"
+          "      --print-env        print the environment, for a shell, that makes any process record itself into one\n"
+          "                         trace for each host: workers that PROGRAM does not start (ssh, Ray, MPI)\n"
           "      --finish FILE      append what a killed recording left in its rings, and remove those\n"
           "  -q, --quiet            no line at the end\n"
           "  -h, --help             this text\n"
           "      --version          the version\n"
           "\n"
-          "Environment: NPUMEM=off runs PROGRAM unrecorded.\n",
+          "Environment: NPUMEM=off runs PROGRAM unrecorded, NPUMEM=paused is --start-paused.\n",
           stdout);
 }
 
@@ -142,15 +193,58 @@ static bool read_on_full(const char *text, record_options *options)
     return true;
 }
 
-static bool read_linger(const char *text, record_options *options)
+static bool read_seconds(const char *option, const char *text, int64_t *ns)
 {
     char *end;
     double seconds = strtod(text, &end);
 
     if (end == text || *end != 0 || !(seconds >= 0 && seconds <= 1e6))
-        return complain("--linger", text, "must be seconds, 0 to 1000000");
-    options->linger_ns = (int64_t)(seconds * 1e9);
+        return complain(option, text, "must be seconds, 0 to 1000000");
+    *ns = (int64_t)(seconds * 1e9);
     return true;
+}
+
+static bool read_step(const char *option, const char *text, bool *has_step, int64_t *step)
+{
+    unsigned long long number;
+
+    if (!read_number(text, INT64_MAX, &number))
+        return complain(option, text, "must be the number of a step");
+    *has_step = true;
+    *step = (int64_t)number;
+    return true;
+}
+
+static bool read_duration(const char *text, record_options *options)
+{
+    return read_seconds("--duration", text, &options->duration_ns) &&
+           (options->duration_ns > 0 || complain("--duration", text, "must be more than 0 seconds"));
+}
+
+static bool read_alert(const char *text, record_options *options)
+{
+    nm_error err = {0};
+
+    if (record_alert_read(text, &options->alerts, &err) == NM_OK)
+        return true;
+    return complain("--alert", text, err.text);
+}
+
+static bool read_report(const char *text, record_options *options)
+{
+    options->report = text;
+    return (text[0] != 0 && strcmp(text, "-") != 0) ||
+           complain("--report", text, "must be a file: standard output is PROGRAM's");
+}
+
+static bool is_command(const char *word)
+{
+    static const char *const words[] = {"start", "stop", "mark", "snapshot", "stats", "status"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
 }
 
 static bool set_action(record_options *options, record_action action)
@@ -158,6 +252,30 @@ static bool set_action(record_options *options, record_action action)
     options->action = action;
     options->target = optarg;
     return true;
+}
+
+/* "last:2GiB", "steps:20" */
+static bool read_keep(const char *text, record_options *options)
+{
+    static const struct {
+        const char *name;
+        unsigned shift;
+    } units[] = {{"", 0},   {"K", 10},   {"KiB", 10}, {"M", 20},  {"MiB", 20},
+                 {"G", 30}, {"GiB", 30}, {"T", 40},   {"TiB", 40}};
+    const char *number = strchr(text, ':');
+    char *end = NULL;
+    unsigned long long value = number == NULL ? 0 : strtoull(number + 1, &end, 10);
+    bool is_number = number != NULL && number[1] >= '0' && number[1] <= '9';
+
+    options->keep_bytes = options->keep_steps = 0;
+    if (is_number && strncmp(text, "steps:", 6) == 0 && *end == 0 && value > 0 && value <= KEEP_STEPS_MAX)
+        options->keep_steps = value;
+    for (size_t i = 0; is_number && strncmp(text, "last:", 5) == 0 && i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].name) == 0 && value <= KEEP_BYTES_MAX >> units[i].shift)
+            options->keep_bytes = value << units[i].shift;
+    if (options->keep_steps > 0 || options->keep_bytes >= KEEP_BYTES_MIN)
+        return options->is_watched = true;
+    return complain("--keep", text, "must be last:BYTES (64K or more; with suffix K, M, G or T) or steps:NUMBER");
 }
 
 static bool read_option(int option, record_options *options)
@@ -178,7 +296,11 @@ static bool read_option(int option, record_options *options)
     case ON_FULL:
         return read_on_full(optarg, options);
     case LINGER:
-        return read_linger(optarg, options);
+        return read_seconds("--linger", optarg, &options->linger_ns);
+    case KEEP:
+        return read_keep(optarg, options);
+    case SAMPLE_INTERVAL:
+        return read_seconds("--sample-interval", optarg, &options->sample_ns);
     case NO_POOL_EVENTS:
         options->has_pool_events = false;
         return true;
@@ -190,8 +312,28 @@ static bool read_option(int option, record_options *options)
         return options->is_quiet = true;
     case FINISH:
         return set_action(options, RECORD_FINISH);
+    case CONTROL:
+        return set_action(options, RECORD_CONTROL);
+    case WATCH:
+        return options->is_watched = true;
+    case START_PAUSED:
+        return options->folder.starts_paused = true;
+    case FROM_STEP:
+        return read_step("--from-step", optarg, &options->folder.has_from_step, &options->folder.from_step);
+    case TO_STEP:
+        return read_step("--to-step", optarg, &options->folder.has_to_step, &options->folder.to_step);
+    case DURATION:
+        return read_duration(optarg, options);
+    case ALERT:
+        return read_alert(optarg, options);
+    case REPORT:
+        return read_report(optarg, options);
     case ATTACH:
         return set_action(options, RECORD_ATTACH);
+    case SERVE:
+        return set_action(options, RECORD_SERVE);
+    case PRINT_ENVIRONMENT:
+        return set_action(options, RECORD_PRINT_ENVIRONMENT);
     case 'h':
         return set_action(options, RECORD_HELP);
     case 'V':
@@ -202,24 +344,101 @@ static bool read_option(int option, record_options *options)
     }
 }
 
+static nm_status append_word(nm_buffer *words, const char *word, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (; *word != 0 && status == NM_OK; word++) {
+        if (*word == ' ' || *word == '\\')
+            status = nm_buffer_append(words, "\\", 1, err);
+        if (status == NM_OK)
+            status = nm_buffer_append(words, word, 1, err);
+    }
+    return status;
+}
+
+/* What a drain of --print-env gets told again: every option but the output, which stands apart. */
+static nm_status keep_words(int option, nm_buffer *words, nm_error *err)
+{
+    const struct option *known = long_options;
+    nm_status status = NM_OK;
+
+    while (known->name != NULL && known->val != option)
+        known++;
+    if (known->name == NULL || option == 'o' || option == PRINT_ENVIRONMENT)
+        return NM_OK;
+    if (words->len > 0)
+        status = nm_buffer_append(words, " ", 1, err);
+    if (status == NM_OK)
+        status = nm_buffer_append(words, "--", 2, err);
+    if (status == NM_OK)
+        status = append_word(words, known->name, err);
+    if (status == NM_OK && known->has_arg == required_argument)
+        status = nm_buffer_append(words, "=", 1, err);
+    if (status == NM_OK && known->has_arg == required_argument)
+        status = append_word(words, optarg, err);
+    return status;
+}
+
+static bool check_environment(record_options *options)
+{
+    if (options->program[0] != NULL)
+        return complain("--print-env", options->program[0], "takes no program: every process records itself");
+    if (strcmp(options->output, "-") == 0)
+        return complain("-o", "-", "--print-env needs the name of a file");
+    if (strcmp(options->output, DEFAULT_OUTPUT) == 0)
+        options->output = HOST_OUTPUT;
+    return options->words.len == 0 || nm_buffer_append(&options->words, "", 1, NULL) == NM_OK;
+}
+
+/* What follows from several options together. */
+static bool settle(record_options *options)
+{
+    nm_folder_options *folder = &options->folder;
+    const char *mode = options->action == RECORD_RUN ? getenv("NPUMEM") : NULL;
+
+    options->is_off = mode != NULL && strcmp(mode, "off") == 0;
+    folder->starts_paused |= mode != NULL && strcmp(mode, "paused") == 0;
+    if (folder->has_from_step && folder->has_to_step && folder->from_step > folder->to_step)
+        return complain("--to-step", "is below --from-step", "there is no such step");
+    if (options->report != NULL && strcmp(options->output, "-") == 0)
+        return complain("--report", options->report, "needs a trace in a file");
+    options->is_watched |=
+        folder->starts_paused || folder->has_from_step || folder->has_to_step || options->alerts.count > 0;
+    folder->is_live_set_known = options->is_watched;
+    return true;
+}
+
 bool record_options_read(int argc, char **argv, record_options *options)
 {
     int option;
 
+    optind = 0; /* a drain reads a second line of options, out of its environment */
     *options = (record_options){
         .output = DEFAULT_OUTPUT,
         .linger_ns = DEFAULT_LINGER_NS,
+        .sample_ns = DEFAULT_SAMPLE_NS,
         .has_pool_events = true,
         .folder = {.stack_mode = NM_STACKS_BOTH,
                    .stack_depth = DEFAULT_STACK_DEPTH,
                    .ring_bytes = NM_RING_BYTES_DEFAULT},
     };
     while ((option = getopt_long(argc, argv, "+o:qhV", long_options, NULL)) != -1)
-        if (!read_option(option, options))
+        if (!read_option(option, options) || keep_words(option, &options->words, NULL) != NM_OK)
             return false;
     options->program = argv + optind;
+    if (!settle(options))
+        return false;
+    if (options->action == RECORD_CONTROL && (options->program[0] == NULL || !is_command(options->program[0])))
+        return complain("--ctl", options->target, "needs a command: start, stop, mark, snapshot, stats or status");
+    if (options->action == RECORD_PRINT_ENVIRONMENT)
+        return check_environment(options);
     if (options->action == RECORD_RUN && options->program[0] == NULL)
         return complain("PROGRAM", "is missing", "try 'npumem-record --help'");
+    if ((options->keep_bytes > 0 || options->keep_steps > 0) && strcmp(options->output, "-") == 0)
+        return complain("-o", "-", "--keep needs files");
+    if ((options->keep_bytes > 0 || options->keep_steps > 0) && options->folder.starts_paused)
+        return complain("--keep", "", "a recording that starts paused is kept whole");
     if (options->action == RECORD_RUN && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
         return complain("-o", "-", "a terminal cannot take a trace");
     return true;
@@ -322,6 +541,72 @@ static bool is_special_file(const char *name)
     struct stat info;
 
     return stat(name, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+static bool has_parts(const char *name)
+{
+    nm_trace_files files;
+
+    if (nm_trace_files_is_single(name))
+        return true;
+    if (nm_trace_files_open(&name, 1, O_RDONLY, &files, NULL) != NM_OK)
+        return false;
+    nm_trace_files_close(&files);
+    return true;
+}
+
+/* What stands there goes, as the file of a trace that is not in parts would. */
+static void remove_parts(const char *name)
+{
+    nm_trace_files files;
+
+    if (nm_trace_files_is_single(name))
+        unlink(name);
+    if (nm_trace_files_open(&name, 1, O_RDONLY, &files, NULL) != NM_OK)
+        return;
+    for (size_t i = 0; i < files.count; i++)
+        unlink(files.items[i].path);
+    nm_trace_files_close(&files);
+}
+
+static nm_status create_first_part(const char *name, int flags, int *fd, nm_error *err)
+{
+    char *path = nm_part_path(name, 0);
+    nm_status status = path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                    : nm_io_open(path, O_RDWR | O_CREAT | flags, 0666, fd, err);
+
+    free(path);
+    return status;
+}
+
+nm_status record_open_first_part(nm_buffer *name, bool is_forced, int *fd, nm_error *err)
+{
+    const char *wanted = (const char *)name->data;
+    nm_buffer tried = {0};
+    nm_status status = NM_ERR_EXISTS;
+
+    if (is_special_file(wanted))
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "--keep needs the name of a file");
+    if (is_forced) {
+        remove_parts(wanted);
+        return create_first_part(wanted, O_TRUNC, fd, err);
+    }
+    if (!has_parts(wanted))
+        status = create_first_part(wanted, O_EXCL, fd, err);
+    for (unsigned number = 1; status == NM_ERR_EXISTS && number < SUFFIXES_MAX; number++) {
+        status = append_suffixed(wanted, number, &tried, err);
+        if (status == NM_OK)
+            status = has_parts((const char *)tried.data) ? NM_ERR_EXISTS
+                                                         : create_first_part((const char *)tried.data, O_EXCL, fd, err);
+    }
+    if (status == NM_OK && tried.len > 0) {
+        fprintf(stderr, "npumem-record: %s exists; writing %s\n", wanted, (const char *)tried.data);
+        nm_buffer_free(name);
+        *name = tried;
+        return NM_OK;
+    }
+    nm_buffer_free(&tried);
+    return status;
 }
 
 nm_status record_open_output(nm_buffer *name, bool is_forced, int *fd, nm_error *err)

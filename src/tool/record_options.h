@@ -11,19 +11,36 @@
 
 #include "base/buffer.h"
 #include "drain/folder.h"
+#include "tool/record_alerts.h"
 
-typedef enum record_action { RECORD_RUN, RECORD_FINISH, RECORD_ATTACH, RECORD_HELP, RECORD_VERSION } record_action;
+typedef enum record_action {
+    RECORD_RUN,
+    RECORD_FINISH,
+    RECORD_ATTACH,
+    RECORD_SERVE,
+    RECORD_PRINT_ENVIRONMENT,
+    RECORD_CONTROL,
+    RECORD_HELP,
+    RECORD_VERSION
+} record_action;
 
 typedef struct record_options {
     record_action action;
     const char *output; /* pattern, or "-" */
-    const char *target; /* of --finish and --attach */
-    bool is_forced, is_required, is_quiet;
+    const char *target; /* of --finish, --attach, --serve and --ctl */
+    bool is_forced, is_required, is_quiet, is_watched;
+    bool is_off;          /* NPUMEM=off: run the program unrecorded */
     bool has_pool_events; /* torch_npu is to tell them */
     const char *ring_dir; /* or NULL */
     nm_folder_options folder;
     int64_t linger_ns;
-    char **program; /* its arguments, NULL at the end */
+    int64_t duration_ns; /* 0: until the end */
+    record_alert_list alerts;
+    const char *report;              /* file for the answers, or NULL */
+    uint64_t keep_bytes, keep_steps; /* the newest that stay; both 0: all */
+    int64_t sample_ns;               /* between two looks at host memory; 0: never */
+    nm_buffer words; /* of --print-env: the other options as NM_HOST_OPTIONS has them, zero-terminated; or empty */
+    char **program;  /* its arguments, NULL at the end; of --ctl: the request */
 } record_options;
 
 /* Points into argv. A wrong command line is said on standard error; then false. */
@@ -32,6 +49,9 @@ void record_options_help(void);
 
 /* %h host, %p `pid`, %t start time, %{NAME} environment, %% a percent sign; zero-terminated in *out. */
 nm_status record_expand_name(const char *pattern, pid_t pid, nm_buffer *out, nm_error *err);
+
+/* The same for a trace in parts: opens NAME.000. A name that exists is one of which a part does. */
+nm_status record_open_first_part(nm_buffer *name, bool is_forced, int *fd, nm_error *err);
 
 /* Opens the trace for writing. A name that exists gets a suffix before its last dot (and *name is replaced), unless
  * `is_forced` or it is no regular file. */

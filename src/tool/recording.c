@@ -11,16 +11,23 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "drain/clock.h"
+#include "drain/parts.h"
 #include "tool/record_child.h"
+#include "tool/record_commands.h"
 
-#define NAMING_NS_MAX   10000000000
-#define FAILED_PAUSE_NS 100000000
-#define ROOM_BYTES_MIN  (8u << 20)
-#define ROOM_RINGS      4
+#define NAMING_NS_MAX       10000000000
+/* Sums of steps are written again into each part, at some 15 bytes a row: this leaves most of a part to events. */
+#define KEEP_BYTES_PER_STEP 256
+#define KEEP_STEP_ROWS_MIN  8192
+#define KEEP_STEP_ROWS_MAX  (1u << 20)
+#define FAILED_PAUSE_NS     100000000
+#define ROOM_BYTES_MIN      (8u << 20)
+#define ROOM_RINGS          4
 
 /* One library as two files: torch_npu tells its pool's events when the file's name ends as the second does. */
-#define HOOK_LIBRARY    "libnpumem_hook.so"
-#define POOL_LIBRARY    "libnpumem_libascend_kernel_hook.so"
+#define HOOK_LIBRARY        "libnpumem_hook.so"
+#define POOL_LIBRARY        "libnpumem_libascend_kernel_hook.so"
 
 static void warn(void *context, const char *line)
 {
@@ -30,9 +37,9 @@ static void warn(void *context, const char *line)
 
 /* ---- Finding the library that is preloaded ------------------------------------------------------------------------- */
 
-static const char *library_name(const recording *work)
+static const char *library_name(const record_options *options)
 {
-    return work->options->has_pool_events ? POOL_LIBRARY : HOOK_LIBRARY;
+    return options->has_pool_events ? POOL_LIBRARY : HOOK_LIBRARY;
 }
 
 static bool is_library(const char *folder, const char *below, const char *name, char path[PATH_MAX])
@@ -44,8 +51,9 @@ static bool is_library(const char *folder, const char *below, const char *name, 
     return access(joined, R_OK) == 0 && realpath(joined, path) != NULL;
 }
 
-static nm_status find_library(const char *name, char path[PATH_MAX], nm_error *err)
+nm_status recording_find_library(const record_options *options, char path[PATH_MAX], nm_error *err)
 {
+    const char *name = library_name(options);
     /* Beside an installed program, and where the build puts it. */
     static const char *const below[] = {NPUMEM_LIBDIR_FROM_BINDIR, "../lib", "../lib64", ".", "../hook"};
     const char *asked = getenv("NPUMEM_LIBRARY_DIR");
@@ -70,6 +78,11 @@ static nm_status find_library(const char *name, char path[PATH_MAX], nm_error *e
 
 /* ---- Setting up ---------------------------------------------------------------------------------------------------- */
 
+static bool is_kept(const recording *work)
+{
+    return work->options->keep_bytes > 0 || work->options->keep_steps > 0;
+}
+
 static nm_status open_output(recording *work, pid_t pid, nm_error *err)
 {
     const char *pattern = work->options->output;
@@ -82,22 +95,96 @@ static nm_status open_output(recording *work, pid_t pid, nm_error *err)
         return nm_buffer_append(&work->name, "standard output", 16, err);
     }
     nm_status status = record_expand_name(pattern, pid, &work->name, err);
+    if (status == NM_OK && is_kept(work))
+        return record_open_first_part(&work->name, work->options->is_forced, &work->fd, err);
     return status == NM_OK ? record_open_output(&work->name, work->options->is_forced, &work->fd, err) : status;
+}
+
+static void look_on(void *context, const nm_record *record)
+{
+    recording *work = context;
+
+    record_versions_take(work->versions, record);
+    record_devices_take(work->devices, record);
+    if (work->alerts != NULL)
+        record_alerts_take(work->alerts, record);
+    if (work->watch != NULL && !record_live_is_putting(work->live))
+        nm_watch_take(work->watch, record);
+    if (work->drain != NULL && record->kind == NM_RECORD_EVENT && record->event.kind == NM_EVENT_STEP)
+        nm_drain_step(work->drain);
+}
+
+/* ---- Parts --------------------------------------------------------------------------------------------------------- */
+
+static nm_status put_again(void *context, const nm_event *event, nm_error *err)
+{
+    return nm_drain_repeat(context, event, err);
+}
+
+static nm_status write_keyframe(void *context, nm_drain *drain, nm_error *err)
+{
+    recording *work = context;
+    nm_status status;
+
+    if (nm_watch_has_failed(work->watch))
+        return NM_END;
+    status = nm_watch_keyframe(work->watch, put_again, drain, err);
+    return status == NM_OK && work->live != NULL ? record_live_note_keyframe(work->live, err) : status;
+}
+
+static uint64_t most_steps(void *context)
+{
+    const recording *work = context;
+
+    return nm_watch_most_steps(work->watch);
+}
+
+static nm_drain_keep keep_options(recording *work)
+{
+    const record_options *options = work->options;
+    uint64_t rows = options->keep_bytes / KEEP_BYTES_PER_STEP;
+
+    if (!is_kept(work))
+        return (nm_drain_keep){0};
+    rows = options->keep_bytes == 0 || rows > KEEP_STEP_ROWS_MAX ? KEEP_STEP_ROWS_MAX : rows;
+    nm_watch_limit_steps(work->watch, rows < KEEP_STEP_ROWS_MIN ? KEEP_STEP_ROWS_MIN : rows);
+    return (nm_drain_keep){.name = (const char *)work->name.data,
+                           .bytes_max = options->keep_bytes,
+                           .steps_max = options->keep_steps,
+                           .keyframe = write_keyframe,
+                           .step_count = most_steps,
+                           .context = work};
 }
 
 static nm_status start_drain(recording *work, nm_error *err)
 {
     nm_status status = record_names_new(&work->names, err);
 
+    if (status == NM_OK)
+        status = record_versions_new(&work->versions, err);
+    if (status == NM_OK)
+        status = record_devices_new(work->options->sample_ns, &work->devices, err);
+    if (status == NM_OK && work->options->is_watched)
+        status = nm_watch_new(&work->watch, err);
+    if (status == NM_OK && work->watch != NULL)
+        status = record_live_new(work->watch, &work->live, err);
+    if (status == NM_OK && work->watch != NULL)
+        status = record_alerts_new(&work->options->alerts, work->watch, &work->alerts, err);
+    work->is_stopped = work->options->folder.starts_paused;
     if (status != NM_OK)
         return status;
     nm_drain_options options = {.folder = &work->folder,
                                 .fd = work->fd,
                                 .namer = record_names_namer(work->names),
                                 .warn = warn,
+                                .observer = look_on,
+                                .observer_context = work,
+                                .pauser = work->live == NULL ? NULL : record_live_pauser(work->live),
+                                .keep = keep_options(work),
                                 .is_recoverable = !work->is_stdout,
                                 .ends_when_said = work->options->action == RECORD_ATTACH,
-                                .naming_ns_max = NAMING_NS_MAX};
+                                .naming_ns_max = NAMING_NS_MAX,
+                                .sample_ns = work->options->sample_ns};
     return nm_drain_new(&options, &work->drain, err);
 }
 
@@ -119,7 +206,18 @@ static nm_status try_preload(recording *work, nm_error *err)
         atomic_load_explicit(&work->folder.session->process_count, memory_order_relaxed) > 0; /* it has ended */
 
     nm_folder_reset(&work->folder);
-    return works ? NM_OK : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "/bin/true does not run under %s", library_name(work));
+    return works
+               ? NM_OK
+               : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "/bin/true does not run under %s", library_name(work->options));
+}
+
+/* A recording that nobody can talk to is one all the same. */
+static void open_control(recording *work)
+{
+    nm_error err = {0};
+
+    if (record_control_open(work->folder.path, record_commands_answer, work, &work->control, &err) != NM_OK)
+        fprintf(stderr, "npumem-record: %s; --ctl will not reach this recording\n", err.text);
 }
 
 nm_status recording_set_up(recording *work, pid_t pid, nm_error *err)
@@ -127,21 +225,31 @@ nm_status recording_set_up(recording *work, pid_t pid, nm_error *err)
     nm_status status = open_output(work, pid, err);
 
     if (status == NM_OK)
-        status = find_library(library_name(work), work->library, err);
+        status = recording_find_library(work->options, work->library, err);
     if (status == NM_OK)
         status = make_folder(work, err);
     if (status == NM_OK)
         status = start_drain(work, err);
-    return status == NM_OK ? try_preload(work, err) : status;
+    if (status == NM_OK)
+        status = try_preload(work, err);
+    if (status == NM_OK)
+        open_control(work);
+    return status;
 }
 
 nm_status recording_set_up_attached(recording *work, nm_error *err)
 {
     nm_status status = open_output(work, getpid(), err);
 
-    if (status == NM_OK)
+    if (status == NM_OK && work->options->action == RECORD_SERVE)
+        status = make_folder(work, err);
+    else if (status == NM_OK)
         status = nm_folder_create(work->options->target, &work->options->folder, &work->folder, err);
-    return status == NM_OK ? start_drain(work, err) : status;
+    if (status == NM_OK)
+        open_control(work); /* before the drain: npumem_start returns when that is ready, and then one may ask */
+    if (status == NM_OK)
+        status = start_drain(work, err);
+    return status;
 }
 
 void recording_tear_down(recording *work)
@@ -150,6 +258,18 @@ void recording_tear_down(recording *work)
     work->drain = NULL;
     record_names_free(work->names);
     work->names = NULL;
+    record_versions_free(work->versions);
+    work->versions = NULL;
+    record_devices_free(work->devices);
+    work->devices = NULL;
+    record_alerts_free(work->alerts);
+    work->alerts = NULL;
+    record_live_free(work->live);
+    work->live = NULL;
+    nm_watch_free(work->watch);
+    work->watch = NULL;
+    record_control_close(work->control);
+    work->control = NULL;
     if (work->folder.session != NULL) {
         nm_folder_close(&work->folder);
         nm_folder_remove(work->folder.path);
@@ -159,22 +279,89 @@ void recording_tear_down(recording *work)
     nm_buffer_free(&work->name);
 }
 
+static void remove_output(const recording *work)
+{
+    char *path = is_kept(work) ? nm_part_path((const char *)work->name.data, 0) : NULL;
+
+    unlink(path != NULL ? path : (const char *)work->name.data);
+    free(path);
+}
+
 void recording_discard_output(recording *work)
 {
     struct stat info;
 
     if (!work->is_stdout && work->fd >= 0 && fstat(work->fd, &info) == 0 && S_ISREG(info.st_mode))
-        unlink((const char *)work->name.data);
+        remove_output(work);
 }
 
 /* ---- Passes -------------------------------------------------------------------------------------------------------- */
+
+static nm_status say_alert(void *context, const char *line, nm_error *err)
+{
+    recording *work = context;
+
+    fprintf(stderr, "npumem-record: %s\n", line);
+    return recording_mark(work, line, err);
+}
+
+/* --duration counts from when something is first recorded in full. */
+static void note_duration(recording *work, int64_t now_ns)
+{
+    nm_drain_report report;
+
+    if (work->options->duration_ns == 0)
+        return;
+    if (work->began_ns == 0) {
+        nm_drain_tell(work->drain, &report);
+        if (report.process_count > 0 && !work->is_stopped && nm_drain_is_recording_in_full(work->drain))
+            work->began_ns = now_ns;
+    }
+    work->is_over = work->began_ns != 0 && now_ns - work->began_ns >= work->options->duration_ns;
+}
+
+static nm_status pass(recording *work, int64_t *pause_ns, nm_error *err)
+{
+    int64_t now_ns = nm_clock_monotonic_ns();
+    nm_status status;
+
+    if (work->control != NULL)
+        record_control_pass(work->control);
+    status = nm_drain_pass(work->drain, pause_ns, err);
+    if (status == NM_OK)
+        status = record_versions_tell(work->versions, work->drain, err);
+    if (status == NM_OK)
+        status = record_devices_tell(work->devices, work->drain, err);
+    if (status == NM_OK && work->alerts != NULL)
+        status = record_alerts_pass(work->alerts, now_ns, say_alert, work, err);
+    note_duration(work, now_ns);
+    return status;
+}
+
+nm_status recording_mark(recording *work, const char *text, nm_error *err)
+{
+    nm_event event = {.kind = NM_EVENT_MARK};
+    nm_status status = nm_drain_text(work->drain, (nm_bytes){(const uint8_t *)text, strlen(text)}, &event.name_id, err);
+
+    return status == NM_OK ? nm_drain_post(work->drain, &event, err) : status;
+}
+
+nm_status recording_pause(recording *work, bool is_stopped, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (work->is_stopped != is_stopped)
+        status = nm_drain_pause(work->drain, is_stopped, err);
+    work->is_stopped = is_stopped;
+    return status;
+}
 
 /* The drain can only fail for want of memory: then the program is left alone from here on. */
 void recording_pass(recording *work, int64_t *pause_ns)
 {
     nm_error err = {0};
 
-    if (work->has_failed || nm_drain_pass(work->drain, pause_ns, &err) == NM_OK)
+    if (work->has_failed || pass(work, pause_ns, &err) == NM_OK)
         return;
     work->has_failed = true;
     *pause_ns = FAILED_PAUSE_NS;
@@ -193,6 +380,19 @@ void record_print_count(uint64_t count)
         fputc(digits[i], stderr);
         if ((len - i) % 3 == 1 && i + 1 < len)
             fputc(',', stderr);
+    }
+}
+
+/* What is known of processes that the recorder did not see: that is little, since they tell nothing. */
+static void say_unseen(const nm_drain_report *report)
+{
+    static const char why[] = "(it is static or setuid, has another libc, or lost LD_PRELOAD), ";
+
+    if (report->process_count == 0) {
+        fprintf(stderr, "no process loaded the recorder %s", why);
+    } else if (report->left_count > 0) {
+        record_print_count(report->left_count);
+        fprintf(stderr, " became a program that does not load the recorder %s", why);
     }
 }
 
@@ -216,7 +416,14 @@ static void say_result(const recording *work)
         record_print_count(report.names_missing);
         fputs(" names not found in time, ", stderr);
     }
-    fprintf(stderr, "%s\n", (const char *)work->name.data);
+    say_unseen(&report);
+    fputs((const char *)work->name.data, stderr);
+    if (report.part_count > 0) {
+        fputs(" (", stderr);
+        record_print_count(report.part_count);
+        fputs(report.part_count == 1 ? " part)" : " parts)", stderr);
+    }
+    fputc('\n', stderr);
 }
 
 void recording_finish(recording *work)

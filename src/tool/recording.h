@@ -8,8 +8,13 @@
 #include <limits.h>
 
 #include "drain/drain.h"
+#include "tool/record_control.h"
+#include "tool/record_devices.h"
+#include "tool/record_live.h"
 #include "tool/record_names.h"
 #include "tool/record_options.h"
+#include "tool/record_versions.h"
+#include "watch/watch.h"
 
 typedef struct recording {
     const record_options *options; /* borrowed */
@@ -19,18 +24,36 @@ typedef struct recording {
     nm_folder folder;
     nm_drain *drain;
     record_names *names;
-    char library[PATH_MAX]; /* that is preloaded */
-    bool has_failed;        /* the drain has, while the program runs */
+    record_versions *versions;
+    record_devices *devices;
+    nm_watch *watch;         /* NULL: nobody looks on */
+    record_live *live;       /* made with the watch */
+    record_alerts *alerts;   /* the same */
+    int64_t began_ns;        /* CLOCK_MONOTONIC: when a process first recorded in full; 0: not yet */
+    bool is_stopped;         /* by the session: --start-paused or --ctl stop */
+    bool is_over;            /* --duration has passed */
+    record_control *control; /* NULL: nobody can ask */
+    char library[PATH_MAX];  /* that is preloaded */
+    bool has_failed;         /* the drain has, while the program runs */
 } recording;
 
 /* Everything but the program, which has process id `pid`. After a failure recording_tear_down is still to be called. */
 nm_status recording_set_up(recording *work, pid_t pid, nm_error *err);
 
-/* The same for npumem_start: the folder has the name that the program has chosen, nothing is preloaded. */
+/* The library that is to be preloaded, as asked. Without ' ' or ':' in its path: LD_PRELOAD could not name it. */
+nm_status recording_find_library(const record_options *options, char path[PATH_MAX], nm_error *err);
+
+/* The same without a program: nothing is preloaded. For npumem_start the folder has the name that the program has chosen. */
 nm_status recording_set_up_attached(recording *work, nm_error *err);
 
 /* One pass of the drain; *pause_ns says how long to wait before the next. */
 void recording_pass(recording *work, int64_t *pause_ns);
+
+/* A mark of the recorder's own, at this moment. */
+nm_status recording_mark(recording *work, const char *text, nm_error *err);
+
+/* Stops and starts to record in full, for all processes; docs/recorder.md says what goes on meanwhile. */
+nm_status recording_pause(recording *work, bool is_stopped, nm_error *err);
 
 /* Takes what is left, ends the trace, and says in one line what became of it. */
 void recording_finish(recording *work);

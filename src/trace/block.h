@@ -27,6 +27,8 @@
 #ifndef NM_TRACE_BLOCK_H
 #define NM_TRACE_BLOCK_H
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 #include "base/error.h"
 #include "trace/event.h"
@@ -45,6 +47,8 @@
 enum {                         /* nm_block_header.flags */
        NM_BLOCK_FINAL = 1,     /* the recorder ended as it should: nothing follows */
        NM_BLOCK_RECOVERED = 2, /* made from the rings of a dead recording */
+       NM_BLOCK_PART = 4,      /* a part begins: this block and the next ones with NM_BLOCK_KEYFRAME say what was before */
+       NM_BLOCK_KEYFRAME = 8,
 };
 
 /* What a reader must know of a recording; stands in every block, so that any one is enough. */
@@ -101,6 +105,10 @@ void nm_trace_writer_resume(nm_trace_writer *writer, uint64_t block_index, uint6
  */
 nm_status nm_trace_writer_define(nm_trace_writer *writer, const nm_definition *definition, nm_error *err);
 
+/* Brings every definition of the kinds (bits: 1 << nm_definition_kind) into the block under construction, unless it
+ * stands there (in its group) already. */
+nm_status nm_trace_writer_repeat(nm_trace_writer *writer, uint64_t kinds, nm_error *err);
+
 /* Adds the event, with what it uses. NM_ERR_LIMIT: the block is full (NM_BLOCK_EVENTS_MAX, or NM_BLOCK_RAW_BYTES_MAX in
  * the worst case of compression): seal it and give the event again. Blocks of about 65,536 events compress well. */
 nm_status nm_trace_writer_event(nm_trace_writer *writer, const nm_event *event, nm_error *err);
@@ -108,7 +116,14 @@ nm_status nm_trace_writer_event(nm_trace_writer *writer, const nm_event *event, 
 /* Adjoining ranges of one thread become one. */
 nm_status nm_trace_writer_position(nm_trace_writer *writer, nm_block_range range, nm_error *err);
 uint32_t nm_trace_writer_event_count(const nm_trace_writer *writer); /* in the block under construction */
+bool nm_trace_writer_has_content(const nm_trace_writer *writer);     /* events or definitions are in it */
 uint64_t nm_trace_writer_seq(const nm_trace_writer *writer);         /* that the next event gets */
+uint64_t nm_trace_writer_block_index(const nm_trace_writer *writer); /* of the block under construction */
+
+/* Whoever looks on is told all that the writer takes, in order, events with their seq; what the record borrows is valid
+ * during the call. One at a time; NULL: nobody. */
+typedef void nm_trace_observer(void *context, const nm_record *record);
+void nm_trace_writer_observe(nm_trace_writer *writer, nm_trace_observer *observer, void *context);
 
 /* Ends the block; *block is borrowed until the next call. The next block begins. */
 nm_status nm_trace_writer_seal(nm_trace_writer *writer, uint32_t flags, nm_bytes *block, nm_error *err);

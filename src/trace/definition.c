@@ -30,6 +30,10 @@ typedef struct field_layout {
     {                                                                                                                  \
         LATER, 0, offsetof(nm_definition, member)                                                                      \
     }
+#define LR(member, kind)                                                                                               \
+    {                                                                                                                  \
+        LATER, NM_DEFINE_##kind, offsetof(nm_definition, member)                                                       \
+    }
 #define S(member)                                                                                                      \
     {                                                                                                                  \
         SIGNED, 0, offsetof(nm_definition, member)                                                                     \
@@ -42,14 +46,14 @@ typedef struct field_layout {
     {                                                                                                                  \
         UNSIGNED, NM_DEFINE_##kind, offsetof(nm_definition, member)                                                    \
     }
-#define DEFINITION_KIND_COUNT (NM_DEFINE_ALIAS + 1)
+#define DEFINITION_KIND_COUNT (NM_DEFINE_KIND_MAX + 1)
 
 /* A later minor version may append fields to a list: readers pass over what follows the fields that they know. */
 static const field_layout fields_of_kind[DEFINITION_KIND_COUNT][FIELDS_MAX] = {
     [NM_DEFINE_STRING] = {B(string)},
     [NM_DEFINE_PROCESS] = {R(process.parent_id, PROCESS), S(process.pid), R(process.host, STRING),
                            R(process.command, STRING), S(process.rank), S(process.local_rank), S(process.world_size),
-                           S(process.run_mode), S(process.begin_ns)},
+                           S(process.run_mode), S(process.begin_ns), L(process.is_late)},
     [NM_DEFINE_THREAD] = {R(thread.process_id, PROCESS), S(thread.tid), R(thread.name, STRING), U(thread.ring_id)},
     [NM_DEFINE_DEVICE] = {R(device.process_id, PROCESS), S(device.ordinal), S(device.physical_ordinal),
                           R(device.device_kind, STRING), R(device.name, STRING), U(device.capacity_bytes)},
@@ -58,8 +62,10 @@ static const field_layout fields_of_kind[DEFINITION_KIND_COUNT][FIELDS_MAX] = {
     [NM_DEFINE_MODULE] = {R(module.process_id, PROCESS), R(module.path, STRING), U(module.base), U(module.bytes),
                           B(module.build_id)},
     [NM_DEFINE_FRAME] = {R(frame.function, STRING), R(frame.file, STRING), U(frame.line), R(frame.module, STRING),
-                         U(frame.offset)},
+                         U(frame.offset), LR(frame.inlined_in, FRAME), LR(frame.module_id, MODULE)},
     [NM_DEFINE_STACK] = {R(stack.parent_id, STACK), R(stack.frame_id, FRAME)},
+    [NM_DEFINE_ATTRIBUTE] = {R(attribute.process_id, PROCESS), U(attribute.source), R(attribute.name, STRING),
+                             R(attribute.value, STRING)},
     [NM_DEFINE_ALIAS] = {U(alias.thread_id), U(alias.local_id)},
 };
 
@@ -183,7 +189,8 @@ uint64_t *nm_event_reference(nm_event *event, size_t index, nm_definition_kind *
         uint8_t field, kind;
     } references[] = {
         {NM_FIELD_THREAD, NM_DEFINE_THREAD}, {NM_FIELD_HEAP, NM_DEFINE_HEAP},     {NM_FIELD_STACK, NM_DEFINE_STACK},
-        {NM_FIELD_NAME, NM_DEFINE_STRING},   {NM_FIELD_DEVICE, NM_DEFINE_DEVICE},
+        {NM_FIELD_NAME, NM_DEFINE_STRING},   {NM_FIELD_DEVICE, NM_DEFINE_DEVICE}, {NM_FIELD_POOL, NM_DEFINE_HEAP},
+        {NM_FIELD_PROCESS, NM_DEFINE_PROCESS},
     };
     size_t count = sizeof references / sizeof references[0];
 
@@ -191,7 +198,8 @@ uint64_t *nm_event_reference(nm_event *event, size_t index, nm_definition_kind *
         *kind = references[index].kind;
         return nm_event_field(event, references[index].field);
     }
-    if (index > count || (event->kind != NM_EVENT_COPY && event->kind != NM_EVENT_PROCESS_END))
+    if (index > count ||
+        (event->kind != NM_EVENT_COPY && event->kind != NM_EVENT_PROCESS_END && event->kind != NM_EVENT_MEMORY_SAMPLE))
         return NULL;
     *kind = event->kind == NM_EVENT_COPY ? NM_DEFINE_DEVICE : NM_DEFINE_PROCESS;
     return (uint64_t *)&event->number;

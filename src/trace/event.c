@@ -12,6 +12,9 @@
 #define ALWAYS     (BIT(TIME) | BIT(FLAGS) | BIT(THREAD))
 #define CALL       (ALWAYS | BIT(STACK) | BIT(STREAM))
 
+#define SUMS                                                                                                           \
+    (BIT(HEAP) | BIT(BLOCK) | BIT(FREE) | BIT(ALLOCATION_COUNT) | BIT(ENDED_COUNT) | BIT(LIVE_COUNT) | BIT(PEAK))
+
 static const uint64_t fields_of_kind[NM_EVENT_KIND_MAX + 1] = {
     [NM_EVENT_ALLOC] = CALL | BIT(HEAP) | BIT(ADDRESS) | BIT(REQUESTED) | BIT(BLOCK) | BIT(POLICY) | BIT(COST),
     [NM_EVENT_FREE] = CALL | BIT(HEAP) | BIT(ADDRESS) | BIT(DETAIL),
@@ -30,15 +33,24 @@ static const uint64_t fields_of_kind[NM_EVENT_KIND_MAX + 1] = {
     [NM_EVENT_RANGE_BEGIN] =
         ALWAYS | BIT(NAME) | BIT(NUMBER) | BIT(STREAM) | BIT(DETAIL) | BIT(ADDRESS) | BIT(REQUESTED) | BIT(MODEL),
     [NM_EVENT_RANGE_END] = ALWAYS | BIT(NUMBER) | BIT(ERROR),
-    [NM_EVENT_MEMORY_SAMPLE] = ALWAYS | BIT(DEVICE) | BIT(DETAIL) | BIT(FREE) | BIT(TOTAL),
+    [NM_EVENT_MEMORY_SAMPLE] = ALWAYS | BIT(DEVICE) | BIT(DETAIL) | BIT(FREE) | BIT(TOTAL) | BIT(NUMBER) | BIT(SIZE),
     [NM_EVENT_DEVICE_CALL] = ALWAYS | BIT(DEVICE) | BIT(DETAIL) | BIT(ERROR),
     [NM_EVENT_PROCESS_END] = ALWAYS | BIT(NUMBER) | BIT(DETAIL) | BIT(ERROR),
     [NM_EVENT_STREAM_CALL] = CALL | BIT(NUMBER) | BIT(DEVICE) | BIT(DETAIL) | BIT(COST) | BIT(ERROR),
     [NM_EVENT_MODULE_SAMPLE] = ALWAYS | BIT(DEVICE) | BIT(NAME) | BIT(SIZE) | BIT(TOTAL),
     [NM_EVENT_NOTE] = ALWAYS | BIT(NAME) | BIT(DETAIL) | BIT(NUMBER),
+    [NM_EVENT_PAUSE] = ALWAYS | BIT(NUMBER) | BIT(DETAIL),
     [NM_EVENT_LOSS] = ALWAYS | BIT(NUMBER) | BIT(DETAIL) | BIT(UNTIL),
     [NM_EVENT_STATE_SEGMENT] = ALWAYS | BIT(HEAP) | BIT(ADDRESS) | BIT(BLOCK) | BIT(SIZE) | BIT(STREAM),
     [NM_EVENT_STATE_BLOCK] = CALL | BIT(HEAP) | BIT(ADDRESS) | BIT(BLOCK) | BIT(REQUESTED),
+    [NM_EVENT_KEYFRAME] = CALL | BIT(HEAP) | BIT(ADDRESS) | BIT(REQUESTED) | BIT(BLOCK) | BIT(POLICY) | BIT(COST) |
+                          BIT(NUMBER) | BIT(DETAIL) | BIT(GENERATION) | BIT(POOL) | BIT(ALLOCATION_COUNT) |
+                          BIT(ENDED_COUNT) | BIT(MISS_COUNT),
+    [NM_EVENT_STEP_TOTAL] = ALWAYS | SUMS | BIT(PROCESS) | BIT(DEVICE) | BIT(NUMBER) | BIT(DETAIL) | BIT(UNTIL) |
+                            BIT(GENERATION) | BIT(FIRST_SEQ) | BIT(LAST_SEQ) | BIT(MISS_COUNT) | BIT(LIVE),
+    [NM_EVENT_SITE_TOTAL] = ALWAYS | SUMS | BIT(STACK),
+    [NM_EVENT_HEAP_TOTAL] =
+        ALWAYS | SUMS | BIT(DEVICE) | BIT(DETAIL) | BIT(NUMBER) | BIT(SIZE) | BIT(MISS_COUNT) | BIT(LIVE),
 };
 
 static const size_t offset_of_field[NM_FIELD_COUNT] = {
@@ -65,11 +77,28 @@ static const size_t offset_of_field[NM_FIELD_COUNT] = {
     [NM_FIELD_TOTAL] = offsetof(nm_event, total_bytes),
     [NM_FIELD_UNTIL] = offsetof(nm_event, until_ns),
     [NM_FIELD_MODEL] = offsetof(nm_event, model_id),
+    [NM_FIELD_PROCESS] = offsetof(nm_event, process_id),
+    [NM_FIELD_ALLOCATION_COUNT] = offsetof(nm_event, count),
+    [NM_FIELD_ENDED_COUNT] = offsetof(nm_event, ended_count),
+    [NM_FIELD_MISS_COUNT] = offsetof(nm_event, miss_count),
+    [NM_FIELD_LIVE] = offsetof(nm_event, live_bytes),
+    [NM_FIELD_LIVE_COUNT] = offsetof(nm_event, live_count),
+    [NM_FIELD_PEAK] = offsetof(nm_event, peak_bytes),
+    [NM_FIELD_GENERATION] = offsetof(nm_event, generation),
+    [NM_FIELD_FIRST_SEQ] = offsetof(nm_event, first_seq),
+    [NM_FIELD_LAST_SEQ] = offsetof(nm_event, last_seq),
+    [NM_FIELD_POOL] = offsetof(nm_event, pool_id),
 };
 
 uint64_t nm_event_fields(nm_event_kind kind)
 {
     return (unsigned)kind <= NM_EVENT_KIND_MAX ? fields_of_kind[kind] : 0;
+}
+
+bool nm_event_is_repeat(const nm_event *event)
+{
+    return (event->flags & NM_FLAG_REPEAT) != 0 ||
+           (event->kind >= NM_EVENT_KEYFRAME && event->kind <= NM_EVENT_HEAP_TOTAL);
 }
 
 uint64_t *nm_event_field(nm_event *event, nm_field field)

@@ -10,6 +10,7 @@
 #ifndef NM_TRACE_EVENT_H
 #define NM_TRACE_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/bytes.h"
@@ -51,7 +52,8 @@ typedef enum nm_event_kind {
     NM_EVENT_RANGE_END = 27,   /* thread number error_code (what the operator returned; -1: an exception left it) */
 
     /* State. */
-    NM_EVENT_MEMORY_SAMPLE = 32, /* thread device detail = nm_memory_kind free_bytes total_bytes */
+    NM_EVENT_MEMORY_SAMPLE = 32, /* thread device detail = nm_memory_kind free_bytes total_bytes. Of host memory, seen
+                                    from outside: number (process_id) size_bytes (used) total_bytes (of the machine) */
     NM_EVENT_DEVICE_CALL = 33,   /* thread device detail = nm_device_call error_code */
     NM_EVENT_PROCESS_END = 34,   /* number (process_id) detail = nm_process_end error_code (exit status or signal) */
     NM_EVENT_STREAM_CALL = 35,   /* thread stream number (event handle) device stack detail = nm_stream_call cost_ns
@@ -65,16 +67,49 @@ typedef enum nm_event_kind {
      * Thread 0: it is not known whose, so they may be anybody's (a block of the file that cannot be read). */
     NM_EVENT_LOSS = 40,
 
+    /* From here on (in the order of events) nothing but its steps, samples, failures and end is told of the process
+     * `number`, or all is told again. What happened to its memory in between comes before, as if it happened now:
+     * NM_FLAG_PAUSED. thread; detail = nm_pause_detail. */
+    NM_EVENT_PAUSE = 41,
+
     /* The state at the end, from a source that knows it (a snapshot's own list of segments and blocks). */
     NM_EVENT_STATE_SEGMENT = 48, /* heap address block_bytes (total) size_bytes (occupied by blocks) stream */
     NM_EVENT_STATE_BLOCK = 49, /* heap address block_bytes requested_bytes stream stack; flag NM_FLAG_IDLE when free */
 
-    /* Reserved for a keyframe of the live set, from which a reader may start, and for totals per step. */
-    NM_EVENT_KEYFRAME = 56,
-    NM_EVENT_STEP_TOTAL = 57,
+    /* What was before a part of a recording that is kept in parts (npumem-record --keep). These and events with
+     * NM_FLAG_REPEAT take a number in order, but are none of the program's events: see nm_event_is_repeat. A reader that
+     * begins at the part starts from them, one that has read what was before passes over them. */
+    NM_EVENT_KEYFRAME =
+        56, /* detail = nm_keyframe, or the kind of the event that made what is live: thread heap address
+                               requested_bytes block_bytes stack stream policy cost_ns number (its seq) generation pool_id
+                               (the heap whose segment it is); the begin: count (events before), ended_count (of these
+                               dropped), miss_count (of these unreadable) */
+    NM_EVENT_STEP_TOTAL = 57, /* process heap number (of the first step) generation (how many steps had begun with it)
+                                 detail (generation of the last step) first_seq last_seq until_ns and sums of these steps;
+                                 flag NM_FLAG_PENDING: so far, of the step that goes on. Heap 0: that step itself */
+    NM_EVENT_SITE_TOTAL = 58, /* heap stack and sums; peak_bytes and live_count are the share of the heap's peak */
+    NM_EVENT_HEAP_TOTAL = 59, /* heap detail = nm_heap_figure and sums */
 
     NM_EVENT_KIND_MAX = 63 /* kinds fit in six bits */
 } nm_event_kind;
+
+typedef enum nm_keyframe {
+    NM_KEYFRAME_BEGIN = 0,
+    NM_KEYFRAME_END = 63, /* it is whole; between them NM_EVENT_ALLOC or NM_EVENT_MAP */
+} nm_keyframe;
+
+typedef enum nm_heap_figure {
+    NM_HEAP_SUMS =
+        0, /* the sums; peak_bytes live_count number (its seq) time_ns: of the peak; size_bytes miss_count: of the
+                         baseline */
+    NM_HEAP_HITS = 1, /* 1, 2, 3: of small, medium and large requests: count miss_count number (seq of the last miss)
+                         time_ns */
+    NM_HEAP_SEGMENTS =
+        4,              /* peak_bytes: most that was reserved, number: its seq; live_bytes: reserved at the peak; count
+                             ended_count: 1 where a block of unknown size or of another pool was met */
+    NM_HEAP_STATED = 5, /* the same of what the pool states; block_bytes: what it stated last */
+    NM_HEAP_DEVICE = 6, /* no heap: peak_bytes number time_ns of the peak of a device */
+} nm_heap_figure;
 
 enum {                     /* nm_event.flags */
        NM_FLAG_STREAM = 1, /* `stream` is known (0 is a stream of its own: the default one) */
@@ -93,6 +128,13 @@ enum {                     /* nm_event.flags */
        NM_FLAG_TOTAL = 1024,  /* ALLOC: block_bytes is what the heap has handed out in all, this block included */
        NM_FLAG_DRIVER = 2048, /* FREE, UNMAP: seen where the runtime calls the driver. It may free what nobody saw it
                                 allocate, or free later what the program has freed: neither is misuse */
+       NM_FLAG_REPEAT =
+           4096, /* stands for what was said in an earlier part of the recording already. A LOSS: all of its
+                                thread's so far */
+       NM_FLAG_EXPORTED = 8192, /* KEYFRAME: EXPORT has been said of it */
+       NM_FLAG_PAUSED =
+           16384, /* happened while the recording was paused: time, stack and thread of it are not known. In a
+                                 ring: recorded without a stack, because the recording is paused */
 };
 
 /* Which call freed: the pairs are strict on Ascend. The first three mean driver, pinned, registered and host memory. */
@@ -127,11 +169,16 @@ typedef enum nm_range_kind {
     NM_RANGE_KIND_MAX = NM_RANGE_MODEL,
 } nm_range_kind;
 
-/* 0 to 17 are aclrtMemAttr (CANN's acl_rt.h). */
+/* 0 to 17 are aclrtMemAttr (CANN's acl_rt.h); from 100 on ours: a process's host memory, from Linux's /proc/PID/status. */
 typedef enum nm_memory_kind {
     NM_MEMORY_DDR = 0,
     NM_MEMORY_HBM = 1,
     NM_MEMORY_ATTR_MAX = 17,
+    NM_MEMORY_HOST_RESIDENT = 100,  /* VmRSS: the three below and files that are mapped */
+    NM_MEMORY_HOST_ANONYMOUS = 101, /* RssAnon: heaps and stacks */
+    NM_MEMORY_HOST_SHARED = 102,    /* RssShmem: shared memory that it has touched */
+    NM_MEMORY_HOST_STACK = 103,     /* VmStk: the main thread's stack */
+    NM_MEMORY_HOST_MAX = NM_MEMORY_HOST_STACK,
 } nm_memory_kind;
 
 typedef enum nm_device_call {
@@ -180,6 +227,13 @@ typedef enum nm_process_end {
     NM_PROCESS_EXEC = 3,    /* replaced itself by another program */
 } nm_process_end;
 
+typedef enum nm_pause_detail {
+    NM_PAUSE_BEGIN = 1,        /* nothing of its memory is told */
+    NM_PAUSE_END = 2,          /* what is live now is known: all that the trace did not know has just been told */
+    NM_PAUSE_END_UNKNOWN = 3,  /* it is not: memory may be freed that the trace has never seen */
+    NM_PAUSE_BEGIN_MEMORY = 4, /* its memory is told on, without stacks */
+} nm_pause_detail;
+
 typedef enum nm_loss {
     NM_LOSS_RING_FULL = 1,  /* the drain was too slow or gone */
     NM_LOSS_NO_RING = 2,    /* no room for a ring */
@@ -216,6 +270,17 @@ typedef struct nm_event {
     uint64_t total_bytes; /* of the device */
     int64_t until_ns;     /* LOSS */
     uint64_t model_id;    /* RANGE_BEGIN of a model */
+
+    /* Of keyframes and totals. Allocated bytes are block_bytes, and freed bytes are free_bytes. */
+    uint64_t process_id;
+    uint64_t count;       /* allocations */
+    uint64_t ended_count; /* of these */
+    uint64_t miss_count;
+    uint64_t live_bytes, live_count;
+    uint64_t peak_bytes;
+    uint64_t generation; /* steps of the process that had begun */
+    int64_t first_seq, last_seq;
+    uint64_t pool_id; /* heap */
 } nm_event;
 
 /* The columns of a block: bit n of a kind's field mask says that its events carry field n. Numbers stand in trace files. */
@@ -243,11 +308,25 @@ typedef enum nm_field {
     NM_FIELD_TOTAL,
     NM_FIELD_UNTIL,
     NM_FIELD_MODEL,
+    NM_FIELD_PROCESS,
+    NM_FIELD_ALLOCATION_COUNT,
+    NM_FIELD_ENDED_COUNT,
+    NM_FIELD_MISS_COUNT,
+    NM_FIELD_LIVE,
+    NM_FIELD_LIVE_COUNT,
+    NM_FIELD_PEAK,
+    NM_FIELD_GENERATION,
+    NM_FIELD_FIRST_SEQ,
+    NM_FIELD_LAST_SEQ,
+    NM_FIELD_POOL,
     NM_FIELD_COUNT
 } nm_field;
 
 /* The fields that this version writes for a kind, as bits; 0 for a kind it does not know. */
 uint64_t nm_event_fields(nm_event_kind kind);
+
+/* Does it say again what was before it? Such events are not counted. */
+bool nm_event_is_repeat(const nm_event *event);
 
 /* The place of a field inside an event. */
 uint64_t *nm_event_field(nm_event *event, nm_field field);
@@ -263,8 +342,15 @@ typedef enum nm_definition_kind {
     NM_DEFINE_MODULE = 6,
     NM_DEFINE_FRAME = 7,
     NM_DEFINE_STACK = 8,
-    NM_DEFINE_ALIAS = 9, /* for recovery alone: how a ring called a stack, a heap or a device */
+    NM_DEFINE_ALIAS = 9,      /* for recovery alone: how a ring called a stack, a heap or a device */
+    NM_DEFINE_ATTRIBUTE = 10, /* of a process: what was set or installed */
+    NM_DEFINE_KIND_MAX = NM_DEFINE_ATTRIBUTE,
 } nm_definition_kind;
+
+typedef enum nm_attribute_source {
+    NM_ATTRIBUTE_ENVIRONMENT = 1, /* a variable, as the process was started with */
+    NM_ATTRIBUTE_VERSION = 2,     /* of what it runs on */
+} nm_attribute_source;
 
 typedef enum nm_heap_level { /* DESIGN.md section 4 */
                              NM_LEVEL_DRIVER = 1,
@@ -304,6 +390,7 @@ typedef struct nm_definition {
             int64_t rank, local_rank, world_size; /* or NM_UNKNOWN_NUMBER */
             int64_t run_mode;                     /* aclrtRunMode (0 device, 1 host) or NM_UNKNOWN_NUMBER */
             int64_t begin_ns;                     /* or NM_NO_TIME */
+            uint64_t is_late; /* 1: it ran before its recording began, so that what was live then is not known */
         } process;
         struct {
             uint64_t process_id;
@@ -343,11 +430,18 @@ typedef struct nm_definition {
             uint64_t line;     /* 0: unknown */
             uint64_t module;   /* string: path of the module */
             uint64_t offset;   /* in the module, of the call (return address minus one) */
+            uint64_t inlined_in; /* frame: the function that this one was inlined into, at the place of the call; or 0 */
+            uint64_t module_id;  /* the same file's module in one of the processes; 0: unknown */
         } frame;
         struct {
             uint64_t parent_id; /* the caller's stack; 0: outermost */
             uint64_t frame_id;
         } stack;
+        struct {
+            uint64_t process_id;
+            uint64_t source;      /* nm_attribute_source */
+            uint64_t name, value; /* strings; the same name and process: the last value holds */
+        } attribute;
         struct {
             uint64_t thread_id; /* of a heap or a device: the process */
             uint64_t local_id;  /* its own number for the stack `id`; plus NM_ALIAS_* for others */

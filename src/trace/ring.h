@@ -39,8 +39,14 @@
 #define NM_RING_ENVIRONMENT      "NPUMEM_SESSION" /* the folder; in the environment of every recorded process */
 #define NM_RING_SESSION_FILE     "session"
 
-#define NM_RING_SESSION_MAGIC    0x32534553504e504eu /* "NPNPSES2", changes with every change of this layout */
-#define NM_RING_PROCESS_MAGIC    0x32435250504e504eu
+/* Processes that npumem-record is not around: how they find the drain of their host (record/host.h). */
+#define NM_HOST_ENVIRONMENT      "NPUMEM_OUTPUT" /* pattern of the trace's name; set: record into the drain of this host */
+#define NM_HOST_OPTIONS          "NPUMEM_OPTIONS" /* further options of that drain; a backslash makes the next byte plain */
+#define NM_HOST_START_BYTE       0                /* of the door: locked by who starts the drain, then by the drain */
+#define NM_HOST_READY_BYTE       1 /* of the door: locked by the drain once its folder stands in the door */
+
+#define NM_RING_SESSION_MAGIC    0x33534553504e504eu /* "NPNPSES3", changes with every change of this layout */
+#define NM_RING_PROCESS_MAGIC    0x33435250504e504eu
 #define NM_RING_MAGIC            0x32474e52504e504eu
 
 #define NM_RING_MARGIN_NS        1000000 /* 1 ms: far more than a store needs to become visible to another processor */
@@ -76,18 +82,29 @@ typedef struct nm_calibration {
     uint64_t ns_per_tick_q32;
 } nm_calibration;
 
+/* Why a process records memory alone, without stacks: nm_ring_session.is_paused, and the same bits of its own. */
+enum {
+    NM_PAUSED_BY_SESSION = 1,
+    NM_PAUSED_BY_STEPS = 2,   /* its own: it is outside of from_step to to_step */
+    NM_PAUSED_BY_PROGRAM = 4, /* its own: npumem_pause */
+    NM_PAUSED_FOR_GOOD = 8,   /* the recording has ended: nothing at all is recorded */
+};
+
 typedef struct nm_ring_session {
-    /* Written once, before any program starts. */
+    /* Written once, before any program starts, but for is_paused, which changes rarely. */
     uint64_t magic;
     uint64_t session_bytes; /* sizeof(nm_ring_session): a second check on the layout */
     uint8_t trace_id[16];
-    uint32_t clock_kind;     /* nm_clock_kind */
-    uint32_t stack_mode;     /* nm_stack_mode */
-    uint32_t stack_depth;    /* frames kept, 1 to NM_RING_STACK_DEPTH_MAX */
-    uint32_t on_full;        /* nm_on_full */
-    uint32_t wait_event_us;  /* longest wait of one event for room in a full ring; then it is dropped */
-    uint32_t wait_second_us; /* longest wait of one thread in a second */
-    uint64_t ring_bytes;     /* of slots, a power of two times NM_RING_SLOT_BYTES */
+    uint32_t clock_kind;        /* nm_clock_kind */
+    _Atomic uint32_t is_paused; /* NM_PAUSED_BY_SESSION, NM_PAUSED_FOR_GOOD; beside clock_kind: read at every event */
+    int64_t from_step, to_step; /* a process records in full from the one to the other; INT64_MIN, INT64_MAX: always */
+    uint32_t is_live_set_known; /* 1: the drain writes nothing of a paused process until it goes on */
+    uint32_t stack_mode;        /* nm_stack_mode */
+    uint32_t stack_depth;       /* frames kept, 1 to NM_RING_STACK_DEPTH_MAX */
+    uint32_t on_full;           /* nm_on_full */
+    uint32_t wait_event_us;     /* longest wait of one event for room in a full ring; then it is dropped */
+    uint32_t wait_second_us;    /* longest wait of one thread in a second */
+    uint64_t ring_bytes;        /* of slots, a power of two times NM_RING_SLOT_BYTES */
     int64_t start_realtime_ns;
     int64_t drain_pid;
 
@@ -109,12 +126,15 @@ typedef struct nm_ring_process {
     uint64_t magic;
     uint64_t number; /* process_id */
     int64_t pid, parent_pid;
-    uint64_t parent_number; /* of the process it was forked from or replaced; 0: find it by parent_pid */
-    uint64_t start_time;    /* field 22 of /proc/PID/stat: tells pids that are used again apart */
-    uint64_t pid_namespace; /* number in /proc/PID/ns/pid: pid means something there alone; 0: unknown */
+    uint64_t parent_number;         /* of the process it was forked from or replaced; 0: find it by parent_pid */
+    uint64_t start_time;            /* field 22 of /proc/PID/stat: tells pids that are used again apart */
+    uint64_t pid_namespace;         /* number in /proc/PID/ns/pid: pid means something there alone; 0: unknown */
+    uint64_t exe_device, exe_inode; /* of the program's file; 0: unknown */
     uint64_t begin_ticks;
-    int64_t rank, local_rank, world_size; /* INT64_MIN: unknown */
-    uint64_t is_forked;                   /* 1: by fork, without exec */
+    /* INT64_MIN: unknown. Read again at the first event: a launcher's child may set them late. */
+    _Atomic int64_t rank, local_rank, world_size;
+    uint64_t is_forked; /* 1: by fork, without exec */
+    uint64_t is_late;   /* 1: it ran before its recording began (npumem_start) */
     uint64_t command_bytes;
     char command[NM_RING_COMMAND_BYTES_MAX]; /* arguments, each ended by a zero byte as in /proc/PID/cmdline */
 
@@ -184,6 +204,7 @@ typedef enum nm_ring_kind {
     NM_RING_MODULE = 69,      /* nm_ring_module */
     NM_RING_STACK = 70,       /* nm_ring_stack: before the first event that uses it, in the same ring */
     NM_RING_PYTHON = 72,      /* nm_ring_python: before the first stack that uses it, in the same ring */
+    NM_RING_ATTRIBUTE = 75,   /* nm_ring_text: NAME=VALUE of the process; detail = nm_attribute_source */
     NM_RING_MORE = 255,
 } nm_ring_kind;
 
@@ -219,7 +240,7 @@ typedef struct nm_ring_copy { /* devices: the process's number, as in nm_ring_de
     uint32_t target_device, source_device;
 } nm_ring_copy;
 
-typedef struct nm_ring_number { /* STEP, RANGE_END, RESET, DEVICE_CALL, THREAD_END */
+typedef struct nm_ring_number { /* STEP, RANGE_END, RESET, DEVICE_CALL, PAUSE, THREAD_END */
     uint64_t ticks, where;
     int64_t number;
     uint64_t detail, device; /* device: the process's number */
@@ -237,10 +258,10 @@ typedef struct nm_ring_loss { /* LOSS: written by the thread when there is room 
     uint64_t detail;          /* nm_loss */
 } nm_ring_loss;
 
-typedef struct nm_ring_text { /* MARK, NOTE, THREAD_NAME; text_bytes bytes follow */
+typedef struct nm_ring_text { /* MARK, NOTE, THREAD_NAME, ATTRIBUTE; text_bytes bytes follow */
     uint64_t ticks;
     int64_t number;  /* NOTE */
-    uint64_t detail; /* NOTE: nm_note */
+    uint64_t detail; /* NOTE: nm_note; MARK: 1 when the trace is to hold it soon */
     uint64_t text_bytes;
 } nm_ring_text;
 

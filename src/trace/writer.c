@@ -62,6 +62,9 @@ struct nm_trace_writer {
 
     nm_column_writer *column_writer;
     nm_buffer raw, block;
+
+    nm_trace_observer *observer; /* or NULL */
+    void *observer_context;
 };
 
 nm_status nm_trace_writer_new(const nm_session *session, nm_trace_writer **out, nm_error *err)
@@ -113,9 +116,25 @@ void nm_trace_writer_resume(nm_trace_writer *writer, uint64_t block_index, uint6
     writer->first_seq = first_seq;
 }
 
+void nm_trace_writer_observe(nm_trace_writer *writer, nm_trace_observer *observer, void *context)
+{
+    writer->observer = observer;
+    writer->observer_context = context;
+}
+
+uint64_t nm_trace_writer_block_index(const nm_trace_writer *writer)
+{
+    return writer->block_index;
+}
+
 uint32_t nm_trace_writer_event_count(const nm_trace_writer *writer)
 {
     return writer->event_count;
+}
+
+bool nm_trace_writer_has_content(const nm_trace_writer *writer)
+{
+    return writer->event_count > 0 || writer->definitions.len > 0;
 }
 
 uint64_t nm_trace_writer_seq(const nm_trace_writer *writer)
@@ -277,7 +296,32 @@ nm_status nm_trace_writer_define(nm_trace_writer *writer, const nm_definition *d
         status = keep(writer, definition->kind, definition->id, body_at, err);
     if (status != NM_OK)
         writer->bodies.len = body_at;
-    return status == NM_OK ? bring(writer, definition->kind, definition->id, err) : status;
+    if (status == NM_OK)
+        status = bring(writer, definition->kind, definition->id, err);
+    if (status == NM_OK && writer->observer != NULL)
+        writer->observer(writer->observer_context,
+                         &(nm_record){.kind = NM_RECORD_DEFINITION, .definition = *definition});
+    return status;
+}
+
+nm_status nm_trace_writer_repeat(nm_trace_writer *writer, uint64_t kinds, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < writer->kept_count && status == NM_OK; i++) {
+        kept_definition *kept = &writer->kept[i];
+
+        if ((kinds >> kept->kind & 1) == 0 || !is_needed(writer, kept, true))
+            continue;
+        status =
+            nm_array_grow(&writer->steps, &writer->step_capacity, writer->step_count + 1, sizeof *writer->steps, err);
+        if (status != NM_OK)
+            break;
+        kept->block_index = writer->block_index;
+        writer->steps[writer->step_count++] = (walk_step){i, false};
+        status = write_pushed(writer, err);
+    }
+    return status;
 }
 
 /* ---- Events ---- */
@@ -360,11 +404,15 @@ nm_status nm_trace_writer_event(nm_trace_writer *writer, const nm_event *event, 
         status = bring_what_it_uses(writer, &copy, fields, err);
     if (status == NM_OK)
         status = grow_columns(writer, fields, err);
-    if (status == NM_OK) {
-        store(writer, &copy, fields);
-        note_time(writer, event->time_ns);
+    if (status != NM_OK)
+        return status;
+    store(writer, &copy, fields);
+    note_time(writer, event->time_ns);
+    if (writer->observer != NULL) {
+        copy.seq = nm_trace_writer_seq(writer) - 1;
+        writer->observer(writer->observer_context, &(nm_record){.kind = NM_RECORD_EVENT, .event = copy});
     }
-    return status;
+    return NM_OK;
 }
 
 nm_status nm_trace_writer_position(nm_trace_writer *writer, nm_block_range range, nm_error *err)

@@ -71,16 +71,26 @@ static const named_number event_names[] = {
     {"module_sample", NM_EVENT_MODULE_SAMPLE},
     {"note", NM_EVENT_NOTE},
     {"loss", NM_EVENT_LOSS},
+    {"pause", NM_EVENT_PAUSE},
     {"state_segment", NM_EVENT_STATE_SEGMENT},
     {"state_block", NM_EVENT_STATE_BLOCK},
     {NULL, 0},
 };
 
 static const named_number flag_names[] = {
-    {"miss", NM_FLAG_MISS},           {"hit", NM_FLAG_HIT},         {"async", NM_FLAG_ASYNC},
-    {"baseline", NM_FLAG_BASELINE},   {"late", NM_FLAG_LATE},       {"idle", NM_FLAG_IDLE},
-    {"no_stack", NM_FLAG_NO_STACK},   {"pending", NM_FLAG_PENDING}, {"segment", NM_FLAG_SEGMENT},
-    {"running_total", NM_FLAG_TOTAL}, {"driver", NM_FLAG_DRIVER},   {NULL, 0},
+    {"miss", NM_FLAG_MISS},
+    {"hit", NM_FLAG_HIT},
+    {"async", NM_FLAG_ASYNC},
+    {"baseline", NM_FLAG_BASELINE},
+    {"late", NM_FLAG_LATE},
+    {"idle", NM_FLAG_IDLE},
+    {"no_stack", NM_FLAG_NO_STACK},
+    {"pending", NM_FLAG_PENDING},
+    {"paused", NM_FLAG_PAUSED},
+    {"segment", NM_FLAG_SEGMENT},
+    {"running_total", NM_FLAG_TOTAL},
+    {"driver", NM_FLAG_DRIVER},
+    {NULL, 0},
 };
 
 static const named_number detail_names[] = {
@@ -218,6 +228,7 @@ static const key_rule process_keys[] = {
     DEFINE_KEY("world_size", process.world_size),
     DEFINE_KEY("run_mode", process.run_mode),
     DEFINE_KEY("begin", process.begin_ns),
+    DEFINE_KEY("late", process.is_late),
     {NULL, 0, NULL, 0},
 };
 

@@ -30,6 +30,8 @@ void session_open(session_fixture *fixture)
     close(fd);
     fixture->session->session_bytes = sizeof(nm_ring_session);
     fixture->session->clock_kind = NM_CLOCK_COUNTER;
+    fixture->session->from_step = INT64_MIN;
+    fixture->session->to_step = INT64_MAX;
     fixture->session->stack_mode = NM_STACKS_NONE;
     fixture->session->stack_depth = 64;
     fixture->session->on_full = NM_ON_FULL_WAIT;

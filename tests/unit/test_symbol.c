@@ -15,6 +15,8 @@
 
 #include "symbol/symbol.h"
 
+#include "inline_chain.h"
+
 /* Not static, and called through a pointer: it stays a function of its own with a name in the symbol table. */
 __attribute__((noinline)) int function_to_be_found(int value);
 int line_to_be_found;
@@ -64,16 +66,60 @@ static nm_symbol_file *open_self(void)
 START_TEST(function_file_and_line_of_a_place)
 {
     nm_symbol_file *file = open_self();
-    nm_symbol symbol;
+    nm_symbol_list places;
 
-    nm_symbol_file_find(file, offset_in_function(), &symbol);
-    ck_assert_str_eq(symbol.function, "function_to_be_found");
-    ck_assert_ptr_nonnull(symbol.file);
-    ck_assert_ptr_nonnull(strstr(symbol.file, "tests/unit/test_symbol.c"));
-    ck_assert_int_eq(symbol.file[0], '/');
-    ck_assert_int_ge((int)symbol.line, line_to_be_found - 3);
-    ck_assert_int_le((int)symbol.line, line_to_be_found + 1);
-    nm_symbol_clear(&symbol);
+    nm_symbol_file_find(file, offset_in_function(), &places);
+    ck_assert_str_eq(places.items[0].function, "function_to_be_found");
+    ck_assert_ptr_nonnull(places.items[0].file);
+    ck_assert_ptr_nonnull(strstr(places.items[0].file, "tests/unit/test_symbol.c"));
+    ck_assert_int_eq(places.items[0].file[0], '/');
+    ck_assert_int_ge((int)places.items[0].line, line_to_be_found - 3);
+    ck_assert_int_le((int)places.items[0].line, line_to_be_found + 1);
+    nm_symbol_list_clear(&places);
+    nm_symbol_file_free(file);
+}
+END_TEST
+
+static void check_place(const nm_symbol *symbol, const char *function, int line)
+{
+    ck_assert_str_eq(symbol->function, function);
+    ck_assert_int_eq((int)symbol->line, line);
+    ck_assert_ptr_nonnull(strstr(symbol->file, "tests/unit/inline_chain.c"));
+}
+
+START_TEST(inlined_functions_stand_before_the_one_they_were_inlined_into)
+{
+    static const char *const names[] = {"innermost", "middle", "outer", "inline_chain"};
+    int lines[INLINE_CHAIN_LINES] = {0};
+    const void *address = inline_chain(lines);
+    nm_symbol_file *file = open_self();
+    nm_symbol_list places;
+
+    nm_symbol_file_find(file, offset_of(address) - 1, &places);
+    ck_assert_uint_eq(places.count, 4);
+    for (size_t i = 0; i < places.count; i++)
+        check_place(&places.items[i], names[i], lines[i]);
+    nm_symbol_list_clear(&places);
+    nm_symbol_file_free(file);
+}
+END_TEST
+
+START_TEST(a_chain_that_is_too_long_keeps_its_inner_part_and_the_function_itself)
+{
+    int line = 0;
+    const void *address = deep_chain(&line);
+    nm_symbol_file *file = open_self();
+    nm_symbol_list places;
+    char name[16];
+
+    nm_symbol_file_find(file, offset_of(address) - 1, &places);
+    ck_assert_uint_eq(places.count, NM_SYMBOL_DEPTH_MAX);
+    for (int i = 0; i < NM_SYMBOL_DEPTH_MAX - 1; i++) {
+        snprintf(name, sizeof name, "deep_%d", i);
+        ck_assert_str_eq(places.items[i].function, name);
+    }
+    check_place(&places.items[NM_SYMBOL_DEPTH_MAX - 1], "deep_chain", line);
+    nm_symbol_list_clear(&places);
     nm_symbol_file_free(file);
 }
 END_TEST
@@ -81,13 +127,11 @@ END_TEST
 START_TEST(a_place_outside_of_all_functions_has_no_name)
 {
     nm_symbol_file *file = open_self();
-    nm_symbol symbol;
+    nm_symbol_list places;
 
-    nm_symbol_file_find(file, UINT64_C(1) << 40, &symbol);
-    ck_assert_ptr_null(symbol.function);
-    ck_assert_ptr_null(symbol.file);
-    ck_assert_uint_eq(symbol.line, 0);
-    nm_symbol_clear(&symbol);
+    nm_symbol_file_find(file, UINT64_C(1) << 40, &places);
+    ck_assert_uint_eq(places.count, 0);
+    nm_symbol_list_clear(&places);
     nm_symbol_file_free(file);
 }
 END_TEST
@@ -96,14 +140,14 @@ START_TEST(without_debug_information_the_symbol_table_names_the_function)
 {
     uint64_t offset = offset_in_function();
     nm_symbol_file *file = NULL;
-    nm_symbol symbol;
+    nm_symbol_list places;
     nm_error err;
 
     ck_assert_int_eq(nm_symbol_file_open(STRIPPED_COPY, &file, &err), NM_OK);
-    nm_symbol_file_find(file, offset, &symbol);
-    ck_assert_str_eq(symbol.function, "function_to_be_found");
-    ck_assert_ptr_null(symbol.file);
-    nm_symbol_clear(&symbol);
+    nm_symbol_file_find(file, offset, &places);
+    ck_assert_str_eq(places.items[0].function, "function_to_be_found");
+    ck_assert_ptr_null(places.items[0].file);
+    nm_symbol_list_clear(&places);
     nm_symbol_file_free(file);
 }
 END_TEST
@@ -119,14 +163,14 @@ START_TEST(names_of_cplusplus_are_shown_as_written)
 {
     int (*volatile function)(int) = mangled;
     nm_symbol_file *file = NULL;
-    nm_symbol symbol;
+    nm_symbol_list places;
     nm_error err;
 
     ck_assert_int_eq(function(1), 7);
     ck_assert_int_eq(nm_symbol_file_open(STRIPPED_COPY, &file, &err), NM_OK);
-    nm_symbol_file_find(file, offset_of((const void *)mangled) + 4, &symbol);
-    ck_assert_str_eq(symbol.function, "app::Pool::take(int) const");
-    nm_symbol_clear(&symbol);
+    nm_symbol_file_find(file, offset_of((const void *)mangled) + 4, &places);
+    ck_assert_str_eq(places.items[0].function, "app::Pool::take(int) const");
+    nm_symbol_list_clear(&places);
     nm_symbol_file_free(file);
 }
 END_TEST
@@ -187,7 +231,7 @@ START_TEST(every_question_is_answered_once)
             continue;
         }
         ck_assert_uint_eq(answer.ticket, (uint64_t)answered++);
-        named += answer.symbol.function != NULL && strcmp(answer.symbol.function, "function_to_be_found") == 0;
+        named += answer.places.count == 1 && strcmp(answer.places.items[0].function, "function_to_be_found") == 0;
         ids += answer.is_module && answer.build_id.len >= 8;
     }
     ck_assert_int_eq(named, 100);
@@ -215,7 +259,7 @@ START_TEST(a_file_replaced_since_it_was_loaded_gives_no_names)
     ck_assert_int_eq(nm_symbols_ask(symbols, &question, &err), NM_OK);
     while (!nm_symbols_poll(symbols, &answer))
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    ck_assert_ptr_null(answer.symbol.function);
+    ck_assert_uint_eq(answer.places.count, 0);
     nm_symbols_free(symbols);
     unlink(path);
 }
@@ -228,6 +272,8 @@ int main(void)
 
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, function_file_and_line_of_a_place);
+    tcase_add_test(tests, inlined_functions_stand_before_the_one_they_were_inlined_into);
+    tcase_add_test(tests, a_chain_that_is_too_long_keeps_its_inner_part_and_the_function_itself);
     tcase_add_test(tests, a_place_outside_of_all_functions_has_no_name);
     tcase_add_test(tests, without_debug_information_the_symbol_table_names_the_function);
     tcase_add_test(tests, names_of_cplusplus_are_shown_as_written);

@@ -16,7 +16,8 @@ symbol: base trace
 source: base trace
 replay: base trace
 store: base trace replay
-tool: base trace drain symbol source replay store
+watch: base trace replay
+tool: base trace drain symbol source replay store watch
 '
 
 while IFS=: read -r folder names; do

@@ -21,7 +21,7 @@ prefix=$scratch/second
 library=$(find "$prefix" -name libnpumem.so -printf '%h\n' | head -n 1)
 
 for file in bin/npumem-record bin/npumem-ingest include/npumem.h share/man/man1/npumem-record.1 \
-    share/man/man1/npumem-ingest.1 share/npumem/queries/largest_live.sql; do
+    share/man/man1/npumem-ingest.1 share/npumem/queries/largest_live.sql share/npumem/python/npumem.py; do
     [ -s "$prefix/$file" ] || fail "$file is not installed"
 done
 for file in libnpumem.so libnpumem_hook.so libnpumem_libascend_kernel_hook.so pkgconfig/npumem.pc; do
@@ -46,6 +46,13 @@ PKG_CONFIG_PATH=$library/pkgconfig cc -Wall -Werror -o own "$here/own_pool.c" \
     $(PKG_CONFIG_PATH=$library/pkgconfig pkg-config --cflags --libs npumem) || fail "own_pool.c does not compile"
 export LD_LIBRARY_PATH=$library
 ./own || fail "unrecorded, own_pool.c ends with $?"
+
+python=$(command -v /usr/bin/python3 || command -v python3) && {
+    PYTHONPATH=$prefix/share/npumem/python LD_LIBRARY_PATH='' PATH=/usr/bin:/bin "$python" -c \
+        'import npumem; npumem.start("python.zst"); npumem.mark("x"); npumem.stop() or exit("not whole")' ||
+        fail "npumem.py does not work where it is installed"
+    [ -s python.zst ] || fail "npumem.py left no trace"
+}
 
 expect_own() {
     local row

@@ -1,0 +1,45 @@
+# -DNPUMEM_PORTABLE=ON: programs that run on hosts which lack our libraries and have an older libc, for the tarball
+# (NpumemTarball.cmake configures a build of its own with it). npumem-ingest is linked statically as a whole.
+# npumem-record opens the driver's libdcmi.so at run time, so it needs libc as a library: it is bound to versions that old
+# ones have (src/tool/portable.c), and everything else goes into it.
+
+# Takes the place of find_package and pkg-config: the static library of each name, in linking order.
+function(npumem_portable_library target)
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  foreach(name IN LISTS ARGN)
+    find_library(NPUMEM_STATIC_${name} lib${name}.a)
+    if(NOT NPUMEM_STATIC_${name})
+      message(FATAL_ERROR "lib${name}.a is not there: install the package that has it (cmake/setup.sh lists them)")
+    endif()
+    target_link_libraries(${target} INTERFACE ${NPUMEM_STATIC_${name}})
+  endforeach()
+endfunction()
+
+npumem_portable_library(PkgConfig::SQLITE sqlite3)
+target_link_libraries(PkgConfig::SQLITE INTERFACE m) # of libc, as each program takes it
+npumem_portable_library(PkgConfig::ZSTD zstd)
+npumem_portable_library(PkgConfig::LIBDW dw elf z lzma bz2)
+find_library(LIBCSV_LIBRARY libcsv.a REQUIRED)
+
+# The functions that src/tool/portable.c binds.
+set(npumem_bound_functions
+    __libc_start_main closefrom dlclose dlopen dlsym fstat lstat pthread_create pthread_join pthread_once
+    pthread_rwlock_destroy pthread_rwlock_init pthread_rwlock_rdlock pthread_rwlock_tryrdlock pthread_rwlock_unlock
+    pthread_rwlock_wrlock pthread_sigmask stat)
+
+# Where older versions have functions that libc itself has since 2.34.
+function(npumem_old_library out name)
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=${name} OUTPUT_VARIABLE path OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(${out} ${path} PARENT_SCOPE)
+endfunction()
+
+# Once the programs are there.
+function(npumem_make_portable)
+  npumem_old_library(threads libpthread.so.0)
+  npumem_old_library(loader libdl.so.2)
+  target_link_options(npumem-ingest PRIVATE -static)
+  target_sources(npumem-record PRIVATE ${PROJECT_SOURCE_DIR}/src/tool/portable.c)
+  list(TRANSFORM npumem_bound_functions PREPEND "-Wl,--wrap=" OUTPUT_VARIABLE wraps)
+  target_link_options(npumem-record PRIVATE ${wraps} -Wl,--no-as-needed)
+  target_link_libraries(npumem-record PRIVATE ${threads} ${loader})
+endfunction()

@@ -1,0 +1,608 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tell the npumem recorder what a Python program and its memory pools do, and ask it what it has seen.
+
+    import npumem
+
+    with npumem.recording("run.zst"):            # or run the program under `npumem-record -- python3 train.py`
+        for batch in data:
+            npumem.step()
+            with npumem.range("forward"):
+                loss = model(batch)
+        print(npumem.stats().heaps)
+
+One file, CPython 3.8 to 3.13, nothing but ctypes: put it on PYTHONPATH, or beside the script. Under npumem-record it uses
+the library that is loaded already; else libnpumem.so.0 in the folder NPUMEM_LIBRARY_DIR, beside this file, beside the
+npumem-record on PATH, or where the loader finds it. Where there is none, `available` is False and every call but start()
+and stats() does nothing: a program that marks its steps runs anywhere.
+
+Rules: mark, step, range, thread_name, pause, resume, snapshot and what a heap is told never raise and never print; what
+they could not take is left out, and problem() has the first one. They keep the interpreter lock, because a call is shorter
+than letting it go (start and stop, which wait, let go of it). Any thread may call them, also in a child after fork. Sizes
+are bytes. Texts are cut at 255 bytes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import operator
+import os
+from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Tuple, Union
+
+__version__ = "0.1.0"
+__all__ = [
+    "Error", "Heap", "HeapStats", "Stats", "available", "heap", "is_recording", "mark", "pause", "problem", "range",
+    "recording", "resume", "snapshot", "start", "stats", "step", "stop", "thread_name",
+]
+
+_LIBRARY = "libnpumem.so.0"
+_SESSION = "NPUMEM_SESSION"  # the folder of the rings, in the environment of every recorded process
+_TEXT_BYTES_MAX = 255  # NPUMEM_TEXT_BYTES_MAX
+_WHY_BYTES = 256
+_NO_DEVICE = -1  # NPUMEM_NO_DEVICE
+_NO_STREAM = 2**64 - 1  # NPUMEM_NO_STREAM
+_LEVELS = {"driver": 1, "pool": 2, "workspace": 3, "pinned": 4, "registered": 5, "host": 6}  # npumem_level
+_HIT, _MISS = 1, 2  # npumem_outcome
+
+
+class Error(RuntimeError):
+    """A recording could not be started, or could not be asked."""
+
+
+# ---- The structs of npumem.h: same fields, same order; a test compares the offsets ----
+
+
+class _StartOptions(ctypes.Structure):
+    _fields_ = [
+        ("struct_bytes", ctypes.c_size_t),
+        ("output_path", ctypes.c_char_p),
+        ("stacks", ctypes.c_char_p),
+        ("is_watched", ctypes.c_int),
+        ("why", ctypes.c_void_p),
+        ("why_bytes", ctypes.c_size_t),
+    ]
+
+
+class _HeapOptions(ctypes.Structure):
+    _fields_ = [
+        ("struct_bytes", ctypes.c_size_t),
+        ("name", ctypes.c_char_p),
+        ("level", ctypes.c_int),
+        ("device", ctypes.c_int32),
+        ("small_bytes", ctypes.c_uint64),
+        ("large_bytes", ctypes.c_uint64),
+        ("uses_block_bytes", ctypes.c_int),
+    ]
+
+
+class _AllocOptions(ctypes.Structure):
+    _fields_ = [
+        ("struct_bytes", ctypes.c_size_t),
+        ("block_bytes", ctypes.c_uint64),
+        ("stream", ctypes.c_uint64),
+        ("outcome", ctypes.c_int),
+    ]
+
+
+class _FreeOptions(ctypes.Structure):
+    _fields_ = [
+        ("struct_bytes", ctypes.c_size_t),
+        ("stream", ctypes.c_uint64),
+        ("is_request", ctypes.c_int),
+    ]
+
+
+_ALLOC_OPTIONS_BYTES, _FREE_OPTIONS_BYTES = ctypes.sizeof(_AllocOptions), ctypes.sizeof(_FreeOptions)
+
+
+# ---- Finding the library ----
+
+
+def _beside_programs() -> Iterator[str]:
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        program = os.path.join(folder, "npumem-record")
+        if folder and os.access(program, os.X_OK):
+            yield os.path.dirname(os.path.realpath(program))
+
+
+def _places() -> Iterator[str]:
+    """Paths where the library may be; a name without a slash is left to the loader."""
+    asked = os.environ.get("NPUMEM_LIBRARY_DIR")
+    multiarch = os.uname().machine + "-linux-gnu"
+    if asked:
+        yield os.path.join(asked, _LIBRARY)
+        return
+    here = os.path.dirname(os.path.realpath(__file__))
+    yield os.path.join(here, _LIBRARY)
+    prefixes = [os.path.join(here, "..", "..", "..")]  # installed: PREFIX/share/npumem/python/npumem.py
+    for folder in _beside_programs():
+        yield os.path.join(folder, _LIBRARY)
+        prefixes.append(os.path.join(folder, ".."))
+    for prefix in prefixes:
+        for below in ("lib", "lib64", "lib/" + multiarch):
+            yield os.path.normpath(os.path.join(prefix, below, _LIBRARY))
+    yield _LIBRARY
+
+
+def _load() -> Tuple[Optional[ctypes.CDLL], str]:
+    """The library, or None and why not."""
+    try:  # what npumem-record has preloaded
+        return ctypes.CDLL(_LIBRARY, mode=os.RTLD_NOLOAD | os.RTLD_NOW), ""
+    except OSError:
+        pass
+    why = _LIBRARY + " is not found: npumem-record is not on PATH, NPUMEM_LIBRARY_DIR is not set"
+    for path in _places():
+        if os.path.isabs(path) and not os.path.exists(path):
+            continue
+        try:
+            return ctypes.CDLL(path, mode=os.RTLD_NOW), ""
+        except OSError as failure:
+            if os.path.isabs(path):
+                why = str(failure)
+    return None, why
+
+
+def _nothing(*_: Any) -> int:
+    return 0
+
+
+def _bind(library: Any, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+    """A function of the library; one that it lacks (an older one) does nothing."""
+    function = getattr(library, name, None)
+    if function is None:
+        return _nothing
+    function.restype, function.argtypes = result, arguments
+    return function
+
+
+_library, _unavailable = _load()
+_held = None if _library is None else ctypes.PyDLL(_LIBRARY, handle=_library._handle)
+
+_int, _i32, _i64, _u32, _u64 = ctypes.c_int, ctypes.c_int32, ctypes.c_int64, ctypes.c_uint32, ctypes.c_uint64
+_text_pointer, _pointer = ctypes.c_char_p, ctypes.c_void_p
+
+# These wait, so other threads of the interpreter run meanwhile.
+_start = _bind(_library, "npumem_start", _int, _pointer)
+_stop = _bind(_library, "npumem_stop", _int)
+# These do not. Addresses are numbers here: a pointer argument would take a str, too, and hand out where that lies.
+_is_recording = _bind(_held, "npumem_is_recording", _int)
+_folder = _bind(_held, "npumem_folder", _text_pointer)
+_heap_define = _bind(_held, "npumem_heap_define", _u32, _pointer)
+_alloc = _bind(_held, "npumem_alloc", None, _u32, _u64, _u64, ctypes.POINTER(_AllocOptions))
+_free = _bind(_held, "npumem_free", None, _u32, _u64, ctypes.POINTER(_FreeOptions))
+_alloc_failed = _bind(_held, "npumem_alloc_failed", None, _u32, _u64, _i64)
+_mark = _bind(_held, "npumem_mark", None, _text_pointer)
+_snapshot = _bind(_held, "npumem_snapshot", None, _text_pointer)
+_step = _bind(_held, "npumem_step", None, _i64)
+_range_begin = _bind(_held, "npumem_range_begin", _u64, _text_pointer)
+_range_end = _bind(_held, "npumem_range_end", None, _u64)
+_thread_name = _bind(_held, "npumem_thread_name", None, _text_pointer)
+_pause = _bind(_held, "npumem_pause", None)
+_resume = _bind(_held, "npumem_resume", None)
+
+available = _library is not None  #: False: no library was found, and problem() says where it was looked for
+
+
+# ---- What every call uses ----
+
+_problem: Optional[str] = None if available else _unavailable
+_epoch = 0  # of the handles of heaps: another one after a start and in a child after fork
+_steps = itertools.count(0)
+
+
+def _text(value: Any) -> bytes:
+    """As the recorder takes it: UTF-8, not cut in the middle of a character."""
+    data = (value if type(value) is str else str(value)).encode("utf-8", "backslashreplace")
+    return data if len(data) <= _TEXT_BYTES_MAX else data[:_TEXT_BYTES_MAX].decode("utf-8", "ignore").encode()
+
+
+def _note(what: str, failure: Exception) -> None:
+    global _problem
+    if _problem is None:
+        try:
+            _problem = "{}: {}".format(what, failure)
+        except Exception:
+            _problem = what
+
+
+def _forget_heaps() -> None:
+    global _epoch
+    _epoch += 1
+
+
+os.register_at_fork(after_in_child=_forget_heaps)
+
+
+def problem() -> Optional[str]:
+    """Why nothing is recorded (no library), or what the first call that could not be recorded was given; else None."""
+    return _problem
+
+
+def is_recording() -> bool:
+    """Whether this process records."""
+    return _is_recording() != 0
+
+
+# ---- Beginning and ending ----
+
+
+def _check_output(output: bytes) -> None:
+    """Says at once what npumem-record could say nobody: its standard error is not ours."""
+    folder = os.path.dirname(output) or b"."
+    if output == b"-" or b"\0" in output or not output:
+        raise ValueError("output must be the name of a file")
+    if b"%" in folder or os.access(folder, os.W_OK | os.X_OK):
+        return
+    reason = "cannot be written" if os.path.isdir(folder) else "is no folder"
+    raise Error("cannot record into {}: {} {}".format(os.fsdecode(output), os.fsdecode(folder), reason))
+
+
+def start(
+    output: Optional[Union[str, bytes, "os.PathLike[str]"]] = None, stacks: Optional[str] = None, watch: bool = True
+) -> bool:
+    """Starts recording this process and the processes it starts from here on; npumem-record runs beside it, detached.
+
+    output: as npumem-record -o, with its %h, %p, %t; default npumem-%h-%p.zst; a name that exists gets a suffix.
+    stacks: as npumem-record --stacks; default as there.
+    watch:  keep the figures that stats() asks for: about half a microsecond an event, of another process's time.
+
+    True: it began. False: something records already (npumem-record is around the program), or NPUMEM=off is set.
+    Raises Error when it cannot, with the reason. What this process records then is what it is told (heaps, marks, steps):
+    calls of ACL are seen only in what npumem-record runs.
+    """
+    if not available:
+        raise Error(_unavailable)
+    if is_recording() or os.environ.get("NPUMEM") == "off":
+        return False
+    name = None if output is None else os.fsencode(output)
+    if name is not None:
+        _check_output(name)
+    why = ctypes.create_string_buffer(_WHY_BYTES)
+    options = _StartOptions(
+        ctypes.sizeof(_StartOptions), name, None if stacks is None else stacks.encode(), bool(watch),
+        ctypes.addressof(why), _WHY_BYTES)
+    if _start(ctypes.byref(options)) != 0:
+        raise Error("cannot record: " + (why.value.decode("utf-8", "replace") or "npumem-record cannot be started"))
+    _forget_heaps()
+    _copy_session()
+    return True
+
+
+def stop() -> bool:
+    """Ends what start() began, and waits until the trace is whole, at most 10 seconds.
+
+    True: it is. False: nothing was recording, or the trace is not whole yet, as when a child process still records into it.
+    Under npumem-record, and in a child of the process that called start(): does nothing, and is True.
+    """
+    is_whole = available and _stop() == 0
+    _copy_session()
+    return is_whole
+
+
+def _copy_session() -> None:
+    """The library sets the variable where os.environ does not look; programs are started with copies of os.environ."""
+    folder = ctypes.PyDLL(None).getenv
+    folder.restype = ctypes.c_char_p
+    value = folder(_SESSION.encode())
+    if value is None:
+        os.environ.pop(_SESSION, None)
+    else:
+        os.environ[_SESSION] = os.fsdecode(value)
+
+
+class recording:
+    """`with npumem.recording("run.zst"):` records the block; arguments and errors as of start().
+
+    Where something records already, it goes on, before and behind the block.
+    """
+
+    def __init__(
+        self, output: Optional[Union[str, bytes, "os.PathLike[str]"]] = None, stacks: Optional[str] = None,
+        watch: bool = True
+    ) -> None:
+        self._arguments = (output, stacks, watch)
+        self._has_begun = False
+
+    def __enter__(self) -> recording:
+        self._has_begun = start(*self._arguments)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._has_begun:
+            stop()
+
+
+# ---- What the program is doing ----
+
+
+def mark(text: Any) -> None:
+    """A moment of its own in every answer."""
+    try:
+        _mark(_text(text))
+    except Exception as failure:
+        _note("mark", failure)
+
+
+def snapshot(text: Any = "snapshot") -> None:
+    """A mark, after which everything up to it is soon in the file: it may be ingested while the program runs."""
+    try:
+        _snapshot(_text("snapshot" if text is None else text))
+    except Exception as failure:
+        _note("snapshot", failure)
+
+
+def step(number: Optional[int] = None) -> None:
+    """A training step of this process begins, and the one before it ends.
+
+    Without a number: one more than the last; the first is 0. To let an optimizer of torch tell it:
+    optimizer.register_step_post_hook(lambda *_: npumem.step())
+    """
+    global _steps
+    try:
+        if number is None:
+            number = next(_steps)
+        else:
+            if type(number) is not int:
+                number = operator.index(number)
+            _steps = itertools.count(number + 1)
+        _step(number)
+    except Exception as failure:
+        _note("step", failure)
+
+
+def thread_name(name: Any) -> None:
+    """What the answers call the calling thread."""
+    try:
+        _thread_name(_text(name))
+    except Exception as failure:
+        _note("thread_name", failure)
+
+
+def pause() -> None:
+    """From here to resume() this process records only which memory comes and goes, without stacks."""
+    _pause()
+
+
+def resume() -> None:
+    """Ends any number of pauses."""
+    _resume()
+
+
+class range:
+    """A range of the calling thread, with a name: `with npumem.range("forward"):`, or `@npumem.range("load")`.
+
+    Ranges nest. A coroutine or generator function that is decorated has one from its first step to its last. One object
+    may be used again and again, but by one thread at a time; a decorated function by any number.
+    """
+
+    __slots__ = ("_name", "_open")
+
+    def __init__(self, name: Any) -> None:
+        self._open: List[int] = []
+        try:
+            self._name = _text(name)
+        except Exception as failure:
+            self._name = b"range"
+            _note("range", failure)
+
+    def __enter__(self) -> range:
+        self._open.append(_range_begin(self._name))
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._open:
+            _range_end(self._open.pop())
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        import inspect
+
+        name = self._name
+        if inspect.iscoroutinefunction(function):
+
+            async def run_coroutine(*positional: Any, **named: Any) -> Any:
+                with _again(name):
+                    return await function(*positional, **named)
+
+            return functools.wraps(function)(run_coroutine)
+        if inspect.isgeneratorfunction(function):
+
+            def run_generator(*positional: Any, **named: Any) -> Any:
+                with _again(name):
+                    return (yield from function(*positional, **named))
+
+            return functools.wraps(function)(run_generator)
+
+        def run(*positional: Any, **named: Any) -> Any:
+            begun = _range_begin(name)
+            try:
+                return function(*positional, **named)
+            finally:
+                _range_end(begun)
+
+        return functools.wraps(function)(run)
+
+
+def _again(name: bytes) -> range:
+    """A range whose name is encoded already."""
+    made = range.__new__(range)
+    made._name, made._open = name, []
+    return made
+
+
+# ---- Heaps ----
+
+
+class Heap:
+    """What hands out memory; made by heap(). Its methods never raise."""
+
+    __slots__ = ("_options", "_name", "_handle", "_epoch")
+
+    def __init__(self, options: _HeapOptions) -> None:
+        self._options, self._name = options, options.name  # the struct points into the name
+        self._handle, self._epoch = 0, -1
+
+    def _define(self) -> int:
+        """Its number in this process and recording; 0 while nothing records."""
+        self._epoch = _epoch
+        self._handle = _heap_define(ctypes.byref(self._options)) if _is_recording() else 0
+        return self._handle
+
+    def alloc(
+        self, address: int, requested_bytes: int, block_bytes: int = 0, stream: Optional[int] = None,
+        hit: Optional[bool] = None
+    ) -> None:
+        """`address` was handed out: call it after the allocation, before anybody else learns the address.
+
+        block_bytes: what was handed out; 0: not known. stream: None: not known; 0 is the default stream.
+        hit: whether the pool served it by itself; None: npumem finds out.
+        """
+        try:
+            if (self._handle == 0 or self._epoch != _epoch) and not self._define():
+                return
+            if type(address) is not int:
+                address = operator.index(address)
+            if type(requested_bytes) is not int or requested_bytes < 0:
+                requested_bytes = _size(requested_bytes)
+            if not block_bytes and stream is None and hit is None:
+                _alloc(self._handle, address, requested_bytes, None)
+                return
+            options = _AllocOptions(
+                _ALLOC_OPTIONS_BYTES, block_bytes, _NO_STREAM if stream is None else stream,
+                0 if hit is None else _HIT if hit else _MISS)
+            _alloc(self._handle, address, requested_bytes, options)
+        except Exception as failure:
+            _note("alloc", failure)
+
+    def free(self, address: int, stream: Optional[int] = None, is_request: bool = False) -> None:
+        """`address` is given back: call it before the pool can hand it out again.
+
+        is_request: it is given up, but not reusable before a second free() without it (another stream uses it).
+        """
+        try:
+            if (self._handle == 0 or self._epoch != _epoch) and not self._define():
+                return
+            if type(address) is not int:
+                address = operator.index(address)
+            if stream is None and not is_request:
+                _free(self._handle, address, None)
+                return
+            options = _FreeOptions(_FREE_OPTIONS_BYTES, _NO_STREAM if stream is None else stream, bool(is_request))
+            _free(self._handle, address, options)
+        except Exception as failure:
+            _note("free", failure)
+
+    def alloc_failed(self, requested_bytes: int, error_code: int = 0) -> None:
+        """A request that could not be served; error_code is the pool's or the runtime's (207001: out of memory)."""
+        try:
+            if (self._handle == 0 or self._epoch != _epoch) and not self._define():
+                return
+            _alloc_failed(self._handle, _size(requested_bytes), operator.index(error_code))
+        except Exception as failure:
+            _note("alloc_failed", failure)
+
+
+def _size(number: int) -> int:
+    size = operator.index(number)
+    if size < 0:
+        raise ValueError("a size of {} bytes".format(size))
+    return size
+
+
+def heap(
+    name: Any, level: str = "pool", device: Optional[int] = None, small_bytes: int = 0, large_bytes: int = 0,
+    uses_block_bytes: bool = False
+) -> Heap:
+    """A heap of this process, to be told what it hands out. The same name, level and device are the same heap.
+
+    level:  "driver", "pool", "workspace", "pinned", "registered" or "host".
+    device: as the program counts; None: host memory.
+    small_bytes, large_bytes: requests below and above are small and large; 0: 4 KiB and 1 MiB.
+    uses_block_bytes: sums use the block's size, not the requested one.
+
+    It may be made before the recording, and be kept across fork: it becomes a heap of the child there. Raises ValueError
+    for a level that is none, TypeError for a device that is no number.
+    """
+    if level not in _LEVELS:
+        raise ValueError("level must be one of {}, not {!r}".format(", ".join(_LEVELS), level))
+    return Heap(_HeapOptions(
+        ctypes.sizeof(_HeapOptions), _text(name), _LEVELS[level],
+        _NO_DEVICE if device is None else operator.index(device), _size(small_bytes), _size(large_bytes),
+        bool(uses_block_bytes)))
+
+
+# ---- Asking the recording ----
+
+
+class HeapStats(NamedTuple):
+    """A heap, as the recording stands. reserved_bytes: what a pool holds of the driver; 0: not known."""
+
+    pid: int
+    device: Optional[int]  #: as the program counts; None: host memory
+    level: str
+    name: str
+    live_bytes: int
+    live_count: int
+    peak_bytes: int
+    allocation_count: int
+    free_count: int
+    reserved_bytes: int
+
+
+class Stats(NamedTuple):
+    """The recording, of all its processes; and the heaps that were asked for."""
+
+    events: int
+    dropped: int
+    file_bytes: int
+    processes: int
+    heaps: List[HeapStats]
+
+
+def stats(all_processes: bool = False, timeout_s: float = 10.0) -> Stats:
+    """What is live now, in this process (or in all that are recorded), heap by heap: everything is counted that this
+    thread has recorded before the call. A question to another process: milliseconds, not for every allocation.
+
+    Raises Error when nothing records, nobody answers in time, or the recording keeps no figures (npumem-record --watch).
+    """
+    import json
+
+    answer = json.loads(_ask("stats" if all_processes else "stats {}".format(os.getpid()), timeout_s))
+    return Stats(
+        answer["events"], answer["dropped"], answer["bytes"], answer["processes"],
+        [HeapStats(
+            row["pid"], row["device"], row["level"], row["heap"].encode("latin-1").decode("utf-8", "replace"),
+            row["live_bytes"], row["live_count"], row["peak_bytes"], row["allocation_count"], row["free_count"],
+            row["reserved_bytes"]) for row in answer["heaps"]])
+
+
+def _ask(request: str, timeout_s: float) -> str:
+    """The answer's lines to one line, from the socket in the folder of the rings."""
+    import socket
+
+    if not available:
+        raise Error(_unavailable)
+    folder = _folder()
+    if not folder:
+        raise Error("nothing records")
+    parts = []
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+        asking.settimeout(timeout_s)
+        try:
+            asking.connect(os.path.join(folder, b"ctl"))
+            asking.sendall(request.encode() + b"\n")
+            part = asking.recv(65536)
+            while part:
+                parts.append(part)
+                part = asking.recv(65536)
+        except OSError as failure:
+            raise Error("the recording does not answer: {}".format(failure)) from None
+    return _judge(b"".join(parts).decode("ascii", "replace"))
+
+
+def _judge(answer: str) -> str:
+    if answer.endswith("ok\n"):
+        return answer[:-3]
+    if answer.startswith("error: "):
+        raise Error("the recording says: " + answer[7:].rstrip("\n"))
+    raise Error("the recording ended before it answered")

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/parts.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/io.h"
+
+#define PARTS_OF_BUDGET     8
+#define PARTS_OF_STEPS      4
+#define STEP_PART_BYTES     (UINT64_C(256) << 20) /* where steps alone are counted, a part is no longer than this */
+#define KEYFRAMES_OF_A_PART 4                     /* a part is at least so often as long as what it begins with */
+
+char *nm_part_path(const char *name, uint64_t number)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s.%03" PRIu64, name, number) < 0 ? NULL : path;
+}
+
+static nm_status add_part(nm_parts *parts, nm_part part, nm_error *err)
+{
+    nm_status status = nm_array_grow(&parts->items, &parts->capacity, parts->count + 1, sizeof *parts->items, err);
+
+    if (status == NM_OK)
+        parts->items[parts->count++] = part;
+    return status;
+}
+
+nm_status nm_parts_init(nm_parts *parts, const char *name, uint64_t bytes_max, uint64_t steps_max, nm_error *err)
+{
+    *parts = (nm_parts){.name = strdup(name), .bytes_max = bytes_max, .steps_max = steps_max};
+    if (parts->name == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    return add_part(parts, (nm_part){0}, err);
+}
+
+void nm_parts_fini(nm_parts *parts)
+{
+    free(parts->name);
+    free(parts->items);
+    *parts = (nm_parts){0};
+}
+
+static nm_part *last(const nm_parts *parts)
+{
+    return &parts->items[parts->count - 1];
+}
+
+uint64_t nm_parts_size(const nm_parts *parts)
+{
+    return parts->bytes_max == 0 ? STEP_PART_BYTES : parts->bytes_max / PARTS_OF_BUDGET;
+}
+
+bool nm_parts_is_step_due(const nm_parts *parts, uint64_t step_count)
+{
+    uint64_t steps = parts->steps_max / PARTS_OF_STEPS;
+
+    return parts->count > 0 && parts->steps_max > 0 && step_count - last(parts)->step_count >= (steps == 0 ? 1 : steps);
+}
+
+bool nm_parts_is_due(const nm_parts *parts, uint64_t step_count, bool is_pressed)
+{
+    uint64_t bytes = nm_parts_size(parts);
+
+    if (parts->count == 0)
+        return false;
+    if (is_pressed)
+        bytes *= 2;
+    if (bytes < KEYFRAMES_OF_A_PART * parts->keyframe_bytes)
+        bytes = KEYFRAMES_OF_A_PART * parts->keyframe_bytes;
+    return last(parts)->bytes >= bytes || (!is_pressed && nm_parts_is_step_due(parts, step_count));
+}
+
+nm_status nm_parts_begin(nm_parts *parts, uint64_t step_count, int *fd, nm_error *err)
+{
+    uint64_t number = last(parts)->number + 1;
+    char *path = nm_part_path(parts->name, number);
+    nm_status status = path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
+
+    if (status == NM_OK)
+        status = nm_io_open(path, O_RDWR | O_CREAT | O_EXCL, 0666, fd, err);
+    if (status == NM_OK) {
+        status = add_part(parts, (nm_part){.number = number, .step_count = step_count}, err);
+        if (status != NM_OK) {
+            nm_io_close(*fd);
+            unlink(path);
+        }
+    }
+    free(path);
+    return status;
+}
+
+static void remove_part(const nm_parts *parts, size_t index)
+{
+    char *path = nm_part_path(parts->name, parts->items[index].number);
+
+    if (path != NULL)
+        unlink(path);
+    free(path);
+}
+
+void nm_parts_give_up(nm_parts *parts)
+{
+    remove_part(parts, parts->count - 1);
+    parts->count--;
+}
+
+void nm_parts_written(nm_parts *parts, uint64_t bytes)
+{
+    if (parts->count > 0)
+        last(parts)->bytes += bytes;
+}
+
+uint64_t nm_parts_bytes(const nm_parts *parts)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < parts->count; i++)
+        bytes += parts->items[i].bytes;
+    return bytes;
+}
+
+bool nm_parts_drop_oldest(nm_parts *parts)
+{
+    /* A part in which nothing stands yet cannot be read: the one before it is needed. */
+    size_t needed = parts->count > 0 && last(parts)->bytes == 0 ? 2 : 1;
+
+    if (parts->count <= needed)
+        return false;
+    remove_part(parts, 0);
+    parts->count--;
+    memmove(parts->items, parts->items + 1, parts->count * sizeof *parts->items);
+    return true;
+}
+
+static bool can_go(const nm_parts *parts, uint64_t more_bytes, uint64_t step_count)
+{
+    if (parts->count < 2)
+        return false;
+    if (parts->bytes_max > 0)
+        return nm_parts_bytes(parts) + more_bytes - parts->items[0].bytes >= parts->bytes_max;
+    /* One more than asked for: processes do not begin a step at the same time. */
+    return step_count - parts->items[1].step_count > parts->steps_max;
+}
+
+void nm_parts_trim(nm_parts *parts, uint64_t more_bytes, uint64_t step_count)
+{
+    while (can_go(parts, more_bytes, step_count) && nm_parts_drop_oldest(parts))
+        ;
+}

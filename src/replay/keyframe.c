@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The replay's state as events, and back: a recording that is kept in parts begins each with them (npumem-record --keep),
+ * so that whoever reads from there knows what is live, and what was summed up so far. Order matters: memory first, ranges
+ * before the blocks in them; then the sums of heaps, which hold against what the memory has added up to; then those of
+ * sites, at the peak that the heap has got by then; then steps.
+ */
+#include "replay/state.h"
+
+/* ---- Out --------------------------------------------------------------------------------------------------------- */
+
+typedef struct keyframe_out {
+    const nm_replay *replay;
+    nm_keyframe_put *put;
+    void *context;
+} keyframe_out;
+
+static nm_status put(const keyframe_out *out, const nm_event *event, nm_error *err)
+{
+    return out->put(out->context, event, err);
+}
+
+static uint64_t flags_of(const nm_replay *replay, const nm_live *live)
+{
+    const nm_allocation_row *row = &live->row;
+    uint64_t flags = (row->has_stream ? NM_FLAG_STREAM : 0) | (live->is_baseline ? NM_FLAG_BASELINE : 0) |
+                     (row->is_exported ? NM_FLAG_EXPORTED : 0) | (row->is_segment ? NM_FLAG_SEGMENT : 0) |
+                     (live->is_unseen ? NM_FLAG_PAUSED : 0);
+
+    if (nm_pairing_is_doubtful(replay, live))
+        flags |= NM_FLAG_LATE;
+    if (row->free_requested_seq != NM_NO_SEQ)
+        flags |= NM_FLAG_PENDING;
+    if (live->heap->level == NM_LEVEL_DRIVER)
+        return flags | (live->is_touched ? NM_FLAG_HIT : 0);
+    return flags | (row->is_miss == 1 ? NM_FLAG_MISS : row->is_miss == 0 ? NM_FLAG_HIT : 0);
+}
+
+static nm_status put_live(const keyframe_out *out, const nm_live *live, uint64_t more_flags, nm_error *err)
+{
+    const nm_allocation_row *row = &live->row;
+    nm_event event = {
+        .kind = NM_EVENT_KEYFRAME,
+        .time_ns = row->alloc_ns,
+        .flags = flags_of(out->replay, live) | more_flags,
+        .thread_id = row->thread_id,
+        .heap_id = live->heap->id,
+        .address = row->address,
+        .requested_bytes = row->requested_bytes,
+        .block_bytes = row->block_bytes,
+        .stack_id = row->stack_id,
+        .stream = row->stream,
+        .policy = nm_is_pool(live->heap) ? row->private_pool : row->policy,
+        .cost_ns = row->cost_ns,
+        .number = live->birth_seq,
+        .detail = live->is_mapped ? NM_EVENT_MAP : NM_EVENT_ALLOC,
+        .generation = (uint64_t)row->generation,
+        .pool_id = live->owner == NULL ? 0 : live->owner->id,
+    };
+
+    return put(out, &event, err);
+}
+
+static nm_status put_space(const keyframe_out *out, const nm_tree *space, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (nm_tree_node *node = nm_tree_first(space); node != NULL && status == NM_OK; node = nm_tree_next(node))
+        status = put_live(out, NM_TREE_ITEM(node, nm_live, node), 0, err);
+    return status;
+}
+
+static nm_status put_live_set(const keyframe_out *out, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    /* What was replaced while its free may still come; what replaced it follows. */
+    for (const nm_replaced *one = out->replay->first_replaced; one != NULL && status == NM_OK; one = one->next)
+        if (one->old != NULL && one->place != NULL && nm_place_live_of(one->place, one->old->heap) != NULL)
+            status = put_live(out, one->old, NM_FLAG_IDLE, err);
+    for (const nm_process *process = out->replay->first_process; process != NULL; process = process->next) {
+        if (status == NM_OK)
+            status = put_space(out, &process->host_ranges, err);
+        if (status == NM_OK)
+            status = put_space(out, &process->registered_ranges, err);
+        for (const nm_arena *arena = process->arenas; arena != NULL && status == NM_OK; arena = arena->next)
+            status = put_space(out, &arena->ranges, err);
+    }
+    for (const nm_heap *heap = out->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        status = put_space(out, &heap->blocks, err);
+    return status;
+}
+
+static nm_event heap_figure(const nm_heap *heap, uint64_t figure)
+{
+    return (nm_event){.kind = NM_EVENT_HEAP_TOTAL, .heap_id = heap->id, .detail = figure, .time_ns = NM_NO_TIME};
+}
+
+static nm_status put_hits(const keyframe_out *out, const nm_heap *heap, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (unsigned bucket = 0; bucket < 3 && status == NM_OK; bucket++) {
+        nm_event event = heap_figure(heap, NM_HEAP_HITS + bucket);
+
+        event.count = heap->hits[bucket].allocation_count;
+        event.miss_count = heap->hits[bucket].miss_count;
+        event.number = heap->hits[bucket].last_miss_seq;
+        event.time_ns = heap->hits[bucket].last_miss_ns;
+        if (event.count > 0)
+            status = put(out, &event, err);
+    }
+    return status;
+}
+
+static nm_status put_reserved(const keyframe_out *out, const nm_heap *heap, nm_error *err)
+{
+    nm_event segments = heap_figure(heap, NM_HEAP_SEGMENTS);
+    nm_event stated = heap_figure(heap, NM_HEAP_STATED);
+    nm_status status = NM_OK;
+
+    segments.peak_bytes = heap->total.peak_reserved_bytes;
+    segments.number = heap->total.peak_reserved_seq;
+    segments.live_bytes = heap->total.reserved_at_peak_bytes;
+    segments.count = heap->has_unknown_block;
+    segments.ended_count = heap->has_foreign_block;
+    stated.peak_bytes = heap->peak_stated_reserved_bytes;
+    stated.number = heap->peak_stated_reserved_seq;
+    stated.live_bytes = heap->stated_at_peak_bytes;
+    stated.block_bytes = heap->stated_reserved_bytes;
+    if (heap->has_segments || heap->has_unknown_block || heap->has_foreign_block) {
+        segments.flags = heap->has_segments ? NM_FLAG_SEGMENT : 0;
+        status = put(out, &segments, err);
+    }
+    return heap->has_stated && status == NM_OK ? put(out, &stated, err) : status;
+}
+
+static nm_status put_heap(const keyframe_out *out, const nm_heap *heap, nm_error *err)
+{
+    const nm_heap_total_row *total = &heap->total;
+    nm_event event = heap_figure(heap, NM_HEAP_SUMS);
+    nm_status status;
+
+    event.count = total->allocation_count;
+    event.ended_count = total->free_count;
+    event.block_bytes = total->allocated_bytes;
+    event.free_bytes = total->freed_bytes;
+    event.peak_bytes = total->peak_bytes;
+    event.live_count = total->peak_live_count;
+    event.number = total->peak_seq;
+    event.time_ns = total->peak_ns;
+    event.size_bytes = total->baseline_bytes;
+    event.miss_count = total->baseline_count;
+    status = put(out, &event, err);
+    if (status == NM_OK && nm_is_pool(heap))
+        status = put_hits(out, heap, err);
+    return status == NM_OK && nm_is_pool(heap) ? put_reserved(out, heap, err) : status;
+}
+
+static nm_status put_device(const keyframe_out *out, const nm_device_group *group, nm_error *err)
+{
+    nm_event event = {
+        .kind = NM_EVENT_HEAP_TOTAL,
+        .detail = NM_HEAP_DEVICE,
+        .device_id = group->peak.device_id,
+        .peak_bytes = group->peak.peak_bytes,
+        .number = group->peak.peak_seq,
+        .time_ns = group->peak.peak_ns,
+    };
+
+    return group->peak.peak_bytes == 0 ? NM_OK : put(out, &event, err);
+}
+
+static nm_status put_site(const keyframe_out *out, const nm_heap *heap, const nm_site *site, bool is_baseline,
+                          nm_error *err)
+{
+    bool is_at_peak = site->epoch != heap->peak_epoch; /* it has not changed since */
+    nm_event event = {
+        .kind = NM_EVENT_SITE_TOTAL,
+        .time_ns = NM_NO_TIME,
+        .flags = is_baseline ? NM_FLAG_BASELINE : 0,
+        .heap_id = heap->id,
+        .stack_id = site->stack_id,
+        .count = site->allocation_count,
+        .ended_count = site->free_count,
+        .block_bytes = site->allocated_bytes,
+        .free_bytes = site->freed_bytes,
+        .peak_bytes = is_at_peak ? site->live_bytes : site->at_peak_bytes,
+        .live_count = is_at_peak ? site->live_count : site->at_peak_count,
+    };
+
+    return is_baseline && event.live_count == 0 && site->live_count == 0 ? NM_OK : put(out, &event, err);
+}
+
+static nm_status put_totals(const keyframe_out *out, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (const nm_heap *heap = out->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        status = put_heap(out, heap, err);
+    for (const nm_device_group *group = out->replay->first_group; group != NULL && status == NM_OK; group = group->next)
+        status = put_device(out, group, err);
+    for (const nm_heap *heap = out->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next) {
+        status = put_site(out, heap, &heap->baseline_site, true, err);
+        for (const nm_site *site = heap->sites; site != NULL && status == NM_OK; site = site->next)
+            status = put_site(out, heap, site, false, err);
+    }
+    return status;
+}
+
+static nm_status put_step(const keyframe_out *out, const nm_process *process, nm_error *err)
+{
+    nm_event event = {
+        .kind = NM_EVENT_STEP_TOTAL,
+        .flags = NM_FLAG_PENDING | (process->step.step_id == 0 ? NM_FLAG_IDLE : 0),
+        .process_id = process->id,
+        .device_id = process->step.device_id,
+        .number = process->step.number,
+        .generation = process->step_count,
+        .first_seq = process->step.begin_seq,
+        .time_ns = process->step.begin_ns,
+    };
+
+    return process->step_count == 0 ? NM_OK : put(out, &event, err);
+}
+
+static nm_status put_open_step(const keyframe_out *out, const nm_heap *heap, nm_error *err)
+{
+    nm_step_total_row row = nm_totals_since(heap);
+    nm_event event = {
+        .kind = NM_EVENT_STEP_TOTAL,
+        .time_ns = NM_NO_TIME,
+        .flags = NM_FLAG_PENDING,
+        .heap_id = heap->id,
+        .count = row.allocation_count,
+        .ended_count = row.free_count,
+        .block_bytes = row.allocated_bytes,
+        .free_bytes = row.freed_bytes,
+        .miss_count = row.miss_count,
+        .peak_bytes = row.peak_bytes,
+    };
+
+    return put(out, &event, err);
+}
+
+nm_status nm_replay_keyframe(const nm_replay *replay, nm_keyframe_put *put_event, void *context, nm_error *err)
+{
+    keyframe_out out = {replay, put_event, context};
+    nm_status status = put_live_set(&out, err);
+
+    if (status == NM_OK)
+        status = put_totals(&out, err);
+    for (const nm_process *process = replay->first_process; process != NULL && status == NM_OK; process = process->next)
+        status = put_step(&out, process, err);
+    for (const nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        status = put_open_step(&out, heap, err);
+    return status;
+}
+
+/* ---- In ---------------------------------------------------------------------------------------------------------- */
+
+static uint64_t limit(uint64_t sum)
+{
+    return sum < NM_SUM_MAX ? sum : NM_SUM_MAX;
+}
+
+static void take_heap_sums(nm_heap *heap, const nm_event *event)
+{
+    nm_heap_total_row *total = &heap->total;
+
+    heap->has_kept_total = true;
+    total->allocation_count = limit(event->count);
+    total->free_count = limit(event->ended_count);
+    total->allocated_bytes = limit(event->block_bytes);
+    total->freed_bytes = limit(event->free_bytes);
+    total->baseline_bytes = limit(event->size_bytes);
+    total->baseline_count = limit(event->miss_count);
+    total->peak_bytes = limit(event->peak_bytes);
+    total->peak_live_count = limit(event->live_count);
+    total->peak_seq = event->number;
+    total->peak_ns = event->time_ns;
+    heap->is_peak_kept = true;
+    heap->has_peaked = false;
+    heap->peak_epoch++; /* what the sites had at the peak comes with their sums */
+}
+
+static void take_hits(nm_heap *heap, const nm_event *event)
+{
+    nm_hit_row *hit = &heap->hits[event->detail - NM_HEAP_HITS];
+
+    hit->allocation_count = limit(event->count);
+    hit->miss_count = limit(event->miss_count);
+    hit->last_miss_seq = event->number;
+    hit->last_miss_ns = event->time_ns;
+}
+
+static void take_reserved(nm_heap *heap, const nm_event *event)
+{
+    if (event->detail == NM_HEAP_SEGMENTS) {
+        heap->has_segments = (event->flags & NM_FLAG_SEGMENT) != 0;
+        heap->has_unknown_block = event->count != 0;
+        heap->has_foreign_block = event->ended_count != 0;
+        heap->total.peak_reserved_bytes = limit(event->peak_bytes);
+        heap->total.peak_reserved_seq = event->number;
+        heap->total.reserved_at_peak_bytes = limit(event->live_bytes);
+        return;
+    }
+    heap->has_stated = true;
+    heap->stated_reserved_bytes = limit(event->block_bytes);
+    heap->peak_stated_reserved_bytes = limit(event->peak_bytes);
+    heap->peak_stated_reserved_seq = event->number;
+    heap->stated_at_peak_bytes = limit(event->live_bytes);
+}
+
+static void take_device_peak(nm_replay *replay, const nm_event *event)
+{
+    const nm_device *device = nm_replay_device(replay, event->device_id);
+
+    if (device == NULL)
+        return;
+    device->group->peak.peak_bytes = limit(event->peak_bytes);
+    device->group->peak.peak_seq = event->number;
+    device->group->peak.peak_ns = event->time_ns;
+    device->group->is_peak_kept = true;
+    device->group->has_peaked = false;
+}
+
+static void take_heap_total(nm_replay *replay, const nm_context *context)
+{
+    nm_heap *heap = context->heap;
+
+    if (context->event->detail == NM_HEAP_DEVICE)
+        take_device_peak(replay, context->event);
+    else if (heap == NULL)
+        return;
+    else if (context->event->detail == NM_HEAP_SUMS)
+        take_heap_sums(heap, context->event);
+    else if (context->event->detail < NM_HEAP_SEGMENTS)
+        take_hits(heap, context->event);
+    else if (context->event->detail <= NM_HEAP_STATED)
+        take_reserved(heap, context->event);
+    if (heap != NULL)
+        nm_usage_touch(heap);
+}
+
+static nm_status take_site(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    nm_site *site = NULL;
+    nm_status status = NM_OK;
+
+    if (context->heap == NULL)
+        return NM_OK;
+    if (event->flags & NM_FLAG_BASELINE)
+        site = &context->heap->baseline_site;
+    else
+        status = nm_usage_site_of(replay, context->heap, context->stack_id, &site, err);
+    if (status != NM_OK)
+        return status;
+    /* Several stacks become one where the damaged ones among them are not known. */
+    site->allocation_count = nm_add_saturated(site->allocation_count, event->count);
+    site->free_count = nm_add_saturated(site->free_count, event->ended_count);
+    site->allocated_bytes = nm_add_saturated(site->allocated_bytes, event->block_bytes);
+    site->freed_bytes = nm_add_saturated(site->freed_bytes, event->free_bytes);
+    if (site->epoch != context->heap->peak_epoch)
+        site->at_peak_bytes = site->at_peak_count = 0;
+    site->at_peak_bytes = nm_add_saturated(site->at_peak_bytes, event->peak_bytes);
+    site->at_peak_count = nm_add_saturated(site->at_peak_count, event->live_count);
+    site->epoch = context->heap->peak_epoch;
+    return NM_OK;
+}
+
+static int64_t limit_generation(uint64_t generation)
+{
+    return generation > INT32_MAX ? INT32_MAX : (int64_t)generation;
+}
+
+static void take_open_step(nm_replay *replay, const nm_event *event)
+{
+    const uint64_t *known = nm_map_get(&replay->processes, (nm_key){0, event->process_id});
+    nm_process *process = known == NULL ? NULL : (nm_process *)(uintptr_t)*known;
+
+    if (process == NULL)
+        return;
+    process->step_count = (uint64_t)limit_generation(event->generation);
+    process->step = (nm_step_row){
+        .step_id = event->flags & NM_FLAG_IDLE ? 0 : ++replay->step_count,
+        .process_id = process->id,
+        .device_id = nm_replay_device(replay, event->device_id) == NULL ? 0 : event->device_id,
+        .number = event->number,
+        .begin_seq = event->first_seq,
+        .begin_ns = event->time_ns,
+        .generation = (int64_t)process->step_count,
+    };
+}
+
+static void take_open_sums(nm_heap *heap, const nm_event *event)
+{
+    const nm_heap_total_row *total = &heap->total;
+
+    heap->step_base = (nm_step_base){
+        .allocation_count = nm_subtract_saturated(total->allocation_count, event->count),
+        .free_count = nm_subtract_saturated(total->free_count, event->ended_count),
+        .allocated_bytes = nm_subtract_saturated(total->allocated_bytes, event->block_bytes),
+        .freed_bytes = nm_subtract_saturated(total->freed_bytes, event->free_bytes),
+        .miss_count = nm_subtract_saturated(nm_totals_misses(heap), event->miss_count),
+        .peak_bytes = limit(event->peak_bytes),
+    };
+}
+
+static nm_status take_step(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    nm_step_total_row row = {
+        .process_id = context->process == NULL ? 0 : context->process->id,
+        .heap_id = context->heap == NULL ? 0 : context->heap->id,
+        .number = event->number,
+        .generation = limit_generation(event->generation),
+        .last_generation = limit_generation(event->detail),
+        .begin_seq = event->first_seq,
+        .end_seq = event->last_seq,
+        .begin_ns = event->time_ns,
+        .end_ns = event->until_ns,
+        .allocation_count = limit(event->count),
+        .free_count = limit(event->ended_count),
+        .allocated_bytes = limit(event->block_bytes),
+        .freed_bytes = limit(event->free_bytes),
+        .miss_count = limit(event->miss_count),
+        .peak_bytes = limit(event->peak_bytes),
+        .live_bytes = limit(event->live_bytes),
+        .live_count = limit(event->live_count),
+    };
+
+    if (context->heap == NULL) {
+        take_open_step(replay, event);
+        return NM_OK;
+    }
+    if (event->flags & NM_FLAG_PENDING) {
+        take_open_sums(context->heap, event);
+        return NM_OK;
+    }
+    return replay->sink.step_total == NULL ? NM_OK : replay->sink.step_total(replay->sink.context, &row, err);
+}
+
+static nm_status take_keyframe(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    switch (context->event->detail) {
+    case NM_KEYFRAME_BEGIN:
+        replay->has_keyframe = true;
+        return NM_OK;
+    case NM_KEYFRAME_END:
+        replay->has_whole_keyframe = replay->has_keyframe;
+        return NM_OK;
+    case NM_EVENT_ALLOC:
+    case NM_EVENT_MAP:
+        return nm_pairing_restore(replay, context, err);
+    default:
+        return NM_OK;
+    }
+}
+
+nm_status nm_keyframe_take(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    switch (context->event->kind) {
+    case NM_EVENT_KEYFRAME:
+        return take_keyframe(replay, context, err);
+    case NM_EVENT_HEAP_TOTAL:
+        take_heap_total(replay, context);
+        return NM_OK;
+    case NM_EVENT_SITE_TOTAL:
+        return take_site(replay, context, err);
+    case NM_EVENT_STEP_TOTAL:
+        return take_step(replay, context, err);
+    case NM_EVENT_PROCESS_END:
+        return nm_program_process_end(replay, context, err);
+    case NM_EVENT_NOTE:
+        return nm_program_note(replay, context, err);
+    case NM_EVENT_LOSS:
+        nm_replay_lose(replay, context->process, context->seq, context->event->until_ns);
+        return NM_OK;
+    default:
+        return NM_OK;
+    }
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums of each heap by step of its process, and by stack over all of the recording. A heap keeps what its sums were when
+ * the step began; the end of the step gives the difference to the sink.
+ */
+#include "replay/state.h"
+
+uint64_t nm_totals_misses(const nm_heap *heap)
+{
+    return heap->hits[0].miss_count + heap->hits[1].miss_count + heap->hits[2].miss_count;
+}
+
+nm_step_total_row nm_totals_since(const nm_heap *heap)
+{
+    const nm_heap_total_row *total = &heap->total;
+    const nm_step_base *base = &heap->step_base;
+
+    return (nm_step_total_row){
+        .process_id = heap->process->id,
+        .heap_id = heap->id,
+        .allocation_count = nm_subtract_saturated(total->allocation_count, base->allocation_count),
+        .free_count = nm_subtract_saturated(total->free_count, base->free_count),
+        .allocated_bytes = nm_subtract_saturated(total->allocated_bytes, base->allocated_bytes),
+        .freed_bytes = nm_subtract_saturated(total->freed_bytes, base->freed_bytes),
+        .miss_count = nm_subtract_saturated(nm_totals_misses(heap), base->miss_count),
+        .peak_bytes = base->peak_bytes,
+        .live_bytes = total->live_bytes,
+        .live_count = heap->live_count,
+    };
+}
+
+static void begin_step(nm_heap *heap)
+{
+    const nm_heap_total_row *total = &heap->total;
+
+    heap->step_base = (nm_step_base){
+        .allocation_count = total->allocation_count,
+        .free_count = total->free_count,
+        .allocated_bytes = total->allocated_bytes,
+        .freed_bytes = total->freed_bytes,
+        .miss_count = nm_totals_misses(heap),
+        .peak_bytes = total->live_bytes,
+    };
+}
+
+static nm_step_total_row name_step(nm_step_total_row row, const nm_process *process, int64_t end_seq, int64_t end_ns)
+{
+    bool is_step = process->step_count > 0;
+
+    row.number = is_step ? process->step.number : NM_UNKNOWN_NUMBER;
+    row.generation = row.last_generation = (int64_t)process->step_count;
+    row.begin_seq = is_step ? process->step.begin_seq : NM_NO_SEQ;
+    row.begin_ns = is_step ? process->step.begin_ns : NM_NO_TIME;
+    row.end_seq = end_seq;
+    row.end_ns = end_ns;
+    return row;
+}
+
+nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
+        nm_step_total_row row = nm_totals_since(heap);
+
+        if (row.allocation_count == 0 && row.free_count == 0 && row.freed_bytes == 0)
+            continue;
+        row = name_step(row, process, end_seq, end_ns);
+        begin_step(heap);
+        if (replay->sink.step_total != NULL)
+            status = replay->sink.step_total(replay->sink.context, &row, err);
+    }
+    return status;
+}
+
+nm_status nm_totals_write_site(nm_replay *replay, const nm_heap *heap, const nm_site *site, nm_error *err)
+{
+    nm_site_total_row row = {
+        .heap_id = heap->id,
+        .stack_id = site->stack_id,
+        .allocation_count = site->allocation_count,
+        .free_count = site->free_count,
+        .allocated_bytes = site->allocated_bytes,
+        .freed_bytes = site->freed_bytes,
+    };
+
+    if (replay->sink.site_total == NULL || row.allocation_count == 0)
+        return NM_OK;
+    return replay->sink.site_total(replay->sink.context, &row, err);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * --report: the answers of npumem-ingest, written to a file when the trace is whole. The database that they come from is
+ * kept beside it: answers.txt, answers.db.
+ */
+#ifndef NM_TOOL_RECORD_REPORT_H
+#define NM_TOOL_RECORD_REPORT_H
+
+/* Runs the npumem-ingest beside this program. What fails is said in one line on standard error, and changes nothing. */
+void record_report(const char *trace, const char *file);
+
+#endif

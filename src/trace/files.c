@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/files.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/io.h"
+#include "trace/block.h"
+
+#define NUMBER_DIGITS_MIN 3
+
+size_t nm_trace_files_stem(const char *path)
+{
+    size_t len = strlen(path), at = len;
+
+    while (at > 0 && isdigit((unsigned char)path[at - 1]))
+        at--;
+    return at > 1 && len - at >= NUMBER_DIGITS_MIN && path[at - 1] == '.' ? at - 1 : len;
+}
+
+bool nm_trace_files_is_single(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+/* ---- Recognising --------------------------------------------------------------------------------------------------- */
+
+/* The first block whose header is whole: a damaged beginning must not hide a part. */
+static bool read_first_header(nm_bytes bytes, nm_trace_file *file)
+{
+    nm_block_header header;
+
+    for (size_t at = nm_block_search(bytes, 0); at < bytes.len; at = nm_block_search(bytes, at + 1)) {
+        nm_status status = nm_block_read_header((nm_bytes){bytes.data + at, bytes.len - at}, &header, NULL);
+
+        if (status == NM_ERR_VERSION) {
+            file->block_index = 0; /* whoever reads it says why not */
+            return true;
+        }
+        if (status != NM_OK)
+            continue;
+        file->block_index = header.block_index;
+        memcpy(file->trace_id, header.trace_id, sizeof file->trace_id);
+        return true;
+    }
+    return false;
+}
+
+/* NM_END: it is no trace. */
+static nm_status recognise(nm_trace_file *file, nm_error *err)
+{
+    struct stat info;
+    void *data;
+    bool is_trace;
+
+    if (fstat(file->fd, &info) != 0)
+        return nm_fail_errno(err, errno, "cannot read");
+    if (!S_ISREG(info.st_mode) || info.st_size == 0)
+        return NM_END;
+    file->bytes = (uint64_t)info.st_size;
+    data = mmap(NULL, file->bytes, PROT_READ, MAP_PRIVATE, file->fd, 0);
+    if (data == MAP_FAILED)
+        return nm_fail_errno(err, errno, "cannot map");
+    is_trace = read_first_header((nm_bytes){data, file->bytes}, file);
+    munmap(data, file->bytes);
+    return is_trace ? NM_OK : NM_END;
+}
+
+/* ---- Finding ------------------------------------------------------------------------------------------------------- */
+
+static nm_status add_file(nm_trace_files *files, const char *path, int flags, nm_error *err)
+{
+    nm_trace_file file = {.path = strdup(path), .fd = -1};
+    nm_status status = file.path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
+
+    if (status == NM_OK)
+        status = nm_io_open(path, flags | O_NONBLOCK, 0, &file.fd, err); /* a pipe in a folder is not waited for */
+    if (status == NM_OK)
+        status = recognise(&file, err);
+    if (status == NM_OK)
+        status = nm_array_grow(&files->items, &files->capacity, files->count + 1, sizeof *files->items, err);
+    if (status == NM_OK) {
+        files->items[files->count++] = file;
+        return NM_OK;
+    }
+    nm_io_close(file.fd);
+    free(file.path);
+    return status;
+}
+
+/* Adds what is a trace among the entries of `folder`: all, or those that are `name` with a number behind it. */
+static nm_status add_folder(nm_trace_files *files, const char *folder, const char *name, int flags, nm_error *err)
+{
+    DIR *stream = opendir(folder);
+    nm_status status = stream == NULL ? nm_fail_errno(err, errno, "cannot read the folder") : NM_OK;
+    const struct dirent *entry;
+
+    while (status == NM_OK && (entry = readdir(stream)) != NULL) {
+        size_t stem = nm_trace_files_stem(entry->d_name);
+        struct stat info;
+        char *path = NULL;
+
+        if (name != NULL &&
+            (stem != strlen(name) || entry->d_name[stem] == 0 || memcmp(entry->d_name, name, stem) != 0))
+            continue;
+        if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
+            return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+        if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+            status = add_file(files, path, flags, err);
+        free(path);
+        if (status == NM_END)
+            status = NM_OK;
+    }
+    if (stream != NULL)
+        closedir(stream);
+    return status;
+}
+
+static nm_status add_numbered(nm_trace_files *files, const char *path, int flags, nm_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    size_t before = files->count;
+    nm_status status = folder == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                      : add_folder(files, folder, slash == NULL ? path : slash + 1, flags, NULL);
+
+    free(folder);
+    if (status == NM_OK && files->count > before)
+        return NM_OK;
+    return status == NM_ERR_MEMORY ? status : nm_fail_errno(err, ENOENT, "cannot open");
+}
+
+static nm_status add_path(nm_trace_files *files, const char *path, int flags, nm_error *err)
+{
+    struct stat info;
+    size_t before = files->count;
+    nm_status status;
+
+    if (stat(path, &info) != 0)
+        return add_numbered(files, path, flags, err);
+    if (!S_ISDIR(info.st_mode)) {
+        status = add_file(files, path, flags, err);
+        return status == NM_END ? nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "%.100s is no trace", path) : status;
+    }
+    status = add_folder(files, path, NULL, flags, err);
+    if (status == NM_OK && files->count == before)
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "there is no trace in this folder");
+    return status;
+}
+
+/* ---- Order --------------------------------------------------------------------------------------------------------- */
+
+static int by_index(const void *left, const void *right)
+{
+    const nm_trace_file *a = left;
+    const nm_trace_file *b = right;
+
+    if (a->block_index != b->block_index)
+        return a->block_index > b->block_index ? 1 : -1;
+    return strcmp(a->path, b->path);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
+}
+
+/* Names one file of each recording, as far as the line has room. */
+static nm_status refuse_several(const nm_trace_files *files, nm_error *err)
+{
+    char names[96] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; i < files->count; i++) {
+        const char *name = base_name(files->items[i].path);
+        bool is_new = true;
+
+        for (size_t j = 0; j < i; j++)
+            is_new = is_new && memcmp(files->items[j].trace_id, files->items[i].trace_id, 16) != 0;
+        if (!is_new)
+            continue;
+        if (len + strlen(name) + 8 > sizeof names) {
+            len += (size_t)snprintf(names + len, sizeof names - len, ", ...");
+            break;
+        }
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%.*s", len == 0 ? "" : ", ",
+                                (int)nm_trace_files_stem(name), name);
+    }
+    return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "several recordings (%s): give one of them", names);
+}
+
+nm_status nm_trace_files_open(const char *const *paths, size_t path_count, int flags, nm_trace_files *out,
+                              nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    *out = (nm_trace_files){0};
+    for (size_t i = 0; i < path_count && status == NM_OK; i++)
+        status = add_path(out, paths[i], flags, err);
+    if (status == NM_OK && out->count > 0)
+        qsort(out->items, out->count, sizeof *out->items, by_index);
+    for (size_t i = 1; i < out->count && status == NM_OK; i++)
+        if (memcmp(out->items[i].trace_id, out->items[0].trace_id, sizeof out->items[0].trace_id) != 0)
+            status = refuse_several(out, err);
+    if (status != NM_OK)
+        nm_trace_files_close(out);
+    return status;
+}
+
+void nm_trace_files_close(nm_trace_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        nm_io_close(files->items[i].fd);
+        free(files->items[i].path);
+    }
+    free(files->items);
+    *files = (nm_trace_files){0};
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tarball.sh BUILD SAMPLE SCRATCH: what target `tarball` makes works where it is unpacked, in a place that holds libc and
+# nothing else, and asks for no libc that an old host lacks.
+set -u
+. "${0%/*}/common.sh"
+build=$1 sample=$2 scratch=$3
+
+# Ubuntu 20.04 has glibc 2.31, openEuler 22.03 has 2.34.
+newest_allowed=2.28
+
+rm -rf "$scratch"
+mkdir -p "$scratch/unpacked here"
+for library in libsqlite3 libzstd libcsv libdw libelf libz liblzma libbz2; do
+    [ -e "$(cc -print-file-name=$library.a)" ] && [ "$(cc -print-file-name=$library.a)" != "$library.a" ] ||
+        skip "no $library.a here"
+done
+cmake --build "$build" --target tarball >"$scratch/log" 2>&1 || {
+    tail -n 20 "$scratch/log" >&2
+    fail "the tarball is not built"
+    finish
+}
+tar xzf "$build"/npumem-*-linux-*.tar.gz -C "$scratch/unpacked here" || fail "the tarball cannot be unpacked"
+place=$(echo "$scratch/unpacked here"/npumem-*)
+for file in bin/npumem-record bin/npumem-ingest lib/libnpumem.so lib/libnpumem_hook.so include/npumem.h \
+    lib/libnpumem_libascend_kernel_hook.so share/man/man1/npumem-record.1 share/npumem/queries/largest_live.sql; do
+    [ -s "$place/$file" ] || fail "$file is not in the tarball"
+done
+
+# Neither program wants a library but libc's, and those in versions that old hosts have.
+readelf -lW "$place/bin/npumem-ingest" | grep -q INTERP && fail "npumem-ingest is not static"
+needed=$(readelf -d "$place/bin/npumem-record" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort | tr '\n' ' ')
+[ "$needed" = 'libc.so.6 libdl.so.2 libpthread.so.0 ' ] || fail "npumem-record needs $needed"
+for file in "$place/bin/npumem-record" "$place"/lib/*.so; do
+    newest=$(objdump -T "$file" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
+    [ "$(printf '%s\n' "GLIBC_$newest_allowed" "$newest" | sort -V | tail -n 1)" = "GLIBC_$newest_allowed" ] ||
+        fail "${file##*/} needs $newest: $(objdump -T "$file" | grep "$newest" | tr -s ' ' | tr '\n' ';')"
+done
+
+# Where there is nothing but libc: the program that is recorded is the sample, with the libraries that it needs.
+root=$scratch/root
+mkdir -p "$root/npumem" "$root/proc" "$root/tmp" "$root/work"
+cp -r "$place"/. "$root/npumem"
+copy_in() {
+    mkdir -p "$root${1%/*}"
+    cp -L "$1" "$root$1"
+}
+for library in $(ldd "$place/bin/npumem-record" "$sample" | grep -o '/[^ ]*' | grep -v ':$' | sort -u); do
+    copy_in "$library"
+done
+copy_in "$sample"
+cat >"$scratch/inside.sh" <<END
+mount -t proc none "$root/proc" && exec chroot "$root" /npumem/bin/npumem-record --required -o /work/run.zst -- \
+    $sample --steps 3
+END
+if unshare -r -m -p -f true 2>/dev/null; then
+    "$sample" --steps 3 >"$scratch/plain" || fail "the sample does not run"
+    env -i unshare -r -m -p -f sh "$scratch/inside.sh" >"$scratch/recorded" 2>"$scratch/said" ||
+        fail "recording in a bare root: $(cat "$scratch/said")"
+    cmp "$scratch/plain" "$scratch/recorded" || fail "recorded, the sample prints otherwise"
+    env -i unshare -r chroot "$root" /npumem/bin/npumem-ingest --quiet /work/run.zst || fail "ingesting in a bare root"
+    [ "$(sqlite3 "$root/work/run.db" 'SELECT count(*) > 10, (SELECT count(*) FROM process) FROM allocation')" = '1|1' ] ||
+        fail "the trace of a bare root has no allocations"
+fi
+finish

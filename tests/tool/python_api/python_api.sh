@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# python_api.sh 3.N ARG...: runs test_python_api.py with ARG... under CPython 3.N: one named in NPUMEM_PYTHONS (paths with
+# colons), on PATH, below ~/.pyenv, or /usr/bin/python3 if it is that version. 77: there is none here.
+set -u
+version=$1 && shift
+IFS=: read -ra named <<<"${NPUMEM_PYTHONS:-}"
+
+for python in "${named[@]}" "$HOME/.pyenv/versions/$version".*/bin/python3 "python$version" /usr/bin/python3; do
+    found=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue
+    [ "$found" = "$version" ] || continue
+    echo "CPython $("$python" -c 'import sys; print(sys.version.split()[0], sys.executable)')"
+    exec "$python" -X dev -W error "$(dirname "$0")/test_python_api.py" "$@"
+done
+echo "CPython $version is not here: skipped"
+exit 77

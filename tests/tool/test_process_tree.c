@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Trees of processes and launchers of ranks: each process is recorded once, in one trace, with its parent and its rank; the
+ * order of events is that of all processes together. What the programs print, and what follows from their command lines, is
+ * what must be in the tables; and they print the same unrecorded.
+ *
+ *     test_process_tree NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER ASCENDCL STATIC_PROGRAM
+ */
+#include <check.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/run.h"
+
+#define RANKS  8
+#define ROUNDS 5
+
+static char folder[64];
+
+/* $R is npumem-record, $I npumem-ingest, $P the folder of the sample programs, $A libascendcl.so, $S a static program; the
+ * shell is in the test's folder. */
+static nm_run shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static nm_run shell(const char *format, ...)
+{
+    char line[4096];
+    int len = snprintf(line, sizeof line, "cd %s; export NPUMEM_CANN_DEVICES=8; ", folder);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line + len, sizeof line - (size_t)len, format, arguments);
+    va_end(arguments);
+    nm_run run = run_shell(line, 120);
+    ck_assert_msg(!run.is_timed_out, "'%s' did not end", line);
+    return run;
+}
+
+/* The program prints and ends the same with and without a recorder; its trace is in t.db. */
+static sqlite3 *record(const char *program)
+{
+    char path[128];
+    sqlite3 *db;
+    nm_run run = shell("%s > plain; echo $? >> plain; $R --force -q -o t.zst -- %s > recorded; echo $? >> recorded;"
+                       " cmp plain recorded && $I --quiet --force t.zst",
+                       program, program);
+
+    ck_assert_msg(run.exit_code == 0, "'%s': %s%s", program, run_out(&run), run_err(&run));
+    run_free(&run);
+    snprintf(path, sizeof path, "%s/t.db", folder);
+    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    return db;
+}
+
+static long long ask(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement;
+
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+    long long answer = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return answer;
+}
+
+static void set_up(void)
+{
+    run_make_folder(folder);
+}
+
+static void tear_down(void)
+{
+    run_remove_folder(folder);
+}
+
+/* ---- Trees --------------------------------------------------------------------------------------------------------- */
+
+/* Width 5 is one child for each way to start one: fork, fork and exec, vfork and exec, posix_spawn, fork from a thread. */
+static void check_tree(const char *options)
+{
+    char command[256];
+
+    snprintf(command, sizeof command, "$P/fork_tree --depth 2 --width 5 --allocations 4 --threads 3 %s | sort",
+             options);
+    sqlite3 *db = record(command);
+    const char *node = "FROM process WHERE command LIKE '%fork_tree%'";
+    char sql[512];
+
+    snprintf(sql, sizeof sql, "SELECT count(*) %s", node);
+    ck_assert_int_eq(ask(db, sql), 31);
+    snprintf(sql, sizeof sql, "SELECT count(DISTINCT pid) %s", node);
+    ck_assert_int_eq(ask(db, sql), 31);
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM (SELECT parent_id %s GROUP BY parent_id HAVING count(*) = 5)",
+             node);
+    ck_assert_int_eq(ask(db, sql), 6); /* the root and its children have five each */
+    snprintf(sql, sizeof sql, "SELECT count(*) %s AND end_kind = 'exit' AND end_status = 0", node);
+    ck_assert_int_eq(ask(db, sql), 31);
+    /* 4 allocations in the pool and 4 in each of 3 threads, in every process. */
+    ck_assert_int_eq(ask(db,
+                         "SELECT count(*) FROM (SELECT h.process_id FROM allocation AS a JOIN heap AS h USING (heap_id)"
+                         " GROUP BY h.process_id HAVING count(*) = 16)"),
+                     31);
+    ck_assert_int_eq(ask(db, "SELECT is_complete AND events_dropped = 0 FROM input"), 1);
+    sqlite3_close(db);
+}
+
+START_TEST(every_node_of_a_tree_is_recorded_once_below_its_parent)
+{
+    check_tree("");
+    check_tree("--parallel");
+}
+END_TEST
+
+/* ---- Ranks --------------------------------------------------------------------------------------------------------- */
+
+/* Everything that launch_ranks' comment says of rank r, asked of its rows. */
+static void check_ranks(sqlite3 *db, bool has_local_rank)
+{
+    char sql[512];
+
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM process WHERE rank IS NOT NULL"), RANKS);
+    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT parent_id) FROM process WHERE rank IS NOT NULL"), 1);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM process WHERE world_size = 8 AND rank IS NOT NULL"), RANKS);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM process WHERE local_rank = rank"), has_local_rank ? RANKS : 0);
+    for (int r = 0; r < RANKS; r++) {
+        snprintf(sql, sizeof sql,
+                 "SELECT count(*) FROM process JOIN device USING (process_id)"
+                 " WHERE rank = %d AND ordinal = 0 AND physical_ordinal = %d",
+                 r, RANKS - 1 - r);
+        ck_assert_int_eq(ask(db, sql), 1);
+        snprintf(sql, sizeof sql,
+                 "SELECT count(*) FROM heap_total WHERE rank = %d AND device = %d AND level = 'driver' AND"
+                 " allocation_count = %d AND free_count = %d AND outstanding_bytes = %d",
+                 r, RANKS - 1 - r, ROUNDS, ROUNDS - 1, 1000 * (r + 1) + ROUNDS - 1);
+        ck_assert_msg(ask(db, sql) == 1, "rank %d: %s", r, sql);
+    }
+    /* They took turns, so allocation number n of all is rank n % 8's, and times do not go back. */
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM (SELECT p.rank, row_number() OVER (ORDER BY a.alloc_seq) - 1 AS n"
+                             " FROM allocation AS a JOIN heap AS h USING (heap_id)"
+                             " JOIN process AS p USING (process_id)) WHERE rank = n % 8"),
+                     RANKS * ROUNDS);
+    ck_assert_int_eq(ask(db,
+                         "SELECT count(*) FROM (SELECT alloc_ns - lag(alloc_ns) OVER (ORDER BY alloc_seq) AS passed_ns"
+                         " FROM allocation) WHERE passed_ns < 0"),
+                     0);
+}
+
+START_TEST(eight_ranks_stand_apart_however_they_are_started)
+{
+    static const char *const ways[] = {"fork", "exec", "vfork", "spawn"};
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (int is_late = 0; is_late < 2; is_late++) {
+            char command[256];
+
+            snprintf(command, sizeof command, "$P/launch_ranks --rounds %d --way %s %s", ROUNDS, ways[i],
+                     is_late ? "--late" : "");
+            sqlite3 *db = record(command);
+            check_ranks(db, true);
+            sqlite3_close(db);
+        }
+}
+END_TEST
+
+START_TEST(ranks_are_known_by_every_launchers_names)
+{
+    static const char *const names[] = {"torch", "mindspore", "openmpi", "mpich", "slurm"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char command[256];
+
+        snprintf(command, sizeof command, "$P/launch_ranks --rounds %d --way exec --naming %s", ROUNDS, names[i]);
+        sqlite3 *db = record(command);
+        check_ranks(db, strcmp(names[i], "mindspore") != 0);
+        sqlite3_close(db);
+    }
+}
+END_TEST
+
+START_TEST(ranks_that_python_starts_are_recorded_once)
+{
+    static const char *const ways[] = {"spawn", "fork", "forkserver", "subprocess"};
+    nm_run python = shell("python3 -c 'import ctypes, multiprocessing'");
+    bool has_python = python.exit_code == 0;
+
+    run_free(&python);
+    for (size_t i = 0; has_python && i < sizeof ways / sizeof *ways; i++) {
+        char command[256], sql[512];
+
+        snprintf(command, sizeof command, "python3 $P/launch_ranks.py $A --way %s", ways[i]);
+        sqlite3 *db = record(command);
+        ck_assert_int_eq(ask(db, "SELECT count(*) FROM process WHERE rank IS NOT NULL"), 4);
+        ck_assert_int_eq(ask(db, "SELECT count(DISTINCT parent_id) FROM process WHERE rank IS NOT NULL"), 1);
+        for (int r = 0; r < 4; r++) {
+            snprintf(sql, sizeof sql,
+                     "SELECT count(*) FROM heap_total WHERE rank = %d AND device = %d AND level = 'driver' AND"
+                     " allocation_count = 3 AND free_count = 1 AND outstanding_bytes = %d",
+                     r, 3 - r, 2 * 2000 * (r + 1));
+            ck_assert_msg(ask(db, sql) == 1, "%s, rank %d", ways[i], r);
+        }
+        sqlite3_close(db);
+    }
+}
+END_TEST
+
+/* ---- What is not seen ---------------------------------------------------------------------------------------------- */
+
+START_TEST(a_program_that_does_not_load_the_recorder_is_said_not_to)
+{
+    nm_run run = shell("$R -o t.zst -- $S && $I t.zst");
+
+    ck_assert_int_eq(run.exit_code, 0);
+    ck_assert_ptr_nonnull(strstr(run_err(&run), "no process loaded the recorder"));
+    ck_assert_ptr_nonnull(strstr(run_out(&run), "No process loaded the recorder"));
+    run_free(&run);
+    sqlite3 *db;
+    char path[128];
+    snprintf(path, sizeof path, "%s/t.db", folder);
+    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    ck_assert_int_eq(ask(db, "SELECT processes_seen = 0 AND processes_left = 0 FROM input"), 1);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* It runs for as long as many looks of the recorder at which processes there are. */
+START_TEST(a_program_that_loses_the_recorder_by_exec_is_counted)
+{
+    nm_run run = shell("$R -o t.zst -- env -i sleep 3");
+
+    ck_assert_int_eq(run.exit_code, 0);
+    ck_assert_ptr_nonnull(strstr(run_err(&run), " 1 became a program that does not load the recorder"));
+    run_free(&run);
+    sqlite3 *db = record("env -i sleep 3");
+    ck_assert_int_eq(ask(db, "SELECT processes_seen = 1 AND processes_left = 1 FROM input"), 1);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM process WHERE end_kind = 'exec'"), 1);
+    sqlite3_close(db);
+    db = record("sh -c 'exec sh -c \"exec sleep 1\"'");
+    ck_assert_int_eq(ask(db, "SELECT processes_seen >= 3 AND processes_left = 0 FROM input"), 1);
+    sqlite3_close(db);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("process_tree");
+    TCase *tests = tcase_create("process_tree");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, every_node_of_a_tree_is_recorded_once_below_its_parent);
+    tcase_add_test(tests, eight_ranks_stand_apart_however_they_are_started);
+    tcase_add_test(tests, ranks_are_known_by_every_launchers_names);
+    tcase_add_test(tests, ranks_that_python_starts_are_recorded_once);
+    tcase_add_test(tests, a_program_that_does_not_load_the_recorder_is_said_not_to);
+    tcase_add_test(tests, a_program_that_loses_the_recorder_by_exec_is_counted);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const names[] = {"R", "I", "P", "A", "S"};
+
+    if (argc != 6) {
+        fprintf(stderr,
+                "usage: test_process_tree NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER ASCENDCL STATIC_PROGRAM\n");
+        return 2;
+    }
+    for (int i = 0; i < 5; i++)
+        setenv(names[i], argv[i + 1], 1);
+    SRunner *runner = srunner_create(make_suite());
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
