@@ -632,7 +632,7 @@ static nm_status release_item(nm_gather *gather, nm_gather_ring *ring, const nm_
         return nm_gather_say_loss(gather, item->thread_id, item->ticks, item->ticks, UNKNOWN_HAPPENS,
                                   NM_LOSS_UNREADABLE, err);
     }
-    if (item->kind == NM_RING_STACK)
+    if (item->kind == NM_RING_STACK || item->kind == NM_RING_PYTHON)
         ring->stacks_thread = item->thread_id;
     if (item->kind == NM_RING_STACK)
         return nm_decode_stack(gather, ring, item, &record, err);
@@ -708,7 +708,12 @@ static nm_status repeat_ring(nm_gather *gather, const nm_gather_ring *ring, nm_e
     status = nm_unify_repeat_thread(&gather->unify, ring->released.thread_id, err);
     if (status == NM_OK)
         status = nm_trace_writer_position(gather->writer, ring->released, err);
-    return status == NM_OK ? nm_unify_repeat_stacks(&gather->unify, ring->stacks_thread, &ring->stacks, err) : status;
+    if (status == NM_OK)
+        status = nm_unify_repeat_aliases(&gather->unify, ring->stacks_thread, 0, &ring->stacks, err);
+    if (status == NM_OK)
+        status =
+            nm_unify_repeat_aliases(&gather->unify, ring->stacks_thread, NM_ALIAS_FRAME, &ring->python_frames, err);
+    return status;
 }
 
 nm_status nm_gather_repeat(nm_gather *gather, nm_error *err)

@@ -82,6 +82,14 @@ static nm_status keep_alias(nm_known *known, const nm_definition *alias, nm_erro
     return status;
 }
 
+/* What a definition only points to; NULL: nothing. */
+static nm_bytes *borrowed_bytes(nm_definition *definition)
+{
+    if (definition->kind == NM_DEFINE_STRING)
+        return &definition->string;
+    return definition->kind == NM_DEFINE_MODULE ? &definition->module.build_id : NULL;
+}
+
 static nm_status keep_definition(nm_known *known, const nm_definition *definition, nm_error *err)
 {
     nm_known_definition *place = nm_known_find(known, definition->kind, definition->id);
@@ -98,12 +106,11 @@ static nm_status keep_definition(nm_known *known, const nm_definition *definitio
         place = &known->items[known->count++];
     }
     *place = (nm_known_definition){.definition = *definition};
-    if (definition->kind == NM_DEFINE_MODULE)
-        place->definition.module.build_id = (nm_bytes){0}; /* borrowed, and modules are not written again */
-    if (definition->kind == NM_DEFINE_STRING) {
+    nm_bytes *borrowed = borrowed_bytes(&place->definition);
+    if (borrowed != NULL) {
         place->text_at = known->texts.len;
-        status = nm_buffer_append(&known->texts, definition->string.data, definition->string.len, err);
-        place->definition.string.data = NULL;
+        status = nm_buffer_append(&known->texts, borrowed->data, borrowed->len, err);
+        borrowed->data = NULL;
     }
     return status;
 }
@@ -256,13 +263,38 @@ static nm_status define_again(nm_known *known, nm_trace_writer *writer, nm_known
 {
     nm_definition definition = found->definition;
 
-    if (definition.kind == NM_DEFINE_STRING)
-        definition.string.data = known->texts.data + found->text_at;
+    nm_bytes *borrowed = borrowed_bytes(&definition);
+    if (borrowed != NULL)
+        borrowed->data = known->texts.data + found->text_at;
     return nm_trace_writer_define(writer, &definition, err);
 }
 
-/* A stack's callers in a loop: a chain may be long. Outermost first, as definitions come before their use. */
-static nm_status recall_callers(nm_known *known, nm_trace_writer *writer, uint64_t id, nm_error *err)
+/* What it names of other kinds. No deeper than a stack's frame's module's process's names. */
+static nm_status recall_others(nm_known *known, nm_trace_writer *writer, nm_known_definition *found, nm_error *err)
+{
+    nm_definition_kind named;
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; status == NM_OK; i++) {
+        uint64_t *reference = nm_definition_reference(&found->definition, i, &named);
+        if (reference == NULL)
+            break;
+        if (named != found->definition.kind)
+            status = nm_known_recall(known, writer, named, *reference, err);
+    }
+    return status;
+}
+
+/* A stack's caller, what a frame was inlined into; a process's parents are a chain that its own numbers end. */
+static uint64_t next_in_chain(const nm_definition *definition)
+{
+    if (definition->kind == NM_DEFINE_STACK)
+        return definition->stack.parent_id;
+    return definition->kind == NM_DEFINE_FRAME ? definition->frame.inlined_in : 0;
+}
+
+/* Chains in a loop: they may be long. Outermost first, as definitions come before their use. */
+nm_status nm_known_recall(nm_known *known, nm_trace_writer *writer, nm_definition_kind kind, uint64_t id, nm_error *err)
 {
     struct {
         uint64_t *items;
@@ -271,41 +303,19 @@ static nm_status recall_callers(nm_known *known, nm_trace_writer *writer, uint64
     nm_known_definition *found;
     nm_status status = NM_OK;
 
-    while (status == NM_OK && (found = nm_known_find(known, NM_DEFINE_STACK, id)) != NULL && !found->is_recalled) {
+    while (status == NM_OK && (found = nm_known_find(known, kind, id)) != NULL && !found->is_recalled) {
         found->is_recalled = true;
         status = nm_array_grow(&chain.items, &chain.capacity, chain.count + 1, sizeof *chain.items, err);
         if (status == NM_OK)
             chain.items[chain.count++] = id;
-        id = found->definition.stack.parent_id;
+        id = next_in_chain(&found->definition);
     }
     while (status == NM_OK && chain.count > 0) {
-        found = nm_known_find(known, NM_DEFINE_STACK, chain.items[--chain.count]);
-        status = nm_known_recall(known, writer, NM_DEFINE_FRAME, found->definition.stack.frame_id, err);
+        found = nm_known_find(known, kind, chain.items[--chain.count]);
+        status = recall_others(known, writer, found, err);
         if (status == NM_OK)
             status = define_again(known, writer, found, err);
     }
     free(chain.items);
     return status;
-}
-
-nm_status nm_known_recall(nm_known *known, nm_trace_writer *writer, nm_definition_kind kind, uint64_t id, nm_error *err)
-{
-    nm_known_definition *found = nm_known_find(known, kind, id);
-    nm_definition_kind named;
-    nm_status status = NM_OK;
-
-    if (found == NULL || found->is_recalled)
-        return NM_OK;
-    if (kind == NM_DEFINE_STACK)
-        return recall_callers(known, writer, id, err);
-    found->is_recalled = true;
-    /* No deeper than a heap's device's process's names; a process's parents are a chain that its own numbers end. */
-    for (size_t i = 0; status == NM_OK; i++) {
-        uint64_t *reference = nm_definition_reference(&found->definition, i, &named);
-        if (reference == NULL)
-            break;
-        if (named != NM_DEFINE_PROCESS || kind != NM_DEFINE_PROCESS)
-            status = nm_known_recall(known, writer, named, *reference, err);
-    }
-    return status == NM_OK ? define_again(known, writer, found, err) : status;
 }

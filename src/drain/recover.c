@@ -107,7 +107,8 @@ static nm_status learn_modules(recovery_work *work, nm_error *err)
         if (definition->kind != NM_DEFINE_MODULE)
             continue;
         nm_module_range range = {.base = definition->module.base,
-                                 .end = definition->module.base + definition->module.bytes};
+                                 .end = definition->module.base + definition->module.bytes,
+                                 .module_id = definition->id};
         status = nm_unify_learn_module(&work->gather.unify, definition->module.process_id, &range,
                                        nm_known_text(&work->known, definition->module.path), err);
     }

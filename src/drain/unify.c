@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/unify.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #define LOCAL_STACK_GAP_MAX                                                                                            \
     65536 /* a thread counts its stacks one by one; a number far ahead is nonsense in its ring */
 
-/* Module 0 in the key of a frame: the address is raw, and of this process. */
+/* No file in the key of a frame: the address is raw, and of this process. */
 #define RAW_ADDRESS_OF(process) ((UINT64_C(1) << 63) | (process))
 
 /* In module_index, beside (process, base): a module by its number. */
@@ -32,6 +33,8 @@ void nm_unify_fini(nm_unify *unify)
     free(unify->threads);
     free(unify->modules);
     free(unify->frame_keys);
+    free(unify->files);
+    nm_strings_free(&unify->file_numbers);
     nm_strings_free(&unify->strings);
 }
 
@@ -313,24 +316,40 @@ static nm_status insert_module(nm_space *space, nm_module_range range, nm_error 
     return NM_OK;
 }
 
-nm_status nm_unify_learn_module(nm_unify *unify, uint64_t process, const nm_module_range *range, nm_bytes path,
-                                nm_error *err)
+/* The number of the file behind a module, which gets one when it is new. */
+static nm_status find_file(nm_unify *unify, nm_module_range *range, nm_error *err)
 {
-    nm_module_range placed = *range;
+    nm_module_file file = {.path = range->path, .inode = range->inode, .device = range->device};
+    size_t known = unify->file_numbers.count;
+    nm_status status =
+        nm_strings_intern(&unify->file_numbers, (nm_bytes){(const uint8_t *)&file, offsetof(nm_module_file, module_id)},
+                          &range->file, err);
+
+    if (status == NM_OK && range->file > known)
+        status = nm_array_grow(&unify->files, &unify->file_capacity, range->file, sizeof file, err);
+    if (status == NM_OK && range->file > known)
+        unify->files[range->file - 1] = file;
+    if (status == NM_OK && unify->files[range->file - 1].module_id == 0)
+        unify->files[range->file - 1].module_id = range->module_id;
+    return status;
+}
+
+nm_status nm_unify_learn_module(nm_unify *unify, uint64_t process, nm_module_range *range, nm_bytes path, nm_error *err)
+{
     nm_space *space;
     nm_status status = NM_OK;
 
-    if (range->end <= range->base)
-        return NM_OK;
     if (path.len > 0)
-        status = intern(unify, path, &placed.path, err);
+        status = intern(unify, path, &range->path, err);
+    if (status == NM_OK)
+        status = find_file(unify, range, err);
     if (status == NM_OK)
         status = find_space(unify, process, &space, err);
-    return status == NM_OK ? insert_module(space, placed, err) : status;
+    return status == NM_OK && range->end > range->base ? insert_module(space, *range, err) : status;
 }
 
-/* The definition of the module at (process, base), made if it is not there; *is_new says which. */
-static nm_status find_module_definition(nm_unify *unify, nm_key key, nm_definition **out, bool *is_new, nm_error *err)
+/* The module at (process, base), made if it is not there; *is_new says which. */
+static nm_status find_module_at(nm_unify *unify, nm_key key, nm_unify_module **out, bool *is_new, nm_error *err)
 {
     uint64_t *index = nm_map_get(&unify->module_index, key);
 
@@ -345,7 +364,7 @@ static nm_status find_module_definition(nm_unify *unify, nm_key key, nm_definiti
         status = nm_map_put(&unify->module_index, key, unify->module_total, err);
     if (status == NM_OK) {
         *out = &unify->modules[unify->module_total++];
-        **out = (nm_definition){.kind = NM_DEFINE_MODULE, .id = ++unify->module_count};
+        **out = (nm_unify_module){.definition = {.kind = NM_DEFINE_MODULE, .id = ++unify->module_count}};
     }
     return status;
 }
@@ -364,29 +383,30 @@ nm_status nm_unify_define_module(nm_unify *unify, uint64_t process, const nm_rin
 {
     nm_module_range range = {
         .base = module->base, .end = module->base + module->bytes, .inode = module->inode, .device = module->device};
-    nm_definition *definition;
+    nm_unify_module *known;
     bool is_new;
-    uint64_t path_id = 0;
     nm_status status = nm_unify_learn_module(unify, process, &range, path, err);
 
     if (status == NM_OK)
-        status = nm_unify_text(unify, path, &path_id, err);
-    if (status == NM_OK)
-        status = find_module_definition(unify, (nm_key){process, module->base}, &definition, &is_new, err);
+        status = find_module_at(unify, (nm_key){process, module->base}, &known, &is_new, err);
     if (status != NM_OK)
         return status;
-    if (!is_new && definition->module.path == path_id && definition->module.bytes == module->bytes)
+    if (!is_new && known->file == range.file && known->definition.module.bytes == module->bytes)
         return NM_OK; /* another thread has said so before */
     if (!is_new)
-        definition->id = ++unify->module_count;
-    definition->module.process_id = process;
-    definition->module.path = path_id;
-    definition->module.base = module->base;
-    definition->module.bytes = module->bytes;
-    status = nm_map_put(&unify->module_index, MODULE_KEY(definition->id), (uint64_t)(definition - unify->modules), err);
+        known->definition.id = ++unify->module_count;
+    known->file = range.file;
+    known->definition.module.process_id = process;
+    known->definition.module.path = range.path == 0 ? 0 : unify->string_base + range.path;
+    known->definition.module.base = module->base;
+    known->definition.module.bytes = module->bytes;
+    if (unify->files[range.file - 1].module_id == 0)
+        unify->files[range.file - 1].module_id = known->definition.id;
+    status =
+        nm_map_put(&unify->module_index, MODULE_KEY(known->definition.id), (uint64_t)(known - unify->modules), err);
     if (status == NM_OK)
-        status = nm_trace_writer_define(unify->writer, definition, err);
-    return status == NM_OK ? ask_build_id(unify, definition, path, module, err) : status;
+        status = nm_trace_writer_define(unify->writer, &known->definition, err);
+    return status == NM_OK ? ask_build_id(unify, &known->definition, path, module, err) : status;
 }
 
 static const nm_module_range *find_module(const nm_unify *unify, uint64_t process, uint64_t address)
@@ -419,19 +439,36 @@ static nm_status ask_name(nm_unify *unify, uint64_t frame_id, const nm_module_ra
     return unify->namer == NULL ? NM_OK : unify->namer->ask(unify->namer->context, &question, err);
 }
 
-/* Gives the next number to a frame. `key` in `frames` finds it again; nobody is asked for the name of a Python frame. */
-static nm_status remember_frame(nm_unify *unify, nm_map *frames, nm_key key, uint64_t *id, nm_error *err)
+/* Gives the next number to a frame. */
+static nm_status number_frame(nm_unify *unify, nm_key key, uint64_t *id, nm_error *err)
 {
     nm_status status =
         nm_array_grow(&unify->frame_keys, &unify->frame_capacity, unify->frame_total + 1, sizeof key, err);
 
-    if (status == NM_OK)
-        status = nm_map_put(frames, key, unify->frame_count + 1, err);
     if (status == NM_OK) {
         *id = ++unify->frame_count;
         unify->frame_keys[unify->frame_total++] = key;
     }
     return status;
+}
+
+/* The same, and `key` in `frames` finds it again. Nobody is asked for the name of a Python frame. */
+static nm_status remember_frame(nm_unify *unify, nm_map *frames, nm_key key, uint64_t *id, nm_error *err)
+{
+    nm_status status = nm_map_put(frames, key, unify->frame_count + 1, err);
+
+    return status == NM_OK ? number_frame(unify, key, id, err) : status;
+}
+
+/* Where the frame of this key in `frames` is. */
+static void place_frame(const nm_unify *unify, nm_key key, nm_definition *frame)
+{
+    frame->frame.offset = key.low;
+    if (key.high == 0 || key.high > unify->file_numbers.count)
+        return; /* a raw address */
+    const nm_module_file *file = &unify->files[key.high - 1];
+    frame->frame.module = file->path == 0 ? 0 : unify->string_base + file->path;
+    frame->frame.module_id = file->module_id;
 }
 
 static nm_status find_frame(nm_unify *unify, uint64_t process, uint64_t return_address, uint64_t *id, nm_error *err)
@@ -441,7 +478,7 @@ static nm_status find_frame(nm_unify *unify, uint64_t process, uint64_t return_a
     nm_key key = {RAW_ADDRESS_OF(process), address};
 
     if (module != NULL)
-        key = (nm_key){module->path, address - module->base};
+        key = (nm_key){module->file, address - module->base};
     uint64_t *known = nm_map_get(&unify->frames, key);
     if (known != NULL) {
         *id = *known;
@@ -449,9 +486,7 @@ static nm_status find_frame(nm_unify *unify, uint64_t process, uint64_t return_a
     }
 
     nm_definition definition = {.kind = NM_DEFINE_FRAME, .id = unify->frame_count + 1};
-    definition.frame.offset = key.low;
-    if (module != NULL)
-        definition.frame.module = unify->string_base + module->path;
+    place_frame(unify, key, &definition);
     nm_status status = remember_frame(unify, &unify->frames, key, id, err);
     if (status == NM_OK)
         status = nm_trace_writer_define(unify->writer, &definition, err);
@@ -563,7 +598,7 @@ void nm_stack_table_free(nm_stack_table *table)
 
 /* ---- Saying again -------------------------------------------------------------------------------------------------- */
 
-static nm_status repeat_aliases(nm_unify *unify, const nm_map *map, uint64_t alias_kind, nm_error *err)
+static nm_status repeat_numbers(nm_unify *unify, const nm_map *map, uint64_t alias_kind, nm_error *err)
 {
     nm_status status = NM_OK;
     size_t at = 0;
@@ -582,8 +617,8 @@ nm_status nm_unify_repeat(nm_unify *unify, nm_error *err)
     nm_status status = nm_trace_writer_repeat(unify->writer, kinds, err);
 
     if (status == NM_OK)
-        status = repeat_aliases(unify, &unify->heaps, NM_ALIAS_HEAP, err);
-    return status == NM_OK ? repeat_aliases(unify, &unify->devices, NM_ALIAS_DEVICE, err) : status;
+        status = repeat_numbers(unify, &unify->heaps, NM_ALIAS_HEAP, err);
+    return status == NM_OK ? repeat_numbers(unify, &unify->devices, NM_ALIAS_DEVICE, err) : status;
 }
 
 nm_status nm_unify_repeat_thread(nm_unify *unify, uint64_t thread, nm_error *err)
@@ -593,43 +628,66 @@ nm_status nm_unify_repeat_thread(nm_unify *unify, uint64_t thread, nm_error *err
     return index == NULL ? NM_OK : nm_trace_writer_define(unify->writer, &unify->threads[*index], err);
 }
 
-nm_status nm_unify_repeat_stacks(nm_unify *unify, uint64_t thread, const nm_stack_table *table, nm_error *err)
+nm_status nm_unify_repeat_aliases(nm_unify *unify, uint64_t thread, uint64_t kind, const nm_stack_table *table,
+                                  nm_error *err)
 {
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < table->count && status == NM_OK; i++)
         if (table->ids[i] != 0)
-            status = define_alias(unify, thread, i + 1, table->ids[i], err);
+            status = define_alias(unify, thread, kind + i + 1, table->ids[i], err);
     return status;
 }
 
 /* ---- Names --------------------------------------------------------------------------------------------------------- */
 
+static nm_status define_place(nm_unify *unify, const nm_namer_place *place, nm_definition *frame, nm_error *err)
+{
+    nm_status status = nm_unify_text(unify, place->function, &frame->frame.function, err);
+
+    frame->frame.line = place->line;
+    if (status == NM_OK)
+        status = nm_unify_text(unify, place->file, &frame->frame.file, err);
+    return status == NM_OK ? nm_trace_writer_define(unify->writer, frame, err) : status;
+}
+
+/* Defines the functions that the place was inlined into, outermost first; *id is the innermost of them, or 0. */
+static nm_status define_callers(nm_unify *unify, nm_definition caller, const nm_namer_answer *answer, uint64_t *id,
+                                nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    *id = 0;
+    for (size_t i = answer->place_count; i-- > 1 && status == NM_OK;) {
+        caller.frame.inlined_in = *id;
+        caller.id = unify->frame_count + 1;
+        status = number_frame(unify, (nm_key){0, 0}, id, err); /* nothing is asked about it */
+        if (status == NM_OK)
+            status = define_place(unify, &answer->places[i], &caller, err);
+    }
+    return status;
+}
+
 static nm_status name_frame(nm_unify *unify, const nm_namer_answer *answer, nm_error *err)
 {
     uint64_t first_id = unify->frame_count - unify->frame_total + 1;
-    nm_definition definition = {.kind = NM_DEFINE_FRAME, .id = answer->ticket};
+    nm_definition definition = {.kind = NM_DEFINE_FRAME};
 
-    if (answer->ticket < first_id || answer->ticket > unify->frame_count ||
-        answer->place_count == 0)
+    if (answer->ticket < first_id || answer->ticket > unify->frame_count || answer->place_count == 0)
         return NM_OK;
-    nm_key key = unify->frame_keys[answer->ticket - first_id];
-    definition.frame.module = unify->string_base + key.high;
-    definition.frame.offset = key.low;
-    definition.frame.line = answer->places[0].line;
-    nm_status status = nm_unify_text(unify, answer->places[0].function, &definition.frame.function, err);
-    if (status == NM_OK)
-        status = nm_unify_text(unify, answer->places[0].file, &definition.frame.file, err);
-    return status == NM_OK ? nm_trace_writer_define(unify->writer, &definition, err) : status;
+    place_frame(unify, unify->frame_keys[answer->ticket - first_id], &definition);
+    nm_status status = define_callers(unify, definition, answer, &definition.frame.inlined_in, err);
+    definition.id = answer->ticket;
+    return status == NM_OK ? define_place(unify, &answer->places[0], &definition, err) : status;
 }
 
 static nm_status name_module(nm_unify *unify, const nm_namer_answer *answer, nm_error *err)
 {
     uint64_t *index = nm_map_get(&unify->module_index, MODULE_KEY(answer->ticket));
 
-    if (index == NULL || unify->modules[*index].id != answer->ticket || answer->build_id.len == 0)
+    if (index == NULL || unify->modules[*index].definition.id != answer->ticket || answer->build_id.len == 0)
         return NM_OK; /* replaced meanwhile, or nothing to say */
-    nm_definition definition = unify->modules[*index];
+    nm_definition definition = unify->modules[*index].definition;
     definition.module.build_id = answer->build_id;
     return nm_trace_writer_define(unify->writer, &definition, err);
 }

@@ -23,7 +23,20 @@ typedef struct nm_module_range { /* where a module lies in a process */
     uint64_t base, end;
     uint32_t path; /* nm_strings number */
     uint64_t inode, device;
+    uint64_t module_id; /* its definition; 0: none yet */
+    uint32_t file;      /* number of the nm_module_file */
 } nm_module_range;
+
+typedef struct
+    nm_module_file { /* what a module is loaded from: the same path may be another file later, or elsewhere */
+    uint64_t path, inode, device;
+    uint64_t module_id; /* the first definition of such a module */
+} nm_module_file;
+
+typedef struct nm_unify_module { /* the last one that lay at one address of a process */
+    nm_definition definition;
+    uint32_t file;
+} nm_unify_module;
 
 typedef struct nm_space { /* the modules of a process, by address */
     nm_module_range *items;
@@ -36,18 +49,21 @@ typedef struct nm_unify {
     const nm_namer *namer;   /* borrowed, or NULL: frames stay module and offset */
 
     nm_strings strings;
-    nm_map heaps, devices; /* (process, local number) -> number */
-    nm_map frames;         /* (module, offset) -> number */
-    nm_map python_frames;  /* (function and file, line) -> number */
-    nm_map stacks;         /* (parent, frame) -> number */
-    nm_map thread_index;   /* thread -> index in threads */
+    nm_map heaps, devices;   /* (process, local number) -> number */
+    nm_map frames;           /* (module file, offset) -> number */
+    nm_strings file_numbers; /* bytes of an nm_module_file without its module -> its number */
+    nm_module_file *files;   /* by number - 1 */
+    size_t file_capacity;
+    nm_map python_frames; /* (function and file, line) -> number */
+    nm_map stacks;        /* (parent, frame) -> number */
+    nm_map thread_index;  /* thread -> index in threads */
     nm_definition *threads;
     size_t thread_count, thread_capacity;
     nm_map space_index; /* process -> index in spaces */
     nm_space *spaces;
     size_t space_count, space_capacity;
     nm_map module_index; /* (process, base) -> index in modules */
-    nm_definition *modules;
+    nm_unify_module *modules;
     size_t module_total, module_capacity;
     nm_key *frame_keys; /* of the frames that this unify made, in the order of their numbers */
     size_t frame_total, frame_capacity;
@@ -110,13 +126,14 @@ nm_status nm_unify_define_python(nm_unify *unify, uint64_t thread, uint64_t loca
  * thread; how a thread calls its stacks. */
 nm_status nm_unify_repeat(nm_unify *unify, nm_error *err);
 nm_status nm_unify_repeat_thread(nm_unify *unify, uint64_t thread, nm_error *err);
-nm_status nm_unify_repeat_stacks(nm_unify *unify, uint64_t thread, const nm_stack_table *table, nm_error *err);
+nm_status nm_unify_repeat_aliases(nm_unify *unify, uint64_t thread, uint64_t kind, const nm_stack_table *table,
+                                  nm_error *err); /* kind: 0 for stacks, NM_ALIAS_FRAME for Python frames */
 
 /* Takes the answers that have come and defines those frames and modules again, with their names. */
 nm_status nm_unify_take_names(nm_unify *unify, nm_error *err);
 
-/* Remembers what a trace says already (recovery). */
-nm_status nm_unify_learn_module(nm_unify *unify, uint64_t process, const nm_module_range *range, nm_bytes path,
+/* Remembers what a trace says already (recovery). Fills in the range's path and file. */
+nm_status nm_unify_learn_module(nm_unify *unify, uint64_t process, nm_module_range *range, nm_bytes path,
                                 nm_error *err);
 nm_status nm_stack_table_set(nm_stack_table *table, uint64_t local_id, uint64_t id, nm_error *err);
 void nm_stack_table_free(nm_stack_table *table);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "store/database.h"
+#include "store/inlined.h"
 
 typedef enum rule_target { TARGET_FUNCTION, TARGET_FILE, TARGET_MODULE, TARGET_COUNT } rule_target;
 
@@ -242,17 +243,37 @@ typedef struct stack_path {
     size_t count, capacity;
 } stack_path;
 
-/* A stack is numbered after its caller, so that one pass does; in a damaged input a caller may be missed. */
-void nm_sites_find_python(nm_sites *sites, const nm_definitions *definitions)
+static bool is_named_python(const nm_sites *sites, const nm_definitions *definitions, uint64_t frame_id)
 {
-    for (size_t index = 0; index < definitions->stacks.count; index++) {
-        const nm_stack_node *node = &definitions->stacks.items[index];
-        const uint64_t *frame = nm_map_get(&definitions->frames.by_id, (nm_key){0, node->frame_id});
+    const uint64_t *frame = nm_map_get(&definitions->frames.by_id, (nm_key){0, frame_id});
+
+    return frame != NULL && sites->is_python[*frame] && !sites->is_plumbing[*frame];
+}
+
+/* Looks outwards until a stack of which it is known already. */
+static bool find_python(const nm_sites *sites, const nm_definitions *definitions, size_t index)
+{
+    size_t at = index;
+
+    for (int steps = 0; steps <= NM_INLINED_DEPTH_MAX; steps++) {
+        const nm_stack_node *node = &definitions->stacks.items[at];
         const uint64_t *parent = nm_map_get(&definitions->stacks.by_id, (nm_key){0, node->parent_id});
 
-        sites->has_python[index] = (frame != NULL && sites->is_python[*frame] && !sites->is_plumbing[*frame]) ||
-                                   (parent != NULL && *parent < index && sites->has_python[*parent]);
+        if (is_named_python(sites, definitions, node->frame_id))
+            return true;
+        if (parent == NULL || *parent < index)
+            return parent != NULL && sites->has_python[*parent];
+        at = (size_t)*parent;
     }
+    return false;
+}
+
+/* A stack is numbered after its caller, but for the callers that it was inlined into (inlined.h), of which there are few
+ * in a row: one pass does. In a damaged input a caller may be missed. */
+void nm_sites_find_python(nm_sites *sites, const nm_definitions *definitions)
+{
+    for (size_t index = 0; index < definitions->stacks.count; index++)
+        sites->has_python[index] = find_python(sites, definitions, index);
 }
 
 bool nm_sites_is_candidate(const nm_sites *sites, const nm_definitions *definitions, size_t stack)

@@ -82,9 +82,8 @@ static const char help_text[] =
     "  --csv-bom           begin each CSV file with a byte order mark\n"
     "  --force             replace outputs that exist\n"
     "  --site-rules FILE   more frames that are never a site: lines of 'function GLOB', 'file GLOB' or 'module GLOB'\n"
-    "  --symbols DIR       name places in stripped code by the debug files or unstripped libraries that are anywhere "
-    "in\n"
-    "                      DIR, by build id; may be given several times\n"
+    "  --symbols DIR       name places in stripped code by the debug files and unstripped libraries in DIR and below,\n"
+    "                      found by build id; may be given several times\n"
     "  --quiet             print nothing but errors\n"
     "  --help, --version\n"
     "\n"
@@ -179,8 +178,9 @@ static int take_symbols(const char *folder, ingest_options *options)
         return usage_error("out of memory");
     options->symbol_folders = grown;
     options->symbol_folders[options->symbol_folder_count++] = folder;
-    return stat(folder, &info) == 0 && S_ISDIR(info.st_mode) ? 0
-                                                             : usage_error("--symbols needs a folder that is there");
+    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
+        return usage_error("--symbols needs a folder that is there");
+    return 0;
 }
 
 static int take_option(int option, ingest_options *options)

@@ -3,7 +3,7 @@
  * Recordings that do not record everything: begun paused, stopped and started, from step to step, for a time. npu_train
  * does the same every time with the same seed, so what a partial recording says of a step must be what a full one says.
  *
- *     test_pause NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER
+ *     test_pauses NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER
  */
 #include <check.h>
 #include <sqlite3.h>

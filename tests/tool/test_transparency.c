@@ -109,6 +109,21 @@ START_TEST(every_way_of_taking_stacks_leaves_the_program_alone)
 }
 END_TEST
 
+/* Paused, from step to step, and left alone in the middle. */
+START_TEST(a_recording_of_a_part_leaves_the_program_alone)
+{
+    static const char *const options[] = {"--start-paused", "--duration 0.02", "--from-step 2 --to-step 3",
+                                          "--watch --alert \"live_count > 3\" --alert \"device_used > 1MiB\""};
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        run_case("exec npu_train --steps 30 --threads 3", options[i]);
+        run_case("exec npu_train --steps 5 --oom", options[i]);
+        run_case("exec npu_train --steps 40 --kill-self", options[i]);
+        run_case("npu_train --steps 5 >/dev/null; sleep 0.1; echo after; exit 6", options[i]);
+    }
+}
+END_TEST
+
 static const char *const host_programs[] = {
     "true",
     "false",
@@ -178,6 +193,7 @@ int main(int argc, char **argv)
     tcase_add_test(tests, device_programs_print_and_end_the_same);
     tcase_add_test(tests, torch_npu_does_the_same_but_for_what_it_tells);
     tcase_add_test(tests, every_way_of_taking_stacks_leaves_the_program_alone);
+    tcase_add_test(tests, a_recording_of_a_part_leaves_the_program_alone);
     tcase_add_test(tests, host_programs_print_and_end_the_same);
     tcase_add_test(tests, a_recording_that_is_impossible_leaves_the_program_alone);
     tcase_add_test(tests, off_means_off);
