@@ -278,7 +278,7 @@ END_TEST
 
 START_TEST(one_line_at_the_end_says_events_dropped_and_file)
 {
-    nm_run run = shell("$R -o run.zst -- $P/spin_events --events 700");
+    nm_run run = shell("$R --sample-interval 0 -o run.zst -- $P/spin_events --events 700");
     unsigned long long events = 0, dropped = 99;
     char thousands = 0;
 

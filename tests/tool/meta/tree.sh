@@ -27,6 +27,6 @@ done < <(source_files 'src/*.c' 'src/*.h')
 
 # What a list names exists, and what exists is in a list: no globbing, so nothing may be forgotten.
 for file in $(source_files 'src/*.c' | grep '^src/'); do
-    grep -qw "$(basename "$file")" "$(dirname "$file")/CMakeLists.txt" || fail "$file is in no CMakeLists.txt"
+    grep -qw "$(basename "$file")" "$(dirname "$file")/CMakeLists.txt" cmake/*.cmake || fail "$file is in no CMakeLists.txt"
 done
 finish
