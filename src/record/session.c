@@ -132,9 +132,8 @@ static void read_number(_Atomic int64_t *to, const char *const *names, size_t na
  * first, since a job of Slurm's may start torchrun. */
 static void read_ranks(nm_ring_process *process)
 {
-    static const char *const rank_names[] = {"RANK",      "RANK_ID",  "OMPI_COMM_WORLD_RANK",
-                                             "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
-                                             "SLURM_PROCID"};
+    static const char *const rank_names[] = {
+        "RANK", "RANK_ID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
     static const char *const local_names[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                               "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
     static const char *const world_names[] = {"WORLD_SIZE", "RANK_SIZE",           "OMPI_COMM_WORLD_SIZE",
