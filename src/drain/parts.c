@@ -14,7 +14,8 @@
 #define PARTS_OF_BUDGET     8
 #define PARTS_OF_STEPS      4
 #define STEP_PART_BYTES     (UINT64_C(256) << 20) /* where steps alone are counted, a part is no longer than this */
-#define KEYFRAMES_OF_A_PART 4                     /* a part is at least so often as long as what it begins with */
+#define NUMBERS_TRIED       1000
+#define KEYFRAMES_OF_A_PART 4 /* a part is at least so often as long as what it begins with */
 
 char *nm_part_path(const char *name, uint64_t number)
 {
@@ -77,22 +78,34 @@ bool nm_parts_is_due(const nm_parts *parts, uint64_t step_count, bool is_pressed
     return last(parts)->bytes >= bytes || (!is_pressed && nm_parts_is_step_due(parts, step_count));
 }
 
-nm_status nm_parts_begin(nm_parts *parts, uint64_t step_count, int *fd, nm_error *err)
+static nm_status create_part(nm_parts *parts, nm_part part, int *fd, nm_error *err)
 {
-    uint64_t number = last(parts)->number + 1;
-    char *path = nm_part_path(parts->name, number);
+    char *path = nm_part_path(parts->name, part.number);
     nm_status status = path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
 
     if (status == NM_OK)
         status = nm_io_open(path, O_RDWR | O_CREAT | O_EXCL, 0666, fd, err);
     if (status == NM_OK) {
-        status = add_part(parts, (nm_part){.number = number, .step_count = step_count}, err);
+        status = add_part(parts, part, err);
         if (status != NM_OK) {
             nm_io_close(*fd);
             unlink(path);
         }
     }
     free(path);
+    return status;
+}
+
+/* Something may lie there: a number is left out then. */
+nm_status nm_parts_begin(nm_parts *parts, uint64_t step_count, int *fd, nm_error *err)
+{
+    nm_part part = {.number = last(parts)->number, .step_count = step_count};
+    nm_status status = NM_ERR_EXISTS;
+
+    for (int i = 0; i < NUMBERS_TRIED && status == NM_ERR_EXISTS; i++) {
+        part.number++;
+        status = create_part(parts, part, fd, err);
+    }
     return status;
 }
 

@@ -14,10 +14,10 @@ typedef struct nm_tracked {
     int64_t pid;
     uint64_t start_time;
     int64_t run_mode, rank, local_rank, world_size; /* as it was defined last */
-    uint64_t parent_id;             /* process or 0 */
-    bool was_alive;                 /* we have seen it run under its pid */
-    bool is_replaced;               /* by exec */
-    bool has_left;                  /* and counted in left_count */
+    uint64_t parent_id;                             /* process or 0 */
+    bool was_alive;                                 /* we have seen it run under its pid */
+    bool is_replaced;                               /* by exec */
+    bool has_left;                                  /* and counted in left_count */
     bool is_dead;
     bool is_ended;      /* its PROCESS_END was given to the writer */
     uint64_t dead_pass; /* pass in which it was found dead */
@@ -35,11 +35,11 @@ typedef struct nm_processes {
     nm_map reaped;     /* pid -> wait status */
     size_t first_open; /* items below it have all ended and are written */
     size_t live_count;
-    size_t left_count; /* became a program that does not record, and nothing followed under that pid */
+    size_t left_count;  /* became a program that does not record, and nothing followed under that pid */
     size_t dying_count; /* dead, but not said to have ended */
     uint64_t pass;
-    bool ends_when_said;    /* a process that has said its end counts as ended although it runs on (npumem_stop) */
-    bool is_lingering;      /* the program has ended: look closer at what is left */
+    bool ends_when_said; /* a process that has said its end counts as ended although it runs on (npumem_stop) */
+    bool is_lingering;   /* the program has ended: look closer at what is left */
     nm_status (*before_end)(void *context, uint64_t process, nm_error *err); /* or NULL */
     void *before_end_context;
     uint64_t host_id;       /* string */

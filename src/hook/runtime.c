@@ -109,10 +109,20 @@ static bool show(const nm_name *known)
     return !__atomic_load_n(state, __ATOMIC_RELAXED);
 }
 
+static int find_cann(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    return nm_place_is_cann_path(info->dlpi_name);
+}
+
 /* A runtime that was opened RTLD_LOCAL is behind nobody, so RTLD_NEXT does not see it; by its name it is found, if it is
  * loaded. It is not held: when the program closes it, it goes. */
 static void find_in_opened(void)
 {
+    /* The loader looks for what is not loaded in every folder that it knows: too much for a shell. */
+    if (dl_iterate_phdr(find_cann, NULL) == 0)
+        return;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         void *library = nm_dynamic_hold(libraries[i]);
 

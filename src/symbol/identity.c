@@ -159,10 +159,10 @@ nm_status nm_symbol_identify(const char *path, nm_symbol_identity *out, nm_error
             look_at_sections(&reader, out);
             look_at_segments(&reader, out);
             status = out->build_id_bytes > 0 ? NM_OK : NM_END;
+            if (reader.header.e_shoff > reader.file_bytes)
+                status = nm_fail(err, NM_ERR_FORMAT, reader.file_bytes, "an ELF file without its end");
         }
     }
-    if (status == NM_END && reader.header.e_shoff > reader.file_bytes && is_native(&reader.header))
-        status = nm_fail(err, NM_ERR_FORMAT, reader.file_bytes, "an ELF file without its end");
     close(reader.fd);
     return status;
 }

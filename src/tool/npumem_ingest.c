@@ -438,12 +438,15 @@ static nm_status finish(ingest *run, const nm_source_summary_data *summary, nm_e
 
 static void write_name_counts(const nm_frame_name_counts *counts, FILE *out)
 {
-    char named[NM_HUMAN_BYTES], unnamed[NM_HUMAN_BYTES];
+    char number[NM_HUMAN_BYTES];
+    bool is_one = counts->unnamed_modules == 1;
 
-    fprintf(out, "\nsymbols           %s frames named", nm_human_count(named, (int64_t)counts->named_frames));
+    fprintf(out, "\nsymbols           %s frame%s named", nm_human_count(number, (int64_t)counts->named_frames),
+            counts->named_frames == 1 ? "" : "s");
     if (counts->unnamed_modules > 0)
-        fprintf(out, ", %s modules still lack symbols (queries/missing_symbols.sql)",
-                nm_human_count(unnamed, (int64_t)counts->unnamed_modules));
+        fprintf(out, ", %s %s symbols (queries/missing_symbols.sql)",
+                nm_human_count(number, (int64_t)counts->unnamed_modules),
+                is_one ? "module still lacks" : "modules still lack");
     fputc('\n', out);
 }
 

@@ -545,28 +545,20 @@ static bool is_special_file(const char *name)
 
 static bool has_parts(const char *name)
 {
-    nm_trace_files files;
+    return nm_trace_files_is_single(name) || nm_trace_files_visit(name, NULL) > 0;
+}
 
-    if (nm_trace_files_is_single(name))
-        return true;
-    if (nm_trace_files_open(&name, 1, O_RDONLY, &files, NULL) != NM_OK)
-        return false;
-    nm_trace_files_close(&files);
-    return true;
+static void remove_part(const char *path)
+{
+    unlink(path);
 }
 
 /* What stands there goes, as the file of a trace that is not in parts would. */
 static void remove_parts(const char *name)
 {
-    nm_trace_files files;
-
     if (nm_trace_files_is_single(name))
         unlink(name);
-    if (nm_trace_files_open(&name, 1, O_RDONLY, &files, NULL) != NM_OK)
-        return;
-    for (size_t i = 0; i < files.count; i++)
-        unlink(files.items[i].path);
-    nm_trace_files_close(&files);
+    nm_trace_files_visit(name, remove_part);
 }
 
 static nm_status create_first_part(const char *name, int flags, int *fd, nm_error *err)

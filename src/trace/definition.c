@@ -188,8 +188,8 @@ uint64_t *nm_event_reference(nm_event *event, size_t index, nm_definition_kind *
     static const struct {
         uint8_t field, kind;
     } references[] = {
-        {NM_FIELD_THREAD, NM_DEFINE_THREAD}, {NM_FIELD_HEAP, NM_DEFINE_HEAP},     {NM_FIELD_STACK, NM_DEFINE_STACK},
-        {NM_FIELD_NAME, NM_DEFINE_STRING},   {NM_FIELD_DEVICE, NM_DEFINE_DEVICE}, {NM_FIELD_POOL, NM_DEFINE_HEAP},
+        {NM_FIELD_THREAD, NM_DEFINE_THREAD},   {NM_FIELD_HEAP, NM_DEFINE_HEAP},     {NM_FIELD_STACK, NM_DEFINE_STACK},
+        {NM_FIELD_NAME, NM_DEFINE_STRING},     {NM_FIELD_DEVICE, NM_DEFINE_DEVICE}, {NM_FIELD_POOL, NM_DEFINE_HEAP},
         {NM_FIELD_PROCESS, NM_DEFINE_PROCESS},
     };
     size_t count = sizeof references / sizeof references[0];

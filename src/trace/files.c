@@ -32,6 +32,13 @@ bool nm_trace_files_is_single(const char *path)
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
+}
+
 /* ---- Recognising --------------------------------------------------------------------------------------------------- */
 
 /* The first block whose header is whole: a damaged beginning must not hide a part. */
@@ -97,41 +104,97 @@ static nm_status add_file(nm_trace_files *files, const char *path, int flags, nm
     return status;
 }
 
+/* Is the entry `name` with a number behind it? NULL: any is. */
+static bool is_named(const char *entry, const char *name)
+{
+    size_t stem = nm_trace_files_stem(entry);
+
+    return name == NULL || (stem == strlen(name) && entry[stem] != 0 && memcmp(entry, name, stem) == 0);
+}
+
+/* The next regular file in the folder that is named so; its path is the caller's. NM_END: there is none. */
+static nm_status next_file(DIR *stream, const char *folder, const char *name, char **path, nm_error *err)
+{
+    const struct dirent *entry;
+    struct stat info;
+
+    while ((entry = readdir(stream)) != NULL) {
+        if (!is_named(entry->d_name, name))
+            continue;
+        if (asprintf(path, "%s/%s", folder, entry->d_name) < 0)
+            return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+        if (stat(*path, &info) == 0 && S_ISREG(info.st_mode))
+            return NM_OK;
+        free(*path);
+    }
+    return NM_END;
+}
+
 /* Adds what is a trace among the entries of `folder`: all, or those that are `name` with a number behind it. */
 static nm_status add_folder(nm_trace_files *files, const char *folder, const char *name, int flags, nm_error *err)
 {
     DIR *stream = opendir(folder);
     nm_status status = stream == NULL ? nm_fail_errno(err, errno, "cannot read the folder") : NM_OK;
-    const struct dirent *entry;
+    char *path = NULL;
 
-    while (status == NM_OK && (entry = readdir(stream)) != NULL) {
-        size_t stem = nm_trace_files_stem(entry->d_name);
-        struct stat info;
-        char *path = NULL;
-
-        if (name != NULL &&
-            (stem != strlen(name) || entry->d_name[stem] == 0 || memcmp(entry->d_name, name, stem) != 0))
-            continue;
-        if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
-            return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-        if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
-            status = add_file(files, path, flags, err);
+    while (status == NM_OK && (status = next_file(stream, folder, name, &path, err)) == NM_OK) {
+        status = add_file(files, path, flags, err);
         free(path);
         if (status == NM_END)
             status = NM_OK;
     }
     if (stream != NULL)
         closedir(stream);
-    return status;
+    return status == NM_END ? NM_OK : status;
+}
+
+/* The folder that the path is in; NULL: no memory. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+static bool is_begun_trace(const char *path)
+{
+    uint8_t magic[4];
+    size_t got = 0;
+    int fd;
+
+    if (nm_io_open(path, O_RDONLY | O_NONBLOCK, 0, &fd, NULL) != NM_OK)
+        return false;
+    nm_status status = nm_io_read(fd, magic, sizeof magic, &got, NULL);
+    nm_io_close(fd);
+    return status == NM_OK && (got == 0 || (got == sizeof magic && nm_get_u32(magic) == NM_BLOCK_MAGIC));
+}
+
+size_t nm_trace_files_visit(const char *name, void (*visit)(const char *path))
+{
+    char *folder = folder_of(name), *path = NULL;
+    DIR *stream = folder == NULL ? NULL : opendir(folder);
+    size_t count = 0;
+
+    while (stream != NULL && next_file(stream, folder, base_name(name), &path, NULL) == NM_OK) {
+        if (is_begun_trace(path)) {
+            count++;
+            if (visit != NULL)
+                visit(path);
+        }
+        free(path);
+    }
+    if (stream != NULL)
+        closedir(stream);
+    free(folder);
+    return count;
 }
 
 static nm_status add_numbered(nm_trace_files *files, const char *path, int flags, nm_error *err)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    char *folder = folder_of(path);
     size_t before = files->count;
     nm_status status = folder == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                                      : add_folder(files, folder, slash == NULL ? path : slash + 1, flags, NULL);
+                                      : add_folder(files, folder, base_name(path), flags, NULL);
 
     free(folder);
     if (status == NM_OK && files->count > before)
@@ -167,13 +230,6 @@ static int by_index(const void *left, const void *right)
     if (a->block_index != b->block_index)
         return a->block_index > b->block_index ? 1 : -1;
     return strcmp(a->path, b->path);
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
 }
 
 /* Names one file of each recording, as far as the line has room. */

@@ -34,6 +34,10 @@ bool nm_trace_files_is_single(const char *path);
  */
 nm_status nm_trace_files_open(const char *const *paths, size_t path_count, int flags, nm_trace_files *out,
                               nm_error *err);
+
+/* Shows each NAME.NNN that is (the beginning of) a trace, or empty as a part that was just being begun; `visit` may be
+ * NULL. Gives their number. */
+size_t nm_trace_files_visit(const char *name, void (*visit)(const char *path));
 void nm_trace_files_close(nm_trace_files *files);
 
 /* How much of the path is the name that the parts have in common: without a last ".NNN". */

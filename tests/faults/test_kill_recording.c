@@ -20,11 +20,16 @@
 #include <unistd.h>
 
 #include "drain/recover.h"
+#include "source/source.h"
 #include "support/run.h"
 #include "support/trace_content.h"
+#include "trace/files.h"
 
-#define THREADS_MAX   4
-#define KILLS_DEFAULT 200
+#define THREADS_MAX      4
+#define KILLS_DEFAULT    200
+#define FIRST_PART       6 /* so many make the budget, and the first are removed */
+#define PARTS            8
+#define OTHER_EVENTS_MAX 64 /* that a recording of spin_events has beside its allocations */
 
 typedef struct ack { /* as in spin_events.c */
     _Atomic uint64_t allocation_count, free_count, tid;
@@ -35,6 +40,7 @@ typedef struct moment { /* one kill */
     int thread_count;
     char pace_ns[16];
     uint64_t delay_us;
+    const char *keep; /* of --keep, or NULL */
     pid_t recorder;
     pid_t program;
     ack *acks;
@@ -78,6 +84,10 @@ static void start(moment *at)
     ck_assert_int_ge(at->recorder, 0);
     if (at->recorder == 0) {
         dup2(null_fd, STDOUT_FILENO);
+        if (at->keep != NULL)
+            execl(recorder_path, recorder_path, "-q", "--force", "--keep", at->keep, "--ring-dir", folder, "-o",
+                  trace_path, "--", program_path, "--threads", threads, "--events", "0", "--pace-ns", at->pace_ns,
+                  "--ack", ack_path, (char *)NULL);
         execl(recorder_path, recorder_path, "-q", "--ring-dir", folder, "-o", trace_path, "--", program_path,
               "--threads", threads, "--events", "0", "--pace-ns", at->pace_ns, "--ack", ack_path, (char *)NULL);
         _exit(127);
@@ -123,14 +133,26 @@ static pid_t process_of(uint64_t tid)
     return process;
 }
 
+/* The file of the part is made when it is begun. A slow machine may not come so far: then there is less to see. */
+static void wait_for_part(unsigned part_number)
+{
+    char path[160];
+
+    snprintf(path, sizeof path, "%s.%03u", trace_path, part_number);
+    for (int i = 0; i < 20000 && access(path, F_OK) != 0; i++)
+        sleep_us(100);
+}
+
 static void begin(moment *at)
 {
     at->thread_count = 1 + (int)(next_random() % THREADS_MAX);
     snprintf(at->pace_ns, sizeof at->pace_ns, "%d", (int)(next_random() % 3) * 2000);
-    at->delay_us = next_random() % 30000;
+    at->delay_us = next_random() % (at->keep == NULL ? 30000 : 3000);
     start(at);
     wait_until_it_runs(at);
     at->program = process_of(atomic_load(&at->acks[0].tid));
+    if (at->keep != NULL)
+        wait_for_part(FIRST_PART + (unsigned)(next_random() % PARTS));
     sleep_us(at->delay_us);
 }
 
@@ -300,6 +322,132 @@ START_TEST(a_killed_recorder_leaves_everything_in_file_and_rings)
 }
 END_TEST
 
+/* ---- Parts --------------------------------------------------------------------------------------------------------- */
+
+typedef struct part_reading {
+    found founds[THREADS_MAX];
+    nm_source_summary_data summary;
+    uint64_t hole_count; /* events that are missing between others of their thread */
+} part_reading;
+
+/* What is there of a thread rises; where nothing was dropped it has no hole, wherever parts begin. */
+static void take_in_order(part_reading *out, uint64_t *last, uint64_t number)
+{
+    ck_assert_msg(*last == 0 || number > *last, "%" PRIu64 " is followed by %" PRIu64, *last, number);
+    out->hole_count += *last == 0 ? 0 : number - *last - 1;
+    *last = number;
+}
+
+static void read_parts(part_reading *out)
+{
+    const char *path = trace_path;
+    nm_trace_files files;
+    nm_source *source = NULL;
+    nm_record record;
+    nm_error err = {0};
+    int fds[64];
+
+    memset(out, 0, sizeof *out);
+    ck_assert_msg(nm_trace_files_open(&path, 1, O_RDONLY, &files, &err) == NM_OK, "%s", err.text);
+    ck_assert_uint_le(files.count, 64);
+    for (size_t i = 0; i < files.count; i++)
+        fds[i] = files.items[i].fd;
+    ck_assert_int_eq(nm_source_open_parts(fds, files.count, &source, &err), NM_OK);
+    while (nm_source_next(source, &record, &err) == NM_OK) {
+        const nm_event *event = &record.event;
+        uint64_t thread = (event->address >> 40) - 1, number = event->address >> 12 & 0xffffff;
+
+        if (record.kind != NM_RECORD_EVENT || nm_event_is_repeat(event))
+            continue;
+        if (event->kind == NM_EVENT_ALLOC)
+            take_in_order(out, &out->founds[thread].last_allocation, number);
+        else if (event->kind == NM_EVENT_FREE)
+            take_in_order(out, &out->founds[thread].last_free, number);
+    }
+    nm_source_summary(source, &out->summary);
+    nm_source_close(source);
+    nm_trace_files_close(&files);
+}
+
+/* Of a thread that stood still for a while all may lie in parts that are gone: then the sum alone tells. */
+static void check_parts(const moment *at, const part_reading *read, const char *what)
+{
+    const nm_source_summary_data *summary = &read->summary;
+    uint64_t acked = 0, all = summary->events_ingested + summary->events_unkept + summary->events_dropped;
+
+    ck_assert_uint_eq(summary->events_damaged, 0);
+    ck_assert_uint_eq(summary->bytes_damaged, 0);
+    ck_assert(summary->is_finished);
+    ck_assert_msg(read->hole_count <= summary->events_dropped,
+                  "%s: %" PRIu64 " are missing, %" PRIu64 " are said to be", what, read->hole_count,
+                  summary->events_dropped);
+    for (int i = 0; i < at->thread_count; i++) {
+        uint64_t allocations = atomic_load(&at->acks[i].allocation_count), frees = atomic_load(&at->acks[i].free_count);
+        const found *last = &read->founds[i];
+
+        acked += allocations + frees;
+        if (summary->events_dropped > 0)
+            continue;
+        ck_assert_msg((last->last_allocation == 0 || last->last_allocation >= allocations) &&
+                          last->last_allocation <= allocations + 1 &&
+                          (last->last_free == 0 || last->last_free >= frees) && last->last_free <= frees + 1,
+                      "%s, thread %d of %d: acknowledged %" PRIu64 " and %" PRIu64 ", the last are %" PRIu64
+                      " and %" PRIu64,
+                      what, i, at->thread_count, allocations, frees, last->last_allocation, last->last_free);
+    }
+    ck_assert_msg(all >= acked && all <= acked + 2 * (uint64_t)at->thread_count + OTHER_EVENTS_MAX,
+                  "%s: acknowledged %" PRIu64 ", there are %" PRIu64, what, acked, all);
+}
+
+/* Parts are so small that one is begun every few milliseconds: many of the kills fall into that. */
+START_TEST(a_recorder_killed_while_parts_come_and_go_leaves_everything)
+{
+    uint64_t kills = number_from("NPUMEM_KILLS", KILLS_DEFAULT), kept = 0;
+
+    for (uint64_t i = 0; i < kills; i++) {
+        moment at = {.keep = "last:64K"};
+        part_reading read;
+        nm_run run;
+        char command[512];
+
+        begin(&at);
+        kill(at.recorder, SIGKILL);
+        ck_assert_int_eq(waitpid(at.recorder, NULL, 0), at.recorder);
+        sleep_us(next_random() % 5000);
+        kill(at.program, SIGKILL);
+        wait_for_orphan(at.program);
+        snprintf(command, sizeof command, "%s --finish %s", recorder_path, trace_path);
+        run = run_shell(command, 60);
+        /* 3: a killed thread had claimed a slot that it never filled. */
+        ck_assert_msg(run.exit_code == 0 || run.exit_code == 3, "%s: %s", command, run_err(&run));
+        run_free(&run);
+        read_parts(&read);
+        check_parts(&at, &read, "recorder of parts killed");
+        kept += read.summary.is_late_begin;
+        end(&at);
+    }
+    ck_assert_uint_gt(kept, kills / 4); /* else the parts were too large to say anything */
+}
+END_TEST
+
+START_TEST(a_program_killed_while_parts_come_and_go_loses_nothing)
+{
+    uint64_t kills = number_from("NPUMEM_KILLS", KILLS_DEFAULT);
+
+    for (uint64_t i = 0; i < kills; i++) {
+        moment at = {.keep = "last:64K"};
+        part_reading read;
+
+        begin(&at);
+        kill(at.program, SIGKILL);
+        ck_assert_int_eq(waitpid(at.recorder, NULL, 0), at.recorder);
+        read_parts(&read);
+        check_parts(&at, &read, "program of parts killed");
+        end(&at);
+    }
+}
+END_TEST
+
 static void set_up(void)
 {
     run_make_folder(folder);
@@ -330,6 +478,8 @@ int main(int argc, char **argv)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, a_killed_program_loses_nothing_that_it_was_told_is_recorded);
     tcase_add_test(tests, a_killed_recorder_leaves_everything_in_file_and_rings);
+    tcase_add_test(tests, a_recorder_killed_while_parts_come_and_go_leaves_everything);
+    tcase_add_test(tests, a_program_killed_while_parts_come_and_go_loses_nothing);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

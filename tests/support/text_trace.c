@@ -74,23 +74,19 @@ static const named_number event_names[] = {
     {"pause", NM_EVENT_PAUSE},
     {"state_segment", NM_EVENT_STATE_SEGMENT},
     {"state_block", NM_EVENT_STATE_BLOCK},
+    {"keyframe", NM_EVENT_KEYFRAME},
+    {"step_total", NM_EVENT_STEP_TOTAL},
+    {"site_total", NM_EVENT_SITE_TOTAL},
+    {"heap_total", NM_EVENT_HEAP_TOTAL},
     {NULL, 0},
 };
 
 static const named_number flag_names[] = {
-    {"miss", NM_FLAG_MISS},
-    {"hit", NM_FLAG_HIT},
-    {"async", NM_FLAG_ASYNC},
-    {"baseline", NM_FLAG_BASELINE},
-    {"late", NM_FLAG_LATE},
-    {"idle", NM_FLAG_IDLE},
-    {"no_stack", NM_FLAG_NO_STACK},
-    {"pending", NM_FLAG_PENDING},
-    {"paused", NM_FLAG_PAUSED},
-    {"segment", NM_FLAG_SEGMENT},
-    {"running_total", NM_FLAG_TOTAL},
-    {"driver", NM_FLAG_DRIVER},
-    {NULL, 0},
+    {"miss", NM_FLAG_MISS},           {"hit", NM_FLAG_HIT},         {"async", NM_FLAG_ASYNC},
+    {"baseline", NM_FLAG_BASELINE},   {"late", NM_FLAG_LATE},       {"idle", NM_FLAG_IDLE},
+    {"no_stack", NM_FLAG_NO_STACK},   {"pending", NM_FLAG_PENDING}, {"paused", NM_FLAG_PAUSED},
+    {"segment", NM_FLAG_SEGMENT},     {"repeat", NM_FLAG_REPEAT},   {"exported", NM_FLAG_EXPORTED},
+    {"running_total", NM_FLAG_TOTAL}, {"driver", NM_FLAG_DRIVER},   {NULL, 0},
 };
 
 static const named_number detail_names[] = {
@@ -206,6 +202,17 @@ static const key_rule event_keys[] = {
     EVENT_KEY("total", total_bytes),
     EVENT_KEY("until", until_ns),
     EVENT_KEY("model", model_id),
+    EVENT_KEY("of_process", process_id),
+    EVENT_KEY("count", count),
+    EVENT_KEY("ended_count", ended_count),
+    EVENT_KEY("miss_count", miss_count),
+    EVENT_KEY("live", live_bytes),
+    EVENT_KEY("live_count", live_count),
+    EVENT_KEY("peak", peak_bytes),
+    EVENT_KEY("generation", generation),
+    EVENT_KEY("first_seq", first_seq),
+    EVENT_KEY("last_seq", last_seq),
+    EVENT_KEY("pool", pool_id),
     {NULL, 0, NULL, 0},
 };
 

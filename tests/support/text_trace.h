@@ -18,7 +18,8 @@
  *
  * Events are named as in nm_event_kind, in lower case (range_begin, state_block, ...); their keys are thread heap address
  * requested block stack stream policy cost error name number detail device source size limit free total until (with
- * `process` for number); flags are bare words: miss hit async baseline late idle no_stack pending segment. `stream=`
+ * `process` for number), and of keyframes and totals of_process count ended_count miss_count live live_count peak
+ * generation first_seq last_seq pool; flags are bare words: miss hit async baseline late idle no_stack pending segment. `stream=`
  * sets NM_FLAG_STREAM. A value of `detail` may be a word of the enums in event.h (device, host, h2d, d2h, memset,
  * operator, annotation, hbm, exit, signal, exec, ...). Numbers are decimal or 0x hexadecimal and may be negative. A
  * quoted text may hold \" \\ \n and \xHH. Events are numbered from 0, but for baseline and state records.

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "store/database.h"
+#include "store/inlined.h"
 #include "store/schema.h"
 #include "store/site.h"
 
@@ -73,6 +74,7 @@ static void resolve(void)
     nm_sites sites = {0};
 
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
+    ck_assert_int_eq(nm_inlined_expand(&definitions, &err), NM_OK);
     ck_assert_msg(nm_sites_open(db, &definitions, &sites, &err) == NM_OK, "%s", err.text);
     ck_assert_int_eq(nm_sites_resolve(&sites, &definitions, &err), NM_OK);
     nm_sites_close(&sites);
@@ -149,6 +151,36 @@ START_TEST(a_line_of_python_goes_before_native_frames)
     ck_assert_uint_eq(site(5), extension);
     ck_assert_uint_eq(site(6), extension);
     ck_assert_uint_eq(site(7), line);
+}
+END_TEST
+
+static void inline_into(uint64_t frame_id, uint64_t caller_id)
+{
+    nm_definition definition = *nm_definition_find(&definitions.frames, frame_id);
+    const uint64_t *place = nm_map_get(&definitions.frames.by_id, (nm_key){0, frame_id});
+
+    definition.frame.inlined_in = caller_id;
+    definitions.frames.items[*place] = definition; /* its strings are numbers already */
+}
+
+START_TEST(a_function_that_others_were_inlined_into_can_be_the_site)
+{
+    uint64_t line = frame("Net.forward", "/home/me/net.py", 12, "python3.11", 0);
+    uint64_t around = frame("run", "/home/me/run.cpp", 40, "/home/me/run.so", 0x99);
+    uint64_t inner =
+        frame("std::vector<int>::push_back(int)", "/usr/include/c++/12/vector.h", 9, "/home/me/run.so", 0x99);
+    uint64_t caller = frame("main", "/home/me/main.cpp", 3, "/home/me/main", 0x50);
+
+    inline_into(inner, around);
+    stack(1, 0, caller);
+    stack(2, 1, inner);
+    stack(3, 0, line);
+    stack(4, 3, inner);
+    stack(5, 4, caller);
+    resolve();
+    ck_assert_uint_eq(site(2), around);
+    ck_assert_uint_eq(site(4), line);
+    ck_assert_uint_eq(site(5), line);
 }
 END_TEST
 
@@ -362,6 +394,7 @@ int main(void)
     tcase_add_test(tcase, labels_name_file_and_function_without_folders);
     tcase_add_test(tcase, the_site_is_the_innermost_frame_that_is_not_plumbing);
     tcase_add_test(tcase, a_line_of_python_goes_before_native_frames);
+    tcase_add_test(tcase, a_function_that_others_were_inlined_into_can_be_the_site);
     tcase_add_test(tcase, pythons_own_library_is_plumbing_and_what_is_beside_it_is_not);
     tcase_add_test(tcase, frames_of_every_kind_of_plumbing_are_known);
     tcase_add_test(tcase, optimisers_and_models_are_no_plumbing);

@@ -145,6 +145,8 @@ START_TEST(a_file_that_cannot_be_used_is_told_of_and_passed_over)
     shell("head -c 5000 " LIBRARY " >cut.so && cp " LIBRARY " whole.so");
     nm_symbol_folders *folders = look_through();
     ck_assert_str_eq(found(folders), "whole.so");
+    ck_assert_int_eq(told_count, 1);
+    ck_assert_ptr_nonnull(strstr(told_path, "/cut.so"));
     nm_symbol_folders_free(folders);
     remove_folder();
 }

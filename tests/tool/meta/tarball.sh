@@ -46,12 +46,17 @@ copy_in() {
     mkdir -p "$root${1%/*}"
     cp -L "$1" "$root$1"
 }
-for library in $(ldd "$place/bin/npumem-record" "$sample" | grep -o '/[^ ]*' | grep -v ':$' | sort -u); do
+for library in $(ldd "$place/bin/npumem-record" "$sample" | grep -o '/[^ ]* (0x' | sed 's/ (0x//' | sort -u); do
+    copy_in "$library"
+done
+# The stand-in for CANN opens more of itself.
+runtime=$(ldd "$sample" | sed -n 's|.*libacl[a-z_]*.so => \(/[^ ]*\)/libacl.*|\1|p' | head -n 1)
+for library in "$runtime"/*.so; do
     copy_in "$library"
 done
 copy_in "$sample"
 cat >"$scratch/inside.sh" <<END
-mount -t proc none "$root/proc" && exec chroot "$root" /npumem/bin/npumem-record --required -o /work/run.zst -- \
+mount -t proc none "$root/proc" && exec "$(command -v chroot)" "$root" /npumem/bin/npumem-record --required -o /work/run.zst -- \
     $sample --steps 3
 END
 if unshare -r -m -p -f true 2>/dev/null; then
@@ -59,7 +64,7 @@ if unshare -r -m -p -f true 2>/dev/null; then
     env -i unshare -r -m -p -f sh "$scratch/inside.sh" >"$scratch/recorded" 2>"$scratch/said" ||
         fail "recording in a bare root: $(cat "$scratch/said")"
     cmp "$scratch/plain" "$scratch/recorded" || fail "recorded, the sample prints otherwise"
-    env -i unshare -r chroot "$root" /npumem/bin/npumem-ingest --quiet /work/run.zst || fail "ingesting in a bare root"
+    env -i unshare -r "$(command -v chroot)" "$root" /npumem/bin/npumem-ingest --quiet /work/run.zst || fail "ingesting in a bare root"
     [ "$(sqlite3 "$root/work/run.db" 'SELECT count(*) > 10, (SELECT count(*) FROM process) FROM allocation')" = '1|1' ] ||
         fail "the trace of a bare root has no allocations"
 fi
