@@ -101,7 +101,7 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
     if (status == NM_OK && heap->level == NM_LEVEL_DRIVER)
         status = is_new && !is_restored
                      ? nm_pool_range_appears(live, (context->event->flags & NM_FLAG_SEGMENT) != 0, context->seq, err)
-                        : nm_pool_attach(live, context->seq, err);
+                     : nm_pool_attach(live, context->seq, err);
     nm_usage_add(live, context->seq, context->event->time_ns);
     nm_usage_touch(heap);
     return status;

@@ -326,7 +326,7 @@ struct nm_replay {
     uint64_t unseen_free_count; /* frees of what may have been allocated unseen */
     bool has_pause;             /* some process was paused, and nothing of its memory told */
     uint64_t tally_count;
-    uint64_t next_seq;          /* the number after the largest that any event had */
+    uint64_t next_seq; /* the number after the largest that any event had */
     bool has_events, has_loss;
     bool has_keyframe; /* the stream begins with one: it is not the beginning of the recording */
     bool has_whole_keyframe;
