@@ -234,7 +234,8 @@ static void remove_files(const char *path, bool is_all)
     if (folder == NULL)
         return;
     while ((entry = readdir(folder)) != NULL)
-        if (is_numbered_file(entry->d_name) || (is_all && strcmp(entry->d_name, NM_RING_SESSION_FILE) == 0))
+        if (is_numbered_file(entry->d_name) || (is_all && (strcmp(entry->d_name, NM_RING_SESSION_FILE) == 0 ||
+                                                           strcmp(entry->d_name, NM_RING_CONTROL_FILE) == 0)))
             unlinkat(dirfd(folder), entry->d_name, 0);
     closedir(folder);
 }

@@ -18,8 +18,8 @@
 #include "tool/record_find.h"
 #include "trace/block.h"
 #include "trace/files.h"
+#include "trace/ring.h"
 
-#define SOCKET_NAME       "ctl"
 #define REQUEST_BYTES_MAX 2048
 #define REPLY_BYTES_MAX   (64u << 20)
 #define CLIENTS_MAX       64
@@ -49,7 +49,7 @@ struct record_control {
 static nm_status socket_address(const char *folder, struct sockaddr_un *out, nm_error *err)
 {
     *out = (struct sockaddr_un){.sun_family = AF_UNIX};
-    if (snprintf(out->sun_path, sizeof out->sun_path, "%s/" SOCKET_NAME, folder) >= (int)sizeof out->sun_path)
+    if (snprintf(out->sun_path, sizeof out->sun_path, "%s/" NM_RING_CONTROL_FILE, folder) >= (int)sizeof out->sun_path)
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "the path of the rings is too long for a socket");
     return NM_OK;
 }

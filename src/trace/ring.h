@@ -38,6 +38,7 @@
 
 #define NM_RING_ENVIRONMENT      "NPUMEM_SESSION" /* the folder; in the environment of every recorded process */
 #define NM_RING_SESSION_FILE     "session"
+#define NM_RING_CONTROL_FILE     "ctl" /* a socket: of who asks the recording */
 
 /* Processes that npumem-record is not around: how they find the drain of their host (record/host.h). */
 #define NM_HOST_ENVIRONMENT      "NPUMEM_OUTPUT" /* pattern of the trace's name; set: record into the drain of this host */
