@@ -203,7 +203,7 @@ START_TEST(sums_of_the_whole_run_are_the_books)
 {
     char *text, *said;
 
-    record("last:1MiB", SCALE " --layers 24");
+    record("last:256K", SCALE);
     text = books();
     said = expect(0, "cd %s && %s run.zst", folder, ingest);
     ck_assert_ptr_nonnull(strstr(said, "complete as far as it was kept"));
