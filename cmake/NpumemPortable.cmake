@@ -27,17 +27,25 @@ set(npumem_bound_functions
     pthread_rwlock_destroy pthread_rwlock_init pthread_rwlock_rdlock pthread_rwlock_tryrdlock pthread_rwlock_unlock
     pthread_rwlock_wrlock pthread_sigmask stat)
 
-# Where older versions have functions that libc itself has since 2.34.
-function(npumem_old_library out name)
+# The compiler's file of that name: as libpthread.so.0, where older versions have functions that libc has since 2.34.
+function(npumem_compiler_file out name)
   execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=${name} OUTPUT_VARIABLE path OUTPUT_STRIP_TRAILING_WHITESPACE)
   set(${out} ${path} PARENT_SCOPE)
 endfunction()
 
 # Once the programs are there.
 function(npumem_make_portable)
-  npumem_old_library(threads libpthread.so.0)
-  npumem_old_library(loader libdl.so.2)
+  npumem_compiler_file(threads libpthread.so.0)
+  npumem_compiler_file(loader libdl.so.2)
   target_link_options(npumem-ingest PRIVATE -static)
+  npumem_compiler_file(demangler libsupc++.a) # the C++ runtime's static part: names of C++ are shown as written
+  if(EXISTS ${demangler})
+    target_link_options(npumem-ingest PRIVATE -Wl,-u,__cxa_demangle)
+    target_link_libraries(npumem-ingest PRIVATE ${demangler})
+  else()
+    message(STATUS "libsupc++.a is not there: names of C++ stay mangled")
+    target_compile_definitions(nm_symbol PRIVATE NM_SYMBOL_PLAIN_NAMES)
+  endif()
   list(TRANSFORM npumem_bound_functions PREPEND "-Wl,--wrap=" OUTPUT_VARIABLE wraps)
   target_link_options(npumem-record PRIVATE ${wraps} -Wl,--no-as-needed)
   target_link_libraries(npumem-record PRIVATE ${threads} ${loader})

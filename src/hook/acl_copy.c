@@ -56,7 +56,7 @@ static nm_ring_copy queued_event(nm_ring_copy event, const void *stream)
         nm_ring_copy copy;                                                                                             \
         nm_guard guard;                                                                                                \
                                                                                                                        \
-        if (!nm_record_enter_call(&guard, HERE))                                                                       \
+        if (!nm_record_enter_detail(&guard, HERE))                                                                     \
             return call;                                                                                               \
         begin_ticks = nm_record_clock();                                                                               \
         error = call;                                                                                                  \
@@ -214,7 +214,7 @@ static void tell_batch(const nm_batch *batch, const nm_ring_copy *queued, uint64
         uint64_t begin_ticks;                                                                                          \
         nm_guard guard;                                                                                                \
                                                                                                                        \
-        if (!nm_record_enter_call(&guard, HERE))                                                                       \
+        if (!nm_record_enter_detail(&guard, HERE))                                                                     \
             return call;                                                                                               \
         begin_ticks = nm_record_clock();                                                                               \
         error = call;                                                                                                  \
@@ -288,7 +288,7 @@ nm_acl_error aclrtSetMemcpyDesc(void *desc, int kind, void *source, void *target
     nm_guard guard;
 
     NEED_NEWER(aclrtSetMemcpyDesc);
-    if (!nm_record_enter_call(&guard, HERE))
+    if (!nm_record_enter_detail(&guard, HERE))
         return nm_real.aclrtSetMemcpyDesc(desc, kind, source, target, size, config);
     error = nm_real.aclrtSetMemcpyDesc(desc, kind, source, target, size, config);
     if (error == ACL_SUCCESS)

@@ -58,7 +58,7 @@ static void tell(nm_ring_stream_call *told, uint64_t begin_ticks, nm_acl_error e
         uint64_t begin_ticks;                                                                                          \
         nm_guard guard;                                                                                                \
                                                                                                                        \
-        if (!nm_record_enter_call(&guard, HERE))                                                                       \
+        if (!nm_record_enter_detail(&guard, HERE))                                                                     \
             return call;                                                                                               \
         begin_ticks = nm_record_clock();                                                                               \
         error = call;                                                                                                  \

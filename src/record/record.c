@@ -74,6 +74,11 @@ bool nm_record_enter_call(nm_guard *guard, const void *frame)
     return true;
 }
 
+bool nm_record_enter_detail(nm_guard *guard, const void *frame)
+{
+    return nm_state_is_recording() && nm_likely(nm_state_pauses() == 0) && nm_record_enter_call(guard, frame);
+}
+
 nm_layer nm_record_enter_driver(nm_guard *guard, const void *frame)
 {
     nm_layer around;

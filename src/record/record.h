@@ -63,6 +63,7 @@ typedef struct nm_inner {
  * NM_LAYER_MEMORY, which also empties nm_record_inner. */
 NM_RECORD_API bool nm_record_enter(nm_guard *guard, const void *frame);
 NM_RECORD_API bool nm_record_enter_call(nm_guard *guard, const void *frame);
+NM_RECORD_API bool nm_record_enter_detail(nm_guard *guard, const void *frame); /* the same; false while paused */
 NM_RECORD_API void nm_record_leave(const nm_guard *guard);
 
 /* For the driver's hooks: the layer of the hook around this one. NM_LAYER_NONE or NM_LAYER_CALL: entered, leave it as any

@@ -81,7 +81,7 @@ typedef struct nm_loader {
         nm_process_end_row *items;
         size_t count, capacity;
     } process_ends;
-    nm_map process_end_of; /* process_id -> index into process_ends */
+    nm_map process_end_of;       /* process_id -> index into process_ends */
     const nm_frame_namer *namer; /* borrowed; NULL: nobody */
     nm_frame_name_counts name_counts;
     uint64_t unknown_reference_count;

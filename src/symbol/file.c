@@ -31,18 +31,24 @@ static const Dwfl_Callbacks callbacks = {
 
 typedef char *demangle_function(const char *mangled, char *buffer, size_t *length, int *status);
 
+/* A program that is linked statically brings it along: there the C++ runtime of another libc must not be loaded. */
+extern demangle_function __cxa_demangle __attribute__((weak));
+
 static demangle_function *demangler;
 static pthread_once_t demangler_once = PTHREAD_ONCE_INIT;
 
 /* The C++ runtime is there wherever a C++ program is; where it is not, names stay as they are. It is never unloaded. */
 static void load_demangler(void)
 {
-    void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+    demangler = __cxa_demangle;
+#ifndef NM_SYMBOL_PLAIN_NAMES
+    void *library = demangler != NULL ? NULL : dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
 
-    if (library == NULL)
+    if (library == NULL && demangler == NULL)
         library = dlopen("libc++abi.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library != NULL)
         *(void **)&demangler = dlsym(library, "__cxa_demangle");
+#endif
 }
 
 static char *demangle(const char *name)

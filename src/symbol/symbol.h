@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names for places in ELF files: function, source file and line, by libdw. Used by npumem-record alone, in a thread of
- * its own: debug information of a large library takes seconds to read, and the rings do not wait.
+ * Names for places in ELF files: function, source file and line, by libdw. npumem-record asks a thread of its own: debug
+ * information of a large library takes seconds to read, and the rings do not wait. npumem-ingest asks folders.h.
  */
 #ifndef NM_SYMBOL_SYMBOL_H
 #define NM_SYMBOL_SYMBOL_H

@@ -236,7 +236,7 @@ static int control(const record_options *options)
 
 int main(int argc, char **argv)
 {
-    record_options options;
+    static record_options options; /* to the end: what it owns is not given back */
     if (!record_options_read(argc, argv, &options))
         return EXIT_USAGE;
     switch (options.action) {

@@ -127,9 +127,10 @@ static bool read_environment(const char *door, record_options *options)
 {
     const char *output = getenv(NM_HOST_ENVIRONMENT), *more = getenv(NM_HOST_OPTIONS);
     char *text = strdup(more == NULL ? "" : more);
-    char **words = text == NULL ? NULL : calloc(strlen(text) / 2 + ARGUMENTS_FIXED, sizeof *words);
+    static char **words;
     int count = 1;
 
+    words = text == NULL ? NULL : calloc(strlen(text) / 2 + ARGUMENTS_FIXED, sizeof *words);
     if (words == NULL || output == NULL)
         return false;
     words[0] = (char *)(uintptr_t) "npumem-record";
@@ -184,7 +185,7 @@ static void record_while_used(recording *work)
 
 int record_serve(const record_options *asked)
 {
-    record_options options;
+    static record_options options;
     recording work = {.options = &options, .fd = -1};
 
     detach(DOOR_FD + 1);

@@ -47,7 +47,7 @@
 enum {                         /* nm_block_header.flags */
        NM_BLOCK_FINAL = 1,     /* the recorder ended as it should: nothing follows */
        NM_BLOCK_RECOVERED = 2, /* made from the rings of a dead recording */
-       NM_BLOCK_PART = 4,      /* a part begins: this block and the next ones with NM_BLOCK_KEYFRAME say what was before */
+       NM_BLOCK_PART = 4, /* a part begins: this block and the next ones with NM_BLOCK_KEYFRAME say what was before */
        NM_BLOCK_KEYFRAME = 8,
 };
 

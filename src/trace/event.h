@@ -430,8 +430,9 @@ typedef struct nm_definition {
             uint64_t line;     /* 0: unknown */
             uint64_t module;   /* string: path of the module */
             uint64_t offset;   /* in the module, of the call (return address minus one) */
-            uint64_t inlined_in; /* frame: the function that this one was inlined into, at the place of the call; or 0 */
-            uint64_t module_id;  /* the same file's module in one of the processes; 0: unknown */
+            uint64_t
+                inlined_in;     /* frame: the function that this one was inlined into, at the place of the call; or 0 */
+            uint64_t module_id; /* the same file's module in one of the processes; 0: unknown */
         } frame;
         struct {
             uint64_t parent_id; /* the caller's stack; 0: outermost */

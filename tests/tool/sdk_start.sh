@@ -3,7 +3,7 @@
 #
 # npumem_start and npumem_stop: sdk_start.c records itself twice; both traces must be whole and hold what it said.
 #
-#     sdk_start.sh FOLDER_OF_THE_PROGRAMS SDK_START FOLDER
+#     sdk_start.sh FOLDER_OF_THE_PROGRAMS SDK_START FOLDER SDK_LATE
 set -eu
 bin=$1 program=$2 folder=$3
 
@@ -29,3 +29,13 @@ done
 NPUMEM=off "$program" five.zst six.zst >out.txt && exit 1
 grep -qx 'recording 1 failed at 1' out.txt
 [ ! -e five.zst ]
+
+# Recorded late, and with a pause: what was there before is not known and its free no misuse; of the pause stays what it led to.
+NPUMEM=paused "$4" late.zst
+"$bin/npumem-ingest" --quiet -o late.db late.zst
+got=$(sqlite3 late.db "SELECT baseline, unseen_origin_count, (SELECT count(*) FROM anomaly), verdict FROM completeness;
+                       SELECT address, size_bytes, free_seq IS NOT NULL FROM allocation ORDER BY address;
+                       SELECT name FROM moment WHERE kind = 3 ORDER BY seq;
+                       SELECT count(*), sum(is_end_known) FROM pause; SELECT count(*) FROM copy")
+want=$'unknown|1|0|complete\n4224|100|0\n4288|200|1\n4352|300|1\nhalfway\nheard\n1|1\n0'
+[ "$got" = "$want" ] || { echo "FAIL: late.zst holds $got" >&2; exit 1; }

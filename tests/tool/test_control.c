@@ -183,9 +183,10 @@ static size_t count_of(const char *text, const char *part)
 
 START_TEST(an_alarm_is_a_line_and_a_mark_once_per_crossing)
 {
-    const char *lines = errors_of("$R --force -q -o a.zst --buffer 16M --alert 'live_count > 10' --alert 'live_bytes>1e15 B'"
-                                  " -- $P/npu_train --steps 200 --leak > books && $I --quiet --force a.zst",
-                                  0);
+    const char *lines =
+        errors_of("$R --force -q -o a.zst --buffer 16M --alert 'live_count > 10' --alert 'live_bytes>1e15 B'"
+                  " -- $P/npu_train --steps 200 --leak > books && $I --quiet --force a.zst",
+                  0);
 
     ck_assert_ptr_ne(strstr(lines, "npumem-record: alert: pid "), NULL);
     ck_assert_uint_eq(count_of(lines, "live_count > 10: "), count_of(lines, "\n")); /* the other never passes */

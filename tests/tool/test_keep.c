@@ -148,8 +148,9 @@ START_TEST(the_disk_holds_the_budget_and_one_part_at_most)
 
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
-        snprintf(command, sizeof command, "cd %s && exec %s -q --keep last:1MiB -o run.zst -- %s/npu_train %s >books",
-                 folder, recorder, programs, SCALE " --layers 24");
+        snprintf(command, sizeof command,
+                 "cd %s && exec %s -q --buffer 32M --keep last:1MiB -o run.zst -- %s/npu_train %s >books", folder,
+                 recorder, programs, SCALE " --layers 24");
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
         _exit(127);
     }
@@ -202,7 +203,7 @@ START_TEST(sums_of_the_whole_run_are_the_books)
 {
     char *text, *said;
 
-    record("last:1MiB", SCALE " --layers 24");
+    record("last:256K", SCALE);
     text = books();
     said = expect(0, "cd %s && %s run.zst", folder, ingest);
     ck_assert_ptr_nonnull(strstr(said, "complete as far as it was kept"));
@@ -335,8 +336,8 @@ START_TEST(several_recordings_in_a_folder_are_named)
     nm_run run;
 
     record("last:256K", "--steps 400");
-    free(expect(0, "cd %s && %s -q --keep last:256K -o other.zst -- %s/npu_train --steps 400 >/dev/null", folder,
-                recorder, programs));
+    free(expect(0, "cd %s && %s -q --buffer 32M --keep last:256K -o other.zst -- %s/npu_train --steps 400 >/dev/null",
+                folder, recorder, programs));
     run = shell("cd %s && %s -o x.db .", folder, ingest);
     ck_assert_int_eq(run.exit_code, 2);
     ck_assert_ptr_nonnull(strstr(run_err(&run), "run.zst"));
@@ -354,10 +355,11 @@ START_TEST(names_that_exist_get_a_suffix_and_force_replaces)
     record("last:256K", "--steps 20");
     record("last:256K", "--steps 20");
     free(expect(0, "cd %s && test -e run.zst.000 && test -e run-1.zst.000", folder));
-    free(expect(0,
-                "cd %s && echo no part >run.zst.001x && %s -q --force --keep last:256K -o run.zst -- %s/npu_train "
-                "--steps 20 >/dev/null && test ! -e run-2.zst.000 && test -e run.zst.001x",
-                folder, recorder, programs));
+    free(expect(
+        0,
+        "cd %s && echo no part >run.zst.001x && %s -q --buffer 32M --force --keep last:256K -o run.zst -- %s/npu_train "
+        "--steps 20 >/dev/null && test ! -e run-2.zst.000 && test -e run.zst.001x",
+        folder, recorder, programs));
     ingest_as("run", "run.zst", 0);
     free(expect(2, "%s --keep last:1 -- true 2>/dev/null", recorder));
     free(expect(2, "%s --keep nonsense -- true 2>/dev/null", recorder));

@@ -284,7 +284,7 @@ START_TEST(without_a_watch_memory_is_told_on_without_stacks)
 {
     stop_and_start("--buffer 64M", "light");
     expect_two_pauses("light", 1);
-    expect_equal_steps("long.db", "light.db", 5950, 6000);
+    expect_equal_steps("long.db", "light.db", 5996, 6000);
     ck_assert_int_gt(ask_number("light.db", "SELECT count(*) FROM allocation WHERE stack_id IS NULL"), 100);
 }
 END_TEST

@@ -21,7 +21,8 @@ static char folder[64];
 static const char functions[] =
     "cd %s; export NPUMEM_CANN_DEVICES=8;"
     " asked() { eval \"$($R --print-env --ring-dir \"$PWD\" \"$@\")\"; };"
-    " ended() { for i in $(seq 600); do [ -e $1 ] && ! ls -d npumem-* >/dev/null 2>&1 && $I --quiet --force $1 && "
+    " ended() { for i in $(seq 600); do [ -e $1 ] && ! ls -d npumem-* >/dev/null 2>&1 && LD_PRELOAD= $I --quiet "
+    "--force $1 && "
     "return 0;"
     " sleep 0.1; done 2>/dev/null; echo \"$1 is not ended\"; return 1; };"
     " drain() { for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline | grep -q -e --serve &&"

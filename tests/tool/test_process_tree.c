@@ -241,6 +241,35 @@ START_TEST(a_program_that_loses_the_recorder_by_exec_is_counted)
 }
 END_TEST
 
+/* ---- Containers ---------------------------------------------------------------------------------------------------- */
+
+/* A root that cannot be written but for the folder of the output, /dev/shm as Docker makes it, no capability and no new
+ * privileges, process numbers of its own. Where this machine does not allow that there is nothing to be seen. */
+static const char bare_container[] =
+    "echo 'mount --bind . . && cd \"$PWD\" && mount -t tmpfs -o size=64m,noexec,nosuid,nodev none /dev/shm &&"
+    " mount -o remount,bind,ro / && ! touch /touched 2>/dev/null || exit 77;"
+    " exec setpriv --no-new-privs --bounding-set=-all \"$@\"' > inside.sh;"
+    " inside() { unshare -r -m -p -f --mount-proc sh inside.sh \"$@\"; };";
+
+START_TEST(a_container_without_privileges_is_recorded_like_a_host)
+{
+    nm_run able = shell("%s inside true", bare_container);
+    bool is_able = able.exit_code == 0;
+
+    run_free(&able);
+    if (!is_able)
+        return;
+    nm_run run =
+        shell("%s $P/launch_ranks > plain; inside $R -q --required -o t.zst -- $P/launch_ranks > recorded; echo $?;"
+              " cmp plain recorded; $I --quiet t.zst; sqlite3 t.db 'SELECT count(*), count(rank) FROM process';"
+              " inside $R --ring-dir /etc -o u.zst -- $P/launch_ranks > other; echo $?; cmp plain other; ls *.zst",
+              bare_container);
+    ck_assert_str_eq(run_out(&run), "0\n9|8\n0\nt.zst\n");
+    ck_assert_ptr_nonnull(strstr(run_err(&run), "the program runs unrecorded"));
+    run_free(&run);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("process_tree");
@@ -254,6 +283,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, ranks_that_python_starts_are_recorded_once);
     tcase_add_test(tests, a_program_that_does_not_load_the_recorder_is_said_not_to);
     tcase_add_test(tests, a_program_that_loses_the_recorder_by_exec_is_counted);
+    tcase_add_test(tests, a_container_without_privileges_is_recorded_like_a_host);
     suite_add_tcase(suite, tests);
     return suite;
 }

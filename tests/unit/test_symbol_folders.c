@@ -201,6 +201,9 @@ END_TEST
 
 /* ---- Broken files ---- */
 
+#define OFFSETS    66
+#define CODE_BEGIN 0x1000 /* where linkers put the code of a small library */
+
 static void write_file(const char *path, const uint8_t *data, size_t len)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -224,9 +227,13 @@ static nm_buffer read_debug_file(void)
 /* Whatever it is, it is read or refused. */
 static void try_file(const char *path)
 {
-    static const uint64_t offsets[] = {0, 0x1040, 0x1100, 0x1110, 0x1120, 0x1130, 0x1150, 0x1170, UINT64_MAX};
-    nm_symbol_list places[sizeof offsets / sizeof *offsets];
-    size_t count = sizeof offsets / sizeof *offsets;
+    uint64_t offsets[OFFSETS] = {0, UINT64_MAX};
+    nm_symbol_list places[OFFSETS];
+    size_t count = OFFSETS;
+
+    for (size_t i = 2; i < count; i++)
+        offsets[i] = CODE_BEGIN + (i - 2) * 8;
+
     nm_error err = {0};
     nm_status status = nm_symbol_find_apart(path, offsets, count, places, &err);
 
