@@ -175,6 +175,7 @@ static void define_places(void)
             nm_step_row step = {.step_id = (uint64_t)(id * 100 + number),
                                 .process_id = (uint64_t)id,
                                 .number = number,
+                                .generation = number,
                                 .end_seq = NM_NO_SEQ};
 
             ck_assert_int_eq(sink->step(sink->context, &step, &err), NM_OK);
