@@ -6,29 +6,15 @@
  *     test_acl_surface NPUMEM_RECORD NPUMEM_INGEST PROGRAM
  */
 #include <check.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/ask.h"
 #include "support/run.h"
 
 static const char *recorder, *ingest, *program;
 static char folder[64];
-
-/* The first figure of the answer; ?1 is `text`. */
-static long long ask(sqlite3 *db, const char *sql, const char *text)
-{
-    sqlite3_stmt *statement;
-    long long value;
-
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    sqlite3_bind_text(statement, 1, text, -1, SQLITE_TRANSIENT);
-    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
-    value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
-}
 
 /* Figures of a pool; NULL: one that other heaps have too. */
 static const char *pool_sql(const char *name)
@@ -79,9 +65,9 @@ static long long figure(sqlite3 *db, const char *group, const char *name)
     if (strstr(name, "_block_") != NULL)
         return -1;
     if (strcmp(group, "pool") == 0 && pool_sql(name) != NULL)
-        return ask(db, pool_sql(name), group);
+        return ask_text(db, pool_sql(name), group);
     if (call_sql(group, name, sql, sizeof sql) != NULL)
-        return ask(db, sql, group);
+        return ask_text(db, sql, group);
     if (strcmp(name, "failure_count") == 0)
         snprintf(sql, sizeof sql, "SELECT count(*) FROM failed_allocation WHERE level = ?1");
     else if (strcmp(name, "live_count") == 0)
@@ -92,7 +78,7 @@ static long long figure(sqlite3 *db, const char *group, const char *name)
         snprintf(sql, sizeof sql, "SELECT peak_bytes FROM peak WHERE level = ?1");
     else
         snprintf(sql, sizeof sql, "SELECT sum(%s) FROM heap_total WHERE level = ?1", name);
-    return ask(db, sql, group);
+    return ask_text(db, sql, group);
 }
 
 static sqlite3 *record_and_ingest(const char *argument)
@@ -142,8 +128,8 @@ START_TEST(books_equal_views)
         sqlite3 *db = record_and_ingest(rounds[i]);
 
         check_books(db);
-        ck_assert_int_eq(ask(db, "SELECT is_complete FROM input", ""), 1);
-        ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse", ""), 0);
+        ck_assert_int_eq(ask_text(db, "SELECT is_complete FROM input", ""), 1);
+        ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM misuse", ""), 0);
         sqlite3_close(db);
     }
 }
@@ -153,26 +139,27 @@ START_TEST(kinds_are_kept_with_each_allocation)
 {
     sqlite3 *db = record_and_ingest("3");
 
-    ck_assert_int_eq(ask(db,
-                         "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id) JOIN memory_kind"
-                         " ON memory_kind.kind = policy WHERE level = 'physical' AND name = 'HBM huge pages'",
-                         ""),
+    ck_assert_int_eq(ask_text(db,
+                              "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id) JOIN memory_kind"
+                              " ON memory_kind.kind = policy WHERE level = 'physical' AND name = 'HBM huge pages'",
+                              ""),
                      3 * 7);
-    ck_assert_int_eq(ask(db,
-                         "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id)"
-                         " JOIN end_kind USING (end_kind) WHERE level = 'driver' AND name = 'unmapped'",
-                         ""),
+    ck_assert_int_eq(ask_text(db,
+                              "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id)"
+                              " JOIN end_kind USING (end_kind) WHERE level = 'driver' AND name = 'unmapped'",
+                              ""),
                      3 * 6);
-    ck_assert_int_eq(ask(db,
-                         "SELECT count(*) FROM allocation JOIN memory_kind ON memory_kind.kind = policy"
-                         " WHERE is_mapped = 1 AND name = 'HBM huge pages'",
-                         ""),
+    ck_assert_int_eq(ask_text(db,
+                              "SELECT count(*) FROM allocation JOIN memory_kind ON memory_kind.kind = policy"
+                              " WHERE is_mapped = 1 AND name = 'HBM huge pages'",
+                              ""),
                      3 * 6);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM copy WHERE limit_bytes = 4096", ""), 3 * 3);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM copy WHERE limit_bytes = 4096 - 100 AND kind = 6", ""), 3);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM copy WHERE target_address - source_address = 2048 AND kind = 6", ""),
-                     3 * 2);
-    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT heap) FROM heap_place WHERE heap LIKE 'CANN memory pool%'", ""), 1);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM copy WHERE limit_bytes = 4096", ""), 3 * 3);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM copy WHERE limit_bytes = 4096 - 100 AND kind = 6", ""), 3);
+    ck_assert_int_eq(
+        ask_text(db, "SELECT count(*) FROM copy WHERE target_address - source_address = 2048 AND kind = 6", ""), 3 * 2);
+    ck_assert_int_eq(
+        ask_text(db, "SELECT count(DISTINCT heap) FROM heap_place WHERE heap LIKE 'CANN memory pool%'", ""), 1);
     sqlite3_close(db);
 }
 END_TEST
@@ -198,7 +185,7 @@ START_TEST(a_view_has_the_words_for_what_was_asked_for)
         char sql[256];
 
         snprintf(sql, sizeof sql, "SELECT sum(allocation_count) FROM allocation_kind WHERE %s", asked[i].where);
-        ck_assert_msg(ask(db, sql, "") == 3 * asked[i].count, "%s: %lld", asked[i].where, ask(db, sql, ""));
+        ck_assert_msg(ask_text(db, sql, "") == 3 * asked[i].count, "%s: %lld", asked[i].where, ask_text(db, sql, ""));
     }
     sqlite3_close(db);
 }
@@ -209,17 +196,19 @@ START_TEST(mistakes_are_told_once_and_by_their_name)
 {
     sqlite3 *db = record_and_ingest("misuse");
 
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse", ""), 2);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse WHERE kind = 'double free' AND level = 'registered'", ""), 1);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse WHERE kind = 'double free' AND level = 'physical'", ""), 1);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM failed_allocation WHERE level = 'registered'", ""), 1);
-    ck_assert_int_eq(ask(db,
-                         "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id)"
-                         " WHERE level = 'driver' AND is_exported = 1 AND end_kind = 1",
-                         ""),
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM misuse", ""), 2);
+    ck_assert_int_eq(
+        ask_text(db, "SELECT count(*) FROM misuse WHERE kind = 'double free' AND level = 'registered'", ""), 1);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM misuse WHERE kind = 'double free' AND level = 'physical'", ""),
                      1);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation WHERE is_mapped = 1 AND end_kind = 2", ""), 1);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM outstanding", ""), 0);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM failed_allocation WHERE level = 'registered'", ""), 1);
+    ck_assert_int_eq(ask_text(db,
+                              "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id)"
+                              " WHERE level = 'driver' AND is_exported = 1 AND end_kind = 1",
+                              ""),
+                     1);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM allocation WHERE is_mapped = 1 AND end_kind = 2", ""), 1);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM outstanding", ""), 0);
     sqlite3_close(db);
 }
 END_TEST

@@ -8,12 +8,12 @@
  */
 #include <check.h>
 #include <inttypes.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "support/ask.h"
 #include "support/run.h"
 
 #define COMMAND_BYTES 4096
@@ -82,18 +82,6 @@ static sqlite3 *open_trace(void)
     snprintf(line, sizeof line, "%s/t.db", folder);
     ck_assert_int_eq(sqlite3_open_v2(line, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
     return db;
-}
-
-static long long ask(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement;
-    long long value = 0;
-
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    if (sqlite3_step(statement) == SQLITE_ROW)
-        value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
 }
 
 /* ---- Books --------------------------------------------------------------------------------------------------------- */

@@ -6,11 +6,11 @@
  *     test_operations NPUMEM_RECORD NPUMEM_INGEST FOLDER_OF_PROGRAMS
  */
 #include <check.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/ask.h"
 #include "support/run.h"
 
 #define KIND_OPERATOR "1"
@@ -18,20 +18,6 @@
 
 static const char *recorder, *ingest, *programs;
 static char folder[64];
-
-/* The first figure of the answer; ?1 is `text`. */
-static long long ask(sqlite3 *db, const char *sql, const char *text)
-{
-    sqlite3_stmt *statement;
-    long long value;
-
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    sqlite3_bind_text(statement, 1, text, -1, SQLITE_TRANSIENT);
-    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
-    value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
-}
 
 /* Runs `program` (with its arguments) without and with the recorder. What is printed must be the same, but for the lines
  * that begin with `except`: whether a tool listens. */
@@ -51,8 +37,8 @@ static sqlite3 *record_and_ingest(const char *program, const char *except)
     run_free(&run);
     snprintf(path, sizeof path, "%s/t.db", folder);
     ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    ck_assert_int_eq(ask(db, "SELECT is_complete FROM input", ""), 1);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM note", ""), 0);
+    ck_assert_int_eq(ask_text(db, "SELECT is_complete FROM input", ""), 1);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM note", ""), 0);
     return db;
 }
 
@@ -70,17 +56,17 @@ static FILE *open_books(void)
 /* Ranges begin before they end, and one inside another lies in it whole. */
 static void check_ranges(sqlite3 *db)
 {
-    ck_assert_int_gt(ask(db, "SELECT count(*) FROM operation WHERE kind IN (1, 3)", ""), 0);
-    ck_assert_int_eq(ask(db,
-                         "SELECT count(*) FROM operation WHERE kind IN (1, 3) AND NOT coalesce(begin_seq < end_seq"
-                         " AND begin_ns <= end_ns AND thread_id IS NOT NULL AND error_code IS NOT NULL, 0)",
-                         ""),
+    ck_assert_int_gt(ask_text(db, "SELECT count(*) FROM operation WHERE kind IN (1, 3)", ""), 0);
+    ck_assert_int_eq(ask_text(db,
+                              "SELECT count(*) FROM operation WHERE kind IN (1, 3) AND NOT coalesce(begin_seq < end_seq"
+                              " AND begin_ns <= end_ns AND thread_id IS NOT NULL AND error_code IS NOT NULL, 0)",
+                              ""),
                      0);
-    ck_assert_int_eq(ask(db,
-                         "SELECT count(*) FROM operation AS a JOIN operation AS b USING (thread_id)"
-                         " WHERE a.kind IN (1, 3) AND b.kind IN (1, 3) AND a.begin_seq < b.begin_seq"
-                         " AND b.begin_seq < a.end_seq AND b.end_seq > a.end_seq",
-                         ""),
+    ck_assert_int_eq(ask_text(db,
+                              "SELECT count(*) FROM operation AS a JOIN operation AS b USING (thread_id)"
+                              " WHERE a.kind IN (1, 3) AND b.kind IN (1, 3) AND a.begin_seq < b.begin_seq"
+                              " AND b.begin_seq < a.end_seq AND b.end_seq > a.end_seq",
+                              ""),
                      0);
 }
 
@@ -100,7 +86,7 @@ static long long operator_figure(sqlite3 *db, const char *name, const char *figu
 
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
         if (strcmp(questions[i][0], figure) == 0)
-            return ask(db, questions[i][1], name);
+            return ask_text(db, questions[i][1], name);
     }
     ck_abort_msg("no question for %s", figure);
     return -1;
@@ -123,7 +109,7 @@ static void check_operator_books(sqlite3 *db)
     }
     fclose(file);
     ck_assert_int_eq(line_count, 4 * 4);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM operation WHERE kind = " KIND_OPERATOR, ""), total);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM operation WHERE kind = " KIND_OPERATOR, ""), total);
 }
 
 /* With a task queue a thread of its own submits all of them; without, the program's main thread does. */
@@ -133,9 +119,10 @@ static void check_threads(sqlite3 *db, int queue_level)
                       " JOIN process ON process.process_id = thread.process_id"
                       " WHERE kind = " KIND_OPERATOR " AND (tid = pid) <> CAST(?1 AS INTEGER)";
 
-    ck_assert_int_eq(ask(db, sql, queue_level > 0 ? "0" : "1"), 0);
+    ck_assert_int_eq(ask_text(db, sql, queue_level > 0 ? "0" : "1"), 0);
     ck_assert_int_eq(
-        ask(db, "SELECT count(DISTINCT thread_id) FROM operation WHERE kind = " KIND_OPERATOR " AND stream <> 0", ""),
+        ask_text(db, "SELECT count(DISTINCT thread_id) FROM operation WHERE kind = " KIND_OPERATOR " AND stream <> 0",
+                 ""),
         1);
 }
 
@@ -168,15 +155,18 @@ static void check_model(sqlite3 *db, const char *line)
     char name[128];
 
     ck_assert_int_eq(sscanf(line, "model\t%127[^\t]\t%lld\t%lld\t%lld", name, &runs, &on_stream, &errors), 4);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM operation WHERE kind = " KIND_MODEL " AND name = ?1", name), runs);
-    ck_assert_int_eq(ask(db, "SELECT count(stream) FROM operation WHERE name = ?1", name), on_stream);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM operation WHERE name = ?1 AND error_code = 100000", name), errors);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM operation WHERE name = ?1 AND error_code = 0", name), runs - errors);
-    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT model_id) FROM operation WHERE name = ?1", name), 1);
-    ck_assert_int_eq(ask(db,
-                         "SELECT count(*) FROM operation WHERE name = ?1"
-                         " AND (model_id IS NULL OR (name LIKE 'model %' AND name <> 'model ' || model_id))",
-                         name),
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM operation WHERE kind = " KIND_MODEL " AND name = ?1", name),
+                     runs);
+    ck_assert_int_eq(ask_text(db, "SELECT count(stream) FROM operation WHERE name = ?1", name), on_stream);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM operation WHERE name = ?1 AND error_code = 100000", name),
+                     errors);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM operation WHERE name = ?1 AND error_code = 0", name),
+                     runs - errors);
+    ck_assert_int_eq(ask_text(db, "SELECT count(DISTINCT model_id) FROM operation WHERE name = ?1", name), 1);
+    ck_assert_int_eq(ask_text(db,
+                              "SELECT count(*) FROM operation WHERE name = ?1"
+                              " AND (model_id IS NULL OR (name LIKE 'model %' AND name <> 'model ' || model_id))",
+                              name),
                      0);
 }
 
@@ -187,14 +177,16 @@ static void check_single_operator(sqlite3 *db, const char *line)
 
     ck_assert_int_eq(
         sscanf(line, "operator\t%127[^\t]\t%lld\t%lld\t%lld\t%lld", type, &runs, &errors, &workspaces, &bytes), 5);
-    ck_assert_int_eq(ask(db, "SELECT count(stream) FROM operation WHERE kind = " KIND_OPERATOR " AND name = ?1", type),
-                     runs);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM operation WHERE name = ?1 AND error_code = 100000", type), errors);
     ck_assert_int_eq(
-        ask(db, "SELECT count(*) FROM allocation JOIN operation USING (operation_id) WHERE name = ?1", type),
+        ask_text(db, "SELECT count(stream) FROM operation WHERE kind = " KIND_OPERATOR " AND name = ?1", type), runs);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM operation WHERE name = ?1 AND error_code = 100000", type),
+                     errors);
+    ck_assert_int_eq(
+        ask_text(db, "SELECT count(*) FROM allocation JOIN operation USING (operation_id) WHERE name = ?1", type),
         workspaces);
     ck_assert_int_eq(
-        ask(db, "SELECT sum(size_bytes) FROM allocation JOIN operation USING (operation_id) WHERE name = ?1", type),
+        ask_text(db, "SELECT sum(size_bytes) FROM allocation JOIN operation USING (operation_id) WHERE name = ?1",
+                 type),
         bytes);
 }
 
@@ -212,15 +204,15 @@ static void check_model_books(sqlite3 *db)
             check_single_operator(db, line);
             operator_count++;
         } else if (strncmp(line, "driver\t", 7) == 0) {
-            ck_assert_int_eq(ask(db, "SELECT allocation_count FROM heap_total WHERE heap = 'device memory'", ""),
+            ck_assert_int_eq(ask_text(db, "SELECT allocation_count FROM heap_total WHERE heap = 'device memory'", ""),
                              atoll(line + 8));
         }
     }
     fclose(file);
     ck_assert_int_eq(model_count, 5);
     ck_assert_int_eq(operator_count, 4);
-    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT name) FROM operation", ""), 5 + 4);
-    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT thread_id) FROM operation", ""), 3);
+    ck_assert_int_eq(ask_text(db, "SELECT count(DISTINCT name) FROM operation", ""), 5 + 4);
+    ck_assert_int_eq(ask_text(db, "SELECT count(DISTINCT thread_id) FROM operation", ""), 3);
 }
 
 START_TEST(models_and_single_operators_are_recorded)
@@ -233,8 +225,8 @@ START_TEST(models_and_single_operators_are_recorded)
         check_ranges(db);
         check_model_books(db);
         /* What the engine took for weights and workspace of two of the four models; the other two got the program's. */
-        ck_assert_int_eq(ask(db, "SELECT allocation_count FROM heap_total WHERE heap = 'GE'", ""), 4);
-        ck_assert_int_eq(ask(db, "SELECT allocated_bytes FROM heap_total WHERE heap = 'GE'", ""), 2 * 7500000);
+        ck_assert_int_eq(ask_text(db, "SELECT allocation_count FROM heap_total WHERE heap = 'GE'", ""), 4);
+        ck_assert_int_eq(ask_text(db, "SELECT allocated_bytes FROM heap_total WHERE heap = 'GE'", ""), 2 * 7500000);
         sqlite3_close(db);
     }
 }

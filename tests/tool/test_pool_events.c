@@ -7,27 +7,15 @@
  *     test_pool_events NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER SPY FAKE_TORCH_NPU HOOK
  */
 #include <check.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/ask.h"
 #include "support/run.h"
 
 static const char *recorder, *ingest, *programs, *spy, *fake_torch_npu, *hook;
 static char folder[64];
-
-static long long ask(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement;
-    long long value;
-
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    ck_assert_msg(sqlite3_step(statement) == SQLITE_ROW, "%s: no row", sql);
-    value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
-}
 
 /* The number after a key of `key value` lines; the test fails without it. */
 static long long book(const char *books, const char *key)

@@ -67,6 +67,6 @@ done
 readelf -rW "$folder/libnpumem.so.0" | grep -qE "TLSDESC|DTPMOD" && fail "thread-local storage is made at first use"
 tls_bytes=$(readelf -lW "$folder/libnpumem.so.0" | awk '$1 == "TLS" { print $6 }')
 tls_bytes=$((${tls_bytes:-0}))
-[ "$tls_bytes" -gt 0 ] && [ "$tls_bytes" -le 192 ] || fail "thread-local storage has $tls_bytes bytes"
+[ "$tls_bytes" -gt 0 ] && [ "$tls_bytes" -le 96 ] || fail "thread-local storage has $tls_bytes bytes"
 readelf -lW "$folder/libnpumem_libascend_kernel_hook.so" | grep -q '^ *TLS' && fail "the hook library has thread-local storage"
 finish
