@@ -89,7 +89,12 @@ CREATE TABLE step_sum (
     -- Live at its end. Unit: bytes.
     live_bytes INTEGER NOT NULL,
     -- Live allocations at its end. Unit: allocations.
-    live_count INTEGER NOT NULL
+    live_count INTEGER NOT NULL,
+    -- Most that the pool had reserved in it, what there was at its begin included. Unit: bytes. NULL: not a pool, or not
+    -- known.
+    peak_reserved_bytes INTEGER,
+    -- Allocations and ends of driver memory of the heap's device and process in it. Unit: calls. NULL: host memory.
+    driver_call_count INTEGER
 );
 
 CREATE TABLE stack_sum (
