@@ -33,7 +33,7 @@ CREATE TABLE operation (
 );
 
 CREATE TABLE step (
-    -- A step of a training loop, as the program said.
+    -- A step of a training loop, as the program said, or as a place that recurs once in each tells: see source.
     --
     -- Number of the row.
     step_id INTEGER PRIMARY KEY,
@@ -41,7 +41,7 @@ CREATE TABLE step (
     process_id INTEGER REFERENCES process (process_id),
     -- Its device. NULL: all of the process.
     device_id INTEGER REFERENCES device (device_id),
-    -- Number of the step, as the program counts.
+    -- Number of the step, as the program counts; of inferred ones from 1.
     number INTEGER NOT NULL,
     -- Place of its begin in the order of events.
     begin_seq INTEGER,
@@ -52,7 +52,9 @@ CREATE TABLE step (
     -- When it ended. Unit: nanoseconds since the recording began. NULL: not known.
     end_ns INTEGER,
     -- How many steps of the process had begun with it, those before the detail included: as allocation.generation.
-    generation INTEGER NOT NULL
+    generation INTEGER NOT NULL,
+    -- 'marked': the program said where it begins; 'inferred': npumem-ingest found where steps begin (table step_anchor).
+    source TEXT NOT NULL
 );
 
 CREATE TABLE failure (
@@ -146,5 +148,7 @@ CREATE TABLE note (
     -- What it is about: a function, a library, an operator or a reason. NULL: not known.
     text TEXT,
     -- How many things it stands for; of unseen operators: how many more than the one in text. NULL: not said.
-    count INTEGER
+    count INTEGER,
+    -- The input that it came from.
+    input_id INTEGER NOT NULL REFERENCES input (input_id)
 );

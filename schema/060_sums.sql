@@ -89,7 +89,12 @@ CREATE TABLE step_sum (
     -- Live at its end. Unit: bytes.
     live_bytes INTEGER NOT NULL,
     -- Live allocations at its end. Unit: allocations.
-    live_count INTEGER NOT NULL
+    live_count INTEGER NOT NULL,
+    -- Most that the pool had reserved in it, what there was at its begin included. Unit: bytes. NULL: not a pool, or not
+    -- known.
+    peak_reserved_bytes INTEGER,
+    -- Allocations and ends of driver memory of the heap's device and process in it. Unit: calls. NULL: host memory.
+    driver_call_count INTEGER
 );
 
 CREATE TABLE stack_sum (
@@ -236,7 +241,7 @@ CREATE TABLE stream_call_sum (
 );
 
 CREATE TABLE device_sum (
-    -- Peak of a physical device over its driver heaps and all processes. Shown by the view device_peak.
+    -- Peak of a physical device over its driver heaps and all processes of an input. Shown by the view device_peak.
     --
     -- The device, as the first process that used it sees it.
     device_id INTEGER PRIMARY KEY REFERENCES device (device_id),
@@ -338,7 +343,7 @@ CREATE TABLE device_sample (
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
     -- The device, as one process sees it.
     device_id INTEGER NOT NULL REFERENCES device (device_id),
-    -- The first device in this database that is the same hardware.
+    -- The first device of the input that is the same hardware.
     hardware_id INTEGER NOT NULL REFERENCES device (device_id),
     -- What the process's recorded memory takes of it. Unit: bytes.
     recorded_bytes INTEGER NOT NULL,

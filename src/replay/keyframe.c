@@ -238,6 +238,7 @@ static nm_status put_open_step(const keyframe_out *out, const nm_heap *heap, nm_
         .free_bytes = row.freed_bytes,
         .miss_count = row.miss_count,
         .peak_bytes = row.peak_bytes,
+        .total_bytes = row.peak_reserved_bytes,
     };
 
     return put(out, &event, err);
@@ -391,6 +392,7 @@ static void take_open_step(nm_replay *replay, const nm_event *event)
         .begin_seq = event->first_seq,
         .begin_ns = event->time_ns,
         .generation = (int64_t)process->step_count,
+        .source = NM_STEP_MARKED,
     };
 }
 
@@ -405,7 +407,13 @@ static void take_open_sums(nm_heap *heap, const nm_event *event)
         .freed_bytes = nm_subtract_saturated(total->freed_bytes, event->free_bytes),
         .miss_count = nm_subtract_saturated(nm_totals_misses(heap), event->miss_count),
         .peak_bytes = limit(event->peak_bytes),
+        .peak_reserved_bytes = total->reserved_bytes,
+        .peak_stated_bytes = heap->stated_reserved_bytes,
     };
+    if (nm_pool_is_stated(heap))
+        heap->step_base.peak_stated_bytes = limit(event->total_bytes);
+    else if (nm_is_pool(heap))
+        heap->step_base.peak_reserved_bytes = limit(event->total_bytes);
 }
 
 static nm_status take_step(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -429,6 +437,8 @@ static nm_status take_step(nm_replay *replay, const nm_context *context, nm_erro
         .peak_bytes = limit(event->peak_bytes),
         .live_bytes = limit(event->live_bytes),
         .live_count = limit(event->live_count),
+        .peak_reserved_bytes = limit(event->total_bytes),
+        .driver_call_count = limit(event->size_bytes),
     };
 
     if (context->heap == NULL) {

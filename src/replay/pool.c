@@ -319,6 +319,8 @@ void nm_pool_reserved(const nm_context *context)
         return;
     pool->has_stated = true;
     pool->stated_reserved_bytes = nm_add_saturated(context->event->block_bytes, 0);
+    if (pool->stated_reserved_bytes > pool->step_base.peak_stated_bytes)
+        pool->step_base.peak_stated_bytes = pool->stated_reserved_bytes;
     if (pool->stated_reserved_bytes > pool->peak_stated_reserved_bytes) {
         pool->peak_stated_reserved_bytes = pool->stated_reserved_bytes;
         pool->peak_stated_reserved_seq = context->seq;

@@ -127,6 +127,25 @@ static nm_status write_step(nm_replay *replay, nm_process *process, int64_t end_
     return replay->sink.step == NULL ? NM_OK : replay->sink.step(replay->sink.context, &row, err);
 }
 
+/* The step before it, or what was before any step, ends here. */
+static nm_status begin_step(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_process *process = context->process;
+    nm_status status = process->step_count == 0
+                           ? nm_totals_end_step(replay, process, context->seq, context->event->time_ns, err)
+                           : write_step(replay, process, context->seq, context->event->time_ns, err);
+
+    process->step_count++;
+    process->step = (nm_step_row){
+        .step_id = ++replay->step_count,
+        .process_id = process->id,
+        .begin_seq = context->seq,
+        .begin_ns = context->event->time_ns,
+        .generation = (int64_t)process->step_count,
+    };
+    return status;
+}
+
 nm_status nm_program_step(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     const nm_event *event = context->event;
@@ -134,19 +153,23 @@ nm_status nm_program_step(nm_replay *replay, const nm_context *context, nm_error
 
     if (context->process == NULL)
         return NM_OK;
-    status = context->process->step_count == 0
-                 ? nm_totals_end_step(replay, context->process, context->seq, event->time_ns, err)
-                 : write_step(replay, context->process, context->seq, event->time_ns, err);
-    context->process->step_count++;
-    context->process->step = (nm_step_row){
-        .step_id = ++replay->step_count,
-        .process_id = context->process->id,
-        .device_id = nm_replay_device(replay, event->device_id) == NULL ? 0 : event->device_id,
-        .number = event->number,
-        .begin_seq = context->seq,
-        .begin_ns = event->time_ns,
-        .generation = (int64_t)context->process->step_count,
-    };
+    status = begin_step(replay, context, err);
+    context->process->step.device_id = nm_replay_device(replay, event->device_id) == NULL ? 0 : event->device_id;
+    context->process->step.number = event->number;
+    context->process->step.source = NM_STEP_MARKED;
+    return status;
+}
+
+nm_status nm_program_infer_step(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_status status;
+
+    replay->begins_step = false;
+    if (context->process == NULL)
+        return NM_OK;
+    status = begin_step(replay, context, err);
+    context->process->step.number = (int64_t)context->process->step_count;
+    context->process->step.source = NM_STEP_INFERRED;
     return status;
 }
 

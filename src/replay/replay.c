@@ -251,6 +251,8 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
         status = nm_pairing_expire(replay, event->time_ns, err);
     if (status == NM_OK && context.thread != NULL && event->kind != NM_EVENT_FREE_FAILED)
         status = nm_pairing_confirm(replay, context.thread, err);
+    if (status == NM_OK && replay->begins_step && context.seq != NM_NO_SEQ)
+        status = nm_program_infer_step(replay, &context, err);
     if (status == NM_OK)
         status = take_other_event(replay, &context, err);
     return status == NM_OK ? nm_usage_flush(replay, &context, err) : status;
@@ -300,6 +302,11 @@ static nm_status tell_baseline(nm_replay *replay, nm_error *err)
         if (process->is_late || process->has_unknown_pause)
             row.kind = NM_BASELINE_UNKNOWN;
     return replay->sink.baseline == NULL ? NM_OK : replay->sink.baseline(replay->sink.context, &row, err);
+}
+
+void nm_replay_begin_step(nm_replay *replay)
+{
+    replay->begins_step = true;
 }
 
 void nm_replay_pass_over(nm_replay *replay, uint64_t event_count)

@@ -22,6 +22,9 @@ nm_status nm_replay_new(const nm_sink *sink, nm_replay **out, nm_error *err); /*
 nm_status nm_replay_record(nm_replay *replay, const nm_record *record, nm_error *err);
 nm_status nm_replay_finish(nm_replay *replay, nm_error *err);
 
+/* The next record, an event, is the first of a step of its process that the program did not mark. */
+void nm_replay_begin_step(nm_replay *replay);
+
 /* The next so many numbers in order are not told, and are no loss. */
 void nm_replay_pass_over(nm_replay *replay, uint64_t event_count);
 void nm_replay_free(nm_replay *replay); /* NULL is fine */

@@ -130,11 +130,17 @@ typedef struct nm_note_row {
     uint64_t count; /* how many things, as the event says it; 0: not said */
 } nm_note_row;
 
+typedef enum nm_step_source {
+    NM_STEP_MARKED = 1,   /* the program said so */
+    NM_STEP_INFERRED = 2, /* nm_replay_begin_step */
+} nm_step_source;
+
 /* A step ends where the next one of the process begins, or with the process; NM_NO_SEQ when neither was seen. */
 typedef struct nm_step_row {
     uint64_t step_id, process_id, device_id;
     int64_t number, begin_seq, end_seq, begin_ns, end_ns;
     int64_t generation; /* how many steps of the process had begun with it: from 1 */
+    nm_step_source source;
 } nm_step_row;
 
 /*
@@ -151,6 +157,9 @@ typedef struct nm_step_total_row {
     uint64_t miss_count;
     uint64_t peak_bytes;             /* most that was live in it, what was there at its begin included */
     uint64_t live_bytes, live_count; /* at its end */
+    uint64_t peak_reserved_bytes; /* pools: most that was reserved in it; what the pool stated, where no segment of it
+                                        had been seen by its end; 0: not known */
+    uint64_t driver_call_count;   /* allocations and ends of driver memory of the heap's device and process in it */
 } nm_step_total_row;
 
 typedef struct nm_site_total_row { /* per heap and stack, of the whole recording, without the baseline */

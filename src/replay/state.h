@@ -205,7 +205,8 @@ typedef struct nm_device {
     nm_device_group *group;
     uint64_t host;
     int64_t physical_ordinal;
-    uint64_t live_bytes; /* of its driver heaps */
+    uint64_t live_bytes;      /* of its driver heaps */
+    uint64_t step_call_count; /* while a step ends: driver calls in it */
     nm_device_tally tally;
 } nm_device;
 
@@ -229,6 +230,7 @@ typedef struct nm_pool_state {
 typedef struct nm_step_base {
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes, miss_count;
     uint64_t peak_bytes;
+    uint64_t peak_reserved_bytes, peak_stated_bytes;
 } nm_step_base;
 
 struct nm_heap {
@@ -326,6 +328,7 @@ struct nm_replay {
     uint64_t unseen_free_count; /* frees of what may have been allocated unseen */
     bool has_pause;             /* some process was paused, and nothing of its memory told */
     uint64_t tally_count;
+    bool begins_step;  /* the next event, though no mark says so */
     uint64_t next_seq; /* the number after the largest that any event had */
     bool has_events, has_loss;
     bool has_keyframe; /* the stream begins with one: it is not the beginning of the recording */
@@ -473,6 +476,7 @@ void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out); /* as of n
 nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_range_end(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_step(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_program_infer_step(nm_replay *replay, const nm_context *context, nm_error *err); /* before the event */
 nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_program_pause(nm_replay *replay, const nm_context *context, nm_error *err);

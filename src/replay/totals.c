@@ -26,6 +26,9 @@ nm_step_total_row nm_totals_since(const nm_heap *heap)
         .peak_bytes = base->peak_bytes,
         .live_bytes = total->live_bytes,
         .live_count = heap->live_count,
+        .peak_reserved_bytes = !nm_is_pool(heap)         ? 0
+                               : nm_pool_is_stated(heap) ? base->peak_stated_bytes
+                                                         : base->peak_reserved_bytes,
     };
 }
 
@@ -40,7 +43,25 @@ static void begin_step(nm_heap *heap)
         .freed_bytes = total->freed_bytes,
         .miss_count = nm_totals_misses(heap),
         .peak_bytes = total->live_bytes,
+        .peak_reserved_bytes = total->reserved_bytes,
+        .peak_stated_bytes = heap->stated_reserved_bytes,
     };
+}
+
+/* Driver calls of the step, summed up for each device of the process. */
+static void count_driver_calls(const nm_process *process)
+{
+    for (nm_heap *heap = process->heaps; heap != NULL; heap = heap->next_of_process)
+        if (heap->device != NULL)
+            heap->device->step_call_count = 0;
+    for (nm_heap *heap = process->heaps; heap != NULL; heap = heap->next_of_process) {
+        const nm_step_base *base = &heap->step_base;
+
+        if (heap->device != NULL && heap->level == NM_LEVEL_DRIVER)
+            heap->device->step_call_count +=
+                nm_subtract_saturated(heap->total.allocation_count, base->allocation_count) +
+                nm_subtract_saturated(heap->total.free_count, base->free_count);
+    }
 }
 
 static nm_step_total_row name_step(nm_step_total_row row, const nm_process *process, int64_t end_seq, int64_t end_ns)
@@ -60,12 +81,16 @@ nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end
 {
     nm_status status = NM_OK;
 
+    count_driver_calls(process);
     for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
         nm_step_total_row row = nm_totals_since(heap);
 
-        if (row.allocation_count == 0 && row.free_count == 0 && row.freed_bytes == 0)
+        if (row.allocation_count == 0 && row.free_count == 0 && row.freed_bytes == 0) {
+            begin_step(heap); /* its segments may have come or gone */
             continue;
+        }
         row = name_step(row, process, end_seq, end_ns);
+        row.driver_call_count = heap->device == NULL ? 0 : heap->device->step_call_count;
         begin_step(heap);
         if (replay->sink.step_total != NULL)
             status = replay->sink.step_total(replay->sink.context, &row, err);

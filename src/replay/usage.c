@@ -130,6 +130,8 @@ void nm_usage_subtract(nm_live *live)
 
 void nm_usage_peak_reserved(nm_heap *pool, int64_t seq)
 {
+    if (pool->total.reserved_bytes > pool->step_base.peak_reserved_bytes)
+        pool->step_base.peak_reserved_bytes = pool->total.reserved_bytes;
     if (pool->total.reserved_bytes <= pool->total.peak_reserved_bytes)
         return;
     pool->total.peak_reserved_bytes = pool->total.reserved_bytes;

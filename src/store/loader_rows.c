@@ -62,6 +62,13 @@ static bool is_level(const nm_loader *loader, uint64_t heap_id, nm_heap_level le
     return heap != NULL && heap->heap.level == (uint64_t)level;
 }
 
+static bool is_of_device(const nm_loader *loader, uint64_t heap_id)
+{
+    const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, heap_id);
+
+    return heap != NULL && heap->heap.device_id != 0;
+}
+
 static int64_t id_or_null(uint64_t id)
 {
     return id == 0 ? NM_NULL : (int64_t)id;
@@ -366,6 +373,7 @@ static nm_status take_note(void *context, const nm_note_row *row, nm_error *err)
     nm_insert_int(insert, (int64_t)row->kind);
     nm_insert_bytes(insert, text_of(loader, row->text));
     nm_insert_id(insert, row->count);
+    nm_insert_id(insert, NM_INPUT_ID);
     return nm_insert_end(insert, err);
 }
 
@@ -398,6 +406,7 @@ static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
     nm_insert_int(insert, row->begin_ns);
     nm_insert_int(insert, row->end_ns);
     nm_insert_int(insert, row->generation);
+    nm_insert_text(insert, row->source == NM_STEP_INFERRED ? "inferred" : "marked");
     return nm_insert_end(insert, err);
 }
 
@@ -429,6 +438,8 @@ static nm_status take_step_total(void *context, const nm_step_total_row *row, nm
     nm_insert_int(insert, (int64_t)row->peak_bytes);
     nm_insert_int(insert, (int64_t)row->live_bytes);
     nm_insert_int(insert, (int64_t)row->live_count);
+    nm_insert_int(insert, row->peak_reserved_bytes == 0 ? NM_NULL : (int64_t)row->peak_reserved_bytes);
+    nm_insert_int(insert, is_of_device(loader, row->heap_id) ? (int64_t)row->driver_call_count : NM_NULL);
     return nm_insert_end(insert, err);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "tool/size_text.h"
 
 #define WARM_UP_NS    INT64_C(60000000000)
 #define WARM_UP_STEPS 2
@@ -65,13 +66,6 @@ static const struct {
     {"growth_bytes", RECORD_ALERT_GROWTH_BYTES},
 };
 
-static const struct {
-    const char *name;
-    double factor;
-} units[] = {
-    {"", 1}, {"B", 1}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"k", 1e3}, {"M", 1e6},
-};
-
 static const char *skip_blanks(const char *at)
 {
     while (isspace((unsigned char)*at))
@@ -97,6 +91,7 @@ static nm_status read_limit(const char *at, record_alert *out, nm_error *err)
 {
     char *end;
     double number = strtod(at, &end);
+    double factor;
     char unit[8];
     int unit_bytes = 0;
 
@@ -114,11 +109,10 @@ static nm_status read_limit(const char *at, record_alert *out, nm_error *err)
                    ? NM_OK
                    : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "only device_used has a share in %%");
     }
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(unit, units[i].name) == 0) {
-            out->limit = number * units[i].factor < 0x1p62 ? (uint64_t)(number * units[i].factor) : UINT64_C(1) << 62;
-            return NM_OK;
-        }
+    if (size_text_unit(unit, &factor)) {
+        out->limit = number * factor < (double)SIZE_TEXT_BYTES_MAX ? (uint64_t)(number * factor) : SIZE_TEXT_BYTES_MAX;
+        return NM_OK;
+    }
     return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "units are %%, KiB, MiB, GiB and TiB");
 }
 

@@ -47,7 +47,8 @@ static const uint64_t fields_of_kind[NM_EVENT_KIND_MAX + 1] = {
                           BIT(NUMBER) | BIT(DETAIL) | BIT(GENERATION) | BIT(POOL) | BIT(ALLOCATION_COUNT) |
                           BIT(ENDED_COUNT) | BIT(MISS_COUNT),
     [NM_EVENT_STEP_TOTAL] = ALWAYS | SUMS | BIT(PROCESS) | BIT(DEVICE) | BIT(NUMBER) | BIT(DETAIL) | BIT(UNTIL) |
-                            BIT(GENERATION) | BIT(FIRST_SEQ) | BIT(LAST_SEQ) | BIT(MISS_COUNT) | BIT(LIVE),
+                            BIT(GENERATION) | BIT(FIRST_SEQ) | BIT(LAST_SEQ) | BIT(MISS_COUNT) | BIT(LIVE) | BIT(SIZE) |
+                            BIT(TOTAL),
     [NM_EVENT_SITE_TOTAL] = ALWAYS | SUMS | BIT(STACK),
     [NM_EVENT_HEAP_TOTAL] =
         ALWAYS | SUMS | BIT(DEVICE) | BIT(DETAIL) | BIT(NUMBER) | BIT(SIZE) | BIT(MISS_COUNT) | BIT(LIVE),

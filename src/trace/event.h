@@ -85,7 +85,8 @@ typedef enum nm_event_kind {
                                (the heap whose segment it is); the begin: count (events before), ended_count (of these
                                dropped), miss_count (of these unreadable) */
     NM_EVENT_STEP_TOTAL = 57, /* process heap number (of the first step) generation (how many steps had begun with it)
-                                 detail (generation of the last step) first_seq last_seq until_ns and sums of these steps;
+                                 detail (generation of the last step) first_seq last_seq until_ns and sums of these steps,
+                                 total_bytes (most that a pool had reserved) size_bytes (driver calls of the device);
                                  flag NM_FLAG_PENDING: so far, of the step that goes on. Heap 0: that step itself */
     NM_EVENT_SITE_TOTAL = 58, /* heap stack and sums; peak_bytes and live_count are the share of the heap's peak */
     NM_EVENT_HEAP_TOTAL = 59, /* heap detail = nm_heap_figure and sums */

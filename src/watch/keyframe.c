@@ -89,6 +89,8 @@ static nm_event step_event(const nm_step_total_row *row)
         .peak_bytes = row->peak_bytes,
         .live_bytes = row->live_bytes,
         .live_count = row->live_count,
+        .total_bytes = row->peak_reserved_bytes,
+        .size_bytes = row->driver_call_count,
     };
 }
 

@@ -28,6 +28,9 @@ static void join(nm_step_total_row *row, const nm_step_total_row *next)
     row->miss_count += next->miss_count;
     if (next->peak_bytes > row->peak_bytes)
         row->peak_bytes = next->peak_bytes;
+    if (next->peak_reserved_bytes > row->peak_reserved_bytes)
+        row->peak_reserved_bytes = next->peak_reserved_bytes;
+    row->driver_call_count += next->driver_call_count;
     row->live_bytes = next->live_bytes;
     row->live_count = next->live_count;
 }

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * npumem-check as a user runs it: each rule at its limit and one past it, on figures that are worked out by hand for the
+ * trace of tests/sql/heap_place; and databases that are none.
+ *
+ *     test_check NPUMEM_CHECK NPUMEM_INGEST TEXT2TRACE TRACE.txt
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/run.h"
+
+#define BROKEN_DATABASES 150
+
+static const char *check, *ingest, *text2trace, *text;
+static char folder[64];
+
+/* Runs a line of shell in the test's folder; $C is npumem-check, and `load` makes NAME.db of a text trace. */
+static nm_run sh(const char *line)
+{
+    char command[4096];
+
+    snprintf(command, sizeof command,
+             "cd %s && C=%s && load() { %s \"$1\" \"$2.zst\" && %s --quiet \"$2.zst\"; } && T=%s && %s", folder, check,
+             text2trace, ingest, text, line);
+    return run_shell(command, 60);
+}
+
+static void set_up(void)
+{
+    nm_run run;
+
+    run_make_folder(folder);
+    run = sh("load $T run");
+    ck_assert_msg(run.exit_code == 0, "%s", run_err(&run));
+    run_free(&run);
+}
+
+static void tear_down(void)
+{
+    run_remove_folder(folder);
+}
+
+/* Exit status, and a part of what is printed (NULL: any). */
+static void expect(const char *line, int exit_code, const char *part)
+{
+    nm_run run = sh(line);
+
+    ck_assert_msg(run.exit_code == exit_code, "%s: exit %d, %s%s", line, run.exit_code, run_out(&run), run_err(&run));
+    ck_assert_msg(part == NULL || strstr(run_out(&run), part) != NULL, "%s: %s", line, run_out(&run));
+    run_free(&run);
+}
+
+/* One rule: it holds with `good` and fails with `bad`, alone. */
+static void expect_limit(const char *rule, const char *good, const char *bad)
+{
+    char line[512], part[128];
+
+    snprintf(line, sizeof line, "$C run.db --%s %s", rule, good);
+    snprintf(part, sizeof part, "ok    %s", rule);
+    expect(line, 0, part);
+    snprintf(line, sizeof line, "$C run.db --%s %s", rule, bad);
+    snprintf(part, sizeof part, "FAIL  %s", rule);
+    expect(line, 1, part);
+}
+
+/* One line on standard error, nothing on standard output. */
+static void expect_failure(const char *line, int exit_code, const char *error_part)
+{
+    nm_run run = sh(line);
+    const char *newline = strchr(run_err(&run), '\n');
+
+    ck_assert_msg(run.exit_code == exit_code, "%s: exit %d, %s", line, run.exit_code, run_err(&run));
+    ck_assert_msg(strstr(run_err(&run), error_part) != NULL, "%s: %s", line, run_err(&run));
+    ck_assert_int_eq(strncmp(run_err(&run), "npumem-check: ", 14), 0);
+    ck_assert_msg(newline != NULL && newline[1] == 0, "%s: more than one line: %s", line, run_err(&run));
+    ck_assert_str_eq(run_out(&run), "");
+    run_free(&run);
+}
+
+/* Two segments of 8192 and 4096 bytes; a pool's peak of 6144; the second segment is asked for in step 3, where the pool
+ * serves one of two requests, after two of two in step 2. */
+START_TEST(each_rule_holds_at_its_limit_and_fails_one_past_it)
+{
+    expect_limit("max-peak", "12KiB", "12287");
+    expect_limit("max-peak", "'0.012 MiB'", "11.9KiB");
+    expect_limit("max-reserved", "12288", "12287B");
+    expect_limit("max-fragmentation", "0.5", "49.9%");
+    expect_limit("max-fragmentation", "50%", "0.499");
+    expect_limit("max-misses-per-step", "1", "0");
+    expect("$C run.db --max-peak 12287", 1, "1 bytes over");
+    expect("$C run.db --max-misses-per-step 0", 1, "in step 3");
+}
+END_TEST
+
+START_TEST(every_rule_has_a_line_and_one_failure_is_enough)
+{
+    expect("$C run.db --max-peak 1GiB --max-peak 1 --no-anomaly | cut -c1-22 | tr '\\n' ';'", 0,
+           "ok    complete        ;ok    max-peak        ;FAIL  max-peak        ;ok    no-anomaly      ;");
+    expect("$C run.db", 0, "ok    complete");
+}
+END_TEST
+
+/* collate keeps 3 x 512 bytes, one a step; 100 bytes of pinned memory are not released at the end. */
+START_TEST(leaks_and_growth_are_told_apart)
+{
+    expect("$C run.db --no-growth", 1, "FAIL  no-growth               1.5 KiB  h1 rank 0 device 2 caching pool");
+    expect("$C run.db --no-leak", 1, "and 1 more  (data.py:41 collate)");
+    expect("$C run.db --no-growth --heap pinned", 0, "ok    no-growth");
+    expect("$C run.db --no-leak --heap pinned", 1, "100 B");
+    expect("sed '/stack=2/d' $T > other.txt && load other.txt other && $C other.db --no-growth", 0, "ok    no-growth");
+}
+END_TEST
+
+START_TEST(a_double_free_is_an_anomaly)
+{
+    expect("$C run.db --no-anomaly", 0, "ok    no-anomaly");
+    expect("sed 's/^@170/@165 free heap=2 address=0x20000 thread=1 stack=3\\n&/' $T > other.txt && load other.txt other"
+           " && $C other.db --no-anomaly",
+           1, "double free, model.py:88 forward");
+}
+END_TEST
+
+START_TEST(a_failed_request_breaks_no_oom)
+{
+    expect("$C run.db --no-oom", 1, "FAIL  no-oom");
+    expect("sed '/alloc_failed/d' $T > other.txt && load other.txt other && $C other.db --no-oom", 0, "ok    no-oom");
+}
+END_TEST
+
+/* Without the block of 2560 bytes the pool's peak is 4096, at the block of step 2: 6144 is half more. */
+START_TEST(a_baseline_is_compared_heap_by_heap)
+{
+    expect("sed 's/requested=2500 block=2560/requested=500 block=512/' $T > old.txt && load old.txt old", 0, NULL);
+    expect("$C run.db --baseline old.db:+50%", 0, "ok    baseline");
+    expect("$C run.db --baseline old.db:+49%", 1, "caching pool");
+    expect("$C run.db --baseline old.db:+2KiB", 0, NULL);
+    expect("$C run.db --baseline old.db:+2047", 1, "1 bytes over");
+    expect("$C run.db --baseline old.db", 1, "2,048 bytes over");
+    expect("$C old.db --baseline run.db", 0, "ok    baseline");
+    expect("$C run.db --baseline old.db --heap driver", 0, "NPU memory");
+    expect("mv old.db old:+x.db && $C run.db --baseline old:+x.db:+50%", 0, NULL);
+}
+END_TEST
+
+START_TEST(what_the_baseline_lacks_or_counts_otherwise_fails)
+{
+    expect("sed 's/caching pool/other pool/' $T > old.txt && load old.txt old && $C run.db --baseline old.db:+1000%", 1,
+           "(not in the baseline)");
+    expect("sed '/caching pool/s/basis=block/basis=requested/' $T > new.txt && load new.txt new &&"
+           " $C run.db --baseline new.db:+1000%",
+           1, "(the baseline counts other sizes (requested))");
+}
+END_TEST
+
+START_TEST(filters_choose_and_what_they_miss_fails)
+{
+    expect("$C run.db --max-peak 6144 --heap 'caching pool'", 0, "caching pool");
+    expect("$C run.db --max-peak 6143 --heap pool", 1, "caching pool");
+    expect("$C run.db --max-peak 12288 --rank 0", 0, "NPU memory");
+    expect("$C run.db --max-peak 100 --heap pinned", 0, "pinned memory");
+    expect("$C run.db --max-peak 1TiB --rank 1", 1, "no heap is of this rank and name");
+    expect("$C run.db --no-leak --heap poool", 1, "no heap is of this rank and name");
+    expect("sed '/ step /d' $T > other.txt && load other.txt other && $C other.db --max-misses-per-step 5", 1,
+           "no step after the first is known");
+    expect("$C run.db --max-reserved 1TiB --heap pinned", 1, "no pool is known to hold anything");
+}
+END_TEST
+
+START_TEST(a_partial_trace_fails_unless_it_is_allowed)
+{
+    expect("cp run.db cut.db && sqlite3 cut.db 'UPDATE input SET is_complete = 0, is_finished = 0'"
+           " && $C cut.db --max-peak 1GiB",
+           1, "FAIL  complete                      0  (the recording was cut off before its end)");
+    expect("$C cut.db --max-peak 1GiB --allow-partial", 0, "ok    complete");
+    expect("cp run.db lossy.db && sqlite3 lossy.db 'UPDATE input SET is_complete = 0, events_dropped = 1200,"
+           " events_seen = events_seen + 1200' && $C lossy.db",
+           1, "(1,200 events are missing)");
+    expect("$C run.db --baseline lossy.db", 1, "the baseline: 1,200 events are missing");
+    expect("$C run.db --baseline lossy.db --allow-partial", 0, "ok    baseline");
+    expect("cp run.db late.db && sqlite3 late.db \"UPDATE input SET baseline = 'unknown'\" && $C late.db", 1,
+           "a process ran before its recording began");
+    expect("cp run.db none.db && sqlite3 none.db 'DELETE FROM input' && $C none.db", 1, "no input is in the database");
+}
+END_TEST
+
+START_TEST(json_is_valid_and_says_the_same)
+{
+    expect(
+        "$C run.db --json --max-peak 12287 --no-growth > j; s=$?; sqlite3 :memory: \"SELECT json_extract(j, '$.is_ok'),"
+        " json_extract(j, '$.rules[1].value'), json_extract(j, '$.rules[1].limit'), json_extract(j, "
+        "'$.rules[1].is_ok'),"
+        " json_extract(j, '$.rules[2].rule') FROM (SELECT CAST(readfile('j') AS TEXT) AS j)\"; exit $s",
+        1, "0|12288|12287|0|no-growth");
+    expect(
+        "cp run.db odd.db && sqlite3 odd.db \"UPDATE heap SET name = CAST(x'22ff5c0ac3c328ed' AS TEXT)\";"
+        " $C odd.db --json --max-reserved 1 > j; sqlite3 :memory: \"SELECT json_valid(CAST(readfile('j') AS TEXT))\"",
+        0, "1");
+}
+END_TEST
+
+START_TEST(usage_is_checked)
+{
+    expect_failure("$C", 2, "no database");
+    expect_failure("$C run.db run.db", 2, "one database at a time");
+    expect_failure("$C run.db --max-peak 12GB", 2, "needs a size");
+    expect_failure("$C run.db --max-peak -1", 2, "needs a size");
+    expect_failure("$C run.db --max-peak 99999999999TiB", 2, "needs a size");
+    expect_failure("$C run.db --max-fragmentation 2", 2, "needs a share");
+    expect_failure("$C run.db --min-hit-rate nan", 2, "needs a share");
+    expect_failure("$C run.db --max-misses-per-step many", 2, "needs a number");
+    expect_failure("$C run.db --baseline run.db:+5x", 2, "needs a database");
+    expect_failure("$C run.db --rank first", 2, "needs a number");
+    expect("$C run.db --no-such-rule", 2, NULL);
+    expect("$C --help", 0, "usage: npumem-check");
+    expect("$C --version", 0, "npumem-check ");
+}
+END_TEST
+
+START_TEST(what_is_no_database_is_told_in_one_line)
+{
+    expect_failure("$C nothing.db", 4, "nothing.db: cannot open");
+    expect_failure("$C .", 4, "not a file");
+    expect_failure("mkfifo p; $C p", 4, "not a file");
+    expect_failure("$C run.zst", 4, "not a database of npumem-ingest");
+    expect_failure(": > empty.db; $C empty.db", 4, "not a database of npumem-ingest");
+    expect_failure("sqlite3 other.db 'CREATE TABLE x (y)'; $C other.db", 4, "not a database of npumem-ingest");
+    expect_failure("cp run.db new.db; sqlite3 new.db \"UPDATE meta SET value = '999' WHERE key = 'schema_version'\";"
+                   " $C new.db",
+                   4, "new.db: has schema version 999");
+    expect_failure("head -c 40000 run.db > cut.db; $C cut.db", 4, "cut.db: ");
+    expect_failure("cp run.db less.db; sqlite3 less.db 'DROP VIEW peak'; $C less.db --max-reserved 1", 4, "peak");
+    expect_failure("$C run.db --baseline nothing.db", 4, "nothing.db: cannot open");
+    expect_failure("$C run.db --baseline run.zst", 4, "run.zst: not a database");
+}
+END_TEST
+
+START_TEST(strange_content_is_read_as_it_is)
+{
+    expect("cp run.db odd.db && sqlite3 odd.db \"UPDATE heap_sum SET peak_bytes = 'many', peak_reserved_bytes = 9e999;"
+           " UPDATE heap SET name = printf('%.*c', 100000, 'x'), device_id = 77; UPDATE process SET host = x'00ff',"
+           " rank = 'no'; UPDATE step_sum SET miss_count = -9223372036854775808, last_generation = generation - 1;"
+           " UPDATE input SET events_seen = 9223372036854775807, is_complete = 'maybe';"
+           " UPDATE device_sum SET peak_bytes = 9e300\";"
+           " $C odd.db --max-peak 1 --max-reserved 1 --max-fragmentation 1 --min-hit-rate 1 --max-misses-per-step 1"
+           " --no-growth --no-leak --no-anomaly --no-oom --baseline odd.db:+1% --json > j; s=$?;"
+           " sqlite3 :memory: \"SELECT json_valid(CAST(readfile('j') AS TEXT))\"; exit $s",
+           1, "1");
+}
+END_TEST
+
+/* A copy of run.db with a few bytes of it changed, by a fixed sequence. */
+static void break_database(unsigned seed)
+{
+    char from[128], to[128];
+    unsigned state = seed * 2654435761u + 1;
+    struct stat info;
+    char *bytes;
+    int fd;
+
+    snprintf(from, sizeof from, "%s/run.db", folder);
+    snprintf(to, sizeof to, "%s/broken.db", folder);
+    fd = open(from, O_RDONLY);
+    ck_assert(fd >= 0 && fstat(fd, &info) == 0);
+    bytes = malloc((size_t)info.st_size);
+    ck_assert_ptr_nonnull(bytes);
+    ck_assert_int_eq(read(fd, bytes, (size_t)info.st_size), info.st_size);
+    close(fd);
+    for (int i = 0; i < 30; i++) {
+        state = state * 1664525u + 1013904223u;
+        bytes[state % (unsigned)info.st_size] = (char)(state >> 24);
+    }
+    fd = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ck_assert(fd >= 0);
+    ck_assert_int_eq(write(fd, bytes, (size_t)info.st_size), info.st_size);
+    close(fd);
+    free(bytes);
+}
+
+START_TEST(a_damaged_database_never_crashes)
+{
+    for (unsigned seed = 0; seed < BROKEN_DATABASES; seed++) {
+        break_database(seed);
+        nm_run run = sh("$C broken.db --max-peak 1 --max-reserved 1 --max-fragmentation 1 --min-hit-rate 1"
+                        " --max-misses-per-step 1 --no-growth --no-leak --no-anomaly --no-oom --baseline run.db");
+        ck_assert_msg(run.exit_code == 0 || run.exit_code == 1 || run.exit_code == 4, "seed %u: exit %d, %s", seed,
+                      run.exit_code, run_err(&run));
+        run_free(&run);
+    }
+}
+END_TEST
+
+START_TEST(a_full_standard_output_is_told)
+{
+    expect("[ ! -e /dev/full ] || { $C run.db > /dev/full; [ $? = 4 ]; }", 0, NULL);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("npumem-check");
+    TCase *tcase = tcase_create("check");
+
+    if (argc != 5)
+        return 2;
+    check = argv[1];
+    ingest = argv[2];
+    text2trace = argv[3];
+    text = argv[4];
+    tcase_set_timeout(tcase, 120);
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, each_rule_holds_at_its_limit_and_fails_one_past_it);
+    tcase_add_test(tcase, every_rule_has_a_line_and_one_failure_is_enough);
+    tcase_add_test(tcase, leaks_and_growth_are_told_apart);
+    tcase_add_test(tcase, a_double_free_is_an_anomaly);
+    tcase_add_test(tcase, a_failed_request_breaks_no_oom);
+    tcase_add_test(tcase, a_baseline_is_compared_heap_by_heap);
+    tcase_add_test(tcase, what_the_baseline_lacks_or_counts_otherwise_fails);
+    tcase_add_test(tcase, filters_choose_and_what_they_miss_fails);
+    tcase_add_test(tcase, a_partial_trace_fails_unless_it_is_allowed);
+    tcase_add_test(tcase, json_is_valid_and_says_the_same);
+    tcase_add_test(tcase, usage_is_checked);
+    tcase_add_test(tcase, what_is_no_database_is_told_in_one_line);
+    tcase_add_test(tcase, strange_content_is_read_as_it_is);
+    tcase_add_test(tcase, a_damaged_database_never_crashes);
+    tcase_add_test(tcase, a_full_standard_output_is_told);
+    suite_add_tcase(suite, tcase);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
