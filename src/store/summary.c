@@ -11,6 +11,7 @@
 #include "store/human.h"
 #include "store/summary_device.h"
 #include "store/summary_many.h"
+#include "store/summary_steps.h"
 #include "trace/event.h"
 
 #define PLACE_COLUMNS  6
@@ -525,13 +526,18 @@ nm_status nm_summary_write(sqlite3 *db, const nm_summary_names *names, FILE *out
     if (status == NM_OK && s.process_count > NM_SUMMARY_PROCESSES_MAX)
         status = nm_summary_write_many(db, out, err);
     else if (status == NM_OK)
-        status = nm_db_get_int(db, "SELECT count(DISTINCT kind) FROM note", &note_lines, err);
+        status = nm_db_get_int(db,
+                               "SELECT (SELECT count(DISTINCT kind) FROM note)"
+                               " + (SELECT count(DISTINCT source) FROM step_origin WHERE source <> 'marked')",
+                               &note_lines, err);
     if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
         status = write_heaps(&s, NM_SUMMARY_LINES_MAX - other_lines - note_lines, err);
     if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
         status = nm_summary_write_devices(db, out, err);
     if (status == NM_OK)
         status = write_process_note(&s, err);
+    if (status == NM_OK)
+        status = nm_summary_write_steps(db, out, err);
     if (status == NM_OK)
         status = write_stack_note(&s, err);
     if (status == NM_OK)
