@@ -72,6 +72,47 @@ typedef struct nm_failure_row {
     uint64_t device_free_bytes, device_total_bytes; /* both 0: unknown */
 } nm_failure_row;
 
+typedef enum nm_out_of_memory_outcome {
+    NM_OUTCOME_UNKNOWN = 0,   /* events of the thread were lost before it was known */
+    NM_OUTCOME_RECOVERED = 1, /* the same request was served then */
+    NM_OUTCOME_FATAL = 2,     /* it was not: the thread went on to something else, or ended */
+    NM_OUTCOME_OPEN = 3,      /* the stream ended first */
+} nm_out_of_memory_outcome;
+
+/*
+ * Failures of one thread on one device that belong together, try, flush and retry: see chain.c. What is said of the device
+ * and of heaps is as it was before the first of them; `moment_id` is that failure's moment.
+ */
+typedef struct nm_out_of_memory_row {
+    uint64_t out_of_memory_id;
+    uint64_t process_id, device_id, thread_id, operation_id, stack_id;
+    uint64_t heap_id;      /* that could not serve first */
+    uint64_t pool_heap_id; /* the pool that could not; 0: none said so */
+    uint64_t moment_id;
+    nm_out_of_memory_outcome outcome;
+    uint64_t failure_count, driver_failure_count;
+    int64_t first_seq, last_seq, first_ns, last_ns;
+    int64_t error_code;            /* of the first */
+    uint64_t tried_bytes;          /* what the pool was asked for; 0: not known */
+    uint64_t at_least_tried_bytes; /* the largest request that the driver refused; 0: it refused none */
+    uint64_t released_bytes;       /* driver memory that the thread gave back in between */
+    uint64_t allocated_bytes, active_bytes,
+        reserved_bytes;       /* of all pools of the device; without any: of the program */
+    uint64_t own_bytes;       /* what the process's heaps take of the device, without those of modules of CANN */
+    uint64_t module_bytes;    /* and those */
+    uint64_t pool_live_count; /* blocks of pool_heap_id */
+    bool has_segments;        /* driver memory of that pool was seen: so are its calls */
+    bool is_partial;          /* events were lost before, or not all that was live is known */
+} nm_out_of_memory_row;
+
+/* What was live before the first failure, in pools and other driver memory of the device: the largest, and one row of the
+ * rest of each heap. */
+typedef struct nm_out_of_memory_stack_row {
+    uint64_t out_of_memory_id, heap_id, stack_id;
+    bool is_baseline, is_rest;
+    uint64_t live_count, live_bytes;
+} nm_out_of_memory_stack_row;
+
 typedef struct nm_copy_row {
     uint64_t copy_id, process_id, thread_id, operation_id, stack_id;
     nm_copy_kind kind;
@@ -367,6 +408,8 @@ typedef struct nm_sink {
     nm_status (*process_end)(void *context, const nm_process_end_row *row, nm_error *err);
     nm_status (*allocation)(void *context, const nm_allocation_row *row, nm_error *err);
     nm_status (*failure)(void *context, const nm_failure_row *row, nm_error *err);
+    nm_status (*out_of_memory)(void *context, const nm_out_of_memory_row *row, nm_error *err);
+    nm_status (*out_of_memory_stack)(void *context, const nm_out_of_memory_stack_row *row, nm_error *err);
     nm_status (*copy)(void *context, const nm_copy_row *row, nm_error *err);
     nm_status (*operation)(void *context, const nm_operation_row *row, nm_error *err);
     nm_status (*workspace)(void *context, const nm_workspace_row *row, nm_error *err);

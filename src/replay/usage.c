@@ -100,6 +100,8 @@ void nm_usage_add(nm_live *live, int64_t seq, int64_t ns)
     heap->page_bytes = nm_add_saturated(heap->page_bytes, page_bytes_of(live));
     if (live->is_mapped)
         heap->mapped_bytes = nm_add_saturated(heap->mapped_bytes, bytes);
+    if (live->row.free_requested_seq != NM_NO_SEQ)
+        heap->pending_bytes = nm_add_saturated(heap->pending_bytes, bytes);
     heap->live_count++;
     if (heap->total.live_bytes > heap->total.peak_bytes)
         take_peak(heap, seq, ns);
@@ -121,6 +123,8 @@ void nm_usage_subtract(nm_live *live)
     heap->page_bytes = nm_subtract_saturated(heap->page_bytes, page_bytes_of(live));
     if (live->is_mapped)
         heap->mapped_bytes = nm_subtract_saturated(heap->mapped_bytes, bytes);
+    if (live->row.free_requested_seq != NM_NO_SEQ)
+        heap->pending_bytes = nm_subtract_saturated(heap->pending_bytes, bytes);
     heap->live_count--;
     if (heap->level == NM_LEVEL_DRIVER && heap->device != NULL) {
         heap->device->live_bytes = nm_subtract_saturated(heap->device->live_bytes, bytes);

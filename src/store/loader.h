@@ -30,6 +30,8 @@ typedef enum nm_loader_table {
     NM_TABLE_STACK_SUM,
     NM_TABLE_FAILURE,
     NM_TABLE_MOMENT,
+    NM_TABLE_OUT_OF_MEMORY_CHAIN,
+    NM_TABLE_OUT_OF_MEMORY_STACK,
     NM_TABLE_HEAP_SUM,
     NM_TABLE_PEAK_STACK,
     NM_TABLE_POOL_HIT,
@@ -93,6 +95,9 @@ nm_status nm_loader_open(sqlite3 *db, nm_loader *out, nm_error *err);
 
 /* The functions of an nm_sink whose context is the loader. */
 extern const nm_sink nm_loader_sink;
+
+nm_status nm_loader_take_out_of_memory(void *context, const nm_out_of_memory_row *row, nm_error *err);
+nm_status nm_loader_take_out_of_memory_stack(void *context, const nm_out_of_memory_stack_row *row, nm_error *err);
 
 /* Flushes the rows and writes input, processes, threads, devices, heaps, frames and stacks with their sites. */
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err);
