@@ -148,5 +148,7 @@ CREATE TABLE note (
     -- What it is about: a function, a library, an operator or a reason. NULL: not known.
     text TEXT,
     -- How many things it stands for; of unseen operators: how many more than the one in text. NULL: not said.
-    count INTEGER
+    count INTEGER,
+    -- The input that it came from.
+    input_id INTEGER NOT NULL REFERENCES input (input_id)
 );

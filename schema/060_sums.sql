@@ -241,7 +241,7 @@ CREATE TABLE stream_call_sum (
 );
 
 CREATE TABLE device_sum (
-    -- Peak of a physical device over its driver heaps and all processes. Shown by the view device_peak.
+    -- Peak of a physical device over its driver heaps and all processes of an input. Shown by the view device_peak.
     --
     -- The device, as the first process that used it sees it.
     device_id INTEGER PRIMARY KEY REFERENCES device (device_id),
@@ -353,7 +353,7 @@ CREATE TABLE device_sample (
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
     -- The device, as one process sees it.
     device_id INTEGER NOT NULL REFERENCES device (device_id),
-    -- The first device in this database that is the same hardware.
+    -- The first device of the input that is the same hardware.
     hardware_id INTEGER NOT NULL REFERENCES device (device_id),
     -- What the process's recorded memory takes of it. Unit: bytes.
     recorded_bytes INTEGER NOT NULL,

@@ -24,7 +24,9 @@ CREATE VIEW heap_place (
     -- Which size the sums of this heap use: 'requested' or 'block'.
     size_basis,
     -- All memory of the device. Unit: bytes. NULL: not known.
-    capacity_bytes
+    capacity_bytes,
+    -- Number of the input that the process came from.
+    input_id
 ) AS
 SELECT
     process.host,
@@ -37,7 +39,8 @@ SELECT
     heap.process_id,
     heap.device_id,
     heap.size_basis,
-    device.capacity_bytes
+    device.capacity_bytes,
+    process.input_id
 FROM heap
 LEFT JOIN process ON process.process_id = heap.process_id
 LEFT JOIN device ON device.device_id = heap.device_id
@@ -127,10 +130,7 @@ SELECT
      JOIN process AS p ON p.process_id = heap.process_id
      WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL AND a.stack_id IS NULL
          AND p.input_id = input.input_id),
-    (SELECT count(*)
-     FROM note
-     LEFT JOIN process AS p ON p.process_id = note.process_id
-     WHERE coalesce(p.input_id, input.input_id) = input.input_id),
+    (SELECT count(*) FROM note WHERE note.input_id = input.input_id),
     input.events_unkept,
     input.detail_begin_seq,
     input.detail_begin_ns,
@@ -139,7 +139,8 @@ SELECT
 FROM input;
 
 CREATE VIEW unseen (
-    -- What the recorder could not see, or saw in another way than usual, as it noted it. The rest is as it should be.
+    -- What the recorder could not see, or saw in another way than usual, as it noted it: a row for each such thing of an
+    -- input. The rest is as it should be.
     --
     -- Name of the machine. NULL: several, or not known.
     host,
@@ -182,8 +183,8 @@ SELECT
 FROM note AS n
 JOIN note_kind AS k ON k.kind = n.kind
 LEFT JOIN process AS p ON p.process_id = n.process_id
-GROUP BY n.kind, n.text
-ORDER BY n.kind, n.text;
+GROUP BY n.input_id, n.kind, n.text
+ORDER BY n.input_id, n.kind, n.text;
 
 CREATE VIEW allocation_kind (
     -- Which kinds of memory and pages each heap was asked for: device, physical and registered memory.

@@ -125,7 +125,8 @@ LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.heap_id, g.live_bytes DESC, g.site_frame_id;
 
 CREATE VIEW device_peak (
-    -- One row per physical device: its peak over all driver heaps of all processes.
+    -- One row per physical device: its peak over all driver heaps of all processes of an input. Of several inputs each has
+    -- rows of its own, also where they name the same device: events of two recordings have no common order.
     --
     -- Name of the machine. NULL: not known.
     host,

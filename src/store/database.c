@@ -13,6 +13,37 @@ nm_status nm_db_fail(sqlite3 *db, nm_error *err)
     return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "%s", sqlite3_errmsg(db));
 }
 
+/* A path that begins with a slash gets an empty host before it, so that "//x" does not name one. */
+nm_status nm_db_uri(const char *path, const char *query, nm_buffer *out, nm_error *err)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    const char *begin = path[0] == '/' ? "file://" : "file:";
+    char escaped[4];
+    nm_status status = nm_buffer_append(out, begin, strlen(begin), err);
+
+    for (const char *at = path; *at != 0 && status == NM_OK; at++) {
+        snprintf(escaped, sizeof escaped, "%%%02x", (unsigned char)*at);
+        status =
+            strchr(plain, *at) != NULL ? nm_buffer_append(out, at, 1, err) : nm_buffer_append(out, escaped, 3, err);
+    }
+    if (status == NM_OK)
+        status = nm_buffer_append(out, "?", 1, err);
+    return status == NM_OK ? nm_buffer_append(out, query, strlen(query) + 1, err) : status;
+}
+
+nm_status nm_db_open(const char *path, sqlite3 **out, nm_error *err)
+{
+    nm_buffer uri = {0};
+    nm_status status = nm_db_uri(path, "mode=rwc", &uri, err);
+
+    if (status == NM_OK &&
+        sqlite3_open_v2((const char *)uri.data, out, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
+                        NULL) != SQLITE_OK)
+        status = nm_db_fail(*out, err);
+    nm_buffer_free(&uri);
+    return status;
+}
+
 nm_status nm_db_exec(sqlite3 *db, const char *sql, nm_error *err)
 {
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? NM_OK : nm_db_fail(db, err);

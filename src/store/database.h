@@ -10,12 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/bytes.h"
 #include "base/error.h"
 
 #define NM_NULL INT64_MIN /* NULL, in a row of integers: the same as NM_NO_SEQ, NM_NO_TIME and NM_UNKNOWN_NUMBER */
 
 nm_status nm_db_fail(sqlite3 *db, nm_error *err); /* fills *err with SQLite's last message */
+
+/* Opens (and creates) a database whose connection may attach others by nm_db_uri. *out is to be closed on failure too. */
+nm_status nm_db_open(const char *path, sqlite3 **out, nm_error *err);
+
+/* "file:" and the path in a form that SQLite takes for nothing but that path, then '?' and `query`; with a zero byte. */
+nm_status nm_db_uri(const char *path, const char *query, nm_buffer *out, nm_error *err);
+
 nm_status nm_db_exec(sqlite3 *db, const char *sql, nm_error *err);
 nm_status nm_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, nm_error *err);
 

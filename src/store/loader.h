@@ -17,6 +17,8 @@
 #include "store/store.h"
 #include "store/stream_sums.h"
 
+#define NM_INPUT_ID 1 /* the one input that is loaded: of several each has a database of its own (merge.h) */
+
 typedef enum nm_loader_table {
     NM_TABLE_OPERATION,
     NM_TABLE_ALLOCATION_KIND_SUM,

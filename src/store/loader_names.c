@@ -13,7 +13,6 @@
 
 #define SMALL_BYTES_DEFAULT 4096
 #define LARGE_BYTES_DEFAULT 1048576
-#define INPUT_ID            1
 
 static const char *baseline_name(nm_baseline kind)
 {
@@ -24,7 +23,7 @@ static nm_status write_input(nm_loader *loader, const nm_store_input *input, nm_
 {
     nm_insert *insert = &loader->inserts[NM_TABLE_INPUT];
 
-    nm_insert_id(insert, INPUT_ID);
+    nm_insert_id(insert, NM_INPUT_ID);
     nm_insert_text(insert, input->path);
     nm_insert_text(insert, input->kind);
     nm_insert_int(insert, input->start_realtime_ns);
@@ -83,7 +82,7 @@ static nm_status write_process(nm_loader *loader, const nm_definition *process, 
     if (end.end_kind == NM_PROCESS_RUNNING || end.end_status == -1)
         end.end_status = NM_NULL;
     nm_insert_id(insert, process->id);
-    nm_insert_id(insert, INPUT_ID);
+    nm_insert_id(insert, NM_INPUT_ID);
     nm_insert_id(insert, nm_loader_known(loader, &definitions->processes.ids, process->process.parent_id));
     nm_insert_int(insert, process->process.pid);
     nm_insert_bytes(insert, nm_definitions_text(definitions, process->process.host));

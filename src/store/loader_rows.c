@@ -373,6 +373,7 @@ static nm_status take_note(void *context, const nm_note_row *row, nm_error *err)
     nm_insert_int(insert, (int64_t)row->kind);
     nm_insert_bytes(insert, text_of(loader, row->text));
     nm_insert_id(insert, row->count);
+    nm_insert_id(insert, NM_INPUT_ID);
     return nm_insert_end(insert, err);
 }
 

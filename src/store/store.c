@@ -11,11 +11,14 @@
 #include "base/io.h"
 #include "store/cleanup.h"
 #include "store/loader.h"
+#include "store/merge.h"
 #include "store/publish.h"
 #include "store/schema.h"
 #include "store/site.h"
+#include "store/vet.h"
 
 struct nm_store {
+    nm_store_role role;
     char *path;           /* owned */
     char *temporary_path; /* owned; NULL once it has its place */
     bool is_forced;
@@ -35,8 +38,8 @@ static const char open_sql[] = "PRAGMA page_size = 16384;"
                                "PRAGMA locking_mode = EXCLUSIVE;"
                                "PRAGMA cache_size = -131072;"
                                "PRAGMA encoding = 'UTF-8';"
-                               "PRAGMA application_id = 0x4e50554d;" /* NPUM */
-                               "BEGIN";
+                               "PRAGMA trusted_schema = OFF;"
+                               "PRAGMA temp_store = MEMORY;";
 
 nm_status nm_store_check_output(const char *path, const nm_store_options *options, nm_error *err)
 {
@@ -60,8 +63,8 @@ static nm_status write_meta(nm_store *store, nm_error *err)
 
     snprintf(sql, sizeof sql,
              "INSERT INTO meta VALUES ('schema_version', '%d'), ('tool', 'npumem-ingest'), ('tool_version', '%s');"
-             "PRAGMA user_version = %d",
-             NM_SCHEMA_VERSION, NPUMEM_PROJECT_VERSION, NM_SCHEMA_VERSION);
+             "PRAGMA user_version = %d; PRAGMA application_id = %d",
+             NM_SCHEMA_VERSION, NPUMEM_PROJECT_VERSION, NM_SCHEMA_VERSION, NM_APPLICATION_ID);
     return nm_db_exec(store->db, sql, err);
 }
 
@@ -69,24 +72,28 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
 {
     nm_status status = create_file(store, err);
 
-    if (status == NM_OK && sqlite3_open(store->temporary_path, &store->db) != SQLITE_OK)
-        status = nm_db_fail(store->db, err);
+    if (status == NM_OK)
+        status = nm_db_open(store->temporary_path, &store->db, err);
     if (status == NM_OK)
         status = nm_db_exec(store->db, open_sql, err);
+    if (status == NM_OK)
+        status = nm_db_exec(store->db, "BEGIN", err);
     if (status == NM_OK)
         status = nm_schema_apply(store->db, NM_SCHEMA_TABLES, err);
     if (status == NM_OK)
         status = write_meta(store, err);
     if (status == NM_OK)
         status = nm_site_rules_add(store->db, options->site_rules, err);
-    if (status == NM_OK)
-        status = nm_loader_open(store->db, &store->loader, err);
-    return status;
+    if (status == NM_OK && store->role == NM_STORE_MERGED) {
+        status = nm_db_exec(store->db, "COMMIT", err); /* nothing can be attached inside a transaction */
+        return status == NM_OK ? nm_merge_plan(store->db, err) : status;
+    }
+    return status == NM_OK ? nm_loader_open(store->db, &store->loader, err) : status;
 }
 
 nm_status nm_store_open(const char *path, const nm_store_options *options, nm_store **out, nm_error *err)
 {
-    nm_status status = nm_store_check_output(path, options, err);
+    nm_status status = options->role == NM_STORE_PART ? NM_OK : nm_store_check_output(path, options, err);
     nm_store *store = status == NM_OK ? calloc(1, sizeof *store) : NULL;
 
     if (status != NM_OK)
@@ -94,6 +101,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
     if (store == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     store->lock_fd = -1;
+    store->role = options->role;
     store->is_forced = options->is_forced;
     store->path = strdup(path);
     if (store->path == NULL)
@@ -167,6 +175,20 @@ static nm_status count_processes(sqlite3 *db, nm_error *err)
                       err);
 }
 
+/* What comes after the rows. */
+static nm_status finish_schema(nm_store *store, nm_error *err)
+{
+    nm_status status = nm_schema_apply(store->db, NM_SCHEMA_VIEWS, err);
+
+    if (status == NM_OK)
+        status = nm_db_exec(store->db, "COMMIT", err);
+    if (status == NM_OK)
+        status = check_references(store->db, err);
+    if (status == NM_OK)
+        status = check_pages(store->db, err);
+    return status;
+}
+
 nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err)
 {
     nm_status status = nm_loader_finish(&store->loader, input, err);
@@ -176,15 +198,29 @@ nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error
         status = count_processes(store->db, err);
     store->name_counts = store->loader.name_counts;
     nm_loader_close(&store->loader); /* the virtual tables go with it, before the schema is changed */
-    if (status == NM_OK)
-        status = nm_schema_apply(store->db, NM_SCHEMA_VIEWS, err);
-    if (status == NM_OK)
-        status = nm_db_exec(store->db, "COMMIT", err);
-    if (status == NM_OK)
-        status = check_references(store->db, err);
-    if (status == NM_OK)
-        status = check_pages(store->db, err);
-    return status;
+    if (status == NM_OK && store->role == NM_STORE_PART)
+        return nm_db_exec(store->db, "COMMIT", err);
+    return status == NM_OK ? finish_schema(store, err) : status;
+}
+
+nm_status nm_store_merge(nm_store *store, nm_store *part, nm_error *err)
+{
+    if (sqlite3_close(part->db) != SQLITE_OK)
+        return nm_db_fail(part->db, err);
+    part->db = NULL;
+    return nm_merge_database(store->db, part->temporary_path, true, err);
+}
+
+nm_status nm_store_merge_file(nm_store *store, const char *path, nm_error *err)
+{
+    return nm_merge_database(store->db, path, false, err);
+}
+
+nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
+{
+    nm_status status = nm_db_exec(store->db, "BEGIN", err);
+
+    return status == NM_OK ? finish_schema(store, err) : status;
 }
 
 sqlite3 *nm_store_db(nm_store *store)

@@ -9,6 +9,13 @@
  *     ... nm_store_db(store): answers, CSV
  *     nm_store_publish(store, err);                          run.db
  *     nm_store_close(store);                                 without publish: nothing is left
+ *
+ * Several inputs: each is such a store of its own, a part, that is merged into one (NM_STORE_MERGED) and closed.
+ *
+ *     nm_store_open("job.db", &merged, &store, err);
+ *     nm_store_open("job.db.1", &part, &one, err); ... nm_store_finish(one, &input, err);
+ *     nm_store_merge(store, one, err);                       or nm_store_merge_file(store, "a.db", err)
+ *     nm_store_finish_merged(store, err);
  */
 #ifndef NM_STORE_STORE_H
 #define NM_STORE_STORE_H
@@ -24,7 +31,14 @@
 
 typedef struct nm_store nm_store;
 
+typedef enum nm_store_role {
+    NM_STORE_WHOLE,  /* of one input */
+    NM_STORE_PART,   /* of one of several: tables alone, never published */
+    NM_STORE_MERGED, /* of all of them: has no sink */
+} nm_store_role;
+
 typedef struct nm_store_options {
+    nm_store_role role;
     bool is_forced;              /* replace what stands at the output's name */
     int input_fd;                /* to refuse an output that is the input; -1: unknown */
     nm_bytes site_rules;         /* text of --site-rules, or empty; borrowed until nm_store_open returns */
@@ -59,6 +73,15 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
 const nm_sink *nm_store_sink(nm_store *store);
 
 nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err);
+
+/* Adds a finished part, which is to be closed then. */
+nm_status nm_store_merge(nm_store *store, nm_store *part, nm_error *err);
+
+/* Adds a database that an npumem-ingest of this version made. NM_ERR_FORMAT: it is none, or damaged. */
+nm_status nm_store_merge_file(nm_store *store, const char *path, nm_error *err);
+
+/* In place of nm_store_finish: indexes, views, checks. */
+nm_status nm_store_finish_merged(nm_store *store, nm_error *err);
 
 /* The finished database, for reading. Borrowed; gone after publish or close. */
 sqlite3 *nm_store_db(nm_store *store);

@@ -106,11 +106,15 @@ static void write_detail(const summary *s, sqlite3_stmt *row, int first_column)
 static nm_status write_head(summary *s, const nm_summary_names *names, nm_error *err)
 {
     static const char sql[] =
-        "SELECT path, verdict, events_ingested, events_dropped, events_damaged, events_unrecovered, events_late,"
-        " events_without_stack, bytes_cut, (SELECT count(*) FROM process),"
+        "SELECT CASE WHEN count(*) = 1 THEN min(path) ELSE count(*) || ' inputs' END,"
+        " CASE WHEN sum(verdict = 'lossy') > 0 THEN 'lossy' WHEN sum(verdict = 'cut') > 0 THEN 'cut'"
+        " WHEN sum(verdict = 'kept') > 0 THEN 'kept' ELSE 'complete' END,"
+        " sum(events_ingested), sum(events_dropped), sum(events_damaged), sum(events_unrecovered), sum(events_late),"
+        " sum(events_without_stack), sum(bytes_cut), (SELECT count(*) FROM process),"
         " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM heap_place WHERE device IS NOT NULL)),"
-        " (SELECT upper(max(kind)) FROM device), (SELECT count(*) > 0 FROM step), events_unkept, detail_begin_ns,"
-        " detail_begin_seq FROM completeness";
+        " (SELECT upper(max(kind)) FROM device), (SELECT count(*) > 0 FROM step), sum(events_unkept),"
+        " CASE WHEN count(*) = 1 THEN min(detail_begin_ns) END, CASE WHEN count(*) = 1 THEN min(detail_begin_seq) END"
+        " FROM completeness";
     char number[NM_HUMAN_BYTES];
     char path[TEXT_BYTES];
     char database_path[TEXT_BYTES];
@@ -486,9 +490,11 @@ static nm_status write_unseen(const summary *s, nm_error *err)
         [NM_NOTE_PYTHON_UNREADABLE] = "Not seen, Python frames",
         [NM_NOTE_PYTHON_UNCHECKED] = "Python frames were read, but never compared with the interpreter's own",
     };
-    static const char sql[] = "SELECT k.kind, (SELECT f.text FROM unseen AS f WHERE f.kind = u.kind ORDER BY"
-                              " f.first_seq LIMIT 1), sum(u.unseen_count) FROM unseen AS u JOIN note_kind AS k"
-                              " ON k.name = u.kind GROUP BY u.kind ORDER BY min(u.first_seq)";
+    static const char sql[] =
+        "SELECT k.kind, (SELECT f.text FROM unseen AS f WHERE f.kind = u.kind ORDER BY"
+        " f.first_seq LIMIT 1), sum(u.unseen_count) FROM (SELECT kind, text,"
+        " max(unseen_count) AS unseen_count, min(first_seq) AS first_seq FROM unseen"
+        " GROUP BY kind, text) AS u JOIN note_kind AS k ON k.name = u.kind GROUP BY u.kind ORDER BY min(u.first_seq)";
     char text[TEXT_BYTES], count[NM_HUMAN_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_status status = ask(s, NULL, sql, &rows, err);

@@ -24,23 +24,25 @@ typedef struct measure {
     "CASE WHEN max(rank) IS NOT NULL THEN 'rank ' || max(rank) ELSE coalesce(host || ' ', '') || 'pid ' || pid END"
 
 static const measure measures[] = {
-    {"pool peak", "SELECT max(peak_bytes) AS value, " WHO " AS who FROM peak WHERE level = 'pool' GROUP BY host, pid",
-     false},
+    {"pool peak",
+     "SELECT max(peak_bytes) AS value, " WHO " AS who FROM peak WHERE level = 'pool' GROUP BY host, rank, pid", false},
     {"driver peak",
-     "SELECT sum(peak_bytes) AS value, " WHO " AS who FROM peak WHERE level = 'driver' GROUP BY host, pid", false},
+     "SELECT sum(peak_bytes) AS value, " WHO " AS who FROM peak WHERE level = 'driver' GROUP BY host, rank, pid",
+     false},
     {"pinned peak",
-     "SELECT sum(peak_bytes) AS value, " WHO " AS who FROM peak WHERE level = 'pinned' GROUP BY host, pid", false},
+     "SELECT sum(peak_bytes) AS value, " WHO " AS who FROM peak WHERE level = 'pinned' GROUP BY host, rank, pid",
+     false},
     {"leaks",
-     "SELECT coalesce((SELECT sum(l.leak_bytes) FROM leak_by_site AS l WHERE l.host IS p.host AND l.pid IS p.pid), 0)"
-     " AS value, " WHO " AS who FROM heap_place AS p GROUP BY host, pid",
+     "SELECT sum(bytes) AS value, " WHO " AS who FROM (SELECT host, rank, pid, 0 AS bytes FROM heap_place UNION ALL"
+     " SELECT host, rank, pid, leak_bytes FROM leak_by_site) GROUP BY host, rank, pid",
      false},
     {"fragmentation",
      "SELECT max(peak_fragmentation_ratio) AS value, " WHO
-     " AS who FROM peak WHERE peak_fragmentation_ratio IS NOT NULL GROUP BY host, pid",
+     " AS who FROM peak WHERE peak_fragmentation_ratio IS NOT NULL GROUP BY host, rank, pid",
      true},
     {"pool hit rate",
      "SELECT min(hit_rate) AS value, " WHO
-     " AS who FROM pool_hit_rate WHERE bucket = 'all' AND hit_rate IS NOT NULL GROUP BY host, pid",
+     " AS who FROM pool_hit_rate WHERE bucket = 'all' AND hit_rate IS NOT NULL GROUP BY host, rank, pid",
      true},
 };
 
@@ -108,7 +110,8 @@ static nm_status write_measure(sqlite3 *db, const measure *m, FILE *out, nm_erro
 
 static nm_status write_leak_site(sqlite3 *db, FILE *out, nm_error *err)
 {
-    static const char sql[] = "SELECT site, sum(leak_count), sum(leak_bytes), count(DISTINCT coalesce(host, '') || pid)"
+    static const char sql[] = "SELECT site, sum(leak_count), sum(leak_bytes), count(DISTINCT coalesce(host, '') || ' ' "
+                              "|| coalesce(rank, '') || ' ' || pid)"
                               " FROM leak_by_site GROUP BY site ORDER BY sum(leak_bytes) DESC, site LIMIT 3";
     char site[256], count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
     sqlite3_stmt *rows = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * npumem-ingest: one input file -> database, CSV files and a summary. Connects a source, the replay and the store; what
- * it knows itself is the command line, the exit status and the one line of an error.
+ * npumem-ingest: input files -> database, CSV files and a summary. Connects a source, the replay and the store; what
+ * it knows itself is the command line, the exit status and the one line of an error. One input goes into the database
+ * directly, each of several into one of its own first, a part, which is then merged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,10 +20,12 @@
 #include "source/source.h"
 #include "store/cleanup.h"
 #include "store/csv.h"
+#include "store/database.h"
 #include "store/human.h"
 #include "store/site.h"
 #include "store/store.h"
 #include "store/summary.h"
+#include "tool/ingest_inputs.h"
 #include "tool/ingest_symbols.h"
 #include "tool/progress.h"
 #include "tool/trace_map.h"
@@ -33,11 +36,9 @@
 #define EVENTS_BETWEEN_PROGRESS 4096
 
 typedef struct ingest_options {
-    const char *input_path; /* the first one, */
-    const char *const *input_paths;
-    size_t input_count;
-    char *input_name;            /* and what they are called together; owned */
-    char *output_path;           /* owned */
+    const char *const *operands;
+    size_t operand_count;
+    char *output_path;           /* owned; NULL: the input's name says it */
     const char *csv_folder;      /* NULL: no CSV */
     const char *rules_path;      /* NULL: none */
     const char **symbol_folders; /* owned */
@@ -49,22 +50,32 @@ typedef struct ingest_options {
 
 typedef struct ingest {
     const ingest_options *options;
-    const char *subject;  /* the file that an error is about */
-    int input_fd;         /* -1: the input is `files` */
-    nm_trace_files files; /* empty: the input is `input_fd` */
+    const char *subject; /* the file that an error is about */
+    ingest_inputs inputs;
+    char *output_path; /* owned */
     nm_buffer site_rules;
     ingest_symbols *symbols; /* NULL: none asked for */
-    nm_source *source;
     nm_store *store;
     nm_csv *csv;
-    nm_replay *replay;
     nm_progress progress;
+    nm_frame_name_counts name_counts; /* of all inputs */
+    bool is_whole;
+    char *summary; /* owned: what goes to standard output once all is in place, */
+    size_t summary_bytes;
+    char *losses; /* and to standard error */
+    size_t losses_bytes;
+    FILE *losses_file;
+
+    /* Of the input at hand. */
+    const ingest_input *input;
+    int input_fd;         /* -1: the input is `files` */
+    nm_trace_files files; /* empty: the input is `input_fd` */
+    nm_source *source;
+    nm_store *part; /* where its rows go: `store`, or one of its own */
+    nm_replay *replay;
     uint64_t record_count;
     int64_t first_seq, last_seq;
     bool is_running; /* the recording has not ended */
-    bool is_whole;
-    char *summary; /* owned: what goes to standard output once all is in place */
-    size_t summary_bytes;
 } ingest;
 
 static const char help_text[] =
@@ -76,8 +87,9 @@ static const char help_text[] =
     "input.\n"
     "A recording in parts (npumem-record --keep) is one input: name its folder, its parts, or what they have in "
     "common.\n"
+    "Several inputs, also databases of this program, go into one database, which -o names: the ranks of a job.\n"
     "\n"
-    "  -o FILE.db          output (default: the input's name with its suffix replaced by .db)\n"
+    "  -o FILE.db          output (default: the name of a single input with its suffix replaced by .db)\n"
     "  --csv DIR           also write one CSV file per view into DIR\n"
     "  --csv-bom           begin each CSV file with a byte order mark\n"
     "  --force             replace outputs that exist\n"
@@ -111,38 +123,24 @@ static char *default_output(const char *input_name)
     return asprintf(&path, "%.*s.db", (int)kept, input_name) < 0 ? NULL : path;
 }
 
-/* "runs/", "run.zst.003" -> "runs", "run.zst"; several are called as the first of them. */
-static char *input_name(const ingest_options *options)
-{
-    const char *path = options->input_path;
-    size_t len = nm_trace_files_stem(path);
-
-    while (len > 1 && path[len - 1] == '/')
-        len--;
-    return strndup(path, len);
-}
-
 /* 0, or the exit status; -1 when the program has done what was asked (--help). */
 static int take_operands(int argc, char **argv, ingest_options *options)
 {
     if (optind == argc)
         return usage_error("no input");
-    options->input_path = argv[optind];
-    options->input_paths = (const char *const *)argv + optind;
-    options->input_count = (size_t)(argc - optind);
-    if (options->input_path[0] == 0)
-        return usage_error("the input has no name");
-    if (strcmp(options->input_path, "-") == 0 && options->output_path == NULL)
+    options->operands = (const char *const *)argv + optind;
+    options->operand_count = (size_t)(argc - optind);
+    for (size_t i = 0; i < options->operand_count; i++)
+        if (options->operands[i][0] == 0)
+            return usage_error("the input has no name");
+    if (strcmp(options->operands[0], "-") == 0 && options->output_path == NULL)
         return usage_error("standard input needs -o");
     if (options->has_csv_bom && options->csv_folder == NULL)
         return usage_error("--csv-bom needs --csv");
-    for (size_t i = 0; i < options->input_count && options->input_count > 1; i++)
-        if (strcmp(options->input_paths[i], "-") == 0)
+    for (size_t i = 0; i < options->operand_count && options->operand_count > 1; i++)
+        if (strcmp(options->operands[i], "-") == 0)
             return usage_error("standard input is an input of its own");
-    options->input_name = input_name(options);
-    if (options->output_path == NULL && options->input_name != NULL)
-        options->output_path = default_output(options->input_name);
-    return options->output_path == NULL || options->input_name == NULL ? usage_error("out of memory") : 0;
+    return 0;
 }
 
 enum {
@@ -248,16 +246,34 @@ static nm_status read_site_rules(ingest *run, nm_error *err)
     return status;
 }
 
+static bool is_many(const ingest *run)
+{
+    return run->inputs.count > 1 || run->inputs.items[0].is_database;
+}
+
+/* What the operands name, and what the output is called then. */
+static nm_status find_inputs(ingest *run, nm_error *err)
+{
+    const ingest_options *options = run->options;
+    nm_status status = ingest_inputs_find(options->operands, options->operand_count, &run->inputs, &run->subject, err);
+
+    if (status != NM_OK)
+        return status;
+    run->subject = NULL;
+    if (options->output_path == NULL && run->inputs.count > 1)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%zu inputs (%s, %s, ...) need -o FILE.db", run->inputs.count,
+                       run->inputs.items[0].name, run->inputs.items[1].name);
+    if (options->output_path == NULL && is_many(run))
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "a database as input needs -o FILE.db");
+    run->output_path =
+        options->output_path == NULL ? default_output(run->inputs.items[0].name) : strdup(options->output_path);
+    return run->output_path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
+}
+
 static nm_status open_input(ingest *run, nm_error *err)
 {
-    run->subject = run->options->input_path;
-    if (strcmp(run->options->input_path, "-") == 0) {
-        run->input_fd = STDIN_FILENO;
-        return NM_OK;
-    }
-    if (run->options->input_count > 1 || !nm_trace_files_is_single(run->options->input_path))
-        return nm_trace_files_open(run->options->input_paths, run->options->input_count, O_RDONLY, &run->files, err);
-    return nm_io_open(run->options->input_path, O_RDONLY, 0, &run->input_fd, err);
+    run->subject = run->input->path_count == 1 ? run->input->paths[0] : run->input->name;
+    return ingest_input_open(run->input, &run->input_fd, &run->files, err);
 }
 
 static uint64_t input_bytes(const ingest *run)
@@ -281,30 +297,36 @@ static nm_status open_symbols(ingest *run, nm_error *err)
     return ingest_symbols_new(run->options->symbol_folders, run->options->symbol_folder_count, &run->symbols, err);
 }
 
-/* Refuses outputs before the long work, then builds the tables. */
-static nm_status open_outputs(ingest *run, nm_error *err)
+static nm_status open_store(ingest *run, nm_store_role role, const char *path, nm_store **out, nm_error *err)
 {
-    const ingest_options *options = run->options;
-    nm_csv_options csv_options = {.is_forced = options->is_forced, .has_bom = options->has_csv_bom};
     nm_store_options store_options = {
-        .is_forced = options->is_forced,
+        .role = role,
+        .is_forced = run->options->is_forced,
         .input_fd = run->input_fd,
         .site_rules = {run->site_rules.data, run->site_rules.len},
         .namer = ingest_symbols_namer(run->symbols),
     };
+    nm_status status;
+
+    run->subject = run->output_path;
+    status = nm_store_open(path, &store_options, out, err);
+    if (status == NM_ERR_FORMAT)
+        run->subject = run->options->rules_path;
+    return status;
+}
+
+/* Refuses outputs before the long work, then builds the tables. */
+static nm_status open_outputs(ingest *run, nm_store_role role, nm_error *err)
+{
+    const ingest_options *options = run->options;
+    nm_csv_options csv_options = {.is_forced = options->is_forced, .has_bom = options->has_csv_bom};
     nm_status status = NM_OK;
 
     if (options->csv_folder != NULL) {
         run->subject = options->csv_folder;
         status = nm_csv_open(options->csv_folder, &csv_options, &run->csv, err);
     }
-    if (status == NM_OK) {
-        run->subject = options->output_path;
-        status = nm_store_open(options->output_path, &store_options, &run->store, err);
-        if (status == NM_ERR_FORMAT)
-            run->subject = options->rules_path;
-    }
-    return status;
+    return status == NM_OK ? open_store(run, role, run->output_path, &run->store, err) : status;
 }
 
 /* ---- Reading ---- */
@@ -314,7 +336,8 @@ static nm_status open_outputs(ingest *run, nm_error *err)
 static nm_status recover_rings(ingest *run, nm_error *err)
 {
     nm_trace_file single = {.fd = run->input_fd, .bytes = input_bytes(run)};
-    nm_trace_files files = run->files.count > 0 ? run->files : (nm_trace_files){&single, 1, 1};
+    nm_trace_files files =
+        run->files.count > 0 ? run->files : (nm_trace_files){.items = &single, .count = 1, .capacity = 1};
     nm_recovery recovery = {0};
     nm_source_summary_data summary;
     trace_map map;
@@ -371,8 +394,8 @@ static nm_status read_records(ingest *run, nm_error *err)
     nm_record record;
     nm_status status = NM_OK;
 
+    run->subject = run->input->name;
     while (status == NM_OK) {
-        run->subject = run->options->input_path;
         status = nm_source_next(run->source, &record, err);
         if (status != NM_OK)
             break;
@@ -382,32 +405,74 @@ static nm_status read_records(ingest *run, nm_error *err)
     if (status == NM_END)
         status = nm_replay_finish(run->replay, err);
     if (status == NM_ERR_DATABASE)
-        run->subject = run->options->output_path;
+        run->subject = run->output_path;
     return status;
 }
 
-static nm_status load(ingest *run, nm_error *err)
+/* The next input, up to its first record. */
+static nm_status begin_input(ingest *run, const ingest_input *input, nm_error *err)
 {
     nm_status status;
 
-    run->subject = run->options->input_path;
-    status = open_source(run, err);
+    run->input = input;
+    run->first_seq = run->last_seq = NM_NO_SEQ;
+    run->is_running = false;
+    status = open_input(run, err);
     if (status == NM_OK)
-        status = recover_rings(run, err);
-    if (status == NM_OK)
-        status = open_outputs(run, err);
-    if (status == NM_OK)
-        status = nm_replay_new(nm_store_sink(run->store), &run->replay, err);
-    nm_progress_begin(&run->progress, !run->options->is_quiet, input_bytes(run));
-    return status == NM_OK ? read_records(run, err) : status;
+        status = open_source(run, err);
+    return status == NM_OK ? recover_rings(run, err) : status;
+}
+
+static void end_input(ingest *run)
+{
+    nm_replay_free(run->replay);
+    nm_source_close(run->source);
+    nm_io_close(run->input_fd);
+    nm_trace_files_close(&run->files);
+    if (run->part != run->store)
+        nm_store_close(run->part);
+    run->replay = NULL;
+    run->source = NULL;
+    run->input_fd = -1;
+    run->part = NULL;
 }
 
 /* ---- Finishing ---- */
 
-static nm_status finish(ingest *run, const nm_source_summary_data *summary, nm_error *err)
+static void say_count(FILE *out, const char **separator, uint64_t count, const char *what)
+{
+    char number[NM_HUMAN_BYTES];
+
+    if (count == 0)
+        return;
+    fprintf(out, "%s%s %s", *separator, nm_human_count(number, (int64_t)count), what);
+    *separator = ", ";
+}
+
+static void report_loss(const ingest *run, const nm_source_summary_data *summary)
+{
+    const char *separator = " ";
+    FILE *out = run->losses_file;
+
+    fprintf(out, "npumem-ingest: %s: not complete:", run->input->name);
+    say_count(out, &separator, summary->events_dropped, "events dropped while recording");
+    say_count(out, &separator, summary->events_damaged, "events in damaged blocks");
+    say_count(out, &separator, summary->bytes_damaged, "bytes damaged");
+    say_count(out, &separator, summary->events_unrecovered, "events not recovered from rings");
+    say_count(out, &separator, summary->events_without_stack, "events lost their stack");
+    say_count(out, &separator, summary->bytes_cut, "bytes cut at the end");
+    say_count(out, &separator, nm_store_unknown_references(run->part), "references to what was never defined");
+    if (run->is_running)
+        fprintf(out, "%sthe recording still runs", separator);
+    else if (!summary->is_finished)
+        fprintf(out, "%sthe recording was cut off before its end", separator);
+    fprintf(out, "\n");
+}
+
+static nm_status finish_input(ingest *run, const nm_source_summary_data *summary, nm_error *err)
 {
     nm_store_input input = {
-        .path = run->options->input_name,
+        .path = run->input->name,
         .kind = summary->kind,
         .order_kind = summary->order_kind == NM_ORDER_FILE ? "file" : "clock",
         .start_realtime_ns = summary->start_realtime_ns,
@@ -429,10 +494,122 @@ static nm_status finish(ingest *run, const nm_source_summary_data *summary, nm_e
         .detail_begin_ns = summary->detail_begin_ns,
     };
 
-    run->subject = run->options->output_path;
-    nm_progress_say(&run->progress, "making indexes and views");
-    nm_status status = nm_store_finish(run->store, &input, err);
-    run->is_whole = summary->is_complete && nm_store_unknown_references(run->store) == 0;
+    run->subject = run->output_path;
+    nm_progress_say(&run->progress, run->part == run->store ? "making indexes and views" : "finishing the input");
+    nm_status status = nm_store_finish(run->part, &input, err);
+    const nm_frame_name_counts *counts = nm_store_name_counts(run->part);
+    run->name_counts.named_frames += counts->named_frames;
+    run->name_counts.unnamed_modules += counts->unnamed_modules;
+    if (!summary->is_complete || nm_store_unknown_references(run->part) > 0)
+        report_loss(run, summary);
+    return status;
+}
+
+/* Reads the input that has begun, into run->part. */
+static nm_status load_input(ingest *run, nm_error *err)
+{
+    nm_source_summary_data summary = {0};
+    nm_status status = nm_replay_new(nm_store_sink(run->part), &run->replay, err);
+
+    nm_progress_begin(&run->progress, !run->options->is_quiet, input_bytes(run));
+    if (status == NM_OK)
+        status = read_records(run, err);
+    if (status == NM_OK) {
+        nm_source_summary(run->source, &summary);
+        status = finish_input(run, &summary, err);
+    }
+    return status;
+}
+
+static nm_status load_one(ingest *run, nm_error *err)
+{
+    nm_status status = begin_input(run, &run->inputs.items[0], err);
+
+    if (status == NM_OK)
+        status = open_outputs(run, NM_STORE_WHOLE, err);
+    run->part = run->store;
+    return status == NM_OK ? load_input(run, err) : status;
+}
+
+/* One of several: through a database of its own. */
+static nm_status load_part(ingest *run, size_t index, nm_error *err)
+{
+    char *path = NULL;
+    nm_status status = begin_input(run, &run->inputs.items[index], err);
+
+    if (status == NM_OK && asprintf(&path, "%s.%zu", run->output_path, index + 1) < 0)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status == NM_OK)
+        status = open_store(run, NM_STORE_PART, path, &run->part, err);
+    if (status == NM_OK)
+        status = load_input(run, err);
+    if (status == NM_OK)
+        status = nm_store_merge(run->store, run->part, err);
+    free(path);
+    return status;
+}
+
+static nm_status merge_database(ingest *run, const ingest_input *input, nm_error *err)
+{
+    nm_progress_begin(&run->progress, !run->options->is_quiet, 0);
+    nm_progress_say(&run->progress, "checking and copying a database");
+    run->subject = input->paths[0];
+    return nm_store_merge_file(run->store, input->paths[0], err);
+}
+
+/* No input may be the output. */
+static nm_status check_inputs(ingest *run, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < run->inputs.count && status == NM_OK; i++) {
+        nm_store_options options = {.is_forced = run->options->is_forced};
+
+        run->input = &run->inputs.items[i];
+        status = open_input(run, err);
+        options.input_fd = run->input_fd;
+        if (status == NM_OK) {
+            run->subject = run->output_path;
+            status = nm_store_check_output(run->output_path, &options, err);
+        }
+        end_input(run);
+    }
+    return status;
+}
+
+static nm_status load_many(ingest *run, nm_error *err)
+{
+    nm_status status = check_inputs(run, err);
+
+    if (status == NM_OK)
+        status = open_outputs(run, NM_STORE_MERGED, err);
+    for (size_t i = 0; i < run->inputs.count && status == NM_OK; i++) {
+        const ingest_input *input = &run->inputs.items[i];
+
+        status = input->is_database ? merge_database(run, input, err) : load_part(run, i, err);
+        end_input(run);
+        nm_progress_end(&run->progress);
+    }
+    if (status == NM_OK) {
+        run->subject = run->output_path;
+        nm_progress_say(&run->progress, "making indexes and views");
+        status = nm_store_finish_merged(run->store, err);
+    }
+    return status;
+}
+
+/* Databases say of their inputs themselves what is missing. */
+static nm_status check_whole(ingest *run, nm_error *err)
+{
+    int64_t count = 0;
+    nm_status status =
+        nm_db_get_int(nm_store_db(run->store),
+                      "SELECT count(*) FROM input WHERE is_complete = 0 OR unknown_reference_count > 0", &count, err);
+
+    run->is_whole = count == 0;
+    if (status == NM_OK && count > 0 && ftell(run->losses_file) == 0)
+        fprintf(run->losses_file, "npumem-ingest: %s: %" PRId64 " of its inputs not complete: see view completeness\n",
+                run->output_path, count);
     return status;
 }
 
@@ -452,7 +629,7 @@ static void write_name_counts(const nm_frame_name_counts *counts, FILE *out)
 
 static nm_status write_summary(ingest *run, nm_error *err)
 {
-    nm_summary_names names = {run->options->output_path, run->options->csv_folder};
+    nm_summary_names names = {run->output_path, run->options->csv_folder};
     FILE *file = NULL;
     nm_status status;
 
@@ -463,7 +640,7 @@ static nm_status write_summary(ingest *run, nm_error *err)
         return nm_fail_errno(err, errno, "cannot write the summary");
     status = nm_summary_write(nm_store_db(run->store), &names, file, err);
     if (status == NM_OK && run->symbols != NULL)
-        write_name_counts(nm_store_name_counts(run->store), file);
+        write_name_counts(&run->name_counts, file);
     if (fclose(file) != 0 && status == NM_OK)
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     return status;
@@ -481,7 +658,7 @@ static nm_status publish(ingest *run, nm_error *err)
             status = nm_csv_publish(run->csv, err);
     }
     if (status == NM_OK) {
-        run->subject = run->options->output_path;
+        run->subject = run->output_path;
         status = nm_store_publish(run->store, err);
     }
     return status;
@@ -500,36 +677,7 @@ static int report_error(const ingest *run, const nm_error *err)
     return err->status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 }
 
-static void say_count(const char **separator, uint64_t count, const char *what)
-{
-    char number[NM_HUMAN_BYTES];
-
-    if (count == 0)
-        return;
-    fprintf(stderr, "%s%s %s", *separator, nm_human_count(number, (int64_t)count), what);
-    *separator = ", ";
-}
-
-static void report_loss(const ingest *run, const nm_source_summary_data *summary)
-{
-    const char *separator = " ";
-
-    fprintf(stderr, "npumem-ingest: %s: not complete:", run->options->input_name);
-    say_count(&separator, summary->events_dropped, "events dropped while recording");
-    say_count(&separator, summary->events_damaged, "events in damaged blocks");
-    say_count(&separator, summary->bytes_damaged, "bytes damaged");
-    say_count(&separator, summary->events_unrecovered, "events not recovered from rings");
-    say_count(&separator, summary->events_without_stack, "events lost their stack");
-    say_count(&separator, summary->bytes_cut, "bytes cut at the end");
-    say_count(&separator, nm_store_unknown_references(run->store), "references to what was never defined");
-    if (run->is_running)
-        fprintf(stderr, "%sthe recording still runs", separator);
-    else if (!summary->is_finished)
-        fprintf(stderr, "%sthe recording was cut off before its end", separator);
-    fprintf(stderr, "\n");
-}
-
-static int report_success(const ingest *run, const nm_source_summary_data *summary)
+static int report_success(const ingest *run)
 {
     if (run->summary != NULL)
         fwrite(run->summary, 1, run->summary_bytes, stdout);
@@ -540,43 +688,55 @@ static int report_success(const ingest *run, const nm_source_summary_data *summa
     if (run->is_whole)
         return EXIT_SUCCESS;
     if (!run->options->is_quiet)
-        report_loss(run, summary);
+        fputs(run->losses, stderr);
     return EXIT_LOSS;
+}
+
+static void free_run(ingest *run)
+{
+    end_input(run);
+    nm_csv_close(run->csv);
+    nm_store_close(run->store);
+    ingest_symbols_free(run->symbols);
+    ingest_inputs_free(&run->inputs);
+    nm_buffer_free(&run->site_rules);
+    free(run->output_path);
+    free(run->summary);
+    free(run->losses);
+}
+
+static nm_status open_losses(ingest *run, nm_error *err)
+{
+    run->losses_file = open_memstream(&run->losses, &run->losses_bytes);
+    return run->losses_file == NULL ? nm_fail_errno(err, errno, "cannot keep what is to be said") : NM_OK;
 }
 
 static int run_ingest(const ingest_options *options)
 {
-    ingest run = {.options = options, .input_fd = -1, .first_seq = NM_NO_SEQ, .last_seq = NM_NO_SEQ};
-    nm_source_summary_data summary = {0};
+    ingest run = {.options = options, .input_fd = -1};
     nm_error err = {.offset = NM_NO_OFFSET};
-    nm_status status = read_site_rules(&run, &err);
+    nm_status status = open_losses(&run, &err);
 
     if (status == NM_OK)
-        status = open_input(&run, &err);
+        status = read_site_rules(&run, &err);
+    if (status == NM_OK)
+        status = find_inputs(&run, &err);
     if (status == NM_OK)
         status = open_symbols(&run, &err);
     if (status == NM_OK)
-        status = load(&run, &err);
-    if (status == NM_OK) {
-        nm_source_summary(run.source, &summary);
-        status = finish(&run, &summary, &err);
-    }
+        status = is_many(&run) ? load_many(&run, &err) : load_one(&run, &err);
+    if (status == NM_OK)
+        status = check_whole(&run, &err);
     if (status == NM_OK)
         status = write_summary(&run, &err);
     if (status == NM_OK)
         status = publish(&run, &err);
     nm_progress_end(&run.progress);
+    if (run.losses_file != NULL)
+        fclose(run.losses_file);
 
-    int exit_status = status == NM_OK ? report_success(&run, &summary) : report_error(&run, &err);
-    nm_replay_free(run.replay);
-    nm_source_close(run.source);
-    nm_csv_close(run.csv);
-    nm_store_close(run.store);
-    ingest_symbols_free(run.symbols);
-    nm_buffer_free(&run.site_rules);
-    nm_io_close(run.input_fd);
-    nm_trace_files_close(&run.files);
-    free(run.summary);
+    int exit_status = status == NM_OK ? report_success(&run) : report_error(&run, &err);
+    free_run(&run);
     return exit_status;
 }
 
@@ -589,7 +749,6 @@ int main(int argc, char **argv)
     if (result == 0)
         result = run_ingest(&options);
     free(options.output_path);
-    free(options.input_name);
     free(options.symbol_folders);
     return result < 0 ? EXIT_SUCCESS : result;
 }

@@ -93,6 +93,10 @@ static nm_status add_file(nm_trace_files *files, const char *path, int flags, nm
         status = nm_io_open(path, flags | O_NONBLOCK, 0, &file.fd, err); /* a pipe in a folder is not waited for */
     if (status == NM_OK)
         status = recognise(&file, err);
+    if (files->is_closed) {
+        nm_io_close(file.fd);
+        file.fd = -1;
+    }
     if (status == NM_OK)
         status = nm_array_grow(&files->items, &files->capacity, files->count + 1, sizeof *files->items, err);
     if (status == NM_OK) {
@@ -272,6 +276,17 @@ nm_status nm_trace_files_open(const char *const *paths, size_t path_count, int f
     if (status != NM_OK)
         nm_trace_files_close(out);
     return status;
+}
+
+nm_status nm_trace_files_find(const char *path, nm_trace_files *out, nm_error *err)
+{
+    nm_status status;
+
+    *out = (nm_trace_files){.is_closed = true};
+    status = nm_trace_files_is_single(path) ? add_file(out, path, O_RDONLY, err) : add_path(out, path, O_RDONLY, err);
+    if (status != NM_OK && status != NM_END)
+        nm_trace_files_close(out);
+    return status == NM_END ? NM_OK : status;
 }
 
 void nm_trace_files_close(nm_trace_files *files)

@@ -23,6 +23,7 @@ typedef struct nm_trace_file {
 typedef struct nm_trace_files {
     nm_trace_file *items; /* owned; in the order of the recording */
     size_t count, capacity;
+    bool is_closed; /* the descriptors are -1 */
 } nm_trace_files;
 
 /* Is `path` a file that is to be opened as it is, whatever stands in it? Else it is a folder, or stands for NAME.NNN. */
@@ -34,6 +35,10 @@ bool nm_trace_files_is_single(const char *path);
  */
 nm_status nm_trace_files_open(const char *const *paths, size_t path_count, int flags, nm_trace_files *out,
                               nm_error *err);
+
+/* The same without the descriptors (-1), of as many recordings as there are, in no order. Of a file that is no trace
+ * nothing is found. */
+nm_status nm_trace_files_find(const char *path, nm_trace_files *out, nm_error *err);
 
 /* Shows each NAME.NNN that is (the beginning of) a trace, or empty as a part that was just being begun; `visit` may be
  * NULL. Gives their number. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/io.h"
 #include "support/text_trace.h"
 #include "trace/block.h"
@@ -43,7 +44,7 @@ static nm_status write_records(nm_text_trace *text, nm_trace_writer *writer, uin
 
 static nm_status convert(const char *in_path, const char *out_path, uint32_t block_events, nm_error *err)
 {
-    nm_session session = {.trace_id = "text trace", .host = "host", .tool_version = NPUMEM_PROJECT_VERSION};
+    nm_session session = {.host = "host", .tool_version = NPUMEM_PROJECT_VERSION};
     nm_buffer buffer = {0};
     nm_text_trace *text = NULL;
     nm_trace_writer *writer = NULL;
@@ -57,8 +58,12 @@ static nm_status convert(const char *in_path, const char *out_path, uint32_t blo
         status = nm_buffer_append(&buffer, "", 1, err);
     if (status == NM_OK)
         status = nm_text_trace_open((const char *)buffer.data, &text, err);
-    if (status == NM_OK)
+    if (status == NM_OK) { /* different texts are different recordings */
+        uint64_t checksum = nm_checksum(buffer.data, buffer.len);
+
+        memcpy(session.trace_id, &checksum, sizeof checksum);
         status = nm_trace_writer_new(&session, &writer, err);
+    }
     if (status == NM_OK)
         status = nm_io_open(out_path, O_WRONLY | O_CREAT | O_TRUNC, 0644, &out_fd, err);
     if (status == NM_OK)

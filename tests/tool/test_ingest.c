@@ -118,7 +118,9 @@ END_TEST
 START_TEST(usage_is_checked)
 {
     expect_failure("$I", 2, "no input");
-    expect_failure("echo nothing > text; $I run.zst text; rc=$?; rm text; exit $rc", 1, "text is no trace");
+    expect_failure("echo nothing > text; $I run.zst text -o x.db; rc=$?; rm text; exit $rc", 1,
+                   "npumem-ingest: text: ");
+    expect_failure("cp run.zst other.zst; $I run.zst -; rc=$?; rm other.zst; exit $rc", 2, "input of its own");
     expect_failure("$I ''", 2, "no name");
     expect_failure("$I --csv-bom run.zst", 2, "--csv-bom needs --csv");
     expect("$I --frobnicate run.zst", 2, "frobnicate");

@@ -331,18 +331,20 @@ START_TEST(a_part_that_is_missing_in_the_middle_is_damage)
 }
 END_TEST
 
-START_TEST(several_recordings_in_a_folder_are_named)
+START_TEST(several_recordings_in_a_folder_are_several_inputs)
 {
     nm_run run;
 
     record("last:256K", "--steps 400");
     free(expect(0, "cd %s && %s -q --buffer 32M --keep last:256K -o other.zst -- %s/npu_train --steps 400 >/dev/null",
                 folder, recorder, programs));
-    run = shell("cd %s && %s -o x.db .", folder, ingest);
+    run = shell("cd %s && %s .", folder, ingest);
     ck_assert_int_eq(run.exit_code, 2);
     ck_assert_ptr_nonnull(strstr(run_err(&run), "run.zst"));
     ck_assert_ptr_nonnull(strstr(run_err(&run), "other.zst"));
     run_free(&run);
+    ingest_as("both", ".", 0);
+    ck_assert_int_eq(number("both.db", "SELECT count(*) FROM input WHERE path IN ('./run.zst', './other.zst')"), 2);
     ingest_as("run", "run.zst", 0);
     ingest_as("other", "other.zst", 0);
     free(expect(1, "cd %s && %s -o x.db nothing.zst", folder, ingest));
@@ -412,7 +414,7 @@ int main(int argc, char **argv)
     tcase_add_test(tests, name_folder_list_and_any_order_are_one_input);
     tcase_add_test(tests, a_part_alone_tells_all_up_to_its_end);
     tcase_add_test(tests, a_part_that_is_missing_in_the_middle_is_damage);
-    tcase_add_test(tests, several_recordings_in_a_folder_are_named);
+    tcase_add_test(tests, several_recordings_in_a_folder_are_several_inputs);
     tcase_add_test(tests, names_that_exist_get_a_suffix_and_force_replaces);
     tcase_add_test(tests, on_a_full_disk_old_parts_make_room);
     suite_add_tcase(suite, tests);

@@ -17,7 +17,8 @@ source: base trace
 replay: base trace
 store: base trace replay
 watch: base trace replay
-tool: base trace drain symbol source replay store watch
+whatif: base trace replay
+tool: base trace drain symbol source replay store watch whatif
 '
 
 while IFS=: read -r folder names; do

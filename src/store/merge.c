@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/merge.h"
+
+#include "store/database.h"
+#include "store/vet.h"
+
+#define SOURCE "source"
+
+/* A primary key of one integer numbers the rows of its own table, unless it refers to another. */
+static const char plan_sql[] =
+    "CREATE TEMP TABLE IF NOT EXISTS merge_column (owner, place, name, target);"
+    "CREATE TEMP TABLE IF NOT EXISTS merge_table (name, last_id);"
+    "DELETE FROM merge_column; DELETE FROM merge_table;"
+    "INSERT INTO merge_column SELECT m.name, c.cid, c.name, coalesce("
+    " (SELECT f.\"table\" FROM pragma_foreign_key_list(m.name) AS f WHERE f.\"from\" = c.name),"
+    " CASE WHEN c.pk = 1 AND c.type = 'INTEGER'"
+    "  AND (SELECT count(*) FROM pragma_table_info(m.name) AS k WHERE k.pk > 0) = 1 THEN m.name END)"
+    " FROM main.sqlite_master AS m JOIN pragma_table_info(m.name) AS c"
+    " WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%';"
+    "INSERT INTO merge_table WITH RECURSIVE run (name) AS (SELECT 'input' UNION"
+    " SELECT c.owner FROM merge_column AS c JOIN run ON c.target = run.name) SELECT name, 0 FROM run;"
+    "UPDATE merge_column SET target = NULL WHERE target NOT IN (SELECT name FROM merge_table)";
+
+/* One UPDATE for each table whose rows have numbers of their own. */
+static const char last_id_sql[] =
+    "SELECT group_concat(printf('UPDATE merge_table SET last_id = coalesce((SELECT max(\"%w\") FROM main.\"%w\"), 0)"
+    " WHERE name = ''%w''', name, owner, owner), ';') FROM merge_column WHERE target = owner"
+    " AND owner IN (SELECT name FROM merge_table)"
+    " AND place = (SELECT min(k.place) FROM merge_column AS k WHERE k.owner = merge_column.owner AND k.target = "
+    "k.owner)";
+
+/* One INSERT for each table: its columns as they are or, where they number rows, moved up. Both lists have one order. */
+static const char copy_sql[] =
+    "SELECT printf('INSERT INTO main.\"%w\" (%s) SELECT %s FROM " SOURCE ".\"%w\"', owner,"
+    " group_concat(printf('\"%w\"', name), ', '), group_concat(CASE WHEN last_id IS NULL THEN printf('\"%w\"', name) "
+    "ELSE printf('\"%w\" + %d', name, last_id) END,"
+    " ', '), owner)"
+    " FROM (SELECT c.owner, c.name, t.last_id FROM merge_column AS c LEFT JOIN merge_table AS t ON t.name = c.target"
+    " WHERE c.owner IN (SELECT name FROM merge_table)) GROUP BY owner ORDER BY owner";
+
+/* What the inputs were told of sites, each once; and facts that `main` does not state itself. */
+static const char rest_sql[] =
+    "INSERT INTO main.plumbing (target, pattern, origin) SELECT target, pattern, origin FROM " SOURCE ".plumbing"
+    " EXCEPT SELECT target, pattern, origin FROM main.plumbing;"
+    "INSERT OR IGNORE INTO main.meta SELECT * FROM " SOURCE ".meta";
+
+nm_status nm_merge_plan(sqlite3 *db, nm_error *err)
+{
+    return nm_db_exec(db, plan_sql, err);
+}
+
+/* Runs every statement that `sql` answers with. */
+static nm_status run_each(sqlite3 *db, const char *sql, nm_error *err)
+{
+    sqlite3_stmt *statements = NULL;
+    nm_status status = nm_db_prepare(db, sql, &statements, err);
+    int code = SQLITE_DONE;
+
+    while (status == NM_OK && (code = sqlite3_step(statements)) == SQLITE_ROW)
+        status = nm_db_exec(db, (const char *)sqlite3_column_text(statements, 0), err);
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(statements);
+    return status;
+}
+
+static nm_status copy_rows(sqlite3 *db, nm_error *err)
+{
+    nm_status status = nm_db_exec(db, "BEGIN", err);
+
+    if (status == NM_OK)
+        status = run_each(db, last_id_sql, err);
+    if (status == NM_OK)
+        status = run_each(db, copy_sql, err);
+    if (status == NM_OK)
+        status = nm_db_exec(db, rest_sql, err);
+    return status == NM_OK ? nm_db_exec(db, "COMMIT", err) : status;
+}
+
+nm_status nm_merge_database(sqlite3 *db, const char *path, bool is_own, nm_error *err)
+{
+    nm_status status = nm_vet_attach(db, path, SOURCE, err);
+
+    if (status == NM_OK && !is_own)
+        status = nm_vet_pages(db, SOURCE, err);
+    if (status == NM_OK && !is_own)
+        status = nm_vet_rows(db, SOURCE, err);
+    if (status == NM_OK)
+        status = copy_rows(db, err);
+    if (status == NM_OK)
+        status = nm_db_exec(db, "DETACH " SOURCE, err);
+    return status;
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rows come as allocations end, not in the order of their begin: nothing is looked up in another row here.
+ */
+#include "whatif/gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EMPTYING_STRING = 1, EMPTYING_FRAME, EMPTYING_STACK };
+
+#define TEXT_BYTES_MAX 512 /* longer strings are no names of what matters here */
+
+/* ---- Definitions ------------------------------------------------------------------------------------------------- */
+
+static nm_status note_emptying(nm_gather *gather, uint64_t kind, uint64_t id, nm_error *err)
+{
+    return nm_map_put(&gather->emptying, (nm_key){kind, id}, 1, err);
+}
+
+nm_status nm_gather_note_emptying(nm_gather *gather, uint64_t stack_id, nm_error *err)
+{
+    return note_emptying(gather, EMPTYING_STACK, stack_id, err);
+}
+
+static bool is_emptying(const nm_gather *gather, uint64_t kind, uint64_t id)
+{
+    return id != 0 && nm_map_get(&gather->emptying, (nm_key){kind, id}) != NULL;
+}
+
+static bool contains(nm_bytes text, const char *word)
+{
+    return memmem(text.data, text.len, word, strlen(word)) != NULL;
+}
+
+/* Keeps the string if it may be a name. */
+static nm_status take_string(nm_gather *gather, const nm_definition *row, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (row->string.len == 0 || row->string.len >= TEXT_BYTES_MAX)
+        return NM_OK;
+    if (contains(row->string, "empty_cache") || contains(row->string, "emptyCache"))
+        status = note_emptying(gather, EMPTYING_STRING, row->id, err);
+    if (status == NM_OK)
+        status = nm_map_put(&gather->text_of, (nm_key){0, row->id}, gather->text.len + 1, err);
+    if (status == NM_OK)
+        status = nm_buffer_append(&gather->text, row->string.data, row->string.len, err);
+    return status == NM_OK ? nm_buffer_append(&gather->text, "", 1, err) : status;
+}
+
+/* The text of the string; "" where it is not known. */
+static const char *text_of(const nm_gather *gather, uint64_t id)
+{
+    const uint64_t *offset = id == 0 ? NULL : nm_map_get(&gather->text_of, (nm_key){0, id});
+
+    return offset == NULL ? "" : (const char *)gather->text.data + (*offset - 1);
+}
+
+static void copy_text(char *out, size_t size, const char *text)
+{
+    size_t len = strnlen(text, size - 1);
+
+    memcpy(out, text, len);
+    out[len] = 0;
+}
+
+/* Index of what has the id: the one it has, or a new last one. */
+static nm_status index_of(nm_map *map, uint64_t id, size_t *count, size_t *index, nm_error *err)
+{
+    const uint64_t *found = nm_map_get(map, (nm_key){0, id});
+
+    if (found != NULL) {
+        *index = (size_t)*found;
+        return NM_OK;
+    }
+    if (*count >= UINT32_MAX - 1)
+        return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "more than 4 billion heaps or processes");
+    *index = (*count)++;
+    return nm_map_put(map, (nm_key){0, id}, *index, err);
+}
+
+static nm_status take_process(nm_gather *gather, const nm_definition *row, nm_error *err)
+{
+    size_t index = 0;
+    nm_status status = nm_array_grow(&gather->processes.items, &gather->processes.capacity, gather->processes.count + 1,
+                                     sizeof *gather->processes.items, err);
+
+    if (status == NM_OK)
+        status = index_of(&gather->process_of, row->id, &gather->processes.count, &index, err);
+    if (status != NM_OK)
+        return status;
+    nm_gather_process *process = &gather->processes.items[index];
+
+    process->process_id = row->id;
+    process->pid = row->process.pid;
+    process->rank = row->process.rank;
+    process->is_late = row->process.is_late != 0;
+    return NM_OK;
+}
+
+static nm_status take_device(nm_gather *gather, const nm_definition *row, nm_error *err)
+{
+    size_t index = 0;
+    nm_status status = nm_array_grow(&gather->devices.items, &gather->devices.capacity, gather->devices.count + 1,
+                                     sizeof *gather->devices.items, err);
+
+    if (status == NM_OK)
+        status = index_of(&gather->device_of, row->id, &gather->devices.count, &index, err);
+    if (status != NM_OK)
+        return status;
+    nm_gather_device *device = &gather->devices.items[index];
+    const char *kind = text_of(gather, row->device.device_kind);
+
+    device->device_id = row->id;
+    device->ordinal = row->device.ordinal;
+    device->capacity_bytes = row->device.capacity_bytes;
+    device->is_npu = strcmp(kind, "npu") == 0;
+    device->is_gpu = strcmp(kind, "gpu") == 0;
+    return NM_OK;
+}
+
+static nm_status take_heap(nm_gather *gather, const nm_definition *row, nm_error *err)
+{
+    size_t index = 0;
+    nm_status status = nm_array_grow(&gather->heaps.items, &gather->heaps.capacity, gather->heaps.count + 1,
+                                     sizeof *gather->heaps.items, err);
+
+    if (status == NM_OK)
+        status = index_of(&gather->heap_of, row->id, &gather->heaps.count, &index, err);
+    if (status != NM_OK)
+        return status;
+    nm_gather_heap *heap = &gather->heaps.items[index];
+
+    heap->heap_id = row->id;
+    heap->process_id = row->heap.process_id;
+    heap->device_id = row->heap.device_id;
+    heap->level = (nm_heap_level)row->heap.level;
+    copy_text(heap->name, sizeof heap->name, text_of(gather, row->heap.name));
+    return NM_OK;
+}
+
+static void take_attribute(nm_gather *gather, const nm_definition *row)
+{
+    const char *name = text_of(gather, row->attribute.name);
+    const uint64_t *index = nm_map_get(&gather->process_of, (nm_key){0, row->attribute.process_id});
+
+    if (index == NULL || row->attribute.source != NM_ATTRIBUTE_ENVIRONMENT)
+        return;
+    if (strcmp(name, "PYTORCH_NPU_ALLOC_CONF") == 0 || strcmp(name, "PYTORCH_CUDA_ALLOC_CONF") == 0 ||
+        strcmp(name, "PYTORCH_ALLOC_CONF") == 0)
+        copy_text(gather->processes.items[*index].conf, NM_GATHER_CONF_BYTES, text_of(gather, row->attribute.value));
+}
+
+static nm_status take_definition(void *context, const nm_definition *row, nm_error *err)
+{
+    nm_gather *gather = context;
+
+    switch ((nm_definition_kind)row->kind) {
+    case NM_DEFINE_STRING:
+        return take_string(gather, row, err);
+    case NM_DEFINE_PROCESS:
+        return take_process(gather, row, err);
+    case NM_DEFINE_DEVICE:
+        return take_device(gather, row, err);
+    case NM_DEFINE_HEAP:
+        return take_heap(gather, row, err);
+    case NM_DEFINE_FRAME:
+        return is_emptying(gather, EMPTYING_STRING, row->frame.function)
+                   ? note_emptying(gather, EMPTYING_FRAME, row->id, err)
+                   : NM_OK;
+    case NM_DEFINE_STACK:
+        return is_emptying(gather, EMPTYING_FRAME, row->stack.frame_id) ||
+                       is_emptying(gather, EMPTYING_STACK, row->stack.parent_id)
+                   ? note_emptying(gather, EMPTYING_STACK, row->id, err)
+                   : NM_OK;
+    case NM_DEFINE_ATTRIBUTE:
+        take_attribute(gather, row);
+        return NM_OK;
+    default:
+        return NM_OK;
+    }
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
+
+static nm_gather_heap *heap_of(nm_gather *gather, uint64_t heap_id, uint32_t *index)
+{
+    const uint64_t *found = heap_id == 0 ? NULL : nm_map_get(&gather->heap_of, (nm_key){0, heap_id});
+
+    if (found == NULL)
+        return NULL;
+    *index = (uint32_t)*found;
+    return &gather->heaps.items[*found];
+}
+
+/* A small number for a large one: from 1. */
+static nm_status number_of(nm_map *map, uint64_t value, uint32_t *number, nm_error *err)
+{
+    const uint64_t *found = nm_map_get(map, (nm_key){0, value});
+
+    if (found != NULL) {
+        *number = (uint32_t)*found;
+        return NM_OK;
+    }
+    if (map->count >= UINT32_MAX - 1)
+        return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "more than 4 billion streams");
+    *number = (uint32_t)map->count + 1;
+    return nm_map_put(map, (nm_key){0, value}, *number, err);
+}
+
+static nm_status take_allocation(void *context, const nm_allocation_row *row, nm_error *err)
+{
+    nm_gather *gather = context;
+    nm_gather_row kept = {
+        .alloc_seq = row->alloc_seq,
+        .free_seq = row->free_seq,
+        .free_requested_seq = row->free_requested_seq,
+        .address = row->address,
+        .requested_bytes = row->requested_bytes,
+        .block_bytes = row->block_bytes,
+        .allocation_id = row->allocation_id,
+        .segment_id = row->segment_id,
+        .is_segment = row->is_segment,
+        .is_mapped = row->is_mapped,
+        .is_exported = row->is_exported,
+        .is_remainder = row->split_from_id != 0 && row->alloc_seq != NM_NO_SEQ,
+        .is_emptied = is_emptying(gather, EMPTYING_STACK, row->free_stack_id),
+    };
+    nm_gather_heap *heap = heap_of(gather, row->heap_id, &kept.heap);
+    nm_status status = NM_OK;
+
+    if (heap == NULL || (heap->level != NM_LEVEL_POOL && heap->level != NM_LEVEL_DRIVER))
+        return NM_OK;
+    heap->block_count++;
+    if (row->has_stream)
+        status = number_of(&gather->stream_of, row->stream, &kept.stream, err);
+    if (status == NM_OK && row->private_pool != 0)
+        status = number_of(&gather->pool_of, row->private_pool, &kept.pool, err);
+    nm_gather_rows *rows = heap->level == NM_LEVEL_POOL ? &gather->blocks : &gather->ranges;
+
+    if (status == NM_OK)
+        status = nm_array_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items, err);
+    if (status == NM_OK)
+        rows->items[rows->count++] = kept;
+    return status;
+}
+
+static nm_status take_failure(void *context, const nm_failure_row *row, nm_error *err)
+{
+    nm_gather *gather = context;
+    nm_gather_failure kept = {.seq = row->seq, .requested_bytes = row->requested_bytes};
+    nm_status status = NM_OK;
+
+    if (heap_of(gather, row->heap_id, &kept.heap) == NULL)
+        return NM_OK;
+    if (row->has_stream)
+        status = number_of(&gather->stream_of, row->stream, &kept.stream, err);
+    if (status == NM_OK)
+        status = nm_array_grow(&gather->failures.items, &gather->failures.capacity, gather->failures.count + 1,
+                               sizeof *gather->failures.items, err);
+    if (status == NM_OK)
+        gather->failures.items[gather->failures.count++] = kept;
+    return status;
+}
+
+static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
+{
+    nm_gather *gather = context;
+    nm_status status = nm_array_grow(&gather->steps.items, &gather->steps.capacity, gather->steps.count + 1,
+                                     sizeof *gather->steps.items, err);
+
+    if (status == NM_OK)
+        gather->steps.items[gather->steps.count++] = (nm_gather_step){row->process_id, row->begin_seq};
+    return status;
+}
+
+static nm_status take_total(void *context, const nm_heap_total_row *row, nm_error *err)
+{
+    nm_gather *gather = context;
+    uint32_t index;
+    nm_gather_heap *heap = heap_of(gather, row->heap_id, &index);
+
+    (void)err;
+    if (heap == NULL)
+        return NM_OK;
+    heap->peak_bytes = row->peak_bytes;
+    heap->has_reserved = row->reserved_source == NM_RESERVED_SEGMENTS;
+    heap->peak_reserved_bytes = row->peak_reserved_bytes;
+    heap->reserved_bytes = row->reserved_bytes;
+    return NM_OK;
+}
+
+static nm_status take_hit(void *context, const nm_hit_row *row, nm_error *err)
+{
+    uint32_t index;
+    nm_gather_heap *heap = heap_of(context, row->heap_id, &index);
+
+    (void)err;
+    if (heap != NULL)
+        heap->miss_count += row->miss_count;
+    return NM_OK;
+}
+
+static nm_status take_baseline(void *context, const nm_baseline_row *row, nm_error *err)
+{
+    nm_gather *gather = context;
+
+    (void)err;
+    gather->has_unknown_baseline = row->kind == NM_BASELINE_UNKNOWN;
+    return NM_OK;
+}
+
+static nm_status take_pause(void *context, const nm_pause_row *row, nm_error *err)
+{
+    nm_gather *gather = context;
+    const uint64_t *index = nm_map_get(&gather->process_of, (nm_key){0, row->process_id});
+
+    (void)err;
+    if (index != NULL && !row->is_memory_told)
+        gather->processes.items[*index].has_pause = true;
+    return NM_OK;
+}
+
+/* What the device says that it has, where its definition does not. */
+static nm_status take_memory_sample(void *context, const nm_memory_sample_row *row, nm_error *err)
+{
+    nm_gather *gather = context;
+    const uint64_t *index = nm_map_get(&gather->device_of, (nm_key){0, row->device_id});
+
+    (void)err;
+    if (index != NULL && row->kind == NM_MEMORY_HBM && gather->devices.items[*index].capacity_bytes == 0)
+        gather->devices.items[*index].capacity_bytes = row->total_bytes;
+    return NM_OK;
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+nm_status nm_gather_new(nm_gather **out, nm_error *err)
+{
+    nm_gather *gather = calloc(1, sizeof *gather);
+
+    *out = gather;
+    if (gather == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    gather->sink = (nm_sink){
+        .context = gather,
+        .definition = take_definition,
+        .allocation = take_allocation,
+        .failure = take_failure,
+        .step = take_step,
+        .heap_total = take_total,
+        .hit = take_hit,
+        .baseline = take_baseline,
+        .pause = take_pause,
+        .memory_sample = take_memory_sample,
+    };
+    return NM_OK;
+}
+
+void nm_gather_free(nm_gather *gather)
+{
+    if (gather == NULL)
+        return;
+    free(gather->processes.items);
+    free(gather->devices.items);
+    free(gather->heaps.items);
+    free(gather->blocks.items);
+    free(gather->ranges.items);
+    free(gather->failures.items);
+    free(gather->steps.items);
+    nm_map_free(&gather->process_of);
+    nm_map_free(&gather->device_of);
+    nm_map_free(&gather->heap_of);
+    nm_map_free(&gather->stream_of);
+    nm_map_free(&gather->pool_of);
+    nm_map_free(&gather->text_of);
+    nm_map_free(&gather->emptying);
+    nm_buffer_free(&gather->text);
+    free(gather);
+}
+
+const nm_sink *nm_gather_sink(nm_gather *gather)
+{
+    return &gather->sink;
+}
+
+size_t nm_gather_largest_pool(const nm_gather *gather)
+{
+    size_t best = SIZE_MAX;
+
+    for (size_t i = 0; i < gather->heaps.count; i++) {
+        const nm_gather_heap *heap = &gather->heaps.items[i];
+
+        if (heap->level == NM_LEVEL_POOL && heap->block_count > 0 &&
+            (best == SIZE_MAX || heap->peak_bytes > gather->heaps.items[best].peak_bytes))
+            best = i;
+    }
+    return best;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Collects what a simulation needs of an input: the heaps, and of each pool's blocks and the driver memory of devices when
+ * they came and went. It is a replay's sink; whoever reads a database calls the sink's functions with the same rows.
+ * Memory: about 80 bytes for each allocation.
+ *
+ *     nm_gather_new(&gather, err);
+ *     nm_replay_new(nm_gather_sink(gather), &replay, err); ... the records
+ *     nm_workload_new(gather, heap, &workload, err);        workload.h
+ *     nm_gather_free(gather);
+ */
+#ifndef NM_WHATIF_GATHER_H
+#define NM_WHATIF_GATHER_H
+
+#include "base/buffer.h"
+#include "base/map.h"
+#include "replay/rows.h"
+
+#define NM_GATHER_NAME_BYTES 64
+#define NM_GATHER_CONF_BYTES 512
+
+typedef struct nm_gather_process {
+    uint64_t process_id;
+    int64_t pid, rank;               /* or NM_UNKNOWN_NUMBER */
+    bool is_late;                    /* what was live when its recording began is not known */
+    bool has_pause;                  /* a part of it was not recorded */
+    char conf[NM_GATHER_CONF_BYTES]; /* PYTORCH_NPU_ALLOC_CONF or its like, as it was started with; "" */
+} nm_gather_process;
+
+typedef struct nm_gather_device {
+    uint64_t device_id;
+    int64_t ordinal;         /* as the process counts */
+    uint64_t capacity_bytes; /* 0: not known */
+    bool is_npu, is_gpu;
+} nm_gather_device;
+
+typedef struct nm_gather_heap {
+    uint64_t heap_id, process_id, device_id;
+    nm_heap_level level;
+    char name[NM_GATHER_NAME_BYTES];
+    uint64_t block_count; /* allocations, baseline included */
+    uint64_t peak_bytes;  /* most that was live, by the heap's size basis; after the end */
+    uint64_t peak_reserved_bytes, reserved_bytes;
+    bool has_reserved; /* they come from segments */
+    uint64_t miss_count;
+} nm_gather_heap;
+
+/* One allocation of a pool or of the driver. Times are places in the order of events; NM_NO_SEQ: before, or never. */
+typedef struct nm_gather_row {
+    int64_t alloc_seq, free_seq, free_requested_seq;
+    uint64_t address, requested_bytes, block_bytes; /* sizes: 0 is unknown */
+    uint64_t allocation_id, segment_id;
+    uint32_t heap;         /* index */
+    uint32_t stream, pool; /* numbers from nm_gather.streams and .pools; stream 0: not known; pool 0: the default */
+    bool is_segment, is_mapped, is_exported;
+    bool is_remainder; /* what a cut left over, no new memory */
+    bool is_pending;   /* baseline: its free had been requested */
+    bool is_emptied;   /* freed by a call that empties the cache */
+} nm_gather_row;
+
+typedef struct nm_gather_rows {
+    nm_gather_row *items;
+    size_t count, capacity;
+} nm_gather_rows;
+
+typedef struct nm_gather_failure {
+    int64_t seq;
+    uint32_t heap, stream;
+    uint64_t requested_bytes;
+} nm_gather_failure;
+
+typedef struct nm_gather_step {
+    uint64_t process_id;
+    int64_t begin_seq;
+} nm_gather_step;
+
+typedef struct nm_gather {
+    nm_sink sink;
+    struct {
+        nm_gather_process *items;
+        size_t count, capacity;
+    } processes;
+    struct {
+        nm_gather_device *items;
+        size_t count, capacity;
+    } devices;
+    struct {
+        nm_gather_heap *items;
+        size_t count, capacity;
+    } heaps;
+    nm_map process_of, device_of, heap_of; /* id -> index */
+    nm_gather_rows blocks;                 /* of pools */
+    nm_gather_rows ranges;                 /* of the driver */
+    struct {
+        nm_gather_failure *items;
+        size_t count, capacity;
+    } failures;
+    struct {
+        nm_gather_step *items;
+        size_t count, capacity;
+    } steps;
+    nm_map stream_of, pool_of; /* handle, or private pool -> number from 1 */
+    nm_map text_of;            /* string -> offset of a short text in `text`, plus 1 */
+    nm_map emptying;           /* (kind, id) -> 1: strings, frames and stacks of calls that empty the cache */
+    nm_buffer text;
+    bool has_unknown_baseline;
+} nm_gather;
+
+nm_status nm_gather_new(nm_gather **out, nm_error *err);
+void nm_gather_free(nm_gather *gather); /* NULL is fine */
+
+const nm_sink *nm_gather_sink(nm_gather *gather); /* borrowed; its context is the gather */
+
+/* The stack is known to be of a call that empties the cache: for readers that have no definitions of frames. */
+nm_status nm_gather_note_emptying(nm_gather *gather, uint64_t stack_id, nm_error *err);
+
+/* The pool that held most at its peak; SIZE_MAX: there is no pool. */
+size_t nm_gather_largest_pool(const nm_gather *gather);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/model.h"
+
+static uint64_t left_on(const nm_sim_device *device)
+{
+    uint64_t taken = device->reserved_bytes + device->other_bytes;
+
+    return taken < device->capacity_bytes ? device->capacity_bytes - taken : 0;
+}
+
+bool nm_sim_device_take(nm_sim_device *device, uint64_t bytes, uint64_t pieces)
+{
+    if (bytes > left_on(device)) {
+        device->failed_count++;
+        return false;
+    }
+    device->reserved_bytes += bytes;
+    device->take_count += pieces;
+    if (device->reserved_bytes > device->peak_reserved_bytes)
+        device->peak_reserved_bytes = device->reserved_bytes;
+    return true;
+}
+
+void nm_sim_device_give(nm_sim_device *device, uint64_t bytes, uint64_t pieces)
+{
+    device->reserved_bytes -= bytes;
+    device->give_count += pieces;
+}
+
+bool nm_sim_device_take_other(nm_sim_device *device, uint64_t bytes)
+{
+    if (bytes > left_on(device))
+        return false;
+    device->other_bytes += bytes;
+    return true;
+}
+
+void nm_sim_device_give_other(nm_sim_device *device, uint64_t bytes)
+{
+    device->other_bytes -= bytes;
+}

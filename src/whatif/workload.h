@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The requests of one pool in their order, as a simulation replays them: what was there at the beginning, what was asked
+ * for and given up, when the program emptied the cache, when other driver memory of the device came and went, and where
+ * steps begin. And what is known of the recorded run itself, to be compared with.
+ */
+#ifndef NM_WHATIF_WORKLOAD_H
+#define NM_WHATIF_WORKLOAD_H
+
+#include "whatif/caching.h"
+#include "whatif/gather.h"
+
+typedef enum nm_op_kind {
+    NM_OP_NOTHING = 0,
+    NM_OP_ALLOC,
+    NM_OP_FREE_REQUESTED, /* given up, but another stream still uses it */
+    NM_OP_FREE,
+    NM_OP_FAILED, /* it failed in the recorded run: asked for, and given up at once */
+    NM_OP_FLUSH,  /* the program emptied the cache */
+    NM_OP_STEP,
+    NM_OP_TAKE_OTHER, /* driver memory outside the pool */
+    NM_OP_GIVE_OTHER,
+} nm_op_kind;
+
+#define NM_OP_INDEX_BITS 28 /* of the request; above it the kind */
+
+typedef struct nm_request {
+    uint64_t bytes;
+    int64_t seq; /* NM_NO_SEQ: it was there at the beginning */
+    uint32_t lane;
+    bool is_block_bytes; /* what was asked for is not known; `bytes` is what was handed out */
+} nm_request;
+
+/* The recorded run. Bytes. */
+typedef struct nm_recorded {
+    uint64_t request_count;
+    uint64_t miss_count;
+    uint64_t segment_count; /* driver memory that the pool took during the recording: allocations, or mapped ranges */
+    uint64_t peak_reserved_bytes, reserved_bytes;
+    bool has_reserved; /* its segments are known */
+    bool is_expandable;
+    uint64_t baseline_segment_bytes, baseline_segment_count, baseline_block_bytes, baseline_block_count;
+    uint64_t peak_other_bytes;
+    uint64_t flush_count;     /* the program emptied the cache */
+    uint64_t own_flush_count; /* the pool gave cached memory back by itself: not replayed */
+    uint64_t failed_count;
+    uint64_t unsized_count;     /* allocations without any size: left out */
+    uint64_t block_sized_count; /* of which only the block's size is known */
+    uint64_t streamless_count;  /* of which the stream is not known */
+    uint64_t exported_count;    /* of its memory, opened to other processes */
+    bool is_baseline_unknown;   /* what was live before the first event is not known */
+    bool has_pause;
+} nm_recorded;
+
+typedef struct nm_workload {
+    struct {
+        nm_request *items;
+        size_t count, capacity;
+    } requests;
+    struct {
+        uint32_t *items;
+        size_t count, capacity;
+    } ops;
+    struct {
+        nm_lane *items;
+        size_t count, capacity;
+    } lanes;
+    /* What was there at the beginning, as it lay. Empty: nothing was, or it does not fit together. */
+    struct {
+        nm_seed_space *items;
+        size_t count, capacity;
+    } spaces;
+    struct {
+        nm_seed *items;
+        size_t count, capacity;
+    } seeds;
+    struct {
+        uint32_t *items; /* requests that were there at the beginning, by address */
+        size_t count, capacity;
+    } baseline;
+    uint64_t step_count;
+    uint64_t peak_live_bytes; /* of what was asked for (of blocks where that is not known) */
+    uint64_t capacity_bytes;  /* of the device; 0: not known */
+    bool is_npu;
+    char conf[NM_GATHER_CONF_BYTES]; /* that the process was started with */
+    nm_recorded recorded;
+} nm_workload;
+
+typedef struct nm_workload_options {
+    bool is_one_stream;    /* take all streams for one */
+    bool is_flush_ignored; /* leave out that the program emptied the cache */
+} nm_workload_options;
+
+static inline nm_op_kind nm_op_kind_of(uint32_t op)
+{
+    return (nm_op_kind)(op >> NM_OP_INDEX_BITS);
+}
+static inline uint32_t nm_op_index_of(uint32_t op)
+{
+    return op & ((UINT32_C(1) << NM_OP_INDEX_BITS) - 1);
+}
+
+/* Of the heap with that index, a pool. Reads the gather, which may be freed afterwards. NM_ERR_LIMIT: more than 268 million requests. */
+nm_status nm_workload_new(const nm_gather *gather, size_t heap, const nm_workload_options *options, nm_workload **out,
+                          nm_error *err);
+void nm_workload_free(nm_workload *workload); /* NULL is fine */
+
+/* By hand, for tests and programs without an input: a request of the lane (added by nm_workload_add_lane) comes, goes. */
+nm_status nm_workload_add_lane(nm_workload *workload, nm_lane lane, nm_error *err);
+nm_status nm_workload_add_request(nm_workload *workload, nm_request request, uint32_t *index, nm_error *err);
+nm_status nm_workload_add_op(nm_workload *workload, nm_op_kind kind, uint32_t index, nm_error *err);
+
+#endif
