@@ -92,7 +92,7 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
     }
     bool is_restored = context->event->kind == NM_EVENT_KEYFRAME; /* it knows its pool */
     if (is_restored && nm_is_pool(heap))
-        nm_pool_block_returns(live, context->event->flags);
+        status = nm_pool_block_returns(live, context->event->flags, err);
     else if (is_new && nm_is_pool(heap))
         status = nm_pool_block_appears(live, context->event->flags, context->seq, err);
     insert_node(live);

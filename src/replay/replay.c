@@ -195,8 +195,7 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
         return NM_OK;
     case NM_EVENT_STATE_SEGMENT:
     case NM_EVENT_STATE_BLOCK:
-        nm_moments_state(context);
-        return NM_OK;
+        return nm_moments_state(replay, context, err);
     default:
         return take_memory_event(replay, context, err);
     }

@@ -232,6 +232,8 @@ nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error 
         heap->is_changed = false;
         if (status == NM_OK && context->seq != NM_NO_SEQ)
             status = take_change(heap, context->seq, context->event->time_ns, err);
+        if (status == NM_OK && nm_is_pool(heap))
+            status = nm_fragment_line_take(heap, context->seq, context->event->time_ns, err);
     }
     return status == NM_OK ? nm_sample_settle(replay, err) : status;
 }
@@ -294,6 +296,10 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
     }
     for (size_t i = 0; i < heap->usage.count && status == NM_OK && sink->usage != NULL; i++)
         status = sink->usage(sink->context, finish_bucket(heap, &heap->usage.buckets[i]), err);
+    if (status == NM_OK && nm_is_pool(heap))
+        status = nm_fragment_line_write(replay, heap, err);
+    if (status == NM_OK && nm_is_pool(heap))
+        status = nm_parts_write(replay, heap, err);
     for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap) && sink->hit != NULL; bucket++)
         status = sink->hit(sink->context, &heap->hits[bucket], err);
     finish_total(heap);

@@ -41,6 +41,11 @@ KEEP(step, nm_step_row, steps)
 KEEP(moment, nm_moment_row, moments)
 KEEP(usage, nm_usage_row, usages)
 KEEP(fragmentation, nm_fragmentation_row, fragmentations)
+KEEP(pool_part, nm_pool_part_row, parts)
+KEEP(part_sample, nm_part_sample_row, part_samples)
+KEEP(gap, nm_gap_row, gaps)
+KEEP(fragment_usage, nm_fragment_usage_row, fragment_usages)
+KEEP(blocker, nm_blocker_row, blockers)
 KEEP(memory_sample, nm_memory_sample_row, samples)
 KEEP(module_sample, nm_module_sample_row, module_samples)
 KEEP(heap_sample, nm_heap_sample_row, heap_samples)
@@ -70,6 +75,11 @@ nm_sink nm_row_list_sink(nm_row_list *list)
         .moment = keep_moment,
         .usage = keep_usage,
         .fragmentation = keep_fragmentation,
+        .pool_part = keep_pool_part,
+        .part_sample = keep_part_sample,
+        .gap = keep_gap,
+        .fragment_usage = keep_fragment_usage,
+        .blocker = keep_blocker,
         .memory_sample = keep_memory_sample,
         .module_sample = keep_module_sample,
         .heap_sample = keep_heap_sample,
@@ -98,6 +108,11 @@ void nm_row_list_free(nm_row_list *list)
     free(list->moments.items);
     free(list->usages.items);
     free(list->fragmentations.items);
+    free(list->parts.items);
+    free(list->part_samples.items);
+    free(list->gaps.items);
+    free(list->fragment_usages.items);
+    free(list->blockers.items);
     free(list->samples.items);
     free(list->module_samples.items);
     free(list->heap_samples.items);

@@ -30,6 +30,11 @@ typedef struct nm_row_list {
     NM_ROWS_OF(nm_moment_row) moments;
     NM_ROWS_OF(nm_usage_row) usages;
     NM_ROWS_OF(nm_fragmentation_row) fragmentations;
+    NM_ROWS_OF(nm_pool_part_row) parts;
+    NM_ROWS_OF(nm_part_sample_row) part_samples;
+    NM_ROWS_OF(nm_gap_row) gaps;
+    NM_ROWS_OF(nm_fragment_usage_row) fragment_usages;
+    NM_ROWS_OF(nm_blocker_row) blockers;
     NM_ROWS_OF(nm_memory_sample_row) samples;
     NM_ROWS_OF(nm_module_sample_row) module_samples;
     NM_ROWS_OF(nm_heap_sample_row) heap_samples;
