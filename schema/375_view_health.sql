@@ -226,7 +226,12 @@ FROM (
                 JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id AND k.heap_id = m.heap_id
                 WHERE m.heap_id = s.heap_id AND m.kind = 1
             ) AS stuck_bytes,
-            h.size_basis = 'requested' AS is_requested,
+            EXISTS (
+                SELECT 1
+                FROM moment AS m
+                JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id AND k.heap_id = m.heap_id
+                WHERE m.heap_id = s.heap_id AND m.kind = 1 AND k.size_basis = 'requested'
+            ) AS is_requested,
             i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
                 OR i.unknown_reference_count > 0 OR i.baseline = 'unknown' OR s.is_whole_run = 0 AS is_lossy
         FROM heap_sum AS s

@@ -11,12 +11,18 @@
 #define ADVICE_COLUMNS 300
 #define TEXT_BYTES     512
 
+/* What a few calls cost is no news. */
+#define IS_NEWS                                                                                                        \
+    "(measure <> 'allocation cost' OR level IN ('pool', 'workspace') OR EXISTS (SELECT 1 FROM heap_total AS t"         \
+    " WHERE t.host IS health.host AND t.pid IS health.pid AND t.device IS health.device AND t.heap IS health.heap"     \
+    " AND t.level IS health.level AND t.allocation_count >= 100))"
+
 static const char count_sql[] = "SELECT count(CASE WHEN verdict IN ('warning', 'danger') THEN 1 END),"
-                                " count(CASE WHEN verdict = 'good' THEN 1 END) FROM health";
+                                " count(CASE WHEN verdict = 'good' THEN 1 END) FROM health WHERE " IS_NEWS;
 
 static const char worst_sql[] =
     "SELECT measure, verdict, heap, device, rank, advice, (SELECT upper(max(kind)) FROM device) FROM health"
-    " WHERE verdict IN ('warning', 'danger') ORDER BY verdict = 'warning',"
+    " WHERE verdict IN ('warning', 'danger') AND " IS_NEWS " ORDER BY verdict = 'warning',"
     " CASE measure WHEN 'fragmentation' THEN 0 WHEN 'pool hit rate' THEN 1 WHEN 'allocation cost' THEN 2 ELSE 3 END,"
     " abs(value - CASE measure WHEN 'pool hit rate' THEN 1 WHEN 'zero copy' THEN 1 ELSE 0 END) DESC, rank, pid, heap"
     " LIMIT ?1";
