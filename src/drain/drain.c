@@ -711,9 +711,9 @@ nm_status nm_drain_catch_up(nm_drain *drain, int64_t wait_ns_max, nm_error *err)
     return status;
 }
 
-void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status)
+void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status, uint64_t peak_bytes)
 {
-    nm_processes_reaped(&drain->processes, pid, wait_status);
+    nm_processes_reaped(&drain->processes, pid, wait_status, peak_bytes);
     drain->check_at_ns = 0;
 }
 

@@ -18,6 +18,7 @@
 #include "record/libc.h"
 #include "record/modules.h"
 #include "record/python.h"
+#include "record/resident.h"
 #include "record/text.h"
 #include "record/thread.h"
 #include "trace/event.h"
@@ -301,9 +302,11 @@ void nm_session_note_end(unsigned end_kind, int64_t end_status)
 
     if (process == NULL || nm_state_generation() == 0 || nm_system_pid() != state->pid)
         return;
-    /* relaxed: `end_kind` publishes the other two. */
+    /* relaxed, all: `end_kind` publishes the others. A launcher's shells are not worth a look. */
     if (atomic_load_explicit(&process->end_kind, memory_order_relaxed) != 0)
         return;
+    if (state->session->is_sampled && atomic_load_explicit(&process->is_device_user, memory_order_relaxed) != 0)
+        nm_resident_note(process);
     atomic_store_explicit(&process->end_status, end_status, memory_order_relaxed);
     atomic_store_explicit(&process->end_ticks, nm_state_ticks(), memory_order_relaxed);
     /* release: pairs with the drain's acquire. */
