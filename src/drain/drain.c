@@ -470,7 +470,7 @@ static nm_status take_pause(nm_drain *drain, bool is_paused, nm_error *err)
 
     for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++) {
         uint64_t number = processes->items[i].number;
-        uint32_t reasons = (nm_pause_reasons(pause, number) & ~(uint32_t)NM_PAUSED_BY_SESSION) | added;
+        uint32_t reasons = (nm_pause_reasons(pause, number) & ~(uint32_t)NM_PAUSED_ALL) | added;
 
         if (!has_recorded(&processes->items[i]))
             continue;

@@ -232,9 +232,10 @@ static void publish_generation(nm_ring_process *process)
     nm_heap_forget_all();
     nm_modules_forget_all();
     nm_python_begin();
-    /* relaxed: the generation publishes it. */
+    /* relaxed, both: the generation publishes them. */
     atomic_store_explicit(&state->pauses, state->session->from_step > INT64_MIN ? NM_PAUSED_BY_STEPS : 0,
                           memory_order_relaxed);
+    atomic_store_explicit(&state->heeded, UINT32_MAX, memory_order_relaxed);
     state->last_generation++;
     /* release: pairs with the acquire in nm_state_generation. */
     atomic_store_explicit(state->generation, state->last_generation, memory_order_release);

@@ -89,6 +89,7 @@ enum {
     NM_PAUSED_BY_STEPS = 2,   /* its own: it is outside of from_step to to_step */
     NM_PAUSED_BY_PROGRAM = 4, /* its own: npumem_pause */
     NM_PAUSED_FOR_GOOD = 8,   /* the recording has ended: nothing at all is recorded */
+    NM_PAUSED_AT_START = 16,  /* the session began paused: until it goes on, or the process itself says npumem_resume */
 };
 
 typedef struct nm_ring_session {
@@ -97,7 +98,7 @@ typedef struct nm_ring_session {
     uint64_t session_bytes; /* sizeof(nm_ring_session): a second check on the layout */
     uint8_t trace_id[16];
     uint32_t clock_kind;        /* nm_clock_kind */
-    _Atomic uint32_t is_paused; /* NM_PAUSED_BY_SESSION, NM_PAUSED_FOR_GOOD; beside clock_kind: read at every event */
+    _Atomic uint32_t is_paused; /* NM_PAUSED_BY_SESSION, _AT_START, _FOR_GOOD; beside clock_kind: read at every event */
     int64_t from_step, to_step; /* a process records in full from the one to the other; INT64_MIN, INT64_MAX: always */
     uint32_t is_live_set_known; /* 1: the drain writes nothing of a paused process until it goes on */
     uint32_t is_sampled;        /* 1: host memory is told (--sample-interval) */
