@@ -338,7 +338,7 @@ SELECT
     'ratio',
     CASE
         WHEN z.registered_count = 0 THEN 'not applicable'
-        WHEN y.is_partial THEN 'unknown'
+        WHEN z.is_partial THEN 'unknown'
         ELSE z.verdict
     END,
     z.copy_count || CASE z.copy_count WHEN 1 THEN ' copy' ELSE ' copies' END || ' moved ' || CASE
@@ -354,7 +354,7 @@ SELECT
             ELSE printf('%.1f KiB', z.registered_bytes / 1024.0)
         END
             || ' of it from or to registered memory' || CASE
-            WHEN y.is_partial THEN ', as far as is known.'
+            WHEN z.is_partial THEN ', as far as is known.'
             WHEN z.verdict = 'good' THEN ': nothing to gain.'
             ELSE ': registering the rest too could spare the copies of ' || CASE
             WHEN z.other_bytes >= 1073741824 THEN printf('%.1f GiB', z.other_bytes / 1073741824.0)
@@ -363,7 +363,7 @@ SELECT
         END || '.'
         END
     END,
-    y.is_partial
+    z.is_partial
 FROM (
     SELECT
         zero_copy.host AS host,
@@ -376,13 +376,15 @@ FROM (
         zero_copy.registered_bytes AS registered_bytes,
         zero_copy.size_bytes - zero_copy.registered_bytes AS other_bytes,
         zero_copy.zero_copy_ratio AS zero_copy_ratio,
-        zero_copy.verdict AS verdict
+        zero_copy.verdict AS verdict,
+        EXISTS (
+            SELECT 1
+            FROM process AS q
+            JOIN input AS i ON i.input_id = q.input_id
+            WHERE q.host IS zero_copy.host AND q.pid IS zero_copy.pid
+                AND (i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
+                    OR i.unknown_reference_count > 0 OR i.detail_begin_seq IS NOT NULL)
+        ) AS is_partial
     FROM zero_copy
 ) AS z
-CROSS JOIN (
-    SELECT
-        coalesce(max(i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
-            OR i.unknown_reference_count > 0 OR i.detail_begin_seq IS NOT NULL), 0) AS is_partial
-    FROM input AS i
-) AS y
 WHERE z.verdict IS NOT NULL;

@@ -30,7 +30,10 @@ static const struct {
 /* Columns of views that number rows and are not named after their table. */
 static const struct {
     const char *column, *table;
-} other_names[] = {{"site_key", "frame"}, {"hardware_id", "device"}};
+} other_names[] = {{"site_key", "frame"},
+                   {"hardware_id", "device"},
+                   {"out_of_memory_id", "out_of_memory_chain"},
+                   {"worst_allocation_id", "allocation"}};
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
