@@ -1,4 +1,4 @@
--- How well a pool works: fragmentation, hits, and a verdict on each.
+-- How well a pool works: fragmentation and hits.
 
 CREATE VIEW fragmentation (
     -- How each pool's memory was cut up at each moment. fragmentation_ratio is near 1 by nature in a pool that caches
@@ -46,7 +46,16 @@ CREATE VIEW fragmentation (
     -- What kind of moment it is: 'peak', 'end', 'mark', 'failure'.
     moment_kind,
     -- What the pool itself had stated last to hold. Unit: bytes. NULL: nothing yet.
-    stated_reserved_bytes
+    stated_reserved_bytes,
+    -- What live blocks were given beyond what was asked for. Unit: bytes. NULL: one of the two sizes is not known of
+    -- some.
+    waste_bytes,
+    -- 1: events were lost before the moment, so that blocks may be missing, or be there no more; 0: none were.
+    is_doubtful,
+    -- 1: what the process held when its recording began is not known, and not in these figures; 0: all is known.
+    is_partial,
+    -- Number of the moment.
+    moment_id
 ) AS
 SELECT
     p.host,
@@ -73,7 +82,11 @@ SELECT
     s.gap_count,
     s.size_basis,
     k.name,
-    s.stated_reserved_bytes
+    s.stated_reserved_bytes,
+    s.waste_bytes,
+    s.is_doubtful,
+    s.is_partial,
+    s.moment_id
 FROM fragmentation_sample AS s
 JOIN moment AS m ON m.moment_id = s.moment_id
 JOIN moment_kind AS k ON k.kind = m.kind
@@ -153,98 +166,3 @@ FROM (
 ) AS h
 JOIN heap_place AS p ON p.heap_id = h.heap_id
 ORDER BY h.heap_id, h.bucket;
-
-CREATE VIEW health (
-    -- A verdict on each heap's figures. Good, warning, danger: cost of an allocation < 10, 10 to 50, > 50 us;
-    -- fragmentation at the peak < 10, 10 to 30, > 30 %; pool hit rate > 90, 70 to 90, < 70 %; zero copy > 80, 50 to 80,
-    -- < 50 %, where a process moved anything between host and device and registers memory at all.
-    --
-    -- Name of the machine. NULL: not known.
-    host,
-    -- Rank of the process. NULL: none.
-    rank,
-    -- Process number. NULL: not known.
-    pid,
-    -- Number of the device. NULL: host memory.
-    device,
-    -- Name of the heap. NULL: the measure is not of one heap (zero copy).
-    heap,
-    -- Level of the heap. NULL: the measure is not of one heap.
-    level,
-    -- 'allocation cost', 'fragmentation', 'pool hit rate' or 'zero copy'.
-    measure,
-    -- Its value.
-    value,
-    -- Unit of the value: 'ns' (mean per allocation) or 'ratio'.
-    unit,
-    -- 'good', 'warning' or 'danger'.
-    verdict
-) AS
-SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
-    'allocation cost',
-    CAST(s.cost_ns AS REAL) / s.cost_count,
-    'ns',
-    CASE
-        WHEN s.cost_ns < 10000 * s.cost_count THEN 'good'
-        WHEN s.cost_ns <= 50000 * s.cost_count THEN 'warning'
-        ELSE 'danger'
-    END
-FROM heap_sum AS s
-JOIN heap_place AS p ON p.heap_id = s.heap_id
-WHERE s.cost_count > 0
-UNION ALL
-SELECT
-    k.host,
-    k.rank,
-    k.pid,
-    k.device,
-    k.heap,
-    k.level,
-    'fragmentation',
-    k.peak_fragmentation_ratio,
-    'ratio',
-    CASE
-        WHEN k.peak_fragmentation_ratio < 0.1 THEN 'good'
-        WHEN k.peak_fragmentation_ratio <= 0.3 THEN 'warning'
-        ELSE 'danger'
-    END
-FROM peak AS k
-WHERE k.peak_fragmentation_ratio IS NOT NULL
-UNION ALL
-SELECT
-    r.host,
-    r.rank,
-    r.pid,
-    r.device,
-    r.heap,
-    r.level,
-    'pool hit rate',
-    r.hit_rate,
-    'ratio',
-    CASE
-        WHEN r.hit_rate > 0.9 THEN 'good'
-        WHEN r.hit_rate >= 0.7 THEN 'warning'
-        ELSE 'danger'
-    END
-FROM pool_hit_rate AS r
-WHERE r.bucket = 'all' AND r.hit_rate IS NOT NULL
-UNION ALL
-SELECT
-    z.host,
-    z.rank,
-    z.pid,
-    z.device,
-    NULL,
-    NULL,
-    'zero copy',
-    z.zero_copy_ratio,
-    'ratio',
-    z.verdict
-FROM zero_copy AS z
-WHERE z.registered_count > 0 AND z.verdict IS NOT NULL;

@@ -21,13 +21,19 @@
 static const char *ingest, *text2trace, *cases;
 static char folder[64];
 
-/* Views that are of several inputs at once, by what they are for. */
-static const char *const combining_views[] = {NULL};
+/* Views and columns that are of several inputs at once, by what they are for. */
+static const char *const combining_views[] = {"rank_imbalance", NULL};
+static const struct {
+    const char *view, *column;
+} combining_columns[] = {{"peak_by_rank", "process_count"}};
 
 /* Columns of views that number rows and are not named after their table. */
 static const struct {
     const char *column, *table;
-} other_names[] = {{"site_key", "frame"}, {"hardware_id", "device"}};
+} other_names[] = {{"site_key", "frame"},
+                   {"hardware_id", "device"},
+                   {"out_of_memory_id", "out_of_memory_chain"},
+                   {"worst_allocation_id", "allocation"}};
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
@@ -94,6 +100,14 @@ static bool is_combining(const char *view)
     return false;
 }
 
+static bool is_combining_column(const char *view, const char *column)
+{
+    for (size_t i = 0; i < sizeof combining_columns / sizeof combining_columns[0]; i++)
+        if (strcmp(combining_columns[i].view, view) == 0 && strcmp(combining_columns[i].column, column) == 0)
+            return true;
+    return false;
+}
+
 /* What a column of a view is moved by: the largest number so far of its table's rows. */
 static long long move_of(sqlite3 *db, const char *view, const char *column)
 {
@@ -128,6 +142,8 @@ static void add_rows(sqlite3 *db, const char *schema, const char *view, int sign
         const char *column = (const char *)sqlite3_column_text(columns, 0);
         long long move = sign > 0 ? 0 : move_of(db, view, column);
 
+        if (is_combining_column(view, column))
+            continue;
         if (move == 0)
             sqlite3_str_appendf(sql, " || '|' || quote(\"%w\")", column);
         else
@@ -207,6 +223,52 @@ static void expect_same_tables(const char *one, const char *other)
     sqlite3_close(db);
 }
 
+/* The two views of ranks against slow sums: the components of device_memory, and what table allocation says was live at
+ * each heap's peak. */
+static void check_ranks(const char *name)
+{
+    sqlite3 *db = NULL;
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_int_gt(ask(db, "SELECT count(*) FROM peak_by_rank WHERE is_estimate = 0"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM peak_by_rank WHERE is_estimate = 0 AND peak_bytes <> pool_bytes + "
+                             "workspace_bytes + program_bytes + module_bytes + physical_bytes + rounding_bytes"),
+                     0);
+    ck_assert_int_eq(
+        ask(db,
+            "SELECT count(*) FROM peak_by_rank AS p LEFT JOIN (SELECT m.rank, m.pid, m.host, m.device, m.ns, "
+            "sum(m.bytes) AS bytes FROM device_memory AS m WHERE m.moment_kind = 'device peak' AND m.component NOT IN "
+            "('RECORDED PROCESSES', 'OTHER PROCESSES', 'UNEXPLAINED', 'DEVICE USED') GROUP BY m.moment_id, m.rank, "
+            "m.pid) AS c ON c.rank IS p.rank AND c.pid IS p.pid AND c.host IS p.host AND c.device IS p.device AND "
+            "c.bytes = p.peak_bytes WHERE p.is_estimate = 0 AND c.bytes IS NULL"),
+        0);
+    exec(db,
+         "CREATE TEMP TABLE live AS SELECT p.heap, p.level, p.input_id, p.rank, coalesce(f.label, '(no stack)') AS "
+         "site, sum(a.size_bytes) AS bytes FROM allocation AS a JOIN heap_place AS p ON p.heap_id = a.heap_id"
+         " JOIN heap_sum AS h ON h.heap_id = a.heap_id LEFT JOIN stack AS s ON s.stack_id = a.stack_id"
+         " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE p.rank IS NOT NULL AND a.alloc_seq <= h.peak_seq"
+         " AND (a.free_seq IS NULL OR a.free_seq > h.peak_seq) GROUP BY 1, 2, 3, 4, 5");
+    exec(db,
+         "CREATE TEMP TABLE member AS SELECT DISTINCT heap, level, input_id, rank FROM heap_place WHERE rank IS NOT "
+         "NULL");
+    exec(db,
+         "CREATE TEMP TABLE slow AS SELECT m.heap, m.level, s.site, max(coalesce(l.bytes, 0)) AS most, "
+         "min(coalesce(l.bytes, 0)) AS least, sum(coalesce(l.bytes, 0)) / count(*) AS mean, sum(l.bytes IS NULL) AS "
+         "absent FROM member AS m JOIN (SELECT DISTINCT heap, level, site FROM live) AS s ON s.heap IS m.heap AND "
+         "s.level IS m.level LEFT JOIN live AS l ON l.heap IS m.heap AND l.level IS m.level AND l.site = s.site AND "
+         "l.rank = m.rank AND l.input_id = m.input_id GROUP BY 1, 2, 3 HAVING count(*) > 1");
+    ck_assert_int_gt(ask(db, "SELECT count(*) FROM slow"), 0);
+    ck_assert_int_eq(
+        ask(db,
+            "SELECT (SELECT count(*) FROM slow) - (SELECT count(*) FROM rank_imbalance AS v JOIN slow AS s ON s.heap "
+            "IS v.heap AND s.level IS v.level AND s.site = v.site AND s.most = v.max_bytes AND s.least = v.min_bytes "
+            "AND s.mean = v.mean_bytes AND s.absent = v.absent_count)"),
+        0);
+    sqlite3_close(db);
+}
+
 /* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 START_TEST(every_view_keeps_the_traces_of_all_cases_apart)
@@ -241,6 +303,8 @@ START_TEST(every_view_keeps_64_ranks_apart)
     make_ranks();
     expect("$I --quiet *.zst -o all.db", 0, "");
     compare("all.db", RANK_COUNT, 20);
+
+    check_ranks("all.db");
 
     /* Databases merge to what their traces merge to. */
     expect("$I --quiet 0[0-2]?.zst -o x.db && $I --quiet 0[3-6]?.db -o y.db && $I --quiet x.db y.db -o z.db", 0, "");

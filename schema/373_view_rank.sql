@@ -1,0 +1,364 @@
+-- Many ranks: how much each took of its device, and at which sites they differ.
+
+CREATE VIEW peak_by_rank (
+    -- The peak of each rank: one row per process and device, at the moment at which the device's memory peaked. Where the
+    -- processes of several ranks share a device within one input, each has its part of that one peak. A process without
+    -- device memory has no row.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device.
+    device,
+    -- Always NULL: over all heaps.
+    heap,
+    -- Always NULL: over all levels.
+    level,
+    -- What the process's recorded memory took of the device then, in whole pages where they are known: the sum of the seven
+    -- components. Unit: bytes.
+    peak_bytes,
+    -- The same. Unit: GiB.
+    peak_gib,
+    -- All memory of the device. Unit: bytes. NULL: not known.
+    capacity_bytes,
+    -- peak_bytes over capacity_bytes. Unit: 0 to 1. NULL: not known.
+    share_ratio,
+    -- Number of the step in which the peak was reached, as the program counts. NULL: before the first, or steps are unknown.
+    step,
+    -- Place of the peak in the order of events of its input. NULL: before the first event, or several (is_estimate).
+    seq,
+    -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or as seq.
+    ns,
+    -- What caching pools held of the driver's memory. Unit: bytes. NULL: not known any more (is_estimate).
+    pool_bytes,
+    -- Part of pool_bytes that was in blocks. Unit: bytes. NULL: as pool_bytes.
+    pool_live_bytes,
+    -- What allocators of workspaces held. Unit: bytes. NULL: as pool_bytes.
+    workspace_bytes,
+    -- Driver memory of the program itself, outside pools. Unit: bytes. NULL: as pool_bytes.
+    program_bytes,
+    -- Driver memory of other modules of CANN: HCCL, GE, ... Unit: bytes. NULL: as pool_bytes.
+    module_bytes,
+    -- Physical memory that was not mapped. Unit: bytes. NULL: as pool_bytes.
+    physical_bytes,
+    -- The rest of whole pages. Unit: bytes. NULL: as pool_bytes.
+    rounding_bytes,
+    -- The components in words, in GiB. NULL: as pool_bytes.
+    components,
+    -- Processes in this database, of all inputs, that name the same device of the same host: more than 1 share it, or are
+    -- runs one after the other. Unit: processes. NULL: the host is not known.
+    process_count,
+    -- 1: the moment of the peak was not kept, so that it is the peak of all processes of the device, or no driver memory was
+    -- recorded, so that it is the sum of the peaks of the pools; 0: exact.
+    is_estimate,
+    -- 1: part of the input is missing, or the process ran before its recording began: it may have been more; 0: not.
+    is_partial,
+    -- Number of the input.
+    input_id
+) AS
+SELECT
+    process.host,
+    process.rank,
+    process.pid,
+    coalesce(device.physical_ordinal, device.ordinal),
+    NULL,
+    NULL,
+    t.peak_bytes,
+    t.peak_bytes / 1073741824.0,
+    device.capacity_bytes,
+    CASE WHEN device.capacity_bytes > 0 THEN CAST(t.peak_bytes AS REAL) / device.capacity_bytes END,
+    (
+        SELECT step.number
+        FROM step
+        WHERE step.process_id = device.process_id AND step.begin_seq <= t.seq
+            AND (step.end_seq IS NULL OR step.end_seq > t.seq)
+        ORDER BY step.begin_seq DESC
+        LIMIT 1
+    ),
+    t.seq,
+    t.ns,
+    t.pool_bytes,
+    t.pool_live_bytes,
+    t.workspace_bytes,
+    t.program_bytes,
+    t.module_bytes,
+    t.physical_bytes,
+    t.rounding_bytes,
+    CASE
+        WHEN t.pool_bytes IS NOT NULL
+            THEN printf(
+                'pools %.2f; workspaces %.2f; program %.2f; modules %.2f; physical %.2f; rest of pages %.2f',
+                t.pool_bytes / 1073741824.0, t.workspace_bytes / 1073741824.0, t.program_bytes / 1073741824.0,
+                t.module_bytes / 1073741824.0, t.physical_bytes / 1073741824.0, t.rounding_bytes / 1073741824.0
+            )
+    END,
+    CASE
+        WHEN process.host IS NOT NULL
+            THEN (
+                SELECT count(DISTINCT q.process_id)
+                FROM device AS d
+                JOIN process AS q ON q.process_id = d.process_id
+                WHERE q.host = process.host
+                    AND coalesce(d.physical_ordinal, d.ordinal) = coalesce(device.physical_ordinal, device.ordinal)
+            )
+    END,
+    t.is_estimate,
+    input.is_complete = 0 OR input.baseline = 'unknown',
+    input.input_id
+FROM (
+    SELECT
+        s.device_id,
+        s.recorded_bytes AS peak_bytes,
+        m.seq,
+        m.ns,
+        coalesce(sum(CASE WHEN h.level = 2 THEN x.reserved_bytes END), 0) AS pool_bytes,
+        coalesce(sum(CASE WHEN h.level = 2 THEN x.live_bytes END), 0) AS pool_live_bytes,
+        coalesce(sum(CASE WHEN h.level = 3 THEN x.reserved_bytes END), 0) AS workspace_bytes,
+        max(
+            0,
+            coalesce(
+                sum(
+                    CASE
+                        WHEN h.level = 1 AND coalesce(h.module_id, 33) = 33 THEN max(0, x.live_bytes - x.segment_bytes)
+                    END
+                ),
+                0
+            )
+            - coalesce(sum(CASE WHEN h.level IN (2, 3) AND x.is_stated = 1 THEN x.reserved_bytes END), 0)
+        ) AS program_bytes,
+        coalesce(
+            sum(CASE WHEN h.level = 1 AND h.module_id <> 33 THEN max(0, x.live_bytes - x.segment_bytes) END), 0
+        ) AS module_bytes,
+        max(
+            0,
+            coalesce(sum(CASE WHEN h.level = 7 THEN x.live_bytes END), 0)
+            - coalesce(sum(CASE WHEN h.level = 1 THEN x.mapped_bytes END), 0)
+        ) AS physical_bytes,
+        coalesce(sum(CASE WHEN h.level IN (1, 7) THEN x.page_bytes - x.live_bytes END), 0) AS rounding_bytes,
+        0 AS is_estimate
+    FROM moment AS m
+    JOIN device_sample AS s ON s.moment_id = m.moment_id
+    LEFT JOIN heap AS h ON h.device_id = s.device_id
+    LEFT JOIN heap_sample AS x
+        ON x.heap_id = h.heap_id
+        AND x.since_seq = (
+            SELECT max(y.since_seq)
+            FROM heap_sample AS y
+            WHERE y.heap_id = h.heap_id AND y.since_seq <= s.at_seq
+        )
+    WHERE m.kind = 5
+    GROUP BY m.moment_id, s.device_id
+    UNION ALL
+    SELECT
+        g.device_id,
+        g.peak_bytes,
+        g.peak_seq,
+        g.peak_ns,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        1
+    FROM device_sum AS g
+    WHERE g.peak_bytes > 0
+        AND NOT EXISTS (SELECT 1 FROM moment AS m WHERE m.kind = 5 AND m.device_id = g.device_id)
+    UNION ALL
+    SELECT
+        h.device_id,
+        sum(CASE WHEN w.peak_reserved_bytes > 0 THEN w.peak_reserved_bytes ELSE w.peak_bytes END),
+        CASE WHEN count(*) = 1 THEN min(coalesce(w.peak_reserved_seq, w.peak_seq)) END,
+        CASE WHEN count(*) = 1 AND min(w.peak_reserved_seq) IS NULL THEN min(w.peak_ns) END,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        1
+    FROM heap AS h
+    JOIN heap_sum AS w ON w.heap_id = h.heap_id
+    WHERE h.level IN (2, 3) AND h.device_id IS NOT NULL AND w.peak_bytes > 0
+        AND NOT EXISTS (
+            SELECT 1
+            FROM device_sample AS s
+            JOIN moment AS m ON m.moment_id = s.moment_id
+            WHERE m.kind = 5 AND s.device_id = h.device_id
+        )
+        AND NOT EXISTS (SELECT 1 FROM device_sum AS g WHERE g.device_id = h.device_id AND g.peak_bytes > 0)
+    GROUP BY h.device_id
+) AS t
+JOIN device ON device.device_id = t.device_id
+JOIN process ON process.process_id = device.process_id
+JOIN input ON input.input_id = process.input_id
+ORDER BY process.rank, input.input_id, process.process_id, device.device_id;
+
+CREATE VIEW rank_imbalance (
+    -- At which sites the ranks of a job differ: one row per heap (its name and level) and site, over the peaks of all ranks
+    -- that have the heap; the largest difference first. The row '(whole heap)' is of their peaks. Processes without a rank
+    -- are left out; several of one rank, in one input, count as one.
+    --
+    -- Always NULL: of several ranks.
+    host,
+    -- Always NULL: of several ranks.
+    rank,
+    -- Always NULL: of several ranks.
+    pid,
+    -- Always NULL: of several ranks.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Where: 'file:line function', 'module+0xoffset function', '(no stack)', '(baseline)' or '(whole heap)'.
+    site,
+    -- Ranks that have the heap. Unit: ranks.
+    rank_count,
+    -- Of these, how many had nothing of the site. Unit: ranks.
+    absent_count,
+    -- Most that one of them had live at the peak of its heap. Unit: bytes.
+    max_bytes,
+    -- Which rank that is; of equal ones the first.
+    max_rank,
+    -- Least that one of them had; 0 where one had nothing. Unit: bytes.
+    min_bytes,
+    -- Which rank that is; of equal ones the first. NULL: it had nothing of the site.
+    min_rank,
+    -- Mean over rank_count. Unit: bytes.
+    mean_bytes,
+    -- max_bytes - min_bytes. Unit: bytes.
+    spread_bytes,
+    -- max_bytes over mean_bytes: 1 is balance. Unit: ratio.
+    imbalance_ratio,
+    -- Most allocations of the site that one of them had live. Unit: allocations. NULL: the whole heap.
+    max_count,
+    -- 1: part of an input of one of them is missing; 0: not.
+    is_partial
+) AS
+WITH
+    place (heap_id, heap, level, input_id, rank, is_partial) AS (
+        SELECT
+            heap.heap_id,
+            heap.name,
+            heap.level,
+            process.input_id,
+            process.rank,
+            input.is_complete = 0 OR input.baseline = 'unknown'
+        FROM heap
+        JOIN process ON process.process_id = heap.process_id
+        JOIN input ON input.input_id = process.input_id
+        WHERE process.rank IS NOT NULL
+    ),
+    member (heap, level, rank_count, is_partial) AS (
+        SELECT
+            r.heap,
+            r.level,
+            count(*),
+            max(r.is_partial)
+        FROM (
+            SELECT
+                place.heap,
+                place.level,
+                max(place.is_partial) AS is_partial
+            FROM place
+            GROUP BY place.heap, place.level, place.input_id, place.rank
+        ) AS r
+        GROUP BY r.heap, r.level
+    ),
+    part (heap, level, site, rank, input_id, live_bytes, live_count) AS (
+        SELECT
+            place.heap,
+            place.level,
+            CASE WHEN k.is_baseline = 1 THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END AS site,
+            place.rank,
+            place.input_id,
+            sum(k.live_bytes),
+            sum(k.live_count)
+        FROM place
+        JOIN peak_stack AS k ON k.heap_id = place.heap_id
+        LEFT JOIN stack AS s ON s.stack_id = k.stack_id
+        LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
+        GROUP BY
+            place.heap,
+            place.level,
+            CASE WHEN k.is_baseline = 1 THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END,
+            place.input_id,
+            place.rank
+        UNION ALL
+        SELECT
+            place.heap,
+            place.level,
+            '(whole heap)',
+            place.rank,
+            place.input_id,
+            sum(w.peak_bytes),
+            NULL
+        FROM place
+        JOIN heap_sum AS w ON w.heap_id = place.heap_id
+        GROUP BY place.heap, place.level, place.input_id, place.rank
+    ),
+    ranked (heap, level, site, rank, live_bytes, live_count, most, least) AS (
+        SELECT
+            part.heap,
+            part.level,
+            part.site,
+            part.rank,
+            part.live_bytes,
+            part.live_count,
+            row_number() OVER (
+                PARTITION BY part.heap, part.level, part.site ORDER BY part.live_bytes DESC, part.rank, part.input_id
+            ),
+            row_number() OVER (
+                PARTITION BY part.heap, part.level, part.site ORDER BY part.live_bytes, part.rank, part.input_id
+            )
+        FROM part
+    ),
+    folded (heap, level, site, part_count, max_bytes, max_rank, min_bytes, min_rank, live_bytes, max_count) AS (
+        SELECT
+            ranked.heap,
+            ranked.level,
+            ranked.site,
+            count(*),
+            max(ranked.live_bytes),
+            max(CASE WHEN ranked.most = 1 THEN ranked.rank END),
+            min(ranked.live_bytes),
+            max(CASE WHEN ranked.least = 1 THEN ranked.rank END),
+            sum(ranked.live_bytes),
+            max(ranked.live_count)
+        FROM ranked
+        GROUP BY ranked.heap, ranked.level, ranked.site
+    )
+SELECT
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    g.heap,
+    l.name,
+    g.site,
+    m.rank_count,
+    m.rank_count - g.part_count,
+    g.max_bytes,
+    g.max_rank,
+    CASE WHEN g.part_count < m.rank_count THEN 0 ELSE g.min_bytes END,
+    CASE WHEN g.part_count = m.rank_count THEN g.min_rank END,
+    g.live_bytes / m.rank_count,
+    g.max_bytes - CASE WHEN g.part_count < m.rank_count THEN 0 ELSE g.min_bytes END,
+    CASE WHEN g.live_bytes > 0 THEN CAST(g.max_bytes AS REAL) * m.rank_count / g.live_bytes END,
+    g.max_count,
+    m.is_partial
+FROM folded AS g
+JOIN member AS m ON m.heap IS g.heap AND m.level IS g.level
+LEFT JOIN heap_level AS l ON l.level = g.level
+WHERE m.rank_count > 1
+ORDER BY
+    g.max_bytes - CASE WHEN g.part_count < m.rank_count THEN 0 ELSE g.min_bytes END DESC,
+    g.heap,
+    g.level,
+    g.site;
