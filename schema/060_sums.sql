@@ -306,7 +306,17 @@ CREATE TABLE fragmentation_sample (
     -- 1: computed from requested sizes, so gaps are too large, or from what the pool stated; 0: exact.
     is_estimate INTEGER NOT NULL,
     -- What the pool itself had stated last. Unit: bytes. NULL: nothing yet.
-    stated_reserved_bytes INTEGER
+    stated_reserved_bytes INTEGER,
+    -- What live blocks were given beyond what was asked for. Unit: bytes. NULL: one of the two sizes is not known of
+    -- some.
+    waste_bytes INTEGER,
+    -- 1: events were lost before the moment, so that blocks may be missing, or be there no more; 0: none were.
+    is_doubtful INTEGER NOT NULL,
+    -- 1: what the process held when its recording began is not known, and not in these figures; 0: all is known.
+    is_partial INTEGER NOT NULL,
+    -- 1: tables gap and blocker_sample tell of this pool at this moment; 0: there were too many moments to look at each
+    -- segment and block.
+    has_detail INTEGER NOT NULL
 );
 
 CREATE TABLE heap_sample (

@@ -46,7 +46,16 @@ CREATE VIEW fragmentation (
     -- What kind of moment it is: 'peak', 'end', 'mark', 'failure'.
     moment_kind,
     -- What the pool itself had stated last to hold. Unit: bytes. NULL: nothing yet.
-    stated_reserved_bytes
+    stated_reserved_bytes,
+    -- What live blocks were given beyond what was asked for. Unit: bytes. NULL: one of the two sizes is not known of
+    -- some.
+    waste_bytes,
+    -- 1: events were lost before the moment, so that blocks may be missing, or be there no more; 0: none were.
+    is_doubtful,
+    -- 1: what the process held when its recording began is not known, and not in these figures; 0: all is known.
+    is_partial,
+    -- Number of the moment.
+    moment_id
 ) AS
 SELECT
     p.host,
@@ -73,7 +82,11 @@ SELECT
     s.gap_count,
     s.size_basis,
     k.name,
-    s.stated_reserved_bytes
+    s.stated_reserved_bytes,
+    s.waste_bytes,
+    s.is_doubtful,
+    s.is_partial,
+    s.moment_id
 FROM fragmentation_sample AS s
 JOIN moment AS m ON m.moment_id = s.moment_id
 JOIN moment_kind AS k ON k.kind = m.kind

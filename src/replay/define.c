@@ -227,7 +227,6 @@ static nm_status define_heap(nm_replay *replay, const nm_definition *definition,
         return NM_ERR_MEMORY;
     init_heap(heap, definition, process, arena, nm_replay_device(replay, definition->heap.device_id));
     heap->replay = replay;
-    heap->gaps.slab = &replay->gaps;
     *replay->last_heap = heap;
     replay->last_heap = &heap->next;
     *process->last_heap = heap;
@@ -312,7 +311,8 @@ void nm_define_free(nm_replay *replay)
 {
     for (nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next) {
         nm_usage_free(heap);
-        nm_gaps_free(&heap->gaps);
+        nm_parts_free(heap);
+        nm_fragments_free(heap);
     }
     for (nm_device_group *group = replay->first_group; group != NULL; group = group->next) {
         free(group->scope.states);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Points at which the state of the pools is described: every mark, every failed allocation, each heap's peak and the
- * end. The figures are always at hand (pool.c), so a moment costs one row a pool; what else was there then, sample.c says.
+ * end. The figures are always at hand (pool.c), so a moment costs one row a pool; what else was there then, sample.c
+ * says, and how free memory was cut up, fragments.c.
  */
 #include "replay/state.h"
 
@@ -21,17 +22,21 @@ static nm_status write_figures(nm_replay *replay, uint64_t moment_id, const nm_f
 }
 
 /* The pools of a process as they are now. */
-static nm_status write_pools_of(nm_replay *replay, uint64_t moment_id, const nm_process *process, nm_error *err)
+static nm_status write_pools_of(nm_replay *replay, const nm_moment_row *moment, const nm_process *process,
+                                nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (const nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
+    for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
         nm_fragmentation_row figures;
 
         if (!nm_is_pool(heap))
             continue;
         nm_pool_figures(heap, &figures);
-        status = write_figures(replay, moment_id, &figures, err);
+        figures.has_detail = nm_fragments_afford(replay, heap, moment->kind == NM_MOMENT_FAILURE);
+        status = write_figures(replay, moment->moment_id, &figures, err);
+        if (status == NM_OK)
+            status = nm_fragments_now(replay, moment->moment_id, heap, figures.has_detail, err);
     }
     return status;
 }
@@ -44,9 +49,9 @@ static nm_status write_now(nm_replay *replay, nm_moment_row *row, nm_process *pr
     if (status == NM_OK)
         status = nm_sample_now(replay, row->moment_id, process, err);
     if (process != NULL)
-        return status == NM_OK ? write_pools_of(replay, row->moment_id, process, err) : status;
+        return status == NM_OK ? write_pools_of(replay, row, process, err) : status;
     for (process = replay->first_process; process != NULL && status == NM_OK; process = process->next)
-        status = write_pools_of(replay, row->moment_id, process, err);
+        status = write_pools_of(replay, row, process, err);
     return status;
 }
 
@@ -106,7 +111,9 @@ nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_er
 
     if (context->heap != NULL && context->heap->device != NULL)
         take_figures(replay, context->heap->device, context, context->heap->device->group->figures.kind);
-    return status == NM_OK ? write_now(replay, &row, context->process, err) : status;
+    if (status == NM_OK)
+        status = write_now(replay, &row, context->process, err);
+    return status == NM_OK ? nm_chain_failure(replay, context, &failure, row.moment_id, err) : status;
 }
 
 nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -178,19 +185,33 @@ static void add_state_block(nm_pool_state *state, const nm_event *event)
         state->largest_free_bytes = event->block_bytes;
 }
 
-void nm_moments_state(const nm_context *context)
+nm_status nm_moments_state(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     nm_heap *heap = context->heap;
 
     if (heap != NULL && !nm_is_pool(heap)) /* segments may be listed under the driver's heap */
         heap = heap->arena->pool;
     if (heap == NULL)
-        return;
+        return NM_OK;
     heap->state.is_known = true;
     if (context->event->kind == NM_EVENT_STATE_SEGMENT)
         add_state_segment(&heap->state, context->event);
     else
         add_state_block(&heap->state, context->event);
+    return nm_fragments_state(replay, heap, context->event, err);
+}
+
+/* Of the blocks that the source lists, what they were given beyond what was asked for. */
+static int64_t waste_in(const nm_pool_state *state)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < state->blocks.count; i++) {
+        if (state->blocks.items[i].waste_bytes == NM_UNKNOWN_NUMBER)
+            return NM_UNKNOWN_NUMBER;
+        bytes = nm_add_saturated(bytes, (uint64_t)state->blocks.items[i].waste_bytes);
+    }
+    return (int64_t)bytes;
 }
 
 static void end_figures(const nm_heap *heap, nm_fragmentation_row *out)
@@ -198,6 +219,7 @@ static void end_figures(const nm_heap *heap, nm_fragmentation_row *out)
     const nm_pool_state *state = &heap->state;
 
     nm_pool_figures(heap, out);
+    out->has_detail = true;
     if (!state->is_known)
         return;
     *out = (nm_fragmentation_row){
@@ -211,6 +233,8 @@ static void end_figures(const nm_heap *heap, nm_fragmentation_row *out)
         .size_basis = NM_BASIS_BLOCK,
         .has_stated = heap->has_stated,
         .stated_reserved_bytes = heap->stated_reserved_bytes,
+        .waste_bytes = waste_in(state),
+        .has_detail = true,
     };
 }
 
@@ -223,13 +247,17 @@ static nm_status write_peak(nm_replay *replay, const nm_heap *heap, nm_error *er
         .seq = heap->total.peak_seq,
         .ns = heap->total.peak_ns,
     };
+    nm_fragmentation_row figures = heap->at_peak;
     nm_status status;
 
+    figures.has_detail = true;
     if (heap->total.peak_bytes == 0 || heap->is_peak_kept) /* what was there then is not known any more */
         return NM_OK;
     status = write_moment(replay, &row, err);
     if (status == NM_OK && nm_is_pool(heap))
-        status = write_figures(replay, row.moment_id, &heap->at_peak, err);
+        status = write_figures(replay, row.moment_id, &figures, err);
+    if (status == NM_OK && nm_is_pool(heap))
+        status = nm_fragments_peak(replay, row.moment_id, heap, err);
     return status == NM_OK ? nm_sample_peak(replay, row.moment_id, &heap->at_peak_states, err) : status;
 }
 
@@ -267,6 +295,8 @@ nm_status nm_moments_finish(nm_replay *replay, nm_error *err)
             continue;
         end_figures(heap, &figures);
         status = write_figures(replay, end.moment_id, &figures, err);
+        if (status == NM_OK)
+            status = nm_fragments_end(replay, end.moment_id, heap, err);
     }
     for (const nm_device_group *group = replay->first_group; group != NULL && status == NM_OK; group = group->next)
         status = write_device_peak(replay, group, err);

@@ -92,7 +92,7 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
     }
     bool is_restored = context->event->kind == NM_EVENT_KEYFRAME; /* it knows its pool */
     if (is_restored && nm_is_pool(heap))
-        nm_pool_block_returns(live, context->event->flags);
+        status = nm_pool_block_returns(live, context->event->flags, err);
     else if (is_new && nm_is_pool(heap))
         status = nm_pool_block_appears(live, context->event->flags, context->seq, err);
     insert_node(live);
@@ -505,8 +505,10 @@ nm_status nm_pairing_free_requested(nm_replay *replay, const nm_context *context
     if (context->process == NULL)
         return NM_OK;
     live = find_freed(nm_place_find(replay, context->process->id, context->event->address), context);
-    if (live != NULL && live->row.free_requested_seq == NM_NO_SEQ)
+    if (live != NULL && live->row.free_requested_seq == NM_NO_SEQ && context->seq != NM_NO_SEQ) {
         live->row.free_requested_seq = context->seq;
+        live->heap->pending_bytes = nm_add_saturated(live->heap->pending_bytes, live->row.size_bytes);
+    }
     return NM_OK;
 }
 

@@ -32,14 +32,6 @@ static nm_live *first_range_under(nm_live *block)
     return block->range;
 }
 
-/* Does free memory at the end of `left` go on in `right`? Only mapped ranges of one stream grow together. */
-static bool are_joined(const nm_live *left, const nm_live *right)
-{
-    return left != NULL && right != NULL && left->node.value == right->node.key && left->is_mapped &&
-           right->is_mapped && left->heap == right->heap && left->owner == right->owner &&
-           left->row.has_stream == right->row.has_stream && left->row.stream == right->row.stream;
-}
-
 /* Free bytes in a segment that emptying the cache cannot give back. */
 static uint64_t stuck_in(const nm_live *range)
 {
@@ -49,19 +41,10 @@ static uint64_t stuck_in(const nm_live *range)
 
 static void set_covered(nm_live *range, uint64_t covered_bytes)
 {
-    nm_heap *pool = range->owner;
+    uint64_t before_bytes = stuck_in(range);
 
-    pool->stuck_bytes = nm_subtract_saturated(pool->stuck_bytes, stuck_in(range));
     range->covered_bytes = covered_bytes;
-    pool->stuck_bytes = nm_add_saturated(pool->stuck_bytes, stuck_in(range));
-}
-
-static nm_status give_part(nm_live *range, uint64_t from, uint64_t to, uint64_t *given_bytes, nm_error *err)
-{
-    bool joins_left = from > range->node.key || are_joined(range_of(nm_tree_previous(&range->node)), range);
-    bool joins_right = to < range->node.value || are_joined(range, range_of(nm_tree_next(&range->node)));
-
-    return nm_gaps_give(&range->owner->gaps, from, to, joins_left, joins_right, given_bytes, err);
+    nm_part_stick(range->part, stuck_in(range), before_bytes);
 }
 
 /* Takes the block's bytes out of the gaps of one of its pool's segments, or gives them back. */
@@ -75,10 +58,10 @@ static nm_status cover_part(nm_live *range, const nm_live *block, bool is_taken,
     if (from >= to)
         return NM_OK;
     if (is_taken) {
-        status = nm_gaps_take(&range->owner->gaps, from, to, &changed_bytes, err);
+        status = nm_part_take(range->part, from, to, &changed_bytes, err);
         set_covered(range, range->covered_bytes + changed_bytes);
     } else {
-        status = give_part(range, from, to, &changed_bytes, err);
+        status = nm_part_give(range, from, to, &changed_bytes, err);
         set_covered(range, nm_subtract_saturated(range->covered_bytes, changed_bytes));
     }
     return status;
@@ -96,6 +79,15 @@ static nm_status cover(nm_live *block, bool is_taken, nm_error *err)
     return status;
 }
 
+/* A block that was there before its segment was known to be one counts for its part from now on. */
+static void count_inside(const nm_live *range, nm_live *block)
+{
+    if (block->part != NULL || block->node.key < range->node.key)
+        return;
+    nm_part_subtract_waste(block);
+    nm_part_add_waste(block, range->part);
+}
+
 nm_status nm_pool_attach(nm_live *range, int64_t seq, nm_error *err)
 {
     nm_heap *pool = range->owner;
@@ -105,19 +97,25 @@ nm_status nm_pool_attach(nm_live *range, int64_t seq, nm_error *err)
     if (pool == NULL)
         return NM_OK;
     pool->has_segments = true;
-    pool->total.reserved_bytes = nm_add_saturated(pool->total.reserved_bytes, range->node.value - range->node.key);
+    status = nm_part_enter(range, err);
+    if (status != NM_OK)
+        return status;
+    range->begin_epoch = pool->peak_epoch;
+    nm_part_reserve(range->part, range->node.value - range->node.key, 0);
     range->heap->segment_bytes = nm_add_saturated(range->heap->segment_bytes, range->node.value - range->node.key);
     nm_sample_touch(range->heap);
     range->covered_bytes = 0;
-    status = give_part(range, range->node.key, range->node.value, &given_bytes, err);
+    status = nm_part_give(range, range->node.key, range->node.value, &given_bytes, err);
 
     /* Blocks that were there before the range was known to be a segment. */
     nm_tree_node *node = nm_tree_holding(&pool->blocks, range->node.key);
     if (node == NULL)
         node = nm_tree_ceiling(&pool->blocks, range->node.key);
-    for (; node != NULL && node->key < range->node.value && status == NM_OK; node = nm_tree_next(node))
+    for (; node != NULL && node->key < range->node.value && status == NM_OK; node = nm_tree_next(node)) {
+        count_inside(range, range_of(node));
         if (range_of(node)->is_covering)
             status = cover_part(range, range_of(node), true, err);
+    }
     nm_usage_peak_reserved(pool, seq);
     nm_usage_touch(pool);
     return status;
@@ -127,14 +125,18 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
 {
     nm_heap *pool = range->owner;
     uint64_t taken_bytes;
+    nm_status status;
 
     if (pool == NULL)
         return NM_OK;
+    status = nm_fragments_lose_segment(range, err);
+    if (status != NM_OK)
+        return status;
     set_covered(range, 0);
-    pool->total.reserved_bytes = nm_subtract_saturated(pool->total.reserved_bytes, range->node.value - range->node.key);
+    nm_part_reserve(range->part, 0, range->node.value - range->node.key);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, range->node.value - range->node.key);
     nm_usage_touch(pool);
-    return nm_gaps_take(&pool->gaps, range->node.key, range->node.value, &taken_bytes, err);
+    return nm_part_take(range->part, range->node.key, range->node.value, &taken_bytes, err);
 }
 
 /* A part takes its share of the range's covered bytes over. */
@@ -143,6 +145,9 @@ static void inherit(nm_live *part, const nm_live *range, uint64_t free_bytes)
     if (part == NULL)
         return;
     part->owner = range->owner;
+    part->part = range->part;
+    part->is_settled = range->is_settled;
+    part->begin_epoch = range->owner->peak_epoch;
     part->covered_bytes = 0;
     set_covered(part, nm_subtract_saturated(part->node.value - part->node.key, free_bytes));
 }
@@ -152,19 +157,22 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
     nm_heap *pool = range->owner;
     uint64_t free_bytes = nm_subtract_saturated(range->node.value - range->node.key, range->covered_bytes);
     uint64_t left_bytes = 0;
-    uint64_t taken_bytes;
+    uint64_t taken_bytes = 0;
     nm_status status;
 
     if (pool == NULL)
         return NM_OK;
-    status = nm_gaps_take(&pool->gaps, from, to, &taken_bytes, err);
+    status = nm_fragments_lose_segment(range, err);
+    if (status == NM_OK)
+        status = nm_part_take(range->part, from, to, &taken_bytes, err);
     free_bytes = nm_subtract_saturated(free_bytes, taken_bytes);
     if (left != NULL)
-        left_bytes = right == NULL ? free_bytes : nm_gaps_free_bytes_in(&pool->gaps, left->node.key, left->node.value);
+        left_bytes =
+            right == NULL ? free_bytes : nm_gaps_free_bytes_in(&range->part->gaps, left->node.key, left->node.value);
     set_covered(range, 0);
     inherit(left, range, left_bytes);
     inherit(right, range, nm_subtract_saturated(free_bytes, left_bytes));
-    pool->total.reserved_bytes = nm_subtract_saturated(pool->total.reserved_bytes, to - from);
+    nm_part_reserve(range->part, 0, to - from);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, to - from);
     nm_usage_touch(pool);
     return status;
@@ -200,11 +208,16 @@ nm_status nm_pool_adopt(nm_heap *pool, nm_error *err)
 static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, nm_error *err)
 {
     if (range->owner == NULL) {
+        nm_status status;
+
         range->row.is_segment = true;
         range->owner = block->heap;
-        return nm_pool_attach(range, seq, err);
+        status = nm_pool_attach(range, seq, err);
+        return status == NM_OK ? nm_part_settle(range, block, err) : status;
     }
-    if (range->owner != block->heap && nm_tree_holding(&range->owner->blocks, block->node.key) == NULL)
+    if (range->owner == block->heap)
+        return nm_part_settle(range, block, err);
+    if (nm_tree_holding(&range->owner->blocks, block->node.key) == NULL)
         range->owner->has_foreign_block = true;
     return NM_OK;
 }
@@ -267,6 +280,11 @@ static bool overlaps(const nm_live *block)
 
 nm_status nm_pool_block_covers(nm_live *block, nm_error *err)
 {
+    const nm_live *range = first_range_under(block);
+    bool is_inside = range != NULL && range->owner == block->heap && range->node.key <= block->node.key;
+
+    block->begin_epoch = block->heap->peak_epoch;
+    nm_part_add_waste(block, is_inside ? range->part : NULL);
     block->is_covering = !overlaps(block);
     if (block->is_covering)
         return cover(block, true, err);
@@ -290,23 +308,28 @@ nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_
     return status;
 }
 
-void nm_pool_block_returns(nm_live *block, uint64_t flags)
+nm_status nm_pool_block_returns(nm_live *block, uint64_t flags, nm_error *err)
 {
-    const nm_live *range = first_range_under(block);
+    nm_live *range = first_range_under(block);
+    bool is_inside = range != NULL && range->node.key <= block->node.key;
 
     block->row.is_miss = flags & NM_FLAG_MISS ? 1 : flags & NM_FLAG_HIT ? 0 : NM_UNKNOWN_NUMBER;
-    if (block->row.is_miss != NM_UNKNOWN_NUMBER && range != NULL && range->node.key <= block->node.key)
+    if (block->row.is_miss != NM_UNKNOWN_NUMBER && is_inside)
         block->row.segment_id = range->row.allocation_id;
+    return is_inside && range->owner == block->heap ? nm_part_settle(range, block, err) : NM_OK;
 }
 
 nm_status nm_pool_block_ends(nm_live *block, nm_error *err)
 {
+    nm_status status = nm_fragments_lose_block(block, err);
+
+    nm_part_subtract_waste(block);
     if (!block->is_covering) {
         block->heap->overlapping_count--;
-        return NM_OK;
+        return status;
     }
     block->is_covering = false;
-    return cover(block, false, err);
+    return status == NM_OK ? cover(block, false, err) : status;
 }
 
 /* ---- What a pool states ------------------------------------------------------------------------------------------ */
@@ -349,20 +372,32 @@ static void set_stated_figures(const nm_heap *pool, nm_fragmentation_row *out)
     out->free_bytes = out->reserved_bytes - out->occupied_bytes;
 }
 
+/* Was something of the process there that nobody has told? */
+static bool is_partial(const nm_heap *pool)
+{
+    const nm_replay *replay = pool->replay;
+
+    return pool->process->is_late || pool->process->has_unknown_pause ||
+           (replay->has_keyframe && !replay->has_whole_keyframe);
+}
+
 void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
 {
     *out = (nm_fragmentation_row){
         .heap_id = pool->id,
         .reserved_bytes = pool->total.reserved_bytes,
-        .occupied_bytes = nm_subtract_saturated(pool->total.reserved_bytes, pool->gaps.free_bytes),
-        .free_bytes = pool->gaps.free_bytes,
-        .largest_free_bytes = nm_tree_largest(&pool->gaps.tree),
+        .occupied_bytes = nm_subtract_saturated(pool->total.reserved_bytes, pool->free_bytes),
+        .free_bytes = pool->free_bytes,
+        .largest_free_bytes = nm_part_largest(pool),
         .stuck_bytes = pool->stuck_bytes,
-        .gap_count = pool->gaps.tree.count,
+        .gap_count = pool->gap_count,
         .size_basis = pool->has_unknown_block ? NM_BASIS_REQUESTED : NM_BASIS_BLOCK,
         .is_estimate = pool->has_unknown_block || pool->has_foreign_block || pool->overlapping_count > 0,
         .has_stated = pool->has_stated,
         .stated_reserved_bytes = pool->stated_reserved_bytes,
+        .waste_bytes = nm_part_waste(pool->waste_bytes, pool->unknown_waste_count),
+        .is_doubtful = nm_replay_is_doubtful(pool->replay, pool->process),
+        .is_partial = is_partial(pool),
     };
     if (nm_pool_is_stated(pool))
         set_stated_figures(pool, out);

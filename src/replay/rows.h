@@ -72,6 +72,47 @@ typedef struct nm_failure_row {
     uint64_t device_free_bytes, device_total_bytes; /* both 0: unknown */
 } nm_failure_row;
 
+typedef enum nm_out_of_memory_outcome {
+    NM_OUTCOME_UNKNOWN = 0,   /* events of the thread were lost before it was known */
+    NM_OUTCOME_RECOVERED = 1, /* the same request was served then */
+    NM_OUTCOME_FATAL = 2,     /* it was not: the thread went on to something else, or ended */
+    NM_OUTCOME_OPEN = 3,      /* the stream ended first */
+} nm_out_of_memory_outcome;
+
+/*
+ * Failures of one thread on one device that belong together, try, flush and retry: see chain.c. What is said of the device
+ * and of heaps is as it was before the first of them; `moment_id` is that failure's moment.
+ */
+typedef struct nm_out_of_memory_row {
+    uint64_t out_of_memory_id;
+    uint64_t process_id, device_id, thread_id, operation_id, stack_id;
+    uint64_t heap_id;      /* that could not serve first */
+    uint64_t pool_heap_id; /* the pool that could not; 0: none said so */
+    uint64_t moment_id;
+    nm_out_of_memory_outcome outcome;
+    uint64_t failure_count, driver_failure_count;
+    int64_t first_seq, last_seq, first_ns, last_ns;
+    int64_t error_code;            /* of the first */
+    uint64_t tried_bytes;          /* what the pool was asked for; 0: not known */
+    uint64_t at_least_tried_bytes; /* the largest request that the driver refused; 0: it refused none */
+    uint64_t released_bytes;       /* driver memory that the thread gave back in between */
+    uint64_t allocated_bytes, active_bytes,
+        reserved_bytes;       /* of all pools of the device; without any: of the program */
+    uint64_t own_bytes;       /* what the process's heaps take of the device, without those of modules of CANN */
+    uint64_t module_bytes;    /* and those */
+    uint64_t pool_live_count; /* blocks of pool_heap_id */
+    bool has_segments;        /* driver memory of that pool was seen: so are its calls */
+    bool is_partial;          /* events were lost before, or not all that was live is known */
+} nm_out_of_memory_row;
+
+/* What was live before the first failure, in pools and other driver memory of the device: the largest, and one row of the
+ * rest of each heap. */
+typedef struct nm_out_of_memory_stack_row {
+    uint64_t out_of_memory_id, heap_id, stack_id;
+    bool is_baseline, is_rest;
+    uint64_t live_count, live_bytes;
+} nm_out_of_memory_stack_row;
+
 typedef struct nm_copy_row {
     uint64_t copy_id, process_id, thread_id, operation_id, stack_id;
     nm_copy_kind kind;
@@ -212,7 +253,79 @@ typedef struct nm_fragmentation_row {
                        not known (largest, stuck and gap_count mean nothing) */
     bool has_stated;
     uint64_t stated_reserved_bytes; /* what the pool itself stated last, with has_stated */
+    int64_t waste_bytes;            /* of blocks beyond what was asked for, or NM_UNKNOWN_NUMBER */
+    bool is_doubtful;               /* events were lost before it */
+    bool is_partial;                /* what the process held when its recording began is not known */
+    bool has_detail;                /* the moment has gaps and blockers of this pool; else it had too many moments */
 } nm_fragmentation_row;
+
+/* By the size of the segment alone, as PyTorch's caching allocators choose it. */
+typedef enum nm_segment_kind {
+    NM_SEGMENT_SMALL = 1,      /* exactly 2 MiB: for requests of up to 1 MiB */
+    NM_SEGMENT_LARGE = 2,      /* 10 MiB or more, a multiple of 2 MiB: for larger ones */
+    NM_SEGMENT_EXPANDABLE = 3, /* mapped: it grows and shrinks, whatever it is for */
+    NM_SEGMENT_OTHER = 4,
+} nm_segment_kind;
+
+/*
+ * A part of a pool: its segments of one kind, stream and private pool. A request is served from one part alone, so that
+ * free memory of another is of no use to it. Rows come at the end. After NM_POOL_PARTS_MAX parts of a pool all others are
+ * one (is_rest), whose kind, stream and private pool mean nothing.
+ */
+typedef struct nm_pool_part_row {
+    uint64_t part_id, heap_id;
+    nm_segment_kind kind;
+    bool has_stream, is_rest;
+    uint64_t stream;
+    uint64_t private_pool; /* 0: the default one, or none known */
+} nm_pool_part_row;
+
+typedef struct nm_part_figures {
+    uint64_t reserved_bytes, free_bytes, largest_free_bytes, stuck_bytes, gap_count;
+    int64_t waste_bytes; /* NM_UNKNOWN_NUMBER: some block's two sizes are not both known */
+} nm_part_figures;
+
+typedef struct nm_part_sample_row {
+    uint64_t moment_id, part_id;
+    nm_part_figures figures;
+} nm_part_sample_row;
+
+typedef struct nm_gap_row { /* the free ranges of a part whose size is in [class_bytes, 2 * class_bytes) */
+    uint64_t moment_id, heap_id, part_id;
+    uint64_t class_bytes, gap_count, free_bytes, largest_bytes;
+} nm_gap_row;
+
+/* A bucket of the timeline of a pool (part_id 0) or of a part of it: figures at last_seq, and extremes. */
+typedef struct nm_fragment_usage_row {
+    uint64_t heap_id, part_id;
+    int64_t first_seq, last_seq, last_ns;
+    nm_part_figures figures;
+    uint64_t max_reserved_bytes, max_occupied_bytes, max_free_bytes, min_largest_free_bytes, max_gap_count;
+    int64_t max_free_seq, max_free_ns;
+    uint64_t max_stuck_bytes;
+    int64_t max_stuck_seq, max_stuck_ns;
+    int64_t max_waste_bytes; /* NM_UNKNOWN_NUMBER: not known at some event of it */
+    bool is_stated;          /* at some event no segment was known: reserved is what the pool states, and where its free
+                                bytes are is not known */
+    bool is_estimate, is_doubtful, is_partial;
+} nm_fragment_usage_row;
+
+/*
+ * Blocks of one stack that keep segments from being empty, at a moment. The free bytes of a segment are split evenly over
+ * the blocks in it (what is left over goes, byte by byte, to those with the lowest addresses), so that hostage_bytes of
+ * all rows of a heap add up to its stuck_bytes. The stacks after the NM_BLOCKERS_MAX largest are one row (is_rest).
+ */
+typedef struct nm_blocker_row {
+    uint64_t moment_id, heap_id, stack_id;
+    bool is_baseline, is_rest;
+    uint64_t block_count, block_bytes;               /* of those in segments with free bytes */
+    uint64_t segment_count;                          /* that they lie in; of the rest: NM_SUM_MAX, not known */
+    uint64_t sole_segment_count, sole_hostage_bytes; /* of these, where no block of another stack is */
+    uint64_t hostage_bytes;
+    int64_t oldest_seq, oldest_ns; /* the first one's birth; NM_NO_SEQ: a baseline block, or not known */
+    uint64_t worst_allocation_id;  /* which holds the most; 0: not known. Of the rest none is told */
+    uint64_t worst_address, worst_block_bytes, worst_hostage_bytes;
+} nm_blocker_row;
 
 typedef struct nm_memory_sample_row {
     int64_t ns, seq;
@@ -368,6 +481,8 @@ typedef struct nm_sink {
     nm_status (*process_end)(void *context, const nm_process_end_row *row, nm_error *err);
     nm_status (*allocation)(void *context, const nm_allocation_row *row, nm_error *err);
     nm_status (*failure)(void *context, const nm_failure_row *row, nm_error *err);
+    nm_status (*out_of_memory)(void *context, const nm_out_of_memory_row *row, nm_error *err);
+    nm_status (*out_of_memory_stack)(void *context, const nm_out_of_memory_stack_row *row, nm_error *err);
     nm_status (*copy)(void *context, const nm_copy_row *row, nm_error *err);
     nm_status (*operation)(void *context, const nm_operation_row *row, nm_error *err);
     nm_status (*workspace)(void *context, const nm_workspace_row *row, nm_error *err);
@@ -379,6 +494,11 @@ typedef struct nm_sink {
     nm_status (*moment)(void *context, const nm_moment_row *row, nm_error *err);
     nm_status (*usage)(void *context, const nm_usage_row *row, nm_error *err);
     nm_status (*fragmentation)(void *context, const nm_fragmentation_row *row, nm_error *err);
+    nm_status (*pool_part)(void *context, const nm_pool_part_row *row, nm_error *err);
+    nm_status (*part_sample)(void *context, const nm_part_sample_row *row, nm_error *err);
+    nm_status (*gap)(void *context, const nm_gap_row *row, nm_error *err);
+    nm_status (*fragment_usage)(void *context, const nm_fragment_usage_row *row, nm_error *err);
+    nm_status (*blocker)(void *context, const nm_blocker_row *row, nm_error *err);
     nm_status (*memory_sample)(void *context, const nm_memory_sample_row *row, nm_error *err);
     nm_status (*module_sample)(void *context, const nm_module_sample_row *row, nm_error *err);
     nm_status (*heap_sample)(void *context, const nm_heap_sample_row *row, nm_error *err);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the replay keeps in memory, shared by the files of this folder and by nobody else. Everything hangs on struct
- * nm_replay. Memory is in proportion to what is live, to the stacks (per heap) and to what is open; two things beside
- * it are bounded: NM_FREED_PLACES_MAX addresses that were freed last, and NM_USAGE_BUCKETS_MAX buckets a heap.
+ * nm_replay. Memory is in proportion to what is live, or was at a pool's peak, to the stacks (per heap) and to what is
+ * open; beside it are bounded: NM_FREED_PLACES_MAX addresses that were freed last, and the buckets of timelines.
  *
  * Who does what: replay.c takes events apart and ends everything; define.c takes definitions; pairing.c begins and ends
  * allocations; places.c finds them by address; usage.c keeps sums, peaks and the timeline; pool.c knows segments and
- * misses; gaps.c the free ranges in them; program.c operations, steps, stream calls and notes; workspace.c which block an
- * operator works in; moments.c moments and fragmentation; sample.c what heaps and devices held at them; anomaly.c copies
- * and misuse; totals.c sums of steps; keyframe.c all of this as events, and back.
+ * misses; gaps.c the free ranges in them; parts.c which segments lend to each other; fragments.c how they are cut up at a
+ * moment, blockers.c by whom, and fragment_line.c all the time; program.c operations, steps, stream calls and notes;
+ * workspace.c which block an operator works in; moments.c moments and fragmentation; chain.c failures that belong
+ * together; sample.c what heaps and devices held at them; anomaly.c copies and misuse; totals.c sums of steps; keyframe.c
+ * all of this as events, and back.
  */
 #ifndef NM_REPLAY_STATE_H
 #define NM_REPLAY_STATE_H
@@ -27,6 +29,9 @@
 #define NM_USAGE_BUCKETS_MAX   4096
 #define NM_FREED_PLACES_MAX    131072
 #define NM_SIZE_BYTES_MAX      (UINT64_C(1) << 56)   /* a size above it is taken for this: no sum overflows soon */
+#define NM_POOL_PARTS_MAX      64                    /* of a pool; one more has all the rest */
+#define NM_PART_BUCKETS_MAX    1024                  /* of the timeline of a part */
+#define NM_BLOCKERS_MAX        64                    /* stacks of a pool at a moment; one more row has all the rest */
 #define NM_SUM_MAX             ((uint64_t)INT64_MAX) /* sums stay here when they would pass it */
 #define NM_STACK_BITS_MAX      (UINT64_C(1) << 26)
 #define NM_PEAK_HEAPS_MAX      512 /* heaps of one scope that a peak keeps */
@@ -37,6 +42,7 @@
 
 typedef struct nm_heap nm_heap;
 typedef struct nm_live nm_live;
+typedef struct nm_part nm_part;
 
 /* One stack's share of a heap, now and at the heap's last peak. A peak copies nothing: it only counts up the heap's
  * peak_epoch, and a share is taken over into at_peak_* when it first changes after that. */
@@ -73,12 +79,15 @@ struct nm_live {
     uint64_t range_version;
     nm_heap *owner;         /* a segment's pool, also after its end; NULL: no segment */
     uint64_t covered_bytes; /* segments: under blocks of the owner */
+    nm_part *part;          /* segments: of the owner; blocks: that they count for, or NULL */
+    uint64_t begin_epoch;   /* peak_epoch of the pool when the block came to it, or the segment */
     int64_t birth_seq;      /* as row.alloc_seq; of what a keyframe brought its own */
     bool is_baseline;
     bool is_ending;   /* brought by one too: what comes next at its address has replaced it */
     bool is_kept;     /* brought by a keyframe, from before what was kept */
     bool is_mapped;   /* may be cut, and joins its neighbours */
     bool is_touched;  /* carried a block since it was mapped */
+    bool is_settled;  /* a segment whose first block has told its private pool */
     bool is_covering; /* a block that takes its bytes out of the gaps */
     bool is_late;
     bool is_workspace; /* has served an operator */
@@ -100,6 +109,66 @@ typedef struct nm_gaps { /* the free ranges of a pool's segments, by address */
     uint64_t free_bytes;
     nm_slab *slab; /* borrowed: of the gaps of all pools */
 } nm_gaps;
+
+/* The timeline of how a pool, or a part of it, is cut up. */
+typedef struct nm_fragment_bucket {
+    nm_fragment_usage_row row;
+    uint32_t change_count;
+} nm_fragment_bucket;
+
+typedef struct nm_fragment_line {
+    nm_fragment_bucket *buckets; /* owned */
+    size_t count, capacity;
+    uint32_t changes_per_bucket;
+} nm_fragment_line;
+
+/* Segments of a pool of one kind, stream and private pool: see nm_pool_part_row. It stays as long as the pool. */
+struct nm_part {
+    nm_pool_part_row row;
+    nm_heap *pool;
+    nm_gaps gaps;
+    uint64_t reserved_bytes, stuck_bytes;
+    uint64_t waste_bytes, unknown_waste_count; /* the latter: live blocks of which it is not known */
+    nm_fragment_line line;
+    bool is_changed; /* by this event: is in the pool's list */
+    nm_part *next_changed;
+    nm_part *next; /* of the pool, in order of birth */
+};
+
+/* A segment or block as it was at a moment. */
+typedef struct nm_segment_then {
+    uint64_t from, to; /* first address, and the one behind the last */
+    nm_part *part;
+    const nm_heap *driver;
+    uint64_t stream;
+    bool has_stream, is_mapped;
+} nm_segment_then;
+
+typedef struct nm_block_then {
+    uint64_t from, to;
+    uint64_t allocation_id, stack_id;
+    int64_t alloc_seq, alloc_ns;
+    int64_t waste_bytes; /* NM_UNKNOWN_NUMBER: one of its two sizes is not known */
+    nm_part *part;       /* that it counts for; NULL: none */
+    bool is_baseline, is_covering;
+} nm_block_then;
+
+typedef struct nm_segments_then {
+    nm_segment_then *items;
+    size_t count, capacity;
+} nm_segments_then;
+
+typedef struct nm_blocks_then {
+    nm_block_then *items;
+    size_t count, capacity;
+} nm_blocks_then;
+
+/* What was there at a pool's last peak and has ended since: with what is still there it makes up the peak. */
+typedef struct nm_gone {
+    uint64_t epoch; /* the peak_epoch of the pool that they are of; else they are void */
+    nm_segments_then segments;
+    nm_blocks_then blocks;
+} nm_gone;
 
 /* A bucket of the timeline under construction. */
 typedef struct nm_usage_bucket {
@@ -225,6 +294,9 @@ typedef struct nm_arena {
 typedef struct nm_pool_state {
     bool is_known;
     uint64_t reserved_bytes, occupied_bytes, free_bytes, largest_free_bytes, stuck_bytes, gap_count;
+    nm_segments_then segments;
+    nm_blocks_then blocks;
+    nm_segments_then gaps; /* as the source lists them */
 } nm_pool_state;
 
 /* A heap's sums when the step of its process began, and its peak since then. */
@@ -260,6 +332,7 @@ struct nm_heap {
     nm_heap *next_changed;
 
     uint64_t page_bytes, mapped_bytes, segment_bytes; /* as in nm_heap_sample_row */
+    uint64_t pending_bytes;                           /* live, and given up by the program */
     size_t slot;                                      /* its state in the scope, plus 1; 0: none */
     bool is_unsettled;                                /* changed by this event: is in the replay's list */
     bool has_state;                                   /* held something, ever */
@@ -269,8 +342,15 @@ struct nm_heap {
     nm_peak_states at_peak_states;
 
     /* Pools and workspaces only. */
-    nm_gaps gaps;
+    nm_part *parts, **last_part;
+    size_t part_count;
+    nm_part *first_changed_part;
+    uint64_t free_bytes, gap_count; /* of all parts, as are: */
     uint64_t stuck_bytes;
+    uint64_t waste_bytes, unknown_waste_count;
+    nm_fragment_line line;
+    uint64_t detail_count; /* moments that have looked at all of it */
+    nm_gone gone;
     nm_fragmentation_row at_peak;
     nm_hit_row hits[3];
     uint64_t overlapping_count; /* live blocks left out of the gaps, for they overlap others */
@@ -299,6 +379,7 @@ typedef struct nm_thread {
     nm_live *unconfirmed;     /* its last free, which may still be refused; taken out of everything else */
     bool is_queue;            /* has run operators for other threads: see workspace.c */
     int64_t queue_seq;        /* what it runs for them was queued after this event */
+    struct nm_chain *chains;  /* failures that may go on: see chain.c */
     struct nm_thread *next;   /* all, in order of definition */
 } nm_thread;
 
@@ -325,9 +406,13 @@ struct nm_replay {
     nm_heap *recent_heap;
     nm_thread nobody; /* has the operations of sources that know no threads */
     uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
-    uint64_t workspace_count, stream_call_count, note_count;
-    uint64_t unseen_free_count; /* frees of what may have been allocated unseen */
-    bool has_pause;             /* some process was paused, and nothing of its memory told */
+    uint64_t workspace_count, stream_call_count, note_count, part_count;
+    uint64_t detail_spent;        /* segments and blocks that moments have looked at one by one */
+    uint64_t unseen_free_count;   /* frees of what may have been allocated unseen */
+    bool has_pause;               /* some process was paused, and nothing of its memory told */
+    size_t open_chain_count;      /* of all threads */
+    uint64_t out_of_memory_count; /* chains that have begun */
+    uint64_t stack_look_count;    /* stacks and ranges that their states have looked at */
     uint64_t tally_count;
     bool begins_step;  /* the next event, though no mark says so */
     uint64_t next_seq; /* the number after the largest that any event had */
@@ -443,6 +528,73 @@ uint64_t nm_gaps_free_bytes_in(const nm_gaps *gaps, uint64_t from, uint64_t to);
 void nm_gaps_free(nm_gaps *gaps);
 size_t nm_gaps_item_bytes(void); /* of the slab */
 
+/* ---- parts.c ---- */
+
+/* Does free memory at the end of `left` go on in `right`? Only mapped ranges of one part grow together. NULL: nothing. */
+bool nm_part_is_joined(const nm_live *left, const nm_live *right);
+
+/* The pool's part of such segments, made where it is missing; the key's other fields do not count. */
+nm_status nm_part_find(nm_replay *replay, nm_heap *pool, const nm_pool_part_row *key, nm_part **out, nm_error *err);
+nm_segment_kind nm_part_kind(uint64_t segment_bytes, bool is_mapped);
+
+/* The segment becomes its owner's: finds its part. */
+nm_status nm_part_enter(nm_live *range, nm_error *err);
+
+/* The first block in a segment tells which private pool it is of, and so for all that its free memory goes on in. */
+nm_status nm_part_settle(nm_live *range, const nm_live *block, nm_error *err);
+
+/* nm_gaps_give and nm_gaps_take for a segment's part, with the sums of its pool. */
+nm_status nm_part_give(nm_live *range, uint64_t from, uint64_t to, uint64_t *given_bytes, nm_error *err);
+nm_status nm_part_take(nm_part *part, uint64_t from, uint64_t to, uint64_t *taken_bytes, nm_error *err);
+void nm_part_reserve(nm_part *part, uint64_t more_bytes, uint64_t less_bytes);
+void nm_part_stick(nm_part *part, uint64_t more_bytes, uint64_t less_bytes); /* stuck bytes */
+
+/* A block comes or goes: what it was given beyond what was asked for. */
+void nm_part_add_waste(nm_live *block, nm_part *part); /* NULL: it is in no segment */
+void nm_part_subtract_waste(nm_live *block);
+int64_t nm_part_waste(uint64_t waste_bytes, uint64_t unknown_count);
+int64_t nm_part_block_waste(uint64_t requested_bytes, uint64_t block_bytes);
+
+nm_part_figures nm_part_figures_of(const nm_part *part);
+uint64_t nm_part_largest(const nm_heap *pool); /* of the free ranges of all its parts */
+nm_status nm_parts_write(const nm_replay *replay, const nm_heap *pool, nm_error *err); /* the parts themselves */
+void nm_parts_free(nm_heap *pool);
+
+/* ---- fragment_line.c ---- */
+
+/* The timelines of the pool and of its parts that have changed take their state over. */
+nm_status nm_fragment_line_take(nm_heap *pool, int64_t seq, int64_t ns, nm_error *err);
+nm_status nm_fragment_line_write(const nm_replay *replay, const nm_heap *pool, nm_error *err);
+void nm_fragment_line_free(nm_fragment_line *line);
+
+/* ---- fragments.c ---- */
+
+/* Parts, gaps and blockers of a pool at a moment. Of the present one, with is_detailed: else only the parts. */
+nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, bool is_detailed, nm_error *err);
+nm_status nm_fragments_peak(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, nm_error *err);
+nm_status nm_fragments_end(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, nm_error *err);
+
+/* May a present moment look at all of the pool? It takes so much of what all moments together may look at. */
+bool nm_fragments_afford(nm_replay *replay, nm_heap *pool, bool is_failure);
+
+/* The segment, or the block, ends or is cut: it may have been there at the pool's peak. Before it is changed. */
+nm_status nm_fragments_lose_segment(const nm_live *range, nm_error *err);
+nm_status nm_fragments_lose_block(const nm_live *block, nm_error *err);
+
+/* The source lists a segment or a block of the pool, at the end. */
+nm_status nm_fragments_state(nm_replay *replay, nm_heap *pool, const nm_event *event, nm_error *err);
+void nm_fragments_free(nm_heap *pool);
+
+/* ---- blockers.c ---- */
+
+/* Which blocks hold which free bytes, split over the blocks of each segment. Both lists in order of address, the blocks
+ * apart from each other. */
+nm_status nm_blockers_write(nm_replay *replay, uint64_t moment_id, const nm_heap *pool,
+                            const nm_segments_then *segments, const nm_blocks_then *blocks, nm_error *err);
+
+/* The first of the blocks that ends behind `from`. */
+size_t nm_blockers_first(const nm_blocks_then *blocks, uint64_t from);
+
 /* ---- pool.c ---- */
 
 /* A driver range appears: if it is a segment from birth, its pool takes it. */
@@ -452,7 +604,7 @@ nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm
 nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_error *err);
 
 /* A block that a keyframe brings: its segments say themselves whose they are, and its flags whether it was a miss. */
-void nm_pool_block_returns(nm_live *block, uint64_t flags);
+nm_status nm_pool_block_returns(nm_live *block, uint64_t flags, nm_error *err);
 
 /* Takes its bytes out of the gaps while it is in heap->space, or gives them back. Before nm_usage_add takes a peak. */
 nm_status nm_pool_block_covers(nm_live *block, nm_error *err);
@@ -515,8 +667,21 @@ nm_status nm_moments_mark(nm_replay *replay, const nm_context *context, nm_error
 nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_moments_module(nm_replay *replay, const nm_context *context, nm_error *err);
-void nm_moments_state(const nm_context *context);              /* STATE_SEGMENT, STATE_BLOCK */
+nm_status nm_moments_state(nm_replay *replay, const nm_context *context,
+                           nm_error *err);                     /* STATE_SEGMENT, STATE_BLOCK */
 nm_status nm_moments_finish(nm_replay *replay, nm_error *err); /* peaks and the end */
+
+/* ---- chain.c ---- */
+
+/* An allocation failed at the moment `moment_id`. Call it before anything else of the event takes effect. */
+nm_status nm_chain_failure(nm_replay *replay, const nm_context *context, const nm_failure_row *failure,
+                           uint64_t moment_id, nm_error *err);
+
+/* Any other event, before it takes effect: does it go on with what has failed, serve it or leave it? Only needed while
+ * replay->open_chain_count is not 0. */
+nm_status nm_chain_event(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_chain_finish(nm_replay *replay, nm_error *err); /* writes what is open */
+void nm_chain_discard(nm_replay *replay);
 
 /* ---- sample.c ---- */
 
@@ -532,6 +697,8 @@ void nm_sample_device(nm_replay *replay, nm_device_group *group, const nm_device
 
 /* What the process's heaps take of the device now. */
 int64_t nm_sample_recorded(nm_replay *replay, const nm_device *device);
+uint64_t nm_sample_modules(const nm_replay *replay,
+                           const nm_device *device); /* and, right after that, what CANN's do */
 
 /* Rows for a moment: the present one of a process (NULL: of all), a peak, the end. Rows of the present are given when the
  * memory of the device changes, or at the end. */

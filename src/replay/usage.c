@@ -100,6 +100,8 @@ void nm_usage_add(nm_live *live, int64_t seq, int64_t ns)
     heap->page_bytes = nm_add_saturated(heap->page_bytes, page_bytes_of(live));
     if (live->is_mapped)
         heap->mapped_bytes = nm_add_saturated(heap->mapped_bytes, bytes);
+    if (live->row.free_requested_seq != NM_NO_SEQ)
+        heap->pending_bytes = nm_add_saturated(heap->pending_bytes, bytes);
     heap->live_count++;
     if (heap->total.live_bytes > heap->total.peak_bytes)
         take_peak(heap, seq, ns);
@@ -121,6 +123,8 @@ void nm_usage_subtract(nm_live *live)
     heap->page_bytes = nm_subtract_saturated(heap->page_bytes, page_bytes_of(live));
     if (live->is_mapped)
         heap->mapped_bytes = nm_subtract_saturated(heap->mapped_bytes, bytes);
+    if (live->row.free_requested_seq != NM_NO_SEQ)
+        heap->pending_bytes = nm_subtract_saturated(heap->pending_bytes, bytes);
     heap->live_count--;
     if (heap->level == NM_LEVEL_DRIVER && heap->device != NULL) {
         heap->device->live_bytes = nm_subtract_saturated(heap->device->live_bytes, bytes);
@@ -228,6 +232,8 @@ nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error 
         heap->is_changed = false;
         if (status == NM_OK && context->seq != NM_NO_SEQ)
             status = take_change(heap, context->seq, context->event->time_ns, err);
+        if (status == NM_OK && nm_is_pool(heap))
+            status = nm_fragment_line_take(heap, context->seq, context->event->time_ns, err);
     }
     return status == NM_OK ? nm_sample_settle(replay, err) : status;
 }
@@ -290,6 +296,10 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
     }
     for (size_t i = 0; i < heap->usage.count && status == NM_OK && sink->usage != NULL; i++)
         status = sink->usage(sink->context, finish_bucket(heap, &heap->usage.buckets[i]), err);
+    if (status == NM_OK && nm_is_pool(heap))
+        status = nm_fragment_line_write(replay, heap, err);
+    if (status == NM_OK && nm_is_pool(heap))
+        status = nm_parts_write(replay, heap, err);
     for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap) && sink->hit != NULL; bucket++)
         status = sink->hit(sink->context, &heap->hits[bucket], err);
     finish_total(heap);

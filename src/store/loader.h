@@ -32,12 +32,19 @@ typedef enum nm_loader_table {
     NM_TABLE_STACK_SUM,
     NM_TABLE_FAILURE,
     NM_TABLE_MOMENT,
+    NM_TABLE_OUT_OF_MEMORY_CHAIN,
+    NM_TABLE_OUT_OF_MEMORY_STACK,
     NM_TABLE_HEAP_SUM,
     NM_TABLE_PEAK_STACK,
     NM_TABLE_POOL_HIT,
     NM_TABLE_DEVICE_SUM,
     NM_TABLE_USAGE,
     NM_TABLE_FRAGMENTATION_SAMPLE,
+    NM_TABLE_POOL_PART,
+    NM_TABLE_PART_SAMPLE,
+    NM_TABLE_GAP,
+    NM_TABLE_FRAGMENTATION_USAGE,
+    NM_TABLE_BLOCKER_SAMPLE,
     NM_TABLE_MEMORY_SAMPLE,
     NM_TABLE_MODULE_SAMPLE,
     NM_TABLE_HEAP_SAMPLE,
@@ -95,6 +102,15 @@ nm_status nm_loader_open(sqlite3 *db, nm_loader *out, nm_error *err);
 
 /* The functions of an nm_sink whose context is the loader. */
 extern const nm_sink nm_loader_sink;
+
+nm_status nm_loader_take_out_of_memory(void *context, const nm_out_of_memory_row *row, nm_error *err);
+nm_status nm_loader_take_out_of_memory_stack(void *context, const nm_out_of_memory_stack_row *row, nm_error *err);
+/* Some of them: how pools are cut up (loader_fragments.c). */
+nm_status nm_loader_take_part(void *context, const nm_pool_part_row *row, nm_error *err);
+nm_status nm_loader_take_part_sample(void *context, const nm_part_sample_row *row, nm_error *err);
+nm_status nm_loader_take_gap(void *context, const nm_gap_row *row, nm_error *err);
+nm_status nm_loader_take_fragment_usage(void *context, const nm_fragment_usage_row *row, nm_error *err);
+nm_status nm_loader_take_blocker(void *context, const nm_blocker_row *row, nm_error *err);
 
 /* Flushes the rows and writes input, processes, threads, devices, heaps, frames and stacks with their sites. */
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err);

@@ -515,6 +515,10 @@ static nm_status take_fragmentation(void *context, const nm_fragmentation_row *r
     nm_insert_text(insert, basis_name(row->size_basis));
     nm_insert_int(insert, row->is_estimate);
     nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
+    nm_insert_int(insert, row->waste_bytes);
+    nm_insert_int(insert, row->is_doubtful);
+    nm_insert_int(insert, row->is_partial);
+    nm_insert_int(insert, row->has_detail);
     return nm_insert_end(insert, err);
 }
 
@@ -777,6 +781,8 @@ const nm_sink nm_loader_sink = {
     .process_end = take_process_end,
     .allocation = take_allocation,
     .failure = take_failure,
+    .out_of_memory = nm_loader_take_out_of_memory,
+    .out_of_memory_stack = nm_loader_take_out_of_memory_stack,
     .copy = take_copy,
     .operation = take_operation,
     .workspace = take_workspace,
@@ -790,6 +796,11 @@ const nm_sink nm_loader_sink = {
     .moment = take_moment,
     .usage = take_usage,
     .fragmentation = take_fragmentation,
+    .pool_part = nm_loader_take_part,
+    .part_sample = nm_loader_take_part_sample,
+    .gap = nm_loader_take_gap,
+    .fragment_usage = nm_loader_take_fragment_usage,
+    .blocker = nm_loader_take_blocker,
     .memory_sample = take_memory_sample,
     .module_sample = take_module_sample,
     .heap_sample = take_heap_sample,

@@ -67,8 +67,8 @@ static const char no_leak_sql[] = "SELECT host, rank, pid, device, heap, level, 
 static const char no_anomaly_sql[] = "SELECT host, rank, pid, device, heap, level, 1, NULL,"
                                      " kind || ', ' || site FROM misuse WHERE " IS_CHOSEN("");
 static const char no_oom_sql[] =
-    "SELECT host, rank, pid, device, heap, level, 1, NULL, 'request of ' || requested_bytes || ' bytes, ' || site"
-    " FROM failed_allocation WHERE " IS_CHOSEN("");
+    "SELECT host, rank, pid, device, heap, level, 1, NULL, verdict || ', ' || site FROM out_of_memory"
+    " WHERE outcome IS NOT 'recovered' AND " IS_CHOSEN("");
 
 /* Peaks of device memory by rank and heap, against those of the same name in the other database. */
 #define PEAKS_OF(schema)                                                                                               \

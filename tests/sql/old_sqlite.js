@@ -16,10 +16,14 @@ function cell(value) {
     return String(value);
 }
 
-// The expected files hold no quote and no comma inside a cell.
+// Between cells on both sides of a comparison: commas may stand in them.
+const separator = '\u001f';
+
+// The expected files hold no quote inside a cell.
 function parse(line) {
-    return line.split(',').map(text => text.replace(/^"(.*)"$/, '$1')).map(
-        text => /^-?\d+\.\d+$/.test(text) ? cell(Number(text)) : text).join(',');
+    return (line.match(/("[^"]*"|[^,]*)(,|$)/g) || []).slice(0, line.endsWith(',') ? undefined : -1).map(
+        text => text.replace(/,$/, '').replace(/^"(.*)"$/, '$1')).map(
+        text => /^-?\d+\.\d+$/.test(text) ? cell(Number(text)) : text).join(separator);
 }
 
 function rowsOf(file, isSorted) {
@@ -37,8 +41,8 @@ function databaseOf(name) {
 function ask(db, sql, isSorted) {
     const results = db.exec(sql);
     if (results.length === 0) return [];
-    const rows = results[0].values.map(row => row.map(cell).join(','));
-    return [results[0].columns.join(',')].concat(isSorted ? rows.sort() : rows);
+    const rows = results[0].values.map(row => row.map(cell).join(separator));
+    return [results[0].columns.join(separator)].concat(isSorted ? rows.sort() : rows);
 }
 
 function isQuery(name) {

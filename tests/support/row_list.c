@@ -30,6 +30,8 @@ static nm_status keep_definition(void *context, const nm_definition *row, nm_err
 KEEP(process_end, nm_process_end_row, process_ends)
 KEEP(allocation, nm_allocation_row, allocations)
 KEEP(failure, nm_failure_row, failures)
+KEEP(out_of_memory, nm_out_of_memory_row, chains)
+KEEP(out_of_memory_stack, nm_out_of_memory_stack_row, chain_stacks)
 KEEP(copy, nm_copy_row, copies)
 KEEP(operation, nm_operation_row, operations)
 KEEP(workspace, nm_workspace_row, workspaces)
@@ -39,6 +41,11 @@ KEEP(step, nm_step_row, steps)
 KEEP(moment, nm_moment_row, moments)
 KEEP(usage, nm_usage_row, usages)
 KEEP(fragmentation, nm_fragmentation_row, fragmentations)
+KEEP(pool_part, nm_pool_part_row, parts)
+KEEP(part_sample, nm_part_sample_row, part_samples)
+KEEP(gap, nm_gap_row, gaps)
+KEEP(fragment_usage, nm_fragment_usage_row, fragment_usages)
+KEEP(blocker, nm_blocker_row, blockers)
 KEEP(memory_sample, nm_memory_sample_row, samples)
 KEEP(module_sample, nm_module_sample_row, module_samples)
 KEEP(heap_sample, nm_heap_sample_row, heap_samples)
@@ -57,6 +64,8 @@ nm_sink nm_row_list_sink(nm_row_list *list)
         .process_end = keep_process_end,
         .allocation = keep_allocation,
         .failure = keep_failure,
+        .out_of_memory = keep_out_of_memory,
+        .out_of_memory_stack = keep_out_of_memory_stack,
         .copy = keep_copy,
         .operation = keep_operation,
         .workspace = keep_workspace,
@@ -66,6 +75,11 @@ nm_sink nm_row_list_sink(nm_row_list *list)
         .moment = keep_moment,
         .usage = keep_usage,
         .fragmentation = keep_fragmentation,
+        .pool_part = keep_pool_part,
+        .part_sample = keep_part_sample,
+        .gap = keep_gap,
+        .fragment_usage = keep_fragment_usage,
+        .blocker = keep_blocker,
         .memory_sample = keep_memory_sample,
         .module_sample = keep_module_sample,
         .heap_sample = keep_heap_sample,
@@ -83,6 +97,8 @@ void nm_row_list_free(nm_row_list *list)
     free(list->process_ends.items);
     free(list->allocations.items);
     free(list->failures.items);
+    free(list->chains.items);
+    free(list->chain_stacks.items);
     free(list->copies.items);
     free(list->operations.items);
     free(list->workspaces.items);
@@ -92,6 +108,11 @@ void nm_row_list_free(nm_row_list *list)
     free(list->moments.items);
     free(list->usages.items);
     free(list->fragmentations.items);
+    free(list->parts.items);
+    free(list->part_samples.items);
+    free(list->gaps.items);
+    free(list->fragment_usages.items);
+    free(list->blockers.items);
     free(list->samples.items);
     free(list->module_samples.items);
     free(list->heap_samples.items);

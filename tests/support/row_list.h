@@ -19,6 +19,8 @@ typedef struct nm_row_list {
     NM_ROWS_OF(nm_process_end_row) process_ends;
     NM_ROWS_OF(nm_allocation_row) allocations;
     NM_ROWS_OF(nm_failure_row) failures;
+    NM_ROWS_OF(nm_out_of_memory_row) chains;
+    NM_ROWS_OF(nm_out_of_memory_stack_row) chain_stacks;
     NM_ROWS_OF(nm_copy_row) copies;
     NM_ROWS_OF(nm_operation_row) operations;
     NM_ROWS_OF(nm_workspace_row) workspaces;
@@ -28,6 +30,11 @@ typedef struct nm_row_list {
     NM_ROWS_OF(nm_moment_row) moments;
     NM_ROWS_OF(nm_usage_row) usages;
     NM_ROWS_OF(nm_fragmentation_row) fragmentations;
+    NM_ROWS_OF(nm_pool_part_row) parts;
+    NM_ROWS_OF(nm_part_sample_row) part_samples;
+    NM_ROWS_OF(nm_gap_row) gaps;
+    NM_ROWS_OF(nm_fragment_usage_row) fragment_usages;
+    NM_ROWS_OF(nm_blocker_row) blockers;
     NM_ROWS_OF(nm_memory_sample_row) samples;
     NM_ROWS_OF(nm_module_sample_row) module_samples;
     NM_ROWS_OF(nm_heap_sample_row) heap_samples;

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The free ranges of a pool at a moment, by part and size, and the blocks between them. The present is in the trees, and
+ * looking at all of it costs as much as there is: nm_fragments_afford keeps that in proportion to the events. The peak is
+ * put together at the end, from what was there then and still is, and from what has ended since (nm_gone): an event costs
+ * the same, however often the peak rises. The end may be as the source lists it.
+ */
+#include "replay/state.h"
+
+#include <stdlib.h>
+
+#include "base/buffer.h"
+
+#define CLASS_COUNT    64
+#define DETAIL_ALLOWED (UINT64_C(1) << 20) /* segments and blocks, beside one an event; half of it for failures alone */
+#define DETAIL_COUNT   2000                /* moments of a pool; half of it for failures alone */
+
+/* ---- What was there ---------------------------------------------------------------------------------------------- */
+
+static nm_status add_segment(nm_segments_then *list, const nm_segment_then *segment, nm_error *err)
+{
+    nm_status status = nm_array_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items, err);
+
+    if (status == NM_OK)
+        list->items[list->count++] = *segment;
+    return status;
+}
+
+static nm_status add_block(nm_blocks_then *list, const nm_block_then *block, nm_error *err)
+{
+    nm_status status = nm_array_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items, err);
+
+    if (status == NM_OK)
+        list->items[list->count++] = *block;
+    return status;
+}
+
+static nm_segment_then segment_of(const nm_live *range)
+{
+    return (nm_segment_then){
+        .from = range->node.key,
+        .to = range->node.value,
+        .part = range->part,
+        .driver = range->heap,
+        .stream = range->row.stream,
+        .has_stream = range->row.has_stream,
+        .is_mapped = range->is_mapped,
+    };
+}
+
+static nm_block_then block_of(const nm_live *block)
+{
+    const nm_allocation_row *row = &block->row;
+
+    return (nm_block_then){
+        .from = block->node.key,
+        .to = block->node.value,
+        .allocation_id = row->allocation_id,
+        .stack_id = row->stack_id,
+        .alloc_seq = row->alloc_seq,
+        .alloc_ns = row->alloc_ns,
+        .waste_bytes = nm_part_block_waste(row->requested_bytes, row->block_bytes),
+        .part = block->part,
+        .is_baseline = block->is_baseline,
+        .is_covering = block->is_covering,
+    };
+}
+
+/* Is the end of something that came at `begin_epoch` to be kept for the pool's peak? */
+static bool was_at_peak(const nm_heap *pool, uint64_t begin_epoch)
+{
+    const nm_sink *sink = &pool->replay->sink;
+
+    return begin_epoch < pool->peak_epoch && (sink->gap != NULL || sink->blocker != NULL || sink->part_sample != NULL);
+}
+
+/* What went before the last peak is not wanted any more. */
+static nm_gone *gone_of(nm_heap *pool)
+{
+    if (pool->gone.epoch != pool->peak_epoch) {
+        pool->gone.epoch = pool->peak_epoch;
+        pool->gone.segments.count = 0;
+        pool->gone.blocks.count = 0;
+    }
+    return &pool->gone;
+}
+
+nm_status nm_fragments_lose_segment(const nm_live *range, nm_error *err)
+{
+    nm_segment_then segment = segment_of(range);
+
+    return was_at_peak(range->owner, range->begin_epoch) ? add_segment(&gone_of(range->owner)->segments, &segment, err)
+                                                         : NM_OK;
+}
+
+nm_status nm_fragments_lose_block(const nm_live *block, nm_error *err)
+{
+    nm_block_then then;
+
+    if (!was_at_peak(block->heap, block->begin_epoch))
+        return NM_OK;
+    then = block_of(block);
+    return add_block(&gone_of(block->heap)->blocks, &then, err);
+}
+
+void nm_fragments_free(nm_heap *pool)
+{
+    free(pool->gone.segments.items);
+    free(pool->gone.blocks.items);
+    free(pool->state.segments.items);
+    free(pool->state.blocks.items);
+    free(pool->state.gaps.items);
+}
+
+/* ---- A picture of a moment --------------------------------------------------------------------------------------- */
+
+typedef struct size_class {
+    uint64_t gap_count, free_bytes, largest_bytes;
+} size_class;
+
+typedef struct part_tally {
+    const nm_part *part;
+    nm_part_figures figures;
+    uint64_t waste_bytes, unknown_waste_count;
+    size_class classes[CLASS_COUNT]; /* by the power of two */
+} part_tally;
+
+typedef struct picture {
+    nm_segments_then segments;  /* owned; in order of address once it is sorted */
+    nm_blocks_then blocks;      /* those that are covering */
+    nm_blocks_then overlapping; /* the others, and empty ones: they are in nobody's way, but have sizes */
+    part_tally *parts;          /* owned */
+    size_t part_count;
+} picture;
+
+static void free_picture(picture *seen)
+{
+    free(seen->segments.items);
+    free(seen->blocks.items);
+    free(seen->overlapping.items);
+    free(seen->parts);
+}
+
+static nm_status make_tallies(const nm_heap *pool, picture *seen, nm_error *err)
+{
+    seen->parts = nm_replay_allocate((pool->part_count + 1) * sizeof *seen->parts, err);
+    if (seen->parts == NULL)
+        return NM_ERR_MEMORY;
+    for (const nm_part *part = pool->parts; part != NULL; part = part->next)
+        seen->parts[seen->part_count++].part = part;
+    return NM_OK;
+}
+
+static part_tally *tally_of(picture *seen, const nm_part *part)
+{
+    for (size_t i = 0; i < seen->part_count; i++)
+        if (seen->parts[i].part == part)
+            return &seen->parts[i];
+    return NULL;
+}
+
+static nm_status put_block(picture *seen, const nm_block_then *block, nm_error *err)
+{
+    return add_block(block->is_covering && block->from < block->to ? &seen->blocks : &seen->overlapping, block, err);
+}
+
+/* What is there now; at_peak: and was at the pool's last peak already. */
+static nm_status see_live(const nm_heap *pool, bool at_peak, picture *seen, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (nm_tree_node *node = nm_tree_first(&pool->arena->ranges); node != NULL && status == NM_OK;
+         node = nm_tree_next(node)) {
+        const nm_live *range = NM_TREE_ITEM(node, nm_live, node);
+        nm_segment_then segment = segment_of(range);
+
+        if (range->owner == pool && (!at_peak || range->begin_epoch < pool->peak_epoch))
+            status = add_segment(&seen->segments, &segment, err);
+    }
+    for (nm_tree_node *node = nm_tree_first(&pool->blocks); node != NULL && status == NM_OK;
+         node = nm_tree_next(node)) {
+        const nm_live *block = NM_TREE_ITEM(node, nm_live, node);
+        nm_block_then then = block_of(block);
+
+        if (!at_peak || block->begin_epoch < pool->peak_epoch)
+            status = put_block(seen, &then, err);
+    }
+    return status;
+}
+
+static nm_status see_gone(const nm_heap *pool, picture *seen, nm_error *err)
+{
+    const nm_gone *gone = &pool->gone;
+    nm_status status = NM_OK;
+
+    if (gone->epoch != pool->peak_epoch)
+        return NM_OK;
+    for (size_t i = 0; i < gone->segments.count && status == NM_OK; i++)
+        status = add_segment(&seen->segments, &gone->segments.items[i], err);
+    for (size_t i = 0; i < gone->blocks.count && status == NM_OK; i++)
+        status = put_block(seen, &gone->blocks.items[i], err);
+    return status;
+}
+
+static int compare_segments(const void *left, const void *right)
+{
+    const nm_segment_then *a = left;
+    const nm_segment_then *b = right;
+
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return a->to < b->to ? -1 : a->to > b->to;
+}
+
+static int compare_blocks(const void *left, const void *right)
+{
+    const nm_block_then *a = left;
+    const nm_block_then *b = right;
+
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return a->allocation_id < b->allocation_id ? -1 : a->allocation_id > b->allocation_id;
+}
+
+/* Only a stream that contradicts itself has segments over each other: what two have is the first one's. */
+static void part_segments(nm_segments_then *list)
+{
+    uint64_t end = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        nm_segment_then segment = list->items[i];
+
+        segment.from = segment.from > end ? segment.from : end;
+        if (segment.from >= segment.to)
+            continue;
+        end = segment.to;
+        list->items[count++] = segment;
+    }
+    list->count = count;
+}
+
+/* The same of blocks: such as a source lists over each other. */
+static void part_blocks(nm_blocks_then *list)
+{
+    uint64_t end = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        nm_block_then block = list->items[i];
+
+        block.from = block.from > end ? block.from : end;
+        if (block.from >= block.to)
+            continue;
+        end = block.to;
+        list->items[count++] = block;
+    }
+    list->count = count;
+}
+
+static void sort(picture *seen)
+{
+    if (seen->segments.count > 0)
+        qsort(seen->segments.items, seen->segments.count, sizeof *seen->segments.items, compare_segments);
+    if (seen->blocks.count > 0)
+        qsort(seen->blocks.items, seen->blocks.count, sizeof *seen->blocks.items, compare_blocks);
+    part_segments(&seen->segments);
+    part_blocks(&seen->blocks);
+}
+
+/* ---- Figures of it ----------------------------------------------------------------------------------------------- */
+
+static unsigned class_of(uint64_t bytes)
+{
+    unsigned power = 0;
+
+    while (bytes >>= 1)
+        power++;
+    return power;
+}
+
+static void count_gap(part_tally *tally, uint64_t bytes)
+{
+    size_class *class;
+
+    if (tally == NULL || bytes == 0)
+        return;
+    class = &tally->classes[class_of(bytes)];
+    class->gap_count++;
+    class->free_bytes = nm_add_saturated(class->free_bytes, bytes);
+    if (bytes > class->largest_bytes)
+        class->largest_bytes = bytes;
+    tally->figures.gap_count++;
+    if (bytes > tally->figures.largest_free_bytes)
+        tally->figures.largest_free_bytes = bytes;
+}
+
+/* As nm_part_is_joined. */
+static bool is_joined(const nm_segment_then *left, const nm_segment_then *right)
+{
+    return left != NULL && left->to == right->from && left->is_mapped && right->is_mapped &&
+           left->driver == right->driver && left->part == right->part && left->has_stream == right->has_stream &&
+           left->stream == right->stream;
+}
+
+typedef struct open_gap { /* may go on in the next segment */
+    const nm_segment_then *segment;
+    uint64_t bytes;
+} open_gap;
+
+static void close_gap(picture *seen, open_gap *gap)
+{
+    if (gap->bytes > 0)
+        count_gap(tally_of(seen, gap->segment->part), gap->bytes);
+    gap->bytes = 0;
+}
+
+static void add_gap(picture *seen, open_gap *gap, const nm_segment_then *segment, uint64_t from, uint64_t to)
+{
+    bool goes_on = gap->bytes > 0 && from == segment->from && is_joined(gap->segment, segment);
+
+    if (!goes_on)
+        close_gap(seen, gap);
+    gap->bytes = goes_on ? nm_add_saturated(gap->bytes, to - from) : to - from;
+    gap->segment = segment;
+}
+
+/* The free ranges of a segment, and what is free and stuck in it. A gap at its end stays open. */
+static void look_into(picture *seen, const nm_segment_then *segment, open_gap *gap)
+{
+    part_tally *tally = tally_of(seen, segment->part);
+    uint64_t at = segment->from;
+    uint64_t free_bytes = 0;
+    bool is_empty = true;
+
+    for (size_t i = nm_blockers_first(&seen->blocks, segment->from);
+         i < seen->blocks.count && seen->blocks.items[i].from < segment->to; i++) {
+        const nm_block_then *block = &seen->blocks.items[i];
+
+        is_empty = false;
+        if (block->from > at) {
+            add_gap(seen, gap, segment, at, block->from);
+            free_bytes += block->from - at;
+        }
+        close_gap(seen, gap);
+        at = block->to > at ? block->to : at;
+    }
+    if (at < segment->to) {
+        add_gap(seen, gap, segment, at, segment->to);
+        free_bytes += segment->to - at;
+    }
+    if (tally == NULL)
+        return;
+    tally->figures.reserved_bytes = nm_add_saturated(tally->figures.reserved_bytes, segment->to - segment->from);
+    tally->figures.free_bytes = nm_add_saturated(tally->figures.free_bytes, free_bytes);
+    if (!is_empty)
+        tally->figures.stuck_bytes = nm_add_saturated(tally->figures.stuck_bytes, free_bytes);
+}
+
+static void count_waste(picture *seen, const nm_blocks_then *blocks)
+{
+    for (size_t i = 0; i < blocks->count; i++) {
+        const nm_block_then *block = &blocks->items[i];
+        part_tally *tally = block->part == NULL ? NULL : tally_of(seen, block->part);
+
+        if (tally == NULL)
+            continue;
+        tally->unknown_waste_count += block->waste_bytes == NM_UNKNOWN_NUMBER;
+        if (block->waste_bytes != NM_UNKNOWN_NUMBER)
+            tally->waste_bytes = nm_add_saturated(tally->waste_bytes, (uint64_t)block->waste_bytes);
+    }
+}
+
+/* `listed`: the free ranges as the source lists them; NULL: what the blocks leave. */
+static void add_up(picture *seen, const nm_segments_then *listed)
+{
+    open_gap gap = {0};
+
+    for (size_t i = 0; i < seen->segments.count; i++)
+        look_into(seen, &seen->segments.items[i], &gap);
+    close_gap(seen, &gap);
+    count_waste(seen, &seen->blocks);
+    count_waste(seen, &seen->overlapping);
+    for (size_t i = 0; i < seen->part_count; i++) {
+        part_tally *tally = &seen->parts[i];
+
+        tally->figures.waste_bytes = nm_part_waste(tally->waste_bytes, tally->unknown_waste_count);
+        if (listed == NULL)
+            continue;
+        tally->figures.gap_count = tally->figures.largest_free_bytes = 0;
+        for (unsigned power = 0; power < CLASS_COUNT; power++)
+            tally->classes[power] = (size_class){0};
+    }
+    for (size_t i = 0; listed != NULL && i < listed->count; i++)
+        count_gap(tally_of(seen, listed->items[i].part), listed->items[i].to - listed->items[i].from);
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
+
+static nm_status write_part(const nm_replay *replay, uint64_t moment_id, const nm_part *part,
+                            const nm_part_figures *figures, nm_error *err)
+{
+    nm_part_sample_row row = {.moment_id = moment_id, .part_id = part->row.part_id, .figures = *figures};
+
+    if (figures->reserved_bytes == 0 || replay->sink.part_sample == NULL)
+        return NM_OK;
+    return replay->sink.part_sample(replay->sink.context, &row, err);
+}
+
+static nm_status write_gaps(const nm_replay *replay, uint64_t moment_id, const nm_heap *pool, const part_tally *tally,
+                            nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (unsigned power = 0; power < CLASS_COUNT && status == NM_OK && replay->sink.gap != NULL; power++) {
+        const size_class *class = &tally->classes[power];
+        nm_gap_row row = {
+            .moment_id = moment_id,
+            .heap_id = pool->id,
+            .part_id = tally->part->row.part_id,
+            .class_bytes = UINT64_C(1) << power,
+            .gap_count = class->gap_count,
+            .free_bytes = class->free_bytes,
+            .largest_bytes = class->largest_bytes,
+        };
+
+        if (class->gap_count > 0)
+            status = replay->sink.gap(replay->sink.context, &row, err);
+    }
+    return status;
+}
+
+/* has_figures: the figures of the parts come from the picture; else they have been written. */
+static nm_status write_picture(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, const picture *seen,
+                               bool has_figures, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < seen->part_count && status == NM_OK; i++) {
+        if (has_figures)
+            status = write_part(replay, moment_id, seen->parts[i].part, &seen->parts[i].figures, err);
+        if (status == NM_OK)
+            status = write_gaps(replay, moment_id, pool, &seen->parts[i], err);
+    }
+    return status == NM_OK ? nm_blockers_write(replay, moment_id, pool, &seen->segments, &seen->blocks, err) : status;
+}
+
+/* ---- Moments ----------------------------------------------------------------------------------------------------- */
+
+bool nm_fragments_afford(nm_replay *replay, nm_heap *pool, bool is_failure)
+{
+    uint64_t cost = pool->arena->ranges.count + pool->blocks.count;
+    uint64_t allowed = replay->next_seq + (is_failure ? DETAIL_ALLOWED : DETAIL_ALLOWED / 2);
+
+    if (pool->detail_count >= (is_failure ? DETAIL_COUNT : DETAIL_COUNT / 2) || replay->detail_spent > allowed ||
+        cost > allowed - replay->detail_spent)
+        return false;
+    replay->detail_spent += cost;
+    pool->detail_count++;
+    return true;
+}
+
+nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, bool is_detailed, nm_error *err)
+{
+    picture seen = {0};
+    nm_status status = NM_OK;
+
+    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK; part = part->next) {
+        nm_part_figures figures = nm_part_figures_of(part);
+
+        status = write_part(replay, moment_id, part, &figures, err);
+    }
+    if (status != NM_OK || !is_detailed)
+        return status;
+    status = make_tallies(pool, &seen, err);
+    if (status == NM_OK)
+        status = see_live(pool, false, &seen, err);
+    if (status == NM_OK) {
+        sort(&seen);
+        add_up(&seen, NULL);
+        status = write_picture(replay, moment_id, pool, &seen, false, err);
+    }
+    free_picture(&seen);
+    return status;
+}
+
+nm_status nm_fragments_peak(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, nm_error *err)
+{
+    picture seen = {0};
+    nm_status status = make_tallies(pool, &seen, err);
+
+    if (status == NM_OK)
+        status = see_live(pool, true, &seen, err);
+    if (status == NM_OK)
+        status = see_gone(pool, &seen, err);
+    if (status == NM_OK) {
+        sort(&seen);
+        add_up(&seen, NULL);
+        status = write_picture(replay, moment_id, pool, &seen, true, err);
+    }
+    free_picture(&seen);
+    return status;
+}
+
+nm_status nm_fragments_end(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, nm_error *err)
+{
+    const nm_pool_state *state = &pool->state;
+    picture seen = {0};
+    nm_status status;
+
+    if (!state->is_known)
+        return nm_fragments_now(replay, moment_id, pool, true, err);
+    status = make_tallies(pool, &seen, err);
+    for (size_t i = 0; i < state->segments.count && status == NM_OK; i++)
+        status = add_segment(&seen.segments, &state->segments.items[i], err);
+    for (size_t i = 0; i < state->blocks.count && status == NM_OK; i++)
+        status = put_block(&seen, &state->blocks.items[i], err);
+    if (status == NM_OK) {
+        sort(&seen);
+        add_up(&seen, &state->gaps);
+        status = write_picture(replay, moment_id, pool, &seen, true, err);
+    }
+    free_picture(&seen);
+    return status;
+}
+
+/* ---- The state that a source lists ------------------------------------------------------------------------------- */
+
+static uint64_t end_of(const nm_event *event)
+{
+    return event->block_bytes > UINT64_MAX - event->address ? UINT64_MAX : event->address + event->block_bytes;
+}
+
+static nm_status list_segment(nm_replay *replay, nm_heap *pool, const nm_event *event, nm_error *err)
+{
+    const nm_tree_node *range = nm_tree_holding(&pool->arena->ranges, event->address);
+    nm_segment_then segment = {
+        .from = event->address,
+        .to = end_of(event),
+        .is_mapped = range != NULL && NM_TREE_ITEM(range, nm_live, node)->is_mapped,
+    };
+    nm_pool_part_row key = {
+        .kind = nm_part_kind(event->block_bytes, segment.is_mapped),
+        .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
+        .stream = event->flags & NM_FLAG_STREAM ? event->stream : 0,
+        .private_pool = event->policy,
+    };
+    nm_status status = nm_part_find(replay, pool, &key, &segment.part, err);
+
+    return status == NM_OK ? add_segment(&pool->state.segments, &segment, err) : status;
+}
+
+/* What is known of it: its birth from the events, its place and stack from the list where they do not say. */
+static nm_status list_block(nm_replay *replay, nm_heap *pool, const nm_event *event, nm_part *part, nm_error *err)
+{
+    const nm_live *live = nm_place_live_of(nm_place_find(replay, pool->process->id, event->address), pool);
+    nm_block_then block = {.alloc_seq = NM_NO_SEQ, .alloc_ns = NM_NO_TIME, .is_baseline = true};
+
+    if (live != NULL)
+        block = block_of(live);
+    block.from = event->address;
+    block.to = end_of(event);
+    block.waste_bytes = nm_part_block_waste(event->requested_bytes, event->block_bytes);
+    block.part = part;
+    block.is_covering = true;
+    if (block.stack_id == 0 && nm_define_knows_stack(replay, event->stack_id))
+        block.stack_id = event->stack_id;
+    return add_block(&pool->state.blocks, &block, err);
+}
+
+nm_status nm_fragments_state(nm_replay *replay, nm_heap *pool, const nm_event *event, nm_error *err)
+{
+    nm_pool_state *state = &pool->state;
+    nm_segment_then idle = {.from = event->address, .to = end_of(event)};
+
+    if (event->kind == NM_EVENT_STATE_SEGMENT)
+        return list_segment(replay, pool, event, err);
+    if (state->segments.count > 0) /* blocks come behind their segment */
+        idle.part = state->segments.items[state->segments.count - 1].part;
+    if (event->flags & NM_FLAG_IDLE)
+        return add_segment(&state->gaps, &idle, err);
+    return list_block(replay, pool, event, idle.part, err);
+}

@@ -1,0 +1,1 @@
+SELECT host, rank, pid, device, heap, level, moment, moment_kind, moment_id, seq, ns, site, is_baseline, block_count, block_bytes, hostage_bytes, segment_count, sole_segment_count, sole_hostage_bytes, oldest_seq, age_events, age_ns, worst_allocation_id, worst_address, worst_block_bytes, worst_hostage_bytes, is_estimate, is_doubtful, is_partial FROM fragmentation_blocker
