@@ -5,7 +5,7 @@ CREATE TABLE out_of_memory_chain (
     -- out_of_memory. Heaps and device are described as they were before the first failure.
     --
     -- Number of the chain.
-    out_of_memory_id INTEGER PRIMARY KEY,
+    out_of_memory_chain_id INTEGER PRIMARY KEY,
     -- The process.
     process_id INTEGER REFERENCES process (process_id),
     -- The device. NULL: host memory, or not known.
@@ -67,7 +67,7 @@ CREATE TABLE out_of_memory_stack (
     -- Shown by the view out_of_memory_site. A recording with very many failures has rows of the first ones alone.
     --
     -- The chain.
-    out_of_memory_id INTEGER NOT NULL REFERENCES out_of_memory_chain (out_of_memory_id),
+    out_of_memory_chain_id INTEGER NOT NULL REFERENCES out_of_memory_chain (out_of_memory_chain_id),
     -- The heap: a pool, or driver memory that is no pool's.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
     -- Where it was allocated. NULL: no stack was recorded, baseline, or the rest.

@@ -1,7 +1,7 @@
 -- Why memory ran out: one row per chain of failed allocations, what the device held then, and who.
 
 CREATE INDEX out_of_memory_chain_moment ON out_of_memory_chain (moment_id);
-CREATE INDEX out_of_memory_stack_chain ON out_of_memory_stack (out_of_memory_id);
+CREATE INDEX out_of_memory_stack_chain ON out_of_memory_stack (out_of_memory_chain_id);
 
 CREATE VIEW out_of_memory (
     -- Why a request for memory could not be served: one row per try, flush and retry of one thread on one device. Device
@@ -298,7 +298,7 @@ FROM (
             END AS reason
         FROM (
             SELECT
-                c.out_of_memory_id AS out_of_memory_id,
+                c.out_of_memory_chain_id AS out_of_memory_id,
                 c.process_id AS process_id,
                 c.device_id AS device_id,
                 coalesce(d.physical_ordinal, d.ordinal) AS device,
@@ -392,7 +392,7 @@ SELECT
     d.device,
     d.heap,
     d.level,
-    (SELECT c.out_of_memory_id FROM out_of_memory_chain AS c WHERE c.moment_id = d.moment_id),
+    (SELECT c.out_of_memory_chain_id FROM out_of_memory_chain AS c WHERE c.moment_id = d.moment_id),
     d.component,
     d.bytes,
     d.is_estimate
@@ -451,7 +451,7 @@ SELECT
     CASE WHEN w.live_bytes > 0 THEN CAST(g.live_bytes AS REAL) / w.live_bytes END
 FROM (
     SELECT
-        k.out_of_memory_id,
+        k.out_of_memory_chain_id AS out_of_memory_id,
         k.heap_id,
         k.is_rest,
         k.is_baseline,
@@ -460,14 +460,14 @@ FROM (
         sum(k.live_bytes) AS live_bytes
     FROM out_of_memory_stack AS k
     LEFT JOIN stack AS s ON s.stack_id = k.stack_id
-    GROUP BY k.out_of_memory_id, k.heap_id, k.is_rest, k.is_baseline, s.site_frame_id
+    GROUP BY k.out_of_memory_chain_id, k.heap_id, k.is_rest, k.is_baseline, s.site_frame_id
 ) AS g
 JOIN (
     SELECT
-        out_of_memory_stack.out_of_memory_id,
+        out_of_memory_stack.out_of_memory_chain_id AS out_of_memory_id,
         sum(out_of_memory_stack.live_bytes) AS live_bytes
     FROM out_of_memory_stack
-    GROUP BY out_of_memory_stack.out_of_memory_id
+    GROUP BY out_of_memory_stack.out_of_memory_chain_id
 ) AS w ON w.out_of_memory_id = g.out_of_memory_id
 JOIN heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id

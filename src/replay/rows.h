@@ -439,6 +439,15 @@ typedef struct nm_hit_row { /* per pool heap and bucket */
     int64_t last_miss_seq, last_miss_ns;
 } nm_hit_row;
 
+/* Per heap, pools and driver memory: what segments cost, and how a pool served after its peak. Without the baseline. */
+typedef struct nm_pool_effort_row {
+    uint64_t heap_id;
+    uint64_t segment_count, segment_cost_count, segment_cost_ns; /* of the pool, or out of this driver memory */
+    uint64_t mapped_count;                                       /* of these */
+    bool has_after_peak;                                         /* pools whose peak is in the stream: */
+    uint64_t after_peak_count, after_peak_miss_count;
+} nm_pool_effort_row;
+
 typedef struct nm_device_peak_row { /* per physical device, over its driver heaps and processes */
     uint64_t device_id;             /* the first device definition of that host and physical ordinal */
     uint64_t peak_bytes;
@@ -507,6 +516,7 @@ typedef struct nm_sink {
     nm_status (*heap_total)(void *context, const nm_heap_total_row *row, nm_error *err);
     nm_status (*peak_stack)(void *context, const nm_peak_stack_row *row, nm_error *err);
     nm_status (*hit)(void *context, const nm_hit_row *row, nm_error *err);
+    nm_status (*pool_effort)(void *context, const nm_pool_effort_row *row, nm_error *err);
     nm_status (*device_peak)(void *context, const nm_device_peak_row *row, nm_error *err);
 } nm_sink;
 

@@ -9,7 +9,7 @@
  * misses; gaps.c the free ranges in them; parts.c which segments lend to each other; fragments.c how they are cut up at a
  * moment, blockers.c by whom, and fragment_line.c all the time; program.c operations, steps, stream calls and notes;
  * workspace.c which block an operator works in; moments.c moments and fragmentation; chain.c failures that belong
- * together; sample.c what heaps and devices held at them; anomaly.c copies and misuse; totals.c sums of steps; keyframe.c
+ * together; effort.c what segments cost; sample.c what heaps and devices held at them; anomaly.c copies and misuse; totals.c sums of steps; keyframe.c
  * all of this as events, and back.
  */
 #ifndef NM_REPLAY_STATE_H
@@ -332,6 +332,7 @@ struct nm_heap {
     nm_heap *next_changed;
 
     uint64_t page_bytes, mapped_bytes, segment_bytes; /* as in nm_heap_sample_row */
+    nm_pool_effort_row effort;                        /* driver memory, too */
     uint64_t pending_bytes;                           /* live, and given up by the program */
     size_t slot;                                      /* its state in the scope, plus 1; 0: none */
     bool is_unsettled;                                /* changed by this event: is in the replay's list */
@@ -353,11 +354,12 @@ struct nm_heap {
     nm_gone gone;
     nm_fragmentation_row at_peak;
     nm_hit_row hits[3];
-    uint64_t overlapping_count; /* live blocks left out of the gaps, for they overlap others */
-    bool has_unknown_block;     /* some block's rounded size was not known */
-    bool has_foreign_block;     /* another pool's block lies in its free memory */
-    bool has_segments;          /* had one, ever */
-    bool has_stated;            /* has said itself what it holds: */
+    uint64_t requests_by_peak, misses_by_peak; /* hits and misses up to the peak */
+    uint64_t overlapping_count;                /* live blocks left out of the gaps, for they overlap others */
+    bool has_unknown_block;                    /* some block's rounded size was not known */
+    bool has_foreign_block;                    /* another pool's block lies in its free memory */
+    bool has_segments;                         /* had one, ever */
+    bool has_stated;                           /* has said itself what it holds: */
     uint64_t stated_reserved_bytes, peak_stated_reserved_bytes, stated_at_peak_bytes;
     int64_t peak_stated_reserved_seq;
     nm_pool_state state;
@@ -670,6 +672,12 @@ nm_status nm_moments_module(nm_replay *replay, const nm_context *context, nm_err
 nm_status nm_moments_state(nm_replay *replay, const nm_context *context,
                            nm_error *err);                     /* STATE_SEGMENT, STATE_BLOCK */
 nm_status nm_moments_finish(nm_replay *replay, nm_error *err); /* peaks and the end */
+
+/* ---- effort.c ---- */
+
+void nm_effort_segment(const nm_live *range); /* it has become its owner's */
+void nm_effort_peak(nm_heap *pool);           /* its live bytes are more than ever */
+nm_status nm_effort_write(nm_replay *replay, const nm_heap *heap, nm_error *err);
 
 /* ---- chain.c ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Chains of failed allocations, values in the order of the columns of schema/064_out_of_memory.sql.
+ * Chains of failed allocations and what pools cost, values in the order of the columns of schema/064_out_of_memory.sql
+ * and 065_health.sql.
  */
 #include "store/loader.h"
 
@@ -73,5 +74,20 @@ nm_status nm_loader_take_out_of_memory_stack(void *context, const nm_out_of_memo
     nm_insert_int(insert, row->is_rest);
     nm_insert_int(insert, (int64_t)row->live_count);
     nm_insert_int(insert, (int64_t)row->live_bytes);
+    return nm_insert_end(insert, err);
+}
+
+nm_status nm_loader_take_pool_effort(void *context, const nm_pool_effort_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = &loader->inserts[NM_TABLE_POOL_EFFORT];
+
+    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.heaps.ids, row->heap_id));
+    nm_insert_int(insert, (int64_t)row->segment_count);
+    nm_insert_int(insert, (int64_t)row->segment_cost_count);
+    nm_insert_int(insert, (int64_t)row->segment_cost_ns);
+    nm_insert_int(insert, (int64_t)row->mapped_count);
+    nm_insert_int(insert, row->has_after_peak ? (int64_t)row->after_peak_count : NM_NULL);
+    nm_insert_int(insert, row->has_after_peak ? (int64_t)row->after_peak_miss_count : NM_NULL);
     return nm_insert_end(insert, err);
 }

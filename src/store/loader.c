@@ -19,6 +19,7 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_MOMENT] = "moment",
     [NM_TABLE_OUT_OF_MEMORY_CHAIN] = "out_of_memory_chain",
     [NM_TABLE_OUT_OF_MEMORY_STACK] = "out_of_memory_stack",
+    [NM_TABLE_POOL_EFFORT] = "pool_effort",
     [NM_TABLE_HEAP_SUM] = "heap_sum",
     [NM_TABLE_PEAK_STACK] = "peak_stack",
     [NM_TABLE_POOL_HIT] = "pool_hit",

@@ -781,6 +781,7 @@ const nm_sink nm_loader_sink = {
     .process_end = take_process_end,
     .allocation = take_allocation,
     .failure = take_failure,
+    .pool_effort = nm_loader_take_pool_effort,
     .out_of_memory = nm_loader_take_out_of_memory,
     .out_of_memory_stack = nm_loader_take_out_of_memory_stack,
     .copy = take_copy,

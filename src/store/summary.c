@@ -10,6 +10,7 @@
 #include "store/database.h"
 #include "store/human.h"
 #include "store/summary_device.h"
+#include "store/summary_health.h"
 #include "store/summary_many.h"
 #include "trace/event.h"
 
@@ -463,7 +464,7 @@ static nm_status write_failures(const summary *s, nm_error *err)
     static const char sql[] =
         "SELECT count(*) OVER (), sum(outcome = 'recovered') OVER (), coalesce(tried_bytes, at_least_tried_bytes),"
         " first_ns, first_seq, outcome, verdict, site, explanation, tried_bytes FROM out_of_memory"
-        " ORDER BY outcome IS 'recovered', out_of_memory_id DESC LIMIT 1";
+        " ORDER BY outcome IS 'recovered', device IS NULL, out_of_memory_id DESC LIMIT 1";
     char bytes[NM_HUMAN_BYTES], at[64], site[TEXT_BYTES], text[TEXT_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = ask(s, NULL, sql, &row, err);
@@ -533,35 +534,58 @@ static nm_status write_unseen(const summary *s, nm_error *err)
     return end_query(s, rows, status, code, err);
 }
 
+/* Lines below the heaps that not every summary has. */
+static nm_status count_other_lines(const summary *s, int64_t *line_count, nm_error *err)
+{
+    int64_t health_lines = 0;
+    nm_status status = nm_db_get_int(s->db,
+                                     "SELECT (SELECT count(DISTINCT kind) FROM note)"
+                                     " + min(3, (SELECT count(*) + 1 FROM out_of_memory_chain))",
+                                     line_count, err);
+
+    if (status == NM_OK)
+        status = nm_summary_health_lines(s->db, &health_lines, err);
+    *line_count += health_lines;
+    return status;
+}
+
+static nm_status write_notes(const summary *s, nm_error *err)
+{
+    nm_status status = write_process_note(s, err);
+
+    if (status == NM_OK)
+        status = write_stack_note(s, err);
+    if (status == NM_OK)
+        status = write_python_note(s, err);
+    if (status == NM_OK)
+        status = write_failures(s, err);
+    if (status == NM_OK)
+        status = write_misuse(s, err);
+    if (status == NM_OK)
+        status = write_unseen(s, err);
+    return status == NM_OK ? nm_summary_write_health(s->db, s->out, err) : status;
+}
+
 nm_status nm_summary_write(sqlite3 *db, const nm_summary_names *names, FILE *out, nm_error *err)
 {
-    const int64_t other_lines = 9; /* head, two blanks, stacks, failures (3), misuse, hint */
-    int64_t note_lines = 0;
+    const int64_t usual_lines = 6; /* head, two blanks, stacks, misuse, hint */
+    int64_t other_lines = 0;
     char path[TEXT_BYTES];
     summary s = {.db = db, .out = out};
     nm_status status = write_head(&s, names, err);
+    bool is_many = s.process_count > NM_SUMMARY_PROCESSES_MAX;
 
     fprintf(out, "\n");
-    if (status == NM_OK && s.process_count > NM_SUMMARY_PROCESSES_MAX)
+    if (status == NM_OK)
+        status = count_other_lines(&s, &other_lines, err);
+    if (status == NM_OK && is_many)
         status = nm_summary_write_many(db, out, err);
-    else if (status == NM_OK)
-        status = nm_db_get_int(db, "SELECT count(DISTINCT kind) FROM note", &note_lines, err);
-    if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
-        status = write_heaps(&s, NM_SUMMARY_LINES_MAX - other_lines - note_lines, err);
-    if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
+    if (status == NM_OK && !is_many)
+        status = write_heaps(&s, NM_SUMMARY_LINES_MAX - usual_lines - other_lines, err);
+    if (status == NM_OK && !is_many)
         status = nm_summary_write_devices(db, out, err);
     if (status == NM_OK)
-        status = write_process_note(&s, err);
-    if (status == NM_OK)
-        status = write_stack_note(&s, err);
-    if (status == NM_OK)
-        status = write_python_note(&s, err);
-    if (status == NM_OK)
-        status = write_failures(&s, err);
-    if (status == NM_OK)
-        status = write_misuse(&s, err);
-    if (status == NM_OK)
-        status = write_unseen(&s, err);
+        status = write_notes(&s, err);
     nm_human_text(path, sizeof path, names->database_path, 200);
     fprintf(out, "\nsqlite3 %s '.schema leak'", path);
     if (names->csv_folder == NULL)
