@@ -111,7 +111,10 @@ CREATE TABLE stack_sum (
     -- Sum of what was allocated. Unit: bytes.
     allocated_bytes INTEGER NOT NULL,
     -- Of these, how much ended. Unit: bytes.
-    freed_bytes INTEGER NOT NULL
+    freed_bytes INTEGER NOT NULL,
+    -- Part of allocated_bytes that was allocated in the steps of table step: not before the first, and not before
+    -- input.detail_begin_seq. Unit: bytes.
+    in_step_bytes INTEGER NOT NULL
 );
 
 CREATE TABLE peak_stack (

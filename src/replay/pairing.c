@@ -362,6 +362,8 @@ static void count_begin(nm_live *live)
         total->allocated_bytes = nm_add_saturated(total->allocated_bytes, bytes);
         live->site->allocation_count++;
         live->site->allocated_bytes = nm_add_saturated(live->site->allocated_bytes, bytes);
+        if (live->heap->process->step_count > 0)
+            live->site->in_step_bytes = nm_add_saturated(live->site->in_step_bytes, bytes);
     }
 }
 

@@ -206,6 +206,7 @@ typedef struct nm_step_total_row {
 typedef struct nm_site_total_row { /* per heap and stack, of the whole recording, without the baseline */
     uint64_t heap_id, stack_id;
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes;
+    uint64_t in_step_bytes; /* of allocated_bytes, inside steps; of what was kept alone */
 } nm_site_total_row;
 
 typedef enum nm_moment_kind {

@@ -51,6 +51,7 @@ typedef struct nm_site {
     uint64_t live_bytes, live_count;
     uint64_t at_peak_bytes, at_peak_count;
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes; /* ever, without the baseline */
+    uint64_t in_step_bytes;                                              /* of allocated_bytes, inside steps */
     uint64_t epoch;                                                      /* heap->peak_epoch when it last changed */
     struct nm_site *next;                                                /* of the heap */
 } nm_site;

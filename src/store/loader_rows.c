@@ -454,6 +454,7 @@ static nm_status take_site_total(void *context, const nm_site_total_row *row, nm
     nm_insert_int(insert, (int64_t)row->free_count);
     nm_insert_int(insert, (int64_t)row->allocated_bytes);
     nm_insert_int(insert, (int64_t)row->freed_bytes);
+    nm_insert_int(insert, (int64_t)row->in_step_bytes);
     return nm_insert_end(insert, err);
 }
 
