@@ -69,6 +69,7 @@ typedef struct nm_place {
     struct nm_replaced *replaced;         /* whose own free may still come, or NULL */
     struct nm_place *older, *newer;       /* among places with nothing live */
     bool is_idle;                         /* is in that list */
+    uint32_t reuse_heap;                  /* low half of the number of that pool's heap */
 } nm_place;
 
 /* A live allocation or mapped range. The node comes first, so that it lies in one cache line: see slab.h. */
