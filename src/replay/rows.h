@@ -203,6 +203,27 @@ typedef struct nm_step_total_row {
     uint64_t driver_call_count;   /* allocations and ends of driver memory of the heap's device and process in it */
 } nm_step_total_row;
 
+typedef enum nm_anchor_kind {                       /* how it is known where the steps of a process begin: anchor.h */
+                              NM_ANCHOR_NONE = 0,   /* it is not: no place recurs as iterations would */
+                              NM_ANCHOR_MARKED = 1, /* the program says it, so nothing was looked for */
+                              NM_ANCHOR_SITE = 2,   /* where the place (a stack) allocates */
+                              NM_ANCHOR_RANGE = 3,  /* where the range of that name begins */
+                              NM_ANCHOR_OPTIMIZER = 4, /* where the first allocation follows those of an optimizer that
+                                                         came after a backward pass */
+} nm_anchor_kind;
+
+typedef struct nm_step_anchor_row {
+    uint64_t process_id;
+    nm_anchor_kind kind;
+    bool is_given;            /* the user named it */
+    uint64_t stack_id, name;  /* of the place or the range (string); of the nearest one where none was found */
+    uint64_t step_count;      /* steps begun by it, or marked */
+    uint64_t recur_count;     /* how often the place was met while looking; 0: no place */
+    double regular_ratio;     /* share of the distances between that are alike; below 0: not known */
+    int64_t allocation_count; /* between two of them, mostly; NM_UNKNOWN_NUMBER */
+    const char *reason;       /* one line; borrowed */
+} nm_step_anchor_row;
+
 typedef struct nm_site_total_row { /* per heap and stack, of the whole recording, without the baseline */
     uint64_t heap_id, stack_id;
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes;
@@ -499,6 +520,7 @@ typedef struct nm_sink {
     nm_status (*note)(void *context, const nm_note_row *row, nm_error *err);
     nm_status (*step)(void *context, const nm_step_row *row, nm_error *err);
     nm_status (*step_total)(void *context, const nm_step_total_row *row, nm_error *err);
+    nm_status (*step_anchor)(void *context, const nm_step_anchor_row *row, nm_error *err);
     nm_status (*site_total)(void *context, const nm_site_total_row *row, nm_error *err);
     nm_status (*moment)(void *context, const nm_moment_row *row, nm_error *err);
     nm_status (*usage)(void *context, const nm_usage_row *row, nm_error *err);

@@ -14,6 +14,7 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_PAUSE] = "pause",
     [NM_TABLE_STEP] = "step",
     [NM_TABLE_STEP_SUM] = "step_sum",
+    [NM_TABLE_STEP_ANCHOR] = "step_anchor",
     [NM_TABLE_STACK_SUM] = "stack_sum",
     [NM_TABLE_FAILURE] = "failure",
     [NM_TABLE_MOMENT] = "moment",

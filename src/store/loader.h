@@ -29,6 +29,7 @@ typedef enum nm_loader_table {
     NM_TABLE_PAUSE,
     NM_TABLE_STEP,
     NM_TABLE_STEP_SUM,
+    NM_TABLE_STEP_ANCHOR,
     NM_TABLE_STACK_SUM,
     NM_TABLE_FAILURE,
     NM_TABLE_MOMENT,
