@@ -8,9 +8,11 @@
  *     npumem-record --stacks none   -o x.zst -- hook_bench     no stacks
  *     npumem-record --stacks caller -o x.zst -- hook_bench
  *     npumem-record --stacks native -o x.zst -- hook_bench --threads 4
+ *     heaptrack hook_bench --only "malloc, free"               another recorder: bench/peers.sh asks several of them
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +64,18 @@ static void burst_of_pool_blocks(void)
     for (int i = 0; i < BURST_EVENTS / 2; i++) {
         npumem_alloc(heap, (void *)(uintptr_t)(0x1000 + i * 64), 64, NULL);
         npumem_free(heap, (void *)(uintptr_t)(0x1000 + i * 64), NULL);
+    }
+}
+
+/* What recorders of host memory see by themselves, and ours is told. */
+static void burst_of_host_blocks(void)
+{
+    for (int i = 0; i < BURST_EVENTS / 2; i++) {
+        void *volatile block = malloc(64);
+
+        npumem_alloc(heap, block, 64, NULL);
+        npumem_free(heap, block, NULL);
+        free(block);
     }
 }
 
@@ -137,6 +151,7 @@ static void burst_of_event_calls(void)
 static const bench_measure measures[] = {
     {"npumem_step", burst_of_steps, BURST_EVENTS},
     {"npumem_alloc, npumem_free", burst_of_pool_blocks, BURST_EVENTS},
+    {"malloc, free", burst_of_host_blocks, BURST_EVENTS},
     {"aclrtMemset of nothing", burst_of_sets, BURST_EVENTS / 2},
     {"aclrtSynchronizeEvent", burst_of_event_calls, BURST_EVENTS / 2},
     {"aclrtMalloc, aclrtFree", burst_of_device_blocks, BURST_EVENTS / 4},
@@ -193,6 +208,12 @@ typedef struct bench_worker {
 } bench_worker;
 
 static pthread_barrier_t barrier;
+static const char *only; /* measure this alone; NULL: all */
+
+static bool is_wanted(size_t measure)
+{
+    return only == NULL || strcmp(only, measures[measure].name) == 0;
+}
 
 static void *run_worker(void *context)
 {
@@ -200,7 +221,7 @@ static void *run_worker(void *context)
 
     aclrtSetDevice(0);
     for (size_t i = 0; i < MEASURE_COUNT; i++) {
-        for (size_t k = 0; k < DEPTH_COUNT; k++) {
+        for (size_t k = 0; k < DEPTH_COUNT && is_wanted(i); k++) {
             pthread_barrier_wait(&barrier);
             worker->ns[i][k] = measure_one(&measures[i], depths[k]);
         }
@@ -214,6 +235,8 @@ static void print_table(const bench_worker *workers, int thread_count)
     for (size_t k = 0; k < DEPTH_COUNT; k++)
         printf("%10d", depths[k]);
     for (size_t i = 0; i < MEASURE_COUNT; i++) {
+        if (!is_wanted(i))
+            continue;
         printf("\n%-28s", measures[i].name);
         for (size_t k = 0; k < DEPTH_COUNT; k++) {
             double slowest = 0;
@@ -236,14 +259,29 @@ static void find_operator(void)
     memcpy(&second, &found, sizeof found);
 }
 
+static bool read_options(int argc, char **argv, int *thread_count)
+{
+    for (int i = 1; i < argc; i += 2) {
+        if (i + 1 == argc)
+            return false;
+        if (strcmp(argv[i], "--threads") == 0)
+            *thread_count = atoi(argv[i + 1]);
+        else if (strcmp(argv[i], "--only") == 0)
+            only = argv[i + 1];
+        else
+            return false;
+    }
+    return *thread_count >= 1 && *thread_count <= THREADS_MAX;
+}
+
 int main(int argc, char **argv)
 {
     static bench_worker workers[THREADS_MAX];
-    int thread_count = argc == 3 && strcmp(argv[1], "--threads") == 0 ? atoi(argv[2]) : 1;
+    int thread_count = 1;
     void *block = NULL;
 
-    if (thread_count < 1 || thread_count > THREADS_MAX || (argc != 1 && argc != 3)) {
-        fprintf(stderr, "usage: hook_bench [--threads 1 to %d]\n", THREADS_MAX);
+    if (!read_options(argc, argv, &thread_count)) {
+        fprintf(stderr, "usage: hook_bench [--threads 1 to %d] [--only MEASURE]\n", THREADS_MAX);
         return 2;
     }
     if (aclInit(NULL) != ACL_SUCCESS || aclrtSetDevice(0) != ACL_SUCCESS ||

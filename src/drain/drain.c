@@ -470,7 +470,7 @@ static nm_status take_pause(nm_drain *drain, bool is_paused, nm_error *err)
 
     for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++) {
         uint64_t number = processes->items[i].number;
-        uint32_t reasons = (nm_pause_reasons(pause, number) & ~(uint32_t)NM_PAUSED_BY_SESSION) | added;
+        uint32_t reasons = (nm_pause_reasons(pause, number) & ~(uint32_t)NM_PAUSED_ALL) | added;
 
         if (!has_recorded(&processes->items[i]))
             continue;
@@ -630,8 +630,10 @@ static void set_patience(nm_drain *drain)
 static nm_status look_and_release(nm_drain *drain, bool is_forced, bool *is_busy, nm_error *err)
 {
     uint64_t watermark = 0;
-    nm_status status = check_processes(drain, is_forced, err);
+    nm_status status;
 
+    nm_gather_count_rings(&drain->gather);
+    status = check_processes(drain, is_forced, err);
     if (status == NM_OK)
         status = nm_gather_find_rings(&drain->gather, NULL, NULL, err);
     nm_processes_mark_rings(&drain->processes);
@@ -711,9 +713,9 @@ nm_status nm_drain_catch_up(nm_drain *drain, int64_t wait_ns_max, nm_error *err)
     return status;
 }
 
-void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status)
+void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status, uint64_t peak_bytes)
 {
-    nm_processes_reaped(&drain->processes, pid, wait_status);
+    nm_processes_reaped(&drain->processes, pid, wait_status, peak_bytes);
     drain->check_at_ns = 0;
 }
 

@@ -111,7 +111,9 @@ nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_er
 
     if (context->heap != NULL && context->heap->device != NULL)
         take_figures(replay, context->heap->device, context, context->heap->device->group->figures.kind);
-    return status == NM_OK ? write_now(replay, &row, context->process, err) : status;
+    if (status == NM_OK)
+        status = write_now(replay, &row, context->process, err);
+    return status == NM_OK ? nm_chain_failure(replay, context, &failure, row.moment_id, err) : status;
 }
 
 nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_error *err)

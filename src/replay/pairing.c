@@ -362,6 +362,8 @@ static void count_begin(nm_live *live)
         total->allocated_bytes = nm_add_saturated(total->allocated_bytes, bytes);
         live->site->allocation_count++;
         live->site->allocated_bytes = nm_add_saturated(live->site->allocated_bytes, bytes);
+        if (live->heap->process->step_count > 0)
+            live->site->in_step_bytes = nm_add_saturated(live->site->in_step_bytes, bytes);
     }
 }
 
@@ -503,8 +505,10 @@ nm_status nm_pairing_free_requested(nm_replay *replay, const nm_context *context
     if (context->process == NULL)
         return NM_OK;
     live = find_freed(nm_place_find(replay, context->process->id, context->event->address), context);
-    if (live != NULL && live->row.free_requested_seq == NM_NO_SEQ)
+    if (live != NULL && live->row.free_requested_seq == NM_NO_SEQ && context->seq != NM_NO_SEQ) {
         live->row.free_requested_seq = context->seq;
+        live->heap->pending_bytes = nm_add_saturated(live->heap->pending_bytes, live->row.size_bytes);
+    }
     return NM_OK;
 }
 

@@ -185,6 +185,7 @@ nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm
         return NM_OK;
     range->row.is_segment = true;
     range->owner = range->heap->arena->pool;
+    nm_effort_segment(range);
     return nm_pool_attach(range, seq, err);
 }
 
@@ -198,6 +199,7 @@ nm_status nm_pool_adopt(nm_heap *pool, nm_error *err)
 
         if (range->row.is_segment && range->owner == NULL) {
             range->owner = pool;
+            nm_effort_segment(range);
             status = nm_pool_attach(range, NM_NO_SEQ, err);
         }
     }
@@ -212,6 +214,7 @@ static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, 
 
         range->row.is_segment = true;
         range->owner = block->heap;
+        nm_effort_segment(range);
         status = nm_pool_attach(range, seq, err);
         return status == NM_OK ? nm_part_settle(range, block, err) : status;
     }

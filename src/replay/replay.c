@@ -237,6 +237,8 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
         status = nm_pairing_confirm(replay, context.thread, err);
     if (status == NM_OK && replay->begins_step && context.seq != NM_NO_SEQ)
         status = nm_program_infer_step(replay, &context, err);
+    if (status == NM_OK && replay->open_chain_count > 0)
+        status = nm_chain_event(replay, &context, err);
     if (status == NM_OK)
         status = take_other_event(replay, &context, err);
     return status == NM_OK ? nm_usage_flush(replay, &context, err) : status;
@@ -304,6 +306,8 @@ nm_status nm_replay_finish(nm_replay *replay, nm_error *err)
 
     status = nm_moments_finish(replay, err);
     if (status == NM_OK)
+        status = nm_chain_finish(replay, err);
+    if (status == NM_OK)
         status = nm_pairing_finish(replay, err);
     if (status == NM_OK)
         status = nm_program_finish(replay, err);
@@ -317,6 +321,7 @@ void nm_replay_free(nm_replay *replay)
     if (replay == NULL)
         return;
     nm_pairing_discard(replay);
+    nm_chain_discard(replay);
     nm_program_discard(replay);
     nm_places_free(replay);
     nm_define_free(replay);

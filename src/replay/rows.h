@@ -72,6 +72,47 @@ typedef struct nm_failure_row {
     uint64_t device_free_bytes, device_total_bytes; /* both 0: unknown */
 } nm_failure_row;
 
+typedef enum nm_out_of_memory_outcome {
+    NM_OUTCOME_UNKNOWN = 0,   /* events of the thread were lost before it was known */
+    NM_OUTCOME_RECOVERED = 1, /* the same request was served then */
+    NM_OUTCOME_FATAL = 2,     /* it was not: the thread went on to something else, or ended */
+    NM_OUTCOME_OPEN = 3,      /* the stream ended first */
+} nm_out_of_memory_outcome;
+
+/*
+ * Failures of one thread on one device that belong together, try, flush and retry: see chain.c. What is said of the device
+ * and of heaps is as it was before the first of them; `moment_id` is that failure's moment.
+ */
+typedef struct nm_out_of_memory_row {
+    uint64_t out_of_memory_id;
+    uint64_t process_id, device_id, thread_id, operation_id, stack_id;
+    uint64_t heap_id;      /* that could not serve first */
+    uint64_t pool_heap_id; /* the pool that could not; 0: none said so */
+    uint64_t moment_id;
+    nm_out_of_memory_outcome outcome;
+    uint64_t failure_count, driver_failure_count;
+    int64_t first_seq, last_seq, first_ns, last_ns;
+    int64_t error_code;            /* of the first */
+    uint64_t tried_bytes;          /* what the pool was asked for; 0: not known */
+    uint64_t at_least_tried_bytes; /* the largest request that the driver refused; 0: it refused none */
+    uint64_t released_bytes;       /* driver memory that the thread gave back in between */
+    uint64_t allocated_bytes, active_bytes,
+        reserved_bytes;       /* of all pools of the device; without any: of the program */
+    uint64_t own_bytes;       /* what the process's heaps take of the device, without those of modules of CANN */
+    uint64_t module_bytes;    /* and those */
+    uint64_t pool_live_count; /* blocks of pool_heap_id */
+    bool has_segments;        /* driver memory of that pool was seen: so are its calls */
+    bool is_partial;          /* events were lost before, or not all that was live is known */
+} nm_out_of_memory_row;
+
+/* What was live before the first failure, in pools and other driver memory of the device: the largest, and one row of the
+ * rest of each heap. */
+typedef struct nm_out_of_memory_stack_row {
+    uint64_t out_of_memory_id, heap_id, stack_id;
+    bool is_baseline, is_rest;
+    uint64_t live_count, live_bytes;
+} nm_out_of_memory_stack_row;
+
 typedef struct nm_copy_row {
     uint64_t copy_id, process_id, thread_id, operation_id, stack_id;
     nm_copy_kind kind;
@@ -162,9 +203,31 @@ typedef struct nm_step_total_row {
     uint64_t driver_call_count;   /* allocations and ends of driver memory of the heap's device and process in it */
 } nm_step_total_row;
 
+typedef enum nm_anchor_kind {                       /* how it is known where the steps of a process begin: anchor.h */
+                              NM_ANCHOR_NONE = 0,   /* it is not: no place recurs as iterations would */
+                              NM_ANCHOR_MARKED = 1, /* the program says it, so nothing was looked for */
+                              NM_ANCHOR_SITE = 2,   /* where the place (a stack) allocates */
+                              NM_ANCHOR_RANGE = 3,  /* where the range of that name begins */
+                              NM_ANCHOR_OPTIMIZER = 4, /* where the first allocation follows those of an optimizer that
+                                                         came after a backward pass */
+} nm_anchor_kind;
+
+typedef struct nm_step_anchor_row {
+    uint64_t process_id;
+    nm_anchor_kind kind;
+    bool is_given;            /* the user named it */
+    uint64_t stack_id, name;  /* of the place or the range (string); of the nearest one where none was found */
+    uint64_t step_count;      /* steps begun by it, or marked */
+    uint64_t recur_count;     /* how often the place was met while looking; 0: no place */
+    double regular_ratio;     /* share of the distances between that are alike; below 0: not known */
+    int64_t allocation_count; /* between two of them, mostly; NM_UNKNOWN_NUMBER */
+    const char *reason;       /* one line; borrowed */
+} nm_step_anchor_row;
+
 typedef struct nm_site_total_row { /* per heap and stack, of the whole recording, without the baseline */
     uint64_t heap_id, stack_id;
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes;
+    uint64_t in_step_bytes; /* of allocated_bytes, inside steps; of what was kept alone */
 } nm_site_total_row;
 
 typedef enum nm_moment_kind {
@@ -397,6 +460,15 @@ typedef struct nm_hit_row { /* per pool heap and bucket */
     int64_t last_miss_seq, last_miss_ns;
 } nm_hit_row;
 
+/* Per heap, pools and driver memory: what segments cost, and how a pool served after its peak. Without the baseline. */
+typedef struct nm_pool_effort_row {
+    uint64_t heap_id;
+    uint64_t segment_count, segment_cost_count, segment_cost_ns; /* of the pool, or out of this driver memory */
+    uint64_t mapped_count;                                       /* of these */
+    bool has_after_peak;                                         /* pools whose peak is in the stream: */
+    uint64_t after_peak_count, after_peak_miss_count;
+} nm_pool_effort_row;
+
 typedef struct nm_device_peak_row { /* per physical device, over its driver heaps and processes */
     uint64_t device_id;             /* the first device definition of that host and physical ordinal */
     uint64_t peak_bytes;
@@ -439,6 +511,8 @@ typedef struct nm_sink {
     nm_status (*process_end)(void *context, const nm_process_end_row *row, nm_error *err);
     nm_status (*allocation)(void *context, const nm_allocation_row *row, nm_error *err);
     nm_status (*failure)(void *context, const nm_failure_row *row, nm_error *err);
+    nm_status (*out_of_memory)(void *context, const nm_out_of_memory_row *row, nm_error *err);
+    nm_status (*out_of_memory_stack)(void *context, const nm_out_of_memory_stack_row *row, nm_error *err);
     nm_status (*copy)(void *context, const nm_copy_row *row, nm_error *err);
     nm_status (*operation)(void *context, const nm_operation_row *row, nm_error *err);
     nm_status (*workspace)(void *context, const nm_workspace_row *row, nm_error *err);
@@ -446,6 +520,7 @@ typedef struct nm_sink {
     nm_status (*note)(void *context, const nm_note_row *row, nm_error *err);
     nm_status (*step)(void *context, const nm_step_row *row, nm_error *err);
     nm_status (*step_total)(void *context, const nm_step_total_row *row, nm_error *err);
+    nm_status (*step_anchor)(void *context, const nm_step_anchor_row *row, nm_error *err);
     nm_status (*site_total)(void *context, const nm_site_total_row *row, nm_error *err);
     nm_status (*moment)(void *context, const nm_moment_row *row, nm_error *err);
     nm_status (*usage)(void *context, const nm_usage_row *row, nm_error *err);
@@ -463,6 +538,7 @@ typedef struct nm_sink {
     nm_status (*heap_total)(void *context, const nm_heap_total_row *row, nm_error *err);
     nm_status (*peak_stack)(void *context, const nm_peak_stack_row *row, nm_error *err);
     nm_status (*hit)(void *context, const nm_hit_row *row, nm_error *err);
+    nm_status (*pool_effort)(void *context, const nm_pool_effort_row *row, nm_error *err);
     nm_status (*device_peak)(void *context, const nm_device_peak_row *row, nm_error *err);
 } nm_sink;
 

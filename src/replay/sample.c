@@ -201,6 +201,11 @@ int64_t nm_sample_recorded(nm_replay *replay, const nm_device *device)
     return device->tally.pass_id == pass_id ? tally_sum(&device->tally) : 0;
 }
 
+uint64_t nm_sample_modules(const nm_replay *replay, const nm_device *device)
+{
+    return device->tally.pass_id == replay->tally_count ? device->tally.module_bytes : 0;
+}
+
 static int64_t recorded_of_all(nm_replay *replay, const nm_scope *scope)
 {
     uint64_t pass_id = ++replay->tally_count;

@@ -7,9 +7,10 @@
  * Who does what: replay.c takes events apart and ends everything; define.c takes definitions; pairing.c begins and ends
  * allocations; places.c finds them by address; usage.c keeps sums, peaks and the timeline; pool.c knows segments and
  * misses; gaps.c the free ranges in them; parts.c which segments lend to each other; fragments.c how they are cut up at a
- * moment, blockers.c by whom, and fragment_line.c all the time; program.c operations, steps, stream calls and notes; workspace.c which block an
- * operator works in; moments.c moments and fragmentation; sample.c what heaps and devices held at them; anomaly.c copies
- * and misuse; totals.c sums of steps; keyframe.c all of this as events, and back.
+ * moment, blockers.c by whom, and fragment_line.c all the time; program.c operations, steps, stream calls and notes;
+ * workspace.c which block an operator works in; moments.c moments and fragmentation; chain.c failures that belong
+ * together; effort.c what segments cost; sample.c what heaps and devices held at them; anomaly.c copies and misuse; totals.c sums of steps; keyframe.c
+ * all of this as events, and back.
  */
 #ifndef NM_REPLAY_STATE_H
 #define NM_REPLAY_STATE_H
@@ -50,6 +51,7 @@ typedef struct nm_site {
     uint64_t live_bytes, live_count;
     uint64_t at_peak_bytes, at_peak_count;
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes; /* ever, without the baseline */
+    uint64_t in_step_bytes;                                              /* of allocated_bytes, inside steps */
     uint64_t epoch;                                                      /* heap->peak_epoch when it last changed */
     struct nm_site *next;                                                /* of the heap */
 } nm_site;
@@ -329,6 +331,8 @@ struct nm_heap {
     nm_heap *next_changed;
 
     uint64_t page_bytes, mapped_bytes, segment_bytes; /* as in nm_heap_sample_row */
+    nm_pool_effort_row effort;                        /* driver memory, too */
+    uint64_t pending_bytes;                           /* live, and given up by the program */
     size_t slot;                                      /* its state in the scope, plus 1; 0: none */
     bool is_unsettled;                                /* changed by this event: is in the replay's list */
     bool has_state;                                   /* held something, ever */
@@ -349,11 +353,12 @@ struct nm_heap {
     nm_gone gone;
     nm_fragmentation_row at_peak;
     nm_hit_row hits[3];
-    uint64_t overlapping_count; /* live blocks left out of the gaps, for they overlap others */
-    bool has_unknown_block;     /* some block's rounded size was not known */
-    bool has_foreign_block;     /* another pool's block lies in its free memory */
-    bool has_segments;          /* had one, ever */
-    bool has_stated;            /* has said itself what it holds: */
+    uint64_t requests_by_peak, misses_by_peak; /* hits and misses up to the peak */
+    uint64_t overlapping_count;                /* live blocks left out of the gaps, for they overlap others */
+    bool has_unknown_block;                    /* some block's rounded size was not known */
+    bool has_foreign_block;                    /* another pool's block lies in its free memory */
+    bool has_segments;                         /* had one, ever */
+    bool has_stated;                           /* has said itself what it holds: */
     uint64_t stated_reserved_bytes, peak_stated_reserved_bytes, stated_at_peak_bytes;
     int64_t peak_stated_reserved_seq;
     nm_pool_state state;
@@ -375,6 +380,7 @@ typedef struct nm_thread {
     nm_live *unconfirmed;     /* its last free, which may still be refused; taken out of everything else */
     bool is_queue;            /* has run operators for other threads: see workspace.c */
     int64_t queue_seq;        /* what it runs for them was queued after this event */
+    struct nm_chain *chains;  /* failures that may go on: see chain.c */
     struct nm_thread *next;   /* all, in order of definition */
 } nm_thread;
 
@@ -402,9 +408,12 @@ struct nm_replay {
     nm_thread nobody; /* has the operations of sources that know no threads */
     uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
     uint64_t workspace_count, stream_call_count, note_count, part_count;
-    uint64_t detail_spent;      /* segments and blocks that moments have looked at one by one */
-    uint64_t unseen_free_count; /* frees of what may have been allocated unseen */
-    bool has_pause;             /* some process was paused, and nothing of its memory told */
+    uint64_t detail_spent;        /* segments and blocks that moments have looked at one by one */
+    uint64_t unseen_free_count;   /* frees of what may have been allocated unseen */
+    bool has_pause;               /* some process was paused, and nothing of its memory told */
+    size_t open_chain_count;      /* of all threads */
+    uint64_t out_of_memory_count; /* chains that have begun */
+    uint64_t stack_look_count;    /* stacks and ranges that their states have looked at */
     uint64_t tally_count;
     bool begins_step;  /* the next event, though no mark says so */
     uint64_t next_seq; /* the number after the largest that any event had */
@@ -696,6 +705,24 @@ nm_status nm_moments_state(nm_replay *replay, const nm_context *context,
                            nm_error *err);                     /* STATE_SEGMENT, STATE_BLOCK */
 nm_status nm_moments_finish(nm_replay *replay, nm_error *err); /* peaks and the end */
 
+/* ---- effort.c ---- */
+
+void nm_effort_segment(const nm_live *range); /* it has become its owner's */
+void nm_effort_peak(nm_heap *pool);           /* its live bytes are more than ever */
+nm_status nm_effort_write(nm_replay *replay, const nm_heap *heap, nm_error *err);
+
+/* ---- chain.c ---- */
+
+/* An allocation failed at the moment `moment_id`. Call it before anything else of the event takes effect. */
+nm_status nm_chain_failure(nm_replay *replay, const nm_context *context, const nm_failure_row *failure,
+                           uint64_t moment_id, nm_error *err);
+
+/* Any other event, before it takes effect: does it go on with what has failed, serve it or leave it? Only needed while
+ * replay->open_chain_count is not 0. */
+nm_status nm_chain_event(nm_replay *replay, const nm_context *context, nm_error *err);
+nm_status nm_chain_finish(nm_replay *replay, nm_error *err); /* writes what is open */
+void nm_chain_discard(nm_replay *replay);
+
 /* ---- sample.c ---- */
 
 /* The event changes what the heap holds. When all of it is done, nm_sample_settle takes the states over. */
@@ -710,6 +737,8 @@ void nm_sample_device(nm_replay *replay, nm_device_group *group, const nm_device
 
 /* What the process's heaps take of the device now. */
 int64_t nm_sample_recorded(nm_replay *replay, const nm_device *device);
+uint64_t nm_sample_modules(const nm_replay *replay,
+                           const nm_device *device); /* and, right after that, what CANN's do */
 
 /* Rows for a moment: the present one of a process (NULL: of all), a peak, the end. Rows of the present are given when the
  * memory of the device changes, or at the end. */

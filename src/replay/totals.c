@@ -107,6 +107,7 @@ nm_status nm_totals_write_site(nm_replay *replay, const nm_heap *heap, const nm_
         .free_count = site->free_count,
         .allocated_bytes = site->allocated_bytes,
         .freed_bytes = site->freed_bytes,
+        .in_step_bytes = site->in_step_bytes,
     };
 
     if (replay->sink.site_total == NULL || row.allocation_count == 0)

@@ -78,8 +78,10 @@ static void take_peak(nm_heap *heap, int64_t seq, int64_t ns)
     heap->has_peaked = true;
     heap->is_peak_kept = false;
     heap->peak_epoch++;
-    if (nm_is_pool(heap))
+    if (nm_is_pool(heap)) {
         nm_pool_figures(heap, &heap->at_peak);
+        nm_effort_peak(heap);
+    }
 }
 
 /* What it takes of the device, which gives whole pages. */
@@ -100,6 +102,8 @@ void nm_usage_add(nm_live *live, int64_t seq, int64_t ns)
     heap->page_bytes = nm_add_saturated(heap->page_bytes, page_bytes_of(live));
     if (live->is_mapped)
         heap->mapped_bytes = nm_add_saturated(heap->mapped_bytes, bytes);
+    if (live->row.free_requested_seq != NM_NO_SEQ)
+        heap->pending_bytes = nm_add_saturated(heap->pending_bytes, bytes);
     heap->live_count++;
     if (heap->total.live_bytes > heap->total.peak_bytes)
         take_peak(heap, seq, ns);
@@ -121,6 +125,8 @@ void nm_usage_subtract(nm_live *live)
     heap->page_bytes = nm_subtract_saturated(heap->page_bytes, page_bytes_of(live));
     if (live->is_mapped)
         heap->mapped_bytes = nm_subtract_saturated(heap->mapped_bytes, bytes);
+    if (live->row.free_requested_seq != NM_NO_SEQ)
+        heap->pending_bytes = nm_subtract_saturated(heap->pending_bytes, bytes);
     heap->live_count--;
     if (heap->level == NM_LEVEL_DRIVER && heap->device != NULL) {
         heap->device->live_bytes = nm_subtract_saturated(heap->device->live_bytes, bytes);
@@ -298,6 +304,8 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
         status = nm_parts_write(replay, heap, err);
     for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap) && sink->hit != NULL; bucket++)
         status = sink->hit(sink->context, &heap->hits[bucket], err);
+    if (status == NM_OK)
+        status = nm_effort_write(replay, heap, err);
     finish_total(heap);
     if (status == NM_OK && sink->heap_total != NULL)
         status = sink->heap_total(sink->context, &heap->total, err);

@@ -186,7 +186,8 @@ static nm_status keep_folder_name(nm_csv *csv, const char *folder, nm_error *err
     return nm_output_temporary(csv->folder, &csv->temporary_folder, err);
 }
 
-nm_status nm_csv_open(const char *folder, const nm_csv_options *options, nm_csv **out, nm_error *err)
+static nm_status open_folder(const char *folder, const char *const *names, size_t name_count,
+                             const nm_csv_options *options, nm_csv **out, nm_error *err)
 {
     nm_csv *csv = calloc(1, sizeof *csv);
     nm_status status = NM_OK;
@@ -195,8 +196,10 @@ nm_status nm_csv_open(const char *folder, const nm_csv_options *options, nm_csv 
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     csv->options = *options;
     status = keep_folder_name(csv, folder, err);
-    if (status == NM_OK)
+    if (status == NM_OK && names == NULL)
         status = list_views(csv, err);
+    for (size_t index = 0; status == NM_OK && index < name_count; index++)
+        status = add_name(csv, names[index], err);
     if (status == NM_OK)
         status = check_folder(csv, err);
     if (status == NM_OK)
@@ -206,42 +209,79 @@ nm_status nm_csv_open(const char *folder, const nm_csv_options *options, nm_csv 
     return status;
 }
 
-static nm_status write_view(nm_csv *csv, sqlite3 *db, const char *name, nm_error *err)
+nm_status nm_csv_open(const char *folder, const nm_csv_options *options, nm_csv **out, nm_error *err)
+{
+    return open_folder(folder, NULL, 0, options, out, err);
+}
+
+nm_status nm_csv_open_named(const char *folder, const char *const *names, size_t name_count,
+                            const nm_csv_options *options, nm_csv **out, nm_error *err)
+{
+    return open_folder(folder, names, name_count, options, out, err);
+}
+
+static nm_status write_file(nm_csv *csv, const char *name, sqlite3_stmt *statement, nm_error *err)
 {
     char path[PATH_MAX];
-    char sql[256];
-    sqlite3_stmt *statement = NULL;
     FILE *file = NULL;
     nm_status status = make_path(csv->temporary_folder, name, path, err);
 
-    snprintf(sql, sizeof sql, "SELECT * FROM %.*s", (int)(strlen(name) - strlen(".csv")), name);
     if (status == NM_OK)
         status = nm_cleanup_add(path, err);
     if (status == NM_OK && (file = fopen(path, "wxe")) == NULL)
         status = nm_fail_errno(err, errno, "cannot write %s", name);
     if (status == NM_OK)
-        status = nm_db_prepare(db, sql, &statement, err);
-    if (status == NM_OK)
         status = nm_csv_write(statement, csv->options.has_bom, file, err);
-    sqlite3_finalize(statement);
     if (file != NULL && fclose(file) != 0 && status == NM_OK)
         status = nm_fail_errno(err, errno, "cannot write %s", name);
     return status == NM_OK ? nm_io_sync_path(path, err) : status;
 }
 
-nm_status nm_csv_write_views(nm_csv *csv, sqlite3 *db, nm_error *err)
+static nm_status write_view(nm_csv *csv, sqlite3 *db, const char *name, nm_error *err)
+{
+    char sql[256];
+    sqlite3_stmt *statement = NULL;
+    nm_status status;
+
+    snprintf(sql, sizeof sql, "SELECT * FROM %.*s", (int)(strlen(name) - strlen(".csv")), name);
+    status = nm_db_prepare(db, sql, &statement, err);
+    if (status == NM_OK)
+        status = write_file(csv, name, statement, err);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static nm_status make_folder(nm_csv *csv, nm_error *err)
 {
     nm_status status;
 
+    if (csv->is_made)
+        return NM_OK;
     nm_output_sweep(csv->folder);
     status = nm_cleanup_add(csv->temporary_folder, err);
     if (status == NM_OK && mkdir(csv->temporary_folder, 0777) != 0)
         status = nm_fail_errno(err, errno, "cannot make a folder");
     if (status == NM_OK)
         csv->is_made = true;
+    return status;
+}
+
+nm_status nm_csv_write_views(nm_csv *csv, sqlite3 *db, nm_error *err)
+{
+    nm_status status = make_folder(csv, err);
+
     for (size_t index = 0; status == NM_OK && index < csv->names.count; index++)
         status = write_view(csv, db, csv->names.items[index], err);
     return status;
+}
+
+nm_status nm_csv_write_named(nm_csv *csv, const char *name, sqlite3_stmt *statement, nm_error *err)
+{
+    char file_name[NAME_MAX + 1];
+    nm_status status = make_folder(csv, err);
+
+    snprintf(file_name, sizeof file_name, "%s.csv", name);
+    return status == NM_OK ? write_file(csv, file_name, statement, err) : status;
 }
 
 static nm_status move_file(nm_csv *csv, const char *name, nm_error *err)

@@ -29,7 +29,14 @@ typedef struct nm_csv_options {
  * made on the disk yet. */
 nm_status nm_csv_open(const char *folder, const nm_csv_options *options, nm_csv **out, nm_error *err);
 
+/* The same for files of other names: NAME.csv of each. */
+nm_status nm_csv_open_named(const char *folder, const char *const *names, size_t name_count,
+                            const nm_csv_options *options, nm_csv **out, nm_error *err);
+
 nm_status nm_csv_write_views(nm_csv *csv, sqlite3 *db, nm_error *err);
+
+/* In place of it, for each of those names: a statement that has not been stepped. */
+nm_status nm_csv_write_named(nm_csv *csv, const char *name, sqlite3_stmt *statement, nm_error *err);
 nm_status nm_csv_publish(nm_csv *csv, nm_error *err);
 void nm_csv_close(nm_csv *csv); /* NULL is fine */
 

@@ -29,9 +29,13 @@ typedef enum nm_loader_table {
     NM_TABLE_PAUSE,
     NM_TABLE_STEP,
     NM_TABLE_STEP_SUM,
+    NM_TABLE_STEP_ANCHOR,
     NM_TABLE_STACK_SUM,
     NM_TABLE_FAILURE,
     NM_TABLE_MOMENT,
+    NM_TABLE_OUT_OF_MEMORY_CHAIN,
+    NM_TABLE_OUT_OF_MEMORY_STACK,
+    NM_TABLE_POOL_EFFORT,
     NM_TABLE_HEAP_SUM,
     NM_TABLE_PEAK_STACK,
     NM_TABLE_POOL_HIT,
@@ -101,6 +105,9 @@ nm_status nm_loader_open(sqlite3 *db, nm_loader *out, nm_error *err);
 /* The functions of an nm_sink whose context is the loader. */
 extern const nm_sink nm_loader_sink;
 
+nm_status nm_loader_take_out_of_memory(void *context, const nm_out_of_memory_row *row, nm_error *err);
+nm_status nm_loader_take_pool_effort(void *context, const nm_pool_effort_row *row, nm_error *err);
+nm_status nm_loader_take_out_of_memory_stack(void *context, const nm_out_of_memory_stack_row *row, nm_error *err);
 /* Some of them: how pools are cut up (loader_fragments.c). */
 nm_status nm_loader_take_part(void *context, const nm_pool_part_row *row, nm_error *err);
 nm_status nm_loader_take_part_sample(void *context, const nm_part_sample_row *row, nm_error *err);

@@ -4,6 +4,8 @@
  */
 #include "store/loader.h"
 
+#include <math.h>
+
 static nm_insert *begin(nm_loader *loader, nm_loader_table table)
 {
     return &loader->inserts[table];
@@ -443,6 +445,29 @@ static nm_status take_step_total(void *context, const nm_step_total_row *row, nm
     return nm_insert_end(insert, err);
 }
 
+static nm_status take_step_anchor(void *context, const nm_step_anchor_row *row, nm_error *err)
+{
+    static const char *const kinds[] = {[NM_ANCHOR_NONE] = "none",
+                                        [NM_ANCHOR_MARKED] = "marked",
+                                        [NM_ANCHOR_SITE] = "site",
+                                        [NM_ANCHOR_RANGE] = "range",
+                                        [NM_ANCHOR_OPTIMIZER] = "optimizer"};
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_STEP_ANCHOR);
+
+    nm_insert_id(insert, known_process(loader, row->process_id));
+    nm_insert_text(insert, kinds[row->kind]);
+    nm_insert_int(insert, row->is_given);
+    nm_insert_id(insert, known_stack(loader, row->stack_id));
+    nm_insert_bytes(insert, text_of(loader, row->name));
+    nm_insert_int(insert, (int64_t)row->step_count);
+    nm_insert_int(insert, row->recur_count == 0 ? NM_NULL : (int64_t)row->recur_count);
+    nm_insert_real(insert, row->regular_ratio < 0 ? NAN : row->regular_ratio);
+    nm_insert_int(insert, row->allocation_count);
+    nm_insert_text(insert, row->reason);
+    return nm_insert_end(insert, err);
+}
+
 static nm_status take_site_total(void *context, const nm_site_total_row *row, nm_error *err)
 {
     nm_loader *loader = context;
@@ -454,6 +479,7 @@ static nm_status take_site_total(void *context, const nm_site_total_row *row, nm
     nm_insert_int(insert, (int64_t)row->free_count);
     nm_insert_int(insert, (int64_t)row->allocated_bytes);
     nm_insert_int(insert, (int64_t)row->freed_bytes);
+    nm_insert_int(insert, (int64_t)row->in_step_bytes);
     return nm_insert_end(insert, err);
 }
 
@@ -780,6 +806,9 @@ const nm_sink nm_loader_sink = {
     .process_end = take_process_end,
     .allocation = take_allocation,
     .failure = take_failure,
+    .pool_effort = nm_loader_take_pool_effort,
+    .out_of_memory = nm_loader_take_out_of_memory,
+    .out_of_memory_stack = nm_loader_take_out_of_memory_stack,
     .copy = take_copy,
     .operation = take_operation,
     .workspace = take_workspace,
@@ -789,6 +818,7 @@ const nm_sink nm_loader_sink = {
     .step = take_step,
     .baseline = take_baseline,
     .step_total = take_step_total,
+    .step_anchor = take_step_anchor,
     .site_total = take_site_total,
     .moment = take_moment,
     .usage = take_usage,

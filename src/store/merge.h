@@ -19,7 +19,8 @@
 
 /*
  * Temporary tables of the connection, from the schema of `main`:
- *     merge_column  owner, place, name, target: every column in order; target is the table whose row it numbers, or NULL
+ *     merge_column  owner, place, name, target, is_key: every column in order; target is the table whose rows it numbers,
+ *                   or NULL; is_key: those of the owner itself, as its key
  *     merge_table   name, last_id: the tables that are copied, and the largest number of a row in `main` (0: none, or the
  *                   rows have no number of their own)
  */

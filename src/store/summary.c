@@ -10,14 +10,17 @@
 #include "store/database.h"
 #include "store/human.h"
 #include "store/summary_device.h"
+#include "store/summary_health.h"
 #include "store/summary_many.h"
+#include "store/summary_steps.h"
 #include "trace/event.h"
 
-#define PLACE_COLUMNS  6
-#define SAME_PLACE     "host IS ?1 AND rank IS ?2 AND pid IS ?3 AND device IS ?4 AND heap IS ?5 AND level IS ?6"
-#define SITE_COLUMNS   38
-#define TEXT_BYTES     512
-#define UNSEEN_COLUMNS 60
+#define PLACE_COLUMNS       6
+#define SAME_PLACE          "host IS ?1 AND rank IS ?2 AND pid IS ?3 AND device IS ?4 AND heap IS ?5 AND level IS ?6"
+#define SITE_COLUMNS        38
+#define TEXT_BYTES          512
+#define UNSEEN_COLUMNS      60
+#define EXPLANATION_COLUMNS 300
 
 typedef struct summary {
     sqlite3 *db;
@@ -441,22 +444,41 @@ static nm_status write_heaps(summary *s, int64_t line_count, nm_error *err)
 
 /* ---- What went wrong ---- */
 
+/* "and 2 more, of which 1 was served after a retry" */
+static void write_more_failures(const summary *s, sqlite3_stmt *row)
+{
+    char count[NM_HUMAN_BYTES];
+    int64_t more_count = sqlite3_column_int64(row, 0) - 1;
+    int64_t recovered_count = sqlite3_column_int64(row, 1);
+
+    if (more_count <= 0)
+        return;
+    fprintf(s->out, "  and %s more", nm_human_count(count, more_count));
+    if (recovered_count > 0)
+        fprintf(s->out, "; %s in all served after a retry", nm_human_count(count, recovered_count));
+    fprintf(s->out, " (view out_of_memory)\n");
+}
+
+/* Why memory ran out: of the last request that failed for good, since it is what ended the program, else of the last. */
 static nm_status write_failures(const summary *s, nm_error *err)
 {
-    static const char sql[] = "SELECT count(*) OVER (), requested_bytes, ns, seq, error_code, verdict, site FROM "
-                              "failed_allocation ORDER BY failure_id LIMIT 1";
-    char count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES], at[64], site[TEXT_BYTES];
+    static const char sql[] =
+        "SELECT count(*) OVER (), sum(outcome = 'recovered') OVER (), coalesce(tried_bytes, at_least_tried_bytes),"
+        " first_ns, first_seq, outcome, verdict, site, explanation, tried_bytes FROM out_of_memory"
+        " ORDER BY outcome IS 'recovered', device IS NULL, out_of_memory_id DESC LIMIT 1";
+    char bytes[NM_HUMAN_BYTES], at[64], site[TEXT_BYTES], text[TEXT_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = ask(s, NULL, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
-    if (code == SQLITE_ROW)
-        fprintf(s->out, "%s failed allocation%s, the first of %s%s: error %lld%s%s, %s\n",
-                nm_human_count(count, sqlite3_column_int64(row, 0)), plural(sqlite3_column_int64(row, 0)),
-                nm_human_bytes(bytes, sqlite3_column_int64(row, 1)), when(at, row, 2, 3),
-                (long long)sqlite3_column_int64(row, 4), is_null(row, 5) ? "" : ", for lack of ",
-                strcmp(text_of(row, 5), "fragmentation") == 0 ? "one large free range" : text_of(row, 5),
-                nm_human_text(site, sizeof site, text_of(row, 6), SITE_COLUMNS));
+    if (code == SQLITE_ROW) {
+        fprintf(s->out, "Out of memory%s: %s%s, %s, %s: %s\n", when(at, row, 3, 4), is_null(row, 9) ? "at least " : "",
+                nm_human_bytes(bytes, sqlite3_column_int64(row, 2)),
+                nm_human_text(site, sizeof site, text_of(row, 7), SITE_COLUMNS),
+                is_null(row, 5) ? "its end not known" : text_of(row, 5), text_of(row, 6));
+        fprintf(s->out, "  %s\n", nm_human_text(text, sizeof text, text_of(row, 8), EXPLANATION_COLUMNS));
+        write_more_failures(s, row);
+    }
     return end_query(s, row, status, code, err);
 }
 
@@ -513,35 +535,61 @@ static nm_status write_unseen(const summary *s, nm_error *err)
     return end_query(s, rows, status, code, err);
 }
 
+/* Lines below the heaps that not every summary has. */
+static nm_status count_other_lines(const summary *s, int64_t *line_count, nm_error *err)
+{
+    int64_t health_lines = 0;
+    nm_status status = nm_db_get_int(s->db,
+                                     "SELECT (SELECT count(DISTINCT kind) FROM note)"
+                                     " + min(3, (SELECT count(*) + 1 FROM out_of_memory_chain))"
+                                     " + (SELECT count(DISTINCT source) FROM step_origin WHERE source <> 'marked')",
+                                     line_count, err);
+
+    if (status == NM_OK)
+        status = nm_summary_health_lines(s->db, &health_lines, err);
+    *line_count += health_lines;
+    return status;
+}
+
+static nm_status write_notes(const summary *s, nm_error *err)
+{
+    nm_status status = write_process_note(s, err);
+
+    if (status == NM_OK)
+        status = nm_summary_write_steps(s->db, s->out, err);
+    if (status == NM_OK)
+        status = write_stack_note(s, err);
+    if (status == NM_OK)
+        status = write_python_note(s, err);
+    if (status == NM_OK)
+        status = write_failures(s, err);
+    if (status == NM_OK)
+        status = write_misuse(s, err);
+    if (status == NM_OK)
+        status = write_unseen(s, err);
+    return status == NM_OK ? nm_summary_write_health(s->db, s->out, err) : status;
+}
+
 nm_status nm_summary_write(sqlite3 *db, const nm_summary_names *names, FILE *out, nm_error *err)
 {
-    const int64_t other_lines = 7; /* head, two blanks, stacks, failures, misuse, hint */
-    int64_t note_lines = 0;
+    const int64_t usual_lines = 6; /* head, two blanks, stacks, misuse, hint */
+    int64_t other_lines = 0;
     char path[TEXT_BYTES];
     summary s = {.db = db, .out = out};
     nm_status status = write_head(&s, names, err);
+    bool is_many = s.process_count > NM_SUMMARY_PROCESSES_MAX;
 
     fprintf(out, "\n");
-    if (status == NM_OK && s.process_count > NM_SUMMARY_PROCESSES_MAX)
+    if (status == NM_OK)
+        status = count_other_lines(&s, &other_lines, err);
+    if (status == NM_OK && is_many)
         status = nm_summary_write_many(db, out, err);
-    else if (status == NM_OK)
-        status = nm_db_get_int(db, "SELECT count(DISTINCT kind) FROM note", &note_lines, err);
-    if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
-        status = write_heaps(&s, NM_SUMMARY_LINES_MAX - other_lines - note_lines, err);
-    if (status == NM_OK && s.process_count <= NM_SUMMARY_PROCESSES_MAX)
+    if (status == NM_OK && !is_many)
+        status = write_heaps(&s, NM_SUMMARY_LINES_MAX - usual_lines - other_lines, err);
+    if (status == NM_OK && !is_many)
         status = nm_summary_write_devices(db, out, err);
     if (status == NM_OK)
-        status = write_process_note(&s, err);
-    if (status == NM_OK)
-        status = write_stack_note(&s, err);
-    if (status == NM_OK)
-        status = write_python_note(&s, err);
-    if (status == NM_OK)
-        status = write_failures(&s, err);
-    if (status == NM_OK)
-        status = write_misuse(&s, err);
-    if (status == NM_OK)
-        status = write_unseen(&s, err);
+        status = write_notes(&s, err);
     nm_human_text(path, sizeof path, names->database_path, 200);
     fprintf(out, "\nsqlite3 %s '.schema leak'", path);
     if (names->csv_folder == NULL)

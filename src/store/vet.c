@@ -168,8 +168,7 @@ static nm_status last_number(sqlite3 *db, const char *schema, const char *target
     char *sql = NULL;
     nm_status status = first_text(db,
                                   sqlite3_mprintf("SELECT printf('SELECT max(\"%%w\") FROM \"%%w\".\"%%w\"', name, %Q, "
-                                                  "owner) FROM merge_column WHERE owner = %Q AND target = owner "
-                                                  "ORDER BY place LIMIT 1",
+                                                  "owner) FROM merge_column WHERE owner = %Q AND is_key",
                                                   schema, target),
                                   &sql, err);
 

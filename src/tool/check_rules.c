@@ -17,11 +17,11 @@
 #include "store/database.h"
 #include "store/human.h"
 #include "store/schema.h"
+#include "tool/open_database.h"
 
-#define SECONDS_MAX          120 /* of one statement */
-#define STEPS_BETWEEN_LOOKS  100000
-#define TEXT_IN_DATABASE_MAX (64 * 1024 * 1024)
-#define PLACE_COLUMNS        6
+#define SECONDS_MAX         120 /* of one statement */
+#define STEPS_BETWEEN_LOOKS 100000
+#define PLACE_COLUMNS       6
 
 /* ?1: the rank, or NULL; ?2: name or level of a heap, or NULL. */
 #define IS_CHOSEN(table)                                                                                               \
@@ -67,8 +67,8 @@ static const char no_leak_sql[] = "SELECT host, rank, pid, device, heap, level, 
 static const char no_anomaly_sql[] = "SELECT host, rank, pid, device, heap, level, 1, NULL,"
                                      " kind || ', ' || site FROM misuse WHERE " IS_CHOSEN("");
 static const char no_oom_sql[] =
-    "SELECT host, rank, pid, device, heap, level, 1, NULL, 'request of ' || requested_bytes || ' bytes, ' || site"
-    " FROM failed_allocation WHERE " IS_CHOSEN("");
+    "SELECT host, rank, pid, device, heap, level, 1, NULL, verdict || ', ' || site FROM out_of_memory"
+    " WHERE outcome IS NOT 'recovered' AND " IS_CHOSEN("");
 
 /* Peaks of device memory by rank and heap, against those of the same name in the other database. */
 #define PEAKS_OF(schema)                                                                                               \
@@ -135,58 +135,6 @@ static int is_too_late(void *context)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec > limit->end.tv_sec;
-}
-
-static nm_status check_version(sqlite3 *db, const char *schema, nm_error *err)
-{
-    char sql[160];
-    int64_t version = NM_NULL;
-    nm_status status;
-
-    snprintf(sql, sizeof sql, "SELECT CAST(value AS INTEGER) FROM %s.meta WHERE key = 'schema_version'", schema);
-    status = nm_db_get_int(db, sql, &version, err);
-    if (status != NM_OK || version == NM_NULL)
-        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest: %.80s",
-                       status != NM_OK ? sqlite3_errmsg(db) : "it has no schema_version");
-    if (version != NM_SCHEMA_VERSION)
-        return nm_fail(err, NM_ERR_VERSION, NM_NO_OFFSET, "has schema version %" PRId64 ", this program reads %d",
-                       version, NM_SCHEMA_VERSION);
-    return NM_OK;
-}
-
-/* SQLite would wait for a pipe, and call a folder by a word that helps nobody. */
-static nm_status check_file(const char *path, nm_error *err)
-{
-    struct stat info;
-
-    if (stat(path, &info) != 0)
-        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "cannot open: no such file");
-    if (!S_ISREG(info.st_mode))
-        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a file");
-    return NM_OK;
-}
-
-nm_status check_open(const char *path, sqlite3 **out, nm_error *err)
-{
-    nm_status status = check_file(path, err);
-
-    *out = NULL;
-    if (status != NM_OK)
-        return status;
-    if (sqlite3_open_v2(path, out, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-        status = *out == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_fail(*out, err);
-    if (status == NM_OK) {
-        sqlite3_limit(*out, SQLITE_LIMIT_LENGTH, TEXT_IN_DATABASE_MAX);
-        status =
-            nm_db_exec(*out, "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA cell_size_check = ON", err);
-    }
-    if (status == NM_OK)
-        status = check_version(*out, "main", err);
-    if (status != NM_OK) {
-        sqlite3_close(*out);
-        *out = NULL;
-    }
-    return status;
 }
 
 /* ---- Measuring ----------------------------------------------------------------------------------------------------- */
@@ -388,7 +336,7 @@ static nm_status attach(sqlite3 *db, const char *path, nm_error *err)
 {
     sqlite3_stmt *statement = NULL;
     sqlite3 *probe = NULL;
-    nm_status status = check_open(path, &probe, err); /* it is said better by itself */
+    nm_status status = open_database(path, &probe, err); /* it is said better by itself */
 
     sqlite3_close(probe);
     if (status == NM_OK)

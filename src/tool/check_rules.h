@@ -73,7 +73,4 @@ bool check_takes_size(check_kind kind); /* its argument is a size in bytes */
 nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter *filter, check_result *out,
                         const char **subject, nm_error *err);
 
-/* Opens a database of npumem-ingest for reading, and nothing else that lies at the path. NULL in *out on failure. */
-nm_status check_open(const char *path, sqlite3 **out, nm_error *err);
-
 #endif

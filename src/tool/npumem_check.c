@@ -13,6 +13,7 @@
 #include "store/database.h"
 #include "tool/check_report.h"
 #include "tool/check_rules.h"
+#include "tool/open_database.h"
 #include "tool/size_text.h"
 
 #define EXIT_BROKEN_RULE 1
@@ -266,7 +267,7 @@ static int run_check(const check_options *options)
     nm_error err = {.offset = NM_NO_OFFSET};
     sqlite3 *db = NULL;
     nm_status status = results == NULL ? nm_fail(&err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                                       : check_open(options->database, &db, &err);
+                                       : open_database(options->database, &db, &err);
 
     for (size_t i = 0; i < options->rules.count && status == NM_OK; i++)
         status = check_measure(db, &options->rules.items[i], &options->filter, &results[i], &subject, &err);

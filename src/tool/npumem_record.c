@@ -32,12 +32,12 @@
 
 /* ---- Running a program --------------------------------------------------------------------------------------------- */
 
-static void on_end(void *context, pid_t pid, int status)
+static void on_end(void *context, pid_t pid, int status, uint64_t peak_bytes)
 {
     recording *work = context;
 
     if (work->drain != NULL)
-        nm_drain_reaped(work->drain, pid, status);
+        nm_drain_reaped(work->drain, pid, status, peak_bytes);
 }
 
 /* The program has ended at `ended_at_ns`, and the drain has looked since: is anything left to wait for? */

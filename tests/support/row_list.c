@@ -30,6 +30,8 @@ static nm_status keep_definition(void *context, const nm_definition *row, nm_err
 KEEP(process_end, nm_process_end_row, process_ends)
 KEEP(allocation, nm_allocation_row, allocations)
 KEEP(failure, nm_failure_row, failures)
+KEEP(out_of_memory, nm_out_of_memory_row, chains)
+KEEP(out_of_memory_stack, nm_out_of_memory_stack_row, chain_stacks)
 KEEP(copy, nm_copy_row, copies)
 KEEP(operation, nm_operation_row, operations)
 KEEP(workspace, nm_workspace_row, workspaces)
@@ -62,6 +64,8 @@ nm_sink nm_row_list_sink(nm_row_list *list)
         .process_end = keep_process_end,
         .allocation = keep_allocation,
         .failure = keep_failure,
+        .out_of_memory = keep_out_of_memory,
+        .out_of_memory_stack = keep_out_of_memory_stack,
         .copy = keep_copy,
         .operation = keep_operation,
         .workspace = keep_workspace,
@@ -93,6 +97,8 @@ void nm_row_list_free(nm_row_list *list)
     free(list->process_ends.items);
     free(list->allocations.items);
     free(list->failures.items);
+    free(list->chains.items);
+    free(list->chain_stacks.items);
     free(list->copies.items);
     free(list->operations.items);
     free(list->workspaces.items);

@@ -19,6 +19,8 @@ typedef struct nm_row_list {
     NM_ROWS_OF(nm_process_end_row) process_ends;
     NM_ROWS_OF(nm_allocation_row) allocations;
     NM_ROWS_OF(nm_failure_row) failures;
+    NM_ROWS_OF(nm_out_of_memory_row) chains;
+    NM_ROWS_OF(nm_out_of_memory_stack_row) chain_stacks;
     NM_ROWS_OF(nm_copy_row) copies;
     NM_ROWS_OF(nm_operation_row) operations;
     NM_ROWS_OF(nm_workspace_row) workspaces;

@@ -269,6 +269,14 @@ static const key_rule heap_keys[] = {
     {NULL, 0, NULL, 0},
 };
 
+static const key_rule attribute_keys[] = {
+    DEFINE_KEY("process", attribute.process_id),
+    DEFINE_KEY("source", attribute.source),
+    DEFINE_STRING("name", attribute.name),
+    DEFINE_STRING("value", attribute.value),
+    {NULL, 0, NULL, 0},
+};
+
 static const key_rule module_keys[] = {
     DEFINE_KEY("process", module.process_id),
     DEFINE_STRING("path", module.path),
@@ -282,9 +290,13 @@ static const struct {
     nm_definition_kind kind;
     const key_rule *keys;
 } definition_rules[] = {
-    {"process", NM_DEFINE_PROCESS, process_keys}, {"thread", NM_DEFINE_THREAD, thread_keys},
-    {"device", NM_DEFINE_DEVICE, device_keys},    {"heap", NM_DEFINE_HEAP, heap_keys},
-    {"module", NM_DEFINE_MODULE, module_keys},    {NULL, 0, NULL},
+    {"process", NM_DEFINE_PROCESS, process_keys},
+    {"thread", NM_DEFINE_THREAD, thread_keys},
+    {"device", NM_DEFINE_DEVICE, device_keys},
+    {"heap", NM_DEFINE_HEAP, heap_keys},
+    {"module", NM_DEFINE_MODULE, module_keys},
+    {"attribute", NM_DEFINE_ATTRIBUTE, attribute_keys},
+    {NULL, 0, NULL},
 };
 
 static nm_status bad_line(const nm_text_trace *trace, const char *what, const char *text, nm_error *err)

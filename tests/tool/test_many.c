@@ -27,10 +27,10 @@ static const struct {
     const char *view, *column;
 } combining_columns[] = {{"peak_by_rank", "process_count"}};
 
-/* Columns of views that number rows and are not named after their table. */
+/* Columns of views that number rows and are not named after the key of their table. */
 static const struct {
-    const char *column, *table;
-} other_names[] = {{"site_key", "frame"}, {"hardware_id", "device"}};
+    const char *column, *key;
+} other_names[] = {{"site_key", "frame_id"}, {"hardware_id", "device_id"}, {"out_of_memory_id", "failure_id"}};
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
@@ -105,24 +105,27 @@ static bool is_combining_column(const char *view, const char *column)
     return false;
 }
 
-/* What a column of a view is moved by: the largest number so far of its table's rows. */
+/* What a column of a view is moved by: the largest number so far of the rows of the table whose key it is, or ends with. */
 static long long move_of(sqlite3 *db, const char *view, const char *column)
 {
+    static const char sql[] = "SELECT by FROM move WHERE ?1 = key OR ?1 LIKE '%\\_' || key ESCAPE '\\'"
+                              " ORDER BY ?1 = key DESC, name || '_id' = key DESC, length(key) DESC LIMIT 1";
+    const char *key = column;
     size_t len = strlen(column);
-    char table[64];
+    sqlite3_stmt *row = NULL;
+    long long by;
 
-    snprintf(table, sizeof table, "%s", column);
     for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; i++)
         if (strcmp(column, other_names[i].column) == 0)
-            snprintf(table, sizeof table, "%s", other_names[i].table);
-    if (strcmp(table, column) == 0) {
-        if (len < 3 || strcmp(column + len - 3, "_id") != 0)
-            return 0;
-        table[len - 3] = 0;
-    }
-    ck_assert_msg(ask_text(db, "SELECT count(*) FROM move WHERE name = ?1", table) == 1,
-                  "%s.%s: which table's rows does it number?", view, column);
-    return ask_text(db, "SELECT by FROM move WHERE name = ?1", table);
+            key = other_names[i].key;
+    if (key == column && (len < 3 || strcmp(column + len - 3, "_id") != 0))
+        return 0;
+    ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &row, NULL), SQLITE_OK);
+    sqlite3_bind_text(row, 1, key, -1, SQLITE_STATIC);
+    ck_assert_msg(sqlite3_step(row) == SQLITE_ROW, "%s.%s: which table's rows does it number?", view, column);
+    by = sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    return by;
 }
 
 /* Adds the rows of a view of `schema`, as one text each, to the sum of rows. */
@@ -166,10 +169,12 @@ static void add_all_views(sqlite3 *db, const char *schema, int sign)
 }
 
 /* Every table whose rows have numbers, and the largest of them in the inputs so far. */
-static const char moves_sql[] = "CREATE TABLE move (name TEXT PRIMARY KEY, key TEXT, by INTEGER);"
-                                "INSERT INTO move SELECT m.name, c.name, 0 FROM merged.sqlite_master AS m JOIN "
-                                "pragma_table_info(m.name, 'merged') AS c"
-                                " WHERE m.type = 'table' AND c.pk = 1 AND c.name = m.name || '_id'";
+static const char moves_sql[] =
+    "CREATE TABLE move (name TEXT PRIMARY KEY, key TEXT, by INTEGER);"
+    "INSERT INTO move SELECT m.name, c.name, 0 FROM merged.sqlite_master AS m JOIN "
+    "pragma_table_info(m.name, 'merged') AS c"
+    " WHERE m.type = 'table' AND c.pk = 1 AND c.type = 'INTEGER' AND c.name NOT IN"
+    " (SELECT f.\"from\" FROM pragma_foreign_key_list(m.name, 'merged') AS f) AND m.name <> 'cann_module'";
 
 static void compare(const char *merged, int input_count, int view_count)
 {

@@ -214,8 +214,10 @@ static nm_status take_site_total(void *context, const nm_site_total_row *row, nm
     outcome *out = (outcome *)context;
     nm_status status = nm_array_grow(&out->sites.items, &out->sites.capacity, out->sites.count + 1, sizeof *row, err);
 
-    if (status == NM_OK)
-        out->sites.items[out->sites.count++] = *row;
+    if (status == NM_OK) {
+        out->sites.items[out->sites.count] = *row;
+        out->sites.items[out->sites.count++].in_step_bytes = 0; /* of what was kept alone */
+    }
     return status;
 }
 

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Failed allocations that belong together. A pool whose request the driver refuses gives its cache back and asks again,
+ * maybe in pieces (expandable segments ask for 20 MiB at a time); what a thread fails to get on one device is one chain as
+ * long as nothing comes between but driver memory that goes or comes, blocks whose end other streams had held up, and calls
+ * that wait. The chain is recovered when the pool then serves a block, or the thread goes on after the driver has given what
+ * it had refused; it is fatal when the thread does something else. The state of device and heaps is taken before the first
+ * failure, once a chain, in time proportional to their stacks and driver ranges, and not more often than the stream is long.
+ */
+#include "replay/state.h"
+
+#include <stdlib.h>
+
+#define CODE_BAD_ALLOC         200000
+#define CODE_MEMORY_ALLOCATION 207001
+#define CODE_DEVICE_MEMORY     207018
+#define CODE_DRIVER_MEMORY     6 /* of the driver below ACL */
+#define MODULE_APP             33
+#define STACKS_MAX             64 /* of a chain; the rest is summed up heap by heap */
+#define LOOKS_FREE             1000000
+#define ROUNDING_BYTES_MAX     1024 /* by which pools round a request up that is small beside it: steps and padding */
+
+typedef struct nm_chain {
+    nm_out_of_memory_row row;
+    nm_process *process;
+    nm_device *device; /* NULL: host memory, or not known */
+    uint64_t wanted_bytes;
+    bool is_driver_last;   /* the last failure was the driver's, of wanted_bytes; else a pool's */
+    bool is_granted;       /* it has given that since */
+    struct nm_chain *next; /* of its thread */
+} nm_chain;
+
+typedef enum nm_chain_turn { TURN_GOES_ON, TURN_SERVED, TURN_LEFT } nm_chain_turn;
+
+typedef struct stack_list {
+    nm_out_of_memory_stack_row *items;
+    size_t count, capacity;
+    nm_map by_stack; /* of driver memory: (heap, stack) -> index + 1; the baseline has stack UINT64_MAX */
+} stack_list;
+
+static nm_thread *thread_of(nm_replay *replay, const nm_context *context)
+{
+    return context->thread != NULL ? context->thread : &replay->nobody;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool is_driver_level(const nm_heap *heap)
+{
+    return heap->level == NM_LEVEL_DRIVER || heap->level == NM_LEVEL_PHYSICAL;
+}
+
+static bool is_module(const nm_heap *heap)
+{
+    return heap->module_id != 0 && heap->module_id != MODULE_APP;
+}
+
+/* Was it memory that it lacked, and not a wrong argument? A pool has codes of its own. */
+static bool is_lack(const nm_context *context)
+{
+    const nm_event *event = context->event;
+
+    if (context->heap != NULL && nm_is_pool(context->heap))
+        return true;
+    switch (event->error_code) {
+    case CODE_BAD_ALLOC:
+    case CODE_MEMORY_ALLOCATION:
+    case CODE_DEVICE_MEMORY:
+    case CODE_DRIVER_MEMORY:
+        return true;
+    default:
+        return event->total_bytes != 0 && event->requested_bytes > event->free_bytes;
+    }
+}
+
+/* ---- The state before the first failure -------------------------------------------------------------------------- */
+
+static void sum_heaps(nm_chain *chain)
+{
+    nm_out_of_memory_row *row = &chain->row;
+    uint64_t program_bytes = 0;
+    bool has_pool = false;
+
+    for (const nm_heap *heap = chain->process->heaps; heap != NULL; heap = heap->next_of_process) {
+        if (heap->device != chain->device)
+            continue;
+        if (heap->level == NM_LEVEL_DRIVER && !is_module(heap))
+            program_bytes = nm_add_saturated(program_bytes, heap->total.live_bytes);
+        if (!nm_is_pool(heap))
+            continue;
+        has_pool = true;
+        row->active_bytes = nm_add_saturated(row->active_bytes, heap->total.live_bytes);
+        row->allocated_bytes =
+            nm_add_saturated(row->allocated_bytes, nm_subtract_saturated(heap->total.live_bytes, heap->pending_bytes));
+        row->reserved_bytes = nm_add_saturated(row->reserved_bytes, nm_pool_reserved_bytes(heap));
+    }
+    if (!has_pool)
+        row->allocated_bytes = row->active_bytes = program_bytes;
+}
+
+static void take_state(nm_replay *replay, nm_chain *chain)
+{
+    nm_out_of_memory_row *row = &chain->row;
+    int64_t recorded_bytes;
+
+    row->is_partial = nm_replay_is_doubtful(replay, chain->process) || chain->process->is_late ||
+                      chain->process->has_unknown_pause || chain->process->is_paused ||
+                      (replay->has_keyframe && !replay->has_whole_keyframe);
+    if (chain->device == NULL)
+        return;
+    sum_heaps(chain);
+    recorded_bytes = nm_sample_recorded(replay, chain->device);
+    row->module_bytes = nm_sample_modules(replay, chain->device);
+    row->own_bytes = nm_subtract_saturated(recorded_bytes < 0 ? 0 : (uint64_t)recorded_bytes, row->module_bytes);
+}
+
+/* ---- And what was live then, by stack ---------------------------------------------------------------------------- */
+
+static nm_status add_stack(stack_list *list, const nm_out_of_memory_stack_row *row, nm_error *err)
+{
+    nm_status status = nm_array_grow(&list->items, &list->capacity, list->count + 1, sizeof *row, err);
+
+    if (status == NM_OK)
+        list->items[list->count++] = *row;
+    return status;
+}
+
+static nm_status add_pool(stack_list *list, const nm_chain *chain, const nm_heap *heap, nm_error *err)
+{
+    const nm_site *sites[] = {&heap->baseline_site, heap->sites};
+    nm_status status = NM_OK;
+
+    for (int part = 0; part < 2; part++)
+        for (const nm_site *site = sites[part]; site != NULL && status == NM_OK; site = site->next) {
+            nm_out_of_memory_stack_row row = {
+                .out_of_memory_id = chain->row.out_of_memory_id,
+                .heap_id = heap->id,
+                .stack_id = site->stack_id,
+                .is_baseline = part == 0,
+                .live_count = site->live_count,
+                .live_bytes = site->live_bytes,
+            };
+
+            if (site->live_count > 0)
+                status = add_stack(list, &row, err);
+        }
+    return status;
+}
+
+static nm_status add_range(stack_list *list, const nm_chain *chain, const nm_live *range, nm_error *err)
+{
+    nm_key key = {range->heap->id, range->is_baseline ? UINT64_MAX : range->row.stack_id};
+    const uint64_t *known = nm_map_get(&list->by_stack, key);
+    nm_out_of_memory_stack_row row = {
+        .out_of_memory_id = chain->row.out_of_memory_id,
+        .heap_id = range->heap->id,
+        .stack_id = range->is_baseline ? 0 : range->row.stack_id,
+        .is_baseline = range->is_baseline,
+    };
+    nm_status status = NM_OK;
+    nm_out_of_memory_stack_row *sum;
+
+    if (known == NULL) {
+        status = add_stack(list, &row, err);
+        if (status == NM_OK)
+            status = nm_map_put(&list->by_stack, key, list->count, err);
+        if (status != NM_OK)
+            return status;
+    }
+    sum = &list->items[(known == NULL ? list->count : *known) - 1];
+    sum->live_count++;
+    sum->live_bytes = nm_add_saturated(sum->live_bytes, range->row.size_bytes);
+    return NM_OK;
+}
+
+/* Driver memory that is no pool's. */
+static nm_status add_ranges(nm_replay *replay, stack_list *list, const nm_chain *chain, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (const nm_arena *arena = chain->process->arenas; arena != NULL; arena = arena->next) {
+        if (arena->device_id != chain->device->id)
+            continue;
+        for (nm_tree_node *node = nm_tree_first(&arena->ranges); node != NULL && status == NM_OK;
+             node = nm_tree_next(node)) {
+            const nm_live *range = NM_TREE_ITEM(node, nm_live, node);
+
+            replay->stack_look_count++;
+            if (range->owner == NULL)
+                status = add_range(list, chain, range, err);
+        }
+    }
+    return status;
+}
+
+static int compare_stacks(const void *a, const void *b)
+{
+    const nm_out_of_memory_stack_row *one = a;
+    const nm_out_of_memory_stack_row *other = b;
+
+    if (one->live_bytes != other->live_bytes)
+        return one->live_bytes > other->live_bytes ? -1 : 1;
+    if (one->heap_id != other->heap_id)
+        return one->heap_id < other->heap_id ? -1 : 1;
+    return one->stack_id < other->stack_id ? -1 : one->stack_id > other->stack_id;
+}
+
+static int compare_heaps(const void *a, const void *b)
+{
+    const nm_out_of_memory_stack_row *one = a;
+    const nm_out_of_memory_stack_row *other = b;
+
+    return one->heap_id < other->heap_id ? -1 : one->heap_id > other->heap_id;
+}
+
+/* The rows from `from` on become one a heap. */
+static void sum_rest(stack_list *list, size_t from)
+{
+    size_t to = from;
+
+    qsort(list->items + from, list->count - from, sizeof *list->items, compare_heaps);
+    for (size_t i = from; i < list->count; i++) {
+        nm_out_of_memory_stack_row *rest = to == from ? NULL : &list->items[to - 1];
+
+        if (rest != NULL && rest->heap_id == list->items[i].heap_id) {
+            rest->live_count += list->items[i].live_count;
+            rest->live_bytes = nm_add_saturated(rest->live_bytes, list->items[i].live_bytes);
+            continue;
+        }
+        list->items[to] = list->items[i];
+        list->items[to].is_rest = true;
+        list->items[to].is_baseline = false;
+        list->items[to++].stack_id = 0;
+    }
+    list->count = to;
+}
+
+static nm_status write_stacks(nm_replay *replay, stack_list *list, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (list->count > 1)
+        qsort(list->items, list->count, sizeof *list->items, compare_stacks);
+    if (list->count > STACKS_MAX)
+        sum_rest(list, STACKS_MAX);
+    for (size_t i = 0; i < list->count && status == NM_OK; i++)
+        status = replay->sink.out_of_memory_stack(replay->sink.context, &list->items[i], err);
+    return status;
+}
+
+static nm_status take_stacks(nm_replay *replay, const nm_chain *chain, nm_error *err)
+{
+    stack_list list = {0};
+    nm_status status = NM_OK;
+
+    if (replay->sink.out_of_memory_stack == NULL || chain->device == NULL ||
+        replay->stack_look_count > LOOKS_FREE + 2 * replay->next_seq)
+        return NM_OK;
+    for (const nm_heap *heap = chain->process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process)
+        if (heap->device == chain->device && nm_is_pool(heap))
+            status = add_pool(&list, chain, heap, err);
+    replay->stack_look_count += list.count;
+    if (status == NM_OK)
+        status = add_ranges(replay, &list, chain, err);
+    if (status == NM_OK)
+        status = write_stacks(replay, &list, err);
+    nm_map_free(&list.by_stack);
+    free(list.items);
+    return status;
+}
+
+/* ---- Chains ------------------------------------------------------------------------------------------------------ */
+
+/* Takes the chain at *link out of its thread and writes it. */
+static nm_status close_chain(nm_replay *replay, nm_chain **link, nm_out_of_memory_outcome outcome, nm_error *err)
+{
+    nm_chain *chain = *link;
+    nm_status status = NM_OK;
+
+    *link = chain->next;
+    replay->open_chain_count--;
+    if (replay->has_loss && replay->loss_seq >= chain->row.first_seq) /* what served it may be among what was lost */
+        outcome = NM_OUTCOME_UNKNOWN;
+    chain->row.outcome = outcome;
+    chain->row.is_partial |= outcome == NM_OUTCOME_UNKNOWN;
+    if (replay->sink.out_of_memory != NULL)
+        status = replay->sink.out_of_memory(replay->sink.context, &chain->row, err);
+    free(chain);
+    return status;
+}
+
+static nm_out_of_memory_outcome outcome_of(const nm_chain *chain)
+{
+    return chain->is_granted ? NM_OUTCOME_RECOVERED : NM_OUTCOME_FATAL;
+}
+
+static nm_chain **find_chain(nm_thread *thread, const nm_context *context)
+{
+    const nm_device *device = context->heap == NULL ? NULL : context->heap->device;
+    nm_chain **link = &thread->chains;
+
+    while (*link != NULL && ((*link)->process != context->process || (*link)->device != device))
+        link = &(*link)->next;
+    return link;
+}
+
+static nm_status open_chain(nm_replay *replay, const nm_context *context, const nm_failure_row *failure,
+                            uint64_t moment_id, nm_chain **link, nm_error *err)
+{
+    nm_chain *chain = nm_replay_allocate(sizeof *chain, err);
+
+    if (chain == NULL)
+        return NM_ERR_MEMORY;
+    chain->process = context->process;
+    chain->device = context->heap == NULL ? NULL : context->heap->device;
+    chain->row = (nm_out_of_memory_row){
+        .out_of_memory_id = ++replay->out_of_memory_count,
+        .process_id = context->process->id,
+        .device_id = chain->device == NULL ? 0 : chain->device->id,
+        .thread_id = failure->thread_id,
+        .operation_id = failure->operation_id,
+        .stack_id = failure->stack_id,
+        .heap_id = failure->heap_id,
+        .moment_id = moment_id,
+        .first_seq = failure->seq,
+        .first_ns = failure->ns,
+        .error_code = failure->error_code,
+    };
+    *link = chain;
+    replay->open_chain_count++;
+    take_state(replay, chain);
+    return take_stacks(replay, chain, err);
+}
+
+static void add_failure(nm_chain *chain, const nm_context *context, const nm_failure_row *failure)
+{
+    bool is_pool = context->heap != NULL && nm_is_pool(context->heap);
+    uint64_t bytes = failure->requested_bytes < NM_SIZE_BYTES_MAX ? failure->requested_bytes : NM_SIZE_BYTES_MAX;
+
+    chain->row.failure_count++;
+    chain->row.last_seq = failure->seq;
+    chain->row.last_ns = failure->ns;
+    chain->is_granted = false;
+    chain->is_driver_last = !is_pool;
+    if (!is_pool) {
+        chain->row.driver_failure_count++;
+        chain->row.at_least_tried_bytes = larger(chain->row.at_least_tried_bytes, bytes);
+        chain->wanted_bytes = bytes;
+        return;
+    }
+    chain->row.tried_bytes = bytes;
+    chain->row.pool_heap_id = context->heap->id;
+    chain->row.pool_live_count = context->heap->live_count;
+    chain->row.has_segments = context->heap->has_segments;
+}
+
+/* A pool that asks for another size than before has another request. */
+static bool is_other_request(const nm_chain *chain, const nm_context *context)
+{
+    return chain != NULL && context->heap != NULL && nm_is_pool(context->heap) && chain->row.tried_bytes != 0 &&
+           chain->row.tried_bytes != context->event->requested_bytes;
+}
+
+nm_status nm_chain_failure(nm_replay *replay, const nm_context *context, const nm_failure_row *failure,
+                           uint64_t moment_id, nm_error *err)
+{
+    nm_thread *thread = thread_of(replay, context);
+    nm_chain **link;
+    nm_status status = NM_OK;
+
+    if (context->process == NULL || !is_lack(context))
+        return NM_OK;
+    link = find_chain(thread, context);
+    if (is_other_request(*link, context)) {
+        status = close_chain(replay, link, outcome_of(*link), err);
+        link = find_chain(thread, context);
+    }
+    if (status == NM_OK && *link == NULL)
+        status = open_chain(replay, context, failure, moment_id, link, err);
+    if (status == NM_OK)
+        add_failure(*link, context, failure);
+    return status;
+}
+
+/* ---- What comes between ------------------------------------------------------------------------------------------ */
+
+/* A block: with new driver memory under it, or as large as what had failed, it is what was asked for. */
+static nm_chain_turn turn_of_block(const nm_chain *chain, const nm_event *event)
+{
+    uint64_t bytes = larger(event->requested_bytes, event->block_bytes);
+    uint64_t wanted_bytes = chain->row.tried_bytes != 0 ? chain->row.tried_bytes : chain->wanted_bytes;
+
+    if (chain->is_granted)
+        return TURN_SERVED;
+    return nm_add_saturated(bytes, ROUNDING_BYTES_MAX) >= wanted_bytes ? TURN_SERVED : TURN_LEFT;
+}
+
+static nm_chain_turn turn_of_alloc(nm_chain *chain, const nm_context *context)
+{
+    const nm_event *event = context->event;
+    const nm_heap *heap = context->heap;
+
+    if (heap == NULL || heap->device != chain->device || (event->flags & (NM_FLAG_BASELINE | NM_FLAG_PAUSED)) != 0)
+        return TURN_GOES_ON;
+    if (nm_is_pool(heap))
+        return turn_of_block(chain, event);
+    if (is_module(heap) || event->kind == NM_EVENT_MAP || !chain->is_driver_last)
+        return TURN_GOES_ON; /* physical memory has told it; or the pool asks again for what it had failed to give */
+    if ((event->requested_bytes != 0 ? event->requested_bytes : event->block_bytes) < chain->wanted_bytes)
+        return TURN_LEFT;
+    chain->is_granted = true;
+    return chain->device == NULL ? TURN_SERVED : TURN_GOES_ON;
+}
+
+/* What lives at the address and the event frees; NULL: not known. */
+static const nm_live *freed_by(const nm_replay *replay, const nm_context *context)
+{
+    const nm_place *place = nm_place_find(replay, context->process->id, context->event->address);
+
+    if (context->heap != NULL)
+        return nm_place_live_of(place, context->heap);
+    for (const nm_live *live = place == NULL ? NULL : place->live; live != NULL; live = live->next_here)
+        if (nm_pairing_misfit(live->heap->level, context->event->detail) == 0)
+            return live;
+    return NULL;
+}
+
+/* A block that is freed was in use: the program has gone on. But for one that waited for other streams. */
+static nm_chain_turn turn_of_free(const nm_replay *replay, nm_chain *chain, const nm_context *context)
+{
+    const nm_live *live = freed_by(replay, context);
+
+    if (live == NULL || live->heap->device != chain->device)
+        return TURN_GOES_ON;
+    if (nm_is_pool(live->heap))
+        return live->row.free_requested_seq == NM_NO_SEQ ? TURN_LEFT : TURN_GOES_ON;
+    if (context->event->kind == NM_EVENT_FREE && is_driver_level(live->heap))
+        chain->row.released_bytes = nm_add_saturated(chain->row.released_bytes, live->row.size_bytes);
+    return TURN_GOES_ON;
+}
+
+static nm_chain_turn turn_of(const nm_replay *replay, nm_chain *chain, const nm_context *context)
+{
+    switch (context->event->kind) {
+    case NM_EVENT_ALLOC:
+    case NM_EVENT_MAP:
+        return turn_of_alloc(chain, context);
+    case NM_EVENT_FREE:
+    case NM_EVENT_FREE_REQUESTED:
+        return turn_of_free(replay, chain, context);
+    case NM_EVENT_RESET:
+    case NM_EVENT_COPY:
+    case NM_EVENT_MARK:
+    case NM_EVENT_STEP:
+    case NM_EVENT_RANGE_BEGIN:
+    case NM_EVENT_RANGE_END:
+    case NM_EVENT_PAUSE:
+        return TURN_LEFT;
+    default:
+        return TURN_GOES_ON;
+    }
+}
+
+static nm_status close_all_of(nm_replay *replay, nm_thread *thread, const nm_process *process, bool is_lost,
+                              nm_error *err)
+{
+    nm_chain **link = &thread->chains;
+    nm_status status = NM_OK;
+
+    while (*link != NULL && status == NM_OK) {
+        if (process == NULL || (*link)->process == process)
+            status = close_chain(replay, link, is_lost ? NM_OUTCOME_UNKNOWN : outcome_of(*link), err);
+        else
+            link = &(*link)->next;
+    }
+    return status;
+}
+
+/* The process ends (NULL: events of anybody are lost). */
+static nm_status close_everywhere(nm_replay *replay, const nm_process *process, bool is_lost, nm_error *err)
+{
+    nm_status status = close_all_of(replay, &replay->nobody, process, is_lost, err);
+
+    for (nm_thread *thread = replay->first_thread; thread != NULL && status == NM_OK; thread = thread->next)
+        status = close_all_of(replay, thread, process, is_lost, err);
+    return status;
+}
+
+static nm_status take_loss(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    if (context->event->number <= 0)
+        return NM_OK;
+    return context->thread == NULL ? close_everywhere(replay, NULL, true, err)
+                                   : close_all_of(replay, context->thread, NULL, true, err);
+}
+
+nm_status nm_chain_event(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_chain **link = &thread_of(replay, context)->chains;
+    nm_status status = NM_OK;
+
+    if (context->event->kind == NM_EVENT_LOSS)
+        return take_loss(replay, context, err);
+    if (context->event->kind == NM_EVENT_PROCESS_END) {
+        const uint64_t *known = nm_map_get(&replay->processes, (nm_key){0, (uint64_t)context->event->number});
+
+        if (context->event->detail == NM_PROCESS_RUNNING)
+            return NM_OK;
+        return known == NULL ? NM_OK : close_everywhere(replay, (const nm_process *)(uintptr_t)*known, false, err);
+    }
+    while (*link != NULL && status == NM_OK) {
+        nm_chain_turn turn = (*link)->process == context->process ? turn_of(replay, *link, context) : TURN_GOES_ON;
+
+        if (turn == TURN_GOES_ON)
+            link = &(*link)->next;
+        else
+            status = close_chain(replay, link, turn == TURN_SERVED ? NM_OUTCOME_RECOVERED : outcome_of(*link), err);
+    }
+    return status;
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+nm_status nm_chain_finish(nm_replay *replay, nm_error *err)
+{
+    nm_thread *thread = &replay->nobody;
+    nm_status status = NM_OK;
+
+    while (thread != NULL) {
+        while (thread->chains != NULL && status == NM_OK)
+            status = close_chain(replay, &thread->chains,
+                                 thread->chains->is_granted ? NM_OUTCOME_RECOVERED : NM_OUTCOME_OPEN, err);
+        thread = thread == &replay->nobody ? replay->first_thread : thread->next;
+    }
+    return status;
+}
+
+static void discard_chains(nm_thread *thread)
+{
+    while (thread->chains != NULL) {
+        nm_chain *chain = thread->chains;
+
+        thread->chains = chain->next;
+        free(chain);
+    }
+}
+
+void nm_chain_discard(nm_replay *replay)
+{
+    discard_chains(&replay->nobody);
+    for (nm_thread *thread = replay->first_thread; thread != NULL; thread = thread->next)
+        discard_chains(thread);
+}

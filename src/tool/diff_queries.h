@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The files of queries/ that npumem-diff runs, embedded.
+ */
+#ifndef NM_TOOL_DIFF_QUERIES_H
+#define NM_TOOL_DIFF_QUERIES_H
+
+#include "store/schema.h"
+
+enum { DIFF_ENVIRONMENT, DIFF_SITES, DIFF_LEAKS, DIFF_QUERY_COUNT }; /* their places */
+
+extern const nm_embedded_text diff_queries[];
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * npumem-diff as a user runs it, on the two runs of tests/sql/diff, whose changes are worked out by hand there; and on 64
+ * ranks of which one is changed.
+ *
+ *     test_diff NPUMEM_DIFF NPUMEM_INGEST TEXT2TRACE CASE_DIR
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/run.h"
+
+static const char *program, *ingest, *text2trace, *texts;
+static char folder[64];
+
+/* Runs a line of shell in the test's folder; $D is npumem-diff, and `load` makes NAME.db of a text trace. */
+static nm_run sh(const char *line)
+{
+    char command[4096];
+
+    snprintf(command, sizeof command,
+             "cd %s && D=%s && load() { %s \"$1\" \"$2.zst\" && %s --quiet --force \"$2.zst\"; } && I=%s && T=%s && %s",
+             folder, program, text2trace, ingest, ingest, texts, line);
+    return run_shell(command, 120);
+}
+
+static void set_up(void)
+{
+    nm_run run;
+
+    run_make_folder(folder);
+    run = sh("load $T/base.txt a && load $T/trace.txt b");
+    ck_assert_msg(run.exit_code == 0, "%s", run_err(&run));
+    run_free(&run);
+}
+
+static void tear_down(void)
+{
+    run_remove_folder(folder);
+}
+
+/* Exit status, and a part of what is printed (NULL: any). */
+static void expect(const char *line, int exit_code, const char *part)
+{
+    nm_run run = sh(line);
+
+    ck_assert_msg(run.exit_code == exit_code, "%s: exit %d, %s%s", line, run.exit_code, run_out(&run), run_err(&run));
+    ck_assert_msg(part == NULL || strstr(run_out(&run), part) != NULL, "%s: no '%s': %s", line, part, run_out(&run));
+    run_free(&run);
+}
+
+/* One line on standard error that ends the program with 2. */
+static void expect_trouble(const char *line, const char *part)
+{
+    nm_run run = sh(line);
+    const char *newline = strchr(run_err(&run), '\n');
+
+    ck_assert_msg(run.exit_code == 2, "%s: exit %d, %s", line, run.exit_code, run_out(&run));
+    ck_assert_msg(strncmp(run_err(&run), "npumem-diff: ", 13) == 0 && strstr(run_err(&run), part) != NULL, "%s: %s",
+                  line, run_err(&run));
+    ck_assert_msg(newline != NULL && newline[1] == 0, "%s: %s", line, run_err(&run));
+    run_free(&run);
+}
+
+START_TEST(changes_are_shown_in_sections)
+{
+    expect("$D a.db b.db", 1, "  version     CANN                         8.0 -> 8.0, 8.1\n");
+    expect("$D a.db b.db", 1, "  environment OLD_SWITCH                   on -> (none)\n");
+    expect("$D a.db b.db", 1,
+           "\nlive at the peaks of the heaps\n       change          A          B\n"
+           "     +2.5 KiB    9.5 KiB   12.0 KiB  pool       all sites\n"
+           "     +2.0 KiB    1.0 KiB    3.0 KiB  pool       wide/optim/adam.py:70 Adam.step\n"
+           "       +512 B    8.5 KiB    9.0 KiB  pool       model.py:93 Block.forward\n\nlive at the end\n");
+    expect("$D a.db b.db", 1, "\nallocated per step\n");
+    expect("$D a.db b.db", 1, "  new           +200 B  unreleased  pinned     cache.py:5 keep\n");
+    expect("$D a.db b.db --at 'after warm-up'", 1,
+           "\nlive at mark after warm-up\n       change          A          B\n"
+           "     +1.5 KiB    9.5 KiB   11.0 KiB  pool       all sites\n");
+    expect("$D a.db b.db | grep -c mark", 1, "0\n");
+}
+END_TEST
+
+START_TEST(no_difference_is_0)
+{
+    expect("$D a.db a.db", 0,
+           "versions and settings\n  no difference\n\nsites\n  no difference\n\nleaks\n  no difference\n");
+    expect("$D a.db b.db --threshold 1MiB", 0, "OLD_SWITCH");
+    expect("$D a.db b.db --threshold 2559", 1, "all sites");
+    expect("$D a.db b.db --threshold 2560", 0, "no difference");
+    expect("$D a.db b.db --level driver", 0, NULL);
+    expect("$D a.db b.db --level pinned | grep -c pool", 1, "0\n");
+}
+END_TEST
+
+START_TEST(csv_has_all_rows)
+{
+    expect("$D a.db b.db --top 1 --csv out", 1, "and 2 more");
+    expect("cat out/diff.csv | tr -d '\\r' | wc -l", 0, "15\n");
+    expect("head -n 2 out/diff_environment.csv | tail -n 1 | tr -d '\\r'", 0,
+           "\"version\",\"CANN\",\"8.0\",\"8.0, 8.1\"\n");
+    expect("grep -c pinned out/diff_leaks.csv", 0, "2\n");
+    expect_trouble("$D a.db b.db --csv out", "diff_environment.csv is already there");
+    expect("$D a.db b.db --csv out --force", 1, NULL);
+}
+END_TEST
+
+START_TEST(other_sizes_are_refused)
+{
+    expect("sed 's/basis=block name=ptaCaching/basis=requested name=ptaCaching/' $T/trace.txt >other.txt && load "
+           "other.txt c",
+           0, "");
+    expect_trouble("$D a.db c.db",
+                   "sizes of pool heaps are 'block' in A and 'requested' in B: they cannot be compared");
+    expect("$D a.db c.db --level pinned", 1, "cache.py");
+}
+END_TEST
+
+START_TEST(what_is_not_there_is_said)
+{
+    expect_trouble("$D a.db", "needs two databases");
+    expect_trouble("$D a.db b.db --threshold much", "--threshold needs a size");
+    expect_trouble("$D a.db b.db --rank x", "--rank needs a number");
+    expect_trouble("$D a.db b.db --rank 7", "a.db: has no rank 7");
+    expect_trouble("$D a.db b.db --level shelf", "there is no level shelf");
+    expect_trouble("$D a.db b.db --at dawn", "a.db: has no mark dawn; its marks: after warm-up");
+    expect_trouble("$D a.db none.db", "none.db: cannot open");
+    expect_trouble("echo text >t.db; $D t.db b.db", "t.db: ");
+    expect_trouble("sqlite3 u.db 'CREATE TABLE x (a)'; $D a.db u.db", "u.db: not a database of npumem-ingest");
+    expect("$D --help", 0, "usage: npumem-diff");
+    expect("$D --version", 0, "npumem-diff ");
+}
+END_TEST
+
+/* Rank 37 of 64 has 1 MiB more; all others are the same. */
+START_TEST(one_of_64_ranks_is_found)
+{
+    expect("for r in $(seq 0 63); do printf 'process %d pid=%d host=h rank=%d\\nthread %d process=%d tid=%d\\n"
+           "device %d process=%d ordinal=0 physical=%d kind=npu\\nheap %d process=%d device=%d level=pool basis=block "
+           "name=p\\n' "
+           "$((r + 1)) $((r + 1)) $r $((r + 1)) $((r + 1)) $((r + 1)) $((r + 1)) $((r + 1)) $r $((r + 1)) $((r + 1)) "
+           "$((r + 1));"
+           " done >one.txt; echo 'stack 1: model.py:1:f' >>one.txt; cp one.txt two.txt;"
+           " for r in $(seq 0 63); do echo \"@$r alloc heap=$((r + 1)) address=0x1000 block=4096 thread=$((r + 1)) "
+           "stack=1\" "
+           ">>one.txt; echo \"@$r alloc heap=$((r + 1)) address=0x1000 block=$((4096 + 1048576 * (r == 37))) "
+           "thread=$((r + 1)) "
+           "stack=1\" >>two.txt; done; load one.txt one && load two.txt two",
+           0, "");
+    expect("$D one.db two.db", 1, "+1.0 MiB    256 KiB    1.2 MiB  pool       model.py:1 f\n");
+    expect("$D one.db two.db --by-rank", 1, "+1.0 MiB    4.0 KiB    1.0 MiB  rank 37  pool       model.py:1 f\n");
+    expect("$D one.db two.db --by-rank | grep -c 'model.py'", 0, "2\n"); /* at the peak and at the end */
+    expect("$D one.db two.db --rank 37", 1, "+1.0 MiB");
+    expect("$D one.db two.db --rank 36", 0, "no difference");
+    expect("$D a.db two.db --rank 0", 1, NULL);
+    expect("$D a.db two.db", 1, "not the same number: --rank N compares one");
+}
+END_TEST
+
+/* Cut anywhere, or with a byte altered anywhere: answers or one line, never another end. */
+START_TEST(a_damaged_database_is_no_crash)
+{
+    nm_run run =
+        sh("s=$(stat -c %s b.db); for n in $(seq 1 40); do"
+           " head -c $((s * n / 41)) b.db >bad.db; $D a.db bad.db >out 2>err; c=$?; test $c -le 2 || exit $((100 + c));"
+           " cp b.db bad.db; printf '\\377' | dd of=bad.db bs=1 seek=$((s * n / 41 + n * 37)) conv=notrunc 2>err;"
+           " $D bad.db a.db >out 2>err; c=$?; test $c -le 2 || exit $((100 + c));"
+           " test $c != 2 || test $(wc -l <err) = 1 || exit 6; done");
+
+    ck_assert_msg(run.exit_code == 0, "exit %d: %s", run.exit_code, run_err(&run));
+    run_free(&run);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("diff");
+    TCase *tests = tcase_create("diff");
+
+    if (argc != 5)
+        return 2;
+    program = argv[1];
+    ingest = argv[2];
+    text2trace = argv[3];
+    texts = argv[4];
+    suite_add_tcase(suite, tests);
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, changes_are_shown_in_sections);
+    tcase_add_test(tests, no_difference_is_0);
+    tcase_add_test(tests, csv_has_all_rows);
+    tcase_add_test(tests, other_sizes_are_refused);
+    tcase_add_test(tests, what_is_not_there_is_said);
+    tcase_add_test(tests, one_of_64_ranks_is_found);
+    tcase_add_test(tests, a_damaged_database_is_no_crash);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures == 0 ? 0 : 1;
+}
