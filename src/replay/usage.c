@@ -337,4 +337,5 @@ void nm_usage_free(nm_heap *heap)
     }
     free(heap->usage.buckets);
     free(heap->at_peak_states.states);
+    nm_fragment_line_free(&heap->line);
 }
