@@ -337,5 +337,4 @@ void nm_usage_free(nm_heap *heap)
     }
     free(heap->usage.buckets);
     free(heap->at_peak_states.states);
-    nm_fragment_line_free(&heap->line);
 }
