@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/growth_rows.h"
+
 static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_OPERATION] = "operation",
     [NM_TABLE_ALLOCATION_KIND_SUM] = "allocation_kind_sum",
@@ -15,6 +17,8 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_STEP] = "step",
     [NM_TABLE_STEP_SUM] = "step_sum",
     [NM_TABLE_STACK_SUM] = "stack_sum",
+    [NM_TABLE_STACK_STEP] = "stack_step",
+    [NM_TABLE_STACK_LIFETIME] = "stack_lifetime",
     [NM_TABLE_FAILURE] = "failure",
     [NM_TABLE_MOMENT] = "moment",
     [NM_TABLE_OUT_OF_MEMORY_CHAIN] = "out_of_memory_chain",
@@ -52,7 +56,9 @@ nm_status nm_loader_open(sqlite3 *db, nm_loader *out, nm_error *err)
     nm_status status;
 
     *out = (nm_loader){.db = db};
-    status = nm_bulk_open(db, "allocation", &out->allocations, err);
+    status = nm_growth_open(db, err);
+    if (status == NM_OK)
+        status = nm_bulk_open(db, "allocation", &out->allocations, err);
     if (status == NM_OK)
         status = nm_bulk_open(db, "copy", &out->copies, err);
     if (status == NM_OK)
@@ -102,6 +108,8 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_er
         status = nm_loader_write_sums(loader, err);
     if (status == NM_OK)
         status = nm_loader_write_names(loader, input, err);
+    if (status == NM_OK)
+        status = nm_growth_finish(loader->db, err);
     return status;
 }
 

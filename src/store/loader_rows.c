@@ -2,6 +2,7 @@
  *
  * The sink: one function a row, values in the order of the table's columns in schema/.
  */
+#include "store/growth_rows.h"
 #include "store/loader.h"
 
 static nm_insert *begin(nm_loader *loader, nm_loader_table table)
@@ -794,6 +795,8 @@ const nm_sink nm_loader_sink = {
     .baseline = take_baseline,
     .step_total = take_step_total,
     .site_total = take_site_total,
+    .step_site = nm_loader_take_step_site,
+    .lifetime = nm_loader_take_lifetime,
     .moment = take_moment,
     .usage = take_usage,
     .fragmentation = take_fragmentation,
