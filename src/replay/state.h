@@ -4,13 +4,15 @@
  * nm_replay. Memory is in proportion to what is live, or was at a pool's peak, to the stacks (per heap) and to what is
  * open; beside it are bounded: NM_FREED_PLACES_MAX addresses that were freed last, and the buckets of timelines.
  *
- * Who does what: replay.c takes events apart and ends everything; define.c takes definitions; pairing.c begins and ends
- * allocations; places.c finds them by address; usage.c keeps sums, peaks and the timeline; pool.c knows segments and
- * misses; gaps.c the free ranges in them; parts.c which segments lend to each other; fragments.c how they are cut up at a
- * moment, blockers.c by whom, and fragment_line.c all the time; program.c operations, steps, stream calls and notes;
- * workspace.c which block an operator works in; moments.c moments and fragmentation; chain.c failures that belong
- * together; effort.c what segments cost; sample.c what heaps and devices held at them; anomaly.c copies and misuse; totals.c sums of steps; growth.c what of each stack lives on; keyframe.c
- * all of this as events, and back.
+ * Who does what: replay.c takes events apart and ends everything; define.c takes definitions; pairing.c begins and
+ * ends allocations; places.c finds them by address; usage.c keeps sums, peaks and the timeline; pool.c knows
+ * segments and misses; ledger.c what else a pool did (ledger.h); gaps.c the free ranges in segments; parts.c which
+ * segments lend to each other; fragments.c how they are cut up at a moment, blockers.c by whom, and fragment_line.c
+ * all the time; program.c operations, steps, stream calls and notes; workspace.c which block an operator works in;
+ * moments.c moments and fragmentation; chain.c failures that belong together; effort.c what segments cost; sample.c
+ * what heaps and devices held at them; anomaly.c copies and misuse; totals.c sums of steps; growth.c what of each stack
+ * lives on; keyframe.c all of this
+ * as events, and back.
  */
 #ifndef NM_REPLAY_STATE_H
 #define NM_REPLAY_STATE_H
@@ -43,6 +45,8 @@
 typedef struct nm_heap nm_heap;
 typedef struct nm_live nm_live;
 typedef struct nm_lifetimes nm_lifetimes; /* growth.c */
+typedef struct nm_group nm_group;         /* of a pool: ledger.h */
+typedef struct nm_ledger nm_ledger;       /* of a pool: ledger.h */
 typedef struct nm_part nm_part;
 
 /* One stack's share of a heap, now and at the heap's last peak. A peak copies nothing: it only counts up the heap's
@@ -67,9 +71,10 @@ typedef struct nm_place {
     nm_live *live; /* chain: a segment and its first block share an address */
     uint64_t freed_allocation_id, freed_heap_id, freed_stack_id; /* what ended here last; 0: nothing yet */
     int64_t freed_seq;                                           /* when that was; NM_NO_SEQ: never */
-    struct nm_replaced *replaced;                                /* whose own free may still come, or NULL */
-    struct nm_place *older, *newer;                              /* among places with nothing live */
-    bool is_idle;                                                /* is in that list */
+    uint64_t reuse_requests, reuse_bytes; /* a pool's counters at its free, the first plus 1; 0: see reuse.c */
+    struct nm_replaced *replaced;         /* whose own free may still come, or NULL */
+    struct nm_place *older, *newer;       /* among places with nothing live */
+    bool is_idle;                         /* is in that list */
 } nm_place;
 
 /* A live allocation or mapped range. The node comes first, so that it lies in one cache line: see slab.h. */
@@ -81,12 +86,17 @@ struct nm_live {
     nm_place *place;
     nm_live *next_here; /* at the same place, of another heap */
     nm_live *range;     /* blocks: the first range under it, as of range_version of the arena */
-    uint64_t range_version;
-    nm_heap *owner;         /* a segment's pool, also after its end; NULL: no segment */
-    uint64_t covered_bytes; /* segments: under blocks of the owner */
-    nm_part *part;          /* segments: of the owner; blocks: that they count for, or NULL */
-    uint64_t begin_epoch;   /* peak_epoch of the pool when the block came to it, or the segment */
-    int64_t birth_seq;      /* as row.alloc_seq; of what a keyframe brought its own */
+    nm_heap *owner;     /* a segment's pool, also after its end; NULL: no segment */
+    union {
+        uint64_t range_version; /* blocks */
+        uint64_t covered_bytes; /* segments: under blocks of the owner */
+    };
+    nm_part *part;              /* segments: of the owner; blocks: that they count for, or NULL */
+    uint64_t begin_epoch;       /* peak_epoch of the pool when the block came to it, or the segment */
+    nm_group *group;            /* blocks: theirs; segments: that of the first block in it, or NULL */
+    struct nm_pending *pending; /* blocks: given up, and not reusable yet; or NULL */
+    int64_t birth_seq;          /* as row.alloc_seq; of what a keyframe brought its own */
+    uint32_t size_number;       /* of a block's size, in reuse.c; 0: none */
     bool is_baseline;
     bool is_ending;   /* brought by one too: what comes next at its address has replaced it */
     bool is_kept;     /* brought by a keyframe, from before what was kept */
@@ -96,6 +106,7 @@ struct nm_live {
     bool is_covering; /* a block that takes its bytes out of the gaps */
     bool is_late;
     bool is_workspace; /* has served an operator */
+    bool is_given_up;  /* a block whose free was asked for */
     bool is_unseen;    /* was born while the recording was paused: when, where and how is not known */
 };
 
@@ -280,6 +291,7 @@ typedef struct nm_device {
     nm_device_group *group;
     uint64_t host;
     int64_t physical_ordinal;
+    bool is_npu;
     uint64_t live_bytes;      /* of its driver heaps */
     uint64_t step_call_count; /* while a step ends: driver calls in it */
     nm_device_tally tally;
@@ -292,6 +304,8 @@ typedef struct nm_arena {
     nm_tree ranges;         /* driver memory */
     uint64_t range_version; /* counts up when a range comes or goes */
     nm_heap *pool;          /* the first pool defined, owner of segments that carry no block yet */
+    uint64_t failure_count; /* requests that failed */
+    bool has_baseline;      /* something was there before the stream began */
     struct nm_arena *next;
 } nm_arena;
 
@@ -360,6 +374,7 @@ struct nm_heap {
     nm_gone gone;
     nm_fragmentation_row at_peak;
     nm_hit_row hits[3];
+    nm_ledger *ledger;                         /* owned; NULL before the first block or segment */
     uint64_t requests_by_peak, misses_by_peak; /* hits and misses up to the peak */
     uint64_t overlapping_count;                /* live blocks left out of the gaps, for they overlap others */
     bool has_unknown_block;                    /* some block's rounded size was not known */
@@ -397,6 +412,7 @@ struct nm_replay {
     nm_map processes, threads, devices, heaps, arenas, groups; /* by number (arenas, groups: a pair) -> pointer */
     nm_buffer stack_bits; /* a bit for every stack number below NM_STACK_BITS_MAX that is defined */
     nm_map stacks;        /* the larger ones */
+    uint64_t npu_string;  /* the one that says "npu" */
     nm_map sites;         /* (heap, stack) -> nm_site */
     nm_map places;        /* (process, address) -> nm_place */
     nm_map operations;    /* (process, number) -> nm_operation, open */
@@ -637,6 +653,9 @@ nm_status nm_pool_adopt(nm_heap *pool, nm_error *err);
 void nm_pool_reserved(const nm_context *context);     /* RESERVED */
 uint64_t nm_pool_reserved_bytes(const nm_heap *pool); /* of its segments; where none was ever seen, what it states */
 bool nm_pool_is_stated(const nm_heap *pool);
+
+/* The free memory in one piece that there would be if the pending block and those next to it were free. */
+uint64_t nm_pool_room_at(const nm_live *block);
 void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out); /* as of now; the caller sets moment_id */
 
 /* ---- program.c ---- */

@@ -3,7 +3,7 @@
  * Sums of each heap by step of its process, and by stack over all of the recording. A heap keeps what its sums were when
  * the step began; the end of the step gives the difference to the sink.
  */
-#include "replay/state.h"
+#include "replay/ledger.h"
 
 uint64_t nm_totals_misses(const nm_heap *heap)
 {
@@ -87,6 +87,8 @@ nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end
         nm_step_total_row row = nm_totals_since(heap);
 
         status = nm_growth_end_step(replay, heap, is_last, err);
+        if (status == NM_OK)
+            status = nm_ledger_end_step(replay, heap, err);
         if (row.allocation_count == 0 && row.free_count == 0 && row.freed_bytes == 0) {
             begin_step(heap); /* its segments may have come or gone */
             continue;

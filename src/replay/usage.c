@@ -3,7 +3,7 @@
  * Sums of a heap, its peak, what the peak is made of, and its timeline. Each event costs the same, however large the
  * live set: see nm_site for how a peak is kept by stack without copying anything.
  */
-#include "replay/state.h"
+#include "replay/ledger.h"
 
 #include <stdlib.h>
 
@@ -308,6 +308,8 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
         status = nm_parts_write(replay, heap, err);
     for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap) && sink->hit != NULL; bucket++)
         status = sink->hit(sink->context, &heap->hits[bucket], err);
+    if (status == NM_OK)
+        status = nm_ledger_finish(replay, heap, err);
     if (status == NM_OK)
         status = nm_effort_write(replay, heap, err);
     finish_total(heap);
