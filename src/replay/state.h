@@ -92,7 +92,9 @@ struct nm_live {
         uint64_t covered_bytes; /* segments: under blocks of the owner */
     };
     nm_part *part;              /* segments: of the owner; blocks: that they count for, or NULL */
+    nm_part *old_part;          /* segments: until old_epoch */
     uint64_t begin_epoch;       /* peak_epoch of the pool when the block came to it, or the segment */
+    uint64_t old_epoch;         /* the same when the segment went over to another part */
     nm_group *group;            /* blocks: theirs; segments: that of the first block in it, or NULL */
     struct nm_pending *pending; /* blocks: given up, and not reusable yet; or NULL */
     int64_t birth_seq;          /* as row.alloc_seq; of what a keyframe brought its own */
@@ -126,16 +128,13 @@ typedef struct nm_gaps { /* the free ranges of a pool's segments, by address */
     nm_slab *slab; /* borrowed: of the gaps of all pools */
 } nm_gaps;
 
-/* The timeline of how a pool, or a part of it, is cut up. */
-typedef struct nm_fragment_bucket {
-    nm_fragment_usage_row row;
-    uint32_t change_count;
-} nm_fragment_bucket;
-
+/* The timeline of how a pool, or a part of it, is cut up: buckets of so many changes each, the last one still open. */
 typedef struct nm_fragment_line {
-    nm_fragment_bucket *buckets; /* owned */
+    nm_fragment_usage_row *buckets; /* owned */
     size_t count, capacity;
-    uint32_t changes_per_bucket;
+    nm_fragment_usage_row *last; /* of them */
+    uint64_t changes_per_bucket;
+    uint64_t room; /* changes that the last one still takes */
 } nm_fragment_line;
 
 /* Segments of a pool of one kind, stream and private pool: see nm_pool_part_row. It stays as long as the pool. */
@@ -467,8 +466,40 @@ static inline bool nm_is_pool(const nm_heap *heap)
 {
     return heap->level == NM_LEVEL_POOL || heap->level == NM_LEVEL_WORKSPACE;
 }
-uint64_t nm_add_saturated(uint64_t a, uint64_t b);
-uint64_t nm_subtract_saturated(uint64_t a, uint64_t b);
+/* Does it state what it holds, and none of its segments were ever seen? */
+static inline bool nm_pool_is_stated(const nm_heap *pool)
+{
+    return pool->has_stated && !pool->has_segments;
+}
+
+/* As in nm_fragmentation_row. */
+static inline bool nm_pool_is_estimate(const nm_heap *pool)
+{
+    return pool->has_unknown_block || pool->has_foreign_block || pool->overlapping_count > 0;
+}
+
+/* Was something of the process there that nobody has told? */
+static inline bool nm_pool_is_partial(const nm_heap *pool)
+{
+    return pool->process->is_late || pool->process->has_unknown_pause ||
+           (pool->replay->has_keyframe && !pool->replay->has_whole_keyframe);
+}
+
+static inline int64_t nm_part_waste(uint64_t waste_bytes, uint64_t unknown_count)
+{
+    return unknown_count == 0 ? (int64_t)waste_bytes : NM_UNKNOWN_NUMBER;
+}
+
+/* No sum passes NM_SUM_MAX, and no difference 0. */
+static inline uint64_t nm_add_saturated(uint64_t a, uint64_t b)
+{
+    return b > NM_SUM_MAX || a > NM_SUM_MAX - b ? NM_SUM_MAX : a + b;
+}
+
+static inline uint64_t nm_subtract_saturated(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
 void *nm_replay_allocate(size_t bytes, nm_error *err); /* zeroed; NULL and *err filled when memory is out */
 
 /* The things with these numbers; NULL when the number is 0 or never defined. */
@@ -478,7 +509,10 @@ nm_device *nm_replay_device(nm_replay *replay, uint64_t id);
 
 /* Did the stream lose events of this process? Then what seems misuse may only be a hole. */
 void nm_replay_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t until_ns); /* it lost some */
-bool nm_replay_is_doubtful(const nm_replay *replay, const nm_process *process);
+static inline bool nm_replay_is_doubtful(const nm_replay *replay, const nm_process *process)
+{
+    return replay->has_loss || (process != NULL && process->has_loss);
+}
 
 /* Gives an ended allocation to the sink and frees it. */
 nm_status nm_replay_emit(nm_replay *replay, nm_live *live, nm_error *err);
@@ -583,7 +617,6 @@ void nm_part_stick(nm_part *part, uint64_t more_bytes, uint64_t less_bytes); /* 
 /* A block comes or goes: what it was given beyond what was asked for. */
 void nm_part_add_waste(nm_live *block, nm_part *part); /* NULL: it is in no segment */
 void nm_part_subtract_waste(nm_live *block);
-int64_t nm_part_waste(uint64_t waste_bytes, uint64_t unknown_count);
 int64_t nm_part_block_waste(uint64_t requested_bytes, uint64_t block_bytes);
 
 nm_part_figures nm_part_figures_of(const nm_part *part);
@@ -652,7 +685,6 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
 nm_status nm_pool_adopt(nm_heap *pool, nm_error *err);
 void nm_pool_reserved(const nm_context *context);     /* RESERVED */
 uint64_t nm_pool_reserved_bytes(const nm_heap *pool); /* of its segments; where none was ever seen, what it states */
-bool nm_pool_is_stated(const nm_heap *pool);
 
 /* The free memory in one piece that there would be if the pending block and those next to it were free. */
 uint64_t nm_pool_room_at(const nm_live *block);
