@@ -434,11 +434,6 @@ void nm_pool_reserved(const nm_context *context)
         nm_usage_touch(pool);
 }
 
-bool nm_pool_is_stated(const nm_heap *pool)
-{
-    return pool->has_stated && !pool->has_segments;
-}
-
 uint64_t nm_pool_reserved_bytes(const nm_heap *pool)
 {
     return nm_pool_is_stated(pool) ? pool->stated_reserved_bytes : pool->total.reserved_bytes;
@@ -454,15 +449,6 @@ static void set_stated_figures(const nm_heap *pool, nm_fragmentation_row *out)
     out->free_bytes = out->reserved_bytes - out->occupied_bytes;
 }
 
-/* Was something of the process there that nobody has told? */
-static bool is_partial(const nm_heap *pool)
-{
-    const nm_replay *replay = pool->replay;
-
-    return pool->process->is_late || pool->process->has_unknown_pause ||
-           (replay->has_keyframe && !replay->has_whole_keyframe);
-}
-
 void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
 {
     *out = (nm_fragmentation_row){
@@ -474,12 +460,12 @@ void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
         .stuck_bytes = pool->stuck_bytes,
         .gap_count = pool->gap_count,
         .size_basis = pool->has_unknown_block ? NM_BASIS_REQUESTED : NM_BASIS_BLOCK,
-        .is_estimate = pool->has_unknown_block || pool->has_foreign_block || pool->overlapping_count > 0,
+        .is_estimate = nm_pool_is_estimate(pool),
         .has_stated = pool->has_stated,
         .stated_reserved_bytes = pool->stated_reserved_bytes,
         .waste_bytes = nm_part_waste(pool->waste_bytes, pool->unknown_waste_count),
         .is_doubtful = nm_replay_is_doubtful(pool->replay, pool->process),
-        .is_partial = is_partial(pool),
+        .is_partial = nm_pool_is_partial(pool),
     };
     if (nm_pool_is_stated(pool))
         set_stated_figures(pool, out);
