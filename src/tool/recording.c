@@ -394,6 +394,11 @@ static void say_unseen(const nm_drain_report *report)
         record_print_count(report->left_count);
         fprintf(stderr, " became a program that does not load the recorder %s", why);
     }
+    if (report->unjoined_count > 0) {
+        record_print_count(report->unjoined_count);
+        fputs(report->unjoined_count == 1 ? " process" : " processes", stderr);
+        fputs(" could not write to the ring folder, ", stderr);
+    }
 }
 
 static void say_result(const recording *work)
