@@ -61,6 +61,7 @@ class _StartOptions(ctypes.Structure):
         ("is_watched", ctypes.c_int),
         ("why", ctypes.c_void_p),
         ("why_bytes", ctypes.c_size_t),
+        ("is_paused", ctypes.c_int),
     ]
 
 
@@ -239,13 +240,15 @@ def _check_output(output: bytes) -> None:
 
 
 def start(
-    output: Optional[Union[str, bytes, "os.PathLike[str]"]] = None, stacks: Optional[str] = None, watch: bool = True
+    output: Optional[Union[str, bytes, "os.PathLike[str]"]] = None, stacks: Optional[str] = None, watch: bool = True,
+    paused: bool = False
 ) -> bool:
     """Starts recording this process and the processes it starts from here on; npumem-record runs beside it, detached.
 
     output: as npumem-record -o, with its %h, %p, %t; default npumem-%h-%p.zst; a name that exists gets a suffix.
     stacks: as npumem-record --stacks; default as there.
     watch:  keep the figures that stats() asks for: about half a microsecond an event, of another process's time.
+    paused: record nothing but what is live until resume(); the figures are kept then, too.
 
     True: it began. False: something records already (npumem-record is around the program), or NPUMEM=off is set.
     Raises Error when it cannot, with the reason. What this process records then is what it is told (heaps, marks, steps):
@@ -261,7 +264,7 @@ def start(
     why = ctypes.create_string_buffer(_WHY_BYTES)
     options = _StartOptions(
         ctypes.sizeof(_StartOptions), name, None if stacks is None else stacks.encode(), bool(watch),
-        ctypes.addressof(why), _WHY_BYTES)
+        ctypes.addressof(why), _WHY_BYTES, bool(paused))
     if _start(ctypes.byref(options)) != 0:
         raise Error("cannot record: " + (why.value.decode("utf-8", "replace") or "npumem-record cannot be started"))
     _forget_heaps()
@@ -299,9 +302,9 @@ class recording:
 
     def __init__(
         self, output: Optional[Union[str, bytes, "os.PathLike[str]"]] = None, stacks: Optional[str] = None,
-        watch: bool = True
+        watch: bool = True, paused: bool = False
     ) -> None:
-        self._arguments = (output, stacks, watch)
+        self._arguments = (output, stacks, watch, paused)
         self._has_begun = False
 
     def __enter__(self) -> recording:
@@ -365,7 +368,7 @@ def pause() -> None:
 
 
 def resume() -> None:
-    """Ends any number of pauses."""
+    """Ends any number of pauses, and for this process that of a recording that began paused."""
     _resume()
 
 

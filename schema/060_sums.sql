@@ -395,7 +395,10 @@ CREATE TABLE device_module (
 
 CREATE TABLE memory_sample (
     -- What the runtime said of a device's memory when it was asked, and the host memory of each process: a row for each
-    -- kind when it had moved by a mebibyte (npumem-record --sample-interval).
+    -- kind when it had moved by a mebibyte (npumem-record --sample-interval), and of host memory a last one at the end of
+    -- each process that used a device: by its own word; of one that was killed the peak alone, where the kernel tells it
+    -- (PROGRAM itself and what outlives its parent; none if it has recorded children, and of others that it waited for the
+    -- largest counts in).
     --
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns INTEGER,

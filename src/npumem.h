@@ -63,6 +63,7 @@ typedef struct npumem_start_options {
     int is_watched;          /* 1: as npumem-record --watch, so that figures can be asked for while it records */
     char *why;               /* where a -1 leaves one line on what was missing; NULL: nowhere */
     size_t why_bytes;        /* room there, the closing zero included */
+    int is_paused;           /* 1: as npumem-record --start-paused: records what is live alone until npumem_resume */
 } npumem_start_options;
 
 /*
@@ -177,7 +178,7 @@ NPUMEM_API void npumem_thread_name(const char *name);     /* of the calling thre
  * From npumem_pause to npumem_resume this process records only which memory comes and goes, without stacks: no copies, no
  * ranges, no marks (but for npumem_snapshot). The trace is told at the end what lives and what is gone by then, where the
  * recording keeps that (npumem-record --watch or --start-paused); else each event, without its stack. Any number of
- * pauses is ended by one resume. See docs/recorder.md.
+ * pauses is ended by one resume, and so is that of a recording that began paused, for this process. See docs/recorder.md.
  */
 NPUMEM_API void npumem_pause(void);
 NPUMEM_API void npumem_resume(void);

@@ -470,7 +470,7 @@ static nm_status take_pause(nm_drain *drain, bool is_paused, nm_error *err)
 
     for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++) {
         uint64_t number = processes->items[i].number;
-        uint32_t reasons = (nm_pause_reasons(pause, number) & ~(uint32_t)NM_PAUSED_BY_SESSION) | added;
+        uint32_t reasons = (nm_pause_reasons(pause, number) & ~(uint32_t)NM_PAUSED_ALL) | added;
 
         if (!has_recorded(&processes->items[i]))
             continue;
@@ -711,9 +711,9 @@ nm_status nm_drain_catch_up(nm_drain *drain, int64_t wait_ns_max, nm_error *err)
     return status;
 }
 
-void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status)
+void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status, uint64_t peak_bytes)
 {
-    nm_processes_reaped(&drain->processes, pid, wait_status);
+    nm_processes_reaped(&drain->processes, pid, wait_status, peak_bytes);
     drain->check_at_ns = 0;
 }
 

@@ -98,8 +98,8 @@ nm_status nm_drain_repeat(nm_drain *drain, const nm_event *event, nm_error *err)
 /* A step has begun, by the event that the observer is being told: a part may begin behind it. */
 void nm_drain_step(nm_drain *drain);
 
-/* A child of ours has ended, as waitpid says. */
-void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status);
+/* A child of ours has ended, as wait4 says; `peak_bytes` is what it had of host memory at most, 0: unknown. */
+void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status, uint64_t peak_bytes);
 
 /* The program has ended: from here on the drain looks closer at what is still to be waited for. */
 void nm_drain_linger(nm_drain *drain);

@@ -99,10 +99,11 @@ static void fill_session(nm_ring_session *session, const nm_folder_options *opti
         .wait_second_us = WAIT_SECOND_US,
         .ring_bytes = round_ring_bytes(options->ring_bytes),
         .drain_pid = getpid(),
-        .is_paused = options->starts_paused ? NM_PAUSED_BY_SESSION : 0,
+        .is_paused = options->starts_paused ? NM_PAUSED_AT_START : 0,
         .from_step = options->has_from_step ? options->from_step : INT64_MIN,
         .to_step = options->has_to_step ? options->to_step : INT64_MAX,
         .is_live_set_known = options->is_live_set_known,
+        .is_sampled = options->is_sampled,
     };
     memcpy(session->trace_id, trace_id, sizeof session->trace_id);
     session->magic = NM_RING_SESSION_MAGIC;

@@ -20,6 +20,7 @@ typedef struct nm_folder_options {
     nm_on_full on_full;
     bool starts_paused;
     bool is_live_set_known;     /* what is live is kept while the recording is paused (nm_pauser) */
+    bool is_sampled;            /* host memory is told */
     bool has_from_step;         /* nothing but memory is recorded before from_step, */
     bool has_to_step;           /* nor from the step behind to_step on; see nm_ring_session */
     int64_t from_step, to_step; /* then */

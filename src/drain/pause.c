@@ -9,7 +9,7 @@ void nm_pause_init(nm_pause *pause, const nm_ring_session *session)
 {
     *pause = (nm_pause){
         /* relaxed: the drain alone writes it. */
-        .session_reasons = atomic_load_explicit(&session->is_paused, memory_order_relaxed) & NM_PAUSED_BY_SESSION,
+        .session_reasons = atomic_load_explicit(&session->is_paused, memory_order_relaxed) & NM_PAUSED_ALL,
         .from_step = session->from_step,
         .to_step = session->to_step,
     };
@@ -51,7 +51,8 @@ uint32_t nm_pause_reasons_after(const nm_pause *pause, uint32_t reasons, uint64_
         return number < pause->from_step || number > pause->to_step ? reasons | NM_PAUSED_BY_STEPS
                                                                     : reasons & ~(uint32_t)NM_PAUSED_BY_STEPS;
     if (kind == NM_EVENT_PAUSE)
-        return detail == NM_PAUSE_BEGIN ? reasons | NM_PAUSED_BY_PROGRAM : reasons & ~(uint32_t)NM_PAUSED_BY_PROGRAM;
+        return detail == NM_PAUSE_BEGIN ? reasons | NM_PAUSED_BY_PROGRAM
+                                        : reasons & ~(uint32_t)(NM_PAUSED_BY_PROGRAM | NM_PAUSED_AT_START);
     return reasons;
 }
 

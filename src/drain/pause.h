@@ -41,6 +41,8 @@ typedef struct nm_pause_process {
     uint32_t reasons; /* NM_PAUSED_*; 0: not paused */
 } nm_pause_process;
 
+#define NM_PAUSED_ALL (NM_PAUSED_BY_SESSION | NM_PAUSED_AT_START) /* the session's reasons */
+
 typedef struct nm_pause {
     const nm_pauser *pauser; /* borrowed; NULL: nobody keeps the live set */
     uint32_t session_reasons;

@@ -11,11 +11,15 @@
 
 #include "base/io.h"
 #include "drain/clock.h"
+#include "drain/host_memory.h"
 
 #define STAT_BYTES_MAX    1024
 #define MAPS_BYTES_MAX    (64u << 20)
 #define ERRNO_MAX         4096
 #define NEW_PROCESSES_MAX (1u << 20) /* between two looks; more is nonsense in the session file */
+#define WAIT_STATUS_BITS  16
+
+_Static_assert(NM_RING_HOST_FIGURES == NM_HOST_FIGURES, "the process tells every kind of host memory");
 
 /* The number of our own pid namespace; 0: unknown. The link reads "pid:[NUMBER]". */
 static uint64_t own_pid_namespace(void)
@@ -182,6 +186,8 @@ static void note_family(nm_processes *processes, nm_tracked *tracked)
         return;
     }
     index = nm_map_get(&processes->by_pid, key_of(tracked, tracked->shared->parent_pid));
+    if (index != NULL)
+        processes->items[*index].has_children = true;
     if (tracked->parent_id == 0 && index != NULL)
         tracked->parent_id = processes->items[*index].number;
     if (tracked->parent_id == tracked->number)
@@ -371,9 +377,11 @@ void nm_processes_mark_rings(nm_processes *processes)
                 gather->rings[j]->is_dead = true;
 }
 
-void nm_processes_reaped(nm_processes *processes, int64_t pid, int wait_status)
+void nm_processes_reaped(nm_processes *processes, int64_t pid, int wait_status, uint64_t peak_bytes)
 {
-    nm_map_put(&processes->reaped, (nm_key){0, (uint64_t)pid}, (uint64_t)wait_status, NULL);
+    uint64_t value = peak_bytes >> 10 << WAIT_STATUS_BITS | (wait_status & ((1u << WAIT_STATUS_BITS) - 1));
+
+    nm_map_put(&processes->reaped, (nm_key){0, (uint64_t)pid}, value, NULL);
 }
 
 /* ---- Ending -------------------------------------------------------------------------------------------------------- */
@@ -386,6 +394,46 @@ static bool are_rings_empty(const nm_processes *processes, uint64_t number)
         if (gather->rings[i]->view.process_number == number && !nm_gather_is_empty(gather->rings[i]))
             return false;
     return true;
+}
+
+/* What it said of its host memory at its end; of one that could say nothing, what wait4 says, which counts children in. */
+static void find_last_memory(nm_processes *processes, const nm_tracked *tracked, nm_host_memory *memory)
+{
+    const uint64_t *reaped = nm_map_get(&processes->reaped, (nm_key){0, (uint64_t)tracked->pid});
+
+    nm_host_memory_clear(memory);
+    for (size_t i = 0; i < NM_HOST_FIGURES && said_end(tracked) != 0; i++) /* relaxed: with end_kind; 0 turns unknown */
+        memory->bytes[i] = atomic_load_explicit(&tracked->shared->end_host_bytes[i], memory_order_relaxed) - 1;
+    if (said_end(tracked) == 0 && !tracked->is_replaced && !tracked->has_children && reaped != NULL &&
+        *reaped >> WAIT_STATUS_BITS != 0)
+        memory->bytes[NM_MEMORY_HOST_PEAK - NM_MEMORY_HOST_RESIDENT] = *reaped >> WAIT_STATUS_BITS << 10;
+}
+
+/* The last that is told of a process's host memory: all of it, whether it has moved or not. */
+static nm_status say_memory(nm_processes *processes, const nm_tracked *tracked, const nm_host_memory *memory,
+                            int64_t time_ns, nm_error *err)
+{
+    nm_status status = NM_OK;
+    /* relaxed: a flag */
+    bool is_told = processes->gather->folder->session->is_sampled != 0 &&
+                   atomic_load_explicit(&tracked->shared->is_device_user, memory_order_relaxed) != 0;
+
+    if (is_told && processes->machine_bytes == 0)
+        processes->machine_bytes = nm_host_memory_machine();
+    for (uint64_t i = 0; is_told && i < NM_HOST_FIGURES && status == NM_OK; i++) {
+        nm_event event = {.kind = NM_EVENT_MEMORY_SAMPLE,
+                          .time_ns = time_ns,
+                          .number = (int64_t)tracked->number,
+                          .detail = NM_MEMORY_HOST_RESIDENT + i,
+                          .size_bytes = memory->bytes[i],
+                          .total_bytes = processes->machine_bytes};
+
+        if (memory->bytes[i] == NM_HOST_BYTES_UNKNOWN)
+            continue;
+        status = nm_trace_writer_event(processes->gather->writer, &event, err);
+        processes->gather->event_count += status == NM_OK;
+    }
+    return status;
 }
 
 /* How it ended: the kernel's word where we have it, else its own. A process that said nothing was killed. */
@@ -404,6 +452,7 @@ static void find_end(nm_processes *processes, const nm_tracked *tracked, nm_even
         event->detail = NM_PROCESS_EXEC;
         event->error_code = 0;
     } else if (nm_map_remove(&processes->reaped, (nm_key){0, pid}, &status) && event->detail != NM_PROCESS_EXEC) {
+        status &= (1u << WAIT_STATUS_BITS) - 1;
         event->detail = WIFSIGNALED((int)status) ? NM_PROCESS_SIGNAL : NM_PROCESS_EXIT;
         event->error_code = WIFSIGNALED((int)status) ? WTERMSIG((int)status) : WEXITSTATUS((int)status);
     }
@@ -506,9 +555,13 @@ static nm_status write_end(nm_processes *processes, nm_tracked *tracked, nm_erro
     uint64_t ticks = atomic_load_explicit(&tracked->shared->end_ticks, memory_order_relaxed); /* with end_kind */
     nm_event event = {.kind = NM_EVENT_PROCESS_END, .number = (int64_t)tracked->number};
     nm_status status = prepare_end(processes, tracked, err);
+    nm_host_memory memory;
 
+    find_last_memory(processes, tracked, &memory);
     find_end(processes, tracked, &event);
     event.time_ns = nm_clock_to_ns(gather->folder->session, ticks != 0 ? ticks : tracked->dead_ticks);
+    if (status == NM_OK)
+        status = say_memory(processes, tracked, &memory, event.time_ns, err);
     if (status == NM_OK)
         status = nm_trace_writer_event(gather->writer, &event, err);
     gather->event_count += status == NM_OK;
@@ -547,29 +600,40 @@ static nm_status note_missing(nm_processes *processes, nm_error *err)
     return write_note(processes, event, "it could not write to the ring folder", err);
 }
 
+/* The recording ends before the process does; or it cannot be asked how it ended. */
+static nm_status write_leave(nm_processes *processes, nm_tracked *tracked, nm_error *err)
+{
+    nm_gather *gather = processes->gather;
+    const nm_ring_session *session = gather->folder->session;
+    nm_event event = {.kind = NM_EVENT_PROCESS_END,
+                      .number = (int64_t)tracked->number,
+                      .detail = tracked->was_alive ? NM_PROCESS_RUNNING : NM_PROCESS_SIGNAL,
+                      .error_code = tracked->was_alive ? 0 : -1};
+    nm_status status = prepare_end(processes, tracked, err);
+    nm_host_memory memory;
+
+    if (!nm_host_memory_read(tracked->pid, &memory) || !nm_process_is_alive(tracked->pid, tracked->start_time))
+        nm_host_memory_clear(&memory);
+    event.time_ns = nm_clock_to_ns(session, nm_clock_ticks(session->clock_kind));
+    if (status == NM_OK && tracked->was_alive)
+        status = say_memory(processes, tracked, &memory, event.time_ns, err);
+    if (status == NM_OK)
+        status = nm_trace_writer_event(gather->writer, &event, err);
+    gather->event_count += status == NM_OK;
+    tracked->is_ended = true;
+    return status;
+}
+
 nm_status nm_processes_leave(nm_processes *processes, nm_error *err)
 {
     nm_status status = note_missing(processes, err);
 
     for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++) {
         nm_tracked *tracked = &processes->items[i];
-        nm_event event = {.kind = NM_EVENT_PROCESS_END, .number = (int64_t)tracked->number};
 
         if (tracked->is_ended || tracked->shared == NULL)
             continue;
-        if (tracked->is_dead) {
-            status = write_end(processes, tracked, err);
-            continue;
-        }
-        status = prepare_end(processes, tracked, err);
-        event.detail = tracked->was_alive ? NM_PROCESS_RUNNING : NM_PROCESS_SIGNAL;
-        event.error_code = tracked->was_alive ? 0 : -1;
-        event.time_ns = nm_clock_to_ns(processes->gather->folder->session,
-                                       nm_clock_ticks(processes->gather->folder->session->clock_kind));
-        if (status == NM_OK)
-            status = nm_trace_writer_event(processes->gather->writer, &event, err);
-        processes->gather->event_count += status == NM_OK;
-        tracked->is_ended = true;
+        status = tracked->is_dead ? write_end(processes, tracked, err) : write_leave(processes, tracked, err);
     }
     return status;
 }

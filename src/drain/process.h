@@ -18,6 +18,7 @@ typedef struct nm_tracked {
     bool was_alive;                                 /* we have seen it run under its pid */
     bool is_replaced;                               /* by exec */
     bool has_left;                                  /* and counted in left_count */
+    bool has_children;
     bool is_dead;
     bool is_ended;      /* its PROCESS_END was given to the writer */
     uint64_t dead_pass; /* pass in which it was found dead */
@@ -32,7 +33,7 @@ typedef struct nm_processes {
     size_t missing_count, missing_capacity;
     uint64_t numbers_seen;
     nm_map by_pid;     /* pid and its namespace -> index of the latest */
-    nm_map reaped;     /* pid -> wait status */
+    nm_map reaped;     /* pid -> its wait status, below what it had of host memory at most (in KiB) */
     size_t first_open; /* items below it have all ended and are written */
     size_t live_count;
     size_t left_count;  /* became a program that does not record, and nothing followed under that pid */
@@ -43,6 +44,7 @@ typedef struct nm_processes {
     nm_status (*before_end)(void *context, uint64_t process, nm_error *err); /* or NULL */
     void *before_end_context;
     uint64_t host_id;       /* string */
+    uint64_t machine_bytes; /* of host memory; 0: not asked yet */
     uint64_t pid_namespace; /* our own; 0: unknown */
 } nm_processes;
 
@@ -58,8 +60,8 @@ nm_status nm_processes_check(nm_processes *processes, nm_error *err);
 /* Tells the rings of dead processes that nobody will publish in them any more; after rings have been looked for. */
 void nm_processes_mark_rings(nm_processes *processes);
 
-/* How a child of ours ended, as waitpid says. */
-void nm_processes_reaped(nm_processes *processes, int64_t pid, int wait_status);
+/* How a child of ours ended, as wait4 says; `peak_bytes` of host memory, 0: unknown. */
+void nm_processes_reaped(nm_processes *processes, int64_t pid, int wait_status, uint64_t peak_bytes);
 
 /* Writes the end of each process that has died and whose rings have been released. */
 nm_status nm_processes_end(nm_processes *processes, nm_error *err);

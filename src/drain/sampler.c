@@ -1,60 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/sampler.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/io.h"
 #include "drain/clock.h"
-
-#define STATUS_BYTES_MAX 8192
+#include "drain/host_memory.h"
 
 typedef nm_status post_function(void *context, const nm_event *event, nm_error *err);
 
-static const struct {
-    const char *line; /* of /proc/PID/status; in kB */
-    uint64_t kind;
-} figures[] = {
-    {"\nVmRSS:", NM_MEMORY_HOST_RESIDENT},
-    {"\nRssAnon:", NM_MEMORY_HOST_ANONYMOUS},
-    {"\nRssShmem:", NM_MEMORY_HOST_SHARED},
-    {"\nVmStk:", NM_MEMORY_HOST_STACK},
-};
-
-/* The file's text; false when the process has gone. */
-static bool read_text(const char *path, char text[STATUS_BYTES_MAX])
-{
-    size_t got = 0;
-    int fd;
-
-    if (nm_io_open(path, O_RDONLY, 0, &fd, NULL) != NM_OK)
-        return false;
-    if (nm_io_read(fd, text, STATUS_BYTES_MAX - 1, &got, NULL) != NM_OK)
-        got = 0;
-    nm_io_close(fd);
-    text[got] = 0;
-    return got > 0;
-}
-
-static bool find_kib(const char *text, const char *line, uint64_t *bytes)
-{
-    const char *at = strstr(text, line);
-
-    if (at == NULL)
-        return false;
-    *bytes = strtoull(at + strlen(line), NULL, 10) << 10;
-    return true;
-}
-
 void nm_sampler_init(nm_sampler *sampler, int64_t interval_ns)
 {
-    char text[STATUS_BYTES_MAX];
-
     *sampler = (nm_sampler){.interval_ns = interval_ns};
-    if (interval_ns > 0 && read_text("/proc/meminfo", text))
-        find_kib(text, "MemTotal:", &sampler->machine_bytes);
+    if (interval_ns > 0)
+        sampler->machine_bytes = nm_host_memory_machine();
 }
 
 void nm_sampler_fini(nm_sampler *sampler)
@@ -76,20 +32,20 @@ static bool has_moved(nm_sampler *sampler, uint64_t process, uint64_t kind, uint
 static nm_status sample_process(nm_sampler *sampler, const nm_tracked *tracked, post_function *post, void *context,
                                 nm_error *err)
 {
-    char path[64], text[STATUS_BYTES_MAX];
+    nm_host_memory memory;
     nm_status status = NM_OK;
 
-    snprintf(path, sizeof path, "/proc/%lld/status", (long long)tracked->pid);
-    if (!read_text(path, text) || !nm_process_is_alive(tracked->pid, tracked->start_time))
+    if (!nm_host_memory_read(tracked->pid, &memory) || !nm_process_is_alive(tracked->pid, tracked->start_time))
         return NM_OK;
-    for (size_t i = 0; i < sizeof figures / sizeof *figures && status == NM_OK; i++) {
+    for (uint64_t i = 0; i < NM_HOST_FIGURES && status == NM_OK; i++) {
         nm_event event = {.kind = NM_EVENT_MEMORY_SAMPLE,
                           .number = (int64_t)tracked->number,
-                          .detail = figures[i].kind,
+                          .detail = NM_MEMORY_HOST_RESIDENT + i,
+                          .size_bytes = memory.bytes[i],
                           .total_bytes = sampler->machine_bytes};
 
-        if (find_kib(text, figures[i].line, &event.size_bytes) &&
-            has_moved(sampler, tracked->number, figures[i].kind, event.size_bytes))
+        if (memory.bytes[i] != NM_HOST_BYTES_UNKNOWN &&
+            has_moved(sampler, tracked->number, event.detail, event.size_bytes))
             status = post(context, &event, err);
     }
     return status;

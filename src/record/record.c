@@ -355,9 +355,11 @@ void nm_record_pause(bool is_paused)
 
     if (thread == NULL)
         return;
-    /* relaxed, both: flags. The record comes first or last, so that what it lets through is recorded in full. */
-    if (!is_paused)
+    /* relaxed, all: flags. The record comes first or last, so that what it lets through is recorded in full. */
+    if (!is_paused) {
         atomic_fetch_and_explicit(&nm_process_state.pauses, ~(uint32_t)NM_PAUSED_BY_PROGRAM, memory_order_relaxed);
+        atomic_fetch_and_explicit(&nm_process_state.heeded, ~(uint32_t)NM_PAUSED_AT_START, memory_order_relaxed);
+    }
     put_number(thread, NM_EVENT_PAUSE, &event);
     if (is_paused)
         atomic_fetch_or_explicit(&nm_process_state.pauses, NM_PAUSED_BY_PROGRAM, memory_order_relaxed);

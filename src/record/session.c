@@ -18,6 +18,7 @@
 #include "record/libc.h"
 #include "record/modules.h"
 #include "record/python.h"
+#include "record/resident.h"
 #include "record/text.h"
 #include "record/thread.h"
 #include "trace/event.h"
@@ -231,9 +232,10 @@ static void publish_generation(nm_ring_process *process)
     nm_heap_forget_all();
     nm_modules_forget_all();
     nm_python_begin();
-    /* relaxed: the generation publishes it. */
+    /* relaxed, both: the generation publishes them. */
     atomic_store_explicit(&state->pauses, state->session->from_step > INT64_MIN ? NM_PAUSED_BY_STEPS : 0,
                           memory_order_relaxed);
+    atomic_store_explicit(&state->heeded, UINT32_MAX, memory_order_relaxed);
     state->last_generation++;
     /* release: pairs with the acquire in nm_state_generation. */
     atomic_store_explicit(state->generation, state->last_generation, memory_order_release);
@@ -301,9 +303,11 @@ void nm_session_note_end(unsigned end_kind, int64_t end_status)
 
     if (process == NULL || nm_state_generation() == 0 || nm_system_pid() != state->pid)
         return;
-    /* relaxed: `end_kind` publishes the other two. */
+    /* relaxed, all: `end_kind` publishes the others. A launcher's shells are not worth a look. */
     if (atomic_load_explicit(&process->end_kind, memory_order_relaxed) != 0)
         return;
+    if (state->session->is_sampled && atomic_load_explicit(&process->is_device_user, memory_order_relaxed) != 0)
+        nm_resident_note(process);
     atomic_store_explicit(&process->end_status, end_status, memory_order_relaxed);
     atomic_store_explicit(&process->end_ticks, nm_state_ticks(), memory_order_relaxed);
     /* release: pairs with the drain's acquire. */

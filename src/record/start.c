@@ -75,7 +75,9 @@ static int start(const npumem_start_options *options)
         options->output_path != NULL ? options->output_path : DEFAULT_OUTPUT,
         "--stacks",
         options->stacks != NULL ? options->stacks : DEFAULT_STACKS,
-        options->is_watched ? "--watch" : NULL,
+        options->is_paused    ? "--start-paused"
+        : options->is_watched ? "--watch"
+                              : NULL,
         NULL,
     };
 

@@ -37,6 +37,7 @@ typedef struct nm_state {
     uint32_t is_key_usable;  /* 1: thread_key tells of the end of threads */
     unsigned thread_key;     /* pthread_key_t */
     _Atomic uint32_t pauses; /* NM_PAUSED_BY_STEPS, NM_PAUSED_BY_PROGRAM */
+    _Atomic uint32_t heeded; /* which of the session's pauses count here: not NM_PAUSED_AT_START after npumem_resume */
     uint64_t started_number; /* the process_number that npumem_start joined as; 0: npumem-record is around */
     char folder[NM_FOLDER_BYTES_MAX];
 } nm_state;
@@ -109,9 +110,12 @@ static inline nm_thread *nm_state_event_thread(void)
 /* 0 while everything is recorded; else why memory alone is, without stacks, or nothing (NM_PAUSED_*). */
 static inline uint32_t nm_state_pauses(void)
 {
-    /* relaxed, both: flags; the drain draws the line by the order of events, not by them. */
-    return atomic_load_explicit(&nm_process_state.session->is_paused, memory_order_relaxed) |
-           atomic_load_explicit(&nm_process_state.pauses, memory_order_relaxed);
+    const nm_state *state = &nm_process_state;
+
+    /* relaxed, all: flags; the drain draws the line by the order of events, not by them. */
+    return (atomic_load_explicit(&state->session->is_paused, memory_order_relaxed) &
+            atomic_load_explicit(&state->heeded, memory_order_relaxed)) |
+           atomic_load_explicit(&state->pauses, memory_order_relaxed);
 }
 
 static inline uint64_t nm_state_ticks(void)

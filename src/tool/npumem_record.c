@@ -32,12 +32,12 @@
 
 /* ---- Running a program --------------------------------------------------------------------------------------------- */
 
-static void on_end(void *context, pid_t pid, int status)
+static void on_end(void *context, pid_t pid, int status, uint64_t peak_bytes)
 {
     recording *work = context;
 
     if (work->drain != NULL)
-        nm_drain_reaped(work->drain, pid, status);
+        nm_drain_reaped(work->drain, pid, status, peak_bytes);
 }
 
 /* The program has ended at `ended_at_ns`, and the drain has looked since: is anything left to wait for? */
@@ -99,8 +99,7 @@ static int run_program(const record_options *options)
     nm_error err = {0};
 
     if (record_child_fork(options->program, &child, &err) != NM_OK) {
-        fprintf(stderr, "npumem-record: %s%s\n", err.text,
-                options->is_required ? "" : "; the program runs unrecorded");
+        fprintf(stderr, "npumem-record: %s%s\n", err.text, options->is_required ? "" : "; the program runs unrecorded");
         if (options->is_required)
             return EXIT_FAILED;
         record_child_replace(options->program);

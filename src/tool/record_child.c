@@ -177,22 +177,22 @@ static void pass_on(record_child *child, const struct signalfd_siginfo *info)
         kill(child->pid, (int)info->ssi_signo);
 }
 
-static void reap(record_child *child, void (*on_end)(void *context, pid_t pid, int status), void *context)
+static void reap(record_child *child, record_child_end *on_end, void *context)
 {
+    struct rusage used;
     int status;
     pid_t pid;
 
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0) {
         if (pid == child->pid) {
             child->has_ended = true;
             child->wait_status = status;
         }
-        on_end(context, pid, status);
+        on_end(context, pid, status, (uint64_t)used.ru_maxrss << 10);
     }
 }
 
-void record_child_wait(record_child *child, int64_t timeout_ns, void (*on_end)(void *context, pid_t pid, int status),
-                       void *context)
+void record_child_wait(record_child *child, int64_t timeout_ns, record_child_end *on_end, void *context)
 {
     struct pollfd waited = {.fd = child->signal_fd, .events = POLLIN};
     struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};

@@ -32,9 +32,11 @@ nm_status record_child_fork(char **program, record_child *out, nm_error *err);
  */
 void record_child_start(record_child *child, const char *folder, const char *library, bool is_output_taken);
 
-/* Waits up to `timeout_ns` for signals and passes them on. `on_end` hears of every process that was reaped. */
-void record_child_wait(record_child *child, int64_t timeout_ns, void (*on_end)(void *context, pid_t pid, int status),
-                       void *context);
+/* What hears of a process that was reaped: its wait status, and what it had of host memory at most. */
+typedef void record_child_end(void *context, pid_t pid, int status, uint64_t peak_bytes);
+
+/* Waits up to `timeout_ns` for signals and passes them on. */
+void record_child_wait(record_child *child, int64_t timeout_ns, record_child_end *on_end, void *context);
 
 /* Are there descendants left that became ours? */
 bool record_child_has_others(void);

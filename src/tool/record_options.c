@@ -406,6 +406,7 @@ static bool settle(record_options *options)
     options->is_watched |=
         folder->starts_paused || folder->has_from_step || folder->has_to_step || options->alerts.count > 0;
     folder->is_live_set_known = options->is_watched;
+    folder->is_sampled = options->sample_ns > 0;
     return true;
 }
 

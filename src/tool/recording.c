@@ -170,7 +170,6 @@ static nm_status start_drain(recording *work, nm_error *err)
         status = record_live_new(work->watch, &work->live, err);
     if (status == NM_OK && work->watch != NULL)
         status = record_alerts_new(&work->options->alerts, work->watch, &work->alerts, err);
-    work->is_stopped = work->options->folder.starts_paused;
     if (status != NM_OK)
         return status;
     nm_drain_options options = {.folder = &work->folder,
@@ -314,7 +313,7 @@ static void note_duration(recording *work, int64_t now_ns)
         return;
     if (work->began_ns == 0) {
         nm_drain_tell(work->drain, &report);
-        if (report.process_count > 0 && !work->is_stopped && nm_drain_is_recording_in_full(work->drain))
+        if (report.process_count > 0 && nm_drain_is_recording_in_full(work->drain))
             work->began_ns = now_ns;
     }
     work->is_over = work->began_ns != 0 && now_ns - work->began_ns >= work->options->duration_ns;
@@ -348,12 +347,7 @@ nm_status recording_mark(recording *work, const char *text, nm_error *err)
 
 nm_status recording_pause(recording *work, bool is_stopped, nm_error *err)
 {
-    nm_status status = NM_OK;
-
-    if (work->is_stopped != is_stopped)
-        status = nm_drain_pause(work->drain, is_stopped, err);
-    work->is_stopped = is_stopped;
-    return status;
+    return nm_drain_pause(work->drain, is_stopped, err);
 }
 
 /* The drain can only fail for want of memory: then the program is left alone from here on. */

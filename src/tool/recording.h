@@ -30,7 +30,6 @@ typedef struct recording {
     record_live *live;       /* made with the watch */
     record_alerts *alerts;   /* the same */
     int64_t began_ns;        /* CLOCK_MONOTONIC: when a process first recorded in full; 0: not yet */
-    bool is_stopped;         /* by the session: --start-paused or --ctl stop */
     bool is_over;            /* --duration has passed */
     record_control *control; /* NULL: nobody can ask */
     char library[PATH_MAX];  /* that is preloaded */

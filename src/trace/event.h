@@ -178,7 +178,8 @@ typedef enum nm_memory_kind {
     NM_MEMORY_HOST_ANONYMOUS = 101, /* RssAnon: heaps and stacks */
     NM_MEMORY_HOST_SHARED = 102,    /* RssShmem: shared memory that it has touched */
     NM_MEMORY_HOST_STACK = 103,     /* VmStk: the main thread's stack */
-    NM_MEMORY_HOST_MAX = NM_MEMORY_HOST_STACK,
+    NM_MEMORY_HOST_PEAK = 104,      /* VmHWM: the most that HOST_RESIDENT was */
+    NM_MEMORY_HOST_MAX = NM_MEMORY_HOST_PEAK,
 } nm_memory_kind;
 
 typedef enum nm_device_call {

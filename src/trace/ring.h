@@ -46,7 +46,7 @@
 #define NM_HOST_START_BYTE       0                /* of the door: locked by who starts the drain, then by the drain */
 #define NM_HOST_READY_BYTE       1 /* of the door: locked by the drain once its folder stands in the door */
 
-#define NM_RING_SESSION_MAGIC    0x34534553504e504eu /* "NPNPSES4", changes with every change of this layout */
+#define NM_RING_SESSION_MAGIC    0x35534553504e504eu /* "NPNPSES5", changes with every change of this layout */
 #define NM_RING_PROCESS_MAGIC    0x33435250504e504eu
 #define NM_RING_MAGIC            0x32474e52504e504eu
 
@@ -89,6 +89,7 @@ enum {
     NM_PAUSED_BY_STEPS = 2,   /* its own: it is outside of from_step to to_step */
     NM_PAUSED_BY_PROGRAM = 4, /* its own: npumem_pause */
     NM_PAUSED_FOR_GOOD = 8,   /* the recording has ended: nothing at all is recorded */
+    NM_PAUSED_AT_START = 16,  /* the session began paused: until it goes on, or the process itself says npumem_resume */
 };
 
 typedef struct nm_ring_session {
@@ -97,9 +98,10 @@ typedef struct nm_ring_session {
     uint64_t session_bytes; /* sizeof(nm_ring_session): a second check on the layout */
     uint8_t trace_id[16];
     uint32_t clock_kind;        /* nm_clock_kind */
-    _Atomic uint32_t is_paused; /* NM_PAUSED_BY_SESSION, NM_PAUSED_FOR_GOOD; beside clock_kind: read at every event */
+    _Atomic uint32_t is_paused; /* NM_PAUSED_BY_SESSION, _AT_START, _FOR_GOOD; beside clock_kind: read at every event */
     int64_t from_step, to_step; /* a process records in full from the one to the other; INT64_MIN, INT64_MAX: always */
     uint32_t is_live_set_known; /* 1: the drain writes nothing of a paused process until it goes on */
+    uint32_t is_sampled;        /* 1: host memory is told (--sample-interval) */
     uint32_t stack_mode;        /* nm_stack_mode */
     uint32_t stack_depth;       /* frames kept, 1 to NM_RING_STACK_DEPTH_MAX */
     uint32_t on_full;           /* nm_on_full */
@@ -122,6 +124,7 @@ typedef struct nm_ring_session {
 } nm_ring_session;
 
 #define NM_RING_COMMAND_BYTES_MAX 2048
+#define NM_RING_HOST_FIGURES      5 /* kinds of host memory: NM_MEMORY_HOST_RESIDENT to NM_MEMORY_HOST_MAX */
 
 typedef struct nm_ring_process {
     uint64_t magic;
@@ -144,6 +147,7 @@ typedef struct nm_ring_process {
     _Atomic uint64_t end_kind;             /* nm_process_end + 1 once the process has said so itself; 0 before */
     _Atomic int64_t end_status;
     _Atomic uint64_t end_ticks;
+    _Atomic uint64_t end_host_bytes[NM_RING_HOST_FIGURES]; /* bytes + 1 then, by kind; 0: unknown */
 
     /* Events of threads that have no ring. */
     _Alignas(64) _Atomic uint64_t dropped_count;

@@ -188,10 +188,12 @@ START_TEST(running_totals_become_blocks)
 }
 END_TEST
 
+/* "about": the device was not asked between the last change of its memory and the next, which is a matter of time. */
 START_TEST(the_summary_names_the_components)
 {
     record("torch_like --hccl", BESIDE);
-    ck_assert_msg(strstr(run_out(&printed), "device memory     used about 548 MiB of 32.0 GiB at its peak") != NULL,
+    ck_assert_msg(strstr(run_out(&printed), "device memory     used about 548 MiB of 32.0 GiB at its peak") != NULL ||
+                      strstr(run_out(&printed), "device memory     used 548 MiB of 32.0 GiB at its peak") != NULL,
                   "%s", run_out(&printed));
     ck_assert_ptr_nonnull(strstr(run_out(&printed), "           400 MiB  73 %  HCCL\n"));
     ck_assert_ptr_nonnull(strstr(run_out(&printed), "           100 MiB  18 %  other processes\n"));

@@ -395,9 +395,9 @@ END_TEST
 
 START_TEST(after_its_duration_the_trace_is_whole_and_the_program_runs_on)
 {
-    nm_run run =
-        shell("$R -o short.zst --duration 0.5 -- sh -c '$P/npu_train --steps 4000 --leak; echo and after; exit 7'"
-              " > short.txt");
+    nm_run run = shell("$R -o short.zst --buffer 64M --duration 0.5 -- sh -c '$P/npu_train --steps 4000 --leak; echo "
+                       "and after; exit 7'"
+                       " > short.txt");
 
     ck_assert_int_eq(run.exit_code, 7);
     ck_assert_ptr_ne(strstr(run_err(&run), "short.zst"), NULL);

@@ -634,7 +634,7 @@ START_TEST(processes_end_as_they_or_the_kernel_say)
     drain_bench_run_ms(&bench, 10);
     atomic_store(&processes[0].shared->end_status, 7);
     atomic_store(&processes[0].shared->end_kind, NM_PROCESS_EXIT + 1);
-    nm_drain_reaped(bench.drain, mortals[1].pid, 9); /* a wait status: killed by signal 9 */
+    nm_drain_reaped(bench.drain, mortals[1].pid, 9, 0); /* a wait status: killed by signal 9 */
     /* The third was replaced: a younger process file has its pid and start. */
     hand_process_join(&processes[3], bench.folder_path, mortals[2].pid, mortals[2].start_time);
     drain_bench_run_ms(&bench, 10);

@@ -237,7 +237,7 @@ START_TEST(the_recorder_starts_and_stops_all)
     nm_error err;
 
     open_with(&(nm_folder_options){.starts_paused = true}, true);
-    ck_assert_uint_eq(atomic_load(&bench.folder.session->is_paused), NM_PAUSED_BY_SESSION);
+    ck_assert_uint_eq(atomic_load(&bench.folder.session->is_paused), NM_PAUSED_AT_START);
     hand_alloc(&first, 0, 1, 0x1, 64, 0);
     drain_bench_run_ms(&bench, 20);
     ck_assert_uint_eq(nm_drain_paused_count(bench.drain), 1);
@@ -251,6 +251,31 @@ START_TEST(the_recorder_starts_and_stops_all)
     drain_bench_run_ms(&bench, 20);
     hand_alloc(&first, 0, 1, 0x3, 64, 0);
     drain_bench_run_ms(&bench, 20);
+    drain_bench_finish(&bench, &content);
+    ck_assert_str_eq(line_of(&content), "P1 acafe P2 a2 P1 acafe x ");
+    ck_assert_str_eq(kept.notes, "b w1 c e b w3 c ");
+    close_all(&content);
+}
+END_TEST
+
+START_TEST(a_program_ends_the_pause_that_the_recording_began_with_and_no_other)
+{
+    trace_content content;
+    nm_error err;
+
+    open_with(&(nm_folder_options){.starts_paused = true}, true);
+    hand_alloc(&first, 0, 1, 0x1, 64, 0);
+    say_pause(&first, NM_PAUSE_END);
+    hand_alloc(&second, 0, 1, 0x2, 64, 0);
+    drain_bench_run_ms(&bench, 20);
+    ck_assert(nm_drain_is_recording_in_full(bench.drain));
+    ck_assert_int_eq(nm_drain_pause(bench.drain, true, &err), NM_OK);
+    ck_assert_uint_eq(atomic_load(&bench.folder.session->is_paused), NM_PAUSED_BY_SESSION);
+    drain_bench_run_ms(&bench, 20);
+    say_pause(&first, NM_PAUSE_END);
+    hand_alloc(&first, 0, 1, 0x3, 64, 0);
+    drain_bench_run_ms(&bench, 20);
+    ck_assert_uint_eq(nm_drain_paused_count(bench.drain), 1);
     drain_bench_finish(&bench, &content);
     ck_assert_str_eq(line_of(&content), "P1 acafe P2 a2 P1 acafe x ");
     ck_assert_str_eq(kept.notes, "b w1 c e b w3 c ");
@@ -328,6 +353,7 @@ int main(void)
     tcase_add_test(tests, without_a_keeper_memory_is_written_all_the_time);
     tcase_add_test(tests, failures_and_snapshots_find_the_trace_up_to_date);
     tcase_add_test(tests, the_recorder_starts_and_stops_all);
+    tcase_add_test(tests, a_program_ends_the_pause_that_the_recording_began_with_and_no_other);
     tcase_add_test(tests, while_paused_the_file_does_not_grow_and_the_rings_do_not_fill);
     tcase_add_test(tests, posts_stand_behind_what_happened_before);
     suite_add_tcase(suite, tests);

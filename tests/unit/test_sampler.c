@@ -80,11 +80,12 @@ START_TEST(what_the_kernel_says_is_told)
     track_self();
     nm_sampler_init(&sampler, ONE_HOUR_NS);
     pass(&sampler);
-    ck_assert_uint_eq(event_count, 4);
+    ck_assert_uint_eq(event_count, 5);
     expect_near(sample_of(NM_MEMORY_HOST_RESIDENT)->size_bytes, kernel_says("VmRSS:"));
     expect_near(sample_of(NM_MEMORY_HOST_ANONYMOUS)->size_bytes, kernel_says("RssAnon:"));
     expect_near(sample_of(NM_MEMORY_HOST_SHARED)->size_bytes, kernel_says("RssShmem:"));
     expect_near(sample_of(NM_MEMORY_HOST_STACK)->size_bytes, kernel_says("VmStk:"));
+    expect_near(sample_of(NM_MEMORY_HOST_PEAK)->size_bytes, kernel_says("VmHWM:"));
     for (size_t i = 0; i < event_count; i++) {
         ck_assert_uint_eq(events[i].kind, NM_EVENT_MEMORY_SAMPLE);
         ck_assert_int_eq(events[i].number, 7);
@@ -115,6 +116,7 @@ START_TEST(only_what_has_moved_by_a_mebibyte_is_told_again)
     munmap(memory, 32 * MIB);
     pass(&sampler);
     expect_near(sample_of(NM_MEMORY_HOST_ANONYMOUS)->size_bytes, before);
+    ck_assert_ptr_eq(sample_of(NM_MEMORY_HOST_PEAK), NULL); /* told while it rose */
     nm_sampler_fini(&sampler);
 }
 END_TEST
@@ -127,7 +129,7 @@ START_TEST(between_its_times_it_looks_only_when_wanted_or_at_somebody_new)
     track_self();
     nm_sampler_init(&sampler, ONE_HOUR_NS);
     pass(&sampler);
-    ck_assert_uint_eq(event_count, 4);
+    ck_assert_uint_eq(event_count, 5);
     memory = mmap(NULL, 32 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memset(memory, 1, 32 * MIB);
     pass(&sampler);
@@ -143,7 +145,7 @@ START_TEST(between_its_times_it_looks_only_when_wanted_or_at_somebody_new)
     ck_assert_uint_eq(event_count, 0);
     atomic_store(&shared.is_device_user, 1);
     pass(&sampler);
-    ck_assert_uint_eq(event_count, 4);
+    ck_assert_uint_eq(event_count, 5);
     nm_sampler_fini(&sampler);
 }
 END_TEST

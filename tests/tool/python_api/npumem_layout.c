@@ -22,6 +22,7 @@ static void print_structs(void)
     FIELD(start_options, is_watched);
     FIELD(start_options, why);
     FIELD(start_options, why_bytes);
+    FIELD(start_options, is_paused);
     END(start_options);
     FIELD(heap_options, struct_bytes);
     FIELD(heap_options, name);

@@ -220,8 +220,6 @@ class Contents(ProgramTest):
             self.assertEqual(self.totals(name), ["kept|host||1|1|0|0"])
 
     def test_the_site_is_the_line_that_told_the_heap(self):
-        if "python" not in run([os.path.join(BIN, "npumem-record"), "--help"]).stdout.split("--stacks")[1][:80].lower():
-            self.skipTest("no Python stacks in this npumem-record")
         text = """
             import npumem
             pool = npumem.heap("h", level="host")
@@ -237,26 +235,91 @@ class Contents(ProgramTest):
         self.ingest()
         self.assertEqual(self.rows("SELECT site FROM outstanding"), ["program.py:7 tell"])
 
-    def test_nothing_but_memory_while_paused(self):
-        text = """
-            import npumem, sys
-            if npumem._pause is npumem._nothing:
-                sys.exit(77)
-            with npumem.recording("run.zst"):
-                npumem.mark("before")
-                npumem.pause()
-                npumem.pause()
+    PAUSED = """
+        import npumem
+        pool = npumem.heap("h", level="host")
+        with %s:
+            pool.alloc(64, 1)
+            %s
+            pool.alloc(128, 2)
+            with npumem.range("left out"):
                 npumem.mark("left out")
-                npumem.resume()
-                npumem.mark("behind")
-                npumem.snapshot()
-        """
-        done = self.python(text)
-        if done.returncode == 77:
-            self.skipTest("the library cannot pause")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+            pool.free(64)
+            pool.alloc(192, 4)
+            pool.free(192)
+            npumem.step(7)
+            npumem.resume()
+            npumem.mark("behind")
+            with npumem.range("behind"):
+                pool.alloc(256, 8)
+            npumem.snapshot()
+            pool.free(128)
+        assert npumem.problem() is None
+    """
+
+    def hold_to_paused(self, before):
+        """`before`: what is known of the block that lived when the pause began."""
         self.ingest()
-        self.assertEqual(self.marks(), ["before", "behind", "snapshot"])
+        self.assertEqual(self.rows("SELECT name FROM moment WHERE name NOT NULL ORDER BY seq"), ["behind", "snapshot"])
+        self.assertEqual(self.rows("SELECT name FROM operation"), ["behind"])
+        self.assertEqual(self.rows("SELECT number FROM step"), ["7"])
+        self.assertEqual(self.rows("SELECT address, size_bytes, stack_id NOT NULL, free_seq NOT NULL FROM allocation "
+                                   "ORDER BY address"), before + ["128|2|0|1", "256|8|1|0"])
+        self.assertEqual(self.rows("SELECT count(*), sum(is_end_known), sum(end_seq NOT NULL) FROM pause"), ["1|1|1"])
+        self.assertEqual(self.rows("SELECT count(*) FROM anomaly"), ["0"])
+
+    def test_nothing_but_what_is_live_while_paused(self):
+        text = self.PAUSED % ("npumem.recording('run.zst')", "npumem.pause(); npumem.pause()")
+        self.assertEqual(self.ran(text), "")
+        self.hold_to_paused(["64|1|1|1"])
+
+    def test_begun_paused_it_goes_on_by_itself(self):
+        self.assertEqual(self.ran(self.PAUSED % ("npumem.recording('run.zst', paused=True)", "pass")), "")
+        self.hold_to_paused([])
+
+    def test_begun_paused_by_npumem_record_it_goes_on_by_itself(self):
+        self.assertEqual(self.ran(self.PAUSED % ("npumem.recording('own.zst')", "pass"), record=["--start-paused"]), "")
+        self.hold_to_paused([])
+        self.assertFalse(os.path.exists(self.path("own.zst")))
+
+    def test_the_figures_are_kept_while_paused(self):
+        text = """
+            import npumem
+            pool = npumem.heap("h", level="host")
+            assert npumem.start("run.zst", watch=False, paused=True)
+            pool.alloc(64, 10)
+            pool.alloc(128, 20)
+            pool.free(64)
+            (row,) = npumem.stats().heaps
+            assert row[3:9] == ("h", 20, 1, 30, 2, 1), row
+            npumem.resume()
+            pool.free(128)
+            (row,) = npumem.stats().heaps
+            assert row[3:9] == ("h", 0, 0, 30, 2, 2), row
+            assert npumem.stop()
+        """
+        self.assertEqual(self.ran(text), "")
+        self.ingest()
+        self.assertEqual(self.rows("SELECT peak_bytes FROM peak"), ["20"])  # of what is in the trace
+
+    def test_a_snapshot_is_in_the_file_while_the_program_runs(self):
+        text = """
+            import npumem, subprocess, sys, time
+            with npumem.recording("run.zst"):
+                npumem.heap("h", level="host").alloc(64, 10)
+                npumem.snapshot("look here")
+                until = time.monotonic() + 20
+                while time.monotonic() < until:
+                    # Not yet a trace, or one that is not whole: it is asked again.
+                    subprocess.call(["npumem-ingest", "--quiet", "--force", "-o", "live.db", "run.zst"], stderr=-3)
+                    found = subprocess.run(["sqlite3", "live.db", "SELECT m.name, o.size_bytes FROM moment AS m, "
+                                            "outstanding AS o WHERE m.name NOT NULL"], stdout=-1, stderr=-3).stdout.decode()
+                    if found == "look here|10\\n":
+                        break
+                    time.sleep(0.05)
+                assert found == "look here|10\\n", found
+        """
+        self.assertEqual(self.ran(text), "")
 
 
 class Processes(ProgramTest):
