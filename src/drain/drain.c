@@ -630,8 +630,10 @@ static void set_patience(nm_drain *drain)
 static nm_status look_and_release(nm_drain *drain, bool is_forced, bool *is_busy, nm_error *err)
 {
     uint64_t watermark = 0;
-    nm_status status = check_processes(drain, is_forced, err);
+    nm_status status;
 
+    nm_gather_count_rings(&drain->gather);
+    status = check_processes(drain, is_forced, err);
     if (status == NM_OK)
         status = nm_gather_find_rings(&drain->gather, NULL, NULL, err);
     nm_processes_mark_rings(&drain->processes);

@@ -115,12 +115,13 @@ static nm_ring *make_ring_file(uint64_t ring_id)
 /* A number whose ring could not be made is kept for the next try: the drain looks for every number that was given. */
 static nm_ring *make_ring(uint64_t *ring_id)
 {
-    /* relaxed, all: a number of its own is all that is wanted. */
+    /* relaxed: a number of its own is all that is wanted. */
     uint64_t id = atomic_exchange_explicit(&spare_ring_id, 0, memory_order_relaxed);
     nm_ring *ring;
 
     if (id == 0)
-        id = atomic_fetch_add_explicit(&nm_process_state.session->ring_count, 1, memory_order_relaxed) + 1;
+        /* release: pairs with nm_gather_count_rings, which looks for this process after it */
+        id = atomic_fetch_add_explicit(&nm_process_state.session->ring_count, 1, memory_order_release) + 1;
     ring = make_ring_file(id);
     if (ring == NULL)
         atomic_store_explicit(&spare_ring_id, id, memory_order_relaxed);
