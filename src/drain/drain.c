@@ -630,8 +630,10 @@ static void set_patience(nm_drain *drain)
 static nm_status look_and_release(nm_drain *drain, bool is_forced, bool *is_busy, nm_error *err)
 {
     uint64_t watermark = 0;
-    nm_status status = check_processes(drain, is_forced, err);
+    nm_status status;
 
+    nm_gather_count_rings(&drain->gather);
+    status = check_processes(drain, is_forced, err);
     if (status == NM_OK)
         status = nm_gather_find_rings(&drain->gather, NULL, NULL, err);
     nm_processes_mark_rings(&drain->processes);
@@ -813,6 +815,7 @@ void nm_drain_tell(const nm_drain *drain, nm_drain_report *report)
         .unreadable_count = drain->gather.unreadable_count,
         .process_count = drain->processes.count,
         .left_count = drain->processes.left_count,
+        .unjoined_count = drain->processes.missing_count,
         .file_bytes = drain->parts.count > 0 ? nm_parts_bytes(&drain->parts) : drain->output.good_bytes,
         .part_count = drain->parts.count,
         .names_missing = drain->names_missing,

@@ -97,11 +97,17 @@ static nm_status retry_missing(nm_gather *gather, nm_gather_begin *begin, void *
     return status;
 }
 
+void nm_gather_count_rings(nm_gather *gather)
+{
+    gather->counted_ticks = now_ticks(gather);
+    /* acquire: keeps the time in front, and pairs with the release of the process that took the number, whose own number
+     * is older */
+    gather->counted = atomic_load_explicit(&gather->folder->session->ring_count, memory_order_acquire);
+}
+
 nm_status nm_gather_find_rings(nm_gather *gather, nm_gather_begin *begin, void *context, nm_error *err)
 {
-    uint64_t before_ticks = gather->numbers_ticks, now = now_ticks(gather);
-    /* acquire: not needed for what the number names, which has its own; it only keeps `now` in front */
-    uint64_t last = atomic_load_explicit(&gather->folder->session->ring_count, memory_order_acquire);
+    uint64_t before_ticks = gather->numbers_ticks, last = gather->counted;
     nm_status status = retry_missing(gather, begin, context, err);
 
     if (last - gather->numbers_seen > NEW_RINGS_MAX)
@@ -119,7 +125,7 @@ nm_status nm_gather_find_rings(nm_gather *gather, nm_gather_begin *begin, void *
         if (status == NM_OK)
             gather->numbers_seen = number;
     }
-    gather->numbers_ticks = now;
+    gather->numbers_ticks = gather->counted_ticks;
     return status;
 }
 

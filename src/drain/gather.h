@@ -69,9 +69,10 @@ typedef struct nm_gather {
     size_t ring_count, ring_capacity;
     nm_gather_missing *missing; /* owned */
     size_t missing_count, missing_capacity;
-    uint64_t numbers_seen;  /* ring numbers up to it have been looked for */
-    uint64_t numbers_ticks; /* when that was */
-    nm_gather_ring **heap;  /* owned: rings with something to release, smallest first */
+    uint64_t numbers_seen;           /* ring numbers up to it have been looked for */
+    uint64_t numbers_ticks;          /* when that was */
+    uint64_t counted, counted_ticks; /* ring numbers up to it exist, and when that was */
+    nm_gather_ring **heap;           /* owned: rings with something to release, smallest first */
     size_t heap_count, heap_capacity;
 
     bool has_released; /* since the last block was begun */
@@ -104,7 +105,11 @@ typedef nm_status nm_gather_begin(void *context, nm_gather_ring *ring, nm_error 
 void nm_gather_init(nm_gather *gather, nm_folder *folder, nm_trace_writer *writer, const nm_namer *namer);
 void nm_gather_fini(nm_gather *gather);
 
-/* Opens the rings that have appeared; `begin` may be NULL. Those of a moment ago may come later. */
+/* Sees how many rings there are. Comes before the look for processes: of a ring that exists the process exists, so that
+ * no ring is read whose process is not known yet. */
+void nm_gather_count_rings(nm_gather *gather);
+
+/* Opens the rings that had appeared by then; `begin` may be NULL. Those of a moment before may come later. */
 nm_status nm_gather_find_rings(nm_gather *gather, nm_gather_begin *begin, void *context, nm_error *err);
 
 /* Reads everything published. *watermark: nothing that is not read yet is older, but for threads that were waited for in

@@ -248,8 +248,10 @@ static nm_status read_rings(recovery_work *work, nm_error *err)
 {
     uint64_t watermark;
     bool is_busy = false;
-    nm_status status = nm_processes_find(&work->processes, err);
+    nm_status status;
 
+    nm_gather_count_rings(&work->gather);
+    status = nm_processes_find(&work->processes, err);
     if (status == NM_OK)
         status = keep_old_processes(work, err);
     if (status == NM_OK)

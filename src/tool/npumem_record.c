@@ -101,8 +101,10 @@ static int run_program(const record_options *options)
     nm_error err = {0};
 
     if (record_child_fork(options->program, &child, &err) != NM_OK) {
-        fprintf(stderr, "npumem-record: %s\n", err.text);
-        return EXIT_FAILED;
+        fprintf(stderr, "npumem-record: %s%s\n", err.text, options->is_required ? "" : "; the program runs unrecorded");
+        if (options->is_required)
+            return EXIT_FAILED;
+        record_child_replace(options->program);
     }
     bool is_recorded = set_up(&work, child.pid);
     if (!is_recorded && options->is_required)

@@ -461,7 +461,7 @@ static bool settle(record_options *options)
         return complain("--report", options->report, "needs a trace in a file");
     options->is_watched |=
         folder->starts_paused || folder->has_from_step || folder->has_to_step || options->alerts.count > 0;
-    folder->is_live_set_known = options->is_watched;
+    folder->is_live_set_known = options->is_watched && options->keep_bytes == 0 && options->keep_steps == 0;
     folder->is_sampled = options->sample_ns > 0;
     return true;
 }
@@ -496,8 +496,6 @@ bool record_options_read(int argc, char **argv, record_options *options)
         return complain("PROGRAM", "is missing", "try 'npumem-record --help'");
     if ((options->keep_bytes > 0 || options->keep_steps > 0) && strcmp(options->output, "-") == 0)
         return complain("-o", "-", "--keep needs files");
-    if ((options->keep_bytes > 0 || options->keep_steps > 0) && options->folder.starts_paused)
-        return complain("--keep", "", "a recording that starts paused is kept whole");
     if (options->action == RECORD_RUN && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
         return complain("-o", "-", "a terminal cannot take a trace");
     return true;

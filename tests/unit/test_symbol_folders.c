@@ -113,7 +113,7 @@ START_TEST(a_build_id_is_found_in_any_layout)
         {"cp " LIBRARY ".stripped only", "only"},
         {"true", ""},
         {"mkfifo pipe && ln -s nowhere lost && ln -s . loop && echo text >text", ""},
-        {"objcopy --remove-section .note.gnu.build-id " LIBRARY " none", ""},
+        {OBJCOPY " --remove-section .note.gnu.build-id " LIBRARY " none", ""},
     };
 
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
