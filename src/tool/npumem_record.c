@@ -21,7 +21,9 @@
 #include "tool/record_detached.h"
 #include "tool/record_environment.h"
 #include "tool/record_report.h"
+#include "tool/record_selfcheck.h"
 #include "tool/recording.h"
+#include "tool/selfcheck_program.h"
 #include "tool/trace_map.h"
 
 #define EXIT_FAILED     1
@@ -258,6 +260,10 @@ int main(int argc, char **argv)
         return record_print_environment(&options);
     case RECORD_CONTROL:
         return control(&options);
+    case RECORD_SELFCHECK:
+        return record_selfcheck(&options);
+    case RECORD_SELFCHECK_PROGRAM:
+        return selfcheck_program();
     default:
         break;
     }

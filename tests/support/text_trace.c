@@ -277,14 +277,32 @@ static const key_rule module_keys[] = {
     {NULL, 0, NULL, 0},
 };
 
+static const named_number source_names[] = {
+    {"environment", NM_ATTRIBUTE_ENVIRONMENT},
+    {"version", NM_ATTRIBUTE_VERSION},
+    {NULL, 0},
+};
+
+static const key_rule attribute_keys[] = {
+    DEFINE_KEY("process", attribute.process_id),
+    {"source", offsetof(nm_definition, attribute.source), source_names, 0},
+    DEFINE_STRING("name", attribute.name),
+    DEFINE_STRING("value", attribute.value),
+    {NULL, 0, NULL, 0},
+};
+
 static const struct {
     const char *name;
     nm_definition_kind kind;
     const key_rule *keys;
 } definition_rules[] = {
-    {"process", NM_DEFINE_PROCESS, process_keys}, {"thread", NM_DEFINE_THREAD, thread_keys},
-    {"device", NM_DEFINE_DEVICE, device_keys},    {"heap", NM_DEFINE_HEAP, heap_keys},
-    {"module", NM_DEFINE_MODULE, module_keys},    {NULL, 0, NULL},
+    {"process", NM_DEFINE_PROCESS, process_keys},
+    {"thread", NM_DEFINE_THREAD, thread_keys},
+    {"device", NM_DEFINE_DEVICE, device_keys},
+    {"heap", NM_DEFINE_HEAP, heap_keys},
+    {"module", NM_DEFINE_MODULE, module_keys},
+    {"attribute", NM_DEFINE_ATTRIBUTE, attribute_keys},
+    {NULL, 0, NULL},
 };
 
 static nm_status bad_line(const nm_text_trace *trace, const char *what, const char *text, nm_error *err)
