@@ -23,7 +23,8 @@
 #define ACL_HBM          1
 #define HOST_TO_DEVICE   1
 #define DEVICE_TO_HOST   2
-#define STEP_COUNT       2000
+#define STEP_COUNT       500 /* what they record fits a ring: a slow drain holds nobody up, and nothing is lost */
+#define WARM_COUNT       20  /* of them: stacks are met for the first time */
 #define LAYER_COUNT      8
 #define WIDE_COUNT       12
 #define BLOCKS_MAX       64
@@ -267,11 +268,13 @@ static void work(void)
     acl.free(warm);
     tell_device("device_begin_free_bytes", "selfcheck begin");
 
+    for (int64_t step = 0; step < WARM_COUNT; step++)
+        train_step(step, host);
     begin_ns = now_ns();
-    for (int64_t step = 0; step < STEP_COUNT; step++)
+    for (int64_t step = WARM_COUNT; step < STEP_COUNT; step++)
         train_step(step, host);
     tell("loop_ns", (uint64_t)(now_ns() - begin_ns));
-    tell("step_count", STEP_COUNT);
+    tell("step_count", STEP_COUNT - WARM_COUNT);
     hold_most();
     acl.free_host(host);
 }
