@@ -19,3 +19,4 @@ CREATE INDEX module_sample_device ON module_sample (device_id, module, seq, used
 CREATE INDEX module_sample_seq ON module_sample (device_id, seq, recorded_bytes);
 CREATE INDEX device_module_device ON device_module (device_id, module);
 CREATE INDEX step_process ON step (process_id, number);
+CREATE INDEX step_generation ON step (process_id, generation, source);
