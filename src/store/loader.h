@@ -8,11 +8,13 @@
 #define NM_STORE_LOADER_H
 
 #include "store/bulk.h"
+#include "store/cost_sums.h"
 #include "store/database.h"
 #include "store/definitions.h"
 #include "store/frame_names.h"
 #include "store/kind_sums.h"
 #include "store/operation_sums.h"
+#include "store/pool_sums.h"
 #include "store/role.h"
 #include "store/store.h"
 #include "store/stream_sums.h"
@@ -31,6 +33,8 @@ typedef enum nm_loader_table {
     NM_TABLE_STEP_SUM,
     NM_TABLE_STEP_ANCHOR,
     NM_TABLE_STACK_SUM,
+    NM_TABLE_STACK_STEP, /* temporary, as is the next */
+    NM_TABLE_STACK_LIFETIME,
     NM_TABLE_FAILURE,
     NM_TABLE_MOMENT,
     NM_TABLE_OUT_OF_MEMORY_CHAIN,
@@ -39,6 +43,15 @@ typedef enum nm_loader_table {
     NM_TABLE_HEAP_SUM,
     NM_TABLE_PEAK_STACK,
     NM_TABLE_POOL_HIT,
+    NM_TABLE_POOL_SUM,
+    NM_TABLE_POOL_GROUP,
+    NM_TABLE_POOL_CLASS,
+    NM_TABLE_POOL_STEP,
+    NM_TABLE_POOL_REUSE,
+    NM_TABLE_POOL_MISS_SUM,
+    NM_TABLE_PENDING_SUM,
+    NM_TABLE_COST_HISTOGRAM,
+    NM_TABLE_SLOWEST_CALL,
     NM_TABLE_DEVICE_SUM,
     NM_TABLE_USAGE,
     NM_TABLE_FRAGMENTATION_SAMPLE,
@@ -64,11 +77,6 @@ typedef enum nm_loader_table {
     NM_TABLE_COUNT
 } nm_loader_table;
 
-typedef struct nm_heap_cost { /* of one heap */
-    uint64_t count;
-    uint64_t cost_ns;
-} nm_heap_cost;
-
 typedef struct nm_loader {
     sqlite3 *db; /* borrowed */
     nm_definitions definitions;
@@ -77,17 +85,17 @@ typedef struct nm_loader {
     nm_bulk *copies;
     nm_bulk *workspaces;
     nm_bulk *stream_calls;
+    nm_bulk *misses;
     nm_id_set allocation_ids, operation_ids;       /* written */
     nm_id_set named_allocations, named_operations; /* named by other rows */
     nm_stack_uses stack_uses;                      /* of all allocations */
     nm_kind_sums kind_sums;
     nm_operation_sums operation_sums;
     nm_stream_sums stream_sums;
-    nm_map cost_of_heap; /* heap_id -> index into costs */
-    struct {
-        nm_heap_cost *items;
-        size_t count, capacity;
-    } costs;
+    nm_pool_sums pool_sums;
+    nm_cost_sums cost_sums;
+    nm_id_set stepping_processes; /* have steps */
+    bool has_early_misses;        /* see nm_loader_settle_misses */
     struct {
         nm_process_end_row *items;
         size_t count, capacity;

@@ -2,9 +2,10 @@
  *
  * The sink: one function a row, values in the order of the table's columns in schema/.
  */
-#include "store/loader.h"
-
 #include <math.h>
+
+#include "store/growth_rows.h"
+#include "store/loader_pool.h"
 
 static nm_insert *begin(nm_loader *loader, nm_loader_table table)
 {
@@ -106,26 +107,6 @@ static nm_status take_process_end(void *context, const nm_process_end_row *row, 
     return status;
 }
 
-static nm_status add_cost(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
-{
-    const uint64_t *place = nm_map_get(&loader->cost_of_heap, (nm_key){0, row->heap_id});
-    uint64_t index = place == NULL ? loader->costs.count : *place;
-    nm_status status = NM_OK;
-
-    if (place == NULL) {
-        status = nm_array_grow(&loader->costs.items, &loader->costs.capacity, index + 1, sizeof(nm_heap_cost), err);
-        if (status == NM_OK)
-            status = nm_map_put(&loader->cost_of_heap, (nm_key){0, row->heap_id}, index, err);
-        if (status == NM_OK)
-            loader->costs.count++;
-    }
-    if (status == NM_OK) {
-        loader->costs.items[index].count++;
-        loader->costs.items[index].cost_ns += row->cost_ns;
-    }
-    return status;
-}
-
 /* Which stacks allocate from which heap, and for whom: for store/wrapper.c and store/role.c. */
 static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
 {
@@ -197,7 +178,7 @@ static nm_status take_allocation(void *context, const nm_allocation_row *row, nm
     if (status == NM_OK)
         status = name_operation(loader, row->operation_id, err);
     if (status == NM_OK && row->cost_ns != 0)
-        status = add_cost(loader, row, err);
+        status = nm_cost_sums_allocation(&loader->cost_sums, row, err);
     if (status == NM_OK)
         status = note_stack(loader, row, err);
     if (status == NM_OK && has_policy(loader, row->heap_id))
@@ -398,6 +379,7 @@ static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = begin(loader, NM_TABLE_STEP);
+    nm_status status = nm_id_set_add(&loader->stepping_processes, row->process_id, err);
 
     nm_insert_id(insert, row->step_id);
     nm_insert_id(insert, known_process(loader, row->process_id));
@@ -409,7 +391,7 @@ static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
     nm_insert_int(insert, row->end_ns);
     nm_insert_int(insert, row->generation);
     nm_insert_text(insert, row->source == NM_STEP_INFERRED ? "inferred" : "marked");
-    return nm_insert_end(insert, err);
+    return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
 static nm_status take_baseline(void *context, const nm_baseline_row *row, nm_error *err)
@@ -643,8 +625,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
 {
     nm_loader *loader = context;
     nm_insert *insert = begin(loader, NM_TABLE_HEAP_SUM);
-    const uint64_t *place = nm_map_get(&loader->cost_of_heap, (nm_key){0, row->heap_id});
-    nm_heap_cost cost = place == NULL ? (nm_heap_cost){0} : loader->costs.items[*place];
+    nm_heap_cost cost = nm_cost_sums_of(&loader->cost_sums, row->heap_id);
 
     nm_insert_id(insert, known_heap(loader, row->heap_id));
     nm_insert_int(insert, (int64_t)row->allocation_count);
@@ -664,7 +645,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     nm_insert_int(insert, reserved_or_null(loader, row->heap_id, row->peak_reserved_bytes));
     nm_insert_int(insert, reserved_or_null(loader, row->heap_id, row->reserved_bytes));
     nm_insert_int(insert, row->peak_reserved_bytes == 0 ? NM_NULL : row->peak_reserved_seq);
-    nm_insert_int(insert, (int64_t)cost.count);
+    nm_insert_int(insert, (int64_t)cost.call_count);
     nm_insert_int(insert, (int64_t)cost.cost_ns);
     nm_insert_text(insert, source_name(row->reserved_source));
     nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
@@ -820,6 +801,8 @@ const nm_sink nm_loader_sink = {
     .step_total = take_step_total,
     .step_anchor = take_step_anchor,
     .site_total = take_site_total,
+    .step_site = nm_loader_take_step_site,
+    .lifetime = nm_loader_take_lifetime,
     .moment = take_moment,
     .usage = take_usage,
     .fragmentation = take_fragmentation,
@@ -836,5 +819,12 @@ const nm_sink nm_loader_sink = {
     .heap_total = take_heap_total,
     .peak_stack = take_peak_stack,
     .hit = take_hit,
+    .miss = nm_loader_take_miss,
+    .pending = nm_loader_take_pending,
+    .pool_group = nm_loader_take_pool_group,
+    .pool_class = nm_loader_take_pool_class,
+    .pool_step = nm_loader_take_pool_step,
+    .pool_reuse = nm_loader_take_pool_reuse,
+    .pool_sum = nm_loader_take_pool_sum,
     .device_peak = take_device_peak,
 };

@@ -112,10 +112,10 @@ static void print_agreement(const nm_workload *workload, const nm_sim_result *sa
     if (difference == 0 && same->growth_count == recorded->segment_count)
         fprintf(out, "exactly as recorded\n");
     else
-        fprintf(out, "%s %s than recorded%s\n", bytes(c, difference), is_less ? "less" : "more",
+        fprintf(out, "%s %s than recorded: %s\n", bytes(c, difference), is_less ? "less" : "more",
                 recorded->baseline_block_count == 0 || same->is_laid_out
-                    ? ""
-                    : "; how the baseline lay does not follow from the input");
+                    ? "that pool has other rules or settings than the simulated one"
+                    : "how the baseline lay does not follow from the input");
 }
 
 void whatif_print_head(const whatif_place *place, const nm_workload *workload, const nm_sim_result *same,

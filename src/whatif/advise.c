@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The block sizes are found exactly for what the model says: sizes are cut into groups of neighbours, each group gets
- * blocks of its largest size, as many as its sizes have live at once (counted one by one, so that it is an upper bound),
- * and the cut with the least bytes is taken. Where there are many sizes, neighbours are made one first.
+ * Sizes are cut into groups of neighbours, and each group gets blocks of its largest size. Among all cuts the one is taken
+ * that needs the least bytes if each size had its most blocks live at the same time; then the blocks are counted that are
+ * really live at once. Where there are many sizes, neighbours are made one first.
  */
 #include "whatif/advise.h"
 
@@ -212,6 +212,34 @@ static void take_cuts(const nm_size_use *sizes, size_t count, size_t groups, con
     }
 }
 
+/* How many blocks of each class are live at once: fewer than the sum over its sizes, which need not be live together. */
+static void count_blocks(const nm_workload *workload, nm_advice *advice)
+{
+    uint64_t live[NM_BUCKET_CLASSES_MAX] = {0};
+    size_t count = workload->baseline.count + workload->ops.count;
+
+    for (size_t i = 0; i < advice->class_count; i++)
+        advice->classes[i].block_count = 0;
+    for (size_t i = 0; i < count && advice->class_count > 0; i++) {
+        bool is_baseline = i < workload->baseline.count;
+        size_t op = i - workload->baseline.count;
+        uint32_t request = is_baseline ? workload->baseline.items[i] : nm_op_index_of(workload->ops.items[op]);
+        size_t at = 0;
+
+        if (!is_baseline && !is_block(workload, op))
+            continue;
+        while (advice->classes[at].bytes < block_bytes(workload, request))
+            at++;
+        if (!is_baseline && nm_op_kind_of(workload->ops.items[op]) == NM_OP_FREE)
+            live[at]--;
+        else if (++live[at] > advice->classes[at].block_count)
+            advice->classes[at].block_count = live[at];
+    }
+    advice->pool_bytes = 0;
+    for (size_t i = 0; i < advice->class_count; i++)
+        advice->pool_bytes += multiply(advice->classes[i].bytes, advice->classes[i].block_count);
+}
+
 static nm_status choose_classes(const nm_size_use *uses, size_t count, size_t class_max, nm_advice *advice,
                                 nm_error *err)
 {
@@ -261,6 +289,7 @@ nm_status nm_advise(const nm_workload *workload, size_t class_max, nm_advice *ad
             qsort(state.uses, state.count, sizeof *state.uses, by_bytes);
         status = choose_classes(state.uses, state.count,
                                 class_max < NM_BUCKET_CLASSES_MAX ? class_max : NM_BUCKET_CLASSES_MAX, advice, err);
+        count_blocks(workload, advice);
     }
     for (size_t i = 0; i < state.count; i++) {
         advice->request_count += state.uses[i].request_count;

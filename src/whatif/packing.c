@@ -11,8 +11,8 @@
 
 #include "whatif/order.h"
 
-#define OPERATIONS_MAX (UINT64_C(1) << 26) /* in all attempts together, unless the first few need more */
-#define ATTEMPTS_MIN   8
+#define OPERATIONS_MAX (UINT64_C(1) << 24) /* in all attempts together, unless the first few need more */
+#define ATTEMPTS_MIN   12
 
 typedef struct life {
     uint64_t bytes;
@@ -264,7 +264,7 @@ static void find_any(search *state, uint32_t long_life)
     uint64_t bytes = state->packing->peak_live_bytes;
 
     while (!try_bytes(state, bytes, long_life))
-        bytes += bytes / 8 + NM_BLOCK_UNIT_BYTES;
+        bytes += bytes / 16 + NM_BLOCK_UNIT_BYTES;
 }
 
 /* Halves the distance to the least that could be enough, as far as it is worth it. */
