@@ -56,11 +56,11 @@ nm_device *nm_replay_device(nm_replay *replay, uint64_t id)
 
 nm_status nm_replay_emit(nm_replay *replay, nm_live *live, nm_error *err)
 {
-    nm_status status = NM_OK;
+    nm_status status = live->row.end_kind == NM_END_NONE ? NM_OK : nm_growth_freed(live, err);
 
     if (live->row.end_kind != NM_END_NONE)
         live->row.generation = NM_UNKNOWN_NUMBER;
-    if (replay->sink.allocation != NULL)
+    if (status == NM_OK && replay->sink.allocation != NULL)
         status = replay->sink.allocation(replay->sink.context, &live->row, err);
     nm_slab_give(&replay->lives, live);
     return status;

@@ -230,6 +230,24 @@ typedef struct nm_site_total_row { /* per heap and stack, of the whole recording
     uint64_t in_step_bytes; /* of allocated_bytes, inside steps; of what was kept alone */
 } nm_site_total_row;
 
+/* What of a stack was live at the end of a step, where it was not what the last such row of it says. Steps are told as
+ * growth.c says: all of the first thousand. */
+typedef struct nm_step_site_row {
+    uint64_t heap_id, stack_id;
+    int64_t generation; /* of the step; 0: before the first one */
+    uint64_t live_bytes, live_count;
+} nm_step_site_row;
+
+#define NM_LIFETIME_BUCKETS 64
+
+/* How many of a stack lived for 2^bucket ns up to twice that (bucket 0: from 0), of what was freed. */
+typedef struct nm_lifetime_row {
+    uint64_t heap_id, stack_id;
+    int bucket;
+    uint64_t freed_count;
+    uint64_t max_ns, max_steps; /* of all buckets of the stack: the longest time, the most steps that began meanwhile */
+} nm_lifetime_row;
+
 typedef enum nm_moment_kind {
     NM_MOMENT_PEAK = 1,
     NM_MOMENT_END = 2,
@@ -615,6 +633,8 @@ typedef struct nm_sink {
     nm_status (*step_total)(void *context, const nm_step_total_row *row, nm_error *err);
     nm_status (*step_anchor)(void *context, const nm_step_anchor_row *row, nm_error *err);
     nm_status (*site_total)(void *context, const nm_site_total_row *row, nm_error *err);
+    nm_status (*step_site)(void *context, const nm_step_site_row *row, nm_error *err);
+    nm_status (*lifetime)(void *context, const nm_lifetime_row *row, nm_error *err);
     nm_status (*moment)(void *context, const nm_moment_row *row, nm_error *err);
     nm_status (*usage)(void *context, const nm_usage_row *row, nm_error *err);
     nm_status (*fragmentation)(void *context, const nm_fragmentation_row *row, nm_error *err);

@@ -10,7 +10,8 @@
  * segments lend to each other; fragments.c how they are cut up at a moment, blockers.c by whom, and fragment_line.c
  * all the time; program.c operations, steps, stream calls and notes; workspace.c which block an operator works in;
  * moments.c moments and fragmentation; chain.c failures that belong together; effort.c what segments cost; sample.c
- * what heaps and devices held at them; anomaly.c copies and misuse; totals.c sums of steps; keyframe.c all of this
+ * what heaps and devices held at them; anomaly.c copies and misuse; totals.c sums of steps; growth.c what of each stack
+ * lives on; keyframe.c all of this
  * as events, and back.
  */
 #ifndef NM_REPLAY_STATE_H
@@ -44,8 +45,9 @@
 
 typedef struct nm_heap nm_heap;
 typedef struct nm_live nm_live;
-typedef struct nm_group nm_group;   /* of a pool: ledger.h */
-typedef struct nm_ledger nm_ledger; /* of a pool: ledger.h */
+typedef struct nm_lifetimes nm_lifetimes; /* growth.c */
+typedef struct nm_group nm_group;         /* of a pool: ledger.h */
+typedef struct nm_ledger nm_ledger;       /* of a pool: ledger.h */
 typedef struct nm_part nm_part;
 
 /* One stack's share of a heap, now and at the heap's last peak. A peak copies nothing: it only counts up the heap's
@@ -57,7 +59,11 @@ typedef struct nm_site {
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes; /* ever, without the baseline */
     uint64_t in_step_bytes;                                              /* of allocated_bytes, inside steps */
     uint64_t epoch;                                                      /* heap->peak_epoch when it last changed */
-    struct nm_site *next;                                                /* of the heap */
+    uint64_t told_bytes, told_count; /* live at the end of the last step that was told */
+    nm_lifetimes *lifetimes;         /* owned; of what was freed; NULL: nothing was */
+    bool is_touched;                 /* since that step: is in the heap's list */
+    struct nm_site *next_touched;
+    struct nm_site *next; /* of the heap */
 } nm_site;
 
 /* One address of one process at which something is live, or was until lately. */
@@ -339,6 +345,7 @@ struct nm_heap {
     uint64_t peak_epoch;
     nm_site baseline_site;
     nm_site *sites;
+    nm_site *first_touched; /* see growth.c */
     nm_usage usage;
     nm_replay *replay;
     bool is_changed; /* by this event: is in the replay's list */
@@ -567,6 +574,13 @@ nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error 
 nm_status nm_usage_finish(nm_replay *replay, nm_error *err); /* totals, peaks by stack, timeline, hits, devices */
 void nm_usage_free(nm_heap *heap);
 
+/* ---- growth.c ---- */
+
+void nm_growth_touch(nm_heap *heap, nm_site *site); /* what of it is live changes */
+nm_status nm_growth_end_step(nm_replay *replay, nm_heap *heap, bool is_last, nm_error *err);
+nm_status nm_growth_freed(const nm_live *live, nm_error *err); /* its end stands */
+nm_status nm_growth_write_lifetimes(nm_replay *replay, const nm_heap *heap, const nm_site *site, nm_error *err);
+
 /* ---- gaps.c ---- */
 
 /* Takes [from, to) out of the gaps; *taken_bytes is what was free of it. */
@@ -698,7 +712,8 @@ const nm_operation *nm_program_innermost(const nm_replay *replay, const nm_threa
 /* ---- totals.c ---- */
 
 /* The step that the process is in ends: what its heaps did in it. */
-nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, nm_error *err);
+nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, bool is_last,
+                             nm_error *err);
 uint64_t nm_totals_misses(const nm_heap *heap); /* of all sizes */
 nm_status nm_totals_write_site(nm_replay *replay, const nm_heap *heap, const nm_site *site, nm_error *err);
 

@@ -77,7 +77,8 @@ static nm_step_total_row name_step(nm_step_total_row row, const nm_process *proc
     return row;
 }
 
-nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, nm_error *err)
+nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, bool is_last,
+                             nm_error *err)
 {
     nm_status status = NM_OK;
 
@@ -85,7 +86,9 @@ nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end
     for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
         nm_step_total_row row = nm_totals_since(heap);
 
-        status = nm_ledger_end_step(replay, heap, err);
+        status = nm_growth_end_step(replay, heap, is_last, err);
+        if (status == NM_OK)
+            status = nm_ledger_end_step(replay, heap, err);
         if (row.allocation_count == 0 && row.free_count == 0 && row.freed_bytes == 0) {
             begin_step(heap); /* its segments may have come or gone */
             continue;
@@ -93,7 +96,7 @@ nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end
         row = name_step(row, process, end_seq, end_ns);
         row.driver_call_count = heap->device == NULL ? 0 : heap->device->step_call_count;
         begin_step(heap);
-        if (replay->sink.step_total != NULL && status == NM_OK)
+        if (status == NM_OK && replay->sink.step_total != NULL)
             status = replay->sink.step_total(replay->sink.context, &row, err);
     }
     return status;

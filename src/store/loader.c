@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/growth_rows.h"
 #include "store/loader_pool.h"
 
 static const char *const table_names[NM_TABLE_COUNT] = {
@@ -18,6 +19,8 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_STEP_SUM] = "step_sum",
     [NM_TABLE_STEP_ANCHOR] = "step_anchor",
     [NM_TABLE_STACK_SUM] = "stack_sum",
+    [NM_TABLE_STACK_STEP] = "stack_step",
+    [NM_TABLE_STACK_LIFETIME] = "stack_lifetime",
     [NM_TABLE_FAILURE] = "failure",
     [NM_TABLE_MOMENT] = "moment",
     [NM_TABLE_OUT_OF_MEMORY_CHAIN] = "out_of_memory_chain",
@@ -64,7 +67,9 @@ nm_status nm_loader_open(sqlite3 *db, nm_loader *out, nm_error *err)
     nm_status status;
 
     *out = (nm_loader){.db = db};
-    status = nm_bulk_open(db, "allocation", &out->allocations, err);
+    status = nm_growth_open(db, err);
+    if (status == NM_OK)
+        status = nm_bulk_open(db, "allocation", &out->allocations, err);
     if (status == NM_OK)
         status = nm_bulk_open(db, "copy", &out->copies, err);
     if (status == NM_OK)
@@ -118,6 +123,8 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_er
         status = nm_loader_write_pool_sums(loader, err);
     if (status == NM_OK)
         status = nm_loader_write_names(loader, input, err);
+    if (status == NM_OK)
+        status = nm_growth_finish(loader->db, err);
     if (status == NM_OK)
         status = nm_loader_settle_misses(loader, err);
     return status;

@@ -2,9 +2,10 @@
  *
  * The sink: one function a row, values in the order of the table's columns in schema/.
  */
-#include "store/loader_pool.h"
-
 #include <math.h>
+
+#include "store/growth_rows.h"
+#include "store/loader_pool.h"
 
 static nm_insert *begin(nm_loader *loader, nm_loader_table table)
 {
@@ -800,6 +801,8 @@ const nm_sink nm_loader_sink = {
     .step_total = take_step_total,
     .step_anchor = take_step_anchor,
     .site_total = take_site_total,
+    .step_site = nm_loader_take_step_site,
+    .lifetime = nm_loader_take_lifetime,
     .moment = take_moment,
     .usage = take_usage,
     .fragmentation = take_fragmentation,
