@@ -47,12 +47,12 @@ FROM (
         coalesce(d.physical_ordinal, d.ordinal) AS device,
         c.kind,
         c.is_async,
-        count(*) AS copy_count,
-        sum(CASE WHEN c.error_code = 0 THEN c.size_bytes ELSE 0 END) AS size_bytes,
+        sum(c.copy_count) AS copy_count,
+        sum(c.size_bytes) AS size_bytes,
         sum(c.cost_ns) AS cost_ns,
-        sum(c.error_code <> 0) AS failed_count
-    FROM copy AS c
-    LEFT JOIN device AS d ON d.device_id = coalesce(c.target_device_id, c.source_device_id)
+        sum(c.failed_count) AS failed_count
+    FROM copy_sum AS c
+    LEFT JOIN device AS d ON d.device_id = c.device_id
     GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal), c.kind, c.is_async
 ) AS g
 LEFT JOIN process ON process.process_id = g.process_id
@@ -110,13 +110,13 @@ FROM (
     SELECT
         c.process_id,
         coalesce(d.physical_ordinal, d.ordinal) AS device,
-        count(*) AS copy_count,
+        sum(c.copy_count - c.failed_count) AS copy_count,
         sum(c.size_bytes) AS size_bytes,
-        sum(c.is_registered) AS registered_count,
+        sum(CASE WHEN c.is_registered = 1 THEN c.copy_count - c.failed_count ELSE 0 END) AS registered_count,
         sum(CASE WHEN c.is_registered = 1 THEN c.size_bytes ELSE 0 END) AS registered_bytes
-    FROM copy AS c
-    LEFT JOIN device AS d ON d.device_id = coalesce(c.target_device_id, c.source_device_id)
-    WHERE c.is_registered IS NOT NULL AND c.error_code = 0
+    FROM copy_sum AS c
+    LEFT JOIN device AS d ON d.device_id = c.device_id
+    WHERE c.is_registered IS NOT NULL AND c.copy_count > c.failed_count
     GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal)
 ) AS g
 LEFT JOIN process ON process.process_id = g.process_id

@@ -257,6 +257,7 @@ typedef struct nm_process {
     struct nm_arena *arenas; /* by device */
     nm_heap *heaps, **last_heap;
     nm_scope scope;          /* of its heaps without a device */
+    int64_t moment_seq;      /* of its last mark or failure; NM_NO_SEQ: none yet */
     int64_t end_seq;         /* NM_NO_SEQ while it runs */
     struct nm_process *next; /* all, in order of definition */
 } nm_process;
@@ -422,6 +423,7 @@ struct nm_replay {
     bool has_keyframe; /* the stream begins with one: it is not the beginning of the recording */
     bool has_whole_keyframe;
     int64_t first_seq, last_seq, last_ns;
+    int64_t moment_seq;              /* of the last mark or failure of no known process */
     int64_t loss_seq, loss_until_ns; /* of losses that belong to no known process */
 };
 

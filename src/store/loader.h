@@ -8,11 +8,14 @@
 #define NM_STORE_LOADER_H
 
 #include "store/bulk.h"
+#include "store/copy_sums.h"
 #include "store/database.h"
 #include "store/definitions.h"
+#include "store/detail.h"
 #include "store/frame_names.h"
 #include "store/kind_sums.h"
 #include "store/operation_sums.h"
+#include "store/outstanding_sums.h"
 #include "store/role.h"
 #include "store/store.h"
 #include "store/stream_sums.h"
@@ -25,6 +28,9 @@ typedef enum nm_loader_table {
     NM_TABLE_OPERATION_SUM,
     NM_TABLE_OPERATION_MEMORY_SUM,
     NM_TABLE_STREAM_CALL_SUM,
+    NM_TABLE_OUTSTANDING_SUM,
+    NM_TABLE_COPY_SUM,
+    NM_TABLE_LEFT_OUT,
     NM_TABLE_NOTE,
     NM_TABLE_PAUSE,
     NM_TABLE_STEP,
@@ -68,6 +74,10 @@ typedef struct nm_heap_cost { /* of one heap */
     uint64_t cost_ns;
 } nm_heap_cost;
 
+typedef struct nm_last_numbers {
+    uint64_t allocation_id, copy_id, operation_id, workspace_id, stream_call_id;
+} nm_last_numbers;
+
 typedef struct nm_loader {
     sqlite3 *db; /* borrowed */
     nm_definitions definitions;
@@ -82,6 +92,13 @@ typedef struct nm_loader {
     nm_kind_sums kind_sums;
     nm_operation_sums operation_sums;
     nm_stream_sums stream_sums;
+    nm_outstanding_sums outstanding_sums;
+    nm_copy_sums copy_sums;
+    nm_detail detail;
+    nm_detail_rows detail_rows;
+    nm_last_numbers last;    /* of the rows that came, written or not */
+    uint64_t left_out_count; /* allocations that came and have no row */
+    int allocation_columns;
     nm_map cost_of_heap; /* heap_id -> index into costs */
     struct {
         nm_heap_cost *items;
@@ -99,7 +116,7 @@ typedef struct nm_loader {
 } nm_loader;
 
 /* The tables must be there. On failure *out can be closed. */
-nm_status nm_loader_open(sqlite3 *db, nm_loader *out, nm_error *err);
+nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error *err);
 
 /* The functions of an nm_sink whose context is the loader. */
 extern const nm_sink nm_loader_sink;
@@ -118,6 +135,8 @@ nm_status nm_loader_take_blocker(void *context, const nm_blocker_row *row, nm_er
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err);
 nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, nm_error *err); /* a part of it */
 nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err);                               /* another */
+nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err); /* another: rows that the last peaks met */
+nm_status nm_loader_leave_out(nm_loader *loader, nm_error *err);     /* the last: operations that no row names */
 
 /* The id, or 0 and one more unknown reference when it is not in the set. 0 stays 0. */
 uint64_t nm_loader_known(nm_loader *loader, const nm_id_set *ids, uint64_t id);

@@ -4,6 +4,8 @@
  */
 #include "store/loader.h"
 
+#include <string.h>
+
 static nm_insert *begin(nm_loader *loader, nm_loader_table table)
 {
     return &loader->inserts[table];
@@ -182,12 +184,60 @@ static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int
     *value = row->is_mapped;
 }
 
+/* The row as values: into the table, among those that wait, or nowhere; unknown references are counted in any case. */
+static nm_status place_allocation(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
+{
+    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = dropped;
+    nm_detail_verdict verdict = loader->detail == NM_DETAIL_ALL    ? NM_DETAIL_WRITE
+                                : loader->detail == NM_DETAIL_LIVE ? nm_detail_judge(&loader->detail_rows, row)
+                                                                   : NM_DETAIL_DROP;
+    nm_status status = NM_OK;
+
+    if (verdict == NM_DETAIL_WRITE)
+        status = nm_bulk_next(loader->allocations, &values, err);
+    else if (verdict == NM_DETAIL_WAIT)
+        status = nm_detail_wait(&loader->detail_rows, row, &values, err);
+    if (status == NM_OK && verdict != NM_DETAIL_DROP && loader->detail != NM_DETAIL_ALL)
+        status = nm_detail_need_segment(&loader->detail_rows, row->segment_id, err);
+    loader->left_out_count += verdict != NM_DETAIL_WRITE;
+    if (status == NM_OK)
+        fill_allocation(loader, row, values);
+    return status;
+}
+
+static void note_last(uint64_t *last, uint64_t id)
+{
+    if (id > *last)
+        *last = id;
+}
+
+nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err)
+{
+    const nm_detail_rows *rows = &loader->detail_rows;
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < rows->count; i++)
+        for (size_t j = 0; j < rows->heaps[i].count && status == NM_OK; j++) {
+            const nm_waiting_row *row = &rows->heaps[i].items[j];
+            const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, row->heap_id);
+            int64_t *values = NULL;
+
+            if (!nm_detail_is_live(rows, row, heap == NULL ? 0 : heap->heap.device_id))
+                continue;
+            status = nm_bulk_next(loader->allocations, &values, err);
+            if (status == NM_OK)
+                memcpy(values, row->values, (size_t)loader->allocation_columns * sizeof *values);
+            loader->left_out_count--;
+        }
+    return status;
+}
+
 static nm_status take_allocation(void *context, const nm_allocation_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t *values = NULL;
     nm_status status = nm_id_set_add(&loader->allocation_ids, row->allocation_id, err);
 
+    note_last(&loader->last.allocation_id, row->allocation_id);
     if (status == NM_OK)
         status = name_allocation(loader, row->segment_id, err);
     if (status == NM_OK)
@@ -204,10 +254,15 @@ static nm_status take_allocation(void *context, const nm_allocation_row *row, nm
         status =
             nm_operation_sums_allocation(&loader->operation_sums, row, number_of(loader, row->operation_name), err);
     if (status == NM_OK)
-        status = nm_bulk_next(loader->allocations, &values, err);
-    if (status == NM_OK)
-        fill_allocation(loader, row, values);
-    return status;
+        status = nm_outstanding_sums_allocation(&loader->outstanding_sums, row, err);
+    return status == NM_OK ? place_allocation(loader, row, err) : status;
+}
+
+/* Where the next row of a large table goes that only the whole detail has. */
+static nm_status next_row(const nm_loader *loader, nm_bulk *bulk, int64_t *dropped, int64_t **values, nm_error *err)
+{
+    *values = dropped;
+    return loader->detail == NM_DETAIL_ALL ? nm_bulk_next(bulk, values, err) : NM_OK;
 }
 
 static nm_status take_failure(void *context, const nm_failure_row *row, nm_error *err)
@@ -260,11 +315,14 @@ static void fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *value)
 static nm_status take_copy(void *context, const nm_copy_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t *values = NULL;
+    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
     nm_status status = name_operation(loader, row->operation_id, err);
 
+    note_last(&loader->last.copy_id, row->copy_id);
     if (status == NM_OK)
-        status = nm_bulk_next(loader->copies, &values, err);
+        status = nm_copy_sums_copy(&loader->copy_sums, row, err);
+    if (status == NM_OK)
+        status = next_row(loader, loader->copies, dropped, &values, err);
     if (status == NM_OK)
         fill_copy(loader, row, values);
     return status;
@@ -276,6 +334,7 @@ static nm_status take_operation(void *context, const nm_operation_row *row, nm_e
     nm_insert *insert = begin(loader, NM_TABLE_OPERATION);
     nm_status status = nm_id_set_add(&loader->operation_ids, row->operation_id, err);
 
+    note_last(&loader->last.operation_id, row->operation_id);
     if (status == NM_OK)
         status = name_operation(loader, row->parent_id, err);
     if (status == NM_OK)
@@ -314,15 +373,16 @@ static void fill_workspace(nm_loader *loader, const nm_workspace_row *row, int64
 static nm_status take_workspace(void *context, const nm_workspace_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t *values = NULL;
+    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
     nm_status status = name_operation(loader, row->operation_id, err);
 
+    note_last(&loader->last.workspace_id, row->workspace_id);
     if (status == NM_OK)
         status = name_allocation(loader, row->allocation_id, err);
     if (status == NM_OK)
         status = nm_operation_sums_workspace(&loader->operation_sums, row, number_of(loader, row->operation_name), err);
     if (status == NM_OK)
-        status = nm_bulk_next(loader->workspaces, &values, err);
+        status = next_row(loader, loader->workspaces, dropped, &values, err);
     if (status == NM_OK)
         fill_workspace(loader, row, values);
     return status;
@@ -348,13 +408,14 @@ static void fill_stream_call(nm_loader *loader, const nm_stream_call_row *row, i
 static nm_status take_stream_call(void *context, const nm_stream_call_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t *values = NULL;
+    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
     nm_status status = name_operation(loader, row->operation_id, err);
 
+    note_last(&loader->last.stream_call_id, row->stream_call_id);
     if (status == NM_OK)
         status = nm_stream_sums_call(&loader->stream_sums, row, err);
     if (status == NM_OK)
-        status = nm_bulk_next(loader->stream_calls, &values, err);
+        status = next_row(loader, loader->stream_calls, dropped, &values, err);
     if (status == NM_OK)
         fill_stream_call(loader, row, values);
     return status;
@@ -462,6 +523,7 @@ static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *
 {
     nm_loader *loader = context;
     nm_insert *insert = begin(loader, NM_TABLE_MOMENT);
+    nm_status status = nm_detail_moment(&loader->detail_rows, row, err);
 
     nm_insert_id(insert, row->moment_id);
     nm_insert_int(insert, (int64_t)row->kind);
@@ -472,7 +534,7 @@ static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *
     nm_insert_int(insert, row->seq);
     nm_insert_int(insert, row->ns);
     nm_insert_id(insert, known_device(loader, row->device_id));
-    return nm_insert_end(insert, err);
+    return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
 /* Reserved bytes are a pool's: of another heap they are unknown, and not 0. */
@@ -575,6 +637,7 @@ static nm_status take_device_sample(void *context, const nm_device_sample_row *r
 {
     nm_loader *loader = context;
     nm_insert *insert = begin(loader, NM_TABLE_DEVICE_SAMPLE);
+    nm_status status = nm_detail_device(&loader->detail_rows, row, err);
 
     nm_insert_id(insert, row->moment_id);
     nm_insert_id(insert, row->device_id);
@@ -588,7 +651,7 @@ static nm_status take_device_sample(void *context, const nm_device_sample_row *r
     nm_insert_int(insert, row->until_seq);
     nm_insert_int(insert, row->has_sample ? row->sample_recorded_bytes : NM_NULL);
     nm_insert_int(insert, row->at_seq);
-    return nm_insert_end(insert, err);
+    return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
 static nm_status take_anomaly(void *context, const nm_anomaly_row *row, nm_error *err)
@@ -619,6 +682,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     nm_loader *loader = context;
     nm_insert *insert = begin(loader, NM_TABLE_HEAP_SUM);
     const uint64_t *place = nm_map_get(&loader->cost_of_heap, (nm_key){0, row->heap_id});
+    nm_status status = nm_detail_heap_peak(&loader->detail_rows, row->heap_id, row->peak_seq, err);
     nm_heap_cost cost = place == NULL ? (nm_heap_cost){0} : loader->costs.items[*place];
 
     nm_insert_id(insert, known_heap(loader, row->heap_id));
@@ -645,7 +709,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
     nm_insert_int(insert, row->has_stated ? (int64_t)row->peak_stated_reserved_bytes : NM_NULL);
     nm_insert_int(insert, !row->is_partial);
-    return nm_insert_end(insert, err);
+    return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
 static nm_status take_peak_stack(void *context, const nm_peak_stack_row *row, nm_error *err)
@@ -760,6 +824,86 @@ static nm_status write_kind_sum(nm_loader *loader, const nm_kind_sum *sum, nm_er
     return nm_insert_end(insert, err);
 }
 
+static nm_status write_outstanding_sum(nm_loader *loader, const nm_outstanding_sum *sum, nm_error *err)
+{
+    nm_insert *insert = begin(loader, NM_TABLE_OUTSTANDING_SUM);
+
+    nm_insert_id(insert, id_of_sum(&loader->definitions.heaps.ids, sum->heap_id));
+    nm_insert_id(insert, id_of_sum(&loader->definitions.stacks.ids, sum->stack_id));
+    nm_insert_int(insert, (int64_t)sum->size_bytes);
+    nm_insert_int(insert, sum->generation);
+    nm_insert_int(insert, sum->is_doubtful);
+    nm_insert_int(insert, (int64_t)sum->allocation_count);
+    nm_insert_int(insert, sum->first_seq);
+    nm_insert_int(insert, sum->last_seq);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status write_copy_sum(nm_loader *loader, const nm_copy_sum *sum, nm_error *err)
+{
+    nm_insert *insert = begin(loader, NM_TABLE_COPY_SUM);
+
+    nm_insert_id(insert, id_of_sum(&loader->definitions.processes.ids, sum->process_id));
+    nm_insert_id(insert, id_of_sum(&loader->definitions.devices.ids, sum->device_id));
+    nm_insert_int(insert, (int64_t)sum->kind);
+    nm_insert_int(insert, sum->is_async);
+    nm_insert_int(insert, sum->is_registered == NM_UNKNOWN_NUMBER ? NM_NULL : sum->is_registered);
+    nm_insert_int(insert, (int64_t)sum->copy_count);
+    nm_insert_int(insert, (int64_t)sum->size_bytes);
+    nm_insert_int(insert, sum->has_cost ? (int64_t)sum->cost_ns : NM_NULL);
+    nm_insert_int(insert, (int64_t)sum->failed_count);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status write_row_sums(nm_loader *loader, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t index = 0; status == NM_OK && index < loader->outstanding_sums.count; index++)
+        status = write_outstanding_sum(loader, &loader->outstanding_sums.items[index], err);
+    for (size_t index = 0; status == NM_OK && index < loader->copy_sums.count; index++)
+        status = write_copy_sum(loader, &loader->copy_sums.items[index], err);
+    return status;
+}
+
+static nm_status write_left_out(nm_loader *loader, nm_error *err)
+{
+    nm_insert *insert = begin(loader, NM_TABLE_LEFT_OUT);
+
+    nm_insert_id(insert, NM_INPUT_ID);
+    nm_insert_id(insert, loader->last.allocation_id);
+    nm_insert_id(insert, loader->last.copy_id);
+    nm_insert_id(insert, loader->last.operation_id);
+    nm_insert_id(insert, loader->last.workspace_id);
+    nm_insert_id(insert, loader->last.stream_call_id);
+    nm_insert_int(insert, (int64_t)loader->left_out_count);
+    return nm_insert_end(insert, err);
+}
+
+/* Of operations it is known only now which ones other rows name. */
+nm_status nm_loader_leave_out(nm_loader *loader, nm_error *err)
+{
+    static const char list_sql[] =
+        "SELECT 'DELETE FROM operation WHERE operation_id NOT IN (WITH RECURSIVE named (id) AS (SELECT NULL'"
+        " || coalesce(group_concat(printf(' UNION SELECT \"%w\" FROM \"%w\" WHERE \"%w\" IS NOT NULL',"
+        " f.\"from\", m.name, f.\"from\"), ''), '')"
+        " || ' UNION SELECT parent_id FROM operation JOIN named ON named.id = operation.operation_id)"
+        " SELECT id FROM named WHERE id IS NOT NULL)' FROM sqlite_master AS m JOIN pragma_foreign_key_list(m.name) AS f"
+        " WHERE m.type = 'table' AND f.\"table\" = 'operation' AND m.name NOT IN ('operation', 'left_out')";
+    sqlite3_stmt *row = NULL;
+    nm_status status = NM_OK;
+
+    if (loader->detail == NM_DETAIL_ALL)
+        return NM_OK;
+    status = nm_db_prepare(loader->db, list_sql, &row, err);
+    if (status == NM_OK && sqlite3_step(row) == SQLITE_ROW)
+        status = nm_db_exec(loader->db, (const char *)sqlite3_column_text(row, 0), err);
+    else if (status == NM_OK)
+        status = nm_db_fail(loader->db, err);
+    sqlite3_finalize(row);
+    return status == NM_OK ? write_left_out(loader, err) : status;
+}
+
 nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err)
 {
     const nm_operation_sums *sums = &loader->operation_sums;
@@ -773,7 +917,7 @@ nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err)
         status = write_memory_sum(loader, &sums->memory.items[index], err);
     for (size_t index = 0; status == NM_OK && index < loader->stream_sums.count; index++)
         status = write_stream_sum(loader, &loader->stream_sums.items[index], err);
-    return status;
+    return status == NM_OK ? write_row_sums(loader, err) : status;
 }
 
 const nm_sink nm_loader_sink = {

@@ -88,7 +88,7 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
         status = nm_db_exec(store->db, "COMMIT", err); /* nothing can be attached inside a transaction */
         return status == NM_OK ? nm_merge_plan(store->db, err) : status;
     }
-    return status == NM_OK ? nm_loader_open(store->db, &store->loader, err) : status;
+    return status == NM_OK ? nm_loader_open(store->db, options->detail, &store->loader, err) : status;
 }
 
 nm_status nm_store_open(const char *path, const nm_store_options *options, nm_store **out, nm_error *err)
@@ -127,15 +127,17 @@ const nm_sink *nm_store_sink(nm_store *store)
 }
 
 /*
- * References between the small tables. The large ones are not walked again: the loader has checked theirs one by one.
+ * References between the small tables. The large ones are not walked again: the loader has checked theirs one by one. Rows
+ * that the detail leaves out may be named.
  */
 static nm_status check_references(sqlite3 *db, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db,
                                      "SELECT m.name FROM sqlite_master AS m WHERE m.type = 'table' AND m.name NOT IN "
-                                     "('allocation', 'copy', 'workspace', 'stream_call') AND EXISTS"
-                                     " (SELECT 1 FROM pragma_foreign_key_check(m.name))",
+                                     "('allocation', 'copy', 'workspace', 'stream_call', 'left_out') AND EXISTS"
+                                     " (SELECT 1 FROM pragma_foreign_key_check(m.name) AS k WHERE k.parent NOT IN"
+                                     " ('allocation', 'copy') OR NOT EXISTS (SELECT 1 FROM left_out))",
                                      &rows, err);
     int code = status == NM_OK ? sqlite3_step(rows) : SQLITE_DONE;
 
@@ -175,6 +177,17 @@ static nm_status count_processes(sqlite3 *db, nm_error *err)
                       err);
 }
 
+/* Rows that were left out again may have taken up much of the file. */
+static nm_status give_back_pages(sqlite3 *db, nm_error *err)
+{
+    int64_t free_count = 0, page_count = 0;
+    nm_status status = nm_db_get_int(db, "PRAGMA freelist_count", &free_count, err);
+
+    if (status == NM_OK)
+        status = nm_db_get_int(db, "PRAGMA page_count", &page_count, err);
+    return status == NM_OK && free_count > page_count / 8 ? nm_db_exec(db, "VACUUM", err) : status;
+}
+
 /* What comes after the rows. */
 static nm_status finish_schema(nm_store *store, nm_error *err)
 {
@@ -182,6 +195,8 @@ static nm_status finish_schema(nm_store *store, nm_error *err)
 
     if (status == NM_OK)
         status = nm_db_exec(store->db, "COMMIT", err);
+    if (status == NM_OK)
+        status = give_back_pages(store->db, err);
     if (status == NM_OK)
         status = check_references(store->db, err);
     if (status == NM_OK)
