@@ -39,6 +39,7 @@ function(npumem_make_portable)
   npumem_compiler_file(loader libdl.so.2)
   target_link_options(npumem-ingest PRIVATE -static)
   target_link_options(npumem-check PRIVATE -static)
+  target_link_options(npumem-whatif PRIVATE -static)
   target_link_options(npumem-diff PRIVATE -static)
   npumem_compiler_file(demangler libsupc++.a) # the C++ runtime's static part: names of C++ are shown as written
   if(EXISTS ${demangler})

@@ -19,7 +19,13 @@ CREATE TABLE outstanding_sum (
     -- Birth of the first in the order of events, of those after input.detail_begin_seq. NULL: there are none.
     first_seq INTEGER,
     -- Birth of the last in the order of events. NULL: before input.detail_begin_seq.
-    last_seq INTEGER
+    last_seq INTEGER,
+    -- Birth of the oldest. Unit: nanoseconds since the recording began. NULL: not known.
+    first_ns INTEGER,
+    -- How many of them had lived longer, at the end of the process (or, where that was not seen, at the last event of its
+    -- memory), than 99 % of the freed blocks of their site did. Unit: allocations. NULL: none was freed, or times are
+    -- unknown.
+    outlier_count INTEGER
 );
 
 CREATE TABLE copy_sum (

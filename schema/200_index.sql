@@ -1,10 +1,5 @@
 -- Indexes, made after the rows are there.
 
--- What is outstanding (the baseline has no generation), with all that sums by site need: the by-site views never touch
--- the large table.
-CREATE INDEX allocation_outstanding
-    ON allocation (heap_id, stack_id, generation, alloc_seq, size_bytes, is_doubtful)
-    WHERE end_kind = 0 AND is_segment = 0 AND generation IS NOT NULL;
 CREATE INDEX peak_stack_heap ON peak_stack (heap_id);
 CREATE INDEX pool_hit_heap ON pool_hit (heap_id, bucket);
 CREATE INDEX usage_heap ON usage (heap_id, last_seq);
@@ -19,3 +14,7 @@ CREATE INDEX module_sample_device ON module_sample (device_id, module, seq, used
 CREATE INDEX module_sample_seq ON module_sample (device_id, seq, recorded_bytes);
 CREATE INDEX device_module_device ON device_module (device_id, module);
 CREATE INDEX step_process ON step (process_id, number);
+CREATE INDEX site_growth_heap ON site_growth (heap_id, site_frame_id);
+CREATE INDEX site_step_heap ON site_step (heap_id, site_frame_id, generation);
+CREATE INDEX site_lifetime_heap ON site_lifetime (heap_id, site_frame_id);
+CREATE INDEX step_generation ON step (process_id, generation);

@@ -119,7 +119,7 @@ ORDER BY g.size_bytes DESC, g.first_seq;
 
 CREATE VIEW growing_site (
     -- Sites whose still-live allocations were born in at least three generations, the last in the second half: of the
-    -- steps of the process, or of the trace where steps are unknown. Where the site is not known, or all its frames are
+    -- steps of the process (what was before the first is none), or of the trace where steps are unknown. Where the site is not known, or all its frames are
     -- plumbing, allocations of one size stand for a site, so that weights and a leak behind the same allocator are not
     -- taken for one thing.
     --
@@ -165,6 +165,7 @@ FROM (
         CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END AS size_key,
         sum(a.allocation_count) AS growing_count,
         count(DISTINCT a.generation) AS generation_count,
+        min(a.generation) AS first_generation,
         max(a.generation) AS last_generation,
         max(a.last_seq) AS last_seq
     FROM outstanding_sum AS a
@@ -183,7 +184,7 @@ LEFT JOIN (
     FROM step
     GROUP BY step.process_id
 ) AS steps ON steps.process_id = p.process_id
-WHERE g.generation_count >= 3
+WHERE g.generation_count - (steps.step_count IS NOT NULL AND g.first_generation = 0) >= 3
     AND CASE
         WHEN steps.step_count IS NOT NULL THEN 2 * g.last_generation > steps.step_count
         WHEN g.last_seq IS NULL THEN g.last_generation >= 10
@@ -294,7 +295,34 @@ CREATE VIEW leak_by_site (
     -- Birth of the first in the order of events, of those after input.detail_begin_seq. NULL: there are none.
     first_seq,
     -- Birth of the last in the order of events. NULL: before input.detail_begin_seq.
-    last_seq
+    last_seq,
+    -- Growth of the whole site, freed blocks and all: slope of the line of least squares through what was live at the ends
+    -- of the steps, the last step left out. Unit: bytes per step. NULL: fewer than three steps, or it was not there before
+    -- the last.
+    growth_bytes_per_step,
+    -- The same of the number of live allocations. Unit: allocations per step. NULL: as there.
+    growth_count_per_step,
+    -- How steady the growth is: share of the changes in bytes that the line explains. Unit: 0 to 1. NULL: not known, or
+    -- nothing changed.
+    growth_fit_ratio,
+    -- Steps that began since the oldest of them was born. Unit: steps. NULL: steps are unknown.
+    oldest_age_steps,
+    -- Age of the oldest at the end of the process, or where that was not seen at the last event of its memory. Unit: nanoseconds. NULL: not known.
+    oldest_age_ns,
+    -- Blocks of the site that were freed. Unit: allocations. NULL: times are unknown.
+    freed_count,
+    -- 99 % of those lived no longer. Unit: nanoseconds. NULL: none was freed, or times are unknown.
+    freed_p99_at_most_ns,
+    -- The most steps that began in the life of a freed one. Unit: steps. NULL: none was freed, or not known.
+    freed_max_steps,
+    -- Of the leaked ones, how many have lived longer than 99 % of the freed ones did. Unit: allocations. NULL: none was
+    -- freed, or times are unknown.
+    outlier_count,
+    -- What speaks for the verdict, in words.
+    evidence,
+    -- 1: something of the recording was lost, or not kept, or had begun before it: figures over steps and of what was
+    -- freed are of a part; 0: all is here.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -308,12 +336,39 @@ SELECT
     l.leak_count,
     l.leak_bytes,
     l.generation_count,
-    CASE
-        WHEN EXISTS (SELECT 1 FROM step WHERE step.process_id = p.process_id)
-            THEN l.leak_bytes / (l.last_generation - l.first_generation + 1)
-    END,
+    CASE WHEN steps.step_count IS NOT NULL THEN l.leak_bytes / (l.last_generation - l.first_generation + 1) END,
     l.first_seq,
-    l.last_seq
+    l.last_seq,
+    g.growth_bytes_per_step,
+    g.growth_count_per_step,
+    g.growth_fit_ratio,
+    steps.step_count - l.first_generation,
+    l.end_ns - l.first_ns,
+    t.freed_count,
+    t.p99_at_most_ns,
+    CASE WHEN steps.step_count IS NOT NULL THEN t.max_steps END,
+    CASE WHEN t.freed_count > 0 THEN l.outlier_count END,
+    CASE l.verdict
+        WHEN 'unreleased' THEN printf('still held when the process ended by itself%s',
+            CASE WHEN t.freed_count > 0 THEN printf('; %d others of the site were freed', t.freed_count) ELSE '' END)
+        WHEN 'growing' THEN printf('%d blocks born in %d of %d %s were never freed', l.leak_count, l.generation_count,
+            coalesce(steps.step_count, 20),
+            CASE WHEN steps.step_count IS NULL THEN 'parts of the trace' ELSE 'steps' END)
+            || CASE
+                WHEN g.growth_bytes_per_step IS NOT NULL
+                    THEN printf('; the site grows by %.0f bytes a step (fit %.2f)', g.growth_bytes_per_step,
+                        coalesce(g.growth_fit_ratio, 0.0))
+                ELSE ''
+            END
+            || CASE
+                WHEN t.freed_count > 0
+                    THEN printf('; %d of them are older than 99 %% of its %d freed blocks became', l.outlier_count,
+                        t.freed_count)
+                WHEN u.free_count = 0 THEN '; no block of the site was ever freed'
+                ELSE ''
+            END
+    END,
+    input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL
 FROM (
     SELECT
         a.heap_id,
@@ -325,10 +380,28 @@ FROM (
         min(a.generation) AS first_generation,
         max(a.generation) AS last_generation,
         min(a.first_seq) AS first_seq,
-        max(a.last_seq) AS last_seq
+        max(a.last_seq) AS last_seq,
+        min(a.first_ns) AS first_ns,
+        max(e.end_ns) AS end_ns,
+        sum(a.outlier_count) AS outlier_count
     FROM outstanding_sum AS a
     JOIN heap AS h ON h.heap_id = a.heap_id
     LEFT JOIN process ON process.process_id = h.process_id
+    LEFT JOIN (
+        SELECT
+            h.heap_id,
+            coalesce(r.end_ns, w.end_ns) AS end_ns
+        FROM heap AS h
+        JOIN process AS r ON r.process_id = h.process_id
+        LEFT JOIN (
+            SELECT
+                i.process_id,
+                max(u.last_ns) AS end_ns
+            FROM usage AS u
+            JOIN heap AS i ON i.heap_id = u.heap_id
+            GROUP BY i.process_id
+        ) AS w ON w.process_id = r.process_id
+    ) AS e ON e.heap_id = a.heap_id
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
     LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
     LEFT JOIN growing_site AS g
@@ -341,5 +414,25 @@ FROM (
     GROUP BY a.heap_id, s.site_frame_id, CASE WHEN g.heap_id IS NOT NULL THEN 'growing' ELSE 'unreleased' END
 ) AS l
 JOIN heap_place AS p ON p.heap_id = l.heap_id
+JOIN process ON process.process_id = p.process_id
+JOIN input ON input.input_id = process.input_id
+LEFT JOIN (
+    SELECT
+        step.process_id,
+        max(step.generation) AS step_count
+    FROM step
+    GROUP BY step.process_id
+) AS steps ON steps.process_id = p.process_id
+LEFT JOIN site_growth AS g ON g.heap_id = l.heap_id AND g.site_frame_id IS l.site_frame_id
+LEFT JOIN site_lifetime AS t ON t.heap_id = l.heap_id AND t.site_frame_id IS l.site_frame_id
+LEFT JOIN (
+    SELECT
+        y.heap_id,
+        z.site_frame_id,
+        sum(y.free_count) AS free_count
+    FROM stack_sum AS y
+    LEFT JOIN stack AS z ON z.stack_id = y.stack_id
+    GROUP BY y.heap_id, z.site_frame_id
+) AS u ON u.heap_id = l.heap_id AND u.site_frame_id IS l.site_frame_id
 LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id
 ORDER BY l.leak_bytes DESC, l.first_seq;

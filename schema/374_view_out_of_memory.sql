@@ -285,14 +285,14 @@ FROM (
             CASE
                 WHEN w.device_id IS NULL THEN 'host'
                 WHEN w.is_partial = 1 THEN 'partial'
-                WHEN w.pool_largest_free_bytes >= w.tried_bytes THEN 'fits'
+                WHEN w.pool_largest_free_bytes >= w.tried_bytes AND w.driver_failure_count = 0 THEN 'fits'
                 WHEN w.pool_free_bytes - w.pool_doubt_bytes >= w.tried_bytes
                     AND w.pool_largest_free_bytes < w.tried_bytes THEN 'fragmentation'
                 WHEN w.driver_failure_count = 0
                     AND (w.is_driver_seen = 1 OR w.free_bytes >= w.needed_bytes) THEN 'limit'
                 WHEN w.own_bytes + w.needed_bytes > w.total_bytes THEN 'full'
                 WHEN w.total_bytes IS NULL OR w.free_bytes IS NULL OR w.is_stale = 1 THEN 'unknown'
-                WHEN w.free_bytes >= w.needed_bytes THEN 'refused'
+                WHEN w.free_bytes >= w.needed_bytes + 4194304 THEN 'refused' -- more than whole pages could need
                 WHEN (w.total_bytes - w.free_bytes - w.own_bytes) * 10 >= w.total_bytes THEN 'other'
                 ELSE 'overhead'
             END AS reason
@@ -324,7 +324,7 @@ FROM (
                 CASE WHEN c.device_id IS NOT NULL THEN c.active_bytes END AS active_bytes,
                 CASE WHEN c.device_id IS NOT NULL THEN c.reserved_bytes END AS reserved_bytes,
                 CASE WHEN c.device_id IS NOT NULL THEN c.own_bytes END AS own_bytes,
-                coalesce(s.total_bytes, d.capacity_bytes) AS total_bytes,
+                coalesce(s.total_bytes, f.device_total_bytes, d.capacity_bytes) AS total_bytes,
                 CASE
                     WHEN s.free_bytes IS NULL THEN f.device_free_bytes
                     WHEN s.is_stale = 0 THEN s.free_bytes

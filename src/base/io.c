@@ -6,6 +6,7 @@
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -74,6 +75,41 @@ nm_status nm_io_write(int fd, const void *data, size_t len, nm_error *err)
         done += (size_t)count;
     }
     return NM_OK;
+}
+
+nm_status nm_io_open_temporary(int *fd, nm_error *err)
+{
+    char path[PATH_MAX];
+    const char *folder = getenv("TMPDIR");
+
+    *fd = -1;
+    if (folder == NULL || folder[0] == 0)
+        folder = "/tmp";
+    if (snprintf(path, sizeof path, "%s/npumem-XXXXXX", folder) >= (int)sizeof path)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the path of the temporary folder is too long");
+    *fd = mkostemp(path, O_CLOEXEC);
+    if (*fd < 0)
+        return nm_fail_errno(err, errno, "cannot make a temporary file in %.60s", folder);
+    unlink(path);
+    return NM_OK;
+}
+
+nm_status nm_io_copy(int from, int to, uint64_t *copied_bytes, nm_error *err)
+{
+    enum { CHUNK_BYTES = 1 << 18 };
+    uint8_t *chunk = malloc(CHUNK_BYTES);
+    size_t got = 1;
+    nm_status status = chunk != NULL ? NM_OK : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+
+    *copied_bytes = 0;
+    while (status == NM_OK && got > 0) {
+        status = nm_io_read(from, chunk, CHUNK_BYTES, &got, err);
+        if (status == NM_OK)
+            status = nm_io_write(to, chunk, got, err);
+        *copied_bytes += status == NM_OK ? got : 0;
+    }
+    free(chunk);
+    return status;
 }
 
 nm_status nm_io_sync_path(const char *path, nm_error *err)

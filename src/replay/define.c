@@ -4,7 +4,7 @@
  * with more known; what would move a heap to another process, device or level is not taken over. Numbers that were never
  * defined are made up for processes alone, so that everything has one.
  */
-#include "replay/state.h"
+#include "replay/ledger.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +159,7 @@ static nm_status define_device(nm_replay *replay, const nm_definition *definitio
     }
     device->host = device->process->host;
     device->physical_ordinal = definition->device.physical_ordinal;
+    device->is_npu = definition->device.device_kind != 0 && definition->device.device_kind == replay->npu_string;
     return set_group(replay, device, err);
 }
 
@@ -268,6 +269,14 @@ static nm_status define_stack(nm_replay *replay, uint64_t id, nm_error *err)
     return status;
 }
 
+/* ---- Strings ----------------------------------------------------------------------------------------------------- */
+
+static void note_string(nm_replay *replay, const nm_definition *definition)
+{
+    if (definition->string.len == 3 && memcmp(definition->string.data, "npu", 3) == 0)
+        replay->npu_string = definition->id;
+}
+
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 nm_status nm_replay_define(nm_replay *replay, const nm_definition *definition, nm_error *err)
@@ -275,6 +284,9 @@ nm_status nm_replay_define(nm_replay *replay, const nm_definition *definition, n
     nm_status status = NM_OK;
 
     switch (definition->id == 0 ? 0 : definition->kind) {
+    case NM_DEFINE_STRING:
+        note_string(replay, definition);
+        break;
     case NM_DEFINE_PROCESS:
         status = define_process(replay, definition, err);
         break;
@@ -312,6 +324,7 @@ void nm_define_free(nm_replay *replay)
 {
     for (nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next) {
         nm_usage_free(heap);
+        nm_ledger_free(heap);
         nm_parts_free(heap);
         nm_fragments_free(heap);
     }

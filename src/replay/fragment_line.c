@@ -9,11 +9,11 @@
 
 #include "base/buffer.h"
 
-/* What a pool or a part is like after an event. */
+/* What holds of a pool and its parts after an event. */
 typedef struct line_state {
-    uint64_t heap_id, part_id;
-    nm_part_figures figures;
-    bool is_stated, is_estimate, is_doubtful, is_partial;
+    const nm_heap *pool;
+    int64_t seq, ns;
+    bool is_stated, is_estimate, is_doubtful, is_partial, has_flags; /* has_flags: any of the others */
 } line_state;
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -65,51 +65,38 @@ static void join(nm_fragment_usage_row *row, const nm_fragment_usage_row *first)
     row->is_partial |= first->is_partial;
 }
 
+/* All buckets are full. */
 static void merge_pairs(nm_fragment_line *line)
 {
     for (size_t i = 0; i < line->count / 2; i++) {
-        nm_fragment_bucket merged = line->buckets[2 * i + 1];
+        nm_fragment_usage_row merged = line->buckets[2 * i + 1];
 
-        join(&merged.row, &line->buckets[2 * i].row);
-        merged.change_count += line->buckets[2 * i].change_count;
+        join(&merged, &line->buckets[2 * i]);
         line->buckets[i] = merged;
     }
     line->count /= 2;
     line->changes_per_bucket *= 2;
 }
 
-static nm_status add_bucket(nm_fragment_line *line, size_t limit, nm_error *err)
-{
-    nm_status status;
-
-    if (line->count == limit)
-        merge_pairs(line);
-    if (line->changes_per_bucket == 0)
-        line->changes_per_bucket = 1;
-    status = nm_array_grow(&line->buckets, &line->capacity, line->count + 1, sizeof *line->buckets, err);
-    if (status == NM_OK)
-        line->buckets[line->count++] = (nm_fragment_bucket){0};
-    return status;
-}
-
-static void begin_row(nm_fragment_usage_row *row, const line_state *state, int64_t seq, int64_t ns)
+static void begin_row(nm_fragment_usage_row *row, const line_state *state, uint64_t part_id,
+                      const nm_part_figures *figures)
 {
     *row = (nm_fragment_usage_row){
-        .heap_id = state->heap_id,
-        .part_id = state->part_id,
-        .first_seq = seq,
-        .min_largest_free_bytes = state->figures.largest_free_bytes,
-        .max_free_bytes = state->figures.free_bytes,
-        .max_free_seq = seq,
-        .max_free_ns = ns,
-        .max_stuck_bytes = state->figures.stuck_bytes,
-        .max_stuck_seq = seq,
-        .max_stuck_ns = ns,
-        .max_waste_bytes = state->figures.waste_bytes,
+        .heap_id = state->pool->id,
+        .part_id = part_id,
+        .first_seq = state->seq,
+        .min_largest_free_bytes = figures->largest_free_bytes,
+        .max_free_bytes = figures->free_bytes,
+        .max_free_seq = state->seq,
+        .max_free_ns = state->ns,
+        .max_stuck_bytes = figures->stuck_bytes,
+        .max_stuck_seq = state->seq,
+        .max_stuck_ns = state->ns,
+        .max_waste_bytes = figures->waste_bytes,
     };
 }
 
-static void take_extremes(nm_fragment_usage_row *row, const nm_part_figures *figures, int64_t seq, int64_t ns)
+static void take_extremes(nm_fragment_usage_row *row, const nm_part_figures *figures, const line_state *state)
 {
     row->max_reserved_bytes = larger(row->max_reserved_bytes, figures->reserved_bytes);
     row->max_occupied_bytes = larger(row->max_occupied_bytes, occupied_in(figures));
@@ -118,83 +105,108 @@ static void take_extremes(nm_fragment_usage_row *row, const nm_part_figures *fig
     row->max_waste_bytes = larger_waste(row->max_waste_bytes, figures->waste_bytes);
     if (figures->free_bytes > row->max_free_bytes) {
         row->max_free_bytes = figures->free_bytes;
-        row->max_free_seq = seq;
-        row->max_free_ns = ns;
+        row->max_free_seq = state->seq;
+        row->max_free_ns = state->ns;
     }
     if (figures->stuck_bytes > row->max_stuck_bytes) {
         row->max_stuck_bytes = figures->stuck_bytes;
-        row->max_stuck_seq = seq;
-        row->max_stuck_ns = ns;
+        row->max_stuck_seq = state->seq;
+        row->max_stuck_ns = state->ns;
     }
 }
 
-static nm_status take(nm_fragment_line *line, size_t limit, const line_state *state, int64_t seq, int64_t ns,
-                      nm_error *err)
+/* part_id 0: the whole pool. */
+static nm_status add_bucket(nm_fragment_line *line, const line_state *state, uint64_t part_id,
+                            const nm_part_figures *figures, nm_error *err)
 {
-    nm_fragment_bucket *last = line->count == 0 ? NULL : &line->buckets[line->count - 1];
-    nm_fragment_usage_row *row;
+    nm_status status;
 
-    if (last == NULL || last->change_count >= line->changes_per_bucket) {
-        nm_status status = add_bucket(line, limit, err);
-        if (status != NM_OK)
-            return status;
-        last = &line->buckets[line->count - 1];
-        begin_row(&last->row, state, seq, ns);
-    }
-    row = &last->row;
-    last->change_count++;
-    row->last_seq = seq;
-    row->last_ns = ns;
-    row->figures = state->figures;
-    take_extremes(row, &state->figures, seq, ns);
+    if (line->count == (part_id == 0 ? NM_USAGE_BUCKETS_MAX : NM_PART_BUCKETS_MAX))
+        merge_pairs(line);
+    if (line->changes_per_bucket == 0)
+        line->changes_per_bucket = 1;
+    status = nm_array_grow(&line->buckets, &line->capacity, line->count + 1, sizeof *line->buckets, err);
+    if (status != NM_OK)
+        return status;
+    line->last = &line->buckets[line->count++];
+    line->room = line->changes_per_bucket;
+    begin_row(line->last, state, part_id, figures);
+    return NM_OK;
+}
+
+static void flag(nm_fragment_usage_row *row, const line_state *state)
+{
     row->is_stated |= state->is_stated;
     row->is_estimate |= state->is_estimate;
     row->is_doubtful |= state->is_doubtful;
     row->is_partial |= state->is_partial;
+}
+
+static nm_status take(nm_fragment_line *line, const line_state *state, uint64_t part_id, const nm_part_figures *figures,
+                      nm_error *err)
+{
+    nm_fragment_usage_row *row;
+
+    if (line->room == 0) {
+        nm_status status = add_bucket(line, state, part_id, figures, err);
+        if (status != NM_OK)
+            return status;
+    }
+    line->room--;
+    row = line->last;
+    row->last_seq = state->seq;
+    row->last_ns = state->ns;
+    row->figures = *figures;
+    take_extremes(row, figures, state);
+    if (state->has_flags)
+        flag(row, state);
     return NM_OK;
 }
 
 /* ---- Pools and parts --------------------------------------------------------------------------------------------- */
 
-static line_state state_of(const nm_heap *pool)
+static nm_part_figures figures_of(const nm_heap *pool)
 {
-    nm_fragmentation_row now;
+    nm_fragmentation_row stated;
 
-    nm_pool_figures(pool, &now);
-    return (line_state){
-        .heap_id = pool->id,
-        .figures = {.reserved_bytes = now.reserved_bytes,
-                    .free_bytes = now.free_bytes,
-                    .largest_free_bytes = now.largest_free_bytes,
-                    .stuck_bytes = now.stuck_bytes,
-                    .gap_count = now.gap_count,
-                    .waste_bytes = now.waste_bytes},
-        .is_stated = now.is_stated,
-        .is_estimate = now.is_estimate,
-        .is_doubtful = now.is_doubtful,
-        .is_partial = now.is_partial,
-    };
+    if (!nm_pool_is_stated(pool))
+        return (nm_part_figures){
+            .reserved_bytes = pool->total.reserved_bytes,
+            .free_bytes = pool->free_bytes,
+            .largest_free_bytes = nm_part_largest(pool),
+            .stuck_bytes = pool->stuck_bytes,
+            .gap_count = pool->gap_count,
+            .waste_bytes = nm_part_waste(pool->waste_bytes, pool->unknown_waste_count),
+        };
+    nm_pool_figures(pool, &stated);
+    return (nm_part_figures){
+        .reserved_bytes = stated.reserved_bytes, .free_bytes = stated.free_bytes, .waste_bytes = stated.waste_bytes};
 }
 
 nm_status nm_fragment_line_take(nm_heap *pool, int64_t seq, int64_t ns, nm_error *err)
 {
-    line_state state;
+    line_state state = {.pool = pool, .seq = seq, .ns = ns};
+    nm_part_figures figures;
     nm_status status;
 
     /* What the baseline changed stays in the list, so that the first event of all shows it. */
     if (pool->replay->sink.fragment_usage == NULL || seq == NM_NO_SEQ || (!pool->has_segments && !pool->has_stated))
         return NM_OK;
-    state = state_of(pool);
-    status = take(&pool->line, NM_USAGE_BUCKETS_MAX, &state, seq, ns, err);
+    state.is_stated = nm_pool_is_stated(pool);
+    state.is_estimate = state.is_stated || nm_pool_is_estimate(pool);
+    state.is_doubtful = nm_replay_is_doubtful(pool->replay, pool->process);
+    state.is_partial = nm_pool_is_partial(pool);
+    state.has_flags = state.is_estimate || state.is_doubtful || state.is_partial; /* what is stated is an estimate */
+    figures = figures_of(pool);
+    status = take(&pool->line, &state, 0, &figures, err);
     while (pool->first_changed_part != NULL) {
         nm_part *part = pool->first_changed_part;
 
         pool->first_changed_part = part->next_changed;
         part->is_changed = false;
-        state.part_id = part->row.part_id;
-        state.figures = nm_part_figures_of(part);
+        figures = nm_part_figures_of(part);
         if (status == NM_OK)
-            status = take(&part->line, NM_PART_BUCKETS_MAX, &state, seq, ns, err);
+            status = take(&part->line, &state, part->row.part_id, &figures, err);
     }
     return status;
 }
@@ -204,7 +216,7 @@ static nm_status write(const nm_replay *replay, const nm_fragment_line *line, nm
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < line->count && status == NM_OK; i++)
-        status = replay->sink.fragment_usage(replay->sink.context, &line->buckets[i].row, err);
+        status = replay->sink.fragment_usage(replay->sink.context, &line->buckets[i], err);
     return status;
 }
 

@@ -35,12 +35,18 @@ static nm_status add_block(nm_blocks_then *list, const nm_block_then *block, nm_
     return status;
 }
 
-static nm_segment_then segment_of(const nm_live *range)
+/* At the peak it may have been in another part of the pool. */
+static nm_part *part_at_peak(const nm_live *range)
+{
+    return range->old_part != NULL && range->old_epoch >= range->owner->peak_epoch ? range->old_part : range->part;
+}
+
+static nm_segment_then segment_of(const nm_live *range, bool at_peak)
 {
     return (nm_segment_then){
         .from = range->node.key,
         .to = range->node.value,
-        .part = range->part,
+        .part = at_peak ? part_at_peak(range) : range->part,
         .driver = range->heap,
         .stream = range->row.stream,
         .has_stream = range->row.has_stream,
@@ -57,7 +63,7 @@ static nm_block_then block_of(const nm_live *block)
         .to = block->node.value,
         .allocation_id = row->allocation_id,
         .stack_id = row->stack_id,
-        .alloc_seq = row->alloc_seq,
+        .alloc_seq = block->is_baseline ? NM_NO_SEQ : block->birth_seq,
         .alloc_ns = row->alloc_ns,
         .waste_bytes = nm_part_block_waste(row->requested_bytes, row->block_bytes),
         .part = block->part,
@@ -87,7 +93,7 @@ static nm_gone *gone_of(nm_heap *pool)
 
 nm_status nm_fragments_lose_segment(const nm_live *range, nm_error *err)
 {
-    nm_segment_then segment = segment_of(range);
+    nm_segment_then segment = segment_of(range, true);
 
     return was_at_peak(range->owner, range->begin_epoch) ? add_segment(&gone_of(range->owner)->segments, &segment, err)
                                                          : NM_OK;
@@ -105,6 +111,7 @@ nm_status nm_fragments_lose_block(const nm_live *block, nm_error *err)
 
 void nm_fragments_free(nm_heap *pool)
 {
+    nm_fragment_line_free(&pool->line);
     free(pool->gone.segments.items);
     free(pool->gone.blocks.items);
     free(pool->state.segments.items);
@@ -172,10 +179,12 @@ static nm_status see_live(const nm_heap *pool, bool at_peak, picture *seen, nm_e
     for (nm_tree_node *node = nm_tree_first(&pool->arena->ranges); node != NULL && status == NM_OK;
          node = nm_tree_next(node)) {
         const nm_live *range = NM_TREE_ITEM(node, nm_live, node);
-        nm_segment_then segment = segment_of(range);
+        nm_segment_then segment;
 
-        if (range->owner == pool && (!at_peak || range->begin_epoch < pool->peak_epoch))
-            status = add_segment(&seen->segments, &segment, err);
+        if (range->owner != pool || (at_peak && range->begin_epoch >= pool->peak_epoch))
+            continue;
+        segment = segment_of(range, at_peak);
+        status = add_segment(&seen->segments, &segment, err);
     }
     for (nm_tree_node *node = nm_tree_first(&pool->blocks); node != NULL && status == NM_OK;
          node = nm_tree_next(node)) {

@@ -116,6 +116,8 @@ nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_er
     nm_status status = replay->sink.failure == NULL ? NM_OK : replay->sink.failure(replay->sink.context, &failure, err);
 
     note_moment(replay, context);
+    if (context->heap != NULL)
+        context->heap->arena->failure_count++;
     if (context->heap != NULL && context->heap->device != NULL)
         take_figures(replay, context->heap->device, context, context->heap->device->group->figures.kind);
     if (status == NM_OK)

@@ -4,7 +4,7 @@
  * row; the row is written at once, or later where the end may be undone (a free that the runtime then refused: the
  * thread keeps it as `unconfirmed`) or explained (an address that was reused before the free of it arrived: nm_replaced).
  */
-#include "replay/state.h"
+#include "replay/ledger.h"
 
 #include <stdlib.h>
 
@@ -98,6 +98,8 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
     insert_node(live);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_pool_block_covers(live, err);
+    if (status == NM_OK && nm_is_pool(heap) && (context->event->flags & NM_FLAG_PENDING) && is_new)
+        status = nm_pending_arrive(live, err);
     if (status == NM_OK && heap->level == NM_LEVEL_DRIVER)
         status = is_new && !is_restored
                      ? nm_pool_range_appears(live, (context->event->flags & NM_FLAG_SEGMENT) != 0, context->seq, err)
@@ -366,6 +368,8 @@ static void count_begin(nm_live *live)
     nm_heap_total_row *total = &live->heap->total;
     uint64_t bytes = live->row.size_bytes;
 
+    if (live->is_baseline)
+        live->heap->arena->has_baseline = true;
     if (live->is_baseline || live->is_kept) { /* of what is kept the sums come later, and hold */
         total->baseline_count++;
         total->baseline_bytes = nm_add_saturated(total->baseline_bytes, bytes);
@@ -513,7 +517,6 @@ nm_status nm_pairing_free_requested(nm_replay *replay, const nm_context *context
 {
     nm_live *live;
 
-    (void)err;
     if (context->process == NULL)
         return NM_OK;
     live = find_freed(nm_place_find(replay, context->process->id, context->event->address), context);
@@ -521,7 +524,9 @@ nm_status nm_pairing_free_requested(nm_replay *replay, const nm_context *context
         live->row.free_requested_seq = context->seq;
         live->heap->pending_bytes = nm_add_saturated(live->heap->pending_bytes, live->row.size_bytes);
     }
-    return NM_OK;
+    if (live == NULL || !nm_is_pool(live->heap))
+        return NM_OK;
+    return nm_pending_request(live, context->seq, context->event->time_ns, err);
 }
 
 nm_status nm_pairing_confirm(nm_replay *replay, nm_thread *thread, nm_error *err)
@@ -538,6 +543,7 @@ nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, n
 {
     nm_live *live = context->thread == NULL ? NULL : context->thread->unconfirmed;
     nm_heap_total_row *total;
+    nm_status status;
 
     if (live == NULL)
         return NM_OK;
@@ -557,7 +563,12 @@ nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, n
     live->row.free_ns = NM_NO_TIME;
     live->row.free_thread_id = 0;
     live->row.free_stack_id = 0;
-    return put_in(replay, live, context, false, err);
+    if (live->heap->level == NM_LEVEL_DRIVER)
+        nm_ledger_release_refused(live->owner, live->node.value - live->node.key);
+    status = put_in(replay, live, context, false, err);
+    if (status == NM_OK && live->group != NULL && nm_is_pool(live->heap))
+        nm_reuse_forget(live->heap->ledger, live);
+    return status;
 }
 
 /* ---- UNMAP ------------------------------------------------------------------------------------------------------- */
@@ -839,6 +850,8 @@ nm_status nm_pairing_finish(nm_replay *replay, nm_error *err)
 
     for (nm_thread *thread = replay->first_thread; thread != NULL && status == NM_OK; thread = thread->next)
         status = nm_pairing_confirm(replay, thread, err);
+    for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        status = nm_pending_finish(replay, heap, err);
     for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         status = emit_space(replay, heap->space, err);
     return status;

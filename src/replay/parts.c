@@ -186,6 +186,8 @@ static nm_status move(nm_live *range, nm_part *part, nm_error *err)
     nm_status status = nm_part_take(range->part, range->node.key, range->node.value, &moved_bytes, err);
 
     range->part->reserved_bytes = nm_subtract_saturated(range->part->reserved_bytes, bytes);
+    range->old_part = range->part;
+    range->old_epoch = part->pool->peak_epoch;
     range->part = part;
     part->reserved_bytes = nm_add_saturated(part->reserved_bytes, bytes);
     range->is_settled = true;
@@ -279,11 +281,6 @@ void nm_part_subtract_waste(nm_live *block)
     part->unknown_waste_count -= !is_known;
     part->waste_bytes = nm_subtract_saturated(part->waste_bytes, bytes);
     touch(part);
-}
-
-int64_t nm_part_waste(uint64_t waste_bytes, uint64_t unknown_count)
-{
-    return unknown_count == 0 ? (int64_t)waste_bytes : NM_UNKNOWN_NUMBER;
 }
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */

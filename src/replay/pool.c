@@ -4,7 +4,7 @@
  * first pool when its source says that it is one from birth. Its bytes are reserved from then to its end, and what no
  * block of that pool covers is a gap. A block is a miss when it is the first to touch some range under it.
  */
-#include "replay/state.h"
+#include "replay/ledger.h"
 
 #include <stdlib.h>
 
@@ -104,6 +104,7 @@ nm_status nm_pool_attach(nm_live *range, int64_t seq, nm_error *err)
     nm_part_reserve(range->part, range->node.value - range->node.key, 0);
     range->heap->segment_bytes = nm_add_saturated(range->heap->segment_bytes, range->node.value - range->node.key);
     nm_sample_touch(range->heap);
+    nm_ledger_change_held(range, true, range->node.value - range->node.key);
     range->covered_bytes = 0;
     status = nm_part_give(range, range->node.key, range->node.value, &given_bytes, err);
 
@@ -134,9 +135,13 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
         return status;
     set_covered(range, 0);
     nm_part_reserve(range->part, 0, range->node.value - range->node.key);
+    nm_ledger_change_held(range, false, range->node.value - range->node.key);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, range->node.value - range->node.key);
     nm_usage_touch(pool);
-    return nm_part_take(range->part, range->node.key, range->node.value, &taken_bytes, err);
+    status = nm_part_take(range->part, range->node.key, range->node.value, &taken_bytes, err);
+    if (status == NM_OK && (range->row.end_kind == NM_END_FREED || range->row.end_kind == NM_END_UNMAPPED))
+        status = nm_ledger_release(pool, range->node.value - range->node.key, err);
+    return status;
 }
 
 /* A part takes its share of the range's covered bytes over. */
@@ -145,6 +150,7 @@ static void inherit(nm_live *part, const nm_live *range, uint64_t free_bytes)
     if (part == NULL)
         return;
     part->owner = range->owner;
+    part->group = range->group;
     part->part = range->part;
     part->is_settled = range->is_settled;
     part->begin_epoch = range->owner->peak_epoch;
@@ -174,19 +180,23 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
     inherit(right, range, nm_subtract_saturated(free_bytes, left_bytes));
     nm_part_reserve(range->part, 0, to - from);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, to - from);
+    nm_ledger_change_held(range, false, to - from);
     nm_usage_touch(pool);
-    return status;
+    return status == NM_OK ? nm_ledger_release(pool, to - from, err) : status;
 }
 
 nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err)
 {
+    nm_status status;
+
     range->is_touched = range->is_baseline || (range->is_unseen && is_segment);
     if (!is_segment)
         return NM_OK;
     range->row.is_segment = true;
     range->owner = range->heap->arena->pool;
     nm_effort_segment(range);
-    return nm_pool_attach(range, seq, err);
+    status = nm_pool_attach(range, seq, err);
+    return status == NM_OK ? nm_ledger_claim(range, err) : status;
 }
 
 nm_status nm_pool_adopt(nm_heap *pool, nm_error *err)
@@ -201,6 +211,8 @@ nm_status nm_pool_adopt(nm_heap *pool, nm_error *err)
             range->owner = pool;
             nm_effort_segment(range);
             status = nm_pool_attach(range, NM_NO_SEQ, err);
+            if (status == NM_OK)
+                status = nm_ledger_claim(range, err);
         }
     }
     return status;
@@ -216,8 +228,12 @@ static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, 
         range->owner = block->heap;
         nm_effort_segment(range);
         status = nm_pool_attach(range, seq, err);
+        if (status == NM_OK)
+            status = nm_ledger_claim(range, err);
+        nm_ledger_hold(range, block->group);
         return status == NM_OK ? nm_part_settle(range, block, err) : status;
     }
+    nm_ledger_hold(range, block->group);
     if (range->owner == block->heap)
         return nm_part_settle(range, block, err);
     if (nm_tree_holding(&range->owner->blocks, block->node.key) == NULL)
@@ -226,8 +242,8 @@ static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, 
 }
 
 /* Finds the ranges under the block, which are next to each other, and whether one of them is touched for the first
- * time: *is_miss stays unknown when there is none. */
-static nm_status enter_ranges(nm_live *block, int64_t seq, int64_t *is_miss, nm_error *err)
+ * time: touch->is_miss stays unknown when there is none. */
+static nm_status enter_ranges(nm_live *block, int64_t seq, nm_touch *touch, nm_error *err)
 {
     nm_live *range = first_range_under(block);
     nm_status status = NM_OK;
@@ -235,13 +251,16 @@ static nm_status enter_ranges(nm_live *block, int64_t seq, int64_t *is_miss, nm_
     if (range == NULL || range->node.key > block->node.key)
         return NM_OK;
     block->row.segment_id = range->row.allocation_id;
-    *is_miss = 0;
+    touch->is_miss = 0;
     while (status == NM_OK) {
         uint64_t end = range->node.value;
 
         status = enter_range(range, block, seq, err);
-        if (!range->is_touched)
-            *is_miss = 1;
+        if (!range->is_touched) {
+            touch->is_miss = 1;
+            touch->driver_count++;
+            nm_ledger_add(&touch->driver_cost_ns, range->row.cost_ns);
+        }
         range->is_touched = true;
         range = range_of(nm_tree_next(&range->node));
         if (range == NULL || range->node.key != end || end >= block->node.value)
@@ -288,6 +307,7 @@ nm_status nm_pool_block_covers(nm_live *block, nm_error *err)
 
     block->begin_epoch = block->heap->peak_epoch;
     nm_part_add_waste(block, is_inside ? range->part : NULL);
+    nm_ledger_put(block);
     block->is_covering = !overlaps(block);
     if (block->is_covering)
         return cover(block, true, err);
@@ -297,29 +317,38 @@ nm_status nm_pool_block_covers(nm_live *block, nm_error *err)
 
 nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_error *err)
 {
-    int64_t is_miss = NM_UNKNOWN_NUMBER;
-    nm_status status = enter_ranges(block, seq, &is_miss, err);
+    nm_touch touch;
+    nm_status status = nm_ledger_enter(block, &touch, err);
 
+    if (status == NM_OK)
+        status = enter_ranges(block, seq, &touch, err);
     if (block->row.block_bytes == 0)
         block->heap->has_unknown_block = true;
     if (flags & (NM_FLAG_MISS | NM_FLAG_HIT))
-        is_miss = (flags & NM_FLAG_MISS) != 0;
-    if (!block->is_baseline && !block->is_unseen) {
-        block->row.is_miss = is_miss;
-        count_hit(block);
-    }
-    return status;
+        touch.is_miss = (flags & NM_FLAG_MISS) != 0;
+    if (status != NM_OK || block->is_baseline || block->is_unseen)
+        return status;
+    block->row.is_miss = touch.is_miss;
+    count_hit(block);
+    return nm_ledger_count(block, &touch, err);
 }
 
 nm_status nm_pool_block_returns(nm_live *block, uint64_t flags, nm_error *err)
 {
     nm_live *range = first_range_under(block);
     bool is_inside = range != NULL && range->node.key <= block->node.key;
+    nm_touch touch;
+    nm_status status = nm_ledger_enter(block, &touch, err);
 
     block->row.is_miss = flags & NM_FLAG_MISS ? 1 : flags & NM_FLAG_HIT ? 0 : NM_UNKNOWN_NUMBER;
     if (block->row.is_miss != NM_UNKNOWN_NUMBER && is_inside)
         block->row.segment_id = range->row.allocation_id;
-    return is_inside && range->owner == block->heap ? nm_part_settle(range, block, err) : NM_OK;
+    if (status == NM_OK && is_inside && range->owner == block->heap)
+        status = nm_part_settle(range, block, err);
+    for (; range != NULL && range->node.key < block->node.value && status == NM_OK;
+         range = range_of(nm_tree_next(&range->node)))
+        nm_ledger_hold(range, block->group);
+    return status;
 }
 
 nm_status nm_pool_block_ends(nm_live *block, nm_error *err)
@@ -327,12 +356,62 @@ nm_status nm_pool_block_ends(nm_live *block, nm_error *err)
     nm_status status = nm_fragments_lose_block(block, err);
 
     nm_part_subtract_waste(block);
+    if (status == NM_OK)
+        status = nm_ledger_take(block, err);
     if (!block->is_covering) {
         block->heap->overlapping_count--;
         return status;
     }
     block->is_covering = false;
     return status == NM_OK ? cover(block, false, err) : status;
+}
+
+/* ---- What is given up and not reusable yet ----------------------------------------------------------------------- */
+
+static nm_tree_node *neighbour(const nm_tree_node *node, bool is_next)
+{
+    return is_next ? nm_tree_next(node) : nm_tree_previous(node);
+}
+
+/* The last of the mapped ranges on that side that have grown together with this one. */
+static nm_live *last_joined(nm_live *range, bool is_next)
+{
+    for (unsigned step = 0; step < NM_PENDING_LOOKED_AT_MAX; step++) {
+        nm_live *other = range_of(neighbour(&range->node, is_next));
+
+        if (!(is_next ? nm_part_is_joined(range, other) : nm_part_is_joined(other, range)))
+            break;
+        range = other;
+    }
+    return range;
+}
+
+/* The first block of the pool on that side that is not pending, or the last one looked at; NULL: there is none. */
+static const nm_live *first_kept(const nm_live *block, bool is_next)
+{
+    const nm_live *at = range_of(neighbour(&block->node, is_next));
+
+    for (unsigned step = 0; step < NM_PENDING_LOOKED_AT_MAX && at != NULL && at->pending != NULL; step++)
+        at = range_of(neighbour(&at->node, is_next));
+    return at;
+}
+
+uint64_t nm_pool_room_at(const nm_live *block)
+{
+    nm_live *range = range_of(nm_tree_holding(&block->heap->arena->ranges, block->node.key));
+    const nm_live *left = first_kept(block, false);
+    const nm_live *right = first_kept(block, true);
+    uint64_t from, to;
+
+    if (range == NULL || range->owner != block->heap)
+        return nm_ledger_extent(block);
+    from = last_joined(range, false)->node.key;
+    to = last_joined(range, true)->node.value;
+    if (left != NULL && left->node.value > from)
+        from = left->node.value;
+    if (right != NULL && right->node.key < to)
+        to = right->node.key;
+    return nm_subtract_saturated(to, from);
 }
 
 /* ---- What a pool states ------------------------------------------------------------------------------------------ */
@@ -355,11 +434,6 @@ void nm_pool_reserved(const nm_context *context)
         nm_usage_touch(pool);
 }
 
-bool nm_pool_is_stated(const nm_heap *pool)
-{
-    return pool->has_stated && !pool->has_segments;
-}
-
 uint64_t nm_pool_reserved_bytes(const nm_heap *pool)
 {
     return nm_pool_is_stated(pool) ? pool->stated_reserved_bytes : pool->total.reserved_bytes;
@@ -375,15 +449,6 @@ static void set_stated_figures(const nm_heap *pool, nm_fragmentation_row *out)
     out->free_bytes = out->reserved_bytes - out->occupied_bytes;
 }
 
-/* Was something of the process there that nobody has told? */
-static bool is_partial(const nm_heap *pool)
-{
-    const nm_replay *replay = pool->replay;
-
-    return pool->process->is_late || pool->process->has_unknown_pause ||
-           (replay->has_keyframe && !replay->has_whole_keyframe);
-}
-
 void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
 {
     *out = (nm_fragmentation_row){
@@ -395,12 +460,12 @@ void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
         .stuck_bytes = pool->stuck_bytes,
         .gap_count = pool->gap_count,
         .size_basis = pool->has_unknown_block ? NM_BASIS_REQUESTED : NM_BASIS_BLOCK,
-        .is_estimate = pool->has_unknown_block || pool->has_foreign_block || pool->overlapping_count > 0,
+        .is_estimate = nm_pool_is_estimate(pool),
         .has_stated = pool->has_stated,
         .stated_reserved_bytes = pool->stated_reserved_bytes,
         .waste_bytes = nm_part_waste(pool->waste_bytes, pool->unknown_waste_count),
         .is_doubtful = nm_replay_is_doubtful(pool->replay, pool->process),
-        .is_partial = is_partial(pool),
+        .is_partial = nm_pool_is_partial(pool),
     };
     if (nm_pool_is_stated(pool))
         set_stated_figures(pool, out);

@@ -112,13 +112,14 @@ nm_status nm_program_range_end(nm_replay *replay, const nm_context *context, nm_
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-static nm_status write_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, nm_error *err)
+static nm_status write_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, bool is_last,
+                            nm_error *err)
 {
     nm_step_row row = process->step;
 
     if (row.step_id == 0)
         return NM_OK;
-    nm_status status = nm_totals_end_step(replay, process, end_seq, end_ns, err);
+    nm_status status = nm_totals_end_step(replay, process, end_seq, end_ns, is_last, err);
     process->step.step_id = 0;
     row.end_seq = end_seq;
     row.end_ns = end_ns;
@@ -132,8 +133,8 @@ static nm_status begin_step(nm_replay *replay, const nm_context *context, nm_err
 {
     nm_process *process = context->process;
     nm_status status = process->step_count == 0
-                           ? nm_totals_end_step(replay, process, context->seq, context->event->time_ns, err)
-                           : write_step(replay, process, context->seq, context->event->time_ns, err);
+                           ? nm_totals_end_step(replay, process, context->seq, context->event->time_ns, false, err)
+                           : write_step(replay, process, context->seq, context->event->time_ns, false, err);
 
     process->step_count++;
     process->step = (nm_step_row){
@@ -289,7 +290,7 @@ nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, n
 
     if (known == NULL)
         return NM_OK;
-    status = write_step(replay, (nm_process *)(uintptr_t)*known, context->seq, event->time_ns, err);
+    status = write_step(replay, (nm_process *)(uintptr_t)*known, context->seq, event->time_ns, true, err);
     if (status == NM_OK && event->detail != NM_PROCESS_RUNNING)
         status = nm_sample_process_end(replay, (nm_process *)(uintptr_t)*known, err);
     if (status == NM_OK && replay->sink.process_end != NULL)
@@ -307,7 +308,7 @@ nm_status nm_program_finish(nm_replay *replay, nm_error *err)
         while (thread->operations != NULL && status == NM_OK)
             status = write_operation(replay, thread->operations, err);
     for (nm_process *process = replay->first_process; process != NULL && status == NM_OK; process = process->next) {
-        status = write_step(replay, process, NM_NO_SEQ, NM_NO_TIME, err);
+        status = write_step(replay, process, NM_NO_SEQ, NM_NO_TIME, true, err);
         if (status == NM_OK)
             status = write_pause(replay, process, err);
     }

@@ -9,16 +9,6 @@
 
 /* ---- Shared by the files of this folder -------------------------------------------------------------------------- */
 
-uint64_t nm_add_saturated(uint64_t a, uint64_t b)
-{
-    return b > NM_SUM_MAX || a > NM_SUM_MAX - b ? NM_SUM_MAX : a + b;
-}
-
-uint64_t nm_subtract_saturated(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
 void *nm_replay_allocate(size_t bytes, nm_error *err)
 {
     void *made = calloc(1, bytes);
@@ -66,11 +56,11 @@ nm_device *nm_replay_device(nm_replay *replay, uint64_t id)
 
 nm_status nm_replay_emit(nm_replay *replay, nm_live *live, nm_error *err)
 {
-    nm_status status = NM_OK;
+    nm_status status = live->row.end_kind == NM_END_NONE ? NM_OK : nm_growth_freed(live, err);
 
     if (live->row.end_kind != NM_END_NONE)
         live->row.generation = NM_UNKNOWN_NUMBER;
-    if (replay->sink.allocation != NULL)
+    if (status == NM_OK && replay->sink.allocation != NULL)
         status = replay->sink.allocation(replay->sink.context, &live->row, err);
     nm_slab_give(&replay->lives, live);
     return status;
@@ -93,11 +83,6 @@ void nm_replay_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t
         note_loss(&replay->has_loss, &replay->loss_seq, &replay->loss_until_ns, seq, until_ns);
     else
         note_loss(&process->has_loss, &process->loss_seq, &process->loss_until_ns, seq, until_ns);
-}
-
-bool nm_replay_is_doubtful(const nm_replay *replay, const nm_process *process)
-{
-    return replay->has_loss || (process != NULL && process->has_loss);
 }
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */

@@ -38,8 +38,7 @@ typedef struct nm_allocation_row {
     nm_operation_source operation_source;
     nm_range_kind operation_kind; /* of the operation, */
     uint64_t operation_name;      /* and its name (string), since its own row comes only at its end */
-    bool has_stream;
-    uint64_t stream;
+    uint64_t stream;              /* with has_stream */
     uint64_t policy;
     uint64_t private_pool; /* a snapshot's pool_id (a, b) as a * 2^32 + b; 0: the default pool, or none known */
     uint64_t address;
@@ -56,6 +55,7 @@ typedef struct nm_allocation_row {
     bool is_doubtful;    /* its end may lie in a window of loss: never called a leak */
     bool is_exported;    /* other processes may open it */
     bool is_mapped;      /* physical memory that was mapped: its policy is an aclrtMemAttr */
+    bool has_stream;
     uint64_t split_from_id;
     /* Outstanding only, else NM_UNKNOWN_NUMBER: how many steps of the process had begun at its birth (0: before the
      * first), or without steps the twentieth of the trace (0 to 19). */
@@ -207,11 +207,50 @@ typedef struct nm_step_total_row {
     uint64_t driver_call_count;   /* allocations and ends of driver memory of the heap's device and process in it */
 } nm_step_total_row;
 
+typedef enum nm_anchor_kind {                       /* how it is known where the steps of a process begin: anchor.h */
+                              NM_ANCHOR_NONE = 0,   /* it is not: no place recurs as iterations would */
+                              NM_ANCHOR_MARKED = 1, /* the program says it, so nothing was looked for */
+                              NM_ANCHOR_SITE = 2,   /* where the place (a stack) allocates */
+                              NM_ANCHOR_RANGE = 3,  /* where the range of that name begins */
+                              NM_ANCHOR_OPTIMIZER = 4, /* where the first allocation follows those of an optimizer that
+                                                         came after a backward pass */
+} nm_anchor_kind;
+
+typedef struct nm_step_anchor_row {
+    uint64_t process_id;
+    nm_anchor_kind kind;
+    bool is_given;            /* the user named it */
+    uint64_t stack_id, name;  /* of the place or the range (string); of the nearest one where none was found */
+    uint64_t step_count;      /* steps begun by it, or marked */
+    uint64_t recur_count;     /* how often the place was met while looking; 0: no place */
+    double regular_ratio;     /* share of the distances between that are alike; below 0: not known */
+    int64_t allocation_count; /* between two of them, mostly; NM_UNKNOWN_NUMBER */
+    const char *reason;       /* one line; borrowed */
+} nm_step_anchor_row;
+
 typedef struct nm_site_total_row { /* per heap and stack, of the whole recording, without the baseline */
     uint64_t heap_id, stack_id;
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes;
     uint64_t in_step_bytes; /* of allocated_bytes, inside steps; of what was kept alone */
 } nm_site_total_row;
+
+/* What of a stack was live at the end of a step, where it was not what the last such row of it says. Steps are told as
+ * growth.c says: all of the first thousand. */
+typedef struct nm_step_site_row {
+    uint64_t heap_id, stack_id;
+    int64_t generation; /* of the step; 0: before the first one */
+    uint64_t live_bytes, live_count;
+} nm_step_site_row;
+
+#define NM_LIFETIME_BUCKETS 64
+
+/* How many of a stack lived for 2^bucket ns up to twice that (bucket 0: from 0), of what was freed. */
+typedef struct nm_lifetime_row {
+    uint64_t heap_id, stack_id;
+    int bucket;
+    uint64_t freed_count;
+    uint64_t max_ns, max_steps; /* of all buckets of the stack: the longest time, the most steps that began meanwhile */
+} nm_lifetime_row;
 
 typedef enum nm_moment_kind {
     NM_MOMENT_PEAK = 1,
@@ -443,6 +482,98 @@ typedef struct nm_hit_row { /* per pool heap and bucket */
     int64_t last_miss_seq, last_miss_ns;
 } nm_hit_row;
 
+/* Why a pool had to grow: the words of table miss_cause, whose comment in schema/063_pool.sql is the definition. */
+typedef enum nm_miss_cause {
+    NM_MISS_UNKNOWN = 0,
+    NM_MISS_COLD = 1,
+    NM_MISS_GROWTH = 2,
+    NM_MISS_AFTER_FLUSH = 3,
+    NM_MISS_PENDING_FREE = 4,
+    NM_MISS_FRAGMENTATION = 5,
+    NM_MISS_MAX = NM_MISS_FRAGMENTATION,
+} nm_miss_cause;
+
+/* One request for which a pool had to grow, when it happens. */
+typedef struct nm_miss_row {
+    uint64_t heap_id, thread_id, stack_id;
+    bool has_stream, is_large;
+    uint64_t stream, private_pool;
+    int64_t seq, ns;
+    int64_t generation; /* how many steps of the process had begun */
+    uint64_t size_bytes;
+    nm_miss_cause cause;
+    bool is_early;            /* no step had begun, and all that was before is known: cold, if steps follow */
+    bool is_pending_enough;   /* memory that was given up and not yet reusable would have served it */
+    uint64_t driver_count;    /* driver allocations that it is the first block in */
+    uint64_t driver_cost_ns;  /* of these; 0: not known */
+    uint64_t held_bytes;      /* what the group held before */
+    uint64_t most_held_bytes; /* the most that it ever held before */
+    bool is_held_known;
+} nm_miss_row;
+
+/* One block that was given up and not reusable when its pool's next event came: at the end of that. */
+typedef struct nm_pending_row {
+    uint64_t heap_id, stack_id; /* of its allocation */
+    bool has_stream;
+    uint64_t stream;
+    uint64_t size_bytes; /* by what the pool cut */
+    int64_t wait_ns;     /* up to the end of the stream; NM_NO_TIME: not known */
+} nm_pending_row;
+
+/* Blocks of a pool that can take each other's place: of one private pool, one stream and one of the pool's own classes.
+ * Only requests of which it is known whether they are misses are counted. */
+typedef struct nm_pool_group_row {
+    uint64_t heap_id, private_pool;
+    bool has_stream, is_large;
+    uint64_t stream;
+    uint64_t allocation_count, miss_count, allocated_bytes, missed_bytes;
+    int64_t last_miss_seq, last_miss_ns;
+    uint64_t peak_live_bytes; /* most that the program held of it at once */
+    uint64_t held_bytes, peak_held_bytes;
+    uint64_t pending_count, pending_bytes, pending_byte_ms, max_pending_bytes;
+} nm_pool_group_row;
+
+typedef struct nm_pool_class_row { /* by size of the request, in powers of two */
+    uint64_t heap_id;
+    bool is_large;
+    int size_class; /* n: above 2^(n-1), up to 2^n bytes; 0: up to 1 */
+    uint64_t allocation_count, miss_count, allocated_bytes, missed_bytes;
+    int64_t last_miss_seq, last_miss_ns;
+} nm_pool_class_row;
+
+typedef struct nm_pool_step_row { /* what a pool did in one step of its process, if anything */
+    uint64_t heap_id;
+    int64_t generation;
+    uint64_t allocation_count, miss_count, allocated_bytes, missed_bytes;
+    uint64_t driver_count, driver_cost_ns; /* driver allocations that became its segments */
+    uint64_t released_count, released_bytes;
+} nm_pool_step_row;
+
+typedef enum nm_reuse_kind { NM_REUSE_SIZE = 0, NM_REUSE_ADDRESS = 1, NM_REUSE_KINDS = 2 } nm_reuse_kind;
+typedef enum nm_reuse_measure { NM_REUSE_ALLOCATIONS = 0, NM_REUSE_BYTES = 1, NM_REUSE_MEASURES = 2 } nm_reuse_measure;
+
+/* How far from a free the next request of the same size, or at the same address, came: what the pool handed out between. */
+typedef struct nm_pool_reuse_row {
+    uint64_t heap_id;
+    nm_reuse_kind kind;
+    nm_reuse_measure measure;
+    int distance_class; /* 0: nothing between; n: from 2^(n-1) to 2^n - 1 */
+    uint64_t request_count;
+} nm_pool_reuse_row;
+
+typedef struct nm_pool_sum_row { /* per pool that ever had a block or a segment */
+    uint64_t heap_id;
+    uint64_t driver_count, driver_cost_count, driver_cost_ns; /* segments got; of these with a known cost */
+    uint64_t flush_count, released_count, released_bytes;     /* runs of segments given back */
+    uint64_t retry_count, failed_retry_count;
+    uint64_t pending_count, pending_bytes, pending_byte_ms, max_pending_bytes, pending_miss_count;
+    int64_t max_pending_seq, max_pending_ns;
+    uint64_t max_wait_ns;
+    uint64_t untracked_count; /* frees of sizes that reuse did not keep */
+    bool is_partial;          /* what was before, or in between, is not all known */
+    bool is_estimate;         /* the size of some block was not known */
+} nm_pool_sum_row;
+
 /* Per heap, pools and driver memory: what segments cost, and how a pool served after its peak. Without the baseline. */
 typedef struct nm_pool_effort_row {
     uint64_t heap_id;
@@ -503,7 +634,10 @@ typedef struct nm_sink {
     nm_status (*note)(void *context, const nm_note_row *row, nm_error *err);
     nm_status (*step)(void *context, const nm_step_row *row, nm_error *err);
     nm_status (*step_total)(void *context, const nm_step_total_row *row, nm_error *err);
+    nm_status (*step_anchor)(void *context, const nm_step_anchor_row *row, nm_error *err);
     nm_status (*site_total)(void *context, const nm_site_total_row *row, nm_error *err);
+    nm_status (*step_site)(void *context, const nm_step_site_row *row, nm_error *err);
+    nm_status (*lifetime)(void *context, const nm_lifetime_row *row, nm_error *err);
     nm_status (*moment)(void *context, const nm_moment_row *row, nm_error *err);
     nm_status (*usage)(void *context, const nm_usage_row *row, nm_error *err);
     nm_status (*fragmentation)(void *context, const nm_fragmentation_row *row, nm_error *err);
@@ -520,6 +654,13 @@ typedef struct nm_sink {
     nm_status (*heap_total)(void *context, const nm_heap_total_row *row, nm_error *err);
     nm_status (*peak_stack)(void *context, const nm_peak_stack_row *row, nm_error *err);
     nm_status (*hit)(void *context, const nm_hit_row *row, nm_error *err);
+    nm_status (*miss)(void *context, const nm_miss_row *row, nm_error *err);
+    nm_status (*pending)(void *context, const nm_pending_row *row, nm_error *err);
+    nm_status (*pool_group)(void *context, const nm_pool_group_row *row, nm_error *err);
+    nm_status (*pool_class)(void *context, const nm_pool_class_row *row, nm_error *err);
+    nm_status (*pool_step)(void *context, const nm_pool_step_row *row, nm_error *err);
+    nm_status (*pool_reuse)(void *context, const nm_pool_reuse_row *row, nm_error *err);
+    nm_status (*pool_sum)(void *context, const nm_pool_sum_row *row, nm_error *err);
     nm_status (*pool_effort)(void *context, const nm_pool_effort_row *row, nm_error *err);
     nm_status (*device_peak)(void *context, const nm_device_peak_row *row, nm_error *err);
 } nm_sink;

@@ -4,13 +4,15 @@
  * nm_replay. Memory is in proportion to what is live, or was at a pool's peak, to the stacks (per heap) and to what is
  * open; beside it are bounded: NM_FREED_PLACES_MAX addresses that were freed last, and the buckets of timelines.
  *
- * Who does what: replay.c takes events apart and ends everything; define.c takes definitions; pairing.c begins and ends
- * allocations; places.c finds them by address; usage.c keeps sums, peaks and the timeline; pool.c knows segments and
- * misses; gaps.c the free ranges in them; parts.c which segments lend to each other; fragments.c how they are cut up at a
- * moment, blockers.c by whom, and fragment_line.c all the time; program.c operations, steps, stream calls and notes;
- * workspace.c which block an operator works in; moments.c moments and fragmentation; chain.c failures that belong
- * together; effort.c what segments cost; sample.c what heaps and devices held at them; anomaly.c copies and misuse; totals.c sums of steps; keyframe.c
- * all of this as events, and back.
+ * Who does what: replay.c takes events apart and ends everything; define.c takes definitions; pairing.c begins and
+ * ends allocations; places.c finds them by address; usage.c keeps sums, peaks and the timeline; pool.c knows
+ * segments and misses; ledger.c what else a pool did (ledger.h); gaps.c the free ranges in segments; parts.c which
+ * segments lend to each other; fragments.c how they are cut up at a moment, blockers.c by whom, and fragment_line.c
+ * all the time; program.c operations, steps, stream calls and notes; workspace.c which block an operator works in;
+ * moments.c moments and fragmentation; chain.c failures that belong together; effort.c what segments cost; sample.c
+ * what heaps and devices held at them; anomaly.c copies and misuse; totals.c sums of steps; growth.c what of each stack
+ * lives on; keyframe.c all of this
+ * as events, and back.
  */
 #ifndef NM_REPLAY_STATE_H
 #define NM_REPLAY_STATE_H
@@ -42,6 +44,9 @@
 
 typedef struct nm_heap nm_heap;
 typedef struct nm_live nm_live;
+typedef struct nm_lifetimes nm_lifetimes; /* growth.c */
+typedef struct nm_group nm_group;         /* of a pool: ledger.h */
+typedef struct nm_ledger nm_ledger;       /* of a pool: ledger.h */
 typedef struct nm_part nm_part;
 
 /* One stack's share of a heap, now and at the heap's last peak. A peak copies nothing: it only counts up the heap's
@@ -53,7 +58,11 @@ typedef struct nm_site {
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes; /* ever, without the baseline */
     uint64_t in_step_bytes;                                              /* of allocated_bytes, inside steps */
     uint64_t epoch;                                                      /* heap->peak_epoch when it last changed */
-    struct nm_site *next;                                                /* of the heap */
+    uint64_t told_bytes, told_count; /* live at the end of the last step that was told */
+    nm_lifetimes *lifetimes;         /* owned; of what was freed; NULL: nothing was */
+    bool is_touched;                 /* since that step: is in the heap's list */
+    struct nm_site *next_touched;
+    struct nm_site *next; /* of the heap */
 } nm_site;
 
 /* One address of one process at which something is live, or was until lately. */
@@ -62,9 +71,10 @@ typedef struct nm_place {
     nm_live *live; /* chain: a segment and its first block share an address */
     uint64_t freed_allocation_id, freed_heap_id, freed_stack_id; /* what ended here last; 0: nothing yet */
     int64_t freed_seq;                                           /* when that was; NM_NO_SEQ: never */
-    struct nm_replaced *replaced;                                /* whose own free may still come, or NULL */
-    struct nm_place *older, *newer;                              /* among places with nothing live */
-    bool is_idle;                                                /* is in that list */
+    uint64_t reuse_requests, reuse_bytes; /* a pool's counters at its free, the first plus 1; 0: see reuse.c */
+    struct nm_replaced *replaced;         /* whose own free may still come, or NULL */
+    struct nm_place *older, *newer;       /* among places with nothing live */
+    bool is_idle;                         /* is in that list */
 } nm_place;
 
 /* A live allocation or mapped range. The node comes first, so that it lies in one cache line: see slab.h. */
@@ -76,12 +86,19 @@ struct nm_live {
     nm_place *place;
     nm_live *next_here; /* at the same place, of another heap */
     nm_live *range;     /* blocks: the first range under it, as of range_version of the arena */
-    uint64_t range_version;
-    nm_heap *owner;         /* a segment's pool, also after its end; NULL: no segment */
-    uint64_t covered_bytes; /* segments: under blocks of the owner */
-    nm_part *part;          /* segments: of the owner; blocks: that they count for, or NULL */
-    uint64_t begin_epoch;   /* peak_epoch of the pool when the block came to it, or the segment */
-    int64_t birth_seq;      /* as row.alloc_seq; of what a keyframe brought its own */
+    nm_heap *owner;     /* a segment's pool, also after its end; NULL: no segment */
+    union {
+        uint64_t range_version; /* blocks */
+        uint64_t covered_bytes; /* segments: under blocks of the owner */
+    };
+    nm_part *part;              /* segments: of the owner; blocks: that they count for, or NULL */
+    nm_part *old_part;          /* segments: until old_epoch */
+    uint64_t begin_epoch;       /* peak_epoch of the pool when the block came to it, or the segment */
+    uint64_t old_epoch;         /* the same when the segment went over to another part */
+    nm_group *group;            /* blocks: theirs; segments: that of the first block in it, or NULL */
+    struct nm_pending *pending; /* blocks: given up, and not reusable yet; or NULL */
+    int64_t birth_seq;          /* as row.alloc_seq; of what a keyframe brought its own */
+    uint32_t size_number;       /* of a block's size, in reuse.c; 0: none */
     bool is_baseline;
     bool is_ending;   /* brought by one too: what comes next at its address has replaced it */
     bool is_kept;     /* brought by a keyframe, from before what was kept */
@@ -91,6 +108,7 @@ struct nm_live {
     bool is_covering; /* a block that takes its bytes out of the gaps */
     bool is_late;
     bool is_workspace; /* has served an operator */
+    bool is_given_up;  /* a block whose free was asked for */
     bool is_unseen;    /* was born while the recording was paused: when, where and how is not known */
 };
 
@@ -110,16 +128,13 @@ typedef struct nm_gaps { /* the free ranges of a pool's segments, by address */
     nm_slab *slab; /* borrowed: of the gaps of all pools */
 } nm_gaps;
 
-/* The timeline of how a pool, or a part of it, is cut up. */
-typedef struct nm_fragment_bucket {
-    nm_fragment_usage_row row;
-    uint32_t change_count;
-} nm_fragment_bucket;
-
+/* The timeline of how a pool, or a part of it, is cut up: buckets of so many changes each, the last one still open. */
 typedef struct nm_fragment_line {
-    nm_fragment_bucket *buckets; /* owned */
+    nm_fragment_usage_row *buckets; /* owned */
     size_t count, capacity;
-    uint32_t changes_per_bucket;
+    nm_fragment_usage_row *last; /* of them */
+    uint64_t changes_per_bucket;
+    uint64_t room; /* changes that the last one still takes */
 } nm_fragment_line;
 
 /* Segments of a pool of one kind, stream and private pool: see nm_pool_part_row. It stays as long as the pool. */
@@ -276,6 +291,7 @@ typedef struct nm_device {
     nm_device_group *group;
     uint64_t host;
     int64_t physical_ordinal;
+    bool is_npu;
     uint64_t live_bytes;      /* of its driver heaps */
     uint64_t step_call_count; /* while a step ends: driver calls in it */
     nm_device_tally tally;
@@ -288,6 +304,8 @@ typedef struct nm_arena {
     nm_tree ranges;         /* driver memory */
     uint64_t range_version; /* counts up when a range comes or goes */
     nm_heap *pool;          /* the first pool defined, owner of segments that carry no block yet */
+    uint64_t failure_count; /* requests that failed */
+    bool has_baseline;      /* something was there before the stream began */
     struct nm_arena *next;
 } nm_arena;
 
@@ -327,6 +345,7 @@ struct nm_heap {
     uint64_t peak_epoch;
     nm_site baseline_site;
     nm_site *sites;
+    nm_site *first_touched; /* see growth.c */
     nm_usage usage;
     nm_replay *replay;
     bool is_changed; /* by this event: is in the replay's list */
@@ -355,6 +374,7 @@ struct nm_heap {
     nm_gone gone;
     nm_fragmentation_row at_peak;
     nm_hit_row hits[3];
+    nm_ledger *ledger;                         /* owned; NULL before the first block or segment */
     uint64_t requests_by_peak, misses_by_peak; /* hits and misses up to the peak */
     uint64_t overlapping_count;                /* live blocks left out of the gaps, for they overlap others */
     bool has_unknown_block;                    /* some block's rounded size was not known */
@@ -392,6 +412,7 @@ struct nm_replay {
     nm_map processes, threads, devices, heaps, arenas, groups; /* by number (arenas, groups: a pair) -> pointer */
     nm_buffer stack_bits; /* a bit for every stack number below NM_STACK_BITS_MAX that is defined */
     nm_map stacks;        /* the larger ones */
+    uint64_t npu_string;  /* the one that says "npu" */
     nm_map sites;         /* (heap, stack) -> nm_site */
     nm_map places;        /* (process, address) -> nm_place */
     nm_map operations;    /* (process, number) -> nm_operation, open */
@@ -447,8 +468,40 @@ static inline bool nm_is_pool(const nm_heap *heap)
 {
     return heap->level == NM_LEVEL_POOL || heap->level == NM_LEVEL_WORKSPACE;
 }
-uint64_t nm_add_saturated(uint64_t a, uint64_t b);
-uint64_t nm_subtract_saturated(uint64_t a, uint64_t b);
+/* Does it state what it holds, and none of its segments were ever seen? */
+static inline bool nm_pool_is_stated(const nm_heap *pool)
+{
+    return pool->has_stated && !pool->has_segments;
+}
+
+/* As in nm_fragmentation_row. */
+static inline bool nm_pool_is_estimate(const nm_heap *pool)
+{
+    return pool->has_unknown_block || pool->has_foreign_block || pool->overlapping_count > 0;
+}
+
+/* Was something of the process there that nobody has told? */
+static inline bool nm_pool_is_partial(const nm_heap *pool)
+{
+    return pool->process->is_late || pool->process->has_unknown_pause ||
+           (pool->replay->has_keyframe && !pool->replay->has_whole_keyframe);
+}
+
+static inline int64_t nm_part_waste(uint64_t waste_bytes, uint64_t unknown_count)
+{
+    return unknown_count == 0 ? (int64_t)waste_bytes : NM_UNKNOWN_NUMBER;
+}
+
+/* No sum passes NM_SUM_MAX, and no difference 0. */
+static inline uint64_t nm_add_saturated(uint64_t a, uint64_t b)
+{
+    return b > NM_SUM_MAX || a > NM_SUM_MAX - b ? NM_SUM_MAX : a + b;
+}
+
+static inline uint64_t nm_subtract_saturated(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
 void *nm_replay_allocate(size_t bytes, nm_error *err); /* zeroed; NULL and *err filled when memory is out */
 
 /* The things with these numbers; NULL when the number is 0 or never defined. */
@@ -458,7 +511,10 @@ nm_device *nm_replay_device(nm_replay *replay, uint64_t id);
 
 /* Did the stream lose events of this process? Then what seems misuse may only be a hole. */
 void nm_replay_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t until_ns); /* it lost some */
-bool nm_replay_is_doubtful(const nm_replay *replay, const nm_process *process);
+static inline bool nm_replay_is_doubtful(const nm_replay *replay, const nm_process *process)
+{
+    return replay->has_loss || (process != NULL && process->has_loss);
+}
 
 /* Gives an ended allocation to the sink and frees it. */
 nm_status nm_replay_emit(nm_replay *replay, nm_live *live, nm_error *err);
@@ -519,6 +575,13 @@ nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error 
 nm_status nm_usage_finish(nm_replay *replay, nm_error *err); /* totals, peaks by stack, timeline, hits, devices */
 void nm_usage_free(nm_heap *heap);
 
+/* ---- growth.c ---- */
+
+void nm_growth_touch(nm_heap *heap, nm_site *site); /* what of it is live changes */
+nm_status nm_growth_end_step(nm_replay *replay, nm_heap *heap, bool is_last, nm_error *err);
+nm_status nm_growth_freed(const nm_live *live, nm_error *err); /* its end stands */
+nm_status nm_growth_write_lifetimes(nm_replay *replay, const nm_heap *heap, const nm_site *site, nm_error *err);
+
 /* ---- gaps.c ---- */
 
 /* Takes [from, to) out of the gaps; *taken_bytes is what was free of it. */
@@ -556,7 +619,6 @@ void nm_part_stick(nm_part *part, uint64_t more_bytes, uint64_t less_bytes); /* 
 /* A block comes or goes: what it was given beyond what was asked for. */
 void nm_part_add_waste(nm_live *block, nm_part *part); /* NULL: it is in no segment */
 void nm_part_subtract_waste(nm_live *block);
-int64_t nm_part_waste(uint64_t waste_bytes, uint64_t unknown_count);
 int64_t nm_part_block_waste(uint64_t requested_bytes, uint64_t block_bytes);
 
 nm_part_figures nm_part_figures_of(const nm_part *part);
@@ -625,7 +687,9 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
 nm_status nm_pool_adopt(nm_heap *pool, nm_error *err);
 void nm_pool_reserved(const nm_context *context);     /* RESERVED */
 uint64_t nm_pool_reserved_bytes(const nm_heap *pool); /* of its segments; where none was ever seen, what it states */
-bool nm_pool_is_stated(const nm_heap *pool);
+
+/* The free memory in one piece that there would be if the pending block and those next to it were free. */
+uint64_t nm_pool_room_at(const nm_live *block);
 void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out); /* as of now; the caller sets moment_id */
 
 /* ---- program.c ---- */
@@ -646,7 +710,8 @@ const nm_operation *nm_program_innermost(const nm_replay *replay, const nm_threa
 /* ---- totals.c ---- */
 
 /* The step that the process is in ends: what its heaps did in it. */
-nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, nm_error *err);
+nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, bool is_last,
+                             nm_error *err);
 uint64_t nm_totals_misses(const nm_heap *heap); /* of all sizes */
 nm_status nm_totals_write_site(nm_replay *replay, const nm_heap *heap, const nm_site *site, nm_error *err);
 

@@ -3,7 +3,7 @@
  * Sums of each heap by step of its process, and by stack over all of the recording. A heap keeps what its sums were when
  * the step began; the end of the step gives the difference to the sink.
  */
-#include "replay/state.h"
+#include "replay/ledger.h"
 
 uint64_t nm_totals_misses(const nm_heap *heap)
 {
@@ -77,7 +77,8 @@ static nm_step_total_row name_step(nm_step_total_row row, const nm_process *proc
     return row;
 }
 
-nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, nm_error *err)
+nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, bool is_last,
+                             nm_error *err)
 {
     nm_status status = NM_OK;
 
@@ -85,6 +86,9 @@ nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end
     for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
         nm_step_total_row row = nm_totals_since(heap);
 
+        status = nm_growth_end_step(replay, heap, is_last, err);
+        if (status == NM_OK)
+            status = nm_ledger_end_step(replay, heap, err);
         if (row.allocation_count == 0 && row.free_count == 0 && row.freed_bytes == 0) {
             begin_step(heap); /* its segments may have come or gone */
             continue;
@@ -92,7 +96,7 @@ nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end
         row = name_step(row, process, end_seq, end_ns);
         row.driver_call_count = heap->device == NULL ? 0 : heap->device->step_call_count;
         begin_step(heap);
-        if (replay->sink.step_total != NULL)
+        if (status == NM_OK && replay->sink.step_total != NULL)
             status = replay->sink.step_total(replay->sink.context, &row, err);
     }
     return status;

@@ -3,7 +3,7 @@
  * Sums of a heap, its peak, what the peak is made of, and its timeline. Each event costs the same, however large the
  * live set: see nm_site for how a peak is kept by stack without copying anything.
  */
-#include "replay/state.h"
+#include "replay/ledger.h"
 
 #include <stdlib.h>
 
@@ -96,6 +96,7 @@ void nm_usage_add(nm_live *live, int64_t seq, int64_t ns)
     uint64_t bytes = live->row.size_bytes;
 
     keep_peak(heap, live->site);
+    nm_growth_touch(heap, live->site);
     live->site->live_bytes = nm_add_saturated(live->site->live_bytes, bytes);
     live->site->live_count++;
     heap->total.live_bytes = nm_add_saturated(heap->total.live_bytes, bytes);
@@ -119,6 +120,7 @@ void nm_usage_subtract(nm_live *live)
     uint64_t bytes = live->row.size_bytes;
 
     keep_peak(heap, live->site);
+    nm_growth_touch(heap, live->site);
     live->site->live_bytes = nm_subtract_saturated(live->site->live_bytes, bytes);
     live->site->live_count--;
     heap->total.live_bytes = nm_subtract_saturated(heap->total.live_bytes, bytes);
@@ -295,6 +297,8 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
         status = write_peak_site(replay, heap, site, false, err);
         if (status == NM_OK)
             status = nm_totals_write_site(replay, heap, site, err);
+        if (status == NM_OK)
+            status = nm_growth_write_lifetimes(replay, heap, site, err);
     }
     for (size_t i = 0; i < heap->usage.count && status == NM_OK && sink->usage != NULL; i++)
         status = sink->usage(sink->context, finish_bucket(heap, &heap->usage.buckets[i]), err);
@@ -304,6 +308,8 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
         status = nm_parts_write(replay, heap, err);
     for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap) && sink->hit != NULL; bucket++)
         status = sink->hit(sink->context, &heap->hits[bucket], err);
+    if (status == NM_OK)
+        status = nm_ledger_finish(replay, heap, err);
     if (status == NM_OK)
         status = nm_effort_write(replay, heap, err);
     finish_total(heap);
@@ -331,6 +337,7 @@ void nm_usage_free(nm_heap *heap)
         nm_site *site = heap->sites;
 
         heap->sites = site->next;
+        free(site->lifetimes);
         free(site);
     }
     free(heap->usage.buckets);

@@ -15,7 +15,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -580,43 +579,18 @@ static bool source_matches(nm_bytes head)
     return head.len >= 2 && head.data[0] == PROTOCOL_BYTE && head.data[1] >= 2 && head.data[1] < PROTOCOLS_LATER;
 }
 
-/* An unlinked file of the temporary folder. */
-static nm_status open_spool(int *fd, nm_error *err)
-{
-    char path[PATH_MAX];
-    const char *folder = getenv("TMPDIR");
-
-    if (folder == NULL || folder[0] == 0)
-        folder = "/tmp";
-    if (snprintf(path, sizeof path, "%s/npumem-XXXXXX", folder) >= (int)sizeof path)
-        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the path of the temporary folder is too long");
-    *fd = mkostemp(path, O_CLOEXEC);
-    if (*fd < 0)
-        return nm_fail_errno(err, errno, "cannot make a temporary file in %.60s", folder);
-    unlink(path);
-    return NM_OK;
-}
-
 /* What comes through a pipe is copied, since it is needed twice. */
 static nm_status spool(snapshot_source *source, int fd, nm_bytes head, nm_error *err)
 {
-    enum { CHUNK_BYTES = 1 << 18 };
-    uint8_t *chunk = malloc(CHUNK_BYTES);
-    size_t got = 1;
-    nm_status status =
-        chunk != NULL ? open_spool(&source->spool_fd, err) : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    uint64_t rest_bytes = 0;
+    nm_status status = nm_io_open_temporary(&source->spool_fd, err);
 
     if (status == NM_OK)
         status = nm_io_write(source->spool_fd, head.data, head.len, err);
-    source->size_bytes = head.len;
-    while (status == NM_OK && got > 0) {
-        status = nm_io_read(fd, chunk, CHUNK_BYTES, &got, err);
-        if (status == NM_OK)
-            status = nm_io_write(source->spool_fd, chunk, got, err);
-        source->size_bytes += status == NM_OK ? got : 0;
-    }
+    if (status == NM_OK)
+        status = nm_io_copy(fd, source->spool_fd, &rest_bytes, err);
+    source->size_bytes = head.len + rest_bytes;
     source->fd = source->spool_fd;
-    free(chunk);
     return status;
 }
 
@@ -677,6 +651,20 @@ static nm_status source_open(int fd, nm_bytes head, nm_source **out, nm_error *e
     return NM_OK;
 }
 
+static nm_status source_rewind(nm_source *base, nm_error *err)
+{
+    snapshot_source *source = (snapshot_source *)base;
+
+    nm_snapshot_reader_free(source->reader);
+    source->reader = NULL;
+    source->phase = PHASE_STRINGS;
+    source->at = source->block_at = source->annotation_at = 0;
+    source->part = 0;
+    source->seq = 0;
+    source->has_entry = source->is_second_half = false;
+    return nm_snapshot_reader_new(source->fd, source->size_bytes, &source->tables, NULL, &source->reader, err);
+}
+
 static void source_summary(const nm_source *base, nm_source_summary_data *out)
 {
     const snapshot_source *source = (const snapshot_source *)base;
@@ -705,4 +693,5 @@ const nm_source_type nm_snapshot_source_type = {
     .summary = source_summary,
     .position = source_position,
     .close = source_close,
+    .rewind = source_rewind,
 };

@@ -105,6 +105,12 @@ uint64_t nm_source_position(const nm_source *source)
     return source->type->position(source);
 }
 
+nm_status nm_source_rewind(nm_source *source, bool *is_done, nm_error *err)
+{
+    *is_done = source->type->rewind != NULL;
+    return *is_done ? source->type->rewind(source, err) : NM_OK;
+}
+
 void nm_source_close(nm_source *source)
 {
     if (source != NULL)

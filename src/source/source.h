@@ -65,6 +65,8 @@ typedef struct nm_source_type {
     /* Bytes of the input consumed so far, for a progress bar; the caller knows the size. */
     uint64_t (*position)(const nm_source *source);
     void (*close)(nm_source *source);
+    /* Begins again before the first record. NULL: only a source that is opened anew can do that. */
+    nm_status (*rewind)(nm_source *source, nm_error *err);
 } nm_source_type;
 
 struct nm_source { /* the head of every source's own struct */
@@ -82,6 +84,9 @@ nm_status nm_source_next(nm_source *source, nm_record *out, nm_error *err);
 void nm_source_summary(const nm_source *source, nm_source_summary_data *out);
 uint64_t nm_source_position(const nm_source *source);
 void nm_source_close(nm_source *source); /* NULL is fine */
+
+/* Begins again before the first record. False in *is_done: it cannot; open a new one, at the start of the input. */
+nm_status nm_source_rewind(nm_source *source, bool *is_done, nm_error *err);
 
 extern const nm_source_type nm_trace_source_type;
 extern const nm_source_type nm_snapshot_source_type;

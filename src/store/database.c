@@ -115,6 +115,11 @@ void nm_insert_int(nm_insert *insert, int64_t value)
         note_bind(insert, sqlite3_bind_int64(insert->statement, insert->at, value));
 }
 
+void nm_insert_real(nm_insert *insert, double value)
+{
+    note_bind(insert, sqlite3_bind_double(insert->statement, ++insert->at, value)); /* SQLite makes NULL of NaN */
+}
+
 void nm_insert_id(nm_insert *insert, uint64_t id)
 {
     nm_insert_int(insert, id == 0 ? NM_NULL : (int64_t)id);

@@ -53,6 +53,7 @@ nm_status nm_insert_open(sqlite3 *db, const char *table, nm_insert *out, nm_erro
 void nm_insert_int(nm_insert *insert, int64_t value); /* NM_NULL becomes NULL */
 void nm_insert_id(nm_insert *insert, uint64_t id);    /* 0 becomes NULL */
 void nm_insert_stream(nm_insert *insert, bool has_stream, uint64_t stream);
+void nm_insert_real(nm_insert *insert, double value);     /* NaN becomes NULL */
 void nm_insert_text(nm_insert *insert, const char *text); /* NULL becomes NULL; borrowed until _end */
 void nm_insert_bytes(nm_insert *insert, nm_bytes text);   /* the same */
 nm_status nm_insert_end(nm_insert *insert, nm_error *err);

@@ -5,20 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/growth_rows.h"
+#include "store/loader_pool.h"
+
 static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_OPERATION] = "operation",
     [NM_TABLE_ALLOCATION_KIND_SUM] = "allocation_kind_sum",
     [NM_TABLE_OPERATION_SUM] = "operation_sum",
     [NM_TABLE_OPERATION_MEMORY_SUM] = "operation_memory_sum",
     [NM_TABLE_STREAM_CALL_SUM] = "stream_call_sum",
-    [NM_TABLE_OUTSTANDING_SUM] = "outstanding_sum",
     [NM_TABLE_COPY_SUM] = "copy_sum",
-    [NM_TABLE_LEFT_OUT] = "left_out",
     [NM_TABLE_NOTE] = "note",
     [NM_TABLE_PAUSE] = "pause",
     [NM_TABLE_STEP] = "step",
     [NM_TABLE_STEP_SUM] = "step_sum",
+    [NM_TABLE_STEP_ANCHOR] = "step_anchor",
     [NM_TABLE_STACK_SUM] = "stack_sum",
+    [NM_TABLE_STACK_STEP] = "stack_step",
+    [NM_TABLE_STACK_LIFETIME] = "stack_lifetime",
     [NM_TABLE_FAILURE] = "failure",
     [NM_TABLE_MOMENT] = "moment",
     [NM_TABLE_OUT_OF_MEMORY_CHAIN] = "out_of_memory_chain",
@@ -27,6 +31,15 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_HEAP_SUM] = "heap_sum",
     [NM_TABLE_PEAK_STACK] = "peak_stack",
     [NM_TABLE_POOL_HIT] = "pool_hit",
+    [NM_TABLE_POOL_SUM] = "pool_sum",
+    [NM_TABLE_POOL_GROUP] = "pool_group",
+    [NM_TABLE_POOL_CLASS] = "pool_class",
+    [NM_TABLE_POOL_STEP] = "pool_step",
+    [NM_TABLE_POOL_REUSE] = "pool_reuse",
+    [NM_TABLE_POOL_MISS_SUM] = "pool_miss_sum",
+    [NM_TABLE_PENDING_SUM] = "pending_sum",
+    [NM_TABLE_COST_HISTOGRAM] = "cost_histogram",
+    [NM_TABLE_SLOWEST_CALL] = "slowest_call",
     [NM_TABLE_DEVICE_SUM] = "device_sum",
     [NM_TABLE_USAGE] = "usage",
     [NM_TABLE_FRAGMENTATION_SAMPLE] = "fragmentation_sample",
@@ -56,7 +69,9 @@ nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error
     nm_status status;
 
     *out = (nm_loader){.db = db, .detail = detail};
-    status = nm_db_column_count(db, "allocation", &out->allocation_columns, err);
+    status = nm_growth_open(db, err);
+    if (status == NM_OK)
+        status = nm_db_column_count(db, "allocation", &out->allocation_columns, err);
     assert(out->allocation_columns <= NM_DETAIL_COLUMNS_MAX);
     if (status == NM_OK)
         status = nm_bulk_open(db, "allocation", &out->allocations, err);
@@ -66,6 +81,8 @@ nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error
         status = nm_bulk_open(db, "workspace", &out->workspaces, err);
     if (status == NM_OK)
         status = nm_bulk_open(db, "stream_call", &out->stream_calls, err);
+    if (status == NM_OK)
+        status = nm_bulk_open(db, "pool_miss", &out->misses, err);
     for (int table = 0; status == NM_OK && table < NM_TABLE_COUNT; table++)
         status = nm_insert_open(db, table_names[table], &out->inserts[table], err);
     return status;
@@ -110,8 +127,14 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_er
     if (status == NM_OK)
         status = nm_loader_write_sums(loader, err);
     if (status == NM_OK)
+        status = nm_loader_write_pool_sums(loader, err);
+    if (status == NM_OK)
         status = nm_loader_write_names(loader, input, err);
-    return status == NM_OK ? nm_loader_leave_out(loader, err) : status;
+    if (status == NM_OK)
+        status = nm_growth_finish(loader->db, err);
+    if (status == NM_OK)
+        status = nm_loader_settle_misses(loader, err);
+    return status;
 }
 
 void nm_loader_close(nm_loader *loader)
@@ -122,10 +145,13 @@ void nm_loader_close(nm_loader *loader)
     nm_bulk_close(loader->copies);
     nm_bulk_close(loader->workspaces);
     nm_bulk_close(loader->stream_calls);
+    nm_bulk_close(loader->misses);
+    nm_pool_sums_free(&loader->pool_sums);
+    nm_cost_sums_free(&loader->cost_sums);
+    nm_id_set_free(&loader->stepping_processes);
     nm_kind_sums_free(&loader->kind_sums);
     nm_operation_sums_free(&loader->operation_sums);
     nm_stream_sums_free(&loader->stream_sums);
-    nm_outstanding_sums_free(&loader->outstanding_sums);
     nm_copy_sums_free(&loader->copy_sums);
     nm_detail_rows_free(&loader->detail_rows);
     nm_definitions_free(&loader->definitions);
@@ -134,8 +160,6 @@ void nm_loader_close(nm_loader *loader)
     nm_id_set_free(&loader->named_allocations);
     nm_id_set_free(&loader->named_operations);
     nm_stack_uses_free(&loader->stack_uses);
-    nm_map_free(&loader->cost_of_heap);
-    free(loader->costs.items);
     free(loader->process_ends.items);
     nm_map_free(&loader->process_end_of);
     memset(loader, 0, sizeof *loader);

@@ -9,13 +9,14 @@
 
 #include "store/bulk.h"
 #include "store/copy_sums.h"
+#include "store/cost_sums.h"
 #include "store/database.h"
 #include "store/definitions.h"
 #include "store/detail.h"
 #include "store/frame_names.h"
 #include "store/kind_sums.h"
 #include "store/operation_sums.h"
-#include "store/outstanding_sums.h"
+#include "store/pool_sums.h"
 #include "store/role.h"
 #include "store/store.h"
 #include "store/stream_sums.h"
@@ -28,14 +29,15 @@ typedef enum nm_loader_table {
     NM_TABLE_OPERATION_SUM,
     NM_TABLE_OPERATION_MEMORY_SUM,
     NM_TABLE_STREAM_CALL_SUM,
-    NM_TABLE_OUTSTANDING_SUM,
     NM_TABLE_COPY_SUM,
-    NM_TABLE_LEFT_OUT,
     NM_TABLE_NOTE,
     NM_TABLE_PAUSE,
     NM_TABLE_STEP,
     NM_TABLE_STEP_SUM,
+    NM_TABLE_STEP_ANCHOR,
     NM_TABLE_STACK_SUM,
+    NM_TABLE_STACK_STEP, /* temporary, as is the next */
+    NM_TABLE_STACK_LIFETIME,
     NM_TABLE_FAILURE,
     NM_TABLE_MOMENT,
     NM_TABLE_OUT_OF_MEMORY_CHAIN,
@@ -44,6 +46,15 @@ typedef enum nm_loader_table {
     NM_TABLE_HEAP_SUM,
     NM_TABLE_PEAK_STACK,
     NM_TABLE_POOL_HIT,
+    NM_TABLE_POOL_SUM,
+    NM_TABLE_POOL_GROUP,
+    NM_TABLE_POOL_CLASS,
+    NM_TABLE_POOL_STEP,
+    NM_TABLE_POOL_REUSE,
+    NM_TABLE_POOL_MISS_SUM,
+    NM_TABLE_PENDING_SUM,
+    NM_TABLE_COST_HISTOGRAM,
+    NM_TABLE_SLOWEST_CALL,
     NM_TABLE_DEVICE_SUM,
     NM_TABLE_USAGE,
     NM_TABLE_FRAGMENTATION_SAMPLE,
@@ -69,15 +80,6 @@ typedef enum nm_loader_table {
     NM_TABLE_COUNT
 } nm_loader_table;
 
-typedef struct nm_heap_cost { /* of one heap */
-    uint64_t count;
-    uint64_t cost_ns;
-} nm_heap_cost;
-
-typedef struct nm_last_numbers {
-    uint64_t allocation_id, copy_id, operation_id, workspace_id, stream_call_id;
-} nm_last_numbers;
-
 typedef struct nm_loader {
     sqlite3 *db; /* borrowed */
     nm_definitions definitions;
@@ -86,24 +88,22 @@ typedef struct nm_loader {
     nm_bulk *copies;
     nm_bulk *workspaces;
     nm_bulk *stream_calls;
+    nm_bulk *misses;
     nm_id_set allocation_ids, operation_ids;       /* written */
     nm_id_set named_allocations, named_operations; /* named by other rows */
     nm_stack_uses stack_uses;                      /* of all allocations */
     nm_kind_sums kind_sums;
     nm_operation_sums operation_sums;
     nm_stream_sums stream_sums;
-    nm_outstanding_sums outstanding_sums;
     nm_copy_sums copy_sums;
     nm_detail detail;
     nm_detail_rows detail_rows;
-    nm_last_numbers last;    /* of the rows that came, written or not */
-    uint64_t left_out_count; /* allocations that came and have no row */
+    nm_last_numbers last; /* of the rows that came, written or not */
     int allocation_columns;
-    nm_map cost_of_heap; /* heap_id -> index into costs */
-    struct {
-        nm_heap_cost *items;
-        size_t count, capacity;
-    } costs;
+    nm_pool_sums pool_sums;
+    nm_cost_sums cost_sums;
+    nm_id_set stepping_processes; /* have steps */
+    bool has_early_misses;        /* see nm_loader_settle_misses */
     struct {
         nm_process_end_row *items;
         size_t count, capacity;
@@ -136,7 +136,6 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_er
 nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, nm_error *err); /* a part of it */
 nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err);                               /* another */
 nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err); /* another: rows that the last peaks met */
-nm_status nm_loader_leave_out(nm_loader *loader, nm_error *err);     /* the last: operations that no row names */
 
 /* The id, or 0 and one more unknown reference when it is not in the set. 0 stays 0. */
 uint64_t nm_loader_known(nm_loader *loader, const nm_id_set *ids, uint64_t id);

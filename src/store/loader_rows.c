@@ -2,7 +2,10 @@
  *
  * The sink: one function a row, values in the order of the table's columns in schema/.
  */
-#include "store/loader.h"
+#include <math.h>
+
+#include "store/growth_rows.h"
+#include "store/loader_pool.h"
 
 #include <string.h>
 
@@ -106,26 +109,6 @@ static nm_status take_process_end(void *context, const nm_process_end_row *row, 
     return status;
 }
 
-static nm_status add_cost(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
-{
-    const uint64_t *place = nm_map_get(&loader->cost_of_heap, (nm_key){0, row->heap_id});
-    uint64_t index = place == NULL ? loader->costs.count : *place;
-    nm_status status = NM_OK;
-
-    if (place == NULL) {
-        status = nm_array_grow(&loader->costs.items, &loader->costs.capacity, index + 1, sizeof(nm_heap_cost), err);
-        if (status == NM_OK)
-            status = nm_map_put(&loader->cost_of_heap, (nm_key){0, row->heap_id}, index, err);
-        if (status == NM_OK)
-            loader->costs.count++;
-    }
-    if (status == NM_OK) {
-        loader->costs.items[index].count++;
-        loader->costs.items[index].cost_ns += row->cost_ns;
-    }
-    return status;
-}
-
 /* Which stacks allocate from which heap, and for whom: for store/wrapper.c and store/role.c. */
 static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
 {
@@ -184,13 +167,19 @@ static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int
     *value = row->is_mapped;
 }
 
+/* What is outstanding is summed up from its rows: store/left_out.c takes them away again where there are to be none. */
+static nm_detail_verdict judge(const nm_loader *loader, const nm_allocation_row *row)
+{
+    if (loader->detail == NM_DETAIL_LIVE)
+        return nm_detail_judge(&loader->detail_rows, row);
+    return loader->detail == NM_DETAIL_ALL || row->end_kind == NM_END_NONE ? NM_DETAIL_WRITE : NM_DETAIL_DROP;
+}
+
 /* The row as values: into the table, among those that wait, or nowhere; unknown references are counted in any case. */
 static nm_status place_allocation(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
 {
     int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = dropped;
-    nm_detail_verdict verdict = loader->detail == NM_DETAIL_ALL    ? NM_DETAIL_WRITE
-                                : loader->detail == NM_DETAIL_LIVE ? nm_detail_judge(&loader->detail_rows, row)
-                                                                   : NM_DETAIL_DROP;
+    nm_detail_verdict verdict = judge(loader, row);
     nm_status status = NM_OK;
 
     if (verdict == NM_DETAIL_WRITE)
@@ -199,7 +188,6 @@ static nm_status place_allocation(nm_loader *loader, const nm_allocation_row *ro
         status = nm_detail_wait(&loader->detail_rows, row, &values, err);
     if (status == NM_OK && verdict != NM_DETAIL_DROP && loader->detail != NM_DETAIL_ALL)
         status = nm_detail_need_segment(&loader->detail_rows, row->segment_id, err);
-    loader->left_out_count += verdict != NM_DETAIL_WRITE;
     if (status == NM_OK)
         fill_allocation(loader, row, values);
     return status;
@@ -227,7 +215,6 @@ nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err)
             status = nm_bulk_next(loader->allocations, &values, err);
             if (status == NM_OK)
                 memcpy(values, row->values, (size_t)loader->allocation_columns * sizeof *values);
-            loader->left_out_count--;
         }
     return status;
 }
@@ -238,6 +225,7 @@ static nm_status take_allocation(void *context, const nm_allocation_row *row, nm
     nm_status status = nm_id_set_add(&loader->allocation_ids, row->allocation_id, err);
 
     note_last(&loader->last.allocation_id, row->allocation_id);
+    loader->last.allocation_count++;
     if (status == NM_OK)
         status = name_allocation(loader, row->segment_id, err);
     if (status == NM_OK)
@@ -245,7 +233,7 @@ static nm_status take_allocation(void *context, const nm_allocation_row *row, nm
     if (status == NM_OK)
         status = name_operation(loader, row->operation_id, err);
     if (status == NM_OK && row->cost_ns != 0)
-        status = add_cost(loader, row, err);
+        status = nm_cost_sums_allocation(&loader->cost_sums, row, err);
     if (status == NM_OK)
         status = note_stack(loader, row, err);
     if (status == NM_OK && has_policy(loader, row->heap_id))
@@ -253,8 +241,6 @@ static nm_status take_allocation(void *context, const nm_allocation_row *row, nm
     if (status == NM_OK)
         status =
             nm_operation_sums_allocation(&loader->operation_sums, row, number_of(loader, row->operation_name), err);
-    if (status == NM_OK)
-        status = nm_outstanding_sums_allocation(&loader->outstanding_sums, row, err);
     return status == NM_OK ? place_allocation(loader, row, err) : status;
 }
 
@@ -457,6 +443,7 @@ static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = begin(loader, NM_TABLE_STEP);
+    nm_status status = nm_id_set_add(&loader->stepping_processes, row->process_id, err);
 
     nm_insert_id(insert, row->step_id);
     nm_insert_id(insert, known_process(loader, row->process_id));
@@ -468,7 +455,7 @@ static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
     nm_insert_int(insert, row->end_ns);
     nm_insert_int(insert, row->generation);
     nm_insert_text(insert, row->source == NM_STEP_INFERRED ? "inferred" : "marked");
-    return nm_insert_end(insert, err);
+    return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
 static nm_status take_baseline(void *context, const nm_baseline_row *row, nm_error *err)
@@ -501,6 +488,29 @@ static nm_status take_step_total(void *context, const nm_step_total_row *row, nm
     nm_insert_int(insert, (int64_t)row->live_count);
     nm_insert_int(insert, row->peak_reserved_bytes == 0 ? NM_NULL : (int64_t)row->peak_reserved_bytes);
     nm_insert_int(insert, is_of_device(loader, row->heap_id) ? (int64_t)row->driver_call_count : NM_NULL);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status take_step_anchor(void *context, const nm_step_anchor_row *row, nm_error *err)
+{
+    static const char *const kinds[] = {[NM_ANCHOR_NONE] = "none",
+                                        [NM_ANCHOR_MARKED] = "marked",
+                                        [NM_ANCHOR_SITE] = "site",
+                                        [NM_ANCHOR_RANGE] = "range",
+                                        [NM_ANCHOR_OPTIMIZER] = "optimizer"};
+    nm_loader *loader = context;
+    nm_insert *insert = begin(loader, NM_TABLE_STEP_ANCHOR);
+
+    nm_insert_id(insert, known_process(loader, row->process_id));
+    nm_insert_text(insert, kinds[row->kind]);
+    nm_insert_int(insert, row->is_given);
+    nm_insert_id(insert, known_stack(loader, row->stack_id));
+    nm_insert_bytes(insert, text_of(loader, row->name));
+    nm_insert_int(insert, (int64_t)row->step_count);
+    nm_insert_int(insert, row->recur_count == 0 ? NM_NULL : (int64_t)row->recur_count);
+    nm_insert_real(insert, row->regular_ratio < 0 ? NAN : row->regular_ratio);
+    nm_insert_int(insert, row->allocation_count);
+    nm_insert_text(insert, row->reason);
     return nm_insert_end(insert, err);
 }
 
@@ -681,9 +691,8 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
 {
     nm_loader *loader = context;
     nm_insert *insert = begin(loader, NM_TABLE_HEAP_SUM);
-    const uint64_t *place = nm_map_get(&loader->cost_of_heap, (nm_key){0, row->heap_id});
     nm_status status = nm_detail_heap_peak(&loader->detail_rows, row->heap_id, row->peak_seq, err);
-    nm_heap_cost cost = place == NULL ? (nm_heap_cost){0} : loader->costs.items[*place];
+    nm_heap_cost cost = nm_cost_sums_of(&loader->cost_sums, row->heap_id);
 
     nm_insert_id(insert, known_heap(loader, row->heap_id));
     nm_insert_int(insert, (int64_t)row->allocation_count);
@@ -703,7 +712,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     nm_insert_int(insert, reserved_or_null(loader, row->heap_id, row->peak_reserved_bytes));
     nm_insert_int(insert, reserved_or_null(loader, row->heap_id, row->reserved_bytes));
     nm_insert_int(insert, row->peak_reserved_bytes == 0 ? NM_NULL : row->peak_reserved_seq);
-    nm_insert_int(insert, (int64_t)cost.count);
+    nm_insert_int(insert, (int64_t)cost.call_count);
     nm_insert_int(insert, (int64_t)cost.cost_ns);
     nm_insert_text(insert, source_name(row->reserved_source));
     nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
@@ -824,21 +833,6 @@ static nm_status write_kind_sum(nm_loader *loader, const nm_kind_sum *sum, nm_er
     return nm_insert_end(insert, err);
 }
 
-static nm_status write_outstanding_sum(nm_loader *loader, const nm_outstanding_sum *sum, nm_error *err)
-{
-    nm_insert *insert = begin(loader, NM_TABLE_OUTSTANDING_SUM);
-
-    nm_insert_id(insert, id_of_sum(&loader->definitions.heaps.ids, sum->heap_id));
-    nm_insert_id(insert, id_of_sum(&loader->definitions.stacks.ids, sum->stack_id));
-    nm_insert_int(insert, (int64_t)sum->size_bytes);
-    nm_insert_int(insert, sum->generation);
-    nm_insert_int(insert, sum->is_doubtful);
-    nm_insert_int(insert, (int64_t)sum->allocation_count);
-    nm_insert_int(insert, sum->first_seq);
-    nm_insert_int(insert, sum->last_seq);
-    return nm_insert_end(insert, err);
-}
-
 static nm_status write_copy_sum(nm_loader *loader, const nm_copy_sum *sum, nm_error *err)
 {
     nm_insert *insert = begin(loader, NM_TABLE_COPY_SUM);
@@ -855,55 +849,6 @@ static nm_status write_copy_sum(nm_loader *loader, const nm_copy_sum *sum, nm_er
     return nm_insert_end(insert, err);
 }
 
-static nm_status write_row_sums(nm_loader *loader, nm_error *err)
-{
-    nm_status status = NM_OK;
-
-    for (size_t index = 0; status == NM_OK && index < loader->outstanding_sums.count; index++)
-        status = write_outstanding_sum(loader, &loader->outstanding_sums.items[index], err);
-    for (size_t index = 0; status == NM_OK && index < loader->copy_sums.count; index++)
-        status = write_copy_sum(loader, &loader->copy_sums.items[index], err);
-    return status;
-}
-
-static nm_status write_left_out(nm_loader *loader, nm_error *err)
-{
-    nm_insert *insert = begin(loader, NM_TABLE_LEFT_OUT);
-
-    nm_insert_id(insert, NM_INPUT_ID);
-    nm_insert_id(insert, loader->last.allocation_id);
-    nm_insert_id(insert, loader->last.copy_id);
-    nm_insert_id(insert, loader->last.operation_id);
-    nm_insert_id(insert, loader->last.workspace_id);
-    nm_insert_id(insert, loader->last.stream_call_id);
-    nm_insert_int(insert, (int64_t)loader->left_out_count);
-    return nm_insert_end(insert, err);
-}
-
-/* Of operations it is known only now which ones other rows name. */
-nm_status nm_loader_leave_out(nm_loader *loader, nm_error *err)
-{
-    static const char list_sql[] =
-        "SELECT 'DELETE FROM operation WHERE operation_id NOT IN (WITH RECURSIVE named (id) AS (SELECT NULL'"
-        " || coalesce(group_concat(printf(' UNION SELECT \"%w\" FROM \"%w\" WHERE \"%w\" IS NOT NULL',"
-        " f.\"from\", m.name, f.\"from\"), ''), '')"
-        " || ' UNION SELECT parent_id FROM operation JOIN named ON named.id = operation.operation_id)"
-        " SELECT id FROM named WHERE id IS NOT NULL)' FROM sqlite_master AS m JOIN pragma_foreign_key_list(m.name) AS f"
-        " WHERE m.type = 'table' AND f.\"table\" = 'operation' AND m.name NOT IN ('operation', 'left_out')";
-    sqlite3_stmt *row = NULL;
-    nm_status status = NM_OK;
-
-    if (loader->detail == NM_DETAIL_ALL)
-        return NM_OK;
-    status = nm_db_prepare(loader->db, list_sql, &row, err);
-    if (status == NM_OK && sqlite3_step(row) == SQLITE_ROW)
-        status = nm_db_exec(loader->db, (const char *)sqlite3_column_text(row, 0), err);
-    else if (status == NM_OK)
-        status = nm_db_fail(loader->db, err);
-    sqlite3_finalize(row);
-    return status == NM_OK ? write_left_out(loader, err) : status;
-}
-
 nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err)
 {
     const nm_operation_sums *sums = &loader->operation_sums;
@@ -917,7 +862,9 @@ nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err)
         status = write_memory_sum(loader, &sums->memory.items[index], err);
     for (size_t index = 0; status == NM_OK && index < loader->stream_sums.count; index++)
         status = write_stream_sum(loader, &loader->stream_sums.items[index], err);
-    return status == NM_OK ? write_row_sums(loader, err) : status;
+    for (size_t index = 0; status == NM_OK && index < loader->copy_sums.count; index++)
+        status = write_copy_sum(loader, &loader->copy_sums.items[index], err);
+    return status;
 }
 
 const nm_sink nm_loader_sink = {
@@ -937,7 +884,10 @@ const nm_sink nm_loader_sink = {
     .step = take_step,
     .baseline = take_baseline,
     .step_total = take_step_total,
+    .step_anchor = take_step_anchor,
     .site_total = take_site_total,
+    .step_site = nm_loader_take_step_site,
+    .lifetime = nm_loader_take_lifetime,
     .moment = take_moment,
     .usage = take_usage,
     .fragmentation = take_fragmentation,
@@ -954,5 +904,12 @@ const nm_sink nm_loader_sink = {
     .heap_total = take_heap_total,
     .peak_stack = take_peak_stack,
     .hit = take_hit,
+    .miss = nm_loader_take_miss,
+    .pending = nm_loader_take_pending,
+    .pool_group = nm_loader_take_pool_group,
+    .pool_class = nm_loader_take_pool_class,
+    .pool_step = nm_loader_take_pool_step,
+    .pool_reuse = nm_loader_take_pool_reuse,
+    .pool_sum = nm_loader_take_pool_sum,
     .device_peak = take_device_peak,
 };

@@ -10,6 +10,7 @@
 
 #include "base/io.h"
 #include "store/cleanup.h"
+#include "store/left_out.h"
 #include "store/loader.h"
 #include "store/merge.h"
 #include "store/publish.h"
@@ -19,6 +20,7 @@
 
 struct nm_store {
     nm_store_role role;
+    nm_detail detail;
     char *path;           /* owned */
     char *temporary_path; /* owned; NULL once it has its place */
     bool is_forced;
@@ -102,6 +104,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     store->lock_fd = -1;
     store->role = options->role;
+    store->detail = options->detail;
     store->is_forced = options->is_forced;
     store->path = strdup(path);
     if (store->path == NULL)
@@ -212,7 +215,12 @@ nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error
     if (status == NM_OK)
         status = count_processes(store->db, err);
     store->name_counts = store->loader.name_counts;
+    nm_last_numbers last = store->loader.last;
     nm_loader_close(&store->loader); /* the virtual tables go with it, before the schema is changed */
+    if (status == NM_OK)
+        status = nm_schema_apply(store->db, NM_SCHEMA_SUMS, err);
+    if (status == NM_OK)
+        status = nm_left_out_finish(store->db, store->detail, &last, err);
     if (status == NM_OK && store->role == NM_STORE_PART)
         return nm_db_exec(store->db, "COMMIT", err);
     return status == NM_OK ? finish_schema(store, err) : status;
@@ -235,6 +243,8 @@ nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
 {
     nm_status status = nm_db_exec(store->db, "BEGIN", err);
 
+    if (status == NM_OK)
+        status = nm_schema_apply(store->db, NM_SCHEMA_SUMS, err);
     return status == NM_OK ? finish_schema(store, err) : status;
 }
 

@@ -12,6 +12,7 @@
 #include "store/summary_device.h"
 #include "store/summary_health.h"
 #include "store/summary_many.h"
+#include "store/summary_steps.h"
 #include "trace/event.h"
 
 #define PLACE_COLUMNS       6
@@ -540,7 +541,8 @@ static nm_status count_other_lines(const summary *s, int64_t *line_count, nm_err
     int64_t health_lines = 0;
     nm_status status = nm_db_get_int(s->db,
                                      "SELECT (SELECT count(DISTINCT kind) FROM note)"
-                                     " + min(3, (SELECT count(*) + 1 FROM out_of_memory_chain))",
+                                     " + min(3, (SELECT count(*) + 1 FROM out_of_memory_chain))"
+                                     " + (SELECT count(DISTINCT source) FROM step_origin WHERE source <> 'marked')",
                                      line_count, err);
 
     if (status == NM_OK)
@@ -553,6 +555,8 @@ static nm_status write_notes(const summary *s, nm_error *err)
 {
     nm_status status = write_process_note(s, err);
 
+    if (status == NM_OK)
+        status = nm_summary_write_steps(s->db, s->out, err);
     if (status == NM_OK)
         status = write_stack_note(s, err);
     if (status == NM_OK)

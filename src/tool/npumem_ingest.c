@@ -27,6 +27,7 @@
 #include "store/summary.h"
 #include "tool/ingest_inputs.h"
 #include "tool/ingest_size.h"
+#include "tool/ingest_steps.h"
 #include "tool/ingest_symbols.h"
 #include "tool/progress.h"
 #include "tool/trace_map.h"
@@ -42,6 +43,7 @@ typedef struct ingest_options {
     char *output_path;           /* owned; NULL: the input's name says it */
     const char *csv_folder;      /* NULL: no CSV */
     const char *rules_path;      /* NULL: none */
+    const char *step_at;         /* where steps begin; NULL: find out */
     const char **symbol_folders; /* owned */
     size_t symbol_folder_count;
     nm_detail detail;
@@ -75,6 +77,7 @@ typedef struct ingest {
     nm_source *source;
     nm_store *part; /* where its rows go: `store`, or one of its own */
     nm_replay *replay;
+    nm_anchor *anchor; /* NULL: steps are not looked for */
     uint64_t record_count;
     int64_t first_seq, last_seq;
     bool is_running; /* the recording has not ended */
@@ -99,6 +102,9 @@ static const char help_text[] =
     "                      failed allocation or the end; none. Answers are the same, the database is smaller\n"
     "  --force             replace outputs that exist\n"
     "  --site-rules FILE   more frames that are never a site: lines of 'function GLOB', 'file GLOB' or 'module GLOB'\n"
+    "  --step-at WHERE     where a step begins that the program does not mark: FILE:LINE or the name of a function on "
+    "the\n"
+    "                      stack of an allocation, or the name of a range; 'none': do not look for steps\n"
     "  --symbols DIR       name places in stripped code by the debug files and unstripped libraries in DIR and below,\n"
     "                      found by build id; may be given several times\n"
     "  --quiet             print nothing but errors\n"
@@ -155,17 +161,24 @@ enum {
     OPTION_FORCE,
     OPTION_QUIET,
     OPTION_SITE_RULES,
+    OPTION_STEP_AT,
     OPTION_SYMBOLS,
     OPTION_HELP,
     OPTION_VERSION
 };
 
 static const struct option long_options[] = {
-    {"csv", required_argument, NULL, OPTION_CSV},         {"csv-bom", no_argument, NULL, OPTION_CSV_BOM},
-    {"detail", required_argument, NULL, OPTION_DETAIL},   {"force", no_argument, NULL, OPTION_FORCE},
-    {"quiet", no_argument, NULL, OPTION_QUIET},           {"site-rules", required_argument, NULL, OPTION_SITE_RULES},
-    {"symbols", required_argument, NULL, OPTION_SYMBOLS}, {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},       {NULL, 0, NULL, 0},
+    {"csv", required_argument, NULL, OPTION_CSV},
+    {"csv-bom", no_argument, NULL, OPTION_CSV_BOM},
+    {"detail", required_argument, NULL, OPTION_DETAIL},
+    {"force", no_argument, NULL, OPTION_FORCE},
+    {"quiet", no_argument, NULL, OPTION_QUIET},
+    {"site-rules", required_argument, NULL, OPTION_SITE_RULES},
+    {"step-at", required_argument, NULL, OPTION_STEP_AT},
+    {"symbols", required_argument, NULL, OPTION_SYMBOLS},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {NULL, 0, NULL, 0},
 };
 
 static int take_symbols(const char *folder, ingest_options *options)
@@ -217,6 +230,9 @@ static int take_option(int option, ingest_options *options)
     case OPTION_SITE_RULES:
         options->rules_path = optarg;
         return 0;
+    case OPTION_STEP_AT:
+        options->step_at = optarg;
+        return optarg[0] == 0 ? usage_error("--step-at needs a place") : 0;
     case OPTION_SYMBOLS:
         return take_symbols(optarg, options);
     case OPTION_HELP:
@@ -383,6 +399,7 @@ static nm_status recover_rings(ingest *run, nm_error *err)
     return status;
 }
 
+/* From the first record of the input. */
 static nm_status open_source(ingest *run, nm_error *err)
 {
     int *fds;
@@ -415,6 +432,16 @@ static void note_record(ingest *run, const nm_record *record)
         nm_progress_update(&run->progress, nm_source_position(run->source), run->record_count);
 }
 
+static nm_status begin_step(ingest *run, const nm_record *record, nm_error *err)
+{
+    bool begins = false;
+    nm_status status = run->anchor == NULL ? NM_OK : nm_anchor_begins(run->anchor, record, &begins, err);
+
+    if (begins)
+        nm_replay_begin_step(run->replay);
+    return status;
+}
+
 static nm_status read_records(ingest *run, nm_error *err)
 {
     nm_record record;
@@ -426,16 +453,27 @@ static nm_status read_records(ingest *run, nm_error *err)
         if (status != NM_OK)
             break;
         note_record(run, &record);
-        status = nm_replay_record(run->replay, &record, err);
+        status = begin_step(run, &record, err);
+        if (status == NM_OK)
+            status = nm_replay_record(run->replay, &record, err);
     }
     if (status == NM_END)
         status = nm_replay_finish(run->replay, err);
+    if (status == NM_OK && run->anchor != NULL)
+        status = nm_anchor_write(run->anchor, nm_store_sink(run->part), err);
     if (status == NM_ERR_DATABASE)
         run->subject = run->output_path;
     return status;
 }
 
-/* The next input, up to its first record. */
+static nm_status begin_source(ingest *run, nm_error *err)
+{
+    nm_status status = open_source(run, err);
+
+    return status == NM_OK ? recover_rings(run, err) : status;
+}
+
+/* The next input, up to its first record, unless it has to be copied first. */
 static nm_status begin_input(ingest *run, const ingest_input *input, nm_error *err)
 {
     nm_status status;
@@ -444,20 +482,55 @@ static nm_status begin_input(ingest *run, const ingest_input *input, nm_error *e
     run->first_seq = run->last_seq = NM_NO_SEQ;
     run->is_running = false;
     status = open_input(run, err);
-    if (status == NM_OK)
-        status = open_source(run, err);
-    return status == NM_OK ? recover_rings(run, err) : status;
+    return status == NM_OK && !ingest_steps_needs_copy(run->options->step_at, run->input_fd) ? begin_source(run, err)
+                                                                                             : status;
+}
+
+/* What came through a pipe: only now, when it is known that there is a place for the output. */
+static nm_status copy_input(ingest *run, nm_error *err)
+{
+    nm_status status;
+
+    run->subject = run->input->name;
+    nm_progress_say(&run->progress, "copying the input, to read it twice");
+    status = ingest_steps_copy(&run->input_fd, err);
+    return status == NM_OK ? begin_source(run, err) : status;
+}
+
+/* Reads the input once to find out where steps begin, and goes back to its first record. */
+static nm_status find_steps(ingest *run, nm_error *err)
+{
+    bool is_done = false;
+    nm_status status;
+
+    nm_progress_say(&run->progress, "looking for steps");
+    run->subject = run->input->name;
+    status = ingest_steps_find(run->options->step_at, run->source, &run->anchor, err);
+    if (status != NM_OK || run->anchor == NULL)
+        return status;
+    status = nm_source_rewind(run->source, &is_done, err);
+    if (status != NM_OK || is_done)
+        return status;
+    nm_source_close(run->source);
+    run->source = NULL;
+    for (size_t i = 0; i < run->files.count; i++)
+        lseek(run->files.items[i].fd, 0, SEEK_SET);
+    if (run->files.count == 0)
+        lseek(run->input_fd, 0, SEEK_SET);
+    return begin_source(run, err);
 }
 
 static void end_input(ingest *run)
 {
     nm_replay_free(run->replay);
+    nm_anchor_free(run->anchor);
     nm_source_close(run->source);
     nm_io_close(run->input_fd);
     nm_trace_files_close(&run->files);
     if (run->part != run->store)
         nm_store_close(run->part);
     run->replay = NULL;
+    run->anchor = NULL;
     run->source = NULL;
     run->input_fd = -1;
     run->part = NULL;
@@ -535,9 +608,15 @@ static nm_status finish_input(ingest *run, const nm_source_summary_data *summary
 static nm_status load_input(ingest *run, nm_error *err)
 {
     nm_source_summary_data summary = {0};
-    nm_status status = nm_replay_new(nm_store_sink(run->part), &run->replay, err);
+    nm_status status = NM_OK;
 
     nm_progress_begin(&run->progress, !run->options->is_quiet, input_bytes(run));
+    if (run->source == NULL)
+        status = copy_input(run, err);
+    if (status == NM_OK)
+        status = find_steps(run, err);
+    if (status == NM_OK)
+        status = nm_replay_new(nm_store_sink(run->part), &run->replay, err);
     if (status == NM_OK)
         status = read_records(run, err);
     if (status == NM_OK) {

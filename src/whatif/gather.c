@@ -230,14 +230,15 @@ static nm_status take_allocation(void *context, const nm_allocation_row *row, nm
     nm_gather_heap *heap = heap_of(gather, row->heap_id, &kept.heap);
     nm_status status = NM_OK;
 
-    if (heap == NULL || (heap->level != NM_LEVEL_POOL && heap->level != NM_LEVEL_DRIVER))
+    if (heap == NULL ||
+        (heap->level != NM_LEVEL_POOL && heap->level != NM_LEVEL_WORKSPACE && heap->level != NM_LEVEL_DRIVER))
         return NM_OK;
     heap->block_count++;
     if (row->has_stream)
         status = number_of(&gather->stream_of, row->stream, &kept.stream, err);
     if (status == NM_OK && row->private_pool != 0)
         status = number_of(&gather->pool_of, row->private_pool, &kept.pool, err);
-    nm_gather_rows *rows = heap->level == NM_LEVEL_POOL ? &gather->blocks : &gather->ranges;
+    nm_gather_rows *rows = heap->level == NM_LEVEL_DRIVER ? &gather->ranges : &gather->blocks;
 
     if (status == NM_OK)
         status = nm_array_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items, err);

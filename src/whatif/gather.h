@@ -54,7 +54,6 @@ typedef struct nm_gather_row {
     uint32_t stream, pool; /* numbers from nm_gather.streams and .pools; stream 0: not known; pool 0: the default */
     bool is_segment, is_mapped, is_exported;
     bool is_remainder; /* what a cut left over, no new memory */
-    bool is_pending;   /* baseline: its free had been requested */
     bool is_emptied;   /* freed by a call that empties the cache */
 } nm_gather_row;
 
@@ -89,7 +88,7 @@ typedef struct nm_gather {
         size_t count, capacity;
     } heaps;
     nm_map process_of, device_of, heap_of; /* id -> index */
-    nm_gather_rows blocks;                 /* of pools */
+    nm_gather_rows blocks;                 /* of pools and workspaces */
     nm_gather_rows ranges;                 /* of the driver */
     struct {
         nm_gather_failure *items;

@@ -16,6 +16,7 @@ bool nm_sim_device_take(nm_sim_device *device, uint64_t bytes, uint64_t pieces)
     }
     device->reserved_bytes += bytes;
     device->take_count += pieces;
+    device->growth_count++;
     if (device->reserved_bytes > device->peak_reserved_bytes)
         device->peak_reserved_bytes = device->reserved_bytes;
     return true;

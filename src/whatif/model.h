@@ -22,8 +22,9 @@ typedef struct nm_sim_device {
     uint64_t other_bytes;    /* taken by others: another process, driver memory outside the pool */
     uint64_t reserved_bytes; /* taken by the pool */
     uint64_t peak_reserved_bytes;
-    uint64_t take_count; /* pieces of driver memory the pool took: allocations, mapped pages */
-    uint64_t give_count; /* and gave back */
+    uint64_t growth_count; /* times the pool took memory: a row of pages is one */
+    uint64_t take_count;   /* pieces of driver memory the pool took: allocations, mapped pages */
+    uint64_t give_count;   /* and gave back */
     uint64_t failed_count;
 } nm_sim_device;
 

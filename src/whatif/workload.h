@@ -65,7 +65,8 @@ typedef struct nm_workload {
         nm_lane *items;
         size_t count, capacity;
     } lanes;
-    /* What was there at the beginning, as it lay. Empty: nothing was, or it does not fit together. */
+    /* What was there at the beginning, as it lay; `first_seed` of a space is an index until the workload is complete. Empty:
+     * nothing was, or it does not fit together. */
     struct {
         nm_seed_space *items;
         size_t count, capacity;
@@ -78,10 +79,12 @@ typedef struct nm_workload {
         uint32_t *items; /* requests that were there at the beginning, by address */
         size_t count, capacity;
     } baseline;
+    uint64_t page_bytes; /* of the recorded expandable segments, of the large pool */
     uint64_t step_count;
     uint64_t peak_live_bytes; /* of what was asked for (of blocks where that is not known) */
     uint64_t capacity_bytes;  /* of the device; 0: not known */
     bool is_npu;
+    bool is_one_stream;              /* all streams were taken for one */
     char conf[NM_GATHER_CONF_BYTES]; /* that the process was started with */
     nm_recorded recorded;
 } nm_workload;

@@ -5,6 +5,7 @@
 #   trace.txt               a text trace (tests/support/text_trace.h), or `trace`: the name of the case whose trace it is
 #   expected.csv            the answer, worked out by hand
 #   expected_parameters.csv the answer with the shell's commands in `parameters` before the query
+#   expected_view.csv       the answer of the view that has the name of a query
 #   statement.sql           what is asked of a view instead of all its rows and columns
 #   base.txt                a second text trace, loaded into base.db beside the first
 # The answer is read with the stock sqlite3 shell. Rows of a view are compared in any order, those of a query in theirs.
@@ -43,6 +44,10 @@ if [ -f "$query" ]; then
     if [ -f "$folder/parameters" ]; then
         cat "$folder/parameters" "$query" | sqlite3 -csv -header trace.db >answer.csv
         compare answer.csv expected_parameters.csv
+    fi
+    if [ -f "$folder/expected_view.csv" ]; then
+        sqlite3 -csv -header trace.db "SELECT * FROM $case" >answer.csv
+        compare answer.csv expected_view.csv sort
     fi
 else
     [ -f "$folder/statement.sql" ] && statement=$(cat "$folder/statement.sql") || statement="SELECT * FROM $case"

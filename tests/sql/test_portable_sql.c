@@ -18,8 +18,9 @@
 #include "store/schema.h"
 
 /* All are in SQLite 3.26 as it is built everywhere. */
-static const char *const allowed_functions[] = {"abs",    "coalesce", "count",      "instr", "length", "max", "min",
-                                                "printf", "replace",  "row_number", "rtrim", "substr", "sum"};
+static const char *const allowed_functions[] = {"abs",        "coalesce", "count",  "instr",  "length",
+                                                "max",        "min",      "nullif", "printf", "replace",
+                                                "row_number", "rtrim",    "substr", "sum"};
 
 /* Words that came after 3.26, or that need an extension. */
 static const char *const later_words[] = {"RETURNING", "MATERIALIZED", "NULLS",     "FULL",      "RIGHT",
@@ -52,6 +53,7 @@ static void set_up(void)
     ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
     sqlite3_set_authorizer(db, check_function, NULL);
     ck_assert_msg(nm_schema_apply(db, NM_SCHEMA_TABLES, &err) == NM_OK, "%s %s", err.text, bad_function);
+    ck_assert_msg(nm_schema_apply(db, NM_SCHEMA_SUMS, &err) == NM_OK, "%s %s", err.text, bad_function);
     ck_assert_msg(nm_schema_apply(db, NM_SCHEMA_VIEWS, &err) == NM_OK, "%s %s", err.text, bad_function);
 }
 

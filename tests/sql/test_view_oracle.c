@@ -109,7 +109,8 @@ static bool grows_with(const nm_allocation_row *row, const nm_allocation_row *ot
 
 static bool is_growing(const nm_allocation_row *row)
 {
-    bool seen[32] = {false};
+    bool has_step = has_steps[process_of_heap[row->heap_id]];
+    bool seen[32] = {[0] = has_step}; /* what was before the first step is none */
     int64_t latest = 0, latest_generation = 0;
     int generations = 0;
 
@@ -125,7 +126,7 @@ static bool is_growing(const nm_allocation_row *row)
     }
     if (generations < 3)
         return false;
-    return has_steps[process_of_heap[row->heap_id]] ? 2 * latest_generation > STEPS : 2 * latest >= LAST_SEQ;
+    return has_step ? 2 * latest_generation > STEPS : 2 * latest >= LAST_SEQ;
 }
 
 static const char *verdict_of(const nm_allocation_row *row)

@@ -1,0 +1,71 @@
+-- What tells a leak from what is merely held: how much of each site was live step by step, and how long its blocks live.
+
+CREATE TABLE site_step (
+    -- How much of a site was live at the end of a step; only where it was not what the row before it says. The baseline is
+    -- left out. Shown by the view step_growth.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- The site. NULL: no stack was recorded.
+    site_frame_id INTEGER REFERENCES frame (frame_id),
+    -- The step, by step.generation; 0: what was before the first step.
+    generation INTEGER NOT NULL,
+    -- The step from which on it was otherwise. NULL: to the last step.
+    until_generation INTEGER,
+    -- Live at its end. Unit: bytes.
+    live_bytes INTEGER NOT NULL,
+    -- Live allocations at its end. Unit: allocations.
+    live_count INTEGER NOT NULL
+);
+
+CREATE TABLE step_stride (
+    -- Which steps site_step knows: of the first 1,024 generations each, later ever fewer, and always the last.
+    --
+    -- First generation that this row is about, up to that of the next row.
+    first_generation INTEGER PRIMARY KEY,
+    -- Known are the generations that it divides.
+    stride INTEGER NOT NULL
+);
+INSERT INTO step_stride VALUES
+    (0, 1), (1024, 2), (2048, 4), (4096, 8), (8192, 16), (16384, 32), (32768, 64), (65536, 128), (131072, 256),
+    (262144, 512), (524288, 1024), (1048576, 2048), (2097152, 4096), (4194304, 8192), (8388608, 16384),
+    (16777216, 32768), (33554432, 65536), (67108864, 131072), (134217728, 262144);
+
+CREATE TABLE site_growth (
+    -- Growth of a site: the line of least squares through what was live at the ends of the steps. The last step is left
+    -- out, for the end of the program or a crash cuts it. No row with fewer than two steps left, or of a site that was not
+    -- there before the last.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- The site. NULL: no stack was recorded.
+    site_frame_id INTEGER REFERENCES frame (frame_id),
+    -- Steps that the line goes through. Unit: steps.
+    step_count INTEGER NOT NULL,
+    -- Slope. Unit: bytes per step.
+    growth_bytes_per_step REAL NOT NULL,
+    -- Slope of the number of live allocations. Unit: allocations per step.
+    growth_count_per_step REAL NOT NULL,
+    -- Share of the changes in bytes that the line explains (the square of the correlation): 1 is steady growth. Unit: 0 to
+    -- 1. NULL: nothing changed.
+    growth_fit_ratio REAL
+);
+
+CREATE TABLE site_lifetime (
+    -- How long the freed blocks of a site had lived. Where times are unknown there is no row.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- The site. NULL: no stack was recorded.
+    site_frame_id INTEGER REFERENCES frame (frame_id),
+    -- Blocks that were freed. Unit: allocations.
+    freed_count INTEGER NOT NULL,
+    -- At least half of them lived no longer: a power of two. Unit: nanoseconds.
+    median_at_most_ns INTEGER NOT NULL,
+    -- At least 99 % of them lived no longer: a power of two. Unit: nanoseconds.
+    p99_at_most_ns INTEGER NOT NULL,
+    -- The longest life. Unit: nanoseconds.
+    max_ns INTEGER NOT NULL,
+    -- The most steps that began in the life of one. Unit: steps.
+    max_steps INTEGER NOT NULL
+);

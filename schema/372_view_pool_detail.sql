@@ -1,0 +1,942 @@
+-- What pools did, in detail: by step, class, size, stream, cause and site; and what allocation calls cost. All of it comes from
+-- sums that were taken while loading (063_pool.sql): no view here reads table allocation.
+
+CREATE VIEW pool_summary (
+    -- How well each pool works, in one row: what to read first. A plain hit rate only rises with the length of a run:
+    -- misses_per_step says whether the pool still grows once the program is warm. Warm-up is the first two steps of the
+    -- process, in which state is made that later steps find there.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Requests of which it is known whether they are misses. Unit: allocations.
+    allocation_count,
+    -- Of these, how many the pool served by itself. Unit: allocations.
+    hit_count,
+    -- Of these, for how many it had to grow. Unit: allocations.
+    miss_count,
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    hit_rate,
+    -- Sum of the requests, by the heap's size_basis. Unit: bytes.
+    allocated_bytes,
+    -- Sum of the misses. Unit: bytes.
+    missed_bytes,
+    -- 1 - missed_bytes / allocated_bytes: what a large miss costs. Unit: 0 to 1. NULL: no request.
+    byte_hit_rate,
+    -- Steps of the process. Unit: steps. 0: none is known.
+    step_count,
+    -- Misses in each step after the first two, on average. Unit: allocations. NULL: not more than two steps are known.
+    misses_per_step,
+    -- Number of the last step with a miss, as the program counts. NULL: no step had one, or none is known.
+    last_missing_step,
+    -- Place of the last miss in the order of events. NULL: there was none.
+    last_miss_seq,
+    -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
+    last_miss_ns,
+    -- Misses whose cause is 'cold': view pool_miss_by_cause says what the causes are. Unit: allocations.
+    cold_count,
+    -- Misses whose cause is 'growth'. Unit: allocations.
+    growth_count,
+    -- Misses whose cause is 'after_flush'. Unit: allocations.
+    after_flush_count,
+    -- Misses whose cause is 'pending_free'. Unit: allocations.
+    pending_free_count,
+    -- Misses whose cause is 'fragmentation'. Unit: allocations.
+    fragmentation_count,
+    -- Misses whose cause is not known. Unit: allocations.
+    unknown_cause_count,
+    -- Runs of segments given back to the driver with no request in between. Unit: flushes.
+    flush_count,
+    -- Segments, or parts of mapped ones, that it gave back. Unit: segments.
+    released_count,
+    -- Their size. Unit: bytes.
+    released_bytes,
+    -- Flushes after which the next request was a miss: the pool gave back, and asked the driver again. Unit: flushes.
+    retry_count,
+    -- Of these, how many followed a request that the device had refused. Unit: flushes.
+    failed_retry_count,
+    -- Blocks that were given up and not yet reusable when the pool's next event came. Unit: allocations.
+    pending_count,
+    -- Most bytes that were so at once. Unit: bytes.
+    max_pending_bytes,
+    -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there were none.
+    max_pending_ns,
+    -- Their size times how long. Unit: mebibytes times seconds.
+    pending_mib_seconds,
+    -- Longest that one was so. Unit: nanoseconds.
+    max_wait_ns,
+    -- Misses that this memory would have served, whatever their cause: what it cost. Unit: allocations.
+    pending_miss_count,
+    -- All that was allocated / the peak: how often the memory was turned over. Unit: times. NULL: nothing was ever
+    -- live.
+    churn_ratio,
+    -- Driver allocations and mappings that became the pool's segments. Unit: calls.
+    driver_count,
+    -- Time in them. Unit: nanoseconds. NULL: not known of any; mappings have none in a trace, and neither has giving
+    -- back.
+    driver_cost_ns,
+    -- driver_cost_ns / all allocations of the pool: what a request pays for the driver. Unit: nanoseconds. NULL: not
+    -- known.
+    driver_ns_per_allocation,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial,
+    -- 1: the size of some block is only known as requested, so causes and pending bytes go by that; 0: all are known as
+    -- cut.
+    is_estimate
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    coalesce(h.allocation_count, 0),
+    coalesce(h.allocation_count - h.miss_count, 0),
+    coalesce(h.miss_count, 0),
+    CASE WHEN h.allocation_count > 0 THEN 1.0 - CAST(h.miss_count AS REAL) / h.allocation_count END,
+    coalesce(g.allocated_bytes, 0),
+    coalesce(g.missed_bytes, 0),
+    CASE WHEN g.allocated_bytes > 0 THEN 1.0 - CAST(g.missed_bytes AS REAL) / g.allocated_bytes END,
+    coalesce(n.step_count, 0),
+    CASE WHEN n.step_count > 2 THEN CAST(coalesce(w.miss_count, 0) AS REAL) / (n.step_count - 2) END,
+    (
+        SELECT t.number
+        FROM step_sum AS t
+        WHERE t.heap_id = s.heap_id AND t.generation = w.last_generation
+    ),
+    h.last_miss_seq,
+    h.last_miss_ns,
+    coalesce(c.cold_count, 0),
+    coalesce(c.growth_count, 0),
+    coalesce(c.after_flush_count, 0),
+    coalesce(c.pending_free_count, 0),
+    coalesce(c.fragmentation_count, 0),
+    coalesce(c.unknown_count, 0),
+    s.flush_count,
+    s.released_count,
+    s.released_bytes,
+    s.retry_count,
+    s.failed_retry_count,
+    s.pending_count,
+    s.max_pending_bytes,
+    s.max_pending_ns,
+    s.pending_byte_ms / 1048576.0 / 1000.0,
+    s.max_wait_ns,
+    s.pending_miss_count,
+    CASE WHEN a.peak_bytes > 0 THEN CAST(a.allocated_bytes AS REAL) / a.peak_bytes END,
+    s.driver_count,
+    CASE WHEN s.driver_cost_count > 0 THEN s.driver_cost_ns END,
+    CASE
+        WHEN s.driver_cost_count > 0 AND a.allocation_count > 0
+            THEN CAST(s.driver_cost_ns AS REAL) / a.allocation_count
+    END,
+    s.is_partial,
+    s.is_estimate
+FROM pool_sum AS s
+JOIN heap_place AS p ON p.heap_id = s.heap_id
+JOIN heap_sum AS a ON a.heap_id = s.heap_id
+LEFT JOIN (
+    SELECT
+        heap_id,
+        sum(allocation_count) AS allocation_count,
+        sum(miss_count) AS miss_count,
+        max(last_miss_seq) AS last_miss_seq,
+        max(last_miss_ns) AS last_miss_ns
+    FROM pool_hit
+    GROUP BY heap_id
+) AS h ON h.heap_id = s.heap_id
+LEFT JOIN (
+    SELECT heap_id, sum(allocated_bytes) AS allocated_bytes, sum(missed_bytes) AS missed_bytes
+    FROM pool_group
+    GROUP BY heap_id
+) AS g ON g.heap_id = s.heap_id
+LEFT JOIN (
+    SELECT process_id, max(generation) AS step_count
+    FROM step
+    GROUP BY process_id
+) AS n ON n.process_id = p.process_id
+LEFT JOIN (
+    SELECT
+        heap_id,
+        sum(CASE WHEN generation > 2 THEN miss_count ELSE 0 END) AS miss_count,
+        max(CASE WHEN miss_count > 0 AND generation > 0 THEN generation END) AS last_generation
+    FROM step_sum
+    GROUP BY heap_id
+) AS w ON w.heap_id = s.heap_id
+LEFT JOIN (
+    SELECT
+        heap_id,
+        sum(CASE WHEN cause = 1 THEN miss_count ELSE 0 END) AS cold_count,
+        sum(CASE WHEN cause = 2 THEN miss_count ELSE 0 END) AS growth_count,
+        sum(CASE WHEN cause = 3 THEN miss_count ELSE 0 END) AS after_flush_count,
+        sum(CASE WHEN cause = 4 THEN miss_count ELSE 0 END) AS pending_free_count,
+        sum(CASE WHEN cause = 5 THEN miss_count ELSE 0 END) AS fragmentation_count,
+        sum(CASE WHEN cause IS NULL THEN miss_count ELSE 0 END) AS unknown_count
+    FROM pool_miss_sum
+    GROUP BY heap_id
+) AS c ON c.heap_id = s.heap_id
+ORDER BY s.heap_id;
+
+CREATE VIEW pool_by_step (
+    -- What each pool did in each step of its process; steps in which it did nothing are left out, and so are processes
+    -- without steps. A warm pool has no misses: those of the first two steps are its warm-up.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Number of the step, as the program counts; of several joined ones that of the first. NULL: before the first step.
+    step,
+    -- 1: one of the first two steps, or before them; 0: a later one.
+    is_warm_up,
+    -- Requests. Unit: allocations.
+    allocation_count,
+    -- Of these, how many the pool served by itself. Unit: allocations.
+    hit_count,
+    -- Of these, for how many it had to grow. Unit: allocations.
+    miss_count,
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    hit_rate,
+    -- Sum of the requests, by the heap's size_basis. Unit: bytes.
+    allocated_bytes,
+    -- Sum of the misses. Unit: bytes. NULL: not known, for of this step only sums were kept.
+    missed_bytes,
+    -- 1 - missed_bytes / the size of requests that are hits or misses. Unit: 0 to 1. NULL: no request, or not known.
+    byte_hit_rate,
+    -- Driver allocations and mappings that became the pool's segments. Unit: calls. NULL: not known.
+    driver_count,
+    -- What is known of their cost. Unit: nanoseconds. NULL: nothing is.
+    driver_cost_ns,
+    -- Segments, or parts of mapped ones, that it gave back. Unit: segments. NULL: not known.
+    released_count,
+    -- Their size. Unit: bytes. NULL: not known.
+    released_bytes,
+    -- When the step began. Unit: nanoseconds since the recording began. NULL: not known, or before the first step.
+    begin_ns,
+    -- 1: the row is of one step, all of whose events are in this database; 0: only sums were kept of some.
+    has_detail
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    t.number,
+    t.generation <= 2,
+    t.allocation_count,
+    t.allocation_count - t.miss_count,
+    t.miss_count,
+    CASE WHEN t.allocation_count > 0 THEN 1.0 - CAST(t.miss_count AS REAL) / t.allocation_count END,
+    t.allocated_bytes,
+    s.missed_bytes,
+    CASE WHEN s.allocated_bytes > 0 THEN 1.0 - CAST(s.missed_bytes AS REAL) / s.allocated_bytes END,
+    s.driver_count,
+    nullif(s.driver_cost_ns, 0),
+    s.released_count,
+    s.released_bytes,
+    t.begin_ns,
+    s.heap_id IS NOT NULL AND t.last_generation = t.generation
+FROM step_sum AS t
+JOIN heap_place AS p ON p.heap_id = t.heap_id
+LEFT JOIN pool_step AS s ON s.heap_id = t.heap_id AND s.generation = t.generation
+WHERE p.level IN ('pool', 'workspace')
+ORDER BY t.heap_id, t.generation;
+
+CREATE VIEW pool_by_class (
+    -- How often each pool served a request by itself, by its own classes: a caching allocator cuts small and large
+    -- blocks from segments of their own.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- 'small': blocks up to the pool's bound for large ones (1 MiB unless it was declared with another), by what the
+    -- pool cut where that is known; 'large': above it.
+    class,
+    -- Requests of which it is known whether they are misses. Unit: allocations.
+    allocation_count,
+    -- Of these, how many the pool served by itself. Unit: allocations.
+    hit_count,
+    -- Of these, for how many it had to grow. Unit: allocations.
+    miss_count,
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    hit_rate,
+    -- Sum of the requests, by the heap's size_basis. Unit: bytes.
+    allocated_bytes,
+    -- Sum of the misses. Unit: bytes.
+    missed_bytes,
+    -- 1 - missed_bytes / allocated_bytes: what a large miss costs. Unit: 0 to 1. NULL: no request.
+    byte_hit_rate,
+    -- Place of the last miss in the order of events. NULL: there was none.
+    last_miss_seq,
+    -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
+    last_miss_ns,
+    -- Sum over streams and private pools of the most that the program held of each at once. Unit: bytes.
+    peak_live_bytes,
+    -- Segments of the class at the end. Unit: bytes.
+    held_bytes,
+    -- Sum over streams and private pools of the most segments of each at once. Unit: bytes.
+    peak_held_bytes
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    CASE g.is_large WHEN 1 THEN 'large' ELSE 'small' END,
+    g.allocation_count,
+    g.allocation_count - g.miss_count,
+    g.miss_count,
+    CASE WHEN g.allocation_count > 0 THEN 1.0 - CAST(g.miss_count AS REAL) / g.allocation_count END,
+    g.allocated_bytes,
+    g.missed_bytes,
+    CASE WHEN g.allocated_bytes > 0 THEN 1.0 - CAST(g.missed_bytes AS REAL) / g.allocated_bytes END,
+    g.last_miss_seq,
+    g.last_miss_ns,
+    g.peak_live_bytes,
+    g.held_bytes,
+    g.peak_held_bytes
+FROM (
+    SELECT
+        heap_id,
+        is_large,
+        sum(allocation_count) AS allocation_count,
+        sum(miss_count) AS miss_count,
+        sum(allocated_bytes) AS allocated_bytes,
+        sum(missed_bytes) AS missed_bytes,
+        max(last_miss_seq) AS last_miss_seq,
+        max(last_miss_ns) AS last_miss_ns,
+        sum(peak_live_bytes) AS peak_live_bytes,
+        sum(held_bytes) AS held_bytes,
+        sum(peak_held_bytes) AS peak_held_bytes
+    FROM pool_group
+    GROUP BY heap_id, is_large
+) AS g
+JOIN heap_place AS p ON p.heap_id = g.heap_id
+ORDER BY g.heap_id, g.is_large;
+
+CREATE VIEW pool_by_size (
+    -- How often each pool served a request by itself, by size in powers of two.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- 'small' or 'large': as in view pool_by_class.
+    class,
+    -- Smallest request of the row: one more than a power of two. Unit: bytes.
+    min_bytes,
+    -- Largest request of the row: a power of two. Unit: bytes.
+    max_bytes,
+    -- Requests of which it is known whether they are misses. Unit: allocations.
+    allocation_count,
+    -- Of these, how many the pool served by itself. Unit: allocations.
+    hit_count,
+    -- Of these, for how many it had to grow. Unit: allocations.
+    miss_count,
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    hit_rate,
+    -- Sum of the requests, by the heap's size_basis. Unit: bytes.
+    allocated_bytes,
+    -- Sum of the misses. Unit: bytes.
+    missed_bytes,
+    -- 1 - missed_bytes / allocated_bytes: what a large miss costs. Unit: 0 to 1. NULL: no request.
+    byte_hit_rate,
+    -- Place of the last miss in the order of events. NULL: there was none.
+    last_miss_seq,
+    -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
+    last_miss_ns
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    CASE c.is_large WHEN 1 THEN 'large' ELSE 'small' END,
+    CASE WHEN c.size_class = 0 THEN 1 ELSE (1 << (c.size_class - 1)) + 1 END,
+    1 << c.size_class,
+    c.allocation_count,
+    c.allocation_count - c.miss_count,
+    c.miss_count,
+    CASE WHEN c.allocation_count > 0 THEN 1.0 - CAST(c.miss_count AS REAL) / c.allocation_count END,
+    c.allocated_bytes,
+    c.missed_bytes,
+    CASE WHEN c.allocated_bytes > 0 THEN 1.0 - CAST(c.missed_bytes AS REAL) / c.allocated_bytes END,
+    c.last_miss_seq,
+    c.last_miss_ns
+FROM pool_class AS c
+JOIN heap_place AS p ON p.heap_id = c.heap_id
+ORDER BY c.heap_id, c.is_large, c.size_class;
+
+CREATE VIEW pool_by_stream (
+    -- How often each pool served a request by itself, by stream and private pool: memory of one stream serves no other
+    -- until the pool is sure that it is no longer used.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- The stream. NULL: not known.
+    stream,
+    -- The private pool (a snapshot's pool_id (a, b) as a * 2^32 + b). NULL: the default one, or not known.
+    private_pool,
+    -- Requests of which it is known whether they are misses. Unit: allocations.
+    allocation_count,
+    -- Of these, how many the pool served by itself. Unit: allocations.
+    hit_count,
+    -- Of these, for how many it had to grow. Unit: allocations.
+    miss_count,
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    hit_rate,
+    -- Sum of the requests, by the heap's size_basis. Unit: bytes.
+    allocated_bytes,
+    -- Sum of the misses. Unit: bytes.
+    missed_bytes,
+    -- 1 - missed_bytes / allocated_bytes: what a large miss costs. Unit: 0 to 1. NULL: no request.
+    byte_hit_rate,
+    -- Place of the last miss in the order of events. NULL: there was none.
+    last_miss_seq,
+    -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
+    last_miss_ns,
+    -- Segments whose first block was of this stream, at the end. Unit: bytes.
+    held_bytes,
+    -- Blocks that were given up and not yet reusable when the pool's next event came. Unit: allocations.
+    pending_count,
+    -- Their size. Unit: bytes.
+    pending_bytes,
+    -- Their size times how long. Unit: mebibytes times seconds.
+    pending_mib_seconds
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    g.stream,
+    g.private_pool,
+    g.allocation_count,
+    g.allocation_count - g.miss_count,
+    g.miss_count,
+    CASE WHEN g.allocation_count > 0 THEN 1.0 - CAST(g.miss_count AS REAL) / g.allocation_count END,
+    g.allocated_bytes,
+    g.missed_bytes,
+    CASE WHEN g.allocated_bytes > 0 THEN 1.0 - CAST(g.missed_bytes AS REAL) / g.allocated_bytes END,
+    g.last_miss_seq,
+    g.last_miss_ns,
+    g.held_bytes,
+    g.pending_count,
+    g.pending_bytes,
+    g.pending_byte_ms / 1048576.0 / 1000.0
+FROM (
+    SELECT
+        heap_id,
+        stream,
+        private_pool,
+        sum(allocation_count) AS allocation_count,
+        sum(miss_count) AS miss_count,
+        sum(allocated_bytes) AS allocated_bytes,
+        sum(missed_bytes) AS missed_bytes,
+        max(last_miss_seq) AS last_miss_seq,
+        max(last_miss_ns) AS last_miss_ns,
+        sum(held_bytes) AS held_bytes,
+        sum(pending_count) AS pending_count,
+        sum(pending_bytes) AS pending_bytes,
+        sum(pending_byte_ms) AS pending_byte_ms
+    FROM pool_group
+    GROUP BY heap_id, stream, private_pool
+) AS g
+JOIN heap_place AS p ON p.heap_id = g.heap_id
+ORDER BY g.heap_id, g.allocated_bytes DESC, g.stream, g.private_pool;
+
+CREATE VIEW pool_miss_by_cause (
+    -- Why each pool had to grow. cold: its first miss of that stream, private pool and class, or no step had ended.
+    -- after_flush: it had given back what would have been enough. growth: the program holds more than ever before.
+    -- pending_free: memory that was given up and not yet reusable would have served it. fragmentation: the pool held
+    -- enough, but not in one piece that it would use. Table miss_cause has the rules.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- 'cold', 'growth', 'after_flush', 'pending_free' or 'fragmentation'. NULL: what was before is not known well
+    -- enough.
+    cause,
+    -- Misses. Unit: allocations.
+    miss_count,
+    -- Their size, by the heap's size_basis. Unit: bytes.
+    missed_bytes,
+    -- Of these, how many memory would have served that was given up and not yet reusable. Unit: allocations.
+    pending_miss_count,
+    -- Driver allocations and mappings that they are the first block in. Unit: calls.
+    driver_count,
+    -- What is known of their cost. Unit: nanoseconds. NULL: nothing is.
+    driver_cost_ns,
+    -- Share of the pool's misses. Unit: 0 to 1.
+    share_ratio,
+    -- Place of the last one in the order of events.
+    last_seq
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    c.name,
+    m.miss_count,
+    m.missed_bytes,
+    m.pending_miss_count,
+    m.driver_count,
+    nullif(m.driver_cost_ns, 0),
+    CAST(m.miss_count AS REAL) / sum(m.miss_count) OVER (PARTITION BY m.heap_id),
+    m.last_seq
+FROM (
+    SELECT
+        heap_id,
+        cause,
+        sum(miss_count) AS miss_count,
+        sum(missed_bytes) AS missed_bytes,
+        sum(pending_miss_count) AS pending_miss_count,
+        sum(driver_count) AS driver_count,
+        sum(driver_cost_ns) AS driver_cost_ns,
+        max(last_seq) AS last_seq
+    FROM pool_miss_sum
+    GROUP BY heap_id, cause
+) AS m
+JOIN heap_place AS p ON p.heap_id = m.heap_id
+LEFT JOIN miss_cause AS c ON c.cause = m.cause
+ORDER BY m.heap_id, m.miss_count DESC, m.cause;
+
+CREATE VIEW pool_miss_by_site (
+    -- Where the requests come from for which each pool had to grow, and why; most misses first.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
+    site,
+    -- As in view pool_miss_by_cause. NULL: what was before is not known well enough.
+    cause,
+    -- Misses. Unit: allocations.
+    miss_count,
+    -- Their size, by the heap's size_basis. Unit: bytes.
+    missed_bytes,
+    -- Of these, how many memory would have served that was given up and not yet reusable. Unit: allocations.
+    pending_miss_count,
+    -- Driver allocations and mappings that they are the first block in. Unit: calls.
+    driver_count,
+    -- What is known of their cost. Unit: nanoseconds. NULL: nothing is.
+    driver_cost_ns,
+    -- Place of the last one in the order of events.
+    last_seq
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    coalesce(f.label, '(no stack)'),
+    c.name,
+    m.miss_count,
+    m.missed_bytes,
+    m.pending_miss_count,
+    m.driver_count,
+    nullif(m.driver_cost_ns, 0),
+    m.last_seq
+FROM (
+    SELECT
+        t.heap_id,
+        s.site_frame_id,
+        t.cause,
+        sum(t.miss_count) AS miss_count,
+        sum(t.missed_bytes) AS missed_bytes,
+        sum(t.pending_miss_count) AS pending_miss_count,
+        sum(t.driver_count) AS driver_count,
+        sum(t.driver_cost_ns) AS driver_cost_ns,
+        max(t.last_seq) AS last_seq
+    FROM pool_miss_sum AS t
+    LEFT JOIN stack AS s ON s.stack_id = t.stack_id
+    GROUP BY t.heap_id, s.site_frame_id, t.cause
+) AS m
+JOIN heap_place AS p ON p.heap_id = m.heap_id
+LEFT JOIN miss_cause AS c ON c.cause = m.cause
+LEFT JOIN frame AS f ON f.frame_id = m.site_frame_id
+ORDER BY m.miss_count DESC, m.heap_id, m.site_frame_id, m.cause;
+
+CREATE VIEW pending_free (
+    -- Memory that the program gave up and its pool could not hand out yet, because another stream still used it: by
+    -- site and stream of the allocation, most bytes times seconds first. View pool_summary says how many misses it
+    -- cost.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Where it was allocated: 'file:line function', 'module+0xoffset function' or '(no stack)'.
+    site,
+    -- The stream that it was allocated on. NULL: not known.
+    stream,
+    -- Blocks. Unit: allocations.
+    pending_count,
+    -- Their size, by what the pool cut. Unit: bytes.
+    pending_bytes,
+    -- Size times how long, of those whose times are known. Unit: mebibytes times seconds.
+    pending_mib_seconds,
+    -- Longest that one was so, up to the end of the trace. Unit: nanoseconds. NULL: no time is known.
+    max_wait_ns,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    coalesce(f.label, '(no stack)'),
+    m.stream,
+    m.pending_count,
+    m.pending_bytes,
+    m.pending_byte_ms / 1048576.0 / 1000.0,
+    m.max_wait_ns,
+    t.is_partial
+FROM (
+    SELECT
+        t.heap_id,
+        s.site_frame_id,
+        t.stream,
+        sum(t.pending_count) AS pending_count,
+        sum(t.pending_bytes) AS pending_bytes,
+        sum(t.pending_byte_ms) AS pending_byte_ms,
+        max(t.max_wait_ns) AS max_wait_ns
+    FROM pending_sum AS t
+    LEFT JOIN stack AS s ON s.stack_id = t.stack_id
+    GROUP BY t.heap_id, s.site_frame_id, t.stream
+) AS m
+JOIN heap_place AS p ON p.heap_id = m.heap_id
+LEFT JOIN pool_sum AS t ON t.heap_id = m.heap_id
+LEFT JOIN frame AS f ON f.frame_id = m.site_frame_id
+ORDER BY m.pending_byte_ms DESC, m.pending_bytes DESC, m.heap_id, m.site_frame_id, m.stream;
+
+CREATE VIEW pool_reuse_distance (
+    -- How soon freed memory was asked for again: requests by how much their pool handed out between the last free of
+    -- that size, or at that address, and the request. Sizes that come back at once are what a pool is for; those that
+    -- come back late keep memory idle.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- 'size': the next request of the size that was freed; 'address': the next request that was served where it was.
+    same,
+    -- What the distance is counted in: 'allocations' or 'bytes'.
+    unit,
+    -- Smallest distance of the row: what the pool handed out in between.
+    min_distance,
+    -- Largest distance of the row.
+    max_distance,
+    -- Requests. Unit: allocations.
+    request_count,
+    -- Share of the requests with this distance or a smaller one. Unit: 0 to 1.
+    share_ratio,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    CASE r.is_same_address WHEN 1 THEN 'address' ELSE 'size' END,
+    CASE r.distance_unit WHEN 1 THEN 'bytes' ELSE 'allocations' END,
+    CASE WHEN r.distance_class = 0 THEN 0 ELSE 1 << (r.distance_class - 1) END,
+    CASE WHEN r.distance_class = 0 THEN 0 ELSE (1 << r.distance_class) - 1 END,
+    r.request_count,
+    CAST(
+        sum(r.request_count) OVER (
+            PARTITION BY r.heap_id, r.is_same_address, r.distance_unit
+            ORDER BY r.distance_class
+        ) AS REAL
+    ) / sum(r.request_count) OVER (PARTITION BY r.heap_id, r.is_same_address, r.distance_unit),
+    t.is_partial
+FROM pool_reuse AS r
+JOIN heap_place AS p ON p.heap_id = r.heap_id
+LEFT JOIN pool_sum AS t ON t.heap_id = r.heap_id
+ORDER BY r.heap_id, r.is_same_address, r.distance_unit, r.distance_class;
+
+CREATE VIEW allocation_cost (
+    -- What an allocation call costs, by heap: a driver heap has the runtime's calls, a pool those of a framework that
+    -- tells them. A percentile is the largest cost of its row of table cost_histogram: never less than the true one,
+    -- and at most 1/32 more (queries/allocation_cost.sql is exact). A trace has no cost of frees and of mappings.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Allocation calls whose cost is known. Unit: calls.
+    call_count,
+    -- Allocations whose cost is not. Unit: calls.
+    unknown_count,
+    -- Mean cost. Unit: nanoseconds.
+    mean_ns,
+    -- Half of the calls cost no more. Unit: nanoseconds.
+    p50_ns,
+    -- Nine tenths of the calls cost no more. Unit: nanoseconds.
+    p90_ns,
+    -- 99 hundredths of the calls cost no more. Unit: nanoseconds.
+    p99_ns,
+    -- 999 thousandths of the calls cost no more. Unit: nanoseconds.
+    p999_ns,
+    -- The dearest call, exact. Unit: nanoseconds.
+    max_ns,
+    -- All of them. Unit: nanoseconds.
+    total_ns,
+    -- 1: some events of the input are missing, so these are figures of what is there; 0: none is.
+    is_partial
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    c.call_count,
+    max(h.allocation_count - c.call_count, 0),
+    CAST(c.cost_ns AS REAL) / c.call_count,
+    min(c.p50_ns, m.cost_ns),
+    min(c.p90_ns, m.cost_ns),
+    min(c.p99_ns, m.cost_ns),
+    min(c.p999_ns, m.cost_ns),
+    m.cost_ns,
+    c.cost_ns,
+    i.events_seen > i.events_ingested
+FROM (
+    SELECT
+        r.heap_id,
+        max(r.place) AS call_count,
+        sum(r.cost_ns) AS cost_ns,
+        min(CASE WHEN r.place * 2 >= r.all_count THEN r.max_ns END) AS p50_ns,
+        min(CASE WHEN r.place * 10 >= r.all_count * 9 THEN r.max_ns END) AS p90_ns,
+        min(CASE WHEN r.place * 100 >= r.all_count * 99 THEN r.max_ns END) AS p99_ns,
+        min(CASE WHEN r.place * 1000 >= r.all_count * 999 THEN r.max_ns END) AS p999_ns
+    FROM (
+        SELECT
+            heap_id,
+            max_ns,
+            cost_ns,
+            sum(call_count) OVER (PARTITION BY heap_id ORDER BY min_ns) AS place,
+            sum(call_count) OVER (PARTITION BY heap_id) AS all_count
+        FROM cost_histogram
+    ) AS r
+    GROUP BY r.heap_id
+) AS c
+JOIN heap_place AS p ON p.heap_id = c.heap_id
+JOIN heap_sum AS h ON h.heap_id = c.heap_id
+JOIN slowest_call AS m ON m.heap_id = c.heap_id AND m.place = 1
+LEFT JOIN process AS o ON o.process_id = p.process_id
+LEFT JOIN input AS i ON i.input_id = o.input_id
+ORDER BY c.heap_id;
+
+CREATE VIEW allocation_cost_histogram (
+    -- How many allocation calls took how long, by heap, in powers of two of nanoseconds.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Smallest cost of the row. Unit: nanoseconds.
+    min_ns,
+    -- Largest cost of the row. Unit: nanoseconds.
+    max_ns,
+    -- Calls. Unit: calls.
+    call_count,
+    -- Share of the heap's calls. Unit: 0 to 1.
+    share_ratio,
+    -- Their cost. Unit: nanoseconds.
+    cost_ns,
+    -- Share of the heap's cost. Unit: 0 to 1. NULL: all of it is 0.
+    cost_share_ratio
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    1 << c.octave,
+    CASE WHEN c.octave >= 62 THEN 9223372036854775807 ELSE (1 << (c.octave + 1)) - 1 END,
+    c.call_count,
+    CAST(c.call_count AS REAL) / sum(c.call_count) OVER (PARTITION BY c.heap_id),
+    c.cost_ns,
+    CAST(c.cost_ns AS REAL) / nullif(sum(c.cost_ns) OVER (PARTITION BY c.heap_id), 0)
+FROM (
+    SELECT heap_id, octave, sum(call_count) AS call_count, sum(cost_ns) AS cost_ns
+    FROM cost_histogram
+    GROUP BY heap_id, octave
+) AS c
+JOIN heap_place AS p ON p.heap_id = c.heap_id
+ORDER BY c.heap_id, c.octave;
+
+CREATE VIEW slowest_allocation (
+    -- The 20 dearest allocation calls of each heap, dearest first, with where they were made.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- 1: the dearest of its heap.
+    place,
+    -- What it cost. Unit: nanoseconds.
+    cost_ns,
+    -- What it gave, by the heap's size_basis. Unit: bytes.
+    size_bytes,
+    -- Place in the order of events. NULL: before the first event.
+    seq,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    ns,
+    -- The thread: its name, else its number. NULL: not known.
+    thread,
+    -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
+    site,
+    -- The whole stack: table stack. NULL: no stack was recorded.
+    stack_id,
+    -- 1: it became a pool's segment; 0: not.
+    is_segment
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    s.place,
+    s.cost_ns,
+    s.size_bytes,
+    s.seq,
+    s.ns,
+    coalesce(t.name, CAST(t.tid AS TEXT)),
+    coalesce(f.label, '(no stack)'),
+    s.stack_id,
+    s.is_segment
+FROM slowest_call AS s
+JOIN heap_place AS p ON p.heap_id = s.heap_id
+LEFT JOIN thread AS t ON t.thread_id = s.thread_id
+LEFT JOIN stack AS k ON k.stack_id = s.stack_id
+LEFT JOIN frame AS f ON f.frame_id = k.site_frame_id
+ORDER BY s.heap_id, s.place;

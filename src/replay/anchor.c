@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Both passes. The first one keeps for each process what it allocated so far (by lane), and for each place that allocates
+ * what that was when the place was met: the difference from one time to the next says what lies between, whatever it is.
+ * The second one meets the chosen place again.
+ */
+#include "replay/anchor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/anchor_state.h"
+
+#define LOOK_EVENTS 65536 /* are all processes marked? */
+
+/* ---- Who ---- */
+
+static size_t *find(const nm_map *map, uint64_t id, size_t *out)
+{
+    const uint64_t *known = id == 0 ? NULL : nm_map_get(map, (nm_key){0, id});
+
+    if (known == NULL)
+        return NULL;
+    *out = (size_t)*known;
+    return out;
+}
+
+static nm_status add_process(nm_anchor *anchor, uint64_t id, size_t *out, nm_error *err)
+{
+    const uint64_t *known = nm_map_get(&anchor->process_of, (nm_key){0, id});
+    nm_status status;
+
+    *out = known == NULL ? anchor->processes.count : (size_t)*known;
+    if (known != NULL)
+        return NM_OK;
+    status = nm_array_grow(&anchor->processes.items, &anchor->processes.capacity, anchor->processes.count + 1,
+                           sizeof *anchor->processes.items, err);
+    if (status == NM_OK)
+        status = nm_map_put(&anchor->process_of, (nm_key){0, id}, *out, err);
+    if (status == NM_OK)
+        anchor->processes.items[anchor->processes.count++] = (nm_anchor_process){.id = id};
+    return status;
+}
+
+static nm_lane lane_of(uint64_t level)
+{
+    return level == NM_LEVEL_POOL || level == NM_LEVEL_WORKSPACE    ? NM_LANE_POOL
+           : level == NM_LEVEL_DRIVER || level == NM_LEVEL_PHYSICAL ? NM_LANE_DRIVER
+                                                                    : NM_LANE_COUNT;
+}
+
+static nm_status add_heap(nm_anchor *anchor, const nm_definition *definition, nm_error *err)
+{
+    nm_anchor_heap heap = {.lane = lane_of(definition->heap.level), .device = definition->heap.device_id};
+    nm_key key = {0, definition->id};
+    nm_status status = add_process(anchor, definition->heap.process_id, &heap.process, err);
+
+    if (status != NM_OK || nm_map_get(&anchor->heap_of, key) != NULL)
+        return status;
+    status = nm_array_grow(&anchor->heaps.items, &anchor->heaps.capacity, anchor->heaps.count + 1, sizeof heap, err);
+    if (status == NM_OK)
+        status = nm_map_put(&anchor->heap_of, key, anchor->heaps.count, err);
+    if (status == NM_OK)
+        anchor->heaps.items[anchor->heaps.count++] = heap;
+    return status;
+}
+
+static nm_status take_definition(nm_anchor *anchor, const nm_definition *definition, nm_error *err)
+{
+    size_t process = 0;
+    nm_status status;
+
+    switch (definition->kind) {
+    case NM_DEFINE_PROCESS:
+        return add_process(anchor, definition->id, &process, err);
+    case NM_DEFINE_THREAD:
+        status = add_process(anchor, definition->thread.process_id, &process, err);
+        return status == NM_OK ? nm_map_put(&anchor->thread_of, (nm_key){0, definition->id}, process, err) : status;
+    case NM_DEFINE_HEAP:
+        return add_heap(anchor, definition, err);
+    default:
+        return nm_anchor_names_add(&anchor->names, definition, err);
+    }
+}
+
+/* The event's process, as the replay finds it; NULL: not known. */
+static nm_anchor_process *process_of(const nm_anchor *anchor, const nm_event *event, const nm_anchor_heap *heap)
+{
+    size_t index = 0;
+
+    if (heap != NULL)
+        return &anchor->processes.items[heap->process];
+    if (find(&anchor->thread_of, event->thread_id, &index) != NULL)
+        return &anchor->processes.items[index];
+    return anchor->processes.count == 1 ? &anchor->processes.items[0] : NULL;
+}
+
+/* ---- What an event is ---- */
+
+typedef struct sight {
+    nm_anchor_process *process; /* NULL: the event is of no use */
+    nm_lane lane;               /* of an allocation or a free; NM_LANE_COUNT: neither */
+    bool is_allocation;
+    bool is_again; /* the allocation before it in the lane was of the same stack: one visit */
+    uint64_t device;
+} sight;
+
+static bool is_of_use(const nm_event *event)
+{
+    return (event->flags & (NM_FLAG_BASELINE | NM_FLAG_PAUSED)) == 0 && !nm_event_is_repeat(event) &&
+           event->kind != NM_EVENT_STATE_SEGMENT && event->kind != NM_EVENT_STATE_BLOCK;
+}
+
+/* A free that names no heap says by its call which kind of memory it is. */
+static nm_lane lane_of_free(const nm_event *event, const nm_anchor_heap *heap)
+{
+    if (heap != NULL)
+        return heap->lane;
+    if (event->kind == NM_EVENT_UNMAP || event->detail == NM_FREE_ANY || event->detail == NM_FREE_DEVICE ||
+        event->detail == NM_FREE_PHYSICAL)
+        return NM_LANE_DRIVER;
+    return event->detail == NM_FREE_POOL ? NM_LANE_POOL : NM_LANE_COUNT;
+}
+
+static sight look_at(const nm_anchor *anchor, const nm_event *event)
+{
+    const nm_anchor_heap *heap = NULL;
+    sight seen = {.lane = NM_LANE_COUNT};
+    size_t index = 0;
+
+    if (!is_of_use(event))
+        return seen;
+    if (find(&anchor->heap_of, event->heap_id, &index) != NULL)
+        heap = &anchor->heaps.items[index];
+    seen.process = process_of(anchor, event, heap);
+    if (seen.process == NULL)
+        return seen;
+    if (event->kind == NM_EVENT_FREE || event->kind == NM_EVENT_UNMAP)
+        seen.lane = lane_of_free(event, heap);
+    if ((event->kind != NM_EVENT_ALLOC && event->kind != NM_EVENT_MAP) || heap == NULL)
+        return seen;
+    seen.is_allocation = true;
+    seen.lane = heap->lane;
+    seen.device = heap->device;
+    seen.is_again = seen.lane != NM_LANE_COUNT && seen.process->last_stack[seen.lane] == event->stack_id;
+    return seen;
+}
+
+/* ---- First pass ---- */
+
+static uint64_t mix(uint64_t value)
+{
+    value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
+    return value ^ value >> 31;
+}
+
+static void add_to(nm_lane_sums *sums, const nm_event *event, bool is_allocation)
+{
+    if (!is_allocation) {
+        sums->frees++;
+        return;
+    }
+    sums->allocations++;
+    sums->bytes += event->block_bytes != 0 ? event->block_bytes : event->requested_bytes;
+    sums->sites += mix(event->stack_id + 1);
+}
+
+static nm_key place_key(const nm_anchor *anchor, const nm_anchor_process *process, nm_lane lane, uint64_t id)
+{
+    return (nm_key){(uint64_t)(process - anchor->processes.items) * NM_LANE_COUNT + lane, id};
+}
+
+/* A range's lane is NM_LANE_BOTH. *out is NULL where there are too many. */
+static nm_status find_place(nm_anchor *anchor, nm_anchor_process *process, nm_lane lane, uint64_t id,
+                            nm_anchor_place **out, nm_error *err)
+{
+    nm_key key = place_key(anchor, process, lane, id);
+    const uint64_t *known = nm_map_get(&anchor->place_of, key);
+    nm_status status;
+
+    *out = known == NULL ? NULL : &anchor->places.items[*known];
+    if (known != NULL || process->place_count >= NM_ANCHOR_PLACES_MAX)
+        return NM_OK;
+    status =
+        nm_array_grow(&anchor->places.items, &anchor->places.capacity, anchor->places.count + 1, sizeof **out, err);
+    if (status == NM_OK)
+        status = nm_map_put(&anchor->place_of, key, anchor->places.count, err);
+    if (status != NM_OK)
+        return status;
+    process->place_count++;
+    *out = &anchor->places.items[anchor->places.count++];
+    **out = (nm_anchor_place){
+        .process = (size_t)(process - anchor->processes.items),
+        .is_range = lane == NM_LANE_BOTH,
+        .id = id,
+        .words = lane == NM_LANE_BOTH ? nm_anchor_names_of_range(&anchor->names, id)
+                                      : nm_anchor_names_of_stack(&anchor->names, id),
+        .lane = lane,
+        .order = ++anchor->order,
+        .stride = 1,
+    };
+    return NM_OK;
+}
+
+/* Every second gap is enough. */
+static void thin_out(nm_anchor_place *place)
+{
+    for (size_t i = 0; i < place->gap_count / 2; i++)
+        place->gaps[i] = place->gaps[2 * i];
+    place->gap_count /= 2;
+    place->stride *= 2;
+}
+
+static nm_status add_gap(nm_anchor_place *place, const nm_lane_sums *now, nm_error *err)
+{
+    nm_lane_sums gap = {
+        .allocations = now->allocations - place->last.allocations,
+        .frees = now->frees - place->last.frees,
+        .bytes = now->bytes - place->last.bytes,
+        .sites = now->sites - place->last.sites,
+    };
+    nm_status status;
+
+    if (place->count == 1)
+        place->first_gap = gap;
+    if (place->count == 1 || (place->count - 2) % place->stride != 0)
+        return NM_OK;
+    status = nm_array_grow(&place->gaps, &place->gap_capacity, place->gap_count + 1, sizeof gap, err);
+    if (status != NM_OK)
+        return status;
+    place->gaps[place->gap_count++] = gap;
+    if (place->gap_count == NM_ANCHOR_GAPS_MAX)
+        thin_out(place);
+    return NM_OK;
+}
+
+/* The place is met when its lane had come so far. */
+static nm_status meet(nm_anchor_place *place, const nm_lane_sums *now, nm_error *err)
+{
+    nm_status status = place->count == 0 ? NM_OK : add_gap(place, now, err);
+
+    if (place->count == 0)
+        place->first = *now;
+    place->last = *now;
+    place->live_sum += (double)now->allocations - (double)now->frees;
+    place->count++;
+    return status;
+}
+
+static void note_pair(nm_anchor_process *process, unsigned words, uint64_t stack_id)
+{
+    bool is_optimizer = (words & NM_WORD_OPTIMIZER) != 0;
+
+    if (is_optimizer && process->has_backward) {
+        process->has_backward = false;
+        process->is_in_optimizer = true;
+        process->pair_count++;
+        process->optimizer_stack = stack_id;
+    } else if (!is_optimizer) {
+        process->is_in_optimizer = false;
+    }
+    if (words & NM_WORD_BACKWARD)
+        process->has_backward = true;
+}
+
+static nm_status see_allocation(nm_anchor *anchor, const nm_event *event, const sight *seen, nm_error *err)
+{
+    nm_anchor_process *process = seen->process;
+    nm_anchor_place *place = NULL;
+    nm_status status = NM_OK;
+
+    if (process->first_device == 0)
+        process->first_device = seen->device;
+    process->has_other_device |= seen->device != process->first_device;
+    if (event->stack_id != 0 && !seen->is_again)
+        status = find_place(anchor, process, seen->lane, event->stack_id, &place, err);
+    if (status == NM_OK && place != NULL) {
+        status = meet(place, &process->lanes[seen->lane], err);
+        note_pair(process, place->words, event->stack_id);
+    }
+    process->last_stack[seen->lane] = event->stack_id;
+    return status;
+}
+
+static nm_status see_range(nm_anchor *anchor, const nm_event *event, nm_anchor_process *process, nm_error *err)
+{
+    nm_anchor_place *place = NULL;
+    nm_status status;
+
+    if (event->name_id == 0)
+        return NM_OK;
+    note_pair(process, nm_anchor_names_of_range(&anchor->names, event->name_id), 0);
+    status = find_place(anchor, process, NM_LANE_BOTH, nm_anchor_names_range_id(&anchor->names, event->name_id), &place,
+                        err);
+    return status == NM_OK && place != NULL ? meet(place, &process->lanes[NM_LANE_BOTH], err) : status;
+}
+
+static nm_status observe_event(nm_anchor *anchor, const nm_event *event, nm_error *err)
+{
+    sight seen = look_at(anchor, event);
+    nm_status status = NM_OK;
+
+    if (seen.process == NULL)
+        return NM_OK;
+    anchor->event_count++;
+    if (event->kind == NM_EVENT_STEP)
+        seen.process->marked_count++;
+    if (event->kind == NM_EVENT_RANGE_BEGIN)
+        return see_range(anchor, event, seen.process, err);
+    if (seen.lane == NM_LANE_COUNT)
+        return NM_OK;
+    if (seen.is_allocation)
+        status = see_allocation(anchor, event, &seen, err);
+    add_to(&seen.process->lanes[seen.lane], event, seen.is_allocation);
+    add_to(&seen.process->lanes[NM_LANE_BOTH], event, seen.is_allocation);
+    return status;
+}
+
+/* Steps are marked, or there is an anchor, in every process that allocates. */
+static nm_status look_for_end(nm_anchor *anchor, bool *is_enough, nm_error *err)
+{
+    bool judges = anchor->event_count >= NM_ANCHOR_EVENTS_MAX;
+    bool is_used = false;
+    nm_status status = NM_OK;
+
+    anchor->next_look = judges ? anchor->event_count * 2 : anchor->event_count + LOOK_EVENTS;
+    *is_enough = true;
+    for (size_t i = 0; i < anchor->processes.count && *is_enough && status == NM_OK; i++) {
+        const nm_anchor_process *process = &anchor->processes.items[i];
+
+        if (process->lanes[NM_LANE_BOTH].allocations == 0)
+            continue;
+        is_used = true;
+        if (process->marked_count == 0 && judges)
+            status = nm_anchor_judge(anchor, i, err);
+        *is_enough = process->marked_count > 0 || (judges && process->is_chosen);
+    }
+    *is_enough &= is_used;
+    return status;
+}
+
+nm_status nm_anchor_observe(nm_anchor *anchor, const nm_record *record, bool *is_enough, nm_error *err)
+{
+    nm_status status;
+
+    *is_enough = false;
+    if (record->kind == NM_RECORD_DEFINITION)
+        return take_definition(anchor, &record->definition, err);
+    status = observe_event(anchor, &record->event, err);
+    if (status == NM_OK && anchor->event_count >= anchor->next_look) {
+        status = look_for_end(anchor, is_enough, err);
+        anchor->is_whole = !*is_enough;
+    }
+    return status;
+}
+
+/* ---- Between ---- */
+
+static void begin_second(nm_anchor *anchor)
+{
+    anchor->is_second = true;
+    for (size_t i = 0; i < anchor->processes.count; i++) {
+        nm_anchor_process *process = &anchor->processes.items[i];
+
+        memset(process->last_stack, 0, sizeof process->last_stack);
+        process->has_backward = false;
+        process->is_in_optimizer = false;
+        process->choice.step_count = 0;
+        process->marked_count = 0;
+    }
+}
+
+nm_status nm_anchor_decide(nm_anchor *anchor, nm_error *err)
+{
+    bool is_found = anchor->options.given == NULL;
+    bool is_asked = false; /* some process does not mark its steps */
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < anchor->processes.count && status == NM_OK; i++) {
+        nm_anchor_process *process = &anchor->processes.items[i];
+
+        status = nm_anchor_judge(anchor, i, err);
+        is_found |= process->is_chosen;
+        is_asked |= process->marked_count == 0 && process->lanes[NM_LANE_BOTH].allocations > 0;
+    }
+    if (status == NM_OK && !is_found && !is_asked)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "--step-at: the program marks its steps, or allocates nothing");
+    if (status == NM_OK && !is_found)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
+                       "--step-at %.80s: no recorded stack has such a function or file:line, and no range that name",
+                       anchor->options.given);
+    begin_second(anchor);
+    return status;
+}
+
+/* ---- Second pass ---- */
+
+static bool is_site(nm_anchor_process *process, const nm_event *event, const sight *seen)
+{
+    bool is_met = seen->is_allocation && seen->lane == process->choice_lane && !seen->is_again &&
+                  event->stack_id == process->choice.stack_id;
+
+    if (seen->is_allocation && seen->lane != NM_LANE_COUNT)
+        process->last_stack[seen->lane] = event->stack_id;
+    return is_met;
+}
+
+static unsigned words_of(const nm_anchor *anchor, const nm_anchor_process *process, nm_lane lane, uint64_t stack_id)
+{
+    const uint64_t *place = nm_map_get(&anchor->place_of, place_key(anchor, process, lane, stack_id));
+
+    return place == NULL ? nm_anchor_names_of_stack(&anchor->names, stack_id) : anchor->places.items[*place].words;
+}
+
+/* The first allocation that is no longer the optimizer's, if another pair follows; and the process's very first event. */
+static bool is_after_optimizer(const nm_anchor *anchor, nm_anchor_process *process, const nm_event *event,
+                               const sight *seen)
+{
+    bool was_in_optimizer = process->is_in_optimizer;
+    unsigned words;
+
+    if (process->choice.step_count == 0 && event->kind != NM_EVENT_PROCESS_END)
+        return true;
+    if (event->kind == NM_EVENT_RANGE_BEGIN) {
+        words = nm_anchor_names_of_range(&anchor->names, event->name_id);
+        if (words & (NM_WORD_OPTIMIZER | NM_WORD_BACKWARD))
+            note_pair(process, words, 0);
+        return false;
+    }
+    if (!seen->is_allocation || seen->lane == NM_LANE_COUNT || event->stack_id == 0)
+        return false;
+    note_pair(process, words_of(anchor, process, seen->lane, event->stack_id), event->stack_id);
+    return was_in_optimizer && !process->is_in_optimizer &&
+           (!anchor->is_whole || process->choice.step_count < process->choice.recur_count);
+}
+
+static bool begins_here(const nm_anchor *anchor, const nm_event *event, const sight *seen)
+{
+    switch (seen->process->choice.kind) {
+    case NM_ANCHOR_SITE:
+        return is_site(seen->process, event, seen);
+    case NM_ANCHOR_RANGE:
+        return event->kind == NM_EVENT_RANGE_BEGIN && event->name_id != 0 &&
+               nm_anchor_names_range_id(&anchor->names, event->name_id) == seen->process->choice.name;
+    case NM_ANCHOR_OPTIMIZER:
+        return is_after_optimizer(anchor, seen->process, event, seen);
+    default:
+        return false;
+    }
+}
+
+nm_status nm_anchor_begins(nm_anchor *anchor, const nm_record *record, bool *begins, nm_error *err)
+{
+    sight seen;
+
+    *begins = false;
+    if (record->kind == NM_RECORD_DEFINITION)
+        return anchor->is_whole ? NM_OK : take_definition(anchor, &record->definition, err);
+    seen = look_at(anchor, &record->event);
+    if (seen.process == NULL)
+        return NM_OK;
+    if (record->event.kind == NM_EVENT_STEP)
+        seen.process->marked_count++;
+    if (seen.process->is_chosen && seen.process->marked_count == 0)
+        *begins = begins_here(anchor, &record->event, &seen);
+    seen.process->choice.step_count += *begins;
+    return NM_OK;
+}
+
+nm_status nm_anchor_write(nm_anchor *anchor, const nm_sink *sink, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < anchor->processes.count && status == NM_OK && sink->step_anchor != NULL; i++) {
+        nm_anchor_process *process = &anchor->processes.items[i];
+
+        if (process->lanes[NM_LANE_BOTH].allocations == 0 || process->id == 0)
+            continue;
+        process->choice.process_id = process->id;
+        process->choice.reason = process->reason;
+        if (process->choice.kind == NM_ANCHOR_MARKED)
+            process->choice.step_count = process->marked_count;
+        status = sink->step_anchor(sink->context, &process->choice, err);
+    }
+    return status;
+}
+
+/* ---- Life ---- */
+
+nm_status nm_anchor_new(const nm_anchor_options *options, nm_anchor **out, nm_error *err)
+{
+    nm_anchor *anchor = calloc(1, sizeof *anchor);
+    nm_status status;
+
+    *out = anchor;
+    if (anchor == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    anchor->is_whole = true;
+    anchor->next_look = LOOK_EVENTS;
+    status = nm_anchor_names_open(&anchor->names, options->given, err);
+    anchor->options = *options;
+    anchor->options.given = anchor->names.given;
+    return status;
+}
+
+void nm_anchor_free(nm_anchor *anchor)
+{
+    if (anchor == NULL)
+        return;
+    for (size_t i = 0; i < anchor->places.count; i++)
+        free(anchor->places.items[i].gaps);
+    nm_map_free(&anchor->process_of);
+    nm_map_free(&anchor->thread_of);
+    nm_map_free(&anchor->heap_of);
+    nm_map_free(&anchor->place_of);
+    free(anchor->processes.items);
+    free(anchor->heaps.items);
+    free(anchor->places.items);
+    nm_anchor_names_close(&anchor->names);
+    free(anchor);
+}

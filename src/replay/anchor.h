@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the iterations of a program begin that does not mark them. A first pass over the records looks for an anchor of
+ * each process; a second one is told which events begin a step, so that everything behind it works as if they had been
+ * marked. An anchor is, in this order:
+ *
+ *   - a range whose name says it ("ProfilerStep#7", "iteration 3"), if there are three of it;
+ *   - a place (a stack that allocates, or a range) that recurs at least three times, where what lies between is alike in
+ *     number, and in its sites or bytes; mostly freed again; and most of what the process allocates at all. Of several
+ *     the one at which least is live: between iterations, not within one;
+ *   - the first allocation after an optimizer's step that follows a backward pass; the first step begins with the process;
+ *   - such a range that is there once or twice.
+ *
+ * Else there is none, and a reason. Memory is in proportion to the places, not to the events.
+ *
+ *     nm_anchor_new(&options, &anchor, err);
+ *     for each record:  nm_anchor_observe(anchor, &record, &is_enough, err);      until is_enough
+ *     nm_anchor_decide(anchor, err);
+ *     for each record:  nm_anchor_begins(anchor, &record, &begins, err);          from the first one again
+ *                       if (begins) nm_replay_begin_step(replay);
+ *     nm_anchor_write(anchor, &sink, err);
+ *     nm_anchor_free(anchor);
+ */
+#ifndef NM_REPLAY_ANCHOR_H
+#define NM_REPLAY_ANCHOR_H
+
+#include "replay/rows.h"
+#include "trace/event.h"
+
+typedef struct nm_anchor nm_anchor;
+
+typedef struct nm_anchor_options {
+    /* What the user names: FILE:LINE or a function of any frame of a stack, or a range; NULL: look for one. Borrowed. */
+    const char *given;
+    bool
+        is_ordered_by_file; /* a snapshot: of several devices one comes after the other, so there are no steps of all */
+} nm_anchor_options;
+
+nm_status nm_anchor_new(const nm_anchor_options *options, nm_anchor **out, nm_error *err);
+
+/* *is_enough: what comes need not be looked at. It can only be known where all processes mark their steps, or after
+ * NM_ANCHOR_EVENTS_MAX events. */
+#define NM_ANCHOR_EVENTS_MAX (UINT64_C(4) << 20)
+nm_status nm_anchor_observe(nm_anchor *anchor, const nm_record *record, bool *is_enough, nm_error *err);
+
+/* After the last record that is looked at. NM_ERR_USAGE: what was given never occurs in a process that
+ * does not mark its steps. */
+nm_status nm_anchor_decide(nm_anchor *anchor, nm_error *err);
+
+/* Second pass: *begins when the event is the first of a step that is not marked. */
+nm_status nm_anchor_begins(nm_anchor *anchor, const nm_record *record, bool *begins, nm_error *err);
+
+/* A row for each process that allocated memory of a device, at the end of the second pass. */
+nm_status nm_anchor_write(nm_anchor *anchor, const nm_sink *sink, nm_error *err);
+void nm_anchor_free(nm_anchor *anchor); /* NULL is fine */
+
+#endif

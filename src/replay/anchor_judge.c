@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which place, if any, is where iterations begin. What can be taken for one and is none: the body of a loop inside an
+ * iteration (much of what the process allocates lies outside of it, or less is live where the outer one recurs); layers
+ * that are built one by one (what they allocate stays); requests that come as they like (nothing is alike). When in
+ * doubt there is no anchor: a wrong one would make a leak of what is none.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/anchor_state.h"
+
+#define COUNT_MIN         3
+#define COUNT_FEW         4    /* up to here two gaps must be exactly alike */
+#define GAP_MIN           4    /* allocations */
+#define COMPANIONS_MIN    2    /* other places that are met as often */
+#define TOLERANCE_RATIO   0.1  /* of the middle gap, for one that is alike in number, */
+#define BYTES_RATIO       0.25 /* and in bytes */
+#define REGULAR_RATIO_MIN 0.75 /* of the gaps, and of what is allocated in them */
+#define COVERED_RATIO_MIN 0.5  /* of all that the process allocates */
+#define FREED_RATIO_MIN   0.75
+#define FREED_RATIO_MAX   1.25
+#define SAME_COUNT_RATIO  0.9 /* places of one loop are met about as often */
+
+typedef enum verdict { /* how far a place came */
+                       VERDICT_SELDOM = 0,
+                       VERDICT_SMALL = 1,
+                       VERDICT_OFTEN = 2,
+                       VERDICT_IRREGULAR = 3,
+                       VERDICT_UNLIKE = 4,
+                       VERDICT_PART = 5,
+                       VERDICT_STAYS = 6,
+                       VERDICT_ANCHOR = 7,
+} verdict;
+
+typedef struct opinion { /* of a place */
+    const nm_anchor_place *place;
+    verdict verdict;
+    uint64_t typical; /* allocations between two occurrences */
+    double regular_ratio, covered_ratio, freed_ratio;
+    double live; /* mean of what is live where it is met */
+} opinion;
+
+typedef struct opinions {
+    opinion *items;
+    size_t count, capacity;
+} opinions;
+
+/* ---- One place ---- */
+
+static int by_number(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+static uint64_t middle_of(const nm_anchor_place *place, size_t offset)
+{
+    uint64_t values[NM_ANCHOR_GAPS_MAX];
+
+    for (size_t i = 0; i < place->gap_count; i++)
+        memcpy(&values[i], (const char *)&place->gaps[i] + offset, sizeof values[i]);
+    qsort(values, place->gap_count, sizeof values[0], by_number);
+    return place->gap_count == 0 ? 0 : values[place->gap_count / 2];
+}
+
+static bool is_alike(uint64_t value, uint64_t middle, double ratio)
+{
+    double distance = value > middle ? (double)(value - middle) : (double)(middle - value);
+
+    return distance <= ratio * (double)middle + 1;
+}
+
+static nm_lane_sums after(const nm_anchor_process *process, const nm_anchor_place *place)
+{
+    const nm_lane_sums *end = &process->lanes[place->lane];
+
+    return (nm_lane_sums){.allocations = end->allocations - place->last.allocations,
+                          .frees = end->frees - place->last.frees,
+                          .bytes = end->bytes - place->last.bytes,
+                          .sites = end->sites - place->last.sites};
+}
+
+static bool is_same(const nm_lane_sums *a, const nm_lane_sums *b)
+{
+    return a->allocations == b->allocations && a->sites == b->sites;
+}
+
+/* Of few gaps two must be the same to the last site: the first one counts too, and what follows the last occurrence. */
+static bool has_twins(const nm_anchor_process *process, const nm_anchor_place *place)
+{
+    nm_lane_sums gaps[NM_ANCHOR_GAPS_MAX + 2];
+    size_t count = 0;
+
+    gaps[count++] = place->first_gap;
+    for (size_t i = 0; i < place->gap_count; i++)
+        gaps[count++] = place->gaps[i];
+    gaps[count++] = after(process, place);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = i + 1; k < count; k++)
+            if (is_same(&gaps[i], &gaps[k]))
+                return true;
+    return false;
+}
+
+/* Share of the gaps with the sites that most of the alike ones have; or, if that is more, with as many bytes as most. */
+static double pattern_ratio(const nm_anchor_place *place)
+{
+    uint64_t sites = middle_of(place, offsetof(nm_lane_sums, sites)); /* if most are the same, it is the middle one */
+    uint64_t bytes = middle_of(place, offsetof(nm_lane_sums, bytes));
+    size_t same_count = 0;
+    size_t alike_count = 0;
+
+    for (size_t i = 0; i < place->gap_count; i++) {
+        same_count += place->gaps[i].sites == sites;
+        alike_count += is_alike(place->gaps[i].bytes, bytes, BYTES_RATIO);
+    }
+    return (double)(same_count > alike_count ? same_count : alike_count) / (double)place->gap_count;
+}
+
+static void measure(const nm_anchor_process *process, opinion *made)
+{
+    const nm_anchor_place *place = made->place;
+    uint64_t rest = after(process, place).allocations;
+    uint64_t all_allocations = 0, alike_allocations = 0, frees = 0, alike_count = 0;
+    uint64_t total = process->lanes[place->lane].allocations;
+
+    made->typical = middle_of(place, offsetof(nm_lane_sums, allocations));
+    for (size_t i = 0; i < place->gap_count; i++) {
+        const nm_lane_sums *gap = &place->gaps[i];
+
+        all_allocations += gap->allocations;
+        if (!is_alike(gap->allocations, made->typical, TOLERANCE_RATIO))
+            continue;
+        alike_count++;
+        alike_allocations += gap->allocations;
+        frees += gap->frees;
+    }
+    made->regular_ratio = (double)alike_count / (double)place->gap_count;
+    if (all_allocations > 0 && (double)alike_allocations / (double)all_allocations < made->regular_ratio)
+        made->regular_ratio = (double)alike_allocations / (double)all_allocations;
+    made->freed_ratio = alike_allocations == 0 ? 0 : (double)frees / (double)alike_allocations;
+    made->covered_ratio =
+        (double)(place->last.allocations - place->first.allocations + (rest < made->typical ? rest : made->typical)) /
+        (double)total;
+    made->live = place->live_sum / (double)place->count;
+}
+
+static verdict judge_place(const nm_anchor_process *process, opinion *made)
+{
+    const nm_anchor_place *place = made->place;
+
+    if (place->count < COUNT_MIN || place->gap_count == 0)
+        return VERDICT_SELDOM;
+    measure(process, made);
+    if (made->typical < GAP_MIN)
+        return VERDICT_SMALL;
+    if (place->count > NM_ANCHOR_STEPS_MAX)
+        return VERDICT_OFTEN;
+    if (made->regular_ratio < REGULAR_RATIO_MIN)
+        return VERDICT_IRREGULAR;
+    if (place->count <= COUNT_FEW ? !has_twins(process, place) : pattern_ratio(place) < REGULAR_RATIO_MIN)
+        return VERDICT_UNLIKE;
+    if (made->covered_ratio < COVERED_RATIO_MIN)
+        return VERDICT_PART;
+    if (made->freed_ratio < FREED_RATIO_MIN || made->freed_ratio > FREED_RATIO_MAX)
+        return VERDICT_STAYS;
+    return VERDICT_ANCHOR;
+}
+
+/* ---- All places of a process ---- */
+
+static nm_lane main_lane(const nm_anchor_process *process)
+{
+    return process->lanes[NM_LANE_POOL].allocations > 0 ? NM_LANE_POOL : NM_LANE_DRIVER;
+}
+
+static nm_status collect(const nm_anchor *anchor, size_t index, unsigned words, opinions *out, nm_error *err)
+{
+    const nm_anchor_process *process = &anchor->processes.items[index];
+    nm_lane lane = main_lane(process);
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < anchor->places.count && status == NM_OK; i++) {
+        const nm_anchor_place *place = &anchor->places.items[i];
+        unsigned own = words == 0        ? 0
+                       : place->is_range ? place->words
+                                         : nm_anchor_names_of_stack(&anchor->names, place->id);
+
+        if (place->process != index || (own & words) != words || (!place->is_range && place->lane != lane))
+            continue;
+        status = nm_array_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items, err);
+        if (status != NM_OK)
+            break;
+        out->items[out->count] = (opinion){.place = place};
+        out->items[out->count].verdict = judge_place(process, &out->items[out->count]);
+        out->count++;
+    }
+    return status;
+}
+
+/* Those that are met most come first; of these where least is live, then in order. */
+static int by_count(const void *left, const void *right)
+{
+    const opinion *a = left, *b = right;
+
+    if (a->place->count != b->place->count)
+        return a->place->count > b->place->count ? -1 : 1;
+    if (a->live != b->live)
+        return a->live < b->live ? -1 : 1;
+    return (a->place->order > b->place->order) - (a->place->order < b->place->order);
+}
+
+static bool has_companions(const opinions *list, const opinion *candidate)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count && count < COMPANIONS_MIN; i++)
+        count += list->items[i].place != candidate->place && !list->items[i].place->is_range &&
+                 (double)list->items[i].place->count >= SAME_COUNT_RATIO * (double)candidate->place->count;
+    return count >= COMPANIONS_MIN;
+}
+
+/* What more is live each time the place is met. */
+static double drift_of(const nm_anchor_place *place)
+{
+    double first = (double)place->first.allocations - (double)place->first.frees;
+    double last = (double)place->last.allocations - (double)place->last.frees;
+    double distance = last > first ? last - first : first - last;
+
+    return distance / (double)(place->count - 1);
+}
+
+/* From inner loops outwards: an outer place is better only if less is live there, so that it lies between iterations of
+ * what the inner one is a part of. */
+static const opinion *choose(const opinions *list)
+{
+    const opinion *chosen = NULL;
+
+    for (size_t i = 0; i < list->count; i++) {
+        const opinion *next = &list->items[i];
+
+        if (next->verdict != VERDICT_ANCHOR || !has_companions(list, next))
+            continue;
+        if (chosen == NULL || next->live + drift_of(next->place) + 0.5 < chosen->live)
+            chosen = next;
+    }
+    return chosen;
+}
+
+static const opinion *nearest(const opinions *list)
+{
+    const opinion *found = NULL;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].verdict > VERDICT_SMALL && (found == NULL || list->items[i].verdict > found->verdict))
+            found = &list->items[i];
+    return found;
+}
+
+static const opinion *earliest(const opinions *list, bool is_range)
+{
+    const opinion *found = NULL;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].place->is_range == is_range &&
+            (found == NULL || list->items[i].place->order < found->place->order))
+            found = &list->items[i];
+    return found;
+}
+
+static const opinion *most_met_step_range(const opinions *list, uint64_t count_min)
+{
+    const opinion *found = NULL;
+
+    for (size_t i = 0; i < list->count; i++) { /* they are in order of their counts */
+        const nm_anchor_place *place = list->items[i].place;
+
+        if (place->is_range && (place->words & NM_WORD_STEP) && place->count >= count_min &&
+            place->count <= NM_ANCHOR_STEPS_MAX && found == NULL)
+            found = &list->items[i];
+    }
+    return found;
+}
+
+/* ---- The choice ---- */
+
+static void take_place(nm_anchor_process *process, const opinion *made)
+{
+    nm_step_anchor_row *choice = &process->choice;
+
+    choice->stack_id = made->place->is_range ? 0 : made->place->id;
+    choice->name = made->place->is_range ? made->place->id : 0;
+    choice->recur_count = made->place->count;
+    if (made->place->gap_count == 0)
+        return;
+    choice->regular_ratio = made->regular_ratio;
+    choice->allocation_count = (int64_t)made->typical;
+}
+
+static void take_anchor(nm_anchor_process *process, const opinion *made, const char *why)
+{
+    process->is_chosen = true;
+    process->choice.kind = made->place->is_range ? NM_ANCHOR_RANGE : NM_ANCHOR_SITE;
+    process->choice_lane = made->place->lane;
+    take_place(process, made);
+    snprintf(process->reason, sizeof process->reason, "%s", why);
+}
+
+static void take_optimizer(nm_anchor_process *process)
+{
+    process->is_chosen = true;
+    process->choice.kind = NM_ANCHOR_OPTIMIZER;
+    process->choice.stack_id = process->optimizer_stack;
+    process->choice.recur_count = process->pair_count;
+    snprintf(process->reason, sizeof process->reason,
+             "an optimizer's step follows a backward pass; the first step begins with what was recorded");
+}
+
+static void say_nearest(nm_anchor_process *process, const opinion *made)
+{
+    char *out = process->reason;
+    size_t bytes = sizeof process->reason;
+
+    take_place(process, made);
+    switch (made->verdict) {
+    case VERDICT_OFTEN:
+        snprintf(out, bytes, "the place that comes nearest recurs too often to be an iteration");
+        break;
+    case VERDICT_PART:
+        snprintf(out, bytes, "the place that comes nearest recurs in %.0f %% of what is allocated, not in most of it",
+                 100 * made->covered_ratio);
+        break;
+    case VERDICT_STAYS:
+        snprintf(out, bytes, "what is allocated between occurrences of the nearest place is not freed again: %.0f %%",
+                 100 * made->freed_ratio);
+        break;
+    case VERDICT_UNLIKE:
+        snprintf(out, bytes, "between occurrences of the nearest place neither sites nor bytes are alike");
+        break;
+    case VERDICT_ANCHOR:
+        snprintf(out, bytes, "too few other places recur as often as the one that comes nearest");
+        break;
+    default:
+        snprintf(out, bytes, "the place that comes nearest recurs with %.0f %% of the distances alike",
+                 100 * made->regular_ratio);
+        break;
+    }
+}
+
+static void say_none(nm_anchor_process *process, const opinions *list)
+{
+    const opinion *near = nearest(list);
+
+    if (near != NULL)
+        say_nearest(process, near);
+    else
+        snprintf(process->reason, sizeof process->reason, "%s",
+                 list->count == 0 ? "no stacks and no ranges were recorded"
+                                  : "no place recurs three times with enough allocations between");
+}
+
+static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, const opinions *list)
+{
+    const opinion *named = most_met_step_range(list, COUNT_MIN);
+    const opinion *found = choose(list);
+    const char *part = anchor->is_whole ? "" : ", as far as was looked";
+
+    if (named == NULL && found == NULL && process->pair_count == 0)
+        named = most_met_step_range(list, 1);
+    if (named != NULL) {
+        take_anchor(process, named, "a range of that name is a step");
+    } else if (found != NULL) {
+        take_anchor(process, found, "");
+        snprintf(process->reason, sizeof process->reason,
+                 "recurs with about %llu allocations between, %.0f %% of the distances alike%s",
+                 (unsigned long long)found->typical, 100 * found->regular_ratio, part);
+    } else if (process->pair_count > 0 && process->pair_count <= NM_ANCHOR_STEPS_MAX) {
+        take_optimizer(process);
+    } else {
+        say_none(process, list);
+    }
+}
+
+/* What the user named: a range; the place under it that makes the best anchor; or the first one. */
+static void choose_given(nm_anchor_process *process, const opinions *list)
+{
+    const opinion *made = earliest(list, true);
+
+    if (made == NULL)
+        made = choose(list);
+    if (made == NULL)
+        made = earliest(list, false);
+    if (made != NULL)
+        take_anchor(process, made, "named by --step-at");
+    else
+        snprintf(process->reason, sizeof process->reason, "what --step-at names never occurs");
+}
+
+nm_status nm_anchor_judge(nm_anchor *anchor, size_t index, nm_error *err)
+{
+    nm_anchor_process *process = &anchor->processes.items[index];
+    bool is_given = anchor->options.given != NULL;
+    opinions list = {0};
+    nm_status status;
+
+    process->is_chosen = false;
+    process->choice =
+        (nm_step_anchor_row){.regular_ratio = -1, .allocation_count = NM_UNKNOWN_NUMBER, .is_given = is_given};
+    if (process->marked_count > 0) {
+        process->choice.kind = NM_ANCHOR_MARKED;
+        process->choice.is_given = false;
+        snprintf(process->reason, sizeof process->reason, "the program marks its steps");
+        return NM_OK;
+    }
+    if (anchor->options.is_ordered_by_file && process->has_other_device && !is_given) {
+        snprintf(process->reason, sizeof process->reason, "the events of one device come after those of another");
+        return NM_OK;
+    }
+    status = collect(anchor, index, is_given ? NM_WORD_GIVEN : 0, &list, err);
+    if (status == NM_OK && list.count > 0)
+        qsort(list.items, list.count, sizeof list.items[0], by_count);
+    if (status == NM_OK && is_given)
+        choose_given(process, &list);
+    else if (status == NM_OK)
+        choose_found(anchor, process, &list);
+    free(list.items);
+    return status;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What tells a leak from what is merely held: how much of each stack was live at the end of each step, and how long what
+ * was freed had lived. A stack's value is told when it has changed, so that a step costs what changed in it. Long runs
+ * tell fewer and fewer steps: all of the first 1,024, then every second, fourth, ... of each doubling.
+ */
+#include "replay/state.h"
+
+#define SAMPLED_STEPS_MIN 512
+
+struct nm_lifetimes {
+    uint32_t counts[NM_LIFETIME_BUCKETS];
+    uint64_t max_ns, max_steps;
+};
+
+void nm_growth_touch(nm_heap *heap, nm_site *site)
+{
+    if (site->is_touched || site == &heap->baseline_site)
+        return;
+    site->is_touched = true;
+    site->next_touched = heap->first_touched;
+    heap->first_touched = site;
+}
+
+static bool is_sampled(uint64_t generation)
+{
+    uint64_t stride = 1;
+
+    while (generation / stride >= 2 * SAMPLED_STEPS_MIN)
+        stride *= 2;
+    return generation % stride == 0;
+}
+
+nm_status nm_growth_end_step(nm_replay *replay, nm_heap *heap, bool is_last, nm_error *err)
+{
+    uint64_t generation = heap->process->step_count;
+    nm_status status = NM_OK;
+
+    if (replay->sink.step_site == NULL || (!is_last && !is_sampled(generation)))
+        return NM_OK;
+    while (heap->first_touched != NULL && status == NM_OK) {
+        nm_site *site = heap->first_touched;
+        nm_step_site_row row = {.heap_id = heap->id,
+                                .stack_id = site->stack_id,
+                                .generation = (int64_t)generation,
+                                .live_bytes = site->live_bytes,
+                                .live_count = site->live_count};
+
+        heap->first_touched = site->next_touched;
+        site->is_touched = false;
+        if (site->live_bytes == site->told_bytes && site->live_count == site->told_count)
+            continue;
+        site->told_bytes = site->live_bytes;
+        site->told_count = site->live_count;
+        status = replay->sink.step_site(replay->sink.context, &row, err);
+    }
+    return status;
+}
+
+/* ---- Lifetimes ----------------------------------------------------------------------------------------------------- */
+
+static int bucket_of(uint64_t ns)
+{
+    int bucket = 0;
+
+    for (; ns > 1 && bucket < NM_LIFETIME_BUCKETS - 1; ns /= 2)
+        bucket++;
+    return bucket;
+}
+
+nm_status nm_growth_freed(const nm_live *live, nm_error *err)
+{
+    const nm_allocation_row *row = &live->row;
+    uint64_t steps = nm_subtract_saturated(live->heap->process->step_count, (uint64_t)row->generation);
+
+    if (live->is_baseline || row->end_kind == NM_END_REPLACED || row->split_from_id != 0 ||
+        row->alloc_ns == NM_NO_TIME || row->free_ns == NM_NO_TIME || row->free_ns < row->alloc_ns)
+        return NM_OK;
+    uint64_t ns = (uint64_t)row->free_ns - (uint64_t)row->alloc_ns;
+    if (live->site->lifetimes == NULL)
+        live->site->lifetimes = nm_replay_allocate(sizeof *live->site->lifetimes, err);
+    nm_lifetimes *lifetimes = live->site->lifetimes;
+    if (lifetimes == NULL)
+        return NM_ERR_MEMORY;
+    lifetimes->counts[bucket_of(ns)] += lifetimes->counts[bucket_of(ns)] < UINT32_MAX;
+    lifetimes->max_ns = ns > lifetimes->max_ns ? ns : lifetimes->max_ns;
+    lifetimes->max_steps = steps > lifetimes->max_steps ? steps : lifetimes->max_steps;
+    return NM_OK;
+}
+
+nm_status nm_growth_write_lifetimes(nm_replay *replay, const nm_heap *heap, const nm_site *site, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (replay->sink.lifetime == NULL || site->lifetimes == NULL)
+        return NM_OK;
+    for (int bucket = 0; bucket < NM_LIFETIME_BUCKETS && status == NM_OK; bucket++) {
+        nm_lifetime_row row = {.heap_id = heap->id,
+                               .stack_id = site->stack_id,
+                               .bucket = bucket,
+                               .freed_count = site->lifetimes->counts[bucket],
+                               .max_ns = site->lifetimes->max_ns,
+                               .max_steps = site->lifetimes->max_steps};
+
+        if (row.freed_count > 0)
+            status = replay->sink.lifetime(replay->sink.context, &row, err);
+    }
+    return status;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/cost_sums.h"
+
+#include <stdlib.h>
+
+#include "base/buffer.h"
+
+#define PART_BITS 5 /* NM_COST_PARTS is 2 to the power of it */
+
+static void add(uint64_t *sum, uint64_t more)
+{
+    *sum = more > (uint64_t)INT64_MAX - *sum ? (uint64_t)INT64_MAX : *sum + more;
+}
+
+/* The row of the histogram that the cost belongs to. */
+static nm_cost_bucket bucket_of(uint64_t heap_id, uint64_t cost_ns)
+{
+    int octave = cost_ns == 0 ? 0 : 63 - __builtin_clzll(cost_ns);
+    int shift = octave < PART_BITS ? 0 : octave - PART_BITS;
+    uint64_t min_ns = cost_ns >> shift << shift;
+
+    return (nm_cost_bucket){
+        .heap_id = heap_id, .octave = octave, .min_ns = min_ns, .max_ns = min_ns + (UINT64_C(1) << shift) - 1};
+}
+
+static nm_status count_call(nm_cost_sums *sums, uint64_t heap_id, uint64_t cost_ns, nm_error *err)
+{
+    nm_cost_bucket made = bucket_of(heap_id, cost_ns);
+    nm_key key = {heap_id, made.min_ns};
+    const uint64_t *known = nm_map_get(&sums->bucket_of, key);
+    uint64_t index = known == NULL ? sums->buckets.count : *known;
+    nm_status status = NM_OK;
+
+    if (known == NULL) {
+        status = nm_array_grow(&sums->buckets.items, &sums->buckets.capacity, index + 1, sizeof made, err);
+        if (status == NM_OK)
+            status = nm_map_put(&sums->bucket_of, key, index, err);
+        if (status == NM_OK)
+            sums->buckets.items[sums->buckets.count++] = made;
+    }
+    if (status == NM_OK) {
+        sums->buckets.items[index].call_count++;
+        add(&sums->buckets.items[index].cost_ns, cost_ns);
+    }
+    return status;
+}
+
+static nm_status find_heap(nm_cost_sums *sums, uint64_t heap_id, nm_heap_cost **out, nm_error *err)
+{
+    const uint64_t *known = nm_map_get(&sums->heap_of, (nm_key){0, heap_id});
+    uint64_t index = known == NULL ? sums->heaps.count : *known;
+    nm_status status = NM_OK;
+
+    if (known == NULL) {
+        status = nm_array_grow(&sums->heaps.items, &sums->heaps.capacity, index + 1, sizeof **out, err);
+        if (status == NM_OK)
+            status = nm_map_put(&sums->heap_of, (nm_key){0, heap_id}, index, err);
+        if (status == NM_OK)
+            sums->heaps.items[sums->heaps.count++] = (nm_heap_cost){.heap_id = heap_id};
+    }
+    if (status == NM_OK)
+        *out = &sums->heaps.items[index];
+    return status;
+}
+
+static bool is_slower(const nm_slow_call *a, const nm_slow_call *b)
+{
+    return a->cost_ns != b->cost_ns ? a->cost_ns > b->cost_ns : a->allocation_id < b->allocation_id;
+}
+
+static nm_status keep_slowest(nm_heap_cost *heap, const nm_slow_call *call, nm_error *err)
+{
+    size_t at = heap->slowest_count;
+    nm_status status;
+
+    if (at == NM_SLOWEST_CALLS_MAX && !is_slower(call, &heap->slowest[at - 1]))
+        return NM_OK;
+    if (at < NM_SLOWEST_CALLS_MAX) {
+        status = nm_array_grow(&heap->slowest, &heap->slowest_capacity, at + 1, sizeof *call, err);
+        if (status != NM_OK)
+            return status;
+        heap->slowest_count++;
+    } else {
+        at--;
+    }
+    for (; at > 0 && is_slower(call, &heap->slowest[at - 1]); at--)
+        heap->slowest[at] = heap->slowest[at - 1];
+    heap->slowest[at] = *call;
+    return NM_OK;
+}
+
+nm_status nm_cost_sums_allocation(nm_cost_sums *sums, const nm_allocation_row *row, nm_error *err)
+{
+    nm_slow_call call = {
+        .cost_ns = row->cost_ns < (uint64_t)INT64_MAX ? row->cost_ns : (uint64_t)INT64_MAX,
+        .allocation_id = row->allocation_id,
+        .size_bytes = row->size_bytes,
+        .stack_id = row->stack_id,
+        .thread_id = row->thread_id,
+        .seq = row->alloc_seq,
+        .ns = row->alloc_ns,
+        .is_segment = row->is_segment,
+    };
+    nm_heap_cost *heap = NULL;
+    nm_status status = find_heap(sums, row->heap_id, &heap, err);
+
+    if (status != NM_OK)
+        return status;
+    heap->call_count++;
+    add(&heap->cost_ns, call.cost_ns);
+    status = keep_slowest(heap, &call, err);
+    return status == NM_OK ? count_call(sums, row->heap_id, call.cost_ns, err) : status;
+}
+
+nm_heap_cost nm_cost_sums_of(const nm_cost_sums *sums, uint64_t heap_id)
+{
+    const uint64_t *known = nm_map_get(&sums->heap_of, (nm_key){0, heap_id});
+
+    return known == NULL ? (nm_heap_cost){0} : sums->heaps.items[*known];
+}
+
+void nm_cost_sums_free(nm_cost_sums *sums)
+{
+    for (size_t index = 0; index < sums->heaps.count; index++)
+        free(sums->heaps.items[index].slowest);
+    free(sums->heaps.items);
+    free(sums->buckets.items);
+    nm_map_free(&sums->heap_of);
+    nm_map_free(&sums->bucket_of);
+    *sums = (nm_cost_sums){0};
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/whatif_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/human.h"
+
+#define SIZES_SHOWN    12
+#define FAILURES_SHOWN 3 /* of the first rows; all have their place in the CSV */
+
+static const char *bytes(char out[NM_HUMAN_BYTES], uint64_t value)
+{
+    return nm_human_bytes(out, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+}
+
+static const char *count(char out[NM_HUMAN_BYTES], uint64_t value)
+{
+    return nm_human_count(out, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+}
+
+static const char *plural(uint64_t value)
+{
+    return value == 1 ? "" : "s";
+}
+
+void whatif_print_heaps(const nm_gather *gather, FILE *out)
+{
+    char requests[NM_HUMAN_BYTES], peak[NM_HUMAN_BYTES];
+
+    for (size_t i = 0; i < gather->heaps.count; i++) {
+        const nm_gather_heap *heap = &gather->heaps.items[i];
+
+        if (heap->level == NM_LEVEL_POOL)
+            fprintf(out,
+                    "heap %" PRIu64 "  process %" PRIu64 "  device %" PRIu64 "  %s: %s allocations, %s at their peak\n",
+                    heap->heap_id, heap->process_id, heap->device_id, heap->name, count(requests, heap->block_count),
+                    bytes(peak, heap->peak_bytes));
+    }
+}
+
+/* ---- The head ---------------------------------------------------------------------------------------------------- */
+
+static void print_recorded(const nm_workload *workload, FILE *out)
+{
+    const nm_recorded *recorded = &workload->recorded;
+    char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES], c[NM_HUMAN_BYTES];
+    double hit_rate =
+        recorded->request_count == 0 ? 1 : 1 - (double)recorded->miss_count / (double)recorded->request_count;
+
+    if (recorded->has_reserved)
+        fprintf(out, "recorded      %s %s%s, %s reserved at the most, hit rate %s\n", count(a, recorded->segment_count),
+                recorded->is_expandable ? "mapping" : "segment", plural(recorded->segment_count),
+                bytes(b, recorded->peak_reserved_bytes), nm_human_percent(c, hit_rate));
+    else
+        fprintf(out, "recorded      its driver memory is not known\n");
+    if (recorded->baseline_block_count > 0)
+        fprintf(out, "baseline      %s block%s of %s were there before, in %s of driver memory\n",
+                count(a, recorded->baseline_block_count), plural(recorded->baseline_block_count),
+                bytes(b, recorded->baseline_block_bytes), bytes(c, recorded->baseline_segment_bytes));
+    if (recorded->flush_count > 0)
+        fprintf(out, "flushes       the program emptied the cache %s time%s\n", count(a, recorded->flush_count),
+                plural(recorded->flush_count));
+    if (recorded->own_flush_count > 0)
+        fprintf(out, "              the pool gave memory back by itself %s time%s: not replayed\n",
+                count(a, recorded->own_flush_count), plural(recorded->own_flush_count));
+    if (recorded->failed_count > 0)
+        fprintf(out, "failures      %s request%s failed: replayed as if freed at once\n",
+                count(a, recorded->failed_count), plural(recorded->failed_count));
+    if (recorded->peak_other_bytes > 0)
+        fprintf(out, "others        up to %s of driver memory outside the pool, as recorded\n",
+                bytes(a, recorded->peak_other_bytes));
+}
+
+static void print_doubts(const whatif_place *place, const nm_workload *workload, FILE *out)
+{
+    const nm_recorded *recorded = &workload->recorded;
+    char a[NM_HUMAN_BYTES];
+
+    if (!place->is_complete)
+        fprintf(out, "partial       part of the input is missing: all figures are of the rest\n");
+    if (recorded->has_pause)
+        fprintf(out, "partial       a part of the run was not recorded\n");
+    if (recorded->is_baseline_unknown)
+        fprintf(out, "partial       what was live before the recording began is not known\n");
+    if (recorded->unsized_count > 0)
+        fprintf(out, "partial       %s allocation%s without a known size left out\n", count(a, recorded->unsized_count),
+                plural(recorded->unsized_count));
+    if (recorded->block_sized_count > 0)
+        fprintf(out,
+                "sizes         %s allocation%s: the size of the block, not what was asked for, so up to 1 MiB more\n",
+                count(a, recorded->block_sized_count), plural(recorded->block_sized_count));
+    if (recorded->streamless_count > 0)
+        fprintf(out, "streams       %s allocation%s without a known stream: taken for one stream of their own\n",
+                count(a, recorded->streamless_count), plural(recorded->streamless_count));
+}
+
+/* How far the simulation of the recorded setting is from what was recorded. */
+static void print_agreement(const nm_workload *workload, const nm_sim_result *same, FILE *out)
+{
+    const nm_recorded *recorded = &workload->recorded;
+    uint64_t simulated_bytes = same->peak_reserved_bytes, recorded_bytes = recorded->peak_reserved_bytes;
+    bool is_less = simulated_bytes < recorded_bytes;
+    uint64_t difference = is_less ? recorded_bytes - simulated_bytes : simulated_bytes - recorded_bytes;
+    char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES], c[NM_HUMAN_BYTES];
+
+    if (!recorded->has_reserved)
+        return;
+    fprintf(out, "simulated     %s %s%s, %s reserved at the most: ", count(a, same->growth_count),
+            recorded->is_expandable ? "mapping" : "segment", plural(same->growth_count), bytes(b, simulated_bytes));
+    if (difference == 0 && same->growth_count == recorded->segment_count)
+        fprintf(out, "exactly as recorded\n");
+    else
+        fprintf(out, "%s %s than recorded: %s\n", bytes(c, difference), is_less ? "less" : "more",
+                recorded->baseline_block_count == 0 || same->is_laid_out
+                    ? "that pool has other rules or settings than the simulated one"
+                    : "how the baseline lay does not follow from the input");
+}
+
+void whatif_print_head(const whatif_place *place, const nm_workload *workload, const nm_sim_result *same,
+                       const nm_packing *packing, FILE *out)
+{
+    char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES], c[NM_HUMAN_BYTES];
+
+    fprintf(out, "%s  %s, %s\n", place->path, place->kind, place->is_complete ? "whole" : "partial");
+    fprintf(out, "pool          %s, heap %" PRIu64, place->heap->name, place->heap->heap_id);
+    if (place->device_ordinal != NM_UNKNOWN_NUMBER)
+        fprintf(out, ", device %" PRId64, place->device_ordinal);
+    fprintf(out, ": %s requests, ", count(a, workload->recorded.request_count));
+    if (workload->step_count > 0)
+        fprintf(out, "%s step%s\n", count(a, workload->step_count), plural(workload->step_count));
+    else
+        fprintf(out, "no steps\n");
+    print_recorded(workload, out);
+    print_doubts(place, workload, out);
+    print_agreement(workload, same, out);
+    fprintf(out, "bounds        %s live at once (%s as blocks of 512 bytes); %s in an offline packing found\n",
+            bytes(a, workload->peak_live_bytes), bytes(b, packing->peak_live_bytes), bytes(c, packing->packed_bytes));
+    if (place->capacity_bytes != NM_WHATIF_UNLIMITED)
+        fprintf(out, "device        %s, of which others hold %s\n", bytes(a, place->capacity_bytes),
+                bytes(b, place->other_bytes));
+}
+
+/* ---- The table --------------------------------------------------------------------------------------------------- */
+
+static size_t name_width(const whatif_rows *rows)
+{
+    size_t width = strlen("setting");
+
+    for (size_t i = 0; i < rows->count; i++)
+        width = strlen(rows->items[i].name) > width ? strlen(rows->items[i].name) : width;
+    return width;
+}
+
+static void print_row(const whatif_place *place, const whatif_row *row, size_t width, FILE *out)
+{
+    const nm_sim_result *result = &row->result;
+    char reserved[NM_HUMAN_BYTES], ratio[NM_HUMAN_BYTES], stuck[NM_HUMAN_BYTES], rate[NM_HUMAN_BYTES],
+        calls[NM_HUMAN_BYTES], device[NM_HUMAN_BYTES], per_step[NM_HUMAN_BYTES] = "-", fits[NM_HUMAN_BYTES];
+
+    if (result->step_count > 0)
+        snprintf(per_step, sizeof per_step, "%.1f", (double)result->calls_in_steps / (double)result->step_count);
+    snprintf(fits, sizeof fits, "%s", place->capacity_bytes == NM_WHATIF_UNLIMITED ? "-" : "yes");
+    if (!result->is_fit && result->failure.seq == NM_NO_SEQ)
+        snprintf(fits, sizeof fits, "no, at the beginning");
+    else if (!result->is_fit)
+        snprintf(fits, sizeof fits, "no, at %" PRId64, result->failure.seq);
+    fprintf(out, "%-*s  %9s  %10s  %9s  %8s  %12s  %8s  %15s  %s\n", (int)width, row->name,
+            bytes(reserved, result->peak_reserved_bytes), nm_human_percent(ratio, nm_sim_fragmentation_ratio(result)),
+            bytes(stuck, result->peak_stuck_bytes), nm_human_percent(rate, nm_sim_hit_rate(result)),
+            count(calls, result->take_count + result->give_count), per_step,
+            row->smallest.is_found ? bytes(device, row->smallest.device_bytes) : "none", fits);
+}
+
+static const char *cause_text(nm_failure_cause cause)
+{
+    switch (cause) {
+    case NM_CAUSE_CAPACITY:
+        return "capacity";
+    case NM_CAUSE_FRAGMENTATION:
+        return "fragmentation";
+    case NM_CAUSE_LIMIT:
+        return "limit";
+    case NM_CAUSE_BASELINE:
+        return "baseline";
+    case NM_CAUSE_OTHER:
+        return "other memory";
+    case NM_CAUSE_NONE:
+        return "";
+    }
+    return "";
+}
+
+static void print_failure(const whatif_row *row, FILE *out)
+{
+    const nm_sim_failure *failure = &row->result.failure;
+    char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES], c[NM_HUMAN_BYTES], d[NM_HUMAN_BYTES], e[NM_HUMAN_BYTES],
+        f[NM_HUMAN_BYTES], g[NM_HUMAN_BYTES], h[NM_HUMAN_BYTES];
+
+    fprintf(out, "\n%s does not fit, by %s: ", row->name, cause_text(failure->cause));
+    if (failure->cause == NM_CAUSE_BASELINE)
+        fprintf(out, "not even what was there at the beginning.\n");
+    else if (failure->seq == NM_NO_SEQ)
+        fprintf(out, "at the beginning %s are missing.\n", bytes(a, failure->bytes));
+    else
+        fprintf(
+            out,
+            "at event %" PRId64 " (seq) %s are asked for. The pool holds %s, %s of it in blocks, %s free (%s stuck, the"
+            " largest piece for such a request %s); others hold %s, the device has %s left.\n",
+            failure->seq, bytes(a, failure->bytes), bytes(b, failure->reserved_bytes), bytes(c, failure->active_bytes),
+            bytes(d, failure->free_bytes), bytes(e, failure->stuck_bytes), bytes(f, failure->largest_free_bytes),
+            bytes(g, failure->other_bytes), bytes(h, failure->device_free_bytes));
+}
+
+void whatif_print_rows(const whatif_place *place, const whatif_rows *rows, FILE *out)
+{
+    size_t width = name_width(rows);
+
+    fprintf(out, "\n%-*s  %9s  %10s  %9s  %8s  %12s  %8s  %15s  %s\n", (int)width, "setting", "reserved", "fragmented",
+            "stuck", "hit rate", "driver calls", "per step", "smallest device", "fits");
+    for (size_t i = 0; i < rows->count; i++)
+        print_row(place, &rows->items[i], width, out);
+    for (size_t i = 0; i < rows->count && i < FAILURES_SHOWN; i++)
+        if (!rows->items[i].result.is_fit)
+            print_failure(&rows->items[i], out);
+}
+
+/* ---- Suggestion and advice --------------------------------------------------------------------------------------- */
+
+static uint64_t calls_of(const nm_sim_result *result)
+{
+    return result->take_count + result->give_count;
+}
+
+static void print_price(const whatif_row *now, const whatif_row *best, FILE *out)
+{
+    char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES];
+
+    fprintf(out, "price         %s driver calls instead of %s", count(a, calls_of(&best->result)),
+            count(b, calls_of(&now->result)));
+    if (best->result.step_count > 0)
+        fprintf(out, ", %.1f instead of %.1f in a step after the first",
+                (double)best->result.calls_in_steps / (double)best->result.step_count,
+                (double)now->result.calls_in_steps / (double)best->result.step_count);
+    fprintf(out, "\n");
+}
+
+static void print_gain(const whatif_row *now, const whatif_row *best, FILE *out)
+{
+    uint64_t now_bytes = now->smallest.device_bytes, best_bytes = best->smallest.device_bytes;
+    bool is_device = best_bytes < now_bytes;
+    char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES];
+
+    if (!is_device) {
+        now_bytes = now->result.peak_reserved_bytes;
+        best_bytes = best->result.peak_reserved_bytes;
+    }
+    fprintf(out, "gain          %.2f GiB: %s%s %s instead of %s (%s)\n",
+            (double)(now_bytes > best_bytes ? now_bytes - best_bytes : 0) / (1 << 30), is_device ? "a device of " : "",
+            bytes(a, best_bytes), is_device ? "is enough" : "are reserved", bytes(b, now_bytes), now->name);
+}
+
+void whatif_print_suggestion(const nm_workload *workload, const whatif_row *now, const whatif_row *best, FILE *out)
+{
+    const char *name = workload->is_npu ? "PYTORCH_NPU_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
+    char conf[NM_SETTINGS_BYTES], a[NM_HUMAN_BYTES];
+
+    nm_caching_settings_write(&best->setting.caching, conf);
+    fprintf(out, "\n%s=%s\n", name,
+            conf[0] == 0 && workload->recorded.is_expandable ? "expandable_segments:False" : conf);
+    if (best == now) {
+        fprintf(out, "gain          none of the settings that were tried is better: keep what holds now (%s)\n",
+                now->name);
+    } else {
+        print_gain(now, best, out);
+        print_price(now, best, out);
+    }
+    if (best->setting.caching.is_expandable)
+        fprintf(out,
+                "not with      max_split_size_mb, garbage_collection_threshold, tensors shared with other processes\n");
+    if (workload->recorded.exported_count > 0)
+        fprintf(out, "not tried     expandable_segments: other processes were given %s allocation%s\n",
+                count(a, workload->recorded.exported_count), plural(workload->recorded.exported_count));
+}
+
+void whatif_print_advice(const nm_advice *advice, FILE *out)
+{
+    char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES], c[NM_HUMAN_BYTES], d[NM_HUMAN_BYTES];
+
+    fprintf(out, "\nreuse         %s of %s requests found a freed block of their very size (%s of %s sizes shown)\n",
+            count(a, advice->again_count), count(b, advice->request_count),
+            count(c, advice->size_count < SIZES_SHOWN ? advice->size_count : SIZES_SHOWN),
+            count(d, advice->size_count));
+    fprintf(out, "%12s  %12s  %12s  %16s\n", "block", "requests", "of these", "most live");
+    fprintf(out, "%12s  %12s  %12s  %16s\n", "", "", "reused", "at once");
+    for (size_t i = 0; i < advice->size_count && i < SIZES_SHOWN; i++)
+        fprintf(out, "%12s  %12s  %12s  %16s\n", bytes(a, advice->sizes[i].bytes),
+                count(b, advice->sizes[i].request_count), count(c, advice->sizes[i].again_count),
+                count(d, advice->sizes[i].most_live_count));
+    fprintf(out, "\nblock sizes   %zu of them need a pool of %s (%s are live at once)\n", advice->class_count,
+            bytes(a, advice->pool_bytes), bytes(b, advice->peak_live_bytes));
+    for (size_t i = 0; i < advice->class_count; i++)
+        fprintf(out, "%12" PRIu64 " B  %12s blocks\n", advice->classes[i].bytes,
+                count(a, advice->classes[i].block_count));
+    fprintf(out, "try           --bucket 'initial:%" PRIu64 ",classes:[", advice->pool_bytes);
+    for (size_t i = 0; i < advice->class_count; i++)
+        fprintf(out, "%s%" PRIu64, i == 0 ? "" : ",", advice->classes[i].bytes);
+    fprintf(out, "]'\n");
+}
+
+/* ---- CSV --------------------------------------------------------------------------------------------------------- */
+
+static void write_text(const char *text, FILE *out)
+{
+    fputc('"', out);
+    for (; *text != 0; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void write_number(bool is_known, uint64_t number, FILE *out)
+{
+    fputc(',', out);
+    if (is_known)
+        fprintf(out, "%" PRIu64, number);
+}
+
+static void write_row(const whatif_place *place, const whatif_row *row, const nm_packing *packing, FILE *out)
+{
+    const nm_sim_result *result = &row->result;
+    const nm_sim_failure *failure = &result->failure;
+    bool is_fit = result->is_fit;
+
+    write_text(row->name, out);
+    write_number(place->capacity_bytes != NM_WHATIF_UNLIMITED, place->capacity_bytes, out);
+    write_number(true, place->other_bytes, out);
+    write_number(true, is_fit, out);
+    write_number(true, result->peak_reserved_bytes, out);
+    write_number(true, result->peak_live_bytes, out);
+    fprintf(out, ",%.6f", nm_sim_fragmentation_ratio(result));
+    write_number(true, result->peak_stuck_bytes, out);
+    write_number(true, result->request_count, out);
+    write_number(true, result->miss_count, out);
+    fprintf(out, ",%.6f", nm_sim_hit_rate(result));
+    write_number(true, calls_of(result), out);
+    write_number(true, result->step_count, out);
+    write_number(result->step_count > 0, result->calls_in_steps, out);
+    write_number(result->step_count > 0, result->misses_in_steps, out);
+    write_number(row->smallest.is_found, row->smallest.device_bytes, out);
+    write_number(true, packing->peak_live_bytes, out);
+    write_number(true, packing->packed_bytes, out);
+    fprintf(out, ",%s", is_fit ? "" : cause_text(failure->cause));
+    write_number(!is_fit && failure->seq != NM_NO_SEQ, (uint64_t)failure->seq, out);
+    write_number(!is_fit, failure->bytes, out);
+    write_number(!is_fit, failure->reserved_bytes, out);
+    write_number(!is_fit, failure->active_bytes, out);
+    write_number(!is_fit, failure->free_bytes, out);
+    write_number(!is_fit, failure->stuck_bytes, out);
+    write_number(!is_fit, failure->largest_free_bytes, out);
+    fputs("\r\n", out);
+}
+
+void whatif_write_csv(const whatif_place *place, const whatif_rows *rows, const nm_packing *packing, FILE *out)
+{
+    fputs("setting,capacity_bytes,other_bytes,is_fit,peak_reserved_bytes,peak_live_bytes,peak_fragmentation_ratio,"
+          "peak_stuck_bytes,request_count,miss_count,hit_rate,driver_call_count,later_step_count,"
+          "driver_calls_in_later_steps,misses_in_later_steps,smallest_device_bytes,lower_bound_bytes,"
+          "offline_packing_bytes,failure_cause,failure_seq,failure_requested_bytes,failure_reserved_bytes,"
+          "failure_active_bytes,failure_free_bytes,failure_stuck_bytes,failure_largest_free_bytes\r\n",
+          out);
+    for (size_t i = 0; i < rows->count; i++)
+        write_row(place, &rows->items[i], packing, out);
+}

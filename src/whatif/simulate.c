@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/simulate.h"
+
+#include <stdlib.h>
+
+#include "whatif/bucket.h"
+
+typedef struct simulation {
+    const nm_workload *workload;
+    const nm_setting *setting;
+    nm_sim_device device;
+    nm_model *model;
+    void **slots; /* owned; the block of each request */
+    nm_sim_result *result;
+    uint64_t live_bytes;
+    uint64_t steps_begun;
+    uint64_t calls_at_step, misses_at_step; /* when the second step began */
+} simulation;
+
+/* ---- Figures ----------------------------------------------------------------------------------------------------- */
+
+static void raise(uint64_t *peak, uint64_t value)
+{
+    if (value > *peak)
+        *peak = value;
+}
+
+static void note_peaks(simulation *run)
+{
+    const nm_sim_device *device = &run->device;
+
+    raise(&run->result->peak_live_bytes, run->live_bytes);
+    raise(&run->result->peak_active_bytes, run->model->state.active_bytes);
+    raise(&run->result->peak_total_bytes, device->reserved_bytes + device->other_bytes);
+    raise(&run->result->peak_stuck_bytes, run->model->state.stuck_bytes);
+}
+
+static uint64_t calls_of(const simulation *run)
+{
+    return run->device.take_count + run->device.give_count;
+}
+
+static void begin_step(simulation *run)
+{
+    if (++run->steps_begun != 2)
+        return;
+    run->calls_at_step = calls_of(run);
+    run->misses_at_step = run->result->miss_count;
+}
+
+static void fail(simulation *run, uint32_t request, nm_failure_cause cause)
+{
+    const nm_request *asked = &run->workload->requests.items[request];
+    const nm_model_state *state = &run->model->state;
+    uint64_t taken = run->device.reserved_bytes + run->device.other_bytes;
+
+    run->result->is_fit = false;
+    run->result->failure = (nm_sim_failure){
+        .cause = cause,
+        .request = request,
+        .seq = asked->seq,
+        .bytes = asked->bytes,
+        .reserved_bytes = run->device.reserved_bytes,
+        .active_bytes = state->active_bytes,
+        .free_bytes = state->free_bytes,
+        .stuck_bytes = state->stuck_bytes,
+        .largest_free_bytes = cause == NM_CAUSE_OTHER
+                                  ? 0
+                                  : run->model->type->largest_free(
+                                        run->model, &(nm_ask){asked->bytes, asked->lane, asked->is_block_bytes}),
+        .other_bytes = run->device.other_bytes,
+        .device_free_bytes = taken < run->device.capacity_bytes ? run->device.capacity_bytes - taken : 0,
+    };
+    if (cause == NM_CAUSE_NONE)
+        run->result->failure.cause = state->is_limit ? NM_CAUSE_LIMIT
+                                     : run->result->failure.device_free_bytes + state->free_bytes >= asked->bytes
+                                         ? NM_CAUSE_FRAGMENTATION
+                                         : NM_CAUSE_CAPACITY;
+}
+
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
+
+/* Asks for the request's block. NM_END: the run is over. */
+static nm_status ask(simulation *run, uint32_t request, nm_error *err)
+{
+    const nm_request *asked = &run->workload->requests.items[request];
+    nm_sim_result *result = run->result;
+    uint64_t misses_before = run->model->state.miss_count;
+    nm_status status = run->model->type->alloc(run->model, &(nm_ask){asked->bytes, asked->lane, asked->is_block_bytes},
+                                               &run->slots[request], err);
+
+    if (status == NM_END)
+        fail(run, request, NM_CAUSE_NONE);
+    if (status != NM_OK)
+        return status;
+    run->live_bytes += asked->bytes;
+    note_peaks(run);
+    if (asked->seq == NM_NO_SEQ)
+        return NM_OK;
+    result->request_count++;
+    result->requested_bytes += asked->bytes;
+    if (run->model->state.miss_count != misses_before) {
+        result->miss_count++;
+        result->missed_bytes += asked->bytes;
+        result->last_miss_seq = asked->seq;
+    }
+    return NM_OK;
+}
+
+static nm_status give_up(simulation *run, uint32_t request, nm_error *err)
+{
+    void *block = run->slots[request];
+
+    run->slots[request] = NULL;
+    run->live_bytes -= run->workload->requests.items[request].bytes;
+    return run->model->type->free(run->model, block, err);
+}
+
+static nm_status try_failed(simulation *run, uint32_t request, nm_error *err)
+{
+    nm_status status = ask(run, request, err);
+
+    return status == NM_OK ? give_up(run, request, err) : status;
+}
+
+static nm_status take_other(simulation *run, uint32_t request)
+{
+    if (!nm_sim_device_take_other(&run->device, run->workload->requests.items[request].bytes)) {
+        fail(run, request, NM_CAUSE_OTHER);
+        return NM_END;
+    }
+    note_peaks(run);
+    return NM_OK;
+}
+
+static nm_status run_op(simulation *run, uint32_t op, nm_error *err)
+{
+    uint32_t request = nm_op_index_of(op);
+
+    switch (nm_op_kind_of(op)) {
+    case NM_OP_ALLOC:
+        return ask(run, request, err);
+    case NM_OP_FREE_REQUESTED:
+        run->model->type->free_requested(run->model, run->slots[request]);
+        return NM_OK;
+    case NM_OP_FREE:
+        return give_up(run, request, err);
+    case NM_OP_FAILED:
+        return try_failed(run, request, err);
+    case NM_OP_FLUSH:
+        return run->model->type->flush(run->model, err);
+    case NM_OP_STEP:
+        begin_step(run);
+        return NM_OK;
+    case NM_OP_TAKE_OTHER:
+        return take_other(run, request);
+    case NM_OP_GIVE_OTHER:
+        nm_sim_device_give_other(&run->device, run->workload->requests.items[request].bytes);
+        return NM_OK;
+    case NM_OP_NOTHING:
+        return NM_OK;
+    }
+    return NM_OK;
+}
+
+/* ---- The beginning ----------------------------------------------------------------------------------------------- */
+
+/* Can what was there lie as it lay? Its segments must be such as the simulated allocator makes. */
+static bool can_lay_out(const simulation *run)
+{
+    const nm_caching_settings *settings = &run->setting->caching;
+    const nm_recorded *recorded = &run->workload->recorded;
+
+    if (run->setting->is_bucket || run->workload->spaces.count == 0 ||
+        settings->is_expandable != recorded->is_expandable || settings->has_gigabyte_pages)
+        return false;
+    return !settings->is_expandable || run->workload->page_bytes == settings->page_bytes;
+}
+
+static nm_status seed(simulation *run, nm_error *err)
+{
+    const nm_workload *workload = run->workload;
+    nm_status status = NM_OK;
+
+    run->result->is_laid_out = can_lay_out(run);
+    if (run->result->is_laid_out)
+        for (size_t i = 0; i < workload->spaces.count && status == NM_OK; i++)
+            status = nm_caching_seed(run->model, &workload->spaces.items[i], run->slots, err);
+    for (size_t i = 0; i < workload->baseline.count && status == NM_OK; i++)
+        if (run->result->is_laid_out)
+            run->live_bytes += workload->requests.items[workload->baseline.items[i]].bytes;
+        else
+            status = ask(run, workload->baseline.items[i], err);
+    if (status == NM_END)
+        fail(run, workload->baseline.count > 0 ? workload->baseline.items[0] : 0, NM_CAUSE_BASELINE);
+    if (status != NM_OK)
+        return status;
+    note_peaks(run);
+    run->device.take_count = run->device.give_count = run->device.growth_count = 0; /* calls are counted from here on */
+    run->model->state.flush_count = 0;
+    return NM_OK;
+}
+
+static nm_status open_model(simulation *run, nm_error *err)
+{
+    const nm_workload *workload = run->workload;
+
+    if (run->setting->is_bucket)
+        return nm_bucket_new(&run->setting->bucket, &run->device, workload->lanes.count, &run->model, err);
+    return nm_caching_new(&run->setting->caching, &run->device, workload->lanes.items, workload->lanes.count,
+                          &run->model, err);
+}
+
+/* ---- A run ------------------------------------------------------------------------------------------------------- */
+
+static void finish(simulation *run)
+{
+    nm_sim_result *result = run->result;
+
+    result->peak_reserved_bytes = run->device.peak_reserved_bytes;
+    result->reserved_bytes = run->device.reserved_bytes;
+    result->growth_count = run->device.growth_count;
+    result->take_count = run->device.take_count;
+    result->give_count = run->device.give_count;
+    result->step_count = run->steps_begun > 1 ? run->steps_begun - 1 : 0;
+    if (result->step_count > 0) {
+        result->calls_in_steps = calls_of(run) - run->calls_at_step;
+        result->misses_in_steps = result->miss_count - run->misses_at_step;
+    }
+    if (run->model != NULL) {
+        result->flush_count = run->model->state.flush_count;
+        result->collect_count = run->model->state.collect_count;
+    }
+}
+
+nm_status nm_simulate(const nm_workload *workload, const nm_setting *setting, const nm_sim_options *options,
+                      nm_sim_result *result, nm_error *err)
+{
+    simulation run = {
+        .workload = workload,
+        .setting = setting,
+        .device = {.capacity_bytes = options->capacity_bytes, .other_bytes = options->other_bytes},
+        .slots = calloc(workload->requests.count + 1, sizeof *run.slots),
+        .result = result,
+    };
+    nm_status status;
+
+    *result = (nm_sim_result){.is_fit = true, .last_miss_seq = NM_NO_SEQ};
+    if (run.slots == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    status = open_model(&run, err);
+    if (status == NM_END) {
+        result->is_fit = false;
+        result->failure.cause = NM_CAUSE_BASELINE;
+    }
+    if (status == NM_OK)
+        status = seed(&run, err);
+    for (size_t i = 0; i < workload->ops.count && status == NM_OK; i++)
+        status = run_op(&run, workload->ops.items[i], err);
+    finish(&run);
+    if (run.model != NULL)
+        run.model->type->close(run.model);
+    free(run.slots);
+    return status == NM_END ? NM_OK : status;
+}
+
+double nm_sim_fragmentation_ratio(const nm_sim_result *result)
+{
+    if (result->peak_reserved_bytes == 0 || result->peak_live_bytes >= result->peak_reserved_bytes)
+        return 0;
+    return 1 - (double)result->peak_live_bytes / (double)result->peak_reserved_bytes;
+}
+
+double nm_sim_hit_rate(const nm_sim_result *result)
+{
+    return result->request_count == 0 ? 1 : 1 - (double)result->miss_count / (double)result->request_count;
+}

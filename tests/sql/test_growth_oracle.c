@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Growth from step to step against slow sums over table allocation, on random traces: what was live at the end of each
+ * step (step_growth), the line of least squares (leak_by_site), how long freed blocks lived. And what must not be called
+ * growing: weights, optimiser state, an iteration cut by a crash, fewer than three steps.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "support/load_text.h"
+
+#define RUNS       30
+#define STACKS     6
+#define LIVE_MAX   64
+#define STEPS_MAX  40
+#define LONG_STEPS 2500
+
+static nm_buffer text;
+static int64_t now_ns, event_count;
+static char folder[] = "/tmp/npumem-test-XXXXXX", path[64];
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    ck_assert_int_eq(nm_buffer_append(&text, line, (size_t)length, NULL), NM_OK);
+}
+
+static void event(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void event(const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    now_ns += 1 + rand() % 5000;
+    event_count++;
+    say("@%" PRId64 " %s\n", now_ns, line);
+}
+
+/* Stacks 1 and 2 are one site, called from two places; the others one each. */
+static void begin_text(void)
+{
+    text.len = 0;
+    now_ns = event_count = 0;
+    say("process 1 pid=1 host=h begin=0 command=x\n");
+    say("device 1 process=1 ordinal=0 kind=npu capacity=1000000\n");
+    say("heap 1 process=1 device=1 level=pool basis=block name=pool\n");
+    say("thread 1 process=1 tid=1 name=main\n");
+    say("stack 1: /a.py:1:one < /m.py:1:main\nstack 2: /a.py:1:one < /m.py:2:main\n");
+    for (int stack = 3; stack <= STACKS; stack++)
+        say("stack %d: /b.py:%d:f%d\n", stack, stack, stack);
+}
+
+static sqlite3 *end_text(void)
+{
+    nm_store_input input = load_whole_input((uint64_t)event_count);
+
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    unlink(path);
+    load_text((const char *)text.data, &input, path);
+    return load_open(path);
+}
+
+static void allocate(int slot, int stack, int bytes)
+{
+    event("alloc heap=1 address=0x%x requested=%d block=%d thread=1 stack=%d", 0x10000 + slot * 0x1000, bytes, bytes,
+          stack);
+}
+
+static void release(int slot)
+{
+    event("free heap=1 address=0x%x thread=1", 0x10000 + slot * 0x1000);
+}
+
+/* Allocations and frees at random, with steps at random places. */
+static sqlite3 *random_run(unsigned seed)
+{
+    bool is_live[LIVE_MAX] = {false};
+    int step_count = 0;
+
+    srand(seed);
+    begin_text();
+    int wanted_steps = rand() % STEPS_MAX;
+    for (int i = 0; i < 600; i++) {
+        int slot = rand() % LIVE_MAX;
+
+        if (step_count < wanted_steps && rand() % 15 == 0)
+            event("step number=%d thread=1", 100 + step_count++);
+        if (is_live[slot])
+            release(slot);
+        else
+            allocate(slot, 1 + rand() % STACKS, 1 + rand() % 2000);
+        is_live[slot] = !is_live[slot];
+    }
+    return end_text();
+}
+
+/* ---- Oracles ------------------------------------------------------------------------------------------------------- */
+
+/* What was live when the next step began, or at the end: allocation by allocation. */
+static const char slow_growth[] =
+    "SELECT f.label, s.number, sum(a.size_bytes), count(*) FROM step AS s JOIN allocation AS a"
+    " ON a.alloc_seq < coalesce((SELECT min(n.begin_seq) FROM step AS n WHERE n.begin_seq > s.begin_seq), 1 << 60)"
+    " AND coalesce(a.free_seq, 1 << 60) >"
+    "  coalesce((SELECT min(n.begin_seq) FROM step AS n WHERE n.begin_seq > s.begin_seq), (1 << 60) - 1)"
+    " JOIN stack AS k ON k.stack_id = a.stack_id JOIN frame AS f ON f.frame_id = k.site_frame_id"
+    " GROUP BY f.label, s.number ORDER BY f.label, s.number";
+
+static void compare_growth(sqlite3 *db)
+{
+    char *slow = load_rows(db, slow_growth);
+    char *fast = load_rows(db, "SELECT site, step, live_bytes, live_count FROM step_growth WHERE live_count > 0"
+                               " ORDER BY site, step");
+
+    ck_assert_str_eq(fast, slow);
+    free(slow);
+    free(fast);
+}
+
+static double number_at(sqlite3_stmt *row, int column)
+{
+    return sqlite3_column_type(row, column) == SQLITE_NULL ? NAN : sqlite3_column_double(row, column);
+}
+
+static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
+    return statement;
+}
+
+/* The textbook's two passes: means first, then what lies off them. */
+static double slope_of(const double *values, int count, double *fit)
+{
+    double mean_x = 0, mean_y = 0, xy = 0, xx = 0, yy = 0;
+
+    for (int i = 0; i < count; i++) {
+        mean_x += (double)i / count;
+        mean_y += values[i] / count;
+    }
+    for (int i = 0; i < count; i++) {
+        xy += (i - mean_x) * (values[i] - mean_y);
+        xx += (i - mean_x) * (i - mean_x);
+        yy += (values[i] - mean_y) * (values[i] - mean_y);
+    }
+    *fit = yy > 0 ? xy * xy / (xx * yy) : NAN;
+    return xy / xx;
+}
+
+static void expect_near(double got, double expected)
+{
+    if (isnan(expected))
+        ck_assert(isnan(got));
+    else
+        ck_assert_msg(fabs(got - expected) <= 1e-6 * (1 + fabs(expected)), "%.9g, not %.9g", got, expected);
+}
+
+static void compare_lines(sqlite3 *db)
+{
+    int64_t step_count = load_int(db, "SELECT count(*) FROM step");
+    sqlite3_stmt *rows = prepare(db, "SELECT f.label, g.growth_bytes_per_step, g.growth_count_per_step,"
+                                     " g.growth_fit_ratio, g.step_count FROM site_growth AS g JOIN frame AS f"
+                                     " ON f.frame_id = g.site_frame_id");
+
+    while (sqlite3_step(rows) == SQLITE_ROW) {
+        double bytes[STEPS_MAX] = {0}, counts[STEPS_MAX] = {0}, fit, unused;
+        sqlite3_stmt *steps = prepare(db, "SELECT generation, live_bytes, live_count FROM step_growth WHERE site = ?1");
+
+        sqlite3_bind_value(steps, 1, sqlite3_column_value(rows, 0));
+        while (sqlite3_step(steps) == SQLITE_ROW) {
+            int at = sqlite3_column_int(steps, 0) - 1;
+
+            ck_assert_int_lt(at, STEPS_MAX);
+            bytes[at] = sqlite3_column_double(steps, 1);
+            counts[at] = sqlite3_column_double(steps, 2);
+        }
+        sqlite3_finalize(steps);
+        ck_assert_int_eq(sqlite3_column_int(rows, 4), step_count - 1);
+        expect_near(number_at(rows, 1), slope_of(bytes, (int)step_count - 1, &fit));
+        expect_near(number_at(rows, 3), fit);
+        expect_near(number_at(rows, 2), slope_of(counts, (int)step_count - 1, &unused));
+    }
+    sqlite3_finalize(rows);
+}
+
+/* A power of two that enough lives do not pass, and its half not. */
+static void check_share(sqlite3 *db, const char *column, int percent)
+{
+    char sql[1024];
+
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM (SELECT l.%s AS most, count(*) AS whole,"
+             "  sum(a.free_ns - a.alloc_ns < l.%s) AS below, sum(a.free_ns - a.alloc_ns < l.%s / 2) AS below_half"
+             "  FROM site_lifetime AS l JOIN stack AS s ON s.site_frame_id = l.site_frame_id"
+             "  JOIN allocation AS a ON a.stack_id = s.stack_id WHERE a.free_seq IS NOT NULL GROUP BY l.site_frame_id)"
+             " WHERE NOT (100 * below >= %d * whole AND (most = 2 OR 100 * below_half < %d * whole))",
+             column, column, column, percent, percent);
+    ck_assert_int_eq(load_int(db, sql), 0);
+}
+
+static void compare_lifetimes(sqlite3 *db)
+{
+    char *slow = load_rows(
+        db,
+        "SELECT s.site_frame_id, count(*), max(a.free_ns - a.alloc_ns),"
+        " max((SELECT count(*) FROM step AS t WHERE t.begin_seq > a.alloc_seq AND t.begin_seq < a.free_seq))"
+        " FROM allocation AS a JOIN stack AS s USING (stack_id) WHERE a.free_seq IS NOT NULL GROUP BY 1 ORDER BY 1");
+    char *fast = load_rows(db, "SELECT site_frame_id, freed_count, max_ns, max_steps FROM site_lifetime ORDER BY 1");
+
+    ck_assert_str_eq(fast, slow);
+    free(slow);
+    free(fast);
+    check_share(db, "median_at_most_ns", 50);
+    check_share(db, "p99_at_most_ns", 99);
+}
+
+START_TEST(growth_equals_slow_sums)
+{
+    for (unsigned seed = 0; seed < RUNS; seed++) {
+        sqlite3 *db = random_run(seed);
+
+        compare_growth(db);
+        compare_lines(db);
+        compare_lifetimes(db);
+        sqlite3_close(db);
+    }
+}
+END_TEST
+
+/* ---- Planted ------------------------------------------------------------------------------------------------------- */
+
+/* Weights before the first step, optimiser state in the first, two activations a step, and, of `leaks`, one block a step.
+ * The last step stops halfway: its activations are still there. */
+static sqlite3 *training(int steps, bool leaks)
+{
+    begin_text();
+    for (int i = 0; i < 4; i++)
+        allocate(i, 3, 1000);
+    for (int step = 0; step < steps; step++) {
+        event("step number=%d thread=1", step);
+        if (step == 0)
+            for (int i = 4; i < 8; i++)
+                allocate(i, 4, 500);
+        allocate(8, 1, 300);
+        allocate(9, 2, 400);
+        if (leaks)
+            allocate(10 + step, 5, 64);
+        if (step == steps - 1)
+            break;
+        release(9);
+        release(8);
+    }
+    return end_text();
+}
+
+START_TEST(what_is_held_is_no_leak)
+{
+    sqlite3 *db = training(10, false);
+
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM leak"), 0);
+    sqlite3_close(db);
+}
+END_TEST
+
+START_TEST(fewer_than_three_steps_call_nothing_growing)
+{
+    for (int steps = 1; steps <= 2; steps++) {
+        sqlite3 *db = training(steps, true);
+
+        ck_assert_int_eq(load_int(db, "SELECT count(*) FROM leak"), 0);
+        sqlite3_close(db);
+    }
+    /* Before the first step is no step. */
+    begin_text();
+    allocate(0, 3, 100);
+    for (int step = 0; step < 2; step++) {
+        event("step number=%d thread=1", step);
+        allocate(1 + step, 3, 100);
+    }
+    sqlite3 *db = end_text();
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM leak"), 0);
+    sqlite3_close(db);
+}
+END_TEST
+
+START_TEST(a_leak_has_its_evidence)
+{
+    sqlite3 *db = training(12, true);
+    char *row =
+        load_rows(db, "SELECT site, verdict, leak_count, growth_bytes_per_step, growth_count_per_step,"
+                      " growth_fit_ratio, oldest_age_steps, freed_count, evidence, is_partial FROM leak_by_site");
+
+    ck_assert_str_eq(row,
+                     "b.py:5 f5|growing|12|64.0|1.0|1.0|11|-|12 blocks born in 12 of 12 steps were never freed; the"
+                     " site grows by 64 bytes a step (fit 1.00); no block of the site was ever freed|0\n");
+    free(row);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* A site that mostly frees its blocks soon: those that stay stand out. */
+START_TEST(what_outlives_its_kind_stands_out)
+{
+    begin_text();
+    for (int step = 0; step < 20; step++) {
+        event("step number=%d thread=1", step);
+        for (int i = 0; i < 10; i++) {
+            allocate(0, 3, 100);
+            release(0);
+        }
+        if (step % 4 == 0)
+            allocate(1 + step, 3, 100);
+    }
+    for (int i = 0; i < 100; i++) { /* a while */
+        allocate(40, 4, 8);
+        release(40);
+    }
+    sqlite3 *db = end_text();
+    char *row = load_rows(db, "SELECT leak_count, freed_count, outlier_count, freed_max_steps FROM leak_by_site");
+    ck_assert_str_eq(row, "5|200|5|0\n");
+    free(row);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* All of the first 1,024 steps, every second of the next 1,024, and so on, and the last. */
+START_TEST(long_runs_tell_fewer_steps)
+{
+    begin_text();
+    for (int step = 1; step <= LONG_STEPS; step++) {
+        event("step number=%d thread=1", step);
+        allocate(step, 3, 10);
+    }
+    sqlite3 *db = end_text();
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM step_growth"), 1023 + 512 + (2500 - 2048) / 4 + 1);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM step_growth WHERE live_bytes <> 10 * step"), 0);
+    ck_assert_int_eq(load_int(db, "SELECT max(step) FROM step_growth"), LONG_STEPS);
+    sqlite3_close(db);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("growth");
+    TCase *test = tcase_create("oracle");
+
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    snprintf(path, sizeof path, "%s/t.db", folder);
+    tcase_set_timeout(test, 120);
+    tcase_add_test(test, growth_equals_slow_sums);
+    tcase_add_test(test, what_is_held_is_no_leak);
+    tcase_add_test(test, fewer_than_three_steps_call_nothing_growing);
+    tcase_add_test(test, a_leak_has_its_evidence);
+    tcase_add_test(test, what_outlives_its_kind_stands_out);
+    tcase_add_test(test, long_runs_tell_fewer_steps);
+    suite_add_tcase(suite, test);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    nm_buffer_free(&text);
+    unlink(path);
+    rmdir(folder);
+    return failed == 0 ? 0 : 1;
+}
