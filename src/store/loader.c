@@ -13,6 +13,7 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_OPERATION_SUM] = "operation_sum",
     [NM_TABLE_OPERATION_MEMORY_SUM] = "operation_memory_sum",
     [NM_TABLE_STREAM_CALL_SUM] = "stream_call_sum",
+    [NM_TABLE_COPY_SUM] = "copy_sum",
     [NM_TABLE_NOTE] = "note",
     [NM_TABLE_PAUSE] = "pause",
     [NM_TABLE_STEP] = "step",
@@ -145,6 +146,7 @@ void nm_loader_close(nm_loader *loader)
     nm_kind_sums_free(&loader->kind_sums);
     nm_operation_sums_free(&loader->operation_sums);
     nm_stream_sums_free(&loader->stream_sums);
+    nm_copy_sums_free(&loader->copy_sums);
     nm_definitions_free(&loader->definitions);
     nm_id_set_free(&loader->allocation_ids);
     nm_id_set_free(&loader->operation_ids);

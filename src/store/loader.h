@@ -8,6 +8,7 @@
 #define NM_STORE_LOADER_H
 
 #include "store/bulk.h"
+#include "store/copy_sums.h"
 #include "store/cost_sums.h"
 #include "store/database.h"
 #include "store/definitions.h"
@@ -27,6 +28,7 @@ typedef enum nm_loader_table {
     NM_TABLE_OPERATION_SUM,
     NM_TABLE_OPERATION_MEMORY_SUM,
     NM_TABLE_STREAM_CALL_SUM,
+    NM_TABLE_COPY_SUM,
     NM_TABLE_NOTE,
     NM_TABLE_PAUSE,
     NM_TABLE_STEP,
@@ -92,6 +94,7 @@ typedef struct nm_loader {
     nm_kind_sums kind_sums;
     nm_operation_sums operation_sums;
     nm_stream_sums stream_sums;
+    nm_copy_sums copy_sums;
     nm_pool_sums pool_sums;
     nm_cost_sums cost_sums;
     nm_id_set stepping_processes; /* have steps */
