@@ -28,3 +28,46 @@ CREATE TABLE step_anchor (
     -- Why this place, or why none: one line.
     reason TEXT NOT NULL
 );
+
+CREATE TABLE step_trend (
+    -- A straight line through what each heap of a device, and each device, held at most in each step: without the first
+    -- quarter of the steps, which is warm-up, and without a last step that did not end. Steps in which a heap did nothing
+    -- count with what it held. Shown by the view forecast.
+    --
+    -- The device.
+    device_id INTEGER NOT NULL REFERENCES device (device_id),
+    -- The heap. NULL: driver memory of the process on the device, all heaps of it together.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- 'allocated': step_sum.peak_bytes; 'reserved': step_sum.peak_reserved_bytes of a pool; 'device': peak_bytes of all
+    -- driver heaps, added up.
+    measure TEXT NOT NULL,
+    -- Steps of the process that have ended. Unit: steps.
+    step_count INTEGER NOT NULL,
+    -- Steps that the line was fitted to. Unit: steps. NULL: too few.
+    fitted_count INTEGER,
+    -- Slope of the line. Unit: bytes a step. NULL: too few steps.
+    growth_bytes REAL,
+    -- The line at the last step. Unit: bytes. NULL: too few steps.
+    line_bytes INTEGER,
+    -- Standard deviation of the steps from the line. Unit: bytes. NULL: too few steps.
+    scatter_bytes INTEGER,
+    -- The slope over its own standard error, where a step that lies off the line as the step before does counts for less.
+    -- NULL: too few steps.
+    t_value REAL,
+    -- What it has to be at least: 3 + 12 / degrees of freedom. NULL: too few steps.
+    t_needed REAL,
+    -- 'growing', or 'none'.
+    verdict TEXT NOT NULL,
+    -- Why there is no trend, or why it is not known when the device is full. NULL: neither.
+    reason TEXT,
+    -- What it may grow to before the device is full, if all else that the process holds of the device stays as it was in
+    -- the last step. Memory of other processes is not known. Unit: bytes. NULL: the size of the device is not known.
+    limit_bytes INTEGER,
+    -- Steps from the last one until the line reaches limit_bytes; 0: it has. Unit: steps. NULL: no trend, or not known.
+    steps_left INTEGER,
+    -- Number of that step, as the program counts. NULL: as steps_left.
+    full_step INTEGER,
+    -- When that is, if steps go on to take as long. Unit: nanoseconds since the recording began. NULL: as steps_left, or
+    -- times are not known.
+    full_ns INTEGER
+);

@@ -57,3 +57,166 @@ JOIN process ON process.process_id = a.process_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 ORDER BY a.process_id;
+
+CREATE VIEW step_usage (
+    -- What each heap took in each step. Steps in which it did nothing are left out, and so is what was before the first.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Number of the step: as the program counts, or from 1 where it is inferred; of several joined ones that of the first.
+    step,
+    -- How many steps the row is of: a long recording that was kept in parts has joined old ones. Unit: steps.
+    step_count,
+    -- 'marked' or 'inferred': see view step_origin.
+    source,
+    -- When it began. Unit: nanoseconds since the recording began. NULL: not known.
+    begin_ns,
+    -- How long it took. Unit: nanoseconds. NULL: not known, or it did not end.
+    duration_ns,
+    -- Most that was live in it, what was there at its begin included. Unit: bytes.
+    peak_allocated_bytes,
+    -- Most that the pool had reserved in it, what was there at its begin included. Unit: bytes. NULL: not a pool, or not
+    -- known.
+    peak_reserved_bytes,
+    -- Live at its end. Unit: bytes.
+    end_allocated_bytes,
+    -- Requests for which the pool had to grow. Unit: allocations. NULL: not a pool.
+    miss_count,
+    -- Allocations and frees of driver memory of the heap's device and process in it. Unit: calls. NULL: host memory.
+    driver_call_count,
+    -- Allocations in it. Unit: allocations.
+    allocation_count,
+    -- Which size the sums of this heap use: 'requested' or 'block'.
+    size_basis,
+    -- 1: something of it is missing: it did not end, events of the input were lost, what was live before the recording is
+    -- not known, or the process was paused in it; 0: it is whole.
+    is_partial
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    t.number,
+    t.last_generation - t.generation + 1,
+    coalesce(step.source, 'marked'),
+    t.begin_ns,
+    t.end_ns - t.begin_ns,
+    t.peak_bytes,
+    t.peak_reserved_bytes,
+    t.live_bytes,
+    CASE WHEN p.level IN ('pool', 'workspace') THEN t.miss_count END,
+    t.driver_call_count,
+    t.allocation_count,
+    p.size_basis,
+    t.end_seq IS NULL
+        OR input.events_dropped + input.events_damaged + input.events_unrecovered > 0
+        OR input.baseline = 'unknown'
+        OR EXISTS (
+            SELECT 1
+            FROM pause
+            WHERE pause.process_id = p.process_id
+                AND pause.is_memory_told = 0
+                AND pause.begin_seq < coalesce(t.end_seq, pause.begin_seq + 1)
+                AND coalesce(pause.end_seq > t.begin_seq, 1)
+        )
+FROM step_sum AS t
+JOIN heap_place AS p ON p.heap_id = t.heap_id
+JOIN input ON input.input_id = p.input_id
+LEFT JOIN step ON step.process_id = p.process_id AND step.generation = t.generation
+WHERE t.generation > 0
+ORDER BY t.heap_id, t.generation;
+
+CREATE VIEW forecast (
+    -- Whether what a heap or a device holds grows from step to step, and when the device is full if it goes on like that:
+    -- a line is fitted to the most that was held in each step after the first quarter of them. In doubt there is no trend.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device.
+    device,
+    -- Name of the heap. NULL: all driver memory of the process on the device.
+    heap,
+    -- Level of the heap. NULL: as heap.
+    level,
+    -- 'allocated': what is live; 'reserved': what a pool holds of the driver's memory; 'device': what the driver has
+    -- given to the process.
+    measure,
+    -- 'growing', or 'none': there is no trend.
+    verdict,
+    -- Why there is no trend, or why it is not known when the device is full. NULL: neither.
+    reason,
+    -- Slope of the line. Unit: bytes a step. NULL: too few steps.
+    bytes_per_step,
+    -- The line at the last step. Unit: bytes. NULL: too few steps.
+    line_bytes,
+    -- What it may grow to before the device is full, if all else that the process holds of the device stays. Unit: bytes.
+    -- NULL: the size of the device is not known.
+    limit_bytes,
+    -- Steps from the last one until the device is full; 0: the line is there already. Unit: steps. NULL: no trend, or not
+    -- known.
+    steps_left,
+    -- Number of that step, as the program counts. NULL: as steps_left.
+    full_step,
+    -- When that is, if steps go on to take as long. Unit: nanoseconds since the recording began. NULL: as steps_left, or
+    -- times are not known.
+    full_ns,
+    -- Steps of the process that have ended. Unit: steps.
+    step_count,
+    -- Steps that the line was fitted to. Unit: steps. NULL: too few.
+    fitted_count,
+    -- Standard deviation of the steps from the line. Unit: bytes. NULL: too few steps.
+    scatter_bytes,
+    -- Slope over its own standard error; see step_trend. NULL: too few steps.
+    t_value,
+    -- What that has to be at least for a trend. NULL: too few steps.
+    t_needed,
+    -- 1: events were lost, so nothing is claimed, or what was live before the recording is not known, so that it is not
+    -- said when the device is full; 0: nothing is missing.
+    is_partial
+) AS
+SELECT
+    process.host,
+    process.rank,
+    process.pid,
+    coalesce(device.physical_ordinal, device.ordinal),
+    heap.name,
+    heap_level.name,
+    t.measure,
+    t.verdict,
+    t.reason,
+    t.growth_bytes,
+    t.line_bytes,
+    t.limit_bytes,
+    t.steps_left,
+    t.full_step,
+    t.full_ns,
+    t.step_count,
+    t.fitted_count,
+    t.scatter_bytes,
+    t.t_value,
+    t.t_needed,
+    input.events_dropped + input.events_damaged + input.events_unrecovered > 0 OR input.baseline = 'unknown'
+FROM step_trend AS t
+JOIN device ON device.device_id = t.device_id
+JOIN process ON process.process_id = device.process_id
+JOIN input ON input.input_id = process.input_id
+LEFT JOIN heap ON heap.heap_id = t.heap_id
+LEFT JOIN heap_level ON heap_level.level = heap.level
+ORDER BY t.verdict, t.steps_left IS NULL, t.steps_left, t.device_id, t.heap_id, t.measure;

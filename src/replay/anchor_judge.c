@@ -334,8 +334,8 @@ static void say_nearest(nm_anchor_process *process, const opinion *made)
                  100 * made->covered_ratio);
         break;
     case VERDICT_STAYS:
-        snprintf(out, bytes, "what is allocated between occurrences of the nearest place is not freed again: %.0f %%",
-                 100 * made->freed_ratio);
+        snprintf(out, bytes, "of what is allocated between occurrences of the nearest place %s is freed there: %.0f %%",
+                 made->freed_ratio < 1 ? "too little" : "too much", 100 * made->freed_ratio);
         break;
     case VERDICT_UNLIKE:
         snprintf(out, bytes, "between occurrences of the nearest place neither sites nor bytes are alike");

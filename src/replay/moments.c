@@ -36,7 +36,8 @@ static nm_status write_pools_of(nm_replay *replay, const nm_moment_row *moment, 
         figures.has_detail = nm_fragments_afford(replay, heap, moment->kind == NM_MOMENT_FAILURE);
         status = write_figures(replay, moment->moment_id, &figures, err);
         if (status == NM_OK)
-            status = nm_fragments_now(replay, moment->moment_id, heap, figures.has_detail, err);
+            status =
+                nm_fragments_now(replay, moment->moment_id, heap, figures.has_detail ? NM_BLOCKERS_AT_MARKS : 0, err);
     }
     return status;
 }

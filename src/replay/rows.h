@@ -353,7 +353,8 @@ typedef struct nm_fragment_usage_row {
 /*
  * Blocks of one stack that keep segments from being empty, at a moment. The free bytes of a segment are split evenly over
  * the blocks in it (what is left over goes, byte by byte, to those with the lowest addresses), so that hostage_bytes of
- * all rows of a heap add up to its stuck_bytes. The stacks after the NM_BLOCKERS_MAX largest are one row (is_rest).
+ * all rows of a heap add up to its stuck_bytes. The stacks after the NM_BLOCKERS_MAX
+ * largest (at marks and failures NM_BLOCKERS_AT_MARKS) are one row (is_rest).
  */
 typedef struct nm_blocker_row {
     uint64_t moment_id, heap_id, stack_id;

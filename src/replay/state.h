@@ -30,10 +30,11 @@
 
 #define NM_USAGE_BUCKETS_MAX   4096
 #define NM_FREED_PLACES_MAX    131072
-#define NM_SIZE_BYTES_MAX      (UINT64_C(1) << 56)   /* a size above it is taken for this: no sum overflows soon */
-#define NM_POOL_PARTS_MAX      64                    /* of a pool; one more has all the rest */
-#define NM_PART_BUCKETS_MAX    1024                  /* of the timeline of a part */
-#define NM_BLOCKERS_MAX        64                    /* stacks of a pool at a moment; one more row has all the rest */
+#define NM_SIZE_BYTES_MAX      (UINT64_C(1) << 56) /* a size above it is taken for this: no sum overflows soon */
+#define NM_POOL_PARTS_MAX      64                  /* of a pool; one more has all the rest */
+#define NM_PART_BUCKETS_MAX    1024                /* of the timeline of a part */
+#define NM_BLOCKERS_MAX        64 /* stacks of a pool at its peak and at the end; one more row has all the rest */
+#define NM_BLOCKERS_AT_MARKS   16 /* the same at marks and failures, of which there may be many */
 #define NM_SUM_MAX             ((uint64_t)INT64_MAX) /* sums stay here when they would pass it */
 #define NM_STACK_BITS_MAX      (UINT64_C(1) << 26)
 #define NM_PEAK_HEAPS_MAX      512 /* heaps of one scope that a peak keeps */
@@ -76,6 +77,7 @@ typedef struct nm_place {
     struct nm_replaced *replaced;         /* whose own free may still come, or NULL */
     struct nm_place *older, *newer;       /* among places with nothing live */
     bool is_idle;                         /* is in that list */
+    uint32_t reuse_heap;                  /* low half of the number of that pool's heap */
 } nm_place;
 
 /* A live allocation or mapped range. The node comes first, so that it lies in one cache line: see slab.h. */
@@ -637,8 +639,10 @@ void nm_fragment_line_free(nm_fragment_line *line);
 
 /* ---- fragments.c ---- */
 
-/* Parts, gaps and blockers of a pool at a moment. Of the present one, with is_detailed: else only the parts. */
-nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, bool is_detailed, nm_error *err);
+/* Parts, gaps and blockers of a pool at a moment. At the present one so many stacks have rows of their own; 0: neither
+ * gaps nor blockers. */
+nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, size_t blocker_limit,
+                           nm_error *err);
 nm_status nm_fragments_peak(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, nm_error *err);
 nm_status nm_fragments_end(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, nm_error *err);
 
@@ -655,10 +659,11 @@ void nm_fragments_free(nm_heap *pool);
 
 /* ---- blockers.c ---- */
 
-/* Which blocks hold which free bytes, split over the blocks of each segment. Both lists in order of address, the blocks
- * apart from each other. */
+/* Which blocks hold which free bytes, split over the blocks of each segment: `limit` stacks have a row. Both lists in order
+ * of address, the blocks apart from each other. */
 nm_status nm_blockers_write(nm_replay *replay, uint64_t moment_id, const nm_heap *pool,
-                            const nm_segments_then *segments, const nm_blocks_then *blocks, nm_error *err);
+                            const nm_segments_then *segments, const nm_blocks_then *blocks, size_t limit,
+                            nm_error *err);
 
 /* The first of the blocks that ends behind `from`. */
 size_t nm_blockers_first(const nm_blocks_then *blocks, uint64_t from);

@@ -119,6 +119,18 @@ static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_
     return nm_stack_uses_add(&loader->stack_uses, (nm_key){row->heap_id, row->stack_id}, &use, err);
 }
 
+/* The same of a stack that only sums are left of (npumem-record --keep): it counts among its heap's, for nobody in
+ * particular. */
+static nm_status note_summed_stack(nm_loader *loader, const nm_site_total_row *row, nm_error *err)
+{
+    nm_key key = {row->heap_id, row->stack_id};
+    nm_stack_use use = {.operator_name = NM_ROLE_MIXED, .thread_id = NM_ROLE_MIXED};
+
+    if (row->stack_id == 0 || nm_map_get(&loader->stack_uses.by_stack, key) != NULL)
+        return NM_OK;
+    return nm_stack_uses_add(&loader->stack_uses, key, &use, err);
+}
+
 static bool has_policy(const nm_loader *loader, uint64_t heap_id)
 {
     return is_level(loader, heap_id, NM_LEVEL_DRIVER) || is_level(loader, heap_id, NM_LEVEL_PHYSICAL) ||
@@ -464,7 +476,8 @@ static nm_status take_site_total(void *context, const nm_site_total_row *row, nm
     nm_insert_int(insert, (int64_t)row->allocated_bytes);
     nm_insert_int(insert, (int64_t)row->freed_bytes);
     nm_insert_int(insert, (int64_t)row->in_step_bytes);
-    return nm_insert_end(insert, err);
+    nm_status status = nm_insert_end(insert, err);
+    return status == NM_OK ? note_summed_stack(loader, row, err) : status;
 }
 
 static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *err)

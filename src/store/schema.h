@@ -8,14 +8,10 @@
 
 #include <sqlite3.h>
 
+#include "base/embedded.h"
 #include "base/error.h"
 
 #define NM_SCHEMA_VERSION 2
-
-typedef struct nm_embedded_text {
-    const char *name; /* file name without folder, NULL at the end of an array */
-    const char *text;
-} nm_embedded_text;
 
 extern const nm_embedded_text nm_schema_files[]; /* in the order of their numbers */
 

@@ -15,6 +15,7 @@
 #include "store/publish.h"
 #include "store/schema.h"
 #include "store/site.h"
+#include "store/trend.h"
 #include "store/vet.h"
 
 struct nm_store {
@@ -197,6 +198,8 @@ nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error
     if (status == NM_OK)
         status = count_processes(store->db, err);
     store->name_counts = store->loader.name_counts;
+    if (status == NM_OK)
+        status = nm_trend_write(store->db, err);
     nm_loader_close(&store->loader); /* the virtual tables go with it, before the schema is changed */
     if (status == NM_OK && store->role == NM_STORE_PART)
         return nm_db_exec(store->db, "COMMIT", err);

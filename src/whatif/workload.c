@@ -176,6 +176,20 @@ static void count_block(nm_recorded *recorded, const nm_gather_row *row)
     }
 }
 
+/* Did it end where it began? Then it never mattered. */
+static bool is_momentary(const nm_gather_row *row)
+{
+    return row->alloc_seq != NM_NO_SEQ && row->free_seq == row->alloc_seq;
+}
+
+/* A replay never gives such a row; a database that was meddled with may. */
+static nm_status check_row(const nm_gather_row *row, nm_error *err)
+{
+    if (row->alloc_seq != NM_NO_SEQ && row->free_seq != NM_NO_SEQ && row->free_seq < row->alloc_seq)
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "an allocation ends before it begins");
+    return NM_OK;
+}
+
 static nm_status add_block(nm_build *build, size_t at, nm_error *err)
 {
     const nm_gather_row *row = &build->gather->blocks.items[at];
@@ -187,14 +201,16 @@ static nm_status add_block(nm_build *build, size_t at, nm_error *err)
     nm_status status;
 
     build->request_of[at] = NM_NO_REQUEST;
-    if (row->heap != build->heap_index)
+    if (row->heap != build->heap_index || is_momentary(row))
         return NM_OK;
     if (request.bytes == 0 || request.bytes > NM_WHATIF_SIZE_MAX) {
         build->workload->recorded.unsized_count++;
         return NM_OK;
     }
     count_block(&build->workload->recorded, row);
-    status = nm_build_lane(build, row, &request.lane, err);
+    status = check_row(row, err);
+    if (status == NM_OK)
+        status = nm_build_lane(build, row, &request.lane, err);
     return status == NM_OK ? nm_workload_add_request(build->workload, request, &build->request_of[at], err) : status;
 }
 
@@ -204,7 +220,12 @@ static nm_status add_range(nm_build *build, size_t at, nm_error *err)
     nm_range_info *range = &build->ranges[at];
     nm_recorded *recorded = &build->workload->recorded;
     uint64_t bytes = nm_build_range_bytes(row);
+    nm_status status = range->owner == NM_RANGE_FOREIGN ? NM_OK : check_row(row, err);
 
+    if (is_momentary(row))
+        range->owner = NM_RANGE_FOREIGN;
+    if (status != NM_OK)
+        return status;
     if (range->owner == NM_RANGE_OTHER)
         return nm_workload_add_request(build->workload, (nm_request){.bytes = bytes, .seq = row->alloc_seq},
                                        &range->request, err);

@@ -30,7 +30,8 @@ static const struct {
 /* Columns of views that number rows and are not named after the key of their table. */
 static const struct {
     const char *column, *key;
-} other_names[] = {{"site_key", "frame_id"}, {"hardware_id", "device_id"}, {"out_of_memory_id", "failure_id"}};
+} other_names[] = {
+    {"site_key", "frame_id"}, {"hardware_id", "device_id"}, {"out_of_memory_id", "out_of_memory_chain_id"}};
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 

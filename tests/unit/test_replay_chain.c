@@ -131,13 +131,11 @@ END_TEST
 
 START_TEST(threads_and_devices_have_chains_of_their_own)
 {
-    expect(
-        REFUSED(0, 1, 20)
-            REFUSED(1, 2, 30) "@2 alloc_failed heap=4 requested=40000000 thread=1 error=207001 free=1 "
-                              "total=9\n" REFUSED(
-                                  3, 1, 20) "@4 alloc_failed heap=5 requested=50 thread=1 error=207001\n" REFUSED(5, 2,
-                                                                                                                  30),
-        "0-3 2o 1-5 2o 2-2 1o 4-4 1o ");
+    expect(REFUSED(0, 1, 20) REFUSED(
+               1, 2, 30) "@2 alloc_failed heap=4 requested=40000000 thread=1 error=207001 free=1 "
+                         "total=9\n" REFUSED(
+                             3, 1, 20) "@4 alloc_failed heap=5 requested=50 thread=1 error=207001\n" REFUSED(5, 2, 30),
+           "0-3 2o 1-5 2o 2-2 1o 4-4 1o ");
 }
 END_TEST
 

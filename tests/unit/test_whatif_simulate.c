@@ -594,6 +594,131 @@ START_TEST(any_workload_ends_and_its_figures_agree)
 }
 END_TEST
 
+/* ---- Nonsense ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t random_bytes(void)
+{
+    switch (next_random(6)) {
+    case 0:
+        return 0;
+    case 1:
+        return next_random(4096);
+    case 2:
+        return UINT64_C(1) << next_random(57); /* as large as a replay lets one be */
+    case 3:
+        return 2 * MIB * next_random(12);
+    default:
+        return next_random(30 * MIB);
+    }
+}
+
+static int64_t random_seq(void)
+{
+    return next_random(5) == 0 ? NM_NO_SEQ : (int64_t)next_random(300) - (next_random(50) == 0 ? INT64_MAX : 0);
+}
+
+static void take_random_row(const nm_sink *sink, uint64_t number)
+{
+    nm_error err;
+    nm_allocation_row row = {
+        .allocation_id = number,
+        .heap_id = 1 + next_random(3),
+        .segment_id = next_random(100),
+        .free_stack_id = next_random(3),
+        .has_stream = next_random(4) > 0,
+        .stream = next_random(3),
+        .private_pool = next_random(8) == 0,
+        .address = next_random(2) == 0 ? next_random(200) * 512 * 1024 : next_random(UINT64_MAX),
+        .requested_bytes = random_bytes(),
+        .block_bytes = random_bytes(),
+        .alloc_seq = random_seq(),
+        .free_seq = random_seq(),
+        .free_requested_seq = random_seq(),
+        .is_segment = next_random(3) > 0,
+        .is_exported = next_random(50) == 0,
+        .is_mapped = next_random(2) == 0,
+        .split_from_id = next_random(10) == 0,
+    };
+
+    if (row.free_seq != NM_NO_SEQ && row.free_seq < row.alloc_seq && next_random(5000) > 0) /* a replay sees to it */
+        row.free_seq = row.alloc_seq;
+    if (row.free_requested_seq != NM_NO_SEQ && (row.free_requested_seq < row.alloc_seq ||
+                                                (row.free_seq != NM_NO_SEQ && row.free_requested_seq > row.free_seq)))
+        row.free_requested_seq = NM_NO_SEQ;
+    ck_assert_int_eq(sink->allocation(sink->context, &row, &err), NM_OK);
+}
+
+static nm_gather *random_gather(uint64_t seed)
+{
+    nm_gather *gather;
+    nm_error err;
+
+    random_state = seed * 88172645463325252u;
+    ck_assert_int_eq(nm_gather_new(&gather, &err), NM_OK);
+    const nm_sink *sink = nm_gather_sink(gather);
+    for (uint64_t heap = 1; heap <= 3; heap++) {
+        nm_definition definition = {.kind = NM_DEFINE_HEAP, .id = heap};
+
+        definition.heap.level = heap == 1 ? NM_LEVEL_DRIVER : NM_LEVEL_POOL;
+        ck_assert_int_eq(sink->definition(sink->context, &definition, &err), NM_OK);
+    }
+    for (uint64_t i = 0; i < 200; i++)
+        take_random_row(sink, 1 + next_random(100));
+    for (int i = 0; i < 5; i++) {
+        nm_failure_row failure = {
+            .heap_id = 1 + next_random(4), .seq = random_seq(), .requested_bytes = random_bytes()};
+        nm_step_row step = {.process_id = next_random(2), .begin_seq = random_seq()};
+
+        ck_assert_int_eq(sink->failure(sink->context, &failure, &err), NM_OK);
+        ck_assert_int_eq(sink->step(sink->context, &step, &err), NM_OK);
+    }
+    return gather;
+}
+
+/* A status that says why there is no answer, or one. */
+static void expect_any_answer(const nm_workload *workload, const char *conf)
+{
+    nm_setting setting = setting_of(conf);
+    nm_sim_result result;
+    nm_error err;
+    nm_status status =
+        nm_simulate(workload, &setting, &(nm_sim_options){(1 + next_random(4000)) * MIB, 0}, &result, &err);
+
+    ck_assert_msg(status == NM_OK || status == NM_ERR_LIMIT, "%s", err.text);
+    status = nm_simulate(workload, &setting, &(nm_sim_options){NM_WHATIF_UNLIMITED, 0}, &result, &err);
+    ck_assert_msg(status == NM_OK || status == NM_ERR_LIMIT, "%s", err.text);
+}
+
+START_TEST(any_rows_make_a_workload_that_ends)
+{
+    static const char *const confs[] = {"", "expandable_segments:True", "max_split_size_mb:21"};
+    int made = 0;
+
+    for (uint64_t seed = 1; seed < 400; seed++) {
+        nm_gather *gather = random_gather(seed);
+        nm_workload *workload;
+        nm_packing packing;
+        nm_advice advice;
+        nm_error err;
+        nm_status status =
+            nm_workload_new(gather, 1, &(nm_workload_options){.is_one_stream = seed % 2 == 0}, &workload, &err);
+
+        nm_gather_free(gather);
+        ck_assert(status == NM_OK || status == NM_ERR_LIMIT || status == NM_ERR_FORMAT);
+        if (status != NM_OK)
+            continue;
+        made++;
+        for (size_t i = 0; i < sizeof confs / sizeof confs[0]; i++)
+            expect_any_answer(workload, confs[i]);
+        ck_assert_int_eq(nm_packing_find(workload, &packing, &err), NM_OK);
+        ck_assert_int_eq(nm_advise(workload, 8, &advice, &err), NM_OK);
+        nm_advice_free(&advice);
+        nm_workload_free(workload);
+    }
+    ck_assert_int_gt(made, 50);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("whatif_simulate");
@@ -618,6 +743,7 @@ int main(void)
     tcase_add_test(tcase, the_lower_bound_is_what_counting_says_and_packings_are_no_less);
     tcase_add_test(tcase, block_sizes_are_the_best_of_all);
     tcase_add_test(tcase, any_workload_ends_and_its_figures_agree);
+    tcase_add_test(tcase, any_rows_make_a_workload_that_ends);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);

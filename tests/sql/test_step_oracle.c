@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Views step_usage and forecast. The first against a slow count over the rows of table allocation in random programs; the
+ * second on programs whose growth is planted, and on noise that has none; the line itself against the normal equations.
+ */
+#include <check.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/trend.h"
+#include "support/load_text.h"
+
+#define PATH     "step_oracle.db"
+#define MEBIBYTE (INT64_C(1) << 20)
+
+static FILE *out;
+static char *text;
+static size_t text_bytes;
+static long now_ns;
+static uint64_t event_count, random_state;
+
+static uint64_t pick(uint64_t below)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (random_state >> 11) % below;
+}
+
+/* Roughly normal, with mean 0 and deviation 1. */
+static double noise(void)
+{
+    double sum = 0;
+
+    for (int i = 0; i < 12; i++)
+        sum += (double)pick(1000000) / 1000000;
+    return sum - 6;
+}
+
+static void begin_text(int64_t capacity_bytes)
+{
+    free(text);
+    text = NULL;
+    now_ns = 0;
+    event_count = 0;
+    out = open_memstream(&text, &text_bytes);
+    ck_assert_ptr_nonnull(out);
+    fprintf(out,
+            "process 1 pid=100 host=h1 rank=0 begin=0\ndevice 1 process=1 ordinal=0 capacity=%lld\n"
+            "heap 1 process=1 device=1 level=driver basis=block\nheap 2 process=1 device=1 level=pool basis=block\n"
+            "thread 1 process=1 tid=100\n",
+            (long long)capacity_bytes);
+}
+
+static void say(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    fprintf(out, "@%ld ", now_ns += 10);
+    vfprintf(out, format, arguments);
+    fprintf(out, " thread=1\n");
+    va_end(arguments);
+    event_count++;
+}
+
+static sqlite3 *load(uint64_t dropped_count)
+{
+    nm_store_input input;
+
+    say("process_end process=1 detail=exit error=0");
+    fclose(out);
+    input = load_whole_input(event_count);
+    input.events_dropped = dropped_count;
+    input.events_seen += dropped_count;
+    input.is_complete = dropped_count == 0;
+    unlink(PATH);
+    load_text(text, &input, PATH);
+    return load_open(PATH);
+}
+
+/* ---- step_usage -------------------------------------------------------------------------------------------------- */
+
+#define BLOCKS_MAX   64
+#define SEGMENTS_MAX 8
+
+/* Segments of 64 KiB at fixed places, blocks of up to 4 KiB at fixed places in them; steps now and then. */
+static void write_random_program(uint64_t seed)
+{
+    bool has_segment[SEGMENTS_MAX] = {false};
+    int64_t block_bytes[BLOCKS_MAX] = {0};
+
+    random_state = seed * 2654435761 + 17;
+    begin_text(1 << 30);
+    for (int i = 0, number = 0; i < 400; i++) {
+        int segment = (int)pick(SEGMENTS_MAX);
+        int block = segment * 8 + (int)pick(8);
+        bool is_empty = true;
+
+        for (int k = segment * 8; k < segment * 8 + 8; k++)
+            is_empty &= block_bytes[k] == 0;
+        if (pick(20) == 0) {
+            say("step number=%d", ++number);
+        } else if (!has_segment[segment]) {
+            say("alloc heap=1 address=0x%x block=65536", (segment + 1) * 0x100000);
+            has_segment[segment] = true;
+            say("alloc heap=2 address=0x%x block=512", (segment + 1) * 0x100000 + (block % 8) * 4096);
+            block_bytes[block] = 512;
+        } else if (is_empty && pick(2) == 0) {
+            say("free heap=1 address=0x%x", (segment + 1) * 0x100000);
+            has_segment[segment] = false;
+        } else if (block_bytes[block] == 0) {
+            block_bytes[block] = 512 * (1 + (int64_t)pick(8));
+            say("alloc heap=2 address=0x%x block=%lld", (segment + 1) * 0x100000 + (block % 8) * 4096,
+                (long long)block_bytes[block]);
+        } else {
+            say("free heap=2 address=0x%x", (segment + 1) * 0x100000 + (block % 8) * 4096);
+            block_bytes[block] = 0;
+        }
+    }
+}
+
+/* What was live and reserved after each event: the table is asked for each of them. A segment is the pool's from its first
+ * block on. */
+static const char states_sql[] =
+    "CREATE TEMP TABLE at AS WITH RECURSIVE n (seq) AS (SELECT 0 UNION ALL SELECT seq + 1 FROM n"
+    " WHERE seq < (SELECT last_seq FROM input)) SELECT seq FROM n;"
+    "CREATE TEMP TABLE live AS SELECT at.seq, h.heap_id, (SELECT coalesce(sum(a.size_bytes), 0) FROM allocation AS a"
+    " WHERE a.heap_id = h.heap_id AND a.alloc_seq <= at.seq AND coalesce(a.free_seq > at.seq, 1)) AS bytes"
+    " FROM at CROSS JOIN heap AS h;"
+    "CREATE TEMP TABLE segment AS SELECT a.size_bytes, a.free_seq, (SELECT min(b.alloc_seq) FROM allocation AS b"
+    " WHERE b.segment_id = a.allocation_id) AS seq FROM allocation AS a WHERE a.heap_id = 1 AND a.is_segment = 1;"
+    "CREATE TEMP TABLE reserved AS SELECT at.seq, (SELECT coalesce(sum(g.size_bytes), 0) FROM segment AS g"
+    " WHERE g.seq <= at.seq AND coalesce(g.free_seq > at.seq, 1)) AS bytes FROM at;"
+    "CREATE TEMP TABLE change AS SELECT heap_id, alloc_seq AS seq, 1 AS is_new, is_miss FROM allocation"
+    " UNION ALL SELECT heap_id, free_seq, 0, 0 FROM allocation WHERE free_seq IS NOT NULL;";
+
+static const char slow_sql[] =
+    "SELECT s.number, c.heap_id, (SELECT max(l.bytes) FROM live AS l WHERE l.heap_id = c.heap_id"
+    "  AND l.seq >= s.begin_seq - 1 AND coalesce(l.seq < s.end_seq, 1)),"
+    " CASE c.heap_id WHEN 2 THEN (SELECT max(r.bytes) FROM reserved AS r"
+    "  WHERE r.seq >= s.begin_seq - 1 AND coalesce(r.seq < s.end_seq, 1)) END,"
+    " (SELECT l.bytes FROM live AS l WHERE l.heap_id = c.heap_id AND coalesce(l.seq < s.end_seq, 1)"
+    "  ORDER BY l.seq DESC LIMIT 1),"
+    " CASE c.heap_id WHEN 2 THEN sum(c.is_miss) END,"
+    " (SELECT count(*) FROM change AS d WHERE d.heap_id = 1 AND d.seq >= s.begin_seq"
+    "  AND coalesce(d.seq < s.end_seq, 1)), sum(c.is_new), s.end_ns - s.begin_ns"
+    " FROM step AS s JOIN change AS c ON c.seq >= s.begin_seq AND coalesce(c.seq < s.end_seq, 1)"
+    " GROUP BY s.step_id, c.heap_id ORDER BY 1, 2";
+
+static char *slow_rows(sqlite3 *db)
+{
+    ck_assert_msg(sqlite3_exec(db, states_sql, NULL, NULL, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
+    return load_rows(db, slow_sql);
+}
+
+START_TEST(what_a_step_used_is_what_a_slow_count_says)
+{
+    static const char sql[] = "SELECT step, CASE level WHEN 'driver' THEN 1 ELSE 2 END, peak_allocated_bytes,"
+                              " peak_reserved_bytes, end_allocated_bytes, miss_count, driver_call_count,"
+                              " allocation_count, duration_ns FROM step_usage ORDER BY 1, 2";
+
+    for (uint64_t seed = 1; seed <= 25; seed++) {
+        write_random_program(seed);
+        sqlite3 *db = load(0);
+        char *fast = load_rows(db, sql);
+        char *slow = slow_rows(db);
+
+        ck_assert_msg(strcmp(fast, slow) == 0, "seed %d:\n%s\nnot\n%s", (int)seed, fast, slow);
+        ck_assert_int_eq(load_int(db, "SELECT sum(is_partial) FROM step_usage"), 0);
+        ck_assert_int_gt(load_int(db, "SELECT count(*) FROM step_usage"), 10);
+        free(fast);
+        free(slow);
+        sqlite3_close(db);
+    }
+    write_random_program(1);
+    sqlite3 *db = load(3);
+    ck_assert_int_eq(load_int(db, "SELECT min(is_partial) FROM step_usage"), 1);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* ---- The line ---------------------------------------------------------------------------------------------------- */
+
+/* The textbook's sums, in long double. */
+static long double slow_slope(const double *values, size_t count)
+{
+    long double x = 0, y = 0, xx = 0, xy = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        x += (long double)i;
+        y += (long double)values[i];
+        xx += (long double)i * (long double)i;
+        xy += (long double)i * (long double)values[i];
+    }
+    return ((long double)count * xy - x * y) / ((long double)count * xx - x * x);
+}
+
+START_TEST(the_line_is_that_of_least_squares)
+{
+    double values[300];
+
+    random_state = 99;
+    for (size_t count = NM_TREND_STEPS_MIN; count <= 300; count++) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = (double)pick(UINT64_C(1) << 36) + (double)(i * pick(1000000));
+        nm_trend_fit fit = nm_trend_fit_values(values, count);
+        size_t warm_up = (count + 3) / 4;
+        long double slope = slow_slope(values + warm_up, count - warm_up);
+        long double mean = 0;
+
+        for (size_t i = warm_up; i < count; i++)
+            mean += (long double)values[i] / (long double)(count - warm_up);
+        ck_assert_uint_eq(fit.first, warm_up);
+        ck_assert_uint_eq(fit.count, count - warm_up);
+        ck_assert_msg(fabsl(slope - (long double)fit.slope) <= 1e-9L * (fabsl(slope) + 1), "%zu values", count);
+        ck_assert(fabsl(mean + slope * (long double)(fit.count - 1) / 2 - (long double)fit.last_line) <= 1.0L);
+    }
+}
+END_TEST
+
+static bool is_trend(const double *values, size_t count)
+{
+    nm_trend_fit fit = nm_trend_fit_values(values, count);
+
+    return fit.slope > 0 && fit.t >= fit.t_needed && fit.late_slope >= 0.5 * fit.slope;
+}
+
+typedef double maker(size_t at, size_t count, double *state);
+
+static double level_noise(size_t at, size_t count, double *state)
+{
+    (void)at;
+    (void)count;
+    (void)state;
+    return 1000 + 50 * noise();
+}
+
+static double walk(size_t at, size_t count, double *state)
+{
+    (void)count;
+    *state = at == 0 ? 100000 : *state + 50 * noise();
+    return *state;
+}
+
+/* Warm-up that lasts for two thirds of the steps. */
+static double plateau(size_t at, size_t count, double *state)
+{
+    (void)state;
+    return 1000 * (1 - exp(-6.0 * (double)at / (double)count)) + 3 * noise();
+}
+
+static double sink(size_t at, size_t count, double *state)
+{
+    (void)count;
+    (void)state;
+    return 1e6 - 100 * (double)at + 50 * noise();
+}
+
+static double growth(size_t at, size_t count, double *state)
+{
+    (void)count;
+    (void)state;
+    return 1e6 + 10 * (double)at + 20 * noise();
+}
+
+/* A pool that takes a segment every fifth step. */
+static double stairs(size_t at, size_t count, double *state)
+{
+    (void)count;
+    (void)state;
+    return 20.0 * (double)(at / 5);
+}
+
+/* Of 1000 series, how many are taken for a trend. */
+static int trends_of(maker *make, size_t count)
+{
+    double values[400];
+    int found = 0;
+
+    random_state = 4711 + count;
+    for (int round = 0; round < 1000; round++) {
+        double state = 0;
+
+        for (size_t i = 0; i < count; i++)
+            values[i] = make(i, count, &state);
+        found += is_trend(values, count);
+    }
+    return found;
+}
+
+START_TEST(noise_is_no_trend_and_growth_is_one)
+{
+    static const size_t counts[] = {8, 12, 20, 50, 100, 400};
+
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        ck_assert_int_le(trends_of(level_noise, counts[i]), 10);
+        ck_assert_int_le(trends_of(walk, counts[i]), 80); /* some do go one way all the time */
+        ck_assert_int_eq(trends_of(sink, counts[i]), 0);
+    }
+    ck_assert_int_le(trends_of(plateau, 100), 5);
+    ck_assert_int_le(trends_of(plateau, 400), 5);
+    ck_assert_int_ge(trends_of(growth, 50), 950);
+    ck_assert_int_ge(trends_of(growth, 100), 1000);
+    ck_assert_int_eq(trends_of(stairs, 100), 1000);
+    ck_assert_int_eq(trends_of(stairs, 400), 1000);
+}
+END_TEST
+
+/* ---- forecast ---------------------------------------------------------------------------------------------------- */
+
+/* `step_count` steps of 1000 ns in each of which the pool holds what `held_of` says at most, from one segment. */
+static void write_steps(int step_count, int64_t (*held_of)(int step))
+{
+    say("alloc heap=1 address=0x100000000 block=%lld", (long long)(512 * MEBIBYTE));
+    for (int step = 1; step <= step_count; step++) {
+        now_ns = step * 1000L - 10;
+        say("step number=%d", 2 * step); /* every second number */
+        say("alloc heap=2 address=0x100000000 block=%lld", (long long)held_of(step));
+        say("free heap=2 address=0x100000000");
+    }
+    now_ns = (step_count + 1) * 1000L;
+}
+
+static int64_t grows(int step)
+{
+    return 100 * MEBIBYTE + step * 100000 + (int64_t)pick(2000) - 1000;
+}
+
+static int64_t warms_up(int step)
+{
+    return step < 15 ? step * MEBIBYTE : 15 * MEBIBYTE + (int64_t)pick(1000);
+}
+
+static int64_t stays(int step)
+{
+    (void)step;
+    return 7 * MEBIBYTE;
+}
+
+#define ALLOCATED " FROM forecast WHERE level = 'pool' AND measure = 'allocated'"
+
+START_TEST(planted_growth_is_found_and_ends_when_the_device_is_full)
+{
+    random_state = 5;
+    begin_text(1024 * MEBIBYTE);
+    write_steps(60, grows);
+    sqlite3 *db = load(0);
+    char *verdict = load_rows(db, "SELECT verdict, is_partial" ALLOCATED);
+
+    ck_assert_str_eq(verdict, "growing|0\n");
+    free(verdict);
+    /* 1 GiB is reached when 100 MiB + step * 100000 is: the 9690th step from the first. */
+    int64_t full = (1024 - 100) * MEBIBYTE / 100000 + 1;
+    int64_t left = load_int(db, "SELECT steps_left" ALLOCATED);
+    ck_assert_msg(llabs((long long)(left + 60 - full)) <= 20, "%d steps left", (int)left);
+    ck_assert_int_eq(load_int(db, "SELECT full_step" ALLOCATED), 2 * (60 + left));
+    ck_assert_int_eq(load_int(db, "SELECT full_ns" ALLOCATED), (60 + left) * 1000);
+    ck_assert_int_le(llabs((long long)load_int(db, "SELECT bytes_per_step" ALLOCATED) - 100000), 20);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM forecast WHERE verdict = 'growing'"), 1);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* Other driver memory of the process stays where it is, and takes room. */
+START_TEST(what_else_is_on_the_device_takes_room)
+{
+    random_state = 5;
+    begin_text(1024 * MEBIBYTE);
+    say("alloc heap=1 address=0x900000000 block=%lld", (long long)(100 * MEBIBYTE));
+    write_steps(60, grows);
+    sqlite3 *db = load(0);
+
+    ck_assert_int_eq(load_int(db, "SELECT limit_bytes" ALLOCATED), 924 * MEBIBYTE);
+    ck_assert_int_eq(load_int(db, "SELECT limit_bytes FROM forecast WHERE measure = 'device'"), 1024 * MEBIBYTE);
+    sqlite3_close(db);
+}
+END_TEST
+
+static void check_none(int step_count, int64_t (*held_of)(int step), uint64_t dropped_count, const char *reason)
+{
+    begin_text(1024 * MEBIBYTE);
+    write_steps(step_count, held_of);
+    sqlite3 *db = load(dropped_count);
+    char *rows = load_rows(db, "SELECT verdict, steps_left, full_step, full_ns, reason" ALLOCATED);
+
+    ck_assert_msg(strncmp(rows, "none|-|-|-|", 11) == 0 && strstr(rows, reason) != NULL, "%s", rows);
+    free(rows);
+    sqlite3_close(db);
+}
+
+START_TEST(in_doubt_there_is_no_trend)
+{
+    random_state = 6;
+    check_none(60, stays, 0, "does not grow");
+    check_none(7, grows, 0, "fewer than 8 steps");
+    check_none(60, grows, 1, "events were lost");
+    check_none(24, warms_up, 0, "");
+    check_none(60, warms_up, 0, "");
+}
+END_TEST
+
+START_TEST(without_a_capacity_nobody_knows_when_the_device_is_full)
+{
+    random_state = 7;
+    begin_text(0);
+    write_steps(60, grows);
+    sqlite3 *db = load(0);
+    char *rows = load_rows(db, "SELECT verdict, limit_bytes, steps_left, reason" ALLOCATED);
+
+    ck_assert_str_eq(rows, "growing|-|-|how large the device is is not known\n");
+    free(rows);
+    sqlite3_close(db);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("step_oracle");
+    TCase *tests = tcase_create("steps");
+    SRunner *runner = srunner_create(suite);
+    int failed_count;
+
+    tcase_set_timeout(tests, 100);
+    tcase_add_test(tests, what_a_step_used_is_what_a_slow_count_says);
+    tcase_add_test(tests, the_line_is_that_of_least_squares);
+    tcase_add_test(tests, noise_is_no_trend_and_growth_is_one);
+    tcase_add_test(tests, planted_growth_is_found_and_ends_when_the_device_is_full);
+    tcase_add_test(tests, what_else_is_on_the_device_takes_room);
+    tcase_add_test(tests, in_doubt_there_is_no_trend);
+    tcase_add_test(tests, without_a_capacity_nobody_knows_when_the_device_is_full);
+    suite_add_tcase(suite, tests);
+    srunner_run_all(runner, CK_NORMAL);
+    failed_count = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    unlink(PATH);
+    free(text);
+    return failed_count == 0 ? 0 : 1;
+}
