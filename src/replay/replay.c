@@ -266,6 +266,7 @@ nm_status nm_replay_new(const nm_sink *sink, nm_replay **out, nm_error *err)
     replay->first_seq = NM_NO_SEQ;
     replay->last_seq = NM_NO_SEQ;
     replay->last_ns = NM_NO_TIME;
+    replay->moment_seq = NM_NO_SEQ;
     replay->loss_seq = NM_NO_SEQ;
     replay->loss_until_ns = NM_NO_TIME;
     *out = replay;

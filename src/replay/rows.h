@@ -60,6 +60,10 @@ typedef struct nm_allocation_row {
     /* Outstanding only, else NM_UNKNOWN_NUMBER: how many steps of the process had begun at its birth (0: before the
      * first), or without steps the twentieth of the trace (0 to 19). */
     int64_t generation;
+    /* Ended only: the places of the moments that were the last ones before its end. Peaks may move on. NM_NO_SEQ: none
+     * yet, or (a peak) before the first event. */
+    int64_t peak_seq, device_peak_seq; /* of its heap, and of the device's hardware */
+    int64_t moment_seq;                /* of a mark or failed allocation of its process */
 } nm_allocation_row;
 
 typedef struct nm_failure_row {

@@ -449,6 +449,7 @@ struct nm_replay {
     bool has_keyframe; /* the stream begins with one: it is not the beginning of the recording */
     bool has_whole_keyframe;
     int64_t first_seq, last_seq, last_ns;
+    int64_t moment_seq;              /* of the last mark or failure of no known process */
     int64_t loss_seq, loss_until_ns; /* of losses that belong to no known process */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/loader.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,12 +64,15 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_STACK] = "stack",
 };
 
-nm_status nm_loader_open(sqlite3 *db, nm_loader *out, nm_error *err)
+nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error *err)
 {
     nm_status status;
 
-    *out = (nm_loader){.db = db};
+    *out = (nm_loader){.db = db, .detail = detail};
     status = nm_growth_open(db, err);
+    if (status == NM_OK)
+        status = nm_db_column_count(db, "allocation", &out->allocation_columns, err);
+    assert(out->allocation_columns <= NM_DETAIL_COLUMNS_MAX);
     if (status == NM_OK)
         status = nm_bulk_open(db, "allocation", &out->allocations, err);
     if (status == NM_OK)
@@ -108,8 +112,10 @@ static nm_status check_named_rows(const nm_loader *loader, nm_error *err)
 
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err)
 {
-    nm_status status = nm_bulk_flush(loader->allocations, err);
+    nm_status status = nm_loader_write_waiting(loader, err);
 
+    if (status == NM_OK)
+        status = nm_bulk_flush(loader->allocations, err);
     if (status == NM_OK)
         status = nm_bulk_flush(loader->copies, err);
     if (status == NM_OK)

@@ -12,6 +12,7 @@
 #include "store/cost_sums.h"
 #include "store/database.h"
 #include "store/definitions.h"
+#include "store/detail.h"
 #include "store/frame_names.h"
 #include "store/kind_sums.h"
 #include "store/operation_sums.h"
@@ -111,7 +112,7 @@ typedef struct nm_loader {
 } nm_loader;
 
 /* The tables must be there. On failure *out can be closed. */
-nm_status nm_loader_open(sqlite3 *db, nm_loader *out, nm_error *err);
+nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error *err);
 
 /* The functions of an nm_sink whose context is the loader. */
 extern const nm_sink nm_loader_sink;
@@ -130,6 +131,7 @@ nm_status nm_loader_take_blocker(void *context, const nm_blocker_row *row, nm_er
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err);
 nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, nm_error *err); /* a part of it */
 nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err);                               /* another */
+nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err); /* another: rows that the last peaks met */
 
 /* The id, or 0 and one more unknown reference when it is not in the set. 0 stays 0. */
 uint64_t nm_loader_known(nm_loader *loader, const nm_id_set *ids, uint64_t id);
