@@ -153,6 +153,7 @@ void nm_loader_close(nm_loader *loader)
     nm_operation_sums_free(&loader->operation_sums);
     nm_stream_sums_free(&loader->stream_sums);
     nm_copy_sums_free(&loader->copy_sums);
+    nm_detail_rows_free(&loader->detail_rows);
     nm_definitions_free(&loader->definitions);
     nm_id_set_free(&loader->allocation_ids);
     nm_id_set_free(&loader->operation_ids);

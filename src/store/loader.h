@@ -96,6 +96,10 @@ typedef struct nm_loader {
     nm_operation_sums operation_sums;
     nm_stream_sums stream_sums;
     nm_copy_sums copy_sums;
+    nm_detail detail;
+    nm_detail_rows detail_rows;
+    nm_last_numbers last; /* of the rows that came, written or not */
+    int allocation_columns;
     nm_pool_sums pool_sums;
     nm_cost_sums cost_sums;
     nm_id_set stepping_processes; /* have steps */
