@@ -38,6 +38,8 @@ static program now;
 
 static void begin_program(void)
 {
+    if (now.out != NULL)
+        fclose(now.out);
     free(now.text);
     now = (program){.address = 0x10000, .random_state = 88172645463325252};
     now.out = open_memstream(&now.text, &now.bytes);
