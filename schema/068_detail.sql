@@ -28,30 +28,6 @@ CREATE TABLE outstanding_sum (
     outlier_count INTEGER
 );
 
-CREATE TABLE copy_sum (
-    -- Transfers and memsets of one process, by device, direction, and whether their host side was registered. Shown by the
-    -- views copy_total and zero_copy.
-    --
-    -- The process.
-    process_id INTEGER REFERENCES process (process_id),
-    -- The device that is written, or else read. NULL: host memory on both sides, or not known.
-    device_id INTEGER REFERENCES device (device_id),
-    -- A code of copy_kind.
-    kind INTEGER NOT NULL REFERENCES copy_kind (kind),
-    -- As copy.is_async.
-    is_async INTEGER NOT NULL,
-    -- As copy.is_registered.
-    is_registered INTEGER,
-    -- Copies. Unit: copies.
-    copy_count INTEGER NOT NULL,
-    -- Bytes moved or set by those that did not fail. Unit: bytes.
-    size_bytes INTEGER NOT NULL,
-    -- Time spent in the calls. Unit: nanoseconds. NULL: not known of any.
-    cost_ns INTEGER,
-    -- Copies that failed. Unit: copies.
-    failed_count INTEGER NOT NULL
-);
-
 CREATE TABLE left_out (
     -- Inputs of which rows of large tables were left out (npumem-ingest --detail live or none). A number in another table,
     -- as anomaly.allocation_id, may then be that of a row that is not here. An input with all its rows is not in this table.

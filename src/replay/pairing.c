@@ -119,6 +119,8 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
     if (heap->level == NM_LEVEL_DRIVER)
         status = nm_pool_detach(live, err);
     remove_node(live);
+    if (heap->level != NM_LEVEL_REGISTERED) /* that memory goes on without being registered */
+        nm_repeat_written(replay, heap->process, live->node.key, live->node.value);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_pool_block_ends(live, err);
     nm_usage_subtract(live);

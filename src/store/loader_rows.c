@@ -832,6 +832,36 @@ static nm_status write_stream_sum(nm_loader *loader, const nm_stream_sum *sum, n
     return nm_insert_end(insert, err);
 }
 
+static nm_status write_copy_sum(nm_loader *loader, const nm_copy_sum *sum, nm_error *err)
+{
+    nm_insert *insert = begin(loader, NM_TABLE_COPY_SUM);
+    bool is_repeated = sum->repeated_count > 0;
+
+    nm_insert_id(insert, id_of_sum(&loader->definitions.processes.ids, sum->process_id));
+    nm_insert_id(insert, id_of_sum(&loader->definitions.devices.ids, sum->device_id));
+    nm_insert_int(insert, (int64_t)sum->kind);
+    nm_insert_int(insert, sum->is_async);
+    nm_insert_stream(insert, sum->has_stream, sum->stream);
+    nm_insert_id(insert, id_of_sum(&loader->definitions.stacks.ids, sum->stack_id));
+    nm_insert_int(insert, (int64_t)sum->copy_count);
+    nm_insert_int(insert, (int64_t)sum->failed_count);
+    nm_insert_int(insert, (int64_t)sum->size_bytes);
+    nm_insert_id(insert, sum->cost_ns);
+    nm_insert_int(insert, (int64_t)sum->timed_bytes);
+    nm_insert_int(insert, (int64_t)sum->timed_ns);
+    nm_insert_int(insert, (int64_t)sum->host_count);
+    nm_insert_int(insert, (int64_t)sum->host_bytes);
+    nm_insert_int(insert, (int64_t)sum->registered_count);
+    nm_insert_int(insert, (int64_t)sum->registered_bytes);
+    nm_insert_int(insert, (int64_t)sum->repeated_count);
+    nm_insert_int(insert, (int64_t)sum->repeated_bytes);
+    nm_insert_int(insert, (int64_t)sum->longest_count);
+    nm_insert_int(insert, is_repeated ? (int64_t)sum->longest_address : NM_NULL);
+    nm_insert_int(insert, is_repeated ? (int64_t)sum->longest_bytes : NM_NULL);
+    nm_insert_int(insert, is_repeated ? sum->longest_seq : NM_NULL);
+    return nm_insert_end(insert, err);
+}
+
 static nm_status write_kind_sum(nm_loader *loader, const nm_kind_sum *sum, nm_error *err)
 {
     nm_insert *insert = begin(loader, NM_TABLE_ALLOCATION_KIND_SUM);
@@ -843,22 +873,6 @@ static nm_status write_kind_sum(nm_loader *loader, const nm_kind_sum *sum, nm_er
     nm_insert_int(insert, (int64_t)sum->allocated_bytes);
     nm_insert_int(insert, (int64_t)sum->live_count);
     nm_insert_int(insert, (int64_t)sum->live_bytes);
-    return nm_insert_end(insert, err);
-}
-
-static nm_status write_copy_sum(nm_loader *loader, const nm_copy_sum *sum, nm_error *err)
-{
-    nm_insert *insert = begin(loader, NM_TABLE_COPY_SUM);
-
-    nm_insert_id(insert, id_of_sum(&loader->definitions.processes.ids, sum->process_id));
-    nm_insert_id(insert, id_of_sum(&loader->definitions.devices.ids, sum->device_id));
-    nm_insert_int(insert, (int64_t)sum->kind);
-    nm_insert_int(insert, sum->is_async);
-    nm_insert_int(insert, sum->is_registered == NM_UNKNOWN_NUMBER ? NM_NULL : sum->is_registered);
-    nm_insert_int(insert, (int64_t)sum->copy_count);
-    nm_insert_int(insert, (int64_t)sum->size_bytes);
-    nm_insert_int(insert, sum->has_cost ? (int64_t)sum->cost_ns : NM_NULL);
-    nm_insert_int(insert, (int64_t)sum->failed_count);
     return nm_insert_end(insert, err);
 }
 
