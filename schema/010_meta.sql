@@ -68,7 +68,12 @@ CREATE TABLE input (
     processes_seen INTEGER NOT NULL,
     -- Of these, how many were seen to become a program (exec) that did not load the recorder: it is static or setuid, has
     -- another libc, or lost LD_PRELOAD. What it did is not known. Unit: processes.
-    processes_left INTEGER NOT NULL
+    processes_left INTEGER NOT NULL,
+    -- Which rows it has in the large tables (npumem-ingest --detail). 'all': every allocation, copy, operation, workspace
+    -- and call about streams; 'live': allocations that were live at the peak of their heap or its device, at a mark or
+    -- failed allocation of their process, or at the end, and the operations that these name; 'none': no allocations.
+    -- Answers are the same: see table left_out.
+    detail TEXT NOT NULL
 );
 
 CREATE TABLE heap_level (
@@ -152,12 +157,14 @@ CREATE TABLE note_kind (
     -- missing function: one that the program asked for and its runtime lacks; other tool: a library in front of the same
     -- functions; unseen library: its calls could not be led through the recorder; unseen operator: it could not be
     -- wrapped; no pool events: the framework's pool tells none; Python unreadable: no Python frames;
-    -- Python unchecked: they were read, but never compared with what the interpreter says.
+    -- Python unchecked: they were read, but never compared with what the interpreter says; no ring: threads could not write
+    -- to the recording, their events are among those dropped; unseen process: it could not join the recording.
     name TEXT NOT NULL
 );
 INSERT INTO note_kind VALUES
     (0, 'other'), (1, 'missing function'), (2, 'other tool'), (3, 'unseen library'), (4, 'unseen operator'),
-    (5, 'no pool events'), (6, 'Python unreadable'), (7, 'Python unchecked');
+    (5, 'no pool events'), (6, 'Python unreadable'), (7, 'Python unchecked'), (8, 'no ring'),
+    (9, 'unseen process');
 
 CREATE TABLE moment_kind (
     -- Words for moment.kind.

@@ -115,7 +115,7 @@ CREATE TABLE pause (
     --
     -- The process.
     process_id INTEGER REFERENCES process (process_id),
-    -- Place of its begin in the order of events.
+    -- Place of its begin in the order of events. NULL: in a part of the recording that was not kept.
     begin_seq INTEGER,
     -- When it began. Unit: nanoseconds since the recording began. NULL: not known.
     begin_ns INTEGER,

@@ -134,8 +134,8 @@ CREATE TABLE blocker_sample (
     -- Blocks of one stack that keep segments from being empty, at a moment. The free bytes of a segment that holds
     -- blocks are split evenly over these blocks, however large they are, for each of them is as much in the way; what
     -- is left over goes, a byte each, to those with the lowest addresses. So the hostage_bytes of a pool at a moment
-    -- add up to its stuck_bytes. The 64 stacks with most have rows; one more has the rest. Only where
-    -- fragmentation_sample.has_detail is 1. Shown by the view fragmentation_blocker.
+    -- add up to its stuck_bytes. The 64 stacks with most (at marks and failures 16) have rows; one more has the rest.
+    -- Only where fragmentation_sample.has_detail is 1. Shown by the view fragmentation_blocker.
     --
     -- The moment.
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),

@@ -312,7 +312,7 @@ CREATE VIEW fragmentation_blocker (
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns,
     -- Where: 'file:line function', 'module+0xoffset function', '(no stack)', '(baseline)' for what was there before and
-    -- has no stack, or '(others)' for all stacks after the 64 with most.
+    -- has no stack, or '(others)' for all stacks after the 64 with most (at marks and failures 16).
     site,
     -- 1: blocks that were there before the recording began; 0: allocated in it.
     is_baseline,

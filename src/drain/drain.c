@@ -815,6 +815,7 @@ void nm_drain_tell(const nm_drain *drain, nm_drain_report *report)
         .unreadable_count = drain->gather.unreadable_count,
         .process_count = drain->processes.count,
         .left_count = drain->processes.left_count,
+        .unjoined_count = drain->processes.missing_count,
         .file_bytes = drain->parts.count > 0 ? nm_parts_bytes(&drain->parts) : drain->output.good_bytes,
         .part_count = drain->parts.count,
         .names_missing = drain->names_missing,

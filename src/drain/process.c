@@ -15,6 +15,7 @@
 
 #define STAT_BYTES_MAX    1024
 #define MAPS_BYTES_MAX    (64u << 20)
+#define ERRNO_MAX         4096
 #define NEW_PROCESSES_MAX (1u << 20) /* between two looks; more is nonsense in the session file */
 #define WAIT_STATUS_BITS  16
 
@@ -457,21 +458,85 @@ static void find_end(nm_processes *processes, const nm_tracked *tracked, nm_even
     }
 }
 
+static nm_status write_note(nm_processes *processes, nm_event event, const char *text, nm_error *err)
+{
+    nm_gather *gather = processes->gather;
+    nm_status status = NM_OK;
+
+    if (gather->is_discarding)
+        return NM_OK;
+    event.kind = NM_EVENT_NOTE;
+    status = nm_unify_text(&gather->unify, (nm_bytes){(const uint8_t *)text, strlen(text)}, &event.name_id, err);
+    if (status == NM_OK)
+        status = nm_trace_writer_event(gather->writer, &event, err);
+    gather->event_count += status == NM_OK;
+    return status;
+}
+
+/* The note names a thread of the process, since that is how an event says whose it is. */
+static nm_status note_no_ring(nm_processes *processes, const nm_tracked *tracked, uint64_t ticks, const char *why,
+                              nm_error *err)
+{
+    const nm_gather *gather = processes->gather;
+    nm_event event = {.detail = NM_NOTE_NO_RING, .time_ns = nm_clock_to_ns(gather->folder->session, ticks)};
+
+    for (size_t i = 0; i < gather->ring_count && event.thread_id == 0; i++)
+        if (gather->rings[i]->view.process_number == tracked->number)
+            event.thread_id = gather->rings[i]->thread_id;
+    return write_note(processes, event, why, err);
+}
+
+/* Of threads that could not make a ring. */
+static nm_status say_dropped(nm_processes *processes, const nm_tracked *tracked, nm_error *err)
+{
+    const nm_ring_process *shared = tracked->shared;
+    /* relaxed, all: it is dead */
+    uint64_t count = atomic_load_explicit(&shared->dropped_count, memory_order_relaxed);
+    uint64_t first_ticks = atomic_load_explicit(&shared->drop_first_ticks, memory_order_relaxed);
+    uint64_t last_ticks = atomic_load_explicit(&shared->drop_last_ticks, memory_order_relaxed);
+    int64_t why = atomic_load_explicit(&shared->ring_errno, memory_order_relaxed);
+    nm_status status;
+
+    if (count == 0)
+        return NM_OK;
+    status = nm_gather_say_loss(processes->gather, 0, first_ticks, last_ticks, count, NM_LOSS_NO_RING, err);
+    return status == NM_OK ? note_no_ring(processes, tracked, first_ticks,
+                                          why > 0 && why < ERRNO_MAX ? strerror((int)why) : "not known why", err)
+                           : status;
+}
+
+/* Rings that somebody removed before they were found here: what stood in them nobody knows, one event each at least. */
+static nm_status say_removed(nm_processes *processes, const nm_tracked *tracked, nm_error *err)
+{
+    const nm_gather *gather = processes->gather;
+    /* relaxed: it is dead */
+    uint64_t made_count = atomic_load_explicit(&tracked->shared->ring_count, memory_order_relaxed), found_count = 0;
+    nm_status status;
+
+    for (size_t i = 0; i < gather->ring_count; i++)
+        found_count += gather->rings[i]->view.process_number == tracked->number;
+    if (made_count <= found_count)
+        return NM_OK;
+    status = nm_gather_say_loss(processes->gather, 0, tracked->shared->begin_ticks, tracked->dead_ticks,
+                                made_count - found_count, NM_LOSS_UNREADABLE, err);
+    return status == NM_OK ? note_no_ring(processes, tracked, tracked->shared->begin_ticks,
+                                          "it was removed before it was read", err)
+                           : status;
+}
+
 /* What it dropped where no ring, or no room in one, could say so. */
 static nm_status say_drops(nm_processes *processes, const nm_tracked *tracked, nm_error *err)
 {
     nm_gather *gather = processes->gather;
-    nm_ring_process *shared = tracked->shared;
-    uint64_t dropped = atomic_load_explicit(&shared->dropped_count, memory_order_relaxed); /* it is dead */
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < gather->ring_count && status == NM_OK; i++)
         if (gather->rings[i]->view.process_number == tracked->number)
             status = nm_gather_say_drops(gather, gather->rings[i], err);
-    if (status == NM_OK && dropped > 0)
-        status = nm_gather_say_loss(gather, 0, atomic_load_explicit(&shared->drop_first_ticks, memory_order_relaxed),
-                                    atomic_load_explicit(&shared->drop_last_ticks, memory_order_relaxed), dropped,
-                                    NM_LOSS_NO_RING, err);
+    if (status == NM_OK)
+        status = say_dropped(processes, tracked, err);
+    if (status == NM_OK)
+        status = say_removed(processes, tracked, err);
     return status;
 }
 
@@ -521,6 +586,20 @@ nm_status nm_processes_end(nm_processes *processes, nm_error *err)
     return status;
 }
 
+/* They took a number, and never had a file. (Where the rings are what a dead drain left, the files of those that had ended are
+ * gone, too.) */
+static nm_status note_missing(nm_processes *processes, nm_error *err)
+{
+    nm_ring_session *session = processes->gather->folder->session;
+    nm_event event = {.detail = NM_NOTE_UNSEEN_PROCESS,
+                      .number = (int64_t)processes->missing_count,
+                      .time_ns = nm_clock_to_ns(session, nm_clock_ticks(session->clock_kind))};
+
+    if (processes->missing_count == 0 || processes->gather->folder->is_copy)
+        return NM_OK;
+    return write_note(processes, event, "it could not write to the ring folder", err);
+}
+
 /* The recording ends before the process does; or it cannot be asked how it ended. */
 static nm_status write_leave(nm_processes *processes, nm_tracked *tracked, nm_error *err)
 {
@@ -547,7 +626,7 @@ static nm_status write_leave(nm_processes *processes, nm_tracked *tracked, nm_er
 
 nm_status nm_processes_leave(nm_processes *processes, nm_error *err)
 {
-    nm_status status = NM_OK;
+    nm_status status = note_missing(processes, err);
 
     for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++) {
         nm_tracked *tracked = &processes->items[i];

@@ -16,6 +16,7 @@
 
 #include "hook/dynamic.h"
 #include "hook/notes.h"
+#include "hook/place.h"
 #include "record/record.h"
 
 #define INIT_NAME      "InitInjectionMstx"
@@ -136,7 +137,8 @@ static nm_mstx_init *find_opened(void)
     static const char *const libraries[] = {"libprofapi.so", "libmsprofiler.so"};
 
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        void *library = nm_dynamic_hold(libraries[i]); /* for good: its functions are called */
+        /* For good: its functions are called. */
+        void *library = nm_place_is_loaded(libraries[i]) ? nm_dynamic_hold(libraries[i]) : NULL;
         void *found = library != NULL ? nm_dynamic_find(library, INIT_NAME) : NULL;
 
         if (found != NULL && found != (void *)InitInjectionMstx)
@@ -218,11 +220,12 @@ static const char *why_no_pool(void)
     return "torch_npu: it made no domain for its pools";
 }
 
-/* At the end, since a domain may be made late. In a program of torch_npu alone: others have no such pool. */
+/* At the end, since a domain may be made late. In a program of torch_npu alone: others have no such pool. No file is looked
+ * for: a program may end in a sandbox that kills for that. */
 __attribute__((destructor)) static void tell_what_was_not_seen(void)
 {
     if (!nm_record_has_joined() || nm_mstx_has_pool() || (has_other_injection && !was_asked))
         return;
-    if (nm_dynamic_hold(TORCH_NAME) != NULL)
+    if (nm_place_is_loaded(TORCH_NAME))
         nm_record_note(NM_NOTE_NO_POOL_EVENTS, 0, why_no_pool());
 }

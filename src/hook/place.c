@@ -11,10 +11,16 @@
 static const char *const cann_names[] = {"libascendcl", "libacl_",  "libascend_hal", "libruntime",
                                          "libopapi",    "libaclnn", "libhccl",       "libms_tools_ext"};
 
-bool nm_place_is_cann_path(const char *path)
+static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+bool nm_place_is_cann_path(const char *path)
+{
+    const char *name = last_part(path);
 
     for (size_t i = 0; i < sizeof cann_names / sizeof *cann_names; i++) {
         if (strncmp(name, cann_names[i], strlen(cann_names[i])) == 0)
@@ -59,4 +65,17 @@ bool nm_place_find(const void *address, nm_place *out)
     place_search search = {(uintptr_t)address, out};
 
     return dl_iterate_phdr(compare_module, &search) != 0;
+}
+
+static int compare_name(struct dl_phdr_info *info, size_t size, void *context)
+{
+    const char *name = context;
+
+    (void)size;
+    return strncmp(last_part(info->dlpi_name), name, strlen(name)) == 0;
+}
+
+bool nm_place_is_loaded(const char *name)
+{
+    return dl_iterate_phdr(compare_name, (void *)(uintptr_t)name) != 0;
 }

@@ -24,6 +24,10 @@ static inline bool nm_place_has(const nm_place *place, const void *address)
     return (uintptr_t)address >= place->begin && (uintptr_t)address < place->end;
 }
 
+/* Is a library with that file name, or that and a version behind it, loaded? Asks the list of what is, where dlopen with
+ * RTLD_NOLOAD would look for the file in every folder that it knows. */
+bool nm_place_is_loaded(const char *name);
+
 /* By the last part of a path. */
 bool nm_place_is_cann_path(const char *path);
 

@@ -120,11 +120,10 @@ static int find_cann(struct dl_phdr_info *info, size_t size, void *context)
  * loaded. It is not held: when the program closes it, it goes. */
 static void find_in_opened(void)
 {
-    /* The loader looks for what is not loaded in every folder that it knows: too much for a shell. */
     if (dl_iterate_phdr(find_cann, NULL) == 0)
         return;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        void *library = nm_dynamic_hold(libraries[i]);
+        void *library = nm_place_is_loaded(libraries[i]) ? nm_dynamic_hold(libraries[i]) : NULL;
 
         if (library == NULL)
             continue;

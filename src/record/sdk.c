@@ -50,7 +50,7 @@ const char *npumem_folder(void)
 npumem_heap npumem_heap_define(const npumem_heap_options *options)
 {
     npumem_heap_options taken = {.level = NPUMEM_LEVEL_POOL, .device = NPUMEM_NO_DEVICE};
-    nm_thread *thread = nm_state_thread();
+    nm_thread *thread = nm_state_event_thread(); /* without it nothing of the heap is recorded: a loss */
 
     if (thread == NULL)
         return 0;

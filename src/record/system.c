@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,6 +48,15 @@ void nm_system_close(int fd)
 void nm_system_unlink(const char *path)
 {
     nm_call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+}
+
+uint64_t nm_system_free_bytes(const char *folder)
+{
+    struct statfs info; /* the kernel's on both processors */
+
+    if (nm_call(SYS_statfs, (long)folder, (long)&info, 0, 0, 0, 0) != 0)
+        return UINT64_MAX;
+    return (uint64_t)info.f_bavail * (uint64_t)info.f_bsize;
 }
 
 static void *mapped(long address)
@@ -207,8 +217,8 @@ void nm_system_restore_signals(uint64_t mask)
 bool nm_system_is_readable(const void *address)
 {
     /* The kernel reads the mask before it looks at what to do with it, and that is nonsense. Unlike process_vm_readv, no
-     * container forbids this call. */
-    return nm_call(SYS_rt_sigprocmask, -1, (long)address, 0, sizeof(uint64_t), 0, 0) != -EFAULT;
+     * container forbids this call; where a program's own filter does, nothing is known to be readable. */
+    return nm_call(SYS_rt_sigprocmask, -1, (long)address, 0, sizeof(uint64_t), 0, 0) == -EINVAL;
 }
 
 size_t nm_system_slurp(const char *path, char *data, size_t limit)

@@ -28,6 +28,9 @@ void nm_system_unmap(void *memory, size_t len);
 /* Maps `len` bytes of a file for reading and writing, every page present; NULL on failure. */
 void *nm_system_map(int fd, size_t len);
 
+/* What the file system of the folder has left for this user; UINT64_MAX: not known. */
+uint64_t nm_system_free_bytes(const char *folder);
+
 /* Makes a file of exactly `len` bytes, all of them allocated, and maps it. Fails when the name exists. No descriptor
  * stays open and no file is left on failure. Never raises SIGXFSZ. */
 long nm_system_make(const char *path, size_t len, void **memory);

@@ -20,7 +20,8 @@
 #include "record/writer.h"
 #include "trace/event.h"
 
-#define RETRY_NS INT64_C(100000000) /* a ring that could not be made is not tried again for so long */
+#define RETRY_NS   INT64_C(100000000) /* a ring that could not be made is not tried again for so long */
+#define RING_SHARE 16
 
 static _Atomic(nm_thread *) first_thread;
 static _Atomic uint64_t free_count;    /* rings given back and not taken again: saves the search */
@@ -70,11 +71,27 @@ static nm_thread *make_private(void)
     return thread;
 }
 
+/* Threads that come later need rings too: nobody takes more than this part of what is free. */
+static uint64_t fair_bytes(void)
+{
+    uint64_t slot_bytes = nm_process_state.session->ring_bytes;
+    uint64_t free_bytes = nm_system_free_bytes(nm_process_state.folder);
+
+    while (slot_bytes > NM_RING_BYTES_MIN && slot_bytes > free_bytes / RING_SHARE)
+        slot_bytes /= 2;
+    return slot_bytes;
+}
+
+static void note_failure(long result)
+{
+    atomic_store_explicit(&nm_process_state.process->ring_errno, -result, memory_order_relaxed); /* relaxed: a number */
+}
+
 /* A file of the session's size, or of the largest smaller one for which there is room. */
 static nm_ring *make_ring_file(uint64_t ring_id)
 {
     char path[NM_FILE_BYTES_MAX];
-    uint64_t slot_bytes = nm_process_state.session->ring_bytes;
+    uint64_t slot_bytes = fair_bytes();
     void *memory = NULL;
     long result;
 
@@ -87,8 +104,10 @@ static nm_ring *make_ring_file(uint64_t ring_id)
         slot_bytes /= 2;
     } while ((result == -ENOSPC || result == -EDQUOT || result == -EFBIG || result == -ENOMEM) &&
              slot_bytes >= NM_RING_BYTES_MIN);
-    if (result < 0)
+    if (result < 0) {
+        note_failure(result);
         return NULL;
+    }
     ((nm_ring *)memory)->slot_count = slot_bytes / NM_RING_SLOT_BYTES;
     return memory;
 }
@@ -117,6 +136,8 @@ static nm_thread *make_thread(uint64_t number)
     nm_thread *thread = make_private();
     nm_ring *ring = thread != NULL ? make_ring(&ring_id) : NULL;
 
+    if (thread == NULL)
+        note_failure(-ENOMEM);
     if (ring == NULL) {
         if (thread != NULL)
             nm_system_unmap(thread, thread->owned_bytes);
@@ -132,6 +153,7 @@ static nm_thread *make_thread(uint64_t number)
     /* release: the drain takes a ring for whole when it has its magic. */
     __atomic_store_n(&ring->magic, NM_RING_MAGIC, __ATOMIC_RELEASE);
     push_thread(thread);
+    atomic_fetch_add_explicit(&state->process->ring_count, 1, memory_order_relaxed); /* relaxed: a number */
     return thread;
 }
 

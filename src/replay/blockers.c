@@ -186,7 +186,7 @@ static nm_status write_row(const nm_replay *replay, uint64_t moment_id, const nm
 }
 
 static nm_status write_rows(const nm_replay *replay, uint64_t moment_id, const nm_heap *pool, holders *all,
-                            nm_error *err)
+                            size_t limit, nm_error *err)
 {
     nm_blocker_row rest = {.is_rest = true, .oldest_seq = INT64_MAX, .oldest_ns = NM_NO_TIME};
     nm_status status = NM_OK;
@@ -194,7 +194,7 @@ static nm_status write_rows(const nm_replay *replay, uint64_t moment_id, const n
     if (all->count > 0)
         qsort(all->items, all->count, sizeof *all->items, compare_holders);
     for (size_t i = 0; i < all->count && status == NM_OK; i++) {
-        if (i < NM_BLOCKERS_MAX)
+        if (i < limit)
             status = write_row(replay, moment_id, pool, &all->items[i].row, err);
         else
             add_to_rest(&rest, &all->items[i].row);
@@ -210,7 +210,7 @@ static nm_status make_room(holders *all, nm_error *err)
 }
 
 nm_status nm_blockers_write(nm_replay *replay, uint64_t moment_id, const nm_heap *pool,
-                            const nm_segments_then *segments, const nm_blocks_then *blocks, nm_error *err)
+                            const nm_segments_then *segments, const nm_blocks_then *blocks, size_t limit, nm_error *err)
 {
     holders all = {.blocks = blocks};
     nm_status status;
@@ -222,7 +222,7 @@ nm_status nm_blockers_write(nm_replay *replay, uint64_t moment_id, const nm_heap
         status = split(&all, &segments->items[i], i, err);
     if (status == NM_OK) {
         find_worst(&all);
-        status = write_rows(replay, moment_id, pool, &all, err);
+        status = write_rows(replay, moment_id, pool, &all, limit, err);
     }
     nm_map_free(&all.index);
     free(all.items);

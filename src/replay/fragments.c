@@ -13,7 +13,7 @@
 
 #define CLASS_COUNT    64
 #define DETAIL_ALLOWED (UINT64_C(1) << 20) /* segments and blocks, beside one an event; half of it for failures alone */
-#define DETAIL_COUNT   2000                /* moments of a pool; half of it for failures alone */
+#define DETAIL_COUNT   1000                /* moments of a pool; half of it for failures alone */
 
 /* ---- What was there ---------------------------------------------------------------------------------------------- */
 
@@ -138,6 +138,8 @@ typedef struct picture {
     nm_blocks_then overlapping; /* the others, and empty ones: they are in nobody's way, but have sizes */
     part_tally *parts;          /* owned */
     size_t part_count;
+    bool has_figures;     /* those of the parts come from it; else they have been written */
+    size_t blocker_limit; /* stacks with rows of their own */
 } picture;
 
 static void free_picture(picture *seen)
@@ -439,19 +441,20 @@ static nm_status write_gaps(const nm_replay *replay, uint64_t moment_id, const n
     return status;
 }
 
-/* has_figures: the figures of the parts come from the picture; else they have been written. */
 static nm_status write_picture(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, const picture *seen,
-                               bool has_figures, nm_error *err)
+                               nm_error *err)
 {
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < seen->part_count && status == NM_OK; i++) {
-        if (has_figures)
+        if (seen->has_figures)
             status = write_part(replay, moment_id, seen->parts[i].part, &seen->parts[i].figures, err);
         if (status == NM_OK)
             status = write_gaps(replay, moment_id, pool, &seen->parts[i], err);
     }
-    return status == NM_OK ? nm_blockers_write(replay, moment_id, pool, &seen->segments, &seen->blocks, err) : status;
+    if (status != NM_OK)
+        return status;
+    return nm_blockers_write(replay, moment_id, pool, &seen->segments, &seen->blocks, seen->blocker_limit, err);
 }
 
 /* ---- Moments ----------------------------------------------------------------------------------------------------- */
@@ -469,9 +472,10 @@ bool nm_fragments_afford(nm_replay *replay, nm_heap *pool, bool is_failure)
     return true;
 }
 
-nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, bool is_detailed, nm_error *err)
+nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, size_t blocker_limit,
+                           nm_error *err)
 {
-    picture seen = {0};
+    picture seen = {.blocker_limit = blocker_limit};
     nm_status status = NM_OK;
 
     for (const nm_part *part = pool->parts; part != NULL && status == NM_OK; part = part->next) {
@@ -479,7 +483,7 @@ nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap 
 
         status = write_part(replay, moment_id, part, &figures, err);
     }
-    if (status != NM_OK || !is_detailed)
+    if (status != NM_OK || blocker_limit == 0)
         return status;
     status = make_tallies(pool, &seen, err);
     if (status == NM_OK)
@@ -487,7 +491,7 @@ nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap 
     if (status == NM_OK) {
         sort(&seen);
         add_up(&seen, NULL);
-        status = write_picture(replay, moment_id, pool, &seen, false, err);
+        status = write_picture(replay, moment_id, pool, &seen, err);
     }
     free_picture(&seen);
     return status;
@@ -495,7 +499,7 @@ nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap 
 
 nm_status nm_fragments_peak(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, nm_error *err)
 {
-    picture seen = {0};
+    picture seen = {.has_figures = true, .blocker_limit = NM_BLOCKERS_MAX};
     nm_status status = make_tallies(pool, &seen, err);
 
     if (status == NM_OK)
@@ -505,7 +509,7 @@ nm_status nm_fragments_peak(nm_replay *replay, uint64_t moment_id, const nm_heap
     if (status == NM_OK) {
         sort(&seen);
         add_up(&seen, NULL);
-        status = write_picture(replay, moment_id, pool, &seen, true, err);
+        status = write_picture(replay, moment_id, pool, &seen, err);
     }
     free_picture(&seen);
     return status;
@@ -514,11 +518,11 @@ nm_status nm_fragments_peak(nm_replay *replay, uint64_t moment_id, const nm_heap
 nm_status nm_fragments_end(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, nm_error *err)
 {
     const nm_pool_state *state = &pool->state;
-    picture seen = {0};
+    picture seen = {.has_figures = true, .blocker_limit = NM_BLOCKERS_MAX};
     nm_status status;
 
     if (!state->is_known)
-        return nm_fragments_now(replay, moment_id, pool, true, err);
+        return nm_fragments_now(replay, moment_id, pool, NM_BLOCKERS_MAX, err);
     status = make_tallies(pool, &seen, err);
     for (size_t i = 0; i < state->segments.count && status == NM_OK; i++)
         status = add_segment(&seen.segments, &state->segments.items[i], err);
@@ -527,7 +531,7 @@ nm_status nm_fragments_end(nm_replay *replay, uint64_t moment_id, const nm_heap 
     if (status == NM_OK) {
         sort(&seen);
         add_up(&seen, &state->gaps);
-        status = write_picture(replay, moment_id, pool, &seen, true, err);
+        status = write_picture(replay, moment_id, pool, &seen, err);
     }
     free_picture(&seen);
     return status;

@@ -3,7 +3,7 @@
  * The replay's state as events, and back: a recording that is kept in parts begins each with them (npumem-record --keep),
  * so that whoever reads from there knows what is live, and what was summed up so far. Order matters: memory first, ranges
  * before the blocks in them; then the sums of heaps, which hold against what the memory has added up to; then those of
- * sites, at the peak that the heap has got by then; then steps.
+ * sites, at the peak that the heap has got by then; then steps, and pauses.
  */
 #include "replay/state.h"
 
@@ -244,6 +244,19 @@ static nm_status put_open_step(const keyframe_out *out, const nm_heap *heap, nm_
     return put(out, &event, err);
 }
 
+static nm_status put_pause(const keyframe_out *out, const nm_process *process, nm_error *err)
+{
+    nm_event event = {
+        .kind = NM_EVENT_PAUSE,
+        .flags = NM_FLAG_REPEAT,
+        .number = (int64_t)process->id,
+        .detail = process->pause.is_memory_told ? NM_PAUSE_BEGIN_MEMORY : NM_PAUSE_BEGIN,
+        .time_ns = process->pause.begin_ns,
+    };
+
+    return process->has_pause ? put(out, &event, err) : NM_OK;
+}
+
 nm_status nm_replay_keyframe(const nm_replay *replay, nm_keyframe_put *put_event, void *context, nm_error *err)
 {
     keyframe_out out = {replay, put_event, context};
@@ -255,6 +268,8 @@ nm_status nm_replay_keyframe(const nm_replay *replay, nm_keyframe_put *put_event
         status = put_step(&out, process, err);
     for (const nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         status = put_open_step(&out, heap, err);
+    for (const nm_process *process = replay->first_process; process != NULL && status == NM_OK; process = process->next)
+        status = put_pause(&out, process, err);
     return status;
 }
 
@@ -485,6 +500,8 @@ nm_status nm_keyframe_take(nm_replay *replay, const nm_context *context, nm_erro
         return nm_program_process_end(replay, context, err);
     case NM_EVENT_NOTE:
         return nm_program_note(replay, context, err);
+    case NM_EVENT_PAUSE:
+        return nm_program_pause(replay, context, err);
     case NM_EVENT_LOSS:
         nm_replay_lose(replay, context->process, context->seq, context->event->until_ns);
         return NM_OK;

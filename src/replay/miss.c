@@ -36,7 +36,7 @@ static nm_miss_cause cause_of(const nm_live *block, const nm_touch *touch, bool 
         return is_history_known ? NM_MISS_GROWTH : NM_MISS_UNKNOWN;
     if (is_pending_enough)
         return NM_MISS_PENDING_FREE;
-    return touch->is_held_known && !pool->has_unknown_block ? NM_MISS_FRAGMENTATION : NM_MISS_UNKNOWN;
+    return pool->has_segments && !pool->has_unknown_block ? NM_MISS_FRAGMENTATION : NM_MISS_UNKNOWN;
 }
 
 nm_status nm_miss_take(nm_live *block, const nm_touch *touch, nm_error *err)

@@ -36,7 +36,8 @@ static nm_status write_pools_of(nm_replay *replay, const nm_moment_row *moment, 
         figures.has_detail = nm_fragments_afford(replay, heap, moment->kind == NM_MOMENT_FAILURE);
         status = write_figures(replay, moment->moment_id, &figures, err);
         if (status == NM_OK)
-            status = nm_fragments_now(replay, moment->moment_id, heap, figures.has_detail, err);
+            status =
+                nm_fragments_now(replay, moment->moment_id, heap, figures.has_detail ? NM_BLOCKERS_AT_MARKS : 0, err);
     }
     return status;
 }
@@ -55,6 +56,11 @@ static nm_status write_now(nm_replay *replay, nm_moment_row *row, nm_process *pr
     return status;
 }
 
+static void note_moment(nm_replay *replay, const nm_context *context)
+{
+    *(context->process == NULL ? &replay->moment_seq : &context->process->moment_seq) = context->seq;
+}
+
 nm_status nm_moments_mark(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     nm_moment_row row = {
@@ -65,6 +71,7 @@ nm_status nm_moments_mark(nm_replay *replay, const nm_context *context, nm_error
         .ns = context->event->time_ns,
     };
 
+    note_moment(replay, context);
     return write_now(replay, &row, context->process, err);
 }
 
@@ -109,6 +116,7 @@ nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_er
     };
     nm_status status = replay->sink.failure == NULL ? NM_OK : replay->sink.failure(replay->sink.context, &failure, err);
 
+    note_moment(replay, context);
     if (context->heap != NULL)
         context->heap->arena->failure_count++;
     if (context->heap != NULL && context->heap->device != NULL)

@@ -28,7 +28,7 @@ static bool was_freed_here(const nm_live *block)
 {
     const nm_place *place = block->place;
 
-    return place != NULL && place->reuse_requests != 0 && place->freed_heap_id == block->heap->id;
+    return place != NULL && place->reuse_requests != 0 && place->reuse_heap == (uint32_t)block->heap->id;
 }
 
 nm_status nm_reuse_request(nm_ledger *ledger, nm_live *block, nm_error *err)
@@ -95,6 +95,7 @@ nm_status nm_reuse_freed(nm_ledger *ledger, nm_live *block, nm_error *err)
         ledger->sum.untracked_count++;
     block->place->reuse_requests = ledger->request_count + 1;
     block->place->reuse_bytes = ledger->request_bytes;
+    block->place->reuse_heap = (uint32_t)block->heap->id;
     return status;
 }
 

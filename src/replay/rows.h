@@ -60,6 +60,10 @@ typedef struct nm_allocation_row {
     /* Outstanding only, else NM_UNKNOWN_NUMBER: how many steps of the process had begun at its birth (0: before the
      * first), or without steps the twentieth of the trace (0 to 19). */
     int64_t generation;
+    /* Ended only: the places of the moments that were the last ones before its end. Peaks may move on. NM_NO_SEQ: none
+     * yet, or (a peak) before the first event. */
+    int64_t peak_seq, device_peak_seq; /* of its heap, and of the device's hardware */
+    int64_t moment_seq;                /* of a mark or failed allocation of its process */
 } nm_allocation_row;
 
 typedef struct nm_failure_row {
@@ -123,6 +127,7 @@ typedef struct nm_copy_row {
     uint64_t source_address, target_address, source_device_id, target_device_id;
     int64_t error_code;
     int64_t is_registered; /* the host side lies in registered memory; NM_UNKNOWN_NUMBER: there is no one host side */
+    uint64_t repeat_count; /* copies of this source before it, as far as is known unwritten since: see repeat.c */
 } nm_copy_row;
 
 typedef struct nm_operation_row {
@@ -352,7 +357,8 @@ typedef struct nm_fragment_usage_row {
 /*
  * Blocks of one stack that keep segments from being empty, at a moment. The free bytes of a segment are split evenly over
  * the blocks in it (what is left over goes, byte by byte, to those with the lowest addresses), so that hostage_bytes of
- * all rows of a heap add up to its stuck_bytes. The stacks after the NM_BLOCKERS_MAX largest are one row (is_rest).
+ * all rows of a heap add up to its stuck_bytes. The stacks after the NM_BLOCKERS_MAX
+ * largest (at marks and failures NM_BLOCKERS_AT_MARKS) are one row (is_rest).
  */
 typedef struct nm_blocker_row {
     uint64_t moment_id, heap_id, stack_id;

@@ -10,7 +10,7 @@
  * segments lend to each other; fragments.c how they are cut up at a moment, blockers.c by whom, and fragment_line.c
  * all the time; program.c operations, steps, stream calls and notes; workspace.c which block an operator works in;
  * moments.c moments and fragmentation; chain.c failures that belong together; effort.c what segments cost; sample.c
- * what heaps and devices held at them; anomaly.c copies and misuse; totals.c sums of steps; growth.c what of each stack
+ * what heaps and devices held at them; anomaly.c copies and misuse; repeat.c copies of the same; totals.c sums of steps; growth.c what of each stack
  * lives on; keyframe.c all of this
  * as events, and back.
  */
@@ -30,10 +30,11 @@
 
 #define NM_USAGE_BUCKETS_MAX   4096
 #define NM_FREED_PLACES_MAX    131072
-#define NM_SIZE_BYTES_MAX      (UINT64_C(1) << 56)   /* a size above it is taken for this: no sum overflows soon */
-#define NM_POOL_PARTS_MAX      64                    /* of a pool; one more has all the rest */
-#define NM_PART_BUCKETS_MAX    1024                  /* of the timeline of a part */
-#define NM_BLOCKERS_MAX        64                    /* stacks of a pool at a moment; one more row has all the rest */
+#define NM_SIZE_BYTES_MAX      (UINT64_C(1) << 56) /* a size above it is taken for this: no sum overflows soon */
+#define NM_POOL_PARTS_MAX      64                  /* of a pool; one more has all the rest */
+#define NM_PART_BUCKETS_MAX    1024                /* of the timeline of a part */
+#define NM_BLOCKERS_MAX        64 /* stacks of a pool at its peak and at the end; one more row has all the rest */
+#define NM_BLOCKERS_AT_MARKS   16 /* the same at marks and failures, of which there may be many */
 #define NM_SUM_MAX             ((uint64_t)INT64_MAX) /* sums stay here when they would pass it */
 #define NM_STACK_BITS_MAX      (UINT64_C(1) << 26)
 #define NM_PEAK_HEAPS_MAX      512 /* heaps of one scope that a peak keeps */
@@ -48,6 +49,7 @@ typedef struct nm_lifetimes nm_lifetimes; /* growth.c */
 typedef struct nm_group nm_group;         /* of a pool: ledger.h */
 typedef struct nm_ledger nm_ledger;       /* of a pool: ledger.h */
 typedef struct nm_part nm_part;
+typedef struct nm_source nm_source; /* repeat.c */
 
 /* One stack's share of a heap, now and at the heap's last peak. A peak copies nothing: it only counts up the heap's
  * peak_epoch, and a share is taken over into at_peak_* when it first changes after that. */
@@ -75,6 +77,7 @@ typedef struct nm_place {
     struct nm_replaced *replaced;         /* whose own free may still come, or NULL */
     struct nm_place *older, *newer;       /* among places with nothing live */
     bool is_idle;                         /* is in that list */
+    uint32_t reuse_heap;                  /* low half of the number of that pool's heap */
 } nm_place;
 
 /* A live allocation or mapped range. The node comes first, so that it lies in one cache line: see slab.h. */
@@ -272,6 +275,8 @@ typedef struct nm_process {
     struct nm_arena *arenas; /* by device */
     nm_heap *heaps, **last_heap;
     nm_scope scope;          /* of its heaps without a device */
+    int64_t moment_seq;      /* of its last mark or failure; NM_NO_SEQ: none yet */
+    nm_tree sources;         /* what its last copies read */
     int64_t end_seq;         /* NM_NO_SEQ while it runs */
     struct nm_process *next; /* all, in order of definition */
 } nm_process;
@@ -425,6 +430,8 @@ struct nm_replay {
     nm_heap *first_unsettled;
     nm_device_group *first_changed_group;
     nm_replaced *first_replaced, **last_replaced;
+    nm_source *oldest_source, *newest_source; /* of copies */
+    size_t source_count;
     nm_thread *recent_thread; /* the last one looked up, and the last heap */
     nm_heap *recent_heap;
     nm_thread nobody; /* has the operations of sources that know no threads */
@@ -443,6 +450,7 @@ struct nm_replay {
     bool has_keyframe; /* the stream begins with one: it is not the beginning of the recording */
     bool has_whole_keyframe;
     int64_t first_seq, last_seq, last_ns;
+    int64_t moment_seq;              /* of the last mark or failure of no known process */
     int64_t loss_seq, loss_until_ns; /* of losses that belong to no known process */
 };
 
@@ -633,8 +641,10 @@ void nm_fragment_line_free(nm_fragment_line *line);
 
 /* ---- fragments.c ---- */
 
-/* Parts, gaps and blockers of a pool at a moment. Of the present one, with is_detailed: else only the parts. */
-nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, bool is_detailed, nm_error *err);
+/* Parts, gaps and blockers of a pool at a moment. At the present one so many stacks have rows of their own; 0: neither
+ * gaps nor blockers. */
+nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, size_t blocker_limit,
+                           nm_error *err);
 nm_status nm_fragments_peak(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, nm_error *err);
 nm_status nm_fragments_end(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, nm_error *err);
 
@@ -651,10 +661,11 @@ void nm_fragments_free(nm_heap *pool);
 
 /* ---- blockers.c ---- */
 
-/* Which blocks hold which free bytes, split over the blocks of each segment. Both lists in order of address, the blocks
- * apart from each other. */
+/* Which blocks hold which free bytes, split over the blocks of each segment: `limit` stacks have a row. Both lists in order
+ * of address, the blocks apart from each other. */
 nm_status nm_blockers_write(nm_replay *replay, uint64_t moment_id, const nm_heap *pool,
-                            const nm_segments_then *segments, const nm_blocks_then *blocks, nm_error *err);
+                            const nm_segments_then *segments, const nm_blocks_then *blocks, size_t limit,
+                            nm_error *err);
 
 /* The first of the blocks that ends behind `from`. */
 size_t nm_blockers_first(const nm_blocks_then *blocks, uint64_t from);
@@ -785,6 +796,16 @@ nm_status nm_sample_process_end(nm_replay *replay, nm_process *process, nm_error
 
 /* The device turns out to belong to other hardware than device->group, or (NULL) to some hardware at all. */
 nm_status nm_sample_regroup(nm_replay *replay, nm_device *device, nm_device_group *group, nm_error *err);
+
+/* ---- repeat.c ---- */
+
+/* A copy: sets row->repeat_count. */
+nm_status nm_repeat_copy(nm_replay *replay, const nm_context *context, nm_copy_row *row, nm_error *err);
+
+/* The bytes [from, to) have changed, or are gone. */
+void nm_repeat_written(nm_replay *replay, nm_process *process, uint64_t from, uint64_t to);
+void nm_repeat_forget(nm_replay *replay, nm_process *process); /* writes to its memory may have been missed */
+void nm_repeat_forget_all(nm_replay *replay);
 
 /* ---- anomaly.c ---- */
 

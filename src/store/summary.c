@@ -510,6 +510,8 @@ static nm_status write_unseen(const summary *s, nm_error *err)
         [NM_NOTE_UNSEEN_OPERATOR] = "Not seen, an operator",
         [NM_NOTE_NO_POOL_EVENTS] = "Not seen, events of the pool",
         [NM_NOTE_PYTHON_UNREADABLE] = "Not seen, Python frames",
+        [NM_NOTE_NO_RING] = "Not seen, threads that got no ring",
+        [NM_NOTE_UNSEEN_PROCESS] = "Not seen, a process",
         [NM_NOTE_PYTHON_UNCHECKED] = "Python frames were read, but never compared with the interpreter's own",
     };
     static const char sql[] =

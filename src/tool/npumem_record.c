@@ -21,7 +21,9 @@
 #include "tool/record_detached.h"
 #include "tool/record_environment.h"
 #include "tool/record_report.h"
+#include "tool/record_selfcheck.h"
 #include "tool/recording.h"
+#include "tool/selfcheck_program.h"
 #include "tool/trace_map.h"
 
 #define EXIT_FAILED     1
@@ -99,8 +101,10 @@ static int run_program(const record_options *options)
     nm_error err = {0};
 
     if (record_child_fork(options->program, &child, &err) != NM_OK) {
-        fprintf(stderr, "npumem-record: %s\n", err.text);
-        return EXIT_FAILED;
+        fprintf(stderr, "npumem-record: %s%s\n", err.text, options->is_required ? "" : "; the program runs unrecorded");
+        if (options->is_required)
+            return EXIT_FAILED;
+        record_child_replace(options->program);
     }
     bool is_recorded = set_up(&work, child.pid);
     if (!is_recorded && options->is_required)
@@ -256,6 +260,10 @@ int main(int argc, char **argv)
         return record_print_environment(&options);
     case RECORD_CONTROL:
         return control(&options);
+    case RECORD_SELFCHECK:
+        return record_selfcheck(&options);
+    case RECORD_SELFCHECK_PROGRAM:
+        return selfcheck_program();
     default:
         break;
     }

@@ -96,6 +96,21 @@ static nm_status open_pipes(int go[2], int exec[2], nm_error *err)
     return nm_fail_errno(err, failure, "cannot make a pipe");
 }
 
+/* As if nothing had been begun: the caller may become the program itself. A child that was forked ends by itself when its
+ * pipe is closed. */
+static nm_status give_up(record_child *child, const sigset_t *mask, int failure, nm_error *err)
+{
+    nm_io_close(child->go_fd);
+    nm_io_close(child->exec_fd);
+    nm_io_close(child->signal_fd);
+    if (child->pid > 0)
+        waitpid(child->pid, NULL, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    *child = (record_child){.pid = -1};
+    return nm_fail_errno(err, failure, "cannot start a process");
+}
+
 nm_status record_child_fork(char **program, record_child *out, nm_error *err)
 {
     sigset_t blocked, before;
@@ -107,20 +122,22 @@ nm_status record_child_fork(char **program, record_child *out, nm_error *err)
         return status;
     block_signals(&blocked, &before);
     out->signal_fd = signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK);
+    int failure = errno;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     fflush(NULL);
     out->pid = fork();
+    if (out->pid < 0)
+        failure = errno;
     if (out->pid == 0) {
         close(go[1]);
         run_child(program, go[0], exec[1], &before);
     }
-    int failure = errno;
     close(go[0]);
     close(exec[1]);
     out->go_fd = go[1];
     out->exec_fd = exec[0];
     if (out->pid < 0 || out->signal_fd < 0)
-        return nm_fail_errno(err, failure, "cannot start a process");
+        return give_up(out, &before, failure, err);
     /* Writes to a full file or a closed pipe fail instead of killing; after the fork, so that the program keeps its own. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

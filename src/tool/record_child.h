@@ -23,7 +23,7 @@ typedef struct record_child {
     int exec_errno;  /* 0: the program runs or ran */
 } record_child;
 
-/* Forks the child, blocks the signals that are passed on. */
+/* Forks the child, blocks the signals that are passed on. On failure nothing is left behind. */
 nm_status record_child_fork(char **program, record_child *out, nm_error *err);
 
 /*

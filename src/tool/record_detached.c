@@ -98,30 +98,6 @@ int record_attach(const record_options *options)
 
 /* ---- For a host ---------------------------------------------------------------------------------------------------- */
 
-/* Words between spaces; a backslash makes the next byte plain. Cuts `text` into them; at most one word for two bytes. */
-static int cut_words(char *text, char **words)
-{
-    int count = 0;
-
-    while (*text != 0) {
-        char *to = text;
-
-        if (*text == ' ') {
-            text++;
-            continue;
-        }
-        words[count++] = text;
-        for (; *text != 0 && *text != ' '; text++) {
-            if (*text == '\\' && text[1] != 0)
-                text++;
-            *to++ = *text;
-        }
-        text += *text == ' ';
-        *to = 0;
-    }
-    return count;
-}
-
 /* The options that --print-env was given. They live as long as the process. */
 static bool read_environment(const char *door, record_options *options)
 {
@@ -134,7 +110,7 @@ static bool read_environment(const char *door, record_options *options)
     if (words == NULL || output == NULL)
         return false;
     words[0] = (char *)(uintptr_t) "npumem-record";
-    count += cut_words(text, words + count);
+    count += record_cut_words(text, words + count);
     words[count++] = (char *)(uintptr_t) "-o";
     words[count++] = (char *)(uintptr_t)output;
     words[count++] = (char *)(uintptr_t) "--serve";

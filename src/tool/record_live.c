@@ -293,14 +293,3 @@ bool record_live_is_putting(const record_live *live)
 {
     return live->is_putting;
 }
-
-nm_status record_live_note_keyframe(record_live *live, nm_error *err)
-{
-    nm_status status = NM_OK;
-
-    for (size_t i = 0; i < live->count && status == NM_OK; i++) {
-        status = begin(live, live->processes[i].number, err);
-        live->processes[i].has_history = true;
-    }
-    return status;
-}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the trace knows to be live of a process whose recording is paused, and what is (the watch knows): when the recording
- * goes on, the difference is written. Made where there is a watch.
+ * goes on, the difference is written. Made where there is a watch, and the trace is one file.
  */
 #ifndef NM_TOOL_RECORD_LIVE_H
 #define NM_TOOL_RECORD_LIVE_H
@@ -18,8 +18,5 @@ const nm_pauser *record_live_pauser(const record_live *live);
 
 /* True while the difference is put: what the observer then hears, the watch knows already. */
 bool record_live_is_putting(const record_live *live);
-
-/* The trace has just been told the whole state of the watch (a keyframe). */
-nm_status record_live_note_keyframe(record_live *live, nm_error *err);
 
 #endif

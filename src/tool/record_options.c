@@ -17,6 +17,7 @@
 
 #define DEFAULT_OUTPUT      "npumem-%h-%p.zst"
 #define HOST_OUTPUT         "npumem-%h-%t.zst" /* of --print-env: no process is the program */
+#define SELFCHECK_OUTPUT    "npumem-selfcheck-%h-%t.txt"
 #define DEFAULT_STACK_DEPTH 64
 #define DEFAULT_LINGER_NS   5000000000
 #define DEFAULT_SAMPLE_NS   1000000000
@@ -50,6 +51,8 @@ enum {
     DURATION,
     ALERT,
     REPORT,
+    SELFCHECK,
+    SELFCHECK_PROGRAM,
 };
 
 static const struct option long_options[] = {
@@ -77,6 +80,8 @@ static const struct option long_options[] = {
     {"attach", required_argument, NULL, ATTACH},
     {"serve", required_argument, NULL, SERVE},
     {"print-env", no_argument, NULL, PRINT_ENVIRONMENT},
+    {"selfcheck", no_argument, NULL, SELFCHECK},
+    {"selfcheck-program", no_argument, NULL, SELFCHECK_PROGRAM},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -85,52 +90,58 @@ static const struct option long_options[] = {
 
 void record_options_help(void)
 {
-    fputs("Usage: npumem-record [-o FILE] [options] -- PROGRAM [ARG...]\n"
-          "       npumem-record --print-env [-o FILE] [options]\n"
-          "       npumem-record --finish FILE\n"
-          "\n"
-          "Records the NPU memory of PROGRAM and of all that it starts into FILE, for npumem-ingest.\n"
-          "Ends as PROGRAM does: same status, same signal.\n"
-          "\n"
-          "  -o, --output FILE      the trace; %h host, %p process id, %t start time, %{NAME} environment;\n"
-          "                         - is standard output (PROGRAM's goes to standard error);\n"
-          "                         default npumem-%h-%p.zst\n"
-          "      --force            replace FILE if it exists (else it gets a suffix: -1, -2, ...)\n"
-          "      --stacks MODE      both (default: Python and native), python, native, caller or none\n"
-          "      --stack-depth N    frames kept of a stack, 1 to 255 (default 64)\n"
-          "      --buffer BYTES     ring of each thread, with suffix K or M (default 1M)\n"
-          "      --on-full MODE     wait (default; a bounded time) or drop, when a ring is full\n"
-          "      --ring-dir DIR     local folder for the rings (default: /dev/shm, $TMPDIR or /tmp)\n"
-          "      --linger SECONDS   wait so long for processes that outlive PROGRAM (default 5)\n"
-          "      --keep last:BYTES  write the trace in parts, FILE.000, FILE.001, ..., and keep the newest BYTES "
-          "(suffix K,\n"
-          "                         M, G, T) of them: from then on each event, of the whole run the sums\n"
-          "      --keep steps:N     the same, the newest N steps\n"
-          "      --sample-interval SECONDS\n"
-          "                         look so often at the host memory of each process; 0: never (default 1)\n"
-          "      --no-pool-events   preload under a name at which torch_npu does not tell its pool's events;\n"
-          "                         with the other name it leaves out the markers of mspti\n"
-          "      --required         fail, rather than run PROGRAM unrecorded, if recording is impossible\n"
-          "      --watch            keep figures that --ctl FILE stats and npumem.stats() can ask for\n"
-          "      --start-paused     record nothing but what is live until --ctl FILE start or npumem_resume()\n"
-          "      --from-step N, --to-step M\n"
-          "                         record in full from step N to step M of each process, both included\n"
-          "      --duration SECONDS end the recording so long after it began in full; PROGRAM runs on\n"
-          "      --alert 'WHAT > N' say once when device_used (N %, or GiB), live_bytes, live_count or growth_bytes\n"
-          "                         passes N: on standard error and as a mark; may be given several times\n"
-          "      --report FILE      write the answers of npumem-ingest to FILE at the end,\n"
-          "                         and the database beside it (answers.txt, answers.db)\n"
-          "      --ctl FILE COMMAND tell the recording that writes FILE (or of a PID): start, stop, mark TEXT,\n"
-          "                         snapshot [TEXT], stats, status\n"
-          "      --print-env        print the environment, for a shell, that makes any process record itself into one\n"
-          "                         trace for each host: workers that PROGRAM does not start (ssh, Ray, MPI)\n"
-          "      --finish FILE      append what a killed recording left in its rings, and remove those\n"
-          "  -q, --quiet            no line at the end\n"
-          "  -h, --help             this text\n"
-          "      --version          the version\n"
-          "\n"
-          "Environment: NPUMEM=off runs PROGRAM unrecorded, NPUMEM=paused is --start-paused.\n",
-          stdout);
+    fputs(
+        "Usage: npumem-record [-o FILE] [options] -- PROGRAM [ARG...]\n"
+        "       npumem-record --print-env [-o FILE] [options]\n"
+        "       npumem-record --finish FILE\n"
+        "       npumem-record --selfcheck [-o FILE] [options]\n"
+        "\n"
+        "Records the NPU memory of PROGRAM and of all that it starts into FILE, for npumem-ingest.\n"
+        "Ends as PROGRAM does: same status, same signal.\n"
+        "\n"
+        "  -o, --output FILE      the trace; %h host, %p process id, %t start time, %{NAME} environment;\n"
+        "                         - is standard output (PROGRAM's goes to standard error);\n"
+        "                         default npumem-%h-%p.zst\n"
+        "      --force            replace FILE if it exists (else it gets a suffix: -1, -2, ...)\n"
+        "      --stacks MODE      both (default: Python and native), python, native, caller or none\n"
+        "      --stack-depth N    frames kept of a stack, 1 to 255 (default 64)\n"
+        "      --buffer BYTES     ring of each thread, with suffix K or M (default 1M)\n"
+        "      --on-full MODE     wait (default; a bounded time) or drop, when a ring is full\n"
+        "      --ring-dir DIR     local folder for the rings (default: /dev/shm, $TMPDIR or /tmp)\n"
+        "      --linger SECONDS   wait so long for processes that outlive PROGRAM (default 5)\n"
+        "      --keep last:BYTES  write the trace in parts, FILE.000, FILE.001, ..., and keep the newest BYTES "
+        "(suffix K,\n"
+        "                         M, G, T) of them: from then on each event, of the whole run the sums\n"
+        "      --keep steps:N     the same, the newest N steps\n"
+        "      --sample-interval SECONDS\n"
+        "                         look so often at the host memory of each process; 0: never (default 1)\n"
+        "      --no-pool-events   preload under a name at which torch_npu does not tell its pool's events;\n"
+        "                         with the other name it leaves out the markers of mspti\n"
+        "      --required         fail, rather than run PROGRAM unrecorded, if recording is impossible\n"
+        "      --watch            keep figures that --ctl FILE stats and npumem.stats() can ask for\n"
+        "      --start-paused     record nothing but what is live until --ctl FILE start or npumem_resume()\n"
+        "      --from-step N, --to-step M\n"
+        "                         record in full from step N to step M of each process, both included\n"
+        "      --duration SECONDS end the recording so long after it began in full; PROGRAM runs on\n"
+        "      --alert 'WHAT > N' say once when device_used (N %, or GiB), live_bytes, live_count or growth_bytes\n"
+        "                         passes N: on standard error and as a mark; may be given several times\n"
+        "      --report FILE      write the answers of npumem-ingest to FILE at the end,\n"
+        "                         and the database beside it (answers.txt, answers.db)\n"
+        "      --ctl FILE COMMAND tell the recording that writes FILE (or of a PID): start, stop, mark TEXT,\n"
+        "                         snapshot [TEXT], stats, status\n"
+        "      --print-env        print the environment, for a shell, that makes any process record itself into one\n"
+        "                         trace for each host: workers that PROGRAM does not start (ssh, Ray, MPI)\n"
+        "      --finish FILE      append what a killed recording left in its rings, and remove those\n"
+        "      --selfcheck        record a short program of npumem's own, with torch_npu if python3 has it, and say\n"
+        "                         whether the figures are those of torch_npu and of the device, what recording costs\n"
+        "                         and what was not seen: into FILE, to attach to a report (default\n"
+        "                         npumem-selfcheck-%h-%t.txt); exit status 0: they agree, 1: not, or nothing recorded\n"
+        "  -q, --quiet            no line at the end\n"
+        "  -h, --help             this text\n"
+        "      --version          the version\n"
+        "\n"
+        "Environment: NPUMEM=off runs PROGRAM unrecorded, NPUMEM=paused is --start-paused.\n",
+        stdout);
 }
 
 /* ---- Reading the command line -------------------------------------------------------------------------------------- */
@@ -334,6 +345,10 @@ static bool read_option(int option, record_options *options)
         return set_action(options, RECORD_SERVE);
     case PRINT_ENVIRONMENT:
         return set_action(options, RECORD_PRINT_ENVIRONMENT);
+    case SELFCHECK:
+        return set_action(options, RECORD_SELFCHECK);
+    case SELFCHECK_PROGRAM:
+        return set_action(options, RECORD_SELFCHECK_PROGRAM);
     case 'h':
         return set_action(options, RECORD_HELP);
     case 'V':
@@ -357,7 +372,7 @@ static nm_status append_word(nm_buffer *words, const char *word, nm_error *err)
     return status;
 }
 
-/* What a drain of --print-env gets told again: every option but the output, which stands apart. */
+/* What a drain of --print-env or a recorder of --selfcheck gets told again: every option but the output, which stands apart. */
 static nm_status keep_words(int option, nm_buffer *words, nm_error *err)
 {
     const struct option *known = long_options;
@@ -365,7 +380,7 @@ static nm_status keep_words(int option, nm_buffer *words, nm_error *err)
 
     while (known->name != NULL && known->val != option)
         known++;
-    if (known->name == NULL || option == 'o' || option == PRINT_ENVIRONMENT)
+    if (known->name == NULL || option == 'o' || option == PRINT_ENVIRONMENT || option == SELFCHECK)
         return NM_OK;
     if (words->len > 0)
         status = nm_buffer_append(words, " ", 1, err);
@@ -391,6 +406,47 @@ static bool check_environment(record_options *options)
     return options->words.len == 0 || nm_buffer_append(&options->words, "", 1, NULL) == NM_OK;
 }
 
+/* Words between spaces; a backslash makes the next byte plain. */
+int record_cut_words(char *text, char **words)
+{
+    int count = 0;
+
+    while (*text != 0) {
+        char *to = text;
+
+        if (*text == ' ') {
+            text++;
+            continue;
+        }
+        words[count++] = text;
+        for (; *text != 0 && *text != ' '; text++) {
+            if (*text == '\\' && text[1] != 0)
+                text++;
+            *to++ = *text;
+        }
+        text += *text == ' ';
+        *to = 0;
+    }
+    return count;
+}
+
+/* Another kind of recording than the plain one would be checked, or another program than its own. */
+static bool check_selfcheck(record_options *options)
+{
+    bool is_plain = !options->is_watched && options->report == NULL && options->duration_ns == 0;
+
+    if (options->program[0] != NULL)
+        return complain("--selfcheck", options->program[0], "takes no program: it has its own");
+    if (!is_plain)
+        return complain("--selfcheck", "",
+                        "checks a plain recording: it takes options of stacks, rings and samples alone");
+    if (strcmp(options->output, "-") == 0)
+        return complain("-o", "-", "--selfcheck needs the name of a file");
+    if (strcmp(options->output, DEFAULT_OUTPUT) == 0)
+        options->output = SELFCHECK_OUTPUT;
+    return options->words.len == 0 || nm_buffer_append(&options->words, "", 1, NULL) == NM_OK;
+}
+
 /* What follows from several options together. */
 static bool settle(record_options *options)
 {
@@ -405,7 +461,7 @@ static bool settle(record_options *options)
         return complain("--report", options->report, "needs a trace in a file");
     options->is_watched |=
         folder->starts_paused || folder->has_from_step || folder->has_to_step || options->alerts.count > 0;
-    folder->is_live_set_known = options->is_watched;
+    folder->is_live_set_known = options->is_watched && options->keep_bytes == 0 && options->keep_steps == 0;
     folder->is_sampled = options->sample_ns > 0;
     return true;
 }
@@ -434,12 +490,12 @@ bool record_options_read(int argc, char **argv, record_options *options)
         return complain("--ctl", options->target, "needs a command: start, stop, mark, snapshot, stats or status");
     if (options->action == RECORD_PRINT_ENVIRONMENT)
         return check_environment(options);
+    if (options->action == RECORD_SELFCHECK)
+        return check_selfcheck(options);
     if (options->action == RECORD_RUN && options->program[0] == NULL)
         return complain("PROGRAM", "is missing", "try 'npumem-record --help'");
     if ((options->keep_bytes > 0 || options->keep_steps > 0) && strcmp(options->output, "-") == 0)
         return complain("-o", "-", "--keep needs files");
-    if ((options->keep_bytes > 0 || options->keep_steps > 0) && options->folder.starts_paused)
-        return complain("--keep", "", "a recording that starts paused is kept whole");
     if (options->action == RECORD_RUN && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
         return complain("-o", "-", "a terminal cannot take a trace");
     return true;

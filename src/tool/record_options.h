@@ -20,6 +20,8 @@ typedef enum record_action {
     RECORD_SERVE,
     RECORD_PRINT_ENVIRONMENT,
     RECORD_CONTROL,
+    RECORD_SELFCHECK,
+    RECORD_SELFCHECK_PROGRAM,
     RECORD_HELP,
     RECORD_VERSION
 } record_action;
@@ -39,13 +41,17 @@ typedef struct record_options {
     const char *report;              /* file for the answers, or NULL */
     uint64_t keep_bytes, keep_steps; /* the newest that stay; both 0: all */
     int64_t sample_ns;               /* between two looks at host memory; 0: never */
-    nm_buffer words; /* of --print-env: the other options as NM_HOST_OPTIONS has them, zero-terminated; or empty */
+    nm_buffer words; /* of --print-env and --selfcheck: the other options as NM_HOST_OPTIONS has them, zero-terminated;
+                        or empty */
     char **program;  /* its arguments, NULL at the end; of --ctl: the request */
 } record_options;
 
 /* Points into argv. A wrong command line is said on standard error; then false. */
 bool record_options_read(int argc, char **argv, record_options *options);
 void record_options_help(void);
+
+/* Cuts a text of NM_HOST_OPTIONS into its words, in place: at most one for two bytes. How many. */
+int record_cut_words(char *text, char **words);
 
 /* %h host, %p `pid`, %t start time, %{NAME} environment, %% a percent sign; zero-terminated in *out. */
 nm_status record_expand_name(const char *pattern, pid_t pid, nm_buffer *out, nm_error *err);

@@ -16,24 +16,30 @@
 #define STATUS_WITH_LOSS 3 /* of npumem-ingest: the answers are there, and say what is missing */
 #define STATUS_NOT_FOUND 127
 
-static void run_ingest(const char *trace, const char *database, int report_fd)
+void record_ingest_program(char program[PATH_MAX])
 {
-    char program[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", program, sizeof program - sizeof INGEST_PROGRAM);
+    ssize_t len = readlink("/proc/self/exe", program, PATH_MAX - sizeof INGEST_PROGRAM);
     char *slash;
-    sigset_t none;
 
     program[len > 0 ? len : 0] = 0;
     slash = strrchr(program, '/');
     strcpy(slash == NULL ? program : slash + 1, INGEST_PROGRAM);
+    if (access(program, X_OK) != 0)
+        strcpy(program, INGEST_PROGRAM);
+}
+
+static void run_ingest(const char *trace, const char *database, int report_fd)
+{
+    char program[PATH_MAX];
+    sigset_t none;
+
+    record_ingest_program(program);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
-    if (dup2(report_fd, STDOUT_FILENO) >= 0) {
-        execl(program, INGEST_PROGRAM, "--force", "-o", database, trace, (char *)NULL);
-        execlp(INGEST_PROGRAM, INGEST_PROGRAM, "--force", "-o", database, trace, (char *)NULL);
-    }
+    if (dup2(report_fd, STDOUT_FILENO) >= 0)
+        execlp(program, INGEST_PROGRAM, "--force", "-o", database, trace, (char *)NULL);
     _exit(STATUS_NOT_FOUND);
 }
 

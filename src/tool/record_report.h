@@ -6,6 +6,11 @@
 #ifndef NM_TOOL_RECORD_REPORT_H
 #define NM_TOOL_RECORD_REPORT_H
 
+#include <limits.h>
+
+/* The npumem-ingest beside this program, or its name alone, to be looked for in PATH. */
+void record_ingest_program(char program[PATH_MAX]);
+
 /* Runs the npumem-ingest beside this program. What fails is said in one line on standard error, and changes nothing. */
 void record_report(const char *trace, const char *file);
 

@@ -108,7 +108,7 @@ static void look_on(void *context, const nm_record *record)
     record_devices_take(work->devices, record);
     if (work->alerts != NULL)
         record_alerts_take(work->alerts, record);
-    if (work->watch != NULL && !record_live_is_putting(work->live))
+    if (work->watch != NULL && (work->live == NULL || !record_live_is_putting(work->live)))
         nm_watch_take(work->watch, record);
     if (work->drain != NULL && record->kind == NM_RECORD_EVENT && record->event.kind == NM_EVENT_STEP)
         nm_drain_step(work->drain);
@@ -124,12 +124,8 @@ static nm_status put_again(void *context, const nm_event *event, nm_error *err)
 static nm_status write_keyframe(void *context, nm_drain *drain, nm_error *err)
 {
     recording *work = context;
-    nm_status status;
 
-    if (nm_watch_has_failed(work->watch))
-        return NM_END;
-    status = nm_watch_keyframe(work->watch, put_again, drain, err);
-    return status == NM_OK && work->live != NULL ? record_live_note_keyframe(work->live, err) : status;
+    return nm_watch_has_failed(work->watch) ? NM_END : nm_watch_keyframe(work->watch, put_again, drain, err);
 }
 
 static uint64_t most_steps(void *context)
@@ -166,7 +162,8 @@ static nm_status start_drain(recording *work, nm_error *err)
         status = record_devices_new(work->options->sample_ns, &work->devices, err);
     if (status == NM_OK && work->options->is_watched)
         status = nm_watch_new(&work->watch, err);
-    if (status == NM_OK && work->watch != NULL)
+    /* Parts may be dropped: what they said of memory must be all of it, so memory is told on while paused. */
+    if (status == NM_OK && work->watch != NULL && !is_kept(work))
         status = record_live_new(work->watch, &work->live, err);
     if (status == NM_OK && work->watch != NULL)
         status = record_alerts_new(&work->options->alerts, work->watch, &work->alerts, err);
@@ -387,6 +384,11 @@ static void say_unseen(const nm_drain_report *report)
     } else if (report->left_count > 0) {
         record_print_count(report->left_count);
         fprintf(stderr, " became a program that does not load the recorder %s", why);
+    }
+    if (report->unjoined_count > 0) {
+        record_print_count(report->unjoined_count);
+        fputs(report->unjoined_count == 1 ? " process" : " processes", stderr);
+        fputs(" could not write to the ring folder, ", stderr);
     }
 }
 

@@ -219,7 +219,9 @@ typedef enum nm_note {
     NM_NOTE_PYTHON_UNREADABLE = 6, /* text: why Python frames are not read */
     NM_NOTE_PYTHON_UNCHECKED = 7,  /* text: which interpreter; its frames are read, but no recorded call held its lock,
                                       so that they were never compared with its own answers */
-    NM_NOTE_MAX = NM_NOTE_PYTHON_UNCHECKED,
+    NM_NOTE_NO_RING = 8,        /* text: why threads of the process had no ring; their events are counted as dropped */
+    NM_NOTE_UNSEEN_PROCESS = 9, /* text: why processes could not be recorded; number: how many */
+    NM_NOTE_MAX = NM_NOTE_UNSEEN_PROCESS,
 } nm_note;
 
 typedef enum nm_process_end {

@@ -46,7 +46,7 @@
 #define NM_HOST_START_BYTE       0                /* of the door: locked by who starts the drain, then by the drain */
 #define NM_HOST_READY_BYTE       1 /* of the door: locked by the drain once its folder stands in the door */
 
-#define NM_RING_SESSION_MAGIC    0x33534553504e504eu /* "NPNPSES3", changes with every change of this layout */
+#define NM_RING_SESSION_MAGIC    0x35534553504e504eu /* "NPNPSES5", changes with every change of this layout */
 #define NM_RING_PROCESS_MAGIC    0x33435250504e504eu
 #define NM_RING_MAGIC            0x32474e52504e504eu
 
@@ -152,6 +152,8 @@ typedef struct nm_ring_process {
     /* Events of threads that have no ring. */
     _Alignas(64) _Atomic uint64_t dropped_count;
     _Atomic uint64_t drop_first_ticks, drop_last_ticks;
+    _Atomic uint64_t ring_count;        /* rings that it has made */
+    _Atomic int64_t ring_errno;         /* why the last ring could not be made; 0: all could */
     _Atomic uint64_t unwound_by_caller; /* stacks that are the caller alone though more was asked for */
 
     uint64_t ready; /* NM_RING_PROCESS_MAGIC, stored last: the file is whole */

@@ -29,7 +29,8 @@
 #define PRIVATES   3 /* 0: the default pool */
 #define KINDS      5 /* of segments, from 1 */
 #define KEYS       (KINDS * STREAMS * PRIVATES)
-#define HOLDERS    64
+#define HOLDERS    64 /* with rows of their own, */
+#define AT_MARKS   16 /* and at marks */
 #define MARKS_MAX  400
 
 typedef struct thing { /* a segment, or a block */
@@ -374,11 +375,11 @@ static void print_holder(FILE *out, int pool, const holder *one)
             one->worst_bytes, one->worst_hostage);
 }
 
-static void print_rest(FILE *out, int pool, const holder *all, int count)
+static void print_rest(FILE *out, int pool, const holder *all, int from, int count)
 {
     holder rest = {.oldest = INT64_MAX};
 
-    for (int i = HOLDERS; i < count; i++) {
+    for (int i = from; i < count; i++) {
         rest.count += all[i].count;
         rest.bytes += all[i].bytes;
         rest.hostage += all[i].hostage;
@@ -394,7 +395,7 @@ static void print_rest(FILE *out, int pool, const holder *all, int count)
     fputs("|-|-|-|-\n", out);
 }
 
-static void print_pool(FILE *out, int pool)
+static void print_pool(FILE *out, int pool, int limit)
 {
     static tally parts[KEYS];
     holder holders[2 * (STACKS + 1)];
@@ -406,13 +407,13 @@ static void print_pool(FILE *out, int pool)
     for (int key = 0; key < KEYS; key++)
         print_gaps(out, pool, key, &parts[key]);
     count = find_holders(pool, holders);
-    for (int i = 0; i < count && i < HOLDERS; i++)
+    for (int i = 0; i < count && i < limit; i++)
         print_holder(out, pool, &holders[i]);
-    print_rest(out, pool, holders, count);
+    print_rest(out, pool, holders, limit, count);
 }
 
 /* Of one pool, or (0) of both. */
-static char *describe(int pool)
+static char *describe(int pool, int limit)
 {
     char *text = NULL;
     size_t length;
@@ -420,7 +421,7 @@ static char *describe(int pool)
 
     for (int one = FIRST_POOL; one <= LAST_POOL; one++)
         if (pool == 0 || pool == one)
-            print_pool(out, one);
+            print_pool(out, one, limit);
     fclose(out);
     return text;
 }
@@ -434,7 +435,7 @@ static void look(bool has_seq)
         if (live_bytes[pool] > peak_bytes[pool]) {
             peak_bytes[pool] = live_bytes[pool];
             free(peak_text[pool]);
-            peak_text[pool] = describe(pool);
+            peak_text[pool] = describe(pool, HOLDERS);
         }
         count_all(pool, parts);
         for (int key = 0; key < KEYS && has_seq; key++)
@@ -690,7 +691,7 @@ static void mark(void)
     if (mark_count == MARKS_MAX)
         return;
     mark_seq[mark_count] = seq;
-    mark_text[mark_count++] = describe(0);
+    mark_text[mark_count++] = describe(0, AT_MARKS);
     give((nm_event){.kind = NM_EVENT_MARK});
 }
 
@@ -870,7 +871,7 @@ static void compare_sums(sqlite3 *db)
 static void compare_moments(sqlite3 *db)
 {
     char moment[64];
-    char *end_text = describe(0);
+    char *end_text = describe(0, HOLDERS);
 
     for (int i = 0; i < mark_count; i++) {
         snprintf(moment, sizeof moment, "m.kind = 3 AND m.seq = %" PRId64, mark_seq[i]);

@@ -135,6 +135,36 @@ START_TEST(shares_of_the_peak_sum_to_one)
 }
 END_TEST
 
+/* torch_npu takes blocks up to 1 MiB from segments of 2 MiB, and larger ones from others. */
+START_TEST(a_miss_is_of_the_class_that_its_segment_is)
+{
+    static const char *const files[] = {"snapshot_no_leak.pkl", "snapshot_with_empty_cache.pkl"};
+    const char *samples_folder = getenv("NPUMEM_SAMPLES_DIR");
+
+    run_make_folder(folder);
+    snprintf(path, sizeof path, "%s/run.db", folder);
+    for (int i = 0; i < 2; i++) {
+        char file[512];
+
+        snprintf(file, sizeof file, "%s/torch_npu/%s", samples_folder, files[i]);
+        load_snapshot(file);
+        sqlite3 *db = load_open(path);
+
+        ck_assert_int_eq(load_int(db, "SELECT count(*) FROM pool_miss AS m JOIN allocation AS a ON a.alloc_seq = m.seq"
+                                      " JOIN allocation AS s ON s.allocation_id = a.segment_id"
+                                      " WHERE (s.size_bytes = 2 * 1048576) = m.is_large"),
+                         0);
+        ck_assert_int_eq(load_int(db, "SELECT miss_count FROM pool_by_class WHERE class = 'small'"),
+                         load_int(db, "SELECT count(*) FROM allocation WHERE is_segment = 1 AND alloc_seq IS NOT NULL"
+                                      " AND size_bytes = 2 * 1048576"));
+        ck_assert_int_eq(load_int(db, "SELECT sum(miss_count) FROM pool_miss_by_cause"),
+                         load_int(db, "SELECT miss_count FROM pool_hit_rate WHERE bucket = 'all'"));
+        sqlite3_close(db);
+    }
+    run_remove_folder(folder);
+}
+END_TEST
+
 int main(void)
 {
     const char *samples_folder = getenv("NPUMEM_SAMPLES_DIR");
@@ -151,6 +181,7 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, views_give_the_golden_values);
     tcase_add_test(tcase, shares_of_the_peak_sum_to_one);
+    tcase_add_test(tcase, a_miss_is_of_the_class_that_its_segment_is);
     suite_add_tcase(suite, tcase);
 
     SRunner *runner = srunner_create(suite);

@@ -54,6 +54,13 @@ KEEP(anomaly, nm_anomaly_row, anomalies)
 KEEP(heap_total, nm_heap_total_row, totals)
 KEEP(peak_stack, nm_peak_stack_row, peak_stacks)
 KEEP(hit, nm_hit_row, hits)
+KEEP(miss, nm_miss_row, misses)
+KEEP(pending, nm_pending_row, pendings)
+KEEP(pool_group, nm_pool_group_row, groups)
+KEEP(pool_class, nm_pool_class_row, classes)
+KEEP(pool_step, nm_pool_step_row, pool_steps)
+KEEP(pool_reuse, nm_pool_reuse_row, reuses)
+KEEP(pool_sum, nm_pool_sum_row, pool_sums)
 KEEP(device_peak, nm_device_peak_row, device_peaks)
 
 nm_sink nm_row_list_sink(nm_row_list *list)
@@ -88,6 +95,13 @@ nm_sink nm_row_list_sink(nm_row_list *list)
         .heap_total = keep_heap_total,
         .peak_stack = keep_peak_stack,
         .hit = keep_hit,
+        .miss = keep_miss,
+        .pending = keep_pending,
+        .pool_group = keep_pool_group,
+        .pool_class = keep_pool_class,
+        .pool_step = keep_pool_step,
+        .pool_reuse = keep_pool_reuse,
+        .pool_sum = keep_pool_sum,
         .device_peak = keep_device_peak,
     };
 }
@@ -121,6 +135,13 @@ void nm_row_list_free(nm_row_list *list)
     free(list->totals.items);
     free(list->peak_stacks.items);
     free(list->hits.items);
+    free(list->misses.items);
+    free(list->pendings.items);
+    free(list->groups.items);
+    free(list->classes.items);
+    free(list->pool_steps.items);
+    free(list->reuses.items);
+    free(list->pool_sums.items);
     free(list->device_peaks.items);
     *list = (nm_row_list){0};
 }

@@ -43,6 +43,13 @@ typedef struct nm_row_list {
     NM_ROWS_OF(nm_heap_total_row) totals;
     NM_ROWS_OF(nm_peak_stack_row) peak_stacks;
     NM_ROWS_OF(nm_hit_row) hits;
+    NM_ROWS_OF(nm_miss_row) misses;
+    NM_ROWS_OF(nm_pending_row) pendings;
+    NM_ROWS_OF(nm_pool_group_row) groups;
+    NM_ROWS_OF(nm_pool_class_row) classes;
+    NM_ROWS_OF(nm_pool_step_row) pool_steps;
+    NM_ROWS_OF(nm_pool_reuse_row) reuses;
+    NM_ROWS_OF(nm_pool_sum_row) pool_sums;
     NM_ROWS_OF(nm_device_peak_row) device_peaks;
     size_t definition_count;
 } nm_row_list;

@@ -269,19 +269,25 @@ static const key_rule heap_keys[] = {
     {NULL, 0, NULL, 0},
 };
 
-static const key_rule attribute_keys[] = {
-    DEFINE_KEY("process", attribute.process_id),
-    DEFINE_KEY("source", attribute.source),
-    DEFINE_STRING("name", attribute.name),
-    DEFINE_STRING("value", attribute.value),
-    {NULL, 0, NULL, 0},
-};
-
 static const key_rule module_keys[] = {
     DEFINE_KEY("process", module.process_id),
     DEFINE_STRING("path", module.path),
     DEFINE_KEY("base", module.base),
     DEFINE_KEY("bytes", module.bytes),
+    {NULL, 0, NULL, 0},
+};
+
+static const named_number source_names[] = {
+    {"environment", NM_ATTRIBUTE_ENVIRONMENT},
+    {"version", NM_ATTRIBUTE_VERSION},
+    {NULL, 0},
+};
+
+static const key_rule attribute_keys[] = {
+    DEFINE_KEY("process", attribute.process_id),
+    {"source", offsetof(nm_definition, attribute.source), source_names, 0},
+    DEFINE_STRING("name", attribute.name),
+    DEFINE_STRING("value", attribute.value),
     {NULL, 0, NULL, 0},
 };
 

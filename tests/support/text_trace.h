@@ -9,7 +9,7 @@
  *     heap 1 process=1 device=1 level=driver basis=requested name="NPU 0" small=4096 large=1048576
  *     thread 1 process=1 tid=100 name=main ring=0
  *     module 1 process=1 path=/lib/lib.so base=0x1000 bytes=4096
- *     attribute 1 process=1 source=2 name=CANN value=8.0     1: a variable of the environment, 2: a version
+ *     attribute 1 process=1 source=version name=CANN value=8.0     or source=environment
  *     stack 3: train.c:88:forward < train.c:10:main          innermost first; a frame is file:line:function,
  *     stack 4: lib.so+0x10 < main                            module+offset, or a function alone
  *     @10 alloc heap=2 address=0x1000 requested=64 block=512 thread=1 stack=3 stream=7

@@ -343,6 +343,25 @@ static void check_device_peaks(sqlite3 *db, const char *options)
                      ask(db, "SELECT count(DISTINCT device) FROM heap_place WHERE level = 'driver'", "", ""));
 }
 
+/* Whoever was asked to fragment the pool is named first for it. Of several threads each does so at a time of its own. */
+static void check_blockers(sqlite3 *db, const char *options)
+{
+    static const char first[] =
+        "(SELECT b.site FROM fragmentation_blocker AS b WHERE b.moment_id = w.moment_id AND b.device = p.device AND"
+        " b.level = p.level AND b.pid = p.pid ORDER BY b.hostage_bytes DESC LIMIT 1)";
+    char sql[700];
+
+    if (strstr(options, "--fragment") == NULL || strstr(options, "--threads") != NULL)
+        return;
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM fragmentation_sample AS w JOIN heap_place AS p ON p.heap_id = w.heap_id AND"
+             " p.level = 'pool' JOIN moment AS m ON m.moment_id = w.moment_id WHERE m.name = 'fragmented' AND"
+             " coalesce(%s, '') NOT LIKE '%% fragment_pool'",
+             first);
+    ck_assert_msg(ask(db, sql, "", "") == 0, "npu_train %s: somebody else is in the way", options);
+    ck_assert_int_gt(ask(db, "SELECT count(*) FROM moment WHERE name = 'fragmented'", "", ""), 0);
+}
+
 static void check_case(const char *options, const char *record_options, int expected_exit)
 {
     char path[128];
@@ -352,6 +371,7 @@ static void check_case(const char *options, const char *record_options, int expe
     book books = read_books(path);
     check_books(db, &books, options);
     check_device_peaks(db, options);
+    check_blockers(db, options);
     if (strstr(options, "--misuse") == NULL)
         ck_assert_int_eq(ask(db, "SELECT count(*) FROM anomaly", "", ""), 0);
     free(books.keys);

@@ -242,12 +242,129 @@ START_TEST(the_newest_steps_stay)
 }
 END_TEST
 
+/* A million events, of which the last tenth fits. Allocation k is of k bytes, and sixteen are live at a time. */
+START_TEST(a_long_run_stays_within_its_bound_and_keeps_its_sums)
+{
+    const int64_t count = 500000, held = 16;
+    char command[1024];
+    uint64_t most = 0;
+    size_t parts = 0;
+    int status;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        snprintf(
+            command, sizeof command,
+            "cd %s && exec %s -q --buffer 64M --stacks caller --keep last:64K -o run.zst -- %s/spin_events --events"
+            " %lld --hold %lld >books",
+            folder, recorder, programs, (long long)count, (long long)held);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        uint64_t bytes = part_bytes(&parts);
+
+        most = bytes > most ? bytes : most;
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    ck_assert_int_eq(status, 0);
+    ck_assert_msg(most <= (64u << 10) + (32u << 10), "there were %llu bytes on the disk", (unsigned long long)most);
+    free(expect(0, "cd %s && ls run.zst.* | tail -1 | { IFS=. read -r a b number; [ ${number#0} -ge 50 ]; }", folder));
+    free(expect(0, "cd %s && %s --quiet run.zst", folder, ingest));
+    ck_assert_int_eq(number("run.db", "SELECT events_dropped FROM input"), 0);
+    ck_assert_int_gt(number("run.db", "SELECT events_unkept * 10 > events_seen * 9 FROM input"), 0);
+    ck_assert_int_eq(number("run.db", "SELECT allocation_count FROM heap_total"), count);
+    ck_assert_int_eq(number("run.db", "SELECT free_count FROM heap_total"), count);
+    ck_assert_int_eq(number("run.db", "SELECT allocated_bytes FROM heap_total"), count * (count + 1) / 2);
+    ck_assert_int_eq(number("run.db", "SELECT sum(allocation_count) FROM site_total"), count);
+    ck_assert_int_eq(number("run.db", "SELECT sum(allocated_bytes) FROM site_total"), count * (count + 1) / 2);
+    ck_assert_int_eq(number("run.db", "SELECT peak_bytes FROM peak"), held * count - held * (held - 1) / 2);
+}
+END_TEST
+
 START_TEST(a_run_that_fits_is_kept_whole)
 {
     record("last:1GiB", "--steps 30");
     free(expect(0, "cd %s && test -e run.zst.000 && %s --quiet run.zst", folder, ingest));
     ck_assert_int_eq(number("run.db", "SELECT events_unkept + (detail_begin_seq IS NOT NULL) FROM input"), 0);
     ck_assert_int_eq(number("run.db", "SELECT count(*) FROM completeness WHERE verdict = 'complete'"), 1);
+}
+END_TEST
+
+/* ---- Pauses -------------------------------------------------------------------------------------------------------- */
+
+/* Recorded with `environment` before npumem-record and `control` beside it; the books are the program's, which knows of no
+ * pause. */
+static void record_paused(const char *environment, const char *options, const char *scale, const char *control)
+{
+    char *text;
+
+    free(expect(
+        0,
+        "cd %s && %s %s -q --force --buffer 32M %s -o run.zst -- %s/npu_train %s --leak >books & r=$!; export R=%s;"
+        " cd %s; %s wait $r",
+        folder, environment, recorder, options, programs, scale, recorder, folder, control));
+    text = books();
+    free(expect(0, "cd %s && %s --quiet --force run.zst", folder, ingest));
+    compare_with_books("run.db", text);
+    free(text);
+    ck_assert_int_eq(number("run.db", "SELECT count(*) FROM completeness WHERE verdict IN ('kept', 'complete')"), 1);
+    ck_assert_int_eq(number("run.db", "SELECT baseline = 'none' AND unseen_origin_count = 0 FROM input"), 1);
+    ck_assert_int_eq(number("run.db", "SELECT count(*) FROM misuse"), 0);
+    ck_assert_int_eq(number("run.db", "SELECT count(*) FROM pause WHERE NOT is_memory_told"), 0);
+}
+
+/* Memory is told on while paused, without stacks: what parts that are gone have said of it is in the sums. */
+START_TEST(from_step_to_step_the_sums_are_whole)
+{
+    static const char *const keeps[] = {"last:1GiB", "last:64K", "steps:20"};
+    char options[128];
+
+    for (size_t i = 0; i < sizeof keeps / sizeof *keeps; i++) {
+        snprintf(options, sizeof options, "--keep %s --from-step 300 --to-step 600", keeps[i]);
+        record_paused("", options, "--steps 1000", "");
+        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM leak WHERE site LIKE '%leak_one_buffer'"), 301);
+        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM leak WHERE stack_id IS NULL"), 1000 - 301);
+        /* The pause that is under way where the parts begin began in one that is gone. */
+        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM pause WHERE begin_seq IS NULL"), i > 0);
+        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM pause"), i > 0 ? 1 : 2);
+    }
+}
+END_TEST
+
+START_TEST(what_is_recorded_in_full_is_as_without_parts)
+{
+    static const char sum[] =
+        "SELECT count(*) * 1000003 + sum(a.size_bytes) + sum(a.address) + sum(t.site_frame_id IS NOT NULL)"
+        " FROM allocation AS a JOIN step AS s ON s.number = 10 JOIN step AS e ON e.number = 15"
+        " JOIN stack AS t USING (stack_id) WHERE alloc_seq > s.begin_seq AND alloc_seq < e.begin_seq";
+    int64_t expected;
+
+    record("last:1GiB", "--steps 30 --leak");
+    free(expect(0, "cd %s && %s --quiet run.zst", folder, ingest));
+    expected = number("run.db", sum);
+    record_paused("", "--keep last:1GiB --from-step 10 --to-step 14", "--steps 30", "");
+    ck_assert_int_eq(number("run.db", sum), expected);
+    ck_assert_int_eq(number("run.db",
+                            "SELECT count(*) FROM copy, step AS s, step AS e WHERE s.number = 10 AND e.number = 15"
+                            " AND seq NOT BETWEEN s.begin_seq AND e.begin_seq"),
+                     0);
+}
+END_TEST
+
+START_TEST(begun_paused_and_stopped_the_sums_are_whole)
+{
+    record_paused("", "--keep last:64K --start-paused", "--steps 1000", "");
+    ck_assert_int_eq(number("run.db", "SELECT count(*) FROM allocation WHERE stack_id IS NOT NULL"), 0);
+    record_paused("NPUMEM=paused", "--keep steps:20", "--steps 200", "");
+    ck_assert_int_eq(number("run.db", "SELECT count(*) FROM copy"), 0);
+    for (int i = 0; i < 2; i++) {
+        record_paused("", i == 0 ? "--keep last:1GiB" : "--keep last:64K", "--steps 2000 --pace-us 800",
+                      "sleep 0.2; $R --ctl run.zst stop && sleep 0.2 && $R --ctl run.zst start || exit;");
+        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM pause WHERE end_seq IS NOT NULL AND is_end_known"),
+                         i == 0);
+    }
 }
 END_TEST
 
@@ -410,7 +527,11 @@ int main(int argc, char **argv)
     tcase_add_test(tests, the_disk_holds_the_budget_and_one_part_at_most);
     tcase_add_test(tests, sums_of_the_whole_run_are_the_books);
     tcase_add_test(tests, the_newest_steps_stay);
+    tcase_add_test(tests, a_long_run_stays_within_its_bound_and_keeps_its_sums);
     tcase_add_test(tests, a_run_that_fits_is_kept_whole);
+    tcase_add_test(tests, from_step_to_step_the_sums_are_whole);
+    tcase_add_test(tests, what_is_recorded_in_full_is_as_without_parts);
+    tcase_add_test(tests, begun_paused_and_stopped_the_sums_are_whole);
     tcase_add_test(tests, name_folder_list_and_any_order_are_one_input);
     tcase_add_test(tests, a_part_alone_tells_all_up_to_its_end);
     tcase_add_test(tests, a_part_that_is_missing_in_the_middle_is_damage);

@@ -105,6 +105,21 @@ static void check_tree(const char *options)
     sqlite3_close(db);
 }
 
+/* What a launcher starts beside its ranks: each leaves its row and its end, no thread and no ring. */
+START_TEST(short_lived_shells_cost_a_row)
+{
+    sqlite3 *db = record("sh -c 'for i in $(seq 40); do sh -c \"exec true\"; (true); done; echo done'");
+
+    ck_assert_int_ge(ask(db, "SELECT count(*) FROM process"), 1 + 2 * 40);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM thread"), 0);
+    ck_assert_int_eq(ask(db, "SELECT is_complete AND events_seen <= (SELECT count(*) FROM process)"
+                             " + (SELECT count(*) FROM memory_sample) FROM input"),
+                     1);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM process WHERE end_kind = 'running'"), 0);
+    sqlite3_close(db);
+}
+END_TEST
+
 START_TEST(every_node_of_a_tree_is_recorded_once_below_its_parent)
 {
     check_tree("");
@@ -145,6 +160,77 @@ static void check_ranks(sqlite3 *db, bool has_local_rank)
                          " FROM allocation) WHERE passed_ns < 0"),
                      0);
 }
+
+/* ---- Views of ranks ------------------------------------------------------------------------------------------------ */
+
+/* No row of any view has the device of another rank. */
+static void check_no_row_is_mixed(sqlite3 *db)
+{
+    static const char views[] = "SELECT m.name FROM sqlite_master AS m WHERE m.type = 'view' AND 2 = (SELECT count(*)"
+                                " FROM pragma_table_info(m.name) AS c WHERE c.name IN ('rank', 'device'))";
+    char sql[256];
+    sqlite3_stmt *row;
+    int view_count = 0;
+
+    ck_assert_msg(sqlite3_prepare_v2(db, views, -1, &row, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
+    for (; sqlite3_step(row) == SQLITE_ROW; view_count++) {
+        const char *view = (const char *)sqlite3_column_text(row, 0);
+
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM \"%s\" WHERE device <> %d - rank", view, RANKS - 1);
+        ck_assert_msg(ask(db, sql) == 0, "view %s: %s", view, sql);
+    }
+    sqlite3_finalize(row);
+    ck_assert_int_gt(view_count, 20);
+}
+
+/* Each view has one row of that kind for each rank, with that rank's figures. Rank r holds all that it allocates, ROUNDS
+ * blocks, until its last turn, and one of them for good. */
+static void check_views(sqlite3 *db)
+{
+    static const struct {
+        const char *view, *of_one, *peak_column, *rest_column;
+    } rules[] = {
+        {"peak", "level = 'driver' AND live_count = %d", "peak_bytes", NULL},
+        {"peak_by_site", "level = 'driver' AND live_count = %d AND share_ratio = 1", "live_bytes", NULL},
+        {"device_peak", "%d > 0", "peak_bytes", NULL},
+        {"outstanding", "level = 'driver' AND %d > 0", NULL, "size_bytes"},
+        {"outstanding_by_site", "allocation_count = 1 AND %d > 0", NULL, "size_bytes"},
+        {"leak", "verdict = 'unreleased' AND %d > 0", NULL, "size_bytes"},
+        {"leak_by_site", "leak_count = 1 AND %d > 0", NULL, "leak_bytes"},
+    };
+    char sql[512], one[128];
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        for (int r = 0; r < RANKS; r++) {
+            const char *column = rules[i].peak_column != NULL ? rules[i].peak_column : rules[i].rest_column;
+            int rest_bytes = 1000 * (r + 1) + ROUNDS - 1,
+                peak_bytes = ROUNDS * 1000 * (r + 1) + ROUNDS * (ROUNDS - 1) / 2;
+
+            snprintf(one, sizeof one, rules[i].of_one, ROUNDS);
+            snprintf(sql, sizeof sql, "SELECT count(*) FROM %s WHERE device = %d AND %s = %d AND %s", rules[i].view,
+                     RANKS - 1 - r, column, rules[i].peak_column != NULL ? peak_bytes : rest_bytes, one);
+            ck_assert_msg(ask(db, sql) == 1, "rank %d: %s", r, sql);
+            snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", rules[i].view);
+            ck_assert_msg(ask(db, sql) == RANKS, "%s has %lld rows", rules[i].view, ask(db, sql));
+        }
+    ck_assert_int_eq(
+        ask(db, "SELECT count(*) FROM (SELECT rank FROM timeline WHERE level = 'driver' GROUP BY rank, device)"),
+        RANKS);
+}
+
+START_TEST(eight_ranks_give_eight_devices_and_views_keep_them_apart)
+{
+    char command[256];
+    sqlite3 *db;
+
+    snprintf(command, sizeof command, "$P/launch_ranks --rounds %d --way exec", ROUNDS);
+    db = record(command);
+    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT physical_ordinal) FROM device"), RANKS);
+    check_no_row_is_mixed(db);
+    check_views(db);
+    sqlite3_close(db);
+}
+END_TEST
 
 START_TEST(eight_ranks_stand_apart_however_they_are_started)
 {
@@ -277,7 +363,9 @@ static Suite *make_suite(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, short_lived_shells_cost_a_row);
     tcase_add_test(tests, every_node_of_a_tree_is_recorded_once_below_its_parent);
+    tcase_add_test(tests, eight_ranks_give_eight_devices_and_views_keep_them_apart);
     tcase_add_test(tests, eight_ranks_stand_apart_however_they_are_started);
     tcase_add_test(tests, ranks_are_known_by_every_launchers_names);
     tcase_add_test(tests, ranks_that_python_starts_are_recorded_once);

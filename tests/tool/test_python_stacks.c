@@ -4,7 +4,7 @@
  * (sys._getframe); it is recorded and the trace ingested; each frame of each recorded stack must be that one. Once for
  * every CPython from 3.8 to 3.13 that is here: on PATH, below ~/.pyenv, or named in NPUMEM_PYTHONS (paths with colons).
  *
- *     test_python_stacks NPUMEM_RECORD NPUMEM_INGEST FOLDER_OF_PROGRAMS
+ *     test_python_stacks NPUMEM_RECORD NPUMEM_INGEST FOLDER_OF_PROGRAMS ASCENDCL
  */
 #include <check.h>
 #include <glob.h>
@@ -23,7 +23,7 @@
 #define NO_PYTHON_FRAME (-1)
 #define FIRST_SIZE      4096
 
-static const char *recorder, *ingest, *programs;
+static const char *recorder, *ingest, *programs, *acl;
 static char folder[64];
 
 /* ---- Interpreters -------------------------------------------------------------------------------------------------- */
@@ -409,6 +409,52 @@ START_TEST(sites_are_the_lines_that_the_program_counts)
 }
 END_TEST
 
+/* ---- Leaks --------------------------------------------------------------------------------------------------------- */
+
+/* Checks one line of python_leak.py, "leak NAME LINE FUNCTION COUNT BYTES", against what was found to leak. */
+static void check_leak(sqlite3 *db, const char *said)
+{
+    char name[32], function[128], sql[512];
+    int line, count;
+    long long bytes;
+
+    ck_assert_int_eq(sscanf(said, "leak %31s %d %127s %d %lld", name, &line, function, &count, &bytes), 5);
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM leak_by_site WHERE site = 'python_leak.py:%d %s' AND verdict = 'growing'"
+             " AND leak_count = %d AND leak_bytes = %lld",
+             line, function, count, bytes);
+    ck_assert_msg(ask(db, sql) == 1, "%s is not found: %s", name, sql);
+}
+
+/* Of what the program does at its other lines nothing leaks; and it prints the same as unrecorded. */
+START_TEST(leaks_are_found_at_their_lines)
+{
+    char command[2048];
+    sqlite3 *db;
+    nm_run plain, recorded;
+    int count = 0;
+
+    snprintf(command, sizeof command, "'%s' %s/python_leak.py %s", pythons[_i].path, programs, acl);
+    plain = run_shell(command, 60);
+    snprintf(command, sizeof command, "%s --quiet --force -o %s/t.zst -- '%s' %s/python_leak.py %s", recorder, folder,
+             pythons[_i].path, programs, acl);
+    recorded = run_shell(command, 60);
+    ck_assert_msg(recorded.exit_code == 0, "%s", run_err(&recorded));
+    ck_assert_str_eq(run_out(&recorded), run_out(&plain));
+    ck_assert_str_eq(run_err(&recorded), run_err(&plain));
+    db = open_database();
+    for (const char *line = run_out(&recorded); *line != 0; line = strchr(line, '\n') + 1, count++)
+        check_leak(db, line);
+    ck_assert_int_eq(count, 4);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM leak_by_site"), 4);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT pid) FROM leak_by_site"), 3);
+    sqlite3_close(db);
+    run_free(&plain);
+    run_free(&recorded);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("python_stacks");
@@ -419,6 +465,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tcase, without_native_frames_and_of_any_depth, 0, python_count);
     tcase_add_loop_test(tcase, frames_in_the_rings_of_a_dead_recording_are_read, 0, python_count);
     tcase_add_loop_test(tcase, native_stacks_have_no_python, 0, python_count < 1 ? python_count : 1);
+    tcase_add_loop_test(tcase, leaks_are_found_at_their_lines, 0, python_count);
     tcase_add_loop_test(tcase, sites_are_the_lines_that_the_program_counts, 0, python_count);
     suite_add_tcase(suite, tcase);
     return suite;
@@ -426,11 +473,12 @@ static Suite *make_suite(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4)
+    if (argc != 5)
         return 2;
     recorder = argv[1];
     ingest = argv[2];
     programs = argv[3];
+    acl = argv[4];
     find_pythons();
     if (python_count == 0)
         return 77;

@@ -16,6 +16,7 @@
 #include "hook/dynamic.h"
 #include "hook/mstx.h"
 #include "hook/notes.h"
+#include "hook/place.h"
 #include "hook/tell.h"
 #include "record/session.h"
 #include "ring_reader.h"
@@ -42,6 +43,11 @@ void *nm_dynamic_find(void *handle, const char *name)
 void *nm_dynamic_hold(const char *path)
 {
     return opened_tool != NULL && strcmp(path, "libprofapi.so") == 0 ? (void *)&opened_tool : NULL;
+}
+
+bool nm_place_is_loaded(const char *name)
+{
+    return nm_dynamic_hold(name) != NULL;
 }
 
 void nm_dynamic_forget_error(void)

@@ -68,5 +68,12 @@ if unshare -r -m -p -f true 2>/dev/null; then
     env -i unshare -r "$(command -v chroot)" "$root" /npumem/bin/npumem-ingest --quiet /work/run.zst || fail "ingesting in a bare root"
     [ "$(sqlite3 "$root/work/run.db" 'SELECT count(*) > 10, (SELECT count(*) FROM process) FROM allocation')" = '1|1' ] ||
         fail "the trace of a bare root has no allocations"
+    # The self-check has its program in npumem-record; CANN is where the loader is told to look, or nowhere.
+    sed -i "s|npumem-record .*|npumem-record --selfcheck -q -o /work/check.txt --force|" "$scratch/inside.sh"
+    env -i LD_LIBRARY_PATH="$runtime" unshare -r -m -p -f sh "$scratch/inside.sh" 2>"$scratch/said" &&
+        head -n 1 "$root/work/check.txt" | grep -qx 'npumem self-check: AGREES' ||
+        fail "the self-check in a bare root: $(cat "$scratch/said" "$root/work/check.txt")"
+    env -i unshare -r -m -p -f sh "$scratch/inside.sh" 2>"$scratch/said" && fail "the self-check agrees without CANN"
+    grep -q 'there is nothing to record here' "$scratch/said" || fail "the self-check without CANN: $(cat "$scratch/said")"
 fi
 finish

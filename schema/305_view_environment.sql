@@ -1,0 +1,37 @@
+-- What the recorded processes were told, and what they ran on.
+
+CREATE VIEW environment (
+    -- Settings of each process that change how its memory behaves, and the versions of what it ran on.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Always NULL: a setting is not of one device.
+    device,
+    -- Always NULL: a setting is not of one heap.
+    heap,
+    -- Always NULL: a setting is not of one level.
+    level,
+    -- 'environment': a variable of a fixed list; 'version': what it ran on, as files of the host say.
+    source,
+    -- Name of the variable, or of what has the version.
+    name,
+    -- Its value.
+    value
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    NULL,
+    NULL,
+    NULL,
+    e.source,
+    e.name,
+    e.value
+FROM process_environment AS e
+LEFT JOIN process AS p ON p.process_id = e.process_id
+ORDER BY e.source DESC, e.name, e.value, e.entry_id;
