@@ -68,7 +68,12 @@ CREATE TABLE input (
     processes_seen INTEGER NOT NULL,
     -- Of these, how many were seen to become a program (exec) that did not load the recorder: it is static or setuid, has
     -- another libc, or lost LD_PRELOAD. What it did is not known. Unit: processes.
-    processes_left INTEGER NOT NULL
+    processes_left INTEGER NOT NULL,
+    -- Which rows it has in the large tables (npumem-ingest --detail). 'all': every allocation, copy, operation, workspace
+    -- and call about streams; 'live': allocations that were live at the peak of their heap or its device, at a mark or
+    -- failed allocation of their process, or at the end, and the operations that these name; 'none': no allocations.
+    -- Answers are the same: see table left_out.
+    detail TEXT NOT NULL
 );
 
 CREATE TABLE heap_level (

@@ -1,10 +1,5 @@
 -- Indexes, made after the rows are there.
 
--- What is outstanding (the baseline has no generation), with all that sums by site need: the by-site views never touch
--- the large table.
-CREATE INDEX allocation_outstanding
-    ON allocation (heap_id, stack_id, generation, alloc_seq, size_bytes, is_doubtful)
-    WHERE end_kind = 0 AND is_segment = 0 AND generation IS NOT NULL;
 CREATE INDEX peak_stack_heap ON peak_stack (heap_id);
 CREATE INDEX pool_hit_heap ON pool_hit (heap_id, bucket);
 CREATE INDEX usage_heap ON usage (heap_id, last_seq);

@@ -97,7 +97,9 @@ CREATE VIEW completeness (
     -- What was live before the first event: none, known (it is here, as baseline) or unknown.
     baseline,
     -- Frees of memory that may have been allocated before the recording began. Unit: frees.
-    unseen_origin_count
+    unseen_origin_count,
+    -- Which rows of single allocations, copies and calls are here: 'all', 'live' or 'none', as input.detail.
+    detail
 ) AS
 SELECT
     (SELECT CASE WHEN min(p.host) = max(p.host) THEN min(p.host) END FROM process AS p
@@ -124,18 +126,18 @@ SELECT
     input.events_late,
     input.events_without_stack,
     input.bytes_cut,
-    (SELECT count(*)
-     FROM allocation AS a
+    (SELECT coalesce(sum(a.allocation_count), 0)
+     FROM outstanding_sum AS a
      JOIN heap ON heap.heap_id = a.heap_id
      JOIN process AS p ON p.process_id = heap.process_id
-     WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL AND a.stack_id IS NULL
-         AND p.input_id = input.input_id),
+     WHERE a.stack_id IS NULL AND p.input_id = input.input_id),
     (SELECT count(*) FROM note WHERE note.input_id = input.input_id),
     input.events_unkept,
     input.detail_begin_seq,
     input.detail_begin_ns,
     input.baseline,
-    input.unseen_origin_count
+    input.unseen_origin_count,
+    input.detail
 FROM input;
 
 CREATE VIEW unseen (

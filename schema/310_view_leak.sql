@@ -2,6 +2,7 @@
 
 CREATE VIEW outstanding (
     -- What was allocated in the recording and not freed by its end, segments left out. Weights are outstanding, not a leak.
+    -- A list of allocations: empty where input.detail is 'none' (outstanding_by_site is not).
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -103,14 +104,13 @@ FROM (
     SELECT
         a.heap_id,
         s.site_frame_id,
-        count(*) AS allocation_count,
-        sum(a.size_bytes) AS size_bytes,
-        min(a.alloc_seq) AS first_seq,
-        max(a.alloc_seq) AS last_seq,
+        sum(a.allocation_count) AS allocation_count,
+        sum(a.allocation_count * a.size_bytes) AS size_bytes,
+        min(a.first_seq) AS first_seq,
+        max(a.last_seq) AS last_seq,
         count(DISTINCT a.generation) AS generation_count
-    FROM allocation AS a
+    FROM outstanding_sum AS a
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-    WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL
     GROUP BY a.heap_id, s.site_frame_id
 ) AS g
 JOIN heap_place AS p ON p.heap_id = g.heap_id
@@ -163,15 +163,15 @@ FROM (
         a.heap_id,
         coalesce(s.site_frame_id, 0) AS site_key,
         CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END AS size_key,
-        count(*) AS growing_count,
+        sum(a.allocation_count) AS growing_count,
         count(DISTINCT a.generation) AS generation_count,
         min(a.generation) AS first_generation,
         max(a.generation) AS last_generation,
-        max(a.alloc_seq) AS last_seq
-    FROM allocation AS a
+        max(a.last_seq) AS last_seq
+    FROM outstanding_sum AS a
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
     LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-    WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL AND a.is_doubtful = 0
+    WHERE a.is_doubtful = 0
     GROUP BY a.heap_id, coalesce(s.site_frame_id, 0), CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END
 ) AS g
 JOIN heap_place AS p ON p.heap_id = g.heap_id
@@ -196,6 +196,7 @@ CREATE VIEW leak (
     -- Outstanding allocations that are judged a leak: their site is growing, or they are driver or pinned memory that
     -- was unreleased when the process ended by itself. What may have been freed where events were lost is never here, and
     -- what modules of CANN (HCCL, RUNTIME, GE, ...) took for themselves only where it grows: no program frees that.
+    -- A list of allocations: empty where input.detail is 'none' (leak_by_site is not).
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -372,19 +373,20 @@ FROM (
     SELECT
         a.heap_id,
         s.site_frame_id,
-        leak.verdict,
-        count(*) AS leak_count,
-        sum(a.size_bytes) AS leak_bytes,
+        CASE WHEN g.heap_id IS NOT NULL THEN 'growing' ELSE 'unreleased' END AS verdict,
+        sum(a.allocation_count) AS leak_count,
+        sum(a.allocation_count * a.size_bytes) AS leak_bytes,
         count(DISTINCT a.generation) AS generation_count,
         min(a.generation) AS first_generation,
         max(a.generation) AS last_generation,
-        min(a.alloc_seq) AS first_seq,
-        max(a.alloc_seq) AS last_seq,
-        min(a.alloc_ns) AS first_ns,
+        min(a.first_seq) AS first_seq,
+        max(a.last_seq) AS last_seq,
+        min(a.first_ns) AS first_ns,
         max(e.end_ns) AS end_ns,
-        sum(e.end_ns - a.alloc_ns > x.p99_at_most_ns) AS outlier_count
-    FROM leak
-    JOIN allocation AS a ON a.allocation_id = leak.allocation_id
+        sum(a.outlier_count) AS outlier_count
+    FROM outstanding_sum AS a
+    JOIN heap AS h ON h.heap_id = a.heap_id
+    LEFT JOIN process ON process.process_id = h.process_id
     LEFT JOIN (
         SELECT
             h.heap_id,
@@ -401,8 +403,15 @@ FROM (
         ) AS w ON w.process_id = r.process_id
     ) AS e ON e.heap_id = a.heap_id
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-    LEFT JOIN site_lifetime AS x ON x.heap_id = a.heap_id AND x.site_frame_id IS s.site_frame_id
-    GROUP BY a.heap_id, s.site_frame_id, leak.verdict
+    LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
+    LEFT JOIN growing_site AS g
+        ON g.heap_id = a.heap_id
+        AND g.site_key = coalesce(s.site_frame_id, 0)
+        AND g.size_key = CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END
+    WHERE a.is_doubtful = 0
+        AND (g.heap_id IS NOT NULL
+            OR (h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33 AND process.end_kind = 'exit'))
+    GROUP BY a.heap_id, s.site_frame_id, CASE WHEN g.heap_id IS NOT NULL THEN 'growing' ELSE 'unreleased' END
 ) AS l
 JOIN heap_place AS p ON p.heap_id = l.heap_id
 JOIN process ON process.process_id = p.process_id

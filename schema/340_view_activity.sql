@@ -47,12 +47,12 @@ FROM (
         coalesce(d.physical_ordinal, d.ordinal) AS device,
         c.kind,
         c.is_async,
-        count(*) AS copy_count,
-        sum(CASE WHEN c.error_code = 0 THEN c.size_bytes ELSE 0 END) AS size_bytes,
+        sum(c.copy_count) AS copy_count,
+        sum(c.size_bytes) AS size_bytes,
         sum(c.cost_ns) AS cost_ns,
-        sum(c.error_code <> 0) AS failed_count
-    FROM copy AS c
-    LEFT JOIN device AS d ON d.device_id = coalesce(c.target_device_id, c.source_device_id)
+        sum(c.failed_count) AS failed_count
+    FROM copy_sum AS c
+    LEFT JOIN device AS d ON d.device_id = c.device_id
     GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal), c.kind, c.is_async
 ) AS g
 LEFT JOIN process ON process.process_id = g.process_id
@@ -85,8 +85,14 @@ CREATE VIEW zero_copy (
     registered_bytes,
     -- registered_bytes / size_bytes. Unit: ratio (0 to 1). NULL: nothing was moved.
     zero_copy_ratio,
-    -- 'good', 'warning' or 'danger'. NULL: nothing was moved.
-    verdict
+    -- 'good', 'warning' or 'danger'; 'not applicable': the process has registered no memory. NULL: nothing was moved.
+    verdict,
+    -- Ranges of host memory that the process registered with a device. Unit: ranges.
+    range_count,
+    -- Most of it that was registered at one time. Unit: bytes.
+    range_peak_bytes,
+    -- Still registered at the end of the trace. Unit: bytes.
+    range_live_bytes
 ) AS
 SELECT
     process.host,
@@ -102,23 +108,38 @@ SELECT
     CASE WHEN g.size_bytes > 0 THEN CAST(g.registered_bytes AS REAL) / g.size_bytes END,
     CASE
         WHEN g.size_bytes = 0 THEN NULL
+        WHEN coalesce(r.range_count, 0) = 0 AND g.registered_count = 0 THEN 'not applicable'
         WHEN g.registered_bytes > 0.8 * g.size_bytes THEN 'good'
         WHEN g.registered_bytes >= 0.5 * g.size_bytes THEN 'warning'
         ELSE 'danger'
-    END
+    END,
+    coalesce(r.range_count, 0),
+    coalesce(r.peak_bytes, 0),
+    coalesce(r.live_bytes, 0)
 FROM (
     SELECT
         c.process_id,
         coalesce(d.physical_ordinal, d.ordinal) AS device,
-        count(*) AS copy_count,
-        sum(c.size_bytes) AS size_bytes,
-        sum(c.is_registered) AS registered_count,
-        sum(CASE WHEN c.is_registered = 1 THEN c.size_bytes ELSE 0 END) AS registered_bytes
-    FROM copy AS c
-    LEFT JOIN device AS d ON d.device_id = coalesce(c.target_device_id, c.source_device_id)
-    WHERE c.is_registered IS NOT NULL AND c.error_code = 0
+        sum(c.host_count) AS copy_count,
+        sum(c.host_bytes) AS size_bytes,
+        sum(c.registered_count) AS registered_count,
+        sum(c.registered_bytes) AS registered_bytes
+    FROM copy_sum AS c
+    LEFT JOIN device AS d ON d.device_id = c.device_id
+    WHERE c.host_count > 0
     GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal)
 ) AS g
+LEFT JOIN (
+    SELECT
+        heap.process_id,
+        sum(s.allocation_count + s.baseline_count) AS range_count,
+        sum(s.peak_bytes) AS peak_bytes,
+        sum(s.live_bytes) AS live_bytes
+    FROM heap
+    JOIN heap_sum AS s ON s.heap_id = heap.heap_id
+    WHERE heap.level = 5
+    GROUP BY heap.process_id
+) AS r ON r.process_id = g.process_id
 LEFT JOIN process ON process.process_id = g.process_id
 ORDER BY g.process_id, g.device;
 

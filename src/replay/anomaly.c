@@ -275,8 +275,10 @@ nm_status nm_anomaly_copy(nm_replay *replay, const nm_context *context, nm_error
         .error_code = event->error_code,
         .is_registered = is_registered(context),
     };
-    nm_status status = replay->sink.copy == NULL ? NM_OK : replay->sink.copy(replay->sink.context, &row, err);
+    nm_status status = nm_repeat_copy(replay, context, &row, err);
 
+    if (status == NM_OK && replay->sink.copy != NULL)
+        status = replay->sink.copy(replay->sink.context, &row, err);
     if (status == NM_OK && event->limit_bytes != 0 && event->size_bytes > event->limit_bytes)
         return check_limit(replay, context, row.copy_id, err);
     if (status == NM_OK)

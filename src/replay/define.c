@@ -41,6 +41,7 @@ nm_process *nm_define_process(nm_replay *replay, uint64_t id, nm_error *err)
     process->last_heap = &process->heaps;
     process->loss_seq = NM_NO_SEQ;
     process->end_seq = NM_NO_SEQ;
+    process->moment_seq = NM_NO_SEQ;
     process->loss_until_ns = NM_NO_TIME;
     *replay->last_process = process;
     replay->last_process = &process->next;

@@ -56,6 +56,11 @@ static nm_status write_now(nm_replay *replay, nm_moment_row *row, nm_process *pr
     return status;
 }
 
+static void note_moment(nm_replay *replay, const nm_context *context)
+{
+    *(context->process == NULL ? &replay->moment_seq : &context->process->moment_seq) = context->seq;
+}
+
 nm_status nm_moments_mark(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     nm_moment_row row = {
@@ -66,6 +71,7 @@ nm_status nm_moments_mark(nm_replay *replay, const nm_context *context, nm_error
         .ns = context->event->time_ns,
     };
 
+    note_moment(replay, context);
     return write_now(replay, &row, context->process, err);
 }
 
@@ -110,6 +116,7 @@ nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_er
     };
     nm_status status = replay->sink.failure == NULL ? NM_OK : replay->sink.failure(replay->sink.context, &failure, err);
 
+    note_moment(replay, context);
     if (context->heap != NULL)
         context->heap->arena->failure_count++;
     if (context->heap != NULL && context->heap->device != NULL)

@@ -119,6 +119,8 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
     if (heap->level == NM_LEVEL_DRIVER)
         status = nm_pool_detach(live, err);
     remove_node(live);
+    if (heap->level != NM_LEVEL_REGISTERED) /* that memory goes on without being registered */
+        nm_repeat_written(replay, heap->process, live->node.key, live->node.value);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_pool_block_ends(live, err);
     nm_usage_subtract(live);
@@ -131,8 +133,20 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
     return status;
 }
 
+/* So that who keeps rows of moments alone knows whether one met it. */
+static void note_moments(nm_live *live)
+{
+    const nm_heap *heap = live->heap;
+    int64_t own = heap->process->moment_seq, other = heap->replay->moment_seq;
+
+    live->row.peak_seq = heap->total.peak_seq;
+    live->row.device_peak_seq = heap->device == NULL ? NM_NO_SEQ : heap->device->group->peak.peak_seq;
+    live->row.moment_seq = own > other ? own : other;
+}
+
 static void set_end(nm_live *live, const nm_context *context, nm_allocation_end end_kind)
 {
+    note_moments(live);
     live->row.end_kind = end_kind;
     live->row.free_seq = context->seq;
     live->row.free_ns = context->event->time_ns;

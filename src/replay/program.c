@@ -260,6 +260,7 @@ nm_status nm_program_pause(nm_replay *replay, const nm_context *context, nm_erro
         return NM_OK;
     if (event->detail != NM_PAUSE_BEGIN && event->detail != NM_PAUSE_BEGIN_MEMORY)
         return end_pause(replay, process, context, err);
+    nm_repeat_forget(replay, process);
     status = write_pause(replay, process, err);
     process->is_paused = event->detail == NM_PAUSE_BEGIN;
     process->has_pause = true;

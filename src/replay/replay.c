@@ -79,10 +79,13 @@ static void note_loss(bool *has_loss, int64_t *last_seq, int64_t *last_ns, int64
 
 void nm_replay_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t until_ns)
 {
-    if (process == NULL)
+    if (process == NULL) {
         note_loss(&replay->has_loss, &replay->loss_seq, &replay->loss_until_ns, seq, until_ns);
-    else
+        nm_repeat_forget_all(replay);
+    } else {
         note_loss(&process->has_loss, &process->loss_seq, &process->loss_until_ns, seq, until_ns);
+        nm_repeat_forget(replay, process);
+    }
 }
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
@@ -263,6 +266,7 @@ nm_status nm_replay_new(const nm_sink *sink, nm_replay **out, nm_error *err)
     replay->first_seq = NM_NO_SEQ;
     replay->last_seq = NM_NO_SEQ;
     replay->last_ns = NM_NO_TIME;
+    replay->moment_seq = NM_NO_SEQ;
     replay->loss_seq = NM_NO_SEQ;
     replay->loss_until_ns = NM_NO_TIME;
     *out = replay;
@@ -323,6 +327,7 @@ void nm_replay_free(nm_replay *replay)
     nm_pairing_discard(replay);
     nm_chain_discard(replay);
     nm_program_discard(replay);
+    nm_repeat_forget_all(replay);
     nm_places_free(replay);
     nm_define_free(replay);
     nm_slab_free(&replay->lives);

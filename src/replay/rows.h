@@ -60,6 +60,10 @@ typedef struct nm_allocation_row {
     /* Outstanding only, else NM_UNKNOWN_NUMBER: how many steps of the process had begun at its birth (0: before the
      * first), or without steps the twentieth of the trace (0 to 19). */
     int64_t generation;
+    /* Ended only: the places of the moments that were the last ones before its end. Peaks may move on. NM_NO_SEQ: none
+     * yet, or (a peak) before the first event. */
+    int64_t peak_seq, device_peak_seq; /* of its heap, and of the device's hardware */
+    int64_t moment_seq;                /* of a mark or failed allocation of its process */
 } nm_allocation_row;
 
 typedef struct nm_failure_row {
@@ -123,6 +127,7 @@ typedef struct nm_copy_row {
     uint64_t source_address, target_address, source_device_id, target_device_id;
     int64_t error_code;
     int64_t is_registered; /* the host side lies in registered memory; NM_UNKNOWN_NUMBER: there is no one host side */
+    uint64_t repeat_count; /* copies of this source before it, as far as is known unwritten since: see repeat.c */
 } nm_copy_row;
 
 typedef struct nm_operation_row {
@@ -220,7 +225,7 @@ typedef struct nm_step_anchor_row {
     uint64_t step_count;      /* steps begun by it, or marked */
     uint64_t recur_count;     /* how often the place was met while looking; 0: no place */
     double regular_ratio;     /* share of the distances between that are alike; below 0: not known */
-    int64_t allocation_count; /* between two of them, mostly; NM_UNKNOWN_NUMBER */
+    int64_t allocation_count; /* between two of them, mostly, and of a range operators; NM_UNKNOWN_NUMBER */
     const char *reason;       /* one line; borrowed */
 } nm_step_anchor_row;
 

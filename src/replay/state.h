@@ -10,7 +10,7 @@
  * segments lend to each other; fragments.c how they are cut up at a moment, blockers.c by whom, and fragment_line.c
  * all the time; program.c operations, steps, stream calls and notes; workspace.c which block an operator works in;
  * moments.c moments and fragmentation; chain.c failures that belong together; effort.c what segments cost; sample.c
- * what heaps and devices held at them; anomaly.c copies and misuse; totals.c sums of steps; growth.c what of each stack
+ * what heaps and devices held at them; anomaly.c copies and misuse; repeat.c copies of the same; totals.c sums of steps; growth.c what of each stack
  * lives on; keyframe.c all of this
  * as events, and back.
  */
@@ -49,6 +49,7 @@ typedef struct nm_lifetimes nm_lifetimes; /* growth.c */
 typedef struct nm_group nm_group;         /* of a pool: ledger.h */
 typedef struct nm_ledger nm_ledger;       /* of a pool: ledger.h */
 typedef struct nm_part nm_part;
+typedef struct nm_source nm_source; /* repeat.c */
 
 /* One stack's share of a heap, now and at the heap's last peak. A peak copies nothing: it only counts up the heap's
  * peak_epoch, and a share is taken over into at_peak_* when it first changes after that. */
@@ -274,6 +275,8 @@ typedef struct nm_process {
     struct nm_arena *arenas; /* by device */
     nm_heap *heaps, **last_heap;
     nm_scope scope;          /* of its heaps without a device */
+    int64_t moment_seq;      /* of its last mark or failure; NM_NO_SEQ: none yet */
+    nm_tree sources;         /* what its last copies read */
     int64_t end_seq;         /* NM_NO_SEQ while it runs */
     struct nm_process *next; /* all, in order of definition */
 } nm_process;
@@ -427,6 +430,8 @@ struct nm_replay {
     nm_heap *first_unsettled;
     nm_device_group *first_changed_group;
     nm_replaced *first_replaced, **last_replaced;
+    nm_source *oldest_source, *newest_source; /* of copies */
+    size_t source_count;
     nm_thread *recent_thread; /* the last one looked up, and the last heap */
     nm_heap *recent_heap;
     nm_thread nobody; /* has the operations of sources that know no threads */
@@ -445,6 +450,7 @@ struct nm_replay {
     bool has_keyframe; /* the stream begins with one: it is not the beginning of the recording */
     bool has_whole_keyframe;
     int64_t first_seq, last_seq, last_ns;
+    int64_t moment_seq;              /* of the last mark or failure of no known process */
     int64_t loss_seq, loss_until_ns; /* of losses that belong to no known process */
 };
 
@@ -790,6 +796,16 @@ nm_status nm_sample_process_end(nm_replay *replay, nm_process *process, nm_error
 
 /* The device turns out to belong to other hardware than device->group, or (NULL) to some hardware at all. */
 nm_status nm_sample_regroup(nm_replay *replay, nm_device *device, nm_device_group *group, nm_error *err);
+
+/* ---- repeat.c ---- */
+
+/* A copy: sets row->repeat_count. */
+nm_status nm_repeat_copy(nm_replay *replay, const nm_context *context, nm_copy_row *row, nm_error *err);
+
+/* The bytes [from, to) have changed, or are gone. */
+void nm_repeat_written(nm_replay *replay, nm_process *process, uint64_t from, uint64_t to);
+void nm_repeat_forget(nm_replay *replay, nm_process *process); /* writes to its memory may have been missed */
+void nm_repeat_forget_all(nm_replay *replay);
 
 /* ---- anomaly.c ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/loader.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_OPERATION_SUM] = "operation_sum",
     [NM_TABLE_OPERATION_MEMORY_SUM] = "operation_memory_sum",
     [NM_TABLE_STREAM_CALL_SUM] = "stream_call_sum",
+    [NM_TABLE_COPY_SUM] = "copy_sum",
     [NM_TABLE_NOTE] = "note",
     [NM_TABLE_PAUSE] = "pause",
     [NM_TABLE_STEP] = "step",
@@ -62,12 +64,15 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_STACK] = "stack",
 };
 
-nm_status nm_loader_open(sqlite3 *db, nm_loader *out, nm_error *err)
+nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error *err)
 {
     nm_status status;
 
-    *out = (nm_loader){.db = db};
+    *out = (nm_loader){.db = db, .detail = detail};
     status = nm_growth_open(db, err);
+    if (status == NM_OK)
+        status = nm_db_column_count(db, "allocation", &out->allocation_columns, err);
+    assert(out->allocation_columns <= NM_DETAIL_COLUMNS_MAX);
     if (status == NM_OK)
         status = nm_bulk_open(db, "allocation", &out->allocations, err);
     if (status == NM_OK)
@@ -107,8 +112,10 @@ static nm_status check_named_rows(const nm_loader *loader, nm_error *err)
 
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err)
 {
-    nm_status status = nm_bulk_flush(loader->allocations, err);
+    nm_status status = nm_loader_write_waiting(loader, err);
 
+    if (status == NM_OK)
+        status = nm_bulk_flush(loader->allocations, err);
     if (status == NM_OK)
         status = nm_bulk_flush(loader->copies, err);
     if (status == NM_OK)
@@ -145,6 +152,8 @@ void nm_loader_close(nm_loader *loader)
     nm_kind_sums_free(&loader->kind_sums);
     nm_operation_sums_free(&loader->operation_sums);
     nm_stream_sums_free(&loader->stream_sums);
+    nm_copy_sums_free(&loader->copy_sums);
+    nm_detail_rows_free(&loader->detail_rows);
     nm_definitions_free(&loader->definitions);
     nm_id_set_free(&loader->allocation_ids);
     nm_id_set_free(&loader->operation_ids);

@@ -8,9 +8,11 @@
 #define NM_STORE_LOADER_H
 
 #include "store/bulk.h"
+#include "store/copy_sums.h"
 #include "store/cost_sums.h"
 #include "store/database.h"
 #include "store/definitions.h"
+#include "store/detail.h"
 #include "store/frame_names.h"
 #include "store/kind_sums.h"
 #include "store/operation_sums.h"
@@ -27,6 +29,7 @@ typedef enum nm_loader_table {
     NM_TABLE_OPERATION_SUM,
     NM_TABLE_OPERATION_MEMORY_SUM,
     NM_TABLE_STREAM_CALL_SUM,
+    NM_TABLE_COPY_SUM,
     NM_TABLE_NOTE,
     NM_TABLE_PAUSE,
     NM_TABLE_STEP,
@@ -92,6 +95,11 @@ typedef struct nm_loader {
     nm_kind_sums kind_sums;
     nm_operation_sums operation_sums;
     nm_stream_sums stream_sums;
+    nm_copy_sums copy_sums;
+    nm_detail detail;
+    nm_detail_rows detail_rows;
+    nm_last_numbers last; /* of the rows that came, written or not */
+    int allocation_columns;
     nm_pool_sums pool_sums;
     nm_cost_sums cost_sums;
     nm_id_set stepping_processes; /* have steps */
@@ -108,7 +116,7 @@ typedef struct nm_loader {
 } nm_loader;
 
 /* The tables must be there. On failure *out can be closed. */
-nm_status nm_loader_open(sqlite3 *db, nm_loader *out, nm_error *err);
+nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error *err);
 
 /* The functions of an nm_sink whose context is the loader. */
 extern const nm_sink nm_loader_sink;
@@ -127,6 +135,7 @@ nm_status nm_loader_take_blocker(void *context, const nm_blocker_row *row, nm_er
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err);
 nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, nm_error *err); /* a part of it */
 nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err);                               /* another */
+nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err); /* another: rows that the last peaks met */
 
 /* The id, or 0 and one more unknown reference when it is not in the set. 0 stays 0. */
 uint64_t nm_loader_known(nm_loader *loader, const nm_id_set *ids, uint64_t id);

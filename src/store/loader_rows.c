@@ -7,6 +7,8 @@
 #include "store/growth_rows.h"
 #include "store/loader_pool.h"
 
+#include <string.h>
+
 static nm_insert *begin(nm_loader *loader, nm_loader_table table)
 {
     return &loader->inserts[table];
@@ -177,12 +179,65 @@ static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int
     *value = row->is_mapped;
 }
 
+/* What is outstanding is summed up from its rows: store/left_out.c takes them away again where there are to be none. */
+static nm_detail_verdict judge(const nm_loader *loader, const nm_allocation_row *row)
+{
+    if (loader->detail == NM_DETAIL_LIVE)
+        return nm_detail_judge(&loader->detail_rows, row);
+    return loader->detail == NM_DETAIL_ALL || row->end_kind == NM_END_NONE ? NM_DETAIL_WRITE : NM_DETAIL_DROP;
+}
+
+/* The row as values: into the table, among those that wait, or nowhere; unknown references are counted in any case. */
+static nm_status place_allocation(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
+{
+    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = dropped;
+    nm_detail_verdict verdict = judge(loader, row);
+    nm_status status = NM_OK;
+
+    if (verdict == NM_DETAIL_WRITE)
+        status = nm_bulk_next(loader->allocations, &values, err);
+    else if (verdict == NM_DETAIL_WAIT)
+        status = nm_detail_wait(&loader->detail_rows, row, &values, err);
+    if (status == NM_OK && verdict != NM_DETAIL_DROP && loader->detail != NM_DETAIL_ALL)
+        status = nm_detail_need_segment(&loader->detail_rows, row->segment_id, err);
+    if (status == NM_OK)
+        fill_allocation(loader, row, values);
+    return status;
+}
+
+static void note_last(uint64_t *last, uint64_t id)
+{
+    if (id > *last)
+        *last = id;
+}
+
+nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err)
+{
+    const nm_detail_rows *rows = &loader->detail_rows;
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < rows->count; i++)
+        for (size_t j = 0; j < rows->heaps[i].count && status == NM_OK; j++) {
+            const nm_waiting_row *row = &rows->heaps[i].items[j];
+            const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, row->heap_id);
+            int64_t *values = NULL;
+
+            if (!nm_detail_is_live(rows, row, heap == NULL ? 0 : heap->heap.device_id))
+                continue;
+            status = nm_bulk_next(loader->allocations, &values, err);
+            if (status == NM_OK)
+                memcpy(values, row->values, (size_t)loader->allocation_columns * sizeof *values);
+        }
+    return status;
+}
+
 static nm_status take_allocation(void *context, const nm_allocation_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t *values = NULL;
     nm_status status = nm_id_set_add(&loader->allocation_ids, row->allocation_id, err);
 
+    note_last(&loader->last.allocation_id, row->allocation_id);
+    loader->last.allocation_count++;
     if (status == NM_OK)
         status = name_allocation(loader, row->segment_id, err);
     if (status == NM_OK)
@@ -198,11 +253,14 @@ static nm_status take_allocation(void *context, const nm_allocation_row *row, nm
     if (status == NM_OK)
         status =
             nm_operation_sums_allocation(&loader->operation_sums, row, number_of(loader, row->operation_name), err);
-    if (status == NM_OK)
-        status = nm_bulk_next(loader->allocations, &values, err);
-    if (status == NM_OK)
-        fill_allocation(loader, row, values);
-    return status;
+    return status == NM_OK ? place_allocation(loader, row, err) : status;
+}
+
+/* Where the next row of a large table goes that only the whole detail has. */
+static nm_status next_row(const nm_loader *loader, nm_bulk *bulk, int64_t *dropped, int64_t **values, nm_error *err)
+{
+    *values = dropped;
+    return loader->detail == NM_DETAIL_ALL ? nm_bulk_next(bulk, values, err) : NM_OK;
 }
 
 static nm_status take_failure(void *context, const nm_failure_row *row, nm_error *err)
@@ -255,11 +313,14 @@ static void fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *value)
 static nm_status take_copy(void *context, const nm_copy_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t *values = NULL;
+    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
     nm_status status = name_operation(loader, row->operation_id, err);
 
+    note_last(&loader->last.copy_id, row->copy_id);
     if (status == NM_OK)
-        status = nm_bulk_next(loader->copies, &values, err);
+        status = nm_copy_sums_copy(&loader->copy_sums, row, err);
+    if (status == NM_OK)
+        status = next_row(loader, loader->copies, dropped, &values, err);
     if (status == NM_OK)
         fill_copy(loader, row, values);
     return status;
@@ -271,6 +332,7 @@ static nm_status take_operation(void *context, const nm_operation_row *row, nm_e
     nm_insert *insert = begin(loader, NM_TABLE_OPERATION);
     nm_status status = nm_id_set_add(&loader->operation_ids, row->operation_id, err);
 
+    note_last(&loader->last.operation_id, row->operation_id);
     if (status == NM_OK)
         status = name_operation(loader, row->parent_id, err);
     if (status == NM_OK)
@@ -309,15 +371,16 @@ static void fill_workspace(nm_loader *loader, const nm_workspace_row *row, int64
 static nm_status take_workspace(void *context, const nm_workspace_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t *values = NULL;
+    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
     nm_status status = name_operation(loader, row->operation_id, err);
 
+    note_last(&loader->last.workspace_id, row->workspace_id);
     if (status == NM_OK)
         status = name_allocation(loader, row->allocation_id, err);
     if (status == NM_OK)
         status = nm_operation_sums_workspace(&loader->operation_sums, row, number_of(loader, row->operation_name), err);
     if (status == NM_OK)
-        status = nm_bulk_next(loader->workspaces, &values, err);
+        status = next_row(loader, loader->workspaces, dropped, &values, err);
     if (status == NM_OK)
         fill_workspace(loader, row, values);
     return status;
@@ -343,13 +406,14 @@ static void fill_stream_call(nm_loader *loader, const nm_stream_call_row *row, i
 static nm_status take_stream_call(void *context, const nm_stream_call_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t *values = NULL;
+    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
     nm_status status = name_operation(loader, row->operation_id, err);
 
+    note_last(&loader->last.stream_call_id, row->stream_call_id);
     if (status == NM_OK)
         status = nm_stream_sums_call(&loader->stream_sums, row, err);
     if (status == NM_OK)
-        status = nm_bulk_next(loader->stream_calls, &values, err);
+        status = next_row(loader, loader->stream_calls, dropped, &values, err);
     if (status == NM_OK)
         fill_stream_call(loader, row, values);
     return status;
@@ -482,6 +546,7 @@ static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *
 {
     nm_loader *loader = context;
     nm_insert *insert = begin(loader, NM_TABLE_MOMENT);
+    nm_status status = nm_detail_moment(&loader->detail_rows, row, err);
 
     nm_insert_id(insert, row->moment_id);
     nm_insert_int(insert, (int64_t)row->kind);
@@ -492,7 +557,7 @@ static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *
     nm_insert_int(insert, row->seq);
     nm_insert_int(insert, row->ns);
     nm_insert_id(insert, known_device(loader, row->device_id));
-    return nm_insert_end(insert, err);
+    return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
 /* Reserved bytes are a pool's: of another heap they are unknown, and not 0. */
@@ -595,6 +660,7 @@ static nm_status take_device_sample(void *context, const nm_device_sample_row *r
 {
     nm_loader *loader = context;
     nm_insert *insert = begin(loader, NM_TABLE_DEVICE_SAMPLE);
+    nm_status status = nm_detail_device(&loader->detail_rows, row, err);
 
     nm_insert_id(insert, row->moment_id);
     nm_insert_id(insert, row->device_id);
@@ -608,7 +674,7 @@ static nm_status take_device_sample(void *context, const nm_device_sample_row *r
     nm_insert_int(insert, row->until_seq);
     nm_insert_int(insert, row->has_sample ? row->sample_recorded_bytes : NM_NULL);
     nm_insert_int(insert, row->at_seq);
-    return nm_insert_end(insert, err);
+    return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
 static nm_status take_anomaly(void *context, const nm_anomaly_row *row, nm_error *err)
@@ -638,6 +704,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
 {
     nm_loader *loader = context;
     nm_insert *insert = begin(loader, NM_TABLE_HEAP_SUM);
+    nm_status status = nm_detail_heap_peak(&loader->detail_rows, row->heap_id, row->peak_seq, err);
     nm_heap_cost cost = nm_cost_sums_of(&loader->cost_sums, row->heap_id);
 
     nm_insert_id(insert, known_heap(loader, row->heap_id));
@@ -664,7 +731,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
     nm_insert_int(insert, row->has_stated ? (int64_t)row->peak_stated_reserved_bytes : NM_NULL);
     nm_insert_int(insert, !row->is_partial);
-    return nm_insert_end(insert, err);
+    return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
 static nm_status take_peak_stack(void *context, const nm_peak_stack_row *row, nm_error *err)
@@ -765,6 +832,36 @@ static nm_status write_stream_sum(nm_loader *loader, const nm_stream_sum *sum, n
     return nm_insert_end(insert, err);
 }
 
+static nm_status write_copy_sum(nm_loader *loader, const nm_copy_sum *sum, nm_error *err)
+{
+    nm_insert *insert = begin(loader, NM_TABLE_COPY_SUM);
+    bool is_repeated = sum->repeated_count > 0;
+
+    nm_insert_id(insert, id_of_sum(&loader->definitions.processes.ids, sum->process_id));
+    nm_insert_id(insert, id_of_sum(&loader->definitions.devices.ids, sum->device_id));
+    nm_insert_int(insert, (int64_t)sum->kind);
+    nm_insert_int(insert, sum->is_async);
+    nm_insert_stream(insert, sum->has_stream, sum->stream);
+    nm_insert_id(insert, id_of_sum(&loader->definitions.stacks.ids, sum->stack_id));
+    nm_insert_int(insert, (int64_t)sum->copy_count);
+    nm_insert_int(insert, (int64_t)sum->failed_count);
+    nm_insert_int(insert, (int64_t)sum->size_bytes);
+    nm_insert_id(insert, sum->cost_ns);
+    nm_insert_int(insert, (int64_t)sum->timed_bytes);
+    nm_insert_int(insert, (int64_t)sum->timed_ns);
+    nm_insert_int(insert, (int64_t)sum->host_count);
+    nm_insert_int(insert, (int64_t)sum->host_bytes);
+    nm_insert_int(insert, (int64_t)sum->registered_count);
+    nm_insert_int(insert, (int64_t)sum->registered_bytes);
+    nm_insert_int(insert, (int64_t)sum->repeated_count);
+    nm_insert_int(insert, (int64_t)sum->repeated_bytes);
+    nm_insert_int(insert, (int64_t)sum->longest_count);
+    nm_insert_int(insert, is_repeated ? (int64_t)sum->longest_address : NM_NULL);
+    nm_insert_int(insert, is_repeated ? (int64_t)sum->longest_bytes : NM_NULL);
+    nm_insert_int(insert, is_repeated ? sum->longest_seq : NM_NULL);
+    return nm_insert_end(insert, err);
+}
+
 static nm_status write_kind_sum(nm_loader *loader, const nm_kind_sum *sum, nm_error *err)
 {
     nm_insert *insert = begin(loader, NM_TABLE_ALLOCATION_KIND_SUM);
@@ -792,6 +889,8 @@ nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err)
         status = write_memory_sum(loader, &sums->memory.items[index], err);
     for (size_t index = 0; status == NM_OK && index < loader->stream_sums.count; index++)
         status = write_stream_sum(loader, &loader->stream_sums.items[index], err);
+    for (size_t index = 0; status == NM_OK && index < loader->copy_sums.count; index++)
+        status = write_copy_sum(loader, &loader->copy_sums.items[index], err);
     return status;
 }
 

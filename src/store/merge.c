@@ -22,10 +22,13 @@ static const char plan_sql[] =
     " SELECT c.owner FROM merge_column AS c JOIN run ON c.target = run.name) SELECT name, 0 FROM run;"
     "UPDATE merge_column SET target = NULL WHERE target NOT IN (SELECT name FROM merge_table)";
 
-/* One UPDATE for each table whose rows have numbers of their own. */
+/* One UPDATE for each table whose rows have numbers of their own; another for each whose rows may be left out. */
 static const char last_id_sql[] =
     "SELECT printf('UPDATE merge_table SET last_id = coalesce((SELECT max(\"%w\") FROM main.\"%w\"), 0)"
-    " WHERE name = %Q', name, owner, owner) FROM merge_column WHERE is_key AND owner IN (SELECT name FROM merge_table)";
+    " WHERE name = %Q', name, owner, owner) FROM merge_column WHERE is_key AND owner IN (SELECT name FROM merge_table)"
+    " UNION ALL SELECT printf('UPDATE merge_table SET last_id = max(last_id, coalesce((SELECT max(\"%w\") FROM"
+    " main.left_out), 0)) WHERE name = %Q', name, target) FROM merge_column"
+    " WHERE owner = 'left_out' AND target <> 'input'";
 
 /* One INSERT for each table: its columns as they are or, where they number rows, moved up. Both lists have one order. */
 static const char copy_sql[] =

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "base/io.h"
 #include "store/cleanup.h"
+#include "store/left_out.h"
 #include "store/loader.h"
 #include "store/merge.h"
 #include "store/publish.h"
@@ -20,6 +22,7 @@
 
 struct nm_store {
     nm_store_role role;
+    nm_detail detail;
     char *path;           /* owned */
     char *temporary_path; /* owned; NULL once it has its place */
     bool is_forced;
@@ -89,7 +92,7 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
         status = nm_db_exec(store->db, "COMMIT", err); /* nothing can be attached inside a transaction */
         return status == NM_OK ? nm_merge_plan(store->db, err) : status;
     }
-    return status == NM_OK ? nm_loader_open(store->db, &store->loader, err) : status;
+    return status == NM_OK ? nm_loader_open(store->db, options->detail, &store->loader, err) : status;
 }
 
 nm_status nm_store_open(const char *path, const nm_store_options *options, nm_store **out, nm_error *err)
@@ -103,6 +106,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     store->lock_fd = -1;
     store->role = options->role;
+    store->detail = options->detail;
     store->is_forced = options->is_forced;
     store->path = strdup(path);
     if (store->path == NULL)
@@ -128,15 +132,17 @@ const nm_sink *nm_store_sink(nm_store *store)
 }
 
 /*
- * References between the small tables. The large ones are not walked again: the loader has checked theirs one by one.
+ * References between the small tables. The large ones are not walked again: the loader has checked theirs one by one. Rows
+ * that the detail leaves out may be named.
  */
 static nm_status check_references(sqlite3 *db, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db,
                                      "SELECT m.name FROM sqlite_master AS m WHERE m.type = 'table' AND m.name NOT IN "
-                                     "('allocation', 'copy', 'workspace', 'stream_call') AND EXISTS"
-                                     " (SELECT 1 FROM pragma_foreign_key_check(m.name))",
+                                     "('allocation', 'copy', 'workspace', 'stream_call', 'left_out') AND EXISTS"
+                                     " (SELECT 1 FROM pragma_foreign_key_check(m.name) AS k WHERE k.parent NOT IN"
+                                     " ('allocation', 'copy') OR NOT EXISTS (SELECT 1 FROM left_out))",
                                      &rows, err);
     int code = status == NM_OK ? sqlite3_step(rows) : SQLITE_DONE;
 
@@ -176,6 +182,17 @@ static nm_status count_processes(sqlite3 *db, nm_error *err)
                       err);
 }
 
+/* Rows that were left out again may have taken up much of the file. */
+static nm_status give_back_pages(sqlite3 *db, nm_error *err)
+{
+    int64_t free_count = 0, page_count = 0;
+    nm_status status = nm_db_get_int(db, "PRAGMA freelist_count", &free_count, err);
+
+    if (status == NM_OK)
+        status = nm_db_get_int(db, "PRAGMA page_count", &page_count, err);
+    return status == NM_OK && free_count > page_count / 8 ? nm_db_exec(db, "VACUUM", err) : status;
+}
+
 /* What comes after the rows. */
 static nm_status finish_schema(nm_store *store, nm_error *err)
 {
@@ -184,10 +201,22 @@ static nm_status finish_schema(nm_store *store, nm_error *err)
     if (status == NM_OK)
         status = nm_db_exec(store->db, "COMMIT", err);
     if (status == NM_OK)
+        status = give_back_pages(store->db, err);
+    if (status == NM_OK)
         status = check_references(store->db, err);
     if (status == NM_OK)
         status = check_pages(store->db, err);
     return status;
+}
+
+static nm_status give_rank(sqlite3 *db, int64_t rank, nm_error *err)
+{
+    char sql[160];
+
+    snprintf(sql, sizeof sql,
+             "UPDATE process SET rank = %" PRId64 " WHERE NOT EXISTS (SELECT 1 FROM process WHERE rank IS NOT NULL)",
+             rank);
+    return nm_db_exec(db, sql, err);
 }
 
 nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err)
@@ -197,10 +226,17 @@ nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error
     store->unknown_reference_count = store->loader.unknown_reference_count;
     if (status == NM_OK)
         status = count_processes(store->db, err);
+    if (status == NM_OK && input->has_rank)
+        status = give_rank(store->db, input->rank, err);
     store->name_counts = store->loader.name_counts;
+    nm_last_numbers last = store->loader.last;
     if (status == NM_OK)
         status = nm_trend_write(store->db, err);
     nm_loader_close(&store->loader); /* the virtual tables go with it, before the schema is changed */
+    if (status == NM_OK)
+        status = nm_schema_apply(store->db, NM_SCHEMA_SUMS, err);
+    if (status == NM_OK)
+        status = nm_left_out_finish(store->db, store->detail, &last, err);
     if (status == NM_OK && store->role == NM_STORE_PART)
         return nm_db_exec(store->db, "COMMIT", err);
     return status == NM_OK ? finish_schema(store, err) : status;
@@ -223,6 +259,8 @@ nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
 {
     nm_status status = nm_db_exec(store->db, "BEGIN", err);
 
+    if (status == NM_OK)
+        status = nm_schema_apply(store->db, NM_SCHEMA_SUMS, err);
     return status == NM_OK ? finish_schema(store, err) : status;
 }
 

@@ -27,6 +27,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "replay/rows.h"
+#include "store/detail.h"
 #include "store/frame_names.h"
 
 typedef struct nm_store nm_store;
@@ -39,6 +40,7 @@ typedef enum nm_store_role {
 
 typedef struct nm_store_options {
     nm_store_role role;
+    nm_detail detail;            /* of the input */
     bool is_forced;              /* replace what stands at the output's name */
     int input_fd;                /* to refuse an output that is the input; -1: unknown */
     nm_bytes site_rules;         /* text of --site-rules, or empty; borrowed until nm_store_open returns */
@@ -58,6 +60,8 @@ typedef struct nm_store_input {
     uint64_t events_unkept;
     bool is_late_begin; /* the beginning was not kept; else these are NULL: */
     int64_t detail_begin_seq, detail_begin_ns;
+    bool has_rank; /* the input is of this rank, where none of its processes says one: */
+    int64_t rank;
 } nm_store_input;
 
 /*

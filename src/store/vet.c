@@ -162,15 +162,15 @@ static bool is_number(sqlite3_stmt *row, int column, int64_t most)
     return type == SQLITE_NULL || (type == SQLITE_INTEGER && value >= 1 && value <= most);
 }
 
-/* The largest number of a row that `target` has: what may be named. */
+/* The largest number of a row that `target` has, here or left out: what may be named. */
 static nm_status last_number(sqlite3 *db, const char *schema, const char *target, int64_t *last, nm_error *err)
 {
+    static const char list_sql[] =
+        "SELECT 'SELECT max(n) FROM (SELECT NULL AS n' || group_concat(printf(' UNION ALL SELECT max(\"%%w\") FROM"
+        " \"%%w\".\"%%w\"', name, %Q, owner), '') || ')' FROM merge_column WHERE target = %Q"
+        " AND (is_key OR (owner = 'left_out' AND target <> 'input'))";
     char *sql = NULL;
-    nm_status status = first_text(db,
-                                  sqlite3_mprintf("SELECT printf('SELECT max(\"%%w\") FROM \"%%w\".\"%%w\"', name, %Q, "
-                                                  "owner) FROM merge_column WHERE owner = %Q AND is_key",
-                                                  schema, target),
-                                  &sql, err);
+    nm_status status = first_text(db, sqlite3_mprintf(list_sql, schema, target), &sql, err);
 
     *last = 0;
     if (status == NM_OK && sql != NULL)

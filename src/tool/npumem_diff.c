@@ -409,6 +409,7 @@ static nm_status check_choice(diff *run, sqlite3 *db, const char *path, nm_error
     static const char has_rank[] = "SELECT 1 FROM process WHERE ?1 IS NULL OR rank = ?1 LIMIT 1";
     static const char has_level[] = "SELECT 1 FROM heap_level WHERE ?2 IS NULL OR name = ?2 LIMIT 1";
     static const char has_mark[] = "SELECT 1 FROM moment WHERE ?3 IS NULL OR (kind = 3 AND name = ?3) LIMIT 1";
+    static const char has_rows[] = "SELECT 1 FROM input WHERE ?3 IS NULL OR detail <> 'none' LIMIT 1";
     static const char some_marks[] = "SELECT group_concat(name, ', ') FROM (SELECT DISTINCT name FROM moment"
                                      " WHERE kind = 3 LIMIT 8)";
     char text[TEXT_BYTES];
@@ -421,6 +422,10 @@ static nm_status check_choice(diff *run, sqlite3 *db, const char *path, nm_error
         status = first_text(run, db, has_level, text, err);
     if (status == NM_OK && text[0] == 0)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "there is no level %.60s", run->options->level);
+    if (status == NM_OK)
+        status = first_text(run, db, has_rows, text, err);
+    if (status == NM_OK && text[0] == 0)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no rows of allocations (--detail none): --at needs them");
     if (status == NM_OK)
         status = first_text(run, db, has_mark, text, err);
     if (status != NM_OK || text[0] != 0 || run->options->at == NULL)

@@ -26,6 +26,7 @@
 #include "store/store.h"
 #include "store/summary.h"
 #include "tool/ingest_inputs.h"
+#include "tool/ingest_size.h"
 #include "tool/ingest_steps.h"
 #include "tool/ingest_symbols.h"
 #include "tool/progress.h"
@@ -45,6 +46,7 @@ typedef struct ingest_options {
     const char *step_at;         /* where steps begin; NULL: find out */
     const char **symbol_folders; /* owned */
     size_t symbol_folder_count;
+    nm_detail detail;
     bool has_csv_bom;
     bool is_forced;
     bool is_quiet;
@@ -95,6 +97,9 @@ static const char help_text[] =
     "  -o FILE.db          output (default: the name of a single input with its suffix replaced by .db)\n"
     "  --csv DIR           also write one CSV file per view into DIR\n"
     "  --csv-bom           begin each CSV file with a byte order mark\n"
+    "  --detail LEVEL      rows to keep of single allocations: all (default); live: those that were live at a peak, a "
+    "mark, a\n"
+    "                      failed allocation or the end; none. Answers are the same, the database is smaller\n"
     "  --force             replace outputs that exist\n"
     "  --site-rules FILE   more frames that are never a site: lines of 'function GLOB', 'file GLOB' or 'module GLOB'\n"
     "  --step-at WHERE     where a step begins that the program does not mark: FILE:LINE or the name of a function on "
@@ -152,6 +157,7 @@ static int take_operands(int argc, char **argv, ingest_options *options)
 enum {
     OPTION_CSV = 256,
     OPTION_CSV_BOM,
+    OPTION_DETAIL,
     OPTION_FORCE,
     OPTION_QUIET,
     OPTION_SITE_RULES,
@@ -164,6 +170,7 @@ enum {
 static const struct option long_options[] = {
     {"csv", required_argument, NULL, OPTION_CSV},
     {"csv-bom", no_argument, NULL, OPTION_CSV_BOM},
+    {"detail", required_argument, NULL, OPTION_DETAIL},
     {"force", no_argument, NULL, OPTION_FORCE},
     {"quiet", no_argument, NULL, OPTION_QUIET},
     {"site-rules", required_argument, NULL, OPTION_SITE_RULES},
@@ -189,6 +196,16 @@ static int take_symbols(const char *folder, ingest_options *options)
     return 0;
 }
 
+static int take_detail(const char *text, ingest_options *options)
+{
+    for (nm_detail detail = NM_DETAIL_ALL; detail <= NM_DETAIL_NONE; detail++)
+        if (strcmp(text, nm_detail_name(detail)) == 0) {
+            options->detail = detail;
+            return 0;
+        }
+    return usage_error("--detail needs all, live or none");
+}
+
 static int take_option(int option, ingest_options *options)
 {
     switch (option) {
@@ -202,6 +219,8 @@ static int take_option(int option, ingest_options *options)
     case OPTION_CSV_BOM:
         options->has_csv_bom = true;
         return 0;
+    case OPTION_DETAIL:
+        return take_detail(optarg, options);
     case OPTION_FORCE:
         options->is_forced = true;
         return 0;
@@ -281,6 +300,17 @@ static nm_status find_inputs(ingest *run, nm_error *err)
     return run->output_path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
 }
 
+/* Before the long work. */
+static void say_size(const ingest *run)
+{
+    ingest_size size = {0};
+
+    if (run->options->is_quiet)
+        return;
+    size = ingest_size_of(&run->inputs);
+    ingest_size_say(&size, run->options->detail, run->output_path, stderr);
+}
+
 static nm_status open_input(ingest *run, nm_error *err)
 {
     run->subject = run->input->path_count == 1 ? run->input->paths[0] : run->input->name;
@@ -312,6 +342,7 @@ static nm_status open_store(ingest *run, nm_store_role role, const char *path, n
 {
     nm_store_options store_options = {
         .role = role,
+        .detail = run->options->detail,
         .is_forced = run->options->is_forced,
         .input_fd = run->input_fd,
         .site_rules = {run->site_rules.data, run->site_rules.len},
@@ -562,6 +593,7 @@ static nm_status finish_input(ingest *run, const nm_source_summary_data *summary
         .detail_begin_ns = summary->detail_begin_ns,
     };
 
+    input.has_rank = ingest_input_rank(run->input->name, &input.rank);
     run->subject = run->output_path;
     nm_progress_say(&run->progress, run->part == run->store ? "making indexes and views" : "finishing the input");
     nm_status status = nm_store_finish(run->part, &input, err);
@@ -669,6 +701,24 @@ static nm_status load_many(ingest *run, nm_error *err)
         nm_progress_say(&run->progress, "making indexes and views");
         status = nm_store_finish_merged(run->store, err);
     }
+    return status;
+}
+
+/* Snapshots name neither host nor process. */
+static nm_status check_apart(ingest *run, nm_error *err)
+{
+    int64_t count = 0;
+    nm_status status =
+        nm_db_get_int(nm_store_db(run->store),
+                      "SELECT coalesce(sum(n), 0) FROM (SELECT count(DISTINCT input_id) AS n FROM process"
+                      " GROUP BY host, rank, pid HAVING count(DISTINCT input_id) > 1)",
+                      &count, err);
+
+    if (status == NM_OK && count > 0 && !run->options->is_quiet)
+        fprintf(stderr,
+                "npumem-ingest: %s: %" PRId64 " inputs have processes of the same host, rank and number: only"
+                " heap_place.input_id tells them apart (name files so: x_rank3.pickle)\n",
+                run->output_path, count);
     return status;
 }
 
@@ -798,7 +848,11 @@ static int run_ingest(const ingest_options *options)
     if (status == NM_OK)
         status = open_symbols(&run, &err);
     if (status == NM_OK)
+        say_size(&run);
+    if (status == NM_OK)
         status = is_many(&run) ? load_many(&run, &err) : load_one(&run, &err);
+    if (status == NM_OK)
+        status = check_apart(&run, &err);
     if (status == NM_OK)
         status = check_whole(&run, &err);
     if (status == NM_OK)

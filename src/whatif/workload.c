@@ -72,9 +72,11 @@ nm_status nm_workload_add_op(nm_workload *workload, nm_op_kind kind, uint32_t in
     return status;
 }
 
-uint64_t nm_build_range_bytes(const nm_gather_row *range)
+uint64_t nm_build_range_bytes(const nm_gather_row *range, bool is_other)
 {
-    return range->block_bytes != 0 ? range->block_bytes : range->requested_bytes;
+    uint64_t first = is_other ? range->block_bytes : range->requested_bytes;
+
+    return first != 0 ? first : range->block_bytes + range->requested_bytes;
 }
 
 nm_status nm_build_lane(nm_build *build, const nm_gather_row *row, uint32_t *lane, nm_error *err)
@@ -219,7 +221,7 @@ static nm_status add_range(nm_build *build, size_t at, nm_error *err)
     const nm_gather_row *row = &build->gather->ranges.items[at];
     nm_range_info *range = &build->ranges[at];
     nm_recorded *recorded = &build->workload->recorded;
-    uint64_t bytes = nm_build_range_bytes(row);
+    uint64_t bytes = nm_build_range_bytes(row, range->owner == NM_RANGE_OTHER);
     nm_status status = range->owner == NM_RANGE_FOREIGN ? NM_OK : check_row(row, err);
 
     if (is_momentary(row))
@@ -420,7 +422,7 @@ static nm_status give_range(walk *state, size_t at, nm_error *err)
     nm_status status = NM_OK;
 
     if (range->owner == NM_RANGE_OTHER) {
-        state->other_bytes -= nm_build_range_bytes(row);
+        state->other_bytes -= nm_build_range_bytes(row, true);
         return emit(state, NM_OP_GIVE_OTHER, range->request, err);
     }
     if (!state->is_releasing) {
@@ -431,7 +433,7 @@ static nm_status give_range(walk *state, size_t at, nm_error *err)
         status = emit(state, NM_OP_FLUSH, 0, err);
     }
     state->is_emptied = state->is_emptied || row->is_emptied;
-    state->reserved_bytes -= nm_build_range_bytes(row);
+    state->reserved_bytes -= nm_build_range_bytes(row, false);
     state->empty_count -= range->is_alive && range->live_count == 0 && is_plain(state, at);
     range->is_alive = false;
     return status;
@@ -452,7 +454,7 @@ static nm_status take_range(walk *state, size_t at, nm_error *err)
     const nm_gather_row *row = &state->build->gather->ranges.items[at];
     nm_range_info *range = &state->build->ranges[at];
     nm_recorded *recorded = &state->build->workload->recorded;
-    uint64_t bytes = nm_build_range_bytes(row);
+    uint64_t bytes = nm_build_range_bytes(row, range->owner == NM_RANGE_OTHER);
 
     if (range->owner == NM_RANGE_OTHER) {
         nm_status status = add_bytes(&state->other_bytes, bytes, &recorded->peak_other_bytes, err);
@@ -579,8 +581,8 @@ static void find_peak(nm_build *build, const raw_ops *ops)
 
         if ((!is_taken && op->kind != RAW_RANGE_GIVEN) || build->ranges[op->index].owner != NM_RANGE_OURS)
             continue;
-        reserved += is_taken ? nm_build_range_bytes(&build->gather->ranges.items[op->index])
-                             : 0 - nm_build_range_bytes(&build->gather->ranges.items[op->index]);
+        reserved += is_taken ? nm_build_range_bytes(&build->gather->ranges.items[op->index], false)
+                             : 0 - nm_build_range_bytes(&build->gather->ranges.items[op->index], false);
         peak = reserved > peak ? reserved : peak;
     }
     build->workload->recorded.peak_reserved_bytes = peak;

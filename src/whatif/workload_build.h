@@ -34,7 +34,7 @@ typedef struct nm_build {
     uint32_t *request_of;         /* owned; of gather->blocks */
 } nm_build;
 
-uint64_t nm_build_range_bytes(const nm_gather_row *range);
+uint64_t nm_build_range_bytes(const nm_gather_row *range, bool is_other);
 nm_status nm_build_lane(nm_build *build, const nm_gather_row *row, uint32_t *lane, nm_error *err);
 
 /* Fills spaces and seeds; leaves them empty where the ranges and blocks do not make up segments. */

@@ -59,7 +59,7 @@ static uint64_t page_of(const nm_build *build, bool is_small)
 static bool is_small_range(const nm_build *build, uint32_t range)
 {
     const nm_range_info *info = &build->ranges[range];
-    uint64_t bytes = nm_build_range_bytes(&build->gather->ranges.items[range]);
+    uint64_t bytes = nm_build_range_bytes(&build->gather->ranges.items[range], false);
 
     if (info->is_small || info->is_large)
         return info->is_small;
@@ -206,7 +206,7 @@ static nm_status add_run(layout *state, uint64_t begin, uint64_t end, nm_error *
 
 static uint64_t end_of(const nm_gather_row *range)
 {
-    uint64_t bytes = nm_build_range_bytes(range);
+    uint64_t bytes = nm_build_range_bytes(range, false);
 
     return bytes > UINT64_MAX - range->address ? UINT64_MAX : range->address + bytes;
 }

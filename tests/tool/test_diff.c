@@ -125,6 +125,11 @@ START_TEST(what_is_not_there_is_said)
     expect_trouble("$D a.db b.db --rank 7", "a.db: has no rank 7");
     expect_trouble("$D a.db b.db --level shelf", "there is no level shelf");
     expect_trouble("$D a.db b.db --at dawn", "a.db: has no mark dawn; its marks: after warm-up");
+    expect_trouble("$I --quiet --detail none a.zst -o n.db; $D n.db b.db --at 'after warm-up'",
+                   "n.db: has no rows of allocations");
+    expect("$D n.db a.db", 0, NULL);
+    expect("$I --quiet --detail live a.zst -o l.db; $D l.db b.db --at 'after warm-up'", 1,
+           "     +1.5 KiB    9.5 KiB   11.0 KiB  pool       all sites\n");
     expect_trouble("$D a.db none.db", "none.db: cannot open");
     expect_trouble("echo text >t.db; $D t.db b.db", "t.db: ");
     expect_trouble("sqlite3 u.db 'CREATE TABLE x (a)'; $D a.db u.db", "u.db: not a database of npumem-ingest");

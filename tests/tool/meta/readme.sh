@@ -32,10 +32,12 @@ put_between() {
 }
 
 run_session() {
-    cd "$scratch" || exit 1
+    rm -rf "$scratch/run"
+    mkdir "$scratch/run"
+    cd "$scratch/run" || exit 1
     ln -s "$root/fixtures" fixtures
     PATH=$bin:$samples:$PATH
-    sed -n 's/^\$ //p' wanted | while read -r command; do
+    sed -n 's/^\$ //p' ../wanted | while read -r command; do
         printf '$ %s\n' "$command"
         bash -c "$command" </dev/null 2>&1 || printf 'ends with %s\n' $?
     done
@@ -54,7 +56,12 @@ print_views() {
 rm -rf "$scratch"
 mkdir -p "$scratch"
 between '```console' '```' >"$scratch/wanted"
-(run_session) | sed 's/ *$//' >"$scratch/seen"
+# A machine that is too busy for the recorder to keep up makes events drop, which says nothing of README.
+for _ in 1 2 3 4 5; do
+    (run_session) | sed 's/ *$//' >"$scratch/seen"
+    ! grep -q '^npumem-record: .* [1-9][0-9,]* dropped' "$scratch/seen" || continue
+    break
+done
 db=$(find "$scratch" -name '*.db' | head -n 1)
 [ -n "$db" ] || fail "README's session leaves no database"
 print_views "${db:-/dev/null}" >"$scratch/views"

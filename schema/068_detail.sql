@@ -1,0 +1,49 @@
+-- Sums of the large tables that answers are made of, so that they do not depend on the rows; and which rows were left out.
+
+CREATE TABLE outstanding_sum (
+    -- What was allocated in the recording and not freed by its end, segments and the baseline left out: allocations of one
+    -- heap, stack, size and generation. Shown by the views outstanding_by_site and leak_by_site.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- Where. NULL: no stack was recorded.
+    stack_id INTEGER REFERENCES stack (stack_id),
+    -- Size of each. Unit: bytes.
+    size_bytes INTEGER NOT NULL,
+    -- As allocation.generation.
+    generation INTEGER NOT NULL,
+    -- As allocation.is_doubtful.
+    is_doubtful INTEGER NOT NULL,
+    -- Allocations. Unit: allocations.
+    allocation_count INTEGER NOT NULL,
+    -- Birth of the first in the order of events, of those after input.detail_begin_seq. NULL: there are none.
+    first_seq INTEGER,
+    -- Birth of the last in the order of events. NULL: before input.detail_begin_seq.
+    last_seq INTEGER,
+    -- Birth of the oldest. Unit: nanoseconds since the recording began. NULL: not known.
+    first_ns INTEGER,
+    -- How many of them had lived longer, at the end of the process (or, where that was not seen, at the last event of its
+    -- memory), than 99 % of the freed blocks of their site did. Unit: allocations. NULL: none was freed, or times are
+    -- unknown.
+    outlier_count INTEGER
+);
+
+CREATE TABLE left_out (
+    -- Inputs of which rows of large tables were left out (npumem-ingest --detail live or none). A number in another table,
+    -- as anomaly.allocation_id, may then be that of a row that is not here. An input with all its rows is not in this table.
+    --
+    -- The input.
+    input_id INTEGER PRIMARY KEY REFERENCES input (input_id),
+    -- Number of its last allocation, here or not. NULL: it has none.
+    last_allocation_id INTEGER REFERENCES allocation (allocation_id),
+    -- Number of its last copy, here or not. NULL: it has none.
+    last_copy_id INTEGER REFERENCES copy (copy_id),
+    -- Number of its last operation, here or not. NULL: it has none.
+    last_operation_id INTEGER REFERENCES operation (operation_id),
+    -- Number of its last workspace, here or not. NULL: it has none.
+    last_workspace_id INTEGER REFERENCES workspace (workspace_id),
+    -- Number of its last call about streams, here or not. NULL: it has none.
+    last_stream_call_id INTEGER REFERENCES stream_call (stream_call_id),
+    -- Allocations of it that are not here. Unit: allocations.
+    allocation_count INTEGER NOT NULL
+);

@@ -1,0 +1,42 @@
+-- Sums of rows that are there now, before views are made and before rows are left out (npumem-ingest --detail). Of several
+-- inputs each brings its own.
+
+-- What is outstanding (the baseline has no generation), with all that sums by site need: the by-site views never touch
+-- the large table.
+CREATE INDEX allocation_outstanding
+    ON allocation (heap_id, stack_id, generation, alloc_seq, size_bytes, is_doubtful)
+    WHERE end_kind = 0 AND is_segment = 0 AND generation IS NOT NULL;
+
+INSERT INTO outstanding_sum
+SELECT
+    a.heap_id,
+    a.stack_id,
+    a.size_bytes,
+    a.generation,
+    a.is_doubtful,
+    count(*),
+    min(a.alloc_seq),
+    max(a.alloc_seq),
+    min(a.alloc_ns),
+    sum(e.end_ns - a.alloc_ns > x.p99_at_most_ns)
+FROM allocation AS a
+LEFT JOIN (
+    SELECT
+        h.heap_id,
+        coalesce(r.end_ns, w.end_ns) AS end_ns
+    FROM heap AS h
+    JOIN process AS r ON r.process_id = h.process_id
+    LEFT JOIN (
+        SELECT
+            i.process_id,
+            max(u.last_ns) AS end_ns
+        FROM usage AS u
+        JOIN heap AS i ON i.heap_id = u.heap_id
+        GROUP BY i.process_id
+    ) AS w ON w.process_id = r.process_id
+) AS e ON e.heap_id = a.heap_id
+LEFT JOIN stack AS s ON s.stack_id = a.stack_id
+LEFT JOIN site_lifetime AS x ON x.heap_id = a.heap_id AND x.site_frame_id IS s.site_frame_id
+WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM outstanding_sum)
+GROUP BY a.heap_id, a.stack_id, a.generation, a.size_bytes, a.is_doubtful;
