@@ -13,7 +13,8 @@ CREATE TABLE process (
     pid INTEGER,
     -- Name of the machine. NULL: not known.
     host TEXT,
-    -- Rank of the process in a distributed job. NULL: none.
+    -- Rank of the process in a distributed job; where no process of the input says one, that of the file's name
+    -- (snapshot_rank3.pickle). NULL: none.
     rank INTEGER,
     -- Rank among the processes of this host. NULL: none.
     local_rank INTEGER,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +209,16 @@ static nm_status finish_schema(nm_store *store, nm_error *err)
     return status;
 }
 
+static nm_status give_rank(sqlite3 *db, int64_t rank, nm_error *err)
+{
+    char sql[160];
+
+    snprintf(sql, sizeof sql,
+             "UPDATE process SET rank = %" PRId64 " WHERE NOT EXISTS (SELECT 1 FROM process WHERE rank IS NOT NULL)",
+             rank);
+    return nm_db_exec(db, sql, err);
+}
+
 nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err)
 {
     nm_status status = nm_loader_finish(&store->loader, input, err);
@@ -215,6 +226,8 @@ nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error
     store->unknown_reference_count = store->loader.unknown_reference_count;
     if (status == NM_OK)
         status = count_processes(store->db, err);
+    if (status == NM_OK && input->has_rank)
+        status = give_rank(store->db, input->rank, err);
     store->name_counts = store->loader.name_counts;
     nm_last_numbers last = store->loader.last;
     if (status == NM_OK)

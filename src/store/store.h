@@ -60,6 +60,8 @@ typedef struct nm_store_input {
     uint64_t events_unkept;
     bool is_late_begin; /* the beginning was not kept; else these are NULL: */
     int64_t detail_begin_seq, detail_begin_ns;
+    bool has_rank; /* the input is of this rank, where none of its processes says one: */
+    int64_t rank;
 } nm_store_input;
 
 /*

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/ingest_inputs.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,8 @@
 
 #include "base/buffer.h"
 #include "base/io.h"
+
+#define RANK_MAX 100000000 /* a larger number is a date, or chance */
 
 static const char database_head[16] = "SQLite format 3"; /* with its zero byte */
 
@@ -158,6 +162,26 @@ nm_status ingest_input_open(const ingest_input *input, int *fd, nm_trace_files *
     if (input->is_trace && input->path_count > 1)
         return nm_trace_files_open((const char *const *)input->paths, input->path_count, O_RDONLY, files, err);
     return nm_io_open(input->paths[0], O_RDONLY, 0, fd, err);
+}
+
+bool ingest_input_rank(const char *name, int64_t *rank)
+{
+    const char *slash = strrchr(name, '/');
+    bool is_told = false;
+
+    for (const char *at = slash == NULL ? name : slash + 1; (at = strcasestr(at, "rank")) != NULL;) {
+        char *end = NULL;
+
+        at += strlen("rank");
+        const char *digits = *at != 0 && strchr("-_.=", *at) != NULL ? at + 1 : at;
+        if (!isdigit((unsigned char)*digits))
+            continue;
+        errno = 0;
+        long value = strtol(digits, &end, 10);
+        is_told = errno == 0 && value <= RANK_MAX;
+        *rank = value;
+    }
+    return is_told;
 }
 
 void ingest_inputs_free(ingest_inputs *inputs)

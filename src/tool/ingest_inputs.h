@@ -35,6 +35,9 @@ nm_status ingest_inputs_find(const char *const *operands, size_t operand_count, 
 /* Either *fd, or with -1 in it *files. A database is opened too, so that it is known to be there. */
 nm_status ingest_input_open(const ingest_input *input, int *fd, nm_trace_files *files, nm_error *err);
 
+/* The rank that the name of an input's file tells: "snapshot_rank3.pickle", "run.rank-12.zst". False: it tells none. */
+bool ingest_input_rank(const char *name, int64_t *rank);
+
 void ingest_inputs_free(ingest_inputs *inputs);
 
 #endif

@@ -593,6 +593,7 @@ static nm_status finish_input(ingest *run, const nm_source_summary_data *summary
         .detail_begin_ns = summary->detail_begin_ns,
     };
 
+    input.has_rank = ingest_input_rank(run->input->name, &input.rank);
     run->subject = run->output_path;
     nm_progress_say(&run->progress, run->part == run->store ? "making indexes and views" : "finishing the input");
     nm_status status = nm_store_finish(run->part, &input, err);
@@ -700,6 +701,24 @@ static nm_status load_many(ingest *run, nm_error *err)
         nm_progress_say(&run->progress, "making indexes and views");
         status = nm_store_finish_merged(run->store, err);
     }
+    return status;
+}
+
+/* Snapshots name neither host nor process. */
+static nm_status check_apart(ingest *run, nm_error *err)
+{
+    int64_t count = 0;
+    nm_status status =
+        nm_db_get_int(nm_store_db(run->store),
+                      "SELECT coalesce(sum(n), 0) FROM (SELECT count(DISTINCT input_id) AS n FROM process"
+                      " GROUP BY host, rank, pid HAVING count(DISTINCT input_id) > 1)",
+                      &count, err);
+
+    if (status == NM_OK && count > 0 && !run->options->is_quiet)
+        fprintf(stderr,
+                "npumem-ingest: %s: %" PRId64 " inputs have processes of the same host, rank and number: only"
+                " heap_place.input_id tells them apart (name files so: x_rank3.pickle)\n",
+                run->output_path, count);
     return status;
 }
 
@@ -832,6 +851,8 @@ static int run_ingest(const ingest_options *options)
         say_size(&run);
     if (status == NM_OK)
         status = is_many(&run) ? load_many(&run, &err) : load_one(&run, &err);
+    if (status == NM_OK)
+        status = check_apart(&run, &err);
     if (status == NM_OK)
         status = check_whole(&run, &err);
     if (status == NM_OK)

@@ -404,6 +404,36 @@ START_TEST(an_input_that_fails_leaves_nothing)
 }
 END_TEST
 
+START_TEST(a_rank_may_stand_in_the_name)
+{
+    static const struct {
+        const char *name, *rank;
+    } names[] = {{"rank7.zst", "7"},       {"a_rank_12.zst", "12"},  {"Rank-3.of-8.zst", "3"},
+                 {"rank.5.zst", "5"},      {"rank.zst", ""},         {"rank/x.zst", ""},
+                 {"rank1/rank2.zst", "2"}, {"rank1-rank4.zst", "4"}, {"rank20261121080000.zst", ""},
+                 {"drank.zst", ""}};
+
+    expect("sed 's/rank=0//' $C/leak/trace.txt >none.txt && $T none.txt none.zst && mkdir rank rank1", 0, "");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char line[256];
+
+        snprintf(line, sizeof line,
+                 "cp none.zst %s && $I --quiet --force %s -o x.db && test \"$(sqlite3 x.db 'SELECT rank FROM "
+                 "process')\" = '%s'",
+                 names[i].name, names[i].name, names[i].rank);
+        expect(line, 0, "");
+    }
+    /* What a process says itself counts. */
+    expect("$T $C/leak/trace.txt rank9.zst && $I --quiet --force rank9.zst -o x.db &&"
+           " test \"$(sqlite3 x.db 'SELECT rank FROM process')\" = 0",
+           0, "");
+    expect(
+        "echo '#' >>none.txt && $T none.txt more.zst && $I none.zst more.zst -o y.db >text", 0,
+        "y.db: 2 inputs have processes of the same host, rank and number: only heap_place.input_id tells them apart");
+    expect("$T none.txt rank1.zst && $I none.zst rank1.zst -o z.db 2>&1 >text | grep -c apart", 1, "");
+}
+END_TEST
+
 START_TEST(what_an_input_lacks_is_said_of_it)
 {
     expect("$T $C/leak/trace.txt one.zst 3 && $T $C/peak_by_site/trace.txt two.zst 3 && head -c -40 two.zst >cut.zst",
@@ -433,6 +463,7 @@ int main(int argc, char **argv)
     tcase_add_test(tests, a_database_is_not_believed);
     tcase_add_test(tests, a_damaged_database_is_an_error);
     tcase_add_test(tests, an_input_that_fails_leaves_nothing);
+    tcase_add_test(tests, a_rank_may_stand_in_the_name);
     tcase_add_test(tests, what_an_input_lacks_is_said_of_it);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
