@@ -356,11 +356,13 @@ static nm_status write_group(nm_replay *replay, const nm_group *group, nm_error 
 nm_status nm_ledger_finish(nm_replay *replay, nm_heap *pool, nm_error *err)
 {
     const nm_sink *sink = &replay->sink;
+    bool has_hits =
+        pool->hits[0].allocation_count + pool->hits[1].allocation_count + pool->hits[2].allocation_count > 0;
     nm_ledger *ledger = pool->ledger;
-    nm_status status = NM_OK;
+    nm_status status = ledger == NULL && has_hits ? nm_ledger_of(pool, &ledger, err) : NM_OK;
 
     if (ledger == NULL)
-        return NM_OK;
+        return status;
     ledger->sum.pending_byte_ms = nm_ledger_byte_ms(ledger->pending_byte_ns);
     ledger->sum.is_partial = !nm_miss_is_history_known(pool);
     ledger->sum.is_estimate = pool->has_unknown_block;

@@ -310,9 +310,10 @@ static nm_status write_fragmentation(const summary *s, sqlite3_stmt *heap, nm_er
 
 static nm_status write_hit_rate(const summary *s, sqlite3_stmt *heap, nm_error *err)
 {
-    static const char sql[] = "SELECT hit_rate, miss_count, allocation_count, last_miss_ns, last_miss_seq FROM "
-                              "pool_hit_rate WHERE bucket = 'all' AND hit_rate IS NOT NULL AND " SAME_PLACE;
-    char share[NM_HUMAN_BYTES], misses[NM_HUMAN_BYTES], requests[NM_HUMAN_BYTES], last[64];
+    static const char sql[] =
+        "SELECT hit_rate, miss_count, allocation_count, last_miss_ns, last_miss_seq,"
+        " misses_per_step, is_partial FROM pool_summary WHERE hit_rate IS NOT NULL AND " SAME_PLACE;
+    char share[NM_HUMAN_BYTES], misses[NM_HUMAN_BYTES], requests[NM_HUMAN_BYTES], last[64], warm[64] = "";
     sqlite3_stmt *row = NULL;
     nm_status status = ask(s, heap, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
@@ -320,10 +321,14 @@ static nm_status write_hit_rate(const summary *s, sqlite3_stmt *heap, nm_error *
     if (code == SQLITE_ROW) {
         int64_t miss_count = sqlite3_column_int64(row, 1);
 
-        fprintf(s->out, "        pool hit rate     %s  %s miss%s of %s%s%s\n",
+        if (!is_null(row, 5) && sqlite3_column_double(row, 5) > 0)
+            snprintf(warm, sizeof warm, ", %.2g a step when warm", sqlite3_column_double(row, 5));
+        else if (!is_null(row, 5) && sqlite3_column_int(row, 6) == 0)
+            snprintf(warm, sizeof warm, ", none when warm");
+        fprintf(s->out, "        pool hit rate     %s  %s miss%s of %s%s%s%s\n",
                 nm_human_percent(share, sqlite3_column_double(row, 0)), nm_human_count(misses, miss_count),
                 miss_count == 1 ? "" : "es", nm_human_count(requests, sqlite3_column_int64(row, 2)),
-                miss_count > 0 ? ", last" : "", when(last, row, 3, 4));
+                miss_count > 0 ? ", last" : "", when(last, row, 3, 4), warm);
     }
     return end_query(s, row, status, code, err);
 }

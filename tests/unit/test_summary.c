@@ -87,7 +87,7 @@ START_TEST(a_leak_is_told_as_a_person_would)
                  "        leaks             3 allocations, 1.5 MiB\n"
                  "           1.5 MiB        data.py:41 collate                      3 x 512 KiB, one a step, growing\n"
                  "        fragmentation     25 % of reserved unused at peak, 1.0 MiB stuck\n"
-                 "        pool hit rate     80 %  1 miss of 5, last at 1.0 s\n"
+                 "        pool hit rate     80 %  1 miss of 5, last at 1.0 s, none when warm\n"
                  "Warning: fragmentation of NPU 0 caching pool: 1.0 MiB of 4.0 MiB reserved was never in use at "
                  "once, 1.0 MiB stuck at the peak: segments that can grow could give back up to 1.0 MiB.\n"
                  "\n"
