@@ -23,7 +23,7 @@ CREATE TABLE step_anchor (
     -- Share of the distances from one occurrence to the next that are alike, in number and in what is allocated in them.
     -- Unit: 0 to 1. NULL: not known.
     regular_ratio REAL,
-    -- Allocations from one occurrence to the next, as they mostly are. Unit: allocations. NULL: not known.
+    -- Allocations from one occurrence to the next, as they mostly are; of a range also operators. Unit: allocations. NULL: not known.
     allocation_count INTEGER,
     -- Why this place, or why none: one line.
     reason TEXT NOT NULL

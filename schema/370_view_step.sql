@@ -31,7 +31,7 @@ CREATE VIEW step_origin (
     recur_count,
     -- Share of the distances from one occurrence to the next that are alike. Unit: 0 to 1. NULL: not known.
     regular_ratio,
-    -- Allocations from one occurrence to the next, as they mostly are. Unit: allocations. NULL: not known.
+    -- Allocations from one occurrence to the next, as they mostly are; of a range also operators. Unit: allocations. NULL: not known.
     allocation_count,
     -- Why this place, or why none.
     reason

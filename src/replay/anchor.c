@@ -6,12 +6,15 @@
  */
 #include "replay/anchor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "replay/anchor_state.h"
 
-#define LOOK_EVENTS 65536 /* are all processes marked? */
+#define LOOK_EVENTS    65536 /* are all processes marked? */
+#define OVER_RATIO_MIN 0.25  /* of all allocations, and */
+#define OVER_STEPS_MIN 4     /* steps: so much in the last one is said */
 
 /* ---- Who ---- */
 
@@ -122,16 +125,23 @@ static nm_lane lane_of_free(const nm_event *event, const nm_anchor_heap *heap)
     return event->detail == NM_FREE_POOL ? NM_LANE_POOL : NM_LANE_COUNT;
 }
 
-static sight look_at(const nm_anchor *anchor, const nm_event *event)
+/* Most events are of the heap of the one before. */
+static const nm_anchor_heap *heap_of(nm_anchor *anchor, uint64_t id)
+{
+    if (anchor->recent_heap_id != id && find(&anchor->heap_of, id, &anchor->recent_heap) == NULL)
+        return NULL;
+    anchor->recent_heap_id = id;
+    return &anchor->heaps.items[anchor->recent_heap];
+}
+
+static sight look_at(nm_anchor *anchor, const nm_event *event)
 {
     const nm_anchor_heap *heap = NULL;
     sight seen = {.lane = NM_LANE_COUNT};
-    size_t index = 0;
 
     if (!is_of_use(event))
         return seen;
-    if (find(&anchor->heap_of, event->heap_id, &index) != NULL)
-        heap = &anchor->heaps.items[index];
+    heap = event->heap_id == 0 ? NULL : heap_of(anchor, event->heap_id);
     seen.process = process_of(anchor, event, heap);
     if (seen.process == NULL)
         return seen;
@@ -218,6 +228,7 @@ static nm_status add_gap(nm_anchor_place *place, const nm_lane_sums *now, nm_err
         .allocations = now->allocations - place->last.allocations,
         .frees = now->frees - place->last.frees,
         .bytes = now->bytes - place->last.bytes,
+        .operators = now->operators - place->last.operators,
         .sites = now->sites - place->last.sites,
     };
     nm_status status;
@@ -235,15 +246,25 @@ static nm_status add_gap(nm_anchor_place *place, const nm_lane_sums *now, nm_err
     return NM_OK;
 }
 
-/* The place is met when its lane had come so far. */
-static nm_status meet(nm_anchor_place *place, const nm_lane_sums *now, nm_error *err)
+static double live_of(const nm_anchor_process *process)
 {
+    const nm_lane_sums *lane = &process->lanes[nm_anchor_main_lane(process)];
+
+    return (double)lane->allocations - (double)lane->frees;
+}
+
+static nm_status meet(nm_anchor_place *place, const nm_anchor_process *process, nm_error *err)
+{
+    const nm_lane_sums *now = &process->lanes[place->lane];
     nm_status status = place->count == 0 ? NM_OK : add_gap(place, now, err);
 
-    if (place->count == 0)
+    if (place->count == 0) {
         place->first = *now;
+        place->first_live = live_of(process);
+    }
     place->last = *now;
-    place->live_sum += (double)now->allocations - (double)now->frees;
+    place->last_live = live_of(process);
+    place->live_sum += place->last_live;
     place->count++;
     return status;
 }
@@ -276,7 +297,7 @@ static nm_status see_allocation(nm_anchor *anchor, const nm_event *event, const 
     if (event->stack_id != 0 && !seen->is_again)
         status = find_place(anchor, process, seen->lane, event->stack_id, &place, err);
     if (status == NM_OK && place != NULL) {
-        status = meet(place, &process->lanes[seen->lane], err);
+        status = meet(place, process, err);
         note_pair(process, place->words, event->stack_id);
     }
     process->last_stack[seen->lane] = event->stack_id;
@@ -285,15 +306,22 @@ static nm_status see_allocation(nm_anchor *anchor, const nm_event *event, const 
 
 static nm_status see_range(nm_anchor *anchor, const nm_event *event, nm_anchor_process *process, nm_error *err)
 {
+    uint64_t id = nm_anchor_names_range_id(&anchor->names, event->name_id);
+    nm_lane_sums *sums = &process->lanes[NM_LANE_BOTH];
     nm_anchor_place *place = NULL;
     nm_status status;
 
     if (event->name_id == 0)
         return NM_OK;
     note_pair(process, nm_anchor_names_of_range(&anchor->names, event->name_id), 0);
-    status = find_place(anchor, process, NM_LANE_BOTH, nm_anchor_names_range_id(&anchor->names, event->name_id), &place,
-                        err);
-    return status == NM_OK && place != NULL ? meet(place, &process->lanes[NM_LANE_BOTH], err) : status;
+    status = find_place(anchor, process, NM_LANE_BOTH, id, &place, err);
+    if (status == NM_OK && place != NULL)
+        status = meet(place, process, err);
+    if (event->detail == NM_RANGE_OPERATOR) {
+        sums->operators++;
+        sums->sites += mix(~id);
+    }
+    return status;
 }
 
 static nm_status observe_event(nm_anchor *anchor, const nm_event *event, nm_error *err)
@@ -359,7 +387,6 @@ nm_status nm_anchor_observe(nm_anchor *anchor, const nm_record *record, bool *is
 
 static void begin_second(nm_anchor *anchor)
 {
-    anchor->is_second = true;
     for (size_t i = 0; i < anchor->processes.count; i++) {
         nm_anchor_process *process = &anchor->processes.items[i];
 
@@ -382,6 +409,7 @@ nm_status nm_anchor_decide(nm_anchor *anchor, nm_error *err)
 
         status = nm_anchor_judge(anchor, i, err);
         is_found |= process->is_chosen;
+        anchor->is_any_chosen |= process->is_chosen;
         is_asked |= process->marked_count == 0 && process->lanes[NM_LANE_BOTH].allocations > 0;
     }
     if (status == NM_OK && !is_found && !is_asked)
@@ -413,14 +441,14 @@ static unsigned words_of(const nm_anchor *anchor, const nm_anchor_process *proce
     return place == NULL ? nm_anchor_names_of_stack(&anchor->names, stack_id) : anchor->places.items[*place].words;
 }
 
-/* The first allocation that is no longer the optimizer's, if another pair follows; and the process's very first event. */
+/* The first allocation that is no longer the optimizer's, if another pair follows; and the process's first one. */
 static bool is_after_optimizer(const nm_anchor *anchor, nm_anchor_process *process, const nm_event *event,
                                const sight *seen)
 {
     bool was_in_optimizer = process->is_in_optimizer;
     unsigned words;
 
-    if (process->choice.step_count == 0 && event->kind != NM_EVENT_PROCESS_END)
+    if (process->choice.step_count == 0)
         return true;
     if (event->kind == NM_EVENT_RANGE_BEGIN) {
         words = nm_anchor_names_of_range(&anchor->names, event->name_id);
@@ -450,6 +478,14 @@ static bool begins_here(const nm_anchor *anchor, const nm_event *event, const si
     }
 }
 
+/* Only such events begin a step, or say where one may begin. */
+static bool may_begin(const nm_anchor *anchor, const nm_event *event)
+{
+    return event->kind == NM_EVENT_STEP ||
+           (anchor->is_any_chosen &&
+            (event->kind == NM_EVENT_ALLOC || event->kind == NM_EVENT_MAP || event->kind == NM_EVENT_RANGE_BEGIN));
+}
+
 nm_status nm_anchor_begins(nm_anchor *anchor, const nm_record *record, bool *begins, nm_error *err)
 {
     sight seen;
@@ -457,6 +493,8 @@ nm_status nm_anchor_begins(nm_anchor *anchor, const nm_record *record, bool *beg
     *begins = false;
     if (record->kind == NM_RECORD_DEFINITION)
         return anchor->is_whole ? NM_OK : take_definition(anchor, &record->definition, err);
+    if (!may_begin(anchor, &record->event))
+        return NM_OK;
     seen = look_at(anchor, &record->event);
     if (seen.process == NULL)
         return NM_OK;
@@ -465,7 +503,23 @@ nm_status nm_anchor_begins(nm_anchor *anchor, const nm_record *record, bool *beg
     if (seen.process->is_chosen && seen.process->marked_count == 0)
         *begins = begins_here(anchor, &record->event, &seen);
     seen.process->choice.step_count += *begins;
+    if (*begins)
+        seen.process->after_count = 0;
+    seen.process->after_count += seen.is_allocation;
+    seen.process->allocation_count += seen.is_allocation;
     return NM_OK;
+}
+
+/* Iterations that have ended long before the program did: the last step is all that came then. */
+static void say_if_over(nm_anchor_process *process)
+{
+    size_t len = strlen(process->reason);
+    double part = (double)process->after_count / (double)process->allocation_count;
+
+    if (process->is_chosen && process->choice.allocation_count != NM_UNKNOWN_NUMBER && part > OVER_RATIO_MIN &&
+        process->after_count > OVER_STEPS_MIN * (uint64_t)process->choice.allocation_count)
+        snprintf(process->reason + len, sizeof process->reason - len,
+                 "; %.0f %% of all allocations come after it was met last, and are in the last step", 100 * part);
 }
 
 nm_status nm_anchor_write(nm_anchor *anchor, const nm_sink *sink, nm_error *err)
@@ -479,6 +533,7 @@ nm_status nm_anchor_write(nm_anchor *anchor, const nm_sink *sink, nm_error *err)
             continue;
         process->choice.process_id = process->id;
         process->choice.reason = process->reason;
+        say_if_over(process);
         if (process->choice.kind == NM_ANCHOR_MARKED)
             process->choice.step_count = process->marked_count;
         status = sink->step_anchor(sink->context, &process->choice, err);

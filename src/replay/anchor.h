@@ -40,7 +40,7 @@ nm_status nm_anchor_new(const nm_anchor_options *options, nm_anchor **out, nm_er
 
 /* *is_enough: what comes need not be looked at. It can only be known where all processes mark their steps, or after
  * NM_ANCHOR_EVENTS_MAX events. */
-#define NM_ANCHOR_EVENTS_MAX (UINT64_C(2) << 20)
+#define NM_ANCHOR_EVENTS_MAX (UINT64_C(1) << 20)
 nm_status nm_anchor_observe(nm_anchor *anchor, const nm_record *record, bool *is_enough, nm_error *err);
 
 /* After the last record that is looked at. NM_ERR_USAGE: what was given never occurs in a process that

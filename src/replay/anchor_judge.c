@@ -21,6 +21,7 @@
 #define COVERED_RATIO_MIN 0.5  /* of all that the process allocates */
 #define FREED_RATIO_MIN   0.75
 #define FREED_RATIO_MAX   1.25
+#define COMPUTING_PART    4   /* operators for an allocation */
 #define SAME_COUNT_RATIO  0.9 /* places of one loop are met about as often */
 
 typedef enum verdict { /* how far a place came */
@@ -37,9 +38,10 @@ typedef enum verdict { /* how far a place came */
 typedef struct opinion { /* of a place */
     const nm_anchor_place *place;
     verdict verdict;
-    uint64_t typical; /* allocations between two occurrences */
+    uint64_t typical; /* what lies between two occurrences */
     double regular_ratio, covered_ratio, freed_ratio;
-    double live; /* mean of what is live where it is met */
+    bool is_computing; /* so many operators between that it builds nothing, whatever stays */
+    double live;       /* mean of what is live where it is met */
 } opinion;
 
 typedef struct opinions {
@@ -54,6 +56,22 @@ static int by_number(const void *left, const void *right)
     const uint64_t *a = left, *b = right;
 
     return (*a > *b) - (*a < *b);
+}
+
+/* What lies between: allocations, and for a range operators too. */
+static uint64_t length_of(const nm_lane_sums *gap)
+{
+    return gap->allocations + gap->operators;
+}
+
+static uint64_t middle_length(const nm_anchor_place *place)
+{
+    uint64_t values[NM_ANCHOR_GAPS_MAX];
+
+    for (size_t i = 0; i < place->gap_count; i++)
+        values[i] = length_of(&place->gaps[i]);
+    qsort(values, place->gap_count, sizeof values[0], by_number);
+    return place->gap_count == 0 ? 0 : values[place->gap_count / 2];
 }
 
 static uint64_t middle_of(const nm_anchor_place *place, size_t offset)
@@ -80,12 +98,13 @@ static nm_lane_sums after(const nm_anchor_process *process, const nm_anchor_plac
     return (nm_lane_sums){.allocations = end->allocations - place->last.allocations,
                           .frees = end->frees - place->last.frees,
                           .bytes = end->bytes - place->last.bytes,
+                          .operators = end->operators - place->last.operators,
                           .sites = end->sites - place->last.sites};
 }
 
 static bool is_same(const nm_lane_sums *a, const nm_lane_sums *b)
 {
-    return a->allocations == b->allocations && a->sites == b->sites;
+    return length_of(a) == length_of(b) && a->sites == b->sites;
 }
 
 /* Of few gaps two must be the same to the last site: the first one counts too, and what follows the last occurrence. */
@@ -115,7 +134,7 @@ static double pattern_ratio(const nm_anchor_place *place)
 
     for (size_t i = 0; i < place->gap_count; i++) {
         same_count += place->gaps[i].sites == sites;
-        alike_count += is_alike(place->gaps[i].bytes, bytes, BYTES_RATIO);
+        alike_count += bytes > 0 && is_alike(place->gaps[i].bytes, bytes, BYTES_RATIO);
     }
     return (double)(same_count > alike_count ? same_count : alike_count) / (double)place->gap_count;
 }
@@ -123,28 +142,30 @@ static double pattern_ratio(const nm_anchor_place *place)
 static void measure(const nm_anchor_process *process, opinion *made)
 {
     const nm_anchor_place *place = made->place;
-    uint64_t rest = after(process, place).allocations;
-    uint64_t all_allocations = 0, alike_allocations = 0, frees = 0, alike_count = 0;
-    uint64_t total = process->lanes[place->lane].allocations;
+    nm_lane_sums end = after(process, place);
+    uint64_t rest = length_of(&end);
+    uint64_t all = 0, alike = 0, alike_count = 0, allocations = 0, frees = 0;
 
-    made->typical = middle_of(place, offsetof(nm_lane_sums, allocations));
+    made->typical = middle_length(place);
     for (size_t i = 0; i < place->gap_count; i++) {
         const nm_lane_sums *gap = &place->gaps[i];
 
-        all_allocations += gap->allocations;
-        if (!is_alike(gap->allocations, made->typical, TOLERANCE_RATIO))
+        all += length_of(gap);
+        if (!is_alike(length_of(gap), made->typical, TOLERANCE_RATIO))
             continue;
         alike_count++;
-        alike_allocations += gap->allocations;
+        alike += length_of(gap);
+        allocations += gap->allocations;
         frees += gap->frees;
     }
     made->regular_ratio = (double)alike_count / (double)place->gap_count;
-    if (all_allocations > 0 && (double)alike_allocations / (double)all_allocations < made->regular_ratio)
-        made->regular_ratio = (double)alike_allocations / (double)all_allocations;
-    made->freed_ratio = alike_allocations == 0 ? 0 : (double)frees / (double)alike_allocations;
+    if (all > 0 && (double)alike / (double)all < made->regular_ratio)
+        made->regular_ratio = (double)alike / (double)all;
+    made->freed_ratio = allocations == 0 ? 0 : (double)frees / (double)allocations;
+    made->is_computing = allocations * COMPUTING_PART <= alike - allocations;
     made->covered_ratio =
-        (double)(place->last.allocations - place->first.allocations + (rest < made->typical ? rest : made->typical)) /
-        (double)total;
+        (double)(length_of(&place->last) - length_of(&place->first) + (rest < made->typical ? rest : made->typical)) /
+        (double)length_of(&process->lanes[place->lane]);
     made->live = place->live_sum / (double)place->count;
 }
 
@@ -165,14 +186,14 @@ static verdict judge_place(const nm_anchor_process *process, opinion *made)
         return VERDICT_UNLIKE;
     if (made->covered_ratio < COVERED_RATIO_MIN)
         return VERDICT_PART;
-    if (made->freed_ratio < FREED_RATIO_MIN || made->freed_ratio > FREED_RATIO_MAX)
+    if (!made->is_computing && (made->freed_ratio < FREED_RATIO_MIN || made->freed_ratio > FREED_RATIO_MAX))
         return VERDICT_STAYS;
     return VERDICT_ANCHOR;
 }
 
 /* ---- All places of a process ---- */
 
-static nm_lane main_lane(const nm_anchor_process *process)
+nm_lane nm_anchor_main_lane(const nm_anchor_process *process)
 {
     return process->lanes[NM_LANE_POOL].allocations > 0 ? NM_LANE_POOL : NM_LANE_DRIVER;
 }
@@ -180,7 +201,7 @@ static nm_lane main_lane(const nm_anchor_process *process)
 static nm_status collect(const nm_anchor *anchor, size_t index, unsigned words, opinions *out, nm_error *err)
 {
     const nm_anchor_process *process = &anchor->processes.items[index];
-    nm_lane lane = main_lane(process);
+    nm_lane lane = nm_anchor_main_lane(process);
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < anchor->places.count && status == NM_OK; i++) {
@@ -218,7 +239,8 @@ static bool has_companions(const opinions *list, const opinion *candidate)
     size_t count = 0;
 
     for (size_t i = 0; i < list->count && count < COMPANIONS_MIN; i++)
-        count += list->items[i].place != candidate->place && !list->items[i].place->is_range &&
+        count += list->items[i].place != candidate->place &&
+                 (candidate->place->is_range || !list->items[i].place->is_range) &&
                  (double)list->items[i].place->count >= SAME_COUNT_RATIO * (double)candidate->place->count;
     return count >= COMPANIONS_MIN;
 }
@@ -226,11 +248,9 @@ static bool has_companions(const opinions *list, const opinion *candidate)
 /* What more is live each time the place is met. */
 static double drift_of(const nm_anchor_place *place)
 {
-    double first = (double)place->first.allocations - (double)place->first.frees;
-    double last = (double)place->last.allocations - (double)place->last.frees;
-    double distance = last > first ? last - first : first - last;
+    double distance = place->last_live - place->first_live;
 
-    return distance / (double)(place->count - 1);
+    return (distance < 0 ? -distance : distance) / (double)(place->count - 1);
 }
 
 /* From inner loops outwards: an outer place is better only if less is live there, so that it lies between iterations of
@@ -374,9 +394,10 @@ static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, co
         take_anchor(process, named, "a range of that name is a step");
     } else if (found != NULL) {
         take_anchor(process, found, "");
-        snprintf(process->reason, sizeof process->reason,
-                 "recurs with about %llu allocations between, %.0f %% of the distances alike%s",
-                 (unsigned long long)found->typical, 100 * found->regular_ratio, part);
+        snprintf(
+            process->reason, sizeof process->reason,
+            "recurs with about %llu %s between, %.0f %% of the distances alike%s", (unsigned long long)found->typical,
+            found->place->is_range ? "allocations and operators" : "allocations", 100 * found->regular_ratio, part);
     } else if (process->pair_count > 0 && process->pair_count <= NM_ANCHOR_STEPS_MAX) {
         take_optimizer(process);
     } else {

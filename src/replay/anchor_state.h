@@ -30,7 +30,8 @@ enum { /* what a name says, as bits */
 
 typedef struct nm_lane_sums {
     uint64_t allocations, frees, bytes;
-    uint64_t sites; /* sum of a hash of the stacks: alike for the same stacks in any order */
+    uint64_t operators; /* that ran; NM_LANE_BOTH alone */
+    uint64_t sites;     /* sum of a hash of the stacks and operators: alike for the same ones in any order */
 } nm_lane_sums;
 
 typedef struct nm_anchor_place {
@@ -39,13 +40,13 @@ typedef struct nm_anchor_place {
     uint64_t id; /* stack; or the string that stands for all names of a range that differ in a number at their end */
     unsigned words;
     nm_lane lane;
-    uint64_t count;         /* how often it was met */
-    uint64_t order;         /* of its first occurrence among those of all places */
-    nm_lane_sums last;      /* of the lane, when it was met last */
-    nm_lane_sums first;     /* first */
-    double live_sum;        /* allocations less frees, over all occurrences */
-    nm_lane_sums first_gap; /* between the first occurrence and the second: warm-up */
-    nm_lane_sums *gaps;     /* owned: between others, every `stride`th */
+    uint64_t count;               /* how often it was met */
+    uint64_t order;               /* of its first occurrence among those of all places */
+    nm_lane_sums first, last;     /* of the lane, when it was met first and last */
+    double live_sum;              /* allocations less frees of the main lane, over all occurrences, */
+    double first_live, last_live; /* at the first one and at the last */
+    nm_lane_sums first_gap;       /* between the first occurrence and the second: warm-up */
+    nm_lane_sums *gaps;           /* owned: between others, every `stride`th */
     size_t gap_count, gap_capacity;
     uint64_t stride;
 } nm_anchor_place;
@@ -65,11 +66,12 @@ typedef struct nm_anchor_process {
     uint64_t pair_count;
     uint64_t optimizer_stack;
 
+    uint64_t allocation_count, after_count; /* in the second pass: all, and since the last step began */
     nm_step_anchor_row choice;
     bool is_chosen; /* it has an anchor */
     bool is_decided;
     nm_lane choice_lane;
-    char reason[192];
+    char reason[320];
 } nm_anchor_process;
 
 typedef struct nm_anchor_frame {
@@ -121,10 +123,12 @@ struct nm_anchor {
         nm_anchor_place *items;
         size_t count, capacity;
     } places;
+    uint64_t recent_heap_id; /* the last one that was looked up, and its index */
+    size_t recent_heap;
     uint64_t event_count, next_look;
     uint64_t order;
     bool is_whole; /* all records were looked at */
-    bool is_second;
+    bool is_any_chosen;
 };
 
 /* ---- anchor_names.c ---- */
@@ -137,6 +141,8 @@ uint64_t nm_anchor_names_range_id(const nm_anchor_names *names, uint64_t name_id
 void nm_anchor_names_close(nm_anchor_names *names);
 
 /* ---- anchor_judge.c ---- */
+
+nm_lane nm_anchor_main_lane(const nm_anchor_process *process); /* that of the pool, if there is one */
 
 /* Fills process->choice, choice_lane, is_chosen and reason. */
 nm_status nm_anchor_judge(nm_anchor *anchor, size_t process, nm_error *err);

@@ -225,7 +225,7 @@ typedef struct nm_step_anchor_row {
     uint64_t step_count;      /* steps begun by it, or marked */
     uint64_t recur_count;     /* how often the place was met while looking; 0: no place */
     double regular_ratio;     /* share of the distances between that are alike; below 0: not known */
-    int64_t allocation_count; /* between two of them, mostly; NM_UNKNOWN_NUMBER */
+    int64_t allocation_count; /* between two of them, mostly, and of a range operators; NM_UNKNOWN_NUMBER */
     const char *reason;       /* one line; borrowed */
 } nm_step_anchor_row;
 

@@ -36,11 +36,17 @@ typedef struct program {
 
 static program now;
 
-static void begin_program(void)
+static void end_program(void)
 {
     if (now.out != NULL)
         fclose(now.out);
     free(now.text);
+    now = (program){0};
+}
+
+static void begin_program(void)
+{
+    end_program();
     now = (program){.address = 0x10000, .random_state = 88172645463325252};
     now.out = open_memstream(&now.text, &now.bytes);
     ck_assert_ptr_nonnull(now.out);
@@ -103,7 +109,7 @@ static void iteration_begins(void)
 static int64_t found[BEGINS_MAX];
 static size_t found_count;
 static nm_step_anchor_row rows[4];
-static char reasons[4][200];
+static char reasons[4][320];
 static size_t row_count;
 static bool was_enough;
 
@@ -394,7 +400,46 @@ START_TEST(each_process_has_an_anchor_of_its_own)
 }
 END_TEST
 
+static void run_operator(const char *name)
+{
+    say("range_begin name=%s detail=operator", name);
+    say("range_end");
+}
+
+/* A program with a pool that nobody sees: what it allocates of the driver is next to nothing, and stays. */
+START_TEST(operators_show_iterations_in_which_little_is_allocated)
+{
+    begin_program();
+    for (int i = 0; i < 15; i++) {
+        iteration_begins();
+        run_operator("aclnnEmbedding");
+        for (int layer = 0; layer < 6; layer++) {
+            run_operator("aclnnMatmul");
+            run_operator("aclnnAdd");
+        }
+        run_operator("aclnnSoftmax");
+        say("alloc heap=1 address=0x%x block=64 stack=1", 0x1000 + i * 0x100);
+    }
+    find(NULL);
+    check_planted(NM_ANCHOR_RANGE);
+    ck_assert_int_eq(rows[0].allocation_count, 15);
+}
+END_TEST
+
 /* ---- Programs without ---- */
+
+START_TEST(operators_that_fill_what_is_built_are_no_iterations)
+{
+    begin_program();
+    for (int layer = 0; layer < 24; layer++)
+        for (int site = 1; site <= 6; site++) {
+            keep(site, 1000);
+            run_operator(site == 1 ? "aclnnNormal" : site == 2 ? "aclnnMul" : "aclnnFill");
+        }
+    find(NULL);
+    check_none("too little is freed there: 0 %");
+}
+END_TEST
 
 START_TEST(layers_that_are_built_one_by_one_are_no_iterations)
 {
@@ -440,6 +485,21 @@ START_TEST(a_phase_that_is_not_most_of_the_program_is_no_iteration)
     }
     find(NULL);
     check_none("recurs in 43 % of what is allocated");
+}
+END_TEST
+
+START_TEST(iterations_that_end_long_before_the_program_are_said_to)
+{
+    begin_program();
+    for (int i = 0; i < 20; i++)
+        plain_iteration();
+    for (int k = 0; k < 60; k++) {
+        take(30 + (int)pick(20), 1 + pick(1000));
+        give(pick(2));
+    }
+    find(NULL);
+    check_planted(NM_ANCHOR_SITE);
+    ck_assert_msg(strstr(reasons[0], "37 % of all allocations come after") != NULL, "%s", reasons[0]);
 }
 END_TEST
 
@@ -705,11 +765,14 @@ int main(void)
     tcase_add_test(tests, an_evaluation_now_and_then_does_not_make_iterations_longer);
     tcase_add_test(tests, sizes_may_differ_when_the_sites_are_the_same);
     tcase_add_test(tests, planted_iterations_are_found_in_random_programs);
+    tcase_add_test(tests, operators_show_iterations_in_which_little_is_allocated);
+    tcase_add_test(tests, operators_that_fill_what_is_built_are_no_iterations);
     tcase_add_test(tests, driver_memory_counts_where_there_is_no_pool);
     tcase_add_test(tests, each_process_has_an_anchor_of_its_own);
     tcase_add_test(tests, layers_that_are_built_one_by_one_are_no_iterations);
     tcase_add_test(tests, requests_that_come_as_they_like_are_no_iterations);
     tcase_add_test(tests, a_phase_that_is_not_most_of_the_program_is_no_iteration);
+    tcase_add_test(tests, iterations_that_end_long_before_the_program_are_said_to);
     tcase_add_test(tests, two_occurrences_are_not_enough);
     tcase_add_test(tests, without_stacks_nothing_is_found);
     tcase_add_test(tests, a_loop_of_two_allocations_is_too_small);
@@ -730,6 +793,6 @@ int main(void)
     srunner_run_all(runner, CK_NORMAL);
     failed_count = srunner_ntests_failed(runner);
     srunner_free(runner);
-    free(now.text);
+    end_program();
     return failed_count == 0 ? 0 : 1;
 }
