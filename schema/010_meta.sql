@@ -236,7 +236,8 @@ CREATE TABLE anomaly_kind (
 );
 INSERT INTO anomaly_kind VALUES
     (1, 'free of unknown memory'), (2, 'double free'), (3, 'wrong free call'), (4, 'copy past the end'),
-    (5, 'use after free'), (6, 'overlapping allocation'), (7, 'unmap of unknown memory');
+    (5, 'use after free'), (6, 'overlapping allocation'), (7, 'unmap of unknown memory'), (8, 'zero size allocation'),
+    (9, 'unregister of unknown memory'), (10, 'stream never destroyed'), (11, 'copy of unallocated memory');
 
 CREATE TABLE pool_bucket (
     -- Words for pool_hit.bucket.

@@ -229,7 +229,8 @@ LEFT JOIN frame AS r ON r.frame_id = k.site_frame_id
 ORDER BY f.failure_id;
 
 CREATE VIEW misuse (
-    -- Anomalies in words: wrong frees, copies past the end, use after free.
+    -- Anomalies in words: wrong frees, copies past the end, use after free. Nothing is said of what lies behind a loss, or
+    -- of memory that was there before the recording began.
     --
     -- Name of the machine. NULL: not known.
     host,

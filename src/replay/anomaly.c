@@ -5,7 +5,7 @@
  */
 #include "replay/state.h"
 
-static nm_status write_anomaly(nm_replay *replay, nm_anomaly_row *row, nm_error *err)
+nm_status nm_anomaly_write(nm_replay *replay, nm_anomaly_row *row, nm_error *err)
 {
     row->anomaly_id = ++replay->anomaly_count;
     return replay->sink.anomaly == NULL ? NM_OK : replay->sink.anomaly(replay->sink.context, row, err);
@@ -65,8 +65,10 @@ nm_status nm_anomaly_free(nm_replay *replay, const nm_context *context, const nm
     } else if (has_unseen_memory(context->process)) {
         replay->unseen_free_count++;
         return NM_OK;
+    } else if (context->event->detail == NM_FREE_REGISTERED) {
+        row.kind = NM_ANOMALY_UNREGISTER_UNKNOWN;
     }
-    return write_anomaly(replay, &row, err);
+    return nm_anomaly_write(replay, &row, err);
 }
 
 nm_status nm_anomaly_wrong_free(nm_replay *replay, const nm_context *context, const nm_live *live, nm_error *err)
@@ -84,7 +86,7 @@ nm_status nm_anomaly_wrong_free(nm_replay *replay, const nm_context *context, co
     row.allocation_id = live->row.allocation_id;
     row.other_stack_id = live->row.stack_id;
     row.detail = is_host ? "host memory freed as device memory" : "device memory freed as host memory";
-    return write_anomaly(replay, &row, err);
+    return nm_anomaly_write(replay, &row, err);
 }
 
 nm_status nm_anomaly_unmap(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -98,7 +100,7 @@ nm_status nm_anomaly_unmap(nm_replay *replay, const nm_context *context, nm_erro
         return NM_OK;
     }
     row.size_bytes = context->event->block_bytes;
-    return write_anomaly(replay, &row, err);
+    return nm_anomaly_write(replay, &row, err);
 }
 
 nm_status nm_anomaly_overlap(nm_replay *replay, const nm_replaced *replaced, nm_error *err)
@@ -120,7 +122,23 @@ nm_status nm_anomaly_overlap(nm_replay *replay, const nm_replaced *replaced, nm_
 
     if (replaced->is_late || old->is_late || nm_replay_is_doubtful(replay, old->heap->process))
         return NM_OK;
-    return write_anomaly(replay, &row, err);
+    return nm_anomaly_write(replay, &row, err);
+}
+
+nm_status nm_anomaly_zero_size(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    nm_anomaly_row row = row_for(NM_ANOMALY_ZERO_SIZE, context);
+    bool is_told =
+        context->heap != NULL && (context->heap->level == NM_LEVEL_DRIVER || context->heap->level == NM_LEVEL_PINNED);
+
+    /* Pools and modules may not say what was asked of them, and what is left unsaid is 0, too. */
+    if (!is_told || context->heap->module_id != 0 || event->requested_bytes != 0 || event->block_bytes != 0 ||
+        event->kind == NM_EVENT_MAP || is_in_doubt(replay, context) ||
+        (event->flags & (NM_FLAG_BASELINE | NM_FLAG_PAUSED | NM_FLAG_TOTAL | NM_FLAG_SEGMENT | NM_FLAG_DRIVER)) != 0)
+        return NM_OK;
+    row.detail = event->kind == NM_EVENT_ALLOC_FAILED ? "the request was refused" : NULL;
+    return nm_anomaly_write(replay, &row, err);
 }
 
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
@@ -191,7 +209,57 @@ static nm_status check_freed(nm_replay *replay, const nm_context *context, uint6
     row->heap_id = place->freed_heap_id;
     row->allocation_id = place->freed_allocation_id;
     row->other_stack_id = place->freed_stack_id;
-    return write_anomaly(replay, row, err);
+    return nm_anomaly_write(replay, row, err);
+}
+
+/* Is this side of the copy on a device, whatever its address? */
+static bool is_device_side(uint64_t kind, bool is_target)
+{
+    switch (kind) {
+    case NM_COPY_HOST_TO_DEVICE:
+    case NM_COPY_HOST_TO_BUFFER_TO_DEVICE:
+        return is_target;
+    case NM_COPY_DEVICE_TO_HOST:
+        return !is_target;
+    case NM_COPY_DEVICE_TO_DEVICE:
+    case NM_COPY_INNER_DEVICE:
+    case NM_COPY_INTER_DEVICE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Is all device memory of the process in the trace, so that what is not there is not allocated? */
+static bool knows_device_memory(const nm_replay *replay, const nm_process *process)
+{
+    bool has_device_memory = false;
+
+    if (has_unseen_memory(process) || process->has_unseen_calls || replay->has_keyframe)
+        return false;
+    for (const nm_arena *arena = process->arenas; arena != NULL; arena = arena->next)
+        if (arena->has_baseline)
+            return false;
+    for (const nm_heap *heap = process->heaps; heap != NULL; heap = heap->next_of_process)
+        has_device_memory |= heap->level == NM_LEVEL_DRIVER && heap->total.allocation_count > 0;
+    return has_device_memory;
+}
+
+/* Nothing of the driver holds the address: does anything else? */
+static nm_status check_allocated(nm_replay *replay, const nm_context *context, bool is_target, nm_anomaly_row *row,
+                                 nm_error *err)
+{
+    const nm_process *process = context->process;
+
+    if (!is_device_side(context->event->detail, is_target) || !knows_device_memory(replay, process) ||
+        nm_tree_holding(&process->registered_ranges, row->address) != NULL)
+        return NM_OK;
+    for (const nm_heap *heap = process->heaps; heap != NULL; heap = heap->next_of_process)
+        if (nm_tree_holding(heap->space, row->address) != NULL)
+            return NM_OK;
+    row->kind = NM_ANOMALY_COPY_UNALLOCATED;
+    row->detail = is_target ? "the target is not allocated" : "the source is not allocated";
+    return nm_anomaly_write(replay, row, err);
 }
 
 /* One side of a copy: does it stay inside what is live at its address? */
@@ -209,13 +277,19 @@ static nm_status check_side(nm_replay *replay, const nm_context *context, uint64
     row.size_bytes = size_bytes;
     row.copy_id = copy_id;
     live = find_memory(context->process, address, &end);
-    if (live == NULL || (address <= end && size_bytes <= end - address))
-        return check_freed(replay, context, address, live, &row, err);
+    if (live == NULL || (address <= end && size_bytes <= end - address)) {
+        uint64_t count = replay->anomaly_count;
+        nm_status status = check_freed(replay, context, address, live, &row, err);
+
+        return status != NM_OK || live != NULL || replay->anomaly_count != count
+                   ? status
+                   : check_allocated(replay, context, is_target, &row, err);
+    }
     row.heap_id = live->heap->id;
     row.allocation_id = live->row.allocation_id;
     row.other_stack_id = live->row.stack_id;
     row.detail = is_target ? "the target is too small" : "the source is too small";
-    return write_anomaly(replay, &row, err);
+    return nm_anomaly_write(replay, &row, err);
 }
 
 static nm_status check_limit(nm_replay *replay, const nm_context *context, uint64_t copy_id, nm_error *err)
@@ -226,7 +300,7 @@ static nm_status check_limit(nm_replay *replay, const nm_context *context, uint6
     row.size_bytes = event->size_bytes;
     row.copy_id = copy_id;
     row.detail = "larger than its own limit";
-    return write_anomaly(replay, &row, err);
+    return nm_anomaly_write(replay, &row, err);
 }
 
 /* Does the host side lie in registered memory, whole? */

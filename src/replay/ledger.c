@@ -243,7 +243,7 @@ nm_status nm_ledger_take(nm_live *block, nm_error *err)
     if (group == NULL)
         return NM_OK;
     status = nm_pending_settle(block->heap->ledger, block, err);
-    if (status == NM_OK)
+    if (status == NM_OK && block->pending != NULL)
         status = nm_pending_end(block, block->row.free_ns, err);
     if (!block->is_given_up)
         group->live_bytes = nm_subtract_saturated(group->live_bytes, nm_ledger_extent(block));

@@ -134,7 +134,7 @@ nm_status nm_pending_arrive(nm_live *block, nm_error *err); /* it was so when th
 
 /* An event of the pool, about the block: what was given up before and is another one is pending. */
 nm_status nm_pending_settle(nm_ledger *ledger, const nm_live *block, nm_error *err);
-nm_status nm_pending_end(nm_live *block, int64_t ns, nm_error *err); /* no effect where it is not pending */
+nm_status nm_pending_end(nm_live *block, int64_t ns, nm_error *err); /* it is pending */
 bool nm_pending_is_enough(const nm_live *request);
 nm_status nm_pending_finish(nm_replay *replay, nm_heap *pool, nm_error *err); /* the stream ends */
 void nm_pending_free(nm_ledger *ledger);

@@ -410,6 +410,8 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
         set_size_by_total(replay, live, context->event->block_bytes);
     count_begin(live);
     status = put_in(replay, live, context, true, err);
+    if (status == NM_OK && live->row.size_bytes == 0)
+        status = nm_anomaly_zero_size(replay, context, err);
     if (status == NM_OK)
         live->row.live_bytes = live->heap->total.live_bytes;
     return status;
@@ -754,6 +756,7 @@ nm_status nm_pairing_reset(nm_replay *replay, const nm_context *context, nm_erro
 
     if (process == NULL || (device == NULL && context->event->device_id != 0))
         return NM_OK;
+    nm_streams_forget(replay, process, device == NULL ? 0 : device->id);
     for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
         bool is_hit = device == NULL ? heap->level != NM_LEVEL_HOST
                                      : heap->device == device && heap->level != NM_LEVEL_HOST &&

@@ -127,8 +127,6 @@ nm_status nm_pending_end(nm_live *block, int64_t ns, nm_error *err)
         .size_bytes = nm_ledger_extent(block),
     };
 
-    if (block->pending == NULL)
-        return NM_OK;
     row.wait_ns = wait_of(block->pending, ns);
     ledger->pending_bytes = nm_subtract_saturated(ledger->pending_bytes, row.size_bytes);
     block->group->pending_bytes = nm_subtract_saturated(block->group->pending_bytes, row.size_bytes);

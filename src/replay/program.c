@@ -196,7 +196,11 @@ nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, n
         .error_code = event->error_code,
     };
 
-    return replay->sink.stream_call == NULL ? NM_OK : replay->sink.stream_call(replay->sink.context, &row, err);
+    nm_status status = nm_streams_call(replay, context, err);
+
+    if (status != NM_OK || replay->sink.stream_call == NULL)
+        return status;
+    return replay->sink.stream_call(replay->sink.context, &row, err);
 }
 
 nm_status nm_program_note(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -215,6 +219,8 @@ nm_status nm_program_note(nm_replay *replay, const nm_context *context, nm_error
                                               : (uint64_t)event->number,
     };
 
+    if (context->process != NULL && row.kind == NM_NOTE_UNSEEN_LIBRARY)
+        context->process->has_unseen_calls = true;
     return replay->sink.note == NULL ? NM_OK : replay->sink.note(replay->sink.context, &row, err);
 }
 
@@ -261,6 +267,7 @@ nm_status nm_program_pause(nm_replay *replay, const nm_context *context, nm_erro
     if (event->detail != NM_PAUSE_BEGIN && event->detail != NM_PAUSE_BEGIN_MEMORY)
         return end_pause(replay, process, context, err);
     nm_repeat_forget(replay, process);
+    nm_streams_forget(replay, process, 0);
     status = write_pause(replay, process, err);
     process->is_paused = event->detail == NM_PAUSE_BEGIN;
     process->has_pause = true;
@@ -292,6 +299,8 @@ nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, n
     if (known == NULL)
         return NM_OK;
     status = write_step(replay, (nm_process *)(uintptr_t)*known, context->seq, event->time_ns, true, err);
+    if (status == NM_OK)
+        status = nm_streams_exit(replay, (nm_process *)(uintptr_t)*known, context, err);
     if (status == NM_OK && event->detail != NM_PROCESS_RUNNING)
         status = nm_sample_process_end(replay, (nm_process *)(uintptr_t)*known, err);
     if (status == NM_OK && replay->sink.process_end != NULL)

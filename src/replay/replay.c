@@ -147,11 +147,18 @@ static nm_status take_memory_event(nm_replay *replay, const nm_context *context,
     }
 }
 
+static nm_status take_failure(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_status status = nm_moments_failure(replay, context, err);
+
+    return status == NM_OK ? nm_anomaly_zero_size(replay, context, err) : status;
+}
+
 static nm_status take_other_event(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     switch (context->event->kind) {
     case NM_EVENT_ALLOC_FAILED:
-        return nm_moments_failure(replay, context, err);
+        return take_failure(replay, context, err);
     case NM_EVENT_COPY:
         return nm_anomaly_copy(replay, context, err);
     case NM_EVENT_MARK:
@@ -173,6 +180,10 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
         return nm_program_process_end(replay, context, err);
     case NM_EVENT_STREAM_CALL:
         return nm_program_stream_call(replay, context, err);
+    case NM_EVENT_DEVICE_CALL:
+        if (context->event->detail == NM_DEVICE_CONTEXT_DESTROY && context->process != NULL)
+            nm_streams_forget(replay, context->process, 0);
+        return NM_OK;
     case NM_EVENT_NOTE:
         return nm_program_note(replay, context, err);
     case NM_EVENT_PAUSE:
@@ -328,6 +339,8 @@ void nm_replay_free(nm_replay *replay)
     nm_chain_discard(replay);
     nm_program_discard(replay);
     nm_repeat_forget_all(replay);
+    nm_streams_discard(replay);
+    nm_map_free(&replay->streams);
     nm_places_free(replay);
     nm_define_free(replay);
     nm_slab_free(&replay->lives);

@@ -425,13 +425,17 @@ typedef struct nm_device_sample_row {
 } nm_device_sample_row;
 
 typedef enum nm_anomaly_kind {
-    NM_ANOMALY_FREE_UNKNOWN = 1,   /* free of memory never allocated */
-    NM_ANOMALY_DOUBLE_FREE = 2,    /* free of memory that is freed already */
-    NM_ANOMALY_WRONG_FREE = 3,     /* aclrtFree of host memory, aclrtFreeHost of device memory */
-    NM_ANOMALY_COPY_PAST_END = 4,  /* a copy runs past the end of an allocation, or past its own limit */
-    NM_ANOMALY_USE_AFTER_FREE = 5, /* a copy reads or writes memory that is freed */
-    NM_ANOMALY_OVERLAP = 6,        /* an allocation at an address that is live */
-    NM_ANOMALY_UNMAP_UNKNOWN = 7,  /* unmap of a range that is not mapped */
+    NM_ANOMALY_FREE_UNKNOWN = 1,       /* free of memory never allocated */
+    NM_ANOMALY_DOUBLE_FREE = 2,        /* free of memory that is freed already */
+    NM_ANOMALY_WRONG_FREE = 3,         /* aclrtFree of host memory, aclrtFreeHost of device memory */
+    NM_ANOMALY_COPY_PAST_END = 4,      /* a copy runs past the end of an allocation, or past its own limit */
+    NM_ANOMALY_USE_AFTER_FREE = 5,     /* a copy reads or writes memory that is freed */
+    NM_ANOMALY_OVERLAP = 6,            /* an allocation at an address that is live */
+    NM_ANOMALY_UNMAP_UNKNOWN = 7,      /* unmap of a range that is not mapped */
+    NM_ANOMALY_ZERO_SIZE = 8,          /* an allocation of no bytes was asked for */
+    NM_ANOMALY_UNREGISTER_UNKNOWN = 9, /* unregister of memory that is not registered */
+    NM_ANOMALY_STREAM_KEPT = 10,       /* a stream that its process never destroyed, told at its exit */
+    NM_ANOMALY_COPY_UNALLOCATED = 11,  /* a copy reads or writes device memory that is not allocated */
 } nm_anomaly_kind;
 
 typedef struct nm_anomaly_row {

@@ -10,7 +10,7 @@
  * segments lend to each other; fragments.c how they are cut up at a moment, blockers.c by whom, and fragment_line.c
  * all the time; program.c operations, steps, stream calls and notes; workspace.c which block an operator works in;
  * moments.c moments and fragmentation; chain.c failures that belong together; effort.c what segments cost; sample.c
- * what heaps and devices held at them; anomaly.c copies and misuse; repeat.c copies of the same; totals.c sums of steps; growth.c what of each stack
+ * what heaps and devices held at them; anomaly.c copies and misuse; repeat.c copies of the same; streams.c streams that stay; totals.c sums of steps; growth.c what of each stack
  * lives on; keyframe.c all of this
  * as events, and back.
  */
@@ -50,6 +50,7 @@ typedef struct nm_group nm_group;         /* of a pool: ledger.h */
 typedef struct nm_ledger nm_ledger;       /* of a pool: ledger.h */
 typedef struct nm_part nm_part;
 typedef struct nm_source nm_source; /* repeat.c */
+typedef struct nm_stream nm_stream; /* streams.c */
 
 /* One stack's share of a heap, now and at the heap's last peak. A peak copies nothing: it only counts up the heap's
  * peak_epoch, and a share is taken over into at_peak_* when it first changes after that. */
@@ -274,11 +275,13 @@ typedef struct nm_process {
     int64_t loss_seq, loss_until_ns;
     struct nm_arena *arenas; /* by device */
     nm_heap *heaps, **last_heap;
-    nm_scope scope;          /* of its heaps without a device */
-    int64_t moment_seq;      /* of its last mark or failure; NM_NO_SEQ: none yet */
-    nm_tree sources;         /* what its last copies read */
-    int64_t end_seq;         /* NM_NO_SEQ while it runs */
-    struct nm_process *next; /* all, in order of definition */
+    nm_scope scope;                           /* of its heaps without a device */
+    int64_t moment_seq;                       /* of its last mark or failure; NM_NO_SEQ: none yet */
+    nm_tree sources;                          /* what its last copies read */
+    nm_stream *oldest_stream, *newest_stream; /* that it has created, and not destroyed */
+    bool has_unseen_calls;                    /* some library's calls do not come through the recorder */
+    int64_t end_seq;                          /* NM_NO_SEQ while it runs */
+    struct nm_process *next;                  /* all, in order of definition */
 } nm_process;
 
 /* What a process's heaps take of a device, summed up heap by heap. */
@@ -430,6 +433,7 @@ struct nm_replay {
     nm_heap *first_unsettled;
     nm_device_group *first_changed_group;
     nm_replaced *first_replaced, **last_replaced;
+    nm_map streams;                           /* (process, stream) -> nm_stream */
     nm_source *oldest_source, *newest_source; /* of copies */
     size_t source_count;
     nm_thread *recent_thread; /* the last one looked up, and the last heap */
@@ -807,7 +811,19 @@ void nm_repeat_written(nm_replay *replay, nm_process *process, uint64_t from, ui
 void nm_repeat_forget(nm_replay *replay, nm_process *process); /* writes to its memory may have been missed */
 void nm_repeat_forget_all(nm_replay *replay);
 
+/* ---- streams.c ---- */
+
+nm_status nm_streams_call(nm_replay *replay, const nm_context *context, nm_error *err); /* creates or destroys one */
+
+/* The streams of the device (0: of all) may be gone, or their end will not be told. */
+void nm_streams_forget(nm_replay *replay, nm_process *process, uint64_t device_id);
+nm_status nm_streams_exit(nm_replay *replay, nm_process *process, const nm_context *context, nm_error *err);
+void nm_streams_discard(nm_replay *replay);
+
 /* ---- anomaly.c ---- */
+
+nm_status nm_anomaly_write(nm_replay *replay, nm_anomaly_row *row, nm_error *err);           /* numbers it */
+nm_status nm_anomaly_zero_size(nm_replay *replay, const nm_context *context, nm_error *err); /* a request, or none */
 
 nm_status nm_anomaly_free(nm_replay *replay, const nm_context *context, const nm_place *place, nm_error *err);
 nm_status nm_anomaly_wrong_free(nm_replay *replay, const nm_context *context, const nm_live *live, nm_error *err);

@@ -47,19 +47,22 @@ static nm_status count_call(nm_cost_sums *sums, uint64_t heap_id, uint64_t cost_
 
 static nm_status find_heap(nm_cost_sums *sums, uint64_t heap_id, nm_heap_cost **out, nm_error *err)
 {
-    const uint64_t *known = nm_map_get(&sums->heap_of, (nm_key){0, heap_id});
-    uint64_t index = known == NULL ? sums->heaps.count : *known;
+    bool is_recent = sums->recent < sums->heaps.count && sums->heaps.items[sums->recent].heap_id == heap_id;
+    const uint64_t *known = is_recent ? NULL : nm_map_get(&sums->heap_of, (nm_key){0, heap_id});
+    uint64_t index = is_recent ? sums->recent : known != NULL ? *known : sums->heaps.count;
     nm_status status = NM_OK;
 
-    if (known == NULL) {
+    if (index == sums->heaps.count) {
         status = nm_array_grow(&sums->heaps.items, &sums->heaps.capacity, index + 1, sizeof **out, err);
         if (status == NM_OK)
             status = nm_map_put(&sums->heap_of, (nm_key){0, heap_id}, index, err);
         if (status == NM_OK)
             sums->heaps.items[sums->heaps.count++] = (nm_heap_cost){.heap_id = heap_id};
     }
-    if (status == NM_OK)
+    if (status == NM_OK) {
+        sums->recent = index;
         *out = &sums->heaps.items[index];
+    }
     return status;
 }
 
@@ -68,31 +71,10 @@ static bool is_slower(const nm_slow_call *a, const nm_slow_call *b)
     return a->cost_ns != b->cost_ns ? a->cost_ns > b->cost_ns : a->allocation_id < b->allocation_id;
 }
 
-static nm_status keep_slowest(nm_heap_cost *heap, const nm_slow_call *call, nm_error *err)
-{
-    size_t at = heap->slowest_count;
-    nm_status status;
-
-    if (at == NM_SLOWEST_CALLS_MAX && !is_slower(call, &heap->slowest[at - 1]))
-        return NM_OK;
-    if (at < NM_SLOWEST_CALLS_MAX) {
-        status = nm_array_grow(&heap->slowest, &heap->slowest_capacity, at + 1, sizeof *call, err);
-        if (status != NM_OK)
-            return status;
-        heap->slowest_count++;
-    } else {
-        at--;
-    }
-    for (; at > 0 && is_slower(call, &heap->slowest[at - 1]); at--)
-        heap->slowest[at] = heap->slowest[at - 1];
-    heap->slowest[at] = *call;
-    return NM_OK;
-}
-
-nm_status nm_cost_sums_allocation(nm_cost_sums *sums, const nm_allocation_row *row, nm_error *err)
+static nm_status keep_slow(nm_heap_cost *heap, const nm_allocation_row *row, uint64_t cost_ns, nm_error *err)
 {
     nm_slow_call call = {
-        .cost_ns = row->cost_ns < (uint64_t)INT64_MAX ? row->cost_ns : (uint64_t)INT64_MAX,
+        .cost_ns = cost_ns,
         .allocation_id = row->allocation_id,
         .size_bytes = row->size_bytes,
         .stack_id = row->stack_id,
@@ -101,15 +83,44 @@ nm_status nm_cost_sums_allocation(nm_cost_sums *sums, const nm_allocation_row *r
         .ns = row->alloc_ns,
         .is_segment = row->is_segment,
     };
+    size_t at = heap->slowest_count;
+    nm_status status;
+
+    if (at == NM_SLOWEST_CALLS_MAX && !is_slower(&call, &heap->slowest[at - 1]))
+        return NM_OK;
+    if (at < NM_SLOWEST_CALLS_MAX) {
+        status = nm_array_grow(&heap->slowest, &heap->slowest_capacity, at + 1, sizeof call, err);
+        if (status != NM_OK)
+            return status;
+        heap->slowest_count++;
+    } else {
+        at--;
+    }
+    for (; at > 0 && is_slower(&call, &heap->slowest[at - 1]); at--)
+        heap->slowest[at] = heap->slowest[at - 1];
+    heap->slowest[at] = call;
+    return NM_OK;
+}
+
+/* Most calls are not among the slowest, and never will be. */
+static bool may_be_slow(const nm_heap_cost *heap, uint64_t cost_ns)
+{
+    return heap->slowest_count < NM_SLOWEST_CALLS_MAX || cost_ns >= heap->slowest[NM_SLOWEST_CALLS_MAX - 1].cost_ns;
+}
+
+nm_status nm_cost_sums_allocation(nm_cost_sums *sums, const nm_allocation_row *row, nm_error *err)
+{
+    uint64_t cost_ns = row->cost_ns < (uint64_t)INT64_MAX ? row->cost_ns : (uint64_t)INT64_MAX;
     nm_heap_cost *heap = NULL;
     nm_status status = find_heap(sums, row->heap_id, &heap, err);
 
     if (status != NM_OK)
         return status;
     heap->call_count++;
-    add(&heap->cost_ns, call.cost_ns);
-    status = keep_slowest(heap, &call, err);
-    return status == NM_OK ? count_call(sums, row->heap_id, call.cost_ns, err) : status;
+    add(&heap->cost_ns, cost_ns);
+    if (may_be_slow(heap, cost_ns))
+        status = keep_slow(heap, row, cost_ns, err);
+    return status == NM_OK ? count_call(sums, row->heap_id, cost_ns, err) : status;
 }
 
 nm_heap_cost nm_cost_sums_of(const nm_cost_sums *sums, uint64_t heap_id)

@@ -41,6 +41,7 @@ typedef struct nm_cost_sums { /* a zeroed one is empty */
         nm_cost_bucket *items; /* owned */
         size_t count, capacity;
     } buckets;
+    size_t recent;    /* index into heaps of the last one */
     nm_map heap_of;   /* heap_id -> index into heaps */
     nm_map bucket_of; /* (heap_id, smallest cost) -> index into buckets */
 } nm_cost_sums;

@@ -65,7 +65,8 @@ static const char no_growth_sql[] = "SELECT host, rank, pid, device, heap, level
 static const char no_leak_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site"
                                   " FROM leak_by_site WHERE " IS_CHOSEN("");
 static const char no_anomaly_sql[] = "SELECT host, rank, pid, device, heap, level, 1, NULL,"
-                                     " kind || ', ' || site FROM misuse WHERE " IS_CHOSEN("");
+                                     " kind || ', ' || site FROM misuse"
+                                     " WHERE kind <> 'stream never destroyed' AND " IS_CHOSEN("");
 static const char no_oom_sql[] =
     "SELECT host, rank, pid, device, heap, level, 1, NULL, verdict || ', ' || site FROM out_of_memory"
     " WHERE outcome IS NOT 'recovered' AND " IS_CHOSEN("");

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams that a process creates and never destroys, told when it exits by itself. A loss or a pause may have hidden the
+ * destruction, and what resets a device or destroys a context may take its streams along: then nothing is said.
+ */
+#include "replay/state.h"
+
+#include <stdlib.h>
+
+struct nm_stream { /* one that was created, and not destroyed yet */
+    uint64_t process_id, stream;
+    uint64_t thread_id, stack_id, device_id;
+    struct nm_stream *older, *newer; /* of its process */
+};
+
+static void unlink_stream(nm_process *process, nm_stream *stream)
+{
+    if (stream->older != NULL)
+        stream->older->newer = stream->newer;
+    else
+        process->oldest_stream = stream->newer;
+    if (stream->newer != NULL)
+        stream->newer->older = stream->older;
+    else
+        process->newest_stream = stream->older;
+}
+
+static void forget(nm_replay *replay, nm_process *process, nm_stream *stream)
+{
+    nm_map_remove(&replay->streams, (nm_key){stream->process_id, stream->stream}, NULL);
+    unlink_stream(process, stream);
+    free(stream);
+}
+
+static nm_stream *find_stream(const nm_replay *replay, const nm_process *process, uint64_t stream)
+{
+    const uint64_t *known = nm_map_get(&replay->streams, (nm_key){process->id, stream});
+
+    return known == NULL ? NULL : (nm_stream *)(uintptr_t)*known;
+}
+
+static nm_status add_stream(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_process *process = context->process;
+    nm_stream *stream = nm_replay_allocate(sizeof *stream, err);
+
+    if (stream == NULL)
+        return NM_ERR_MEMORY;
+    *stream = (nm_stream){.process_id = process->id,
+                          .stream = context->event->stream,
+                          .thread_id = context->thread == NULL ? 0 : context->thread->id,
+                          .stack_id = context->stack_id,
+                          .device_id = context->event->device_id,
+                          .older = process->newest_stream};
+    if (nm_map_put(&replay->streams, (nm_key){process->id, stream->stream}, (uintptr_t)stream, err) != NM_OK) {
+        free(stream);
+        return NM_ERR_MEMORY;
+    }
+    if (stream->older != NULL)
+        stream->older->newer = stream;
+    else
+        process->oldest_stream = stream;
+    process->newest_stream = stream;
+    return NM_OK;
+}
+
+nm_status nm_streams_call(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_event *event = context->event;
+    bool is_create = event->detail == NM_STREAM_CREATE;
+    nm_stream *known;
+
+    if (context->process == NULL || (event->flags & NM_FLAG_STREAM) == 0 || event->error_code != 0 ||
+        (!is_create && event->detail != NM_STREAM_DESTROY))
+        return NM_OK;
+    known = find_stream(replay, context->process, event->stream);
+    if (known != NULL)
+        forget(replay, context->process, known);
+    return is_create && (event->flags & NM_FLAG_LATE) == 0 ? add_stream(replay, context, err) : NM_OK;
+}
+
+void nm_streams_forget(nm_replay *replay, nm_process *process, uint64_t device_id)
+{
+    nm_stream *next;
+
+    for (nm_stream *stream = process->oldest_stream; stream != NULL; stream = next) {
+        next = stream->newer;
+        if (device_id == 0 || stream->device_id == 0 || stream->device_id == device_id)
+            forget(replay, process, stream);
+    }
+}
+
+nm_status nm_streams_exit(nm_replay *replay, nm_process *process, const nm_context *context, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (; process->oldest_stream != NULL && status == NM_OK; forget(replay, process, process->oldest_stream)) {
+        const nm_stream *stream = process->oldest_stream;
+        nm_anomaly_row row = {.kind = NM_ANOMALY_STREAM_KEPT,
+                              .process_id = process->id,
+                              .thread_id = stream->thread_id,
+                              .seq = context->seq,
+                              .ns = context->event->time_ns,
+                              .address = stream->stream,
+                              .stack_id = stream->stack_id,
+                              .detail = "created here, and still there when the process exited"};
+
+        if (nm_replay_is_doubtful(replay, process) || context->event->detail != NM_PROCESS_EXIT)
+            continue;
+        status = nm_anomaly_write(replay, &row, err);
+    }
+    return status;
+}
+
+void nm_streams_discard(nm_replay *replay)
+{
+    for (nm_process *process = replay->first_process; process != NULL; process = process->next)
+        nm_streams_forget(replay, process, 0);
+}
