@@ -10,8 +10,9 @@
 --             :threshold  changes up to this many bytes are left out (default 0)
 --             :top        rows of each moment to return (default 30)
 -- Columns:    moment 'peak' of each heap, 'end' of the recording, 'step' (allocated per step, but for what came before
---             the first), 'mark'; rank, NULL without :by_rank; level and size_basis of the heaps; path, function and line
---             of the site, '(all)' for the sum over all sites; base_bytes, run_bytes bytes; change_bytes run minus base
+--             the first), 'mark'; rank, NULL without :by_rank; level and size_basis of the heaps; path, function and
+--             line of the site, '(all)' for the sum over all sites; base_bytes, run_bytes bytes; change_bytes run minus
+--             base
 ATTACH coalesce(:base, 'base.db') AS base;
 WITH
     run_site (frame_id, path, function, line) AS (

@@ -8,8 +8,8 @@
 --             :threshold  changes up to this many bytes are left out (default 0)
 --             :top        rows to return (default 30)
 -- Columns:    change 'new', 'grown', 'smaller' or 'gone'; rank, NULL without :by_rank; level of the heaps; path,
---             function and line of the site; verdict of the leak in the run, or where it is gone in the base; base_bytes,
---             run_bytes bytes that leaked; change_bytes run minus base; run_count allocations
+--             function and line of the site; verdict of the leak in the run, or where it is gone in the base;
+--             base_bytes, run_bytes bytes that leaked; change_bytes run minus base; run_count allocations
 ATTACH coalesce(:base, 'base.db') AS base;
 WITH
     run_site (label, path, function, line) AS (

@@ -38,8 +38,8 @@ CREATE TABLE step_trend (
     device_id INTEGER NOT NULL REFERENCES device (device_id),
     -- The heap. NULL: driver memory of the process on the device, all heaps of it together.
     heap_id INTEGER REFERENCES heap (heap_id),
-    -- 'allocated': step_sum.peak_bytes; 'reserved': step_sum.peak_reserved_bytes of a pool; 'device': peak_bytes of all
-    -- driver heaps, added up.
+    -- 'allocated': step_sum.peak_bytes; 'reserved': step_sum.peak_reserved_bytes of a pool, where it is known; 'device':
+    -- peak_bytes of all driver heaps, added up.
     measure TEXT NOT NULL,
     -- Steps of the process that have ended. Unit: steps.
     step_count INTEGER NOT NULL,

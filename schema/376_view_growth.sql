@@ -53,7 +53,7 @@ JOIN heap_place AS p ON p.heap_id = g.heap_id
 JOIN step
     ON step.process_id = p.process_id
     AND step.generation >= g.generation
-    AND (g.until_generation IS NULL OR step.generation < g.until_generation)
+    AND step.generation < coalesce(g.until_generation, 9223372036854775807)
 JOIN process ON process.process_id = p.process_id
 JOIN input ON input.input_id = process.input_id
 JOIN (SELECT s.process_id, max(s.generation) AS generation FROM step AS s GROUP BY s.process_id) AS last

@@ -16,6 +16,7 @@
 #define CORRELATION_MAX 0.9999
 #define LATE_RATIO_MIN  0.5
 #define STEPS_AHEAD_MAX 1e9
+#define INTEGER_MAX     9e18
 #define NO_SCATTER      1e-12 /* part of the variance of the values */
 
 /* ---- A line ------------------------------------------------------------------------------------------------------ */
@@ -154,6 +155,7 @@ typedef struct device_trends {
     int64_t device_id, capacity_bytes; /* 0: not known */
     bool is_lost, is_late;
     bool has_driver;
+    bool has_reserved;          /* the heap at hand is a pool of which it is known */
     series allocated, reserved; /* of the heap at hand */
     double *device;             /* owned: sum of driver heaps */
     struct {
@@ -210,7 +212,7 @@ static nm_status end_heap(device_trends *device, int64_t heap_id, int64_t level,
     fill(&device->reserved, count, device->reserved.carried);
     status = add_trend(device, (trend){.heap_id = heap_id, .measure = "allocated", .is_pool = is_pool},
                        device->allocated.values, err);
-    if (status == NM_OK && is_pool)
+    if (status == NM_OK && device->has_reserved)
         status = add_trend(device, (trend){.heap_id = heap_id, .measure = "reserved", .is_pool = true},
                            device->reserved.values, err);
     for (size_t i = 0; i < count && level == NM_LEVEL_DRIVER; i++)
@@ -218,6 +220,7 @@ static nm_status end_heap(device_trends *device, int64_t heap_id, int64_t level,
     device->has_driver |= level == NM_LEVEL_DRIVER;
     device->allocated = (series){.values = device->allocated.values};
     device->reserved = (series){.values = device->reserved.values};
+    device->has_reserved = false;
     return status;
 }
 
@@ -235,6 +238,7 @@ static void take_row(device_trends *device, sqlite3_stmt *row, int column)
     double live = (double)sqlite3_column_int64(row, column + 3);
     double reserved = (double)sqlite3_column_int64(row, column + 4);
 
+    device->has_reserved |= sqlite3_column_type(row, column + 4) != SQLITE_NULL;
     if (from < 1) {
         device->allocated.carried = live;
         device->reserved.carried = reserved;
@@ -279,6 +283,12 @@ static double limit_of(const device_trends *device, const trend *row)
     return (double)device->capacity_bytes - (held - own);
 }
 
+/* A number of a wild trace may be as large as it likes. */
+static int64_t to_integer(double value)
+{
+    return value > INTEGER_MAX ? (int64_t)INTEGER_MAX : value < -INTEGER_MAX ? -(int64_t)INTEGER_MAX : llround(value);
+}
+
 static void bind_text(sqlite3_stmt *insert, int at, const char *text)
 {
     sqlite3_bind_text(insert, at, text, -1, SQLITE_STATIC);
@@ -290,8 +300,8 @@ static void bind_fit(sqlite3_stmt *insert, const process_steps *steps, const nm_
 
     sqlite3_bind_int64(insert, 5, (int64_t)fit->count << steps->shift);
     sqlite3_bind_double(insert, 6, fit->slope / joined);
-    sqlite3_bind_int64(insert, 7, llround(fit->last_line));
-    sqlite3_bind_int64(insert, 8, llround(fit->residual));
+    sqlite3_bind_int64(insert, 7, to_integer(fit->last_line));
+    sqlite3_bind_int64(insert, 8, to_integer(fit->residual));
     sqlite3_bind_double(insert, 9, fit->t);
     sqlite3_bind_double(insert, 10, fit->t_needed);
 }
@@ -310,14 +320,14 @@ static bool bind_end(sqlite3_stmt *insert, const process_steps *steps, const nm_
     sqlite3_bind_int64(insert, 14, (int64_t)ahead);
     if (known <= 0)
         return true;
-    double numbers = (double)(steps->last.number - steps->first.number) / known;
-    sqlite3_bind_int64(insert, 15, steps->last.number + llround((ahead + behind) * numbers));
+    double numbers = ((double)steps->last.number - (double)steps->first.number) / known;
+    sqlite3_bind_int64(insert, 15, to_integer((double)steps->last.number + (ahead + behind) * numbers));
     if (steps->first.begin_ns != NM_NO_TIME && steps->last.begin_ns != NM_NO_TIME) {
-        double step_ns = (double)(steps->last.begin_ns - steps->first.begin_ns) / known;
+        double step_ns = ((double)steps->last.begin_ns - (double)steps->first.begin_ns) / known;
         double full_ns = (double)steps->last.begin_ns + (ahead + behind) * step_ns;
 
-        if (full_ns < (double)(INT64_MAX / 2))
-            sqlite3_bind_int64(insert, 16, llround(full_ns));
+        if (full_ns < INTEGER_MAX)
+            sqlite3_bind_int64(insert, 16, to_integer(full_ns));
     }
     return true;
 }
@@ -345,7 +355,7 @@ static nm_status write_trend(sqlite3 *db, sqlite3_stmt *insert, const device_tre
     else if (is_growing && !bind_end(insert, device->steps, &row->fit, limit))
         reason = "the device is full in more than a thousand million steps";
     if (device->capacity_bytes != 0)
-        sqlite3_bind_int64(insert, 13, llround(limit));
+        sqlite3_bind_int64(insert, 13, to_integer(limit));
     bind_text(insert, 11, is_growing ? "growing" : "none");
     bind_text(insert, 12, reason);
     return sqlite3_step(insert) == SQLITE_DONE ? NM_OK : nm_db_fail(db, err);
@@ -377,7 +387,7 @@ static const char processes_sql[] =
 
 static const char rows_sql[] =
     "SELECT heap.process_id, heap.device_id, coalesce(device.capacity_bytes, 0), t.heap_id, heap.level, t.generation,"
-    " t.last_generation, t.peak_bytes, t.live_bytes, coalesce(t.peak_reserved_bytes, 0), t.number, t.begin_ns"
+    " t.last_generation, t.peak_bytes, t.live_bytes, t.peak_reserved_bytes, t.number, t.begin_ns"
     " FROM step_sum AS t JOIN heap ON heap.heap_id = t.heap_id JOIN device ON device.device_id = heap.device_id"
     " JOIN process ON process.process_id = heap.process_id ORDER BY heap.process_id, heap.device_id, t.heap_id,"
     " t.generation";
