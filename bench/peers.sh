@@ -33,7 +33,7 @@ under() {
     case $tool in
     nothing) "$@" ;;
     npumem-*) "$record" --force --stacks "${tool#npumem-}" -o "$work/x.zst" -- "$@" 2>"$work/record.log" ;;
-    heaptrack) heaptrack -o "$work/heaptrack" "$@" ;;
+    heaptrack) heaptrack -o "$work/heaptrack" "$@" 2>"$work/heaptrack.log" ;;
     lttng)
         {
             lttng --no-sessiond create peers --output="$work/lttng-trace"
