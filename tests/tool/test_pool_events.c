@@ -108,7 +108,7 @@ static void check_books(sqlite3 *db, const char *books)
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM moment JOIN moment_kind USING (kind) WHERE moment_kind.name = 'mark'"
                              " AND moment.name = 'half'"),
                      book(books, "mark_count"));
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse WHERE kind <> 'stream never destroyed'"), 0);
     ck_assert_int_eq(ask(db, "SELECT is_complete FROM input"), 1);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM unseen WHERE kind = 'no pool events'"), 0);
 }
@@ -159,7 +159,7 @@ START_TEST(every_process_of_a_python_program_tells_its_own)
     ck_assert_int_eq(ask(db, "SELECT sum(allocated_bytes) FROM heap_total WHERE heap = 'ptaCaching'"), block_bytes);
     ck_assert_int_eq(ask(db, "SELECT count(DISTINCT pid) FROM heap_total WHERE heap = 'ptaCaching'"), 3);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM step"), step_count);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse WHERE kind <> 'stream never destroyed'"), 0);
     sqlite3_close(db);
     run_free(&run);
 }
