@@ -194,7 +194,11 @@ CREATE TABLE operation_sum (
     -- Runs in a block that had served an operator before. Unit: operations.
     reused_count INTEGER NOT NULL,
     -- The heap of those blocks. NULL: none is known, or there are several.
-    heap_id INTEGER REFERENCES heap (heap_id)
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- Blocks that workspaces of the runs lay in, where the block is known; once for each run. Unit: bytes.
+    block_bytes INTEGER NOT NULL,
+    -- The workspaces of those runs. Unit: bytes.
+    block_requested_bytes INTEGER NOT NULL
 );
 
 CREATE TABLE operation_memory_sum (
@@ -221,7 +225,22 @@ CREATE TABLE operation_memory_sum (
     -- Those whose operation_source is 'workspace'. Unit: allocations.
     workspace_count INTEGER NOT NULL,
     -- Those whose operation_source is 'queue'. Unit: allocations.
-    queue_count INTEGER NOT NULL
+    queue_count INTEGER NOT NULL,
+    -- Allocations that have ended, in whole or in part. Unit: allocations.
+    freed_count INTEGER NOT NULL,
+    -- allocated_bytes without what is still there at the end. Unit: bytes.
+    freed_bytes INTEGER NOT NULL,
+    -- Runs in which the thread of the operation allocated from the heap or freed to it. Unit: operations.
+    measured_count INTEGER NOT NULL,
+    -- The peaks over their start of all these, added up. Unit: bytes.
+    rise_bytes INTEGER NOT NULL,
+    -- The largest of them. Unit: bytes. NULL: none was measured.
+    max_rise_bytes INTEGER,
+    -- Where the run with the largest began, in the order of events; the first of several. NULL: none was measured.
+    max_rise_seq INTEGER,
+    -- Such runs in which events may be missing, or that touched more than 64 heaps; not among measured_count. Unit:
+    -- operations.
+    doubtful_count INTEGER NOT NULL
 );
 
 CREATE TABLE stream_call_sum (

@@ -34,7 +34,11 @@ CREATE VIEW workspace_by_operator (
     -- Time that the calls took; on the device they may run on. Unit: nanoseconds. NULL: not known.
     total_duration_ns,
     -- Runs that returned an error. Unit: operations.
-    error_count
+    error_count,
+    -- The blocks that workspaces lay in, where the block is known; once for each run. Unit: bytes.
+    block_bytes,
+    -- How much of those blocks the operators asked for. Unit: ratio (0 to 1). NULL: no block is known.
+    used_ratio
 ) AS
 SELECT
     process.host,
@@ -52,7 +56,9 @@ SELECT
     s.max_block_bytes,
     s.reused_count,
     s.duration_ns,
-    s.error_count
+    s.error_count,
+    CASE WHEN s.block_bytes > 0 THEN s.block_bytes END,
+    CASE WHEN s.block_bytes > 0 THEN CAST(s.block_requested_bytes AS REAL) / s.block_bytes END
 FROM operation_sum AS s
 JOIN operation_kind AS k ON k.kind = s.kind
 LEFT JOIN process ON process.process_id = s.process_id
@@ -63,7 +69,7 @@ ORDER BY s.requested_bytes DESC, s.run_count DESC, s.process_id, s.kind, s.name;
 CREATE VIEW operation_memory (
     -- What was allocated for each operation, by name; largest first. The rows of a heap sum to its row in heap_total.
     -- An allocation belongs to the innermost open range of its thread; where there was none, to the first operator that
-    -- used it as its workspace.
+    -- used it as its workspace. A range that allocates nothing itself has a row when the heap rose in it.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -96,7 +102,25 @@ CREATE VIEW operation_memory (
     -- Workspaces that the thread of the operator had allocated. Unit: allocations.
     workspace_count,
     -- Workspaces that another thread had allocated. Unit: allocations.
-    queue_count
+    queue_count,
+    -- What of its allocations has ended, in whole or in part, whenever that was. Unit: allocations.
+    freed_count,
+    -- allocated_bytes without what is still there at the end. Unit: bytes.
+    freed_bytes,
+    -- Runs in which the thread of the operation allocated from the heap or freed to it. Unit: operations.
+    measured_count,
+    -- Peak over the start: the most that the heap rose above what it held when a run began, until that run ended, or as
+    -- far as it was recorded; of all measured runs the highest. Counted is what the thread of the run did: its
+    -- allocations less all that it freed, in ranges within the run too; what other threads did meanwhile is not. A
+    -- workspace that was there before its operator began is no part of it. Unit: bytes. NULL: no run was measured.
+    peak_over_start_bytes,
+    -- The same on average over the measured runs. Unit: bytes. NULL: no run was measured.
+    mean_peak_over_start_bytes,
+    -- Where the run with the highest began, in the order of events; the first of several. NULL: no run was measured.
+    peak_over_start_seq,
+    -- 1: some is missing: runs lie in a window of loss (they are not measured), what was live before the recording is
+    -- not known, so that its frees do not lower the peaks, or the process was paused; 0: it is whole.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -114,9 +138,20 @@ SELECT
     s.outstanding_bytes,
     s.thread_count,
     s.workspace_count,
-    s.queue_count
+    s.queue_count,
+    s.freed_count,
+    s.freed_bytes,
+    s.measured_count,
+    s.max_rise_bytes,
+    CASE WHEN s.measured_count > 0 THEN CAST(s.rise_bytes AS REAL) / s.measured_count END,
+    s.max_rise_seq,
+    s.doubtful_count > 0
+        OR input.events_dropped + input.events_damaged + input.events_unrecovered > 0
+        OR input.baseline = 'unknown'
+        OR EXISTS (SELECT 1 FROM pause WHERE pause.process_id = p.process_id)
 FROM operation_memory_sum AS s
 JOIN heap_place AS p ON p.heap_id = s.heap_id
+JOIN input ON input.input_id = p.input_id
 LEFT JOIN operation_kind AS k ON k.kind = s.kind
 ORDER BY s.allocated_bytes DESC, s.heap_id, s.kind, s.name;
 

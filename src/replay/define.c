@@ -324,6 +324,7 @@ void nm_define_free(nm_replay *replay)
 {
     for (nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next) {
         nm_usage_free(heap);
+        nm_names_free(&heap->names);
         nm_ledger_free(heap);
         nm_parts_free(heap);
         nm_fragments_free(heap);
@@ -333,8 +334,11 @@ void nm_define_free(nm_replay *replay)
         free(group->at_peak.states);
         free(group->open.items);
     }
-    for (nm_process *process = replay->first_process; process != NULL; process = process->next)
+    for (nm_process *process = replay->first_process; process != NULL; process = process->next) {
         free(process->scope.states);
+        nm_names_free(&process->names);
+        nm_hold_discard(process);
+    }
     free_values(&replay->heaps);
     free_values(&replay->arenas);
     free_values(&replay->groups);

@@ -22,7 +22,7 @@ void nm_growth_touch(nm_heap *heap, nm_site *site)
     heap->first_touched = site;
 }
 
-static bool is_sampled(uint64_t generation)
+bool nm_growth_is_sampled(uint64_t generation)
 {
     uint64_t stride = 1;
 
@@ -36,7 +36,7 @@ nm_status nm_growth_end_step(nm_replay *replay, nm_heap *heap, bool is_last, nm_
     uint64_t generation = heap->process->step_count;
     nm_status status = NM_OK;
 
-    if (replay->sink.step_site == NULL || (!is_last && !is_sampled(generation)))
+    if (replay->sink.step_site == NULL || (!is_last && !nm_growth_is_sampled(generation)))
         return NM_OK;
     while (heap->first_touched != NULL && status == NM_OK) {
         nm_site *site = heap->first_touched;

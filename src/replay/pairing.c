@@ -106,6 +106,8 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
                      : nm_pool_attach(live, context->seq, err);
     nm_usage_add(live, context->seq, context->event->time_ns);
     nm_usage_touch(heap);
+    if (status == NM_OK && !(is_new && (live->is_baseline || live->is_kept)))
+        status = nm_rise_change(replay, heap, (int64_t)live->row.size_bytes, err);
     return status;
 }
 
@@ -124,6 +126,10 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_pool_block_ends(live, err);
     nm_usage_subtract(live);
+    if (status == NM_OK)
+        status = nm_rise_change(replay, heap, -(int64_t)live->row.size_bytes, err);
+    if (status == NM_OK && live->hold != NULL)
+        status = nm_hold_end(replay, live, true, context->event->time_ns, err);
     place->freed_allocation_id = live->row.allocation_id;
     place->freed_heap_id = heap->id;
     place->freed_stack_id = context->stack_id;
@@ -178,7 +184,8 @@ static nm_status end_live(nm_replay *replay, nm_live *live, const nm_context *co
 {
     set_end(live, context, end_kind);
     count_end(live, live->row.size_bytes, true);
-    return take_out(replay, live, context, err);
+    nm_status status = take_out(replay, live, context, err);
+    return status == NM_OK ? nm_names_freed(live, live->row.size_bytes, true, err) : status;
 }
 
 static nm_status end_and_emit(nm_replay *replay, nm_live *live, const nm_context *context, nm_allocation_end end_kind,
@@ -410,6 +417,8 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
         set_size_by_total(replay, live, context->event->block_bytes);
     count_begin(live);
     status = put_in(replay, live, context, true, err);
+    if (status == NM_OK)
+        status = nm_names_allocated(live, err);
     if (status == NM_OK && live->row.size_bytes == 0)
         status = nm_anomaly_zero_size(replay, context, err);
     if (status == NM_OK)
@@ -570,6 +579,8 @@ nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, n
     if (live->heap->level == NM_LEVEL_DRIVER)
         nm_ledger_release_refused(live->owner, live->node.value - live->node.key);
     status = put_in(replay, live, context, false, err);
+    if (status == NM_OK)
+        status = nm_names_unfree(live, err);
     if (status == NM_OK && live->group != NULL && nm_is_pool(live->heap))
         nm_reuse_forget(live->heap->ledger, live);
     return status;
@@ -633,7 +644,7 @@ static nm_status put_part(nm_replay *replay, nm_live *part, const nm_context *co
     insert_node(part);
     nm_usage_add(part, context->seq, context->event->time_ns);
     part->row.live_bytes = part->heap->total.live_bytes;
-    return NM_OK;
+    return nm_rise_change(replay, part->heap, (int64_t)part->row.size_bytes, err);
 }
 
 /* Puts both parts, or frees what cannot be put. */
@@ -668,6 +679,8 @@ static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uin
     set_end(range, context, NM_END_UNMAPPED);
     count_end(range, to - from, left == NULL && right == NULL);
     status = take_out(replay, range, context, err);
+    if (status == NM_OK)
+        status = nm_names_freed(range, to - from, left == NULL && right == NULL, err);
     if (status == NM_OK)
         status = nm_replay_emit(replay, range, err);
     else
@@ -827,13 +840,18 @@ static nm_status emit_outstanding(nm_replay *replay, nm_live *live, nm_error *er
 {
     nm_heap_total_row *total = &live->heap->total;
 
+    nm_status status = nm_hold_end(replay, live, false, replay->last_ns, err);
+
     live->row.generation = generation_of(replay, live);
     live->row.is_doubtful = nm_pairing_is_doubtful(replay, live);
     if (!live->is_baseline && !live->row.is_segment) {
         total->outstanding_count++;
         total->outstanding_bytes = nm_add_saturated(total->outstanding_bytes, live->row.size_bytes);
     }
-    return nm_replay_emit(replay, live, err);
+    if (status == NM_OK)
+        return nm_replay_emit(replay, live, err);
+    nm_slab_give(&replay->lives, live);
+    return status;
 }
 
 static nm_status emit_space(nm_replay *replay, nm_tree *space, nm_error *err)

@@ -48,10 +48,15 @@ static void unlink_operation(nm_replay *replay, nm_operation *operation)
 static nm_status write_operation(nm_replay *replay, nm_operation *operation, nm_error *err)
 {
     nm_operation_row row = operation->row;
+    nm_status status = nm_rise_end(replay, operation, err);
 
+    if (status == NM_OK)
+        status = nm_hold_leave(replay, operation, err);
     unlink_operation(replay, operation);
+    nm_rise_free(operation);
     free(operation);
-    return replay->sink.operation == NULL ? NM_OK : replay->sink.operation(replay->sink.context, &row, err);
+    return status != NM_OK || replay->sink.operation == NULL ? status
+                                                             : replay->sink.operation(replay->sink.context, &row, err);
 }
 
 nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -88,7 +93,7 @@ nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, n
     if (operation->outer != NULL)
         operation->outer->inner = operation;
     operation->thread->operations = operation;
-    return event->requested_bytes == 0 ? NM_OK : nm_workspace_use(replay, context, &operation->row, err);
+    return event->requested_bytes == 0 ? NM_OK : nm_workspace_use(replay, context, operation, err);
 }
 
 nm_status nm_program_range_end(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -302,6 +307,8 @@ nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, n
     if (status == NM_OK)
         status = nm_streams_exit(replay, (nm_process *)(uintptr_t)*known, context, err);
     if (status == NM_OK && event->detail != NM_PROCESS_RUNNING)
+        status = nm_hold_process_end(replay, (nm_process *)(uintptr_t)*known, event->time_ns, err);
+    if (status == NM_OK && event->detail != NM_PROCESS_RUNNING)
         status = nm_sample_process_end(replay, (nm_process *)(uintptr_t)*known, err);
     if (status == NM_OK && replay->sink.process_end != NULL)
         status = replay->sink.process_end(replay->sink.context, &row, err);
@@ -331,6 +338,7 @@ static void discard_operations(nm_replay *replay, nm_thread *thread)
         nm_operation *operation = thread->operations;
 
         unlink_operation(replay, operation);
+        nm_rise_free(operation);
         free(operation);
     }
 }

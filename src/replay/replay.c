@@ -245,6 +245,7 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
     if (!replay->has_events && context.seq != NM_NO_SEQ)
         status = nm_sample_begin(replay, err);
     note_order(replay, &context);
+    replay->acting = context.thread != NULL ? context.thread : &replay->nobody;
     if (status == NM_OK && replay->first_replaced != NULL && event->time_ns != NM_NO_TIME)
         status = nm_pairing_expire(replay, event->time_ns, err);
     if (status == NM_OK && context.thread != NULL && event->kind != NM_EVENT_FREE_FAILED)

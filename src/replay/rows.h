@@ -157,6 +157,48 @@ typedef struct nm_workspace_row {
     int64_t is_reused;    /* the block served an earlier operator; NM_UNKNOWN_NUMBER: the block is not known */
 } nm_workspace_row;
 
+/* How far a heap rose while one run of an operation was open: rise.c. Told when the run ends, of each heap that it touched. */
+typedef struct nm_operation_rise_row {
+    uint64_t heap_id;
+    nm_range_kind kind;
+    uint64_t name; /* string */
+    int64_t begin_seq;
+    uint64_t rise_bytes; /* most that its thread allocated in it, less what that thread freed in it up to then */
+    bool is_doubtful;    /* events may be missing in it, or it touched too many heaps */
+} nm_operation_rise_row;
+
+/* What an operation did to a heap in one step, when that ends: names.c. */
+typedef struct nm_step_operation_row {
+    uint64_t process_id;
+    uint64_t heap_id; /* 0: workspaces of which the block is not known */
+    int64_t generation, number;
+    bool is_rest; /* of all names that have no row of their own; without kind and name */
+    uint64_t name_count;
+    nm_range_kind kind;
+    uint64_t name; /* string */
+    uint64_t allocation_count, allocated_bytes, freed_count, freed_bytes;
+    uint64_t run_count, max_rise_bytes, doubtful_count; /* runs that ended in it and touched the heap; doubtful apart */
+    uint64_t workspace_count, workspace_bytes, workspace_block_bytes;
+} nm_step_operation_row;
+
+typedef enum nm_hold_span { /* of a block that serves operators as their workspace */
+                            NM_HOLD_USED = 0,
+                            NM_HOLD_BETWEEN = 1, /* from one use to the next */
+                            NM_HOLD_AFTER = 2,   /* from the last use to the end of the block */
+                            NM_HOLD_AT_END = 3,  /* from the last use to the end of the process or the stream */
+} nm_hold_span;
+
+typedef struct nm_workspace_span_row {
+    uint64_t heap_id;
+    bool has_stream;
+    uint64_t stream; /* of the operator that used it, or used it last */
+    nm_hold_span span;
+    bool is_last; /* of the block */
+    uint64_t size_bytes;
+    uint64_t use_count; /* operators that began in the span */
+    int64_t ns;         /* how long; NM_NO_TIME: not known */
+} nm_workspace_span_row;
+
 typedef struct nm_stream_call_row {
     uint64_t stream_call_id, process_id, thread_id, operation_id, stack_id, device_id;
     nm_stream_call kind; /* 0: one that this version does not know */
@@ -636,6 +678,9 @@ typedef struct nm_sink {
     nm_status (*copy)(void *context, const nm_copy_row *row, nm_error *err);
     nm_status (*operation)(void *context, const nm_operation_row *row, nm_error *err);
     nm_status (*workspace)(void *context, const nm_workspace_row *row, nm_error *err);
+    nm_status (*operation_rise)(void *context, const nm_operation_rise_row *row, nm_error *err);
+    nm_status (*step_operation)(void *context, const nm_step_operation_row *row, nm_error *err);
+    nm_status (*workspace_span)(void *context, const nm_workspace_span_row *row, nm_error *err);
     nm_status (*stream_call)(void *context, const nm_stream_call_row *row, nm_error *err);
     nm_status (*note)(void *context, const nm_note_row *row, nm_error *err);
     nm_status (*step)(void *context, const nm_step_row *row, nm_error *err);

@@ -8,7 +8,8 @@
  * ends allocations; places.c finds them by address; usage.c keeps sums, peaks and the timeline; pool.c knows
  * segments and misses; ledger.c what else a pool did (ledger.h); gaps.c the free ranges in segments; parts.c which
  * segments lend to each other; fragments.c how they are cut up at a moment, blockers.c by whom, and fragment_line.c
- * all the time; program.c operations, steps, stream calls and notes; workspace.c which block an operator works in;
+ * all the time; program.c operations, steps, stream calls and notes; workspace.c which block an operator works in,
+ * hold.c how long that is held, rise.c how far heaps rise in an operation, names.c what operations do in a step;
  * moments.c moments and fragmentation; chain.c failures that belong together; effort.c what segments cost; sample.c
  * what heaps and devices held at them; anomaly.c copies and misuse; repeat.c copies of the same; streams.c streams that stay; totals.c sums of steps; growth.c what of each stack
  * lives on; keyframe.c all of this
@@ -39,6 +40,7 @@
 #define NM_STACK_BITS_MAX      (UINT64_C(1) << 26)
 #define NM_PEAK_HEAPS_MAX      512 /* heaps of one scope that a peak keeps */
 #define NM_OPEN_MOMENTS_MAX    4096
+#define NM_STEP_NAMES_MAX      16                /* operations of a heap with rows of their own in each step */
 #define NM_LATE_FREE_NS        INT64_C(10000000) /* how long a free may come after its address was reused */
 #define NM_SMALL_BYTES_DEFAULT 4096
 #define NM_LARGE_BYTES_DEFAULT (UINT64_C(1) << 20)
@@ -48,7 +50,9 @@ typedef struct nm_live nm_live;
 typedef struct nm_lifetimes nm_lifetimes; /* growth.c */
 typedef struct nm_group nm_group;         /* of a pool: ledger.h */
 typedef struct nm_ledger nm_ledger;       /* of a pool: ledger.h */
+typedef struct nm_hold nm_hold;           /* hold.c */
 typedef struct nm_part nm_part;
+typedef struct nm_rise nm_rise;     /* rise.c */
 typedef struct nm_source nm_source; /* repeat.c */
 typedef struct nm_stream nm_stream; /* streams.c */
 
@@ -67,6 +71,14 @@ typedef struct nm_site {
     struct nm_site *next_touched;
     struct nm_site *next; /* of the heap */
 } nm_site;
+
+/* Sums of the open step by operation: names.c. */
+typedef struct nm_step_names {
+    nm_map index_of;              /* (kind, name) -> index into items */
+    nm_step_operation_row *items; /* owned */
+    size_t count, capacity;
+    size_t recent; /* the last one looked up */
+} nm_step_names;
 
 /* One address of one process at which something is live, or was until lately. */
 typedef struct nm_place {
@@ -101,6 +113,7 @@ struct nm_live {
     uint64_t old_epoch;         /* the same when the segment went over to another part */
     nm_group *group;            /* blocks: theirs; segments: that of the first block in it, or NULL */
     struct nm_pending *pending; /* blocks: given up, and not reusable yet; or NULL */
+    nm_hold *hold;              /* blocks that have served operators; or NULL */
     int64_t birth_seq;          /* as row.alloc_seq; of what a keyframe brought its own */
     uint32_t size_number;       /* of a block's size, in reuse.c; 0: none */
     bool is_baseline;
@@ -268,7 +281,9 @@ typedef struct nm_process {
     bool has_pause;         /* `pause` is open */
     nm_pause_row pause;
     uint64_t step_count;
-    nm_step_row step;          /* open when step_id is not 0 */
+    nm_step_row step;    /* open when step_id is not 0 */
+    nm_step_names names; /* of operators whose block is not known */
+    nm_hold *first_hold;
     nm_tree host_ranges;       /* pinned and host memory */
     nm_tree registered_ranges; /* apart: any of it may be carved up by allocators that are recorded too */
     bool has_loss;             /* what follows is in doubt */
@@ -347,6 +362,7 @@ struct nm_heap {
     nm_heap_total_row total;
     uint64_t live_count;
     nm_step_base step_base;
+    nm_step_names names; /* of the open step */
     bool has_kept_total; /* a keyframe has brought its sums */
     bool is_peak_kept;   /* its peak was before what was kept */
     uint64_t peak_epoch;
@@ -395,8 +411,16 @@ struct nm_heap {
     nm_heap *next; /* all, in order of definition */
 };
 
+typedef struct nm_rises { /* by heap */
+    nm_rise *items;       /* owned */
+    size_t count, capacity;
+    bool is_cut; /* there were more heaps */
+} nm_rises;
+
 typedef struct nm_operation { /* an open range */
     nm_operation_row row;
+    nm_rises rises; /* while it was the innermost; and of what has ended within it */
+    nm_hold *hold;  /* of its workspace, or NULL */
     int64_t number;
     struct nm_thread *thread;
     struct nm_operation *outer, *inner; /* of its thread */
@@ -436,6 +460,7 @@ struct nm_replay {
     nm_map streams;                           /* (process, stream) -> nm_stream */
     nm_source *oldest_source, *newest_source; /* of copies */
     size_t source_count;
+    nm_thread *acting;        /* whose event is being taken; NULL: nothing is recorded yet */
     nm_thread *recent_thread; /* the last one looked up, and the last heap */
     nm_heap *recent_heap;
     nm_thread nobody; /* has the operations of sources that know no threads */
@@ -590,6 +615,7 @@ void nm_usage_free(nm_heap *heap);
 void nm_growth_touch(nm_heap *heap, nm_site *site); /* what of it is live changes */
 nm_status nm_growth_end_step(nm_replay *replay, nm_heap *heap, bool is_last, nm_error *err);
 nm_status nm_growth_freed(const nm_live *live, nm_error *err); /* its end stands */
+bool nm_growth_is_sampled(uint64_t generation);                /* is that step told of long runs, too? */
 nm_status nm_growth_write_lifetimes(nm_replay *replay, const nm_heap *heap, const nm_site *site, nm_error *err);
 
 /* ---- gaps.c ---- */
@@ -740,8 +766,35 @@ nm_status nm_keyframe_take(nm_replay *replay, const nm_context *context, nm_erro
 void nm_workspace_own(const nm_replay *replay, nm_live *live, const nm_thread *thread); /* a new one, by its thread */
 
 /* An operator begins: its row, and the operation of the block that it works in. */
-nm_status nm_workspace_use(nm_replay *replay, const nm_context *context, const nm_operation_row *operation,
-                           nm_error *err);
+nm_status nm_workspace_use(nm_replay *replay, const nm_context *context, nm_operation *operation, nm_error *err);
+
+/* ---- hold.c ---- */
+
+nm_status nm_hold_use(nm_replay *replay, nm_live *live, nm_operation *operation, nm_error *err); /* it works in it */
+nm_status nm_hold_leave(nm_replay *replay, nm_operation *operation, nm_error *err);              /* it ends */
+
+/* The block ends, or (is_freed = false) all that is known of it. */
+nm_status nm_hold_end(nm_replay *replay, nm_live *live, bool is_freed, int64_t ns, nm_error *err);
+nm_status nm_hold_process_end(nm_replay *replay, nm_process *process, int64_t ns, nm_error *err);
+void nm_hold_discard(nm_process *process); /* its lives may be gone already */
+
+/* ---- rise.c ---- */
+
+/* The event that is being taken makes the heap so much larger, or smaller. */
+nm_status nm_rise_change(nm_replay *replay, nm_heap *heap, int64_t bytes, nm_error *err);
+nm_status nm_rise_end(nm_replay *replay, nm_operation *operation, nm_error *err); /* before it is unlinked */
+void nm_rise_free(nm_operation *operation);
+
+/* ---- names.c ---- */
+
+/* The block has come to an operation: it is new, or its first operator runs in it. */
+nm_status nm_names_allocated(const nm_live *live, nm_error *err);
+nm_status nm_names_freed(const nm_live *live, uint64_t bytes, bool is_whole, nm_error *err);
+nm_status nm_names_unfree(const nm_live *live, nm_error *err); /* that was refused */
+nm_status nm_names_rise(nm_heap *heap, const nm_operation_rise_row *rise, nm_error *err);
+nm_status nm_names_workspace(nm_process *process, nm_heap *heap, const nm_workspace_row *workspace, nm_error *err);
+nm_status nm_names_end_step(const nm_replay *replay, nm_process *process, bool is_last, nm_error *err);
+void nm_names_free(nm_step_names *names);
 
 /* ---- moments.c ---- */
 

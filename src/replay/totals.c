@@ -99,7 +99,7 @@ nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end
         if (status == NM_OK && replay->sink.step_total != NULL)
             status = replay->sink.step_total(replay->sink.context, &row, err);
     }
-    return status;
+    return status == NM_OK ? nm_names_end_step(replay, process, is_last, err) : status;
 }
 
 nm_status nm_totals_write_site(nm_replay *replay, const nm_heap *heap, const nm_site *site, nm_error *err)

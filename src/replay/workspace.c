@@ -103,9 +103,10 @@ static nm_operation_source source_of(const nm_replay *replay, const nm_live *liv
     return nm_pairing_is_doubtful(replay, live) ? NM_SOURCE_NONE : NM_SOURCE_QUEUE;
 }
 
-static void use_block(const nm_replay *replay, nm_live *live, const nm_context *context,
-                      const nm_operation_row *operation, nm_workspace_row *row)
+static nm_status use_block(nm_replay *replay, nm_live *live, const nm_context *context, nm_operation *operation,
+                           nm_workspace_row *row, nm_error *err)
 {
+    nm_status status = NM_OK;
     nm_operation_source source = source_of(replay, live, context);
 
     row->allocation_id = live->row.allocation_id;
@@ -113,18 +114,21 @@ static void use_block(const nm_replay *replay, nm_live *live, const nm_context *
     row->block_bytes = live->node.value - live->node.key;
     row->is_reused = live->is_workspace;
     live->is_workspace = true;
-    if (source != NM_SOURCE_NONE && live->row.operation_source == NM_SOURCE_NONE)
-        set_operation(live, operation, source);
+    if (source != NM_SOURCE_NONE && live->row.operation_source == NM_SOURCE_NONE) {
+        set_operation(live, &operation->row, source);
+        status = nm_names_allocated(live, err);
+    }
     if (source == NM_SOURCE_QUEUE && live->row.alloc_seq > context->thread->queue_seq)
         context->thread->queue_seq = live->row.alloc_seq;
+    return status == NM_OK ? nm_hold_use(replay, live, operation, err) : status;
 }
 
-nm_status nm_workspace_use(nm_replay *replay, const nm_context *context, const nm_operation_row *operation,
-                           nm_error *err)
+static nm_workspace_row row_of(nm_replay *replay, const nm_context *context, const nm_operation_row *operation)
 {
     const nm_event *event = context->event;
     uint64_t bytes = event->requested_bytes;
-    nm_workspace_row row = {
+
+    return (nm_workspace_row){
         .workspace_id = ++replay->workspace_count,
         .operation_id = operation->operation_id,
         .process_id = operation->process_id,
@@ -139,11 +143,25 @@ nm_status nm_workspace_use(nm_replay *replay, const nm_context *context, const n
         .requested_bytes = bytes < NM_SIZE_BYTES_MAX ? bytes : NM_SIZE_BYTES_MAX,
         .is_reused = NM_UNKNOWN_NUMBER,
     };
-    nm_live *live = context->process == NULL ? NULL : find_workspace(context->process, event->address, bytes);
+}
+
+nm_status nm_workspace_use(nm_replay *replay, const nm_context *context, nm_operation *operation, nm_error *err)
+{
+    nm_workspace_row row = row_of(replay, context, &operation->row);
+    nm_live *live = context->process == NULL
+                        ? NULL
+                        : find_workspace(context->process, row.address, context->event->requested_bytes);
+    nm_heap *heap = NULL;
+    nm_status status = NM_OK;
 
     if (live != NULL && context->thread != NULL)
         context->thread->is_queue |= live->row.thread_id != 0 && !is_own(live, context);
-    if (live != NULL && !may_be_another(live, context))
-        use_block(replay, live, context, operation, &row);
-    return replay->sink.workspace == NULL ? NM_OK : replay->sink.workspace(replay->sink.context, &row, err);
+    if (live != NULL && !may_be_another(live, context)) {
+        heap = live->heap;
+        status = use_block(replay, live, context, operation, &row, err);
+    }
+    if (status == NM_OK)
+        status = nm_names_workspace(context->process, heap, &row, err);
+    return status != NM_OK || replay->sink.workspace == NULL ? status
+                                                             : replay->sink.workspace(replay->sink.context, &row, err);
 }

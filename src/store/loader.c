@@ -13,6 +13,8 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_ALLOCATION_KIND_SUM] = "allocation_kind_sum",
     [NM_TABLE_OPERATION_SUM] = "operation_sum",
     [NM_TABLE_OPERATION_MEMORY_SUM] = "operation_memory_sum",
+    [NM_TABLE_OPERATION_STEP_SUM] = "operation_step_sum",
+    [NM_TABLE_WORKSPACE_HOLD_SUM] = "workspace_hold_sum",
     [NM_TABLE_STREAM_CALL_SUM] = "stream_call_sum",
     [NM_TABLE_COPY_SUM] = "copy_sum",
     [NM_TABLE_NOTE] = "note",
@@ -151,6 +153,7 @@ void nm_loader_close(nm_loader *loader)
     nm_id_set_free(&loader->stepping_processes);
     nm_kind_sums_free(&loader->kind_sums);
     nm_operation_sums_free(&loader->operation_sums);
+    nm_hold_sums_free(&loader->hold_sums);
     nm_stream_sums_free(&loader->stream_sums);
     nm_copy_sums_free(&loader->copy_sums);
     nm_detail_rows_free(&loader->detail_rows);

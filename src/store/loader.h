@@ -14,6 +14,7 @@
 #include "store/definitions.h"
 #include "store/detail.h"
 #include "store/frame_names.h"
+#include "store/hold_sums.h"
 #include "store/kind_sums.h"
 #include "store/operation_sums.h"
 #include "store/pool_sums.h"
@@ -28,6 +29,8 @@ typedef enum nm_loader_table {
     NM_TABLE_ALLOCATION_KIND_SUM,
     NM_TABLE_OPERATION_SUM,
     NM_TABLE_OPERATION_MEMORY_SUM,
+    NM_TABLE_OPERATION_STEP_SUM,
+    NM_TABLE_WORKSPACE_HOLD_SUM,
     NM_TABLE_STREAM_CALL_SUM,
     NM_TABLE_COPY_SUM,
     NM_TABLE_NOTE,
@@ -94,6 +97,7 @@ typedef struct nm_loader {
     nm_stack_uses stack_uses;                      /* of all allocations */
     nm_kind_sums kind_sums;
     nm_operation_sums operation_sums;
+    nm_hold_sums hold_sums;
     nm_stream_sums stream_sums;
     nm_copy_sums copy_sums;
     nm_detail detail;

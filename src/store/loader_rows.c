@@ -6,6 +6,7 @@
 
 #include "store/growth_rows.h"
 #include "store/loader_pool.h"
+#include "store/operation_rows.h"
 
 #include <string.h>
 
@@ -797,6 +798,8 @@ static nm_status write_run_sum(nm_loader *loader, const nm_run_sum *sum, nm_erro
     nm_insert_id(insert, sum->max_block_bytes);
     nm_insert_int(insert, (int64_t)sum->reused_count);
     nm_insert_id(insert, sum->has_many_heaps ? 0 : id_of_sum(&loader->definitions.heaps.ids, sum->heap_id));
+    nm_insert_int(insert, (int64_t)sum->block_bytes);
+    nm_insert_int(insert, (int64_t)sum->block_requested_bytes);
     return nm_insert_end(insert, err);
 }
 
@@ -815,6 +818,14 @@ static nm_status write_memory_sum(nm_loader *loader, const nm_memory_sum *sum, n
     nm_insert_int(insert, (int64_t)sum->source_counts[NM_SOURCE_THREAD]);
     nm_insert_int(insert, (int64_t)sum->source_counts[NM_SOURCE_WORKSPACE]);
     nm_insert_int(insert, (int64_t)sum->source_counts[NM_SOURCE_QUEUE]);
+    nm_insert_int(insert, (int64_t)sum->ended_count);
+    nm_insert_int(insert,
+                  (int64_t)(sum->allocated_bytes > sum->held_bytes ? sum->allocated_bytes - sum->held_bytes : 0));
+    nm_insert_int(insert, (int64_t)sum->rise_count);
+    nm_insert_int(insert, (int64_t)sum->rise_bytes);
+    nm_insert_int(insert, sum->rise_count == 0 ? NM_NULL : (int64_t)sum->max_rise_bytes);
+    nm_insert_int(insert, sum->max_rise_seq);
+    nm_insert_int(insert, (int64_t)sum->doubtful_count);
     return nm_insert_end(insert, err);
 }
 
@@ -886,7 +897,10 @@ nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err)
     for (size_t index = 0; status == NM_OK && index < sums->runs.count; index++)
         status = write_run_sum(loader, &sums->runs.items[index], err);
     for (size_t index = 0; status == NM_OK && index < sums->memory.count; index++)
-        status = write_memory_sum(loader, &sums->memory.items[index], err);
+        if (!nm_memory_sum_is_empty(&sums->memory.items[index]))
+            status = write_memory_sum(loader, &sums->memory.items[index], err);
+    if (status == NM_OK)
+        status = nm_loader_write_holds(loader, err);
     for (size_t index = 0; status == NM_OK && index < loader->stream_sums.count; index++)
         status = write_stream_sum(loader, &loader->stream_sums.items[index], err);
     for (size_t index = 0; status == NM_OK && index < loader->copy_sums.count; index++)
@@ -905,6 +919,9 @@ const nm_sink nm_loader_sink = {
     .copy = take_copy,
     .operation = take_operation,
     .workspace = take_workspace,
+    .operation_rise = nm_loader_take_operation_rise,
+    .step_operation = nm_loader_take_step_operation,
+    .workspace_span = nm_loader_take_workspace_span,
     .stream_call = take_stream_call,
     .note = take_note,
     .pause = take_pause,

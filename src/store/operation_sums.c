@@ -75,6 +75,8 @@ nm_status nm_operation_sums_workspace(nm_operation_sums *sums, const nm_workspac
     sum->reused_count += row->is_reused == 1;
     if (row->heap_id == 0)
         return NM_OK;
+    add(&sum->block_bytes, row->block_bytes);
+    add(&sum->block_requested_bytes, row->requested_bytes);
     sum->has_many_heaps |= sum->heap_id != 0 && sum->heap_id != row->heap_id;
     sum->heap_id = row->heap_id;
     return NM_OK;
@@ -82,11 +84,10 @@ nm_status nm_operation_sums_workspace(nm_operation_sums *sums, const nm_workspac
 
 /* ---- Allocations ------------------------------------------------------------------------------------------------- */
 
-static nm_status find_memory(nm_operation_sums *sums, const nm_allocation_row *row, uint32_t name, nm_memory_sum **out,
-                             nm_error *err)
+static nm_status find_memory(nm_operation_sums *sums, uint64_t heap_id, bool has_operation, nm_range_kind kind,
+                             uint32_t name, nm_memory_sum **out, nm_error *err)
 {
-    bool has_operation = row->operation_source != NM_SOURCE_NONE;
-    nm_key key = {row->heap_id, has_operation ? name_key(row->operation_kind, name) : 0};
+    nm_key key = {heap_id, has_operation ? name_key(kind, name) : 0};
     const uint64_t *known = nm_map_get(&sums->memory_of, key);
     uint64_t index = known == NULL ? sums->memory.count : *known;
     nm_status status = NM_OK;
@@ -96,9 +97,10 @@ static nm_status find_memory(nm_operation_sums *sums, const nm_allocation_row *r
         if (status == NM_OK)
             status = nm_map_put(&sums->memory_of, key, index, err);
         if (status == NM_OK)
-            sums->memory.items[sums->memory.count++] = (nm_memory_sum){.heap_id = row->heap_id,
+            sums->memory.items[sums->memory.count++] = (nm_memory_sum){.heap_id = heap_id,
                                                                        .has_operation = has_operation,
-                                                                       .kind = row->operation_kind,
+                                                                       .kind = kind,
+                                                                       .max_rise_seq = NM_NO_SEQ,
                                                                        .name = has_operation ? name : 0};
     }
     if (status == NM_OK)
@@ -112,12 +114,14 @@ nm_status nm_operation_sums_allocation(nm_operation_sums *sums, const nm_allocat
 {
     bool is_counted = row->alloc_seq != NM_NO_SEQ && row->split_from_id == 0;
     bool is_outstanding = row->end_kind == NM_END_NONE && !row->is_segment && row->generation != NM_UNKNOWN_NUMBER;
+    bool is_held = row->end_kind == NM_END_NONE && row->generation != NM_UNKNOWN_NUMBER;
     nm_memory_sum *sum = NULL;
     nm_status status;
 
-    if (!is_counted && !is_outstanding)
+    if (!is_counted && !is_outstanding && !is_held)
         return NM_OK;
-    status = find_memory(sums, row, name, &sum, err);
+    status =
+        find_memory(sums, row->heap_id, row->operation_source != NM_SOURCE_NONE, row->operation_kind, name, &sum, err);
     if (status != NM_OK)
         return status;
     if (is_counted) {
@@ -125,12 +129,42 @@ nm_status nm_operation_sums_allocation(nm_operation_sums *sums, const nm_allocat
         add(&sum->allocated_bytes, row->size_bytes);
         raise(&sum->max_bytes, row->size_bytes);
         sum->source_counts[row->operation_source]++;
+        sum->ended_count += row->end_kind != NM_END_NONE;
     }
+    if (is_held)
+        add(&sum->held_bytes, row->size_bytes);
     if (is_outstanding) {
         sum->outstanding_count++;
         add(&sum->outstanding_bytes, row->size_bytes);
     }
     return NM_OK;
+}
+
+nm_status nm_operation_sums_rise(nm_operation_sums *sums, const nm_operation_rise_row *row, uint32_t name,
+                                 nm_error *err)
+{
+    nm_memory_sum *sum = NULL;
+    nm_status status = find_memory(sums, row->heap_id, true, row->kind, name, &sum, err);
+
+    if (status != NM_OK)
+        return status;
+    sum->doubtful_count += row->is_doubtful;
+    if (row->is_doubtful)
+        return NM_OK;
+    sum->rise_count++;
+    add(&sum->rise_bytes, row->rise_bytes);
+    bool is_first = row->rise_bytes == sum->max_rise_bytes && row->begin_seq < sum->max_rise_seq;
+    if (sum->max_rise_seq == NM_NO_SEQ || row->rise_bytes > sum->max_rise_bytes || is_first) {
+        sum->max_rise_bytes = row->rise_bytes;
+        sum->max_rise_seq = row->begin_seq;
+    }
+    return NM_OK;
+}
+
+bool nm_memory_sum_is_empty(const nm_memory_sum *sum)
+{
+    return sum->allocation_count == 0 && sum->outstanding_count == 0 && sum->max_rise_bytes == 0 &&
+           sum->doubtful_count == 0;
 }
 
 void nm_operation_sums_free(nm_operation_sums *sums)

@@ -17,7 +17,8 @@ typedef struct nm_run_sum {
     uint64_t run_count, duration_ns, error_count;
     bool has_duration;
     uint64_t workspace_count, requested_bytes, max_requested_bytes, max_block_bytes, reused_count;
-    uint64_t heap_id; /* of the blocks; 0: none yet */
+    uint64_t block_bytes, block_requested_bytes; /* of the workspaces whose block is known */
+    uint64_t heap_id;                            /* of the blocks; 0: none yet */
     bool has_many_heaps;
 } nm_run_sum;
 
@@ -29,6 +30,9 @@ typedef struct nm_memory_sum {
     uint32_t name;
     uint64_t allocation_count, allocated_bytes, max_bytes, outstanding_count, outstanding_bytes;
     uint64_t source_counts[NM_SOURCE_QUEUE + 1]; /* by nm_operation_source */
+    uint64_t ended_count, held_bytes;            /* the latter: still there at the end, segments too */
+    uint64_t rise_count, rise_bytes, max_rise_bytes, doubtful_count;
+    int64_t max_rise_seq;
 } nm_memory_sum;
 
 typedef struct nm_operation_sums { /* a zeroed one is empty */
@@ -49,6 +53,9 @@ nm_status nm_operation_sums_workspace(nm_operation_sums *sums, const nm_workspac
                                       nm_error *err);
 nm_status nm_operation_sums_allocation(nm_operation_sums *sums, const nm_allocation_row *row, uint32_t name,
                                        nm_error *err);
+nm_status nm_operation_sums_rise(nm_operation_sums *sums, const nm_operation_rise_row *row, uint32_t name,
+                                 nm_error *err);
+bool nm_memory_sum_is_empty(const nm_memory_sum *sum); /* says nothing: it gets no row */
 void nm_operation_sums_free(nm_operation_sums *sums);
 
 #endif

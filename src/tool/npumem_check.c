@@ -43,6 +43,7 @@ static const char help_text[] =
     "  --no-growth                no site whose memory grows from step to step\n"
     "  --no-leak                  no leak at all: growing, or not released at the end\n"
     "  --no-anomaly               no wrong free, no copy past the end, no use after free\n"
+    "                             (a stream that was never destroyed passes: frameworks leave theirs)\n"
     "  --no-oom                   no request for memory that failed for good\n"
     "  --baseline OLD.db[:+5%]    the peak of each heap of a device, by rank, against an older run; :+512MiB as well\n"
     "\n"

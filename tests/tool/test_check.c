@@ -127,6 +127,15 @@ START_TEST(a_double_free_is_an_anomaly)
 }
 END_TEST
 
+START_TEST(a_stream_that_stays_is_no_failure)
+{
+    expect("sed 's/^@170/@165 stream_call thread=1 device=1 stream=9 detail=stream_create\\n&/' $T > other.txt"
+           " && load other.txt other && sqlite3 other.db 'SELECT kind FROM misuse'",
+           0, "stream never destroyed");
+    expect("$C other.db --no-anomaly", 0, "ok    no-anomaly");
+}
+END_TEST
+
 START_TEST(a_failed_request_breaks_no_oom)
 {
     expect("$C run.db --no-oom", 1, "FAIL  no-oom");
@@ -319,6 +328,7 @@ int main(int argc, char **argv)
     tcase_add_test(tcase, every_rule_has_a_line_and_one_failure_is_enough);
     tcase_add_test(tcase, leaks_and_growth_are_told_apart);
     tcase_add_test(tcase, a_double_free_is_an_anomaly);
+    tcase_add_test(tcase, a_stream_that_stays_is_no_failure);
     tcase_add_test(tcase, a_failed_request_breaks_no_oom);
     tcase_add_test(tcase, a_baseline_is_compared_heap_by_heap);
     tcase_add_test(tcase, what_the_baseline_lacks_or_counts_otherwise_fails);

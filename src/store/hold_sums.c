@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/hold_sums.h"
+
+#include <stdlib.h>
+
+#include "base/buffer.h"
+
+static void add(uint64_t *sum, uint64_t more)
+{
+    *sum = more > (uint64_t)INT64_MAX - *sum ? (uint64_t)INT64_MAX : *sum + more;
+}
+
+static nm_status find_sum(nm_hold_sums *sums, const nm_workspace_span_row *row, nm_hold_sum **out, nm_error *err)
+{
+    nm_map *map = &sums->index_of[row->has_stream];
+    nm_key key = {row->heap_id, row->has_stream ? row->stream : 0};
+    const uint64_t *known = nm_map_get(map, key);
+    uint64_t index = known == NULL ? sums->count : *known;
+    nm_status status = NM_OK;
+
+    if (known == NULL) {
+        status = nm_array_grow(&sums->items, &sums->capacity, index + 1, sizeof *sums->items, err);
+        if (status == NM_OK)
+            status = nm_map_put(map, key, index, err);
+        if (status == NM_OK)
+            sums->items[sums->count++] =
+                (nm_hold_sum){.heap_id = row->heap_id, .has_stream = row->has_stream, .stream = row->stream};
+    }
+    if (status == NM_OK)
+        *out = &sums->items[index];
+    return status;
+}
+
+static void add_time(nm_hold_sum *sum, const nm_workspace_span_row *row)
+{
+    uint64_t ns = (uint64_t)row->ns;
+    unsigned __int128 *byte_ns = &sum->byte_ns[row->span];
+    unsigned __int128 more = (unsigned __int128)row->size_bytes * ns;
+
+    *byte_ns = more > ~(unsigned __int128)0 - *byte_ns ? ~(unsigned __int128)0 : *byte_ns + more;
+    if (row->span == NM_HOLD_BETWEEN && ns > sum->max_between_ns)
+        sum->max_between_ns = ns;
+}
+
+nm_status nm_hold_sums_span(nm_hold_sums *sums, const nm_workspace_span_row *row, nm_error *err)
+{
+    nm_hold_sum *sum = NULL;
+    nm_status status = find_sum(sums, row, &sum, err);
+
+    if (status != NM_OK)
+        return status;
+    sum->block_count += row->is_last;
+    sum->use_count += row->use_count;
+    sum->reuse_count += row->span == NM_HOLD_BETWEEN;
+    sum->untimed_count += row->ns == NM_NO_TIME;
+    if (row->ns != NM_NO_TIME)
+        add_time(sum, row);
+    if (row->span == NM_HOLD_AT_END) {
+        sum->idle_count_at_end++;
+        add(&sum->idle_bytes_at_end, row->size_bytes);
+    }
+    return NM_OK;
+}
+
+void nm_hold_sums_free(nm_hold_sums *sums)
+{
+    free(sums->items);
+    nm_map_free(&sums->index_of[0]);
+    nm_map_free(&sums->index_of[1]);
+    *sums = (nm_hold_sums){0};
+}
