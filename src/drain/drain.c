@@ -540,6 +540,13 @@ nm_status nm_drain_attribute(nm_drain *drain, uint64_t process_id, uint64_t sour
                               (nm_bytes){(const uint8_t *)value, strlen(value)}, err);
 }
 
+/* A sample that was taken just before the process ended, and comes after its end has been written: too late. */
+static bool is_of_ended(const nm_drain *drain, const nm_event *event)
+{
+    return event->kind == NM_EVENT_MEMORY_SAMPLE && event->detail >= NM_MEMORY_HOST_RESIDENT &&
+           nm_processes_has_ended(&drain->processes, (uint64_t)event->number);
+}
+
 /* After everything older than the watermark has been written. While the disk is full they are let go: nobody's event is
  * lost by that. */
 static nm_status write_posts(nm_drain *drain, uint64_t watermark, nm_error *err)
@@ -554,7 +561,7 @@ static nm_status write_posts(nm_drain *drain, uint64_t watermark, nm_error *err)
             status = take_pause(drain, post->event.detail == NM_PAUSE_BEGIN, err);
             continue;
         }
-        if (drain->gather.is_discarding)
+        if (drain->gather.is_discarding || is_of_ended(drain, &post->event))
             continue;
         if (post->event.kind == NM_EVENT_MARK)
             status = bring_all_up_to_date(drain, err);

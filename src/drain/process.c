@@ -365,6 +365,14 @@ nm_status nm_processes_check(nm_processes *processes, nm_error *err)
     return status;
 }
 
+bool nm_processes_has_ended(const nm_processes *processes, uint64_t number)
+{
+    for (size_t i = processes->first_open; i < processes->count; i++)
+        if (processes->items[i].number == number)
+            return processes->items[i].is_ended;
+    return true;
+}
+
 void nm_processes_mark_rings(nm_processes *processes)
 {
     nm_gather *gather = processes->gather;

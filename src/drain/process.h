@@ -57,6 +57,8 @@ nm_status nm_processes_find(nm_processes *processes, nm_error *err);
 /* Notes who has died, and defines again whose run mode has become known. */
 nm_status nm_processes_check(nm_processes *processes, nm_error *err);
 
+bool nm_processes_has_ended(const nm_processes *processes, uint64_t number); /* its end has been written */
+
 /* Tells the rings of dead processes that nobody will publish in them any more; after rings have been looked for. */
 void nm_processes_mark_rings(nm_processes *processes);
 
