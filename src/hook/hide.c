@@ -57,12 +57,12 @@ bool nm_hide_function(const void *function, bool is_hidden)
     uintptr_t page = (uintptr_t)version & -page_bytes;
     uint16_t before = is_hidden ? VERSION_SHOWN : VERSION_HIDDEN;
 
-    /* The library is linked so that no code lies on these pages. */
+    /* The library is linked so that no code lies on these pages. The page stays writable: another thread may be about to
+     * write to it. */
     if (version == NULL || nm_call(SYS_mprotect, (long)page, (long)page_bytes, PROT_READ | PROT_WRITE, 0, 0, 0) != 0)
         return false;
     /* relaxed: a number. */
     __atomic_compare_exchange_n(version, &before, is_hidden ? VERSION_HIDDEN : VERSION_SHOWN, false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
-    nm_call(SYS_mprotect, (long)page, (long)page_bytes, PROT_READ, 0, 0, 0);
     return true;
 }
