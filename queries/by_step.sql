@@ -4,25 +4,41 @@
 --             blocks for
 --             which a pool had to grow; left_count, left_bytes of them not freed by the end of the step, allocations
 --             and bytes
+WITH
+    born (step_id, heap_id, size_bytes, is_miss, alloc_seq, free_seq) AS (
+        SELECT
+            (
+                SELECT step.step_id
+                FROM step
+                WHERE step.process_id = heap.process_id AND step.begin_seq <= allocation.alloc_seq
+                ORDER BY step.begin_seq DESC
+                LIMIT 1
+            ),
+            allocation.heap_id,
+            allocation.size_bytes,
+            allocation.is_miss,
+            allocation.alloc_seq,
+            coalesce(allocation.free_seq, 9223372036854775807)
+        FROM allocation
+        JOIN heap ON heap.heap_id = allocation.heap_id
+        WHERE allocation.alloc_seq IS NOT NULL
+    )
 SELECT
-    process.pid AS pid,
+    heap_place.pid AS pid,
     step.number AS step,
     heap_place.heap AS heap,
     count(*) AS allocation_count,
-    sum(allocation.size_bytes) AS allocated_bytes,
-    coalesce(sum(allocation.is_miss), 0) AS miss_count,
-    sum(allocation.free_seq IS NULL OR allocation.free_seq >= step.end_seq) AS left_count,
+    sum(born.size_bytes) AS allocated_bytes,
+    coalesce(sum(born.is_miss), 0) AS miss_count,
+    sum(born.free_seq >= coalesce(step.end_seq, 9223372036854775807)) AS left_count,
     sum(CASE
-        WHEN allocation.free_seq IS NULL OR allocation.free_seq >= step.end_seq THEN allocation.size_bytes
+        WHEN born.free_seq >= coalesce(step.end_seq, 9223372036854775807) THEN born.size_bytes
         ELSE 0
     END) AS left_bytes
-FROM step
-JOIN process ON process.process_id = step.process_id
-JOIN heap_place ON heap_place.process_id = step.process_id
-JOIN allocation
-    ON allocation.heap_id = heap_place.heap_id
-    AND allocation.alloc_seq >= step.begin_seq
-    AND (step.end_seq IS NULL OR allocation.alloc_seq < step.end_seq)
-GROUP BY step.step_id, heap_place.heap_id
-ORDER BY step.step_id, heap_place.heap_id
+FROM born
+JOIN step ON step.step_id = born.step_id
+JOIN heap_place ON heap_place.heap_id = born.heap_id
+WHERE born.alloc_seq < coalesce(step.end_seq, 9223372036854775807)
+GROUP BY born.step_id, born.heap_id
+ORDER BY born.step_id, born.heap_id
 LIMIT coalesce(:top, 1000);

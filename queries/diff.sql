@@ -8,7 +8,7 @@
 --             :level      only heaps of this level (default: all)
 --             :at         text of a mark; the first one of each process counts (default: none)
 --             :threshold  changes up to this many bytes are left out (default 0)
---             :top        rows of each moment to return (default 30)
+--             :top        rows of sums, and rows of sites, of each moment to return (default 30)
 -- Columns:    moment 'peak' of each heap, 'end' of the recording, 'step' (allocated per step, but for what came before
 --             the first), 'mark'; rank, NULL without :by_rank; level and size_basis of the heaps; path, function and
 --             line of the site, '(all)' for the sum over all sites; base_bytes, run_bytes bytes; change_bytes run minus
@@ -253,9 +253,8 @@ WITH
     ranked (place, moment, rank, level, size_basis, path, function, line, base_bytes, run_bytes) AS (
         SELECT
             row_number() OVER (
-                PARTITION BY change.moment
+                PARTITION BY change.moment, change.path = '(all)'
                 ORDER BY
-                    change.path <> '(all)',
                     abs(change.run_bytes - change.base_bytes) DESC,
                     change.level,
                     change.rank,
@@ -287,5 +286,5 @@ SELECT
     ranked.run_bytes - ranked.base_bytes AS change_bytes
 FROM ranked
 WHERE ranked.place <= coalesce(:top, 30)
-ORDER BY ranked.moment, ranked.place;
+ORDER BY ranked.moment, ranked.path <> '(all)', ranked.place;
 DETACH base;

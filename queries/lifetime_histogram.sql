@@ -3,12 +3,7 @@
 -- Columns:    heap name; unit of the bounds; at_least, below bounds of the lifetime; allocation_count allocations;
 --             size_bytes
 --             their bytes. Allocations that were never freed, and the baseline, are not in it.
-WITH RECURSIVE
-    power (at_least, below) AS (
-        SELECT 0, 1
-        UNION ALL
-        SELECT power.below, power.below * 2 FROM power WHERE power.below < 4611686018427387904
-    ),
+WITH
     choice (unit) AS (
         SELECT coalesce(
             :unit,
@@ -27,16 +22,37 @@ WITH RECURSIVE
         FROM allocation
         CROSS JOIN choice
         WHERE allocation.end_kind <> 0 AND allocation.alloc_seq IS NOT NULL
+    ),
+    -- A hexadecimal digit is four bits, of which the first digit may use fewer.
+    sized (heap_id, unit, bits, size_bytes) AS (
+        SELECT
+            lifetime.heap_id,
+            lifetime.unit,
+            CASE
+                WHEN lifetime.length = 0 THEN 0
+                ELSE 4 * length(printf('%x', lifetime.length)) - CASE substr(printf('%x', lifetime.length), 1, 1)
+                    WHEN '1' THEN 3
+                    WHEN '2' THEN 2
+                    WHEN '3' THEN 2
+                    WHEN '4' THEN 1
+                    WHEN '5' THEN 1
+                    WHEN '6' THEN 1
+                    WHEN '7' THEN 1
+                    ELSE 0
+                END
+            END,
+            lifetime.size_bytes
+        FROM lifetime
+        WHERE lifetime.length >= 0
     )
 SELECT
     heap_place.heap AS heap,
-    lifetime.unit AS unit,
-    power.at_least AS at_least,
-    power.below AS below,
+    sized.unit AS unit,
+    CASE sized.bits WHEN 0 THEN 0 ELSE 1 << (sized.bits - 1) END AS at_least,
+    1 << sized.bits AS below,
     count(*) AS allocation_count,
-    sum(lifetime.size_bytes) AS size_bytes
-FROM lifetime
-JOIN power ON lifetime.length >= power.at_least AND lifetime.length < power.below
-JOIN heap_place ON heap_place.heap_id = lifetime.heap_id
-GROUP BY lifetime.heap_id, power.at_least
-ORDER BY lifetime.heap_id, power.at_least;
+    sum(sized.size_bytes) AS size_bytes
+FROM sized
+JOIN heap_place ON heap_place.heap_id = sized.heap_id
+GROUP BY sized.heap_id, sized.bits
+ORDER BY sized.heap_id, sized.bits;

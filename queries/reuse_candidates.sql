@@ -17,7 +17,8 @@ JOIN (
         allocation.size_bytes AS size_bytes,
         min(allocation.free_seq) AS free_seq
     FROM allocation
-    WHERE allocation.end_kind = 1
+    JOIN heap_place ON heap_place.heap_id = allocation.heap_id
+    WHERE allocation.end_kind = 1 AND heap_place.level IN ('driver', 'pinned')
     GROUP BY allocation.heap_id, allocation.size_bytes
 ) AS first_free ON first_free.heap_id = allocation.heap_id AND first_free.size_bytes = allocation.size_bytes
 WHERE heap_place.level IN ('driver', 'pinned') AND allocation.alloc_seq IS NOT NULL AND allocation.split_from_id IS NULL

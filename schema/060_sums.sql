@@ -480,7 +480,8 @@ CREATE TABLE anomaly (
     copy_id INTEGER REFERENCES copy (copy_id),
     -- Where it happened. NULL: no stack was recorded.
     stack_id INTEGER REFERENCES stack (stack_id),
-    -- Where the other half happened, e.g. the first of two frees. NULL: none, or no stack was recorded.
+    -- Where the other half happened, e.g. the first of two frees; see other_site of the view misuse. NULL: none, or not
+    -- known.
     other_stack_id INTEGER REFERENCES stack (stack_id),
     -- One line of explanation. NULL: none.
     detail TEXT

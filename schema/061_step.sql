@@ -39,7 +39,8 @@ CREATE TABLE step_trend (
     -- The heap. NULL: driver memory of the process on the device, all heaps of it together.
     heap_id INTEGER REFERENCES heap (heap_id),
     -- 'allocated': step_sum.peak_bytes; 'reserved': step_sum.peak_reserved_bytes of a pool, where it is known; 'device':
-    -- peak_bytes of all driver heaps, added up.
+    -- peak_bytes of all driver heaps, added up; 'all processes': that, and what other recorded processes held of the same
+    -- hardware at the end of each step, where there are others.
     measure TEXT NOT NULL,
     -- Steps of the process that have ended. Unit: steps.
     step_count INTEGER NOT NULL,
@@ -60,8 +61,9 @@ CREATE TABLE step_trend (
     verdict TEXT NOT NULL,
     -- Why there is no trend, or why it is not known when the device is full. NULL: neither.
     reason TEXT,
-    -- What it may grow to before the device is full, if all else that the process holds of the device stays as it was in
-    -- the last step. Memory of other processes is not known. Unit: bytes. NULL: the size of the device is not known.
+    -- What it may grow to before the device is full, if all else stays: what the process and other recorded processes held
+    -- in the last step, and what the device said that was in use beyond that when it was asked last. Unit: bytes. NULL: the
+    -- size of the device is not known.
     limit_bytes INTEGER,
     -- Steps from the last one until the line reaches limit_bytes; 0: it has. Unit: steps. NULL: no trend, or not known.
     steps_left INTEGER,

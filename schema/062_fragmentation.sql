@@ -23,7 +23,8 @@ CREATE TABLE pool_part (
     heap_id INTEGER REFERENCES heap (heap_id),
     -- A code of segment_kind. NULL: of several.
     segment_kind INTEGER REFERENCES segment_kind (segment_kind),
-    -- The stream that the segments were allocated for. NULL: not known, or several.
+    -- The stream that the segments were allocated for, or where the driver was not told that of the first block in them.
+    -- NULL: not known, or several.
     stream INTEGER,
     -- As allocation.private_pool, of the first block in a segment. NULL: the default pool, or none known, or several.
     private_pool INTEGER

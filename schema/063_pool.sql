@@ -10,9 +10,9 @@ CREATE TABLE miss_cause (
     --
     -- Code.
     cause INTEGER PRIMARY KEY,
-    -- cold: the first miss of its group, or no step of the process had ended (where steps are known). after_flush: the group
-    -- holds less of the driver's memory than it once did, and the most it held would have been enough for what the program
-    -- holds of it with this request. growth: with this request the program holds more of the group than ever before.
+    -- cold: the first miss of its group. after_flush: the group holds less of the driver's memory than it once did, and the
+    -- most it held would have been enough for what the program holds of it with this request. cold, too: no step of the
+    -- process had ended (where steps are known). growth: with this request the program holds more of the group than ever before.
     -- pending_free: memory of the group that was given up and not yet reusable would have served it. fragmentation: none of
     -- these, so the group held enough free memory, and not in one piece that it would use.
     name TEXT NOT NULL

@@ -28,6 +28,53 @@ CREATE TABLE outstanding_sum (
     outlier_count INTEGER
 );
 
+CREATE TABLE growing_sum (
+    -- Sums of outstanding_sum by site, of the sites that are judged to grow. Shown by the view growing_site.
+    --
+    -- The heap.
+    heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
+    -- The site. NULL: no stack was recorded.
+    site_frame_id INTEGER REFERENCES frame (frame_id),
+    -- Size that stands for the site, or -1 where the site itself is known. Unit: bytes.
+    size_key INTEGER NOT NULL,
+    -- Allocations. Unit: allocations.
+    allocation_count INTEGER NOT NULL,
+    -- In how many generations they were born. Unit: generations.
+    generation_count INTEGER NOT NULL
+);
+
+CREATE TABLE leak_sum (
+    -- Sums of outstanding_sum by site and verdict, of what is judged a leak. Shown by the view leak_by_site.
+    --
+    -- The heap.
+    heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
+    -- The site. NULL: no stack was recorded.
+    site_frame_id INTEGER REFERENCES frame (frame_id),
+    -- 'growing' or 'unreleased'.
+    verdict TEXT NOT NULL,
+    -- Allocations. Unit: allocations.
+    allocation_count INTEGER NOT NULL,
+    -- Their size. Unit: bytes.
+    size_bytes INTEGER NOT NULL,
+    -- In how many generations they were born. Unit: generations.
+    generation_count INTEGER NOT NULL,
+    -- The first of those.
+    first_generation INTEGER NOT NULL,
+    -- The last of those.
+    last_generation INTEGER NOT NULL,
+    -- Birth of the first in the order of events, of those after input.detail_begin_seq. NULL: there are none.
+    first_seq INTEGER,
+    -- Birth of the last in the order of events. NULL: before input.detail_begin_seq.
+    last_seq INTEGER,
+    -- Birth of the oldest. Unit: nanoseconds since the recording began. NULL: not known.
+    first_ns INTEGER,
+    -- End of the process or, where that was not seen, the last event of its memory. Unit: nanoseconds since the recording
+    -- began. NULL: not known.
+    end_ns INTEGER,
+    -- As outstanding_sum.outlier_count. Unit: allocations. NULL: as there.
+    outlier_count INTEGER
+);
+
 CREATE TABLE left_out (
     -- Inputs of which rows of large tables were left out (npumem-ingest --detail live or none). A number in another table,
     -- as anomaly.allocation_id, may then be that of a row that is not here. An input with all its rows is not in this table.

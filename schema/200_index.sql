@@ -18,3 +18,7 @@ CREATE INDEX site_growth_heap ON site_growth (heap_id, site_frame_id);
 CREATE INDEX site_step_heap ON site_step (heap_id, site_frame_id, generation);
 CREATE INDEX site_lifetime_heap ON site_lifetime (heap_id, site_frame_id);
 CREATE INDEX step_generation ON step (process_id, generation);
+CREATE INDEX step_begin ON step (process_id, begin_seq);
+CREATE INDEX step_sum_heap ON step_sum (heap_id, generation, last_generation, allocation_count, miss_count);
+CREATE INDEX growing_sum_heap ON growing_sum (heap_id, site_frame_id, size_key);
+CREATE INDEX pool_step_heap ON pool_step (heap_id, generation);

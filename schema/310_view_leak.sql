@@ -154,43 +154,12 @@ SELECT
     p.heap,
     p.level,
     g.heap_id,
-    g.site_key,
+    coalesce(g.site_frame_id, 0),
     g.size_key,
-    g.growing_count,
+    g.allocation_count,
     g.generation_count
-FROM (
-    SELECT
-        a.heap_id,
-        coalesce(s.site_frame_id, 0) AS site_key,
-        CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END AS size_key,
-        sum(a.allocation_count) AS growing_count,
-        count(DISTINCT a.generation) AS generation_count,
-        min(a.generation) AS first_generation,
-        max(a.generation) AS last_generation,
-        max(a.last_seq) AS last_seq
-    FROM outstanding_sum AS a
-    LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-    LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-    WHERE a.is_doubtful = 0
-    GROUP BY a.heap_id, coalesce(s.site_frame_id, 0), CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END
-) AS g
-JOIN heap_place AS p ON p.heap_id = g.heap_id
-JOIN process ON process.process_id = p.process_id
-JOIN input ON input.input_id = process.input_id
-LEFT JOIN (
-    SELECT
-        step.process_id,
-        max(step.generation) AS step_count
-    FROM step
-    GROUP BY step.process_id
-) AS steps ON steps.process_id = p.process_id
-WHERE g.generation_count - (steps.step_count IS NOT NULL AND g.first_generation = 0) >= 3
-    AND CASE
-        WHEN steps.step_count IS NOT NULL THEN 2 * g.last_generation > steps.step_count
-        WHEN g.last_seq IS NULL THEN g.last_generation >= 10
-        WHEN input.detail_begin_seq IS NOT NULL THEN 2 * g.last_seq >= input.last_seq
-        ELSE 2 * g.last_seq >= input.first_seq + input.last_seq
-    END;
+FROM growing_sum AS g
+JOIN heap_place AS p ON p.heap_id = g.heap_id;
 
 CREATE VIEW leak (
     -- Outstanding allocations that are judged a leak: their site is growing, or they are driver or pinned memory that
@@ -254,9 +223,9 @@ JOIN heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN process ON process.process_id = p.process_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-LEFT JOIN growing_site AS g
+LEFT JOIN growing_sum AS g
     ON g.heap_id = a.heap_id
-    AND g.site_key = coalesce(s.site_frame_id, 0)
+    AND g.site_frame_id IS s.site_frame_id
     AND g.size_key = CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END
 LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
@@ -298,7 +267,7 @@ CREATE VIEW leak_by_site (
     last_seq,
     -- Growth of the whole site, freed blocks and all: slope of the line of least squares through what was live at the ends
     -- of the steps, the last step left out. Unit: bytes per step. NULL: fewer than three steps, or it was not there before
-    -- the last.
+    -- the last, or events were lost.
     growth_bytes_per_step,
     -- The same of the number of live allocations. Unit: allocations per step. NULL: as there.
     growth_count_per_step,
@@ -333,15 +302,15 @@ SELECT
     p.level,
     coalesce(f.label, '(no stack)'),
     l.verdict,
-    l.leak_count,
-    l.leak_bytes,
+    l.allocation_count,
+    l.size_bytes,
     l.generation_count,
-    CASE WHEN steps.step_count IS NOT NULL THEN l.leak_bytes / (l.last_generation - l.first_generation + 1) END,
+    CASE WHEN steps.step_count IS NOT NULL THEN l.size_bytes / (l.last_generation - l.first_generation + 1) END,
     l.first_seq,
     l.last_seq,
-    g.growth_bytes_per_step,
-    g.growth_count_per_step,
-    g.growth_fit_ratio,
+    CASE WHEN k.lost_count = 0 THEN g.growth_bytes_per_step END,
+    CASE WHEN k.lost_count = 0 THEN g.growth_count_per_step END,
+    CASE WHEN k.lost_count = 0 THEN g.growth_fit_ratio END,
     steps.step_count - l.first_generation,
     l.end_ns - l.first_ns,
     t.freed_count,
@@ -351,71 +320,55 @@ SELECT
     CASE l.verdict
         WHEN 'unreleased' THEN printf('still held when the process ended by itself%s',
             CASE WHEN t.freed_count > 0 THEN printf('; %d others of the site were freed', t.freed_count) ELSE '' END)
-        WHEN 'growing' THEN printf('%d blocks born in %d of %d %s were never freed', l.leak_count, l.generation_count,
-            coalesce(steps.step_count, 20),
-            CASE WHEN steps.step_count IS NULL THEN 'parts of the trace' ELSE 'steps' END)
-            || CASE
-                WHEN g.growth_bytes_per_step IS NOT NULL
-                    THEN printf('; the site grows by %.0f bytes a step (fit %.2f)', g.growth_bytes_per_step,
-                        coalesce(g.growth_fit_ratio, 0.0))
-                ELSE ''
+        WHEN 'growing' THEN CASE
+                WHEN steps.step_count IS NULL
+                    THEN printf('%d blocks born in %d of 20 parts of the trace were never freed', l.allocation_count,
+                        l.generation_count)
+                WHEN l.first_generation = 0
+                    THEN printf('%d blocks born before the first step and in %d of %d steps were never freed',
+                        l.allocation_count, l.generation_count - 1, steps.step_count)
+                ELSE printf('%d blocks born in %d of %d steps were never freed', l.allocation_count, l.generation_count,
+                    steps.step_count)
             END
             || CASE
+                WHEN g.growth_bytes_per_step IS NULL OR k.lost_count > 0 THEN ''
+                WHEN g.growth_bytes_per_step < 0 THEN printf('; the site as a whole shrinks by %.0f bytes a step (fit %.2f)',
+                    -g.growth_bytes_per_step, coalesce(g.growth_fit_ratio, 0.0))
+                ELSE printf('; the site grows by %.0f bytes a step%s (fit %.2f)', g.growth_bytes_per_step,
+                    CASE WHEN g.growth_fit_ratio >= 0.5 THEN '' ELSE ' on average, not steadily' END,
+                    coalesce(g.growth_fit_ratio, 0.0))
+            END
+            || CASE
+                WHEN t.freed_count > 0 AND l.outlier_count = 0
+                    THEN printf('; none of them is older than 99 %% of its %d freed blocks became, as where the newest'
+                        || ' are kept', t.freed_count)
                 WHEN t.freed_count > 0
                     THEN printf('; %d of them are older than 99 %% of its %d freed blocks became', l.outlier_count,
                         t.freed_count)
+                WHEN u.free_count = 0 AND (k.lost_count > 0 OR input.baseline = 'unknown')
+                    THEN '; no free of a block of the site is in the trace'
                 WHEN u.free_count = 0 THEN '; no block of the site was ever freed'
+                ELSE ''
+            END
+            || CASE WHEN steps.step_count IS NULL THEN '; without steps, what is built once looks like this too' ELSE '' END
+            || CASE
+                WHEN k.lost_count > 0 THEN '; events were lost, so its growth is not known'
+                WHEN input.baseline = 'unknown'
+                    THEN '; the recording began late, so frees of what was there before do not count'
                 ELSE ''
             END
     END,
     input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL
-FROM (
-    SELECT
-        a.heap_id,
-        s.site_frame_id,
-        CASE WHEN g.heap_id IS NOT NULL THEN 'growing' ELSE 'unreleased' END AS verdict,
-        sum(a.allocation_count) AS leak_count,
-        sum(a.allocation_count * a.size_bytes) AS leak_bytes,
-        count(DISTINCT a.generation) AS generation_count,
-        min(a.generation) AS first_generation,
-        max(a.generation) AS last_generation,
-        min(a.first_seq) AS first_seq,
-        max(a.last_seq) AS last_seq,
-        min(a.first_ns) AS first_ns,
-        max(e.end_ns) AS end_ns,
-        sum(a.outlier_count) AS outlier_count
-    FROM outstanding_sum AS a
-    JOIN heap AS h ON h.heap_id = a.heap_id
-    LEFT JOIN process ON process.process_id = h.process_id
-    LEFT JOIN (
-        SELECT
-            h.heap_id,
-            coalesce(r.end_ns, w.end_ns) AS end_ns
-        FROM heap AS h
-        JOIN process AS r ON r.process_id = h.process_id
-        LEFT JOIN (
-            SELECT
-                i.process_id,
-                max(u.last_ns) AS end_ns
-            FROM usage AS u
-            JOIN heap AS i ON i.heap_id = u.heap_id
-            GROUP BY i.process_id
-        ) AS w ON w.process_id = r.process_id
-    ) AS e ON e.heap_id = a.heap_id
-    LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-    LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-    LEFT JOIN growing_site AS g
-        ON g.heap_id = a.heap_id
-        AND g.site_key = coalesce(s.site_frame_id, 0)
-        AND g.size_key = CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END
-    WHERE a.is_doubtful = 0
-        AND (g.heap_id IS NOT NULL
-            OR (h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33 AND process.end_kind = 'exit'))
-    GROUP BY a.heap_id, s.site_frame_id, CASE WHEN g.heap_id IS NOT NULL THEN 'growing' ELSE 'unreleased' END
-) AS l
+FROM leak_sum AS l
 JOIN heap_place AS p ON p.heap_id = l.heap_id
 JOIN process ON process.process_id = p.process_id
 JOIN input ON input.input_id = process.input_id
+JOIN (
+    SELECT
+        input.input_id,
+        input.events_dropped + input.events_damaged + input.events_unrecovered AS lost_count
+    FROM input
+) AS k ON k.input_id = input.input_id
 LEFT JOIN (
     SELECT
         step.process_id,
@@ -435,4 +388,4 @@ LEFT JOIN (
     GROUP BY y.heap_id, z.site_frame_id
 ) AS u ON u.heap_id = l.heap_id AND u.site_frame_id IS l.site_frame_id
 LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id
-ORDER BY l.leak_bytes DESC, l.first_seq;
+ORDER BY l.size_bytes DESC, l.first_seq;

@@ -58,7 +58,8 @@ SELECT
     s.reserved_at_peak_bytes,
     s.peak_reserved_bytes,
     CASE
-        WHEN s.peak_reserved_bytes > 0 THEN max(0.0, 1.0 - CAST(s.peak_bytes AS REAL) / s.peak_reserved_bytes)
+        WHEN s.peak_reserved_bytes > 0
+            THEN max(0.0, CAST(s.peak_reserved_bytes - s.peak_bytes AS REAL) / s.peak_reserved_bytes)
     END,
     p.capacity_bytes,
     s.reserved_source,

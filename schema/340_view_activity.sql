@@ -85,14 +85,18 @@ CREATE VIEW zero_copy (
     registered_bytes,
     -- registered_bytes / size_bytes. Unit: ratio (0 to 1). NULL: nothing was moved.
     zero_copy_ratio,
-    -- 'good', 'warning' or 'danger'; 'not applicable': the process has registered no memory. NULL: nothing was moved.
+    -- 'good', 'warning' or 'danger'; 'not applicable': the process has registered no memory; 'unknown' where is_partial is
+    -- 1. NULL: nothing was moved.
     verdict,
     -- Ranges of host memory that the process registered with a device. Unit: ranges.
     range_count,
     -- Most of it that was registered at one time. Unit: bytes.
     range_peak_bytes,
     -- Still registered at the end of the trace. Unit: bytes.
-    range_live_bytes
+    range_live_bytes,
+    -- 1: something of the recording was lost, or not kept, or what was registered before it is not known, so that nothing
+    -- is claimed; 0: all is here.
+    is_partial
 ) AS
 SELECT
     process.host,
@@ -108,6 +112,7 @@ SELECT
     CASE WHEN g.size_bytes > 0 THEN CAST(g.registered_bytes AS REAL) / g.size_bytes END,
     CASE
         WHEN g.size_bytes = 0 THEN NULL
+        WHEN g.is_partial THEN 'unknown'
         WHEN coalesce(r.range_count, 0) = 0 AND g.registered_count = 0 THEN 'not applicable'
         WHEN g.registered_bytes > 0.8 * g.size_bytes THEN 'good'
         WHEN g.registered_bytes >= 0.5 * g.size_bytes THEN 'warning'
@@ -115,7 +120,8 @@ SELECT
     END,
     coalesce(r.range_count, 0),
     coalesce(r.peak_bytes, 0),
-    coalesce(r.live_bytes, 0)
+    coalesce(r.live_bytes, 0),
+    g.is_partial
 FROM (
     SELECT
         c.process_id,
@@ -123,7 +129,19 @@ FROM (
         sum(c.host_count) AS copy_count,
         sum(c.host_bytes) AS size_bytes,
         sum(c.registered_count) AS registered_count,
-        sum(c.registered_bytes) AS registered_bytes
+        sum(c.registered_bytes) AS registered_bytes,
+        coalesce(
+            (
+                SELECT
+                    i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
+                        OR i.unknown_reference_count > 0 OR i.detail_begin_seq IS NOT NULL OR i.baseline = 'unknown'
+                        OR EXISTS (SELECT 1 FROM pause AS w WHERE w.process_id = q.process_id)
+                FROM process AS q
+                JOIN input AS i ON i.input_id = q.input_id
+                WHERE q.process_id = c.process_id
+            ),
+            0
+        ) AS is_partial
     FROM copy_sum AS c
     LEFT JOIN device AS d ON d.device_id = c.device_id
     WHERE c.host_count > 0
@@ -178,8 +196,8 @@ CREATE VIEW failed_allocation (
     free_bytes,
     -- Largest free range in them. Unit: bytes. NULL: not a pool.
     largest_free_bytes,
-    -- 'fragmentation': free memory would have been enough, but no single range; 'capacity': it would not. NULL: not
-    -- known.
+    -- 'fragmentation': what is free in the pool would have been enough, but no single range of it; 'capacity': with
+    -- what is free of the device it would not. NULL: neither, or not known. View out_of_memory says more.
     verdict,
     -- The thread that asked: its name, else its number. NULL: not known.
     thread,
@@ -208,10 +226,9 @@ SELECT
     s.free_bytes,
     s.largest_free_bytes,
     CASE
-        WHEN s.free_bytes + coalesce(f.device_free_bytes, 0) >= f.requested_bytes THEN 'fragmentation'
-        WHEN s.free_bytes + coalesce(f.device_free_bytes, 0) < f.requested_bytes THEN 'capacity'
-        WHEN f.device_free_bytes >= f.requested_bytes THEN 'fragmentation'
-        WHEN f.device_free_bytes < f.requested_bytes THEN 'capacity'
+        WHEN s.free_bytes >= f.requested_bytes AND s.largest_free_bytes < f.requested_bytes THEN 'fragmentation'
+        WHEN coalesce(s.free_bytes, 0) + coalesce(f.device_free_bytes, 0) < f.requested_bytes
+            AND coalesce(s.free_bytes, f.device_free_bytes) IS NOT NULL THEN 'capacity'
     END,
     coalesce(t.name, CAST(t.tid AS TEXT)),
     o.name,
@@ -229,8 +246,12 @@ LEFT JOIN frame AS r ON r.frame_id = k.site_frame_id
 ORDER BY f.failure_id;
 
 CREATE VIEW misuse (
-    -- Anomalies in words: wrong frees, copies past the end, use after free. Nothing is said of what lies behind a loss, or
-    -- of memory that was there before the recording began.
+    -- Anomalies in words: wrong frees, copies past the end, use after free. Nothing is said of what lies behind a loss,
+    -- of memory that was there before the recording began, and of what a pause may have changed unseen. Overlaps are
+    -- looked for inside of a level: a pool's blocks lie in its segment, and pools in blocks of pools. Padding beyond
+    -- what was asked for is nobody's, but a copy that reaches into it has left its block; the whole of a segment, or a
+    -- block cleared with its padding, is the pool's own doing. A copy that was queued is judged by blocks of a pool
+    -- only if its own thread allocated or freed them: for another one it may have been queued before.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -262,7 +283,11 @@ CREATE VIEW misuse (
     allocation_id,
     -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
     site,
-    -- Where the other half happened, e.g. the first of two frees. NULL: none, or no stack was recorded.
+    -- Where the other half happened. Double free, use after free: who freed it first. Copy past the end, overlap, wrong free
+    -- call: who allocated what is there. Frees, unmaps and unregisters of unknown memory: who allocated, registered or
+    -- freed what lies around the address (see detail). NULL: no stack was recorded; a kind with no other half (zero size, a
+    -- stream never destroyed, memory that never was); or the free is too long ago: the last 131072 addresses and 16384
+    -- ranges of device memory that were freed are remembered.
     other_site,
     -- One line of explanation. NULL: none.
     detail,

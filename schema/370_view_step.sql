@@ -151,12 +151,13 @@ CREATE VIEW forecast (
     pid,
     -- Number of the device.
     device,
-    -- Name of the heap. NULL: all driver memory of the process on the device.
+    -- Name of the heap. NULL: all driver memory of the process, or of all of them, on the device.
     heap,
     -- Level of the heap. NULL: as heap.
     level,
     -- 'allocated': what is live; 'reserved': what a pool holds of the driver's memory; 'device': what the driver has
-    -- given to the process.
+    -- given to the process; 'all processes': to all recorded processes on the device, by the steps of this one; where
+    -- there are others.
     measure,
     -- 'growing', or 'none': there is no trend.
     verdict,
@@ -166,8 +167,8 @@ CREATE VIEW forecast (
     bytes_per_step,
     -- The line at the last step. Unit: bytes. NULL: too few steps.
     line_bytes,
-    -- What it may grow to before the device is full, if all else that the process holds of the device stays. Unit: bytes.
-    -- NULL: the size of the device is not known.
+    -- What it may grow to before the device is full, if all else on the device stays: of this process, of others, and what
+    -- else the device said was in use. Unit: bytes. NULL: the size of the device is not known.
     limit_bytes,
     -- Steps from the last one until the device is full; 0: the line is there already. Unit: steps. NULL: no trend, or not
     -- known.

@@ -28,7 +28,8 @@ CREATE VIEW fragmentation_part (
     ns,
     -- Kind of the part's segments: 'small', 'large', 'expandable', 'other', or 'rest' for all parts after the 64th.
     segment_kind,
-    -- The stream that the segments were allocated for. NULL: not known.
+    -- The stream that the segments were allocated for, or where the driver was not told that of the first block in them.
+    -- NULL: not known.
     stream,
     -- Number of a private pool. NULL: the default pool, or none known.
     private_pool,
@@ -122,7 +123,8 @@ CREATE VIEW free_range (
     ns,
     -- Kind of the part's segments: 'small', 'large', 'expandable', 'other', or 'rest' for all parts after the 64th.
     segment_kind,
-    -- The stream that the segments were allocated for. NULL: not known.
+    -- The stream that the segments were allocated for, or where the driver was not told that of the first block in them.
+    -- NULL: not known.
     stream,
     -- Number of a private pool. NULL: the default pool, or none known.
     private_pool,
@@ -191,7 +193,8 @@ CREATE VIEW fragmentation_timeline (
     -- Kind of the part's segments: 'small', 'large', 'expandable', 'other', 'rest' for all parts after the 64th; 'all'
     -- for the whole pool.
     segment_kind,
-    -- The stream that the segments were allocated for. NULL: not known.
+    -- The stream that the segments were allocated for, or where the driver was not told that of the first block in them.
+    -- NULL: not known.
     stream,
     -- Number of a private pool. NULL: the default pool, or none known.
     private_pool,

@@ -788,7 +788,8 @@ CREATE VIEW allocation_cost (
     max_ns,
     -- All of them. Unit: nanoseconds.
     total_ns,
-    -- 1: some events of the input are missing, so these are figures of what is there; 0: none is.
+    -- 1: some calls are missing (events were lost or not kept, the recording began late, or was paused), so these are
+    -- figures of what is there; 0: none is.
     is_partial
 ) AS
 SELECT
@@ -807,7 +808,8 @@ SELECT
     min(c.p999_ns, m.cost_ns),
     m.cost_ns,
     c.cost_ns,
-    i.events_seen > i.events_ingested
+    i.events_seen > i.events_ingested OR i.baseline = 'unknown'
+        OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
 FROM (
     SELECT
         r.heap_id,

@@ -49,12 +49,13 @@ CREATE VIEW peak_by_rank (
     -- The components in words, in GiB. NULL: as pool_bytes.
     components,
     -- Processes in this database, of all inputs, that name the same device of the same host: more than 1 share it, or are
-    -- runs one after the other. Unit: processes. NULL: the host is not known.
+    -- runs one after the other. Unit: processes. NULL: the host, or the number that the device has on it, is not known.
     process_count,
     -- 1: the moment of the peak was not kept, so that it is the peak of all processes of the device, or no driver memory was
     -- recorded, so that it is the sum of the peaks of the pools; 0: exact.
     is_estimate,
-    -- 1: part of the input is missing, or the process ran before its recording began: it may have been more; 0: not.
+    -- 1: part of the input is missing, or the process was paused or ran before its recording began: it may have been more;
+    -- 0: not.
     is_partial,
     -- Number of the input.
     input_id
@@ -96,17 +97,17 @@ SELECT
             )
     END,
     CASE
-        WHEN process.host IS NOT NULL
+        WHEN process.host IS NOT NULL AND device.physical_ordinal IS NOT NULL
             THEN (
                 SELECT count(DISTINCT q.process_id)
                 FROM device AS d
                 JOIN process AS q ON q.process_id = d.process_id
-                WHERE q.host = process.host
-                    AND coalesce(d.physical_ordinal, d.ordinal) = coalesce(device.physical_ordinal, device.ordinal)
+                WHERE q.host = process.host AND d.physical_ordinal = device.physical_ordinal
             )
     END,
     t.is_estimate,
-    input.is_complete = 0 OR input.baseline = 'unknown',
+    input.is_complete = 0 OR input.baseline = 'unknown'
+        OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = process.process_id AND q.is_memory_told = 0),
     input.input_id
 FROM (
     SELECT
@@ -238,7 +239,7 @@ CREATE VIEW rank_imbalance (
     imbalance_ratio,
     -- Most allocations of the site that one of them had live. Unit: allocations. NULL: the whole heap.
     max_count,
-    -- 1: part of an input of one of them is missing; 0: not.
+    -- 1: part of an input of one of them is missing, or it was paused or ran before its recording began; 0: not.
     is_partial
 ) AS
 WITH
@@ -250,6 +251,7 @@ WITH
             process.input_id,
             process.rank,
             input.is_complete = 0 OR input.baseline = 'unknown'
+                OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = process.process_id AND q.is_memory_told = 0)
         FROM heap
         JOIN process ON process.process_id = heap.process_id
         JOIN input ON input.input_id = process.input_id

@@ -112,21 +112,26 @@ SELECT
                 || ' reserved and no refusal of the driver'
                 || coalesce(': the device had ' || t.free_text || ' free.', '.')
         WHEN 'full'
-            THEN 'This process itself held ' || t.own_text || ' of the device''s ' || t.total_text || ': '
+            THEN 'This process itself held ' || t.own_text || ' of the device''s ' || t.total_text || t.cache || ': '
                 || t.least || t.asked_text || ' more does not fit.'
         WHEN 'other'
             THEN t.other_text || ' of the device''s ' || t.total_text
                 || ' was held by other processes or by modules of the runtime, and ' || t.own_text
-                || ' by this process: without the others ' || t.least || t.asked_text || ' would have fitted.'
+                || ' by this process' || t.cache || ': without the others ' || t.least || t.asked_text || ' would have fitted.'
         WHEN 'overhead'
-            THEN 'This process held ' || t.own_text || ' of the device''s ' || t.total_text || ' and all others '
-                || t.other_text || ': ' || t.free_text || ' was left for ' || t.least || t.asked_text || '.'
+            THEN 'This process held ' || t.own_text || ' of the device''s ' || t.total_text || t.cache
+                || ' and all others ' || t.other_text || ': ' || t.free_text || ' was left for ' || t.least || t.asked_text || '.'
         WHEN 'refused'
             THEN 'The driver refused ' || t.asked_text || ' though ' || t.free_text
                 || ' was free right after: another process may have given it back, or it was not free in one piece.'
         ELSE 'How much memory the device has, or had free then, is not known: this process held ' || t.own_text
             || coalesce(', ' || t.free_text || ' was free', '') || ' and ' || t.least || t.asked_text
             || ' was asked for.'
+    END
+    || CASE
+        WHEN t.outcome = 'recovered' AND t.released_bytes > 0
+            THEN ' It was served after this process had given back ' || t.released_text || '.'
+        ELSE ''
     END,
     CASE
         WHEN t.device_id IS NOT NULL
@@ -200,6 +205,16 @@ FROM (
             ELSE 'unknown'
         END AS verdict,
         CASE WHEN v.tried_bytes IS NULL THEN 'at least ' ELSE '' END AS least,
+        CASE
+            WHEN v.cache_bytes >= 1073741824 THEN printf(' (up to %.2f GiB of it free inside its pools)', v.cache_bytes / 1073741824.0)
+            WHEN v.cache_bytes >= 1048576 THEN printf(' (up to %.2f MiB of it free inside its pools)', v.cache_bytes / 1048576.0)
+            ELSE ''
+        END AS cache,
+        CASE
+            WHEN v.released_bytes >= 1073741824 THEN printf('%.2f GiB', v.released_bytes / 1073741824.0)
+            WHEN v.released_bytes >= 1048576 THEN printf('%.2f MiB', v.released_bytes / 1048576.0)
+            ELSE printf('%.2f KiB', v.released_bytes / 1024.0)
+        END AS released_text,
         CASE
             WHEN v.asked_bytes >= 1073741824 THEN printf('%.2f GiB', v.asked_bytes / 1073741824.0)
             WHEN v.asked_bytes >= 1048576 THEN printf('%.2f MiB', v.asked_bytes / 1048576.0)
@@ -278,6 +293,7 @@ FROM (
             w.free_bytes AS free_bytes,
             w.reserved_bytes AS reserved_bytes,
             w.own_bytes AS own_bytes,
+            CASE WHEN w.reserved_bytes <= w.own_bytes THEN w.reserved_bytes - w.active_bytes END AS cache_bytes,
             max(0, w.total_bytes - w.free_bytes - w.own_bytes) AS other_bytes,
             w.pool_free_bytes AS pool_free_bytes,
             w.pool_largest_free_bytes AS pool_largest_free_bytes,

@@ -34,6 +34,18 @@ CREATE VIEW health (
     -- claimed; 0: not.
     is_partial
 ) AS
+-- How much of each heap's run is known: whether the detail begins late, and whether anything was lost of it.
+WITH known AS (
+    SELECT
+        s.heap_id AS heap_id,
+        i.detail_begin_seq IS NOT NULL AS is_cut,
+        i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
+            OR i.unknown_reference_count > 0 OR i.baseline = 'unknown' OR s.is_whole_run = 0 AS is_lossy
+    FROM heap_sum AS s
+    JOIN heap AS h ON h.heap_id = s.heap_id
+    LEFT JOIN process AS q ON q.process_id = h.process_id
+    LEFT JOIN input AS i ON i.input_id = q.input_id
+)
 SELECT
     p.host,
     p.rank,
@@ -109,7 +121,7 @@ FROM (
                         ), 0)
                     ELSE 0
                 END AS cost_ns,
-                e.segment_cost_count + e.mapped_count < e.segment_count OR i.detail_begin_seq IS NOT NULL
+                e.segment_cost_count + e.mapped_count < e.segment_count OR k.is_cut
                     OR (e.mapped_count > 0 AND (
                         SELECT count(*)
                         FROM pool_effort AS o
@@ -117,13 +129,11 @@ FROM (
                         WHERE x.device_id = h.device_id AND x.process_id = h.process_id AND x.level IN (2, 3)
                             AND o.mapped_count > 0
                     ) > 1)
-                    OR i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
-                    OR i.unknown_reference_count > 0 OR i.baseline = 'unknown' OR s.is_whole_run = 0 AS is_partial
+                    OR k.is_lossy AS is_partial
             FROM pool_effort AS e
             JOIN heap_sum AS s ON s.heap_id = e.heap_id
             JOIN heap AS h ON h.heap_id = e.heap_id
-            LEFT JOIN process AS q ON q.process_id = h.process_id
-            LEFT JOIN input AS i ON i.input_id = q.input_id
+            JOIN known AS k ON k.heap_id = e.heap_id
             WHERE h.level IN (2, 3) AND s.allocation_count > 0
                 AND (e.segment_cost_count > 0 OR (e.mapped_count > 0 AND EXISTS (
                     SELECT 1
@@ -138,14 +148,11 @@ FROM (
                 s.cost_count - coalesce(e.segment_cost_count, 0),
                 s.cost_count - coalesce(e.segment_cost_count, 0),
                 s.cost_ns - coalesce(e.segment_cost_ns, 0),
-                i.detail_begin_seq IS NOT NULL
-                    OR i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
-                    OR i.unknown_reference_count > 0 OR i.baseline = 'unknown' OR s.is_whole_run = 0
+                k.is_cut OR k.is_lossy
             FROM heap_sum AS s
             JOIN heap AS h ON h.heap_id = s.heap_id
+            JOIN known AS k ON k.heap_id = s.heap_id
             LEFT JOIN pool_effort AS e ON e.heap_id = s.heap_id
-            LEFT JOIN process AS q ON q.process_id = h.process_id
-            LEFT JOIN input AS i ON i.input_id = q.input_id
             WHERE h.level NOT IN (2, 3) AND coalesce(h.module_id, 33) = 33
                 AND s.cost_count > coalesce(e.segment_cost_count, 0)
                 AND NOT (h.level = 7 AND EXISTS (
@@ -217,7 +224,7 @@ FROM (
     FROM (
         SELECT
             s.heap_id AS heap_id,
-            max(0.0, 1.0 - CAST(s.peak_bytes AS REAL) / s.peak_reserved_bytes) AS value,
+            max(0.0, CAST(s.peak_reserved_bytes - s.peak_bytes AS REAL) / s.peak_reserved_bytes) AS value,
             max(0, s.peak_reserved_bytes - s.peak_bytes) AS unused_bytes,
             s.peak_reserved_bytes AS peak_reserved_bytes,
             (
@@ -232,12 +239,9 @@ FROM (
                 JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id AND k.heap_id = m.heap_id
                 WHERE m.heap_id = s.heap_id AND m.kind = 1 AND k.size_basis = 'requested'
             ) AS is_requested,
-            i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
-                OR i.unknown_reference_count > 0 OR i.baseline = 'unknown' OR s.is_whole_run = 0 AS is_lossy
+            k.is_lossy AS is_lossy
         FROM heap_sum AS s
-        JOIN heap AS h ON h.heap_id = s.heap_id
-        LEFT JOIN process AS q ON q.process_id = h.process_id
-        LEFT JOIN input AS i ON i.input_id = q.input_id
+        JOIN known AS k ON k.heap_id = s.heap_id
         WHERE s.peak_reserved_bytes > 0
     ) AS g
 ) AS f
@@ -280,24 +284,8 @@ FROM (
         b.all_count AS all_count,
         b.all_miss_count AS all_miss_count,
         CASE WHEN b.has_steps THEN 'the first step' ELSE 'up to the peak' END AS warm_up,
-        CASE
-            WHEN b.has_steps
-                THEN (
-                    SELECT sum(t.allocation_count)
-                    FROM step_sum AS t
-                    WHERE t.heap_id = b.heap_id AND t.generation > 1
-                )
-            ELSE b.after_peak_count
-        END AS request_count,
-        CASE
-            WHEN b.has_steps
-                THEN (
-                    SELECT sum(t.miss_count)
-                    FROM step_sum AS t
-                    WHERE t.heap_id = b.heap_id AND t.generation > 1
-                )
-            ELSE b.after_peak_miss_count
-        END AS miss_count,
+        CASE WHEN b.has_steps THEN b.warm_count ELSE b.after_peak_count END AS request_count,
+        CASE WHEN b.has_steps THEN b.warm_miss_count ELSE b.after_peak_miss_count END AS miss_count,
         b.is_partial AS is_partial
     FROM (
         SELECT
@@ -306,20 +294,23 @@ FROM (
             sum(n.miss_count) AS all_miss_count,
             e.after_peak_count AS after_peak_count,
             e.after_peak_miss_count AS after_peak_miss_count,
-            EXISTS (
-                SELECT 1
-                FROM step_sum AS t
-                WHERE t.heap_id = s.heap_id AND t.last_generation > 1
-            ) AS has_steps,
-            sum(n.allocation_count) < s.allocation_count
-                OR i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
-                OR i.unknown_reference_count > 0 OR i.baseline = 'unknown' OR s.is_whole_run = 0 AS is_partial
+            coalesce(w.last_generation, 0) > 1 AS has_steps,
+            w.allocation_count AS warm_count,
+            w.miss_count AS warm_miss_count,
+            sum(n.allocation_count) < s.allocation_count OR k.is_lossy AS is_partial
         FROM pool_hit AS n
         JOIN heap_sum AS s ON s.heap_id = n.heap_id
-        JOIN heap AS h ON h.heap_id = n.heap_id
+        JOIN known AS k ON k.heap_id = n.heap_id
         LEFT JOIN pool_effort AS e ON e.heap_id = n.heap_id
-        LEFT JOIN process AS q ON q.process_id = h.process_id
-        LEFT JOIN input AS i ON i.input_id = q.input_id
+        LEFT JOIN (
+            SELECT
+                t.heap_id,
+                max(t.last_generation) AS last_generation,
+                sum(CASE WHEN t.generation > 1 THEN t.allocation_count END) AS allocation_count,
+                sum(CASE WHEN t.generation > 1 THEN t.miss_count END) AS miss_count
+            FROM step_sum AS t
+            GROUP BY t.heap_id
+        ) AS w ON w.heap_id = n.heap_id
         GROUP BY n.heap_id
     ) AS b
     WHERE b.all_count > 0
@@ -337,8 +328,8 @@ SELECT
     CASE WHEN z.registered_count > 0 THEN z.zero_copy_ratio END,
     'ratio',
     CASE
-        WHEN z.registered_count = 0 THEN 'not applicable'
         WHEN z.is_partial THEN 'unknown'
+        WHEN z.registered_count = 0 THEN 'not applicable'
         ELSE z.verdict
     END,
     z.copy_count || CASE z.copy_count WHEN 1 THEN ' copy' ELSE ' copies' END || ' moved ' || CASE
@@ -347,6 +338,8 @@ SELECT
             ELSE printf('%.1f KiB', z.size_bytes / 1024.0)
         END
         || ' between host and device, ' || CASE
+        WHEN z.registered_count = 0 AND z.is_partial
+            THEN 'none of it from or to registered memory, as far as is known.'
         WHEN z.registered_count = 0 THEN 'none of it from or to registered memory: the measure does not apply.'
         ELSE CASE
             WHEN z.registered_bytes >= 1073741824 THEN printf('%.1f GiB', z.registered_bytes / 1073741824.0)
@@ -377,14 +370,7 @@ FROM (
         zero_copy.size_bytes - zero_copy.registered_bytes AS other_bytes,
         zero_copy.zero_copy_ratio AS zero_copy_ratio,
         zero_copy.verdict AS verdict,
-        EXISTS (
-            SELECT 1
-            FROM process AS q
-            JOIN input AS i ON i.input_id = q.input_id
-            WHERE q.host IS zero_copy.host AND q.pid IS zero_copy.pid
-                AND (i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
-                    OR i.unknown_reference_count > 0 OR i.detail_begin_seq IS NOT NULL)
-        ) AS is_partial
+        zero_copy.is_partial AS is_partial
     FROM zero_copy
 ) AS z
 WHERE z.verdict IS NOT NULL;

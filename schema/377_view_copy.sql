@@ -36,7 +36,8 @@ CREATE VIEW copy_summary (
     bandwidth_bytes_per_s,
     -- Copies that failed. Unit: copies.
     failed_count,
-    -- 1: something of the recording was lost, or not kept; 0: all copies since the recording began are here.
+    -- 1: something of the recording was lost, or not kept, or the process was paused or ran before its recording began;
+    -- 0: all its copies are here.
     is_partial
 ) AS
 SELECT
@@ -56,7 +57,7 @@ SELECT
     g.cost_ns,
     CASE WHEN g.timed_ns > 0 THEN CAST(g.timed_bytes * 1e9 / g.timed_ns + 0.5 AS INTEGER) END,
     g.failed_count,
-    input.is_complete = 0 OR input.detail_begin_seq IS NOT NULL
+    input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL
         OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = g.process_id)
 FROM (
     SELECT
@@ -121,8 +122,8 @@ CREATE VIEW repeated_copy (
     longest_bytes,
     -- Place in the order of events of its last copy.
     longest_seq,
-    -- 1: something of the recording was lost, or not kept: then what follows is counted from there anew, so that there may
-    -- be more; 0: as far as copies tell, this is all.
+    -- 1: something of the recording was lost, or not kept, or the process was paused or ran before its recording began:
+    -- then what follows is counted from there anew, so that there may be more; 0: as far as copies tell, this is all.
     is_partial
 ) AS
 SELECT
@@ -142,7 +143,7 @@ SELECT
     printf('0x%x', g.longest_address),
     g.longest_bytes,
     g.longest_seq,
-    input.is_complete = 0 OR input.detail_begin_seq IS NOT NULL
+    input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL
         OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = g.process_id)
 FROM (
     SELECT

@@ -8,6 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One line, whatever the text quotes: the contents of a damaged file, or the SQL of a view. */
+static void write_text(nm_error *err, const char *format, va_list arguments)
+{
+    vsnprintf(err->text, sizeof err->text, format, arguments);
+    for (char *at = err->text; *at != '\0'; at++) {
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = ' ';
+    }
+}
+
 nm_status nm_fail(nm_error *err, nm_status status, uint64_t offset, const char *format, ...)
 {
     if (err == NULL)
@@ -17,7 +27,7 @@ nm_status nm_fail(nm_error *err, nm_status status, uint64_t offset, const char *
     va_start(arguments, format);
     err->status = status;
     err->offset = offset;
-    vsnprintf(err->text, sizeof err->text, format, arguments);
+    write_text(err, format, arguments);
     va_end(arguments);
     return status;
 }
@@ -31,7 +41,7 @@ nm_status nm_fail_errno(nm_error *err, int system_errno, const char *format, ...
     va_start(arguments, format);
     err->status = NM_ERR_IO;
     err->offset = NM_NO_OFFSET;
-    vsnprintf(err->text, sizeof err->text, format, arguments);
+    write_text(err, format, arguments);
     va_end(arguments);
 
     size_t length = strlen(err->text);

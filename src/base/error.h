@@ -30,7 +30,8 @@ typedef struct nm_error {
     char text[NM_ERROR_TEXT_BYTES]; /* one line, no file name, no newline, always terminated */
 } nm_error;
 
-/* Fills *err (NULL is fine) and returns `status`, so that a caller can write `return nm_fail(...)`. */
+/* Fills *err (NULL is fine) and returns `status`, so that a caller can write `return nm_fail(...)`. Newlines and other
+ * control characters become spaces. */
 nm_status nm_fail(nm_error *err, nm_status status, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -74,6 +74,14 @@ nm_status nm_map_put(nm_map *map, nm_key key, uint64_t value, nm_error *err)
     return NM_OK;
 }
 
+nm_status nm_map_number(nm_map *map, nm_key key, uint64_t *number, nm_error *err)
+{
+    const uint64_t *known = nm_map_get(map, key);
+
+    *number = known == NULL ? map->count : *known;
+    return known == NULL ? nm_map_put(map, key, *number, err) : NM_OK;
+}
+
 /* Moves later members of the run into the hole at `hole` where that keeps them reachable from their home. */
 static void close_hole(nm_map *map, size_t hole)
 {

@@ -32,6 +32,12 @@ uint64_t *nm_map_get(const nm_map *map, nm_key key);
 /* Adds the key or replaces its value. NM_ERR_MEMORY leaves the map as it was. */
 nm_status nm_map_put(nm_map *map, nm_key key, uint64_t value, nm_error *err);
 
+/*
+ * Numbers keys from 0, in the order in which they first come; of a map to which nothing else puts, and that loses none. With
+ * an array beside it: the key is new where *number is the array's count.
+ */
+nm_status nm_map_number(nm_map *map, nm_key key, uint64_t *number, nm_error *err);
+
 /* Removes the key and gives its value in *value (NULL is fine); false when it is not there. */
 bool nm_map_remove(nm_map *map, nm_key key, uint64_t *value);
 

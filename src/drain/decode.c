@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "drain/clock.h"
 
 /* A record of kind K holds at least these bytes; 0: not a kind that this version knows. */
@@ -237,7 +238,7 @@ static nm_status find_device(nm_gather *gather, nm_gather_ring *ring, uint64_t l
 static uint64_t cost_ns(nm_gather *gather, uint64_t ticks)
 {
     uint64_t ns = nm_clock_span_ns(gather->folder->session, ticks);
-    unsigned noise_bits = ns < 64 ? 0 : 58 - (unsigned)__builtin_clzll(ns);
+    int noise_bits = ns < 64 ? 0 : nm_bits_of(ns) - 6;
     uint64_t half = noise_bits == 0 ? 0 : UINT64_C(1) << (noise_bits - 1);
 
     return (ns + half) >> noise_bits << noise_bits;

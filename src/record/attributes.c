@@ -12,6 +12,7 @@
 static const char *const names[] = {
     "PYTORCH_NPU_ALLOC_CONF",
     "PYTORCH_CUDA_ALLOC_CONF",
+    "PYTORCH_ALLOC_CONF",
     "PYTORCH_NO_NPU_MEMORY_CACHING",
     "TASK_QUEUE_ENABLE",
     "COMBINED_ENABLE",

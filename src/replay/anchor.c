@@ -13,8 +13,9 @@
 #include "replay/anchor_state.h"
 
 #define LOOK_EVENTS    65536 /* are all processes marked? */
-#define OVER_RATIO_MIN 0.25  /* of all allocations, and */
-#define OVER_STEPS_MIN 4     /* steps: so much in the last one is said */
+#define DEVICES_MAX    UINT64_C(0xfffff)
+#define OVER_RATIO_MIN 0.25 /* of all allocations, and */
+#define OVER_STEPS_MIN 4    /* steps: so much in the last one is said */
 
 /* ---- Who ---- */
 
@@ -60,6 +61,10 @@ static nm_status add_heap(nm_anchor *anchor, const nm_definition *definition, nm
 
     if (status != NM_OK || nm_map_get(&anchor->heap_of, key) != NULL)
         return status;
+    status = nm_map_number(&anchor->device_of, (nm_key){0, heap.device}, &heap.device_number, err);
+    if (status != NM_OK)
+        return status;
+    heap.device_number = anchor->options.given == NULL ? heap.device_number + 1 : NM_ANCHOR_ANY_DEVICE;
     status = nm_array_grow(&anchor->heaps.items, &anchor->heaps.capacity, anchor->heaps.count + 1, sizeof heap, err);
     if (status == NM_OK)
         status = nm_map_put(&anchor->heap_of, key, anchor->heaps.count, err);
@@ -104,8 +109,8 @@ typedef struct sight {
     nm_anchor_process *process; /* NULL: the event is of no use */
     nm_lane lane;               /* of an allocation or a free; NM_LANE_COUNT: neither */
     bool is_allocation;
-    bool is_again; /* the allocation before it in the lane was of the same stack: one visit */
-    uint64_t device;
+    bool is_again; /* the allocation before it in the lane was of the same stack and device: one visit */
+    uint64_t device, device_number;
 } sight;
 
 static bool is_of_use(const nm_event *event)
@@ -152,7 +157,9 @@ static sight look_at(nm_anchor *anchor, const nm_event *event)
     seen.is_allocation = true;
     seen.lane = heap->lane;
     seen.device = heap->device;
-    seen.is_again = seen.lane != NM_LANE_COUNT && seen.process->last_stack[seen.lane] == event->stack_id;
+    seen.device_number = heap->device_number;
+    seen.is_again = seen.lane != NM_LANE_COUNT && seen.process->last_stack[seen.lane] == event->stack_id &&
+                    seen.process->last_device[seen.lane] == seen.device_number;
     return seen;
 }
 
@@ -176,16 +183,21 @@ static void add_to(nm_lane_sums *sums, const nm_event *event, bool is_allocation
     sums->sites += mix(event->stack_id + 1);
 }
 
-static nm_key place_key(const nm_anchor *anchor, const nm_anchor_process *process, nm_lane lane, uint64_t id)
+/* Devices from DEVICES_MAX on are taken for one. */
+static nm_key place_key(const nm_anchor *anchor, const nm_anchor_process *process, nm_lane lane, uint64_t device,
+                        uint64_t id)
 {
-    return (nm_key){(uint64_t)(process - anchor->processes.items) * NM_LANE_COUNT + lane, id};
+    uint64_t index = (uint64_t)(process - anchor->processes.items);
+
+    return (nm_key){(index * NM_LANE_COUNT + lane) * (DEVICES_MAX + 1) + (device < DEVICES_MAX ? device : DEVICES_MAX),
+                    id};
 }
 
-/* A range's lane is NM_LANE_BOTH. *out is NULL where there are too many. */
-static nm_status find_place(nm_anchor *anchor, nm_anchor_process *process, nm_lane lane, uint64_t id,
+/* A range's lane is NM_LANE_BOTH, its device any. *out is NULL where there are too many. */
+static nm_status find_place(nm_anchor *anchor, nm_anchor_process *process, nm_lane lane, uint64_t device, uint64_t id,
                             nm_anchor_place **out, nm_error *err)
 {
-    nm_key key = place_key(anchor, process, lane, id);
+    nm_key key = place_key(anchor, process, lane, device, id);
     const uint64_t *known = nm_map_get(&anchor->place_of, key);
     nm_status status;
 
@@ -204,6 +216,7 @@ static nm_status find_place(nm_anchor *anchor, nm_anchor_process *process, nm_la
         .process = (size_t)(process - anchor->processes.items),
         .is_range = lane == NM_LANE_BOTH,
         .id = id,
+        .device = device,
         .words = lane == NM_LANE_BOTH ? nm_anchor_names_of_range(&anchor->names, id)
                                       : nm_anchor_names_of_stack(&anchor->names, id),
         .lane = lane,
@@ -295,12 +308,13 @@ static nm_status see_allocation(nm_anchor *anchor, const nm_event *event, const 
         process->first_device = seen->device;
     process->has_other_device |= seen->device != process->first_device;
     if (event->stack_id != 0 && !seen->is_again)
-        status = find_place(anchor, process, seen->lane, event->stack_id, &place, err);
+        status = find_place(anchor, process, seen->lane, seen->device_number, event->stack_id, &place, err);
     if (status == NM_OK && place != NULL) {
         status = meet(place, process, err);
         note_pair(process, place->words, event->stack_id);
     }
     process->last_stack[seen->lane] = event->stack_id;
+    process->last_device[seen->lane] = seen->device_number;
     return status;
 }
 
@@ -314,7 +328,7 @@ static nm_status see_range(nm_anchor *anchor, const nm_event *event, nm_anchor_p
     if (event->name_id == 0)
         return NM_OK;
     note_pair(process, nm_anchor_names_of_range(&anchor->names, event->name_id), 0);
-    status = find_place(anchor, process, NM_LANE_BOTH, id, &place, err);
+    status = find_place(anchor, process, NM_LANE_BOTH, NM_ANCHOR_ANY_DEVICE, id, &place, err);
     if (status == NM_OK && place != NULL)
         status = meet(place, process, err);
     if (event->detail == NM_RANGE_OPERATOR) {
@@ -391,6 +405,7 @@ static void begin_second(nm_anchor *anchor)
         nm_anchor_process *process = &anchor->processes.items[i];
 
         memset(process->last_stack, 0, sizeof process->last_stack);
+        memset(process->last_device, 0, sizeof process->last_device);
         process->has_backward = false;
         process->is_in_optimizer = false;
         process->choice.step_count = 0;
@@ -427,16 +442,20 @@ nm_status nm_anchor_decide(nm_anchor *anchor, nm_error *err)
 static bool is_site(nm_anchor_process *process, const nm_event *event, const sight *seen)
 {
     bool is_met = seen->is_allocation && seen->lane == process->choice_lane && !seen->is_again &&
-                  event->stack_id == process->choice.stack_id;
+                  event->stack_id == process->choice.stack_id && seen->device_number == process->choice_device;
 
-    if (seen->is_allocation && seen->lane != NM_LANE_COUNT)
+    if (seen->is_allocation && seen->lane != NM_LANE_COUNT) {
         process->last_stack[seen->lane] = event->stack_id;
+        process->last_device[seen->lane] = seen->device_number;
+    }
     return is_met;
 }
 
-static unsigned words_of(const nm_anchor *anchor, const nm_anchor_process *process, nm_lane lane, uint64_t stack_id)
+static unsigned words_of(const nm_anchor *anchor, const nm_anchor_process *process, const sight *seen,
+                         uint64_t stack_id)
 {
-    const uint64_t *place = nm_map_get(&anchor->place_of, place_key(anchor, process, lane, stack_id));
+    const uint64_t *place =
+        nm_map_get(&anchor->place_of, place_key(anchor, process, seen->lane, seen->device_number, stack_id));
 
     return place == NULL ? nm_anchor_names_of_stack(&anchor->names, stack_id) : anchor->places.items[*place].words;
 }
@@ -458,7 +477,7 @@ static bool is_after_optimizer(const nm_anchor *anchor, nm_anchor_process *proce
     }
     if (!seen->is_allocation || seen->lane == NM_LANE_COUNT || event->stack_id == 0)
         return false;
-    note_pair(process, words_of(anchor, process, seen->lane, event->stack_id), event->stack_id);
+    note_pair(process, words_of(anchor, process, seen, event->stack_id), event->stack_id);
     return was_in_optimizer && !process->is_in_optimizer &&
            (!anchor->is_whole || process->choice.step_count < process->choice.recur_count);
 }
@@ -568,6 +587,7 @@ void nm_anchor_free(nm_anchor *anchor)
     nm_map_free(&anchor->process_of);
     nm_map_free(&anchor->thread_of);
     nm_map_free(&anchor->heap_of);
+    nm_map_free(&anchor->device_of);
     nm_map_free(&anchor->place_of);
     free(anchor->processes.items);
     free(anchor->heaps.items);

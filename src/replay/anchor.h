@@ -5,9 +5,9 @@
  * marked. An anchor is, in this order:
  *
  *   - a range whose name says it ("ProfilerStep#7", "iteration 3"), if there are three of it;
- *   - a place (a stack that allocates, or a range) that recurs at least three times, where what lies between is alike in
- *     number, and in its sites or bytes; mostly freed again; and most of what the process allocates at all. Of several
- *     the one at which least is live: between iterations, not within one;
+ *   - a place (a stack that allocates on one device, or a range) that recurs at least three times, where what lies
+ *     between is alike in number, and in its sites or bytes; mostly freed again; and most of what the process allocates
+ *     at all. Of several the one at which least is live: between iterations, not within one;
  *   - the first allocation after an optimizer's step that follows a backward pass; the first step begins with the process;
  *   - such a range that is there once or twice.
  *

@@ -325,6 +325,7 @@ static void take_anchor(nm_anchor_process *process, const opinion *made, const c
     process->is_chosen = true;
     process->choice.kind = made->place->is_range ? NM_ANCHOR_RANGE : NM_ANCHOR_SITE;
     process->choice_lane = made->place->lane;
+    process->choice_device = made->place->device;
     take_place(process, made);
     snprintf(process->reason, sizeof process->reason, "%s", why);
 }

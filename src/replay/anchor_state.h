@@ -14,6 +14,8 @@
 #define NM_ANCHOR_GAPS_MAX   64    /* kept of one place: then every second one, every fourth, ... */
 #define NM_ANCHOR_STEPS_MAX  50000 /* what recurs more often is not taken for an iteration */
 
+#define NM_ANCHOR_ANY_DEVICE 0 /* a device's number */
+
 typedef enum nm_lane { /* allocations that are counted together */
                        NM_LANE_POOL = 0,
                        NM_LANE_DRIVER = 1, /* counts where there is no pool: else it is warm-up and chance */
@@ -38,6 +40,7 @@ typedef struct nm_anchor_place {
     size_t process; /* index */
     bool is_range;
     uint64_t id; /* stack; or the string that stands for all names of a range that differ in a number at their end */
+    uint64_t device; /* number, as of nm_anchor_heap: a loop over devices visits a stack once for each */
     unsigned words;
     nm_lane lane;
     uint64_t count;               /* how often it was met */
@@ -56,7 +59,8 @@ typedef struct nm_anchor_process {
     uint64_t marked_count;
     size_t place_count;
     nm_lane_sums lanes[NM_LANE_COUNT];
-    uint64_t last_stack[NM_LANE_COUNT]; /* of the last allocation */
+    uint64_t last_stack[NM_LANE_COUNT];  /* of the last allocation, */
+    uint64_t last_device[NM_LANE_COUNT]; /* and its device's number */
     uint64_t first_device;
     bool has_other_device;
 
@@ -71,6 +75,7 @@ typedef struct nm_anchor_process {
     bool is_chosen; /* it has an anchor */
     bool is_decided;
     nm_lane choice_lane;
+    uint64_t choice_device; /* number; NM_ANCHOR_ANY_DEVICE: of a range, or named by the user */
     char reason[320];
 } nm_anchor_process;
 
@@ -86,6 +91,7 @@ typedef struct nm_anchor_heap {
     size_t process;
     nm_lane lane; /* NM_LANE_COUNT: not looked at */
     uint64_t device;
+    uint64_t device_number; /* from 1, over all processes */
 } nm_anchor_heap;
 
 typedef struct nm_anchor_names {
@@ -110,7 +116,8 @@ struct nm_anchor {
     nm_anchor_options options;
     nm_anchor_names names;
     nm_map process_of, thread_of, heap_of; /* number -> index of process, index of process, index of heap */
-    nm_map place_of;                       /* (index of process * NM_LANE_COUNT + lane, id) -> index */
+    nm_map device_of;                      /* number -> one less than that of nm_anchor_heap */
+    nm_map place_of;                       /* (process, lane and device, id) -> index */
     struct {
         nm_anchor_process *items;
         size_t count, capacity;

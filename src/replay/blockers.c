@@ -65,18 +65,14 @@ static uint64_t look_into(const holders *all, const nm_segment_then *segment, si
     return free_bytes;
 }
 
-static nm_status find_holder(holders *all, const nm_block_then *block, size_t *out, nm_error *err)
+static nm_status find_holder(holders *all, const nm_block_then *block, uint64_t *out, nm_error *err)
 {
     nm_key key = {block->is_baseline, block->stack_id};
-    const uint64_t *known = nm_map_get(&all->index, key);
-    nm_status status;
+    nm_status status = nm_map_number(&all->index, key, out, err);
 
-    *out = known != NULL ? *known : all->count;
-    if (known != NULL)
-        return NM_OK;
+    if (status != NM_OK || *out < all->count)
+        return status;
     status = nm_array_grow(&all->items, &all->capacity, all->count + 1, sizeof *all->items, err);
-    if (status == NM_OK)
-        status = nm_map_put(&all->index, key, all->count, err);
     if (status == NM_OK)
         all->items[all->count++] = (holder){
             .row = {.stack_id = block->stack_id,
@@ -92,26 +88,26 @@ static nm_status hold(holders *all, size_t block_index, size_t segment_index, ui
                       nm_error *err)
 {
     const nm_block_then *block = &all->blocks->items[block_index];
-    size_t index;
+    uint64_t index;
     nm_blocker_row *row;
     nm_status status = find_holder(all, block, &index, err);
 
     if (status != NM_OK)
         return status;
     row = &all->items[index].row;
-    all->hostage_bytes[block_index] = nm_add_saturated(all->hostage_bytes[block_index], bytes);
-    row->hostage_bytes = nm_add_saturated(row->hostage_bytes, bytes);
+    nm_sum_add(&all->hostage_bytes[block_index], bytes);
+    nm_sum_add(&row->hostage_bytes, bytes);
     if (all->items[index].last_segment != segment_index + 1) {
         row->segment_count++;
         row->sole_segment_count += sole_bytes > 0;
-        row->sole_hostage_bytes = nm_add_saturated(row->sole_hostage_bytes, sole_bytes);
+        nm_sum_add(&row->sole_hostage_bytes, sole_bytes);
     }
     all->items[index].last_segment = segment_index + 1;
     if (all->is_counted[block_index])
         return NM_OK;
     all->is_counted[block_index] = true;
     row->block_count++;
-    row->block_bytes = nm_add_saturated(row->block_bytes, block->to - block->from);
+    nm_sum_add(&row->block_bytes, block->to - block->from);
     if (block->alloc_seq < row->oldest_seq) { /* NM_NO_SEQ, where the birth is not known, is before all */
         row->oldest_seq = block->alloc_seq;
         row->oldest_ns = block->alloc_ns;
@@ -167,10 +163,10 @@ static int compare_holders(const void *left, const void *right)
 static void add_to_rest(nm_blocker_row *rest, const nm_blocker_row *row)
 {
     rest->block_count += row->block_count;
-    rest->block_bytes = nm_add_saturated(rest->block_bytes, row->block_bytes);
-    rest->hostage_bytes = nm_add_saturated(rest->hostage_bytes, row->hostage_bytes);
+    nm_sum_add(&rest->block_bytes, row->block_bytes);
+    nm_sum_add(&rest->hostage_bytes, row->hostage_bytes);
     rest->sole_segment_count += row->sole_segment_count;
-    rest->sole_hostage_bytes = nm_add_saturated(rest->sole_hostage_bytes, row->sole_hostage_bytes);
+    nm_sum_add(&rest->sole_hostage_bytes, row->sole_hostage_bytes);
     if (row->oldest_seq < rest->oldest_seq) {
         rest->oldest_seq = row->oldest_seq;
         rest->oldest_ns = row->oldest_ns;

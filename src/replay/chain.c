@@ -88,14 +88,13 @@ static void sum_heaps(nm_chain *chain)
         if (heap->device != chain->device)
             continue;
         if (heap->level == NM_LEVEL_DRIVER && !is_module(heap))
-            program_bytes = nm_add_saturated(program_bytes, heap->total.live_bytes);
+            nm_sum_add(&program_bytes, heap->total.live_bytes);
         if (!nm_is_pool(heap))
             continue;
         has_pool = true;
-        row->active_bytes = nm_add_saturated(row->active_bytes, heap->total.live_bytes);
-        row->allocated_bytes =
-            nm_add_saturated(row->allocated_bytes, nm_subtract_saturated(heap->total.live_bytes, heap->pending_bytes));
-        row->reserved_bytes = nm_add_saturated(row->reserved_bytes, nm_pool_reserved_bytes(heap));
+        nm_sum_add(&row->active_bytes, heap->total.live_bytes);
+        nm_sum_add(&row->allocated_bytes, nm_subtract_saturated(heap->total.live_bytes, heap->pending_bytes));
+        nm_sum_add(&row->reserved_bytes, nm_pool_reserved_bytes(heap));
     }
     if (!has_pool)
         row->allocated_bytes = row->active_bytes = program_bytes;
@@ -172,7 +171,7 @@ static nm_status add_range(stack_list *list, const nm_chain *chain, const nm_liv
     }
     sum = &list->items[(known == NULL ? list->count : *known) - 1];
     sum->live_count++;
-    sum->live_bytes = nm_add_saturated(sum->live_bytes, range->row.size_bytes);
+    nm_sum_add(&sum->live_bytes, range->row.size_bytes);
     return NM_OK;
 }
 
@@ -227,7 +226,7 @@ static void sum_rest(stack_list *list, size_t from)
 
         if (rest != NULL && rest->heap_id == list->items[i].heap_id) {
             rest->live_count += list->items[i].live_count;
-            rest->live_bytes = nm_add_saturated(rest->live_bytes, list->items[i].live_bytes);
+            nm_sum_add(&rest->live_bytes, list->items[i].live_bytes);
             continue;
         }
         list->items[to] = list->items[i];
@@ -438,7 +437,7 @@ static nm_chain_turn turn_of_free(const nm_replay *replay, nm_chain *chain, cons
     if (nm_is_pool(live->heap))
         return live->row.free_requested_seq == NM_NO_SEQ ? TURN_LEFT : TURN_GOES_ON;
     if (context->event->kind == NM_EVENT_FREE && is_driver_level(live->heap))
-        chain->row.released_bytes = nm_add_saturated(chain->row.released_bytes, live->row.size_bytes);
+        nm_sum_add(&chain->row.released_bytes, live->row.size_bytes);
     return TURN_GOES_ON;
 }
 

@@ -140,7 +140,7 @@ static nm_status set_group(nm_replay *replay, nm_device *device, nm_error *err)
         group->peak.device_id = device->id;
     if (device->group != NULL)
         leave_group(replay, device, group);
-    group->live_bytes = nm_add_saturated(group->live_bytes, device->live_bytes);
+    nm_sum_add(&group->live_bytes, device->live_bytes);
     return nm_sample_regroup(replay, device, group, err);
 }
 

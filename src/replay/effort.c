@@ -18,7 +18,7 @@ static void add_segment(nm_pool_effort_row *effort, const nm_live *range)
 {
     effort->segment_count++;
     effort->segment_cost_count += range->row.cost_ns != 0;
-    effort->segment_cost_ns = nm_add_saturated(effort->segment_cost_ns, range->row.cost_ns);
+    nm_sum_add(&effort->segment_cost_ns, range->row.cost_ns);
     effort->mapped_count += range->is_mapped;
 }
 

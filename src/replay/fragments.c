@@ -281,24 +281,15 @@ static void sort(picture *seen)
 
 /* ---- Figures of it ----------------------------------------------------------------------------------------------- */
 
-static unsigned class_of(uint64_t bytes)
-{
-    unsigned power = 0;
-
-    while (bytes >>= 1)
-        power++;
-    return power;
-}
-
 static void count_gap(part_tally *tally, uint64_t bytes)
 {
     size_class *class;
 
     if (tally == NULL || bytes == 0)
         return;
-    class = &tally->classes[class_of(bytes)];
+    class = &tally->classes[nm_log2(bytes)];
     class->gap_count++;
-    class->free_bytes = nm_add_saturated(class->free_bytes, bytes);
+    nm_sum_add(&class->free_bytes, bytes);
     if (bytes > class->largest_bytes)
         class->largest_bytes = bytes;
     tally->figures.gap_count++;
@@ -362,10 +353,10 @@ static void look_into(picture *seen, const nm_segment_then *segment, open_gap *g
     }
     if (tally == NULL)
         return;
-    tally->figures.reserved_bytes = nm_add_saturated(tally->figures.reserved_bytes, segment->to - segment->from);
-    tally->figures.free_bytes = nm_add_saturated(tally->figures.free_bytes, free_bytes);
+    nm_sum_add(&tally->figures.reserved_bytes, segment->to - segment->from);
+    nm_sum_add(&tally->figures.free_bytes, free_bytes);
     if (!is_empty)
-        tally->figures.stuck_bytes = nm_add_saturated(tally->figures.stuck_bytes, free_bytes);
+        nm_sum_add(&tally->figures.stuck_bytes, free_bytes);
 }
 
 static void count_waste(picture *seen, const nm_blocks_then *blocks)
@@ -378,7 +369,7 @@ static void count_waste(picture *seen, const nm_blocks_then *blocks)
             continue;
         tally->unknown_waste_count += block->waste_bytes == NM_UNKNOWN_NUMBER;
         if (block->waste_bytes != NM_UNKNOWN_NUMBER)
-            tally->waste_bytes = nm_add_saturated(tally->waste_bytes, (uint64_t)block->waste_bytes);
+            nm_sum_add(&tally->waste_bytes, (uint64_t)block->waste_bytes);
     }
 }
 

@@ -61,11 +61,9 @@ nm_status nm_growth_end_step(nm_replay *replay, nm_heap *heap, bool is_last, nm_
 
 static int bucket_of(uint64_t ns)
 {
-    int bucket = 0;
+    int bucket = nm_log2(ns);
 
-    for (; ns > 1 && bucket < NM_LIFETIME_BUCKETS - 1; ns /= 2)
-        bucket++;
-    return bucket;
+    return bucket < NM_LIFETIME_BUCKETS ? bucket : NM_LIFETIME_BUCKETS - 1;
 }
 
 nm_status nm_growth_freed(const nm_live *live, nm_error *err)

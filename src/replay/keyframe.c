@@ -374,14 +374,14 @@ static nm_status take_site(nm_replay *replay, const nm_context *context, nm_erro
     if (status != NM_OK)
         return status;
     /* Several stacks become one where the damaged ones among them are not known. */
-    site->allocation_count = nm_add_saturated(site->allocation_count, event->count);
-    site->free_count = nm_add_saturated(site->free_count, event->ended_count);
-    site->allocated_bytes = nm_add_saturated(site->allocated_bytes, event->block_bytes);
-    site->freed_bytes = nm_add_saturated(site->freed_bytes, event->free_bytes);
+    nm_sum_add(&site->allocation_count, event->count);
+    nm_sum_add(&site->free_count, event->ended_count);
+    nm_sum_add(&site->allocated_bytes, event->block_bytes);
+    nm_sum_add(&site->freed_bytes, event->free_bytes);
     if (site->epoch != context->heap->peak_epoch)
         site->at_peak_bytes = site->at_peak_count = 0;
-    site->at_peak_bytes = nm_add_saturated(site->at_peak_bytes, event->peak_bytes);
-    site->at_peak_count = nm_add_saturated(site->at_peak_count, event->live_count);
+    nm_sum_add(&site->at_peak_bytes, event->peak_bytes);
+    nm_sum_add(&site->at_peak_count, event->live_count);
     site->epoch = context->heap->peak_epoch;
     return NM_OK;
 }

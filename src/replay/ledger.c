@@ -14,13 +14,6 @@ uint64_t nm_ledger_extent(const nm_live *block)
     return block->node.value - block->node.key;
 }
 
-uint64_t nm_ledger_byte_ms(unsigned __int128 byte_ns)
-{
-    unsigned __int128 byte_ms = byte_ns / 1000000;
-
-    return byte_ms > NM_SUM_MAX ? NM_SUM_MAX : (uint64_t)byte_ms;
-}
-
 nm_status nm_ledger_of(nm_heap *pool, nm_ledger **out, nm_error *err)
 {
     nm_ledger *ledger = pool->ledger;
@@ -140,7 +133,7 @@ nm_status nm_ledger_enter(nm_live *block, nm_touch *touch, nm_error *err)
 /* n for sizes above 2^(n-1), up to 2^n. */
 static int size_class_of(uint64_t bytes)
 {
-    return bytes <= 1 ? 0 : 64 - __builtin_clzll(bytes - 1);
+    return bytes == 0 ? 0 : nm_bits_of(bytes - 1);
 }
 
 static nm_status find_class(nm_ledger *ledger, const nm_live *block, nm_pool_class_row **out, nm_error *err)
@@ -173,13 +166,13 @@ static void count_miss(nm_ledger *ledger, const nm_live *block, nm_pool_class_ro
     nm_pool_group_row *group = &block->group->row;
 
     class->miss_count++;
-    nm_ledger_add(&class->missed_bytes, row->size_bytes);
+    nm_sum_add(&class->missed_bytes, row->size_bytes);
     class->last_miss_seq = group->last_miss_seq = row->alloc_seq;
     class->last_miss_ns = group->last_miss_ns = row->alloc_ns;
     group->miss_count++;
-    nm_ledger_add(&group->missed_bytes, row->size_bytes);
+    nm_sum_add(&group->missed_bytes, row->size_bytes);
     ledger->step.miss_count++;
-    nm_ledger_add(&ledger->step.missed_bytes, row->size_bytes);
+    nm_sum_add(&ledger->step.missed_bytes, row->size_bytes);
 }
 
 /* The pool hands something out again: was it because the driver had refused, and the pool flushed and asked again? */
@@ -209,15 +202,15 @@ nm_status nm_ledger_count(nm_live *block, const nm_touch *touch, nm_error *err)
         return status;
     end_flush(ledger, row->is_miss == 1);
     ledger->request_count++;
-    nm_ledger_add(&ledger->request_bytes, row->size_bytes);
+    nm_sum_add(&ledger->request_bytes, row->size_bytes);
     if (row->is_miss == NM_UNKNOWN_NUMBER)
         return NM_OK;
     group->allocation_count++;
-    nm_ledger_add(&group->allocated_bytes, row->size_bytes);
+    nm_sum_add(&group->allocated_bytes, row->size_bytes);
     class->allocation_count++;
-    nm_ledger_add(&class->allocated_bytes, row->size_bytes);
+    nm_sum_add(&class->allocated_bytes, row->size_bytes);
     ledger->step.allocation_count++;
-    nm_ledger_add(&ledger->step.allocated_bytes, row->size_bytes);
+    nm_sum_add(&ledger->step.allocated_bytes, row->size_bytes);
     if (row->is_miss == 1)
         count_miss(ledger, block, class);
     return NM_OK;
@@ -230,7 +223,7 @@ void nm_ledger_put(nm_live *block)
     if (group == NULL)
         return;
     block->is_given_up = false;
-    nm_ledger_add(&group->live_bytes, nm_ledger_extent(block));
+    nm_sum_add(&group->live_bytes, nm_ledger_extent(block));
     if (group->live_bytes > group->row.peak_live_bytes)
         group->row.peak_live_bytes = group->live_bytes;
 }
@@ -265,8 +258,8 @@ nm_status nm_ledger_claim(const nm_live *range, nm_error *err)
     ledger->sum.driver_count++;
     ledger->step.driver_count++;
     ledger->sum.driver_cost_count += range->row.cost_ns != 0;
-    nm_ledger_add(&ledger->sum.driver_cost_ns, range->row.cost_ns);
-    nm_ledger_add(&ledger->step.driver_cost_ns, range->row.cost_ns);
+    nm_sum_add(&ledger->sum.driver_cost_ns, range->row.cost_ns);
+    nm_sum_add(&ledger->step.driver_cost_ns, range->row.cost_ns);
     return NM_OK;
 }
 
@@ -305,9 +298,9 @@ nm_status nm_ledger_release(nm_heap *pool, uint64_t bytes, nm_error *err)
     }
     ledger->flush_length++;
     ledger->sum.released_count++;
-    nm_ledger_add(&ledger->sum.released_bytes, bytes);
+    nm_sum_add(&ledger->sum.released_bytes, bytes);
     ledger->step.released_count++;
-    nm_ledger_add(&ledger->step.released_bytes, bytes);
+    nm_sum_add(&ledger->step.released_bytes, bytes);
     return NM_OK;
 }
 
@@ -349,7 +342,7 @@ static nm_status write_group(nm_replay *replay, const nm_group *group, nm_error 
 {
     nm_pool_group_row row = group->row;
 
-    row.pending_byte_ms = nm_ledger_byte_ms(group->pending_byte_ns);
+    row.pending_byte_ms = nm_byte_ms(group->pending_byte_ns);
     return replay->sink.pool_group(replay->sink.context, &row, err);
 }
 
@@ -363,7 +356,7 @@ nm_status nm_ledger_finish(nm_replay *replay, nm_heap *pool, nm_error *err)
 
     if (ledger == NULL)
         return status;
-    ledger->sum.pending_byte_ms = nm_ledger_byte_ms(ledger->pending_byte_ns);
+    ledger->sum.pending_byte_ms = nm_byte_ms(ledger->pending_byte_ns);
     ledger->sum.is_partial = !nm_miss_is_history_known(pool);
     ledger->sum.is_estimate = pool->has_unknown_block;
     for (const nm_group *group = ledger->groups; sink->pool_group != NULL && group != NULL && status == NM_OK;

@@ -113,11 +113,6 @@ void nm_ledger_free(nm_heap *pool);
 
 /* How much of the pool's memory the block takes. */
 uint64_t nm_ledger_extent(const nm_live *block);
-static inline void nm_ledger_add(uint64_t *sum, uint64_t more) /* saturated */
-{
-    *sum = more > NM_SUM_MAX - *sum ? NM_SUM_MAX : *sum + more;
-}
-uint64_t nm_ledger_byte_ms(unsigned __int128 byte_ns);
 
 /* ---- miss.c ---- */
 

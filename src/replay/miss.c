@@ -28,10 +28,12 @@ static nm_miss_cause cause_of(const nm_live *block, const nm_touch *touch, bool 
 
     if (!is_present_known(pool))
         return NM_MISS_UNKNOWN;
-    if (is_history_known && (group->row.miss_count == 0 || pool->process->step_count == 1))
+    if (is_history_known && group->row.miss_count == 0)
         return NM_MISS_COLD;
     if (touch->is_held_known && touch->held_bytes < touch->most_held_bytes && live_bytes <= touch->most_held_bytes)
         return NM_MISS_AFTER_FLUSH;
+    if (is_history_known && pool->process->step_count == 1)
+        return NM_MISS_COLD;
     if (live_bytes > group->row.peak_live_bytes)
         return is_history_known ? NM_MISS_GROWTH : NM_MISS_UNKNOWN;
     if (is_pending_enough)
@@ -44,6 +46,7 @@ nm_status nm_miss_take(nm_live *block, const nm_touch *touch, nm_error *err)
     nm_replay *replay = block->heap->replay;
     const nm_allocation_row *row = &block->row;
     bool is_pending_enough = nm_pending_is_enough(block);
+    nm_miss_cause cause = cause_of(block, touch, is_pending_enough);
     nm_miss_row miss = {
         .heap_id = row->heap_id,
         .thread_id = row->thread_id,
@@ -56,8 +59,9 @@ nm_status nm_miss_take(nm_live *block, const nm_touch *touch, nm_error *err)
         .ns = row->alloc_ns,
         .generation = (int64_t)block->heap->process->step_count,
         .size_bytes = row->size_bytes,
-        .cause = cause_of(block, touch, is_pending_enough),
-        .is_early = block->heap->process->step_count == 0 && nm_miss_is_history_known(block->heap),
+        .cause = cause,
+        .is_early = block->heap->process->step_count == 0 && nm_miss_is_history_known(block->heap) &&
+                    cause != NM_MISS_AFTER_FLUSH,
         .is_pending_enough = is_pending_enough,
         .driver_count = touch->driver_count,
         .driver_cost_ns = touch->driver_cost_ns,

@@ -178,18 +178,18 @@ static void add_state_segment(nm_pool_state *state, const nm_event *event)
 {
     uint64_t free_bytes = nm_subtract_saturated(event->block_bytes, event->size_bytes);
 
-    state->reserved_bytes = nm_add_saturated(state->reserved_bytes, event->block_bytes);
+    nm_sum_add(&state->reserved_bytes, event->block_bytes);
     if (event->size_bytes > 0)
-        state->stuck_bytes = nm_add_saturated(state->stuck_bytes, free_bytes);
+        nm_sum_add(&state->stuck_bytes, free_bytes);
 }
 
 static void add_state_block(nm_pool_state *state, const nm_event *event)
 {
     if (!(event->flags & NM_FLAG_IDLE)) {
-        state->occupied_bytes = nm_add_saturated(state->occupied_bytes, event->block_bytes);
+        nm_sum_add(&state->occupied_bytes, event->block_bytes);
         return;
     }
-    state->free_bytes = nm_add_saturated(state->free_bytes, event->block_bytes);
+    nm_sum_add(&state->free_bytes, event->block_bytes);
     state->gap_count++;
     if (event->block_bytes > state->largest_free_bytes)
         state->largest_free_bytes = event->block_bytes;
@@ -219,7 +219,7 @@ static int64_t waste_in(const nm_pool_state *state)
     for (size_t i = 0; i < state->blocks.count; i++) {
         if (state->blocks.items[i].waste_bytes == NM_UNKNOWN_NUMBER)
             return NM_UNKNOWN_NUMBER;
-        bytes = nm_add_saturated(bytes, (uint64_t)state->blocks.items[i].waste_bytes);
+        nm_sum_add(&bytes, (uint64_t)state->blocks.items[i].waste_bytes);
     }
     return (int64_t)bytes;
 }

@@ -11,19 +11,13 @@
 static nm_status find_name(nm_step_names *names, nm_range_kind kind, uint64_t name, nm_step_operation_row **out,
                            nm_error *err)
 {
-    nm_key key = {(uint64_t)kind, name};
-    size_t index = names->recent;
+    uint64_t index = names->recent;
     nm_status status = NM_OK;
 
-    if (index >= names->count || names->items[index].kind != kind || names->items[index].name != name) {
-        const uint64_t *known = nm_map_get(&names->index_of, key);
-
-        index = known == NULL ? names->count : (size_t)*known;
-    }
-    if (index == names->count) {
+    if (index >= names->count || names->items[index].kind != kind || names->items[index].name != name)
+        status = nm_map_number(&names->index_of, (nm_key){(uint64_t)kind, name}, &index, err);
+    if (status == NM_OK && index == names->count) {
         status = nm_array_grow(&names->items, &names->capacity, index + 1, sizeof *names->items, err);
-        if (status == NM_OK)
-            status = nm_map_put(&names->index_of, key, index, err);
         if (status == NM_OK)
             names->items[names->count++] = (nm_step_operation_row){.name_count = 1, .kind = kind, .name = name};
     }
@@ -48,7 +42,7 @@ nm_status nm_names_allocated(const nm_live *live, nm_error *err)
 
     if (row != NULL) {
         row->allocation_count++;
-        row->allocated_bytes = nm_add_saturated(row->allocated_bytes, live->row.size_bytes);
+        nm_sum_add(&row->allocated_bytes, live->row.size_bytes);
     }
     return status;
 }
@@ -60,7 +54,7 @@ nm_status nm_names_freed(const nm_live *live, uint64_t bytes, bool is_whole, nm_
 
     if (row != NULL) {
         row->freed_count += is_whole;
-        row->freed_bytes = nm_add_saturated(row->freed_bytes, bytes);
+        nm_sum_add(&row->freed_bytes, bytes);
     }
     return status;
 }
@@ -101,8 +95,8 @@ nm_status nm_names_workspace(nm_process *process, nm_heap *heap, const nm_worksp
     if (row == NULL)
         return status;
     row->workspace_count++;
-    row->workspace_bytes = nm_add_saturated(row->workspace_bytes, workspace->requested_bytes);
-    row->workspace_block_bytes = nm_add_saturated(row->workspace_block_bytes, workspace->block_bytes);
+    nm_sum_add(&row->workspace_bytes, workspace->requested_bytes);
+    nm_sum_add(&row->workspace_block_bytes, workspace->block_bytes);
     return status;
 }
 
@@ -131,16 +125,16 @@ static void add_to_rest(nm_step_operation_row *rest, const nm_step_operation_row
 {
     rest->name_count++;
     rest->allocation_count += row->allocation_count;
-    rest->allocated_bytes = nm_add_saturated(rest->allocated_bytes, row->allocated_bytes);
+    nm_sum_add(&rest->allocated_bytes, row->allocated_bytes);
     rest->freed_count += row->freed_count;
-    rest->freed_bytes = nm_add_saturated(rest->freed_bytes, row->freed_bytes);
+    nm_sum_add(&rest->freed_bytes, row->freed_bytes);
     rest->run_count += row->run_count;
     rest->doubtful_count += row->doubtful_count;
     if (row->max_rise_bytes > rest->max_rise_bytes)
         rest->max_rise_bytes = row->max_rise_bytes;
     rest->workspace_count += row->workspace_count;
-    rest->workspace_bytes = nm_add_saturated(rest->workspace_bytes, row->workspace_bytes);
-    rest->workspace_block_bytes = nm_add_saturated(rest->workspace_block_bytes, row->workspace_block_bytes);
+    nm_sum_add(&rest->workspace_bytes, row->workspace_bytes);
+    nm_sum_add(&rest->workspace_block_bytes, row->workspace_block_bytes);
 }
 
 static nm_status tell(const nm_replay *replay, const nm_process *process, const nm_heap *heap,

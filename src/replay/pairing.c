@@ -133,7 +133,10 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
     place->freed_allocation_id = live->row.allocation_id;
     place->freed_heap_id = heap->id;
     place->freed_stack_id = context->stack_id;
+    place->freed_thread_id = context->thread == NULL ? 0 : context->thread->id;
     place->freed_seq = context->seq;
+    if (status == NM_OK && live->row.end_kind != NM_END_REPLACED)
+        status = nm_freed_note(replay, live, context, err);
     nm_place_take(replay, live);
     nm_usage_touch(heap);
     return status;
@@ -160,6 +163,8 @@ static void set_end(nm_live *live, const nm_context *context, nm_allocation_end 
         return;
     live->row.free_thread_id = context->thread == NULL ? 0 : context->thread->id;
     live->row.free_stack_id = context->stack_id;
+    if (live->is_overlapped)
+        nm_overlap_freed(live->heap->replay, live);
 }
 
 /* Of the baseline nothing was counted, and of what a keyframe brought only if its sums came, too. */
@@ -253,7 +258,7 @@ static nm_status replace(nm_replay *replay, nm_live *old, const nm_live *live, c
         .new_stack_id = live->row.stack_id,
         .seq = context->seq,
         .ns = context->event->time_ns,
-        .is_late = live->is_late,
+        .is_late = live->is_late || live->is_unseen || live->heap->process->is_paused || nm_anomaly_may_have_gone(old),
     };
     status = end_live(replay, old, context, NM_END_REPLACED, err);
     if (status != NM_OK) {
@@ -363,10 +368,12 @@ static void set_size_by_total(nm_replay *replay, nm_live *live, uint64_t total_b
     const nm_heap *heap = live->heap;
     const nm_live *range = range_at(nm_place_find(replay, heap->process->id, live->row.address), heap->arena);
 
-    if (nm_is_pool(heap) && range != NULL)
+    if (nm_is_pool(heap) && range != NULL) {
         live->row.block_bytes = range->node.value - range->node.key;
-    else
+    } else {
         live->row.block_bytes = nm_subtract_saturated(total_bytes, heap->total.live_bytes);
+        live->heap->has_guessed_size = true;
+    }
     live->row.block_bytes = limit_size(live->row.block_bytes);
     live->row.size_bytes = size_by_basis(heap, live->row.requested_bytes, live->row.block_bytes);
     set_extent(live);
@@ -415,12 +422,16 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
     }
     if (context->event->flags & NM_FLAG_TOTAL)
         set_size_by_total(replay, live, context->event->block_bytes);
+    if (nm_is_pool(live->heap) && live->row.size_bytes == 0)
+        live->heap->has_guessed_size = true;
     count_begin(live);
     status = put_in(replay, live, context, true, err);
     if (status == NM_OK)
         status = nm_names_allocated(live, err);
     if (status == NM_OK && live->row.size_bytes == 0)
         status = nm_anomaly_zero_size(replay, context, err);
+    if (status == NM_OK)
+        status = nm_overlap_check(replay, live, context, err);
     if (status == NM_OK)
         live->row.live_bytes = live->heap->total.live_bytes;
     return status;
@@ -445,6 +456,7 @@ static nm_live *restored_live(nm_replay *replay, const nm_context *context, nm_e
     if (live == NULL)
         return NULL;
     live->is_kept = !live->is_baseline;
+    live->heap->has_guessed_size |= live->heap->level == NM_LEVEL_WORKSPACE && event->requested_bytes == 0;
     live->is_ending = (event->flags & NM_FLAG_IDLE) != 0;
     live->birth_seq = event->number;
     live->is_mapped = live->row.is_mapped = event->detail == NM_EVENT_MAP;
@@ -871,6 +883,8 @@ nm_status nm_pairing_finish(nm_replay *replay, nm_error *err)
 {
     nm_status status = nm_pairing_expire(replay, INT64_MAX, err);
 
+    if (status == NM_OK)
+        status = nm_overlap_expire(replay, INT64_MAX, err);
     for (nm_thread *thread = replay->first_thread; thread != NULL && status == NM_OK; thread = thread->next)
         status = nm_pairing_confirm(replay, thread, err);
     for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)

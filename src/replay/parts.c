@@ -176,7 +176,7 @@ void nm_part_stick(nm_part *part, uint64_t more_bytes, uint64_t less_bytes)
     touch(part);
 }
 
-/* ---- Private pools ----------------------------------------------------------------------------------------------- */
+/* ---- Private pools and streams ----------------------------------------------------------------------------------- */
 
 /* Nothing of the range is covered: it goes over as one. */
 static nm_status move(nm_live *range, nm_part *part, nm_error *err)
@@ -189,7 +189,7 @@ static nm_status move(nm_live *range, nm_part *part, nm_error *err)
     range->old_part = range->part;
     range->old_epoch = part->pool->peak_epoch;
     range->part = part;
-    part->reserved_bytes = nm_add_saturated(part->reserved_bytes, bytes);
+    nm_sum_add(&part->reserved_bytes, bytes);
     range->is_settled = true;
     return status == NM_OK ? nm_part_give(range, range->node.key, range->node.value, &moved_bytes, err) : status;
 }
@@ -228,9 +228,13 @@ nm_status nm_part_settle(nm_live *range, const nm_live *block, nm_error *err)
     if (range->is_settled || old == NULL)
         return NM_OK;
     range->is_settled = true;
-    if (block->row.private_pool == old->row.private_pool || !is_movable(range))
-        return NM_OK;
     key = key_of(range, block->row.private_pool);
+    if (!key.has_stream && block->row.has_stream) {
+        key.has_stream = true;
+        key.stream = block->row.stream;
+    }
+    if (is_same(&key, &old->row) || !is_movable(range))
+        return NM_OK;
     status = nm_part_find(pool->replay, pool, &key, &part, err);
     if (status != NM_OK || part == old)
         return status;
@@ -258,11 +262,11 @@ void nm_part_add_waste(nm_live *block, nm_part *part)
 
     block->part = part;
     pool->unknown_waste_count += !is_known;
-    pool->waste_bytes = nm_add_saturated(pool->waste_bytes, bytes);
+    nm_sum_add(&pool->waste_bytes, bytes);
     if (part == NULL)
         return;
     part->unknown_waste_count += !is_known;
-    part->waste_bytes = nm_add_saturated(part->waste_bytes, bytes);
+    nm_sum_add(&part->waste_bytes, bytes);
     touch(part);
 }
 

@@ -27,10 +27,10 @@ static nm_status enlist(nm_live *block, int64_t seq, int64_t ns, nm_error *err)
     block->pending = pending;
     sum->pending_count++;
     group->row.pending_count++;
-    nm_ledger_add(&sum->pending_bytes, bytes);
-    nm_ledger_add(&group->row.pending_bytes, bytes);
-    nm_ledger_add(&ledger->pending_bytes, bytes);
-    nm_ledger_add(&group->pending_bytes, bytes);
+    nm_sum_add(&sum->pending_bytes, bytes);
+    nm_sum_add(&group->row.pending_bytes, bytes);
+    nm_sum_add(&ledger->pending_bytes, bytes);
+    nm_sum_add(&group->pending_bytes, bytes);
     if (group->pending_bytes > group->row.max_pending_bytes)
         group->row.max_pending_bytes = group->pending_bytes;
     if (ledger->pending_bytes > sum->max_pending_bytes) {

@@ -102,7 +102,7 @@ nm_status nm_pool_attach(nm_live *range, int64_t seq, nm_error *err)
         return status;
     range->begin_epoch = pool->peak_epoch;
     nm_part_reserve(range->part, range->node.value - range->node.key, 0);
-    range->heap->segment_bytes = nm_add_saturated(range->heap->segment_bytes, range->node.value - range->node.key);
+    nm_sum_add(&range->heap->segment_bytes, range->node.value - range->node.key);
     nm_sample_touch(range->heap);
     nm_ledger_change_held(range, true, range->node.value - range->node.key);
     range->covered_bytes = 0;
@@ -259,7 +259,7 @@ static nm_status enter_ranges(nm_live *block, int64_t seq, nm_touch *touch, nm_e
         if (!range->is_touched) {
             touch->is_miss = 1;
             touch->driver_count++;
-            nm_ledger_add(&touch->driver_cost_ns, range->row.cost_ns);
+            nm_sum_add(&touch->driver_cost_ns, range->row.cost_ns);
         }
         range->is_touched = true;
         range = range_of(nm_tree_next(&range->node));

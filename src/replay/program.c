@@ -256,7 +256,10 @@ static nm_status end_pause(nm_replay *replay, nm_process *process, const nm_cont
     process->pause.end_seq = context->seq;
     process->pause.end_ns = context->event->time_ns;
     process->pause.is_end_known = context->event->detail != NM_PAUSE_END_UNKNOWN;
-    process->has_unknown_pause |= !process->pause.is_end_known;
+    if (!process->pause.is_end_known) {
+        process->has_unknown_pause = true;
+        process->unknown_pause_seq = context->seq;
+    }
     return write_pause(replay, process, err);
 }
 

@@ -160,7 +160,7 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
     case NM_EVENT_ALLOC_FAILED:
         return take_failure(replay, context, err);
     case NM_EVENT_COPY:
-        return nm_anomaly_copy(replay, context, err);
+        return nm_copy_take(replay, context, err);
     case NM_EVENT_MARK:
         return nm_moments_mark(replay, context, err);
     case NM_EVENT_STEP:
@@ -248,6 +248,8 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
     replay->acting = context.thread != NULL ? context.thread : &replay->nobody;
     if (status == NM_OK && replay->first_replaced != NULL && event->time_ns != NM_NO_TIME)
         status = nm_pairing_expire(replay, event->time_ns, err);
+    if (status == NM_OK && replay->first_overlap != NULL && event->time_ns != NM_NO_TIME)
+        status = nm_overlap_expire(replay, event->time_ns, err);
     if (status == NM_OK && context.thread != NULL && event->kind != NM_EVENT_FREE_FAILED)
         status = nm_pairing_confirm(replay, context.thread, err);
     if (status == NM_OK && replay->begins_step && context.seq != NM_NO_SEQ)
@@ -341,6 +343,9 @@ void nm_replay_free(nm_replay *replay)
     nm_program_discard(replay);
     nm_repeat_forget_all(replay);
     nm_streams_discard(replay);
+    nm_overlap_discard(replay);
+    nm_freed_forget_all(replay);
+    free(replay->recent_frees);
     nm_map_free(&replay->streams);
     nm_places_free(replay);
     nm_define_free(replay);

@@ -10,18 +10,12 @@
 
 #include "base/buffer.h"
 
-/* 0: nothing; n: from 2^(n-1) to 2^n - 1. */
-static int distance_class_of(uint64_t distance)
-{
-    return distance == 0 ? 0 : 64 - __builtin_clzll(distance);
-}
-
 static void count(nm_ledger *ledger, nm_reuse_kind kind, uint64_t requests, uint64_t bytes)
 {
     nm_reuse *reuse = ledger->reuse;
 
-    reuse->counts[kind][NM_REUSE_ALLOCATIONS][distance_class_of(ledger->request_count - requests)]++;
-    reuse->counts[kind][NM_REUSE_BYTES][distance_class_of(nm_subtract_saturated(ledger->request_bytes, bytes))]++;
+    reuse->counts[kind][NM_REUSE_ALLOCATIONS][nm_bits_of(ledger->request_count - requests)]++;
+    reuse->counts[kind][NM_REUSE_BYTES][nm_bits_of(nm_subtract_saturated(ledger->request_bytes, bytes))]++;
 }
 
 static bool was_freed_here(const nm_live *block)

@@ -550,7 +550,7 @@ typedef struct nm_miss_row {
     int64_t generation; /* how many steps of the process had begun */
     uint64_t size_bytes;
     nm_miss_cause cause;
-    bool is_early;            /* no step had begun, and all that was before is known: cold, if steps follow */
+    bool is_early;            /* no step had begun, all that was before is known, and no flush: cold, if steps follow */
     bool is_pending_enough;   /* memory that was given up and not yet reusable would have served it */
     uint64_t driver_count;    /* driver allocations that it is the first block in */
     uint64_t driver_cost_ns;  /* of these; 0: not known */

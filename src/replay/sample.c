@@ -80,8 +80,8 @@ static void tally_driver(nm_device_tally *tally, const nm_heap_state *state)
     bool is_program = state->heap->module_id == 0 || state->heap->module_id == MODULE_APP;
     uint64_t *sum = is_program ? &tally->program_bytes : &tally->module_bytes;
 
-    *sum = nm_add_saturated(*sum, own_bytes);
-    tally->mapped_bytes = nm_add_saturated(tally->mapped_bytes, row->mapped_bytes);
+    nm_sum_add(sum, own_bytes);
+    nm_sum_add(&tally->mapped_bytes, row->mapped_bytes);
     tally->rounding_bytes += (int64_t)row->page_bytes - (int64_t)row->live_bytes;
 }
 
@@ -95,12 +95,12 @@ static void tally_state(const nm_heap_state *state, uint64_t pass_id)
     if (state->heap->level == NM_LEVEL_DRIVER) {
         tally_driver(tally, state);
     } else if (state->heap->level == NM_LEVEL_PHYSICAL) {
-        tally->physical_bytes = nm_add_saturated(tally->physical_bytes, row->live_bytes);
+        nm_sum_add(&tally->physical_bytes, row->live_bytes);
         tally->rounding_bytes += (int64_t)row->page_bytes - (int64_t)row->live_bytes;
     } else if (nm_is_pool(state->heap)) {
-        tally->pool_bytes = nm_add_saturated(tally->pool_bytes, row->reserved_bytes);
+        nm_sum_add(&tally->pool_bytes, row->reserved_bytes);
         if (row->is_stated)
-            tally->stated_bytes = nm_add_saturated(tally->stated_bytes, row->reserved_bytes);
+            nm_sum_add(&tally->stated_bytes, row->reserved_bytes);
     }
 }
 
@@ -119,8 +119,8 @@ static int64_t tally_sum(const nm_device_tally *tally)
 {
     uint64_t sum = nm_add_saturated(tally->pool_bytes, tally->module_bytes);
 
-    sum = nm_add_saturated(sum, nm_subtract_saturated(tally->program_bytes, tally->stated_bytes));
-    sum = nm_add_saturated(sum, nm_subtract_saturated(tally->physical_bytes, tally->mapped_bytes));
+    nm_sum_add(&sum, nm_subtract_saturated(tally->program_bytes, tally->stated_bytes));
+    nm_sum_add(&sum, nm_subtract_saturated(tally->physical_bytes, tally->mapped_bytes));
     return add_limited((int64_t)sum, tally->rounding_bytes);
 }
 

@@ -2,7 +2,8 @@
  *
  * What the replay keeps in memory, shared by the files of this folder and by nobody else. Everything hangs on struct
  * nm_replay. Memory is in proportion to what is live, or was at a pool's peak, to the stacks (per heap) and to what is
- * open; beside it are bounded: NM_FREED_PLACES_MAX addresses that were freed last, and the buckets of timelines.
+ * open; beside it are bounded: NM_FREED_PLACES_MAX addresses and NM_FREED_MAX ranges that were freed last, and the
+ * buckets of timelines.
  *
  * Who does what: replay.c takes events apart and ends everything; define.c takes definitions; pairing.c begins and
  * ends allocations; places.c finds them by address; usage.c keeps sums, peaks and the timeline; pool.c knows
@@ -11,9 +12,9 @@
  * all the time; program.c operations, steps, stream calls and notes; workspace.c which block an operator works in,
  * hold.c how long that is held, rise.c how far heaps rise in an operation, names.c what operations do in a step;
  * moments.c moments and fragmentation; chain.c failures that belong together; effort.c what segments cost; sample.c
- * what heaps and devices held at them; anomaly.c copies and misuse; repeat.c copies of the same; streams.c streams that stay; totals.c sums of steps; growth.c what of each stack
- * lives on; keyframe.c all of this
- * as events, and back.
+ * what heaps and devices held at them; anomaly.c misuse, copy.c copies and theirs, overlap.c memory that lies over other;
+ * freed.c who freed what is no more; repeat.c copies of the same; streams.c streams that stay; totals.c sums of steps;
+ * growth.c what of each stack lives on; keyframe.c all of this as events, and back.
  */
 #ifndef NM_REPLAY_STATE_H
 #define NM_REPLAY_STATE_H
@@ -24,6 +25,7 @@
 
 #include "base/buffer.h"
 #include "base/map.h"
+#include "base/number.h"
 #include "base/tree.h"
 #include "replay/replay.h"
 #include "replay/rows.h"
@@ -31,12 +33,12 @@
 
 #define NM_USAGE_BUCKETS_MAX   4096
 #define NM_FREED_PLACES_MAX    131072
+#define NM_FREED_MAX           16384
 #define NM_SIZE_BYTES_MAX      (UINT64_C(1) << 56) /* a size above it is taken for this: no sum overflows soon */
 #define NM_POOL_PARTS_MAX      64                  /* of a pool; one more has all the rest */
 #define NM_PART_BUCKETS_MAX    1024                /* of the timeline of a part */
 #define NM_BLOCKERS_MAX        64 /* stacks of a pool at its peak and at the end; one more row has all the rest */
 #define NM_BLOCKERS_AT_MARKS   16 /* the same at marks and failures, of which there may be many */
-#define NM_SUM_MAX             ((uint64_t)INT64_MAX) /* sums stay here when they would pass it */
 #define NM_STACK_BITS_MAX      (UINT64_C(1) << 26)
 #define NM_PEAK_HEAPS_MAX      512 /* heaps of one scope that a peak keeps */
 #define NM_OPEN_MOMENTS_MAX    4096
@@ -52,9 +54,12 @@ typedef struct nm_group nm_group;         /* of a pool: ledger.h */
 typedef struct nm_ledger nm_ledger;       /* of a pool: ledger.h */
 typedef struct nm_hold nm_hold;           /* hold.c */
 typedef struct nm_part nm_part;
-typedef struct nm_rise nm_rise;     /* rise.c */
-typedef struct nm_source nm_source; /* repeat.c */
-typedef struct nm_stream nm_stream; /* streams.c */
+typedef struct nm_rise nm_rise;               /* rise.c */
+typedef struct nm_source nm_source;           /* repeat.c */
+typedef struct nm_stream nm_stream;           /* streams.c */
+typedef struct nm_overlap nm_overlap;         /* overlap.c */
+typedef struct nm_recent_free nm_recent_free; /* freed.c */
+typedef struct nm_freed_piece nm_freed_piece; /* freed.c */
 
 /* One stack's share of a heap, now and at the heap's last peak. A peak copies nothing: it only counts up the heap's
  * peak_epoch, and a share is taken over into at_peak_* when it first changes after that. */
@@ -85,13 +90,23 @@ typedef struct nm_place {
     uint64_t process_id, address;
     nm_live *live; /* chain: a segment and its first block share an address */
     uint64_t freed_allocation_id, freed_heap_id, freed_stack_id; /* what ended here last; 0: nothing yet */
-    int64_t freed_seq;                                           /* when that was; NM_NO_SEQ: never */
+    uint64_t freed_thread_id;
+    int64_t freed_seq;                    /* when that was; NM_NO_SEQ: never */
     uint64_t reuse_requests, reuse_bytes; /* a pool's counters at its free, the first plus 1; 0: see reuse.c */
     struct nm_replaced *replaced;         /* whose own free may still come, or NULL */
     struct nm_place *older, *newer;       /* among places with nothing live */
     bool is_idle;                         /* is in that list */
     uint32_t reuse_heap;                  /* low half of the number of that pool's heap */
 } nm_place;
+
+/* How memory ended. */
+typedef struct nm_freed {
+    uint64_t address; /* its begin */
+    uint64_t allocation_id, heap_id, thread_id, stack_id;
+    int64_t seq;
+} nm_freed;
+
+typedef enum nm_freed_where { NM_FREED_IN_POOL, NM_FREED_IN_DRIVER, NM_FREED_ANYWHERE } nm_freed_where;
 
 /* A live allocation or mapped range. The node comes first, so that it lies in one cache line: see slab.h. */
 struct nm_live {
@@ -121,12 +136,13 @@ struct nm_live {
     bool is_kept;     /* brought by a keyframe, from before what was kept */
     bool is_mapped;   /* may be cut, and joins its neighbours */
     bool is_touched;  /* carried a block since it was mapped */
-    bool is_settled;  /* a segment whose first block has told its private pool */
+    bool is_settled;  /* a segment whose first block has told its private pool and stream */
     bool is_covering; /* a block that takes its bytes out of the gaps */
     bool is_late;
-    bool is_workspace; /* has served an operator */
-    bool is_given_up;  /* a block whose free was asked for */
-    bool is_unseen;    /* was born while the recording was paused: when, where and how is not known */
+    bool is_workspace;  /* has served an operator */
+    bool is_given_up;   /* a block whose free was asked for */
+    bool is_overlapped; /* something lies over it, and a free of it may still explain that: overlap.c */
+    bool is_unseen;     /* was born while the recording was paused: when, where and how is not known */
 };
 
 /* An allocation that ended because another began at its address, while a late free of it is still waited for. */
@@ -274,11 +290,12 @@ typedef struct nm_device_group {
 
 typedef struct nm_process {
     uint64_t id;
-    uint64_t host;          /* string */
-    bool is_late;           /* it ran before its recording began */
-    bool has_unknown_pause; /* what happened to its memory in a pause is not known */
-    bool is_paused;         /* now, and nothing of its memory is told */
-    bool has_pause;         /* `pause` is open */
+    uint64_t host;             /* string */
+    bool is_late;              /* it ran before its recording began */
+    bool has_unknown_pause;    /* what happened to its memory in a pause is not known */
+    int64_t unknown_pause_seq; /* its end, of the last one */
+    bool is_paused;            /* now, and nothing of its memory is told */
+    bool has_pause;            /* `pause` is open */
     nm_pause_row pause;
     uint64_t step_count;
     nm_step_row step;    /* open when step_id is not 0 */
@@ -293,6 +310,7 @@ typedef struct nm_process {
     nm_scope scope;                           /* of its heaps without a device */
     int64_t moment_seq;                       /* of its last mark or failure; NM_NO_SEQ: none yet */
     nm_tree sources;                          /* what its last copies read */
+    nm_tree freed[2];                         /* blocks of pools, driver memory: freed.c */
     nm_stream *oldest_stream, *newest_stream; /* that it has created, and not destroyed */
     bool has_unseen_calls;                    /* some library's calls do not come through the recorder */
     int64_t end_seq;                          /* NM_NO_SEQ while it runs */
@@ -377,6 +395,7 @@ struct nm_heap {
     uint64_t page_bytes, mapped_bytes, segment_bytes; /* as in nm_heap_sample_row */
     nm_pool_effort_row effort;                        /* driver memory, too */
     uint64_t pending_bytes;                           /* live, and given up by the program */
+    bool has_guessed_size;                            /* of some allocation only a sum was told */
     size_t slot;                                      /* its state in the scope, plus 1; 0: none */
     bool is_unsettled;                                /* changed by this event: is in the replay's list */
     bool has_state;                                   /* held something, ever */
@@ -457,6 +476,12 @@ struct nm_replay {
     nm_heap *first_unsettled;
     nm_device_group *first_changed_group;
     nm_replaced *first_replaced, **last_replaced;
+    nm_map overlapped; /* allocation -> what waits for its free: overlap.c */
+    nm_overlap *first_overlap, *last_overlap;
+    nm_recent_free *recent_frees; /* owned; NM_FREED_MAX of them */
+    uint64_t recent_free_count;   /* since somebody asked; the last NM_FREED_MAX are there */
+    nm_freed_piece *oldest_freed, *newest_freed;
+    size_t freed_count;
     nm_map streams;                           /* (process, stream) -> nm_stream */
     nm_source *oldest_source, *newest_source; /* of copies */
     size_t source_count;
@@ -527,16 +552,6 @@ static inline int64_t nm_part_waste(uint64_t waste_bytes, uint64_t unknown_count
     return unknown_count == 0 ? (int64_t)waste_bytes : NM_UNKNOWN_NUMBER;
 }
 
-/* No sum passes NM_SUM_MAX, and no difference 0. */
-static inline uint64_t nm_add_saturated(uint64_t a, uint64_t b)
-{
-    return b > NM_SUM_MAX || a > NM_SUM_MAX - b ? NM_SUM_MAX : a + b;
-}
-
-static inline uint64_t nm_subtract_saturated(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
 void *nm_replay_allocate(size_t bytes, nm_error *err); /* zeroed; NULL and *err filled when memory is out */
 
 /* The things with these numbers; NULL when the number is 0 or never defined. */
@@ -643,7 +658,8 @@ nm_segment_kind nm_part_kind(uint64_t segment_bytes, bool is_mapped);
 /* The segment becomes its owner's: finds its part. */
 nm_status nm_part_enter(nm_live *range, nm_error *err);
 
-/* The first block in a segment tells which private pool it is of, and so for all that its free memory goes on in. */
+/* The first block in a segment tells which private pool it is of, and which stream where the segment does not say that, and
+ * so for all that its free memory goes on in. */
 nm_status nm_part_settle(nm_live *range, const nm_live *block, nm_error *err);
 
 /* nm_gaps_give and nm_gaps_take for a segment's part, with the sums of its pool. */
@@ -875,13 +891,44 @@ void nm_streams_discard(nm_replay *replay);
 
 /* ---- anomaly.c ---- */
 
-nm_status nm_anomaly_write(nm_replay *replay, nm_anomaly_row *row, nm_error *err);           /* numbers it */
-nm_status nm_anomaly_zero_size(nm_replay *replay, const nm_context *context, nm_error *err); /* a request, or none */
+/* A row of what the event did, without a detail; what is wrong about a copy is its own affair. */
+nm_anomaly_row nm_anomaly_row_for(nm_anomaly_kind kind, const nm_context *context);
+nm_status nm_anomaly_write(nm_replay *replay, nm_anomaly_row *row, nm_error *err); /* numbers it */
 
+/* May it be none, because the stream has holes or the event's place in it is not certain? */
+bool nm_anomaly_is_in_doubt(const nm_replay *replay, const nm_context *context);
+
+/* May it have ended in a pause of which nothing is known? */
+bool nm_anomaly_may_have_gone(const nm_live *live);
+bool nm_anomaly_may_have_changed(const nm_process *process, int64_t since_seq); /* the same of what was then */
+bool nm_anomaly_has_unseen_memory(const nm_process *process); /* memory that nobody has seen it allocate */
+uint64_t nm_anomaly_usable_end(const nm_live *live);          /* of what the program asked for; the rest is padding */
+
+nm_status nm_anomaly_zero_size(nm_replay *replay, const nm_context *context, nm_error *err); /* a request, or none */
 nm_status nm_anomaly_free(nm_replay *replay, const nm_context *context, const nm_place *place, nm_error *err);
 nm_status nm_anomaly_wrong_free(nm_replay *replay, const nm_context *context, const nm_live *live, nm_error *err);
 nm_status nm_anomaly_unmap(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_anomaly_overlap(nm_replay *replay, const nm_replaced *replaced, nm_error *err);
-nm_status nm_anomaly_copy(nm_replay *replay, const nm_context *context, nm_error *err); /* the copy's row, too */
+
+/* ---- copy.c ---- */
+
+nm_status nm_copy_take(nm_replay *replay, const nm_context *context, nm_error *err); /* its row, and its misuse */
+
+/* ---- overlap.c ---- */
+
+nm_status nm_overlap_check(nm_replay *replay, const nm_live *live, const nm_context *context, nm_error *err); /* new */
+void nm_overlap_freed(nm_replay *replay, const nm_live *live); /* one with is_overlapped, whose row says so */
+nm_status nm_overlap_expire(nm_replay *replay, int64_t now_ns, nm_error *err);
+void nm_overlap_discard(nm_replay *replay);
+
+/* ---- freed.c ---- */
+
+nm_status nm_freed_note(nm_replay *replay, const nm_live *live, const nm_context *context, nm_error *err); /* it ends */
+
+/* The last end of device memory that held the address, in *out until the next call; NULL: none that is remembered.
+ * Anywhere: a block's before that of the driver's memory around it. */
+nm_status nm_freed_find(nm_replay *replay, const nm_process *process, nm_freed_where where, uint64_t address,
+                        const nm_freed **out, nm_error *err);
+void nm_freed_forget_all(nm_replay *replay);
 
 #endif

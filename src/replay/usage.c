@@ -54,8 +54,8 @@ static void add_to_device(nm_device *device, uint64_t bytes, int64_t seq, int64_
 {
     nm_device_group *group = device->group;
 
-    device->live_bytes = nm_add_saturated(device->live_bytes, bytes);
-    group->live_bytes = nm_add_saturated(group->live_bytes, bytes);
+    nm_sum_add(&device->live_bytes, bytes);
+    nm_sum_add(&group->live_bytes, bytes);
     if (group->live_bytes > group->peak.peak_bytes) {
         group->has_peaked = true;
         group->is_peak_kept = false;
@@ -97,14 +97,14 @@ void nm_usage_add(nm_live *live, int64_t seq, int64_t ns)
 
     keep_peak(heap, live->site);
     nm_growth_touch(heap, live->site);
-    live->site->live_bytes = nm_add_saturated(live->site->live_bytes, bytes);
+    nm_sum_add(&live->site->live_bytes, bytes);
     live->site->live_count++;
-    heap->total.live_bytes = nm_add_saturated(heap->total.live_bytes, bytes);
-    heap->page_bytes = nm_add_saturated(heap->page_bytes, page_bytes_of(live));
+    nm_sum_add(&heap->total.live_bytes, bytes);
+    nm_sum_add(&heap->page_bytes, page_bytes_of(live));
     if (live->is_mapped)
-        heap->mapped_bytes = nm_add_saturated(heap->mapped_bytes, bytes);
+        nm_sum_add(&heap->mapped_bytes, bytes);
     if (live->row.free_requested_seq != NM_NO_SEQ)
-        heap->pending_bytes = nm_add_saturated(heap->pending_bytes, bytes);
+        nm_sum_add(&heap->pending_bytes, bytes);
     heap->live_count++;
     if (heap->total.live_bytes > heap->total.peak_bytes)
         take_peak(heap, seq, ns);

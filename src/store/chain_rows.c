@@ -3,7 +3,7 @@
  * Chains of failed allocations and what pools cost, values in the order of the columns of schema/064_out_of_memory.sql
  * and 065_health.sql.
  */
-#include "store/loader.h"
+#include "store/loader_values.h"
 
 static const char *outcome_name(nm_out_of_memory_outcome outcome)
 {
@@ -19,16 +19,14 @@ static const char *outcome_name(nm_out_of_memory_outcome outcome)
 
 static void insert_place(nm_loader *loader, nm_insert *insert, const nm_out_of_memory_row *row)
 {
-    const nm_definitions *known = &loader->definitions;
-
     nm_insert_id(insert, row->out_of_memory_id);
-    nm_insert_id(insert, nm_loader_known(loader, &known->processes.ids, row->process_id));
-    nm_insert_id(insert, nm_loader_known(loader, &known->devices.ids, row->device_id));
-    nm_insert_id(insert, nm_loader_known(loader, &known->threads.ids, row->thread_id));
+    nm_insert_id(insert, nm_loader_process(loader, row->process_id));
+    nm_insert_id(insert, nm_loader_device(loader, row->device_id));
+    nm_insert_id(insert, nm_loader_thread(loader, row->thread_id));
     nm_insert_id(insert, row->operation_id);
-    nm_insert_id(insert, nm_loader_known(loader, &known->stacks.ids, row->stack_id));
-    nm_insert_id(insert, nm_loader_known(loader, &known->heaps.ids, row->heap_id));
-    nm_insert_id(insert, nm_loader_known(loader, &known->heaps.ids, row->pool_heap_id));
+    nm_insert_id(insert, nm_loader_stack(loader, row->stack_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->pool_heap_id));
     nm_insert_id(insert, row->moment_id);
 }
 
@@ -36,8 +34,7 @@ nm_status nm_loader_take_out_of_memory(void *context, const nm_out_of_memory_row
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_OUT_OF_MEMORY_CHAIN];
-    nm_status status =
-        row->operation_id == 0 ? NM_OK : nm_id_set_add(&loader->named_operations, row->operation_id, err);
+    nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     insert_place(loader, insert, row);
     nm_insert_text(insert, outcome_name(row->outcome));
@@ -68,8 +65,8 @@ nm_status nm_loader_take_out_of_memory_stack(void *context, const nm_out_of_memo
     nm_insert *insert = &loader->inserts[NM_TABLE_OUT_OF_MEMORY_STACK];
 
     nm_insert_id(insert, row->out_of_memory_id);
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.heaps.ids, row->heap_id));
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.stacks.ids, row->stack_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_stack(loader, row->stack_id));
     nm_insert_int(insert, row->is_baseline);
     nm_insert_int(insert, row->is_rest);
     nm_insert_int(insert, (int64_t)row->live_count);
@@ -82,7 +79,7 @@ nm_status nm_loader_take_pool_effort(void *context, const nm_pool_effort_row *ro
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_POOL_EFFORT];
 
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.heaps.ids, row->heap_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
     nm_insert_int(insert, (int64_t)row->segment_count);
     nm_insert_int(insert, (int64_t)row->segment_cost_count);
     nm_insert_int(insert, (int64_t)row->segment_cost_ns);

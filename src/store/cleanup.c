@@ -36,6 +36,7 @@ void nm_cleanup_install(void)
     struct sigaction action = {.sa_handler = clean_and_die};
     struct sigaction old;
 
+    signal(SIGXFSZ, SIG_IGN); /* past a limit on the size of files a write fails, and is told as any other */
     sigfillset(&action.sa_mask);
     for (size_t index = 0; index < sizeof end_signals / sizeof end_signals[0]; index++) {
         if (sigaction(end_signals[index], NULL, &old) == 0 && old.sa_handler != SIG_IGN)

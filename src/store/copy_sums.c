@@ -4,24 +4,11 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-
-static void add(uint64_t *sum, uint64_t more)
-{
-    *sum = more > (uint64_t)INT64_MAX - *sum ? (uint64_t)INT64_MAX : *sum + more;
-}
+#include "base/number.h"
 
 static uint64_t device_of(const nm_copy_row *row)
 {
     return row->target_device_id != 0 ? row->target_device_id : row->source_device_id;
-}
-
-/* *number: what the map numbers the key with, from 0. */
-static nm_status number_of(nm_map *map, nm_key key, uint64_t *number, nm_error *err)
-{
-    const uint64_t *known = nm_map_get(map, key);
-
-    *number = known == NULL ? map->count : *known;
-    return known == NULL ? nm_map_put(map, key, *number, err) : NM_OK;
 }
 
 static bool is_of(const nm_copy_sum *sum, const nm_copy_row *row)
@@ -52,15 +39,15 @@ static nm_status find_sum(nm_copy_sums *sums, const nm_copy_row *row, nm_copy_su
     nm_status status = NM_OK;
 
     if (sums->count == 0 || !is_of(&sums->items[index], row)) {
-        status = number_of(&sums->place_of, (nm_key){row->process_id, device_of(row)}, &place, err);
+        status = nm_map_number(&sums->place_of, (nm_key){row->process_id, device_of(row)}, &place, err);
         if (status == NM_OK)
-            status = number_of(&sums->stream_of,
-                               (nm_key){place << 34 | (uint64_t)(uint32_t)row->kind << 2 |
-                                            (uint64_t)row->is_async << 1 | (uint64_t)row->has_stream,
-                                        row->has_stream ? row->stream : 0},
-                               &stream, err);
+            status = nm_map_number(&sums->stream_of,
+                                   (nm_key){place << 34 | (uint64_t)(uint32_t)row->kind << 2 |
+                                                (uint64_t)row->is_async << 1 | (uint64_t)row->has_stream,
+                                            row->has_stream ? row->stream : 0},
+                                   &stream, err);
         if (status == NM_OK)
-            status = number_of(&sums->index_of, (nm_key){stream, row->stack_id}, &index, err);
+            status = nm_map_number(&sums->index_of, (nm_key){stream, row->stack_id}, &index, err);
         if (status == NM_OK && index == sums->count)
             status = add_sum(sums, row, err);
     }
@@ -76,7 +63,7 @@ static void add_repeat(nm_copy_sum *sum, const nm_copy_row *row)
     if (row->repeat_count == 0)
         return;
     sum->repeated_count++;
-    add(&sum->repeated_bytes, row->size_bytes);
+    nm_sum_add(&sum->repeated_bytes, row->size_bytes);
     if (row->repeat_count <= sum->longest_count)
         return;
     sum->longest_count = row->repeat_count;
@@ -87,18 +74,18 @@ static void add_repeat(nm_copy_sum *sum, const nm_copy_row *row)
 
 static void add_moved(nm_copy_sum *sum, const nm_copy_row *row)
 {
-    add(&sum->size_bytes, row->size_bytes);
+    nm_sum_add(&sum->size_bytes, row->size_bytes);
     if (!row->is_async && row->cost_ns != 0) {
-        add(&sum->timed_bytes, row->size_bytes);
-        add(&sum->timed_ns, row->cost_ns);
+        nm_sum_add(&sum->timed_bytes, row->size_bytes);
+        nm_sum_add(&sum->timed_ns, row->cost_ns);
     }
     if (row->is_registered != NM_UNKNOWN_NUMBER) {
         sum->host_count++;
-        add(&sum->host_bytes, row->size_bytes);
+        nm_sum_add(&sum->host_bytes, row->size_bytes);
     }
     if (row->is_registered == 1) {
         sum->registered_count++;
-        add(&sum->registered_bytes, row->size_bytes);
+        nm_sum_add(&sum->registered_bytes, row->size_bytes);
     }
     add_repeat(sum, row);
 }
@@ -111,7 +98,7 @@ nm_status nm_copy_sums_copy(nm_copy_sums *sums, const nm_copy_row *row, nm_error
     if (status != NM_OK)
         return status;
     sum->copy_count++;
-    add(&sum->cost_ns, row->cost_ns);
+    nm_sum_add(&sum->cost_ns, row->cost_ns);
     if (row->error_code != 0)
         sum->failed_count++;
     else

@@ -4,18 +4,14 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "base/number.h"
 
 #define PART_BITS 5 /* NM_COST_PARTS is 2 to the power of it */
-
-static void add(uint64_t *sum, uint64_t more)
-{
-    *sum = more > (uint64_t)INT64_MAX - *sum ? (uint64_t)INT64_MAX : *sum + more;
-}
 
 /* The row of the histogram that the cost belongs to. */
 static nm_cost_bucket bucket_of(uint64_t heap_id, uint64_t cost_ns)
 {
-    int octave = cost_ns == 0 ? 0 : 63 - __builtin_clzll(cost_ns);
+    int octave = nm_log2(cost_ns);
     int shift = octave < PART_BITS ? 0 : octave - PART_BITS;
     uint64_t min_ns = cost_ns >> shift << shift;
 
@@ -26,36 +22,30 @@ static nm_cost_bucket bucket_of(uint64_t heap_id, uint64_t cost_ns)
 static nm_status count_call(nm_cost_sums *sums, uint64_t heap_id, uint64_t cost_ns, nm_error *err)
 {
     nm_cost_bucket made = bucket_of(heap_id, cost_ns);
-    nm_key key = {heap_id, made.min_ns};
-    const uint64_t *known = nm_map_get(&sums->bucket_of, key);
-    uint64_t index = known == NULL ? sums->buckets.count : *known;
-    nm_status status = NM_OK;
+    uint64_t index = 0;
+    nm_status status = nm_map_number(&sums->bucket_of, (nm_key){heap_id, made.min_ns}, &index, err);
 
-    if (known == NULL) {
+    if (status == NM_OK && index == sums->buckets.count) {
         status = nm_array_grow(&sums->buckets.items, &sums->buckets.capacity, index + 1, sizeof made, err);
-        if (status == NM_OK)
-            status = nm_map_put(&sums->bucket_of, key, index, err);
         if (status == NM_OK)
             sums->buckets.items[sums->buckets.count++] = made;
     }
     if (status == NM_OK) {
         sums->buckets.items[index].call_count++;
-        add(&sums->buckets.items[index].cost_ns, cost_ns);
+        nm_sum_add(&sums->buckets.items[index].cost_ns, cost_ns);
     }
     return status;
 }
 
 static nm_status find_heap(nm_cost_sums *sums, uint64_t heap_id, nm_heap_cost **out, nm_error *err)
 {
-    bool is_recent = sums->recent < sums->heaps.count && sums->heaps.items[sums->recent].heap_id == heap_id;
-    const uint64_t *known = is_recent ? NULL : nm_map_get(&sums->heap_of, (nm_key){0, heap_id});
-    uint64_t index = is_recent ? sums->recent : known != NULL ? *known : sums->heaps.count;
+    uint64_t index = sums->recent;
     nm_status status = NM_OK;
 
-    if (index == sums->heaps.count) {
+    if (sums->heaps.count == 0 || sums->heaps.items[index].heap_id != heap_id)
+        status = nm_map_number(&sums->heap_of, (nm_key){0, heap_id}, &index, err);
+    if (status == NM_OK && index == sums->heaps.count) {
         status = nm_array_grow(&sums->heaps.items, &sums->heaps.capacity, index + 1, sizeof **out, err);
-        if (status == NM_OK)
-            status = nm_map_put(&sums->heap_of, (nm_key){0, heap_id}, index, err);
         if (status == NM_OK)
             sums->heaps.items[sums->heaps.count++] = (nm_heap_cost){.heap_id = heap_id};
     }
@@ -110,14 +100,14 @@ static bool may_be_slow(const nm_heap_cost *heap, uint64_t cost_ns)
 
 nm_status nm_cost_sums_allocation(nm_cost_sums *sums, const nm_allocation_row *row, nm_error *err)
 {
-    uint64_t cost_ns = row->cost_ns < (uint64_t)INT64_MAX ? row->cost_ns : (uint64_t)INT64_MAX;
+    uint64_t cost_ns = row->cost_ns < NM_SUM_MAX ? row->cost_ns : NM_SUM_MAX;
     nm_heap_cost *heap = NULL;
     nm_status status = find_heap(sums, row->heap_id, &heap, err);
 
     if (status != NM_OK)
         return status;
     heap->call_count++;
-    add(&heap->cost_ns, cost_ns);
+    nm_sum_add(&heap->cost_ns, cost_ns);
     if (may_be_slow(heap, cost_ns))
         status = keep_slow(heap, row, cost_ns, err);
     return status == NM_OK ? count_call(sums, row->heap_id, cost_ns, err) : status;

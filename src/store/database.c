@@ -84,6 +84,18 @@ nm_status nm_db_get_int(sqlite3 *db, const char *sql, int64_t *value, nm_error *
     return status;
 }
 
+bool nm_db_is_null(sqlite3_stmt *row, int column)
+{
+    return sqlite3_column_type(row, column) == SQLITE_NULL;
+}
+
+const char *nm_db_text(sqlite3_stmt *row, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(row, column);
+
+    return text == NULL ? "" : text;
+}
+
 nm_status nm_insert_open(sqlite3 *db, const char *table, nm_insert *out, nm_error *err)
 {
     char sql[INSERT_SQL_BYTES];

@@ -33,6 +33,10 @@ nm_status nm_db_column_count(sqlite3 *db, const char *table, int *count, nm_erro
 /* The first column of the first row of `sql`; NM_NULL when there is no row or it is NULL. */
 nm_status nm_db_get_int(sqlite3 *db, const char *sql, int64_t *value, nm_error *err);
 
+/* A column of the row at hand: is it NULL, and its text, "" for NULL (borrowed until the next step). */
+bool nm_db_is_null(sqlite3_stmt *row, int column);
+const char *nm_db_text(sqlite3_stmt *row, int column);
+
 /*
  * A row on its way into a table: values in the order of the columns.
  *

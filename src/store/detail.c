@@ -32,14 +32,11 @@ nm_detail_verdict nm_detail_judge(const nm_detail_rows *rows, const nm_allocatio
 
 static nm_status find_list(nm_detail_rows *rows, uint64_t heap_id, nm_waiting_rows **out, nm_error *err)
 {
-    const uint64_t *known = nm_map_get(&rows->index_of, (nm_key){0, heap_id});
-    uint64_t index = known == NULL ? rows->count : *known;
-    nm_status status = NM_OK;
+    uint64_t index = 0;
+    nm_status status = nm_map_number(&rows->index_of, (nm_key){0, heap_id}, &index, err);
 
-    if (known == NULL) {
+    if (status == NM_OK && index == rows->count) {
         status = nm_array_grow(&rows->heaps, &rows->capacity, index + 1, sizeof *rows->heaps, err);
-        if (status == NM_OK)
-            status = nm_map_put(&rows->index_of, (nm_key){0, heap_id}, index, err);
         if (status == NM_OK)
             rows->count++;
     }

@@ -6,6 +6,7 @@
 #include "store/growth_rows.h"
 
 #include "store/database.h"
+#include "store/loader_values.h"
 
 nm_status nm_growth_open(sqlite3 *db, nm_error *err)
 {
@@ -22,8 +23,8 @@ nm_status nm_loader_take_step_site(void *context, const nm_step_site_row *row, n
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_STACK_STEP];
 
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.heaps.ids, row->heap_id));
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.stacks.ids, row->stack_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_stack(loader, row->stack_id));
     nm_insert_int(insert, row->generation);
     nm_insert_int(insert, (int64_t)row->live_bytes);
     nm_insert_int(insert, (int64_t)row->live_count);
@@ -35,8 +36,8 @@ nm_status nm_loader_take_lifetime(void *context, const nm_lifetime_row *row, nm_
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_STACK_LIFETIME];
 
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.heaps.ids, row->heap_id));
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.stacks.ids, row->stack_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_stack(loader, row->stack_id));
     nm_insert_int(insert, row->bucket);
     nm_insert_int(insert, (int64_t)row->freed_count);
     nm_insert_int(insert, (int64_t)row->max_ns);

@@ -4,24 +4,17 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-
-static void add(uint64_t *sum, uint64_t more)
-{
-    *sum = more > (uint64_t)INT64_MAX - *sum ? (uint64_t)INT64_MAX : *sum + more;
-}
+#include "base/number.h"
 
 static nm_status find_sum(nm_hold_sums *sums, const nm_workspace_span_row *row, nm_hold_sum **out, nm_error *err)
 {
-    nm_map *map = &sums->index_of[row->has_stream];
-    nm_key key = {row->heap_id, row->has_stream ? row->stream : 0};
-    const uint64_t *known = nm_map_get(map, key);
-    uint64_t index = known == NULL ? sums->count : *known;
-    nm_status status = NM_OK;
+    uint64_t heap = 0, index = 0;
+    nm_status status = nm_map_number(&sums->place_of, (nm_key){row->has_stream, row->heap_id}, &heap, err);
 
-    if (known == NULL) {
+    if (status == NM_OK)
+        status = nm_map_number(&sums->index_of, (nm_key){heap, row->has_stream ? row->stream : 0}, &index, err);
+    if (status == NM_OK && index == sums->count) {
         status = nm_array_grow(&sums->items, &sums->capacity, index + 1, sizeof *sums->items, err);
-        if (status == NM_OK)
-            status = nm_map_put(map, key, index, err);
         if (status == NM_OK)
             sums->items[sums->count++] =
                 (nm_hold_sum){.heap_id = row->heap_id, .has_stream = row->has_stream, .stream = row->stream};
@@ -57,7 +50,7 @@ nm_status nm_hold_sums_span(nm_hold_sums *sums, const nm_workspace_span_row *row
         add_time(sum, row);
     if (row->span == NM_HOLD_AT_END) {
         sum->idle_count_at_end++;
-        add(&sum->idle_bytes_at_end, row->size_bytes);
+        nm_sum_add(&sum->idle_bytes_at_end, row->size_bytes);
     }
     return NM_OK;
 }
@@ -65,7 +58,7 @@ nm_status nm_hold_sums_span(nm_hold_sums *sums, const nm_workspace_span_row *row
 void nm_hold_sums_free(nm_hold_sums *sums)
 {
     free(sums->items);
-    nm_map_free(&sums->index_of[0]);
-    nm_map_free(&sums->index_of[1]);
+    nm_map_free(&sums->place_of);
+    nm_map_free(&sums->index_of);
     *sums = (nm_hold_sums){0};
 }

@@ -21,7 +21,8 @@ typedef struct nm_hold_sum { /* table workspace_hold_sum */
 typedef struct nm_hold_sums { /* a zeroed one is empty */
     nm_hold_sum *items;       /* owned */
     size_t count, capacity;
-    nm_map index_of[2]; /* without and with a stream: (heap, stream) -> index into items */
+    nm_map place_of; /* (has_stream, heap) -> number, from 0 */
+    nm_map index_of; /* (that number, stream) -> index into items */
 } nm_hold_sums;
 
 nm_status nm_hold_sums_span(nm_hold_sums *sums, const nm_workspace_span_row *row, nm_error *err);

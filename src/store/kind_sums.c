@@ -4,23 +4,16 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-
-static void add(uint64_t *sum, uint64_t more)
-{
-    *sum = more > (uint64_t)INT64_MAX - *sum ? (uint64_t)INT64_MAX : *sum + more;
-}
+#include "base/number.h"
 
 static nm_status find_sum(nm_kind_sums *sums, const nm_allocation_row *row, nm_kind_sum **out, nm_error *err)
 {
     nm_key key = {row->heap_id << 1 | row->is_mapped, row->policy};
-    const uint64_t *known = nm_map_get(&sums->index_of, key);
-    uint64_t index = known == NULL ? sums->count : *known;
-    nm_status status = NM_OK;
+    uint64_t index = 0;
+    nm_status status = nm_map_number(&sums->index_of, key, &index, err);
 
-    if (known == NULL) {
+    if (status == NM_OK && index == sums->count) {
         status = nm_array_grow(&sums->items, &sums->capacity, index + 1, sizeof *sums->items, err);
-        if (status == NM_OK)
-            status = nm_map_put(&sums->index_of, key, index, err);
         if (status == NM_OK)
             sums->items[sums->count++] =
                 (nm_kind_sum){.heap_id = row->heap_id, .is_mapped = row->is_mapped, .policy = row->policy};
@@ -40,11 +33,11 @@ nm_status nm_kind_sums_allocation(nm_kind_sums *sums, const nm_allocation_row *r
         return status;
     if (row->alloc_seq != NM_NO_SEQ && row->split_from_id == 0) {
         sum->allocation_count++;
-        add(&sum->allocated_bytes, row->size_bytes);
+        nm_sum_add(&sum->allocated_bytes, row->size_bytes);
     }
     if (row->end_kind == NM_END_NONE) {
         sum->live_count++;
-        add(&sum->live_bytes, row->size_bytes);
+        nm_sum_add(&sum->live_bytes, row->size_bytes);
     }
     return NM_OK;
 }

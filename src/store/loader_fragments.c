@@ -2,12 +2,7 @@
  *
  * The part of the sink that is about how pools are cut up: values in the order of the columns in 062_fragmentation.sql.
  */
-#include "store/loader.h"
-
-static uint64_t known_heap(nm_loader *loader, uint64_t id)
-{
-    return nm_loader_known(loader, &loader->definitions.heaps.ids, id);
-}
+#include "store/loader_values.h"
 
 nm_status nm_loader_take_part(void *context, const nm_pool_part_row *row, nm_error *err)
 {
@@ -15,7 +10,7 @@ nm_status nm_loader_take_part(void *context, const nm_pool_part_row *row, nm_err
     nm_insert *insert = &loader->inserts[NM_TABLE_POOL_PART];
 
     nm_insert_id(insert, row->part_id);
-    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
     nm_insert_int(insert, row->is_rest ? NM_NULL : (int64_t)row->kind);
     nm_insert_stream(insert, row->has_stream, row->stream);
     nm_insert_id(insert, row->private_pool);
@@ -45,7 +40,7 @@ nm_status nm_loader_take_gap(void *context, const nm_gap_row *row, nm_error *err
     nm_insert *insert = &loader->inserts[NM_TABLE_GAP];
 
     nm_insert_id(insert, row->moment_id);
-    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
     nm_insert_id(insert, row->part_id);
     nm_insert_int(insert, (int64_t)row->class_bytes);
     nm_insert_int(insert, (int64_t)row->gap_count);
@@ -71,7 +66,7 @@ nm_status nm_loader_take_fragment_usage(void *context, const nm_fragment_usage_r
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_FRAGMENTATION_USAGE];
 
-    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
     nm_insert_id(insert, row->part_id);
     nm_insert_int(insert, row->first_seq);
     nm_insert_int(insert, row->last_seq);
@@ -98,12 +93,11 @@ nm_status nm_loader_take_blocker(void *context, const nm_blocker_row *row, nm_er
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_BLOCKER_SAMPLE];
-    bool has_worst = row->worst_allocation_id != 0;
-    nm_status status = has_worst ? nm_id_set_add(&loader->named_allocations, row->worst_allocation_id, err) : NM_OK;
+    nm_status status = nm_loader_name_allocation(loader, row->worst_allocation_id, err);
 
     nm_insert_id(insert, row->moment_id);
-    nm_insert_id(insert, known_heap(loader, row->heap_id));
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.stacks.ids, row->stack_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_stack(loader, row->stack_id));
     nm_insert_int(insert, row->is_baseline);
     nm_insert_int(insert, row->is_rest);
     nm_insert_int(insert, (int64_t)row->block_count);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/inlined.h"
+#include "store/loader_values.h"
 #include "store/site.h"
 #include "store/wrapper.h"
 
@@ -104,7 +105,7 @@ static nm_status write_thread(nm_loader *loader, const nm_definition *thread, nm
     nm_insert *insert = &loader->inserts[NM_TABLE_THREAD];
 
     nm_insert_id(insert, thread->id);
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.processes.ids, thread->thread.process_id));
+    nm_insert_id(insert, nm_loader_process(loader, thread->thread.process_id));
     nm_insert_int(insert, thread->thread.tid);
     nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, thread->thread.name));
     return nm_insert_end(insert, err);
@@ -116,7 +117,7 @@ static nm_status write_attribute(nm_loader *loader, const nm_definition *attribu
     nm_bytes value = nm_definitions_text(&loader->definitions, attribute->attribute.value);
 
     nm_insert_id(insert, attribute->id);
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.processes.ids, attribute->attribute.process_id));
+    nm_insert_id(insert, nm_loader_process(loader, attribute->attribute.process_id));
     nm_insert_text(insert, attribute->attribute.source == NM_ATTRIBUTE_VERSION ? "version" : "environment");
     nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, attribute->attribute.name));
     nm_insert_bytes(insert, value.len == 0 ? (nm_bytes){(const uint8_t *)"", 0} : value);
@@ -128,7 +129,7 @@ static nm_status write_device(nm_loader *loader, const nm_definition *device, nm
     nm_insert *insert = &loader->inserts[NM_TABLE_DEVICE];
 
     nm_insert_id(insert, device->id);
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.processes.ids, device->device.process_id));
+    nm_insert_id(insert, nm_loader_process(loader, device->device.process_id));
     nm_insert_int(insert, device->device.ordinal);
     nm_insert_int(insert, device->device.physical_ordinal);
     nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, device->device.device_kind));
@@ -145,8 +146,8 @@ static nm_status write_heap(nm_loader *loader, const nm_definition *heap, nm_err
     bool is_level_known = heap->heap.level >= NM_LEVEL_DRIVER && heap->heap.level <= NM_LEVEL_MAX;
 
     nm_insert_id(insert, heap->id);
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.processes.ids, heap->heap.process_id));
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.devices.ids, heap->heap.device_id));
+    nm_insert_id(insert, nm_loader_process(loader, heap->heap.process_id));
+    nm_insert_id(insert, nm_loader_device(loader, heap->heap.device_id));
     nm_insert_id(insert, is_level_known ? heap->heap.level : 0);
     nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, heap->heap.name));
     nm_insert_text(insert, heap->heap.size_basis == NM_BASIS_BLOCK ? "block" : "requested");
@@ -179,7 +180,7 @@ static nm_status write_module(nm_loader *loader, const nm_definition *module, nm
 
     if (status == NM_OK) {
         nm_insert_id(insert, module->id);
-        nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.processes.ids, module->module.process_id));
+        nm_insert_id(insert, nm_loader_process(loader, module->module.process_id));
         nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, module->module.path));
         nm_insert_bytes(insert, (nm_bytes){build_id.data, build_id.len});
         nm_insert_int(insert, (int64_t)module->module.base);

@@ -1,40 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/loader_pool.h"
 
+#include "base/number.h"
+#include "store/loader_values.h"
+
 #define EARLY       "16" /* added to the cause of a miss of which only the end tells whether it is cold */
 #define EARLY_CAUSE 16
-
-static nm_insert *begin(nm_loader *loader, nm_loader_table table)
-{
-    return &loader->inserts[table];
-}
-
-static uint64_t known_heap(nm_loader *loader, uint64_t id)
-{
-    return nm_loader_known(loader, &loader->definitions.heaps.ids, id);
-}
-
-static int64_t id_or_null(uint64_t id)
-{
-    return id == 0 ? NM_NULL : (int64_t)id;
-}
 
 static void fill_miss(nm_loader *loader, const nm_miss_row *row, int64_t *value)
 {
     *value++ = row->seq;
-    *value++ = id_or_null(known_heap(loader, row->heap_id));
+    *value++ = nm_id_or_null(nm_loader_heap(loader, row->heap_id));
     *value++ = row->ns;
     *value++ = row->generation;
-    *value++ = id_or_null(nm_loader_known(loader, &loader->definitions.threads.ids, row->thread_id));
-    *value++ = id_or_null(nm_loader_known(loader, &loader->definitions.stacks.ids, row->stack_id));
+    *value++ = nm_id_or_null(nm_loader_thread(loader, row->thread_id));
+    *value++ = nm_id_or_null(nm_loader_stack(loader, row->stack_id));
     *value++ = row->has_stream ? (int64_t)row->stream : NM_NULL;
-    *value++ = id_or_null(row->private_pool);
+    *value++ = nm_id_or_null(row->private_pool);
     *value++ = row->is_large;
     *value++ = (int64_t)row->size_bytes;
-    *value++ = row->is_early ? EARLY_CAUSE + (int64_t)row->cause : id_or_null(row->cause);
+    *value++ = row->is_early ? EARLY_CAUSE + (int64_t)row->cause : nm_id_or_null(row->cause);
     *value++ = row->is_pending_enough;
     *value++ = (int64_t)row->driver_count;
-    *value++ = id_or_null(row->driver_cost_ns);
+    *value++ = nm_id_or_null(row->driver_cost_ns);
     *value++ = row->is_held_known ? (int64_t)row->held_bytes : NM_NULL;
     *value = row->is_held_known ? (int64_t)row->most_held_bytes : NM_NULL;
 }
@@ -61,9 +49,9 @@ nm_status nm_loader_take_pending(void *context, const nm_pending_row *row, nm_er
 nm_status nm_loader_take_pool_group(void *context, const nm_pool_group_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    nm_insert *insert = begin(loader, NM_TABLE_POOL_GROUP);
+    nm_insert *insert = &loader->inserts[NM_TABLE_POOL_GROUP];
 
-    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
     nm_insert_id(insert, row->private_pool);
     nm_insert_stream(insert, row->has_stream, row->stream);
     nm_insert_int(insert, row->is_large);
@@ -86,9 +74,9 @@ nm_status nm_loader_take_pool_group(void *context, const nm_pool_group_row *row,
 nm_status nm_loader_take_pool_class(void *context, const nm_pool_class_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    nm_insert *insert = begin(loader, NM_TABLE_POOL_CLASS);
+    nm_insert *insert = &loader->inserts[NM_TABLE_POOL_CLASS];
 
-    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
     nm_insert_int(insert, row->is_large);
     nm_insert_int(insert, row->size_class);
     nm_insert_int(insert, (int64_t)row->allocation_count);
@@ -103,9 +91,9 @@ nm_status nm_loader_take_pool_class(void *context, const nm_pool_class_row *row,
 nm_status nm_loader_take_pool_step(void *context, const nm_pool_step_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    nm_insert *insert = begin(loader, NM_TABLE_POOL_STEP);
+    nm_insert *insert = &loader->inserts[NM_TABLE_POOL_STEP];
 
-    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
     nm_insert_int(insert, row->generation);
     nm_insert_int(insert, (int64_t)row->allocation_count);
     nm_insert_int(insert, (int64_t)row->miss_count);
@@ -121,9 +109,9 @@ nm_status nm_loader_take_pool_step(void *context, const nm_pool_step_row *row, n
 nm_status nm_loader_take_pool_reuse(void *context, const nm_pool_reuse_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    nm_insert *insert = begin(loader, NM_TABLE_POOL_REUSE);
+    nm_insert *insert = &loader->inserts[NM_TABLE_POOL_REUSE];
 
-    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
     nm_insert_int(insert, row->kind == NM_REUSE_ADDRESS);
     nm_insert_int(insert, row->measure == NM_REUSE_BYTES);
     nm_insert_int(insert, row->distance_class);
@@ -134,9 +122,9 @@ nm_status nm_loader_take_pool_reuse(void *context, const nm_pool_reuse_row *row,
 nm_status nm_loader_take_pool_sum(void *context, const nm_pool_sum_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    nm_insert *insert = begin(loader, NM_TABLE_POOL_SUM);
+    nm_insert *insert = &loader->inserts[NM_TABLE_POOL_SUM];
 
-    nm_insert_id(insert, known_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
     nm_insert_int(insert, (int64_t)row->driver_count);
     nm_insert_int(insert, (int64_t)row->driver_cost_count);
     nm_insert_int(insert, (int64_t)row->driver_cost_ns);
@@ -170,11 +158,11 @@ static bool has_steps(const nm_loader *loader, uint64_t heap_id)
 
 static nm_status write_miss_sum(nm_loader *loader, const nm_miss_sum *sum, nm_error *err)
 {
-    nm_insert *insert = begin(loader, NM_TABLE_POOL_MISS_SUM);
+    nm_insert *insert = &loader->inserts[NM_TABLE_POOL_MISS_SUM];
     bool is_cold = sum->is_early && has_steps(loader, sum->heap_id);
 
-    nm_insert_id(insert, known_heap(loader, sum->heap_id));
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.stacks.ids, sum->stack_id));
+    nm_insert_id(insert, nm_loader_heap(loader, sum->heap_id));
+    nm_insert_id(insert, nm_loader_stack(loader, sum->stack_id));
     nm_insert_id(insert, is_cold ? NM_MISS_COLD : sum->cause);
     nm_insert_int(insert, (int64_t)sum->miss_count);
     nm_insert_int(insert, (int64_t)sum->missed_bytes);
@@ -187,23 +175,23 @@ static nm_status write_miss_sum(nm_loader *loader, const nm_miss_sum *sum, nm_er
 
 static nm_status write_pending_sum(nm_loader *loader, const nm_pending_sum *sum, nm_error *err)
 {
-    nm_insert *insert = begin(loader, NM_TABLE_PENDING_SUM);
+    nm_insert *insert = &loader->inserts[NM_TABLE_PENDING_SUM];
 
-    nm_insert_id(insert, known_heap(loader, sum->heap_id));
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.stacks.ids, sum->stack_id));
+    nm_insert_id(insert, nm_loader_heap(loader, sum->heap_id));
+    nm_insert_id(insert, nm_loader_stack(loader, sum->stack_id));
     nm_insert_stream(insert, sum->has_stream, sum->stream);
     nm_insert_int(insert, (int64_t)sum->pending_count);
     nm_insert_int(insert, (int64_t)sum->pending_bytes);
-    nm_insert_int(insert, (int64_t)nm_pool_sums_byte_ms(sum));
+    nm_insert_int(insert, (int64_t)nm_byte_ms(sum->pending_byte_ns));
     nm_insert_int(insert, sum->max_wait_ns);
     return nm_insert_end(insert, err);
 }
 
 static nm_status write_cost_bucket(nm_loader *loader, const nm_cost_bucket *bucket, nm_error *err)
 {
-    nm_insert *insert = begin(loader, NM_TABLE_COST_HISTOGRAM);
+    nm_insert *insert = &loader->inserts[NM_TABLE_COST_HISTOGRAM];
 
-    nm_insert_id(insert, known_heap(loader, bucket->heap_id));
+    nm_insert_id(insert, nm_loader_heap(loader, bucket->heap_id));
     nm_insert_int(insert, bucket->octave);
     nm_insert_int(insert, (int64_t)bucket->min_ns);
     nm_insert_int(insert, (int64_t)bucket->max_ns);
@@ -215,16 +203,16 @@ static nm_status write_cost_bucket(nm_loader *loader, const nm_cost_bucket *buck
 static nm_status write_slow_call(nm_loader *loader, uint64_t heap_id, const nm_slow_call *call, size_t place,
                                  nm_error *err)
 {
-    nm_insert *insert = begin(loader, NM_TABLE_SLOWEST_CALL);
+    nm_insert *insert = &loader->inserts[NM_TABLE_SLOWEST_CALL];
 
-    nm_insert_id(insert, known_heap(loader, heap_id));
+    nm_insert_id(insert, nm_loader_heap(loader, heap_id));
     nm_insert_int(insert, (int64_t)place);
     nm_insert_int(insert, (int64_t)call->cost_ns);
     nm_insert_int(insert, call->seq);
     nm_insert_int(insert, call->ns);
     nm_insert_int(insert, (int64_t)call->size_bytes);
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.stacks.ids, call->stack_id));
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.threads.ids, call->thread_id));
+    nm_insert_id(insert, nm_loader_stack(loader, call->stack_id));
+    nm_insert_id(insert, nm_loader_thread(loader, call->thread_id));
     nm_insert_int(insert, call->is_segment);
     return nm_insert_end(insert, err);
 }

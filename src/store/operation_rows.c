@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/operation_rows.h"
 
+#include "store/loader_values.h"
+
 nm_status nm_loader_take_operation_rise(void *context, const nm_operation_rise_row *row, nm_error *err)
 {
     nm_loader *loader = context;
 
-    return nm_operation_sums_rise(&loader->operation_sums, row, nm_definitions_number(&loader->definitions, row->name),
-                                  err);
+    return nm_operation_sums_rise(&loader->operation_sums, row, nm_loader_number(loader, row->name), err);
 }
 
 nm_status nm_loader_take_step_operation(void *context, const nm_step_operation_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_OPERATION_STEP_SUM];
-    uint32_t name = nm_definitions_number(&loader->definitions, row->is_rest ? 0 : row->name);
 
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.processes.ids, row->process_id));
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.heaps.ids, row->heap_id));
+    nm_insert_id(insert, nm_loader_process(loader, row->process_id));
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
     nm_insert_int(insert, row->generation);
     nm_insert_int(insert, row->number);
     nm_insert_int(insert, row->is_rest ? NM_NULL : (int64_t)row->kind);
-    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, name));
+    nm_insert_bytes(insert, nm_loader_text(loader, row->is_rest ? 0 : row->name));
     nm_insert_int(insert, (int64_t)row->name_count);
     nm_insert_int(insert, (int64_t)row->allocation_count);
     nm_insert_int(insert, (int64_t)row->allocated_bytes);
@@ -46,7 +46,7 @@ static nm_status write_hold(nm_loader *loader, const nm_hold_sum *sum, nm_error 
 {
     nm_insert *insert = &loader->inserts[NM_TABLE_WORKSPACE_HOLD_SUM];
 
-    nm_insert_id(insert, nm_loader_known(loader, &loader->definitions.heaps.ids, sum->heap_id));
+    nm_insert_id(insert, nm_loader_heap(loader, sum->heap_id));
     nm_insert_stream(insert, sum->has_stream, sum->stream);
     nm_insert_int(insert, (int64_t)sum->block_count);
     nm_insert_int(insert, (int64_t)sum->use_count);

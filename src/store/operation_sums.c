@@ -4,11 +4,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-
-static void add(uint64_t *sum, uint64_t more)
-{
-    *sum = more > (uint64_t)INT64_MAX - *sum ? (uint64_t)INT64_MAX : *sum + more;
-}
+#include "base/number.h"
 
 static void raise(uint64_t *most, uint64_t value)
 {
@@ -26,15 +22,11 @@ static uint64_t name_key(nm_range_kind kind, uint32_t name)
 static nm_status find_run(nm_operation_sums *sums, uint64_t process_id, nm_range_kind kind, uint32_t name,
                           nm_run_sum **out, nm_error *err)
 {
-    nm_key key = {process_id, name_key(kind, name)};
-    const uint64_t *known = nm_map_get(&sums->run_of, key);
-    uint64_t index = known == NULL ? sums->runs.count : *known;
-    nm_status status = NM_OK;
+    uint64_t index = 0;
+    nm_status status = nm_map_number(&sums->run_of, (nm_key){process_id, name_key(kind, name)}, &index, err);
 
-    if (known == NULL) {
+    if (status == NM_OK && index == sums->runs.count) {
         status = nm_array_grow(&sums->runs.items, &sums->runs.capacity, index + 1, sizeof **out, err);
-        if (status == NM_OK)
-            status = nm_map_put(&sums->run_of, key, index, err);
         if (status == NM_OK)
             sums->runs.items[sums->runs.count++] = (nm_run_sum){.process_id = process_id, .kind = kind, .name = name};
     }
@@ -56,7 +48,7 @@ nm_status nm_operation_sums_run(nm_operation_sums *sums, const nm_operation_row 
         return NM_OK;
     sum->has_duration = true;
     if (row->end_ns > row->begin_ns)
-        add(&sum->duration_ns, (uint64_t)row->end_ns - (uint64_t)row->begin_ns);
+        nm_sum_add(&sum->duration_ns, (uint64_t)row->end_ns - (uint64_t)row->begin_ns);
     return NM_OK;
 }
 
@@ -69,14 +61,14 @@ nm_status nm_operation_sums_workspace(nm_operation_sums *sums, const nm_workspac
     if (status != NM_OK)
         return status;
     sum->workspace_count++;
-    add(&sum->requested_bytes, row->requested_bytes);
+    nm_sum_add(&sum->requested_bytes, row->requested_bytes);
     raise(&sum->max_requested_bytes, row->requested_bytes);
     raise(&sum->max_block_bytes, row->block_bytes);
     sum->reused_count += row->is_reused == 1;
     if (row->heap_id == 0)
         return NM_OK;
-    add(&sum->block_bytes, row->block_bytes);
-    add(&sum->block_requested_bytes, row->requested_bytes);
+    nm_sum_add(&sum->block_bytes, row->block_bytes);
+    nm_sum_add(&sum->block_requested_bytes, row->requested_bytes);
     sum->has_many_heaps |= sum->heap_id != 0 && sum->heap_id != row->heap_id;
     sum->heap_id = row->heap_id;
     return NM_OK;
@@ -88,14 +80,11 @@ static nm_status find_memory(nm_operation_sums *sums, uint64_t heap_id, bool has
                              uint32_t name, nm_memory_sum **out, nm_error *err)
 {
     nm_key key = {heap_id, has_operation ? name_key(kind, name) : 0};
-    const uint64_t *known = nm_map_get(&sums->memory_of, key);
-    uint64_t index = known == NULL ? sums->memory.count : *known;
-    nm_status status = NM_OK;
+    uint64_t index = 0;
+    nm_status status = nm_map_number(&sums->memory_of, key, &index, err);
 
-    if (known == NULL) {
+    if (status == NM_OK && index == sums->memory.count) {
         status = nm_array_grow(&sums->memory.items, &sums->memory.capacity, index + 1, sizeof **out, err);
-        if (status == NM_OK)
-            status = nm_map_put(&sums->memory_of, key, index, err);
         if (status == NM_OK)
             sums->memory.items[sums->memory.count++] = (nm_memory_sum){.heap_id = heap_id,
                                                                        .has_operation = has_operation,
@@ -126,16 +115,16 @@ nm_status nm_operation_sums_allocation(nm_operation_sums *sums, const nm_allocat
         return status;
     if (is_counted) {
         sum->allocation_count++;
-        add(&sum->allocated_bytes, row->size_bytes);
+        nm_sum_add(&sum->allocated_bytes, row->size_bytes);
         raise(&sum->max_bytes, row->size_bytes);
         sum->source_counts[row->operation_source]++;
         sum->ended_count += row->end_kind != NM_END_NONE;
     }
     if (is_held)
-        add(&sum->held_bytes, row->size_bytes);
+        nm_sum_add(&sum->held_bytes, row->size_bytes);
     if (is_outstanding) {
         sum->outstanding_count++;
-        add(&sum->outstanding_bytes, row->size_bytes);
+        nm_sum_add(&sum->outstanding_bytes, row->size_bytes);
     }
     return NM_OK;
 }
@@ -152,7 +141,7 @@ nm_status nm_operation_sums_rise(nm_operation_sums *sums, const nm_operation_ris
     if (row->is_doubtful)
         return NM_OK;
     sum->rise_count++;
-    add(&sum->rise_bytes, row->rise_bytes);
+    nm_sum_add(&sum->rise_bytes, row->rise_bytes);
     bool is_first = row->rise_bytes == sum->max_rise_bytes && row->begin_seq < sum->max_rise_seq;
     if (sum->max_rise_seq == NM_NO_SEQ || row->rise_bytes > sum->max_rise_bytes || is_first) {
         sum->max_rise_bytes = row->rise_bytes;

@@ -4,33 +4,18 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-
-static void add(uint64_t *sum, uint64_t more)
-{
-    *sum = more > (uint64_t)INT64_MAX - *sum ? (uint64_t)INT64_MAX : *sum + more;
-}
-
-static nm_status find_place(nm_pool_sums *sums, uint64_t heap_id, uint64_t stack_id, uint64_t *number, nm_error *err)
-{
-    nm_key key = {heap_id, stack_id};
-    const uint64_t *known = nm_map_get(&sums->place_of, key);
-
-    *number = known == NULL ? sums->place_of.count : *known;
-    return known == NULL ? nm_map_put(&sums->place_of, key, *number, err) : NM_OK;
-}
+#include "base/number.h"
 
 static nm_status find_miss(nm_pool_sums *sums, const nm_miss_row *row, nm_miss_sum **out, nm_error *err)
 {
-    uint64_t place = 0;
-    nm_status status = find_place(sums, row->heap_id, row->stack_id, &place, err);
+    uint64_t place = 0, index = 0;
+    nm_status status = nm_map_number(&sums->place_of, (nm_key){row->heap_id, row->stack_id}, &place, err);
     nm_key key = {place, (uint64_t)row->cause << 1 | row->is_early};
-    const uint64_t *known = nm_map_get(&sums->miss_of, key);
-    uint64_t index = known == NULL ? sums->misses.count : *known;
 
-    if (status == NM_OK && known == NULL) {
+    if (status == NM_OK)
+        status = nm_map_number(&sums->miss_of, key, &index, err);
+    if (status == NM_OK && index == sums->misses.count) {
         status = nm_array_grow(&sums->misses.items, &sums->misses.capacity, index + 1, sizeof **out, err);
-        if (status == NM_OK)
-            status = nm_map_put(&sums->miss_of, key, index, err);
         if (status == NM_OK)
             sums->misses.items[sums->misses.count++] = (nm_miss_sum){
                 .heap_id = row->heap_id, .stack_id = row->stack_id, .cause = row->cause, .is_early = row->is_early};
@@ -48,26 +33,24 @@ nm_status nm_pool_sums_miss(nm_pool_sums *sums, const nm_miss_row *row, nm_error
     if (status != NM_OK)
         return status;
     sum->miss_count++;
-    add(&sum->missed_bytes, row->size_bytes);
+    nm_sum_add(&sum->missed_bytes, row->size_bytes);
     sum->pending_miss_count += row->is_pending_enough;
-    add(&sum->driver_count, row->driver_count);
-    add(&sum->driver_cost_ns, row->driver_cost_ns);
+    nm_sum_add(&sum->driver_count, row->driver_count);
+    nm_sum_add(&sum->driver_cost_ns, row->driver_cost_ns);
     sum->last_seq = row->seq;
     return NM_OK;
 }
 
 static nm_status find_pending(nm_pool_sums *sums, const nm_pending_row *row, nm_pending_sum **out, nm_error *err)
 {
-    uint64_t place = 0;
-    nm_status status = find_place(sums, row->heap_id, row->stack_id, &place, err);
+    uint64_t place = 0, index = 0;
+    nm_status status = nm_map_number(&sums->place_of, (nm_key){row->heap_id, row->stack_id}, &place, err);
     nm_key key = {place << 1 | row->has_stream, row->has_stream ? row->stream : 0};
-    const uint64_t *known = nm_map_get(&sums->pending_of, key);
-    uint64_t index = known == NULL ? sums->pending.count : *known;
 
-    if (status == NM_OK && known == NULL) {
+    if (status == NM_OK)
+        status = nm_map_number(&sums->pending_of, key, &index, err);
+    if (status == NM_OK && index == sums->pending.count) {
         status = nm_array_grow(&sums->pending.items, &sums->pending.capacity, index + 1, sizeof **out, err);
-        if (status == NM_OK)
-            status = nm_map_put(&sums->pending_of, key, index, err);
         if (status == NM_OK)
             sums->pending.items[sums->pending.count++] = (nm_pending_sum){.heap_id = row->heap_id,
                                                                           .stack_id = row->stack_id,
@@ -88,20 +71,13 @@ nm_status nm_pool_sums_pending(nm_pool_sums *sums, const nm_pending_row *row, nm
     if (status != NM_OK)
         return status;
     sum->pending_count++;
-    add(&sum->pending_bytes, row->size_bytes);
+    nm_sum_add(&sum->pending_bytes, row->size_bytes);
     if (row->wait_ns == NM_NO_TIME)
         return NM_OK;
     sum->pending_byte_ns += (unsigned __int128)row->size_bytes * (uint64_t)row->wait_ns;
     if (row->wait_ns > sum->max_wait_ns)
         sum->max_wait_ns = row->wait_ns;
     return NM_OK;
-}
-
-uint64_t nm_pool_sums_byte_ms(const nm_pending_sum *sum)
-{
-    unsigned __int128 byte_ms = sum->pending_byte_ns / 1000000;
-
-    return byte_ms > (unsigned __int128)INT64_MAX ? (uint64_t)INT64_MAX : (uint64_t)byte_ms;
 }
 
 void nm_pool_sums_free(nm_pool_sums *sums)

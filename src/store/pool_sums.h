@@ -43,7 +43,6 @@ typedef struct nm_pool_sums { /* a zeroed one is empty */
 
 nm_status nm_pool_sums_miss(nm_pool_sums *sums, const nm_miss_row *row, nm_error *err);
 nm_status nm_pool_sums_pending(nm_pool_sums *sums, const nm_pending_row *row, nm_error *err);
-uint64_t nm_pool_sums_byte_ms(const nm_pending_sum *sum);
 void nm_pool_sums_free(nm_pool_sums *sums);
 
 #endif

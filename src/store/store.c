@@ -39,7 +39,7 @@ struct nm_store {
 static const char open_sql[] = "PRAGMA page_size = 16384;"
                                "PRAGMA journal_mode = OFF;"
                                "PRAGMA synchronous = OFF;"
-                               "PRAGMA locking_mode = EXCLUSIVE;"
+                               "PRAGMA main.locking_mode = EXCLUSIVE;" /* an input that is attached is only read */
                                "PRAGMA cache_size = -131072;"
                                "PRAGMA encoding = 'UTF-8';"
                                "PRAGMA trusted_schema = OFF;"

@@ -4,29 +4,18 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-
-/* *number: of the row's process and device. */
-static nm_status find_place(nm_stream_sums *sums, const nm_stream_call_row *row, uint64_t *number, nm_error *err)
-{
-    nm_key key = {row->process_id, row->device_id};
-    const uint64_t *known = nm_map_get(&sums->place_of, key);
-
-    *number = known == NULL ? sums->place_of.count : *known;
-    return known == NULL ? nm_map_put(&sums->place_of, key, *number, err) : NM_OK;
-}
+#include "base/number.h"
 
 static nm_status find_sum(nm_stream_sums *sums, const nm_stream_call_row *row, nm_stream_sum **out, nm_error *err)
 {
-    uint64_t place = 0;
-    nm_status status = find_place(sums, row, &place, err);
+    uint64_t place = 0, index = 0;
+    nm_status status = nm_map_number(&sums->place_of, (nm_key){row->process_id, row->device_id}, &place, err);
     nm_key key = {place << 8 | (uint64_t)row->kind << 1 | row->has_stream, row->has_stream ? row->stream : 0};
-    const uint64_t *known = nm_map_get(&sums->index_of, key);
-    uint64_t index = known == NULL ? sums->count : *known;
 
-    if (status == NM_OK && known == NULL) {
+    if (status == NM_OK)
+        status = nm_map_number(&sums->index_of, key, &index, err);
+    if (status == NM_OK && index == sums->count) {
         status = nm_array_grow(&sums->items, &sums->capacity, index + 1, sizeof *sums->items, err);
-        if (status == NM_OK)
-            status = nm_map_put(&sums->index_of, key, index, err);
         if (status == NM_OK)
             sums->items[sums->count++] = (nm_stream_sum){.process_id = row->process_id,
                                                          .device_id = row->device_id,
@@ -48,8 +37,7 @@ nm_status nm_stream_sums_call(nm_stream_sums *sums, const nm_stream_call_row *ro
         return status;
     sum->call_count++;
     sum->error_count += row->error_code != 0 && row->error_code != NM_UNKNOWN_NUMBER;
-    sum->cost_ns =
-        row->cost_ns > (uint64_t)INT64_MAX - sum->cost_ns ? (uint64_t)INT64_MAX : sum->cost_ns + row->cost_ns;
+    nm_sum_add(&sum->cost_ns, row->cost_ns);
     return NM_OK;
 }
 

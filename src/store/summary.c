@@ -15,12 +15,13 @@
 #include "store/summary_steps.h"
 #include "trace/event.h"
 
-#define PLACE_COLUMNS       6
-#define SAME_PLACE          "host IS ?1 AND rank IS ?2 AND pid IS ?3 AND device IS ?4 AND heap IS ?5 AND level IS ?6"
-#define SITE_COLUMNS        38
-#define TEXT_BYTES          512
-#define UNSEEN_COLUMNS      60
-#define EXPLANATION_COLUMNS 300
+#define PLACE_COLUMNS        6
+#define SAME_PLACE           "host IS ?1 AND rank IS ?2 AND pid IS ?3 AND device IS ?4 AND heap IS ?5 AND level IS ?6"
+#define SITE_COLUMNS         38
+#define TEXT_BYTES           512
+#define UNSEEN_COLUMNS       60
+#define ONE_A_STEP_RATIO_MIN 0.9 /* of the steps from the first leaked one to the last */
+#define EXPLANATION_COLUMNS  300
 
 typedef struct summary {
     sqlite3 *db;
@@ -48,27 +49,15 @@ static nm_status end_query(const summary *s, sqlite3_stmt *rows, nm_status statu
     return status == NM_OK && code != SQLITE_DONE && code != SQLITE_ROW ? nm_db_fail(s->db, err) : status;
 }
 
-static const char *text_of(sqlite3_stmt *row, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(row, column);
-
-    return text == NULL ? "" : text;
-}
-
-static bool is_null(sqlite3_stmt *row, int column)
-{
-    return sqlite3_column_type(row, column) == SQLITE_NULL;
-}
-
 /* "at 81.3 s", or "at event 7,430" where times are unknown, or "" where nothing is known. */
 static const char *when(char out[64], sqlite3_stmt *row, int ns_column, int seq_column)
 {
     char number[NM_HUMAN_BYTES];
 
     out[0] = 0;
-    if (!is_null(row, ns_column))
+    if (!nm_db_is_null(row, ns_column))
         snprintf(out, 64, " at %s", nm_human_time(number, sqlite3_column_int64(row, ns_column)));
-    else if (!is_null(row, seq_column))
+    else if (!nm_db_is_null(row, seq_column))
         snprintf(out, 64, " at event %s", nm_human_count(number, sqlite3_column_int64(row, seq_column)));
     return out;
 }
@@ -99,7 +88,7 @@ static void write_detail(const summary *s, sqlite3_stmt *row, int first_column)
     char number[NM_HUMAN_BYTES];
     char place[64];
 
-    if (is_null(row, first_column + 2))
+    if (nm_db_is_null(row, first_column + 2))
         return;
     fprintf(s->out, "Kept: rows of each event from%s on;", when(place, row, first_column + 1, first_column + 2) + 3);
     fprintf(s->out, " of the %s events before that, sums.\n",
@@ -127,12 +116,12 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
 
     if (code == SQLITE_ROW) {
         int64_t device_count = sqlite3_column_int64(row, 10);
-        const char *device_kind = is_null(row, 11) ? "device" : text_of(row, 11);
+        const char *device_kind = nm_db_is_null(row, 11) ? "device" : nm_db_text(row, 11);
 
         s->process_count = sqlite3_column_int64(row, 9);
         s->has_steps = sqlite3_column_int(row, 12) != 0;
         fprintf(s->out, "%s  from %s: ", nm_human_text(database_path, sizeof database_path, names->database_path, 200),
-                nm_human_text(path, sizeof path, text_of(row, 0), 200));
+                nm_human_text(path, sizeof path, nm_db_text(row, 0), 200));
         fprintf(s->out, "%s process%s, ", nm_human_count(number, s->process_count), s->process_count == 1 ? "" : "es");
         fprintf(s->out, "%s %s%s, ", nm_human_count(number, device_count), device_kind, plural(device_count));
         fprintf(s->out, "%s events", nm_human_count(number, sqlite3_column_int64(row, 2)));
@@ -140,10 +129,10 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
         if (sqlite3_column_int64(row, 8) != 0)
             fprintf(s->out, ", %s cut", nm_human_bytes(number, sqlite3_column_int64(row, 8)));
         fprintf(s->out, ", %s\n",
-                strcmp(text_of(row, 1), "complete") == 0 ? "complete"
-                : strcmp(text_of(row, 1), "kept") == 0   ? "complete as far as it was kept"
-                : strcmp(text_of(row, 1), "cut") == 0    ? "cut off before its end"
-                                                         : "NOT COMPLETE");
+                strcmp(nm_db_text(row, 1), "complete") == 0 ? "complete"
+                : strcmp(nm_db_text(row, 1), "kept") == 0   ? "complete as far as it was kept"
+                : strcmp(nm_db_text(row, 1), "cut") == 0    ? "cut off before its end"
+                                                            : "NOT COMPLETE");
         write_detail(s, row, 13);
     }
     return end_query(s, row, status, code, err);
@@ -160,6 +149,18 @@ static nm_status write_process_note(const summary *s, nm_error *err)
     else if (status == NM_OK && left_count > 0)
         fprintf(s->out, "%s process%s became a program that did not load the recorder: what it did is not known.\n",
                 nm_human_count(number, left_count), left_count == 1 ? "" : "es");
+    return status;
+}
+
+/* A process ran before its recording began: its figures are of a part. */
+static nm_status write_late_note(const summary *s, nm_error *err)
+{
+    int64_t late_count = 0;
+    nm_status status = nm_db_get_int(s->db, "SELECT count(*) FROM input WHERE baseline = 'unknown'", &late_count, err);
+
+    if (status == NM_OK && late_count > 0)
+        fprintf(s->out,
+                "The recording began late: what was live before it, and what became of that, is in no figure.\n");
     return status;
 }
 
@@ -217,9 +218,19 @@ static nm_status write_peak_sites(const summary *s, sqlite3_stmt *heap, nm_error
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
         fprintf(s->out, "        %10s %5s  %-*s %10s live\n", nm_human_bytes(bytes, sqlite3_column_int64(rows, 2)),
                 nm_human_percent(share, sqlite3_column_double(rows, 3)), SITE_COLUMNS,
-                nm_human_text(site, sizeof site, text_of(rows, 0), SITE_COLUMNS),
+                nm_human_text(site, sizeof site, nm_db_text(rows, 0), SITE_COLUMNS),
                 nm_human_count(count, sqlite3_column_int64(rows, 1)));
     return end_query(s, rows, status, code, err);
+}
+
+/* As many as steps they were born in, and hardly any step from the first to the last without. */
+static bool is_one_a_step(const summary *s, sqlite3_stmt *row)
+{
+    int64_t leak_count = sqlite3_column_int64(row, 1);
+    double mean_bytes = (double)sqlite3_column_int64(row, 2) / (double)leak_count;
+
+    return s->has_steps && leak_count > 2 && leak_count == sqlite3_column_int64(row, 3) && !nm_db_is_null(row, 4) &&
+           (double)sqlite3_column_int64(row, 4) + 1 > ONE_A_STEP_RATIO_MIN * mean_bytes;
 }
 
 /* "318 x 6.1 MiB, one a step" */
@@ -228,15 +239,14 @@ static void write_leak_size(const summary *s, sqlite3_stmt *row)
     char number[NM_HUMAN_BYTES];
     int64_t leak_count = sqlite3_column_int64(row, 1);
     int64_t leak_bytes = sqlite3_column_int64(row, 2);
-    int64_t generation_count = sqlite3_column_int64(row, 3);
 
     fprintf(s->out, "%s x ", nm_human_count(number, leak_count));
     fprintf(s->out, "%s", nm_human_bytes(number, leak_bytes / leak_count));
-    if (s->has_steps && leak_count == generation_count && leak_count > 2)
+    if (is_one_a_step(s, row))
         fprintf(s->out, ", one a step");
-    else if (!is_null(row, 4) && generation_count > 2)
-        fprintf(s->out, ", %s a step", nm_human_bytes(number, sqlite3_column_int64(row, 4)));
-    fprintf(s->out, ", %s\n", text_of(row, 5));
+    else if (sqlite3_column_int64(row, 3) > 2 && sqlite3_column_double(row, 6) >= 1)
+        fprintf(s->out, ", %s a step", nm_human_bytes(number, (int64_t)sqlite3_column_double(row, 6)));
+    fprintf(s->out, ", %s\n", nm_db_text(row, 5));
 }
 
 static nm_status write_leak_sites(const summary *s, sqlite3_stmt *heap, nm_error *err)
@@ -246,13 +256,13 @@ static nm_status write_leak_sites(const summary *s, sqlite3_stmt *heap, nm_error
     int code = SQLITE_DONE;
 
     snprintf(sql, sizeof sql,
-             "SELECT site, leak_count, leak_bytes, generation_count, bytes_per_step, verdict FROM leak_by_site "
-             "WHERE " SAME_PLACE " ORDER BY leak_bytes DESC, site LIMIT %d",
+             "SELECT site, leak_count, leak_bytes, generation_count, bytes_per_step, verdict, growth_bytes_per_step"
+             " FROM leak_by_site WHERE " SAME_PLACE " ORDER BY leak_bytes DESC, site LIMIT %d",
              s->leak_lines);
     nm_status status = ask(s, heap, sql, &rows, err);
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
         fprintf(s->out, "        %10s        %-*s  ", nm_human_bytes(bytes, sqlite3_column_int64(rows, 2)),
-                SITE_COLUMNS, nm_human_text(site, sizeof site, text_of(rows, 0), SITE_COLUMNS));
+                SITE_COLUMNS, nm_human_text(site, sizeof site, nm_db_text(rows, 0), SITE_COLUMNS));
         write_leak_size(s, rows);
     }
     return end_query(s, rows, status, code, err);
@@ -300,7 +310,7 @@ static nm_status write_fragmentation(const summary *s, sqlite3_stmt *heap, nm_er
     if (code == SQLITE_ROW) {
         fprintf(s->out, "        fragmentation     %s of reserved unused at peak",
                 nm_human_percent(share, sqlite3_column_double(row, 0)));
-        if (!is_null(row, 1))
+        if (!nm_db_is_null(row, 1))
             fprintf(s->out, ", %s%s stuck", sqlite3_column_int(row, 2) != 0 ? "about " : "",
                     nm_human_bytes(bytes, sqlite3_column_int64(row, 1)));
         fprintf(s->out, "\n");
@@ -321,9 +331,9 @@ static nm_status write_hit_rate(const summary *s, sqlite3_stmt *heap, nm_error *
     if (code == SQLITE_ROW) {
         int64_t miss_count = sqlite3_column_int64(row, 1);
 
-        if (!is_null(row, 5) && sqlite3_column_double(row, 5) > 0)
+        if (!nm_db_is_null(row, 5) && sqlite3_column_double(row, 5) > 0)
             snprintf(warm, sizeof warm, ", %.2g a step when warm", sqlite3_column_double(row, 5));
-        else if (!is_null(row, 5) && sqlite3_column_int(row, 6) == 0)
+        else if (!nm_db_is_null(row, 5) && sqlite3_column_int(row, 6) == 0)
             snprintf(warm, sizeof warm, ", none when warm");
         fprintf(s->out, "        pool hit rate     %s  %s miss%s of %s%s%s%s\n",
                 nm_human_percent(share, sqlite3_column_double(row, 0)), nm_human_count(misses, miss_count),
@@ -340,36 +350,55 @@ static void write_heap_title(const summary *s, sqlite3_stmt *heap)
     char name[TEXT_BYTES];
     char title[TEXT_BYTES];
 
-    if (is_null(heap, 3))
+    if (nm_db_is_null(heap, 3))
         snprintf(device, sizeof device, "host");
     else
-        snprintf(device, sizeof device, "%.8s %lld", is_null(heap, 11) ? "device" : text_of(heap, 11),
+        snprintf(device, sizeof device, "%.8s %lld", nm_db_is_null(heap, 11) ? "device" : nm_db_text(heap, 11),
                  (long long)sqlite3_column_int64(heap, 3));
-    nm_human_text(name, sizeof name, text_of(heap, 4), 24);
+    nm_human_text(name, sizeof name, nm_db_text(heap, 4), 24);
     if (s->process_count == 1)
         snprintf(title, sizeof title, "%.200s", name);
-    else if (!is_null(heap, 1))
+    else if (!nm_db_is_null(heap, 1))
         snprintf(title, sizeof title, "rank %lld  %.200s", (long long)sqlite3_column_int64(heap, 1), name);
     else
         snprintf(title, sizeof title, "pid %lld  %.200s", (long long)sqlite3_column_int64(heap, 2), name);
     fprintf(s->out, "%-7s %-17s ", device, title);
 }
 
+/* Views know a heap by its place: where several have the same, what they say of it is of all of them. */
+static nm_status write_namesakes(const summary *s, sqlite3_stmt *heap, int64_t *count, nm_error *err)
+{
+    char number[NM_HUMAN_BYTES];
+    sqlite3_stmt *row = NULL;
+    nm_status status = ask(s, heap, "SELECT count(*) FROM heap_place WHERE " SAME_PLACE, &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+
+    *count = code == SQLITE_ROW ? sqlite3_column_int64(row, 0) : 1;
+    if (*count > 1)
+        fprintf(s->out, "        one of %s heaps of this name, process and device: views do not tell them apart\n",
+                nm_human_count(number, *count));
+    return end_query(s, row, status, code, err);
+}
+
 static nm_status write_heap(const summary *s, sqlite3_stmt *heap, nm_error *err)
 {
     char number[NM_HUMAN_BYTES], at[64];
+    int64_t namesake_count = 1;
     nm_status status;
 
     write_heap_title(s, heap);
     fprintf(s->out, "peak %s", nm_human_bytes(number, sqlite3_column_int64(heap, 6)));
-    if (is_null(heap, 9) && !is_null(heap, 10))
+    if (nm_db_is_null(heap, 9) && !nm_db_is_null(heap, 10))
         fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
     fprintf(s->out, "%s", when(at, heap, 7, 8));
     if (sqlite3_column_int64(heap, 9) > 0) /* none: a pool whose segments nobody saw */
         fprintf(s->out, ", reserved %s", nm_human_bytes(number, sqlite3_column_int64(heap, 9)));
-    if (!is_null(heap, 9) && !is_null(heap, 10))
+    if (!nm_db_is_null(heap, 9) && !nm_db_is_null(heap, 10))
         fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
     fprintf(s->out, "\n");
+    status = write_namesakes(s, heap, &namesake_count, err);
+    if (status != NM_OK || namesake_count > 1)
+        return status;
     status = write_peak_sites(s, heap, err);
     if (status == NM_OK)
         status = write_leaks(s, heap, err);
@@ -477,11 +506,11 @@ static nm_status write_failures(const summary *s, nm_error *err)
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW) {
-        fprintf(s->out, "Out of memory%s: %s%s, %s, %s: %s\n", when(at, row, 3, 4), is_null(row, 9) ? "at least " : "",
-                nm_human_bytes(bytes, sqlite3_column_int64(row, 2)),
-                nm_human_text(site, sizeof site, text_of(row, 7), SITE_COLUMNS),
-                is_null(row, 5) ? "its end not known" : text_of(row, 5), text_of(row, 6));
-        fprintf(s->out, "  %s\n", nm_human_text(text, sizeof text, text_of(row, 8), EXPLANATION_COLUMNS));
+        fprintf(s->out, "Out of memory%s: %s%s, %s, %s: %s\n", when(at, row, 3, 4),
+                nm_db_is_null(row, 9) ? "at least " : "", nm_human_bytes(bytes, sqlite3_column_int64(row, 2)),
+                nm_human_text(site, sizeof site, nm_db_text(row, 7), SITE_COLUMNS),
+                nm_db_is_null(row, 5) ? "its end not known" : nm_db_text(row, 5), nm_db_text(row, 6));
+        fprintf(s->out, "  %s\n", nm_human_text(text, sizeof text, nm_db_text(row, 8), EXPLANATION_COLUMNS));
         write_more_failures(s, row);
     }
     return end_query(s, row, status, code, err);
@@ -497,7 +526,7 @@ static nm_status write_misuse(const summary *s, nm_error *err)
     int code = SQLITE_DONE;
 
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        fprintf(s->out, "%s%s %s", before, nm_human_count(count, sqlite3_column_int64(rows, 1)), text_of(rows, 0));
+        fprintf(s->out, "%s%s %s", before, nm_human_count(count, sqlite3_column_int64(rows, 1)), nm_db_text(rows, 0));
         before = ", ";
     }
     if (before[0] == ',')
@@ -534,7 +563,7 @@ static nm_status write_unseen(const summary *s, nm_error *err)
         const char *word = words[sqlite3_column_int(rows, 0)];
 
         fprintf(s->out, "%s: %s", word == NULL ? "Not seen" : word,
-                nm_human_text(text, sizeof text, text_of(rows, 1), UNSEEN_COLUMNS));
+                nm_human_text(text, sizeof text, nm_db_text(rows, 1), UNSEEN_COLUMNS));
         if (more_count > 0)
             fprintf(s->out, ", and %s more", nm_human_count(count, more_count));
         fprintf(s->out, " (view unseen)\n");
@@ -549,7 +578,8 @@ static nm_status count_other_lines(const summary *s, int64_t *line_count, nm_err
     nm_status status = nm_db_get_int(s->db,
                                      "SELECT (SELECT count(DISTINCT kind) FROM note)"
                                      " + min(3, (SELECT count(*) + 1 FROM out_of_memory_chain))"
-                                     " + (SELECT count(DISTINCT source) FROM step_origin WHERE source <> 'marked')",
+                                     " + (SELECT count(DISTINCT source) FROM step_origin WHERE source <> 'marked')"
+                                     " + EXISTS (SELECT 1 FROM input WHERE baseline = 'unknown')",
                                      line_count, err);
 
     if (status == NM_OK)
@@ -564,6 +594,8 @@ static nm_status write_notes(const summary *s, nm_error *err)
 
     if (status == NM_OK)
         status = nm_summary_write_steps(s->db, s->out, err);
+    if (status == NM_OK)
+        status = write_late_note(s, err);
     if (status == NM_OK)
         status = write_stack_note(s, err);
     if (status == NM_OK)

@@ -49,7 +49,7 @@ static void write_title(sqlite3_stmt *row, FILE *out)
 
     snprintf(device, sizeof device, "%.8s %lld", kind == NULL ? "device" : kind,
              (long long)sqlite3_column_int64(row, 2));
-    if (sqlite3_column_type(row, 7) != SQLITE_NULL)
+    if (!nm_db_is_null(row, 7))
         nm_human_time(when, sqlite3_column_int64(row, 7));
     fprintf(out, "%-7s %-17s used %s%s of %s %s%s%s\n", device, "device memory",
             sqlite3_column_int(row, 8) != 0 ? "about " : "", nm_human_bytes(used, sqlite3_column_int64(row, 4)),

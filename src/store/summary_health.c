@@ -62,9 +62,9 @@ static const char *describe(sqlite3_stmt *row, char out[TEXT_BYTES])
     size_t len = 0;
 
     out[0] = 0;
-    if (sqlite3_column_type(row, 4) != SQLITE_NULL)
+    if (!nm_db_is_null(row, 4))
         len += (size_t)snprintf(out, TEXT_BYTES, " rank %lld", (long long)sqlite3_column_int64(row, 4));
-    if (sqlite3_column_type(row, 3) != SQLITE_NULL)
+    if (!nm_db_is_null(row, 3))
         len += (size_t)snprintf(out + len, TEXT_BYTES - len, " %.8s %lld", kind == NULL ? "device" : kind,
                                 (long long)sqlite3_column_int64(row, 3));
     nm_human_text(heap, sizeof heap, (const char *)sqlite3_column_text(row, 2), 24);

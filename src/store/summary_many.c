@@ -23,15 +23,15 @@ typedef struct measure {
 #define WHO                                                                                                            \
     "CASE WHEN max(rank) IS NOT NULL THEN 'rank ' || max(rank) ELSE coalesce(host || ' ', '') || 'pid ' || pid END"
 
+/* Of a process, not of its host, rank and number: runs in containers may have all of these in common. */
+#define PEAKS_OF(level)                                                                                                \
+    " AS value, " WHO " AS who FROM heap_sum JOIN heap_place USING (heap_id) WHERE peak_bytes > 0 AND level = '" level \
+    "' GROUP BY process_id"
+
 static const measure measures[] = {
-    {"pool peak",
-     "SELECT max(peak_bytes) AS value, " WHO " AS who FROM peak WHERE level = 'pool' GROUP BY host, rank, pid", false},
-    {"driver peak",
-     "SELECT sum(peak_bytes) AS value, " WHO " AS who FROM peak WHERE level = 'driver' GROUP BY host, rank, pid",
-     false},
-    {"pinned peak",
-     "SELECT sum(peak_bytes) AS value, " WHO " AS who FROM peak WHERE level = 'pinned' GROUP BY host, rank, pid",
-     false},
+    {"pool peak", "SELECT max(peak_bytes)" PEAKS_OF("pool"), false},
+    {"driver peak", "SELECT sum(peak_bytes)" PEAKS_OF("driver"), false},
+    {"pinned peak", "SELECT sum(peak_bytes)" PEAKS_OF("pinned"), false},
     {"leaks",
      "SELECT sum(bytes) AS value, " WHO " AS who FROM (SELECT host, rank, pid, 0 AS bytes FROM heap_place UNION ALL"
      " SELECT host, rank, pid, leak_bytes FROM leak_by_site) GROUP BY host, rank, pid",
@@ -81,7 +81,8 @@ static nm_status write_outliers(sqlite3 *db, const measure *m, FILE *out, nm_err
     return status;
 }
 
-static nm_status write_measure(sqlite3 *db, const measure *m, FILE *out, nm_error *err)
+/* Its line, under the title if it is the first; none where no process has a value. */
+static nm_status write_measure(sqlite3 *db, const measure *m, bool *has_title, FILE *out, nm_error *err)
 {
     char sql[2048];
     char low[NM_HUMAN_BYTES], middle[NM_HUMAN_BYTES], high[NM_HUMAN_BYTES];
@@ -94,7 +95,10 @@ static nm_status write_measure(sqlite3 *db, const measure *m, FILE *out, nm_erro
              m->values);
     nm_status status = nm_db_prepare(db, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
-    bool has_values = code == SQLITE_ROW && sqlite3_column_type(row, 0) != SQLITE_NULL;
+    bool has_values = code == SQLITE_ROW && !nm_db_is_null(row, 0);
+    if (has_values && !*has_title)
+        fprintf(out, "  %-15s %10s %10s %10s\n", "over processes", "min", "median", "max");
+    *has_title |= has_values;
     if (has_values)
         fprintf(out, "  %-15s %10s %10s %10s", m->title, value_text(m, row, 0, low), value_text(m, row, 1, middle),
                 value_text(m, row, 2, high));
@@ -132,9 +136,9 @@ static nm_status write_leak_site(sqlite3 *db, FILE *out, nm_error *err)
 nm_status nm_summary_write_many(sqlite3 *db, FILE *out, nm_error *err)
 {
     nm_status status = NM_OK;
+    bool has_title = false;
 
-    fprintf(out, "  %-15s %10s %10s %10s\n", "over processes", "min", "median", "max");
     for (size_t index = 0; status == NM_OK && index < sizeof measures / sizeof measures[0]; index++)
-        status = write_measure(db, &measures[index], out, err);
+        status = write_measure(db, &measures[index], &has_title, out, err);
     return status == NM_OK ? write_leak_site(db, out, err) : status;
 }

@@ -145,7 +145,8 @@ typedef struct trend { /* a row of step_trend */
     int64_t heap_id;   /* 0: the device */
     const char *measure;
     bool is_pool;
-    double last; /* value of the last step */
+    bool is_of_all; /* recorded processes on the hardware */
+    double last;    /* value of the last step */
     bool has_fit;
     nm_trend_fit fit;
 } trend;
@@ -158,6 +159,9 @@ typedef struct device_trends {
     bool has_reserved;          /* the heap at hand is a pool of which it is known */
     series allocated, reserved; /* of the heap at hand */
     double *device;             /* owned: sum of driver heaps */
+    double *others; /* owned: driver memory of other recorded processes on the same hardware, at the end of each step */
+    bool has_others;
+    double foreign_bytes; /* of the hardware, what no recorded process had taken when it was asked last */
     struct {
         trend *items;
         size_t count, capacity;
@@ -229,16 +233,14 @@ static void take_row(device_trends *device, sqlite3_stmt *row, int column)
 {
     step_mark mark = {.generation = sqlite3_column_int64(row, column),
                       .number = sqlite3_column_int64(row, column + 5),
-                      .begin_ns = sqlite3_column_type(row, column + 6) == SQLITE_NULL
-                                      ? NM_NO_TIME
-                                      : sqlite3_column_int64(row, column + 6)};
+                      .begin_ns = nm_db_is_null(row, column + 6) ? NM_NO_TIME : sqlite3_column_int64(row, column + 6)};
     int64_t from = sqlite3_column_int64(row, column);
     int64_t to = sqlite3_column_int64(row, column + 1);
     double peak = (double)sqlite3_column_int64(row, column + 2);
     double live = (double)sqlite3_column_int64(row, column + 3);
     double reserved = (double)sqlite3_column_int64(row, column + 4);
 
-    device->has_reserved |= sqlite3_column_type(row, column + 4) != SQLITE_NULL;
+    device->has_reserved |= !nm_db_is_null(row, column + 4);
     if (from < 1) {
         device->allocated.carried = live;
         device->reserved.carried = reserved;
@@ -272,15 +274,18 @@ static double limit_of(const device_trends *device, const trend *row)
 {
     size_t count = device->steps->value_count;
     double held = count == 0 || !device->has_driver ? 0 : device->device[count - 1];
+    double others = count == 0 || row->is_of_all ? 0 : device->others[count - 1];
+    double capacity = (double)device->capacity_bytes - device->foreign_bytes - others;
     double own = row->last;
 
     if (row->is_pool) /* the pool's free memory is its own, too: each of its measures may grow to the same limit */
         for (size_t i = 0; i < device->rows.count; i++)
             if (device->rows.items[i].heap_id == row->heap_id && device->rows.items[i].last > own)
                 own = device->rows.items[i].last;
+    capacity = capacity < 0 ? 0 : capacity;
     if (row->heap_id == 0 || held < own)
-        return (double)device->capacity_bytes;
-    return (double)device->capacity_bytes - (held - own);
+        return capacity;
+    return capacity < held - own ? 0 : capacity - (held - own);
 }
 
 /* A number of a wild trace may be as large as it likes. */
@@ -361,17 +366,136 @@ static nm_status write_trend(sqlite3 *db, sqlite3_stmt *insert, const device_tre
     return sqlite3_step(insert) == SQLITE_DONE ? NM_OK : nm_db_fail(db, err);
 }
 
-static nm_status end_device(sqlite3 *db, sqlite3_stmt *insert, device_trends *device, nm_error *err)
-{
-    nm_status status = NM_OK;
+typedef struct statements {
+    sqlite3 *db;
+    sqlite3_stmt *processes, *rows, *insert;
+    sqlite3_stmt *others, *steps, *foreign;
+    int row_code; /* of `rows` */
+} statements;
 
-    if (device->has_driver)
-        status = add_trend(device, (trend){.measure = "device"}, device->device, err);
+/* ---- Who else is on the device ------------------------------------------------------------------------------------ */
+
+/* Hardware that several processes of an input use, and how driver memory on it came and went, in order: made once, for a
+ * device would else look through all of table usage. Of a process that ended all of it goes, at the next step of anybody. */
+static const char shared_sql[] =
+    "CREATE TEMP TABLE shared_device (device_id INTEGER PRIMARY KEY, process_id, hardware);"
+    "CREATE TEMP TABLE hardware_change (hardware, process_id, seq, change);"
+    "INSERT INTO shared_device SELECT d.device_id, d.process_id, g.hardware FROM device AS d"
+    " JOIN process AS p ON p.process_id = d.process_id JOIN (SELECT w.input_id, w.host, v.physical_ordinal AS number,"
+    " min(v.device_id) AS hardware FROM device AS v JOIN process AS w ON w.process_id = v.process_id"
+    " WHERE v.physical_ordinal IS NOT NULL GROUP BY w.input_id, w.host, v.physical_ordinal"
+    " HAVING count(DISTINCT w.process_id) > 1) AS g"
+    " ON g.input_id = p.input_id AND g.host IS p.host AND g.number = d.physical_ordinal;"
+    "INSERT INTO hardware_change SELECT s.hardware, s.process_id, coalesce(u.last_seq, -1),"
+    " u.live_bytes - lag(u.live_bytes, 1, 0) OVER (PARTITION BY u.heap_id ORDER BY u.last_seq)"
+    " FROM usage AS u JOIN heap AS h ON h.heap_id = u.heap_id AND h.level = 1"
+    " JOIN shared_device AS s ON s.device_id = h.device_id;"
+    "INSERT INTO hardware_change SELECT e.hardware, e.process_id, e.seq, -e.held FROM (SELECT c.hardware, c.process_id,"
+    " (SELECT min(t.begin_seq) FROM step AS t JOIN process AS q ON q.process_id = t.process_id"
+    " WHERE q.input_id = p.input_id AND t.begin_ns >= p.end_ns) AS seq, sum(c.change) AS held FROM hardware_change AS c"
+    " JOIN process AS p ON p.process_id = c.process_id WHERE p.end_ns IS NOT NULL GROUP BY c.hardware, c.process_id)"
+    " AS e WHERE e.seq IS NOT NULL;"
+    "CREATE INDEX temp.hardware_change_order ON hardware_change (hardware, seq)";
+
+static const char unshared_sql[] = "DROP TABLE temp.hardware_change; DROP TABLE temp.shared_device";
+
+static const char others_sql[] = "SELECT c.seq, c.change FROM shared_device AS s JOIN hardware_change AS c"
+                                 " ON c.hardware = s.hardware AND c.process_id <> s.process_id"
+                                 " WHERE s.device_id = ?1 ORDER BY c.seq";
+
+static const char steps_sql[] =
+    "SELECT generation, end_seq, number, begin_ns FROM step WHERE process_id = ?1 AND end_seq IS NOT NULL"
+    " ORDER BY generation";
+
+static const char foreign_sql[] =
+    "SELECT max(0, total_bytes - free_bytes - sample_recorded_bytes), total_bytes FROM device_sample"
+    " WHERE device_id = ?1 AND sample_recorded_bytes IS NOT NULL"
+    " ORDER BY sample_seq DESC LIMIT 1";
+
+static void clear(sqlite3_stmt *statement, int64_t value)
+{
+    sqlite3_reset(statement);
+    sqlite3_bind_int64(statement, 1, value);
+}
+
+/* A step in which no heap of the process did anything counts as well. */
+static int64_t take_step(const statements *sql, process_steps *steps)
+{
+    step_mark mark = {.generation = sqlite3_column_int64(sql->steps, 0),
+                      .number = sqlite3_column_int64(sql->steps, 2),
+                      .begin_ns = nm_db_is_null(sql->steps, 3) ? NM_NO_TIME : sqlite3_column_int64(sql->steps, 3)};
+
+    note_step(steps, &mark, mark.generation);
+    return mark.generation;
+}
+
+/* Fills `others`: what they held at the end of each step. */
+static nm_status read_others(const statements *sql, device_trends *device, nm_error *err)
+{
+    size_t count = device->steps->value_count, filled = 0;
+    double held = 0;
+    int change, code = SQLITE_DONE;
+
+    clear(sql->others, device->device_id);
+    clear(sql->steps, device->steps->process_id);
+    change = sqlite3_step(sql->others);
+    device->has_others = change == SQLITE_ROW;
+    while (device->has_others && (code = sqlite3_step(sql->steps)) == SQLITE_ROW) {
+        size_t end = value_at(device->steps, take_step(sql, device->steps)) + 1;
+
+        for (; change == SQLITE_ROW && sqlite3_column_int64(sql->others, 0) <= sqlite3_column_int64(sql->steps, 1);
+             change = sqlite3_step(sql->others))
+            held += (double)sqlite3_column_int64(sql->others, 1);
+        for (; filled < end && filled < count; filled++)
+            device->others[filled] = held;
+    }
+    for (; filled < count; filled++)
+        device->others[filled] = held;
+    return (change == SQLITE_ROW || change == SQLITE_DONE) && code == SQLITE_DONE ? NM_OK : nm_db_fail(sql->db, err);
+}
+
+/* What the hardware said that is in use beyond what was recorded of it; and its size, where nothing else tells it. */
+static nm_status read_foreign(const statements *sql, device_trends *device, nm_error *err)
+{
+    int code;
+
+    clear(sql->foreign, device->device_id);
+    code = sqlite3_step(sql->foreign);
+    device->foreign_bytes = code == SQLITE_ROW ? sqlite3_column_double(sql->foreign, 0) : 0;
+    if (code == SQLITE_ROW && device->capacity_bytes == 0)
+        device->capacity_bytes = sqlite3_column_int64(sql->foreign, 1);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? NM_OK : nm_db_fail(sql->db, err);
+}
+
+/* The rows of the device: its own, and where others have memory of it, all of theirs together. */
+static nm_status add_device_trends(device_trends *device, nm_error *err)
+{
+    nm_status status = add_trend(device, (trend){.measure = "device"}, device->device, err);
+
+    if (status != NM_OK || !device->has_others)
+        return status;
+    for (size_t i = 0; i < device->steps->value_count; i++)
+        device->device[i] += device->others[i];
+    status = add_trend(device, (trend){.measure = "all processes", .is_of_all = true}, device->device, err);
+    for (size_t i = 0; i < device->steps->value_count; i++)
+        device->device[i] -= device->others[i];
+    return status;
+}
+
+static nm_status end_device(const statements *sql, device_trends *device, nm_error *err)
+{
+    nm_status status = read_others(sql, device, err);
+
+    if (status == NM_OK)
+        status = read_foreign(sql, device, err);
+    if (status == NM_OK && device->has_driver)
+        status = add_device_trends(device, err);
     for (size_t i = 0; i < device->rows.count && status == NM_OK; i++)
-        status = write_trend(db, insert, device, &device->rows.items[i], err);
+        status = write_trend(sql->db, sql->insert, device, &device->rows.items[i], err);
     device->rows.count = 0;
     device->has_driver = false;
     memset(device->device, 0, device->steps->value_count * sizeof *device->device);
+    memset(device->others, 0, device->steps->value_count * sizeof *device->others);
     return status;
 }
 
@@ -397,12 +521,6 @@ static const char insert_sql[] =
     " scatter_bytes, t_value, t_needed, verdict, reason, limit_bytes, steps_left, full_step, full_ns)"
     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
 
-typedef struct statements {
-    sqlite3 *db;
-    sqlite3_stmt *processes, *rows, *insert;
-    int row_code; /* of `rows` */
-} statements;
-
 static nm_status read_rows(statements *sql, device_trends *device, nm_error *err)
 {
     sqlite3_stmt *row = sql->rows;
@@ -415,7 +533,7 @@ static nm_status read_rows(statements *sql, device_trends *device, nm_error *err
         if (heap_id != 0 && sqlite3_column_int64(row, 3) != heap_id)
             status = end_heap(device, heap_id, level, err);
         if (status == NM_OK && heap_id != 0 && sqlite3_column_int64(row, 1) != device->device_id)
-            status = end_device(sql->db, sql->insert, device, err);
+            status = end_device(sql, device, err);
         device->device_id = sqlite3_column_int64(row, 1);
         device->capacity_bytes = sqlite3_column_int64(row, 2);
         heap_id = sqlite3_column_int64(row, 3);
@@ -425,7 +543,7 @@ static nm_status read_rows(statements *sql, device_trends *device, nm_error *err
     }
     if (status == NM_OK && heap_id != 0)
         status = end_heap(device, heap_id, level, err);
-    return status == NM_OK && heap_id != 0 ? end_device(sql->db, sql->insert, device, err) : status;
+    return status == NM_OK && heap_id != 0 ? end_device(sql, device, err) : status;
 }
 
 static nm_status write_process(statements *sql, nm_error *err)
@@ -439,16 +557,19 @@ static nm_status write_process(statements *sql, nm_error *err)
         .allocated = {.values = calloc(count, sizeof(double))},
         .reserved = {.values = calloc(count, sizeof(double))},
         .device = calloc(count, sizeof(double)),
+        .others = calloc(count, sizeof(double)),
     };
     nm_status status = NM_OK;
 
-    if (device.allocated.values == NULL || device.reserved.values == NULL || device.device == NULL)
+    if (device.allocated.values == NULL || device.reserved.values == NULL || device.device == NULL ||
+        device.others == NULL)
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (status == NM_OK)
         status = read_rows(sql, &device, err);
     free(device.allocated.values);
     free(device.reserved.values);
     free(device.device);
+    free(device.others);
     free(device.rows.items);
     return status;
 }
@@ -469,16 +590,18 @@ static nm_status write_processes(statements *sql, nm_error *err)
 nm_status nm_trend_write(sqlite3 *db, nm_error *err)
 {
     statements sql = {.db = db};
-    nm_status status = nm_db_prepare(db, processes_sql, &sql.processes, err);
+    struct {
+        const char *text;
+        sqlite3_stmt **statement;
+    } all[] = {{processes_sql, &sql.processes}, {rows_sql, &sql.rows},   {insert_sql, &sql.insert},
+               {others_sql, &sql.others},       {steps_sql, &sql.steps}, {foreign_sql, &sql.foreign}};
+    nm_status status = nm_db_exec(db, shared_sql, err);
 
-    if (status == NM_OK)
-        status = nm_db_prepare(db, rows_sql, &sql.rows, err);
-    if (status == NM_OK)
-        status = nm_db_prepare(db, insert_sql, &sql.insert, err);
+    for (size_t i = 0; i < sizeof all / sizeof all[0] && status == NM_OK; i++)
+        status = nm_db_prepare(db, all[i].text, all[i].statement, err);
     if (status == NM_OK)
         status = write_processes(&sql, err);
-    sqlite3_finalize(sql.processes);
-    sqlite3_finalize(sql.rows);
-    sqlite3_finalize(sql.insert);
-    return status;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        sqlite3_finalize(*all[i].statement);
+    return status == NM_OK ? nm_db_exec(db, unshared_sql, err) : status;
 }

@@ -22,7 +22,7 @@
 #define NM_TREND_STEPS_MIN 8
 #define NM_TREND_BINS_MAX  65536 /* more steps than that are joined, two and two */
 
-/* Fills step_trend from step_sum, heap, device and input. */
+/* Fills step_trend from step_sum, heap, device and input; what others have of a device stands in usage and device_sample. */
 nm_status nm_trend_write(sqlite3 *db, nm_error *err);
 
 /* ---- For tests ---- */

@@ -53,21 +53,13 @@ static nm_status first_text(sqlite3 *db, char *sql, char **text, nm_error *err)
     return status;
 }
 
-/* SQLite says where on lines of their own. */
-static const char *one_line(char *text)
-{
-    for (char *at = text; at != NULL && *at != 0; at++)
-        *at = *at == '\n' ? ' ' : *at;
-    return text == NULL ? "" : text;
-}
-
 static nm_status check_pages(sqlite3 *db, const char *schema, nm_error *err)
 {
     char *text = NULL;
     nm_status status = first_text(db, sqlite3_mprintf("PRAGMA \"%w\".quick_check(1)", schema), &text, err);
 
     if (status == NM_OK && (text == NULL || strcmp(text, "ok") != 0))
-        status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "the database is damaged: %.100s", one_line(text));
+        status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "the database is damaged: %.100s", text == NULL ? "" : text);
     sqlite3_free(text);
     return status;
 }

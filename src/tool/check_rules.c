@@ -140,32 +140,20 @@ static int is_too_late(void *context)
 
 /* ---- Measuring ----------------------------------------------------------------------------------------------------- */
 
-static const char *text_of(sqlite3_stmt *row, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(row, column);
-
-    return text == NULL ? "" : text;
-}
-
-static bool is_null(sqlite3_stmt *row, int column)
-{
-    return sqlite3_column_type(row, column) == SQLITE_NULL;
-}
-
 /* "host rank 3 device 2 caching pool": what is known of it. */
 static void describe_place(sqlite3_stmt *row, char out[CHECK_TEXT_BYTES])
 {
     char host[64], heap[96], raw[CHECK_TEXT_BYTES];
     int len;
 
-    nm_human_text(host, sizeof host, text_of(row, 0), 40);
-    nm_human_text(heap, sizeof heap, is_null(row, 4) ? text_of(row, 5) : text_of(row, 4), 40);
+    nm_human_text(host, sizeof host, nm_db_text(row, 0), 40);
+    nm_human_text(heap, sizeof heap, nm_db_is_null(row, 4) ? nm_db_text(row, 5) : nm_db_text(row, 4), 40);
     len = snprintf(raw, sizeof raw, "%s", host);
-    if (!is_null(row, 1))
+    if (!nm_db_is_null(row, 1))
         len += snprintf(raw + len, sizeof raw - (size_t)len, " rank %" PRId64, (int64_t)sqlite3_column_int64(row, 1));
-    else if (!is_null(row, 2))
+    else if (!nm_db_is_null(row, 2))
         len += snprintf(raw + len, sizeof raw - (size_t)len, " pid %" PRId64, (int64_t)sqlite3_column_int64(row, 2));
-    if (!is_null(row, 3))
+    if (!nm_db_is_null(row, 3))
         len += snprintf(raw + len, sizeof raw - (size_t)len, " device %" PRId64, (int64_t)sqlite3_column_int64(row, 3));
     snprintf(raw + len, sizeof raw - (size_t)len, "%s%s", heap[0] == 0 ? "" : " ", heap);
     snprintf(out, CHECK_TEXT_BYTES, "%s", raw[0] == ' ' ? raw + 1 : raw);
@@ -173,7 +161,7 @@ static void describe_place(sqlite3_stmt *row, char out[CHECK_TEXT_BYTES])
 
 static double limit_of(const check_rule *rule, sqlite3_stmt *row)
 {
-    return is_null(row, 7) && rule->kind != CHECK_BASELINE
+    return nm_db_is_null(row, 7) && rule->kind != CHECK_BASELINE
                ? rule->limit
                : sqlite3_column_double(row, 7) * (1 + rule->more_ratio) + rule->more_bytes;
 }
@@ -191,7 +179,7 @@ static void take_wrong(sqlite3_stmt *row, check_result *out)
 
     if (out->place_count == 1 || value > out->limit) { /* `limit` is not used otherwise */
         describe_place(row, out->place);
-        nm_human_text(out->note, sizeof out->note, text_of(row, 8), 100);
+        nm_human_text(out->note, sizeof out->note, nm_db_text(row, 8), 100);
         out->limit = value;
     }
     out->value += value;
@@ -202,7 +190,7 @@ static void take_wrong(sqlite3_stmt *row, check_result *out)
 /* A row to compare. What has no counterpart in a baseline fails, whatever is allowed. */
 static void take_place(const check_rule *rule, sqlite3_stmt *row, check_result *out)
 {
-    bool has_nothing = rule->kind == CHECK_BASELINE && !is_null(row, 8);
+    bool has_nothing = rule->kind == CHECK_BASELINE && !nm_db_is_null(row, 8);
     double value = sqlite3_column_double(row, 6);
     double limit = has_nothing ? 0 : limit_of(rule, row);
     double excess = excess_of(value, limit, out->is_minimum);
@@ -212,7 +200,7 @@ static void take_place(const check_rule *rule, sqlite3_stmt *row, check_result *
         out->value = value;
         out->limit = limit;
         describe_place(row, out->place);
-        nm_human_text(out->note, sizeof out->note, text_of(row, 8), 100);
+        nm_human_text(out->note, sizeof out->note, nm_db_text(row, 8), 100);
     }
     if (!(excess <= 0)) {
         out->is_ok = false;
@@ -375,6 +363,25 @@ static nm_status measure_baseline(sqlite3 *db, const check_rule *rule, const che
     return NM_OK;
 }
 
+/* Where too little is known for anybody to be called growing, that nobody is means nothing: it is said. */
+static nm_status say_unjudged(sqlite3 *db, check_result *out, nm_error *err)
+{
+    int64_t few_steps = 0;
+    check_result partial = {0};
+    nm_status status = say_partial(db, PARTIAL_SQL("main"), &partial, err);
+
+    if (status == NM_OK)
+        status = nm_db_get_int(db,
+                               "SELECT count(*) FROM (SELECT process_id FROM step GROUP BY process_id HAVING"
+                               " max(generation) < 3)",
+                               &few_steps, err);
+    if (status == NM_OK && partial.note[0] != 0)
+        snprintf(out->note, sizeof out->note, "%.200s, so that less may be called so", partial.note);
+    else if (status == NM_OK && few_steps > 0)
+        snprintf(out->note, sizeof out->note, "nothing is called so in fewer than 3 steps");
+    return status;
+}
+
 nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter *filter, check_result *out,
                         const char **subject, nm_error *err)
 {
@@ -398,6 +405,10 @@ nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter 
     if (status != NM_OK)
         return status;
     out->has_value = is_count || out->place_count > 0;
+    if ((rule->kind == CHECK_NO_GROWTH || rule->kind == CHECK_NO_LEAK) && out->place_count == 0)
+        status = say_unjudged(db, out, err);
+    if (status != NM_OK)
+        return status;
     if (chosen_count == 0 && (filter->heap != NULL || filter->has_rank))
         fail_with(out, "no heap is of this rank and name");
     else if (out->place_count == 0 && !is_count)

@@ -164,6 +164,40 @@ nm_status ingest_input_open(const ingest_input *input, int *fd, nm_trace_files *
     return nm_io_open(input->paths[0], O_RDONLY, 0, fd, err);
 }
 
+nm_status ingest_input_source(int fd, const nm_trace_files *files, nm_source **out, nm_error *err)
+{
+    int *fds;
+    nm_status status;
+
+    if (files->count == 0)
+        return nm_source_open(fd, out, err);
+    fds = calloc(files->count, sizeof *fds);
+    if (fds == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    for (size_t i = 0; i < files->count; i++)
+        fds[i] = files->items[i].fd;
+    status = nm_source_open_parts(fds, files->count, out, err);
+    free(fds);
+    return status;
+}
+
+nm_status ingest_input_again(int fd, const nm_trace_files *files, nm_source **source, bool *is_new, nm_error *err)
+{
+    bool is_done = false;
+    nm_status status = nm_source_rewind(*source, &is_done, err);
+
+    *is_new = status == NM_OK && !is_done;
+    if (!*is_new)
+        return status;
+    nm_source_close(*source);
+    *source = NULL;
+    for (size_t i = 0; i < files->count; i++)
+        lseek(files->items[i].fd, 0, SEEK_SET);
+    if (files->count == 0)
+        lseek(fd, 0, SEEK_SET);
+    return ingest_input_source(fd, files, source, err);
+}
+
 bool ingest_input_rank(const char *name, int64_t *rank)
 {
     const char *slash = strrchr(name, '/');

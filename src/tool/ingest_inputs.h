@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "source/source.h"
 #include "trace/files.h"
 
 typedef struct ingest_input {
@@ -34,6 +35,12 @@ nm_status ingest_inputs_find(const char *const *operands, size_t operand_count, 
 
 /* Either *fd, or with -1 in it *files. A database is opened too, so that it is known to be there. */
 nm_status ingest_input_open(const ingest_input *input, int *fd, nm_trace_files *files, nm_error *err);
+
+/* The records of what ingest_input_open has given, from the first one. */
+nm_status ingest_input_source(int fd, const nm_trace_files *files, nm_source **out, nm_error *err);
+
+/* Back to the first record. *is_new: *source is another one, opened anew; it is NULL after a failure. */
+nm_status ingest_input_again(int fd, const nm_trace_files *files, nm_source **source, bool *is_new, nm_error *err);
 
 /* The rank that the name of an input's file tells: "snapshot_rank3.pickle", "run.rank-12.zst". False: it tells none. */
 bool ingest_input_rank(const char *name, int64_t *rank);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first pass of npumem-ingest over an input whose steps may not be marked: it finds where they begin (replay/anchor.h).
+ * The first pass of npumem-ingest and npumem-whatif over an input whose steps may not be marked: it finds where they begin
+ * (replay/anchor.h).
  */
 #ifndef NM_TOOL_INGEST_STEPS_H
 #define NM_TOOL_INGEST_STEPS_H

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/number.h"
 #include "store/database.h"
 #include "tool/check_report.h"
 #include "tool/check_rules.h"
@@ -182,13 +183,12 @@ static int add_rule(check_options *options, check_kind kind, char *argument)
 
 static int take_rank(check_options *options, const char *text)
 {
-    char *end;
-    long long rank = strtoll(text, &end, 10);
+    uint64_t rank;
 
-    if (text[0] < '0' || text[0] > '9' || *end != 0)
+    if (!nm_number_read(text, INT64_MAX, &rank))
         return usage_error("rank", "needs a number");
     options->filter.has_rank = true;
-    options->filter.rank = rank;
+    options->filter.rank = (int64_t)rank;
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "store/cleanup.h"
 #include "store/csv.h"
 #include "store/database.h"
@@ -58,7 +59,7 @@ static const char help_text[] =
     "  --rank N          only processes of this rank (default: all, summed up)\n"
     "  --by-rank         a row for each rank\n"
     "  --level NAME      only heaps of this level: pool, driver, pinned, ...\n"
-    "  --top N           rows of each table to print (default 20); 0: all\n"
+    "  --top N           sums and sites of each table to print (default 20); 0: all\n"
     "  --csv DIR         also write diff.csv, diff_environment.csv and diff_leaks.csv, whole, into DIR\n"
     "  --force           replace CSV files that exist\n"
     "  --help, --version\n"
@@ -102,11 +103,11 @@ static const struct option long_options[] = {
 
 static bool take_number(const char *text, int64_t *value)
 {
-    char *end = NULL;
+    uint64_t number;
+    bool is_number = nm_number_read(text, INT32_MAX, &number);
 
-    errno = 0;
-    *value = strtoll(text, &end, 10);
-    return errno == 0 && end != text && *end == 0 && *value >= 0 && *value <= INT32_MAX;
+    *value = (int64_t)number;
+    return is_number;
 }
 
 static int take_option(int option, diff_options *options)
@@ -197,8 +198,12 @@ static nm_status answer(diff *run, int query, sqlite3_stmt *rows, write_rows *wr
     nm_status status = NM_OK;
 
     snprintf(csv_name, sizeof csv_name, "%.*s", (int)strcspn(name, "."), name);
-    if (run->csv != NULL)
+    if (run->csv != NULL) {
+        run->subject = run->options->csv_folder;
         status = nm_csv_write_named(run->csv, csv_name, rows, err);
+    }
+    if (status == NM_OK)
+        run->subject = run->options->run_path;
     if (status == NM_OK && run->csv != NULL)
         sqlite3_reset(rows);
     if (status == NM_OK) {
@@ -233,18 +238,6 @@ static nm_status ask(diff *run, int query, write_rows *write, nm_error *err)
 
 /* ---- Text ---- */
 
-static const char *text_of(sqlite3_stmt *row, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(row, column);
-
-    return text == NULL ? "" : text;
-}
-
-static bool is_null(sqlite3_stmt *row, int column)
-{
-    return sqlite3_column_type(row, column) == SQLITE_NULL;
-}
-
 /* "+1.2 GiB" */
 static const char *signed_bytes(char out[NM_HUMAN_BYTES + 1], int64_t bytes)
 {
@@ -258,20 +251,20 @@ static void write_site(sqlite3_stmt *row, int rank, int level, int path)
 {
     char raw[TEXT_BYTES], site[TEXT_BYTES], line[32] = "";
 
-    if (!is_null(row, path + 2))
+    if (!nm_db_is_null(row, path + 2))
         snprintf(line, sizeof line, ":%lld", (long long)sqlite3_column_int64(row, path + 2));
-    snprintf(raw, sizeof raw, "%s%s%s%s", text_of(row, path), line, text_of(row, path)[0] == 0 ? "" : " ",
-             text_of(row, path + 1));
-    if (!is_null(row, rank))
+    snprintf(raw, sizeof raw, "%s%s%s%s", nm_db_text(row, path), line, nm_db_text(row, path)[0] == 0 ? "" : " ",
+             nm_db_text(row, path + 1));
+    if (!nm_db_is_null(row, rank))
         printf("rank %-3lld ", (long long)sqlite3_column_int64(row, rank));
-    nm_human_text(site, sizeof site, strcmp(text_of(row, path), "(all)") == 0 ? "all sites" : raw, SITE_COLUMNS);
-    printf("%-10s %s\n", text_of(row, level), site);
+    nm_human_text(site, sizeof site, strcmp(nm_db_text(row, path), "(all)") == 0 ? "all sites" : raw, SITE_COLUMNS);
+    printf("%-10s %s\n", nm_db_text(row, level), site);
 }
 
-static void write_more(int64_t row_count, int64_t top)
+static void write_more(int64_t left_count)
 {
-    if (row_count > top)
-        printf("  and %lld more (--top, --csv)\n", (long long)(row_count - top));
+    if (left_count > 0)
+        printf("  and %lld more (--top, --csv)\n", (long long)left_count);
 }
 
 static void write_environment(diff *run, sqlite3_stmt *rows)
@@ -282,10 +275,10 @@ static void write_environment(diff *run, sqlite3_stmt *rows)
     (void)run;
     printf("\nversions and settings\n");
     for (; sqlite3_step(rows) == SQLITE_ROW; row_count++) {
-        nm_human_text(name, sizeof name, text_of(rows, 1), VALUE_COLUMNS);
-        nm_human_text(base, sizeof base, is_null(rows, 2) ? "(none)" : text_of(rows, 2), VALUE_COLUMNS);
-        nm_human_text(value, sizeof value, is_null(rows, 3) ? "(none)" : text_of(rows, 3), VALUE_COLUMNS);
-        printf("  %-11s %-28s %s -> %s\n", text_of(rows, 0), name, base, value);
+        nm_human_text(name, sizeof name, nm_db_text(rows, 1), VALUE_COLUMNS);
+        nm_human_text(base, sizeof base, nm_db_is_null(rows, 2) ? "(none)" : nm_db_text(rows, 2), VALUE_COLUMNS);
+        nm_human_text(value, sizeof value, nm_db_is_null(rows, 3) ? "(none)" : nm_db_text(rows, 3), VALUE_COLUMNS);
+        printf("  %-11s %-28s %s -> %s\n", nm_db_text(rows, 0), name, base, value);
     }
     if (row_count == 0)
         printf("  no difference\n");
@@ -309,24 +302,26 @@ static void write_moment_title(const diff *run, const char *moment)
 static void write_sites(diff *run, sqlite3_stmt *rows)
 {
     char moment[16] = "", change[NM_HUMAN_BYTES + 1], base[NM_HUMAN_BYTES], value[NM_HUMAN_BYTES];
-    int64_t row_count = 0;
+    int64_t row_counts[2] = {0}, left_count = 0; /* of sums over all sites, and of sites: no rank's sum hides them */
 
     while (sqlite3_step(rows) == SQLITE_ROW) {
-        if (strcmp(moment, text_of(rows, 0)) != 0) {
-            write_more(row_count, run->options->top);
-            row_count = 0;
-            snprintf(moment, sizeof moment, "%s", text_of(rows, 0));
+        if (strcmp(moment, nm_db_text(rows, 0)) != 0) {
+            write_more(left_count);
+            row_counts[0] = row_counts[1] = left_count = 0;
+            snprintf(moment, sizeof moment, "%s", nm_db_text(rows, 0));
             write_moment_title(run, moment);
         }
         run->difference_count++;
-        if (row_count++ >= run->options->top)
+        if (row_counts[strcmp(nm_db_text(rows, 4), "(all)") != 0]++ >= run->options->top) {
+            left_count++;
             continue;
+        }
         printf("  %11s %10s %10s  ", signed_bytes(change, sqlite3_column_int64(rows, 9)),
                nm_human_bytes(base, sqlite3_column_int64(rows, 7)),
                nm_human_bytes(value, sqlite3_column_int64(rows, 8)));
         write_site(rows, 1, 2, 4);
     }
-    write_more(row_count, run->options->top);
+    write_more(left_count);
     if (moment[0] == 0)
         printf("\nsites\n  no difference\n");
 }
@@ -341,11 +336,11 @@ static void write_leaks(diff *run, sqlite3_stmt *rows)
         run->difference_count++;
         if (row_count++ >= run->options->top)
             continue;
-        printf("  %-8s %11s  %-10s  ", text_of(rows, 0), signed_bytes(change, sqlite3_column_int64(rows, 9)),
-               text_of(rows, 6));
+        printf("  %-8s %11s  %-10s  ", nm_db_text(rows, 0), signed_bytes(change, sqlite3_column_int64(rows, 9)),
+               nm_db_text(rows, 6));
         write_site(rows, 1, 2, 3);
     }
-    write_more(row_count, run->options->top);
+    write_more(row_count - run->options->top);
     if (row_count == 0)
         printf("  no difference\n");
 }
@@ -367,10 +362,13 @@ static nm_status write_head(diff *run, sqlite3 *db, const char *letter, const ch
         status = nm_db_fail(db, err);
     if (status == NM_OK) {
         *rank_count = sqlite3_column_int64(row, 2);
-        printf("%s  %s  from %s: %lld processes, %lld ranks, ", letter, nm_human_text(name, sizeof name, path, 200),
-               nm_human_text(from, sizeof from, text_of(row, 0), 200), (long long)sqlite3_column_int64(row, 1),
-               (long long)*rank_count);
-        printf("%lld steps, %s\n", (long long)sqlite3_column_int64(row, 3),
+        printf("%s  %s  from %s: ", letter, nm_human_text(name, sizeof name, path, 200),
+               nm_human_text(from, sizeof from, nm_db_text(row, 0), 200));
+        printf("%lld process%s, ", (long long)sqlite3_column_int64(row, 1),
+               sqlite3_column_int64(row, 1) == 1 ? "" : "es");
+        printf("%lld rank%s, ", (long long)*rank_count, *rank_count == 1 ? "" : "s");
+        printf("%lld step%s, %s\n", (long long)sqlite3_column_int64(row, 3),
+               sqlite3_column_int64(row, 3) == 1 ? "" : "s",
                sqlite3_column_int64(row, 4) > 0 ? "NOT COMPLETE: changes may be of what is missing" : "complete");
     }
     sqlite3_finalize(row);
@@ -396,7 +394,7 @@ static nm_status first_text(const diff *run, sqlite3 *db, const char *sql, char 
     sqlite3_bind_text(row, 3, options->at, -1, SQLITE_STATIC);
     code = sqlite3_step(row);
     if (code == SQLITE_ROW)
-        nm_human_text(out, TEXT_BYTES, text_of(row, 0), 120);
+        nm_human_text(out, TEXT_BYTES, nm_db_text(row, 0), 120);
     else if (code != SQLITE_DONE)
         status = nm_db_fail(db, err);
     sqlite3_finalize(row);

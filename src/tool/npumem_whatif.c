@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/number.h"
+#include "store/cleanup.h"
+#include "store/publish.h"
 #include "tool/whatif_load.h"
 #include "tool/whatif_report.h"
 
@@ -141,11 +144,7 @@ static int take_size(const char *name, uint64_t *size)
 
 static int take_number(const char *name, uint64_t most, uint64_t *number)
 {
-    char *end;
-
-    errno = 0;
-    *number = strtoull(optarg, &end, 10);
-    if (optarg[0] >= '0' && optarg[0] <= '9' && *end == 0 && errno == 0 && *number <= most)
+    if (nm_number_read(optarg, most, number))
         return 0;
     fprintf(stderr, "npumem-whatif: --%s needs a number up to %" PRIu64 "\n", name, most);
     return EXIT_USAGE;
@@ -250,6 +249,15 @@ static nm_status choose_heap(whatif *run, size_t *index, nm_error *err)
     return NM_OK;
 }
 
+static size_t count_pools(const nm_gather *gather)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < gather->heaps.count; i++)
+        count += gather->heaps.items[i].level == NM_LEVEL_POOL;
+    return count;
+}
+
 static nm_status make_workload(whatif *run, nm_error *err)
 {
     size_t index = 0;
@@ -261,14 +269,17 @@ static nm_status make_workload(whatif *run, nm_error *err)
         return status;
     const nm_gather_heap *heap = &run->input.gather->heaps.items[index];
     const uint64_t *device = nm_map_get(&run->input.gather->device_of, (nm_key){0, heap->device_id});
+    const nm_gather_process *process = nm_gather_process_of(run->input.gather, heap);
     uint64_t capacity = run->options->capacity_bytes;
 
     capacity = capacity != 0 ? capacity : run->workload->capacity_bytes;
     run->place = (whatif_place){
         .path = run->options->paths[0],
         .kind = run->input.kind,
-        .is_complete = run->input.is_complete,
+        .is_complete = run->input.is_complete && (process == NULL || !process->is_partial),
         .heap = heap,
+        .process = process,
+        .has_more_pools = count_pools(run->input.gather) > 1,
         .device_ordinal = device == NULL ? NM_UNKNOWN_NUMBER : run->input.gather->devices.items[*device].ordinal,
         .capacity_bytes = capacity == 0 || capacity > NM_WHATIF_UNLIMITED ? NM_WHATIF_UNLIMITED : capacity,
         .other_bytes = run->options->other_bytes,
@@ -277,6 +288,11 @@ static nm_status make_workload(whatif *run, nm_error *err)
 }
 
 /* ---- Rows ---- */
+
+static const char *shown_name(const char *name)
+{
+    return name[0] == 0 ? "default" : name;
+}
 
 static nm_status add_row(whatif *run, const char *name, const nm_setting *setting, nm_error *err)
 {
@@ -287,7 +303,7 @@ static nm_status add_row(whatif *run, const char *name, const nm_setting *settin
     if (status != NM_OK)
         return status;
     row = &rows->items[rows->count++];
-    snprintf(row->name, sizeof row->name, "%s", name[0] == 0 ? "default" : name);
+    snprintf(row->name, sizeof row->name, "%s", shown_name(name));
     row->setting = *setting;
     status = nm_simulate(run->workload, setting, &(nm_sim_options){run->place.capacity_bytes, run->place.other_bytes},
                          &row->result, err);
@@ -328,6 +344,15 @@ static nm_status add_recorded(whatif *run, nm_error *err)
     return add_row(run, name, &run->recorded, err);
 }
 
+static bool has_row(const whatif_rows *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (strcmp(rows->items[i].name, shown_name(name)) == 0)
+            return true;
+    return false;
+}
+
+/* Those that do not stand in the table already: given, or suggested. */
 static nm_status add_candidates(whatif *run, nm_error *err)
 {
     nm_candidates candidates;
@@ -338,7 +363,8 @@ static nm_status add_candidates(whatif *run, nm_error *err)
         char name[NM_SETTINGS_BYTES];
 
         nm_caching_settings_write(&candidates.items[i].caching, name);
-        status = add_row(run, name, &candidates.items[i], err);
+        if (!has_row(&run->rows, name))
+            status = add_row(run, name, &candidates.items[i], err);
     }
     return status;
 }
@@ -346,7 +372,7 @@ static nm_status add_candidates(whatif *run, nm_error *err)
 /* Adds the candidate that is best, if one is better than the recorded setting. */
 static nm_status suggest(whatif *run, nm_error *err)
 {
-    const char *refusal = nm_search_refusal(run->workload, run->input.is_complete);
+    const char *refusal = nm_search_refusal(run->workload, run->place.is_complete);
     nm_candidates candidates;
     size_t found = SIZE_MAX;
     nm_status status = NM_OK;
@@ -385,7 +411,8 @@ static nm_status fill_rows(whatif *run, nm_error *err)
         status = suggest(run, err);
     if (status == NM_OK && has_given)
         status = add_given(run, err);
-    run->subject = options->paths[0];
+    if (status == NM_OK)
+        run->subject = options->paths[0];
     if (status == NM_OK && options->is_compare && has_given && !options->is_suggest)
         status = add_recorded(run, err);
     if (status == NM_OK && options->is_compare)
@@ -395,13 +422,55 @@ static nm_status fill_rows(whatif *run, nm_error *err)
 
 /* ---- Writing ---- */
 
+/* Before anything is simulated: may the table be written there? Not over what it is made of. */
+static nm_status check_csv(whatif *run, nm_error *err)
+{
+    const whatif_options *options = run->options;
+    nm_status status = NM_OK;
+
+    if (options->csv_path == NULL)
+        return NM_OK;
+    run->subject = options->csv_path;
+    for (size_t i = 0; i < options->path_count && status == NM_OK; i++) {
+        int input = open(options->paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+        status = nm_output_check(options->csv_path, options->is_forced, input, err);
+        nm_io_close(input);
+    }
+    if (status == NM_OK)
+        run->subject = options->paths[0];
+    return status;
+}
+
+/* Beside, and then in its place: there is the whole table or none. */
+static nm_status publish_csv(const whatif_options *options, const char *text, size_t text_bytes, nm_error *err)
+{
+    char *temporary = NULL;
+    int fd = -1;
+    nm_status status = nm_output_temporary(options->csv_path, &temporary, err);
+
+    if (status == NM_OK)
+        status = nm_cleanup_add(temporary, err);
+    if (status == NM_OK)
+        status = nm_io_open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666, &fd, err);
+    if (status == NM_OK)
+        status = nm_io_write(fd, text, text_bytes, err);
+    nm_io_close(fd);
+    if (status == NM_OK)
+        status = nm_output_publish(temporary, options->csv_path, options->is_forced, err);
+    if (status == NM_OK)
+        nm_cleanup_forget(temporary);
+    else if (fd >= 0)
+        nm_cleanup_remove(temporary);
+    free(temporary);
+    return status;
+}
+
 static nm_status write_csv(whatif *run, nm_error *err)
 {
-    int flags = O_WRONLY | O_CREAT | (run->options->is_forced ? O_TRUNC : O_EXCL);
     char *text = NULL;
     size_t text_bytes = 0;
     FILE *memory;
-    int fd = -1;
     nm_status status;
 
     if (run->options->csv_path == NULL)
@@ -411,11 +480,8 @@ static nm_status write_csv(whatif *run, nm_error *err)
     if (memory == NULL)
         return nm_fail_errno(err, errno, "cannot write");
     whatif_write_csv(&run->place, &run->rows, &run->packing, memory);
-    status = fclose(memory) == 0 ? nm_io_open(run->options->csv_path, flags, 0666, &fd, err)
+    status = fclose(memory) == 0 ? publish_csv(run->options, text, text_bytes, err)
                                  : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    if (status == NM_OK)
-        status = nm_io_write(fd, text, text_bytes, err);
-    nm_io_close(fd);
     free(text);
     return status;
 }
@@ -461,8 +527,10 @@ static int report_error(const whatif *run, const nm_error *err)
 
 static nm_status answer(whatif *run, nm_error *err)
 {
-    nm_status status = make_workload(run, err);
+    nm_status status = check_csv(run, err);
 
+    if (status == NM_OK)
+        status = make_workload(run, err);
     if (status == NM_OK)
         status = fill_rows(run, err);
     if (status == NM_OK)
@@ -488,7 +556,7 @@ static int run_whatif(const whatif_options *options)
         exit_status = report_error(&run, &err);
     else if (!run.is_fit)
         exit_status = EXIT_NO_FIT;
-    else if (!run.input.is_complete)
+    else if (!run.input.is_complete || (!options->is_list && !run.place.is_complete))
         exit_status = EXIT_PARTIAL;
     nm_workload_free(run.workload);
     whatif_input_free(&run.input);
@@ -501,6 +569,7 @@ int main(int argc, char **argv)
     whatif_options options = {.pad_bytes = -1};
     int result = take_arguments(argc, argv, &options);
 
+    nm_cleanup_install();
     if (result == 0)
         result = run_whatif(&options);
     free(options.settings.items);

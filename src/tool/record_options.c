@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/record_options.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/number.h"
 #include "drain/parts.h"
 #include "trace/files.h"
 
@@ -152,15 +152,6 @@ static bool complain(const char *option, const char *value, const char *wanted)
     return false;
 }
 
-static bool read_number(const char *text, unsigned long long max, unsigned long long *out)
-{
-    char *end;
-
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    return text[0] >= '0' && text[0] <= '9' && *end == 0 && errno == 0 && *out <= max;
-}
-
 static bool read_stacks(const char *text, record_options *options)
 {
     static const char *const names[] = {"none", "caller", "native", "python", "both"};
@@ -175,9 +166,9 @@ static bool read_stacks(const char *text, record_options *options)
 
 static bool read_depth(const char *text, record_options *options)
 {
-    unsigned long long depth;
+    uint64_t depth;
 
-    if (!read_number(text, NM_RING_STACK_DEPTH_MAX, &depth) || depth == 0)
+    if (!nm_number_read(text, NM_RING_STACK_DEPTH_MAX, &depth) || depth == 0)
         return complain("--stack-depth", text, "must be 1 to 255");
     options->folder.stack_depth = (uint32_t)depth;
     return true;
@@ -217,9 +208,9 @@ static bool read_seconds(const char *option, const char *text, int64_t *ns)
 
 static bool read_step(const char *option, const char *text, bool *has_step, int64_t *step)
 {
-    unsigned long long number;
+    uint64_t number;
 
-    if (!read_number(text, INT64_MAX, &number))
+    if (!nm_number_read(text, INT64_MAX, &number))
         return complain(option, text, "must be the number of a step");
     *has_step = true;
     *step = (int64_t)number;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 #define MARKER               "npumem-selfcheck "
 #define BEGIN_MARK           "selfcheck begin"
 #define PEAK_MARK            "selfcheck peak"
@@ -149,11 +151,9 @@ const char *selfcheck_cell(const selfcheck_table *table, size_t row, const char 
 
 uint64_t selfcheck_number(const selfcheck_table *table, size_t row, const char *column)
 {
-    const char *cell = selfcheck_cell(table, row, column);
-    char *end;
-    uint64_t number = strtoull(cell, &end, 10);
+    uint64_t number;
 
-    return cell[0] >= '0' && cell[0] <= '9' && *end == 0 ? number : SELFCHECK_UNKNOWN;
+    return nm_number_read(selfcheck_cell(table, row, column), UINT64_MAX, &number) ? number : SELFCHECK_UNKNOWN;
 }
 
 /* ---- Comparing ----------------------------------------------------------------------------------------------------- */

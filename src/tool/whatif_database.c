@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "store/database.h"
+#include "tool/open_database.h"
 
 typedef struct database {
     sqlite3 *db;
     nm_gather *gather;
     const nm_sink *sink;
     uint64_t string_count;
-    bool *is_complete;
 } database;
 
 typedef nm_status take_row(database *base, sqlite3_stmt *row, nm_error *err);
@@ -24,7 +24,7 @@ typedef nm_status take_row(database *base, sqlite3_stmt *row, nm_error *err);
 
 static int64_t int_of(sqlite3_stmt *row, int column, int64_t if_null)
 {
-    return sqlite3_column_type(row, column) == SQLITE_NULL ? if_null : sqlite3_column_int64(row, column);
+    return nm_db_is_null(row, column) ? if_null : sqlite3_column_int64(row, column);
 }
 
 static uint64_t id_of(sqlite3_stmt *row, int column)
@@ -54,10 +54,7 @@ static nm_status text_of(database *base, sqlite3_stmt *row, int column, uint64_t
 static nm_status take_input(database *base, sqlite3_stmt *row, nm_error *err)
 {
     (void)err;
-    *base->is_complete = *base->is_complete && sqlite3_column_int(row, 0) != 0;
-    if (sqlite3_column_int(row, 1) == 0)
-        return NM_OK;
-    base->gather->has_unknown_baseline = true;
+    base->gather->has_unknown_baseline = base->gather->has_unknown_baseline || sqlite3_column_int(row, 0) != 0;
     return NM_OK;
 }
 
@@ -68,7 +65,11 @@ static nm_status take_process(database *base, sqlite3_stmt *row, nm_error *err)
     definition.process.pid = int_of(row, 1, NM_UNKNOWN_NUMBER);
     definition.process.rank = int_of(row, 2, NM_UNKNOWN_NUMBER);
     definition.process.is_late = id_of(row, 3);
-    return base->sink->definition(base->gather, &definition, err);
+    nm_status status = base->sink->definition(base->gather, &definition, err);
+    const uint64_t *index = nm_map_get(&base->gather->process_of, (nm_key){0, definition.id});
+    if (status == NM_OK && index != NULL)
+        base->gather->processes.items[*index].is_partial = id_of(row, 4) == 0;
+    return status;
 }
 
 static nm_status take_setting(database *base, sqlite3_stmt *row, nm_error *err)
@@ -148,7 +149,7 @@ static nm_status take_failure(database *base, sqlite3_stmt *row, nm_error *err)
                                    .heap_id = id_of(row, 0),
                                    .seq = int_of(row, 1, NM_NO_SEQ),
                                    .requested_bytes = id_of(row, 2),
-                                   .has_stream = sqlite3_column_type(row, 3) != SQLITE_NULL,
+                                   .has_stream = !nm_db_is_null(row, 3),
                                    .stream = id_of(row, 3),
                                },
                                err);
@@ -165,7 +166,7 @@ static nm_status take_allocation(database *base, sqlite3_stmt *row, nm_error *er
         .allocation_id = id_of(row, 0),
         .heap_id = id_of(row, 1),
         .segment_id = id_of(row, 2),
-        .has_stream = sqlite3_column_type(row, 3) != SQLITE_NULL,
+        .has_stream = !nm_db_is_null(row, 3),
         .stream = id_of(row, 3),
         .private_pool = id_of(row, 4),
         .address = id_of(row, 5),
@@ -191,8 +192,9 @@ static const struct {
     take_row *take;
     const char *sql;
 } tables[] = {
-    {take_input, "SELECT is_complete AND events_late = 0 AND events_unkept = 0, baseline = 'unknown' FROM input"},
-    {take_process, "SELECT process_id, pid, rank, baseline = 'unknown' FROM process JOIN input USING (input_id)"},
+    {take_input, "SELECT baseline = 'unknown' FROM input"},
+    {take_process, "SELECT process_id, pid, rank, baseline = 'unknown',"
+                   " is_complete AND events_late = 0 AND events_unkept = 0 FROM process JOIN input USING (input_id)"},
     {take_setting, "SELECT process_id, name, value FROM process_environment WHERE source = 'environment'"},
     {take_device, "SELECT device_id, ordinal, kind, capacity_bytes FROM device"},
     {take_heap, "SELECT heap_id, process_id, device_id, level, name FROM heap"},
@@ -228,10 +230,10 @@ static nm_status read_table(database *base, take_row *take, const char *sql, nm_
     return status;
 }
 
-/* A database may hold answers alone. */
+/* A database may hold answers alone, or only the rows of what was live at some moments. */
 static nm_status check_rows(const database *base, nm_error *err)
 {
-    int64_t missing;
+    int64_t missing, thinned = 0;
     nm_status status = nm_db_get_int(base->db,
                                      "SELECT count(*) FROM heap_sum JOIN heap USING (heap_id) WHERE level = 2 AND"
                                      " allocation_count > 0 AND NOT EXISTS (SELECT 1 FROM allocation WHERE"
@@ -240,17 +242,23 @@ static nm_status check_rows(const database *base, nm_error *err)
 
     if (status == NM_OK && missing > 0)
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "this database has no rows of allocations; take the trace");
+    if (status == NM_OK)
+        status =
+            nm_db_get_int(base->db,
+                          "SELECT count(*) FROM heap_sum JOIN heap USING (heap_id) JOIN process USING (process_id)"
+                          " JOIN input USING (input_id) WHERE level = 2 AND allocation_count > 0 AND detail <> 'all'",
+                          &thinned, err);
+    if (status == NM_OK && thinned > 0)
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET,
+                       "this database has not a row for each allocation (--detail); take the trace");
     return status;
 }
 
-nm_status whatif_database_read(const char *path, nm_gather *gather, bool *is_complete, nm_error *err)
+nm_status whatif_database_read(const char *path, nm_gather *gather, nm_error *err)
 {
-    database base = {.gather = gather, .sink = nm_gather_sink(gather), .is_complete = is_complete};
-    nm_status status = NM_OK;
+    database base = {.gather = gather, .sink = nm_gather_sink(gather)};
+    nm_status status = open_database(path, &base.db, err);
 
-    *is_complete = true;
-    if (sqlite3_open_v2(path, &base.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-        status = nm_db_fail(base.db, err);
     if (status == NM_OK)
         status = check_rows(&base, err);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && status == NM_OK; i++)

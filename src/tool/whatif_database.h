@@ -8,6 +8,6 @@
 #include "whatif/gather.h"
 
 /* NM_ERR_FORMAT: not such a database, or one without a row for each allocation. */
-nm_status whatif_database_read(const char *path, nm_gather *gather, bool *is_complete, nm_error *err);
+nm_status whatif_database_read(const char *path, nm_gather *gather, nm_error *err);
 
 #endif

@@ -2,12 +2,12 @@
 #include "tool/whatif_load.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/io.h"
 #include "replay/replay.h"
 #include "source/source.h"
 #include "tool/ingest_inputs.h"
+#include "tool/ingest_steps.h"
 #include "tool/whatif_database.h"
 
 typedef struct reading {
@@ -15,24 +15,8 @@ typedef struct reading {
     nm_trace_files files;
     nm_source *source;
     nm_replay *replay;
+    nm_anchor *anchor; /* where steps begin that are not marked */
 } reading;
-
-static nm_status open_source(reading *state, nm_error *err)
-{
-    int *fds;
-    nm_status status;
-
-    if (state->files.count == 0)
-        return nm_source_open(state->fd, &state->source, err);
-    fds = calloc(state->files.count, sizeof *fds);
-    if (fds == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    for (size_t i = 0; i < state->files.count; i++)
-        fds[i] = state->files.items[i].fd;
-    status = nm_source_open_parts(fds, state->files.count, &state->source, err);
-    free(fds);
-    return status;
-}
 
 static nm_status read_records(reading *state, nm_error *err)
 {
@@ -40,7 +24,13 @@ static nm_status read_records(reading *state, nm_error *err)
     nm_status status = NM_OK;
 
     while (status == NM_OK) {
+        bool begins = false;
+
         status = nm_source_next(state->source, &record, err);
+        if (status == NM_OK)
+            status = nm_anchor_begins(state->anchor, &record, &begins, err);
+        if (begins)
+            nm_replay_begin_step(state->replay);
         if (status == NM_OK)
             status = nm_replay_record(state->replay, &record, err);
     }
@@ -50,11 +40,18 @@ static nm_status read_records(reading *state, nm_error *err)
 static nm_status read_stream(const ingest_input *input, whatif_input *out, nm_error *err)
 {
     reading state = {.fd = -1};
+    bool is_new;
     nm_source_summary_data summary;
     nm_status status = ingest_input_open(input, &state.fd, &state.files, err);
 
+    if (status == NM_OK && ingest_steps_needs_copy(NULL, state.fd))
+        status = ingest_steps_copy(&state.fd, err);
     if (status == NM_OK)
-        status = open_source(&state, err);
+        status = ingest_input_source(state.fd, &state.files, &state.source, err);
+    if (status == NM_OK)
+        status = ingest_steps_find(NULL, state.source, &state.anchor, err);
+    if (status == NM_OK)
+        status = ingest_input_again(state.fd, &state.files, &state.source, &is_new, err);
     if (status == NM_OK)
         status = nm_replay_new(nm_gather_sink(out->gather), &state.replay, err);
     if (status == NM_OK)
@@ -65,6 +62,7 @@ static nm_status read_stream(const ingest_input *input, whatif_input *out, nm_er
         out->is_complete = summary.is_complete && summary.events_late == 0;
     }
     nm_replay_free(state.replay);
+    nm_anchor_free(state.anchor);
     nm_source_close(state.source);
     nm_io_close(state.fd);
     nm_trace_files_close(&state.files);
@@ -85,7 +83,8 @@ nm_status whatif_load(const char *const *paths, size_t path_count, whatif_input 
         status = nm_gather_new(&out->gather, err);
     if (status == NM_OK && inputs.items[0].is_database) {
         snprintf(out->kind, sizeof out->kind, "database");
-        status = whatif_database_read(inputs.items[0].paths[0], out->gather, &out->is_complete, err);
+        out->is_complete = true; /* or not: each process knows of its own input */
+        status = whatif_database_read(inputs.items[0].paths[0], out->gather, err);
     } else if (status == NM_OK) {
         status = read_stream(&inputs.items[0], out, err);
     }

@@ -25,6 +25,15 @@ static const char *plural(uint64_t value)
     return value == 1 ? "" : "s";
 }
 
+/* "rank 3, pid 4711": what is known of it. */
+static void print_process(const nm_gather_process *process, const char *before, FILE *out)
+{
+    if (process != NULL && process->rank != NM_UNKNOWN_NUMBER)
+        fprintf(out, "%srank %" PRId64, before, process->rank);
+    if (process != NULL && process->pid != NM_UNKNOWN_NUMBER)
+        fprintf(out, "%spid %" PRId64, process->rank == NM_UNKNOWN_NUMBER ? before : ", ", process->pid);
+}
+
 void whatif_print_heaps(const nm_gather *gather, FILE *out)
 {
     char requests[NM_HUMAN_BYTES], peak[NM_HUMAN_BYTES];
@@ -32,11 +41,13 @@ void whatif_print_heaps(const nm_gather *gather, FILE *out)
     for (size_t i = 0; i < gather->heaps.count; i++) {
         const nm_gather_heap *heap = &gather->heaps.items[i];
 
-        if (heap->level == NM_LEVEL_POOL)
-            fprintf(out,
-                    "heap %" PRIu64 "  process %" PRIu64 "  device %" PRIu64 "  %s: %s allocations, %s at their peak\n",
-                    heap->heap_id, heap->process_id, heap->device_id, heap->name, count(requests, heap->block_count),
-                    bytes(peak, heap->peak_bytes));
+        if (heap->level != NM_LEVEL_POOL)
+            continue;
+        fprintf(out, "heap %" PRIu64 "  process %" PRIu64 "  device %" PRIu64 "  %s: %s allocations, %s at their peak",
+                heap->heap_id, heap->process_id, heap->device_id, heap->name, count(requests, heap->block_count),
+                bytes(peak, heap->peak_bytes));
+        print_process(nm_gather_process_of(gather, heap), "  ", out);
+        fprintf(out, "\n");
     }
 }
 
@@ -84,6 +95,8 @@ static void print_doubts(const whatif_place *place, const nm_workload *workload,
         fprintf(out, "partial       a part of the run was not recorded\n");
     if (recorded->is_baseline_unknown)
         fprintf(out, "partial       what was live before the recording began is not known\n");
+    if (workload->conf_refusal[0] != 0)
+        fprintf(out, "settings      %s; the defaults are\n", workload->conf_refusal);
     if (recorded->unsized_count > 0)
         fprintf(out, "partial       %s allocation%s without a known size left out\n", count(a, recorded->unsized_count),
                 plural(recorded->unsized_count));
@@ -127,6 +140,8 @@ void whatif_print_head(const whatif_place *place, const nm_workload *workload, c
     fprintf(out, "pool          %s, heap %" PRIu64, place->heap->name, place->heap->heap_id);
     if (place->device_ordinal != NM_UNKNOWN_NUMBER)
         fprintf(out, ", device %" PRId64, place->device_ordinal);
+    if (place->has_more_pools)
+        print_process(place->process, ", ", out);
     fprintf(out, ": %s requests, ", count(a, workload->recorded.request_count));
     if (workload->step_count > 0)
         fprintf(out, "%s step%s\n", count(a, workload->step_count), plural(workload->step_count));
@@ -233,17 +248,26 @@ static uint64_t calls_of(const nm_sim_result *result)
     return result->take_count + result->give_count;
 }
 
+/* A run that ended early made fewer calls: nothing to compare with. */
 static void print_price(const whatif_row *now, const whatif_row *best, FILE *out)
 {
+    const nm_sim_result *run = best->result.is_fit ? &best->result : &best->smallest.result;
+    bool has_both = best->result.is_fit && now->result.is_fit;
     char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES];
 
-    fprintf(out, "price         %s driver calls instead of %s", count(a, calls_of(&best->result)),
-            count(b, calls_of(&now->result)));
-    if (best->result.step_count > 0)
-        fprintf(out, ", %.1f instead of %.1f in a step after the first",
-                (double)best->result.calls_in_steps / (double)best->result.step_count,
-                (double)now->result.calls_in_steps / (double)best->result.step_count);
-    fprintf(out, "\n");
+    fprintf(out, "price         %s driver calls", count(a, calls_of(run)));
+    if (has_both)
+        fprintf(out, " instead of %s", count(b, calls_of(&now->result)));
+    if (run->step_count > 0)
+        fprintf(out, ", %.1f", (double)run->calls_in_steps / (double)run->step_count);
+    if (run->step_count > 0 && has_both)
+        fprintf(out, " instead of %.1f", (double)now->result.calls_in_steps / (double)run->step_count);
+    if (run->step_count > 0)
+        fprintf(out, " in a step after the first");
+    fprintf(out, "%s\n",
+            !best->result.is_fit ? ", on its smallest device"
+            : has_both           ? ""
+                                 : "; as recorded it does not run to its end there");
 }
 
 static void print_gain(const whatif_row *now, const whatif_row *best, FILE *out)

@@ -30,6 +30,8 @@ typedef struct whatif_place {
     const char *path, *kind;
     bool is_complete;
     const nm_gather_heap *heap;
+    const nm_gather_process *process; /* of the heap; NULL: not known */
+    bool has_more_pools;              /* the input has others: the process is said */
     int64_t device_ordinal;
     uint64_t capacity_bytes; /* of the device; NM_WHATIF_UNLIMITED */
     uint64_t other_bytes;

@@ -83,7 +83,7 @@ void nm_block_put_free(nm_caching *caching, nm_block *block)
     block->node.minor = block->address;
     nm_order_insert(&block->bin->free, &block->node);
     block->age_begin = caching->age_clock;
-    if (block->bin->is_private)
+    if (block->bin->is_kept)
         block->releasable_bytes = 0;
     else if (block->is_expandable)
         block->releasable_bytes = nm_expandable_releasable(caching, block);
@@ -246,10 +246,10 @@ static uint64_t age_of(const nm_caching *caching, const nm_block *block)
     return caching->age_clock - block->age_begin;
 }
 
-/* Is it a large segment that holds nothing, of the default pool? Private ones are never in the list. */
+/* Is it a large segment that holds nothing, of the default pool? */
 static bool is_collectable(const nm_block *block)
 {
-    return !block->bin->is_small && !block->is_expandable;
+    return !block->bin->is_small && !block->is_expandable && block->bin->private_pool == 0;
 }
 
 /* Gives back what is as old as the average at least. Returns how many bytes that was. */
@@ -303,7 +303,7 @@ static nm_block *take_best(nm_caching *caching, nm_bin *bin, uint64_t bytes)
     nm_order_node *node = nm_order_ceiling(&bin->free, bytes, 0);
     nm_block *block = node == NULL ? NULL : block_of(node);
 
-    if (!bin->is_small && !bin->is_private)
+    if (!bin->is_small && bin->private_pool == 0)
         caching->age_clock++;
     if (block == NULL)
         return NULL;
@@ -311,7 +311,7 @@ static nm_block *take_best(nm_caching *caching, nm_bin *bin, uint64_t bytes)
         block = nm_expandable_choose(block);
     if (bytes < max_split && block->bytes >= max_split)
         return NULL;
-    if (bytes >= max_split && block->bytes >= bytes + NM_LARGE_SEGMENT_BYTES)
+    if (bytes >= max_split && block->bytes >= bytes + caching->settings.spare_bytes)
         return NULL;
     nm_block_take_free(caching, block);
     return block;
@@ -449,6 +449,21 @@ static nm_status caching_free(nm_model *model, void *handle, nm_error *err)
     return NM_OK;
 }
 
+/* What the private pool of the lane has free can be given back from now on. */
+static void caching_let_go(nm_model *model, uint32_t lane)
+{
+    nm_caching *caching = caching_of(model);
+    uint64_t private_pool = caching->bins[2 * (size_t)lane].private_pool;
+
+    for (size_t i = 0; i < caching->bin_count; i++)
+        caching->bins[i].is_kept = caching->bins[i].is_kept && caching->bins[i].private_pool != private_pool;
+    for (nm_block *block = caching->last_made; block != NULL; block = block->next_made)
+        if (block->bin->private_pool == private_pool && !block->is_used && !block->is_pending && block->is_mapped) {
+            nm_block_take_free(caching, block);
+            nm_block_put_free(caching, block);
+        }
+}
+
 static uint64_t caching_largest_free(const nm_model *model, const nm_ask *ask)
 {
     const nm_caching *caching = (const nm_caching *)(const void *)model;
@@ -557,7 +572,8 @@ nm_status nm_caching_new(const nm_caching_settings *settings, nm_sim_device *dev
     caching->bin_count = 2 * lane_count;
     for (size_t i = 0; i < caching->bin_count; i++) {
         caching->bins[i].is_small = i % 2 == 1;
-        caching->bins[i].is_private = lanes[i / 2].private_pool != 0;
+        caching->bins[i].private_pool = lanes[i / 2].private_pool;
+        caching->bins[i].is_kept = lanes[i / 2].private_pool != 0;
     }
     *out = &caching->model;
     return NM_OK;
@@ -575,6 +591,7 @@ static const nm_model_type caching_type = {
     .free_requested = caching_free_requested,
     .free = caching_free,
     .flush = flush,
+    .let_go = caching_let_go,
     .largest_free = caching_largest_free,
     .close = caching_close,
 };

@@ -7,16 +7,17 @@
  *   each stream and each private pool has both of its own.
  * - The smallest free block that is large enough serves it, of equal ones the lowest. Its rest is split off: in the small
  *   pool and in expandable segments from 512 bytes on, else when it is more than 1 MiB and the request is less than
- *   max_split. Blocks of max_split and more serve only requests of that size, with less than 20 MiB to spare.
+ *   max_split. Blocks of max_split and more serve only requests of that size, with less than 20 MiB (max_non_split_rounding)
+ *   to spare.
  * - Else it grows: a segment from the driver, or pages at the lowest place of the stream's expandable segment where free
  *   and unmapped memory together are enough. Where that fails it gives back cached blocks of max_split and more, then all
  *   segments and pages that hold nothing, and tries again. Then it is out of memory.
  * - A freed block merges with its free neighbours. What other streams still use counts as free when they are done, or
  *   when the cache is emptied.
+ * - While its graph lives, a private pool keeps its memory when the cache is emptied; when it has been let go, no more.
  *
  * What is not simulated: virtual addresses are without bounds and never used twice (the real ones are 9/8 of the device,
- * or pieces of 2 and 10 GiB), so that equally good blocks of different segments may be taken in another order; a private
- * pool's memory is not given back while the cache is emptied, as while its graph lives.
+ * or pieces of 2 and 10 GiB), so that equally good blocks of different segments may be taken in another order.
  */
 #ifndef NM_WHATIF_CACHING_H
 #define NM_WHATIF_CACHING_H

@@ -14,8 +14,9 @@ typedef struct nm_bin { /* the small or the large pool of a lane */
     nm_order free;      /* mapped blocks that hold nothing, by size and address */
     nm_order unmapped;  /* address space without memory, by address */
     uint64_t space_count;
+    uint64_t private_pool; /* 0: the default pool */
     bool is_small;
-    bool is_private;
+    bool is_kept; /* of a private pool that is in use: emptying the cache leaves its memory alone */
 } nm_bin;
 
 typedef struct nm_block nm_block;
@@ -44,7 +45,7 @@ typedef struct nm_caching {
     nm_block *last_made; /* heads the list of all blocks */
     nm_bin *bins;        /* owned; of lane n: 2n (large) and 2n + 1 (small) */
     size_t bin_count;
-    nm_block_list releasable; /* free blocks of which something can be given back; not of private pools */
+    nm_block_list releasable; /* free blocks of which something can be given back */
     nm_block_list pending;
     uint64_t next_address; /* of the next segment that is not expandable */
     uint64_t age_clock;    /* requests to large pools */

@@ -147,9 +147,14 @@ static void take_attribute(nm_gather *gather, const nm_definition *row)
 
     if (index == NULL || row->attribute.source != NM_ATTRIBUTE_ENVIRONMENT)
         return;
-    if (strcmp(name, "PYTORCH_NPU_ALLOC_CONF") == 0 || strcmp(name, "PYTORCH_CUDA_ALLOC_CONF") == 0 ||
-        strcmp(name, "PYTORCH_ALLOC_CONF") == 0)
-        copy_text(gather->processes.items[*index].conf, NM_GATHER_CONF_BYTES, text_of(gather, row->attribute.value));
+    nm_gather_process *process = &gather->processes.items[*index];
+    char *conf = strcmp(name, "PYTORCH_NPU_ALLOC_CONF") == 0    ? process->npu_conf
+                 : strcmp(name, "PYTORCH_CUDA_ALLOC_CONF") == 0 ? process->cuda_conf
+                 : strcmp(name, "PYTORCH_ALLOC_CONF") == 0      ? process->any_conf
+                                                                : NULL;
+
+    if (conf != NULL)
+        copy_text(conf, NM_GATHER_CONF_BYTES, text_of(gather, row->attribute.value));
 }
 
 static nm_status take_definition(void *context, const nm_definition *row, nm_error *err)
@@ -384,6 +389,13 @@ void nm_gather_free(nm_gather *gather)
 const nm_sink *nm_gather_sink(nm_gather *gather)
 {
     return &gather->sink;
+}
+
+const nm_gather_process *nm_gather_process_of(const nm_gather *gather, const nm_gather_heap *heap)
+{
+    const uint64_t *index = nm_map_get(&gather->process_of, (nm_key){0, heap->process_id});
+
+    return index == NULL ? NULL : &gather->processes.items[*index];
 }
 
 size_t nm_gather_largest_pool(const nm_gather *gather)

@@ -21,10 +21,14 @@
 
 typedef struct nm_gather_process {
     uint64_t process_id;
-    int64_t pid, rank;               /* or NM_UNKNOWN_NUMBER */
-    bool is_late;                    /* what was live when its recording began is not known */
-    bool has_pause;                  /* a part of it was not recorded */
-    char conf[NM_GATHER_CONF_BYTES]; /* PYTORCH_NPU_ALLOC_CONF or its like, as it was started with; "" */
+    int64_t pid, rank; /* or NM_UNKNOWN_NUMBER */
+    bool is_late;      /* what was live when its recording began is not known */
+    bool has_pause;    /* a part of it was not recorded */
+    bool is_partial;   /* of a database: part of its input is missing */
+    /* As it was started with; "": not set. */
+    char npu_conf[NM_GATHER_CONF_BYTES];  /* PYTORCH_NPU_ALLOC_CONF */
+    char cuda_conf[NM_GATHER_CONF_BYTES]; /* PYTORCH_CUDA_ALLOC_CONF */
+    char any_conf[NM_GATHER_CONF_BYTES];  /* PYTORCH_ALLOC_CONF: of any device that has no setting of its own */
 } nm_gather_process;
 
 typedef struct nm_gather_device {
@@ -112,6 +116,9 @@ const nm_sink *nm_gather_sink(nm_gather *gather); /* borrowed; its context is th
 
 /* The stack is known to be of a call that empties the cache: for readers that have no definitions of frames. */
 nm_status nm_gather_note_emptying(nm_gather *gather, uint64_t stack_id, nm_error *err);
+
+/* The process of the heap; NULL: it is not known. */
+const nm_gather_process *nm_gather_process_of(const nm_gather *gather, const nm_gather_heap *heap);
 
 /* The pool that held most at its peak; SIZE_MAX: there is no pool. */
 size_t nm_gather_largest_pool(const nm_gather *gather);

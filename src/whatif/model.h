@@ -61,8 +61,10 @@ typedef struct nm_model_type {
     nm_status (*alloc)(nm_model *model, const nm_ask *ask, void **block, nm_error *err);
     /* The program has given the block up; another stream still uses it. */
     void (*free_requested)(nm_model *model, void *block);
-    nm_status (*free)(nm_model *model, void *block, nm_error *err);     /* NULL: nothing */
-    nm_status (*flush)(nm_model *model, nm_error *err);                 /* the program empties the cache */
+    nm_status (*free)(nm_model *model, void *block, nm_error *err); /* NULL: nothing */
+    nm_status (*flush)(nm_model *model, nm_error *err);             /* the program empties the cache */
+    /* Nobody uses the private pool of the lane any more but for its live blocks. NULL: the model keeps no memory for it. */
+    void (*let_go)(nm_model *model, uint32_t lane);
     uint64_t (*largest_free)(const nm_model *model, const nm_ask *ask); /* where the request might have been served */
     void (*close)(nm_model *model);
 } nm_model_type;

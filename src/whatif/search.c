@@ -5,6 +5,9 @@
 
 #define MIB        (UINT64_C(1) << 20)
 #define STEP_BYTES (2 * MIB)
+#define NEAR_COUNT 8 /* sizes above the one found on which it must fit, too: the next ones, */
+#define FAR_COUNT  3 /* and some up to the largest */
+#define ROUNDS_MAX 16
 
 /* ---- The smallest device ----------------------------------------------------------------------------------------- */
 
@@ -63,6 +66,50 @@ static nm_status narrow(search *state, uint64_t low, nm_error *err)
     return status;
 }
 
+/* The largest of some sizes below `top` on which it does not fit, though it does on the one found; 0: there is none. Most
+ * are right above that one: where what is flushed on the way falls differently, the sizes differ by few segments. */
+static nm_status find_hole(const search *state, uint64_t top, uint64_t *hole, nm_error *err)
+{
+    uint64_t found = state->smallest->device_bytes;
+    uint64_t step = step_for(found);
+    nm_status status = NM_OK;
+
+    *hole = 0;
+    for (uint64_t i = 1; i <= NEAR_COUNT + FAR_COUNT && status == NM_OK; i++) {
+        uint64_t size = i <= NEAR_COUNT ? found + i * step : found + (top - found) / (FAR_COUNT + 1) * (i - NEAR_COUNT);
+        nm_sim_result result;
+
+        if (size <= found || size >= top)
+            continue;
+        status =
+            nm_simulate(state->workload, state->setting, &(nm_sim_options){size, state->other_bytes}, &result, err);
+        state->smallest->run_count++;
+        if (status == NM_OK && !result.is_fit && size > *hole)
+            *hole = size;
+    }
+    return status;
+}
+
+/* The same, and on larger ones it fits as well, as far as was tried: else it goes on above those. */
+static nm_status narrow_safely(search *state, uint64_t low, nm_error *err)
+{
+    nm_smallest top = *state->smallest;
+    nm_status status = NM_OK;
+    int round = 0;
+
+    do {
+        top.run_count = state->smallest->run_count;
+        *state->smallest = top;
+        if (round++ < ROUNDS_MAX)
+            status = narrow(state, low, err);
+        else
+            state->smallest->step_bytes = top.device_bytes - low;
+        if (status == NM_OK)
+            status = find_hole(state, top.device_bytes, &low, err);
+    } while (low != 0 && status == NM_OK);
+    return status;
+}
+
 /* Any size at which it fits: what an unlimited device was filled with, or more where the pool takes only a part of it. */
 static nm_status find_any(search *state, nm_error *err)
 {
@@ -87,7 +134,7 @@ nm_status nm_search_smallest(const nm_workload *workload, const nm_setting *sett
 
     *smallest = (nm_smallest){0};
     status = find_any(&state, err);
-    return status == NM_OK && smallest->is_found ? narrow(&state, least_bytes(&state), err) : status;
+    return status == NM_OK && smallest->is_found ? narrow_safely(&state, least_bytes(&state), err) : status;
 }
 
 nm_status nm_search_smaller(const nm_workload *workload, const nm_setting *setting, uint64_t other_bytes,
@@ -104,7 +151,7 @@ nm_status nm_search_smaller(const nm_workload *workload, const nm_setting *setti
     status = try_size(&state, best->device_bytes - step_bytes, is_smaller, err);
     if (status != NM_OK || !*is_smaller)
         return status;
-    status = narrow(&state, least_bytes(&state), err);
+    status = narrow_safely(&state, least_bytes(&state), err);
     found.run_count += best->run_count;
     *best = found;
     return status;
@@ -245,6 +292,8 @@ const char *nm_search_refusal(const nm_workload *workload, bool is_complete)
         return "a part of the run was not recorded";
     if (recorded->is_baseline_unknown)
         return "what was live before the recording began is not known";
+    if (workload->conf_refusal[0] != 0)
+        return workload->conf_refusal;
     if (recorded->request_count == 0)
         return "the pool served no request";
     return NULL;

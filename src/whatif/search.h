@@ -17,7 +17,8 @@ typedef struct nm_smallest {
 } nm_smallest;
 
 /* Halves the distance until it is a thousandth of the device, or 2 MiB. Whether a run fits is not certain to be monotone
- * in the size of the device; what is found is a size at which it was seen to fit. other_bytes: taken by others. */
+ * in the size of the device (what is flushed on the way differs); what is found is a size at which it was seen to fit, and
+ * so it was at the next larger ones and at some up to a device without bounds. other_bytes: taken by others. */
 nm_status nm_search_smallest(const nm_workload *workload, const nm_setting *setting, uint64_t other_bytes,
                              nm_smallest *smallest, nm_error *err);
 
@@ -50,7 +51,7 @@ void nm_search_candidates(const nm_workload *workload, const nm_setting *base, n
 nm_status nm_search_best(const nm_workload *workload, const nm_setting *now, const nm_smallest *now_smallest,
                          const nm_sim_options *options, const nm_candidates *candidates, size_t *best, nm_error *err);
 
-/* One line on why nothing can be suggested for the workload; NULL: it can. */
+/* One line on why nothing can be suggested for the workload (may point into it); NULL: it can. */
 const char *nm_search_refusal(const nm_workload *workload, bool is_complete);
 
 #endif

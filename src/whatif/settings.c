@@ -5,13 +5,15 @@
 #include "whatif/settings.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
 
 #define WORD_BYTES_MAX 64
 #define MIB            (UINT64_C(1) << 20)
@@ -20,6 +22,7 @@
 typedef struct words {
     const char *at; /* what has not been read */
     char word[WORD_BYTES_MAX];
+    bool has_page; /* segment_size_mb has been read */
 } words;
 
 /* ---- Words and numbers ------------------------------------------------------------------------------------------- */
@@ -66,16 +69,11 @@ static nm_status expect(words *text, char separator, nm_error *err)
 static nm_status next_number(words *text, const char *name, uint64_t most, uint64_t *number, nm_error *err)
 {
     nm_status status = next_word(text, err);
-    char *end;
 
-    if (status != NM_OK)
-        return status;
-    errno = 0;
-    *number = strtoull(text->word, &end, 10);
-    if (!isdigit((unsigned char)text->word[0]) || *end != 0 || errno != 0 || *number > most)
+    if (status == NM_OK && !nm_number_read(text->word, most, number))
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s needs a number up to %" PRIu64 ", not '%s'", name, most,
                        text->word);
-    return NM_OK;
+    return status;
 }
 
 /* The next word as a share: more than 0, and less than 1 (or 1, where that may be). */
@@ -131,7 +129,9 @@ nm_caching_settings nm_caching_settings_default(bool is_npu)
     return (nm_caching_settings){
         .max_split_bytes = NM_NO_SPLIT_LIMIT,
         .alignment_bytes = is_npu ? 16384 : 0,
+        .large_segment_bytes = NM_LARGE_SEGMENT_BYTES,
         .page_bytes = NM_LARGE_SEGMENT_BYTES,
+        .spare_bytes = NM_LARGE_SEGMENT_BYTES,
         .pad_bytes = is_npu ? 32 : 0,
         .is_npu = is_npu,
     };
@@ -140,11 +140,6 @@ nm_caching_settings nm_caching_settings_default(bool is_npu)
 static bool is_power_of_two(uint64_t number)
 {
     return number != 0 && (number & (number - 1)) == 0;
-}
-
-static unsigned log2_of(uint64_t number) /* of the largest power of two in it; number > 0 */
-{
-    return 63 - (unsigned)__builtin_clzll(number);
 }
 
 static nm_status next_divisions(words *text, uint64_t *divisions, nm_error *err)
@@ -182,7 +177,7 @@ static nm_status take_interval(words *text, nm_caching_settings *settings, size_
         fill_divisions(settings, *next > 0 ? *next : 1, NM_DIVISION_INTERVALS, divisions);
         return NM_OK;
     }
-    size_t interval = log2_of(from_mib);
+    size_t interval = (size_t)nm_log2(from_mib);
 
     interval = interval < NM_DIVISION_INTERVALS ? interval : NM_DIVISION_INTERVALS - 1;
     fill_divisions(settings, *next == 0 ? 0 : interval, interval + 1, divisions);
@@ -211,24 +206,42 @@ static nm_status take_divisions(words *text, nm_caching_settings *settings, nm_e
     return status == NM_OK ? expect(text, ']', err) : status;
 }
 
-static nm_status take_sized(words *text, const char *name, nm_caching_settings *settings, nm_error *err)
+/* Sizes in MiB (one in KiB), and what torch_npu takes for them. */
+static const struct sized {
+    const char *name;
+    uint64_t least, most;
+    size_t place; /* in nm_caching_settings */
+    uint64_t unit_bytes;
+} sized_options[] = {
+    {"max_split_size_mb", 21, 1 << 20, offsetof(nm_caching_settings, max_split_bytes), MIB},
+    {"base_addr_aligned_kb", 0, 16, offsetof(nm_caching_settings, alignment_bytes), 1024},
+    {"segment_size_mb", 20, 512, offsetof(nm_caching_settings, page_bytes), MIB},
+    {"large_segment_size_mb", 11, 1 << 20, offsetof(nm_caching_settings, large_segment_bytes), MIB},
+    {"max_non_split_rounding_mb", 21, 1 << 20, offsetof(nm_caching_settings, spare_bytes), MIB},
+};
+
+static const struct sized *find_sized(const char *name)
+{
+    for (size_t i = 0; i < sizeof sized_options / sizeof sized_options[0]; i++)
+        if (strcmp(sized_options[i].name, name) == 0)
+            return &sized_options[i];
+    return NULL;
+}
+
+static nm_status take_sized(words *text, const struct sized *option, nm_caching_settings *settings, nm_error *err)
 {
     uint64_t number = 0;
-    nm_status status = next_number(text, name, 1 << 20, &number, err);
+    nm_status status = next_number(text, option->name, 1 << 20, &number, err);
 
     if (status != NM_OK)
         return status;
-    if (strcmp(name, "max_split_size_mb") == 0) {
-        settings->max_split_bytes = number * MIB;
-        return number > 20 ? NM_OK : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "max_split_size_mb must be more than 20");
-    }
-    if (strcmp(name, "base_addr_aligned_kb") == 0) {
-        settings->alignment_bytes = number * 1024;
-        return number <= 16 ? NM_OK : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "base_addr_aligned_kb is 0 to 16");
-    }
-    settings->page_bytes = number * MIB;
-    return number >= 20 && number <= 512 ? NM_OK
-                                         : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "segment_size_mb is 20 to 512");
+    if (number < option->least || number > option->most)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s is %" PRIu64 " to %" PRIu64, option->name, option->least,
+                       option->most);
+    number *= option->unit_bytes;
+    memcpy((char *)settings + option->place, &number, sizeof number);
+    text->has_page = text->has_page || strcmp(option->name, "segment_size_mb") == 0;
+    return NM_OK;
 }
 
 static nm_status take_expandable(words *text, nm_caching_settings *settings, nm_error *err)
@@ -245,18 +258,19 @@ static nm_status take_expandable(words *text, nm_caching_settings *settings, nm_
 
 static bool is_without_influence(const char *name)
 {
-    return strncmp(name, "pinned_", 7) == 0 || strcmp(name, "multi_stream_lazy_reclaim") == 0 ||
+    return strncmp(name, "pinned_", 7) == 0 || strncmp(name, "pin_memory_", 11) == 0 ||
+           strncmp(name, "release_lock_on_", 16) == 0 || strcmp(name, "multi_stream_lazy_reclaim") == 0 ||
            strcmp(name, "throw_on_npumalloc_oom") == 0;
 }
 
 /* The value of the option `name`; the text stands behind its ':'. */
 static nm_status take_value(words *text, const char *name, nm_caching_settings *settings, nm_error *err)
 {
+    const struct sized *option = find_sized(name);
     nm_status status;
 
-    if (strcmp(name, "max_split_size_mb") == 0 || strcmp(name, "base_addr_aligned_kb") == 0 ||
-        strcmp(name, "segment_size_mb") == 0)
-        return take_sized(text, name, settings, err);
+    if (option != NULL)
+        return take_sized(text, option, settings, err);
     if (strcmp(name, "garbage_collection_threshold") == 0)
         return next_share(text, name, false, &settings->collect_threshold, err);
     if (strcmp(name, "per_process_memory_fraction") == 0)
@@ -282,6 +296,8 @@ static nm_status check_legal(const nm_caching_settings *settings, nm_error *err)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "expandable_segments excludes max_split_size_mb");
     if (settings->is_npu && settings->is_expandable && settings->collect_threshold > 0)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "expandable_segments excludes garbage_collection_threshold");
+    if (settings->max_split_bytes < settings->large_segment_bytes)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "max_split_size_mb is less than large_segment_size_mb");
     return NM_OK;
 }
 
@@ -301,6 +317,8 @@ nm_status nm_caching_settings_parse(const char *text, nm_caching_settings *setti
         if (status == NM_OK && rest.at[strspn(rest.at, " ")] != 0)
             status = expect(&rest, ',', err);
     }
+    if (!rest.has_page)
+        settings->page_bytes = settings->large_segment_bytes;
     return status == NM_OK ? check_legal(settings, err) : status;
 }
 
@@ -361,7 +379,15 @@ void nm_caching_settings_write(const nm_caching_settings *settings, char out[NM_
         append(out, "%g", settings->memory_fraction);
     }
     append_divisions(settings, out);
-    if (settings->page_bytes != usual.page_bytes) {
+    if (settings->large_segment_bytes != usual.large_segment_bytes) {
+        append_option(out, "large_segment_size_mb");
+        append(out, "%" PRIu64, settings->large_segment_bytes / MIB);
+    }
+    if (settings->spare_bytes != usual.spare_bytes) {
+        append_option(out, "max_non_split_rounding_mb");
+        append(out, "%" PRIu64, settings->spare_bytes / MIB);
+    }
+    if (settings->page_bytes != settings->large_segment_bytes) {
         append_option(out, "segment_size_mb");
         append(out, "%" PRIu64, settings->page_bytes / MIB);
     }
@@ -385,8 +411,8 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 /* To the next of the `divisions` equal parts between two powers of two. */
 static uint64_t round_up_to_division(uint64_t bytes, uint64_t divisions)
 {
-    uint64_t floor = UINT64_C(1) << log2_of(bytes);
-    uint64_t part = floor >> log2_of(divisions);
+    uint64_t floor = UINT64_C(1) << nm_log2(bytes);
+    uint64_t part = floor >> nm_log2(divisions);
 
     return floor == bytes ? bytes : part == 0 ? floor * 2 : round_up(bytes, part);
 }
@@ -398,7 +424,7 @@ uint64_t nm_caching_block_bytes(const nm_caching_settings *settings, uint64_t by
     if (padded < NM_BLOCK_UNIT_BYTES)
         return NM_BLOCK_UNIT_BYTES;
     if (!is_block_bytes) {
-        unsigned interval = log2_of(padded) > 20 ? log2_of(padded) - 20 : 0;
+        int interval = nm_log2(padded) > 20 ? nm_log2(padded) - 20 : 0;
         uint64_t divisions =
             settings->divisions[interval < NM_DIVISION_INTERVALS ? interval : NM_DIVISION_INTERVALS - 1];
 
@@ -415,7 +441,7 @@ uint64_t nm_caching_segment_bytes(const nm_caching_settings *settings, uint64_t 
     if (settings->has_gigabyte_pages)
         return round_up(block_bytes, GIB);
     if (block_bytes < NM_OWN_SEGMENT_BYTES)
-        return NM_LARGE_SEGMENT_BYTES;
+        return settings->large_segment_bytes;
     return round_up(block_bytes, NM_OWN_SEGMENT_UNIT);
 }
 

@@ -21,7 +21,7 @@
 #define NM_BLOCK_UNIT_BYTES    512
 #define NM_SMALL_BYTES_MAX     (UINT64_C(1) << 20) /* larger requests are served from another pool */
 #define NM_SMALL_SEGMENT_BYTES (UINT64_C(2) << 20)
-#define NM_LARGE_SEGMENT_BYTES (UINT64_C(20) << 20) /* of requests of less than 10 MiB */
+#define NM_LARGE_SEGMENT_BYTES (UINT64_C(20) << 20) /* of requests of less than 10 MiB, unless that is set */
 #define NM_OWN_SEGMENT_BYTES   (UINT64_C(10) << 20) /* requests from here on get a segment of their own size, */
 #define NM_OWN_SEGMENT_UNIT    (UINT64_C(2) << 20)  /* rounded up to this */
 
@@ -29,9 +29,11 @@ typedef struct nm_caching_settings {
     uint64_t max_split_bytes; /* blocks from this size on are not split; NM_NO_SPLIT_LIMIT */
     double collect_threshold; /* share of the allowed memory from which unused blocks are given back; 0: never */
     double memory_fraction; /* share of the device that the pool may take; 0: not set, so no limit and no collection */
-    uint64_t alignment_bytes; /* of large blocks in expandable segments; 0: none */
-    uint64_t page_bytes;      /* physical memory of the large pool's expandable segments comes in these */
-    bool has_gigabyte_pages;  /* page_size:1g */
+    uint64_t alignment_bytes;     /* of large blocks in expandable segments; 0: none */
+    uint64_t large_segment_bytes; /* segments of requests of more than 1 and less than 10 MiB */
+    uint64_t page_bytes;          /* physical memory of the large pool's expandable segments comes in these */
+    uint64_t spare_bytes;         /* a block that is not split may be larger than the request by less than this */
+    bool has_gigabyte_pages;      /* page_size:1g */
     bool is_expandable;
     uint64_t divisions[NM_DIVISION_INTERVALS]; /* 0 or 1: sizes are rounded to 512 bytes */
     uint64_t pad_bytes; /* added to each request before it is rounded: 32 on most NPUs, 0 elsewhere */
@@ -53,10 +55,12 @@ nm_bucket_settings nm_bucket_settings_default(void);
 
 /*
  * Reads the text into *settings, which hold the defaults: "expandable_segments:True", "max_split_size_mb:128,
- * garbage_collection_threshold:0.8", "roundup_power2_divisions:[256:1,512:2,>:4]", "segment_size_mb:40",
+ * garbage_collection_threshold:0.8", "roundup_power2_divisions:[256:1,512:2,>:4]",
+ * "large_segment_size_mb:40", "segment_size_mb:40" (the pages of expandable segments alone), "max_non_split_rounding_mb:40",
  * "base_addr_aligned_kb:0", "page_size:1g", "per_process_memory_fraction:0.9". Options without influence on device
- * memory (pinned_*, multi_stream_lazy_reclaim, throw_on_npumalloc_oom) are passed over. NM_ERR_USAGE: an option or a value that torch_npu would
- * refuse, one that is not simulated, or a combination that cannot be.
+ * memory (pinned_*, pin_memory_*, multi_stream_lazy_reclaim, throw_on_npumalloc_oom, release_lock_on_*) are passed over.
+ * NM_ERR_USAGE: an option or a value that torch_npu would refuse, one that is not simulated, or a combination that cannot
+ * be.
  */
 nm_status nm_caching_settings_parse(const char *text, nm_caching_settings *settings, nm_error *err);
 

@@ -149,6 +149,10 @@ static nm_status run_op(simulation *run, uint32_t op, nm_error *err)
         return try_failed(run, request, err);
     case NM_OP_FLUSH:
         return run->model->type->flush(run->model, err);
+    case NM_OP_LET_GO:
+        if (run->model->type->let_go != NULL)
+            run->model->type->let_go(run->model, request);
+        return NM_OK;
     case NM_OP_STEP:
         begin_step(run);
         return NM_OK;

@@ -8,6 +8,7 @@
  */
 #include "whatif/workload.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -380,6 +381,7 @@ typedef struct walk {
     size_t flush_at;      /* its place among the operations */
     uint64_t reserved_before;
     bool is_emptied; /* a stack says that the program wanted it */
+    nm_map let_go;   /* private pools that gave memory back */
 } walk;
 
 static nm_status emit(walk *state, nm_op_kind kind, uint32_t request, nm_error *err)
@@ -415,6 +417,23 @@ static void end_releases(walk *state, uint64_t growth_bytes)
         workload->ops.items[state->flush_at] = (uint32_t)NM_OP_NOTHING << NM_OP_INDEX_BITS;
 }
 
+/* A private pool gives memory back only when its graph is gone, and before the flush that finds it so. */
+static nm_status let_go(walk *state, uint32_t lane, nm_error *err)
+{
+    nm_workload *workload = state->build->workload;
+    nm_key pool = {0, workload->lanes.items[lane].private_pool};
+    nm_status status;
+
+    if (pool.low == 0 || nm_map_get(&state->let_go, pool) != NULL)
+        return NM_OK;
+    workload->ops.items[state->flush_at] = (uint32_t)NM_OP_NOTHING << NM_OP_INDEX_BITS;
+    status = nm_map_put(&state->let_go, pool, 1, err);
+    if (status == NM_OK)
+        status = emit(state, NM_OP_LET_GO, lane, err);
+    state->flush_at = workload->ops.count;
+    return status == NM_OK ? emit(state, NM_OP_FLUSH, 0, err) : status;
+}
+
 static nm_status give_range(walk *state, size_t at, nm_error *err)
 {
     const nm_gather_row *row = &state->build->gather->ranges.items[at];
@@ -432,6 +451,8 @@ static nm_status give_range(walk *state, size_t at, nm_error *err)
         state->flush_at = state->build->workload->ops.count;
         status = emit(state, NM_OP_FLUSH, 0, err);
     }
+    if (status == NM_OK)
+        status = let_go(state, range->lane, err);
     state->is_emptied = state->is_emptied || row->is_emptied;
     state->reserved_bytes -= nm_build_range_bytes(row, false);
     state->empty_count -= range->is_alive && range->live_count == 0 && is_plain(state, at);
@@ -602,10 +623,22 @@ static nm_status order_requests(nm_build *build, nm_error *err)
     end_releases(&state, 0);
     build->workload->recorded.reserved_bytes = state.reserved_bytes;
     free(ops.items);
+    nm_map_free(&state.let_go);
     return status;
 }
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+/* Each reads its own variable, else that of all accelerators; where it is not known which it was, any of the three. */
+static const char *conf_of(const nm_gather_process *process, const nm_gather_device *device)
+{
+    bool may_be_npu = device == NULL || !device->is_gpu;
+    bool may_be_gpu = device == NULL || !device->is_npu;
+
+    if (may_be_npu && process->npu_conf[0] != 0)
+        return process->npu_conf;
+    return may_be_gpu && process->cuda_conf[0] != 0 ? process->cuda_conf : process->any_conf;
+}
 
 /* What the process, its device and the pool's sums tell. */
 static void copy_place(nm_build *build)
@@ -624,11 +657,16 @@ static void copy_place(nm_build *build)
     workload->page_bytes = build->settings.page_bytes;
     if (process == NULL)
         return;
-    memcpy(workload->conf, gather->processes.items[*process].conf, sizeof workload->conf);
+    memcpy(workload->conf,
+           conf_of(&gather->processes.items[*process], device == NULL ? NULL : &gather->devices.items[*device]),
+           sizeof workload->conf);
     workload->recorded.is_baseline_unknown = gather->has_unknown_baseline && gather->processes.items[*process].is_late;
     workload->recorded.has_pause = gather->processes.items[*process].has_pause;
-    if (nm_caching_settings_parse(workload->conf, &build->settings, &err) != NM_OK) /* of a version we do not know */
+    if (nm_caching_settings_parse(workload->conf, &build->settings, &err) != NM_OK) { /* of a version we do not know */
         build->settings = nm_caching_settings_default(workload->is_npu);
+        snprintf(workload->conf_refusal, sizeof workload->conf_refusal, "the recorded settings are not simulated: %s",
+                 err.text);
+    }
     workload->page_bytes = build->settings.page_bytes;
 }
 

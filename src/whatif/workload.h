@@ -20,9 +20,10 @@ typedef enum nm_op_kind {
     NM_OP_STEP,
     NM_OP_TAKE_OTHER, /* driver memory outside the pool */
     NM_OP_GIVE_OTHER,
+    NM_OP_LET_GO, /* of the lane with that index: its private pool gave memory back, so that its graph is gone */
 } nm_op_kind;
 
-#define NM_OP_INDEX_BITS 28 /* of the request; above it the kind */
+#define NM_OP_INDEX_BITS 28 /* of the request, or lane; above it the kind */
 
 typedef struct nm_request {
     uint64_t bytes;
@@ -84,8 +85,9 @@ typedef struct nm_workload {
     uint64_t peak_live_bytes; /* of what was asked for (of blocks where that is not known) */
     uint64_t capacity_bytes;  /* of the device; 0: not known */
     bool is_npu;
-    bool is_one_stream;              /* all streams were taken for one */
-    char conf[NM_GATHER_CONF_BYTES]; /* that the process was started with */
+    bool is_one_stream;                          /* all streams were taken for one */
+    char conf[NM_GATHER_CONF_BYTES];             /* that the process was started with */
+    char conf_refusal[NM_ERROR_TEXT_BYTES + 64]; /* why those settings are not simulated; "": they are */
     nm_recorded recorded;
 } nm_workload;
 

@@ -57,14 +57,21 @@ function sqlOf(name) {
 
 function runCase(SQL, name) {
     const db = new SQL.Database(databaseOf(name));
-    let sql = sqlOf(name);
+    try {
+        return compareCase(db, name);
+    } finally {
+        db.close();
+    }
+}
+
+function compareCase(db, name) {
+    const sql = sqlOf(name);
     if (/^ATTACH/m.test(sql)) {
         db.run(sql.replace(/^ATTACH.*$/m, '').replace(/^DETACH.*$/m, '').replace(/\bbase\.(?=[a-z_]+\b(?!'))/g, 'main.'));
         return 0;
     }
     const actual = ask(db, sql, !isQuery(name)).join('\n');
     const expected = rowsOf(path.join(casesFolder, name, 'expected.csv'), !isQuery(name)).join('\n');
-    db.close();
     if (actual === expected) return 0;
     console.error(name + ' differs:\n--- expected\n' + expected + '\n--- actual\n' + actual);
     return 1;

@@ -16,7 +16,10 @@ if [ ! -f package/dist/sql-asm.js ]; then
 fi
 
 for trace in "$source"/tests/sql/*/trace.txt "$source"/tests/sql/*/base.txt; do
-    name=$(basename "$(dirname "$trace")").$(basename "$trace" .txt)
-    mkdir -p "$name" && (cd "$name" && "$text2trace" "$trace" trace.zst && "$ingest" --quiet --force trace.zst) || exit 1
+    name=$(basename "$(dirname "$trace")").$(basename "$trace" .txt) also=$(dirname "$trace")/also.txt files=trace.zst
+    mkdir -p "$name" && cd "$name" && "$text2trace" "$trace" trace.zst || exit 1
+    [ ! -f "$also" ] || { "$text2trace" "$also" also.zst && files="trace.zst also.zst"; } || exit 1
+    # shellcheck disable=SC2086 -- the names have no spaces
+    "$ingest" --quiet --force -o trace.db $files && cd .. || exit 1
 done
 exec node "$source/tests/sql/old_sqlite.js" "$work" "$source"

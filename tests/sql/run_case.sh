@@ -8,6 +8,8 @@
 #   expected_view.csv       the answer of the view that has the name of a query
 #   statement.sql           what is asked of a view instead of all its rows and columns
 #   base.txt                a second text trace, loaded into base.db beside the first
+#   working.txt             how that was worked out, where it is not obvious and the trace is another case's
+#   also.txt                a second text trace, loaded into the same database as the first
 # The answer is read with the stock sqlite3 shell. Rows of a view are compared in any order, those of a query in theirs.
 set -eu
 text2trace=$1 ingest=$2 source=$3 case=$4 work=$5
@@ -34,7 +36,12 @@ compare() {
 
 text=$folder/trace.txt
 [ -f "$text" ] || text=$source/tests/sql/$(cat "$folder/trace")/trace.txt
-load "$text" trace
+if [ -f "$folder/also.txt" ]; then
+    "$text2trace" "$text" trace.zst && "$text2trace" "$folder/also.txt" also.zst
+    "$ingest" --quiet -o trace.db trace.zst also.zst
+else
+    load "$text" trace
+fi
 [ ! -f "$folder/base.txt" ] || load "$folder/base.txt" base
 
 query=$source/queries/$case.sql

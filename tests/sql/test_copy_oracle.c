@@ -6,12 +6,10 @@
  */
 #include <check.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "base/buffer.h"
+#include "support/draft.h"
 #include "support/load_text.h"
 
 #define RUNS        60
@@ -38,51 +36,37 @@ typedef struct act {
 
 static act acts[ACTS];
 static int act_count;
-static nm_buffer text;
 static int64_t event_count;
-static char folder[] = "/tmp/npumem-test-XXXXXX", path[64];
-
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *format, ...)
-{
-    char line[512];
-    va_list arguments;
-
-    va_start(arguments, format);
-    int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    ck_assert_int_eq(nm_buffer_append(&text, line, (size_t)length, NULL), NM_OK);
-}
 
 /* The begin of an event's line. */
 static void stamp(void)
 {
-    say("@%" PRId64 " ", ++event_count * 1000);
+    draft_say("@%" PRId64 " ", ++event_count * 1000);
 }
 
 /* ---- Making ---- */
 
 static void begin_text(void)
 {
-    text.len = 0;
+    draft_begin();
     event_count = act_count = 0;
-    say("process 1 pid=1 host=h begin=0 command=x\n"
-        "device 1 process=1 ordinal=0 kind=npu\n"
-        "heap 1 process=1 device=1 level=driver basis=block name=device\n"
-        "heap 2 process=1 level=pinned basis=requested name=pinned\n"
-        "heap 3 process=1 level=registered basis=requested name=registered\n"
-        "thread 1 process=1 tid=1 name=main\n");
+    draft_say("process 1 pid=1 host=h begin=0 command=x\n"
+              "device 1 process=1 ordinal=0 kind=npu\n"
+              "heap 1 process=1 device=1 level=driver basis=block name=device\n"
+              "heap 2 process=1 level=pinned basis=requested name=pinned\n"
+              "heap 3 process=1 level=registered basis=requested name=registered\n"
+              "thread 1 process=1 tid=1 name=main\n");
     for (int stack = 1; stack <= STACKS; stack++)
-        say("stack %d: /a.py:%d:f%d\n", stack, stack, stack);
+        draft_say("stack %d: /a.py:%d:f%d\n", stack, stack, stack);
     for (int block = 0; block < BLOCKS; block++) {
         stamp();
-        say("alloc heap=2 address=0x%x requested=%d thread=1\n", HOST_BASE + block * BLOCK_BYTES, BLOCK_BYTES);
+        draft_say("alloc heap=2 address=0x%x requested=%d thread=1\n", HOST_BASE + block * BLOCK_BYTES, BLOCK_BYTES);
         stamp();
-        say("alloc heap=1 address=0x%x requested=%d block=%d thread=1\n", DEVICE_BASE + block * BLOCK_BYTES,
-            BLOCK_BYTES, BLOCK_BYTES);
+        draft_say("alloc heap=1 address=0x%x requested=%d block=%d thread=1\n", DEVICE_BASE + block * BLOCK_BYTES,
+                  BLOCK_BYTES, BLOCK_BYTES);
     }
     stamp();
-    say("alloc heap=3 address=0x%x requested=%d thread=1\n", HOST_BASE, 2 * BLOCK_BYTES);
+    draft_say("alloc heap=3 address=0x%x requested=%d thread=1\n", HOST_BASE, 2 * BLOCK_BYTES);
 }
 
 static const char *const directions[] = {[NM_COPY_HOST_TO_HOST] = "h2h",
@@ -118,18 +102,18 @@ static void copy(void)
     if (rand() % 30 == 0)
         made->bytes = 0;
     stamp();
-    say("copy thread=1 address=0x%" PRIx64 " size=%" PRIu64 " cost=%" PRIu64 " detail=%s%s%s", made->target,
-        made->bytes, made->cost, is_memset ? "memset" : directions[kind], made->is_async ? " async" : "",
-        made->is_late ? " late" : "");
+    draft_say("copy thread=1 address=0x%" PRIx64 " size=%" PRIu64 " cost=%" PRIu64 " detail=%s%s%s", made->target,
+              made->bytes, made->cost, is_memset ? "memset" : directions[kind], made->is_async ? " async" : "",
+              made->is_late ? " late" : "");
     if (!is_memset)
-        say(" source=0x%" PRIx64, made->source);
+        draft_say(" source=0x%" PRIx64, made->source);
     if (!is_to_host)
-        say(" device=1");
+        draft_say(" device=1");
     if (made->stack != 0)
-        say(" stack=%d", made->stack);
+        draft_say(" stack=%d", made->stack);
     if (made->stream != 0)
-        say(" stream=%d", made->stream);
-    say("%s\n", made->is_failed ? " error=107000" : "");
+        draft_say(" stream=%d", made->stream);
+    draft_say("%s\n", made->is_failed ? " error=107000" : "");
     if (kind == NM_COPY_HOST_TO_DEVICE || kind == NM_COPY_DEVICE_TO_HOST) {
         uint64_t side = kind == NM_COPY_HOST_TO_DEVICE ? made->source : made->target;
 
@@ -146,10 +130,10 @@ static void end_block(void)
 
     acts[act_count++] = (act){.what = ACT_END, .source = (uint64_t)address, .bytes = BLOCK_BYTES};
     stamp();
-    say("free heap=%d address=0x%x thread=1\n", is_host ? 2 : 1, address);
+    draft_say("free heap=%d address=0x%x thread=1\n", is_host ? 2 : 1, address);
     stamp();
-    say("alloc heap=%d address=0x%x requested=%d block=%d thread=1\n", is_host ? 2 : 1, address, BLOCK_BYTES,
-        is_host ? 0 : BLOCK_BYTES);
+    draft_say("alloc heap=%d address=0x%x requested=%d block=%d thread=1\n", is_host ? 2 : 1, address, BLOCK_BYTES,
+              is_host ? 0 : BLOCK_BYTES);
 }
 
 static void lose_or_pause(void)
@@ -159,12 +143,12 @@ static void lose_or_pause(void)
     acts[act_count++] = (act){.what = is_loss ? ACT_LOSS : ACT_PAUSE};
     stamp();
     if (is_loss) {
-        say("loss thread=1 number=1 until=%" PRId64 "\n", event_count * 1000);
+        draft_say("loss thread=1 number=1 until=%" PRId64 "\n", event_count * 1000);
         return;
     }
-    say("pause thread=1 process=1 detail=1\n");
+    draft_say("pause thread=1 process=1 detail=1\n");
     stamp();
-    say("pause thread=1 process=1 detail=2\n");
+    draft_say("pause thread=1 process=1 detail=2\n");
 }
 
 static sqlite3 *random_run(unsigned seed, bool has_gaps)
@@ -181,11 +165,7 @@ static sqlite3 *random_run(unsigned seed, bool has_gaps)
         else
             copy();
     }
-    nm_store_input input = load_whole_input((uint64_t)event_count);
-    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
-    unlink(path);
-    load_text((const char *)text.data, &input, path);
-    return load_open(path);
+    return draft_load((uint64_t)event_count);
 }
 
 /* ---- The slow way ---- */
@@ -378,22 +358,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("copies against slow sums");
     TCase *tcase = tcase_create("oracle");
 
-    if (mkdtemp(folder) == NULL)
-        return EXIT_FAILURE;
-    snprintf(path, sizeof path, "%s/run.db", folder);
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, views_equal_slow_sums);
-    suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    nm_buffer_free(&text);
-    unlink(path);
-    rmdir(folder);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return draft_run("copies against slow sums", tcase);
 }

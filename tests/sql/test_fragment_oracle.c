@@ -39,6 +39,7 @@ typedef struct thing { /* a segment, or a block */
     uint64_t requested_bytes;
     int heap, owner; /* owner of a segment: a pool, or 0 */
     int stream, truth, private_pool;
+    int truth_stream; /* that its first block tells, where the segment tells none */
     int stack;
     int64_t seq; /* of its birth; -1: baseline */
     bool is_live, is_mapped, is_settled;
@@ -507,7 +508,8 @@ static void begin_segment(uint64_t flags)
                       .to = from + size,
                       .owner = is_born ? FIRST_POOL : 0,
                       .stream = pick(STREAMS),
-                      .truth = pick(2) == 0 ? 0 : pick(PRIVATES)});
+                      .truth = pick(2) == 0 ? 0 : pick(PRIVATES),
+                      .truth_stream = pick(STREAMS)});
     give((nm_event){.kind = NM_EVENT_ALLOC,
                     .flags = flags | (is_born ? NM_FLAG_SEGMENT : 0),
                     .heap_id = 1,
@@ -643,6 +645,8 @@ static void begin_block_at(thing *segment, int from, int units, uint64_t flags)
     segment->owner = heap;
     if (!segment->is_settled)
         segment->private_pool = segment->truth;
+    if (!segment->is_settled && segment->stream == 0)
+        segment->stream = segment->truth_stream;
     segment->is_settled = true;
     block->requested_bytes = pick(40) == 0 ? 0 : bytes_of(block) - (uint64_t)pick(1000);
     live_bytes[heap] += bytes_of(block);

@@ -6,13 +6,11 @@
  */
 #include <check.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/buffer.h"
+#include "support/draft.h"
 #include "support/load_text.h"
 
 #define RUNS       40
@@ -42,46 +40,27 @@ typedef struct span_sums {
 
 static event events[EVENTS];
 static int event_count;
-static nm_buffer text;
 static int64_t now_ns;
-static char folder[] = "/tmp/npumem-test-XXXXXX", path[64];
 
 /* ---- Traces -------------------------------------------------------------------------------------------------------- */
 
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *format, ...)
-{
-    char line[512];
-    va_list arguments;
-
-    va_start(arguments, format);
-    int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    ck_assert_int_eq(nm_buffer_append(&text, line, (size_t)length, NULL), NM_OK);
-}
-
 static void begin_text(void)
 {
-    text.len = 0;
+    draft_begin();
     now_ns = 0;
     event_count = 0;
-    say("process 1 pid=1 host=h begin=0 command=x\n");
-    say("device 1 process=1 ordinal=0 kind=npu capacity=1000000\n");
+    draft_say("process 1 pid=1 host=h begin=0 command=x\n");
+    draft_say("device 1 process=1 ordinal=0 kind=npu capacity=1000000\n");
     for (int heap = 1; heap <= HEAPS; heap++)
-        say("heap %d process=1 device=1 level=%s basis=block name=heap%d\n", heap,
-            heap == WORKSPACES ? "workspace" : "pool", heap);
+        draft_say("heap %d process=1 device=1 level=%s basis=block name=heap%d\n", heap,
+                  heap == WORKSPACES ? "workspace" : "pool", heap);
     for (int thread = 1; thread <= THREADS; thread++)
-        say("thread %d process=1 tid=%d name=t%d\n", thread, thread, thread);
+        draft_say("thread %d process=1 tid=%d name=t%d\n", thread, thread, thread);
 }
 
 static sqlite3 *end_text(void)
 {
-    nm_store_input input = load_whole_input((uint64_t)event_count);
-
-    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
-    unlink(path);
-    load_text((const char *)text.data, &input, path);
-    return load_open(path);
+    return draft_load((uint64_t)event_count);
 }
 
 static event *add(act kind, int thread)
@@ -91,7 +70,7 @@ static event *add(act kind, int thread)
     ck_assert_int_le(event_count, EVENTS);
     now_ns += 1 + rand() % 1000;
     *added = (event){.act = kind, .thread = thread, .run = -1, .block = -1, .ns = now_ns};
-    say("@%" PRId64 " ", now_ns);
+    draft_say("@%" PRId64 " ", now_ns);
     return added;
 }
 
@@ -107,7 +86,7 @@ static int allocate(int thread, int heap, int slot, int bytes)
     added->heap = heap;
     added->slot = slot;
     added->bytes = bytes;
-    say("alloc heap=%d address=0x%x block=%d thread=%d\n", heap, address_of(heap, slot), bytes, thread);
+    draft_say("alloc heap=%d address=0x%x block=%d thread=%d\n", heap, address_of(heap, slot), bytes, thread);
     return event_count - 1;
 }
 
@@ -120,7 +99,7 @@ static void release(int thread, int block)
     added->slot = slot;
     added->bytes = bytes;
     added->block = block;
-    say("free heap=%d address=0x%x thread=%d\n", heap, address_of(heap, slot), thread);
+    draft_say("free heap=%d address=0x%x thread=%d\n", heap, address_of(heap, slot), thread);
 }
 
 static int begin_range(int thread, int name, int block, int stream)
@@ -130,11 +109,11 @@ static int begin_range(int thread, int name, int block, int stream)
     added->name = name;
     added->block = block;
     added->stream = stream;
-    say("range_begin thread=%d number=%d name=op%d detail=operator stream=%d", thread, event_count, name, stream);
+    draft_say("range_begin thread=%d number=%d name=op%d detail=operator stream=%d", thread, event_count, name, stream);
     if (block >= 0)
-        say(" address=0x%x requested=%d", address_of(events[block].heap, events[block].slot),
-            1 + events[block].bytes / 2);
-    say("\n");
+        draft_say(" address=0x%x requested=%d", address_of(events[block].heap, events[block].slot),
+                  1 + events[block].bytes / 2);
+    draft_say("\n");
     return event_count - 1;
 }
 
@@ -143,13 +122,13 @@ static void end_range(int run)
     event *added = add(ACT_END, events[run].thread);
 
     added->run = run;
-    say("range_end thread=%d number=%d\n", events[run].thread, run + 1);
+    draft_say("range_end thread=%d number=%d\n", events[run].thread, run + 1);
 }
 
 static void next_step(int number)
 {
     add(ACT_STEP, 1);
-    say("step number=%d thread=1\n", number);
+    draft_say("step number=%d thread=1\n", number);
 }
 
 /* A run that is open on the thread, mostly the innermost; or none is: it begins one. */
@@ -493,7 +472,7 @@ START_TEST(a_loss_claims_nothing)
     int run = begin_range(1, 0, -1, 1);
     allocate(1, 1, 0, 500);
     add(ACT_STEP, 1);
-    say("loss thread=1 number=3 until=%" PRId64 "\n", now_ns);
+    draft_say("loss thread=1 number=3 until=%" PRId64 "\n", now_ns);
     end_range(run);
     run = begin_range(1, 1, -1, 1);
     allocate(1, 1, 1, 300);
@@ -509,25 +488,13 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("operation");
     TCase *test = tcase_create("oracle");
 
-    if (mkdtemp(folder) == NULL)
-        return 1;
-    snprintf(path, sizeof path, "%s/t.db", folder);
     tcase_set_timeout(test, 120);
     tcase_add_test(test, views_equal_slow_walks);
     tcase_add_test(test, the_operation_with_the_peak_is_found);
     tcase_add_test(test, an_idle_workspace_is_found);
     tcase_add_test(test, many_names_have_a_rest);
     tcase_add_test(test, a_loss_claims_nothing);
-    suite_add_tcase(suite, test);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    nm_buffer_free(&text);
-    unlink(path);
-    rmdir(folder);
-    return failed == 0 ? 0 : 1;
+    return draft_run("operation", test);
 }

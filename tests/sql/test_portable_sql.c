@@ -269,6 +269,7 @@ int main(void)
     TCase *tcase = tcase_create("portable sql");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_set_timeout(tcase, 60); /* on a machine with much else to do */
     tcase_add_test(tcase, views_call_old_functions_only);
     tcase_add_test(tcase, queries_call_old_functions_only);
     tcase_add_test(tcase, no_later_form_of_sql_is_used);

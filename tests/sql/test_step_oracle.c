@@ -50,7 +50,7 @@ static void begin_text(int64_t capacity_bytes)
     out = open_memstream(&text, &text_bytes);
     ck_assert_ptr_nonnull(out);
     fprintf(out,
-            "process 1 pid=100 host=h1 rank=0 begin=0\ndevice 1 process=1 ordinal=0 capacity=%lld\n"
+            "process 1 pid=100 host=h1 rank=0 begin=0\ndevice 1 process=1 ordinal=0 physical=5 capacity=%lld\n"
             "heap 1 process=1 device=1 level=driver basis=block\nheap 2 process=1 device=1 level=pool basis=block\n"
             "thread 1 process=1 tid=100\n",
             (long long)capacity_bytes);
@@ -381,6 +381,103 @@ START_TEST(what_else_is_on_the_device_takes_room)
 }
 END_TEST
 
+/* Another process on the same hardware: it holds 300 MiB, and 4 MiB more in each step of the first if `is_growing`. The
+ * first takes 2 MiB a step if `is_own_growing`. */
+static void write_two(bool is_own_growing, bool is_growing)
+{
+    begin_text(1024 * MEBIBYTE);
+    fprintf(out,
+            "process 2 pid=200 host=h1 rank=1 begin=0\ndevice 2 process=2 ordinal=0 physical=5 capacity=%lld\n"
+            "heap 3 process=2 device=2 level=driver basis=block\nthread 2 process=2 tid=200\n",
+            (long long)(1024 * MEBIBYTE));
+    say("alloc heap=3 address=0x100000000 block=%lld", (long long)(300 * MEBIBYTE));
+    for (int step = 1; step <= 40; step++) {
+        now_ns = step * 1000L - 10;
+        say("step number=%d", step);
+        if (is_own_growing)
+            say("alloc heap=1 address=0x%llx block=%lld", 0x100000000 + step * 4 * MEBIBYTE, (long long)(2 * MEBIBYTE));
+        if (is_growing)
+            say("alloc heap=3 address=0x%llx block=%lld", 0x200000000 + step * 4 * MEBIBYTE, (long long)(4 * MEBIBYTE));
+    }
+    now_ns = 41 * 1000L;
+}
+
+static void expect_forecast(const char *measure, const char *expected)
+{
+    char sql[256];
+
+    snprintf(
+        sql, sizeof sql,
+        "SELECT verdict, limit_bytes / 1048576, steps_left, full_step FROM forecast WHERE pid = 100 AND heap IS NULL"
+        " AND measure = '%s'",
+        measure);
+    sqlite3 *db = load_open(PATH);
+    char *rows = load_rows(db, sql);
+
+    ck_assert_msg(strcmp(rows, expected) == 0, "%s: %s, not %s", measure, rows, expected);
+    free(rows);
+    sqlite3_close(db);
+}
+
+/* By hand: 1024 - 300 MiB are left for the first, which holds 80 after 40 steps, so 644 / 2 = 322 more. Both together hold
+ * 300 + 80 + 160 and take 6 a step: 484 / 6, rounded up, is 81. The other alone: 564 / 4 = 141. */
+START_TEST(other_processes_take_room_on_a_device_and_may_fill_it)
+{
+    write_two(true, false);
+    sqlite3_close(load(0));
+    expect_forecast("device", "growing|724|322|362\n");
+    expect_forecast("all processes", "growing|1024|322|362\n");
+    write_two(true, true);
+    sqlite3_close(load(0));
+    expect_forecast("device", "growing|564|242|282\n"); /* 1024 - 460, if the other stays */
+    expect_forecast("all processes", "growing|1024|81|121\n");
+    write_two(false, true);
+    say("alloc heap=1 address=0x100000000 block=512"); /* a heap that did nothing has no steps */
+    sqlite3_close(load(0));
+    expect_forecast("all processes", "growing|1024|141|181\n");
+}
+END_TEST
+
+/* Device 0 of a process may be another one than device 0 of the next. */
+START_TEST(devices_of_unknown_hardware_are_not_taken_for_one)
+{
+    write_two(true, false);
+    fflush(out);
+    for (char *at = text; (at = strstr(at, " physical=5")) != NULL;)
+        memcpy(at, "           ", 11);
+    sqlite3_close(load(0));
+    expect_forecast("device", "growing|1024|472|512\n");
+    expect_forecast("all processes", "");
+}
+END_TEST
+
+START_TEST(what_the_device_says_is_in_use_takes_room)
+{
+    write_two(true, false);
+    say("memory_sample device=1 detail=hbm free=%lld total=%lld", (long long)(544 * MEBIBYTE),
+        (long long)(1024 * MEBIBYTE)); /* 480 are used, of which 380 are recorded */
+    sqlite3_close(load(0));
+    expect_forecast("device", "growing|624|272|312\n");
+}
+END_TEST
+
+START_TEST(a_process_that_has_ended_takes_no_room)
+{
+    begin_text(1024 * MEBIBYTE);
+    fprintf(out, "process 2 pid=200 host=h1 begin=0\ndevice 2 process=2 ordinal=0 physical=5\n"
+                 "heap 3 process=2 device=2 level=driver basis=block\nthread 2 process=2 tid=200\n");
+    say("alloc heap=3 address=0x100000000 block=%lld", (long long)(300 * MEBIBYTE));
+    for (int step = 1; step <= 40; step++) {
+        say("step number=%d", step);
+        say("alloc heap=1 address=0x%llx block=%lld", 0x100000000 + step * 4 * MEBIBYTE, (long long)(2 * MEBIBYTE));
+        if (step == 10)
+            say("process_end process=2 detail=signal error=9");
+    }
+    sqlite3_close(load(0));
+    expect_forecast("device", "growing|1024|472|512\n");
+}
+END_TEST
+
 static void check_none(int step_count, int64_t (*held_of)(int step), uint64_t dropped_count, const char *reason)
 {
     begin_text(1024 * MEBIBYTE);
@@ -415,6 +512,15 @@ START_TEST(without_a_capacity_nobody_knows_when_the_device_is_full)
     ck_assert_str_eq(rows, "growing|-|-|how large the device is is not known\n");
     free(rows);
     sqlite3_close(db);
+
+    begin_text(0); /* unless it said so itself: 512 of 700 MiB are recorded, and 12 are used by nobody known */
+    write_steps(60, grows);
+    say("memory_sample device=1 detail=hbm free=%lld total=%lld", (long long)(176 * MEBIBYTE),
+        (long long)(700 * MEBIBYTE));
+    db = load(0);
+    ck_assert_int_eq(load_int(db, "SELECT limit_bytes" ALLOCATED), 688 * MEBIBYTE);
+    ck_assert_int_gt(load_int(db, "SELECT steps_left" ALLOCATED), 0);
+    sqlite3_close(db);
 }
 END_TEST
 
@@ -431,6 +537,10 @@ int main(void)
     tcase_add_test(tests, noise_is_no_trend_and_growth_is_one);
     tcase_add_test(tests, planted_growth_is_found_and_ends_when_the_device_is_full);
     tcase_add_test(tests, what_else_is_on_the_device_takes_room);
+    tcase_add_test(tests, other_processes_take_room_on_a_device_and_may_fill_it);
+    tcase_add_test(tests, what_the_device_says_is_in_use_takes_room);
+    tcase_add_test(tests, devices_of_unknown_hardware_are_not_taken_for_one);
+    tcase_add_test(tests, a_process_that_has_ended_takes_no_room);
     tcase_add_test(tests, in_doubt_there_is_no_trend);
     tcase_add_test(tests, without_a_capacity_nobody_knows_when_the_device_is_full);
     suite_add_tcase(suite, tests);

@@ -2,6 +2,7 @@
 #include "support/ask.h"
 
 #include <check.h>
+#include <stdio.h>
 
 long long ask_text(sqlite3 *db, const char *sql, const char *text)
 {
@@ -19,4 +20,14 @@ long long ask_text(sqlite3 *db, const char *sql, const char *text)
 long long ask(sqlite3 *db, const char *sql)
 {
     return ask_text(db, sql, NULL);
+}
+
+sqlite3 *ask_open(const char *folder, const char *name)
+{
+    char path[512];
+    sqlite3 *db = NULL;
+
+    ck_assert_int_lt(snprintf(path, sizeof path, "%s/%s", folder, name), (int)sizeof path);
+    ck_assert_msg(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK, "%s cannot be opened", path);
+    return db;
 }

@@ -13,4 +13,7 @@ long long ask(sqlite3 *db, const char *sql);
 /* The same; ?1 in the statement is `text`. */
 long long ask_text(sqlite3 *db, const char *sql, const char *text);
 
+/* The database of that name in the folder, for reading. */
+sqlite3 *ask_open(const char *folder, const char *name);
+
 #endif

@@ -8,7 +8,7 @@
 
 #include "npumem.h"
 
-#define BLOCK(number) ((void *)(uintptr_t)(4096 + (number)*64))
+#define BLOCK(number) ((void *)(uintptr_t)(4096 + (number)*512))
 
 int main(int argc, char **argv)
 {

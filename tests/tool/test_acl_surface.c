@@ -83,8 +83,7 @@ static long long figure(sqlite3 *db, const char *group, const char *name)
 
 static sqlite3 *record_and_ingest(const char *argument)
 {
-    char command[1024], path[128];
-    sqlite3 *db;
+    char command[1024];
     nm_run run;
 
     snprintf(command, sizeof command,
@@ -95,9 +94,7 @@ static sqlite3 *record_and_ingest(const char *argument)
     run = run_shell(command, 120);
     ck_assert_msg(run.exit_code == 0, "%s%s", run_out(&run), run_err(&run));
     run_free(&run);
-    snprintf(path, sizeof path, "%s/t.db", folder);
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    return db;
+    return ask_open(folder, "t.db");
 }
 
 static void check_books(sqlite3 *db)

@@ -4,29 +4,26 @@
  * the same; what was recorded must be what it says it did; and what was not is said, in the last line and in the answers.
  * What this machine does not allow (some of it needs root, or namespaces) is left out, with a line that says so.
  *
- *     test_bad_cases NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER STEP_CLOCK
+ *     test_bad_cases NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER STEP_CLOCK    as $R $I $P $C in lines of shell
  */
 #include <check.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "support/ask.h"
-#include "support/run.h"
+#include "support/shell.h"
 
 #define COUNT   40 /* allocations of a thread in each phase of bad_cases */
 #define THREADS 3
 
-static char folder[64];
 static sqlite3 *db; /* of what was recorded last */
 
 /* ---- With and without --------------------------------------------------------------------------------------------- */
 
-/* Read by the test's shells: $R is npumem-record, $I npumem-ingest, $P the folder of the sample programs, $C the clock that
- * steps. `both OPTIONS -- WORDS` runs WORDS by itself and recorded ($W stands before either), and compares; what the recorder
- * itself said is in `said`. */
+/* Read by the test's shells. `both OPTIONS -- WORDS` runs WORDS by itself and recorded ($W stands before either), and
+ * compares; what the recorder itself said is in `said`. */
 static const char functions[] =
     "export NPUMEM_CANN_DEVICES=8 PATH=\"$P:$PATH\"\n"
     "words() { while [ \"$1\" != -- ]; do shift; done; shift; $W \"$@\"; }\n"
@@ -36,25 +33,9 @@ static const char functions[] =
     "  for i in out err end; do diff plain.$i with.$i || return 9; done; }\n"
     "ingest() { $I --force t.zst > answers 2> complaints; s=$?; [ $s = 0 -o $s = 3 ]; }\n";
 
-/* In the test's folder. */
-static nm_run shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static nm_run shell(const char *format, ...)
-{
-    char line[4096];
-    int len = snprintf(line, sizeof line, "cd %s; . ./functions; ", folder);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line + len, sizeof line - (size_t)len, format, arguments);
-    va_end(arguments);
-    nm_run run = run_shell(line, 120);
-    ck_assert_msg(!run.is_timed_out, "'%s' did not end", line);
-    return run;
-}
-
 static void expect(const char *line)
 {
-    nm_run run = shell("%s", line);
+    nm_run run = shell_line(line);
 
     ck_assert_msg(run.exit_code == 0, "'%s' ended with %d:\n%s%s", line, run.exit_code, run_out(&run), run_err(&run));
     run_free(&run);
@@ -62,11 +43,8 @@ static void expect(const char *line)
 
 static void open_database(void)
 {
-    char path[128];
-
-    snprintf(path, sizeof path, "%s/t.db", folder);
     sqlite3_close(db);
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    db = ask_open(shell_folder, "t.db");
 }
 
 /* bad_cases with these words, once by itself and once recorded. */
@@ -82,7 +60,7 @@ static void both(const char *options, const char *words)
 /* False: it is not allowed here, and is left out. */
 static bool can(const char *line, const char *what)
 {
-    nm_run run = shell("%s", line);
+    nm_run run = shell_line(line);
     bool is_able = run.exit_code == 0;
 
     run_free(&run);
@@ -164,8 +142,8 @@ static void set_up(void)
     char path[128];
     FILE *file;
 
-    run_make_folder(folder);
-    snprintf(path, sizeof path, "%s/functions", folder);
+    shell_make_folder();
+    snprintf(path, sizeof path, "%s/functions", shell_folder);
     file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fputs(functions, file);
@@ -176,7 +154,7 @@ static void tear_down(void)
 {
     sqlite3_close(db);
     db = NULL;
-    run_remove_folder(folder);
+    shell_remove_folder();
 }
 
 /* ---- What a program does to itself --------------------------------------------------------------------------------- */
@@ -473,14 +451,9 @@ static Suite *make_suite(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[] = {"R", "I", "P", "C"};
-
-    if (argc != 5) {
-        fprintf(stderr, "usage: test_bad_cases NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER STEP_CLOCK\n");
+    if (!shell_variables(argc, argv, "RIPC"))
         return 2;
-    }
-    for (int i = 0; i < 4; i++)
-        setenv(names[i], argv[i + 1], 1);
+    shell_before(". ./functions; ", 120);
     SRunner *runner = srunner_create(make_suite());
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

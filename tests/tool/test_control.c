@@ -3,41 +3,22 @@
  * A recording that is asked and told while it runs: --ctl in all its forms, figures against the program's own books,
  * alarms, and what it writes of devices and the environment.
  *
- *     test_control NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER DCMI_FOLDER
+ *     test_control NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER DCMI_FOLDER    as $R $I $P $D in lines of shell
  */
 #include <check.h>
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/run.h"
-
-static char folder[64];
-
-/* $R is npumem-record, $I npumem-ingest, $P the folder of the sample programs, $D that of libdcmi.so; the shell is in the
- * test's folder. */
-static nm_run shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static nm_run shell(const char *format, ...)
-{
-    char line[4096];
-    int len = snprintf(line, sizeof line, "cd %s; ", folder);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line + len, sizeof line - (size_t)len, format, arguments);
-    va_end(arguments);
-    nm_run run = run_shell(line, 120);
-    ck_assert_msg(!run.is_timed_out, "'%s' did not end", line);
-    return run;
-}
+#include "support/ask.h"
+#include "support/shell.h"
 
 /* What the shell prints to standard output; static, cut at its end. */
 static const char *output_of(const char *line, int exit_code)
 {
     static char text[16384];
-    nm_run run = shell("%s", line);
+    nm_run run = shell_line(line);
 
     ck_assert_msg(run.exit_code == exit_code, "'%s' ended with %d: %s%s", line, run.exit_code, run_out(&run),
                   run_err(&run));
@@ -49,7 +30,7 @@ static const char *output_of(const char *line, int exit_code)
 static const char *errors_of(const char *line, int exit_code)
 {
     static char text[16384];
-    nm_run run = shell("%s", line);
+    nm_run run = shell_line(line);
 
     ck_assert_msg(run.exit_code == exit_code, "'%s' ended with %d: %s%s", line, run.exit_code, run_out(&run),
                   run_err(&run));
@@ -59,15 +40,13 @@ static const char *errors_of(const char *line, int exit_code)
 }
 
 /* The first column of the first row. */
-static const char *ask(const char *database, const char *sql)
+static const char *ask_cell(const char *database, const char *sql)
 {
     static char text[4096];
-    char path[256];
     sqlite3 *db;
     sqlite3_stmt *statement;
 
-    snprintf(path, sizeof path, "%s/%s", folder, database);
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    db = ask_open(shell_folder, database);
     ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
     text[0] = 0;
     if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0) != NULL)
@@ -94,12 +73,12 @@ START_TEST(a_mark_is_a_moment_and_a_snapshot_can_be_ingested_at_once)
     ck_assert_str_eq(run_err(&run), "");
     ck_assert_msg(strcmp(run_out(&run), "0\n") == 0 || strcmp(run_out(&run), "3\n") == 0, "%s", run_out(&run));
     run_free(&run);
-    ck_assert_str_eq(ask("now.db",
-                         "SELECT group_concat(name, '/') FROM (SELECT m.name FROM moment AS m JOIN moment_kind AS"
-                         " k USING (kind) WHERE k.name = 'mark' AND m.name IN ('two words', 'half way')"
-                         " ORDER BY seq)"),
+    ck_assert_str_eq(ask_cell("now.db",
+                              "SELECT group_concat(name, '/') FROM (SELECT m.name FROM moment AS m JOIN moment_kind AS"
+                              " k USING (kind) WHERE k.name = 'mark' AND m.name IN ('two words', 'half way')"
+                              " ORDER BY seq)"),
                      "two words/half way");
-    ck_assert_str_eq(ask("c.db", "SELECT verdict FROM completeness"), "complete");
+    ck_assert_str_eq(ask_cell("c.db", "SELECT verdict FROM completeness"), "complete");
 }
 END_TEST
 
@@ -191,11 +170,11 @@ START_TEST(an_alarm_is_a_line_and_a_mark_once_per_crossing)
     ck_assert_ptr_ne(strstr(lines, "npumem-record: alert: pid "), NULL);
     ck_assert_uint_eq(count_of(lines, "live_count > 10: "), count_of(lines, "\n")); /* the other never passes */
     ck_assert_uint_eq(count_of(lines, "caching pool: live_count > 10"), 1);         /* it leaks: never below again */
-    ck_assert_str_eq(ask("a.db",
-                         "SELECT count(*) FROM moment AS m JOIN moment_kind AS k USING (kind)"
-                         " WHERE k.name = 'mark' AND m.name LIKE 'alert: pid % caching pool: live_count > 10%'"),
+    ck_assert_str_eq(ask_cell("a.db",
+                              "SELECT count(*) FROM moment AS m JOIN moment_kind AS k USING (kind)"
+                              " WHERE k.name = 'mark' AND m.name LIKE 'alert: pid % caching pool: live_count > 10%'"),
                      "1");
-    ck_assert_str_eq(ask("a.db", "SELECT verdict FROM completeness"), "complete");
+    ck_assert_str_eq(ask_cell("a.db", "SELECT verdict FROM completeness"), "complete");
 }
 END_TEST
 
@@ -213,7 +192,7 @@ START_TEST(an_alarm_of_a_device_goes_by_the_devices_own_word)
     ck_assert_uint_eq(count_of(lines, "alert: NPU 0: device_used > 90%: 9"), 2);
     ck_assert_ptr_ne(strstr(lines, "91.6 %, 58.6 GiB of 64.0 GiB (the device's word)"), NULL);
     ck_assert_str_eq(
-        ask("d.db", "SELECT max(used_bytes) / 1048576 FROM memory_sample WHERE total_bytes = 65536 * 1048576"),
+        ask_cell("d.db", "SELECT max(used_bytes) / 1048576 FROM memory_sample WHERE total_bytes = 65536 * 1048576"),
         "61000");
 }
 END_TEST
@@ -249,11 +228,12 @@ START_TEST(nothing_of_the_environment_leaves_but_what_is_listed)
     output_of("HCCL_BUFFSIZE=7 ASCEND_LOG=3 RANK=2 AWS_SECRET=hush TOKEN=hush HCCLX=hush MY_ASCEND_=hush RANKS=hush"
               " $R --force -q -o v.zst -- $P/npu_train --steps 1 > books && $I --quiet --force v.zst",
               0);
-    ck_assert_str_eq(ask("v.db", "SELECT group_concat(name || '=' || value, ' ') FROM (SELECT name, value FROM"
-                                 " process_environment WHERE name IN ('HCCL_BUFFSIZE', 'ASCEND_LOG', 'RANK') ORDER BY"
-                                 " name)"),
+    ck_assert_str_eq(ask_cell("v.db",
+                              "SELECT group_concat(name || '=' || value, ' ') FROM (SELECT name, value FROM"
+                              " process_environment WHERE name IN ('HCCL_BUFFSIZE', 'ASCEND_LOG', 'RANK') ORDER BY"
+                              " name)"),
                      "ASCEND_LOG=3 HCCL_BUFFSIZE=7 RANK=2");
-    ck_assert_str_eq(ask("v.db", "SELECT count(*) FROM process_environment WHERE value LIKE '%hush%'"), "0");
+    ck_assert_str_eq(ask_cell("v.db", "SELECT count(*) FROM process_environment WHERE value LIKE '%hush%'"), "0");
     ck_assert_str_eq(output_of("grep -c hush v.db; zstd -dc v.zst | grep -c hush; true", 0), "0\n0\n");
 }
 END_TEST
@@ -264,12 +244,8 @@ int main(int argc, char **argv)
     TCase *tests = tcase_create("control");
     SRunner *runner = srunner_create(suite);
 
-    if (argc != 5)
+    if (!shell_variables(argc, argv, "RIPD"))
         return 2;
-    setenv("R", argv[1], 1);
-    setenv("I", argv[2], 1);
-    setenv("P", argv[3], 1);
-    setenv("D", argv[4], 1);
     tcase_set_timeout(tests, 240);
     tcase_add_test(tests, a_mark_is_a_moment_and_a_snapshot_can_be_ingested_at_once);
     tcase_add_test(tests, a_recording_is_found_by_its_trace_its_folder_and_a_process);
@@ -280,10 +256,10 @@ int main(int argc, char **argv)
     tcase_add_test(tests, a_wrong_alarm_is_refused);
     tcase_add_test(tests, nothing_of_the_environment_leaves_but_what_is_listed);
     suite_add_tcase(suite, tests);
-    run_make_folder(folder);
+    shell_make_folder();
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
-    run_remove_folder(folder);
+    shell_remove_folder();
     return failed == 0 ? 0 : 1;
 }

@@ -4,7 +4,7 @@
  * the same rows whatever the detail; and the rows that 'live' keeps are those that a slow look at all moments finds in a
  * database with all rows. Asked of the traces of all cases of tests/sql, and of random ones.
  *
- *     test_detail NPUMEM_INGEST TEXT2TRACE CASES_DIR
+ *     test_detail NPUMEM_INGEST TEXT2TRACE CASES_DIR    as $I $T $C in lines of shell
  */
 #include <check.h>
 #include <sqlite3.h>
@@ -14,42 +14,21 @@
 #include <string.h>
 
 #include "support/ask.h"
-#include "support/run.h"
+#include "support/shell.h"
 
 #define RANDOM_TRACES 8
 #define RANDOM_EVENTS 1500
 
-static const char *ingest, *text2trace, *cases;
-static char folder[64];
-
 /* Lists of allocations: with 'live' they are whole all the same, for what is outstanding is live at the end. */
 static const char *const lists[] = {"outstanding", "leak", NULL};
 
-static nm_run sh(const char *line)
-{
-    char command[4096];
-
-    snprintf(command, sizeof command, "cd %s && I=%s && T=%s && C=%s && %s", folder, ingest, text2trace, cases, line);
-    return run_shell(command, 120);
-}
-
 static void expect(const char *line, int exit_code, const char *error_part)
 {
-    nm_run run = sh(line);
+    nm_run run = shell_line(line);
 
     ck_assert_msg(run.exit_code == exit_code, "%s: exit %d, %s%s", line, run.exit_code, run_out(&run), run_err(&run));
     ck_assert_msg(strstr(run_err(&run), error_part) != NULL, "%s: %s", line, run_err(&run));
     run_free(&run);
-}
-
-static void set_up(void)
-{
-    run_make_folder(folder);
-}
-
-static void tear_down(void)
-{
-    run_remove_folder(folder);
 }
 
 /* ---- Comparing --------------------------------------------------------------------------------------------------- */
@@ -180,8 +159,8 @@ static void check_trace(const char *name)
              name, name, name);
     expect(line, 0, "");
     ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
-    exec(db, "ATTACH '%s/whole.db' AS whole; ATTACH '%s/live.db' AS live; ATTACH '%s/none.db' AS none", folder, folder,
-         folder);
+    exec(db, "ATTACH '%s/whole.db' AS whole; ATTACH '%s/live.db' AS live; ATTACH '%s/none.db' AS none", shell_folder,
+         shell_folder, shell_folder);
     exec(db, "CREATE TABLE row_sum (view, sign, text)");
     compare_views(db, "live", true);
     compare_views(db, "none", false);
@@ -291,7 +270,7 @@ START_TEST(answers_do_not_depend_on_the_detail)
     int count;
 
     expect("n=0; for t in $C/*/trace.txt; do n=$((n + 1)); $T $t $n.zst || exit 9; done", 0, "");
-    run = sh("ls *.zst | wc -l");
+    run = shell_line("ls *.zst | wc -l");
     count = (int)strtol(run_out(&run), NULL, 10);
     run_free(&run);
     ck_assert_int_ge(count, 10);
@@ -310,7 +289,7 @@ START_TEST(random_traces_have_the_same_answers_and_the_right_rows)
         char path[128];
 
         seed = (unsigned long)i * 7919 + 1;
-        snprintf(path, sizeof path, "%s/random.txt", folder);
+        snprintf(path, sizeof path, "%s/random.txt", shell_folder);
         write_random(path);
         expect("$T random.txt random.zst", 0, "");
         check_trace("random.zst");
@@ -334,9 +313,9 @@ START_TEST(inputs_of_different_detail_merge)
     expect("$I --quiet --detail none one.zst -o none.db && $I --quiet --detail live two.zst -o live.db &&"
            " $I --quiet none.db live.db -o mixed.db && $I --quiet one.zst mixed.db -o again.db",
            0, "");
-    snprintf(path, sizeof path, "%s/mixed.db", folder);
+    snprintf(path, sizeof path, "%s/mixed.db", shell_folder);
     ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
-    exec(db, "ATTACH '%s/all.db' AS all_rows", folder);
+    exec(db, "ATTACH '%s/all.db' AS all_rows", shell_folder);
     ck_assert_int_gt(ask(db, "SELECT count(*) FROM misuse WHERE allocation_id IS NOT NULL"), 0);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM (SELECT * FROM misuse EXCEPT SELECT * FROM all_rows.misuse)"), 0);
     ck_assert_int_eq(
@@ -372,14 +351,11 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("detail");
     TCase *tests = tcase_create("detail");
 
-    if (argc != 4)
+    if (!shell_variables(argc, argv, "ITC"))
         return 2;
-    ingest = argv[1];
-    text2trace = argv[2];
-    cases = argv[3];
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 120);
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, shell_make_folder, shell_remove_folder);
     tcase_add_test(tests, answers_do_not_depend_on_the_detail);
     tcase_add_test(tests, random_traces_have_the_same_answers_and_the_right_rows);
     tcase_add_test(tests, inputs_of_different_detail_merge);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/ask.h"
 #include "support/run.h"
 
 #define RUNTIME_BYTES (INT64_C(6) << 20)
@@ -37,18 +38,6 @@ static int64_t book(const char *key)
     return 0;
 }
 
-static int64_t ask(const char *sql)
-{
-    sqlite3_stmt *row = NULL;
-    int64_t value;
-
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    ck_assert_msg(sqlite3_step(row) == SQLITE_ROW, "%s: no row", sql);
-    value = sqlite3_column_int64(row, 0);
-    sqlite3_finalize(row);
-    return value;
-}
-
 static int64_t bytes_at_end(const char *component)
 {
     char sql[256];
@@ -56,14 +45,13 @@ static int64_t bytes_at_end(const char *component)
     snprintf(sql, sizeof sql,
              "SELECT sum(bytes) FROM device_memory WHERE moment_kind = 'end' AND device = 0 AND component = '%s'",
              component);
-    return ask(sql);
+    return ask(db, sql);
 }
 
 /* Runs `program` recorded and loads the trace; ends with close_run. */
 static void record(const char *program, const char *environment)
 {
     char line[2048];
-    char path[128];
 
     snprintf(line, sizeof line, "%s %s --force -o %s/t.zst -- %s/%s", environment, recorder, folder, program_folder,
              program);
@@ -72,8 +60,7 @@ static void record(const char *program, const char *environment)
     snprintf(line, sizeof line, "%s --force %s/t.zst", ingest, folder);
     printed = run_shell(line, 120);
     ck_assert_msg(printed.exit_code == 0, "%s: %s", program, run_err(&printed));
-    snprintf(path, sizeof path, "%s/t.db", folder);
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    db = ask_open(folder, "t.db");
 }
 
 static void close_run(void)
@@ -88,14 +75,14 @@ static void close_run(void)
 /* At every moment: the components make what the device says, and nothing of it is unexplained. */
 static void assert_adds_up(const char *program)
 {
-    int64_t moment_count = ask("SELECT count(*) FROM device_memory WHERE component = 'DEVICE USED' AND bytes > 0");
+    int64_t moment_count = ask(db, "SELECT count(*) FROM device_memory WHERE component = 'DEVICE USED' AND bytes > 0");
     int64_t wrong_count =
-        ask("SELECT count(*) FROM (SELECT 1 FROM device_memory WHERE bytes IS NOT NULL"
-            " GROUP BY moment_id, pid, device HAVING sum(CASE component WHEN 'DEVICE USED' THEN -bytes"
-            " ELSE bytes END) <> 0)");
+        ask(db, "SELECT count(*) FROM (SELECT 1 FROM device_memory WHERE bytes IS NOT NULL"
+                " GROUP BY moment_id, pid, device HAVING sum(CASE component WHEN 'DEVICE USED' THEN -bytes"
+                " ELSE bytes END) <> 0)");
     int64_t unexplained_count =
-        ask("SELECT count(*) FROM device_memory WHERE component = 'UNEXPLAINED' AND bytes <> 0 AND seq >="
-            " (SELECT min(seq) FROM memory_sample)");
+        ask(db, "SELECT count(*) FROM device_memory WHERE component = 'UNEXPLAINED' AND bytes <> 0 AND seq >="
+                " (SELECT min(seq) FROM memory_sample)");
 
     ck_assert_msg(moment_count > 3, "%s: %" PRId64 " moments", program, moment_count);
     ck_assert_msg(wrong_count == 0, "%s: %" PRId64 " moments do not add up", program, wrong_count);
@@ -119,11 +106,12 @@ static void assert_end_is_as_booked(const char *program)
                                               book("workspace.reserved_bytes"));
     ck_assert_int_eq(bytes_at_end("PAGE ROUNDING"),
                      book("hal.app.page_bytes") - book("driver.live_bytes") - book("physical.live_bytes"));
-    ck_assert_int_eq(ask("SELECT runtime_bytes FROM device_memory WHERE moment_kind = 'end' AND component = 'HCCL'"),
-                     book("usage.HCCL.current_bytes"));
-    ck_assert_int_eq(ask("SELECT runtime_bytes FROM device_memory WHERE moment_kind = 'end' AND component = 'APP'"),
+    ck_assert_int_eq(
+        ask(db, "SELECT runtime_bytes FROM device_memory WHERE moment_kind = 'end' AND component = 'HCCL'"),
+        book("usage.HCCL.current_bytes"));
+    ck_assert_int_eq(ask(db, "SELECT runtime_bytes FROM device_memory WHERE moment_kind = 'end' AND component = 'APP'"),
                      book("usage.APP.current_bytes"));
-    ck_assert_int_eq(ask("SELECT max(is_estimate) FROM device_memory WHERE moment_kind = 'end'"), 0);
+    ck_assert_int_eq(ask(db, "SELECT max(is_estimate) FROM device_memory WHERE moment_kind = 'end'"), 0);
 }
 
 START_TEST(the_torch_client_adds_up_however_cann_is_loaded)
@@ -153,7 +141,7 @@ START_TEST(what_is_closed_is_gone)
     ck_assert_int_eq(bytes_at_end("HCCL") + bytes_at_end("PTA") + bytes_at_end("WORKSPACE") + bytes_at_end("APP") +
                          bytes_at_end("PHYSICAL") + bytes_at_end("PAGE ROUNDING"),
                      0);
-    ck_assert_int_eq(ask("SELECT max(bytes) FROM device_memory WHERE component = 'HCCL'"), HCCL_BYTES);
+    ck_assert_int_eq(ask(db, "SELECT max(bytes) FROM device_memory WHERE component = 'HCCL'"), HCCL_BYTES);
     close_run();
 }
 END_TEST
@@ -174,15 +162,15 @@ END_TEST
 START_TEST(running_totals_become_blocks)
 {
     record("torch_like --task-queue 0", "");
-    ck_assert_int_eq(ask("SELECT allocated_bytes FROM heap_total WHERE heap = 'ptaWorkspace'"),
+    ck_assert_int_eq(ask(db, "SELECT allocated_bytes FROM heap_total WHERE heap = 'ptaWorkspace'"),
                      book("workspace.allocated_block_bytes"));
-    ck_assert_int_eq(ask("SELECT peak_bytes FROM peak WHERE heap = 'ptaWorkspace'"),
+    ck_assert_int_eq(ask(db, "SELECT peak_bytes FROM peak WHERE heap = 'ptaWorkspace'"),
                      book("workspace.peak_block_bytes"));
-    ck_assert_int_eq(ask("SELECT peak_reserved_bytes FROM peak WHERE heap = 'ptaWorkspace'"),
+    ck_assert_int_eq(ask(db, "SELECT peak_reserved_bytes FROM peak WHERE heap = 'ptaWorkspace'"),
                      book("workspace.peak_reserved_bytes"));
-    ck_assert_int_eq(ask("SELECT peak_stated_reserved_bytes FROM peak WHERE heap = 'ptaCaching'"),
+    ck_assert_int_eq(ask(db, "SELECT peak_stated_reserved_bytes FROM peak WHERE heap = 'ptaCaching'"),
                      book("pool.peak_reserved_bytes"));
-    ck_assert_int_eq(ask("SELECT peak_reserved_bytes FROM peak WHERE heap = 'ptaCaching'"),
+    ck_assert_int_eq(ask(db, "SELECT peak_reserved_bytes FROM peak WHERE heap = 'ptaCaching'"),
                      book("pool.peak_reserved_bytes"));
     close_run();
 }

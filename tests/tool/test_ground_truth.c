@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/ask.h"
 #include "support/run.h"
 
 static const char *recorder, *ingest, *programs;
@@ -39,6 +40,10 @@ typedef struct rule {
 #define MEMSET(expression, where)                                                                                      \
     "SELECT coalesce(sum(" expression "), 0) FROM copy JOIN copy_kind USING (kind) WHERE " where " AND name = "        \
     "'memset'"
+#define MISUSE(where) "SELECT count(*) FROM misuse WHERE " where " AND other_site IS NOT NULL"
+#define PAST_END(is_refused)                                                                                           \
+    "SELECT count(*) FROM misuse JOIN anomaly USING (anomaly_id) JOIN copy USING (copy_id)"                            \
+    " WHERE level = 'driver' AND misuse.detail = 'the target is too small' AND copy.error_code " is_refused
 #define FAILURES(level) "SELECT count(*) FROM failure JOIN heap_place USING (heap_id) WHERE level = '" level "'"
 #define HIT(column)     "SELECT coalesce(sum(" column "), 0) FROM pool_hit_rate WHERE device = ?1 AND bucket = ?2"
 #define LEAKED(column, level, function)                                                                                \
@@ -112,7 +117,20 @@ static const rule rules[] = {
     {"memset.async_count", MEMSET("1", "error_code = 0 AND is_async = 1")},
     {"memset.failed_count", MEMSET("1", "error_code <> 0")},
 
-    {"misuse.*", NULL}, /* test_misuse below */
+    {"misuse.free_twice.count", MISUSE("kind = 'double free' AND level = 'driver'")},
+    {"misuse.free_host_as_device.count", MISUSE("kind = 'wrong free call' AND level = 'pinned'")},
+    {"misuse.free_device_as_host.count", MISUSE("kind = 'wrong free call' AND level = 'driver'")},
+    {"misuse.free_unknown.count",
+     "SELECT count(*) FROM misuse WHERE kind = 'free of unknown memory' AND level IS NULL"},
+    {"misuse.free_inside.count", MISUSE("kind = 'free of unknown memory' AND level = 'driver'")},
+    {"misuse.copy_over_limit.count", MISUSE("kind = 'copy past the end' AND detail LIKE 'larger%'")},
+    {"misuse.copy_past_end.count", PAST_END("<> 0")},
+    {"misuse.copy_past_request.count", PAST_END("= 0")},
+    {"misuse.copy_after_free.count", MISUSE("kind = 'use after free' AND level = 'driver'")},
+    {"misuse.pool_free_twice.count", MISUSE("kind = 'double free' AND level = 'pool'")},
+    {"misuse.pool_copy_past_end.count", MISUSE("kind = 'copy past the end' AND level = 'pool'")},
+    {"misuse.pool_copy_after_free.count", MISUSE("kind = 'use after free' AND level = 'pool'")},
+    {"misuse.*.refused_count", NULL},
     {"mark_count", "SELECT count(*) FROM moment JOIN moment_kind USING (kind) WHERE moment_kind.name = 'mark'"},
 };
 
@@ -158,7 +176,7 @@ static void bind_words(sqlite3_stmt *query, const char *pattern, const char *key
     }
 }
 
-static long long ask(sqlite3 *db, const char *sql, const char *pattern, const char *key)
+static long long ask_about(sqlite3 *db, const char *sql, const char *pattern, const char *key)
 {
     sqlite3_stmt *query;
 
@@ -245,7 +263,7 @@ static void check_moment(sqlite3 *db, const char *key, long long expected, const
     snprintf(sql, sizeof sql,
              "SELECT %s FROM fragmentation WHERE moment = ?1 AND level = 'pool' AND device = ?2 AND is_estimate = 0",
              strrchr(key, '.') + 1);
-    long long got = ask(db, sql, "moment.*.pool.*.x", key);
+    long long got = ask_about(db, sql, "moment.*.pool.*.x", key);
     ck_assert_msg(got == expected, "npu_train %s: %s is %lld, the view says %lld", options, key, expected, got);
 }
 
@@ -268,7 +286,7 @@ static void check_books(sqlite3 *db, const book *books, const char *options)
         ck_assert_msg(found != NULL, "no rule for %s", key);
         if (found->sql == NULL)
             continue;
-        long long got = ask(db, found->sql, found->key, key);
+        long long got = ask_about(db, found->sql, found->key, key);
         ck_assert_msg(got == books->values[i], "npu_train %s: %s is %lld, the views say %lld", options, key,
                       books->values[i], got);
     }
@@ -276,7 +294,7 @@ static void check_books(sqlite3 *db, const book *books, const char *options)
 
 static sqlite3 *record_and_ingest(const char *options, const char *record_options, int expected_exit)
 {
-    char command[2048], path[128];
+    char command[2048];
 
     snprintf(command, sizeof command, "%s/npu_train %s --report %s/plain.txt", programs, options, folder);
     nm_run run = run_shell(command, 120);
@@ -302,11 +320,10 @@ static sqlite3 *record_and_ingest(const char *options, const char *record_option
     run_free(&run);
 
     sqlite3 *db;
-    snprintf(path, sizeof path, "%s/t.db", folder);
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    ck_assert_int_eq(ask(db, "SELECT is_complete FROM input", "", ""), 1);
-    ck_assert_int_eq(ask(db, "SELECT events_seen - events_ingested FROM input", "", ""), 0);
-    ck_assert_int_eq(ask(db, "SELECT events_late FROM input", "", ""), 0);
+    db = ask_open(folder, "t.db");
+    ck_assert_int_eq(ask_about(db, "SELECT is_complete FROM input", "", ""), 1);
+    ck_assert_int_eq(ask_about(db, "SELECT events_seen - events_ingested FROM input", "", ""), 0);
+    ck_assert_int_eq(ask_about(db, "SELECT events_late FROM input", "", ""), 0);
     return db;
 }
 
@@ -340,7 +357,7 @@ static void check_device_peaks(sqlite3 *db, const char *options)
     }
     sqlite3_finalize(rows);
     ck_assert_int_eq(device_count,
-                     ask(db, "SELECT count(DISTINCT device) FROM heap_place WHERE level = 'driver'", "", ""));
+                     ask_about(db, "SELECT count(DISTINCT device) FROM heap_place WHERE level = 'driver'", "", ""));
 }
 
 /* Whoever was asked to fragment the pool is named first for it. Of several threads each does so at a time of its own. */
@@ -358,23 +375,29 @@ static void check_blockers(sqlite3 *db, const char *options)
              " p.level = 'pool' JOIN moment AS m ON m.moment_id = w.moment_id WHERE m.name = 'fragmented' AND"
              " coalesce(%s, '') NOT LIKE '%% fragment_pool'",
              first);
-    ck_assert_msg(ask(db, sql, "", "") == 0, "npu_train %s: somebody else is in the way", options);
-    ck_assert_int_gt(ask(db, "SELECT count(*) FROM moment WHERE name = 'fragmented'", "", ""), 0);
+    ck_assert_msg(ask_about(db, sql, "", "") == 0, "npu_train %s: somebody else is in the way", options);
+    ck_assert_int_gt(ask_about(db, "SELECT count(*) FROM moment WHERE name = 'fragmented'", "", ""), 0);
 }
 
 static void check_case(const char *options, const char *record_options, int expected_exit)
 {
     char path[128];
     sqlite3 *db = record_and_ingest(options, record_options, expected_exit);
+    long long mistake_count = 0;
 
     snprintf(path, sizeof path, "%s/books.txt", folder);
     book books = read_books(path);
     check_books(db, &books, options);
     check_device_peaks(db, options);
     check_blockers(db, options);
-    if (strstr(options, "--misuse") == NULL)
+    for (size_t i = 0; i < books.count; i++)
+        if (strncmp(books.keys[i], "misuse.", 7) == 0 && strstr(books.keys[i], ".refused_count") == NULL)
+            mistake_count += books.values[i];
+    if (strstr(options, "--misuse") != NULL)
+        ck_assert_int_eq(ask_about(db, "SELECT count(*) FROM anomaly", "", ""), mistake_count);
+    else
         ck_assert_int_eq(
-            ask(db, "SELECT count(*) FROM anomaly", "", ""),
+            ask_about(db, "SELECT count(*) FROM anomaly", "", ""),
             strstr(options, "--no-cleanup") != NULL || strstr(options, "--oom") != NULL ? 2 : 0); /* its streams */
     free(books.keys);
     free(books.values);
@@ -428,6 +451,7 @@ START_TEST(books_equal_views_when_it_ends_badly)
     check_case("--steps 3 --oom", "", 3);
     check_case("--steps 4 --no-cleanup", "", 0);
     check_case("--steps 3 --misuse", "", 0);
+    check_case("--steps 3 --misuse --threads 4 --device-count 2 --processes 2", "", 0);
 }
 END_TEST
 
@@ -446,14 +470,14 @@ static void check_leak(const char *options, const char *function, const char *le
                  "SELECT leak_%s FROM leak_by_site WHERE site LIKE '%%%s%%' AND level = '%s' AND verdict = '%s'",
                  strchr(books.keys[i], '.') + 1, function, level, verdict);
         ck_assert_int_gt(books.values[i], 0);
-        ck_assert_int_eq(ask(db, sql, "", ""), books.values[i]);
+        ck_assert_int_eq(ask_about(db, sql, "", ""), books.values[i]);
     }
     /* Weights and optimiser state are outstanding, no leak. (With several threads each keeps a workspace that it replaced
      * by a larger one in a step of its own: that is growing by definition.) */
     snprintf(sql, sizeof sql, "SELECT count(*) FROM leak_by_site WHERE verdict = 'growing' AND site NOT LIKE '%%%s%%'",
              function);
     if (strstr(options, "--threads") == NULL)
-        ck_assert_int_eq(ask(db, sql, "", ""), 0);
+        ck_assert_int_eq(ask_about(db, sql, "", ""), 0);
     free(books.keys);
     free(books.values);
     sqlite3_close(db);
@@ -466,7 +490,7 @@ START_TEST(the_leak_is_found_and_nothing_else)
     check_leak("--steps 8 --leak --threads 3 --no-cleanup", "leak_one_buffer", "pool", "growing");
 
     sqlite3 *db = record_and_ingest("--steps 8 --no-cleanup", "", 0);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM leak_by_site WHERE verdict = 'growing'", "", ""), 0);
+    ck_assert_int_eq(ask_about(db, "SELECT count(*) FROM leak_by_site WHERE verdict = 'growing'", "", ""), 0);
     sqlite3_close(db);
 }
 END_TEST

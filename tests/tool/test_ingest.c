@@ -2,7 +2,7 @@
  *
  * npumem-ingest as a user runs it: what it takes, refuses, prints and leaves behind.
  *
- *     test_ingest NPUMEM_INGEST TEXT2TRACE TRACE.txt
+ *     test_ingest NPUMEM_INGEST TEXT2TRACE TRACE.txt    as $I $X $T in lines of shell
  */
 #include <check.h>
 #include <signal.h>
@@ -13,40 +13,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/run.h"
-
-static const char *ingest, *text2trace, *text;
-static char folder[64];
-
-/* Runs a line of shell in the test's folder; $I is npumem-ingest. */
-static nm_run sh(const char *line)
-{
-    char command[2048];
-
-    snprintf(command, sizeof command, "cd %s && I=%s && %s", folder, ingest, line);
-    return run_shell(command, 60);
-}
+#include "support/shell.h"
 
 static void set_up(void)
 {
-    char line[1024];
-
-    run_make_folder(folder);
-    snprintf(line, sizeof line, "%s %s run.zst 3", text2trace, text);
-    nm_run run = sh(line);
+    shell_make_folder();
+    nm_run run = shell_line("$X $T run.zst 3");
     ck_assert_msg(run.exit_code == 0, "%s", run_err(&run));
     run_free(&run);
-}
-
-static void tear_down(void)
-{
-    run_remove_folder(folder);
 }
 
 /* Exit status, standard error as an fnmatch-free part of it ("" : must be empty; NULL: any). */
 static void expect(const char *line, int exit_code, const char *error_part)
 {
-    nm_run run = sh(line);
+    nm_run run = shell_line(line);
 
     ck_assert_msg(run.exit_code == exit_code, "%s: exit %d, %s%s", line, run.exit_code, run_out(&run), run_err(&run));
     if (error_part != NULL && error_part[0] == 0)
@@ -59,7 +39,7 @@ static void expect(const char *line, int exit_code, const char *error_part)
 /* The same for a failure: one line that begins with the program's name, and nothing on standard output. */
 static void expect_failure(const char *line, int exit_code, const char *error_part)
 {
-    nm_run run = sh(line);
+    nm_run run = shell_line(line);
     const char *newline = strchr(run_err(&run), '\n');
 
     ck_assert_msg(run.exit_code == exit_code, "%s: exit %d, %s", line, run.exit_code, run_err(&run));
@@ -73,7 +53,7 @@ static void expect_failure(const char *line, int exit_code, const char *error_pa
 /* The first line that a shell command prints. */
 static void expect_output(const char *line, const char *expected)
 {
-    nm_run run = sh(line);
+    nm_run run = shell_line(line);
 
     ck_assert_msg(strcmp(run_out(&run), expected) == 0, "%s: %s%s", line, run_out(&run), run_err(&run));
     run_free(&run);
@@ -208,7 +188,7 @@ END_TEST
 START_TEST(a_full_disk_leaves_nothing)
 {
     /* A limit on the size of files stands for the disk. */
-    expect_failure("ulimit -f 40; trap '' XFSZ; $I run.zst", 1, "run.db: ");
+    expect_failure("ulimit -f 40; $I run.zst", 1, "run.db: ");
     expect_output("ls", "run.zst\n");
 }
 END_TEST
@@ -243,7 +223,7 @@ START_TEST(an_interrupt_leaves_nothing)
             " for n in 1 2 3 4 5 6 7 8 9 10; do ls x.db.*.tmp >/dev/null 2>&1 && break; sleep 0.2; done;"
             " ls x.db.*.tmp >/dev/null && kill -%s $i; wait $i; s=$?; rm p; echo $((s > 128)) $(ls | tr '\\n' ' ')",
             signals[index]);
-        nm_run run = sh(line);
+        nm_run run = shell_line(line);
         /* A shell starts background jobs with SIGINT ignored, and an ignored signal stays ignored. */
         if (strcmp(signals[index], "INT") != 0)
             ck_assert_msg(strcmp(run_out(&run), "1 run.zst\n") == 0, "%s: %s%s", signals[index], run_out(&run),
@@ -270,13 +250,11 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("npumem-ingest");
     TCase *tcase = tcase_create("ingest");
 
-    if (argc != 4)
+    if (!shell_variables(argc, argv, "IXT"))
         return 2;
-    ingest = argv[1];
-    text2trace = argv[2];
-    text = argv[3];
+    shell_before("", 60);
     tcase_set_timeout(tcase, 120);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_checked_fixture(tcase, set_up, shell_remove_folder);
     tcase_add_test(tcase, the_output_is_named_after_the_input);
     tcase_add_test(tcase, content_decides_and_not_the_name);
     tcase_add_test(tcase, standard_input_is_read_as_a_dash);

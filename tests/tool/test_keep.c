@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/ask.h"
 #include "support/run.h"
 
 #define STEPS        "2000"
@@ -64,13 +65,11 @@ static char *expect(int status, const char *format, ...)
 
 static int64_t number(const char *database, const char *sql)
 {
-    char path[PATH_BYTES];
     sqlite3 *db = NULL;
     sqlite3_stmt *row = NULL;
     int64_t value;
 
-    snprintf(path, sizeof path, "%s/%s", folder, database);
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    db = ask_open(folder, database);
     ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
     ck_assert_msg(sqlite3_step(row) == SQLITE_ROW, "%s: no row", sql);
     value = sqlite3_column_int64(row, 0);

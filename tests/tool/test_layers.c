@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/ask.h"
 #include "support/run.h"
 
 #define ENVIRONMENT "NPUMEM_CANN_RUNTIME_MIB=33 HCCL_BUFFSIZE=63"
@@ -25,8 +26,7 @@ static char folder[64];
 /* Runs the program plainly and recorded, which must be the same to see, and ingests the trace. */
 static sqlite3 *record_and_ingest(const char *devices, const char *arguments)
 {
-    char command[1024], path[128];
-    sqlite3 *db;
+    char command[1024];
     nm_run run;
 
     snprintf(command, sizeof command,
@@ -37,14 +37,12 @@ static sqlite3 *record_and_ingest(const char *devices, const char *arguments)
     run = run_shell(command, 120);
     ck_assert_msg(run.exit_code == 0, "%s%s", run_out(&run), run_err(&run));
     run_free(&run);
-    snprintf(path, sizeof path, "%s/t.db", folder);
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    return db;
+    return ask_open(folder, "t.db");
 }
 
 /* The figures of the answer's one row; ?1, ?2 and ?3 are `level`, `device` and `name`. */
-static void ask(sqlite3 *db, const char *sql, const char *level, int device, const char *name, long long *figures,
-                int figure_count)
+static void ask_figures(sqlite3 *db, const char *sql, const char *level, int device, const char *name,
+                        long long *figures, int figure_count)
 {
     sqlite3_stmt *statement;
 
@@ -56,14 +54,6 @@ static void ask(sqlite3 *db, const char *sql, const char *level, int device, con
     for (int i = 0; i < figure_count; i++)
         figures[i] = sqlite3_column_int64(statement, i);
     sqlite3_finalize(statement);
-}
-
-static long long ask_one(sqlite3 *db, const char *sql)
-{
-    long long value;
-
-    ask(db, sql, "", 0, "", &value, 1);
-    return value;
 }
 
 /* ---- Lines of the books -------------------------------------------------------------------------------------------- */
@@ -89,7 +79,7 @@ static void check_heap(sqlite3 *db, const char *line)
     ck_assert_int_eq(sscanf(line, "heap\t%63[^\t]\t%d\t%63[^\t]\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld", level,
                             &device, name, &own[0], &own[1], &own[2], &own[3], &own[4], &own[5], &own[6]),
                      10);
-    ask(db, sql, level, device, name, told, FIGURES);
+    ask_figures(db, sql, level, device, name, told, FIGURES);
     for (int i = 0; i < FIGURES; i++)
         ck_assert_msg(own[i] == told[i], "figure %d of %sis %lld", i, line, told[i]);
 }
@@ -105,11 +95,11 @@ static void check_used(sqlite3 *db, const char *line)
     int device;
 
     ck_assert_int_eq(sscanf(line, "used\t%d\t%lld", &device, &own), 2);
-    ask(db, DEVICE_ROWS, "", device, "", &told, 1);
+    ask_figures(db, DEVICE_ROWS, "", device, "", &told, 1);
     ck_assert_int_eq(told, own);
     /* And the samples of the program's own question, and of the hooks'. */
-    ask(db, "SELECT max(used_bytes) FROM memory_sample JOIN device USING (device_id) WHERE ordinal = ?2", "", device,
-        "", &told, 1);
+    ask_figures(db, "SELECT max(used_bytes) FROM memory_sample JOIN device USING (device_id) WHERE ordinal = ?2", "",
+                device, "", &told, 1);
     ck_assert_int_eq(told, own);
 }
 
@@ -125,7 +115,7 @@ static void check_module(sqlite3 *db, const char *line)
     snprintf(sql, sizeof sql, DEVICE_ROWS "%s", strcmp(name, "APP") == 0 ? own_heaps : " AND heap = ?3");
     if (strcmp(name, "MODULE_200") == 0)
         strcpy(name, "module 200");
-    ask(db, sql, "", device, name, &told, 1);
+    ask_figures(db, sql, "", device, name, &told, 1);
     ck_assert_msg(told == own, "%sis %lld", line, told);
 }
 
@@ -157,11 +147,11 @@ START_TEST(books_and_devices_say_what_the_tables_say)
     sqlite3 *db = record_and_ingest(ALL_DEVICES, "");
 
     check_books(db);
-    ck_assert_int_eq(ask_one(db, "SELECT is_complete FROM input"), 1);
-    ck_assert_int_eq(ask_one(db, "SELECT count(*) FROM misuse"), 0);
+    ck_assert_int_eq(ask(db, "SELECT is_complete FROM input"), 1);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse"), 0);
     /* A pool's chunks are its segments. */
-    ck_assert_int_eq(ask_one(db, "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id)"
-                                 " WHERE level = 'pool' AND segment_id IS NULL"),
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id)"
+                             " WHERE level = 'pool' AND segment_id IS NULL"),
                      0);
     sqlite3_close(db);
 }
@@ -172,7 +162,7 @@ START_TEST(devices_are_the_program_s_whatever_the_driver_calls_them)
     sqlite3 *db = record_and_ingest(TURNED, "");
 
     check_books(db);
-    ck_assert_int_eq(ask_one(db, "SELECT physical_ordinal FROM device WHERE ordinal = 0"), 1);
+    ck_assert_int_eq(ask(db, "SELECT physical_ordinal FROM device WHERE ordinal = 0"), 1);
     sqlite3_close(db);
 }
 END_TEST
@@ -182,10 +172,10 @@ START_TEST(a_reset_ends_what_every_module_held)
 {
     sqlite3 *db = record_and_ingest(ALL_DEVICES, "reset");
 
-    ck_assert_int_eq(ask_one(db, "SELECT count(*) FROM allocation WHERE free_seq IS NULL"), 0);
-    ck_assert_int_eq(ask_one(db, "SELECT count(*) FROM misuse"), 0);
-    ck_assert_int_eq(ask_one(db, "SELECT count(DISTINCT heap) FROM allocation JOIN heap_place USING (heap_id)"
-                                 " JOIN end_kind USING (end_kind) WHERE end_kind.name = 'reset' AND level = 'driver'"),
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation WHERE free_seq IS NULL"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT heap) FROM allocation JOIN heap_place USING (heap_id)"
+                             " JOIN end_kind USING (end_kind) WHERE end_kind.name = 'reset' AND level = 'driver'"),
                      7);
     sqlite3_close(db);
 }

@@ -73,15 +73,12 @@ static nm_run run_both(const char *environment, const char *command)
 static sqlite3 *open_trace(void)
 {
     char line[COMMAND_BYTES];
-    sqlite3 *db;
     nm_run run;
 
     snprintf(line, sizeof line, "%s --quiet --force -o %s/t.db %s/t.zst", ingest, folder, folder);
     run = run_checked(line);
     run_free(&run);
-    snprintf(line, sizeof line, "%s/t.db", folder);
-    ck_assert_int_eq(sqlite3_open_v2(line, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    return db;
+    return ask_open(folder, "t.db");
 }
 
 /* ---- Books --------------------------------------------------------------------------------------------------------- */

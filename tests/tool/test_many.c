@@ -5,7 +5,7 @@
  * the inputs before have. That is asked of all views there are, over the traces of all cases of tests/sql and over 64
  * ranks of one job.
  *
- *     test_many NPUMEM_INGEST TEXT2TRACE CASES_DIR
+ *     test_many NPUMEM_INGEST TEXT2TRACE CASES_DIR    as $I $T $C in lines of shell
  */
 #include <check.h>
 #include <sqlite3.h>
@@ -14,12 +14,9 @@
 #include <string.h>
 
 #include "support/ask.h"
-#include "support/run.h"
+#include "support/shell.h"
 
 #define RANK_COUNT 64
-
-static const char *ingest, *text2trace, *cases;
-static char folder[64];
 
 /* Views and columns that are of several inputs at once, by what they are for. */
 static const char *const combining_views[] = {"rank_imbalance", NULL};
@@ -35,32 +32,13 @@ static const struct {
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-/* Runs a line of shell in the test's folder; $I is npumem-ingest, $T text2trace, $C the folder of cases. */
-static nm_run sh(const char *line)
-{
-    char command[4096];
-
-    snprintf(command, sizeof command, "cd %s && I=%s && T=%s && C=%s && %s", folder, ingest, text2trace, cases, line);
-    return run_shell(command, 120);
-}
-
 static void expect(const char *line, int exit_code, const char *error_part)
 {
-    nm_run run = sh(line);
+    nm_run run = shell_line(line);
 
     ck_assert_msg(run.exit_code == exit_code, "%s: exit %d, %s%s", line, run.exit_code, run_out(&run), run_err(&run));
     ck_assert_msg(strstr(run_err(&run), error_part) != NULL, "%s: %s", line, run_err(&run));
     run_free(&run);
-}
-
-static void set_up(void)
-{
-    run_make_folder(folder);
-}
-
-static void tear_down(void)
-{
-    run_remove_folder(folder);
 }
 
 /* ---- Comparing --------------------------------------------------------------------------------------------------- */
@@ -183,12 +161,12 @@ static void compare(const char *merged, int input_count, int view_count)
     sqlite3 *db = NULL;
 
     ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
-    exec_owned(db, sqlite3_mprintf("ATTACH '%s/%s' AS merged", folder, merged));
+    exec_owned(db, sqlite3_mprintf("ATTACH '%s/%s' AS merged", shell_folder, merged));
     exec(db, "CREATE TABLE row_sum (view, sign, text)");
     exec(db, moves_sql);
     add_all_views(db, "merged", 1);
     for (int i = 1; i <= input_count; i++) {
-        snprintf(path, sizeof path, "ATTACH '%s/%03d.db' AS one", folder, i);
+        snprintf(path, sizeof path, "ATTACH '%s/%03d.db' AS one", shell_folder, i);
         exec(db, path);
         add_all_views(db, "one", -1);
         exec_each(db, "SELECT printf('UPDATE move SET by = by + coalesce((SELECT max(%s) FROM one.%s), 0) WHERE name = "
@@ -215,7 +193,8 @@ static void expect_same_tables(const char *one, const char *other)
     sqlite3 *db = NULL;
 
     ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
-    exec_owned(db, sqlite3_mprintf("ATTACH '%s/%s' AS one; ATTACH '%s/%s' AS other", folder, one, folder, other));
+    exec_owned(
+        db, sqlite3_mprintf("ATTACH '%s/%s' AS one; ATTACH '%s/%s' AS other", shell_folder, one, shell_folder, other));
     exec(db, "CREATE TABLE differing (name, count)");
     exec_each(db,
               "SELECT printf('INSERT INTO differing SELECT ''%s'', count(*) FROM (SELECT * FROM one.%s EXCEPT SELECT * "
@@ -233,7 +212,7 @@ static void check_ranks(const char *name)
     sqlite3 *db = NULL;
     char path[128];
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", shell_folder, name);
     ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
     ck_assert_int_gt(ask(db, "SELECT count(*) FROM peak_by_rank WHERE is_estimate = 0"), 0);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM peak_by_rank WHERE is_estimate = 0 AND peak_bytes <> pool_bytes + "
@@ -281,7 +260,7 @@ START_TEST(every_view_keeps_the_traces_of_all_cases_apart)
            0, "");
     expect("for f in *.zst; do $I --quiet $f || exit 9; done", 0, "");
     expect("$I --quiet *.zst -o all.db", 0, "");
-    nm_run run = sh("ls [0-9]*.zst | wc -l");
+    nm_run run = shell_line("ls [0-9]*.zst | wc -l");
     int count = (int)strtol(run_out(&run), NULL, 10);
     run_free(&run);
     ck_assert_int_ge(count, 10);
@@ -378,18 +357,31 @@ START_TEST(a_database_is_not_believed)
 }
 END_TEST
 
+/* As profilers leave theirs, and as a user may: in the journal mode of which a reader needs locks. */
+START_TEST(a_database_with_a_log_is_read)
+{
+    expect("sqlite3 waiting.db 'PRAGMA journal_mode = WAL; CREATE TABLE t (a)' && $I waiting.db -o x.db", 1,
+           "none of npumem-ingest");
+    expect("$T $C/leak/trace.txt one.zst 3 && $I --quiet one.zst -o log.db && "
+           "sqlite3 log.db 'PRAGMA journal_mode = WAL' && $I --quiet log.db one.zst -o many.db",
+           0, "");
+    expect("test $(sqlite3 many.db 'SELECT count(*) FROM input') = 2", 0, "");
+}
+END_TEST
+
 /* Cut anywhere, or with a byte altered anywhere: an error of one line, or a database; never another end. */
 START_TEST(a_damaged_database_is_an_error)
 {
     nm_run run;
 
     expect("$T $C/leak/trace.txt one.zst && $I --quiet one.zst && mkdir kept", 0, "");
-    run = sh("s=$(stat -c %s one.db); for n in $(seq 1 40); do"
-             " head -c $((s * n / 41)) one.db >bad.db; $I --quiet bad.db -o kept/x.db 2>err && exit 9;"
-             " test $(wc -l <err) = 1 || exit 8; test -z \"$(ls kept)\" || exit 7;"
-             " cp one.db bad.db; printf '\\377' | dd of=bad.db bs=1 seek=$((s * n / 41 + n * 37)) conv=notrunc 2>err;"
-             " $I --quiet --force bad.db -o kept/x.db 2>err; c=$?; test $c -le 1 || exit $((100 + c));"
-             " test $c = 0 || test $(wc -l <err) = 1 || exit 6; rm -f kept/x.db; done");
+    run = shell_line(
+        "s=$(stat -c %s one.db); for n in $(seq 1 40); do"
+        " head -c $((s * n / 41)) one.db >bad.db; $I --quiet bad.db -o kept/x.db 2>err && exit 9;"
+        " test $(wc -l <err) = 1 || exit 8; test -z \"$(ls kept)\" || exit 7;"
+        " cp one.db bad.db; printf '\\377' | dd of=bad.db bs=1 seek=$((s * n / 41 + n * 37)) conv=notrunc 2>err;"
+        " $I --quiet --force bad.db -o kept/x.db 2>err; c=$?; test $c -le 1 || exit $((100 + c));"
+        " test $c = 0 || test $(wc -l <err) = 1 || exit 6; rm -f kept/x.db; done");
     ck_assert_msg(run.exit_code == 0, "exit %d: %s", run.exit_code, run_err(&run));
     run_free(&run);
 }
@@ -448,19 +440,17 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("many");
     TCase *tests = tcase_create("many");
 
-    if (argc != 4)
+    if (!shell_variables(argc, argv, "ITC"))
         return 2;
-    ingest = argv[1];
-    text2trace = argv[2];
-    cases = argv[3];
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 120);
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, shell_make_folder, shell_remove_folder);
     tcase_add_test(tests, every_view_keeps_the_traces_of_all_cases_apart);
     tcase_add_test(tests, every_view_keeps_64_ranks_apart);
     tcase_add_test(tests, parts_of_a_recording_are_one_input);
     tcase_add_test(tests, no_input_is_overwritten);
     tcase_add_test(tests, a_database_is_not_believed);
+    tcase_add_test(tests, a_database_with_a_log_is_read);
     tcase_add_test(tests, a_damaged_database_is_an_error);
     tcase_add_test(tests, an_input_that_fails_leaves_nothing);
     tcase_add_test(tests, a_rank_may_stand_in_the_name);

@@ -2,12 +2,11 @@
  *
  * npumem-record as a user sees it: how it ends, what it passes on, where it writes, what it says.
  *
- *     test_npumem_record NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER
+ *     test_npumem_record NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER    as $R $I $P in lines of shell
  */
 #include <check.h>
 #include <dirent.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,31 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "support/run.h"
-
-static char folder[64];
-
-/* $R is npumem-record, $I npumem-ingest, $P the folder of the sample programs; the shell is in the test's folder. */
-static nm_run shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static nm_run shell(const char *format, ...)
-{
-    char line[4096];
-    int len = snprintf(line, sizeof line, "cd %s; ", folder);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line + len, sizeof line - (size_t)len, format, arguments);
-    va_end(arguments);
-    nm_run run = run_shell(line, 60);
-    ck_assert_msg(!run.is_timed_out, "'%s' did not end", line);
-    return run;
-}
+#include "support/shell.h"
 
 static bool is_there(const char *name)
 {
     char path[512];
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", shell_folder, name);
     return access(path, F_OK) == 0;
 }
 
@@ -71,16 +52,6 @@ static void check_no_rings(const char *ring_dir)
     while ((entry = readdir(opened)) != NULL)
         ck_assert_msg(strncmp(entry->d_name, "npumem-", 7) != 0, "%s was left", entry->d_name);
     closedir(opened);
-}
-
-static void set_up(void)
-{
-    run_make_folder(folder);
-}
-
-static void tear_down(void)
-{
-    run_remove_folder(folder);
 }
 
 /* ---- How it ends --------------------------------------------------------------------------------------------------- */
@@ -178,7 +149,7 @@ static void send_signal(int number)
     pid_t pid = fork();
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
-        if (chdir(folder) == 0)
+        if (chdir(shell_folder) == 0)
             execv(argv[0], argv);
         _exit(125);
     }
@@ -305,7 +276,7 @@ START_TEST(rings_are_where_they_were_asked_for_and_gone_afterwards)
     ck_assert_int_eq(strncmp(run_out(&run), "rings/npumem-", 13), 0);
     ck_assert_ptr_nonnull(strstr(run_out(&run), "\n700\n"));
     run_free(&run);
-    snprintf(ring_dir, sizeof ring_dir, "%s/rings", folder);
+    snprintf(ring_dir, sizeof ring_dir, "%s/rings", shell_folder);
     check_no_rings(ring_dir);
 }
 END_TEST
@@ -432,7 +403,7 @@ static Suite *make_suite(void)
     TCase *tests = tcase_create("npumem-record");
 
     tcase_set_timeout(tests, 120);
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, shell_make_folder, shell_remove_folder);
     tcase_add_test(tests, ends_with_the_status_of_the_program);
     tcase_add_test(tests, ends_by_the_signal_that_ended_the_program);
     tcase_add_test(tests, a_program_that_cannot_run_is_127_or_126_and_leaves_no_file);
@@ -459,13 +430,9 @@ static Suite *make_suite(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4) {
-        fprintf(stderr, "usage: test_npumem_record NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER\n");
+    if (!shell_variables(argc, argv, "RIP"))
         return 2;
-    }
-    setenv("R", argv[1], 1);
-    setenv("I", argv[2], 1);
-    setenv("P", argv[3], 1);
+    shell_before("", 60);
     SRunner *runner = srunner_create(make_suite());
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -23,7 +23,7 @@ static char folder[64];
  * that begin with `except`: whether a tool listens. */
 static sqlite3 *record_and_ingest(const char *program, const char *except)
 {
-    char command[2048], path[128];
+    char command[2048];
     sqlite3 *db;
     nm_run run;
 
@@ -35,8 +35,7 @@ static sqlite3 *record_and_ingest(const char *program, const char *except)
     run = run_shell(command, 120);
     ck_assert_msg(run.exit_code == 0, "%s: %s%s", program, run_out(&run), run_err(&run));
     run_free(&run);
-    snprintf(path, sizeof path, "%s/t.db", folder);
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    db = ask_open(folder, "t.db");
     ck_assert_int_eq(ask_text(db, "SELECT is_complete FROM input", ""), 1);
     ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM note", ""), 0);
     return db;

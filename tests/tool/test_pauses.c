@@ -3,7 +3,7 @@
  * Recordings that do not record everything: begun paused, stopped and started, from step to step, for a time. npu_train
  * does the same every time with the same seed, so what a partial recording says of a step must be what a full one says.
  *
- *     test_pauses NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER
+ *     test_pauses NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER    as $R $I $P in lines of shell
  */
 #include <check.h>
 #include <sqlite3.h>
@@ -12,30 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/run.h"
-
-static const char *recorder, *ingest, *programs;
-static char folder[64];
-
-/* $R is npumem-record, $I npumem-ingest, $P the folder of the sample programs; the shell is in the test's folder. */
-static nm_run shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static nm_run shell(const char *format, ...)
-{
-    char line[4096];
-    int len = snprintf(line, sizeof line, "cd %s; ", folder);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line + len, sizeof line - (size_t)len, format, arguments);
-    va_end(arguments);
-    nm_run run = run_shell(line, 120);
-    ck_assert_msg(!run.is_timed_out, "'%s' did not end", line);
-    return run;
-}
+#include "support/ask.h"
+#include "support/shell.h"
 
 static void expect_success(const char *line)
 {
-    nm_run run = shell("%s", line);
+    nm_run run = shell_line(line);
 
     ck_assert_msg(run.exit_code == 0, "'%s' ended with %d: %s", line, run.exit_code, run_err(&run));
     run_free(&run);
@@ -43,18 +25,13 @@ static void expect_success(const char *line)
 
 static sqlite3 *open_database(const char *name)
 {
-    char path[256];
-    sqlite3 *db;
-
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    return db;
+    return ask_open(shell_folder, name);
 }
 
 /* All rows of a query, `|` between columns and a newline behind each row. */
-static void ask(const char *database, char *answer, size_t room, const char *format, ...)
+static void ask_rows(const char *database, char *answer, size_t room, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-static void ask(const char *database, char *answer, size_t room, const char *format, ...)
+static void ask_rows(const char *database, char *answer, size_t room, const char *format, ...)
 {
     char sql[2048];
     sqlite3 *db = open_database(database);
@@ -82,7 +59,7 @@ static long long ask_number(const char *database, const char *sql)
 {
     char answer[256];
 
-    ask(database, answer, sizeof answer, "%s", sql);
+    ask_rows(database, answer, sizeof answer, "%s", sql);
     return atoll(answer);
 }
 
@@ -189,20 +166,20 @@ static char *live_at_steps(const char *database, int first, int last)
 /* What began in the steps, all with their stacks; and which sites it came from. */
 static void begun_in_steps(const char *database, int first, int behind, char *answer, size_t room)
 {
-    ask(database, answer, room,
-        "SELECT p.level, f.function, count(*), sum(a.size_bytes), sum(a.is_miss) FROM allocation AS a"
-        " JOIN heap_place AS p USING (heap_id) JOIN step AS s ON s.number = %d JOIN step AS e ON e.number = %d"
-        " LEFT JOIN stack AS t ON t.stack_id = a.stack_id LEFT JOIN frame AS f ON f.frame_id = t.site_frame_id"
-        " WHERE a.alloc_seq > s.begin_seq AND a.alloc_seq < e.begin_seq GROUP BY 1, 2 ORDER BY 1, 2",
-        first, behind);
+    ask_rows(database, answer, room,
+             "SELECT p.level, f.function, count(*), sum(a.size_bytes), sum(a.is_miss) FROM allocation AS a"
+             " JOIN heap_place AS p USING (heap_id) JOIN step AS s ON s.number = %d JOIN step AS e ON e.number = %d"
+             " LEFT JOIN stack AS t ON t.stack_id = a.stack_id LEFT JOIN frame AS f ON f.frame_id = t.site_frame_id"
+             " WHERE a.alloc_seq > s.begin_seq AND a.alloc_seq < e.begin_seq GROUP BY 1, 2 ORDER BY 1, 2",
+             first, behind);
 }
 
 static void copied_in_steps(const char *database, int first, int behind, char *answer, size_t room)
 {
-    ask(database, answer, room,
-        "SELECT c.kind, count(*), sum(c.size_bytes) FROM copy AS c JOIN step AS s ON s.number = %d"
-        " JOIN step AS e ON e.number = %d WHERE c.seq > s.begin_seq AND c.seq < e.begin_seq GROUP BY 1 ORDER BY 1",
-        first, behind);
+    ask_rows(database, answer, room,
+             "SELECT c.kind, count(*), sum(c.size_bytes) FROM copy AS c JOIN step AS s ON s.number = %d"
+             " JOIN step AS e ON e.number = %d WHERE c.seq > s.begin_seq AND c.seq < e.begin_seq GROUP BY 1 ORDER BY 1",
+             first, behind);
 }
 
 static void expect_equal_steps(const char *full, const char *part, int first, int last)
@@ -225,8 +202,8 @@ static void expect_sound(const char *database)
 {
     char answer[1024];
 
-    ask(database, answer, sizeof answer,
-        "SELECT verdict, events_dropped, (SELECT count(*) FROM anomaly), unseen_origin_count FROM completeness");
+    ask_rows(database, answer, sizeof answer,
+             "SELECT verdict, events_dropped, (SELECT count(*) FROM anomaly), unseen_origin_count FROM completeness");
     ck_assert_str_eq(answer, "complete|0|0|0\n");
 }
 
@@ -253,19 +230,21 @@ START_TEST(from_step_to_step_says_of_them_what_a_full_recording_says)
                                            " AND e.number = 15 AND seq BETWEEN s.begin_seq AND e.begin_seq"));
 
     /* What leaked is what leaked; of what leaked unseen, where is not known. */
-    ask("full.db", expected, sizeof expected,
+    ask_rows(
+        "full.db", expected, sizeof expected,
         "SELECT level, count(*), sum(size_bytes) FROM allocation JOIN heap_place USING (heap_id) WHERE end_kind = 0"
         " GROUP BY 1");
-    ask("part.db", got, sizeof got,
+    ask_rows(
+        "part.db", got, sizeof got,
         "SELECT level, count(*), sum(size_bytes) FROM allocation JOIN heap_place USING (heap_id) WHERE end_kind = 0"
         " GROUP BY 1");
     ck_assert_str_eq(expected, got);
     ck_assert_int_eq(ask_number("part.db", "SELECT sum(leak_count) FROM leak_by_site WHERE site LIKE '%leak_one%'"), 5);
     ck_assert_int_eq(ask_number("part.db", "SELECT count(*) FROM leak WHERE stack_id IS NULL"), 0);
-    ask("part.db", got, sizeof got, "SELECT baseline FROM completeness");
+    ask_rows("part.db", got, sizeof got, "SELECT baseline FROM completeness");
     ck_assert_str_eq(got, "known\n");
-    ask("part.db", got, sizeof got,
-        "SELECT count(*), sum(end_seq IS NULL), sum(is_memory_told), sum(is_end_known) FROM pause");
+    ask_rows("part.db", got, sizeof got,
+             "SELECT count(*), sum(end_seq IS NULL), sum(is_memory_told), sum(is_end_known) FROM pause");
     ck_assert_str_eq(got, "2|1|0|1\n");
 }
 END_TEST
@@ -283,8 +262,8 @@ START_TEST(each_process_has_its_own_steps)
         "$R -q -o some.zst --from-step 10 --to-step 14 -- $P/npu_train --steps 20 --processes 4 > part.txt &&"
         " cmp full.txt part.txt && $I --quiet some.zst");
     expect_sound("some.db");
-    ask("four.db", expected, sizeof expected, "%s", sum);
-    ask("some.db", got, sizeof got, "%s", sum);
+    ask_rows("four.db", expected, sizeof expected, "%s", sum);
+    ask_rows("some.db", got, sizeof got, "%s", sum);
     ck_assert_str_eq(expected, got);
     ck_assert_int_eq(ask_number("some.db", "SELECT count(*) FROM pause"), 8);
 }
@@ -302,8 +281,8 @@ START_TEST(begun_paused_it_knows_at_the_end_what_is_live)
     expect_success("$R -q -o none.zst --start-paused -- $P/npu_train --steps 30 --leak --no-cleanup > part.txt &&"
                    " cmp full.txt part.txt && $I --quiet none.zst");
     expect_sound("none.db");
-    ask("all.db", expected, sizeof expected, "%s", live);
-    ask("none.db", got, sizeof got, "%s", live);
+    ask_rows("all.db", expected, sizeof expected, "%s", live);
+    ask_rows("none.db", got, sizeof got, "%s", live);
     ck_assert_str_eq(expected, got);
     ck_assert_int_eq(ask_number("none.db", "SELECT count(*) FROM allocation WHERE alloc_seq IS NOT NULL"), 0);
     ck_assert_int_eq(ask_number("none.db", "SELECT count(*) FROM leak"), 0); /* nobody knows where */
@@ -330,8 +309,8 @@ START_TEST(a_failure_while_paused_finds_the_trace_up_to_date)
 
     expect_success("$R -q -o oom.zst -- $P/npu_train --steps 5 --oom > full.txt; $I --quiet oom.zst");
     expect_success("$R -q -o oomp.zst --start-paused -- $P/npu_train --steps 5 --oom > part.txt; $I --quiet oomp.zst");
-    ask("oom.db", expected, sizeof expected, "%s", live);
-    ask("oomp.db", got, sizeof got, "%s", live);
+    ask_rows("oom.db", expected, sizeof expected, "%s", live);
+    ask_rows("oomp.db", got, sizeof got, "%s", live);
     ck_assert_str_ne(expected, "");
     ck_assert_str_eq(expected, got);
 }
@@ -356,9 +335,9 @@ static void expect_two_pauses(const char *part, int is_memory_told)
 
     snprintf(database, sizeof database, "%s.db", part);
     expect_sound(database);
-    ask(database, answer, sizeof answer,
-        "SELECT count(*), sum(end_seq IS NOT NULL), sum(is_memory_told), sum(is_end_known), min(end_ns > begin_ns)"
-        " FROM pause");
+    ask_rows(database, answer, sizeof answer,
+             "SELECT count(*), sum(end_seq IS NOT NULL), sum(is_memory_told), sum(is_end_known), min(end_ns > begin_ns)"
+             " FROM pause");
     ck_assert_msg(strcmp(answer, is_memory_told ? "2|2|2|2|1\n" : "2|2|0|2|1\n") == 0, "%s", answer);
 }
 
@@ -454,19 +433,13 @@ int main(int argc, char **argv)
 {
     SRunner *runner = srunner_create(pauses());
 
-    if (argc != 4)
+    if (!shell_variables(argc, argv, "RIP"))
         return 2;
-    recorder = argv[1];
-    ingest = argv[2];
-    programs = argv[3];
-    setenv("R", recorder, 1);
-    setenv("I", ingest, 1);
-    setenv("P", programs, 1);
-    run_make_folder(folder);
+    shell_make_folder();
     srunner_set_fork_status(runner, CK_NOFORK); /* later cases read what earlier ones recorded */
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
-    run_remove_folder(folder);
+    shell_remove_folder();
     return failed == 0 ? 0 : 1;
 }

@@ -46,17 +46,14 @@ static nm_run run_in_folder(const char *environment, const char *options, const 
 
 static sqlite3 *open_database(void)
 {
-    char command[1024], path[128];
-    sqlite3 *db;
+    char command[1024];
     nm_run run;
 
     snprintf(command, sizeof command, "%s --quiet --force -o %s/t.db %s/t.zst", ingest, folder, folder);
     run = run_shell(command, 120);
     ck_assert_msg(run.exit_code == 0, "%s%s", run_out(&run), run_err(&run));
     run_free(&run);
-    snprintf(path, sizeof path, "%s/t.db", folder);
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    return db;
+    return ask_open(folder, "t.db");
 }
 
 /* ---- Books against views ------------------------------------------------------------------------------------------- */

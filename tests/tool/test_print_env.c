@@ -3,23 +3,20 @@
  * npumem-record --print-env: processes that it does not start record themselves into one drain of their host. The processes
  * print the same as without; how long things take is waited for, never assumed.
  *
- *     test_print_env NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER
+ *     test_print_env NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER    as $R $I $P in lines of shell
  */
 #include <check.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/run.h"
+#include "support/shell.h"
 
-static char folder[64];
-
-/* $R is npumem-record, $I npumem-ingest, $P the folder of the sample programs; the shell is in the test's folder. `asked`
- * evaluates what --print-env prints for its options; `ended FILE` waits until the drain has ended that trace: npumem-ingest
- * has no more to complain of then, and the ring folder is gone. `drain` prints the process number of the test's drain. */
+/* `asked` evaluates what --print-env prints for its options; `ended FILE` waits until the drain has ended that trace:
+ * npumem-ingest has no more to complain of then, and the ring folder is gone. `drain` prints the process number of the test's
+ * drain. */
 static const char functions[] =
-    "cd %s; export NPUMEM_CANN_DEVICES=8;"
+    "export NPUMEM_CANN_DEVICES=8;"
     " asked() { eval \"$($R --print-env --ring-dir \"$PWD\" \"$@\")\"; };"
     " ended() { for i in $(seq 600); do [ -e $1 ] && ! ls -d npumem-* >/dev/null 2>&1 && LD_PRELOAD= $I --quiet "
     "--force $1 && "
@@ -29,36 +26,11 @@ static const char functions[] =
     " tr '\\0' '\\n' < $p/environ | grep -qx \"NPUMEM_OUTPUT=$PWD/$1\" && echo ${p#/proc/}; done 2>/dev/null; };"
     " say() { sqlite3 \"$1\" \"$2\"; }; ";
 
-static nm_run shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static nm_run shell(const char *format, ...)
-{
-    char line[8192];
-    int len = snprintf(line, sizeof line, functions, folder);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line + len, sizeof line - (size_t)len, format, arguments);
-    va_end(arguments);
-    nm_run run = run_shell(line, 180);
-    ck_assert_msg(!run.is_timed_out, "'%s' did not end", line);
-    return run;
-}
-
 static void expect(nm_run run, const char *out)
 {
     ck_assert_msg(run.exit_code == 0 && strcmp(run_out(&run), out) == 0, "status %d, wanted:\n%s\nhad:\n%s%s",
                   run.exit_code, out, run_out(&run), run_err(&run));
     run_free(&run);
-}
-
-static void set_up(void)
-{
-    run_make_folder(folder);
-}
-
-static void tear_down(void)
-{
-    run_remove_folder(folder);
 }
 
 START_TEST(processes_of_a_host_get_one_trace)
@@ -179,7 +151,7 @@ static Suite *make_suite(void)
     Suite *suite = suite_create("print_env");
     TCase *tests = tcase_create("print_env");
 
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, shell_make_folder, shell_remove_folder);
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, processes_of_a_host_get_one_trace);
     tcase_add_test(tests, who_does_not_use_the_device_starts_nothing);
@@ -196,13 +168,9 @@ static Suite *make_suite(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4) {
-        fprintf(stderr, "usage: test_print_env NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER\n");
+    if (!shell_variables(argc, argv, "RIP"))
         return 2;
-    }
-    setenv("R", argv[1], 1);
-    setenv("I", argv[2], 1);
-    setenv("P", argv[3], 1);
+    shell_before(functions, 180);
     SRunner *runner = srunner_create(make_suite());
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

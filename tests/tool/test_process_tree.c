@@ -5,73 +5,30 @@
  * what must be in the tables; and they print the same unrecorded.
  *
  *     test_process_tree NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER ASCENDCL STATIC_PROGRAM
+ *         as $R $I $P $A $S in lines of shell
  */
 #include <check.h>
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/run.h"
+#include "support/ask.h"
+#include "support/shell.h"
 
 #define RANKS  8
 #define ROUNDS 5
 
-static char folder[64];
-
-/* $R is npumem-record, $I npumem-ingest, $P the folder of the sample programs, $A libascendcl.so, $S a static program; the
- * shell is in the test's folder. */
-static nm_run shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static nm_run shell(const char *format, ...)
-{
-    char line[4096];
-    int len = snprintf(line, sizeof line, "cd %s; export NPUMEM_CANN_DEVICES=8; ", folder);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line + len, sizeof line - (size_t)len, format, arguments);
-    va_end(arguments);
-    nm_run run = run_shell(line, 120);
-    ck_assert_msg(!run.is_timed_out, "'%s' did not end", line);
-    return run;
-}
-
 /* The program prints and ends the same with and without a recorder; its trace is in t.db. */
 static sqlite3 *record(const char *program)
 {
-    char path[128];
-    sqlite3 *db;
     nm_run run = shell("%s > plain; echo $? >> plain; $R --force -q -o t.zst -- %s > recorded; echo $? >> recorded;"
                        " cmp plain recorded && $I --quiet --force t.zst",
                        program, program);
 
     ck_assert_msg(run.exit_code == 0, "'%s': %s%s", program, run_out(&run), run_err(&run));
     run_free(&run);
-    snprintf(path, sizeof path, "%s/t.db", folder);
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    return db;
-}
-
-static long long ask(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement;
-
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
-    long long answer = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return answer;
-}
-
-static void set_up(void)
-{
-    run_make_folder(folder);
-}
-
-static void tear_down(void)
-{
-    run_remove_folder(folder);
+    return ask_open(shell_folder, "t.db");
 }
 
 /* ---- Trees --------------------------------------------------------------------------------------------------------- */
@@ -301,9 +258,7 @@ START_TEST(a_program_that_does_not_load_the_recorder_is_said_not_to)
     ck_assert_ptr_nonnull(strstr(run_out(&run), "No process loaded the recorder"));
     run_free(&run);
     sqlite3 *db;
-    char path[128];
-    snprintf(path, sizeof path, "%s/t.db", folder);
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    db = ask_open(shell_folder, "t.db");
     ck_assert_int_eq(ask(db, "SELECT processes_seen = 0 AND processes_left = 0 FROM input"), 1);
     sqlite3_close(db);
 }
@@ -361,7 +316,7 @@ static Suite *make_suite(void)
     Suite *suite = suite_create("process_tree");
     TCase *tests = tcase_create("process_tree");
 
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, shell_make_folder, shell_remove_folder);
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, short_lived_shells_cost_a_row);
     tcase_add_test(tests, every_node_of_a_tree_is_recorded_once_below_its_parent);
@@ -378,15 +333,9 @@ static Suite *make_suite(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[] = {"R", "I", "P", "A", "S"};
-
-    if (argc != 6) {
-        fprintf(stderr,
-                "usage: test_process_tree NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER ASCENDCL STATIC_PROGRAM\n");
+    if (!shell_variables(argc, argv, "RIPAS"))
         return 2;
-    }
-    for (int i = 0; i < 5; i++)
-        setenv(names[i], argv[i + 1], 1);
+    shell_before("export NPUMEM_CANN_DEVICES=8; ", 120);
     SRunner *runner = srunner_create(make_suite());
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

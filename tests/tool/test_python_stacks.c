@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "support/ask.h"
 #include "support/run.h"
 
 #define VERSION_MIN     8 /* 3.8 */
@@ -243,18 +244,6 @@ static void compare_all(sqlite3 *db, size_t depth, bool wants_native)
     sqlite3_finalize(rows);
 }
 
-static long long ask(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *row;
-    long long value;
-
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    ck_assert_int_eq(sqlite3_step(row), SQLITE_ROW);
-    value = sqlite3_column_int64(row, 0);
-    sqlite3_finalize(row);
-    return value;
-}
-
 /* ---- Runs ---------------------------------------------------------------------------------------------------------- */
 
 /* Runs python_lines.py with and without the recorder: what can be seen of it must be the same. */
@@ -282,17 +271,14 @@ static void record(const char *python, const char *options)
 
 static sqlite3 *open_database(void)
 {
-    char command[1024], path[128];
-    sqlite3 *db;
+    char command[1024];
     nm_run run;
 
     snprintf(command, sizeof command, "%s --quiet --force -o %s/t.db %s/t.zst", ingest, folder, folder);
     run = run_shell(command, 60);
     ck_assert_msg(run.exit_code == 0, "%s%s", run_out(&run), run_err(&run));
     run_free(&run);
-    snprintf(path, sizeof path, "%s/t.db", folder);
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    return db;
+    return ask_open(folder, "t.db");
 }
 
 static void hold_run(int index, const char *options, size_t depth, bool wants_native)

@@ -3,7 +3,7 @@
  * npumem-whatif as a user runs it: answers for planted cases, exit statuses, a trace and its database alike, and inputs
  * that are damaged in many ways.
  *
- *     test_whatif NPUMEM_WHATIF NPUMEM_INGEST TEXT2TRACE
+ *     test_whatif NPUMEM_WHATIF NPUMEM_INGEST TEXT2TRACE    as $W $I $X in lines of shell
  */
 #include <check.h>
 #include <fcntl.h>
@@ -13,28 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/run.h"
+#include "support/shell.h"
 
 #define MIB            (1 << 20)
 #define DAMAGED_INPUTS 120
 
-static const char *whatif, *ingest, *text2trace;
-static char folder[64];
-
-static nm_run sh(const char *line)
-{
-    char command[4096];
-
-    snprintf(
-        command, sizeof command,
-        "cd %s && W=%s && trace() { %s \"$1.txt\" \"$1.zst\"; } && load() { %s --quiet --force \"$1.zst\"; } && %s",
-        folder, whatif, text2trace, ingest, line);
-    return run_shell(command, 60);
-}
-
 static void expect(const char *line, int exit_code, const char *part)
 {
-    nm_run run = sh(line);
+    nm_run run = shell_line(line);
 
     ck_assert_msg(run.exit_code == exit_code, "%s: exit %d, %s%s", line, run.exit_code, run_out(&run), run_err(&run));
     ck_assert_msg(part == NULL || strstr(run_out(&run), part) != NULL || strstr(run_err(&run), part) != NULL,
@@ -46,7 +32,7 @@ static FILE *begin_text(const char *name)
 {
     char path[128];
 
-    snprintf(path, sizeof path, "%s/%s.txt", folder, name);
+    snprintf(path, sizeof path, "%s/%s.txt", shell_folder, name);
     FILE *file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fputs("process 1 pid=100\n"
@@ -82,16 +68,11 @@ static void write_growing(const char *name, const char *stream, const char *more
 
 static void set_up(void)
 {
-    run_make_folder(folder);
+    shell_make_folder();
     write_growing("grow", " stream=7", "");
     write_growing("streamless", "", "");
     write_growing("shared", " stream=7", "@500 export thread=1 address=0x40000000 detail=device\n");
     expect("trace grow && load grow && trace streamless && trace shared", 0, NULL);
-}
-
-static void tear_down(void)
-{
-    run_remove_folder(folder);
 }
 
 START_TEST(the_planted_fragmentation_is_found_and_its_cure_suggested)
@@ -138,6 +119,9 @@ START_TEST(wrong_usage_is_two)
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         expect(lines[i], 2, NULL);
+    expect("$W --conf max_split_size_mb:1 grow.zst", 2,
+           "npumem-whatif: max_split_size_mb:1: max_split_size_mb is 21 to ");
+    expect("$W --bucket slab:0 grow.zst", 2, "npumem-whatif: slab:0: slab must be more than 0");
     expect("$W --help", 0, "usage: npumem-whatif");
     expect("$W --version", 0, "npumem-whatif ");
     expect("$W --list grow.zst", 0, "heap 2  process 1  device 1  caching pool: 12 allocations, 124 MiB at their peak");
@@ -164,7 +148,152 @@ START_TEST(a_database_answers_as_its_trace_does)
     expect("$W --csv trace.csv --force grow.zst && head -1 trace.csv | grep -q '^setting,capacity_bytes,'", 0, NULL);
     expect("$W --csv /no/such/folder/x grow.zst", 4, "x: ");
     expect("sqlite3 grow.db 'DELETE FROM allocation' && $W grow.db", 4, "no rows of allocations");
-    expect("sqlite3 other.db 'CREATE TABLE t (a)' && $W other.db", 4, "other.db: ");
+    expect("sqlite3 other.db 'CREATE TABLE t (a)' && $W other.db", 4, "other.db: not a database of npumem-ingest");
+    expect(
+        "load shared && sqlite3 shared.db \"UPDATE meta SET value = 999 WHERE key = 'schema_version'\" && $W shared.db",
+        4, "shared.db: has schema version 999, this program reads ");
+}
+END_TEST
+
+START_TEST(a_database_without_all_rows_is_refused)
+{
+    expect("$I --quiet --force --detail live grow.zst -o live.db && $W live.db", 4,
+           "live.db: this database has not a row for each allocation (--detail); take the trace");
+    expect("$I --quiet --force --detail none grow.zst -o none.db && $W --list none.db", 4, "take the trace");
+    expect("$I --quiet --force --detail all grow.zst -o all.db && $W all.db", 0, "12 requests");
+}
+END_TEST
+
+START_TEST(a_table_is_not_written_over_what_it_is_made_of)
+{
+    expect("cp grow.zst copy.zst && $W --csv copy.zst --force copy.zst", 2, "copy.zst: is the input itself");
+    expect("cmp grow.zst copy.zst && mkdir -p sub && $W --csv sub --force copy.zst", 4, "sub: is a folder");
+    expect("ls | grep -c tmp", 1, "0");
+#ifndef __SANITIZE_THREAD__ /* it writes a file of its own before main */
+    expect("ulimit -f 0; $W --csv full.csv grow.zst >/dev/null", 4, "full.csv: ");
+    expect("ls | grep -c full", 1, "0");
+#endif
+}
+END_TEST
+
+/* Twenty blocks of 8 MiB, of which every second is freed, then one of 60 MiB. Segments of 20 MiB take two of them each: 200
+ * MiB, and 60 for the last. One that grows holds them end to end: 160 and 60. */
+static void write_holes(const char *name)
+{
+    FILE *file = begin_text(name);
+    int at = 1;
+
+    for (int i = 0; i < 20; i++)
+        fprintf(file, "@%d alloc heap=2 thread=1 address=0x%x requested=%d stream=7\n", at++, (i + 1) * 8 * MIB,
+                8 * MIB - 32);
+    for (int i = 0; i < 20; i += 2)
+        fprintf(file, "@%d free heap=2 thread=1 address=0x%x\n", at++, (i + 1) * 8 * MIB);
+    fprintf(file, "@%d alloc heap=2 thread=1 address=0x%x requested=%d stream=7\n", at, 40 * 8 * MIB, 60 * MIB - 32);
+    fclose(file);
+}
+
+/* 10 segments and one of 60 MiB, against 11 pages. Where a run ends before its end there is nothing to compare with. */
+START_TEST(a_price_is_not_compared_with_a_run_that_failed)
+{
+    write_holes("holes");
+    expect("trace holes && $W --suggest holes.zst", 0,
+           "gain          0.04 GiB: a device of 220 MiB is enough instead of 260 MiB (as recorded: default)\n"
+           "price         11 driver calls instead of 11\n");
+    expect("$W --suggest --capacity 230MiB holes.zst", 0,
+           "price         11 driver calls; as recorded it does not run to its end there\n");
+    expect("$W --suggest --capacity 210MiB holes.zst", 1, "price         11 driver calls, on its smallest device\n");
+}
+END_TEST
+
+/* Six iterations that no mark tells, each of which keeps a block of 21 MiB and frees another: the first calls the driver for
+ * both and for small ones, each later one once. */
+START_TEST(steps_are_found_where_none_is_marked)
+{
+    FILE *file = begin_text("loop");
+    long address = 0x40000000L;
+    int at = 1;
+
+    fputs("stack 1: /src/data.py:41:collate < /src/train.py:8:main\n"
+          "stack 2: /src/model.py:88:forward < /src/train.py:9:main\n"
+          "stack 3: /src/model.py:90:loss < /src/train.py:9:main\n"
+          "stack 4: /src/model.py:95:count < /src/train.py:9:main\n",
+          file);
+    for (int i = 0; i < 6; i++, address += 64L * MIB) {
+        fprintf(file, "@%d alloc heap=2 thread=1 stack=1 address=0x1000 requested=480 stream=7\n", at++);
+        fprintf(file, "@%d alloc heap=2 thread=1 stack=2 address=0x%lx requested=%d stream=7\n", at++, address,
+                21 * MIB);
+        fprintf(file, "@%d alloc heap=2 thread=1 stack=3 address=0x%lx requested=%d stream=7\n", at++,
+                address + 32L * MIB, 21 * MIB);
+        fprintf(file, "@%d alloc heap=2 thread=1 stack=4 address=0x2000 requested=480 stream=7\n", at++);
+        fprintf(file, "@%d free heap=2 thread=1 address=0x1000\n", at++);
+        fprintf(file, "@%d free heap=2 thread=1 address=0x2000\n", at++);
+        fprintf(file, "@%d free heap=2 thread=1 address=0x%lx\n", at++, address + 32L * MIB);
+    }
+    fclose(file);
+    expect("trace loop && $W loop.zst >out.txt; grep '^pool' out.txt", 0, "24 requests, 6 steps\n");
+    expect("tr -s ' ' <out.txt | grep '^as recorded: default'", 0, " % 8 1.0 ");
+    expect("cat loop.zst | $W - | tail -n +2 >pipe.txt; tail -n +2 out.txt | cmp - pipe.txt", 0, "");
+    expect("$I --quiet loop.zst -o loop.db && $W loop.db | tail -n +2 | cmp - pipe.txt", 0, "");
+}
+END_TEST
+
+START_TEST(a_setting_stands_in_the_table_once)
+{
+    expect("$W --compare --suggest grow.zst | grep -c '^expandable_segments:True '", 0, "1\n");
+    expect("$W --compare --conf '' --conf max_split_size_mb:32 grow.zst | grep -c '^max_split_size_mb:32 '", 0, "1\n");
+    expect("$W --compare --conf '' grow.zst | grep -c '^default '", 0, "1\n");
+}
+END_TEST
+
+/* One of another version, of which nothing is known; of variables for other devices; and of all accelerators. */
+START_TEST(recorded_settings_are_those_that_held)
+{
+    static const char variable[] = "attribute %d process=1 source=environment name=%s value=%s\n";
+    char more[512];
+
+    snprintf(more, sizeof more, variable, 1, "PYTORCH_NPU_ALLOC_CONF", "max_split_size_mb:64,of_next_year:1");
+    write_growing("unknown", " stream=7", more);
+    expect("trace unknown && $W unknown.zst", 0,
+           "settings      the recorded settings are not simulated: option 'of_next_year' is not one that is simulated; "
+           "the "
+           "defaults are");
+    expect("$W --suggest unknown.zst", 4, "no suggestion: the recorded settings are not simulated");
+    snprintf(more, sizeof more, variable, 1, "PYTORCH_NPU_ALLOC_CONF", "max_split_size_mb:64");
+    snprintf(more + strlen(more), sizeof more - strlen(more), variable, 2, "PYTORCH_CUDA_ALLOC_CONF",
+             "max_split_size_mb:128");
+    snprintf(more + strlen(more), sizeof more - strlen(more), variable, 3, "PYTORCH_ALLOC_CONF",
+             "max_split_size_mb:256");
+    write_growing("several", " stream=7", more);
+    expect("trace several && $W several.zst", 0, "as recorded: max_split_size_mb:64 ");
+    expect("grep -v NPU_ALLOC several.txt > any.txt && trace any && $W any.zst", 0,
+           "as recorded: max_split_size_mb:256 ");
+    expect("load several && $W several.db", 0, "as recorded: max_split_size_mb:64 ");
+}
+END_TEST
+
+/* Which rank a pool is of, where there are several. */
+START_TEST(pools_of_ranks_are_told_apart)
+{
+    expect(
+        "sed 's/pid=100/pid=100 rank=0/' grow.txt > r0.txt && sed 's/pid=100/pid=200 rank=1/; s/x40000000/x50000000/'"
+        " grow.txt > r1.txt && trace r0 && trace r1 && cd . && $I -o job.db r0.zst r1.zst > /dev/null && $W --list "
+        "job.db",
+        0, "at their peak  rank 1, pid 200");
+    expect("$W --heap 2 job.db", 0, "device 0, rank ");
+    expect("$W r0.zst | grep -c 'rank'", 1, "0");
+}
+END_TEST
+
+/* What another rank's recording lacks is nothing to the pool that is asked about. */
+START_TEST(a_loss_is_of_its_own_input)
+{
+    write_growing("late", " stream=7", "@900 loss thread=1 number=5 until=901 detail=1\n");
+    expect("sed 's/pid=100/pid=100 rank=0/' grow.txt > r0.txt && sed 's/pid=100/pid=200 rank=1/' late.txt > r1.txt"
+           " && trace r0 && trace r1 && { $I -o two.db r0.zst r1.zst > /dev/null; [ $? = 3 ]; }"
+           " && $W --suggest --heap 2 two.db",
+           0, "two.db  database, whole");
+    expect("$W --heap 4 two.db", 3, "two.db  database, partial");
+    expect("$W --suggest --heap 4 two.db", 4, "no suggestion: part of the input was lost");
 }
 END_TEST
 
@@ -200,7 +329,7 @@ static void damage(const char *from, const char *to)
     char path[128];
     static uint8_t bytes[1 << 20];
 
-    snprintf(path, sizeof path, "%s/%s", folder, from);
+    snprintf(path, sizeof path, "%s/%s", shell_folder, from);
     FILE *file = fopen(path, "r");
     ck_assert_ptr_nonnull(file);
     size_t len = fread(bytes, 1, sizeof bytes, file);
@@ -208,7 +337,7 @@ static void damage(const char *from, const char *to)
     for (uint64_t i = next_random(6); i > 0; i--)
         bytes[next_random(len)] = (uint8_t)next_random(256);
     len = next_random(3) == 0 ? next_random(len + 1) : len;
-    snprintf(path, sizeof path, "%s/%s", folder, to);
+    snprintf(path, sizeof path, "%s/%s", shell_folder, to);
     file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fwrite(bytes, 1, len, file);
@@ -221,7 +350,7 @@ START_TEST(damaged_inputs_end_with_an_answer_or_one_line)
         bool is_database = i % 3 == 0;
 
         damage(is_database ? "grow.db" : "grow.zst", "damaged");
-        nm_run run = sh("$W --suggest --capacity 1GiB damaged");
+        nm_run run = shell_line("$W --suggest --capacity 1GiB damaged");
         ck_assert_msg(!run.is_timed_out && run.exit_code <= 4 && run.exit_code != 2, "round %d: exit %d, %s", i,
                       run.exit_code, run_err(&run));
         const char *newline = strchr(run_err(&run), '\n');
@@ -248,20 +377,24 @@ int main(int argc, char **argv)
     TCase *tcase = tcase_create("all");
     SRunner *runner = srunner_create(suite);
 
-    if (argc != 4) {
-        fputs("usage: test_whatif NPUMEM_WHATIF NPUMEM_INGEST TEXT2TRACE\n", stderr);
-        return EXIT_FAILURE;
-    }
-    whatif = argv[1];
-    ingest = argv[2];
-    text2trace = argv[3];
+    if (!shell_variables(argc, argv, "WIX"))
+        return 2;
+    shell_before("trace() { $X \"$1.txt\" \"$1.zst\"; }; load() { $I --quiet --force \"$1.zst\"; }; ", 60);
     tcase_set_timeout(tcase, 280);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_checked_fixture(tcase, set_up, shell_remove_folder);
     tcase_add_test(tcase, the_planted_fragmentation_is_found_and_its_cure_suggested);
     tcase_add_test(tcase, exit_statuses_tell_fit_or_not);
     tcase_add_test(tcase, wrong_usage_is_two);
     tcase_add_test(tcase, suggestions_are_refused_with_a_reason);
     tcase_add_test(tcase, a_database_answers_as_its_trace_does);
+    tcase_add_test(tcase, a_database_without_all_rows_is_refused);
+    tcase_add_test(tcase, a_table_is_not_written_over_what_it_is_made_of);
+    tcase_add_test(tcase, a_price_is_not_compared_with_a_run_that_failed);
+    tcase_add_test(tcase, steps_are_found_where_none_is_marked);
+    tcase_add_test(tcase, a_setting_stands_in_the_table_once);
+    tcase_add_test(tcase, recorded_settings_are_those_that_held);
+    tcase_add_test(tcase, pools_of_ranks_are_told_apart);
+    tcase_add_test(tcase, a_loss_is_of_its_own_input);
     tcase_add_test(tcase, advice_names_sizes_and_a_pool_that_works);
     tcase_add_test(tcase, damaged_inputs_end_with_an_answer_or_one_line);
     tcase_add_test(tcase, a_trace_with_holes_is_answered_as_partial);

@@ -553,6 +553,53 @@ START_TEST(devices_one_after_the_other_have_no_common_steps)
 }
 END_TEST
 
+/* The same lines run for one device and then for the other: an iteration is over when both have had it. */
+static void device_iteration(int device_count)
+{
+    for (int device = 0; device < device_count; device++)
+        for (int site = 1; site <= 6; site++)
+            say("alloc heap=%d address=0x%x block=1000 stack=%d", 2 + 2 * device, 0x1000 * (8 * device + site), site);
+    for (int device = 0; device < device_count; device++)
+        for (int site = 1; site <= 6; site++)
+            say("free heap=%d address=0x%x", 2 + 2 * device, 0x1000 * (8 * device + site));
+}
+
+START_TEST(a_loop_over_devices_is_one_iteration)
+{
+    for (int is_turned = 0; is_turned < 2; is_turned++) {
+        begin_program();
+        fprintf(now.out, "device 2 process=1 ordinal=1\nheap 4 process=1 device=2 level=pool basis=block\n");
+        for (int i = 0; i < 9; i++) {
+            iteration_begins();
+            if (is_turned) { /* line by line */
+                for (int at = 0; at < 12; at++)
+                    say("alloc heap=%d address=0x%x block=1000 stack=%d", 2 + 2 * (at % 2), 0x1000 * (1 + at),
+                        1 + at / 2);
+                for (int at = 0; at < 12; at++)
+                    say("free heap=%d address=0x%x", 2 + 2 * (at % 2), 0x1000 * (1 + at));
+            } else {
+                device_iteration(2);
+            }
+        }
+        find(NULL);
+        check_planted(NM_ANCHOR_SITE);
+        ck_assert_int_eq(rows[0].allocation_count, 12);
+    }
+}
+END_TEST
+
+/* What is named is named for every device. */
+START_TEST(a_line_that_is_named_begins_steps_on_each_device)
+{
+    begin_program();
+    fprintf(now.out, "device 2 process=1 ordinal=1\nheap 4 process=1 device=2 level=pool basis=block\n");
+    for (int i = 0; i < 9; i++)
+        device_iteration(2);
+    find("model.py:1");
+    ck_assert_uint_eq(found_count, 18);
+}
+END_TEST
+
 START_TEST(what_was_there_before_and_what_is_said_again_does_not_count)
 {
     begin_program();
@@ -777,6 +824,8 @@ int main(void)
     tcase_add_test(tests, without_stacks_nothing_is_found);
     tcase_add_test(tests, a_loop_of_two_allocations_is_too_small);
     tcase_add_test(tests, devices_one_after_the_other_have_no_common_steps);
+    tcase_add_test(tests, a_loop_over_devices_is_one_iteration);
+    tcase_add_test(tests, a_line_that_is_named_begins_steps_on_each_device);
     tcase_add_test(tests, what_was_there_before_and_what_is_said_again_does_not_count);
     tcase_add_test(tests, marked_steps_are_left_alone);
     tcase_add_test(tests, where_all_mark_their_steps_the_first_pass_ends_early);

@@ -125,6 +125,22 @@ START_TEST(a_million_addresses_come_and_go)
 }
 END_TEST
 
+START_TEST(keys_are_numbered_as_they_come)
+{
+    nm_map map = {0};
+    nm_error err;
+    uint64_t number = 99;
+
+    for (size_t round = 0; round < 2; round++)
+        for (size_t index = 0; index < KEYS; index++) {
+            ck_assert_int_eq(nm_map_number(&map, key_of(index), &number, &err), NM_OK);
+            ck_assert_uint_eq(number, index);
+        }
+    ck_assert_uint_eq(map.count, KEYS);
+    nm_map_free(&map);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("map");
@@ -132,6 +148,7 @@ int main(void)
 
     tcase_add_test(tests, it_does_what_an_array_does);
     tcase_add_test(tests, an_empty_map_has_nothing);
+    tcase_add_test(tests, keys_are_numbered_as_they_come);
     tcase_add_test(tests, a_million_addresses_come_and_go);
     tcase_set_timeout(tests, 30);
     suite_add_tcase(suite, tests);

@@ -134,6 +134,44 @@ START_TEST(mapped_memory_goes_over_to_a_private_pool_as_one)
 }
 END_TEST
 
+/* What the driver was asked for says its stream in the last one alone; else the first block does, and no later one. */
+START_TEST(a_segment_without_a_stream_is_of_that_of_its_first_block)
+{
+    static const struct {
+        bool has_stream;
+        uint64_t stream, free_bytes, gap_count;
+    } wanted[] = {{true, 7, 0xa00, 2}, {true, 0, 0xf00, 1}, {false, 0, 0xd00, 1}, {true, 9, 0xe00, 1}};
+
+    replay(HEAD "@1 alloc heap=1 address=0x10000 block=0x1000\n"
+                "@2 alloc heap=1 address=0x20000 block=0x1000\n"
+                "@3 alloc heap=1 address=0x30000 block=0x1000\n"
+                "@4 alloc heap=1 address=0x40000 block=0x1000 stream=9\n"
+                "@5 alloc heap=2 address=0x10000 requested=0x400 block=0x400 stream=7\n"
+                "@6 alloc heap=2 address=0x10800 requested=0x200 block=0x200 stream=8\n"
+                "@7 alloc heap=2 address=0x20000 requested=0x100 block=0x100 stream=0\n"
+                "@8 alloc heap=2 address=0x30000 requested=0x300 block=0x300\n"
+                "@9 alloc heap=2 address=0x40000 requested=0x200 block=0x200 stream=7\n"
+                "@10 mark name=now\n");
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        size_t found = 0;
+
+        for (size_t k = 0; k < list.part_samples.count; k++) {
+            const nm_part_sample_row *row = &list.part_samples.items[k];
+            const nm_pool_part_row *part = part_of(row->part_id);
+
+            if (row->moment_id != moment_of(NM_MOMENT_MARK, 0) || part->has_stream != wanted[i].has_stream ||
+                part->stream != wanted[i].stream)
+                continue;
+            found++;
+            ck_assert_uint_eq(row->figures.reserved_bytes, 0x1000);
+            ck_assert_uint_eq(row->figures.free_bytes, wanted[i].free_bytes);
+            ck_assert_uint_eq(row->figures.gap_count, wanted[i].gap_count);
+        }
+        ck_assert_uint_eq(found, 1);
+    }
+}
+END_TEST
+
 START_TEST(a_pool_with_very_many_parts_has_the_last_ones_as_one)
 {
     nm_buffer text = {0};
@@ -297,6 +335,7 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, the_size_of_a_segment_tells_its_kind);
     tcase_add_test(tcase, mapped_memory_goes_over_to_a_private_pool_as_one);
+    tcase_add_test(tcase, a_segment_without_a_stream_is_of_that_of_its_first_block);
     tcase_add_test(tcase, a_pool_with_very_many_parts_has_the_last_ones_as_one);
     tcase_add_test(tcase, a_keyframe_brings_the_private_pool_and_the_births);
     tcase_add_test(tcase, blocks_without_a_size_or_over_others_are_in_nobodys_way);

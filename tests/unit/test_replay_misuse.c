@@ -59,11 +59,78 @@ static const struct {
      NM_ANOMALY_COPY_UNALLOCATED, 2, 0, false},
     {"two at one address", "@3 alloc heap=1 address=0x10000 requested=64 block=64 thread=1 stack=2\n",
      NM_ANOMALY_OVERLAP, 2, 1, true},
+    {"one begins inside another", "@3 alloc heap=1 address=0x10ff0 requested=64 block=64 thread=1 stack=2\n",
+     NM_ANOMALY_OVERLAP, 2, 1, true},
+    {"one covers the begin of another",
+     "@3 alloc heap=1 address=0xf000 requested=0x1001 block=0x1001 thread=1 stack=2\n", NM_ANOMALY_OVERLAP, 2, 1, true},
+    {"one block begins inside another of its pool",
+     "@3 alloc heap=4 address=0x10000 requested=100 block=512 thread=1 stack=2\n"
+     "@4 alloc heap=4 address=0x10060 requested=100 block=512 thread=1 stack=3\n",
+     NM_ANOMALY_OVERLAP, 3, 2, true},
+    {"pinned memory begins inside other", "@3 alloc heap=2 address=0x90fff requested=64 thread=1 stack=2\n",
+     NM_ANOMALY_OVERLAP, 2, 1, true},
+    {"copy past the end of a block into the next",
+     "@3 alloc heap=4 address=0x10000 requested=100 block=512 thread=1 stack=2\n"
+     "@4 alloc heap=4 address=0x10200 requested=100 block=512 thread=1\n"
+     "@5 copy thread=1 address=0x10000 source=0x90000 size=101 detail=h2d device=1 stack=3\n",
+     NM_ANOMALY_COPY_PAST_END, 3, 2, true},
+    {"copy from past the end of a block",
+     "@3 alloc heap=4 address=0x10000 requested=100 block=512 thread=1 stack=2\n"
+     "@4 copy thread=1 source=0x10050 address=0x90000 size=21 detail=d2h number=1 stack=3\n",
+     NM_ANOMALY_COPY_PAST_END, 3, 2, true},
+    {"copy between blocks past the end of the second",
+     "@3 alloc heap=4 address=0x10000 requested=200 block=512 thread=1\n"
+     "@4 alloc heap=4 address=0x10200 requested=100 block=512 thread=1 stack=2\n"
+     "@5 copy thread=1 source=0x10000 address=0x10200 size=200 detail=d2d device=1 number=1 stack=3\n",
+     NM_ANOMALY_COPY_PAST_END, 3, 2, true},
+    {"memset past the end of a block",
+     "@3 alloc heap=4 address=0x10000 requested=100 block=512 thread=1 stack=2\n"
+     "@4 copy thread=1 address=0x10000 size=104 detail=memset device=1 stack=3\n",
+     NM_ANOMALY_COPY_PAST_END, 3, 2, true},
+    {"use in the middle of a freed range",
+     "@3 alloc heap=1 address=0x20000 requested=64 block=64 thread=1 stack=1\n"
+     "@4 free address=0x20000 detail=device thread=1 stack=2\n"
+     "@5 copy thread=1 address=0x20020 source=0x90000 size=8 detail=h2d device=1 stack=3\n",
+     NM_ANOMALY_USE_AFTER_FREE, 3, 2, true},
+    {"use in the middle of a freed block",
+     "@3 alloc heap=4 address=0x10000 requested=512 block=512 thread=1 stack=1\n"
+     "@4 free heap=4 address=0x10000 thread=1 stack=2\n"
+     "@5 copy thread=1 source=0x10040 address=0x90000 size=8 detail=d2h number=1 stack=3\n",
+     NM_ANOMALY_USE_AFTER_FREE, 3, 2, true},
+    {"free inside an allocation", "@3 free address=0x10010 detail=device thread=1 stack=2\n", NM_ANOMALY_FREE_UNKNOWN,
+     2, 1, false},
+    {"free inside what is freed",
+     "@3 free address=0x10000 detail=device thread=1 stack=2\n@4 free address=0x10010 detail=device thread=1 stack=3\n",
+     NM_ANOMALY_FREE_UNKNOWN, 3, 2, false},
+    {"free inside a pool's block",
+     "@3 alloc heap=4 address=0x10000 requested=100 block=512 thread=1 stack=2\n"
+     "@4 free heap=4 address=0x10020 thread=1 stack=3\n",
+     NM_ANOMALY_FREE_UNKNOWN, 3, 2, false},
+    {"a pool's free inside a block",
+     "@3 alloc heap=4 address=0x10000 requested=100 block=512 thread=1 stack=2\n"
+     "@4 free address=0x10020 detail=pool thread=1 stack=3\n",
+     NM_ANOMALY_FREE_UNKNOWN, 3, 2, false},
+    {"second free of a block whose segment is gone",
+     "@3 alloc heap=4 address=0x10000 requested=100 block=512 thread=1\n"
+     "@4 free heap=4 address=0x10000 thread=1 stack=2\n"
+     "@5 free address=0x10000 detail=device thread=1 stack=1\n"
+     "@6 free heap=4 address=0x10000 thread=1 stack=3\n",
+     NM_ANOMALY_DOUBLE_FREE, 3, 2, false},
+    {"unregister inside a registered range",
+     "@3 alloc heap=3 address=0x80000 requested=0x1000 thread=1 stack=3\n"
+     "@4 free address=0x80100 detail=registered thread=1 stack=2\n",
+     NM_ANOMALY_UNREGISTER_UNKNOWN, 2, 3, false},
+    {"unmap twice",
+     "@3 map heap=1 address=0x70000 block=0x1000 thread=1 stack=1\n@4 unmap address=0x70000 thread=1 stack=2\n"
+     "@5 unmap address=0x70000 thread=1 stack=3\n",
+     NM_ANOMALY_UNMAP_UNKNOWN, 3, 2, false},
+    {"unmap of what is allocated", "@3 unmap address=0x10000 thread=1 stack=2\n", NM_ANOMALY_UNMAP_UNKNOWN, 2, 1,
+     false},
     {"nothing asked for", "@3 alloc_failed heap=1 requested=0 error=107000 thread=1 stack=2\n", NM_ANOMALY_ZERO_SIZE, 2,
      0, true},
     {"nothing handed out", "@3 alloc heap=1 address=0x70000 thread=1 stack=2\n", NM_ANOMALY_ZERO_SIZE, 2, 0, true},
     {"unregister of unknown", "@3 free address=0x90000 detail=registered thread=1 stack=2\n",
-     NM_ANOMALY_UNREGISTER_UNKNOWN, 2, 0, false},
+     NM_ANOMALY_UNREGISTER_UNKNOWN, 2, 1, false},
     {"unmap of unknown", "@3 unmap address=0x70000 thread=1 stack=2\n", NM_ANOMALY_UNMAP_UNKNOWN, 2, 0, false},
     {"a stream stays",
      "@3 stream_call thread=1 stream=7 detail=stream_create device=1 stack=2\n"
@@ -181,6 +248,224 @@ START_TEST(memory_that_something_else_holds_is_allocated)
 }
 END_TEST
 
+/* That is wrong in itself, but behind a loss nothing is claimed. */
+START_TEST(a_copy_over_its_own_limit_is_told_where_nothing_was_lost)
+{
+    static const char copy[] =
+        "@3 copy thread=1 address=0x10000 source=0x90000 size=9 limit=8 detail=h2d device=1 stack=2\n";
+
+    for (int is_lost = 0; is_lost < 2; is_lost++) {
+        replay(HEAD(""), is_lost ? "@2 loss thread=1 number=3 until=2\n" : "", copy);
+        ck_assert_uint_eq(list.anomalies.count, is_lost ? 0 : 1);
+        if (is_lost)
+            continue;
+        ck_assert_int_eq(list.anomalies.items[0].kind, NM_ANOMALY_COPY_PAST_END);
+        ck_assert_uint_eq(list.anomalies.items[0].allocation_id, 1);
+        ck_assert_uint_eq(list.anomalies.items[0].other_stack_id, 1);
+    }
+}
+END_TEST
+
+/* What looks like misuse and is none. */
+START_TEST(what_may_lie_over_other_memory_is_no_overlap)
+{
+    static const char *const texts[] = {
+        /* Blocks over their segment, blocks side by side in it, one after the other in one place. */
+        "@3 alloc heap=4 address=0x10000 requested=512 block=512 thread=1\n"
+        "@4 alloc heap=4 address=0x10200 requested=512 block=512 thread=1\n"
+        "@5 free heap=4 address=0x10000 thread=1\n@6 alloc heap=4 address=0x10100 requested=256 block=256 thread=1\n",
+        /* A pool inside a block of another. */
+        "heap 5 process=1 device=1 level=pool basis=block\n"
+        "@3 alloc heap=4 address=0x10000 requested=1024 block=1024 thread=1\n"
+        "@4 alloc heap=5 address=0x10080 requested=64 block=64 thread=1\n",
+        /* Padding that reaches into the neighbour. */
+        "@3 alloc heap=4 address=0x10000 requested=100 block=512 thread=1\n"
+        "@4 alloc heap=4 address=0x10080 requested=100 block=512 thread=1\n",
+        "@3 alloc heap=1 address=0xf000 requested=100 block=0x2000 thread=1\n",
+        /* Pieces of a reservation, cut and mapped again. */
+        "@3 map heap=1 address=0x40000 block=0x3000 thread=1\n@4 unmap heap=1 address=0x41000 block=0x1000 thread=1\n"
+        "@5 map heap=1 address=0x41000 block=0x1000 thread=1\n",
+        /* Handles, and what is registered. */
+        "heap 5 process=1 device=1 level=physical basis=block\n"
+        "@3 alloc heap=5 address=0x5000 requested=0x1000 block=0x1000 thread=1\n"
+        "@4 alloc heap=5 address=0x5008 requested=0x1000 block=0x1000 thread=1\n",
+        "@3 alloc heap=3 address=0x5000 requested=0x1000 thread=1\n"
+        "@4 alloc heap=3 address=0x5800 requested=0x1000 thread=1\n",
+        /* The same memory as two layers tell it. */
+        "heap 5 process=1 device=1 level=driver basis=block\n"
+        "@3 alloc heap=5 address=0x10100 requested=0x100 block=0x100 thread=1\n",
+        /* Sizes that are only guessed. */
+        "@3 alloc heap=4 address=0x20000 block=0x1000 thread=1 running_total\n"
+        "@4 alloc heap=4 address=0x20100 block=0x2000 thread=1 running_total\n",
+        /* Other processes and other devices have addresses of their own. */
+        "process 2 pid=2 host=h\nthread 3 process=2 tid=3\ndevice 2 process=2 kind=npu\ndevice 3 process=1 kind=npu\n"
+        "heap 5 process=2 device=2 level=driver basis=block\nheap 6 process=1 device=3 level=driver basis=block\n"
+        "@3 alloc heap=5 address=0x10800 requested=0x1000 block=0x1000 thread=3\n"
+        "@4 alloc heap=6 address=0x10800 requested=0x1000 block=0x1000 thread=1\n",
+        /* Unseen, or in an order that is not certain. */
+        "@3 alloc late heap=1 address=0x10800 requested=0x1000 block=0x1000 thread=1\n",
+        "@3 pause number=1 detail=1\n@4 pause number=1 detail=3\n"
+        "@5 alloc heap=1 address=0x10800 requested=0x1000 block=0x1000 thread=1\n"
+        "@6 alloc heap=2 address=0x90000 requested=0x800 thread=1\n",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        replay(HEAD(""), texts[i], "");
+        ck_assert_msg(list.anomalies.count == 0, "%zu: %zu", i, list.anomalies.count);
+    }
+}
+END_TEST
+
+/* What a pause may have changed unseen: pinned memory may have become device memory, a block larger. */
+START_TEST(behind_a_pause_of_which_nothing_is_known_old_memory_is_not_judged)
+{
+    static const char *const texts[] = {
+        "@5 free address=0x90000 detail=device thread=1\n",
+        "@5 copy thread=1 address=0x10000 source=0x90000 size=0x1001 detail=h2d device=1\n",
+        "@5 copy thread=1 address=0x10000 size=101 detail=memset device=1\n",
+    };
+    static const char *const pauses[] = {"@3 pause number=1 detail=1\n@4 pause number=1 detail=3\n",
+                                         "@3 pause number=1 detail=1\n@4 pause number=1 detail=2\n"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        for (size_t is_known = 0; is_known < 2; is_known++) {
+            char text[512];
+
+            snprintf(text, sizeof text, "@2 alloc heap=4 address=0x10000 requested=100 block=512 thread=1\n%s",
+                     pauses[is_known]);
+            replay(HEAD(""), text, texts[i]);
+            ck_assert_msg(is_known ? list.anomalies.count > 0 : list.anomalies.count == 0, "%zu, %zu", i, is_known);
+        }
+}
+END_TEST
+
+/* The free of what is overlapped may come late, if another thread does it. */
+START_TEST(a_late_free_from_another_thread_explains_an_overlap)
+{
+    static const char overlap[] = "@3 alloc heap=1 address=0x10800 requested=0x1000 block=0x1000 thread=1 stack=2\n"
+                                  "@4 alloc heap=1 address=0x10f00 requested=0x10 block=0x10 thread=1 stack=3\n";
+
+    replay(HEAD(""), overlap, "@10000003 free address=0x10000 detail=device thread=2\n");
+    ck_assert_uint_eq(list.anomalies.count, 1); /* the third lies over the second, too */
+    ck_assert_uint_eq(list.anomalies.items[0].stack_id, 3);
+    ck_assert_uint_eq(list.anomalies.items[0].other_stack_id, 2);
+    replay(HEAD(""), overlap, "@10000003 free address=0x10000 detail=device thread=1\n");
+    ck_assert_uint_eq(list.anomalies.count, 2);
+    replay(HEAD(""), overlap, "@10000004 free address=0x10000 detail=device thread=2\n");
+    ck_assert_uint_eq(list.anomalies.count, 2);
+    ck_assert_uint_eq(list.anomalies.items[0].address, 0x10800);
+    ck_assert_uint_eq(list.anomalies.items[0].size_bytes, 0x800);
+    ck_assert_str_eq(list.anomalies.items[0].detail, "begins inside a live allocation");
+    replay(HEAD(""), overlap, "@5 loss thread=2 number=1 until=6\n");
+    ck_assert_uint_eq(list.anomalies.count, 0);
+}
+END_TEST
+
+START_TEST(copies_that_a_pool_may_make_are_no_misuse)
+{
+    static const char *const texts[] = {
+        /* Whole blocks, the whole segment, clearing a block with its padding, what no block is known for. */
+        "@3 copy thread=1 address=0x10000 source=0x90000 size=100 detail=h2d device=1\n",
+        "@3 copy thread=1 address=0x10000 source=0x90000 size=0x1000 detail=h2d device=1\n",
+        "@3 copy thread=1 address=0x10000 size=512 detail=memset device=1\n",
+        "@3 copy thread=1 address=0x10900 size=64 detail=memset device=1\n",
+        /* Only the block is known. */
+        "@3 alloc heap=4 address=0x10200 block=512 thread=1\n"
+        "@4 copy thread=1 address=0x10200 source=0x90000 size=512 detail=h2d device=1\n",
+        /* A block inside a block: the outer one may be meant. */
+        "heap 5 process=1 device=1 level=pool basis=block\n"
+        "@3 alloc heap=5 address=0x10000 requested=16 block=16 thread=1\n"
+        "@4 copy thread=1 address=0x10000 source=0x90000 size=100 detail=h2d device=1\n",
+        /* A queue issued it when the block was another's already, or freed. */
+        "@3 copy thread=2 address=0x10000 source=0x90000 size=200 detail=h2d device=1 async stream=1\n",
+        "@3 free heap=4 address=0x10000 thread=1\n"
+        "@4 copy thread=2 address=0x10000 source=0x90000 size=8 detail=h2d device=1 async stream=1\n",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        replay(HEAD(""), "@3 alloc heap=4 address=0x10000 requested=100 block=512 thread=1\n", texts[i]);
+        ck_assert_msg(list.anomalies.count == 0, "%zu: %zu", i, list.anomalies.count);
+    }
+    replay(HEAD(""), "@3 alloc heap=4 address=0x10000 requested=100 block=512 thread=1\n",
+           "@3 copy thread=2 address=0x10000 source=0x90000 size=200 detail=h2d device=1\n");
+    ck_assert_uint_eq(list.anomalies.count, 1);
+}
+END_TEST
+
+START_TEST(freed_memory_that_was_given_out_again_may_be_used)
+{
+    static const char copy[] = "@9 copy thread=1 address=0x10040 source=0x90000 size=8 detail=h2d device=1 stack=1\n";
+    static const char freed[] = "@3 alloc heap=4 address=0x10000 requested=512 block=512 thread=1\n"
+                                "@4 free heap=4 address=0x10000 thread=1 stack=3\n";
+    static const char *const rests[] = {
+        "@5 alloc heap=4 address=0x10020 requested=64 block=64 thread=1\n",
+        /* The segment went, and somebody else has its addresses. */
+        "@5 free address=0x10000 detail=device thread=1\n"
+        "@6 alloc heap=1 address=0x10000 requested=0x1000 block=0x1000 thread=1\n",
+        "heap 5 process=1 device=1 level=pool basis=block\n"
+        "@5 alloc heap=5 address=0x10000 requested=0x1000 block=0x1000 thread=1\n",
+        "@5 pause number=1 detail=1\n@6 pause number=1 detail=3\n",
+        /* The segment went, and memory of another process is seen there. */
+        "heap 5 process=1 device=1 level=imported basis=block\n"
+        "@5 free address=0x10000 detail=device thread=1\n"
+        "@6 alloc heap=5 address=0x10000 requested=0x1000 block=0x1000 thread=1\n",
+    };
+    char text[1024];
+
+    for (size_t i = 0; i < sizeof rests / sizeof rests[0]; i++) {
+        snprintf(text, sizeof text, "%s%s", rests[i], copy);
+        replay(HEAD(""), freed, text);
+        ck_assert_msg(list.anomalies.count == 0, "%zu", i);
+    }
+    /* Of two that ended, the last one; a block's end before its segment's. */
+    snprintf(text, sizeof text,
+             "@5 alloc heap=4 address=0x10030 requested=64 block=64 thread=1\n"
+             "@6 free heap=4 address=0x10030 thread=1 stack=2\n"
+             "@7 free address=0x10000 detail=device thread=1 stack=1\n%s",
+             copy);
+    replay(HEAD(""), freed, text);
+    ck_assert_uint_eq(list.anomalies.count, 1);
+    ck_assert_uint_eq(list.anomalies.items[0].other_stack_id, 2);
+    ck_assert_uint_eq(list.anomalies.items[0].allocation_id, 4);
+    snprintf(text, sizeof text, "%s@10 copy thread=1 address=0x10180 size=8 detail=memset device=1\n", copy);
+    replay(HEAD(""), freed, text);
+    ck_assert_uint_eq(list.anomalies.count, 2);
+    ck_assert_uint_eq(list.anomalies.items[1].other_stack_id, 3);
+}
+END_TEST
+
+/* So many frees that the first are forgotten: then there is no second site, and no wrong one. */
+START_TEST(only_the_ranges_freed_last_are_remembered)
+{
+    enum { FREES = 16384 };
+    char *text = malloc((size_t)FREES * 160 + 4096);
+
+    for (int extra = 0; extra < 2; extra++) {
+        size_t len = 0;
+
+        len += (size_t)sprintf(text + len, "@3 alloc heap=1 address=0x10000000 requested=64 block=64 thread=1\n"
+                                           "@4 free address=0x10000000 detail=device thread=1 stack=2\n");
+        for (int i = 0; i < FREES - 1 + extra; i++)
+            len += (size_t)sprintf(text + len,
+                                   "@5 alloc heap=1 address=%d requested=16 block=16 thread=1\n"
+                                   "@5 free address=%d detail=device thread=1 stack=3\n",
+                                   0x100000 + 16 * i, 0x100000 + 16 * i);
+        sprintf(text + len, "@6 copy thread=1 address=0x10000020 size=8 detail=memset device=1 stack=1\n");
+        nm_error err = {0};
+        char *whole = malloc(strlen(text) + 4096);
+
+        sprintf(whole, "%s%s", HEAD(""), text);
+        nm_row_list_free(&list);
+        ck_assert_int_eq(nm_row_list_replay(&list, whole, &err), NM_OK);
+        free(whole);
+        ck_assert_uint_eq(list.anomalies.count, extra == 0);
+        if (extra == 0)
+            ck_assert_uint_eq(list.anomalies.items[0].other_stack_id, 2);
+    }
+    free(text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("misuse");
@@ -192,6 +477,13 @@ int main(void)
     tcase_add_test(tests, what_was_there_before_the_recording_is_not_called_unknown);
     tcase_add_test(tests, streams_that_end_with_their_device_or_may_have_ended_are_not_kept);
     tcase_add_test(tests, memory_that_something_else_holds_is_allocated);
+    tcase_add_test(tests, a_copy_over_its_own_limit_is_told_where_nothing_was_lost);
+    tcase_add_test(tests, what_may_lie_over_other_memory_is_no_overlap);
+    tcase_add_test(tests, behind_a_pause_of_which_nothing_is_known_old_memory_is_not_judged);
+    tcase_add_test(tests, a_late_free_from_another_thread_explains_an_overlap);
+    tcase_add_test(tests, copies_that_a_pool_may_make_are_no_misuse);
+    tcase_add_test(tests, freed_memory_that_was_given_out_again_may_be_used);
+    tcase_add_test(tests, only_the_ranges_freed_last_are_remembered);
     suite_add_tcase(suite, tests);
 
     SRunner *runner = srunner_create(suite);

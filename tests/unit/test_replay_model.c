@@ -345,6 +345,7 @@ static void do_range(bool is_mapped, bool is_baseline)
                              .size = bytes,
                              .stack = pick(STACKS),
                              .thread = 1,
+                             .stream = 1, /* of one, so that what is mapped joins whatever lies in it */
                              .is_mapped = is_mapped,
                              .is_baseline = is_baseline,
                              .is_touched = is_baseline,
@@ -354,8 +355,9 @@ static void do_range(bool is_mapped, bool is_baseline)
                              .alloc_seq = is_baseline ? NM_NO_SEQ : seq});
     made->live_after = live_of(DRIVER);
     give((nm_event){.kind = is_mapped ? NM_EVENT_MAP : NM_EVENT_ALLOC,
-                    .flags = (is_baseline ? NM_FLAG_BASELINE : 0) | (is_born ? NM_FLAG_SEGMENT : 0),
+                    .flags = (is_baseline ? NM_FLAG_BASELINE : 0) | (is_born ? NM_FLAG_SEGMENT : 0) | NM_FLAG_STREAM,
                     .thread_id = 1,
+                    .stream = made->stream,
                     .heap_id = DRIVER,
                     .address = address,
                     .requested_bytes = is_mapped ? 0 : bytes,

@@ -315,11 +315,11 @@ START_TEST(a_copy_past_the_end_of_its_target_or_source_is_told)
 }
 END_TEST
 
-START_TEST(a_copy_may_cross_blocks_and_joined_ranges_but_not_its_own_limit)
+START_TEST(a_copy_may_cross_joined_ranges_but_not_its_own_limit)
 {
     replay(HEAD "@1 map heap=1 address=0x1000 block=0x1000\n"
                 "@2 map heap=1 address=0x2000 block=0x1000\n"
-                "@3 alloc heap=3 address=0x1800 requested=16 thread=1\n"
+                "@3 alloc heap=3 address=0x1800 requested=0x1000 thread=1\n"
                 "@4 copy thread=1 address=0x1800 source=0x7f0000000000 size=0x1000 detail=h2d\n"
                 "@5 copy thread=1 address=0x7f0000000000 source=0x7f1000000000 size=100 limit=100 detail=h2h\n"
                 "@6 copy thread=1 address=0x7f0000000000 source=0x7f1000000000 size=100 limit=99 detail=h2h async "
@@ -401,7 +401,7 @@ int main(void)
     tcase_add_test(tests, a_free_of_unknown_memory_and_a_double_free_are_told_apart);
     tcase_add_test(tests, the_wrong_call_to_free_is_told_both_ways);
     tcase_add_test(tests, a_copy_past_the_end_of_its_target_or_source_is_told);
-    tcase_add_test(tests, a_copy_may_cross_blocks_and_joined_ranges_but_not_its_own_limit);
+    tcase_add_test(tests, a_copy_may_cross_joined_ranges_but_not_its_own_limit);
     tcase_add_test(tests, a_copy_to_freed_device_memory_is_told);
     tcase_add_test(tests, a_copy_from_a_freed_block_is_told_unless_another_lies_there);
     tcase_add_test(tests, only_the_addresses_freed_last_are_remembered);

@@ -96,6 +96,33 @@ START_TEST(a_leak_is_told_as_a_person_would)
 }
 END_TEST
 
+/* Blocks of four of six steps, and one of before: at the ends of the first five steps 1.0, 1.5, 2.0, 2.0 and 2.0 MiB. */
+START_TEST(a_leak_of_some_steps_is_told_by_its_growth)
+{
+    static const char before[] =
+        "@1500000000 alloc heap=2 address=0x1300000 requested=524288 block=524288 thread=1 stack=2\n";
+    static const char more[] =
+        "@9100000000 step number=4 thread=1\n"
+        "@9200000000 step number=5 thread=1\n"
+        "@9300000000 step number=6 thread=1\n"
+        "@9400000000 alloc heap=2 address=0x1280000 requested=524288 block=524288 thread=1 stack=2\n";
+    static const char *const begins[] = {"", before};
+    static const char *const sizes[] = {"4 x 512 KiB, 256 KiB a step, growing\n",
+                                        "5 x 512 KiB, 256 KiB a step, growing\n"};
+    nm_store_input input = load_whole_input(15);
+    const char *steps = strstr(LEAKY, "@2000000000");
+    char text[4096];
+
+    for (int i = 0; i < 2; i++) {
+        snprintf(text, sizeof text, "%.*s%s%s%s", (int)(steps - LEAKY), LEAKY, begins[i], steps, more);
+        char *summary = summarise(text, &input, NULL);
+
+        ck_assert_msg(strstr(summary, sizes[i]) != NULL, "%s", summary);
+        free(summary);
+    }
+}
+END_TEST
+
 /* Of 8.0 MiB in use 4.0 are the pool's (of which the pool fills a part), 1.0 HCCL's; the runtime says 5.5 in all. */
 START_TEST(a_device_is_taken_apart)
 {
@@ -134,6 +161,26 @@ START_TEST(loss_stands_in_the_first_line)
     ck_assert_ptr_nonnull(strstr(summary, ": 1 process, 1 NPU, 10 events, 1,234 dropped, 2.0 KiB cut, NOT COMPLETE\n"));
     ck_assert_ptr_nonnull(strstr(summary, "CSV files: out\n"));
     free(summary);
+}
+END_TEST
+
+START_TEST(a_late_begin_is_said)
+{
+    static const char program[] = "process 1 pid=1 late=%d\n"
+                                  "device 1 process=1 ordinal=3 kind=npu\n"
+                                  "heap 1 process=1 device=1 level=driver basis=block name=memory\n"
+                                  "thread 1 process=1 tid=1\n"
+                                  "@5 alloc heap=1 address=0x1000 block=100 thread=1\n";
+    nm_store_input input = load_whole_input(1);
+    char text[512];
+
+    for (int is_late = 0; is_late < 2; is_late++) {
+        snprintf(text, sizeof text, program, is_late);
+        char *summary = summarise(text, &input, NULL);
+
+        ck_assert_int_eq(strstr(summary, "\nThe recording began late: ") != NULL, is_late);
+        free(summary);
+    }
 }
 END_TEST
 
@@ -233,6 +280,32 @@ static void add_text(nm_buffer *text, const char *format, int a, int b, int c)
     ck_assert_int_eq(nm_buffer_append(text, line, strlen(line), NULL), NM_OK);
 }
 
+/* What stands under a heap must be its own: of two with one name, on one device of one process, nothing is said. */
+START_TEST(heaps_of_one_name_are_not_mixed)
+{
+    static const char text[] = "process 1 pid=1 host=h\n"
+                               "device 1 process=1 ordinal=0 kind=npu\n"
+                               "heap 1 process=1 device=1 level=pool basis=block name=pool\n"
+                               "heap 2 process=1 device=1 level=pool basis=block name=pool\n"
+                               "heap 3 process=1 device=1 level=pool basis=block name=other\n"
+                               "thread 1 process=1 tid=1\n"
+                               "stack 1: a.c:1:one\nstack 2: b.c:2:two\nstack 3: c.c:3:three\n"
+                               "@1 alloc heap=1 address=0x10000 block=4096 thread=1 stack=1\n"
+                               "@2 alloc heap=2 address=0x20000 block=12288 thread=1 stack=2\n"
+                               "@3 alloc heap=3 address=0x30000 block=20480 thread=1 stack=3\n";
+    nm_store_input input = load_whole_input(3);
+    char *summary = summarise(text, &input, NULL);
+    const char *namesake = strstr(summary, "peak 12.0 KiB");
+
+    ck_assert_ptr_nonnull(namesake);
+    ck_assert_ptr_nonnull(strstr(namesake, "one of 2 heaps of this name, process and device"));
+    ck_assert_ptr_null(strstr(summary, "a.c:1"));
+    ck_assert_ptr_null(strstr(summary, "b.c:2"));
+    ck_assert_ptr_nonnull(strstr(summary, "c.c:3 three"));
+    free(summary);
+}
+END_TEST
+
 /* `processes` processes with `heaps` pools each, and a note of every kind; the peak of process p is (p + 1) KiB in each. */
 static char *summarise_many(int processes, int heaps)
 {
@@ -276,6 +349,44 @@ START_TEST(any_number_of_heaps_fits_one_screen)
                       shapes[index][0], shapes[index][1], line_count(summary), summary);
         free(summary);
     }
+}
+END_TEST
+
+/* Nine runs in containers: each on host h, as rank 0 and number 1. The peak of run r is (r + 1) KiB. */
+START_TEST(processes_of_one_name_are_not_added_up)
+{
+    nm_buffer text = {0};
+
+    for (int p = 1; p <= 9; p++) {
+        add_text(&text, "process %d pid=1 host=h rank=0\nthread %d process=%d tid=1\n", p, p, p);
+        add_text(&text, "device %d process=%d ordinal=0 kind=npu\n", p, p, 0);
+        add_text(&text, "heap %d process=%d device=%d level=driver basis=block name=memory\n", p, p, p);
+        add_text(&text, "@- alloc heap=%d address=65536 block=%d thread=%d\n", p, (p + 1) * 1024, p);
+    }
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    nm_store_input input = load_whole_input(9);
+    char *summary = summarise((const char *)text.data, &input, NULL);
+
+    ck_assert_msg(strstr(summary, "  driver peak        2.0 KiB    6.0 KiB   10.0 KiB") != NULL, "%s", summary);
+    free(summary);
+    nm_buffer_free(&text);
+}
+END_TEST
+
+START_TEST(many_processes_without_memory_have_no_table)
+{
+    nm_buffer text = {0};
+
+    for (int p = 1; p <= 9; p++)
+        add_text(&text, "process %d pid=%d host=h\n", p, p, 0);
+    add_text(&text, "thread %d process=1 tid=1\n@- mark thread=1 name=here\n", 1, 0, 0);
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    nm_store_input input = load_whole_input(1);
+    char *summary = summarise((const char *)text.data, &input, NULL);
+
+    ck_assert_msg(strstr(summary, "9 processes") != NULL && strstr(summary, "median") == NULL, "%s", summary);
+    free(summary);
+    nm_buffer_free(&text);
 }
 END_TEST
 
@@ -339,13 +450,18 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_leak_is_told_as_a_person_would);
+    tcase_add_test(tcase, a_leak_of_some_steps_is_told_by_its_growth);
     tcase_add_test(tcase, a_device_is_taken_apart);
     tcase_add_test(tcase, loss_stands_in_the_first_line);
+    tcase_add_test(tcase, a_late_begin_is_said);
     tcase_add_test(tcase, missing_stacks_are_said);
     tcase_add_test(tcase, an_empty_trace_has_a_summary);
     tcase_add_test(tcase, failures_and_misuse_have_a_line);
     tcase_add_test(tcase, what_was_not_seen_has_a_line_a_kind);
     tcase_add_test(tcase, any_number_of_heaps_fits_one_screen);
+    tcase_add_test(tcase, heaps_of_one_name_are_not_mixed);
+    tcase_add_test(tcase, processes_of_one_name_are_not_added_up);
+    tcase_add_test(tcase, many_processes_without_memory_have_no_table);
     tcase_add_test(tcase, many_processes_are_told_by_minimum_median_and_maximum);
     tcase_add_test(tcase, numbers_are_short_and_exact_enough);
     tcase_add_test(tcase, text_is_cut_and_made_safe);

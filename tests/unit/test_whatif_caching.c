@@ -47,7 +47,13 @@ typedef struct slow {
     part parts[PARTS];
     size_t count;
     const nm_lane *lanes;
+    bool is_let_go; /* the private pool */
 } slow;
+
+static bool is_kept(const slow *model, unsigned lane)
+{
+    return model->lanes[lane].private_pool != 0 && !model->is_let_go;
+}
 
 static uint64_t page_of(const slow *model, const part *one)
 {
@@ -160,7 +166,7 @@ static size_t find_free(slow *model, unsigned lane, bool is_small, uint64_t byte
         return best;
     if (bytes < model->settings.max_split_bytes && model->parts[best].bytes >= model->settings.max_split_bytes)
         return SIZE_MAX;
-    if (bytes >= model->settings.max_split_bytes && model->parts[best].bytes >= bytes + 20 * MIB)
+    if (bytes >= model->settings.max_split_bytes && model->parts[best].bytes >= bytes + model->settings.spare_bytes)
         return SIZE_MAX;
     return best;
 }
@@ -212,7 +218,7 @@ static void flush_slowly(slow *model, void *slots[])
     for (size_t i = model->count; i > 0; i--) {
         const part *one = &model->parts[i - 1];
 
-        if (one->state != FREE || model->lanes[one->lane].private_pool != 0)
+        if (one->state != FREE || is_kept(model, one->lane))
             continue;
         if (one->is_expandable)
             release_pages(model, i - 1);
@@ -368,7 +374,9 @@ static size_t grow_expandable(slow *model, unsigned lane, bool is_small, uint64_
 
 static size_t grow_slowly(slow *model, unsigned lane, bool is_small, uint64_t bytes)
 {
-    uint64_t segment = is_small ? 2 * MIB : bytes < 10 * MIB ? 20 * MIB : (bytes + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
+    uint64_t segment = is_small           ? 2 * MIB
+                       : bytes < 10 * MIB ? model->settings.large_segment_bytes
+                                          : (bytes + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
 
     if (segment > allowed(model) || model->reserved > allowed(model) - segment)
         return SIZE_MAX;
@@ -493,7 +501,7 @@ static void expect_same(const pair *both, const char *conf, int round)
 
         active += one->state == USED || one->state == PENDING ? one->bytes : 0;
         idle += one->state == FREE ? one->bytes : 0;
-        stuck += one->state != FREE ? 0 : one->bytes - (model->lanes[one->lane].private_pool != 0 ? 0 : releasable);
+        stuck += one->state != FREE ? 0 : one->bytes - (is_kept(model, one->lane) ? 0 : releasable);
     }
     ck_assert_msg(both->device.reserved_bytes == model->reserved, "%s: round %d: reserved %lu, not %lu", conf, round,
                   both->device.reserved_bytes, model->reserved);
@@ -572,6 +580,10 @@ static void step_both(pair *both, const char *conf, int round)
         both->is_used[slot] = both->is_pending[slot] = false;
         both->slots[slot] = NULL;
     }
+    if (next_random(2000) == 0) {
+        both->fast->type->let_go(both->fast, LANES - 1);
+        both->slow->is_let_go = true;
+    }
     if (next_random(500) == 0) {
         both->fast->type->flush(both->fast, &err);
         flush_slowly(both->slow, both->slow_slots);
@@ -592,6 +604,9 @@ START_TEST(every_block_lies_where_the_slow_model_puts_it)
         "expandable_segments:True",
         "expandable_segments:True,base_addr_aligned_kb:0",
         "expandable_segments:True,segment_size_mb:40,per_process_memory_fraction:0.8",
+        "large_segment_size_mb:11",
+        "large_segment_size_mb:64,max_split_size_mb:64,max_non_split_rounding_mb:30",
+        "expandable_segments:True,large_segment_size_mb:30",
     };
     static pair both;
 

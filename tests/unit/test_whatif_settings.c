@@ -41,7 +41,13 @@ START_TEST(legal_texts_mean_what_torch_npu_takes_them_for)
     ck_assert_uint_eq(parsed("segment_size_mb:40").page_bytes, 40 * MIB);
     ck_assert(parsed("page_size:1g").has_gigabyte_pages);
     ck_assert_double_eq_tol(parsed("per_process_memory_fraction:1").memory_fraction, 1, 1e-12);
+    ck_assert_uint_eq(parsed("large_segment_size_mb:40").large_segment_bytes, 40 * MIB);
+    ck_assert_uint_eq(parsed("large_segment_size_mb:40").page_bytes, 40 * MIB); /* of expandable segments as well, */
+    ck_assert_uint_eq(parsed("segment_size_mb:80,large_segment_size_mb:40").page_bytes, 80 * MIB); /* unless set */
+    ck_assert_uint_eq(parsed("segment_size_mb:80").large_segment_bytes, 20 * MIB);
+    ck_assert_uint_eq(parsed("max_non_split_rounding_mb:32").spare_bytes, 32 * MIB);
     parsed("pinned_use_background_threads:True,multi_stream_lazy_reclaim:False");
+    parsed("pin_memory_expandable_segments:True,release_lock_on_npumalloc:True");
 }
 END_TEST
 
@@ -64,6 +70,9 @@ START_TEST(illegal_texts_are_refused_with_a_reason)
         "base_addr_aligned_kb:17",
         "segment_size_mb:19",
         "segment_size_mb:513",
+        "large_segment_size_mb:10",
+        "max_split_size_mb:39,large_segment_size_mb:40",
+        "max_non_split_rounding_mb:20",
         "page_size:2m",
         "roundup_power2_divisions:3",
         "roundup_power2_divisions:[256:1,300:2]",
@@ -110,6 +119,8 @@ START_TEST(written_settings_read_back_the_same)
         "roundup_power2_divisions:8",
         "expandable_segments:True,segment_size_mb:40,base_addr_aligned_kb:0",
         "per_process_memory_fraction:0.5,page_size:1g",
+        "large_segment_size_mb:40",
+        "large_segment_size_mb:40,max_non_split_rounding_mb:30,segment_size_mb:20",
     };
     char out[NM_SETTINGS_BYTES];
 
@@ -129,7 +140,7 @@ END_TEST
 START_TEST(sizes_are_rounded_as_worked_out_by_hand)
 {
     nm_caching_settings npu = nm_caching_settings_default(true), gpu = nm_caching_settings_default(false);
-    nm_caching_settings four = parsed("roundup_power2_divisions:4");
+    nm_caching_settings four = parsed("roundup_power2_divisions:4"), larger = parsed("large_segment_size_mb:64");
 
     ck_assert_uint_eq(nm_caching_block_bytes(&npu, 0, false), 512);
     ck_assert_uint_eq(nm_caching_block_bytes(&npu, 480, false), 512);
@@ -144,6 +155,8 @@ START_TEST(sizes_are_rounded_as_worked_out_by_hand)
     ck_assert_uint_eq(nm_caching_segment_bytes(&npu, MIB + 512), 20 * MIB);
     ck_assert_uint_eq(nm_caching_segment_bytes(&npu, 10 * MIB - 512), 20 * MIB);
     ck_assert_uint_eq(nm_caching_segment_bytes(&npu, 10 * MIB), 10 * MIB);
+    ck_assert_uint_eq(nm_caching_segment_bytes(&larger, 10 * MIB - 512), 64 * MIB);
+    ck_assert_uint_eq(nm_caching_segment_bytes(&larger, 10 * MIB), 10 * MIB);
     ck_assert_uint_eq(nm_caching_segment_bytes(&npu, 41943552), 44040192);
 }
 END_TEST

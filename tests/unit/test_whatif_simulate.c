@@ -314,6 +314,39 @@ START_TEST(emptied_caches_are_the_programs_or_the_pools_own)
 }
 END_TEST
 
+/* Private pool 5 has a segment, and keeps it while the cache is emptied: 20 + 32 MiB, then 52 + 100. Pool 6 gave its own
+ * back, so that its graph was gone. */
+static uint64_t peak_with_private_pools(const char *given_back)
+{
+    char text[2048];
+
+    snprintf(text, sizeof text, "%s%s%s%s", HEAD "stack 1: memory.py:158:empty_cache < train.py:1:main\n",
+             "@1 alloc heap=1 address=0x10000000 block=20971520 stream=1 segment\n"
+             "@2 alloc heap=2 address=0x10000000 requested=5242880 stream=1 policy=5\n"
+             "@3 alloc heap=1 address=0x20000000 block=33554432 stream=1 segment\n"
+             "@4 alloc heap=2 address=0x20000000 requested=33000000 stream=1 policy=6\n"
+             "@5 free heap=2 address=0x10000000\n"
+             "@6 free heap=2 address=0x20000000\n",
+             given_back,
+             "@20 alloc heap=1 address=0x30000000 block=104857600 stream=1 segment\n"
+             "@21 alloc heap=2 address=0x30000000 requested=104000000 stream=1\n");
+    nm_workload *workload = whatif_from_text(text, &(nm_workload_options){0});
+    uint64_t peak = run_conf(workload, "", NM_WHATIF_UNLIMITED).peak_reserved_bytes;
+
+    nm_workload_free(workload);
+    return peak;
+}
+
+START_TEST(a_private_pool_keeps_its_memory_until_it_gave_some_back)
+{
+    ck_assert_uint_eq(peak_with_private_pools(""), 152 * MIB);
+    ck_assert_uint_eq(peak_with_private_pools("@10 free heap=1 address=0x20000000 stack=1\n"), 120 * MIB);
+    ck_assert_uint_eq(peak_with_private_pools("@10 free heap=1 address=0x10000000 stack=1\n"
+                                              "@11 free heap=1 address=0x20000000 stack=1\n"),
+                      100 * MIB);
+}
+END_TEST
+
 START_TEST(what_was_there_lies_as_it_lay)
 {
     /* One segment with a block that has swallowed the rest (less than 1 MiB), one that is half empty. */
@@ -594,6 +627,30 @@ START_TEST(any_workload_ends_and_its_figures_agree)
 }
 END_TEST
 
+/* Of these workloads some fit on a device and not on one that is a little larger: the smallest that is told lies above. */
+START_TEST(on_a_device_larger_than_the_smallest_it_fits_as_well)
+{
+    static const char *const confs[] = {"", "expandable_segments:True", "max_split_size_mb:21"};
+
+    for (uint64_t seed = 1; seed < 200; seed++) {
+        nm_workload *workload = random_workload(seed);
+
+        for (size_t i = 0; i < sizeof confs / sizeof confs[0]; i++) {
+            nm_setting setting = setting_of(confs[i]);
+            nm_sim_result top = run(workload, &setting, NM_WHATIF_UNLIMITED, 0);
+            nm_smallest smallest;
+            nm_error err;
+
+            ck_assert_int_eq(nm_search_smallest(workload, &setting, 0, &smallest, &err), NM_OK);
+            for (uint64_t size = smallest.device_bytes; size <= top.peak_total_bytes; size += 2 * MIB)
+                ck_assert_msg(run(workload, &setting, size, 0).is_fit, "seed %d, %s: %d MiB fit, %d do not", (int)seed,
+                              confs[i], (int)(smallest.device_bytes / MIB), (int)(size / MIB));
+        }
+        nm_workload_free(workload);
+    }
+}
+END_TEST
+
 /* ---- Nonsense ---------------------------------------------------------------------------------------------------- */
 
 static uint64_t random_bytes(void)
@@ -735,6 +792,7 @@ int main(void)
     tcase_add_test(tcase, steps_count_calls_after_the_first);
     tcase_add_test(tcase, other_driver_memory_counts_while_it_is_there);
     tcase_add_test(tcase, emptied_caches_are_the_programs_or_the_pools_own);
+    tcase_add_test(tcase, a_private_pool_keeps_its_memory_until_it_gave_some_back);
     tcase_add_test(tcase, what_was_there_lies_as_it_lay);
     tcase_add_test(tcase, a_baseline_that_contradicts_itself_is_not_laid_out);
     tcase_add_test(tcase, unknown_streams_and_sizes_refuse_a_suggestion);
@@ -742,6 +800,7 @@ int main(void)
     tcase_add_test(tcase, bucket_pools_do_what_counting_blocks_says);
     tcase_add_test(tcase, the_lower_bound_is_what_counting_says_and_packings_are_no_less);
     tcase_add_test(tcase, block_sizes_are_the_best_of_all);
+    tcase_add_test(tcase, on_a_device_larger_than_the_smallest_it_fits_as_well);
     tcase_add_test(tcase, any_workload_ends_and_its_figures_agree);
     tcase_add_test(tcase, any_rows_make_a_workload_that_ends);
     suite_add_tcase(suite, tcase);

@@ -1,0 +1,121 @@
+-- worst_fragmentation.sql: what was in the way when most memory of a pool was stuck in segments that are partly used?
+-- The free bytes of a segment are split evenly over the blocks in it, as in view fragmentation_blocker, which answers the
+-- same for the moments of table moment. Mapped ranges count each for itself, where the view counts those that adjoin as
+-- one segment. Lists live blocks: there are no rows where input.detail is not 'all'.
+-- Parameters: :at_seq place in the order of events (default: of each pool the one where most was stuck)
+--             :top    rows to return (default 20)
+-- Columns:    pid process; heap name; seq place in the order of events; stuck_bytes free bytes in segments that hold
+--             something, of all sites, bytes; site file, line and function of the blocks in the way; block_count
+--             blocks in segments with free bytes; block_bytes what of them lies there, bytes; hostage_bytes free bytes
+--             that they hold back, bytes; segment_count segments that they lie in; oldest_age_events events since the
+--             birth of the oldest, NULL for what was there before the recording
+WITH
+    worst (heap_id, seq) AS (
+        SELECT
+            u.heap_id,
+            coalesce(:at_seq, min(u.max_stuck_seq))
+        FROM fragmentation_usage AS u
+        JOIN (
+            SELECT
+                x.heap_id,
+                max(x.max_stuck_bytes) AS bytes
+            FROM fragmentation_usage AS x
+            WHERE x.part_id IS NULL
+            GROUP BY x.heap_id
+        ) AS m ON m.heap_id = u.heap_id AND m.bytes = u.max_stuck_bytes
+        WHERE u.part_id IS NULL AND (m.bytes > 0 OR :at_seq IS NOT NULL)
+        GROUP BY u.heap_id
+    ),
+    block (heap_id, seq, allocation_id, stack_id, alloc_seq, address, size_bytes, segment_id, driver_id,
+        segment_address, segment_bytes) AS (
+        SELECT
+            w.heap_id,
+            w.seq,
+            a.allocation_id,
+            a.stack_id,
+            a.alloc_seq,
+            a.address,
+            coalesce(a.block_bytes, a.size_bytes),
+            g.allocation_id,
+            g.heap_id,
+            g.address,
+            g.size_bytes
+        FROM worst AS w
+        JOIN allocation AS a ON a.heap_id = w.heap_id
+        JOIN allocation AS g ON g.allocation_id = a.segment_id
+        WHERE coalesce(a.alloc_seq, -1) <= w.seq AND (a.free_seq IS NULL OR a.free_seq > w.seq)
+    ),
+    piece (heap_id, seq, allocation_id, stack_id, alloc_seq, segment_id, segment_bytes, bytes) AS (
+        SELECT
+            b.heap_id,
+            b.seq,
+            b.allocation_id,
+            b.stack_id,
+            b.alloc_seq,
+            b.segment_id,
+            b.segment_bytes,
+            min(b.size_bytes, b.segment_address + b.segment_bytes - b.address)
+        FROM block AS b
+        UNION ALL
+        SELECT
+            b.heap_id,
+            b.seq,
+            b.allocation_id,
+            b.stack_id,
+            b.alloc_seq,
+            g.allocation_id,
+            g.size_bytes,
+            min(b.address + b.size_bytes - g.address, g.size_bytes)
+        FROM block AS b
+        JOIN allocation AS g
+            ON g.heap_id = b.driver_id
+            AND g.address >= b.segment_address + b.segment_bytes
+            AND g.address < b.address + b.size_bytes
+        WHERE b.address + b.size_bytes > b.segment_address + b.segment_bytes
+            AND g.is_mapped = 1
+            AND coalesce(g.alloc_seq, -1) <= b.seq
+            AND (g.free_seq IS NULL OR g.free_seq > b.seq)
+    ),
+    part (heap_id, segment_id, block_count, free_bytes) AS (
+        SELECT
+            piece.heap_id,
+            piece.segment_id,
+            count(*),
+            max(0, max(piece.segment_bytes) - sum(piece.bytes))
+        FROM piece
+        GROUP BY piece.heap_id, piece.segment_id
+    )
+SELECT
+    p.pid AS pid,
+    p.heap AS heap,
+    r.seq AS seq,
+    (
+        SELECT sum(t.free_bytes)
+        FROM part AS t
+        WHERE t.heap_id = r.heap_id
+    ) AS stuck_bytes,
+    r.site AS site,
+    r.block_count AS block_count,
+    r.block_bytes AS block_bytes,
+    CAST(r.hostage_bytes + 0.5 AS INTEGER) AS hostage_bytes,
+    r.segment_count AS segment_count,
+    r.seq - r.oldest_seq AS oldest_age_events
+FROM (
+    SELECT
+        c.heap_id,
+        c.seq,
+        coalesce(f.label, '(no stack)') AS site,
+        count(DISTINCT c.allocation_id) AS block_count,
+        sum(c.bytes) AS block_bytes,
+        sum(CAST(t.free_bytes AS REAL) / t.block_count) AS hostage_bytes,
+        count(DISTINCT c.segment_id) AS segment_count,
+        min(c.alloc_seq) AS oldest_seq
+    FROM piece AS c
+    JOIN part AS t ON t.heap_id = c.heap_id AND t.segment_id = c.segment_id AND t.free_bytes > 0
+    LEFT JOIN stack AS k ON k.stack_id = c.stack_id
+    LEFT JOIN frame AS f ON f.frame_id = k.site_frame_id
+    GROUP BY c.heap_id, c.seq, k.site_frame_id
+) AS r
+JOIN heap_place AS p ON p.heap_id = r.heap_id
+ORDER BY r.hostage_bytes DESC, r.heap_id, r.site
+LIMIT coalesce(:top, 20);

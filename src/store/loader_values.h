@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of the loader's sink share: what a row refers to, as its columns want it.
+ */
+#ifndef NM_STORE_LOADER_VALUES_H
+#define NM_STORE_LOADER_VALUES_H
+
+#include "store/loader.h"
+
+/* The id, as nm_loader_known gives it. */
+static inline uint64_t nm_loader_heap(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.heaps.ids, id);
+}
+static inline uint64_t nm_loader_thread(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.threads.ids, id);
+}
+static inline uint64_t nm_loader_stack(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.stacks.ids, id);
+}
+static inline uint64_t nm_loader_process(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.processes.ids, id);
+}
+static inline uint64_t nm_loader_device(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.devices.ids, id);
+}
+
+static inline int64_t nm_id_or_null(uint64_t id)
+{
+    return id == 0 ? NM_NULL : (int64_t)id;
+}
+static inline int64_t nm_policy_or_null(uint64_t policy)
+{
+    return policy == NM_POLICY_UNKNOWN ? NM_NULL : (int64_t)policy;
+}
+
+/* A string of the stream: its number in the definitions of the loader, and its text (borrowed). */
+static inline uint32_t nm_loader_number(const nm_loader *loader, uint64_t string)
+{
+    return nm_definitions_number(&loader->definitions, string);
+}
+static inline nm_bytes nm_loader_text(const nm_loader *loader, uint64_t string)
+{
+    return nm_definitions_text(&loader->definitions, nm_loader_number(loader, string));
+}
+
+/* A row names another one, which must be written in the end; 0 is none. */
+static inline nm_status nm_loader_name_operation(nm_loader *loader, uint64_t operation_id, nm_error *err)
+{
+    return operation_id == 0 ? NM_OK : nm_id_set_add(&loader->named_operations, operation_id, err);
+}
+static inline nm_status nm_loader_name_allocation(nm_loader *loader, uint64_t allocation_id, nm_error *err)
+{
+    return allocation_id == 0 ? NM_OK : nm_id_set_add(&loader->named_allocations, allocation_id, err);
+}
+
+static inline void nm_loader_note_last(uint64_t *last, uint64_t id) /* the largest one so far */
+{
+    if (id > *last)
+        *last = id;
+}
+
+/* The heap's level, as nm_heap_level; 0 when the heap is not known. */
+static inline uint64_t nm_loader_level(const nm_loader *loader, uint64_t heap_id)
+{
+    const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, heap_id);
+
+    return heap == NULL ? 0 : heap->heap.level;
+}
+
+/* Reserved bytes are a pool's: of another heap they are unknown, and not 0. */
+static inline int64_t nm_reserved_or_null(const nm_loader *loader, uint64_t heap_id, uint64_t bytes)
+{
+    return bytes != 0 || nm_loader_level(loader, heap_id) == NM_LEVEL_POOL ? (int64_t)bytes : NM_NULL;
+}
+
+#endif

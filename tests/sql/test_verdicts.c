@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The verdicts of view health at the edges of their thresholds: exactly at one, and one nanosecond, byte or request to each
+ * side of it. And that nothing is claimed of a recording of which something is missing.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/load_text.h"
+#include "support/run.h"
+
+static char folder[64];
+static char path[128];
+
+static void set_up(void)
+{
+    run_make_folder(folder);
+    snprintf(path, sizeof path, "%s/run.db", folder);
+}
+
+static void tear_down(void)
+{
+    run_remove_folder(folder);
+}
+
+#define PLACES                                                                                                         \
+    "device 1 process=1 ordinal=0 kind=npu\n"                                                                          \
+    "heap 1 process=1 device=1 level=driver basis=block name=memory\n"                                                 \
+    "heap 2 process=1 device=1 level=pool basis=block name=pool\n"                                                     \
+    "heap 3 process=1 level=registered basis=block name=registered\n"                                                  \
+    "thread 1 process=1 tid=100\n"
+
+/* The first row that `sql` gives after the events have been loaded. */
+static char *rows_of(const char *places, const char *events, const nm_store_input *input, const char *sql)
+{
+    char *text = malloc(strlen(places) + strlen(events) + 1);
+
+    ck_assert_ptr_nonnull(text);
+    sprintf(text, "%s%s", places, events);
+    load_text(text, input, path);
+    sqlite3 *db = load_open(path);
+    char *rows = load_rows(db, sql);
+    sqlite3_close(db);
+    free(text);
+    return rows;
+}
+
+static void expect_verdict(const char *events, const char *measure, const char *expected)
+{
+    nm_store_input input = load_whole_input(1000);
+    char sql[128];
+
+    snprintf(sql, sizeof sql, "SELECT verdict FROM health WHERE measure = '%s' AND level IS NOT 'driver'", measure);
+    char *rows = rows_of("process 1 pid=100 host=h1\n" PLACES, events, &input, sql);
+    ck_assert_msg(strncmp(rows, expected, strlen(expected)) == 0, "%s is %s, not %s, of\n%s", measure, rows, expected,
+                  events);
+    free(rows);
+}
+
+/* One segment, of which one block takes a part. */
+START_TEST(fragmentation_turns_at_10_and_30_percent)
+{
+    static const struct {
+        int reserved, used;
+        const char *verdict;
+    } cases[] = {
+        {1000, 901, "good"},    {1000, 900, "warning"}, {1000, 899, "warning"},     {1000, 701, "warning"},
+        {1000, 700, "warning"}, {1000, 699, "danger"},  {10, 9, "warning"},         {10, 7, "warning"},
+        {70, 49, "warning"},    {70, 48, "danger"},     {102400, 92160, "warning"}, {102400, 92161, "good"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char events[256];
+
+        snprintf(
+            events, sizeof events,
+            "@1 alloc heap=1 address=0x100000 block=%d thread=1\n@2 alloc heap=2 address=0x100000 block=%d thread=1\n",
+            cases[i].reserved, cases[i].used);
+        expect_verdict(events, "fragmentation", cases[i].verdict);
+    }
+}
+END_TEST
+
+/* One segment that took so long, for so many blocks. */
+START_TEST(allocation_cost_turns_at_10_and_50_microseconds)
+{
+    static const struct {
+        int cost, blocks;
+        const char *verdict;
+    } cases[] = {
+        {9999, 1, "good"},  {10000, 1, "warning"}, {10001, 1, "warning"},  {50000, 1, "warning"}, {50001, 1, "danger"},
+        {29999, 3, "good"}, {30000, 3, "warning"}, {150000, 3, "warning"}, {150001, 3, "danger"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char events[1024];
+        int len = snprintf(events, sizeof events, "@1 alloc heap=1 address=0x100000 block=65536 thread=1 cost=%d\n",
+                           cases[i].cost);
+
+        for (int b = 0; b < cases[i].blocks; b++)
+            len += snprintf(events + len, sizeof events - (size_t)len,
+                            "@%d alloc heap=2 address=0x%x block=512 thread=1\n", b + 2, 0x100000 + 512 * b);
+        expect_verdict(events, "allocation cost", cases[i].verdict);
+    }
+}
+END_TEST
+
+/* In the second step, so many requests, of which the first ones each need a segment of their own. */
+START_TEST(hit_rate_turns_at_90_and_70_percent)
+{
+    static const struct {
+        int requests, misses;
+        const char *verdict;
+    } cases[] = {
+        {11, 1, "good"},   {10, 1, "warning"}, {10, 2, "warning"}, {10, 3, "warning"},
+        {10, 4, "danger"}, {20, 2, "warning"}, {20, 6, "warning"}, {20, 7, "danger"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char events[4096];
+        int len = snprintf(events, sizeof events, "@1 step number=1 thread=1\n@2 step number=2 thread=1\n");
+        int at = 3;
+
+        for (int b = 0; b < cases[i].requests; b++) {
+            bool is_miss = b < cases[i].misses;
+            int address = is_miss ? 0x100000 * (b + 1) : 0x100000 + 512 * (b + 1);
+
+            if (is_miss)
+                len += snprintf(events + len, sizeof events - (size_t)len,
+                                "@%d alloc heap=1 address=0x%x block=65536 thread=1\n", at++, address);
+            len += snprintf(events + len, sizeof events - (size_t)len,
+                            "@%d alloc heap=2 address=0x%x block=512 thread=1\n", at++, address);
+        }
+        len += snprintf(events + len, sizeof events - (size_t)len, "@%d step number=3 thread=1\n", at);
+        expect_verdict(events, "pool hit rate", cases[i].verdict);
+    }
+}
+END_TEST
+
+/* Copies from registered memory, and from other. */
+static void write_copies(char *events, size_t size, int registered, int other)
+{
+    snprintf(events, size,
+             "@1 alloc heap=3 address=0x900000 block=65536 thread=1\n"
+             "@2 copy thread=1 detail=h2d source=0x900000 address=0x1000 size=%d device=1\n"
+             "@3 copy thread=1 detail=h2d source=0x100000 address=0x1000 size=%d device=1\n",
+             registered, other);
+}
+
+START_TEST(zero_copy_turns_at_80_and_50_percent)
+{
+    static const struct {
+        int registered, other;
+        const char *verdict;
+    } cases[] = {
+        {8001, 1999, "good"},   {8000, 2000, "warning"}, {4, 1, "warning"}, {5000, 5000, "warning"},
+        {4999, 5001, "danger"}, {80, 20, "warning"},     {81, 19, "good"},  {1, 1, "warning"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char events[512];
+
+        write_copies(events, sizeof events, cases[i].registered, cases[i].other);
+        expect_verdict(events, "zero copy", cases[i].verdict);
+    }
+}
+END_TEST
+
+/* What was registered before a late start is not known, nor what a loss took: neither a verdict nor 'not applicable'. */
+START_TEST(zero_copy_claims_nothing_of_a_partial_recording)
+{
+    nm_store_input whole = load_whole_input(4), lossy = load_whole_input(4);
+    char events[512];
+
+    lossy.events_seen = 100;
+    lossy.events_dropped = 96;
+    lossy.is_complete = false;
+    for (int i = 0; i < 4; i++) {
+        write_copies(events, sizeof events, i < 2 ? 100 : 0, i < 2 ? 900 : 1000);
+        if (i >= 2)
+            strcpy(events, "@1 copy thread=1 detail=h2d source=0x900000 address=0x1000 size=1000 device=1\n");
+        char *rows =
+            rows_of(i % 2 == 0 ? "process 1 pid=100 host=h1 late=1\n" PLACES : "process 1 pid=100 host=h1\n" PLACES,
+                    events, i % 2 == 0 ? &whole : &lossy,
+                    "SELECT z.verdict, z.is_partial, h.verdict, h.is_partial FROM zero_copy AS z, health AS h"
+                    " WHERE h.measure = 'zero copy'");
+        ck_assert_msg(strcmp(rows, "unknown|1|unknown|1\n") == 0, "case %d: %s", i, rows);
+        free(rows);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("verdicts");
+    TCase *tcase = tcase_create("all");
+    SRunner *runner = srunner_create(suite);
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, fragmentation_turns_at_10_and_30_percent);
+    tcase_add_test(tcase, allocation_cost_turns_at_10_and_50_microseconds);
+    tcase_add_test(tcase, hit_rate_turns_at_90_and_70_percent);
+    tcase_add_test(tcase, zero_copy_turns_at_80_and_50_percent);
+    tcase_add_test(tcase, zero_copy_claims_nothing_of_a_partial_recording);
+    suite_add_tcase(suite, tcase);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

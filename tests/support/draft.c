@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/draft.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "support/load_text.h"
+#include "support/run.h"
+
+static nm_buffer text;
+static char folder[64], path[128];
+
+static void make_folder(void)
+{
+    run_make_folder(folder);
+    snprintf(path, sizeof path, "%s/run.db", folder);
+}
+
+static void remove_folder(void)
+{
+    nm_buffer_free(&text);
+    run_remove_folder(folder);
+}
+
+void draft_begin(void)
+{
+    text.len = 0;
+}
+
+void draft_say(const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    ck_assert_int_lt(length, (int)sizeof line);
+    ck_assert_int_eq(nm_buffer_append(&text, line, (size_t)length, NULL), NM_OK);
+}
+
+sqlite3 *draft_load_lossy(uint64_t event_count, uint64_t dropped_count)
+{
+    nm_store_input input = load_whole_input(event_count);
+
+    input.events_seen += dropped_count;
+    input.events_dropped = dropped_count;
+    input.is_complete = dropped_count == 0;
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    unlink(path);
+    load_text((const char *)text.data, &input, path);
+    return load_open(path);
+}
+
+sqlite3 *draft_load(uint64_t event_count)
+{
+    return draft_load_lossy(event_count, 0);
+}
+
+int draft_run(const char *name, TCase *tests)
+{
+    Suite *suite = suite_create(name);
+    SRunner *runner = srunner_create(suite);
+    int failed_count;
+
+    make_folder();
+    suite_add_tcase(suite, tests);
+    srunner_run_all(runner, CK_NORMAL);
+    failed_count = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    remove_folder();
+    return failed_count == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
