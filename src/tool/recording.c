@@ -379,7 +379,7 @@ static void say_unseen(const nm_drain_report *report)
 {
     static const char why[] = "(it is static or setuid, has another libc, or lost LD_PRELOAD), ";
 
-    if (report->process_count == 0) {
+    if (report->process_count == 0 && report->unjoined_count == 0) {
         fprintf(stderr, "no process loaded the recorder %s", why);
     } else if (report->left_count > 0) {
         record_print_count(report->left_count);
