@@ -59,7 +59,7 @@ CREATE TABLE step_sum (
     -- row. Shown by the view step_total.
     --
     -- The heap.
-    heap_id INTEGER REFERENCES heap (heap_id),
+    heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
     -- Number of the step, as the program counts; of several steps that of the first. NULL: before the first step.
     number INTEGER,
     -- How many steps of the process had begun with it; 0: before the first step.
@@ -94,8 +94,9 @@ CREATE TABLE step_sum (
     -- known.
     peak_reserved_bytes INTEGER,
     -- Allocations and ends of driver memory of the heap's device and process in it. Unit: calls. NULL: host memory.
-    driver_call_count INTEGER
-);
+    driver_call_count INTEGER,
+    PRIMARY KEY (heap_id, generation) ON CONFLICT REPLACE
+) WITHOUT ROWID;
 
 CREATE TABLE stack_sum (
     -- Allocations of one heap by stack, over the whole recording, without the baseline. Shown by the view site_total.
@@ -398,6 +399,20 @@ CREATE TABLE device_sample (
     -- Place of the moment in the order of events; -1: before the first event.
     at_seq INTEGER NOT NULL,
     PRIMARY KEY (moment_id, device_id)
+) WITHOUT ROWID;
+
+CREATE TABLE hardware_sample (
+    -- Sums of device_sample: what all recorded processes together took of a piece of hardware at a moment.
+    --
+    -- The moment.
+    moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
+    -- As device_sample.hardware_id.
+    hardware_id INTEGER NOT NULL REFERENCES device (device_id),
+    -- Devices of processes that are this hardware. Unit: devices.
+    device_count INTEGER NOT NULL,
+    -- What they took. Unit: bytes.
+    recorded_bytes INTEGER NOT NULL,
+    PRIMARY KEY (moment_id, hardware_id) ON CONFLICT REPLACE
 ) WITHOUT ROWID;
 
 CREATE TABLE module_sample (

@@ -155,8 +155,9 @@ CREATE TABLE pool_step (
     -- Segments, or parts of mapped ones, that it gave back. Unit: segments.
     released_count INTEGER NOT NULL,
     -- Their size. Unit: bytes.
-    released_bytes INTEGER NOT NULL
-);
+    released_bytes INTEGER NOT NULL,
+    PRIMARY KEY (heap_id, generation) ON CONFLICT REPLACE
+) WITHOUT ROWID;
 
 CREATE TABLE pool_reuse (
     -- How soon freed memory of a pool was asked for again: requests by how much the pool handed out between the last free of

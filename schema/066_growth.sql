@@ -31,6 +31,16 @@ INSERT INTO step_stride VALUES
     (262144, 512), (524288, 1024), (1048576, 2048), (2097152, 4096), (4194304, 8192), (8388608, 16384),
     (16777216, 32768), (33554432, 65536), (67108864, 131072), (134217728, 262144);
 
+CREATE TABLE growth_step (
+    -- The steps of each process that site_step knows, by table step_stride, and its last one. Shown by the view step_growth.
+    --
+    -- The process.
+    process_id INTEGER NOT NULL REFERENCES process (process_id),
+    -- The step, by step.generation.
+    generation INTEGER NOT NULL,
+    PRIMARY KEY (process_id, generation) ON CONFLICT IGNORE
+) WITHOUT ROWID;
+
 CREATE TABLE site_growth (
     -- Growth of a site: the line of least squares through what was live at the ends of the steps. The last step is left
     -- out, for the end of the program or a crash cuts it. No row with fewer than two steps left, or of a site that was not

@@ -1,6 +1,35 @@
 -- Sums of rows that are there now, before views are made and before rows are left out (npumem-ingest --detail). Of several
 -- inputs each brings its own.
 
+INSERT INTO hardware_sample
+SELECT
+    s.moment_id,
+    s.hardware_id,
+    count(*),
+    sum(s.recorded_bytes)
+FROM device_sample AS s
+WHERE NOT EXISTS (SELECT 1 FROM hardware_sample)
+GROUP BY s.moment_id, s.hardware_id;
+
+-- Which steps view step_growth shows.
+INSERT INTO growth_step
+SELECT
+    step.process_id,
+    step.generation
+FROM step
+WHERE step.process_id IS NOT NULL
+    AND step.generation % (
+        SELECT x.stride FROM step_stride AS x WHERE x.first_generation <= step.generation
+        ORDER BY x.first_generation DESC LIMIT 1) = 0
+    AND NOT EXISTS (SELECT 1 FROM growth_step)
+UNION ALL
+SELECT
+    step.process_id,
+    max(step.generation)
+FROM step
+WHERE step.process_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM growth_step)
+GROUP BY step.process_id;
+
 -- What is outstanding (the baseline has no generation), with all that sums by site need: the by-site views never touch
 -- the large table.
 CREATE INDEX allocation_outstanding

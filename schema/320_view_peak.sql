@@ -290,11 +290,10 @@ SELECT
     t.live_bytes,
     t.live_count,
     coalesce(coalesce(t.begin_seq, -1) >= input.detail_begin_seq, 1)
-FROM step_sum AS t
-JOIN heap_place AS p ON p.heap_id = t.heap_id
-JOIN process ON process.process_id = p.process_id
-JOIN input ON input.input_id = process.input_id
-ORDER BY t.heap_id, t.generation;
+FROM heap_place AS p
+JOIN input ON input.input_id = p.input_id
+CROSS JOIN step_sum AS t ON t.heap_id = p.heap_id
+ORDER BY p.heap_id, t.generation;
 
 CREATE VIEW site_total (
     -- How much was allocated at each site, over the whole recording, without the baseline; largest first.

@@ -69,22 +69,14 @@ SELECT
     max(0, s.total_bytes - s.free_bytes
         + CASE
             WHEN s.is_stale = 1
-                THEN (
-                    SELECT sum(o.recorded_bytes)
-                    FROM device_sample AS o
-                    WHERE o.moment_id = s.moment_id AND o.hardware_id = s.hardware_id
-                ) - s.sample_recorded_bytes
+                THEN w.recorded_bytes - s.sample_recorded_bytes
             ELSE 0
         END),
     s.total_bytes,
     s.sample_ns,
     s.is_stale,
     s.recorded_bytes,
-    (
-        SELECT sum(o.recorded_bytes)
-        FROM device_sample AS o
-        WHERE o.moment_id = s.moment_id AND o.hardware_id = s.hardware_id AND o.device_id <> s.device_id
-    ),
+    CASE WHEN w.device_count > 1 THEN w.recorded_bytes - s.recorded_bytes END,
     (
         SELECT sum((
             SELECT z.used_bytes
@@ -110,6 +102,7 @@ SELECT
     ),
     s.at_seq
 FROM device_sample AS s
+JOIN hardware_sample AS w ON w.moment_id = s.moment_id AND w.hardware_id = s.hardware_id
 JOIN moment AS m ON m.moment_id = s.moment_id
 JOIN moment_kind AS k ON k.kind = m.kind
 JOIN device ON device.device_id = s.device_id

@@ -121,23 +121,41 @@ SELECT
     t.driver_call_count,
     t.allocation_count,
     p.size_basis,
-    t.end_seq IS NULL
-        OR input.events_dropped + input.events_damaged + input.events_unrecovered > 0
-        OR input.baseline = 'unknown'
-        OR EXISTS (
+    CASE
+        WHEN t.end_seq IS NULL
+            OR input.events_dropped + input.events_damaged + input.events_unrecovered > 0
+            OR input.baseline = 'unknown' THEN 1
+        WHEN paused.process_id IS NULL THEN 0
+        -- The first pause to end in the step or after it, or one that never ended.
+        ELSE coalesce((
+            SELECT pause.begin_seq
+            FROM pause
+            WHERE pause.process_id = p.process_id
+                AND pause.is_memory_told = 0
+                AND pause.end_seq > coalesce(t.begin_seq, -1)
+                AND pause.begin_seq IS NOT NULL
+            ORDER BY pause.end_seq
+            LIMIT 1
+        ) < t.end_seq, 0) OR EXISTS (
             SELECT 1
             FROM pause
             WHERE pause.process_id = p.process_id
                 AND pause.is_memory_told = 0
-                AND pause.begin_seq < coalesce(t.end_seq, pause.begin_seq + 1)
-                AND coalesce(pause.end_seq > t.begin_seq, 1)
+                AND pause.end_seq IS NULL
+                AND pause.begin_seq < t.end_seq
         )
-FROM step_sum AS t
-JOIN heap_place AS p ON p.heap_id = t.heap_id
+    END
+FROM heap_place AS p
 JOIN input ON input.input_id = p.input_id
+LEFT JOIN (
+    SELECT DISTINCT pause.process_id
+    FROM pause
+    WHERE pause.is_memory_told = 0
+) AS paused ON paused.process_id = p.process_id
+CROSS JOIN step_sum AS t ON t.heap_id = p.heap_id
 LEFT JOIN step ON step.process_id = p.process_id AND step.generation = t.generation
 WHERE t.generation > 0
-ORDER BY t.heap_id, t.generation;
+ORDER BY p.heap_id, t.generation;
 
 CREATE VIEW forecast (
     -- Whether what a heap or a device holds grows from step to step, and when the device is full if it goes on like that:

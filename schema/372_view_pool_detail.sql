@@ -256,11 +256,11 @@ SELECT
     s.released_bytes,
     t.begin_ns,
     s.heap_id IS NOT NULL AND t.last_generation = t.generation
-FROM step_sum AS t
-JOIN heap_place AS p ON p.heap_id = t.heap_id
+FROM heap_place AS p
+CROSS JOIN step_sum AS t ON t.heap_id = p.heap_id
 LEFT JOIN pool_step AS s ON s.heap_id = t.heap_id AND s.generation = t.generation
 WHERE p.level IN ('pool', 'workspace')
-ORDER BY t.heap_id, t.generation;
+ORDER BY p.heap_id, t.generation;
 
 CREATE VIEW pool_by_class (
     -- How often each pool served a request by itself, by its own classes: a caching allocator cuts small and large

@@ -345,8 +345,8 @@ FROM (
                     WHEN s.free_bytes IS NULL THEN f.device_free_bytes
                     WHEN s.is_stale = 0 THEN s.free_bytes
                     ELSE max(0, s.free_bytes + s.sample_recorded_bytes - (
-                        SELECT sum(a.recorded_bytes)
-                        FROM device_sample AS a
+                        SELECT a.recorded_bytes
+                        FROM hardware_sample AS a
                         WHERE a.moment_id = s.moment_id AND a.hardware_id = s.hardware_id
                     ))
                 END AS free_bytes,
@@ -413,7 +413,8 @@ SELECT
     d.bytes,
     d.is_estimate
 FROM device_memory AS d
-WHERE d.moment_id IN (SELECT c.moment_id FROM out_of_memory_chain AS c)
+WHERE d.moment_kind = 'failure' -- so that other moments are left out before they are summed up
+    AND d.moment_id IN (SELECT c.moment_id FROM out_of_memory_chain AS c)
     AND EXISTS (
         SELECT 1
         FROM out_of_memory_chain AS c

@@ -48,20 +48,14 @@ SELECT
     g.live_bytes - coalesce(b.live_bytes, 0),
     step.source,
     input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL
-FROM site_step AS g
-JOIN heap_place AS p ON p.heap_id = g.heap_id
-JOIN step
-    ON step.process_id = p.process_id
-    AND step.generation >= g.generation
-    AND step.generation < coalesce(g.until_generation, 9223372036854775807)
-JOIN process ON process.process_id = p.process_id
-JOIN input ON input.input_id = process.input_id
-JOIN (SELECT s.process_id, max(s.generation) AS generation FROM step AS s GROUP BY s.process_id) AS last
-    ON last.process_id = p.process_id
+FROM heap_place AS p
+JOIN input ON input.input_id = p.input_id
+CROSS JOIN site_step AS g ON g.heap_id = p.heap_id
 LEFT JOIN site_step AS b ON b.heap_id = g.heap_id AND b.site_frame_id IS g.site_frame_id AND b.generation = 0
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
-WHERE step.generation = last.generation
-    OR step.generation % (
-        SELECT x.stride FROM step_stride AS x WHERE x.first_generation <= step.generation
-        ORDER BY x.first_generation DESC LIMIT 1) = 0
-ORDER BY g.heap_id, step.generation, g.live_bytes DESC, g.site_frame_id;
+CROSS JOIN growth_step AS k
+    ON k.process_id = p.process_id
+    AND k.generation >= g.generation
+    AND k.generation < coalesce(g.until_generation, 9223372036854775807)
+CROSS JOIN step ON step.process_id = p.process_id AND step.generation = +k.generation
+ORDER BY p.heap_id, step.generation, g.live_bytes DESC, g.site_frame_id;
