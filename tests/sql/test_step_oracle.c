@@ -184,6 +184,67 @@ START_TEST(what_a_step_used_is_what_a_slow_count_says)
 }
 END_TEST
 
+#define PAUSES_MAX 256
+
+typedef struct span {
+    int64_t begin, end; /* events from 0; end is the first that is not in it */
+} span;
+
+/* Steps with an allocation each, and pauses in some, over several and between them; of half of the pauses memory is told. */
+static size_t write_paused_program(uint64_t seed, span *pauses, span *steps, int step_count)
+{
+    size_t pause_count = 0;
+    bool is_paused = false, is_told = false;
+
+    random_state = seed * 2654435761 + 17;
+    begin_text(1 << 30);
+    for (int number = 0; number < step_count; number++) {
+        if (number > 0)
+            steps[number - 1].end = (int64_t)event_count;
+        steps[number].begin = (int64_t)event_count;
+        say("step number=%d", number + 1);
+        for (int turn = 0; turn < 4; turn++) {
+            if (turn == 2)
+                say("alloc heap=2 address=0x%x block=512", 0x100000 + number * 4096);
+            if (pick(6) != 0 || pause_count == PAUSES_MAX - 1)
+                continue;
+            if (!is_paused)
+                is_told = pick(2) == 0;
+            if (!is_paused && !is_told)
+                pauses[pause_count] = (span){.begin = (int64_t)event_count, .end = INT64_MAX};
+            else if (!is_told)
+                pauses[pause_count++].end = (int64_t)event_count;
+            say("pause number=1 detail=%d", is_paused ? 2 : is_told ? 4 : 1);
+            is_paused = !is_paused;
+        }
+    }
+    steps[step_count - 1].end = (int64_t)event_count; /* the end of the process */
+    return pause_count + (is_paused && !is_told);
+}
+
+START_TEST(a_step_with_a_pause_in_it_is_partial)
+{
+    span pauses[PAUSES_MAX], steps[40];
+
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        size_t pause_count = write_paused_program(seed, pauses, steps, 40);
+        sqlite3 *db = load(0);
+
+        ck_assert_int_eq(load_int(db, "SELECT count(*) FROM step_usage"), 40);
+        for (int number = 0; number < 40; number++) {
+            char sql[80];
+            bool is_partial = false;
+
+            for (size_t i = 0; i < pause_count; i++)
+                is_partial |= pauses[i].begin < steps[number].end && pauses[i].end > steps[number].begin;
+            snprintf(sql, sizeof sql, "SELECT is_partial FROM step_usage WHERE step = %d", number + 1);
+            ck_assert_msg(load_int(db, sql) == is_partial, "seed %d, step %d", (int)seed, number + 1);
+        }
+        sqlite3_close(db);
+    }
+}
+END_TEST
+
 /* ---- The line ---------------------------------------------------------------------------------------------------- */
 
 /* The textbook's sums, in long double. */
@@ -533,6 +594,7 @@ int main(void)
 
     tcase_set_timeout(tests, 100);
     tcase_add_test(tests, what_a_step_used_is_what_a_slow_count_says);
+    tcase_add_test(tests, a_step_with_a_pause_in_it_is_partial);
     tcase_add_test(tests, the_line_is_that_of_least_squares);
     tcase_add_test(tests, noise_is_no_trend_and_growth_is_one);
     tcase_add_test(tests, planted_growth_is_found_and_ends_when_the_device_is_full);
