@@ -177,6 +177,18 @@ static nm_status write_late_note(const summary *s, nm_error *err)
     return status;
 }
 
+#define WAS_PAUSED "EXISTS (SELECT 1 FROM pause WHERE is_memory_told = 0)"
+
+static nm_status write_pause_note(const summary *s, nm_error *err)
+{
+    int64_t was_paused = 0;
+    nm_status status = nm_db_get_int(s->db, "SELECT " WAS_PAUSED, &was_paused, err);
+
+    if (status == NM_OK && was_paused != 0)
+        fprintf(s->out, "The recording was paused: what came and went in between is in no figure.\n");
+    return status;
+}
+
 static nm_status write_stack_note(const summary *s, nm_error *err)
 {
     int64_t stack_count = 0;
@@ -314,6 +326,7 @@ static nm_status write_fragmentation(const summary *s, sqlite3_stmt *heap, nm_er
     static const char sql[] =
         "SELECT peak_fragmentation_ratio, (SELECT stuck_bytes FROM fragmentation WHERE moment = 'peak' AND " SAME_PLACE
         "), (SELECT is_estimate FROM fragmentation WHERE moment = 'peak' AND " SAME_PLACE
+        "), EXISTS (SELECT 1 FROM health WHERE measure = 'fragmentation' AND is_partial AND " SAME_PLACE
         ") FROM peak WHERE " SAME_PLACE " AND peak_fragmentation_ratio IS NOT NULL";
     char share[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
@@ -326,7 +339,7 @@ static nm_status write_fragmentation(const summary *s, sqlite3_stmt *heap, nm_er
         if (!nm_db_is_null(row, 1))
             fprintf(s->out, ", %s%s stuck", sqlite3_column_int(row, 2) != 0 ? "about " : "",
                     nm_human_bytes(bytes, sqlite3_column_int64(row, 1)));
-        fprintf(s->out, "\n");
+        fprintf(s->out, "%s\n", sqlite3_column_int(row, 3) != 0 ? ", as far as is known" : "");
     }
     return end_query(s, row, status, code, err);
 }
@@ -592,7 +605,7 @@ static nm_status count_other_lines(const summary *s, int64_t *line_count, nm_err
                                      "SELECT (SELECT count(DISTINCT kind) FROM note)"
                                      " + min(3, (SELECT count(*) + 1 FROM out_of_memory_chain))"
                                      " + (SELECT count(DISTINCT source) FROM step_origin WHERE source <> 'marked')"
-                                     " + EXISTS (SELECT 1 FROM input WHERE baseline = 'unknown')",
+                                     " + EXISTS (SELECT 1 FROM input WHERE baseline = 'unknown') + " WAS_PAUSED,
                                      line_count, err);
 
     if (status == NM_OK)
@@ -609,6 +622,8 @@ static nm_status write_notes(const summary *s, nm_error *err)
         status = nm_summary_write_steps(s->db, s->out, err);
     if (status == NM_OK)
         status = write_late_note(s, err);
+    if (status == NM_OK)
+        status = write_pause_note(s, err);
     if (status == NM_OK)
         status = write_stack_note(s, err);
     if (status == NM_OK)
