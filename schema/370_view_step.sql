@@ -98,8 +98,9 @@ CREATE VIEW step_usage (
     allocation_count,
     -- Which size the sums of this heap use: 'requested' or 'block'.
     size_basis,
-    -- 1: something of it is missing: it did not end, events of the input were lost, what was live before the recording is
-    -- not known, or the process was paused in it; 0: it is whole.
+    -- 1: something of it is missing: it did not end, it had begun before the first event while memory was in use, events
+    -- of the input were lost, what was live before the recording is not known, or the process was paused in it; 0: it is
+    -- whole.
     is_partial
 ) AS
 SELECT
@@ -124,6 +125,7 @@ SELECT
     t.end_seq IS NULL
         OR input.events_dropped + input.events_damaged + input.events_unrecovered > 0
         OR input.baseline = 'unknown'
+        OR (t.begin_ns < 0 AND input.baseline <> 'none')
         OR EXISTS (
             SELECT 1
             FROM pause
