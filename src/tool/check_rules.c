@@ -363,14 +363,14 @@ static nm_status measure_baseline(sqlite3 *db, const check_rule *rule, const che
     return NM_OK;
 }
 
-/* Where too little is known for anybody to be called growing, that nobody is means nothing: it is said. */
-static nm_status say_unjudged(sqlite3 *db, check_result *out, nm_error *err)
+/* Where too little is known for anything to be called so, that nothing is means little: it is said. */
+static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out, nm_error *err)
 {
     int64_t few_steps = 0;
     check_result partial = {0};
     nm_status status = say_partial(db, PARTIAL_SQL("main"), &partial, err);
 
-    if (status == NM_OK)
+    if (status == NM_OK && goes_by_steps)
         status = nm_db_get_int(db,
                                "SELECT count(*) FROM (SELECT process_id FROM step GROUP BY process_id HAVING"
                                " max(generation) < 3)",
@@ -405,8 +405,9 @@ nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter 
     if (status != NM_OK)
         return status;
     out->has_value = is_count || out->place_count > 0;
-    if ((rule->kind == CHECK_NO_GROWTH || rule->kind == CHECK_NO_LEAK) && out->place_count == 0)
-        status = say_unjudged(db, out, err);
+    if ((rule->kind == CHECK_NO_GROWTH || rule->kind == CHECK_NO_LEAK || rule->kind == CHECK_NO_ANOMALY) &&
+        out->place_count == 0)
+        status = say_unjudged(db, rule->kind != CHECK_NO_ANOMALY, out, err);
     if (status != NM_OK)
         return status;
     if (chosen_count == 0 && (filter->heap != NULL || filter->has_rank))

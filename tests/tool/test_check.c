@@ -109,6 +109,8 @@ START_TEST(growth_that_cannot_be_judged_is_said)
     expect("cp other.db lossy2.db && sqlite3 lossy2.db 'UPDATE input SET is_complete = 0, events_dropped = 12,"
            " events_seen = events_seen + 12' && $C lossy2.db --no-growth --allow-partial",
            0, "(12 events are missing, so that less may be called so)");
+    expect("$C lossy2.db --no-anomaly --allow-partial", 0,
+           "ok    no-anomaly                    0  (12 events are missing, so that less may be called so)");
 }
 END_TEST
 
