@@ -109,6 +109,15 @@ static void print_doubts(const whatif_place *place, const nm_workload *workload,
                 count(a, recorded->streamless_count), plural(recorded->streamless_count));
 }
 
+static const char *difference_reason(const nm_recorded *recorded, const nm_sim_result *same, bool is_less)
+{
+    if (recorded->baseline_block_count != 0 && !same->is_laid_out)
+        return "how the baseline lay does not follow from the input";
+    if (recorded->failed_count > 0 && !is_less)
+        return "what had failed is served here, or that pool has other rules or settings";
+    return "that pool has other rules or settings than the simulated one";
+}
+
 /* How far the simulation of the recorded setting is from what was recorded. */
 static void print_agreement(const nm_workload *workload, const nm_sim_result *same, FILE *out)
 {
@@ -126,9 +135,7 @@ static void print_agreement(const nm_workload *workload, const nm_sim_result *sa
         fprintf(out, "exactly as recorded\n");
     else
         fprintf(out, "%s %s than recorded: %s\n", bytes(c, difference), is_less ? "less" : "more",
-                recorded->baseline_block_count == 0 || same->is_laid_out
-                    ? "that pool has other rules or settings than the simulated one"
-                    : "how the baseline lay does not follow from the input");
+                difference_reason(recorded, same, is_less));
 }
 
 void whatif_print_head(const whatif_place *place, const nm_workload *workload, const nm_sim_result *same,
