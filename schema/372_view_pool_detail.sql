@@ -232,7 +232,10 @@ CREATE VIEW pool_by_step (
     -- When the step began. Unit: nanoseconds since the recording began. NULL: not known, or before the first step.
     begin_ns,
     -- 1: the row is of one step, all of whose events are in this database; 0: only sums were kept of some.
-    has_detail
+    has_detail,
+    -- 1: some of what the pool did, in whichever step, is not in this trace, so these are figures of what is; 0: it is all
+    -- there.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -255,7 +258,8 @@ SELECT
     s.released_count,
     s.released_bytes,
     t.begin_ns,
-    s.heap_id IS NOT NULL AND t.last_generation = t.generation
+    s.heap_id IS NOT NULL AND t.last_generation = t.generation,
+    (SELECT w.is_partial FROM pool_sum AS w WHERE w.heap_id = t.heap_id)
 FROM step_sum AS t
 JOIN heap_place AS p ON p.heap_id = t.heap_id
 LEFT JOIN pool_step AS s ON s.heap_id = t.heap_id AND s.generation = t.generation
@@ -304,7 +308,9 @@ CREATE VIEW pool_by_class (
     -- Segments of the class at the end. Unit: bytes.
     held_bytes,
     -- Sum over streams and private pools of the most segments of each at once. Unit: bytes.
-    peak_held_bytes
+    peak_held_bytes,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -325,7 +331,8 @@ SELECT
     g.last_miss_ns,
     g.peak_live_bytes,
     g.held_bytes,
-    g.peak_held_bytes
+    g.peak_held_bytes,
+    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = g.heap_id)
 FROM (
     SELECT
         heap_id,
@@ -383,7 +390,9 @@ CREATE VIEW pool_by_size (
     -- Place of the last miss in the order of events. NULL: there was none.
     last_miss_seq,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
-    last_miss_ns
+    last_miss_ns,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -403,7 +412,8 @@ SELECT
     c.missed_bytes,
     CASE WHEN c.allocated_bytes > 0 THEN 1.0 - CAST(c.missed_bytes AS REAL) / c.allocated_bytes END,
     c.last_miss_seq,
-    c.last_miss_ns
+    c.last_miss_ns,
+    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = c.heap_id)
 FROM pool_class AS c
 JOIN heap_place AS p ON p.heap_id = c.heap_id
 ORDER BY c.heap_id, c.is_large, c.size_class;
@@ -453,7 +463,9 @@ CREATE VIEW pool_by_stream (
     -- Their size. Unit: bytes.
     pending_bytes,
     -- Their size times how long. Unit: mebibytes times seconds.
-    pending_mib_seconds
+    pending_mib_seconds,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -476,7 +488,8 @@ SELECT
     g.held_bytes,
     g.pending_count,
     g.pending_bytes,
-    g.pending_byte_ms / 1048576.0 / 1000.0
+    g.pending_byte_ms / 1048576.0 / 1000.0,
+    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = g.heap_id)
 FROM (
     SELECT
         heap_id,
@@ -532,7 +545,9 @@ CREATE VIEW pool_miss_by_cause (
     -- Share of the pool's misses. Unit: 0 to 1.
     share_ratio,
     -- Place of the last one in the order of events.
-    last_seq
+    last_seq,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -548,7 +563,8 @@ SELECT
     m.driver_count,
     nullif(m.driver_cost_ns, 0),
     CAST(m.miss_count AS REAL) / sum(m.miss_count) OVER (PARTITION BY m.heap_id),
-    m.last_seq
+    m.last_seq,
+    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = m.heap_id)
 FROM (
     SELECT
         heap_id,
@@ -596,7 +612,9 @@ CREATE VIEW pool_miss_by_site (
     -- What is known of their cost. Unit: nanoseconds. NULL: nothing is.
     driver_cost_ns,
     -- Place of the last one in the order of events.
-    last_seq
+    last_seq,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -612,7 +630,8 @@ SELECT
     m.pending_miss_count,
     m.driver_count,
     nullif(m.driver_cost_ns, 0),
-    m.last_seq
+    m.last_seq,
+    (SELECT w.is_partial FROM pool_sum AS w WHERE w.heap_id = m.heap_id)
 FROM (
     SELECT
         t.heap_id,
@@ -863,7 +882,9 @@ CREATE VIEW allocation_cost_histogram (
     -- Their cost. Unit: nanoseconds.
     cost_ns,
     -- Share of the heap's cost. Unit: 0 to 1. NULL: all of it is 0.
-    cost_share_ratio
+    cost_share_ratio,
+    -- 1: some calls are missing, as in view allocation_cost; 0: none is.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -877,13 +898,16 @@ SELECT
     c.call_count,
     CAST(c.call_count AS REAL) / sum(c.call_count) OVER (PARTITION BY c.heap_id),
     c.cost_ns,
-    CAST(c.cost_ns AS REAL) / nullif(sum(c.cost_ns) OVER (PARTITION BY c.heap_id), 0)
+    CAST(c.cost_ns AS REAL) / nullif(sum(c.cost_ns) OVER (PARTITION BY c.heap_id), 0),
+    i.events_seen > i.events_ingested OR i.baseline = 'unknown'
+        OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
 FROM (
     SELECT heap_id, octave, sum(call_count) AS call_count, sum(cost_ns) AS cost_ns
     FROM cost_histogram
     GROUP BY heap_id, octave
 ) AS c
 JOIN heap_place AS p ON p.heap_id = c.heap_id
+LEFT JOIN input AS i ON i.input_id = p.input_id
 ORDER BY c.heap_id, c.octave;
 
 CREATE VIEW slowest_allocation (
@@ -918,7 +942,9 @@ CREATE VIEW slowest_allocation (
     -- The whole stack: table stack. NULL: no stack was recorded.
     stack_id,
     -- 1: it became a pool's segment; 0: not.
-    is_segment
+    is_segment,
+    -- 1: some calls are missing, as in view allocation_cost; 0: none is.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -935,9 +961,12 @@ SELECT
     coalesce(t.name, CAST(t.tid AS TEXT)),
     coalesce(f.label, '(no stack)'),
     s.stack_id,
-    s.is_segment
+    s.is_segment,
+    i.events_seen > i.events_ingested OR i.baseline = 'unknown'
+        OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
 FROM slowest_call AS s
 JOIN heap_place AS p ON p.heap_id = s.heap_id
+LEFT JOIN input AS i ON i.input_id = p.input_id
 LEFT JOIN thread AS t ON t.thread_id = s.thread_id
 LEFT JOIN stack AS k ON k.stack_id = s.stack_id
 LEFT JOIN frame AS f ON f.frame_id = k.site_frame_id
