@@ -3,8 +3,7 @@
 
 CREATE VIEW pool_summary (
     -- How well each pool works, in one row: what to read first. A plain hit rate only rises with the length of a run:
-    -- misses_per_step says whether the pool still grows once the program is warm. Warm-up is the first two steps of the
-    -- process, in which state is made that later steps find there.
+    -- misses_per_step says whether the pool still grows once the program is warm (view warm_up).
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -34,7 +33,7 @@ CREATE VIEW pool_summary (
     byte_hit_rate,
     -- Steps of the process. Unit: steps. 0: none is known.
     step_count,
-    -- Misses in each step after the first two, on average. Unit: allocations. NULL: not more than two steps are known.
+    -- Misses in each step after the warm-up, on average. Unit: allocations. NULL: no such step is known.
     misses_per_step,
     -- Number of the last step with a miss, as the program counts. NULL: no step had one, or none is known.
     last_missing_step,
@@ -108,7 +107,10 @@ SELECT
     coalesce(g.missed_bytes, 0),
     CASE WHEN g.allocated_bytes > 0 THEN 1.0 - CAST(g.missed_bytes AS REAL) / g.allocated_bytes END,
     coalesce(n.step_count, 0),
-    CASE WHEN n.step_count > 2 THEN CAST(coalesce(w.miss_count, 0) AS REAL) / (n.step_count - 2) END,
+    CASE
+        WHEN n.step_count > n.warm_up_count
+            THEN CAST(coalesce(w.miss_count, 0) AS REAL) / (n.step_count - n.warm_up_count)
+    END,
     (
         SELECT t.number
         FROM step_sum AS t
@@ -160,18 +162,16 @@ LEFT JOIN (
     FROM pool_group
     GROUP BY heap_id
 ) AS g ON g.heap_id = s.heap_id
-LEFT JOIN (
-    SELECT process_id, max(generation) AS step_count
-    FROM step
-    GROUP BY process_id
-) AS n ON n.process_id = p.process_id
+LEFT JOIN warm_up AS n ON n.process_id = p.process_id
 LEFT JOIN (
     SELECT
-        heap_id,
-        sum(CASE WHEN generation > 2 THEN miss_count ELSE 0 END) AS miss_count,
-        max(CASE WHEN miss_count > 0 AND generation > 0 THEN generation END) AS last_generation
-    FROM step_sum
-    GROUP BY heap_id
+        t.heap_id,
+        sum(CASE WHEN t.generation > u.warm_up_count THEN t.miss_count ELSE 0 END) AS miss_count,
+        max(CASE WHEN t.miss_count > 0 AND t.generation > 0 THEN t.generation END) AS last_generation
+    FROM step_sum AS t
+    JOIN heap AS o ON o.heap_id = t.heap_id
+    JOIN warm_up AS u ON u.process_id = o.process_id
+    GROUP BY t.heap_id
 ) AS w ON w.heap_id = s.heap_id
 LEFT JOIN (
     SELECT
@@ -189,7 +189,7 @@ ORDER BY s.heap_id;
 
 CREATE VIEW pool_by_step (
     -- What each pool did in each step of its process; steps in which it did nothing are left out, and so are processes
-    -- without steps. A warm pool has no misses: those of the first two steps are its warm-up.
+    -- without steps. A warm pool has no misses: those of the warm-up (view warm_up) are none of its faults.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -205,7 +205,7 @@ CREATE VIEW pool_by_step (
     level,
     -- Number of the step, as the program counts; of several joined ones that of the first. NULL: before the first step.
     step,
-    -- 1: one of the first two steps, or before them; 0: a later one.
+    -- 1: a step of the warm-up, or before it; 0: a later one.
     is_warm_up,
     -- Requests. Unit: allocations.
     allocation_count,
@@ -245,7 +245,7 @@ SELECT
     p.heap,
     p.level,
     t.number,
-    t.generation <= 2,
+    t.generation <= u.warm_up_count,
     t.allocation_count,
     t.allocation_count - t.miss_count,
     t.miss_count,
@@ -262,6 +262,7 @@ SELECT
     (SELECT w.is_partial FROM pool_sum AS w WHERE w.heap_id = t.heap_id)
 FROM step_sum AS t
 JOIN heap_place AS p ON p.heap_id = t.heap_id
+JOIN warm_up AS u ON u.process_id = p.process_id
 LEFT JOIN pool_step AS s ON s.heap_id = t.heap_id AND s.generation = t.generation
 WHERE p.level IN ('pool', 'workspace')
 ORDER BY t.heap_id, t.generation;

@@ -270,7 +270,7 @@ static void print_price(const whatif_row *now, const whatif_row *best, FILE *out
     if (run->step_count > 0 && has_both)
         fprintf(out, " instead of %.1f", (double)now->result.calls_in_steps / (double)run->step_count);
     if (run->step_count > 0)
-        fprintf(out, " in a step after the first");
+        fprintf(out, " in a step after the warm-up");
     fprintf(out, "%s\n",
             !best->result.is_fit ? ", on its smallest device"
             : has_both           ? ""
