@@ -314,7 +314,7 @@ SELECT
     CASE WHEN k.lost_count = 0 THEN g.growth_fit_ratio END,
     steps.step_count - l.first_generation,
     l.end_ns - l.first_ns,
-    t.freed_count,
+    coalesce(t.freed_count, CASE WHEN u.free_count = 0 AND l.first_ns IS NOT NULL THEN 0 END),
     t.p99_at_most_ns,
     CASE WHEN steps.step_count IS NOT NULL THEN t.max_steps END,
     CASE WHEN t.freed_count > 0 THEN l.outlier_count END,

@@ -184,7 +184,7 @@ CREATE VIEW failed_allocation (
     ns,
     -- What was asked for. Unit: bytes.
     requested_bytes,
-    -- Code that the runtime returned: 207001 is out of memory.
+    -- Code that the runtime returned: 207001 is out of memory. NULL: not known.
     error_code,
     -- Free memory of the device just after. Unit: bytes. NULL: not known.
     device_free_bytes,

@@ -18,8 +18,8 @@ CREATE VIEW health (
     -- Level of the heap. NULL: the measure is not of one heap.
     level,
     -- 'allocation cost': of a pool the time in the driver over all its allocations, of other memory over those that are no
-    -- pool's; 'fragmentation': peak_fragmentation_ratio of view peak; 'pool hit rate': after the warm-up, which is the first
-    -- step or, without steps, all up to the pool's peak; 'zero copy': as in view zero_copy.
+    -- pool's; 'fragmentation': peak_fragmentation_ratio of view peak; 'pool hit rate': after the warm-up (view warm_up), which
+    -- is, without steps, all up to the pool's peak; 'zero copy': as in view zero_copy.
     measure,
     -- Its value. NULL: it does not apply, or nothing came after the warm-up.
     value,
@@ -285,7 +285,11 @@ FROM (
         b.heap_id AS heap_id,
         b.all_count AS all_count,
         b.all_miss_count AS all_miss_count,
-        CASE WHEN b.has_steps THEN 'the first step' ELSE 'up to the peak' END AS warm_up,
+        CASE
+            WHEN NOT b.has_steps THEN 'up to the peak'
+            WHEN b.warm_up_count = 1 THEN 'the first step'
+            ELSE 'the first two steps'
+        END AS warm_up,
         CASE WHEN b.has_steps THEN b.warm_count ELSE b.after_peak_count END AS request_count,
         CASE WHEN b.has_steps THEN b.warm_miss_count ELSE b.after_peak_miss_count END AS miss_count,
         b.is_partial AS is_partial
@@ -296,7 +300,8 @@ FROM (
             sum(n.miss_count) AS all_miss_count,
             e.after_peak_count AS after_peak_count,
             e.after_peak_miss_count AS after_peak_miss_count,
-            coalesce(w.last_generation, 0) > 1 AS has_steps,
+            coalesce(w.step_count > w.warm_up_count, 0) AS has_steps,
+            w.warm_up_count AS warm_up_count,
             w.allocation_count AS warm_count,
             w.miss_count AS warm_miss_count,
             sum(n.allocation_count) < s.allocation_count OR k.is_lossy AS is_partial
@@ -307,10 +312,13 @@ FROM (
         LEFT JOIN (
             SELECT
                 t.heap_id,
-                max(t.last_generation) AS last_generation,
-                sum(CASE WHEN t.generation > 1 THEN t.allocation_count END) AS allocation_count,
-                sum(CASE WHEN t.generation > 1 THEN t.miss_count END) AS miss_count
+                max(u.step_count) AS step_count,
+                max(u.warm_up_count) AS warm_up_count,
+                sum(CASE WHEN t.generation > u.warm_up_count THEN t.allocation_count END) AS allocation_count,
+                sum(CASE WHEN t.generation > u.warm_up_count THEN t.miss_count END) AS miss_count
             FROM step_sum AS t
+            JOIN heap AS o ON o.heap_id = t.heap_id
+            JOIN warm_up AS u ON u.process_id = o.process_id
             GROUP BY t.heap_id
         ) AS w ON w.heap_id = n.heap_id
         GROUP BY n.heap_id

@@ -29,7 +29,7 @@ typedef struct summary {
     int64_t process_count, holder_count; /* of these with memory */
     int site_lines;                      /* of each heap */
     int leak_lines;                      /* of each heap */
-    bool has_steps;
+    bool has_steps, is_lossy;
 } summary;
 
 /* Prepares `sql` with the place of the heap that `heap` stands on. */
@@ -133,6 +133,7 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
         s->process_count = sqlite3_column_int64(row, 9);
         s->holder_count = sqlite3_column_int64(row, 16);
         s->has_steps = sqlite3_column_int(row, 12) != 0;
+        s->is_lossy = strcmp(nm_db_text(row, 1), "lossy") == 0 || strcmp(nm_db_text(row, 1), "cut") == 0;
         fprintf(s->out, "%s  from %s: ", nm_human_text(database_path, sizeof database_path, names->database_path, 200),
                 nm_human_text(path, sizeof path, nm_db_text(row, 0), 200));
         write_process_count(s);
@@ -157,7 +158,9 @@ static nm_status write_process_note(const summary *s, nm_error *err)
     char number[NM_HUMAN_BYTES];
     nm_status status = nm_db_get_int(s->db, "SELECT coalesce(sum(processes_left), 0) FROM input", &left_count, err);
 
-    if (status == NM_OK && s->process_count == 0)
+    if (status == NM_OK && s->process_count == 0 && s->is_lossy)
+        fprintf(s->out, "What was lost may have told of processes: nothing is known of what ran.\n");
+    else if (status == NM_OK && s->process_count == 0)
         fprintf(s->out, "No process loaded the recorder: nothing is known of what ran.\n");
     else if (status == NM_OK && left_count > 0)
         fprintf(s->out, "%s process%s became a program that did not load the recorder: what it did is not known.\n",

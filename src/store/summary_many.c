@@ -114,10 +114,11 @@ static nm_status write_measure(sqlite3 *db, const measure *m, bool *has_title, F
 
 static nm_status write_leak_site(sqlite3 *db, FILE *out, nm_error *err)
 {
-    static const char sql[] = "SELECT site, sum(leak_count), sum(leak_bytes), count(DISTINCT coalesce(host, '') || ' ' "
-                              "|| coalesce(rank, '') || ' ' || pid), verdict"
-                              " FROM leak_by_site GROUP BY site, verdict"
-                              " ORDER BY sum(leak_bytes) DESC, site, verdict LIMIT 3";
+    static const char sql[] = "SELECT coalesce(f.label, '(no stack)'), sum(l.allocation_count), sum(l.size_bytes),"
+                              " count(DISTINCT h.process_id), l.verdict"
+                              " FROM leak_sum AS l JOIN heap AS h ON h.heap_id = l.heap_id"
+                              " LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id"
+                              " GROUP BY 1, 5 ORDER BY 3 DESC, 1, 5 LIMIT 3";
     char site[256], count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db, sql, &rows, err);
@@ -127,7 +128,7 @@ static nm_status write_leak_site(sqlite3 *db, FILE *out, nm_error *err)
         int64_t leak_count = sqlite3_column_int64(rows, 1);
         int64_t process_count = sqlite3_column_int64(rows, 3);
 
-        fprintf(out, "  leak  %10s  %-40s %s allocation%s in %lld process%s, %s\n",
+        fprintf(out, "  leak  %10s  %-40s %s allocation%s, in %lld process%s, %s\n",
                 nm_human_bytes(bytes, sqlite3_column_int64(rows, 2)),
                 nm_human_text(site, sizeof site, (const char *)sqlite3_column_text(rows, 0), 40),
                 nm_human_count(count, leak_count), leak_count == 1 ? "" : "s", (long long)process_count,

@@ -114,6 +114,15 @@ static void print_doubts(const whatif_place *place, const nm_workload *workload,
                 count(a, recorded->streamless_count), plural(recorded->streamless_count));
 }
 
+static const char *difference_reason(const nm_recorded *recorded, const nm_sim_result *same, bool is_less)
+{
+    if (recorded->baseline_block_count != 0 && !same->is_laid_out)
+        return "how the baseline lay does not follow from the input";
+    if (recorded->failed_count > 0 && !is_less)
+        return "what had failed is served here, or that pool has other rules or settings";
+    return "that pool has other rules or settings than the simulated one";
+}
+
 /* How far the simulation of the recorded setting is from what was recorded. */
 static void print_agreement(const nm_workload *workload, const nm_sim_result *same, FILE *out)
 {
@@ -131,9 +140,7 @@ static void print_agreement(const nm_workload *workload, const nm_sim_result *sa
         fprintf(out, "exactly as recorded\n");
     else
         fprintf(out, "%s %s than recorded: %s\n", bytes(c, difference), is_less ? "less" : "more",
-                recorded->baseline_block_count == 0 || same->is_laid_out
-                    ? "that pool has other rules or settings than the simulated one"
-                    : "how the baseline lay does not follow from the input");
+                difference_reason(recorded, same, is_less));
 }
 
 void whatif_print_head(const whatif_place *place, const nm_workload *workload, const nm_sim_result *same,
@@ -271,7 +278,7 @@ static void print_price(const whatif_row *now, const whatif_row *best, FILE *out
     if (run->step_count > 0 && has_both)
         fprintf(out, " instead of %.1f", (double)now->result.calls_in_steps / (double)run->step_count);
     if (run->step_count > 0)
-        fprintf(out, " in a step after the first");
+        fprintf(out, " in a step after the warm-up");
     fprintf(out, "%s\n",
             !best->result.is_fit ? ", on its smallest device"
             : has_both           ? ""

@@ -319,7 +319,7 @@ START_TEST(a_leak_has_its_evidence)
                       " growth_fit_ratio, oldest_age_steps, freed_count, evidence, is_partial FROM leak_by_site");
 
     ck_assert_str_eq(row,
-                     "b.py:5 f5|growing|12|64.0|1.0|1.0|11|-|12 blocks born in 12 of 12 steps were never freed; the"
+                     "b.py:5 f5|growing|12|64.0|1.0|1.0|11|0|12 blocks born in 12 of 12 steps were never freed; the"
                      " site grows by 64 bytes a step (fit 1.00); no block of the site was ever freed|0\n");
     free(row);
     sqlite3_close(db);

@@ -108,7 +108,7 @@ START_TEST(allocation_cost_turns_at_10_and_50_microseconds)
 }
 END_TEST
 
-/* In the second step, so many requests, of which the first ones each need a segment of their own. */
+/* After the warm-up of two steps, so many requests, of which the first ones each need a segment of their own. */
 START_TEST(hit_rate_turns_at_90_and_70_percent)
 {
     static const struct {
@@ -121,8 +121,10 @@ START_TEST(hit_rate_turns_at_90_and_70_percent)
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char events[4096];
-        int len = snprintf(events, sizeof events, "@1 step number=1 thread=1\n@2 step number=2 thread=1\n");
-        int at = 3;
+        int len = snprintf(events, sizeof events,
+                           "@1 step number=1 thread=1\n@2 step number=2 thread=1\n"
+                           "@3 step number=3 thread=1\n");
+        int at = 4;
 
         for (int b = 0; b < cases[i].requests; b++) {
             bool is_miss = b < cases[i].misses;
@@ -134,7 +136,6 @@ START_TEST(hit_rate_turns_at_90_and_70_percent)
             len += snprintf(events + len, sizeof events - (size_t)len,
                             "@%d alloc heap=2 address=0x%x block=512 thread=1\n", at++, address);
         }
-        len += snprintf(events + len, sizeof events - (size_t)len, "@%d step number=3 thread=1\n", at);
         expect_verdict(events, "pool hit rate", cases[i].verdict);
     }
 }

@@ -82,8 +82,18 @@ START_TEST(the_planted_fragmentation_is_found_and_its_cure_suggested)
     expect("$W grow.zst", 0, "124 MiB live at once");
     expect("$W --suggest grow.zst", 0, "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True\ngain");
     expect("$W --suggest grow.zst", 0, "not with      max_split_size_mb");
-    expect("$W --suggest grow.zst", 0, "in a step after the first");
+    expect("$W --suggest grow.zst", 0, "in a step after the warm-up");
     expect("$W --compare grow.zst", 0, "expandable_segments:True");
+}
+END_TEST
+
+/* What the device refused is served in the simulation: that alone says nothing against its rules. */
+START_TEST(a_failed_request_explains_what_is_more)
+{
+    write_growing("failed", " stream=7",
+                  "@500 alloc_failed heap=2 requested=209715200 stream=7 thread=1 error=207001 free=1048576\n");
+    expect("trace failed && $W failed.zst", 0, "failures      1 request failed");
+    expect("$W failed.zst", 0, "more than recorded: what had failed is served here, or that pool has other rules");
 }
 END_TEST
 
@@ -403,6 +413,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(tcase, 280);
     tcase_add_checked_fixture(tcase, set_up, shell_remove_folder);
     tcase_add_test(tcase, the_planted_fragmentation_is_found_and_its_cure_suggested);
+    tcase_add_test(tcase, a_failed_request_explains_what_is_more);
     tcase_add_test(tcase, exit_statuses_tell_fit_or_not);
     tcase_add_test(tcase, wrong_usage_is_two);
     tcase_add_test(tcase, suggestions_are_refused_with_a_reason);

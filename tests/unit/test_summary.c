@@ -218,6 +218,16 @@ START_TEST(an_empty_trace_has_a_summary)
     summary = summarise("# nothing\n", &input, NULL);
     ck_assert_ptr_nonnull(strstr(summary, ": 0 processes, 0 devices, 0 events, 0 dropped, complete\n"));
     ck_assert_ptr_nonnull(strstr(summary, "No memory was allocated.\n"));
+    ck_assert_ptr_nonnull(strstr(summary, "No process loaded the recorder"));
+    free(summary);
+
+    /* Where all is lost, nobody knows that. */
+    input.is_complete = false;
+    input.events_seen = input.events_damaged = 10;
+    input.events_ingested = 0;
+    summary = summarise("# nothing\n", &input, NULL);
+    ck_assert_ptr_nonnull(strstr(summary, "nothing is known of what ran.\n"));
+    ck_assert_ptr_null(strstr(summary, "No process loaded the recorder"));
     free(summary);
 }
 END_TEST
@@ -373,6 +383,37 @@ START_TEST(processes_of_one_name_are_not_added_up)
 }
 END_TEST
 
+/* Nine snapshots, which know neither host nor number: two of the processes leak at one site, 3 and 6 blocks. */
+START_TEST(processes_that_leak_are_counted_without_their_names)
+{
+    nm_buffer text = {0};
+
+    add_text(&text, "stack 1: a.py:7:keep\nstack 2: a.py:8:weights\n", 0, 0, 0);
+    for (int p = 1; p <= 9; p++) {
+        add_text(&text, "process %d\nthread %d process=%d tid=1\n", p, p, p);
+        add_text(&text, "device %d process=%d ordinal=0 kind=npu\n", p, p, 0);
+        add_text(&text, "heap %d process=%d device=%d level=pool basis=requested name=pool\n", p, p, p);
+        if (p > 2)
+            add_text(&text, "@- alloc heap=%d address=65536 requested=1024 thread=%d stack=2\n", p, p, 0);
+        for (int step = 0; step < 6 && p <= 2; step++) {
+            add_text(&text, "@- step number=%d thread=%d\n", step, p, 0);
+            if (p == 2 || step % 2 == 1)
+                add_text(&text, "@- alloc heap=%d address=%d requested=1024 thread=%d stack=1\n", p, 65536 * (step + 1),
+                         p);
+        }
+    }
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    nm_store_input input = load_whole_input(16);
+    char *summary = summarise((const char *)text.data, &input, NULL);
+
+    ck_assert_msg(strstr(summary, " a.py:7 keep ") != NULL &&
+                      strstr(summary, " 9 allocations, in 2 processes, growing\n") != NULL,
+                  "%s", summary);
+    free(summary);
+    nm_buffer_free(&text);
+}
+END_TEST
+
 START_TEST(many_processes_without_memory_have_no_table)
 {
     nm_buffer text = {0};
@@ -433,9 +474,9 @@ START_TEST(leaks_of_many_processes_are_told_with_their_verdict)
     char *summary = summarise((const char *)text.data, &input, NULL);
 
     ck_assert_msg(
-        strstr(summary, " a.c:7 hold                               9 allocations in 9 processes, unreleased\n"), "%s",
+        strstr(summary, " a.c:7 hold                               9 allocations, in 9 processes, unreleased\n"), "%s",
         summary);
-    ck_assert_msg(strstr(summary, " a.c:8 leak                               4 allocations in 1 process, growing\n"),
+    ck_assert_msg(strstr(summary, " a.c:8 leak                               4 allocations, in 1 process, growing\n"),
                   "%s", summary);
     free(summary);
     nm_buffer_free(&text);
@@ -513,6 +554,7 @@ int main(void)
     tcase_add_test(tcase, any_number_of_heaps_fits_one_screen);
     tcase_add_test(tcase, heaps_of_one_name_are_not_mixed);
     tcase_add_test(tcase, processes_of_one_name_are_not_added_up);
+    tcase_add_test(tcase, processes_that_leak_are_counted_without_their_names);
     tcase_add_test(tcase, many_processes_without_memory_have_no_table);
     tcase_add_test(tcase, processes_without_memory_do_not_make_many);
     tcase_add_test(tcase, leaks_of_many_processes_are_told_with_their_verdict);
