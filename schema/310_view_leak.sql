@@ -1,7 +1,8 @@
 -- What is still there at the end, and what of it is a leak.
 
 CREATE VIEW outstanding (
-    -- What was allocated in the recording and not freed by its end, segments left out. Weights are outstanding, not a leak.
+    -- What was allocated in the recording and not freed by its end, segments left out, and the physical memory under
+    -- them. Weights are outstanding, not a leak.
     -- A list of allocations: empty where input.detail is 'none' (outstanding_by_site is not).
     --
     -- Name of the machine. NULL: not known.

@@ -30,17 +30,19 @@ CREATE VIEW health (
     verdict,
     -- What the value is made of and what would better it, a sentence with figures.
     advice,
-    -- 1: events were lost, the recording began late, or not all that the value is made of is known, so that nothing is
-    -- claimed; 0: not.
+    -- 1: events were lost, the recording began late or was paused, or not all that the value is made of is known, so that
+    -- nothing is claimed; 0: not.
     is_partial
 ) AS
--- How much of each heap's run is known: whether the detail begins late, and whether anything was lost of it.
+-- How much of each heap's run is known: whether the detail begins late, and whether anything was lost of it, or came and
+-- went in a pause.
 WITH known AS (
     SELECT
         s.heap_id AS heap_id,
         i.detail_begin_seq IS NOT NULL AS is_cut,
         i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
-            OR i.unknown_reference_count > 0 OR i.baseline = 'unknown' OR s.is_whole_run = 0 AS is_lossy
+            OR i.unknown_reference_count > 0 OR i.baseline = 'unknown' OR s.is_whole_run = 0
+            OR EXISTS (SELECT 1 FROM pause AS w WHERE w.process_id = q.process_id AND w.is_memory_told = 0) AS is_lossy
     FROM heap_sum AS s
     JOIN heap AS h ON h.heap_id = s.heap_id
     LEFT JOIN process AS q ON q.process_id = h.process_id

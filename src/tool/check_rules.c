@@ -309,13 +309,26 @@ static nm_status say_partial(sqlite3 *db, const char *sql, check_result *out, nm
     return status;
 }
 
+/* What came and went while it was paused: only what was left of it at the end of the pause. */
+static nm_status find_paused(sqlite3 *db, int64_t *count, nm_error *err)
+{
+    return nm_db_get_int(db, "SELECT count(DISTINCT process_id) FROM main.pause WHERE is_memory_told IS NOT 1", count,
+                         err);
+}
+
+/* A pause was asked for, so it is no failure; but figures are of the rest. */
 static nm_status measure_complete(sqlite3 *db, const check_filter *filter, check_result *out, nm_error *err)
 {
+    int64_t paused_count = 0;
     nm_status status = say_partial(db, PARTIAL_SQL("main"), out, err);
 
     out->has_value = true;
     out->is_ok = out->note[0] == 0 || filter->allows_partial;
     out->failed_count = out->note[0] != 0;
+    if (status == NM_OK)
+        status = find_paused(db, &paused_count, err);
+    if (status == NM_OK && paused_count > 0 && out->note[0] == 0)
+        snprintf(out->note, sizeof out->note, "but for pauses: what came and went in them is in no figure");
     return status;
 }
 
@@ -367,6 +380,7 @@ static nm_status measure_baseline(sqlite3 *db, const check_rule *rule, const che
 static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out, nm_error *err)
 {
     int64_t few_steps = 0;
+    int64_t paused_count = 0;
     check_result partial = {0};
     nm_status status = say_partial(db, PARTIAL_SQL("main"), &partial, err);
 
@@ -375,10 +389,14 @@ static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out
                                "SELECT count(*) FROM (SELECT process_id FROM step GROUP BY process_id HAVING"
                                " max(generation) < 3)",
                                &few_steps, err);
+    if (status == NM_OK)
+        status = find_paused(db, &paused_count, err);
     if (status == NM_OK && partial.note[0] != 0)
         snprintf(out->note, sizeof out->note, "%.200s, so that less may be called so", partial.note);
     else if (status == NM_OK && few_steps > 0)
         snprintf(out->note, sizeof out->note, "nothing is called so in fewer than 3 steps");
+    else if (status == NM_OK && paused_count > 0)
+        snprintf(out->note, sizeof out->note, "what was born in a pause is not called so");
     return status;
 }
 

@@ -277,6 +277,7 @@ static nm_status make_workload(whatif *run, nm_error *err)
         .path = run->options->paths[0],
         .kind = run->input.kind,
         .is_complete = run->input.is_complete && (process == NULL || !process->is_partial),
+        .is_kept = run->input.is_kept || (process != NULL && process->is_kept),
         .heap = heap,
         .process = process,
         .has_more_pools = count_pools(run->input.gather) > 1,
@@ -556,7 +557,8 @@ static int run_whatif(const whatif_options *options)
         exit_status = report_error(&run, &err);
     else if (!run.is_fit)
         exit_status = EXIT_NO_FIT;
-    else if (!run.input.is_complete || (!options->is_list && !run.place.is_complete))
+    else if (!run.input.is_complete || (!options->is_list && !run.place.is_complete) ||
+             (run.workload != NULL && run.workload->recorded.refused_bytes > 0))
         exit_status = EXIT_PARTIAL;
     nm_workload_free(run.workload);
     whatif_input_free(&run.input);

@@ -58,7 +58,7 @@ static void print_recorded(const nm_workload *workload, FILE *out)
     const nm_recorded *recorded = &workload->recorded;
     char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES], c[NM_HUMAN_BYTES];
     double hit_rate =
-        recorded->request_count == 0 ? 1 : 1 - (double)recorded->miss_count / (double)recorded->request_count;
+        recorded->served_count == 0 ? 1 : 1 - (double)recorded->miss_count / (double)recorded->served_count;
 
     if (recorded->has_reserved)
         fprintf(out, "recorded      %s %s%s, %s reserved at the most, hit rate %s\n", count(a, recorded->segment_count),
@@ -79,6 +79,11 @@ static void print_recorded(const nm_workload *workload, FILE *out)
     if (recorded->failed_count > 0)
         fprintf(out, "failures      %s request%s failed: replayed as if freed at once\n",
                 count(a, recorded->failed_count), plural(recorded->failed_count));
+    if (recorded->refused_bytes > 0)
+        fprintf(
+            out,
+            "died          at its end %s of driver memory were refused: for what is not known, so it is not replayed\n",
+            bytes(a, recorded->refused_bytes));
     if (recorded->peak_other_bytes > 0)
         fprintf(out, "others        up to %s of driver memory outside the pool, as recorded\n",
                 bytes(a, recorded->peak_other_bytes));
@@ -143,7 +148,10 @@ void whatif_print_head(const whatif_place *place, const nm_workload *workload, c
 {
     char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES], c[NM_HUMAN_BYTES];
 
-    fprintf(out, "%s  %s, %s\n", place->path, place->kind, place->is_complete ? "whole" : "partial");
+    fprintf(out, "%s  %s, %s\n", place->path, place->kind,
+            !place->is_complete ? "partial"
+            : place->is_kept    ? "as far as it was kept"
+                                : "whole");
     fprintf(out, "pool          %s, heap %" PRIu64, place->heap->name, place->heap->heap_id);
     if (place->device_ordinal != NM_UNKNOWN_NUMBER)
         fprintf(out, ", device %" PRId64, place->device_ordinal);

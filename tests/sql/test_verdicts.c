@@ -194,6 +194,35 @@ START_TEST(zero_copy_claims_nothing_of_a_partial_recording)
 }
 END_TEST
 
+/* A pool held 1000 bytes with 900 in use, and as much again came and went unseen: its segment alone stood at the end. Where a
+ * pause tells its allocations, the memory is known; whether the pool served them is not. */
+START_TEST(nothing_is_claimed_of_a_run_that_was_paused)
+{
+    static const struct {
+        const char *detail, *verdicts;
+    } cases[] = {{"1", "allocation cost unknown 1,fragmentation unknown 1,pool hit rate unknown 1\n"},
+                 {"4", "allocation cost good 0,fragmentation danger 0,pool hit rate unknown 1\n"}};
+    nm_store_input input = load_whole_input(8);
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char events[1024];
+
+        snprintf(events, sizeof events,
+                 "@1 step number=1 thread=1\n@2 alloc heap=1 address=0x100000 block=1000 thread=1 cost=100\n"
+                 "@3 alloc heap=2 address=0x100000 block=900 thread=1\n@4 step number=2 thread=1\n"
+                 "@5 pause number=1 thread=1 detail=%s\n"
+                 "@6 alloc heap=1 address=0x200000 block=1000 thread=1 paused cost=100\n"
+                 "@6 alloc heap=2 address=0x200000 block=10 thread=1 paused\n@7 pause number=1 thread=1 detail=2\n",
+                 cases[i].detail);
+        char *rows = rows_of("process 1 pid=100 host=h1\n" PLACES, events, &input,
+                             "SELECT group_concat(measure || ' ' || verdict || ' ' || is_partial) FROM (SELECT * FROM"
+                             " health WHERE level = 'pool' ORDER BY measure)");
+        ck_assert_msg(strcmp(rows, cases[i].verdicts) == 0, "case %zu: %s", i, rows);
+        free(rows);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("verdicts");
@@ -207,6 +236,7 @@ int main(void)
     tcase_add_test(tcase, hit_rate_turns_at_90_and_70_percent);
     tcase_add_test(tcase, zero_copy_turns_at_80_and_50_percent);
     tcase_add_test(tcase, zero_copy_claims_nothing_of_a_partial_recording);
+    tcase_add_test(tcase, nothing_is_claimed_of_a_run_that_was_paused);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);

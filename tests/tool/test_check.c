@@ -109,6 +109,12 @@ START_TEST(growth_that_cannot_be_judged_is_said)
     expect("cp other.db lossy2.db && sqlite3 lossy2.db 'UPDATE input SET is_complete = 0, events_dropped = 12,"
            " events_seen = events_seen + 12' && $C lossy2.db --no-growth --allow-partial",
            0, "(12 events are missing, so that less may be called so)");
+    expect(
+        "sed '/stack=2/d; s/^@80 /@75 pause number=1 thread=1 detail=1\\n@76 pause number=1 thread=1 detail=2\\n&/' $T"
+        " > pause.txt && load pause.txt pause && $C pause.db --no-growth | tr '\\n' ';'",
+        0,
+        "ok    complete                      0  (but for pauses: what came and went in them is in no figure);"
+        "ok    no-growth                   0 B  (what was born in a pause is not called so);");
     expect("$C lossy2.db --no-anomaly --allow-partial", 0,
            "ok    no-anomaly                    0  (12 events are missing, so that less may be called so)");
 }

@@ -148,6 +148,26 @@ START_TEST(suggestions_are_refused_with_a_reason)
 }
 END_TEST
 
+/* The pool of torch_npu tells nothing of a request that it could not serve; the driver's refusal is all there is. */
+START_TEST(a_run_that_died_is_not_said_to_fit_without_a_word)
+{
+    static const char died[] = "died          at its end 900 MiB of driver memory were refused";
+
+    write_growing("died", " stream=7", "@500 alloc_failed heap=1 thread=1 requested=943718400 error=207001\n");
+    write_growing("served", " stream=7",
+                  "@500 alloc_failed heap=1 thread=1 requested=943718400 error=207001\n"
+                  "@501 alloc heap=2 thread=1 address=0x40000000 requested=100 stream=7\n");
+    write_growing("told", " stream=7",
+                  "@500 alloc_failed heap=1 thread=1 requested=943718400 error=207001\n"
+                  "@501 alloc_failed heap=2 thread=1 requested=943718000 error=207001 stream=7\n");
+    expect("trace died && load died && trace served && trace told && $W --capacity 2GiB died.zst", 3, died);
+    expect("$W --capacity 2GiB died.db", 3, died);
+    expect("$W --capacity 2GiB served.zst | grep -c died", 1, "0");
+    expect("$W --capacity 2GiB told.zst | grep died", 1, NULL);
+    expect("$W --capacity 2GiB told.zst", 0, "failures      1 request failed: replayed as if freed at once");
+}
+END_TEST
+
 START_TEST(a_database_answers_as_its_trace_does)
 {
     expect("$W --compare --capacity 300MiB --csv trace.csv grow.zst > trace.out && "
@@ -397,6 +417,7 @@ int main(int argc, char **argv)
     tcase_add_test(tcase, exit_statuses_tell_fit_or_not);
     tcase_add_test(tcase, wrong_usage_is_two);
     tcase_add_test(tcase, suggestions_are_refused_with_a_reason);
+    tcase_add_test(tcase, a_run_that_died_is_not_said_to_fit_without_a_word);
     tcase_add_test(tcase, a_database_answers_as_its_trace_does);
     tcase_add_test(tcase, a_database_without_all_rows_is_refused);
     tcase_add_test(tcase, a_table_is_not_written_over_what_it_is_made_of);

@@ -252,7 +252,7 @@ START_TEST(failures_and_misuse_have_a_line)
         strstr(summary,
                "Out of memory at 0.0 ms: at least 3.0 MiB, a.c:1 f, fatal: capacity\n"
                "  This process itself held 0.10 KiB of the device's 4.88 KiB: at least 3.00 MiB more does not fit.\n"));
-    ck_assert_ptr_nonnull(strstr(summary, "Misuse: 2 double free (view misuse)\n"));
+    ck_assert_ptr_nonnull(strstr(summary, "Misuse: 2 x double free (view misuse)\n"));
     free(summary);
 }
 END_TEST
@@ -388,11 +388,13 @@ START_TEST(processes_that_leak_are_counted_without_their_names)
 {
     nm_buffer text = {0};
 
-    add_text(&text, "stack 1: a.py:7:keep\n", 0, 0, 0);
+    add_text(&text, "stack 1: a.py:7:keep\nstack 2: a.py:8:weights\n", 0, 0, 0);
     for (int p = 1; p <= 9; p++) {
         add_text(&text, "process %d\nthread %d process=%d tid=1\n", p, p, p);
         add_text(&text, "device %d process=%d ordinal=0 kind=npu\n", p, p, 0);
         add_text(&text, "heap %d process=%d device=%d level=pool basis=requested name=pool\n", p, p, p);
+        if (p > 2)
+            add_text(&text, "@- alloc heap=%d address=65536 requested=1024 thread=%d stack=2\n", p, p, 0);
         for (int step = 0; step < 6 && p <= 2; step++) {
             add_text(&text, "@- step number=%d thread=%d\n", step, p, 0);
             if (p == 2 || step % 2 == 1)
@@ -401,11 +403,11 @@ START_TEST(processes_that_leak_are_counted_without_their_names)
         }
     }
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
-    nm_store_input input = load_whole_input(9);
+    nm_store_input input = load_whole_input(16);
     char *summary = summarise((const char *)text.data, &input, NULL);
 
     ck_assert_msg(strstr(summary, " a.py:7 keep ") != NULL &&
-                      strstr(summary, " 9 allocations, in 2 processes\n") != NULL,
+                      strstr(summary, " 9 allocations, in 2 processes, growing\n") != NULL,
                   "%s", summary);
     free(summary);
     nm_buffer_free(&text);
@@ -424,6 +426,58 @@ START_TEST(many_processes_without_memory_have_no_table)
     char *summary = summarise((const char *)text.data, &input, NULL);
 
     ck_assert_msg(strstr(summary, "9 processes") != NULL && strstr(summary, "median") == NULL, "%s", summary);
+    free(summary);
+    nm_buffer_free(&text);
+}
+END_TEST
+
+/* A shell's wrappers around the one program that uses a device: they are no reason to tell it as a job of many ranks. */
+START_TEST(processes_without_memory_do_not_make_many)
+{
+    nm_buffer text = {0};
+
+    for (int p = 1; p <= 12; p++)
+        add_text(&text, "process %d pid=%d host=h\n", p, p, 0);
+    add_text(&text, "thread 1 process=12 tid=1\nheap 1 process=12 level=pinned basis=block name=pinned\n", 0, 0, 0);
+    add_text(&text, "@- alloc heap=1 address=65536 block=2048 thread=1\n", 0, 0, 0);
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    nm_store_input input = load_whole_input(1);
+    char *summary = summarise((const char *)text.data, &input, NULL);
+
+    ck_assert_msg(strstr(summary, ": 12 processes (1 with memory), ") != NULL, "%s", summary);
+    ck_assert_msg(strstr(summary, "\nhost    pinned            peak 2.0 KiB") != NULL, "%s", summary);
+    free(summary);
+    nm_buffer_free(&text);
+}
+END_TEST
+
+/* Nine ranks each leave one block of driver memory behind, and one of them leaks in each step as well. */
+START_TEST(leaks_of_many_processes_are_told_with_their_verdict)
+{
+    nm_buffer text = {0};
+
+    add_text(&text, "stack 1: /a.c:7:hold\nstack 2: /a.c:8:leak\n", 0, 0, 0);
+    for (int p = 1; p <= 9; p++) {
+        add_text(&text, "process %d pid=%d host=h rank=%d begin=0\n", p, p, p);
+        add_text(&text, "thread %d process=%d tid=%d\n", p, p, p);
+        add_text(&text, "heap %d process=%d level=pinned basis=block name=pinned\n", p, p, 0);
+        add_text(&text, "@- alloc heap=%d address=65536 block=4096 thread=%d stack=1\n", p, p, 0);
+    }
+    for (int step = 0; step < 4; step++) {
+        add_text(&text, "@- step number=%d thread=1\n", step, 0, 0);
+        add_text(&text, "@- alloc heap=1 address=%d block=1024 thread=1 stack=2\n", 131072 + step * 4096, 0, 0);
+    }
+    for (int p = 1; p <= 9; p++)
+        add_text(&text, "@9 process_end process=%d thread=%d detail=exit error=0\n", p, p, 0);
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    nm_store_input input = load_whole_input(26);
+    char *summary = summarise((const char *)text.data, &input, NULL);
+
+    ck_assert_msg(
+        strstr(summary, " a.c:7 hold                               9 allocations, in 9 processes, unreleased\n"), "%s",
+        summary);
+    ck_assert_msg(strstr(summary, " a.c:8 leak                               4 allocations, in 1 process, growing\n"),
+                  "%s", summary);
     free(summary);
     nm_buffer_free(&text);
 }
@@ -502,6 +556,8 @@ int main(void)
     tcase_add_test(tcase, processes_of_one_name_are_not_added_up);
     tcase_add_test(tcase, processes_that_leak_are_counted_without_their_names);
     tcase_add_test(tcase, many_processes_without_memory_have_no_table);
+    tcase_add_test(tcase, processes_without_memory_do_not_make_many);
+    tcase_add_test(tcase, leaks_of_many_processes_are_told_with_their_verdict);
     tcase_add_test(tcase, many_processes_are_told_by_minimum_median_and_maximum);
     tcase_add_test(tcase, numbers_are_short_and_exact_enough);
     tcase_add_test(tcase, text_is_cut_and_made_safe);
