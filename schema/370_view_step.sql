@@ -231,8 +231,7 @@ CREATE VIEW forecast (
     t_value,
     -- What that has to be at least for a trend. NULL: too few steps.
     t_needed,
-    -- 1: events were lost, so nothing is claimed, or what was live before the recording is not known, so that it is not
-    -- said when the device is full; 0: nothing is missing.
+    -- 1: events were lost, or what was live before the recording is not known, so nothing is claimed; 0: nothing is missing.
     is_partial
 ) AS
 SELECT

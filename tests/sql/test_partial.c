@@ -72,7 +72,7 @@ static const char *const claims[] = {
     "SELECT count(*) FROM health WHERE is_partial = 1 AND verdict NOT IN ('unknown', 'not applicable')",
     "SELECT count(*) FROM zero_copy WHERE is_partial = 1 AND verdict NOT IN ('unknown', 'not applicable')",
     "SELECT count(*) FROM out_of_memory WHERE is_partial = 1 AND verdict <> 'unknown'",
-    "SELECT count(*) FROM forecast WHERE is_partial = 1 AND full_step IS NOT NULL",
+    "SELECT count(*) FROM forecast WHERE is_partial = 1 AND (verdict <> 'none' OR full_step IS NOT NULL)",
     "SELECT count(*) FROM workspace_held WHERE is_partial = 1 AND idle_ratio IS NOT NULL",
     "SELECT count(*) FROM pool_summary WHERE is_partial = 1 AND heap = 'pool'"
     " AND growth_count + after_flush_count + pending_free_count + fragmentation_count > 0",

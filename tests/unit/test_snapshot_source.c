@@ -435,6 +435,62 @@ START_TEST(a_list_of_frames_may_be_shared_by_reference)
 }
 END_TEST
 
+/* A frame that stands in many stacks is written once, and referred to from then on: between frames that are new, too. */
+START_TEST(each_frame_may_be_shared_by_reference)
+{
+    static const int protocols_of_python[] = {2, 3, 4, 5};
+
+    for (size_t i = 0; i < COUNT(protocols_of_python); i++) {
+        static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+        static const int stacks[][6] = {{0, 1, 2}, {3, 1, 2, 4}, {5, 1, 3, 0, 4, 2}, {1}};
+        static const int depths[] = {3, 4, 6, 1};
+        uint64_t written[COUNT(names)] = {0};
+        pickle_builder builder = pickle_new(protocols_of_python[i]);
+        source_log log;
+
+        pickle_dict(&builder, 1);
+        pickle_text(&builder, "device_traces");
+        pickle_list(&builder, 1);
+        pickle_list(&builder, COUNT(stacks));
+        for (size_t k = 0; k < COUNT(stacks); k++) {
+            pickle_dict(&builder, 4);
+            pickle_text(&builder, "action");
+            pickle_text(&builder, "alloc");
+            pickle_text(&builder, "addr");
+            pickle_int(&builder, (int64_t)(0x1000 * (k + 1)));
+            pickle_text(&builder, "size");
+            pickle_int(&builder, 1);
+            pickle_text(&builder, "frames");
+            pickle_list(&builder, (uint64_t)depths[k]);
+            for (int m = 0; m < depths[k]; m++) {
+                int frame = stacks[k][m];
+
+                if (written[frame] != 0) {
+                    pickle_get(&builder, written[frame] - 1);
+                    continue;
+                }
+                written[frame] = 1 + pickle_dict(&builder, 2);
+                pickle_text(&builder, "name");
+                pickle_text(&builder, names[frame]);
+                pickle_text(&builder, "line");
+                pickle_int(&builder, frame + 1);
+                pickle_end(&builder);
+            }
+            pickle_end(&builder);
+            pickle_end(&builder);
+        }
+        pickle_end(&builder);
+        pickle_end(&builder);
+        pickle_end(&builder);
+        log = read_built(&builder);
+        expect(&log, "0 alloc heap=2 at=0x1000 requested=1 stack=a:1<b:2<c:3\n"
+                     "1 alloc heap=2 at=0x2000 requested=1 stack=d:4<b:2<c:3<e:5\n"
+                     "2 alloc heap=2 at=0x3000 requested=1 stack=f:6<b:2<d:4<a:1<e:5<c:3\n"
+                     "3 alloc heap=2 at=0x4000 requested=1 stack=b:2\n");
+    }
+}
+END_TEST
+
 /* ---- Times, dialects and annotations ----------------------------------------------------------------------------- */
 
 static void put_settings(pickle_builder *builder)
@@ -1400,6 +1456,7 @@ static Suite *snapshot_suite(void)
     tcase_add_test(tcase, actions_that_are_no_memory_keep_their_place);
     tcase_add_test(tcase, stacks_share_their_outer_frames);
     tcase_add_test(tcase, a_list_of_frames_may_be_shared_by_reference);
+    tcase_add_test(tcase, each_frame_may_be_shared_by_reference);
     tcase = new_case(suite, "times");
     tcase_add_test(tcase, times_count_from_the_earliest_entry);
     tcase_add_test(tcase, without_times_or_settings_it_is_torch_npu);
