@@ -889,6 +889,8 @@ nm_status nm_pairing_finish(nm_replay *replay, nm_error *err)
         status = nm_pairing_confirm(replay, thread, err);
     for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         status = nm_pending_finish(replay, heap, err);
+    if (status == NM_OK)
+        status = nm_backing_mark(replay, err);
     for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         status = emit_space(replay, heap->space, err);
     return status;

@@ -13,8 +13,8 @@
  * hold.c how long that is held, rise.c how far heaps rise in an operation, names.c what operations do in a step;
  * moments.c moments and fragmentation; chain.c failures that belong together; effort.c what segments cost; sample.c
  * what heaps and devices held at them; anomaly.c misuse, copy.c copies and theirs, overlap.c memory that lies over other;
- * freed.c who freed what is no more; repeat.c copies of the same; streams.c streams that stay; totals.c sums of steps;
- * growth.c what of each stack lives on; keyframe.c all of this as events, and back.
+ * freed.c who freed what is no more; backing.c what lies under mappings; repeat.c copies of the same; streams.c streams
+ * that stay; totals.c sums of steps; growth.c what of each stack lives on; keyframe.c all of this as events, and back.
  */
 #ifndef NM_REPLAY_STATE_H
 #define NM_REPLAY_STATE_H
@@ -704,6 +704,11 @@ nm_status nm_fragments_lose_block(const nm_live *block, nm_error *err);
 /* The source lists a segment or a block of the pool, at the end. */
 nm_status nm_fragments_state(nm_replay *replay, nm_heap *pool, const nm_event *event, nm_error *err);
 void nm_fragments_free(nm_heap *pool);
+
+/* ---- backing.c ---- */
+
+/* At the end: physical memory under a pool's mappings is a segment too. */
+nm_status nm_backing_mark(const nm_replay *replay, nm_error *err);
 
 /* ---- blockers.c ---- */
 
