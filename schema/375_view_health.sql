@@ -186,6 +186,7 @@ SELECT
         ELSE 'danger'
     END,
     f.unused_text || ' of ' || f.reserved_text || ' reserved was never in use at once'
+        || CASE WHEN f.waste_bytes > 0 THEN ', ' || f.waste_text || ' of it in blocks larger than asked for' ELSE '' END
         || CASE
             WHEN f.stuck_bytes > 0 THEN ', ' || f.stuck_text || ' stuck at the peak'
             ELSE ''
@@ -195,10 +196,10 @@ SELECT
             WHEN f.is_partial THEN ', as far as is known.'
             WHEN f.value < 0.1 THEN ': nothing to gain.'
             WHEN f.stuck_bytes > 0 AND p.heap = 'ptaCaching'
-                THEN ': PYTORCH_NPU_ALLOC_CONF=expandable_segments:True could give back up to ' || f.unused_text || '.'
+                THEN ': PYTORCH_NPU_ALLOC_CONF=expandable_segments:True could give back up to ' || f.gain_text || '.'
             WHEN f.stuck_bytes > 0
-                THEN ': segments that can grow could give back up to ' || f.unused_text || '.'
-            ELSE ': emptying its cache between phases could give back up to ' || f.unused_text || '.'
+                THEN ': segments that can grow could give back up to ' || f.gain_text || '.'
+            ELSE ': emptying its cache between phases could give back up to ' || f.gain_text || '.'
         END,
     f.is_partial
 FROM (
@@ -206,6 +207,7 @@ FROM (
         g.heap_id AS heap_id,
         g.value AS value,
         g.stuck_bytes AS stuck_bytes,
+        g.waste_bytes AS waste_bytes,
         g.is_requested AS is_requested,
         g.is_lossy OR (g.is_requested AND g.value >= 0.1) AS is_partial,
         CASE
@@ -213,6 +215,18 @@ FROM (
             WHEN g.unused_bytes >= 1048576 THEN printf('%.1f MiB', g.unused_bytes / 1048576.0)
             ELSE printf('%.1f KiB', g.unused_bytes / 1024.0)
         END AS unused_text,
+        CASE
+            WHEN g.waste_bytes >= 1073741824 THEN printf('%.1f GiB', g.waste_bytes / 1073741824.0)
+            WHEN g.waste_bytes >= 1048576 THEN printf('%.1f MiB', g.waste_bytes / 1048576.0)
+            ELSE printf('%.1f KiB', g.waste_bytes / 1024.0)
+        END AS waste_text,
+        CASE
+            WHEN g.unused_bytes - g.waste_bytes >= 1073741824
+                THEN printf('%.1f GiB', (g.unused_bytes - g.waste_bytes) / 1073741824.0)
+            WHEN g.unused_bytes - g.waste_bytes >= 1048576
+                THEN printf('%.1f MiB', (g.unused_bytes - g.waste_bytes) / 1048576.0)
+            ELSE printf('%.1f KiB', (g.unused_bytes - g.waste_bytes) / 1024.0)
+        END AS gain_text,
         CASE
             WHEN g.peak_reserved_bytes >= 1073741824 THEN printf('%.1f GiB', g.peak_reserved_bytes / 1073741824.0)
             WHEN g.peak_reserved_bytes >= 1048576 THEN printf('%.1f MiB', g.peak_reserved_bytes / 1048576.0)
@@ -241,8 +255,19 @@ FROM (
                 JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id AND k.heap_id = m.heap_id
                 WHERE m.heap_id = s.heap_id AND m.kind = 1 AND k.size_basis = 'requested'
             ) AS is_requested,
+            CASE
+                WHEN h.size_basis = 'requested'
+                    THEN coalesce(min(max(0, s.peak_reserved_bytes - s.peak_bytes), (
+                        SELECT max(k.waste_bytes)
+                        FROM moment AS m
+                        JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id AND k.heap_id = m.heap_id
+                        WHERE m.heap_id = s.heap_id AND m.kind = 1
+                    )), 0)
+                ELSE 0
+            END AS waste_bytes,
             k.is_lossy AS is_lossy
         FROM heap_sum AS s
+        JOIN heap AS h ON h.heap_id = s.heap_id
         JOIN known AS k ON k.heap_id = s.heap_id
         WHERE s.peak_reserved_bytes > 0
     ) AS g

@@ -498,6 +498,13 @@ static nm_status print_advice(const whatif *run, nm_error *err)
     return status;
 }
 
+static nm_status end_output(nm_error *err)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return nm_fail_errno(err, errno, "cannot write to standard output");
+    return NM_OK;
+}
+
 static nm_status print_answers(whatif *run, nm_error *err)
 {
     const whatif_rows *rows = &run->rows;
@@ -510,9 +517,7 @@ static nm_status print_answers(whatif *run, nm_error *err)
     if (run->options->is_advise)
         status = print_advice(run, err);
     run->is_fit = rows->items[run->options->is_suggest ? run->best : 0].result.is_fit;
-    if (status == NM_OK && fflush(stdout) != 0)
-        status = nm_fail_errno(err, errno, "cannot write to standard output");
-    return status;
+    return status == NM_OK ? end_output(err) : status;
 }
 
 /* ---- A run ---- */
@@ -549,10 +554,12 @@ static int run_whatif(const whatif_options *options)
     nm_status status = whatif_load(options->paths, options->path_count, &run.input, &run.subject, &err);
     int exit_status = EXIT_SUCCESS;
 
-    if (status == NM_OK && options->is_list)
+    if (status == NM_OK && options->is_list) {
         whatif_print_heaps(run.input.gather, stdout);
-    else if (status == NM_OK)
+        status = end_output(&err);
+    } else if (status == NM_OK) {
         status = answer(&run, &err);
+    }
     if (status != NM_OK)
         exit_status = report_error(&run, &err);
     else if (!run.is_fit)

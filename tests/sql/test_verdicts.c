@@ -84,6 +84,35 @@ START_TEST(fragmentation_turns_at_10_and_30_percent)
 }
 END_TEST
 
+/* Of 10 KiB of reserve 6 KiB were asked for, in blocks of 9 KiB: growing segments could spare but the tenth. */
+START_TEST(rounding_of_requests_is_nothing_that_segments_give_back)
+{
+    static const struct {
+        const char *basis, *advice;
+    } cases[] = {
+        {"requested", "4.0 KiB of 10.0 KiB reserved was never in use at once, 3.0 KiB of it in blocks larger than asked"
+                      " for, 1.0 KiB stuck at the peak: segments that can grow could give back up to 1.0 KiB.\n"},
+        {"block", "1.0 KiB of 10.0 KiB reserved was never in use at once, 1.0 KiB stuck at the peak: segments that"
+                  " can grow could give back up to 1.0 KiB.\n"}};
+    nm_store_input input = load_whole_input(3);
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char events[512];
+
+        snprintf(events, sizeof events,
+                 "heap 4 process=1 device=1 level=pool basis=%s name=own\n"
+                 "@1 alloc heap=1 address=0x100000 block=10240 thread=1\n"
+                 "@2 alloc heap=4 address=0x100000 requested=4096 block=5120 thread=1\n"
+                 "@3 alloc heap=4 address=0x101400 requested=2048 block=4096 thread=1\n",
+                 cases[i].basis);
+        char *rows = rows_of("process 1 pid=100 host=h1\n" PLACES, events, &input,
+                             "SELECT advice FROM health WHERE measure = 'fragmentation'");
+        ck_assert_msg(strcmp(rows, cases[i].advice) == 0, "%s", rows);
+        free(rows);
+    }
+}
+END_TEST
+
 /* One segment that took so long, for so many blocks. */
 START_TEST(allocation_cost_turns_at_10_and_50_microseconds)
 {
@@ -232,6 +261,7 @@ int main(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, fragmentation_turns_at_10_and_30_percent);
+    tcase_add_test(tcase, rounding_of_requests_is_nothing_that_segments_give_back);
     tcase_add_test(tcase, allocation_cost_turns_at_10_and_50_microseconds);
     tcase_add_test(tcase, hit_rate_turns_at_90_and_70_percent);
     tcase_add_test(tcase, zero_copy_turns_at_80_and_50_percent);

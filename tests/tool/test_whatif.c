@@ -110,6 +110,14 @@ START_TEST(exit_statuses_tell_fit_or_not)
 }
 END_TEST
 
+START_TEST(answers_that_cannot_be_written_are_no_success)
+{
+    expect("[ ! -e /dev/full ] || { $W grow.zst >/dev/full 2>error; [ $? = 4 ]; }", 0, NULL);
+    expect("[ ! -e /dev/full ] || { $W --list grow.zst >/dev/full 2>error; [ $? = 4 ]; }", 0, NULL);
+    expect("$W --list grow.zst >&-", 4, "npumem-whatif: grow.zst: cannot write to standard output");
+}
+END_TEST
+
 START_TEST(wrong_usage_is_two)
 {
     static const char *const lines[] = {
@@ -415,6 +423,7 @@ int main(int argc, char **argv)
     tcase_add_test(tcase, the_planted_fragmentation_is_found_and_its_cure_suggested);
     tcase_add_test(tcase, a_failed_request_explains_what_is_more);
     tcase_add_test(tcase, exit_statuses_tell_fit_or_not);
+    tcase_add_test(tcase, answers_that_cannot_be_written_are_no_success);
     tcase_add_test(tcase, wrong_usage_is_two);
     tcase_add_test(tcase, suggestions_are_refused_with_a_reason);
     tcase_add_test(tcase, a_run_that_died_is_not_said_to_fit_without_a_word);
