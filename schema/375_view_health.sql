@@ -195,6 +195,8 @@ SELECT
             WHEN f.is_partial AND f.is_requested THEN ': at most, for only requested sizes are known.'
             WHEN f.is_partial THEN ', as far as is known.'
             WHEN f.value < 0.1 THEN ': nothing to gain.'
+            WHEN f.stuck_bytes > 0 AND f.is_growing
+                THEN ': its segments grow already; whose blocks hold them stands in view fragmentation_blocker.'
             WHEN f.stuck_bytes > 0 AND p.heap = 'ptaCaching'
                 THEN ': PYTORCH_NPU_ALLOC_CONF=expandable_segments:True could give back up to ' || f.gain_text || '.'
             WHEN f.stuck_bytes > 0
@@ -208,6 +210,7 @@ FROM (
         g.value AS value,
         g.stuck_bytes AS stuck_bytes,
         g.waste_bytes AS waste_bytes,
+        g.is_growing AS is_growing,
         g.is_requested AS is_requested,
         g.is_lossy OR (g.is_requested AND g.value >= 0.1) AS is_partial,
         CASE
@@ -265,6 +268,11 @@ FROM (
                     )), 0)
                 ELSE 0
             END AS waste_bytes,
+            EXISTS (
+                SELECT 1
+                FROM pool_effort AS e
+                WHERE e.heap_id = s.heap_id AND e.mapped_count > 0
+            ) AS is_growing,
             k.is_lossy AS is_lossy
         FROM heap_sum AS s
         JOIN heap AS h ON h.heap_id = s.heap_id

@@ -113,6 +113,23 @@ START_TEST(rounding_of_requests_is_nothing_that_segments_give_back)
 }
 END_TEST
 
+/* Expandable segments are no advice to who has them. */
+START_TEST(segments_that_grow_are_not_told_to)
+{
+    nm_store_input input = load_whole_input(2);
+    char *rows = rows_of("process 1 pid=100 host=h1\n" PLACES,
+                         "heap 4 process=1 device=1 level=pool basis=block name=ptaCaching\n"
+                         "@1 map heap=1 address=0x100000 block=10240 thread=1\n"
+                         "@2 alloc heap=4 address=0x100000 block=5120 thread=1\n",
+                         &input, "SELECT advice FROM health WHERE measure = 'fragmentation'");
+
+    ck_assert_str_eq(rows,
+                     "5.0 KiB of 10.0 KiB reserved was never in use at once, 5.0 KiB stuck at the peak: its segments"
+                     " grow already; whose blocks hold them stands in view fragmentation_blocker.\n");
+    free(rows);
+}
+END_TEST
+
 /* One segment that took so long, for so many blocks. */
 START_TEST(allocation_cost_turns_at_10_and_50_microseconds)
 {
@@ -262,6 +279,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, fragmentation_turns_at_10_and_30_percent);
     tcase_add_test(tcase, rounding_of_requests_is_nothing_that_segments_give_back);
+    tcase_add_test(tcase, segments_that_grow_are_not_told_to);
     tcase_add_test(tcase, allocation_cost_turns_at_10_and_50_microseconds);
     tcase_add_test(tcase, hit_rate_turns_at_90_and_70_percent);
     tcase_add_test(tcase, zero_copy_turns_at_80_and_50_percent);

@@ -148,6 +148,30 @@ START_TEST(a_device_is_taken_apart)
 }
 END_TEST
 
+/* The pool by its name, and what a pool takes is the program's until its first block lies in it. */
+START_TEST(components_of_a_device_have_words)
+{
+    static const char text[] = "process 1 pid=1 host=h\nthread 1 process=1 tid=1\n"
+                               "device 1 process=1 ordinal=0 kind=npu capacity=4194304\n"
+                               "heap 1 process=1 device=1 level=driver basis=block name=driver\n"
+                               "heap 2 process=1 device=1 level=pool basis=block name=ptaCaching\n"
+                               "@1 alloc heap=1 address=0x100000 block=1048576 thread=1\n"
+                               "@2 alloc heap=2 address=0x100000 block=4096 thread=1\n"
+                               "@3 alloc heap=1 address=0x300000 block=1048576 thread=1\n"
+                               "@4 memory_sample device=1 detail=hbm free=2097152 total=4194304 thread=1\n"
+                               "@5 alloc heap=2 address=0x300000 block=4096 thread=1\n";
+    nm_store_input input = load_whole_input(5);
+    char *summary = summarise(text, &input, NULL);
+
+    ck_assert_msg(strstr(summary, "used 2.0 MiB of 4.0 MiB at its peak, at 0.0 ms\n"
+                                  "           1.0 MiB  50 %  program, or just taken by a pool\n"
+                                  "           1.0 MiB  50 %  ptaCaching\n"
+                                  "               0 B 0.0 %  unexplained\n") != NULL,
+                  "%s", summary);
+    free(summary);
+}
+END_TEST
+
 START_TEST(loss_stands_in_the_first_line)
 {
     nm_store_input input = load_whole_input(10);
@@ -547,6 +571,7 @@ int main(void)
     tcase_add_test(tcase, a_leak_is_told_as_a_person_would);
     tcase_add_test(tcase, a_leak_of_some_steps_is_told_by_its_growth);
     tcase_add_test(tcase, a_device_is_taken_apart);
+    tcase_add_test(tcase, components_of_a_device_have_words);
     tcase_add_test(tcase, loss_stands_in_the_first_line);
     tcase_add_test(tcase, a_late_begin_is_said);
     tcase_add_test(tcase, missing_stacks_are_said);
