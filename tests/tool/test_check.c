@@ -167,6 +167,11 @@ START_TEST(what_the_baseline_lacks_or_counts_otherwise_fails)
     expect("sed '/caching pool/s/basis=block/basis=requested/' $T > new.txt && load new.txt new &&"
            " $C run.db --baseline new.db:+1000%",
            1, "(the baseline counts other sizes (requested))");
+    /* Nothing to compare with is no limit of 0. */
+    expect("$C run.db --baseline new.db:+1000% | grep -c 'limit *0 B\\|bytes over'", 1, "0");
+    expect("$C run.db --baseline new.db:+1000% --json > j; sqlite3 :memory: \"SELECT"
+           " json_extract(CAST(readfile('j') AS TEXT), '$.rules[1].limit') IS NULL\"",
+           0, "1");
 }
 END_TEST
 
@@ -213,6 +218,16 @@ START_TEST(json_is_valid_and_says_the_same)
         "cp run.db odd.db && sqlite3 odd.db \"UPDATE heap SET name = CAST(x'22ff5c0ac3c328ed' AS TEXT)\";"
         " $C odd.db --json --max-reserved 1 > j; sqlite3 :memory: \"SELECT json_valid(CAST(readfile('j') AS TEXT))\"",
         0, "1");
+}
+END_TEST
+
+/* What has nothing to measure has a limit all the same, but no value. */
+START_TEST(json_says_the_limit_of_what_is_not_there)
+{
+    expect("$C run.db --json --heap nowhere --max-fragmentation 0.25 > j; sqlite3 :memory: \"SELECT"
+           " json_extract(j, '$.rules[1].limit'), json_extract(j, '$.rules[1].value') IS NULL"
+           " FROM (SELECT CAST(readfile('j') AS TEXT) AS j)\"",
+           0, "0.25|1");
 }
 END_TEST
 
@@ -337,6 +352,7 @@ int main(int argc, char **argv)
     tcase_add_test(tcase, filters_choose_and_what_they_miss_fails);
     tcase_add_test(tcase, a_partial_trace_fails_unless_it_is_allowed);
     tcase_add_test(tcase, json_is_valid_and_says_the_same);
+    tcase_add_test(tcase, json_says_the_limit_of_what_is_not_there);
     tcase_add_test(tcase, usage_is_checked);
     tcase_add_test(tcase, what_is_no_database_is_told_in_one_line);
     tcase_add_test(tcase, strange_content_is_read_as_it_is);
