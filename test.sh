@@ -71,9 +71,10 @@ say "building (build/$preset)"
 configure "$preset" "${options[@]}"
 build "$preset"
 
+# One more than there are processors: tests of recordings wait as much as they work.
 say "testing (build/$preset)"
 status=0
-ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j"$(nproc)" \
+ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j"$(($(nproc) + 1))" \
     ${labels:+-L "$labels"} ${names:+-R "$names"} || status=$?
 [ "$preset" != coverage ] || print_coverage
 exit "$status"
