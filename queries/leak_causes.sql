@@ -7,7 +7,7 @@
 --             growth_bytes_per_step bytes, NULL where it is not known; oldest_age_ns nanoseconds; usual_life_ns,
 --             most_life_ns, longest_life_ns what half, 99 % and all of the freed blocks of the site lived at most,
 --             nanoseconds, the first two powers of two, NULL where none was freed; freed_count of them, NULL where
---             none was or times are not known; evidence in words; is_partial 1 where something of the recording is missing
+--             times are not known; evidence in words; is_partial 1 where something of the recording is missing
 SELECT
     l.pid AS pid,
     l.heap AS heap,

@@ -1,10 +1,10 @@
 -- miss_costs.sql: what did it cost that a pool had to grow, by cause and site, and how much of that is not the warm-up?
 -- Parameters: :top    rows to return (default 20)
 -- Columns:    pid process; heap name; cause why the pool had to grow (view pool_miss_by_cause), NULL where unknown; site
---             file, line and function; miss_count misses; missed_bytes their size, bytes; warm_count of them in the
---             second step of the process or later, misses; driver_ns time in the driver for them, nanoseconds;
---             ns_per_miss that of one, nanoseconds; share_ratio of the time in the driver for all misses of the pool, 0
---             to 1, NULL where no cost is known
+--             file, line and function; miss_count misses; missed_bytes their size, bytes; warm_count of them after
+--             the warm-up (view warm_up; 0 where no steps are known), misses; driver_ns time in the driver for them,
+--             nanoseconds; ns_per_miss that of one, nanoseconds; share_ratio of the time in the driver for all misses of
+--             the pool, 0 to 1, NULL where no cost is known
 SELECT
     p.pid AS pid,
     p.heap AS heap,
@@ -23,9 +23,11 @@ FROM (
         s.site_frame_id,
         count(*) AS miss_count,
         sum(x.size_bytes) AS missed_bytes,
-        sum(x.generation > 1) AS warm_count,
+        coalesce(sum(x.generation > u.warm_up_count), 0) AS warm_count,
         coalesce(sum(x.driver_cost_ns), 0) AS driver_ns
     FROM pool_miss AS x
+    JOIN heap AS o ON o.heap_id = x.heap_id
+    LEFT JOIN warm_up AS u ON u.process_id = o.process_id
     LEFT JOIN stack AS s ON s.stack_id = x.stack_id
     GROUP BY x.heap_id, x.cause, s.site_frame_id
 ) AS m

@@ -78,7 +78,7 @@ CREATE TABLE failure (
     ns INTEGER,
     -- What was asked for. Unit: bytes.
     requested_bytes INTEGER,
-    -- Code that the runtime returned: 207001 is out of memory.
+    -- Code that the runtime returned: 207001 is out of memory. NULL: not known.
     error_code INTEGER,
     -- Free memory of the device just after. Unit: bytes. NULL: not known.
     device_free_bytes INTEGER,

@@ -470,9 +470,11 @@ CREATE TABLE anomaly (
     ns INTEGER,
     -- The heap. NULL: not known.
     heap_id INTEGER REFERENCES heap (heap_id),
-    -- First address that is wrong; views show it as hexadecimal text.
+    -- Where: the address that the free names, the first that the copy names on its wrong side, the first that two blocks
+    -- share; of a stream its number. Views show it as hexadecimal text.
     address INTEGER,
-    -- How much is wrong. Unit: bytes. NULL: no size is part of it.
+    -- How much: what the copy names on that side, the block that a wrong call frees, what two blocks share. Unit: bytes.
+    -- NULL: no size is part of it.
     size_bytes INTEGER,
     -- The allocation that it is about. NULL: none.
     allocation_id INTEGER REFERENCES allocation (allocation_id),

@@ -36,7 +36,7 @@ CREATE TABLE out_of_memory_chain (
     first_ns INTEGER,
     -- When the last was. Unit: nanoseconds since the recording began. NULL: not known.
     last_ns INTEGER,
-    -- What the first returned: 207001 is out of memory.
+    -- What the first returned: 207001 is out of memory. NULL: not known.
     error_code INTEGER,
     -- What the pool was asked for, by its own word. Unit: bytes. NULL: not known.
     tried_bytes INTEGER,

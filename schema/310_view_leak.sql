@@ -1,7 +1,8 @@
 -- What is still there at the end, and what of it is a leak.
 
 CREATE VIEW outstanding (
-    -- What was allocated in the recording and not freed by its end, segments left out. Weights are outstanding, not a leak.
+    -- What was allocated in the recording and not freed by its end, segments left out, and the physical memory under
+    -- them. Weights are outstanding, not a leak.
     -- A list of allocations: empty where input.detail is 'none' (outstanding_by_site is not).
     --
     -- Name of the machine. NULL: not known.
@@ -313,7 +314,7 @@ SELECT
     CASE WHEN k.lost_count = 0 THEN g.growth_fit_ratio END,
     steps.step_count - l.first_generation,
     l.end_ns - l.first_ns,
-    t.freed_count,
+    coalesce(t.freed_count, CASE WHEN u.free_count = 0 AND l.first_ns IS NOT NULL THEN 0 END),
     t.p99_at_most_ns,
     CASE WHEN steps.step_count IS NOT NULL THEN t.max_steps END,
     CASE WHEN t.freed_count > 0 THEN l.outlier_count END,

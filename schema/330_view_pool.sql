@@ -121,7 +121,9 @@ CREATE VIEW pool_hit_rate (
     -- Place of the last miss in the order of events. NULL: there was none.
     last_miss_seq,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
-    last_miss_ns
+    last_miss_ns,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -139,7 +141,8 @@ SELECT
             THEN CAST(h.allocation_count - h.miss_count AS REAL) / h.allocation_count
     END,
     h.last_miss_seq,
-    h.last_miss_ns
+    h.last_miss_ns,
+    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = h.heap_id)
 FROM (
     SELECT
         pool_hit.heap_id,

@@ -184,7 +184,7 @@ CREATE VIEW failed_allocation (
     ns,
     -- What was asked for. Unit: bytes.
     requested_bytes,
-    -- Code that the runtime returned: 207001 is out of memory.
+    -- Code that the runtime returned: 207001 is out of memory. NULL: not known.
     error_code,
     -- Free memory of the device just after. Unit: bytes. NULL: not known.
     device_free_bytes,
@@ -275,9 +275,11 @@ CREATE VIEW misuse (
     ns,
     -- The thread: its name, else its number. NULL: not known.
     thread,
-    -- First address that is wrong, hexadecimal. NULL: not known.
+    -- Where, hexadecimal: the address that the free names, the first that the copy names on its wrong side, the first that
+    -- two blocks share; of a stream its number. NULL: not known.
     address,
-    -- How much is wrong. Unit: bytes. NULL: no size is part of it.
+    -- How much: what the copy names on that side, the block that a wrong call frees, what two blocks share. Unit: bytes.
+    -- NULL: no size is part of it.
     size_bytes,
     -- The allocation that it is about. NULL: none.
     allocation_id,

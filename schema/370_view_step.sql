@@ -58,6 +58,47 @@ LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 ORDER BY a.process_id;
 
+CREATE VIEW warm_up (
+    -- How many steps of each process are its warm-up, in which a pool has to grow and state is made that later steps find
+    -- there: the first two, of two steps the first. Every figure "after the warm-up" goes by it. Processes without steps
+    -- are left out.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Always NULL: steps are of a process.
+    device,
+    -- Always NULL: steps are of a process.
+    heap,
+    -- Always NULL: steps are of a process.
+    level,
+    -- Number of the process.
+    process_id,
+    -- Steps of the process. Unit: steps.
+    step_count,
+    -- Those of them that are warm-up: of one step all. Unit: steps.
+    warm_up_count
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    NULL,
+    NULL,
+    NULL,
+    p.process_id,
+    n.step_count,
+    CASE WHEN n.step_count > 2 THEN 2 ELSE 1 END
+FROM (
+    SELECT process_id, max(generation) AS step_count
+    FROM step
+    GROUP BY process_id
+) AS n
+JOIN process AS p ON p.process_id = n.process_id;
+
 CREATE VIEW step_usage (
     -- What each heap took in each step. Steps in which it did nothing are left out, and so is what was before the first.
     --
@@ -98,8 +139,9 @@ CREATE VIEW step_usage (
     allocation_count,
     -- Which size the sums of this heap use: 'requested' or 'block'.
     size_basis,
-    -- 1: something of it is missing: it did not end, events of the input were lost, what was live before the recording is
-    -- not known, or the process was paused in it; 0: it is whole.
+    -- 1: something of it is missing: it did not end, it had begun before the first event while memory was in use, events
+    -- of the input were lost, what was live before the recording is not known, or the process was paused in it; 0: it is
+    -- whole.
     is_partial
 ) AS
 SELECT
@@ -124,6 +166,7 @@ SELECT
     t.end_seq IS NULL
         OR input.events_dropped + input.events_damaged + input.events_unrecovered > 0
         OR input.baseline = 'unknown'
+        OR (t.begin_ns < 0 AND input.baseline <> 'none')
         OR EXISTS (
             SELECT 1
             FROM pause
@@ -188,8 +231,7 @@ CREATE VIEW forecast (
     t_value,
     -- What that has to be at least for a trend. NULL: too few steps.
     t_needed,
-    -- 1: events were lost, so nothing is claimed, or what was live before the recording is not known, so that it is not
-    -- said when the device is full; 0: nothing is missing.
+    -- 1: events were lost, or what was live before the recording is not known, so nothing is claimed; 0: nothing is missing.
     is_partial
 ) AS
 SELECT

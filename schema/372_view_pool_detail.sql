@@ -3,8 +3,7 @@
 
 CREATE VIEW pool_summary (
     -- How well each pool works, in one row: what to read first. A plain hit rate only rises with the length of a run:
-    -- misses_per_step says whether the pool still grows once the program is warm. Warm-up is the first two steps of the
-    -- process, in which state is made that later steps find there.
+    -- misses_per_step says whether the pool still grows once the program is warm (view warm_up).
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -34,7 +33,7 @@ CREATE VIEW pool_summary (
     byte_hit_rate,
     -- Steps of the process. Unit: steps. 0: none is known.
     step_count,
-    -- Misses in each step after the first two, on average. Unit: allocations. NULL: not more than two steps are known.
+    -- Misses in each step after the warm-up, on average. Unit: allocations. NULL: no such step is known.
     misses_per_step,
     -- Number of the last step with a miss, as the program counts. NULL: no step had one, or none is known.
     last_missing_step,
@@ -108,7 +107,10 @@ SELECT
     coalesce(g.missed_bytes, 0),
     CASE WHEN g.allocated_bytes > 0 THEN 1.0 - CAST(g.missed_bytes AS REAL) / g.allocated_bytes END,
     coalesce(n.step_count, 0),
-    CASE WHEN n.step_count > 2 THEN CAST(coalesce(w.miss_count, 0) AS REAL) / (n.step_count - 2) END,
+    CASE
+        WHEN n.step_count > n.warm_up_count
+            THEN CAST(coalesce(w.miss_count, 0) AS REAL) / (n.step_count - n.warm_up_count)
+    END,
     (
         SELECT t.number
         FROM step_sum AS t
@@ -160,18 +162,16 @@ LEFT JOIN (
     FROM pool_group
     GROUP BY heap_id
 ) AS g ON g.heap_id = s.heap_id
-LEFT JOIN (
-    SELECT process_id, max(generation) AS step_count
-    FROM step
-    GROUP BY process_id
-) AS n ON n.process_id = p.process_id
+LEFT JOIN warm_up AS n ON n.process_id = p.process_id
 LEFT JOIN (
     SELECT
-        heap_id,
-        sum(CASE WHEN generation > 2 THEN miss_count ELSE 0 END) AS miss_count,
-        max(CASE WHEN miss_count > 0 AND generation > 0 THEN generation END) AS last_generation
-    FROM step_sum
-    GROUP BY heap_id
+        t.heap_id,
+        sum(CASE WHEN t.generation > u.warm_up_count THEN t.miss_count ELSE 0 END) AS miss_count,
+        max(CASE WHEN t.miss_count > 0 AND t.generation > 0 THEN t.generation END) AS last_generation
+    FROM step_sum AS t
+    JOIN heap AS o ON o.heap_id = t.heap_id
+    JOIN warm_up AS u ON u.process_id = o.process_id
+    GROUP BY t.heap_id
 ) AS w ON w.heap_id = s.heap_id
 LEFT JOIN (
     SELECT
@@ -189,7 +189,7 @@ ORDER BY s.heap_id;
 
 CREATE VIEW pool_by_step (
     -- What each pool did in each step of its process; steps in which it did nothing are left out, and so are processes
-    -- without steps. A warm pool has no misses: those of the first two steps are its warm-up.
+    -- without steps. A warm pool has no misses: those of the warm-up (view warm_up) are none of its faults.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -205,7 +205,7 @@ CREATE VIEW pool_by_step (
     level,
     -- Number of the step, as the program counts; of several joined ones that of the first. NULL: before the first step.
     step,
-    -- 1: one of the first two steps, or before them; 0: a later one.
+    -- 1: a step of the warm-up, or before it; 0: a later one.
     is_warm_up,
     -- Requests. Unit: allocations.
     allocation_count,
@@ -232,7 +232,10 @@ CREATE VIEW pool_by_step (
     -- When the step began. Unit: nanoseconds since the recording began. NULL: not known, or before the first step.
     begin_ns,
     -- 1: the row is of one step, all of whose events are in this database; 0: only sums were kept of some.
-    has_detail
+    has_detail,
+    -- 1: some of what the pool did, in whichever step, is not in this trace, so these are figures of what is; 0: it is all
+    -- there.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -242,7 +245,7 @@ SELECT
     p.heap,
     p.level,
     t.number,
-    t.generation <= 2,
+    t.generation <= u.warm_up_count,
     t.allocation_count,
     t.allocation_count - t.miss_count,
     t.miss_count,
@@ -255,9 +258,11 @@ SELECT
     s.released_count,
     s.released_bytes,
     t.begin_ns,
-    s.heap_id IS NOT NULL AND t.last_generation = t.generation
+    s.heap_id IS NOT NULL AND t.last_generation = t.generation,
+    (SELECT w.is_partial FROM pool_sum AS w WHERE w.heap_id = t.heap_id)
 FROM step_sum AS t
 JOIN heap_place AS p ON p.heap_id = t.heap_id
+JOIN warm_up AS u ON u.process_id = p.process_id
 LEFT JOIN pool_step AS s ON s.heap_id = t.heap_id AND s.generation = t.generation
 WHERE p.level IN ('pool', 'workspace')
 ORDER BY t.heap_id, t.generation;
@@ -304,7 +309,9 @@ CREATE VIEW pool_by_class (
     -- Segments of the class at the end. Unit: bytes.
     held_bytes,
     -- Sum over streams and private pools of the most segments of each at once. Unit: bytes.
-    peak_held_bytes
+    peak_held_bytes,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -325,7 +332,8 @@ SELECT
     g.last_miss_ns,
     g.peak_live_bytes,
     g.held_bytes,
-    g.peak_held_bytes
+    g.peak_held_bytes,
+    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = g.heap_id)
 FROM (
     SELECT
         heap_id,
@@ -383,7 +391,9 @@ CREATE VIEW pool_by_size (
     -- Place of the last miss in the order of events. NULL: there was none.
     last_miss_seq,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
-    last_miss_ns
+    last_miss_ns,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -403,7 +413,8 @@ SELECT
     c.missed_bytes,
     CASE WHEN c.allocated_bytes > 0 THEN 1.0 - CAST(c.missed_bytes AS REAL) / c.allocated_bytes END,
     c.last_miss_seq,
-    c.last_miss_ns
+    c.last_miss_ns,
+    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = c.heap_id)
 FROM pool_class AS c
 JOIN heap_place AS p ON p.heap_id = c.heap_id
 ORDER BY c.heap_id, c.is_large, c.size_class;
@@ -453,7 +464,9 @@ CREATE VIEW pool_by_stream (
     -- Their size. Unit: bytes.
     pending_bytes,
     -- Their size times how long. Unit: mebibytes times seconds.
-    pending_mib_seconds
+    pending_mib_seconds,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -476,7 +489,8 @@ SELECT
     g.held_bytes,
     g.pending_count,
     g.pending_bytes,
-    g.pending_byte_ms / 1048576.0 / 1000.0
+    g.pending_byte_ms / 1048576.0 / 1000.0,
+    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = g.heap_id)
 FROM (
     SELECT
         heap_id,
@@ -532,7 +546,9 @@ CREATE VIEW pool_miss_by_cause (
     -- Share of the pool's misses. Unit: 0 to 1.
     share_ratio,
     -- Place of the last one in the order of events.
-    last_seq
+    last_seq,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -548,7 +564,8 @@ SELECT
     m.driver_count,
     nullif(m.driver_cost_ns, 0),
     CAST(m.miss_count AS REAL) / sum(m.miss_count) OVER (PARTITION BY m.heap_id),
-    m.last_seq
+    m.last_seq,
+    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = m.heap_id)
 FROM (
     SELECT
         heap_id,
@@ -596,7 +613,9 @@ CREATE VIEW pool_miss_by_site (
     -- What is known of their cost. Unit: nanoseconds. NULL: nothing is.
     driver_cost_ns,
     -- Place of the last one in the order of events.
-    last_seq
+    last_seq,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -612,7 +631,8 @@ SELECT
     m.pending_miss_count,
     m.driver_count,
     nullif(m.driver_cost_ns, 0),
-    m.last_seq
+    m.last_seq,
+    (SELECT w.is_partial FROM pool_sum AS w WHERE w.heap_id = m.heap_id)
 FROM (
     SELECT
         t.heap_id,
@@ -863,7 +883,9 @@ CREATE VIEW allocation_cost_histogram (
     -- Their cost. Unit: nanoseconds.
     cost_ns,
     -- Share of the heap's cost. Unit: 0 to 1. NULL: all of it is 0.
-    cost_share_ratio
+    cost_share_ratio,
+    -- 1: some calls are missing, as in view allocation_cost; 0: none is.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -877,13 +899,16 @@ SELECT
     c.call_count,
     CAST(c.call_count AS REAL) / sum(c.call_count) OVER (PARTITION BY c.heap_id),
     c.cost_ns,
-    CAST(c.cost_ns AS REAL) / nullif(sum(c.cost_ns) OVER (PARTITION BY c.heap_id), 0)
+    CAST(c.cost_ns AS REAL) / nullif(sum(c.cost_ns) OVER (PARTITION BY c.heap_id), 0),
+    i.events_seen > i.events_ingested OR i.baseline = 'unknown'
+        OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
 FROM (
     SELECT heap_id, octave, sum(call_count) AS call_count, sum(cost_ns) AS cost_ns
     FROM cost_histogram
     GROUP BY heap_id, octave
 ) AS c
 JOIN heap_place AS p ON p.heap_id = c.heap_id
+LEFT JOIN input AS i ON i.input_id = p.input_id
 ORDER BY c.heap_id, c.octave;
 
 CREATE VIEW slowest_allocation (
@@ -918,7 +943,9 @@ CREATE VIEW slowest_allocation (
     -- The whole stack: table stack. NULL: no stack was recorded.
     stack_id,
     -- 1: it became a pool's segment; 0: not.
-    is_segment
+    is_segment,
+    -- 1: some calls are missing, as in view allocation_cost; 0: none is.
+    is_partial
 ) AS
 SELECT
     p.host,
@@ -935,9 +962,12 @@ SELECT
     coalesce(t.name, CAST(t.tid AS TEXT)),
     coalesce(f.label, '(no stack)'),
     s.stack_id,
-    s.is_segment
+    s.is_segment,
+    i.events_seen > i.events_ingested OR i.baseline = 'unknown'
+        OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
 FROM slowest_call AS s
 JOIN heap_place AS p ON p.heap_id = s.heap_id
+LEFT JOIN input AS i ON i.input_id = p.input_id
 LEFT JOIN thread AS t ON t.thread_id = s.thread_id
 LEFT JOIN stack AS k ON k.stack_id = s.stack_id
 LEFT JOIN frame AS f ON f.frame_id = k.site_frame_id

@@ -71,7 +71,7 @@ CREATE VIEW out_of_memory (
     pool_largest_free_bytes,
     -- Driver memory that the thread gave back between the first failure and the end of the chain. Unit: bytes.
     released_bytes,
-    -- What the first failure returned: 207001 is out of memory.
+    -- What the first failure returned: 207001 is out of memory. NULL: not known.
     error_code,
     -- The thread: its name, else its number. NULL: not known.
     thread,

@@ -18,8 +18,8 @@ CREATE VIEW health (
     -- Level of the heap. NULL: the measure is not of one heap.
     level,
     -- 'allocation cost': of a pool the time in the driver over all its allocations, of other memory over those that are no
-    -- pool's; 'fragmentation': peak_fragmentation_ratio of view peak; 'pool hit rate': after the warm-up, which is the first
-    -- step or, without steps, all up to the pool's peak; 'zero copy': as in view zero_copy.
+    -- pool's; 'fragmentation': peak_fragmentation_ratio of view peak; 'pool hit rate': after the warm-up (view warm_up), which
+    -- is, without steps, all up to the pool's peak; 'zero copy': as in view zero_copy.
     measure,
     -- Its value. NULL: it does not apply, or nothing came after the warm-up.
     value,
@@ -30,17 +30,19 @@ CREATE VIEW health (
     verdict,
     -- What the value is made of and what would better it, a sentence with figures.
     advice,
-    -- 1: events were lost, the recording began late, or not all that the value is made of is known, so that nothing is
-    -- claimed; 0: not.
+    -- 1: events were lost, the recording began late or was paused, or not all that the value is made of is known, so that
+    -- nothing is claimed; 0: not.
     is_partial
 ) AS
--- How much of each heap's run is known: whether the detail begins late, and whether anything was lost of it.
+-- How much of each heap's run is known: whether the detail begins late, and whether anything was lost of it, or came and
+-- went in a pause.
 WITH known AS (
     SELECT
         s.heap_id AS heap_id,
         i.detail_begin_seq IS NOT NULL AS is_cut,
         i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
-            OR i.unknown_reference_count > 0 OR i.baseline = 'unknown' OR s.is_whole_run = 0 AS is_lossy
+            OR i.unknown_reference_count > 0 OR i.baseline = 'unknown' OR s.is_whole_run = 0
+            OR EXISTS (SELECT 1 FROM pause AS w WHERE w.process_id = q.process_id AND w.is_memory_told = 0) AS is_lossy
     FROM heap_sum AS s
     JOIN heap AS h ON h.heap_id = s.heap_id
     LEFT JOIN process AS q ON q.process_id = h.process_id
@@ -184,6 +186,7 @@ SELECT
         ELSE 'danger'
     END,
     f.unused_text || ' of ' || f.reserved_text || ' reserved was never in use at once'
+        || CASE WHEN f.waste_bytes > 0 THEN ', ' || f.waste_text || ' of it in blocks larger than asked for' ELSE '' END
         || CASE
             WHEN f.stuck_bytes > 0 THEN ', ' || f.stuck_text || ' stuck at the peak'
             ELSE ''
@@ -192,11 +195,13 @@ SELECT
             WHEN f.is_partial AND f.is_requested THEN ': at most, for only requested sizes are known.'
             WHEN f.is_partial THEN ', as far as is known.'
             WHEN f.value < 0.1 THEN ': nothing to gain.'
+            WHEN f.stuck_bytes > 0 AND f.is_growing
+                THEN ': its segments grow already; whose blocks hold them stands in view fragmentation_blocker.'
             WHEN f.stuck_bytes > 0 AND p.heap = 'ptaCaching'
-                THEN ': PYTORCH_NPU_ALLOC_CONF=expandable_segments:True could give back up to ' || f.unused_text || '.'
+                THEN ': PYTORCH_NPU_ALLOC_CONF=expandable_segments:True could give back up to ' || f.gain_text || '.'
             WHEN f.stuck_bytes > 0
-                THEN ': segments that can grow could give back up to ' || f.unused_text || '.'
-            ELSE ': emptying its cache between phases could give back up to ' || f.unused_text || '.'
+                THEN ': segments that can grow could give back up to ' || f.gain_text || '.'
+            ELSE ': emptying its cache between phases could give back up to ' || f.gain_text || '.'
         END,
     f.is_partial
 FROM (
@@ -204,6 +209,8 @@ FROM (
         g.heap_id AS heap_id,
         g.value AS value,
         g.stuck_bytes AS stuck_bytes,
+        g.waste_bytes AS waste_bytes,
+        g.is_growing AS is_growing,
         g.is_requested AS is_requested,
         g.is_lossy OR (g.is_requested AND g.value >= 0.1) AS is_partial,
         CASE
@@ -211,6 +218,18 @@ FROM (
             WHEN g.unused_bytes >= 1048576 THEN printf('%.1f MiB', g.unused_bytes / 1048576.0)
             ELSE printf('%.1f KiB', g.unused_bytes / 1024.0)
         END AS unused_text,
+        CASE
+            WHEN g.waste_bytes >= 1073741824 THEN printf('%.1f GiB', g.waste_bytes / 1073741824.0)
+            WHEN g.waste_bytes >= 1048576 THEN printf('%.1f MiB', g.waste_bytes / 1048576.0)
+            ELSE printf('%.1f KiB', g.waste_bytes / 1024.0)
+        END AS waste_text,
+        CASE
+            WHEN g.unused_bytes - g.waste_bytes >= 1073741824
+                THEN printf('%.1f GiB', (g.unused_bytes - g.waste_bytes) / 1073741824.0)
+            WHEN g.unused_bytes - g.waste_bytes >= 1048576
+                THEN printf('%.1f MiB', (g.unused_bytes - g.waste_bytes) / 1048576.0)
+            ELSE printf('%.1f KiB', (g.unused_bytes - g.waste_bytes) / 1024.0)
+        END AS gain_text,
         CASE
             WHEN g.peak_reserved_bytes >= 1073741824 THEN printf('%.1f GiB', g.peak_reserved_bytes / 1073741824.0)
             WHEN g.peak_reserved_bytes >= 1048576 THEN printf('%.1f MiB', g.peak_reserved_bytes / 1048576.0)
@@ -239,8 +258,24 @@ FROM (
                 JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id AND k.heap_id = m.heap_id
                 WHERE m.heap_id = s.heap_id AND m.kind = 1 AND k.size_basis = 'requested'
             ) AS is_requested,
+            CASE
+                WHEN h.size_basis = 'requested'
+                    THEN coalesce(min(max(0, s.peak_reserved_bytes - s.peak_bytes), (
+                        SELECT max(k.waste_bytes)
+                        FROM moment AS m
+                        JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id AND k.heap_id = m.heap_id
+                        WHERE m.heap_id = s.heap_id AND m.kind = 1
+                    )), 0)
+                ELSE 0
+            END AS waste_bytes,
+            EXISTS (
+                SELECT 1
+                FROM pool_effort AS e
+                WHERE e.heap_id = s.heap_id AND e.mapped_count > 0
+            ) AS is_growing,
             k.is_lossy AS is_lossy
         FROM heap_sum AS s
+        JOIN heap AS h ON h.heap_id = s.heap_id
         JOIN known AS k ON k.heap_id = s.heap_id
         WHERE s.peak_reserved_bytes > 0
     ) AS g
@@ -283,7 +318,11 @@ FROM (
         b.heap_id AS heap_id,
         b.all_count AS all_count,
         b.all_miss_count AS all_miss_count,
-        CASE WHEN b.has_steps THEN 'the first step' ELSE 'up to the peak' END AS warm_up,
+        CASE
+            WHEN NOT b.has_steps THEN 'up to the peak'
+            WHEN b.warm_up_count = 1 THEN 'the first step'
+            ELSE 'the first two steps'
+        END AS warm_up,
         CASE WHEN b.has_steps THEN b.warm_count ELSE b.after_peak_count END AS request_count,
         CASE WHEN b.has_steps THEN b.warm_miss_count ELSE b.after_peak_miss_count END AS miss_count,
         b.is_partial AS is_partial
@@ -294,7 +333,8 @@ FROM (
             sum(n.miss_count) AS all_miss_count,
             e.after_peak_count AS after_peak_count,
             e.after_peak_miss_count AS after_peak_miss_count,
-            coalesce(w.last_generation, 0) > 1 AS has_steps,
+            coalesce(w.step_count > w.warm_up_count, 0) AS has_steps,
+            w.warm_up_count AS warm_up_count,
             w.allocation_count AS warm_count,
             w.miss_count AS warm_miss_count,
             sum(n.allocation_count) < s.allocation_count OR k.is_lossy AS is_partial
@@ -305,10 +345,13 @@ FROM (
         LEFT JOIN (
             SELECT
                 t.heap_id,
-                max(t.last_generation) AS last_generation,
-                sum(CASE WHEN t.generation > 1 THEN t.allocation_count END) AS allocation_count,
-                sum(CASE WHEN t.generation > 1 THEN t.miss_count END) AS miss_count
+                max(u.step_count) AS step_count,
+                max(u.warm_up_count) AS warm_up_count,
+                sum(CASE WHEN t.generation > u.warm_up_count THEN t.allocation_count END) AS allocation_count,
+                sum(CASE WHEN t.generation > u.warm_up_count THEN t.miss_count END) AS miss_count
             FROM step_sum AS t
+            JOIN heap AS o ON o.heap_id = t.heap_id
+            JOIN warm_up AS u ON u.process_id = o.process_id
             GROUP BY t.heap_id
         ) AS w ON w.heap_id = n.heap_id
         GROUP BY n.heap_id

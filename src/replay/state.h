@@ -13,8 +13,8 @@
  * hold.c how long that is held, rise.c how far heaps rise in an operation, names.c what operations do in a step;
  * moments.c moments and fragmentation; chain.c failures that belong together; effort.c what segments cost; sample.c
  * what heaps and devices held at them; anomaly.c misuse, copy.c copies and theirs, overlap.c memory that lies over other;
- * freed.c who freed what is no more; repeat.c copies of the same; streams.c streams that stay; totals.c sums of steps;
- * growth.c what of each stack lives on; keyframe.c all of this as events, and back.
+ * freed.c who freed what is no more; backing.c what lies under mappings; repeat.c copies of the same; streams.c streams
+ * that stay; totals.c sums of steps; growth.c what of each stack lives on; keyframe.c all of this as events, and back.
  */
 #ifndef NM_REPLAY_STATE_H
 #define NM_REPLAY_STATE_H
@@ -334,6 +334,8 @@ typedef struct nm_device {
     bool is_npu;
     uint64_t live_bytes;      /* of its driver heaps */
     uint64_t step_call_count; /* while a step ends: driver calls in it */
+    bool has_events;          /* of its heaps: */
+    int64_t first_seq, last_seq;
     nm_device_tally tally;
 } nm_device;
 
@@ -498,8 +500,9 @@ struct nm_replay {
     uint64_t out_of_memory_count; /* chains that have begun */
     uint64_t stack_look_count;    /* stacks and ranges that their states have looked at */
     uint64_t tally_count;
-    bool begins_step;  /* the next event, though no mark says so */
-    uint64_t next_seq; /* the number after the largest that any event had */
+    bool begins_step;        /* the next event, though no mark says so */
+    uint64_t eventful_count; /* devices that has_events */
+    uint64_t next_seq;       /* the number after the largest that any event had */
     bool has_events, has_loss;
     bool has_keyframe; /* the stream begins with one: it is not the beginning of the recording */
     bool has_whole_keyframe;
@@ -704,6 +707,11 @@ nm_status nm_fragments_lose_block(const nm_live *block, nm_error *err);
 /* The source lists a segment or a block of the pool, at the end. */
 nm_status nm_fragments_state(nm_replay *replay, nm_heap *pool, const nm_event *event, nm_error *err);
 void nm_fragments_free(nm_heap *pool);
+
+/* ---- backing.c ---- */
+
+/* At the end: physical memory under a pool's mappings is a segment too. */
+nm_status nm_backing_mark(const nm_replay *replay, nm_error *err);
 
 /* ---- blockers.c ---- */
 

@@ -366,6 +366,13 @@ static bool is_in_dict(const nm_pickle *pickle)
     return pickle->opens.count > 1 && pickle->opens.items[pickle->opens.count - 2].is_dict;
 }
 
+/* Does what was a container stand right above the dictionary? It is no key, so the dictionary was complete, and both are
+ * items of the list around it: the second one was written before, and is only referred to. */
+static bool is_passed(const nm_pickle *pickle, place here)
+{
+    return !here.has_mark && here.index > 0 && pickle->cells.items[here.open->position + 1].tag == NM_PICKLE_VALUE;
+}
+
 /*
  * One look at the innermost container under way. *role is what the new container is in it, or NM_PICKLE_MISFIT when
  * that one turned out to be complete: it has been finished then, and the one around it is to be looked at.
@@ -381,6 +388,10 @@ static nm_status role_in(nm_pickle *pickle, place here, bool is_dict, uint32_t *
         if (here.index == 0 && !here.has_mark) {
             *role = NM_PICKLE_MISFIT; /* a container is no key */
             return finish_top_dict(pickle, err);
+        }
+        if (is_passed(pickle, here)) {
+            *role = NM_PICKLE_MISFIT;
+            return finish_last(pickle, err);
         }
         if (here.index % 2 == 0 || key_below(pickle) == 0)
             return NM_OK;

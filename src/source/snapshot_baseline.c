@@ -119,6 +119,9 @@ nm_status nm_snapshot_baseline_entry(nm_snapshot_baseline *baseline, const nm_sn
 
     if (status != NM_OK)
         return status;
+    if (entry->has_time && !device->has_first)
+        device->first_us = entry->time_us;
+    device->has_first = device->has_first || entry->has_time;
     if (entry->is_workspace)
         return take_workspace(baseline, device, entry, err);
     switch (entry->action) {
@@ -220,6 +223,8 @@ nm_status nm_snapshot_baseline_finish(nm_snapshot_baseline *baseline, nm_snapsho
         for (size_t j = 0; j < segment->block_count; j++)
             list->blocks.items[segment->first_block + j].state = NM_SNAPSHOT_ACTIVE;
     }
+    for (size_t i = 0; i < baseline->items.count && status == NM_OK; i++)
+        baseline->devices.items[baseline->items.items[i].device].has_baseline = true;
     if (status == NM_OK && baseline->items.count > 0)
         qsort(baseline->items.items, baseline->items.count, sizeof *baseline->items.items, compare_items);
     nm_map_free(&baseline->seen);

@@ -30,7 +30,9 @@ typedef struct nm_baseline_item {
 } nm_baseline_item;
 
 typedef struct nm_baseline_device {
-    bool is_used, has_workspace;
+    bool is_used, has_workspace, has_baseline;
+    bool has_first;    /* a time is known */
+    int64_t first_us;  /* time of the first entry that has one */
     nm_ranges touched; /* driver memory that the trace has spoken of */
 } nm_baseline_device;
 

@@ -72,7 +72,8 @@ typedef struct nm_snapshot_annotation {
     uint32_t device;
     bool is_end;
     bool has_time;
-    uint32_t number; /* of the range; given by the source */
+    bool is_left_out; /* by the source: it ended before what is known begins */
+    uint32_t number;  /* of the range; given by the source */
 } nm_snapshot_annotation;
 
 typedef struct nm_snapshot_frame {

@@ -9,9 +9,10 @@
  *
  * Every entry of a trace takes one seq, its place in the file, device after device. What is no entry takes none: the
  * baseline, the state at the end, and the external annotations, which carry the seq of the entry they stand in front of
- * (of no entry after the last). Three entries that describe a workspace block at the time of writing are entries too,
- * but nothing that happened: they give a baseline allocation, and at their place nothing. An entry whose action is
- * unknown becomes a mark with the action's name. An `annotate` entry is a range that ends where it begins.
+ * (of no entry after the last; ranges that were over before the first, while memory was in use, are left out). Three
+ * entries that describe a workspace block at the time of writing are entries too, but nothing that happened: they give a
+ * baseline allocation, and at their place nothing. An entry whose action is unknown becomes a mark with the action's name.
+ * An `annotate` entry is a range that ends where it begins.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -247,7 +248,9 @@ static const struct {
 
 static int64_t oom_code(const snapshot_source *source)
 {
-    return source->dialect == DIALECT_NPU ? ERROR_OOM_NPU : source->dialect == DIALECT_CUDA ? ERROR_OOM_GPU : 0;
+    return source->dialect == DIALECT_NPU    ? ERROR_OOM_NPU
+           : source->dialect == DIALECT_CUDA ? ERROR_OOM_GPU
+                                             : NM_UNKNOWN_NUMBER;
 }
 
 static nm_event event_of(const snapshot_source *source, const nm_snapshot_entry *entry)
@@ -305,8 +308,11 @@ static nm_event annotation_event(const snapshot_source *source, const nm_snapsho
 
 /* Is the next annotation to be delivered before the entry that waits? They are in order of device and time, as the
  * entries are; without times there is no place for them but the end. */
-static bool annotation_comes_first(const snapshot_source *source)
+static bool annotation_comes_first(snapshot_source *source)
 {
+    while (source->annotation_at < source->list.annotations.count &&
+           source->list.annotations.items[source->annotation_at].is_left_out)
+        source->annotation_at++;
     if (source->annotation_at >= source->list.annotations.count)
         return false;
     if (!source->has_entry)
@@ -468,6 +474,20 @@ static int compare_annotations(const void *left, const void *right)
 }
 
 /*
+ * Was the range over before the first entry of its device, with memory there that nobody saw allocated? The ring of
+ * entries has wrapped, then, and that of the annotations has not: of a step in which all that happened is lost, sums
+ * and slopes would take it for one in which nothing did.
+ */
+static bool ended_before_all(const snapshot_source *source, const nm_snapshot_annotation *end)
+{
+    if (end->device >= source->baseline.devices.count)
+        return false;
+
+    const nm_baseline_device *device = &source->baseline.devices.items[end->device];
+    return device->has_baseline && device->has_first && end->has_time && end->time_us <= device->first_us;
+}
+
+/*
  * Puts the annotations in order and pairs them: an END belongs to the latest START of its device and name that is not
  * paired yet, and gets its number. The file's own order decides between equal times.
  */
@@ -493,6 +513,7 @@ static nm_status order_annotations(snapshot_source *source, nm_error *err)
             status = nm_map_put(&open, key, i + 1, err);
         } else if (latest != NULL && *latest != 0) {
             items[i].number = (uint32_t)*latest;
+            items[i].is_left_out = items[*latest - 1].is_left_out = ended_before_all(source, &items[i]);
             *latest = outer[*latest - 1];
         }
     }

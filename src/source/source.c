@@ -56,6 +56,19 @@ static nm_status refuse(nm_bytes head, nm_error *err)
     return nm_fail(err, NM_ERR_FORMAT, 0, "neither a trace nor a memory snapshot begins like this");
 }
 
+static const nm_source_type *type_of(nm_bytes head)
+{
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (types[i]->matches(head))
+            return types[i];
+    return NULL;
+}
+
+nm_status nm_source_recognise(nm_bytes head, nm_error *err)
+{
+    return type_of(head) != NULL ? NM_OK : refuse(head, err);
+}
+
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err)
 {
     uint8_t begin[NM_SOURCE_HEAD_BYTES];
@@ -71,10 +84,8 @@ nm_status nm_source_open(int fd, nm_source **out, nm_error *err)
     nm_status status = nm_io_read(fd, begin, sizeof begin, &head.len, err);
     if (status != NM_OK)
         return status;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (types[i]->matches(head))
-            return types[i]->open(fd, head, out, err);
-    return refuse(head, err);
+    const nm_source_type *type = type_of(head);
+    return type != NULL ? type->open(fd, head, out, err) : refuse(head, err);
 }
 
 nm_status nm_source_open_parts(const int *fds, size_t fd_count, nm_source **out, nm_error *err)

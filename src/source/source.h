@@ -75,6 +75,10 @@ struct nm_source { /* the head of every source's own struct */
 
 #define NM_SOURCE_HEAD_BYTES 4096
 
+/* Does an input that begins with `head` (as for `matches`) have a format that is read? NM_ERR_FORMAT, and what it seems to
+ * be: not. */
+nm_status nm_source_recognise(nm_bytes head, nm_error *err);
+
 /* Opens the input that `fd` reads (borrowed; a file or a pipe). NM_ERR_FORMAT when no format matches. */
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err);
 

@@ -26,10 +26,10 @@
 typedef struct summary {
     sqlite3 *db;
     FILE *out;
-    int64_t process_count;
-    int site_lines; /* of each heap */
-    int leak_lines; /* of each heap */
-    bool has_steps;
+    int64_t process_count, holder_count; /* of these with memory */
+    int site_lines;                      /* of each heap */
+    int leak_lines;                      /* of each heap */
+    bool has_steps, is_lossy;
 } summary;
 
 /* Prepares `sql` with the place of the heap that `heap` stands on. */
@@ -95,6 +95,17 @@ static void write_detail(const summary *s, sqlite3_stmt *row, int first_column)
             nm_human_count(number, sqlite3_column_int64(row, first_column)));
 }
 
+/* "1 process", or "39 processes (1 with memory)": a shell that starts a program is one, too. */
+static void write_process_count(const summary *s)
+{
+    char number[NM_HUMAN_BYTES];
+
+    fprintf(s->out, "%s process%s", nm_human_count(number, s->process_count), s->process_count == 1 ? "" : "es");
+    if (s->holder_count < s->process_count && s->holder_count > 0)
+        fprintf(s->out, " (%s with memory)", nm_human_count(number, s->holder_count));
+    fprintf(s->out, ", ");
+}
+
 static nm_status write_head(summary *s, const nm_summary_names *names, nm_error *err)
 {
     static const char sql[] =
@@ -105,7 +116,8 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
         " sum(events_without_stack), sum(bytes_cut), (SELECT count(*) FROM process),"
         " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM heap_place WHERE device IS NOT NULL)),"
         " (SELECT upper(max(kind)) FROM device), (SELECT count(*) > 0 FROM step), sum(events_unkept),"
-        " CASE WHEN count(*) = 1 THEN min(detail_begin_ns) END, CASE WHEN count(*) = 1 THEN min(detail_begin_seq) END"
+        " CASE WHEN count(*) = 1 THEN min(detail_begin_ns) END, CASE WHEN count(*) = 1 THEN min(detail_begin_seq) END,"
+        " (SELECT count(DISTINCT process_id) FROM heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0)"
         " FROM completeness";
     char number[NM_HUMAN_BYTES];
     char path[TEXT_BYTES];
@@ -119,10 +131,12 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
         const char *device_kind = nm_db_is_null(row, 11) ? "device" : nm_db_text(row, 11);
 
         s->process_count = sqlite3_column_int64(row, 9);
+        s->holder_count = sqlite3_column_int64(row, 16);
         s->has_steps = sqlite3_column_int(row, 12) != 0;
+        s->is_lossy = strcmp(nm_db_text(row, 1), "lossy") == 0 || strcmp(nm_db_text(row, 1), "cut") == 0;
         fprintf(s->out, "%s  from %s: ", nm_human_text(database_path, sizeof database_path, names->database_path, 200),
                 nm_human_text(path, sizeof path, nm_db_text(row, 0), 200));
-        fprintf(s->out, "%s process%s, ", nm_human_count(number, s->process_count), s->process_count == 1 ? "" : "es");
+        write_process_count(s);
         fprintf(s->out, "%s %s%s, ", nm_human_count(number, device_count), device_kind, plural(device_count));
         fprintf(s->out, "%s events", nm_human_count(number, sqlite3_column_int64(row, 2)));
         write_losses(s, row, 3);
@@ -144,7 +158,9 @@ static nm_status write_process_note(const summary *s, nm_error *err)
     char number[NM_HUMAN_BYTES];
     nm_status status = nm_db_get_int(s->db, "SELECT coalesce(sum(processes_left), 0) FROM input", &left_count, err);
 
-    if (status == NM_OK && s->process_count == 0)
+    if (status == NM_OK && s->process_count == 0 && s->is_lossy)
+        fprintf(s->out, "What was lost may have told of processes: nothing is known of what ran.\n");
+    else if (status == NM_OK && s->process_count == 0)
         fprintf(s->out, "No process loaded the recorder: nothing is known of what ran.\n");
     else if (status == NM_OK && left_count > 0)
         fprintf(s->out, "%s process%s became a program that did not load the recorder: what it did is not known.\n",
@@ -161,6 +177,18 @@ static nm_status write_late_note(const summary *s, nm_error *err)
     if (status == NM_OK && late_count > 0)
         fprintf(s->out,
                 "The recording began late: what was live before it, and what became of that, is in no figure.\n");
+    return status;
+}
+
+#define WAS_PAUSED "EXISTS (SELECT 1 FROM pause WHERE is_memory_told = 0)"
+
+static nm_status write_pause_note(const summary *s, nm_error *err)
+{
+    int64_t was_paused = 0;
+    nm_status status = nm_db_get_int(s->db, "SELECT " WAS_PAUSED, &was_paused, err);
+
+    if (status == NM_OK && was_paused != 0)
+        fprintf(s->out, "The recording was paused: what came and went in between is in no figure.\n");
     return status;
 }
 
@@ -257,7 +285,7 @@ static nm_status write_leak_sites(const summary *s, sqlite3_stmt *heap, nm_error
 
     snprintf(sql, sizeof sql,
              "SELECT site, leak_count, leak_bytes, generation_count, bytes_per_step, verdict, growth_bytes_per_step"
-             " FROM leak_by_site WHERE " SAME_PLACE " ORDER BY leak_bytes DESC, site LIMIT %d",
+             " FROM leak_by_site WHERE " SAME_PLACE " ORDER BY verdict <> 'growing', leak_bytes DESC, site LIMIT %d",
              s->leak_lines);
     nm_status status = ask(s, heap, sql, &rows, err);
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
@@ -301,6 +329,7 @@ static nm_status write_fragmentation(const summary *s, sqlite3_stmt *heap, nm_er
     static const char sql[] =
         "SELECT peak_fragmentation_ratio, (SELECT stuck_bytes FROM fragmentation WHERE moment = 'peak' AND " SAME_PLACE
         "), (SELECT is_estimate FROM fragmentation WHERE moment = 'peak' AND " SAME_PLACE
+        "), EXISTS (SELECT 1 FROM health WHERE measure = 'fragmentation' AND is_partial AND " SAME_PLACE
         ") FROM peak WHERE " SAME_PLACE " AND peak_fragmentation_ratio IS NOT NULL";
     char share[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
@@ -313,7 +342,7 @@ static nm_status write_fragmentation(const summary *s, sqlite3_stmt *heap, nm_er
         if (!nm_db_is_null(row, 1))
             fprintf(s->out, ", %s%s stuck", sqlite3_column_int(row, 2) != 0 ? "about " : "",
                     nm_human_bytes(bytes, sqlite3_column_int64(row, 1)));
-        fprintf(s->out, "\n");
+        fprintf(s->out, "%s\n", sqlite3_column_int(row, 3) != 0 ? ", as far as is known" : "");
     }
     return end_query(s, row, status, code, err);
 }
@@ -356,7 +385,7 @@ static void write_heap_title(const summary *s, sqlite3_stmt *heap)
         snprintf(device, sizeof device, "%.8s %lld", nm_db_is_null(heap, 11) ? "device" : nm_db_text(heap, 11),
                  (long long)sqlite3_column_int64(heap, 3));
     nm_human_text(name, sizeof name, nm_db_text(heap, 4), 24);
-    if (s->process_count == 1)
+    if (s->holder_count <= 1)
         snprintf(title, sizeof title, "%.200s", name);
     else if (!nm_db_is_null(heap, 1))
         snprintf(title, sizeof title, "rank %lld  %.200s", (long long)sqlite3_column_int64(heap, 1), name);
@@ -409,14 +438,14 @@ static nm_status write_heap(const summary *s, sqlite3_stmt *heap, nm_error *err)
     return status;
 }
 
-/* Heaps worth a place on the screen, pools first. Driver memory that is but a pool's segments, and leaks nothing, is left
- * out. */
+/* Heaps worth a place on the screen, pools first. Driver and physical memory that is but a pool's segments, and leaks
+ * nothing, is left out. */
 #define SHOWN_HEAPS                                                                                                    \
-    " FROM peak AS k WHERE k.peak_bytes > 0 AND NOT (k.level = 'driver' AND EXISTS (SELECT 1 FROM peak AS pool WHERE"  \
-    " pool.host IS k.host AND pool.pid IS k.pid AND pool.device IS k.device AND pool.level = 'pool'"                   \
-    " AND pool.peak_reserved_bytes * 1.1 >= k.peak_bytes)"                                                             \
+    " FROM peak AS k WHERE k.peak_bytes > 0 AND NOT (k.level IN ('driver', 'physical') AND EXISTS (SELECT 1"           \
+    " FROM peak AS pool WHERE pool.host IS k.host AND pool.pid IS k.pid AND pool.device IS k.device"                   \
+    " AND pool.level = 'pool' AND pool.peak_reserved_bytes * 1.1 >= k.peak_bytes)"                                     \
     " AND NOT EXISTS (SELECT 1 FROM leak_by_site AS l WHERE l.host IS k.host AND l.pid IS k.pid"                       \
-    " AND l.device IS k.device AND l.level = 'driver'))"
+    " AND l.device IS k.device AND l.level = k.level))"
 
 /* Lines that so many heaps take, pools first: those have two lines more, fragmentation and hit rate. */
 static int64_t lines_of(const summary *s, int64_t heap_count, int64_t pool_count)
@@ -526,7 +555,7 @@ static nm_status write_misuse(const summary *s, nm_error *err)
     int code = SQLITE_DONE;
 
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        fprintf(s->out, "%s%s %s", before, nm_human_count(count, sqlite3_column_int64(rows, 1)), nm_db_text(rows, 0));
+        fprintf(s->out, "%s%s x %s", before, nm_human_count(count, sqlite3_column_int64(rows, 1)), nm_db_text(rows, 0));
         before = ", ";
     }
     if (before[0] == ',')
@@ -579,7 +608,7 @@ static nm_status count_other_lines(const summary *s, int64_t *line_count, nm_err
                                      "SELECT (SELECT count(DISTINCT kind) FROM note)"
                                      " + min(3, (SELECT count(*) + 1 FROM out_of_memory_chain))"
                                      " + (SELECT count(DISTINCT source) FROM step_origin WHERE source <> 'marked')"
-                                     " + EXISTS (SELECT 1 FROM input WHERE baseline = 'unknown')",
+                                     " + EXISTS (SELECT 1 FROM input WHERE baseline = 'unknown') + " WAS_PAUSED,
                                      line_count, err);
 
     if (status == NM_OK)
@@ -596,6 +625,8 @@ static nm_status write_notes(const summary *s, nm_error *err)
         status = nm_summary_write_steps(s->db, s->out, err);
     if (status == NM_OK)
         status = write_late_note(s, err);
+    if (status == NM_OK)
+        status = write_pause_note(s, err);
     if (status == NM_OK)
         status = write_stack_note(s, err);
     if (status == NM_OK)
@@ -616,7 +647,7 @@ nm_status nm_summary_write(sqlite3 *db, const nm_summary_names *names, FILE *out
     char path[TEXT_BYTES];
     summary s = {.db = db, .out = out};
     nm_status status = write_head(&s, names, err);
-    bool is_many = s.process_count > NM_SUMMARY_PROCESSES_MAX;
+    bool is_many = s.holder_count > NM_SUMMARY_PROCESSES_MAX;
 
     fprintf(out, "\n");
     if (status == NM_OK)

@@ -13,7 +13,7 @@
 #include "base/error.h"
 
 #define NM_SUMMARY_LINES_MAX     24 /* without blocks of devices: see summary_device.h */
-#define NM_SUMMARY_PROCESSES_MAX 8  /* with more, processes are shown as minimum, median, maximum and outliers */
+#define NM_SUMMARY_PROCESSES_MAX 8  /* with memory; of more: minimum, median, maximum and outliers */
 
 typedef struct nm_summary_names {
     const char *database_path;

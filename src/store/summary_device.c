@@ -31,7 +31,8 @@
 #define COMPONENTS                                                                                                     \
     "WITH c AS (SELECT component, heap, bytes FROM device_memory"                                                      \
     " WHERE moment_id = ?1 AND host IS ?2 AND device IS ?3),"                                                          \
-    " own AS (SELECT CASE component WHEN 'POOL' THEN heap WHEN 'PHYSICAL' THEN 'physical, not mapped'"                 \
+    " own AS (SELECT CASE component WHEN 'POOL' THEN heap WHEN 'PTA' THEN heap"                                        \
+    " WHEN 'APP' THEN 'program, or just taken by a pool' WHEN 'PHYSICAL' THEN 'physical, not mapped'"                  \
     " WHEN 'PAGE ROUNDING' THEN 'rest of whole pages' ELSE component END AS name, sum(bytes) AS bytes FROM c"          \
     " WHERE component NOT IN ('RECORDED PROCESSES', 'OTHER PROCESSES', 'UNEXPLAINED', 'DEVICE USED') GROUP BY 1),"     \
     " other AS (SELECT coalesce(max(bytes), 0) AS bytes FROM c WHERE component = 'OTHER PROCESSES'),"                  \

@@ -114,19 +114,26 @@ static nm_status write_measure(sqlite3 *db, const measure *m, bool *has_title, F
 
 static nm_status write_leak_site(sqlite3 *db, FILE *out, nm_error *err)
 {
-    static const char sql[] = "SELECT site, sum(leak_count), sum(leak_bytes), count(DISTINCT coalesce(host, '') || ' ' "
-                              "|| coalesce(rank, '') || ' ' || pid)"
-                              " FROM leak_by_site GROUP BY site ORDER BY sum(leak_bytes) DESC, site LIMIT 3";
+    static const char sql[] = "SELECT coalesce(f.label, '(no stack)'), sum(l.allocation_count), sum(l.size_bytes),"
+                              " count(DISTINCT h.process_id), l.verdict"
+                              " FROM leak_sum AS l JOIN heap AS h ON h.heap_id = l.heap_id"
+                              " LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id"
+                              " GROUP BY 1, 5 ORDER BY l.verdict <> 'growing', 3 DESC, 1, 5 LIMIT 3";
     char site[256], count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db, sql, &rows, err);
     int code = SQLITE_DONE;
 
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
-        fprintf(out, "  leak  %10s  %-40s %s allocations, in %lld processes\n",
+    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+        int64_t leak_count = sqlite3_column_int64(rows, 1);
+        int64_t process_count = sqlite3_column_int64(rows, 3);
+
+        fprintf(out, "  leak  %10s  %-40s %s allocation%s, in %lld process%s, %s\n",
                 nm_human_bytes(bytes, sqlite3_column_int64(rows, 2)),
                 nm_human_text(site, sizeof site, (const char *)sqlite3_column_text(rows, 0), 40),
-                nm_human_count(count, sqlite3_column_int64(rows, 1)), (long long)sqlite3_column_int64(rows, 3));
+                nm_human_count(count, leak_count), leak_count == 1 ? "" : "s", (long long)process_count,
+                process_count == 1 ? "" : "es", (const char *)sqlite3_column_text(rows, 4));
+    }
     if (status == NM_OK && code != SQLITE_DONE)
         status = nm_db_fail(db, err);
     sqlite3_finalize(rows);

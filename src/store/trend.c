@@ -266,6 +266,9 @@ static const char *no_trend(const device_trends *device, const trend *row)
         return "what it grows by is within the scatter of the steps";
     if (row->fit.late_slope < LATE_RATIO_MIN * row->fit.slope)
         return "it has stopped growing";
+    /* A window that slides looks so while frees of what was there before take nothing away. */
+    if (device->is_late)
+        return "what was live before the recording is not known";
     return NULL;
 }
 
@@ -355,8 +358,6 @@ static nm_status write_trend(sqlite3 *db, sqlite3_stmt *insert, const device_tre
         bind_fit(insert, device->steps, &row->fit);
     if (is_growing && device->capacity_bytes == 0)
         reason = "how large the device is is not known";
-    else if (is_growing && device->is_late)
-        reason = "what was live before the recording is not known";
     else if (is_growing && !bind_end(insert, device->steps, &row->fit, limit))
         reason = "the device is full in more than a thousand million steps";
     if (device->capacity_bytes != 0)

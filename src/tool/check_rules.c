@@ -51,14 +51,14 @@ static const char max_fragmentation_sql[] =
 static const char min_hit_rate_sql[] = "SELECT host, rank, pid, device, heap, level, value, NULL, NULL FROM health"
                                        " WHERE measure = 'pool hit rate' AND value IS NOT NULL AND " IS_CHOSEN("");
 
-/* The first step is the warm-up. Joined steps of a long recording count as so many. */
+/* Steps after the warm-up. Joined steps of a long recording count as so many. */
 static const char max_misses_sql[] =
     "SELECT p.host, p.rank, p.pid, p.device, p.heap, p.level, coalesce(max(CAST(s.miss_count AS REAL)"
     " / (s.last_generation - s.generation + 1)), 0), NULL,"
     " CASE WHEN s.miss_count > 0 THEN 'in step ' || s.number END"
-    " FROM heap_place AS p LEFT JOIN step_sum AS s ON s.heap_id = p.heap_id AND s.generation > 1"
-    " WHERE p.level = 'pool' AND EXISTS (SELECT 1 FROM step AS t WHERE t.process_id = p.process_id"
-    " AND t.generation > 1) AND " IS_CHOSEN("p.") " GROUP BY p.heap_id";
+    " FROM heap_place AS p JOIN warm_up AS w ON w.process_id = p.process_id"
+    " LEFT JOIN step_sum AS s ON s.heap_id = p.heap_id AND s.generation > w.warm_up_count"
+    " WHERE p.level = 'pool' AND w.step_count > w.warm_up_count AND " IS_CHOSEN("p.") " GROUP BY p.heap_id";
 
 static const char no_growth_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site"
                                     " FROM leak_by_site WHERE verdict = 'growing' AND " IS_CHOSEN("");
@@ -104,7 +104,7 @@ static const struct {
     [CHECK_MIN_HIT_RATE] = {"min-hit-rate", min_hit_rate_sql, CHECK_RATIO, true, false, true,
                             "no pool served anything"},
     [CHECK_MAX_MISSES_PER_STEP] = {"max-misses-per-step", max_misses_sql, CHECK_COUNT, false, false, true,
-                                   "no step after the first is known of a process with a pool"},
+                                   "no step after the warm-up is known of a process with a pool"},
     [CHECK_NO_GROWTH] = {"no-growth", no_growth_sql, CHECK_BYTES, false, true, false, ""},
     [CHECK_NO_LEAK] = {"no-leak", no_leak_sql, CHECK_BYTES, false, true, false, ""},
     [CHECK_NO_ANOMALY] = {"no-anomaly", no_anomaly_sql, CHECK_COUNT, false, true, false, ""},
@@ -309,13 +309,26 @@ static nm_status say_partial(sqlite3 *db, const char *sql, check_result *out, nm
     return status;
 }
 
+/* What came and went while it was paused: only what was left of it at the end of the pause. */
+static nm_status find_paused(sqlite3 *db, int64_t *count, nm_error *err)
+{
+    return nm_db_get_int(db, "SELECT count(DISTINCT process_id) FROM main.pause WHERE is_memory_told IS NOT 1", count,
+                         err);
+}
+
+/* A pause was asked for, so it is no failure; but figures are of the rest. */
 static nm_status measure_complete(sqlite3 *db, const check_filter *filter, check_result *out, nm_error *err)
 {
+    int64_t paused_count = 0;
     nm_status status = say_partial(db, PARTIAL_SQL("main"), out, err);
 
     out->has_value = true;
     out->is_ok = out->note[0] == 0 || filter->allows_partial;
     out->failed_count = out->note[0] != 0;
+    if (status == NM_OK)
+        status = find_paused(db, &paused_count, err);
+    if (status == NM_OK && paused_count > 0 && out->note[0] == 0)
+        snprintf(out->note, sizeof out->note, "but for pauses: what came and went in them is in no figure");
     return status;
 }
 
@@ -363,22 +376,27 @@ static nm_status measure_baseline(sqlite3 *db, const check_rule *rule, const che
     return NM_OK;
 }
 
-/* Where too little is known for anybody to be called growing, that nobody is means nothing: it is said. */
-static nm_status say_unjudged(sqlite3 *db, check_result *out, nm_error *err)
+/* Where too little is known for anything to be called so, that nothing is means little: it is said. */
+static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out, nm_error *err)
 {
     int64_t few_steps = 0;
+    int64_t paused_count = 0;
     check_result partial = {0};
     nm_status status = say_partial(db, PARTIAL_SQL("main"), &partial, err);
 
-    if (status == NM_OK)
+    if (status == NM_OK && goes_by_steps)
         status = nm_db_get_int(db,
                                "SELECT count(*) FROM (SELECT process_id FROM step GROUP BY process_id HAVING"
                                " max(generation) < 3)",
                                &few_steps, err);
+    if (status == NM_OK)
+        status = find_paused(db, &paused_count, err);
     if (status == NM_OK && partial.note[0] != 0)
         snprintf(out->note, sizeof out->note, "%.200s, so that less may be called so", partial.note);
     else if (status == NM_OK && few_steps > 0)
         snprintf(out->note, sizeof out->note, "nothing is called so in fewer than 3 steps");
+    else if (status == NM_OK && paused_count > 0)
+        snprintf(out->note, sizeof out->note, "what was born in a pause is not called so");
     return status;
 }
 
@@ -405,8 +423,12 @@ nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter 
     if (status != NM_OK)
         return status;
     out->has_value = is_count || out->place_count > 0;
-    if ((rule->kind == CHECK_NO_GROWTH || rule->kind == CHECK_NO_LEAK) && out->place_count == 0)
-        status = say_unjudged(db, out, err);
+    out->is_limit_known = out->place_count > 0 || rule->kind != CHECK_BASELINE;
+    if (out->has_limit && out->place_count == 0)
+        out->limit = rule->limit;
+    if ((rule->kind == CHECK_NO_GROWTH || rule->kind == CHECK_NO_LEAK || rule->kind == CHECK_NO_ANOMALY) &&
+        out->place_count == 0)
+        status = say_unjudged(db, rule->kind != CHECK_NO_ANOMALY, out, err);
     if (status != NM_OK)
         return status;
     if (chosen_count == 0 && (filter->heap != NULL || filter->has_rank))

@@ -22,10 +22,18 @@ bool ingest_steps_needs_copy(const char *step_at, int fd)
 
 nm_status ingest_steps_copy(int *fd, nm_error *err)
 {
+    uint8_t begin[NM_SOURCE_HEAD_BYTES];
+    nm_bytes head = {begin, 0};
     uint64_t copied_bytes;
     int copy_fd = -1;
-    nm_status status = nm_io_open_temporary(&copy_fd, err);
+    nm_status status = nm_io_read(*fd, begin, sizeof begin, &head.len, err);
 
+    if (status == NM_OK) /* before it is copied: it may be anything, and have no end */
+        status = nm_source_recognise(head, err);
+    if (status == NM_OK)
+        status = nm_io_open_temporary(&copy_fd, err);
+    if (status == NM_OK)
+        status = nm_io_write(copy_fd, head.data, head.len, err);
     if (status == NM_OK)
         status = nm_io_copy(*fd, copy_fd, &copied_bytes, err);
     if (status == NM_OK && lseek(copy_fd, 0, SEEK_SET) != 0)

@@ -40,7 +40,7 @@ static const char help_text[] =
     "  --max-reserved SIZE        most that each pool ever held of the driver's memory\n"
     "  --max-fragmentation RATIO  share of it that was never in use at once (0.15 or 15%)\n"
     "  --min-hit-rate RATIO       share of requests that each pool served by itself, after the warm-up\n"
-    "  --max-misses-per-step N    requests in one step, the first left out, for which a pool had to grow\n"
+    "  --max-misses-per-step N    requests in one step after the warm-up for which a pool had to grow\n"
     "  --no-growth                no site whose memory grows from step to step\n"
     "  --no-leak                  no leak at all: growing, or not released at the end\n"
     "  --no-anomaly               no wrong free, no copy past the end, no use after free\n"

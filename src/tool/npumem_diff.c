@@ -267,6 +267,28 @@ static void write_more(int64_t left_count)
         printf("  and %lld more (--top, --csv)\n", (long long)left_count);
 }
 
+/* Where to begin with two values, so that their difference is on the screen: after the words that both begin with. */
+static size_t shown_from(const char *base, const char *value)
+{
+    size_t same = 0;
+    size_t from = 0;
+
+    if (strlen(base) <= VALUE_COLUMNS && strlen(value) <= VALUE_COLUMNS)
+        return 0;
+    for (; base[same] != 0 && base[same] == value[same]; same++)
+        if (strchr(" ,:;=/", base[same]) != NULL && base[same + 1] != 0 && value[same + 1] != 0)
+            from = same + 1;
+    return same + VALUE_COLUMNS / 4 > VALUE_COLUMNS ? from : 0;
+}
+
+static void describe_value(const char *text, size_t from, char out[TEXT_BYTES])
+{
+    char cut[TEXT_BYTES];
+
+    snprintf(cut, sizeof cut, "%s%s", from == 0 ? "" : "...", text + from);
+    nm_human_text(out, TEXT_BYTES, cut, VALUE_COLUMNS);
+}
+
 static void write_environment(diff *run, sqlite3_stmt *rows)
 {
     char name[TEXT_BYTES], base[TEXT_BYTES], value[TEXT_BYTES];
@@ -276,8 +298,12 @@ static void write_environment(diff *run, sqlite3_stmt *rows)
     printf("\nversions and settings\n");
     for (; sqlite3_step(rows) == SQLITE_ROW; row_count++) {
         nm_human_text(name, sizeof name, nm_db_text(rows, 1), VALUE_COLUMNS);
-        nm_human_text(base, sizeof base, nm_db_is_null(rows, 2) ? "(none)" : nm_db_text(rows, 2), VALUE_COLUMNS);
-        nm_human_text(value, sizeof value, nm_db_is_null(rows, 3) ? "(none)" : nm_db_text(rows, 3), VALUE_COLUMNS);
+        const char *base_text = nm_db_is_null(rows, 2) ? "(none)" : nm_db_text(rows, 2);
+        const char *value_text = nm_db_is_null(rows, 3) ? "(none)" : nm_db_text(rows, 3);
+        size_t from = shown_from(base_text, value_text);
+
+        describe_value(base_text, from, base);
+        describe_value(value_text, from, value);
         printf("  %-11s %-28s %s -> %s\n", nm_db_text(rows, 0), name, base, value);
     }
     if (row_count == 0)

@@ -277,6 +277,7 @@ static nm_status make_workload(whatif *run, nm_error *err)
         .path = run->options->paths[0],
         .kind = run->input.kind,
         .is_complete = run->input.is_complete && (process == NULL || !process->is_partial),
+        .is_kept = run->input.is_kept || (process != NULL && process->is_kept),
         .heap = heap,
         .process = process,
         .has_more_pools = count_pools(run->input.gather) > 1,
@@ -497,6 +498,13 @@ static nm_status print_advice(const whatif *run, nm_error *err)
     return status;
 }
 
+static nm_status end_output(nm_error *err)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return nm_fail_errno(err, errno, "cannot write to standard output");
+    return NM_OK;
+}
+
 static nm_status print_answers(whatif *run, nm_error *err)
 {
     const whatif_rows *rows = &run->rows;
@@ -509,9 +517,7 @@ static nm_status print_answers(whatif *run, nm_error *err)
     if (run->options->is_advise)
         status = print_advice(run, err);
     run->is_fit = rows->items[run->options->is_suggest ? run->best : 0].result.is_fit;
-    if (status == NM_OK && fflush(stdout) != 0)
-        status = nm_fail_errno(err, errno, "cannot write to standard output");
-    return status;
+    return status == NM_OK ? end_output(err) : status;
 }
 
 /* ---- A run ---- */
@@ -548,15 +554,18 @@ static int run_whatif(const whatif_options *options)
     nm_status status = whatif_load(options->paths, options->path_count, &run.input, &run.subject, &err);
     int exit_status = EXIT_SUCCESS;
 
-    if (status == NM_OK && options->is_list)
+    if (status == NM_OK && options->is_list) {
         whatif_print_heaps(run.input.gather, stdout);
-    else if (status == NM_OK)
+        status = end_output(&err);
+    } else if (status == NM_OK) {
         status = answer(&run, &err);
+    }
     if (status != NM_OK)
         exit_status = report_error(&run, &err);
     else if (!run.is_fit)
         exit_status = EXIT_NO_FIT;
-    else if (!run.input.is_complete || (!options->is_list && !run.place.is_complete))
+    else if (!run.input.is_complete || (!options->is_list && !run.place.is_complete) ||
+             (run.workload != NULL && run.workload->recorded.refused_bytes > 0))
         exit_status = EXIT_PARTIAL;
     nm_workload_free(run.workload);
     whatif_input_free(&run.input);

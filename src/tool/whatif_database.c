@@ -69,6 +69,7 @@ static nm_status take_process(database *base, sqlite3_stmt *row, nm_error *err)
     const uint64_t *index = nm_map_get(&base->gather->process_of, (nm_key){0, definition.id});
     if (status == NM_OK && index != NULL)
         base->gather->processes.items[*index].is_partial = id_of(row, 4) == 0;
+    base->gather->processes.items[*index].is_kept = id_of(row, 5) != 0;
     return status;
 }
 
@@ -121,7 +122,9 @@ static nm_status take_total(database *base, sqlite3_stmt *row, nm_error *err)
 
 static nm_status take_hit(database *base, sqlite3_stmt *row, nm_error *err)
 {
-    return base->sink->hit(base->gather, &(nm_hit_row){.heap_id = id_of(row, 0), .miss_count = id_of(row, 1)}, err);
+    nm_hit_row hits = {.heap_id = id_of(row, 0), .allocation_count = id_of(row, 1), .miss_count = id_of(row, 2)};
+
+    return base->sink->hit(base->gather, &hits, err);
 }
 
 static nm_status take_sample(database *base, sqlite3_stmt *row, nm_error *err)
@@ -194,7 +197,7 @@ static const struct {
 } tables[] = {
     {take_input, "SELECT baseline = 'unknown' FROM input"},
     {take_process, "SELECT process_id, pid, rank, baseline = 'unknown',"
-                   " is_complete AND events_late = 0 AND events_unkept = 0 FROM process JOIN input USING (input_id)"},
+                   " is_complete AND events_late = 0, events_unkept > 0 FROM process JOIN input USING (input_id)"},
     {take_setting, "SELECT process_id, name, value FROM process_environment WHERE source = 'environment'"},
     {take_device, "SELECT device_id, ordinal, kind, capacity_bytes FROM device"},
     {take_heap, "SELECT heap_id, process_id, device_id, level, name FROM heap"},
@@ -213,7 +216,7 @@ static const struct {
      " FROM allocation"},
     {take_total, "SELECT heap_id, peak_bytes, peak_reserved_bytes, reserved_bytes, reserved_source = 'segments'"
                  " FROM heap_sum"},
-    {take_hit, "SELECT heap_id, miss_count FROM pool_hit"},
+    {take_hit, "SELECT heap_id, allocation_count, miss_count FROM pool_hit"},
 };
 
 static nm_status read_table(database *base, take_row *take, const char *sql, nm_error *err)

@@ -60,6 +60,7 @@ static nm_status read_stream(const ingest_input *input, whatif_input *out, nm_er
         nm_source_summary(state.source, &summary);
         snprintf(out->kind, sizeof out->kind, "%s", summary.kind);
         out->is_complete = summary.is_complete && summary.events_late == 0;
+        out->is_kept = summary.events_unkept > 0;
     }
     nm_replay_free(state.replay);
     nm_anchor_free(state.anchor);

@@ -12,6 +12,7 @@ typedef struct whatif_input {
     nm_gather *gather; /* owned */
     char kind[64];     /* "torch_npu snapshot", "trace", "database" */
     bool is_complete;  /* nothing of it is lost */
+    bool is_kept;      /* only its newest part was kept */
 } whatif_input;
 
 /* `paths` name one input. *subject is the file that an error is about. */

@@ -58,7 +58,7 @@ static void print_recorded(const nm_workload *workload, FILE *out)
     const nm_recorded *recorded = &workload->recorded;
     char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES], c[NM_HUMAN_BYTES];
     double hit_rate =
-        recorded->request_count == 0 ? 1 : 1 - (double)recorded->miss_count / (double)recorded->request_count;
+        recorded->served_count == 0 ? 1 : 1 - (double)recorded->miss_count / (double)recorded->served_count;
 
     if (recorded->has_reserved)
         fprintf(out, "recorded      %s %s%s, %s reserved at the most, hit rate %s\n", count(a, recorded->segment_count),
@@ -79,6 +79,11 @@ static void print_recorded(const nm_workload *workload, FILE *out)
     if (recorded->failed_count > 0)
         fprintf(out, "failures      %s request%s failed: replayed as if freed at once\n",
                 count(a, recorded->failed_count), plural(recorded->failed_count));
+    if (recorded->refused_bytes > 0)
+        fprintf(
+            out,
+            "died          at its end %s of driver memory were refused: for what is not known, so it is not replayed\n",
+            bytes(a, recorded->refused_bytes));
     if (recorded->peak_other_bytes > 0)
         fprintf(out, "others        up to %s of driver memory outside the pool, as recorded\n",
                 bytes(a, recorded->peak_other_bytes));
@@ -109,6 +114,15 @@ static void print_doubts(const whatif_place *place, const nm_workload *workload,
                 count(a, recorded->streamless_count), plural(recorded->streamless_count));
 }
 
+static const char *difference_reason(const nm_recorded *recorded, const nm_sim_result *same, bool is_less)
+{
+    if (recorded->baseline_block_count != 0 && !same->is_laid_out)
+        return "how the baseline lay does not follow from the input";
+    if (recorded->failed_count > 0 && !is_less)
+        return "what had failed is served here, or that pool has other rules or settings";
+    return "that pool has other rules or settings than the simulated one";
+}
+
 /* How far the simulation of the recorded setting is from what was recorded. */
 static void print_agreement(const nm_workload *workload, const nm_sim_result *same, FILE *out)
 {
@@ -126,9 +140,7 @@ static void print_agreement(const nm_workload *workload, const nm_sim_result *sa
         fprintf(out, "exactly as recorded\n");
     else
         fprintf(out, "%s %s than recorded: %s\n", bytes(c, difference), is_less ? "less" : "more",
-                recorded->baseline_block_count == 0 || same->is_laid_out
-                    ? "that pool has other rules or settings than the simulated one"
-                    : "how the baseline lay does not follow from the input");
+                difference_reason(recorded, same, is_less));
 }
 
 void whatif_print_head(const whatif_place *place, const nm_workload *workload, const nm_sim_result *same,
@@ -136,7 +148,10 @@ void whatif_print_head(const whatif_place *place, const nm_workload *workload, c
 {
     char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES], c[NM_HUMAN_BYTES];
 
-    fprintf(out, "%s  %s, %s\n", place->path, place->kind, place->is_complete ? "whole" : "partial");
+    fprintf(out, "%s  %s, %s\n", place->path, place->kind,
+            !place->is_complete ? "partial"
+            : place->is_kept    ? "as far as it was kept"
+                                : "whole");
     fprintf(out, "pool          %s, heap %" PRIu64, place->heap->name, place->heap->heap_id);
     if (place->device_ordinal != NM_UNKNOWN_NUMBER)
         fprintf(out, ", device %" PRId64, place->device_ordinal);
@@ -263,7 +278,7 @@ static void print_price(const whatif_row *now, const whatif_row *best, FILE *out
     if (run->step_count > 0 && has_both)
         fprintf(out, " instead of %.1f", (double)now->result.calls_in_steps / (double)run->step_count);
     if (run->step_count > 0)
-        fprintf(out, " in a step after the first");
+        fprintf(out, " in a step after the warm-up");
     fprintf(out, "%s\n",
             !best->result.is_fit ? ", on its smallest device"
             : has_both           ? ""

@@ -28,7 +28,7 @@ typedef struct whatif_rows {
 
 typedef struct whatif_place {
     const char *path, *kind;
-    bool is_complete;
+    bool is_complete, is_kept;
     const nm_gather_heap *heap;
     const nm_gather_process *process; /* of the heap; NULL: not known */
     bool has_more_pools;              /* the input has others: the process is said */

@@ -303,8 +303,10 @@ static nm_status take_hit(void *context, const nm_hit_row *row, nm_error *err)
     nm_gather_heap *heap = heap_of(context, row->heap_id, &index);
 
     (void)err;
-    if (heap != NULL)
+    if (heap != NULL) {
+        heap->served_count += row->allocation_count;
         heap->miss_count += row->miss_count;
+    }
     return NM_OK;
 }
 

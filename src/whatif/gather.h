@@ -25,6 +25,7 @@ typedef struct nm_gather_process {
     bool is_late;      /* what was live when its recording began is not known */
     bool has_pause;    /* a part of it was not recorded */
     bool is_partial;   /* of a database: part of its input is missing */
+    bool is_kept;      /* of a database: only the newest part of its input was kept */
     /* As it was started with; "": not set. */
     char npu_conf[NM_GATHER_CONF_BYTES];  /* PYTORCH_NPU_ALLOC_CONF */
     char cuda_conf[NM_GATHER_CONF_BYTES]; /* PYTORCH_CUDA_ALLOC_CONF */
@@ -45,8 +46,8 @@ typedef struct nm_gather_heap {
     uint64_t block_count; /* allocations, baseline included */
     uint64_t peak_bytes;  /* most that was live, by the heap's size basis; after the end */
     uint64_t peak_reserved_bytes, reserved_bytes;
-    bool has_reserved; /* they come from segments */
-    uint64_t miss_count;
+    bool has_reserved;                 /* they come from segments */
+    uint64_t served_count, miss_count; /* of the whole run; of these misses */
 } nm_gather_heap;
 
 /* One allocation of a pool or of the driver. Times are places in the order of events; NM_NO_SEQ: before, or never. */

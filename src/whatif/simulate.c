@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "whatif/bucket.h"
 
 typedef struct simulation {
@@ -14,7 +15,7 @@ typedef struct simulation {
     nm_sim_result *result;
     uint64_t live_bytes;
     uint64_t steps_begun;
-    uint64_t calls_at_step, misses_at_step; /* when the second step began */
+    uint64_t calls_at_step, misses_at_step; /* when the first step after the warm-up began */
 } simulation;
 
 /* ---- Figures ----------------------------------------------------------------------------------------------------- */
@@ -40,9 +41,15 @@ static uint64_t calls_of(const simulation *run)
     return run->device.take_count + run->device.give_count;
 }
 
+/* As view warm_up: the first two steps, of two steps the first. */
+static uint64_t warm_up_count(const nm_workload *workload)
+{
+    return workload->step_count > 2 ? 2 : 1;
+}
+
 static void begin_step(simulation *run)
 {
-    if (++run->steps_begun != 2)
+    if (++run->steps_begun != warm_up_count(run->workload) + 1)
         return;
     run->calls_at_step = calls_of(run);
     run->misses_at_step = run->result->miss_count;
@@ -226,7 +233,7 @@ static void finish(simulation *run)
     result->growth_count = run->device.growth_count;
     result->take_count = run->device.take_count;
     result->give_count = run->device.give_count;
-    result->step_count = run->steps_begun > 1 ? run->steps_begun - 1 : 0;
+    result->step_count = nm_subtract_saturated(run->steps_begun, warm_up_count(run->workload));
     if (result->step_count > 0) {
         result->calls_in_steps = calls_of(run) - run->calls_at_step;
         result->misses_in_steps = result->miss_count - run->misses_at_step;

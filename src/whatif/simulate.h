@@ -47,7 +47,7 @@ typedef struct nm_sim_result {
     uint64_t reserved_bytes;         /* at the end */
     uint64_t growth_count;           /* times the pool took memory from the driver: a row of pages is one */
     uint64_t take_count, give_count; /* calls of the driver; each mapped or unmapped page is one */
-    uint64_t step_count, calls_in_steps, misses_in_steps; /* in steps after the first */
+    uint64_t step_count, calls_in_steps, misses_in_steps; /* in steps after the warm-up */
     uint64_t flush_count, collect_count;
     bool is_laid_out; /* what was there at the beginning lay as it was recorded */
 } nm_sim_result;

@@ -375,10 +375,11 @@ static nm_status make_raw(const nm_build *build, raw_ops *ops, nm_error *err)
 typedef struct walk {
     nm_build *build;
     uint64_t reserved_bytes, other_bytes, live_bytes;
-    uint64_t empty_count; /* whole segments of ours that hold nothing */
-    bool has_failed;      /* since the last allocation */
-    bool is_releasing;    /* a run of releases goes on: */
-    size_t flush_at;      /* its place among the operations */
+    uint64_t empty_count;   /* whole segments of ours that hold nothing */
+    bool has_failed;        /* since the last allocation */
+    uint64_t refused_bytes; /* since then, by the driver, and no request of the pool tells of it */
+    bool is_releasing;      /* a run of releases goes on: */
+    size_t flush_at;        /* its place among the operations */
     uint64_t reserved_before;
     bool is_emptied; /* a stack says that the program wanted it */
     nm_map let_go;   /* private pools that gave memory back */
@@ -519,6 +520,7 @@ static nm_status begin_block(walk *state, size_t at, nm_error *err)
 
     end_releases(state, 0);
     state->has_failed = false;
+    state->refused_bytes = 0;
     status = begin_life(state, at, err);
     return status == NM_OK ? emit(state, NM_OP_ALLOC, state->build->request_of[at], err) : status;
 }
@@ -544,10 +546,13 @@ static nm_status fail_request(walk *state, size_t at, nm_error *err)
     nm_status status;
 
     state->has_failed = true;
+    if (failure->heap != state->build->heap_index && state->refused_bytes < failure->requested_bytes)
+        state->refused_bytes = failure->requested_bytes;
     if (failure->heap != state->build->heap_index || request.bytes == 0 || request.bytes > NM_WHATIF_SIZE_MAX)
         return NM_OK;
     end_releases(state, 0);
     state->build->workload->recorded.failed_count++;
+    state->refused_bytes = 0;
     status = nm_build_lane(state->build, &(nm_gather_row){.stream = failure->stream}, &request.lane, err);
     if (status == NM_OK)
         status = nm_workload_add_request(state->build->workload, request, &index, err);
@@ -622,6 +627,7 @@ static nm_status order_requests(nm_build *build, nm_error *err)
         status = walk_op(&state, &ops.items[i], err);
     end_releases(&state, 0);
     build->workload->recorded.reserved_bytes = state.reserved_bytes;
+    build->workload->recorded.refused_bytes = state.refused_bytes;
     free(ops.items);
     nm_map_free(&state.let_go);
     return status;
@@ -651,6 +657,7 @@ static void copy_place(nm_build *build)
 
     workload->is_npu = device == NULL || !gather->devices.items[*device].is_gpu;
     workload->capacity_bytes = device == NULL ? 0 : gather->devices.items[*device].capacity_bytes;
+    workload->recorded.served_count = build->heap->served_count;
     workload->recorded.miss_count = build->heap->miss_count;
     workload->is_one_stream = build->options.is_one_stream;
     build->settings = nm_caching_settings_default(workload->is_npu);

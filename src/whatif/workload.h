@@ -35,7 +35,7 @@ typedef struct nm_request {
 /* The recorded run. Bytes. */
 typedef struct nm_recorded {
     uint64_t request_count;
-    uint64_t miss_count;
+    uint64_t served_count, miss_count; /* of the whole run, of which requests may be a part; of these misses */
     uint64_t segment_count; /* driver memory that the pool took during the recording: allocations, or mapped ranges */
     uint64_t peak_reserved_bytes, reserved_bytes;
     bool has_reserved; /* its segments are known */
@@ -45,6 +45,8 @@ typedef struct nm_recorded {
     uint64_t flush_count;     /* the program emptied the cache */
     uint64_t own_flush_count; /* the pool gave cached memory back by itself: not replayed */
     uint64_t failed_count;
+    uint64_t
+        refused_bytes; /* of driver memory that the pool was refused at the end of the run; what it was for is not known */
     uint64_t unsized_count;     /* allocations without any size: left out */
     uint64_t block_sized_count; /* of which only the block's size is known */
     uint64_t streamless_count;  /* of which the stream is not known */

@@ -311,6 +311,36 @@ START_TEST(fewer_than_three_steps_call_nothing_growing)
 }
 END_TEST
 
+/* A snapshot has what happened on one device behind what happened on the other: a leak of the first one is as old as its own
+ * trace is, and what the second one allocates in a burst is none. */
+START_TEST(devices_of_a_snapshot_grow_by_their_own_traces)
+{
+    uint64_t count = 0;
+
+    draft_begin();
+    draft_say("process 1\n");
+    for (int device = 1; device <= 2; device++) {
+        draft_say("device %d process=1 ordinal=%d\n", device, device - 1);
+        draft_say("heap %d process=1 device=%d level=pool basis=requested name=pool\n", device, device);
+        draft_say("stack %d: /b.py:%d:f%d\n", device, device, device);
+    }
+    for (int i = 0; i < 200; i++, count += 2) { /* 20 of 100 bytes are kept, one in 20 entries */
+        draft_say("@- alloc heap=1 address=0x%x requested=100 stack=1\n", 0x10000 + i * 512);
+        draft_say(i % 10 == 0 ? "@- mark name=kept\n" : "@- free heap=1 address=0x%x\n", 0x10000 + i * 512);
+    }
+    for (int i = 0; i < 200; i++, count += 2) { /* 10 are kept, all at the beginning */
+        draft_say("@- alloc heap=2 address=0x%x requested=100 stack=2\n", 0x10000 + i * 512);
+        draft_say(i < 10 ? "@- mark name=kept\n" : "@- free heap=2 address=0x%x\n", 0x10000 + i * 512);
+    }
+    sqlite3 *db = draft_load_as_file(count);
+    char *rows = load_rows(db, "SELECT device, site, verdict, leak_count, generation_count FROM leak_by_site");
+
+    ck_assert_str_eq(rows, "0|b.py:1 f1|growing|20|20\n");
+    free(rows);
+    sqlite3_close(db);
+}
+END_TEST
+
 START_TEST(a_leak_has_its_evidence)
 {
     sqlite3 *db = training(12, true);
@@ -319,9 +349,50 @@ START_TEST(a_leak_has_its_evidence)
                       " growth_fit_ratio, oldest_age_steps, freed_count, evidence, is_partial FROM leak_by_site");
 
     ck_assert_str_eq(row,
-                     "b.py:5 f5|growing|12|64.0|1.0|1.0|11|-|12 blocks born in 12 of 12 steps were never freed; the"
+                     "b.py:5 f5|growing|12|64.0|1.0|1.0|11|0|12 blocks born in 12 of 12 steps were never freed; the"
                      " site grows by 64 bytes a step (fit 1.00); no block of the site was ever freed|0\n");
     free(row);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* Handles of one size in each step: mapped for the pool, for the program, kept unmapped, and of another size; and one that
+ * the pool kept and maps again. Stack 1 is where the pool grows, stack 3 where its block is kept. */
+START_TEST(handles_under_a_pools_segments_are_no_leak)
+{
+    begin_text();
+    draft_say("heap 2 process=1 device=1 level=driver basis=block name=driver\n");
+    draft_say("heap 3 process=1 device=1 level=physical basis=block name=handles\n");
+    event("alloc heap=3 address=0x7000 block=1000 thread=1 stack=1");
+    event("map heap=2 address=0x900000 block=1000 thread=1 stack=1");
+    event("alloc heap=1 address=0x900000 block=100 thread=1 stack=2");
+    event("free heap=1 address=0x900000 thread=1");
+    for (int step = 0; step < 6; step++) {
+        event("step number=%d thread=1", step);
+        event("alloc heap=3 address=0x%x block=1000 thread=1 stack=1", 0x1000 + step);
+        event("map heap=2 address=0x%x block=1000 thread=1 stack=1", 0x100000 + step * 1000);
+        event("alloc heap=1 address=0x%x block=1000 thread=1 stack=3", 0x100000 + step * 1000);
+        event("alloc heap=3 address=0x%x block=1000 thread=1 stack=4", 0x2000 + step);
+        event("map heap=2 address=0x%x block=1000 thread=1 stack=4", 0x200000 + step * 1000);
+        event("alloc heap=3 address=0x%x block=300 thread=1 stack=5", 0x3000 + step);
+    }
+    event("unmap heap=2 address=0x900000 block=1000 thread=1 stack=1");
+    event("map heap=2 address=0x910000 block=1000 thread=1 stack=1");
+    event("alloc heap=1 address=0x910000 block=100 thread=1 stack=2");
+    sqlite3 *db = end_text();
+    char *leaks = load_rows(db, "SELECT level, site, leak_count, leak_bytes FROM leak_by_site ORDER BY level, site");
+    char *rows = load_rows(db, "SELECT level, site, count(*), sum(size_bytes) FROM leak GROUP BY 1, 2 ORDER BY 1, 2");
+
+    ck_assert_str_eq(leaks, "driver|b.py:4 f4|6|6000\n"
+                            "physical|b.py:4 f4|6|6000\n"
+                            "physical|b.py:5 f5|6|1800\n"
+                            "pool|b.py:3 f3|6|6000\n");
+    ck_assert_str_eq(rows, leaks);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM allocation AS a JOIN heap AS h USING (heap_id)"
+                                  " WHERE h.level = 7 AND a.is_segment"),
+                     7);
+    free(leaks);
+    free(rows);
     sqlite3_close(db);
 }
 END_TEST
@@ -473,7 +544,9 @@ int main(void)
     tcase_add_test(test, growth_equals_slow_sums);
     tcase_add_test(test, what_is_held_is_no_leak);
     tcase_add_test(test, fewer_than_three_steps_call_nothing_growing);
+    tcase_add_test(test, devices_of_a_snapshot_grow_by_their_own_traces);
     tcase_add_test(test, a_leak_has_its_evidence);
+    tcase_add_test(test, handles_under_a_pools_segments_are_no_leak);
     tcase_add_test(test, evidence_tells_blocks_of_before_the_first_step);
     tcase_add_test(test, evidence_tells_what_keeps_the_newest);
     tcase_add_test(test, evidence_tells_a_site_that_shrinks);

@@ -501,6 +501,30 @@ START_TEST(in_doubt_there_is_no_trend)
 }
 END_TEST
 
+/* A window of 64 buffers that slides, recorded from the middle on: what each step frees was there before, so that all that is
+ * seen are its allocations. Nothing grows. */
+START_TEST(a_window_of_before_the_recording_is_no_trend)
+{
+    for (int is_late = 0; is_late < 2; is_late++) {
+        begin_text(1024 * MEBIBYTE);
+        if (is_late)
+            fprintf(out, "process 1 pid=100 host=h1 rank=0 begin=0 late=1\n");
+        for (int step = 0; step < 30; step++) {
+            say("step number=%d", step);
+            say("alloc heap=1 address=0x%llx block=%lld", 0x200000000 + step * 4 * MEBIBYTE, (long long)(4 * MEBIBYTE));
+            say("free address=0x%llx detail=device", 0x100000000 + step * 4 * MEBIBYTE);
+        }
+        sqlite3 *db = load(0);
+        char *rows =
+            load_rows(db, "SELECT verdict, steps_left IS NULL, is_partial FROM forecast WHERE measure = 'device'");
+
+        ck_assert_str_eq(rows, is_late ? "none|1|1\n" : "growing|0|0\n");
+        free(rows);
+        sqlite3_close(db);
+    }
+}
+END_TEST
+
 START_TEST(without_a_capacity_nobody_knows_when_the_device_is_full)
 {
     random_state = 7;
@@ -542,6 +566,7 @@ int main(void)
     tcase_add_test(tests, devices_of_unknown_hardware_are_not_taken_for_one);
     tcase_add_test(tests, a_process_that_has_ended_takes_no_room);
     tcase_add_test(tests, in_doubt_there_is_no_trend);
+    tcase_add_test(tests, a_window_of_before_the_recording_is_no_trend);
     tcase_add_test(tests, without_a_capacity_nobody_knows_when_the_device_is_full);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_NORMAL);

@@ -41,6 +41,13 @@ grep -q 'temporary file' error || fail "$(cat error)"
 [ ! -e missing.db ] || fail "a database without its input"
 cat run.zst | TMPDIR=$scratch/missing "$ingest" --quiet --step-at none -o missing.db - || fail "without a copy"
 
+# What is no trace is refused before it is copied: it may have no end.
+for endless in 'yes' 'cat /dev/zero'; do
+    $endless 2>/dev/null | timeout 60 "$ingest" -o endless.db - 2>error
+    is "$endless" "1" "$?"
+    [ "$(wc -l <error)" = 1 ] && [ ! -e endless.db ] || fail "$endless: $(cat error)"
+done
+
 # Several inputs have their own.
 "$ingest" --quiet -o two.db run.zst pipe.db || fail "two inputs"
 is "in two inputs" "10 " "$(ask two.db "SELECT count(*) FROM step WHERE source = 'inferred'")"

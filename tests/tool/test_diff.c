@@ -63,6 +63,23 @@ START_TEST(changes_are_shown_in_sections)
 }
 END_TEST
 
+/* Commands of one job are alike for longer than the screen is wide: they are shown from where they part. */
+START_TEST(long_values_are_shown_where_they_differ)
+{
+    expect(
+        "for i in '' ' --leak list' 's --lr 1'; do n=$((n + 1)); cp a.db long$n.db; sqlite3 long$n.db \"UPDATE process"
+        " SET command = '/opt/environments/of/the/cluster/python3 /home/somebody/jobs/nightly/train.py$i'\"; done",
+        0, NULL);
+    expect("$D long1.db long2.db", 0,
+           "  run         command                      ...train.py -> ...train.py --leak list\n");
+    expect("$D long2.db long3.db", 0,
+           "  run         command                      ...train.py --leak list -> ...train.pys --lr 1\n");
+    expect("cp long1.db other.db; sqlite3 other.db \"UPDATE process SET command = 'x'\"; $D long1.db other.db", 0,
+           "  run         command                      /opt/environments/of/the/cluster/python3 /home/somebody/j... -> "
+           "x\n");
+}
+END_TEST
+
 START_TEST(no_difference_is_0)
 {
     expect("$D a.db a.db", 0,
@@ -180,6 +197,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, set_up, shell_remove_folder);
     tcase_add_test(tests, changes_are_shown_in_sections);
+    tcase_add_test(tests, long_values_are_shown_where_they_differ);
     tcase_add_test(tests, no_difference_is_0);
     tcase_add_test(tests, csv_has_all_rows);
     tcase_add_test(tests, other_sizes_are_refused);

@@ -29,7 +29,7 @@
 #define PATH_BYTES   256
 #define SCALE        "--steps " STEPS " --leak --leak-driver --no-reset"
 
-static const char *recorder, *ingest, *programs;
+static const char *recorder, *ingest, *programs, *whatif;
 static char folder[64];
 
 /* ---- Help ---------------------------------------------------------------------------------------------------------- */
@@ -219,6 +219,33 @@ START_TEST(sums_of_the_whole_run_are_the_books)
     ck_assert_int_gt(number("run.db", "SELECT count(*) FROM leak WHERE alloc_seq IS NULL"), 0);
     ck_assert_int_eq(number("run.db", "SELECT count(*) FROM misuse"), 0);
     free(said);
+    free(text);
+}
+END_TEST
+
+/* It replays what was kept, and the hit rate that it compares with is that of the whole run: from the books, in tenths. */
+START_TEST(whatif_answers_for_what_was_kept)
+{
+    static const char *const inputs[] = {"run.zst", "run.db"};
+    char *text, rate[64];
+    long long requests, hits, tenths;
+
+    record("steps:20", "--steps 300");
+    text = books();
+    requests = book(text, "pool.0.all.allocation_count");
+    hits = book(text, "pool.0.all.hit_count");
+    tenths = (1000 * hits + requests / 2) / requests;
+    ck_assert_int_ge(tenths, 950); /* from there on a tenth is shown */
+    ck_assert_int_lt(tenths, 1000);
+    snprintf(rate, sizeof rate, "hit rate %lld.%lld %%\n", tenths / 10, tenths % 10);
+    free(expect(0, "cd %s && %s --quiet run.zst", folder, ingest));
+    for (int i = 0; i < 2; i++) {
+        char *said = expect(0, "cd %s && %s --one-stream %s", folder, whatif, inputs[i]);
+
+        ck_assert_ptr_nonnull(strstr(said, ", as far as it was kept\n"));
+        ck_assert_msg(strstr(said, rate) != NULL, "%s: no '%s' in\n%s", inputs[i], rate, said);
+        free(said);
+    }
     free(text);
 }
 END_TEST
@@ -513,13 +540,14 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    if (argc != 4) {
-        fprintf(stderr, "usage: test_keep NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER\n");
+    if (argc != 5) {
+        fprintf(stderr, "usage: test_keep NPUMEM_RECORD NPUMEM_INGEST PROGRAM_FOLDER NPUMEM_WHATIF\n");
         return 2;
     }
     recorder = argv[1];
     ingest = argv[2];
     programs = argv[3];
+    whatif = argv[4];
 
     Suite *suite = suite_create("keep");
     TCase *tests = tcase_create("keep");
@@ -527,6 +555,7 @@ int main(int argc, char **argv)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, the_disk_holds_the_budget_and_one_part_at_most);
     tcase_add_test(tests, sums_of_the_whole_run_are_the_books);
+    tcase_add_test(tests, whatif_answers_for_what_was_kept);
     tcase_add_test(tests, the_newest_steps_stay);
     tcase_add_test(tests, a_long_run_stays_within_its_bound_and_keeps_its_sums);
     tcase_add_test(tests, a_run_that_fits_is_kept_whole);

@@ -82,8 +82,18 @@ START_TEST(the_planted_fragmentation_is_found_and_its_cure_suggested)
     expect("$W grow.zst", 0, "124 MiB live at once");
     expect("$W --suggest grow.zst", 0, "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True\ngain");
     expect("$W --suggest grow.zst", 0, "not with      max_split_size_mb");
-    expect("$W --suggest grow.zst", 0, "in a step after the first");
+    expect("$W --suggest grow.zst", 0, "in a step after the warm-up");
     expect("$W --compare grow.zst", 0, "expandable_segments:True");
+}
+END_TEST
+
+/* What the device refused is served in the simulation: that alone says nothing against its rules. */
+START_TEST(a_failed_request_explains_what_is_more)
+{
+    write_growing("failed", " stream=7",
+                  "@500 alloc_failed heap=2 requested=209715200 stream=7 thread=1 error=207001 free=1048576\n");
+    expect("trace failed && $W failed.zst", 0, "failures      1 request failed");
+    expect("$W failed.zst", 0, "more than recorded: what had failed is served here, or that pool has other rules");
 }
 END_TEST
 
@@ -97,6 +107,14 @@ START_TEST(exit_statuses_tell_fit_or_not)
     expect("$W --bucket 'maximum:100MiB' grow.zst", 1, "by limit");
     expect("$W --bucket 'initial:1GiB,classes:[128MiB]' grow.zst", 0, "bucket initial:1GiB");
     expect("$W --bucket 'initial:3GiB' grow.zst", 1, "not even what was there");
+}
+END_TEST
+
+START_TEST(answers_that_cannot_be_written_are_no_success)
+{
+    expect("[ ! -e /dev/full ] || { $W grow.zst >/dev/full 2>error; [ $? = 4 ]; }", 0, NULL);
+    expect("[ ! -e /dev/full ] || { $W --list grow.zst >/dev/full 2>error; [ $? = 4 ]; }", 0, NULL);
+    expect("$W --list grow.zst >&-", 4, "npumem-whatif: grow.zst: cannot write to standard output");
 }
 END_TEST
 
@@ -135,6 +153,26 @@ START_TEST(suggestions_are_refused_with_a_reason)
     expect("$W --suggest --one-stream streamless.zst", 0, "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True");
     expect("$W --suggest shared.zst", 0, "not tried     expandable_segments");
     expect("! $W --suggest shared.zst | grep -q 'CONF=expandable_segments:True'", 0, NULL);
+}
+END_TEST
+
+/* The pool of torch_npu tells nothing of a request that it could not serve; the driver's refusal is all there is. */
+START_TEST(a_run_that_died_is_not_said_to_fit_without_a_word)
+{
+    static const char died[] = "died          at its end 900 MiB of driver memory were refused";
+
+    write_growing("died", " stream=7", "@500 alloc_failed heap=1 thread=1 requested=943718400 error=207001\n");
+    write_growing("served", " stream=7",
+                  "@500 alloc_failed heap=1 thread=1 requested=943718400 error=207001\n"
+                  "@501 alloc heap=2 thread=1 address=0x40000000 requested=100 stream=7\n");
+    write_growing("told", " stream=7",
+                  "@500 alloc_failed heap=1 thread=1 requested=943718400 error=207001\n"
+                  "@501 alloc_failed heap=2 thread=1 requested=943718000 error=207001 stream=7\n");
+    expect("trace died && load died && trace served && trace told && $W --capacity 2GiB died.zst", 3, died);
+    expect("$W --capacity 2GiB died.db", 3, died);
+    expect("$W --capacity 2GiB served.zst | grep -c died", 1, "0");
+    expect("$W --capacity 2GiB told.zst | grep died", 1, NULL);
+    expect("$W --capacity 2GiB told.zst", 0, "failures      1 request failed: replayed as if freed at once");
 }
 END_TEST
 
@@ -383,9 +421,12 @@ int main(int argc, char **argv)
     tcase_set_timeout(tcase, 280);
     tcase_add_checked_fixture(tcase, set_up, shell_remove_folder);
     tcase_add_test(tcase, the_planted_fragmentation_is_found_and_its_cure_suggested);
+    tcase_add_test(tcase, a_failed_request_explains_what_is_more);
     tcase_add_test(tcase, exit_statuses_tell_fit_or_not);
+    tcase_add_test(tcase, answers_that_cannot_be_written_are_no_success);
     tcase_add_test(tcase, wrong_usage_is_two);
     tcase_add_test(tcase, suggestions_are_refused_with_a_reason);
+    tcase_add_test(tcase, a_run_that_died_is_not_said_to_fit_without_a_word);
     tcase_add_test(tcase, a_database_answers_as_its_trace_does);
     tcase_add_test(tcase, a_database_without_all_rows_is_refused);
     tcase_add_test(tcase, a_table_is_not_written_over_what_it_is_made_of);

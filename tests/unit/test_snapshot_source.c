@@ -435,6 +435,62 @@ START_TEST(a_list_of_frames_may_be_shared_by_reference)
 }
 END_TEST
 
+/* A frame that stands in many stacks is written once, and referred to from then on: between frames that are new, too. */
+START_TEST(each_frame_may_be_shared_by_reference)
+{
+    static const int protocols_of_python[] = {2, 3, 4, 5};
+
+    for (size_t i = 0; i < COUNT(protocols_of_python); i++) {
+        static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+        static const int stacks[][6] = {{0, 1, 2}, {3, 1, 2, 4}, {5, 1, 3, 0, 4, 2}, {1}};
+        static const int depths[] = {3, 4, 6, 1};
+        uint64_t written[COUNT(names)] = {0};
+        pickle_builder builder = pickle_new(protocols_of_python[i]);
+        source_log log;
+
+        pickle_dict(&builder, 1);
+        pickle_text(&builder, "device_traces");
+        pickle_list(&builder, 1);
+        pickle_list(&builder, COUNT(stacks));
+        for (size_t k = 0; k < COUNT(stacks); k++) {
+            pickle_dict(&builder, 4);
+            pickle_text(&builder, "action");
+            pickle_text(&builder, "alloc");
+            pickle_text(&builder, "addr");
+            pickle_int(&builder, (int64_t)(0x1000 * (k + 1)));
+            pickle_text(&builder, "size");
+            pickle_int(&builder, 1);
+            pickle_text(&builder, "frames");
+            pickle_list(&builder, (uint64_t)depths[k]);
+            for (int m = 0; m < depths[k]; m++) {
+                int frame = stacks[k][m];
+
+                if (written[frame] != 0) {
+                    pickle_get(&builder, written[frame] - 1);
+                    continue;
+                }
+                written[frame] = 1 + pickle_dict(&builder, 2);
+                pickle_text(&builder, "name");
+                pickle_text(&builder, names[frame]);
+                pickle_text(&builder, "line");
+                pickle_int(&builder, frame + 1);
+                pickle_end(&builder);
+            }
+            pickle_end(&builder);
+            pickle_end(&builder);
+        }
+        pickle_end(&builder);
+        pickle_end(&builder);
+        pickle_end(&builder);
+        log = read_built(&builder);
+        expect(&log, "0 alloc heap=2 at=0x1000 requested=1 stack=a:1<b:2<c:3\n"
+                     "1 alloc heap=2 at=0x2000 requested=1 stack=d:4<b:2<c:3<e:5\n"
+                     "2 alloc heap=2 at=0x3000 requested=1 stack=f:6<b:2<d:4<a:1<e:5<c:3\n"
+                     "3 alloc heap=2 at=0x4000 requested=1 stack=b:2\n");
+    }
+}
+END_TEST
+
 /* ---- Times, dialects and annotations ----------------------------------------------------------------------------- */
 
 static void put_settings(pickle_builder *builder)
@@ -507,6 +563,21 @@ START_TEST(without_times_or_settings_it_is_torch_npu)
 }
 END_TEST
 
+/* With times and without settings it is anybody's: what the device answered is not known, which is not 0. */
+START_TEST(of_an_unknown_dialect_the_code_of_a_failure_is_unknown)
+{
+    static const snapshot_entry entries[] = {{.action = "oom", .address = 5, .size = 2, .time_us = 1000}};
+    static const trace traces[] = {{entries, 1}};
+    pickle_builder builder = pickle_new(4);
+    source_log log;
+
+    put_document(&builder, NULL, 0, traces, 1);
+    log = read_built(&builder);
+    ck_assert_int_eq(log.status, NM_END);
+    ck_assert_int_eq(log.events.items[0].error_code, NM_UNKNOWN_NUMBER);
+}
+END_TEST
+
 /* Annotations in the file's order: of two devices, nested, one END without a START, one name twice at once. */
 static void put_annotations(pickle_builder *builder, bool has_times)
 {
@@ -568,6 +639,58 @@ START_TEST(annotations_stand_where_their_times_put_them)
                      "3 end t=1000 number=9\n"
                      "3 alloc heap=5 at=0x1000 requested=1 stream=0 t=1000\n"
                      "4 end t=8000000 number=11\n");
+    }
+}
+END_TEST
+
+/* The ring of entries has wrapped: what is left begins with the end of a block of before, in the third step. */
+START_TEST(ranges_that_were_over_before_a_wrapped_ring_begins_are_left_out)
+{
+    static const struct {
+        const char *stage, *name;
+        int64_t time_us;
+    } list[] = {
+        {"START", "step 1", 100}, {"END", "step 1", 200},  {"START", "step 2", 300}, {"END", "step 2", 1000},
+        {"START", "step 3", 950}, {"END", "step 3", 1500}, {"START", "open", 400},
+    };
+    static const snapshot_entry wrapped[] = {
+        {.action = "free_completed", .address = 0x1000, .size = 1, .time_us = 1000},
+        {.action = "alloc", .address = 0x2000, .size = 1, .time_us = 2000},
+    };
+    static const snapshot_entry whole[] = {
+        {.action = "alloc", .address = 0x1000, .size = 1, .time_us = 1000},
+        {.action = "alloc", .address = 0x2000, .size = 1, .time_us = 2000},
+    };
+
+    for (int is_wrapped = 0; is_wrapped < 2; is_wrapped++) {
+        trace entries = {is_wrapped ? wrapped : whole, 2};
+        pickle_builder builder = pickle_new(4);
+        source_log log;
+
+        pickle_dict(&builder, 2);
+        pickle_text(&builder, "external_annotations");
+        pickle_list(&builder, COUNT(list));
+        for (size_t i = 0; i < COUNT(list); i++)
+            snapshot_put_annotation(&builder, list[i].stage, list[i].name, 0, list[i].time_us);
+        pickle_end(&builder);
+        put_traces(&builder, &entries, 1);
+        pickle_end(&builder);
+        log = read_built(&builder);
+        expect(&log, is_wrapped ? "base alloc heap=2 at=0x1000 requested=1 stream=0 PENDING\n"
+                                  "0 begin t=-600000 number=4 name=open\n"
+                                  "0 begin t=-50000 number=5 name=step 3\n"
+                                  "0 free heap=2 at=0x1000 stream=0 t=0\n"
+                                  "1 end t=500000 number=5\n"
+                                  "1 alloc heap=2 at=0x2000 requested=1 stream=0 t=1000000\n"
+                                : "0 begin t=-900000 number=1 name=step 1\n"
+                                  "0 end t=-800000 number=1\n"
+                                  "0 begin t=-700000 number=3 name=step 2\n"
+                                  "0 begin t=-600000 number=4 name=open\n"
+                                  "0 begin t=-50000 number=5 name=step 3\n"
+                                  "0 end t=0 number=3\n"
+                                  "0 alloc heap=2 at=0x1000 requested=1 stream=0 t=0\n"
+                                  "1 end t=500000 number=5\n"
+                                  "1 alloc heap=2 at=0x2000 requested=1 stream=0 t=1000000\n");
     }
 }
 END_TEST
@@ -1333,10 +1456,13 @@ static Suite *snapshot_suite(void)
     tcase_add_test(tcase, actions_that_are_no_memory_keep_their_place);
     tcase_add_test(tcase, stacks_share_their_outer_frames);
     tcase_add_test(tcase, a_list_of_frames_may_be_shared_by_reference);
+    tcase_add_test(tcase, each_frame_may_be_shared_by_reference);
     tcase = new_case(suite, "times");
     tcase_add_test(tcase, times_count_from_the_earliest_entry);
     tcase_add_test(tcase, without_times_or_settings_it_is_torch_npu);
+    tcase_add_test(tcase, of_an_unknown_dialect_the_code_of_a_failure_is_unknown);
     tcase_add_test(tcase, annotations_stand_where_their_times_put_them);
+    tcase_add_test(tcase, ranges_that_were_over_before_a_wrapped_ring_begins_are_left_out);
     tcase_add_test(tcase, annotations_without_a_place_come_after_the_entries);
     tcase = new_case(suite, "versions");
     tcase_add_test(tcase, a_list_of_segments_alone_is_a_snapshot);

@@ -148,6 +148,30 @@ START_TEST(a_device_is_taken_apart)
 }
 END_TEST
 
+/* The pool by its name, and what a pool takes is the program's until its first block lies in it. */
+START_TEST(components_of_a_device_have_words)
+{
+    static const char text[] = "process 1 pid=1 host=h\nthread 1 process=1 tid=1\n"
+                               "device 1 process=1 ordinal=0 kind=npu capacity=4194304\n"
+                               "heap 1 process=1 device=1 level=driver basis=block name=driver\n"
+                               "heap 2 process=1 device=1 level=pool basis=block name=ptaCaching\n"
+                               "@1 alloc heap=1 address=0x100000 block=1048576 thread=1\n"
+                               "@2 alloc heap=2 address=0x100000 block=4096 thread=1\n"
+                               "@3 alloc heap=1 address=0x300000 block=1048576 thread=1\n"
+                               "@4 memory_sample device=1 detail=hbm free=2097152 total=4194304 thread=1\n"
+                               "@5 alloc heap=2 address=0x300000 block=4096 thread=1\n";
+    nm_store_input input = load_whole_input(5);
+    char *summary = summarise(text, &input, NULL);
+
+    ck_assert_msg(strstr(summary, "used 2.0 MiB of 4.0 MiB at its peak, at 0.0 ms\n"
+                                  "           1.0 MiB  50 %  program, or just taken by a pool\n"
+                                  "           1.0 MiB  50 %  ptaCaching\n"
+                                  "               0 B 0.0 %  unexplained\n") != NULL,
+                  "%s", summary);
+    free(summary);
+}
+END_TEST
+
 START_TEST(loss_stands_in_the_first_line)
 {
     nm_store_input input = load_whole_input(10);
@@ -218,6 +242,16 @@ START_TEST(an_empty_trace_has_a_summary)
     summary = summarise("# nothing\n", &input, NULL);
     ck_assert_ptr_nonnull(strstr(summary, ": 0 processes, 0 devices, 0 events, 0 dropped, complete\n"));
     ck_assert_ptr_nonnull(strstr(summary, "No memory was allocated.\n"));
+    ck_assert_ptr_nonnull(strstr(summary, "No process loaded the recorder"));
+    free(summary);
+
+    /* Where all is lost, nobody knows that. */
+    input.is_complete = false;
+    input.events_seen = input.events_damaged = 10;
+    input.events_ingested = 0;
+    summary = summarise("# nothing\n", &input, NULL);
+    ck_assert_ptr_nonnull(strstr(summary, "nothing is known of what ran.\n"));
+    ck_assert_ptr_null(strstr(summary, "No process loaded the recorder"));
     free(summary);
 }
 END_TEST
@@ -242,7 +276,7 @@ START_TEST(failures_and_misuse_have_a_line)
         strstr(summary,
                "Out of memory at 0.0 ms: at least 3.0 MiB, a.c:1 f, fatal: capacity\n"
                "  This process itself held 0.10 KiB of the device's 4.88 KiB: at least 3.00 MiB more does not fit.\n"));
-    ck_assert_ptr_nonnull(strstr(summary, "Misuse: 2 double free (view misuse)\n"));
+    ck_assert_ptr_nonnull(strstr(summary, "Misuse: 2 x double free (view misuse)\n"));
     free(summary);
 }
 END_TEST
@@ -373,6 +407,37 @@ START_TEST(processes_of_one_name_are_not_added_up)
 }
 END_TEST
 
+/* Nine snapshots, which know neither host nor number: two of the processes leak at one site, 3 and 6 blocks. */
+START_TEST(processes_that_leak_are_counted_without_their_names)
+{
+    nm_buffer text = {0};
+
+    add_text(&text, "stack 1: a.py:7:keep\nstack 2: a.py:8:weights\n", 0, 0, 0);
+    for (int p = 1; p <= 9; p++) {
+        add_text(&text, "process %d\nthread %d process=%d tid=1\n", p, p, p);
+        add_text(&text, "device %d process=%d ordinal=0 kind=npu\n", p, p, 0);
+        add_text(&text, "heap %d process=%d device=%d level=pool basis=requested name=pool\n", p, p, p);
+        if (p > 2)
+            add_text(&text, "@- alloc heap=%d address=65536 requested=1024 thread=%d stack=2\n", p, p, 0);
+        for (int step = 0; step < 6 && p <= 2; step++) {
+            add_text(&text, "@- step number=%d thread=%d\n", step, p, 0);
+            if (p == 2 || step % 2 == 1)
+                add_text(&text, "@- alloc heap=%d address=%d requested=1024 thread=%d stack=1\n", p, 65536 * (step + 1),
+                         p);
+        }
+    }
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    nm_store_input input = load_whole_input(16);
+    char *summary = summarise((const char *)text.data, &input, NULL);
+
+    ck_assert_msg(strstr(summary, " a.py:7 keep ") != NULL &&
+                      strstr(summary, " 9 allocations, in 2 processes, growing\n") != NULL,
+                  "%s", summary);
+    free(summary);
+    nm_buffer_free(&text);
+}
+END_TEST
+
 START_TEST(many_processes_without_memory_have_no_table)
 {
     nm_buffer text = {0};
@@ -385,6 +450,60 @@ START_TEST(many_processes_without_memory_have_no_table)
     char *summary = summarise((const char *)text.data, &input, NULL);
 
     ck_assert_msg(strstr(summary, "9 processes") != NULL && strstr(summary, "median") == NULL, "%s", summary);
+    free(summary);
+    nm_buffer_free(&text);
+}
+END_TEST
+
+/* A shell's wrappers around the one program that uses a device: they are no reason to tell it as a job of many ranks. */
+START_TEST(processes_without_memory_do_not_make_many)
+{
+    nm_buffer text = {0};
+
+    for (int p = 1; p <= 12; p++)
+        add_text(&text, "process %d pid=%d host=h\n", p, p, 0);
+    add_text(&text, "thread 1 process=12 tid=1\nheap 1 process=12 level=pinned basis=block name=pinned\n", 0, 0, 0);
+    add_text(&text, "@- alloc heap=1 address=65536 block=2048 thread=1\n", 0, 0, 0);
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    nm_store_input input = load_whole_input(1);
+    char *summary = summarise((const char *)text.data, &input, NULL);
+
+    ck_assert_msg(strstr(summary, ": 12 processes (1 with memory), ") != NULL, "%s", summary);
+    ck_assert_msg(strstr(summary, "\nhost    pinned            peak 2.0 KiB") != NULL, "%s", summary);
+    free(summary);
+    nm_buffer_free(&text);
+}
+END_TEST
+
+/* Nine ranks each leave one block of driver memory behind, and one of them leaks in each step as well. */
+START_TEST(leaks_of_many_processes_are_told_with_their_verdict)
+{
+    nm_buffer text = {0};
+
+    add_text(&text, "stack 1: /a.c:7:hold\nstack 2: /a.c:8:leak\n", 0, 0, 0);
+    for (int p = 1; p <= 9; p++) {
+        add_text(&text, "process %d pid=%d host=h rank=%d begin=0\n", p, p, p);
+        add_text(&text, "thread %d process=%d tid=%d\n", p, p, p);
+        add_text(&text, "heap %d process=%d level=pinned basis=block name=pinned\n", p, p, 0);
+        add_text(&text, "@- alloc heap=%d address=65536 block=4096 thread=%d stack=1\n", p, p, 0);
+    }
+    for (int step = 0; step < 4; step++) {
+        add_text(&text, "@- step number=%d thread=1\n", step, 0, 0);
+        add_text(&text, "@- alloc heap=1 address=%d block=1024 thread=1 stack=2\n", 131072 + step * 4096, 0, 0);
+    }
+    for (int p = 1; p <= 9; p++)
+        add_text(&text, "@9 process_end process=%d thread=%d detail=exit error=0\n", p, p, 0);
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    nm_store_input input = load_whole_input(26);
+    char *summary = summarise((const char *)text.data, &input, NULL);
+
+    ck_assert_msg(
+        strstr(summary, " a.c:7 hold                               9 allocations, in 9 processes, unreleased\n"), "%s",
+        summary);
+    ck_assert_msg(strstr(summary, " a.c:8 leak                               4 allocations, in 1 process, growing\n"),
+                  "%s", summary);
+    ck_assert_msg(strstr(summary, "a.c:8 leak") < strstr(summary, "a.c:7 hold"), "%s",
+                  summary); /* what grows is worse */
     free(summary);
     nm_buffer_free(&text);
 }
@@ -452,6 +571,7 @@ int main(void)
     tcase_add_test(tcase, a_leak_is_told_as_a_person_would);
     tcase_add_test(tcase, a_leak_of_some_steps_is_told_by_its_growth);
     tcase_add_test(tcase, a_device_is_taken_apart);
+    tcase_add_test(tcase, components_of_a_device_have_words);
     tcase_add_test(tcase, loss_stands_in_the_first_line);
     tcase_add_test(tcase, a_late_begin_is_said);
     tcase_add_test(tcase, missing_stacks_are_said);
@@ -461,7 +581,10 @@ int main(void)
     tcase_add_test(tcase, any_number_of_heaps_fits_one_screen);
     tcase_add_test(tcase, heaps_of_one_name_are_not_mixed);
     tcase_add_test(tcase, processes_of_one_name_are_not_added_up);
+    tcase_add_test(tcase, processes_that_leak_are_counted_without_their_names);
     tcase_add_test(tcase, many_processes_without_memory_have_no_table);
+    tcase_add_test(tcase, processes_without_memory_do_not_make_many);
+    tcase_add_test(tcase, leaks_of_many_processes_are_told_with_their_verdict);
     tcase_add_test(tcase, many_processes_are_told_by_minimum_median_and_maximum);
     tcase_add_test(tcase, numbers_are_short_and_exact_enough);
     tcase_add_test(tcase, text_is_cut_and_made_safe);
