@@ -386,6 +386,30 @@ START_TEST(any_number_of_heaps_fits_one_screen)
 }
 END_TEST
 
+/* Two processes without ranks have a pool of one name: which of them is meant stands in the verdict. */
+START_TEST(verdicts_name_their_process)
+{
+    nm_buffer text = {0};
+
+    for (int p = 1; p <= 2; p++) {
+        add_text(&text, "process %d pid=%d host=h\n", p, 40 + p, 0);
+        add_text(&text, "thread %d process=%d tid=%d\ndevice 1 process=1 ordinal=0 kind=npu\n", p, p, p);
+        add_text(&text, "heap %d process=%d device=1 level=driver basis=block name=driver\n", p, p, 0);
+        add_text(&text, "heap %d process=%d device=1 level=pool basis=block name=pool\n", 10 + p, p, 0);
+        add_text(&text, "@1 alloc heap=%d address=%d block=1000 thread=%d\n", p, p << 20, p);
+        add_text(&text, "@2 alloc heap=%d address=%d block=100 thread=%d\n", 10 + p, p << 20, p);
+    }
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    nm_store_input input = load_whole_input(4);
+    char *summary = summarise((const char *)text.data, &input, NULL);
+
+    ck_assert_msg(strstr(summary, "Danger: fragmentation of pid 41 NPU 0 pool: ") != NULL, "%s", summary);
+    ck_assert_msg(strstr(summary, "Danger: fragmentation of pid 42 NPU 0 pool: ") != NULL, "%s", summary);
+    free(summary);
+    nm_buffer_free(&text);
+}
+END_TEST
+
 /* Nine runs in containers: each on host h, as rank 0 and number 1. The peak of run r is (r + 1) KiB. */
 START_TEST(processes_of_one_name_are_not_added_up)
 {
@@ -572,6 +596,7 @@ int main(void)
     tcase_add_test(tcase, a_leak_of_some_steps_is_told_by_its_growth);
     tcase_add_test(tcase, a_device_is_taken_apart);
     tcase_add_test(tcase, components_of_a_device_have_words);
+    tcase_add_test(tcase, verdicts_name_their_process);
     tcase_add_test(tcase, loss_stands_in_the_first_line);
     tcase_add_test(tcase, a_late_begin_is_said);
     tcase_add_test(tcase, missing_stacks_are_said);
