@@ -81,6 +81,9 @@ WHERE g.generation_count - (steps.step_count IS NOT NULL AND g.first_generation 
     AND CASE
         WHEN steps.step_count IS NOT NULL THEN 2 * g.last_generation > steps.step_count
         WHEN g.last_seq IS NULL THEN g.last_generation >= 10
+        -- A snapshot has the trace of one device behind that of another.
+        WHEN input.order_kind = 'file'
+            AND (SELECT count(*) FROM device AS d WHERE d.process_id = h.process_id) > 1 THEN g.last_generation >= 10
         WHEN input.detail_begin_seq IS NOT NULL THEN 2 * g.last_seq >= input.last_seq
         ELSE 2 * g.last_seq >= input.first_seq + input.last_seq
     END;

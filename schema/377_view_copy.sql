@@ -27,7 +27,7 @@ CREATE VIEW copy_summary (
     copy_count,
     -- Bytes moved or set by those that did not fail. Unit: bytes.
     size_bytes,
-    -- size_bytes by the copies that did not fail. Unit: bytes. NULL: all failed.
+    -- size_bytes by the copies that did not fail, in whole bytes. Unit: bytes. NULL: all failed.
     mean_bytes,
     -- Time spent in the calls; of an asynchronous copy only the queueing. Unit: nanoseconds. NULL: not known.
     cost_ns,

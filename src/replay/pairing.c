@@ -816,11 +816,15 @@ void nm_pairing_export(nm_replay *replay, const nm_context *context)
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
-/* The step of birth where steps are known, else the twentieth of the trace. */
+/* The step of birth where steps are known, else the twentieth of the trace; in a source without threads (a snapshot), which
+ * has the trace of one device behind that of another, of that of its device. */
 static int64_t generation_of(const nm_replay *replay, const nm_live *live)
 {
-    int64_t first_seq = replay->has_keyframe ? 0 : replay->first_seq;
-    int64_t last_seq = replay->last_seq > first_seq ? replay->last_seq : first_seq;
+    const nm_device *device = live->heap->device;
+    bool is_apart = replay->first_thread == NULL && replay->eventful_count > 1 && device != NULL && device->has_events;
+    int64_t first_seq = replay->has_keyframe ? 0 : is_apart ? device->first_seq : replay->first_seq;
+    int64_t end_seq = is_apart ? device->last_seq : replay->last_seq;
+    int64_t last_seq = end_seq > first_seq ? end_seq : first_seq;
     unsigned __int128 span = (unsigned __int128)((__int128)last_seq - first_seq) + 1;
     unsigned __int128 since = (unsigned __int128)((__int128)live->birth_seq - first_seq);
 

@@ -214,10 +214,22 @@ static void note_jump(nm_replay *replay, const nm_event *event)
         replay->next_seq = event->seq + 1;
 }
 
+static void note_device(nm_replay *replay, nm_device *device, int64_t seq)
+{
+    if (!device->has_events) {
+        device->has_events = true;
+        device->first_seq = seq;
+        replay->eventful_count++;
+    }
+    device->last_seq = seq;
+}
+
 static void note_order(nm_replay *replay, const nm_context *context)
 {
     if (context->seq == NM_NO_SEQ)
         return;
+    if (context->heap != NULL && context->heap->device != NULL)
+        note_device(replay, context->heap->device, context->seq);
     if (!replay->has_events || context->seq < replay->first_seq)
         replay->first_seq = context->seq;
     if (!replay->has_events || context->seq > replay->last_seq)

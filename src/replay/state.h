@@ -334,6 +334,8 @@ typedef struct nm_device {
     bool is_npu;
     uint64_t live_bytes;      /* of its driver heaps */
     uint64_t step_call_count; /* while a step ends: driver calls in it */
+    bool has_events;          /* of its heaps: */
+    int64_t first_seq, last_seq;
     nm_device_tally tally;
 } nm_device;
 
@@ -498,8 +500,9 @@ struct nm_replay {
     uint64_t out_of_memory_count; /* chains that have begun */
     uint64_t stack_look_count;    /* stacks and ranges that their states have looked at */
     uint64_t tally_count;
-    bool begins_step;  /* the next event, though no mark says so */
-    uint64_t next_seq; /* the number after the largest that any event had */
+    bool begins_step;        /* the next event, though no mark says so */
+    uint64_t eventful_count; /* devices that has_events */
+    uint64_t next_seq;       /* the number after the largest that any event had */
     bool has_events, has_loss;
     bool has_keyframe; /* the stream begins with one: it is not the beginning of the recording */
     bool has_whole_keyframe;

@@ -117,7 +117,7 @@ static void write_result(const check_result *result, FILE *out)
     fprintf(out, "    {\"rule\": \"%s\", \"is_ok\": %s", result->name, result->is_ok ? "true" : "false");
     write_number("value", result->has_value, result->value, out);
     fprintf(out, ", \"unit\": \"%s\"", units[result->unit]);
-    write_number("limit", result->has_limit && result->has_value, result->limit, out);
+    write_number("limit", result->has_limit && result->is_limit_known, result->limit, out);
     fprintf(out, ", \"is_minimum\": %s", result->is_minimum ? "true" : "false");
     write_number("failed_count", true, (double)result->failed_count, out);
     fputs(", \"place\": ", out);

@@ -424,6 +424,9 @@ nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter 
     if (status != NM_OK)
         return status;
     out->has_value = is_count || out->place_count > 0;
+    out->is_limit_known = out->place_count > 0 || rule->kind != CHECK_BASELINE;
+    if (out->has_limit && out->place_count == 0)
+        out->limit = rule->limit;
     if ((rule->kind == CHECK_NO_GROWTH || rule->kind == CHECK_NO_LEAK || rule->kind == CHECK_NO_ANOMALY) &&
         out->place_count == 0)
         status = say_unjudged(db, rule->kind != CHECK_NO_ANOMALY, out, err);

@@ -311,6 +311,36 @@ START_TEST(fewer_than_three_steps_call_nothing_growing)
 }
 END_TEST
 
+/* A snapshot has what happened on one device behind what happened on the other: a leak of the first one is as old as its own
+ * trace is, and what the second one allocates in a burst is none. */
+START_TEST(devices_of_a_snapshot_grow_by_their_own_traces)
+{
+    uint64_t count = 0;
+
+    draft_begin();
+    draft_say("process 1\n");
+    for (int device = 1; device <= 2; device++) {
+        draft_say("device %d process=1 ordinal=%d\n", device, device - 1);
+        draft_say("heap %d process=1 device=%d level=pool basis=requested name=pool\n", device, device);
+        draft_say("stack %d: /b.py:%d:f%d\n", device, device, device);
+    }
+    for (int i = 0; i < 200; i++, count += 2) { /* 20 of 100 bytes are kept, one in 20 entries */
+        draft_say("@- alloc heap=1 address=0x%x requested=100 stack=1\n", 0x10000 + i * 512);
+        draft_say(i % 10 == 0 ? "@- mark name=kept\n" : "@- free heap=1 address=0x%x\n", 0x10000 + i * 512);
+    }
+    for (int i = 0; i < 200; i++, count += 2) { /* 10 are kept, all at the beginning */
+        draft_say("@- alloc heap=2 address=0x%x requested=100 stack=2\n", 0x10000 + i * 512);
+        draft_say(i < 10 ? "@- mark name=kept\n" : "@- free heap=2 address=0x%x\n", 0x10000 + i * 512);
+    }
+    sqlite3 *db = draft_load_as_file(count);
+    char *rows = load_rows(db, "SELECT device, site, verdict, leak_count, generation_count FROM leak_by_site");
+
+    ck_assert_str_eq(rows, "0|b.py:1 f1|growing|20|20\n");
+    free(rows);
+    sqlite3_close(db);
+}
+END_TEST
+
 START_TEST(a_leak_has_its_evidence)
 {
     sqlite3 *db = training(12, true);
@@ -537,6 +567,7 @@ int main(void)
     tcase_add_test(test, growth_equals_slow_sums);
     tcase_add_test(test, what_is_held_is_no_leak);
     tcase_add_test(test, fewer_than_three_steps_call_nothing_growing);
+    tcase_add_test(test, devices_of_a_snapshot_grow_by_their_own_traces);
     tcase_add_test(test, a_leak_has_its_evidence);
     tcase_add_test(test, handles_under_a_pools_segments_are_no_leak);
     tcase_add_test(test, evidence_tells_blocks_of_before_the_first_step);

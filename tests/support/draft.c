@@ -43,6 +43,14 @@ void draft_say(const char *format, ...)
     ck_assert_int_eq(nm_buffer_append(&text, line, (size_t)length, NULL), NM_OK);
 }
 
+static sqlite3 *load(const nm_store_input *input)
+{
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    unlink(path);
+    load_text((const char *)text.data, input, path);
+    return load_open(path);
+}
+
 sqlite3 *draft_load_lossy(uint64_t event_count, uint64_t dropped_count)
 {
     nm_store_input input = load_whole_input(event_count);
@@ -50,10 +58,15 @@ sqlite3 *draft_load_lossy(uint64_t event_count, uint64_t dropped_count)
     input.events_seen += dropped_count;
     input.events_dropped = dropped_count;
     input.is_complete = dropped_count == 0;
-    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
-    unlink(path);
-    load_text((const char *)text.data, &input, path);
-    return load_open(path);
+    return load(&input);
+}
+
+sqlite3 *draft_load_as_file(uint64_t event_count)
+{
+    nm_store_input input = load_whole_input(event_count);
+
+    input.order_kind = "file";
+    return load(&input);
 }
 
 sqlite3 *draft_load(uint64_t event_count)

@@ -18,6 +18,9 @@ void draft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The database of what was said, as of a trace without loss; the one before is gone. Owned by the caller. */
 sqlite3 *draft_load(uint64_t event_count);
 
+/* The same of an input that is in the order of its file, as a snapshot. */
+sqlite3 *draft_load_as_file(uint64_t event_count);
+
 /* The same of a trace of which so many more events were dropped. */
 sqlite3 *draft_load_lossy(uint64_t event_count, uint64_t dropped_count);
 

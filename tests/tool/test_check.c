@@ -230,6 +230,16 @@ START_TEST(json_is_valid_and_says_the_same)
 }
 END_TEST
 
+/* What has nothing to measure has a limit all the same, but no value. */
+START_TEST(json_says_the_limit_of_what_is_not_there)
+{
+    expect("$C run.db --json --heap nowhere --max-fragmentation 0.25 > j; sqlite3 :memory: \"SELECT"
+           " json_extract(j, '$.rules[1].limit'), json_extract(j, '$.rules[1].value') IS NULL"
+           " FROM (SELECT CAST(readfile('j') AS TEXT) AS j)\"",
+           0, "0.25|1");
+}
+END_TEST
+
 START_TEST(usage_is_checked)
 {
     expect_failure("$C", 2, "no database");
@@ -352,6 +362,7 @@ int main(int argc, char **argv)
     tcase_add_test(tcase, filters_choose_and_what_they_miss_fails);
     tcase_add_test(tcase, a_partial_trace_fails_unless_it_is_allowed);
     tcase_add_test(tcase, json_is_valid_and_says_the_same);
+    tcase_add_test(tcase, json_says_the_limit_of_what_is_not_there);
     tcase_add_test(tcase, usage_is_checked);
     tcase_add_test(tcase, what_is_no_database_is_told_in_one_line);
     tcase_add_test(tcase, strange_content_is_read_as_it_is);
