@@ -38,7 +38,7 @@ static void write_excess(const check_result *result, FILE *out)
     char number[NM_HUMAN_BYTES];
     double excess = result->value - result->limit;
 
-    if (result->unit == CHECK_BYTES && result->has_limit && !result->is_ok && excess > 0)
+    if (result->unit == CHECK_BYTES && result->has_limit && result->is_limit_known && !result->is_ok && excess > 0)
         fprintf(out, "  %s bytes over", nm_human_count(number, whole(excess)));
 }
 
@@ -48,7 +48,7 @@ void check_write_line(const check_result *result, FILE *out)
 
     fprintf(out, "%-4s  %-*s  %*s", result->is_ok ? "ok" : "FAIL", NAME_COLUMNS, result->name, VALUE_COLUMNS,
             result->has_value ? show(number, result->unit, result->value) : "-");
-    if (result->has_limit && result->has_value)
+    if (result->has_limit && result->is_limit_known && result->has_value)
         fprintf(out, "  limit %*s", VALUE_COLUMNS, show(limit, result->unit, result->limit));
     if (result->place[0] != 0)
         fprintf(out, "  %s", result->place);

@@ -200,6 +200,7 @@ static void take_place(const check_rule *rule, sqlite3_stmt *row, check_result *
     if (is_worse) {
         out->value = value;
         out->limit = limit;
+        out->is_limit_known = !has_nothing;
         describe_place(row, out->place);
         nm_human_text(out->note, sizeof out->note, nm_db_text(row, 8), 100);
     }
@@ -424,9 +425,10 @@ nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter 
     if (status != NM_OK)
         return status;
     out->has_value = is_count || out->place_count > 0;
-    out->is_limit_known = out->place_count > 0 || rule->kind != CHECK_BASELINE;
-    if (out->has_limit && out->place_count == 0)
+    if (out->has_limit && out->place_count == 0 && rule->kind != CHECK_BASELINE) {
         out->limit = rule->limit;
+        out->is_limit_known = true;
+    }
     if ((rule->kind == CHECK_NO_GROWTH || rule->kind == CHECK_NO_LEAK || rule->kind == CHECK_NO_ANOMALY) &&
         out->place_count == 0)
         status = say_unjudged(db, rule->kind != CHECK_NO_ANOMALY, out, err);

@@ -53,12 +53,12 @@ typedef struct check_result {
     const char *name; /* of the rule, as its option without the dashes */
     check_unit unit;
     bool is_ok;
-    bool has_value; /* something was measured: */
-    double value;   /* the worst place's */
-    bool has_limit; /* the rule compares: */
-    bool is_limit_known;
-    bool is_minimum; /* the limit is one */
-    double limit;    /* the worst place's */
+    bool has_value;      /* something was measured: */
+    double value;        /* the worst place's */
+    bool has_limit;      /* the rule compares: */
+    bool is_limit_known; /* not of what a baseline lacks, or counts otherwise */
+    bool is_minimum;     /* the limit is one */
+    double limit;        /* the worst place's */
     int64_t place_count, failed_count;
     char place[CHECK_TEXT_BYTES]; /* the worst one, as text; "": none */
     char note[CHECK_TEXT_BYTES];  /* what else there is to say; "": nothing */

@@ -181,6 +181,11 @@ START_TEST(what_the_baseline_lacks_or_counts_otherwise_fails)
     expect("sed '/caching pool/s/basis=block/basis=requested/' $T > new.txt && load new.txt new &&"
            " $C run.db --baseline new.db:+1000%",
            1, "(the baseline counts other sizes (requested))");
+    /* Nothing to compare with is no limit of 0. */
+    expect("$C run.db --baseline new.db:+1000% | grep -c 'limit *0 B\\|bytes over'", 1, "0");
+    expect("$C run.db --baseline new.db:+1000% --json > j; sqlite3 :memory: \"SELECT"
+           " json_extract(CAST(readfile('j') AS TEXT), '$.rules[1].limit') IS NULL\"",
+           0, "1");
 }
 END_TEST
 

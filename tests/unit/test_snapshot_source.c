@@ -575,6 +575,7 @@ START_TEST(of_an_unknown_dialect_the_code_of_a_failure_is_unknown)
     log = read_built(&builder);
     ck_assert_int_eq(log.status, NM_END);
     ck_assert_int_eq(log.events.items[0].error_code, NM_UNKNOWN_NUMBER);
+    source_log_free(&log);
 }
 END_TEST
 
