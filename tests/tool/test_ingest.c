@@ -103,6 +103,7 @@ START_TEST(usage_is_checked)
     expect_failure("cp run.zst other.zst; $I run.zst -; rc=$?; rm other.zst; exit $rc", 2, "input of its own");
     expect_failure("$I ''", 2, "no name");
     expect_failure("$I --csv-bom run.zst", 2, "--csv-bom needs --csv");
+    expect_failure("$I -o - run.zst", 2, "cannot go to standard output");
     expect("$I --frobnicate run.zst", 2, "frobnicate");
     expect("$I -o", 2, NULL);
     expect("$I --help | grep -q '^usage: npumem-ingest'", 0, "");
