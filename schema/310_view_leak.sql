@@ -340,6 +340,10 @@ SELECT
                     coalesce(g.growth_fit_ratio, 0.0))
             END
             || CASE
+                WHEN t.freed_count >= l.allocation_count AND l.outlier_count > 0
+                    AND steps.step_count - l.first_generation <= t.max_steps
+                    THEN printf('; none of them is older in steps than some of its %d freed blocks became, as where the'
+                        || ' newest are kept', t.freed_count)
                 WHEN t.freed_count > 0 AND l.outlier_count = 0
                     THEN printf('; none of them is older than 99 %% of its %d freed blocks became, as where the newest'
                         || ' are kept', t.freed_count)

@@ -76,7 +76,11 @@ SELECT
         WHEN c.is_partial THEN ', as far as is known.'
         WHEN c.value < 10000 THEN ': nothing to gain.'
         WHEN c.is_pool = 1
-            THEN ': a cache that is not emptied could gain up to ' || c.cost_text || '.'
+            THEN CASE
+                WHEN EXISTS (SELECT 1 FROM pool_sum AS z WHERE z.heap_id = c.heap_id AND z.flush_count > 0)
+                    THEN ': a cache that is not emptied could gain up to '
+                ELSE ': memory taken beforehand, or in larger pieces, could gain up to '
+            END || c.cost_text || '.'
         ELSE ': memory kept for reuse, by a pool, could gain up to ' || c.cost_text || '.'
     END,
     c.is_partial
@@ -308,8 +312,11 @@ SELECT
             || CASE
                 WHEN r.is_partial THEN ', as far as is known.'
                 WHEN (r.request_count - r.miss_count) * 10 > r.request_count * 9 THEN ': nothing to gain.'
-                ELSE ': a cache that is not emptied could spare up to ' || r.miss_count
-                    || CASE r.miss_count WHEN 1 THEN ' call' ELSE ' calls' END || '.'
+                ELSE CASE
+                        WHEN EXISTS (SELECT 1 FROM pool_sum AS z WHERE z.heap_id = r.heap_id AND z.flush_count > 0)
+                            THEN ': a cache that is not emptied could spare up to '
+                        ELSE ': memory taken beforehand, or in larger pieces, could spare up to '
+                    END || r.miss_count || CASE r.miss_count WHEN 1 THEN ' call' ELSE ' calls' END || '.'
             END
     END,
     r.is_partial

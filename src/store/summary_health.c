@@ -21,7 +21,8 @@ static const char count_sql[] = "SELECT count(CASE WHEN verdict IN ('warning', '
                                 " count(CASE WHEN verdict = 'good' THEN 1 END) FROM health WHERE " IS_NEWS;
 
 static const char worst_sql[] =
-    "SELECT measure, verdict, heap, device, rank, advice, (SELECT upper(max(kind)) FROM device) FROM health"
+    "SELECT measure, verdict, heap, device, rank, advice, (SELECT upper(max(kind)) FROM device),"
+    " CASE WHEN (SELECT count(DISTINCT pid) FROM health) > 1 THEN pid END FROM health"
     " WHERE verdict IN ('warning', 'danger') AND " IS_NEWS " ORDER BY verdict = 'warning',"
     " CASE measure WHEN 'fragmentation' THEN 0 WHEN 'pool hit rate' THEN 1 WHEN 'allocation cost' THEN 2 ELSE 3 END,"
     " abs(value - CASE measure WHEN 'pool hit rate' THEN 1 WHEN 'zero copy' THEN 1 ELSE 0 END) DESC, rank, pid, heap"
@@ -54,7 +55,8 @@ nm_status nm_summary_health_lines(sqlite3 *db, int64_t *line_count, nm_error *er
     return status;
 }
 
-/* "NPU 2 caching pool": the heap, or the device of what is not of one heap. */
+/* "rank 3 NPU 2 caching pool": the heap, or the device of what is not of one heap; without ranks which of several
+ * processes. */
 static const char *describe(sqlite3_stmt *row, char out[TEXT_BYTES])
 {
     char heap[TEXT_BYTES];
@@ -64,6 +66,8 @@ static const char *describe(sqlite3_stmt *row, char out[TEXT_BYTES])
     out[0] = 0;
     if (!nm_db_is_null(row, 4))
         len += (size_t)snprintf(out, TEXT_BYTES, " rank %lld", (long long)sqlite3_column_int64(row, 4));
+    else if (!nm_db_is_null(row, 7))
+        len += (size_t)snprintf(out, TEXT_BYTES, " pid %lld", (long long)sqlite3_column_int64(row, 7));
     if (!nm_db_is_null(row, 3))
         len += (size_t)snprintf(out + len, TEXT_BYTES - len, " %.8s %lld", kind == NULL ? "device" : kind,
                                 (long long)sqlite3_column_int64(row, 3));

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/summary_steps.h"
 
+#include <string.h>
+
 #include "store/database.h"
 #include "store/human.h"
 
 #define PLACE_COLUMNS  48
 #define REASON_COLUMNS 96
 #define TEXT_BYTES     400
+#define NO_PLACE       "(no stack)"
 
 /* Of each source the anchor or reason that most processes have. */
 #define LINES                                                                                                          \
-    "WITH l AS (SELECT source, kind, is_given, coalesce(anchor, '(no stack)') AS anchor, min(step_count) AS fewest,"   \
+    "WITH l AS (SELECT source, kind, is_given, coalesce(anchor, '" NO_PLACE "') AS anchor, min(step_count) AS fewest," \
     " max(step_count) AS most, reason, count(*) AS process_count FROM step_origin WHERE source <> 'marked'"            \
     " GROUP BY source, CASE source WHEN 'none' THEN '' ELSE anchor END)"                                               \
     " SELECT source, kind, is_given, anchor, fewest, most, reason, max(process_count),"                                \
@@ -33,14 +36,18 @@ static void write_inferred(sqlite3_stmt *row, FILE *out)
 
 static void write_none(sqlite3_stmt *row, FILE *out)
 {
-    char count[NM_HUMAN_BYTES], reason[TEXT_BYTES];
+    char count[NM_HUMAN_BYTES], reason[TEXT_BYTES], place[TEXT_BYTES];
+    const char *nearest = (const char *)sqlite3_column_text(row, 3);
 
     fprintf(out, "Steps: none found");
     if (sqlite3_column_int64(row, 8) > 1)
         fprintf(out, " in %s process%s", nm_human_count(count, sqlite3_column_int64(row, 7)),
                 sqlite3_column_int64(row, 7) == 1 ? "" : "es");
-    fprintf(out, ", %s (--step-at names a place)\n",
+    fprintf(out, ", %s",
             nm_human_text(reason, sizeof reason, (const char *)sqlite3_column_text(row, 6), REASON_COLUMNS));
+    if (sqlite3_column_int64(row, 7) == 1 && strcmp(nearest, NO_PLACE) != 0)
+        fprintf(out, ": %s", nm_human_text(place, sizeof place, nearest, PLACE_COLUMNS));
+    fprintf(out, " (--step-at names a place)\n");
 }
 
 nm_status nm_summary_write_steps(sqlite3 *db, FILE *out, nm_error *err)

@@ -118,6 +118,8 @@ static int take_option(int option, ingest_options *options)
 {
     switch (option) {
     case 'o':
+        if (strcmp(optarg, "-") == 0)
+            return usage_error("-o: a database cannot go to standard output");
         free(options->output_path);
         options->output_path = strdup(optarg);
         return options->output_path == NULL ? usage_error("out of memory") : 0;

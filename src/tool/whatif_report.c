@@ -120,6 +120,8 @@ static const char *difference_reason(const nm_recorded *recorded, const nm_sim_r
         return "how the baseline lay does not follow from the input";
     if (recorded->failed_count > 0 && !is_less)
         return "what had failed is served here, or that pool has other rules or settings";
+    if (recorded->own_flush_count > 0 && !is_less)
+        return "what that pool gave back by itself is still here, or it has other rules or settings";
     return "that pool has other rules or settings than the simulated one";
 }
 

@@ -442,6 +442,29 @@ START_TEST(evidence_tells_what_keeps_the_newest)
 }
 END_TEST
 
+/* The same, and a long time passes until the process ends: in steps they are as old as those that were freed became. A leak
+ * of which one block was freed in the end is none of that. */
+START_TEST(evidence_counts_the_age_of_the_newest_in_steps)
+{
+    for (int is_leak = 0; is_leak <= 1; is_leak++) {
+        begin_text();
+        for (int step = 0; step < 20; step++) {
+            event("step number=%d thread=1", step);
+            if (step >= 5 && (!is_leak || step == 19))
+                release(is_leak ? 0 : step - 5);
+            allocate(step, 5, 100);
+        }
+        draft_say("@900000000000 process_end process=1 thread=1 detail=exit error=0\n");
+        event_count++;
+        check_evidence(end_text(), "leak_count, outlier_count, substr(evidence, instr(evidence, '); ') + 3)",
+                       is_leak
+                           ? "19|19|19 of them are older than 99 % of its 1 freed blocks became\n"
+                           : "5|5|none of them is older in steps than some of its 15 freed blocks became, as where the"
+                             " newest are kept\n");
+    }
+}
+END_TEST
+
 /* Four in each of the first five steps, and one in each of three late ones, while all but one of the old ones go. */
 START_TEST(evidence_tells_a_site_that_shrinks)
 {
@@ -549,6 +572,7 @@ int main(void)
     tcase_add_test(test, handles_under_a_pools_segments_are_no_leak);
     tcase_add_test(test, evidence_tells_blocks_of_before_the_first_step);
     tcase_add_test(test, evidence_tells_what_keeps_the_newest);
+    tcase_add_test(test, evidence_counts_the_age_of_the_newest_in_steps);
     tcase_add_test(test, evidence_tells_a_site_that_shrinks);
     tcase_add_test(test, evidence_without_steps_says_so);
     tcase_add_test(test, evidence_claims_no_growth_where_events_were_lost);

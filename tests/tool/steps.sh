@@ -72,6 +72,27 @@ is "the old database" "1 9 17 25 33 " "$(ask run.db "$begins")"
 "$ingest" --step-at '' run.zst 2>error
 is "an empty place" "2" "$?"
 
+# Where now and then an evaluation of its length follows an iteration none is found, but the place is named, and can be given.
+{
+    printf 'process 1 pid=1 host=h\nthread 1 process=1 tid=1\ndevice 1 process=1 ordinal=0 kind=npu\n'
+    printf 'heap 1 process=1 device=1 level=pool basis=block name=pool\n'
+    for place in 1 2 3 4 5 6 7 8; do echo "stack $place: /src/loop.py:$((place * 10)):f$place"; done
+    for step in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        for turn in 0 4; do
+            case $turn-$step in 4-[145] | 4-6 | 4-9 | 4-1[01]) continue ;; esac
+            for place in 1 2 3 4; do
+                echo "@- alloc heap=1 address=$((place * 4096)) block=512 thread=1 stack=$((turn + place))"
+                echo "@- free heap=1 address=$((place * 4096)) thread=1"
+            done
+        done
+    done
+} >near.txt
+"$text2trace" near.txt near.zst && "$ingest" near.zst >summary || fail "evaluations"
+grep -q '^Steps: none found, the place that comes nearest .*: loop.py:10 f1 (--step-at names a place)$' summary ||
+    fail "$(grep Steps summary)"
+"$ingest" --force --step-at loop.py:10 near.zst >summary || fail "the place that was named"
+is "steps from it" "12 " "$(ask near.db 'SELECT count(*) FROM step')"
+
 # sample NAME BEGINS LEAK
 sample() {
     "$ingest" --quiet -o "$1.db" "$samples/torch_npu/snapshot_$1.pkl" || fail "$1"

@@ -99,6 +99,20 @@ START_TEST(leaks_and_growth_are_told_apart)
 }
 END_TEST
 
+/* A queue of three blocks is growing by its definition, and more is known of it. */
+START_TEST(a_queue_is_told_from_a_leak)
+{
+    expect("{ echo 'process 1 pid=1 host=h'; echo 'thread 1 process=1 tid=1'; echo 'stack 1: /a.c:7:queue';"
+           " echo 'heap 1 process=1 level=pinned basis=block name=pinned';"
+           " for i in 0 1 2 3 4 5 6 7 8 9; do echo \"@- step number=$i thread=1\";"
+           " [ $i -lt 3 ] || echo \"@- free heap=1 address=$((i * 4096 - 8192)) thread=1\";"
+           " echo \"@- alloc heap=1 address=$((i * 4096 + 4096)) block=512 thread=1 stack=1\"; done; } > queue.txt",
+           0, NULL);
+    expect("sed 's/^@-/@5/' queue.txt > timed.txt && load timed.txt timed && $C timed.db --no-growth", 1,
+           "(a.c:7 queue, only the newest are kept)");
+}
+END_TEST
+
 /* A gate that cannot see says so. */
 START_TEST(growth_that_cannot_be_judged_is_said)
 {
@@ -343,6 +357,7 @@ int main(int argc, char **argv)
     tcase_add_test(tcase, each_rule_holds_at_its_limit_and_fails_one_past_it);
     tcase_add_test(tcase, every_rule_has_a_line_and_one_failure_is_enough);
     tcase_add_test(tcase, leaks_and_growth_are_told_apart);
+    tcase_add_test(tcase, a_queue_is_told_from_a_leak);
     tcase_add_test(tcase, growth_that_cannot_be_judged_is_said);
     tcase_add_test(tcase, a_double_free_is_an_anomaly);
     tcase_add_test(tcase, a_stream_that_stays_is_no_failure);

@@ -97,6 +97,28 @@ START_TEST(a_failed_request_explains_what_is_more)
 }
 END_TEST
 
+/* Of two segments that hold nothing one is given back, for reasons of the pool's own, before it grows by 100 MiB. */
+START_TEST(what_a_pool_gave_back_by_itself_explains_what_is_more)
+{
+    FILE *file = begin_text("gave");
+
+    fprintf(file,
+            "@1 alloc heap=1 thread=1 address=0x10000000 requested=%d block=%d\n"
+            "@2 alloc heap=2 thread=1 address=0x10000000 requested=%d stream=7\n"
+            "@3 alloc heap=1 thread=1 address=0x20000000 requested=%d block=%d\n"
+            "@4 alloc heap=2 thread=1 address=0x20000000 requested=%d stream=7\n"
+            "@5 free heap=2 thread=1 address=0x10000000\n"
+            "@6 free heap=2 thread=1 address=0x20000000\n"
+            "@7 free heap=1 thread=1 address=0x10000000\n"
+            "@8 alloc heap=1 thread=1 address=0x30000000 requested=%d block=%d\n"
+            "@9 alloc heap=2 thread=1 address=0x30000000 requested=%d stream=7\n",
+            40 * MIB, 40 * MIB, 40 * MIB - 32, 60 * MIB, 60 * MIB, 60 * MIB - 32, 100 * MIB, 100 * MIB, 100 * MIB - 32);
+    fclose(file);
+    expect("trace gave && $W gave.zst", 0, "the pool gave memory back by itself 1 time: not replayed");
+    expect("$W gave.zst", 0, "40.0 MiB more than recorded: what that pool gave back by itself is still here");
+}
+END_TEST
+
 START_TEST(exit_statuses_tell_fit_or_not)
 {
     expect("$W --capacity 200MiB grow.zst", 0, "yes");
@@ -422,6 +444,7 @@ int main(int argc, char **argv)
     tcase_add_checked_fixture(tcase, set_up, shell_remove_folder);
     tcase_add_test(tcase, the_planted_fragmentation_is_found_and_its_cure_suggested);
     tcase_add_test(tcase, a_failed_request_explains_what_is_more);
+    tcase_add_test(tcase, what_a_pool_gave_back_by_itself_explains_what_is_more);
     tcase_add_test(tcase, exit_statuses_tell_fit_or_not);
     tcase_add_test(tcase, answers_that_cannot_be_written_are_no_success);
     tcase_add_test(tcase, wrong_usage_is_two);

@@ -386,6 +386,64 @@ START_TEST(any_number_of_heaps_fits_one_screen)
 }
 END_TEST
 
+/* A queue of three blocks, one in and one out in each step, is told as one, and behind what grows. */
+START_TEST(what_keeps_the_newest_is_told_so)
+{
+    nm_buffer text = {0};
+
+    add_text(&text, "process 1 pid=1 host=h begin=0\nthread 1 process=1 tid=1\n", 0, 0, 0);
+    add_text(&text, "heap 1 process=1 level=pinned basis=block name=pinned\n", 0, 0, 0);
+    add_text(&text, "stack 1: /a.c:7:queue\nstack 2: /a.c:8:leak\n", 0, 0, 0);
+    for (int step = 0; step < 12; step++) {
+        add_text(&text, "@%d step number=%d thread=1\n", 10 * step, step, 0);
+        if (step >= 3)
+            add_text(&text, "@%d free heap=1 address=%d thread=1\n", 10 * step + 1, (step - 2) << 16, 0);
+        add_text(&text, "@%d alloc heap=1 address=%d block=8192 thread=1 stack=1\n", 10 * step + 2, (step + 1) << 16,
+                 0);
+        add_text(&text, "@%d alloc heap=1 address=%d block=1024 thread=1 stack=2\n", 10 * step + 3, (step + 1) << 24,
+                 0);
+    }
+    add_text(&text, "@9000000 process_end process=1 thread=1 detail=signal error=9\n", 0, 0, 0);
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    nm_store_input input = load_whole_input(46);
+    char *summary = summarise((const char *)text.data, &input, NULL);
+
+    ck_assert_msg(strstr(summary, " a.c:8 leak                              12 x 1.0 KiB, one a step, growing\n"), "%s",
+                  summary);
+    ck_assert_msg(strstr(summary,
+                         " a.c:7 queue                             3 x 8.0 KiB, one a step, only the newest are"
+                         " kept\n"),
+                  "%s", summary);
+    ck_assert(strstr(summary, "12 x 1.0 KiB") < strstr(summary, "3 x 8.0 KiB"));
+    free(summary);
+    nm_buffer_free(&text);
+}
+END_TEST
+
+/* Two processes without ranks have a pool of one name: which of them is meant stands in the verdict. */
+START_TEST(verdicts_name_their_process)
+{
+    nm_buffer text = {0};
+
+    for (int p = 1; p <= 2; p++) {
+        add_text(&text, "process %d pid=%d host=h\n", p, 40 + p, 0);
+        add_text(&text, "thread %d process=%d tid=%d\ndevice 1 process=1 ordinal=0 kind=npu\n", p, p, p);
+        add_text(&text, "heap %d process=%d device=1 level=driver basis=block name=driver\n", p, p, 0);
+        add_text(&text, "heap %d process=%d device=1 level=pool basis=block name=pool\n", 10 + p, p, 0);
+        add_text(&text, "@1 alloc heap=%d address=%d block=1000 thread=%d\n", p, p << 20, p);
+        add_text(&text, "@2 alloc heap=%d address=%d block=100 thread=%d\n", 10 + p, p << 20, p);
+    }
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    nm_store_input input = load_whole_input(4);
+    char *summary = summarise((const char *)text.data, &input, NULL);
+
+    ck_assert_msg(strstr(summary, "Danger: fragmentation of pid 41 NPU 0 pool: ") != NULL, "%s", summary);
+    ck_assert_msg(strstr(summary, "Danger: fragmentation of pid 42 NPU 0 pool: ") != NULL, "%s", summary);
+    free(summary);
+    nm_buffer_free(&text);
+}
+END_TEST
+
 /* Nine runs in containers: each on host h, as rank 0 and number 1. The peak of run r is (r + 1) KiB. */
 START_TEST(processes_of_one_name_are_not_added_up)
 {
@@ -572,6 +630,8 @@ int main(void)
     tcase_add_test(tcase, a_leak_of_some_steps_is_told_by_its_growth);
     tcase_add_test(tcase, a_device_is_taken_apart);
     tcase_add_test(tcase, components_of_a_device_have_words);
+    tcase_add_test(tcase, verdicts_name_their_process);
+    tcase_add_test(tcase, what_keeps_the_newest_is_told_so);
     tcase_add_test(tcase, loss_stands_in_the_first_line);
     tcase_add_test(tcase, a_late_begin_is_said);
     tcase_add_test(tcase, missing_stacks_are_said);
