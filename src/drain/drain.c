@@ -73,7 +73,7 @@ struct nm_drain {
     int64_t pause_ns;
     size_t names_missing;
     uint64_t watermark;    /* of the last pass: what is older has been written */
-    unsigned flush_passes; /* until a block is sealed for nm_drain_flush; 0: none is */
+    unsigned flush_passes; /* until a block is sealed for a snapshot of a program; 0: none is */
 };
 
 /* ---- Beginning ----------------------------------------------------------------------------------------------------- */
@@ -558,6 +558,9 @@ static nm_status write_posts(nm_drain *drain, uint64_t watermark, nm_error *err)
         posted *post = &drain->posts[done++];
 
         if (post->event.kind == NM_EVENT_PAUSE) {
+            /* It begins or ends then, or behind the last event if that is younger. */
+            if (post->ticks > drain->gather.last_ticks)
+                drain->gather.last_ticks = post->ticks;
             status = take_pause(drain, post->event.detail == NM_PAUSE_BEGIN, err);
             continue;
         }
@@ -576,13 +579,6 @@ static nm_status write_posts(nm_drain *drain, uint64_t watermark, nm_error *err)
         memmove(drain->posts, drain->posts + done, drain->post_count * sizeof *drain->posts);
     }
     return status;
-}
-
-nm_status nm_drain_flush(nm_drain *drain, nm_error *err)
-{
-    (void)err;
-    drain->flush_passes = FLUSH_PASSES;
-    return NM_OK;
 }
 
 static nm_status post_sample(void *context, const nm_event *event, nm_error *err)
@@ -718,6 +714,13 @@ nm_status nm_drain_catch_up(nm_drain *drain, int64_t wait_ns_max, nm_error *err)
         status = nm_drain_pass(drain, &pause_ns, err);
     }
     return status;
+}
+
+nm_status nm_drain_flush(nm_drain *drain, int64_t wait_ns_max, nm_error *err)
+{
+    nm_status status = nm_drain_catch_up(drain, wait_ns_max, err);
+
+    return status == NM_OK && drain->has_content && !drain->output.is_stuck ? seal(drain, 0, err) : status;
 }
 
 void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status, uint64_t peak_bytes)

@@ -88,9 +88,9 @@ nm_status nm_drain_text(nm_drain *drain, nm_bytes text, uint64_t *id, nm_error *
 nm_status nm_drain_attribute(nm_drain *drain, uint64_t process_id, uint64_t source, const char *name, const char *value,
                              nm_error *err);
 
-/* All that is read and all that was posted is in the file when the next pass but one is done: the block under
- * construction is not waited for. */
-nm_status nm_drain_flush(nm_drain *drain, nm_error *err);
+/* As nm_drain_catch_up; then all of that, and all that was posted before, is in the file: the block under construction is
+ * ended. */
+nm_status nm_drain_flush(nm_drain *drain, int64_t wait_ns_max, nm_error *err);
 
 /* Of nm_drain_keep.keyframe: an event that says again what was before (nm_event_is_repeat). */
 nm_status nm_drain_repeat(nm_drain *drain, const nm_event *event, nm_error *err);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CATCH_UP_NS_MAX 100000000 /* what the asking program has just recorded is to be in the answer */
+#define CATCH_UP_NS_MAX 1000000000 /* what was recorded before is to be in the answer; no thread is waited for longer */
 
 static nm_status append(nm_buffer *out, nm_error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -39,12 +39,12 @@ static nm_status append_quoted(nm_buffer *out, nm_bytes text, nm_error *err)
 
 /* ---- Marks --------------------------------------------------------------------------------------------------------- */
 
-/* A mark, and everything up to now on its way to the disk: the trace may be ingested while it is written. */
+/* A mark, and everything up to now in the file: the trace may be ingested while it is written. */
 static nm_status snapshot(recording *work, const char *text, nm_error *err)
 {
     nm_status status = recording_mark(work, text[0] != 0 ? text : "snapshot", err);
 
-    return status == NM_OK ? nm_drain_flush(work->drain, err) : status;
+    return status == NM_OK ? nm_drain_flush(work->drain, CATCH_UP_NS_MAX, err) : status;
 }
 
 /* ---- Figures ------------------------------------------------------------------------------------------------------- */

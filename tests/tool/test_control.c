@@ -60,14 +60,14 @@ static const char *ask_cell(const char *database, const char *sql)
 
 /* A program that waits for the file `go`, in a recording whose first event is there. */
 #define BEGIN(options)                                                                                                 \
-    "rm -f go pid; $R --force -q -o c.zst " options                                                                    \
+    "rm -f go pid books; $R --force -q -o c.zst " options                                                              \
     " -- sh -c 'echo $$ > pid; $P/npu_train --steps 3 --leak --no-cleanup > books; while ! test -e go; do sleep 0.02;" \
-    " done' & while ! test -s books; do sleep 0.02; done; sleep 0.2; "
+    " done' & while ! test -s books; do sleep 0.02; done; "
 #define END "; touch go; wait"
 
 START_TEST(a_mark_is_a_moment_and_a_snapshot_can_be_ingested_at_once)
 {
-    nm_run run = shell(BEGIN("") "$R --ctl c.zst mark two words && $R --ctl c.zst snapshot half way && sleep 0.3;"
+    nm_run run = shell(BEGIN("") "$R --ctl c.zst mark two words && $R --ctl c.zst snapshot half way &&"
                                  " $I --quiet --force -o now.db c.zst; echo $?" END "; $I --quiet --force c.zst");
 
     ck_assert_str_eq(run_err(&run), "");
@@ -178,15 +178,18 @@ START_TEST(an_alarm_is_a_line_and_a_mark_once_per_crossing)
 }
 END_TEST
 
-/* The fullest of what the device says: libdcmi, whose words are in a file. */
+/* The fullest of what the device says: libdcmi, whose words are in a file. It says the next when the trace has the last. */
 START_TEST(an_alarm_of_a_device_goes_by_the_devices_own_word)
 {
     const char *lines = errors_of(
-        "printf '100 65536\\n0 65536\\n' > dcmi; (sleep 0.6; printf '60000 65536\\n0 65536\\n' > dcmi; sleep 0.4;"
-        " printf '100 65536\\n0 65536\\n' > dcmi; sleep 0.4; printf '61000 65536\\n0 65536\\n' > dcmi) &"
-        " NPUMEM_CANN_DCMI_FILE=$PWD/dcmi LD_LIBRARY_PATH=$D $R --force -q -o d.zst --sample-interval 0.05"
-        " --alert 'device_used > 90%' -- sh -c '$P/npu_train --steps 3 --no-cleanup --no-reset > books; sleep 2';"
-        " wait; $I --quiet --force d.zst",
+        "say() { printf \"$1 65536\\n0 65536\\n\" > next; mv next dcmi; };"
+        " heard() { $R --ctl d.zst snapshot && $I --quiet --force -o now.db d.zst; [ $1 = $(sqlite3 now.db 'SELECT"
+        " used_bytes >> 20 FROM memory_sample WHERE total_bytes = 65536 << 20 ORDER BY seq DESC LIMIT 1') ]; } 2>&-;"
+        " say 100; NPUMEM_CANN_DCMI_FILE=$PWD/dcmi LD_LIBRARY_PATH=$D $R --force -q -o d.zst --sample-interval 0.05"
+        " --alert 'device_used > 90%' -- sh -c '$P/npu_train --steps 3 --no-cleanup --no-reset > books;"
+        " until [ -e over ]; do sleep 0.02; done' & for m in 100 60000 100 61000; do say $m; until heard $m; do sleep "
+        "0.02;"
+        " done; done; touch over; wait; $I --quiet --force d.zst",
         0);
 
     ck_assert_uint_eq(count_of(lines, "alert: NPU 0: device_used > 90%: 9"), 2);

@@ -386,8 +386,10 @@ START_TEST(begun_paused_and_stopped_the_sums_are_whole)
     record_paused("NPUMEM=paused", "--keep steps:20", "--steps 200", "");
     ck_assert_int_eq(number("run.db", "SELECT count(*) FROM copy"), 0);
     for (int i = 0; i < 2; i++) {
-        record_paused("", i == 0 ? "--keep last:1GiB" : "--keep last:64K", "--steps 2000 --pace-us 800",
-                      "sleep 0.2; $R --ctl run.zst stop && sleep 0.2 && $R --ctl run.zst start || exit;");
+        record_paused("", i == 0 ? "--keep last:1GiB" : "--keep last:64K",
+                      "--steps 2000 --wait-at 100:first --wait-at 400:middle --wait-at 700:last",
+                      "at() { until [ -e $1 ]; do sleep 0.01; done; rm $1; }; at first; $R --ctl run.zst stop &&"
+                      " at middle && $R --ctl run.zst start && at last || exit;");
         ck_assert_int_eq(number("run.db", "SELECT count(*) FROM pause WHERE end_seq IS NOT NULL AND is_end_known"),
                          i == 0);
     }

@@ -12,18 +12,20 @@
 
 #include "support/shell.h"
 
-/* `asked` evaluates what --print-env prints for its options; `ended FILE` waits until the drain has ended that trace:
+/* A drain lingers for longer than the processes of a test can be apart, and is told to end when the last one has.
+ *
+ * `asked` evaluates what --print-env prints for its options; `ended FILE` waits until the drain has ended that trace:
  * npumem-ingest has no more to complain of then, and the ring folder is gone. `drain` prints the process number of the test's
  * drain. */
 static const char functions[] =
     "export NPUMEM_CANN_DEVICES=8;"
     " asked() { eval \"$($R --print-env --ring-dir \"$PWD\" \"$@\")\"; };"
-    " ended() { for i in $(seq 600); do [ -e $1 ] && ! ls -d npumem-* >/dev/null 2>&1 && LD_PRELOAD= $I --quiet "
-    "--force $1 && "
+    " ended() { for i in $(seq 600); do [ -e \"$1\" ] && ! ls -d npumem-* >/dev/null 2>&1 && LD_PRELOAD= $I --quiet "
+    "--force \"$1\" && "
     "return 0;"
     " sleep 0.1; done 2>/dev/null; echo \"$1 is not ended\"; return 1; };"
-    " drain() { for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline | grep -q -e --serve &&"
-    " tr '\\0' '\\n' < $p/environ | grep -qx \"NPUMEM_OUTPUT=$PWD/$1\" && echo ${p#/proc/}; done 2>/dev/null; };"
+    " drain() { for p in $(grep -lz -e --serv[e] /proc/[0-9]*/cmdline); do p=${p%/*};"
+    " grep -qzx \"NPUMEM_OUTPUT=$PWD/$1\" $p/environ && echo ${p#/proc/}; done 2>/dev/null; };"
     " say() { sqlite3 \"$1\" \"$2\"; }; ";
 
 static void expect(nm_run run, const char *out)
@@ -38,8 +40,8 @@ START_TEST(processes_of_a_host_get_one_trace)
     expect(
         shell(
             "$P/npu_train --steps 3 > plain;"
-            "(asked -o run.zst --linger 1; for r in 0 1 2 3 4 5 6 7; do RANK=$r LOCAL_RANK=$r WORLD_SIZE=8"
-            " ASCEND_RT_VISIBLE_DEVICES=$r setsid $P/npu_train --steps 3 > out.$r & done; wait);"
+            "(asked -o run.zst --linger 100; for r in 0 1 2 3 4 5 6 7; do RANK=$r LOCAL_RANK=$r WORLD_SIZE=8"
+            " ASCEND_RT_VISIBLE_DEVICES=$r setsid $P/npu_train --steps 3 > out.$r & done; wait); kill $(drain run.zst);"
             "for r in 0 1 2 3 4 5 6 7; do cmp plain out.$r || echo $r differs; done; ended run.zst; ls *.zst;"
             "say run.db 'SELECT count(*), count(DISTINCT pid), min(rank), max(rank), count(DISTINCT rank),"
             " min(world_size), sum(end_kind = \"exit\" AND end_status = 0) FROM process';"
@@ -70,13 +72,12 @@ END_TEST
 
 START_TEST(children_and_what_they_become_are_in_the_same_trace)
 {
-    expect(
-        shell(
-            "$P/launch_ranks --way exec > plain;"
-            "(asked -o run.zst --linger 1; $P/launch_ranks --way exec > one; $P/launch_ranks --way fork --late > two);"
-            "cmp plain one; cmp plain two; ended run.zst; ls *.zst;"
-            "say run.db 'SELECT count(*), count(rank), count(DISTINCT pid) FROM process'"),
-        "run.zst\n16|16|16\n");
+    expect(shell("$P/launch_ranks --way exec > plain;"
+                 "(asked -o run.zst --linger 100; $P/launch_ranks --way exec > one; $P/launch_ranks --way fork --late "
+                 "> two);"
+                 "kill $(drain run.zst); cmp plain one; cmp plain two; ended run.zst; ls *.zst;"
+                 "say run.db 'SELECT count(*), count(rank), count(DISTINCT pid) FROM process'"),
+           "run.zst\n16|16|16\n");
 }
 END_TEST
 
@@ -125,9 +126,11 @@ START_TEST(a_container_records_into_a_drain_of_its_own)
     if (is_able)
         expect(
             shell(
-                "$P/npu_train --steps 2 > plain; (asked -o run.zst --linger 1;"
+                "$P/npu_train --steps 2 > plain; (asked -o run.zst --linger 100;"
                 " unshare -r -p -m -f --mount-proc sh -c \"mount -t tmpfs none /dev/shm; $P/npu_train --steps 2 > one;"
-                " $P/npu_train --steps 2 > two; while ls -d npumem-* >/dev/null 2>&1; do sleep 0.1; done\");"
+                " $P/npu_train --steps 2 > two; p=\\$(grep -lz -e --serv[e] /proc/[0-9]*/cmdline); p=\\${p%%/*}; kill "
+                "\\${p#/proc/};"
+                " while ls -d npumem-* >/dev/null 2>&1; do sleep 0.1; done\");"
                 " cmp plain one; cmp plain two; $I --quiet run.zst; say run.db 'SELECT count(*) FROM process'"),
             "2\n");
 }

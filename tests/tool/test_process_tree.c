@@ -264,15 +264,15 @@ START_TEST(a_program_that_does_not_load_the_recorder_is_said_not_to)
 }
 END_TEST
 
-/* It runs for as long as many looks of the recorder at which processes there are. */
+/* It runs for as long as ten looks of the recorder at which processes there are. */
 START_TEST(a_program_that_loses_the_recorder_by_exec_is_counted)
 {
-    nm_run run = shell("$R -o t.zst -- env -i sleep 3");
+    nm_run run = shell("$R -o t.zst -- env -i sleep 1");
 
     ck_assert_int_eq(run.exit_code, 0);
     ck_assert_ptr_nonnull(strstr(run_err(&run), " 1 became a program that does not load the recorder"));
     run_free(&run);
-    sqlite3 *db = record("env -i sleep 3");
+    sqlite3 *db = record("env -i sleep 1");
     ck_assert_int_eq(ask(db, "SELECT processes_seen = 1 AND processes_left = 1 FROM input"), 1);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM process WHERE end_kind = 'exec'"), 1);
     sqlite3_close(db);

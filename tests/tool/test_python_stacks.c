@@ -313,8 +313,8 @@ START_TEST(without_native_frames_and_of_any_depth)
 }
 END_TEST
 
-/* The drain is killed at some moment; what is in the rings then, or comes later, is read by npumem-ingest. The rings have
- * room for all of it. */
+/* The drain is killed at some moment after the program has begun; what is in the rings then, or comes later, is read by
+ * npumem-ingest. The rings have room for all of it. */
 START_TEST(frames_in_the_rings_of_a_dead_recording_are_read)
 {
     char command[2048], path[128];
@@ -325,9 +325,11 @@ START_TEST(frames_in_the_rings_of_a_dead_recording_are_read)
         command, sizeof command,
         "rm -f %s/truth %s/t.zst && { PYTHONWARNINGS=ignore %s --quiet --buffer 4M --ring-dir %s -o %s/t.zst -- '%s' "
         "%s/python_lines.py"
-        " --library %s/libpython_lines.so --truth %s/truth & } && sleep 0.%d && kill -9 $!",
-        folder, folder, recorder, folder, folder, pythons[_i].path, programs, programs, folder, 15 + 7 * _i);
+        " --library %s/libpython_lines.so --truth %s/truth & } && until [ -e %s/truth ]; do sleep 0.01; done;"
+        " sleep 0.0%d; kill -9 $!",
+        folder, folder, recorder, folder, folder, pythons[_i].path, programs, programs, folder, folder, _i % 10);
     run = run_shell(command, 120); /* waits for the program, which holds the output */
+    ck_assert_msg(run.exit_code == 0, "there was no drain to kill: %s", run_err(&run));
     run_free(&run);
     db = open_database();
     snprintf(path, sizeof path, "%s/truth", folder);

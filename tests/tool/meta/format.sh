@@ -8,7 +8,7 @@ set -u
 version=$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\)\..*/\1/p')
 [ "$version" = 14 ] || skip "clang-format 14 is wanted, here is '${version:-none}'"
 
-while read -r file; do
-    clang-format --dry-run -Werror "$file" 2>/dev/null || fail "$file is not formatted: clang-format -i $file"
-done < <(source_files '*.c' '*.h')
+# All in one run: to start clang-format takes longer than to read a file.
+report=$(source_files '*.c' '*.h' | xargs clang-format --dry-run -Werror 2>&1) ||
+    fail "not as clang-format -i writes it: $(printf '%s\n' "$report" | grep 'error:' | cut -d: -f1 | sort -u | tr '\n' ' ')"
 finish
