@@ -281,11 +281,11 @@ CREATE TABLE usage (
     --
     -- The heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
-    -- First event of the bucket, in the order of events. NULL: before the first event.
+    -- First event of the bucket, in the order of events. NULL: what was live before the first event.
     first_seq INTEGER,
-    -- Last event of the bucket.
+    -- Last event of the bucket. NULL: the bucket is what was live before the first event.
     last_seq INTEGER,
-    -- Event at which live bytes were most.
+    -- Event at which live bytes were most. NULL: before the first event.
     max_seq INTEGER,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known.
     max_ns INTEGER,

@@ -353,7 +353,8 @@ LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.allocated_bytes DESC, g.heap_id, g.site_frame_id;
 
 CREATE VIEW timeline (
-    -- How much was live, over time: one row per bucket, in order.
+    -- How much was live, over time: one row per bucket, in order. What was live before the first event comes first, in a
+    -- row without places and times.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -377,9 +378,9 @@ CREATE VIEW timeline (
     reserved_bytes,
     -- Live allocations at the end of the bucket. Unit: allocations.
     live_count,
-    -- End of the bucket in the order of events.
+    -- End of the bucket in the order of events. NULL: before the first event.
     last_seq,
-    -- Where in the order of events max_live_bytes was reached first.
+    -- Where in the order of events max_live_bytes was reached first. NULL: before the first event.
     max_seq,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known.
     max_ns

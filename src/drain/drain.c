@@ -558,6 +558,9 @@ static nm_status write_posts(nm_drain *drain, uint64_t watermark, nm_error *err)
         posted *post = &drain->posts[done++];
 
         if (post->event.kind == NM_EVENT_PAUSE) {
+            /* It begins or ends then, or behind the last event if that is younger. */
+            if (post->ticks > drain->gather.last_ticks)
+                drain->gather.last_ticks = post->ticks;
             status = take_pause(drain, post->event.detail == NM_PAUSE_BEGIN, err);
             continue;
         }

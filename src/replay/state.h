@@ -223,6 +223,7 @@ typedef struct nm_usage_bucket {
     nm_usage_row row; /* reserved_bytes: of segments */
     uint64_t stated_reserved_bytes;
     uint32_t change_count;
+    bool is_empty;
 } nm_usage_bucket;
 
 typedef struct nm_usage {

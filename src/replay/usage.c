@@ -182,6 +182,7 @@ static nm_status add_bucket(nm_heap *heap, int64_t seq, nm_error *err)
     if (status == NM_OK)
         usage->buckets[usage->count++] = (nm_usage_bucket){
             .row = {.heap_id = heap->id, .first_seq = seq, .max_seq = NM_NO_SEQ, .max_ns = NM_NO_TIME},
+            .is_empty = true,
         };
     return status;
 }
@@ -196,28 +197,39 @@ void nm_usage_touch(nm_heap *heap)
     heap->replay->first_changed = heap;
 }
 
-/* The heap's state after an event goes into the last bucket, or into a new one. */
+static bool is_nothing_held(const nm_heap *heap)
+{
+    return heap->total.live_bytes == 0 && nm_pool_reserved_bytes(heap) == 0;
+}
+
+/* The heap's state after an event goes into the last bucket, or into a new one. What was live before the first event has one
+ * of its own (NM_NO_SEQ). */
 static nm_status take_change(nm_heap *heap, int64_t seq, int64_t ns, nm_error *err)
 {
     nm_usage *usage = &heap->usage;
     nm_usage_bucket *last = usage->count == 0 ? NULL : &usage->buckets[usage->count - 1];
+    bool is_open = last != NULL && (last->row.last_seq == NM_NO_SEQ) == (seq == NM_NO_SEQ) &&
+                   last->change_count < usage->changes_per_bucket;
     nm_usage_row *row;
 
-    if (last == NULL || last->change_count >= usage->changes_per_bucket) {
+    if (seq == NM_NO_SEQ && !is_open && (last != NULL || is_nothing_held(heap)))
+        return NM_OK;
+    if (!is_open) {
         nm_status status = add_bucket(heap, seq, err);
         if (status != NM_OK)
             return status;
         last = &usage->buckets[usage->count - 1];
     }
     row = &last->row;
-    last->change_count++;
+    last->change_count += seq != NM_NO_SEQ;
     row->last_seq = seq;
     row->last_ns = ns;
     row->live_bytes = heap->total.live_bytes;
     row->live_count = heap->live_count;
     row->reserved_bytes = heap->total.reserved_bytes;
     last->stated_reserved_bytes = heap->stated_reserved_bytes;
-    if (row->max_seq == NM_NO_SEQ || row->live_bytes > row->max_live_bytes) {
+    if (last->is_empty || row->live_bytes > row->max_live_bytes) {
+        last->is_empty = false;
         row->max_live_bytes = row->live_bytes;
         row->max_seq = seq;
         row->max_ns = ns;
@@ -234,8 +246,9 @@ nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error 
 
         replay->first_changed = heap->next_changed;
         heap->is_changed = false;
-        if (status == NM_OK && context->seq != NM_NO_SEQ)
-            status = take_change(heap, context->seq, context->event->time_ns, err);
+        if (status == NM_OK)
+            status =
+                take_change(heap, context->seq, context->seq == NM_NO_SEQ ? NM_NO_TIME : context->event->time_ns, err);
         if (status == NM_OK && nm_is_pool(heap))
             status = nm_fragment_line_take(heap, context->seq, context->event->time_ns, err);
     }

@@ -354,7 +354,7 @@ int main(int argc, char **argv)
     if (!shell_variables(argc, argv, "ITC"))
         return 2;
     suite_add_tcase(suite, tests);
-    tcase_set_timeout(tests, 120);
+    tcase_set_timeout(tests, 500);
     tcase_add_checked_fixture(tests, shell_make_folder, shell_remove_folder);
     tcase_add_test(tests, answers_do_not_depend_on_the_detail);
     tcase_add_test(tests, random_traces_have_the_same_answers_and_the_right_rows);

@@ -443,7 +443,7 @@ int main(int argc, char **argv)
     if (!shell_variables(argc, argv, "ITC"))
         return 2;
     suite_add_tcase(suite, tests);
-    tcase_set_timeout(tests, 120);
+    tcase_set_timeout(tests, 500);
     tcase_add_checked_fixture(tests, shell_make_folder, shell_remove_folder);
     tcase_add_test(tests, every_view_keeps_the_traces_of_all_cases_apart);
     tcase_add_test(tests, every_view_keeps_64_ranks_apart);

@@ -59,6 +59,8 @@ static struct model {
     peak peaks[HEAPS];
     uint64_t peak_reserved[HEAPS];
     int64_t peak_reserved_seq[HEAPS];
+    uint64_t baseline_live[HEAPS];         /* before the first event */
+    uint64_t max_shown[HEAPS];             /* the most of all buckets */
     uint64_t live_at[HEAPS][EVENTS * 3];   /* by seq */
     figures figures_at[HEAPS][EVENTS * 3]; /* by seq of a mark */
     uint64_t hits[HEAPS], misses[HEAPS];
@@ -649,6 +651,15 @@ static void check_usage(const nm_usage_row *row)
     const uint64_t *live = model.live_at[row->heap_id];
     int64_t max_seq = row->first_seq;
 
+    model.max_shown[row->heap_id] =
+        row->max_live_bytes > model.max_shown[row->heap_id] ? row->max_live_bytes : model.max_shown[row->heap_id];
+    if (row->first_seq == NM_NO_SEQ) { /* before the first event */
+        ck_assert_int_eq(row->last_seq, NM_NO_SEQ);
+        ck_assert_int_eq(row->max_seq, NM_NO_SEQ);
+        ck_assert_uint_eq(row->live_bytes, model.baseline_live[row->heap_id]);
+        ck_assert_uint_eq(row->max_live_bytes, model.baseline_live[row->heap_id]);
+        return;
+    }
     for (int64_t at = row->first_seq; at <= row->last_seq; at++)
         if (live[at] > live[max_seq])
             max_seq = at;
@@ -701,6 +712,8 @@ static void run_trace(void)
         do_range(pick(2) == 0, true);
     for (uint64_t i = pick(6); i > 0; i--)
         do_block(POOL, true);
+    for (uint64_t heap = DRIVER; heap < HEAPS; heap++)
+        model.baseline_live[heap] = live_of(heap);
     do_range(false, false);
     for (int i = 0; i < EVENTS; i++)
         do_something();
@@ -715,6 +728,8 @@ static void run_trace(void)
     check_hits(WORKSPACE);
     for (size_t i = 0; i < list.usages.count; i++)
         check_usage(&list.usages.items[i]);
+    for (uint64_t heap = DRIVER; heap < HEAPS; heap++)
+        ck_assert_uint_eq(model.max_shown[heap], model.peaks[heap].bytes);
     check_runs();
     check_marks();
     nm_replay_free(replay);
