@@ -288,6 +288,9 @@ CREATE VIEW leak_by_site (
     -- Of the leaked ones, how many have lived longer than 99 % of the freed ones did. Unit: allocations. NULL: none was
     -- freed, or times are unknown.
     outlier_count,
+    -- 1: it grows, and yet no leaked block is older than some freed ones of the site became (in steps; or than 99 % of
+    -- them, in time), as where the newest are kept: a queue, or a cache; 0: not, or not known.
+    is_newest_kept,
     -- What speaks for the verdict, in words.
     evidence,
     -- 1: something of the recording was lost, or not kept, or had begun before it: figures over steps and of what was
@@ -318,6 +321,12 @@ SELECT
     t.p99_at_most_ns,
     CASE WHEN steps.step_count IS NOT NULL THEN t.max_steps END,
     CASE WHEN t.freed_count > 0 THEN l.outlier_count END,
+    CASE
+        WHEN l.verdict = 'growing' AND t.freed_count > 0 AND l.outlier_count = 0 THEN 1
+        WHEN l.verdict = 'growing' AND t.freed_count >= l.allocation_count
+            AND steps.step_count - l.first_generation <= t.max_steps THEN 1
+        ELSE 0
+    END,
     CASE l.verdict
         WHEN 'unreleased' THEN printf('still held when the process ended by itself%s',
             CASE WHEN t.freed_count > 0 THEN printf('; %d others of the site were freed', t.freed_count) ELSE '' END)

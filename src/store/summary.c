@@ -285,9 +285,8 @@ static nm_status write_leak_sites(const summary *s, sqlite3_stmt *heap, nm_error
 
     snprintf(sql, sizeof sql,
              "SELECT site, leak_count, leak_bytes, generation_count, bytes_per_step, verdict, growth_bytes_per_step,"
-             " instr(evidence, 'the newest are kept') > 0 AS is_queue"
-             " FROM leak_by_site WHERE " SAME_PLACE
-             " ORDER BY verdict <> 'growing', is_queue, leak_bytes DESC, site LIMIT %d",
+             " is_newest_kept FROM leak_by_site WHERE " SAME_PLACE
+             " ORDER BY verdict <> 'growing', is_newest_kept, leak_bytes DESC, site LIMIT %d",
              s->leak_lines);
     nm_status status = ask(s, heap, sql, &rows, err);
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {

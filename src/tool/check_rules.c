@@ -61,7 +61,7 @@ static const char max_misses_sql[] =
     " WHERE p.level = 'pool' AND w.step_count > w.warm_up_count AND " IS_CHOSEN("p.") " GROUP BY p.heap_id";
 
 static const char no_growth_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site || CASE WHEN"
-                                    " instr(evidence, 'the newest are kept') > 0 THEN ', only the newest are kept'"
+                                    " is_newest_kept THEN ', only the newest are kept'"
                                     " ELSE '' END FROM leak_by_site WHERE verdict = 'growing' AND " IS_CHOSEN("");
 static const char no_leak_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site"
                                   " FROM leak_by_site WHERE " IS_CHOSEN("");

@@ -435,8 +435,8 @@ START_TEST(evidence_tells_what_keeps_the_newest)
         allocate(step, 5, 100);
     }
     check_evidence(
-        end_text(), "leak_count, outlier_count, evidence",
-        "5|0|5 blocks born in 5 of 20 steps were never freed; the site grows by 14 bytes a step on average, not"
+        end_text(), "leak_count, outlier_count, is_newest_kept, evidence",
+        "5|0|1|5 blocks born in 5 of 20 steps were never freed; the site grows by 14 bytes a step on average, not"
         " steadily (fit 0.45); none of them is older than 99 % of its 15 freed blocks became, as where the newest"
         " are kept\n");
 }
@@ -456,11 +456,11 @@ START_TEST(evidence_counts_the_age_of_the_newest_in_steps)
         }
         draft_say("@900000000000 process_end process=1 thread=1 detail=exit error=0\n");
         event_count++;
-        check_evidence(end_text(), "leak_count, outlier_count, substr(evidence, instr(evidence, '); ') + 3)",
-                       is_leak
-                           ? "19|19|19 of them are older than 99 % of its 1 freed blocks became\n"
-                           : "5|5|none of them is older in steps than some of its 15 freed blocks became, as where the"
-                             " newest are kept\n");
+        check_evidence(
+            end_text(), "leak_count, outlier_count, is_newest_kept, substr(evidence, instr(evidence, '); ') + 3)",
+            is_leak ? "19|19|0|19 of them are older than 99 % of its 1 freed blocks became\n"
+                    : "5|5|1|none of them is older in steps than some of its 15 freed blocks became, as where the"
+                      " newest are kept\n");
     }
 }
 END_TEST
