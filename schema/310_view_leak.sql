@@ -349,13 +349,12 @@ SELECT
                     coalesce(g.growth_fit_ratio, 0.0))
             END
             || CASE
-                WHEN t.freed_count >= l.allocation_count AND l.outlier_count > 0
-                    AND steps.step_count - l.first_generation <= t.max_steps
-                    THEN printf('; none of them is older in steps than some of its %d freed blocks became, as where the'
-                        || ' newest are kept', t.freed_count)
                 WHEN t.freed_count > 0 AND l.outlier_count = 0
                     THEN printf('; none of them is older than 99 %% of its %d freed blocks became, as where the newest'
                         || ' are kept', t.freed_count)
+                WHEN t.freed_count >= l.allocation_count AND steps.step_count - l.first_generation <= t.max_steps
+                    THEN printf('; none of them is older in steps than some of its %d freed blocks became, as where the'
+                        || ' newest are kept', t.freed_count)
                 WHEN t.freed_count > 0
                     THEN printf('; %d of them are older than 99 %% of its %d freed blocks became', l.outlier_count,
                         t.freed_count)
@@ -383,13 +382,7 @@ JOIN (
         input.events_dropped + input.events_damaged + input.events_unrecovered AS lost_count
     FROM input
 ) AS k ON k.input_id = input.input_id
-LEFT JOIN (
-    SELECT
-        step.process_id,
-        max(step.generation) AS step_count
-    FROM step
-    GROUP BY step.process_id
-) AS steps ON steps.process_id = p.process_id
+LEFT JOIN warm_up AS steps ON steps.process_id = p.process_id
 LEFT JOIN site_growth AS g ON g.heap_id = l.heap_id AND g.site_frame_id IS l.site_frame_id
 LEFT JOIN site_lifetime AS t ON t.heap_id = l.heap_id AND t.site_frame_id IS l.site_frame_id
 LEFT JOIN (
