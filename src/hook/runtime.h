@@ -217,6 +217,12 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
     X(aclrtResetEvent, (void *event, void *stream))                                                                    \
     X(aclrtSynchronizeEvent, (void *event))                                                                            \
     X(aclrtSynchronizeEventWithTimeout, (void *event, int32_t timeout))                                                \
+    X(aclmdlRICaptureBegin, (void *stream, int mode))                                                                  \
+    X(aclmdlRICaptureToModelRIBegin, (void *stream, void *graph, int mode))                                            \
+    X(aclmdlRICaptureEnd, (void *stream, void **graph))                                                                \
+    X(aclmdlRIExecute, (void *graph, int32_t timeout))                                                                 \
+    X(aclmdlRIExecuteAsync, (void *graph, void *stream))                                                               \
+    X(aclmdlRIDestroy, (void *graph))                                                                                  \
     X(aclrtAllocatorRegister, (void *stream, void *description))                                                       \
     X(aclrtAllocatorUnregister, (void *stream))
 

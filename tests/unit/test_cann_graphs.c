@@ -115,6 +115,7 @@ static aclError ask_in_another_thread(void)
 START_TEST(what_may_disturb_a_capture_is_refused)
 {
     aclmdlRICaptureMode mode = ACL_MODEL_RI_CAPTURE_MODE_RELAXED;
+    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
     size_t free_bytes, total_bytes;
     aclmdlRI graph = NULL;
 
@@ -128,7 +129,9 @@ START_TEST(what_may_disturb_a_capture_is_refused)
     assert_acl(aclrtGetMemInfo(ACL_HBM_MEM, &free_bytes, &total_bytes), ACL_SUCCESS);
     assert_acl(aclrtSynchronizeStream(stream), 107027);
     assert_acl(aclmdlRICaptureThreadExchangeMode(&mode), ACL_SUCCESS);
-    assert_acl(aclmdlRICaptureEnd(stream, &graph), ACL_SUCCESS);
+    assert_acl(aclmdlRICaptureGetInfo(stream, &status, NULL), ACL_SUCCESS);
+    ck_assert_int_eq(status, ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED);
+    assert_acl(aclmdlRICaptureEnd(stream, &graph), CAPTURED);
     assert_acl(aclrtGetMemInfo(ACL_HBM_MEM, &free_bytes, &total_bytes), ACL_SUCCESS);
 
     assert_acl(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL), ACL_SUCCESS);
