@@ -68,8 +68,9 @@ typedef struct npumem_start_options {
 
 /*
  * Starts recording this process and the processes it starts: runs `npumem-record` detached, as the drain. 0 when it
- * records (also when npumem-record is around the program already); -1 when it cannot (no npumem-record on PATH or beside
- * the library, no folder for the rings, NPUMEM=off): the program goes on unrecorded. Not from a signal handler.
+ * records (also when npumem-record is around the program already); -1 when it cannot (no npumem-record beside the
+ * library or where it was built to be, no folder for the rings, NPUMEM=off, a program that is setuid, setgid or has
+ * capabilities): the program goes on unrecorded. Not from a signal handler.
  */
 NPUMEM_API int npumem_start(const npumem_start_options *options);
 

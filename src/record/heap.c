@@ -196,7 +196,7 @@ uint32_t nm_heap_number(nm_thread *thread, uint32_t handle)
 /* Read when a device is first used: programs set it late. NULL: all devices are visible, under their own numbers. */
 static const char *visible_devices(void)
 {
-    const char *visible = getenv("ASCEND_RT_VISIBLE_DEVICES");
+    const char *visible = secure_getenv("ASCEND_RT_VISIBLE_DEVICES");
 
     return visible != NULL && *visible != 0 ? visible : NULL;
 }

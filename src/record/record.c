@@ -113,6 +113,11 @@ void nm_record_begin(void)
     nm_session_begin();
 }
 
+bool nm_record_is_privileged(void)
+{
+    return nm_system_is_privileged();
+}
+
 bool nm_record_is_on(void)
 {
     return nm_state_is_on();
