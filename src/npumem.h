@@ -112,7 +112,7 @@ typedef struct npumem_heap_options {
 
 /*
  * Defines a heap of this process; at most 65,535. The same name, level and device give the same heap. 0 when nothing
- * records yet or the limit is reached. A child after fork must define its heaps again: handles of the parent are ignored
+ * records yet; past the limit, or without memory, a heap whose events are counted as dropped. A child after fork must define its heaps again: handles of the parent are ignored
  * there.
  */
 NPUMEM_API npumem_heap npumem_heap_define(const npumem_heap_options *options);

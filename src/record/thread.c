@@ -59,15 +59,14 @@ static void push_thread(nm_thread *thread)
 
 static nm_thread *make_private(void)
 {
-    size_t table_bytes = nm_intern_bytes();
     size_t own_bytes = (sizeof(nm_thread) + 4095) / 4096 * 4096;
-    nm_thread *thread = nm_system_memory(own_bytes + 2 * table_bytes);
+    nm_thread *thread = nm_system_memory(own_bytes + 2 * NM_INTERN_FIRST_BYTES);
 
     if (thread == NULL)
         return NULL;
-    thread->owned_bytes = own_bytes + 2 * table_bytes;
-    thread->intern.slots = (nm_intern_slot *)((char *)thread + own_bytes);
-    thread->python_intern.slots = (nm_intern_slot *)((char *)thread + own_bytes + table_bytes);
+    thread->owned_bytes = own_bytes + 2 * NM_INTERN_FIRST_BYTES;
+    thread->intern.levels[0] = (nm_intern_slot *)((char *)thread + own_bytes);
+    thread->python_intern.levels[0] = (nm_intern_slot *)((char *)thread + own_bytes + NM_INTERN_FIRST_BYTES);
     return thread;
 }
 
@@ -80,6 +79,12 @@ static uint64_t fair_bytes(void)
     while (slot_bytes > NM_RING_BYTES_MIN && slot_bytes > free_bytes / RING_SHARE)
         slot_bytes /= 2;
     return slot_bytes;
+}
+
+void nm_thread_note_no_memory(void)
+{
+    /* relaxed: a number */
+    atomic_store_explicit(&nm_process_state.process->ring_errno, ENOMEM, memory_order_relaxed);
 }
 
 static void note_failure(long result)
@@ -137,7 +142,7 @@ static nm_thread *make_thread(uint64_t number)
     nm_ring *ring = thread != NULL ? make_ring(&ring_id) : NULL;
 
     if (thread == NULL)
-        note_failure(-ENOMEM);
+        nm_thread_note_no_memory();
     if (ring == NULL) {
         if (thread != NULL)
             nm_system_unmap(thread, thread->owned_bytes);

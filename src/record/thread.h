@@ -71,6 +71,9 @@ nm_thread *nm_thread_attach(void);
 /* Counts one event of a thread that has no ring. */
 void nm_thread_count_lost(void);
 
+/* Says in the process's file why events are lost: there is no memory. */
+void nm_thread_note_no_memory(void);
+
 /* pthread_key destructor: the thread ends. */
 void nm_thread_end(void *thread);
 

@@ -329,7 +329,7 @@ START_TEST(heaps_end_at_the_documented_limit)
 {
     npumem_heap_options options = {.struct_bytes = sizeof options, .device = NPUMEM_NO_DEVICE};
     char name[16];
-    npumem_heap first = 0;
+    npumem_heap first = 0, one_too_many;
 
     fixture.session->on_full = NM_ON_FULL_DROP;
     join();
@@ -343,7 +343,10 @@ START_TEST(heaps_end_at_the_documented_limit)
         first = i == 0 ? heap : first;
     }
     options.name = "one more";
-    ck_assert_uint_eq(npumem_heap_define(&options), 0);
+    one_too_many = npumem_heap_define(&options);
+    npumem_alloc(one_too_many, (void *)0x1000, 1, NULL);
+    npumem_free(one_too_many, (void *)0x1000, NULL);
+    ck_assert_uint_eq(atomic_load(&session_process(&fixture, 1)->dropped_count), 2);
     options.name = "heap 0";
     ck_assert_uint_eq(npumem_heap_define(&options), first);
 }
