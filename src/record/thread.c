@@ -195,7 +195,8 @@ static void prepare_thread(nm_thread *thread, uint64_t number)
     thread->number = number;
     thread->tid = nm_system_tid();
     thread->is_announced = 0;
-    thread->is_interning = 0;
+    nm_open_frame_forget(&thread->interning);
+    nm_open_calls_forget(thread);
     thread->is_stalled = 0;
     thread->waited_ns = 0;
     thread->stack_mode = session->stack_mode;
@@ -203,7 +204,7 @@ static void prepare_thread(nm_thread *thread, uint64_t number)
     thread->stack_depth = session->stack_depth;
     thread->stack_begin = thread->stack_end = 0;
     thread->module_generation = 0;
-    if (session->stack_mode == NM_STACKS_NATIVE || session->stack_mode == NM_STACKS_BOTH)
+    thread->is_own_stack =
         nm_modules_stack_bounds((uintptr_t)__builtin_frame_address(0), &thread->stack_begin, &thread->stack_end);
     /* relaxed: this thread alone. A new owner counts its stacks from 1. */
     atomic_store_explicit(&thread->last_stack_id, 0, memory_order_relaxed);
