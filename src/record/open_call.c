@@ -158,7 +158,7 @@ void nm_open_call_end_nested(nm_thread *thread, unsigned at)
     if (at == 0) {
         opened->is_nested = 0; /* a handler that comes now sets it again */
         opened->seen_head = 0;
-        if (!opened->is_over && is_own_stack(thread, opened->calls[0].frame))
+        if (!opened->is_over && is_own_stack(thread, (uintptr_t)__builtin_frame_address(0)))
             abandon_open_slots(thread);
     }
     forget_from(opened, at);

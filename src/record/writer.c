@@ -192,15 +192,20 @@ static inline unsigned begin_call(nm_thread *thread, const void *frame)
         return nm_open_call_begin_nested(thread, (uintptr_t)frame);
     opened->from = head;
     nm_open_frame_note(&opened->calls[0], (uintptr_t)frame);
+    /* A handler that came before it was noted may have been left in the middle. */
+    if (nm_unlikely(atomic_load_explicit(&thread->ring->head, memory_order_relaxed) != head))
+        opened->is_nested = 1;
     return 0;
 }
 
 static inline void end_call(nm_thread *thread, unsigned at)
 {
-    if (nm_unlikely(thread->opened.is_nested))
-        nm_open_call_end_nested(thread, at);
-    else
+    if (nm_likely(!thread->opened.is_nested)) {
         nm_open_frame_forget(&thread->opened.calls[0]);
+        if (nm_likely(!thread->opened.is_nested))
+            return;
+    }
+    nm_open_call_end_nested(thread, at);
 }
 
 /* Says whose records follow, before the first record of an owner. Done while the ring is given to the thread, and here
