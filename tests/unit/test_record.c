@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -124,6 +125,39 @@ START_TEST(a_foreign_session_is_not_joined)
     ck_assert(!nm_session_join("/tmp/npumem-no-such-folder"));
     ck_assert_int_eq(npumem_is_recording(), 0);
     ck_assert(nm_session_join(fixture.folder));
+}
+END_TEST
+
+/* What stands in the folder is believed, so nobody else may have put it there. */
+START_TEST(a_folder_that_others_can_reach_is_not_joined)
+{
+    char outer[] = "/tmp/npumem-outer-XXXXXX", inside[64], link_path[64];
+
+    ck_assert_int_eq(chmod(fixture.folder, 0755), 0);
+    ck_assert(!nm_session_join(fixture.folder));
+    ck_assert_int_eq(chmod(fixture.folder, 0700), 0);
+    ck_assert_ptr_nonnull(mkdtemp(outer));
+    snprintf(link_path, sizeof link_path, "%s/link", outer);
+    ck_assert_int_eq(symlink(fixture.folder, link_path), 0);
+    ck_assert(!nm_session_join(link_path));
+    unlink(link_path);
+    snprintf(inside, sizeof inside, "%s/inside", outer);
+    ck_assert_int_eq(rename(fixture.folder, inside), 0);
+    ck_assert_int_eq(chmod(outer, 0777), 0);
+    ck_assert(!nm_session_join(inside)); /* it could be another one a moment later */
+    if (geteuid() == 0) {
+        ck_assert_int_eq(chmod(outer, 0755), 0);
+        ck_assert_int_eq(chown(outer, 65534, 0), 0);
+        ck_assert(!nm_session_join(inside));
+        ck_assert_int_eq(chown(outer, 0, 0), 0);
+        ck_assert_int_eq(chown(inside, 65534, 0), 0);
+        ck_assert(!nm_session_join(inside));
+        ck_assert_int_eq(chown(inside, 0, 0), 0);
+    }
+    ck_assert_int_eq(chmod(outer, 01777), 0);
+    ck_assert(nm_session_join(inside));
+    ck_assert_int_eq(rename(inside, fixture.folder), 0);
+    ck_assert_int_eq(rmdir(outer), 0);
 }
 END_TEST
 
@@ -567,6 +601,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, nothing_is_recorded_without_a_session);
     tcase_add_test(tests, a_foreign_session_is_not_joined);
+    tcase_add_test(tests, a_folder_that_others_can_reach_is_not_joined);
     tcase_add_test(tests, a_process_leaves_its_row_and_no_ring);
     tcase_add_test(tests, memory_events_come_back_as_they_were_said);
     tcase_add_test(tests, marks_steps_ranges_copies_and_names_come_back);

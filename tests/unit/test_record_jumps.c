@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "npumem.h"
+#include "record/record.h"
 #include "record/session.h"
 #include "ring_reader.h"
 
@@ -371,6 +372,32 @@ START_TEST(stacks_stay_deep_after_jumps_out_of_new_ones)
 }
 END_TEST
 
+/* ---- Hooks --------------------------------------------------------------------------------------------------------- */
+
+__attribute__((noinline)) static void leave_a_hook(unsigned depth)
+{
+    nm_guard guard;
+
+    if (depth > 0)
+        leave_a_hook(depth - 1);
+    ck_assert(nm_record_enter(&guard, __builtin_frame_address(0)));
+    siglongjmp(escape, 1);
+}
+
+/* Also where no stacks are asked for, and the bounds of the thread's stack are needed for nothing else. */
+START_TEST(a_hook_that_was_left_hides_nothing_that_comes_after_it)
+{
+    nm_guard guard;
+
+    ck_assert(nm_session_join(fixture.folder));
+    npumem_step(0);
+    if (sigsetjmp(escape, 1) == 0)
+        leave_a_hook(5);
+    ck_assert(nm_record_enter(&guard, __builtin_frame_address(0)));
+    nm_record_leave(&guard);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("record_jumps");
@@ -388,6 +415,7 @@ int main(void)
     tcase_add_test(tests, a_jump_inside_a_handler_harms_only_what_it_leaves);
     tcase_add_test(tests, a_storm_of_jumps_drops_nothing);
     tcase_add_test(tests, stacks_stay_deep_after_jumps_out_of_new_ones);
+    tcase_add_test(tests, a_hook_that_was_left_hides_nothing_that_comes_after_it);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
