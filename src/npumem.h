@@ -68,8 +68,9 @@ typedef struct npumem_start_options {
 
 /*
  * Starts recording this process and the processes it starts: runs `npumem-record` detached, as the drain. 0 when it
- * records (also when npumem-record is around the program already); -1 when it cannot (no npumem-record on PATH or beside
- * the library, no folder for the rings, NPUMEM=off): the program goes on unrecorded. Not from a signal handler.
+ * records (also when npumem-record is around the program already); -1 when it cannot (no npumem-record beside the
+ * library or where it was built to be, no folder for the rings, NPUMEM=off, a program that is setuid, setgid or has
+ * capabilities): the program goes on unrecorded. Not from a signal handler.
  */
 NPUMEM_API int npumem_start(const npumem_start_options *options);
 
@@ -111,7 +112,7 @@ typedef struct npumem_heap_options {
 
 /*
  * Defines a heap of this process; at most 65,535. The same name, level and device give the same heap. 0 when nothing
- * records yet or the limit is reached. A child after fork must define its heaps again: handles of the parent are ignored
+ * records yet; past the limit, or without memory, a heap whose events are counted as dropped. A child after fork must define its heaps again: handles of the parent are ignored
  * there.
  */
 NPUMEM_API npumem_heap npumem_heap_define(const npumem_heap_options *options);

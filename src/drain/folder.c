@@ -54,10 +54,50 @@ static bool has_room(const char *path, uint64_t room_bytes)
     return statfs(path, &info) == 0 && (uint64_t)info.f_bavail * (uint64_t)info.f_bsize >= room_bytes;
 }
 
+/* Whose these are is the machine's affair; and where a container does not know root, theirs is a number like any. */
+static bool is_systems(const char *path)
+{
+    return strcmp(path, "/dev/shm") == 0 || strcmp(path, "/tmp") == 0;
+}
+
+/* Nobody but this user and root can put something in the place of what is ours. (record/system.h has the same for the
+ * program.) */
+static bool is_safe(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
+           (info.st_uid == geteuid() || info.st_uid == 0 || is_systems(path)) &&
+           ((info.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (info.st_mode & S_ISVTX) != 0);
+}
+
+static bool is_safe_parent(const char *path)
+{
+    char parent[NM_FOLDER_PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    int len = slash == NULL || slash == path ? 1 : (int)(slash - path);
+
+    return snprintf(parent, sizeof parent, "%.*s", len, slash == NULL ? "." : path) < (int)sizeof parent &&
+           is_safe(parent);
+}
+
+/* The folder itself, no link to it, and this user's alone. -1: it is not. */
+static int open_own_folder(const char *path)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd >= 0 && (fstat(fd, &info) != 0 || info.st_uid != geteuid() || (info.st_mode & (S_IRWXG | S_IRWXO)) != 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
 static bool is_usable(const char *path, uint64_t room_bytes)
 {
     return path != NULL && path[0] == '/' && access(path, W_OK | X_OK) == 0 && is_local(path) &&
-           has_room(path, room_bytes);
+           has_room(path, room_bytes) && is_safe(path);
 }
 
 nm_status nm_folder_choose(const char *wanted, uint64_t room_bytes, char path[NM_FOLDER_PATH_BYTES], nm_error *err)
@@ -65,6 +105,9 @@ nm_status nm_folder_choose(const char *wanted, uint64_t room_bytes, char path[NM
     const char *places[] = {wanted, "/dev/shm", getenv("TMPDIR"), "/tmp"};
     uint64_t name = 0;
 
+    if (wanted != NULL && access(wanted, F_OK) == 0 && !is_safe(wanted))
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET,
+                       "the ring folder must be this user's or root's, and others must not write to it");
     if (wanted != NULL && !is_usable(wanted, room_bytes))
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET,
                        "the ring folder must be an absolute path, local, writable and with %llu bytes free",
@@ -139,6 +182,8 @@ nm_status nm_folder_create(const char *path, const nm_folder_options *options, n
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "the ring folder's path is too long");
     if (getrandom(trace_id, sizeof trace_id, 0) != sizeof trace_id)
         return nm_fail_errno(err, errno, "cannot get random bytes");
+    if (!is_safe_parent(path))
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "others can write to where the ring folder is to be");
     if (mkdir(path, 0700) != 0)
         return nm_fail_errno(err, errno, "cannot make the ring folder");
 
@@ -185,9 +230,11 @@ static nm_status copy_file(const char *file, size_t min_bytes, void **data, size
 
 static bool is_own_folder(const char *path)
 {
-    struct stat info;
+    int fd = is_safe_parent(path) ? open_own_folder(path) : -1;
 
-    return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && (info.st_uid == geteuid() || geteuid() == 0);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 nm_status nm_folder_open_copy(const char *path, nm_folder *out, nm_error *err)
@@ -229,9 +276,12 @@ static bool is_numbered_file(const char *name)
 /* Removes the files of processes and rings, and the session file too when `is_all`. */
 static void remove_files(const char *path, bool is_all)
 {
-    DIR *folder = opendir(path);
+    int fd = open_own_folder(path);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *entry;
 
+    if (folder == NULL && fd >= 0)
+        close(fd);
     if (folder == NULL)
         return;
     while ((entry = readdir(folder)) != NULL)

@@ -285,7 +285,7 @@ nm_answer nm_dynamic_answer(void *handle, const char *name, const void *caller)
     nm_answer answer = {NULL, 0};
     int saved_errno = errno;
 
-    if (!is_ready())
+    if (!is_ready() || nm_record_is_privileged())
         return answer;
     nm_rebind_due();
     nm_record_lookup();
@@ -307,7 +307,7 @@ uintptr_t nm_dynamic_is_called(const char *name, int flags)
     int saved_errno = errno;
     bool is_called = false;
 
-    if (is_ready()) {
+    if (is_ready() && !nm_record_is_privileged()) {
         nm_rebind_due();
         if ((flags & RTLD_NOLOAD) == 0)
             nm_record_load();             /* before, where we do not see the end of it */

@@ -186,6 +186,11 @@ int InitInjectionMstx(nm_mstx_get_table *get)
 
     if (get == NULL || get == give_table) /* ours: the next tool handed it back to us */
         return NM_MSTX_SUCCESS;
+    if (nm_record_is_privileged()) {
+        nm_mstx_init *next = find_next();
+
+        return next != NULL ? next(get) : NM_MSTX_FAIL;
+    }
     __atomic_store_n(&was_asked, true, __ATOMIC_RELAXED);
     hand_on(get);
     nm_dynamic_forget_error();
@@ -200,7 +205,7 @@ int InitInjectionMstx(nm_mstx_get_table *get)
 /* Where the path names nothing that can be opened, the library asks us all the same. */
 __attribute__((constructor)) static void look_for_other_injection(void)
 {
-    const char *path = getenv(INJECTION_PATH);
+    const char *path = secure_getenv(INJECTION_PATH);
     void *library = path != NULL ? nm_dynamic_hold(path) : NULL;
 
     if (path == NULL || (library != NULL && nm_dynamic_find(library, INIT_NAME) == (void *)InitInjectionMstx))
@@ -211,7 +216,7 @@ __attribute__((constructor)) static void look_for_other_injection(void)
 
 static const char *why_no_pool(void)
 {
-    const char *preload = getenv("LD_PRELOAD");
+    const char *preload = secure_getenv("LD_PRELOAD");
 
     if (preload == NULL || strstr(preload, GATE_NAME) == NULL)
         return "torch_npu: recorded with --no-pool-events";

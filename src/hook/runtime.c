@@ -299,6 +299,7 @@ __attribute__((constructor)) static void find_at_load(void)
     int saved_errno = errno;
 
     nm_runtime_find();
-    nm_rebind_new();
+    if (!nm_record_is_privileged())
+        nm_rebind_new();
     errno = saved_errno;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Heaps and devices; see heap.h. The table's memory is reserved at its full size and touched as it fills.
+ * Heaps and devices; see heap.h. The table is made of small pieces, mapped as it fills: a program may be allowed little memory.
  */
 #include "record/heap.h"
 
@@ -11,12 +11,15 @@
 #include "record/text.h"
 #include "record/writer.h"
 
-#define INDEX_SLOTS 131072 /* twice the entries */
+#define LIST_COUNT    2048
+#define CHUNK_ENTRIES 64
 
 enum { NOT_SENT = 0, SENDING = 1, SENT = 2 };
 
 typedef struct heap_entry {
     _Atomic uint32_t sent;
+    uint32_t next; /* of its list; 0: the last */
+    uint32_t hash;
     int32_t device;
     uint64_t level, size_basis, small_bytes, large_bytes, module_id;
     size_t name_bytes;
@@ -24,10 +27,9 @@ typedef struct heap_entry {
 } heap_entry;
 
 typedef struct heap_table {
-    uint32_t generation_mark; /* in the high half of every handle */
     _Atomic uint32_t count;
-    _Atomic uint32_t index[INDEX_SLOTS]; /* numbers of entries by hash; 0: empty */
-    heap_entry entries[NM_HEAP_COUNT_MAX + 1];
+    _Atomic uint32_t lists[LIST_COUNT];                            /* by hash: number of the first entry; 0: empty */
+    _Atomic(void *) chunks[NM_HEAP_COUNT_MAX / CHUNK_ENTRIES + 1]; /* of heap_entry, by number; NULL: likewise */
 } heap_table;
 
 typedef struct device_entry {
@@ -36,7 +38,7 @@ typedef struct device_entry {
     _Atomic uint64_t capacity_bytes;
 } device_entry;
 
-static _Atomic(heap_table *) heaps;
+static _Atomic(void *) heaps; /* the heap_table; NULL: not needed yet */
 static device_entry devices[NM_DEVICE_COUNT_MAX];
 
 void nm_heap_forget_all(void)
@@ -48,14 +50,13 @@ void nm_heap_forget_all(void)
 
 /* ---- Definitions are sent once ------------------------------------------------------------------------------------- */
 
-/* True when the caller has to send; nobody waits for somebody else who is at it. */
+/* True when the caller has to send; nobody waits for somebody else who is at it. With signals blocked: a handler that left by
+ * a jump would leave it half sent for ever. */
 static bool begin_send(_Atomic uint32_t *sent)
 {
     uint32_t before = NOT_SENT;
 
-    /* relaxed: what is sent does not change. The load first keeps the line shared. */
-    if (nm_likely(atomic_load_explicit(sent, memory_order_relaxed) != NOT_SENT))
-        return false;
+    /* relaxed: what is sent does not change. */
     return atomic_compare_exchange_strong_explicit(sent, &before, SENDING, memory_order_relaxed, memory_order_relaxed);
 }
 
@@ -69,7 +70,6 @@ static void send_heap(nm_thread *thread, heap_entry *entry, uint32_t number)
     nm_ring_heap record = {
         .local_id = number,
         .level = entry->level,
-        .device = nm_device_number(thread, entry->device),
         .small_bytes = entry->small_bytes,
         .large_bytes = entry->large_bytes,
         .size_basis = entry->size_basis,
@@ -77,59 +77,82 @@ static void send_heap(nm_thread *thread, heap_entry *entry, uint32_t number)
         .text_bytes = entry->name_bytes,
     };
 
+    uint64_t mask;
+
+    if (nm_likely(atomic_load_explicit(&entry->sent, memory_order_relaxed) != NOT_SENT)) /* relaxed: see begin_send */
+        return;
+    record.device = nm_device_number(thread, entry->device);
+    mask = nm_system_block_signals();
     if (begin_send(&entry->sent))
         end_send(&entry->sent,
                  nm_writer_define(thread, NM_RING_HEAP, &record, sizeof record, entry->name, entry->name_bytes));
+    nm_system_restore_signals(mask);
 }
 
 /* ---- Heaps --------------------------------------------------------------------------------------------------------- */
 
-static heap_table *heap_table_now(void)
+/* In the high half of every handle; never 0, so that no handle is. */
+static uint32_t generation_mark(void)
 {
-    /* acquire: pairs with the release below. */
-    heap_table *table = atomic_load_explicit(&heaps, memory_order_acquire);
-    heap_table *made;
-
-    if (table != NULL)
-        return table;
-    made = nm_system_memory(sizeof *made);
-    if (made == NULL)
-        return NULL;
-    made->generation_mark = (uint32_t)(nm_process_state.last_generation & 0xffff) << 16;
-    if (atomic_compare_exchange_strong_explicit(&heaps, &table, made, memory_order_acq_rel, memory_order_acquire))
-        return made;
-    nm_system_unmap(made, sizeof *made);
-    return table;
+    return (uint32_t)(nm_process_state.last_generation % UINT16_MAX + 1) << 16;
 }
 
-static uint64_t hash_request(const nm_heap_request *request)
+/* Memory of that size in *place, made by whoever comes first; NULL: there is none. */
+static void *make_once(_Atomic(void *) *place, size_t bytes)
+{
+    /* acquire: pairs with the release below; what is mapped is all zero. */
+    void *there = atomic_load_explicit(place, memory_order_acquire);
+    void *made;
+
+    if (there != NULL)
+        return there;
+    made = nm_system_memory(bytes);
+    if (made == NULL)
+        return NULL;
+    if (atomic_compare_exchange_strong_explicit(place, &there, made, memory_order_acq_rel, memory_order_acquire))
+        return made;
+    nm_system_unmap(made, bytes);
+    return there;
+}
+
+static heap_entry *entry_of(heap_table *table, uint32_t number)
+{
+    /* acquire: pairs with make_once. */
+    heap_entry *chunk = atomic_load_explicit(&table->chunks[number / CHUNK_ENTRIES], memory_order_acquire);
+
+    return &chunk[number % CHUNK_ENTRIES];
+}
+
+static uint32_t hash_request(const nm_heap_request *request)
 {
     uint64_t hash = request->level * 31 + (uint64_t)(uint32_t)request->device;
 
     for (size_t i = 0; i < request->name_bytes; i++)
         hash = (hash ^ (unsigned char)request->name[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
-static bool is_same_heap(const heap_entry *entry, const nm_heap_request *request)
+static bool is_same_heap(const heap_entry *entry, const nm_heap_request *request, uint32_t hash)
 {
-    return entry->level == request->level && entry->device == request->device &&
+    return entry->hash == hash && entry->level == request->level && entry->device == request->device &&
            entry->name_bytes == request->name_bytes && memcmp(entry->name, request->name, entry->name_bytes) == 0;
 }
 
 /* A filled entry that nothing refers to yet; 0: no more. */
-static uint32_t add_entry(heap_table *table, const nm_heap_request *request)
+static uint32_t add_entry(heap_table *table, const nm_heap_request *request, uint32_t hash)
 {
-    /* relaxed: the index publishes the entry. */
+    /* relaxed: the list publishes the entry. */
     uint32_t number = atomic_load_explicit(&table->count, memory_order_relaxed);
     heap_entry *entry;
 
-    do {
-        if (number >= NM_HEAP_COUNT_MAX)
+    do { /* the room first: a number that has none would be lost */
+        if (number >= NM_HEAP_COUNT_MAX ||
+            make_once(&table->chunks[(number + 1) / CHUNK_ENTRIES], CHUNK_ENTRIES * sizeof *entry) == NULL)
             return 0;
     } while (!atomic_compare_exchange_weak_explicit(&table->count, &number, number + 1, memory_order_relaxed,
                                                     memory_order_relaxed));
-    entry = &table->entries[++number];
+    entry = entry_of(table, ++number);
+    entry->hash = hash;
     entry->device = request->device;
     entry->level = request->level;
     entry->size_basis = request->size_basis;
@@ -141,54 +164,76 @@ static uint32_t add_entry(heap_table *table, const nm_heap_request *request)
     return number;
 }
 
-/* The number of the request's heap, added if it is new. Two threads that define the same heap at once get one number: the
- * index decides, and the other entry stays unused. */
-static uint32_t find_or_add(heap_table *table, const nm_heap_request *request)
+/* The heap's number among those from `first` on, up to `end`; 0: it is not there. */
+static uint32_t find_entry(heap_table *table, uint32_t first, uint32_t end, const nm_heap_request *request,
+                           uint32_t hash)
 {
-    uint32_t added = 0;
-
-    for (uint64_t slot = hash_request(request);; slot++) {
-        _Atomic uint32_t *index = &table->index[slot % INDEX_SLOTS];
-        /* acquire: pairs with the release of the swap; the entry is filled. */
-        uint32_t number = atomic_load_explicit(index, memory_order_acquire);
-
-        if (number == 0) {
-            if (added == 0)
-                added = add_entry(table, request);
-            if (added == 0)
-                return 0;
-            if (atomic_compare_exchange_strong_explicit(index, &number, added, memory_order_acq_rel,
-                                                        memory_order_acquire))
-                return added;
-        }
-        if (is_same_heap(&table->entries[number], request))
+    for (uint32_t number = first; number != end; number = entry_of(table, number)->next) {
+        if (is_same_heap(entry_of(table, number), request, hash))
             return number;
     }
+    return 0;
+}
+
+/* The number of the request's heap, added if it is new. Two threads that define the same heap at once get one number: the
+ * list decides, and the other entry stays unused. */
+static uint32_t find_or_add(heap_table *table, const nm_heap_request *request)
+{
+    uint32_t hash = hash_request(request), added;
+    _Atomic uint32_t *list = &table->lists[hash % LIST_COUNT];
+    /* acquire: pairs with the release of the swap; what a list holds never changes. */
+    uint32_t first = atomic_load_explicit(list, memory_order_acquire), end = 0;
+    uint32_t number = find_entry(table, first, end, request, hash);
+
+    if (number != 0)
+        return number;
+    added = add_entry(table, request, hash);
+    while (added != 0 && number == 0) {
+        entry_of(table, added)->next = end = first;
+        /* release: whoever finds the entry finds it filled. acquire: so do we of another thread's. */
+        if (atomic_compare_exchange_strong_explicit(list, &first, added, memory_order_acq_rel, memory_order_acquire))
+            return added;
+        number = find_entry(table, first, end, request, hash);
+    }
+    return number;
 }
 
 uint32_t nm_heap_define(nm_thread *thread, const nm_heap_request *request)
 {
-    heap_table *table = heap_table_now();
+    heap_table *table = make_once(&heaps, sizeof *table);
     uint32_t number = table != NULL ? find_or_add(table, request) : 0;
 
-    if (number == 0)
-        return 0;
-    send_heap(thread, &table->entries[number], number);
-    return table->generation_mark | number;
+    if (number != 0)
+        send_heap(thread, entry_of(table, number), number);
+    else
+        nm_thread_note_no_memory();
+    return generation_mark() | number;
 }
 
 uint32_t nm_heap_number(nm_thread *thread, uint32_t handle)
 {
-    /* acquire: pairs with heap_table_now. */
+    /* acquire: pairs with make_once. */
     heap_table *table = atomic_load_explicit(&heaps, memory_order_acquire);
     uint32_t number = handle & 0xffff;
+    heap_entry *entry;
 
-    if (nm_unlikely(table == NULL || (handle & 0xffff0000) != table->generation_mark || number == 0 ||
+    if (nm_unlikely(table == NULL || (handle & 0xffff0000) != generation_mark() || number == 0 ||
                     number > atomic_load_explicit(&table->count, memory_order_relaxed)))
         return 0;
-    if (nm_unlikely(atomic_load_explicit(&table->entries[number].sent, memory_order_relaxed) == NOT_SENT))
-        send_heap(thread, &table->entries[number], number);
+    entry = entry_of(table, number);
+    if (nm_unlikely(atomic_load_explicit(&entry->sent, memory_order_relaxed) == NOT_SENT))
+        send_heap(thread, entry, number);
     return number;
+}
+
+bool nm_heap_is_without_room(uint32_t handle)
+{
+    return handle == generation_mark();
+}
+
+uint32_t nm_heap_without_room(void)
+{
+    return nm_state_is_recording() && nm_state_generation() != 0 ? generation_mark() : 0;
 }
 
 /* ---- Devices ------------------------------------------------------------------------------------------------------- */
@@ -196,7 +241,7 @@ uint32_t nm_heap_number(nm_thread *thread, uint32_t handle)
 /* Read when a device is first used: programs set it late. NULL: all devices are visible, under their own numbers. */
 static const char *visible_devices(void)
 {
-    const char *visible = getenv("ASCEND_RT_VISIBLE_DEVICES");
+    const char *visible = secure_getenv("ASCEND_RT_VISIBLE_DEVICES");
 
     return visible != NULL && *visible != 0 ? visible : NULL;
 }
@@ -238,8 +283,13 @@ uint64_t nm_device_number(nm_thread *thread, int32_t ordinal)
         return 0;
     entry = &devices[ordinal];
     /* relaxed: see begin_send. */
-    if (nm_unlikely(atomic_load_explicit(&entry->sent, memory_order_relaxed) == NOT_SENT) && begin_send(&entry->sent))
-        end_send(&entry->sent, send_device(thread, ordinal));
+    if (nm_unlikely(atomic_load_explicit(&entry->sent, memory_order_relaxed) == NOT_SENT)) {
+        uint64_t mask = nm_system_block_signals();
+
+        if (begin_send(&entry->sent))
+            end_send(&entry->sent, send_device(thread, ordinal));
+        nm_system_restore_signals(mask);
+    }
     return (uint64_t)ordinal + 1;
 }
 

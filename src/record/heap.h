@@ -26,12 +26,17 @@ typedef struct nm_heap_request {
     uint64_t module_id; /* of CANN; heaps of the same name, level and device have the same */
 } nm_heap_request;
 
-/* The handle of the heap with this name, level and device, defined if it is new; 0: the table is full. */
+/* The handle of the heap with this name, level and device, defined if it is new. Never 0: where there is no memory for it, or
+ * the table is full, a handle that names nothing, of which nm_heap_is_without_room knows. */
 uint32_t nm_heap_define(nm_thread *thread, const nm_heap_request *request);
 
 /* The number for a ring's record of a handle, 0 when it names no heap of this process. Puts the definition if that was not
  * possible before. */
 uint32_t nm_heap_number(nm_thread *thread, uint32_t handle);
+
+/* What is recorded with this handle is lost, and to be counted; and that handle, 0 while the process does not record. */
+bool nm_heap_is_without_room(uint32_t handle);
+uint32_t nm_heap_without_room(void);
 
 /* The number for a ring's record of a device, defined if it is new; 0 for a negative or unlikely ordinal. */
 uint64_t nm_device_number(nm_thread *thread, int32_t ordinal);

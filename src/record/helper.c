@@ -42,7 +42,7 @@ static bool is_program(const char *path)
     return nm_call(SYS_faccessat, AT_FDCWD, (long)path, X_OK, 0, 0, 0) == 0;
 }
 
-/* Beside the library, in bin/ beside its folder, or on PATH. */
+/* Beside the library, or in bin/ beside its folder. */
 static bool find_beside_library(helper *work)
 {
     static const char *const places[] = {RECORD_PROGRAM, "../bin/" RECORD_PROGRAM, "../../bin/" RECORD_PROGRAM};
@@ -59,23 +59,11 @@ static bool find_beside_library(helper *work)
     return false;
 }
 
-static bool find_on_path(helper *work)
+/* Never on PATH: who can set that could have any program run in the name of this one's user. */
+static bool find_where_built(helper *work)
 {
-    const char *at = getenv("PATH");
-
-    while (at != NULL && *at != 0) {
-        size_t len = strcspn(at, ":");
-
-        if (len > 0 && len < sizeof work->folder) {
-            memcpy(work->folder, at, len);
-            work->folder[len] = 0;
-            if (nm_text_join(work->program, sizeof work->program, work->folder, RECORD_PROGRAM) &&
-                is_program(work->program))
-                return true;
-        }
-        at += len + (at[len] == ':');
-    }
-    return false;
+    return nm_text_join(work->program, sizeof work->program, NM_RECORD_FOLDER, RECORD_PROGRAM) &&
+           is_program(work->program);
 }
 
 /* ---- In the new processes ------------------------------------------------------------------------------------------ */
@@ -165,8 +153,8 @@ static bool start(helper *work)
 bool nm_helper_start(const char *const *arguments, int kept_fd)
 {
     int saved_errno = errno;
-    helper *work = make_helper(arguments, kept_fd);
-    bool has_started = work != NULL && (find_beside_library(work) || find_on_path(work)) && start(work);
+    helper *work = nm_system_is_privileged() ? NULL : make_helper(arguments, kept_fd);
+    bool has_started = work != NULL && (find_beside_library(work) || find_where_built(work)) && start(work);
 
     if (work != NULL)
         nm_system_unmap(work, work->bytes);

@@ -18,12 +18,11 @@
 #include "record/text.h"
 #include "trace/ring.h"
 
-#define JOIN_WAIT_NS  INT64_C(3000000000) /* longest for the first event of a process; a drain is there in some 50 ms */
-#define POLL_US       1000
-#define DOOR_PREFIX   "npumem-door-"
-#define HASH_BASIS    UINT64_C(0xcbf29ce484222325) /* FNV-1a */
-#define HASH_PRIME    UINT64_C(0x100000001b3)
-#define MODE_OF_OTHER (S_IRWXG | S_IRWXO)
+#define JOIN_WAIT_NS INT64_C(3000000000) /* longest for the first event of a process; a drain is there in some 50 ms */
+#define POLL_US      1000
+#define DOOR_PREFIX  "npumem-door-"
+#define HASH_BASIS   UINT64_C(0xcbf29ce484222325) /* FNV-1a */
+#define HASH_PRIME   UINT64_C(0x100000001b3)
 
 typedef struct door {
     char path[NM_FILE_BYTES_MAX];
@@ -33,7 +32,7 @@ typedef struct door {
 
 static const char *wanted_output(void)
 {
-    const char *output = getenv(NM_HOST_ENVIRONMENT);
+    const char *output = secure_getenv(NM_HOST_ENVIRONMENT);
 
     return output != NULL && *output != 0 ? output : NULL;
 }
@@ -52,15 +51,6 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-/* Nobody else's, and open to nobody else: what stands in it will be believed. */
-static bool is_own_file(int fd)
-{
-    struct stat info; /* the kernel's on both processors */
-
-    return nm_call(SYS_fstat, fd, (long)&info, 0, 0, 0, 0) == 0 && S_ISREG(info.st_mode) &&
-           info.st_uid == (uid_t)nm_call(SYS_geteuid, 0, 0, 0, 0, 0, 0) && (info.st_mode & MODE_OF_OTHER) == 0;
-}
-
 static bool is_still_there(int fd)
 {
     struct stat info;
@@ -70,16 +60,17 @@ static bool is_still_there(int fd)
 
 static bool open_door(door *out)
 {
-    const char *temporary = getenv("TMPDIR");
+    const char *temporary = secure_getenv("TMPDIR");
     const char *const places[] = {"/dev/shm", "/tmp", temporary};
     uint64_t user = (uint64_t)nm_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
     uint64_t hash = hash_text((HASH_BASIS ^ user) * HASH_PRIME, wanted_output());
 
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (places[i] == NULL || !nm_text_path(out->path, sizeof out->path, places[i], DOOR_PREFIX, hash))
+        if (places[i] == NULL || !nm_text_path(out->path, sizeof out->path, places[i], DOOR_PREFIX, hash) ||
+            !nm_system_is_safe_folder(places[i]))
             continue;
         out->fd = nm_system_open(out->path, O_RDWR | O_CREAT | O_NONBLOCK);
-        if (out->fd >= 0 && is_own_file(out->fd))
+        if (out->fd >= 0 && nm_system_is_own(out->fd, S_IFREG))
             return true;
         if (out->fd >= 0)
             nm_system_close(out->fd);

@@ -11,14 +11,9 @@ static uint64_t slots_of_level(uint32_t level)
     return UINT64_C(1) << (NM_INTERN_FIRST_BITS + 2 * level);
 }
 
-static nm_intern_slot *level_slots(const nm_intern *intern, uint32_t level)
+static size_t bytes_of_level(uint32_t level)
 {
-    return intern->slots + (slots_of_level(level) - slots_of_level(0)) / 3;
-}
-
-size_t nm_intern_bytes(void)
-{
-    return (slots_of_level(NM_INTERN_LEVELS) - slots_of_level(0)) / 3 * sizeof(nm_intern_slot);
+    return slots_of_level(level) * sizeof(nm_intern_slot);
 }
 
 static void put(nm_intern_slot *slots, uint64_t slot_count, uint64_t hash, uint64_t id)
@@ -31,36 +26,41 @@ static void put(nm_intern_slot *slots, uint64_t slot_count, uint64_t hash, uint6
     slots[index].hash = hash; /* last: a handler that sees it sees the id */
 }
 
-/* The old level stays as it is: an interrupted search may still be in it. */
-static void grow(nm_intern *intern)
+/* The old level stays as it is: an interrupted search may still be in it. False: there is no next one. */
+static bool grow(nm_intern *intern)
 {
     uint32_t level = intern->level;
-    const nm_intern_slot *from = level_slots(intern, level);
-    nm_intern_slot *to = level_slots(intern, level + 1);
+    const nm_intern_slot *from = intern->levels[level];
     uint64_t count = slots_of_level(level);
+    nm_intern_slot *to;
 
+    if (level + 1 == NM_INTERN_LEVELS)
+        return false;
+    if (intern->levels[level + 1] == NULL)
+        intern->levels[level + 1] = nm_system_memory(bytes_of_level(level + 1));
+    to = intern->levels[level + 1];
+    if (to == NULL)
+        return false;
     for (uint64_t i = 0; i < count; i++) {
         if (from[i].hash != 0)
             put(to, count * 4, from[i].hash, from[i].id);
     }
     intern->level = level + 1;
+    return true;
 }
 
 void nm_intern_insert(nm_intern *intern, uint64_t hash, uint32_t id)
 {
-    if (intern->used_count >= slots_of_level(intern->level) / 4 * 3) {
-        if (intern->level + 1 < NM_INTERN_LEVELS)
-            grow(intern);
-        else
-            nm_intern_clear(intern);
-    }
-    put(level_slots(intern, intern->level), slots_of_level(intern->level), hash, id);
+    if (intern->used_count >= slots_of_level(intern->level) / 4 * 3 && !grow(intern))
+        nm_intern_clear(intern);
+    put(intern->levels[intern->level], slots_of_level(intern->level), hash, id);
     intern->used_count++;
 }
 
 void nm_intern_clear(nm_intern *intern)
 {
-    nm_system_forget(intern->slots, nm_intern_bytes());
+    for (uint32_t level = 0; level < NM_INTERN_LEVELS && intern->levels[level] != NULL; level++)
+        nm_system_forget(intern->levels[level], bytes_of_level(level));
     intern->level = 0;
     intern->used_count = 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A thread's table of the stacks that it has already described in its ring: hash of the return addresses -> number. Five
- * levels of growing size lie in one piece of memory that is touched as it fills; past the last the table starts anew and
- * stacks are described again, which the drain unifies. So memory and time are bounded, and nothing is ever freed while a
- * signal handler's victim may be reading it.
+ * levels of growing size, each mapped when the one before is full; past the last, or without memory for the next, the table
+ * starts anew and stacks are described again, which the drain unifies. So memory and time are bounded, and nothing is ever
+ * freed while a signal handler's victim may be reading it.
  */
 #ifndef NM_RECORD_INTERN_H
 #define NM_RECORD_INTERN_H
@@ -21,20 +21,20 @@ typedef struct nm_intern_slot {
 } nm_intern_slot;
 
 typedef struct nm_intern {
-    nm_intern_slot *slots; /* of all levels, one behind the other */
+    nm_intern_slot *levels[NM_INTERN_LEVELS]; /* NULL: not needed yet */
     volatile uint32_t level;
     uint32_t used_count; /* in the current level */
 } nm_intern;
 
-size_t nm_intern_bytes(void); /* of memory that `slots` must have, all zero */
+/* Of zeroed pages that levels[0] must have. */
+#define NM_INTERN_FIRST_BYTES (sizeof(nm_intern_slot) << NM_INTERN_FIRST_BITS)
 
 /* The number of a stack, 0 when it has none. May run while a handler of the same thread inserts. */
 static inline uint32_t nm_intern_find(const nm_intern *intern, uint64_t hash)
 {
-    uint32_t bits = NM_INTERN_FIRST_BITS + 2 * intern->level;
-    uint64_t mask = (UINT64_C(1) << bits) - 1;
-    /* Levels 0 to n - 1 have 256 * (4^n - 1) / 3 slots. */
-    const nm_intern_slot *slots = intern->slots + ((mask + 1 - (1u << NM_INTERN_FIRST_BITS)) / 3);
+    uint32_t level = intern->level;
+    uint64_t mask = (UINT64_C(1) << (NM_INTERN_FIRST_BITS + 2 * level)) - 1;
+    const nm_intern_slot *slots = intern->levels[level];
     uint64_t index = hash & mask;
 
     while (slots[index].hash != 0) {

@@ -141,34 +141,44 @@ static const char *read_mapping(const char *line, nm_mapping *out)
     return end + 1;
 }
 
+static bool is_main_stack(const nm_mapping *mapping)
+{
+    return mapping->path_bytes == 7 && memcmp(mapping->path, "[stack]", 7) == 0;
+}
+
 /* The main thread's stack grows downwards into room that the kernel keeps free, as far as its limit allows. */
 static uintptr_t lowest_begin(const nm_mapping *mapping)
 {
     size_t limit;
 
-    if (mapping->path_bytes != 7 || memcmp(mapping->path, "[stack]", 7) != 0)
+    if (!is_main_stack(mapping))
         return mapping->begin;
     limit = nm_system_stack_limit();
     limit = limit < STACK_GAP_BYTES ? limit : STACK_GAP_BYTES;
     return mapping->end - mapping->begin < limit && mapping->end > limit ? mapping->end - limit : mapping->begin;
 }
 
-void nm_modules_stack_bounds(uintptr_t frame, uintptr_t *begin, uintptr_t *end)
+bool nm_modules_stack_bounds(uintptr_t frame, uintptr_t *begin, uintptr_t *end)
 {
     size_t text_bytes, mapped_bytes;
     char *text = read_maps(&text_bytes, &mapped_bytes);
     uintptr_t self = (uintptr_t)__builtin_thread_pointer();
     nm_mapping mapping;
+    bool is_own = false;
 
     for (const char *line = text; line != NULL && (line = read_mapping(line, &mapping)) != NULL;) {
+        bool has_self = self > frame && self < mapping.end;
+
         if (frame < mapping.begin || frame >= mapping.end || !mapping.is_readable)
             continue;
         *begin = lowest_begin(&mapping);
-        *end = self > frame && self < mapping.end ? self & ~(uintptr_t)7 : mapping.end;
+        *end = has_self ? self & ~(uintptr_t)7 : mapping.end;
+        is_own = has_self || is_main_stack(&mapping);
         break;
     }
     if (text != NULL)
         nm_system_unmap(text, mapped_bytes);
+    return is_own;
 }
 
 void nm_modules_code_around(uintptr_t address, uintptr_t *begin, uintptr_t *end)

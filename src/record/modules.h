@@ -13,8 +13,9 @@
 #include "record/thread.h"
 
 /* The readable, writable range around `frame` that a stack walk may read: the mapping that holds it, up to the thread's
- * own control block where that lies in the same mapping. 0, 0 when it is not found. */
-void nm_modules_stack_bounds(uintptr_t frame, uintptr_t *begin, uintptr_t *end);
+ * own control block where that lies in the same mapping. 0, 0 when it is not found. True: it is the stack that the thread was
+ * made with. */
+bool nm_modules_stack_bounds(uintptr_t frame, uintptr_t *begin, uintptr_t *end);
 
 /*
  * How many of these return addresses, innermost first, are real: they lie in mapped code and follow a call. Describes the

@@ -116,7 +116,7 @@ void nm_python_find(void)
     unsigned version;
     uint32_t state;
 
-    if (nm_python_state_now() != NM_PYTHON_NONE || !find_look_up())
+    if (nm_system_is_privileged() || nm_python_state_now() != NM_PYTHON_NONE || !find_look_up())
         return;
     version = find_version();
     if (version == 0)

@@ -113,6 +113,11 @@ void nm_record_begin(void)
     nm_session_begin();
 }
 
+bool nm_record_is_privileged(void)
+{
+    return nm_system_is_privileged();
+}
+
 bool nm_record_is_on(void)
 {
     return nm_state_is_on();
@@ -268,8 +273,13 @@ static inline bool complete_where(nm_thread *thread, uint64_t *where, bool is_me
     uint32_t handle = (uint32_t)(*where >> 32);
     uint32_t heap = handle != 0 ? nm_heap_number(thread, handle) : 0;
 
-    if (nm_unlikely(heap == 0 && handle != 0) || !is_recorded_now(is_memory))
+    if (!is_recorded_now(is_memory))
         return false;
+    if (nm_unlikely(heap == 0 && handle != 0)) {
+        if (nm_heap_is_without_room(handle))
+            nm_thread_count_lost();
+        return false;
+    }
     *where = where_of(thread, heap, (uint32_t)*where, frame);
     return true;
 }
@@ -392,6 +402,8 @@ void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes)
 
     if (number != 0)
         nm_writer_put_slot(thread, NM_EVENT_RESERVED, (const uint64_t *)&event);
+    else if (thread != NULL && nm_heap_is_without_room(heap))
+        nm_thread_count_lost();
 }
 
 /* ---- Texts --------------------------------------------------------------------------------------------------------- */

@@ -80,6 +80,9 @@ NM_RECORD_API bool nm_record_is_inside(const void *frame);
 /* What this library's constructor does, for hooks that are called before it runs. */
 NM_RECORD_API void nm_record_begin(void);
 
+/* True: the program has rights that its caller has not (nm_system_is_privileged). Hooks do nothing but the real call. */
+NM_RECORD_API bool nm_record_is_privileged(void);
+
 /* False while the process does not record: for hooks that hold no guard. True also while it waits for its first event to
  * join a recording. */
 NM_RECORD_API bool nm_record_is_on(void);

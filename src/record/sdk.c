@@ -53,7 +53,7 @@ npumem_heap npumem_heap_define(const npumem_heap_options *options)
     nm_thread *thread = nm_state_event_thread(); /* without it nothing of the heap is recorded: a loss */
 
     if (thread == NULL)
-        return 0;
+        return nm_heap_without_room();
     TAKE_OPTIONS(taken, options);
     if (taken.name == NULL)
         taken.name = HEAP_NAME;

@@ -43,7 +43,7 @@ __thread nm_local nm_thread_local __attribute__((tls_model("initial-exec"))) = {
 
 bool nm_session_is_allowed(void)
 {
-    const char *value = getenv("NPUMEM");
+    const char *value = secure_getenv("NPUMEM");
 
     return value == NULL || strcmp(value, "off") != 0;
 }
@@ -70,15 +70,33 @@ static bool is_sound_session(const nm_ring_session *session)
            atomic_load_explicit(&session->is_closed, memory_order_relaxed) == 0; /* relaxed: looked at again later */
 }
 
+/* The session's file of a folder that is this user's alone and lies where nobody else can put another in its place: what
+ * stands in it is believed. -1: it is not. */
+static int open_session(const char *folder)
+{
+    int folder_fd, fd = -1;
+
+    if (!nm_system_is_safe_parent(folder))
+        return -1;
+    folder_fd = nm_system_open(folder, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    if (folder_fd < 0)
+        return -1;
+    if (nm_system_is_own(folder_fd, S_IFDIR))
+        fd = (int)nm_call(SYS_openat, folder_fd, (long)NM_RING_SESSION_FILE,
+                          O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0, 0, 0);
+    nm_system_close(folder_fd);
+    if (fd >= 0 && !nm_system_is_own(fd, S_IFREG)) {
+        nm_system_close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
 static nm_ring_session *map_session(const char *folder)
 {
-    char path[NM_FILE_BYTES_MAX];
     nm_ring_session *session = NULL;
-    int fd;
+    int fd = open_session(folder);
 
-    if (!nm_text_join(path, sizeof path, folder, NM_RING_SESSION_FILE))
-        return NULL;
-    fd = nm_system_open(path, O_RDWR);
     if (fd < 0)
         return NULL;
     if (nm_system_size(fd) >= (long)sizeof *session)
@@ -350,9 +368,9 @@ void nm_session_begin(void)
     const char *folder;
 
     /* relaxed: whoever comes second records a moment later. */
-    if (atomic_exchange_explicit(&has_begun, true, memory_order_relaxed))
+    if (nm_system_is_privileged() || atomic_exchange_explicit(&has_begun, true, memory_order_relaxed))
         return;
-    folder = getenv(NM_RING_ENVIRONMENT);
+    folder = secure_getenv(NM_RING_ENVIRONMENT);
     make_thread_key();
     pthread_atfork(NULL, NULL, note_fork_child);
     on_exit(note_exit, NULL);

@@ -42,15 +42,29 @@ static inline uintptr_t next_frame(const nm_thread *thread, uintptr_t frame)
 
 /* ---- Which frames -------------------------------------------------------------------------------------------------- */
 
+/* False: in a handler that interrupted a call which has them, the tables and the buffers are not ours. */
+static bool begin_interning(nm_thread *thread, uintptr_t frame)
+{
+    if (thread->interning.frame != 0) {
+        if (!nm_open_frame_is_dead(thread, &thread->interning, frame))
+            return false;
+        nm_intern_clear(&thread->intern); /* it was left in the middle of anything */
+        nm_intern_clear(&thread->python_intern);
+    }
+    nm_open_frame_note(&thread->interning, frame);
+    return true;
+}
+
 /* The first look at a thread's frames is a careful one; what it finds wrong again and again is not looked at any more. */
 static bool has_sound_frames(nm_thread *thread, uintptr_t python)
 {
-    if (thread->has_sound_python || thread->is_interning || thread->unsound_count >= UNSOUND_MAX)
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+
+    if (thread->has_sound_python || thread->unsound_count >= UNSOUND_MAX || !begin_interning(thread, frame))
         return thread->has_sound_python;
-    thread->is_interning = 1;
     thread->has_sound_python =
         nm_python_collect(&nm_process_python.model, python, thread->stack_depth, thread->places).is_sound;
-    thread->is_interning = 0;
+    nm_open_frame_forget(&thread->interning);
     if (!thread->has_sound_python) {
         thread->unsound_count++;
         nm_python_give_up();
@@ -276,10 +290,9 @@ uint32_t nm_stack_number(nm_thread *thread, const void *frame)
     id = nm_intern_find(&thread->intern, hash);
     if (nm_likely(id != 0))
         return id;
-    if (thread->is_interning)
+    if (!begin_interning(thread, (uintptr_t)__builtin_frame_address(0)))
         return describe_caller(thread, (uintptr_t)frame);
-    thread->is_interning = 1;
     id = describe_stack(thread, (uintptr_t)frame, &plan);
-    thread->is_interning = 0;
+    nm_open_frame_forget(&thread->interning);
     return id;
 }

@@ -26,12 +26,12 @@
 /* A name for the session's folder that nobody has, of NM_FOLDER_BYTES_MAX; the drain makes it. */
 static bool name_folder(char *path)
 {
-    const char *temporary = getenv("TMPDIR");
+    const char *temporary = secure_getenv("TMPDIR");
     const char *const places[] = {"/dev/shm", temporary != NULL ? temporary : "/tmp", "/tmp"};
     uint64_t mark = (uint64_t)nm_system_now_ns() ^ (uint64_t)nm_system_pid() << 40;
 
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (access(places[i], W_OK | X_OK) == 0 &&
+        if (access(places[i], W_OK | X_OK) == 0 && nm_system_is_safe_folder(places[i]) &&
             nm_text_path(path, NM_FOLDER_BYTES_MAX, places[i], "npumem-sdk-", mark >> 1))
             return true;
     }
@@ -81,12 +81,15 @@ static int start(const npumem_start_options *options)
         NULL,
     };
 
+    if (nm_system_is_privileged())
+        return fail(options, "the program has rights that its caller has not: npumem does nothing in it");
     if (!nm_session_is_allowed())
         return fail(options, "NPUMEM=off is set");
     if (!name_folder(folder))
-        return fail(options, "neither /dev/shm nor a temporary folder can be written");
+        return fail(options, "neither /dev/shm nor a temporary folder of this user or of root can be written");
     if (!nm_helper_start(arguments, -1))
-        return fail(options, "there is no npumem-record beside libnpumem.so.0 or on PATH, or it cannot be started");
+        return fail(options, "there is no npumem-record beside libnpumem.so.0 or in " NM_RECORD_FOLDER
+                             ", or it cannot be started");
     if (!join_when_ready(folder))
         return fail(options, "npumem-record does not record: can it write the output?");
     nm_process_state.started_number = nm_process_state.process_number;

@@ -8,9 +8,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -49,6 +52,59 @@ void nm_system_unlink(const char *path)
 {
     nm_call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
 }
+
+/* ---- Whom to believe ----------------------------------------------------------------------------------------------- */
+
+bool nm_system_is_privileged(void)
+{
+    return getauxval(AT_SECURE) != 0; /* every kernel gives it, so errno stays */
+}
+
+static uid_t user(void)
+{
+    return (uid_t)nm_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+}
+
+bool nm_system_is_own(int fd, unsigned type)
+{
+    struct stat info; /* the kernel's on both processors */
+
+    return nm_call(SYS_fstat, fd, (long)&info, 0, 0, 0, 0) == 0 && (info.st_mode & S_IFMT) == type &&
+           info.st_uid == user() && (info.st_mode & (S_IRWXG | S_IRWXO)) == 0 &&
+           (type != S_IFREG || info.st_nlink == 1);
+}
+
+/* Whose they are is the machine's affair; and where a container does not know root, theirs is a number like any. */
+static bool is_systems(const char *path)
+{
+    return strcmp(path, "/dev/shm") == 0 || strcmp(path, "/tmp") == 0;
+}
+
+bool nm_system_is_safe_folder(const char *path)
+{
+    struct stat info;
+
+    if (nm_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&info, 0, 0, 0) != 0 || !S_ISDIR(info.st_mode))
+        return false;
+    if (info.st_uid != user() && info.st_uid != 0 && !is_systems(path))
+        return false;
+    return (info.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (info.st_mode & S_ISVTX) != 0;
+}
+
+bool nm_system_is_safe_parent(const char *path)
+{
+    char folder[NM_FOLDER_BYTES_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t len = slash != NULL ? (size_t)(slash - path) : 0;
+
+    if (len >= sizeof folder || path[0] != '/')
+        return false;
+    memcpy(folder, path, len);
+    folder[len] = 0;
+    return nm_system_is_safe_folder(len > 0 ? folder : "/");
+}
+
+/* ---- Files and memory ---------------------------------------------------------------------------------------------- */
 
 uint64_t nm_system_free_bytes(const char *folder)
 {

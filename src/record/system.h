@@ -20,6 +20,18 @@ long nm_system_size(int fd); /* bytes of a file */
 void nm_system_close(int fd);
 void nm_system_unlink(const char *path);
 
+/* Does the program have rights that whoever started it has not (setuid, setgid, capabilities of its file)? Then nothing of
+ * that one's is believed: no environment, no folder, no other program. Fixed when the program starts. */
+bool nm_system_is_privileged(void);
+
+/* An open file or folder (type: S_IFREG, S_IFDIR) that is this user's and closed to everybody else. */
+bool nm_system_is_own(int fd, unsigned type);
+
+/* A folder in which nobody but this user and root can put something in the place of what is ours: one of the two owns it, and
+ * it is writable by nobody else, or sticky. The second is of the folder that `path` lies in. */
+bool nm_system_is_safe_folder(const char *path);
+bool nm_system_is_safe_parent(const char *path);
+
 /* Private zeroed memory, NULL when there is none; touched pages alone count. */
 void *nm_system_memory(size_t len);
 void nm_system_forget(void *memory, size_t len); /* the pages read as zero again */

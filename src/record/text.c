@@ -79,7 +79,7 @@ uint64_t nm_text_hexadecimal(const char *text, const char **end)
 int64_t nm_text_environment_number(const char *const *names, size_t name_count)
 {
     for (size_t i = 0; i < name_count; i++) {
-        const char *text = getenv(names[i]);
+        const char *text = secure_getenv(names[i]);
         int64_t number = text != NULL ? nm_text_number(text, NULL) : INT64_MIN;
 
         if (number != INT64_MIN)

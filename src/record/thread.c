@@ -59,15 +59,14 @@ static void push_thread(nm_thread *thread)
 
 static nm_thread *make_private(void)
 {
-    size_t table_bytes = nm_intern_bytes();
     size_t own_bytes = (sizeof(nm_thread) + 4095) / 4096 * 4096;
-    nm_thread *thread = nm_system_memory(own_bytes + 2 * table_bytes);
+    nm_thread *thread = nm_system_memory(own_bytes + 2 * NM_INTERN_FIRST_BYTES);
 
     if (thread == NULL)
         return NULL;
-    thread->owned_bytes = own_bytes + 2 * table_bytes;
-    thread->intern.slots = (nm_intern_slot *)((char *)thread + own_bytes);
-    thread->python_intern.slots = (nm_intern_slot *)((char *)thread + own_bytes + table_bytes);
+    thread->owned_bytes = own_bytes + 2 * NM_INTERN_FIRST_BYTES;
+    thread->intern.levels[0] = (nm_intern_slot *)((char *)thread + own_bytes);
+    thread->python_intern.levels[0] = (nm_intern_slot *)((char *)thread + own_bytes + NM_INTERN_FIRST_BYTES);
     return thread;
 }
 
@@ -80,6 +79,12 @@ static uint64_t fair_bytes(void)
     while (slot_bytes > NM_RING_BYTES_MIN && slot_bytes > free_bytes / RING_SHARE)
         slot_bytes /= 2;
     return slot_bytes;
+}
+
+void nm_thread_note_no_memory(void)
+{
+    /* relaxed: a number */
+    atomic_store_explicit(&nm_process_state.process->ring_errno, ENOMEM, memory_order_relaxed);
 }
 
 static void note_failure(long result)
@@ -137,7 +142,7 @@ static nm_thread *make_thread(uint64_t number)
     nm_ring *ring = thread != NULL ? make_ring(&ring_id) : NULL;
 
     if (thread == NULL)
-        note_failure(-ENOMEM);
+        nm_thread_note_no_memory();
     if (ring == NULL) {
         if (thread != NULL)
             nm_system_unmap(thread, thread->owned_bytes);
@@ -190,7 +195,8 @@ static void prepare_thread(nm_thread *thread, uint64_t number)
     thread->number = number;
     thread->tid = nm_system_tid();
     thread->is_announced = 0;
-    thread->is_interning = 0;
+    nm_open_frame_forget(&thread->interning);
+    nm_open_calls_forget(thread);
     thread->is_stalled = 0;
     thread->waited_ns = 0;
     thread->stack_mode = session->stack_mode;
@@ -198,7 +204,7 @@ static void prepare_thread(nm_thread *thread, uint64_t number)
     thread->stack_depth = session->stack_depth;
     thread->stack_begin = thread->stack_end = 0;
     thread->module_generation = 0;
-    if (session->stack_mode == NM_STACKS_NATIVE || session->stack_mode == NM_STACKS_BOTH)
+    thread->is_own_stack =
         nm_modules_stack_bounds((uintptr_t)__builtin_frame_address(0), &thread->stack_begin, &thread->stack_end);
     /* relaxed: this thread alone. A new owner counts its stacks from 1. */
     atomic_store_explicit(&thread->last_stack_id, 0, memory_order_relaxed);

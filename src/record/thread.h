@@ -8,6 +8,7 @@
 #define NM_RECORD_THREAD_H
 
 #include "record/intern.h"
+#include "record/open_call.h"
 #include "record/python_walk.h"
 #include "record/state.h"
 
@@ -21,12 +22,14 @@ struct nm_thread {
     uint64_t slot_count;
     volatile uint64_t room_end; /* positions below it may be claimed: the tail as last seen, plus slot_count */
     volatile uint32_t has_loss; /* 1: dropped events are not yet stated by a LOSS record */
+    nm_open_calls opened;
 
     /* Stacks. */
     uint32_t stack_mode, stack_depth;
     uintptr_t stack_begin, stack_end; /* what may be read as frames; 0, 0: unknown */
+    bool is_own_stack; /* it is the one that the thread was made with, not one that the program goes to */
     nm_intern intern;
-    volatile uint32_t is_interning; /* 1: a handler that interrupts now keeps off the table and `addresses` */
+    nm_open_frame interning; /* whose the tables and `addresses` are: a handler that interrupts it keeps off them */
     _Atomic uint64_t last_stack_id;
     uint64_t addresses[NM_RING_STACK_DEPTH_MAX];
 
@@ -70,6 +73,9 @@ nm_thread *nm_thread_attach(void);
 
 /* Counts one event of a thread that has no ring. */
 void nm_thread_count_lost(void);
+
+/* Says in the process's file why events are lost: there is no memory. */
+void nm_thread_note_no_memory(void);
 
 /* pthread_key destructor: the thread ends. */
 void nm_thread_end(void *thread);

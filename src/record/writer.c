@@ -181,6 +181,33 @@ static void report_loss(nm_thread *thread)
 
 /* ---- Records ------------------------------------------------------------------------------------------------------- */
 
+/* Around all that claims: see open_call.h. `frame` is the caller's own. */
+static inline unsigned begin_call(nm_thread *thread, const void *frame)
+{
+    nm_open_calls *opened = &thread->opened;
+    /* relaxed: this thread and its handlers alone write it. Read first: what is claimed from here on lies behind it. */
+    uint64_t head = atomic_load_explicit(&thread->ring->head, memory_order_relaxed);
+
+    if (nm_unlikely(opened->calls[0].frame != 0))
+        return nm_open_call_begin_nested(thread, (uintptr_t)frame);
+    opened->from = head;
+    nm_open_frame_note(&opened->calls[0], (uintptr_t)frame);
+    /* A handler that came before it was noted may have been left in the middle. */
+    if (nm_unlikely(atomic_load_explicit(&thread->ring->head, memory_order_relaxed) != head))
+        opened->is_nested = 1;
+    return 0;
+}
+
+static inline void end_call(nm_thread *thread, unsigned at)
+{
+    if (nm_likely(!thread->opened.is_nested)) {
+        nm_open_frame_forget(&thread->opened.calls[0]);
+        if (nm_likely(!thread->opened.is_nested))
+            return;
+    }
+    nm_open_call_end_nested(thread, at);
+}
+
 /* Says whose records follow, before the first record of an owner. Done while the ring is given to the thread, and here
  * only where a ring that is used again was full at that moment. */
 static bool announce_blocked(nm_thread *thread)
@@ -222,12 +249,14 @@ bool nm_writer_define(nm_thread *thread, unsigned kind, const void *record, size
                       size_t text_bytes)
 {
     nm_payload payload = {record, record_bytes, text, text_bytes};
+    unsigned call = begin_call(thread, __builtin_frame_address(0));
     uint64_t position;
+    bool is_claimed = claim_any_way(thread, slots_of(&payload), &position);
 
-    if (!claim_any_way(thread, slots_of(&payload), &position))
-        return false;
-    write_record(thread, position, kind, &payload);
-    return true;
+    if (is_claimed)
+        write_record(thread, position, kind, &payload);
+    end_call(thread, call);
+    return is_claimed;
 }
 
 bool nm_writer_put(nm_thread *thread, unsigned kind, const void *record, size_t record_bytes, const void *text,
@@ -241,10 +270,12 @@ bool nm_writer_put(nm_thread *thread, unsigned kind, const void *record, size_t 
 
 bool nm_writer_put_slot(nm_thread *thread, unsigned kind, const uint64_t words[NM_WRITER_SLOT_WORDS])
 {
+    unsigned call = begin_call(thread, __builtin_frame_address(0));
     uint64_t position;
     nm_slot *slot;
 
     if (nm_unlikely(!claim_any_way(thread, 1, &position))) {
+        end_call(thread, call);
         count_drop(thread);
         return false;
     }
@@ -255,5 +286,6 @@ bool nm_writer_put_slot(nm_thread *thread, unsigned kind, const uint64_t words[N
     for (size_t i = 1; i < NM_WRITER_SLOT_WORDS; i++)
         slot->word[i] = words[i];
     publish(slot, position, 1, kind);
+    end_call(thread, call);
     return true;
 }

@@ -24,7 +24,8 @@
  *
  * The drain reads positions from its own cursor up to head. `valid` names its position, so what an earlier lap left behind
  * is never taken for a record. A slot that stays unpublished though its thread is dead, or for longer than a second, is
- * skipped and counted. The drain appends a block to the file and only then moves tail over the slots that stand in it.
+ * skipped and counted; at once, when the thread itself says that the call is gone (NM_RING_ABANDONED). The drain appends a
+ * block to the file and only then moves tail over the slots that stand in it.
  *
  * ORDER. A record that is not visible yet has a stamp that is younger than the drain's last look at that ring at which
  * head was not past its slot. Stores become visible in bounded time, not at once, so the drain takes NM_RING_MARGIN_NS off
@@ -212,6 +213,7 @@ typedef enum nm_ring_kind {
     NM_RING_STACK = 70,       /* nm_ring_stack: before the first event that uses it, in the same ring */
     NM_RING_PYTHON = 72,      /* nm_ring_python: before the first stack that uses it, in the same ring */
     NM_RING_ATTRIBUTE = 75,   /* nm_ring_text: NAME=VALUE of the process; detail = nm_attribute_source */
+    NM_RING_ABANDONED = 76, /* no words: slots that a call had claimed which was left by a jump; what it said is lost */
     NM_RING_MORE = 255,
 } nm_ring_kind;
 

@@ -735,6 +735,33 @@ START_TEST(a_slot_left_for_good_is_given_up_after_a_second)
 }
 END_TEST
 
+/* The thread itself knows that the calls which had claimed the slots are gone. */
+START_TEST(abandoned_slots_are_not_waited_for)
+{
+    nm_drain_report before, after;
+    trace_content content;
+    size_t count;
+    open_with_two_rings();
+
+    drain_bench_run_ms(&bench, 20);
+    nm_drain_tell(bench.drain, &before);
+    hand_publish(&first, hand_claim(&first, 3), NM_RING_ABANDONED, (uint64_t[3 * 7]){0}, 3 * 7 * sizeof(uint64_t));
+    hand_alloc(&first, 0, 0, 1, 1, 0);
+    drain_bench_run_ms(&bench, 50);
+    nm_drain_tell(bench.drain, &after);
+    ck_assert_uint_eq(after.event_count, before.event_count + 1);
+    drain_bench_finish(&bench, &content);
+    const nm_event **losses = events_of(&content, NM_EVENT_LOSS, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_uint_eq(losses[0]->detail, NM_LOSS_UNREADABLE);
+    ck_assert_int_eq(losses[0]->number, 1);
+    free(losses);
+    ck_assert_uint_eq(count_of(&content, NM_EVENT_ALLOC), 1);
+    trace_content_free(&content);
+    close_all();
+}
+END_TEST
+
 START_TEST(nonsense_in_a_ring_is_counted_and_hurts_nothing)
 {
     trace_content content;
@@ -803,6 +830,7 @@ int main(void)
     tcase_add_test(tests, an_ended_process_leaves_no_files_behind);
     tcase_add_test(tests, a_process_that_cannot_be_seen_is_not_taken_for_dead);
     tcase_add_test(tests, a_slot_left_for_good_is_given_up_after_a_second);
+    tcase_add_test(tests, abandoned_slots_are_not_waited_for);
     tcase_add_test(tests, nonsense_in_a_ring_is_counted_and_hurts_nothing);
     tcase_add_test(tests, time_runs_evenly_through_measurements);
     suite_add_tcase(suite, tests);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -124,6 +125,39 @@ START_TEST(a_foreign_session_is_not_joined)
     ck_assert(!nm_session_join("/tmp/npumem-no-such-folder"));
     ck_assert_int_eq(npumem_is_recording(), 0);
     ck_assert(nm_session_join(fixture.folder));
+}
+END_TEST
+
+/* What stands in the folder is believed, so nobody else may have put it there. */
+START_TEST(a_folder_that_others_can_reach_is_not_joined)
+{
+    char outer[] = "/tmp/npumem-outer-XXXXXX", inside[64], link_path[64];
+
+    ck_assert_int_eq(chmod(fixture.folder, 0755), 0);
+    ck_assert(!nm_session_join(fixture.folder));
+    ck_assert_int_eq(chmod(fixture.folder, 0700), 0);
+    ck_assert_ptr_nonnull(mkdtemp(outer));
+    snprintf(link_path, sizeof link_path, "%s/link", outer);
+    ck_assert_int_eq(symlink(fixture.folder, link_path), 0);
+    ck_assert(!nm_session_join(link_path));
+    unlink(link_path);
+    snprintf(inside, sizeof inside, "%s/inside", outer);
+    ck_assert_int_eq(rename(fixture.folder, inside), 0);
+    ck_assert_int_eq(chmod(outer, 0777), 0);
+    ck_assert(!nm_session_join(inside)); /* it could be another one a moment later */
+    if (geteuid() == 0) {
+        ck_assert_int_eq(chmod(outer, 0755), 0);
+        ck_assert_int_eq(chown(outer, 65534, 0), 0);
+        ck_assert(!nm_session_join(inside));
+        ck_assert_int_eq(chown(outer, 0, 0), 0);
+        ck_assert_int_eq(chown(inside, 65534, 0), 0);
+        ck_assert(!nm_session_join(inside));
+        ck_assert_int_eq(chown(inside, 0, 0), 0);
+    }
+    ck_assert_int_eq(chmod(outer, 01777), 0);
+    ck_assert(nm_session_join(inside));
+    ck_assert_int_eq(rename(inside, fixture.folder), 0);
+    ck_assert_int_eq(rmdir(outer), 0);
 }
 END_TEST
 
@@ -329,7 +363,7 @@ START_TEST(heaps_end_at_the_documented_limit)
 {
     npumem_heap_options options = {.struct_bytes = sizeof options, .device = NPUMEM_NO_DEVICE};
     char name[16];
-    npumem_heap first = 0;
+    npumem_heap first = 0, one_too_many;
 
     fixture.session->on_full = NM_ON_FULL_DROP;
     join();
@@ -343,7 +377,10 @@ START_TEST(heaps_end_at_the_documented_limit)
         first = i == 0 ? heap : first;
     }
     options.name = "one more";
-    ck_assert_uint_eq(npumem_heap_define(&options), 0);
+    one_too_many = npumem_heap_define(&options);
+    npumem_alloc(one_too_many, (void *)0x1000, 1, NULL);
+    npumem_free(one_too_many, (void *)0x1000, NULL);
+    ck_assert_uint_eq(atomic_load(&session_process(&fixture, 1)->dropped_count), 2);
     options.name = "heap 0";
     ck_assert_uint_eq(npumem_heap_define(&options), first);
 }
@@ -564,6 +601,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, nothing_is_recorded_without_a_session);
     tcase_add_test(tests, a_foreign_session_is_not_joined);
+    tcase_add_test(tests, a_folder_that_others_can_reach_is_not_joined);
     tcase_add_test(tests, a_process_leaves_its_row_and_no_ring);
     tcase_add_test(tests, memory_events_come_back_as_they_were_said);
     tcase_add_test(tests, marks_steps_ranges_copies_and_names_come_back);

@@ -12,7 +12,7 @@ folder=${1:?}
 command -v readelf >/dev/null || skip "no readelf here"
 
 # Ubuntu 18.04 has glibc 2.27, openEuler 20.03 and RHEL 8 have 2.28; what is used here is older than all of them.
-allowed_versions='GLIBC_2.2.5 GLIBC_2.3.2 GLIBC_2.3.4 GLIBC_2.4 GLIBC_2.14 GLIBC_2.17'
+allowed_versions='GLIBC_2.2.5 GLIBC_2.3.2 GLIBC_2.3.4 GLIBC_2.4 GLIBC_2.14 GLIBC_2.16 GLIBC_2.17'
 
 sdk=$(sed -n 's/^NPUMEM_API .*\b\(npumem_[a-z_]*\)(.*/\1/p' src/npumem.h)
 private=$(sed -n 's/^NM_RECORD_API .*\b\(nm_record_[a-z_]*\)(.*/\1/p' src/record/record.h)
@@ -39,6 +39,8 @@ check_library() {
         *) fail "$name needs $version" ;;
         esac
     done
+    # A setuid program's environment is its caller's.
+    readelf --dyn-syms --wide "$file" | grep -q 'UND getenv' && fail "$name uses getenv, not secure_getenv"
     readelf -d "$file" | grep -q 'FLAGS_1.*NOW.*NODELETE\|FLAGS_1.*NODELETE.*NOW' ||
         fail "$name is bound late or may be unloaded"
     readelf -d "$file" | grep -q TEXTREL && fail "$name has text relocations"
