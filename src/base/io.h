@@ -47,6 +47,13 @@ nm_status nm_io_sync_path(const char *path, nm_error *err);
 /* Renames and then syncs the folder of `to`, so that the new name survives a power cut. */
 nm_status nm_io_replace(const char *from, const char *to, nm_error *err);
 
+/* Where the data of a file of `size_bytes` ends: behind that, a sparse file has a hole. `size_bytes` where its file system
+ * does not tell. The file's own position stays. */
+uint64_t nm_io_data_end(int fd, uint64_t size_bytes);
+
+/* Passes over the hole that the file's position is in: how many bytes of nothing; 0: it is data, or no file. */
+uint64_t nm_io_skip_hole(int fd);
+
 void nm_io_close(int fd); /* fd < 0 is fine */
 
 #endif

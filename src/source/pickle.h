@@ -28,7 +28,6 @@
 
 #define NM_PICKLE_PROTOCOL_MIN   2
 #define NM_PICKLE_PROTOCOL_MAX   5
-#define NM_PICKLE_TEXT_BYTES_MAX (1u << 20) /* of one text that is kept */
 #define NM_PICKLE_TEXTS_MAX      (1u << 24) /* distinct texts kept */
 #define NM_PICKLE_ALL_TEXT_MAX   (1u << 30) /* bytes of all of them */
 #define NM_PICKLE_STACK_MAX      (1u << 18) /* values on the machine's stack */

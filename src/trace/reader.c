@@ -10,6 +10,8 @@
 #include <zstd.h>
 
 #include "base/checksum.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "trace/codec.h"
 #include "trace/column.h"
 
@@ -35,6 +37,9 @@ struct nm_block_reader {
     uint64_t next_seq;
     uint32_t events_left;
     uint64_t frame_offset; /* for errors: where the data frame begins */
+
+    /* Of all blocks so far, the ones that could not be read too. */
+    uint64_t block_bytes_sum, raw_bytes_sum, event_count_sum;
 };
 
 nm_status nm_block_reader_new(nm_block_reader **out, nm_error *err)
@@ -97,6 +102,34 @@ static nm_status decompress(nm_block_reader *reader, nm_bytes frame, const nm_bl
     return NM_OK;
 }
 
+/* What a block costs is known from its header, before it is decoded: is it in proportion to what the file holds? */
+static nm_status count_costs(nm_block_reader *reader, const nm_block_header *header, nm_error *err)
+{
+    nm_sum_add(&reader->block_bytes_sum, header->block_bytes);
+    nm_sum_add(&reader->raw_bytes_sum, header->raw_bytes);
+    nm_sum_add(&reader->event_count_sum, header->event_count);
+    if (reader->event_count_sum / NM_TRACE_EVENTS_A_BYTE > reader->block_bytes_sum &&
+        reader->event_count_sum > NM_TRACE_EVENTS_FREE + NM_TRACE_EVENTS_A_BYTE * reader->block_bytes_sum)
+        return nm_fail(err, NM_ERR_LIMIT, header->offset, "%llu events in %llu bytes: no recording is so dense",
+                       (unsigned long long)reader->event_count_sum, (unsigned long long)reader->block_bytes_sum);
+    if (reader->raw_bytes_sum / NM_TRACE_RAW_A_BYTE > reader->block_bytes_sum &&
+        reader->raw_bytes_sum > NM_TRACE_RAW_FREE + NM_TRACE_RAW_A_BYTE * reader->block_bytes_sum)
+        return nm_fail(err, NM_ERR_LIMIT, header->offset, "%llu bytes packed into %llu: no recording is so regular",
+                       (unsigned long long)reader->raw_bytes_sum, (unsigned long long)reader->block_bytes_sum);
+    return NM_OK;
+}
+
+/* A text that is too long is cut where it stands: the content is the reader's own. */
+static void cut_text(nm_block_reader *reader, nm_definition *definition)
+{
+    if (definition->kind != NM_DEFINE_STRING || definition->string.len <= NM_TEXT_BYTES_MAX)
+        return;
+    uint8_t *text = reader->raw.data + (definition->string.data - reader->raw.data);
+    size_t kept = nm_text_kept(text, definition->string.len, NM_TEXT_BYTES_MAX);
+    memcpy(text + kept, NM_TEXT_CUT_MARK, NM_TEXT_CUT_MARK_BYTES);
+    definition->string.len = kept + NM_TEXT_CUT_MARK_BYTES;
+}
+
 /* Every definition of the section can be read; after this, next() need not check. */
 static bool check_definitions(nm_cursor cursor)
 {
@@ -104,7 +137,8 @@ static bool check_definitions(nm_cursor cursor)
     bool is_known;
 
     while (nm_cursor_left(&cursor) > 0)
-        if (!nm_definition_decode(&cursor, &definition, &is_known))
+        if (!nm_definition_decode(&cursor, &definition, &is_known) ||
+            (definition.kind == NM_DEFINE_MODULE && definition.module.build_id.len > NM_TEXT_BYTES_MAX))
             return false;
     return !cursor.is_bad;
 }
@@ -233,7 +267,9 @@ nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm
 
     nm_bytes frame = {bytes.data + header_bytes, header->frame_bytes};
     nm_bytes content = {bytes.data + NM_HEADER_FRAME_BYTES, (size_t)header_bytes - NM_HEADER_FRAME_BYTES};
-    nm_status status = decompress(reader, frame, header, err);
+    nm_status status = count_costs(reader, header, err);
+    if (status == NM_OK)
+        status = decompress(reader, frame, header, err);
     if (status == NM_OK)
         status = read_content(reader, content, header, err);
     if (status == NM_OK) {
@@ -271,6 +307,7 @@ nm_status nm_block_reader_next(nm_block_reader *reader, nm_record *out, nm_error
         out->kind = NM_RECORD_DEFINITION;
         if (!nm_definition_decode(&reader->definitions, &out->definition, &is_known))
             return fail_at_frame(reader, err, "a definition is damaged");
+        cut_text(reader, &out->definition);
         if (is_known)
             return NM_OK;
     }
