@@ -21,7 +21,7 @@
 #include "base/text.h"
 
 #define BUFFER_BYTES 262144u /* holds the longest text that is kept, and more */
-#define PAGE_ENTRIES 4096u                               /* memo entries allocated at a time */
+#define PAGE_ENTRIES 4096u   /* memo entries allocated at a time */
 #define NO_MEMO      UINT64_MAX
 #define CODE_BITS    4
 #define CODE_VALUE   8 /* codes from here on: VALUE, kind = code - CODE_VALUE */
@@ -653,8 +653,7 @@ static nm_status op_text(nm_pickle *pickle, uint64_t argument, nm_error *err)
         status = skip(pickle, argument, err);
         return status == NM_OK ? push_tag(pickle, NM_PICKLE_IGNORED, 0, err) : status;
     }
-    if (pickle->strings->count >= NM_PICKLE_TEXTS_MAX ||
-        pickle->strings->text.len > NM_PICKLE_ALL_TEXT_MAX)
+    if (pickle->strings->count >= NM_PICKLE_TEXTS_MAX || pickle->strings->text.len > NM_PICKLE_ALL_TEXT_MAX)
         return nm_fail(err, NM_ERR_LIMIT, pickle->op_offset, "more text than a memory snapshot has");
 
     status = intern_text(pickle, argument, &number, err);

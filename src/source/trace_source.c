@@ -136,7 +136,8 @@ static nm_status check_search(const trace_source *source, nm_error *err)
                        (unsigned long long)(NM_TRACE_SEARCH_BYTES >> 20));
     if (source->vain_bytes / NM_TRACE_VAIN_A_BYTE > offset &&
         source->vain_bytes > NM_TRACE_VAIN_FREE + NM_TRACE_VAIN_A_BYTE * offset)
-        return nm_fail(err, NM_ERR_LIMIT, offset, "blocks that lie within each other: neither a recording nor damage to one");
+        return nm_fail(err, NM_ERR_LIMIT, offset,
+                       "blocks that lie within each other: neither a recording nor damage to one");
     return NM_OK;
 }
 

@@ -52,7 +52,8 @@
 #define NM_TRACE_RAW_A_BYTE       256
 #define NM_TRACE_VAIN_FREE        (UINT64_C(128) << 20) /* of bytes read for blocks that were none */
 #define NM_TRACE_VAIN_A_BYTE      2
-#define NM_TRACE_SEARCH_BYTES     (UINT64_C(128) << 20) /* a file without a header so far is no trace: two blocks fit in it */
+#define NM_TRACE_SEARCH_BYTES                                                                                          \
+    (UINT64_C(128) << 20) /* a file without a header so far is no trace: two blocks fit in it */
 #define NM_BLOCK_WINDOW                                                                                                \
     8 /* a block may use definitions of its group: those since the last block whose index is a multiple of it */
 
