@@ -79,29 +79,6 @@ static nm_status fail_at_frame(const nm_block_reader *reader, nm_error *err, con
     return nm_fail(err, NM_ERR_FORMAT, reader->frame_offset, "%s", text);
 }
 
-/* Fills `raw` with the content of the data frame. */
-static nm_status decompress(nm_block_reader *reader, nm_bytes frame, const nm_block_header *header, nm_error *err)
-{
-    if (nm_checksum(frame.data, frame.len) != header->frame_checksum)
-        return fail_at_frame(reader, err, "block data checksum differs");
-    if (ZSTD_getFrameContentSize(frame.data, frame.len) != header->raw_bytes ||
-        ZSTD_findFrameCompressedSize(frame.data, frame.len) != frame.len)
-        return fail_at_frame(reader, err, "the data frame has another size than its block says");
-
-    reader->raw.len = 0;
-    nm_status status = nm_buffer_reserve(&reader->raw, header->raw_bytes, err);
-    if (status != NM_OK)
-        return status;
-
-    size_t got = ZSTD_decompressDCtx(reader->zstd, reader->raw.data, header->raw_bytes, frame.data, frame.len);
-    if (ZSTD_isError(got))
-        return nm_fail(err, NM_ERR_FORMAT, reader->frame_offset, "zstd: %s", ZSTD_getErrorName(got));
-    if (got != header->raw_bytes)
-        return fail_at_frame(reader, err, "the data frame has another size than its block says");
-    reader->raw.len = got;
-    return NM_OK;
-}
-
 /* What a block costs is known from its header, before it is decoded: is it in proportion to what the file holds? */
 static nm_status count_costs(nm_block_reader *reader, const nm_block_header *header, nm_error *err)
 {
@@ -116,6 +93,31 @@ static nm_status count_costs(nm_block_reader *reader, const nm_block_header *hea
         reader->raw_bytes_sum > NM_TRACE_RAW_FREE + NM_TRACE_RAW_A_BYTE * reader->block_bytes_sum)
         return nm_fail(err, NM_ERR_LIMIT, header->offset, "%llu bytes packed into %llu: no recording is so regular",
                        (unsigned long long)reader->raw_bytes_sum, (unsigned long long)reader->block_bytes_sum);
+    return NM_OK;
+}
+
+/* Fills `raw` with the content of the data frame. */
+static nm_status decompress(nm_block_reader *reader, nm_bytes frame, const nm_block_header *header, nm_error *err)
+{
+    if (nm_checksum(frame.data, frame.len) != header->frame_checksum)
+        return fail_at_frame(reader, err, "block data checksum differs");
+    if (ZSTD_getFrameContentSize(frame.data, frame.len) != header->raw_bytes ||
+        ZSTD_findFrameCompressedSize(frame.data, frame.len) != frame.len)
+        return fail_at_frame(reader, err, "the data frame has another size than its block says");
+
+    reader->raw.len = 0;
+    nm_status status = count_costs(reader, header, err);
+    if (status == NM_OK)
+        status = nm_buffer_reserve(&reader->raw, header->raw_bytes, err);
+    if (status != NM_OK)
+        return status;
+
+    size_t got = ZSTD_decompressDCtx(reader->zstd, reader->raw.data, header->raw_bytes, frame.data, frame.len);
+    if (ZSTD_isError(got))
+        return nm_fail(err, NM_ERR_FORMAT, reader->frame_offset, "zstd: %s", ZSTD_getErrorName(got));
+    if (got != header->raw_bytes)
+        return fail_at_frame(reader, err, "the data frame has another size than its block says");
+    reader->raw.len = got;
     return NM_OK;
 }
 
@@ -267,9 +269,7 @@ nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm
 
     nm_bytes frame = {bytes.data + header_bytes, header->frame_bytes};
     nm_bytes content = {bytes.data + NM_HEADER_FRAME_BYTES, (size_t)header_bytes - NM_HEADER_FRAME_BYTES};
-    nm_status status = count_costs(reader, header, err);
-    if (status == NM_OK)
-        status = decompress(reader, frame, header, err);
+    nm_status status = decompress(reader, frame, header, err);
     if (status == NM_OK)
         status = read_content(reader, content, header, err);
     if (status == NM_OK) {
