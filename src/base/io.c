@@ -95,7 +95,7 @@ nm_status nm_io_open_temporary(int *fd, nm_error *err)
     return NM_OK;
 }
 
-nm_status nm_io_copy(int from, int to, uint64_t *copied_bytes, nm_error *err)
+nm_status nm_io_copy(int from, int to, uint64_t most_bytes, uint64_t *copied_bytes, nm_error *err)
 {
     enum { CHUNK_BYTES = 1 << 18 };
     uint8_t *chunk = malloc(CHUNK_BYTES);
@@ -103,8 +103,10 @@ nm_status nm_io_copy(int from, int to, uint64_t *copied_bytes, nm_error *err)
     nm_status status = chunk != NULL ? NM_OK : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
 
     *copied_bytes = 0;
-    while (status == NM_OK && got > 0) {
-        status = nm_io_read(from, chunk, CHUNK_BYTES, &got, err);
+    while (status == NM_OK && got > 0 && *copied_bytes < most_bytes) {
+        uint64_t left = most_bytes - *copied_bytes;
+
+        status = nm_io_read(from, chunk, left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES, &got, err);
         if (status == NM_OK)
             status = nm_io_write(to, chunk, got, err);
         *copied_bytes += status == NM_OK ? got : 0;

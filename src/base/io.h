@@ -38,8 +38,8 @@ nm_status nm_io_write(int fd, const void *data, size_t len, nm_error *err);
 /* A file without a name in the temporary folder ($TMPDIR, or /tmp): gone when it is closed. */
 nm_status nm_io_open_temporary(int *fd, nm_error *err);
 
-/* Appends everything that is left in `from` to `to`; *copied_bytes says how much that was. */
-nm_status nm_io_copy(int from, int to, uint64_t *copied_bytes, nm_error *err);
+/* Appends what is left in `from` to `to`, but no more than `most_bytes`; *copied_bytes says how much that was. */
+nm_status nm_io_copy(int from, int to, uint64_t most_bytes, uint64_t *copied_bytes, nm_error *err);
 
 /* Writes the file's (or folder's) data to the disk. */
 nm_status nm_io_sync_path(const char *path, nm_error *err);
