@@ -302,7 +302,8 @@ CREATE TABLE usage (
 );
 
 CREATE TABLE fragmentation_sample (
-    -- How a pool's memory was cut up at a moment. Shown by the view fragmentation.
+    -- How a pool's memory was cut up at a moment; left out where thousands of heaps meet thousands of moments. Shown by the
+    -- view fragmentation.
     --
     -- The moment.
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),

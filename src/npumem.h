@@ -24,7 +24,7 @@
  * - Any thread, at any time, also from a signal handler and in a child after fork. No lock is taken.
  * - No heap call, no output, no exit; errno is left alone. Failure is silent: what could not be recorded is counted,
  *   and the count is shown by npumem-ingest.
- * - Text is copied; what is longer than NPUMEM_TEXT_BYTES_MAX is cut there.
+ * - Text is copied; what is longer than NPUMEM_TEXT_BYTES_MAX is cut before it, between characters, and ends with "...".
  * - An options pointer may be NULL for the defaults. `struct_bytes` must be sizeof the struct: a later version of the
  *   library understands programs compiled with an earlier header.
  */

@@ -28,9 +28,9 @@ static uint64_t merge_lane(uint64_t hash, uint64_t lane)
 }
 
 /* Consumes whole stripes from *p; there is at least one. */
-static uint64_t mix_stripes(const uint8_t **p, const uint8_t *end)
+static uint64_t mix_stripes(const uint8_t **p, const uint8_t *end, uint64_t seed)
 {
-    uint64_t lane[4] = {PRIME_1 + PRIME_2, PRIME_2, 0, 0 - PRIME_1};
+    uint64_t lane[4] = {seed + PRIME_1 + PRIME_2, seed + PRIME_2, seed, seed - PRIME_1};
 
     for (; end - *p >= 32; *p += 32)
         for (int i = 0; i < 4; i++)
@@ -45,9 +45,14 @@ static uint64_t mix_stripes(const uint8_t **p, const uint8_t *end)
 
 uint64_t nm_checksum(const void *data, size_t len)
 {
+    return nm_checksum_seeded(data, len, 0);
+}
+
+uint64_t nm_checksum_seeded(const void *data, size_t len, uint64_t seed)
+{
     const uint8_t *p = data;
     const uint8_t *end = p + len;
-    uint64_t hash = (len >= 32 ? mix_stripes(&p, end) : PRIME_5) + len;
+    uint64_t hash = (len >= 32 ? mix_stripes(&p, end, seed) : seed + PRIME_5) + len;
 
     for (; end - p >= 8; p += 8)
         hash = rotate_left(hash ^ mix_lane(0, nm_get_u64(p)), 27) * PRIME_1 + PRIME_4;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/shown.h"
+
 /* One line, whatever the text quotes: the contents of a damaged file, or the SQL of a view. */
 static void write_text(nm_error *err, const char *format, va_list arguments)
 {
@@ -16,6 +18,7 @@ static void write_text(nm_error *err, const char *format, va_list arguments)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = ' ';
     }
+    err->text[nm_shown_make(err->text, strlen(err->text), "")] = '\0';
 }
 
 nm_status nm_fail(nm_error *err, nm_status status, uint64_t offset, const char *format, ...)

@@ -31,7 +31,7 @@ typedef struct nm_error {
 } nm_error;
 
 /* Fills *err (NULL is fine) and returns `status`, so that a caller can write `return nm_fail(...)`. Newlines and other
- * control characters become spaces. */
+ * control characters become spaces, what else is not safe to show question marks. */
 nm_status nm_fail(nm_error *err, nm_status status, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +95,7 @@ nm_status nm_io_open_temporary(int *fd, nm_error *err)
     return NM_OK;
 }
 
-nm_status nm_io_copy(int from, int to, uint64_t *copied_bytes, nm_error *err)
+nm_status nm_io_copy(int from, int to, uint64_t most_bytes, uint64_t *copied_bytes, nm_error *err)
 {
     enum { CHUNK_BYTES = 1 << 18 };
     uint8_t *chunk = malloc(CHUNK_BYTES);
@@ -102,8 +103,10 @@ nm_status nm_io_copy(int from, int to, uint64_t *copied_bytes, nm_error *err)
     nm_status status = chunk != NULL ? NM_OK : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
 
     *copied_bytes = 0;
-    while (status == NM_OK && got > 0) {
-        status = nm_io_read(from, chunk, CHUNK_BYTES, &got, err);
+    while (status == NM_OK && got > 0 && *copied_bytes < most_bytes) {
+        uint64_t left = most_bytes - *copied_bytes;
+
+        status = nm_io_read(from, chunk, left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES, &got, err);
         if (status == NM_OK)
             status = nm_io_write(to, chunk, got, err);
         *copied_bytes += status == NM_OK ? got : 0;
@@ -134,6 +137,31 @@ nm_status nm_io_replace(const char *from, const char *to, nm_error *err)
     if (nm_io.rename(from, to) != 0)
         return nm_fail_errno(err, errno, "cannot rename");
     return nm_io_sync_path(dirname(folder), err);
+}
+
+uint64_t nm_io_data_end(int fd, uint64_t size_bytes)
+{
+    off_t before = lseek(fd, 0, SEEK_CUR), end = 0, data;
+
+    if (before < 0)
+        return size_bytes;
+    errno = 0;
+    while ((uint64_t)end < size_bytes && (data = lseek(fd, end, SEEK_DATA)) >= 0 &&
+           (data = lseek(fd, data, SEEK_HOLE)) > end)
+        end = data;
+    bool is_told = (uint64_t)end >= size_bytes || errno == ENXIO; /* nothing but a hole is left */
+    lseek(fd, before, SEEK_SET);
+    return is_told && (uint64_t)end < size_bytes ? (uint64_t)end : size_bytes;
+}
+
+uint64_t nm_io_skip_hole(int fd)
+{
+    off_t before = lseek(fd, 0, SEEK_CUR);
+    off_t data = before < 0 ? before : lseek(fd, before, SEEK_DATA);
+
+    if (before >= 0 && data < 0 && errno == ENXIO)
+        data = lseek(fd, 0, SEEK_END);
+    return before >= 0 && data > before ? (uint64_t)(data - before) : 0;
 }
 
 void nm_io_close(int fd)

@@ -38,14 +38,21 @@ nm_status nm_io_write(int fd, const void *data, size_t len, nm_error *err);
 /* A file without a name in the temporary folder ($TMPDIR, or /tmp): gone when it is closed. */
 nm_status nm_io_open_temporary(int *fd, nm_error *err);
 
-/* Appends everything that is left in `from` to `to`; *copied_bytes says how much that was. */
-nm_status nm_io_copy(int from, int to, uint64_t *copied_bytes, nm_error *err);
+/* Appends what is left in `from` to `to`, but no more than `most_bytes`; *copied_bytes says how much that was. */
+nm_status nm_io_copy(int from, int to, uint64_t most_bytes, uint64_t *copied_bytes, nm_error *err);
 
 /* Writes the file's (or folder's) data to the disk. */
 nm_status nm_io_sync_path(const char *path, nm_error *err);
 
 /* Renames and then syncs the folder of `to`, so that the new name survives a power cut. */
 nm_status nm_io_replace(const char *from, const char *to, nm_error *err);
+
+/* Where the data of a file of `size_bytes` ends: behind that, a sparse file has a hole. `size_bytes` where its file system
+ * does not tell. The file's own position stays. */
+uint64_t nm_io_data_end(int fd, uint64_t size_bytes);
+
+/* Passes over the hole that the file's position is in: how many bytes of nothing; 0: it is data, or no file. */
+uint64_t nm_io_skip_hole(int fd);
 
 void nm_io_close(int fd); /* fd < 0 is fine */
 

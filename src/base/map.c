@@ -6,6 +6,8 @@
 #include "base/map.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
 
 struct nm_map_slot {
     nm_key key;
@@ -13,12 +15,31 @@ struct nm_map_slot {
     bool is_used;
 };
 
+/* The kernel gives every process 16 random bytes. */
+static void take_secret(uint64_t secret[2])
+{
+    unsigned long random = getauxval(AT_RANDOM);
+
+    if (random != 0)
+        memcpy(secret, (const void *)random, 2 * sizeof *secret);
+    secret[1] |= 1; /* keys in a row stand in a row of their own, if nothing else mixes them */
+}
+
+uint64_t nm_map_secret(void)
+{
+    uint64_t secret[2] = {0};
+
+    take_secret(secret);
+    return secret[0] ^ secret[1];
+}
+
+/* Both halves of a product of 128 bits, each factor with a secret in it. */
 static size_t home_of(const nm_map *map, nm_key key)
 {
-    uint64_t hash = (key.high + 0x9E3779B97F4A7C15u) * 0xBF58476D1CE4E5B9u ^ key.low;
+    uint64_t high = key.high * 0x9E3779B97F4A7C15u ^ map->secret[1];
+    unsigned __int128 product = (unsigned __int128)(key.low ^ map->secret[0]) * high;
 
-    hash = (hash ^ hash >> 32) * 0x94D049BB133111EBu;
-    return (hash ^ hash >> 29) & (map->capacity - 1);
+    return ((uint64_t)product ^ (uint64_t)(product >> 64)) & (map->capacity - 1);
 }
 
 static bool same_key(nm_key a, nm_key b)
@@ -40,6 +61,7 @@ static nm_status grow(nm_map *map, nm_error *err)
 {
     nm_map larger = {.count = map->count, .capacity = map->capacity == 0 ? 16 : map->capacity * 2};
 
+    take_secret(larger.secret);
     larger.slots = calloc(larger.capacity, sizeof *larger.slots);
     if (larger.slots == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a map of %zu keys", map->count);

@@ -24,7 +24,12 @@ typedef struct nm_map {
     nm_map_slot *slots; /* owned; a zeroed nm_map is an empty one */
     size_t count;
     size_t capacity; /* a power of two, or 0 */
+    uint64_t secret[2];
 } nm_map;
+
+/* A number that is another one in each process: keys come from files, whose author must not know where in a table they
+ * stand, or all of them stand in one place. */
+uint64_t nm_map_secret(void);
 
 /* The place of the key's value, or NULL. Valid until the next put or remove. */
 uint64_t *nm_map_get(const nm_map *map, nm_key key);

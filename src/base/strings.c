@@ -41,7 +41,7 @@ static nm_status add(nm_strings *strings, nm_bytes bytes, nm_key key, nm_error *
 
 nm_status nm_strings_intern(nm_strings *strings, nm_bytes bytes, uint32_t *number, nm_error *err)
 {
-    nm_key key = {0, nm_checksum(bytes.data, bytes.len)};
+    nm_key key = {0, nm_checksum_seeded(bytes.data, bytes.len, nm_map_secret())};
 
     for (uint64_t *found; (found = nm_map_get(&strings->by_hash, key)) != NULL; key.high++) {
         nm_bytes there = nm_strings_get(strings, (uint32_t)*found);

@@ -196,35 +196,49 @@ nm_status nm_folder_create(const char *path, const nm_folder_options *options, n
     return status;
 }
 
-/* As a mapping would be: aligned for the structs of trace/ring.h. */
-static nm_status copy_aligned(const nm_buffer *from, void **data, nm_error *err)
+/* Reads what is data of the file to its place in `data`; what is a hole stays untouched memory. */
+static nm_status read_data(int fd, uint8_t *data, size_t bytes, nm_error *err)
 {
-    *data = aligned_alloc(64, (from->len + 63) & ~(size_t)63);
-    if (*data == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at %zu bytes", from->len);
-    memcpy(*data, from->data, from->len);
-    return NM_OK;
+    nm_status status = NM_OK;
+
+    for (size_t at = 0; at < bytes && status == NM_OK;) {
+        off_t from = lseek(fd, (off_t)at, SEEK_DATA);
+        off_t to = from < 0 ? from : lseek(fd, from, SEEK_HOLE);
+        size_t got = 0;
+
+        if (from < 0 && errno == ENXIO) /* a hole to the end */
+            return NM_OK;
+        at = from < 0 ? at : (size_t)from; /* a file system that does not tell: all is data */
+        size_t end = to > from && (size_t)to < bytes ? (size_t)to : bytes;
+        if (at >= end || lseek(fd, (off_t)at, SEEK_SET) < 0)
+            return NM_OK;
+        status = nm_io_read(fd, data + at, end - at, &got, err);
+        if (got < end - at) /* it has become shorter */
+            return status;
+        at = end;
+    }
+    return status;
 }
 
-/* Reads a whole file of a session, refusing links and what is not ours to read. */
+/* Reads a whole file of a session, refusing links and what is not ours to read. Memory follows what the file holds, not
+ * how long it is said to be. */
 static nm_status copy_file(const char *file, size_t min_bytes, void **data, size_t *bytes, nm_error *err)
 {
-    nm_buffer copy = {0};
     struct stat info;
     int fd;
 
     if (nm_io_open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0, &fd, err) != NM_OK)
         return NM_END;
     nm_status status = NM_END;
-    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size >= min_bytes)
-        status = nm_io_read_all(fd, FILE_BYTES_MAX, &copy, err);
-    if (status == NM_OK && copy.len < min_bytes)
-        status = NM_END;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size >= min_bytes &&
+        (size_t)info.st_size <= FILE_BYTES_MAX) {
+        *bytes = (size_t)info.st_size;
+        *data = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        status = *data == MAP_FAILED ? nm_fail_errno(err, errno, "cannot copy a ring") : NM_OK;
+        if (status == NM_OK && (status = read_data(fd, *data, *bytes, err)) != NM_OK)
+            munmap(*data, *bytes);
+    }
     nm_io_close(fd);
-    if (status == NM_OK)
-        status = copy_aligned(&copy, data, err);
-    *bytes = copy.len;
-    nm_buffer_free(&copy);
     return status;
 }
 
@@ -253,6 +267,7 @@ nm_status nm_folder_open_copy(const char *path, nm_folder *out, nm_error *err)
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "the ring folder has no session file");
 
     out->session = data;
+    out->session_bytes = bytes;
     if (out->session->magic != NM_RING_SESSION_MAGIC || out->session->session_bytes != sizeof(nm_ring_session)) {
         nm_folder_close(out);
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "the session file is of another version");
@@ -263,7 +278,7 @@ nm_status nm_folder_open_copy(const char *path, nm_folder *out, nm_error *err)
 void nm_folder_close(nm_folder *folder)
 {
     if (folder->session != NULL)
-        nm_folder_unmap(folder, folder->session, sizeof(nm_ring_session));
+        nm_folder_unmap(folder, folder->session, folder->is_copy ? folder->session_bytes : sizeof(nm_ring_session));
     folder->session = NULL;
 }
 
@@ -348,8 +363,7 @@ nm_status nm_folder_map(const nm_folder *folder, char prefix, uint64_t number, s
 
 void nm_folder_unmap(const nm_folder *folder, void *data, size_t bytes)
 {
-    if (folder->is_copy)
-        free(data);
-    else if (data != NULL)
+    (void)folder;
+    if (data != NULL)
         munmap(data, bytes);
 }

@@ -31,6 +31,7 @@ typedef struct nm_folder {
     char path[NM_FOLDER_PATH_BYTES];
     nm_ring_session *session; /* mapped (drain) or copied (recovery) */
     bool is_copy;             /* not mapped: for a recovery */
+    size_t session_bytes;     /* of a copy */
 } nm_folder;
 
 /* A new folder name below the first of: `wanted` (may be NULL), /dev/shm, $TMPDIR, /tmp that is local, writable and has

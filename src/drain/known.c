@@ -28,14 +28,15 @@ void nm_known_fini(nm_known *known)
 /* ---- Blocks -------------------------------------------------------------------------------------------------------- */
 
 /* The next block from *at on whose whole length is there. */
-static bool find_block(nm_bytes trace, size_t *at, nm_block_header *header)
+static bool find_block(nm_bytes trace, size_t *at, uint64_t *vain_bytes, nm_block_header *header)
 {
-    while (*at < trace.len) {
-        nm_bytes rest = {trace.data + *at, trace.len - *at};
+    nm_status status = NM_OK;
 
-        if (nm_block_read_header(rest, header, NULL) == NM_OK && header->block_bytes <= rest.len)
+    while (*at < trace.len && status != NM_END) {
+        status = nm_block_find(trace, at, vain_bytes, header);
+        if (status == NM_OK && header->block_bytes <= trace.len - *at)
             return true;
-        *at = nm_block_search(trace, *at + 1);
+        *at += status != NM_END;
     }
     return false;
 }
@@ -43,9 +44,10 @@ static bool find_block(nm_bytes trace, size_t *at, nm_block_header *header)
 void nm_known_scan(nm_known *known, nm_bytes trace)
 {
     nm_block_header header;
+    uint64_t vain_bytes = 0;
 
     known->last_ns = NM_NO_TIME;
-    for (size_t at = 0; find_block(trace, &at, &header); at += header.block_bytes) {
+    for (size_t at = 0; find_block(trace, &at, &vain_bytes, &header); at += header.block_bytes) {
         known->has_block = true;
         known->is_final = (header.flags & NM_BLOCK_FINAL) != 0;
         known->block_count = header.block_index + 1;
@@ -189,10 +191,12 @@ static nm_status read_block(nm_known *known, nm_block_reader *reader, nm_bytes b
                             nm_error *err)
 {
     nm_record record;
-    nm_status status = NM_OK;
+    nm_status status = nm_block_reader_open(reader, block, header, err);
 
-    if (nm_block_reader_open(reader, block, header, NULL) != NM_OK)
+    if (status == NM_ERR_FORMAT)
         return NM_OK; /* damaged: the reader of the trace counts it */
+    if (status != NM_OK)
+        return status;
     known->session = *nm_block_reader_session(reader);
     while (status == NM_OK && (status = nm_block_reader_next(reader, &record, err)) == NM_OK) {
         if (record.kind == NM_RECORD_EVENT)
@@ -246,9 +250,10 @@ nm_status nm_known_read(nm_known *known, nm_bytes trace, nm_error *err)
 {
     nm_block_reader *reader = NULL;
     nm_block_header header;
+    uint64_t vain_bytes = 0;
     nm_status status = nm_block_reader_new(&reader, err);
 
-    for (size_t at = 0; status == NM_OK && find_block(trace, &at, &header); at += header.block_bytes)
+    for (size_t at = 0; status == NM_OK && find_block(trace, &at, &vain_bytes, &header); at += header.block_bytes)
         status = read_block(known, reader, (nm_bytes){trace.data + at, trace.len - at}, &header, err);
     nm_block_reader_free(reader);
     for (size_t i = 0; i < known->ring_count; i++)

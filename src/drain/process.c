@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/text.h"
 #include "drain/clock.h"
 #include "drain/host_memory.h"
 
@@ -109,6 +110,8 @@ static nm_status intern_command(nm_processes *processes, const nm_ring_process *
     size_t len = shared->command_bytes < sizeof text ? shared->command_bytes : sizeof text;
 
     memcpy(text, shared->command, len);
+    if (len == sizeof text) /* the process has put down as much as there was room for */
+        len = nm_text_cut(shared->command, len + 1, sizeof text, text);
     while (len > 0 && text[len - 1] == 0)
         len--;
     for (size_t i = 0; i < len; i++)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define LOCAL_STACK_GAP_MAX                                                                                            \
     65536 /* a thread counts its stacks one by one; a number far ahead is nonsense in its ring */
 
@@ -40,10 +42,14 @@ void nm_unify_fini(nm_unify *unify)
 
 /* ---- Texts, aliases ------------------------------------------------------------------------------------------------ */
 
-/* Defines the string if intern has just made it. */
+/* Defines the string if intern has just made it. What is too long (a demangled name may be) is cut. */
 static nm_status intern(nm_unify *unify, nm_bytes text, uint32_t *number, nm_error *err)
 {
+    uint8_t room[NM_TEXT_BYTES_MAX];
     size_t known_count = unify->strings.count;
+
+    if (text.len > NM_TEXT_BYTES_MAX)
+        text = (nm_bytes){room, nm_text_cut(text.data, text.len, NM_TEXT_BYTES_MAX, room)};
     nm_status status = nm_strings_intern(&unify->strings, text, number, err);
 
     if (status == NM_OK && unify->strings.count > known_count) {

@@ -13,6 +13,7 @@
 
 #include "npumem.h"
 #include "record/machine.h"
+#include "record/text.h"
 
 #define CHUNK_BYTES     ((size_t)64 << 10)
 #define CHUNK_COUNT_MAX 256 /* 16 MiB */
@@ -97,7 +98,10 @@ static const char *find_text(const kept_text *first, const kept_text *end, const
 
 const char *nm_keep_text(const char *text)
 {
-    size_t bytes = strnlen(text, NPUMEM_TEXT_BYTES_MAX);
+    char room[NPUMEM_TEXT_BYTES_MAX];
+    uint64_t bytes;
+
+    text = nm_text_take(text, room, &bytes);
     kept_text *_Atomic *list = &lists[hash_of(text, bytes) % LIST_COUNT];
     /* acquire: pairs with the release below; what a list holds never changes. */
     kept_text *first = atomic_load_explicit(list, memory_order_acquire);

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "base/text.h"
 #include "record/text.h"
 #include "record/writer.h"
 
@@ -230,6 +231,15 @@ static size_t count_code(const char *text)
     return count;
 }
 
+/* In place: the text is the table's own. */
+static void cut_path(nm_module_table *table, nm_mapping *mapping)
+{
+    size_t kept = nm_text_kept(mapping->path, mapping->path_bytes, NM_RING_TEXT_BYTES_MAX);
+
+    memcpy(table->text + (mapping->path - table->text) + kept, NM_TEXT_CUT_MARK, NM_TEXT_CUT_MARK_BYTES);
+    mapping->path_bytes = kept + NM_TEXT_CUT_MARK_BYTES;
+}
+
 static void fill_table(nm_module_table *table)
 {
     nm_mapping mapping, zero = {0};
@@ -237,6 +247,8 @@ static void fill_table(nm_module_table *table)
     for (const char *line = table->text; (line = read_mapping(line, &mapping)) != NULL;) {
         bool is_file = mapping.path_bytes > 0;
 
+        if (mapping.path_bytes > NM_RING_TEXT_BYTES_MAX)
+            cut_path(table, &mapping);
         if (is_file && mapping.offset == 0)
             zero = mapping;
         if (!mapping.is_executable)
@@ -250,7 +262,7 @@ static void fill_table(nm_module_table *table)
             .device = mapping.device,
             .inode = mapping.inode,
             .path = mapping.path,
-            .path_bytes = mapping.path_bytes < NM_RING_TEXT_BYTES_MAX ? mapping.path_bytes : NM_RING_TEXT_BYTES_MAX,
+            .path_bytes = mapping.path_bytes,
         };
     }
 }

@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include "base/text.h"
+
 #include "record/python_walk.h"
 
 #define NO_LINE_STEP     (-128) /* in 3.10: this range has no line */
@@ -139,12 +141,25 @@ static size_t encode(uint32_t character, char *out)
     return bytes;
 }
 
-/* The end of the string, as much as fits. */
+/* The first character of as long an end as takes `limit` bytes. */
+static size_t first_that_fits(const char *characters, unsigned kind, size_t length, size_t limit)
+{
+    size_t first, bytes = 0;
+
+    for (first = length; first > 0; first--) {
+        bytes += encoded_bytes(character_at(characters, kind, first - 1));
+        if (bytes > limit)
+            break;
+    }
+    return first;
+}
+
+/* The string, or its end behind the mark if it is too long: of a path and a qualified name that tells more. */
 static size_t copy_string(const nm_python_model *model, uintptr_t string, char *out, size_t limit)
 {
     uint64_t length;
     uint32_t state;
-    size_t first, bytes = 0, done = 0;
+    size_t first, done = 0;
 
     memcpy(&length, (const char *)string + NM_PYTHON_STRING_LENGTH, sizeof length);
     memcpy(&state, (const char *)string + NM_PYTHON_STRING_STATE, sizeof state);
@@ -153,10 +168,11 @@ static size_t copy_string(const nm_python_model *model, uintptr_t string, char *
     const char *characters =
         (const char *)string + (is_ascii ? model->layout.string_narrow : model->layout.string_wide);
 
-    for (first = length; first > 0; first--) {
-        bytes += encoded_bytes(character_at(characters, kind, first - 1));
-        if (bytes > limit)
-            break;
+    first = first_that_fits(characters, kind, length, limit);
+    if (first > 0) {
+        first = first_that_fits(characters, kind, length, limit - NM_TEXT_CUT_MARK_BYTES);
+        memcpy(out, NM_TEXT_CUT_MARK, NM_TEXT_CUT_MARK_BYTES);
+        done = NM_TEXT_CUT_MARK_BYTES;
     }
     for (size_t i = first; i < length; i++)
         done += encode(character_at(characters, kind, i), out + done);

@@ -13,6 +13,7 @@
 #include "record/python.h"
 #include "record/session.h"
 #include "record/stack.h"
+#include "record/text.h"
 #include "record/thread.h"
 #include "record/writer.h"
 
@@ -142,16 +143,15 @@ uint32_t nm_record_cost(uint64_t begin_ticks)
 
 /* ---- Heaps and devices --------------------------------------------------------------------------------------------- */
 
-static size_t text_bytes_of(const char *text)
-{
-    return text != NULL ? strnlen(text, NPUMEM_TEXT_BYTES_MAX) : 0;
-}
-
 static uint32_t define_wished(nm_thread *thread, const nm_record_heap_wish *wish)
 {
+    char room[NPUMEM_TEXT_BYTES_MAX];
+    uint64_t name_bytes;
+    const char *name = nm_text_take(wish->name, room, &name_bytes);
+
     return nm_heap_define(thread, &(nm_heap_request){
-                                      .name = wish->name,
-                                      .name_bytes = text_bytes_of(wish->name),
+                                      .name = name,
+                                      .name_bytes = name_bytes,
                                       .level = wish->level,
                                       .device = wish->device,
                                       .size_basis = wish->size_basis != 0 ? wish->size_basis : NM_BASIS_REQUESTED,
@@ -411,8 +411,9 @@ void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes)
 static void put_text(unsigned kind, nm_ring_text *record, const char *text)
 {
     nm_thread *thread = nm_state_event_thread();
+    char room[NPUMEM_TEXT_BYTES_MAX];
 
-    record->text_bytes = text_bytes_of(text);
+    text = nm_text_take(text, room, &record->text_bytes);
     if (thread != NULL)
         nm_writer_put(thread, kind, record, sizeof *record, text, record->text_bytes);
 }
@@ -436,11 +437,12 @@ void nm_record_note(unsigned note, int64_t number, const char *text)
 void nm_record_module_sample(int32_t device, const char *module, uint64_t now_bytes, uint64_t peak_bytes)
 {
     nm_thread *thread = nm_state_event_thread();
-    nm_ring_module_sample record = {
-        .size_bytes = now_bytes, .total_bytes = peak_bytes, .text_bytes = text_bytes_of(module)};
+    nm_ring_module_sample record = {.size_bytes = now_bytes, .total_bytes = peak_bytes};
+    char room[NPUMEM_TEXT_BYTES_MAX];
 
     if (thread == NULL)
         return;
+    module = nm_text_take(module, room, &record.text_bytes);
     record.device = nm_device_number(thread, device);
     nm_writer_put(thread, NM_EVENT_MODULE_SAMPLE, &record, sizeof record, module, record.text_bytes);
 }
@@ -448,13 +450,14 @@ void nm_record_module_sample(int32_t device, const char *module, uint64_t now_by
 uint64_t nm_record_range_begin(nm_ring_range *event, const char *name)
 {
     nm_thread *thread = nm_state_event_thread();
+    char room[NPUMEM_TEXT_BYTES_MAX];
 
     if (thread == NULL || !is_recorded_now(false))
         return 0;
     /* Numbers of one thread do not meet those of another: no counter is shared. */
     if (event->number == 0)
         event->number = (int64_t)(thread->number << 32 | ((nm_local_add(&thread->last_range, 1) + 1) & UINT32_MAX));
-    event->text_bytes = text_bytes_of(name);
+    name = nm_text_take(name, room, &event->text_bytes);
     nm_writer_put(thread, NM_EVENT_RANGE_BEGIN, event, sizeof *event, name, event->text_bytes);
     return (uint64_t)event->number;
 }

@@ -144,7 +144,7 @@ NM_RECORD_API void nm_record_stream_call(nm_ring_stream_call *event, const void 
 /* The pool of `heap` says that it holds so many bytes of driver memory. */
 NM_RECORD_API void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes);
 
-/* Texts: borrowed, cut at NPUMEM_TEXT_BYTES_MAX. A range without a name is one with an empty name. */
+/* Texts: borrowed, cut at NPUMEM_TEXT_BYTES_MAX (record/text.h). A range without a name is one with an empty name. */
 NM_RECORD_API void nm_record_mark(const char *text);
 NM_RECORD_API void nm_record_snapshot(const char *text); /* a mark that is to be on the disk soon, paused or not */
 NM_RECORD_API void nm_record_note(unsigned note, int64_t number, const char *text); /* nm_note */

@@ -9,6 +9,7 @@
 
 #include "record/heap.h"
 #include "record/record.h"
+#include "record/text.h"
 #include "record/thread.h"
 #include "record/writer.h"
 
@@ -21,11 +22,6 @@
             memcpy(&(copy), (options),                                                                                 \
                    (options)->struct_bytes < sizeof(copy) ? (options)->struct_bytes : sizeof(copy));                   \
     } while (0)
-
-static size_t text_bytes_of(const char *text)
-{
-    return text != NULL ? strnlen(text, NPUMEM_TEXT_BYTES_MAX) : 0;
-}
 
 static uint32_t stream_flag(uint64_t stream)
 {
@@ -51,15 +47,16 @@ npumem_heap npumem_heap_define(const npumem_heap_options *options)
 {
     npumem_heap_options taken = {.level = NPUMEM_LEVEL_POOL, .device = NPUMEM_NO_DEVICE};
     nm_thread *thread = nm_state_event_thread(); /* without it nothing of the heap is recorded: a loss */
+    char room[NPUMEM_TEXT_BYTES_MAX];
+    uint64_t name_bytes;
 
     if (thread == NULL)
         return nm_heap_without_room();
     TAKE_OPTIONS(taken, options);
-    if (taken.name == NULL)
-        taken.name = HEAP_NAME;
+    taken.name = nm_text_take(taken.name != NULL ? taken.name : HEAP_NAME, room, &name_bytes);
     return nm_heap_define(thread, &(nm_heap_request){
                                       .name = taken.name,
-                                      .name_bytes = text_bytes_of(taken.name),
+                                      .name_bytes = name_bytes,
                                       .level = taken.level != 0 ? taken.level : NPUMEM_LEVEL_POOL,
                                       .device = taken.device < 0 ? NPUMEM_NO_DEVICE : taken.device,
                                       .size_basis = taken.uses_block_bytes ? NM_BASIS_BLOCK : NM_BASIS_REQUESTED,
@@ -188,8 +185,10 @@ void npumem_range_end(uint64_t range)
 void npumem_thread_name(const char *name)
 {
     nm_thread *thread = nm_state_thread();
-    nm_ring_text record = {.text_bytes = text_bytes_of(name)};
+    char room[NPUMEM_TEXT_BYTES_MAX];
+    nm_ring_text record = {0};
 
+    name = nm_text_take(name, room, &record.text_bytes);
     if (thread != NULL)
         nm_writer_define(thread, NM_RING_THREAD_NAME, &record, sizeof record, name, record.text_bytes);
 }

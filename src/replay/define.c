@@ -233,6 +233,7 @@ static nm_status define_heap(nm_replay *replay, const nm_definition *definition,
     replay->last_heap = &heap->next;
     *process->last_heap = heap;
     process->last_heap = &heap->next_of_process;
+    process->heap_count++;
     if (!nm_is_pool(heap) || arena->pool != NULL)
         return NM_OK;
     arena->pool = heap;

@@ -6,6 +6,9 @@
  */
 #include "replay/state.h"
 
+#define FIGURES_ALLOWED  (UINT64_C(1) << 18) /* rows of heaps at moments, */
+#define FIGURES_AN_EVENT 8                   /* and so many more for each event */
+
 static nm_status write_moment(nm_replay *replay, nm_moment_row *row, nm_error *err)
 {
     row->moment_id = ++replay->moment_count;
@@ -21,12 +24,25 @@ static nm_status write_figures(nm_replay *replay, uint64_t moment_id, const nm_f
     return replay->sink.fragmentation == NULL ? NM_OK : replay->sink.fragmentation(replay->sink.context, &row, err);
 }
 
+/* Thousands of heaps and thousands of marks would be millions of rows from a few kilobytes. */
+static bool afford_figures(nm_replay *replay, const nm_process *process)
+{
+    uint64_t allowed = FIGURES_ALLOWED + FIGURES_AN_EVENT * replay->next_seq;
+
+    if (replay->figures_spent > allowed || process->heap_count > allowed - replay->figures_spent)
+        return false;
+    replay->figures_spent += process->heap_count;
+    return true;
+}
+
 /* The pools of a process as they are now. */
 static nm_status write_pools_of(nm_replay *replay, const nm_moment_row *moment, const nm_process *process,
                                 nm_error *err)
 {
     nm_status status = NM_OK;
 
+    if (!afford_figures(replay, process))
+        return NM_OK;
     for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
         nm_fragmentation_row figures;
 

@@ -308,6 +308,7 @@ typedef struct nm_process {
     int64_t loss_seq, loss_until_ns;
     struct nm_arena *arenas; /* by device */
     nm_heap *heaps, **last_heap;
+    uint64_t heap_count;
     nm_scope scope;                           /* of its heaps without a device */
     int64_t moment_seq;                       /* of its last mark or failure; NM_NO_SEQ: none yet */
     nm_tree sources;                          /* what its last copies read */
@@ -495,6 +496,7 @@ struct nm_replay {
     uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
     uint64_t workspace_count, stream_call_count, note_count, part_count;
     uint64_t detail_spent;        /* segments and blocks that moments have looked at one by one */
+    uint64_t figures_spent;       /* heaps that moments have been asked about */
     uint64_t unseen_free_count;   /* frees of what may have been allocated unseen */
     bool has_pause;               /* some process was paused, and nothing of its memory told */
     size_t open_chain_count;      /* of all threads */

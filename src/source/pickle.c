@@ -18,9 +18,10 @@
 #include "base/buffer.h"
 #include "base/io.h"
 #include "base/map.h"
+#include "base/text.h"
 
-#define BUFFER_BYTES (NM_PICKLE_TEXT_BYTES_MAX + 65536u) /* holds the longest text and more */
-#define PAGE_ENTRIES 4096u                               /* memo entries allocated at a time */
+#define BUFFER_BYTES 262144u /* holds the longest text that is kept, and more */
+#define PAGE_ENTRIES 4096u   /* memo entries allocated at a time */
 #define NO_MEMO      UINT64_MAX
 #define CODE_BITS    4
 #define CODE_VALUE   8 /* codes from here on: VALUE, kind = code - CODE_VALUE */
@@ -623,9 +624,27 @@ static bool is_unwanted(const nm_pickle *pickle)
     return key_below(pickle) > pickle->known_count;
 }
 
+/* What is too long is cut: of the rest no more is looked at than its length. */
+static nm_status intern_text(nm_pickle *pickle, uint64_t len, uint32_t *number, nm_error *err)
+{
+    size_t at_hand = len <= NM_TEXT_BYTES_MAX ? (size_t)len : NM_TEXT_BYTES_MAX + 1;
+    char cut_text[NM_TEXT_BYTES_MAX];
+    nm_status status = need(pickle, at_hand, err);
+
+    if (status != NM_OK)
+        return status;
+    nm_bytes text = {pickle->buffer + pickle->at, at_hand};
+    if (len > NM_TEXT_BYTES_MAX) {
+        text.len = nm_text_cut(text.data, at_hand, sizeof cut_text, cut_text);
+        text.data = (const uint8_t *)cut_text;
+    }
+    status = nm_strings_intern(pickle->strings, text, number, err);
+    return status == NM_OK ? skip(pickle, len, err) : status;
+}
+
 static nm_status op_text(nm_pickle *pickle, uint64_t argument, nm_error *err)
 {
-    uint32_t number;
+    uint32_t number = 0;
     nm_status status = check_length(pickle, argument, "a text", err);
 
     if (status != NM_OK)
@@ -634,18 +653,11 @@ static nm_status op_text(nm_pickle *pickle, uint64_t argument, nm_error *err)
         status = skip(pickle, argument, err);
         return status == NM_OK ? push_tag(pickle, NM_PICKLE_IGNORED, 0, err) : status;
     }
-    if (argument > NM_PICKLE_TEXT_BYTES_MAX || pickle->strings->count >= NM_PICKLE_TEXTS_MAX ||
-        pickle->strings->text.len > NM_PICKLE_ALL_TEXT_MAX)
+    if (pickle->strings->count >= NM_PICKLE_TEXTS_MAX || pickle->strings->text.len > NM_PICKLE_ALL_TEXT_MAX)
         return nm_fail(err, NM_ERR_LIMIT, pickle->op_offset, "more text than a memory snapshot has");
 
-    status = need(pickle, (size_t)argument, err);
-    if (status == NM_OK)
-        status =
-            nm_strings_intern(pickle->strings, (nm_bytes){pickle->buffer + pickle->at, (size_t)argument}, &number, err);
-    if (status != NM_OK)
-        return status;
-    pickle->at += (size_t)argument;
-    return push_tag(pickle, NM_PICKLE_TEXT, number, err);
+    status = intern_text(pickle, argument, &number, err);
+    return status == NM_OK ? push_tag(pickle, NM_PICKLE_TEXT, number, err) : status;
 }
 
 static nm_status op_bytes(nm_pickle *pickle, uint64_t argument, nm_error *err)
@@ -702,15 +714,18 @@ static bool is_half(const nm_pickle_cell *cell)
 static nm_status make_tuple(nm_pickle *pickle, size_t from, nm_error *err)
 {
     nm_status status = settle(pickle, from, err);
-    const nm_pickle_cell *cells = &pickle->cells.items[from];
     nm_pickle_cell tuple = {.tag = NM_PICKLE_IGNORED};
 
     if (status != NM_OK)
         return status;
-    if (pickle->cells.count - from == 2 && is_half(&cells[0]) && is_half(&cells[1])) {
-        tuple.tag = NM_PICKLE_PAIR;
-        tuple.pair[0] = (int32_t)cells[0].integer;
-        tuple.pair[1] = (int32_t)cells[1].integer;
+    if (pickle->cells.count - from == 2) { /* an empty stack has no cells to point to */
+        const nm_pickle_cell *cells = &pickle->cells.items[from];
+
+        if (is_half(&cells[0]) && is_half(&cells[1])) {
+            tuple.tag = NM_PICKLE_PAIR;
+            tuple.pair[0] = (int32_t)cells[0].integer;
+            tuple.pair[1] = (int32_t)cells[1].integer;
+        }
     }
     pickle->cells.count = from;
     return push(pickle, tuple, err);

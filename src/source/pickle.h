@@ -26,15 +26,14 @@
 #include "base/error.h"
 #include "base/strings.h"
 
-#define NM_PICKLE_PROTOCOL_MIN   2
-#define NM_PICKLE_PROTOCOL_MAX   5
-#define NM_PICKLE_TEXT_BYTES_MAX (1u << 20) /* of one text that is kept */
-#define NM_PICKLE_TEXTS_MAX      (1u << 24) /* distinct texts kept */
-#define NM_PICKLE_ALL_TEXT_MAX   (1u << 30) /* bytes of all of them */
-#define NM_PICKLE_STACK_MAX      (1u << 18) /* values on the machine's stack */
-#define NM_PICKLE_DEPTH_MAX      1000       /* marks, and containers under way */
-#define NM_PICKLE_NUMBERS_MAX    (1u << 20) /* distinct tuples and numbers in the memo */
-#define NM_PICKLE_VALUE_MAX      (1u << 28) /* a value's number is less */
+#define NM_PICKLE_PROTOCOL_MIN 2
+#define NM_PICKLE_PROTOCOL_MAX 5
+#define NM_PICKLE_TEXTS_MAX    (1u << 24) /* distinct texts kept */
+#define NM_PICKLE_ALL_TEXT_MAX (1u << 30) /* bytes of all of them */
+#define NM_PICKLE_STACK_MAX    (1u << 18) /* values on the machine's stack */
+#define NM_PICKLE_DEPTH_MAX    1000       /* marks, and containers under way */
+#define NM_PICKLE_NUMBERS_MAX  (1u << 20) /* distinct tuples and numbers in the memo */
+#define NM_PICKLE_VALUE_MAX    (1u << 28) /* a value's number is less */
 
 typedef enum nm_pickle_tag {
     NM_PICKLE_IGNORED = 0, /* of no use to anybody: inside a container with role NM_PICKLE_SKIP, bytes, a mixed tuple */

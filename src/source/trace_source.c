@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/checksum.h"
 #include "base/io.h"
@@ -43,6 +44,8 @@ typedef struct trace_source {
     uint64_t known_index, known_seq; /* behind the last block of which at least the header could be read */
     uint64_t recognised_end;         /* input offset behind the last block that was understood */
     uint64_t damaged_end;            /* behind the last block with a good header and bad data */
+    uint64_t vain_bytes;             /* read for headers and blocks that were none */
+    bool has_header;                 /* one that could be read */
 
     nm_map known;                                /* (definition kind, number) -> checksum of what was delivered */
     uint64_t last_known[NM_DEFINE_KIND_MAX + 1]; /* of each kind: the last number found to be known */
@@ -108,6 +111,36 @@ static nm_status fill(trace_source *source, uint64_t need, nm_error *err)
 
 /* ---- Blocks ---- */
 
+/* Passes over a hole of a sparse file that the search has come to: it holds nothing to be found. */
+static void skip_hole(trace_source *source)
+{
+    uint64_t bytes = source->is_file_read ? 0 : nm_io_skip_hole(source->fd);
+
+    if (bytes < READ_BYTES) {
+        if (bytes > 0)
+            lseek(source->fd, -(off_t)bytes, SEEK_CUR);
+        return;
+    }
+    source->window_offset += source->window.len + bytes;
+    source->window.len = source->at = 0;
+    source->file_bytes += bytes;
+}
+
+/* A file that is not at all what it claims is refused soon: see block.h. */
+static nm_status check_search(const trace_source *source, nm_error *err)
+{
+    uint64_t offset = source->window_offset + source->at;
+
+    if (!source->has_header && offset > NM_TRACE_SEARCH_BYTES)
+        return nm_fail(err, NM_ERR_FORMAT, 0, "begins like a trace, but holds no block of one in its first %llu MiB",
+                       (unsigned long long)(NM_TRACE_SEARCH_BYTES >> 20));
+    if (source->vain_bytes / NM_TRACE_VAIN_A_BYTE > offset &&
+        source->vain_bytes > NM_TRACE_VAIN_FREE + NM_TRACE_VAIN_A_BYTE * offset)
+        return nm_fail(err, NM_ERR_LIMIT, offset,
+                       "blocks that lie within each other: neither a recording nor damage to one");
+    return NM_OK;
+}
+
 /* Moves on to the next place that looks like a block, at least `step` bytes further. */
 static nm_status search_on(trace_source *source, size_t step, nm_error *err)
 {
@@ -127,7 +160,10 @@ static nm_status search_on(trace_source *source, size_t step, nm_error *err)
             kept = left(source) - step;
         source->at = source->window.len - kept;
         step = 0;
-        nm_status status = fill(source, kept + READ_BYTES, err);
+        skip_hole(source);
+        nm_status status = check_search(source, err);
+        if (status == NM_OK)
+            status = fill(source, left(source) + READ_BYTES, err);
         if (status != NM_OK)
             return status;
     }
@@ -145,6 +181,10 @@ static nm_status read_header(trace_source *source, nm_block_header *header, nm_e
             status = nm_block_read_header(view(source), header, err);
         need = left(source) + READ_BYTES;
     } while (status == NM_END && !source->is_file_read);
+    if (status == NM_OK)
+        source->has_header = true;
+    else
+        add(&source->vain_bytes, header->read_bytes);
     if (status == NM_END)
         return nm_fail(err, NM_ERR_FORMAT, source->window_offset + source->at, "the block header is cut");
     if (status == NM_ERR_VERSION)
@@ -243,6 +283,10 @@ static nm_status take_block(trace_source *source, const nm_block_header *header,
             take_whole_block(source, header, is_foreign);
         if (status != NM_ERR_FORMAT)
             return status;
+        add(&source->vain_bytes, header->block_bytes);
+        status = check_search(source, err);
+        if (status != NM_OK)
+            return status;
         if (!source->is_tail)
             source->damaged_end = header->offset + header->block_bytes;
     }
@@ -282,7 +326,7 @@ static nm_status next_block(trace_source *source, nm_error *err)
         status = read_header(source, &header, err);
         if (status == NM_OK)
             status = take_block(source, &header, err);
-        else if (status == NM_ERR_FORMAT)
+        else if (status == NM_ERR_FORMAT && (status = check_search(source, err)) == NM_OK)
             status = search_on(source, 1, err);
         if (status == NM_OK && !source->has_block)
             status = fill(source, PREFIX_BYTES, err);

@@ -3,8 +3,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/shown.h"
 
 const char *nm_human_bytes(char out[NM_HUMAN_BYTES], int64_t bytes)
 {
@@ -61,34 +64,38 @@ const char *nm_human_time(char out[NM_HUMAN_BYTES], int64_t ns)
     return out;
 }
 
-static int is_inside_character(unsigned char c)
+/* Characters in the text, but no more than `most`. */
+static size_t count_characters(const char *text, size_t len, size_t most)
 {
-    return (c & 0xc0) == 0x80;
-}
-
-static size_t count_characters(const char *text)
-{
+    uint32_t character;
     size_t count = 0;
 
-    for (; *text != 0; text++)
-        count += !is_inside_character((unsigned char)*text);
+    for (size_t at = 0; at < len && count < most; count++)
+        at += nm_shown_next(text + at, len - at, &character);
     return count;
 }
 
 const char *nm_human_text(char *out, size_t size, const char *text, size_t column_count)
 {
-    size_t to = 0;
-    size_t column = 0;
+    size_t len = text == NULL ? 0 : strnlen(text, 4 * column_count + 1); /* a character has at most 4 bytes */
+    size_t at = 0, to = 0;
+    bool is_long = count_characters(text, len, column_count + 1) > column_count;
+    size_t kept = is_long ? column_count - 3 : column_count;
 
-    if (text == NULL)
-        text = "";
-    size_t kept = count_characters(text) <= column_count ? column_count : column_count - 3;
-    for (; *text != 0 && to + 4 < size; text++) {
-        if (!is_inside_character((unsigned char)*text) && column++ == kept)
+    for (size_t column = 0; at < len && column < kept; column++) {
+        uint32_t character;
+        size_t bytes = nm_shown_next(text + at, len - at, &character);
+
+        if (to + bytes + 3 >= size)
             break;
-        out[to++] = (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text;
+        if (nm_shown_is_safe(character))
+            memcpy(out + to, text + at, bytes);
+        else
+            out[to] = '?';
+        to += nm_shown_is_safe(character) ? bytes : 1;
+        at += bytes;
     }
-    if (*text != 0) {
+    if (at < len) {
         memcpy(out + to, "...", 3);
         to += 3;
     }

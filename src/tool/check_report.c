@@ -8,7 +8,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
+#include "base/shown.h"
 #include "store/human.h"
 
 #define NAME_COLUMNS  19
@@ -60,41 +62,31 @@ void check_write_line(const check_result *result, FILE *out)
     fputc('\n', out);
 }
 
-/* Bytes of the UTF-8 character that `text` begins with; 0: it begins with none. */
-static int character_bytes(const unsigned char *text)
+/* JSON may end on a terminal too: what is not safe to show is written as its number, which loses nothing. */
+static void write_character(uint32_t character, const char *bytes, size_t count, FILE *out)
 {
-    int count = text[0] < 0x80                       ? 1
-                : text[0] >= 0xc2 && text[0] <= 0xdf ? 2
-                : text[0] >= 0xe0 && text[0] <= 0xef ? 3
-                : text[0] >= 0xf0 && text[0] <= 0xf4 ? 4
-                                                     : 0;
-
-    for (int i = 1; i < count; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
-        (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
-        return 0; /* too long for its character, a surrogate, or beyond the last one */
-    return count;
+    if (character == NM_SHOWN_BAD)
+        fputs("\\ufffd", out);
+    else if (character == '"' || character == '\\')
+        fprintf(out, "\\%c", (char)character);
+    else if (nm_shown_is_safe(character))
+        fwrite(bytes, 1, count, out);
+    else if (character < 0x10000)
+        fprintf(out, "\\u%04x", (unsigned)character);
+    else
+        fprintf(out, "\\u%04x\\u%04x", 0xd800 + (unsigned)((character - 0x10000) >> 10),
+                0xdc00 + (unsigned)(character & 0x3ff));
 }
 
 static void write_string(const char *text, FILE *out)
 {
-    const unsigned char *at = (const unsigned char *)text;
+    uint32_t character;
+    size_t len = strlen(text), count;
 
     fputc('"', out);
-    while (*at != 0) {
-        int count = character_bytes(at);
-
-        if (count == 0)
-            fputs("\\ufffd", out);
-        else if (*at == '"' || *at == '\\')
-            fprintf(out, "\\%c", *at);
-        else if (*at < ' ')
-            fprintf(out, "\\u%04x", *at);
-        else
-            fwrite(at, 1, (size_t)count, out);
-        at += count == 0 ? 1 : count;
+    for (size_t at = 0; at < len; at += count) {
+        count = nm_shown_next(text + at, len - at, &character);
+        write_character(character, text + at, count, out);
     }
     fputc('"', out);
 }

@@ -2,12 +2,14 @@
 #include "tool/ingest_load.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/shown.h"
 #include "drain/recover.h"
 #include "store/human.h"
 #include "tool/ingest_steps.h"
@@ -188,8 +190,9 @@ static void report_loss(const ingest *run, const nm_source_summary_data *summary
 {
     const char *separator = " ";
     FILE *out = run->losses_file;
+    char name[PATH_MAX];
 
-    fprintf(out, "npumem-ingest: %s: not complete:", run->input->name);
+    fprintf(out, "npumem-ingest: %s: not complete:", nm_shown_text(name, sizeof name, run->input->name));
     say_count(out, &separator, summary->events_dropped, "events dropped while recording");
     say_count(out, &separator, summary->events_damaged, "events in damaged blocks");
     say_count(out, &separator, summary->bytes_damaged, "bytes damaged");

@@ -17,14 +17,11 @@ static const uint64_t bytes_per_event[] = {[NM_DETAIL_ALL] = 46, [NM_DETAIL_LIVE
 static uint64_t count_events(nm_bytes bytes)
 {
     nm_block_header header;
-    uint64_t event_count = 0;
+    uint64_t event_count = 0, vain_bytes = 0;
 
-    for (size_t at = nm_block_search(bytes, 0); at < bytes.len;) {
-        nm_bytes rest = {bytes.data + at, bytes.len - at};
-        bool is_block = nm_block_read_header(rest, &header, NULL) == NM_OK && header.block_bytes > 0;
-
-        event_count += is_block ? header.event_count : 0;
-        at = nm_block_search(bytes, at + (is_block ? header.block_bytes : 1));
+    for (size_t at = 0; at < bytes.len && nm_block_find(bytes, &at, &vain_bytes, &header) == NM_OK;) {
+        event_count += header.event_count;
+        at = header.block_bytes < bytes.len - at ? at + (size_t)header.block_bytes : bytes.len;
     }
     return event_count;
 }
@@ -33,6 +30,7 @@ static void add_file(const char *path, bool is_database, ingest_size *size)
 {
     struct stat info;
     void *data = MAP_FAILED;
+    uint64_t bytes = 0;
     int fd = -1;
 
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0)
@@ -42,10 +40,12 @@ static void add_file(const char *path, bool is_database, ingest_size *size)
         return;
     }
     if (nm_io_open(path, O_RDONLY, 0, &fd, NULL) == NM_OK)
-        data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        bytes = nm_io_data_end(fd, (uint64_t)info.st_size);
+    if (bytes > 0)
+        data = mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data != MAP_FAILED) {
-        size->event_count += count_events((nm_bytes){data, (size_t)info.st_size});
-        munmap(data, (size_t)info.st_size);
+        size->event_count += count_events((nm_bytes){data, (size_t)bytes});
+        munmap(data, (size_t)bytes);
     }
     nm_io_close(fd);
 }

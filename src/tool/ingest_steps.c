@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "trace/block.h"
 
 static bool is_wanted(const char *step_at)
 {
@@ -18,6 +19,19 @@ bool ingest_steps_needs_copy(const char *step_at, int fd)
     struct stat info;
 
     return is_wanted(step_at) && fd >= 0 && fstat(fd, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+/* What begins like a trace may have no end: the source says whether a block is in what has been copied so far. */
+static nm_status check_copy(int copy_fd, nm_error *err)
+{
+    nm_source *probe = NULL;
+    nm_status status = NM_OK;
+
+    if (lseek(copy_fd, 0, SEEK_SET) == 0)
+        status = nm_source_open(copy_fd, &probe, err);
+    nm_source_close(probe);
+    return status == NM_OK && lseek(copy_fd, 0, SEEK_END) < 0 ? nm_fail_errno(err, errno, "cannot copy the input")
+                                                              : status;
 }
 
 nm_status ingest_steps_copy(int *fd, nm_error *err)
@@ -35,7 +49,11 @@ nm_status ingest_steps_copy(int *fd, nm_error *err)
     if (status == NM_OK)
         status = nm_io_write(copy_fd, head.data, head.len, err);
     if (status == NM_OK)
-        status = nm_io_copy(*fd, copy_fd, &copied_bytes, err);
+        status = nm_io_copy(*fd, copy_fd, 2 * NM_TRACE_SEARCH_BYTES, &copied_bytes, err);
+    if (status == NM_OK && copied_bytes == 2 * NM_TRACE_SEARCH_BYTES && nm_trace_source_type.matches(head))
+        status = check_copy(copy_fd, err);
+    if (status == NM_OK && copied_bytes == 2 * NM_TRACE_SEARCH_BYTES)
+        status = nm_io_copy(*fd, copy_fd, UINT64_MAX, &copied_bytes, err);
     if (status == NM_OK && lseek(copy_fd, 0, SEEK_SET) != 0)
         status = nm_fail_errno(err, errno, "cannot read the copy of the input");
     if (status != NM_OK) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/ingest_symbols.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "symbol/folders.h"
 
 struct ingest_symbols {
@@ -15,7 +17,9 @@ struct ingest_symbols {
 static void say(void *context, const char *path, const char *why)
 {
     (void)context;
-    fprintf(stderr, "npumem-ingest: %s: %s\n", path, why);
+    char shown[PATH_MAX];
+
+    fprintf(stderr, "npumem-ingest: %s: %s\n", nm_shown_text(shown, sizeof shown, path), why);
 }
 
 static nm_bytes text_of(const char *text)

@@ -5,12 +5,14 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/number.h"
+#include "base/shown.h"
 #include "store/database.h"
 #include "tool/check_report.h"
 #include "tool/check_rules.h"
@@ -239,7 +241,9 @@ static int take_arguments(int argc, char **argv, check_options *options)
 
 static int report_error(const char *subject, const nm_error *err)
 {
-    fprintf(stderr, "npumem-check: %s: %s\n", subject, err->text);
+    char name[PATH_MAX];
+
+    fprintf(stderr, "npumem-check: %s: %s\n", nm_shown_text(name, sizeof name, subject), err->text);
     return EXIT_UNREADABLE;
 }
 

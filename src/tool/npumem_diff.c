@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "base/shown.h"
 #include "store/cleanup.h"
 #include "store/csv.h"
 #include "store/database.h"
@@ -258,7 +260,7 @@ static void write_site(sqlite3_stmt *row, int rank, int level, int path)
     if (!nm_db_is_null(row, rank))
         printf("rank %-3lld ", (long long)sqlite3_column_int64(row, rank));
     nm_human_text(site, sizeof site, strcmp(nm_db_text(row, path), "(all)") == 0 ? "all sites" : raw, SITE_COLUMNS);
-    printf("%-10s %s\n", nm_db_text(row, level), site);
+    printf("%-10s %s\n", nm_shown_text(line, sizeof line, nm_db_text(row, level)), site);
 }
 
 static void write_more(int64_t left_count)
@@ -354,7 +356,7 @@ static void write_sites(diff *run, sqlite3_stmt *rows)
 
 static void write_leaks(diff *run, sqlite3_stmt *rows)
 {
-    char change[NM_HUMAN_BYTES + 1];
+    char change[NM_HUMAN_BYTES + 1], kind[32], before[32];
     int64_t row_count = 0;
 
     printf("\nleaks\n");
@@ -362,8 +364,9 @@ static void write_leaks(diff *run, sqlite3_stmt *rows)
         run->difference_count++;
         if (row_count++ >= run->options->top)
             continue;
-        printf("  %-8s %11s  %-10s  ", nm_db_text(rows, 0), signed_bytes(change, sqlite3_column_int64(rows, 9)),
-               nm_db_text(rows, 6));
+        printf("  %-8s %11s  %-10s  ", nm_shown_text(kind, sizeof kind, nm_db_text(rows, 0)),
+               signed_bytes(change, sqlite3_column_int64(rows, 9)),
+               nm_shown_text(before, sizeof before, nm_db_text(rows, 6)));
         write_site(rows, 1, 2, 3);
     }
     write_more(row_count - run->options->top);
@@ -560,8 +563,9 @@ static int run_diff(const diff_options *options)
 
     nm_csv_close(run.csv);
     sqlite3_close(run.db);
+    char subject[PATH_MAX];
     if (status != NM_OK)
-        fprintf(stderr, "npumem-diff: %s%s%s\n", run.subject == NULL ? "" : run.subject,
+        fprintf(stderr, "npumem-diff: %s%s%s\n", nm_shown_text(subject, sizeof subject, run.subject),
                 run.subject == NULL ? "" : ": ", err.text);
     if (status == NM_OK && fflush(stdout) != 0) {
         fprintf(stderr, "npumem-diff: standard output: cannot write: %s\n", strerror(errno));

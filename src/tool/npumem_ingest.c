@@ -7,12 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "base/shown.h"
 #include "store/cleanup.h"
 #include "store/database.h"
 #include "store/human.h"
@@ -299,9 +301,11 @@ static nm_status publish(ingest *run, nm_error *err)
 
 static int report_error(const ingest *run, const nm_error *err)
 {
+    char subject[PATH_MAX];
+
     fprintf(stderr, "npumem-ingest: ");
     if (run->subject != NULL)
-        fprintf(stderr, "%s: ", run->subject);
+        fprintf(stderr, "%s: ", nm_shown_text(subject, sizeof subject, run->subject));
     if (err->offset != NM_NO_OFFSET)
         fprintf(stderr, "byte %" PRIu64 ": ", err->offset);
     fprintf(stderr, "%s\n", err->text);

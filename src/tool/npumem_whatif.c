@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #include "base/io.h"
 #include "base/number.h"
+#include "base/shown.h"
 #include "store/cleanup.h"
 #include "store/publish.h"
 #include "tool/whatif_load.h"
@@ -524,7 +526,9 @@ static nm_status print_answers(whatif *run, nm_error *err)
 
 static int report_error(const whatif *run, const nm_error *err)
 {
-    fprintf(stderr, "npumem-whatif: %s: ", run->subject);
+    char subject[PATH_MAX];
+
+    fprintf(stderr, "npumem-whatif: %s: ", nm_shown_text(subject, sizeof subject, run->subject));
     if (err->offset != NM_NO_OFFSET)
         fprintf(stderr, "byte %" PRIu64 ": ", err->offset);
     fprintf(stderr, "%s\n", err->text);

@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/io.h"
+
 #define FILES_MAX 2
 
 static size_t whole_pages(uint64_t bytes)
@@ -29,14 +31,15 @@ nm_status trace_map_open(const nm_trace_files *files, trace_map *out, nm_error *
     out->mapped_bytes = room;
     for (size_t i = first; i < files->count; i++) {
         const nm_trace_file *file = &files->items[i];
+        uint64_t bytes = nm_io_data_end(file->fd, file->bytes); /* a hole behind it is not searched */
 
-        if (mmap(base + at, file->bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, file->fd, 0) == MAP_FAILED) {
+        if (bytes > 0 && mmap(base + at, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, file->fd, 0) == MAP_FAILED) {
             trace_map_close(out);
             return nm_fail_errno(err, errno, "cannot map");
         }
         out->last_at = at;
-        out->bytes.len = at + file->bytes;
-        at += whole_pages(file->bytes);
+        out->bytes.len = at + bytes;
+        at += whole_pages(bytes);
     }
     return NM_OK;
 }

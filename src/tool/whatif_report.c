@@ -2,9 +2,11 @@
 #include "tool/whatif_report.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "store/human.h"
 
 #define SIZES_SHOWN    12
@@ -40,12 +42,13 @@ void whatif_print_heaps(const nm_gather *gather, FILE *out)
 
     for (size_t i = 0; i < gather->heaps.count; i++) {
         const nm_gather_heap *heap = &gather->heaps.items[i];
+        char name[sizeof heap->name];
 
         if (heap->level != NM_LEVEL_POOL)
             continue;
         fprintf(out, "heap %" PRIu64 "  process %" PRIu64 "  device %" PRIu64 "  %s: %s allocations, %s at their peak",
-                heap->heap_id, heap->process_id, heap->device_id, heap->name, count(requests, heap->block_count),
-                bytes(peak, heap->peak_bytes));
+                heap->heap_id, heap->process_id, heap->device_id, nm_shown_text(name, sizeof name, heap->name),
+                count(requests, heap->block_count), bytes(peak, heap->peak_bytes));
         print_process(nm_gather_process_of(gather, heap), "  ", out);
         fprintf(out, "\n");
     }
@@ -92,7 +95,7 @@ static void print_recorded(const nm_workload *workload, FILE *out)
 static void print_doubts(const whatif_place *place, const nm_workload *workload, FILE *out)
 {
     const nm_recorded *recorded = &workload->recorded;
-    char a[NM_HUMAN_BYTES];
+    char a[NM_HUMAN_BYTES], text[sizeof workload->conf_refusal];
 
     if (!place->is_complete)
         fprintf(out, "partial       part of the input is missing: all figures are of the rest\n");
@@ -101,7 +104,7 @@ static void print_doubts(const whatif_place *place, const nm_workload *workload,
     if (recorded->is_baseline_unknown)
         fprintf(out, "partial       what was live before the recording began is not known\n");
     if (workload->conf_refusal[0] != 0)
-        fprintf(out, "settings      %s; the defaults are\n", workload->conf_refusal);
+        fprintf(out, "settings      %s; the defaults are\n", nm_shown_text(text, sizeof text, workload->conf_refusal));
     if (recorded->unsized_count > 0)
         fprintf(out, "partial       %s allocation%s without a known size left out\n", count(a, recorded->unsized_count),
                 plural(recorded->unsized_count));
@@ -149,12 +152,14 @@ void whatif_print_head(const whatif_place *place, const nm_workload *workload, c
                        const nm_packing *packing, FILE *out)
 {
     char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES], c[NM_HUMAN_BYTES];
+    char path[PATH_MAX], name[sizeof place->heap->name];
 
-    fprintf(out, "%s  %s, %s\n", place->path, place->kind,
+    fprintf(out, "%s  %s, %s\n", nm_shown_text(path, sizeof path, place->path), place->kind,
             !place->is_complete ? "partial"
             : place->is_kept    ? "as far as it was kept"
                                 : "whole");
-    fprintf(out, "pool          %s, heap %" PRIu64, place->heap->name, place->heap->heap_id);
+    fprintf(out, "pool          %s, heap %" PRIu64, nm_shown_text(name, sizeof name, place->heap->name),
+            place->heap->heap_id);
     if (place->device_ordinal != NM_UNKNOWN_NUMBER)
         fprintf(out, ", device %" PRId64, place->device_ordinal);
     if (place->has_more_pools)

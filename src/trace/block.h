@@ -41,6 +41,19 @@
 #define NM_BLOCK_HEADER_BYTES_MAX (4u << 20)  /* the content of the skippable frame */
 #define NM_BLOCK_RAW_BYTES_MAX    (64u << 20) /* of the data frame's content; a reader refuses more before it allocates */
 #define NM_BLOCK_EVENTS_MAX       (1u << 20)
+
+/*
+ * What a file may claim in proportion to what it holds. A recording takes 2 to 3 bytes an event and packs its content 10
+ * to 20 times; time alone is never so regular that these are reached. The first number is free for a short file.
+ */
+#define NM_TRACE_EVENTS_FREE      (UINT64_C(1) << 18)
+#define NM_TRACE_EVENTS_A_BYTE    32
+#define NM_TRACE_RAW_FREE         (UINT64_C(16) << 20) /* of the data frames' contents together */
+#define NM_TRACE_RAW_A_BYTE       256
+#define NM_TRACE_VAIN_FREE        (UINT64_C(128) << 20) /* of bytes read for blocks that were none */
+#define NM_TRACE_VAIN_A_BYTE      2
+#define NM_TRACE_SEARCH_BYTES                                                                                          \
+    (UINT64_C(128) << 20) /* a file without a header so far is no trace: two blocks fit in it */
 #define NM_BLOCK_WINDOW                                                                                                \
     8 /* a block may use definitions of its group: those since the last block whose index is a multiple of it */
 
@@ -83,6 +96,7 @@ typedef struct nm_block_header {
 
     uint64_t offset;      /* where the block begins in the bytes searched */
     uint64_t block_bytes; /* skippable frame and data frame together */
+    uint64_t read_bytes;  /* how much was read to find out what this is; set in any case */
 } nm_block_header;
 
 nm_block_range nm_block_range_at(const nm_block_header *header, uint32_t index);
@@ -140,13 +154,23 @@ nm_status nm_block_read_header(nm_bytes bytes, nm_block_header *header, nm_error
 /* The offset of the next place from `from` on that looks like a block (magic and signature), or bytes.len. */
 size_t nm_block_search(nm_bytes bytes, size_t from);
 
+/*
+ * The next header that is right, from *at on, in bytes that are all there: *at is where. *vain_bytes (0 at first) is what
+ * was read in vain so far. NM_END: there is none, or none in the first NM_TRACE_SEARCH_BYTES of the file, or what is there
+ * only looks like headers. NM_ERR_VERSION: of a newer major version.
+ */
+nm_status nm_block_find(nm_bytes bytes, size_t *at, uint64_t *vain_bytes, nm_block_header *header);
+
 typedef struct nm_block_reader nm_block_reader; /* decodes one block after another; keeps its memory */
 
 nm_status nm_block_reader_new(nm_block_reader **out, nm_error *err);
 void nm_block_reader_free(nm_block_reader *reader);
 
-/* Checks and decodes the whole block: `bytes` begins with its skippable frame. NM_ERR_FORMAT when anything is wrong; then
- * nothing of it is to be used. */
+/*
+ * Checks and decodes the whole block: `bytes` begins with its skippable frame. NM_ERR_FORMAT when anything is wrong; then
+ * nothing of it is to be used. NM_ERR_LIMIT: the blocks that this reader has opened claim more than such a file can hold
+ * (NM_TRACE_EVENTS_A_BYTE and so on); before anything is decoded.
+ */
 nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm_block_header *header, nm_error *err);
 const nm_session *nm_block_reader_session(const nm_block_reader *reader);
 

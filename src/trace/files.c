@@ -45,21 +45,16 @@ static const char *base_name(const char *path)
 static bool read_first_header(nm_bytes bytes, nm_trace_file *file)
 {
     nm_block_header header;
+    uint64_t vain_bytes = 0;
+    size_t at = 0;
+    nm_status status = nm_block_find(bytes, &at, &vain_bytes, &header);
 
-    for (size_t at = nm_block_search(bytes, 0); at < bytes.len; at = nm_block_search(bytes, at + 1)) {
-        nm_status status = nm_block_read_header((nm_bytes){bytes.data + at, bytes.len - at}, &header, NULL);
-
-        if (status == NM_ERR_VERSION) {
-            file->block_index = 0; /* whoever reads it says why not */
-            return true;
-        }
-        if (status != NM_OK)
-            continue;
-        file->block_index = header.block_index;
-        memcpy(file->trace_id, header.trace_id, sizeof file->trace_id);
-        return true;
-    }
-    return false;
+    file->block_index = 0;
+    if (status != NM_OK)
+        return status == NM_ERR_VERSION; /* whoever reads it says why not */
+    file->block_index = header.block_index;
+    memcpy(file->trace_id, header.trace_id, sizeof file->trace_id);
+    return true;
 }
 
 /* NM_END: it is no trace. */
@@ -74,11 +69,14 @@ static nm_status recognise(nm_trace_file *file, nm_error *err)
     if (!S_ISREG(info.st_mode) || info.st_size == 0)
         return NM_END;
     file->bytes = (uint64_t)info.st_size;
-    data = mmap(NULL, file->bytes, PROT_READ, MAP_PRIVATE, file->fd, 0);
+    uint64_t bytes = nm_io_data_end(file->fd, file->bytes);
+    if (bytes == 0)
+        return NM_END;
+    data = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, file->fd, 0);
     if (data == MAP_FAILED)
         return nm_fail_errno(err, errno, "cannot map");
-    is_trace = read_first_header((nm_bytes){data, file->bytes}, file);
-    munmap(data, file->bytes);
+    is_trace = read_first_header((nm_bytes){data, bytes}, file);
+    munmap(data, bytes);
     return is_trace ? NM_OK : NM_END;
 }
 

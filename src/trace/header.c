@@ -114,6 +114,7 @@ nm_status nm_block_read_header(nm_bytes bytes, nm_block_header *header, nm_error
         return NM_END;
 
     size_t checksum_at = content_bytes - NM_HEADER_CHECKSUM_BYTES;
+    header->read_bytes = content_bytes;
     if (nm_checksum(content, checksum_at) != nm_get_u64(content + checksum_at))
         return nm_fail(err, NM_ERR_FORMAT, NM_HEADER_FRAME_BYTES + checksum_at, "block header checksum differs");
 
@@ -126,21 +127,41 @@ nm_status nm_block_read_header(nm_bytes bytes, nm_block_header *header, nm_error
     return check_fields(content, content_bytes, header, err);
 }
 
+/* memchr passes over what holds no such letter, zeros above all, several times as fast as memmem. */
 size_t nm_block_search(nm_bytes bytes, size_t from)
 {
     while (from < bytes.len && bytes.len - from >= PREFIX_BYTES) {
         const uint8_t *begin = bytes.data + from + NM_HEADER_FRAME_BYTES;
-        const uint8_t *found =
-            memmem(begin, (size_t)(bytes.data + bytes.len - begin), NM_BLOCK_SIGNATURE, sizeof NM_BLOCK_SIGNATURE - 1);
+        const uint8_t *last = bytes.data + bytes.len - (sizeof NM_BLOCK_SIGNATURE - 1);
+        const uint8_t *found = memchr(begin, NM_BLOCK_SIGNATURE[0], (size_t)(last - begin) + 1);
 
         if (found == NULL)
             break;
-        found -= NM_HEADER_FRAME_BYTES;
-        if (nm_get_u32(found) == NM_BLOCK_MAGIC)
-            return (size_t)(found - bytes.data);
-        from = (size_t)(found - bytes.data) + 1;
+        if (memcmp(found, NM_BLOCK_SIGNATURE, sizeof NM_BLOCK_SIGNATURE - 1) == 0 &&
+            nm_get_u32(found - NM_HEADER_FRAME_BYTES) == NM_BLOCK_MAGIC)
+            return (size_t)(found - NM_HEADER_FRAME_BYTES - bytes.data);
+        from = (size_t)(found - NM_HEADER_FRAME_BYTES - bytes.data) + 1;
     }
     return bytes.len;
+}
+
+nm_status nm_block_find(nm_bytes bytes, size_t *at, uint64_t *vain_bytes, nm_block_header *header)
+{
+    bool is_first = *at == 0;
+    size_t end = is_first && bytes.len > NM_TRACE_SEARCH_BYTES ? (size_t)NM_TRACE_SEARCH_BYTES : bytes.len;
+
+    for (*at = nm_block_search((nm_bytes){bytes.data, end}, *at); *at < end;
+         *at = nm_block_search((nm_bytes){bytes.data, end}, *at + 1)) {
+        nm_status status = nm_block_read_header((nm_bytes){bytes.data + *at, bytes.len - *at}, header, NULL);
+
+        if (status == NM_OK || status == NM_ERR_VERSION)
+            return status;
+        *vain_bytes += header->read_bytes;
+        if (*vain_bytes > NM_TRACE_VAIN_FREE + NM_TRACE_VAIN_A_BYTE * (uint64_t)*at)
+            break;
+    }
+    *at = bytes.len;
+    return NM_END;
 }
 
 nm_block_range nm_block_range_at(const nm_block_header *header, uint32_t index)

@@ -10,6 +10,8 @@
 #include <zstd.h>
 
 #include "base/checksum.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "trace/codec.h"
 #include "trace/column.h"
 
@@ -35,6 +37,9 @@ struct nm_block_reader {
     uint64_t next_seq;
     uint32_t events_left;
     uint64_t frame_offset; /* for errors: where the data frame begins */
+
+    /* Of all blocks so far, the ones that could not be read too. */
+    uint64_t block_bytes_sum, raw_bytes_sum, event_count_sum;
 };
 
 nm_status nm_block_reader_new(nm_block_reader **out, nm_error *err)
@@ -74,6 +79,23 @@ static nm_status fail_at_frame(const nm_block_reader *reader, nm_error *err, con
     return nm_fail(err, NM_ERR_FORMAT, reader->frame_offset, "%s", text);
 }
 
+/* What a block costs is known from its header, before it is decoded: is it in proportion to what the file holds? */
+static nm_status count_costs(nm_block_reader *reader, const nm_block_header *header, nm_error *err)
+{
+    nm_sum_add(&reader->block_bytes_sum, header->block_bytes);
+    nm_sum_add(&reader->raw_bytes_sum, header->raw_bytes);
+    nm_sum_add(&reader->event_count_sum, header->event_count);
+    if (reader->event_count_sum / NM_TRACE_EVENTS_A_BYTE > reader->block_bytes_sum &&
+        reader->event_count_sum > NM_TRACE_EVENTS_FREE + NM_TRACE_EVENTS_A_BYTE * reader->block_bytes_sum)
+        return nm_fail(err, NM_ERR_LIMIT, header->offset, "%llu events in %llu bytes: no recording is so dense",
+                       (unsigned long long)reader->event_count_sum, (unsigned long long)reader->block_bytes_sum);
+    if (reader->raw_bytes_sum / NM_TRACE_RAW_A_BYTE > reader->block_bytes_sum &&
+        reader->raw_bytes_sum > NM_TRACE_RAW_FREE + NM_TRACE_RAW_A_BYTE * reader->block_bytes_sum)
+        return nm_fail(err, NM_ERR_LIMIT, header->offset, "%llu bytes packed into %llu: no recording is so regular",
+                       (unsigned long long)reader->raw_bytes_sum, (unsigned long long)reader->block_bytes_sum);
+    return NM_OK;
+}
+
 /* Fills `raw` with the content of the data frame. */
 static nm_status decompress(nm_block_reader *reader, nm_bytes frame, const nm_block_header *header, nm_error *err)
 {
@@ -84,7 +106,9 @@ static nm_status decompress(nm_block_reader *reader, nm_bytes frame, const nm_bl
         return fail_at_frame(reader, err, "the data frame has another size than its block says");
 
     reader->raw.len = 0;
-    nm_status status = nm_buffer_reserve(&reader->raw, header->raw_bytes, err);
+    nm_status status = count_costs(reader, header, err);
+    if (status == NM_OK)
+        status = nm_buffer_reserve(&reader->raw, header->raw_bytes, err);
     if (status != NM_OK)
         return status;
 
@@ -97,6 +121,17 @@ static nm_status decompress(nm_block_reader *reader, nm_bytes frame, const nm_bl
     return NM_OK;
 }
 
+/* A text that is too long is cut where it stands: the content is the reader's own. */
+static void cut_text(nm_block_reader *reader, nm_definition *definition)
+{
+    if (definition->kind != NM_DEFINE_STRING || definition->string.len <= NM_TEXT_BYTES_MAX)
+        return;
+    uint8_t *text = reader->raw.data + (definition->string.data - reader->raw.data);
+    size_t kept = nm_text_kept(text, definition->string.len, NM_TEXT_BYTES_MAX);
+    memcpy(text + kept, NM_TEXT_CUT_MARK, NM_TEXT_CUT_MARK_BYTES);
+    definition->string.len = kept + NM_TEXT_CUT_MARK_BYTES;
+}
+
 /* Every definition of the section can be read; after this, next() need not check. */
 static bool check_definitions(nm_cursor cursor)
 {
@@ -104,7 +139,8 @@ static bool check_definitions(nm_cursor cursor)
     bool is_known;
 
     while (nm_cursor_left(&cursor) > 0)
-        if (!nm_definition_decode(&cursor, &definition, &is_known))
+        if (!nm_definition_decode(&cursor, &definition, &is_known) ||
+            (definition.kind == NM_DEFINE_MODULE && definition.module.build_id.len > NM_TEXT_BYTES_MAX))
             return false;
     return !cursor.is_bad;
 }
@@ -271,6 +307,7 @@ nm_status nm_block_reader_next(nm_block_reader *reader, nm_record *out, nm_error
         out->kind = NM_RECORD_DEFINITION;
         if (!nm_definition_decode(&reader->definitions, &out->definition, &is_known))
             return fail_at_frame(reader, err, "a definition is damaged");
+        cut_text(reader, &out->definition);
         if (is_known)
             return NM_OK;
     }

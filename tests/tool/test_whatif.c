@@ -404,6 +404,29 @@ static void damage(const char *from, const char *to)
     fclose(file);
 }
 
+/* A name of a heap, of a function and of a file that want to move the cursor and turn the line round. */
+START_TEST(nothing_unsafe_reaches_the_terminal)
+{
+    FILE *file = begin_text("evil");
+
+    fputs("heap 3 process=1 device=1 level=pool basis=requested name=\"red\\x1b[31m \\xe2\\x80\\xae pool\"\n"
+          "stack 1: f\x1b]0;x\xe2\x81\xa6.c:3:g\xe2\x80\xae\n",
+          file);
+    for (int i = 0; i < 20; i++)
+        fprintf(file,
+                "@%d alloc heap=1 thread=1 address=0x%x block=2097152 stack=1\n"
+                "@%d alloc heap=3 thread=1 address=0x%x requested=1048576 stack=1\n",
+                2 * i + 1, 0x40000000 + i * 0x200000, 2 * i + 2, 0x40000000 + i * 0x200000);
+    fclose(file);
+    expect("trace evil && $I --force --csv csv -o evil.db evil.zst >out.txt 2>&1 && $W evil.zst >>out.txt 2>&1;"
+           " $W --list evil.zst >>out.txt 2>&1; mv evil.zst $(printf 'e\\033[31m.zst'); $I -o evil.db e*.zst >>out.txt "
+           "2>&1;"
+           " grep -q 'red?' out.txt && grep -q 'g?' out.txt && grep -rq 'red?' csv",
+           0, NULL);
+    expect("cat out.txt csv/*.csv | LC_ALL=C grep -qaE \"$(printf '\\033|\\342\\200\\256|\\342\\201\\246')\"", 1, NULL);
+}
+END_TEST
+
 START_TEST(damaged_inputs_end_with_an_answer_or_one_line)
 {
     for (int i = 0; i < DAMAGED_INPUTS; i++) {
@@ -460,6 +483,7 @@ int main(int argc, char **argv)
     tcase_add_test(tcase, pools_of_ranks_are_told_apart);
     tcase_add_test(tcase, a_loss_is_of_its_own_input);
     tcase_add_test(tcase, advice_names_sizes_and_a_pool_that_works);
+    tcase_add_test(tcase, nothing_unsafe_reaches_the_terminal);
     tcase_add_test(tcase, damaged_inputs_end_with_an_answer_or_one_line);
     tcase_add_test(tcase, a_trace_with_holes_is_answered_as_partial);
     suite_add_tcase(suite, tcase);

@@ -271,9 +271,9 @@ static void claim_too_many_events(hand_block *block)
     block->event_count = UINT32_MAX;
 }
 
-static void claim_a_million_events(hand_block *block)
+static void claim_many_events(hand_block *block) /* no more than a file may claim: NM_TRACE_EVENTS_FREE */
 {
-    block->event_count = NM_BLOCK_EVENTS_MAX;
+    block->event_count = 200000;
 }
 
 static void claim_too_many_ranges(hand_block *block)
@@ -452,7 +452,7 @@ static const struct {
     LIE(claim_a_huge_content),
     LIE(claim_a_huge_frame),
     LIE(claim_too_many_events),
-    LIE(claim_a_million_events),
+    LIE(claim_many_events),
     LIE(claim_too_many_ranges),
     LIE(overflow_the_sequence),
     LIE(carry_another_header),
@@ -851,15 +851,89 @@ START_TEST(a_full_block_is_refused_and_can_be_sealed)
     ck_assert_uint_eq(nm_trace_writer_event_count(writer), NM_BLOCK_EVENTS_MAX);
     ck_assert_int_eq(nm_block_read_header(seal(writer, 0), &header, &err), NM_OK);
 
-    static uint8_t zeros[30u << 20];
+    static uint8_t noise[30u << 20];
+    for (size_t at = 0; at < sizeof noise; at += 8)
+        nm_put_u64(noise + at, next_random());
     for (uint64_t id = 1; id <= 2; id++)
-        write_definition(writer, (nm_definition){NM_DEFINE_STRING, id, .string = {zeros, sizeof zeros}});
-    nm_definition third = {NM_DEFINE_STRING, 3, .string = {zeros, sizeof zeros}};
+        write_definition(writer, (nm_definition){NM_DEFINE_STRING, id, .string = {noise, sizeof noise}});
+    nm_definition third = {NM_DEFINE_STRING, 3, .string = {noise, sizeof noise}};
     ck_assert_int_eq(nm_trace_writer_define(writer, &third, &err), NM_ERR_LIMIT);
     ck_assert_str_eq(definitions_of(seal(writer, 0)), "1:1 1:2");
     write_definition(writer, third);
     ck_assert_str_eq(definitions_of(seal(writer, 0)), "1:3");
     nm_trace_writer_free(writer);
+}
+END_TEST
+
+/* Whether the block of so many constant marks and a text of so many bytes can be opened by the reader. */
+static nm_status open_claiming(nm_block_reader *reader, uint32_t event_count, size_t text_bytes)
+{
+    nm_trace_writer *writer = new_writer();
+    uint8_t *text = calloc(text_bytes + 1, 1);
+    nm_block_header header;
+
+    write_definition(writer, (nm_definition){NM_DEFINE_STRING, 1, .string = {text, text_bytes}});
+    for (uint32_t i = 0; i < event_count; i++)
+        write_event(writer, (nm_event){.kind = NM_EVENT_MARK, .name_id = 1});
+    nm_bytes block = seal(writer, 0);
+    ck_assert_int_eq(nm_block_read_header(block, &header, &err), NM_OK);
+    nm_status status = nm_block_reader_open(reader, block, &header, &err);
+    nm_trace_writer_free(writer);
+    free(text);
+    return status;
+}
+
+/* Short blocks that claim much are refused before they are decoded: events, bytes, and many of what one alone may. */
+START_TEST(what_a_file_claims_is_in_proportion_to_what_it_holds)
+{
+    nm_block_reader *reader;
+
+    ck_assert_int_eq(nm_block_reader_new(&reader, &err), NM_OK);
+    ck_assert_int_eq(open_claiming(reader, NM_BLOCK_EVENTS_MAX, 1), NM_ERR_LIMIT);
+    ck_assert_ptr_nonnull(strstr(err.text, "1048576 events in "));
+    nm_block_reader_free(reader);
+    ck_assert_int_eq(nm_block_reader_new(&reader, &err), NM_OK);
+    ck_assert_int_eq(open_claiming(reader, 1, 30 << 20), NM_ERR_LIMIT);
+    nm_block_reader_free(reader);
+
+    ck_assert_int_eq(nm_block_reader_new(&reader, &err), NM_OK);
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(open_claiming(reader, 65536, 1), NM_OK);
+    ck_assert_int_eq(open_claiming(reader, 65536, 1), NM_ERR_LIMIT);
+    nm_block_reader_free(reader);
+}
+END_TEST
+
+START_TEST(a_text_that_is_too_long_is_cut_and_marked)
+{
+    static const size_t lengths[] = {4095, 4096, 4097, 1 << 20};
+    static const char word[] = "\xe5\xa4\xa7"; /* three bytes: 4093 is one too many for 1364 of them */
+    nm_trace_writer *writer = new_writer();
+    nm_block_reader *reader;
+    nm_block_header header;
+    nm_record record;
+    uint8_t *text = malloc(1 << 20);
+
+    for (size_t i = 0; i < 1 << 20; i++)
+        text[i] = (uint8_t)word[i % 3];
+    for (size_t i = 0; i < 4; i++)
+        write_definition(writer, (nm_definition){NM_DEFINE_STRING, i + 1, .string = {text, lengths[i]}});
+    nm_bytes block = seal(writer, 0);
+    ck_assert_int_eq(nm_block_read_header(block, &header, &err), NM_OK);
+    ck_assert_int_eq(nm_block_reader_new(&reader, &err), NM_OK);
+    ck_assert_int_eq(nm_block_reader_open(reader, block, &header, &err), NM_OK);
+    for (size_t i = 0; i < 4; i++) {
+        size_t kept = i < 2 ? lengths[i] : 4092;
+
+        ck_assert_int_eq(nm_block_reader_next(reader, &record, &err), NM_OK);
+        ck_assert_uint_eq(record.definition.string.len, i < 2 ? lengths[i] : 4095);
+        ck_assert_mem_eq(record.definition.string.data, text, kept);
+        if (i >= 2)
+            ck_assert_mem_eq(record.definition.string.data + kept, "...", 3);
+    }
+    nm_block_reader_free(reader);
+    nm_trace_writer_free(writer);
+    free(text);
 }
 END_TEST
 
@@ -1006,6 +1080,8 @@ int main(void)
     tcase_add_test(tests, positions_of_a_thread_that_follow_each_other_are_one_range);
     tcase_add_test(tests, a_resumed_writer_counts_on);
     tcase_add_test(tests, a_full_block_is_refused_and_can_be_sealed);
+    tcase_add_test(tests, what_a_file_claims_is_in_proportion_to_what_it_holds);
+    tcase_add_test(tests, a_text_that_is_too_long_is_cut_and_marked);
     tcase_add_test(tests, what_cannot_be_written_is_refused);
     tcase_add_test(tests, changed_contents_with_right_checksums_are_survived);
     tcase_add_test(tests, zstd_tests_and_unpacks_a_trace);

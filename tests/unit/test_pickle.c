@@ -234,6 +234,43 @@ START_TEST(every_form_of_a_text_is_read)
 }
 END_TEST
 
+/* 4096 bytes stay; of more, 4093 and the mark. The rest is passed over, more than the buffer holds too. */
+START_TEST(a_text_that_is_too_long_is_cut_and_marked)
+{
+    static const size_t lengths[] = {4096, 4097, 300000};
+    nm_buffer pickle = {0};
+
+    ck_assert_int_eq(nm_buffer_append(&pickle, "\x80\x04](", 4, NULL), NM_OK);
+    for (size_t i = 0; i < 3; i++) {
+        uint8_t head[5] = {'X'};
+
+        nm_put_u32(head + 1, (uint32_t)lengths[i]);
+        ck_assert_int_eq(nm_buffer_append(&pickle, head, sizeof head, NULL), NM_OK);
+        ck_assert_int_eq(nm_buffer_reserve(&pickle, lengths[i], NULL), NM_OK);
+        memset(pickle.data + pickle.len, 'p' + (int)i, lengths[i]);
+        pickle.len += lengths[i];
+    }
+    ck_assert_int_eq(nm_buffer_append(&pickle, "e.", 2, NULL), NM_OK);
+    ck_assert_int_eq(read_bytes(pickle.data, pickle.len).status, NM_END);
+    for (size_t i = 0; i < 3; i++) {
+        nm_bytes text = nm_strings_get(&state.strings, (uint32_t)(state.strings.count - 2 + i));
+
+        ck_assert_uint_eq(text.len, 4096);
+        ck_assert_int_eq(text.data[0], 'p' + (int)i);
+        ck_assert_int_eq(text.data[4092], 'p' + (int)i);
+        ck_assert_int_eq(memcmp(text.data + 4093, "...", 3) == 0, i > 0);
+    }
+    nm_buffer_free(&pickle);
+}
+END_TEST
+
+/* On a stack that has nothing yet: no address may be made of what is not there. */
+START_TEST(an_empty_tuple_comes_first)
+{
+    expect_log(READ("\x80\x02)."), "");
+}
+END_TEST
+
 START_TEST(tuples_of_two_small_numbers_are_pairs_and_others_are_ignored)
 {
     expect_log(READ("\x80\x02]("
@@ -599,6 +636,8 @@ static Suite *pickle_suite(void)
     tcase_set_timeout(reads, 30);
     tcase_add_test(reads, every_form_of_a_number_is_read);
     tcase_add_test(reads, every_form_of_a_text_is_read);
+    tcase_add_test(reads, a_text_that_is_too_long_is_cut_and_marked);
+    tcase_add_test(reads, an_empty_tuple_comes_first);
     tcase_add_test(reads, tuples_of_two_small_numbers_are_pairs_and_others_are_ignored);
     tcase_add_test(reads, the_memo_gives_back_what_was_put);
     tcase_add_test(reads, a_tree_is_seen_alike_in_every_protocol);

@@ -352,7 +352,7 @@ START_TEST(names_of_all_widths_become_utf_8)
     hold_name(fake_wide(&fake, 4, wider, 2), "x\xf0\x9f\x90\x8d");
     memset(name, 'a', sizeof name);
     memcpy(name + sizeof name - 6, "tail!", 6);
-    snprintf(cut, sizeof cut, "%s", name + sizeof name - 1 - NM_PYTHON_FUNCTION_BYTES_MAX);
+    snprintf(cut, sizeof cut, "...%s", name + sizeof name - 1 - (NM_PYTHON_FUNCTION_BYTES_MAX - 3));
     hold_name(fake_string(&fake, name), cut);
     teardown();
 }

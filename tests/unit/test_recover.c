@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "drain/recover.h"
 #include "support/drain_bench.h"
 
@@ -365,6 +366,53 @@ START_TEST(rings_of_another_recording_are_left_alone)
 }
 END_TEST
 
+static uint64_t read_bytes; /* by all calls */
+
+static ssize_t counting_read(int fd, void *data, size_t len)
+{
+    ssize_t got = read(fd, data, len);
+
+    read_bytes += got > 0 ? (uint64_t)got : 0;
+    return got;
+}
+
+/* Recovers 10 events of two rings, of which one is said to be so long; how many come back. */
+static uint64_t recover_lengthened(int64_t ring_bytes)
+{
+    nm_recovery recovery;
+    char path[256];
+    nm_error err = {0};
+
+    open_recording(false);
+    begin_events();
+    write_events(0, 10);
+    nm_bytes trace = trace_load(bench.trace_path);
+    snprintf(path, sizeof path, "%s/r.2", bench.folder_path);
+    ck_assert_int_eq(truncate(path, ring_bytes), 0);
+    read_bytes = 0;
+    nm_io.read = counting_read;
+    ck_assert_msg(nm_recover_rings(trace, &recovery, &err) == NM_OK, "%s", err.text);
+    nm_io.read = read;
+    ck_assert_uint_lt(read_bytes, 8 << 20);
+    uint64_t recovered = recovery.events_recovered;
+    nm_recovery_free(&recovery);
+    free((void *)trace.data);
+    close_recording();
+    return recovered;
+}
+
+/* What is no data is not read, and a file that no ring can be is none. */
+START_TEST(a_ring_costs_what_it_holds)
+{
+    uint64_t both = recover_lengthened(NM_RING_HEADER_BYTES + SLOTS * NM_RING_SLOT_BYTES);
+
+    ck_assert_uint_ge(both, 10);
+    ck_assert_uint_eq(recover_lengthened(NM_RING_BYTES_MAX), both);
+    uint64_t one = recover_lengthened(INT64_C(100) << 30);
+    ck_assert(one >= 5 && one < both);
+}
+END_TEST
+
 START_TEST(bytes_that_are_no_trace_are_refused_or_need_nothing)
 {
     static const char text[] = "not a trace at all, but some bytes of text that go on for a while";
@@ -396,6 +444,7 @@ int main(void)
     tcase_add_test(tests, a_running_program_is_read_but_its_trace_is_not_ended);
     tcase_add_test(tests, a_whole_trace_needs_nothing);
     tcase_add_test(tests, rings_of_another_recording_are_left_alone);
+    tcase_add_test(tests, a_ring_costs_what_it_holds);
     tcase_add_test(tests, bytes_that_are_no_trace_are_refused_or_need_nothing);
     suite_add_tcase(suite, tests);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "replay/replay.h"
 #include "support/row_list.h"
 
 #define HEAD                                                                                                           \
@@ -327,6 +328,45 @@ START_TEST(very_many_marks_have_figures_but_no_detail)
 }
 END_TEST
 
+static uint64_t figure_count;
+
+static nm_status count_figures(void *context, const nm_fragmentation_row *row, nm_error *err)
+{
+    (void)context, (void)row, (void)err;
+    figure_count++;
+    return NM_OK;
+}
+
+static void give(nm_replay *replay, nm_record record)
+{
+    nm_error err = {0};
+
+    ck_assert_msg(nm_replay_record(replay, &record, &err) == NM_OK, "%s", err.text);
+}
+
+/* 1,000 pools at 1,000 marks would be a million rows: 262,144 are free, and 8 for each event. All marks are there. */
+START_TEST(marks_of_very_many_pools_do_not_multiply)
+{
+    nm_sink sink = {.fragmentation = count_figures};
+    nm_replay *made = NULL;
+    nm_error err = {0};
+
+    ck_assert_int_eq(nm_replay_new(&sink, &made, &err), NM_OK);
+    give(made, (nm_record){.kind = NM_RECORD_DEFINITION, .definition = {NM_DEFINE_PROCESS, 1}});
+    give(made,
+         (nm_record){.kind = NM_RECORD_DEFINITION, .definition = {NM_DEFINE_THREAD, 1, .thread = {.process_id = 1}}});
+    for (uint64_t id = 1; id <= 1000; id++)
+        give(made, (nm_record){.kind = NM_RECORD_DEFINITION,
+                               .definition = {NM_DEFINE_HEAP, id, .heap = {.process_id = 1, .level = NM_LEVEL_POOL}}});
+    for (uint64_t seq = 0; seq < 1000; seq++)
+        give(made, (nm_record){.kind = NM_RECORD_EVENT,
+                               .event = {.seq = seq, .kind = NM_EVENT_MARK, .thread_id = 1, .time_ns = (int64_t)seq}});
+    ck_assert_uint_ge(figure_count, 260000);
+    ck_assert_uint_le(figure_count, 262144 + 8 * 1000);
+    nm_replay_free(made);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("how pools are cut up");
@@ -339,6 +379,7 @@ int main(void)
     tcase_add_test(tcase, a_pool_with_very_many_parts_has_the_last_ones_as_one);
     tcase_add_test(tcase, a_keyframe_brings_the_private_pool_and_the_births);
     tcase_add_test(tcase, blocks_without_a_size_or_over_others_are_in_nobodys_way);
+    tcase_add_test(tcase, marks_of_very_many_pools_do_not_multiply);
     tcase_add_test(tcase, a_list_that_contradicts_itself_does_no_harm);
     tcase_add_test(tcase, figures_after_a_loss_are_doubtful_and_of_a_late_start_partial);
     tcase_add_test(tcase, a_pool_that_states_what_it_holds_has_a_timeline_without_gaps);

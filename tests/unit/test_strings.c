@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checksum.h"
+
 static uint32_t intern(nm_strings *strings, const void *data, size_t len)
 {
     uint32_t number = 0;
@@ -71,6 +73,39 @@ START_TEST(many_strings_are_found_again)
 }
 END_TEST
 
+static uint64_t rotate_left(uint64_t value, unsigned count)
+{
+    return value << count | value >> (64 - count);
+}
+
+/* XXH64 with seed 0 of 16 bytes, its second lane chosen so that the first one does not matter. */
+START_TEST(strings_of_one_checksum_do_not_pile_up)
+{
+    const uint64_t prime_1 = 0x9E3779B185EBCA87u, prime_2 = 0xC2B2AE3D27D4EB4Fu, prime_4 = 0x85EBCA77C2B2AE63u;
+    uint64_t inverse_1 = prime_1, inverse_2 = prime_2, checksum = 0;
+    nm_strings strings = {0};
+
+    for (int i = 0; i < 6; i++) {
+        inverse_1 *= 2 - prime_1 * inverse_1;
+        inverse_2 *= 2 - prime_2 * inverse_2;
+    }
+    for (unsigned i = 0; i < 30000; i++) {
+        uint64_t hash = 0x27D4EB2F165667C5u + 16;
+        uint8_t text[16];
+
+        hash ^= rotate_left(i * prime_2, 31) * prime_1;
+        hash = rotate_left(hash, 27) * prime_1 + prime_4;
+        nm_put_u64(text, i);
+        nm_put_u64(text + 8,
+                   rotate_left(hash * inverse_1, 33) * inverse_2); /* what mixes to `hash`, so that 0 is left */
+        ck_assert(i == 0 || nm_checksum(text, 16) == checksum);
+        checksum = nm_checksum(text, 16);
+        ck_assert_uint_eq(intern(&strings, (const char *)text, 16), i + 1);
+    }
+    nm_strings_free(&strings);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("strings");
@@ -80,6 +115,7 @@ int main(void)
     tcase_add_test(tests, any_bytes_are_a_string_and_end_in_zero);
     tcase_add_test(tests, a_number_never_given_is_no_string);
     tcase_add_test(tests, many_strings_are_found_again);
+    tcase_add_test(tests, strings_of_one_checksum_do_not_pile_up);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

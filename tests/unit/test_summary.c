@@ -614,6 +614,11 @@ START_TEST(text_is_cut_and_made_safe)
     ck_assert_str_eq(nm_human_text(out, sizeof out, "eleven char", 10), "eleven ...");
     ck_assert_str_eq(nm_human_text(out, sizeof out, "a\033[31mb\nc", 20), "a?[31mb?c");
     ck_assert_str_eq(nm_human_text(out, sizeof out, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 4), "\xc3\xa9...");
+    ck_assert_str_eq(nm_human_text(out, sizeof out,
+                                   "a\xe2\x80\xae"
+                                   "b\xc2\x9b\xff",
+                                   20),
+                     "a?b??");
     ck_assert_str_eq(nm_human_text(out, sizeof out, NULL, 4), "");
     ck_assert_str_eq(nm_human_text(out, 8, "0123456789", 20), "0123...");
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "support/handmade.h"
 #include "support/known_trace.h"
 
@@ -475,6 +476,103 @@ START_TEST(stacks_cannot_be_made_to_run_in_a_circle)
 }
 END_TEST
 
+/* ---- Inputs that cost more than they hold ---- */
+
+static uint64_t read_bytes; /* by all calls */
+static uint64_t endless_at;
+
+static ssize_t counting_read(int fd, void *data, size_t len)
+{
+    ssize_t got = read(fd, data, len);
+
+    read_bytes += got > 0 ? (uint64_t)got : 0;
+    return got;
+}
+
+/* A pipe that begins like a trace and gives zeros for ever. */
+static ssize_t endless_read(int fd, void *data, size_t len)
+{
+    (void)fd;
+    memset(data, 0, len);
+    if (endless_at == 0)
+        memcpy(data, "\x5e\x2a\x4d\x18", 4);
+    endless_at += len;
+    ck_assert_uint_lt(endless_at, UINT64_C(256) << 20);
+    return (ssize_t)len;
+}
+
+START_TEST(zeros_without_end_are_refused)
+{
+    nm_source *source = NULL;
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    nm_io.read = endless_read;
+    ck_assert_int_eq(nm_source_open(ends[0], &source, &err), NM_ERR_FORMAT);
+    ck_assert_str_eq(err.text, "begins like a trace, but holds no block of one in its first 128 MiB");
+    nm_io.read = read;
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+/* 64 GiB of nothing, before the end or as all there is, are not read. */
+START_TEST(a_hole_is_passed_over)
+{
+    nm_source *source = NULL;
+    nm_record record;
+    int fd;
+
+    ck_assert_int_eq(known_open((nm_bytes){trace.file.data, trace.file.len}, false, &fd, &source, &err), NM_OK);
+    nm_source_close(source);
+    ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+    if (ftruncate(fd, INT64_C(64) << 30) != 0 || lseek(fd, 1 << 20, SEEK_DATA) >= 0) {
+        close(fd); /* this file system has no holes */
+        return;
+    }
+    read_bytes = 0;
+    nm_io.read = counting_read;
+    ck_assert_int_eq(nm_source_open(fd, &source, &err), NM_OK);
+    while (nm_source_next(source, &record, &err) == NM_OK)
+        ;
+    nm_io.read = read;
+    nm_source_summary(source, &summary);
+    ck_assert_uint_eq(summary.events_ingested, BLOCKS * EVENTS);
+    ck_assert_uint_eq(summary.bytes_cut, (UINT64_C(64) << 30) - trace.file.len);
+    ck_assert_uint_lt(read_bytes, 4 << 20);
+    nm_source_close(source);
+    close(fd);
+}
+END_TEST
+
+/* Each of these claims a header of 4 MiB, which is there: a checksum over it is work that leads nowhere. */
+START_TEST(headers_within_each_other_are_refused)
+{
+    nm_buffer file = {0};
+    nm_source *source = NULL;
+    nm_record record;
+    nm_status status;
+    int fd;
+
+    for (int i = 0; i < 4000; i++) {
+        hand_u32(&file, 0x184D2A5E);
+        hand_u32(&file, 4 << 20);
+        append(&file, "NPUMEMB1", 8);
+    }
+    ck_assert_int_eq(nm_buffer_reserve(&file, 5 << 20, &err), NM_OK);
+    memset(file.data + file.len, 0, 5 << 20);
+    file.len += 5 << 20;
+    status = known_open((nm_bytes){file.data, file.len}, false, &fd, &source, &err);
+    while (status == NM_OK)
+        status = nm_source_next(source, &record, &err);
+    ck_assert_int_eq(status, NM_ERR_LIMIT);
+    ck_assert_uint_lt(err.offset, 40 * 16); /* not all 4000 of them, 16 GB, have been looked at */
+    nm_source_close(source);
+    close(fd);
+    nm_buffer_free(&file);
+}
+END_TEST
+
 START_TEST(a_lying_block_is_damage)
 {
     hand_block block = {.trace_id = 1, .event_count = 1000, .claimed_raw_bytes = 64 << 20};
@@ -518,6 +616,9 @@ int main(void)
     tcase_add_test(tests, losses_late_and_baseline_events_are_counted_apart);
     tcase_add_test(tests, numbers_that_nothing_defined_become_0);
     tcase_add_test(tests, stacks_cannot_be_made_to_run_in_a_circle);
+    tcase_add_test(tests, zeros_without_end_are_refused);
+    tcase_add_test(tests, a_hole_is_passed_over);
+    tcase_add_test(tests, headers_within_each_other_are_refused);
     tcase_add_test(tests, a_lying_block_is_damage);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
