@@ -19,6 +19,7 @@ typedef enum nm_status {
     NM_ERR_EXISTS,   /* the output is already there */
     NM_ERR_USAGE,    /* the caller asked for what is not offered */
     NM_ERR_DATABASE, /* SQLite refused; its message is in err->text */
+    NM_ERR_BUSY,     /* another recording writes it */
 } nm_status;
 
 #define NM_ERROR_TEXT_BYTES 160

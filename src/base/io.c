@@ -16,7 +16,7 @@ static int system_open(const char *path, int flags, mode_t mode)
     return open(path, flags, mode);
 }
 
-nm_io_calls nm_io = {system_open, read, write, fsync, rename, close};
+nm_io_calls nm_io = {system_open, read, write, fsync, rename, close, fdatasync, fallocate};
 
 nm_status nm_io_open(const char *path, int flags, mode_t mode, int *fd, nm_error *err)
 {
@@ -128,15 +128,22 @@ nm_status nm_io_sync_path(const char *path, nm_error *err)
     return status;
 }
 
-nm_status nm_io_replace(const char *from, const char *to, nm_error *err)
+nm_status nm_io_sync_folder_of(const char *path, nm_error *err)
 {
     char folder[PATH_MAX];
 
-    if (snprintf(folder, sizeof folder, "%s", to) >= (int)sizeof folder)
+    if (snprintf(folder, sizeof folder, "%s", path) >= (int)sizeof folder)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
+    return nm_io_sync_path(dirname(folder), err);
+}
+
+nm_status nm_io_replace(const char *from, const char *to, nm_error *err)
+{
+    if (strlen(to) >= PATH_MAX)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
     if (nm_io.rename(from, to) != 0)
         return nm_fail_errno(err, errno, "cannot rename");
-    return nm_io_sync_path(dirname(folder), err);
+    return nm_io_sync_folder_of(to, err);
 }
 
 uint64_t nm_io_data_end(int fd, uint64_t size_bytes)

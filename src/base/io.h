@@ -20,6 +20,8 @@ typedef struct nm_io_calls {
     int (*fsync)(int fd);
     int (*rename)(const char *from, const char *to);
     int (*close)(int fd);
+    int (*fdatasync)(int fd);
+    int (*fallocate)(int fd, int mode, off_t offset, off_t len);
 } nm_io_calls;
 
 extern nm_io_calls nm_io; /* the system's own calls, unless a test has put others there */
@@ -44,7 +46,10 @@ nm_status nm_io_copy(int from, int to, uint64_t most_bytes, uint64_t *copied_byt
 /* Writes the file's (or folder's) data to the disk. */
 nm_status nm_io_sync_path(const char *path, nm_error *err);
 
-/* Renames and then syncs the folder of `to`, so that the new name survives a power cut. */
+/* Writes the folder that the file is in to the disk, so that its name survives a power cut. */
+nm_status nm_io_sync_folder_of(const char *path, nm_error *err);
+
+/* Renames and then syncs the folder of `to`. */
 nm_status nm_io_replace(const char *from, const char *to, nm_error *err);
 
 /* Where the data of a file of `size_bytes` ends: behind that, a sparse file has a hole. `size_bytes` where its file system

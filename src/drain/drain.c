@@ -15,6 +15,7 @@
 #include "drain/parts.h"
 #include "drain/process.h"
 #include "drain/sampler.h"
+#include "drain/syncer.h"
 
 #define BLOCK_EVENTS     65536
 #define BLOCK_AGE_NS     500000000 /* the oldest record in a block waits so long for the block to be written */
@@ -32,6 +33,7 @@
     60000000               /* less than an event waits for room (folder.c), more than a busy machine's time slices */
 #define CLOSING_PASSES   4 /* after the session is closed: threads between claim and publish need some time */
 #define CLOSING_PAUSE_NS 5000000
+#define WARN_AGAIN_NS    60000000000
 #define KEPT_BLOCKS      32 /* a part that is kept has so many at least, so that it is not much larger than it should be */
 #define KEPT_BLOCK_MIN   1024
 #define EVENT_BYTES      4 /* of a compressed event, about */
@@ -41,6 +43,10 @@ typedef struct posted { /* an event of the recorder's own, waiting for older one
     uint64_t ticks;
     nm_event event;
 } posted;
+
+typedef struct counts {
+    uint64_t events, dropped, unreadable; /* as in nm_gather */
+} counts;
 
 struct nm_drain {
     nm_folder *folder;
@@ -57,7 +63,16 @@ struct nm_drain {
     nm_sampler sampler;
     posted *posts; /* owned; by time */
     size_t post_count, post_capacity;
-    uint32_t stuck_events; /* in the block that could not be written */
+    counts sealed; /* of the gather, when the last block was sealed */
+    counts held;   /* in the blocks that could not be written, or that a reader has not taken yet */
+    nm_trace_writer *note_writer;
+    uint64_t noted_events; /* what the note says that is missing */
+    int64_t warned_at_ns;  /* of the output; 0: never */
+    nm_syncer *syncer;     /* NULL: none */
+    int64_t reader_ns_max;
+    int64_t (*patience_ns)(void *context);
+    void *patience_context;
+    bool is_finishing; /* a reader is waited for */
     uint32_t block_events;
     nm_drain_keep keep;
     nm_parts parts;
@@ -127,7 +142,16 @@ static nm_status write_first_block(nm_drain *drain, nm_error *err)
     if (status == NM_OK)
         status = nm_output_append(&drain->output, block, err);
     nm_parts_written(&drain->parts, status == NM_OK ? block.len : 0);
+    nm_syncer_written(drain->syncer);
     return status;
+}
+
+static nm_status begin_syncs(nm_drain *drain, const nm_drain_options *options, nm_error *err)
+{
+    if (options->sync_ns <= 0 || !drain->output.can_cut)
+        return NM_OK;
+    nm_status status = nm_syncer_new(options->sync_ns, &drain->syncer, err);
+    return status == NM_OK ? nm_syncer_file(drain->syncer, options->fd, options->path, err) : status;
 }
 
 static nm_status bring_up_to_date(void *context, uint64_t process, nm_error *err);
@@ -151,12 +175,18 @@ nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error
     drain->block_events = BLOCK_EVENTS;
     drain->observer = options->observer;
     drain->observer_context = options->observer_context;
+    drain->reader_ns_max = options->reader_ns_max;
+    drain->patience_ns = options->patience_ns;
+    drain->patience_context = options->patience_context;
 
     options->folder->session->clock_kind = nm_clock_choose();
     nm_clock_start(&drain->clock, options->folder->session);
     nm_session session = describe_session(options);
     nm_status status = nm_trace_writer_new(&session, &drain->writer, err);
+    if (status == NM_OK)
+        status = nm_trace_writer_new(&session, &drain->note_writer, err);
     if (status != NM_OK) {
+        nm_trace_writer_free(drain->writer);
         free(drain);
         return status;
     }
@@ -169,7 +199,10 @@ nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error
     drain->processes.ends_when_said = options->ends_when_said;
     nm_sampler_init(&drain->sampler, options->sample_ns);
     nm_output_init(&drain->output, options->fd);
+    drain->output.awaits_reader = options->awaits_reader;
     status = begin_parts(drain, err);
+    if (status == NM_OK)
+        status = begin_syncs(drain, options, err);
     if (status == NM_OK)
         status = write_first_block(drain, err);
     if (status == NM_OK)
@@ -188,22 +221,40 @@ void nm_drain_free(nm_drain *drain)
     nm_processes_fini(&drain->processes);
     nm_gather_fini(&drain->gather);
     nm_output_fini(&drain->output);
+    nm_syncer_finish(drain->syncer);
     nm_io_close(drain->part_fd);
     nm_parts_fini(&drain->parts);
     nm_buffer_free(&drain->keyframe);
+    nm_trace_writer_free(drain->note_writer);
     nm_trace_writer_free(drain->writer);
     free(drain);
 }
 
 /* ---- Blocks -------------------------------------------------------------------------------------------------------- */
 
-static void warn_of_output(nm_drain *drain, const nm_error *failure)
+static void pause_for(int64_t ns)
+{
+    nanosleep(&(struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}, NULL);
+}
+
+static void say(nm_drain *drain, const char *what, const char *then)
 {
     char line[NM_ERROR_TEXT_BYTES + 80];
 
-    snprintf(line, sizeof line, "%s; the program runs on, its events are dropped and counted", failure->text);
+    snprintf(line, sizeof line, "%s; %s", what, then);
     if (drain->warn != NULL)
         drain->warn(drain->warn_context, line);
+}
+
+/* A disk that is full again and again is said once a minute. */
+static void warn_of_output(nm_drain *drain, const char *why)
+{
+    int64_t now_ns = nm_clock_monotonic_ns();
+
+    if (drain->warned_at_ns == 0 || now_ns - drain->warned_at_ns >= WARN_AGAIN_NS) {
+        drain->warned_at_ns = now_ns;
+        say(drain, why, "the program runs on, its events are dropped and counted");
+    }
 }
 
 static uint64_t step_count(const nm_drain *drain)
@@ -211,8 +262,69 @@ static uint64_t step_count(const nm_drain *drain)
     return drain->keep.step_count == NULL ? 0 : drain->keep.step_count(drain->keep.context);
 }
 
+/* ---- What could not be written ---- */
+
+static counts count_all(const nm_drain *drain)
+{
+    const nm_gather *gather = &drain->gather;
+
+    return (counts){gather->event_count, gather->dropped_count, gather->unreadable_count};
+}
+
+/* Since the output is stuck, and in what it is stuck with. */
+static uint64_t count_missing(const nm_drain *drain)
+{
+    return drain->held.events + drain->held.dropped + drain->held.unreadable + drain->gather.discarded_events;
+}
+
+/* From when to when that was. */
+static void span_of_missing(const nm_drain *drain, const nm_block_header *held, nm_event *loss)
+{
+    const nm_gather *gather = &drain->gather;
+
+    loss->time_ns = held->first_ns;
+    loss->until_ns = held->last_ns;
+    for (size_t i = 0; i < gather->discard_count; i++) {
+        int64_t first_ns = nm_clock_to_ns(drain->folder->session, gather->discards[i].first_ticks);
+        int64_t last_ns = nm_clock_to_ns(drain->folder->session, gather->discards[i].last_ticks);
+
+        if (loss->time_ns == NM_NO_TIME || first_ns < loss->time_ns)
+            loss->time_ns = first_ns;
+        if (last_ns > loss->until_ns)
+            loss->until_ns = last_ns;
+    }
+}
+
+/* A block in the place of the one that is missing: how many events of all threads are, it and all that came since. It is
+ * in the file before the tails move on, so that no kill of the recorder makes the count wrong. */
+static void write_note(nm_drain *drain, uint32_t flags)
+{
+    nm_event loss = {.kind = NM_EVENT_LOSS, .detail = NM_LOSS_UNWRITTEN};
+    uint64_t count = count_missing(drain);
+    nm_block_header held;
+    nm_bytes note;
+
+    if (!drain->output.can_cut || (flags == 0 && (count == 0 || count == drain->noted_events)) ||
+        nm_block_read_header((nm_bytes){drain->output.held.data, drain->output.held.len}, &held, NULL) != NM_OK)
+        return;
+    nm_trace_writer_resume(drain->note_writer, held.block_index, held.first_seq);
+    span_of_missing(drain, &held, &loss);
+    loss.number = (int64_t)count;
+    nm_status status = count == 0 ? NM_OK : nm_trace_writer_event(drain->note_writer, &loss, NULL);
+    if (status == NM_OK)
+        status = nm_trace_writer_seal(drain->note_writer, flags, &note, NULL);
+    drain->noted_events = status == NM_OK && nm_output_note(&drain->output, note) ? count : 0;
+}
+
+static void become_stuck(nm_drain *drain)
+{
+    drain->gather.is_discarding = true;
+    drain->noted_events = 0;
+    write_note(drain, 0);
+}
+
 /* The program must not notice a full disk, so its rings are emptied all the same; the block itself is kept for later. */
-static nm_status append(nm_drain *drain, nm_bytes block, uint32_t event_count, nm_error *err)
+static nm_status append(nm_drain *drain, nm_bytes block, counts content, nm_error *err)
 {
     nm_error failure = {0};
     nm_status status;
@@ -224,14 +336,65 @@ static nm_status append(nm_drain *drain, nm_bytes block, uint32_t event_count, n
     while (status != NM_OK && nm_parts_drop_oldest(&drain->parts)) /* that makes room */
         if (nm_output_retry(&drain->output, true))
             status = NM_OK;
-    if (status == NM_OK)
+    if (status == NM_OK) {
         nm_parts_written(&drain->parts, block.len);
+        nm_syncer_written(drain->syncer);
+    }
+    if (status != NM_OK || drain->output.is_waiting) {
+        drain->held.events += content.events;
+        drain->held.dropped += content.dropped;
+        drain->held.unreadable += content.unreadable;
+    }
     if (status != NM_OK) {
-        warn_of_output(drain, &failure);
-        drain->gather.is_discarding = true;
-        drain->stuck_events = event_count;
+        warn_of_output(drain, failure.text);
+        become_stuck(drain);
     }
     return NM_OK;
+}
+
+/* A reader has taken all, or will never: the slots may be used again. */
+static void end_wait(nm_drain *drain)
+{
+    if (!drain->output.is_stuck)
+        drain->held = (counts){0};
+    nm_gather_written(&drain->gather);
+    nm_processes_written(&drain->processes);
+}
+
+static void push_on(nm_drain *drain)
+{
+    nm_error failure = {0};
+
+    if (nm_output_push(&drain->output, &failure) != NM_OK) {
+        warn_of_output(drain, failure.text);
+        become_stuck(drain);
+    }
+    if (!drain->output.is_waiting)
+        end_wait(drain);
+}
+
+/* Until the reader has taken all, or nobody wants to wait for it any more. */
+static void wait_for_reader(nm_drain *drain)
+{
+    int64_t since_ns = nm_clock_monotonic_ns(), patience_ns;
+    size_t before;
+
+    while (drain->output.is_waiting) {
+        before = drain->output.held_at;
+        pause_for(PAUSE_NS_MIN);
+        push_on(drain);
+        if (drain->output.held_at != before)
+            since_ns = nm_clock_monotonic_ns();
+        patience_ns = drain->patience_ns == NULL ? INT64_MAX : drain->patience_ns(drain->patience_context);
+        if (drain->output.awaits_reader && patience_ns > drain->reader_ns_max)
+            patience_ns = drain->reader_ns_max;
+        if (drain->output.is_waiting && nm_clock_monotonic_ns() - since_ns >= patience_ns) {
+            nm_output_give_up(&drain->output);
+            say(drain, "nobody reads the trace", "what is left of it is lost, and counted");
+            become_stuck(drain);
+            end_wait(drain);
+        }
+    }
 }
 
 /* While all is paused nothing comes that is to be written: the rings go on, and the file does not grow. */
@@ -283,7 +446,7 @@ static nm_status pad(nm_drain *drain, nm_error *err)
            nm_trace_writer_block_index(drain->writer) % NM_BLOCK_WINDOW != 0) {
         status = nm_trace_writer_seal(drain->writer, 0, &block, err);
         if (status == NM_OK)
-            status = append(drain, block, 0, err);
+            status = append(drain, block, (counts){0}, err);
     }
     return status;
 }
@@ -316,10 +479,14 @@ static void warn_of_part(nm_drain *drain, const char *text)
 
 static void switch_output(nm_drain *drain, int fd)
 {
-    nm_io_close(drain->part_fd);
+    nm_error failure = {0};
+
     nm_output_fini(&drain->output);
+    nm_io_close(drain->part_fd);
     nm_output_init(&drain->output, fd);
     drain->part_fd = fd;
+    if (drain->syncer != NULL && nm_syncer_file(drain->syncer, fd, drain->parts.name, &failure) != NM_OK)
+        say(drain, failure.text, "what a machine that dies loses has no bound");
 }
 
 /*
@@ -348,13 +515,14 @@ static nm_status begin_part(nm_drain *drain, nm_error *err)
     }
     switch_output(drain, fd);
     drain->parts.keyframe_bytes = drain->keyframe.len;
-    return append(drain, (nm_bytes){drain->keyframe.data, drain->keyframe.len}, 0, err);
+    return append(drain, (nm_bytes){drain->keyframe.data, drain->keyframe.len}, (counts){0}, err);
 }
 
 static nm_status seal(nm_drain *drain, uint32_t flags, nm_error *err)
 {
     nm_bytes block;
-    uint32_t event_count = nm_trace_writer_event_count(drain->writer);
+    counts before = drain->sealed, now = count_all(drain);
+    counts content = {now.events - before.events, now.dropped - before.dropped, now.unreadable - before.unreadable};
     nm_status status;
 
     if (flags == 0 && drain->gather.pause.is_used && !nm_trace_writer_has_content(drain->writer)) {
@@ -366,11 +534,14 @@ static nm_status seal(nm_drain *drain, uint32_t flags, nm_error *err)
     if (status == NM_OK)
         status = nm_trace_writer_seal(drain->writer, flags, &block, err);
     if (status == NM_OK)
-        status = append(drain, block, event_count, err);
+        status = append(drain, block, content, err);
     if (status != NM_OK)
         return status;
+    drain->sealed = now;
     drain->has_content = false;
     drain->gather.wants_border = false;
+    if (drain->output.is_waiting)
+        return NM_OK;
     nm_gather_written(&drain->gather);
     nm_processes_written(&drain->processes);
     bool is_pressed = nm_gather_pressure(&drain->gather) >= PRESSURE_SEAL;
@@ -387,9 +558,13 @@ static nm_status let_go(nm_drain *drain, bool is_last_try, nm_error *err)
     uint64_t before_bytes = drain->output.good_bytes;
 
     if (nm_output_retry(&drain->output, is_last_try)) {
+        drain->held = (counts){0};
+        drain->sealed.unreadable = drain->gather.unreadable_count; /* those since then are among the discards */
         nm_parts_written(&drain->parts, drain->output.good_bytes - before_bytes);
+        nm_syncer_written(drain->syncer);
         return nm_gather_say_discards(&drain->gather, err);
     }
+    write_note(drain, 0);
     nm_gather_written(&drain->gather);
     return NM_OK;
 }
@@ -594,6 +769,10 @@ static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
     bool is_full;
 
     do {
+        if (drain->output.is_waiting && drain->is_finishing)
+            wait_for_reader(drain);
+        if (drain->output.is_waiting)
+            return NM_OK;
         /* Nothing is written while the output is stuck, so no block is ever too full for what is only counted. */
         uint32_t event_max = drain->gather.is_discarding ? UINT32_MAX : drain->block_events;
 
@@ -653,6 +832,8 @@ static nm_status seal_if_due(nm_drain *drain, nm_error *err)
 {
     if (drain->output.is_stuck)
         return let_go(drain, false, err);
+    if (drain->output.is_waiting)
+        return NM_OK;
     if (!drain->gather.has_released && nm_trace_writer_event_count(drain->writer) == 0)
         return NM_OK;
     if (!drain->has_content)
@@ -671,6 +852,12 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
 {
     bool is_busy = false;
 
+    if (drain->output.is_waiting) {
+        push_on(drain);
+        *pause_ns = PAUSE_NS_SHORT;
+    }
+    if (drain->output.is_waiting) /* and no sign of life: a thread whose ring is full waits for us once, not always */
+        return NM_OK;
     /* relaxed: a sign of life, nothing is read by it */
     atomic_fetch_add_explicit(&drain->folder->session->heartbeat, 1, memory_order_relaxed);
     nm_clock_refine(&drain->clock, drain->folder->session);
@@ -684,7 +871,7 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     drain->gather.has_failure = false;
     if (status == NM_OK)
         status = nm_sampler_pass(&drain->sampler, &drain->processes, post_sample, drain, err);
-    if (status == NM_OK)
+    if (status == NM_OK && !drain->output.is_waiting)
         status = nm_processes_end(&drain->processes, err);
     if (status == NM_OK)
         status = seal_if_due(drain, err);
@@ -696,11 +883,6 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
         drain->pause_ns = PAUSE_NS_PRESSED;
     *pause_ns = drain->pause_ns;
     return status;
-}
-
-static void pause_for(int64_t ns)
-{
-    nanosleep(&(struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}, NULL);
 }
 
 nm_status nm_drain_catch_up(nm_drain *drain, int64_t wait_ns_max, nm_error *err)
@@ -719,8 +901,9 @@ nm_status nm_drain_catch_up(nm_drain *drain, int64_t wait_ns_max, nm_error *err)
 nm_status nm_drain_flush(nm_drain *drain, int64_t wait_ns_max, nm_error *err)
 {
     nm_status status = nm_drain_catch_up(drain, wait_ns_max, err);
+    bool is_held = drain->output.is_stuck || drain->output.is_waiting;
 
-    return status == NM_OK && drain->has_content && !drain->output.is_stuck ? seal(drain, 0, err) : status;
+    return status == NM_OK && drain->has_content && !is_held ? seal(drain, 0, err) : status;
 }
 
 void nm_drain_reaped(nm_drain *drain, int64_t pid, int wait_status, uint64_t peak_bytes)
@@ -738,6 +921,11 @@ void nm_drain_linger(nm_drain *drain)
 size_t nm_drain_live_count(const nm_drain *drain)
 {
     return drain->processes.live_count + drain->processes.dying_count;
+}
+
+bool nm_drain_is_waiting(const nm_drain *drain)
+{
+    return drain->output.is_waiting;
 }
 
 /* ---- Ending -------------------------------------------------------------------------------------------------------- */
@@ -796,9 +984,23 @@ static nm_status wait_for_names(nm_drain *drain, nm_error *err)
     return status;
 }
 
+/* The file is as it will be: what was kept behind its end goes back, and what it holds to the disk. */
+static void end_output(nm_drain *drain)
+{
+    if (drain->output.is_stuck) {
+        write_note(drain, NM_BLOCK_FINAL);
+        nm_output_keep_note(&drain->output);
+    }
+    int failure = nm_syncer_finish(drain->syncer);
+    drain->syncer = NULL;
+    if (failure != 0)
+        say(drain, strerror(failure), "what was written may not be on the disk");
+}
+
 nm_status nm_drain_finish(nm_drain *drain, nm_error *err)
 {
     nm_drain_close(drain);
+    drain->is_finishing = true;
     nm_status status = take_the_rest(drain, err);
     if (status == NM_OK)
         status = wait_for_names(drain, err);
@@ -808,19 +1010,21 @@ nm_status nm_drain_finish(nm_drain *drain, nm_error *err)
         status = nm_processes_leave(&drain->processes, err);
     if (status == NM_OK && !drain->output.is_stuck)
         status = seal(drain, NM_BLOCK_FINAL, err);
+    wait_for_reader(drain);
+    end_output(drain);
     return status;
 }
 
 void nm_drain_tell(const nm_drain *drain, nm_drain_report *report)
 {
-    uint64_t stuck_events = drain->output.is_stuck ? drain->stuck_events : 0;
+    counts held = drain->output.is_stuck ? drain->held : (counts){0};
     /* An end of a process that nobody will read; nothing else gets into a block behind one that is stuck. */
     uint64_t unsealed_events = drain->output.is_stuck ? nm_trace_writer_event_count(drain->writer) : 0;
 
     *report = (nm_drain_report){
-        .event_count = drain->gather.event_count - stuck_events - unsealed_events,
-        .dropped_count = drain->gather.dropped_count,
-        .unwritten_count = drain->gather.discarded_events + stuck_events,
+        .event_count = drain->gather.event_count - held.events - unsealed_events,
+        .dropped_count = drain->gather.dropped_count - held.dropped,
+        .unwritten_count = drain->output.is_stuck ? count_missing(drain) : drain->gather.discarded_events,
         .late_count = drain->gather.late_count,
         .unreadable_count = drain->gather.unreadable_count,
         .process_count = drain->processes.count,

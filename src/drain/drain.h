@@ -39,6 +39,14 @@ typedef struct nm_drain_options {
     void *observer_context;
     const nm_pauser *pauser; /* borrowed: who keeps the live set, so that nothing is written while paused; or NULL */
     nm_drain_keep keep;
+    const char *path;      /* borrowed: of the file (or the parts) when it is new; or NULL */
+    int64_t sync_ns;       /* between two syncs of the file, by a thread of their own; 0: none */
+    bool awaits_reader;    /* fd may be a FIFO that nobody reads yet */
+    int64_t reader_ns_max; /* then: how long nm_drain_finish waits for somebody */
+    /* How long nm_drain_finish waits for a reader that has stopped reading, as things stand; asked again and again. NULL:
+     * for ever. */
+    int64_t (*patience_ns)(void *context);
+    void *patience_context;
     bool is_recoverable;   /* the trace is a file: it names the folder, for nm_recover_rings */
     bool ends_when_said;   /* npumem_start: a process that says its end is done, though it runs on */
     int64_t naming_ns_max; /* how long nm_drain_finish waits for names */
@@ -64,7 +72,8 @@ typedef struct nm_drain_report {
 nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error *err);
 void nm_drain_free(nm_drain *drain);
 
-/* One look at everything. *pause_ns: how long to wait before the next one. A failure is of memory, and final. */
+/* One look at everything. *pause_ns: how long to wait before the next one. A failure is of memory, and final. While a pipe's
+ * reader takes nothing it looks at nothing: what is recorded stays in the rings. */
 nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err);
 
 /* Passes until all that was recorded before the call has gone into the trace, so that the observer has seen it; gives up
@@ -107,7 +116,10 @@ void nm_drain_linger(nm_drain *drain);
 /* Recorded processes that run, or whose end is not in the stream yet. */
 size_t nm_drain_live_count(const nm_drain *drain);
 
-/* Closes the session, takes what is left, waits for names, and writes the last block. The folder stays. */
+/* The reader of a pipe takes nothing for the moment. */
+bool nm_drain_is_waiting(const nm_drain *drain);
+
+/* Closes the session, takes what is left, waits for names, and writes the last block, onto the disk. The folder stays. */
 nm_status nm_drain_finish(nm_drain *drain, nm_error *err);
 
 /* Ends the session if no process records in it and none has joined since the last pass: true, and none will. */

@@ -2,64 +2,203 @@
 #include "drain/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "drain/clock.h"
 
-#define RETRY_NS 1000000000
+#define RETRY_NS   100000000
+#define CLAIM_BYTE (INT64_C(1) << 62) /* behind all data: some network file systems refuse to read what is locked */
+
+nm_status nm_output_claim(int fd, nm_error *err)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CLAIM_BYTE, .l_len = 1};
+
+    /* Of the open file, not of the process: another descriptor of the same file may be closed at any time. */
+    if (fcntl(fd, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES))
+        return NM_OK;
+    return nm_fail(err, NM_ERR_BUSY, NM_NO_OFFSET, "is being recorded");
+}
+
+nm_status nm_output_create(const char *path, int *fd, nm_error *err)
+{
+    nm_status status = nm_io_open(path, O_RDWR | O_CREAT | O_EXCL, 0666, fd, err);
+
+    if (status != NM_OK || nm_output_claim(*fd, err) == NM_OK)
+        return status;
+    nm_io_close(*fd); /* who came between replaces it */
+    *fd = -1;
+    return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "is already there");
+}
+
+/* ---- A file -------------------------------------------------------------------------------------------------------- */
+
+/* Room for so many bytes behind the last whole block, and for a note behind these. Returns errno, or 0: also where the file
+ * system knows no such thing, for then the write will tell. */
+static int make_room(nm_output *output, uint64_t bytes)
+{
+    struct rlimit limit;
+    int result;
+
+    bytes += NM_OUTPUT_RESERVE_BYTES;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        output->good_bytes + bytes > limit.rlim_cur)
+        return EFBIG;
+    if (!output->has_reserve)
+        return 0;
+    do
+        result = nm_io.fallocate(output->fd, FALLOC_FL_KEEP_SIZE, (off_t)output->good_bytes, (off_t)bytes);
+    while (result != 0 && errno == EINTR);
+    if (result == 0)
+        return 0;
+    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO)
+        return errno;
+    output->has_reserve = false;
+    return 0;
+}
 
 void nm_output_init(nm_output *output, int fd)
 {
-    struct stat info;
+    struct stat info = {0};
     off_t at = lseek(fd, 0, SEEK_CUR);
+    bool is_known = fstat(fd, &info) == 0;
 
     *output = (nm_output){.fd = fd, .good_bytes = at > 0 ? (uint64_t)at : 0};
-    output->can_cut = at >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    output->can_cut = at >= 0 && is_known && S_ISREG(info.st_mode);
+    output->has_reserve = output->can_cut && (fcntl(fd, F_GETFL) & O_APPEND) == 0;
+    if (output->has_reserve)
+        make_room(output, 0);
 }
 
 void nm_output_fini(nm_output *output)
 {
-    nm_buffer_free(&output->stuck);
+    uint64_t bytes = output->good_bytes + output->note_bytes;
+
+    /* Also to the same length: that gives back what was kept behind the end. */
+    if (output->has_reserve && ftruncate(output->fd, (off_t)bytes) != 0)
+        output->has_reserve = false;
+    nm_buffer_free(&output->held);
 }
 
-/* Takes back what a failed write left behind the last whole block, so that readers find whole blocks only. */
-static void cut_back(nm_output *output)
+/* Takes back what stands behind `bytes`, so that readers find whole blocks only. That gives the reserve back too: it is
+ * taken again at once. */
+static void cut_back(nm_output *output, uint64_t bytes)
 {
-    if (output->can_cut && ftruncate(output->fd, (off_t)output->good_bytes) == 0)
-        lseek(output->fd, (off_t)output->good_bytes, SEEK_SET);
+    if (ftruncate(output->fd, (off_t)bytes) == 0 && output->has_reserve)
+        make_room(output, 0);
+    lseek(output->fd, (off_t)output->good_bytes, SEEK_SET);
 }
 
-/* As nm_io_write, but *done says how far it came: a pipe cannot be cut back. */
-static nm_status write_block(nm_output *output, nm_bytes block, size_t *done, nm_error *err)
+static nm_status write_block(nm_output *output, nm_bytes block, nm_error *err)
 {
-    while (*done < block.len) {
-        ssize_t count = nm_io.write(output->fd, block.data + *done, block.len - *done);
+    int failure = make_room(output, block.len);
+    nm_status status;
 
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return nm_fail_errno(err, errno, "cannot write the trace");
-        *done += (size_t)count;
+    if (failure != 0)
+        return nm_fail_errno(err, failure, "cannot write the trace");
+    if (output->note_bytes > block.len || (output->note_bytes > 0 && !output->has_reserve)) {
+        cut_back(output, output->good_bytes);
+        output->note_bytes = 0;
     }
-    output->good_bytes += block.len;
+    status = nm_io_write(output->fd, block.data, block.len, err);
+    if (status != NM_OK) {
+        cut_back(output, output->good_bytes);
+    } else {
+        output->good_bytes += block.len;
+    }
+    output->note_bytes = 0;
+    return status;
+}
+
+bool nm_output_note(nm_output *output, nm_bytes note)
+{
+    uint64_t before_bytes = output->note_bytes;
+
+    if (!output->can_cut || note.len > NM_OUTPUT_RESERVE_BYTES)
+        return false;
+    if (before_bytes > 0 && !output->has_reserve)
+        cut_back(output, output->good_bytes);
+    bool is_written = nm_io_write(output->fd, note.data, note.len, NULL) == NM_OK;
+    output->note_bytes = is_written ? note.len : 0;
+    if (!is_written || before_bytes > note.len)
+        cut_back(output, output->good_bytes + output->note_bytes);
+    lseek(output->fd, (off_t)output->good_bytes, SEEK_SET);
+    return is_written;
+}
+
+void nm_output_keep_note(nm_output *output)
+{
+    output->good_bytes += output->note_bytes;
+    output->note_bytes = 0;
+    lseek(output->fd, (off_t)output->good_bytes, SEEK_SET);
+}
+
+/* ---- A reader ------------------------------------------------------------------------------------------------------ */
+
+/* Would a write of a few bytes come back at once? An error would. */
+static bool is_ready(nm_output *output)
+{
+    struct pollfd reader = {.fd = output->fd, .events = POLLOUT};
+
+    if (poll(&reader, 1, 0) <= 0 || (output->awaits_reader && (reader.revents & POLLERR) != 0))
+        return false;
+    output->awaits_reader = false;
+    return true;
+}
+
+/* In pieces for which there is room whenever there is any, whether the descriptor blocks or not. */
+nm_status nm_output_push(nm_output *output, nm_error *err)
+{
+    while (output->held_at < output->held.len) {
+        size_t left = output->held.len - output->held_at;
+
+        if (!is_ready(output))
+            break;
+        ssize_t count = nm_io.write(output->fd, output->held.data + output->held_at, left < PIPE_BUF ? left : PIPE_BUF);
+        if (count < 0 && errno == EAGAIN)
+            break;
+        if (count < 0 && errno != EINTR) {
+            output->is_stuck = true;
+            output->is_waiting = false;
+            return nm_fail_errno(err, errno, "cannot write the trace");
+        }
+        output->held_at += count > 0 ? (size_t)count : 0;
+    }
+    output->is_waiting = output->held_at < output->held.len;
+    if (!output->is_waiting) {
+        output->good_bytes += output->held.len;
+        output->held.len = output->held_at = 0;
+    }
     return NM_OK;
 }
 
+void nm_output_give_up(nm_output *output)
+{
+    output->is_stuck = true;
+    output->is_waiting = false;
+}
+
+/* ---- Both ---------------------------------------------------------------------------------------------------------- */
+
 nm_status nm_output_append(nm_output *output, nm_bytes block, nm_error *err)
 {
-    size_t done = 0;
-    nm_status status = write_block(output, block, &done, err);
+    nm_status status = NM_OK;
 
-    if (status == NM_OK)
-        return NM_OK;
-    cut_back(output);
-    output->is_stuck = true;
-    output->stuck.len = 0;
-    output->stuck_at = output->can_cut ? 0 : done;
+    if (output->can_cut) {
+        status = write_block(output, block, err);
+        if (status == NM_OK)
+            return NM_OK;
+        output->is_stuck = true;
+    }
     output->retry_at_ns = nm_clock_monotonic_ns() + RETRY_NS;
-    return nm_buffer_append(&output->stuck, block.data, block.len, err) == NM_OK ? status : NM_ERR_MEMORY;
+    if (nm_buffer_append(&output->held, block.data, block.len, err) != NM_OK)
+        return NM_ERR_MEMORY;
+    return output->can_cut ? status : nm_output_push(output, err);
 }
 
 bool nm_output_retry(nm_output *output, bool is_last_try)
@@ -68,14 +207,13 @@ bool nm_output_retry(nm_output *output, bool is_last_try)
         return true;
     if (!is_last_try && nm_clock_monotonic_ns() < output->retry_at_ns)
         return false;
-    nm_bytes block = {output->stuck.data, output->stuck.len};
-    if (write_block(output, block, &output->stuck_at, NULL) == NM_OK) {
-        output->is_stuck = false;
-        return true;
-    }
-    cut_back(output);
-    if (output->can_cut)
-        output->stuck_at = 0;
     output->retry_at_ns = nm_clock_monotonic_ns() + RETRY_NS;
-    return false;
+    if (!output->can_cut) {
+        output->is_stuck = nm_output_push(output, NULL) != NM_OK || output->is_waiting;
+        output->is_waiting = false;
+    } else if (write_block(output, (nm_bytes){output->held.data, output->held.len}, NULL) == NM_OK) {
+        output->is_stuck = false;
+        output->held.len = 0;
+    }
+    return !output->is_stuck;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/parts.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/io.h"
+#include "drain/output.h"
 
 #define PARTS_OF_BUDGET     8
 #define PARTS_OF_STEPS      4
@@ -84,7 +84,7 @@ static nm_status create_part(nm_parts *parts, nm_part part, int *fd, nm_error *e
     nm_status status = path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
 
     if (status == NM_OK)
-        status = nm_io_open(path, O_RDWR | O_CREAT | O_EXCL, 0666, fd, err);
+        status = nm_output_create(path, fd, err);
     if (status == NM_OK) {
         status = add_part(parts, part, err);
         if (status != NM_OK) {

@@ -16,6 +16,7 @@
 
 #include "base/io.h"
 #include "drain/clock.h"
+#include "drain/output.h"
 #include "drain/recover.h"
 #include "tool/record_child.h"
 #include "tool/record_detached.h"
@@ -43,11 +44,12 @@ static void on_end(void *context, pid_t pid, int status, uint64_t peak_bytes)
 }
 
 /* The program has ended at `ended_at_ns`, and the drain has looked since: is anything left to wait for? */
-static bool is_over(const recording *work, int64_t ended_at_ns)
+static bool is_over(const recording *work, const record_child *child, int64_t ended_at_ns)
 {
     int64_t passed_ns = nm_clock_monotonic_ns() - ended_at_ns;
+    bool is_waiting_in_vain = child->end_requests > 0 && nm_drain_is_waiting(work->drain);
 
-    if (passed_ns >= work->options->linger_ns)
+    if (passed_ns >= work->options->linger_ns || is_waiting_in_vain)
         return true;
     if (!work->has_failed && nm_drain_live_count(work->drain) > 0)
         return false;
@@ -62,7 +64,7 @@ static void record_until_all_ended(recording *work, record_child *child)
         recording_pass(work, &pause_ns);
         if (work->is_over)
             return;
-        if (child->has_ended && ended_at_ns != 0 && is_over(work, ended_at_ns))
+        if (child->has_ended && ended_at_ns != 0 && is_over(work, child, ended_at_ns))
             return;
         if (child->has_ended && ended_at_ns == 0) {
             ended_at_ns = nm_clock_monotonic_ns();
@@ -80,52 +82,88 @@ static void wait_unrecorded(recording *work, record_child *child)
         record_child_wait(child, INT64_C(1000000000), on_end, work);
 }
 
-static bool set_up(recording *work, pid_t pid)
+/* What becomes of the program without a recording: it does not run where it was to be recorded, or where the recording
+ * would have taken another one's file. */
+static bool is_to_run(const record_options *options, nm_status status)
+{
+    return status != NM_ERR_BUSY && !options->is_required;
+}
+
+static nm_status set_up(recording *work, pid_t pid)
 {
     nm_error err = {0};
+    nm_status status = recording_set_up(work, pid, &err);
 
-    if (recording_set_up(work, pid, &err) == NM_OK)
-        return true;
+    if (status == NM_OK)
+        return NM_OK;
     fprintf(stderr, "npumem-record: %s: %s%s\n",
             work->name.len == 0 ? work->options->output : (const char *)work->name.data, err.text,
-            work->options->is_required ? "" : "; the program runs unrecorded");
+            is_to_run(work->options, status) ? "; the program runs unrecorded" : "");
     recording_discard_output(work);
     recording_tear_down(work);
-    return false;
+    return status;
+}
+
+typedef struct watched_child {
+    record_child child;
+    recording *work;
+} watched_child;
+
+static unsigned end_requests(void *context)
+{
+    watched_child *watched = context;
+
+    record_child_wait(&watched->child, 0, on_end, watched->work);
+    return watched->child.end_requests;
+}
+
+static void end_recording(recording *work, record_child *child)
+{
+    const char *report = work->options->report;
+
+    recording_finish(work);
+    char *trace = report == NULL || work->has_failed ? NULL : strdup((const char *)work->name.data);
+    recording_tear_down(work);
+    if (trace == NULL)
+        return;
+    if (child->has_ended)
+        record_child_release_signals(child);
+    record_report(trace, report);
+    free(trace);
 }
 
 static int run_program(const record_options *options)
 {
-    recording work = {.options = options, .fd = -1};
-    record_child child;
+    watched_child watched;
+    recording work = {.options = options, .fd = -1, .end_requests = end_requests, .end_requests_context = &watched};
     nm_error err = {0};
+    record_child *child = &watched.child;
 
-    if (record_child_fork(options->program, &child, &err) != NM_OK) {
+    watched.work = &work;
+    if (record_child_fork(options->program, child, &err) != NM_OK) {
         fprintf(stderr, "npumem-record: %s%s\n", err.text, options->is_required ? "" : "; the program runs unrecorded");
         if (options->is_required)
             return EXIT_FAILED;
         record_child_replace(options->program);
     }
-    bool is_recorded = set_up(&work, child.pid);
-    if (!is_recorded && options->is_required)
-        return EXIT_FAILED; /* the child sees its pipe closed, and ends */
+    nm_status status = set_up(&work, child->pid);
+    bool is_recorded = status == NM_OK;
+    if (!is_recorded && !is_to_run(options, status))
+        return status == NM_ERR_BUSY ? EXIT_USAGE : EXIT_FAILED; /* the child sees its pipe closed, and ends */
 
-    record_child_start(&child, is_recorded ? work.folder.path : NULL, work.library, strcmp(options->output, "-") == 0);
-    if (child.exec_errno != 0) {
-        fprintf(stderr, "npumem-record: %s: %s\n", options->program[0], strerror(child.exec_errno));
+    record_child_start(child, is_recorded ? work.folder.path : NULL, work.library, strcmp(options->output, "-") == 0);
+    if (child->exec_errno != 0) {
+        fprintf(stderr, "npumem-record: %s: %s\n", options->program[0], strerror(child->exec_errno));
         recording_discard_output(&work);
     } else if (is_recorded) {
-        record_until_all_ended(&work, &child);
-        recording_finish(&work);
-        if (options->report != NULL && !work.has_failed)
-            record_report((const char *)work.name.data, options->report);
-        recording_tear_down(&work);
-        wait_unrecorded(&work, &child); /* --duration is over before the program is */
+        record_until_all_ended(&work, child);
+        end_recording(&work, child);
+        wait_unrecorded(&work, child); /* --duration is over before the program is */
     } else {
-        wait_unrecorded(&work, &child);
+        wait_unrecorded(&work, child);
     }
     recording_tear_down(&work);
-    record_child_end_alike(&child);
+    record_child_end_alike(child);
 }
 
 /* ---- --finish ------------------------------------------------------------------------------------------------------ */
@@ -143,6 +181,16 @@ static nm_status open_files(const char *path, nm_trace_files *files, nm_error *e
         named = path; /* "run.zst.003" beside "run.zst": no part of it */
     status = nm_trace_files_open(&named, 1, O_RDWR, files, err);
     free(name);
+    return status;
+}
+
+/* Until the files are closed. A recording has claimed the part that it writes. */
+static nm_status claim_files(const nm_trace_files *files, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < files->count && status == NM_OK; i++)
+        status = nm_output_claim(files->items[i].fd, err);
     return status;
 }
 
@@ -168,15 +216,17 @@ static nm_status append_recovered(const nm_trace_files *files, const trace_map *
 static nm_status finish_files(const nm_trace_files *files, nm_recovery *recovery, nm_error *err)
 {
     trace_map map;
-    nm_status status = trace_map_open(files, &map, err);
+    nm_status status = claim_files(files, err);
 
+    if (status == NM_OK)
+        status = trace_map_open(files, &map, err);
     if (status != NM_OK)
         return status;
     status = nm_recover_rings(map.bytes, recovery, err);
     if (status == NM_OK && recovery->is_needed && !recovery->has_rings)
         status = nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "is cut, and its rings are not on this machine any more");
     if (status == NM_OK && recovery->is_needed && recovery->is_running)
-        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "is still being recorded");
+        status = nm_fail(err, NM_ERR_BUSY, NM_NO_OFFSET, "is being recorded");
     if (status == NM_OK && recovery->is_needed)
         status = append_recovered(files, &map, recovery, err);
     trace_map_close(&map);

@@ -200,10 +200,26 @@ void record_child_wait(record_child *child, int64_t timeout_ns, record_child_end
 
     if (ppoll(&waited, 1, &timeout, NULL) <= 0)
         return;
-    while (read(child->signal_fd, &info, sizeof info) == sizeof info)
+    while (read(child->signal_fd, &info, sizeof info) == sizeof info) {
+        child->end_requests += info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT || info.ssi_signo == SIGTERM ||
+                               info.ssi_signo == SIGHUP;
         if (info.ssi_signo != SIGCHLD)
             pass_on(child, &info);
+    }
     reap(child, on_end, context);
+}
+
+void record_child_release_signals(record_child *child)
+{
+    struct signalfd_siginfo info;
+    sigset_t released;
+
+    while (read(child->signal_fd, &info, sizeof info) == sizeof info)
+        ;
+    sigemptyset(&released);
+    for (size_t i = 0; i < sizeof passed_signals / sizeof *passed_signals; i++)
+        sigaddset(&released, passed_signals[i]);
+    sigprocmask(SIG_UNBLOCK, &released, NULL);
 }
 
 bool record_child_has_others(void)

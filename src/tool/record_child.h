@@ -15,9 +15,10 @@
 
 typedef struct record_child {
     pid_t pid;
-    int go_fd;     /* the child waits for it to be written or closed */
-    int exec_fd;   /* the child writes errno to it if there is no program to run */
-    int signal_fd; /* signals to npumem-record */
+    int go_fd;             /* the child waits for it to be written or closed */
+    int exec_fd;           /* the child writes errno to it if there is no program to run */
+    int signal_fd;         /* signals to npumem-record */
+    unsigned end_requests; /* signals that ask npumem-record to end, so far: SIGINT, SIGQUIT, SIGTERM and SIGHUP */
     bool has_ended;
     int wait_status; /* then */
     int exec_errno;  /* 0: the program runs or ran */
@@ -37,6 +38,9 @@ typedef void record_child_end(void *context, pid_t pid, int status, uint64_t pea
 
 /* Waits up to `timeout_ns` for signals and passes them on. */
 void record_child_wait(record_child *child, int64_t timeout_ns, record_child_end *on_end, void *context);
+
+/* The program has ended: what asks npumem-record to end does so from here on. What has come so far is taken as heard. */
+void record_child_release_signals(record_child *child);
 
 /* Are there descendants left that became ours? */
 bool record_child_has_others(void);

@@ -14,17 +14,26 @@
 #include "tool/recording.h"
 
 #define EXIT_FAILED     1
+#define EXIT_USAGE      2
 #define DOOR_FD         3           /* as record/helper.h has it */
 #define JOIN_GRACE_NS   10000000000 /* the program that asked for the drain joins within */
 #define FIRST_FREE_FD   3
 #define ARGUMENTS_FIXED 8
+#define REQUESTS_MAX    100
 
-static volatile sig_atomic_t is_asked_to_end;
+static volatile sig_atomic_t end_request_count;
 
 static void ask_to_end(int number)
 {
     (void)number;
-    is_asked_to_end = 1;
+    if (end_request_count < REQUESTS_MAX)
+        end_request_count++;
+}
+
+static unsigned end_requests(void *context)
+{
+    (void)context;
+    return (unsigned)end_request_count;
 }
 
 /* Nothing of the program's is held open: who waits for the end of its pipes must not wait for us. */
@@ -45,15 +54,19 @@ static void detach(int first_closed_fd)
     sigaction(SIGINT, &end, NULL);
 }
 
-static bool set_up(recording *work)
+/* Returns the exit status; 0: it is set up. */
+static int set_up(recording *work)
 {
     nm_error err = {0};
+    nm_status status;
 
-    if (recording_set_up_attached(work, &err) == NM_OK)
-        return true;
+    work->end_requests = end_requests;
+    status = recording_set_up_attached(work, &err);
+    if (status == NM_OK)
+        return 0;
     recording_discard_output(work);
     recording_tear_down(work);
-    return false;
+    return status == NM_ERR_BUSY ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static void finish(recording *work)
@@ -83,9 +96,10 @@ int record_attach(const record_options *options)
     int64_t pause_ns = 0, give_up_at_ns = nm_clock_monotonic_ns() + JOIN_GRACE_NS;
 
     detach(FIRST_FREE_FD);
-    if (!set_up(&work))
-        return EXIT_FAILED;
-    while (!is_asked_to_end) {
+    int failure = set_up(&work);
+    if (failure != 0)
+        return failure;
+    while (end_request_count == 0) {
         recording_pass(&work, &pause_ns);
         bool is_joined = process_count(&work) > 0;
         if (is_joined ? nm_drain_live_count(work.drain) == 0 : nm_clock_monotonic_ns() > give_up_at_ns)
@@ -144,7 +158,7 @@ static void record_while_used(recording *work)
     int64_t pause_ns = 0, used_ns = nm_clock_monotonic_ns();
     uint64_t count = 0;
 
-    while (!is_asked_to_end && !work->has_failed) {
+    while (end_request_count == 0 && !work->has_failed) {
         recording_pass(work, &pause_ns);
         int64_t now_ns = nm_clock_monotonic_ns();
         uint64_t count_now = process_count(work);
@@ -165,9 +179,10 @@ int record_serve(const record_options *asked)
     recording work = {.options = &options, .fd = -1};
 
     detach(DOOR_FD + 1);
-    if (!read_environment(asked->target, &options) || !set_up(&work)) {
+    int failure = read_environment(asked->target, &options) ? set_up(&work) : EXIT_FAILED;
+    if (failure != 0) {
         remove_door(asked->target);
-        return EXIT_FAILED;
+        return failure;
     }
     bool is_open = open_door(&work);
     if (is_open)

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/record_options.h"
 
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "base/number.h"
-#include "drain/parts.h"
-#include "trace/files.h"
 
 #define DEFAULT_OUTPUT      "npumem-%h-%p.zst"
 #define HOST_OUTPUT         "npumem-%h-%t.zst" /* of --print-env: no process is the program */
@@ -21,10 +16,10 @@
 #define DEFAULT_STACK_DEPTH 64
 #define DEFAULT_LINGER_NS   5000000000
 #define DEFAULT_SAMPLE_NS   1000000000
+#define DEFAULT_SYNC_NS     5000000000
 #define KEEP_BYTES_MIN      (UINT64_C(64) << 10)
 #define KEEP_BYTES_MAX      (UINT64_C(1) << 60)
 #define KEEP_STEPS_MAX      1000000000
-#define SUFFIXES_MAX        100000
 
 enum {
     OPTION_FIRST = 256,
@@ -36,6 +31,7 @@ enum {
     LINGER,
     SAMPLE_INTERVAL,
     KEEP,
+    SYNC,
     REQUIRED,
     FORCE,
     FINISH,
@@ -65,6 +61,7 @@ static const struct option long_options[] = {
     {"linger", required_argument, NULL, LINGER},
     {"sample-interval", required_argument, NULL, SAMPLE_INTERVAL},
     {"keep", required_argument, NULL, KEEP},
+    {"sync", required_argument, NULL, SYNC},
     {"no-pool-events", no_argument, NULL, NO_POOL_EVENTS},
     {"required", no_argument, NULL, REQUIRED},
     {"force", no_argument, NULL, FORCE},
@@ -113,6 +110,8 @@ void record_options_help(void)
         "(suffix K,\n"
         "                         M, G, T) of them: from then on each event, of the whole run the sums\n"
         "      --keep steps:N     the same, the newest N steps\n"
+        "      --sync SECONDS     have FILE on the disk so often and at the end, for a machine that dies; 0: never\n"
+        "                         (default 5)\n"
         "      --sample-interval SECONDS\n"
         "                         look so often at the host memory of each process; 0: never (default 1)\n"
         "      --no-pool-events   preload under a name at which torch_npu does not tell its pool's events;\n"
@@ -301,6 +300,8 @@ static bool read_option(int option, record_options *options)
         return read_seconds("--linger", optarg, &options->linger_ns);
     case KEEP:
         return read_keep(optarg, options);
+    case SYNC:
+        return read_seconds("--sync", optarg, &options->sync_ns);
     case SAMPLE_INTERVAL:
         return read_seconds("--sample-interval", optarg, &options->sample_ns);
     case NO_POOL_EVENTS:
@@ -466,6 +467,7 @@ bool record_options_read(int argc, char **argv, record_options *options)
         .output = DEFAULT_OUTPUT,
         .linger_ns = DEFAULT_LINGER_NS,
         .sample_ns = DEFAULT_SAMPLE_NS,
+        .sync_ns = DEFAULT_SYNC_NS,
         .has_pool_events = true,
         .folder = {.stack_mode = NM_STACKS_BOTH,
                    .stack_depth = DEFAULT_STACK_DEPTH,
@@ -565,111 +567,5 @@ nm_status record_expand_name(const char *pattern, pid_t pid, nm_buffer *out, nm_
         status = nm_buffer_append(out, "", 1, err);
     if (status != NM_OK)
         out->len = 0; /* half a name is none */
-    return status;
-}
-
-/* run.zst -> run-N.zst */
-static nm_status append_suffixed(const char *name, unsigned number, nm_buffer *out, nm_error *err)
-{
-    const char *base = strrchr(name, '/'), *dot = strrchr(name, '.');
-    char suffix[32];
-
-    if (dot == NULL || dot == name || (base != NULL && dot <= base + 1))
-        dot = name + strlen(name);
-    snprintf(suffix, sizeof suffix, "-%u", number);
-    out->len = 0;
-    nm_status status = nm_buffer_append(out, name, (size_t)(dot - name), err);
-    if (status == NM_OK)
-        status = append_text(out, suffix, err);
-    return status == NM_OK ? nm_buffer_append(out, dot, strlen(dot) + 1, err) : status;
-}
-
-static bool is_special_file(const char *name)
-{
-    struct stat info;
-
-    return stat(name, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
-}
-
-static bool has_parts(const char *name)
-{
-    return nm_trace_files_is_single(name) || nm_trace_files_visit(name, NULL) > 0;
-}
-
-static void remove_part(const char *path)
-{
-    unlink(path);
-}
-
-/* What stands there goes, as the file of a trace that is not in parts would. */
-static void remove_parts(const char *name)
-{
-    if (nm_trace_files_is_single(name))
-        unlink(name);
-    nm_trace_files_visit(name, remove_part);
-}
-
-static nm_status create_first_part(const char *name, int flags, int *fd, nm_error *err)
-{
-    char *path = nm_part_path(name, 0);
-    nm_status status = path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                                    : nm_io_open(path, O_RDWR | O_CREAT | flags, 0666, fd, err);
-
-    free(path);
-    return status;
-}
-
-nm_status record_open_first_part(nm_buffer *name, bool is_forced, int *fd, nm_error *err)
-{
-    const char *wanted = (const char *)name->data;
-    nm_buffer tried = {0};
-    nm_status status = NM_ERR_EXISTS;
-
-    if (is_special_file(wanted))
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "--keep needs the name of a file");
-    if (is_forced) {
-        remove_parts(wanted);
-        return create_first_part(wanted, O_TRUNC, fd, err);
-    }
-    if (!has_parts(wanted))
-        status = create_first_part(wanted, O_EXCL, fd, err);
-    for (unsigned number = 1; status == NM_ERR_EXISTS && number < SUFFIXES_MAX; number++) {
-        status = append_suffixed(wanted, number, &tried, err);
-        if (status == NM_OK)
-            status = has_parts((const char *)tried.data) ? NM_ERR_EXISTS
-                                                         : create_first_part((const char *)tried.data, O_EXCL, fd, err);
-    }
-    if (status == NM_OK && tried.len > 0) {
-        fprintf(stderr, "npumem-record: %s exists; writing %s\n", wanted, (const char *)tried.data);
-        nm_buffer_free(name);
-        *name = tried;
-        return NM_OK;
-    }
-    nm_buffer_free(&tried);
-    return status;
-}
-
-nm_status record_open_output(nm_buffer *name, bool is_forced, int *fd, nm_error *err)
-{
-    const char *wanted = (const char *)name->data;
-    nm_buffer tried = {0};
-
-    if (is_special_file(wanted))
-        return nm_io_open(wanted, O_WRONLY, 0, fd, err);
-    if (is_forced)
-        return nm_io_open(wanted, O_RDWR | O_CREAT | O_TRUNC, 0666, fd, err);
-    nm_status status = nm_io_open(wanted, O_RDWR | O_CREAT | O_EXCL, 0666, fd, err);
-    for (unsigned number = 1; status == NM_ERR_EXISTS && number < SUFFIXES_MAX; number++) {
-        status = append_suffixed(wanted, number, &tried, err);
-        if (status == NM_OK)
-            status = nm_io_open((const char *)tried.data, O_RDWR | O_CREAT | O_EXCL, 0666, fd, err);
-    }
-    if (status == NM_OK && tried.len > 0) {
-        fprintf(stderr, "npumem-record: %s exists; writing %s\n", wanted, (const char *)tried.data);
-        nm_buffer_free(name);
-        *name = tried;
-    } else {
-        nm_buffer_free(&tried);
-    }
     return status;
 }

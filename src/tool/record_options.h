@@ -41,6 +41,7 @@ typedef struct record_options {
     const char *report;              /* file for the answers, or NULL */
     uint64_t keep_bytes, keep_steps; /* the newest that stay; both 0: all */
     int64_t sample_ns;               /* between two looks at host memory; 0: never */
+    int64_t sync_ns;                 /* between two syncs of the trace; 0: never */
     nm_buffer words; /* of --print-env and --selfcheck: the other options as NM_HOST_OPTIONS has them, zero-terminated;
                         or empty */
     char **program;  /* its arguments, NULL at the end; of --ctl: the request */
@@ -55,12 +56,5 @@ int record_cut_words(char *text, char **words);
 
 /* %h host, %p `pid`, %t start time, %{NAME} environment, %% a percent sign; zero-terminated in *out. */
 nm_status record_expand_name(const char *pattern, pid_t pid, nm_buffer *out, nm_error *err);
-
-/* The same for a trace in parts: opens NAME.000. A name that exists is one of which a part does. */
-nm_status record_open_first_part(nm_buffer *name, bool is_forced, int *fd, nm_error *err);
-
-/* Opens the trace for writing. A name that exists gets a suffix before its last dot (and *name is replaced), unless
- * `is_forced` or it is no regular file. */
-nm_status record_open_output(nm_buffer *name, bool is_forced, int *fd, nm_error *err);
 
 #endif

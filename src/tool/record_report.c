@@ -70,12 +70,13 @@ static bool name_database(const char *file, char database[PATH_MAX])
 void record_report(const char *trace, const char *file)
 {
     char database[PATH_MAX];
-    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666); /* a FIFO needs its reader now */
 
     if (fd < 0) {
         fprintf(stderr, "npumem-record: --report %s: %s\n", file, strerror(errno));
         return;
     }
+    fcntl(fd, F_SETFL, 0);
     if (!name_database(file, database) || !write_report(trace, database, fd))
         fprintf(stderr, "npumem-record: --report %s: npumem-ingest is not there, or failed\n", file);
     close(fd);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "tool/record_output.h"
 #include "tool/record_report.h"
 #include "tool/selfcheck_program.h"
 #include "tool/selfcheck_report.h"
@@ -436,6 +437,8 @@ int record_selfcheck(const record_options *options)
         nm_io_close(fd);
         fd = above;
     }
+    if (opened == NM_OK)
+        fcntl(fd, F_SETFL, 0); /* a reader may take its time: nothing is recorded meanwhile */
     if (opened == NM_OK)
         status = check_into(options, (const char *)name.data, fd);
     else

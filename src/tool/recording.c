@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "drain/parts.h"
 #include "tool/record_child.h"
 #include "tool/record_commands.h"
+#include "tool/record_output.h"
 
 #define NAMING_NS_MAX       10000000000
 /* Sums of steps are written again into each part, at some 15 bytes a row: this leaves most of a part to events. */
@@ -22,6 +24,8 @@
 #define KEEP_STEP_ROWS_MIN  8192
 #define KEEP_STEP_ROWS_MAX  (1u << 20)
 #define FAILED_PAUSE_NS     100000000
+#define ASKED_PATIENCE_NS   2000000000 /* with a reader that reads nothing, for who has been asked to end */
+#define LAST_WORDS_MS       2000
 #define ROOM_BYTES_MIN      (8u << 20)
 #define ROOM_RINGS          4
 
@@ -29,10 +33,19 @@
 #define HOOK_LIBRARY        "libnpumem_hook.so"
 #define POOL_LIBRARY        "libnpumem_libascend_kernel_hook.so"
 
+/* Is there room for a line on standard error? Signals are blocked: nobody could end a write that waits for a reader. */
+static bool can_say(int wait_ms)
+{
+    struct pollfd reader = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+    return poll(&reader, 1, wait_ms) > 0;
+}
+
 static void warn(void *context, const char *line)
 {
     (void)context;
-    fprintf(stderr, "npumem-record: %s\n", line);
+    if (can_say(0))
+        fprintf(stderr, "npumem-record: %s\n", line);
 }
 
 /* ---- Finding the library that is preloaded ------------------------------------------------------------------------- */
@@ -152,6 +165,22 @@ static nm_drain_keep keep_options(recording *work)
                            .context = work};
 }
 
+/* Who was asked to end waits a little for the output's reader, and not at all when asked once more. */
+static int64_t patience_ns(void *context)
+{
+    const recording *work = context;
+    unsigned requests = work->end_requests == NULL ? 0 : work->end_requests(work->end_requests_context);
+
+    return requests == 0 ? INT64_MAX : requests == work->requests_before ? ASKED_PATIENCE_NS : 0;
+}
+
+static bool is_fifo(int fd)
+{
+    struct stat info;
+
+    return fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode);
+}
+
 static nm_status start_drain(recording *work, nm_error *err)
 {
     nm_status status = record_names_new(&work->names, err);
@@ -177,6 +206,12 @@ static nm_status start_drain(recording *work, nm_error *err)
                                 .observer_context = work,
                                 .pauser = work->live == NULL ? NULL : record_live_pauser(work->live),
                                 .keep = keep_options(work),
+                                .path = work->is_stdout ? NULL : (const char *)work->name.data,
+                                .sync_ns = work->options->sync_ns,
+                                .awaits_reader = !work->is_stdout && is_fifo(work->fd),
+                                .reader_ns_max = work->options->linger_ns,
+                                .patience_ns = patience_ns,
+                                .patience_context = work,
                                 .is_recoverable = !work->is_stdout,
                                 .ends_when_said = work->options->action == RECORD_ATTACH,
                                 .naming_ns_max = NAMING_NS_MAX,
@@ -297,7 +332,7 @@ static nm_status say_alert(void *context, const char *line, nm_error *err)
 {
     recording *work = context;
 
-    fprintf(stderr, "npumem-record: %s\n", line);
+    warn(NULL, line);
     return recording_mark(work, line, err);
 }
 
@@ -357,7 +392,8 @@ void recording_pass(recording *work, int64_t *pause_ns)
     work->has_failed = true;
     *pause_ns = FAILED_PAUSE_NS;
     nm_drain_close(work->drain);
-    fprintf(stderr, "npumem-record: %s: %s; the recording ends here\n", (const char *)work->name.data, err.text);
+    if (can_say(0))
+        fprintf(stderr, "npumem-record: %s: %s; the recording ends here\n", (const char *)work->name.data, err.text);
 }
 
 /* ---- The last words ------------------------------------------------------------------------------------------------ */
@@ -426,10 +462,12 @@ void recording_finish(recording *work)
 {
     nm_error err = {0};
 
+    if (work->end_requests != NULL)
+        work->requests_before = work->end_requests(work->end_requests_context);
     if (!work->has_failed && nm_drain_finish(work->drain, &err) != NM_OK) {
         work->has_failed = true;
         fprintf(stderr, "npumem-record: %s: %s\n", (const char *)work->name.data, err.text);
     }
-    if (!work->has_failed)
+    if (!work->has_failed && can_say(LAST_WORDS_MS))
         say_result(work);
 }

@@ -34,9 +34,14 @@ typedef struct recording {
     record_control *control; /* NULL: nobody can ask */
     char library[PATH_MAX];  /* that is preloaded */
     bool has_failed;         /* the drain has, while the program runs */
+    /* Set by the owner: how often somebody has asked that it ends; or NULL. */
+    unsigned (*end_requests)(void *context);
+    void *end_requests_context;
+    unsigned requests_before; /* of them, when recording_finish was called */
 } recording;
 
-/* Everything but the program, which has process id `pid`. After a failure recording_tear_down is still to be called. */
+/* Everything but the program, which has process id `pid`. After a failure recording_tear_down is still to be called.
+ * NM_ERR_BUSY: another recording writes the output. */
 nm_status recording_set_up(recording *work, pid_t pid, nm_error *err);
 
 /* The library that is to be preloaded, as asked. Without ' ' or ':' in its path: LD_PRELOAD could not name it. */
@@ -54,7 +59,8 @@ nm_status recording_mark(recording *work, const char *text, nm_error *err);
 /* Stops and starts to record in full, for all processes; docs/recorder.md says what goes on meanwhile. */
 nm_status recording_pause(recording *work, bool is_stopped, nm_error *err);
 
-/* Takes what is left, ends the trace, and says in one line what became of it. */
+/* Takes what is left, ends the trace, and says in one line what became of it. A reader of the output that has stopped
+ * reading is waited for until somebody asks that this ends. */
 void recording_finish(recording *work);
 
 void recording_tear_down(recording *work);

@@ -171,7 +171,7 @@ static bool is_begun_trace(const char *path)
     return status == NM_OK && (got == 0 || (got == sizeof magic && nm_get_u32(magic) == NM_BLOCK_MAGIC));
 }
 
-size_t nm_trace_files_visit(const char *name, void (*visit)(const char *path))
+size_t nm_trace_files_visit(const char *name, void (*visit)(void *context, const char *path), void *context)
 {
     char *folder = folder_of(name), *path = NULL;
     DIR *stream = folder == NULL ? NULL : opendir(folder);
@@ -181,7 +181,7 @@ size_t nm_trace_files_visit(const char *name, void (*visit)(const char *path))
         if (is_begun_trace(path)) {
             count++;
             if (visit != NULL)
-                visit(path);
+                visit(context, path);
         }
         free(path);
     }

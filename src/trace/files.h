@@ -42,7 +42,7 @@ nm_status nm_trace_files_find(const char *path, nm_trace_files *out, nm_error *e
 
 /* Shows each NAME.NNN that is (the beginning of) a trace, or empty as a part that was just being begun; `visit` may be
  * NULL. Gives their number. */
-size_t nm_trace_files_visit(const char *name, void (*visit)(const char *path));
+size_t nm_trace_files_visit(const char *name, void (*visit)(void *context, const char *path), void *context);
 void nm_trace_files_close(nm_trace_files *files);
 
 /* How much of the path is the name that the parts have in common: without a last ".NNN". */

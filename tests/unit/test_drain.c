@@ -4,14 +4,17 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "drain/clock.h"
+#include "drain/output.h"
 #include "support/drain_bench.h"
 
 #define SLOTS 1024
@@ -553,7 +556,7 @@ START_TEST(a_disk_that_is_full_for_a_while_costs_counted_events_and_no_others)
     hand_alloc(&first, 0, 0, 1, 1, 0);
     drain_bench_run_until_written(&bench, &first);
     nm_io.write = write_some;
-    failing_writes = 1;
+    failing_writes = 100000;
     hand_alloc(&first, 0, 0, 2, 1, 0);
     drain_bench_run_ms(&bench, 150); /* the block with event 2 fails and waits */
     ck_assert_int_eq(bench.warning_count, 1);
@@ -568,7 +571,8 @@ START_TEST(a_disk_that_is_full_for_a_while_costs_counted_events_and_no_others)
         if (i % (SLOTS / 2) == 0)
             drain_bench_run_ms(&bench, 10);
     }
-    drain_bench_run_ms(&bench, 1200); /* the disk has room again */
+    failing_writes = 0; /* the disk has room again */
+    drain_bench_run_ms(&bench, 150);
     hand_alloc(&second, 0, 0, 4, 1, 0);
     drain_bench_run_ms(&bench, 10);
     drain_bench_finish(&bench, &content);
@@ -608,6 +612,99 @@ START_TEST(a_disk_that_stays_full_leaves_whole_blocks_and_an_exact_report)
     ck_assert_uint_eq(report.event_count, 1);
     ck_assert_uint_eq(report.unwritten_count, 101);
     ck_assert_uint_eq(content.last_flags, 0);
+    trace_content_free(&content);
+    close_all();
+}
+END_TEST
+
+/* A disk with room for so many bytes of the trace, on a file system that keeps room where it is asked to. */
+static uint64_t disk_bytes;
+static int keep_room(int fd, int mode, off_t offset, off_t len)
+{
+    if (mode == FALLOC_FL_KEEP_SIZE && (uint64_t)(offset + len) <= disk_bytes)
+        return fallocate(fd, mode, offset, len) == 0 || errno == EOPNOTSUPP ? 0 : -1;
+    errno = ENOSPC;
+    return -1;
+}
+
+static void fill_disk(void)
+{
+    struct stat info;
+
+    ck_assert_int_eq(fstat(bench.fd, &info), 0);
+    nm_io.fallocate = keep_room;
+    disk_bytes = (uint64_t)info.st_size + NM_OUTPUT_RESERVE_BYTES;
+}
+
+/* As whoever reads it now, or after a kill of the recorder, would find it. */
+static void expect_in_file(uint64_t alloc_count, uint64_t lost_count)
+{
+    nm_bytes trace = trace_load(bench.trace_path);
+    trace_content content;
+
+    trace_content_read(&content, trace);
+    ck_assert_uint_eq(content.whole_bytes, trace.len);
+    ck_assert_uint_eq(count_of(&content, NM_EVENT_ALLOC), alloc_count);
+    ck_assert_uint_eq(said_losses(&content), lost_count);
+    trace_content_free(&content);
+    free((void *)trace.data);
+}
+
+START_TEST(a_full_disk_is_noted_in_the_file_before_a_ring_goes_on)
+{
+    nm_io_calls before = nm_io;
+    trace_content content;
+    open_with_two_rings();
+
+    hand_alloc(&first, 0, 0, 1, 1, 0);
+    drain_bench_run_until_written(&bench, &first);
+    fill_disk();
+    for (unsigned i = 0; i < 10; i++) {
+        hand_alloc(&first, 0, 0, 2, 1, 0);
+        drain_bench_run_until_written(&bench, &first); /* let go: its slots are free */
+        expect_in_file(1, i + 1);
+    }
+    disk_bytes = UINT64_MAX;
+    drain_bench_run_ms(&bench, 300);
+    expect_in_file(2, 9); /* the block that waited stands where the note stood */
+    hand_alloc(&first, 0, 0, 3, 1, 0);
+    drain_bench_finish(&bench, &content);
+    ck_assert_uint_eq(count_of(&content, NM_EVENT_ALLOC), 3);
+    ck_assert_uint_eq(said_losses(&content), 9);
+    ck_assert_uint_eq(content.last_flags, NM_BLOCK_FINAL);
+    nm_io = before;
+    trace_content_free(&content);
+    close_all();
+}
+END_TEST
+
+/* The drops that a block tells of are missing with it. */
+START_TEST(what_a_full_disk_takes_is_in_the_last_block_to_the_event)
+{
+    nm_io_calls before = nm_io;
+    nm_drain_report report;
+    trace_content content;
+    open_with_two_rings();
+
+    hand_alloc(&first, 0, 0, 1, 1, 0);
+    drain_bench_run_until_written(&bench, &first);
+    fill_disk();
+    hand_alloc(&first, 0, 0, 2, 1, 0);
+    uint64_t now = hand_ticks(&first);
+    hand_loss(&first, now, now, 5);
+    drain_bench_run_until_written(&bench, &first);
+    for (unsigned i = 0; i < 100; i++)
+        hand_alloc(i % 2 == 0 ? &first : &second, 0, 0, 3, 1, 0);
+    drain_bench_finish(&bench, &content);
+    nm_io = before;
+
+    nm_drain_tell(bench.drain, &report);
+    ck_assert_uint_eq(report.event_count, 1);
+    ck_assert_uint_eq(report.dropped_count, 0);
+    ck_assert_uint_eq(report.unwritten_count, 1 + 5 + 100);
+    ck_assert_uint_eq(count_of(&content, NM_EVENT_ALLOC), 1);
+    ck_assert_uint_eq(said_losses(&content), 106);
+    ck_assert_uint_eq(content.last_flags, NM_BLOCK_FINAL);
     trace_content_free(&content);
     close_all();
 }
@@ -826,6 +923,8 @@ int main(void)
     tcase_add_test(tests, losses_are_said_once_with_their_number);
     tcase_add_test(tests, a_disk_that_is_full_for_a_while_costs_counted_events_and_no_others);
     tcase_add_test(tests, a_disk_that_stays_full_leaves_whole_blocks_and_an_exact_report);
+    tcase_add_test(tests, a_full_disk_is_noted_in_the_file_before_a_ring_goes_on);
+    tcase_add_test(tests, what_a_full_disk_takes_is_in_the_last_block_to_the_event);
     tcase_add_test(tests, processes_end_as_they_or_the_kernel_say);
     tcase_add_test(tests, an_ended_process_leaves_no_files_behind);
     tcase_add_test(tests, a_process_that_cannot_be_seen_is_not_taken_for_dead);
