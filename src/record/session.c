@@ -5,6 +5,7 @@
  */
 #include "record/session.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -70,20 +71,33 @@ static bool is_sound_session(const nm_ring_session *session)
            atomic_load_explicit(&session->is_closed, memory_order_relaxed) == 0; /* relaxed: looked at again later */
 }
 
+/* A process that cannot even take a number leaves a link in the folder, which needs neither a descriptor nor memory: the
+ * drain must know that there is something that it does not see. */
+static void tell_refused(const char *folder, long failure)
+{
+    char path[NM_FILE_BYTES_MAX], why[32];
+
+    if (nm_text_path(path, sizeof path, folder, (const char[]){NM_RING_REFUSED_PREFIX, '.', 0},
+                     (uint64_t)nm_system_pid()) &&
+        nm_text_path(why, sizeof why, "", "", (uint64_t)-failure))
+        nm_system_link(why + 1, path);
+}
+
 static nm_ring_session *map_session(const char *folder)
 {
     char path[NM_FILE_BYTES_MAX];
     nm_ring_session *session = NULL;
-    int fd;
+    long fd;
 
     if (!nm_text_join(path, sizeof path, folder, NM_RING_SESSION_FILE))
         return NULL;
     fd = nm_system_open(path, O_RDWR);
-    if (fd < 0)
-        return NULL;
-    if (nm_system_size(fd) >= (long)sizeof *session)
-        session = nm_system_map(fd, sizeof *session);
-    nm_system_close(fd);
+    if (fd >= 0 && nm_system_size((int)fd) >= (long)sizeof *session)
+        session = nm_system_map((int)fd, sizeof *session);
+    if (fd >= 0)
+        nm_system_close((int)fd);
+    if (session == NULL)
+        tell_refused(folder, fd < 0 ? fd : -ENOMEM);
     if (session != NULL && !is_sound_session(session)) {
         nm_system_unmap(session, sizeof *session);
         session = NULL;
@@ -249,8 +263,12 @@ bool nm_session_join(const char *folder)
     nm_ring_process *process = NULL;
     size_t folder_bytes = strlen(folder);
 
-    if (folder_bytes == 0 || folder_bytes >= sizeof state->folder || !make_generation_page())
+    if (folder_bytes == 0 || folder_bytes >= sizeof state->folder)
         return false;
+    if (!make_generation_page()) {
+        tell_refused(folder, -ENOMEM);
+        return false;
+    }
     session = map_session(folder);
     if (session == NULL)
         return false;

@@ -50,6 +50,11 @@ void nm_system_unlink(const char *path)
     nm_call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
 }
 
+void nm_system_link(const char *target, const char *path)
+{
+    nm_call(SYS_symlinkat, (long)target, AT_FDCWD, (long)path, 0, 0, 0);
+}
+
 uint64_t nm_system_free_bytes(const char *folder)
 {
     struct statfs info; /* the kernel's on both processors */

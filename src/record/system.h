@@ -19,6 +19,7 @@ long nm_system_read(int fd, void *data, size_t len);
 long nm_system_size(int fd); /* bytes of a file */
 void nm_system_close(int fd);
 void nm_system_unlink(const char *path);
+void nm_system_link(const char *target, const char *path); /* a symbolic one */
 
 /* Private zeroed memory, NULL when there is none; touched pages alone count. */
 void *nm_system_memory(size_t len);

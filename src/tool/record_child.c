@@ -198,8 +198,12 @@ void record_child_wait(record_child *child, int64_t timeout_ns, record_child_end
     struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
     struct signalfd_siginfo info;
 
-    if (ppoll(&waited, 1, &timeout, NULL) <= 0)
+    int ready_count = ppoll(&waited, 1, &timeout, NULL);
+
+    if (ready_count == 0)
         return;
+    if (ready_count < 0) /* whatever it is: the child's end must not be missed */
+        nanosleep(&(struct timespec){.tv_nsec = TRIAL_POLL_NS}, NULL);
     while (read(child->signal_fd, &info, sizeof info) == sizeof info)
         if (info.ssi_signo != SIGCHLD)
             pass_on(child, &info);
