@@ -251,9 +251,10 @@ static void publish_generation(nm_ring_process *process)
                           memory_order_relaxed);
     atomic_store_explicit(&state->heeded, UINT32_MAX, memory_order_relaxed);
     state->last_generation++;
-    /* release: pairs with the acquire in nm_state_generation. */
-    atomic_store_explicit(state->generation, state->last_generation, memory_order_release);
+    /* release: pairs with the acquire in nm_state_generation; seq_cst, with nm_thread_count_lost. */
+    atomic_store_explicit(state->generation, state->last_generation, memory_order_seq_cst);
     atomic_store_explicit(&state->is_recording, 1, memory_order_release);
+    nm_thread_tell_early();
 }
 
 bool nm_session_join(const char *folder)
