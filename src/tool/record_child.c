@@ -141,6 +141,7 @@ nm_status record_child_fork(char **program, record_child *out, nm_error *err)
     /* Writes to a full file or a closed pipe fail instead of killing; after the fork, so that the program keeps its own. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* a parent may have had it ignored: then no end of a child would ever be told */
     return NM_OK;
 }
 

@@ -398,6 +398,22 @@ START_TEST(a_killed_recording_is_finished_once)
 }
 END_TEST
 
+/* A parent's setting; the program keeps it. */
+START_TEST(an_ignored_sigchld_hides_no_end)
+{
+    nm_run run = shell("trap '' CHLD; timeout -s KILL 20 $R -o a.zst -- grep SigIgn /proc/self/status; echo $?;"
+                       " $I --quiet a.zst; echo $?");
+    const char *end = strstr(run_out(&run), "\n0\n0\n");
+
+    ck_assert_msg(end != NULL, "%s\n%s", run_out(&run), run_err(&run));
+    run_free(&run);
+    run = shell("trap '' CHLD; $R -q -o b.zst -- grep SigIgn /proc/self/status > with; grep SigIgn /proc/self/status"
+                " > plain; cmp with plain; echo $?");
+    ck_assert_str_eq(run_out(&run), "0\n");
+    run_free(&run);
+}
+END_TEST
+
 /* Program and recorder are killed, and then somebody gets at the rings. */
 START_TEST(lost_rings_are_said_and_end_with_3)
 {
@@ -455,6 +471,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, a_whole_trace_has_nothing_to_finish);
     tcase_add_test(tests, a_killed_recording_is_finished_once);
     tcase_add_test(tests, lost_rings_are_said_and_end_with_3);
+    tcase_add_test(tests, an_ignored_sigchld_hides_no_end);
     suite_add_tcase(suite, tests);
     return suite;
 }
