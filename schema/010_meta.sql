@@ -33,7 +33,7 @@ CREATE TABLE input (
     events_dropped INTEGER NOT NULL,
     -- Events lost in the file, in parts that could not be read. Unit: events.
     events_damaged INTEGER NOT NULL,
-    -- Events known to have been in a ring that could not be read. Unit: events.
+    -- Events known to have been in a ring that could not be read; at least so many where is_loss_exact is 0. Unit: events.
     events_unrecovered INTEGER NOT NULL,
     -- Events that were loaded but whose place in the order is not certain. Unit: events.
     events_late INTEGER NOT NULL,
@@ -73,7 +73,12 @@ CREATE TABLE input (
     -- and call about streams; 'live': allocations that were live at the peak of their heap or its device, at a mark or
     -- failed allocation of their process, or at the end, and the operations that these name; 'none': no allocations.
     -- Answers are the same: see table left_out.
-    detail TEXT NOT NULL
+    detail TEXT NOT NULL,
+    -- 1: the counts of lost events are exact; 0: more may be lost, in rings that are gone or cannot be read.
+    is_loss_exact INTEGER NOT NULL,
+    -- Processes that were to be recorded and could not join the recording: what they did is in no count, so the input is
+    -- not complete. Unit: processes.
+    processes_unjoined INTEGER NOT NULL
 );
 
 CREATE TABLE heap_level (

@@ -66,7 +66,7 @@ CREATE VIEW completeness (
     -- What was recognised.
     kind,
     -- 'complete', 'kept' (complete, but of events before detail_begin_seq only sums were kept, as was asked for), 'lossy'
-    -- (events are missing) or 'cut' (nothing is known to be missing, but the end is).
+    -- (events or processes are missing) or 'cut' (nothing is known to be missing, but the end is).
     verdict,
     -- Events that happened. Unit: events.
     events_seen,
@@ -99,7 +99,11 @@ CREATE VIEW completeness (
     -- Frees of memory that may have been allocated before the recording began. Unit: frees.
     unseen_origin_count,
     -- Which rows of single allocations, copies and calls are here: 'all', 'live' or 'none', as input.detail.
-    detail
+    detail,
+    -- 1: the counts of lost events are exact; 0: more may be lost.
+    is_loss_exact,
+    -- Processes that could not join the recording: what they did is in no count. Unit: processes.
+    processes_unjoined
 ) AS
 SELECT
     (SELECT CASE WHEN min(p.host) = max(p.host) THEN min(p.host) END FROM process AS p
@@ -115,7 +119,7 @@ SELECT
         WHEN input.is_complete = 1 AND input.detail_begin_seq IS NOT NULL THEN 'kept'
         WHEN input.is_complete = 1 THEN 'complete'
         WHEN input.events_seen > input.events_ingested + input.events_unkept OR input.bytes_cut > 0 OR input.events_without_stack > 0
-            OR input.unknown_reference_count > 0 THEN 'lossy'
+            OR input.unknown_reference_count > 0 OR input.is_loss_exact = 0 OR input.is_finished = 1 THEN 'lossy'
         ELSE 'cut'
     END,
     input.events_seen,
@@ -137,7 +141,9 @@ SELECT
     input.detail_begin_ns,
     input.baseline,
     input.unseen_origin_count,
-    input.detail
+    input.detail,
+    input.is_loss_exact,
+    input.processes_unjoined
 FROM input;
 
 CREATE VIEW unseen (

@@ -379,7 +379,7 @@ JOIN input ON input.input_id = process.input_id
 JOIN (
     SELECT
         input.input_id,
-        input.events_dropped + input.events_damaged + input.events_unrecovered AS lost_count
+        input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) AS lost_count
     FROM input
 ) AS k ON k.input_id = input.input_id
 LEFT JOIN warm_up AS steps ON steps.process_id = p.process_id

@@ -133,7 +133,7 @@ FROM (
         coalesce(
             (
                 SELECT
-                    i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
+                    i.events_seen > i.events_ingested + i.events_unkept OR i.is_loss_exact = 0 OR i.bytes_cut > 0
                         OR i.unknown_reference_count > 0 OR i.detail_begin_seq IS NOT NULL OR i.baseline = 'unknown'
                         OR EXISTS (SELECT 1 FROM pause AS w WHERE w.process_id = q.process_id)
                 FROM process AS q

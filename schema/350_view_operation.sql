@@ -146,7 +146,7 @@ SELECT
     CASE WHEN s.measured_count > 0 THEN CAST(s.rise_bytes AS REAL) / s.measured_count END,
     s.max_rise_seq,
     s.doubtful_count > 0
-        OR input.events_dropped + input.events_damaged + input.events_unrecovered > 0
+        OR input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) > 0
         OR input.baseline = 'unknown'
         OR EXISTS (SELECT 1 FROM pause WHERE pause.process_id = p.process_id)
 FROM operation_memory_sum AS s

@@ -165,7 +165,7 @@ SELECT
     p.size_basis,
     CASE
         WHEN t.end_seq IS NULL
-            OR input.events_dropped + input.events_damaged + input.events_unrecovered > 0
+            OR input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) > 0
             OR input.baseline = 'unknown'
             OR (t.begin_ns < 0 AND input.baseline <> 'none') THEN 1
         WHEN paused.process_id IS NULL THEN 0
@@ -273,7 +273,7 @@ SELECT
     t.scatter_bytes,
     t.t_value,
     t.t_needed,
-    input.events_dropped + input.events_damaged + input.events_unrecovered > 0 OR input.baseline = 'unknown'
+    input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) > 0 OR input.baseline = 'unknown'
 FROM step_trend AS t
 JOIN device ON device.device_id = t.device_id
 JOIN process ON process.process_id = device.process_id

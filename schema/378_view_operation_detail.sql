@@ -72,7 +72,7 @@ SELECT
     s.workspace_block_bytes,
     CASE WHEN s.workspace_block_bytes > 0 THEN CAST(s.workspace_bytes AS REAL) / s.workspace_block_bytes END,
     s.doubtful_count > 0
-        OR input.events_dropped + input.events_damaged + input.events_unrecovered > 0
+        OR input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) > 0
         OR input.baseline = 'unknown'
         OR EXISTS (SELECT 1 FROM pause WHERE pause.process_id = s.process_id)
 FROM operation_step_sum AS s
@@ -177,7 +177,7 @@ FROM (
         h.used_byte_s + h.between_byte_s + h.after_byte_s + h.at_end_byte_s AS held_byte_s,
         h.after_byte_s + h.at_end_byte_s AS idle_after_byte_s,
         h.untimed_count > 0
-            OR input.events_dropped + input.events_damaged + input.events_unrecovered > 0
+            OR input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) > 0
             OR input.baseline = 'unknown'
             OR EXISTS (SELECT 1 FROM pause WHERE pause.process_id = p.process_id) AS is_partial
     FROM workspace_hold_sum AS h

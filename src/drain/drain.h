@@ -62,7 +62,8 @@ typedef struct nm_drain_report {
     uint64_t unreadable_count; /* claimed slots of killed threads */
     uint64_t process_count;
     uint64_t left_count;     /* of these, became a program that does not load the recorder */
-    uint64_t unjoined_count; /* beside these, loaded the recorder and could not write to the folder */
+    uint64_t unjoined_count; /* beside these, loaded the recorder and could not join */
+    bool is_folder_gone;     /* at the end, so that nobody knows of others */
     uint64_t file_bytes;     /* of all parts that are there */
     uint64_t part_count;     /* of these; 0: one file */
     size_t names_missing;    /* names that were still being looked for */

@@ -16,6 +16,7 @@
 #include "base/io.h"
 
 #define FILE_PATH_BYTES (NM_FOLDER_PATH_BYTES + 32)
+#define TRIAL_FOLDER    "trial"
 #define FILE_BYTES_MAX  ((size_t)NM_RING_BYTES_MAX + NM_RING_HEADER_BYTES)
 
 /* Longest waits of the program for room: a drain that is alive is back within some milliseconds even on a busy machine. */
@@ -196,6 +197,25 @@ nm_status nm_folder_create(const char *path, const nm_folder_options *options, n
     return status;
 }
 
+nm_status nm_folder_create_trial(const nm_folder *folder, nm_folder *out, nm_error *err)
+{
+    char path[FILE_PATH_BYTES], file[FILE_PATH_BYTES + 32];
+
+    *out = (nm_folder){0};
+    if (snprintf(path, sizeof path, "%s/" TRIAL_FOLDER, folder->path) >= (int)sizeof out->path)
+        return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "the ring folder's path is too long");
+    memcpy(out->path, path, strlen(path) + 1);
+    if (mkdir(path, 0700) != 0)
+        return nm_fail_errno(err, errno, "cannot make a folder in the ring folder");
+    snprintf(file, sizeof file, "%s/" NM_RING_SESSION_FILE, path);
+    nm_status status = map_new_session(file, &out->session, err);
+    if (status == NM_OK)
+        memcpy(out->session, folder->session, sizeof *out->session);
+    else
+        nm_folder_remove(path);
+    return status;
+}
+
 /* Reads what is data of the file to its place in `data`; what is a hole stays untouched memory. */
 static nm_status read_data(int fd, uint8_t *data, size_t bytes, nm_error *err)
 {
@@ -284,12 +304,11 @@ void nm_folder_close(nm_folder *folder)
 
 static bool is_numbered_file(const char *name)
 {
-    return (name[0] == 'p' || name[0] == 'r') && name[1] == '.' && name[2] != 0 &&
+    return (name[0] == 'p' || name[0] == 'r' || name[0] == NM_RING_REFUSED_PREFIX) && name[1] == '.' && name[2] != 0 &&
            name[2 + strspn(name + 2, "0123456789")] == 0;
 }
 
-/* Removes the files of processes and rings, and the session file too when `is_all`. */
-static void remove_files(const char *path, bool is_all)
+static void remove_files(const char *path)
 {
     int fd = open_own_folder(path);
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
@@ -300,25 +319,44 @@ static void remove_files(const char *path, bool is_all)
     if (folder == NULL)
         return;
     while ((entry = readdir(folder)) != NULL)
-        if (is_numbered_file(entry->d_name) || (is_all && (strcmp(entry->d_name, NM_RING_SESSION_FILE) == 0 ||
-                                                           strcmp(entry->d_name, NM_RING_CONTROL_FILE) == 0)))
+        if (is_numbered_file(entry->d_name) || strcmp(entry->d_name, NM_RING_SESSION_FILE) == 0 ||
+            strcmp(entry->d_name, NM_RING_CONTROL_FILE) == 0)
             unlinkat(dirfd(folder), entry->d_name, 0);
     closedir(folder);
 }
 
 void nm_folder_remove(const char *path)
 {
-    remove_files(path, true);
+    char trial[FILE_PATH_BYTES];
+
+    remove_files(path);
+    if (rmdir(path) == 0 || snprintf(trial, sizeof trial, "%s/" TRIAL_FOLDER, path) >= (int)sizeof trial)
+        return;
+    remove_files(trial);
+    rmdir(trial);
     rmdir(path);
 }
 
-void nm_folder_reset(nm_folder *folder)
+uint64_t nm_folder_count_refused(const nm_folder *folder, int *why, bool *is_gone)
 {
-    remove_files(folder->path, false);
-    /* relaxed: whoever counted has ended */
-    atomic_store_explicit(&folder->session->process_count, 0, memory_order_relaxed);
-    atomic_store_explicit(&folder->session->thread_count, 0, memory_order_relaxed);
-    atomic_store_explicit(&folder->session->ring_count, 0, memory_order_relaxed);
+    DIR *listed = opendir(folder->path);
+    char target[32] = "";
+    struct dirent *entry;
+    uint64_t count = 0;
+
+    *is_gone = listed == NULL;
+    if (listed == NULL)
+        return 0;
+    while (errno = 0, (entry = readdir(listed)) != NULL) {
+        if (entry->d_name[0] != NM_RING_REFUSED_PREFIX || !is_numbered_file(entry->d_name))
+            continue;
+        count++;
+        if (readlinkat(dirfd(listed), entry->d_name, target, sizeof target - 1) > 0)
+            *why = atoi(target);
+    }
+    *is_gone = errno != 0;
+    closedir(listed);
+    return count;
 }
 
 static void file_path(const nm_folder *folder, char prefix, uint64_t number, char file[FILE_PATH_BYTES])
@@ -334,19 +372,41 @@ void nm_folder_remove_file(const nm_folder *folder, char prefix, uint64_t number
     unlink(file);
 }
 
-static nm_status map_file(const char *file, size_t min_bytes, void **data, size_t *bytes, nm_error *err)
+nm_status nm_folder_try_ring(const nm_folder *folder, nm_error *err)
+{
+    const size_t bytes = NM_RING_HEADER_BYTES + NM_RING_BYTES_MIN;
+    char file[FILE_PATH_BYTES];
+    int fd;
+
+    file_path(folder, 'r', 0, file);
+    nm_status status = nm_io_open(file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600, &fd, err);
+    if (status != NM_OK)
+        return status;
+    int failure = posix_fallocate(fd, 0, (off_t)bytes);
+    void *data = failure == 0 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    if (data == MAP_FAILED)
+        status = nm_fail_errno(err, failure != 0 ? failure : errno, "cannot make a ring");
+    else
+        munmap(data, bytes);
+    nm_io_close(fd);
+    unlink(file);
+    return status;
+}
+
+/* What cannot be had now (of memory, of descriptors) is looked for again. */
+static nm_status map_file(const char *file, size_t min_bytes, void **data, size_t *bytes)
 {
     struct stat info;
     int fd;
 
-    if (nm_io_open(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0, &fd, err) != NM_OK)
+    if (nm_io_open(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0, &fd, NULL) != NM_OK)
         return NM_END;
     nm_status status = NM_END;
     if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size >= min_bytes &&
         (size_t)info.st_size <= FILE_BYTES_MAX) {
         *bytes = (size_t)info.st_size;
         *data = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        status = *data == MAP_FAILED ? nm_fail_errno(err, errno, "cannot map a ring") : NM_OK;
+        status = *data == MAP_FAILED ? NM_END : NM_OK;
     }
     nm_io_close(fd);
     return status;
@@ -358,7 +418,7 @@ nm_status nm_folder_map(const nm_folder *folder, char prefix, uint64_t number, s
     char file[FILE_PATH_BYTES];
 
     file_path(folder, prefix, number, file);
-    return folder->is_copy ? copy_file(file, min_bytes, data, bytes, err) : map_file(file, min_bytes, data, bytes, err);
+    return folder->is_copy ? copy_file(file, min_bytes, data, bytes, err) : map_file(file, min_bytes, data, bytes);
 }
 
 void nm_folder_unmap(const nm_folder *folder, void *data, size_t bytes)

@@ -49,13 +49,22 @@ void nm_folder_close(nm_folder *folder); /* leaves the files */
 /* Removes the session's files and the folder; what else lies there stays. */
 void nm_folder_remove(const char *path);
 
-/* Forgets what a trial run has left: removes its files and counts from 1 again. */
-void nm_folder_reset(nm_folder *folder);
+/* Makes FOLDER/trial, a session like FOLDER's own, for a trial run: what becomes of it does not touch the recording. Closed
+ * by nm_folder_close and removed with FOLDER, if not before. */
+nm_status nm_folder_create_trial(const nm_folder *folder, nm_folder *out, nm_error *err);
+
+/* Could a program make a ring here, if only a short one? Leaves nothing. */
+nm_status nm_folder_try_ring(const nm_folder *folder, nm_error *err);
+
+/* Processes that could not join and have left a link that says so; *why is the error number of one. *is_gone: the folder is
+ * not there any more, or cannot be looked into. */
+uint64_t nm_folder_count_refused(const nm_folder *folder, int *why, bool *is_gone);
+
 void nm_folder_remove_file(const nm_folder *folder, char prefix, uint64_t number);
 
 /*
  * Gives the bytes of file `prefix`.`number` (prefix 'p' or 'r'): mapped shared and writable, or in a copy when the folder
- * is one. NM_END: not there, or shorter than `min_bytes`. Give it back with nm_folder_unmap.
+ * is one. NM_END: not there, shorter than `min_bytes`, or not to be had now. Give it back with nm_folder_unmap.
  */
 nm_status nm_folder_map(const nm_folder *folder, char prefix, uint64_t number, size_t min_bytes, void **data,
                         size_t *bytes, nm_error *err);

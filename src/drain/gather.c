@@ -167,8 +167,14 @@ static nm_status push_unreadable(nm_gather_ring *ring, uint32_t slot_count, nm_e
                            .slot_count = slot_count,
                            .kind = NM_GATHER_UNREADABLE};
 
+    ring->known_runs += slot_count == 0 || ring->cursor < ring->known_end;
     ring->cursor += slot_count;
     return push_item(ring, item, err);
+}
+
+static bool is_event(uint32_t kind)
+{
+    return kind < NM_RING_THREAD && kind != NM_EVENT_LOSS;
 }
 
 static nm_status push_record(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record,
@@ -186,6 +192,8 @@ static nm_status push_record(nm_gather *gather, nm_gather_ring *ring, const nm_v
                            .thread_id = ring->thread_id,
                            .slot_count = record->slot_count,
                            .kind = record->kind};
+    if (record->position < ring->known_end && is_event(record->kind) && ring->known_left > 0)
+        ring->known_left--;
     ring->cursor += record->slot_count;
     return status == NM_OK ? push_item(ring, item, err) : status;
 }
@@ -394,25 +402,44 @@ static nm_status take_position(nm_gather_ring *ring, const nm_gather_item *item,
 }
 
 /* The trace's disk is full: counts instead of writing. */
-static nm_status discard(nm_gather *gather, uint64_t thread_id, uint64_t first_ticks, uint64_t last_ticks,
-                         uint64_t count, nm_error *err)
+static nm_status discard(nm_gather *gather, nm_gather_discard more, nm_error *err)
 {
-    uint64_t *index = nm_map_get(&gather->discard_index, (nm_key){0, thread_id});
+    uint64_t *index = nm_map_get(&gather->discard_index, (nm_key){0, more.thread_id});
     nm_status status = NM_OK;
 
-    gather->discarded_events += count;
+    gather->discarded_events += more.count;
     if (index != NULL) {
-        gather->discards[*index].count += count;
-        gather->discards[*index].last_ticks = last_ticks;
+        nm_gather_discard *sum = &gather->discards[*index];
+
+        sum->count += more.count;
+        sum->last_ticks = more.last_ticks;
+        sum->is_at_least |= more.is_at_least;
         return NM_OK;
     }
     status = nm_array_grow(&gather->discards, &gather->discard_capacity, gather->discard_count + 1,
                            sizeof *gather->discards, err);
     if (status == NM_OK)
-        status = nm_map_put(&gather->discard_index, (nm_key){0, thread_id}, gather->discard_count, err);
+        status = nm_map_put(&gather->discard_index, (nm_key){0, more.thread_id}, gather->discard_count, err);
     if (status == NM_OK)
-        gather->discards[gather->discard_count++] = (nm_gather_discard){thread_id, first_ticks, last_ticks, count};
+        gather->discards[gather->discard_count++] = more;
     return status;
+}
+
+static nm_status say(nm_gather *gather, const nm_gather_discard *lost, nm_loss loss, nm_error *err)
+{
+    nm_event event = {.kind = NM_EVENT_LOSS,
+                      .flags = lost->is_at_least ? NM_FLAG_AT_LEAST : 0,
+                      .thread_id = lost->thread_id,
+                      .time_ns = nm_clock_to_ns(gather->folder->session, lost->first_ticks),
+                      .until_ns = nm_clock_to_ns(gather->folder->session, lost->last_ticks),
+                      .number = (int64_t)lost->count,
+                      .detail = loss};
+
+    if (gather->is_discarding)
+        return discard(gather, *lost, err);
+    *(loss == NM_LOSS_UNREADABLE ? &gather->unreadable_count : &gather->dropped_count) += lost->count;
+    gather->is_at_least |= lost->is_at_least;
+    return nm_trace_writer_event(gather->writer, &event, err);
 }
 
 nm_status nm_gather_say_discards(nm_gather *gather, nm_error *err)
@@ -420,11 +447,8 @@ nm_status nm_gather_say_discards(nm_gather *gather, nm_error *err)
     nm_status status = NM_OK;
 
     gather->is_discarding = false;
-    for (size_t i = 0; i < gather->discard_count && status == NM_OK; i++) {
-        nm_gather_discard *said = &gather->discards[i];
-        status = nm_gather_say_loss(gather, said->thread_id, said->first_ticks, said->last_ticks, said->count,
-                                    NM_LOSS_UNWRITTEN, err);
-    }
+    for (size_t i = 0; i < gather->discard_count && status == NM_OK; i++)
+        status = say(gather, &gather->discards[i], NM_LOSS_UNWRITTEN, err);
     gather->discard_count = 0;
     gather->discarded_events = 0;
     nm_map_free(&gather->discard_index);
@@ -434,18 +458,14 @@ nm_status nm_gather_say_discards(nm_gather *gather, nm_error *err)
 nm_status nm_gather_say_loss(nm_gather *gather, uint64_t thread_id, uint64_t first_ticks, uint64_t last_ticks,
                              uint64_t count, nm_loss loss, nm_error *err)
 {
-    nm_event event = {.kind = NM_EVENT_LOSS,
-                      .thread_id = thread_id,
-                      .time_ns = nm_clock_to_ns(gather->folder->session, first_ticks),
-                      .until_ns = nm_clock_to_ns(gather->folder->session, last_ticks),
-                      .number = (int64_t)count,
-                      .detail = loss};
+    return say(gather, &(nm_gather_discard){thread_id, first_ticks, last_ticks, count, false}, loss, err);
+}
 
-    if (gather->is_discarding)
-        return discard(gather, thread_id, first_ticks, last_ticks, count, err);
-    if (loss != NM_LOSS_UNREADABLE)
-        gather->dropped_count += count;
-    return nm_trace_writer_event(gather->writer, &event, err);
+nm_status nm_gather_say_unreadable(nm_gather *gather, uint64_t thread_id, uint64_t first_ticks, uint64_t last_ticks,
+                                   uint64_t count, bool is_at_least, nm_error *err)
+{
+    return say(gather, &(nm_gather_discard){thread_id, first_ticks, last_ticks, count, is_at_least}, NM_LOSS_UNREADABLE,
+               err);
 }
 
 nm_status nm_gather_say_drops(nm_gather *gather, nm_gather_ring *ring, nm_error *err)
@@ -603,6 +623,11 @@ static void note_order(nm_gather *gather, const nm_gather_item *item, nm_event *
     gather->late_count += is_written;
 }
 
+static nm_gather_discard event_of(const nm_gather_item *item)
+{
+    return (nm_gather_discard){item->thread_id, item->ticks, item->ticks, 1, false};
+}
+
 static nm_status write_event(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item,
                              const nm_view_record *record, nm_error *err)
 {
@@ -612,7 +637,7 @@ static nm_status write_event(nm_gather *gather, nm_gather_ring *ring, const nm_g
     if (record->kind == NM_EVENT_LOSS)
         return write_loss(gather, ring, item->thread_id, record, err);
     if (gather->is_discarding && record->kind != NM_EVENT_STEP && record->kind != NM_EVENT_PAUSE)
-        return discard(gather, item->thread_id, item->ticks, item->ticks, 1, err);
+        return discard(gather, event_of(item), err);
     nm_status status = nm_decode_event(gather, ring, item, record, &event, err);
     if (status == NM_OK && (gather->pause.is_used || record->kind == NM_EVENT_PAUSE))
         status = pass_pause(gather, ring, record, &event, &is_written, err);
@@ -622,9 +647,15 @@ static nm_status write_event(nm_gather *gather, nm_gather_ring *ring, const nm_g
     gather->has_failure |= record->kind == NM_EVENT_ALLOC_FAILED;
     gather->is_flush_wanted |= is_snapshot(record);
     if (gather->is_discarding)
-        return is_written ? discard(gather, item->thread_id, item->ticks, item->ticks, 1, err) : NM_OK;
+        return is_written ? discard(gather, event_of(item), err) : NM_OK;
     note_order(gather, item, &event, is_written);
     return is_written ? nm_trace_writer_event(gather->writer, &event, err) : NM_OK;
+}
+
+/* One slot is one event at most; a run of them may be many. Where the trace says how many there were, that is said apart. */
+static bool may_be_more(const nm_gather_ring *ring, const nm_gather_item *item)
+{
+    return item->slot_count == 0 || (item->slot_count > 1 && item->position + item->slot_count > ring->known_end);
 }
 
 static nm_status release_item(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item, nm_error *err)
@@ -633,11 +664,10 @@ static nm_status release_item(nm_gather *gather, nm_gather_ring *ring, const nm_
 
     if (item->kind == NM_GATHER_UNREADABLE ||
         nm_view_read(&ring->view, item->position, item->position + item->slot_count, gather->scratch, &record) !=
-            NM_VIEW_READY) {
-        gather->unreadable_count++;
-        return nm_gather_say_loss(gather, item->thread_id, item->ticks, item->ticks, UNKNOWN_HAPPENS,
-                                  NM_LOSS_UNREADABLE, err);
-    }
+            NM_VIEW_READY)
+        return nm_gather_say_unreadable(gather, item->thread_id, item->ticks, item->ticks, UNKNOWN_HAPPENS,
+                                        may_be_more(ring, item), err);
+
     if (item->kind == NM_RING_STACK || item->kind == NM_RING_PYTHON)
         ring->stacks_thread = item->thread_id;
     if (item->kind == NM_RING_STACK)
@@ -683,6 +713,36 @@ nm_status nm_gather_release(nm_gather *gather, uint64_t watermark, uint32_t even
 
 /* ---- Blocks -------------------------------------------------------------------------------------------------------- */
 
+static uint64_t first_kept_position(const nm_gather_ring *ring)
+{
+    uint64_t first = ring->cursor;
+
+    for (size_t i = ring->first; i < ring->count; i++)
+        if (ring->items[i].position < first)
+            first = ring->items[i].position;
+    return first;
+}
+
+/* What of a paused process is kept elsewhere is not going to be written. A list that has no room is one line shorter. */
+static nm_status state_pending(nm_gather *gather, const nm_gather_ring *ring, nm_error *err)
+{
+    /* relaxed: a number of its own */
+    uint64_t dropped = atomic_load_explicit(&ring->view.ring->dropped_count, memory_order_relaxed);
+    nm_block_pending pending = {.ring_id = ring->view.ring_id,
+                                .tail_position = first_kept_position(ring),
+                                .read_position = ring->cursor,
+                                .dropped_count = dropped > ring->said_drops ? dropped - ring->said_drops : 0};
+
+    if (gather->pause.pauser != NULL && nm_pause_reasons(&gather->pause, ring->view.process_number) != 0)
+        return NM_OK;
+    for (size_t i = ring->first; i < ring->count; i++)
+        pending.event_count += is_event(ring->items[i].kind);
+    if (pending.event_count + pending.dropped_count == 0)
+        return NM_OK;
+    nm_status status = nm_trace_writer_pending(gather->writer, &pending, err);
+    return status == NM_ERR_LIMIT ? NM_OK : status;
+}
+
 nm_status nm_gather_state_positions(nm_gather *gather, nm_error *err)
 {
     nm_status status = NM_OK;
@@ -693,6 +753,8 @@ nm_status nm_gather_state_positions(nm_gather *gather, nm_error *err)
         for (size_t j = 0; j < ring->taken_count && status == NM_OK; j++)
             status = nm_trace_writer_position(gather->writer, ring->taken[j], err);
         ring->taken_count = 0;
+        if (status == NM_OK)
+            status = state_pending(gather, ring, err);
     }
     gather->has_released = false;
     return status;
@@ -737,16 +799,6 @@ bool nm_gather_is_pending(const nm_gather *gather)
         if (gather->rings[i]->first < gather->rings[i]->count)
             return true;
     return false;
-}
-
-static uint64_t first_kept_position(const nm_gather_ring *ring)
-{
-    uint64_t first = ring->cursor;
-
-    for (size_t i = ring->first; i < ring->count; i++)
-        if (ring->items[i].position < first)
-            first = ring->items[i].position;
-    return first;
 }
 
 void nm_gather_written(nm_gather *gather)

@@ -38,6 +38,11 @@ typedef struct nm_gather_ring {
     size_t skip_count, skip_at;
     uint64_t said_drops; /* dropped_count as far as events say it */
 
+    /* For a recovery: what the trace says of the slots behind its own. */
+    uint64_t known_end;  /* they were read up to here, */
+    uint64_t known_left; /* and held so many events that have not been read again */
+    uint64_t known_runs; /* runs of slots below known_end that cannot be read, each said as one event */
+
     nm_gather_item *items; /* owned; ordered by (ticks, position); items below `first` are released */
     size_t first, count, capacity;
     nm_block_range *taken; /* owned; of the block under construction */
@@ -59,6 +64,7 @@ typedef struct nm_gather_discard {
     uint64_t thread_id;
     uint64_t first_ticks, last_ticks;
     uint64_t count;
+    bool is_at_least;
 } nm_gather_discard;
 
 typedef struct nm_gather {
@@ -87,7 +93,8 @@ typedef struct nm_gather {
     uint64_t last_ticks;       /* of the youngest event given to the writer */
     uint64_t event_count;      /* given to the writer, LOSS not counted */
     uint64_t late_count;       /* of these, after younger ones */
-    uint64_t unreadable_count; /* runs of slots that were skipped */
+    uint64_t unreadable_count; /* events that could not be read; at least so many where */
+    bool is_at_least;          /* some ring does not tell how many it held */
     uint64_t dropped_count;    /* that the program has said, by LOSS events */
 
     bool is_discarding;          /* events are counted, by thread, instead of written */
@@ -120,7 +127,8 @@ nm_status nm_gather_look(nm_gather *gather, uint64_t *watermark, bool *is_busy, 
  * (then *is_full), or until the trace must be brought up to date first (then gather->pause.due). */
 nm_status nm_gather_release(nm_gather *gather, uint64_t watermark, uint32_t event_max, bool *is_full, nm_error *err);
 
-/* States the positions of what was released since the last block; call it before sealing. */
+/* States the positions of what was released since the last block, and what is read and not released yet; call it before
+ * sealing. */
 nm_status nm_gather_state_positions(nm_gather *gather, nm_error *err);
 
 /* Forgets the positions of what was released: nothing of it is to stand in a block. */
@@ -142,6 +150,10 @@ nm_status nm_gather_repeat(nm_gather *gather, nm_error *err);
 nm_status nm_gather_say_drops(nm_gather *gather, nm_gather_ring *ring, nm_error *err);
 nm_status nm_gather_say_loss(nm_gather *gather, uint64_t thread_id, uint64_t first_ticks, uint64_t last_ticks,
                              uint64_t count, nm_loss loss, nm_error *err);
+
+/* Events that were in a ring and cannot be read; `is_at_least`: there may be more of them. */
+nm_status nm_gather_say_unreadable(nm_gather *gather, uint64_t thread_id, uint64_t first_ticks, uint64_t last_ticks,
+                                   uint64_t count, bool is_at_least, nm_error *err);
 
 /* Writes again, and says by LOSS events what was counted meanwhile. */
 nm_status nm_gather_say_discards(nm_gather *gather, nm_error *err);

@@ -48,6 +48,7 @@ void nm_known_scan(nm_known *known, nm_bytes trace)
 
     known->last_ns = NM_NO_TIME;
     for (size_t at = 0; find_block(trace, &at, &vain_bytes, &header); at += header.block_bytes) {
+        known->has_gap |= header.block_index != known->block_count;
         known->has_block = true;
         known->is_final = (header.flags & NM_BLOCK_FINAL) != 0;
         known->block_count = header.block_index + 1;
@@ -92,6 +93,32 @@ static nm_bytes *borrowed_bytes(nm_definition *definition)
     return definition->kind == NM_DEFINE_MODULE ? &definition->module.build_id : NULL;
 }
 
+static nm_status find_ring(nm_known *known, uint64_t ring_id, nm_known_ring **out, nm_error *err)
+{
+    *out = nm_known_find_ring(known, ring_id);
+    if (*out != NULL)
+        return NM_OK;
+    nm_status status =
+        nm_array_grow(&known->rings, &known->ring_capacity, known->ring_count + 1, sizeof *known->rings, err);
+    if (status == NM_OK)
+        status = nm_map_put(&known->ring_index, (nm_key){0, ring_id}, known->ring_count, err);
+    if (status == NM_OK) {
+        *out = &known->rings[known->ring_count++];
+        **out = (nm_known_ring){.ring_id = ring_id};
+    }
+    return status;
+}
+
+static nm_status keep_owner(nm_known *known, const nm_definition *thread, nm_error *err)
+{
+    nm_known_ring *ring = NULL;
+    nm_status status = thread->thread.ring_id == 0 ? NM_END : find_ring(known, thread->thread.ring_id, &ring, err);
+
+    if (status == NM_OK && thread->id > ring->thread_id)
+        ring->thread_id = thread->id;
+    return status == NM_END ? NM_OK : status;
+}
+
 static nm_status keep_definition(nm_known *known, const nm_definition *definition, nm_error *err)
 {
     nm_known_definition *place = nm_known_find(known, definition->kind, definition->id);
@@ -114,23 +141,7 @@ static nm_status keep_definition(nm_known *known, const nm_definition *definitio
         status = nm_buffer_append(&known->texts, borrowed->data, borrowed->len, err);
         borrowed->data = NULL;
     }
-    return status;
-}
-
-static nm_status find_ring(nm_known *known, uint64_t ring_id, nm_known_ring **out, nm_error *err)
-{
-    *out = nm_known_find_ring(known, ring_id);
-    if (*out != NULL)
-        return NM_OK;
-    nm_status status =
-        nm_array_grow(&known->rings, &known->ring_capacity, known->ring_count + 1, sizeof *known->rings, err);
-    if (status == NM_OK)
-        status = nm_map_put(&known->ring_index, (nm_key){0, ring_id}, known->ring_count, err);
-    if (status == NM_OK) {
-        *out = &known->rings[known->ring_count++];
-        **out = (nm_known_ring){.ring_id = ring_id};
-    }
-    return status;
+    return status == NM_OK && definition->kind == NM_DEFINE_THREAD ? keep_owner(known, definition, err) : status;
 }
 
 nm_known_ring *nm_known_find_ring(const nm_known *known, uint64_t ring_id)
@@ -158,6 +169,7 @@ static nm_status keep_event(nm_known *known, const nm_event *event, nm_error *er
         for (size_t i = 0; i < known->ring_count; i++)
             known->rings[i].said_drops = 0;
 
+    known->has_pause |= event->kind == NM_EVENT_PAUSE;
     if (event->kind == NM_EVENT_PROCESS_END)
         status = nm_map_put(&known->ended, (nm_key){0, (uint64_t)event->number}, 1, err);
     if (event->kind == NM_EVENT_LOSS && event->detail == NM_LOSS_RING_FULL) {
@@ -179,12 +191,39 @@ static nm_status keep_ranges(nm_known *known, const nm_block_header *header, nm_
         status = find_ring_of(known, range.thread_id, &ring, err);
         if (status == NM_OK)
             status = nm_array_grow(&ring->ranges, &ring->range_capacity, ring->range_count + 1, sizeof range, err);
-        if (status == NM_OK)
+        if (status == NM_OK) {
             ring->ranges[ring->range_count++] = range;
+            if (range.last_position >= ring->end && range.last_position < UINT64_MAX)
+                ring->end = range.last_position + 1;
+        }
         if (status == NM_END)
             status = NM_OK;
     }
     return status;
+}
+
+static nm_status keep_pending(nm_known *known, nm_block_reader *reader, nm_error *err)
+{
+    nm_block_pending pending;
+    nm_known_ring *ring = NULL;
+    nm_status status = NM_OK;
+
+    while (status == NM_OK && nm_block_reader_next_pending(reader, &pending) == NM_OK) {
+        status = find_ring(known, pending.ring_id, &ring, err);
+        if (status == NM_OK) {
+            ring->pending = pending;
+            ring->pending_index = known->last_index;
+        }
+    }
+    return status;
+}
+
+const nm_block_pending *nm_known_pending(const nm_known *known, const nm_known_ring *ring)
+{
+    bool is_current =
+        ring->pending_index == known->last_index && ring->pending.event_count + ring->pending.dropped_count > 0;
+
+    return is_current ? &ring->pending : NULL;
 }
 
 static nm_status read_block(nm_known *known, nm_block_reader *reader, nm_bytes block, const nm_block_header *header,
@@ -193,10 +232,13 @@ static nm_status read_block(nm_known *known, nm_block_reader *reader, nm_bytes b
     nm_record record;
     nm_status status = nm_block_reader_open(reader, block, header, err);
 
-    if (status == NM_ERR_FORMAT)
+    if (status == NM_ERR_FORMAT) {
+        known->has_gap = true;
         return NM_OK; /* damaged: the reader of the trace counts it */
+    }
     if (status != NM_OK)
         return status;
+    known->last_index = header->block_index;
     known->session = *nm_block_reader_session(reader);
     while (status == NM_OK && (status = nm_block_reader_next(reader, &record, err)) == NM_OK) {
         if (record.kind == NM_RECORD_EVENT)
@@ -206,7 +248,9 @@ static nm_status read_block(nm_known *known, nm_block_reader *reader, nm_bytes b
         else
             status = keep_definition(known, &record.definition, err);
     }
-    return status == NM_END ? keep_ranges(known, header, err) : status;
+    if (status == NM_END)
+        status = keep_ranges(known, header, err);
+    return status == NM_OK ? keep_pending(known, reader, err) : status;
 }
 
 static int by_position(const void *left, const void *right)

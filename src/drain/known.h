@@ -16,7 +16,12 @@ typedef struct nm_known_definition {
 
 typedef struct nm_known_ring {
     uint64_t ring_id;
+    uint64_t thread_id; /* the last that is known to own it; 0: none */
     uint64_t said_drops;
+    uint64_t end;             /* behind the last position that stands in the trace */
+    nm_block_pending pending; /* as the block says whose index is pending_index; meaningful if that is the last */
+    uint64_t pending_index;
+    bool is_found;          /* by the recovery */
     nm_block_range *ranges; /* owned; by position once nm_known_read is done */
     size_t range_count, range_capacity;
 } nm_known_ring;
@@ -33,6 +38,9 @@ typedef struct nm_known {
     uint64_t trace_bytes; /* behind the last whole block */
     bool is_final;
     bool has_block;
+    bool has_gap;        /* a block is damaged, or the first parts are not there */
+    bool has_pause;      /* some process was paused */
+    uint64_t last_index; /* of the last block that could be read */
 
     nm_known_definition *items; /* owned */
     size_t count, capacity;
@@ -60,6 +68,9 @@ void nm_known_fini(nm_known *known);
 
 nm_known_definition *nm_known_find(const nm_known *known, nm_definition_kind kind, uint64_t id);
 nm_known_ring *nm_known_find_ring(const nm_known *known, uint64_t ring_id);
+
+/* What the ring held when the last block was written; NULL: nothing. */
+const nm_block_pending *nm_known_pending(const nm_known *known, const nm_known_ring *ring);
 nm_bytes nm_known_text(const nm_known *known, uint64_t string_id);
 
 /* Defines the thing again for `writer`, with all that it names, unless that was done before. Unknown numbers are fine. */

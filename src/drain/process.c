@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/process.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +84,9 @@ bool nm_process_is_alive(int64_t pid, uint64_t start_time)
     unsigned long long thread_count = 0, started = 0;
     char state = 0;
 
-    if (!read_stat(pid, &state, &thread_count, &started) || started != start_time)
+    if (!read_stat(pid, &state, &thread_count, &started)) /* gone; or it cannot be looked at now, which is no death */
+        return kill((pid_t)pid, 0) == 0 || errno == EPERM;
+    if (started != start_time)
         return false;
     /* A first thread that has ended shows as a zombie while others of the process run on. */
     return (state != 'Z' && state != 'X') || thread_count > 1;
@@ -217,25 +221,44 @@ static nm_status track(nm_processes *processes, nm_tracked tracked, nm_error *er
 }
 
 /* NM_END: its file is not there, or not whole yet. */
+static nm_status map_process(const nm_folder *folder, uint64_t number, nm_ring_process **out, size_t *bytes,
+                             nm_error *err)
+{
+    void *data = NULL;
+    nm_status status = nm_folder_map(folder, 'p', number, sizeof(nm_ring_process), &data, bytes, err);
+
+    if (status != NM_OK)
+        return status;
+    *out = data;
+    /* acquire: pairs with the release of the process that has filled the rest */
+    if (__atomic_load_n(&(*out)->ready, __ATOMIC_ACQUIRE) == NM_RING_PROCESS_MAGIC &&
+        (*out)->magic == NM_RING_PROCESS_MAGIC && (*out)->number == number)
+        return NM_OK;
+    nm_folder_unmap(folder, data, *bytes);
+    return NM_END;
+}
+
+bool nm_process_has_joined(const nm_folder *folder, uint64_t number)
+{
+    nm_ring_process *shared;
+    size_t bytes;
+
+    if (map_process(folder, number, &shared, &bytes, NULL) != NM_OK)
+        return false;
+    nm_folder_unmap(folder, shared, bytes);
+    return true;
+}
+
 static nm_status open_process(nm_processes *processes, uint64_t number, nm_error *err)
 {
     nm_folder *folder = processes->gather->folder;
     nm_tracked tracked = {.number = number};
-    void *data = NULL;
-    nm_status status = nm_folder_map(folder, 'p', number, sizeof(nm_ring_process), &data, &tracked.map_bytes, err);
+    nm_status status = map_process(folder, number, &tracked.shared, &tracked.map_bytes, err);
 
     if (status != NM_OK)
         return status;
-    nm_ring_process *shared = data;
-    /* acquire: pairs with the release of the process that has filled the rest */
-    if (__atomic_load_n(&shared->ready, __ATOMIC_ACQUIRE) != NM_RING_PROCESS_MAGIC ||
-        shared->magic != NM_RING_PROCESS_MAGIC || shared->number != number) {
-        nm_folder_unmap(folder, data, tracked.map_bytes);
-        return NM_END;
-    }
-    tracked.shared = shared;
-    tracked.pid = shared->pid;
-    tracked.start_time = shared->start_time;
+    tracked.pid = tracked.shared->pid;
+    tracked.start_time = tracked.shared->start_time;
     if (!folder->is_copy)
         tracked.was_alive = nm_process_is_alive(tracked.pid, tracked.start_time);
     return track(processes, tracked, err);
@@ -516,20 +539,21 @@ static nm_status say_dropped(nm_processes *processes, const nm_tracked *tracked,
                            : status;
 }
 
-/* Rings that somebody removed before they were found here: what stood in them nobody knows, one event each at least. */
+/* Rings that could not be read: what stood in them nobody knows, one event each at least. */
 static nm_status say_removed(nm_processes *processes, const nm_tracked *tracked, nm_error *err)
 {
     const nm_gather *gather = processes->gather;
     /* relaxed: it is dead */
-    uint64_t made_count = atomic_load_explicit(&tracked->shared->ring_count, memory_order_relaxed), found_count = 0;
+    uint64_t made_count = atomic_load_explicit(&tracked->shared->ring_count, memory_order_relaxed);
+    uint64_t found_count = tracked->lost_ring_count;
     nm_status status;
 
     for (size_t i = 0; i < gather->ring_count; i++)
         found_count += gather->rings[i]->view.process_number == tracked->number;
     if (made_count <= found_count)
         return NM_OK;
-    status = nm_gather_say_loss(processes->gather, 0, tracked->shared->begin_ticks, tracked->dead_ticks,
-                                made_count - found_count, NM_LOSS_UNREADABLE, err);
+    status = nm_gather_say_unreadable(processes->gather, 0, tracked->shared->begin_ticks, tracked->dead_ticks,
+                                      made_count - found_count, true, err);
     return status == NM_OK ? note_no_ring(processes, tracked, tracked->shared->begin_ticks,
                                           "it was removed before it was read", err)
                            : status;
@@ -597,18 +621,41 @@ nm_status nm_processes_end(nm_processes *processes, nm_error *err)
     return status;
 }
 
-/* They took a number, and never had a file. (Where the rings are what a dead drain left, the files of those that had ended are
- * gone, too.) */
-static nm_status note_missing(nm_processes *processes, nm_error *err)
+static nm_status note_unseen(nm_processes *processes, uint64_t count, const char *why, nm_error *err)
 {
     nm_ring_session *session = processes->gather->folder->session;
     nm_event event = {.detail = NM_NOTE_UNSEEN_PROCESS,
-                      .number = (int64_t)processes->missing_count,
+                      .number = (int64_t)count,
                       .time_ns = nm_clock_to_ns(session, nm_clock_ticks(session->clock_kind))};
 
-    if (processes->missing_count == 0 || processes->gather->folder->is_copy)
-        return NM_OK;
-    return write_note(processes, event, "it could not write to the ring folder", err);
+    return write_note(processes, event, why, err);
+}
+
+/* Whose events are in no count: they took a number and have no file, or could not even take a number. */
+static nm_status note_unjoined(nm_processes *processes, nm_error *err)
+{
+    const nm_folder *folder = processes->gather->folder;
+    char text[128];
+    int why = 0;
+    nm_status status = NM_OK;
+
+    processes->refused_count = nm_folder_count_refused(folder, &why, &processes->is_folder_gone);
+    if (processes->missing_count > 0)
+        status = note_unseen(processes, processes->missing_count,
+                             folder->is_copy ? "it has no file in the ring folder any more"
+                                             : "it could not write to the ring folder",
+                             err);
+    snprintf(text, sizeof text, "it could not open the recording: %s", strerror(why));
+    if (status == NM_OK && processes->refused_count > 0)
+        status = note_unseen(processes, processes->refused_count, text, err);
+    if (status != NM_OK || processes->missing_count + processes->refused_count > 0)
+        return status;
+    if (processes->is_folder_gone)
+        return note_unseen(processes, 0, "what began after the ring folder was removed", err);
+    /* relaxed: nobody joins any more */
+    return atomic_load_explicit(&folder->session->process_count, memory_order_relaxed) == 0
+               ? note_unseen(processes, 0, "no process loaded the recorder", err)
+               : NM_OK;
 }
 
 /* The recording ends before the process does; or it cannot be asked how it ended. */
@@ -637,7 +684,7 @@ static nm_status write_leave(nm_processes *processes, nm_tracked *tracked, nm_er
 
 nm_status nm_processes_leave(nm_processes *processes, nm_error *err)
 {
-    nm_status status = note_missing(processes, err);
+    nm_status status = note_unjoined(processes, err);
 
     for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++) {
         nm_tracked *tracked = &processes->items[i];

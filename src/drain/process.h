@@ -23,6 +23,7 @@ typedef struct nm_tracked {
     bool is_ended;      /* its PROCESS_END was given to the writer */
     uint64_t dead_pass; /* pass in which it was found dead */
     uint64_t dead_ticks;
+    uint64_t lost_ring_count; /* rings that are known to be lost, what stood in them has been said */
 } nm_tracked;
 
 typedef struct nm_processes {
@@ -31,6 +32,8 @@ typedef struct nm_processes {
     size_t count, capacity;
     uint64_t *missing; /* numbers whose file is not there yet */
     size_t missing_count, missing_capacity;
+    uint64_t refused_count; /* could not take a number; once nm_processes_leave has looked */
+    bool is_folder_gone;    /* then: nobody can say */
     uint64_t numbers_seen;
     nm_map by_pid;     /* pid and its namespace -> index of the latest */
     nm_map reaped;     /* pid -> its wait status, below what it had of host memory at most (in KiB) */
@@ -74,7 +77,10 @@ nm_status nm_processes_leave(nm_processes *processes, nm_error *err);
 /* A block has been written: forgets the files of those whose end stands in it. */
 void nm_processes_written(nm_processes *processes);
 
-/* Does the process exist that had this pid since then? */
+/* Is the file of this process there, and whole? */
+bool nm_process_has_joined(const nm_folder *folder, uint64_t number);
+
+/* Does the process exist that had this pid since then? What cannot be found out counts as yes. */
 bool nm_process_is_alive(int64_t pid, uint64_t start_time);
 
 #endif

@@ -23,7 +23,8 @@ typedef struct recovery_work {
     nm_gather gather;
     nm_processes processes;
     bool has_gather;
-    nm_recovery *out; /* borrowed */
+    uint64_t trace_ticks; /* of the trace's last event; 0: none */
+    nm_recovery *out;     /* borrowed */
 } recovery_work;
 
 /* ---- Is it there, does it live? ------------------------------------------------------------------------------------ */
@@ -141,7 +142,7 @@ static nm_status set_up(recovery_work *work, nm_error *err)
     work->gather.pause.is_used = true;
     work->has_gather = true;
     if (known->last_ns != NM_NO_TIME)
-        work->gather.last_ticks = ticks_at(work->folder.session, known->last_ns);
+        work->trace_ticks = work->gather.last_ticks = ticks_at(work->folder.session, known->last_ns);
     unify->string_base = known->last_ids[NM_DEFINE_STRING];
     unify->heap_count = known->last_ids[NM_DEFINE_HEAP];
     unify->device_count = known->last_ids[NM_DEFINE_DEVICE];
@@ -184,6 +185,12 @@ static nm_status begin_ring(void *context, nm_gather_ring *ring, nm_error *err)
     ring->cursor = atomic_load_explicit(&ring->view.ring->tail, memory_order_relaxed);
     if (known == NULL)
         return NM_OK;
+    known->is_found = true;
+    const nm_block_pending *pending = nm_known_pending(&work->known, known);
+    if (pending != NULL && ring->cursor <= pending->tail_position) {
+        ring->known_end = pending->read_position;
+        ring->known_left = pending->event_count;
+    }
     ring->said_drops = known->said_drops;
     ring->skips = known->ranges;
     ring->skip_count = known->range_count;
@@ -199,7 +206,105 @@ static nm_status begin_ring(void *context, nm_gather_ring *ring, nm_error *err)
     return take_up_thread(work, ring, thread_id, err);
 }
 
+/* ---- What is lost -------------------------------------------------------------------------------------------------- */
+
+static nm_status say_lost(recovery_work *work, uint64_t thread_id, uint64_t count, bool is_at_least, nm_error *err)
+{
+    uint64_t now_ticks = nm_clock_ticks(work->folder.session->clock_kind);
+    uint64_t since_ticks = work->trace_ticks != 0 ? work->trace_ticks : now_ticks;
+
+    return nm_gather_say_unreadable(&work->gather, thread_id, since_ticks, now_ticks, count, is_at_least, err);
+}
+
+static uint64_t process_of(const recovery_work *work, const nm_known_ring *ring)
+{
+    const nm_known_definition *thread = nm_known_find(&work->known, NM_DEFINE_THREAD, ring->thread_id);
+
+    return thread == NULL ? 0 : thread->definition.thread.process_id;
+}
+
+/* Slots that the drain has let go though they stand in no block: the trace's disk was full, and then it was killed. Where
+ * processes were paused that is as it should be. */
+static bool has_let_go(const recovery_work *work, const nm_gather_ring *ring, const nm_known_ring *known)
+{
+    /* relaxed: a copy */
+    uint64_t tail = atomic_load_explicit(&ring->view.ring->tail, memory_order_relaxed);
+    const nm_ring_session *session = work->folder.session;
+    uint32_t reasons = atomic_load_explicit(&session->is_paused, memory_order_relaxed) & ~(uint32_t)NM_PAUSED_FOR_GOOD;
+
+    if (work->known.has_gap || work->known.has_pause || reasons != 0 || session->from_step > INT64_MIN ||
+        session->to_step < INT64_MAX)
+        return false;
+    return tail > (known == NULL ? 0 : known->end);
+}
+
+/* Of a ring that was read: what the trace knows of it and what has been let go. */
+static nm_status say_rest(recovery_work *work, const nm_gather_ring *ring, nm_error *err)
+{
+    const nm_known_ring *known = nm_known_find_ring(&work->known, ring->view.ring_id);
+    nm_status status = NM_OK;
+
+    if (ring->known_left > ring->known_runs)
+        status = say_lost(work, ring->thread_id, ring->known_left - ring->known_runs, false, err);
+    if (status == NM_OK && !ring->is_broken && has_let_go(work, ring, known))
+        status = say_lost(work, ring->thread_id, 1, true, err);
+    return status;
+}
+
+/* A ring that the trace knows and that is not there, or is nonsense, though its process has not ended. */
+static nm_status say_gone(recovery_work *work, const nm_known_ring *ring, nm_error *err)
+{
+    const nm_block_pending *pending = nm_known_pending(&work->known, ring);
+    uint64_t process = process_of(work, ring);
+
+    if (ring->is_found || nm_map_get(&work->known.ended, (nm_key){0, process}) != NULL)
+        return NM_OK;
+    for (size_t i = 0; i < work->processes.count; i++)
+        work->processes.items[i].lost_ring_count += work->processes.items[i].number == process;
+    return say_lost(work, ring->thread_id, pending == NULL ? 0 : pending->event_count + pending->dropped_count, true,
+                    err);
+}
+
+/* While it is recorded rings come and go; and what is there then is not all anyway. */
+static nm_status say_losses(recovery_work *work, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < work->gather.ring_count && status == NM_OK && !work->out->is_running; i++)
+        status = say_rest(work, work->gather.rings[i], err);
+    for (size_t i = 0; i < work->known.ring_count && status == NM_OK && !work->out->is_running; i++)
+        status = say_gone(work, &work->known.rings[i], err);
+    return status;
+}
+
 /* ---- Reading the rings --------------------------------------------------------------------------------------------- */
+
+/* The files of processes that have ended are gone, as they should be. */
+static void forget_ended(recovery_work *work)
+{
+    nm_processes *processes = &work->processes;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < processes->missing_count; i++)
+        if (nm_map_get(&work->known.ended, (nm_key){0, processes->missing[i]}) == NULL)
+            processes->missing[kept++] = processes->missing[i];
+    processes->missing_count = kept;
+}
+
+/* Nobody says whether they live: what they left open stays so. */
+static void mark_rings_of_nobody(recovery_work *work)
+{
+    const nm_processes *processes = &work->processes;
+
+    for (size_t i = 0; i < work->gather.ring_count; i++) {
+        nm_gather_ring *ring = work->gather.rings[i];
+        bool has_process = false;
+
+        for (size_t j = 0; j < processes->count; j++)
+            has_process |= processes->items[j].number == ring->view.process_number;
+        ring->is_dead |= !has_process;
+    }
+}
 
 /* The new definition of a process cannot know a parent whose file is gone: the trace's own holds, with the run mode. */
 static nm_status keep_old_processes(recovery_work *work, nm_error *err)
@@ -260,10 +365,14 @@ static nm_status read_rings(recovery_work *work, nm_error *err)
         status = nm_gather_find_rings(&work->gather, begin_ring, work, err);
     if (work->processes.live_count > 0)
         work->out->is_running = true;
+    forget_ended(work);
     nm_processes_mark_rings(&work->processes);
+    mark_rings_of_nobody(work);
     if (status == NM_OK)
         status = nm_gather_look(&work->gather, &watermark, &is_busy, err);
-    return status == NM_OK ? release_all(work, err) : status;
+    if (status == NM_OK)
+        status = release_all(work, err);
+    return status == NM_OK ? say_losses(work, err) : status;
 }
 
 /* What still runs is not ended, and its drain may still write: the trace gets its last block only when all is quiet. */
@@ -277,6 +386,9 @@ static nm_status end_trace(recovery_work *work, nm_error *err)
         status = seal(work, work->out->is_running ? 0 : NM_BLOCK_FINAL, err);
     work->out->events_recovered = work->gather.event_count;
     work->out->events_unrecovered = work->gather.unreadable_count;
+    work->out->events_dropped = work->gather.dropped_count;
+    work->out->is_at_least = work->gather.is_at_least;
+    work->out->processes_unjoined = work->processes.missing_count + work->processes.refused_count;
     return status;
 }
 

@@ -16,6 +16,9 @@ typedef struct nm_recovery {
     uint64_t trace_bytes; /* where they belong: behind this byte of the trace; what follows there is a cut block */
     uint64_t events_recovered;
     uint64_t events_unrecovered; /* in a ring, but not readable; LOSS events of the blocks say so too */
+    uint64_t events_dropped;     /* that nothing had said before, likewise */
+    uint64_t processes_unjoined; /* whose file is not there; a note of the blocks says so too */
+    bool is_at_least;            /* there may be more of both */
     bool is_needed;              /* the trace has no final block */
     bool has_rings;              /* the session folder is there, on this boot of this host, and is this recording's */
     bool is_running;             /* a recorded process or the drain still lives */

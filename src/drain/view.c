@@ -9,12 +9,13 @@ static nm_slot *slot_at(const nm_view *view, uint64_t position)
 }
 
 /* Called while the program may still be making the file: `magic` is stored last. */
-static bool is_whole(nm_ring *ring, size_t map_bytes)
+static bool is_whole(nm_ring *ring, uint64_t number, size_t map_bytes)
 {
     uint64_t magic = __atomic_load_n(&ring->magic, __ATOMIC_ACQUIRE); /* pairs with the release of whoever made it */
     uint64_t slot_count = ring->slot_count;
 
-    return magic == NM_RING_MAGIC && slot_count >= 2 && (slot_count & (slot_count - 1)) == 0 &&
+    return magic == NM_RING_MAGIC && ring->ring_id == number && slot_count >= 2 &&
+           (slot_count & (slot_count - 1)) == 0 &&
            slot_count <= (map_bytes - NM_RING_HEADER_BYTES) / NM_RING_SLOT_BYTES;
 }
 
@@ -27,7 +28,7 @@ nm_status nm_view_open(const nm_folder *folder, uint64_t number, nm_view *out, n
 
     if (status != NM_OK)
         return status;
-    if (!is_whole(data, bytes)) {
+    if (!is_whole(data, number, bytes)) {
         nm_folder_unmap(folder, data, bytes);
         return NM_END;
     }

@@ -5,6 +5,7 @@
  */
 #include "record/session.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -71,37 +72,50 @@ static bool is_sound_session(const nm_ring_session *session)
 }
 
 /* The session's file of a folder that is this user's alone and lies where nobody else can put another in its place: what
- * stands in it is believed. -1: it is not. */
-static int open_session(const char *folder)
+ * stands in it is believed. -errno; -EPERM: it is not. */
+static long open_session(const char *folder)
 {
-    int folder_fd, fd = -1;
+    long folder_fd, fd = -EPERM;
 
     if (!nm_system_is_safe_parent(folder))
-        return -1;
+        return -EPERM;
     folder_fd = nm_system_open(folder, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
     if (folder_fd < 0)
-        return -1;
-    if (nm_system_is_own(folder_fd, S_IFDIR))
-        fd = (int)nm_call(SYS_openat, folder_fd, (long)NM_RING_SESSION_FILE,
-                          O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0, 0, 0);
-    nm_system_close(folder_fd);
-    if (fd >= 0 && !nm_system_is_own(fd, S_IFREG)) {
-        nm_system_close(fd);
-        fd = -1;
+        return folder_fd;
+    if (nm_system_is_own((int)folder_fd, S_IFDIR))
+        fd = nm_call(SYS_openat, folder_fd, (long)NM_RING_SESSION_FILE, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0,
+                     0, 0);
+    nm_system_close((int)folder_fd);
+    if (fd >= 0 && !nm_system_is_own((int)fd, S_IFREG)) {
+        nm_system_close((int)fd);
+        fd = -EPERM;
     }
     return fd;
+}
+
+/* A process that cannot even take a number leaves a link in the folder, which needs neither a descriptor nor memory: the
+ * drain must know that there is something that it does not see. */
+static void tell_refused(const char *folder, long failure)
+{
+    char path[NM_FILE_BYTES_MAX], why[32];
+
+    if (nm_text_path(path, sizeof path, folder, (const char[]){NM_RING_REFUSED_PREFIX, '.', 0},
+                     (uint64_t)nm_system_pid()) &&
+        nm_text_path(why, sizeof why, "", "", (uint64_t)-failure))
+        nm_system_link(why + 1, path);
 }
 
 static nm_ring_session *map_session(const char *folder)
 {
     nm_ring_session *session = NULL;
-    int fd = open_session(folder);
+    long fd = open_session(folder);
 
-    if (fd < 0)
-        return NULL;
-    if (nm_system_size(fd) >= (long)sizeof *session)
-        session = nm_system_map(fd, sizeof *session);
-    nm_system_close(fd);
+    if (fd >= 0 && nm_system_size((int)fd) >= (long)sizeof *session)
+        session = nm_system_map((int)fd, sizeof *session);
+    if (fd >= 0)
+        nm_system_close((int)fd);
+    if (session == NULL && fd != -EPERM) /* where others reach nothing is left */
+        tell_refused(folder, fd < 0 ? fd : -ENOMEM);
     if (session != NULL && !is_sound_session(session)) {
         nm_system_unmap(session, sizeof *session);
         session = NULL;
@@ -255,9 +269,10 @@ static void publish_generation(nm_ring_process *process)
                           memory_order_relaxed);
     atomic_store_explicit(&state->heeded, UINT32_MAX, memory_order_relaxed);
     state->last_generation++;
-    /* release: pairs with the acquire in nm_state_generation. */
-    atomic_store_explicit(state->generation, state->last_generation, memory_order_release);
+    /* release: pairs with the acquire in nm_state_generation; seq_cst, with nm_thread_count_lost. */
+    atomic_store_explicit(state->generation, state->last_generation, memory_order_seq_cst);
     atomic_store_explicit(&state->is_recording, 1, memory_order_release);
+    nm_thread_tell_early();
 }
 
 bool nm_session_join(const char *folder)
@@ -267,8 +282,12 @@ bool nm_session_join(const char *folder)
     nm_ring_process *process = NULL;
     size_t folder_bytes = strlen(folder);
 
-    if (folder_bytes == 0 || folder_bytes >= sizeof state->folder || !make_generation_page())
+    if (folder_bytes == 0 || folder_bytes >= sizeof state->folder)
         return false;
+    if (!make_generation_page()) {
+        tell_refused(folder, -ENOMEM);
+        return false;
+    }
     session = map_session(folder);
     if (session == NULL)
         return false;

@@ -102,7 +102,7 @@ static inline nm_thread *nm_state_event_thread(void)
 {
     nm_thread *thread = nm_state_thread();
 
-    if (nm_unlikely(thread == NULL) && nm_state_is_recording() && nm_state_generation() != 0)
+    if (nm_unlikely(thread == NULL) && nm_state_is_recording())
         nm_thread_count_lost();
     return thread;
 }

@@ -53,6 +53,11 @@ void nm_system_unlink(const char *path)
     nm_call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
 }
 
+void nm_system_link(const char *target, const char *path)
+{
+    nm_call(SYS_symlinkat, (long)target, AT_FDCWD, (long)path, 0, 0, 0);
+}
+
 /* ---- Whom to believe ----------------------------------------------------------------------------------------------- */
 
 bool nm_system_is_privileged(void)

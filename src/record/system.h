@@ -19,6 +19,7 @@ long nm_system_read(int fd, void *data, size_t len);
 long nm_system_size(int fd); /* bytes of a file */
 void nm_system_close(int fd);
 void nm_system_unlink(const char *path);
+void nm_system_link(const char *target, const char *path); /* a symbolic one */
 
 /* Does the program have rights that whoever started it has not (setuid, setgid, capabilities of its file)? Then nothing of
  * that one's is believed: no environment, no folder, no other program. Fixed when the program starts. */

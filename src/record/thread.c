@@ -27,6 +27,7 @@ static _Atomic(nm_thread *) first_thread;
 static _Atomic uint64_t free_count;    /* rings given back and not taken again: saves the search */
 static _Atomic uint64_t spare_ring_id; /* given, but without a ring; 0: none */
 static _Atomic int64_t retry_at_ns;    /* no new ring before */
+static _Atomic uint64_t early_count;   /* events lost before the process had a file to count them in */
 
 nm_thread *nm_thread_first(void)
 {
@@ -273,7 +274,7 @@ nm_thread *nm_thread_attach(void)
     return thread;
 }
 
-void nm_thread_count_lost(void)
+static void count_lost(uint64_t count)
 {
     nm_ring_process *process = nm_process_state.process;
     uint64_t ticks = nm_state_ticks(), none = 0;
@@ -282,7 +283,27 @@ void nm_thread_count_lost(void)
     atomic_compare_exchange_strong_explicit(&process->drop_first_ticks, &none, ticks, memory_order_relaxed,
                                             memory_order_relaxed);
     atomic_store_explicit(&process->drop_last_ticks, ticks, memory_order_relaxed);
-    atomic_fetch_add_explicit(&process->dropped_count, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&process->dropped_count, count, memory_order_relaxed);
+}
+
+void nm_thread_tell_early(void)
+{
+    uint64_t count = atomic_exchange_explicit(&early_count, 0, memory_order_seq_cst);
+
+    if (count != 0)
+        count_lost(count);
+}
+
+void nm_thread_count_lost(void)
+{
+    if (nm_state_generation() != 0) {
+        count_lost(1);
+        return;
+    }
+    /* seq_cst, with the generation's: either it is seen here that the process has joined, or there that this was counted. */
+    atomic_fetch_add_explicit(&early_count, 1, memory_order_seq_cst);
+    if (atomic_load_explicit(nm_process_state.generation, memory_order_seq_cst) != 0)
+        nm_thread_tell_early();
 }
 
 /* ---- The end of a thread ------------------------------------------------------------------------------------------- */

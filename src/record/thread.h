@@ -71,11 +71,13 @@ nm_thread *nm_thread_first(void);
 /* Slow path of nm_state_thread: joins the session after a fork, gives the thread a ring. NULL: none to be had. */
 nm_thread *nm_thread_attach(void);
 
-/* Counts one event of a thread that has no ring. */
+/* Counts one event of a thread that has no ring; in a fork child that another thread is still joining, for later. */
 void nm_thread_count_lost(void);
 
 /* Says in the process's file why events are lost: there is no memory. */
 void nm_thread_note_no_memory(void);
+/* The process has joined: what was counted until then is said. */
+void nm_thread_tell_early(void);
 
 /* pthread_key destructor: the thread ends. */
 void nm_thread_end(void *thread);

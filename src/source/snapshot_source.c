@@ -697,6 +697,7 @@ static void source_summary(const nm_source *base, nm_source_summary_data *out)
         .events_seen = source->entry_count,
         .events_ingested = source->seq,
         .is_finished = true,
+        .is_loss_exact = true,
         .is_complete = true,
     };
 }

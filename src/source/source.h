@@ -44,12 +44,15 @@ typedef struct nm_source_summary_data {
     uint64_t events_without_stack; /* delivered, but the block that defined their stack was lost */
     uint64_t bytes_cut;            /* at the end, part of no whole block, and not found again in the rings */
     uint64_t bytes_damaged;        /* before the end, part of no block that could be read */
+    uint64_t processes_unjoined;   /* that wanted to be recorded and could not: what they did is in no count */
     uint64_t blocks_damaged;       /* known to be missing */
     uint64_t blocks_repeated;      /* there twice, or out of order: left out */
     uint64_t blocks_foreign;       /* of another recording: left out, part of bytes_damaged */
     int64_t
         detail_begin_ns; /* when the first part that is there begins, or NM_NO_TIME: it is the recording's beginning */
     bool is_late_begin;  /* it is not */
+    bool is_loss_exact;  /* the counts of lost events are; else there may be more */
+    bool has_unseen;     /* a process may have run unrecorded, whether it is counted in processes_unjoined or not */
     bool is_finished;    /* the recorder wrote its last block (or the file is whole by itself) */
     bool is_complete;    /* finished (or recovered) and nothing lost */
 } nm_source_summary_data;

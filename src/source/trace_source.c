@@ -46,6 +46,7 @@ typedef struct trace_source {
     uint64_t damaged_end;            /* behind the last block with a good header and bad data */
     uint64_t vain_bytes;             /* read for headers and blocks that were none */
     bool has_header;                 /* one that could be read */
+    uint64_t pending_count;          /* events that rings held when the last block that is there was made */
 
     nm_map known;                                /* (definition kind, number) -> checksum of what was delivered */
     uint64_t last_known[NM_DEFINE_KIND_MAX + 1]; /* of each kind: the last number found to be known */
@@ -232,8 +233,20 @@ static bool is_late_begin(const trace_source *source, const nm_block_header *hea
            (header->flags & NM_BLOCK_PART) != 0;
 }
 
+static void note_pending(trace_source *source)
+{
+    nm_block_pending pending;
+
+    source->pending_count = 0;
+    while (nm_block_reader_next_pending(source->reader, &pending) == NM_OK) {
+        add(&source->pending_count, pending.event_count);
+        add(&source->pending_count, pending.dropped_count);
+    }
+}
+
 static void accept_block(trace_source *source, const nm_block_header *header)
 {
+    note_pending(source);
     if (is_late_begin(source, header))
         source->summary.is_late_begin = true;
     else
@@ -393,10 +406,24 @@ static nm_status take_definition(trace_source *source, nm_definition *definition
     return nm_map_put(&source->known, key, checksum, err);
 }
 
+/* Besides the numbers of lost events: what is lost without a number. */
+static void take_unknown(trace_source *source, const nm_event *event)
+{
+    if (event->kind == NM_EVENT_LOSS && (event->flags & NM_FLAG_AT_LEAST) != 0)
+        source->summary.is_loss_exact = false;
+    if (event->kind != NM_EVENT_NOTE || event->detail != NM_NOTE_UNSEEN_PROCESS)
+        return;
+    source->summary.has_unseen = true;
+    add(&source->summary.processes_unjoined, event->number > 0 ? (uint64_t)event->number : 0);
+}
+
 /* What the first part says of what was before it; of later ones that has been read. */
 static void take_repeat(trace_source *source, const nm_event *event)
 {
-    if (event->kind != NM_EVENT_KEYFRAME || !source->summary.is_late_begin || source->has_events)
+    if (!source->summary.is_late_begin || source->has_events)
+        return;
+    take_unknown(source, event);
+    if (event->kind != NM_EVENT_KEYFRAME)
         return;
     if (event->detail == NM_KEYFRAME_END)
         source->has_keyframe = true;
@@ -427,6 +454,7 @@ static void take_event(trace_source *source, nm_event *event)
         return;
     }
     source->has_events = true;
+    take_unknown(source, event);
     if (event->kind == NM_EVENT_LOSS)
         add(event->detail == NM_LOSS_UNREADABLE ? &source->summary.events_unrecovered : &source->summary.events_dropped,
             event->number > 0 ? (uint64_t)event->number : 0);
@@ -441,6 +469,12 @@ static void finish(trace_source *source)
     if (source->is_over)
         return;
     source->is_over = true;
+    /* What was in rings then is in none of the blocks behind it, for there are none; and nobody has found it. */
+    if (!source->has_tail && !source->summary.is_finished && source->pending_count > 0 &&
+        source->known_seq <= source->next_seq) {
+        add(&source->summary.events_unrecovered, source->pending_count);
+        source->summary.is_loss_exact = false;
+    }
     count_gap(source, source->known_index, source->known_seq);
     if (source->has_tail)
         source->summary.bytes_cut = 0;
@@ -533,6 +567,7 @@ nm_status nm_trace_source_open_parts(const int *fds, size_t fd_count, nm_bytes h
     source->file_bytes = head.len;
     source->is_file_read = head.len < NM_SOURCE_HEAD_BYTES && !take_next_part(source);
     source->summary.detail_begin_ns = NM_NO_TIME;
+    source->summary.is_loss_exact = true;
     source->summary.kind = "trace";
     source->summary.order_kind = NM_ORDER_CLOCK;
     source->summary.start_realtime_ns = NM_NO_TIME;
@@ -568,8 +603,8 @@ static void trace_summary(const nm_source *base, nm_source_summary_data *out)
     add(&out->events_seen, lost);
     add(&out->events_seen, summary->events_unkept);
     out->is_complete = (!summary->is_late_begin || source->has_keyframe) && source->is_over &&
-                       (summary->is_finished || source->has_tail) && lost == 0 && summary->bytes_cut == 0 &&
-                       summary->bytes_damaged == 0;
+                       (summary->is_finished || source->has_tail) && lost == 0 && summary->is_loss_exact &&
+                       !summary->has_unseen && summary->bytes_cut == 0 && summary->bytes_damaged == 0;
 }
 
 static uint64_t trace_position(const nm_source *base)

@@ -58,6 +58,8 @@ typedef struct nm_store_input {
     uint64_t events_without_stack, bytes_cut;
     int64_t first_seq, last_seq; /* or NM_NO_SEQ */
     uint64_t events_unkept;
+    bool is_loss_exact;
+    uint64_t processes_unjoined;
     bool is_late_begin; /* the beginning was not kept; else these are NULL: */
     int64_t detail_begin_seq, detail_begin_ns;
     bool has_rank; /* the input is of this rank, where none of its processes says one: */

@@ -29,7 +29,7 @@ typedef struct summary {
     int64_t process_count, holder_count; /* of these with memory */
     int site_lines;                      /* of each heap */
     int leak_lines;                      /* of each heap */
-    bool has_steps, is_lossy;
+    bool has_steps;
 } summary;
 
 /* Prepares `sql` with the place of the heap that `heap` stands on. */
@@ -72,13 +72,16 @@ static const char *plural(int64_t count)
 static void write_losses(const summary *s, sqlite3_stmt *row, int first_column)
 {
     static const char *const words[] = {"dropped", "damaged", "unrecovered", "late", "without their stack"};
+    const int unrecovered = 2, exact_column = 17;
     char number[NM_HUMAN_BYTES];
 
     for (int index = 0; index < 5; index++) {
         int64_t count = sqlite3_column_int64(row, first_column + index);
 
-        if (count != 0 || index == 0)
-            fprintf(s->out, ", %s %s", nm_human_count(number, count), words[index]);
+        bool is_known = index != unrecovered || sqlite3_column_int(row, exact_column) != 0;
+
+        if (count != 0 || index == 0 || !is_known)
+            fprintf(s->out, ", %s%s %s", is_known ? "" : "at least ", nm_human_count(number, count), words[index]);
     }
 }
 
@@ -117,7 +120,8 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
         " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM heap_place WHERE device IS NOT NULL)),"
         " (SELECT upper(max(kind)) FROM device), (SELECT count(*) > 0 FROM step), sum(events_unkept),"
         " CASE WHEN count(*) = 1 THEN min(detail_begin_ns) END, CASE WHEN count(*) = 1 THEN min(detail_begin_seq) END,"
-        " (SELECT count(DISTINCT process_id) FROM heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0)"
+        " (SELECT count(DISTINCT process_id) FROM heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0),"
+        " min(is_loss_exact)"
         " FROM completeness";
     char number[NM_HUMAN_BYTES];
     char path[TEXT_BYTES];
@@ -133,7 +137,6 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
         s->process_count = sqlite3_column_int64(row, 9);
         s->holder_count = sqlite3_column_int64(row, 16);
         s->has_steps = sqlite3_column_int(row, 12) != 0;
-        s->is_lossy = strcmp(nm_db_text(row, 1), "lossy") == 0 || strcmp(nm_db_text(row, 1), "cut") == 0;
         fprintf(s->out, "%s  from %s: ", nm_human_text(database_path, sizeof database_path, names->database_path, 200),
                 nm_human_text(path, sizeof path, nm_db_text(row, 0), 200));
         write_process_count(s);
@@ -154,11 +157,16 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
 
 static nm_status write_process_note(const summary *s, nm_error *err)
 {
-    int64_t left_count = 0;
+    int64_t left_count = 0, loss_count = 0;
     char number[NM_HUMAN_BYTES];
     nm_status status = nm_db_get_int(s->db, "SELECT coalesce(sum(processes_left), 0) FROM input", &left_count, err);
 
-    if (status == NM_OK && s->process_count == 0 && s->is_lossy)
+    if (status == NM_OK && s->process_count == 0)
+        status = nm_db_get_int(s->db,
+                               "SELECT count(*) FROM input WHERE events_seen > events_ingested OR bytes_cut > 0"
+                               " OR is_finished = 0",
+                               &loss_count, err);
+    if (status == NM_OK && s->process_count == 0 && loss_count > 0)
         fprintf(s->out, "What was lost may have told of processes: nothing is known of what ran.\n");
     else if (status == NM_OK && s->process_count == 0)
         fprintf(s->out, "No process loaded the recorder: nothing is known of what ran.\n");

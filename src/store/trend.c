@@ -505,7 +505,7 @@ static nm_status end_device(const statements *sql, device_trends *device, nm_err
 /* In the same order of processes. */
 static const char processes_sql[] =
     "SELECT heap.process_id, coalesce(max(CASE WHEN t.end_seq IS NOT NULL THEN t.last_generation END), 0),"
-    " max(input.events_dropped + input.events_damaged + input.events_unrecovered) > 0,"
+    " max(input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0)) > 0,"
     " max(input.baseline = 'unknown') FROM step_sum AS t JOIN heap ON heap.heap_id = t.heap_id"
     " JOIN process ON process.process_id = heap.process_id JOIN input ON input.input_id = process.input_id"
     " GROUP BY heap.process_id ORDER BY heap.process_id";

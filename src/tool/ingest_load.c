@@ -186,6 +186,29 @@ static void say_count(FILE *out, const char **separator, uint64_t count, const c
     *separator = ", ";
 }
 
+/* How many were in a ring that cannot be read may not be known. */
+static void say_unrecovered(FILE *out, const char **separator, const nm_source_summary_data *summary)
+{
+    if (!summary->is_loss_exact) {
+        fprintf(out, "%s%s", *separator,
+                summary->events_unrecovered == 0 ? "events not recovered from rings" : "at least");
+        *separator = summary->events_unrecovered == 0 ? ", " : " ";
+    }
+    say_count(out, separator, summary->events_unrecovered, "events not recovered from rings");
+}
+
+/* Of processes that were to be recorded, and were not. */
+static void say_unjoined(FILE *out, const char **separator, const nm_source_summary_data *summary)
+{
+    say_count(out, separator, summary->processes_unjoined,
+              summary->processes_unjoined == 1 ? "process could not join the recording"
+                                               : "processes could not join the recording");
+    if (!summary->has_unseen || summary->processes_unjoined > 0)
+        return;
+    fprintf(out, "%sprocesses may have run unrecorded", *separator);
+    *separator = ", ";
+}
+
 static void report_loss(const ingest *run, const nm_source_summary_data *summary)
 {
     const char *separator = " ";
@@ -196,7 +219,8 @@ static void report_loss(const ingest *run, const nm_source_summary_data *summary
     say_count(out, &separator, summary->events_dropped, "events dropped while recording");
     say_count(out, &separator, summary->events_damaged, "events in damaged blocks");
     say_count(out, &separator, summary->bytes_damaged, "bytes damaged");
-    say_count(out, &separator, summary->events_unrecovered, "events not recovered from rings");
+    say_unrecovered(out, &separator, summary);
+    say_unjoined(out, &separator, summary);
     say_count(out, &separator, summary->events_without_stack, "events lost their stack");
     say_count(out, &separator, summary->bytes_cut, "bytes cut at the end");
     say_count(out, &separator, nm_store_unknown_references(run->part), "references to what was never defined");
@@ -227,6 +251,8 @@ static nm_status finish_input(ingest *run, const nm_source_summary_data *summary
         .first_seq = run->first_seq,
         .last_seq = run->last_seq,
         .events_unkept = summary->events_unkept,
+        .is_loss_exact = summary->is_loss_exact,
+        .processes_unjoined = summary->processes_unjoined,
         .is_late_begin = summary->is_late_begin,
         .detail_begin_seq = run->first_seq,
         .detail_begin_ns = summary->detail_begin_ns,

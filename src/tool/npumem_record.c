@@ -235,6 +235,33 @@ static nm_status finish_files(const nm_trace_files *files, nm_recovery *recovery
     return status;
 }
 
+/* Is something missing of what the rings held? As npumem-ingest would say of the trace. */
+static bool has_loss(const nm_recovery *recovery)
+{
+    return recovery->events_unrecovered + recovery->events_dropped + recovery->processes_unjoined > 0 ||
+           recovery->is_at_least;
+}
+
+static void say_recovered(const nm_recovery *recovery, const char *path)
+{
+    fputs("npumem-record: ", stderr);
+    record_print_count(recovery->events_recovered);
+    fputs(" events recovered, ", stderr);
+    fputs(recovery->is_at_least ? "at least " : "", stderr);
+    record_print_count(recovery->events_unrecovered);
+    fputs(" unreadable, ", stderr);
+    if (recovery->events_dropped > 0) {
+        record_print_count(recovery->events_dropped);
+        fputs(" dropped, ", stderr);
+    }
+    if (recovery->processes_unjoined > 0) {
+        record_print_count(recovery->processes_unjoined);
+        fprintf(stderr, " process%s without a file in the ring folder, ",
+                recovery->processes_unjoined == 1 ? "" : "es");
+    }
+    fprintf(stderr, "%s\n", path);
+}
+
 static int finish_trace(const record_options *options)
 {
     nm_recovery recovery = {0};
@@ -250,15 +277,11 @@ static int finish_trace(const record_options *options)
         fprintf(stderr, "npumem-record: %s: %s\n", options->target, err.text);
     } else if (!recovery.is_needed) {
         fprintf(stderr, "npumem-record: %s: is whole already\n", options->target);
-    } else if (!options->is_quiet) {
-        fputs("npumem-record: ", stderr);
-        record_print_count(recovery.events_recovered);
-        fputs(" events recovered, ", stderr);
-        record_print_count(recovery.events_unrecovered);
-        fprintf(stderr, " unreadable, %s\n", options->target);
+    } else if (!options->is_quiet || has_loss(&recovery)) {
+        say_recovered(&recovery, options->target);
     }
     nm_recovery_free(&recovery);
-    return status != NM_OK ? EXIT_FAILED : recovery.events_unrecovered > 0 ? EXIT_LOSS : 0;
+    return status != NM_OK ? EXIT_FAILED : has_loss(&recovery) ? EXIT_LOSS : 0;
 }
 
 /* ---- --ctl --------------------------------------------------------------------------------------------------------- */

@@ -141,6 +141,7 @@ nm_status record_child_fork(char **program, record_child *out, nm_error *err)
     /* Writes to a full file or a closed pipe fail instead of killing; after the fork, so that the program keeps its own. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* a parent may have had it ignored: then no end of a child would ever be told */
     return NM_OK;
 }
 
@@ -198,8 +199,12 @@ void record_child_wait(record_child *child, int64_t timeout_ns, record_child_end
     struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
     struct signalfd_siginfo info;
 
-    if (ppoll(&waited, 1, &timeout, NULL) <= 0)
+    int ready_count = ppoll(&waited, 1, &timeout, NULL);
+
+    if (ready_count == 0)
         return;
+    if (ready_count < 0) /* whatever it is: the child's end must not be missed */
+        nanosleep(&(struct timespec){.tv_nsec = TRIAL_POLL_NS}, NULL);
     while (read(child->signal_fd, &info, sizeof info) == sizeof info) {
         child->end_requests += info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT || info.ssi_signo == SIGTERM ||
                                info.ssi_signo == SIGHUP;

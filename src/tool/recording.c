@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "drain/clock.h"
 #include "drain/parts.h"
+#include "drain/process.h"
 #include "tool/record_child.h"
 #include "tool/record_commands.h"
 #include "tool/record_output.h"
@@ -229,17 +230,25 @@ static nm_status make_folder(recording *work, nm_error *err)
     return status == NM_OK ? nm_folder_create(path, &work->options->folder, &work->folder, err) : status;
 }
 
-/* Does the preload work here? A process that cannot load it would not start at all. */
+/* Does the preload work here? A process that cannot load it would not start at all. It joins a session of its own, so that
+ * nothing of it is left in the program's. */
 static nm_status try_preload(recording *work, nm_error *err)
 {
-    bool works =
-        record_child_try(work->folder.path, work->library) &&
-        atomic_load_explicit(&work->folder.session->process_count, memory_order_relaxed) > 0; /* it has ended */
+    nm_folder trial;
+    nm_status status = nm_folder_create_trial(&work->folder, &trial, err);
 
-    nm_folder_reset(&work->folder);
-    return works
-               ? NM_OK
-               : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "/bin/true does not run under %s", library_name(work->options));
+    if (status != NM_OK)
+        return status;
+    if (!record_child_try(trial.path, work->library))
+        status = nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "/bin/true does not run under %s", library_name(work->options));
+    else if (!nm_process_has_joined(&trial, 1))
+        status = nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "/bin/true runs under %s, but could not join a recording",
+                         library_name(work->options));
+    if (status == NM_OK && work->options->is_required)
+        status = nm_folder_try_ring(&trial, err);
+    nm_folder_close(&trial);
+    nm_folder_remove(trial.path);
+    return status;
 }
 
 /* A recording that nobody can talk to is one all the same. */
@@ -426,6 +435,8 @@ static void say_unseen(const nm_drain_report *report)
         fputs(report->unjoined_count == 1 ? " process" : " processes", stderr);
         fputs(" could not write to the ring folder, ", stderr);
     }
+    if (report->is_folder_gone)
+        fputs("the ring folder was removed, so that nothing is known of what began then, ", stderr);
 }
 
 static void say_result(const recording *work)
@@ -433,7 +444,7 @@ static void say_result(const recording *work)
     nm_drain_report report;
 
     nm_drain_tell(work->drain, &report);
-    if (work->options->is_quiet && report.unwritten_count == 0)
+    if (work->options->is_quiet && report.unwritten_count + report.unjoined_count == 0 && !report.is_folder_gone)
         return;
     fputs("npumem-record: ", stderr);
     record_print_count(report.event_count);

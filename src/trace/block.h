@@ -34,7 +34,7 @@
 #include "trace/event.h"
 
 #define NM_TRACE_VERSION_MAJOR    1 /* another one is refused */
-#define NM_TRACE_VERSION_MINOR    2 /* a newer one is read, and what is unknown in it is skipped */
+#define NM_TRACE_VERSION_MINOR    3 /* a newer one is read, and what is unknown in it is skipped */
 
 #define NM_BLOCK_MAGIC            0x184D2A5Eu /* of the skippable frame; zstd reserves 0x184D2A50 to 5F */
 #define NM_BLOCK_SIGNATURE        "NPUMEMB1"  /* first 8 bytes of the skippable frame's content */
@@ -79,6 +79,15 @@ typedef struct nm_block_range { /* ring slots of one thread that stand in a bloc
     uint64_t thread_id;
     uint64_t first_position, last_position;
 } nm_block_range;
+
+/* What a ring held for a later block when this one was made: known to be lost if that ring never comes to light. */
+typedef struct nm_block_pending {
+    uint64_t ring_id;
+    uint64_t tail_position; /* slots below it stand in the trace with this block, or have been let go */
+    uint64_t read_position; /* slots below it have been read */
+    uint64_t event_count;   /* in the slots between them that do not stand in the trace */
+    uint64_t dropped_count; /* by the ring's thread, and not said yet by a LOSS */
+} nm_block_pending;
 
 typedef struct nm_block_header {
     uint8_t trace_id[16];
@@ -129,6 +138,9 @@ nm_status nm_trace_writer_event(nm_trace_writer *writer, const nm_event *event, 
 
 /* Adjoining ranges of one thread become one. */
 nm_status nm_trace_writer_position(nm_trace_writer *writer, nm_block_range range, nm_error *err);
+
+/* A line of the block's list of what is pending. NM_ERR_LIMIT: there is no room for it. */
+nm_status nm_trace_writer_pending(nm_trace_writer *writer, const nm_block_pending *pending, nm_error *err);
 uint32_t nm_trace_writer_event_count(const nm_trace_writer *writer); /* in the block under construction */
 bool nm_trace_writer_has_content(const nm_trace_writer *writer);     /* events or definitions are in it */
 uint64_t nm_trace_writer_seq(const nm_trace_writer *writer);         /* that the next event gets */
@@ -173,6 +185,9 @@ void nm_block_reader_free(nm_block_reader *reader);
  */
 nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm_block_header *header, nm_error *err);
 const nm_session *nm_block_reader_session(const nm_block_reader *reader);
+
+/* The block's list of what was pending, from the first; NM_END. Independent of nm_block_reader_next. */
+nm_status nm_block_reader_next_pending(nm_block_reader *reader, nm_block_pending *out);
 
 /* First all definitions, then all events; NM_END. Records of kinds that this version does not know are left out. */
 nm_status nm_block_reader_next(nm_block_reader *reader, nm_record *out, nm_error *err);

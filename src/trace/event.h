@@ -136,6 +136,7 @@ enum {                     /* nm_event.flags */
        NM_FLAG_PAUSED =
            16384, /* happened while the recording was paused: time, stack and thread of it are not known. In a
                                  ring: recorded without a stack, because the recording is paused */
+       NM_FLAG_AT_LEAST = 32768, /* LOSS: so many are known to be lost, and there may be more */
 };
 
 /* Which call freed: the pairs are strict on Ascend. The first three mean driver, pinned, registered and host memory. */
@@ -224,7 +225,8 @@ typedef enum nm_note {
     NM_NOTE_PYTHON_UNCHECKED = 7,  /* text: which interpreter; its frames are read, but no recorded call held its lock,
                                       so that they were never compared with its own answers */
     NM_NOTE_NO_RING = 8,        /* text: why threads of the process had no ring; their events are counted as dropped */
-    NM_NOTE_UNSEEN_PROCESS = 9, /* text: why processes could not be recorded; number: how many */
+    NM_NOTE_UNSEEN_PROCESS = 9, /* text: why processes could not be recorded; number: how many, 0: not known. What they
+                                   did is in no count, so the input is not complete */
     NM_NOTE_MAX = NM_NOTE_UNSEEN_PROCESS,
 } nm_note;
 

@@ -16,6 +16,7 @@
 #include "trace/column.h"
 
 #define FIELDS_POSSIBLE 64 /* bits of a field mask */
+#define PENDING_SINCE   3  /* minor version that has the part */
 
 typedef struct kind_entry {
     uint64_t kind;
@@ -29,6 +30,7 @@ struct nm_block_reader {
     nm_session session;
 
     nm_cursor definitions;
+    nm_cursor pending;
     kind_entry kinds[NM_BLOCK_KINDS_MAX];
     uint32_t events_of[NM_BLOCK_KINDS_MAX]; /* each kind's */
     unsigned kind_count;
@@ -231,6 +233,32 @@ static nm_status read_columns(nm_block_reader *reader, nm_cursor *cursor, nm_err
     return status;
 }
 
+static bool decode_pending(nm_cursor *cursor, nm_block_pending *out)
+{
+    out->ring_id = nm_read_varint(cursor);
+    out->tail_position = nm_read_varint(cursor);
+    uint64_t length = nm_read_varint(cursor);
+    out->read_position = out->tail_position + length;
+    out->event_count = nm_read_varint(cursor);
+    out->dropped_count = nm_read_varint(cursor);
+    return !cursor->is_bad && out->read_position >= length && out->event_count <= length;
+}
+
+/* The part behind the columns, since 1.3; what is behind it, and the whole of it in an older block, is not ours to read. */
+static nm_status read_pending(nm_block_reader *reader, nm_cursor *cursor, const nm_block_header *header, nm_error *err)
+{
+    nm_block_pending pending;
+    nm_bytes section = {0};
+
+    if (header->version_minor >= PENDING_SINCE && nm_cursor_left(cursor) > 0)
+        section = nm_read_bytes(cursor, nm_read_varint(cursor));
+    reader->pending = nm_cursor_over(section.data, section.len);
+    for (nm_cursor walk = reader->pending; nm_cursor_left(&walk) > 0;)
+        if (!decode_pending(&walk, &pending))
+            return fail_at_frame(reader, err, "the list of what was pending is damaged");
+    return cursor->is_bad ? fail_at_frame(reader, err, "the list of what was pending is cut") : NM_OK;
+}
+
 static nm_status read_content(nm_block_reader *reader, nm_bytes header_bytes, const nm_block_header *header,
                               nm_error *err)
 {
@@ -254,7 +282,7 @@ static nm_status read_content(nm_block_reader *reader, nm_bytes header_bytes, co
         status = read_kind_column(reader, &cursor, header->event_count, err);
     if (status == NM_OK)
         status = read_columns(reader, &cursor, err);
-    return status;
+    return status == NM_OK ? read_pending(reader, &cursor, header, err) : status;
 }
 
 nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm_block_header *header, nm_error *err)
@@ -262,7 +290,7 @@ nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm
     uint64_t header_bytes = header->block_bytes - header->frame_bytes;
 
     reader->events_left = 0;
-    reader->definitions = (nm_cursor){0};
+    reader->definitions = reader->pending = (nm_cursor){0};
     reader->frame_offset = header->offset + header_bytes;
     if (header->block_bytes > bytes.len)
         return nm_fail(err, NM_ERR_FORMAT, header->offset + bytes.len, "the block is cut");
@@ -276,7 +304,7 @@ nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm
         reader->events_left = header->event_count;
         reader->next_seq = header->first_seq;
     } else {
-        reader->definitions = (nm_cursor){0};
+        reader->definitions = reader->pending = (nm_cursor){0};
     }
     return status;
 }
@@ -297,6 +325,11 @@ static bool next_event(nm_block_reader *reader, nm_event *event)
     }
     reader->events_left--;
     return entry->is_known;
+}
+
+nm_status nm_block_reader_next_pending(nm_block_reader *reader, nm_block_pending *out)
+{
+    return nm_cursor_left(&reader->pending) > 0 && decode_pending(&reader->pending, out) ? NM_OK : NM_END;
 }
 
 nm_status nm_block_reader_next(nm_block_reader *reader, nm_record *out, nm_error *err)

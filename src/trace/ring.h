@@ -8,6 +8,8 @@
  *       session          nm_ring_session, written by the drain
  *       p.NUMBER         nm_ring_process, written by a process when it starts
  *       r.NUMBER         nm_ring, written by a thread at its first event; NUMBER is its ring_id
+ *       u.PID            a link, left by a process that could not open or map the session; its target is an error number
+ *       trial/           the same once more, for a trial before the program starts
  *
  * Numbers of processes, threads and rings come from counters in the session file, count from 1, and are the identifiers in
  * the trace (process_id, thread_id, ring_id): so recovery needs no other table.
@@ -39,6 +41,7 @@
 
 #define NM_RING_ENVIRONMENT      "NPUMEM_SESSION" /* the folder; in the environment of every recorded process */
 #define NM_RING_SESSION_FILE     "session"
+#define NM_RING_REFUSED_PREFIX   'u'
 #define NM_RING_CONTROL_FILE     "ctl" /* a socket of the drain, for questions and orders */
 
 /* Processes that npumem-record is not around: how they find the drain of their host (record/host.h). */

@@ -58,6 +58,7 @@ struct nm_trace_writer {
     unsigned kind_count;
     nm_buffer ranges;
     nm_map range_by_thread;
+    nm_buffer pending;
     uint64_t known_thread, known_heap; /* already seen to by bring() in this block; 0: none */
 
     nm_column_writer *column_writer;
@@ -104,6 +105,7 @@ void nm_trace_writer_free(nm_trace_writer *writer)
         free(writer->columns[i].values);
     nm_buffer_free(&writer->ranges);
     nm_map_free(&writer->range_by_thread);
+    nm_buffer_free(&writer->pending);
     nm_column_writer_free(writer->column_writer);
     nm_buffer_free(&writer->raw);
     nm_buffer_free(&writer->block);
@@ -147,7 +149,7 @@ static nm_status check_room(const nm_trace_writer *writer, size_t more_values, s
 {
     size_t bytes = NM_COLUMN_BYTES_MAX(writer->value_count + more_values) +
                    (NM_FIELD_COUNT + 1) * NM_COLUMN_BYTES_MAX(0) + writer->definitions.len + writer->ranges.len +
-                   more_bytes + 4096;
+                   writer->pending.len + more_bytes + 4096;
 
     if (bytes <= NM_BLOCK_RAW_BYTES_MAX)
         return NM_OK;
@@ -438,6 +440,18 @@ nm_status nm_trace_writer_position(nm_trace_writer *writer, nm_block_range range
     return status == NM_OK ? nm_buffer_append(&writer->ranges, bytes, sizeof bytes, err) : status;
 }
 
+nm_status nm_trace_writer_pending(nm_trace_writer *writer, const nm_block_pending *pending, nm_error *err)
+{
+    const uint64_t fields[] = {pending->ring_id, pending->tail_position,
+                               pending->read_position - pending->tail_position, pending->event_count,
+                               pending->dropped_count};
+    nm_status status = check_room(writer, 0, sizeof fields / sizeof *fields * NM_VARINT_BYTES_MAX, err);
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && status == NM_OK; i++)
+        status = nm_buffer_append_varint(&writer->pending, fields[i], err);
+    return status;
+}
+
 /* ---- Sealing ---- */
 
 static nm_status append_kinds(nm_trace_writer *writer, nm_error *err)
@@ -510,6 +524,8 @@ static nm_status build_raw(nm_trace_writer *writer, size_t header_bytes, nm_erro
         status = append_kinds(writer, err);
     if (status == NM_OK)
         status = append_columns(writer, err);
+    if (status == NM_OK)
+        status = append_section(&writer->raw, (nm_bytes){writer->pending.data, writer->pending.len}, err);
     nm_buffer_free(&session);
     return status;
 }
@@ -557,6 +573,7 @@ static void begin_next_block(nm_trace_writer *writer)
     writer->first_ns = writer->last_ns = NM_NO_TIME;
     writer->definitions.len = 0;
     writer->ranges.len = 0;
+    writer->pending.len = 0;
     writer->value_count = 0;
     writer->kinds.count = 0;
     for (int i = 0; i < NM_FIELD_COUNT; i++)

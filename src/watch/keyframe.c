@@ -34,6 +34,7 @@ static nm_status add_loss(nm_watch_past *past, const nm_event *event)
     if (known != NULL) {
         sum = &past->losses[*known];
         sum->number += (int64_t)count;
+        sum->flags |= event->flags & NM_FLAG_AT_LEAST;
         if (event->until_ns > sum->until_ns)
             sum->until_ns = event->until_ns;
         return NM_OK;

@@ -163,6 +163,7 @@ static void append_content(const hand_block *block, nm_buffer *out)
     append(out, block->kinds.data, block->kinds.len);
     hand_varint(out, block->column_count);
     append(out, block->columns.data, block->columns.len);
+    append(out, block->behind.data, block->behind.len);
 }
 
 void hand_seal(hand_block *block, nm_buffer *out)
@@ -197,6 +198,7 @@ void hand_seal(hand_block *block, nm_buffer *out)
     nm_buffer_free(&block->definitions);
     nm_buffer_free(&block->kinds);
     nm_buffer_free(&block->columns);
+    nm_buffer_free(&block->behind);
 }
 
 void hand_wrap(nm_bytes block, nm_bytes content, nm_buffer *out)

@@ -24,6 +24,7 @@ typedef struct hand_block {
     uint32_t claimed_raw_bytes, claimed_range_count, claimed_frame_bytes; /* lies */
     bool has_wrong_copy;                   /* the header inside the data frame is another block's */
     nm_buffer definitions, kinds, columns; /* sections of the content */
+    nm_buffer behind;                      /* the columns: what version 1.0 knows nothing of */
     uint32_t kind_count, column_count;
 } hand_block;
 

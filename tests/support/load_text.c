@@ -17,6 +17,7 @@ nm_store_input load_whole_input(uint64_t event_count)
         .order_kind = "clock",
         .start_realtime_ns = 0,
         .is_complete = true,
+        .is_loss_exact = true,
         .is_finished = true,
         .events_seen = event_count,
         .events_ingested = event_count,

@@ -133,6 +133,9 @@ static void expect_first_thread_alone(const char *why)
 static void expect_unseen_child(void)
 {
     ck_assert_int_eq(ask(db, "SELECT sum(unseen_count) FROM unseen WHERE kind = 'unseen process'"), 1);
+    ck_assert_int_eq(ask(db, "SELECT processes_unjoined = 1 AND is_complete = 0 FROM input"), 1);
+    ck_assert_int_eq(ask(db, "SELECT verdict = 'lossy' FROM completeness"), 1);
+    expect_text("complaints", "1 process could not join the recording");
     expect_text("said", " 1 process could not write to the ring folder");
     expect_text("answers", "Not seen, a process: it could not write to the ring folder");
 }
@@ -274,6 +277,8 @@ START_TEST(rings_that_are_removed_at_once_are_missed)
                         " WHERE kind = 'no ring' AND text = 'it was removed before it was read'");
         ck_assert_int_ge(processes, 1);
         ck_assert_int_eq(processes - 1 + rings, phase_count(1) == 0);
+        ck_assert_int_eq(ask(db, "SELECT is_complete FROM input"), 0);
+        ck_assert_int_eq(ask(db, "SELECT is_loss_exact FROM input"), rings == 0);
     }
 }
 END_TEST

@@ -398,6 +398,48 @@ START_TEST(a_killed_recording_is_finished_once)
 }
 END_TEST
 
+/* A parent's setting; the program keeps it. */
+START_TEST(an_ignored_sigchld_hides_no_end)
+{
+    nm_run run = shell("ignoring() { timeout -s KILL 20 env --ignore-signal=CHLD \"$@\"; };"
+                       " ignoring $R -q -o a.zst -- grep SigIgn /proc/self/status > with; echo $?;"
+                       " ignoring grep SigIgn /proc/self/status > plain; cmp with plain; echo $?;"
+                       " $I --quiet a.zst; echo $?");
+
+    ck_assert_msg(strcmp(run_out(&run), "0\n0\n0\n") == 0, "%s\n%s", run_out(&run), run_err(&run));
+    run_free(&run);
+}
+END_TEST
+
+/* Program and recorder are killed, and then somebody gets at the rings. */
+START_TEST(lost_rings_are_said_and_end_with_3)
+{
+    static const char *const damages[] = {"rm r.*", "for f in r.*; do head -c 5000 /dev/urandom > $f; done",
+                                          "for f in r.*; do head -c 200000 /dev/zero > $f; done",
+                                          "for f in r.*; do truncate -s 100000 $f; done", "rm p.*"};
+    nm_run run =
+        shell("mkdir rings; $R -q -o a.zst --ring-dir $PWD/rings -- sh -c 'echo $$ > child; exec $P/spin_events"
+              " --events 0 --pace-ns 20000 --ack ack' > out & pid=$!; until [ -s ack ]; do sleep 0.01; done; sleep 0.7;"
+              " kill -9 $pid $(cat child); wait $pid; cp -a rings saved");
+
+    run_free(&run);
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        run = shell("rm -rf rings *.db; cp -a saved rings; cp a.zst b.zst; (cd rings/*; %s); $I --quiet b.zst; echo $?;"
+                    " $R --finish b.zst; echo $?; $I --quiet --force b.zst; echo $?; ls rings | wc -l;"
+                    " sqlite3 b.db 'SELECT is_complete FROM input'",
+                    damages[i]);
+        ck_assert_msg(strcmp(run_out(&run), "3\n3\n3\n0\n0\n") == 0, "'%s':\n%s\n%s", damages[i], run_out(&run),
+                      run_err(&run));
+        ck_assert_msg(strstr(run_err(&run), i == 4 ? "without a file in the ring folder" : " at least ") != NULL,
+                      "'%s':\n%s", damages[i], run_err(&run));
+        run_free(&run);
+    }
+    run = shell("rm -rf rings *.db; $I --quiet a.zst; echo $?; $R --finish a.zst; echo $?");
+    ck_assert_msg(strcmp(run_out(&run), "3\n1\n") == 0, "%s\n%s", run_out(&run), run_err(&run));
+    run_free(&run);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("npumem-record");
@@ -425,6 +467,8 @@ static Suite *make_suite(void)
     tcase_add_test(tests, a_background_process_that_is_not_recorded_is_not_waited_for);
     tcase_add_test(tests, a_whole_trace_has_nothing_to_finish);
     tcase_add_test(tests, a_killed_recording_is_finished_once);
+    tcase_add_test(tests, lost_rings_are_said_and_end_with_3);
+    tcase_add_test(tests, an_ignored_sigchld_hides_no_end);
     suite_add_tcase(suite, tests);
     return suite;
 }

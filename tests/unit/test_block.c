@@ -234,6 +234,78 @@ START_TEST(what_a_newer_minor_version_adds_is_passed_over)
 }
 END_TEST
 
+/* Two rings: 7 holds 3 events in slots 100 to 109; 300 has dropped 5. */
+static void append_pending(hand_block *block)
+{
+    static const uint64_t lines[][5] = {{7, 100, 10, 3, 0}, {300, 0, 0, 0, 5}};
+    nm_buffer list = {0};
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        for (size_t j = 0; j < 5; j++)
+            hand_varint(&list, lines[i][j]);
+    hand_varint(&block->behind, list.len);
+    nm_buffer_append(&block->behind, list.data, list.len, NULL);
+    nm_buffer_free(&list);
+}
+
+START_TEST(what_was_pending_is_read_from_version_1_3_on)
+{
+    for (uint16_t minor = 2; minor <= 4; minor++) {
+        hand_block block = {.trace_id = 7, .minor = minor};
+        nm_buffer file = {0};
+        nm_block_reader *reader;
+        nm_block_header header;
+        nm_block_pending pending;
+
+        append_pending(&block);
+        hand_u8(&block.behind, 0xEE); /* and what a still newer version has behind it */
+        hand_seal(&block, &file);
+        ck_assert_int_eq(open_block(&file, &reader, &header), NM_OK);
+        if (minor >= 3) {
+            ck_assert_int_eq(nm_block_reader_next_pending(reader, &pending), NM_OK);
+            ck_assert_uint_eq(pending.ring_id, 7);
+            ck_assert_uint_eq(pending.tail_position, 100);
+            ck_assert_uint_eq(pending.read_position, 110);
+            ck_assert_uint_eq(pending.event_count, 3);
+            ck_assert_uint_eq(pending.dropped_count, 0);
+            ck_assert_int_eq(nm_block_reader_next_pending(reader, &pending), NM_OK);
+            ck_assert_uint_eq(pending.ring_id, 300);
+            ck_assert_uint_eq(pending.dropped_count, 5);
+        }
+        ck_assert_int_eq(nm_block_reader_next_pending(reader, &pending), NM_END);
+        expect_end(reader);
+        nm_block_reader_free(reader);
+        nm_buffer_free(&file);
+    }
+}
+END_TEST
+
+/* A list that is cut, ends in the middle of a line, has more events than slots, or positions that run over. */
+START_TEST(a_list_of_what_was_pending_that_lies_is_refused)
+{
+    static const struct {
+        const char *bytes;
+        size_t len;
+    } lists[] = {{"\x06\1\2\3\1\0", 6},
+                 {"\x04\1\2\3\1", 5},
+                 {"\x05\1\2\3\4\0", 6},
+                 {"\x0e\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\1\1\0", 15}};
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        hand_block block = {.trace_id = 7, .minor = 3};
+        nm_buffer file = {0};
+        nm_block_reader *reader;
+        nm_block_header header;
+
+        nm_buffer_append(&block.behind, lists[i].bytes, lists[i].len, NULL);
+        hand_seal(&block, &file);
+        ck_assert_msg(open_block(&file, &reader, &header) == NM_ERR_FORMAT, "list %zu", i);
+        nm_block_reader_free(reader);
+        nm_buffer_free(&file);
+    }
+}
+END_TEST
+
 START_TEST(a_newer_major_version_is_refused)
 {
     hand_block block = {.trace_id = 7, .major = 2};
@@ -819,6 +891,40 @@ START_TEST(positions_of_a_thread_that_follow_each_other_are_one_range)
 }
 END_TEST
 
+START_TEST(what_was_pending_comes_back_once)
+{
+    nm_block_pending written[] = {{.ring_id = 3, .tail_position = 5, .read_position = 9, .event_count = 4},
+                                  {.ring_id = UINT64_MAX,
+                                   .tail_position = 1,
+                                   .read_position = UINT64_MAX,
+                                   .event_count = 1,
+                                   .dropped_count = UINT64_MAX}};
+    nm_trace_writer *writer;
+    nm_block_reader *reader;
+
+    ck_assert_int_eq(nm_trace_writer_new(&(nm_session){0}, &writer, &err), NM_OK);
+    ck_assert_int_eq(nm_block_reader_new(&reader, &err), NM_OK);
+    for (int i = 0; i < 2; i++) {
+        nm_block_header header;
+        nm_block_pending read;
+        nm_bytes block;
+
+        for (int j = 0; i == 0 && j < 2; j++)
+            ck_assert_int_eq(nm_trace_writer_pending(writer, &written[j], &err), NM_OK);
+        ck_assert_int_eq(nm_trace_writer_seal(writer, 0, &block, &err), NM_OK);
+        ck_assert_int_eq(nm_block_read_header(block, &header, &err), NM_OK);
+        ck_assert_int_eq(nm_block_reader_open(reader, block, &header, &err), NM_OK);
+        for (int j = 0; i == 0 && j < 2; j++) {
+            ck_assert_int_eq(nm_block_reader_next_pending(reader, &read), NM_OK);
+            ck_assert_mem_eq(&read, &written[j], sizeof read);
+        }
+        ck_assert_int_eq(nm_block_reader_next_pending(reader, &read), NM_END);
+    }
+    nm_block_reader_free(reader);
+    nm_trace_writer_free(writer);
+}
+END_TEST
+
 START_TEST(a_resumed_writer_counts_on)
 {
     nm_trace_writer *writer = new_writer();
@@ -1049,7 +1155,7 @@ START_TEST(zstd_tests_and_unpacks_a_trace)
     ck_assert_int_eq(run_zstd("-dc", path, &got), 0);
     ck_assert_uint_eq(got.len, raw_bytes);
     ck_assert_mem_eq(got.data,
-                     "NPUMEMB1\1\0\2\0\0\0\0\0"
+                     "NPUMEMB1\1\0\3\0\0\0\0\0"
                      "0123456789abcde\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
                      48);
     unlink(path);
@@ -1068,6 +1174,8 @@ int main(void)
     tcase_add_test(tests, definitions_made_by_hand_are_read);
     tcase_add_test(tests, every_encoding_made_by_hand_is_read);
     tcase_add_test(tests, what_a_newer_minor_version_adds_is_passed_over);
+    tcase_add_test(tests, what_was_pending_is_read_from_version_1_3_on);
+    tcase_add_test(tests, a_list_of_what_was_pending_that_lies_is_refused);
     tcase_add_test(tests, a_newer_major_version_is_refused);
     tcase_add_test(tests, a_block_that_lies_is_refused);
     tcase_add_test(tests, a_header_is_found_and_checked_before_it_is_trusted);
@@ -1078,6 +1186,7 @@ int main(void)
     tcase_add_test(tests, an_alias_is_written_once_with_what_it_names);
     tcase_add_test(tests, a_very_deep_stack_is_written);
     tcase_add_test(tests, positions_of_a_thread_that_follow_each_other_are_one_range);
+    tcase_add_test(tests, what_was_pending_comes_back_once);
     tcase_add_test(tests, a_resumed_writer_counts_on);
     tcase_add_test(tests, a_full_block_is_refused_and_can_be_sealed);
     tcase_add_test(tests, what_a_file_claims_is_in_proportion_to_what_it_holds);

@@ -405,6 +405,31 @@ START_TEST(a_fork_child_writes_into_a_ring_and_a_process_of_its_own)
 }
 END_TEST
 
+/* Another thread of the child joins, and does not come to its end for longer than the others wait. */
+START_TEST(what_is_lost_while_a_child_joins_is_counted)
+{
+    nm_ring_process *process;
+    int pid;
+
+    ck_assert(nm_session_join(fixture.folder));
+    npumem_step(1);
+    pid = fork();
+    if (pid == 0) {
+        atomic_store(&nm_process_state.is_joining, 1);
+        npumem_step(2);
+        npumem_step(3);
+        atomic_store(&nm_process_state.is_joining, 0);
+        npumem_step(4);
+        syscall(SYS_exit_group, 0);
+    }
+    check_child(pid);
+    process = session_process(&fixture, 2);
+    ck_assert_ptr_nonnull(process);
+    ck_assert_uint_eq(atomic_load(&process->dropped_count), 2);
+    munmap(process, sizeof *process);
+}
+END_TEST
+
 START_TEST(the_wiped_page_alone_is_enough)
 {
     uint64_t head;
@@ -585,6 +610,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, a_handler_behind_any_instruction_tears_and_loses_nothing);
     tcase_add_test(tests, a_jump_out_of_a_handler_loses_no_event_that_returned);
     tcase_add_test(tests, a_fork_child_writes_into_a_ring_and_a_process_of_its_own);
+    tcase_add_test(tests, what_is_lost_while_a_child_joins_is_counted);
     tcase_add_test(tests, the_wiped_page_alone_is_enough);
     tcase_add_test(tests, a_child_that_records_nothing_registers_nothing);
     tcase_add_test(tests, a_vfork_child_does_not_end_its_parent);

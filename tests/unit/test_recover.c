@@ -277,6 +277,163 @@ START_TEST(the_open_slot_of_a_killed_program_is_unreadable_once)
 }
 END_TEST
 
+/* ---- What is lost -------------------------------------------------------------------------------------------------- */
+
+#define PENDING 30
+
+static hand_mortal mortal;
+
+/*
+ * A block stands in the trace, and while it was made the first ring held PENDING events that had been read but had to wait
+ * for the second one's open slot. Then the drain is not called any more, and the process dies.
+ */
+static void open_with_pending(void)
+{
+    hand_mortal_begin(&mortal);
+    drain_bench_open(&bench);
+    hand_process_join(&process, bench.folder_path, mortal.pid, mortal.start_time);
+    for (int i = 0; i < 2; i++)
+        hand_ring_make(&rings[i], &process, SLOTS, mortal.pid, i == 0 ? "first" : "second");
+    atomic_store(&process.shared->ring_count, 2);
+    begin_events();
+    write_events(0, 100);
+    run_until_written();
+    write_events(100, 102);
+    drain_bench_run_ms(&bench, 20);
+    hand_claim(&rings[1], 1);
+    drain_bench_run_ms(&bench, 5);
+    for (uint64_t k = 0; k < PENDING; k++)
+        hand_alloc(&rings[0], 0, 1, 1000 + k, 1, 0);
+    drain_bench_run_ms(&bench, 600); /* a block is not held back for longer than half a second */
+    hand_mortal_end(&mortal);
+}
+
+static void remove_file(const char *name)
+{
+    char path[512];
+
+    snprintf(path, sizeof path, "%s/%s", bench.folder_path, name);
+    ck_assert_int_eq(unlink(path), 0);
+}
+
+typedef struct losses {
+    uint64_t number, at_least_count, event_count, pending_count;
+    uint64_t thread; /* of the last that says a number */
+} losses;
+
+static losses recover_losses(nm_recovery *recovery)
+{
+    nm_bytes trace = trace_load(bench.trace_path);
+    trace_content content;
+    losses said = {0};
+
+    read_recovered(&content, trace, recovery);
+    for (size_t i = 0; i < content.event_count; i++) {
+        const nm_event *event = &content.events[i];
+
+        said.event_count += event->kind == NM_EVENT_ALLOC;
+        said.pending_count += event->kind == NM_EVENT_ALLOC && event->address >= 1000;
+        if (event->kind != NM_EVENT_LOSS)
+            continue;
+        ck_assert_uint_eq(event->detail, NM_LOSS_UNREADABLE);
+        said.number += (uint64_t)event->number;
+        said.at_least_count += (event->flags & NM_FLAG_AT_LEAST) != 0;
+        said.thread = event->number > 0 ? event->thread_id : said.thread;
+    }
+    ck_assert_uint_eq(recovery->events_unrecovered, said.number);
+    ck_assert_int_eq(recovery->is_at_least, said.at_least_count > 0);
+    trace_content_free(&content);
+    free((void *)trace.data);
+    return said;
+}
+
+START_TEST(a_ring_that_is_gone_is_lost_by_what_the_trace_knows_of_it)
+{
+    nm_recovery recovery;
+
+    open_with_pending();
+    remove_file("r.1");
+    losses said = recover_losses(&recovery);
+    ck_assert_uint_eq(said.event_count, 102);
+    ck_assert_uint_eq(said.number, PENDING + 1); /* and the second ring's open slot */
+    ck_assert_uint_eq(said.at_least_count, 1);   /* it may have gone on */
+    nm_recovery_free(&recovery);
+
+    remove_file("r.2"); /* of which the trace knows nothing that it has not */
+    said = recover_losses(&recovery);
+    ck_assert_uint_eq(said.number, PENDING);
+    ck_assert_uint_eq(said.thread, rings[0].thread);
+    ck_assert_uint_eq(said.at_least_count, 2);
+    nm_recovery_free(&recovery);
+    close_recording();
+}
+END_TEST
+
+/* Garbage at the front, in the slots, and a file that is too short. */
+START_TEST(a_ring_of_nonsense_is_lost_by_what_the_trace_knows_of_it)
+{
+    uint64_t tail;
+    nm_recovery recovery;
+    losses said;
+
+    open_with_pending();
+    tail = atomic_load(&rings[0].ring->tail);
+    for (uint64_t k = 0; k < PENDING - 2; k++)
+        atomic_store(&nm_ring_slot(rings[0].ring, tail + 1 + k)->valid, 0xabababababababab);
+    said = recover_losses(&recovery);
+    ck_assert_uint_eq(said.pending_count, 2);
+    ck_assert_uint_eq(said.number, PENDING - 2 + 1);
+    ck_assert_uint_eq(said.at_least_count, 0); /* all of it is known */
+    nm_recovery_free(&recovery);
+
+    atomic_store(&rings[0].ring->head, 1);
+    said = recover_losses(&recovery);
+    ck_assert_uint_eq(said.number, PENDING + 1);
+    ck_assert_uint_eq(said.at_least_count, 1);
+    nm_recovery_free(&recovery);
+
+    rings[0].ring->magic = 0x6162636465666768;
+    said = recover_losses(&recovery);
+    ck_assert_uint_eq(said.number, PENDING + 1);
+    ck_assert_uint_eq(said.at_least_count, 1);
+    nm_recovery_free(&recovery);
+    close_recording();
+}
+END_TEST
+
+/* What its process left open is not waited for; what is behind it is found. */
+START_TEST(a_process_whose_file_is_gone_is_counted_and_its_rings_are_read)
+{
+    nm_recovery recovery;
+
+    open_with_pending();
+    hand_alloc(&rings[1], 0, 1, 2000, 1, 0);
+    remove_file("p.1");
+    losses said = recover_losses(&recovery);
+    ck_assert_uint_eq(said.pending_count, PENDING + 1);
+    ck_assert_uint_eq(said.number, 1);
+    ck_assert_uint_eq(recovery.processes_unjoined, 1);
+    nm_recovery_free(&recovery);
+    close_recording();
+}
+END_TEST
+
+/* Not into a block: its disk was full when it was killed. */
+START_TEST(what_a_killed_drain_let_go_is_said_to_be_missing)
+{
+    nm_recovery recovery;
+
+    open_with_pending();
+    atomic_store(&rings[0].ring->tail, atomic_load(&rings[0].ring->head));
+    losses said = recover_losses(&recovery);
+    ck_assert_uint_eq(said.pending_count, 0);
+    ck_assert_uint_eq(said.number, 2); /* at least one, and the second ring's open slot */
+    ck_assert_uint_eq(said.at_least_count, 1);
+    nm_recovery_free(&recovery);
+    close_recording();
+}
+END_TEST
+
 START_TEST(losses_are_said_once_whoever_says_them)
 {
     nm_recovery recovery;
@@ -440,6 +597,10 @@ int main(void)
     tcase_add_test(tests, a_block_cut_at_every_byte_is_made_up_for_by_the_rings);
     tcase_add_test(tests, a_record_taken_before_an_older_one_is_not_taken_again);
     tcase_add_test(tests, the_open_slot_of_a_killed_program_is_unreadable_once);
+    tcase_add_test(tests, a_ring_that_is_gone_is_lost_by_what_the_trace_knows_of_it);
+    tcase_add_test(tests, a_ring_of_nonsense_is_lost_by_what_the_trace_knows_of_it);
+    tcase_add_test(tests, a_process_whose_file_is_gone_is_counted_and_its_rings_are_read);
+    tcase_add_test(tests, what_a_killed_drain_let_go_is_said_to_be_missing);
     tcase_add_test(tests, losses_are_said_once_whoever_says_them);
     tcase_add_test(tests, a_running_program_is_read_but_its_trace_is_not_ended);
     tcase_add_test(tests, a_whole_trace_needs_nothing);

@@ -430,6 +430,74 @@ START_TEST(losses_late_and_baseline_events_are_counted_apart)
 }
 END_TEST
 
+/* A loss of 0 events that may be more, and a note of a process that could not join: no number, and not complete. */
+START_TEST(what_is_lost_without_a_number_is_missing_too)
+{
+    static const uint64_t fields[] = {NM_FIELD_NUMBER, NM_FIELD_DETAIL};
+
+    for (int i = 0; i < 4; i++) {
+        hand_block block = {.trace_id = 1, .event_count = 1, .flags = 1};
+        nm_buffer file = {0};
+        nm_record last;
+
+        if (i < 2)
+            hand_constant_events(&block, NM_EVENT_LOSS, i == 0 ? 32768 : 0, fields, (uint64_t[]){0, NM_LOSS_UNREADABLE},
+                                 2);
+        else
+            hand_constant_events(&block, NM_EVENT_NOTE, 0, fields, (uint64_t[]){i == 2 ? 2 : 0, 9}, 2);
+        hand_seal(&block, &file);
+        read_all(&file, &last);
+        ck_assert_int_eq(summary.is_loss_exact, i != 0);
+        ck_assert_int_eq(summary.has_unseen, i >= 2);
+        ck_assert_uint_eq(summary.processes_unjoined, i == 2 ? 2 : 0);
+        ck_assert_int_eq(summary.is_complete, i == 1);
+        ck_assert_uint_eq(summary.events_seen, summary.events_ingested);
+        nm_buffer_free(&file);
+    }
+}
+END_TEST
+
+static void append_pending(hand_block *block, uint64_t ring, uint64_t count, uint64_t dropped)
+{
+    nm_buffer list = {0};
+
+    hand_varint(&list, ring);
+    hand_varint(&list, 5);
+    hand_varint(&list, count);
+    hand_varint(&list, count);
+    hand_varint(&list, dropped);
+    hand_varint(&block->behind, list.len);
+    append(&block->behind, list.data, list.len);
+    nm_buffer_free(&list);
+}
+
+/* The last block says what was in rings then; in a whole trace, or once the rings were found, it says nothing. */
+START_TEST(a_cut_trace_without_rings_has_lost_what_they_held)
+{
+    for (int i = 0; i < 3; i++) {
+        hand_block first = {.trace_id = 1, .minor = 3, .event_count = 1};
+        hand_block last = {.trace_id = 1, .minor = 3, .event_count = 1, .block_index = 1, .first_seq = 1};
+        nm_buffer file = {0};
+        nm_record record;
+
+        last.flags = i == 2;
+        hand_constant_events(&first, NM_EVENT_MARK, 0, NULL, NULL, 0);
+        append_pending(&first, 1, 500, 0);
+        hand_seal(&first, &file);
+        hand_constant_events(&last, NM_EVENT_MARK, 0, NULL, NULL, 0);
+        if (i != 1)
+            append_pending(&last, 1, 20, 3);
+        hand_seal(&last, &file);
+        read_all(&file, &record);
+        ck_assert_uint_eq(summary.events_unrecovered, i == 0 ? 23 : 0);
+        ck_assert_uint_eq(summary.events_seen, i == 0 ? 25 : 2);
+        ck_assert_int_eq(summary.is_loss_exact, i != 0);
+        ck_assert_int_eq(summary.is_complete, i == 2);
+        nm_buffer_free(&file);
+    }
+}
+END_TEST
+
 START_TEST(numbers_that_nothing_defined_become_0)
 {
     static const uint64_t fields[] = {NM_FIELD_THREAD, NM_FIELD_HEAP,   NM_FIELD_STACK,
@@ -614,6 +682,8 @@ int main(void)
     tcase_add_test(tests, a_first_block_that_is_zeroed_at_its_start_is_still_a_trace);
     tcase_add_test(tests, what_was_found_in_the_rings_follows_the_file);
     tcase_add_test(tests, losses_late_and_baseline_events_are_counted_apart);
+    tcase_add_test(tests, what_is_lost_without_a_number_is_missing_too);
+    tcase_add_test(tests, a_cut_trace_without_rings_has_lost_what_they_held);
     tcase_add_test(tests, numbers_that_nothing_defined_become_0);
     tcase_add_test(tests, stacks_cannot_be_made_to_run_in_a_circle);
     tcase_add_test(tests, zeros_without_end_are_refused);

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fail_calls: makes the Nth call of a system call fail, in a program and not in what it starts. Calls of libc and those that
+ * go past it alike, so that what is preloaded can be tested too: a filter of system calls stops the program at each call
+ * of that number, and its tracer lets it through or puts an error number in its place.
+ *
+ *     fail_calls CALL N[+] ERRNO COUNT_FILE [-p NAME] PROGRAM [ARG...]
+ *
+ * N+: that call and all after it. -p NAME: of the first process that runs a program of that file name, instead of PROGRAM.
+ * Ends as PROGRAM does; COUNT_FILE then holds how many calls have failed. 77: this machine does not allow it.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EXIT_LEFT_OUT 77
+#define EVENT_OF(s)   ((s) >> 16)
+
+static const struct {
+    const char *name;
+    long number;
+} calls[] = {
+    {"openat", SYS_openat},
+    {"unlinkat", SYS_unlinkat},
+    {"getdents64", SYS_getdents64},
+    {"fallocate", SYS_fallocate},
+    {"mmap", SYS_mmap},
+    {"mkdirat", SYS_mkdirat},
+    {"read", SYS_read},
+    {"write", SYS_write},
+    {"ftruncate", SYS_ftruncate},
+    {"fcntl", SYS_fcntl},
+    {"newfstatat", SYS_newfstatat},
+    {"symlinkat", SYS_symlinkat},
+    {"getrandom", SYS_getrandom},
+    {"statfs", SYS_statfs},
+    {"lseek", SYS_lseek},
+#ifdef SYS_mkdir
+    {"mkdir", SYS_mkdir},
+    {"unlink", SYS_unlink},
+    {"rmdir", SYS_rmdir},
+    {"rename", SYS_rename},
+#endif
+};
+
+static long call_number;
+static unsigned long first_failure, seen_count, failed_count;
+static int is_sticky, error_number;
+static const char *wanted_name; /* NULL: PROGRAM itself */
+static pid_t root, target;
+
+static long find_call(const char *name)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strcmp(calls[i].name, name) == 0)
+            return calls[i].number;
+    return -1;
+}
+
+/* ---- In the program ------------------------------------------------------------------------------------------------ */
+
+static void run_program(char **argv, int go_fd)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call_number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    char byte;
+
+    if (read(go_fd, &byte, 1) != 1)
+        _exit(EXIT_LEFT_OUT);
+    close(go_fd);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(EXIT_LEFT_OUT);
+    execvp(argv[0], argv);
+    _exit(127);
+}
+
+/* ---- The tracer ---------------------------------------------------------------------------------------------------- */
+
+/* The call is not made, and gives this result. */
+static void refuse(pid_t pid)
+{
+    struct user_regs_struct registers;
+    struct iovec all = {&registers, sizeof registers};
+
+    if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &all) != 0)
+        return;
+#if defined(__x86_64__)
+    registers.orig_rax = (unsigned long long)-1;
+    registers.rax = (unsigned long long)-error_number;
+#elif defined(__aarch64__)
+    int none = -1;
+    struct iovec number = {&none, sizeof none};
+
+    ptrace(PTRACE_SETREGSET, pid, NT_ARM_SYSTEM_CALL, &number);
+    registers.regs[0] = (unsigned long long)-error_number;
+#endif
+    ptrace(PTRACE_SETREGSET, pid, NT_PRSTATUS, &all);
+    failed_count++;
+}
+
+static void take_call(pid_t pid)
+{
+    if (pid != target)
+        return;
+    seen_count++;
+    if (seen_count == first_failure || (is_sticky && seen_count > first_failure))
+        refuse(pid);
+}
+
+static void take_exec(pid_t pid)
+{
+    char link[64], path[4096] = "";
+
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    if (target != 0 || readlink(link, path, sizeof path - 1) <= 0)
+        return;
+    const char *name = strrchr(path, '/');
+    if (wanted_name == NULL ? pid == root : name != NULL && strcmp(name + 1, wanted_name) == 0)
+        target = pid;
+}
+
+static void take_stop(pid_t pid, int status)
+{
+    int number = WSTOPSIG(status);
+
+    switch (EVENT_OF(status)) {
+    case PTRACE_EVENT_SECCOMP:
+        take_call(pid);
+        break;
+    case PTRACE_EVENT_EXEC:
+        take_exec(pid);
+        break;
+    case PTRACE_EVENT_STOP:
+        if (number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU) {
+            ptrace(PTRACE_LISTEN, pid, 0, 0);
+            return;
+        }
+        break;
+    case 0:
+        ptrace(PTRACE_CONT, pid, 0, number);
+        return;
+    }
+    ptrace(PTRACE_CONT, pid, 0, 0);
+}
+
+/* Until all have ended; how the first one did. */
+static int trace(void)
+{
+    int status, end = 0;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR)
+        if (pid > 0 && WIFSTOPPED(status))
+            take_stop(pid, status);
+        else if (pid == root)
+            end = status;
+    return end;
+}
+
+static void write_count(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    if (file == NULL)
+        return;
+    fprintf(file, "%lu\n", failed_count);
+    fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+    const long options = PTRACE_O_TRACESECCOMP | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
+                         PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+    char *end = NULL;
+    int go[2], program_at = 5;
+
+    if (argc > 7 && strcmp(argv[5], "-p") == 0) {
+        wanted_name = argv[6];
+        program_at = 7;
+    }
+    if (argc <= program_at || (call_number = find_call(argv[1])) < 0 || pipe(go) != 0)
+        return 2;
+    first_failure = strtoul(argv[2], &end, 10);
+    is_sticky = *end == '+';
+    error_number = atoi(argv[3]);
+
+    root = fork();
+    if (root == 0) {
+        close(go[1]);
+        run_program(argv + program_at, go[0]);
+    }
+    close(go[0]);
+    if (root < 0 || ptrace(PTRACE_SEIZE, root, 0, options) != 0 || write(go[1], "", 1) != 1) {
+        close(go[1]);
+        return EXIT_LEFT_OUT;
+    }
+    close(go[1]);
+    int status = trace();
+    write_count(argv[4]);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
