@@ -103,10 +103,11 @@ nm_status nm_redact_tables(sqlite3 *db, nm_error *err)
                                      " (SELECT DISTINCT %2$s FROM %1$s WHERE %4$s ORDER BY rowid)";
     static const char write_form[] = "UPDATE %1$s SET %2$s = npumem_redact(%3$d, %2$s) WHERE %2$s IS NOT NULL AND %4$s";
     redaction work = {0};
-    nm_status status = NM_OK;
+    nm_status status = nm_db_exec(db, "PRAGMA secure_delete = OFF", err); /* of no use: see nm_redact_wipe */
 
-    if (sqlite3_create_function(db, "npumem_redact", 2, SQLITE_UTF8, &work, sql_redact, NULL, NULL) != SQLITE_OK ||
-        sqlite3_create_function(db, "npumem_base_name", 1, SQLITE_UTF8, NULL, sql_base_name, NULL, NULL) != SQLITE_OK)
+    if (status == NM_OK &&
+        (sqlite3_create_function(db, "npumem_redact", 2, SQLITE_UTF8, &work, sql_redact, NULL, NULL) != SQLITE_OK ||
+         sqlite3_create_function(db, "npumem_base_name", 1, SQLITE_UTF8, NULL, sql_base_name, NULL, NULL) != SQLITE_OK))
         status = nm_db_fail(db, err);
     if (status == NM_OK)
         status = run_on_all(db, learn_form, err);

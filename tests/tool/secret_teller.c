@@ -38,6 +38,9 @@ int main(int argc, char **argv)
     heap = npumem_heap_define(&(npumem_heap_options){.struct_bytes = sizeof(npumem_heap_options),
                                                      .name = text_of("pool of %s", argv[2]),
                                                      .device = NPUMEM_NO_DEVICE});
+    npumem_heap_define(&(npumem_heap_options){
+        .struct_bytes = sizeof(npumem_heap_options), .name = "spare of plantedother", .device = NPUMEM_NO_DEVICE});
+    npumem_mark("found /home/plantedother/x"); /* what the heap's name means is known from here alone */
     npumem_thread_name(text_of("at %s", argv[1]));
     npumem_mark(text_of("read %s/data/corpus.bin", argv[3]));
     npumem_mark(text_of("run %s begins", argv[4]));
