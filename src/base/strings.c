@@ -39,17 +39,32 @@ static nm_status add(nm_strings *strings, nm_bytes bytes, nm_key key, nm_error *
     return NM_OK;
 }
 
+/* Its number, or 0 and in *key where it belongs. */
+static uint32_t find(const nm_strings *strings, nm_bytes bytes, nm_key *key)
+{
+    *key = (nm_key){0, nm_checksum_seeded(bytes.data, bytes.len, nm_map_secret())};
+    for (uint64_t *found; (found = nm_map_get(&strings->by_hash, *key)) != NULL; key->high++) {
+        nm_bytes there = nm_strings_get(strings, (uint32_t)*found);
+        if (there.len == bytes.len && (bytes.len == 0 || memcmp(there.data, bytes.data, bytes.len) == 0))
+            return (uint32_t)*found;
+    }
+    return 0;
+}
+
+uint32_t nm_strings_find(const nm_strings *strings, nm_bytes bytes)
+{
+    nm_key key;
+
+    return find(strings, bytes, &key);
+}
+
 nm_status nm_strings_intern(nm_strings *strings, nm_bytes bytes, uint32_t *number, nm_error *err)
 {
-    nm_key key = {0, nm_checksum_seeded(bytes.data, bytes.len, nm_map_secret())};
+    nm_key key;
 
-    for (uint64_t *found; (found = nm_map_get(&strings->by_hash, key)) != NULL; key.high++) {
-        nm_bytes there = nm_strings_get(strings, (uint32_t)*found);
-        if (there.len == bytes.len && (bytes.len == 0 || memcmp(there.data, bytes.data, bytes.len) == 0)) {
-            *number = (uint32_t)*found;
-            return NM_OK;
-        }
-    }
+    *number = find(strings, bytes, &key);
+    if (*number != 0)
+        return NM_OK;
     if (strings->count >= UINT32_MAX - 1)
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "more than 4 billion distinct strings");
     nm_status status = add(strings, bytes, key, err);

@@ -20,6 +20,9 @@ typedef struct nm_strings {
 /* The number of the string, which is added if it is new. */
 nm_status nm_strings_intern(nm_strings *strings, nm_bytes bytes, uint32_t *number, nm_error *err);
 
+/* The number of the string, 0 when it is not there. */
+uint32_t nm_strings_find(const nm_strings *strings, nm_bytes bytes);
+
 /* The string with that number, zero-terminated behind its length; {NULL, 0} for 0 and for a number never given.
  * Valid until the next intern. */
 nm_bytes nm_strings_get(const nm_strings *strings, uint32_t number);

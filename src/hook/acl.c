@@ -122,7 +122,7 @@ nm_acl_error aclrtSetDevice(int32_t device)
     error = nm_real.aclrtSetDevice(device);
     tell_call(NM_DEVICE_SET, device, error, HERE);
     if (error == ACL_SUCCESS) {
-        nm_tell_device_change(device);
+        nm_record_know_device(device);
         tell_run_mode();
         if (count_set(device, 1) == 1)
             nm_tell_sample_now(device);
@@ -184,7 +184,7 @@ nm_acl_error aclrtCreateContext(void **context, int32_t device)
         return nm_real.aclrtCreateContext(context, device);
     error = nm_real.aclrtCreateContext(context, device);
     if (error == ACL_SUCCESS)
-        nm_tell_device_change(device);
+        nm_record_know_device(device);
     tell_call(NM_DEVICE_CONTEXT_CREATE, device, error, HERE);
     nm_record_leave(&guard);
     return error;
@@ -213,7 +213,7 @@ nm_acl_error aclrtSetCurrentContext(void *context)
     if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtSetCurrentContext(context);
     error = nm_real.aclrtSetCurrentContext(context);
-    nm_tell_device_change(-1);
+    nm_record_know_device(-1);
     tell_call(NM_DEVICE_CONTEXT_SET, nm_tell_device(), error, HERE);
     nm_record_leave(&guard);
     return error;

@@ -33,9 +33,6 @@ void nm_tell_captures_end(void);
 /* The calling thread's device, -1 when it has none, or when it is not known and the runtime must not be asked. */
 int32_t nm_tell_device(void);
 
-/* The calling thread's device is another one from now on; -1: not known which. */
-void nm_tell_device_change(int32_t device);
-
 /* A request for memory. heap is filled after the call: the device may be known only then. */
 typedef struct nm_request {
     size_t size;

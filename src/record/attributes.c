@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/secret.h"
 #include "record/writer.h"
 
 /* Names; one that ends in '_' stands for all that begin so. */
@@ -56,7 +57,10 @@ void nm_attributes_tell(nm_thread *thread)
         nm_ring_text record = {.detail = NM_ATTRIBUTE_ENVIRONMENT,
                                .text_bytes = strnlen(*entry, NM_RING_TEXT_BYTES_MAX)};
 
-        if ((*entry)[name_bytes] == '=' && is_listed(*entry, name_bytes))
-            nm_writer_define(thread, NM_RING_ATTRIBUTE, &record, sizeof record, *entry, record.text_bytes);
+        if ((*entry)[name_bytes] != '=' || !is_listed(*entry, name_bytes))
+            continue;
+        if (nm_secret_is_in_text(*entry, strlen(*entry))) /* that it is set may be known */
+            record.text_bytes = name_bytes + 1;
+        nm_writer_define(thread, NM_RING_ATTRIBUTE, &record, sizeof record, *entry, record.text_bytes);
     }
 }

@@ -104,6 +104,16 @@ nm_inner *nm_record_inner(void)
     return &nm_thread_local.inner;
 }
 
+int32_t nm_record_known_device(void)
+{
+    return nm_thread_local.next_device - 1;
+}
+
+void nm_record_know_device(int32_t device)
+{
+    nm_thread_local.next_device = device + 1;
+}
+
 bool nm_record_is_inside(const void *frame)
 {
     return nm_state_is_recording() && layer_around(frame) != NM_LAYER_NONE;

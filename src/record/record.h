@@ -74,6 +74,10 @@ NM_RECORD_API nm_layer nm_record_enter_driver(nm_guard *guard, const void *frame
 /* The calling thread's; never NULL. */
 NM_RECORD_API nm_inner *nm_record_inner(void);
 
+/* The device that hooks know to be the calling thread's; -1: none. */
+NM_RECORD_API int32_t nm_record_known_device(void);
+NM_RECORD_API void nm_record_know_device(int32_t device);
+
 /* True inside of a hook that holds a guard. `frame` is the caller's own. */
 NM_RECORD_API bool nm_record_is_inside(const void *frame);
 

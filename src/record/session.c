@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "base/secret.h"
 #include "record/heap.h"
 #include "record/host.h"
 #include "record/libc.h"
@@ -192,6 +193,16 @@ static void read_program(nm_ring_process *process)
     process->exe_inode = info.st_ino;
 }
 
+/* Secrets are left out before the file holds any: it outlives the process. */
+static void read_command(nm_ring_process *process)
+{
+    char text[NM_RING_COMMAND_BYTES_MAX];
+    size_t len = nm_system_slurp("/proc/self/cmdline", text, sizeof text);
+
+    process->command_bytes = nm_secret_mask_arguments(text, len);
+    memcpy(process->command, text, process->command_bytes);
+}
+
 static void fill_process(nm_ring_process *process, uint64_t number, uint64_t parent_number, bool is_forked)
 {
     process->magic = NM_RING_PROCESS_MAGIC;
@@ -210,7 +221,7 @@ static void fill_process(nm_ring_process *process, uint64_t number, uint64_t par
     read_ranks(process);
     process->is_forked = is_forked;
     process->is_late = nm_process_state.is_late;
-    process->command_bytes = nm_system_slurp("/proc/self/cmdline", process->command, NM_RING_COMMAND_BYTES_MAX);
+    read_command(process);
     atomic_store_explicit(&process->run_mode, INT64_MIN, memory_order_relaxed);
     /* release: the drain that sees it sees the whole file. */
     __atomic_store_n(&process->ready, NM_RING_PROCESS_MAGIC, __ATOMIC_RELEASE);

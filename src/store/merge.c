@@ -78,6 +78,18 @@ static nm_status copy_rows(sqlite3 *db, nm_error *err)
     return status == NM_OK ? nm_db_exec(db, "COMMIT", err) : status;
 }
 
+/* Its host-1 is not that of another. */
+static nm_status refuse_redacted(sqlite3 *db, nm_error *err)
+{
+    int64_t count = 0;
+    nm_status status = nm_db_get_int(db, "SELECT count(*) FROM " SOURCE ".meta WHERE key = 'redacted'", &count, err);
+
+    if (status == NM_OK && count > 0)
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET,
+                       "is redacted: its names mean nothing beside another's (redact all inputs together)");
+    return status;
+}
+
 nm_status nm_merge_database(sqlite3 *db, const char *path, bool is_own, nm_error *err)
 {
     nm_status status = nm_vet_attach(db, path, SOURCE, err);
@@ -86,6 +98,8 @@ nm_status nm_merge_database(sqlite3 *db, const char *path, bool is_own, nm_error
         status = nm_vet_pages(db, SOURCE, err);
     if (status == NM_OK && !is_own)
         status = nm_vet_rows(db, SOURCE, err);
+    if (status == NM_OK && !is_own)
+        status = refuse_redacted(db, err);
     if (status == NM_OK)
         status = copy_rows(db, err);
     if (status == NM_OK)

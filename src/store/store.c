@@ -15,6 +15,7 @@
 #include "store/loader.h"
 #include "store/merge.h"
 #include "store/publish.h"
+#include "store/redact.h"
 #include "store/schema.h"
 #include "store/site.h"
 #include "store/trend.h"
@@ -25,7 +26,7 @@ struct nm_store {
     nm_detail detail;
     char *path;           /* owned */
     char *temporary_path; /* owned; NULL once it has its place */
-    bool is_forced;
+    bool is_forced, is_redacted;
     int lock_fd; /* holds the lock that says that the temporary file has a living owner */
     sqlite3 *db;
     nm_loader loader;
@@ -108,6 +109,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
     store->role = options->role;
     store->detail = options->detail;
     store->is_forced = options->is_forced;
+    store->is_redacted = options->is_redacted && options->role != NM_STORE_PART;
     store->path = strdup(path);
     if (store->path == NULL)
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
@@ -196,12 +198,14 @@ static nm_status give_back_pages(sqlite3 *db, nm_error *err)
 /* What comes after the rows. */
 static nm_status finish_schema(nm_store *store, nm_error *err)
 {
-    nm_status status = nm_schema_apply(store->db, NM_SCHEMA_VIEWS, err);
+    nm_status status = store->is_redacted ? nm_redact_tables(store->db, err) : NM_OK;
 
+    if (status == NM_OK)
+        status = nm_schema_apply(store->db, NM_SCHEMA_VIEWS, err);
     if (status == NM_OK)
         status = nm_db_exec(store->db, "COMMIT", err);
     if (status == NM_OK)
-        status = give_back_pages(store->db, err);
+        status = store->is_redacted ? nm_redact_wipe(store->db, err) : give_back_pages(store->db, err);
     if (status == NM_OK)
         status = check_references(store->db, err);
     if (status == NM_OK)

@@ -42,6 +42,7 @@ typedef struct nm_store_options {
     nm_store_role role;
     nm_detail detail;            /* of the input */
     bool is_forced;              /* replace what stands at the output's name */
+    bool is_redacted;            /* hosts, users, paths and arguments are replaced: redact.h */
     int input_fd;                /* to refuse an output that is the input; -1: unknown */
     nm_bytes site_rules;         /* text of --site-rules, or empty; borrowed until nm_store_open returns */
     const nm_frame_namer *namer; /* is asked while the store is finished; borrowed; NULL: nobody */

@@ -25,6 +25,7 @@ static const char help_text[] =
     "mark, a\n"
     "                      failed allocation or the end; none. Answers are the same, the database is smaller\n"
     "  --force             replace outputs that exist\n"
+    "  --redact            replace hosts, users, paths and arguments (host-1, /path-1/file-1.py): a database to send\n"
     "  --site-rules FILE   more frames that are never a site: lines of 'function GLOB', 'file GLOB' or 'module GLOB'\n"
     "  --step-at WHERE     where a step begins that the program does not mark: FILE:LINE or the name of a function on "
     "the\n"
@@ -68,6 +69,7 @@ enum {
     OPTION_DETAIL,
     OPTION_FORCE,
     OPTION_QUIET,
+    OPTION_REDACT,
     OPTION_SITE_RULES,
     OPTION_STEP_AT,
     OPTION_SYMBOLS,
@@ -81,6 +83,7 @@ static const struct option long_options[] = {
     {"detail", required_argument, NULL, OPTION_DETAIL},
     {"force", no_argument, NULL, OPTION_FORCE},
     {"quiet", no_argument, NULL, OPTION_QUIET},
+    {"redact", no_argument, NULL, OPTION_REDACT},
     {"site-rules", required_argument, NULL, OPTION_SITE_RULES},
     {"step-at", required_argument, NULL, OPTION_STEP_AT},
     {"symbols", required_argument, NULL, OPTION_SYMBOLS},
@@ -136,6 +139,9 @@ static int take_option(int option, ingest_options *options)
         return 0;
     case OPTION_QUIET:
         options->is_quiet = true;
+        return 0;
+    case OPTION_REDACT:
+        options->is_redacted = true;
         return 0;
     case OPTION_SITE_RULES:
         options->rules_path = optarg;

@@ -25,6 +25,7 @@ typedef struct ingest_options {
     bool has_csv_bom;
     bool is_forced;
     bool is_quiet;
+    bool is_redacted;
 } ingest_options;
 
 /* Into zeroed options, which borrow from argv. 0, or the exit status; -1 when the program has done what was asked (--help). */

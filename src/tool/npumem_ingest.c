@@ -105,6 +105,7 @@ static nm_status open_store(ingest *run, nm_store_role role, const char *path, n
         .role = role,
         .detail = run->options->detail,
         .is_forced = run->options->is_forced,
+        .is_redacted = run->options->is_redacted,
         .input_fd = run->input_fd,
         .site_rules = {run->site_rules.data, run->site_rules.len},
         .namer = ingest_symbols_namer(run->symbols),
@@ -268,6 +269,8 @@ static nm_status write_summary(ingest *run, nm_error *err)
 
     if (run->options->is_quiet)
         return NM_OK;
+    if (run->options->is_redacted) /* so that what is printed may be sent too */
+        names = (nm_summary_names){"FILE.db", run->options->csv_folder == NULL ? NULL : "DIR"};
     file = open_memstream(&run->summary, &run->summary_bytes);
     if (file == NULL)
         return nm_fail_errno(err, errno, "cannot write the summary");

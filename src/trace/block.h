@@ -55,7 +55,8 @@
 #define NM_TRACE_SEARCH_BYTES                                                                                          \
     (UINT64_C(128) << 20) /* a file without a header so far is no trace: two blocks fit in it */
 #define NM_BLOCK_WINDOW                                                                                                \
-    8 /* a block may use definitions of its group: those since the last block whose index is a multiple of it */
+    16 /* a block may use definitions of its group: those since the last block whose index is a multiple of it */
+#define NM_BLOCK_COPIES 2 /* so many blocks of a group that use a definition hold it: one of them may be damaged */
 
 enum {                         /* nm_block_header.flags */
        NM_BLOCK_FINAL = 1,     /* the recorder ended as it should: nothing follows */
@@ -122,14 +123,14 @@ void nm_trace_writer_free(nm_trace_writer *writer);
 void nm_trace_writer_resume(nm_trace_writer *writer, uint64_t block_index, uint64_t first_seq);
 
 /*
- * Keeps the definition (copied) and writes it into the block under construction, and again into later groups that use it
- * (processes, threads, devices and heaps: into each block that uses them). What it names must have been defined before.
- * The same again, unchanged, is written only where the group lacks it. An alias is written once and not kept.
+ * Keeps the definition (copied) and writes it into the block under construction, again into the next block of the
+ * group that uses it, and so into later groups (processes, threads, devices and heaps: into each block that uses them).
+ * What it names must have been defined before. The same again, unchanged, is written only where it would be for its use. An alias is written once and not kept.
  */
 nm_status nm_trace_writer_define(nm_trace_writer *writer, const nm_definition *definition, nm_error *err);
 
-/* Brings every definition of the kinds (bits: 1 << nm_definition_kind) into the block under construction, unless it
- * stands there (in its group) already. */
+/* Brings every definition of the kinds (bits: 1 << nm_definition_kind) into the block under construction, unless
+ * enough blocks of its group hold it already. */
 nm_status nm_trace_writer_repeat(nm_trace_writer *writer, uint64_t kinds, nm_error *err);
 
 /* Adds the event, with what it uses. NM_ERR_LIMIT: the block is full (NM_BLOCK_EVENTS_MAX, or NM_BLOCK_RAW_BYTES_MAX in

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Builds blocks. Events go straight into one array per field. Definitions are kept, encoded, for the writer's life: an
- * event that uses one that does not stand in the current group (processes, threads, devices and heaps: in the current
- * block) brings it, and all it names, into the block again.
+ * event that uses one that does not stand in two blocks of the current group (processes, threads, devices and heaps: in
+ * the current block) brings it, and all it names, into the block again. Two, so that what one damaged block held stands in
+ * another, which is no later than its use.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ typedef struct kept_definition { /* a definition */
     size_t body_at;              /* into `bodies`: as nm_definition_encode made it */
     uint32_t body_bytes;
     uint8_t kind;         /* nm_definition_kind */
+    uint8_t copy_count;   /* in the group of that block */
     uint64_t block_index; /* of the last block that it was written to, or NEVER */
 } kept_definition;
 
@@ -158,16 +160,29 @@ static nm_status check_room(const nm_trace_writer *writer, size_t more_values, s
 
 /* ---- Definitions ---- */
 
-/* What every event needs to be understood at all stands in each block that uses it; the rest once in a group. */
+static uint64_t group_begin(const nm_trace_writer *writer)
+{
+    return writer->block_index - writer->block_index % NM_BLOCK_WINDOW;
+}
+
+/* What every event needs to be understood at all stands in each block that uses it; the rest in two of a group. */
 static bool is_needed(const nm_trace_writer *writer, const kept_definition *kept, bool is_used_directly)
 {
     bool is_scope = kept->kind == NM_DEFINE_PROCESS || kept->kind == NM_DEFINE_THREAD ||
                     kept->kind == NM_DEFINE_DEVICE || kept->kind == NM_DEFINE_HEAP;
-    uint64_t since = writer->block_index;
 
-    if (!is_scope || !is_used_directly)
-        since -= since % NM_BLOCK_WINDOW;
-    return kept->block_index == NEVER || kept->block_index < since;
+    if (kept->block_index == NEVER || kept->block_index < group_begin(writer))
+        return true;
+    return kept->block_index < writer->block_index &&
+           ((is_scope && is_used_directly) || kept->copy_count < NM_BLOCK_COPIES);
+}
+
+static void count_copy(const nm_trace_writer *writer, kept_definition *kept)
+{
+    bool is_first = kept->block_index == NEVER || kept->block_index < group_begin(writer);
+
+    kept->copy_count = is_first ? 1 : kept->copy_count < NM_BLOCK_COPIES ? kept->copy_count + 1 : NM_BLOCK_COPIES;
+    kept->block_index = writer->block_index;
 }
 
 /* Pushes the definition if it does not stand where it is needed. One that was never given stays unknown. */
@@ -181,13 +196,13 @@ static nm_status push(nm_trace_writer *writer, uint64_t kind, uint64_t id, bool 
     nm_status status =
         nm_array_grow(&writer->steps, &writer->step_capacity, writer->step_count + 1, sizeof *writer->steps, err);
     if (status == NM_OK) {
-        writer->kept[*index].block_index = writer->block_index;
+        count_copy(writer, &writer->kept[*index]);
         writer->steps[writer->step_count++] = (walk_step){(size_t)*index, false};
     }
     return status;
 }
 
-/* Pushes what the definition names. A process's parent is not what its events need: once in a group is enough. */
+/* Pushes what the definition names. A process's parent is not what its events need: twice in a group is enough. */
 static nm_status push_references(nm_trace_writer *writer, const kept_definition *kept, nm_error *err)
 {
     nm_cursor cursor = nm_cursor_over(writer->bodies.data + kept->body_at, kept->body_bytes);
@@ -253,7 +268,7 @@ static nm_status keep(nm_trace_writer *writer, uint64_t kind, uint64_t id, size_
             writer->bodies.len = body_at;
             return NM_OK;
         }
-        *old = (kept_definition){body_at, (uint32_t)body_bytes, (uint8_t)kind, NEVER};
+        *old = (kept_definition){body_at, (uint32_t)body_bytes, (uint8_t)kind, 0, NEVER};
         return NM_OK;
     }
 
@@ -262,7 +277,7 @@ static nm_status keep(nm_trace_writer *writer, uint64_t kind, uint64_t id, size_
     if (status == NM_OK)
         status = nm_map_put(&writer->kept_by_id, (nm_key){kind, id}, writer->kept_count, err);
     if (status == NM_OK)
-        writer->kept[writer->kept_count++] = (kept_definition){body_at, (uint32_t)body_bytes, (uint8_t)kind, NEVER};
+        writer->kept[writer->kept_count++] = (kept_definition){body_at, (uint32_t)body_bytes, (uint8_t)kind, 0, NEVER};
     return status;
 }
 
@@ -319,7 +334,7 @@ nm_status nm_trace_writer_repeat(nm_trace_writer *writer, uint64_t kinds, nm_err
             nm_array_grow(&writer->steps, &writer->step_capacity, writer->step_count + 1, sizeof *writer->steps, err);
         if (status != NM_OK)
             break;
-        kept->block_index = writer->block_index;
+        count_copy(writer, kept);
         writer->steps[writer->step_count++] = (walk_step){i, false};
         status = write_pushed(writer, err);
     }

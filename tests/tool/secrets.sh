@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Secrets stay at home. What is planted as the value of an argument or variable that is named like a secret is in no ring and
+# no trace; and what is planted as a host, user, path or argument anywhere is in nothing that --redact leaves.
+#
+#     secrets.sh FOLDER_OF_THE_PROGRAMS SECRET_TELLER PLANTED_HOST SOURCE_FOLDER FOLDER
+set -u
+bin=$1 teller=$2 host_library=$3 source=$4 folder=$5
+host=plantedhost user=planteduser argument=plantedrun-77 home=
+export LC_ALL=C
+
+fail() { echo "FAIL: $*" >&2; exit 1; }
+
+rm -rf "$folder"
+home=$folder/home/$user
+mkdir -p "$home/plantedproject/data"
+cd "$home/plantedproject" || exit 1
+cp "$teller" plantedprogram
+
+# absent FILE-OR-FOLDER WORD...: the words stand in none of the bytes.
+absent() {
+    local place=$1 word
+    shift
+    for word; do
+        ! grep -r -a -i -l -e "$word" "$place" >&2 || fail "'$word' is in $place"
+    done
+}
+
+# ---- Never recorded ----
+
+secrets='plantedkey1 plantedkey2 plantedkey3 plantedkey4 plantedkey5 plantedkey6 plantedkey7 plantedkey8 plantedkey9'
+ASCEND_API_KEY=plantedkey5 HCCL_PROXY=http://me:plantedkey6@proxy/ WANDB_API_KEY=plantedkey7 PLANTED=plantedkey8 \
+ASCEND_HOME_PATH=$home/ascend LD_PRELOAD=$host_library OMP_NUM_THREADS=3 HCCL_IF_IP=10.11.12.13 \
+    "$bin/npumem-record" -q -o run.zst -- "$home/plantedproject/plantedprogram" "$host" $user "$home" $argument "$folder/rings" \
+    --api-key plantedkey1 --token=plantedkey2 HF_TOKEN=plantedkey3 http://me:plantedkey4@server/ \
+    --max-tokens 100 --num-key-value-heads 8 'password: plantedkey9' || fail "the recording ended with $?"
+[ -e "$folder/rings" ] || fail 'no copy of the rings'
+zstd -q -dc run.zst >"$folder/run.content" || fail 'the trace cannot be unpacked'
+# shellcheck disable=SC2086
+absent "$folder/rings" $secrets
+# shellcheck disable=SC2086
+absent "$folder/run.content" $secrets
+"$bin/npumem-ingest" --quiet -o "$folder/plain.db" run.zst || fail "ingest ended with $?"
+command=$(sqlite3 "$folder/plain.db" "SELECT command FROM process WHERE command LIKE '%plantedprogram%'")
+case $command in
+*"--api-key *** --token=*** HF_TOKEN=*** http://***@server/ --max-tokens 100 --num-key-value-heads 8 password: ***") ;;
+*) fail "the command is $command" ;;
+esac
+got=$(sqlite3 "$folder/plain.db" "SELECT name, value FROM process_environment WHERE process_id = 1 AND name IN
+    ('ASCEND_API_KEY', 'HCCL_PROXY', 'OMP_NUM_THREADS', 'WANDB_API_KEY', 'PLANTED') ORDER BY name")
+[ "$got" = $'ASCEND_API_KEY|\nHCCL_PROXY|\nOMP_NUM_THREADS|3' ] || fail "the environment is $got"
+
+# ---- Redacted ----
+
+printf 'file %s/plantedrule.c\n' "$home" >"$folder/rules"
+
+# redacted NAME INPUT...: NAME.db, NAME.csv and what is printed hold nothing that was planted.
+redacted() {
+    local name=$1
+    shift
+    mkdir "$folder/$name"
+    "$bin/npumem-ingest" --redact --site-rules "$folder/rules" -o "$folder/$name/out.db" --csv "$folder/$name/csv" "$@" \
+        >"$folder/$name/summary" 2>/dev/null || fail "$name: ingest ended with $?"
+    absent "$folder/$name" planted 10.11.12.13 "${folder#/}"
+    [ "$(sqlite3 "$folder/$name/out.db" "SELECT value FROM meta WHERE key = 'redacted'")" = 1 ] || fail "$name: meta"
+}
+
+grep -a -q "$host" "$folder/plain.db" || fail 'the host is not in the plain database'
+grep -a -q "$user" "$folder/plain.db" || fail 'the user is not in the plain database'
+redacted trace run.zst
+
+# The same thing has the same name everywhere, and sites are still apart.
+query() { sqlite3 "$folder/$1/out.db" "$2"; }
+[ "$(query trace 'SELECT group_concat(DISTINCT host) FROM process')" = host-1 ] || fail 'the host'
+[ "$(query trace "SELECT count(*) FROM heap WHERE name = 'pool of user-1' OR name GLOB 'spare of user-[0-9]*'")" = 2 ] ||
+    fail 'the heaps'
+[ "$(query trace "SELECT count(*) FROM thread WHERE name = 'at host-1'")" = 1 ] || fail 'the thread'
+[ "$(query trace "SELECT count(*) FROM moment WHERE name GLOB 'read /path-[0-9]*/file-[0-9]*'")" = 1 ] || fail 'a mark'
+[ "$(query trace "SELECT count(*) FROM moment WHERE name GLOB 'run arg-[0-9]* begins'")" = 1 ] || fail 'an argument in a mark'
+[ "$(query trace "SELECT count(*) FROM moment WHERE name GLOB 'host-[0-9]* and host-1'")" = 1 ] || fail 'an address'
+[ "$(query trace "SELECT count(DISTINCT label) FROM frame WHERE function IN ('leak_here', 'leak_there')")" = 2 ] ||
+    fail 'sites are not apart'
+label=$(query trace "SELECT label FROM frame WHERE function = 'leak_here'")
+[[ $label =~ ^file-[0-9]+(\.c:[0-9]+|\+0x[0-9a-f]+)\ leak_here$ ]] || fail "the label is $label"
+sites() { sqlite3 "$1" "SELECT allocation_count, size_bytes FROM outstanding_by_site ORDER BY 1, 2"; }
+[ -n "$(sites "$folder/plain.db")" ] && [ "$(sites "$folder/plain.db")" = "$(sites "$folder/trace/out.db")" ] || fail 'sites'
+module=$(query trace "SELECT path FROM module WHERE path GLOB '*libc.so*' OR path GLOB '*/libc-*' LIMIT 1")
+[ -n "$module" ] || fail "the system's library has lost its name"
+
+# Every column of text is replaced, or holds words of npumem's own.
+own='anomaly_kind.name cann_module.name copy_kind.name device.kind end_kind.name fragmentation_sample.size_basis heap.size_basis
+heap_level.name heap_sum.reserved_source input.baseline input.detail input.kind input.order_kind leak_sum.verdict malloc_policy.name
+memory_kind.name meta.key meta.value miss_cause.name module.build_id moment_kind.name note_kind.name operation_kind.name
+operation_source.name out_of_memory_chain.outcome plumbing.origin plumbing.target pool_bucket.name process.end_kind process.run_mode
+process_environment.name process_environment.source segment_kind.name step.source step_anchor.kind step_trend.measure
+step_trend.verdict stream_call_kind.name frame.label'
+replaced=$(sed -n 's/^    {"\([a-z_]*\)", "\([a-z_]*\)", NM_REDACT.*/\1.\2/p' "$source/src/store/redact.c")
+for column in $(query trace "SELECT m.name || '.' || c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
+                             WHERE m.type = 'table' AND c.type NOT IN ('INTEGER', 'REAL')"); do
+    grep -q -w -F -e "$column" <<<"$own $replaced" || fail "what is in $column is not replaced"
+done
+
+# The documents list the variables that are recorded.
+for name in $(sed -n 's/^    "\([A-Z_]*\)",$/\1/p' "$source/src/record/attributes.c"); do
+    grep -q -w -e "$name" "$source/docs/security.md" || fail "docs/security.md does not list $name"
+done
+
+# A snapshot, several inputs, databases among them.
+if command -v python3 >/dev/null; then
+    python3 - >snapshot.pickle <<'END' || fail 'no snapshot'
+import pickle, sys
+frames = [{"filename": "/home/planteduser/plantedproject/plantedmodel.py", "name": "forward", "line": 88},
+          {"filename": "/home/planteduser/env/lib/python3.11/site-packages/torch/nn/modules/linear.py",
+           "name": "forward", "line": 114}]
+trace = [{"action": "alloc", "addr": 1 << 30, "size": 512, "stream": 0, "time_us": 1, "frames": frames[::-1]}]
+pickle.dump({"segments": [], "device_traces": [trace]}, sys.stdout.buffer, 4)
+END
+    redacted snapshot snapshot.pickle
+    [ "$(query snapshot "SELECT count(*) FROM frame WHERE file GLOB '/path-[0-9]*/torch/nn/modules/linear.py'")" = 1 ] ||
+        fail 'a file of torch has lost its name'
+    [ "$(query snapshot "SELECT count(*) FROM frame WHERE label GLOB 'file-[0-9]*.py:88 forward'")" = 1 ] || fail 'a label'
+fi
+redacted both run.zst run.zst "$folder/plain.db"
+"$bin/npumem-ingest" --quiet -o "$folder/again.db" run.zst "$folder/trace/out.db" 2>"$folder/refused"
+[ $? = 1 ] && [ ! -e "$folder/again.db" ] && [ "$(wc -l <"$folder/refused")" = 1 ] && grep -q 'is redacted' "$folder/refused" ||
+    fail "a redacted database was merged: $(cat "$folder/refused")"
+echo "secrets: ok"
