@@ -11,10 +11,9 @@
 
 #include "base/buffer.h"
 #include "base/number.h"
-#include "store/database.h"
+#include "store/foreign.h"
 #include "tool/check_report.h"
 #include "tool/check_rules.h"
-#include "tool/open_database.h"
 #include "tool/size_text.h"
 
 #define EXIT_BROKEN_RULE 1
@@ -266,14 +265,15 @@ static int run_check(const check_options *options)
     check_result *results = calloc(options->rules.count, sizeof *results);
     const char *subject = options->database;
     nm_error err = {.offset = NM_NO_OFFSET};
-    sqlite3 *db = NULL;
+    nm_foreign *database = NULL;
     nm_status status = results == NULL ? nm_fail(&err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                                       : open_database(options->database, &db, &err);
+                                       : nm_foreign_open(options->database, false, &database, &err);
 
     for (size_t i = 0; i < options->rules.count && status == NM_OK; i++)
-        status = check_measure(db, &options->rules.items[i], &options->filter, &results[i], &subject, &err);
+        status = check_measure(nm_foreign_db(database), &options->rules.items[i], &options->filter, &results[i],
+                               &subject, &err);
     int result = status == NM_OK ? report_results(options, results) : report_error(subject, &err);
-    sqlite3_close(db);
+    nm_foreign_close(database);
     free(results);
     return result;
 }
