@@ -44,8 +44,15 @@ nm_status nm_io_copy(int from, int to, uint64_t *copied_bytes, nm_error *err);
 /* Writes the file's (or folder's) data to the disk. */
 nm_status nm_io_sync_path(const char *path, nm_error *err);
 
-/* Renames and then syncs the folder of `to`, so that the new name survives a power cut. */
+/* Renames; what stood at `to` is gone. */
 nm_status nm_io_replace(const char *from, const char *to, nm_error *err);
+
+/* Syncs the folder of the file, so that a new name survives a power cut. */
+nm_status nm_io_sync_folder(const char *path, nm_error *err);
+
+/* Gives standard streams that are closed a file that takes and gives nothing, so that no file opened later gets their numbers
+ * and what is printed. A program executed later finds them closed. For the beginning of main. */
+void nm_io_hold_standard_streams(void);
 
 void nm_io_close(int fd); /* fd < 0 is fine */
 

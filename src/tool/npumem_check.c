@@ -53,13 +53,19 @@ static const char help_text[] =
     "  --json                     one JSON object in place of lines\n"
     "  --help, --version\n"
     "\n"
-    "Exit status: 0 every rule holds; 1 one does not; 2 wrong usage; 4 a database cannot be read.\n";
+    "Exit status: 0 every rule holds; 1 one does not; 2 wrong usage; 4 failed, or a database cannot be read.\n";
 
 static int usage_error(const char *what, const char *text)
 {
     fprintf(stderr, "npumem-check: %s%s%s (--help says more)\n", what, text == NULL ? "" : ": ",
             text == NULL ? "" : text);
     return EXIT_USAGE;
+}
+
+static int no_memory(void)
+{
+    fprintf(stderr, "npumem-check: out of memory\n");
+    return EXIT_UNREADABLE;
 }
 
 /* ---- Command line ---- */
@@ -175,7 +181,7 @@ static int add_rule(check_options *options, check_kind kind, char *argument)
                                                                       : "needs a size: 60GiB, 512MiB or bytes");
     if (nm_array_grow(&options->rules.items, &options->rules.capacity, options->rules.count + 1, sizeof rule, &err) !=
         NM_OK)
-        return usage_error("out of memory", NULL);
+        return no_memory();
     options->rules.items[options->rules.count++] = rule;
     return 0;
 }

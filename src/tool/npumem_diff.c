@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "base/number.h"
 #include "store/cleanup.h"
 #include "store/csv.h"
@@ -546,6 +547,8 @@ static nm_status compare(diff *run, nm_error *err)
     if (status == NM_OK && run->csv != NULL) {
         run->subject = run->options->csv_folder;
         status = nm_csv_publish(run->csv, err);
+        if (status == NM_OK)
+            status = nm_csv_settle(run->csv, err);
     }
     return status;
 }
@@ -573,6 +576,7 @@ int main(int argc, char **argv)
     diff_options options = {.top = TOP_DEFAULT};
     int result = take_arguments(argc, argv, &options);
 
+    nm_io_hold_standard_streams();
     nm_cleanup_install();
     if (result == 0) {
         if (options.top == 0)
