@@ -244,7 +244,7 @@ int main(int argc, char **argv)
 
     nm_io_hold_standard_streams();
     if (!record_options_read(argc, argv, &options))
-        return EXIT_USAGE;
+        return options.is_out_of_memory ? EXIT_FAILED : EXIT_USAGE;
     switch (options.action) {
     case RECORD_HELP:
         record_options_help();
