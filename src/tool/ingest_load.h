@@ -29,7 +29,7 @@ typedef struct ingest {
     nm_frame_name_counts name_counts; /* of all inputs */
     bool is_whole;
     bool is_settled; /* the names of what was written are on the disk, too */
-    char *summary; /* owned: what goes to standard output once all is in place, */
+    char *summary;   /* owned: what goes to standard output once all is in place, */
     size_t summary_bytes;
     char *losses; /* and to standard error */
     size_t losses_bytes;
