@@ -38,6 +38,20 @@ WITH
             GROUP BY f.label
         )
     ),
+    run_leak (rank, level, site, verdict, leak_bytes, leak_count) AS (
+        SELECT
+            process.rank,
+            heap_level.name,
+            coalesce(frame.label, '(no stack)'),
+            leak_sum.verdict,
+            leak_sum.size_bytes,
+            leak_sum.allocation_count
+        FROM main.leak_sum
+        JOIN main.heap ON heap.heap_id = leak_sum.heap_id
+        LEFT JOIN main.process ON process.process_id = heap.process_id
+        LEFT JOIN main.heap_level ON heap_level.level = heap.level
+        LEFT JOIN main.frame ON frame.frame_id = leak_sum.site_frame_id
+    ),
     run_row (rank, level, path, function, line, verdict, bytes, leak_count) AS (
         SELECT
             v.rank,
@@ -48,7 +62,7 @@ WITH
             v.verdict,
             v.leak_bytes,
             v.leak_count
-        FROM main.leak_by_site AS v
+        FROM run_leak AS v
         LEFT JOIN run_site ON run_site.label = v.site
         WHERE (:rank IS NULL OR v.rank = :rank) AND (:level IS NULL OR v.level = :level)
     ),
@@ -78,6 +92,20 @@ WITH
             GROUP BY f.label
         )
     ),
+    base_leak (rank, level, site, verdict, leak_bytes, leak_count) AS (
+        SELECT
+            process.rank,
+            heap_level.name,
+            coalesce(frame.label, '(no stack)'),
+            leak_sum.verdict,
+            leak_sum.size_bytes,
+            leak_sum.allocation_count
+        FROM base.leak_sum
+        JOIN base.heap ON heap.heap_id = leak_sum.heap_id
+        LEFT JOIN base.process ON process.process_id = heap.process_id
+        LEFT JOIN base.heap_level ON heap_level.level = heap.level
+        LEFT JOIN base.frame ON frame.frame_id = leak_sum.site_frame_id
+    ),
     base_row (rank, level, path, function, line, verdict, bytes, leak_count) AS (
         SELECT
             v.rank,
@@ -88,7 +116,7 @@ WITH
             v.verdict,
             v.leak_bytes,
             v.leak_count
-        FROM base.leak_by_site AS v
+        FROM base_leak AS v
         LEFT JOIN base_site ON base_site.label = v.site
         WHERE (:rank IS NULL OR v.rank = :rank) AND (:level IS NULL OR v.level = :level)
     ),

@@ -128,22 +128,18 @@ nm_status nm_io_sync_path(const char *path, nm_error *err)
     return status;
 }
 
-nm_status nm_io_sync_folder_of(const char *path, nm_error *err)
+nm_status nm_io_replace(const char *from, const char *to, nm_error *err)
+{
+    return nm_io.rename(from, to) == 0 ? NM_OK : nm_fail_errno(err, errno, "cannot rename");
+}
+
+nm_status nm_io_sync_folder(const char *path, nm_error *err)
 {
     char folder[PATH_MAX];
 
     if (snprintf(folder, sizeof folder, "%s", path) >= (int)sizeof folder)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
     return nm_io_sync_path(dirname(folder), err);
-}
-
-nm_status nm_io_replace(const char *from, const char *to, nm_error *err)
-{
-    if (strlen(to) >= PATH_MAX)
-        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
-    if (nm_io.rename(from, to) != 0)
-        return nm_fail_errno(err, errno, "cannot rename");
-    return nm_io_sync_folder_of(to, err);
 }
 
 uint64_t nm_io_data_end(int fd, uint64_t size_bytes)
@@ -169,6 +165,15 @@ uint64_t nm_io_skip_hole(int fd)
     if (before >= 0 && data < 0 && errno == ENXIO)
         data = lseek(fd, 0, SEEK_END);
     return before >= 0 && data > before ? (uint64_t)(data - before) : 0;
+}
+
+/* The lowest number is given out first, so that each gets its own. Opened the wrong way round, for use to fail. */
+void nm_io_hold_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) < 0)
+            return;
 }
 
 void nm_io_close(int fd)

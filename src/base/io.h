@@ -46,18 +46,22 @@ nm_status nm_io_copy(int from, int to, uint64_t most_bytes, uint64_t *copied_byt
 /* Writes the file's (or folder's) data to the disk. */
 nm_status nm_io_sync_path(const char *path, nm_error *err);
 
-/* Writes the folder that the file is in to the disk, so that its name survives a power cut. */
-nm_status nm_io_sync_folder_of(const char *path, nm_error *err);
-
-/* Renames and then syncs the folder of `to`. */
-nm_status nm_io_replace(const char *from, const char *to, nm_error *err);
-
 /* Where the data of a file of `size_bytes` ends: behind that, a sparse file has a hole. `size_bytes` where its file system
  * does not tell. The file's own position stays. */
 uint64_t nm_io_data_end(int fd, uint64_t size_bytes);
 
 /* Passes over the hole that the file's position is in: how many bytes of nothing; 0: it is data, or no file. */
 uint64_t nm_io_skip_hole(int fd);
+
+/* Renames; what stood at `to` is gone. */
+nm_status nm_io_replace(const char *from, const char *to, nm_error *err);
+
+/* Syncs the folder of the file, so that a new name survives a power cut. */
+nm_status nm_io_sync_folder(const char *path, nm_error *err);
+
+/* Gives standard streams that are closed a file that takes and gives nothing, so that no file opened later gets their numbers
+ * and what is printed. A program executed later finds them closed. For the beginning of main. */
+void nm_io_hold_standard_streams(void);
 
 void nm_io_close(int fd); /* fd < 0 is fine */
 

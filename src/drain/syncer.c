@@ -50,7 +50,7 @@ static int sync_file(const synced_file *file)
         if (errno != EINTR)
             return errno;
     if (file->path != NULL)
-        nm_io_sync_folder_of(file->path, NULL); /* one that may not be read or synced is none of ours */
+        nm_io_sync_folder(file->path, NULL); /* one that may not be read or synced is none of ours */
     return 0;
 }
 

@@ -332,6 +332,16 @@ nm_status nm_csv_publish(nm_csv *csv, nm_error *err)
     return status;
 }
 
+nm_status nm_csv_settle(const nm_csv *csv, nm_error *err)
+{
+    char path[PATH_MAX];
+    nm_status status = make_path(csv->folder, ".", path, err);
+
+    if (status == NM_OK && csv->names.count > 0)
+        status = nm_output_settle(path, err);
+    return status;
+}
+
 void nm_csv_close(nm_csv *csv)
 {
     char path[PATH_MAX];

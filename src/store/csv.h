@@ -38,6 +38,9 @@ nm_status nm_csv_write_views(nm_csv *csv, sqlite3 *db, nm_error *err);
 /* In place of it, for each of those names: a statement that has not been stepped. */
 nm_status nm_csv_write_named(nm_csv *csv, const char *name, sqlite3_stmt *statement, nm_error *err);
 nm_status nm_csv_publish(nm_csv *csv, nm_error *err);
+
+/* Then: syncs the folder. On failure the files stand all the same, as the error says. */
+nm_status nm_csv_settle(const nm_csv *csv, nm_error *err);
 void nm_csv_close(nm_csv *csv); /* NULL is fine */
 
 /* Writes the result of one statement, header line first. The caller owns both. NM_ERR_IO when `file` cannot take it. */

@@ -2,6 +2,7 @@
 #include "store/merge.h"
 
 #include "store/database.h"
+#include "store/guard.h"
 #include "store/vet.h"
 
 #define SOURCE "source"
@@ -90,18 +91,36 @@ static nm_status refuse_redacted(sqlite3 *db, nm_error *err)
     return status;
 }
 
+static nm_status vet(sqlite3 *db, nm_error *err)
+{
+    nm_status status = nm_vet_version(db, SOURCE, err);
+
+    if (status == NM_OK)
+        status = nm_vet_tables(db, db, SOURCE, err);
+    if (status == NM_OK)
+        status = nm_vet_pages(db, db, SOURCE, true, err);
+    return status == NM_OK ? nm_vet_rows(db, SOURCE, err) : status;
+}
+
+/* What one of somebody else may cost is bounded while it is read; its rows are then ours. */
 nm_status nm_merge_database(sqlite3 *db, const char *path, bool is_own, nm_error *err)
 {
+    nm_guard guard = {0};
+    sqlite3_stmt *held = NULL;
     nm_status status = nm_vet_attach(db, path, SOURCE, err);
 
     if (status == NM_OK && !is_own)
-        status = nm_vet_pages(db, SOURCE, err);
+        nm_guard_begin(&guard, db, nm_guard_file_bytes(path));
     if (status == NM_OK && !is_own)
-        status = nm_vet_rows(db, SOURCE, err);
+        status = nm_vet_hold(db, SOURCE, &held, err);
+    if (status == NM_OK && !is_own)
+        status = vet(db, err);
     if (status == NM_OK && !is_own)
         status = refuse_redacted(db, err);
     if (status == NM_OK)
         status = copy_rows(db, err);
+    sqlite3_finalize(held);
+    nm_guard_end(&guard);
     if (status == NM_OK)
         status = nm_db_exec(db, "DETACH " SOURCE, err);
     return status;

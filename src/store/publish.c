@@ -139,12 +139,8 @@ void nm_output_remove_folder(const char *path)
 
 static nm_status rename_to_free_name(const char *from, const char *to, nm_error *err)
 {
-    char folder[PATH_MAX];
-
-    if (snprintf(folder, sizeof folder, "%s", to) >= (int)sizeof folder)
-        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-        return nm_io_sync_path(dirname(folder), err);
+        return NM_OK;
     if (errno == EEXIST)
         return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "has appeared meanwhile (--force replaces it)");
     if (errno != EINVAL && errno != ENOSYS)
@@ -159,4 +155,14 @@ nm_status nm_output_publish(const char *temporary, const char *path, bool is_for
     if (status == NM_OK)
         status = is_forced ? nm_io_replace(temporary, path, err) : rename_to_free_name(temporary, path, err);
     return status;
+}
+
+nm_status nm_output_settle(const char *path, nm_error *err)
+{
+    nm_error cause;
+
+    if (nm_io_sync_folder(path, &cause) == NM_OK)
+        return NM_OK;
+    return nm_fail(err, cause.status, NM_NO_OFFSET,
+                   "is in its place, but a crash of the machine may undo that: its folder: %.60s", cause.text);
 }

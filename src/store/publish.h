@@ -18,9 +18,12 @@ void nm_output_sweep(const char *path);
 /* PATH.PID.tmp of this process. Owned by the caller: free(). */
 nm_status nm_output_temporary(const char *path, char **out, nm_error *err);
 
-/* Syncs the temporary file, gives it its name and syncs the folder. Without `is_forced` a file that has come to stand
- * there meanwhile stays: NM_ERR_EXISTS. */
+/* Syncs the temporary file and gives it its name; on failure that has not happened. Without `is_forced` a file that has come
+ * to stand there meanwhile stays: NM_ERR_EXISTS. */
 nm_status nm_output_publish(const char *temporary, const char *path, bool is_forced, nm_error *err);
+
+/* Then: syncs the folder. On failure the file stands all the same, as the error says. */
+nm_status nm_output_settle(const char *path, nm_error *err);
 
 /* Removes a folder and the files in it, one level deep. */
 void nm_output_remove_folder(const char *path);

@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One statement a rule. Each gives a row a place: six columns that say where, the value, what it is compared with (NULL:
- * the rule's own limit) and a note. Whatever the database holds in the place of these views is read as numbers and text:
- * nothing in it is trusted, and a statement that takes too long is given up.
+ * the rule's own limit) and a note. Whatever the database holds in its tables is read as numbers and text: nothing in it is
+ * trusted.
  */
 #include "tool/check_rules.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "store/database.h"
+#include "store/foreign.h"
 #include "store/human.h"
-#include "store/schema.h"
-#include "tool/open_database.h"
-
-#define SECONDS_MAX         120 /* of one statement */
-#define STEPS_BETWEEN_LOOKS 100000
-#define PLACE_COLUMNS       6
 
 /* ?1: the rank, or NULL; ?2: name or level of a heap, or NULL. */
 #define IS_CHOSEN(table)                                                                                               \
@@ -75,7 +66,7 @@ static const char no_oom_sql[] =
 /* Peaks of device memory by rank and heap, against those of the same name in the other database. */
 #define PEAKS_OF(schema)                                                                                               \
     "(SELECT p.host, p.rank, p.pid, p.device, p.heap, p.level, p.size_basis, max(s.peak_bytes) AS peak_bytes "         \
-    "FROM " schema ".heap_sum AS s JOIN " schema ".heap_place AS p ON p.heap_id = s.heap_id WHERE " IS_CHOSEN(         \
+    "FROM " schema ".heap_sum AS s JOIN " NM_FOREIGN_PLACES(schema) " AS p ON p.heap_id = s.heap_id WHERE " IS_CHOSEN( \
         "p.") " AND " IS_DEVICE("p.") " GROUP BY p.rank, p.device, p.heap, p.level)"
 static const char baseline_sql[] =
     "SELECT n.host, n.rank, n.pid, n.device, n.heap, n.level, n.peak_bytes,"
@@ -121,22 +112,6 @@ const char *check_name(check_kind kind)
 bool check_takes_size(check_kind kind)
 {
     return questions[kind].has_limit && questions[kind].unit == CHECK_BYTES && kind != CHECK_BASELINE;
-}
-
-/* ---- Opening ------------------------------------------------------------------------------------------------------- */
-
-typedef struct deadline {
-    struct timespec end;
-} deadline;
-
-/* What a database holds in the place of a view may never come to an end. */
-static int is_too_late(void *context)
-{
-    const deadline *limit = context;
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec > limit->end.tv_sec;
 }
 
 /* ---- Measuring ----------------------------------------------------------------------------------------------------- */
@@ -212,7 +187,6 @@ static void take_place(const check_rule *rule, sqlite3_stmt *row, check_result *
 
 static nm_status walk(sqlite3 *db, const check_rule *rule, const check_filter *filter, check_result *out, nm_error *err)
 {
-    deadline limit;
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db, questions[rule->kind].sql, &rows, err);
     int code = SQLITE_DONE;
@@ -223,9 +197,6 @@ static nm_status walk(sqlite3 *db, const check_rule *rule, const check_filter *f
         sqlite3_bind_int64(rows, 1, filter->rank);
     if (filter->heap != NULL)
         sqlite3_bind_text(rows, 2, filter->heap, -1, SQLITE_STATIC);
-    clock_gettime(CLOCK_MONOTONIC, &limit.end);
-    limit.end.tv_sec += SECONDS_MAX;
-    sqlite3_progress_handler(db, STEPS_BETWEEN_LOOKS, is_too_late, &limit);
     while ((code = sqlite3_step(rows)) == SQLITE_ROW) {
         out->place_count++;
         if (questions[rule->kind].is_count)
@@ -236,7 +207,6 @@ static nm_status walk(sqlite3 *db, const check_rule *rule, const check_filter *f
     if (code != SQLITE_DONE)
         status = nm_db_fail(db, err);
     sqlite3_finalize(rows);
-    sqlite3_progress_handler(db, 0, NULL, NULL);
     return status;
 }
 
@@ -336,40 +306,26 @@ static nm_status measure_complete(sqlite3 *db, const check_filter *filter, check
 
 /* ---- A baseline ---------------------------------------------------------------------------------------------------- */
 
-static nm_status attach(sqlite3 *db, const char *path, nm_error *err)
-{
-    sqlite3_stmt *statement = NULL;
-    sqlite3 *probe = NULL;
-    nm_status status = open_database(path, &probe, err); /* it is said better by itself */
-
-    sqlite3_close(probe);
-    if (status == NM_OK)
-        status = nm_db_prepare(db, "ATTACH ?1 AS base", &statement, err);
-    if (status != NM_OK)
-        return status;
-    sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
-    if (sqlite3_step(statement) != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(statement);
-    return status;
-}
-
-static nm_status measure_baseline(sqlite3 *db, const check_rule *rule, const check_filter *filter, check_result *out,
+/* By a connection of its own, so that the next rule may name another one. */
+static nm_status measure_baseline(const check_rule *rule, const check_filter *filter, check_result *out,
                                   const char **subject, nm_error *err)
 {
     const char *own = *subject;
+    nm_foreign *both = NULL;
     check_result partial = {0};
-    nm_status status;
+    nm_status status = nm_foreign_open(own, false, &both, err);
 
-    *subject = rule->baseline;
-    status = attach(db, rule->baseline, err);
-    if (status == NM_OK)
-        status = say_partial(db, PARTIAL_SQL("base"), &partial, err);
-    if (status == NM_OK)
-        status = walk(db, rule, filter, out, err);
     if (status != NM_OK)
         return status;
-    nm_db_exec(db, "DETACH base", NULL);
+    *subject = rule->baseline;
+    status = nm_foreign_attach(both, rule->baseline, "base", false, err);
+    if (status == NM_OK)
+        status = say_partial(nm_foreign_db(both), PARTIAL_SQL("base"), &partial, err);
+    if (status == NM_OK)
+        status = walk(nm_foreign_db(both), rule, filter, out, err);
+    nm_foreign_close(both);
+    if (status != NM_OK)
+        return status;
     *subject = own;
     if (partial.note[0] != 0 && !filter->allows_partial) {
         snprintf(out->note, sizeof out->note, "the baseline: %.200s", partial.note);
@@ -420,7 +376,7 @@ nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter 
         return measure_complete(db, filter, out, err);
     status = find_chosen(db, filter, &chosen_count, err);
     if (status == NM_OK)
-        status = rule->kind == CHECK_BASELINE ? measure_baseline(db, rule, filter, out, subject, err)
+        status = rule->kind == CHECK_BASELINE ? measure_baseline(rule, filter, out, subject, err)
                                               : walk(db, rule, filter, out, err);
     if (status != NM_OK)
         return status;

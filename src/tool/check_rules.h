@@ -68,7 +68,7 @@ const char *check_name(check_kind kind);
 bool check_takes_size(check_kind kind); /* its argument is a size in bytes */
 
 /*
- * Measures one rule in the database. A baseline is attached while its rule is measured. NM_ERR_DATABASE, NM_ERR_VERSION,
+ * Measures one rule in the database, whose path *subject is. A baseline is opened beside it. NM_ERR_DATABASE, NM_ERR_VERSION,
  * NM_ERR_FORMAT: a database cannot be read; *subject is then its path.
  */
 nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter *filter, check_result *out,

@@ -28,7 +28,8 @@ typedef struct ingest {
     nm_progress progress;
     nm_frame_name_counts name_counts; /* of all inputs */
     bool is_whole;
-    char *summary; /* owned: what goes to standard output once all is in place, */
+    bool is_settled; /* the names of what was written are on the disk, too */
+    char *summary;   /* owned: what goes to standard output once all is in place, */
     size_t summary_bytes;
     char *losses; /* and to standard error */
     size_t losses_bytes;

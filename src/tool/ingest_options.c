@@ -36,12 +36,19 @@ static const char help_text[] =
     "  --help, --version\n"
     "\n"
     "Exit status: 0 whole; 1 failed, no output; 2 wrong usage; 3 done, but part of the input was damaged, cut or "
-    "lost.\n";
+    "lost,\n"
+    "or the answers could not be printed, or the folder of an output not synced.\n";
 
 static int usage_error(const char *text)
 {
     fprintf(stderr, "npumem-ingest: %s (--help says more)\n", text);
     return EXIT_USAGE;
+}
+
+static int no_memory(void)
+{
+    fprintf(stderr, "npumem-ingest: out of memory\n");
+    return EXIT_FAILURE;
 }
 
 static int take_operands(int argc, char **argv, ingest_options *options)
@@ -99,7 +106,7 @@ static int take_symbols(const char *folder, ingest_options *options)
     struct stat info;
 
     if (grown == NULL)
-        return usage_error("out of memory");
+        return no_memory();
     options->symbol_folders = grown;
     options->symbol_folders[options->symbol_folder_count++] = folder;
     if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
@@ -125,7 +132,7 @@ static int take_option(int option, ingest_options *options)
             return usage_error("-o: a database cannot go to standard output");
         free(options->output_path);
         options->output_path = strdup(optarg);
-        return options->output_path == NULL ? usage_error("out of memory") : 0;
+        return options->output_path == NULL ? no_memory() : 0;
     case OPTION_CSV:
         options->csv_folder = optarg;
         return 0;

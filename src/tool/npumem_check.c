@@ -13,10 +13,9 @@
 #include "base/buffer.h"
 #include "base/number.h"
 #include "base/shown.h"
-#include "store/database.h"
+#include "store/foreign.h"
 #include "tool/check_report.h"
 #include "tool/check_rules.h"
-#include "tool/open_database.h"
 #include "tool/size_text.h"
 
 #define EXIT_BROKEN_RULE 1
@@ -56,13 +55,19 @@ static const char help_text[] =
     "  --json                     one JSON object in place of lines\n"
     "  --help, --version\n"
     "\n"
-    "Exit status: 0 every rule holds; 1 one does not; 2 wrong usage; 4 a database cannot be read.\n";
+    "Exit status: 0 every rule holds; 1 one does not; 2 wrong usage; 4 failed, or a database cannot be read.\n";
 
 static int usage_error(const char *what, const char *text)
 {
     fprintf(stderr, "npumem-check: %s%s%s (--help says more)\n", what, text == NULL ? "" : ": ",
             text == NULL ? "" : text);
     return EXIT_USAGE;
+}
+
+static int no_memory(void)
+{
+    fprintf(stderr, "npumem-check: out of memory\n");
+    return EXIT_UNREADABLE;
 }
 
 /* ---- Command line ---- */
@@ -178,7 +183,7 @@ static int add_rule(check_options *options, check_kind kind, char *argument)
                                                                       : "needs a size: 60GiB, 512MiB or bytes");
     if (nm_array_grow(&options->rules.items, &options->rules.capacity, options->rules.count + 1, sizeof rule, &err) !=
         NM_OK)
-        return usage_error("out of memory", NULL);
+        return no_memory();
     options->rules.items[options->rules.count++] = rule;
     return 0;
 }
@@ -270,14 +275,15 @@ static int run_check(const check_options *options)
     check_result *results = calloc(options->rules.count, sizeof *results);
     const char *subject = options->database;
     nm_error err = {.offset = NM_NO_OFFSET};
-    sqlite3 *db = NULL;
+    nm_foreign *database = NULL;
     nm_status status = results == NULL ? nm_fail(&err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                                       : open_database(options->database, &db, &err);
+                                       : nm_foreign_open(options->database, false, &database, &err);
 
     for (size_t i = 0; i < options->rules.count && status == NM_OK; i++)
-        status = check_measure(db, &options->rules.items[i], &options->filter, &results[i], &subject, &err);
+        status = check_measure(nm_foreign_db(database), &options->rules.items[i], &options->filter, &results[i],
+                               &subject, &err);
     int result = status == NM_OK ? report_results(options, results) : report_error(subject, &err);
-    sqlite3_close(db);
+    nm_foreign_close(database);
     free(results);
     return result;
 }

@@ -11,14 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "base/number.h"
 #include "base/shown.h"
 #include "store/cleanup.h"
 #include "store/csv.h"
 #include "store/database.h"
+#include "store/foreign.h"
 #include "store/human.h"
 #include "tool/diff_queries.h"
-#include "tool/open_database.h"
 #include "tool/size_text.h"
 
 #define EXIT_SAME      0
@@ -42,7 +43,8 @@ typedef struct diff_options {
 typedef struct diff {
     const diff_options *options;
     const char *subject; /* the file that an error is about */
-    sqlite3 *db;         /* of the run; the base is attached to it by each query */
+    nm_foreign *run;     /* owned; the base is attached to it */
+    sqlite3 *db;         /* of it; borrowed */
     nm_csv *csv;
     int64_t difference_count;
 } diff;
@@ -201,11 +203,12 @@ static nm_status answer(diff *run, int query, sqlite3_stmt *rows, write_rows *wr
 
     snprintf(csv_name, sizeof csv_name, "%.*s", (int)strcspn(name, "."), name);
     if (run->csv != NULL) {
+        const char *asked = run->subject;
+
         run->subject = run->options->csv_folder;
         status = nm_csv_write_named(run->csv, csv_name, rows, err);
+        run->subject = status == NM_OK ? asked : run->subject;
     }
-    if (status == NM_OK)
-        run->subject = run->options->run_path;
     if (status == NM_OK && run->csv != NULL)
         sqlite3_reset(rows);
     if (status == NM_OK) {
@@ -465,9 +468,10 @@ static nm_status check_choice(diff *run, sqlite3 *db, const char *path, nm_error
 
 /* Sums of requests and sums of blocks are not the same thing. Needs the base attached. */
 #define BASES_OF(schema)                                                                                               \
-    "(SELECT DISTINCT p.level, p.size_basis FROM " schema ".heap_place AS p JOIN " schema ".heap_sum AS s"             \
-    " ON s.heap_id = p.heap_id WHERE s.peak_bytes > 0 AND (?1 IS NULL OR p.rank = ?1)"                                 \
-    " AND (?2 IS NULL OR p.level = ?2))"
+    "(SELECT DISTINCT p.level, p.size_basis FROM " NM_FOREIGN_PLACES(                                                  \
+        schema) " AS p JOIN " schema ".heap_sum AS s"                                                                  \
+                " ON s.heap_id = p.heap_id WHERE s.peak_bytes > 0 AND (?1 IS NULL OR p.rank = ?1)"                     \
+                " AND (?2 IS NULL OR p.level = ?2))"
 static const char other_basis_sql[] = "WITH a AS (SELECT * FROM " BASES_OF("base") "), b AS (SELECT * FROM " BASES_OF(
     "main") ")"
             " SELECT 'sizes of ' || a.level || ' heaps are ''' || a.size_basis || ''' in A and ''' || b.size_basis || "
@@ -480,16 +484,10 @@ static const char other_basis_sql[] = "WITH a AS (SELECT * FROM " BASES_OF("base
 static nm_status check_bases(diff *run, nm_error *err)
 {
     char text[TEXT_BYTES];
-    sqlite3_stmt *attach = NULL;
-    nm_status status = nm_db_prepare(run->db, "ATTACH ?1 AS base", &attach, err);
+    nm_status status;
 
     run->subject = run->options->base_path;
-    if (status == NM_OK) {
-        sqlite3_bind_text(attach, 1, run->options->base_path, -1, SQLITE_STATIC);
-        if (sqlite3_step(attach) != SQLITE_DONE)
-            status = nm_db_fail(run->db, err);
-    }
-    sqlite3_finalize(attach);
+    status = nm_foreign_attach(run->run, run->options->base_path, "base", run->options->at != NULL, err);
     if (status == NM_OK)
         status = first_text(run, run->db, other_basis_sql, text, err);
     if (status == NM_OK && text[0] != 0) {
@@ -497,7 +495,7 @@ static nm_status check_bases(diff *run, nm_error *err)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%.90s: they cannot be compared (--level chooses others)",
                        text);
     }
-    return status == NM_OK ? nm_db_exec(run->db, "DETACH base", err) : status;
+    return status;
 }
 
 /* ---- All of it ---- */
@@ -507,17 +505,18 @@ static nm_status open_all(diff *run, nm_error *err)
     const diff_options *options = run->options;
     static const char *const names[DIFF_QUERY_COUNT] = {"diff_environment", "diff", "diff_leaks"};
     nm_csv_options csv_options = {.is_forced = options->is_forced};
-    sqlite3 *base = NULL;
+    nm_foreign *base = NULL;
     int64_t base_ranks = 0, run_ranks = 0;
     nm_status status;
 
     run->subject = options->base_path;
-    status = open_database(options->base_path, &base, err);
+    status = nm_foreign_open(options->base_path, false, &base, err);
     if (status == NM_OK)
-        status = check_choice(run, base, options->base_path, err);
+        status = check_choice(run, nm_foreign_db(base), options->base_path, err);
     run->subject = status == NM_OK ? options->run_path : run->subject;
     if (status == NM_OK)
-        status = open_database(options->run_path, &run->db, err);
+        status = nm_foreign_open(options->run_path, options->at != NULL, &run->run, err);
+    run->db = status == NM_OK ? nm_foreign_db(run->run) : NULL;
     if (status == NM_OK)
         status = check_choice(run, run->db, options->run_path, err);
     if (status == NM_OK)
@@ -527,12 +526,12 @@ static nm_status open_all(diff *run, nm_error *err)
         status = nm_csv_open_named(options->csv_folder, names, DIFF_QUERY_COUNT, &csv_options, &run->csv, err);
     }
     if (status == NM_OK)
-        status = write_head(run, base, "A", options->base_path, &base_ranks, err);
+        status = write_head(run, nm_foreign_db(base), "A", options->base_path, &base_ranks, err);
     if (status == NM_OK)
         status = write_head(run, run->db, "B", options->run_path, &run_ranks, err);
     if (status == NM_OK && base_ranks != run_ranks && !options->has_rank && !options->is_by_rank)
         printf("Bytes are sums over all ranks, of which there are not the same number: --rank N compares one.\n");
-    sqlite3_close(base);
+    nm_foreign_close(base);
     return status;
 }
 
@@ -542,7 +541,7 @@ static nm_status compare(diff *run, nm_error *err)
 
     if (status != NM_OK)
         return status;
-    run->subject = run->options->run_path;
+    run->subject = "one of the two";
     status = ask(run, DIFF_ENVIRONMENT, write_environment, err);
     if (status == NM_OK)
         status = ask(run, DIFF_SITES, write_sites, err);
@@ -551,6 +550,8 @@ static nm_status compare(diff *run, nm_error *err)
     if (status == NM_OK && run->csv != NULL) {
         run->subject = run->options->csv_folder;
         status = nm_csv_publish(run->csv, err);
+        if (status == NM_OK)
+            status = nm_csv_settle(run->csv, err);
     }
     return status;
 }
@@ -562,7 +563,7 @@ static int run_diff(const diff_options *options)
     nm_status status = compare(&run, &err);
 
     nm_csv_close(run.csv);
-    sqlite3_close(run.db);
+    nm_foreign_close(run.run);
     char subject[PATH_MAX];
     if (status != NM_OK)
         fprintf(stderr, "npumem-diff: %s%s%s\n", nm_shown_text(subject, sizeof subject, run.subject),
@@ -579,6 +580,7 @@ int main(int argc, char **argv)
     diff_options options = {.top = TOP_DEFAULT};
     int result = take_arguments(argc, argv, &options);
 
+    nm_io_hold_standard_streams();
     nm_cleanup_install();
     if (result == 0) {
         if (options.top == 0)

@@ -18,6 +18,7 @@
 #include "store/cleanup.h"
 #include "store/database.h"
 #include "store/human.h"
+#include "store/publish.h"
 #include "store/site.h"
 #include "store/summary.h"
 #include "tool/ingest_load.h"
@@ -302,6 +303,34 @@ static nm_status publish(ingest *run, nm_error *err)
 
 /* ---- What is said ---- */
 
+/* All is in its place: what fails from here on is said, and takes nothing back. */
+static void settle(ingest *run)
+{
+    nm_error err;
+
+    run->is_settled = nm_output_settle(run->output_path, &err) == NM_OK;
+    if (!run->is_settled)
+        fprintf(stderr, "npumem-ingest: %s: %s\n", run->output_path, err.text);
+    if (run->csv != NULL && nm_csv_settle(run->csv, &err) != NM_OK) {
+        run->is_settled = false;
+        fprintf(stderr, "npumem-ingest: %s: %s\n", run->options->csv_folder, err.text);
+    }
+}
+
+static bool write_answers(const ingest *run)
+{
+    int cause = 0;
+
+    if (run->summary != NULL && fwrite(run->summary, 1, run->summary_bytes, stdout) != run->summary_bytes)
+        cause = errno;
+    if (fflush(stdout) != 0 && cause == 0)
+        cause = errno;
+    if (cause != 0)
+        fprintf(stderr, "npumem-ingest: standard output: cannot write: %s; %s is in its place\n", strerror(cause),
+                run->output_path);
+    return cause == 0;
+}
+
 static int report_error(const ingest *run, const nm_error *err)
 {
     char subject[PATH_MAX];
@@ -315,19 +344,14 @@ static int report_error(const ingest *run, const nm_error *err)
     return err->status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 }
 
-static int report_success(const ingest *run)
+static int report_success(ingest *run)
 {
-    if (run->summary != NULL)
-        fwrite(run->summary, 1, run->summary_bytes, stdout);
-    if (fflush(stdout) != 0) {
-        fprintf(stderr, "npumem-ingest: standard output: cannot write: %s\n", strerror(errno));
-        return EXIT_FAILURE;
-    }
-    if (run->is_whole)
-        return EXIT_SUCCESS;
-    if (!run->options->is_quiet)
+    settle(run);
+    bool is_told = write_answers(run);
+
+    if (!run->is_whole && !run->options->is_quiet)
         fputs(run->losses, stderr);
-    return EXIT_LOSS;
+    return run->is_whole && run->is_settled && is_told ? EXIT_SUCCESS : EXIT_LOSS;
 }
 
 static void free_run(ingest *run)
@@ -387,6 +411,7 @@ int main(int argc, char **argv)
     ingest_options options = {0};
     int result = ingest_options_take(argc, argv, &options);
 
+    nm_io_hold_standard_streams();
     nm_cleanup_install();
     if (result == 0)
         result = run_ingest(&options);

@@ -314,8 +314,10 @@ static int control(const record_options *options)
 int main(int argc, char **argv)
 {
     static record_options options; /* to the end: what it owns is not given back */
+
+    nm_io_hold_standard_streams();
     if (!record_options_read(argc, argv, &options))
-        return EXIT_USAGE;
+        return options.is_out_of_memory ? EXIT_FAILED : EXIT_USAGE;
     switch (options.action) {
     case RECORD_HELP:
         record_options_help();

@@ -93,6 +93,12 @@ static int usage_error(const char *text)
     return EXIT_USAGE;
 }
 
+static int no_memory(void)
+{
+    fprintf(stderr, "npumem-whatif: out of memory\n");
+    return EXIT_UNREADABLE;
+}
+
 /* ---- Command line ---- */
 
 enum {
@@ -159,7 +165,7 @@ static int take_setting(const char *kind, whatif_options *options)
                                      sizeof *options->settings.items, NULL);
 
     if (status != NM_OK)
-        return usage_error("out of memory");
+        return no_memory();
     options->settings.items[options->settings.count++] = kind;
     options->settings.items[options->settings.count++] = optarg;
     return 0;
@@ -466,7 +472,7 @@ static nm_status publish_csv(const whatif_options *options, const char *text, si
     else if (fd >= 0)
         nm_cleanup_remove(temporary);
     free(temporary);
-    return status;
+    return status == NM_OK ? nm_output_settle(options->csv_path, err) : status;
 }
 
 static nm_status write_csv(whatif *run, nm_error *err)
@@ -582,6 +588,7 @@ int main(int argc, char **argv)
     whatif_options options = {.pad_bytes = -1};
     int result = take_arguments(argc, argv, &options);
 
+    nm_io_hold_standard_streams();
     nm_cleanup_install();
     if (result == 0)
         result = run_whatif(&options);

@@ -364,27 +364,40 @@ static nm_status append_word(nm_buffer *words, const char *word, nm_error *err)
     return status;
 }
 
+static bool no_memory(record_options *options)
+{
+    fprintf(stderr, "npumem-record: out of memory\n");
+    options->is_out_of_memory = true;
+    return false;
+}
+
 /* What a drain of --print-env or a recorder of --selfcheck gets told again: every option but the output, which stands apart. */
-static nm_status keep_words(int option, nm_buffer *words, nm_error *err)
+static bool keep_words(int option, record_options *options)
 {
     const struct option *known = long_options;
+    nm_buffer *words = &options->words;
     nm_status status = NM_OK;
 
     while (known->name != NULL && known->val != option)
         known++;
     if (known->name == NULL || option == 'o' || option == PRINT_ENVIRONMENT || option == SELFCHECK)
-        return NM_OK;
+        return true;
     if (words->len > 0)
-        status = nm_buffer_append(words, " ", 1, err);
+        status = nm_buffer_append(words, " ", 1, NULL);
     if (status == NM_OK)
-        status = nm_buffer_append(words, "--", 2, err);
+        status = nm_buffer_append(words, "--", 2, NULL);
     if (status == NM_OK)
-        status = append_word(words, known->name, err);
+        status = append_word(words, known->name, NULL);
     if (status == NM_OK && known->has_arg == required_argument)
-        status = nm_buffer_append(words, "=", 1, err);
+        status = nm_buffer_append(words, "=", 1, NULL);
     if (status == NM_OK && known->has_arg == required_argument)
-        status = append_word(words, optarg, err);
-    return status;
+        status = append_word(words, optarg, NULL);
+    return status == NM_OK || no_memory(options);
+}
+
+static bool end_words(record_options *options)
+{
+    return options->words.len == 0 || nm_buffer_append(&options->words, "", 1, NULL) == NM_OK || no_memory(options);
 }
 
 static bool check_environment(record_options *options)
@@ -395,7 +408,7 @@ static bool check_environment(record_options *options)
         return complain("-o", "-", "--print-env needs the name of a file");
     if (strcmp(options->output, DEFAULT_OUTPUT) == 0)
         options->output = HOST_OUTPUT;
-    return options->words.len == 0 || nm_buffer_append(&options->words, "", 1, NULL) == NM_OK;
+    return end_words(options);
 }
 
 /* Words between spaces; a backslash makes the next byte plain. */
@@ -436,7 +449,7 @@ static bool check_selfcheck(record_options *options)
         return complain("-o", "-", "--selfcheck needs the name of a file");
     if (strcmp(options->output, DEFAULT_OUTPUT) == 0)
         options->output = SELFCHECK_OUTPUT;
-    return options->words.len == 0 || nm_buffer_append(&options->words, "", 1, NULL) == NM_OK;
+    return end_words(options);
 }
 
 /* What follows from several options together. */
@@ -474,7 +487,7 @@ bool record_options_read(int argc, char **argv, record_options *options)
                    .ring_bytes = NM_RING_BYTES_DEFAULT},
     };
     while ((option = getopt_long(argc, argv, "+o:qhV", long_options, NULL)) != -1)
-        if (!read_option(option, options) || keep_words(option, &options->words, NULL) != NM_OK)
+        if (!read_option(option, options) || !keep_words(option, options))
             return false;
     options->program = argv + optind;
     if (!settle(options))

@@ -42,6 +42,7 @@ typedef struct record_options {
     uint64_t keep_bytes, keep_steps; /* the newest that stay; both 0: all */
     int64_t sample_ns;               /* between two looks at host memory; 0: never */
     int64_t sync_ns;                 /* between two syncs of the trace; 0: never */
+    bool is_out_of_memory;           /* that, and not wrong usage, is why they were refused */
     nm_buffer words; /* of --print-env and --selfcheck: the other options as NM_HOST_OPTIONS has them, zero-terminated;
                         or empty */
     char **program;  /* its arguments, NULL at the end; of --ctl: the request */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "store/database.h"
-#include "tool/open_database.h"
+#include "store/foreign.h"
 
 typedef struct database {
     sqlite3 *db;
@@ -67,10 +67,11 @@ static nm_status take_process(database *base, sqlite3_stmt *row, nm_error *err)
     definition.process.is_late = id_of(row, 3);
     nm_status status = base->sink->definition(base->gather, &definition, err);
     const uint64_t *index = nm_map_get(&base->gather->process_of, (nm_key){0, definition.id});
-    if (status == NM_OK && index != NULL)
-        base->gather->processes.items[*index].is_partial = id_of(row, 4) == 0;
+    if (status != NM_OK || index == NULL)
+        return status;
+    base->gather->processes.items[*index].is_partial = id_of(row, 4) == 0;
     base->gather->processes.items[*index].is_kept = id_of(row, 5) != 0;
-    return status;
+    return NM_OK;
 }
 
 static nm_status take_setting(database *base, sqlite3_stmt *row, nm_error *err)
@@ -260,12 +261,15 @@ static nm_status check_rows(const database *base, nm_error *err)
 nm_status whatif_database_read(const char *path, nm_gather *gather, nm_error *err)
 {
     database base = {.gather = gather, .sink = nm_gather_sink(gather)};
-    nm_status status = open_database(path, &base.db, err);
+    nm_foreign *foreign = NULL;
+    nm_status status = nm_foreign_open(path, true, &foreign, err);
 
-    if (status == NM_OK)
+    if (status == NM_OK) {
+        base.db = nm_foreign_db(foreign);
         status = check_rows(&base, err);
+    }
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && status == NM_OK; i++)
         status = read_table(&base, tables[i].take, tables[i].sql, err);
-    sqlite3_close(base.db);
+    nm_foreign_close(foreign);
     return status;
 }

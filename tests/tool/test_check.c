@@ -275,7 +275,7 @@ START_TEST(what_is_no_database_is_told_in_one_line)
                    " $C new.db",
                    4, "new.db: has schema version 999");
     expect_failure("head -c 40000 run.db > cut.db; $C cut.db", 4, "cut.db: ");
-    expect_failure("cp run.db less.db; sqlite3 less.db 'DROP VIEW peak'; $C less.db --max-reserved 1", 4, "peak");
+    expect_failure("cp run.db less.db; sqlite3 less.db 'DROP TABLE pause'; $C less.db --max-reserved 1", 4, "pause");
     expect_failure("$C run.db --baseline nothing.db", 4, "nothing.db: cannot open");
     expect_failure("$C run.db --baseline run.zst", 4, "run.zst: not a database");
 }

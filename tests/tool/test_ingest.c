@@ -194,9 +194,17 @@ START_TEST(a_full_disk_leaves_nothing)
 }
 END_TEST
 
+/* The database is whole and stands: that is no failure, but not all was done. */
 START_TEST(a_full_standard_output_is_told)
 {
-    expect("$I run.zst >/dev/full", 1, "standard output");
+    expect("$I run.zst >/dev/full", 3,
+           "standard output: cannot write: No space left on device; run.db is in its place");
+    expect_output("sqlite3 run.db 'PRAGMA quick_check; SELECT is_complete FROM input'", "ok\n1\n");
+    expect("$I --force run.zst >&-", 3, "standard output: cannot write: Bad file descriptor; run.db is in its place");
+    expect("$I --force --quiet run.zst >/dev/full", 0, "");
+    expect("$I run.zst run.db -o both.db >&-", 3,
+           "standard output: cannot write: Bad file descriptor; both.db is in its");
+    expect_output("sqlite3 both.db 'PRAGMA quick_check'", "ok\n");
 }
 END_TEST
 

@@ -330,7 +330,7 @@ START_TEST(a_database_is_not_believed)
     static const struct {
         const char *alter, *error;
     } lies[] = {
-        {"PRAGMA application_id = 7", "none of npumem-ingest"},
+        {"PRAGMA application_id = 7", "not a database of npumem-ingest"},
         {"PRAGMA user_version = 1", "has schema version 1, this program"},
         {"ALTER TABLE step ADD COLUMN more", "its table step is not the same"},
         {"DROP TABLE usage", "its table usage is not the same"},
@@ -353,7 +353,7 @@ START_TEST(a_database_is_not_believed)
         expect("$I bad.db bad.db -o kept/x.db", 1, "npumem-ingest: bad.db: ");
         expect("test $(ls kept) = x", 0, "");
     }
-    expect("sqlite3 other.db 'CREATE TABLE t (a)' && $I other.db -o kept/x.db", 1, "none of npumem-ingest");
+    expect("sqlite3 other.db 'CREATE TABLE t (a)' && $I other.db -o kept/x.db", 1, "not a database of npumem-ingest");
 }
 END_TEST
 
@@ -361,7 +361,7 @@ END_TEST
 START_TEST(a_database_with_a_log_is_read)
 {
     expect("sqlite3 waiting.db 'PRAGMA journal_mode = WAL; CREATE TABLE t (a)' && $I waiting.db -o x.db", 1,
-           "none of npumem-ingest");
+           "not a database of npumem-ingest");
     expect("$T $C/leak/trace.txt one.zst 3 && $I --quiet one.zst -o log.db && "
            "sqlite3 log.db 'PRAGMA journal_mode = WAL' && $I --quiet log.db one.zst -o many.db",
            0, "");

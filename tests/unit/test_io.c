@@ -176,6 +176,7 @@ START_TEST(replace_puts_the_new_file_in_the_old_one_s_place)
     ck_assert_int_eq(nm_io_replace(path_of('a'), path_of('c'), &err), NM_ERR_IO);
     nm_io.fsync = refused_fsync;
     ck_assert_int_eq(nm_io_sync_path(path_of('b'), &err), NM_ERR_IO);
+    ck_assert_int_eq(nm_io_sync_folder(path_of('b'), &err), NM_ERR_IO);
     ck_assert_str_eq(err.text, "cannot sync: Input/output error");
 }
 END_TEST

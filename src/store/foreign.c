@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A view of `temp` is found before anything of the file that has its name, and what it names is looked for there again
+ * first. So the words of our views mean our views, and our tables, which nm_vet_tables has compared with ours. Two more
+ * locks say the same to SQLite: no view of a file is expanded, and an authorizer lets statements read our tables alone.
+ */
+#include "store/foreign.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/database.h"
+#include "store/guard.h"
+#include "store/schema.h"
+#include "store/vet.h"
+
+/* Up to this size the pages of all tables are checked first, within a fraction of a second. In larger files those of tables
+ * with a row an event are not: what is damaged there shows when it is read, or by the bounds. */
+#define CHECKED_BYTES_MAX (UINT64_C(64) << 20)
+
+struct nm_foreign {
+    sqlite3 *db;  /* owned */
+    sqlite3 *own; /* owned; in memory, with the schema of this program and no rows */
+    struct {
+        char **items; /* owned, each by sqlite3_free: names of our tables */
+        size_t count, capacity;
+    } tables;
+    sqlite3_stmt *main_hold, *attached_hold; /* owned; see nm_vet_hold */
+    nm_guard guard;
+    bool is_ready; /* from now on nothing but questions */
+};
+
+/* ---- Our own schema ----------------------------------------------------------------------------------------------- */
+
+static nm_status add_table(nm_foreign *foreign, const char *name, nm_error *err)
+{
+    nm_status status = nm_array_grow(&foreign->tables.items, &foreign->tables.capacity, foreign->tables.count + 1,
+                                     sizeof *foreign->tables.items, err);
+
+    if (status != NM_OK)
+        return status;
+    foreign->tables.items[foreign->tables.count] = sqlite3_mprintf("%s", name);
+    if (foreign->tables.items[foreign->tables.count] == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    foreign->tables.count++;
+    return NM_OK;
+}
+
+static nm_status make_own(nm_foreign *foreign, nm_error *err)
+{
+    sqlite3_stmt *names = NULL;
+    int code = SQLITE_DONE;
+    nm_status status = sqlite3_open(":memory:", &foreign->own) == SQLITE_OK ? NM_OK : nm_db_fail(foreign->own, err);
+
+    if (status == NM_OK)
+        status = nm_schema_apply(foreign->own, NM_SCHEMA_TABLES, err);
+    if (status == NM_OK)
+        status = nm_schema_apply(foreign->own, NM_SCHEMA_VIEWS, err);
+    if (status == NM_OK)
+        status = nm_db_prepare(foreign->own, "SELECT name FROM sqlite_master WHERE type = 'table'", &names, err);
+    while (status == NM_OK && (code = sqlite3_step(names)) == SQLITE_ROW)
+        status = add_table(foreign, nm_db_text(names, 0), err);
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(foreign->own, err);
+    sqlite3_finalize(names);
+    return status;
+}
+
+static nm_status make_view(sqlite3 *db, const char *sql, nm_error *err)
+{
+    static const char begin[] = "CREATE VIEW ";
+    char *text = sqlite3_mprintf("CREATE TEMP VIEW %s", sql + sizeof begin - 1);
+    nm_status status =
+        text == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_exec(db, text, err);
+
+    sqlite3_free(text);
+    return status;
+}
+
+static nm_status make_views(nm_foreign *foreign, nm_error *err)
+{
+    sqlite3_stmt *views = NULL;
+    int code = SQLITE_DONE;
+    nm_status status =
+        nm_db_prepare(foreign->own, "SELECT sql FROM sqlite_master WHERE type = 'view' ORDER BY rowid", &views, err);
+
+    while (status == NM_OK && (code = sqlite3_step(views)) == SQLITE_ROW)
+        status = make_view(foreign->db, nm_db_text(views, 0), err);
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(foreign->own, err);
+    sqlite3_finalize(views);
+    return status;
+}
+
+/* ---- What SQLite may do ------------------------------------------------------------------------------------------- */
+
+/* Statistics for the planner that lie in the file are not among them: they are no table of ours. */
+static bool may_read(const nm_foreign *foreign, const char *table, const char *schema)
+{
+    if (schema == NULL || strcmp(schema, "temp") == 0 || strcmp(table, "sqlite_master") == 0)
+        return true;
+    for (size_t i = 0; i < foreign->tables.count; i++)
+        if (strcmp(foreign->tables.items[i], table) == 0)
+            return true;
+    return false;
+}
+
+static int authorize(void *context, int action, const char *first, const char *second, const char *schema,
+                     const char *view)
+{
+    const nm_foreign *foreign = context;
+
+    (void)second;
+    (void)view;
+    switch (action) {
+    case SQLITE_READ:
+        return may_read(foreign, first, schema) ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_SELECT:
+    case SQLITE_FUNCTION:
+    case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+    case SQLITE_ATTACH:
+    case SQLITE_DETACH:
+        return foreign->is_ready ? SQLITE_IGNORE : SQLITE_OK;
+    default:
+        return foreign->is_ready ? SQLITE_DENY : SQLITE_OK;
+    }
+}
+
+/* A SQLite before 3.35 knows no difference between views of a file and those of `temp`. */
+static void lock_schema(sqlite3 *db)
+{
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+#ifdef SQLITE_DBCONFIG_ENABLE_VIEW
+    if (sqlite3_libversion_number() >= 3035000)
+        sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+#endif
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------------------------- */
+
+/* SQLite would wait for a pipe, and call a folder by a word that helps nobody. */
+static nm_status check_file(const char *path, nm_error *err)
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "cannot open: no such file");
+    if (!S_ISREG(info.st_mode))
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a file");
+    return NM_OK;
+}
+
+static nm_status vet(nm_foreign *foreign, const char *schema, bool has_large, nm_error *err)
+{
+    nm_status status = nm_vet_version(foreign->db, schema, err);
+
+    if (status == NM_OK)
+        status = nm_vet_tables(foreign->own, foreign->db, schema, err);
+    if (status == NM_OK)
+        status = nm_vet_pages(foreign->own, foreign->db, schema, has_large, err);
+    return status;
+}
+
+static nm_status open_file(nm_foreign *foreign, const char *path, uint64_t file_bytes, nm_error *err)
+{
+    nm_buffer uri = {0};
+    nm_status status = nm_db_uri(path, "mode=ro", &uri, err);
+
+    if (status == NM_OK && sqlite3_open_v2((const char *)uri.data, &foreign->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+                                           NULL) != SQLITE_OK)
+        status = foreign->db == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                     : nm_db_fail(foreign->db, err);
+    nm_buffer_free(&uri);
+    if (status != NM_OK)
+        return status;
+    lock_schema(foreign->db);
+    sqlite3_set_authorizer(foreign->db, authorize, foreign);
+    nm_guard_begin(&foreign->guard, foreign->db, file_bytes);
+    return nm_db_exec(foreign->db, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", err);
+}
+
+nm_status nm_foreign_open(const char *path, bool reads_events, nm_foreign **out, nm_error *err)
+{
+    uint64_t file_bytes = nm_guard_file_bytes(path);
+    nm_foreign *foreign = NULL;
+    nm_status status = check_file(path, err);
+
+    *out = NULL;
+    if (status == NM_OK && (foreign = calloc(1, sizeof *foreign)) == NULL)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status != NM_OK)
+        return status;
+    nm_guard_heap(file_bytes);
+    status = make_own(foreign, err);
+    if (status == NM_OK)
+        status = open_file(foreign, path, file_bytes, err);
+    if (status == NM_OK)
+        status = nm_vet_hold(foreign->db, "main", &foreign->main_hold, err);
+    if (status == NM_OK)
+        status = vet(foreign, "main", reads_events || file_bytes <= CHECKED_BYTES_MAX, err);
+    if (status == NM_OK)
+        status = make_views(foreign, err);
+    if (status == NM_OK)
+        status = nm_db_exec(foreign->db, "PRAGMA query_only = ON", err);
+    foreign->is_ready = true;
+    if (status == NM_OK)
+        *out = foreign;
+    else
+        nm_foreign_close(foreign);
+    return status;
+}
+
+nm_status nm_foreign_attach(nm_foreign *foreign, const char *path, const char *schema, bool reads_events, nm_error *err)
+{
+    uint64_t file_bytes = nm_guard_file_bytes(path);
+    nm_status status = check_file(path, err);
+
+    foreign->is_ready = false;
+    nm_guard_more(&foreign->guard, file_bytes);
+    nm_guard_heap(file_bytes);
+    if (status == NM_OK)
+        status = nm_vet_attach(foreign->db, path, schema, err);
+    if (status == NM_OK)
+        status = nm_vet_hold(foreign->db, schema, &foreign->attached_hold, err);
+    if (status == NM_OK)
+        status = vet(foreign, schema, reads_events || file_bytes <= CHECKED_BYTES_MAX, err);
+    foreign->is_ready = true;
+    return status;
+}
+
+sqlite3 *nm_foreign_db(nm_foreign *foreign)
+{
+    return foreign->db;
+}
+
+void nm_foreign_close(nm_foreign *foreign)
+{
+    if (foreign == NULL)
+        return;
+    nm_guard_end(&foreign->guard);
+    sqlite3_finalize(foreign->main_hold);
+    sqlite3_finalize(foreign->attached_hold);
+    sqlite3_close(foreign->db);
+    sqlite3_close(foreign->own);
+    for (size_t i = 0; i < foreign->tables.count; i++)
+        sqlite3_free(foreign->tables.items[i]);
+    free(foreign->tables.items);
+    free(foreign);
+}
