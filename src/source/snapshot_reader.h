@@ -117,7 +117,6 @@ typedef struct nm_snapshot_state_list {
         nm_snapshot_annotation *items;
         size_t count, capacity;
     } annotations;
-    uint32_t trace_count;   /* devices that have a trace, empty ones included */
     bool has_settings;      /* allocator_settings, or external_annotations: not in torch_npu's dialect */
     bool has_cuda_settings; /* one of them is named after CUDA */
 } nm_snapshot_state_list;
