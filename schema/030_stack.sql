@@ -7,7 +7,8 @@ CREATE TABLE plumbing (
     --
     -- Number of the pattern.
     plumbing_id INTEGER PRIMARY KEY,
-    -- What it is matched against: 'function' (without its return type), 'file' or 'module' of a frame.
+    -- What it is matched against: 'function' (without its return type), 'file' or 'module' of a frame. Built-in patterns
+    -- of functions are for native frames alone.
     target TEXT NOT NULL,
     -- GLOB pattern: * any text, ? any character, [...] one of these.
     pattern TEXT NOT NULL,
@@ -70,8 +71,9 @@ CREATE TABLE stack (
     parent_id INTEGER REFERENCES stack (stack_id),
     -- The innermost frame.
     frame_id INTEGER REFERENCES frame (frame_id),
-    -- The site: the innermost Python frame that is not plumbing; else the innermost frame that is not, or the innermost
-    -- one when all are. Of frames with the same
-    -- function, file and line the one with the smallest number stands for all, so that equal sites are equal numbers.
+    -- The site: the innermost Python frame that is not plumbing; else the innermost frame that is not (a native one below
+    -- plumbing of Python only if its module is known); else the innermost one, Python before native. Without Python the
+    -- node of a backward pass goes before all, as a frame of its own. Of frames with the same function, file and line the
+    -- one with the smallest number stands for all, so that equal sites are equal numbers.
     site_frame_id INTEGER REFERENCES frame (frame_id)
 );

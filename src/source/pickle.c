@@ -31,7 +31,7 @@ enum memo_code { CODE_UNSET = 0, CODE_OPEN, CODE_TEXT, CODE_NUMBER, CODE_IGNORED
 typedef struct open_container {
     size_t position; /* of its cell */
     uint64_t memo;   /* its memo entry, or NO_MEMO */
-    uint64_t given; /* items handed over to it */
+    uint64_t given;  /* items handed over to it */
     uint32_t role;
     bool is_dict;
 } open_container;
@@ -447,7 +447,8 @@ static nm_status begin_container(nm_pickle *pickle, bool is_dict, nm_error *err)
     if (status == NM_OK)
         status = push_tag(pickle, NM_PICKLE_OPEN, (int64_t)pickle->opens.count, err);
     if (status == NM_OK)
-        pickle->opens.items[pickle->opens.count++] = (open_container){pickle->cells.count - 1, NO_MEMO, 0, role, is_dict};
+        pickle->opens.items[pickle->opens.count++] =
+            (open_container){pickle->cells.count - 1, NO_MEMO, 0, role, is_dict};
     return status;
 }
 

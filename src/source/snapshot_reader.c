@@ -706,14 +706,9 @@ static nm_status end_document(nm_snapshot_reader *reader, nm_error *err)
 static nm_pickle_cell worth(nm_snapshot_reader *reader, uint32_t role)
 {
     static const uint8_t around[ROLE_COUNT] = {
-        [ROLE_SEGMENT] = ROLE_SEGMENTS,
-        [ROLE_BLOCK] = ROLE_BLOCKS,
-        [ROLE_PAST] = ROLE_HISTORY,
-        [ROLE_TRACE] = ROLE_TRACES,
-        [ROLE_ENTRY] = ROLE_TRACE,
-        [ROLE_ANNOTATION] = ROLE_ANNOTATIONS,
-        [ROLE_OTHER] = ROLE_OTHERS,
-        [ROLE_OTHERS] = ROLE_OTHERS,
+        [ROLE_SEGMENT] = ROLE_SEGMENTS, [ROLE_BLOCK] = ROLE_BLOCKS,  [ROLE_PAST] = ROLE_HISTORY,
+        [ROLE_TRACE] = ROLE_TRACES,     [ROLE_ENTRY] = ROLE_TRACE,   [ROLE_ANNOTATION] = ROLE_ANNOTATIONS,
+        [ROLE_OTHER] = ROLE_OTHERS,     [ROLE_OTHERS] = ROLE_OTHERS,
     };
     uint32_t lists = 1u << ROLE_SEGMENTS | 1u << ROLE_BLOCKS | 1u << ROLE_HISTORY | 1u << ROLE_TRACES |
                      1u << ROLE_TRACE | 1u << ROLE_ANNOTATIONS | 1u << ROLE_OTHERS;

@@ -283,7 +283,7 @@ nm_status nm_wrappers_mark(sqlite3 *db, const nm_definitions *definitions, const
         mark_function(definitions, function, sites);
         status = write_wrapper(db, nm_definitions_text(definitions, function), err);
     }
-    nm_sites_find_python(sites, definitions);
+    nm_sites_find_frames(sites, definitions);
     nm_map_free(&wrappers);
     return status;
 }

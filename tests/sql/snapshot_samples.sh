@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# snapshot_odd.sh SCRIPT INGEST WORK_DIR: the script beside it, and where there are samples, for these too.
+# snapshot_samples.sh SCRIPT INGEST WORK_DIR: a script beside it on what it writes itself, and where there are samples, for these too.
 set -eu
 script=$1 ingest=$2 work=$3
 
