@@ -347,6 +347,8 @@ static void note_setting(nm_snapshot_reader *reader, uint32_t key)
 
     if (reader->list != NULL && name.len >= 12 && memcmp(name.data, "PYTORCH_CUDA", 12) == 0)
         reader->list->has_cuda_settings = true;
+    if (reader->list != NULL && name.len >= 11 && memcmp(name.data, "PYTORCH_NPU", 11) == 0)
+        reader->list->has_npu_settings = true;
 }
 
 static nm_status take_pair(void *context, uint32_t role, uint32_t key, const nm_pickle_cell *value, nm_error *err)

@@ -529,16 +529,60 @@ static void note_time(snapshot_source *source, bool has_time, int64_t time_us)
     source->has_times = source->has_times || has_time;
 }
 
+static bool has_one_of(const snapshot_source *source, uint32_t string, const char *const texts[2])
+{
+    const char *text = (const char *)nm_strings_get(&source->tables.strings, string).data;
+
+    return text != NULL && (strstr(text, texts[0]) != NULL || strstr(text, texts[1]) != NULL);
+}
+
+/* Whose code the frames are of. Code of torch.cuda is there with torch_npu too, so that its own goes before. */
+static dialect dialect_of_frames(const snapshot_source *source)
+{
+    static const char *const npu_functions[2] = {"c10_npu::", "at_npu::"};
+    static const char *const npu_files[2] = {"/torch_npu/", "torch_npu/csrc"};
+    static const char *const cuda_functions[2] = {"c10::cuda::", "at::cuda::"};
+    static const char *const cuda_files[2] = {"/torch/cuda/", "CUDACachingAllocator"};
+    dialect found = DIALECT_UNKNOWN;
+
+    for (size_t i = 0; i < source->tables.frames.count; i++) {
+        const nm_snapshot_frame *frame = &source->tables.frames.items[i];
+
+        if (has_one_of(source, frame->function, npu_functions) || has_one_of(source, frame->file, npu_files))
+            return DIALECT_NPU;
+        if (has_one_of(source, frame->function, cuda_functions) || has_one_of(source, frame->file, cuda_files))
+            found = DIALECT_CUDA;
+    }
+    return found;
+}
+
+/* What the frames say goes before the settings, and these before what the file leaves out: torch_npu writes neither times
+ * nor settings, but old versions of torch did not either. */
+static dialect find_dialect(const snapshot_source *source, bool has_workspace)
+{
+    dialect of_frames = dialect_of_frames(source);
+
+    if (has_workspace)
+        return DIALECT_NPU;
+    if (of_frames != DIALECT_UNKNOWN)
+        return of_frames;
+    if (source->list.has_npu_settings || source->list.has_cuda_settings)
+        return source->list.has_npu_settings ? DIALECT_NPU : DIALECT_CUDA;
+    if (source->list.has_settings)
+        return DIALECT_TORCH;
+    return source->entry_count > 0 && !source->has_times ? DIALECT_NPU : DIALECT_UNKNOWN;
+}
+
 static nm_status first_pass(snapshot_source *source, nm_error *err)
 {
     nm_snapshot_entry entry;
-    bool is_npu = false;
+    bool has_workspace = false;
     nm_status status =
         nm_snapshot_reader_new(source->fd, source->size_bytes, &source->tables, &source->list, &source->reader, err);
 
     while (status == NM_OK && (status = nm_snapshot_reader_next(source->reader, &entry, err)) == NM_OK) {
         source->entry_count++;
-        is_npu = is_npu || entry.action == NM_SNAPSHOT_WORKSPACE;
+        has_workspace = has_workspace || entry.action == NM_SNAPSHOT_WORKSPACE;
         note_time(source, entry.has_time, entry.time_us);
         status = nm_snapshot_baseline_entry(&source->baseline, &entry, err);
     }
@@ -547,11 +591,7 @@ static nm_status first_pass(snapshot_source *source, nm_error *err)
     if (status != NM_END)
         return status;
 
-    is_npu = is_npu || (source->entry_count > 0 && !source->has_times && !source->list.has_settings);
-    source->dialect = is_npu                           ? DIALECT_NPU
-                      : source->list.has_cuda_settings ? DIALECT_CUDA
-                      : source->list.has_settings      ? DIALECT_TORCH
-                                                       : DIALECT_UNKNOWN;
+    source->dialect = find_dialect(source, has_workspace);
     if (!source->has_times && source->list.annotations.count > 0)
         for (size_t i = 0; i < source->list.annotations.count; i++)
             note_time(source, source->list.annotations.items[i].has_time, source->list.annotations.items[i].time_us);

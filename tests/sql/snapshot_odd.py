@@ -163,8 +163,25 @@ def check(ingest, file, database, snapshot):
         sys.exit(f"{file}: {len(found)} allocations of {len(expected)}")
 
 
+def check_pad(ingest, work):
+    """4,096 requests of 512 bytes fill one segment of 2 MiB on a GPU, and two on an NPU, which pads each by 32 bytes. The
+    files have neither times nor settings: what the frames are of says which it was."""
+    for function, segments in (("c10::cuda::CUDACachingAllocator::malloc", 1), ("c10_npu::NPUCachingAllocator::malloc", 2)):
+        frames = [{"name": function, "filename": "??", "line": 0}]
+        trace = [{"action": "alloc", "addr": BASE + 1024 * i, "size": 512, "stream": 0, "frames": frames}
+                 for i in range(4096)]
+        with open(f"{work}/pad.pickle", "wb") as target:
+            pickle.dump({"segments": [], "device_traces": [trace]}, target)
+        whatif = ingest.replace("npumem-ingest", "npumem-whatif")
+        done = subprocess.run([whatif, f"{work}/pad.pickle", "--conf", ""], capture_output=True, text=True)
+        rows = [line.split() for line in done.stdout.splitlines() if line.startswith("default ")]
+        if rows[0][1] != f"{2 * segments}.0":
+            sys.exit(f"{function}: not {segments} segments: {done.stdout} {done.stderr}")
+
+
 def main():
     ingest, work, *files = sys.argv[1:]
+    check_pad(ingest, work)
     for seed in range(SNAPSHOTS):
         form = ("c", "python", "optimized", "json")[seed // 4 % 4]
         protocol = 2 + seed % 4
