@@ -34,6 +34,18 @@ INSERT INTO plumbing (target, pattern, origin) VALUES
     ('module', '*/libstdc++.so*', 'built in'),
     ('module', '*/libc++.so*', 'built in'),
     ('module', '*/libc++abi.so*', 'built in'),
+    -- Allocators of programs, by the names that these have. What they call themselves does not depend on what ran; the last
+    -- part of a file's name keeps lines of Python out.
+    ('name', '*[Aa]llocator*.[ch]*', 'built in'),
+    ('name', '*[Mm]alloc*.[ch]*', 'built in'),
+    ('name', '*[Cc]aching_[Pp]ool*.[ch]*', 'built in'),
+    ('name', '*[Mm]emory_[Pp]ool*.[ch]*', 'built in'),
+    ('name', '*[Mm]em_[Pp]ool*.[ch]*', 'built in'),
+    ('name', '*[Mm]empool*.[ch]*', 'built in'),
+    ('name', '*M[Ee]m*Pool*.[ch]*', 'built in'),
+    ('function', 'x[cmr]*alloc', 'built in'),
+    ('function', '*_alloc', 'built in'),
+    ('function', '*_malloc', 'built in'),
     -- CANN.
     ('function', 'aclrt[A-Z]*', 'built in'),
     ('function', 'aclnn[A-Z]*', 'built in'),

@@ -310,7 +310,7 @@ static nm_status write_stacks(nm_loader *loader, nm_error *err)
     nm_status status = nm_sites_open(loader->db, &loader->definitions, &sites, err);
 
     if (status == NM_OK)
-        status = nm_wrappers_mark(loader->db, &loader->definitions, &loader->stack_uses.by_stack, &sites, err);
+        status = nm_wrappers_find(loader->db, &loader->definitions, &loader->stack_uses.by_stack, &sites, err);
     if (status == NM_OK)
         nm_sites_resolve(&sites, &loader->definitions);
     if (status == NM_OK)

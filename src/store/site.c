@@ -10,9 +10,9 @@
 #include "store/database.h"
 #include "store/inlined.h"
 
-typedef enum rule_target { TARGET_FUNCTION, TARGET_FILE, TARGET_MODULE, TARGET_COUNT } rule_target;
+typedef enum rule_target { TARGET_FUNCTION, TARGET_FILE, TARGET_MODULE, TARGET_NAME, TARGET_COUNT } rule_target;
 
-static const char *const target_names[TARGET_COUNT] = {"function", "file", "module"};
+static const char *const target_names[TARGET_COUNT] = {"function", "file", "module", "name"};
 
 typedef struct nm_plumbing_rule {
     rule_target target;
@@ -51,7 +51,7 @@ static nm_status add_rule_line(sqlite3_stmt *insert, const char *line, size_t le
     while (word < length && !is_blank(line[word]))
         word++;
     if (!find_target(line, word, &target))
-        return nm_fail(err, NM_ERR_FORMAT, offset, "a site rule is: function, file or module, and a pattern");
+        return nm_fail(err, NM_ERR_FORMAT, offset, "a site rule is: function, file, module or name, and a pattern");
     size_t pattern = word;
     while (pattern < length && is_blank(line[pattern]))
         pattern++;
@@ -84,6 +84,29 @@ nm_status nm_site_rules_add(sqlite3 *db, nm_bytes text, nm_error *err)
         at += length + 1;
     }
     sqlite3_finalize(insert);
+    return status;
+}
+
+nm_status nm_plumbing_is_same(sqlite3 *db, const char *schema, const char *other, bool *is_same, nm_error *err)
+{
+    static const char sql[] = "SELECT count(*) FROM (SELECT target, pattern FROM \"%w\".plumbing EXCEPT SELECT target,"
+                              " pattern FROM \"%w\".plumbing)";
+    const char *schemas[2] = {schema, other};
+    nm_status status = NM_OK;
+
+    *is_same = true;
+    for (int i = 0; i < 2 && status == NM_OK; i++) {
+        char *text = sqlite3_mprintf(sql, schemas[i], schemas[1 - i]);
+        sqlite3_stmt *row = NULL;
+
+        status = text == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                              : nm_db_prepare(db, text, &row, err);
+        if (status == NM_OK && sqlite3_step(row) != SQLITE_ROW)
+            status = nm_db_fail(db, err);
+        *is_same = *is_same && status == NM_OK && sqlite3_column_int64(row, 0) == 0;
+        sqlite3_finalize(row);
+        sqlite3_free(text);
+    }
     return status;
 }
 
@@ -150,6 +173,13 @@ static const char *without_return_type(const char *text)
     return name;
 }
 
+static const char *without_folders(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL || slash[1] == 0 ? path : slash + 1;
+}
+
 const char *nm_site_function(const nm_definitions *definitions, const nm_definition *frame)
 {
     const char *text = (const char *)nm_definitions_text(definitions, frame->frame.function).data;
@@ -160,7 +190,8 @@ const char *nm_site_function(const nm_definitions *definitions, const nm_definit
 static bool is_plumbing_frame(const nm_sites *sites, const nm_definitions *definitions, const nm_definition *frame,
                               bool is_python)
 {
-    const uint64_t texts[TARGET_COUNT] = {frame->frame.function, frame->frame.file, frame->frame.module};
+    const uint64_t texts[TARGET_COUNT] = {frame->frame.function, frame->frame.file, frame->frame.module,
+                                          frame->frame.file};
 
     if (frame->frame.function == 0 && frame->frame.file == 0 && frame->frame.module == 0)
         return true;
@@ -173,6 +204,8 @@ static bool is_plumbing_frame(const nm_sites *sites, const nm_definitions *defin
             continue;
         if (rule->target == TARGET_FUNCTION)
             text = nm_site_function(definitions, frame);
+        if (text != NULL && rule->target == TARGET_NAME)
+            text = without_folders(text);
         if (text != NULL && sqlite3_strglob(pattern, text) == 0)
             return true;
     }
@@ -246,38 +279,6 @@ static nm_status judge_frames(nm_sites *sites, const nm_definitions *definitions
     return status;
 }
 
-nm_status nm_sites_open(sqlite3 *db, const nm_definitions *definitions, nm_sites *out, nm_error *err)
-{
-    *out = (nm_sites){.frame_count = definitions->frames.count};
-    out->is_plumbing = calloc(out->frame_count + 1, sizeof *out->is_plumbing);
-    out->is_python = calloc(out->frame_count + 1, sizeof *out->is_python);
-    out->autograd = calloc(out->frame_count + 1, sizeof *out->autograd);
-    out->stacks = calloc(definitions->stacks.count + 1, sizeof *out->stacks);
-    out->same_frame = calloc(out->frame_count + 1, sizeof *out->same_frame);
-
-    bool has_memory = out->is_plumbing != NULL && out->is_python != NULL && out->autograd != NULL &&
-                      out->stacks != NULL && out->same_frame != NULL;
-    nm_status status =
-        has_memory ? read_rules(db, out, err) : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    if (status == NM_OK)
-        status = judge_frames(out, definitions, err);
-    if (status == NM_OK)
-        nm_sites_find_frames(out, definitions);
-    return status;
-}
-
-void nm_sites_close(nm_sites *sites)
-{
-    free(sites->rules);
-    nm_buffer_free(&sites->patterns);
-    free(sites->is_plumbing);
-    free(sites->is_python);
-    free(sites->autograd);
-    free(sites->stacks);
-    free(sites->same_frame);
-    *sites = (nm_sites){0};
-}
-
 /* ---- Stacks ---- */
 
 /* The index of a stack's caller, or SIZE_MAX. */
@@ -316,7 +317,7 @@ static void add_frame(const nm_sites *sites, const nm_definitions *definitions, 
 
 /* A stack is numbered after its caller, but for the callers that it was inlined into (inlined.h), of which there are few
  * in a row: one pass does. In a damaged input a caller may be missed. */
-void nm_sites_find_frames(nm_sites *sites, const nm_definitions *definitions)
+static void find_frames(nm_sites *sites, const nm_definitions *definitions)
 {
     for (size_t index = 0; index < definitions->stacks.count; index++) {
         size_t path[NM_INLINED_DEPTH_MAX + 1], length = 0, at = index;
@@ -331,6 +332,40 @@ void nm_sites_find_frames(nm_sites *sites, const nm_definitions *definitions)
         sites->stacks[index] = frames;
     }
 }
+
+nm_status nm_sites_open(sqlite3 *db, const nm_definitions *definitions, nm_sites *out, nm_error *err)
+{
+    *out = (nm_sites){.frame_count = definitions->frames.count};
+    out->is_plumbing = calloc(out->frame_count + 1, sizeof *out->is_plumbing);
+    out->is_python = calloc(out->frame_count + 1, sizeof *out->is_python);
+    out->autograd = calloc(out->frame_count + 1, sizeof *out->autograd);
+    out->stacks = calloc(definitions->stacks.count + 1, sizeof *out->stacks);
+    out->same_frame = calloc(out->frame_count + 1, sizeof *out->same_frame);
+
+    bool has_memory = out->is_plumbing != NULL && out->is_python != NULL && out->autograd != NULL &&
+                      out->stacks != NULL && out->same_frame != NULL;
+    nm_status status =
+        has_memory ? read_rules(db, out, err) : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status == NM_OK)
+        status = judge_frames(out, definitions, err);
+    if (status == NM_OK)
+        find_frames(out, definitions);
+    return status;
+}
+
+void nm_sites_close(nm_sites *sites)
+{
+    free(sites->rules);
+    nm_buffer_free(&sites->patterns);
+    free(sites->is_plumbing);
+    free(sites->is_python);
+    free(sites->autograd);
+    free(sites->stacks);
+    free(sites->same_frame);
+    *sites = (nm_sites){0};
+}
+
+/* ---- Sites of stacks ---- */
 
 bool nm_sites_is_candidate(const nm_sites *sites, const nm_definitions *definitions, size_t stack)
 {
@@ -363,13 +398,6 @@ void nm_sites_resolve(const nm_sites *sites, nm_definitions *definitions)
 }
 
 /* ---- Labels ---- */
-
-static const char *without_folders(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL || slash[1] == 0 ? path : slash + 1;
-}
 
 static nm_status append_text(nm_buffer *out, const char *text, nm_error *err)
 {

@@ -17,10 +17,13 @@
 #define NM_SITE_RULES_BYTES_MAX (1u << 20)
 
 /*
- * Adds the patterns of a text to table `plumbing`: lines of `function GLOB`, `file GLOB` or `module GLOB`; empty lines
+ * Adds the patterns of a text to table `plumbing`: lines of `function GLOB`, `file GLOB`, `name GLOB` or `module GLOB`; empty lines
  * and those that begin with # are skipped. NM_ERR_FORMAT: err->offset is the byte at which the bad line begins.
  */
 nm_status nm_site_rules_add(sqlite3 *db, nm_bytes text, nm_error *err);
+
+/* Do two schemas of a connection judge sites by the same patterns? Only then are their sites compared. */
+nm_status nm_plumbing_is_same(sqlite3 *db, const char *schema, const char *other, bool *is_same, nm_error *err);
 
 typedef struct nm_stack_frames { /* of a stack with its callers: indexes of frames plus one, 0 where there is none */
     uint32_t line;               /* innermost frame of Python that is not plumbing */
@@ -51,9 +54,6 @@ const char *nm_site_function(const nm_definitions *definitions, const nm_definit
 
 /* Can the frame of this stack (by its index) be a site? Not a native one while there is Python to be named. */
 bool nm_sites_is_candidate(const nm_sites *sites, const nm_definitions *definitions, size_t stack);
-
-/* Looks again what stacks consist of, after frames became plumbing. */
-void nm_sites_find_frames(nm_sites *sites, const nm_definitions *definitions);
 
 /* Fills `site` of every stack: the index of its site's frame plus one; 0 when it has no known frame. */
 void nm_sites_resolve(const nm_sites *sites, nm_definitions *definitions);

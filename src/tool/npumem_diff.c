@@ -15,6 +15,7 @@
 #include "store/csv.h"
 #include "store/database.h"
 #include "store/human.h"
+#include "store/site.h"
 #include "tool/diff_queries.h"
 #include "tool/open_database.h"
 #include "tool/size_text.h"
@@ -474,6 +475,19 @@ static const char other_basis_sql[] = "WITH a AS (SELECT * FROM " BASES_OF("base
             "a)"
             " ORDER BY a.level LIMIT 1";
 
+/* By other rules the same line is another site. Needs the base attached. */
+static nm_status check_rules(diff *run, nm_error *err)
+{
+    bool is_same = false;
+    nm_status status = nm_plumbing_is_same(run->db, "main", "base", &is_same, err);
+
+    if (status != NM_OK || is_same)
+        return status;
+    run->subject = NULL;
+    return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
+                   "A and B have sites by different rules: load both with the same --site-rules");
+}
+
 static nm_status check_bases(diff *run, nm_error *err)
 {
     char text[TEXT_BYTES];
@@ -494,6 +508,8 @@ static nm_status check_bases(diff *run, nm_error *err)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%.90s: they cannot be compared (--level chooses others)",
                        text);
     }
+    if (status == NM_OK)
+        status = check_rules(run, err);
     return status == NM_OK ? nm_db_exec(run->db, "DETACH base", err) : status;
 }
 

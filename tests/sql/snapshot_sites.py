@@ -64,6 +64,13 @@ CASES = [  # stack, innermost frame first; its site
 ]
 
 
+def helper_cases(has_fault):
+    """A helper that two functions of a program call; with the fault, a third one."""
+    callers = ["encode", "decode"] + ["remember"] * has_fault
+    return [(ALLOCATOR + [("take", "/home/me/buffers.py", 5), (caller, "/home/me/net.py", 10 + i),
+                          ("<module>", "/home/me/net.py", 1)], "buffers.py:5 take") for i, caller in enumerate(callers)]
+
+
 def is_python(frame):
     file = frame["filename"]
     return file.endswith(".py") or file.startswith("<")
@@ -100,12 +107,13 @@ def sites_of(ingest, snapshot_file, database_file):
 def main():
     ingest, work, *files = sys.argv[1:]
     own, twin, database = f"{work}/sites.pickle", f"{work}/twin.pickle", f"{work}/sites.db"
-    with open(own, "wb") as out:
-        pickle.dump(snapshot_of(CASES), out)
-    found = sites_of(ingest, own, database)
-    for seq, (_, expected) in enumerate(CASES):
-        if found[seq] != expected:
-            sys.exit(f"case {seq}: {found[seq]} instead of {expected}")
+    for cases in (helper_cases(False), helper_cases(True), CASES):  # the same line is the same site, whatever ran beside it
+        with open(own, "wb") as out:
+            pickle.dump(snapshot_of(cases), out)
+        found = sites_of(ingest, own, database)
+        for seq, (_, expected) in enumerate(cases):
+            if found[seq] != expected:
+                sys.exit(f"case {seq} of {len(cases)}: {found[seq]} instead of {expected}")
     for file in [own] + files:
         found = sites_of(ingest, file, database)
         with open(file, "rb") as source:
