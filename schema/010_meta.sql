@@ -23,7 +23,7 @@ CREATE TABLE input (
     start_realtime_ns INTEGER,
     -- What the order of events (seq) follows: 'clock' or 'file'.
     order_kind TEXT NOT NULL,
-    -- 1: nothing was lost and the recording was ended properly; 0: some of it is missing.
+    -- 1: nothing was lost and the recording was ended properly; 0: some of it is missing, or contradicts the rest.
     is_complete INTEGER NOT NULL,
     -- Events that happened, as far as the input knows. Unit: events.
     events_seen INTEGER NOT NULL,
@@ -73,7 +73,11 @@ CREATE TABLE input (
     -- and call about streams; 'live': allocations that were live at the peak of their heap or its device, at a mark or
     -- failed allocation of their process, or at the end, and the operations that these name; 'none': no allocations.
     -- Answers are the same: see table left_out.
-    detail TEXT NOT NULL
+    detail TEXT NOT NULL,
+    -- Blocks of pools, those of before the first event with them, that lie in none of the segments that the input lists: it
+    -- contradicts itself. Nothing that it says of the segments of such a device is here, so that what its pool reserved, how
+    -- fragmented that was and what it missed are not known. Unit: blocks.
+    blocks_outside_count INTEGER NOT NULL
 );
 
 CREATE TABLE heap_level (

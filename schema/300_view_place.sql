@@ -66,7 +66,8 @@ CREATE VIEW completeness (
     -- What was recognised.
     kind,
     -- 'complete', 'kept' (complete, but of events before detail_begin_seq only sums were kept, as was asked for), 'lossy'
-    -- (events are missing) or 'cut' (nothing is known to be missing, but the end is).
+    -- (events are missing), 'contradictory' (none is, but blocks lie in no segment) or 'cut' (nothing is known to be missing,
+    -- but the end is).
     verdict,
     -- Events that happened. Unit: events.
     events_seen,
@@ -99,7 +100,9 @@ CREATE VIEW completeness (
     -- Frees of memory that may have been allocated before the recording began. Unit: frees.
     unseen_origin_count,
     -- Which rows of single allocations, copies and calls are here: 'all', 'live' or 'none', as input.detail.
-    detail
+    detail,
+    -- Blocks that lie in no segment, as input.blocks_outside_count. Unit: blocks.
+    blocks_outside_count
 ) AS
 SELECT
     (SELECT CASE WHEN min(p.host) = max(p.host) THEN min(p.host) END FROM process AS p
@@ -116,6 +119,7 @@ SELECT
         WHEN input.is_complete = 1 THEN 'complete'
         WHEN input.events_seen > input.events_ingested + input.events_unkept OR input.bytes_cut > 0 OR input.events_without_stack > 0
             OR input.unknown_reference_count > 0 THEN 'lossy'
+        WHEN input.blocks_outside_count > 0 THEN 'contradictory'
         ELSE 'cut'
     END,
     input.events_seen,
@@ -137,7 +141,8 @@ SELECT
     input.detail_begin_ns,
     input.baseline,
     input.unseen_origin_count,
-    input.detail
+    input.detail,
+    input.blocks_outside_count
 FROM input;
 
 CREATE VIEW unseen (

@@ -51,6 +51,7 @@ static nm_status write_input(nm_loader *loader, const nm_store_input *input, nm_
     nm_insert_int(insert, 0); /* processes: counted when all rows are there */
     nm_insert_int(insert, 0);
     nm_insert_text(insert, nm_detail_name(loader->detail));
+    nm_insert_int(insert, (int64_t)input->blocks_outside);
     return nm_insert_end(insert, err);
 }
 

@@ -379,7 +379,7 @@ static nm_status write_head(diff *run, sqlite3 *db, const char *letter, const ch
     static const char sql[] =
         "SELECT CASE WHEN count(*) = 1 THEN min(path) ELSE count(*) || ' inputs' END, (SELECT count(*) FROM process),"
         " (SELECT count(DISTINCT rank) FROM process), (SELECT max(generation) FROM step),"
-        " sum(is_complete = 0 OR baseline = 'unknown') FROM input";
+        " sum(is_complete = 0 OR baseline = 'unknown'), sum(baseline = 'known') FROM input";
     char name[TEXT_BYTES], from[TEXT_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = nm_db_prepare(db, sql, &row, err);
@@ -396,7 +396,9 @@ static nm_status write_head(diff *run, sqlite3 *db, const char *letter, const ch
         printf("%lld rank%s, ", (long long)*rank_count, *rank_count == 1 ? "" : "s");
         printf("%lld step%s, %s\n", (long long)sqlite3_column_int64(row, 3),
                sqlite3_column_int64(row, 3) == 1 ? "" : "s",
-               sqlite3_column_int64(row, 4) > 0 ? "NOT COMPLETE: changes may be of what is missing" : "complete");
+               sqlite3_column_int64(row, 4) > 0   ? "NOT COMPLETE: changes may be of what is missing"
+               : sqlite3_column_int64(row, 5) > 0 ? "whole, but it begins in the middle"
+                                                  : "complete");
     }
     sqlite3_finalize(row);
     return status;

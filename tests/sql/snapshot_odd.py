@@ -179,8 +179,61 @@ def check_pad(ingest, work):
             sys.exit(f"{function}: not {segments} segments: {done.stdout} {done.stderr}")
 
 
+MIB = 1 << 20
+
+
+def contradictory(segment_base, outside_count, is_listed=True):
+    """Ten segments of 25 MiB, with blocks of which the last `outside_count` lie elsewhere; the first was there before."""
+    trace, blocks = [], [BASE + 25 * MIB * i for i in range(10)]
+    for i in range(outside_count):
+        blocks[-1 - i] = (1 << 40) + 2 * MIB * i
+    for i, address in enumerate(blocks):
+        trace += [{"action": action, "addr": address, "size": MIB, "stream": 0, "time_us": 1000 + i, "frames": []}
+                  for action in (("alloc",) if i else ()) + ("free_requested", "free_completed")]
+    segments = [{"device": 0, "address": segment_base + 25 * MIB * i, "total_size": 25 * MIB, "stream": 0, "frames": [],
+                 "blocks": [{"address": segment_base + 25 * MIB * i, "size": 25 * MIB, "state": "inactive", "frames": []}]}
+                for i in range(10)]
+    return {"segments": segments if is_listed else [], "device_traces": [trace]}
+
+
+def ingested(ingest, work, snapshot):
+    """Exit status, first line, rows of what is made of a pool's segments, and the count of blocks outside."""
+    with open(f"{work}/contra.pickle", "wb") as target:
+        pickle.dump(snapshot, target)
+    done = subprocess.run([ingest, "--force", "-o", f"{work}/contra.db", f"{work}/contra.pickle"], capture_output=True,
+                          text=True)
+    database = sqlite3.connect(f"{work}/contra.db")
+    rows = [database.execute(f"SELECT {columns} FROM {view} WHERE level = 'pool'").fetchall()
+            for columns, view in (("*", "peak"), ("*", "pool_hit_rate"), ("*", "fragmentation"),
+                                  ("reserved_bytes", "timeline"))]
+    count, = database.execute("SELECT sum(blocks_outside_count) FROM completeness").fetchone()
+    database.close()
+    return done.returncode, done.stdout, rows, count
+
+
+def check_contradictions(ingest, work):
+    """Where blocks lie in no segment, what is made of both is as unknown as without segments; and it is said."""
+    unknown = ingested(ingest, work, contradictory(BASE, 0, is_listed=False))
+    for snapshot, count in ((contradictory(BASE, 3), 3), (contradictory(1 << 41, 0), 10)):
+        status, text, rows, outside = ingested(ingest, work, snapshot)
+        if status != 3 or outside != count or f"\n{count} blocks lie in none of the segments" not in text:
+            sys.exit(f"{count} blocks outside: exit {status}, {outside}: {text}")
+        if (rows[0], rows[1]) != (unknown[2][0], unknown[2][1]):
+            sys.exit(f"{count} blocks outside: {rows} instead of {unknown[2]}")
+        if rows[2] or any(reserved is not None for reserved, in rows[3]):
+            sys.exit(f"{count} blocks outside: not unknown: {rows[2:]}")
+        if "complete\n" in text or "CONTRADICTS ITSELF\n" not in text:
+            sys.exit(text)
+    status, text, rows, outside = ingested(ingest, work, contradictory(BASE, 0))
+    if status != 0 or outside != 0 or rows == unknown[2]:
+        sys.exit(f"all blocks inside: exit {status}, {outside}: {text}")
+    if "whole, but it begins in the middle\n" not in text.split("\n\n")[0] + "\n":  # a block was there before
+        sys.exit(text)
+
+
 def main():
     ingest, work, *files = sys.argv[1:]
+    check_contradictions(ingest, work)
     check_pad(ingest, work)
     for seed in range(SNAPSHOTS):
         form = ("c", "python", "optimized", "json")[seed // 4 % 4]

@@ -403,9 +403,9 @@ START_TEST(databases_of_other_site_rules_are_not_put_together)
     expect("$I --quiet --site-rules rules rules.zst -o ruled/a.db && $I --quiet rules.zst -o ruled/b.db", 0, "");
     expect("$I --quiet --site-rules rules rules.zst -o ruled/e.db && $I --quiet ruled/a.db ruled/e.db -o ruled/c.db", 0,
            "");
-    expect("$I --quiet ruled/a.db ruled/b.db -o ruled/x.db", 1, "ruled/b.db: its sites are judged by other rules");
-    expect("$I --quiet ruled/b.db ruled/a.db -o ruled/x.db", 1, "ruled/a.db: its sites are judged by other rules");
-    expect("$I --quiet --site-rules rules ruled/b.db -o ruled/x.db", 1,
+    expect("$I --quiet ruled/a.db ruled/b.db -o ruled/x.db", 2, "ruled/b.db: its sites are judged by other rules");
+    expect("$I --quiet ruled/b.db ruled/a.db -o ruled/x.db", 2, "ruled/a.db: its sites are judged by other rules");
+    expect("$I --quiet --site-rules rules ruled/b.db -o ruled/x.db", 2,
            "ruled/b.db: its sites are judged by other rules");
     expect("$I --quiet --site-rules rules ruled/a.db rules.zst -o ruled/d.db", 0, "");
 }
