@@ -23,7 +23,7 @@ CREATE TABLE input (
     start_realtime_ns INTEGER,
     -- What the order of events (seq) follows: 'clock' or 'file'.
     order_kind TEXT NOT NULL,
-    -- 1: nothing was lost and the recording was ended properly; 0: some of it is missing.
+    -- 1: nothing was lost and the recording was ended properly; 0: some of it is missing, or contradicts the rest.
     is_complete INTEGER NOT NULL,
     -- Events that happened, as far as the input knows. Unit: events.
     events_seen INTEGER NOT NULL,
@@ -78,7 +78,11 @@ CREATE TABLE input (
     is_loss_exact INTEGER NOT NULL,
     -- Processes that were to be recorded and could not join the recording: what they did is in no count, so the input is
     -- not complete. Unit: processes.
-    processes_unjoined INTEGER NOT NULL
+    processes_unjoined INTEGER NOT NULL,
+    -- Blocks of pools, those of before the first event with them, that lie in none of the segments that the input lists: it
+    -- contradicts itself. Nothing that it says of the segments of such a device is here, so that what its pool reserved, how
+    -- fragmented that was and what it missed are not known. Unit: blocks.
+    blocks_outside_count INTEGER NOT NULL
 );
 
 CREATE TABLE heap_level (

@@ -1,19 +1,31 @@
 -- Where in the program something happened.
 
 CREATE TABLE plumbing (
-    -- Patterns of frames that are never shown as a site: allocators, frameworks, unwinders, and the wrappers through
-    -- which the program allocates. A frame is plumbing when one pattern matches; npumem-ingest --site-rules FILE adds
-    -- patterns.
+    -- Patterns of frames that are never shown as a site: allocators, frameworks, unwinders. A frame is plumbing when one
+    -- pattern matches; npumem-ingest --site-rules FILE adds patterns. Nothing that depends on what ran is among them, so
+    -- that one line gives one site in every run.
     --
     -- Number of the pattern.
     plumbing_id INTEGER PRIMARY KEY,
-    -- What it is matched against: 'function' (without its return type), 'file' or 'module' of a frame.
+    -- What it is matched against: 'function' (without its return type), 'file', its 'name' (the file without folders) or
+    -- 'module' of a frame. Built-in patterns of functions are for native frames alone.
     target TEXT NOT NULL,
     -- GLOB pattern: * any text, ? any character, [...] one of these.
     pattern TEXT NOT NULL,
-    -- 'built in'; 'site rules' for a pattern of --site-rules; 'wrapper' for a function that nearly all stacks of a heap
-    -- go through, called from at least three others, and from more places than lie inside it.
+    -- 'built in', or 'site rules' for a pattern of --site-rules.
     origin TEXT NOT NULL
+);
+
+CREATE TABLE wrapper (
+    -- Functions that may be wrappers through which the program allocates: three quarters of the stacks of a heap go through
+    -- them on the way in, from at least three other functions, and from more places than lie inside. They are sites all the
+    -- same: in another run the share is another. `function NAME` in a file of --site-rules says that one is a wrapper, here
+    -- and in what is compared with it.
+    --
+    -- The heap.
+    heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
+    -- The function's name, as a pattern for --site-rules.
+    function TEXT NOT NULL
 );
 
 CREATE TABLE module (
@@ -70,8 +82,9 @@ CREATE TABLE stack (
     parent_id INTEGER REFERENCES stack (stack_id),
     -- The innermost frame.
     frame_id INTEGER REFERENCES frame (frame_id),
-    -- The site: the innermost Python frame that is not plumbing; else the innermost frame that is not, or the innermost
-    -- one when all are. Of frames with the same
-    -- function, file and line the one with the smallest number stands for all, so that equal sites are equal numbers.
+    -- The site: the innermost Python frame that is not plumbing; else the innermost frame that is not (a native one below
+    -- plumbing of Python only if its module is known); else the innermost one, Python before native. Without Python the
+    -- node of a backward pass goes before all, as a frame of its own. Of frames with the same function, file and line the
+    -- one with the smallest number stands for all, so that equal sites are equal numbers.
     site_frame_id INTEGER REFERENCES frame (frame_id)
 );

@@ -66,7 +66,8 @@ CREATE VIEW completeness (
     -- What was recognised.
     kind,
     -- 'complete', 'kept' (complete, but of events before detail_begin_seq only sums were kept, as was asked for), 'lossy'
-    -- (events or processes are missing) or 'cut' (nothing is known to be missing, but the end is).
+    -- (events or processes are missing), 'contradictory' (nothing is, but blocks lie in no segment) or 'cut' (nothing is
+    -- known to be missing, but the end is).
     verdict,
     -- Events that happened. Unit: events.
     events_seen,
@@ -103,7 +104,9 @@ CREATE VIEW completeness (
     -- 1: the counts of lost events are exact; 0: more may be lost.
     is_loss_exact,
     -- Processes that could not join the recording: what they did is in no count. Unit: processes.
-    processes_unjoined
+    processes_unjoined,
+    -- Blocks that lie in no segment, as input.blocks_outside_count. Unit: blocks.
+    blocks_outside_count
 ) AS
 SELECT
     (SELECT CASE WHEN min(p.host) = max(p.host) THEN min(p.host) END FROM process AS p
@@ -119,7 +122,9 @@ SELECT
         WHEN input.is_complete = 1 AND input.detail_begin_seq IS NOT NULL THEN 'kept'
         WHEN input.is_complete = 1 THEN 'complete'
         WHEN input.events_seen > input.events_ingested + input.events_unkept OR input.bytes_cut > 0 OR input.events_without_stack > 0
-            OR input.unknown_reference_count > 0 OR input.is_loss_exact = 0 OR input.is_finished = 1 THEN 'lossy'
+            OR input.unknown_reference_count > 0 OR input.is_loss_exact = 0
+            OR (input.is_finished = 1 AND input.blocks_outside_count = 0) THEN 'lossy'
+        WHEN input.blocks_outside_count > 0 THEN 'contradictory'
         ELSE 'cut'
     END,
     input.events_seen,
@@ -143,7 +148,8 @@ SELECT
     input.unseen_origin_count,
     input.detail,
     input.is_loss_exact,
-    input.processes_unjoined
+    input.processes_unjoined,
+    input.blocks_outside_count
 FROM input;
 
 CREATE VIEW unseen (

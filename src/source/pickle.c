@@ -32,6 +32,7 @@ enum memo_code { CODE_UNSET = 0, CODE_OPEN, CODE_TEXT, CODE_NUMBER, CODE_IGNORED
 typedef struct open_container {
     size_t position; /* of its cell */
     uint64_t memo;   /* its memo entry, or NO_MEMO */
+    uint64_t given;  /* items handed over to it */
     uint32_t role;
     bool is_dict;
 } open_container;
@@ -447,7 +448,8 @@ static nm_status begin_container(nm_pickle *pickle, bool is_dict, nm_error *err)
     if (status == NM_OK)
         status = push_tag(pickle, NM_PICKLE_OPEN, (int64_t)pickle->opens.count, err);
     if (status == NM_OK)
-        pickle->opens.items[pickle->opens.count++] = (open_container){pickle->cells.count - 1, NO_MEMO, role, is_dict};
+        pickle->opens.items[pickle->opens.count++] =
+            (open_container){pickle->cells.count - 1, NO_MEMO, 0, role, is_dict};
     return status;
 }
 
@@ -460,7 +462,8 @@ static nm_status fill(nm_pickle *pickle, size_t from, bool is_dict, nm_error *er
     nm_status status = settle(pickle, from, err);
 
     if (target.tag == NM_PICKLE_OPEN) {
-        const open_container *open = &pickle->opens.items[target.integer];
+        open_container *open = &pickle->opens.items[target.integer];
+        open->given += pickle->cells.count - from;
         if (open->is_dict != is_dict)
             return fail(pickle, is_dict ? "puts a key into a list" : "appends to a dictionary", err);
         for (size_t i = from; i < pickle->cells.count && status == NM_OK; i += 1 + is_dict) {
@@ -642,18 +645,20 @@ static nm_status intern_text(nm_pickle *pickle, uint64_t len, uint32_t *number, 
     return status == NM_OK ? skip(pickle, len, err) : status;
 }
 
+/* A text that nobody asks for here may be named again where somebody does: the memo knows it by its number. */
 static nm_status op_text(nm_pickle *pickle, uint64_t argument, nm_error *err)
 {
     uint32_t number = 0;
     nm_status status = check_length(pickle, argument, "a text", err);
+    bool is_full = pickle->strings->count >= NM_PICKLE_TEXTS_MAX || pickle->strings->text.len > NM_PICKLE_ALL_TEXT_MAX;
 
     if (status != NM_OK)
         return status;
-    if (is_unwanted(pickle)) {
+    if ((is_full || argument > NM_TEXT_BYTES_MAX) && is_unwanted(pickle)) {
         status = skip(pickle, argument, err);
         return status == NM_OK ? push_tag(pickle, NM_PICKLE_IGNORED, 0, err) : status;
     }
-    if (pickle->strings->count >= NM_PICKLE_TEXTS_MAX || pickle->strings->text.len > NM_PICKLE_ALL_TEXT_MAX)
+    if (is_full)
         return nm_fail(err, NM_ERR_LIMIT, pickle->op_offset, "more text than a memory snapshot has");
 
     status = intern_text(pickle, argument, &number, err);
@@ -679,6 +684,13 @@ static nm_status op_empty_dict(nm_pickle *pickle, uint64_t argument, nm_error *e
 {
     (void)argument;
     return begin_container(pickle, true, err);
+}
+
+/* A set holds nothing of interest. */
+static nm_status op_empty_set(nm_pickle *pickle, uint64_t argument, nm_error *err)
+{
+    (void)argument;
+    return push_tag(pickle, NM_PICKLE_IGNORED, 0, err);
 }
 
 static nm_status op_append(nm_pickle *pickle, uint64_t argument, nm_error *err)
@@ -769,6 +781,15 @@ static nm_status op_tuple(nm_pickle *pickle, uint64_t argument, nm_error *err)
 
     (void)argument;
     return status == NM_OK ? make_tuple(pickle, from, err) : status;
+}
+
+static nm_status op_frozen_set(nm_pickle *pickle, uint64_t argument, nm_error *err)
+{
+    nm_status status = op_tuple(pickle, argument, err);
+
+    if (status == NM_OK)
+        pickle->cells.items[pickle->cells.count - 1] = (nm_pickle_cell){.tag = NM_PICKLE_IGNORED};
+    return status;
 }
 
 static nm_status op_put(nm_pickle *pickle, uint64_t argument, nm_error *err)
@@ -902,9 +923,9 @@ static const opcode opcodes[256] = {
     [0x8c] = {"SHORT_BINUNICODE", op_text, 1, NULL},
     [0x8d] = {"BINUNICODE8", op_text, 8, NULL},
     [0x8e] = {"BINBYTES8", op_bytes, 8, NULL},
-    [0x8f] = {"EMPTY_SET", NULL, 0, DOES_NOT},
-    [0x90] = {"ADDITEMS", NULL, 0, DOES_NOT},
-    [0x91] = {"FROZENSET", NULL, 0, DOES_NOT},
+    [0x8f] = {"EMPTY_SET", op_empty_set, 0, NULL},
+    [0x90] = {"ADDITEMS", op_appends, 0, NULL},
+    [0x91] = {"FROZENSET", op_frozen_set, 0, NULL},
     [0x92] = {"NEWOBJ_EX", NULL, 0, CALLS},
     [0x93] = {"STACK_GLOBAL", NULL, 0, NAMES_A_CLASS},
     [0x94] = {"MEMOIZE", op_memoize, 0, NULL},
@@ -986,6 +1007,13 @@ void nm_pickle_free(nm_pickle *pickle)
     nm_map_free(&pickle->number_of);
     free(pickle->buffer);
     free(pickle);
+}
+
+uint64_t nm_pickle_place(const nm_pickle *pickle)
+{
+    place here = place_now(pickle);
+
+    return here.open == NULL ? 0 : here.open->given + here.index;
 }
 
 uint64_t nm_pickle_offset(const nm_pickle *pickle)

@@ -82,7 +82,8 @@ typedef struct nm_pickle nm_pickle;
 
 /*
  * Reads `fd` (borrowed, a file) from its start; `size_bytes` is how long it is. *strings (borrowed) takes the texts; its
- * first `known_count` are the keys the handler knows: a text under any other key is not kept.
+ * first `known_count` are the keys the handler knows. A text under any other key is kept too, for a pickle names what it
+ * has once held wherever it stands again; it is only not missed where it is too long to be kept.
  */
 nm_status nm_pickle_new(int fd, uint64_t size_bytes, const nm_pickle_handler *handler, nm_strings *strings,
                         uint32_t known_count, nm_pickle **out, nm_error *err);
@@ -90,6 +91,9 @@ void nm_pickle_free(nm_pickle *pickle); /* NULL is fine */
 
 /* Executes one opcode. NM_END: it was STOP, and the whole value has been handed over. */
 nm_status nm_pickle_step(nm_pickle *pickle, nm_error *err);
+
+/* For nm_pickle_handler.begin: how many lists stand in the list around before the one that begins. */
+uint64_t nm_pickle_place(const nm_pickle *pickle);
 
 uint64_t nm_pickle_offset(const nm_pickle *pickle); /* of the opcode being executed */
 

@@ -57,6 +57,13 @@ nm_status nm_ranges_add(nm_ranges *set, nm_range range, nm_range_list *news, nm_
     return status;
 }
 
+bool nm_ranges_hold(const nm_ranges *set, uint64_t address)
+{
+    const nm_tree_node *node = nm_tree_floor(&set->tree, address);
+
+    return node != NULL && address < node->value;
+}
+
 void nm_ranges_free(nm_ranges *set)
 {
     for (nm_tree_node *node; (node = nm_tree_first(&set->tree)) != NULL;) {

@@ -6,6 +6,7 @@
 #ifndef NM_SOURCE_RANGES_H
 #define NM_SOURCE_RANGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,7 @@ typedef struct nm_ranges { /* a zeroed one is empty */
 
 /* Adds the range. *news gets the parts that were not in the set before, in order; its room is used again. */
 nm_status nm_ranges_add(nm_ranges *set, nm_range range, nm_range_list *news, nm_error *err);
+bool nm_ranges_hold(const nm_ranges *set, uint64_t address);
 void nm_ranges_free(nm_ranges *set); /* leaves it empty and usable */
 
 #endif

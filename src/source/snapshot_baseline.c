@@ -209,6 +209,31 @@ static int compare_items(const void *left, const void *right)
     return order != 0 ? order : compare_numbers(a->address, b->address);
 }
 
+bool nm_snapshot_baseline_is_outside(const nm_snapshot_baseline *baseline, uint32_t device, uint64_t address)
+{
+    const nm_ranges *touched = &baseline->devices.items[device].touched;
+
+    return touched->tree.count > 0 && !nm_ranges_hold(touched, address);
+}
+
+/* Looks for blocks outside of all segments among those that note_block has seen. */
+static void find_contradictions(nm_snapshot_baseline *baseline)
+{
+    size_t at = 0;
+    nm_key key;
+    uint64_t bits;
+
+    while (nm_map_next(&baseline->seen, &at, &key, &bits)) {
+        uint32_t device = (uint32_t)key.high;
+        bool is_alone = key.high >> 32 != 0; /* an address, not the places from one on */
+
+        for (unsigned i = 0; i < 64 && !baseline->devices.items[device].is_contradictory; i++)
+            if ((bits >> i & 1) != 0)
+                baseline->devices.items[device].is_contradictory = nm_snapshot_baseline_is_outside(
+                    baseline, device, is_alone ? key.low : (key.low * 64 + i) * PLACE_BYTES);
+    }
+}
+
 nm_status nm_snapshot_baseline_finish(nm_snapshot_baseline *baseline, nm_snapshot_state_list *list, nm_error *err)
 {
     nm_status status = NM_OK;
@@ -227,6 +252,7 @@ nm_status nm_snapshot_baseline_finish(nm_snapshot_baseline *baseline, nm_snapsho
         baseline->devices.items[baseline->items.items[i].device].has_baseline = true;
     if (status == NM_OK && baseline->items.count > 0)
         qsort(baseline->items.items, baseline->items.count, sizeof *baseline->items.items, compare_items);
+    find_contradictions(baseline);
     nm_map_free(&baseline->seen);
     return status;
 }

@@ -33,7 +33,9 @@ typedef struct nm_baseline_device {
     bool is_used, has_workspace, has_baseline;
     bool has_first;    /* a time is known */
     int64_t first_us;  /* time of the first entry that has one */
-    nm_ranges touched; /* driver memory that the trace has spoken of */
+    nm_ranges touched; /* driver memory that the file speaks of */
+    /* It speaks of driver memory, and of blocks that lie in none of it at any time: what it says of that is not believed. */
+    bool is_contradictory;
 } nm_baseline_device;
 
 typedef struct nm_snapshot_baseline { /* a zeroed one is empty */
@@ -56,6 +58,9 @@ nm_status nm_snapshot_baseline_entry(nm_snapshot_baseline *baseline, const nm_sn
 /* Takes the state at the end. Afterwards the items are complete and in the order of delivery, and the segments that are
  * workspaces are marked in *list, their blocks active: torch_npu writes them as if they were unused. */
 nm_status nm_snapshot_baseline_finish(nm_snapshot_baseline *baseline, nm_snapshot_state_list *list, nm_error *err);
+
+/* Does a block lie outside of all driver memory that the file speaks of, though it speaks of some? Once it is finished. */
+bool nm_snapshot_baseline_is_outside(const nm_snapshot_baseline *baseline, uint32_t device, uint64_t address);
 
 void nm_snapshot_baseline_free(nm_snapshot_baseline *baseline);
 

@@ -162,7 +162,8 @@ static const struct {
     {ROLE_OTHER, WORD_FRAMES, false, ROLE_FRAMES},
 };
 
-enum value_kind { KIND_FRAME = 0, KIND_STACK = 1 }; /* nm_pickle_cell.kind */
+/* nm_pickle_cell.kind. An empty list, whatever it was written as, is stack 0: a pickle may name it again as any other. */
+enum value_kind { KIND_FRAME = 0, KIND_STACK = 1 };
 
 /* ---- The reader, and which field goes where in it ---------------------------------------------------------------- */
 
@@ -201,6 +202,7 @@ struct nm_snapshot_reader {
     nm_snapshot_tables *tables;   /* borrowed */
     nm_snapshot_state_list *list; /* borrowed, or NULL */
     uint32_t under_way;           /* a bit for each role */
+    uint32_t filled;              /* a bit for each role of lists: something has ended in the one under way */
     uint64_t seen[ROLE_COUNT];    /* a bit for each key of the dictionary under way */
 
     draft_entry entry;
@@ -214,7 +216,7 @@ struct nm_snapshot_reader {
         size_t count, capacity;
     } frames; /* of the stack under way, innermost first */
 
-    uint32_t device; /* index of the trace under way */
+    uint64_t device; /* index of the trace under way */
     nm_snapshot_entry ready;
     bool is_ready, is_at_end, is_snapshot;
     nm_snapshot_action workspace_next; /* what the next entry of a workspace's three is, or OTHER */
@@ -299,6 +301,11 @@ static bool is_whole(const nm_pickle_cell *value)
     return value->tag == NM_PICKLE_INT || value->tag == NM_PICKLE_UNSIGNED;
 }
 
+static bool is_empty_list(const nm_pickle_cell *value)
+{
+    return value->tag == NM_PICKLE_VALUE && value->kind == KIND_STACK && value->integer == 0;
+}
+
 /* Puts the value at `target`; false when it is not of the type. None stands for an unknown of any type. */
 static bool store(void *target, enum value_type type, const nm_pickle_cell *value)
 {
@@ -306,9 +313,9 @@ static bool store(void *target, enum value_type type, const nm_pickle_cell *valu
     case TYPE_ADDRESS: /* streams too: often the address of a structure, and signed in some writers */
         *(uint64_t *)target = is_whole(value) ? (uint64_t)value->integer : 0;
         return is_whole(value);
-    case TYPE_SIZE: /* -1 where the writer did not know */
+    case TYPE_SIZE: /* -1 where the writer did not know, in some as 2^64 - 1 */
         *(uint64_t *)target = value->tag == NM_PICKLE_INT && value->integer > 0 ? (uint64_t)value->integer : 0;
-        return value->tag == NM_PICKLE_INT;
+        return is_whole(value);
     case TYPE_NUMBER:
         *(int64_t *)target = value->tag == NM_PICKLE_INT ? value->integer : 0;
         if (value->tag == NM_PICKLE_FLOAT && value->real > -4e15 && value->real < 4e15)
@@ -327,7 +334,7 @@ static bool store(void *target, enum value_type type, const nm_pickle_cell *valu
         *(uint64_t *)target = value->tag == NM_PICKLE_PAIR ? pool_of(value->pair) : 0;
         return value->tag == NM_PICKLE_PAIR || value->tag == NM_PICKLE_IGNORED;
     case TYPE_PART:
-        return value->tag == NM_PICKLE_TAKEN;
+        return value->tag == NM_PICKLE_TAKEN || is_empty_list(value);
     case TYPE_UNKNOWN:
         break;
     }
@@ -340,6 +347,8 @@ static void note_setting(nm_snapshot_reader *reader, uint32_t key)
 
     if (reader->list != NULL && name.len >= 12 && memcmp(name.data, "PYTORCH_CUDA", 12) == 0)
         reader->list->has_cuda_settings = true;
+    if (reader->list != NULL && name.len >= 11 && memcmp(name.data, "PYTORCH_NPU", 11) == 0)
+        reader->list->has_npu_settings = true;
 }
 
 static nm_status take_pair(void *context, uint32_t role, uint32_t key, const nm_pickle_cell *value, nm_error *err)
@@ -350,7 +359,8 @@ static nm_status take_pair(void *context, uint32_t role, uint32_t key, const nm_
         note_setting(reader, key);
     if (key == 0 || key >= WORD_KEYS_END || fields[role][key].type == TYPE_UNKNOWN || value->tag == NM_PICKLE_NONE)
         return NM_OK;
-    if (!store((char *)reader + fields[role][key].offset, fields[role][key].type, value))
+    bool is_stored = store((char *)reader + fields[role][key].offset, fields[role][key].type, value);
+    if (!is_stored && role != ROLE_FRAME) /* of a frame it is unknown, and the memory is as it is */
         return nm_fail(err, NM_ERR_FORMAT, nm_pickle_offset(reader->pickle), "%s is of an unexpected type", words[key]);
     reader->seen[role] |= UINT64_C(1) << key;
     return NM_OK;
@@ -360,7 +370,7 @@ static nm_status take_item(void *context, uint32_t role, const nm_pickle_cell *v
 {
     nm_snapshot_reader *reader = context;
 
-    if (role == ROLE_OTHERS || role == ROLE_HISTORY)
+    if (role == ROLE_OTHERS || role == ROLE_HISTORY || (role == ROLE_TRACES && is_empty_list(value)))
         return NM_OK;
     if (role != ROLE_FRAMES)
         return fail(reader, "a list holds something else than a snapshot has there, or one thing twice", err);
@@ -386,6 +396,7 @@ static nm_status take_item(void *context, uint32_t role, const nm_pickle_cell *v
 static void start_draft(nm_snapshot_reader *reader, uint32_t role)
 {
     reader->seen[role] = 0;
+    reader->filled &= ~(1u << role);
     switch (role) {
     case ROLE_SEGMENT:
         reader->segment = (draft_segment){.first_block = reader->list != NULL ? reader->list->blocks.count : 0};
@@ -408,8 +419,8 @@ static void start_draft(nm_snapshot_reader *reader, uint32_t role)
     case ROLE_FRAMES:
         reader->frames.count = 0;
         break;
-    case ROLE_TRACES:
-        reader->device = 0;
+    case ROLE_TRACE:
+        reader->device = nm_pickle_place(reader->pickle);
         break;
     default:
         break;
@@ -424,6 +435,8 @@ static uint32_t begin_container(void *context, uint32_t parent, uint32_t key, bo
         uint32_t role = structure[i].role;
         if (structure[i].parent != parent || structure[i].key != key || structure[i].is_dict != is_dict)
             continue;
+        if (role == ROLE_OTHERS)
+            reader->filled &= ~(1u << role);
         if (role == ROLE_OTHER || role == ROLE_OTHERS)
             return role;
         if ((reader->under_way >> role & 1) != 0)
@@ -432,7 +445,11 @@ static uint32_t begin_container(void *context, uint32_t parent, uint32_t key, bo
         start_draft(reader, role);
         return role;
     }
-    return NM_PICKLE_MISFIT;
+    /* Settings may hold anything, under any name but those that stand beside them. */
+    bool is_of_settings = parent == ROLE_SETTINGS;
+    for (size_t i = 0; i < sizeof structure / sizeof structure[0]; i++)
+        is_of_settings = is_of_settings && (structure[i].parent != ROLE_DOCUMENT || structure[i].key != key);
+    return is_of_settings ? NM_PICKLE_SKIP : NM_PICKLE_MISFIT;
 }
 
 /* Gives a number to (high, low): the one it has, or the next one. *is_new says that there is an item to add. */
@@ -535,11 +552,14 @@ static nm_status end_entry(nm_snapshot_reader *reader, nm_error *err)
         return fail(reader, "the time of a trace entry is out of range", err);
     if (reader->is_ready)
         return fail(reader, "two trace entries at once", err);
+    if (reader->device >= NM_SNAPSHOT_DEVICES_MAX)
+        return nm_fail(err, NM_ERR_LIMIT, nm_pickle_offset(reader->pickle), "traces of more than %d devices",
+                       NM_SNAPSHOT_DEVICES_MAX);
 
     reader->ready = (nm_snapshot_entry){
         .action = action,
         .action_text = draft->action,
-        .device = reader->device,
+        .device = (uint32_t)reader->device,
         .stack = draft->stack,
         .address = draft->address,
         .size_bytes = draft->size_bytes,
@@ -552,17 +572,6 @@ static nm_status end_entry(nm_snapshot_reader *reader, nm_error *err)
     };
     reader->ready.is_workspace = is_workspace(reader, &reader->ready);
     reader->is_ready = true;
-    return NM_OK;
-}
-
-static nm_status end_trace(nm_snapshot_reader *reader, nm_error *err)
-{
-    reader->workspace_next = NM_SNAPSHOT_OTHER;
-    if (++reader->device > NM_SNAPSHOT_DEVICES_MAX)
-        return nm_fail(err, NM_ERR_LIMIT, nm_pickle_offset(reader->pickle), "traces of more than %d devices",
-                       NM_SNAPSHOT_DEVICES_MAX);
-    if (reader->list != NULL)
-        reader->list->trace_count = reader->device;
     return NM_OK;
 }
 
@@ -695,12 +704,30 @@ static nm_status end_document(nm_snapshot_reader *reader, nm_error *err)
     return NM_OK;
 }
 
+/* What a container is worth that has been made use of. */
+static nm_pickle_cell worth(nm_snapshot_reader *reader, uint32_t role)
+{
+    static const uint8_t around[ROLE_COUNT] = {
+        [ROLE_SEGMENT] = ROLE_SEGMENTS, [ROLE_BLOCK] = ROLE_BLOCKS,  [ROLE_PAST] = ROLE_HISTORY,
+        [ROLE_TRACE] = ROLE_TRACES,     [ROLE_ENTRY] = ROLE_TRACE,   [ROLE_ANNOTATION] = ROLE_ANNOTATIONS,
+        [ROLE_OTHER] = ROLE_OTHERS,     [ROLE_OTHERS] = ROLE_OTHERS,
+    };
+    uint32_t lists = 1u << ROLE_SEGMENTS | 1u << ROLE_BLOCKS | 1u << ROLE_HISTORY | 1u << ROLE_TRACES |
+                     1u << ROLE_TRACE | 1u << ROLE_ANNOTATIONS | 1u << ROLE_OTHERS;
+    bool is_empty = (lists & ~reader->filled & 1u << role) != 0;
+
+    reader->filled |= 1u << around[role];
+    if (is_empty)
+        return (nm_pickle_cell){.tag = NM_PICKLE_VALUE, .kind = KIND_STACK};
+    return (nm_pickle_cell){.tag = NM_PICKLE_TAKEN};
+}
+
 static nm_status end_container(void *context, uint32_t role, nm_pickle_cell *value, nm_error *err)
 {
     nm_snapshot_reader *reader = context;
 
     reader->under_way &= ~(1u << role);
-    value->tag = NM_PICKLE_TAKEN;
+    *value = worth(reader, role);
     switch ((enum role)role) {
     case ROLE_FRAME:
         return end_frame(reader, value, err);
@@ -709,7 +736,8 @@ static nm_status end_container(void *context, uint32_t role, nm_pickle_cell *val
     case ROLE_ENTRY:
         return end_entry(reader, err);
     case ROLE_TRACE:
-        return end_trace(reader, err);
+        reader->workspace_next = NM_SNAPSHOT_OTHER;
+        return NM_OK;
     case ROLE_PAST:
         end_past(reader);
         return NM_OK;

@@ -117,9 +117,9 @@ typedef struct nm_snapshot_state_list {
         nm_snapshot_annotation *items;
         size_t count, capacity;
     } annotations;
-    uint32_t trace_count;   /* devices that have a trace, empty ones included */
     bool has_settings;      /* allocator_settings, or external_annotations: not in torch_npu's dialect */
     bool has_cuda_settings; /* one of them is named after CUDA */
+    bool has_npu_settings;  /* one of them is named after NPUs */
 } nm_snapshot_state_list;
 
 void nm_snapshot_state_list_free(nm_snapshot_state_list *list);

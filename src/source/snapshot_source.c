@@ -13,6 +13,9 @@
  * entries that describe a workspace block at the time of writing are entries too, but nothing that happened: they give a
  * baseline allocation, and at their place nothing. An entry whose action is unknown becomes a mark with the action's name.
  * An `annotate` entry is a range that ends where it begins.
+ *
+ * Where blocks of a device lie outside of all its segments, the file contradicts itself: the blocks are delivered, and of
+ * segments nothing is, so that what is made of both (reserved memory, fragmentation, misses) is not known.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +77,8 @@ typedef struct snapshot_source {
     size_t block_at; /* PHASE_STATE: in the segment */
     unsigned part;   /* PHASE_DEVICES: of the device */
     size_t annotation_at;
-    uint64_t seq; /* of the next entry */
+    uint64_t seq;            /* of the next entry */
+    uint64_t blocks_outside; /* delivered: in none of the segments that the file speaks of */
     nm_snapshot_entry entry;
     bool has_entry, is_second_half; /* `entry` waits; its first half has been delivered */
 } snapshot_source;
@@ -199,23 +203,44 @@ static int64_t time_of(const snapshot_source *source, bool has_time, int64_t tim
     return has_time ? (time_us - source->base_us) * 1000 : NM_NO_TIME;
 }
 
+/* Is what the file says of the device's segments to be left out? */
+static bool is_contradictory(const snapshot_source *source, uint32_t device)
+{
+    return source->baseline.devices.items[device].is_contradictory;
+}
+
+static void count_outside(snapshot_source *source, uint32_t device, uint64_t address)
+{
+    source->blocks_outside += nm_snapshot_baseline_is_outside(&source->baseline, device, address);
+}
+
+static bool is_pool_segment(const nm_baseline_item *item)
+{
+    return item->kind == NM_BASELINE_SEGMENT || item->kind == NM_BASELINE_MAPPED;
+}
+
 static nm_status next_baseline(snapshot_source *source, nm_record *out, nm_error *err)
 {
-    (void)err;
-    if (source->at >= source->baseline.items.count)
-        return NM_END;
+    const nm_baseline_item *item;
 
-    const nm_baseline_item *item = &source->baseline.items.items[source->at++];
+    (void)err;
+    do {
+        if (source->at >= source->baseline.items.count)
+            return NM_END;
+        item = &source->baseline.items.items[source->at++];
+    } while (is_pool_segment(item) && is_contradictory(source, item->device));
+
     bool is_driver = item->kind <= NM_BASELINE_WORKSPACE_SEGMENT;
+    if (item->kind == NM_BASELINE_BLOCK)
+        count_outside(source, item->device, item->address);
     bool is_workspace = item->kind == NM_BASELINE_WORKSPACE;
-    bool is_pool_segment = item->kind == NM_BASELINE_SEGMENT || item->kind == NM_BASELINE_MAPPED;
     nm_heap_level level = is_driver ? NM_LEVEL_DRIVER : is_workspace ? NM_LEVEL_WORKSPACE : NM_LEVEL_POOL;
     out->kind = NM_RECORD_EVENT;
     out->event = (nm_event){
         .kind = item->kind == NM_BASELINE_MAPPED ? NM_EVENT_MAP : NM_EVENT_ALLOC,
         .time_ns = NM_NO_TIME,
-        .flags = NM_FLAG_BASELINE | (item->has_stream ? NM_FLAG_STREAM : 0) | (is_pool_segment ? NM_FLAG_SEGMENT : 0) |
-                 (item->is_pending ? NM_FLAG_PENDING : 0),
+        .flags = NM_FLAG_BASELINE | (item->has_stream ? NM_FLAG_STREAM : 0) |
+                 (is_pool_segment(item) ? NM_FLAG_SEGMENT : 0) | (item->is_pending ? NM_FLAG_PENDING : 0),
         .heap_id = heap_of(source, item->device, level),
         .address = item->address,
         .requested_bytes = item->kind == NM_BASELINE_MAPPED ? 0 : item->size_bytes,
@@ -353,6 +378,12 @@ static nm_event annotate_event(snapshot_source *source)
     return event;
 }
 
+static bool is_left_out(const snapshot_source *source, const nm_snapshot_entry *entry)
+{
+    return actions[entry->action].kind != NM_EVENT_NONE && actions[entry->action].level == NM_LEVEL_DRIVER &&
+           is_contradictory(source, entry->device);
+}
+
 static nm_status next_entry(snapshot_source *source, nm_record *out, nm_error *err)
 {
     nm_status status = NM_OK;
@@ -368,7 +399,9 @@ static nm_status next_entry(snapshot_source *source, nm_record *out, nm_error *e
         if (status != NM_OK || !source->has_entry)
             break;
 
-        bool is_silent = source->entry.is_workspace;
+        bool is_silent = source->entry.is_workspace || is_left_out(source, &source->entry);
+        if (source->entry.action == NM_SNAPSHOT_ALLOC && !source->entry.is_workspace)
+            count_outside(source, source->entry.device, source->entry.address);
         if (source->entry.action == NM_SNAPSHOT_ANNOTATE)
             out->event = annotate_event(source);
         else
@@ -416,10 +449,17 @@ static nm_event block_event(const nm_snapshot_block *block)
     };
 }
 
+static bool is_unbelieved(const snapshot_source *source, const nm_snapshot_segment *segment)
+{
+    return !segment->is_workspace && is_contradictory(source, segment->device);
+}
+
 /* Each segment, and after it its blocks. Both name the heap that the blocks belong to. */
 static nm_status next_state(snapshot_source *source, nm_record *out, nm_error *err)
 {
     (void)err;
+    while (source->at < source->list.segments.count && is_unbelieved(source, &source->list.segments.items[source->at]))
+        source->at++;
     if (source->at >= source->list.segments.count)
         return NM_END;
 
@@ -529,16 +569,60 @@ static void note_time(snapshot_source *source, bool has_time, int64_t time_us)
     source->has_times = source->has_times || has_time;
 }
 
+static bool has_one_of(const snapshot_source *source, uint32_t string, const char *const texts[2])
+{
+    const char *text = (const char *)nm_strings_get(&source->tables.strings, string).data;
+
+    return text != NULL && (strstr(text, texts[0]) != NULL || strstr(text, texts[1]) != NULL);
+}
+
+/* Whose code the frames are of. Code of torch.cuda is there with torch_npu too, so that its own goes before. */
+static dialect dialect_of_frames(const snapshot_source *source)
+{
+    static const char *const npu_functions[2] = {"c10_npu::", "at_npu::"};
+    static const char *const npu_files[2] = {"/torch_npu/", "torch_npu/csrc"};
+    static const char *const cuda_functions[2] = {"c10::cuda::", "at::cuda::"};
+    static const char *const cuda_files[2] = {"/torch/cuda/", "CUDACachingAllocator"};
+    dialect found = DIALECT_UNKNOWN;
+
+    for (size_t i = 0; i < source->tables.frames.count; i++) {
+        const nm_snapshot_frame *frame = &source->tables.frames.items[i];
+
+        if (has_one_of(source, frame->function, npu_functions) || has_one_of(source, frame->file, npu_files))
+            return DIALECT_NPU;
+        if (has_one_of(source, frame->function, cuda_functions) || has_one_of(source, frame->file, cuda_files))
+            found = DIALECT_CUDA;
+    }
+    return found;
+}
+
+/* What the frames say goes before the settings, and these before what the file leaves out: torch_npu writes neither times
+ * nor settings, but old versions of torch did not either. */
+static dialect find_dialect(const snapshot_source *source, bool has_workspace)
+{
+    dialect of_frames = dialect_of_frames(source);
+
+    if (has_workspace)
+        return DIALECT_NPU;
+    if (of_frames != DIALECT_UNKNOWN)
+        return of_frames;
+    if (source->list.has_npu_settings || source->list.has_cuda_settings)
+        return source->list.has_npu_settings ? DIALECT_NPU : DIALECT_CUDA;
+    if (source->list.has_settings)
+        return DIALECT_TORCH;
+    return source->entry_count > 0 && !source->has_times ? DIALECT_NPU : DIALECT_UNKNOWN;
+}
+
 static nm_status first_pass(snapshot_source *source, nm_error *err)
 {
     nm_snapshot_entry entry;
-    bool is_npu = false;
+    bool has_workspace = false;
     nm_status status =
         nm_snapshot_reader_new(source->fd, source->size_bytes, &source->tables, &source->list, &source->reader, err);
 
     while (status == NM_OK && (status = nm_snapshot_reader_next(source->reader, &entry, err)) == NM_OK) {
         source->entry_count++;
-        is_npu = is_npu || entry.action == NM_SNAPSHOT_WORKSPACE;
+        has_workspace = has_workspace || entry.action == NM_SNAPSHOT_WORKSPACE;
         note_time(source, entry.has_time, entry.time_us);
         status = nm_snapshot_baseline_entry(&source->baseline, &entry, err);
     }
@@ -547,11 +631,7 @@ static nm_status first_pass(snapshot_source *source, nm_error *err)
     if (status != NM_END)
         return status;
 
-    is_npu = is_npu || (source->entry_count > 0 && !source->has_times && !source->list.has_settings);
-    source->dialect = is_npu                           ? DIALECT_NPU
-                      : source->list.has_cuda_settings ? DIALECT_CUDA
-                      : source->list.has_settings      ? DIALECT_TORCH
-                                                       : DIALECT_UNKNOWN;
+    source->dialect = find_dialect(source, has_workspace);
     if (!source->has_times && source->list.annotations.count > 0)
         for (size_t i = 0; i < source->list.annotations.count; i++)
             note_time(source, source->list.annotations.items[i].has_time, source->list.annotations.items[i].time_us);
@@ -682,6 +762,7 @@ static nm_status source_rewind(nm_source *base, nm_error *err)
     source->at = source->block_at = source->annotation_at = 0;
     source->part = 0;
     source->seq = 0;
+    source->blocks_outside = 0;
     source->has_entry = source->is_second_half = false;
     return nm_snapshot_reader_new(source->fd, source->size_bytes, &source->tables, NULL, &source->reader, err);
 }
@@ -698,7 +779,8 @@ static void source_summary(const nm_source *base, nm_source_summary_data *out)
         .events_ingested = source->seq,
         .is_finished = true,
         .is_loss_exact = true,
-        .is_complete = true,
+        .is_complete = source->blocks_outside == 0,
+        .blocks_outside = source->blocks_outside,
     };
 }
 

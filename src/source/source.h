@@ -48,6 +48,8 @@ typedef struct nm_source_summary_data {
     uint64_t blocks_damaged;       /* known to be missing */
     uint64_t blocks_repeated;      /* there twice, or out of order: left out */
     uint64_t blocks_foreign;       /* of another recording: left out, part of bytes_damaged */
+    uint64_t
+        blocks_outside; /* delivered, and in none of the segments that the input speaks of: it contradicts itself */
     int64_t
         detail_begin_ns; /* when the first part that is there begins, or NM_NO_TIME: it is the recording's beginning */
     bool is_late_begin;  /* it is not */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "store/inlined.h"
 #include "store/loader_values.h"
 #include "store/site.h"
@@ -52,6 +53,7 @@ static nm_status write_input(nm_loader *loader, const nm_store_input *input, nm_
     nm_insert_text(insert, nm_detail_name(loader->detail));
     nm_insert_int(insert, input->is_loss_exact);
     nm_insert_int(insert, (int64_t)input->processes_unjoined);
+    nm_insert_int(insert, (int64_t)input->blocks_outside);
     return nm_insert_end(insert, err);
 }
 
@@ -244,7 +246,7 @@ static nm_status write_role_frame(nm_loader *loader, const nm_role *role, uint64
 {
     nm_insert *insert = &loader->inserts[NM_TABLE_FRAME];
     nm_buffer label = {0};
-    const char *word = role->is_operator ? "operator " : "thread ";
+    const char *word = role->kind == NM_ROLE_OPERATOR ? "operator " : role->kind == NM_ROLE_THREAD ? "thread " : "";
     nm_status status = nm_buffer_append(&label, word, strlen(word), err);
 
     if (status == NM_OK)
@@ -270,7 +272,7 @@ static nm_status write_role_frame(nm_loader *loader, const nm_role *role, uint64
 static nm_status role_frame(nm_loader *loader, const nm_role *role, nm_map *known, uint64_t *last_id, uint64_t *id,
                             nm_error *err)
 {
-    nm_key key = {role->is_operator, (uintptr_t)role->name.data}; /* equal names are one text */
+    nm_key key = {role->kind, nm_checksum(role->name.data, role->name.len)};
     const uint64_t *there = nm_map_get(known, key);
 
     if (there != NULL) {
@@ -295,7 +297,7 @@ static nm_status write_sites(nm_loader *loader, const nm_sites *sites, nm_error 
         const nm_stack_node *stack = &definitions->stacks.items[index];
         uint64_t site_frame_id = stack->site == 0 ? 0 : frames->items[stack->site - 1].id;
 
-        if (roles[index].name.len > 0)
+        if (roles[index].kind != NM_ROLE_NONE)
             status = role_frame(loader, &roles[index], &known, &last_id, &site_frame_id, err);
         if (status == NM_OK)
             status = write_stack(loader, stack, site_frame_id, err);
@@ -311,9 +313,9 @@ static nm_status write_stacks(nm_loader *loader, nm_error *err)
     nm_status status = nm_sites_open(loader->db, &loader->definitions, &sites, err);
 
     if (status == NM_OK)
-        status = nm_wrappers_mark(loader->db, &loader->definitions, &loader->stack_uses.by_stack, &sites, err);
+        status = nm_wrappers_find(loader->db, &loader->definitions, &loader->stack_uses.by_stack, &sites, err);
     if (status == NM_OK)
-        status = nm_sites_resolve(&sites, &loader->definitions, err);
+        nm_sites_resolve(&sites, &loader->definitions);
     if (status == NM_OK)
         status = write_frames(loader, &sites, err);
     if (status == NM_OK)

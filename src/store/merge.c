@@ -3,6 +3,7 @@
 
 #include "store/database.h"
 #include "store/guard.h"
+#include "store/site.h"
 #include "store/vet.h"
 
 #define SOURCE "source"
@@ -40,11 +41,14 @@ static const char copy_sql[] =
     " FROM (SELECT c.owner, c.name, t.last_id FROM merge_column AS c LEFT JOIN merge_table AS t ON t.name = c.target"
     " WHERE c.owner IN (SELECT name FROM merge_table)) GROUP BY owner ORDER BY owner";
 
-/* What the inputs were told of sites, each once; and facts that `main` does not state itself. */
-static const char rest_sql[] =
+/* The first input's rules of sites are everybody's, if the caller has none. */
+static const char adopt_sql[] =
     "INSERT INTO main.plumbing (target, pattern, origin) SELECT target, pattern, origin FROM " SOURCE ".plumbing"
-    " EXCEPT SELECT target, pattern, origin FROM main.plumbing;"
-    "INSERT OR IGNORE INTO main.meta SELECT * FROM " SOURCE ".meta";
+    " WHERE origin = 'site rules' AND NOT EXISTS (SELECT 1 FROM main.input)"
+    " AND NOT EXISTS (SELECT 1 FROM main.plumbing WHERE origin = 'site rules')";
+
+/* Facts that `main` does not state itself. */
+static const char rest_sql[] = "INSERT OR IGNORE INTO main.meta SELECT * FROM " SOURCE ".meta";
 
 nm_status nm_merge_plan(sqlite3 *db, nm_error *err)
 {
@@ -66,9 +70,26 @@ static nm_status run_each(sqlite3 *db, const char *sql, nm_error *err)
     return status;
 }
 
+/* What was judged by other rules would have other sites for the same lines. */
+static nm_status check_rules(sqlite3 *db, nm_error *err)
+{
+    bool is_same = false;
+    nm_status status = nm_plumbing_is_same(db, "main", SOURCE, &is_same, err);
+
+    if (status != NM_OK || is_same)
+        return status;
+    return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
+                   "its sites are judged by other rules than those beside it: load all with the same --site-rules");
+}
+
 static nm_status copy_rows(sqlite3 *db, nm_error *err)
 {
     nm_status status = nm_db_exec(db, "BEGIN", err);
+
+    if (status == NM_OK)
+        status = nm_db_exec(db, adopt_sql, err);
+    if (status == NM_OK)
+        status = check_rules(db, err);
 
     if (status == NM_OK)
         status = run_each(db, last_id_sql, err);

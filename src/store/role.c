@@ -2,6 +2,9 @@
 #include "store/role.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "store/autograd.h"
 
 /* ---- Uses ---- */
 
@@ -67,7 +70,7 @@ static nm_status find_processes(role_search *search, nm_error *err)
     for (size_t at = 0; status == NM_OK && nm_map_next(&search->uses->by_stack, &at, &key, &use);) {
         const uint64_t *stack = stack_of(search, key);
 
-        if (stack != NULL && search->sites->has_python[*stack])
+        if (stack != NULL && search->sites->stacks[*stack].line != 0)
             status = nm_map_put(&search->python_processes, (nm_key){0, process_of(search, key.high)}, 1, err);
     }
     return status;
@@ -94,24 +97,57 @@ static void merge_uses(role_search *search)
     }
 }
 
+static nm_role constant_role(nm_role_kind kind, const char *name)
+{
+    return (nm_role){kind, {(const uint8_t *)name, strlen(name)}};
+}
+
+/* Of a backward pass that runs no Python. A node goes before all other frames: what is called in it is the framework. */
+static nm_role backward_role(const role_search *search, const nm_stack_frames *frames)
+{
+    if (frames->python != 0)
+        return (nm_role){0};
+    if (frames->node != 0) {
+        const nm_definition *frame = &search->definitions->frames.items[frames->node - 1];
+        const char *name = nm_site_function(search->definitions, frame);
+        size_t length;
+
+        nm_autograd_of(name, &length);
+        return (nm_role){NM_ROLE_BACKWARD, {(const uint8_t *)name, length}};
+    }
+    if (frames->has_engine && frames->located == 0)
+        return constant_role(NM_ROLE_BACKWARD, NM_AUTOGRAD_NAME);
+    return (nm_role){0};
+}
+
+static nm_role thread_role(const role_search *search, uint64_t thread_id)
+{
+    const nm_definition *thread = nm_definition_find(&search->definitions->threads, thread_id);
+    nm_bytes name = thread == NULL ? (nm_bytes){0} : nm_definitions_text(search->definitions, thread->thread.name);
+
+    if (name.len >= strlen(NM_AUTOGRAD_THREAD) &&
+        memcmp(name.data, NM_AUTOGRAD_THREAD, strlen(NM_AUTOGRAD_THREAD)) == 0)
+        return constant_role(NM_ROLE_BACKWARD, NM_AUTOGRAD_NAME);
+    return name.len == 0 ? (nm_role){0} : (nm_role){NM_ROLE_THREAD, name};
+}
+
 static nm_role role_of(const role_search *search, size_t stack)
 {
     const nm_stack_use *use = &search->merged[stack];
+    const nm_stack_frames *frames = &search->sites->stacks[stack];
     size_t site = search->definitions->stacks.items[stack].site;
-    nm_role role = {0};
+    nm_role backward = backward_role(search, frames);
+    bool is_node = backward.kind != NM_ROLE_NONE && frames->node != 0;
+    bool is_operator = use->operator_name != 0 && use->operator_name != NM_ROLE_MIXED;
+    bool has_site = site != 0 && !search->sites->is_plumbing[site - 1];
 
-    if (!search->is_used[stack] || search->sites->has_python[stack])
-        return role;
-    if (use->operator_name != 0 && use->operator_name != NM_ROLE_MIXED) {
-        role.name = nm_definitions_text(search->definitions, use->operator_name);
-        role.is_operator = true;
-    } else if (use->thread_id != NM_ROLE_MIXED && (site == 0 || search->sites->is_plumbing[site - 1])) {
-        const nm_definition *thread = nm_definition_find(&search->definitions->threads, use->thread_id);
-
-        if (thread != NULL)
-            role.name = nm_definitions_text(search->definitions, thread->thread.name);
-    }
-    return role;
+    if (is_node || !search->is_used[stack] || frames->line != 0)
+        return backward;
+    if (is_operator)
+        return (nm_role){NM_ROLE_OPERATOR, nm_definitions_text(search->definitions, use->operator_name)};
+    if (backward.kind != NM_ROLE_NONE || use->thread_id == NM_ROLE_MIXED || has_site)
+        return backward;
+    return thread_role(search, use->thread_id);
 }
 
 nm_status nm_roles_find(const nm_stack_uses *uses, const nm_definitions *definitions, const nm_sites *sites,
@@ -128,11 +164,10 @@ nm_status nm_roles_find(const nm_stack_uses *uses, const nm_definitions *definit
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (status == NM_OK)
         status = find_processes(&search, err);
-    if (status == NM_OK && search.python_processes.count > 0) {
+    if (status == NM_OK)
         merge_uses(&search);
-        for (size_t i = 0; i < count; i++)
-            (*out)[i] = role_of(&search, i);
-    }
+    for (size_t i = 0; i < count && status == NM_OK; i++)
+        (*out)[i] = role_of(&search, i);
     nm_map_free(&search.python_processes);
     free(search.merged);
     free(search.is_used);

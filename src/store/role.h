@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sites for what a Python program allocates where no Python runs: autograd's threads, a task queue. Their native stacks end
- * in a framework; what a person wants to see is the operator, and where there is none and all frames are plumbing, the
- * thread's name. A stack gets one of them if all allocations with it agree.
+ * Sites for what is allocated where no Python runs: autograd's threads, a task queue. Their native stacks end in a
+ * framework; what a person wants to see is the node of a backward pass, or that it is one. In a program that runs Python
+ * it is then the operator, and where there is none and all frames are plumbing, the thread's name; a stack gets one of
+ * these two if all allocations with it agree.
  */
 #ifndef NM_STORE_ROLE_H
 #define NM_STORE_ROLE_H
@@ -25,9 +26,16 @@ typedef struct nm_stack_uses {
 nm_status nm_stack_uses_add(nm_stack_uses *uses, nm_key heap_and_stack, const nm_stack_use *use, nm_error *err);
 void nm_stack_uses_free(nm_stack_uses *uses);
 
+typedef enum nm_role_kind {
+    NM_ROLE_NONE = 0,
+    NM_ROLE_BACKWARD, /* a node of a backward pass, or NM_AUTOGRAD_NAME */
+    NM_ROLE_OPERATOR,
+    NM_ROLE_THREAD,
+} nm_role_kind;
+
 typedef struct nm_role { /* of a stack */
-    nm_bytes name;       /* {NULL, 0}: none; points into `definitions` */
-    bool is_operator;    /* else a thread's */
+    nm_role_kind kind;
+    nm_bytes name; /* points into `definitions`, or is constant */
 } nm_role;
 
 /* The role of each stack, by its index; the sites must be resolved. The caller frees *out. */

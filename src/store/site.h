@@ -2,7 +2,9 @@
  *
  * Which frame of a stack is the one that a person wants to see. A frame is plumbing when a pattern of table `plumbing`
  * matches; the site of a stack is its innermost Python frame that is not, else its innermost frame that is not, or its
- * innermost one when all are. In a program that runs Python, a line of Python is what its author can change.
+ * innermost one when all are. In a program that runs Python, a line of Python is what its author can change: where there
+ * is none but plumbing, that still goes before a native frame of which nothing but a name is known, so that a snapshot with
+ * native frames gives the sites that it gives without them.
  */
 #ifndef NM_STORE_SITE_H
 #define NM_STORE_SITE_H
@@ -15,33 +17,46 @@
 #define NM_SITE_RULES_BYTES_MAX (1u << 20)
 
 /*
- * Adds the patterns of a text to table `plumbing`: lines of `function GLOB`, `file GLOB` or `module GLOB`; empty lines
+ * Adds the patterns of a text to table `plumbing`: lines of `function GLOB`, `file GLOB`, `name GLOB` or `module GLOB`; empty lines
  * and those that begin with # are skipped. NM_ERR_FORMAT: err->offset is the byte at which the bad line begins.
  */
 nm_status nm_site_rules_add(sqlite3 *db, nm_bytes text, nm_error *err);
+
+/* Do two schemas of a connection judge sites by the same patterns? Only then are their sites compared. */
+nm_status nm_plumbing_is_same(sqlite3 *db, const char *schema, const char *other, bool *is_same, nm_error *err);
+
+typedef struct nm_stack_frames { /* of a stack with its callers: indexes of frames plus one, 0 where there is none */
+    uint32_t line;               /* innermost frame of Python that is not plumbing */
+    uint32_t python;             /* innermost frame of Python */
+    uint32_t native;             /* innermost native frame that is not plumbing */
+    uint32_t located;            /* and the innermost of which the module is known */
+    uint32_t node;               /* innermost node of a backward pass */
+    bool has_engine;             /* of backward passes */
+} nm_stack_frames;
 
 typedef struct nm_sites {
     struct nm_plumbing_rule *rules; /* owned, as in table `plumbing` */
     size_t rule_count, rule_capacity;
     nm_buffer patterns;
-    uint8_t *is_plumbing; /* by index of the frame */
-    uint8_t *is_python;   /* by index of the frame: recorded as a frame of an interpreter */
-    uint8_t *has_python;  /* by index of the stack: it or a caller is a Python frame that is not plumbing */
-    size_t *same_frame;   /* by index of the frame: the index of the first frame with the same place */
+    uint8_t *is_plumbing;    /* by index of the frame */
+    uint8_t *is_python;      /* by index of the frame: of an interpreter */
+    uint8_t *autograd;       /* by index of the frame: nm_autograd */
+    nm_stack_frames *stacks; /* by index of the stack */
+    size_t *same_frame;      /* by index of the frame: the index of the first frame with the same place */
     size_t frame_count;
 } nm_sites;
 
 /* Reads the patterns from table `plumbing` and judges every frame. `definitions` must be sorted. */
 nm_status nm_sites_open(sqlite3 *db, const nm_definitions *definitions, nm_sites *out, nm_error *err);
 
+/* A frame's function as patterns see it: without its return type. NULL: it has none. */
+const char *nm_site_function(const nm_definitions *definitions, const nm_definition *frame);
+
 /* Can the frame of this stack (by its index) be a site? Not a native one while there is Python to be named. */
 bool nm_sites_is_candidate(const nm_sites *sites, const nm_definitions *definitions, size_t stack);
 
-/* Looks again which stacks have Python frames to be named, after frames became plumbing. */
-void nm_sites_find_python(nm_sites *sites, const nm_definitions *definitions);
-
 /* Fills `site` of every stack: the index of its site's frame plus one; 0 when it has no known frame. */
-nm_status nm_sites_resolve(const nm_sites *sites, nm_definitions *definitions, nm_error *err);
+void nm_sites_resolve(const nm_sites *sites, nm_definitions *definitions);
 
 /* How views show a frame: "file:line function" or "module+0xoffset function", without folders. Empties *out first. */
 nm_status nm_site_label(const nm_definitions *definitions, const nm_definition *frame, nm_buffer *out, nm_error *err);

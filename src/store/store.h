@@ -56,7 +56,7 @@ typedef struct nm_store_input {
     int64_t start_realtime_ns; /* or NM_NO_TIME */
     bool is_complete, is_finished;
     uint64_t events_seen, events_ingested, events_dropped, events_damaged, events_unrecovered, events_late;
-    uint64_t events_without_stack, bytes_cut;
+    uint64_t events_without_stack, bytes_cut, blocks_outside;
     int64_t first_seq, last_seq; /* or NM_NO_SEQ */
     uint64_t events_unkept;
     bool is_loss_exact;

@@ -109,12 +109,28 @@ static void write_process_count(const summary *s)
     fprintf(s->out, ", ");
 }
 
+/* A history that begins in the middle, or that a ring has cut, is not complete, though nothing of the file is missing. */
+static const char *completeness_in_words(const char *verdict)
+{
+    static const char *const words[][2] = {{"complete", "complete"},
+                                           {"begun", "whole, but it begins in the middle"},
+                                           {"kept", "complete as far as it was kept"},
+                                           {"cut", "cut off before its end"},
+                                           {"contradictory", "CONTRADICTS ITSELF"}};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(verdict, words[i][0]) == 0)
+            return words[i][1];
+    return "NOT COMPLETE";
+}
+
 static nm_status write_head(summary *s, const nm_summary_names *names, nm_error *err)
 {
     static const char sql[] =
         "SELECT CASE WHEN count(*) = 1 THEN min(path) ELSE count(*) || ' inputs' END,"
         " CASE WHEN sum(verdict = 'lossy') > 0 THEN 'lossy' WHEN sum(verdict = 'cut') > 0 THEN 'cut'"
-        " WHEN sum(verdict = 'kept') > 0 THEN 'kept' ELSE 'complete' END,"
+        " WHEN sum(verdict = 'contradictory') > 0 THEN 'contradictory' WHEN sum(verdict = 'kept') > 0 THEN 'kept'"
+        " WHEN sum(baseline <> 'none') > 0 THEN 'begun' ELSE 'complete' END,"
         " sum(events_ingested), sum(events_dropped), sum(events_damaged), sum(events_unrecovered), sum(events_late),"
         " sum(events_without_stack), sum(bytes_cut), (SELECT count(*) FROM process),"
         " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM heap_place WHERE device IS NOT NULL)),"
@@ -145,11 +161,7 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
         write_losses(s, row, 3);
         if (sqlite3_column_int64(row, 8) != 0)
             fprintf(s->out, ", %s cut", nm_human_bytes(number, sqlite3_column_int64(row, 8)));
-        fprintf(s->out, ", %s\n",
-                strcmp(nm_db_text(row, 1), "complete") == 0 ? "complete"
-                : strcmp(nm_db_text(row, 1), "kept") == 0   ? "complete as far as it was kept"
-                : strcmp(nm_db_text(row, 1), "cut") == 0    ? "cut off before its end"
-                                                            : "NOT COMPLETE");
+        fprintf(s->out, ", %s\n", completeness_in_words(nm_db_text(row, 1)));
         write_detail(s, row, 13);
     }
     return end_query(s, row, status, code, err);
@@ -185,6 +197,21 @@ static nm_status write_late_note(const summary *s, nm_error *err)
     if (status == NM_OK && late_count > 0)
         fprintf(s->out,
                 "The recording began late: what was live before it, and what became of that, is in no figure.\n");
+    return status;
+}
+
+static nm_status write_contradiction_note(const summary *s, nm_error *err)
+{
+    int64_t block_count = 0;
+    char number[NM_HUMAN_BYTES];
+    nm_status status =
+        nm_db_get_int(s->db, "SELECT coalesce(sum(blocks_outside_count), 0) FROM input", &block_count, err);
+
+    if (status == NM_OK && block_count > 0)
+        fprintf(s->out,
+                "%s block%s in none of the segments that the file lists: it contradicts itself, and what its pool"
+                " reserved, how fragmented that was and what it missed are not known.\n",
+                nm_human_count(number, block_count), block_count == 1 ? " lies" : "s lie");
     return status;
 }
 
@@ -632,6 +659,8 @@ static nm_status write_notes(const summary *s, nm_error *err)
 
     if (status == NM_OK)
         status = nm_summary_write_steps(s->db, s->out, err);
+    if (status == NM_OK)
+        status = write_contradiction_note(s, err);
     if (status == NM_OK)
         status = write_late_note(s, err);
     if (status == NM_OK)

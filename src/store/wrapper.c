@@ -175,9 +175,10 @@ static nm_status append_escaped(nm_buffer *out, nm_bytes name, nm_error *err)
     return status;
 }
 
-static nm_status write_wrapper(sqlite3 *db, nm_bytes name, nm_error *err)
+static nm_status write_wrapper(sqlite3 *db, uint64_t heap_id, nm_bytes name, nm_error *err)
 {
-    static const char sql[] = "INSERT INTO plumbing (target, pattern, origin) VALUES ('function', ?, 'wrapper')";
+    static const char sql[] = "INSERT INTO wrapper (heap_id, function) SELECT ?1, ?2 WHERE NOT EXISTS"
+                              " (SELECT 1 FROM wrapper WHERE heap_id = ?1 AND function = ?2)";
     sqlite3_stmt *insert = NULL;
     nm_buffer pattern = {0};
     nm_status status = nm_db_prepare(db, sql, &insert, err);
@@ -185,20 +186,14 @@ static nm_status write_wrapper(sqlite3 *db, nm_bytes name, nm_error *err)
     if (status == NM_OK)
         status = append_escaped(&pattern, name, err);
     if (status == NM_OK) {
-        sqlite3_bind_text(insert, 1, (const char *)pattern.data, (int)pattern.len, SQLITE_STATIC);
+        sqlite3_bind_int64(insert, 1, (int64_t)heap_id);
+        sqlite3_bind_text(insert, 2, (const char *)pattern.data, (int)pattern.len, SQLITE_STATIC);
         if (sqlite3_step(insert) != SQLITE_DONE)
             status = nm_db_fail(db, err);
     }
     sqlite3_finalize(insert);
     nm_buffer_free(&pattern);
     return status;
-}
-
-static void mark_function(const nm_definitions *definitions, uint64_t function, nm_sites *sites)
-{
-    for (size_t i = 0; i < definitions->frames.count; i++)
-        if (definitions->frames.items[i].frame.function == function)
-            sites->is_plumbing[i] = 1;
 }
 
 static nm_status add_stack(stack_walk *walk, uint64_t stack_id, nm_error *err)
@@ -238,8 +233,8 @@ static nm_status sort_keys(const nm_map *heap_stacks, nm_key **out, nm_error *er
 }
 
 /* `keys` are the stacks of one heap. */
-static nm_status walk_heap(const nm_definitions *definitions, const nm_key *keys, size_t count, const nm_sites *sites,
-                           nm_map *wrappers, nm_error *err)
+static nm_status walk_heap(sqlite3 *db, const nm_definitions *definitions, const nm_key *keys, size_t count,
+                           const nm_sites *sites, nm_error *err)
 {
     stack_walk walk = {.definitions = definitions, .sites = sites};
     nm_status status = NM_OK;
@@ -250,13 +245,13 @@ static nm_status walk_heap(const nm_definitions *definitions, const nm_key *keys
     if (status == NM_OK && walk.count >= CALLERS_MIN)
         status = walk_chain(&walk, &is_found, err);
     for (size_t i = 0; is_found && i < walk.chain_length && status == NM_OK; i++)
-        status = nm_map_put(wrappers, (nm_key){0, walk.chain[i]}, 1, err);
+        status = write_wrapper(db, keys[0].high, nm_definitions_text(definitions, walk.chain[i]), err);
     free(walk.at);
     return status;
 }
 
-static nm_status walk_heaps(const nm_definitions *definitions, const nm_map *heap_stacks, const nm_sites *sites,
-                            nm_map *wrappers, nm_error *err)
+nm_status nm_wrappers_find(sqlite3 *db, const nm_definitions *definitions, const nm_map *heap_stacks,
+                           const nm_sites *sites, nm_error *err)
 {
     nm_key *keys = NULL;
     nm_status status = sort_keys(heap_stacks, &keys, err);
@@ -264,26 +259,9 @@ static nm_status walk_heaps(const nm_definitions *definitions, const nm_map *hea
     for (size_t first = 0, end; status == NM_OK && first < heap_stacks->count; first = end) {
         for (end = first; end < heap_stacks->count && keys[end].high == keys[first].high;)
             end++;
-        status = walk_heap(definitions, keys + first, end - first, sites, wrappers, err);
+        if (nm_definition_find(&definitions->heaps, keys[first].high) != NULL)
+            status = walk_heap(db, definitions, keys + first, end - first, sites, err);
     }
     free(keys);
-    return status;
-}
-
-nm_status nm_wrappers_mark(sqlite3 *db, const nm_definitions *definitions, const nm_map *heap_stacks, nm_sites *sites,
-                           nm_error *err)
-{
-    nm_map wrappers = {0};
-    nm_status status = walk_heaps(definitions, heap_stacks, sites, &wrappers, err);
-
-    /* In the order of their names' numbers, so that the same input gives the same database. */
-    for (uint64_t function = 1; function <= definitions->strings.count && status == NM_OK; function++) {
-        if (nm_map_get(&wrappers, (nm_key){0, function}) == NULL)
-            continue;
-        mark_function(definitions, function, sites);
-        status = write_wrapper(db, nm_definitions_text(definitions, function), err);
-    }
-    nm_sites_find_python(sites, definitions);
-    nm_map_free(&wrappers);
     return status;
 }

@@ -223,6 +223,7 @@ static void report_loss(const ingest *run, const nm_source_summary_data *summary
     say_unjoined(out, &separator, summary);
     say_count(out, &separator, summary->events_without_stack, "events lost their stack");
     say_count(out, &separator, summary->bytes_cut, "bytes cut at the end");
+    say_count(out, &separator, summary->blocks_outside, "blocks in no segment: it contradicts itself");
     say_count(out, &separator, nm_store_unknown_references(run->part), "references to what was never defined");
     if (run->is_running)
         fprintf(out, "%sthe recording still runs", separator);
@@ -248,6 +249,7 @@ static nm_status finish_input(ingest *run, const nm_source_summary_data *summary
         .events_late = summary->events_late,
         .events_without_stack = summary->events_without_stack,
         .bytes_cut = summary->bytes_cut,
+        .blocks_outside = summary->blocks_outside,
         .first_seq = run->first_seq,
         .last_seq = run->last_seq,
         .events_unkept = summary->events_unkept,

@@ -19,6 +19,7 @@
 #include "store/database.h"
 #include "store/foreign.h"
 #include "store/human.h"
+#include "store/site.h"
 #include "tool/diff_queries.h"
 #include "tool/size_text.h"
 
@@ -384,7 +385,7 @@ static nm_status write_head(diff *run, sqlite3 *db, const char *letter, const ch
     static const char sql[] =
         "SELECT CASE WHEN count(*) = 1 THEN min(path) ELSE count(*) || ' inputs' END, (SELECT count(*) FROM process),"
         " (SELECT count(DISTINCT rank) FROM process), (SELECT max(generation) FROM step),"
-        " sum(is_complete = 0 OR baseline = 'unknown') FROM input";
+        " sum(is_complete = 0 OR baseline = 'unknown'), sum(baseline = 'known') FROM input";
     char name[TEXT_BYTES], from[TEXT_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = nm_db_prepare(db, sql, &row, err);
@@ -401,7 +402,9 @@ static nm_status write_head(diff *run, sqlite3 *db, const char *letter, const ch
         printf("%lld rank%s, ", (long long)*rank_count, *rank_count == 1 ? "" : "s");
         printf("%lld step%s, %s\n", (long long)sqlite3_column_int64(row, 3),
                sqlite3_column_int64(row, 3) == 1 ? "" : "s",
-               sqlite3_column_int64(row, 4) > 0 ? "NOT COMPLETE: changes may be of what is missing" : "complete");
+               sqlite3_column_int64(row, 4) > 0   ? "NOT COMPLETE: changes may be of what is missing"
+               : sqlite3_column_int64(row, 5) > 0 ? "whole, but it begins in the middle"
+                                                  : "complete");
     }
     sqlite3_finalize(row);
     return status;
@@ -481,6 +484,19 @@ static const char other_basis_sql[] = "WITH a AS (SELECT * FROM " BASES_OF("base
             "a)"
             " ORDER BY a.level LIMIT 1";
 
+/* By other rules the same line is another site. Needs the base attached. */
+static nm_status check_rules(diff *run, nm_error *err)
+{
+    bool is_same = false;
+    nm_status status = nm_plumbing_is_same(run->db, "main", "base", &is_same, err);
+
+    if (status != NM_OK || is_same)
+        return status;
+    run->subject = NULL;
+    return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
+                   "A and B have sites by different rules: load both with the same --site-rules");
+}
+
 static nm_status check_bases(diff *run, nm_error *err)
 {
     char text[TEXT_BYTES];
@@ -495,7 +511,7 @@ static nm_status check_bases(diff *run, nm_error *err)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%.90s: they cannot be compared (--level chooses others)",
                        text);
     }
-    return status;
+    return status == NM_OK ? check_rules(run, err) : status;
 }
 
 /* ---- All of it ---- */

@@ -79,7 +79,7 @@ static const char help_text[] =
     "  --list              print the pools of the input, and nothing else\n"
     "  --one-stream        take all streams for one\n"
     "  --ignore-flushes    leave out that the program emptied the cache\n"
-    "  --pad BYTES         added to each request before it is rounded (default: 32 on an NPU, 0 on a GPU)\n"
+    "  --pad BYTES         added to each request before it is rounded (default: 32 on an NPU, 0 elsewhere)\n"
     "  --csv FILE          also write the table into FILE; --force replaces one that exists\n"
     "  --help, --version\n"
     "\n"

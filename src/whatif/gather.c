@@ -117,6 +117,7 @@ static nm_status take_device(nm_gather *gather, const nm_definition *row, nm_err
     device->capacity_bytes = row->device.capacity_bytes;
     device->is_npu = strcmp(kind, "npu") == 0;
     device->is_gpu = strcmp(kind, "gpu") == 0;
+    device->is_named = kind[0] != 0;
     return NM_OK;
 }
 

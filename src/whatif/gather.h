@@ -37,6 +37,7 @@ typedef struct nm_gather_device {
     int64_t ordinal;         /* as the process counts */
     uint64_t capacity_bytes; /* 0: not known */
     bool is_npu, is_gpu;
+    bool is_named; /* the input says of what kind it is, though it may be neither */
 } nm_gather_device;
 
 typedef struct nm_gather_heap {

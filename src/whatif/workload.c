@@ -655,7 +655,8 @@ static void copy_place(nm_build *build)
     const uint64_t *device = nm_map_get(&gather->device_of, (nm_key){0, build->heap->device_id});
     nm_error err;
 
-    workload->is_npu = device == NULL || !gather->devices.items[*device].is_gpu;
+    workload->is_npu =
+        device == NULL || !gather->devices.items[*device].is_named || gather->devices.items[*device].is_npu;
     workload->capacity_bytes = device == NULL ? 0 : gather->devices.items[*device].capacity_bytes;
     workload->recorded.served_count = build->heap->served_count;
     workload->recorded.miss_count = build->heap->miss_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Three snapshots that torch_npu wrote on real hardware: the views alone give the values that an independent replay found
- * in them. Skipped where the samples are not there.
+ * Three snapshots that torch_npu wrote on real hardware, and four of torch: the views alone give the values that an
+ * independent replay found in them. Skipped where the samples are not there.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -43,6 +43,25 @@ static const golden samples[] = {
      "8180|2899|79|0.972749|94326992|597327488|7498|662700032|325|314057296|408384288|509607936|93190144|18614784|"
      "0.800249\n",
      "growing|3|125829120|1\n"},
+};
+
+/* With stacks="all". Theirs is the pool alone; a hit rate is what the misses leave. */
+static const golden torch_samples[] = {
+    {"one_forward.pickle",
+     "4657|2058|289|0.859572|13628553216|19352504320|4656|19667091456|903|5723951104|19352504320|19667091456|168671232|"
+     "4194304|0.975133\n",
+     NULL},
+    {"one_training_step.pickle",
+     "19770|6770|782|0.884490|13662107648|54802667524|19763|61111009280|876|40935749636|54597857284|61111009280|"
+     "6237179392|104857600|0.983188\n",
+     NULL},
+    {"one_forward_12_layers.pickle",
+     "2811|937|0|1.000000|523811840|779837440|2630|861929472|0|0|523811840|861929472|336643072|20971520|0.937704\n",
+     NULL},
+    {"inference_user_metadata.pickle",
+     "3840|1280|0|1.000000|1701310464|1736962048|292|1763704832|0|0|1701310464|1763704832|60428288|20971520|"
+     "0.652952\n",
+     NULL},
 };
 
 static char folder[64];
@@ -109,6 +128,23 @@ START_TEST(views_give_the_golden_values)
         free(rows);
         sqlite3_close(db);
     }
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(views_give_the_golden_values_of_torch)
+{
+    char file[512];
+
+    run_make_folder(folder);
+    snprintf(path, sizeof path, "%s/run.db", folder);
+    snprintf(file, sizeof file, "%s/torch/%s", getenv("NPUMEM_SAMPLES_DIR"), torch_samples[_i].file);
+    load_snapshot(file);
+    sqlite3 *db = load_open(path);
+    char *rows = load_rows(db, pool_sql);
+    ck_assert_str_eq(rows, torch_samples[_i].pool);
+    free(rows);
+    sqlite3_close(db);
     run_remove_folder(folder);
 }
 END_TEST
@@ -180,6 +216,10 @@ int main(void)
     TCase *tcase = tcase_create("golden");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, views_give_the_golden_values);
+    snprintf(file, sizeof file, "%s/torch/%s", samples_folder, torch_samples[0].file);
+    if (access(file, R_OK) == 0)
+        tcase_add_loop_test(tcase, views_give_the_golden_values_of_torch, 0,
+                            sizeof torch_samples / sizeof torch_samples[0]);
     tcase_add_test(tcase, shares_of_the_peak_sum_to_one);
     tcase_add_test(tcase, a_miss_is_of_the_class_that_its_segment_is);
     suite_add_tcase(suite, tcase);

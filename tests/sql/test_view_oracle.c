@@ -82,9 +82,12 @@ static int same_place(int frame)
     return frame == 4 ? 1 : frame;
 }
 
-/* The frame that is the site of a stack; NO_SITE without a stack. */
+/* The frame that is the site of a stack; NO_SITE without a stack. Python, be it plumbing, goes before names alone. */
 static int site_of(uint64_t stack)
 {
+    for (int at = (int)stack; at != 0; at = stacks[at].parent)
+        if (frames[stacks[at].frame].line == 3)
+            return stacks[at].frame;
     for (int at = (int)stack; at != 0; at = stacks[at].parent)
         if (!is_plumbing(stacks[at].frame))
             return same_place(stacks[at].frame);

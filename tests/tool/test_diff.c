@@ -123,6 +123,18 @@ START_TEST(other_sizes_are_refused)
 }
 END_TEST
 
+START_TEST(sites_by_other_rules_are_not_compared)
+{
+    expect(
+        "echo 'function keep' >rules && $I --quiet --site-rules rules a.zst -o ar.db && $I --quiet --site-rules rules "
+        "b.zst -o br.db",
+        0, NULL);
+    expect_trouble("$D ar.db b.db", "sites by different rules: load both with the same --site-rules");
+    expect_trouble("$D a.db br.db", "sites by different rules");
+    expect("$D ar.db br.db", 1, "train.py:7 main");
+}
+END_TEST
+
 START_TEST(what_is_not_there_is_said)
 {
     expect_trouble("$D a.db", "needs two databases");
@@ -201,6 +213,7 @@ int main(int argc, char **argv)
     tcase_add_test(tests, no_difference_is_0);
     tcase_add_test(tests, csv_has_all_rows);
     tcase_add_test(tests, other_sizes_are_refused);
+    tcase_add_test(tests, sites_by_other_rules_are_not_compared);
     tcase_add_test(tests, what_is_not_there_is_said);
     tcase_add_test(tests, one_of_64_ranks_is_found);
     tcase_add_test(tests, a_damaged_database_is_no_crash);

@@ -396,6 +396,21 @@ START_TEST(an_input_that_fails_leaves_nothing)
 }
 END_TEST
 
+/* The first one's rules are everybody's; the others must have been judged by them. */
+START_TEST(databases_of_other_site_rules_are_not_put_together)
+{
+    expect("$T $C/leak/trace.txt rules.zst && echo 'function collate' >rules && mkdir ruled", 0, "");
+    expect("$I --quiet --site-rules rules rules.zst -o ruled/a.db && $I --quiet rules.zst -o ruled/b.db", 0, "");
+    expect("$I --quiet --site-rules rules rules.zst -o ruled/e.db && $I --quiet ruled/a.db ruled/e.db -o ruled/c.db", 0,
+           "");
+    expect("$I --quiet ruled/a.db ruled/b.db -o ruled/x.db", 2, "ruled/b.db: its sites are judged by other rules");
+    expect("$I --quiet ruled/b.db ruled/a.db -o ruled/x.db", 2, "ruled/a.db: its sites are judged by other rules");
+    expect("$I --quiet --site-rules rules ruled/b.db -o ruled/x.db", 2,
+           "ruled/b.db: its sites are judged by other rules");
+    expect("$I --quiet --site-rules rules ruled/a.db rules.zst -o ruled/d.db", 0, "");
+}
+END_TEST
+
 START_TEST(a_rank_may_stand_in_the_name)
 {
     static const struct {
@@ -453,6 +468,7 @@ int main(int argc, char **argv)
     tcase_add_test(tests, a_database_with_a_log_is_read);
     tcase_add_test(tests, a_damaged_database_is_an_error);
     tcase_add_test(tests, an_input_that_fails_leaves_nothing);
+    tcase_add_test(tests, databases_of_other_site_rules_are_not_put_together);
     tcase_add_test(tests, a_rank_may_stand_in_the_name);
     tcase_add_test(tests, what_an_input_lacks_is_said_of_it);
     SRunner *runner = srunner_create(suite);

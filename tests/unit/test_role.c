@@ -59,7 +59,7 @@ static void set_up(void)
         nm_definition process = {.kind = NM_DEFINE_PROCESS, .id = id}, heap = {.kind = NM_DEFINE_HEAP, .id = id},
                       thread = {.kind = NM_DEFINE_THREAD, .id = id};
         heap.heap.process_id = thread.thread.process_id = id;
-        thread.thread.name = string(id == 1 ? "pt_autograd_0" : "worker");
+        thread.thread.name = string(id == 1 ? "task_queue" : "worker");
         add(process);
         add(heap);
         add(thread);
@@ -84,11 +84,11 @@ static void allocate(uint64_t heap, uint64_t stack, uint64_t operator_name, uint
     ck_assert_int_eq(nm_stack_uses_add(&uses, (nm_key){heap, stack}, &use, &err), NM_OK);
 }
 
-static void hold_role(const nm_role *role, const char *name, bool is_operator)
+static void hold_role(const nm_role *role, const char *name, nm_role_kind kind)
 {
     ck_assert_uint_eq(role->name.len, strlen(name));
     ck_assert(role->name.len == 0 || memcmp(role->name.data, name, role->name.len) == 0);
-    ck_assert_int_eq(role->is_operator, is_operator);
+    ck_assert_int_eq(role->kind, kind);
 }
 
 static nm_role *find(void)
@@ -98,7 +98,7 @@ static nm_role *find(void)
 
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
     ck_assert_int_eq(nm_sites_open(db, &definitions, &sites, &err), NM_OK);
-    ck_assert_int_eq(nm_sites_resolve(&sites, &definitions, &err), NM_OK);
+    nm_sites_resolve(&sites, &definitions);
     ck_assert_int_eq(nm_roles_find(&uses, &definitions, &sites, &roles, &err), NM_OK);
     nm_sites_close(&sites);
     return roles;
@@ -111,10 +111,10 @@ START_TEST(the_operator_then_the_native_frame_then_the_thread)
     allocate(PYTHON_HEAP, FRAMEWORK, MATMUL, 1);
     allocate(PYTHON_HEAP, OTHER, 0, 1);
     nm_role *roles = find();
-    hold_role(&roles[LINE - 1], "", false);
-    hold_role(&roles[OWN - 1], "aclnnSoftmax", true);
-    hold_role(&roles[FRAMEWORK - 1], "aclnnMatmul", true);
-    hold_role(&roles[OTHER - 1], "pt_autograd_0", false);
+    hold_role(&roles[LINE - 1], "", NM_ROLE_NONE);
+    hold_role(&roles[OWN - 1], "aclnnSoftmax", NM_ROLE_OPERATOR);
+    hold_role(&roles[FRAMEWORK - 1], "aclnnMatmul", NM_ROLE_OPERATOR);
+    hold_role(&roles[OTHER - 1], "task_queue", NM_ROLE_THREAD);
     free(roles);
 }
 END_TEST
@@ -128,9 +128,9 @@ START_TEST(a_stack_of_several_has_none)
     allocate(PYTHON_HEAP, OTHER, 0, 2);
     allocate(PYTHON_HEAP, OWN, 0, 1); /* has a frame to be shown */
     nm_role *roles = find();
-    hold_role(&roles[FRAMEWORK - 1], "pt_autograd_0", false);
-    hold_role(&roles[OTHER - 1], "", false);
-    hold_role(&roles[OWN - 1], "", false);
+    hold_role(&roles[FRAMEWORK - 1], "task_queue", NM_ROLE_THREAD);
+    hold_role(&roles[OTHER - 1], "", NM_ROLE_NONE);
+    hold_role(&roles[OWN - 1], "", NM_ROLE_NONE);
     free(roles);
 }
 END_TEST
@@ -142,7 +142,24 @@ START_TEST(a_program_without_python_keeps_its_frames)
     allocate(NATIVE_HEAP, OTHER, 0, 2);
     nm_role *roles = find();
     for (int i = 0; i < STACK_COUNT; i++)
-        hold_role(&roles[i], "", false);
+        hold_role(&roles[i], "", NM_ROLE_NONE);
+    free(roles);
+}
+END_TEST
+
+START_TEST(a_thread_of_autograd_is_a_backward_pass)
+{
+    nm_definition thread = {.kind = NM_DEFINE_THREAD, .id = 3};
+
+    thread.thread.process_id = 1;
+    thread.thread.name = string("pt_autograd_0");
+    add(thread);
+    allocate(PYTHON_HEAP, LINE, 0, 1);
+    allocate(PYTHON_HEAP, FRAMEWORK, 0, 3);
+    allocate(PYTHON_HEAP, OTHER, MATMUL, 3);
+    nm_role *roles = find();
+    hold_role(&roles[FRAMEWORK - 1], "autograd (backward)", NM_ROLE_BACKWARD);
+    hold_role(&roles[OTHER - 1], "aclnnMatmul", NM_ROLE_OPERATOR);
     free(roles);
 }
 END_TEST
@@ -156,6 +173,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, the_operator_then_the_native_frame_then_the_thread);
     tcase_add_test(tcase, a_stack_of_several_has_none);
     tcase_add_test(tcase, a_program_without_python_keeps_its_frames);
+    tcase_add_test(tcase, a_thread_of_autograd_is_a_backward_pass);
     suite_add_tcase(suite, tcase);
     return suite;
 }

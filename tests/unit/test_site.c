@@ -76,7 +76,7 @@ static void resolve(void)
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
     ck_assert_int_eq(nm_inlined_expand(&definitions, &err), NM_OK);
     ck_assert_msg(nm_sites_open(db, &definitions, &sites, &err) == NM_OK, "%s", err.text);
-    ck_assert_int_eq(nm_sites_resolve(&sites, &definitions, &err), NM_OK);
+    nm_sites_resolve(&sites, &definitions);
     nm_sites_close(&sites);
 }
 
@@ -211,6 +211,44 @@ START_TEST(pythons_own_library_is_plumbing_and_what_is_beside_it_is_not)
     ck_assert_int_eq(nm_sites_open(db, &definitions, &sites, &err), NM_OK);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         ck_assert_msg(sites.is_plumbing[i] == (i < plumbing_count), "%s", files[i]);
+    nm_sites_close(&sites);
+}
+END_TEST
+
+/* By what they call themselves: a folder does not, nor does a line of Python, nor a function that allocates a certain thing. */
+START_TEST(allocators_are_known_by_their_names)
+{
+    static const struct {
+        const char *function, *file;
+        bool is_plumbing;
+    } frames[] = {
+        {"take", "/p/caching_pool_buffer.c", true},
+        {"get", "/p/src/MyAllocator.cpp", true},
+        {"get", "/p/memory_pool.hpp", true},
+        {"get", "/p/mempool.cu", true},
+        {"pool_alloc", "/p/pool.c", true},
+        {"xmalloc", "/p/util.c", true},
+        {"main", "/p/allocator_project/main.c", false},
+        {"forward", "/p/pooling.cpp", false},
+        {"allocate_layer", "/p/model.c", false},
+        {"get", "/p/allocator.py", false},
+        {"tensor_alloc", "/p/net.py", false},
+        {"start_thread", "/p/net.py", false},
+        {"__call__", "<ipython-input-1-aa>", false},
+        {"f", "<built-in>", false},
+    };
+    nm_sites sites = {0};
+
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
+        frame(frames[i].function, frames[i].file, i + 1, NULL, 0);
+    ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
+    ck_assert_int_eq(nm_sites_open(db, &definitions, &sites, &err), NM_OK);
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        const char *file = frames[i].file;
+
+        ck_assert_msg(sites.is_plumbing[i] == frames[i].is_plumbing, "%s %s", frames[i].function, file);
+        ck_assert_int_eq(sites.is_python[i], strstr(file, ".py") != NULL || strncmp(file, "<ipython", 8) == 0);
+    }
     nm_sites_close(&sites);
 }
 END_TEST
@@ -396,6 +434,7 @@ int main(void)
     tcase_add_test(tcase, a_line_of_python_goes_before_native_frames);
     tcase_add_test(tcase, a_function_that_others_were_inlined_into_can_be_the_site);
     tcase_add_test(tcase, pythons_own_library_is_plumbing_and_what_is_beside_it_is_not);
+    tcase_add_test(tcase, allocators_are_known_by_their_names);
     tcase_add_test(tcase, frames_of_every_kind_of_plumbing_are_known);
     tcase_add_test(tcase, optimisers_and_models_are_no_plumbing);
     tcase_add_test(tcase, a_return_type_is_no_name);

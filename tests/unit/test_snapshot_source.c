@@ -563,6 +563,68 @@ START_TEST(without_times_or_settings_it_is_torch_npu)
 }
 END_TEST
 
+static const char *kind_by(const snapshot_frame *frames, const char *setting, int64_t *oom_code)
+{
+    static char kind[16];
+    snapshot_entry entry = {.action = "oom", .address = 5, .size = 2, .frames = frames};
+    pickle_builder builder = pickle_new(4);
+    source_log log;
+
+    pickle_dict(&builder, setting == NULL ? 1 : 2);
+    put_traces(&builder, &(trace){&entry, 1}, 1);
+    if (setting != NULL) {
+        pickle_text(&builder, "allocator_settings");
+        pickle_dict(&builder, 2);
+        pickle_text(&builder, setting);
+        pickle_text(&builder, "");
+        pickle_text(&builder, "roundup_power2_divisions");
+        pickle_dict(&builder, 0);
+        pickle_end(&builder);
+        pickle_end(&builder);
+    }
+    pickle_end(&builder);
+    log = read_built(&builder);
+    ck_assert_msg(log.status == NM_END, "%s", log.err.text);
+    *oom_code = log.events.items[0].error_code;
+    snprintf(kind, sizeof kind, "%s", log.strings[source_log_find(&log, NM_DEFINE_DEVICE, 1)->device.device_kind]);
+    source_log_free(&log);
+    return kind;
+}
+
+/* None of these files has times: old ones of torch have not, as those of torch_npu. */
+START_TEST(frames_and_settings_say_whose_device_it_is)
+{
+    static const snapshot_frame none[] = {{"train", "/p/train.py", 1}, {0}};
+    static const snapshot_frame cuda[] = {
+        {"c10::cuda::CUDACachingAllocator::malloc", "??", 0}, {"f", "/p/a.py", 1}, {0}};
+    static const snapshot_frame cuda_line[] = {{"empty_cache", "/x/torch/cuda/memory.py", 162}, {0}};
+    static const snapshot_frame npu[] = {
+        {"init", "/x/torch/cuda/__init__.py", 9}, {"c10_npu::NPUCachingAllocator::malloc", "??", 0}, {0}};
+    static const snapshot_frame npu_line[] = {{"patched", "/x/torch_npu/utils/_module.py", 3}, {0}};
+    static const struct {
+        const snapshot_frame *frames;
+        const char *setting, *kind;
+        int64_t oom_code;
+    } cases[] = {
+        {none, NULL, "npu", 207001},
+        {cuda, NULL, "gpu", 2},
+        {cuda_line, NULL, "gpu", 2},
+        {npu, NULL, "npu", 207001},
+        {npu_line, "PYTORCH_CUDA_ALLOC_CONF", "npu", 207001},
+        {none, "PYTORCH_CUDA_ALLOC_CONF", "gpu", 2},
+        {none, "PYTORCH_NPU_ALLOC_CONF", "npu", 207001},
+        {none, "max_split_size", "device", NM_UNKNOWN_NUMBER},
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        int64_t oom_code;
+
+        ck_assert_str_eq(kind_by(cases[i].frames, cases[i].setting, &oom_code), cases[i].kind);
+        ck_assert_int_eq(oom_code, cases[i].oom_code);
+    }
+}
+END_TEST
+
 /* With times and without settings it is anybody's: what the device answered is not known, which is not 0. */
 START_TEST(of_an_unknown_dialect_the_code_of_a_failure_is_unknown)
 {
@@ -1461,6 +1523,7 @@ static Suite *snapshot_suite(void)
     tcase = new_case(suite, "times");
     tcase_add_test(tcase, times_count_from_the_earliest_entry);
     tcase_add_test(tcase, without_times_or_settings_it_is_torch_npu);
+    tcase_add_test(tcase, frames_and_settings_say_whose_device_it_is);
     tcase_add_test(tcase, of_an_unknown_dialect_the_code_of_a_failure_is_unknown);
     tcase_add_test(tcase, annotations_stand_where_their_times_put_them);
     tcase_add_test(tcase, ranges_that_were_over_before_a_wrapped_ring_begins_are_left_out);

@@ -82,13 +82,11 @@ static const char *found(void)
 
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
     ck_assert_msg(nm_sites_open(db, &definitions, &sites, &err) == NM_OK, "%s", err.text);
-    ck_assert_msg(nm_wrappers_mark(db, &definitions, &heap_stacks, &sites, &err) == NM_OK, "%s", err.text);
+    ck_assert_msg(nm_wrappers_find(db, &definitions, &heap_stacks, &sites, &err) == NM_OK, "%s", err.text);
     nm_sites_close(&sites);
 
     names[0] = 0;
-    ck_assert_int_eq(
-        nm_db_prepare(db, "SELECT pattern FROM plumbing WHERE origin = 'wrapper' ORDER BY pattern", &rows, &err),
-        NM_OK);
+    ck_assert_int_eq(nm_db_prepare(db, "SELECT function FROM wrapper ORDER BY function", &rows, &err), NM_OK);
     while (sqlite3_step(rows) == SQLITE_ROW) {
         strcat(names, names[0] == 0 ? "" : " ");
         strcat(names, (const char *)sqlite3_column_text(rows, 0));
@@ -99,21 +97,21 @@ static const char *found(void)
 
 START_TEST(a_function_that_many_call_is_a_wrapper)
 {
-    heap_allocates(1, "pool_alloc:1 forward:10 main:1");
-    heap_allocates(1, "pool_alloc:1 backward:20 main:2");
-    heap_allocates(1, "pool_alloc:1 leak_one:30 main:3");
-    ck_assert_str_eq(found(), "pool_alloc");
+    heap_allocates(1, "pool_take:1 forward:10 main:1");
+    heap_allocates(1, "pool_take:1 backward:20 main:2");
+    heap_allocates(1, "pool_take:1 leak_one:30 main:3");
+    ck_assert_str_eq(found(), "pool_take");
 }
 END_TEST
 
 START_TEST(a_chain_of_wrappers_is_found_whole)
 {
-    heap_allocates(1, "tell:5 pool_alloc:1 take:3 forward:10 main:1");
-    heap_allocates(1, "tell:5 pool_alloc:2 take:3 backward:20 main:2");
-    heap_allocates(1, "tell:5 pool_alloc:1 take:3 optimize:30 main:3");
-    heap_allocates(1, "tell:5 pool_alloc:1 take:3 load:40 main:4");
-    heap_allocates(1, "tell:5 pool_alloc:1 fragment:50 main:5"); /* one of five goes another way */
-    ck_assert_str_eq(found(), "pool_alloc take tell");
+    heap_allocates(1, "tell:5 pool_take:1 take:3 forward:10 main:1");
+    heap_allocates(1, "tell:5 pool_take:2 take:3 backward:20 main:2");
+    heap_allocates(1, "tell:5 pool_take:1 take:3 optimize:30 main:3");
+    heap_allocates(1, "tell:5 pool_take:1 take:3 load:40 main:4");
+    heap_allocates(1, "tell:5 pool_take:1 fragment:50 main:5"); /* one of five goes another way */
+    ck_assert_str_eq(found(), "pool_take take tell");
 }
 END_TEST
 
@@ -148,9 +146,9 @@ END_TEST
 
 START_TEST(a_heap_is_judged_by_its_own_stacks)
 {
-    heap_allocates(1, "pool_alloc:1 forward:10 main:1");
-    heap_allocates(1, "pool_alloc:1 backward:20 main:2");
-    heap_allocates(2, "pool_alloc:1 leak_one:30 main:3");
+    heap_allocates(1, "pool_take:1 forward:10 main:1");
+    heap_allocates(1, "pool_take:1 backward:20 main:2");
+    heap_allocates(2, "pool_take:1 leak_one:30 main:3");
     ck_assert_str_eq(found(), "");
 }
 END_TEST
@@ -178,13 +176,13 @@ END_TEST
 /* A damaged input: the stack is its own caller. */
 START_TEST(a_ring_of_callers_ends)
 {
-    heap_allocates(1, "pool_alloc:1 forward:10 main:1");
-    heap_allocates(1, "pool_alloc:1 backward:20 main:2");
-    heap_allocates(1, "pool_alloc:1 optimize:30 main:3");
+    heap_allocates(1, "pool_take:1 forward:10 main:1");
+    heap_allocates(1, "pool_take:1 backward:20 main:2");
+    heap_allocates(1, "pool_take:1 optimize:30 main:3");
     for (size_t i = 0; i < definitions.stacks.count; i++)
         if (definitions.stacks.items[i].parent_id == 0)
             definitions.stacks.items[i].parent_id = definitions.stacks.items[i].stack_id;
-    ck_assert_str_eq(found(), "pool_alloc");
+    ck_assert_str_eq(found(), "pool_take");
 }
 END_TEST
 
