@@ -25,7 +25,7 @@ static const char help_text[] =
     "mark, a\n"
     "                      failed allocation or the end; none. Answers are the same, the database is smaller\n"
     "  --force             replace outputs that exist\n"
-    "  --site-rules FILE   more frames that are never a site: lines of 'function GLOB', 'file GLOB', 'name GLOB' (of "
+    "  --site-rules FILE   more frames that are never a site: lines of 'function GLOB', 'python', 'file', 'name' (of "
     "a\n"
     "                      file without folders) or 'module GLOB'\n"
     "  --step-at WHERE     where a step begins that the program does not mark: FILE:LINE or the name of a function on "
