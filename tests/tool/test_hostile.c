@@ -295,7 +295,9 @@ END_TEST
 /* Tables that change need a new version, and a new database here; this one is then refused by name, and stays. */
 START_TEST(a_database_of_each_release_is_read_or_named)
 {
-    expect("zstd -qdc $F/databases/schema-3.db.zst >old.db; timeout 20 $C old.db --no-leak >out; [ $? = 1 ] &&"
+    expect("zstd -qdc $F/databases/schema-3.db.zst >old.db; timeout 20 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
+           " grep -q 'has schema version 3, this program reads 4: ingest run.zst again' out");
+    expect("zstd -qdc $F/databases/schema-4.db.zst >new.db; timeout 20 $C new.db --no-leak >out; [ $? = 1 ] &&"
            " grep -q 'FAIL  no-leak  *200 B .*cache.py:5 keep' out");
 }
 END_TEST
