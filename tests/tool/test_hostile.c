@@ -260,8 +260,8 @@ START_TEST(other_versions_name_the_trace)
 {
     expect_refusal("sqlite3 bad.db \"PRAGMA user_version = 2; UPDATE meta SET value = 2 WHERE key = 'schema_version'\"",
                    "has schema version 2, this program reads 4: ingest run.zst again");
-    expect_refusal("sqlite3 bad.db \"PRAGMA user_version = 4; UPDATE meta SET value = 4 WHERE key = 'schema_version'\"",
-                   "has schema version 4, this program reads 3: ingest run.zst again");
+    expect_refusal("sqlite3 bad.db \"PRAGMA user_version = 5; UPDATE meta SET value = 5 WHERE key = 'schema_version'\"",
+                   "has schema version 5, this program reads 4: ingest run.zst again");
     expect_refusal(
         "sqlite3 bad.db 'PRAGMA user_version = 2; PRAGMA legacy_alter_table = ON; DROP TABLE input; CREATE VIEW"
         " input AS WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT max(x) AS path FROM c'",
