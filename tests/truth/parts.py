@@ -159,6 +159,7 @@ class Loop:
             else:
                 net.backward(saved)
         p.at(first + 8)
+        p.core()
         self.optimizer.step()
         if self.accumulate > 1:
             p.at(first + 9)

@@ -54,6 +54,7 @@ class Program:
         self.shape = random.choice(("stripped", "named"))
         self.is_cut = random.random() < 0.5  # as with Python 3.13: the interpreter shows once, then lines alone
         self.steps = None                    # entry at which each iteration begins; None: there are none
+        self.cores = []                      # entry in each of them that is well within it
         self.leaks = []                      # sets of labels: one of each is to be found
         self.allows_steps = 1                # that may be claimed where there are none
         self.is_steps_open = False           # what an iteration is can be seen in more than one way: none is fine
@@ -79,6 +80,9 @@ class Program:
 
     def begin_step(self):
         self.steps = (self.steps or []) + [len(self.pool.entries)]
+
+    def core(self):
+        self.cores.append(len(self.pool.entries))
 
     def end_steps(self):
         self.steps.append(len(self.pool.entries))

@@ -66,12 +66,16 @@ def judge_leaks(program, called, figures):
 
 
 def are_right(program, begins):
-    """Of all but the outermost true iterations each has one begin, and no other has one."""
-    true = program.steps
-    counts = collections.Counter(bisect.bisect_right(true, begin) for begin in begins)
-    inner = range(2, len(true) - 1)
-    return all(counts[i] == 1 for i in inner) and counts[0] <= 1 and counts[1] <= 2 and \
-        counts[len(true) - 1] <= 2 and counts[len(true)] <= 1
+    """Between two claimed begins lies one true one, or one core of an iteration, but for the ends of the run."""
+    if not begins:
+        return False
+    for true in (program.steps[:-1], program.cores):
+        counts = [bisect.bisect_right(true, begin) for begin in begins]
+        gaps = [after - before for before, after in zip(counts, counts[1:])]
+        if true and all(gap == 1 for gap in gaps[1:]) and sum(counts[:1] + gaps[:1]) <= 2 and \
+                len(true) - counts[-1] <= 2:
+            return True
+    return False
 
 
 def judge_steps(program, begins, figures):
