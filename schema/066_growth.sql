@@ -61,8 +61,26 @@ CREATE TABLE site_growth (
     growth_fit_ratio REAL
 );
 
+CREATE TABLE site_verdict (
+    -- What is said of each site of which something is outstanding, and why. No row: nothing speaks for growth (weights, or
+    -- what is made once). Shown by the views leak_by_site and suspect_by_site.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- The site. NULL: no stack was recorded.
+    site_frame_id INTEGER REFERENCES frame (frame_id),
+    -- Firm: 'growing' (steps are known, and what is live of the site at their ends still rises over their last two fifths).
+    -- Not firm: 'bounded', 'not judged'.
+    verdict TEXT NOT NULL,
+    -- Why, one of a fixed list; see view suspect_by_site.
+    reason TEXT NOT NULL,
+    -- By how much its floor rises over the last two fifths of the steps; of three to seven steps by how much it rises in the
+    -- middle one. Unit: bytes a step. NULL: it does not, or steps are not known.
+    growth_bytes REAL
+);
+
 CREATE TABLE site_lifetime (
-    -- How long the freed blocks of a site had lived. Where times are unknown there is no row.
+    -- How long the freed blocks of a site had lived.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -70,12 +88,12 @@ CREATE TABLE site_lifetime (
     site_frame_id INTEGER REFERENCES frame (frame_id),
     -- Blocks that were freed. Unit: allocations.
     freed_count INTEGER NOT NULL,
-    -- At least half of them lived no longer: a power of two. Unit: nanoseconds.
-    median_at_most_ns INTEGER NOT NULL,
-    -- At least 99 % of them lived no longer: a power of two. Unit: nanoseconds.
-    p99_at_most_ns INTEGER NOT NULL,
-    -- The longest life. Unit: nanoseconds.
-    max_ns INTEGER NOT NULL,
+    -- At least half of them lived no longer: a power of two. Unit: nanoseconds. NULL: times are unknown.
+    median_at_most_ns INTEGER,
+    -- At least 99 % of them lived no longer: a power of two. Unit: nanoseconds. NULL: times are unknown.
+    p99_at_most_ns INTEGER,
+    -- The longest life. Unit: nanoseconds. NULL: times are unknown.
+    max_ns INTEGER,
     -- The most steps that began in the life of one. Unit: steps.
     max_steps INTEGER NOT NULL
 );

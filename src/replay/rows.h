@@ -287,7 +287,7 @@ typedef struct nm_step_site_row {
 
 #define NM_LIFETIME_BUCKETS 64
 
-/* How many of a stack lived for 2^bucket ns up to twice that (bucket 0: from 0), of what was freed. */
+/* How many of a stack lived for 2^bucket ns up to twice that (bucket 0: from 0; -1: times are not known), of what was freed. */
 typedef struct nm_lifetime_row {
     uint64_t heap_id, stack_id;
     int bucket;

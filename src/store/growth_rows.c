@@ -85,18 +85,22 @@ static const char fit_lines[] =
     "  WHERE x2 >= x1)"
     "  GROUP BY heap_id, site_frame_id)";
 
-/* A bucket of 2^b ns holds lives up to 2^(b+1); none is longer than 2^63. */
+/* A bucket of 2^b ns holds lives up to 2^(b+1); none is longer than 2^63. In bucket -1 are those without times. */
 static const char sum_lifetimes[] =
     "INSERT INTO site_lifetime"
-    " SELECT heap_id, site_frame_id, max(so_far), min(CASE WHEN 2 * so_far >= whole THEN most END),"
-    "  min(CASE WHEN 100.0 * so_far >= 99.0 * whole THEN most END), max(max_ns), max(max_steps) FROM ("
-    "  SELECT heap_id, site_frame_id, 2 * (1 << min(bucket, 61)) AS most, max_ns, max_steps,"
-    "   sum(freed_count) OVER (PARTITION BY heap_id, site_frame_id ORDER BY bucket) AS so_far,"
-    "   sum(freed_count) OVER (PARTITION BY heap_id, site_frame_id) AS whole FROM ("
+    " SELECT heap_id, site_frame_id, max(so_far + untimed), min(CASE WHEN 2 * so_far >= whole THEN most END),"
+    "  min(CASE WHEN 100.0 * so_far >= 99.0 * whole THEN most END), CASE WHEN max(whole) > 0 THEN max(max_ns) END,"
+    "  max(max_steps) FROM ("
+    "  SELECT heap_id, site_frame_id, CASE WHEN bucket >= 0 THEN 2 * (1 << min(bucket, 61)) END AS most, max_ns,"
+    "   max_steps, sum(CASE WHEN bucket >= 0 THEN freed_count ELSE 0 END) OVER v AS so_far,"
+    "   sum(CASE WHEN bucket >= 0 THEN freed_count ELSE 0 END) OVER w AS whole,"
+    "   sum(CASE WHEN bucket < 0 THEN freed_count ELSE 0 END) OVER w AS untimed FROM ("
     "   SELECT t.heap_id, s.site_frame_id, t.bucket, sum(t.freed_count) AS freed_count, max(t.max_ns) AS max_ns,"
     "    max(t.max_steps) AS max_steps"
     "   FROM temp.stack_lifetime AS t LEFT JOIN stack AS s ON s.stack_id = t.stack_id"
-    "   GROUP BY t.heap_id, s.site_frame_id, t.bucket))"
+    "   GROUP BY t.heap_id, s.site_frame_id, t.bucket)"
+    "  WINDOW v AS (PARTITION BY heap_id, site_frame_id ORDER BY bucket),"
+    "   w AS (PARTITION BY heap_id, site_frame_id))"
     " GROUP BY heap_id, site_frame_id";
 
 nm_status nm_growth_finish(sqlite3 *db, nm_error *err)

@@ -18,6 +18,7 @@
 #include "store/schema.h"
 #include "store/site.h"
 #include "store/trend.h"
+#include "store/verdict.h"
 #include "store/vet.h"
 
 struct nm_store {
@@ -219,6 +220,15 @@ static nm_status give_rank(sqlite3 *db, int64_t rank, nm_error *err)
     return nm_db_exec(db, sql, err);
 }
 
+static nm_status write_verdicts(sqlite3 *db, nm_error *err)
+{
+    nm_status status = nm_schema_apply(db, NM_SCHEMA_SUMS, err);
+
+    if (status == NM_OK)
+        status = nm_verdict_write(db, err);
+    return status == NM_OK ? nm_schema_apply(db, NM_SCHEMA_VERDICTS, err) : status;
+}
+
 nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err)
 {
     nm_status status = nm_loader_finish(&store->loader, input, err);
@@ -234,7 +244,7 @@ nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error
         status = nm_trend_write(store->db, err);
     nm_loader_close(&store->loader); /* the virtual tables go with it, before the schema is changed */
     if (status == NM_OK)
-        status = nm_schema_apply(store->db, NM_SCHEMA_SUMS, err);
+        status = write_verdicts(store->db, err);
     if (status == NM_OK)
         status = nm_left_out_finish(store->db, store->detail, &last, err);
     if (status == NM_OK && store->role == NM_STORE_PART)
@@ -260,7 +270,7 @@ nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
     nm_status status = nm_db_exec(store->db, "BEGIN", err);
 
     if (status == NM_OK)
-        status = nm_schema_apply(store->db, NM_SCHEMA_SUMS, err);
+        status = write_verdicts(store->db, err);
     return status == NM_OK ? finish_schema(store, err) : status;
 }
 

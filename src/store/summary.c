@@ -274,7 +274,7 @@ static void write_leak_size(const summary *s, sqlite3_stmt *row)
         fprintf(s->out, ", one a step");
     else if (sqlite3_column_int64(row, 3) > 2 && sqlite3_column_double(row, 6) >= 1)
         fprintf(s->out, ", %s a step", nm_human_bytes(number, (int64_t)sqlite3_column_double(row, 6)));
-    fprintf(s->out, ", %s\n", sqlite3_column_int(row, 7) != 0 ? "only the newest are kept" : nm_db_text(row, 5));
+    fprintf(s->out, ", %s\n", nm_db_text(row, 5));
 }
 
 static nm_status write_leak_sites(const summary *s, sqlite3_stmt *heap, nm_error *err)
@@ -284,9 +284,8 @@ static nm_status write_leak_sites(const summary *s, sqlite3_stmt *heap, nm_error
     int code = SQLITE_DONE;
 
     snprintf(sql, sizeof sql,
-             "SELECT site, leak_count, leak_bytes, generation_count, bytes_per_step, verdict, growth_bytes_per_step,"
-             " is_newest_kept FROM leak_by_site WHERE " SAME_PLACE
-             " ORDER BY verdict <> 'growing', is_newest_kept, leak_bytes DESC, site LIMIT %d",
+             "SELECT site, leak_count, leak_bytes, generation_count, bytes_per_step, verdict, late_bytes_per_step"
+             " FROM leak_by_site WHERE " SAME_PLACE " ORDER BY verdict <> 'growing', leak_bytes DESC, site LIMIT %d",
              s->leak_lines);
     nm_status status = ask(s, heap, sql, &rows, err);
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {

@@ -60,9 +60,8 @@ static const char max_misses_sql[] =
     " LEFT JOIN step_sum AS s ON s.heap_id = p.heap_id AND s.generation > w.warm_up_count"
     " WHERE p.level = 'pool' AND w.step_count > w.warm_up_count AND " IS_CHOSEN("p.") " GROUP BY p.heap_id";
 
-static const char no_growth_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site || CASE WHEN"
-                                    " is_newest_kept THEN ', only the newest are kept'"
-                                    " ELSE '' END FROM leak_by_site WHERE verdict = 'growing' AND " IS_CHOSEN("");
+static const char no_growth_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site"
+                                    " FROM leak_by_site WHERE verdict = 'growing' AND " IS_CHOSEN("");
 static const char no_leak_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site"
                                   " FROM leak_by_site WHERE " IS_CHOSEN("");
 static const char no_anomaly_sql[] = "SELECT host, rank, pid, device, heap, level, 1, NULL,"
