@@ -14,6 +14,7 @@
 #define RATE_RATIO_MIN  0.35 /* of growth then, to growth before */
 #define ALIKE_MIN       0.5  /* of few steps: growth of each to the middle one, */
 #define ALIKE_MAX       2.0
+#define PERIODS_MIN     5 /* of what rises in one of so many steps */
 #define GENERATIONS_MIN 3 /* in which what is still there was born, for anything to be said of a site */
 
 /* ---- One site ---- */
@@ -81,39 +82,81 @@ static bool has_outlived(const nm_site_history *history)
     return false;
 }
 
-static bool floors_rise(const nm_site_history *history, int64_t last, bool of_count, double *rate)
+/* The last step of each part of the last two fifths; that of index 0 is of the part before them. */
+typedef struct parts {
+    int64_t before, end[PARTS + 1];
+} parts;
+
+static parts parts_of(int64_t last)
 {
     double width = LATE_PART * (double)last / PARTS;
-    double floors[PARTS + 1];
+    parts out;
 
     width = width < 1 ? 1 : width;
-    for (int i = 0; i <= PARTS; i++) { /* the part before the last two fifths, and theirs */
-        int64_t to = last - (int64_t)(width * (PARTS - i) + 0.5);
-        int64_t from = last - (int64_t)(width * (PARTS - i + 1) + 0.5) + 1;
+    for (int i = 0; i <= PARTS; i++)
+        out.end[i] = last - (int64_t)(width * (PARTS - i) + 0.5);
+    out.before = out.end[0] - (out.end[1] - out.end[0]);
+    out.before = out.before < 0 ? 0 : out.before;
+    return out;
+}
 
-        floors[i] = floor_of(history, from < 0 ? 0 : from > to ? to : from, to, of_count);
-        if (i > 0 && floors[i] <= floors[i - 1])
+static bool floors_rise(const nm_site_history *history, int64_t last, bool of_count, double *rate)
+{
+    parts part = parts_of(last);
+    double first = floor_of(history, part.before + 1, part.end[0], of_count);
+    double before = first, floor = first;
+
+    for (int i = 1; i <= PARTS; i++, before = floor) {
+        floor = floor_of(history, part.end[i - 1] + 1, part.end[i], of_count);
+        if (floor <= before)
             return false;
     }
-    *rate = (floors[PARTS] - floors[0]) / (width * PARTS);
+    *rate = (floor - first) / (double)(part.end[PARTS - 1] - part.before);
     /* As long before: from a fifth of the steps on, so that the warm-up does not count. */
     int64_t early = (int64_t)(0.2 * (double)last + 0.5);
-    int64_t late = last - (int64_t)(width * PARTS + 0.5);
-    double before = floor_of(history, early, early + (int64_t)(width + 0.5) - 1, of_count);
-    double rate_before = late > early ? (floors[0] - before) / (double)(late - early) : 0;
-    return *rate >= RATE_RATIO_MIN * rate_before;
+    double then = floor_of(history, early + 1, early + part.end[1] - part.end[0], of_count);
+    return early >= part.before || *rate >= RATE_RATIO_MIN * (first - then) / (double)(part.before - early);
 }
 
 static bool has_births_in_each_part(const nm_site_history *history, int64_t last)
 {
-    double width = LATE_PART * (double)last / PARTS;
+    parts part = parts_of(last);
 
-    width = width < 1 ? 1 : width;
     for (int i = 1; i <= PARTS; i++)
-        if (!has_births(history, last - (int64_t)(width * (PARTS - i + 1) + 0.5) + 1,
-                        i == PARTS ? history->step_count : last - (int64_t)(width * (PARTS - i) + 0.5)))
+        if (!has_births(history, part.end[i - 1] + 1, i == PARTS ? history->step_count : part.end[i]))
             return false;
     return true;
+}
+
+/* One in so many steps: what is live rises again and again, by about the same and after about as many steps, and never
+ * falls. Of such a leak a part of the steps may hold none. */
+static bool is_periodic(const nm_site_history *history, int64_t last)
+{
+    int64_t step = 0, shortest = INT64_MAX, longest = 0;
+    double before = level_at(history, 0, false), least = 0, most = 0;
+    size_t rise_count = 0;
+
+    for (size_t i = 0; i < history->level_count && history->levels[i].generation <= last; i++) {
+        const nm_level *level = &history->levels[i];
+        double rise = level->bytes - before;
+
+        if (level->generation < 1)
+            continue;
+        if (rise < 0)
+            return false;
+        if (rise_count > 0) {
+            shortest = level->generation - step < shortest ? level->generation - step : shortest;
+            longest = level->generation - step > longest ? level->generation - step : longest;
+        }
+        if (rise_count == 1 || (rise_count > 1 && rise < least)) /* the first may bring more, built once */
+            least = rise;
+        most = rise_count > 0 && rise > most ? rise : most;
+        before = level->bytes;
+        step = level->generation;
+        rise_count++;
+    }
+    return rise_count >= PERIODS_MIN && longest <= 1.5 * (double)shortest && last - step <= longest &&
+           most <= 2 * least;
 }
 
 static nm_verdict_reason say_no(const nm_site_history *history, bool rises)
@@ -130,11 +173,14 @@ static nm_verdict_reason judge_many(const nm_site_history *history, double *grow
     int64_t last = history->step_count - 1; /* the end of the program or a crash cuts the last one */
     int64_t begin = last - (int64_t)(LATE_PART * (double)last + 0.5);
     double rate = 0, count_rate = 0;
-    bool rises = floors_rise(history, last, false, &rate);
     bool is_spread = has_births_in_each_part(history, last);
 
-    if (!rises)
-        return say_no(history, false);
+    if (!floors_rise(history, last, false, &rate)) {
+        if (history->needs_births || !is_periodic(history, last))
+            return say_no(history, level_at(history, last, false) > level_at(history, begin, false));
+        *growth_bytes = (level_at(history, last, false) - level_at(history, begin, false)) / (double)(last - begin);
+        return NM_REASON_GROWS;
+    }
     *growth_bytes = rate;
     if (!ever_falls(history, begin, last) && (is_spread || !history->needs_births))
         return NM_REASON_GROWS;
@@ -159,7 +205,7 @@ static nm_verdict_reason judge_few(const nm_site_history *history, double *growt
 
     for (int64_t step = 1; step <= last; step++)
         grown[step - 1] = level_at(history, step, false) - level_at(history, step - 1, false);
-    if (last > NM_VERDICT_STEPS_MIN && grown[last - 1] <= 0)
+    if (last > NM_VERDICT_STEPS_MIN && grown[last - 1] <= 0 && history->freed_max_steps < 1)
         last--;
     for (int64_t step = 2; step <= last; step++)
         sorted[step - 2] = grown[step - 1];
@@ -170,7 +216,7 @@ static nm_verdict_reason judge_few(const nm_site_history *history, double *growt
                     (step == 1 || grown[step - 1] <= ALIKE_MAX * middle) &&
                     (!history->needs_births || has_births(history, step, step));
     if (!is_alike)
-        return say_no(history, false);
+        return say_no(history, grown[last - 1] > 0 && middle > 0);
     *growth_bytes = middle;
     return NM_REASON_GROWS;
 }
