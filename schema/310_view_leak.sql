@@ -287,8 +287,8 @@ SELECT
     CASE WHEN t.p99_at_most_ns IS NOT NULL THEN l.outlier_count END,
     CASE WHEN l.verdict = 'growing' THEN v.growth_bytes END,
     CASE l.verdict
-        WHEN 'unreleased' THEN printf('still held when the process ended by itself; %d others of the %s were freed',
-            coalesce(nullif(t.freed_count, 0), x.free_count), CASE WHEN t.freed_count > 0 THEN 'site' ELSE 'kind' END)
+        WHEN 'unreleased' THEN printf('still held when the process ended by itself; freed of the %s: %d',
+            CASE WHEN t.freed_count > 0 THEN 'site' ELSE 'heap' END, coalesce(nullif(t.freed_count, 0), x.free_count))
         WHEN 'growing' THEN printf('%d blocks born in %d of %d steps were never freed; %s by %.0f bytes a step',
                 l.allocation_count, l.generation_count, steps.step_count, CASE
                     WHEN steps.step_count < 8 THEN 'what is live of the site rises at the end of each,'

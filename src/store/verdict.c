@@ -159,9 +159,21 @@ static bool is_periodic(const nm_site_history *history, int64_t last)
            most <= 2 * least;
 }
 
+static size_t rise_count(const nm_site_history *history)
+{
+    double before = level_at(history, 0, false);
+    size_t count = 0;
+
+    for (size_t i = 0; i < history->level_count; i++) {
+        count += history->levels[i].generation > 0 && history->levels[i].bytes > before;
+        before = history->levels[i].bytes;
+    }
+    return count;
+}
+
 static nm_verdict_reason say_no(const nm_site_history *history, bool rises)
 {
-    if (births_from(history, 1) < GENERATIONS_MIN && !rises)
+    if (births_from(history, 1) < GENERATIONS_MIN && rise_count(history) < GENERATIONS_MIN)
         return NM_REASON_HELD;
     if (history->freed_max_steps >= 0 && !has_outlived(history))
         return NM_REASON_NEWEST_KEPT;
