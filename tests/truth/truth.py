@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""truth.py INGEST WORK_DIR [--seeds N] [--first N] [--only NAME] [--keep] [--floors]: how true the verdicts are.
+"""truth.py INGEST WORK_DIR [--seeds N] [--first N] [--only NAME] [--keep] [--floors] [--summary] [--samples DIR]: how true
+the verdicts are.
 
 Writes snapshots of programs whose leaks and iterations are known, ingests each, and compares. Prints a table; with
---floors the exit status says whether the figures are good enough.
+--floors the exit status says whether the figures are good enough. With --summary the words on the screen have to agree
+with the verdicts: a leak is in the headline where there is one, and else it says none. With --samples real files whose
+truth is known are looked at too, where they are there.
 """
 import argparse
 import bisect
@@ -38,9 +41,41 @@ def make(name, style, seed, path):
     return program
 
 
-def ingest(tool, path, database):
-    done = subprocess.run([tool, "--quiet", "--force", "-o", database, path], capture_output=True, text=True)
-    return None if done.returncode in (0, 3) else f"exit {done.returncode}: {done.stderr.strip()}"
+def ingest(tool, path, database, options=("--quiet",)):
+    """What is wrong, or None; and what it printed."""
+    done = subprocess.run([tool, *options, "--force", "-o", database, path], capture_output=True, text=True)
+    return None if done.returncode in (0, 3) else f"exit {done.returncode}: {done.stderr.strip()}", done.stdout
+
+
+def judge_headline(text, called):
+    """Firm verdicts alone are in the headline."""
+    lines = [line.split(None, 1)[1] for line in text.splitlines() if line.strip().startswith("leaks ")]
+    says_leak = any(not line.startswith(("none", "not judged")) for line in lines)
+    return [] if says_leak == bool(called) else [f"the headline says {lines}, not {sorted(called)}"]
+
+
+# Real files: who leaks, and how many steps may be claimed at most.
+SAMPLES = {"torch/one_forward.pickle": (0, 1), "torch/one_training_step.pickle": (0, 1),
+           "torch/one_forward_12_layers.pickle": (0, 1), "torch/inference_user_metadata.pickle": (0, 1),
+           "torch_npu/snapshot_no_leak.pkl": (0, 3), "torch_npu/snapshot_expandable.pkl": (3, 3),
+           "torch_npu/snapshot_with_empty_cache.pkl": (3, 3)}
+
+
+def judge_samples(options):
+    wrong = []
+    for name, (blocks, steps) in SAMPLES.items():
+        path, database = f"{options.samples}/{name}", f"{options.work}/sample.db"
+        if not options.samples or not os.path.exists(path):
+            continue
+        error, _ = ingest(options.ingest, path, database)
+        if error is not None:
+            print(f"  {name}: {error}")
+            continue
+        found = (rows(database, "SELECT count(*) FROM leak")[0][0], rows(database, "SELECT count(*) FROM step")[0][0])
+        print(f"  {name}: {found[0]} leaked blocks, {found[1]} steps")
+        wrong += [name] if found[0] != blocks or found[1] > steps else []
+        os.remove(database)
+    return wrong
 
 
 def rows(database, sql):
@@ -99,7 +134,7 @@ def judge_steps(program, begins, figures):
 def run(options, name, style, seed, figures, reasons):
     path, database = f"{options.work}/{name}-{style}-{seed}.pickle", f"{options.work}/{name}-{style}-{seed}.db"
     program = make(name, style, seed, path)
-    error = ingest(options.ingest, path, database)
+    error, text = ingest(options.ingest, path, database, () if options.summary else ("--quiet",))
     if error is not None:
         return [error]
     called = {row[0] for row in rows(database, "SELECT site FROM leak_by_site")}
@@ -109,6 +144,9 @@ def run(options, name, style, seed, figures, reasons):
     wrong = judge_leaks(program, called, figures) + judge_steps(program, begins, figures)
     if program.steps is not None and len(program.steps) > 3 and not program.is_steps_open and not begins:
         wrong.append("no steps: " + rows(database, "SELECT reason FROM step_origin")[0][0])
+    headline = judge_headline(text, called) if options.summary else []
+    figures["headline wrong"] += len(headline)
+    wrong += headline
     if not options.keep:
         os.remove(path)
         os.remove(database)
@@ -124,6 +162,8 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--floors", action="store_true")
+    parser.add_argument("--summary", action="store_true")
+    parser.add_argument("--samples")
     options = parser.parse_args()
     os.makedirs(options.work, exist_ok=True)
     all_figures, reasons = {style: Figures() for style in STYLES}, collections.Counter()
@@ -138,9 +178,10 @@ def main():
         values = figures.values()
         print(f"{style:8} {values['precision']:15.3f} {values['recall']:7.3f} {values['right']:12.3f}"
               f" {values['found']:6.3f}   {dict(figures)}")
-        is_good &= all(values[key] >= floor for key, floor in FLOORS.items())
+        is_good &= all(values[key] >= floor for key, floor in FLOORS.items()) and figures["headline wrong"] == 0
     for reason, count in reasons.most_common():
         print(f"  {count:6} {reason}")
+    is_good &= not judge_samples(options)
     return 0 if is_good or not options.floors else 1
 
 
