@@ -33,8 +33,32 @@ GROUP BY step.process_id;
 -- What is outstanding (the baseline has no generation), with all that sums by site need: the by-site views never touch
 -- the large table.
 CREATE INDEX allocation_outstanding
-    ON allocation (heap_id, stack_id, generation, alloc_seq, size_bytes, is_doubtful)
-    WHERE end_kind = 0 AND is_segment = 0 AND generation IS NOT NULL;
+    ON allocation (heap_id, stack_id, generation, alloc_seq, size_bytes, is_doubtful, end_kind, free_seq)
+    WHERE is_segment = 0 AND generation IS NOT NULL;
+
+-- A reset ends things for good when something is allocated on the device after it; as the last word on a device it is how
+-- frameworks exit, and what it ended was live at the end.
+UPDATE allocation
+SET generation = NULL
+WHERE is_segment = 0 AND generation IS NOT NULL AND end_kind = 3
+    AND free_seq < (
+        SELECT max(t.last_alloc_seq)
+        FROM heap AS own
+        JOIN heap AS h
+            ON h.process_id = own.process_id AND (h.heap_id = own.heap_id OR h.device_id = own.device_id)
+        JOIN heap_sum AS t ON t.heap_id = h.heap_id
+        WHERE own.heap_id = allocation.heap_id
+    );
+UPDATE heap_sum
+SET outstanding_count = outstanding_count + (
+        SELECT count(*) FROM allocation AS a
+        WHERE a.is_segment = 0 AND a.generation IS NOT NULL AND a.end_kind = 3 AND a.heap_id = heap_sum.heap_id
+    ),
+    outstanding_bytes = outstanding_bytes + (
+        SELECT coalesce(sum(a.size_bytes), 0) FROM allocation AS a
+        WHERE a.is_segment = 0 AND a.generation IS NOT NULL AND a.end_kind = 3 AND a.heap_id = heap_sum.heap_id
+    )
+WHERE NOT EXISTS (SELECT 1 FROM outstanding_sum);
 
 -- When the process of each heap ended, or where that was not seen, the last event of its memory.
 CREATE TEMP TABLE heap_end AS
@@ -68,6 +92,6 @@ FROM allocation AS a
 LEFT JOIN temp.heap_end AS e ON e.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN site_lifetime AS x ON x.heap_id = a.heap_id AND x.site_frame_id IS s.site_frame_id
-WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL
+WHERE a.is_segment = 0 AND a.generation IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM outstanding_sum)
 GROUP BY a.heap_id, a.stack_id, a.generation, a.size_bytes, a.is_doubtful;

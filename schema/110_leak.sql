@@ -1,5 +1,12 @@
 -- What is a leak, when it is known what each site's verdict is (table site_verdict). Of several inputs each brings its own.
 
+-- Processes that ended with a reset, as frameworks do: what was there then is not forgotten.
+CREATE TEMP TABLE reset_process AS
+SELECT DISTINCT h.process_id
+FROM allocation AS a
+JOIN heap AS h ON h.heap_id = a.heap_id
+WHERE a.is_segment = 0 AND a.generation IS NOT NULL AND a.end_kind = 3;
+
 -- What grows.
 INSERT INTO leaked_sum
 SELECT
@@ -43,9 +50,10 @@ LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict = 'growing'
 WHERE a.is_doubtful = 0 AND v.heap_id IS NULL AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33
     AND process.end_kind = 'exit' AND t.free_count > 0
+    AND process.process_id NOT IN (SELECT r.process_id FROM temp.reset_process AS r)
     AND NOT EXISTS (SELECT 1 FROM leaked_sum AS k WHERE k.verdict = 'unreleased');
 
--- Memory of a kind of which nothing was ever freed may be meant to last.
+-- Memory of a kind of which nothing was ever freed may be meant to last, and so may what a reset ended.
 INSERT INTO site_verdict
 SELECT
     a.heap_id,
@@ -59,7 +67,7 @@ JOIN process ON process.process_id = h.process_id
 JOIN heap_sum AS t ON t.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 WHERE a.is_doubtful = 0 AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33 AND process.end_kind = 'exit'
-    AND t.free_count = 0
+    AND (t.free_count = 0 OR process.process_id IN (SELECT r.process_id FROM temp.reset_process AS r))
     AND NOT EXISTS (
         SELECT 1 FROM site_verdict AS v WHERE v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id)
 GROUP BY a.heap_id, s.site_frame_id;
@@ -91,4 +99,5 @@ LEFT JOIN stack AS s ON s.stack_id = k.stack_id
 WHERE NOT EXISTS (SELECT 1 FROM leak_sum)
 GROUP BY k.heap_id, s.site_frame_id, k.verdict;
 
+DROP TABLE temp.reset_process;
 DROP TABLE temp.heap_end;

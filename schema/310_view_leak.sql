@@ -2,7 +2,8 @@
 
 CREATE VIEW outstanding (
     -- What was allocated in the recording and not freed by its end, segments left out, and the physical memory under
-    -- them. Weights are outstanding, not a leak.
+    -- them. What a reset or finalize ended is among them if nothing was allocated on the device after it. Weights are
+    -- outstanding, not a leak.
     -- A list of allocations: empty where input.detail is 'none' (outstanding_by_site is not).
     --
     -- Name of the machine. NULL: not known.
@@ -58,7 +59,7 @@ LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL;
+WHERE a.is_segment = 0 AND a.generation IS NOT NULL;
 
 CREATE VIEW outstanding_by_site (
     -- The same, summed by site; largest first.
@@ -121,7 +122,7 @@ ORDER BY g.size_bytes DESC, g.first_seq;
 CREATE VIEW leak (
     -- Outstanding allocations that are judged a leak, firmly: their site is growing (steps are known, and what is live of it
     -- at the ends of steps still rises over their last two fifths), or they are driver or pinned memory that was unreleased
-    -- when the process ended by itself, of a kind of which it had freed others. What may have been freed where events were
+    -- when the process ended by itself, without a reset of its device, of a kind of which it had freed others. What may have been freed where events were
     -- lost is never here, and what modules of CANN (HCCL, RUNTIME, GE, ...) took for themselves only where it grows: no
     -- program frees that. All else that is suspected is in view suspect_by_site.
     -- A list of allocations: empty where input.detail is 'none' (leak_by_site is not).
@@ -190,7 +191,7 @@ FROM (
         AND k.stack_id IS b.stack_id
         AND k.size_bytes = b.size_bytes
         AND k.generation = b.generation
-    WHERE b.end_kind = 0 AND b.is_segment = 0 AND b.is_doubtful = 0
+    WHERE b.is_segment = 0 AND b.generation IS NOT NULL AND b.is_doubtful = 0
 ) AS a
 JOIN heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
@@ -366,7 +367,7 @@ CREATE VIEW suspect_by_site (
     -- 'it stopped growing' (it is no larger at the end of the steps than before their last two fifths), 'only the newest are
     -- kept' (no block is older in steps than freed ones of the site became: a queue, or a cache); 'no steps' (one pass, or no
     -- iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak), 'held to the
-    -- end' (driver or pinned memory at the end of the process, of a kind of which nothing was ever freed).
+    -- end' (driver or pinned memory at the end of the process, which a reset ended, or of a kind of which nothing was ever freed).
     reason,
     -- Outstanding allocations of the site, but for those of which it is in doubt. Unit: allocations.
     allocation_count,

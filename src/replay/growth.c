@@ -72,7 +72,8 @@ nm_status nm_growth_freed(const nm_live *live, nm_error *err)
     const nm_allocation_row *row = &live->row;
     uint64_t steps = nm_subtract_saturated(live->heap->process->step_count, (uint64_t)row->generation);
 
-    if (live->is_baseline || row->end_kind == NM_END_REPLACED || row->split_from_id != 0)
+    if (live->is_baseline || row->end_kind == NM_END_REPLACED || row->end_kind == NM_END_RESET ||
+        row->split_from_id != 0)
         return NM_OK;
     if (live->site->lifetimes == NULL)
         live->site->lifetimes = nm_replay_allocate(sizeof *live->site->lifetimes, err);

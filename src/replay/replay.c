@@ -58,7 +58,7 @@ nm_status nm_replay_emit(nm_replay *replay, nm_live *live, nm_error *err)
 {
     nm_status status = live->row.end_kind == NM_END_NONE ? NM_OK : nm_growth_freed(live, err);
 
-    if (live->row.end_kind != NM_END_NONE)
+    if (live->row.end_kind != NM_END_NONE && live->row.end_kind != NM_END_RESET)
         live->row.generation = NM_UNKNOWN_NUMBER;
     if (status == NM_OK && replay->sink.allocation != NULL)
         status = replay->sink.allocation(replay->sink.context, &live->row, err);

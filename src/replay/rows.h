@@ -504,6 +504,7 @@ typedef struct nm_heap_total_row {
     uint64_t heap_id;
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes; /* of the trace, without the baseline */
     uint64_t outstanding_count, outstanding_bytes;
+    int64_t last_alloc_seq; /* birth of the last, without the baseline */
     uint64_t baseline_count, baseline_bytes;
     uint64_t live_bytes;                  /* at the end, baseline included */
     uint64_t peak_bytes, peak_live_count; /* baseline included */

@@ -329,6 +329,25 @@ static nm_status read_levels(reading *from, int64_t heap_id, int64_t site, nm_er
     return status;
 }
 
+/* What a reset ended when nothing came after it was live at the end: what is there of the births that are beyond doubt. */
+static nm_status settle_last_level(reading *from, int64_t step_count, nm_error *err)
+{
+    size_t count = from->level_list.count;
+    nm_level *last = count == 0 ? NULL : &from->level_list.items[count - 1];
+    nm_level end = {.generation = step_count};
+
+    for (size_t i = 0; i < from->birth_list.count; i++) {
+        end.bytes += from->birth_list.items[i].bytes;
+        end.count += from->birth_list.items[i].count;
+    }
+    if (last != NULL && last->bytes >= end.bytes)
+        return NM_OK;
+    if (last == NULL || last->generation != step_count)
+        return add_level(from, end, err);
+    *last = end;
+    return NM_OK;
+}
+
 /* Where events were lost, what seems live may be gone: what is left of the births that are beyond doubt is looked at. */
 static nm_status take_births_for_levels(reading *from, nm_error *err)
 {
@@ -386,6 +405,8 @@ static nm_status read_site(reading *from, int *code, nm_error *err)
     }
     if (status == NM_OK && is_lost)
         status = take_births_for_levels(from, err);
+    if (status == NM_OK && history.step_count > 0)
+        status = settle_last_level(from, history.step_count, err);
     if (status != NM_OK)
         return status;
     history.births = from->birth_list.items;
