@@ -55,7 +55,7 @@ static void tell_run_mode(void)
     int saved_errno = errno;
     int run_mode;
 
-    if (nm_record_is_run_mode_wanted() && nm_real.aclrtGetRunMode != NULL &&
+    if (nm_tell_may_ask() && nm_record_is_run_mode_wanted() && nm_real.aclrtGetRunMode != NULL &&
         nm_real.aclrtGetRunMode(&run_mode) == ACL_SUCCESS)
         nm_record_run_mode(run_mode);
     errno = saved_errno;
@@ -104,6 +104,7 @@ nm_acl_error aclFinalize(void)
     if (error == ACL_SUCCESS) {
         for (int32_t device = 0; device < COUNTED_DEVICES; device++)
             clear_count(device);
+        nm_tell_captures_end();
         tell_reset(-1, HERE);
     }
     nm_record_leave(&guard);
@@ -121,6 +122,7 @@ nm_acl_error aclrtSetDevice(int32_t device)
     error = nm_real.aclrtSetDevice(device);
     tell_call(NM_DEVICE_SET, device, error, HERE);
     if (error == ACL_SUCCESS) {
+        nm_tell_device_change(device);
         tell_run_mode();
         if (count_set(device, 1) == 1)
             nm_tell_sample_now(device);
@@ -181,6 +183,8 @@ nm_acl_error aclrtCreateContext(void **context, int32_t device)
     if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtCreateContext(context, device);
     error = nm_real.aclrtCreateContext(context, device);
+    if (error == ACL_SUCCESS)
+        nm_tell_device_change(device);
     tell_call(NM_DEVICE_CONTEXT_CREATE, device, error, HERE);
     nm_record_leave(&guard);
     return error;
@@ -209,6 +213,7 @@ nm_acl_error aclrtSetCurrentContext(void *context)
     if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtSetCurrentContext(context);
     error = nm_real.aclrtSetCurrentContext(context);
+    nm_tell_device_change(-1);
     tell_call(NM_DEVICE_CONTEXT_SET, nm_tell_device(), error, HERE);
     nm_record_leave(&guard);
     return error;

@@ -320,8 +320,8 @@ static const void *symbol_address(const void *symbol, size_t offset)
 {
     int saved_errno = errno;
     void *address = NULL;
-    bool is_known =
-        nm_real.aclrtGetSymbolAddress != NULL && nm_real.aclrtGetSymbolAddress(symbol, &address) == ACL_SUCCESS;
+    bool is_known = nm_tell_may_ask() && nm_real.aclrtGetSymbolAddress != NULL &&
+                    nm_real.aclrtGetSymbolAddress(symbol, &address) == ACL_SUCCESS;
 
     errno = saved_errno;
     return is_known ? (const char *)address + offset : NULL;
@@ -332,7 +332,8 @@ static size_t symbol_room(const void *symbol, size_t offset)
 {
     int saved_errno = errno;
     size_t size = 0;
-    bool is_known = nm_real.aclrtGetSymbolSize != NULL && nm_real.aclrtGetSymbolSize(symbol, &size) == ACL_SUCCESS;
+    bool is_known = nm_tell_may_ask() && nm_real.aclrtGetSymbolSize != NULL &&
+                    nm_real.aclrtGetSymbolSize(symbol, &size) == ACL_SUCCESS;
 
     errno = saved_errno;
     return is_known && size > offset ? size - offset : 0;

@@ -17,16 +17,17 @@
 
 /* ---- Names --------------------------------------------------------------------------------------------------------- */
 
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
 static nm_acl_error tell_loaded(nm_acl_error error, const uint32_t *model, const char *path)
 {
-    const char *slash;
-
-    if (error != ACL_SUCCESS)
-        return error;
-    slash = path != NULL ? strrchr(path, '/') : NULL;
-    if (slash != NULL)
-        path = slash + 1;
-    nm_handles_set(NM_HANDLE_MODEL, *model, path != NULL ? (uint64_t)(uintptr_t)nm_keep_text(path) : 0);
+    if (error == ACL_SUCCESS)
+        nm_handles_set(NM_HANDLE_MODEL, *model, path != NULL ? (uint64_t)(uintptr_t)nm_keep_text(last_part(path)) : 0);
     return error;
 }
 
@@ -70,6 +71,45 @@ nm_acl_error aclmdlLoadFromMemWithMem(const void *content, size_t size, uint32_t
     NEED(aclmdlLoadFromMemWithMem);
     return tell_loaded(nm_real.aclmdlLoadFromMemWithMem(content, size, model, work, work_bytes, weights, weight_bytes),
                        model, NULL);
+}
+
+nm_acl_error aclmdlLoadFromFileWithQ(const char *path, uint32_t *model, const uint32_t *inputs, size_t input_count,
+                                     const uint32_t *outputs, size_t output_count)
+{
+    NEED(aclmdlLoadFromFileWithQ);
+    return tell_loaded(nm_real.aclmdlLoadFromFileWithQ(path, model, inputs, input_count, outputs, output_count), model,
+                       path);
+}
+
+nm_acl_error aclmdlLoadFromMemWithQ(const void *content, size_t size, uint32_t *model, const uint32_t *inputs,
+                                    size_t input_count, const uint32_t *outputs, size_t output_count)
+{
+    NEED(aclmdlLoadFromMemWithQ);
+    return tell_loaded(nm_real.aclmdlLoadFromMemWithQ(content, size, model, inputs, input_count, outputs, output_count),
+                       model, NULL);
+}
+
+/* A bundle's models are named after its file, all of them; one that came from memory has no name. */
+nm_acl_error aclmdlBundleLoadFromFile(const char *path, uint32_t *bundle)
+{
+    nm_acl_error error;
+
+    NEED_NEWER(aclmdlBundleLoadFromFile);
+    error = nm_real.aclmdlBundleLoadFromFile(path, bundle);
+    if (error == ACL_SUCCESS)
+        nm_handles_set(NM_HANDLE_BUNDLE, *bundle, (uint64_t)(uintptr_t)nm_keep_text(last_part(path)));
+    return error;
+}
+
+nm_acl_error aclmdlBundleGetModelId(uint32_t bundle, size_t index, uint32_t *model)
+{
+    nm_acl_error error;
+
+    NEED_NEWER(aclmdlBundleGetModelId);
+    error = nm_real.aclmdlBundleGetModelId(bundle, index, model);
+    if (error == ACL_SUCCESS)
+        nm_handles_set(NM_HANDLE_MODEL, *model, nm_handles_get(NM_HANDLE_BUNDLE, bundle));
+    return error;
 }
 
 nm_acl_error aclmdlLoadWithConfig(const void *config, uint32_t *model)

@@ -259,14 +259,13 @@ static void tell_result(nm_layer around, const given *what, nm_acl_error error, 
 
 /* ---- Frees --------------------------------------------------------------------------------------------------------- */
 
-/* Does the call of ACL around it tell of this free? */
-static bool is_owned_free(nm_layer around, uint64_t address)
+bool nm_hal_is_owned_free(nm_layer around, uint64_t address)
 {
     return around == NM_LAYER_MEMORY && nm_record_inner()->freed == address;
 }
 
 /* Before the call. What was held back and goes again came and went. */
-static void tell_freed(nm_layer around, nm_free_call call, uint64_t address, const void *frame)
+void nm_hal_tell_freed(nm_layer around, nm_free_call call, uint64_t address, const void *frame)
 {
     nm_inner *inner = nm_record_inner();
 
@@ -279,31 +278,7 @@ static void tell_freed(nm_layer around, nm_free_call call, uint64_t address, con
                    frame);
 }
 
-/* The real call between enter and leave; `is_end`: it ends the memory at `at`. */
-#define FREE(call, how, at, is_end)                                                                                    \
-    do {                                                                                                               \
-        uint64_t freed = at;                                                                                           \
-        nm_layer around;                                                                                               \
-        bool is_told;                                                                                                  \
-        nm_acl_error error;                                                                                            \
-        nm_guard guard;                                                                                                \
-                                                                                                                       \
-        around = nm_record_enter_driver(&guard, HERE);                                                                 \
-        if (around == NM_LAYER_DRIVER)                                                                                 \
-            return call;                                                                                               \
-        is_told = freed != 0 && !is_owned_free(around, freed) && (is_end);                                             \
-        if (is_told)                                                                                                   \
-            tell_freed(around, how, freed, HERE);                                                                      \
-        error = call;                                                                                                  \
-        if (is_told && error != DRV_ERROR_NONE)                                                                        \
-            nm_tell_not_freed(how, freed, error, HERE);                                                                \
-        nm_record_leave(&guard);                                                                                       \
-        return error;                                                                                                  \
-    } while (0)
-
 /* ---- Memory -------------------------------------------------------------------------------------------------------- */
-
-#define NEED_DRIVER(name) NEED_OR(name, DRV_ERROR_NOT_SUPPORT)
 
 nm_acl_error halMemAlloc(void **address, unsigned long long size, unsigned long long flag)
 {
@@ -330,7 +305,7 @@ nm_acl_error halMemAlloc(void **address, unsigned long long size, unsigned long 
 nm_acl_error halMemFree(void *address)
 {
     NEED_DRIVER(halMemFree);
-    FREE(nm_real.halMemFree(address), NM_FREE_ANY, (uint64_t)(uintptr_t)address, true);
+    NM_HAL_FREE(nm_real.halMemFree(address), NM_FREE_ANY, (uint64_t)(uintptr_t)address, true);
 }
 
 /* ---- Physical memory and mappings ---------------------------------------------------------------------------------- */
@@ -390,7 +365,7 @@ static bool is_last_release(uint64_t handle)
 nm_acl_error halMemRelease(void *handle)
 {
     NEED_DRIVER(halMemRelease);
-    FREE(nm_real.halMemRelease(handle), NM_FREE_PHYSICAL, (uint64_t)(uintptr_t)handle, is_last_release(freed));
+    NM_HAL_FREE(nm_real.halMemRelease(handle), NM_FREE_PHYSICAL, (uint64_t)(uintptr_t)handle, is_last_release(freed));
 }
 
 nm_acl_error halMemRetainAllocationHandle(void **handle, void *address)
@@ -509,14 +484,14 @@ nm_acl_error halHostRegister(void *address, uint64_t size, uint32_t flag, uint32
 nm_acl_error halHostUnregister(void *address, uint32_t device)
 {
     NEED_DRIVER(halHostUnregister);
-    FREE(nm_real.halHostUnregister(address, device), NM_FREE_REGISTERED, (uint64_t)(uintptr_t)address, true);
+    NM_HAL_FREE(nm_real.halHostUnregister(address, device), NM_FREE_REGISTERED, (uint64_t)(uintptr_t)address, true);
 }
 
 nm_acl_error halHostUnregisterEx(void *address, uint32_t device, uint32_t flag)
 {
     NEED_DRIVER(halHostUnregisterEx);
-    FREE(nm_real.halHostUnregisterEx(address, device, flag), NM_FREE_REGISTERED, (uint64_t)(uintptr_t)address,
-         is_host_memory(flag));
+    NM_HAL_FREE(nm_real.halHostUnregisterEx(address, device, flag), NM_FREE_REGISTERED, (uint64_t)(uintptr_t)address,
+                is_host_memory(flag));
 }
 
 /* ---- Memory that processes share ----------------------------------------------------------------------------------- */
@@ -577,6 +552,20 @@ nm_acl_error halMemImportFromShareableHandleV2(int type, void *shared, uint32_t 
            tell_imported_handle(around, device, *handle, begin_ticks, HERE));
 }
 
+nm_acl_error halShmemOpenHandleByDevId(uint32_t device, const char *name, uint64_t *address)
+{
+    NEED_DRIVER(halShmemOpenHandleByDevId);
+    IMPORT(nm_real.halShmemOpenHandleByDevId(device, name, address),
+           tell_imported(around, ordinal_of(device), *address, begin_ticks, HERE));
+}
+
+nm_acl_error halShmemOpenHandleV2(uint32_t device, const char *name, uint64_t *address, uint64_t flag)
+{
+    NEED_DRIVER(halShmemOpenHandleV2);
+    IMPORT(nm_real.halShmemOpenHandleV2(device, name, address, flag),
+           tell_imported(around, ordinal_of(device), *address, begin_ticks, HERE));
+}
+
 nm_acl_error halShmemOpenHandle(const char *name, uint64_t *address)
 {
     NEED_DRIVER(halShmemOpenHandle);
@@ -587,7 +576,7 @@ nm_acl_error halShmemOpenHandle(const char *name, uint64_t *address)
 nm_acl_error halShmemCloseHandle(uint64_t address)
 {
     NEED_DRIVER(halShmemCloseHandle);
-    FREE(nm_real.halShmemCloseHandle(address), NM_FREE_IMPORTED, address, around != NM_LAYER_MEMORY);
+    NM_HAL_FREE(nm_real.halShmemCloseHandle(address), NM_FREE_IMPORTED, address, around != NM_LAYER_MEMORY);
 }
 
 static void tell_exported(nm_layer around, nm_free_call how, uint64_t address, const void *frame)

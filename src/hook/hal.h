@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "hook/cann_module.h"
+#include "hook/tell.h"
 
 #define NM_PHYSICAL_HEAP_NAME "physical memory"
 #define NM_IMPORTED_HEAP_NAME "memory of other processes"
@@ -35,5 +36,37 @@ void nm_hal_give(uint64_t address);
 
 /* The heap of memory that is mapped by its handle, where that did not come through ACL; else 0. */
 uint32_t nm_hal_mapped_heap(const void *handle);
+
+/* ---- Hooks of the driver ---- */
+
+#define NEED_DRIVER(name) NEED_OR(name, DRV_ERROR_NOT_SUPPORT)
+
+/* Does the call of ACL around it tell of this free? */
+bool nm_hal_is_owned_free(nm_layer around, uint64_t address);
+
+/* A free, before its call. */
+void nm_hal_tell_freed(nm_layer around, nm_free_call call, uint64_t address, const void *frame);
+
+/* The whole hook of a driver's function that frees; `is_end`: it ends the memory at `at`. */
+#define NM_HAL_FREE(call, how, at, is_end)                                                                             \
+    do {                                                                                                               \
+        uint64_t freed = at;                                                                                           \
+        nm_layer around;                                                                                               \
+        bool is_told;                                                                                                  \
+        nm_acl_error error;                                                                                            \
+        nm_guard guard;                                                                                                \
+                                                                                                                       \
+        around = nm_record_enter_driver(&guard, HERE);                                                                 \
+        if (around == NM_LAYER_DRIVER)                                                                                 \
+            return call;                                                                                               \
+        is_told = freed != 0 && !nm_hal_is_owned_free(around, freed) && (is_end);                                      \
+        if (is_told)                                                                                                   \
+            nm_hal_tell_freed(around, how, freed, HERE);                                                               \
+        error = call;                                                                                                  \
+        if (is_told && error != DRV_ERROR_NONE)                                                                        \
+            nm_tell_not_freed(how, freed, error, HERE);                                                                \
+        nm_record_leave(&guard);                                                                                       \
+        return error;                                                                                                  \
+    } while (0)
 
 #endif

@@ -192,6 +192,15 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
     X(halMemImportFromShareableHandleV2, (int type, void *shared, uint32_t device, void **handle))                     \
     X(halShmemCreateHandle, (uint64_t address, size_t size, char *name, unsigned name_bytes))                          \
     X(halShmemOpenHandle, (const char *name, uint64_t *address))                                                       \
+    X(halShmemOpenHandleByDevId, (uint32_t device, const char *name, uint64_t *address))                               \
+    X(halShmemOpenHandleV2, (uint32_t device, const char *name, uint64_t *address, uint64_t flag))                     \
+    X(halBuffAlloc, (uint64_t size, void **buffer))                                                                    \
+    X(halBuffAllocEx, (uint64_t size, unsigned long flag, int group, void **buffer))                                   \
+    X(halBuffAllocAlignEx, (uint64_t size, unsigned align, unsigned long flag, int group, void **buffer))              \
+    X(halBuffFree, (void *buffer))                                                                                     \
+    X(halMbufAlloc, (uint64_t size, void **buffer))                                                                    \
+    X(halMbufAllocEx, (uint64_t size, unsigned align, unsigned long flag, int group, void **buffer))                   \
+    X(halMbufFree, (void *buffer))                                                                                     \
     X(halShmemCloseHandle, (uint64_t address))
 
 #define NM_HOOKED_STREAMS(X)                                                                                           \
@@ -217,6 +226,12 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
     X(aclrtResetEvent, (void *event, void *stream))                                                                    \
     X(aclrtSynchronizeEvent, (void *event))                                                                            \
     X(aclrtSynchronizeEventWithTimeout, (void *event, int32_t timeout))                                                \
+    X(aclmdlRICaptureBegin, (void *stream, int mode))                                                                  \
+    X(aclmdlRICaptureToModelRIBegin, (void *stream, void *graph, int mode))                                            \
+    X(aclmdlRICaptureEnd, (void *stream, void **graph))                                                                \
+    X(aclmdlRIExecute, (void *graph, int32_t timeout))                                                                 \
+    X(aclmdlRIExecuteAsync, (void *graph, void *stream))                                                               \
+    X(aclmdlRIDestroy, (void *graph))                                                                                  \
     X(aclrtAllocatorRegister, (void *stream, void *description))                                                       \
     X(aclrtAllocatorUnregister, (void *stream))
 
@@ -234,6 +249,12 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
     X(aclmdlLoadFromMem, (const void *content, size_t size, uint32_t *model))                                          \
     X(aclmdlLoadFromMemWithMem, (const void *content, size_t size, uint32_t *model, void *work, size_t work_bytes,     \
                                  void *weights, size_t weight_bytes))                                                  \
+    X(aclmdlLoadFromFileWithQ, (const char *path, uint32_t *model, const uint32_t *inputs, size_t input_count,         \
+                                const uint32_t *outputs, size_t output_count))                                         \
+    X(aclmdlLoadFromMemWithQ, (const void *content, size_t size, uint32_t *model, const uint32_t *inputs,              \
+                               size_t input_count, const uint32_t *outputs, size_t output_count))                      \
+    X(aclmdlBundleLoadFromFile, (const char *path, uint32_t *bundle))                                                  \
+    X(aclmdlBundleGetModelId, (uint32_t bundle, size_t index, uint32_t * model))                                       \
     X(aclmdlLoadWithConfig, (const void *config, uint32_t *model))                                                     \
     X(aclmdlExecute, (uint32_t model, const void *input, void *output))                                                \
     X(aclmdlExecuteV2, (uint32_t model, const void *input, void *output, void *stream, const void *config))            \

@@ -43,8 +43,11 @@ static int ask_memory(size_t *free_bytes, size_t *total_bytes)
 int nm_tell_memory(size_t *free_bytes, size_t *total_bytes)
 {
     int saved_errno = errno;
-    int kind = ask_memory(free_bytes, total_bytes);
+    int kind = ACL_DDR_MEM;
 
+    *free_bytes = *total_bytes = 0;
+    if (nm_tell_may_ask())
+        kind = ask_memory(free_bytes, total_bytes);
     errno = saved_errno;
     return kind;
 }
@@ -110,7 +113,7 @@ static void take_sample(int32_t device)
 
 void nm_tell_sample_now(int32_t device)
 {
-    if (device < 0 || device >= SAMPLED_DEVICES || !nm_record_is_on())
+    if (device < 0 || device >= SAMPLED_DEVICES || !nm_record_is_on() || !nm_tell_may_ask())
         return;
     /* relaxed: a time, nothing hangs on it. */
     atomic_store_explicit(&last_ns[device], now_ns(), memory_order_relaxed);
@@ -121,7 +124,7 @@ void nm_tell_sample(int32_t device)
 {
     int64_t last, now;
 
-    if (device < 0 || device >= SAMPLED_DEVICES || !nm_record_is_on())
+    if (device < 0 || device >= SAMPLED_DEVICES || !nm_record_is_on() || !nm_tell_may_ask())
         return;
     now = now_ns();
     last = atomic_load_explicit(&last_ns[device], memory_order_relaxed); /* relaxed: as above */

@@ -10,15 +10,26 @@
 
 #include "hook/hal.h"
 
+/* What the runtime said last; -1: it has not. */
+static __thread int32_t known_device __attribute__((tls_model("initial-exec"))) = -1;
+
 int32_t nm_tell_device(void)
 {
     int32_t device = -1;
     int saved_errno = errno;
 
+    if (!nm_tell_may_ask())
+        return known_device;
     if (nm_real.aclrtGetDevice == NULL || nm_real.aclrtGetDevice(&device) != ACL_SUCCESS)
         device = -1;
     errno = saved_errno;
+    known_device = device;
     return device;
+}
+
+void nm_tell_device_change(int32_t device)
+{
+    known_device = device;
 }
 
 uint32_t nm_tell_registered_heap(void)

@@ -24,8 +24,17 @@
  * way that it has for a device without the feature. */
 #define NEED_NEWER(name) NEED_OR(name, ACL_ERROR_FEATURE_NOT_SUPPORT)
 
-/* The calling thread's device, -1 when it has none. */
+/* False while a graph is captured: then the runtime must not be asked anything. */
+bool nm_tell_may_ask(void);
+
+/* The runtime has ended all captures: its device was reset. */
+void nm_tell_captures_end(void);
+
+/* The calling thread's device, -1 when it has none, or when it is not known and the runtime must not be asked. */
 int32_t nm_tell_device(void);
+
+/* The calling thread's device is another one from now on; -1: not known which. */
+void nm_tell_device_change(int32_t device);
 
 /* A request for memory. heap is filled after the call: the device may be known only then. */
 typedef struct nm_request {

@@ -207,7 +207,11 @@ typedef enum nm_stream_call {
     NM_STREAM_EVENT_RESET = 10,
     NM_STREAM_ALLOCATOR_REGISTER = 11, /* operators on the stream take memory from the program's own allocator */
     NM_STREAM_ALLOCATOR_UNREGISTER = 12,
-    NM_STREAM_CALL_MAX = NM_STREAM_ALLOCATOR_UNREGISTER,
+    NM_STREAM_CAPTURE_BEGIN = 13, /* from 1.3 on, as all below; number: the graph that is added to, or 0 */
+    NM_STREAM_CAPTURE_END = 14,   /* number: the graph */
+    NM_STREAM_GRAPH_EXECUTE = 15, /* likewise */
+    NM_STREAM_GRAPH_DESTROY = 16, /* likewise */
+    NM_STREAM_CALL_MAX = NM_STREAM_GRAPH_DESTROY,
 } nm_stream_call;
 
 typedef enum nm_note {

@@ -129,6 +129,56 @@ API(halShmemOpenHandle, (const char *name, uint64_t *address))
     return error;
 }
 
+API(halShmemOpenHandleByDevId, (uint32_t device, const char *name, uint64_t *address))
+{
+    (void)device;
+    return halShmemOpenHandle(name, address);
+}
+
+API(halShmemOpenHandleV2, (uint32_t device, const char *name, uint64_t *address, uint64_t flag))
+{
+    (void)device, (void)flag;
+    return halShmemOpenHandle(name, address);
+}
+
+API(halBuffAlloc, (uint64_t size, void **buffer))
+{
+    return hand_out(buffer, size);
+}
+
+API(halBuffAllocEx, (uint64_t size, unsigned long flag, int group, void **buffer))
+{
+    (void)flag, (void)group;
+    return hand_out(buffer, size);
+}
+
+API(halBuffAllocAlignEx, (uint64_t size, unsigned align, unsigned long flag, int group, void **buffer))
+{
+    (void)align, (void)flag, (void)group;
+    return hand_out(buffer, size);
+}
+
+API(halBuffFree, (void *buffer))
+{
+    return answer(buffer == NULL ? 3 : 0);
+}
+
+API(halMbufAlloc, (uint64_t size, void **buffer))
+{
+    return hand_out(buffer, size);
+}
+
+API(halMbufAllocEx, (uint64_t size, unsigned align, unsigned long flag, int group, void **buffer))
+{
+    (void)align, (void)flag, (void)group;
+    return hand_out(buffer, size);
+}
+
+API(halMbufFree, (void *buffer))
+{
+    return answer(buffer == NULL ? 3 : 0);
+}
+
 API(halShmemCloseHandle, (uint64_t address))
 {
     (void)address;

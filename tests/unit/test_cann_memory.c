@@ -177,6 +177,21 @@ START_TEST(physical_memory_counts_from_its_creation_to_its_release)
 }
 END_TEST
 
+/* As torch_npu asks before it uses expandable segments. */
+START_TEST(any_size_of_address_space_is_rounded_up)
+{
+    aclrtDrvMemHandle handle = make_handle(2 * MIB);
+    char *range = NULL;
+
+    assert_acl(aclrtReserveMemAddress((void **)&range, 0, 0, NULL, 1), ACL_ERROR_INVALID_PARAM);
+    assert_acl(aclrtReserveMemAddress((void **)&range, SIZE_MAX, 0, NULL, 1), ACL_ERROR_RT_PARAM_INVALID);
+    assert_acl(aclrtReserveMemAddress((void **)&range, 512, 0, NULL, 1), ACL_SUCCESS);
+    assert_acl(aclrtMapMem(range, 2 * MIB, 0, handle, 0), ACL_SUCCESS);
+    assert_acl(aclrtUnmapMem(range), ACL_SUCCESS);
+    assert_acl(aclrtReleaseMemAddress(range), ACL_SUCCESS);
+}
+END_TEST
+
 START_TEST(what_is_mapped_side_by_side_is_one_range)
 {
     aclrtDrvMemHandle first = make_handle(2 * MIB);
@@ -531,6 +546,7 @@ static void add_tests(TCase *tests)
     tcase_add_test(tests, pinned_memory_by_configuration_is_pinned_memory);
     tcase_add_test(tests, host_memory_is_registered_once_and_copied_asynchronously);
     tcase_add_test(tests, physical_memory_counts_from_its_creation_to_its_release);
+    tcase_add_test(tests, any_size_of_address_space_is_rounded_up);
     tcase_add_test(tests, what_is_mapped_side_by_side_is_one_range);
     tcase_add_test(tests, bytes_stay_with_the_handle_and_pages_with_the_last_holder);
     tcase_add_test(tests, new_physical_memory_is_empty_and_a_reset_takes_all);

@@ -93,6 +93,11 @@ static int call_handles(void)
     EXPECT(halShmemCreateHandle(0x400000, 64, name, sizeof name), 0);
     EXPECT(halShmemOpenHandle(name, &address), 0);
     EXPECT(halShmemCloseHandle(address), 0);
+    EXPECT(halShmemOpenHandleByDevId(2, name, &address), 0);
+    EXPECT(halShmemCloseHandle(address), 0);
+    EXPECT(halShmemOpenHandleV2(4, name, &address, 0), 0);
+    EXPECT(halShmemOpenHandleV2(4, NULL, &shared, 0), 6);
+    EXPECT(halShmemCloseHandle(address), 0);
     return 0;
 }
 
@@ -113,6 +118,40 @@ static const char *const handle_lines[] = {
     "export 0x400000 call=0",
     "alloc imported 0x500000 0 policy=4294967295",
     "free 0x500000 call=5 driver",
+    "alloc imported.2 0x600000 0 policy=4294967295",
+    "free 0x600000 call=5 driver",
+    "alloc imported.4 0x700000 0 policy=4294967295",
+    "free 0x700000 call=5 driver",
+    NULL,
+};
+
+static int call_buffers(void)
+{
+    void *one, *other;
+
+    EXPECT(halBuffAlloc(100, &one), 0);
+    EXPECT(halBuffFree(one), 0);
+    EXPECT(halBuffAllocEx(200, 0, 1, &one), 0);
+    EXPECT(halBuffAllocAlignEx(300, 64, 0, 1, &other), 0);
+    EXPECT(halBuffAlloc(13, &last), 6);
+    EXPECT(halBuffFree(other), 0);
+    EXPECT(halMbufAlloc(400, &other), 0);
+    EXPECT(halMbufFree(other), 0);
+    EXPECT(halMbufAllocEx(500, 64, 0, 1, &other), 0);
+    EXPECT(halMbufFree(NULL), 3);
+    return 0;
+}
+
+static const char *const buffer_lines[] = {
+    "alloc host 0x100000 100 policy=4294967295",
+    "free 0x100000 call=0 driver",
+    "alloc host 0x200000 200 policy=4294967295",
+    "alloc host 0x300000 300 policy=4294967295",
+    "failed host 13 error=6",
+    "free 0x300000 call=0 driver",
+    "alloc host 0x400000 400 policy=4294967295",
+    "free 0x400000 call=0 driver",
+    "alloc host 0x500000 500 policy=4294967295",
     NULL,
 };
 
@@ -234,8 +273,8 @@ static int run_child(const char *name)
         const char *name;
         int (*call)(void);
     } calls[] = {
-        {"libraries", call_libraries}, {"handles", call_handles}, {"once", call_once},
-        {"beside", call_beside},       {"samples", call_samples},
+        {"libraries", call_libraries}, {"handles", call_handles}, {"buffers", call_buffers},
+        {"once", call_once},           {"beside", call_beside},   {"samples", call_samples},
     };
 
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
@@ -253,6 +292,12 @@ END_TEST
 START_TEST(handles_and_mappings_are_their_makers)
 {
     hook_lines_check("handles", handle_lines);
+}
+END_TEST
+
+START_TEST(message_buffers_are_told)
+{
+    hook_lines_check("buffers", buffer_lines);
 }
 END_TEST
 
@@ -283,6 +328,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(tests, hook_lines_setup, hook_lines_teardown);
     tcase_add_test(tests, memory_is_its_modules_by_space_and_page);
     tcase_add_test(tests, handles_and_mappings_are_their_makers);
+    tcase_add_test(tests, message_buffers_are_told);
     tcase_add_test(tests, what_the_program_asks_for_is_told_once);
     tcase_add_test(tests, what_the_runtime_takes_beside_it_is_told_too);
     tcase_add_test(tests, samples_are_taken_where_memory_comes_and_goes);
