@@ -61,6 +61,21 @@ CREATE TABLE site_growth (
     growth_fit_ratio REAL
 );
 
+CREATE TABLE site_floor (
+    -- The least that was live of a site minute by minute, in a process without steps; only where it was not what the row
+    -- before it says. Of long runs fewer and fewer minutes are told, then it is the least since the one before. The baseline
+    -- is left out. From it servers are judged (site_verdict).
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- The site. NULL: no stack was recorded.
+    site_frame_id INTEGER REFERENCES frame (frame_id),
+    -- The minute since the recording began, from 0.
+    minute INTEGER NOT NULL,
+    -- Least that was live of it then, the stacks of the site by themselves and added up. Unit: bytes.
+    floor_bytes INTEGER NOT NULL
+);
+
 CREATE TABLE site_verdict (
     -- What is said of each site of which something is outstanding, and why. No row: nothing speaks for growth (weights, or
     -- what is made once). Shown by the views leak_by_site and suspect_by_site.
@@ -69,14 +84,18 @@ CREATE TABLE site_verdict (
     heap_id INTEGER REFERENCES heap (heap_id),
     -- The site. NULL: no stack was recorded.
     site_frame_id INTEGER REFERENCES frame (frame_id),
-    -- Firm: 'growing' (steps are known, and what is live of the site at their ends still rises over their last two fifths).
+    -- Firm: 'growing' (steps are known, and what is live of the site at their ends still rises over their last two fifths),
+    -- 'rising' (a server: no steps, and over the last two fifths of at least half an hour the floor of what is live of the
+    -- site still rises, although the load of the heap fell twice or more).
     -- Not firm: 'bounded', 'not judged'.
     verdict TEXT NOT NULL,
     -- Why, one of a fixed list; see view suspect_by_site.
     reason TEXT NOT NULL,
     -- By how much its floor rises over the last two fifths of the steps; of three to seven steps by how much it rises in the
     -- middle one. Unit: bytes a step. NULL: it does not, or steps are not known.
-    growth_bytes REAL
+    growth_bytes REAL,
+    -- By how much its floor rises over the last two fifths of the time. Unit: bytes an hour. NULL: not rising.
+    hourly_bytes REAL
 );
 
 CREATE TABLE site_lifetime (

@@ -41,7 +41,7 @@ CREATE TABLE leaked_sum (
     size_bytes INTEGER NOT NULL,
     -- As allocation.generation.
     generation INTEGER NOT NULL,
-    -- 'growing' or 'unreleased'.
+    -- 'growing', 'rising' or 'unreleased'.
     verdict TEXT NOT NULL,
     -- Leaked allocations: the youngest of them. Unit: allocations.
     leak_count INTEGER NOT NULL
@@ -54,7 +54,7 @@ CREATE TABLE leak_sum (
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
     -- The site. NULL: no stack was recorded.
     site_frame_id INTEGER REFERENCES frame (frame_id),
-    -- 'growing' or 'unreleased'.
+    -- 'growing', 'rising' or 'unreleased'.
     verdict TEXT NOT NULL,
     -- Allocations. Unit: allocations.
     allocation_count INTEGER NOT NULL,

@@ -7,7 +7,8 @@ FROM allocation AS a
 JOIN heap AS h ON h.heap_id = a.heap_id
 WHERE a.is_segment = 0 AND a.generation IS NOT NULL AND a.end_kind = 3;
 
--- What grows.
+-- What grows or rises. Of what rises neither what was there in the first twentieth of the time is called a leak, nor what was
+-- born in the last, and may be in use.
 INSERT INTO leaked_sum
 SELECT
     a.heap_id,
@@ -15,10 +16,13 @@ SELECT
     a.size_bytes,
     a.generation,
     v.verdict,
-    CASE WHEN a.generation = 1 THEN min(a.allocation_count, b.most_count) ELSE a.allocation_count END
+    CASE
+        WHEN v.verdict = 'growing' AND a.generation = 1 THEN min(a.allocation_count, b.most_count)
+        ELSE a.allocation_count
+    END
 FROM outstanding_sum AS a
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict = 'growing'
+JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict IN ('growing', 'rising')
 LEFT JOIN (
     SELECT
         o.heap_id,
@@ -29,7 +33,8 @@ LEFT JOIN (
     WHERE o.generation >= 2 AND o.is_doubtful = 0
     GROUP BY o.heap_id, coalesce(o.stack_id, 0), o.size_bytes
 ) AS b ON b.heap_id = a.heap_id AND b.stack_key = coalesce(a.stack_id, 0) AND b.size_bytes = a.size_bytes
-WHERE a.is_doubtful = 0 AND a.generation > 0 AND (a.generation > 1 OR b.most_count > 0)
+WHERE a.is_doubtful = 0 AND a.generation > 0
+    AND CASE v.verdict WHEN 'growing' THEN a.generation > 1 OR b.most_count > 0 ELSE a.generation < 19 END
     AND NOT EXISTS (SELECT 1 FROM leaked_sum);
 
 -- What is unreleased: the process ended by itself, and had freed other memory of the kind. No program frees what modules of
@@ -47,7 +52,7 @@ JOIN heap AS h ON h.heap_id = a.heap_id
 JOIN process ON process.process_id = h.process_id
 JOIN heap_sum AS t ON t.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-LEFT JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict = 'growing'
+LEFT JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict IN ('growing', 'rising')
 WHERE a.is_doubtful = 0 AND v.heap_id IS NULL AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33
     AND process.end_kind = 'exit' AND t.free_count > 0
     AND process.process_id NOT IN (SELECT r.process_id FROM temp.reset_process AS r)
@@ -60,6 +65,7 @@ SELECT
     s.site_frame_id,
     'not judged',
     'held to the end',
+    NULL,
     NULL
 FROM outstanding_sum AS a
 JOIN heap AS h ON h.heap_id = a.heap_id

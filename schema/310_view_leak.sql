@@ -121,7 +121,8 @@ ORDER BY g.size_bytes DESC, g.first_seq;
 
 CREATE VIEW leak (
     -- Outstanding allocations that are judged a leak, firmly: their site is growing (steps are known, and what is live of it
-    -- at the ends of steps still rises over their last two fifths), or they are driver or pinned memory that was unreleased
+    -- at the ends of steps still rises over their last two fifths) or rising (a server without steps: the least that is live
+    -- of it still rises over the last two fifths of the time, although the load falls), or they are driver or pinned memory that was unreleased
     -- when the process ended by itself, without a reset of its device, of a kind of which it had freed others. What may have been freed where events were
     -- lost is never here, and what modules of CANN (HCCL, RUNTIME, GE, ...) took for themselves only where it grows: no
     -- program frees that. All else that is suspected is in view suspect_by_site.
@@ -157,7 +158,7 @@ CREATE VIEW leak (
     site,
     -- Number of the whole stack. NULL: none was recorded.
     stack_id,
-    -- 'growing' or 'unreleased'.
+    -- 'growing', 'rising' or 'unreleased'.
     verdict
 ) AS
 SELECT
@@ -217,7 +218,7 @@ CREATE VIEW leak_by_site (
     level,
     -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
     site,
-    -- 'growing' or 'unreleased'.
+    -- 'growing', 'rising' or 'unreleased'.
     verdict,
     -- Leaked allocations. Unit: allocations.
     leak_count,
@@ -256,6 +257,12 @@ CREATE VIEW leak_by_site (
     -- How much the floor of what is live of the site at the ends of steps rises over their last two fifths; of three to
     -- seven steps: by how much it rises in the middle one. Unit: bytes per step. NULL: not growing.
     late_bytes_per_step,
+    -- How much the floor of what is live of the site rises over the last two fifths of the time. Unit: bytes per hour. NULL:
+    -- not rising.
+    bytes_per_hour,
+    -- When the device is full if it goes on like that, from the most that the heap ever held. Unit: hours. NULL: not rising,
+    -- or the size of the device is not known.
+    hours_left,
     -- What speaks for the verdict, in words.
     evidence,
     -- 1: something of the recording was lost, or not kept, or had begun before it: figures over steps and of what was
@@ -287,7 +294,15 @@ SELECT
     CASE WHEN steps.step_count IS NOT NULL THEN t.max_steps END,
     CASE WHEN t.p99_at_most_ns IS NOT NULL THEN l.outlier_count END,
     CASE WHEN l.verdict = 'growing' THEN v.growth_bytes END,
+    CASE WHEN l.verdict = 'rising' THEN v.hourly_bytes END,
+    CASE
+        WHEN l.verdict = 'rising' THEN max(0.0, 1.0 * device.capacity_bytes
+            - max(x.peak_bytes, coalesce(x.peak_reserved_bytes, 0))) / v.hourly_bytes
+    END,
     CASE l.verdict
+        WHEN 'rising' THEN printf('the least that is live of the site still rises over the last two fifths of the time, by %.0f'
+            || ' bytes an hour, although the load fell; %d blocks of it are live at the end', v.hourly_bytes,
+            l.allocation_count)
         WHEN 'unreleased' THEN printf('still held when the process ended by itself; freed of the %s: %d',
             CASE WHEN t.freed_count > 0 THEN 'site' ELSE 'heap' END, coalesce(nullif(t.freed_count, 0), x.free_count))
         WHEN 'growing' THEN printf('%d blocks born in %d of %d steps were never freed; %s by %.0f bytes a step',
@@ -328,18 +343,20 @@ JOIN (
     FROM input
 ) AS k ON k.input_id = input.input_id
 JOIN heap_sum AS x ON x.heap_id = l.heap_id
+JOIN heap AS y ON y.heap_id = l.heap_id
+LEFT JOIN device ON device.device_id = y.device_id
 LEFT JOIN warm_up AS steps ON steps.process_id = p.process_id
 LEFT JOIN site_verdict AS v ON v.heap_id = l.heap_id AND v.site_frame_id IS l.site_frame_id
 LEFT JOIN site_growth AS g ON g.heap_id = l.heap_id AND g.site_frame_id IS l.site_frame_id
 LEFT JOIN site_lifetime AS t ON t.heap_id = l.heap_id AND t.site_frame_id IS l.site_frame_id
 LEFT JOIN (
     SELECT
-        y.heap_id,
+        q.heap_id,
         z.site_frame_id,
-        sum(y.free_count) AS free_count
-    FROM stack_sum AS y
-    LEFT JOIN stack AS z ON z.stack_id = y.stack_id
-    GROUP BY y.heap_id, z.site_frame_id
+        sum(q.free_count) AS free_count
+    FROM stack_sum AS q
+    LEFT JOIN stack AS z ON z.stack_id = q.stack_id
+    GROUP BY q.heap_id, z.site_frame_id
 ) AS u ON u.heap_id = l.heap_id AND u.site_frame_id IS l.site_frame_id
 LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id
 ORDER BY l.size_bytes DESC, l.first_seq;

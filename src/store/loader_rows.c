@@ -467,6 +467,7 @@ const nm_sink nm_loader_sink = {
     .step_anchor = take_step_anchor,
     .site_total = take_site_total,
     .step_site = nm_loader_take_step_site,
+    .site_floor = nm_loader_take_site_floor,
     .lifetime = nm_loader_take_lifetime,
     .moment = take_moment,
     .usage = nm_loader_take_usage,

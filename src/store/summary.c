@@ -285,7 +285,7 @@ static nm_status write_leak_sites(const summary *s, sqlite3_stmt *heap, nm_error
 
     snprintf(sql, sizeof sql,
              "SELECT site, leak_count, leak_bytes, generation_count, bytes_per_step, verdict, late_bytes_per_step"
-             " FROM leak_by_site WHERE " SAME_PLACE " ORDER BY verdict <> 'growing', leak_bytes DESC, site LIMIT %d",
+             " FROM leak_by_site WHERE " SAME_PLACE " ORDER BY verdict = 'unreleased', leak_bytes DESC, site LIMIT %d",
              s->leak_lines);
     nm_status status = ask(s, heap, sql, &rows, err);
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {

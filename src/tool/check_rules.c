@@ -62,6 +62,8 @@ static const char max_misses_sql[] =
 
 static const char no_growth_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site"
                                     " FROM leak_by_site WHERE verdict = 'growing' AND " IS_CHOSEN("");
+static const char no_rising_sql[] = "SELECT host, rank, pid, device, heap, level, bytes_per_hour, NULL, site"
+                                    " FROM leak_by_site WHERE verdict = 'rising' AND " IS_CHOSEN("");
 static const char no_leak_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site"
                                   " FROM leak_by_site WHERE " IS_CHOSEN("");
 static const char no_anomaly_sql[] = "SELECT host, rank, pid, device, heap, level, 1, NULL,"
@@ -106,6 +108,7 @@ static const struct {
     [CHECK_MAX_MISSES_PER_STEP] = {"max-misses-per-step", max_misses_sql, CHECK_COUNT, false, false, true,
                                    "no step after the warm-up is known of a process with a pool"},
     [CHECK_NO_GROWTH] = {"no-growth", no_growth_sql, CHECK_BYTES, false, true, false, ""},
+    [CHECK_NO_RISING] = {"no-rising", no_rising_sql, CHECK_BYTES, false, true, false, ""},
     [CHECK_NO_LEAK] = {"no-leak", no_leak_sql, CHECK_BYTES, false, true, false, ""},
     [CHECK_NO_ANOMALY] = {"no-anomaly", no_anomaly_sql, CHECK_COUNT, false, true, false, ""},
     [CHECK_NO_OOM] = {"no-oom", no_oom_sql, CHECK_COUNT, false, true, false, ""},

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define MINUTES_MAX 1000000
+
 static const char help_text[] =
     "usage: npumem-ingest [-o FILE.db] [--csv DIR] [options] INPUT...\n"
     "\n"
@@ -25,6 +27,8 @@ static const char help_text[] =
     "mark, a\n"
     "                      failed allocation or the end; none. Answers are the same, the database is smaller\n"
     "  --force             replace outputs that exist\n"
+    "  --server-after N    judge a process without steps by what it holds at least, if it ran for N minutes (default: "
+    "30)\n"
     "  --site-rules FILE   more frames that are never a site: lines of 'function GLOB', 'file GLOB' or 'module GLOB'\n"
     "  --step-at WHERE     where a step begins that the program does not mark: FILE:LINE or the name of a function on "
     "the\n"
@@ -41,6 +45,17 @@ static int usage_error(const char *text)
 {
     fprintf(stderr, "npumem-ingest: %s (--help says more)\n", text);
     return EXIT_USAGE;
+}
+
+static int take_minutes(const char *text, int64_t *out)
+{
+    char *end = NULL;
+    long minutes = strtol(text, &end, 10);
+
+    if (end == text || *end != 0 || minutes < 1 || minutes > MINUTES_MAX)
+        return usage_error("--server-after takes minutes");
+    *out = minutes;
+    return 0;
 }
 
 static int take_operands(int argc, char **argv, ingest_options *options)
@@ -68,6 +83,7 @@ enum {
     OPTION_DETAIL,
     OPTION_FORCE,
     OPTION_QUIET,
+    OPTION_SERVER_AFTER,
     OPTION_SITE_RULES,
     OPTION_STEP_AT,
     OPTION_SYMBOLS,
@@ -81,6 +97,7 @@ static const struct option long_options[] = {
     {"detail", required_argument, NULL, OPTION_DETAIL},
     {"force", no_argument, NULL, OPTION_FORCE},
     {"quiet", no_argument, NULL, OPTION_QUIET},
+    {"server-after", required_argument, NULL, OPTION_SERVER_AFTER},
     {"site-rules", required_argument, NULL, OPTION_SITE_RULES},
     {"step-at", required_argument, NULL, OPTION_STEP_AT},
     {"symbols", required_argument, NULL, OPTION_SYMBOLS},
@@ -137,6 +154,8 @@ static int take_option(int option, ingest_options *options)
     case OPTION_QUIET:
         options->is_quiet = true;
         return 0;
+    case OPTION_SERVER_AFTER:
+        return take_minutes(optarg, &options->server_minutes);
     case OPTION_SITE_RULES:
         options->rules_path = optarg;
         return 0;

@@ -539,6 +539,60 @@ START_TEST(a_site_that_shrinks_is_no_leak)
 }
 END_TEST
 
+/* A server for an hour: each minute of load requests take two pages and give them back a minute later; of a leaking one a page
+ * stays in every third minute. Load falls to nothing twice. Floors by hand: with no load nothing but the leak is live. */
+static sqlite3 *server(bool leaks, bool load_rises, int64_t minutes)
+{
+    static const int64_t minute_ns = INT64_C(60000000000);
+    int leaked = 0;
+
+    begin_text();
+    for (int64_t minute = 0; minute < minutes; minute++) {
+        int requests = load_rises ? 1 + (int)minute : minute % 20 < 12 ? 8 : 0;
+
+        now_ns = minute * minute_ns;
+        for (int i = 0; i < requests; i++)
+            allocate(i, 3, 4096);
+        if (leaks && minute % 3 == 0)
+            allocate(100 + leaked++, 3, 4096);
+        now_ns = minute * minute_ns + minute_ns / 2;
+        for (int i = 0; i < requests; i++)
+            release(i);
+    }
+    return end_text();
+}
+
+START_TEST(a_server_whose_floor_rises_leaks)
+{
+    sqlite3 *db = server(true, false, 60);
+    /* The last event is in minute 57, so a window has 5.8 minutes. The last begins with 18 pages of the leak, of minutes 0 to
+     * 51; that before the last four with 10: 8 pages in 23.2 minutes. Those of the first twentieth of the events and of the
+     * last do not count. */
+    check_rows(db,
+               "SELECT site, verdict, round(bytes_per_hour / 4096, 2), leak_count BETWEEN 16 AND 20 FROM leak_by_site",
+               "b.py:3 f3|rising|20.69|1\n");
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM suspect_by_site"), 0);
+    sqlite3_close(db);
+
+    db = server(true, false, 25); /* too short to be judged */
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM leak_by_site"), 0);
+    check_rows(db, "SELECT verdict, reason FROM suspect_by_site", "not judged|no steps\n");
+    sqlite3_close(db);
+}
+END_TEST
+
+START_TEST(a_server_under_load_does_not_leak)
+{
+    sqlite3 *db = server(false, false, 60);
+
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM leak_by_site"), 0);
+    sqlite3_close(db);
+    db = server(false, true, 60); /* ever more, and never less */
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM leak_by_site"), 0);
+    sqlite3_close(db);
+}
+END_TEST
+
 /* What was freed while nobody saw it is not known: no line is fitted, and nothing is said of what was not freed. */
 START_TEST(evidence_claims_no_line_where_events_were_lost)
 {
@@ -620,6 +674,8 @@ int main(void)
     tcase_add_test(test, a_block_that_is_replaced_by_a_larger_one_grows);
     tcase_add_test(test, what_fills_is_bounded);
     tcase_add_test(test, a_site_that_shrinks_is_no_leak);
+    tcase_add_test(test, a_server_whose_floor_rises_leaks);
+    tcase_add_test(test, a_server_under_load_does_not_leak);
     tcase_add_test(test, evidence_claims_no_line_where_events_were_lost);
     tcase_add_test(test, what_outlives_its_kind_stands_out);
     tcase_add_test(test, long_runs_tell_fewer_steps);
