@@ -383,7 +383,7 @@ static nm_status measure_baseline(sqlite3 *db, const check_rule *rule, const che
 /* Where too little is known for anything to be called so, that nothing is means little: it is said. */
 static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out, nm_error *err)
 {
-    int64_t few_steps = 0;
+    int64_t few_steps = 0, no_steps = 0;
     int64_t paused_count = 0;
     check_result partial = {0};
     nm_status status = say_partial(db, PARTIAL_SQL("main"), &partial, err);
@@ -393,12 +393,16 @@ static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out
                                "SELECT count(*) FROM (SELECT process_id FROM step GROUP BY process_id HAVING"
                                " max(generation) < 3)",
                                &few_steps, err);
+    if (status == NM_OK && goes_by_steps)
+        status = nm_db_get_int(db, "SELECT count(*) FROM suspect_by_site WHERE reason = 'no steps'", &no_steps, err);
     if (status == NM_OK)
         status = find_paused(db, &paused_count, err);
     if (status == NM_OK && partial.note[0] != 0)
         snprintf(out->note, sizeof out->note, "%.200s, so that less may be called so", partial.note);
     else if (status == NM_OK && few_steps > 0)
         snprintf(out->note, sizeof out->note, "nothing is called so in fewer than 3 steps");
+    else if (status == NM_OK && no_steps > 0)
+        snprintf(out->note, sizeof out->note, "without steps nothing is called growing");
     else if (status == NM_OK && paused_count > 0)
         snprintf(out->note, sizeof out->note, "what was born in a pause is not called so");
     return status;

@@ -539,6 +539,49 @@ START_TEST(a_site_that_shrinks_is_no_leak)
 }
 END_TEST
 
+/* A program that ends as frameworks do, with a reset of its device: what it held then is judged as if live at the end, and
+ * its rows say reset. With work after it the reset was none of an end. */
+static sqlite3 *reset_run(bool goes_on)
+{
+    begin_text();
+    draft_say("heap 2 process=1 device=1 level=driver basis=block name=driver\n");
+    allocate(60, 3, 1000);
+    event("alloc heap=2 address=0x900000 block=500 thread=1 stack=4");
+    event("alloc heap=2 address=0x910000 block=600 thread=1 stack=4");
+    event("free heap=2 address=0x910000 thread=1");
+    for (int step = 0; step < 6; step++) {
+        event("step number=%d thread=1", step);
+        allocate(step, 5, 64);
+    }
+    event("reset device=1 thread=1");
+    if (goes_on)
+        allocate(61, 4, 10);
+    event("process_end process=1 thread=1 detail=exit error=0");
+    return end_text();
+}
+
+START_TEST(what_the_last_reset_ended_is_judged)
+{
+    sqlite3 *db = reset_run(false);
+    check_rows(db, "SELECT level, site, verdict, leak_count, leak_bytes FROM leak_by_site",
+               "pool|b.py:5 f5|growing|6|384\n");
+    check_rows(db, "SELECT count(*), sum(size_bytes) FROM leak", "6|384\n");
+    check_rows(db, "SELECT level, outstanding_count, outstanding_bytes FROM heap_total ORDER BY level DESC",
+               "pool|7|1384\ndriver|1|500\n");
+    check_rows(db, "SELECT level, count(*) FROM outstanding GROUP BY level ORDER BY level DESC", "pool|7\ndriver|1\n");
+    check_rows(db, "SELECT site, reason FROM suspect_by_site", "b.py:4 f4|held to the end\n");
+    check_rows(db, "SELECT count(*), count(free_seq) FROM allocation WHERE end_kind = 3", "8|8\n");
+    sqlite3_close(db);
+
+    db = reset_run(true);
+    check_rows(db, "SELECT count(*) FROM leak_by_site", "0\n");
+    check_rows(db, "SELECT level, outstanding_count, outstanding_bytes FROM heap_total ORDER BY level DESC",
+               "pool|1|10\ndriver|0|0\n");
+    check_rows(db, "SELECT size_bytes FROM outstanding", "10\n");
+    sqlite3_close(db);
+}
+END_TEST
+
 /* A server for an hour: each minute of load requests take two pages and give them back a minute later; of a leaking one a page
  * stays in every third minute. Load falls to nothing twice. Floors by hand: with no load nothing but the leak is live. */
 static sqlite3 *server(bool leaks, bool load_rises, int64_t minutes)
@@ -674,6 +717,7 @@ int main(void)
     tcase_add_test(test, a_block_that_is_replaced_by_a_larger_one_grows);
     tcase_add_test(test, what_fills_is_bounded);
     tcase_add_test(test, a_site_that_shrinks_is_no_leak);
+    tcase_add_test(test, what_the_last_reset_ended_is_judged);
     tcase_add_test(test, a_server_whose_floor_rises_leaks);
     tcase_add_test(test, a_server_under_load_does_not_leak);
     tcase_add_test(test, evidence_claims_no_line_where_events_were_lost);
