@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "store/database.h"
@@ -270,7 +271,7 @@ typedef struct reading {
     } level_list;
 } reading;
 
-/* Both in one order, so that they are read side by side. A site that is not known is 0. */
+/* Steps up to a pause that never ended: what was born in it has no site. Both in one order, so that they are read side by side. A site that is not known is 0. */
 static const char births_sql[] =
     "SELECT a.heap_id, coalesce(s.site_frame_id, 0) AS site_key, a.generation, sum(a.allocation_count * a.size_bytes),"
     " sum(a.allocation_count), coalesce(n.steps, 0), coalesce(max(l.max_steps), -1), h.level IN (1, 7),"
@@ -278,8 +279,10 @@ static const char births_sql[] =
     " FROM outstanding_sum AS a JOIN heap AS h ON h.heap_id = a.heap_id JOIN process AS p ON p.process_id = "
     "h.process_id"
     " JOIN input AS i ON i.input_id = p.input_id LEFT JOIN stack AS s ON s.stack_id = a.stack_id"
-    " LEFT JOIN (SELECT process_id, max(generation) AS steps FROM step GROUP BY process_id) AS n"
-    " ON n.process_id = h.process_id"
+    " LEFT JOIN (SELECT step.process_id, max(step.generation) AS steps FROM step LEFT JOIN (SELECT process_id,"
+    "  max(begin_seq) AS seq FROM pause WHERE end_seq IS NULL GROUP BY process_id) AS q ON q.process_id = "
+    "step.process_id"
+    "  WHERE q.seq IS NULL OR step.begin_seq <= q.seq GROUP BY step.process_id) AS n ON n.process_id = h.process_id"
     " LEFT JOIN (SELECT heap_id, coalesce(site_frame_id, 0) AS site, max_steps FROM site_lifetime) AS l"
     " ON l.heap_id = a.heap_id AND l.site = coalesce(s.site_frame_id, 0)"
     " WHERE a.is_doubtful = 0 AND NOT EXISTS (SELECT 1 FROM site_verdict)"
@@ -329,22 +332,39 @@ static nm_status read_levels(reading *from, int64_t heap_id, int64_t site, nm_er
     return status;
 }
 
-/* What a reset ended when nothing came after it was live at the end: what is there of the births that are beyond doubt. */
-static nm_status settle_last_level(reading *from, int64_t step_count, nm_error *err)
+/* What is outstanding was live at the ends of all steps since its birth, whatever the levels say: of a recording that was kept in
+ * parts they begin late, and what the last reset ended they have lost. */
+static nm_status raise_levels(reading *from, nm_error *err)
 {
-    size_t count = from->level_list.count;
-    nm_level *last = count == 0 ? NULL : &from->level_list.items[count - 1];
-    nm_level end = {.generation = step_count};
+    nm_level level = {0}, born = {0};
+    size_t known = from->level_list.count, at = 0, birth = 0;
+    nm_status status = NM_OK;
 
-    for (size_t i = 0; i < from->birth_list.count; i++) {
-        end.bytes += from->birth_list.items[i].bytes;
-        end.count += from->birth_list.items[i].count;
+    while (status == NM_OK && (at < known || birth < from->birth_list.count)) {
+        const nm_level *next = at < known ? &from->level_list.items[at] : NULL;
+        const nm_births *of = birth < from->birth_list.count ? &from->birth_list.items[birth] : NULL;
+        int64_t generation =
+            next == NULL || (of != NULL && of->generation < next->generation) ? of->generation : next->generation;
+
+        if (next != NULL && next->generation == generation) {
+            level = *next;
+            at++;
+        }
+        if (of != NULL && of->generation == generation) {
+            born.bytes += of->bytes;
+            born.count += of->count;
+            birth++;
+        }
+        status = add_level(from,
+                           (nm_level){.generation = generation,
+                                      .bytes = level.bytes > born.bytes ? level.bytes : born.bytes,
+                                      .count = level.count > born.count ? level.count : born.count},
+                           err);
     }
-    if (last != NULL && last->bytes >= end.bytes)
-        return NM_OK;
-    if (last == NULL || last->generation != step_count)
-        return add_level(from, end, err);
-    *last = end;
+    if (status != NM_OK)
+        return status;
+    from->level_list.count -= known;
+    memmove(from->level_list.items, from->level_list.items + known, from->level_list.count * sizeof level);
     return NM_OK;
 }
 
@@ -406,7 +426,7 @@ static nm_status read_site(reading *from, int *code, nm_error *err)
     if (status == NM_OK && is_lost)
         status = take_births_for_levels(from, err);
     if (status == NM_OK && history.step_count > 0)
-        status = settle_last_level(from, history.step_count, err);
+        status = raise_levels(from, err);
     if (status != NM_OK)
         return status;
     history.births = from->birth_list.items;
