@@ -271,18 +271,22 @@ typedef struct reading {
     } level_list;
 } reading;
 
-/* Steps up to a pause that never ended: what was born in it has no site. Both in one order, so that they are read side by side. A site that is not known is 0. */
+/* Steps behind a pause with which the recording began, and up to one that never ended: what was born in them has no site. Both in one order, so that they are read side by side. A site that is not known is 0. */
 static const char births_sql[] =
     "SELECT a.heap_id, coalesce(s.site_frame_id, 0) AS site_key, a.generation, sum(a.allocation_count * a.size_bytes),"
     " sum(a.allocation_count), coalesce(n.steps, 0), coalesce(max(l.max_steps), -1), h.level IN (1, 7),"
-    " max(i.events_dropped + i.events_damaged + i.events_unrecovered) > 0"
+    " max(i.events_dropped + i.events_damaged + i.events_unrecovered) > 0, coalesce(n.unseen, 0)"
     " FROM outstanding_sum AS a JOIN heap AS h ON h.heap_id = a.heap_id JOIN process AS p ON p.process_id = "
     "h.process_id"
     " JOIN input AS i ON i.input_id = p.input_id LEFT JOIN stack AS s ON s.stack_id = a.stack_id"
-    " LEFT JOIN (SELECT step.process_id, max(step.generation) AS steps FROM step LEFT JOIN (SELECT process_id,"
+    " LEFT JOIN (SELECT x.process_id, x.steps, coalesce((SELECT max(f.generation) FROM step AS f JOIN pause AS g"
+    "  ON g.process_id = f.process_id WHERE f.process_id = x.process_id AND f.begin_seq < g.end_seq"
+    "  AND coalesce(g.begin_seq, -1) <= x.first_seq), 0) AS unseen FROM (SELECT step.process_id,"
+    "  max(step.generation) AS steps, min(step.begin_seq) AS first_seq FROM step LEFT JOIN (SELECT process_id,"
     "  max(begin_seq) AS seq FROM pause WHERE end_seq IS NULL GROUP BY process_id) AS q ON q.process_id = "
     "step.process_id"
-    "  WHERE q.seq IS NULL OR step.begin_seq <= q.seq GROUP BY step.process_id) AS n ON n.process_id = h.process_id"
+    "  WHERE q.seq IS NULL OR step.begin_seq <= q.seq GROUP BY step.process_id) AS x) AS n"
+    " ON n.process_id = h.process_id"
     " LEFT JOIN (SELECT heap_id, coalesce(site_frame_id, 0) AS site, max_steps FROM site_lifetime) AS l"
     " ON l.heap_id = a.heap_id AND l.site = coalesce(s.site_frame_id, 0)"
     " WHERE a.is_doubtful = 0 AND NOT EXISTS (SELECT 1 FROM site_verdict)"
@@ -312,7 +316,7 @@ static nm_status add_level(reading *from, nm_level level, nm_error *err)
     return status;
 }
 
-static nm_status read_levels(reading *from, int64_t heap_id, int64_t site, nm_error *err)
+static nm_status read_levels(reading *from, int64_t heap_id, int64_t site, int64_t unseen, nm_error *err)
 {
     sqlite3_stmt *row = from->levels;
     nm_status status = NM_OK;
@@ -323,7 +327,7 @@ static nm_status read_levels(reading *from, int64_t heap_id, int64_t site, nm_er
     while (status == NM_OK && from->level_code == SQLITE_ROW && sqlite3_column_int64(row, 0) == heap_id &&
            sqlite3_column_int64(row, 1) == site) {
         status = add_level(from,
-                           (nm_level){.generation = sqlite3_column_int64(row, 2),
+                           (nm_level){.generation = sqlite3_column_int64(row, 2) - unseen,
                                       .bytes = sqlite3_column_double(row, 3),
                                       .count = sqlite3_column_double(row, 4)},
                            err);
@@ -409,8 +413,9 @@ static nm_status read_site(reading *from, int *code, nm_error *err)
                                .freed_max_steps = sqlite3_column_int64(row, 6),
                                .needs_births = sqlite3_column_int(row, 7) != 0};
     bool is_lost = sqlite3_column_int(row, 8) != 0;
+    int64_t unseen = sqlite3_column_int64(row, 9);
     double growth = 0;
-    nm_status status = read_levels(from, heap_id, site, err);
+    nm_status status = read_levels(from, heap_id, site, unseen, err);
 
     from->birth_list.count = 0;
     while (status == NM_OK && *code == SQLITE_ROW && sqlite3_column_int64(row, 0) == heap_id &&
@@ -418,9 +423,10 @@ static nm_status read_site(reading *from, int *code, nm_error *err)
         status = nm_array_grow(&from->birth_list.items, &from->birth_list.capacity, from->birth_list.count + 1,
                                sizeof *from->birth_list.items, err);
         if (status == NM_OK)
-            from->birth_list.items[from->birth_list.count++] = (nm_births){.generation = sqlite3_column_int64(row, 2),
-                                                                           .bytes = sqlite3_column_double(row, 3),
-                                                                           .count = sqlite3_column_double(row, 4)};
+            from->birth_list.items[from->birth_list.count++] =
+                (nm_births){.generation = sqlite3_column_int64(row, 2) - unseen,
+                            .bytes = sqlite3_column_double(row, 3),
+                            .count = sqlite3_column_double(row, 4)};
         *code = sqlite3_step(row);
     }
     if (status == NM_OK && is_lost)
@@ -429,6 +435,7 @@ static nm_status read_site(reading *from, int *code, nm_error *err)
         status = raise_levels(from, err);
     if (status != NM_OK)
         return status;
+    history.step_count = history.step_count > unseen ? history.step_count - unseen : 0;
     history.births = from->birth_list.items;
     history.birth_count = from->birth_list.count;
     history.levels = from->level_list.items;
