@@ -248,6 +248,8 @@ static nm_status add_gap(nm_anchor_place *place, const nm_lane_sums *now, nm_err
     };
     nm_status status;
 
+    place->more_count += (int64_t)(gap.allocations - gap.frees) >= NM_ANCHOR_UNEVEN;
+    place->less_count += (int64_t)(gap.frees - gap.allocations) >= NM_ANCHOR_UNEVEN;
     if (place->count == 1)
         place->first_gap = gap;
     if (place->count == 1 || (place->count - 2) % place->stride != 0)

@@ -10,6 +10,7 @@
  *     at all. Of several the one at which least is live: between iterations, not within one. What recurs with it does not
  *     all lie within one call of a module, an optimizer or a backward pass; it has a line of Python where others have; and
  *     it is met as often as an optimizer runs, where one does three times;
+ *   - the line of Python that calls a backward pass, where no optimizer is seen three times and gradients are not summed up;
  *   - the first allocation after an optimizer's step that follows a backward pass; the first step begins with the process;
  *   - such a range that is there once or twice.
  *

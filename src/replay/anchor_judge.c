@@ -27,9 +27,7 @@
 #define SAME_COUNT_RATIO  0.9  /* places of one loop are met about as often */
 #define INSIDE_LOOKS_MAX  256  /* places that are looked around at */
 #define OPTIMIZER_MIN     3    /* runs of an optimizer that say how many iterations there are */
-#define UNEVEN_MIN        4    /* blocks more or less live than at the place's last occurrence, */
-#define UNEVEN_RATIO      0.05 /* and so much of what lies between, */
-#define UNEVEN_PART       0.08 /* in so many of the gaps both ways: something is summed up over several */
+#define UNEVEN_PART       0.08 /* of the gaps leave more, and as many less: something is summed up over several */
 #define LATE_RATIO_MAX    0.25 /* of all allocations may come after the last of one or two runs of an optimizer */
 
 typedef enum verdict { /* how far a place came */
@@ -180,36 +178,14 @@ static void measure(const nm_anchor_process *process, opinion *made)
     made->live = place->live_sum / (double)place->count;
 }
 
-/* Live blocks, not bytes: what a gap leaves behind. */
-static int64_t left_by(const nm_lane_sums *gap)
-{
-    return (int64_t)(gap->allocations - gap->frees);
-}
-
-static int by_signed(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
 /* The first micro-batch of an iteration leaves gradients behind, the last one has them given back: between two places of
  * one loop over iterations nothing comes and goes like that. */
-static bool is_uneven(const nm_anchor_place *place, uint64_t typical)
+static bool is_uneven(const nm_anchor_place *place)
 {
-    double most = UNEVEN_RATIO * (double)typical > UNEVEN_MIN ? UNEVEN_RATIO * (double)typical : UNEVEN_MIN;
-    int64_t left[NM_ANCHOR_GAPS_MAX];
-    size_t more = 0, less = 0;
+    double part = UNEVEN_PART * (double)(place->count - 1);
 
-    for (size_t i = 0; i < place->gap_count; i++)
-        left[i] = left_by(&place->gaps[i]);
-    qsort(left, place->gap_count, sizeof left[0], by_signed);
-    for (size_t i = 0; i < place->gap_count; i++) {
-        more += (double)left[i] >= most;
-        less += (double)left[i] <= -most;
-    }
-    double part = UNEVEN_PART * (double)place->gap_count;
-    return more > 0 && less > 0 && (double)more >= part && (double)less >= part;
+    return place->more_count > 0 && place->less_count > 0 && (double)place->more_count >= part &&
+           (double)place->less_count >= part;
 }
 
 static verdict judge_place(const nm_anchor_process *process, opinion *made)
@@ -231,7 +207,7 @@ static verdict judge_place(const nm_anchor_process *process, opinion *made)
         return VERDICT_PART;
     if (!made->is_computing && (made->freed_ratio < FREED_RATIO_MIN || made->freed_ratio > FREED_RATIO_MAX))
         return VERDICT_STAYS;
-    if (process->has_any_backward && is_uneven(place, made->typical))
+    if (process->has_any_backward && is_uneven(place))
         return VERDICT_UNEVEN;
     if (!place->is_range && process->has_python && (place->words & NM_WORD_PYTHON) == 0)
         return VERDICT_NO_LINE;
@@ -480,12 +456,34 @@ static void say_none(nm_anchor_process *process, const opinions *list)
                                   : "no place recurs three times with enough allocations between");
 }
 
+/* The line that calls backward() most often, where evaluations and the like make iterations of different lengths: one a
+ * step, unless gradients are summed up. */
+static const opinion *backward_place(const nm_anchor_process *process, const opinions *list)
+{
+    const unsigned wanted = NM_WORD_BACKWARD | NM_WORD_PYTHON;
+
+    for (size_t i = 0; i < list->count && process->has_python; i++) { /* they are in order of their counts */
+        const opinion *made = &list->items[i];
+        unsigned words = made->place->words;
+
+        if (made->place->is_range || (words & wanted) != wanted || made->place->count < COUNT_MIN ||
+            made->place->count > NM_ANCHOR_STEPS_MAX || made->place->gap_count == 0)
+            continue;
+        return made->covered_ratio >= COVERED_RATIO_MIN && !is_uneven(made->place) && (words & NM_WORD_FORWARD) == 0
+                   ? made
+                   : NULL;
+    }
+    return NULL;
+}
+
 static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, opinions *list)
 {
     const opinion *named = most_met_step_range(list, COUNT_MIN);
     const opinion *found = choose(anchor, process, list);
     const char *part = anchor->is_whole ? "" : ", as far as was looked";
 
+    if (found == NULL && process->optimizer_runs < OPTIMIZER_MIN)
+        found = backward_place(process, list);
     if (named == NULL && found == NULL && !says_optimizer(process))
         named = most_met_step_range(list, 1);
     if (named != NULL) {

@@ -19,6 +19,8 @@
 
 #define NM_ANCHOR_OPTIMIZERS_MAX 16 /* of one process: later ones are not looked at */
 
+#define NM_ANCHOR_UNEVEN         4 /* blocks more or less live than at the place's last occurrence */
+
 typedef enum nm_lane { /* allocations that are counted together */
                        NM_LANE_POOL = 0,
                        NM_LANE_DRIVER = 1, /* counts where there is no pool: else it is warm-up and chance */
@@ -49,13 +51,14 @@ typedef struct nm_anchor_place {
     unsigned words;
     uint64_t caller; /* of the optimizer that it is a part of; else 0 */
     nm_lane lane;
-    uint64_t count;               /* how often it was met */
-    uint64_t order;               /* of its first occurrence among those of all places */
-    nm_lane_sums first, last;     /* of the lane, when it was met first and last */
-    double live_sum;              /* allocations less frees of the main lane, over all occurrences, */
-    double first_live, last_live; /* at the first one and at the last */
-    nm_lane_sums first_gap;       /* between the first occurrence and the second: warm-up */
-    nm_lane_sums *gaps;           /* owned: between others, every `stride`th */
+    uint64_t count;                  /* how often it was met */
+    uint64_t order;                  /* of its first occurrence among those of all places */
+    nm_lane_sums first, last;        /* of the lane, when it was met first and last */
+    double live_sum;                 /* allocations less frees of the main lane, over all occurrences, */
+    double first_live, last_live;    /* at the first one and at the last */
+    uint64_t more_count, less_count; /* gaps that leave NM_ANCHOR_UNEVEN blocks more, or less, than were there */
+    nm_lane_sums first_gap;          /* between the first occurrence and the second: warm-up */
+    nm_lane_sums *gaps;              /* owned: between others, every `stride`th */
     size_t gap_count, gap_capacity;
     uint64_t stride;
 } nm_anchor_place;
