@@ -36,7 +36,10 @@ static const char max_fragmentation_sql[] =
     "SELECT k.host, k.rank, k.pid, k.device, k.heap, k.level, k.peak_fragmentation_ratio, NULL, CASE WHEN EXISTS"
     " (SELECT 1 FROM heap_place AS p WHERE p.host IS k.host AND p.pid IS k.pid AND p.device IS k.device"
     " AND p.heap IS k.heap AND p.level IS k.level AND p.size_basis = 'requested') THEN"
-    " 'of requested sizes: the true ratio is smaller' END"
+    " 'of requested sizes: the true ratio is smaller'"
+    " WHEN EXISTS (SELECT 1 FROM early_free AS e WHERE e.host IS k.host AND e.pid IS k.pid AND e.device IS k.device"
+    " AND e.heap IS k.heap AND e.level IS k.level) THEN"
+    " 'at most: what other streams still used counts as free' END"
     " FROM peak AS k WHERE k.peak_fragmentation_ratio IS NOT NULL AND " IS_CHOSEN("k.");
 
 static const char min_hit_rate_sql[] = "SELECT host, rank, pid, device, heap, level, value, NULL, NULL FROM health"
