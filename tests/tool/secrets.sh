@@ -121,7 +121,8 @@ END
         fail 'a file of torch has lost its name'
     [ "$(query snapshot "SELECT count(*) FROM frame WHERE label GLOB 'file-[0-9]*.py:88 forward'")" = 1 ] || fail 'a label'
 fi
-redacted both run.zst run.zst "$folder/plain.db"
+"$bin/npumem-ingest" --quiet --site-rules "$folder/rules" -o "$folder/ruled.db" run.zst || fail "ingest ended with $?"
+redacted both run.zst run.zst "$folder/ruled.db"
 "$bin/npumem-ingest" --quiet -o "$folder/again.db" run.zst "$folder/trace/out.db" 2>"$folder/refused"
 [ $? = 1 ] && [ ! -e "$folder/again.db" ] && [ "$(wc -l <"$folder/refused")" = 1 ] && grep -q 'is redacted' "$folder/refused" ||
     fail "a redacted database was merged: $(cat "$folder/refused")"
