@@ -90,6 +90,7 @@ START_TEST(what_other_streams_may_have_used_fails_no_gate)
     expect("sed '/process_end/i @175 stream_call thread=1 device=1 stream=7 number=0x99 detail=event_record' mute.txt "
            "> early.txt && load early.txt early && $C early.db --max-fragmentation 0.499",
            0, "at least: what other streams still used is not known");
+    expect("$I -o again.db early.zst", 0, "at most 50 % of reserved unused at peak");
 }
 END_TEST
 
