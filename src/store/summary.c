@@ -380,14 +380,16 @@ static nm_status write_fragmentation(const summary *s, sqlite3_stmt *heap, nm_er
         "SELECT peak_fragmentation_ratio, (SELECT stuck_bytes FROM fragmentation WHERE moment = 'peak' AND " SAME_PLACE
         "), (SELECT is_estimate FROM fragmentation WHERE moment = 'peak' AND " SAME_PLACE
         "), EXISTS (SELECT 1 FROM health WHERE measure = 'fragmentation' AND is_partial AND " SAME_PLACE
-        ") FROM peak WHERE " SAME_PLACE " AND peak_fragmentation_ratio IS NOT NULL";
+        "), EXISTS (SELECT 1 FROM early_free WHERE " SAME_PLACE ") FROM peak WHERE " SAME_PLACE
+        " AND peak_fragmentation_ratio IS NOT NULL";
     char share[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = ask(s, heap, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW) {
-        fprintf(s->out, "        fragmentation     %s of reserved unused at peak",
+        fprintf(s->out, "        fragmentation     %s%s of reserved unused at peak",
+                sqlite3_column_int(row, 4) != 0 ? "at most " : "",
                 nm_human_percent(share, sqlite3_column_double(row, 0)));
         if (!nm_db_is_null(row, 1))
             fprintf(s->out, ", %s%s stuck", sqlite3_column_int(row, 2) != 0 ? "about " : "",

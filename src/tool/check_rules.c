@@ -32,12 +32,19 @@ static const char max_reserved_sql[] =
     "SELECT host, rank, pid, device, heap, level, peak_reserved_bytes, NULL, CASE reserved_source WHEN 'stated' THEN"
     " 'by the word of the pool' END FROM peak WHERE peak_reserved_bytes > 0 AND " IS_CHOSEN("");
 
+/* Of a pool whose pending memory is not known, what is sure: less all that may have been pending. */
 static const char max_fragmentation_sql[] =
-    "SELECT k.host, k.rank, k.pid, k.device, k.heap, k.level, k.peak_fragmentation_ratio, NULL, CASE WHEN EXISTS"
+    "SELECT k.host, k.rank, k.pid, k.device, k.heap, k.level, CASE WHEN e.heap_id IS NULL THEN"
+    " k.peak_fragmentation_ratio ELSE max(0.0, coalesce(k.peak_fragmentation_ratio"
+    " - CAST(e.max_pending_bound_bytes AS REAL) / k.peak_reserved_bytes, 0.0)) END, NULL, CASE WHEN e.heap_id IS NOT "
+    "NULL"
+    " THEN 'at least: what other streams still used is not known' WHEN EXISTS"
     " (SELECT 1 FROM heap_place AS p WHERE p.host IS k.host AND p.pid IS k.pid AND p.device IS k.device"
     " AND p.heap IS k.heap AND p.level IS k.level AND p.size_basis = 'requested') THEN"
     " 'of requested sizes: the true ratio is smaller' END"
-    " FROM peak AS k WHERE k.peak_fragmentation_ratio IS NOT NULL AND " IS_CHOSEN("k.");
+    " FROM peak AS k LEFT JOIN early_free AS e ON e.host IS k.host AND e.pid IS k.pid AND e.device IS k.device"
+    " AND e.heap IS k.heap AND e.level IS k.level"
+    " WHERE k.peak_fragmentation_ratio IS NOT NULL AND " IS_CHOSEN("k.");
 
 static const char min_hit_rate_sql[] = "SELECT host, rank, pid, device, heap, level, value, NULL, NULL FROM health"
                                        " WHERE measure = 'pool hit rate' AND value IS NOT NULL AND " IS_CHOSEN("");

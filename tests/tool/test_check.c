@@ -80,6 +80,20 @@ START_TEST(each_rule_holds_at_its_limit_and_fails_one_past_it)
 }
 END_TEST
 
+/* Half of what is reserved was never in use at once; all of it may have been what another stream still used, where the pool
+ * does not tell and the process recorded an event. */
+START_TEST(what_other_streams_may_have_used_fails_no_gate)
+{
+    expect("sed 's/name=\"caching pool\"/name=ptaCaching/' $T > mute.txt && load mute.txt mute && "
+           "$C mute.db --max-fragmentation 0.499",
+           1, "FAIL  max-fragmentation");
+    expect("sed '/process_end/i @175 stream_call thread=1 device=1 stream=7 number=0x99 detail=event_record' mute.txt "
+           "> early.txt && load early.txt early && $C early.db --max-fragmentation 0.499",
+           0, "at least: what other streams still used is not known");
+    expect("$I -o again.db early.zst", 0, "at most 50 % of reserved unused at peak");
+}
+END_TEST
+
 START_TEST(every_rule_has_a_line_and_one_failure_is_enough)
 {
     expect("$C run.db --max-peak 1GiB --max-peak 1 --no-anomaly | cut -c1-22 | tr '\\n' ';'", 0,
@@ -362,6 +376,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(tcase, 120);
     tcase_add_checked_fixture(tcase, set_up, shell_remove_folder);
     tcase_add_test(tcase, each_rule_holds_at_its_limit_and_fails_one_past_it);
+    tcase_add_test(tcase, what_other_streams_may_have_used_fails_no_gate);
     tcase_add_test(tcase, every_rule_has_a_line_and_one_failure_is_enough);
     tcase_add_test(tcase, leaks_and_growth_are_told_apart);
     tcase_add_test(tcase, a_queue_is_told_from_a_leak);
