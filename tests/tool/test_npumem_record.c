@@ -110,6 +110,7 @@ START_TEST(a_wrong_command_line_is_2)
                                         "--buffer 2T -- true",
                                         "--on-full stop -- true",
                                         "--linger soon -- true",
+                                        "--best-effort --required -- true",
                                         "-o '' -- true",
                                         "-o"};
 
@@ -206,8 +207,8 @@ START_TEST(the_name_knows_host_pid_and_environment)
     ck_assert_ptr_nonnull(strstr(run_err(&run), name));
     run_free(&run);
     run = shell("$R -o 'x-%%z' -- true");
-    ck_assert_int_eq(run.exit_code, 0); /* it ran, with a warning */
-    ck_assert_ptr_nonnull(strstr(run_err(&run), "unrecorded"));
+    ck_assert_int_eq(run.exit_code, 2);
+    ck_assert_ptr_nonnull(strstr(run_err(&run), "%h, %p, %t"));
     run_free(&run);
     run = shell("$R -- true; ls npumem-$(hostname)-*.zst");
     ck_assert_int_eq(run.exit_code, 0);
@@ -283,16 +284,23 @@ END_TEST
 
 /* ---- When recording is impossible ---------------------------------------------------------------------------------- */
 
-START_TEST(what_cannot_be_recorded_still_runs)
+START_TEST(what_cannot_be_recorded_is_not_begun_unless_that_was_asked_for)
 {
     static const char *const options[] = {"-o nowhere/a.zst", "-o a.zst --ring-dir /nowhere",
                                           "-o a.zst --ring-dir /proc", "-o /dev/full"};
 
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         nm_run run = shell("$R %s -- sh -c 'echo ran; exit 5'", options[i]);
+        ck_assert_int_eq(run.exit_code, 2);
+        ck_assert_str_eq(run_out(&run), "");
+        ck_assert_uint_eq(line_count(run_err(&run)), 1);
+        ck_assert_ptr_nonnull(strstr(run_err(&run), "; the program was not begun\n"));
+        run_free(&run);
+        run = shell("$R --best-effort %s -- sh -c 'echo ran; exit 5'", options[i]);
         ck_assert_int_eq(run.exit_code, 5);
         ck_assert_str_eq(run_out(&run), "ran\n");
         ck_assert_uint_eq(line_count(run_err(&run)), 1);
+        ck_assert_ptr_nonnull(strstr(run_err(&run), "; the program runs unrecorded\n"));
         run_free(&run);
         run = shell("$R --required %s -- sh -c 'echo ran'", options[i]);
         ck_assert_int_eq(run.exit_code, 1);
@@ -306,9 +314,15 @@ END_TEST
 
 START_TEST(a_library_that_does_not_load_is_noticed_before_the_program_runs)
 {
-    nm_run run = shell("mkdir -p lib; echo nonsense > lib/libnpumem_libascend_kernel_hook.so; "
-                       "NPUMEM_LIBRARY_DIR=$PWD/lib $R -o a.zst -- sh -c 'echo ran; exit 5'");
+    nm_run run =
+        shell("mkdir -p lib none; echo nonsense > lib/libnpumem_libascend_kernel_hook.so; "
+              "for folder in lib none; do NPUMEM_LIBRARY_DIR=$PWD/$folder $R -o a.zst -- echo ran; echo $?; done");
 
+    ck_assert_str_eq(run_out(&run), "2\n2\n");
+    ck_assert_uint_eq(line_count(run_err(&run)), 2);
+    ck_assert(!is_there("a.zst"));
+    run_free(&run);
+    run = shell("NPUMEM_LIBRARY_DIR=$PWD/lib $R --best-effort -o a.zst -- sh -c 'echo ran; exit 5'");
     ck_assert_int_eq(run.exit_code, 5);
     ck_assert_str_eq(run_out(&run), "ran\n");
     ck_assert_uint_eq(line_count(run_err(&run)), 1);
@@ -459,7 +473,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, a_dash_is_standard_output);
     tcase_add_test(tests, one_line_at_the_end_says_events_dropped_and_file);
     tcase_add_test(tests, rings_are_where_they_were_asked_for_and_gone_afterwards);
-    tcase_add_test(tests, what_cannot_be_recorded_still_runs);
+    tcase_add_test(tests, what_cannot_be_recorded_is_not_begun_unless_that_was_asked_for);
     tcase_add_test(tests, a_library_that_does_not_load_is_noticed_before_the_program_runs);
     tcase_add_test(tests, off_means_off);
     tcase_add_test(tests, a_process_that_outlives_the_program_is_recorded_to_its_end);
