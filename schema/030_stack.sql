@@ -7,8 +7,9 @@ CREATE TABLE plumbing (
     --
     -- Number of the pattern.
     plumbing_id INTEGER PRIMARY KEY,
-    -- What it is matched against: 'function' (without its return type), 'file', its 'name' (the file without folders) or
-    -- 'module' of a frame. Built-in patterns of functions are for native frames alone.
+    -- What it is matched against: 'function' (without its return type), 'python' (the function of a frame of Python), 'file',
+    -- its 'name' (the file without folders) or 'module' of a frame. Built-in patterns of 'function' are for native frames
+    -- alone.
     target TEXT NOT NULL,
     -- GLOB pattern: * any text, ? any character, [...] one of these.
     pattern TEXT NOT NULL,

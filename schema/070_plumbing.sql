@@ -35,7 +35,7 @@ INSERT INTO plumbing (target, pattern, origin) VALUES
     ('module', '*/libc++.so*', 'built in'),
     ('module', '*/libc++abi.so*', 'built in'),
     -- Allocators of programs, by the names that these have. What they call themselves does not depend on what ran; the last
-    -- part of a file's name keeps lines of Python out.
+    -- part of a file's name keeps lines of Python out: of these, what is called alloc and no more is one.
     ('name', '*[Aa]llocator*.[ch]*', 'built in'),
     ('name', '*[Mm]alloc*.[ch]*', 'built in'),
     ('name', '*[Cc]aching_[Pp]ool*.[ch]*', 'built in'),
@@ -46,6 +46,10 @@ INSERT INTO plumbing (target, pattern, origin) VALUES
     ('function', 'x[cmr]*alloc', 'built in'),
     ('function', '*_alloc', 'built in'),
     ('function', '*_malloc', 'built in'),
+    ('python', 'alloc', 'built in'),
+    ('python', '*.alloc', 'built in'),
+    ('python', 'malloc', 'built in'),
+    ('python', '*.malloc', 'built in'),
     -- CANN.
     ('function', 'aclrt[A-Z]*', 'built in'),
     ('function', 'aclnn[A-Z]*', 'built in'),

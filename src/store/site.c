@@ -10,9 +10,16 @@
 #include "store/database.h"
 #include "store/inlined.h"
 
-typedef enum rule_target { TARGET_FUNCTION, TARGET_FILE, TARGET_MODULE, TARGET_NAME, TARGET_COUNT } rule_target;
+typedef enum rule_target {
+    TARGET_FUNCTION,
+    TARGET_FILE,
+    TARGET_MODULE,
+    TARGET_NAME,
+    TARGET_PYTHON,
+    TARGET_COUNT
+} rule_target;
 
-static const char *const target_names[TARGET_COUNT] = {"function", "file", "module", "name"};
+static const char *const target_names[TARGET_COUNT] = {"function", "file", "module", "name", "python"};
 
 typedef struct nm_plumbing_rule {
     rule_target target;
@@ -51,7 +58,8 @@ static nm_status add_rule_line(sqlite3_stmt *insert, const char *line, size_t le
     while (word < length && !is_blank(line[word]))
         word++;
     if (!find_target(line, word, &target))
-        return nm_fail(err, NM_ERR_FORMAT, offset, "a site rule is: function, file, module or name, and a pattern");
+        return nm_fail(err, NM_ERR_FORMAT, offset,
+                       "a site rule is: function, python, file, name or module, and a pattern");
     size_t pattern = word;
     while (pattern < length && is_blank(line[pattern]))
         pattern++;
@@ -191,7 +199,7 @@ static bool is_plumbing_frame(const nm_sites *sites, const nm_definitions *defin
                               bool is_python)
 {
     const uint64_t texts[TARGET_COUNT] = {frame->frame.function, frame->frame.file, frame->frame.module,
-                                          frame->frame.file};
+                                          frame->frame.file, frame->frame.function};
 
     if (frame->frame.function == 0 && frame->frame.file == 0 && frame->frame.module == 0)
         return true;
@@ -200,7 +208,7 @@ static bool is_plumbing_frame(const nm_sites *sites, const nm_definitions *defin
         const char *text = (const char *)nm_definitions_text(definitions, texts[rule->target]).data;
         const char *pattern = (const char *)sites->patterns.data + rule->pattern_offset;
 
-        if (rule->is_native && is_python)
+        if (is_python ? rule->is_native : rule->target == TARGET_PYTHON)
             continue;
         if (rule->target == TARGET_FUNCTION)
             text = nm_site_function(definitions, frame);

@@ -17,7 +17,7 @@
 #define NM_SITE_RULES_BYTES_MAX (1u << 20)
 
 /*
- * Adds the patterns of a text to table `plumbing`: lines of `function GLOB`, `file GLOB`, `name GLOB` or `module GLOB`; empty lines
+ * Adds the patterns of a text to table `plumbing`: lines of `function`, `python`, `file`, `name` or `module` and a GLOB; empty lines
  * and those that begin with # are skipped. NM_ERR_FORMAT: err->offset is the byte at which the bad line begins.
  */
 nm_status nm_site_rules_add(sqlite3 *db, nm_bytes text, nm_error *err);

@@ -26,7 +26,7 @@ static const char help_text[] =
     "                      failed allocation or the end; none. Answers are the same, the database is smaller\n"
     "  --force             replace outputs that exist\n"
     "  --redact            replace hosts, users, paths and arguments (host-1, /path-1/file-1.py): a database to send\n"
-    "  --site-rules FILE   more frames that are never a site: lines of 'function GLOB', 'file GLOB', 'name GLOB' (of "
+    "  --site-rules FILE   more frames that are never a site: lines of 'function GLOB', 'python', 'file', 'name' (of "
     "a\n"
     "                      file without folders) or 'module GLOB'\n"
     "  --step-at WHERE     where a step begins that the program does not mark: FILE:LINE or the name of a function on "

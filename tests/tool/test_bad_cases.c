@@ -380,7 +380,7 @@ END_TEST
 START_TEST(nobody_in_a_read_only_root_is_recorded)
 {
     static const char inside[] =
-        "chmod 777 .; echo 'mount --bind . . && cd \"$PWD\" && mount -t tmpfs -o ro none /dev/shm &&"
+        "chmod 1777 .; echo 'mount --bind . . && cd \"$PWD\" && mount -t tmpfs -o ro none /dev/shm &&"
         " mount -o remount,bind,ro / || exit 77; exec setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs"
         " --bounding-set=-all sh -c \". ./functions; TMPDIR=$PWD; export TMPDIR; $LINE\"' > inside.sh;"
         " inside() { LINE=\"$*\" unshare -m sh inside.sh; };";
@@ -403,7 +403,7 @@ START_TEST(a_drain_that_cannot_be_started_leaves_the_program_alone)
 {
     if (!is_root("another user"))
         return;
-    expect("chmod 777 .; words -- bad_cases none > plain.out; eval \"$($R --print-env --ring-dir $PWD -o t.zst)\";"
+    expect("chmod 1777 .; words -- bad_cases none > plain.out; eval \"$($R --print-env --ring-dir $PWD -o t.zst)\";"
            " setpriv --reuid 65534 --clear-groups prlimit --nproc=0:0 $P/bad_cases none --threads 0 > with.out 2> "
            "with.err;"
            " [ $? = 5 ] && [ ! -s with.err ] && [ ! -e t.zst ]");
