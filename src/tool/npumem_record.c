@@ -351,6 +351,8 @@ int main(int argc, char **argv)
         return record_selfcheck(&options);
     case RECORD_SELFCHECK_PROGRAM:
         return selfcheck_program();
+    case RECORD_COST:
+        return record_cost_program();
     default:
         break;
     }

@@ -50,6 +50,7 @@ enum {
     REPORT,
     SELFCHECK,
     SELFCHECK_PROGRAM,
+    COST_PROGRAM,
 };
 
 static const struct option long_options[] = {
@@ -81,6 +82,7 @@ static const struct option long_options[] = {
     {"print-env", no_argument, NULL, PRINT_ENVIRONMENT},
     {"selfcheck", no_argument, NULL, SELFCHECK},
     {"selfcheck-program", no_argument, NULL, SELFCHECK_PROGRAM},
+    {"cost-program", no_argument, NULL, COST_PROGRAM},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -140,7 +142,7 @@ void record_options_help(void)
         "                         whether the figures are those of torch_npu and of the device, what recording costs\n"
         "                         and what was not seen: into FILE, to attach to a report (default\n"
         "                         npumem-selfcheck-%h-%t.txt); exit status 0: they agree, 1: not, or nothing recorded\n"
-        "  -q, --quiet            no line at the end\n"
+        "  -q, --quiet            no lines at the end\n"
         "  -h, --help             this text\n"
         "      --version          the version\n"
         "\n"
@@ -348,6 +350,8 @@ static bool read_option(int option, record_options *options)
         return set_action(options, RECORD_SELFCHECK);
     case SELFCHECK_PROGRAM:
         return set_action(options, RECORD_SELFCHECK_PROGRAM);
+    case COST_PROGRAM:
+        return set_action(options, RECORD_COST);
     case 'h':
         return set_action(options, RECORD_HELP);
     case 'V':

@@ -22,6 +22,7 @@ typedef enum record_action {
     RECORD_CONTROL,
     RECORD_SELFCHECK,
     RECORD_SELFCHECK_PROGRAM,
+    RECORD_COST,
     RECORD_HELP,
     RECORD_VERSION
 } record_action;

@@ -9,6 +9,7 @@
 
 #include "drain/drain.h"
 #include "tool/record_control.h"
+#include "tool/record_cost.h"
 #include "tool/record_devices.h"
 #include "tool/record_live.h"
 #include "tool/record_names.h"
@@ -29,6 +30,7 @@ typedef struct recording {
     nm_watch *watch;         /* NULL: nobody looks on */
     record_live *live;       /* made with the watch */
     record_alerts *alerts;   /* the same */
+    record_cost *cost;       /* NULL: nobody is told */
     int64_t began_ns;        /* CLOCK_MONOTONIC: when a process first recorded in full; 0: not yet */
     bool is_over;            /* --duration has passed */
     record_control *control; /* NULL: nobody can ask */
@@ -59,7 +61,7 @@ nm_status recording_mark(recording *work, const char *text, nm_error *err);
 /* Stops and starts to record in full, for all processes; docs/recorder.md says what goes on meanwhile. */
 nm_status recording_pause(recording *work, bool is_stopped, nm_error *err);
 
-/* Takes what is left, ends the trace, and says in one line what became of it. A reader of the output that has stopped
+/* Takes what is left, ends the trace, and says what became of it, what it cost and what comes next. A reader of the output that has stopped
  * reading is waited for until somebody asks that this ends. */
 void recording_finish(recording *work);
 
