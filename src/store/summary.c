@@ -571,7 +571,8 @@ static nm_status write_failures(const summary *s, nm_error *err)
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW) {
-        fprintf(s->out, "Out of memory%s: %s%s, %s, %s: %s\n", when(at, row, 3, 4),
+        fprintf(s->out, "Out of %s%s: %s%s, %s, %s: %s\n",
+                strcmp(nm_db_text(row, 6), "resources") == 0 ? "streams or events" : "memory", when(at, row, 3, 4),
                 nm_db_is_null(row, 9) ? "at least " : "", nm_human_bytes(bytes, sqlite3_column_int64(row, 2)),
                 nm_human_text(site, sizeof site, nm_db_text(row, 7), SITE_COLUMNS),
                 nm_db_is_null(row, 5) ? "its end not known" : nm_db_text(row, 5), nm_db_text(row, 6));
