@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,6 +44,8 @@ static void on_end(void *context, pid_t pid, int status, uint64_t peak_bytes)
 
     if (work->drain != NULL)
         nm_drain_reaped(work->drain, pid, status, peak_bytes);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        recording_killed(work, pid, peak_bytes);
 }
 
 /* The program has ended at `ended_at_ns`, and the drain has looked since: is anything left to wait for? */

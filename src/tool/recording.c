@@ -270,6 +270,7 @@ nm_status recording_set_up(recording *work, pid_t pid, nm_error *err)
 {
     nm_status status = open_output(work, pid, err);
 
+    record_oom_begin(&work->oom);
     if (status == NM_OK)
         status = recording_find_library(work->options, work->library, err);
     if (status == NM_OK)
@@ -392,6 +393,34 @@ nm_status recording_mark(recording *work, const char *text, nm_error *err)
     nm_status status = nm_drain_text(work->drain, (nm_bytes){(const uint8_t *)text, strlen(text)}, &event.name_id, err);
 
     return status == NM_OK ? nm_drain_post(work->drain, &event, err) : status;
+}
+
+/* "16.0 GiB" */
+static const char *size_text(char out[32], uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    double size = (double)bytes / 1024;
+    size_t unit = 0;
+
+    for (; size >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
+        size /= 1024;
+    snprintf(out, 32, "%.1f %s", size, units[unit]);
+    return out;
+}
+
+void recording_killed(recording *work, pid_t pid, uint64_t peak_bytes)
+{
+    char line[160], limit[32], peak[32];
+
+    if (!record_oom_has_killed(&work->oom))
+        return;
+    snprintf(line, sizeof line,
+             RECORD_OOM_MARK "%lld was killed by the kernel; limit of its cgroup %s, its peak RSS %s", (long long)pid,
+             work->oom.limit_bytes == RECORD_OOM_UNLIMITED ? "none" : size_text(limit, work->oom.limit_bytes),
+             peak_bytes == 0 ? "not known" : size_text(peak, peak_bytes));
+    warn(NULL, line);
+    if (work->drain != NULL && !work->has_failed)
+        recording_mark(work, line, NULL);
 }
 
 nm_status recording_pause(recording *work, bool is_stopped, nm_error *err)

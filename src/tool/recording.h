@@ -13,6 +13,7 @@
 #include "tool/record_devices.h"
 #include "tool/record_live.h"
 #include "tool/record_names.h"
+#include "tool/record_oom.h"
 #include "tool/record_options.h"
 #include "tool/record_versions.h"
 #include "watch/watch.h"
@@ -35,6 +36,7 @@ typedef struct recording {
     bool is_over;            /* --duration has passed */
     record_control *control; /* NULL: nobody can ask */
     char library[PATH_MAX];  /* that is preloaded */
+    record_oom oom;          /* of this process's cgroup */
     bool has_failed;         /* the drain has, while the program runs */
     /* Set by the owner: how often somebody has asked that it ends; or NULL. */
     unsigned (*end_requests)(void *context);
@@ -57,6 +59,10 @@ void recording_pass(recording *work, int64_t *pause_ns);
 
 /* A mark of the recorder's own, at this moment. */
 nm_status recording_mark(recording *work, const char *text, nm_error *err);
+
+/* A process was killed by SIGKILL: says so, by a line and a mark, if that was for want of the host's memory, of which it had
+ * `peak_bytes` at most. */
+void recording_killed(recording *work, pid_t pid, uint64_t peak_bytes);
 
 /* Stops and starts to record in full, for all processes; docs/recorder.md says what goes on meanwhile. */
 nm_status recording_pause(recording *work, bool is_stopped, nm_error *err);
