@@ -13,7 +13,7 @@ WITH
         FROM allocation
         LEFT JOIN stack ON stack.stack_id = allocation.stack_id
         LEFT JOIN frame ON frame.frame_id = stack.site_frame_id
-        WHERE allocation.end_kind = 0 AND allocation.is_segment = 0 AND allocation.generation IS NOT NULL
+        WHERE allocation.is_segment = 0 AND allocation.generation IS NOT NULL
     ),
     leading (heap_id, site) AS (
         SELECT live.heap_id, live.site

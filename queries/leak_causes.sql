@@ -1,13 +1,12 @@
 -- leak_causes.sql: which sites leak, since when, and how long do their blocks live that are freed?
 -- Parameters: :top    rows to return (default 20)
 -- Columns:    pid process; heap name; site file, line and function; cause 'never freed' (no block of the site ever was),
---             'some are missed' (others are freed, and all that leaked are older than 99 % of those became), 'may be a
---             cache' (some that leaked are no older, in time or in steps, than freed ones became), 'held at exit' (driver
---             or pinned memory that the program did not give back), 'growing' (times are not known); leak_count
+--             'some are missed' (others of the site are freed), 'held at exit' (driver or pinned memory that the program
+--             did not give back), 'growing' (no more is known: events were lost, or it began late); leak_count
 --             allocations; leak_bytes bytes; growth_bytes_per_step bytes, NULL where it is not known; oldest_age_ns
 --             nanoseconds; usual_life_ns, most_life_ns, longest_life_ns what half, 99 % and all of the freed blocks of the
 --             site lived at most, nanoseconds, the first two powers of two, NULL where none was freed; freed_count of
---             them, NULL where times are not known; evidence in words; is_partial 1 where something of the recording is
+--             them; evidence in words; is_partial 1 where something of the recording is
 --             missing
 SELECT
     l.pid AS pid,
@@ -15,8 +14,7 @@ SELECT
     l.site AS site,
     CASE
         WHEN l.verdict = 'unreleased' THEN 'held at exit'
-        WHEN l.outlier_count = l.leak_count AND l.is_newest_kept = 0 THEN 'some are missed'
-        WHEN l.freed_count > 0 THEN 'may be a cache'
+        WHEN l.freed_count > 0 THEN 'some are missed'
         WHEN instr(l.evidence, 'no block of the site was ever freed') > 0 THEN 'never freed'
         ELSE 'growing'
     END AS cause,

@@ -61,8 +61,9 @@ CREATE TABLE allocation (
     -- 1: its end may lie where events were lost, so it is never called a leak; 0: not.
     is_doubtful INTEGER NOT NULL,
     -- When it was born, coarsely: in which step (0: before the first) or, where steps are unknown, in which twentieth
-    -- of the trace (0 to 19); in a snapshot of several devices, of that of its device. NULL: it ended in this trace, or it
-    -- is (a remainder of) the baseline.
+    -- of the trace (0 to 19); in a snapshot of several devices, of that of its device. NULL: it is not
+    -- outstanding: it ended in this trace (other than by a reset after which nothing was allocated on its device), or it is
+    -- (a remainder of) the baseline.
     generation INTEGER,
     -- Private pool of the framework that it belongs to. NULL: none known.
     private_pool INTEGER,

@@ -13,10 +13,13 @@ CREATE TABLE heap_sum (
     allocated_bytes INTEGER NOT NULL,
     -- Of these, how much ended. Unit: bytes.
     freed_bytes INTEGER NOT NULL,
-    -- Allocated in the trace, not freed by its end, not a segment. Unit: allocations.
+    -- Allocated in the trace, not freed by its end, not a segment; what a reset ended counts where nothing was allocated on
+    -- the device after it. Unit: allocations.
     outstanding_count INTEGER NOT NULL,
     -- Their size. Unit: bytes.
     outstanding_bytes INTEGER NOT NULL,
+    -- Birth of the last allocation in the order of events. NULL: there is none but the baseline.
+    last_alloc_seq INTEGER,
     -- What was live before the first event. Unit: allocations.
     baseline_count INTEGER NOT NULL,
     -- Its size. Unit: bytes.

@@ -61,8 +61,45 @@ CREATE TABLE site_growth (
     growth_fit_ratio REAL
 );
 
+CREATE TABLE site_floor (
+    -- The least that was live of a site minute by minute, in a process without steps; only where it was not what the row
+    -- before it says. Of long runs fewer and fewer minutes are told, then it is the least since the one before. The baseline
+    -- is left out. From it servers are judged (site_verdict).
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- The site. NULL: no stack was recorded.
+    site_frame_id INTEGER REFERENCES frame (frame_id),
+    -- The minute since the recording began, from 0.
+    minute INTEGER NOT NULL,
+    -- Least that was live of it then, the stacks of the site by themselves and added up. Unit: bytes.
+    floor_bytes INTEGER NOT NULL
+);
+
+CREATE TABLE site_verdict (
+    -- What is said of each site of which something is outstanding, and why. No row: nothing speaks for growth (weights, or
+    -- what is made once). Shown by the views leak_by_site and suspect_by_site.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- The site. NULL: no stack was recorded.
+    site_frame_id INTEGER REFERENCES frame (frame_id),
+    -- Firm: 'growing' (steps are known, and what is live of the site at their ends still rises over their last two fifths),
+    -- 'rising' (a server: no steps, and over the last two fifths of at least half an hour the floor of what is live of the
+    -- site still rises, although the load of the heap fell twice or more).
+    -- Not firm: 'bounded', 'not judged'.
+    verdict TEXT NOT NULL,
+    -- Why, one of a fixed list; see view suspect_by_site.
+    reason TEXT NOT NULL,
+    -- By how much its floor rises over the last two fifths of the steps; of three to seven steps by how much it rises in the
+    -- middle one. Unit: bytes a step. NULL: it does not, or steps are not known.
+    growth_bytes REAL,
+    -- By how much its floor rises over the last two fifths of the time. Unit: bytes an hour. NULL: not rising.
+    hourly_bytes REAL
+);
+
 CREATE TABLE site_lifetime (
-    -- How long the freed blocks of a site had lived. Where times are unknown there is no row.
+    -- How long the freed blocks of a site had lived.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -70,12 +107,12 @@ CREATE TABLE site_lifetime (
     site_frame_id INTEGER REFERENCES frame (frame_id),
     -- Blocks that were freed. Unit: allocations.
     freed_count INTEGER NOT NULL,
-    -- At least half of them lived no longer: a power of two. Unit: nanoseconds.
-    median_at_most_ns INTEGER NOT NULL,
-    -- At least 99 % of them lived no longer: a power of two. Unit: nanoseconds.
-    p99_at_most_ns INTEGER NOT NULL,
-    -- The longest life. Unit: nanoseconds.
-    max_ns INTEGER NOT NULL,
+    -- At least half of them lived no longer: a power of two. Unit: nanoseconds. NULL: times are unknown.
+    median_at_most_ns INTEGER,
+    -- At least 99 % of them lived no longer: a power of two. Unit: nanoseconds. NULL: times are unknown.
+    p99_at_most_ns INTEGER,
+    -- The longest life. Unit: nanoseconds. NULL: times are unknown.
+    max_ns INTEGER,
     -- The most steps that began in the life of one. Unit: steps.
     max_steps INTEGER NOT NULL
 );

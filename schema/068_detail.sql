@@ -2,7 +2,7 @@
 
 CREATE TABLE outstanding_sum (
     -- What was allocated in the recording and not freed by its end, segments and the baseline left out: allocations of one
-    -- heap, stack, size and generation. Shown by the views outstanding_by_site and leak_by_site.
+    -- heap, stack, size and generation. Shown by the view outstanding_by_site.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -28,29 +28,33 @@ CREATE TABLE outstanding_sum (
     outlier_count INTEGER
 );
 
-CREATE TABLE growing_sum (
-    -- Sums of outstanding_sum by site, of the sites that are judged to grow. Shown by the view growing_site.
+CREATE TABLE leaked_sum (
+    -- How many of the allocations of a row of outstanding_sum are called a leak, and why. Of a site that grows what was
+    -- there before the first step is none; and of what was born in the first step no more than are born of the like in a
+    -- later one: weights and state are made then. Shown by the view leak.
     --
     -- The heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
-    -- The site. NULL: no stack was recorded.
-    site_frame_id INTEGER REFERENCES frame (frame_id),
-    -- Size that stands for the site, or -1 where the site itself is known. Unit: bytes.
-    size_key INTEGER NOT NULL,
-    -- Allocations. Unit: allocations.
-    allocation_count INTEGER NOT NULL,
-    -- In how many generations they were born. Unit: generations.
-    generation_count INTEGER NOT NULL
+    -- Where. NULL: no stack was recorded.
+    stack_id INTEGER REFERENCES stack (stack_id),
+    -- Size of each. Unit: bytes.
+    size_bytes INTEGER NOT NULL,
+    -- As allocation.generation.
+    generation INTEGER NOT NULL,
+    -- 'growing', 'rising' or 'unreleased'.
+    verdict TEXT NOT NULL,
+    -- Leaked allocations: the youngest of them. Unit: allocations.
+    leak_count INTEGER NOT NULL
 );
 
 CREATE TABLE leak_sum (
-    -- Sums of outstanding_sum by site and verdict, of what is judged a leak. Shown by the view leak_by_site.
+    -- Sums of leaked_sum by site and verdict. Shown by the view leak_by_site.
     --
     -- The heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
     -- The site. NULL: no stack was recorded.
     site_frame_id INTEGER REFERENCES frame (frame_id),
-    -- 'growing' or 'unreleased'.
+    -- 'growing', 'rising' or 'unreleased'.
     verdict TEXT NOT NULL,
     -- Allocations. Unit: allocations.
     allocation_count INTEGER NOT NULL,

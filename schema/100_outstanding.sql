@@ -33,8 +33,32 @@ GROUP BY step.process_id;
 -- What is outstanding (the baseline has no generation), with all that sums by site need: the by-site views never touch
 -- the large table.
 CREATE INDEX allocation_outstanding
-    ON allocation (heap_id, stack_id, generation, alloc_seq, size_bytes, is_doubtful)
-    WHERE end_kind = 0 AND is_segment = 0 AND generation IS NOT NULL;
+    ON allocation (heap_id, stack_id, generation, alloc_seq, size_bytes, is_doubtful, end_kind, free_seq)
+    WHERE is_segment = 0 AND generation IS NOT NULL;
+
+-- A reset ends things for good when something is allocated on the device after it; as the last word on a device it is how
+-- frameworks exit, and what it ended was live at the end.
+UPDATE allocation
+SET generation = NULL
+WHERE is_segment = 0 AND generation IS NOT NULL AND end_kind = 3
+    AND free_seq < (
+        SELECT max(t.last_alloc_seq)
+        FROM heap AS own
+        JOIN heap AS h
+            ON h.process_id = own.process_id AND (h.heap_id = own.heap_id OR h.device_id = own.device_id)
+        JOIN heap_sum AS t ON t.heap_id = h.heap_id
+        WHERE own.heap_id = allocation.heap_id
+    );
+UPDATE heap_sum
+SET outstanding_count = outstanding_count + (
+        SELECT count(*) FROM allocation AS a
+        WHERE a.is_segment = 0 AND a.generation IS NOT NULL AND a.end_kind = 3 AND a.heap_id = heap_sum.heap_id
+    ),
+    outstanding_bytes = outstanding_bytes + (
+        SELECT coalesce(sum(a.size_bytes), 0) FROM allocation AS a
+        WHERE a.is_segment = 0 AND a.generation IS NOT NULL AND a.end_kind = 3 AND a.heap_id = heap_sum.heap_id
+    )
+WHERE NOT EXISTS (SELECT 1 FROM outstanding_sum);
 
 -- When the process of each heap ended, or where that was not seen, the last event of its memory.
 CREATE TEMP TABLE heap_end AS
@@ -68,85 +92,6 @@ FROM allocation AS a
 LEFT JOIN temp.heap_end AS e ON e.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN site_lifetime AS x ON x.heap_id = a.heap_id AND x.site_frame_id IS s.site_frame_id
-WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL
+WHERE a.is_segment = 0 AND a.generation IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM outstanding_sum)
 GROUP BY a.heap_id, a.stack_id, a.generation, a.size_bytes, a.is_doubtful;
-
--- Which sites grow; see view growing_site.
-INSERT INTO growing_sum
-SELECT
-    g.heap_id,
-    g.site_frame_id,
-    g.size_key,
-    g.allocation_count,
-    g.generation_count
-FROM (
-    SELECT
-        a.heap_id,
-        s.site_frame_id,
-        CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END AS size_key,
-        sum(a.allocation_count) AS allocation_count,
-        count(DISTINCT a.generation) AS generation_count,
-        min(a.generation) AS first_generation,
-        max(a.generation) AS last_generation,
-        max(a.last_seq) AS last_seq
-    FROM outstanding_sum AS a
-    LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-    LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-    WHERE a.is_doubtful = 0 AND NOT EXISTS (SELECT 1 FROM growing_sum)
-    GROUP BY a.heap_id, s.site_frame_id, CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END
-) AS g
-JOIN heap AS h ON h.heap_id = g.heap_id
-JOIN process ON process.process_id = h.process_id
-JOIN input ON input.input_id = process.input_id
-LEFT JOIN (
-    SELECT
-        step.process_id,
-        max(step.generation) AS step_count
-    FROM step
-    GROUP BY step.process_id
-) AS steps ON steps.process_id = h.process_id
-WHERE g.generation_count - (steps.step_count IS NOT NULL AND g.first_generation = 0) >= 3
-    AND CASE
-        WHEN steps.step_count IS NOT NULL THEN 2 * g.last_generation > steps.step_count
-        WHEN g.last_seq IS NULL THEN g.last_generation >= 10
-        -- A snapshot has the trace of one device behind that of another.
-        WHEN input.order_kind = 'file'
-            AND (SELECT count(*) FROM device AS d WHERE d.process_id = h.process_id) > 1 THEN g.last_generation >= 10
-        WHEN input.detail_begin_seq IS NOT NULL THEN 2 * g.last_seq >= input.last_seq
-        ELSE 2 * g.last_seq >= input.first_seq + input.last_seq
-    END;
-
--- What is a leak; see view leak.
-INSERT INTO leak_sum
-SELECT
-    a.heap_id,
-    s.site_frame_id,
-    CASE WHEN g.heap_id IS NOT NULL THEN 'growing' ELSE 'unreleased' END,
-    sum(a.allocation_count),
-    sum(a.allocation_count * a.size_bytes),
-    count(DISTINCT a.generation),
-    min(a.generation),
-    max(a.generation),
-    min(a.first_seq),
-    max(a.last_seq),
-    min(a.first_ns),
-    max(e.end_ns),
-    sum(a.outlier_count)
-FROM outstanding_sum AS a
-JOIN heap AS h ON h.heap_id = a.heap_id
-LEFT JOIN process ON process.process_id = h.process_id
-LEFT JOIN temp.heap_end AS e ON e.heap_id = a.heap_id
-LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-LEFT JOIN growing_sum AS g
-    ON g.heap_id = a.heap_id
-    AND g.site_frame_id IS s.site_frame_id
-    AND g.size_key = CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END
-WHERE a.is_doubtful = 0
-    AND (g.heap_id IS NOT NULL
-        OR (h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33 AND process.end_kind = 'exit'))
-    AND NOT EXISTS (SELECT 1 FROM leak_sum)
-GROUP BY a.heap_id, s.site_frame_id, CASE WHEN g.heap_id IS NOT NULL THEN 'growing' ELSE 'unreleased' END;
-
-DROP TABLE temp.heap_end;

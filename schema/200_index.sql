@@ -19,5 +19,6 @@ CREATE INDEX site_step_heap ON site_step (heap_id, site_frame_id, generation);
 CREATE INDEX site_lifetime_heap ON site_lifetime (heap_id, site_frame_id);
 CREATE INDEX step_generation ON step (process_id, generation, number, source);
 CREATE INDEX step_begin ON step (process_id, begin_seq);
-CREATE INDEX growing_sum_heap ON growing_sum (heap_id, site_frame_id, size_key);
+CREATE INDEX leaked_sum_heap ON leaked_sum (heap_id, stack_id, size_bytes, generation);
+CREATE INDEX site_verdict_heap ON site_verdict (heap_id, site_frame_id);
 CREATE INDEX pause_process ON pause (process_id, is_memory_told, end_seq, begin_seq);

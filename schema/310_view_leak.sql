@@ -2,7 +2,8 @@
 
 CREATE VIEW outstanding (
     -- What was allocated in the recording and not freed by its end, segments left out, and the physical memory under
-    -- them. Weights are outstanding, not a leak.
+    -- them. What a reset or finalize ended is among them if nothing was allocated on the device after it. Weights are
+    -- outstanding, not a leak.
     -- A list of allocations: empty where input.detail is 'none' (outstanding_by_site is not).
     --
     -- Name of the machine. NULL: not known.
@@ -58,7 +59,7 @@ LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL;
+WHERE a.is_segment = 0 AND a.generation IS NOT NULL;
 
 CREATE VIEW outstanding_by_site (
     -- The same, summed by site; largest first.
@@ -118,54 +119,13 @@ JOIN heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.size_bytes DESC, g.first_seq;
 
-CREATE VIEW growing_site (
-    -- Sites whose still-live allocations were born in at least three generations, the last in the second half: of the
-    -- steps of the process (what was before the first is none), or of the trace where steps are unknown. Where the site is not known, or all its frames are
-    -- plumbing, allocations of one size stand for a site, so that weights and a leak behind the same allocator are not
-    -- taken for one thing.
-    --
-    -- Name of the machine. NULL: not known.
-    host,
-    -- Rank of the process. NULL: none.
-    rank,
-    -- Process number. NULL: not known.
-    pid,
-    -- Number of the device. NULL: host memory.
-    device,
-    -- Name of the heap.
-    heap,
-    -- Level of the heap.
-    level,
-    -- Number of the heap.
-    heap_id,
-    -- Number of the site's frame; 0: no stack.
-    site_key,
-    -- Size that stands for the site, or -1 where the site itself is known. Unit: bytes.
-    size_key,
-    -- Allocations. Unit: allocations.
-    growing_count,
-    -- In how many generations they were born. Unit: generations.
-    generation_count
-) AS
-SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
-    g.heap_id,
-    coalesce(g.site_frame_id, 0),
-    g.size_key,
-    g.allocation_count,
-    g.generation_count
-FROM growing_sum AS g
-JOIN heap_place AS p ON p.heap_id = g.heap_id;
-
 CREATE VIEW leak (
-    -- Outstanding allocations that are judged a leak: their site is growing, or they are driver or pinned memory that
-    -- was unreleased when the process ended by itself. What may have been freed where events were lost is never here, and
-    -- what modules of CANN (HCCL, RUNTIME, GE, ...) took for themselves only where it grows: no program frees that.
+    -- Outstanding allocations that are judged a leak, firmly: their site is growing (steps are known, and what is live of it
+    -- at the ends of steps still rises over their last two fifths) or rising (a server without steps: the least that is live
+    -- of it still rises over the last two fifths of the time, although the load falls), or they are driver or pinned memory that was unreleased
+    -- when the process ended by itself, without a reset of its device, of a kind of which it had freed others. What may have been freed where events were
+    -- lost is never here, and what modules of CANN (HCCL, RUNTIME, GE, ...) took for themselves only where it grows: no
+    -- program frees that. All else that is suspected is in view suspect_by_site.
     -- A list of allocations: empty where input.detail is 'none' (leak_by_site is not).
     --
     -- Name of the machine. NULL: not known.
@@ -198,7 +158,7 @@ CREATE VIEW leak (
     site,
     -- Number of the whole stack. NULL: none was recorded.
     stack_id,
-    -- 'growing' or 'unreleased'.
+    -- 'growing', 'rising' or 'unreleased'.
     verdict
 ) AS
 SELECT
@@ -217,23 +177,29 @@ SELECT
     o.name,
     coalesce(f.label, '(no stack)'),
     a.stack_id,
-    CASE WHEN g.heap_id IS NOT NULL THEN 'growing' ELSE 'unreleased' END
-FROM allocation AS a
-JOIN heap AS h ON h.heap_id = a.heap_id
+    a.verdict
+FROM (
+    SELECT
+        b.*,
+        k.verdict,
+        k.leak_count,
+        row_number() OVER (
+            PARTITION BY b.heap_id, b.stack_id, b.size_bytes, b.generation ORDER BY b.alloc_seq DESC, b.allocation_id DESC
+        ) AS place
+    FROM allocation AS b
+    JOIN leaked_sum AS k
+        ON k.heap_id = b.heap_id
+        AND k.stack_id IS b.stack_id
+        AND k.size_bytes = b.size_bytes
+        AND k.generation = b.generation
+    WHERE b.is_segment = 0 AND b.generation IS NOT NULL AND b.is_doubtful = 0
+) AS a
 JOIN heap_place AS p ON p.heap_id = a.heap_id
-LEFT JOIN process ON process.process_id = p.process_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-LEFT JOIN growing_sum AS g
-    ON g.heap_id = a.heap_id
-    AND g.site_frame_id IS s.site_frame_id
-    AND g.size_key = CASE WHEN f.is_plumbing = 0 THEN -1 ELSE a.size_bytes END
 LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
-WHERE a.end_kind = 0 AND a.is_segment = 0 AND a.generation IS NOT NULL AND a.is_doubtful = 0
-    AND (g.heap_id IS NOT NULL
-        OR (p.level IN ('driver', 'pinned', 'physical') AND coalesce(h.module_id, 33) = 33
-            AND process.end_kind = 'exit'));
+WHERE a.place <= a.leak_count;
 
 CREATE VIEW leak_by_site (
     -- Leaks, summed by site and verdict; largest first.
@@ -252,7 +218,7 @@ CREATE VIEW leak_by_site (
     level,
     -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
     site,
-    -- 'growing' or 'unreleased'.
+    -- 'growing', 'rising' or 'unreleased'.
     verdict,
     -- Leaked allocations. Unit: allocations.
     leak_count,
@@ -279,7 +245,7 @@ CREATE VIEW leak_by_site (
     oldest_age_steps,
     -- Age of the oldest at the end of the process, or where that was not seen at the last event of its memory. Unit: nanoseconds. NULL: not known.
     oldest_age_ns,
-    -- Blocks of the site that were freed. Unit: allocations. NULL: times are unknown.
+    -- Blocks of the site that were freed. Unit: allocations. NULL: not known.
     freed_count,
     -- 99 % of those lived no longer. Unit: nanoseconds. NULL: none was freed, or times are unknown.
     freed_p99_at_most_ns,
@@ -288,9 +254,15 @@ CREATE VIEW leak_by_site (
     -- Of the leaked ones, how many have lived longer than 99 % of the freed ones did. Unit: allocations. NULL: none was
     -- freed, or times are unknown.
     outlier_count,
-    -- 1: it grows, and yet no leaked block is older than some freed ones of the site became (in steps; or than 99 % of
-    -- them, in time), as where the newest are kept: a queue, or a cache; 0: not, or not known.
-    is_newest_kept,
+    -- How much the floor of what is live of the site at the ends of steps rises over their last two fifths; of three to
+    -- seven steps: by how much it rises in the middle one. Unit: bytes per step. NULL: not growing.
+    late_bytes_per_step,
+    -- How much the floor of what is live of the site rises over the last two fifths of the time. Unit: bytes per hour. NULL:
+    -- not rising.
+    bytes_per_hour,
+    -- When the device is full if it goes on like that, from the most that the heap ever held. Unit: hours. NULL: not rising,
+    -- or the size of the device is not known.
+    hours_left,
     -- What speaks for the verdict, in words.
     evidence,
     -- 1: something of the recording was lost, or not kept, or had begun before it: figures over steps and of what was
@@ -317,45 +289,34 @@ SELECT
     CASE WHEN k.lost_count = 0 THEN g.growth_fit_ratio END,
     steps.step_count - l.first_generation,
     l.end_ns - l.first_ns,
-    coalesce(t.freed_count, CASE WHEN u.free_count = 0 AND l.first_ns IS NOT NULL THEN 0 END),
+    coalesce(t.freed_count, CASE WHEN u.free_count = 0 THEN 0 END),
     t.p99_at_most_ns,
     CASE WHEN steps.step_count IS NOT NULL THEN t.max_steps END,
-    CASE WHEN t.freed_count > 0 THEN l.outlier_count END,
+    CASE WHEN t.p99_at_most_ns IS NOT NULL THEN l.outlier_count END,
+    CASE WHEN l.verdict = 'growing' THEN v.growth_bytes END,
+    CASE WHEN l.verdict = 'rising' THEN v.hourly_bytes END,
     CASE
-        WHEN l.verdict = 'growing' AND t.freed_count > 0 AND l.outlier_count = 0 THEN 1
-        WHEN l.verdict = 'growing' AND t.freed_count >= l.allocation_count
-            AND steps.step_count - l.first_generation <= t.max_steps THEN 1
-        ELSE 0
+        WHEN l.verdict = 'rising' THEN max(0.0, 1.0 * device.capacity_bytes
+            - max(x.peak_bytes, coalesce(x.peak_reserved_bytes, 0))) / v.hourly_bytes
     END,
     CASE l.verdict
-        WHEN 'unreleased' THEN printf('still held when the process ended by itself%s',
-            CASE WHEN t.freed_count > 0 THEN printf('; %d others of the site were freed', t.freed_count) ELSE '' END)
-        WHEN 'growing' THEN CASE
-                WHEN steps.step_count IS NULL
-                    THEN printf('%d blocks born in %d of 20 parts of the trace were never freed', l.allocation_count,
-                        l.generation_count)
-                WHEN l.first_generation = 0
-                    THEN printf('%d blocks born before the first step and in %d of %d steps were never freed',
-                        l.allocation_count, l.generation_count - 1, steps.step_count)
-                ELSE printf('%d blocks born in %d of %d steps were never freed', l.allocation_count, l.generation_count,
-                    steps.step_count)
-            END
+        WHEN 'rising' THEN printf('the least that is live of the site still rises over the last two fifths of the time, by %.0f'
+            || ' bytes an hour, although the load fell; %d blocks of it are live at the end', v.hourly_bytes,
+            l.allocation_count)
+        WHEN 'unreleased' THEN printf('still held when the process ended by itself; freed of the %s: %d',
+            CASE WHEN t.freed_count > 0 THEN 'site' ELSE 'heap' END, coalesce(nullif(t.freed_count, 0), x.free_count))
+        WHEN 'growing' THEN printf('%d blocks born in %d of %d steps were never freed; %s by %.0f bytes a step',
+                l.allocation_count, l.generation_count, steps.step_count, CASE
+                    WHEN steps.step_count < 8 THEN 'what is live of the site rises at the end of each,'
+                    ELSE 'what is live of the site still rises over the last two fifths of them,'
+                END, v.growth_bytes)
             || CASE
                 WHEN g.growth_bytes_per_step IS NULL OR k.lost_count > 0 THEN ''
-                WHEN g.growth_bytes_per_step < 0 THEN printf('; the site as a whole shrinks by %.0f bytes a step (fit %.2f)',
-                    -g.growth_bytes_per_step, coalesce(g.growth_fit_ratio, 0.0))
-                ELSE printf('; the site grows by %.0f bytes a step%s (fit %.2f)', g.growth_bytes_per_step,
-                    CASE WHEN g.growth_fit_ratio >= 0.5 THEN '' ELSE ' on average, not steadily' END,
+                ELSE printf('; over all of them the line of its growth has a fit of %.2f',
                     coalesce(g.growth_fit_ratio, 0.0))
             END
             || CASE
-                WHEN t.freed_count > 0 AND l.outlier_count = 0
-                    THEN printf('; none of them is older than 99 %% of its %d freed blocks became, as where the newest'
-                        || ' are kept', t.freed_count)
-                WHEN t.freed_count >= l.allocation_count AND steps.step_count - l.first_generation <= t.max_steps
-                    THEN printf('; none of them is older in steps than some of its %d freed blocks became, as where the'
-                        || ' newest are kept', t.freed_count)
-                WHEN t.freed_count > 0
+                WHEN t.freed_count > 0 AND l.outlier_count > 0
                     THEN printf('; %d of them are older than 99 %% of its %d freed blocks became', l.outlier_count,
                         t.freed_count)
                 WHEN u.free_count = 0 AND (k.lost_count > 0 OR input.baseline = 'unknown')
@@ -363,9 +324,8 @@ SELECT
                 WHEN u.free_count = 0 THEN '; no block of the site was ever freed'
                 ELSE ''
             END
-            || CASE WHEN steps.step_count IS NULL THEN '; without steps, what is built once looks like this too' ELSE '' END
             || CASE
-                WHEN k.lost_count > 0 THEN '; events were lost, so its growth is not known'
+                WHEN k.lost_count > 0 THEN '; events were lost, so only what is beyond doubt counts'
                 WHEN input.baseline = 'unknown'
                     THEN '; the recording began late, so frees of what was there before do not count'
                 ELSE ''
@@ -382,17 +342,102 @@ JOIN (
         input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) AS lost_count
     FROM input
 ) AS k ON k.input_id = input.input_id
+JOIN heap_sum AS x ON x.heap_id = l.heap_id
+JOIN heap AS y ON y.heap_id = l.heap_id
+LEFT JOIN device ON device.device_id = y.device_id
 LEFT JOIN warm_up AS steps ON steps.process_id = p.process_id
+LEFT JOIN site_verdict AS v ON v.heap_id = l.heap_id AND v.site_frame_id IS l.site_frame_id
 LEFT JOIN site_growth AS g ON g.heap_id = l.heap_id AND g.site_frame_id IS l.site_frame_id
 LEFT JOIN site_lifetime AS t ON t.heap_id = l.heap_id AND t.site_frame_id IS l.site_frame_id
 LEFT JOIN (
     SELECT
-        y.heap_id,
+        q.heap_id,
         z.site_frame_id,
-        sum(y.free_count) AS free_count
-    FROM stack_sum AS y
-    LEFT JOIN stack AS z ON z.stack_id = y.stack_id
-    GROUP BY y.heap_id, z.site_frame_id
+        sum(q.free_count) AS free_count
+    FROM stack_sum AS q
+    LEFT JOIN stack AS z ON z.stack_id = q.stack_id
+    GROUP BY q.heap_id, z.site_frame_id
 ) AS u ON u.heap_id = l.heap_id AND u.site_frame_id IS l.site_frame_id
 LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id
 ORDER BY l.size_bytes DESC, l.first_seq;
+
+CREATE VIEW suspect_by_site (
+    -- Sites that may hold more and more, but of which it is not sure, or cannot be told: no leak, in no count and in no gate.
+    -- Largest first. What is not here and no leak either is what a program holds: weights, state, buffers made once.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
+    site,
+    -- 'bounded': it grew, and what speaks for an end of that is in reason; 'not judged': it cannot be told.
+    verdict,
+    -- 'it stopped growing' (it is no larger at the end of the steps than before their last two fifths), 'only the newest are
+    -- kept' (no block is older in steps than freed ones of the site became: a queue, or a cache); 'no steps' (one pass, or no
+    -- iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak), 'held to the
+    -- end' (driver or pinned memory at the end of the process, which a reset ended, or of a kind of which nothing was ever freed).
+    reason,
+    -- Outstanding allocations of the site, but for those of which it is in doubt. Unit: allocations.
+    allocation_count,
+    -- Their size. Unit: bytes.
+    size_bytes,
+    -- In how many steps (twentieths of the trace, where steps are unknown) they were born. Unit: generations.
+    generation_count,
+    -- What there is to say for it, in words.
+    evidence
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    coalesce(f.label, '(no stack)'),
+    v.verdict,
+    v.reason,
+    a.allocation_count,
+    a.size_bytes,
+    a.generation_count,
+    CASE
+        WHEN steps.step_count IS NULL
+            THEN printf('%d blocks born in %d of 20 parts of the trace are live at its end', a.allocation_count,
+                a.generation_count)
+        ELSE printf('%d blocks born in %d of %d steps are live at the end', a.allocation_count, a.generation_count,
+            steps.step_count)
+    END || CASE
+        WHEN t.freed_count > 0 AND t.max_steps IS NOT NULL AND steps.step_count IS NOT NULL
+            THEN printf('; %d others were freed, %d steps old at most', t.freed_count, t.max_steps)
+        WHEN t.freed_count > 0 THEN printf('; %d others were freed', t.freed_count)
+        ELSE '; no other was freed'
+    END
+FROM site_verdict AS v
+JOIN heap_place AS p ON p.heap_id = v.heap_id
+JOIN (
+    SELECT
+        o.heap_id,
+        s.site_frame_id,
+        sum(o.allocation_count) AS allocation_count,
+        sum(o.allocation_count * o.size_bytes) AS size_bytes,
+        count(DISTINCT o.generation) AS generation_count
+    FROM outstanding_sum AS o
+    LEFT JOIN stack AS s ON s.stack_id = o.stack_id
+    WHERE o.is_doubtful = 0
+    GROUP BY o.heap_id, s.site_frame_id
+) AS a ON a.heap_id = v.heap_id AND a.site_frame_id IS v.site_frame_id
+LEFT JOIN warm_up AS steps ON steps.process_id = p.process_id
+LEFT JOIN site_lifetime AS t ON t.heap_id = v.heap_id AND t.site_frame_id IS v.site_frame_id
+LEFT JOIN frame AS f ON f.frame_id = v.site_frame_id
+WHERE v.verdict NOT IN ('growing', 'rising')
+    AND NOT EXISTS (
+        SELECT 1 FROM leak_sum AS l WHERE l.heap_id = v.heap_id AND l.site_frame_id IS v.site_frame_id)
+ORDER BY a.size_bytes DESC, p.heap_id, v.site_frame_id;

@@ -1,6 +1,58 @@
 -- What pools did, in detail: by step, class, size, stream, cause and site; and what allocation calls cost. All of it comes from
 -- sums that were taken while loading (063_pool.sql): no view here reads table allocation.
 
+CREATE VIEW early_free (
+    -- Pools that tell a free when it is asked for, and not when the memory can be used again: those told through mstx.
+    -- While another stream may still use a block (torch's record_stream), what is pending is not known, and what is free is
+    -- so at most. A pool waits for another stream by an event: where the process recorded none, nothing was pending, and
+    -- the pool is not in this view. Whose an event is cannot be told: a task queue records the pool's from its own thread.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Most that was free in the pool's segments at once: no more than this was pending. Unit: bytes. NULL: that is not
+    -- known either.
+    max_pending_bound_bytes,
+    -- 1: each miss whose cause is 'cold' was the first of its stream, private pool and class, for which nothing can have
+    -- been pending; 0: not each.
+    is_cold_known,
+    -- Number of the heap.
+    heap_id
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    (
+        SELECT CASE WHEN max(u.is_doubtful OR u.is_partial) = 0 THEN max(u.max_free_bytes) END
+        FROM fragmentation_usage AS u
+        WHERE u.heap_id = s.heap_id AND u.part_id IS NULL AND s.is_partial = 0
+    ),
+    coalesce((SELECT sum(m.miss_count) FROM pool_miss_sum AS m WHERE m.heap_id = s.heap_id AND m.cause = 1), 0)
+        <= (SELECT count(*) FROM pool_group AS g WHERE g.heap_id = s.heap_id AND g.miss_count > 0),
+    s.heap_id
+FROM pool_sum AS s
+JOIN heap_place AS p ON p.heap_id = s.heap_id
+WHERE p.heap IN ('ptaCaching', 'msleaks', 'atb', 'mindsporeMemPool') AND s.pending_count = 0
+    AND (s.is_partial = 1 OR EXISTS (
+        SELECT 1
+        FROM stream_call_sum AS c
+        WHERE c.process_id = p.process_id AND c.kind IN (8, 13) AND c.call_count > c.error_count
+    ))
+ORDER BY s.heap_id;
+
 CREATE VIEW pool_summary (
     -- How well each pool works, in one row: what to read first. A plain hit rate only rises with the length of a run:
     -- misses_per_step says whether the pool still grows once the program is warm (view warm_up).
@@ -47,11 +99,12 @@ CREATE VIEW pool_summary (
     growth_count,
     -- Misses whose cause is 'after_flush'. Unit: allocations.
     after_flush_count,
-    -- Misses whose cause is 'pending_free'. Unit: allocations.
+    -- Misses whose cause is 'pending_free'. Unit: allocations. NULL: not known (view early_free).
     pending_free_count,
     -- Misses whose cause is 'fragmentation'. Unit: allocations.
     fragmentation_count,
-    -- Misses whose cause is not known. Unit: allocations.
+    -- Misses whose cause is not known; of a pool of view early_free also those that pending memory may have caused. Unit:
+    -- allocations.
     unknown_cause_count,
     -- Runs of segments given back to the driver with no request in between. Unit: flushes.
     flush_count,
@@ -63,10 +116,13 @@ CREATE VIEW pool_summary (
     retry_count,
     -- Of these, how many followed a request that the device had refused. Unit: flushes.
     failed_retry_count,
-    -- Blocks that were given up and not yet reusable when the pool's next event came. Unit: allocations.
+    -- Blocks that were given up and not yet reusable when the pool's next event came. Unit: allocations. NULL, as what
+    -- follows of them: not known (view early_free).
     pending_count,
     -- Most bytes that were so at once. Unit: bytes.
     max_pending_bytes,
+    -- Where that is not known, it was no more than this. Unit: bytes. NULL: it is known, or no bound is known either.
+    max_pending_bound_bytes,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there were none.
     max_pending_ns,
     -- Their size times how long. Unit: mebibytes times seconds.
@@ -118,23 +174,26 @@ SELECT
     ),
     h.last_miss_seq,
     h.last_miss_ns,
-    coalesce(c.cold_count, 0),
+    CASE WHEN coalesce(e.is_cold_known, 1) = 1 THEN coalesce(c.cold_count, 0) ELSE 0 END,
     coalesce(c.growth_count, 0),
     coalesce(c.after_flush_count, 0),
-    coalesce(c.pending_free_count, 0),
-    coalesce(c.fragmentation_count, 0),
-    coalesce(c.unknown_count, 0),
+    CASE WHEN e.heap_id IS NULL THEN coalesce(c.pending_free_count, 0) END,
+    CASE WHEN e.heap_id IS NULL THEN coalesce(c.fragmentation_count, 0) ELSE 0 END,
+    coalesce(c.unknown_count, 0)
+        + CASE WHEN e.heap_id IS NOT NULL THEN coalesce(c.fragmentation_count, 0) ELSE 0 END
+        + CASE WHEN e.is_cold_known = 0 THEN coalesce(c.cold_count, 0) ELSE 0 END,
     s.flush_count,
     s.released_count,
     s.released_bytes,
     s.retry_count,
     s.failed_retry_count,
-    s.pending_count,
-    s.max_pending_bytes,
+    CASE WHEN e.heap_id IS NULL THEN s.pending_count END,
+    CASE WHEN e.heap_id IS NULL THEN s.max_pending_bytes END,
+    e.max_pending_bound_bytes,
     s.max_pending_ns,
-    s.pending_byte_ms / 1048576.0 / 1000.0,
-    s.max_wait_ns,
-    s.pending_miss_count,
+    CASE WHEN e.heap_id IS NULL THEN s.pending_byte_ms / 1048576.0 / 1000.0 END,
+    CASE WHEN e.heap_id IS NULL THEN s.max_wait_ns END,
+    CASE WHEN e.heap_id IS NULL THEN s.pending_miss_count END,
     CASE WHEN a.peak_bytes > 0 THEN CAST(a.allocated_bytes AS REAL) / a.peak_bytes END,
     s.driver_count,
     CASE WHEN s.driver_cost_count > 0 THEN s.driver_cost_ns END,
@@ -147,6 +206,7 @@ SELECT
 FROM pool_sum AS s
 JOIN heap_place AS p ON p.heap_id = s.heap_id
 JOIN heap_sum AS a ON a.heap_id = s.heap_id
+LEFT JOIN early_free AS e ON e.heap_id = s.heap_id
 LEFT JOIN (
     SELECT
         heap_id,
@@ -460,7 +520,8 @@ CREATE VIEW pool_by_stream (
     last_miss_ns,
     -- Segments whose first block was of this stream, at the end. Unit: bytes.
     held_bytes,
-    -- Blocks that were given up and not yet reusable when the pool's next event came. Unit: allocations.
+    -- Blocks that were given up and not yet reusable when the pool's next event came. Unit: allocations. NULL, as what
+    -- follows of them: not known (view early_free).
     pending_count,
     -- Their size. Unit: bytes.
     pending_bytes,
@@ -488,9 +549,9 @@ SELECT
     g.last_miss_seq,
     g.last_miss_ns,
     g.held_bytes,
-    g.pending_count,
-    g.pending_bytes,
-    g.pending_byte_ms / 1048576.0 / 1000.0,
+    CASE WHEN e.heap_id IS NULL THEN g.pending_count END,
+    CASE WHEN e.heap_id IS NULL THEN g.pending_bytes END,
+    CASE WHEN e.heap_id IS NULL THEN g.pending_byte_ms / 1048576.0 / 1000.0 END,
     (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = g.heap_id)
 FROM (
     SELECT
@@ -511,6 +572,7 @@ FROM (
     GROUP BY heap_id, stream, private_pool
 ) AS g
 JOIN heap_place AS p ON p.heap_id = g.heap_id
+LEFT JOIN early_free AS e ON e.heap_id = g.heap_id
 ORDER BY g.heap_id, g.allocated_bytes DESC, g.stream, g.private_pool;
 
 CREATE VIEW pool_miss_by_cause (
@@ -531,14 +593,15 @@ CREATE VIEW pool_miss_by_cause (
     heap,
     -- Level of the heap.
     level,
-    -- 'cold', 'growth', 'after_flush', 'pending_free' or 'fragmentation'. NULL: what was before is not known well
-    -- enough.
+    -- 'cold', 'growth', 'after_flush', 'pending_free' or 'fragmentation'. NULL: what was before, or what was pending
+    -- (view early_free), is not known well enough.
     cause,
     -- Misses. Unit: allocations.
     miss_count,
     -- Their size, by the heap's size_basis. Unit: bytes.
     missed_bytes,
-    -- Of these, how many memory would have served that was given up and not yet reusable. Unit: allocations.
+    -- Of these, how many memory would have served that was given up and not yet reusable. Unit: allocations. NULL: not
+    -- known (view early_free).
     pending_miss_count,
     -- Driver allocations and mappings that they are the first block in. Unit: calls.
     driver_count,
@@ -569,16 +632,18 @@ SELECT
     (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = m.heap_id)
 FROM (
     SELECT
-        heap_id,
-        cause,
-        sum(miss_count) AS miss_count,
-        sum(missed_bytes) AS missed_bytes,
-        sum(pending_miss_count) AS pending_miss_count,
-        sum(driver_count) AS driver_count,
-        sum(driver_cost_ns) AS driver_cost_ns,
-        max(last_seq) AS last_seq
-    FROM pool_miss_sum
-    GROUP BY heap_id, cause
+        t.heap_id,
+        CASE WHEN e.heap_id IS NULL OR NOT (t.cause = 5 OR (t.cause = 1 AND e.is_cold_known = 0)) THEN t.cause END
+            AS cause,
+        sum(t.miss_count) AS miss_count,
+        sum(t.missed_bytes) AS missed_bytes,
+        CASE WHEN e.heap_id IS NULL THEN sum(t.pending_miss_count) END AS pending_miss_count,
+        sum(t.driver_count) AS driver_count,
+        sum(t.driver_cost_ns) AS driver_cost_ns,
+        max(t.last_seq) AS last_seq
+    FROM pool_miss_sum AS t
+    LEFT JOIN early_free AS e ON e.heap_id = t.heap_id
+    GROUP BY t.heap_id, 2
 ) AS m
 JOIN heap_place AS p ON p.heap_id = m.heap_id
 LEFT JOIN miss_cause AS c ON c.cause = m.cause
@@ -601,13 +666,14 @@ CREATE VIEW pool_miss_by_site (
     level,
     -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
     site,
-    -- As in view pool_miss_by_cause. NULL: what was before is not known well enough.
+    -- As in view pool_miss_by_cause. NULL: not known well enough.
     cause,
     -- Misses. Unit: allocations.
     miss_count,
     -- Their size, by the heap's size_basis. Unit: bytes.
     missed_bytes,
-    -- Of these, how many memory would have served that was given up and not yet reusable. Unit: allocations.
+    -- Of these, how many memory would have served that was given up and not yet reusable. Unit: allocations. NULL: not
+    -- known (view early_free).
     pending_miss_count,
     -- Driver allocations and mappings that they are the first block in. Unit: calls.
     driver_count,
@@ -638,16 +704,18 @@ FROM (
     SELECT
         t.heap_id,
         s.site_frame_id,
-        t.cause,
+        CASE WHEN e.heap_id IS NULL OR NOT (t.cause = 5 OR (t.cause = 1 AND e.is_cold_known = 0)) THEN t.cause END
+            AS cause,
         sum(t.miss_count) AS miss_count,
         sum(t.missed_bytes) AS missed_bytes,
-        sum(t.pending_miss_count) AS pending_miss_count,
+        CASE WHEN e.heap_id IS NULL THEN sum(t.pending_miss_count) END AS pending_miss_count,
         sum(t.driver_count) AS driver_count,
         sum(t.driver_cost_ns) AS driver_cost_ns,
         max(t.last_seq) AS last_seq
     FROM pool_miss_sum AS t
     LEFT JOIN stack AS s ON s.stack_id = t.stack_id
-    GROUP BY t.heap_id, s.site_frame_id, t.cause
+    LEFT JOIN early_free AS e ON e.heap_id = t.heap_id
+    GROUP BY t.heap_id, s.site_frame_id, 3
 ) AS m
 JOIN heap_place AS p ON p.heap_id = m.heap_id
 LEFT JOIN miss_cause AS c ON c.cause = m.cause

@@ -197,6 +197,8 @@ SELECT
         END
         || CASE
             WHEN f.is_partial AND f.is_requested THEN ': at most, for only requested sizes are known.'
+            WHEN f.is_early AND f.value >= 0.1
+                THEN ': at most, for what other streams still used counts as free (view early_free).'
             WHEN f.is_partial THEN ', as far as is known.'
             WHEN f.value < 0.1 THEN ': nothing to gain.'
             WHEN f.stuck_bytes > 0 AND f.is_growing
@@ -216,7 +218,8 @@ FROM (
         g.waste_bytes AS waste_bytes,
         g.is_growing AS is_growing,
         g.is_requested AS is_requested,
-        g.is_lossy OR (g.is_requested AND g.value >= 0.1) AS is_partial,
+        g.is_early AS is_early,
+        g.is_lossy OR ((g.is_requested OR g.is_early) AND g.value >= 0.1) AS is_partial,
         CASE
             WHEN g.unused_bytes >= 1073741824 THEN printf('%.1f GiB', g.unused_bytes / 1073741824.0)
             WHEN g.unused_bytes >= 1048576 THEN printf('%.1f MiB', g.unused_bytes / 1048576.0)
@@ -277,6 +280,7 @@ FROM (
                 FROM pool_effort AS e
                 WHERE e.heap_id = s.heap_id AND e.mapped_count > 0
             ) AS is_growing,
+            s.heap_id IN (SELECT e.heap_id FROM early_free AS e) AS is_early,
             k.is_lossy AS is_lossy
         FROM heap_sum AS s
         JOIN heap AS h ON h.heap_id = s.heap_id

@@ -128,6 +128,12 @@ static bool is_gap(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '"' || c == '\'' || c == '\\' || c == '`';
 }
 
+/* Between a name and its value; in a list of JSON also a comma. */
+static bool is_between(char c)
+{
+    return is_gap(c) || c == ',';
+}
+
 static size_t put_stars(char *text, size_t from, size_t len)
 {
     size_t count = len - from < STARS ? len - from : STARS;
@@ -137,13 +143,13 @@ static size_t put_stars(char *text, size_t from, size_t len)
 }
 
 /* Does a secret's name end before `at`, with nothing but quotes and blanks between? As an option where only a blank
- * parts it from what follows. */
+ * or comma parts it from what follows. */
 static bool is_named_before(const char *text, size_t at)
 {
     bool is_blank = text[at] != '=' && text[at] != ':';
     size_t end = at, begin;
 
-    while (end > 0 && is_gap(text[end - 1]))
+    while (end > 0 && is_between(text[end - 1]))
         end--;
     for (begin = end; begin > 0 && is_name_byte(text[begin - 1]);)
         begin--;
@@ -156,12 +162,13 @@ static bool is_named_before(const char *text, size_t at)
 static size_t find_secret(const char *text, size_t len)
 {
     for (size_t at = 1; at < len; at++) {
-        bool is_parting = text[at] == '=' || text[at] == ' ' || text[at] == '\n' ||
+        bool is_parting = text[at] == '=' || text[at] == ' ' || text[at] == '\t' || text[at] == '\n' ||
+                          text[at] == ',' ||
                           (text[at] == ':' && !(at + 2 < len && text[at + 1] == '/' && text[at + 2] == '/'));
 
         if (!is_parting || !is_named_before(text, at))
             continue;
-        while (at < len && (is_gap(text[at]) || text[at] == '=' || text[at] == ':'))
+        while (at < len && (is_between(text[at]) || text[at] == '=' || text[at] == ':'))
             at++;
         return at;
     }
@@ -254,7 +261,8 @@ size_t nm_secret_mask_arguments(char *list, size_t len)
     for (size_t at = 0; at < len; at = next) {
         const char *zero = memchr(list + at, 0, len - at);
         size_t bytes = zero != NULL ? (size_t)(zero - (list + at)) : len - at;
-        bool is_option = bytes > 2 && list[at] == '-' && list[at + 1] == '-';
+        /* a key in PEM begins with five of them */
+        bool is_option = bytes > 2 && list[at] == '-' && list[at + 1] == '-' && list[at + 2] != '-';
         bool is_secret = is_value && !is_option;
 
         if (zero == NULL) /* cut, perhaps between a password and what would show it to be one */

@@ -56,7 +56,7 @@ static int make_room(nm_output *output, uint64_t bytes)
     while (result != 0 && errno == EINTR);
     if (result == 0)
         return 0;
-    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO)
+    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
         return errno;
     output->has_reserve = false;
     return 0;

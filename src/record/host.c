@@ -67,10 +67,10 @@ static bool open_door(door *out)
 
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         if (places[i] == NULL || !nm_text_path(out->path, sizeof out->path, places[i], DOOR_PREFIX, hash) ||
-            !nm_system_is_safe_folder(places[i]))
+            nm_system_check_folder(places[i]) != 0)
             continue;
         out->fd = nm_system_open(out->path, O_RDWR | O_CREAT | O_NONBLOCK);
-        if (out->fd >= 0 && nm_system_is_own(out->fd, S_IFREG))
+        if (out->fd >= 0 && nm_system_check_own(out->fd, S_IFREG) == 0)
             return true;
         if (out->fd >= 0)
             nm_system_close(out->fd);

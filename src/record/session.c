@@ -76,22 +76,21 @@ static bool is_sound_session(const nm_ring_session *session)
  * stands in it is believed. -errno; -EPERM: it is not. */
 static long open_session(const char *folder)
 {
-    long folder_fd, fd = -EPERM;
+    long result = nm_system_check_parent(folder);
+    long folder_fd = result < 0 ? result : nm_system_open(folder, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    long fd;
 
-    if (!nm_system_is_safe_parent(folder))
-        return -EPERM;
-    folder_fd = nm_system_open(folder, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
     if (folder_fd < 0)
         return folder_fd;
-    if (nm_system_is_own((int)folder_fd, S_IFDIR))
+    fd = nm_system_check_own((int)folder_fd, S_IFDIR);
+    if (fd == 0)
         fd = nm_call(SYS_openat, folder_fd, (long)NM_RING_SESSION_FILE, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0,
                      0, 0);
     nm_system_close((int)folder_fd);
-    if (fd >= 0 && !nm_system_is_own((int)fd, S_IFREG)) {
+    result = fd < 0 ? fd : nm_system_check_own((int)fd, S_IFREG);
+    if (fd >= 0 && result < 0)
         nm_system_close((int)fd);
-        fd = -EPERM;
-    }
-    return fd;
+    return result < 0 ? result : fd;
 }
 
 /* A process that cannot even take a number leaves a link in the folder, which needs neither a descriptor nor memory: the

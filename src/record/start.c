@@ -31,7 +31,7 @@ static bool name_folder(char *path)
     uint64_t mark = (uint64_t)nm_system_now_ns() ^ (uint64_t)nm_system_pid() << 40;
 
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (access(places[i], W_OK | X_OK) == 0 && nm_system_is_safe_folder(places[i]) &&
+        if (access(places[i], W_OK | X_OK) == 0 && nm_system_check_folder(places[i]) == 0 &&
             nm_text_path(path, NM_FOLDER_BYTES_MAX, places[i], "npumem-sdk-", mark >> 1))
             return true;
     }

@@ -48,8 +48,8 @@ typedef struct nm_local {
     const void *guard_frame; /* frame of the outermost hook that runs; NULL: none */
     uintptr_t guard_return;  /* its return address: tells whether that frame still stands */
     uint32_t guard_layer;    /* nm_layer of the innermost hook that holds a guard */
-    nm_inner inner;          /* of the memory call that the thread is in */
     int32_t next_device;     /* 1 more than the device that the runtime named last; 0: none, or it may have changed */
+    nm_inner inner;          /* of the memory call that the thread is in */
 } nm_local;
 
 extern nm_state nm_process_state;

@@ -70,13 +70,17 @@ static uid_t user(void)
     return (uid_t)nm_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
 }
 
-bool nm_system_is_own(int fd, unsigned type)
+long nm_system_check_own(int fd, unsigned type)
 {
     struct stat info; /* the kernel's on both processors */
+    long result = nm_call(SYS_fstat, fd, (long)&info, 0, 0, 0, 0);
 
-    return nm_call(SYS_fstat, fd, (long)&info, 0, 0, 0, 0) == 0 && (info.st_mode & S_IFMT) == type &&
-           info.st_uid == user() && (info.st_mode & (S_IRWXG | S_IRWXO)) == 0 &&
-           (type != S_IFREG || info.st_nlink == 1);
+    if (result != 0)
+        return result;
+    return (info.st_mode & S_IFMT) == type && info.st_uid == user() && (info.st_mode & (S_IRWXG | S_IRWXO)) == 0 &&
+                   (type != S_IFREG || info.st_nlink == 1)
+               ? 0
+               : -EPERM;
 }
 
 /* Whose they are is the machine's affair; and where a container does not know root, theirs is a number like any. */
@@ -85,28 +89,29 @@ static bool is_systems(const char *path)
     return strcmp(path, "/dev/shm") == 0 || strcmp(path, "/tmp") == 0;
 }
 
-bool nm_system_is_safe_folder(const char *path)
+long nm_system_check_folder(const char *path)
 {
     struct stat info;
+    long result = nm_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&info, 0, 0, 0);
 
-    if (nm_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&info, 0, 0, 0) != 0 || !S_ISDIR(info.st_mode))
-        return false;
-    if (info.st_uid != user() && info.st_uid != 0 && !is_systems(path))
-        return false;
-    return (info.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (info.st_mode & S_ISVTX) != 0;
+    if (result != 0)
+        return result;
+    if (!S_ISDIR(info.st_mode) || (info.st_uid != user() && info.st_uid != 0 && !is_systems(path)))
+        return -EPERM;
+    return (info.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (info.st_mode & S_ISVTX) != 0 ? 0 : -EPERM;
 }
 
-bool nm_system_is_safe_parent(const char *path)
+long nm_system_check_parent(const char *path)
 {
     char folder[NM_FOLDER_BYTES_MAX];
     const char *slash = strrchr(path, '/');
     size_t len = slash != NULL ? (size_t)(slash - path) : 0;
 
     if (len >= sizeof folder || path[0] != '/')
-        return false;
+        return -EPERM;
     memcpy(folder, path, len);
     folder[len] = 0;
-    return nm_system_is_safe_folder(len > 0 ? folder : "/");
+    return nm_system_check_folder(len > 0 ? folder : "/");
 }
 
 /* ---- Files and memory ---------------------------------------------------------------------------------------------- */

@@ -223,6 +223,8 @@ static nm_status find_place(nm_anchor *anchor, nm_anchor_process *process, nm_la
         .order = ++anchor->order,
         .stride = 1,
     };
+    if ((*out)->words & NM_WORD_OPTIMIZER)
+        (*out)->caller = nm_anchor_names_caller(&anchor->names, id);
     return NM_OK;
 }
 
@@ -246,6 +248,8 @@ static nm_status add_gap(nm_anchor_place *place, const nm_lane_sums *now, nm_err
     };
     nm_status status;
 
+    place->more_count += (int64_t)(gap.allocations - gap.frees) >= NM_ANCHOR_UNEVEN;
+    place->less_count += (int64_t)(gap.frees - gap.allocations) >= NM_ANCHOR_UNEVEN;
     if (place->count == 1)
         place->first_gap = gap;
     if (place->count == 1 || (place->count - 2) % place->stride != 0)
@@ -282,22 +286,6 @@ static nm_status meet(nm_anchor_place *place, const nm_anchor_process *process, 
     return status;
 }
 
-static void note_pair(nm_anchor_process *process, unsigned words, uint64_t stack_id)
-{
-    bool is_optimizer = (words & NM_WORD_OPTIMIZER) != 0;
-
-    if (is_optimizer && process->has_backward) {
-        process->has_backward = false;
-        process->is_in_optimizer = true;
-        process->pair_count++;
-        process->optimizer_stack = stack_id;
-    } else if (!is_optimizer) {
-        process->is_in_optimizer = false;
-    }
-    if (words & NM_WORD_BACKWARD)
-        process->has_backward = true;
-}
-
 static nm_status see_allocation(nm_anchor *anchor, const nm_event *event, const sight *seen, nm_error *err)
 {
     nm_anchor_process *process = seen->process;
@@ -311,8 +299,12 @@ static nm_status see_allocation(nm_anchor *anchor, const nm_event *event, const 
         status = find_place(anchor, process, seen->lane, seen->device_number, event->stack_id, &place, err);
     if (status == NM_OK && place != NULL) {
         status = meet(place, process, err);
-        note_pair(process, place->words, event->stack_id);
+        process->has_python |= (place->words & NM_WORD_PYTHON) != 0;
+        nm_anchor_optimizer_note(process, place->words, place->caller, event->stack_id);
     }
+    process->seen_count++;
+    if (process->in_optimizer != 0)
+        process->optimizers[process->in_optimizer - 1].last_allocation = process->seen_count;
     process->last_stack[seen->lane] = event->stack_id;
     process->last_device[seen->lane] = seen->device_number;
     return status;
@@ -327,7 +319,7 @@ static nm_status see_range(nm_anchor *anchor, const nm_event *event, nm_anchor_p
 
     if (event->name_id == 0)
         return NM_OK;
-    note_pair(process, nm_anchor_names_of_range(&anchor->names, event->name_id), 0);
+    nm_anchor_optimizer_note(process, nm_anchor_names_of_range(&anchor->names, event->name_id), 0, 0);
     status = find_place(anchor, process, NM_LANE_BOTH, NM_ANCHOR_ANY_DEVICE, id, &place, err);
     if (status == NM_OK && place != NULL)
         status = meet(place, process, err);
@@ -406,8 +398,7 @@ static void begin_second(nm_anchor *anchor)
 
         memset(process->last_stack, 0, sizeof process->last_stack);
         memset(process->last_device, 0, sizeof process->last_device);
-        process->has_backward = false;
-        process->is_in_optimizer = false;
+        nm_anchor_optimizer_restart(process);
         process->choice.step_count = 0;
         process->marked_count = 0;
     }
@@ -451,20 +442,24 @@ static bool is_site(nm_anchor_process *process, const nm_event *event, const sig
     return is_met;
 }
 
-static unsigned words_of(const nm_anchor *anchor, const nm_anchor_process *process, const sight *seen,
-                         uint64_t stack_id)
+static void note_again(const nm_anchor *anchor, nm_anchor_process *process, const sight *seen, uint64_t stack_id)
 {
-    const uint64_t *place =
+    const uint64_t *known =
         nm_map_get(&anchor->place_of, place_key(anchor, process, seen->lane, seen->device_number, stack_id));
+    unsigned words =
+        known == NULL ? nm_anchor_names_of_stack(&anchor->names, stack_id) : anchor->places.items[*known].words;
+    uint64_t caller = (words & NM_WORD_OPTIMIZER) == 0 ? 0
+                      : known == NULL                  ? nm_anchor_names_caller(&anchor->names, stack_id)
+                                                       : anchor->places.items[*known].caller;
 
-    return place == NULL ? nm_anchor_names_of_stack(&anchor->names, stack_id) : anchor->places.items[*place].words;
+    nm_anchor_optimizer_note(process, words, caller, stack_id);
 }
 
-/* The first allocation that is no longer the optimizer's, if another pair follows; and the process's first one. */
+/* The first allocation that is no longer the optimizer's, if another run follows; and the process's first one. */
 static bool is_after_optimizer(const nm_anchor *anchor, nm_anchor_process *process, const nm_event *event,
                                const sight *seen)
 {
-    bool was_in_optimizer = process->is_in_optimizer;
+    size_t was_in = process->in_optimizer;
     unsigned words;
 
     if (process->choice.step_count == 0)
@@ -472,13 +467,13 @@ static bool is_after_optimizer(const nm_anchor *anchor, nm_anchor_process *proce
     if (event->kind == NM_EVENT_RANGE_BEGIN) {
         words = nm_anchor_names_of_range(&anchor->names, event->name_id);
         if (words & (NM_WORD_OPTIMIZER | NM_WORD_BACKWARD))
-            note_pair(process, words, 0);
+            nm_anchor_optimizer_note(process, words, 0, 0);
         return false;
     }
     if (!seen->is_allocation || seen->lane == NM_LANE_COUNT || event->stack_id == 0)
         return false;
-    note_pair(process, words_of(anchor, process, seen, event->stack_id), event->stack_id);
-    return was_in_optimizer && !process->is_in_optimizer &&
+    note_again(anchor, process, seen, event->stack_id);
+    return was_in != 0 && process->in_optimizer != was_in && process->optimizers[was_in - 1].is_chosen &&
            (!anchor->is_whole || process->choice.step_count < process->choice.recur_count);
 }
 
@@ -525,6 +520,7 @@ nm_status nm_anchor_begins(nm_anchor *anchor, const nm_record *record, bool *beg
     if (*begins)
         seen.process->after_count = 0;
     seen.process->after_count += seen.is_allocation;
+    seen.process->seen_count += seen.is_allocation;
     seen.process->allocation_count += seen.is_allocation;
     return NM_OK;
 }

@@ -2,8 +2,10 @@
  *
  * Which place, if any, is where iterations begin. What can be taken for one and is none: the body of a loop inside an
  * iteration (much of what the process allocates lies outside of it, or less is live where the outer one recurs); layers
- * that are built one by one (what they allocate stays); requests that come as they like (nothing is alike). When in
- * doubt there is no anchor: a wrong one would make a leak of what is none.
+ * that are built one by one (what they allocate stays); requests that come as they like (nothing is alike); the layers of
+ * a pass (a call of a module holds them all); the backward pass in a thread of its own, without a line of the program;
+ * micro-batches whose gradients are summed up. Where an optimizer is seen at work in each iteration, its runs say how many
+ * there are. When in doubt there is no anchor: a wrong one would make a leak of what is none.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +23,12 @@
 #define COVERED_RATIO_MIN 0.5  /* of all that the process allocates */
 #define FREED_RATIO_MIN   0.75
 #define FREED_RATIO_MAX   1.25
-#define COMPUTING_PART    4   /* operators for an allocation */
-#define SAME_COUNT_RATIO  0.9 /* places of one loop are met about as often */
+#define COMPUTING_PART    4    /* operators for an allocation */
+#define SAME_COUNT_RATIO  0.9  /* places of one loop are met about as often */
+#define INSIDE_LOOKS_MAX  256  /* places that are looked around at */
+#define OPTIMIZER_MIN     3    /* runs of an optimizer that say how many iterations there are */
+#define UNEVEN_PART       0.08 /* of the gaps leave more, and as many less: something is summed up over several */
+#define LATE_RATIO_MAX    0.25 /* of all allocations may come after the last of one or two runs of an optimizer */
 
 typedef enum verdict { /* how far a place came */
                        VERDICT_SELDOM = 0,
@@ -32,7 +38,10 @@ typedef enum verdict { /* how far a place came */
                        VERDICT_UNLIKE = 4,
                        VERDICT_PART = 5,
                        VERDICT_STAYS = 6,
-                       VERDICT_ANCHOR = 7,
+                       VERDICT_UNEVEN = 7,
+                       VERDICT_INSIDE = 8,
+                       VERDICT_NO_LINE = 9,
+                       VERDICT_ANCHOR = 10,
 } verdict;
 
 typedef struct opinion { /* of a place */
@@ -169,6 +178,16 @@ static void measure(const nm_anchor_process *process, opinion *made)
     made->live = place->live_sum / (double)place->count;
 }
 
+/* The first micro-batch of an iteration leaves gradients behind, the last one has them given back: between two places of
+ * one loop over iterations nothing comes and goes like that. */
+static bool is_uneven(const nm_anchor_place *place)
+{
+    double part = UNEVEN_PART * (double)(place->count - 1);
+
+    return place->more_count > 0 && place->less_count > 0 && (double)place->more_count >= part &&
+           (double)place->less_count >= part;
+}
+
 static verdict judge_place(const nm_anchor_process *process, opinion *made)
 {
     const nm_anchor_place *place = made->place;
@@ -188,6 +207,10 @@ static verdict judge_place(const nm_anchor_process *process, opinion *made)
         return VERDICT_PART;
     if (!made->is_computing && (made->freed_ratio < FREED_RATIO_MIN || made->freed_ratio > FREED_RATIO_MAX))
         return VERDICT_STAYS;
+    if (process->has_any_backward && is_uneven(place))
+        return VERDICT_UNEVEN;
+    if (!place->is_range && process->has_python && (place->words & NM_WORD_PYTHON) == 0)
+        return VERDICT_NO_LINE;
     return VERDICT_ANCHOR;
 }
 
@@ -253,18 +276,41 @@ static double drift_of(const nm_anchor_place *place)
     return (distance < 0 ? -distance : distance) / (double)(place->count - 1);
 }
 
+/* Is the place met as often as an optimizer runs, where one is seen to? */
+static bool agrees(const nm_anchor_process *process, const opinion *made)
+{
+    uint64_t runs = process->optimizer_runs;
+
+    return runs < OPTIMIZER_MIN || made->place->is_range ||
+           (made->place->count + 1 >= runs && made->place->count <= runs + 1);
+}
+
+/* A place that is met a little less often than the chosen one is of the same loop, and left out now and then. */
+static bool is_further_out(const opinion *next, const opinion *chosen)
+{
+    bool is_outer = next->place->count == chosen->place->count ||
+                    (double)next->place->count < SAME_COUNT_RATIO * (double)chosen->place->count;
+
+    return is_outer && next->live + drift_of(next->place) + 0.5 < chosen->live;
+}
+
 /* From inner loops outwards: an outer place is better only if less is live there, so that it lies between iterations of
  * what the inner one is a part of. */
-static const opinion *choose(const opinions *list)
+static const opinion *choose(const nm_anchor *anchor, const nm_anchor_process *process, opinions *list)
 {
     const opinion *chosen = NULL;
+    int looks = 0;
 
     for (size_t i = 0; i < list->count; i++) {
-        const opinion *next = &list->items[i];
+        opinion *next = &list->items[i];
 
-        if (next->verdict != VERDICT_ANCHOR || !has_companions(list, next))
+        if (next->verdict != VERDICT_ANCHOR || !has_companions(list, next) || !agrees(process, next) ||
+            (chosen != NULL && !is_further_out(next, chosen)))
             continue;
-        if (chosen == NULL || next->live + drift_of(next->place) + 0.5 < chosen->live)
+        if (!next->place->is_range &&
+            (looks++ >= INSIDE_LOOKS_MAX || nm_anchor_is_inside(anchor, next->place, next->typical)))
+            next->verdict = VERDICT_INSIDE;
+        else
             chosen = next;
     }
     return chosen;
@@ -334,10 +380,26 @@ static void take_optimizer(nm_anchor_process *process)
 {
     process->is_chosen = true;
     process->choice.kind = NM_ANCHOR_OPTIMIZER;
-    process->choice.stack_id = process->optimizer_stack;
-    process->choice.recur_count = process->pair_count;
+    for (size_t i = 0; i < process->optimizer_count; i++)
+        if (process->optimizers[i].is_chosen)
+            process->choice.stack_id = process->optimizers[i].stack;
+    process->choice.recur_count = process->optimizer_runs;
     snprintf(process->reason, sizeof process->reason,
-             "an optimizer's step follows a backward pass; the first step begins with what was recorded");
+             "an optimizer's step ends each iteration; the first step begins with what was recorded");
+}
+
+/* An optimizer that allocates in its first steps alone says nothing of how many there are. */
+static bool says_optimizer(const nm_anchor_process *process)
+{
+    uint64_t last = 0;
+
+    for (size_t i = 0; i < process->optimizer_count; i++)
+        if (process->optimizers[i].is_chosen && process->optimizers[i].last_allocation > last)
+            last = process->optimizers[i].last_allocation;
+    if (process->optimizer_runs == 0 || process->optimizer_runs > NM_ANCHOR_STEPS_MAX)
+        return false;
+    return process->optimizer_runs >= OPTIMIZER_MIN ||
+           (double)(process->seen_count - last) <= LATE_RATIO_MAX * (double)process->seen_count;
 }
 
 static void say_nearest(nm_anchor_process *process, const opinion *made)
@@ -361,6 +423,17 @@ static void say_nearest(nm_anchor_process *process, const opinion *made)
     case VERDICT_UNLIKE:
         snprintf(out, bytes, "between occurrences of the nearest place neither sites nor bytes are alike");
         break;
+    case VERDICT_UNEVEN:
+        snprintf(out, bytes,
+                 "what is live at the nearest place comes and goes, as where gradients are summed up over "
+                 "several occurrences");
+        break;
+    case VERDICT_INSIDE:
+        snprintf(out, bytes, "the place that comes nearest recurs within one call of a module, as layers do");
+        break;
+    case VERDICT_NO_LINE:
+        snprintf(out, bytes, "the place that comes nearest is in a thread without a line of the program");
+        break;
     case VERDICT_ANCHOR:
         snprintf(out, bytes, "too few other places recur as often as the one that comes nearest");
         break;
@@ -383,13 +456,35 @@ static void say_none(nm_anchor_process *process, const opinions *list)
                                   : "no place recurs three times with enough allocations between");
 }
 
-static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, const opinions *list)
+/* The line that calls backward() most often, where evaluations and the like make iterations of different lengths: one a
+ * step, unless gradients are summed up. */
+static const opinion *backward_place(const nm_anchor_process *process, const opinions *list)
+{
+    const unsigned wanted = NM_WORD_BACKWARD | NM_WORD_PYTHON;
+
+    for (size_t i = 0; i < list->count && process->has_python; i++) { /* they are in order of their counts */
+        const opinion *made = &list->items[i];
+        unsigned words = made->place->words;
+
+        if (made->place->is_range || (words & wanted) != wanted || made->place->count < COUNT_MIN ||
+            made->place->count > NM_ANCHOR_STEPS_MAX || made->place->gap_count == 0)
+            continue;
+        return made->covered_ratio >= COVERED_RATIO_MIN && !is_uneven(made->place) && (words & NM_WORD_FORWARD) == 0
+                   ? made
+                   : NULL;
+    }
+    return NULL;
+}
+
+static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, opinions *list)
 {
     const opinion *named = most_met_step_range(list, COUNT_MIN);
-    const opinion *found = choose(list);
+    const opinion *found = choose(anchor, process, list);
     const char *part = anchor->is_whole ? "" : ", as far as was looked";
 
-    if (named == NULL && found == NULL && process->pair_count == 0)
+    if (found == NULL && process->optimizer_runs < OPTIMIZER_MIN)
+        found = backward_place(process, list);
+    if (named == NULL && found == NULL && !says_optimizer(process))
         named = most_met_step_range(list, 1);
     if (named != NULL) {
         take_anchor(process, named, "a range of that name is a step");
@@ -399,7 +494,7 @@ static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, co
             process->reason, sizeof process->reason,
             "recurs with about %llu %s between, %.0f %% of the distances alike%s", (unsigned long long)found->typical,
             found->place->is_range ? "allocations and operators" : "allocations", 100 * found->regular_ratio, part);
-    } else if (process->pair_count > 0 && process->pair_count <= NM_ANCHOR_STEPS_MAX) {
+    } else if (says_optimizer(process)) {
         take_optimizer(process);
     } else {
         say_none(process, list);
@@ -407,12 +502,12 @@ static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, co
 }
 
 /* What the user named: a range; the place under it that makes the best anchor; or the first one. */
-static void choose_given(nm_anchor_process *process, const opinions *list)
+static void choose_given(const nm_anchor *anchor, nm_anchor_process *process, opinions *list)
 {
     const opinion *made = earliest(list, true);
 
     if (made == NULL)
-        made = choose(list);
+        made = choose(anchor, process, list);
     if (made == NULL)
         made = earliest(list, false);
     if (made != NULL)
@@ -441,11 +536,12 @@ nm_status nm_anchor_judge(nm_anchor *anchor, size_t index, nm_error *err)
         snprintf(process->reason, sizeof process->reason, "the events of one device come after those of another");
         return NM_OK;
     }
+    nm_anchor_optimizer_choose(process);
     status = collect(anchor, index, is_given ? NM_WORD_GIVEN : 0, &list, err);
     if (status == NM_OK && list.count > 0)
         qsort(list.items, list.count, sizeof list.items[0], by_count);
     if (status == NM_OK && is_given)
-        choose_given(process, &list);
+        choose_given(anchor, process, &list);
     else if (status == NM_OK)
         choose_found(anchor, process, &list);
     free(list.items);

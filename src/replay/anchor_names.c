@@ -12,6 +12,7 @@
 
 #define STACK_DEPTH_MAX  4096
 #define INLINE_DEPTH_MAX 64
+#define CALLER_LINES_MAX 128
 
 #define FILE_SHIFT       8  /* words of a string as a file's name, */
 #define RANGE_SHIFT      16 /* and as a range's */
@@ -80,7 +81,16 @@ static unsigned words_of_function(const nm_anchor_names *names, nm_bytes name)
         words |= WORD_NATIVE_BACKWARD;
     if (is_text(last, "step"))
         words |= NM_WORD_OPTIMIZER;
+    if (is_text(last, "forward") || is_text(last, "_call_impl") || is_text(last, "_wrapped_call_impl"))
+        words |= NM_WORD_FORWARD;
     return words;
+}
+
+/* A file of Python, or what it calls a text that was given to it. */
+static bool is_python(nm_bytes name)
+{
+    return (name.len > 3 && memcmp(name.data + name.len - 3, ".py", 3) == 0) || begins_with(name, "<string>") ||
+           begins_with(name, "<stdin>") || begins_with(name, "<ipython-input") || holds(name, "/ipykernel_");
 }
 
 static unsigned words_of_file(const nm_anchor_names *names, nm_bytes name)
@@ -96,6 +106,8 @@ static unsigned words_of_file(const nm_anchor_names *names, nm_bytes name)
         words |= NM_WORD_BACKWARD;
     if (holds(name, "/optim/") || holds(name, "/optimizer"))
         words |= NM_WORD_OPTIMIZER;
+    if (is_python(name))
+        words |= NM_WORD_PYTHON;
     return words;
 }
 
@@ -218,6 +230,7 @@ static unsigned words_of_frame(const nm_anchor_names *names, const nm_anchor_fra
     unsigned file = words_at(names, frame->file, FILE_SHIFT);
     unsigned words = function & file & (NM_WORD_BACKWARD | NM_WORD_OPTIMIZER);
 
+    words |= (function & NM_WORD_FORWARD) | (file & NM_WORD_PYTHON);
     if (function & WORD_NATIVE_BACKWARD)
         words |= NM_WORD_BACKWARD;
     if ((function & NM_WORD_GIVEN) || ((file & NM_WORD_GIVEN) && frame->line == names->given_line))
@@ -253,6 +266,69 @@ unsigned nm_anchor_names_of_stack(const nm_anchor_names *names, uint64_t stack_i
         stack_id = names->stack_list.items[*known].parent;
     }
     return words;
+}
+
+static const nm_anchor_stack *stack_of(const nm_anchor_names *names, uint64_t stack_id)
+{
+    const uint64_t *known = stack_id == 0 ? NULL : nm_map_get(&names->stacks, (nm_key){0, stack_id});
+
+    return known == NULL ? NULL : &names->stack_list.items[*known];
+}
+
+static const nm_anchor_frame *frame_of(const nm_anchor_names *names, uint64_t frame_id)
+{
+    const uint64_t *known = nm_map_get(&names->frames, (nm_key){0, frame_id});
+
+    return known == NULL ? NULL : &names->frame_list.items[*known];
+}
+
+size_t nm_anchor_names_lines(const nm_anchor_names *names, uint64_t stack_id, nm_anchor_line *out, size_t max)
+{
+    bool has_python = (nm_anchor_names_of_stack(names, stack_id) & NM_WORD_PYTHON) != 0;
+    const nm_anchor_stack *stack = stack_of(names, stack_id);
+    size_t count = 0;
+
+    for (int depth = 0; stack != NULL && depth < STACK_DEPTH_MAX; depth++, stack = stack_of(names, stack->parent)) {
+        const nm_anchor_frame *frame = frame_of(names, stack->frame);
+        unsigned words = frame == NULL ? 0 : words_of_frame(names, frame);
+
+        if (frame == NULL || (has_python && (words & NM_WORD_PYTHON) == 0))
+            continue;
+        if (count == max) /* what is innermost goes */
+            memmove(out, out + 1, --count * sizeof *out);
+        out[count++] = (nm_anchor_line){.frame = *frame, .words = words};
+    }
+    for (size_t i = 0; i < count / 2; i++) {
+        nm_anchor_line line = out[i];
+
+        out[i] = out[count - 1 - i];
+        out[count - 1 - i] = line;
+    }
+    return count;
+}
+
+static uint64_t hash_line(uint64_t hash, const nm_anchor_frame *frame)
+{
+    const uint64_t values[] = {frame->function, frame->file, frame->line};
+
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        hash = (hash ^ values[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+/* By lines, for the interpreter's own frames between them are not the same for all that is called from one. */
+uint64_t nm_anchor_names_caller(const nm_anchor_names *names, uint64_t stack_id)
+{
+    nm_anchor_line lines[CALLER_LINES_MAX];
+    size_t count = nm_anchor_names_lines(names, stack_id, lines, CALLER_LINES_MAX);
+    uint64_t hash = 1;
+
+    for (size_t i = 0; i < count; i++) {
+        if (words_at(names, lines[i].frame.file, FILE_SHIFT) & NM_WORD_OPTIMIZER)
+            return hash | 1;
+        hash = hash_line(hash, &lines[i].frame);
+    }
+    return 0;
 }
 
 unsigned nm_anchor_names_of_range(const nm_anchor_names *names, uint64_t name_id)

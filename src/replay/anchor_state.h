@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the anchor*.c files share, and nobody else: anchor.c takes events, anchor_names.c knows what names mean, and
- * anchor_judge.c chooses.
+ * What the anchor*.c files share, and nobody else: anchor.c takes events, anchor_names.c knows what names mean,
+ * anchor_optimizer.c counts what optimizers do, anchor_around.c looks at what is called around a loop, and anchor_judge.c
+ * chooses.
  */
 #ifndef NM_REPLAY_ANCHOR_STATE_H
 #define NM_REPLAY_ANCHOR_STATE_H
@@ -10,11 +11,15 @@
 #include "base/map.h"
 #include "replay/anchor.h"
 
-#define NM_ANCHOR_PLACES_MAX 65536 /* of one process; later ones only count in what lies between others */
-#define NM_ANCHOR_GAPS_MAX   64    /* kept of one place: then every second one, every fourth, ... */
-#define NM_ANCHOR_STEPS_MAX  50000 /* what recurs more often is not taken for an iteration */
+#define NM_ANCHOR_PLACES_MAX     65536 /* of one process; later ones only count in what lies between others */
+#define NM_ANCHOR_GAPS_MAX       64    /* kept of one place: then every second one, every fourth, ... */
+#define NM_ANCHOR_STEPS_MAX      50000 /* what recurs more often is not taken for an iteration */
 
-#define NM_ANCHOR_ANY_DEVICE 0 /* a device's number */
+#define NM_ANCHOR_ANY_DEVICE     0 /* a device's number */
+
+#define NM_ANCHOR_OPTIMIZERS_MAX 16 /* of one process: later ones are not looked at */
+
+#define NM_ANCHOR_UNEVEN         4 /* blocks more or less live than at the place's last occurrence */
 
 typedef enum nm_lane { /* allocations that are counted together */
                        NM_LANE_POOL = 0,
@@ -27,7 +32,9 @@ enum { /* what a name says, as bits */
        NM_WORD_GIVEN = 1,
        NM_WORD_BACKWARD = 2,
        NM_WORD_OPTIMIZER = 4,
-       NM_WORD_STEP = 8, /* a range that is a step by its name */
+       NM_WORD_STEP = 8,     /* a range that is a step by its name */
+       NM_WORD_PYTHON = 16,  /* a stack with a line of Python */
+       NM_WORD_FORWARD = 32, /* a frame that is a call of a module: what loops in it is no iteration */
 };
 
 typedef struct nm_lane_sums {
@@ -42,17 +49,32 @@ typedef struct nm_anchor_place {
     uint64_t id; /* stack; or the string that stands for all names of a range that differ in a number at their end */
     uint64_t device; /* number, as of nm_anchor_heap: a loop over devices visits a stack once for each */
     unsigned words;
+    uint64_t caller; /* of the optimizer that it is a part of; else 0 */
     nm_lane lane;
-    uint64_t count;               /* how often it was met */
-    uint64_t order;               /* of its first occurrence among those of all places */
-    nm_lane_sums first, last;     /* of the lane, when it was met first and last */
-    double live_sum;              /* allocations less frees of the main lane, over all occurrences, */
-    double first_live, last_live; /* at the first one and at the last */
-    nm_lane_sums first_gap;       /* between the first occurrence and the second: warm-up */
-    nm_lane_sums *gaps;           /* owned: between others, every `stride`th */
+    uint64_t count;                  /* how often it was met */
+    uint64_t order;                  /* of its first occurrence among those of all places */
+    nm_lane_sums first, last;        /* of the lane, when it was met first and last */
+    double live_sum;                 /* allocations less frees of the main lane, over all occurrences, */
+    double first_live, last_live;    /* at the first one and at the last */
+    uint64_t more_count, less_count; /* gaps that leave NM_ANCHOR_UNEVEN blocks more, or less, than were there */
+    nm_lane_sums first_gap;          /* between the first occurrence and the second: warm-up */
+    nm_lane_sums *gaps;              /* owned: between others, every `stride`th */
     size_t gap_count, gap_capacity;
     uint64_t stride;
 } nm_anchor_place;
+
+/* Steps of an optimizer that are called from one line. A run of its allocations counts once after a backward pass, or
+ * where no such pass is ever seen, after enough of others. */
+typedef struct nm_anchor_optimizer {
+    uint64_t caller;          /* the line that calls it, as nm_anchor_names_caller; 0: a range says so */
+    uint64_t stack;           /* of an allocation in it */
+    uint64_t pair_count;      /* runs after a backward pass */
+    uint64_t run_count;       /* runs after other allocations */
+    uint64_t first, last;     /* where the runs began: allocations of the process until then */
+    uint64_t last_allocation; /* in it, counted so */
+    bool has_backward;        /* since its last run */
+    bool is_chosen;
+} nm_anchor_optimizer;
 
 typedef struct nm_anchor_process {
     uint64_t id;
@@ -64,11 +86,13 @@ typedef struct nm_anchor_process {
     uint64_t first_device;
     bool has_other_device;
 
-    /* Optimizers that follow a backward pass. */
-    bool has_backward;    /* since the last one */
-    bool is_in_optimizer; /* the last allocation of the lane was an optimizer's, after a backward pass */
-    uint64_t pair_count;
-    uint64_t optimizer_stack;
+    nm_anchor_optimizer optimizers[NM_ANCHOR_OPTIMIZERS_MAX];
+    size_t optimizer_count;
+    size_t in_optimizer;     /* index + 1: a run of it is going on */
+    bool has_any_backward;   /* a backward pass was seen */
+    uint64_t seen_count;     /* allocations so far, in either pass */
+    uint64_t optimizer_runs; /* of the chosen ones */
+    bool has_python;         /* some stack has a line of Python */
 
     uint64_t allocation_count, after_count; /* in the second pass: all, and since the last step began */
     nm_step_anchor_row choice;
@@ -143,9 +167,32 @@ struct nm_anchor {
 nm_status nm_anchor_names_open(nm_anchor_names *names, const char *given, nm_error *err);
 nm_status nm_anchor_names_add(nm_anchor_names *names, const nm_definition *definition, nm_error *err);
 unsigned nm_anchor_names_of_stack(const nm_anchor_names *names, uint64_t stack_id); /* words of all its frames */
+
+/* Lines of the stack, outermost first: those of Python where it has any, else all. At most `max`; returns how many. Each
+ * has its words. */
+typedef struct nm_anchor_line {
+    nm_anchor_frame frame;
+    unsigned words;
+} nm_anchor_line;
+size_t nm_anchor_names_lines(const nm_anchor_names *names, uint64_t stack_id, nm_anchor_line *out, size_t max);
+
+/* Stands for the line that calls the optimizer of which the stack is a part; 0: none does. */
+uint64_t nm_anchor_names_caller(const nm_anchor_names *names, uint64_t stack_id);
 unsigned nm_anchor_names_of_range(const nm_anchor_names *names, uint64_t name_id);
 uint64_t nm_anchor_names_range_id(const nm_anchor_names *names, uint64_t name_id); /* what stands for its like */
 void nm_anchor_names_close(nm_anchor_names *names);
+
+/* ---- anchor_optimizer.c ---- */
+
+/* An allocation or a range with these words; is a step of an optimizer begun? */
+void nm_anchor_optimizer_note(nm_anchor_process *process, unsigned words, uint64_t caller, uint64_t stack_id);
+void nm_anchor_optimizer_choose(nm_anchor_process *process); /* fills optimizer_runs */
+void nm_anchor_optimizer_restart(nm_anchor_process *process);
+
+/* ---- anchor_around.c ---- */
+
+/* Does all that recurs together with the place lie within one call of a module, of an optimizer or of a backward pass? */
+bool nm_anchor_is_inside(const nm_anchor *anchor, const nm_anchor_place *place, uint64_t typical);
 
 /* ---- anchor_judge.c ---- */
 

@@ -183,8 +183,11 @@ static nm_arena *find_arena(nm_replay *replay, nm_process *process, uint64_t dev
 
 static void init_rows(nm_heap *heap)
 {
-    heap->total = (nm_heap_total_row){
-        .heap_id = heap->id, .peak_seq = NM_NO_SEQ, .peak_ns = NM_NO_TIME, .peak_reserved_seq = NM_NO_SEQ};
+    heap->total = (nm_heap_total_row){.heap_id = heap->id,
+                                      .last_alloc_seq = NM_NO_SEQ,
+                                      .peak_seq = NM_NO_SEQ,
+                                      .peak_ns = NM_NO_TIME,
+                                      .peak_reserved_seq = NM_NO_SEQ};
     heap->at_peak.heap_id = heap->id;
     for (int bucket = 0; bucket < 3; bucket++)
         heap->hits[bucket] =

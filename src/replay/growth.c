@@ -10,6 +10,7 @@
 
 struct nm_lifetimes {
     uint32_t counts[NM_LIFETIME_BUCKETS];
+    uint64_t untimed_count; /* whose times are not known: in no bucket */
     uint64_t max_ns, max_steps;
 };
 
@@ -71,18 +72,22 @@ nm_status nm_growth_freed(const nm_live *live, nm_error *err)
     const nm_allocation_row *row = &live->row;
     uint64_t steps = nm_subtract_saturated(live->heap->process->step_count, (uint64_t)row->generation);
 
-    if (live->is_baseline || row->end_kind == NM_END_REPLACED || row->split_from_id != 0 ||
-        row->alloc_ns == NM_NO_TIME || row->free_ns == NM_NO_TIME || row->free_ns < row->alloc_ns)
+    if (live->is_baseline || row->end_kind == NM_END_REPLACED || row->end_kind == NM_END_RESET ||
+        row->split_from_id != 0)
         return NM_OK;
-    uint64_t ns = (uint64_t)row->free_ns - (uint64_t)row->alloc_ns;
     if (live->site->lifetimes == NULL)
         live->site->lifetimes = nm_replay_allocate(sizeof *live->site->lifetimes, err);
     nm_lifetimes *lifetimes = live->site->lifetimes;
     if (lifetimes == NULL)
         return NM_ERR_MEMORY;
+    lifetimes->max_steps = steps > lifetimes->max_steps ? steps : lifetimes->max_steps;
+    if (row->alloc_ns == NM_NO_TIME || row->free_ns == NM_NO_TIME || row->free_ns < row->alloc_ns) {
+        lifetimes->untimed_count++;
+        return NM_OK;
+    }
+    uint64_t ns = (uint64_t)row->free_ns - (uint64_t)row->alloc_ns;
     lifetimes->counts[bucket_of(ns)] += lifetimes->counts[bucket_of(ns)] < UINT32_MAX;
     lifetimes->max_ns = ns > lifetimes->max_ns ? ns : lifetimes->max_ns;
-    lifetimes->max_steps = steps > lifetimes->max_steps ? steps : lifetimes->max_steps;
     return NM_OK;
 }
 
@@ -92,11 +97,12 @@ nm_status nm_growth_write_lifetimes(nm_replay *replay, const nm_heap *heap, cons
 
     if (replay->sink.lifetime == NULL || site->lifetimes == NULL)
         return NM_OK;
-    for (int bucket = 0; bucket < NM_LIFETIME_BUCKETS && status == NM_OK; bucket++) {
+    for (int bucket = -1; bucket < NM_LIFETIME_BUCKETS && status == NM_OK; bucket++) {
         nm_lifetime_row row = {.heap_id = heap->id,
                                .stack_id = site->stack_id,
                                .bucket = bucket,
-                               .freed_count = site->lifetimes->counts[bucket],
+                               .freed_count =
+                                   bucket < 0 ? site->lifetimes->untimed_count : site->lifetimes->counts[bucket],
                                .max_ns = site->lifetimes->max_ns,
                                .max_steps = site->lifetimes->max_steps};
 

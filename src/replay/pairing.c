@@ -391,6 +391,7 @@ static void count_begin(nm_live *live)
         total->baseline_bytes = nm_add_saturated(total->baseline_bytes, bytes);
     } else {
         total->allocation_count++;
+        total->last_alloc_seq = live->birth_seq;
         total->allocated_bytes = nm_add_saturated(total->allocated_bytes, bytes);
         live->site->allocation_count++;
         live->site->allocated_bytes = nm_add_saturated(live->site->allocated_bytes, bytes);
@@ -757,65 +758,6 @@ nm_status nm_pairing_unmap(nm_replay *replay, const nm_context *context, nm_erro
     return is_found || status != NM_OK ? status : nm_anomaly_unmap(replay, context, err);
 }
 
-/* ---- RESET ------------------------------------------------------------------------------------------------------- */
-
-static nm_status end_all_of(nm_replay *replay, nm_heap *heap, const nm_context *context, nm_error *err)
-{
-    nm_status status = NM_OK;
-
-    for (nm_tree_node *node = nm_tree_first(heap->space); node != NULL && status == NM_OK;) {
-        nm_live *live = NM_TREE_ITEM(node, nm_live, node);
-
-        node = nm_tree_next(node);
-        if (live->heap == heap)
-            status = end_and_emit(replay, live, context, NM_END_RESET, err);
-    }
-    return status;
-}
-
-nm_status nm_pairing_reset(nm_replay *replay, const nm_context *context, nm_error *err)
-{
-    const nm_device *device = nm_replay_device(replay, context->event->device_id);
-    nm_process *process = context->process != NULL ? context->process : device == NULL ? NULL : device->process;
-    nm_status status = NM_OK;
-
-    if (process == NULL || (device == NULL && context->event->device_id != 0))
-        return NM_OK;
-    nm_streams_forget(replay, process, device == NULL ? 0 : device->id);
-    for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
-        bool is_hit = device == NULL ? heap->level != NM_LEVEL_HOST
-                                     : heap->device == device && heap->level != NM_LEVEL_HOST &&
-                                           heap->level != NM_LEVEL_PINNED && heap->level != NM_LEVEL_REGISTERED;
-        if (is_hit)
-            status = end_all_of(replay, heap, context, err);
-    }
-    return status;
-}
-
-/* ---- EXPORT ------------------------------------------------------------------------------------------------------ */
-
-/* A part of device memory can be exported too: then the whole allocation around it is. */
-void nm_pairing_export(nm_replay *replay, const nm_context *context)
-{
-    const nm_event *event = context->event;
-    bool is_device = event->detail == NM_FREE_ANY || event->detail == NM_FREE_DEVICE;
-    nm_live *live;
-
-    if (context->process == NULL || event->address == 0)
-        return;
-    live = find_freed(nm_place_find(replay, context->process->id, event->address), context);
-    for (const nm_arena *arena = context->process->arenas; is_device && live == NULL && arena != NULL;
-         arena = arena->next) {
-        nm_tree_node *node = nm_tree_holding(&arena->ranges, event->address);
-
-        live = node == NULL ? NULL : NM_TREE_ITEM(node, nm_live, node);
-    }
-    if (live != NULL)
-        live->row.is_exported = true;
-}
-
-/* ---- The end ----------------------------------------------------------------------------------------------------- */
-
 /* The step of birth where steps are known, else the twentieth of the trace; in a source without threads (a snapshot), which
  * has the trace of one device behind that of another, of that of its device. */
 static int64_t generation_of(const nm_replay *replay, const nm_live *live)
@@ -851,6 +793,69 @@ bool nm_pairing_is_doubtful(const nm_replay *replay, const nm_live *live)
     return replay->has_loss &&
            (live->birth_seq <= replay->loss_seq || (has_time && row->alloc_ns <= replay->loss_until_ns));
 }
+
+/* ---- RESET ------------------------------------------------------------------------------------------------------- */
+
+static nm_status end_all_of(nm_replay *replay, nm_heap *heap, const nm_context *context, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (nm_tree_node *node = nm_tree_first(heap->space); node != NULL && status == NM_OK;) {
+        nm_live *live = NM_TREE_ITEM(node, nm_live, node);
+
+        node = nm_tree_next(node);
+        if (live->heap != heap)
+            continue;
+        live->row.generation = generation_of(replay, live);
+        live->row.is_doubtful = nm_pairing_is_doubtful(replay, live);
+        status = end_and_emit(replay, live, context, NM_END_RESET, err);
+    }
+    return status;
+}
+
+nm_status nm_pairing_reset(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_device *device = nm_replay_device(replay, context->event->device_id);
+    nm_process *process = context->process != NULL ? context->process : device == NULL ? NULL : device->process;
+    nm_status status = NM_OK;
+
+    if (process == NULL || (device == NULL && context->event->device_id != 0))
+        return NM_OK;
+    nm_streams_forget(replay, process, device == NULL ? 0 : device->id);
+    status = nm_backing_mark(replay, err);
+    for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
+        bool is_hit = device == NULL ? heap->level != NM_LEVEL_HOST
+                                     : heap->device == device && heap->level != NM_LEVEL_HOST &&
+                                           heap->level != NM_LEVEL_PINNED && heap->level != NM_LEVEL_REGISTERED;
+        if (is_hit)
+            status = end_all_of(replay, heap, context, err);
+    }
+    return status;
+}
+
+/* ---- EXPORT ------------------------------------------------------------------------------------------------------ */
+
+/* A part of device memory can be exported too: then the whole allocation around it is. */
+void nm_pairing_export(nm_replay *replay, const nm_context *context)
+{
+    const nm_event *event = context->event;
+    bool is_device = event->detail == NM_FREE_ANY || event->detail == NM_FREE_DEVICE;
+    nm_live *live;
+
+    if (context->process == NULL || event->address == 0)
+        return;
+    live = find_freed(nm_place_find(replay, context->process->id, event->address), context);
+    for (const nm_arena *arena = context->process->arenas; is_device && live == NULL && arena != NULL;
+         arena = arena->next) {
+        nm_tree_node *node = nm_tree_holding(&arena->ranges, event->address);
+
+        live = node == NULL ? NULL : NM_TREE_ITEM(node, nm_live, node);
+    }
+    if (live != NULL)
+        live->row.is_exported = true;
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 static nm_status emit_outstanding(nm_replay *replay, nm_live *live, nm_error *err)
 {

@@ -58,7 +58,7 @@ nm_status nm_replay_emit(nm_replay *replay, nm_live *live, nm_error *err)
 {
     nm_status status = live->row.end_kind == NM_END_NONE ? NM_OK : nm_growth_freed(live, err);
 
-    if (live->row.end_kind != NM_END_NONE)
+    if (live->row.end_kind != NM_END_NONE && live->row.end_kind != NM_END_RESET)
         live->row.generation = NM_UNKNOWN_NUMBER;
     if (status == NM_OK && replay->sink.allocation != NULL)
         status = replay->sink.allocation(replay->sink.context, &live->row, err);
@@ -258,6 +258,8 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
         status = nm_sample_begin(replay, err);
     note_order(replay, &context);
     replay->acting = context.thread != NULL ? context.thread : &replay->nobody;
+    if (status == NM_OK && context.process != NULL && event->time_ns != NM_NO_TIME)
+        status = nm_floors_pass(replay, context.process, event->time_ns, err);
     if (status == NM_OK && replay->first_replaced != NULL && event->time_ns != NM_NO_TIME)
         status = nm_pairing_expire(replay, event->time_ns, err);
     if (status == NM_OK && replay->first_overlap != NULL && event->time_ns != NM_NO_TIME)
@@ -337,6 +339,8 @@ nm_status nm_replay_finish(nm_replay *replay, nm_error *err)
     status = nm_moments_finish(replay, err);
     if (status == NM_OK)
         status = nm_chain_finish(replay, err);
+    if (status == NM_OK)
+        status = nm_floors_finish(replay, err);
     if (status == NM_OK)
         status = nm_pairing_finish(replay, err);
     if (status == NM_OK)

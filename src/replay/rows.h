@@ -285,9 +285,17 @@ typedef struct nm_step_site_row {
     uint64_t live_bytes, live_count;
 } nm_step_site_row;
 
+/* The least that was live of a stack in a window of time, of a process without steps, where it was not what the last such
+ * row of it says: floors.c. */
+typedef struct nm_site_floor_row {
+    uint64_t heap_id, stack_id;
+    int64_t window; /* minutes since the recording began */
+    uint64_t floor_bytes;
+} nm_site_floor_row;
+
 #define NM_LIFETIME_BUCKETS 64
 
-/* How many of a stack lived for 2^bucket ns up to twice that (bucket 0: from 0), of what was freed. */
+/* How many of a stack lived for 2^bucket ns up to twice that (bucket 0: from 0; -1: times are not known), of what was freed. */
 typedef struct nm_lifetime_row {
     uint64_t heap_id, stack_id;
     int bucket;
@@ -504,6 +512,7 @@ typedef struct nm_heap_total_row {
     uint64_t heap_id;
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes; /* of the trace, without the baseline */
     uint64_t outstanding_count, outstanding_bytes;
+    int64_t last_alloc_seq; /* birth of the last, without the baseline */
     uint64_t baseline_count, baseline_bytes;
     uint64_t live_bytes;                  /* at the end, baseline included */
     uint64_t peak_bytes, peak_live_count; /* baseline included */
@@ -688,6 +697,7 @@ typedef struct nm_sink {
     nm_status (*step_anchor)(void *context, const nm_step_anchor_row *row, nm_error *err);
     nm_status (*site_total)(void *context, const nm_site_total_row *row, nm_error *err);
     nm_status (*step_site)(void *context, const nm_step_site_row *row, nm_error *err);
+    nm_status (*site_floor)(void *context, const nm_site_floor_row *row, nm_error *err);
     nm_status (*lifetime)(void *context, const nm_lifetime_row *row, nm_error *err);
     nm_status (*moment)(void *context, const nm_moment_row *row, nm_error *err);
     nm_status (*usage)(void *context, const nm_usage_row *row, nm_error *err);

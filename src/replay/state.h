@@ -74,6 +74,9 @@ typedef struct nm_site {
     nm_lifetimes *lifetimes;         /* owned; of what was freed; NULL: nothing was */
     bool is_touched;                 /* since that step: is in the heap's list */
     struct nm_site *next_touched;
+    uint64_t floor_bytes, told_floor_bytes; /* least of this window, and of the last one that was told: floors.c */
+    bool is_in_window;                      /* is in the heap's list */
+    struct nm_site *next_in_window;
     struct nm_site *next; /* of the heap */
 } nm_site;
 
@@ -299,6 +302,8 @@ typedef struct nm_process {
     bool has_pause;            /* `pause` is open */
     nm_pause_row pause;
     uint64_t step_count;
+    bool has_window;     /* something happened at a known time, */
+    int64_t window;      /* in this one: floors.c */
     nm_step_row step;    /* open when step_id is not 0 */
     nm_step_names names; /* of operators whose block is not known */
     nm_hold *first_hold;
@@ -390,7 +395,8 @@ struct nm_heap {
     uint64_t peak_epoch;
     nm_site baseline_site;
     nm_site *sites;
-    nm_site *first_touched; /* see growth.c */
+    nm_site *first_touched;   /* see growth.c */
+    nm_site *first_in_window; /* see floors.c */
     nm_usage usage;
     nm_replay *replay;
     bool is_changed; /* by this event: is in the replay's list */
@@ -630,6 +636,12 @@ void nm_usage_touch(nm_heap *heap);
 nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_usage_finish(nm_replay *replay, nm_error *err); /* totals, peaks by stack, timeline, hits, devices */
 void nm_usage_free(nm_heap *heap);
+
+/* ---- floors.c ---- */
+
+void nm_floors_change(nm_heap *heap, nm_site *site, uint64_t before_bytes); /* what of it is live has changed */
+nm_status nm_floors_pass(nm_replay *replay, nm_process *process, int64_t now_ns, nm_error *err); /* time goes on */
+nm_status nm_floors_finish(nm_replay *replay, nm_error *err);
 
 /* ---- growth.c ---- */
 

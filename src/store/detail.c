@@ -20,7 +20,8 @@ static bool is_live_at(int64_t alloc_seq, int64_t free_seq, int64_t seq)
 
 nm_detail_verdict nm_detail_judge(const nm_detail_rows *rows, const nm_allocation_row *row)
 {
-    if (row->end_kind == NM_END_NONE || nm_id_set_has(&rows->segments, row->allocation_id))
+    if (row->end_kind == NM_END_NONE || row->end_kind == NM_END_RESET ||
+        nm_id_set_has(&rows->segments, row->allocation_id))
         return NM_DETAIL_WRITE;
     if (row->moment_seq != NM_NO_SEQ && is_live_at(row->alloc_seq, row->free_seq, row->moment_seq))
         return NM_DETAIL_WRITE;

@@ -14,7 +14,9 @@ nm_status nm_growth_open(sqlite3 *db, nm_error *err)
                       "CREATE TEMP TABLE stack_step (heap_id INTEGER, stack_id INTEGER, generation INTEGER,"
                       " live_bytes INTEGER, live_count INTEGER);"
                       "CREATE TEMP TABLE stack_lifetime (heap_id INTEGER, stack_id INTEGER, bucket INTEGER,"
-                      " freed_count INTEGER, max_ns INTEGER, max_steps INTEGER)",
+                      " freed_count INTEGER, max_ns INTEGER, max_steps INTEGER);"
+                      "CREATE TEMP TABLE stack_floor (heap_id INTEGER, stack_id INTEGER, minute INTEGER,"
+                      " floor_bytes INTEGER)",
                       err);
 }
 
@@ -28,6 +30,18 @@ nm_status nm_loader_take_step_site(void *context, const nm_step_site_row *row, n
     nm_insert_int(insert, row->generation);
     nm_insert_int(insert, (int64_t)row->live_bytes);
     nm_insert_int(insert, (int64_t)row->live_count);
+    return nm_insert_end(insert, err);
+}
+
+nm_status nm_loader_take_site_floor(void *context, const nm_site_floor_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = &loader->inserts[NM_TABLE_STACK_FLOOR];
+
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
+    nm_insert_id(insert, nm_loader_stack(loader, row->stack_id));
+    nm_insert_int(insert, row->window);
+    nm_insert_int(insert, (int64_t)row->floor_bytes);
     return nm_insert_end(insert, err);
 }
 
@@ -61,6 +75,18 @@ static const char sum_steps[] =
     " WHERE bytes <> 0 OR blocks <> 0"
     " WINDOW w AS (PARTITION BY heap_id, site_frame_id ORDER BY generation)";
 
+/* The same of floors. Those of a site are at least the sum of its stacks'. */
+static const char sum_floors[] =
+    "INSERT INTO site_floor"
+    " SELECT heap_id, site_frame_id, minute, sum(bytes) OVER w FROM ("
+    "  SELECT heap_id, site_frame_id, minute, sum(bytes) AS bytes FROM ("
+    "   SELECT t.heap_id, s.site_frame_id, t.minute, t.floor_bytes - lag(t.floor_bytes, 1, 0) OVER v AS bytes"
+    "   FROM temp.stack_floor AS t LEFT JOIN stack AS s ON s.stack_id = t.stack_id"
+    "   WHERE t.heap_id NOT IN (SELECT h.heap_id FROM heap AS h JOIN step ON step.process_id = h.process_id)"
+    "   WINDOW v AS (PARTITION BY t.heap_id, t.stack_id ORDER BY t.minute))"
+    "  GROUP BY heap_id, site_frame_id, minute)"
+    " WHERE bytes <> 0 WINDOW w AS (PARTITION BY heap_id, site_frame_id ORDER BY minute)";
+
 /*
  * Least squares over the steps x = 1 .. n that the trace has of a process, without the last one. A row of site_step holds
  * for the steps from x1 to x2; before the first row the site held nothing. REAL throughout: the sums pass 2^63.
@@ -85,24 +111,30 @@ static const char fit_lines[] =
     "  WHERE x2 >= x1)"
     "  GROUP BY heap_id, site_frame_id)";
 
-/* A bucket of 2^b ns holds lives up to 2^(b+1); none is longer than 2^63. */
+/* A bucket of 2^b ns holds lives up to 2^(b+1); none is longer than 2^63. In bucket -1 are those without times. */
 static const char sum_lifetimes[] =
     "INSERT INTO site_lifetime"
-    " SELECT heap_id, site_frame_id, max(so_far), min(CASE WHEN 2 * so_far >= whole THEN most END),"
-    "  min(CASE WHEN 100.0 * so_far >= 99.0 * whole THEN most END), max(max_ns), max(max_steps) FROM ("
-    "  SELECT heap_id, site_frame_id, 2 * (1 << min(bucket, 61)) AS most, max_ns, max_steps,"
-    "   sum(freed_count) OVER (PARTITION BY heap_id, site_frame_id ORDER BY bucket) AS so_far,"
-    "   sum(freed_count) OVER (PARTITION BY heap_id, site_frame_id) AS whole FROM ("
+    " SELECT heap_id, site_frame_id, max(so_far + untimed), min(CASE WHEN 2 * so_far >= whole THEN most END),"
+    "  min(CASE WHEN 100.0 * so_far >= 99.0 * whole THEN most END), CASE WHEN max(whole) > 0 THEN max(max_ns) END,"
+    "  max(max_steps) FROM ("
+    "  SELECT heap_id, site_frame_id, CASE WHEN bucket >= 0 THEN 2 * (1 << min(bucket, 61)) END AS most, max_ns,"
+    "   max_steps, sum(CASE WHEN bucket >= 0 THEN freed_count ELSE 0 END) OVER v AS so_far,"
+    "   sum(CASE WHEN bucket >= 0 THEN freed_count ELSE 0 END) OVER w AS whole,"
+    "   sum(CASE WHEN bucket < 0 THEN freed_count ELSE 0 END) OVER w AS untimed FROM ("
     "   SELECT t.heap_id, s.site_frame_id, t.bucket, sum(t.freed_count) AS freed_count, max(t.max_ns) AS max_ns,"
     "    max(t.max_steps) AS max_steps"
     "   FROM temp.stack_lifetime AS t LEFT JOIN stack AS s ON s.stack_id = t.stack_id"
-    "   GROUP BY t.heap_id, s.site_frame_id, t.bucket))"
+    "   GROUP BY t.heap_id, s.site_frame_id, t.bucket)"
+    "  WINDOW v AS (PARTITION BY heap_id, site_frame_id ORDER BY bucket),"
+    "   w AS (PARTITION BY heap_id, site_frame_id))"
     " GROUP BY heap_id, site_frame_id";
 
 nm_status nm_growth_finish(sqlite3 *db, nm_error *err)
 {
     nm_status status = nm_db_exec(db, sum_steps, err);
 
+    if (status == NM_OK)
+        status = nm_db_exec(db, sum_floors, err);
     if (status == NM_OK)
         status = nm_db_exec(db, fit_lines, err);
     return status == NM_OK ? nm_db_exec(db, sum_lifetimes, err) : status;

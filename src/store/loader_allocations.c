@@ -37,6 +37,12 @@ static bool has_policy(const nm_loader *loader, uint64_t heap_id)
     return level == NM_LEVEL_DRIVER || level == NM_LEVEL_PHYSICAL || level == NM_LEVEL_REGISTERED;
 }
 
+/* Nobody freed it: what a reset ended is outstanding, too, if it was the last word on its device, which is known later. */
+static bool is_kept(const nm_allocation_row *row)
+{
+    return row->end_kind == NM_END_NONE || row->end_kind == NM_END_RESET;
+}
+
 static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int64_t *value)
 {
     *value++ = (int64_t)row->allocation_id;
@@ -65,7 +71,7 @@ static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int
     *value++ = nm_id_or_null(row->split_from_id);
     *value++ = row->is_segment;
     *value++ = row->is_doubtful;
-    *value++ = row->end_kind == NM_END_NONE ? row->generation : NM_NULL;
+    *value++ = is_kept(row) ? row->generation : NM_NULL;
     *value++ = nm_id_or_null(row->private_pool);
     *value++ = row->operation_source == NM_SOURCE_NONE ? NM_NULL : (int64_t)row->operation_source;
     *value++ = row->is_exported;
@@ -77,7 +83,7 @@ static nm_detail_verdict judge(const nm_loader *loader, const nm_allocation_row 
 {
     if (loader->detail == NM_DETAIL_LIVE)
         return nm_detail_judge(&loader->detail_rows, row);
-    return loader->detail == NM_DETAIL_ALL || row->end_kind == NM_END_NONE ? NM_DETAIL_WRITE : NM_DETAIL_DROP;
+    return loader->detail == NM_DETAIL_ALL || is_kept(row) ? NM_DETAIL_WRITE : NM_DETAIL_DROP;
 }
 
 /* The row as values: into the table, among those that wait, or nowhere; unknown references are counted in any case. */

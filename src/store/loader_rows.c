@@ -384,6 +384,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     nm_insert_int(insert, (int64_t)row->freed_bytes);
     nm_insert_int(insert, (int64_t)row->outstanding_count);
     nm_insert_int(insert, (int64_t)row->outstanding_bytes);
+    nm_insert_int(insert, row->last_alloc_seq);
     nm_insert_int(insert, (int64_t)row->baseline_count);
     nm_insert_int(insert, (int64_t)row->baseline_bytes);
     nm_insert_int(insert, (int64_t)row->live_bytes);
@@ -466,6 +467,7 @@ const nm_sink nm_loader_sink = {
     .step_anchor = take_step_anchor,
     .site_total = take_site_total,
     .step_site = nm_loader_take_step_site,
+    .site_floor = nm_loader_take_site_floor,
     .lifetime = nm_loader_take_lifetime,
     .moment = take_moment,
     .usage = nm_loader_take_usage,

@@ -16,9 +16,11 @@
 #include "store/merge.h"
 #include "store/publish.h"
 #include "store/redact.h"
+#include "store/rising.h"
 #include "store/schema.h"
 #include "store/site.h"
 #include "store/trend.h"
+#include "store/verdict.h"
 #include "store/vet.h"
 
 struct nm_store {
@@ -26,6 +28,7 @@ struct nm_store {
     nm_detail detail;
     char *path;           /* owned */
     char *temporary_path; /* owned; NULL once it has its place */
+    int64_t server_minutes;
     bool is_forced, is_redacted;
     int lock_fd; /* holds the lock that says that the temporary file has a living owner */
     sqlite3 *db;
@@ -108,6 +111,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
     store->lock_fd = -1;
     store->role = options->role;
     store->detail = options->detail;
+    store->server_minutes = options->server_minutes;
     store->is_forced = options->is_forced;
     store->is_redacted = options->is_redacted && options->role != NM_STORE_PART;
     store->path = strdup(path);
@@ -237,6 +241,18 @@ static nm_status forget_reserved(sqlite3 *db, nm_error *err)
     return nm_db_exec(db, sql, err);
 }
 
+/* Of a merged database all is there already. */
+static nm_status write_verdicts(sqlite3 *db, int64_t server_minutes, nm_error *err)
+{
+    nm_status status = nm_schema_apply(db, NM_SCHEMA_SUMS, err);
+
+    if (status == NM_OK)
+        status = nm_verdict_write(db, err);
+    if (status == NM_OK && server_minutes >= 0)
+        status = nm_rising_write(db, server_minutes == 0 ? NM_RISING_MINUTES : server_minutes, err);
+    return status == NM_OK ? nm_schema_apply(db, NM_SCHEMA_VERDICTS, err) : status;
+}
+
 nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err)
 {
     nm_status status = nm_loader_finish(&store->loader, input, err);
@@ -254,7 +270,7 @@ nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error
         status = nm_trend_write(store->db, err);
     nm_loader_close(&store->loader); /* the virtual tables go with it, before the schema is changed */
     if (status == NM_OK)
-        status = nm_schema_apply(store->db, NM_SCHEMA_SUMS, err);
+        status = write_verdicts(store->db, store->server_minutes, err);
     if (status == NM_OK)
         status = nm_left_out_finish(store->db, store->detail, &last, err);
     if (status == NM_OK && store->role == NM_STORE_PART)
@@ -280,7 +296,7 @@ nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
     nm_status status = nm_db_exec(store->db, "BEGIN", err);
 
     if (status == NM_OK)
-        status = nm_schema_apply(store->db, NM_SCHEMA_SUMS, err);
+        status = write_verdicts(store->db, -1, err);
     return status == NM_OK ? finish_schema(store, err) : status;
 }
 

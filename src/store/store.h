@@ -41,6 +41,7 @@ typedef enum nm_store_role {
 typedef struct nm_store_options {
     nm_store_role role;
     nm_detail detail;            /* of the input */
+    int64_t server_minutes;      /* so long a process without steps has to run to be judged; 0: NM_RISING_MINUTES */
     bool is_forced;              /* replace what stands at the output's name */
     bool is_redacted;            /* hosts, users, paths and arguments are replaced: redact.h */
     int input_fd;                /* to refuse an output that is the input; -1: unknown */

@@ -340,7 +340,7 @@ static void write_leak_size(const summary *s, sqlite3_stmt *row)
         fprintf(s->out, ", one a step");
     else if (sqlite3_column_int64(row, 3) > 2 && sqlite3_column_double(row, 6) >= 1)
         fprintf(s->out, ", %s a step", nm_human_bytes(number, (int64_t)sqlite3_column_double(row, 6)));
-    fprintf(s->out, ", %s\n", sqlite3_column_int(row, 7) != 0 ? "only the newest are kept" : nm_db_text(row, 5));
+    fprintf(s->out, ", %s\n", nm_db_text(row, 5));
 }
 
 static nm_status write_leak_sites(const summary *s, sqlite3_stmt *heap, nm_error *err)
@@ -350,9 +350,8 @@ static nm_status write_leak_sites(const summary *s, sqlite3_stmt *heap, nm_error
     int code = SQLITE_DONE;
 
     snprintf(sql, sizeof sql,
-             "SELECT site, leak_count, leak_bytes, generation_count, bytes_per_step, verdict, growth_bytes_per_step,"
-             " is_newest_kept FROM leak_by_site WHERE " SAME_PLACE
-             " ORDER BY verdict <> 'growing', is_newest_kept, leak_bytes DESC, site LIMIT %d",
+             "SELECT site, leak_count, leak_bytes, generation_count, bytes_per_step, verdict, late_bytes_per_step"
+             " FROM leak_by_site WHERE " SAME_PLACE " ORDER BY verdict = 'unreleased', leak_bytes DESC, site LIMIT %d",
              s->leak_lines);
     nm_status status = ask(s, heap, sql, &rows, err);
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
@@ -363,11 +362,28 @@ static nm_status write_leak_sites(const summary *s, sqlite3_stmt *heap, nm_error
     return end_query(s, rows, status, code, err);
 }
 
+/* How much is live at the end, and why it cannot be said that none of it is a leak. */
+static void write_no_leak(const summary *s, sqlite3_stmt *row)
+{
+    char count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
+    bool is_judged = sqlite3_column_int64(row, 4) == 0;
+
+    nm_human_count(count, sqlite3_column_int64(row, 2));
+    nm_human_bytes(bytes, sqlite3_column_int64(row, 3));
+    if (is_judged)
+        fprintf(s->out, "        leaks             none   (%s outstanding, %s)\n", count, bytes);
+    else
+        fprintf(s->out, "        leaks             not judged: %s   (%s live at the end, %s)\n", nm_db_text(row, 5),
+                count, bytes);
+}
+
 static nm_status write_leaks(const summary *s, sqlite3_stmt *heap, nm_error *err)
 {
     static const char sql[] =
         "SELECT coalesce(sum(leak_count), 0), coalesce(sum(leak_bytes), 0), (SELECT outstanding_count FROM heap_total "
         "WHERE " SAME_PLACE "), (SELECT outstanding_bytes FROM heap_total WHERE " SAME_PLACE
+        "), (SELECT count(*) FROM suspect_by_site WHERE reason IN ('no steps', 'too few steps') AND " SAME_PLACE
+        "), (SELECT min(reason) FROM suspect_by_site WHERE reason IN ('no steps', 'too few steps') AND " SAME_PLACE
         ") FROM leak_by_site WHERE " SAME_PLACE;
     char count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
@@ -383,9 +399,7 @@ static nm_status write_leaks(const summary *s, sqlite3_stmt *heap, nm_error *err
             fprintf(s->out, "        leaks             %s allocation%s, %s\n", nm_human_count(count, leak_count),
                     plural(leak_count), nm_human_bytes(bytes, sqlite3_column_int64(row, 1)));
         else
-            fprintf(s->out, "        leaks             none   (%s outstanding, %s)\n",
-                    nm_human_count(count, sqlite3_column_int64(row, 2)),
-                    nm_human_bytes(bytes, sqlite3_column_int64(row, 3)));
+            write_no_leak(s, row);
     }
     status = end_query(s, row, status, code, err);
     return status == NM_OK && has_leaks ? write_leak_sites(s, heap, err) : status;
@@ -397,14 +411,16 @@ static nm_status write_fragmentation(const summary *s, sqlite3_stmt *heap, nm_er
         "SELECT peak_fragmentation_ratio, (SELECT stuck_bytes FROM fragmentation WHERE moment = 'peak' AND " SAME_PLACE
         "), (SELECT is_estimate FROM fragmentation WHERE moment = 'peak' AND " SAME_PLACE
         "), EXISTS (SELECT 1 FROM health WHERE measure = 'fragmentation' AND is_partial AND " SAME_PLACE
-        ") FROM peak WHERE " SAME_PLACE " AND peak_fragmentation_ratio IS NOT NULL";
+        "), EXISTS (SELECT 1 FROM early_free WHERE " SAME_PLACE ") FROM peak WHERE " SAME_PLACE
+        " AND peak_fragmentation_ratio IS NOT NULL";
     char share[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = ask(s, heap, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW) {
-        fprintf(s->out, "        fragmentation     %s of reserved unused at peak",
+        fprintf(s->out, "        fragmentation     %s%s of reserved unused at peak",
+                sqlite3_column_int(row, 4) != 0 ? "at most " : "",
                 nm_human_percent(share, sqlite3_column_double(row, 0)));
         if (!nm_db_is_null(row, 1))
             fprintf(s->out, ", %s%s stuck", sqlite3_column_int(row, 2) != 0 ? "about " : "",

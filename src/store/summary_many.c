@@ -118,7 +118,7 @@ static nm_status write_leak_site(sqlite3 *db, FILE *out, nm_error *err)
                               " count(DISTINCT h.process_id), l.verdict"
                               " FROM leak_sum AS l JOIN heap AS h ON h.heap_id = l.heap_id"
                               " LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id"
-                              " GROUP BY 1, 5 ORDER BY l.verdict <> 'growing', 3 DESC, 1, 5 LIMIT 3";
+                              " GROUP BY 1, 5 ORDER BY l.verdict = 'unreleased', 3 DESC, 1, 5 LIMIT 3";
     char site[256], count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db, sql, &rows, err);

@@ -32,12 +32,19 @@ static const char max_reserved_sql[] =
     "SELECT host, rank, pid, device, heap, level, peak_reserved_bytes, NULL, CASE reserved_source WHEN 'stated' THEN"
     " 'by the word of the pool' END FROM peak WHERE peak_reserved_bytes > 0 AND " IS_CHOSEN("");
 
+/* Of a pool whose pending memory is not known, what is sure: less all that may have been pending. */
 static const char max_fragmentation_sql[] =
-    "SELECT k.host, k.rank, k.pid, k.device, k.heap, k.level, k.peak_fragmentation_ratio, NULL, CASE WHEN EXISTS"
+    "SELECT k.host, k.rank, k.pid, k.device, k.heap, k.level, CASE WHEN e.heap_id IS NULL THEN"
+    " k.peak_fragmentation_ratio ELSE max(0.0, coalesce(k.peak_fragmentation_ratio"
+    " - CAST(e.max_pending_bound_bytes AS REAL) / k.peak_reserved_bytes, 0.0)) END, NULL, CASE WHEN e.heap_id IS NOT "
+    "NULL"
+    " THEN 'at least: what other streams still used is not known' WHEN EXISTS"
     " (SELECT 1 FROM heap_place AS p WHERE p.host IS k.host AND p.pid IS k.pid AND p.device IS k.device"
     " AND p.heap IS k.heap AND p.level IS k.level AND p.size_basis = 'requested') THEN"
     " 'of requested sizes: the true ratio is smaller' END"
-    " FROM peak AS k WHERE k.peak_fragmentation_ratio IS NOT NULL AND " IS_CHOSEN("k.");
+    " FROM peak AS k LEFT JOIN early_free AS e ON e.host IS k.host AND e.pid IS k.pid AND e.device IS k.device"
+    " AND e.heap IS k.heap AND e.level IS k.level"
+    " WHERE k.peak_fragmentation_ratio IS NOT NULL AND " IS_CHOSEN("k.");
 
 static const char min_hit_rate_sql[] = "SELECT host, rank, pid, device, heap, level, value, NULL, NULL FROM health"
                                        " WHERE measure = 'pool hit rate' AND value IS NOT NULL AND " IS_CHOSEN("");
@@ -51,9 +58,10 @@ static const char max_misses_sql[] =
     " LEFT JOIN step_sum AS s ON s.heap_id = p.heap_id AND s.generation > w.warm_up_count"
     " WHERE p.level = 'pool' AND w.step_count > w.warm_up_count AND " IS_CHOSEN("p.") " GROUP BY p.heap_id";
 
-static const char no_growth_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site || CASE WHEN"
-                                    " is_newest_kept THEN ', only the newest are kept'"
-                                    " ELSE '' END FROM leak_by_site WHERE verdict = 'growing' AND " IS_CHOSEN("");
+static const char no_growth_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site"
+                                    " FROM leak_by_site WHERE verdict = 'growing' AND " IS_CHOSEN("");
+static const char no_rising_sql[] = "SELECT host, rank, pid, device, heap, level, bytes_per_hour, NULL, site"
+                                    " FROM leak_by_site WHERE verdict = 'rising' AND " IS_CHOSEN("");
 static const char no_leak_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site"
                                   " FROM leak_by_site WHERE " IS_CHOSEN("");
 static const char no_anomaly_sql[] = "SELECT host, rank, pid, device, heap, level, 1, NULL,"
@@ -98,6 +106,7 @@ static const struct {
     [CHECK_MAX_MISSES_PER_STEP] = {"max-misses-per-step", max_misses_sql, CHECK_COUNT, false, false, true,
                                    "no step after the warm-up is known of a process with a pool"},
     [CHECK_NO_GROWTH] = {"no-growth", no_growth_sql, CHECK_BYTES, false, true, false, ""},
+    [CHECK_NO_RISING] = {"no-rising", no_rising_sql, CHECK_BYTES, false, true, false, ""},
     [CHECK_NO_LEAK] = {"no-leak", no_leak_sql, CHECK_BYTES, false, true, false, ""},
     [CHECK_NO_ANOMALY] = {"no-anomaly", no_anomaly_sql, CHECK_COUNT, false, true, false, ""},
     [CHECK_NO_OOM] = {"no-oom", no_oom_sql, CHECK_COUNT, false, true, false, ""},
@@ -337,7 +346,7 @@ static nm_status measure_baseline(const check_rule *rule, const check_filter *fi
 /* Where too little is known for anything to be called so, that nothing is means little: it is said. */
 static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out, nm_error *err)
 {
-    int64_t few_steps = 0;
+    int64_t few_steps = 0, no_steps = 0;
     int64_t paused_count = 0;
     check_result partial = {0};
     nm_status status = say_partial(db, PARTIAL_SQL("main"), &partial, err);
@@ -347,12 +356,16 @@ static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out
                                "SELECT count(*) FROM (SELECT process_id FROM step GROUP BY process_id HAVING"
                                " max(generation) < 3)",
                                &few_steps, err);
+    if (status == NM_OK && goes_by_steps)
+        status = nm_db_get_int(db, "SELECT count(*) FROM suspect_by_site WHERE reason = 'no steps'", &no_steps, err);
     if (status == NM_OK)
         status = find_paused(db, &paused_count, err);
     if (status == NM_OK && partial.note[0] != 0)
         snprintf(out->note, sizeof out->note, "%.200s, so that less may be called so", partial.note);
     else if (status == NM_OK && few_steps > 0)
         snprintf(out->note, sizeof out->note, "nothing is called so in fewer than 3 steps");
+    else if (status == NM_OK && no_steps > 0)
+        snprintf(out->note, sizeof out->note, "without steps nothing is called growing");
     else if (status == NM_OK && paused_count > 0)
         snprintf(out->note, sizeof out->note, "what was born in a pause is not called so");
     return status;

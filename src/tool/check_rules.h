@@ -26,6 +26,7 @@ typedef enum check_kind {
     CHECK_MIN_HIT_RATE,
     CHECK_MAX_MISSES_PER_STEP,
     CHECK_NO_GROWTH,
+    CHECK_NO_RISING,
     CHECK_NO_LEAK,
     CHECK_NO_ANOMALY,
     CHECK_NO_OOM,

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define MINUTES_MAX 1000000
+
 static const char help_text[] =
     "usage: npumem-ingest [-o FILE.db] [--csv DIR] [options] INPUT...\n"
     "\n"
@@ -26,6 +28,8 @@ static const char help_text[] =
     "                      failed allocation or the end; none. Answers are the same, the database is smaller\n"
     "  --force             replace outputs that exist\n"
     "  --redact            replace hosts, users, paths and arguments (host-1, /path-1/file-1.py): a database to send\n"
+    "  --server-after N    judge a process without steps by what it holds at least, if it ran for N minutes (default: "
+    "30)\n"
     "  --site-rules FILE   more frames that are never a site: lines of 'function GLOB', 'python', 'file', 'name' (of "
     "a\n"
     "                      file without folders) or 'module GLOB'\n"
@@ -51,6 +55,17 @@ static int no_memory(void)
 {
     fprintf(stderr, "npumem-ingest: out of memory\n");
     return EXIT_FAILURE;
+}
+
+static int take_minutes(const char *text, int64_t *out)
+{
+    char *end = NULL;
+    long minutes = strtol(text, &end, 10);
+
+    if (end == text || *end != 0 || minutes < 1 || minutes > MINUTES_MAX)
+        return usage_error("--server-after takes minutes");
+    *out = minutes;
+    return 0;
 }
 
 static int take_operands(int argc, char **argv, ingest_options *options)
@@ -79,6 +94,7 @@ enum {
     OPTION_FORCE,
     OPTION_QUIET,
     OPTION_REDACT,
+    OPTION_SERVER_AFTER,
     OPTION_SITE_RULES,
     OPTION_STEP_AT,
     OPTION_SYMBOLS,
@@ -93,6 +109,7 @@ static const struct option long_options[] = {
     {"force", no_argument, NULL, OPTION_FORCE},
     {"quiet", no_argument, NULL, OPTION_QUIET},
     {"redact", no_argument, NULL, OPTION_REDACT},
+    {"server-after", required_argument, NULL, OPTION_SERVER_AFTER},
     {"site-rules", required_argument, NULL, OPTION_SITE_RULES},
     {"step-at", required_argument, NULL, OPTION_STEP_AT},
     {"symbols", required_argument, NULL, OPTION_SYMBOLS},
@@ -152,6 +169,8 @@ static int take_option(int option, ingest_options *options)
     case OPTION_REDACT:
         options->is_redacted = true;
         return 0;
+    case OPTION_SERVER_AFTER:
+        return take_minutes(optarg, &options->server_minutes);
     case OPTION_SITE_RULES:
         options->rules_path = optarg;
         return 0;

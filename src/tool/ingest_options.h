@@ -22,6 +22,7 @@ typedef struct ingest_options {
     const char **symbol_folders; /* owned */
     size_t symbol_folder_count;
     nm_detail detail;
+    int64_t server_minutes; /* 0: as the store has it */
     bool has_csv_bom;
     bool is_forced;
     bool is_quiet;

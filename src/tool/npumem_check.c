@@ -43,6 +43,7 @@ static const char help_text[] =
     "  --min-hit-rate RATIO       share of requests that each pool served by itself, after the warm-up\n"
     "  --max-misses-per-step N    requests in one step after the warm-up for which a pool had to grow\n"
     "  --no-growth                no site whose memory grows from step to step\n"
+    "  --no-rising                no site of a server (a process without steps) whose floor rises, by the hour\n"
     "  --no-leak                  no leak at all: growing, or not released at the end\n"
     "  --no-anomaly               no wrong free, no copy past the end, no use after free\n"
     "                             (a stream that was never destroyed passes: frameworks leave theirs)\n"
@@ -89,6 +90,7 @@ static const struct option long_options[] = {
     {"min-hit-rate", required_argument, NULL, OPTION_RULE + CHECK_MIN_HIT_RATE},
     {"max-misses-per-step", required_argument, NULL, OPTION_RULE + CHECK_MAX_MISSES_PER_STEP},
     {"no-growth", no_argument, NULL, OPTION_RULE + CHECK_NO_GROWTH},
+    {"no-rising", no_argument, NULL, OPTION_RULE + CHECK_NO_RISING},
     {"no-leak", no_argument, NULL, OPTION_RULE + CHECK_NO_LEAK},
     {"no-anomaly", no_argument, NULL, OPTION_RULE + CHECK_NO_ANOMALY},
     {"no-oom", no_argument, NULL, OPTION_RULE + CHECK_NO_OOM},

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/shown.h"
 #include "drain/clock.h"
 #include "drain/output.h"
 #include "drain/recover.h"
@@ -283,17 +285,20 @@ static int finish_trace(const record_options *options)
     nm_error err = {0};
     nm_trace_files files;
     nm_status status = open_files(options->target, &files, &err);
+    char name[PATH_MAX];
+
+    nm_shown_text(name, sizeof name, options->target);
 
     if (status == NM_OK) {
         status = finish_files(&files, &recovery, &err);
         nm_trace_files_close(&files);
     }
     if (status != NM_OK) {
-        fprintf(stderr, "npumem-record: %s: %s\n", options->target, err.text);
+        fprintf(stderr, "npumem-record: %s: %s\n", name, err.text);
     } else if (!recovery.is_needed) {
-        fprintf(stderr, "npumem-record: %s: is whole already\n", options->target);
+        fprintf(stderr, "npumem-record: %s: is whole already\n", name);
     } else if (!options->is_quiet || has_loss(&recovery)) {
-        say_recovered(&recovery, options->target);
+        say_recovered(&recovery, name);
     }
     nm_recovery_free(&recovery);
     return status != NM_OK ? EXIT_FAILED : has_loss(&recovery) ? EXIT_LOSS : 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -16,6 +17,8 @@
 
 #define SUFFIXES_MAX   100000
 #define REPLACES_TRIED 100 /* others replace the same file */
+#define CLAIMS_TRIED   40
+#define CLAIM_PAUSE_NS 50000000
 
 /* ---- What is no file ----------------------------------------------------------------------------------------------- */
 
@@ -48,6 +51,18 @@ static bool is_same(const struct stat *left, const struct stat *right)
     return left->st_dev == right->st_dev && left->st_ino == right->st_ino;
 }
 
+/* A recording whose program has just ended needs a moment to write the rest, and the disk one to take it. */
+static nm_status claim_patiently(int fd, nm_error *err)
+{
+    nm_status status = nm_output_claim(fd, err);
+
+    for (int i = 0; i < CLAIMS_TRIED && status == NM_ERR_BUSY; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = CLAIM_PAUSE_NS}, NULL);
+        status = nm_output_claim(fd, err);
+    }
+    return status;
+}
+
 /* Claims the file that is to go. *fd is -1 for a link, which is not followed. NM_END: another one is there by now. */
 static nm_status claim_old(const char *path, int *fd, struct stat *info, nm_error *err)
 {
@@ -64,7 +79,7 @@ static nm_status claim_old(const char *path, int *fd, struct stat *info, nm_erro
     status = nm_io_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0, fd, err);
     if (status != NM_OK)
         return status;
-    status = nm_output_claim(*fd, err);
+    status = claim_patiently(*fd, err);
     if (status == NM_OK && (fstat(*fd, &opened) != 0 || lstat(path, info) != 0 || !is_same(&opened, info)))
         status = NM_END;
     return status;

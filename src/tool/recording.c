@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/shown.h"
 #include "drain/clock.h"
 #include "drain/parts.h"
 #include "drain/process.h"
@@ -27,6 +28,7 @@
 #define FAILED_PAUSE_NS     100000000
 #define ASKED_PATIENCE_NS   2000000000 /* with a reader that reads nothing, for who has been asked to end */
 #define LAST_WORDS_MS       2000
+#define LINE_BYTES          1024
 #define ROOM_BYTES_MIN      (8u << 20)
 #define ROOM_RINGS          4
 
@@ -44,9 +46,11 @@ static bool can_say(int wait_ms)
 
 static void warn(void *context, const char *line)
 {
+    char shown[LINE_BYTES];
+
     (void)context;
     if (can_say(0))
-        fprintf(stderr, "npumem-record: %s\n", line);
+        fprintf(stderr, "npumem-record: %s\n", nm_shown_text(shown, sizeof shown, line));
 }
 
 /* ---- Finding the library that is preloaded ------------------------------------------------------------------------- */

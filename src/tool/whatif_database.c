@@ -159,9 +159,21 @@ static nm_status take_failure(database *base, sqlite3_stmt *row, nm_error *err)
                                err);
 }
 
-static nm_status take_emptying(database *base, sqlite3_stmt *row, nm_error *err)
+static nm_status take_frame(database *base, sqlite3_stmt *row, nm_error *err)
 {
-    return nm_gather_note_emptying(base->gather, id_of(row, 0), err);
+    nm_definition definition = {.kind = NM_DEFINE_FRAME, .id = id_of(row, 0)};
+    nm_status status = text_of(base, row, 1, &definition.frame.function, err);
+
+    return status == NM_OK ? base->sink->definition(base->gather, &definition, err) : status;
+}
+
+static nm_status take_stack(database *base, sqlite3_stmt *row, nm_error *err)
+{
+    nm_definition definition = {.kind = NM_DEFINE_STACK, .id = id_of(row, 0)};
+
+    definition.stack.parent_id = id_of(row, 1);
+    definition.stack.frame_id = id_of(row, 2);
+    return base->sink->definition(base->gather, &definition, err);
 }
 
 static nm_status take_allocation(database *base, sqlite3_stmt *row, nm_error *err)
@@ -189,6 +201,9 @@ static nm_status take_allocation(database *base, sqlite3_stmt *row, nm_error *er
     return base->sink->allocation(base->gather, &allocation, err);
 }
 
+/* Of the calls that may empty the cache; whether they do, the gather says. */
+#define EMPTYING_FRAMES " WHERE instr(function, 'empty_cache') OR instr(function, 'emptyCache')"
+
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 /* In this order: what is named comes before what names it. */
@@ -205,10 +220,12 @@ static const struct {
     {take_sample, "SELECT device_id, max(total_bytes) FROM memory_sample WHERE kind = 1 AND device_id IS NOT NULL"
                   " GROUP BY device_id"},
     {take_pause, "SELECT process_id FROM pause WHERE is_memory_told = 0"},
-    {take_emptying, "WITH RECURSIVE emptying (stack_id) AS (SELECT stack_id FROM stack JOIN frame USING (frame_id)"
-                    " WHERE instr(function, 'empty_cache') OR instr(function, 'emptyCache')"
-                    " UNION SELECT stack.stack_id FROM stack JOIN emptying ON stack.parent_id = emptying.stack_id)"
-                    " SELECT stack_id FROM emptying"},
+    {take_frame, "SELECT frame_id, function FROM frame" EMPTYING_FRAMES},
+    {take_stack,
+     "WITH RECURSIVE emptying (stack_id, parent_id, frame_id) AS (SELECT stack_id, parent_id, frame_id"
+     " FROM stack WHERE frame_id IN (SELECT frame_id FROM frame" EMPTYING_FRAMES ")"
+     " UNION SELECT s.stack_id, s.parent_id, s.frame_id FROM stack AS s"
+     " JOIN emptying ON s.parent_id = emptying.stack_id) SELECT stack_id, parent_id, frame_id FROM emptying"},
     {take_step, "SELECT process_id, begin_seq FROM step"},
     {take_failure, "SELECT heap_id, seq, requested_bytes, stream FROM failure"},
     {take_allocation,

@@ -113,7 +113,10 @@ static void print_doubts(const whatif_place *place, const nm_workload *workload,
                 "sizes         %s allocation%s: the size of the block, not what was asked for, so up to 1 MiB more\n",
                 count(a, recorded->block_sized_count), plural(recorded->block_sized_count));
     if (recorded->streamless_count > 0)
-        fprintf(out, "streams       %s allocation%s without a known stream: taken for one stream of their own\n",
+        fprintf(out,
+                "assumed       %s allocation%s without a known stream: of one stream of their own, where a block can "
+                "be used"
+                " again once it is given up\n",
                 count(a, recorded->streamless_count), plural(recorded->streamless_count));
 }
 
@@ -125,7 +128,10 @@ static const char *difference_reason(const nm_recorded *recorded, const nm_sim_r
         return "what had failed is served here, or that pool has other rules or settings";
     if (recorded->own_flush_count > 0 && !is_less)
         return "what that pool gave back by itself is still here, or it has other rules or settings";
-    return "that pool has other rules or settings than the simulated one";
+    if (recorded->streamless_count > 0 && is_less)
+        return "the streams are not known, and blocks of two share no segment; or that pool has other rules or "
+               "settings";
+    return "why is not known: that pool may have other rules or settings than the simulated one";
 }
 
 /* How far the simulation of the recorded setting is from what was recorded. */
@@ -322,6 +328,8 @@ void whatif_print_suggestion(const nm_workload *workload, const whatif_row *now,
         print_gain(now, best, out);
         print_price(now, best, out);
     }
+    if (workload->recorded.streamless_count > 0)
+        fprintf(out, "assumed       one stream: with several, whose blocks share no segment, less may be gained\n");
     if (best->setting.caching.is_expandable)
         fprintf(out,
                 "not with      max_split_size_mb, garbage_collection_threshold, tensors shared with other processes\n");

@@ -7,30 +7,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EMPTYING_STRING = 1, EMPTYING_FRAME, EMPTYING_STACK };
+enum { EMPTYING_STRING = 1, EMPTYING_FRAME };
+enum { CALL_PARENT = 1, CALL_FRAME, CALL_INLINED_IN };
 
-#define TEXT_BYTES_MAX 512 /* longer strings are no names of what matters here */
+#define TEXT_BYTES_MAX  512 /* longer strings are no names of what matters here */
+#define STACK_DEPTH_MAX 1024
 
 /* ---- Definitions ------------------------------------------------------------------------------------------------- */
 
-static nm_status note_emptying(nm_gather *gather, uint64_t kind, uint64_t id, nm_error *err)
+static bool is_noted(const nm_gather *gather, uint64_t kind, uint64_t id)
 {
-    return nm_map_put(&gather->emptying, (nm_key){kind, id}, 1, err);
+    const uint64_t *found = id == 0 ? NULL : nm_map_get(&gather->emptying, (nm_key){kind, id});
+
+    return found != NULL && *found != 0;
 }
 
-nm_status nm_gather_note_emptying(nm_gather *gather, uint64_t stack_id, nm_error *err)
+/* The name, and no longer one: empty_cache_locked is what a pool calls on its own behalf, too. */
+static bool has_name(nm_bytes text, const char *name)
 {
-    return note_emptying(gather, EMPTYING_STACK, stack_id, err);
-}
+    const uint8_t *end = text.data + text.len;
+    const uint8_t *at = memmem(text.data, text.len, name, strlen(name));
 
-static bool is_emptying(const nm_gather *gather, uint64_t kind, uint64_t id)
-{
-    return id != 0 && nm_map_get(&gather->emptying, (nm_key){kind, id}) != NULL;
-}
-
-static bool contains(nm_bytes text, const char *word)
-{
-    return memmem(text.data, text.len, word, strlen(word)) != NULL;
+    for (; at != NULL; at = memmem(at, (size_t)(end - at), name, strlen(name))) {
+        at += strlen(name);
+        if (at == end || !(*at == '_' || (*at >= 'a' && *at <= 'z') || (*at >= '0' && *at <= '9')))
+            return true;
+    }
+    return false;
 }
 
 /* Keeps the string if it may be a name. */
@@ -40,8 +43,8 @@ static nm_status take_string(nm_gather *gather, const nm_definition *row, nm_err
 
     if (row->string.len == 0 || row->string.len >= TEXT_BYTES_MAX)
         return NM_OK;
-    if (contains(row->string, "empty_cache") || contains(row->string, "emptyCache"))
-        status = note_emptying(gather, EMPTYING_STRING, row->id, err);
+    if (has_name(row->string, "empty_cache") || has_name(row->string, "emptyCache"))
+        status = nm_map_put(&gather->emptying, (nm_key){EMPTYING_STRING, row->id}, 1, err);
     if (status == NM_OK)
         status = nm_map_put(&gather->text_of, (nm_key){0, row->id}, gather->text.len + 1, err);
     if (status == NM_OK)
@@ -158,6 +161,46 @@ static void take_attribute(nm_gather *gather, const nm_definition *row)
         copy_text(conf, NM_GATHER_CONF_BYTES, text_of(gather, row->attribute.value));
 }
 
+/* It may come again, with its name. */
+static nm_status take_frame(nm_gather *gather, const nm_definition *row, nm_error *err)
+{
+    bool is_emptying = is_noted(gather, EMPTYING_STRING, row->frame.function);
+    nm_status status = NM_OK;
+
+    if (is_emptying || is_noted(gather, EMPTYING_FRAME, row->id))
+        status = nm_map_put(&gather->emptying, (nm_key){EMPTYING_FRAME, row->id}, is_emptying, err);
+    if (status == NM_OK && row->frame.inlined_in != 0)
+        status = nm_map_put(&gather->calls, (nm_key){CALL_INLINED_IN, row->id}, row->frame.inlined_in, err);
+    return status;
+}
+
+static nm_status take_stack(nm_gather *gather, const nm_definition *row, nm_error *err)
+{
+    nm_status status = nm_map_put(&gather->calls, (nm_key){CALL_PARENT, row->id}, row->stack.parent_id, err);
+
+    return status == NM_OK ? nm_map_put(&gather->calls, (nm_key){CALL_FRAME, row->id}, row->stack.frame_id, err)
+                           : status;
+}
+
+static uint64_t call_of(const nm_gather *gather, uint64_t kind, uint64_t id)
+{
+    const uint64_t *found = nm_map_get(&gather->calls, (nm_key){kind, id});
+
+    return found == NULL ? 0 : *found;
+}
+
+bool nm_gather_is_emptying(const nm_gather *gather, uint64_t stack_id)
+{
+    int left = STACK_DEPTH_MAX; /* whatever refers to itself */
+
+    for (; stack_id != 0 && left > 0; stack_id = call_of(gather, CALL_PARENT, stack_id))
+        for (uint64_t frame_id = call_of(gather, CALL_FRAME, stack_id); frame_id != 0 && left-- > 0;
+             frame_id = call_of(gather, CALL_INLINED_IN, frame_id))
+            if (is_noted(gather, EMPTYING_FRAME, frame_id))
+                return true;
+    return false;
+}
+
 static nm_status take_definition(void *context, const nm_definition *row, nm_error *err)
 {
     nm_gather *gather = context;
@@ -172,14 +215,9 @@ static nm_status take_definition(void *context, const nm_definition *row, nm_err
     case NM_DEFINE_HEAP:
         return take_heap(gather, row, err);
     case NM_DEFINE_FRAME:
-        return is_emptying(gather, EMPTYING_STRING, row->frame.function)
-                   ? note_emptying(gather, EMPTYING_FRAME, row->id, err)
-                   : NM_OK;
+        return take_frame(gather, row, err);
     case NM_DEFINE_STACK:
-        return is_emptying(gather, EMPTYING_FRAME, row->stack.frame_id) ||
-                       is_emptying(gather, EMPTYING_STACK, row->stack.parent_id)
-                   ? note_emptying(gather, EMPTYING_STACK, row->id, err)
-                   : NM_OK;
+        return take_stack(gather, row, err);
     case NM_DEFINE_ATTRIBUTE:
         take_attribute(gather, row);
         return NM_OK;
@@ -231,7 +269,7 @@ static nm_status take_allocation(void *context, const nm_allocation_row *row, nm
         .is_mapped = row->is_mapped,
         .is_exported = row->is_exported,
         .is_remainder = row->split_from_id != 0 && row->alloc_seq != NM_NO_SEQ,
-        .is_emptied = is_emptying(gather, EMPTYING_STACK, row->free_stack_id),
+        .free_stack_id = row->free_stack_id,
     };
     nm_gather_heap *heap = heap_of(gather, row->heap_id, &kept.heap);
     nm_status status = NM_OK;
@@ -385,6 +423,7 @@ void nm_gather_free(nm_gather *gather)
     nm_map_free(&gather->pool_of);
     nm_map_free(&gather->text_of);
     nm_map_free(&gather->emptying);
+    nm_map_free(&gather->calls);
     nm_buffer_free(&gather->text);
     free(gather);
 }

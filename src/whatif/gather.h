@@ -56,11 +56,11 @@ typedef struct nm_gather_row {
     int64_t alloc_seq, free_seq, free_requested_seq;
     uint64_t address, requested_bytes, block_bytes; /* sizes: 0 is unknown */
     uint64_t allocation_id, segment_id;
-    uint32_t heap;         /* index */
-    uint32_t stream, pool; /* numbers from nm_gather.streams and .pools; stream 0: not known; pool 0: the default */
+    uint64_t free_stack_id; /* of driver memory */
+    uint32_t heap;          /* index */
+    uint32_t stream, pool;  /* numbers from nm_gather.streams and .pools; stream 0: not known; pool 0: the default */
     bool is_segment, is_mapped, is_exported;
     bool is_remainder; /* what a cut left over, no new memory */
-    bool is_emptied;   /* freed by a call that empties the cache */
 } nm_gather_row;
 
 typedef struct nm_gather_rows {
@@ -106,7 +106,8 @@ typedef struct nm_gather {
     } steps;
     nm_map stream_of, pool_of; /* handle, or private pool -> number from 1 */
     nm_map text_of;            /* string -> offset of a short text in `text`, plus 1 */
-    nm_map emptying;           /* (kind, id) -> 1: strings, frames and stacks of calls that empty the cache */
+    nm_map emptying;           /* (kind, id) -> 1: strings and frames of calls that empty the cache; 0: no longer */
+    nm_map calls;              /* (kind, id) -> of a stack its caller and its frame, of a frame what it is inlined in */
     nm_buffer text;
     bool has_unknown_baseline;
 } nm_gather;
@@ -116,8 +117,8 @@ void nm_gather_free(nm_gather *gather); /* NULL is fine */
 
 const nm_sink *nm_gather_sink(nm_gather *gather); /* borrowed; its context is the gather */
 
-/* The stack is known to be of a call that empties the cache: for readers that have no definitions of frames. */
-nm_status nm_gather_note_emptying(nm_gather *gather, uint64_t stack_id, nm_error *err);
+/* Is it the stack of a call that empties the cache? Asked when all is read: a trace names frames late. */
+bool nm_gather_is_emptying(const nm_gather *gather, uint64_t stack_id);
 
 /* The process of the heap; NULL: it is not known. */
 const nm_gather_process *nm_gather_process_of(const nm_gather *gather, const nm_gather_heap *heap);

@@ -284,8 +284,6 @@ const char *nm_search_refusal(const nm_workload *workload, bool is_complete)
 
     if (recorded->unsized_count > 0)
         return "the size of some allocations is not known";
-    if (recorded->streamless_count > 0 && !workload->is_one_stream)
-        return "the stream of some allocations is not known (--one-stream takes all for one)";
     if (!is_complete)
         return "part of the input was lost";
     if (recorded->has_pause)

@@ -2,9 +2,10 @@
  *
  * From rows to the order of events. What the pool gave back to the driver is either what the program wanted (it emptied
  * the cache: replayed, for it does so with any allocator) or what the pool itself did to go on (not replayed: the simulated
- * pool does that by itself). A run of releases is the program's when the stack says so; else it is the pool's own if an
- * allocation has just failed, if it left empty segments behind (a collection, or a search for one large block), or if the
- * pool grew right behind it by more than it had ever held.
+ * pool does that by itself). A run of releases ends where the program allocates or gives up a block; that a block given up
+ * before becomes free does not end it, since a pool that empties its cache waits for those on the way. It is the program's
+ * when the stack says so; else it is the pool's own if an allocation has just failed, if it left empty segments behind (a
+ * collection, or a search for one large block), or if the pool grew right behind it by more than it had ever held.
  */
 #include "whatif/workload.h"
 
@@ -381,8 +382,10 @@ typedef struct walk {
     bool is_releasing;      /* a run of releases goes on: */
     size_t flush_at;        /* its place among the operations */
     uint64_t reserved_before;
-    bool is_emptied; /* a stack says that the program wanted it */
-    nm_map let_go;   /* private pools that gave memory back */
+    bool is_emptied;     /* a stack says that the program wanted it */
+    uint64_t emptied_by; /* the stack asked about last, and what it says */
+    bool is_emptied_by;
+    nm_map let_go; /* private pools that gave memory back */
 } walk;
 
 static nm_status emit(walk *state, nm_op_kind kind, uint32_t request, nm_error *err)
@@ -435,6 +438,16 @@ static nm_status let_go(walk *state, uint32_t lane, nm_error *err)
     return status == NM_OK ? emit(state, NM_OP_FLUSH, 0, err) : status;
 }
 
+/* Ranges given back in one go have one stack. */
+static bool is_emptied(walk *state, uint64_t stack_id)
+{
+    if (stack_id != state->emptied_by) {
+        state->emptied_by = stack_id;
+        state->is_emptied_by = nm_gather_is_emptying(state->build->gather, stack_id);
+    }
+    return state->is_emptied_by;
+}
+
 static nm_status give_range(walk *state, size_t at, nm_error *err)
 {
     const nm_gather_row *row = &state->build->gather->ranges.items[at];
@@ -454,7 +467,7 @@ static nm_status give_range(walk *state, size_t at, nm_error *err)
     }
     if (status == NM_OK)
         status = let_go(state, range->lane, err);
-    state->is_emptied = state->is_emptied || row->is_emptied;
+    state->is_emptied = state->is_emptied || is_emptied(state, row->free_stack_id);
     state->reserved_bytes -= nm_build_range_bytes(row, false);
     state->empty_count -= range->is_alive && range->live_count == 0 && is_plain(state, at);
     range->is_alive = false;
@@ -525,13 +538,22 @@ static nm_status begin_block(walk *state, size_t at, nm_error *err)
     return status == NM_OK ? emit(state, NM_OP_ALLOC, state->build->request_of[at], err) : status;
 }
 
+static nm_status give_up_block(walk *state, size_t at, nm_error *err)
+{
+    end_releases(state, 0);
+    return emit(state, NM_OP_FREE_REQUESTED, state->build->request_of[at], err);
+}
+
 static nm_status end_block(walk *state, size_t at, nm_error *err)
 {
+    const nm_gather_row *block = &state->build->gather->blocks.items[at];
     nm_workload *workload = state->build->workload;
     uint32_t request = state->build->request_of[at];
     uint32_t last = workload->ops.count == 0 ? 0 : workload->ops.items[workload->ops.count - 1];
 
-    hold(state, &state->build->gather->blocks.items[at], -1);
+    if (block->free_requested_seq == NM_NO_SEQ)
+        end_releases(state, 0);
+    hold(state, block, -1);
     state->live_bytes -= workload->requests.items[request].bytes;
     if (nm_op_kind_of(last) == NM_OP_FREE_REQUESTED && nm_op_index_of(last) == request)
         workload->ops.count--; /* at once: no other stream was in the way */
@@ -571,7 +593,7 @@ static nm_status walk_op(walk *state, const raw_op *op, nm_error *err)
     case RAW_RANGE_TAKEN:
         return take_range(state, op->index, err);
     case RAW_FREE_REQUESTED:
-        return emit(state, NM_OP_FREE_REQUESTED, state->build->request_of[op->index], err);
+        return give_up_block(state, op->index, err);
     case RAW_BLOCK_ALLOCATED:
         return begin_block(state, op->index, err);
     case RAW_FAILED:

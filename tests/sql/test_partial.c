@@ -14,7 +14,7 @@
 #include "support/load_text.h"
 #include "support/run.h"
 
-#define STEPS 6
+#define STEPS 12
 
 typedef enum cause { WHOLE, LOSS, LATE, PAUSE, CAUSES } cause;
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "replay/anchor.h"
 #include "replay/replay.h"
 #include "source/source.h"
 #include "support/load_text.h"
@@ -67,14 +68,38 @@ static const golden torch_samples[] = {
 static char folder[64];
 static char path[128];
 
+/* Leaks are judged by steps, so they are looked for first. */
+static nm_status find_steps(nm_source *source, nm_anchor **out, nm_error *err)
+{
+    nm_record record;
+    bool is_enough = false, is_done = false;
+    nm_status status = nm_anchor_new(&(nm_anchor_options){.is_ordered_by_file = true}, out, err);
+
+    while (status == NM_OK && !is_enough && (status = nm_source_next(source, &record, err)) == NM_OK)
+        status = nm_anchor_observe(*out, &record, &is_enough, err);
+    if (status == NM_OK || status == NM_END)
+        status = nm_anchor_decide(*out, err);
+    return status == NM_OK ? nm_source_rewind(source, &is_done, err) : status;
+}
+
 static nm_status replay_source(nm_source *source, nm_store *store, nm_error *err)
 {
+    nm_anchor *anchor = NULL;
     nm_replay *replay = NULL;
     nm_record record;
-    nm_status status = nm_replay_new(nm_store_sink(store), &replay, err);
+    bool begins = false;
+    nm_status status = find_steps(source, &anchor, err);
 
-    while (status == NM_OK && (status = nm_source_next(source, &record, err)) == NM_OK)
-        status = nm_replay_record(replay, &record, err);
+    if (status == NM_OK)
+        status = nm_replay_new(nm_store_sink(store), &replay, err);
+    while (status == NM_OK && (status = nm_source_next(source, &record, err)) == NM_OK) {
+        status = nm_anchor_begins(anchor, &record, &begins, err);
+        if (begins)
+            nm_replay_begin_step(replay);
+        if (status == NM_OK)
+            status = nm_replay_record(replay, &record, err);
+    }
+    nm_anchor_free(anchor);
     if (status == NM_END)
         status = nm_replay_finish(replay, err);
     nm_replay_free(replay);

@@ -41,7 +41,8 @@ zstd -q -dc run.zst >"$folder/run.content" || fail 'the trace cannot be unpacked
 absent "$folder/rings" $secrets
 # shellcheck disable=SC2086
 absent "$folder/run.content" $secrets
-"$bin/npumem-ingest" --quiet -o "$folder/plain.db" run.zst || fail "ingest ended with $?"
+printf 'file %s/plantedrule.c\n' "$home" >"$folder/rules"
+"$bin/npumem-ingest" --quiet --site-rules "$folder/rules" -o "$folder/plain.db" run.zst || fail "ingest ended with $?"
 command=$(sqlite3 "$folder/plain.db" "SELECT command FROM process WHERE command LIKE '%plantedprogram%'")
 case $command in
 *"--api-key *** --token=*** HF_TOKEN=*** http://***@server/ --max-tokens 100 --num-key-value-heads 8 password: ***") ;;
@@ -52,8 +53,6 @@ got=$(sqlite3 "$folder/plain.db" "SELECT name, value FROM process_environment WH
 [ "$got" = $'ASCEND_API_KEY|\nHCCL_PROXY|\nOMP_NUM_THREADS|3' ] || fail "the environment is $got"
 
 # ---- Redacted ----
-
-printf 'file %s/plantedrule.c\n' "$home" >"$folder/rules"
 
 # redacted NAME INPUT...: NAME.db, NAME.csv and what is printed hold nothing that was planted.
 redacted() {
@@ -121,8 +120,19 @@ END
         fail 'a file of torch has lost its name'
     [ "$(query snapshot "SELECT count(*) FROM frame WHERE label GLOB 'file-[0-9]*.py:88 forward'")" = 1 ] || fail 'a label'
 fi
-redacted both run.zst run.zst "$folder/plain.db"
+"$bin/npumem-ingest" --quiet --site-rules "$folder/rules" -o "$folder/ruled.db" run.zst || fail "ingest ended with $?"
+redacted both run.zst run.zst "$folder/ruled.db"
 "$bin/npumem-ingest" --quiet -o "$folder/again.db" run.zst "$folder/trace/out.db" 2>"$folder/refused"
 [ $? = 1 ] && [ ! -e "$folder/again.db" ] && [ "$(wc -l <"$folder/refused")" = 1 ] && grep -q 'is redacted' "$folder/refused" ||
     fail "a redacted database was merged: $(cat "$folder/refused")"
+
+# ---- On a terminal: names that the program, or the trace of somebody else, has ----
+
+unsafe=$'ev\e[31m\xe2\x80\xaeil'
+"$bin/npumem-record" -o alarm.zst --alert 'live_count > 1' -- "$home/plantedproject/plantedprogram" "$host" "$unsafe" "$home" \
+    $argument "$folder/rings2" 2>"$folder/said" || fail "the recording with an alarm ended with $?"
+mv alarm.zst "$unsafe.zst"
+"$bin/npumem-record" --finish "$unsafe.zst" 2>>"$folder/said" || fail "--finish ended with $?"
+grep -q 'pool of ev?\[31m?il: live_count > 1' "$folder/said" && grep -q '^npumem-record: ev?\[31m?il.zst: is whole already' "$folder/said" ||
+    fail "it said $(cat -v "$folder/said")"
 echo "secrets: ok"

@@ -325,16 +325,16 @@ START_TEST(inputs_of_different_detail_merge)
 }
 END_TEST
 
-/* 21 events of 46 bytes are 966. */
+/* 25 events of 46 bytes are 1150. */
 START_TEST(a_large_database_is_announced)
 {
-    expect("$T $C/leak/trace.txt one.zst && NPUMEM_INGEST_NOTE_BYTES=965 $I one.zst -o x.db >text", 0,
-           "npumem-ingest: x.db: about 966 B are expected, of 21 events (--detail live keeps fewer rows)\n");
-    expect("NPUMEM_INGEST_NOTE_BYTES=966 $I one.zst -o y.db 2>&1 >text | grep expected", 1, "");
+    expect("$T $C/leak/trace.txt one.zst && NPUMEM_INGEST_NOTE_BYTES=1149 $I one.zst -o x.db >text", 0,
+           "npumem-ingest: x.db: about 1.1 KiB are expected, of 25 events (--detail live keeps fewer rows)\n");
+    expect("NPUMEM_INGEST_NOTE_BYTES=1150 $I one.zst -o y.db 2>&1 >text | grep expected", 1, "");
     expect("NPUMEM_INGEST_NOTE_BYTES=1 $I --quiet one.zst -o z.db 2>&1 | grep expected", 1, "");
     expect("NPUMEM_INGEST_NOTE_BYTES=20 $I --detail none one.zst -o n.db >text", 0,
-           "n.db: about 21 B are expected, of 21 events\n");
-    expect("NPUMEM_INGEST_NOTE_BYTES=20 $I one.zst x.db -o m.db >text", 0, "are expected, of 21 events");
+           "n.db: about 25 B are expected, of 25 events\n");
+    expect("NPUMEM_INGEST_NOTE_BYTES=20 $I one.zst x.db -o m.db >text", 0, "are expected, of 25 events");
 }
 END_TEST
 

@@ -103,7 +103,7 @@ START_TEST(csv_has_all_rows)
     expect("cat out/diff.csv | tr -d '\\r' | wc -l", 0, "15\n");
     expect("head -n 2 out/diff_environment.csv | tail -n 1 | tr -d '\\r'", 0,
            "\"version\",\"CANN\",\"8.0\",\"8.0, 8.1\"\n");
-    expect("grep -c pinned out/diff_leaks.csv", 0, "2\n");
+    expect("grep -c pinned out/diff_leaks.csv", 0, "1\n"); /* that of a.db is of a heap of which nothing was freed */
     expect_trouble("$D a.db b.db --csv out", "diff_environment.csv is already there");
     expect("$D a.db b.db --csv out --force", 1, NULL);
 #ifndef __SANITIZE_THREAD__ /* it writes a file of its own before main */

@@ -488,6 +488,7 @@ START_TEST(the_leak_is_found_and_nothing_else)
     check_leak("--steps 8 --leak --no-cleanup", "leak_one_buffer", "pool", "growing");
     check_leak("--steps 8 --leak-driver --no-cleanup", "leak_driver_buffer", "driver", "growing");
     check_leak("--steps 8 --leak --threads 3 --no-cleanup", "leak_one_buffer", "pool", "growing");
+    check_leak("--steps 8 --leak --reset", "leak_one_buffer", "pool", "growing"); /* as frameworks end */
 
     sqlite3 *db = record_and_ingest("--steps 8 --no-cleanup", "", 0);
     ck_assert_int_eq(ask_about(db, "SELECT count(*) FROM leak_by_site WHERE verdict = 'growing'", "", ""), 0);

@@ -350,8 +350,12 @@ START_TEST(from_step_to_step_the_sums_are_whole)
     for (size_t i = 0; i < sizeof keeps / sizeof *keeps; i++) {
         snprintf(options, sizeof options, "--keep %s --from-step 300 --to-step 600", keeps[i]);
         record_paused("", options, "--steps 1000", "");
-        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM leak WHERE site LIKE '%leak_one_buffer'"), 301);
-        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM leak WHERE stack_id IS NULL"), 1000 - 301);
+        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM outstanding WHERE site LIKE '%leak_one_buffer'"), 301);
+        /* Where the begin of the pause is gone, it is not known up to which step lines were told: nothing is called growing. */
+        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM leak WHERE site LIKE '%leak_one_buffer'"),
+                         i == 0 ? 301 : 0);
+        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM outstanding WHERE stack_id IS NULL AND level = 'pool'"),
+                         1000 - 301);
         /* The pause that is under way where the parts begin began in one that is gone. */
         ck_assert_int_eq(number("run.db", "SELECT count(*) FROM pause WHERE begin_seq IS NULL"), i > 0);
         ck_assert_int_eq(number("run.db", "SELECT count(*) FROM pause"), i > 0 ? 1 : 2);

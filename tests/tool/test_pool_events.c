@@ -110,6 +110,40 @@ static void check_books(sqlite3 *db, const char *books)
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM unseen WHERE kind = 'no pool events'"), 0);
 }
 
+/* What the pool keeps aside for another stream it tells as free: whoever records the events, nothing is claimed of it. With
+ * an event of the program's own after a plain free the calls are the same, and nothing was kept aside. */
+START_TEST(what_other_streams_still_use_is_not_claimed)
+{
+    static const char *const options[] = {"--record-stream", "--record-event"};
+    char command[128];
+
+    for (int i = 0; i < 6; i++) {
+        snprintf(command, sizeof command, "torch_like %s --task-queue %d --steps 3", options[i % 2], i / 2);
+        nm_run run = run_in_folder("", "", command);
+        sqlite3 *db = open_database();
+        long long aside_bytes = book(run_out(&run), "pool.max_aside_bytes");
+
+        ck_assert_int_eq(aside_bytes, i % 2 == 0 ? (40 << 20) + 512 : 0);
+        check_books(db, run_out(&run));
+        ck_assert_int_eq(ask(db, "SELECT count(*) FROM pool_summary WHERE heap = 'ptaCaching' AND"
+                                 " coalesce(pending_count, max_pending_bytes, pending_mib_seconds, max_wait_ns,"
+                                 " pending_miss_count, pending_free_count) IS NULL"),
+                         1);
+        ck_assert_int_ge(ask(db, "SELECT max_pending_bound_bytes FROM pool_summary WHERE heap = 'ptaCaching'"),
+                         aside_bytes);
+        ck_assert_int_eq(ask(db, "SELECT count(*) FROM pool_miss_by_site WHERE heap = 'ptaCaching'"
+                                 " AND cause IN ('cold', 'fragmentation')"),
+                         0);
+        ck_assert_int_eq(ask(db, "SELECT count(*) FROM health WHERE measure = 'fragmentation' AND heap = 'ptaCaching'"
+                                 " AND verdict = 'unknown' AND advice LIKE '%: at most, for what other streams%'"
+                                 " AND advice NOT LIKE '%give back%'"),
+                         1);
+        sqlite3_close(db);
+        run_free(&run);
+    }
+}
+END_TEST
+
 START_TEST(books_equal_views_however_cann_is_loaded)
 {
     static const char *const commands[] = {
@@ -335,6 +369,7 @@ int main(int argc, char **argv)
     fake_torch_npu = argv[5];
     hook = argv[6];
     tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, what_other_streams_still_use_is_not_claimed);
     tcase_add_test(tests, books_equal_views_however_cann_is_loaded);
     if (system("command -v python3 >/dev/null 2>&1") == 0)
         tcase_add_test(tests, every_process_of_a_python_program_tells_its_own);

@@ -725,6 +725,111 @@ START_TEST(iterations_of_many_shapes_end_with_the_optimizer)
 }
 END_TEST
 
+/* Layers that free what they allocate, in one forward pass of a module; and the same loop around the call of the module,
+ * where other lines recur with them. */
+START_TEST(layers_within_a_forward_are_no_iterations)
+{
+    for (int is_around = 0; is_around <= 1; is_around++) {
+        begin_program();
+        for (int site = 100; site < 105; site++)
+            fprintf(now.out,
+                    "stack %d: /src/block.py:%d:forward < /env/torch/nn/modules/module.py:1750:_call_impl < "
+                    "/src/model.py:33:forward < /src/train.py:9:main\n",
+                    site, site);
+        for (int i = 0; i < 12; i++) {
+            if (is_around) {
+                iteration_begins();
+                take(1, 64);
+            }
+            for (int site = 100; site < 105; site++)
+                take(site, 100);
+            give(is_around ? 6 : 5);
+        }
+        find(NULL);
+        if (is_around)
+            check_planted(NM_ANCHOR_SITE);
+        else
+            ck_assert_int_eq(rows[0].kind, NM_ANCHOR_NONE);
+    }
+}
+END_TEST
+
+/* Gradients of a backward pass, in a thread of its own; the program has but a few lines, each met once. */
+START_TEST(a_thread_without_a_line_of_the_program_has_no_iterations)
+{
+    begin_program();
+    for (int site = 100; site < 105; site++)
+        fprintf(now.out, "stack %d: :0:MmBackward%d < :0:execute_native_thread_routine\n", site, site);
+    take(1, 100);
+    for (int i = 0; i < 20; i++) {
+        for (int site = 100; site < 105; site++)
+            take(site, 100);
+        give(5);
+    }
+    find(NULL);
+    ck_assert_int_eq(rows[0].kind, NM_ANCHOR_NONE);
+}
+END_TEST
+
+/* Two optimizers take turns; or one comes after the other is through, with as many runs of its own. */
+START_TEST(optimizers_that_take_turns_are_of_one_iteration)
+{
+    for (int takes_turns = 0; takes_turns <= 1; takes_turns++) {
+        begin_program();
+        define_torch();
+        fprintf(now.out,
+                "stack 102: /env/torch/optim/adam.py:619:_multi_tensor_adam < /env/torch/optim/adam.py:246:step < "
+                "/src/train.py:31:main\n");
+        for (int i = 0; i < 12; i++) {
+            bool is_second = takes_turns ? i % 2 == 1 : i >= 6;
+
+            if (i == 0 || !takes_turns || is_second)
+                iteration_begins();
+            for (uint64_t k = 3 + pick(30); k > 0; k--) {
+                take(1 + (int)pick(40), 1 + pick(9999));
+                give(1);
+            }
+            take(100, 4);
+            give(1);
+            take(is_second ? 102 : 101, 64);
+            give(1);
+        }
+        find(NULL);
+        ck_assert_int_eq(rows[0].kind, NM_ANCHOR_OPTIMIZER);
+        ck_assert_uint_eq(rows[0].recur_count, takes_turns ? 6 : 12);
+        ck_assert_uint_eq(rows[0].step_count, takes_turns ? 6 : 12);
+    }
+}
+END_TEST
+
+/* Four micro-batches, the first of which leaves gradients behind that the last gives back: with an optimizer that is seen its
+ * runs are the steps, and where it allocates nothing there are none. */
+START_TEST(micro_batches_are_no_iterations)
+{
+    for (int is_seen = 0; is_seen <= 1; is_seen++) {
+        begin_program();
+        define_torch();
+        for (int i = 0; i < 12; i++) {
+            for (int micro = 0; micro < 4; micro++) {
+                for (int site = 1; site < 6; site++)
+                    take(site, 100);
+                take(100, 4);
+                give(6);
+                for (int k = 0; k < 5 && micro == 0; k++)
+                    take(0, 100); /* gradients, in a thread without stacks */
+            }
+            if (is_seen) {
+                take(101, 64);
+                give(1);
+            }
+            give(5);
+        }
+        find(NULL);
+        ck_assert_uint_eq(rows[0].step_count, is_seen ? 12 : 0);
+    }
+}
+END_TEST
+
 /* ---- What the user names ---- */
 
 START_TEST(a_line_that_is_named_begins_steps)
@@ -833,6 +938,10 @@ int main(void)
     tcase_add_test(tests, one_range_that_is_a_step_by_its_name_is_one_step);
     tcase_add_test(tests, a_trace_of_one_iteration_is_one_step);
     tcase_add_test(tests, iterations_of_many_shapes_end_with_the_optimizer);
+    tcase_add_test(tests, layers_within_a_forward_are_no_iterations);
+    tcase_add_test(tests, a_thread_without_a_line_of_the_program_has_no_iterations);
+    tcase_add_test(tests, optimizers_that_take_turns_are_of_one_iteration);
+    tcase_add_test(tests, micro_batches_are_no_iterations);
     tcase_add_test(tests, a_line_that_is_named_begins_steps);
     tcase_add_test(tests, a_function_that_is_named_begins_steps_where_it_recurs);
     tcase_add_test(tests, a_range_that_is_named_begins_steps);

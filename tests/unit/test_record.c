@@ -5,12 +5,18 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -158,6 +164,45 @@ START_TEST(a_folder_that_others_can_reach_is_not_joined)
     ck_assert(nm_session_join(inside));
     ck_assert_int_eq(rename(inside, fixture.folder), 0);
     ck_assert_int_eq(rmdir(outer), 0);
+}
+END_TEST
+
+/* Ends with 0 if the call failed from here on, and nothing was joined. */
+static void join_without(uint32_t call)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0)
+        _exit(77);
+    _exit(nm_session_join(fixture.folder) ? 1 : 0);
+}
+
+/* Whether the folder can be believed is not known then: that is a loss, which the drain must hear of. */
+START_TEST(a_process_that_cannot_look_at_the_folder_says_so)
+{
+    static const uint32_t calls[] = {SYS_fstat, SYS_newfstatat, SYS_openat, SYS_lseek, SYS_mmap};
+
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        char path[sizeof fixture.folder + 16], why[8] = "";
+        int status = 0;
+        pid_t pid = fork();
+
+        if (pid == 0)
+            join_without(calls[i]);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+            return;
+        ck_assert_int_eq(status, 0);
+        snprintf(path, sizeof path, "%s/%c.%d", fixture.folder, NM_RING_REFUSED_PREFIX, (int)pid);
+        ck_assert_msg(readlink(path, why, sizeof why - 1) > 0, "call %u: nothing was said", calls[i]);
+        ck_assert_int_eq(unlink(path), 0);
+    }
 }
 END_TEST
 
@@ -603,6 +648,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, nothing_is_recorded_without_a_session);
     tcase_add_test(tests, a_foreign_session_is_not_joined);
     tcase_add_test(tests, a_folder_that_others_can_reach_is_not_joined);
+    tcase_add_test(tests, a_process_that_cannot_look_at_the_folder_says_so);
     tcase_add_test(tests, a_process_leaves_its_row_and_no_ring);
     tcase_add_test(tests, memory_events_come_back_as_they_were_said);
     tcase_add_test(tests, marks_steps_ranges_copies_and_names_come_back);

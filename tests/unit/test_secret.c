@@ -81,6 +81,10 @@ START_TEST(what_follows_a_secret_s_name_goes)
     check_text("Authorization: Bearer abcdef", "Authorization: ***");
     check_text("x Bearer abcdef", "x Bearer ***");
     check_text("run.py --steps 3 --token abcdef --x", "run.py --steps 3 --token ***");
+    check_text("run.py --token\tabcdef", "run.py --token\t***");
+    check_text("[\"--steps\", \"3\", \"--api-key\",\"abcdef\"]", "[\"--steps\", \"3\", \"--api-key\",\"***");
+    check_text("['--token', 'abcdef']", "['--token', '***");
+    check_text("--weights=token,key", "--weights=token,key");
     check_text("--token=a", "--token=*");
     check_text("--token=", "--token=");
     check_text("--max-tokens=100", "--max-tokens=100");
@@ -122,6 +126,7 @@ START_TEST(the_argument_behind_a_name_goes)
                "python\0train.py\0--api-key\0***\0--steps\0"
                "5");
     CHECK_LIST("p\0--password\0-begins\0x", "p\0--password\0***\0x");
+    CHECK_LIST("p\0--private-key\0-----BEGIN PRIVATE KEY-----\nabcdef\0x", "p\0--private-key\0***\0x");
     CHECK_LIST("p\0--use-auth\0--steps\0"
                "5",
                "p\0--use-auth\0--steps\0"

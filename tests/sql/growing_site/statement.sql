@@ -1,1 +1,0 @@
-SELECT g.host, g.rank, g.pid, g.device, g.heap, g.level, g.heap_id, f.label AS site_label, g.size_key, g.growing_count, g.generation_count FROM growing_site AS g JOIN frame AS f ON f.frame_id = g.site_key;
