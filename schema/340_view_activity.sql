@@ -197,7 +197,8 @@ CREATE VIEW failed_allocation (
     -- Largest free range in them. Unit: bytes. NULL: not a pool.
     largest_free_bytes,
     -- 'fragmentation': what is free in the pool would have been enough, but no single range of it; 'capacity': with
-    -- what is free of the device it would not. NULL: neither, or not known. View out_of_memory says more.
+    -- what is free of the device it would not; 'resources': error 207005, which is about streams, events and the like and
+    -- not about memory. NULL: none of these, or not known. View out_of_memory says more.
     verdict,
     -- The thread that asked: its name, else its number. NULL: not known.
     thread,
@@ -226,6 +227,7 @@ SELECT
     s.free_bytes,
     s.largest_free_bytes,
     CASE
+        WHEN f.error_code = 207005 THEN 'resources'
         WHEN s.free_bytes >= f.requested_bytes AND s.largest_free_bytes < f.requested_bytes THEN 'fragmentation'
         WHEN coalesce(s.free_bytes, 0) + coalesce(f.device_free_bytes, 0) < f.requested_bytes
             AND coalesce(s.free_bytes, f.device_free_bytes) IS NOT NULL THEN 'capacity'

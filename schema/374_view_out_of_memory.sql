@@ -28,7 +28,8 @@ CREATE VIEW out_of_memory (
     -- one piece (never said of a request of the driver alone, whose pool may have asked for more than it was asked for);
     -- 'other-process-or-module': other processes, or modules of the runtime, hold a tenth of the device or more, and
     -- without them it would have fitted; 'limit': the pool refused by itself, without a refusal of the driver or with
-    -- enough free on the device; 'unknown': the data do not say.
+    -- enough free on the device; 'resources': the runtime refused with 207005, which is about streams, events and the like
+    -- and not about memory, though its text speaks of memory; 'unknown': the data do not say.
     verdict,
     -- The verdict as a sentence, with its figures.
     explanation,
@@ -71,7 +72,7 @@ CREATE VIEW out_of_memory (
     pool_largest_free_bytes,
     -- Driver memory that the thread gave back between the first failure and the end of the chain. Unit: bytes.
     released_bytes,
-    -- What the first failure returned: 207001 is out of memory. NULL: not known.
+    -- What the first failure returned: 207001 is out of memory, 207005 out of other resources. NULL: not known.
     error_code,
     -- The thread: its name, else its number. NULL: not known.
     thread,
@@ -98,6 +99,14 @@ SELECT
     END,
     t.verdict,
     CASE t.reason
+        WHEN 'resources'
+            THEN 'Error 207005 is about resources of the device (streams, events and the like), not about its memory: '
+                || CASE
+                    WHEN t.stream_count IS NULL THEN 'how many this process had is not known.'
+                    ELSE 'this process had created ' || t.stream_count || ' stream' || CASE t.stream_count WHEN 1 THEN '' ELSE 's' END
+                        || ' and ' || t.event_count || ' event' || CASE t.event_count WHEN 1 THEN '' ELSE 's' END
+                        || ' on it that it had not destroyed.'
+                END
         WHEN 'partial'
             THEN 'Events are missing, or the recording began late: what held the memory is not known.'
         WHEN 'host' THEN 'Memory of the host, not of a device: who held it is not recorded.'
@@ -196,7 +205,27 @@ FROM (
         v.pool_largest_free_bytes AS pool_largest_free_bytes,
         v.is_partial AS is_partial,
         v.reason AS reason,
+        -- A call that is left out of the table is in its sums: then they are not counted.
+        CASE WHEN v.reason = 'resources' THEN (
+            SELECT CASE
+                WHEN count(*) = (SELECT coalesce(sum(a.call_count), 0) FROM stream_call_sum AS a WHERE a.kind IN (1, 2, 6, 7))
+                    THEN max(0, coalesce(sum(CASE
+                        WHEN e.seq < v.first_seq AND e.process_id = v.process_id AND e.device_id IS v.device_id
+                            AND coalesce(e.error_code, 0) = 0
+                            THEN CASE e.kind WHEN 1 THEN 1 WHEN 2 THEN -1 ELSE 0 END
+                    END), 0))
+            END
+            FROM stream_call AS e
+            WHERE e.kind IN (1, 2, 6, 7)
+        ) END AS stream_count,
+        CASE WHEN v.reason = 'resources' THEN (
+            SELECT max(0, coalesce(sum(CASE e.kind WHEN 6 THEN 1 ELSE -1 END), 0))
+            FROM stream_call AS e
+            WHERE e.kind IN (6, 7) AND e.seq < v.first_seq AND e.process_id = v.process_id
+                AND e.device_id IS v.device_id AND coalesce(e.error_code, 0) = 0
+        ) END AS event_count,
         CASE v.reason
+            WHEN 'resources' THEN 'resources'
             WHEN 'fragmentation' THEN 'fragmentation'
             WHEN 'limit' THEN 'limit'
             WHEN 'full' THEN 'capacity'
@@ -299,6 +328,7 @@ FROM (
             w.pool_largest_free_bytes AS pool_largest_free_bytes,
             w.is_partial AS is_partial,
             CASE
+                WHEN w.error_code = 207005 THEN 'resources'
                 WHEN w.device_id IS NULL THEN 'host'
                 WHEN w.is_partial = 1 THEN 'partial'
                 WHEN w.pool_largest_free_bytes >= w.tried_bytes AND w.driver_failure_count = 0 THEN 'fits'

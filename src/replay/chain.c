@@ -13,6 +13,7 @@
 
 #define CODE_BAD_ALLOC         200000
 #define CODE_MEMORY_ALLOCATION 207001
+#define CODE_RESOURCES         207005 /* streams, events and the like, though it is memory that was asked for */
 #define CODE_DEVICE_MEMORY     207018
 #define CODE_DRIVER_MEMORY     6 /* of the driver below ACL */
 #define MODULE_APP             33
@@ -58,7 +59,7 @@ static bool is_module(const nm_heap *heap)
     return heap->module_id != 0 && heap->module_id != MODULE_APP;
 }
 
-/* Was it memory that it lacked, and not a wrong argument? A pool has codes of its own. */
+/* Was it memory that it lacked, or what the runtime needs for it, and not a wrong argument? A pool has codes of its own. */
 static bool is_lack(const nm_context *context)
 {
     const nm_event *event = context->event;
@@ -70,6 +71,7 @@ static bool is_lack(const nm_context *context)
     case CODE_MEMORY_ALLOCATION:
     case CODE_DEVICE_MEMORY:
     case CODE_DRIVER_MEMORY:
+    case CODE_RESOURCES:
         return true;
     default:
         return event->total_bytes != 0 && event->requested_bytes > event->free_bytes;

@@ -188,6 +188,37 @@ static nm_status write_process_note(const summary *s, nm_error *err)
     return status;
 }
 
+/* How it ended, where that was not as a program does that has done its work; and why, where a mark of the recorder says so. */
+static nm_status write_ends(const summary *s, nm_error *err)
+{
+    static const char sql[] =
+        "SELECT count(*) OVER (), p.pid, p.end_kind = 'signal', p.end_status, (SELECT m.name FROM moment AS m"
+        " WHERE m.name GLOB 'host out of memory: process ' || p.pid || ' *' AND m.seq >= 0 LIMIT 1) FROM process AS p"
+        " WHERE p.end_kind = 'signal' OR (p.end_kind = 'exit' AND p.end_status <> 0)"
+        " ORDER BY 5 IS NULL, p.end_kind <> 'signal', p.process_id LIMIT 3";
+    char text[TEXT_BYTES], number[NM_HUMAN_BYTES];
+    sqlite3_stmt *rows = NULL;
+    nm_status status = ask(s, NULL, sql, &rows, err);
+    int64_t more_count = 0;
+    int code = SQLITE_DONE;
+
+    for (int count = 1; status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; count++) {
+        fprintf(s->out, "Process %lld ended ", (long long)sqlite3_column_int64(rows, 1));
+        if (nm_db_is_null(rows, 3))
+            fprintf(s->out, "by a signal or without a word");
+        else
+            fprintf(s->out, "%s %lld", sqlite3_column_int(rows, 2) ? "by signal" : "with status",
+                    (long long)sqlite3_column_int64(rows, 3));
+        if (!nm_db_is_null(rows, 4))
+            fprintf(s->out, ": %s", nm_human_text(text, sizeof text, nm_db_text(rows, 4), 200));
+        fprintf(s->out, "\n");
+        more_count = sqlite3_column_int64(rows, 0) - count;
+    }
+    if (more_count > 0)
+        fprintf(s->out, "%s more did not end with status 0 (table process)\n", nm_human_count(number, more_count));
+    return end_query(s, rows, status, code, err);
+}
+
 /* A process ran before its recording began: its figures are of a part. */
 static nm_status write_late_note(const summary *s, nm_error *err)
 {
@@ -587,7 +618,8 @@ static nm_status write_failures(const summary *s, nm_error *err)
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW) {
-        fprintf(s->out, "Out of memory%s: %s%s, %s, %s: %s\n", when(at, row, 3, 4),
+        fprintf(s->out, "Out of %s%s: %s%s, %s, %s: %s\n",
+                strcmp(nm_db_text(row, 6), "resources") == 0 ? "streams or events" : "memory", when(at, row, 3, 4),
                 nm_db_is_null(row, 9) ? "at least " : "", nm_human_bytes(bytes, sqlite3_column_int64(row, 2)),
                 nm_human_text(site, sizeof site, nm_db_text(row, 7), SITE_COLUMNS),
                 nm_db_is_null(row, 5) ? "its end not known" : nm_db_text(row, 5), nm_db_text(row, 6));
@@ -673,6 +705,8 @@ static nm_status write_notes(const summary *s, nm_error *err)
 {
     nm_status status = write_process_note(s, err);
 
+    if (status == NM_OK)
+        status = write_ends(s, err);
     if (status == NM_OK)
         status = nm_summary_write_steps(s->db, s->out, err);
     if (status == NM_OK)

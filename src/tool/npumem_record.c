@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * npumem-record: records a program and all it starts into one trace. It forks the program, sets up a session, runs the
- * drain until the last recorded process has ended, and ends as the program did. Whatever goes wrong with the recording,
- * the program still runs, with one line of warning.
+ * drain until the last recorded process has ended, and ends as the program did. Where nothing can be recorded from the
+ * start, the program is not begun, with one line that says why; what goes wrong later never touches it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +33,8 @@
 #define EXIT_FAILED     1
 #define EXIT_USAGE      2
 #define EXIT_LOSS       3
+#define UNRECORDED      "; the program runs unrecorded"
+#define NOT_BEGUN       "; the program was not begun"
 #define ORPHAN_GRACE_NS 200000000 /* a child of a child may not have said yet that it is recorded */
 #define ENDING_PAUSE_NS 1000000
 
@@ -43,6 +46,8 @@ static void on_end(void *context, pid_t pid, int status, uint64_t peak_bytes)
 
     if (work->drain != NULL)
         nm_drain_reaped(work->drain, pid, status, peak_bytes);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        recording_killed(work, pid, peak_bytes);
 }
 
 /* The program has ended at `ended_at_ns`, and the drain has looked since: is anything left to wait for? */
@@ -84,11 +89,19 @@ static void wait_unrecorded(recording *work, record_child *child)
         record_child_wait(child, INT64_C(1000000000), on_end, work);
 }
 
-/* What becomes of the program without a recording: it does not run where it was to be recorded, or where the recording
+/* What becomes of the program without a recording: it runs only where that was asked for, and never where the recording
  * would have taken another one's file. */
 static bool is_to_run(const record_options *options, nm_status status)
 {
-    return status != NM_ERR_BUSY && !options->is_required;
+    return status != NM_ERR_BUSY && options->is_best_effort;
+}
+
+/* An output, a ring folder or a library that cannot be had was asked for in vain: wrong usage. */
+static int refusal(const record_options *options, nm_status status)
+{
+    bool is_usage = status == NM_ERR_BUSY || (status != NM_ERR_MEMORY && !options->is_required);
+
+    return is_usage ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static nm_status set_up(recording *work, pid_t pid)
@@ -100,7 +113,9 @@ static nm_status set_up(recording *work, pid_t pid)
         return NM_OK;
     fprintf(stderr, "npumem-record: %s: %s%s\n",
             work->name.len == 0 ? work->options->output : (const char *)work->name.data, err.text,
-            is_to_run(work->options, status) ? "; the program runs unrecorded" : "");
+            is_to_run(work->options, status) ? UNRECORDED
+            : status == NM_ERR_BUSY          ? ""
+                                             : NOT_BEGUN);
     recording_discard_output(work);
     recording_tear_down(work);
     return status;
@@ -143,15 +158,15 @@ static int run_program(const record_options *options)
 
     watched.work = &work;
     if (record_child_fork(options->program, child, &err) != NM_OK) {
-        fprintf(stderr, "npumem-record: %s%s\n", err.text, options->is_required ? "" : "; the program runs unrecorded");
-        if (options->is_required)
+        fprintf(stderr, "npumem-record: %s%s\n", err.text, options->is_best_effort ? UNRECORDED : NOT_BEGUN);
+        if (!options->is_best_effort)
             return EXIT_FAILED;
         record_child_replace(options->program);
     }
     nm_status status = set_up(&work, child->pid);
     bool is_recorded = status == NM_OK;
     if (!is_recorded && !is_to_run(options, status))
-        return status == NM_ERR_BUSY ? EXIT_USAGE : EXIT_FAILED; /* the child sees its pipe closed, and ends */
+        return refusal(options, status); /* the child sees its pipe closed, and ends */
 
     record_child_start(child, is_recorded ? work.folder.path : NULL, work.library, strcmp(options->output, "-") == 0);
     if (child->exec_errno != 0) {
@@ -344,6 +359,8 @@ int main(int argc, char **argv)
         return record_selfcheck(&options);
     case RECORD_SELFCHECK_PROGRAM:
         return selfcheck_program();
+    case RECORD_COST:
+        return record_cost_program();
     default:
         break;
     }

@@ -268,7 +268,8 @@ void record_child_replace(char **program)
 
 /* ---- The trial ----------------------------------------------------------------------------------------------------- */
 
-static void run_trial(const char *folder, const char *library)
+/* Nothing of it is seen, but for what it prints where `out_fd` is 0 or more; no signal is blocked. */
+static void begin_trial(const char *folder, const char *library, int out_fd)
 {
     int null_fd = open("/dev/null", O_RDWR);
     sigset_t none;
@@ -282,22 +283,17 @@ static void run_trial(const char *folder, const char *library)
         close(STDOUT_FILENO);
         close(STDERR_FILENO);
     }
+    if (out_fd >= 0)
+        dup2(out_fd, STDOUT_FILENO);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     set_environment(folder, library);
-    execl("/bin/true", "/bin/true", (char *)NULL);
-    execl("/usr/bin/true", "/usr/bin/true", (char *)NULL);
-    execl("/proc/self/exe", "npumem-record", "--version", (char *)NULL); /* a container may hold nothing else */
-    _exit(EXIT_NOT_FOUND);
 }
 
-bool record_child_try(const char *folder, const char *library)
+static bool end_trial(pid_t pid)
 {
     int status = 0;
-    pid_t pid = fork();
 
-    if (pid == 0)
-        run_trial(folder, library);
     for (int waited_ms = 0; pid > 0; waited_ms++) {
         pid_t ended = waitpid(pid, &status, WNOHANG);
 
@@ -313,4 +309,38 @@ bool record_child_try(const char *folder, const char *library)
         nanosleep(&(struct timespec){.tv_nsec = TRIAL_POLL_NS}, NULL);
     }
     return false;
+}
+
+bool record_child_try(const char *folder, const char *library)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        begin_trial(folder, library, -1);
+        execl("/bin/true", "/bin/true", (char *)NULL);
+        execl("/usr/bin/true", "/usr/bin/true", (char *)NULL);
+        execl("/proc/self/exe", "npumem-record", "--version", (char *)NULL); /* a container may hold nothing else */
+        _exit(EXIT_NOT_FOUND);
+    }
+    return end_trial(pid);
+}
+
+bool record_child_ask(const char *folder, const char *library, const char *option, char *answer, size_t answer_bytes)
+{
+    size_t got = 0;
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    pid_t pid = fork();
+    if (pid == 0) {
+        begin_trial(folder, library, ends[1]);
+        execl("/proc/self/exe", "npumem-record", option, (char *)NULL);
+        _exit(EXIT_NOT_FOUND);
+    }
+    close(ends[1]);
+    bool is_answered = end_trial(pid) && nm_io_read(ends[0], answer, answer_bytes - 1, &got, NULL) == NM_OK;
+    close(ends[0]);
+    answer[got] = 0;
+    return is_answered;
 }

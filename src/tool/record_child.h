@@ -8,6 +8,7 @@
 #define NM_TOOL_RECORD_CHILD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -53,5 +54,9 @@ void record_child_replace(char **program) __attribute__((noreturn));
 
 /* Runs a small program under the preload, quietly, at most some seconds. */
 bool record_child_try(const char *folder, const char *library);
+
+/* The same with npumem-record itself as the program and what it prints, zero-terminated and cut at `answer_bytes`, which is
+ * less than a pipe holds. */
+bool record_child_ask(const char *folder, const char *library, const char *option, char *answer, size_t answer_bytes);
 
 #endif

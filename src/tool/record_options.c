@@ -32,6 +32,7 @@ enum {
     SAMPLE_INTERVAL,
     KEEP,
     SYNC,
+    BEST_EFFORT,
     REQUIRED,
     FORCE,
     FINISH,
@@ -49,6 +50,7 @@ enum {
     REPORT,
     SELFCHECK,
     SELFCHECK_PROGRAM,
+    COST_PROGRAM,
 };
 
 static const struct option long_options[] = {
@@ -63,6 +65,7 @@ static const struct option long_options[] = {
     {"keep", required_argument, NULL, KEEP},
     {"sync", required_argument, NULL, SYNC},
     {"no-pool-events", no_argument, NULL, NO_POOL_EVENTS},
+    {"best-effort", no_argument, NULL, BEST_EFFORT},
     {"required", no_argument, NULL, REQUIRED},
     {"force", no_argument, NULL, FORCE},
     {"ctl", required_argument, NULL, CONTROL},
@@ -79,6 +82,7 @@ static const struct option long_options[] = {
     {"print-env", no_argument, NULL, PRINT_ENVIRONMENT},
     {"selfcheck", no_argument, NULL, SELFCHECK},
     {"selfcheck-program", no_argument, NULL, SELFCHECK_PROGRAM},
+    {"cost-program", no_argument, NULL, COST_PROGRAM},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -116,7 +120,10 @@ void record_options_help(void)
         "                         look so often at the host memory of each process; 0: never (default 1)\n"
         "      --no-pool-events   preload under a name at which torch_npu does not tell its pool's events;\n"
         "                         with the other name it leaves out the markers of mspti\n"
-        "      --required         fail, rather than run PROGRAM unrecorded, if recording is impossible\n"
+        "      --best-effort      run PROGRAM unrecorded, with a warning, where recording is impossible from the "
+        "start\n"
+        "                         (else it does not run, exit status 2)\n"
+        "      --required         try more before PROGRAM runs: can it make a ring? Exit status 1 if not\n"
         "      --watch            keep figures that --ctl FILE stats and npumem.stats() can ask for\n"
         "      --start-paused     record nothing but what is live until --ctl FILE start or npumem_resume()\n"
         "      --from-step N, --to-step M\n"
@@ -135,7 +142,7 @@ void record_options_help(void)
         "                         whether the figures are those of torch_npu and of the device, what recording costs\n"
         "                         and what was not seen: into FILE, to attach to a report (default\n"
         "                         npumem-selfcheck-%h-%t.txt); exit status 0: they agree, 1: not, or nothing recorded\n"
-        "  -q, --quiet            no line at the end\n"
+        "  -q, --quiet            no lines at the end\n"
         "  -h, --help             this text\n"
         "      --version          the version\n"
         "\n"
@@ -307,6 +314,8 @@ static bool read_option(int option, record_options *options)
     case NO_POOL_EVENTS:
         options->has_pool_events = false;
         return true;
+    case BEST_EFFORT:
+        return options->is_best_effort = true;
     case REQUIRED:
         return options->is_required = true;
     case FORCE:
@@ -341,6 +350,8 @@ static bool read_option(int option, record_options *options)
         return set_action(options, RECORD_SELFCHECK);
     case SELFCHECK_PROGRAM:
         return set_action(options, RECORD_SELFCHECK_PROGRAM);
+    case COST_PROGRAM:
+        return set_action(options, RECORD_COST);
     case 'h':
         return set_action(options, RECORD_HELP);
     case 'V':
@@ -371,7 +382,8 @@ static bool no_memory(record_options *options)
     return false;
 }
 
-/* What a drain of --print-env or a recorder of --selfcheck gets told again: every option but the output, which stands apart. */
+/* What a drain of --print-env or a recorder of --selfcheck gets told again: every option but the output, which stands apart,
+ * and what is to become of a program that they do not start. */
 static bool keep_words(int option, record_options *options)
 {
     const struct option *known = long_options;
@@ -380,7 +392,8 @@ static bool keep_words(int option, record_options *options)
 
     while (known->name != NULL && known->val != option)
         known++;
-    if (known->name == NULL || option == 'o' || option == PRINT_ENVIRONMENT || option == SELFCHECK)
+    if (known->name == NULL || option == 'o' || option == PRINT_ENVIRONMENT || option == SELFCHECK ||
+        option == BEST_EFFORT)
         return true;
     if (words->len > 0)
         status = nm_buffer_append(words, " ", 1, NULL);
@@ -462,6 +475,8 @@ static bool settle(record_options *options)
     folder->starts_paused |= mode != NULL && strcmp(mode, "paused") == 0;
     if (folder->has_from_step && folder->has_to_step && folder->from_step > folder->to_step)
         return complain("--to-step", "is below --from-step", "there is no such step");
+    if (options->is_best_effort && options->is_required)
+        return complain("--best-effort", "with --required", "either the program runs unrecorded or it does not");
     if (options->report != NULL && strcmp(options->output, "-") == 0)
         return complain("--report", options->report, "needs a trace in a file");
     options->is_watched |=

@@ -22,6 +22,7 @@ typedef enum record_action {
     RECORD_CONTROL,
     RECORD_SELFCHECK,
     RECORD_SELFCHECK_PROGRAM,
+    RECORD_COST,
     RECORD_HELP,
     RECORD_VERSION
 } record_action;
@@ -31,6 +32,7 @@ typedef struct record_options {
     const char *output; /* pattern, or "-" */
     const char *target; /* of --finish, --attach, --serve and --ctl */
     bool is_forced, is_required, is_quiet, is_watched;
+    bool is_best_effort;  /* what cannot be recorded runs all the same */
     bool is_off;          /* NPUMEM=off: run the program unrecorded */
     bool has_pool_events; /* torch_npu is to tell them */
     const char *ring_dir; /* or NULL */

@@ -126,6 +126,8 @@ static void look_on(void *context, const nm_record *record)
     record_devices_take(work->devices, record);
     if (work->alerts != NULL)
         record_alerts_take(work->alerts, record);
+    if (work->cost != NULL)
+        record_cost_take(work->cost, record);
     if (work->watch != NULL && (work->live == NULL || !record_live_is_putting(work->live)))
         nm_watch_take(work->watch, record);
     if (work->drain != NULL && record->kind == NM_RECORD_EVENT && record->event.kind == NM_EVENT_STEP)
@@ -201,6 +203,8 @@ static nm_status start_drain(recording *work, nm_error *err)
         status = record_live_new(work->watch, &work->live, err);
     if (status == NM_OK && work->watch != NULL)
         status = record_alerts_new(&work->options->alerts, work->watch, &work->alerts, err);
+    if (status == NM_OK && work->options->action == RECORD_RUN && !work->options->is_quiet)
+        status = record_cost_new(&work->cost, err);
     if (status != NM_OK)
         return status;
     nm_drain_options options = {.folder = &work->folder,
@@ -250,6 +254,8 @@ static nm_status try_preload(recording *work, nm_error *err)
                          library_name(work->options));
     if (status == NM_OK && work->options->is_required)
         status = nm_folder_try_ring(&trial, err);
+    if (status == NM_OK && work->cost != NULL)
+        record_cost_measure(work->cost, trial.path, work->library);
     nm_folder_close(&trial);
     nm_folder_remove(trial.path);
     return status;
@@ -268,6 +274,7 @@ nm_status recording_set_up(recording *work, pid_t pid, nm_error *err)
 {
     nm_status status = open_output(work, pid, err);
 
+    record_oom_begin(&work->oom);
     if (status == NM_OK)
         status = recording_find_library(work->options, work->library, err);
     if (status == NM_OK)
@@ -308,6 +315,8 @@ void recording_tear_down(recording *work)
     work->devices = NULL;
     record_alerts_free(work->alerts);
     work->alerts = NULL;
+    record_cost_free(work->cost);
+    work->cost = NULL;
     record_live_free(work->live);
     work->live = NULL;
     nm_watch_free(work->watch);
@@ -388,6 +397,34 @@ nm_status recording_mark(recording *work, const char *text, nm_error *err)
     nm_status status = nm_drain_text(work->drain, (nm_bytes){(const uint8_t *)text, strlen(text)}, &event.name_id, err);
 
     return status == NM_OK ? nm_drain_post(work->drain, &event, err) : status;
+}
+
+/* "16.0 GiB" */
+static const char *size_text(char out[32], uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    double size = (double)bytes / 1024;
+    size_t unit = 0;
+
+    for (; size >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
+        size /= 1024;
+    snprintf(out, 32, "%.1f %s", size, units[unit]);
+    return out;
+}
+
+void recording_killed(recording *work, pid_t pid, uint64_t peak_bytes)
+{
+    char line[160], limit[32], peak[32];
+
+    if (!record_oom_has_killed(&work->oom))
+        return;
+    snprintf(line, sizeof line,
+             RECORD_OOM_MARK "%lld was killed by the kernel; limit of its cgroup %s, its peak RSS %s", (long long)pid,
+             work->oom.limit_bytes == RECORD_OOM_UNLIMITED ? "none" : size_text(limit, work->oom.limit_bytes),
+             peak_bytes == 0 ? "not known" : size_text(peak, peak_bytes));
+    warn(NULL, line);
+    if (work->drain != NULL && !work->has_failed)
+        recording_mark(work, line, NULL);
 }
 
 nm_status recording_pause(recording *work, bool is_stopped, nm_error *err)
@@ -473,6 +510,73 @@ static void say_result(const recording *work)
     fputc('\n', stderr);
 }
 
+static void say_time(double ns)
+{
+    bool is_long = ns >= 1e9, is_short = ns < 1e6;
+
+    fprintf(stderr, "%.*f %s", is_short ? 0 : 1,
+            ns / (is_long    ? 1e9
+                  : is_short ? 1e3
+                             : 1e6),
+            is_long    ? "s"
+            : is_short ? "us"
+                       : "ms");
+}
+
+static void say_cost(const record_cost_estimate *cost)
+{
+    fputs("recording took about ", stderr);
+    say_time(cost->cost_ns);
+    if (cost->ratio >= 0)
+        fprintf(stderr, ", %s%.1f %% of the threads' time", cost->ratio < 0.001 ? "less than " : "",
+                cost->ratio < 0.001 ? 0.1 : cost->ratio * 100);
+}
+
+/* As a shell takes it for one word. */
+static void say_word(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:=@%^";
+
+    if (word[strspn(word, plain)] == 0 && word[0] != '-') {
+        fputs(word, stderr);
+        return;
+    }
+    fputs(word[0] == '-' ? "./'" : "'", stderr);
+    for (; *word != 0; word++) {
+        if (*word == '\'')
+            fputs("'\\''", stderr);
+        else
+            fputc(*word, stderr);
+    }
+    fputc('\'', stderr);
+}
+
+static bool is_in_files(const recording *work)
+{
+    struct stat info;
+
+    return is_kept(work) || (!work->is_stdout && fstat(work->fd, &info) == 0 && S_ISREG(info.st_mode));
+}
+
+/* What it took, as an estimate, and what to do next: where there is a file, and no answers are on the way. */
+static void say_next(const recording *work)
+{
+    record_cost_estimate cost;
+    bool has_cost = work->cost != NULL && record_cost_tell(work->cost, &cost);
+    bool has_next = work->cost != NULL && is_in_files(work) && work->options->report == NULL;
+
+    if (!has_cost && !has_next)
+        return;
+    fputs("npumem-record: ", stderr);
+    if (has_cost)
+        say_cost(&cost);
+    if (has_next) {
+        fputs(has_cost ? "; next: npumem-ingest " : "next: npumem-ingest ", stderr);
+        say_word((const char *)work->name.data);
+    }
+    fputc('\n', stderr);
+}
+
 void recording_finish(recording *work)
 {
     nm_error err = {0};
@@ -483,6 +587,8 @@ void recording_finish(recording *work)
         work->has_failed = true;
         fprintf(stderr, "npumem-record: %s: %s\n", (const char *)work->name.data, err.text);
     }
-    if (!work->has_failed && can_say(LAST_WORDS_MS))
+    if (!work->has_failed && can_say(LAST_WORDS_MS)) {
         say_result(work);
+        say_next(work);
+    }
 }

@@ -9,9 +9,11 @@
 
 #include "drain/drain.h"
 #include "tool/record_control.h"
+#include "tool/record_cost.h"
 #include "tool/record_devices.h"
 #include "tool/record_live.h"
 #include "tool/record_names.h"
+#include "tool/record_oom.h"
 #include "tool/record_options.h"
 #include "tool/record_versions.h"
 #include "watch/watch.h"
@@ -29,10 +31,12 @@ typedef struct recording {
     nm_watch *watch;         /* NULL: nobody looks on */
     record_live *live;       /* made with the watch */
     record_alerts *alerts;   /* the same */
+    record_cost *cost;       /* NULL: nobody is told */
     int64_t began_ns;        /* CLOCK_MONOTONIC: when a process first recorded in full; 0: not yet */
     bool is_over;            /* --duration has passed */
     record_control *control; /* NULL: nobody can ask */
     char library[PATH_MAX];  /* that is preloaded */
+    record_oom oom;          /* of this process's cgroup */
     bool has_failed;         /* the drain has, while the program runs */
     /* Set by the owner: how often somebody has asked that it ends; or NULL. */
     unsigned (*end_requests)(void *context);
@@ -56,10 +60,14 @@ void recording_pass(recording *work, int64_t *pause_ns);
 /* A mark of the recorder's own, at this moment. */
 nm_status recording_mark(recording *work, const char *text, nm_error *err);
 
+/* A process was killed by SIGKILL: says so, by a line and a mark, if that was for want of the host's memory, of which it had
+ * `peak_bytes` at most. */
+void recording_killed(recording *work, pid_t pid, uint64_t peak_bytes);
+
 /* Stops and starts to record in full, for all processes; docs/recorder.md says what goes on meanwhile. */
 nm_status recording_pause(recording *work, bool is_stopped, nm_error *err);
 
-/* Takes what is left, ends the trace, and says in one line what became of it. A reader of the output that has stopped
+/* Takes what is left, ends the trace, and says what became of it, what it cost and what comes next. A reader of the output that has stopped
  * reading is waited for until somebody asks that this ends. */
 void recording_finish(recording *work);
 

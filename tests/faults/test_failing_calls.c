@@ -92,8 +92,7 @@ static nm_run run(const fault *at)
         words[word_count++] = at->program;
     }
     words[word_count++] = recorder_path;
-    if (at->is_required)
-        words[word_count++] = "--required";
+    words[word_count++] = at->is_required ? "--required" : "--best-effort";
     const char *const rest[] = {"--sample-interval",
                                 "0",
                                 "--ring-dir",

@@ -229,7 +229,7 @@ END_TEST
 START_TEST(limits_around_the_recorder_leave_the_program_alone)
 {
     expect("for w in --fsize=100000 --fsize=4096 --fsize=100 --nofile=8 --nofile=5 --as=600000000;"
-           " do W=\"prlimit $w\"; both -- bad_cases none --threads 1 || exit; done");
+           " do W=\"prlimit $w\"; both --best-effort -- bad_cases none --threads 1 || exit; done");
     expect("W='prlimit --fsize=100000'; both --keep last:64K -- bad_cases none && ingest");
 }
 END_TEST

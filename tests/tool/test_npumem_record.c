@@ -110,6 +110,7 @@ START_TEST(a_wrong_command_line_is_2)
                                         "--buffer 2T -- true",
                                         "--on-full stop -- true",
                                         "--linger soon -- true",
+                                        "--best-effort --required -- true",
                                         "-o '' -- true",
                                         "-o"};
 
@@ -206,8 +207,8 @@ START_TEST(the_name_knows_host_pid_and_environment)
     ck_assert_ptr_nonnull(strstr(run_err(&run), name));
     run_free(&run);
     run = shell("$R -o 'x-%%z' -- true");
-    ck_assert_int_eq(run.exit_code, 0); /* it ran, with a warning */
-    ck_assert_ptr_nonnull(strstr(run_err(&run), "unrecorded"));
+    ck_assert_int_eq(run.exit_code, 2);
+    ck_assert_ptr_nonnull(strstr(run_err(&run), "%h, %p, %t"));
     run_free(&run);
     run = shell("$R -- true; ls npumem-$(hostname)-*.zst");
     ck_assert_int_eq(run.exit_code, 0);
@@ -218,8 +219,9 @@ END_TEST
 START_TEST(a_name_that_exists_gets_a_suffix_and_force_replaces)
 {
     nm_run run = shell("echo precious > run.zst; $R -o run.zst -- true");
-    ck_assert_uint_eq(line_count(run_err(&run)), 2);
+    ck_assert_uint_eq(line_count(run_err(&run)), 3);
     ck_assert_ptr_nonnull(strstr(run_err(&run), "run.zst exists; writing run-1.zst"));
+    ck_assert_ptr_nonnull(strstr(run_err(&run), "next: npumem-ingest run-1.zst\n"));
     run_free(&run);
     run = shell("$R -q -o run.zst -- true; cat run.zst");
     ck_assert_str_eq(run_out(&run), "precious\n");
@@ -247,13 +249,13 @@ START_TEST(a_dash_is_standard_output)
 }
 END_TEST
 
-START_TEST(one_line_at_the_end_says_events_dropped_and_file)
+START_TEST(the_end_says_events_dropped_and_file)
 {
     nm_run run = shell("$R --sample-interval 0 -o run.zst -- $P/spin_events --events 700");
     unsigned long long events = 0, dropped = 99;
     char thousands = 0;
 
-    ck_assert_uint_eq(line_count(run_err(&run)), 1);
+    ck_assert_uint_eq(line_count(run_err(&run)), 2);
     ck_assert_int_eq(sscanf(run_err(&run), "npumem-record: %llu%c%3llu events, %llu dropped, run.zst", &dropped,
                             &thousands, &events, &dropped),
                      4);
@@ -262,6 +264,47 @@ START_TEST(one_line_at_the_end_says_events_dropped_and_file)
     run_free(&run);
     run = shell("$I --quiet run.zst && zstd -qt run.zst");
     ck_assert_int_eq(run.exit_code, 0);
+    run_free(&run);
+}
+END_TEST
+
+static void read_cost(const char *said, double *ns, double *percent)
+{
+    char unit[3] = "";
+    const char *at = strstr(said, "npumem-record: recording took about ");
+
+    ck_assert_msg(at != NULL, "%s", said);
+    ck_assert_int_eq(sscanf(at, "npumem-record: recording took about %lf %2[a-z], %lf %% of the threads' time; next:",
+                            ns, unit, percent),
+                     3);
+    *ns *= strcmp(unit, "us") == 0 ? 1e3 : strcmp(unit, "ms") == 0 ? 1e6 : 1e9;
+}
+
+/* No event costs less than writing a cache line, and none more than some microseconds, wherever this runs. */
+START_TEST(the_end_estimates_what_recording_took)
+{
+    double ns = 0, percent = 0;
+    nm_run run = shell("$R --sample-interval 0 -o run.zst -- $P/spin_events --events 50000");
+
+    read_cost(run_err(&run), &ns, &percent);
+    ck_assert_msg(ns > 100000 * 3.0 && ns < 100000 * 30000.0, "%f ns for 100,000 events", ns);
+    ck_assert_msg(percent > 0 && percent <= 100, "%f %%", percent);
+    run_free(&run);
+}
+END_TEST
+
+START_TEST(the_end_names_the_next_command_where_there_is_one)
+{
+    nm_run run = shell("$R -o \"it's a.zst\" -- true; $R -o - -- true > x.zst; mkfifo f; cat f > y.zst & "
+                       "$R -o f -- true; $R -o z.zst --report z.txt -- true; $R -o p.zst --keep last:1M -- true");
+
+    ck_assert_ptr_nonnull(strstr(run_err(&run), "\nnpumem-record: next: npumem-ingest 'it'\\''s a.zst'\n"));
+    ck_assert_ptr_nonnull(strstr(run_err(&run), "\nnpumem-record: next: npumem-ingest p.zst\n"));
+    ck_assert_uint_eq(line_count(run_err(&run)), 7);
+    run_free(&run);
+    run = shell("eval \"$($R -o \"it's b.zst\" -- true 2>&1 | sed -n 's/.* next: npumem-ingest/$I --quiet/p')\" && $I "
+                "--quiet p.zst && ls it*b.db p.db");
+    ck_assert_str_eq(run_out(&run), "it's b.db\np.db\n");
     run_free(&run);
 }
 END_TEST
@@ -283,16 +326,23 @@ END_TEST
 
 /* ---- When recording is impossible ---------------------------------------------------------------------------------- */
 
-START_TEST(what_cannot_be_recorded_still_runs)
+START_TEST(what_cannot_be_recorded_is_not_begun_unless_that_was_asked_for)
 {
     static const char *const options[] = {"-o nowhere/a.zst", "-o a.zst --ring-dir /nowhere",
                                           "-o a.zst --ring-dir /proc", "-o /dev/full"};
 
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         nm_run run = shell("$R %s -- sh -c 'echo ran; exit 5'", options[i]);
+        ck_assert_int_eq(run.exit_code, 2);
+        ck_assert_str_eq(run_out(&run), "");
+        ck_assert_uint_eq(line_count(run_err(&run)), 1);
+        ck_assert_ptr_nonnull(strstr(run_err(&run), "; the program was not begun\n"));
+        run_free(&run);
+        run = shell("$R --best-effort %s -- sh -c 'echo ran; exit 5'", options[i]);
         ck_assert_int_eq(run.exit_code, 5);
         ck_assert_str_eq(run_out(&run), "ran\n");
         ck_assert_uint_eq(line_count(run_err(&run)), 1);
+        ck_assert_ptr_nonnull(strstr(run_err(&run), "; the program runs unrecorded\n"));
         run_free(&run);
         run = shell("$R --required %s -- sh -c 'echo ran'", options[i]);
         ck_assert_int_eq(run.exit_code, 1);
@@ -306,9 +356,15 @@ END_TEST
 
 START_TEST(a_library_that_does_not_load_is_noticed_before_the_program_runs)
 {
-    nm_run run = shell("mkdir -p lib; echo nonsense > lib/libnpumem_libascend_kernel_hook.so; "
-                       "NPUMEM_LIBRARY_DIR=$PWD/lib $R -o a.zst -- sh -c 'echo ran; exit 5'");
+    nm_run run =
+        shell("mkdir -p lib none; echo nonsense > lib/libnpumem_libascend_kernel_hook.so; "
+              "for folder in lib none; do NPUMEM_LIBRARY_DIR=$PWD/$folder $R -o a.zst -- echo ran; echo $?; done");
 
+    ck_assert_str_eq(run_out(&run), "2\n2\n");
+    ck_assert_uint_eq(line_count(run_err(&run)), 2);
+    ck_assert(!is_there("a.zst"));
+    run_free(&run);
+    run = shell("NPUMEM_LIBRARY_DIR=$PWD/lib $R --best-effort -o a.zst -- sh -c 'echo ran; exit 5'");
     ck_assert_int_eq(run.exit_code, 5);
     ck_assert_str_eq(run_out(&run), "ran\n");
     ck_assert_uint_eq(line_count(run_err(&run)), 1);
@@ -457,9 +513,11 @@ static Suite *make_suite(void)
     tcase_add_test(tests, the_name_knows_host_pid_and_environment);
     tcase_add_test(tests, a_name_that_exists_gets_a_suffix_and_force_replaces);
     tcase_add_test(tests, a_dash_is_standard_output);
-    tcase_add_test(tests, one_line_at_the_end_says_events_dropped_and_file);
+    tcase_add_test(tests, the_end_says_events_dropped_and_file);
+    tcase_add_test(tests, the_end_estimates_what_recording_took);
+    tcase_add_test(tests, the_end_names_the_next_command_where_there_is_one);
     tcase_add_test(tests, rings_are_where_they_were_asked_for_and_gone_afterwards);
-    tcase_add_test(tests, what_cannot_be_recorded_still_runs);
+    tcase_add_test(tests, what_cannot_be_recorded_is_not_begun_unless_that_was_asked_for);
     tcase_add_test(tests, a_library_that_does_not_load_is_noticed_before_the_program_runs);
     tcase_add_test(tests, off_means_off);
     tcase_add_test(tests, a_process_that_outlives_the_program_is_recorded_to_its_end);

@@ -303,7 +303,8 @@ START_TEST(a_container_without_privileges_is_recorded_like_a_host)
     nm_run run =
         shell("%s $P/launch_ranks > plain; inside $R -q --required -o t.zst -- $P/launch_ranks > recorded; echo $?;"
               " cmp plain recorded; $I --quiet t.zst; sqlite3 t.db 'SELECT count(*), count(rank) FROM process';"
-              " inside $R --ring-dir /etc -o u.zst -- $P/launch_ranks > other; echo $?; cmp plain other; ls *.zst",
+              " inside $R --best-effort --ring-dir /etc -o u.zst -- $P/launch_ranks > other; echo $?; cmp plain other; "
+              "ls *.zst",
               bare_container);
     ck_assert_str_eq(run_out(&run), "0\n9|8\n0\nt.zst\n");
     ck_assert_ptr_nonnull(strstr(run_err(&run), "the program runs unrecorded"));

@@ -280,6 +280,30 @@ START_TEST(failures_and_misuse_have_a_line)
 }
 END_TEST
 
+START_TEST(resources_are_no_memory)
+{
+    static const char text[] =
+        "process 1 pid=1\n"
+        "device 1 process=1 ordinal=0 kind=npu\n"
+        "heap 1 process=1 device=1 level=driver basis=block name=memory\n"
+        "thread 1 process=1 tid=1\n"
+        "stack 1: a.c:1:f < a.c:2:main\n"
+        "@0 alloc heap=1 address=0x1000 block=100 thread=1 stack=1\n"
+        "@1 stream_call thread=1 device=1 stream=7 detail=stream_create\n"
+        "@5 alloc_failed heap=1 requested=3145728 thread=1 stack=1 error=207005 free=1000 total=5000\n";
+    nm_store_input input = load_whole_input(3);
+    char *summary = summarise(text, &input, NULL);
+
+    ck_assert_ptr_nonnull(strstr(summary,
+                                 "Out of streams or events at 0.0 ms: at least 3.0 MiB, a.c:1 f, fatal: resources\n"
+                                 "  Error 207005 is about resources of the device (streams, events and the like),"
+                                 " not about its memory: this process had created 1 stream and 0 events on it"
+                                 " that it had not destroyed.\n"));
+    ck_assert_ptr_null(strstr(summary, "Out of memory"));
+    free(summary);
+}
+END_TEST
+
 /* One line a kind; what several threads noted counts once. */
 START_TEST(what_was_not_seen_has_a_line_a_kind)
 {
@@ -638,6 +662,7 @@ int main(void)
     tcase_add_test(tcase, missing_stacks_are_said);
     tcase_add_test(tcase, an_empty_trace_has_a_summary);
     tcase_add_test(tcase, failures_and_misuse_have_a_line);
+    tcase_add_test(tcase, resources_are_no_memory);
     tcase_add_test(tcase, what_was_not_seen_has_a_line_a_kind);
     tcase_add_test(tcase, any_number_of_heaps_fits_one_screen);
     tcase_add_test(tcase, heaps_of_one_name_are_not_mixed);

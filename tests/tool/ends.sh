@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# How a program ended, in the recorder's words and in the answers: killed because its cgroup ran out of memory (the kernel's
+# files are played by a library), killed by somebody, with a status, and as programs end.
+#
+#     ends.sh SHIM RECORD INGEST PROGRAM FOLDER
+set -u
+shim=$1 record=$2 ingest=$3 program=$4 folder=$5
+
+fail() { echo "FAIL: $*" >&2; exit 1; }
+
+rm -rf "$folder" && mkdir -p "$folder/proc/self" "$folder/sys/fs/cgroup/job" && cd "$folder" || exit 1
+echo 0::/job >proc/self/cgroup
+echo 17179869184 >sys/fs/cgroup/job/memory.max
+printf 'oom 1\noom_kill 1\n' >sys/fs/cgroup/job/memory.events
+
+# run NAME COMMAND: records the shell that runs it, and says what recorder and answers say.
+run() {
+    OTHER_CGROUP=$folder LD_PRELOAD=$shim "$record" -o "$1.zst" -- sh -c "$2" >/dev/null 2>"$1.err"
+    status=$?
+    "$ingest" "$1.zst" >"$1.txt" || fail "$1: cannot be read"
+}
+said='host out of memory: process [0-9]+ was killed by the kernel; limit of its cgroup 16\.0 GiB, its peak RSS [0-9.]+ [KMG]iB'
+
+run oom "$program --events 5; printf 'oom 2\noom_kill 2\n' >sys/fs/cgroup/job/memory.events; kill -KILL \$\$"
+[ $status = 137 ] || fail "status $status"
+grep -Eq "^npumem-record: $said\$" oom.err || fail "the recorder: $(cat oom.err)"
+grep -Eq "^Process [0-9]+ ended by signal 9: $said\$" oom.txt || fail "the answers: $(cat oom.txt)"
+
+run killed "$program --events 5; kill -KILL \$\$"
+grep -q "host out of memory" killed.err killed.txt && fail "killed by itself, and called out of memory"
+grep -Eq '^Process [0-9]+ ended by signal 9$' killed.txt || fail "the answers: $(cat killed.txt)"
+
+run status "$program --events 5; exit 3"
+grep -Eq '^Process [0-9]+ ended with status 3$' status.txt || fail "the answers: $(cat status.txt)"
+
+run good "$program --events 5; exit 0"
+grep -E '^Process' good.txt && fail "an end that nobody asks about is told"
+exit 0
