@@ -92,7 +92,7 @@ own='anomaly_kind.name cann_module.name copy_kind.name device.kind end_kind.name
 heap_level.name heap_sum.reserved_source input.baseline input.detail input.kind input.order_kind leak_sum.verdict malloc_policy.name
 memory_kind.name meta.key meta.value miss_cause.name module.build_id moment_kind.name note_kind.name operation_kind.name
 operation_source.name out_of_memory_chain.outcome plumbing.origin plumbing.target pool_bucket.name process.end_kind process.run_mode
-process_environment.name process_environment.source segment_kind.name step.source step_anchor.kind step_trend.measure
+process_environment.name process_environment.source segment_kind.name leaked_sum.verdict site_verdict.verdict site_verdict.reason step.source step_anchor.kind step_trend.measure
 step_trend.verdict stream_call_kind.name frame.label'
 replaced=$(sed -n 's/^    {"\([a-z_]*\)", "\([a-z_]*\)", NM_REDACT.*/\1.\2/p' "$source/src/store/redact.c")
 for column in $(query trace "SELECT m.name || '.' || c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c

@@ -71,7 +71,8 @@ static long long figure(sqlite3 *db, const char *group, const char *name)
     if (strcmp(name, "failure_count") == 0)
         snprintf(sql, sizeof sql, "SELECT count(*) FROM failed_allocation WHERE level = ?1");
     else if (strcmp(name, "live_count") == 0)
-        snprintf(sql, sizeof sql, "SELECT count(*) FROM outstanding WHERE level = ?1");
+        /* The reset at the end takes a variable of the device along, which is the runtime's. */
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM outstanding WHERE level = ?1 AND heap <> 'RUNTIME'");
     else if (strcmp(name, "peak_bytes") == 0 && strcmp(group, "driver") == 0)
         snprintf(sql, sizeof sql, "SELECT peak_bytes FROM device_peak");
     else if (strcmp(name, "peak_bytes") == 0)
