@@ -58,6 +58,10 @@ CREATE TABLE out_of_memory_chain (
     pool_live_count INTEGER NOT NULL,
     -- 1: segments of that pool were seen, so that the driver's refusals are as well; 0: not.
     has_segments INTEGER NOT NULL,
+    -- Streams of the device that the process had created before and not destroyed. Unit: streams.
+    stream_count INTEGER NOT NULL,
+    -- Events likewise. Unit: events.
+    event_count INTEGER NOT NULL,
     -- 1: events were lost before, or not all that was live is known; 0: not.
     is_partial INTEGER NOT NULL
 );

@@ -101,12 +101,9 @@ SELECT
     CASE t.reason
         WHEN 'resources'
             THEN 'Error 207005 is about resources of the device (streams, events and the like), not about its memory: '
-                || CASE
-                    WHEN t.stream_count IS NULL THEN 'how many this process had is not known.'
-                    ELSE 'this process had created ' || t.stream_count || ' stream' || CASE t.stream_count WHEN 1 THEN '' ELSE 's' END
-                        || ' and ' || t.event_count || ' event' || CASE t.event_count WHEN 1 THEN '' ELSE 's' END
-                        || ' on it that it had not destroyed.'
-                END
+                || 'this process had created ' || t.stream_count || ' stream' || CASE t.stream_count WHEN 1 THEN '' ELSE 's' END
+                || ' and ' || t.event_count || ' event' || CASE t.event_count WHEN 1 THEN '' ELSE 's' END
+                || ' on it that it had not destroyed.'
         WHEN 'partial'
             THEN 'Events are missing, or the recording began late: what held the memory is not known.'
         WHEN 'host' THEN 'Memory of the host, not of a device: who held it is not recorded.'
@@ -205,25 +202,8 @@ FROM (
         v.pool_largest_free_bytes AS pool_largest_free_bytes,
         v.is_partial AS is_partial,
         v.reason AS reason,
-        -- A call that is left out of the table is in its sums: then they are not counted.
-        CASE WHEN v.reason = 'resources' THEN (
-            SELECT CASE
-                WHEN count(*) = (SELECT coalesce(sum(a.call_count), 0) FROM stream_call_sum AS a WHERE a.kind IN (1, 2, 6, 7))
-                    THEN max(0, coalesce(sum(CASE
-                        WHEN e.seq < v.first_seq AND e.process_id = v.process_id AND e.device_id IS v.device_id
-                            AND coalesce(e.error_code, 0) = 0
-                            THEN CASE e.kind WHEN 1 THEN 1 WHEN 2 THEN -1 ELSE 0 END
-                    END), 0))
-            END
-            FROM stream_call AS e
-            WHERE e.kind IN (1, 2, 6, 7)
-        ) END AS stream_count,
-        CASE WHEN v.reason = 'resources' THEN (
-            SELECT max(0, coalesce(sum(CASE e.kind WHEN 6 THEN 1 ELSE -1 END), 0))
-            FROM stream_call AS e
-            WHERE e.kind IN (6, 7) AND e.seq < v.first_seq AND e.process_id = v.process_id
-                AND e.device_id IS v.device_id AND coalesce(e.error_code, 0) = 0
-        ) END AS event_count,
+        v.stream_count AS stream_count,
+        v.event_count AS event_count,
         CASE v.reason
             WHEN 'resources' THEN 'resources'
             WHEN 'fragmentation' THEN 'fragmentation'
@@ -307,6 +287,8 @@ FROM (
             w.outcome AS outcome,
             w.is_finished AS is_finished,
             w.failure_count AS failure_count,
+            w.stream_count AS stream_count,
+            w.event_count AS event_count,
             w.first_seq AS first_seq,
             w.last_seq AS last_seq,
             w.first_ns AS first_ns,
@@ -357,6 +339,8 @@ FROM (
                 c.failure_count AS failure_count,
                 c.driver_failure_count AS driver_failure_count,
                 c.has_segments = 1 AND i.kind = 'trace' AS is_driver_seen,
+                c.stream_count AS stream_count,
+                c.event_count AS event_count,
                 c.first_seq AS first_seq,
                 c.last_seq AS last_seq,
                 c.first_ns AS first_ns,

@@ -110,11 +110,18 @@ static nm_ring_session *map_session(const char *folder)
     nm_ring_session *session = NULL;
     long fd = open_session(folder);
 
-    if (fd >= 0 && nm_system_size((int)fd) >= (long)sizeof *session)
-        session = nm_system_map((int)fd, sizeof *session);
+    /* Who starts its drain looks until the file is there and whole. Where others reach nothing is left. */
+    bool is_refused = fd < 0 && fd != -EPERM && fd != -ENOENT;
+
+    if (fd >= 0) {
+        long bytes = nm_system_size((int)fd);
+
+        session = bytes >= (long)sizeof *session ? nm_system_map((int)fd, sizeof *session) : NULL;
+        is_refused = bytes < 0 || (bytes >= (long)sizeof *session && session == NULL);
+    }
     if (fd >= 0)
         nm_system_close((int)fd);
-    if (session == NULL && fd != -EPERM) /* where others reach nothing is left */
+    if (is_refused)
         tell_refused(folder, fd < 0 ? fd : -ENOMEM);
     if (session != NULL && !is_sound_session(session)) {
         nm_system_unmap(session, sizeof *session);

@@ -329,6 +329,8 @@ static nm_status open_chain(nm_replay *replay, const nm_context *context, const 
         .first_seq = failure->seq,
         .first_ns = failure->ns,
         .error_code = failure->error_code,
+        .stream_count = chain->device == NULL ? 0 : chain->device->stream_count,
+        .event_count = chain->device == NULL ? 0 : chain->device->event_count,
     };
     *link = chain;
     replay->open_chain_count++;

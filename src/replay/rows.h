@@ -105,8 +105,9 @@ typedef struct nm_out_of_memory_row {
     uint64_t own_bytes;       /* what the process's heaps take of the device, without those of modules of CANN */
     uint64_t module_bytes;    /* and those */
     uint64_t pool_live_count; /* blocks of pool_heap_id */
-    bool has_segments;        /* driver memory of that pool was seen: so are its calls */
-    bool is_partial;          /* events were lost before, or not all that was live is known */
+    uint64_t stream_count, event_count; /* of the device, created before and not destroyed */
+    bool has_segments;                  /* driver memory of that pool was seen: so are its calls */
+    bool is_partial;                    /* events were lost before, or not all that was live is known */
 } nm_out_of_memory_row;
 
 /* What was live before the first failure, in pools and other driver memory of the device: the largest, and one row of the

@@ -341,6 +341,8 @@ typedef struct nm_device {
     bool is_npu;
     uint64_t live_bytes;      /* of its driver heaps */
     uint64_t step_call_count; /* while a step ends: driver calls in it */
+    uint64_t stream_count;    /* of the program's, created and not destroyed */
+    uint64_t event_count;     /* likewise */
     bool has_events;          /* of its heaps: */
     int64_t first_seq, last_seq;
     nm_device_tally tally;

@@ -64,12 +64,30 @@ static nm_status add_stream(nm_replay *replay, const nm_context *context, nm_err
     return NM_OK;
 }
 
+/* A destruction of what was not seen to be created is none of ours. */
+static void count_on_device(nm_replay *replay, const nm_event *event)
+{
+    nm_device *device = nm_replay_device(replay, event->device_id);
+
+    if (device == NULL || event->error_code != 0)
+        return;
+    if (event->detail == NM_STREAM_CREATE)
+        device->stream_count++;
+    else if (event->detail == NM_STREAM_DESTROY)
+        device->stream_count -= device->stream_count > 0;
+    else if (event->detail == NM_STREAM_EVENT_CREATE)
+        device->event_count++;
+    else if (event->detail == NM_STREAM_EVENT_DESTROY)
+        device->event_count -= device->event_count > 0;
+}
+
 nm_status nm_streams_call(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     const nm_event *event = context->event;
     bool is_create = event->detail == NM_STREAM_CREATE;
     nm_stream *known;
 
+    count_on_device(replay, event);
     if (context->process == NULL || (event->flags & NM_FLAG_STREAM) == 0 || event->error_code != 0 ||
         (!is_create && event->detail != NM_STREAM_DESTROY))
         return NM_OK;
@@ -81,8 +99,11 @@ nm_status nm_streams_call(nm_replay *replay, const nm_context *context, nm_error
 
 void nm_streams_forget(nm_replay *replay, nm_process *process, uint64_t device_id)
 {
+    nm_device *device = nm_replay_device(replay, device_id);
     nm_stream *next;
 
+    if (device != NULL)
+        device->stream_count = device->event_count = 0;
     for (nm_stream *stream = process->oldest_stream; stream != NULL; stream = next) {
         next = stream->newer;
         if (device_id == 0 || stream->device_id == 0 || stream->device_id == device_id)
