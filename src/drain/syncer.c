@@ -23,6 +23,7 @@ typedef struct synced_file {
     char *path;      /* owned; of a new file whose name is not on the disk yet; NULL: it is */
     bool is_dirty;   /* written since the last sync */
     bool is_current; /* will be written again */
+    uint64_t round;  /* in which it was synced last; 0: none */
 } synced_file;
 
 struct nm_syncer {
@@ -32,7 +33,8 @@ struct nm_syncer {
     pthread_mutex_t lock; /* over all that follows */
     synced_file *files;   /* owned; those of before that are not synced, and the current one */
     size_t file_count, file_capacity;
-    bool is_dirty; /* one of them is */
+    bool is_dirty;  /* one of them is */
+    uint64_t round; /* of syncs */
     bool is_ending;
     int failure; /* errno of the first sync that failed */
 };
@@ -54,14 +56,15 @@ static int sync_file(const synced_file *file)
     return 0;
 }
 
-/* The next file to sync, as a copy that only the thread (or who joined it) touches; false: there is none. */
+/* The next file to sync in this round, each once however fast it is written to, as a copy that only the thread (or who joined it) touches; false: there is none. */
 static bool take_dirty(nm_syncer *syncer, synced_file *out)
 {
     for (size_t i = 0; i < syncer->file_count; i++) {
         synced_file *file = &syncer->files[i];
 
-        if (!file->is_dirty)
+        if (!file->is_dirty || file->round == syncer->round)
             continue;
+        file->round = syncer->round;
         *out = *file;
         file->is_dirty = false;
         file->path = NULL; /* the copy's */
@@ -78,6 +81,7 @@ static void sync_all(nm_syncer *syncer)
     synced_file file;
 
     syncer->is_dirty = false;
+    syncer->round++;
     while (take_dirty(syncer, &file)) {
         pthread_mutex_unlock(&syncer->lock);
         int failure = sync_file(&file);
