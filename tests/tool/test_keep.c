@@ -394,7 +394,12 @@ START_TEST(begun_paused_and_stopped_the_sums_are_whole)
                       "--steps 2000 --wait-at 100:first --wait-at 400:middle --wait-at 700:last",
                       "at() { until [ -e $1 ]; do sleep 0.01; done; rm $1; }; at first; $R --ctl run.zst stop &&"
                       " at middle && $R --ctl run.zst start && at last || exit;");
-        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM pause WHERE end_seq IS NOT NULL AND is_end_known"),
+        /* Of parts that are gone there is no pause; where the drain is slow the last part may reach back to it. */
+        ck_assert_int_eq(number("run.db",
+                                "SELECT count(*) FROM pause WHERE end_seq < (SELECT coalesce(detail_begin_seq, 0)"
+                                " FROM input) OR (end_seq IS NOT NULL AND NOT is_end_known)"),
+                         0);
+        ck_assert_int_ge(number("run.db", "SELECT count(*) FROM pause WHERE end_seq IS NOT NULL AND is_end_known"),
                          i == 0);
     }
 }
