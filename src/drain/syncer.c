@@ -56,7 +56,8 @@ static int sync_file(const synced_file *file)
     return 0;
 }
 
-/* The next file to sync in this round, each once however fast it is written to, as a copy that only the thread (or who joined it) touches; false: there is none. */
+/* The next file to sync in this round, each once however fast it is written to, as a copy that only the thread (or who joined
+ * it) touches; false: there is none. */
 static bool take_dirty(nm_syncer *syncer, synced_file *out)
 {
     for (size_t i = 0; i < syncer->file_count; i++) {
@@ -162,6 +163,14 @@ nm_status nm_syncer_new(int64_t interval_ns, nm_syncer **out, nm_error *err)
     return NM_OK;
 }
 
+/* There is work; who dozes without any hears of it. */
+static void mark_dirty(nm_syncer *syncer)
+{
+    if (!syncer->is_dirty)
+        wake(syncer);
+    syncer->is_dirty = true;
+}
+
 /* A file of before that is on the disk is let go. */
 static void end_current(nm_syncer *syncer)
 {
@@ -171,7 +180,7 @@ static void end_current(nm_syncer *syncer)
         return;
     last->is_current = false;
     last->is_dirty = true; /* also where the thread is at it: it then closes its own copy */
-    syncer->is_dirty = true;
+    mark_dirty(syncer);
 }
 
 nm_status nm_syncer_file(nm_syncer *syncer, int fd, const char *path, nm_error *err)
@@ -203,9 +212,7 @@ void nm_syncer_written(nm_syncer *syncer)
     pthread_mutex_lock(&syncer->lock);
     if (syncer->file_count > 0)
         syncer->files[syncer->file_count - 1].is_dirty = true;
-    if (!syncer->is_dirty)
-        wake(syncer);
-    syncer->is_dirty = true;
+    mark_dirty(syncer);
     pthread_mutex_unlock(&syncer->lock);
 }
 

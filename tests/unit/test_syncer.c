@@ -153,6 +153,19 @@ START_TEST(a_part_is_synced_though_the_next_one_has_begun)
 }
 END_TEST
 
+START_TEST(a_part_that_begins_while_all_is_synced_is_synced_in_its_time)
+{
+    nm_syncer_written(syncer);
+    wait_for_sync(); /* and idle */
+    ck_assert_int_eq(nm_syncer_file(syncer, fds[1], paths[1], NULL), NM_OK);
+    nm_syncer_written(syncer);
+    for (int i = 0; i < 300 && atomic_load(&file_syncs[1]) == 0; i++)
+        usleep(10000);
+    ck_assert_uint_eq(atomic_load(&file_syncs[1]), 1);
+    ck_assert_int_eq(nm_syncer_finish(syncer), 0);
+}
+END_TEST
+
 START_TEST(a_sync_that_fails_is_said_at_the_end)
 {
     atomic_store(&failing_syncs, 1);
@@ -173,6 +186,7 @@ int main(void)
     tcase_add_test(tests, what_is_not_written_is_not_synced);
     tcase_add_test(tests, a_slow_disk_holds_nobody);
     tcase_add_test(tests, a_part_is_synced_though_the_next_one_has_begun);
+    tcase_add_test(tests, a_part_that_begins_while_all_is_synced_is_synced_in_its_time);
     tcase_add_test(tests, a_sync_that_fails_is_said_at_the_end);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
