@@ -248,8 +248,11 @@ static nm_status add_gap(nm_anchor_place *place, const nm_lane_sums *now, nm_err
     };
     nm_status status;
 
-    place->more_count += (int64_t)(gap.allocations - gap.frees) >= NM_ANCHOR_UNEVEN;
-    place->less_count += (int64_t)(gap.frees - gap.allocations) >= NM_ANCHOR_UNEVEN;
+    int64_t more = (int64_t)(gap.allocations - gap.frees);
+    for (int least = NM_ANCHOR_UNEVEN_LITTLE; least <= NM_ANCHOR_UNEVEN; least++) {
+        place->more_counts[least] += more >= least;
+        place->less_counts[least] += more <= -least;
+    }
     if (place->count == 1)
         place->first_gap = gap;
     if (place->count == 1 || (place->count - 2) % place->stride != 0)
@@ -430,10 +433,18 @@ nm_status nm_anchor_decide(nm_anchor *anchor, nm_error *err)
 
 /* ---- Second pass ---- */
 
+static bool is_chosen_stack(const nm_anchor_process *process, uint64_t stack_id)
+{
+    for (size_t i = 0; i < process->choice_stack_count; i++)
+        if (process->choice_stacks[i] == stack_id)
+            return true;
+    return false;
+}
+
 static bool is_site(nm_anchor_process *process, const nm_event *event, const sight *seen)
 {
     bool is_met = seen->is_allocation && seen->lane == process->choice_lane && !seen->is_again &&
-                  event->stack_id == process->choice.stack_id && seen->device_number == process->choice_device;
+                  is_chosen_stack(process, event->stack_id) && seen->device_number == process->choice_device;
 
     if (seen->is_allocation && seen->lane != NM_LANE_COUNT) {
         process->last_stack[seen->lane] = event->stack_id;

@@ -19,6 +19,7 @@ import subprocess
 import sys
 
 from program import Program
+import frameworks  # noqa: F401  (its scenarios are in ALL, too)
 from scenarios import ALL
 
 STYLES = ("python", "all")
