@@ -237,6 +237,21 @@ static void thin_out(nm_anchor_place *place)
     place->stride *= 2;
 }
 
+/* In how regular turns less is live than the time before. */
+static void note_fall(nm_anchor_place *place, int64_t more)
+{
+    place->since_fall++;
+    if (more > -NM_ANCHOR_UNEVEN_LITTLE)
+        return;
+    place->fall_count++;
+    if (place->fall_count > 2) {
+        place->fall_gaps += place->since_fall;
+        place->fall_alike += place->since_fall == place->before_fall ? place->since_fall : 0;
+    }
+    place->before_fall = place->since_fall;
+    place->since_fall = 0;
+}
+
 static nm_status add_gap(nm_anchor_place *place, const nm_lane_sums *now, nm_error *err)
 {
     nm_lane_sums gap = {
@@ -253,6 +268,7 @@ static nm_status add_gap(nm_anchor_place *place, const nm_lane_sums *now, nm_err
         place->more_counts[least] += more >= least;
         place->less_counts[least] += more <= -least;
     }
+    note_fall(place, more);
     if (place->count == 1)
         place->first_gap = gap;
     if (place->count == 1 || (place->count - 2) % place->stride != 0)
@@ -404,6 +420,8 @@ static void begin_second(nm_anchor *anchor)
         nm_anchor_optimizer_restart(process);
         process->choice.step_count = 0;
         process->marked_count = 0;
+        process->net_count = 0;
+        anchor->has_falls |= process->is_chosen && process->is_choice_after_fall;
     }
 }
 
@@ -450,6 +468,12 @@ static bool is_site(nm_anchor_process *process, const nm_event *event, const sig
         process->last_stack[seen->lane] = event->stack_id;
         process->last_device[seen->lane] = seen->device_number;
     }
+    if (is_met && process->is_choice_after_fall) {
+        is_met = process->choice.step_count == 0 || process->net_count <= -NM_ANCHOR_UNEVEN_LITTLE;
+        process->net_count = 0;
+    }
+    if (seen->lane == process->choice_lane)
+        process->net_count += seen->is_allocation ? 1 : -1;
     return is_met;
 }
 
@@ -508,7 +532,8 @@ static bool may_begin(const nm_anchor *anchor, const nm_event *event)
 {
     return event->kind == NM_EVENT_STEP ||
            (anchor->is_any_chosen &&
-            (event->kind == NM_EVENT_ALLOC || event->kind == NM_EVENT_MAP || event->kind == NM_EVENT_RANGE_BEGIN));
+            (event->kind == NM_EVENT_ALLOC || event->kind == NM_EVENT_MAP || event->kind == NM_EVENT_RANGE_BEGIN)) ||
+           (anchor->has_falls && (event->kind == NM_EVENT_FREE || event->kind == NM_EVENT_UNMAP));
 }
 
 nm_status nm_anchor_begins(nm_anchor *anchor, const nm_record *record, bool *begins, nm_error *err)

@@ -8,6 +8,8 @@
 
 #define COUNT_MIN         3
 #define COVERED_RATIO_MIN 0.5  /* of all that the process allocates */
+#define FALLS_MIN         4    /* iterations in which gradients are summed up, and */
+#define ALIKE_RATIO_MIN   0.8  /* of the calls are in such with as many of them as the one before */
 #define UNEVEN_PART       0.08 /* of the gaps leave more, and as many less: something is summed up over several */
 
 bool nm_anchor_is_uneven(const nm_anchor_place *place, int least)
@@ -43,21 +45,24 @@ static void add(const nm_anchor *anchor, nm_anchor_process *process, size_t inde
     process->backwards[at] = index;
 }
 
-void nm_anchor_backward_collect(const nm_anchor *anchor, size_t process_index)
+static bool is_line(const nm_anchor *anchor, size_t process_index, const nm_anchor_place *place)
 {
     const unsigned wanted = NM_WORD_BACKWARD | NM_WORD_PYTHON;
+
+    return place->process == process_index && !place->is_range &&
+           place->lane == nm_anchor_main_lane(&anchor->processes.items[process_index]) &&
+           (place->words & (wanted | NM_WORD_FORWARD)) == wanted && is_called_by_program(anchor, place);
+}
+
+void nm_anchor_backward_collect(const nm_anchor *anchor, size_t process_index)
+{
     nm_anchor_process *process = &anchor->processes.items[process_index];
-    nm_lane lane = nm_anchor_main_lane(process);
 
     process->backward_count = 0;
-    for (size_t i = 0; i < anchor->places.count; i++) {
-        const nm_anchor_place *place = &anchor->places.items[i];
-
-        if (place->process == process_index && !place->is_range && place->lane == lane &&
-            (place->words & (wanted | NM_WORD_FORWARD)) == wanted && !nm_anchor_is_uneven(place, NM_ANCHOR_UNEVEN) &&
-            is_called_by_program(anchor, place))
+    for (size_t i = 0; i < anchor->places.count; i++)
+        if (is_line(anchor, process_index, &anchor->places.items[i]) &&
+            !nm_anchor_is_uneven(&anchor->places.items[i], NM_ANCHOR_UNEVEN_LITTLE))
             add(anchor, process, i);
-    }
 }
 
 static bool are_apart(const nm_anchor_place *a, const nm_anchor_place *b)
@@ -105,19 +110,18 @@ bool nm_anchor_is_as_often(uint64_t count, uint64_t runs)
     return count + 1 >= runs && (runs + 1 >= count || (double)runs >= NM_ANCHOR_SAME_COUNT_RATIO * (double)count);
 }
 
-bool nm_anchor_backward_agrees(const nm_anchor *anchor, const nm_anchor_process *process, uint64_t count)
+bool nm_anchor_backward_agrees(const nm_anchor *anchor, const nm_anchor_process *process, uint64_t count, bool is_any)
 {
     size_t phases[NM_ANCHOR_BACKWARDS_MAX];
-    bool has_any = false;
+    size_t line_count = 0, agree_count = 0;
 
     for (size_t i = 0; i < process->backward_count; i++) {
         uint64_t calls = count_of(anchor, phases, phases_of(anchor, process, i, phases));
 
-        has_any |= calls >= COUNT_MIN;
-        if (calls >= COUNT_MIN && nm_anchor_is_as_often(count, calls))
-            return true;
+        line_count += calls >= COUNT_MIN;
+        agree_count += calls >= COUNT_MIN && nm_anchor_is_as_often(count, calls);
     }
-    return !has_any;
+    return is_any ? line_count == 0 || agree_count > 0 : agree_count == line_count;
 }
 
 static double covered_ratio(const nm_anchor *anchor, const nm_anchor_process *process, const size_t *places,
@@ -147,8 +151,6 @@ size_t nm_anchor_backward_choose(const nm_anchor *anchor, const nm_anchor_proces
 
         if (calls < COUNT_MIN)
             continue;
-        if (nm_anchor_is_uneven(&anchor->places.items[phases[0]], NM_ANCHOR_UNEVEN_LITTLE))
-            return 0;
         if (most != 0 && !nm_anchor_is_as_often(most, calls) && !nm_anchor_is_as_often(calls, most))
             return 0;
         if (calls <= most)
@@ -162,4 +164,30 @@ size_t nm_anchor_backward_choose(const nm_anchor *anchor, const nm_anchor_proces
                    covered_ratio(anchor, process, out, out_count) >= COVERED_RATIO_MIN
                ? out_count
                : 0;
+}
+
+size_t nm_anchor_backward_summed(const nm_anchor *anchor, size_t process_index)
+{
+    const nm_anchor_process *process = &anchor->processes.items[process_index];
+    size_t found = SIZE_MAX;
+
+    for (size_t i = 0; i < anchor->places.count; i++) {
+        const nm_anchor_place *place = &anchor->places.items[i];
+
+        if (place->count < COUNT_MIN || !is_line(anchor, process_index, place))
+            continue;
+        if (found != SIZE_MAX) /* which of them it is is not clear */
+            return SIZE_MAX;
+        found = i;
+    }
+    if (found == SIZE_MAX)
+        return SIZE_MAX;
+    const nm_anchor_place *place = &anchor->places.items[found];
+    bool is_regular = place->fall_count >= FALLS_MIN && place->before_fall >= 2 &&
+                      (double)place->fall_alike >= ALIKE_RATIO_MIN * (double)place->fall_gaps &&
+                      place->since_fall <= place->before_fall;
+    return is_regular && place->fall_count <= NM_ANCHOR_STEPS_MAX &&
+                   covered_ratio(anchor, process, &found, 1) >= COVERED_RATIO_MIN
+               ? found
+               : SIZE_MAX;
 }

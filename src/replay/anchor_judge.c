@@ -39,7 +39,8 @@ typedef enum verdict { /* how far a place came */
                        VERDICT_UNEVEN = 7,
                        VERDICT_INSIDE = 8,
                        VERDICT_NO_LINE = 9,
-                       VERDICT_ANCHOR = 10,
+                       VERDICT_DISAGREES = 10,
+                       VERDICT_ANCHOR = 11,
 } verdict;
 
 typedef struct opinion { /* of a place */
@@ -272,7 +273,7 @@ static bool agrees(const nm_anchor *anchor, const nm_anchor_process *process, co
 
     return made->place->is_range ||
            ((runs < OPTIMIZER_MIN || (nm_anchor_is_as_often(count, runs) && nm_anchor_optimizer_is_regular(process))) &&
-            nm_anchor_backward_agrees(anchor, process, count));
+            nm_anchor_backward_agrees(anchor, process, count, runs >= OPTIMIZER_MIN));
 }
 
 /* A place that is met a little less often than the chosen one is of the same loop, and left out now and then. */
@@ -294,8 +295,11 @@ static const opinion *choose(const nm_anchor *anchor, const nm_anchor_process *p
     for (size_t i = 0; i < list->count; i++) {
         opinion *next = &list->items[i];
 
-        if (next->verdict != VERDICT_ANCHOR || !has_companions(list, next) || !agrees(anchor, process, next) ||
-            (chosen != NULL && !is_further_out(next, chosen)))
+        if (next->verdict != VERDICT_ANCHOR || !has_companions(list, next))
+            continue;
+        if (!agrees(anchor, process, next))
+            next->verdict = VERDICT_DISAGREES;
+        if (next->verdict == VERDICT_DISAGREES || (chosen != NULL && !is_further_out(next, chosen)))
             continue;
         if (!next->place->is_range &&
             (looks++ >= INSIDE_LOOKS_MAX || nm_anchor_is_inside(anchor, next->place, next->typical)))
@@ -389,7 +393,7 @@ static bool says_optimizer(const nm_anchor *anchor, const nm_anchor_process *pro
         if (process->optimizers[i].is_chosen && process->optimizers[i].last_allocation > last)
             last = process->optimizers[i].last_allocation;
     if (process->optimizer_runs == 0 || process->optimizer_runs > NM_ANCHOR_STEPS_MAX ||
-        !nm_anchor_backward_agrees(anchor, process, process->optimizer_runs) ||
+        !nm_anchor_backward_agrees(anchor, process, process->optimizer_runs, true) ||
         !nm_anchor_optimizer_is_regular(process))
         return false;
     return process->optimizer_runs >= OPTIMIZER_MIN ||
@@ -429,6 +433,12 @@ static void say_nearest(nm_anchor_process *process, const opinion *made)
         break;
     case VERDICT_NO_LINE:
         snprintf(out, bytes, "the place that comes nearest is in a thread without a line of the program");
+        break;
+    case VERDICT_DISAGREES:
+        snprintf(
+            out, bytes,
+            "the place that comes nearest recurs as often as no optimizer runs, or as not all lines call a backward "
+            "pass");
         break;
     case VERDICT_ANCHOR:
         snprintf(out, bytes, "too few other places recur as often as the one that comes nearest");
@@ -478,6 +488,25 @@ static bool take_backward(const nm_anchor *anchor, nm_anchor_process *process, c
     return count > 0;
 }
 
+/* Gradients are summed up over several backward passes, and the optimizer allocates nothing: what is given back between them
+ * tells. An optimizer that was seen more than once is of several models, one after the other. */
+static bool take_summed(const nm_anchor *anchor, nm_anchor_process *process, const opinions *list)
+{
+    size_t index = nm_anchor_backward_summed(anchor, (size_t)(process - anchor->processes.items));
+
+    for (size_t i = 0; i < list->count && index != SIZE_MAX && process->optimizer_runs <= 1; i++)
+        if (list->items[i].place == &anchor->places.items[index]) {
+            take_anchor(
+                process, &list->items[i],
+                "gradients are summed up over several backward passes; an iteration begins with the first after "
+                "some were given back");
+            process->is_choice_after_fall = true;
+            process->choice.recur_count = list->items[i].place->fall_count;
+            return true;
+        }
+    return false;
+}
+
 static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, opinions *list)
 {
     const opinion *named = most_met_step_range(list, COUNT_MIN);
@@ -486,7 +515,7 @@ static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, op
     bool is_optimizer = says_optimizer(anchor, process);
 
     if (named == NULL && found == NULL && (!is_optimizer || process->optimizer_runs < OPTIMIZER_MIN) &&
-        take_backward(anchor, process, list))
+        (take_backward(anchor, process, list) || take_summed(anchor, process, list)))
         return;
     if (named == NULL && found == NULL && !is_optimizer)
         named = most_met_step_range(list, 1);
@@ -527,7 +556,7 @@ nm_status nm_anchor_judge(nm_anchor *anchor, size_t index, nm_error *err)
     opinions list = {0};
     nm_status status;
 
-    process->is_chosen = false;
+    process->is_chosen = process->is_choice_after_fall = false;
     process->choice =
         (nm_step_anchor_row){.regular_ratio = -1, .allocation_count = NM_UNKNOWN_NUMBER, .is_given = is_given};
     if (process->marked_count > 0) {

@@ -23,7 +23,7 @@
 #define NM_ANCHOR_SAME_COUNT_RATIO 0.9 /* places of one loop are met about as often: one may be left out now and then */
 
 #define NM_ANCHOR_UNEVEN           4 /* blocks more or less live than at the place's last occurrence, */
-#define NM_ANCHOR_UNEVEN_LITTLE    2 /* or where no other place speaks for it */
+#define NM_ANCHOR_UNEVEN_LITTLE    2 /* or of a line that calls a backward pass */
 
 typedef enum nm_lane { /* allocations that are counted together */
                        NM_LANE_POOL = 0,
@@ -63,8 +63,11 @@ typedef struct nm_anchor_place {
     double first_live, last_live;               /* at the first one and at the last */
     uint64_t more_counts[NM_ANCHOR_UNEVEN + 1]; /* gaps that leave so many blocks or more beyond what was there, */
     uint64_t less_counts[NM_ANCHOR_UNEVEN + 1]; /* or below it */
-    nm_lane_sums first_gap;                     /* between the first occurrence and the second: warm-up */
-    nm_lane_sums *gaps;                         /* owned: between others, every `stride`th */
+    uint64_t fall_count;                        /* gaps of less_counts[NM_ANCHOR_UNEVEN_LITTLE] */
+    uint64_t since_fall, before_fall;           /* gaps since the last of them, and between it and the one before */
+    uint64_t fall_gaps, fall_alike; /* gaps behind the second; and of them in runs as long as the one before */
+    nm_lane_sums first_gap;         /* between the first occurrence and the second: warm-up */
+    nm_lane_sums *gaps;             /* owned: between others, every `stride`th */
     size_t gap_count, gap_capacity;
     uint64_t stride;
 } nm_anchor_place;
@@ -112,7 +115,9 @@ typedef struct nm_anchor_process {
     nm_lane choice_lane;
     uint64_t choice_stacks[NM_ANCHOR_BACKWARDS_MAX]; /* at any of which a step begins */
     size_t choice_stack_count;
-    uint64_t choice_device; /* number; NM_ANCHOR_ANY_DEVICE: of a range, or named by the user */
+    bool is_choice_after_fall; /* only where so much less is live than at the last occurrence; */
+    int64_t net_count;         /* what more is live: second pass */
+    uint64_t choice_device;    /* number; NM_ANCHOR_ANY_DEVICE: of a range, or named by the user */
     char reason[320];
 } nm_anchor_process;
 
@@ -173,6 +178,7 @@ struct nm_anchor {
     uint64_t order;
     bool is_whole; /* all records were looked at */
     bool is_any_chosen;
+    bool has_falls; /* of some process frees count in the second pass */
 };
 
 /* ---- anchor_names.c ---- */
@@ -209,14 +215,18 @@ void nm_anchor_optimizer_restart(nm_anchor_process *process);
 /* Fills backwards with the lines of the program that call one, unless gradients are summed up over several calls. */
 void nm_anchor_backward_collect(const nm_anchor *anchor, size_t process);
 
-/* Does a loop that is met so often fit to one of these lines? Of lines one after the other (training, then fine-tuning)
- * all calls count. True where there are none. */
-bool nm_anchor_backward_agrees(const nm_anchor *anchor, const nm_anchor_process *process, uint64_t count);
+/* Does a loop that is met so often fit to these lines? To any of them where something else, too, says how many iterations
+ * there are; else to all. Of lines one after the other (training, then fine-tuning) all calls count. */
+bool nm_anchor_backward_agrees(const nm_anchor *anchor, const nm_anchor_process *process, uint64_t count, bool is_any);
 
 /* The lines at which iterations begin, as indices of places; how many. 0: there are none, they are called too seldom, make
  * up too little of the process, or it is not clear which of several it is. */
 size_t nm_anchor_backward_choose(const nm_anchor *anchor, const nm_anchor_process *process,
                                  size_t out[NM_ANCHOR_BACKWARDS_MAX]);
+
+/* The line that calls a backward pass several times in each iteration, the first of them after gradients were given back, as
+ * an index of a place; SIZE_MAX: none is seen to. */
+size_t nm_anchor_backward_summed(const nm_anchor *anchor, size_t process);
 
 /* The first micro-batch of an iteration leaves gradients behind, the last one has them given back: between two places of
  * one loop over iterations nothing comes and goes like that. `least`: blocks. */
