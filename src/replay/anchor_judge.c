@@ -24,6 +24,7 @@
 #define FREED_RATIO_MIN   0.75
 #define FREED_RATIO_MAX   1.25
 #define COMPUTING_PART    4    /* operators for an allocation */
+#define LEFT_OUT_RATIO    0.85 /* less often than that is another loop */
 #define INSIDE_LOOKS_MAX  256  /* places that are looked around at */
 #define OPTIMIZER_MIN     3    /* runs of an optimizer that say how many iterations there are */
 #define LATE_RATIO_MAX    0.25 /* of all allocations may come after the last of one or two runs of an optimizer */
@@ -257,6 +258,24 @@ static bool has_companions(const opinions *list, const opinion *candidate)
     return count >= COMPANIONS_MIN;
 }
 
+/* Is the place left out now and then in a loop that others are met in each time? The list is in order of counts. */
+static bool is_left_out(const opinions *list, const opinion *candidate)
+{
+    uint64_t count = 0;
+    size_t alike = 0;
+
+    for (size_t i = 0; i < list->count && list->items + i != candidate && alike < COMPANIONS_MIN; i++) {
+        const nm_anchor_place *other = list->items[i].place;
+
+        if (other->is_range || other->count <= candidate->place->count + 1 ||
+            (double)candidate->place->count < LEFT_OUT_RATIO * (double)other->count)
+            continue;
+        alike = other->count == count ? alike + 1 : 1;
+        count = other->count;
+    }
+    return alike >= COMPANIONS_MIN;
+}
+
 /* What more is live each time the place is met. */
 static double drift_of(const nm_anchor_place *place)
 {
@@ -297,9 +316,11 @@ static const opinion *choose(const nm_anchor *anchor, const nm_anchor_process *p
 
         if (next->verdict != VERDICT_ANCHOR || !has_companions(list, next))
             continue;
-        if (!agrees(anchor, process, next))
+        if (!next->place->is_range && is_left_out(list, next))
+            next->verdict = VERDICT_IRREGULAR;
+        else if (!agrees(anchor, process, next))
             next->verdict = VERDICT_DISAGREES;
-        if (next->verdict == VERDICT_DISAGREES || (chosen != NULL && !is_further_out(next, chosen)))
+        if (next->verdict != VERDICT_ANCHOR || (chosen != NULL && !is_further_out(next, chosen)))
             continue;
         if (!next->place->is_range &&
             (looks++ >= INSIDE_LOOKS_MAX || nm_anchor_is_inside(anchor, next->place, next->typical)))

@@ -20,7 +20,7 @@ import sys
 
 from program import Program
 import frameworks  # noqa: F401  (its scenarios are in ALL, too)
-from scenarios import ALL
+from scenarios import ALL, RANKS
 
 STYLES = ("python", "all")
 FLOORS = {"leak precision": 0.97, "leak recall": 0.97, "steps right": 0.98, "steps found": 0.90,
@@ -40,17 +40,18 @@ class Figures(collections.Counter):
                 "forecast recall": self.ratio("forecast found", "forecast true")}
 
 
-def make(name, style, seed, path):
+def make(name, style, seed, path, rank=0):
     """The program of a style has the same lines as that of the other: only what is told of them differs."""
     program = Program(random.Random(f"{name} {seed}"), style)
+    program.rank = rank
     ALL[name](program)
     program.write(path)
     return program
 
 
 def ingest(tool, path, database, options=("--quiet",)):
-    """What is wrong, or None; and what it printed."""
-    done = subprocess.run([tool, *options, "--force", "-o", database, path], capture_output=True, text=True)
+    """What is wrong, or None; and what it printed. Of several files, one path a line."""
+    done = subprocess.run([tool, *options, "--force", "-o", database, *path.split("\n")], capture_output=True, text=True)
     return None if done.returncode in (0, 3) else f"exit {done.returncode}: {done.stderr.strip()}", done.stdout
 
 
@@ -138,6 +139,29 @@ def judge_steps(program, begins, figures):
     return [] if is_right else [f"{count} steps, not {true}"]
 
 
+def run_ranks(options, name, style, seed):
+    """Each file by itself: what leaks in it, and its steps. They are one run, so nothing else is judged."""
+    figures, wrong = Figures(), []
+    paths = [f"{options.work}/{name}-{style}-{seed}-rank{rank}.pickle" for rank in range(RANKS[name])]
+    database = f"{options.work}/{name}-{style}-{seed}.db"
+    programs = [make(name, style, seed, path, rank) for rank, path in enumerate(paths)]
+    error, text = ingest(options.ingest, "\n".join(paths), database, () if options.summary else ("--quiet",))
+    if error is not None:
+        figures["headline wrong"] += 1
+        return [error], figures, collections.Counter()
+    for path, program in zip(paths, programs):
+        where = f"JOIN process AS p USING (process_id) JOIN input AS i USING (input_id) WHERE i.path = '{path}'"
+        called = {row[0] for row in rows(database, "SELECT f.label FROM site_verdict AS v JOIN heap USING (heap_id) JOIN"
+                                         f" frame AS f ON f.frame_id = v.site_frame_id {where} AND v.verdict = 'growing'")}
+        begins = [row[0] for row in rows(database, f"SELECT s.begin_seq FROM step AS s {where} ORDER BY s.begin_seq")]
+        wrong += judge_leaks(program, called, figures) + judge_steps(program, begins, figures)
+    if options.summary:
+        wrong += judge_headline(text, {label for program in programs for wanted in program.leaks for label in wanted})
+    for path in [] if options.keep else [*paths, database]:
+        os.remove(path)
+    return wrong, figures, collections.Counter()
+
+
 def judge_forecast(program, step_count, verdicts, figures):
     """A trend is to be seen where something leaks in eight steps or more, and nowhere else."""
     is_true, is_called = bool(program.leaks) and step_count >= 8, any(row[0] == "growing" for row in verdicts)
@@ -212,7 +236,7 @@ def main():
     figures, reasons = {style: Figures() for style in STYLES}, {style: collections.Counter() for style in STYLES}
     names = list(ALL) if options.only is None else options.only.split(",")
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        runs = [(name, style, seed, pool.submit(run, options, name, style, seed)) for name in names for style in STYLES
+        runs = [(name, style, seed, pool.submit(run_ranks if name in RANKS else run, options, name, style, seed)) for name in names for style in STYLES
                 for seed in range(options.first, options.first + options.seeds)]
         for name, style, seed, future in runs:
             wrong, found, why = future.result()
