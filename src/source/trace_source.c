@@ -252,7 +252,9 @@ static uint64_t native_depth_of(const nm_session *session)
 
     if (!is_native || session->stack_depth == 1)
         return 0;
-    return session->stack_depth == 0 ? DEPTH_BEFORE_1_4 : session->stack_depth;
+    if (session->stack_depth == 0)
+        return DEPTH_BEFORE_1_4;
+    return session->stack_depth < NM_RING_STACK_DEPTH_MAX ? session->stack_depth : NM_RING_STACK_DEPTH_MAX;
 }
 
 static void accept_block(trace_source *source, const nm_block_header *header)

@@ -258,6 +258,34 @@ static nm_status write_pause_note(const summary *s, nm_error *err)
     return status;
 }
 
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
+}
+
+/* ", most in libtorch_npu.so": the code of the outermost frames keeps no frame pointers. */
+static nm_status write_cut_module(const summary *s, int64_t cut_bytes, nm_error *err)
+{
+    static const char sql[] =
+        "WITH RECURSIVE outwards (stack_id, bytes) AS (SELECT p.stack_id, p.live_bytes FROM peak_stack AS p"
+        " JOIN stack AS k ON k.stack_id = p.stack_id WHERE k.is_cut = 1 AND NOT p.is_baseline"
+        " UNION ALL SELECT k.parent_id, o.bytes FROM outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id"
+        " WHERE k.parent_id IS NOT NULL)"
+        " SELECT f.module, sum(o.bytes) FROM outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id"
+        " JOIN frame AS f ON f.frame_id = k.frame_id WHERE k.parent_id IS NULL AND f.module IS NOT NULL"
+        " GROUP BY f.module ORDER BY 2 DESC, 1 LIMIT 1";
+    char module[TEXT_BYTES];
+    sqlite3_stmt *row = NULL;
+    nm_status status = ask(s, NULL, sql, &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+
+    if (code == SQLITE_ROW && sqlite3_column_int64(row, 1) > cut_bytes / 2)
+        fprintf(s->out, ", most in %s", nm_human_text(module, sizeof module, file_name(nm_db_text(row, 0)), 40));
+    return end_query(s, row, status, code, err);
+}
+
 /* Of what share of the peaks callers are missing, where it matters. */
 static nm_status write_cut_note(const summary *s, nm_error *err)
 {
@@ -274,15 +302,17 @@ static nm_status write_cut_note(const summary *s, nm_error *err)
 
     for (int i = 0; code == SQLITE_ROW && i < 3; i++)
         bytes[i] = sqlite3_column_int64(row, i);
-    if (bytes[1] > 0 && (bytes[1] >= bytes[0] / 20 || bytes[2] >= bytes[0] / 100)) {
-        fprintf(s->out, "Stacks are cut for %s (%s) of the %s that were live at the peaks of the heaps",
-                nm_human_bytes(cut, bytes[1]), nm_human_percent(share, (double)bytes[1] / (double)bytes[0]),
-                nm_human_bytes(whole, bytes[0]));
-        if (bytes[2] > 0)
-            fprintf(s->out, "; %s of it has no site", nm_human_bytes(unplaced, bytes[2]));
-        fprintf(s->out, ". Code built with -fno-omit-frame-pointer has whole ones.\n");
-    }
-    return end_query(s, row, status, code, err);
+    status = end_query(s, row, status, code, err);
+    if (status != NM_OK || bytes[1] == 0 || (bytes[1] < bytes[0] / 20 && bytes[2] < bytes[0] / 100))
+        return status;
+    fprintf(s->out, "Stacks are cut for %s (%s) of the %s that were live at the peaks of the heaps",
+            nm_human_bytes(cut, bytes[1]), nm_human_percent(share, (double)bytes[1] / (double)bytes[0]),
+            nm_human_bytes(whole, bytes[0]));
+    status = write_cut_module(s, bytes[1], err);
+    if (bytes[2] > 0)
+        fprintf(s->out, "; %s of it has no site", nm_human_bytes(unplaced, bytes[2]));
+    fprintf(s->out, ". Code built with -fno-omit-frame-pointer has whole ones.\n");
+    return status;
 }
 
 static nm_status write_stack_note(const summary *s, nm_error *err)
