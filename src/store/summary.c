@@ -518,6 +518,20 @@ static nm_status write_hit_rate(const summary *s, sqlite3_stmt *heap, nm_error *
     return end_query(s, row, status, code, err);
 }
 
+/* A pool whose reserved bytes are not known: nothing is said of it as if that were nothing. */
+static nm_status write_not_judged(const summary *s, sqlite3_stmt *heap, nm_error *err)
+{
+    static const char sql[] = "SELECT measure FROM health WHERE measure IN ('fragmentation', 'pool hit rate')"
+                              " AND value IS NULL AND advice GLOB 'Not judged*' AND " SAME_PLACE " ORDER BY measure";
+    sqlite3_stmt *rows = NULL;
+    nm_status status = ask(s, heap, sql, &rows, err);
+    int code = SQLITE_DONE;
+
+    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
+        fprintf(s->out, "        %-17s not judged: the pool's reserved bytes are not known\n", nm_db_text(rows, 0));
+    return end_query(s, rows, status, code, err);
+}
+
 /* "NPU 0", and of several processes which. */
 static void write_heap_title(const summary *s, sqlite3_stmt *heap)
 {
@@ -581,6 +595,8 @@ static nm_status write_heap(const summary *s, sqlite3_stmt *heap, nm_error *err)
         status = write_fragmentation(s, heap, err);
     if (status == NM_OK)
         status = write_hit_rate(s, heap, err);
+    if (status == NM_OK)
+        status = write_not_judged(s, heap, err);
     return status;
 }
 

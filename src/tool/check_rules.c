@@ -49,14 +49,16 @@ static const char max_fragmentation_sql[] =
 static const char min_hit_rate_sql[] = "SELECT host, rank, pid, device, heap, level, value, NULL, NULL FROM health"
                                        " WHERE measure = 'pool hit rate' AND value IS NOT NULL AND " IS_CHOSEN("");
 
-/* Steps after the warm-up. Joined steps of a long recording count as so many. */
+/* Steps after the warm-up, of pools whose misses are known. Joined steps of a long recording count as so many. */
 static const char max_misses_sql[] =
     "SELECT p.host, p.rank, p.pid, p.device, p.heap, p.level, coalesce(max(CAST(s.miss_count AS REAL)"
     " / (s.last_generation - s.generation + 1)), 0), NULL,"
     " CASE WHEN s.miss_count > 0 THEN 'in step ' || s.number END"
     " FROM heap_place AS p JOIN warm_up AS w ON w.process_id = p.process_id"
     " LEFT JOIN step_sum AS s ON s.heap_id = p.heap_id AND s.generation > w.warm_up_count"
-    " WHERE p.level = 'pool' AND w.step_count > w.warm_up_count AND " IS_CHOSEN("p.") " GROUP BY p.heap_id";
+    " WHERE p.level = 'pool' AND w.step_count > w.warm_up_count AND " IS_CHOSEN(
+        "p.") " GROUP BY p.heap_id"
+              " HAVING count(s.heap_id) = count(s.miss_count)";
 
 static const char no_growth_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site"
                                     " FROM leak_by_site WHERE verdict = 'growing' AND " IS_CHOSEN("");
