@@ -32,7 +32,8 @@ CREATE TABLE step_anchor (
 CREATE TABLE step_trend (
     -- A straight line through what each heap of a device, and each device, held at most in each step: without the first
     -- quarter of the steps, which is warm-up, and without a last step that did not end. Steps in which a heap did nothing
-    -- count with what it held. Shown by the view forecast.
+    -- count with what it held, and what graphs held in the last step of it is taken for what they held in each. Shown by the
+    -- view forecast.
     --
     -- The device.
     device_id INTEGER NOT NULL REFERENCES device (device_id),
