@@ -283,6 +283,8 @@ typedef enum nm_anchor_kind {                       /* how it is known where the
                               NM_ANCHOR_RANGE = 3,  /* where the range of that name begins */
                               NM_ANCHOR_OPTIMIZER = 4, /* where the first allocation follows those of an optimizer that
                                                          came after a backward pass */
+                              NM_ANCHOR_GRAPH = 5,     /* where a graph is executed after what was executed before was
+                                                      waited for */
 } nm_anchor_kind;
 
 typedef struct nm_step_anchor_row {

@@ -324,11 +324,9 @@ static nm_status take_step_total(void *context, const nm_step_total_row *row, nm
 
 static nm_status take_step_anchor(void *context, const nm_step_anchor_row *row, nm_error *err)
 {
-    static const char *const kinds[] = {[NM_ANCHOR_NONE] = "none",
-                                        [NM_ANCHOR_MARKED] = "marked",
-                                        [NM_ANCHOR_SITE] = "site",
-                                        [NM_ANCHOR_RANGE] = "range",
-                                        [NM_ANCHOR_OPTIMIZER] = "optimizer"};
+    static const char *const kinds[] = {
+        [NM_ANCHOR_NONE] = "none",   [NM_ANCHOR_MARKED] = "marked",       [NM_ANCHOR_SITE] = "site",
+        [NM_ANCHOR_RANGE] = "range", [NM_ANCHOR_OPTIMIZER] = "optimizer", [NM_ANCHOR_GRAPH] = "graph"};
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_STEP_ANCHOR];
 

@@ -165,6 +165,29 @@ START_TEST(a_leak_beside_graphs_is_found)
 }
 END_TEST
 
+/* Without a range that says it: executions, one graph or the pieces of one each, and the wait for them begin the steps. */
+START_TEST(executions_begin_steps)
+{
+    static const char *const words[] = {"keep leak", "keep leak pool", "keep leak pool pieces"};
+    static const char anchored[] =
+        "SELECT count(*) FROM step_origin WHERE kind = 'graph' AND step_count = 400 AND recur_count = 400";
+    char arguments[64];
+
+    snprintf(arguments, sizeof arguments, "%d 400 %s", GRAPHS, words[_i]);
+    sqlite3 *db = record_and_ingest(arguments);
+    ck_assert_int_eq(ask(db, anchored), 1);
+    /* The first request has leaked before the first step begins. */
+    ck_assert_int_eq(ask(db, "SELECT leak_count FROM leak_by_site WHERE verdict = 'growing'"), 399);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM leak_by_site"), 1);
+    ck_assert_int_eq(ask(db, "SELECT bytes_per_step FROM leak_by_site"), 65536);
+    sqlite3_close(db);
+    snprintf(arguments, sizeof arguments, "%d 400 %s silent", GRAPHS, words[_i]);
+    db = record_and_ingest(arguments);
+    ck_assert_int_eq(ask(db, anchored), 0);
+    sqlite3_close(db);
+}
+END_TEST
+
 /* Graphs are destroyed, and what they held is not freed: once without steps, and in each step. */
 START_TEST(what_destroyed_graphs_leave_behind_is_a_leak)
 {
@@ -200,6 +223,7 @@ int main(int count, char **arguments)
     tcase_add_loop_test(tests, the_same_of_a_pool_and_of_workspaces, 0, 3);
     tcase_add_loop_test(tests, graphs_in_the_loop_are_no_growth, 0, 4);
     tcase_add_loop_test(tests, a_leak_beside_graphs_is_found, 0, 4);
+    tcase_add_loop_test(tests, executions_begin_steps, 0, 3);
     tcase_add_test(tests, what_destroyed_graphs_leave_behind_is_a_leak);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);
