@@ -904,7 +904,11 @@ nm_status nm_effort_write(nm_replay *replay, const nm_heap *heap, nm_error *err)
 
 /* ---- chain.c ---- */
 
-/* An allocation failed at the moment `moment_id`. Call it before anything else of the event takes effect. */
+/* Did the runtime say that it lacks memory, or streams, events and the like? */
+bool nm_chain_is_lack(const nm_event *event);
+
+/* An allocation, or a call about streams, failed at the moment `moment_id`. Call it before anything else of the event takes
+ * effect. */
 nm_status nm_chain_failure(nm_replay *replay, const nm_context *context, const nm_failure_row *failure,
                            uint64_t moment_id, nm_error *err);
 
