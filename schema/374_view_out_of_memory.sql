@@ -156,7 +156,7 @@ SELECT
             THEN 'The pool had ' || t.fit_free_text || ' free and the device ' || t.free_text || ', together enough for '
                 || t.least || t.asked_text || t.segment_note || ', but not in one piece.'
         WHEN 'limit'
-            THEN 'The pool refused ' || t.asked_text || ' by itself, with ' || t.reserved_text
+            THEN 'The pool refused ' || t.asked_text || ' by itself, with ' || coalesce(t.reserved_text, 'an unknown amount')
                 || ' reserved and no refusal of the driver'
                 || coalesce(': the device had ' || t.free_text || ' free.', '.')
         WHEN 'snapshot limit'
@@ -176,6 +176,10 @@ SELECT
         WHEN 'overhead'
             THEN 'This process held ' || t.own_text || ' of the device''s ' || t.total_text || t.cache
                 || ' and all others ' || t.other_text || ': ' || t.free_text || ' was left for ' || t.least || t.asked_text || t.segment_note || '.'
+        WHEN 'unseen'
+            THEN 'This process held at least ' || t.own_text || ' of the device''s ' || t.total_text
+                || ', and what a pool had reserved beyond its blocks is not known: ' || t.free_text || ' was left for '
+                || t.least || t.asked_text || '.'
         WHEN 'driver'
             THEN 'The driver refused ' || t.asked_text || ' ' || t.driver_failure_count || ' times though ' || t.free_text
                 || ' was free right after: not in pieces that it could use, as huge pages are.'
@@ -200,7 +204,7 @@ SELECT
             THEN 'Tried to allocate ' || t.least || t.asked_text || ' (device ' || coalesce(t.device, '?') || '; '
                 || coalesce(t.total_text, '?') || ' total capacity; ' || t.allocated_text || ' already allocated; '
                 || t.active_text || ' current active; ' || coalesce(t.free_text, '?') || ' free; '
-                || t.reserved_text || ' reserved)'
+                || coalesce(t.reserved_text, '?') || ' reserved)'
         ELSE 'Tried to allocate ' || t.least || t.asked_text || ' of host memory'
     END,
     t.tried_bytes,
@@ -463,6 +467,7 @@ FROM (
                 WHEN w.total_bytes IS NULL OR w.free_bytes IS NULL OR w.is_stale = 1 THEN 'unknown'
                 WHEN w.free_bytes >= w.needed_bytes + 4194304 AND w.driver_failure_count > 1 THEN 'driver'
                 WHEN w.free_bytes >= w.needed_bytes + 4194304 THEN 'refused'
+                WHEN w.has_unseen_pool = 1 THEN 'unseen' -- its unused memory looks like that of others
                 WHEN w.cache_bytes >= w.needed_bytes AND (w.total_bytes - w.free_bytes - w.own_bytes) * 10 < w.total_bytes
                     THEN 'cached'
                 WHEN (w.total_bytes - w.free_bytes - w.own_bytes) * 10 >= w.total_bytes THEN 'other'
@@ -512,7 +517,8 @@ FROM (
                     c.released_bytes AS released_bytes,
                     CASE WHEN c.device_id IS NOT NULL THEN c.allocated_bytes END AS allocated_bytes,
                     CASE WHEN c.device_id IS NOT NULL THEN c.active_bytes END AS active_bytes,
-                    CASE WHEN c.device_id IS NOT NULL THEN c.reserved_bytes END AS reserved_bytes,
+                    CASE WHEN c.device_id IS NOT NULL AND u.process_id IS NULL THEN c.reserved_bytes END AS reserved_bytes,
+                    u.process_id IS NOT NULL AS has_unseen_pool,
                     CASE WHEN c.device_id IS NOT NULL THEN c.own_bytes END AS own_bytes,
                     CASE WHEN c.device_id IS NOT NULL THEN c.module_bytes END AS module_bytes,
                     coalesce(s.total_bytes, f.device_total_bytes, d.capacity_bytes) AS total_bytes,
@@ -563,6 +569,12 @@ FROM (
                 LEFT JOIN device_sample AS s ON s.moment_id = c.moment_id AND s.device_id = c.device_id
                 LEFT JOIN fragmentation_sample AS p
                     ON p.heap_id = c.pool_heap_id AND p.moment_id = c.moment_id AND p.largest_free_bytes IS NOT NULL
+                LEFT JOIN (
+                    SELECT DISTINCT z.process_id, z.device_id
+                    FROM heap AS z
+                    JOIN heap_sum AS y ON y.heap_id = z.heap_id
+                    WHERE z.level = 2 AND y.reserved_source IS NULL AND y.allocation_count > 0
+                ) AS u ON u.process_id = c.process_id AND u.device_id = c.device_id
                 LEFT JOIN heap_sum AS x ON x.heap_id = c.pool_heap_id
                 LEFT JOIN stream_call_kind AS sk ON sk.kind = c.stream_call
                 LEFT JOIN process AS q ON q.process_id = c.process_id

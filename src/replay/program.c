@@ -205,6 +205,8 @@ nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, n
 
     if (status == NM_OK)
         status = nm_streams_call(replay, context, err);
+    if (status == NM_OK)
+        status = nm_graph_call(replay, context, err);
     if (status != NM_OK || replay->sink.stream_call == NULL)
         return status;
     return replay->sink.stream_call(replay->sink.context, &row, err);
