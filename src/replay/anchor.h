@@ -11,8 +11,10 @@
  *     all lie within one call of a module, an optimizer, a backward pass or generate(); it has a line of Python where others
  *     have; it is not left out now and then; and it is met as often as an optimizer runs, where one does three times, and as
  *     the lines of the program that call a backward pass;
- *   - those lines, where no optimizer is seen three times: all of them where one comes after the other (training, then
- *     fine-tuning), none where they take turns in different numbers. Where gradients are summed up over several calls, the
+ *   - the execution of a graph, where a thread executes one of those that were captured at one place, or the pieces of one,
+ *     and waits, again and again, and no such place goes on meanwhile (anchor_graph.c);
+ *   - the lines that call a backward pass, where no optimizer is seen three times: all of them where one comes after the
+ *     other (training, then fine-tuning), none where they take turns in different numbers. Where gradients are summed up over several calls, the
  *     first after some were given back, if there are as many calls each time;
  *   - the first allocation after an optimizer's step that follows a backward pass, mostly as many of them; the first step
  *     begins with the process;

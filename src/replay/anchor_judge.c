@@ -528,6 +528,37 @@ static bool take_summed(const nm_anchor *anchor, nm_anchor_process *process, con
     return false;
 }
 
+static void take_graphs(nm_anchor_process *process)
+{
+    const nm_anchor_graphs *graphs = &process->graphs;
+
+    process->is_chosen = true;
+    process->choice.kind = NM_ANCHOR_GRAPH;
+    process->choice.stack_id = graphs->stack_id;
+    process->choice.recur_count = graphs->group_count;
+    process->choice.regular_ratio = 1 - (double)graphs->unlike_count / (double)graphs->group_count;
+    snprintf(process->reason, sizeof process->reason,
+             "executes %llu graph%s, of those captured at one place, and waits for what comes of it",
+             (unsigned long long)graphs->typical_size, graphs->typical_size == 1 ? "" : "s");
+}
+
+/* What recurs before the first graph is executed is how the program gets ready. */
+static bool is_warm_up(const nm_anchor_process *process, const opinion *made)
+{
+    return made->place->last.allocations <= process->graphs.seen[made->place->lane];
+}
+
+static bool calls_backward_after(const nm_anchor *anchor, const nm_anchor_process *process)
+{
+    for (size_t i = 0; i < process->backward_count; i++) {
+        const nm_anchor_place *place = &anchor->places.items[process->backwards[i]];
+
+        if (place->last.allocations > process->graphs.seen[place->lane])
+            return true;
+    }
+    return false;
+}
+
 static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, opinions *list)
 {
     const opinion *named = most_met_step_range(list, COUNT_MIN);
@@ -535,12 +566,17 @@ static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, op
     const char *part = anchor->is_whole ? "" : ", as far as was looked";
     bool is_optimizer = says_optimizer(anchor, process);
 
-    if (named == NULL && found == NULL && (!is_optimizer || process->optimizer_runs < OPTIMIZER_MIN) &&
+    bool is_of_graphs = named == NULL && (found == NULL || is_warm_up(process, found)) &&
+                        !calls_backward_after(anchor, process) && nm_anchor_graph_is_sound(process);
+
+    if (named == NULL && found == NULL && !is_of_graphs && (!is_optimizer || process->optimizer_runs < OPTIMIZER_MIN) &&
         (take_backward(anchor, process, list) || take_summed(anchor, process, list)))
         return;
-    if (named == NULL && found == NULL && !is_optimizer)
+    if (named == NULL && found == NULL && !is_optimizer && !is_of_graphs)
         named = most_met_step_range(list, 1);
-    if (named != NULL) {
+    if (is_of_graphs) {
+        take_graphs(process);
+    } else if (named != NULL) {
         take_anchor(process, named, "a range of that name is a step");
     } else if (found != NULL) {
         take_anchor(process, found, "");

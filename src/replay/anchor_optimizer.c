@@ -24,12 +24,17 @@ static nm_anchor_optimizer *optimizer_of(nm_anchor_process *process, uint64_t ca
     return optimizer;
 }
 
+static uint64_t count_of(const nm_anchor_process *process, const nm_anchor_optimizer *optimizer)
+{
+    return process->has_any_backward ? optimizer->pair_count : optimizer->run_count;
+}
+
 static void begin_run(nm_anchor_process *process, nm_anchor_optimizer *optimizer, bool is_pair, bool is_run)
 {
     optimizer->pair_count += is_pair;
     optimizer->run_count += is_run;
     optimizer->has_backward = false;
-    if (optimizer->pair_count + optimizer->run_count > 2) { /* the first may come in the middle; nothing is before it */
+    if (count_of(process, optimizer) > 2) { /* the first may come in the middle; nothing is before it */
         optimizer->call_count += optimizer->calls;
         optimizer->alike_count += optimizer->calls == optimizer->last_calls ? optimizer->calls : 0;
     }
@@ -65,11 +70,6 @@ void nm_anchor_optimizer_note(nm_anchor_process *process, unsigned words, uint64
         process->optimizers[i].has_backward = true;
         process->optimizers[i].calls += (words & (NM_WORD_PYTHON | NM_WORD_FORWARD)) == NM_WORD_PYTHON;
     }
-}
-
-static uint64_t count_of(const nm_anchor_process *process, const nm_anchor_optimizer *optimizer)
-{
-    return process->has_any_backward ? optimizer->pair_count : optimizer->run_count;
 }
 
 static bool take_turns(const nm_anchor_optimizer *a, const nm_anchor_optimizer *b)
