@@ -488,8 +488,9 @@ START_TEST(the_leak_is_found_and_nothing_else)
     check_leak("--steps 8 --leak --threads 3 --no-cleanup", "leak_one_buffer", "pool", "growing");
     check_leak("--steps 8 --leak --reset", "leak_one_buffer", "pool", "growing"); /* as frameworks end */
 
+    /* Weights, the newest workspace and pinned memory, left to the process's end. */
     sqlite3 *db = record_and_ingest("--steps 8 --no-cleanup", "", 0);
-    ck_assert_int_eq(ask_about(db, "SELECT count(*) FROM leak_by_site WHERE verdict = 'growing'", "", ""), 0);
+    ck_assert_int_eq(ask_about(db, "SELECT count(*) FROM leak_by_site", "", ""), 0);
     sqlite3_close(db);
 }
 END_TEST

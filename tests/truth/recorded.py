@@ -49,7 +49,7 @@ def frameworks():
     for end in ENDS:
         for name, options in {"vllm": [], "vllm-pool": ["--mem-pool"], "vllm-leak": ["--leak", "pool"],
                               "vllm-leak-driver": ["--leak", "driver", "--mem-pool"]}.items():
-            yield Job(name, end, ["vllm_like", "--requests", "5", "--layers", "2", "--end", end, *options], ["--step-at", "answer"])
+            yield Job(name, end, ["vllm_like", "--requests", "15", "--end", end, *options], ["--step-at", "answer"])
 
 
 def rows(database, sql):
