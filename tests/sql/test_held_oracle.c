@@ -232,6 +232,29 @@ START_TEST(behind_a_loss_a_capture_holds_nothing_more)
 }
 END_TEST
 
+/* Thread 2 is a task queue: it has run an operator in a block of thread 1. What it allocates while thread 1 captures is of the
+ * graph; thread 3 allocates for itself. Of two captures at once nobody knows for which. */
+START_TEST(what_a_queue_allocates_is_of_the_only_capture)
+{
+    begin_text();
+    draft_say("thread 2 process=1 tid=2 name=queue\nthread 3 process=1 tid=3 name=other\n");
+    draft_say("heap 3 process=1 device=1 level=workspace basis=block name=workspace\n");
+    event("alloc heap=3 address=0x3000000 block=512 thread=1 stack=1");
+    event("range_begin name=MatMul detail=operator number=1 stream=7 address=0x3000000 requested=512 thread=2");
+    event("range_end number=1 thread=2");
+    begin_capture();
+    event("alloc heap=3 address=0x3010000 block=1000 thread=2 stack=1");
+    event("alloc heap=3 address=0x3020000 block=2000 thread=3 stack=1");
+    event("stream_call thread=3 device=1 stream=8 detail=capture_begin stack=1");
+    event("alloc heap=3 address=0x3030000 block=4000 thread=2 stack=1");
+    event("stream_call thread=3 device=1 stream=8 number=101 detail=capture_end");
+    end_capture(0);
+    sqlite3 *db = end_text();
+    check_rows(db, "SELECT graph_id, block_bytes FROM graph_memory", "1|1000\n2|0\n");
+    sqlite3_close(db);
+}
+END_TEST
+
 /* A snapshot: no threads, no graphs, but private pools. In newer ones each event tells its pool, in older ones the list of
  * segments at the end alone. The same line leaks 64 bytes a step beside it. */
 static sqlite3 *snapshot(bool is_new)
@@ -309,6 +332,7 @@ int main(void)
     tcase_add_test(test, what_is_left_of_it_is_held);
     tcase_add_test(test, behind_a_loss_a_capture_holds_nothing_more);
     tcase_add_test(test, a_server_that_captures_does_not_rise);
+    tcase_add_test(test, what_a_queue_allocates_is_of_the_only_capture);
     tcase_add_loop_test(test, what_is_in_a_private_pool_is_not_judged, 0, 2);
     return draft_run("held", test);
 }
