@@ -101,7 +101,7 @@ CREATE TABLE graph (
 );
 
 CREATE TABLE failure (
-    -- An allocation that failed.
+    -- An allocation that failed; or a stream or an event that could not be made for want of resources.
     --
     -- Number of the failure in this database.
     failure_id INTEGER PRIMARY KEY,
@@ -119,7 +119,7 @@ CREATE TABLE failure (
     seq INTEGER,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns INTEGER,
-    -- What was asked for. Unit: bytes.
+    -- What was asked for. Unit: bytes. 0: a stream or an event.
     requested_bytes INTEGER,
     -- Code that the runtime returned: 207001 is out of memory. NULL: not known.
     error_code INTEGER,

@@ -162,7 +162,8 @@ LEFT JOIN process ON process.process_id = g.process_id
 ORDER BY g.process_id, g.device;
 
 CREATE VIEW failed_allocation (
-    -- Allocations that failed, with the state of the heap at that moment and what that says.
+    -- Allocations that failed, with the state of the heap at that moment and what that says; and streams and events that
+    -- could not be made for want of resources.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -182,7 +183,7 @@ CREATE VIEW failed_allocation (
     seq,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns,
-    -- What was asked for. Unit: bytes.
+    -- What was asked for. Unit: bytes. 0: a stream or an event.
     requested_bytes,
     -- Code that the runtime returned: 207001 is out of memory. NULL: not known.
     error_code,

@@ -101,8 +101,8 @@ typedef struct nm_failure_row {
 
 typedef enum nm_out_of_memory_outcome {
     NM_OUTCOME_UNKNOWN = 0,   /* events of the thread were lost before it was known */
-    NM_OUTCOME_RECOVERED = 1, /* the same request was served then */
-    NM_OUTCOME_FATAL = 2,     /* it was not: the thread went on to something else, or ended */
+    NM_OUTCOME_RECOVERED = 1, /* the same request was served then, or later on as much in smaller ones */
+    NM_OUTCOME_FATAL = 2,     /* it was not */
     NM_OUTCOME_OPEN = 3,      /* the stream ended first */
 } nm_out_of_memory_outcome;
 
@@ -117,6 +117,7 @@ typedef struct nm_out_of_memory_row {
     uint64_t pool_heap_id; /* the pool that could not; 0: none said so */
     uint64_t moment_id;
     nm_out_of_memory_outcome outcome;
+    uint64_t stream_call; /* nm_stream_call that failed; 0: it was an allocation */
     uint64_t failure_count, driver_failure_count;
     int64_t first_seq, last_seq, first_ns, last_ns;
     int64_t error_code;            /* of the first */
@@ -481,6 +482,7 @@ typedef struct nm_heap_sample_row {
     uint64_t segment_bytes;  /* driver memory: part of live that is some pool's segments */
     uint64_t reserved_bytes; /* pools and workspaces */
     bool is_stated;          /* reserved is what the pool states: no segment was known by then */
+    bool is_at_least;        /* reserved is what is live, for nothing else was seen of the pool by then */
 } nm_heap_sample_row;
 
 /*
