@@ -121,7 +121,7 @@ void nm_graph_add(nm_live *live)
     nm_heap *heap = live->heap;
     uint64_t *sum = live->member == NULL ? NULL : sum_of(live->member->graph, heap);
 
-    live->is_held = live->member != NULL || live->row.private_pool != 0;
+    live->is_held = live->member != NULL || (live->row.private_pool != 0 && heap->replay->first_thread == NULL);
     if (!live->is_held)
         return;
     if (sum != NULL)
