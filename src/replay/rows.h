@@ -125,10 +125,11 @@ typedef struct nm_out_of_memory_row {
     uint64_t at_least_tried_bytes; /* the largest request that the driver refused; 0: it refused none */
     uint64_t released_bytes;       /* driver memory that the thread gave back in between */
     uint64_t allocated_bytes, active_bytes,
-        reserved_bytes;       /* of all pools of the device; without any: of the program */
-    uint64_t own_bytes;       /* what the process's heaps take of the device, without those of modules of CANN */
-    uint64_t module_bytes;    /* and those */
-    uint64_t pool_live_count; /* blocks of pool_heap_id */
+        reserved_bytes;         /* of all pools of the device; without any: of the program */
+    uint64_t own_bytes;         /* what the process's heaps take of the device, without those of modules of CANN */
+    uint64_t module_bytes;      /* and those */
+    uint64_t max_pending_bytes; /* largest block of those pools that was given up and that other streams still used */
+    uint64_t pool_live_count;   /* blocks of pool_heap_id */
     uint64_t stream_count, event_count; /* of the device, created before and not destroyed */
     bool has_segments;                  /* driver memory of that pool was seen: so are its calls */
     bool is_partial;                    /* events were lost before, or not all that was live is known */

@@ -109,7 +109,7 @@ static int64_t pick_live(what kind, int device)
 static void add_block(int thread, int device)
 {
     int64_t segment = pick_live(SEGMENT, device);
-    int64_t size = (1 + pick(30)) * MIB;
+    int64_t size = (1 + pick(pick(4) ? 30 : 80)) * MIB;
     event block = {.what = BLOCK, .thread = thread, .device = device, .stack = 1 + (int)pick(STACKS), .size = size};
 
     if (segment < 0 || events[segment].used + size > events[segment].size)
@@ -277,7 +277,7 @@ static bool is_live_at(const event *one, int64_t at)
 }
 
 typedef struct figures {
-    int64_t allocated, active, reserved, own, pool_free, pool_largest, stuck;
+    int64_t allocated, active, reserved, own, pool_free, pool_largest, stuck, given_up;
 } figures;
 
 /* The largest stretch of a segment that no block lies in. */
@@ -336,6 +336,8 @@ static figures figures_at(int device, int64_t at)
         if (one->what == BLOCK) {
             sum.active += one->size;
             sum.allocated += one->given_up < at ? 0 : one->size;
+            if (one->given_up < at && one->size > sum.given_up)
+                sum.given_up = one->size;
             continue;
         }
         sum.own += one->size;
@@ -443,19 +445,20 @@ static const char *verdict_of(const chain *one, const figures *sum, int64_t free
         return "unknown";
     if (free_bytes >= 0 && !has_room && sum->own + needed <= TOTAL_BYTES && others * 2 >= TOTAL_BYTES)
         return "other-process-or-module";
-    if (pending >= needed && pending > sum->stuck)
+    if (sum->given_up >= (is_pool_asked ? one->tried : needed) && pending > sum->stuck)
         return "other-stream";
     if (is_pool_asked && sum->pool_free >= one->tried && sum->pool_largest < one->tried)
         return "fragmentation";
-    if (!is_pool_asked && one->driver_count > 1 && sum->pool_free >= needed)
+    if (!is_pool_asked && one->driver_count > 1 && sum->pool_free >= needed &&
+        sum->pool_largest <= (needed > 20 * MIB ? needed - 2 * MIB : MIB))
         return "fragmentation";
     if (one->at_least == 0 && (is_driver_seen || (has_room && most <= sum->reserved + needed)))
         return "limit";
     if (sum->own - cache + needed > TOTAL_BYTES)
         return "capacity";
     if (sum->own + needed > TOTAL_BYTES && !(is_pool_asked && sum->pool_largest >= one->tried) &&
-        (is_pool_asked || needed > 20 * MIB) && sum->pool_free * 2 >= needed && sum->pool_free > 0 &&
-        sum->pool_free + free_bytes >= needed && free_bytes >= 0)
+        (is_pool_asked || (needed > 20 * MIB && sum->pool_largest <= needed - 2 * MIB)) &&
+        sum->pool_free * 2 >= needed && sum->pool_free > 0 && sum->pool_free + free_bytes >= needed && free_bytes >= 0)
         return "fragmentation";
     if (sum->own + needed > TOTAL_BYTES || free_bytes < 0)
         return "unknown";
