@@ -2,7 +2,7 @@
 
 CREATE VIEW outstanding (
     -- What was allocated in the recording and not freed by its end, segments left out, and the physical memory under
-    -- them. What a reset or finalize ended is among them if nothing was allocated on the device after it. Weights are
+    -- mappings, which are here. What a reset or finalize ended is among them if nothing was allocated on the device after it. Weights are
     -- outstanding, not a leak.
     -- A list of allocations: empty where input.detail is 'none' (outstanding_by_site is not).
     --
@@ -122,10 +122,11 @@ ORDER BY g.size_bytes DESC, g.first_seq;
 CREATE VIEW leak (
     -- Outstanding allocations that are judged a leak, firmly: their site is growing (steps are known, and what is live of it
     -- at the ends of steps still rises over their last two fifths) or rising (a server without steps: the least that is live
-    -- of it still rises over the last two fifths of the time, although the load falls), or they are driver or pinned memory that was unreleased
-    -- when the process ended by itself, without a reset of its device, of a kind of which it had freed others. What may have been freed where events were
-    -- lost is never here, and what modules of CANN (HCCL, RUNTIME, GE, ...) took for themselves only where it grows: no
-    -- program frees that. All else that is suspected is in view suspect_by_site.
+    -- of it still rises over the last two fifths of the time, although the load falls), or they are unreleased: driver or
+    -- pinned memory at the end of a process that ended by itself, without a reset of its device, and gives such memory
+    -- back: it had freed as much or more of what the same stack allocates, some of it born later, and nothing so old; or, at
+    -- the end, as much of the heap that was old. What may have been freed where events were lost is never here, and what modules of CANN (HCCL, RUNTIME, GE, ...) took for themselves only where it
+    -- grows: no program frees that. All else that is suspected is in view suspect_by_site.
     -- A list of allocations: empty where input.detail is 'none' (leak_by_site is not).
     --
     -- Name of the machine. NULL: not known.
@@ -304,8 +305,11 @@ SELECT
         WHEN 'rising' THEN printf('the least that is live of the site still rises over the last two fifths of the time, by %.0f'
             || ' bytes an hour, although the load fell; %d blocks of it are live at the end', v.hourly_bytes,
             l.allocation_count)
-        WHEN 'unreleased' THEN printf('still held when the process ended by itself; freed of the %s: %d',
-            CASE WHEN t.freed_count > 0 THEN 'site' ELSE 'heap' END, coalesce(nullif(t.freed_count, 0), x.free_count))
+        WHEN 'unreleased' THEN 'still held when the process ended by itself, which ' || CASE
+                WHEN x.released_bytes > 0 AND x.released_bytes >= x.outstanding_bytes
+                    THEN printf('at its end freed %d bytes of the heap that were there for long', x.released_bytes)
+                ELSE printf('had freed %d others of the site, none of the same stack so old', t.freed_count)
+            END
         WHEN 'growing' THEN printf('%d blocks born in %d of %d steps were never freed; %s by %.0f bytes a step',
                 l.allocation_count, l.generation_count, steps.step_count, CASE
                     WHEN steps.step_count < 8 THEN 'what is live of the site rises at the end of each,'
@@ -386,9 +390,9 @@ CREATE VIEW suspect_by_site (
     -- kept' (no block is older in steps than freed ones of the site became: a queue, or a cache); 'no steps' (one pass, or no
     -- iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak), 'stack cut' (there
     -- is no site: what was allocated in many places looks like one), 'held to the end' (driver or pinned memory at the end of
-    -- the process, which a reset ended, or of a kind of which nothing was ever freed), 'held by graph' (it was born in captures
-    -- of graphs that still live), 'in a private pool' (in a snapshot: captured graphs have private pools, and how long they need
-    -- them it does not say). The last two are rows of their own, for this part of a site.
+    -- the process, which a reset ended, or of which nothing says that the program gives it back), 'held by graph' (it was born
+    -- in captures of graphs that still live), 'in a private pool' (in a snapshot: captured graphs have private pools, and how
+    -- long they need them it does not say). The last two are rows of their own, for this part of a site.
     reason,
     -- Outstanding allocations of the site that this is said of, but for those of which it is in doubt. Unit: allocations.
     allocation_count,
