@@ -84,7 +84,8 @@ CREATE VIEW peak_by_site (
     heap,
     -- Level of the heap.
     level,
-    -- Where: 'file:line function', 'module+0xoffset function', '(no stack)', or '(baseline)' for what was there before.
+    -- Where: 'file:line function', 'module+0xoffset function', '(stack cut)', with the thread's name, where callers are
+    -- missing and all that is there is plumbing, '(no stack)', or '(baseline)' for what was there before.
     site,
     -- Allocations of the site that were live at the peak. Unit: allocations.
     live_count,

@@ -348,7 +348,7 @@ static nm_status measure_baseline(const check_rule *rule, const check_filter *fi
 /* Where too little is known for anything to be called so, that nothing is means little: it is said. */
 static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out, nm_error *err)
 {
-    int64_t few_steps = 0, no_steps = 0;
+    int64_t few_steps = 0, no_steps = 0, cut_count = 0;
     int64_t paused_count = 0;
     check_result partial = {0};
     nm_status status = say_partial(db, PARTIAL_SQL("main"), &partial, err);
@@ -360,6 +360,8 @@ static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out
                                &few_steps, err);
     if (status == NM_OK && goes_by_steps)
         status = nm_db_get_int(db, "SELECT count(*) FROM suspect_by_site WHERE reason = 'no steps'", &no_steps, err);
+    if (status == NM_OK && goes_by_steps)
+        status = nm_db_get_int(db, "SELECT count(*) FROM suspect_by_site WHERE reason = 'stack cut'", &cut_count, err);
     if (status == NM_OK)
         status = find_paused(db, &paused_count, err);
     if (status == NM_OK && partial.note[0] != 0)
@@ -368,6 +370,8 @@ static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out
         snprintf(out->note, sizeof out->note, "nothing is called so in fewer than 3 steps");
     else if (status == NM_OK && no_steps > 0)
         snprintf(out->note, sizeof out->note, "without steps nothing is called growing");
+    else if (status == NM_OK && cut_count > 0)
+        snprintf(out->note, sizeof out->note, "what has no site, for its stack is cut, is not called so");
     else if (status == NM_OK && paused_count > 0)
         snprintf(out->note, sizeof out->note, "what was born in a pause is not called so");
     return status;
