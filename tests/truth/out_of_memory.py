@@ -301,7 +301,7 @@ def random_work(p):
     streams = random.choice(((0,), (0,), (0, 3)))
     chance, held = random.uniform(0.05, 0.48), []
     try:
-        while len(pool.entries) < 40000:
+        while len(pool.entries) < 20000:
             if held and random.random() < chance:
                 p.drop(held.pop(random.randrange(len(held))))
             else:
@@ -615,8 +615,9 @@ def judge_program(options, name, seed, figures):
 def all_runs(options):
     """Cause, what it is called, and how to judge it."""
     for name in SNAPSHOTS if options.only is None else [n for n in options.only.split(",") if n in SNAPSHOTS]:
-        for style in ("python", "all"):
-            for seed in range(options.first, options.first + options.seeds):
+        for style in ("python", "all") if "leak" in name else ("python",):  # stacks matter for sites alone
+            count = options.seeds * (4 if SNAPSHOTS[name][2] is None else 1)
+            for seed in range(options.first, options.first + count):
                 yield (SNAPSHOTS[name][1] or ("by its books",))[0], SNAPSHOTS[name][2], f"{name}, {style}, seed {seed}", \
                     lambda figures, n=name, t=style, s=seed: judge_snapshot(options, n, t, s, figures)
     for name in PROGRAMS if options.only is None else [n for n in options.only.split(",") if n in PROGRAMS]:
