@@ -439,7 +439,8 @@ FROM (
                         WHEN w.is_estimate = 1 AND w.is_stream_known = 1 THEN w.fit_least_largest_bytes
                         ELSE w.fit_largest_bytes
                     END THEN 'fits'
-                WHEN w.free_bytes < w.needed_bytes + 4194304 AND w.is_stale = 0 AND w.own_bytes + w.needed_bytes <= w.total_bytes
+                WHEN w.has_unseen_pool = 0 AND w.free_bytes < w.needed_bytes + 4194304 AND w.is_stale = 0
+                    AND w.own_bytes + w.needed_bytes <= w.total_bytes
                     AND (w.total_bytes - w.free_bytes - w.own_bytes) * 2 >= w.total_bytes THEN 'other'
                 WHEN w.other_stream_bytes >= w.tried_bytes AND w.fit_free_bytes < w.tried_bytes THEN 'other stream'
                 WHEN w.max_pending_bytes >= coalesce(w.tried_bytes, w.needed_bytes)

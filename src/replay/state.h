@@ -149,6 +149,7 @@ struct nm_live {
     bool is_workspace;  /* has served an operator */
     bool is_given_up;   /* a block whose free was asked for */
     bool is_overlapped; /* something lies over it, and a free of it may still explain that: overlap.c */
+    bool is_held;       /* counted with what graphs hold: by the graph it is a member of, or in a private pool */
     bool is_unseen;     /* was born while the recording was paused: when, where and how is not known */
 };
 
