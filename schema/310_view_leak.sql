@@ -192,7 +192,8 @@ FROM (
         AND k.stack_id IS b.stack_id
         AND k.size_bytes = b.size_bytes
         AND k.generation = b.generation
-    WHERE b.is_segment = 0 AND b.generation IS NOT NULL AND b.is_doubtful = 0
+    LEFT JOIN graph AS g ON g.graph_id = b.graph_id AND (g.destroyed_seq IS NULL OR g.destroyed_seq >= b.free_seq)
+    WHERE b.is_segment = 0 AND b.generation IS NOT NULL AND b.is_doubtful = 0 AND g.graph_id IS NULL
 ) AS a
 JOIN heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
@@ -377,16 +378,18 @@ CREATE VIEW suspect_by_site (
     heap,
     -- Level of the heap.
     level,
-    -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
+    -- Where: 'file:line function', 'module+0xoffset function', '(stack cut)', with the thread's name, or '(no stack)'.
     site,
     -- 'bounded': it grew, and what speaks for an end of that is in reason; 'not judged': it cannot be told.
     verdict,
     -- 'it stopped growing' (it is no larger at the end of the steps than before their last two fifths), 'only the newest are
     -- kept' (no block is older in steps than freed ones of the site became: a queue, or a cache); 'no steps' (one pass, or no
-    -- iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak), 'held to the
-    -- end' (driver or pinned memory at the end of the process, which a reset ended, or of a kind of which nothing was ever freed).
+    -- iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak), 'stack cut' (there
+    -- is no site: what was allocated in many places looks like one), 'held to the end' (driver or pinned memory at the end of
+    -- the process, which a reset ended, or of a kind of which nothing was ever freed), 'held by graph' (it was born in captures
+    -- of graphs that still live: a row of its own for this part of a site).
     reason,
-    -- Outstanding allocations of the site, but for those of which it is in doubt. Unit: allocations.
+    -- Outstanding allocations of the site, held by graph or not, but for those of which it is in doubt. Unit: allocations.
     allocation_count,
     -- Their size. Unit: bytes.
     size_bytes,
@@ -403,41 +406,48 @@ SELECT
     p.heap,
     p.level,
     coalesce(f.label, '(no stack)'),
-    v.verdict,
-    v.reason,
+    CASE WHEN a.is_held THEN 'not judged' ELSE v.verdict END,
+    CASE WHEN a.is_held THEN 'held by graph' ELSE v.reason END,
     a.allocation_count,
     a.size_bytes,
     a.generation_count,
     CASE
+        WHEN a.is_held
+            THEN printf('%d blocks were born in the captures of %d graphs that live at the end, and stay as long as they do',
+                a.allocation_count, a.graph_count)
         WHEN steps.step_count IS NULL
             THEN printf('%d blocks born in %d of 20 parts of the trace are live at its end', a.allocation_count,
                 a.generation_count)
         ELSE printf('%d blocks born in %d of %d steps are live at the end', a.allocation_count, a.generation_count,
             steps.step_count)
     END || CASE
+        WHEN a.is_held THEN ''
         WHEN t.freed_count > 0 AND t.max_steps IS NOT NULL AND steps.step_count IS NOT NULL
             THEN printf('; %d others were freed, %d steps old at most', t.freed_count, t.max_steps)
         WHEN t.freed_count > 0 THEN printf('; %d others were freed', t.freed_count)
         ELSE '; no other was freed'
     END
-FROM site_verdict AS v
-JOIN heap_place AS p ON p.heap_id = v.heap_id
-JOIN (
+FROM (
     SELECT
         o.heap_id,
         s.site_frame_id,
+        o.graph_id IS NOT NULL AS is_held,
+        count(DISTINCT o.graph_id) AS graph_count,
         sum(o.allocation_count) AS allocation_count,
         sum(o.allocation_count * o.size_bytes) AS size_bytes,
         count(DISTINCT o.generation) AS generation_count
     FROM outstanding_sum AS o
     LEFT JOIN stack AS s ON s.stack_id = o.stack_id
     WHERE o.is_doubtful = 0
-    GROUP BY o.heap_id, s.site_frame_id
-) AS a ON a.heap_id = v.heap_id AND a.site_frame_id IS v.site_frame_id
+    GROUP BY o.heap_id, s.site_frame_id, o.graph_id IS NOT NULL
+) AS a
+JOIN heap_place AS p ON p.heap_id = a.heap_id
+LEFT JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS a.site_frame_id
 LEFT JOIN warm_up AS steps ON steps.process_id = p.process_id
-LEFT JOIN site_lifetime AS t ON t.heap_id = v.heap_id AND t.site_frame_id IS v.site_frame_id
-LEFT JOIN frame AS f ON f.frame_id = v.site_frame_id
-WHERE v.verdict NOT IN ('growing', 'rising')
-    AND NOT EXISTS (
-        SELECT 1 FROM leak_sum AS l WHERE l.heap_id = v.heap_id AND l.site_frame_id IS v.site_frame_id)
-ORDER BY a.size_bytes DESC, p.heap_id, v.site_frame_id;
+LEFT JOIN site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
+LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
+WHERE a.is_held
+    OR (v.verdict NOT IN ('growing', 'rising')
+        AND NOT EXISTS (
+            SELECT 1 FROM leak_sum AS l WHERE l.heap_id = a.heap_id AND l.site_frame_id IS a.site_frame_id))
+ORDER BY a.size_bytes DESC, p.heap_id, a.site_frame_id, a.is_held;

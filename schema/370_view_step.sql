@@ -18,7 +18,7 @@ CREATE VIEW step_origin (
     -- 'marked': the program says where they begin; 'inferred': npumem-ingest found it, or was told by --step-at; 'none':
     -- not known.
     source,
-    -- 'site', 'range' or 'optimizer': what the anchor is; see step_anchor.kind. NULL: there is none.
+    -- 'site', 'range', 'optimizer' or 'graph': what the anchor is; see step_anchor.kind. NULL: there is none.
     kind,
     -- The place: 'file:line function' of a site, the name of a range, the site of the optimizer's step; where none was
     -- found, what came nearest. NULL: nothing came near, or steps are marked.
@@ -131,7 +131,7 @@ CREATE VIEW step_usage (
     peak_reserved_bytes,
     -- Live at its end. Unit: bytes.
     end_allocated_bytes,
-    -- Requests for which the pool had to grow. Unit: allocations. NULL: not a pool.
+    -- Requests for which the pool had to grow. Unit: allocations. NULL: not a pool, or not known.
     miss_count,
     -- Allocations and frees of driver memory of the heap's device and process in it. Unit: calls. NULL: host memory.
     driver_call_count,

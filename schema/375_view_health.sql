@@ -261,8 +261,8 @@ CREATE VIEW health (
     -- fragmentation_verdict; 'pool hit rate': after the warm-up (view warm_up), which is, without steps, all up to the pool's
     -- peak; 'zero copy': as in view zero_copy.
     measure,
-    -- Its value. Fragmentation: of a warning or danger at least, else at most. NULL: it does not apply, or nothing came after
-    -- the warm-up.
+    -- Its value. Fragmentation: of a warning or danger at least, else at most. NULL: it does not apply, nothing came after the
+    -- warm-up, or it is not judged (advice says why).
     value,
     -- Unit of the value: 'ns' (mean per allocation) or 'ratio'.
     unit,
@@ -275,7 +275,8 @@ CREATE VIEW health (
     -- nothing is claimed; 0: not.
     is_partial,
     -- Why the verdict is 'unknown': 'not all was recorded'; 'sizes as requested alone' (what blocks were given beyond that
-    -- decides); 'other streams may use it' (view early_free); 'nothing after the warm-up'. NULL: it is not.
+    -- decides); 'other streams may use it' (view early_free); 'reserved bytes not known' (of the pool); 'nothing after the
+    -- warm-up'. NULL: it is not.
     reason,
     -- Fragmentation: the moment that the value is of, as in view fragmentation_verdict. NULL: another measure.
     moment,
@@ -636,6 +637,34 @@ FROM (
 ) AS r
 JOIN heap_place AS p ON p.heap_id = r.heap_id
 JOIN threshold AS t ON t.measure = 'pool hit rate'
+UNION ALL
+-- A pool that nothing is known of but its blocks: CANN's own, whose memory the device maps by itself.
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    b.measure,
+    NULL,
+    'ratio',
+    'unknown',
+    'Not judged: the pool''s reserved bytes are not known, for no driver memory was seen to be its own.',
+    1,
+    'reserved bytes not known',
+    NULL,
+    NULL,
+    NULL
+FROM heap_sum AS s
+JOIN heap_place AS p ON p.heap_id = s.heap_id
+JOIN (SELECT 'fragmentation' AS measure UNION ALL SELECT 'pool hit rate') AS b
+WHERE p.level = 'pool' AND s.reserved_source IS NULL AND s.allocation_count > 0
+    AND (b.measure = 'fragmentation' OR NOT EXISTS (
+        SELECT 1
+        FROM pool_hit AS n
+        WHERE n.heap_id = s.heap_id AND n.allocation_count > 0
+    ))
 UNION ALL
 SELECT
     z.host,

@@ -102,7 +102,7 @@ nm_status nm_pool_attach(nm_live *range, int64_t seq, nm_error *err)
     if (status != NM_OK)
         return status;
     range->begin_epoch = pool->peak_epoch;
-    nm_part_reserve(range->part, range->node.value - range->node.key, 0);
+    nm_part_reserve(range, range->node.value - range->node.key, 0);
     nm_sum_add(&range->heap->segment_bytes, range->node.value - range->node.key);
     nm_sample_touch(range->heap);
     nm_ledger_change_held(range, true, range->node.value - range->node.key);
@@ -135,7 +135,7 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
     if (status != NM_OK)
         return status;
     set_covered(range, 0);
-    nm_part_reserve(range->part, 0, range->node.value - range->node.key);
+    nm_part_reserve(range, 0, range->node.value - range->node.key);
     nm_ledger_change_held(range, false, range->node.value - range->node.key);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, range->node.value - range->node.key);
     nm_usage_touch(pool);
@@ -179,7 +179,7 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
     set_covered(range, 0);
     inherit(left, range, left_bytes);
     inherit(right, range, nm_subtract_saturated(free_bytes, left_bytes));
-    nm_part_reserve(range->part, 0, to - from);
+    nm_part_reserve(range, 0, to - from);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, to - from);
     nm_ledger_change_held(range, false, to - from);
     nm_usage_touch(pool);
@@ -237,6 +237,7 @@ static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, 
     nm_ledger_hold(range, block->group);
     if (range->owner == block->heap)
         return nm_part_settle(range, block, err);
+    block->heap->is_inside = true;
     if (nm_tree_holding(&range->owner->blocks, block->node.key) == NULL)
         range->owner->has_foreign_block = true;
     return NM_OK;
@@ -442,6 +443,8 @@ void nm_pool_reserved(const nm_context *context)
 
 uint64_t nm_pool_reserved_bytes(const nm_heap *pool)
 {
+    if (nm_pool_is_unseen(pool))
+        return pool->total.live_bytes;
     return nm_pool_is_stated(pool) ? pool->stated_reserved_bytes : pool->total.reserved_bytes;
 }
 

@@ -13,7 +13,8 @@
 
 static const char count_sql[] = "SELECT count(CASE WHEN verdict IN ('warning', 'danger') THEN 1 END),"
                                 " count(CASE WHEN verdict = 'good' THEN 1 END), (SELECT group_concat(DISTINCT measure)"
-                                " FROM health WHERE verdict = 'unknown' AND reason <> 'nothing after the warm-up')"
+                                " FROM health WHERE verdict = 'unknown' AND reason NOT IN ('nothing after the warm-up',"
+                                " 'reserved bytes not known'))"
                                 " FROM health";
 
 static const char worst_sql[] =

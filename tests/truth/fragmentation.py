@@ -32,6 +32,9 @@ class Watched(Pool):
         self.requested = self.peak = 0
         self.truth, self.largest = {}, {}
         self.hand = {}  # what a scenario knows by its own arithmetic
+        self.settings, self.frames = "", FRAMES
+        self.rounds = lambda requested: requested  # before the model rounds to 512
+        self.is_open = False                       # it may be that nothing can be judged
 
     def reserved(self, is_small=None):
         return sum(s.size for s in self.segments if is_small in (None, s.is_small))
@@ -47,7 +50,8 @@ class Watched(Pool):
 
     def new(self, requested):
         had = len(self.segments)
-        block = self.alloc(requested, FRAMES)
+        block = self.alloc(self.rounds(requested), self.frames)
+        block.requested = self.entries[-1]["size"] = requested
         self.live[block.address] = block
         self.requested += requested
         if self.requested > self.peak:
@@ -83,7 +87,7 @@ class Watched(Pool):
             self.truth["failure"] = (split, reserved)
 
     def write(self, path):
-        settings = {"PYTORCH_CUDA_ALLOC_CONF": "", "max_split_size": -1, "expandable_segments": False}
+        settings = {"PYTORCH_CUDA_ALLOC_CONF": self.settings, "max_split_size": -1, "expandable_segments": False}
         with open(path, "wb") as file:
             pickle.dump({"segments": self.state(), "device_traces": [self.entries[self.begin:]],
                          "allocator_settings": settings}, file, protocol=4)
@@ -220,6 +224,27 @@ def mixed_small_and_large(p):
 
 
 @scenario
+def of_torch_npu(p):
+    """It rounds what was asked for and 32 bytes more."""
+    p.frames = [{"filename": "/env/torch_npu/npu/memory.py", "line": 7, "name": "alloc"}]
+    p.rounds = lambda requested: requested + 32
+    holes_at_the_peak(p)
+    p.fail(128 * MB)
+
+
+@scenario
+def rounded_by_a_setting(p):
+    """roundup_power2_divisions:1: blocks have up to twice what was asked for, so that only their neighbours bound them."""
+    p.settings, p.is_open = "roundup_power2_divisions:1", True
+    p.rounds = lambda requested: 1 << (requested - 1).bit_length()
+    blocks = [p.new(p.large(2.1, 3.5)) for _ in range(120)]
+    p.drop(*some(p, blocks, p.random.uniform(0.1, 0.7)))
+    for _ in range(20):
+        p.new(p.large(5, 7.5))
+    p.fail(200 * MB)
+
+
+@scenario
 def little_memory(p):
     """Cut up, but there is too little of it to matter."""
     blocks = [p.new(p.large(2, 6)) for _ in range(10)]
@@ -251,9 +276,10 @@ def judge(p, database, counts):
             wrong.append(f"{moment}: no row")
             continue
         held, low, high, verdict = found[moment]
-        counts["moments"] += 1
-        counts["judged"] += verdict != "unknown"
-        counts["right"] += verdict == expected(unused, reserved)
+        if not p.is_open or verdict != "unknown":
+            counts["moments"] += 1
+            counts["judged"] += verdict != "unknown"
+            counts["right"] += verdict == expected(unused, reserved)
         counts["unused"] += unused
         counts["unsure"] += high - low
         if held != reserved or not low <= unused <= high:
@@ -265,8 +291,8 @@ def judge(p, database, counts):
     wrong += [f"{moment}: claimed, and never was" for moment in found if moment not in p.truth]
     worst = min((expected(*figures) for figures in p.truth.values()), key=WORST.get)
     said = rows(database, "SELECT verdict FROM health WHERE measure = 'fragmentation'")
-    counts["files"] += 1
-    counts["file right"] += said == [(worst,)]
+    counts["files"] += not p.is_open
+    counts["file right"] += said == [(worst,)] and not p.is_open
     if said not in ([(worst,)], [("unknown",)]):
         wrong.append(f"health: {said}, true {worst}")
     return wrong
@@ -305,7 +331,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("ingest")
     parser.add_argument("work")
-    parser.add_argument("--seeds", type=int, default=6)
+    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only")
     parser.add_argument("--samples")
     options = parser.parse_args()
@@ -329,8 +355,8 @@ def main():
     wrong += judge_samples(options)
     for problem in wrong:
         print("  " + problem)
-    judged, right = total["judged"] / total["moments"], total["right"] / total["moments"]
-    files = total["file right"] / total["files"]
+    judged, right = (total[key] / max(total["moments"], 1) for key in ("judged", "right"))
+    files = total["file right"] / max(total["files"], 1)
     print(f"judged {judged:.3f}, right {right:.3f}, files right {files:.3f}")
     return 0 if not wrong and min(judged, right, files) >= 0.95 else 1
 
