@@ -39,7 +39,12 @@ static const char help_text[] =
     "the\n"
     "                      stack of an allocation, or the name of a range; 'none': do not look for steps\n"
     "  --symbols DIR       name places in stripped code by the debug files and unstripped libraries in DIR and below,\n"
-    "                      found by build id; may be given several times\n" THRESHOLD_HELP
+    "                      found by build id; may be given several times\n"
+    "  --threshold MEASURE=VALUE\n"
+    "                      how much of a measure there has to be for a warning: allocation-cost (a time), "
+    "fragmentation,\n"
+    "                      zero-copy (sizes) or pool-hit-rate (requests); 0: however little\n"
+    "  --thresholds FILE   the same from a file, one a line\n"
     "  --quiet             print nothing but errors\n"
     "  --help, --version\n"
     "\n"

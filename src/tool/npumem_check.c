@@ -54,7 +54,10 @@ static const char help_text[] =
     "\n"
     "  --rank N                   only heaps of this rank\n"
     "  --heap NAME                only heaps of this name or level (pool, driver, pinned, ...), each by itself\n"
-    "  --allow-partial            a recording of which something is missing may pass\n" THRESHOLD_HELP
+    "  --allow-partial            a recording of which something is missing may pass\n"
+    "  --threshold MEASURE=VALUE  how little of a measure passes: fragmentation (a size) or pool-hit-rate (requests);\n"
+    "                             allocation-cost and zero-copy, of which there is no rule, are read too; 0: nothing\n"
+    "  --thresholds FILE          the same from a file, one a line\n"
     "  --json                     one JSON object in place of lines\n"
     "  --help, --version\n"
     "\n"

@@ -8,11 +8,6 @@
 
 #include "store/threshold.h"
 
-#define THRESHOLD_HELP                                                                                                 \
-    "  --threshold MEASURE=VALUE  how much of a measure there has to be for a warning: allocation-cost (a time),\n"    \
-    "                      fragmentation, zero-copy (sizes) or pool-hit-rate (requests); 0: however little\n"          \
-    "  --thresholds FILE   the same from a file, one a line\n"
-
 /* NM_ERR_USAGE: it is none; *err says why. What was there is replaced. */
 nm_status threshold_read(const char *text, nm_thresholds *out, nm_error *err);
 
