@@ -56,6 +56,8 @@ CREATE TABLE out_of_memory_chain (
     own_bytes INTEGER NOT NULL,
     -- What modules of CANN took for the process, as far as recorded. Unit: bytes.
     module_bytes INTEGER NOT NULL,
+    -- Largest block of these pools that the program had given up and that other streams still used. Unit: bytes.
+    max_pending_bytes INTEGER NOT NULL,
     -- Live blocks of pool_heap_id. Unit: allocations.
     pool_live_count INTEGER NOT NULL,
     -- 1: segments of that pool were seen, so that the driver's refusals are as well; 0: not.

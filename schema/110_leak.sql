@@ -1,5 +1,5 @@
 -- What is a leak, when it is known what each site's verdict is (table site_verdict). Of several inputs each brings its own.
--- What a graph holds is none: its release is expected when the graph is destroyed.
+-- What a graph holds is none: its release is expected when the graph is destroyed. Nor is what is in a private pool.
 
 -- Processes that ended with a reset, as frameworks do: what was there then is not forgotten.
 CREATE TEMP TABLE reset_process AS
@@ -31,10 +31,10 @@ LEFT JOIN (
         o.size_bytes,
         max(o.allocation_count) AS most_count
     FROM outstanding_sum AS o
-    WHERE o.generation >= 2 AND o.is_doubtful = 0 AND o.graph_id IS NULL
+    WHERE o.generation >= 2 AND o.is_doubtful = 0 AND o.graph_id IS NULL AND o.is_private = 0
     GROUP BY o.heap_id, coalesce(o.stack_id, 0), o.size_bytes
 ) AS b ON b.heap_id = a.heap_id AND b.stack_key = coalesce(a.stack_id, 0) AND b.size_bytes = a.size_bytes
-WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.generation > 0
+WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 0
     AND CASE v.verdict WHEN 'growing' THEN a.generation > 1 OR b.most_count > 0 ELSE a.generation < 19 END
     AND NOT EXISTS (SELECT 1 FROM leaked_sum);
 
@@ -72,7 +72,7 @@ FROM (
     FROM outstanding_sum AS o
     LEFT JOIN temp.freed_of_stack AS f ON f.heap_id = o.heap_id AND f.stack_id = o.stack_id
     LEFT JOIN temp.heap_end AS e ON e.heap_id = o.heap_id
-    WHERE o.is_doubtful = 0 AND o.graph_id IS NULL
+    WHERE o.is_doubtful = 0 AND o.graph_id IS NULL AND o.is_private = 0
 ) AS a
 JOIN heap AS h ON h.heap_id = a.heap_id
 JOIN process ON process.process_id = h.process_id
@@ -99,7 +99,8 @@ FROM outstanding_sum AS a
 JOIN heap AS h ON h.heap_id = a.heap_id
 JOIN process ON process.process_id = h.process_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33 AND process.end_kind = 'exit'
+WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33
+    AND process.end_kind = 'exit'
     AND NOT EXISTS (
         SELECT 1 FROM site_verdict AS v WHERE v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id)
 GROUP BY a.heap_id, s.site_frame_id;
@@ -127,6 +128,7 @@ JOIN outstanding_sum AS a
     AND a.generation = k.generation
     AND a.is_doubtful = 0
     AND a.graph_id IS NULL
+    AND a.is_private = 0
 LEFT JOIN temp.heap_end AS e ON e.heap_id = k.heap_id
 LEFT JOIN stack AS s ON s.stack_id = k.stack_id
 WHERE NOT EXISTS (SELECT 1 FROM leak_sum)

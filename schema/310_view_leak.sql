@@ -194,7 +194,7 @@ FROM (
         AND k.size_bytes = b.size_bytes
         AND k.generation = b.generation
     LEFT JOIN graph AS g ON g.graph_id = b.graph_id AND (g.destroyed_seq IS NULL OR g.destroyed_seq >= b.free_seq)
-    WHERE b.is_segment = 0 AND b.generation IS NOT NULL AND b.is_doubtful = 0 AND g.graph_id IS NULL
+    WHERE b.is_segment = 0 AND b.generation IS NOT NULL AND b.is_doubtful = 0 AND g.graph_id IS NULL AND b.private_pool IS NULL
 ) AS a
 JOIN heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
@@ -391,9 +391,10 @@ CREATE VIEW suspect_by_site (
     -- iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak), 'stack cut' (there
     -- is no site: what was allocated in many places looks like one), 'held to the end' (driver or pinned memory at the end of
     -- the process, which a reset ended, or of which nothing says that the program gives it back), 'held by graph' (it was born
-    -- in captures of graphs that still live: a row of its own for this part of a site).
+    -- in captures of graphs that still live), 'in a private pool' (in a snapshot: captured graphs have private pools, and how
+    -- long they need them it does not say). The last two are rows of their own, for this part of a site.
     reason,
-    -- Outstanding allocations of the site, held by graph or not, but for those of which it is in doubt. Unit: allocations.
+    -- Outstanding allocations of the site that this is said of, but for those of which it is in doubt. Unit: allocations.
     allocation_count,
     -- Their size. Unit: bytes.
     size_bytes,
@@ -410,13 +411,14 @@ SELECT
     p.heap,
     p.level,
     coalesce(f.label, '(no stack)'),
-    CASE WHEN a.is_held THEN 'not judged' ELSE v.verdict END,
-    CASE WHEN a.is_held THEN 'held by graph' ELSE v.reason END,
+    CASE WHEN a.held_by <> '' THEN 'not judged' ELSE v.verdict END,
+    CASE a.held_by WHEN 'graph' THEN 'held by graph' WHEN 'pool' THEN 'in a private pool' ELSE v.reason END,
     a.allocation_count,
     a.size_bytes,
     a.generation_count,
     CASE
-        WHEN a.is_held
+        WHEN a.held_by = 'pool' THEN printf('%d blocks are in private pools, as captured graphs have them', a.allocation_count)
+        WHEN a.held_by = 'graph'
             THEN printf('%d blocks were born in the captures of %d graphs that live at the end, and stay as long as they do',
                 a.allocation_count, a.graph_count)
         WHEN steps.step_count IS NULL
@@ -425,7 +427,7 @@ SELECT
         ELSE printf('%d blocks born in %d of %d steps are live at the end', a.allocation_count, a.generation_count,
             steps.step_count)
     END || CASE
-        WHEN a.is_held THEN ''
+        WHEN a.held_by <> '' THEN ''
         WHEN t.freed_count > 0 AND t.max_steps IS NOT NULL AND steps.step_count IS NOT NULL
             THEN printf('; %d others were freed, %d steps old at most', t.freed_count, t.max_steps)
         WHEN t.freed_count > 0 THEN printf('; %d others were freed', t.freed_count)
@@ -435,7 +437,7 @@ FROM (
     SELECT
         o.heap_id,
         s.site_frame_id,
-        o.graph_id IS NOT NULL AS is_held,
+        CASE WHEN o.graph_id IS NOT NULL THEN 'graph' WHEN o.is_private THEN 'pool' ELSE '' END AS held_by,
         count(DISTINCT o.graph_id) AS graph_count,
         sum(o.allocation_count) AS allocation_count,
         sum(o.allocation_count * o.size_bytes) AS size_bytes,
@@ -443,15 +445,15 @@ FROM (
     FROM outstanding_sum AS o
     LEFT JOIN stack AS s ON s.stack_id = o.stack_id
     WHERE o.is_doubtful = 0
-    GROUP BY o.heap_id, s.site_frame_id, o.graph_id IS NOT NULL
+    GROUP BY o.heap_id, s.site_frame_id, held_by
 ) AS a
 JOIN heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS a.site_frame_id
 LEFT JOIN warm_up AS steps ON steps.process_id = p.process_id
 LEFT JOIN site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
 LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
-WHERE a.is_held
+WHERE a.held_by <> ''
     OR (v.verdict NOT IN ('growing', 'rising')
         AND NOT EXISTS (
             SELECT 1 FROM leak_sum AS l WHERE l.heap_id = a.heap_id AND l.site_frame_id IS a.site_frame_id))
-ORDER BY a.size_bytes DESC, p.heap_id, a.site_frame_id, a.is_held;
+ORDER BY a.size_bytes DESC, p.heap_id, a.site_frame_id, a.held_by;

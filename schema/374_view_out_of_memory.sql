@@ -145,7 +145,7 @@ SELECT
                 || ', in segments of another stream.'
         WHEN 'pending'
             THEN 'The program had given up ' || t.pending_text || ' that other streams still used, enough for ' || t.least
-                || t.asked_text || '.'
+                || t.asked_text || ' in one piece.'
         WHEN 'fragmentation'
             THEN 'The pool had ' || t.fit_free_text || ' free, enough for ' || t.asked_text
                 || CASE t.is_estimate WHEN 1 THEN ', but in no range that was.' ELSE ', but its largest free range was ' || t.fit_largest_text || '.' END
@@ -439,22 +439,30 @@ FROM (
                         WHEN w.is_estimate = 1 AND w.is_stream_known = 1 THEN w.fit_least_largest_bytes
                         ELSE w.fit_largest_bytes
                     END THEN 'fits'
-                WHEN w.free_bytes < w.needed_bytes + 4194304 AND w.is_stale = 0 AND w.own_bytes + w.needed_bytes <= w.total_bytes
+                WHEN w.has_unseen_pool = 0 AND w.free_bytes < w.needed_bytes + 4194304 AND w.is_stale = 0
+                    AND w.own_bytes + w.needed_bytes <= w.total_bytes
                     AND (w.total_bytes - w.free_bytes - w.own_bytes) * 2 >= w.total_bytes THEN 'other'
                 WHEN w.other_stream_bytes >= w.tried_bytes AND w.fit_free_bytes < w.tried_bytes THEN 'other stream'
-                WHEN w.active_bytes - w.allocated_bytes >= w.needed_bytes
+                WHEN w.max_pending_bytes >= coalesce(w.tried_bytes, w.needed_bytes)
                     AND w.active_bytes - w.allocated_bytes > coalesce(w.stuck_bytes, 0) THEN 'pending'
                 WHEN w.tried_bytes IS NOT NULL AND w.private_count = 0 AND w.fit_free_bytes >= w.tried_bytes
                     AND (w.fit_largest_bytes < w.tried_bytes OR w.is_estimate = 1) THEN 'fragmentation'
                 WHEN w.tried_bytes IS NULL AND w.private_count = 0 AND w.fit_part_count = 1 AND w.unknown_part_count = 0
-                    AND w.driver_failure_count > 1 AND w.fit_free_bytes >= w.needed_bytes THEN 'pieces'
+                    AND w.driver_failure_count > 1 AND w.fit_free_bytes >= w.needed_bytes
+                    -- No range of it would serve the least request that asks for such a segment, whatever its stream.
+                    AND w.fit_largest_bytes <= CASE
+                        WHEN w.needed_bytes = 20971520 THEN 1048576
+                        WHEN w.needed_bytes >= 10485760 THEN w.needed_bytes - 2097152
+                        ELSE 0
+                    END THEN 'pieces'
                 WHEN w.driver_failure_count = 0 AND w.is_driver_seen = 1 THEN 'limit'
                 WHEN w.driver_failure_count = 0 AND w.is_driver_seen = 0 AND w.is_limit_possible = 1
                     AND w.free_bytes >= w.needed_bytes + 4194304 THEN 'snapshot limit' -- more than whole pages could need
                 WHEN w.own_bytes - coalesce(w.cache_bytes, 0) + w.needed_bytes > w.total_bytes THEN 'full'
                 WHEN w.own_bytes + w.needed_bytes > w.total_bytes AND w.fit_largest_bytes >= w.tried_bytes THEN 'fits'
                 WHEN w.own_bytes + w.needed_bytes > w.total_bytes AND w.private_count = 0 AND w.unknown_part_count = 0
-                    AND (w.tried_bytes IS NOT NULL OR w.needed_bytes > 20971520) AND w.fit_free_bytes * 2 >= w.needed_bytes
+                    AND (w.tried_bytes IS NOT NULL OR (w.needed_bytes >= 10485760 AND w.needed_bytes <> 20971520
+                        AND w.fit_largest_bytes <= w.needed_bytes - 2097152)) AND w.fit_free_bytes * 2 >= w.needed_bytes
                     AND w.fit_free_bytes + w.free_bytes >= w.needed_bytes THEN 'between'
                 WHEN w.own_bytes + w.needed_bytes > w.total_bytes THEN 'cached'
                 WHEN w.total_bytes IS NULL OR w.free_bytes IS NULL OR w.is_stale = 1 THEN 'unknown'
@@ -553,6 +561,7 @@ FROM (
                         ORDER BY l.leaked_bytes DESC, r.label
                         LIMIT 1
                     ) AS leaked_site,
+                    c.max_pending_bytes AS max_pending_bytes,
                     c.is_partial AS is_partial
                 FROM out_of_memory_chain AS c
                 JOIN moment AS m ON m.moment_id = c.moment_id

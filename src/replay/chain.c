@@ -9,6 +9,7 @@
  * the first failure, once a chain, in time proportional to their stacks and driver ranges, and not more often than the
  * stream is long. A stream or an event that could not be made is a chain of its own kind: it is served when one can.
  */
+#include "replay/ledger.h"
 #include "replay/state.h"
 
 #include <stdlib.h>
@@ -91,7 +92,28 @@ static bool is_lack(const nm_context *context)
 
 /* ---- The state before the first failure -------------------------------------------------------------------------- */
 
-static void sum_heaps(nm_chain *chain)
+static bool may_look(const nm_replay *replay)
+{
+    return replay->stack_look_count <= LOOKS_FREE + 2 * replay->next_seq;
+}
+
+/* The largest block that the program has given up and other streams still use. */
+static uint64_t largest_pending(nm_replay *replay, const nm_heap *pool)
+{
+    uint64_t bytes = 0;
+
+    if (pool->ledger == NULL || !may_look(replay))
+        return 0;
+    if (pool->ledger->requested != NULL) /* by the last event of the pool: it is not in the list yet */
+        bytes = pool->ledger->requested->row.size_bytes;
+    for (const nm_pending *pending = pool->ledger->oldest_pending; pending != NULL; pending = pending->newer) {
+        replay->stack_look_count++;
+        bytes = larger(bytes, pending->live->row.size_bytes);
+    }
+    return bytes;
+}
+
+static void sum_heaps(nm_replay *replay, nm_chain *chain)
 {
     nm_out_of_memory_row *row = &chain->row;
     uint64_t program_bytes = 0;
@@ -107,6 +129,7 @@ static void sum_heaps(nm_chain *chain)
         nm_sum_add(&row->active_bytes, heap->total.live_bytes);
         nm_sum_add(&row->allocated_bytes, nm_subtract_saturated(heap->total.live_bytes, heap->pending_bytes));
         nm_sum_add(&row->reserved_bytes, nm_pool_reserved_bytes(heap));
+        row->max_pending_bytes = larger(row->max_pending_bytes, largest_pending(replay, heap));
     }
     if (!chain->has_pool)
         row->allocated_bytes = row->active_bytes = program_bytes;
@@ -122,7 +145,7 @@ static void take_state(nm_replay *replay, nm_chain *chain)
                       (replay->has_keyframe && !replay->has_whole_keyframe);
     if (chain->device == NULL)
         return;
-    sum_heaps(chain);
+    sum_heaps(replay, chain);
     recorded_bytes = nm_sample_recorded(replay, chain->device);
     row->module_bytes = nm_sample_modules(replay, chain->device);
     row->own_bytes = nm_subtract_saturated(recorded_bytes < 0 ? 0 : (uint64_t)recorded_bytes, row->module_bytes);
@@ -267,8 +290,7 @@ static nm_status take_stacks(nm_replay *replay, const nm_chain *chain, nm_error 
     stack_list list = {0};
     nm_status status = NM_OK;
 
-    if (replay->sink.out_of_memory_stack == NULL || chain->device == NULL ||
-        replay->stack_look_count > LOOKS_FREE + 2 * replay->next_seq)
+    if (replay->sink.out_of_memory_stack == NULL || chain->device == NULL || !may_look(replay))
         return NM_OK;
     for (const nm_heap *heap = chain->process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process)
         if (heap->device == chain->device && nm_is_pool(heap))

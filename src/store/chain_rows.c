@@ -54,6 +54,7 @@ nm_status nm_loader_take_out_of_memory(void *context, const nm_out_of_memory_row
     nm_insert_int(insert, (int64_t)row->reserved_bytes);
     nm_insert_int(insert, (int64_t)row->own_bytes);
     nm_insert_int(insert, (int64_t)row->module_bytes);
+    nm_insert_int(insert, (int64_t)row->max_pending_bytes);
     nm_insert_int(insert, (int64_t)row->pool_live_count);
     nm_insert_int(insert, row->has_segments);
     nm_insert_int(insert, (int64_t)row->stream_count);
