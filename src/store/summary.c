@@ -94,8 +94,9 @@ static void write_detail(const summary *s, sqlite3_stmt *row, int first_column)
     if (nm_db_is_null(row, first_column + 2))
         return;
     fprintf(s->out, "Kept: rows of each event from%s on;", when(place, row, first_column + 1, first_column + 2) + 3);
-    fprintf(s->out, " of the %s events before that, sums.\n",
-            nm_human_count(number, sqlite3_column_int64(row, first_column)));
+    fprintf(s->out, " of the %s event%s before that, sums.\n",
+            nm_human_count(number, sqlite3_column_int64(row, first_column)),
+            plural(sqlite3_column_int64(row, first_column)));
 }
 
 /* "1 process", or "39 processes (1 with memory)": a shell that starts a program is one, too. */
@@ -157,7 +158,8 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
                 nm_human_text(path, sizeof path, nm_db_text(row, 0), 200));
         write_process_count(s);
         fprintf(s->out, "%s %s%s, ", nm_human_count(number, device_count), device_kind, plural(device_count));
-        fprintf(s->out, "%s events", nm_human_count(number, sqlite3_column_int64(row, 2)));
+        fprintf(s->out, "%s event%s", nm_human_count(number, sqlite3_column_int64(row, 2)),
+                plural(sqlite3_column_int64(row, 2)));
         write_losses(s, row, 3);
         if (sqlite3_column_int64(row, 8) != 0)
             fprintf(s->out, ", %s cut", nm_human_bytes(number, sqlite3_column_int64(row, 8)));
@@ -270,20 +272,25 @@ static nm_status write_stack_note(const summary *s, nm_error *err)
     if (status == NM_OK)
         status = nm_db_get_int(s->db, "SELECT count(*) FROM peak_by_site WHERE site <> '(baseline)'", &live_count, err);
     if (status == NM_OK && stack_count == 0 && live_count > 0)
-        fprintf(s->out, "No stacks were recorded: sites are unknown, and a leak is judged by size.\n");
+        fprintf(s->out, "No stacks were recorded: sites are unknown, and each heap is judged as one.\n");
     else if (status == NM_OK && stack_count > 0 && caller_count == 0)
         fprintf(s->out, "Stacks hold the caller alone: a site may be a wrapper.\n");
     return status;
 }
 
-/* In a program that runs Python: how much of the peaks has no line of it. */
+/* In a program that runs Python: how much of the peaks has no line of it. Driver memory of a device that has a pool is its
+ * segments, and counted there. */
 static nm_status write_python_note(const summary *s, nm_error *err)
 {
     static const char sql[] =
         "SELECT sum(p.live_bytes), sum(CASE WHEN f.module GLOB 'python3.*' THEN 0 ELSE p.live_bytes END)"
         " FROM peak_stack AS p LEFT JOIN stack AS s ON s.stack_id = p.stack_id"
         " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
-        " WHERE NOT p.is_baseline AND EXISTS (SELECT 1 FROM frame WHERE module GLOB 'python3.*')";
+        " JOIN heap AS h ON h.heap_id = p.heap_id"
+        " WHERE NOT p.is_baseline AND EXISTS (SELECT 1 FROM frame WHERE module GLOB 'python3.*')"
+        " AND NOT (h.level IN (1, 7) AND EXISTS (SELECT 1 FROM heap AS o JOIN heap_sum AS t ON t.heap_id = o.heap_id"
+        " WHERE o.process_id = h.process_id AND o.device_id IS h.device_id AND o.level IN (2, 3)"
+        " AND t.peak_reserved_bytes > 0))";
     char part[NM_HUMAN_BYTES], whole[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = ask(s, NULL, sql, &row, err);
@@ -494,19 +501,18 @@ static nm_status write_namesakes(const summary *s, sqlite3_stmt *heap, int64_t *
 
 static nm_status write_heap(const summary *s, sqlite3_stmt *heap, nm_error *err)
 {
-    char number[NM_HUMAN_BYTES], at[64];
+    char number[NM_HUMAN_BYTES], at[64], capacity[NM_HUMAN_BYTES + 4] = "";
+    bool is_reserve_known = sqlite3_column_int64(heap, 9) > 0; /* else: a pool whose segments nobody saw */
     int64_t namesake_count = 1;
     nm_status status;
 
+    if (!nm_db_is_null(heap, 10))
+        snprintf(capacity, sizeof capacity, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
     write_heap_title(s, heap);
     fprintf(s->out, "peak %s", nm_human_bytes(number, sqlite3_column_int64(heap, 6)));
-    if (nm_db_is_null(heap, 9) && !nm_db_is_null(heap, 10))
-        fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
-    fprintf(s->out, "%s", when(at, heap, 7, 8));
-    if (sqlite3_column_int64(heap, 9) > 0) /* none: a pool whose segments nobody saw */
-        fprintf(s->out, ", reserved %s", nm_human_bytes(number, sqlite3_column_int64(heap, 9)));
-    if (!nm_db_is_null(heap, 9) && !nm_db_is_null(heap, 10))
-        fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
+    fprintf(s->out, "%s%s", is_reserve_known ? "" : capacity, when(at, heap, 7, 8));
+    if (is_reserve_known)
+        fprintf(s->out, ", reserved %s%s", nm_human_bytes(number, sqlite3_column_int64(heap, 9)), capacity);
     fprintf(s->out, "\n");
     status = write_namesakes(s, heap, &namesake_count, err);
     if (status != NM_OK || namesake_count > 1)
@@ -618,10 +624,13 @@ static nm_status write_failures(const summary *s, nm_error *err)
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW) {
-        fprintf(s->out, "Out of %s%s: %s%s, %s, %s: %s\n",
-                strcmp(nm_db_text(row, 6), "resources") == 0 ? "streams or events" : "memory", when(at, row, 3, 4),
-                nm_db_is_null(row, 9) ? "at least " : "", nm_human_bytes(bytes, sqlite3_column_int64(row, 2)),
-                nm_human_text(site, sizeof site, nm_db_text(row, 7), SITE_COLUMNS),
+        bool is_of_memory = strcmp(nm_db_text(row, 6), "resources") != 0;
+
+        fprintf(s->out, "Out of %s%s: ", is_of_memory ? "memory" : "streams or events", when(at, row, 3, 4));
+        if (is_of_memory)
+            fprintf(s->out, "%s%s, ", nm_db_is_null(row, 9) ? "at least " : "",
+                    nm_human_bytes(bytes, sqlite3_column_int64(row, 2)));
+        fprintf(s->out, "%s, %s: %s\n", nm_human_text(site, sizeof site, nm_db_text(row, 7), SITE_COLUMNS),
                 nm_db_is_null(row, 5) ? "its end not known" : nm_db_text(row, 5), nm_db_text(row, 6));
         fprintf(s->out, "  %s\n", nm_human_text(text, sizeof text, nm_db_text(row, 8), EXPLANATION_COLUMNS));
         write_more_failures(s, row);
