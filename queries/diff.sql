@@ -11,14 +11,15 @@
 --             :top        rows of sums, and rows of sites, of each moment to return (default 30)
 -- Columns:    moment 'peak' of each heap, 'end' of the recording, 'step' (allocated per step, but for what came before
 --             the first), 'mark'; rank, NULL without :by_rank; level and size_basis of the heaps; path, function and
---             line of the site, '(all)' for the sum over all sites; base_bytes, run_bytes bytes; change_bytes run minus
---             base
+--             line of the site, '(all)' for the sum over all sites, '(stack cut)' for all that has none; base_bytes,
+--             run_bytes bytes; change_bytes run minus base, NULL for '(stack cut)', which is not compared
 ATTACH coalesce(:base, 'base.db') AS base;
 WITH
     run_site (frame_id, path, function, line) AS (
         SELECT
             frame.frame_id,
             CASE
+                WHEN frame.is_cut = 1 THEN '(stack cut)'
                 WHEN frame.file IS NULL AND frame.module IS NULL THEN ''
                 WHEN frame.file IS NULL
                     THEN substr(frame.module, length(rtrim(frame.module, replace(frame.module, '/', ''))) + 1)
@@ -29,6 +30,7 @@ WITH
                 ELSE substr(frame.file, length(rtrim(frame.file, replace(frame.file, '/', ''))) + 1)
             END,
             CASE
+                WHEN frame.is_cut = 1 THEN ''
                 WHEN frame.file IS NULL AND frame.module IS NULL THEN frame.label
                 ELSE coalesce(frame.function, printf('+0x%x', frame.offset))
             END,
@@ -121,6 +123,7 @@ WITH
         SELECT
             frame.frame_id,
             CASE
+                WHEN frame.is_cut = 1 THEN '(stack cut)'
                 WHEN frame.file IS NULL AND frame.module IS NULL THEN ''
                 WHEN frame.file IS NULL
                     THEN substr(frame.module, length(rtrim(frame.module, replace(frame.module, '/', ''))) + 1)
@@ -131,6 +134,7 @@ WITH
                 ELSE substr(frame.file, length(rtrim(frame.file, replace(frame.file, '/', ''))) + 1)
             END,
             CASE
+                WHEN frame.is_cut = 1 THEN ''
                 WHEN frame.file IS NULL AND frame.module IS NULL THEN frame.label
                 ELSE coalesce(frame.function, printf('+0x%x', frame.offset))
             END,
@@ -253,7 +257,7 @@ WITH
     ranked (place, moment, rank, level, size_basis, path, function, line, base_bytes, run_bytes) AS (
         SELECT
             row_number() OVER (
-                PARTITION BY change.moment, change.path = '(all)'
+                PARTITION BY change.moment, change.path = '(all)', change.path = '(stack cut)'
                 ORDER BY
                     abs(change.run_bytes - change.base_bytes) DESC,
                     change.level,
@@ -271,7 +275,10 @@ WITH
             change.base_bytes,
             change.run_bytes
         FROM change
-        WHERE abs(change.run_bytes - change.base_bytes) > coalesce(:threshold, 0)
+        WHERE CASE change.path
+            WHEN '(stack cut)' THEN max(change.run_bytes, change.base_bytes)
+            ELSE abs(change.run_bytes - change.base_bytes)
+        END > coalesce(:threshold, 0)
     )
 SELECT
     CASE ranked.moment WHEN 1 THEN 'peak' WHEN 2 THEN 'end' WHEN 3 THEN 'step' ELSE 'mark' END AS moment,
@@ -283,8 +290,8 @@ SELECT
     ranked.line AS line,
     ranked.base_bytes AS base_bytes,
     ranked.run_bytes AS run_bytes,
-    ranked.run_bytes - ranked.base_bytes AS change_bytes
+    CASE WHEN ranked.path <> '(stack cut)' THEN ranked.run_bytes - ranked.base_bytes END AS change_bytes
 FROM ranked
 WHERE ranked.place <= coalesce(:top, 30)
-ORDER BY ranked.moment, ranked.path <> '(all)', ranked.place;
+ORDER BY ranked.moment, ranked.path <> '(all)', ranked.path = '(stack cut)', ranked.place;
 DETACH base;

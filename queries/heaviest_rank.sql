@@ -88,7 +88,7 @@ JOIN (
         i.mean_bytes,
         i.max_rank
     FROM rank_imbalance AS i
-    WHERE i.site <> '(whole heap)'
+    WHERE i.site NOT IN ('(whole heap)', '(stack cut)')
 ) AS d ON d.rank = h.rank AND d.bytes > d.mean_bytes
 WHERE h.rank_count > 1
 ORDER BY d.part, above_bytes DESC, d.heap, d.name

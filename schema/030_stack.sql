@@ -70,7 +70,11 @@ CREATE TABLE frame (
     -- The frame of the function that this one was inlined into. NULL: it was not, or it is not known.
     inlined_in INTEGER REFERENCES frame (frame_id),
     -- The module, in one of the processes that have it. NULL: not known, or the code is interpreted.
-    module_id INTEGER REFERENCES module (module_id)
+    module_id INTEGER REFERENCES module (module_id),
+    -- 1: no place in the code, but the site of stacks that are cut (stack.is_cut) and have no frame but plumbing:
+    -- '(stack cut)', with the name of the thread where there is one. What was allocated there is neither judged nor
+    -- compared between runs or ranks; 0: not.
+    is_cut INTEGER NOT NULL
 );
 
 CREATE TABLE stack (
@@ -87,5 +91,8 @@ CREATE TABLE stack (
     -- plumbing of Python only if its module is known); else the innermost one, Python before native. Without Python the
     -- node of a backward pass goes before all, as a frame of its own. Of frames with the same function, file and line the
     -- one with the smallest number stands for all, so that equal sites are equal numbers.
-    site_frame_id INTEGER REFERENCES frame (frame_id)
+    site_frame_id INTEGER REFERENCES frame (frame_id),
+    -- 1: callers are missing: it ends before the beginning of its thread, with fewer frames than were asked for (code that
+    -- keeps no frame pointers, or a stack that the program itself made); 0: none are, or it is not known.
+    is_cut INTEGER NOT NULL
 );

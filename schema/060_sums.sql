@@ -34,11 +34,12 @@ CREATE TABLE heap_sum (
     peak_seq INTEGER,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     peak_ns INTEGER,
-    -- What the pool held of the driver's memory at that moment, by reserved_source. Unit: bytes. NULL: not a pool.
+    -- What the pool held of the driver's memory at that moment, by reserved_source. Unit: bytes. NULL: not a pool, or not
+    -- known.
     reserved_at_peak_bytes INTEGER,
-    -- Most that the pool ever held, by reserved_source. Unit: bytes. NULL: not a pool.
+    -- Most that the pool ever held, by reserved_source. Unit: bytes. NULL: not a pool, or not known.
     peak_reserved_bytes INTEGER,
-    -- What the pool held at the end, by reserved_source. Unit: bytes. NULL: not a pool.
+    -- What the pool held at the end, by reserved_source. Unit: bytes. NULL: not a pool, or not known.
     reserved_bytes INTEGER,
     -- Place at which peak_reserved_bytes was reached first. NULL: not a pool, or before the first event.
     peak_reserved_seq INTEGER,
@@ -85,8 +86,8 @@ CREATE TABLE step_sum (
     allocated_bytes INTEGER NOT NULL,
     -- Sum of what ended in it, the baseline left out. Unit: bytes.
     freed_bytes INTEGER NOT NULL,
-    -- Requests for which the pool had to grow. Unit: allocations.
-    miss_count INTEGER NOT NULL,
+    -- Requests for which the pool had to grow. Unit: allocations. NULL: it is not known which they were.
+    miss_count INTEGER,
     -- Most that was live in it. Unit: bytes.
     peak_bytes INTEGER NOT NULL,
     -- Live at its end. Unit: bytes.
@@ -298,7 +299,7 @@ CREATE TABLE usage (
     live_bytes INTEGER NOT NULL,
     -- Live allocations at last_seq. Unit: allocations.
     live_count INTEGER NOT NULL,
-    -- What the pool held at last_seq, by heap_sum.reserved_source. Unit: bytes. NULL: not a pool.
+    -- What the pool held at last_seq, by heap_sum.reserved_source. Unit: bytes. NULL: not a pool, or not known.
     reserved_bytes INTEGER,
     -- When last_seq was. Unit: nanoseconds since the recording began. NULL: not known.
     last_ns INTEGER
@@ -368,6 +369,8 @@ CREATE TABLE heap_sample (
     reserved_bytes INTEGER NOT NULL,
     -- 1: reserved_bytes is what the pool stated, for no segment had been seen by then; 0: bytes of its segments.
     is_stated INTEGER NOT NULL,
+    -- 1: reserved_bytes is live_bytes, which the pool held at least, for nothing else was known of it by then; 0: not.
+    is_at_least INTEGER NOT NULL,
     PRIMARY KEY (heap_id, since_seq) ON CONFLICT REPLACE
 ) WITHOUT ROWID;
 

@@ -38,7 +38,7 @@ WHERE a.is_doubtful = 0 AND a.generation > 0
     AND NOT EXISTS (SELECT 1 FROM leaked_sum);
 
 -- What is unreleased: the process ended by itself, and had freed other memory of the kind. No program frees what modules of
--- CANN took for themselves.
+-- CANN took for themselves. Where the stack is cut it may be of any site.
 INSERT INTO leaked_sum
 SELECT
     a.heap_id,
@@ -52,8 +52,9 @@ JOIN heap AS h ON h.heap_id = a.heap_id
 JOIN process ON process.process_id = h.process_id
 JOIN heap_sum AS t ON t.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
+LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 LEFT JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict IN ('growing', 'rising')
-WHERE a.is_doubtful = 0 AND v.heap_id IS NULL AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33
+WHERE a.is_doubtful = 0 AND v.heap_id IS NULL AND coalesce(f.is_cut, 0) = 0 AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33
     AND process.end_kind = 'exit' AND t.free_count > 0
     AND process.process_id NOT IN (SELECT r.process_id FROM temp.reset_process AS r)
     AND NOT EXISTS (SELECT 1 FROM leaked_sum AS k WHERE k.verdict = 'unreleased');

@@ -106,7 +106,9 @@ CREATE VIEW completeness (
     -- Processes that could not join the recording: what they did is in no count. Unit: processes.
     processes_unjoined,
     -- Blocks that lie in no segment, as input.blocks_outside_count. Unit: blocks.
-    blocks_outside_count
+    blocks_outside_count,
+    -- Outstanding allocations whose stack is cut: callers are missing (stack.is_cut). Unit: allocations.
+    outstanding_stack_cut_count
 ) AS
 SELECT
     (SELECT CASE WHEN min(p.host) = max(p.host) THEN min(p.host) END FROM process AS p
@@ -149,7 +151,13 @@ SELECT
     input.detail,
     input.is_loss_exact,
     input.processes_unjoined,
-    input.blocks_outside_count
+    input.blocks_outside_count,
+    (SELECT coalesce(sum(a.allocation_count), 0)
+     FROM outstanding_sum AS a
+     JOIN heap ON heap.heap_id = a.heap_id
+     JOIN process AS p ON p.process_id = heap.process_id
+     JOIN stack AS s ON s.stack_id = a.stack_id
+     WHERE s.is_cut = 1 AND p.input_id = input.input_id)
 FROM input;
 
 CREATE VIEW unseen (

@@ -380,14 +380,15 @@ CREATE VIEW suspect_by_site (
     heap,
     -- Level of the heap.
     level,
-    -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
+    -- Where: 'file:line function', 'module+0xoffset function', '(stack cut)', with the thread's name, or '(no stack)'.
     site,
     -- 'bounded': it grew, and what speaks for an end of that is in reason; 'not judged': it cannot be told.
     verdict,
     -- 'it stopped growing' (it is no larger at the end of the steps than before their last two fifths), 'only the newest are
     -- kept' (no block is older in steps than freed ones of the site became: a queue, or a cache); 'no steps' (one pass, or no
-    -- iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak), 'held to the
-    -- end' (driver or pinned memory at the end of the process, which a reset ended, or of a kind of which nothing was ever freed).
+    -- iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak), 'stack cut' (there
+    -- is no site: what was allocated in many places looks like one), 'held to the end' (driver or pinned memory at the end of
+    -- the process, which a reset ended, or of a kind of which nothing was ever freed).
     reason,
     -- Outstanding allocations of the site, but for those of which it is in doubt. Unit: allocations.
     allocation_count,

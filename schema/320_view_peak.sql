@@ -25,9 +25,10 @@ CREATE VIEW peak (
     live_count,
     -- What was live before the first event. Unit: bytes.
     baseline_bytes,
-    -- What the pool held of the driver's memory at the peak, by reserved_source. Unit: bytes. NULL: not a pool.
+    -- What the pool held of the driver's memory at the peak, by reserved_source. Unit: bytes. NULL: not a pool, or not
+    -- known.
     reserved_at_peak_bytes,
-    -- Most that the pool ever held, by reserved_source. Unit: bytes. NULL: not a pool.
+    -- Most that the pool ever held, by reserved_source. Unit: bytes. NULL: not a pool, or not known.
     peak_reserved_bytes,
     -- 1 - peak_bytes / peak_reserved_bytes: the share of the pool that was never used at once. Unit: 0 to 1. NULL: not
     -- a
@@ -83,7 +84,8 @@ CREATE VIEW peak_by_site (
     heap,
     -- Level of the heap.
     level,
-    -- Where: 'file:line function', 'module+0xoffset function', '(no stack)', or '(baseline)' for what was there before.
+    -- Where: 'file:line function', 'module+0xoffset function', '(stack cut)', with the thread's name, where callers are
+    -- missing and all that is there is plumbing, '(no stack)', or '(baseline)' for what was there before.
     site,
     -- Allocations of the site that were live at the peak. Unit: allocations.
     live_count,
@@ -196,7 +198,7 @@ CREATE VIEW heap_total (
     baseline_bytes,
     -- Live at the end of the trace, baseline included. Unit: bytes.
     live_bytes,
-    -- What the pool held at the end, by reserved_source. Unit: bytes. NULL: not a pool.
+    -- What the pool held at the end, by reserved_source. Unit: bytes. NULL: not a pool, or not known.
     reserved_bytes,
     -- 'segments' (driver memory that carried the pool's blocks) or, where none was ever seen, 'stated' (the pool's own
     -- word). NULL: neither is known, or not a pool.
@@ -259,7 +261,7 @@ CREATE VIEW step_total (
     allocated_bytes,
     -- Sum of what ended in it, the baseline left out. Unit: bytes.
     freed_bytes,
-    -- Requests for which the pool had to grow. Unit: allocations. NULL: not a pool.
+    -- Requests for which the pool had to grow. Unit: allocations. NULL: not a pool, or not known.
     miss_count,
     -- Most that was live in it. Unit: bytes.
     peak_bytes,
@@ -374,7 +376,7 @@ CREATE VIEW timeline (
     live_bytes,
     -- Most that was live within the bucket. Unit: bytes.
     max_live_bytes,
-    -- What the pool held at the end of the bucket. Unit: bytes. NULL: not a pool.
+    -- What the pool held at the end of the bucket. Unit: bytes. NULL: not a pool, or not known.
     reserved_bytes,
     -- Live allocations at the end of the bucket. Unit: allocations.
     live_count,

@@ -174,7 +174,7 @@ SELECT
     END,
     x.reserved_bytes,
     NULL,
-    x.is_stated,
+    x.is_stated = 1 OR x.is_at_least = 1,
     b.moment_heap,
     b.moment_id
 FROM device_moment AS b

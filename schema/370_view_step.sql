@@ -131,7 +131,7 @@ CREATE VIEW step_usage (
     peak_reserved_bytes,
     -- Live at its end. Unit: bytes.
     end_allocated_bytes,
-    -- Requests for which the pool had to grow. Unit: allocations. NULL: not a pool.
+    -- Requests for which the pool had to grow. Unit: allocations. NULL: not a pool, or not known.
     miss_count,
     -- Allocations and frees of driver memory of the heap's device and process in it. Unit: calls. NULL: host memory.
     driver_call_count,

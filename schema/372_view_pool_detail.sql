@@ -155,9 +155,9 @@ SELECT
     p.device,
     p.heap,
     p.level,
-    coalesce(h.allocation_count, 0),
-    coalesce(h.allocation_count - h.miss_count, 0),
-    coalesce(h.miss_count, 0),
+    h.allocation_count,
+    h.allocation_count - h.miss_count,
+    h.miss_count,
     CASE WHEN h.allocation_count > 0 THEN 1.0 - CAST(h.miss_count AS REAL) / h.allocation_count END,
     coalesce(g.allocated_bytes, 0),
     coalesce(g.missed_bytes, 0),
@@ -207,7 +207,7 @@ FROM pool_sum AS s
 JOIN heap_place AS p ON p.heap_id = s.heap_id
 JOIN heap_sum AS a ON a.heap_id = s.heap_id
 LEFT JOIN early_free AS e ON e.heap_id = s.heap_id
-LEFT JOIN (
+JOIN (
     SELECT
         heap_id,
         sum(allocation_count) AS allocation_count,
@@ -269,11 +269,11 @@ CREATE VIEW pool_by_step (
     is_warm_up,
     -- Requests. Unit: allocations.
     allocation_count,
-    -- Of these, how many the pool served by itself. Unit: allocations.
+    -- Of these, how many the pool served by itself. Unit: allocations. NULL: not known.
     hit_count,
-    -- Of these, for how many it had to grow. Unit: allocations.
+    -- Of these, for how many it had to grow. Unit: allocations. NULL: not known.
     miss_count,
-    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request, or not known.
     hit_rate,
     -- Sum of the requests, by the heap's size_basis. Unit: bytes.
     allocated_bytes,

@@ -202,8 +202,8 @@ ORDER BY process.rank, input.input_id, process.process_id, device.device_id;
 
 CREATE VIEW rank_imbalance (
     -- At which sites the ranks of a job differ: one row per heap (its name and level) and site, over the peaks of all ranks
-    -- that have the heap; the largest difference first. The row '(whole heap)' is of their peaks. Processes without a rank
-    -- are left out; several of one rank, in one input, count as one.
+    -- that have the heap; the largest difference first. The row '(whole heap)' is of their peaks; '(stack cut)', of what has
+    -- no site (frame.is_cut), is there to be seen and is not compared. Processes without a rank are left out; several of one rank, in one input, count as one.
     --
     -- Always NULL: of several ranks.
     host,
@@ -217,7 +217,7 @@ CREATE VIEW rank_imbalance (
     heap,
     -- Level of the heap.
     level,
-    -- Where: 'file:line function', 'module+0xoffset function', '(no stack)', '(baseline)' or '(whole heap)'.
+    -- Where: 'file:line function', 'module+0xoffset function', '(no stack)', '(stack cut)', '(baseline)' or '(whole heap)'.
     site,
     -- Ranks that have the heap. Unit: ranks.
     rank_count,
@@ -233,9 +233,9 @@ CREATE VIEW rank_imbalance (
     min_rank,
     -- Mean over rank_count. Unit: bytes.
     mean_bytes,
-    -- max_bytes - min_bytes. Unit: bytes.
+    -- max_bytes - min_bytes. Unit: bytes. NULL: '(stack cut)'.
     spread_bytes,
-    -- max_bytes over mean_bytes: 1 is balance. Unit: ratio.
+    -- max_bytes over mean_bytes: 1 is balance. Unit: ratio. NULL: '(stack cut)'.
     imbalance_ratio,
     -- Most allocations of the site that one of them had live. Unit: allocations. NULL: the whole heap.
     max_count,
@@ -277,7 +277,11 @@ WITH
         SELECT
             place.heap,
             place.level,
-            CASE WHEN k.is_baseline = 1 THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END AS site,
+            CASE
+                WHEN k.is_baseline = 1 THEN '(baseline)'
+                WHEN f.is_cut = 1 THEN '(stack cut)'
+                ELSE coalesce(f.label, '(no stack)')
+            END AS site,
             place.rank,
             place.input_id,
             sum(k.live_bytes),
@@ -289,7 +293,11 @@ WITH
         GROUP BY
             place.heap,
             place.level,
-            CASE WHEN k.is_baseline = 1 THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END,
+            CASE
+                WHEN k.is_baseline = 1 THEN '(baseline)'
+                WHEN f.is_cut = 1 THEN '(stack cut)'
+                ELSE coalesce(f.label, '(no stack)')
+            END,
             place.input_id,
             place.rank
         UNION ALL
@@ -351,8 +359,11 @@ SELECT
     CASE WHEN g.part_count < m.rank_count THEN 0 ELSE g.min_bytes END,
     CASE WHEN g.part_count = m.rank_count THEN g.min_rank END,
     g.live_bytes / m.rank_count,
-    g.max_bytes - CASE WHEN g.part_count < m.rank_count THEN 0 ELSE g.min_bytes END,
-    CASE WHEN g.live_bytes > 0 THEN CAST(g.max_bytes AS REAL) * m.rank_count / g.live_bytes END,
+    CASE
+        WHEN g.site <> '(stack cut)'
+            THEN g.max_bytes - CASE WHEN g.part_count < m.rank_count THEN 0 ELSE g.min_bytes END
+    END,
+    CASE WHEN g.live_bytes > 0 AND g.site <> '(stack cut)' THEN CAST(g.max_bytes AS REAL) * m.rank_count / g.live_bytes END,
     g.max_count,
     m.is_partial
 FROM folded AS g
@@ -360,6 +371,7 @@ JOIN member AS m ON m.heap IS g.heap AND m.level IS g.level
 LEFT JOIN heap_level AS l ON l.level = g.level
 WHERE m.rank_count > 1
 ORDER BY
+    g.site = '(stack cut)',
     g.max_bytes - CASE WHEN g.part_count < m.rank_count THEN 0 ELSE g.min_bytes END DESC,
     g.heap,
     g.level,

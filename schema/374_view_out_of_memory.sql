@@ -114,7 +114,7 @@ SELECT
             THEN 'The pool had ' || t.pool_free_text || ' free, enough for ' || t.asked_text
                 || ', but its largest free range was ' || t.pool_largest_free_text || '.'
         WHEN 'limit'
-            THEN 'The pool refused ' || t.asked_text || ' by itself, with ' || t.reserved_text
+            THEN 'The pool refused ' || t.asked_text || ' by itself, with ' || coalesce(t.reserved_text, 'an unknown amount')
                 || ' reserved and no refusal of the driver'
                 || coalesce(': the device had ' || t.free_text || ' free.', '.')
         WHEN 'full'
@@ -127,6 +127,10 @@ SELECT
         WHEN 'overhead'
             THEN 'This process held ' || t.own_text || ' of the device''s ' || t.total_text || t.cache
                 || ' and all others ' || t.other_text || ': ' || t.free_text || ' was left for ' || t.least || t.asked_text || '.'
+        WHEN 'unseen'
+            THEN 'This process held at least ' || t.own_text || ' of the device''s ' || t.total_text
+                || ', and what a pool had reserved beyond its blocks is not known: ' || t.free_text || ' was left for '
+                || t.least || t.asked_text || '.'
         WHEN 'refused'
             THEN 'The driver refused ' || t.asked_text || ' though ' || t.free_text
                 || ' was free right after: another process may have given it back, or it was not free in one piece.'
@@ -144,7 +148,7 @@ SELECT
             THEN 'Tried to allocate ' || t.least || t.asked_text || ' (device ' || coalesce(t.device, '?') || '; '
                 || coalesce(t.total_text, '?') || ' total capacity; ' || t.allocated_text || ' already allocated; '
                 || t.active_text || ' current active; ' || coalesce(t.free_text, '?') || ' free; '
-                || t.reserved_text || ' reserved)'
+                || coalesce(t.reserved_text, '?') || ' reserved)'
         ELSE 'Tried to allocate ' || t.least || t.asked_text || ' of host memory'
     END,
     t.tried_bytes,
@@ -321,6 +325,7 @@ FROM (
                 WHEN w.own_bytes + w.needed_bytes > w.total_bytes THEN 'full'
                 WHEN w.total_bytes IS NULL OR w.free_bytes IS NULL OR w.is_stale = 1 THEN 'unknown'
                 WHEN w.free_bytes >= w.needed_bytes + 4194304 THEN 'refused' -- more than whole pages could need
+                WHEN w.has_unseen_pool = 1 THEN 'unseen' -- its unused memory looks like that of others
                 WHEN (w.total_bytes - w.free_bytes - w.own_bytes) * 10 >= w.total_bytes THEN 'other'
                 ELSE 'overhead'
             END AS reason
@@ -352,7 +357,8 @@ FROM (
                 c.released_bytes AS released_bytes,
                 CASE WHEN c.device_id IS NOT NULL THEN c.allocated_bytes END AS allocated_bytes,
                 CASE WHEN c.device_id IS NOT NULL THEN c.active_bytes END AS active_bytes,
-                CASE WHEN c.device_id IS NOT NULL THEN c.reserved_bytes END AS reserved_bytes,
+                CASE WHEN c.device_id IS NOT NULL AND u.process_id IS NULL THEN c.reserved_bytes END AS reserved_bytes,
+                u.process_id IS NOT NULL AS has_unseen_pool,
                 CASE WHEN c.device_id IS NOT NULL THEN c.own_bytes END AS own_bytes,
                 coalesce(s.total_bytes, f.device_total_bytes, d.capacity_bytes) AS total_bytes,
                 CASE
@@ -376,6 +382,12 @@ FROM (
             LEFT JOIN device_sample AS s ON s.moment_id = c.moment_id AND s.device_id = c.device_id
             LEFT JOIN fragmentation_sample AS p
                 ON p.heap_id = c.pool_heap_id AND p.moment_id = c.moment_id AND p.largest_free_bytes IS NOT NULL
+            LEFT JOIN (
+                SELECT DISTINCT x.process_id, x.device_id
+                FROM heap AS x
+                JOIN heap_sum AS y ON y.heap_id = x.heap_id
+                WHERE x.level = 2 AND y.reserved_source IS NULL AND y.allocation_count > 0
+            ) AS u ON u.process_id = c.process_id AND u.device_id = c.device_id
             LEFT JOIN process AS q ON q.process_id = c.process_id
             LEFT JOIN input AS i ON i.input_id = q.input_id
         ) AS w

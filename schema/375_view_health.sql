@@ -21,7 +21,7 @@ CREATE VIEW health (
     -- pool's; 'fragmentation': peak_fragmentation_ratio of view peak; 'pool hit rate': after the warm-up (view warm_up), which
     -- is, without steps, all up to the pool's peak; 'zero copy': as in view zero_copy.
     measure,
-    -- Its value. NULL: it does not apply, or nothing came after the warm-up.
+    -- Its value. NULL: it does not apply, nothing came after the warm-up, or it is not judged (advice says why).
     value,
     -- Unit of the value: 'ns' (mean per allocation) or 'ratio'.
     unit,
@@ -370,6 +370,30 @@ FROM (
     WHERE b.all_count > 0
 ) AS r
 JOIN heap_place AS p ON p.heap_id = r.heap_id
+UNION ALL
+-- A pool that nothing is known of but its blocks: CANN's own, whose memory the device maps by itself.
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    b.measure,
+    NULL,
+    'ratio',
+    'unknown',
+    'Not judged: the pool''s reserved bytes are not known, for no driver memory was seen to be its own.',
+    1
+FROM heap_sum AS s
+JOIN heap_place AS p ON p.heap_id = s.heap_id
+JOIN (SELECT 'fragmentation' AS measure UNION ALL SELECT 'pool hit rate') AS b
+WHERE p.level = 'pool' AND s.reserved_source IS NULL AND s.allocation_count > 0
+    AND (b.measure = 'fragmentation' OR NOT EXISTS (
+        SELECT 1
+        FROM pool_hit AS n
+        WHERE n.heap_id = s.heap_id AND n.allocation_count > 0
+    ))
 UNION ALL
 SELECT
     z.host,

@@ -108,7 +108,9 @@ static void read_boot_id(char boot_id[40])
 static nm_session describe_session(const nm_drain_options *options)
 {
     const nm_ring_session *shared = options->folder->session;
-    nm_session session = {.start_realtime_ns = shared->start_realtime_ns, .stacks = shared->stack_mode};
+    nm_session session = {.start_realtime_ns = shared->start_realtime_ns,
+                          .stacks = shared->stack_mode,
+                          .stack_depth = shared->stack_depth};
 
     memcpy(session.trace_id, shared->trace_id, sizeof session.trace_id);
     if (options->is_recoverable)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The hooks of CANN's own pool, whose allocations and frees happen in the order of a stream: a heap of level pool for each
- * handle. What the pool itself takes from the driver is not seen here. A free names no pool; the replay finds it by the
- * address.
+ * handle. What the pool itself holds is mapped and taken away by the device: nobody tells it. A free names no pool; the
+ * replay finds it by the address.
  */
 #include <stdatomic.h>
 

@@ -6,8 +6,8 @@
  * What the program asks ACL for is seen twice, and counted once. A call of ACL that allocates owns what the driver gives
  * for it; which of several allocations that is shows only when the call returns an address. Until then the likeliest (the
  * last one of the module that was asked for) is held back, every other is told as its module's. A call of ACL that frees
- * owns the free of the same address. Inside any other call, and outside of all, everything is told: what a pool of the
- * runtime takes becomes its segments, what setting a device takes is the runtime's own.
+ * owns the free of the same address. Inside any other call, and outside of all, everything is told: what setting a
+ * device takes is the runtime's own.
  *
  * Nothing of ACL is called from here: its callers may hold the runtime's locks. A free carries NM_FLAG_DRIVER.
  */

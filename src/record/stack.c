@@ -19,11 +19,6 @@ typedef struct nm_plan { /* which frames this stack is made of */
     uintptr_t python; /* thread state; 0: no Python frames */
 } nm_plan;
 
-typedef struct nm_walk {
-    unsigned depth;
-    bool is_whole; /* ended where the thread begins, not at something that is no frame */
-} nm_walk;
-
 static inline bool is_on_stack(const nm_thread *thread, uintptr_t frame)
 {
     return frame >= thread->stack_begin && frame < thread->stack_end && thread->stack_end - frame >= FRAME_BYTES;
@@ -168,32 +163,29 @@ static inline uint64_t hash_stack(nm_thread *thread, uintptr_t frame, const nm_p
 
 /* ---- Describing a new stack ---------------------------------------------------------------------------------------- */
 
-__attribute__((no_sanitize("address", "thread"))) static nm_walk collect_stack(nm_thread *thread, uintptr_t frame,
-                                                                               const nm_plan *plan, uint64_t *addresses)
+__attribute__((no_sanitize("address", "thread"))) static unsigned
+collect_stack(nm_thread *thread, uintptr_t frame, const nm_plan *plan, uint64_t *addresses)
 {
-    nm_walk walk = {0};
     bool is_readable = is_on_stack(thread, frame);
+    unsigned depth = 0;
 
-    while (frame != 0 && walk.depth < plan->native_limit) {
+    while (frame != 0 && depth < plan->native_limit) {
         uintptr_t address = nm_plain_address(((const uintptr_t *)frame)[1]);
 
         if (address == 0 || (plan->python != 0 && is_interpreter(address)))
             break;
-        addresses[walk.depth++] = address;
+        addresses[depth++] = address;
         if (plan->python != 0 && *last_call_place(thread, address) == address)
             break;
-        walk.is_whole = is_readable && ((const uintptr_t *)frame)[0] == 0;
         frame = is_readable ? next_frame(thread, frame) : 0;
     }
-    return walk;
+    return depth;
 }
 
-static bool put_stack(nm_thread *thread, uint32_t id, const uint64_t *frames, unsigned depth, bool is_caller_only)
+static bool put_stack(nm_thread *thread, uint32_t id, const uint64_t *frames, unsigned depth)
 {
-    nm_ring_stack record = {.local_id = id, .depth = depth, .is_caller_only = is_caller_only};
+    nm_ring_stack record = {.local_id = id, .depth = depth};
 
-    if (is_caller_only) /* relaxed: a counter for the summary. */
-        atomic_fetch_add_explicit(&nm_process_state.process->unwound_by_caller, 1, memory_order_relaxed);
     return nm_writer_define(thread, NM_RING_STACK, &record, sizeof record, frames, depth * sizeof *frames);
 }
 
@@ -202,18 +194,13 @@ static uint32_t next_stack_id(nm_thread *thread)
     return (uint32_t)nm_local_add(&thread->last_stack_id, 1) + 1;
 }
 
-static bool is_native_wanted(const nm_thread *thread)
-{
-    return thread->stack_depth > 1 && (thread->stack_mode == NM_STACKS_NATIVE || thread->stack_mode == NM_STACKS_BOTH);
-}
-
 /* In a signal handler that interrupted describe_stack: the table and the buffer are not ours. */
 static uint32_t describe_caller(nm_thread *thread, uintptr_t frame)
 {
     uint64_t address = nm_plain_address(((const uintptr_t *)frame)[1]);
     uint32_t id = next_stack_id(thread);
 
-    return put_stack(thread, id, &address, 1, is_native_wanted(thread)) ? id : 0;
+    return put_stack(thread, id, &address, 1) ? id : 0;
 }
 
 /* The thread's number for a Python frame, described if it is new; 0: no room for that now. */
@@ -259,18 +246,17 @@ static uint32_t describe_stack(nm_thread *thread, uintptr_t frame, const nm_plan
 {
     bool is_certain = true;
     uint32_t id = next_stack_id(thread);
-    nm_walk walk = collect_stack(thread, frame, plan, thread->addresses);
-    unsigned native = nm_modules_check(thread, thread->addresses, walk.depth, &is_certain), depth = native;
-    bool is_enough = plan->python != 0 || (walk.is_whole && native == walk.depth) || !is_native_wanted(thread);
+    unsigned found = collect_stack(thread, frame, plan, thread->addresses);
+    unsigned native = nm_modules_check(thread, thread->addresses, found, &is_certain), depth = native;
 
     if (thread->stack_mode > NM_STACKS_NATIVE)
         nm_python_note_trouble();
     if (plan->python != 0) {
-        if (is_certain && native > 0 && native < walk.depth)
+        if (is_certain && native > 0 && native < found)
             *last_call_place(thread, thread->addresses[native - 1]) = thread->addresses[native - 1];
         depth = append_python(thread, plan, native);
     }
-    if (depth == 0 || !put_stack(thread, id, thread->addresses, depth, depth == 1 && !is_enough))
+    if (depth == 0 || !put_stack(thread, id, thread->addresses, depth))
         return 0;
     if (is_certain) /* the check may have changed the generation, and the hash with it */
         nm_intern_insert(&thread->intern, hash_stack(thread, frame, plan), id);

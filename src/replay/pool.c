@@ -236,6 +236,7 @@ static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, 
     nm_ledger_hold(range, block->group);
     if (range->owner == block->heap)
         return nm_part_settle(range, block, err);
+    block->heap->is_inside = true;
     if (nm_tree_holding(&range->owner->blocks, block->node.key) == NULL)
         range->owner->has_foreign_block = true;
     return NM_OK;
@@ -436,6 +437,8 @@ void nm_pool_reserved(const nm_context *context)
 
 uint64_t nm_pool_reserved_bytes(const nm_heap *pool)
 {
+    if (nm_pool_is_unseen(pool))
+        return pool->total.live_bytes;
     return nm_pool_is_stated(pool) ? pool->stated_reserved_bytes : pool->total.reserved_bytes;
 }
 

@@ -454,6 +454,7 @@ typedef struct nm_heap_sample_row {
     uint64_t segment_bytes;  /* driver memory: part of live that is some pool's segments */
     uint64_t reserved_bytes; /* pools and workspaces */
     bool is_stated;          /* reserved is what the pool states: no segment was known by then */
+    bool is_at_least;        /* reserved is what is live, for nothing else was seen of the pool by then */
 } nm_heap_sample_row;
 
 /*

@@ -42,6 +42,7 @@ static nm_heap_sample_row row_of(const nm_heap *heap, int64_t since_seq)
         .segment_bytes = limit(heap->segment_bytes),
         .reserved_bytes = limit(nm_pool_reserved_bytes(heap)),
         .is_stated = nm_pool_is_stated(heap),
+        .is_at_least = nm_pool_is_unseen(heap) && heap->total.live_bytes > 0,
     };
 }
 
@@ -293,7 +294,8 @@ static void note_change(nm_replay *replay, nm_device_group *group)
 /* Is it memory of the device itself, and not a part or a second view of such? */
 static bool is_of_device(const nm_heap *heap)
 {
-    return heap->device != NULL && (heap->level == NM_LEVEL_DRIVER || heap->level == NM_LEVEL_PHYSICAL);
+    return heap->device != NULL &&
+           (heap->level == NM_LEVEL_DRIVER || heap->level == NM_LEVEL_PHYSICAL || nm_pool_is_unseen(heap));
 }
 
 static nm_status settle_heap(nm_replay *replay, nm_heap *heap, nm_error *err)

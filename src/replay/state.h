@@ -434,6 +434,7 @@ struct nm_heap {
     bool has_unknown_block;                    /* some block's rounded size was not known */
     bool has_foreign_block;                    /* another pool's block lies in its free memory */
     bool has_segments;                         /* had one, ever */
+    bool is_inside;                            /* a block of it lay in a segment of another pool */
     bool has_stated;                           /* has said itself what it holds: */
     uint64_t stated_reserved_bytes, peak_stated_reserved_bytes, stated_at_peak_bytes;
     int64_t peak_stated_reserved_seq;
@@ -546,6 +547,12 @@ static inline bool nm_is_pool(const nm_heap *heap)
 static inline bool nm_pool_is_stated(const nm_heap *pool)
 {
     return pool->has_stated && !pool->has_segments;
+}
+
+/* Was nothing ever seen of what it holds, so that its blocks are memory that no other heap counts? */
+static inline bool nm_pool_is_unseen(const nm_heap *pool)
+{
+    return pool->level == NM_LEVEL_POOL && !pool->has_segments && !pool->has_stated && !pool->is_inside;
 }
 
 /* As in nm_fragmentation_row. */
@@ -766,7 +773,8 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
 /* The pool is the first of its arena: it takes the segments from birth that are there already. */
 nm_status nm_pool_adopt(nm_heap *pool, nm_error *err);
 void nm_pool_reserved(const nm_context *context);     /* RESERVED */
-uint64_t nm_pool_reserved_bytes(const nm_heap *pool); /* of its segments; where none was ever seen, what it states */
+uint64_t nm_pool_reserved_bytes(const nm_heap *pool); /* of its segments; where none was ever seen, what it states; else
+                                                       * what is live: at least so much */
 
 /* The free memory in one piece that there would be if the pending block and those next to it were free. */
 uint64_t nm_pool_room_at(const nm_live *block);

@@ -34,6 +34,8 @@ typedef struct nm_source_summary_data {
     const char *kind; /* "trace", "torch snapshot", ...; static */
     nm_order_kind order_kind;
     int64_t start_realtime_ns;   /* wall clock of time 0, ns since 1970, or NM_NO_TIME */
+    uint64_t native_depth;       /* frames that a native stack has unless it begins or breaks off before; 0: not known,
+                                    or no callers were asked for */
     uint64_t events_seen;        /* that happened, as far as the input knows */
     uint64_t events_ingested;    /* delivered; a LOSS record, a baseline or state record is no event and not counted */
     uint64_t events_dropped;     /* lost in the program: full rings */

@@ -16,9 +16,11 @@
 #include "base/map.h"
 #include "trace/block.h"
 #include "trace/codec.h"
+#include "trace/ring.h"
 
-#define READ_BYTES   (256u << 10)
-#define PREFIX_BYTES 16 /* magic, size and signature: a search needs them in one piece */
+#define DEPTH_BEFORE_1_4 64 /* of stacks: where it is not said, the default of then */
+#define READ_BYTES       (256u << 10)
+#define PREFIX_BYTES     16 /* magic, size and signature: a search needs them in one piece */
 
 typedef struct trace_source {
     nm_source base;
@@ -244,6 +246,17 @@ static void note_pending(trace_source *source)
     }
 }
 
+static uint64_t native_depth_of(const nm_session *session)
+{
+    bool is_native = session->stacks == NM_STACKS_NATIVE || session->stacks == NM_STACKS_BOTH;
+
+    if (!is_native || session->stack_depth == 1)
+        return 0;
+    if (session->stack_depth == 0)
+        return DEPTH_BEFORE_1_4;
+    return session->stack_depth < NM_RING_STACK_DEPTH_MAX ? session->stack_depth : NM_RING_STACK_DEPTH_MAX;
+}
+
 static void accept_block(trace_source *source, const nm_block_header *header)
 {
     note_pending(source);
@@ -259,6 +272,7 @@ static void accept_block(trace_source *source, const nm_block_header *header)
         source->has_trace = true;
         memcpy(source->trace_id, header->trace_id, sizeof source->trace_id);
         source->summary.start_realtime_ns = nm_block_reader_session(source->reader)->start_realtime_ns;
+        source->summary.native_depth = native_depth_of(nm_block_reader_session(source->reader));
     }
     source->has_block = true;
     recognise(source, header);

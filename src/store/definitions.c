@@ -34,7 +34,7 @@ static nm_status add_to_list(nm_definition_list *list, const nm_definition *defi
 
 static nm_status add_stack(nm_definitions *definitions, const nm_definition *definition, nm_error *err)
 {
-    nm_stack_node node = {definition->id, definition->stack.parent_id, definition->stack.frame_id, 0};
+    nm_stack_node node = {definition->id, definition->stack.parent_id, definition->stack.frame_id, 0, 0};
     const uint64_t *place = nm_map_get(&definitions->stacks.by_id, (nm_key){0, definition->id});
 
     if (place != NULL) {

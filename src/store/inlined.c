@@ -27,8 +27,11 @@ static nm_status expand_stack(nm_definitions *definitions, size_t index, nm_erro
     uint64_t parent_id = definitions->stacks.items[index].parent_id;
     nm_status status = NM_OK;
 
-    while (status == NM_OK && count > 0)
+    while (status == NM_OK && count > 0) {
         status = nm_definitions_append_stack(definitions, parent_id, chain[--count], &parent_id, err);
+        if (status == NM_OK)
+            definitions->stacks.items[definitions->stacks.count - 1].walk = definitions->stacks.items[index].walk;
+    }
     if (status == NM_OK)
         definitions->stacks.items[index].parent_id = parent_id;
     return status;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/checksum.h"
+#include "store/cut.h"
 #include "store/inlined.h"
 #include "store/loader_values.h"
 #include "store/site.h"
@@ -214,6 +215,7 @@ static nm_status write_frame(nm_loader *loader, const nm_definition *frame, bool
     nm_insert_int(insert, is_plumbing);
     nm_insert_id(insert, nm_loader_known(loader, &definitions->frames.ids, frame->frame.inlined_in));
     nm_insert_id(insert, nm_loader_known(loader, &definitions->modules.ids, frame->frame.module_id));
+    nm_insert_int(insert, 0);
     return nm_insert_end(insert, err);
 }
 
@@ -238,7 +240,22 @@ static nm_status write_stack(nm_loader *loader, const nm_stack_node *stack, uint
     nm_insert_id(insert, nm_loader_known(loader, &definitions->stacks.ids, stack->parent_id));
     nm_insert_id(insert, nm_loader_known(loader, &definitions->frames.ids, stack->frame_id));
     nm_insert_id(insert, site_frame_id);
+    nm_insert_int(insert, stack->walk == NM_WALK_CUT);
     return nm_insert_end(insert, err);
+}
+
+static const char *word_of(const nm_role *role)
+{
+    switch (role->kind) {
+    case NM_ROLE_OPERATOR:
+        return "operator ";
+    case NM_ROLE_THREAD:
+        return "thread ";
+    case NM_ROLE_CUT:
+        return role->name.len == 0 ? "(stack cut)" : "(stack cut) thread ";
+    default:
+        return "";
+    }
 }
 
 /* A frame that stands for no place in the code. */
@@ -246,7 +263,7 @@ static nm_status write_role_frame(nm_loader *loader, const nm_role *role, uint64
 {
     nm_insert *insert = &loader->inserts[NM_TABLE_FRAME];
     nm_buffer label = {0};
-    const char *word = role->kind == NM_ROLE_OPERATOR ? "operator " : role->kind == NM_ROLE_THREAD ? "thread " : "";
+    const char *word = word_of(role);
     nm_status status = nm_buffer_append(&label, word, strlen(word), err);
 
     if (status == NM_OK)
@@ -262,6 +279,7 @@ static nm_status write_role_frame(nm_loader *loader, const nm_role *role, uint64
         nm_insert_int(insert, 0);
         nm_insert_id(insert, 0);
         nm_insert_id(insert, 0);
+        nm_insert_int(insert, role->kind == NM_ROLE_CUT);
         status = nm_insert_end(insert, err);
     }
     nm_buffer_free(&label);
@@ -353,6 +371,8 @@ nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, 
 
     if (status == NM_OK)
         status = nm_frame_names_find(definitions, loader->namer, &loader->name_counts, err);
+    if (status == NM_OK)
+        status = nm_cuts_mark(definitions, input->native_depth, err);
     if (status == NM_OK)
         status = nm_inlined_expand(definitions, err);
     if (status == NM_OK)

@@ -95,6 +95,7 @@ nm_status nm_loader_take_heap_sample(void *context, const nm_heap_sample_row *ro
     nm_insert_int(insert, (int64_t)row->segment_bytes);
     nm_insert_int(insert, (int64_t)row->reserved_bytes);
     nm_insert_int(insert, row->is_stated);
+    nm_insert_int(insert, row->is_at_least);
     return nm_insert_end(insert, err);
 }
 

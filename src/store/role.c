@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/autograd.h"
+#include "store/cut.h"
 
 /* ---- Uses ---- */
 
@@ -45,8 +46,9 @@ typedef struct role_search {
     const nm_definitions *definitions;
     const nm_sites *sites;
     nm_map python_processes;
-    nm_stack_use *merged; /* owned; by index of the stack */
-    bool *is_used;        /* owned; by a process that runs Python */
+    uint64_t *operators;    /* owned; by index of the stack: numbers of their names */
+    bool *is_used;          /* owned; by a process that runs Python */
+    uint64_t *thread_names; /* owned; numbers of strings: of the threads of any process that used it */
 } role_search;
 
 static uint64_t process_of(const role_search *search, uint64_t heap_id)
@@ -76,6 +78,17 @@ static nm_status find_processes(role_search *search, nm_error *err)
     return status;
 }
 
+/* Threads of one name are one: a pool of them runs the same code. */
+static void merge_thread(role_search *search, size_t stack, uint64_t thread_id)
+{
+    const nm_definition *thread = nm_definition_find(&search->definitions->threads, thread_id);
+    uint64_t name = thread == NULL || thread->thread.name == 0 ? NM_ROLE_MIXED : thread->thread.name;
+
+    if (search->thread_names[stack] == 0)
+        search->thread_names[stack] = name;
+    mix(&search->thread_names[stack], name);
+}
+
 /* A stack is one thing for all heaps and processes. */
 static void merge_uses(role_search *search)
 {
@@ -85,13 +98,14 @@ static void merge_uses(role_search *search)
     for (size_t at = 0; nm_map_next(&search->uses->by_stack, &at, &key, &use);) {
         const uint64_t *stack = stack_of(search, key);
 
+        if (stack != NULL)
+            merge_thread(search, *stack, search->uses->items[use].thread_id);
         if (stack == NULL || nm_map_get(&search->python_processes, (nm_key){0, process_of(search, key.high)}) == NULL)
             continue;
         if (search->is_used[*stack]) {
-            mix(&search->merged[*stack].operator_name, search->uses->items[use].operator_name);
-            mix(&search->merged[*stack].thread_id, search->uses->items[use].thread_id);
+            mix(&search->operators[*stack], search->uses->items[use].operator_name);
         } else {
-            search->merged[*stack] = search->uses->items[use];
+            search->operators[*stack] = search->uses->items[use].operator_name;
             search->is_used[*stack] = true;
         }
     }
@@ -120,34 +134,38 @@ static nm_role backward_role(const role_search *search, const nm_stack_frames *f
     return (nm_role){0};
 }
 
-static nm_role thread_role(const role_search *search, uint64_t thread_id)
+static nm_role thread_role(const role_search *search, size_t stack)
 {
-    const nm_definition *thread = nm_definition_find(&search->definitions->threads, thread_id);
-    nm_bytes name = thread == NULL ? (nm_bytes){0} : nm_definitions_text(search->definitions, thread->thread.name);
+    uint64_t number = search->thread_names[stack];
+    nm_bytes name = number == NM_ROLE_MIXED ? (nm_bytes){0} : nm_definitions_text(search->definitions, number);
 
     if (name.len >= strlen(NM_AUTOGRAD_THREAD) &&
         memcmp(name.data, NM_AUTOGRAD_THREAD, strlen(NM_AUTOGRAD_THREAD)) == 0)
         return constant_role(NM_ROLE_BACKWARD, NM_AUTOGRAD_NAME);
+    if (search->definitions->stacks.items[stack].walk == NM_WALK_CUT)
+        return (nm_role){NM_ROLE_CUT, name};
     return name.len == 0 ? (nm_role){0} : (nm_role){NM_ROLE_THREAD, name};
 }
 
 static nm_role role_of(const role_search *search, size_t stack)
 {
-    const nm_stack_use *use = &search->merged[stack];
+    uint64_t operator_name = search->operators[stack];
     const nm_stack_frames *frames = &search->sites->stacks[stack];
     size_t site = search->definitions->stacks.items[stack].site;
     nm_role backward = backward_role(search, frames);
     bool is_node = backward.kind != NM_ROLE_NONE && frames->node != 0;
-    bool is_operator = use->operator_name != 0 && use->operator_name != NM_ROLE_MIXED;
+    bool is_operator = operator_name != 0 && operator_name != NM_ROLE_MIXED;
     bool has_site = site != 0 && !search->sites->is_plumbing[site - 1];
 
-    if (is_node || !search->is_used[stack] || frames->line != 0)
+    if (is_node || frames->line != 0)
         return backward;
-    if (is_operator)
-        return (nm_role){NM_ROLE_OPERATOR, nm_definitions_text(search->definitions, use->operator_name)};
-    if (backward.kind != NM_ROLE_NONE || use->thread_id == NM_ROLE_MIXED || has_site)
+    if (is_operator && search->is_used[stack])
+        return (nm_role){NM_ROLE_OPERATOR, nm_definitions_text(search->definitions, operator_name)};
+    if (backward.kind != NM_ROLE_NONE || has_site)
         return backward;
-    return thread_role(search, use->thread_id);
+    return search->is_used[stack] || search->definitions->stacks.items[stack].walk != NM_WALK_UNKNOWN
+               ? thread_role(search, stack)
+               : backward;
 }
 
 nm_status nm_roles_find(const nm_stack_uses *uses, const nm_definitions *definitions, const nm_sites *sites,
@@ -158,9 +176,10 @@ nm_status nm_roles_find(const nm_stack_uses *uses, const nm_definitions *definit
     nm_status status = NM_OK;
 
     *out = calloc(count + 1, sizeof **out);
-    search.merged = calloc(count + 1, sizeof *search.merged);
+    search.operators = calloc(count + 1, sizeof *search.operators);
     search.is_used = calloc(count + 1, sizeof *search.is_used);
-    if (*out == NULL || search.merged == NULL || search.is_used == NULL)
+    search.thread_names = calloc(count + 1, sizeof *search.thread_names);
+    if (*out == NULL || search.operators == NULL || search.is_used == NULL || search.thread_names == NULL)
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (status == NM_OK)
         status = find_processes(&search, err);
@@ -169,7 +188,8 @@ nm_status nm_roles_find(const nm_stack_uses *uses, const nm_definitions *definit
     for (size_t i = 0; i < count && status == NM_OK; i++)
         (*out)[i] = role_of(&search, i);
     nm_map_free(&search.python_processes);
-    free(search.merged);
+    free(search.operators);
     free(search.is_used);
+    free(search.thread_names);
     return status;
 }

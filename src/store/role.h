@@ -3,7 +3,8 @@
  * Sites for what is allocated where no Python runs: autograd's threads, a task queue. Their native stacks end in a
  * framework; what a person wants to see is the node of a backward pass, or that it is one. In a program that runs Python
  * it is then the operator, and where there is none and all frames are plumbing, the thread's name; a stack gets one of
- * these two if all allocations with it agree.
+ * these two if all allocations with it agree. Any program's stack that is cut (cut.h) and has no frame but plumbing says
+ * that it is, and the thread's name.
  */
 #ifndef NM_STORE_ROLE_H
 #define NM_STORE_ROLE_H
@@ -31,6 +32,7 @@ typedef enum nm_role_kind {
     NM_ROLE_BACKWARD, /* a node of a backward pass, or NM_AUTOGRAD_NAME */
     NM_ROLE_OPERATOR,
     NM_ROLE_THREAD,
+    NM_ROLE_CUT, /* where it was nobody can say: neither judged nor compared. `name` is the thread's, or empty */
 } nm_role_kind;
 
 typedef struct nm_role { /* of a stack */

@@ -243,7 +243,7 @@ static bool is_python_file(const char *file)
 }
 
 /* The recorder gives Python frames the interpreter's name for a module: "python3.11". A snapshot gives nothing but files. */
-static bool is_python_frame(const nm_definitions *definitions, const nm_definition *frame)
+bool nm_site_is_python(const nm_definitions *definitions, const nm_definition *frame)
 {
     nm_bytes module = nm_definitions_text(definitions, frame->frame.module);
     const char *file = (const char *)nm_definitions_text(definitions, frame->frame.file).data;
@@ -275,7 +275,7 @@ static nm_status judge_frames(nm_sites *sites, const nm_definitions *definitions
         const char *function = nm_site_function(definitions, frame);
         size_t length;
 
-        sites->is_python[index] = is_python_frame(definitions, frame);
+        sites->is_python[index] = nm_site_is_python(definitions, frame);
         sites->is_plumbing[index] = is_plumbing_frame(sites, definitions, frame, sites->is_python[index] != 0);
         sites->autograd[index] = function == NULL ? NM_AUTOGRAD_NONE : nm_autograd_of(function, &length);
         sites->same_frame[index] = first == NULL ? index : (size_t)*first;

@@ -52,6 +52,8 @@ nm_status nm_sites_open(sqlite3 *db, const nm_definitions *definitions, nm_sites
 /* A frame's function as patterns see it: without its return type. NULL: it has none. */
 const char *nm_site_function(const nm_definitions *definitions, const nm_definition *frame);
 
+bool nm_site_is_python(const nm_definitions *definitions, const nm_definition *frame);
+
 /* Can the frame of this stack (by its index) be a site? Not a native one while there is Python to be named. */
 bool nm_sites_is_candidate(const nm_sites *sites, const nm_definitions *definitions, size_t stack);
 

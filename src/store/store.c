@@ -227,15 +227,24 @@ static nm_status give_rank(sqlite3 *db, int64_t rank, nm_error *err)
     return nm_db_exec(db, sql, err);
 }
 
-/* Of an input that contradicts itself: a pool of which no segment is believed reserved nobody knows what, not nothing. */
+/* A pool under whose blocks no driver memory was seen (or, of an input that contradicts itself, believed), and which stated
+ * nothing itself, held nobody knows what, not nothing; nor is known which of its requests made it grow, where the pool did
+ * not say that. */
 static nm_status forget_reserved(sqlite3 *db, nm_error *err)
 {
     static const char sql[] =
         "CREATE TEMP TABLE unbelieved AS SELECT heap_id FROM heap_sum JOIN heap USING (heap_id)"
-        " WHERE level = 2 AND reserved_source IS NULL;"
+        " WHERE level IN (2, 3) AND reserved_source IS NULL;"
         "DELETE FROM fragmentation_sample WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
         "DELETE FROM fragmentation_usage WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
         "UPDATE usage SET reserved_bytes = NULL WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
+        "UPDATE heap_sum SET reserved_at_peak_bytes = NULL, peak_reserved_bytes = NULL, reserved_bytes = NULL"
+        " WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
+        "DELETE FROM unbelieved WHERE heap_id IN (SELECT heap_id FROM pool_hit WHERE allocation_count > 0);"
+        "DELETE FROM pool_hit WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
+        "DELETE FROM pool_group WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
+        "DELETE FROM pool_class WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
+        "UPDATE step_sum SET miss_count = NULL WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
         "DROP TABLE unbelieved";
 
     return nm_db_exec(db, sql, err);
@@ -262,7 +271,7 @@ nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error
         status = count_processes(store->db, err);
     if (status == NM_OK && input->has_rank)
         status = give_rank(store->db, input->rank, err);
-    if (status == NM_OK && input->blocks_outside > 0)
+    if (status == NM_OK)
         status = forget_reserved(store->db, err);
     store->name_counts = store->loader.name_counts;
     nm_last_numbers last = store->loader.last;

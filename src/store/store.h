@@ -55,6 +55,7 @@ typedef struct nm_store_input {
     const char *kind;
     const char *order_kind;
     int64_t start_realtime_ns; /* or NM_NO_TIME */
+    uint64_t native_depth;     /* frames that a native stack has unless it begins or breaks off before; 0: not known */
     bool is_complete, is_finished;
     uint64_t events_seen, events_ingested, events_dropped, events_damaged, events_unrecovered, events_late;
     uint64_t events_without_stack, bytes_cut, blocks_outside;

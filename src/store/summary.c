@@ -260,6 +260,63 @@ static nm_status write_pause_note(const summary *s, nm_error *err)
     return status;
 }
 
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
+}
+
+/* ", most in libtorch_npu.so": the code of the outermost frames keeps no frame pointers. */
+static nm_status write_cut_module(const summary *s, int64_t cut_bytes, nm_error *err)
+{
+    static const char sql[] =
+        "WITH RECURSIVE outwards (stack_id, bytes) AS (SELECT p.stack_id, p.live_bytes FROM peak_stack AS p"
+        " JOIN stack AS k ON k.stack_id = p.stack_id WHERE k.is_cut = 1 AND NOT p.is_baseline"
+        " UNION ALL SELECT k.parent_id, o.bytes FROM outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id"
+        " WHERE k.parent_id IS NOT NULL)"
+        " SELECT f.module, sum(o.bytes) FROM outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id"
+        " JOIN frame AS f ON f.frame_id = k.frame_id WHERE k.parent_id IS NULL AND f.module IS NOT NULL"
+        " GROUP BY f.module ORDER BY 2 DESC, 1 LIMIT 1";
+    char module[TEXT_BYTES];
+    sqlite3_stmt *row = NULL;
+    nm_status status = ask(s, NULL, sql, &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+
+    if (code == SQLITE_ROW && sqlite3_column_int64(row, 1) > cut_bytes / 2)
+        fprintf(s->out, ", most in %s", nm_human_text(module, sizeof module, file_name(nm_db_text(row, 0)), 40));
+    return end_query(s, row, status, code, err);
+}
+
+/* Of what share of the peaks callers are missing, where it matters. */
+static nm_status write_cut_note(const summary *s, nm_error *err)
+{
+    static const char sql[] =
+        "SELECT sum(p.live_bytes), sum(CASE WHEN s.is_cut = 1 THEN p.live_bytes ELSE 0 END),"
+        " sum(CASE WHEN f.is_cut = 1 THEN p.live_bytes ELSE 0 END) FROM peak_stack AS p"
+        " LEFT JOIN stack AS s ON s.stack_id = p.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
+        " WHERE NOT p.is_baseline";
+    char cut[NM_HUMAN_BYTES], whole[NM_HUMAN_BYTES], unplaced[NM_HUMAN_BYTES], share[NM_HUMAN_BYTES];
+    sqlite3_stmt *row = NULL;
+    nm_status status = ask(s, NULL, sql, &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+    int64_t bytes[3] = {0};
+
+    for (int i = 0; code == SQLITE_ROW && i < 3; i++)
+        bytes[i] = sqlite3_column_int64(row, i);
+    status = end_query(s, row, status, code, err);
+    if (status != NM_OK || bytes[1] == 0 || (bytes[1] < bytes[0] / 20 && bytes[2] < bytes[0] / 100))
+        return status;
+    fprintf(s->out, "Stacks are cut for %s (%s) of the %s that were live at the peaks of the heaps",
+            nm_human_bytes(cut, bytes[1]), nm_human_percent(share, (double)bytes[1] / (double)bytes[0]),
+            nm_human_bytes(whole, bytes[0]));
+    status = write_cut_module(s, bytes[1], err);
+    if (bytes[2] > 0)
+        fprintf(s->out, "; %s of it has no site", nm_human_bytes(unplaced, bytes[2]));
+    fprintf(s->out, ". Code built with -fno-omit-frame-pointer has whole ones.\n");
+    return status;
+}
+
 static nm_status write_stack_note(const summary *s, nm_error *err)
 {
     int64_t stack_count = 0;
@@ -268,7 +325,8 @@ static nm_status write_stack_note(const summary *s, nm_error *err)
     nm_status status = nm_db_get_int(s->db, "SELECT count(*) FROM stack", &stack_count, err);
 
     if (status == NM_OK)
-        status = nm_db_get_int(s->db, "SELECT count(*) FROM stack WHERE parent_id IS NOT NULL", &caller_count, err);
+        status = nm_db_get_int(s->db, "SELECT count(*) FROM stack WHERE parent_id IS NOT NULL OR is_cut = 1",
+                               &caller_count, err);
     if (status == NM_OK)
         status = nm_db_get_int(s->db, "SELECT count(*) FROM peak_by_site WHERE site <> '(baseline)'", &live_count, err);
     if (status == NM_OK && stack_count == 0 && live_count > 0)
@@ -372,16 +430,20 @@ static nm_status write_leak_sites(const summary *s, sqlite3_stmt *heap, nm_error
 /* How much is live at the end, and why it cannot be said that none of it is a leak. */
 static void write_no_leak(const summary *s, sqlite3_stmt *row)
 {
-    char count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
-    bool is_judged = sqlite3_column_int64(row, 4) == 0;
+    char count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES], part[NM_HUMAN_BYTES];
+    int64_t live_bytes = sqlite3_column_int64(row, 3), cut_bytes = sqlite3_column_int64(row, 6);
+    bool is_timed = sqlite3_column_int64(row, 4) == 0, is_judged = is_timed && cut_bytes <= live_bytes / 2;
 
     nm_human_count(count, sqlite3_column_int64(row, 2));
-    nm_human_bytes(bytes, sqlite3_column_int64(row, 3));
-    if (is_judged)
+    nm_human_bytes(bytes, live_bytes);
+    if (is_judged && cut_bytes > 0)
+        fprintf(s->out, "        leaks             none   (%s outstanding, %s; %s of it not judged: stack cut)\n",
+                count, bytes, nm_human_bytes(part, cut_bytes));
+    else if (is_judged)
         fprintf(s->out, "        leaks             none   (%s outstanding, %s)\n", count, bytes);
     else
-        fprintf(s->out, "        leaks             not judged: %s   (%s live at the end, %s)\n", nm_db_text(row, 5),
-                count, bytes);
+        fprintf(s->out, "        leaks             not judged: %s   (%s live at the end, %s)\n",
+                is_timed ? "stack cut" : nm_db_text(row, 5), count, bytes);
 }
 
 static nm_status write_leaks(const summary *s, sqlite3_stmt *heap, nm_error *err)
@@ -391,6 +453,7 @@ static nm_status write_leaks(const summary *s, sqlite3_stmt *heap, nm_error *err
         "WHERE " SAME_PLACE "), (SELECT outstanding_bytes FROM heap_total WHERE " SAME_PLACE
         "), (SELECT count(*) FROM suspect_by_site WHERE reason IN ('no steps', 'too few steps') AND " SAME_PLACE
         "), (SELECT min(reason) FROM suspect_by_site WHERE reason IN ('no steps', 'too few steps') AND " SAME_PLACE
+        "), (SELECT sum(size_bytes) FROM suspect_by_site WHERE reason = 'stack cut' AND " SAME_PLACE
         ") FROM leak_by_site WHERE " SAME_PLACE;
     char count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
@@ -462,6 +525,20 @@ static nm_status write_hit_rate(const summary *s, sqlite3_stmt *heap, nm_error *
     return end_query(s, row, status, code, err);
 }
 
+/* A pool whose reserved bytes are not known: nothing is said of it as if that were nothing. */
+static nm_status write_not_judged(const summary *s, sqlite3_stmt *heap, nm_error *err)
+{
+    static const char sql[] = "SELECT measure FROM health WHERE measure IN ('fragmentation', 'pool hit rate')"
+                              " AND value IS NULL AND advice GLOB 'Not judged*' AND " SAME_PLACE " ORDER BY measure";
+    sqlite3_stmt *rows = NULL;
+    nm_status status = ask(s, heap, sql, &rows, err);
+    int code = SQLITE_DONE;
+
+    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
+        fprintf(s->out, "        %-17s not judged: the pool's reserved bytes are not known\n", nm_db_text(rows, 0));
+    return end_query(s, rows, status, code, err);
+}
+
 /* "NPU 0", and of several processes which. */
 static void write_heap_title(const summary *s, sqlite3_stmt *heap)
 {
@@ -524,6 +601,8 @@ static nm_status write_heap(const summary *s, sqlite3_stmt *heap, nm_error *err)
         status = write_fragmentation(s, heap, err);
     if (status == NM_OK)
         status = write_hit_rate(s, heap, err);
+    if (status == NM_OK)
+        status = write_not_judged(s, heap, err);
     return status;
 }
 
@@ -726,6 +805,8 @@ static nm_status write_notes(const summary *s, nm_error *err)
         status = write_pause_note(s, err);
     if (status == NM_OK)
         status = write_stack_note(s, err);
+    if (status == NM_OK)
+        status = write_cut_note(s, err);
     if (status == NM_OK)
         status = write_python_note(s, err);
     if (status == NM_OK)

@@ -255,6 +255,7 @@ static const struct {
     [NM_REASON_STOPPED] = {"bounded", "it stopped growing"},
     [NM_REASON_NEWEST_KEPT] = {"bounded", "only the newest are kept"},
     [NM_REASON_NOT_STEADY] = {"not judged", "not steady"},
+    [NM_REASON_CUT] = {"not judged", "stack cut"},
 };
 
 typedef struct reading {
@@ -275,10 +276,12 @@ typedef struct reading {
 static const char births_sql[] =
     "SELECT a.heap_id, coalesce(s.site_frame_id, 0) AS site_key, a.generation, sum(a.allocation_count * a.size_bytes),"
     " sum(a.allocation_count), coalesce(n.steps, 0), coalesce(max(l.max_steps), -1), h.level IN (1, 7),"
-    " max(i.events_dropped + i.events_damaged + i.events_unrecovered) > 0, coalesce(n.unseen, 0)"
+    " max(i.events_dropped + i.events_damaged + i.events_unrecovered) > 0, coalesce(n.unseen, 0),"
+    " coalesce(f.is_cut, 0)"
     " FROM outstanding_sum AS a JOIN heap AS h ON h.heap_id = a.heap_id JOIN process AS p ON p.process_id = "
     "h.process_id"
     " JOIN input AS i ON i.input_id = p.input_id LEFT JOIN stack AS s ON s.stack_id = a.stack_id"
+    " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
     " LEFT JOIN (SELECT x.process_id, x.steps, coalesce((SELECT max(f.generation) FROM step AS f JOIN pause AS g"
     "  ON g.process_id = f.process_id WHERE f.process_id = x.process_id AND f.begin_seq < g.end_seq"
     "  AND coalesce(g.begin_seq, -1) <= x.first_seq), 0) AS unseen FROM (SELECT step.process_id,"
@@ -414,6 +417,7 @@ static nm_status read_site(reading *from, int *code, nm_error *err)
                                .needs_births = sqlite3_column_int(row, 7) != 0};
     bool is_lost = sqlite3_column_int(row, 8) != 0;
     int64_t unseen = sqlite3_column_int64(row, 9);
+    bool is_cut = sqlite3_column_int(row, 10) != 0;
     double growth = 0;
     nm_status status = read_levels(from, heap_id, site, unseen, err);
 
@@ -440,7 +444,7 @@ static nm_status read_site(reading *from, int *code, nm_error *err)
     history.birth_count = from->birth_list.count;
     history.levels = from->level_list.items;
     history.level_count = from->level_list.count;
-    nm_verdict_reason reason = nm_verdict_judge(&history, &growth);
+    nm_verdict_reason reason = is_cut ? NM_REASON_CUT : nm_verdict_judge(&history, &growth);
     return reason == NM_REASON_HELD ? NM_OK : write_verdict(from, heap_id, site, reason, growth, err);
 }
 

@@ -56,6 +56,7 @@ typedef enum nm_verdict_reason {
     NM_REASON_NEWEST_KEPT = 4, /* bounded */
     NM_REASON_NOT_STEADY = 5,  /* not judged */
     NM_REASON_HELD = 6,        /* nothing speaks for growth: no row */
+    NM_REASON_CUT = 7,         /* not judged: what is taken in many places looks like one */
 } nm_verdict_reason;
 
 /* *growth_bytes: a step, over the last two fifths of them; 0 where there are too few. */

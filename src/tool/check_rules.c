@@ -49,14 +49,16 @@ static const char max_fragmentation_sql[] =
 static const char min_hit_rate_sql[] = "SELECT host, rank, pid, device, heap, level, value, NULL, NULL FROM health"
                                        " WHERE measure = 'pool hit rate' AND value IS NOT NULL AND " IS_CHOSEN("");
 
-/* Steps after the warm-up. Joined steps of a long recording count as so many. */
+/* Steps after the warm-up, of pools whose misses are known. Joined steps of a long recording count as so many. */
 static const char max_misses_sql[] =
     "SELECT p.host, p.rank, p.pid, p.device, p.heap, p.level, coalesce(max(CAST(s.miss_count AS REAL)"
     " / (s.last_generation - s.generation + 1)), 0), NULL,"
     " CASE WHEN s.miss_count > 0 THEN 'in step ' || s.number END"
     " FROM heap_place AS p JOIN warm_up AS w ON w.process_id = p.process_id"
     " LEFT JOIN step_sum AS s ON s.heap_id = p.heap_id AND s.generation > w.warm_up_count"
-    " WHERE p.level = 'pool' AND w.step_count > w.warm_up_count AND " IS_CHOSEN("p.") " GROUP BY p.heap_id";
+    " WHERE p.level = 'pool' AND w.step_count > w.warm_up_count AND " IS_CHOSEN(
+        "p.") " GROUP BY p.heap_id"
+              " HAVING count(s.heap_id) = count(s.miss_count)";
 
 static const char no_growth_sql[] = "SELECT host, rank, pid, device, heap, level, leak_bytes, NULL, site"
                                     " FROM leak_by_site WHERE verdict = 'growing' AND " IS_CHOSEN("");
@@ -346,7 +348,7 @@ static nm_status measure_baseline(const check_rule *rule, const check_filter *fi
 /* Where too little is known for anything to be called so, that nothing is means little: it is said. */
 static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out, nm_error *err)
 {
-    int64_t few_steps = 0, no_steps = 0;
+    int64_t few_steps = 0, no_steps = 0, cut_count = 0;
     int64_t paused_count = 0;
     check_result partial = {0};
     nm_status status = say_partial(db, PARTIAL_SQL("main"), &partial, err);
@@ -358,6 +360,8 @@ static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out
                                &few_steps, err);
     if (status == NM_OK && goes_by_steps)
         status = nm_db_get_int(db, "SELECT count(*) FROM suspect_by_site WHERE reason = 'no steps'", &no_steps, err);
+    if (status == NM_OK && goes_by_steps)
+        status = nm_db_get_int(db, "SELECT count(*) FROM suspect_by_site WHERE reason = 'stack cut'", &cut_count, err);
     if (status == NM_OK)
         status = find_paused(db, &paused_count, err);
     if (status == NM_OK && partial.note[0] != 0)
@@ -366,6 +370,8 @@ static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out
         snprintf(out->note, sizeof out->note, "nothing is called so in fewer than 3 steps");
     else if (status == NM_OK && no_steps > 0)
         snprintf(out->note, sizeof out->note, "without steps nothing is called growing");
+    else if (status == NM_OK && cut_count > 0)
+        snprintf(out->note, sizeof out->note, "what has no site, for its stack is cut, is not called so");
     else if (status == NM_OK && paused_count > 0)
         snprintf(out->note, sizeof out->note, "what was born in a pause is not called so");
     return status;

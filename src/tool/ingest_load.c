@@ -239,6 +239,7 @@ static nm_status finish_input(ingest *run, const nm_source_summary_data *summary
         .kind = summary->kind,
         .order_kind = summary->order_kind == NM_ORDER_FILE ? "file" : "clock",
         .start_realtime_ns = summary->start_realtime_ns,
+        .native_depth = summary->native_depth,
         .is_complete = summary->is_complete,
         .is_finished = summary->is_finished,
         .events_seen = summary->events_seen,

@@ -259,8 +259,8 @@ static void write_site(sqlite3_stmt *row, int rank, int level, int path)
 
     if (!nm_db_is_null(row, path + 2))
         snprintf(line, sizeof line, ":%lld", (long long)sqlite3_column_int64(row, path + 2));
-    snprintf(raw, sizeof raw, "%s%s%s%s", nm_db_text(row, path), line, nm_db_text(row, path)[0] == 0 ? "" : " ",
-             nm_db_text(row, path + 1));
+    snprintf(raw, sizeof raw, "%s%s%s%s", nm_db_text(row, path), line,
+             nm_db_text(row, path)[0] == 0 || nm_db_text(row, path + 1)[0] == 0 ? "" : " ", nm_db_text(row, path + 1));
     if (!nm_db_is_null(row, rank))
         printf("rank %-3lld ", (long long)sqlite3_column_int64(row, rank));
     nm_human_text(site, sizeof site, strcmp(nm_db_text(row, path), "(all)") == 0 ? "all sites" : raw, SITE_COLUMNS);
@@ -343,12 +343,14 @@ static void write_sites(diff *run, sqlite3_stmt *rows)
             snprintf(moment, sizeof moment, "%s", nm_db_text(rows, 0));
             write_moment_title(run, moment);
         }
-        run->difference_count++;
-        if (row_counts[strcmp(nm_db_text(rows, 4), "(all)") != 0]++ >= run->options->top) {
+        bool is_compared = !nm_db_is_null(rows, 9); /* what has no site is not */
+
+        run->difference_count += is_compared;
+        if (is_compared && row_counts[strcmp(nm_db_text(rows, 4), "(all)") != 0]++ >= run->options->top) {
             left_count++;
             continue;
         }
-        printf("  %11s %10s %10s  ", signed_bytes(change, sqlite3_column_int64(rows, 9)),
+        printf("  %11s %10s %10s  ", is_compared ? signed_bytes(change, sqlite3_column_int64(rows, 9)) : "-",
                nm_human_bytes(base, sqlite3_column_int64(rows, 7)),
                nm_human_bytes(value, sqlite3_column_int64(rows, 8)));
         write_site(rows, 1, 2, 4);

@@ -34,7 +34,7 @@
 #include "trace/event.h"
 
 #define NM_TRACE_VERSION_MAJOR    1 /* another one is refused */
-#define NM_TRACE_VERSION_MINOR    3 /* a newer one is read, and what is unknown in it is skipped */
+#define NM_TRACE_VERSION_MINOR    4 /* a newer one is read, and what is unknown in it is skipped */
 
 #define NM_BLOCK_MAGIC            0x184D2A5Eu /* of the skippable frame; zstd reserves 0x184D2A50 to 5F */
 #define NM_BLOCK_SIGNATURE        "NPUMEMB1"  /* first 8 bytes of the skippable frame's content */
@@ -73,7 +73,8 @@ typedef struct nm_session {
     char host[256];
     char boot_id[40]; /* of the kernel, text: rings and process ids mean something only there */
     char tool_version[32];
-    uint64_t stacks; /* nm_stack_mode asked for: 0 none, 1 caller, 2 native */
+    uint64_t stacks;      /* nm_stack_mode asked for: 0 none, 1 caller, 2 native, 3 python, 4 both */
+    uint64_t stack_depth; /* frames of a stack that were asked for; 0: not known, an older version */
 } nm_session;
 
 typedef struct nm_block_range { /* ring slots of one thread that stand in a block */

@@ -239,6 +239,8 @@ nm_status nm_session_encode(const nm_session *session, nm_buffer *out, nm_error 
         if (status == NM_OK)
             status = nm_buffer_append(out, texts[i].text, len, err);
     }
+    if (status == NM_OK)
+        status = nm_buffer_append_varint(out, session->stack_depth, err);
     return status;
 }
 
@@ -259,5 +261,7 @@ bool nm_session_decode(nm_bytes record, nm_session *out)
         if (text.len > 0)
             memcpy(texts[i].text, text.data, text.len);
     }
-    return true;
+    if (nm_cursor_left(&cursor) > 0)
+        out->stack_depth = nm_read_varint(&cursor);
+    return !cursor.is_bad;
 }

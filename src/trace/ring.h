@@ -51,8 +51,8 @@
 #define NM_HOST_READY_BYTE       1 /* of the door: locked by the drain once its folder stands in the door */
 
 #define NM_RING_SESSION_MAGIC    0x35534553504e504eu /* "NPNPSES5", changes with every change of this layout */
-#define NM_RING_PROCESS_MAGIC    0x33435250504e504eu
-#define NM_RING_MAGIC            0x32474e52504e504eu
+#define NM_RING_PROCESS_MAGIC    0x34435250504e504eu
+#define NM_RING_MAGIC            0x33474e52504e504eu
 
 #define NM_RING_MARGIN_NS        1000000 /* 1 ms: far more than a store needs to become visible to another processor */
 #define NM_RING_SLOT_BYTES       64
@@ -156,9 +156,8 @@ typedef struct nm_ring_process {
     /* Events of threads that have no ring. */
     _Alignas(64) _Atomic uint64_t dropped_count;
     _Atomic uint64_t drop_first_ticks, drop_last_ticks;
-    _Atomic uint64_t ring_count;        /* rings that it has made */
-    _Atomic int64_t ring_errno;         /* why the last ring could not be made; 0: all could */
-    _Atomic uint64_t unwound_by_caller; /* stacks that are the caller alone though more was asked for */
+    _Atomic uint64_t ring_count; /* rings that it has made */
+    _Atomic int64_t ring_errno;  /* why the last ring could not be made; 0: all could */
 
     uint64_t ready; /* NM_RING_PROCESS_MAGIC, stored last: the file is whole */
 } nm_ring_process;
@@ -341,7 +340,6 @@ typedef struct nm_ring_python { /* the function's name follows, then the file's 
 /* `depth` frames follow, innermost first: a return address, or NM_RING_PYTHON_FRAME and a PYTHON record's number. */
 typedef struct nm_ring_stack {
     uint64_t ticks, local_id, depth;
-    uint64_t is_caller_only; /* 1: more frames were asked for, but only the caller could be had */
 } nm_ring_stack;
 
 _Static_assert(sizeof(nm_ring_alloc) == 7 * 8 && sizeof(nm_ring_free) == 7 * 8 && sizeof(nm_ring_stream_call) == 7 * 8,

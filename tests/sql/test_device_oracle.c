@@ -344,7 +344,8 @@ static void do_something(void)
 
 typedef struct figures {
     int64_t live, count, page, mapped, segment, reserved, is_stated;
-    bool has_held; /* something, ever */
+    bool is_unseen; /* a pool of which nothing but its blocks is known */
+    bool has_held;  /* something, ever */
 } figures;
 
 static bool is_live_at(const thing *one, int64_t at)
@@ -355,7 +356,7 @@ static bool is_live_at(const thing *one, int64_t at)
 static figures figures_at(uint64_t heap, int64_t at)
 {
     figures out = {0};
-    bool has_segments = false, has_stated = false;
+    bool has_segments = false, has_stated = false, is_inside = false;
     int64_t stated = 0;
 
     for (int i = 0; i < model.count; i++) {
@@ -369,6 +370,7 @@ static figures figures_at(uint64_t heap, int64_t at)
         if (one->heap != heap || one->from > at)
             continue;
         out.has_held = true;
+        is_inside |= one->range >= 0;
         if (one->to <= at)
             continue;
         out.live += (int64_t)one->size;
@@ -387,17 +389,25 @@ static figures figures_at(uint64_t heap, int64_t at)
         out.reserved = stated;
         out.has_held = true;
     }
+    out.is_unseen = (kind_of(heap) == PTA || kind_of(heap) == ATB) && !has_segments && !has_stated && !is_inside;
+    if (out.is_unseen) /* at least */
+        out.reserved = out.live;
     return out;
 }
 
-/* Did driver or physical memory of the hardware come or go with the event? */
+/* Did memory come or go that is the device's, and no part of other memory? */
+static bool is_of_device(uint64_t heap, int64_t at)
+{
+    return kind_of(heap) <= PHYSICAL || figures_at(heap, at).is_unseen;
+}
+
 static bool changes(int hardware, int64_t at)
 {
     for (int i = 0; i < model.count; i++) {
         const thing *one = &model.things[i];
 
-        if (one->heap != PINNED && hardware_of[device_of(one->heap)] == hardware && kind_of(one->heap) <= PHYSICAL &&
-            (one->from == at || one->to == at))
+        if (one->heap != PINNED && hardware_of[device_of(one->heap)] == hardware &&
+            (one->from == at || one->to == at) && is_of_device(one->heap, at))
             return true;
     }
     return false;
@@ -407,8 +417,9 @@ static bool goes_with_process(int hardware, int64_t at)
 {
     for (int device = 1; device <= DEVICES; device++)
         if (hardware_of[device] == hardware && model.end_of[process_of[device]] == at)
-            for (int kind = OWN; kind <= PHYSICAL; kind++)
-                if (figures_at((uint64_t)heap_of(device, kind), at).live > 0)
+            for (int kind = OWN; kind <= ATB; kind++)
+                if (figures_at((uint64_t)heap_of(device, kind), at).live > 0 &&
+                    is_of_device((uint64_t)heap_of(device, kind), at))
                     return true;
     return false;
 }
@@ -501,7 +512,7 @@ static bool is_part(int device, int64_t at, bool is_end)
 }
 
 typedef struct components {
-    int64_t pools[3], is_stated[3], has_pool[3];
+    int64_t pools[3], is_stated[3], is_at_least[3], has_pool[3];
     int64_t app, hccl, physical, rounding, sum;
     bool is_app_estimate;
 } components;
@@ -524,6 +535,7 @@ static components components_at(int device, int64_t at)
 
         out.pools[i] = pool.reserved;
         out.is_stated[i] = pool.is_stated;
+        out.is_at_least[i] = pool.is_unseen && pool.live > 0;
         out.has_pool[i] = pool.has_held;
         out.sum += pool.reserved;
         stated += pool.is_stated ? pool.reserved : 0;
@@ -613,7 +625,7 @@ static void want_device(int device, int64_t at, bool is_end)
 
     for (int i = 0; i < 3; i++)
         if (own.has_pool[i])
-            want(device, names[i], kinds[PTA + i].name, own.pools[i], true, -1, own.is_stated[i] != 0);
+            want(device, names[i], kinds[PTA + i].name, own.pools[i], true, -1, own.is_stated[i] || own.is_at_least[i]);
     want(device, "APP", NULL, own.app, true, usage_of(device, 0, last), own.is_app_estimate);
     want(device, "HCCL", NULL, own.hccl, true, usage_of(device, 1, last), false);
     if (is_told_ever(device, 2))

@@ -101,6 +101,7 @@ START_TEST(an_empty_block_made_by_hand_is_read)
     ck_assert_str_eq(nm_block_reader_session(reader)->ring_folder, "/tmp/rings");
     ck_assert_str_eq(nm_block_reader_session(reader)->tool_version, "0.1");
     ck_assert_uint_eq(nm_block_reader_session(reader)->stacks, 2);
+    ck_assert_uint_eq(nm_block_reader_session(reader)->stack_depth, 0); /* not said before 1.4 */
     expect_end(reader);
     nm_block_reader_free(reader);
     nm_buffer_free(&file);
@@ -614,7 +615,8 @@ static const nm_session session = {.trace_id = "0123456789abcde",
                                    .host = "host",
                                    .boot_id = "boot",
                                    .tool_version = "0.1.0",
-                                   .stacks = 2};
+                                   .stacks = 2,
+                                   .stack_depth = 300};
 
 static nm_trace_writer *new_writer(void)
 {
@@ -1166,7 +1168,7 @@ START_TEST(zstd_tests_and_unpacks_a_trace)
     ck_assert_int_eq(run_zstd("-dc", path, &got), 0);
     ck_assert_uint_eq(got.len, raw_bytes);
     ck_assert_mem_eq(got.data,
-                     "NPUMEMB1\1\0\3\0\0\0\0\0"
+                     "NPUMEMB1\1\0\4\0\0\0\0\0"
                      "0123456789abcde\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
                      48);
     unlink(path);

@@ -315,16 +315,16 @@ START_TEST(the_pool_takes_whole_pages_and_gives_them_back_when_waited_for)
     assert_acl(aclrtMemPoolCreate(&pool, &props), ACL_SUCCESS);
     assert_acl(aclrtMemPoolMallocAsync(&first, 100, pool, NULL), ACL_SUCCESS);
     assert_acl(aclrtMemPoolMallocAsync(&second, MIB, pool, NULL), ACL_SUCCESS);
-    ck_assert_uint_eq(used_bytes(), 2 * MIB);
-    ck_assert_uint_eq(attribute(pool, ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT), 2 * MIB);
-    ck_assert_uint_eq(attribute(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT), MIB + 512);
-    assert_acl(aclrtMemPoolMallocAsync(&second, 7 * MIB, pool, NULL), ACL_ERROR_RT_MEMORY_ALLOCATION);
+    ck_assert_uint_eq(used_bytes(), 4 * MIB);
+    ck_assert_uint_eq(attribute(pool, ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT), 4 * MIB);
+    ck_assert_uint_eq(attribute(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT), 4 * MIB);
+    assert_acl(aclrtMemPoolMallocAsync(&second, 5 * MIB, pool, NULL), ACL_ERROR_RT_MEMORY_ALLOCATION);
     assert_acl(aclrtMemPoolDestroy(pool), ACL_ERROR_RT_PARAM_INVALID);
     assert_acl(aclrtMemPoolFreeAsync(first, NULL), ACL_SUCCESS);
     assert_acl(aclrtMemPoolFreeAsync(first, NULL), ACL_ERROR_RT_MEMORY_FREE);
     assert_acl(aclrtMemPoolFreeAsync(second, NULL), ACL_SUCCESS);
     ck_assert_uint_eq(attribute(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT), 0);
-    ck_assert_uint_eq(attribute(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH), MIB + 512);
+    ck_assert_uint_eq(attribute(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH), 4 * MIB);
     assert_acl(aclrtSynchronizeStream(NULL), ACL_SUCCESS);
     ck_assert_uint_eq(used_bytes(), 0);
     assert_acl(aclrtMemPoolDestroy(pool), ACL_SUCCESS);
@@ -377,6 +377,29 @@ START_TEST(a_block_goes_round_on_its_stream_at_once_and_on_another_when_reached)
     assert_acl(aclrtMemPoolMallocAsync(&again, 2 * MIB, pool, other), ACL_SUCCESS);
     ck_assert_ptr_eq(again, first);
     ck_assert_uint_eq(used_bytes(), 2 * MIB);
+}
+END_TEST
+
+/* The device gives what the pool's address space promises only while it has it. */
+START_TEST(a_pool_maps_no_more_than_the_device_has)
+{
+    aclrtMemPoolProps props = {.location = {0, ACL_MEM_LOCATION_TYPE_DEVICE}};
+    aclrtMemPool pool = NULL;
+    void *all = NULL, *block = NULL;
+
+    assert_acl(aclrtMemPoolCreate(&pool, &props), ACL_SUCCESS);
+    assert_acl(aclrtMallocAlign32(&all, CAPACITY_BYTES - 6 * MIB, ACL_MEM_MALLOC_HUGE_ONLY), ACL_SUCCESS);
+    assert_acl(aclrtMemPoolMallocAsync(&block, 8 * MIB, pool, NULL), ACL_ERROR_RT_MEMORY_ALLOCATION);
+    ck_assert_uint_eq(used_bytes(), CAPACITY_BYTES - 6 * MIB);
+    assert_acl(aclrtMemPoolMallocAsync(&block, 4 * MIB, pool, NULL), ACL_SUCCESS);
+    ck_assert_uint_eq(used_bytes(), CAPACITY_BYTES - 2 * MIB);
+    assert_acl(aclrtMemset(block, 4 * MIB, 7, 4 * MIB), ACL_SUCCESS);
+    assert_acl(aclrtMemset(block, 4 * MIB + 1, 7, 4 * MIB + 1), ACL_ERROR_RT_PARAM_INVALID);
+    assert_acl(aclrtMemPoolFreeAsync(block, NULL), ACL_SUCCESS);
+    assert_acl(aclrtSynchronizeStream(NULL), ACL_SUCCESS);
+    assert_acl(aclrtMemset(block, 1, 7, 1), ACL_ERROR_RT_PARAM_INVALID);
+    ck_assert_uint_eq(used_bytes(), CAPACITY_BYTES - 6 * MIB);
+    assert_acl(aclrtMemPoolDestroy(pool), ACL_SUCCESS);
 }
 END_TEST
 
@@ -553,6 +576,7 @@ static void add_tests(TCase *tests)
     tcase_add_test(tests, imported_memory_takes_no_pages);
     tcase_add_test(tests, the_pool_takes_whole_pages_and_gives_them_back_when_waited_for);
     tcase_add_test(tests, the_pool_keeps_what_its_threshold_says_until_it_is_trimmed);
+    tcase_add_test(tests, a_pool_maps_no_more_than_the_device_has);
     tcase_add_test(tests, a_block_goes_round_on_its_stream_at_once_and_on_another_when_reached);
     tcase_add_test(tests, a_copy_in_two_dimensions_leaves_the_gaps_alone);
     tcase_add_test(tests, a_batch_stops_at_the_copy_that_fails_and_names_it);

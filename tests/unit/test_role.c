@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/cut.h"
 #include "store/database.h"
 #include "store/role.h"
 #include "store/schema.h"
 
 enum { LINE = 1, OWN = 2, FRAMEWORK = 3, OTHER = 4, STACK_COUNT = 4 };
-enum { PYTHON_HEAP = 1, NATIVE_HEAP = 2 }; /* of a process that runs Python, and of one that does not */
-enum { MATMUL = 1, SOFTMAX = 2 };          /* operators, by the number of their name */
+enum { PYTHON_HEAP = 1, NATIVE_HEAP = 2, THIRD_HEAP = 3 }; /* of a process that runs Python, and of one that does not */
+enum { MATMUL = 1, SOFTMAX = 2 };                          /* operators, by the number of their name */
 
 static nm_definitions definitions;
 static nm_stack_uses uses;
@@ -164,6 +165,44 @@ START_TEST(a_thread_of_autograd_is_a_backward_pass)
 }
 END_TEST
 
+/* Threads of one name are one; one of another name makes it nobody's. */
+START_TEST(a_stack_that_is_cut_says_so_with_the_threads_name)
+{
+    nm_definition thread = {.kind = NM_DEFINE_THREAD, .id = 3};
+
+    thread.thread.process_id = 2;
+    thread.thread.name = string("worker");
+    add(thread);
+    allocate(PYTHON_HEAP, LINE, 0, 1);
+    allocate(NATIVE_HEAP, OWN, 0, 2); /* has a frame to be shown */
+    allocate(NATIVE_HEAP, FRAMEWORK, MATMUL, 2);
+    allocate(THIRD_HEAP, FRAMEWORK, 0, 3);
+    allocate(NATIVE_HEAP, OTHER, 0, 2);
+    allocate(PYTHON_HEAP, OTHER, 0, 1);
+    ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
+    for (int i = 0; i < STACK_COUNT; i++)
+        definitions.stacks.items[i].walk = NM_WALK_CUT;
+    nm_role *roles = find();
+    hold_role(&roles[LINE - 1], "", NM_ROLE_NONE);
+    hold_role(&roles[OWN - 1], "", NM_ROLE_NONE);
+    hold_role(&roles[FRAMEWORK - 1], "worker", NM_ROLE_CUT);
+    hold_role(&roles[OTHER - 1], "", NM_ROLE_CUT);
+    free(roles);
+}
+END_TEST
+
+START_TEST(a_whole_stack_of_plumbing_has_the_threads_name)
+{
+    allocate(NATIVE_HEAP, FRAMEWORK, 0, 2);
+    ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
+    definitions.stacks.items[FRAMEWORK - 1].walk = NM_WALK_WHOLE;
+    nm_role *roles = find();
+    hold_role(&roles[FRAMEWORK - 1], "worker", NM_ROLE_THREAD);
+    hold_role(&roles[OTHER - 1], "", NM_ROLE_NONE);
+    free(roles);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("role");
@@ -174,6 +213,8 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, a_stack_of_several_has_none);
     tcase_add_test(tcase, a_program_without_python_keeps_its_frames);
     tcase_add_test(tcase, a_thread_of_autograd_is_a_backward_pass);
+    tcase_add_test(tcase, a_stack_that_is_cut_says_so_with_the_threads_name);
+    tcase_add_test(tcase, a_whole_stack_of_plumbing_has_the_threads_name);
     suite_add_tcase(suite, tcase);
     return suite;
 }
