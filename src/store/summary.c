@@ -267,12 +267,19 @@ static const char *file_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
+/* Driver memory of a device that has a pool is the pool's segments, and counted there. */
+#define IS_COUNTED_ONCE                                                                                                \
+    "NOT (h.level IN (1, 7) AND EXISTS (SELECT 1 FROM heap AS o JOIN heap_sum AS t ON t.heap_id = o.heap_id"           \
+    " WHERE o.process_id = h.process_id AND o.device_id IS h.device_id AND o.level IN (2, 3)"                          \
+    " AND t.peak_reserved_bytes > 0))"
+
 /* ", most in libtorch_npu.so": the code of the outermost frames keeps no frame pointers. */
 static nm_status write_cut_module(const summary *s, int64_t cut_bytes, nm_error *err)
 {
     static const char sql[] =
         "WITH RECURSIVE outwards (stack_id, bytes) AS (SELECT p.stack_id, p.live_bytes FROM peak_stack AS p"
-        " JOIN stack AS k ON k.stack_id = p.stack_id WHERE k.is_cut = 1 AND NOT p.is_baseline"
+        " JOIN stack AS k ON k.stack_id = p.stack_id JOIN heap AS h ON h.heap_id = p.heap_id"
+        " WHERE k.is_cut = 1 AND NOT p.is_baseline AND " IS_COUNTED_ONCE
         " UNION ALL SELECT k.parent_id, o.bytes FROM outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id"
         " WHERE k.parent_id IS NOT NULL)"
         " SELECT f.module, sum(o.bytes) FROM outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id"
@@ -295,7 +302,7 @@ static nm_status write_cut_note(const summary *s, nm_error *err)
         "SELECT sum(p.live_bytes), sum(CASE WHEN s.is_cut = 1 THEN p.live_bytes ELSE 0 END),"
         " sum(CASE WHEN f.is_cut = 1 THEN p.live_bytes ELSE 0 END) FROM peak_stack AS p"
         " LEFT JOIN stack AS s ON s.stack_id = p.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
-        " WHERE NOT p.is_baseline";
+        " JOIN heap AS h ON h.heap_id = p.heap_id WHERE NOT p.is_baseline AND " IS_COUNTED_ONCE;
     char cut[NM_HUMAN_BYTES], whole[NM_HUMAN_BYTES], unplaced[NM_HUMAN_BYTES], share[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = ask(s, NULL, sql, &row, err);
@@ -336,8 +343,7 @@ static nm_status write_stack_note(const summary *s, nm_error *err)
     return status;
 }
 
-/* In a program that runs Python: how much of the peaks has no line of it. Driver memory of a device that has a pool is its
- * segments, and counted there. */
+/* In a program that runs Python: how much of the peaks has no line of it. */
 static nm_status write_python_note(const summary *s, nm_error *err)
 {
     static const char sql[] =
@@ -346,9 +352,7 @@ static nm_status write_python_note(const summary *s, nm_error *err)
         " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
         " JOIN heap AS h ON h.heap_id = p.heap_id"
         " WHERE NOT p.is_baseline AND EXISTS (SELECT 1 FROM frame WHERE module GLOB 'python3.*')"
-        " AND NOT (h.level IN (1, 7) AND EXISTS (SELECT 1 FROM heap AS o JOIN heap_sum AS t ON t.heap_id = o.heap_id"
-        " WHERE o.process_id = h.process_id AND o.device_id IS h.device_id AND o.level IN (2, 3)"
-        " AND t.peak_reserved_bytes > 0))";
+        " AND " IS_COUNTED_ONCE;
     char part[NM_HUMAN_BYTES], whole[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = ask(s, NULL, sql, &row, err);

@@ -138,7 +138,8 @@ class Runs:
             case.text = self.edited(case, text)
             with open(f"{self.work}/{name}.txt", "w", encoding="utf-8") as file:
                 file.write(case.text)
-            self.run(case, [self.text2trace, f"{name}.txt", path])
+            depth = [word.split("=")[1] for word in case.words if word.startswith("depth=")]
+            self.run(case, [self.text2trace, f"{name}.txt", path, *(["1000"] + depth if depth else [])])
         elif case.how == "damaged":
             whole = bytearray(open(f"{self.work}/{self.input_of(case.words[0])}", "rb").read())
             whole[len(whole) // 2] ^= 1
