@@ -4,7 +4,7 @@
 --             where not known; total_gib all memory of the device and free_gib what it had left, GiB, NULL where it did
 --             not say; component as in view device_memory, those with nothing left out; heap name of the pool or NULL; gib
 --             its size, GiB; share_ratio that over what the device said is in use, NULL where it did not; is_estimate 1:
---             not certain
+--             not certain; pool_free_gib part of a pool's gib that was free in it, GiB, NULL for what is no pool
 SELECT
     o.out_of_memory_id AS out_of_memory_id,
     o.verdict AS verdict,
@@ -17,7 +17,8 @@ SELECT
     CASE
         WHEN o.total_bytes > o.free_bytes THEN CAST(c.bytes AS REAL) / (o.total_bytes - o.free_bytes)
     END AS share_ratio,
-    c.is_estimate AS is_estimate
+    c.is_estimate AS is_estimate,
+    c.free_bytes / 1073741824.0 AS pool_free_gib
 FROM out_of_memory AS o
 JOIN out_of_memory_component AS c ON c.out_of_memory_id = o.out_of_memory_id AND c.bytes <> 0
 WHERE c.component <> 'DEVICE USED' AND (:outcome IS NULL OR o.outcome = :outcome)

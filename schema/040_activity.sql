@@ -57,8 +57,51 @@ CREATE TABLE step (
     source TEXT NOT NULL
 );
 
+CREATE TABLE graph (
+    -- A graph of the program: work of a stream that was captured, to be executed later. What was born in the capture is held
+    -- by it until it is destroyed. Shown by the view graph_memory.
+    --
+    -- Number of the graph.
+    graph_id INTEGER PRIMARY KEY,
+    -- Its process.
+    process_id INTEGER REFERENCES process (process_id),
+    -- The device of the stream. NULL: not known.
+    device_id INTEGER REFERENCES device (device_id),
+    -- The thread that captured it last. NULL: not known.
+    thread_id INTEGER REFERENCES thread (thread_id),
+    -- Where its capture began. NULL: no stack was recorded.
+    stack_id INTEGER REFERENCES stack (stack_id),
+    -- The stream that was captured.
+    stream INTEGER NOT NULL,
+    -- Place in the order of events at which its capture began.
+    begin_seq INTEGER,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    begin_ns INTEGER,
+    -- Place at which its capture ended. NULL: that was not seen.
+    end_seq INTEGER,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known, or not seen.
+    end_ns INTEGER,
+    -- 'lives' (to the end), 'destroyed', 'reset' (its device was), 'failed' (its capture: there never was a graph).
+    end_kind TEXT NOT NULL,
+    -- Place at which it was destroyed, or its device reset; of a capture that failed its end. NULL: it lived to the end.
+    destroyed_seq INTEGER,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known, or it lived to the end.
+    destroyed_ns INTEGER,
+    -- How often the program executed it. Unit: executions.
+    execute_count INTEGER NOT NULL,
+    -- Place of the last of these. NULL: there was none.
+    last_execute_seq INTEGER,
+    -- Driver memory that was allocated or mapped in its capture and was still there when it was destroyed, or at the end;
+    -- segments of pools too. Unit: bytes.
+    driver_bytes INTEGER NOT NULL,
+    -- The same of blocks of pools and of workspaces; they lie in such memory, or in older segments. Unit: bytes.
+    block_bytes INTEGER NOT NULL,
+    -- The same of pinned memory. Unit: bytes.
+    host_bytes INTEGER NOT NULL
+);
+
 CREATE TABLE failure (
-    -- An allocation that failed.
+    -- An allocation that failed; or a stream or an event that could not be made for want of resources.
     --
     -- Number of the failure in this database.
     failure_id INTEGER PRIMARY KEY,
@@ -76,7 +119,7 @@ CREATE TABLE failure (
     seq INTEGER,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns INTEGER,
-    -- What was asked for. Unit: bytes.
+    -- What was asked for. Unit: bytes. 0: a stream or an event.
     requested_bytes INTEGER,
     -- Code that the runtime returned: 207001 is out of memory. NULL: not known.
     error_code INTEGER,

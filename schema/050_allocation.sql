@@ -72,7 +72,9 @@ CREATE TABLE allocation (
     -- 1: other processes may open it; 0: that was not seen.
     is_exported INTEGER NOT NULL,
     -- 1: physical memory that was mapped, and can be unmapped in part; 0: not.
-    is_mapped INTEGER NOT NULL
+    is_mapped INTEGER NOT NULL,
+    -- The graph in whose capture it was born. NULL: in none.
+    graph_id INTEGER REFERENCES graph (graph_id)
 );
 
 CREATE TABLE copy (

@@ -99,6 +99,10 @@ CREATE TABLE step_sum (
     peak_reserved_bytes INTEGER,
     -- Allocations and ends of driver memory of the heap's device and process in it. Unit: calls. NULL: host memory.
     driver_call_count INTEGER,
+    -- Most that graphs held of what is live in it: what was born in their captures. Unit: bytes.
+    graph_bytes INTEGER NOT NULL,
+    -- Most that graphs held of the pool's segments in it. Unit: bytes.
+    graph_reserved_bytes INTEGER NOT NULL,
     PRIMARY KEY (heap_id, generation) ON CONFLICT REPLACE
 ) WITHOUT ROWID;
 

@@ -8,11 +8,11 @@ CREATE TABLE step_anchor (
     process_id INTEGER PRIMARY KEY REFERENCES process (process_id),
     -- 'marked': the program says so; 'site': where a place that recurs once in each iteration allocates; 'range': where a
     -- range of a name begins; 'optimizer': with the first allocation after an optimizer's step that follows a backward
-    -- pass; 'none': it is not known.
+    -- pass; 'graph': where a graph is executed after those before were waited for; 'none': it is not known.
     kind TEXT NOT NULL,
     -- 1: npumem-ingest --step-at named the place; 0: it was found.
     is_given INTEGER NOT NULL,
-    -- The place: a stack that allocates; where none was found, the one that came nearest. NULL: a range, or no place.
+    -- The place: a stack that allocates, or executes a graph; where none was found, the one that came nearest. NULL: a range, or no place.
     stack_id INTEGER REFERENCES stack (stack_id),
     -- The range: its name, or the first of those that differ in a number at the end. NULL: no range.
     name TEXT,
@@ -32,7 +32,8 @@ CREATE TABLE step_anchor (
 CREATE TABLE step_trend (
     -- A straight line through what each heap of a device, and each device, held at most in each step: without the first
     -- quarter of the steps, which is warm-up, and without a last step that did not end. Steps in which a heap did nothing
-    -- count with what it held. Shown by the view forecast.
+    -- count with what it held, and what graphs held in the last step of it is taken for what they held in each. Shown by the
+    -- view forecast.
     --
     -- The device.
     device_id INTEGER NOT NULL REFERENCES device (device_id),

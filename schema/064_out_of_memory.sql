@@ -24,6 +24,8 @@ CREATE TABLE out_of_memory_chain (
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
     -- 'recovered', 'fatal', 'open' (the recording ended first) or 'unknown' (events were lost first).
     outcome TEXT NOT NULL,
+    -- The call about streams or events that failed, a code of stream_call_kind. NULL: it was an allocation.
+    stream_call INTEGER REFERENCES stream_call_kind (kind),
     -- Failures. Unit: failures.
     failure_count INTEGER NOT NULL,
     -- Those of the driver. Unit: failures.
@@ -36,7 +38,7 @@ CREATE TABLE out_of_memory_chain (
     first_ns INTEGER,
     -- When the last was. Unit: nanoseconds since the recording began. NULL: not known.
     last_ns INTEGER,
-    -- What the first returned: 207001 is out of memory. NULL: not known.
+    -- What the first returned: 207001 is out of memory, 207005 out of other resources. NULL: not known.
     error_code INTEGER,
     -- What the pool was asked for, by its own word. Unit: bytes. NULL: not known.
     tried_bytes INTEGER,
@@ -54,6 +56,8 @@ CREATE TABLE out_of_memory_chain (
     own_bytes INTEGER NOT NULL,
     -- What modules of CANN took for the process, as far as recorded. Unit: bytes.
     module_bytes INTEGER NOT NULL,
+    -- Largest block of these pools that the program had given up and that other streams still used. Unit: bytes.
+    max_pending_bytes INTEGER NOT NULL,
     -- Live blocks of pool_heap_id. Unit: allocations.
     pool_live_count INTEGER NOT NULL,
     -- 1: segments of that pool were seen, so that the driver's refusals are as well; 0: not.
@@ -84,4 +88,19 @@ CREATE TABLE out_of_memory_stack (
     live_count INTEGER NOT NULL,
     -- Their size. Unit: bytes.
     live_bytes INTEGER NOT NULL
+);
+
+CREATE TABLE out_of_memory_leak (
+    -- What a leak (view leak_by_site: growing, rising) held on the device before a chain began, by site: of the blocks
+    -- that are called a leak those that had been born by then, without what was born in the step of the failure. Shown by
+    -- the view out_of_memory.
+    --
+    -- The chain.
+    out_of_memory_chain_id INTEGER NOT NULL REFERENCES out_of_memory_chain (out_of_memory_chain_id),
+    -- The heap.
+    heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
+    -- The site. NULL: no stack was recorded.
+    site_frame_id INTEGER REFERENCES frame (frame_id),
+    -- Size of those blocks. Unit: bytes.
+    leaked_bytes INTEGER NOT NULL
 );

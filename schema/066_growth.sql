@@ -1,8 +1,8 @@
 -- What tells a leak from what is merely held: how much of each site was live step by step, and how long its blocks live.
 
 CREATE TABLE site_step (
-    -- How much of a site was live at the end of a step; only where it was not what the row before it says. The baseline is
-    -- left out. Shown by the view step_growth.
+    -- How much of a site was live at the end of a step; only where it was not what the row before it says. The baseline and
+    -- what graphs held are left out. Shown by the view step_growth.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -64,7 +64,7 @@ CREATE TABLE site_growth (
 CREATE TABLE site_floor (
     -- The least that was live of a site minute by minute, in a process without steps; only where it was not what the row
     -- before it says. Of long runs fewer and fewer minutes are told, then it is the least since the one before. The baseline
-    -- is left out. From it servers are judged (site_verdict).
+    -- and what graphs held are left out. From it servers are judged (site_verdict).
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),

@@ -2,7 +2,7 @@
 
 CREATE TABLE outstanding_sum (
     -- What was allocated in the recording and not freed by its end, segments and the baseline left out: allocations of one
-    -- heap, stack, size and generation. Shown by the view outstanding_by_site.
+    -- heap, stack, size, generation and graph. Shown by the view outstanding_by_site.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -25,7 +25,9 @@ CREATE TABLE outstanding_sum (
     -- How many of them had lived longer, at the end of the process (or, where that was not seen, at the last event of its
     -- memory), than 99 % of the freed blocks of their site did. Unit: allocations. NULL: none was freed, or times are
     -- unknown.
-    outlier_count INTEGER
+    outlier_count INTEGER,
+    -- The graph that held them at the end of the trace, or until a last reset ended both. NULL: none.
+    graph_id INTEGER REFERENCES graph (graph_id)
 );
 
 CREATE TABLE leaked_sum (

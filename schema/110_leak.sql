@@ -1,4 +1,5 @@
 -- What is a leak, when it is known what each site's verdict is (table site_verdict). Of several inputs each brings its own.
+-- What a graph holds is none: its release is expected when the graph is destroyed.
 
 -- Processes that ended with a reset, as frameworks do: what was there then is not forgotten.
 CREATE TEMP TABLE reset_process AS
@@ -30,10 +31,10 @@ LEFT JOIN (
         o.size_bytes,
         max(o.allocation_count) AS most_count
     FROM outstanding_sum AS o
-    WHERE o.generation >= 2 AND o.is_doubtful = 0
+    WHERE o.generation >= 2 AND o.is_doubtful = 0 AND o.graph_id IS NULL
     GROUP BY o.heap_id, coalesce(o.stack_id, 0), o.size_bytes
 ) AS b ON b.heap_id = a.heap_id AND b.stack_key = coalesce(a.stack_id, 0) AND b.size_bytes = a.size_bytes
-WHERE a.is_doubtful = 0 AND a.generation > 0
+WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.generation > 0
     AND CASE v.verdict WHEN 'growing' THEN a.generation > 1 OR b.most_count > 0 ELSE a.generation < 19 END
     AND NOT EXISTS (SELECT 1 FROM leaked_sum);
 
@@ -54,7 +55,8 @@ JOIN heap_sum AS t ON t.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 LEFT JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict IN ('growing', 'rising')
-WHERE a.is_doubtful = 0 AND v.heap_id IS NULL AND coalesce(f.is_cut, 0) = 0 AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33
+WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND v.heap_id IS NULL AND coalesce(f.is_cut, 0) = 0 AND h.level IN (1, 4, 7)
+    AND coalesce(h.module_id, 33) = 33
     AND process.end_kind = 'exit' AND t.free_count > 0
     AND process.process_id NOT IN (SELECT r.process_id FROM temp.reset_process AS r)
     AND NOT EXISTS (SELECT 1 FROM leaked_sum AS k WHERE k.verdict = 'unreleased');
@@ -73,7 +75,7 @@ JOIN heap AS h ON h.heap_id = a.heap_id
 JOIN process ON process.process_id = h.process_id
 JOIN heap_sum AS t ON t.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-WHERE a.is_doubtful = 0 AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33 AND process.end_kind = 'exit'
+WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33 AND process.end_kind = 'exit'
     AND (t.free_count = 0 OR process.process_id IN (SELECT r.process_id FROM temp.reset_process AS r))
     AND NOT EXISTS (
         SELECT 1 FROM site_verdict AS v WHERE v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id)
@@ -101,6 +103,7 @@ JOIN outstanding_sum AS a
     AND a.size_bytes = k.size_bytes
     AND a.generation = k.generation
     AND a.is_doubtful = 0
+    AND a.graph_id IS NULL
 LEFT JOIN temp.heap_end AS e ON e.heap_id = k.heap_id
 LEFT JOIN stack AS s ON s.stack_id = k.stack_id
 WHERE NOT EXISTS (SELECT 1 FROM leak_sum)

@@ -192,7 +192,8 @@ FROM (
         AND k.stack_id IS b.stack_id
         AND k.size_bytes = b.size_bytes
         AND k.generation = b.generation
-    WHERE b.is_segment = 0 AND b.generation IS NOT NULL AND b.is_doubtful = 0
+    LEFT JOIN graph AS g ON g.graph_id = b.graph_id AND (g.destroyed_seq IS NULL OR g.destroyed_seq >= b.free_seq)
+    WHERE b.is_segment = 0 AND b.generation IS NOT NULL AND b.is_doubtful = 0 AND g.graph_id IS NULL
 ) AS a
 JOIN heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
@@ -388,9 +389,10 @@ CREATE VIEW suspect_by_site (
     -- kept' (no block is older in steps than freed ones of the site became: a queue, or a cache); 'no steps' (one pass, or no
     -- iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak), 'stack cut' (there
     -- is no site: what was allocated in many places looks like one), 'held to the end' (driver or pinned memory at the end of
-    -- the process, which a reset ended, or of a kind of which nothing was ever freed).
+    -- the process, which a reset ended, or of a kind of which nothing was ever freed), 'held by graph' (it was born in captures
+    -- of graphs that still live: a row of its own for this part of a site).
     reason,
-    -- Outstanding allocations of the site, but for those of which it is in doubt. Unit: allocations.
+    -- Outstanding allocations of the site, held by graph or not, but for those of which it is in doubt. Unit: allocations.
     allocation_count,
     -- Their size. Unit: bytes.
     size_bytes,
@@ -407,12 +409,15 @@ SELECT
     p.heap,
     p.level,
     coalesce(f.label, '(no stack)'),
-    v.verdict,
-    v.reason,
+    CASE WHEN a.is_held THEN 'not judged' ELSE v.verdict END,
+    CASE WHEN a.is_held THEN 'held by graph' ELSE v.reason END,
     a.allocation_count,
     a.size_bytes,
     CASE WHEN steps.step_count IS NULL THEN a.generation_count ELSE a.late_generation_count END,
     CASE
+        WHEN a.is_held
+            THEN printf('%d block%s born in captures of graphs that live at the end (%d), and held as long as they do',
+                a.allocation_count, CASE a.allocation_count WHEN 1 THEN ' was' ELSE 's were' END, a.graph_count)
         WHEN steps.step_count IS NULL
             THEN printf('%d block%s born in %d of 20 parts of the trace %s live at its end', a.allocation_count,
                 CASE a.allocation_count WHEN 1 THEN '' ELSE 's' END, a.generation_count,
@@ -426,6 +431,7 @@ SELECT
             || CASE WHEN a.late_generation_count BETWEEN 1 AND a.generation_count - 1 THEN ' and before them' ELSE '' END
             || CASE a.allocation_count WHEN 1 THEN ' is live at the end' ELSE ' are live at the end' END
     END || CASE
+        WHEN a.is_held THEN ''
         WHEN t.freed_count > 0 AND t.max_steps IS NOT NULL AND steps.step_count IS NOT NULL
             THEN printf('; %d other%s freed, %d step%s old at most', t.freed_count,
                 CASE t.freed_count WHEN 1 THEN ' was' ELSE 's were' END, t.max_steps,
@@ -434,12 +440,12 @@ SELECT
             CASE t.freed_count WHEN 1 THEN ' was' ELSE 's were' END)
         ELSE '; no other was freed'
     END
-FROM site_verdict AS v
-JOIN heap_place AS p ON p.heap_id = v.heap_id
-JOIN (
+FROM (
     SELECT
         o.heap_id,
         s.site_frame_id,
+        o.graph_id IS NOT NULL AS is_held,
+        count(DISTINCT o.graph_id) AS graph_count,
         sum(o.allocation_count) AS allocation_count,
         sum(o.allocation_count * o.size_bytes) AS size_bytes,
         count(DISTINCT o.generation) AS generation_count,
@@ -447,12 +453,15 @@ JOIN (
     FROM outstanding_sum AS o
     LEFT JOIN stack AS s ON s.stack_id = o.stack_id
     WHERE o.is_doubtful = 0
-    GROUP BY o.heap_id, s.site_frame_id
-) AS a ON a.heap_id = v.heap_id AND a.site_frame_id IS v.site_frame_id
+    GROUP BY o.heap_id, s.site_frame_id, o.graph_id IS NOT NULL
+) AS a
+JOIN heap_place AS p ON p.heap_id = a.heap_id
+LEFT JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS a.site_frame_id
 LEFT JOIN warm_up AS steps ON steps.process_id = p.process_id
-LEFT JOIN site_lifetime AS t ON t.heap_id = v.heap_id AND t.site_frame_id IS v.site_frame_id
-LEFT JOIN frame AS f ON f.frame_id = v.site_frame_id
-WHERE v.verdict NOT IN ('growing', 'rising')
-    AND NOT EXISTS (
-        SELECT 1 FROM leak_sum AS l WHERE l.heap_id = v.heap_id AND l.site_frame_id IS v.site_frame_id)
-ORDER BY a.size_bytes DESC, p.heap_id, v.site_frame_id;
+LEFT JOIN site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
+LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
+WHERE a.is_held
+    OR (v.verdict NOT IN ('growing', 'rising')
+        AND NOT EXISTS (
+            SELECT 1 FROM leak_sum AS l WHERE l.heap_id = a.heap_id AND l.site_frame_id IS a.site_frame_id))
+ORDER BY a.size_bytes DESC, p.heap_id, a.site_frame_id, a.is_held;

@@ -162,7 +162,8 @@ LEFT JOIN process ON process.process_id = g.process_id
 ORDER BY g.process_id, g.device;
 
 CREATE VIEW failed_allocation (
-    -- Allocations that failed, with the state of the heap at that moment and what that says.
+    -- Allocations that failed, with the state of the heap at that moment and what that says; and streams and events that
+    -- could not be made for want of resources.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -182,7 +183,7 @@ CREATE VIEW failed_allocation (
     seq,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns,
-    -- What was asked for. Unit: bytes.
+    -- What was asked for. Unit: bytes. 0: a stream or an event.
     requested_bytes,
     -- Code that the runtime returned: 207001 is out of memory. NULL: not known.
     error_code,
@@ -327,3 +328,67 @@ LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 LEFT JOIN stack AS s2 ON s2.stack_id = a.other_stack_id
 LEFT JOIN frame AS f2 ON f2.frame_id = s2.site_frame_id
 ORDER BY a.anomaly_id;
+
+CREATE VIEW graph_memory (
+    -- Graphs (captured work of a stream, which the program executes later) and what each of them holds: what was born in its
+    -- capture has to stay until it is destroyed, and is no leak before. Captures that failed are left out. In order.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: not known.
+    device,
+    -- Always NULL: a graph may hold memory of several heaps.
+    heap,
+    -- Always NULL: likewise.
+    level,
+    -- Number of the graph.
+    graph_id,
+    -- Where its capture began: 'file:line function', 'module+0xoffset function' or '(no stack)'.
+    site,
+    -- When its capture began. Unit: nanoseconds since the recording began. NULL: not known.
+    begin_ns,
+    -- How long the capture took. Unit: nanoseconds. NULL: not known, or its end was not seen.
+    capture_ns,
+    -- How often the program executed it. Unit: executions.
+    execute_count,
+    -- 'lives' (to the end), 'destroyed', 'reset' (its device was).
+    end_kind,
+    -- Driver memory that was allocated or mapped in its capture and was still there when it was destroyed or reset, or at the
+    -- end: what it takes of the device. Segments of pools too; one in which other graphs have blocks counts for the graph in
+    -- whose capture it came. Unit: bytes.
+    driver_bytes,
+    -- The same of blocks of pools and of workspaces; they lie in such memory, or in older segments. Unit: bytes.
+    block_bytes,
+    -- The same of pinned memory. Unit: bytes.
+    host_bytes,
+    -- Where its capture began, the whole stack. NULL: none was recorded.
+    stack_id
+) AS
+SELECT
+    process.host,
+    process.rank,
+    process.pid,
+    coalesce(device.physical_ordinal, device.ordinal),
+    NULL,
+    NULL,
+    g.graph_id,
+    coalesce(f.label, '(no stack)'),
+    g.begin_ns,
+    g.end_ns - g.begin_ns,
+    g.execute_count,
+    g.end_kind,
+    g.driver_bytes,
+    g.block_bytes,
+    g.host_bytes,
+    g.stack_id
+FROM graph AS g
+JOIN process ON process.process_id = g.process_id
+LEFT JOIN device ON device.device_id = g.device_id
+LEFT JOIN stack AS s ON s.stack_id = g.stack_id
+LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
+WHERE g.end_kind <> 'failed'
+ORDER BY g.graph_id;

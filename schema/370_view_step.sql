@@ -18,7 +18,7 @@ CREATE VIEW step_origin (
     -- 'marked': the program says where they begin; 'inferred': npumem-ingest found it, or was told by --step-at; 'none':
     -- not known.
     source,
-    -- 'site', 'range' or 'optimizer': what the anchor is; see step_anchor.kind. NULL: there is none.
+    -- 'site', 'range', 'optimizer' or 'graph': what the anchor is; see step_anchor.kind. NULL: there is none.
     kind,
     -- The place: 'file:line function' of a site, the name of a range, the site of the optimizer's step; where none was
     -- found, what came nearest. NULL: nothing came near, or steps are marked.

@@ -21,15 +21,20 @@ CREATE VIEW out_of_memory (
     level,
     -- Number of the chain.
     out_of_memory_id,
-    -- 'recovered': the same request was served then; 'fatal': it was not. NULL: events were lost, or the recording was cut
-    -- off, before that was known.
+    -- 'recovered': the same request was served then, or the thread was served at least as much in smaller requests later
+    -- on; 'fatal': it was not. NULL: events were lost, or the recording was cut off, before that was known.
     outcome,
-    -- 'capacity': the process itself needs more than the device has; 'fragmentation': the pool had enough free, but not in
-    -- one piece (never said of a request of the driver alone, whose pool may have asked for more than it was asked for);
-    -- 'other-process-or-module': other processes, or modules of the runtime, hold a tenth of the device or more, and
-    -- without them it would have fitted; 'limit': the pool refused by itself, without a refusal of the driver or with
-    -- enough free on the device; 'resources': the runtime refused with 207005, which is about streams, events and the like
-    -- and not about memory, though its text speaks of memory; 'unknown': the data do not say.
+    -- 'leak': what had leaked (view leak_by_site: growing, rising) is more than what was free and stuck inside the pools,
+    -- and without it the request would have fitted; 'capacity': the process itself needs more than the device has, even if
+    -- its pools gave all back that is free in them; 'fragmentation': the pool had enough free in the segments that serve
+    -- such a request, or half of it and the device the rest, but not in one piece; 'other-stream': the memory was free, or given up, but for another stream;
+    -- 'other-process-or-module': other processes, or modules of the runtime, hold a tenth of the device or more (half of it,
+    -- where the pool had enough free as well), and without them it would have fitted; 'limit': the pool refused by itself,
+    -- without a refusal of the driver or, in a snapshot, with room on the device for the segment that it would have asked
+    -- for; 'driver': the driver refused at least twice though the device had enough free, which was not in pieces that it
+    -- could use; 'resources': the runtime refused with 207005, which is about streams, events and the like and not about
+    -- memory, though its text speaks of memory; 'host': it was memory of the host, of which is not recorded who held it;
+    -- 'unknown': the data do not say.
     verdict,
     -- The verdict as a sentence, with its figures.
     explanation,
@@ -83,7 +88,17 @@ CREATE VIEW out_of_memory (
     -- Number of the whole stack. NULL: none was recorded.
     stack_id,
     -- 1: events were lost before, or not all that was live is known, so that the verdict is 'unknown'; 0: not.
-    is_partial
+    is_partial,
+    -- What the device had to give in one piece: what it was asked for or, where its refusals are not seen, the segment
+    -- that a caching allocator of PyTorch takes for such a request (2 MiB up to 1 MiB, 20 MiB below 10 MiB, else whole
+    -- 2 MiB; of expandable segments pages of 2 or 20 MiB). Unit: bytes. NULL: not known.
+    needed_bytes,
+    -- What had leaked on the device by then. Unit: bytes. NULL: nothing is known to.
+    leaked_bytes,
+    -- The site that had leaked most of it. NULL: none.
+    leaked_site,
+    -- Part of other_bytes that modules of CANN were seen to take for the process. Unit: bytes. NULL: host memory.
+    module_bytes
 ) AS
 SELECT
     process.host,
@@ -98,7 +113,13 @@ SELECT
         WHEN t.outcome = 'open' AND t.is_finished = 1 THEN 'fatal'
     END,
     t.verdict,
-    CASE t.reason
+    CASE
+        WHEN t.leaked_bytes > 0 AND t.reason <> 'resources'
+            THEN t.leaked_text || ' had leaked by then, most of it at ' || t.leaked_site
+                || CASE t.reason WHEN 'leak' THEN ': without it ' || t.least || t.asked_text || t.segment_note || ' would have fitted. ' ELSE '. ' END
+        ELSE ''
+    END
+    || CASE t.reason
         WHEN 'resources'
             THEN 'Error 207005 is about resources of the device (streams, events and the like), not about its memory: '
                 || 'this process had created ' || t.stream_count || ' stream' || CASE t.stream_count WHEN 1 THEN '' ELSE 's' END
@@ -107,30 +128,61 @@ SELECT
         WHEN 'partial'
             THEN 'Events are missing, or the recording began late: what held the memory is not known.'
         WHEN 'host' THEN 'Memory of the host, not of a device: who held it is not recorded.'
+        WHEN 'call'
+            THEN 'The runtime had no memory for what it needs itself, and how much that is it does not say: this process held '
+                || t.own_text || coalesce(' of the device''s ' || t.total_text, '') || '.'
+        WHEN 'leak'
+            THEN 'This process held ' || t.own_text || coalesce(' of the device''s ' || t.total_text, '')
+                || coalesce(', ' || t.free_text || ' was free.', '.')
+        WHEN 'alone'
+            THEN 'The request alone, ' || t.least || t.asked_text || t.segment_note || ', is more than '
+                || coalesce('the device''s ' || t.total_text || '.', 'any device has.')
         WHEN 'fits'
-            THEN 'The pool had a free range of ' || t.pool_largest_free_text || ', enough for ' || t.asked_text
+            THEN 'The pool had a free range of ' || t.fit_largest_text || ', enough for ' || t.asked_text
                 || ': it may belong to another stream or to another kind of blocks.'
+        WHEN 'other stream'
+            THEN 'The pool had a free range of ' || t.other_stream_text || ', enough for ' || t.asked_text
+                || ', in segments of another stream.'
+        WHEN 'pending'
+            THEN 'The program had given up ' || t.pending_text || ' that other streams still used, enough for ' || t.least
+                || t.asked_text || ' in one piece.'
         WHEN 'fragmentation'
-            THEN 'The pool had ' || t.pool_free_text || ' free, enough for ' || t.asked_text
-                || ', but its largest free range was ' || t.pool_largest_free_text || '.'
+            THEN 'The pool had ' || t.fit_free_text || ' free, enough for ' || t.asked_text
+                || CASE t.is_estimate WHEN 1 THEN ', but in no range that was.' ELSE ', but its largest free range was ' || t.fit_largest_text || '.' END
+        WHEN 'pieces'
+            THEN 'The pool had ' || t.fit_free_text || ' free in segments for such requests, but no range of it served: it '
+                || 'asked the device for a segment of ' || t.asked_text || '.'
+        WHEN 'between'
+            THEN 'The pool had ' || t.fit_free_text || ' free and the device ' || t.free_text || ', together enough for '
+                || t.least || t.asked_text || t.segment_note || ', but not in one piece.'
         WHEN 'limit'
             THEN 'The pool refused ' || t.asked_text || ' by itself, with ' || coalesce(t.reserved_text, 'an unknown amount')
                 || ' reserved and no refusal of the driver'
                 || coalesce(': the device had ' || t.free_text || ' free.', '.')
+        WHEN 'snapshot limit'
+            THEN 'The pool refused ' || t.asked_text || t.segment_note || ', with ' || t.reserved_text || ' reserved, though the device had '
+                || t.free_text || ' free: it keeps to a limit of the process (memory fraction).'
         WHEN 'full'
             THEN 'This process itself held ' || t.own_text || ' of the device''s ' || t.total_text || t.cache || ': '
-                || t.least || t.asked_text || ' more does not fit.'
+                || t.least || t.asked_text || t.segment_note || CASE t.outcome WHEN 'recovered' THEN ' was asked for.' ELSE ' more does not fit.' END
+        WHEN 'cached'
+            THEN 'This process held ' || t.own_text || ' of the device''s ' || t.total_text || t.cache
+                || ' when ' || t.least || t.asked_text || t.segment_note || ' was asked for: with what was free in the pools there was enough for it, but '
+                || 'not in one piece that could serve it.'
         WHEN 'other'
             THEN t.other_text || ' of the device''s ' || t.total_text
-                || ' was held by other processes or by modules of the runtime, and ' || t.own_text
-                || ' by this process' || t.cache || ': without the others ' || t.least || t.asked_text || ' would have fitted.'
+                || ' was held by other processes or by modules of the runtime' || t.modules || ', and ' || t.own_text
+                || ' by this process' || t.cache || ': without the others ' || t.least || t.asked_text || t.segment_note || ' would have fitted.'
         WHEN 'overhead'
             THEN 'This process held ' || t.own_text || ' of the device''s ' || t.total_text || t.cache
-                || ' and all others ' || t.other_text || ': ' || t.free_text || ' was left for ' || t.least || t.asked_text || '.'
+                || ' and all others ' || t.other_text || ': ' || t.free_text || ' was left for ' || t.least || t.asked_text || t.segment_note || '.'
         WHEN 'unseen'
             THEN 'This process held at least ' || t.own_text || ' of the device''s ' || t.total_text
                 || ', and what a pool had reserved beyond its blocks is not known: ' || t.free_text || ' was left for '
                 || t.least || t.asked_text || '.'
+        WHEN 'driver'
+            THEN 'The driver refused ' || t.asked_text || ' ' || t.driver_failure_count || ' times though ' || t.free_text
+                || ' was free right after: not in pieces that it could use, as huge pages are.'
         WHEN 'refused'
             THEN 'The driver refused ' || t.asked_text || ' though ' || t.free_text
                 || ' was free right after: another process may have given it back, or it was not free in one piece.'
@@ -139,11 +191,15 @@ SELECT
             || ' was asked for.'
     END
     || CASE
-        WHEN t.outcome = 'recovered' AND t.released_bytes > 0
-            THEN ' It was served after this process had given back ' || t.released_text || '.'
-        ELSE ''
+        WHEN t.outcome <> 'recovered' OR t.stream_call IS NOT NULL THEN ''
+        WHEN t.released_bytes > 0 THEN ' It was served after this process had given back ' || t.released_text || '.'
+        ELSE ' The program went on, and was served as much later.'
     END,
     CASE
+        WHEN t.stream_call IS NOT NULL
+            THEN 'Tried to ' || t.stream_call || ' (device ' || coalesce(t.device, '?') || '; created and not destroyed: '
+                || t.stream_count || ' stream' || CASE t.stream_count WHEN 1 THEN '' ELSE 's' END || ', ' || t.event_count
+                || ' event' || CASE t.event_count WHEN 1 THEN '' ELSE 's' END || ')'
         WHEN t.device_id IS NOT NULL
             THEN 'Tried to allocate ' || t.least || t.asked_text || ' (device ' || coalesce(t.device, '?') || '; '
                 || coalesce(t.total_text, '?') || ' total capacity; ' || t.allocated_text || ' already allocated; '
@@ -173,7 +229,11 @@ SELECT
     o.name,
     coalesce(r.label, '(no stack)'),
     t.stack_id,
-    t.is_partial
+    t.is_partial,
+    t.needed_bytes,
+    t.leaked_bytes,
+    t.leaked_site,
+    t.module_bytes
 FROM (
     SELECT
         v.out_of_memory_id AS out_of_memory_id,
@@ -206,18 +266,60 @@ FROM (
         v.pool_largest_free_bytes AS pool_largest_free_bytes,
         v.is_partial AS is_partial,
         v.reason AS reason,
+        v.stream_call AS stream_call,
         v.stream_count AS stream_count,
         v.event_count AS event_count,
+        v.driver_failure_count AS driver_failure_count,
+        nullif(v.needed_bytes, 0) AS needed_bytes,
+        v.leaked_bytes AS leaked_bytes,
+        v.leaked_site AS leaked_site,
+        v.module_bytes AS module_bytes,
+        v.is_estimate AS is_estimate,
         CASE v.reason
             WHEN 'resources' THEN 'resources'
+            WHEN 'host' THEN 'host'
+            WHEN 'leak' THEN 'leak'
             WHEN 'fragmentation' THEN 'fragmentation'
+            WHEN 'pieces' THEN 'fragmentation'
+            WHEN 'between' THEN 'fragmentation'
+            WHEN 'other stream' THEN 'other-stream'
+            WHEN 'pending' THEN 'other-stream'
             WHEN 'limit' THEN 'limit'
+            WHEN 'snapshot limit' THEN 'limit'
+            WHEN 'alone' THEN 'capacity'
             WHEN 'full' THEN 'capacity'
             WHEN 'overhead' THEN 'capacity'
             WHEN 'other' THEN 'other-process-or-module'
+            WHEN 'driver' THEN 'driver'
             ELSE 'unknown'
         END AS verdict,
-        CASE WHEN v.tried_bytes IS NULL THEN 'at least ' ELSE '' END AS least,
+        CASE WHEN v.tried_bytes IS NULL AND v.stream_call IS NULL THEN 'at least ' ELSE '' END AS least,
+        CASE
+            WHEN v.needed_bytes <= v.asked_bytes THEN ''
+            WHEN v.needed_bytes >= 1073741824 THEN printf(' (a segment of %.2f GiB)', v.needed_bytes / 1073741824.0)
+            WHEN v.needed_bytes >= 1048576 THEN printf(' (a segment of %.2f MiB)', v.needed_bytes / 1048576.0)
+            ELSE printf(' (a segment of %.2f KiB)', v.needed_bytes / 1024.0)
+        END AS segment_note,
+        CASE
+            WHEN v.module_bytes >= 1073741824 THEN printf(' (%.2f GiB of it by modules seen to take it)', v.module_bytes / 1073741824.0)
+            WHEN v.module_bytes >= 1048576 THEN printf(' (%.2f MiB of it by modules seen to take it)', v.module_bytes / 1048576.0)
+            ELSE ''
+        END AS modules,
+        CASE
+            WHEN v.leaked_bytes >= 1073741824 THEN printf('%.2f GiB', v.leaked_bytes / 1073741824.0)
+            WHEN v.leaked_bytes >= 1048576 THEN printf('%.2f MiB', v.leaked_bytes / 1048576.0)
+            WHEN v.leaked_bytes IS NOT NULL THEN printf('%.2f KiB', v.leaked_bytes / 1024.0)
+        END AS leaked_text,
+        CASE
+            WHEN v.pending_bytes >= 1073741824 THEN printf('%.2f GiB', v.pending_bytes / 1073741824.0)
+            WHEN v.pending_bytes >= 1048576 THEN printf('%.2f MiB', v.pending_bytes / 1048576.0)
+            WHEN v.pending_bytes IS NOT NULL THEN printf('%.2f KiB', v.pending_bytes / 1024.0)
+        END AS pending_text,
+        CASE
+            WHEN v.other_stream_bytes >= 1073741824 THEN printf('%.2f GiB', v.other_stream_bytes / 1073741824.0)
+            WHEN v.other_stream_bytes >= 1048576 THEN printf('%.2f MiB', v.other_stream_bytes / 1048576.0)
+            WHEN v.other_stream_bytes IS NOT NULL THEN printf('%.2f KiB', v.other_stream_bytes / 1024.0)
+        END AS other_stream_text,
         CASE
             WHEN v.cache_bytes >= 1073741824 THEN printf(' (up to %.2f GiB of it free inside its pools)', v.cache_bytes / 1073741824.0)
             WHEN v.cache_bytes >= 1048576 THEN printf(' (up to %.2f MiB of it free inside its pools)', v.cache_bytes / 1048576.0)
@@ -269,15 +371,15 @@ FROM (
             WHEN v.other_bytes IS NOT NULL THEN printf('%.2f KiB', v.other_bytes / 1024.0)
         END AS other_text,
         CASE
-            WHEN v.pool_free_bytes >= 1073741824 THEN printf('%.2f GiB', v.pool_free_bytes / 1073741824.0)
-            WHEN v.pool_free_bytes >= 1048576 THEN printf('%.2f MiB', v.pool_free_bytes / 1048576.0)
-            WHEN v.pool_free_bytes IS NOT NULL THEN printf('%.2f KiB', v.pool_free_bytes / 1024.0)
-        END AS pool_free_text,
+            WHEN v.fit_free_bytes >= 1073741824 THEN printf('%.2f GiB', v.fit_free_bytes / 1073741824.0)
+            WHEN v.fit_free_bytes >= 1048576 THEN printf('%.2f MiB', v.fit_free_bytes / 1048576.0)
+            WHEN v.fit_free_bytes IS NOT NULL THEN printf('%.2f KiB', v.fit_free_bytes / 1024.0)
+        END AS fit_free_text,
         CASE
-            WHEN v.pool_largest_free_bytes >= 1073741824 THEN printf('%.2f GiB', v.pool_largest_free_bytes / 1073741824.0)
-            WHEN v.pool_largest_free_bytes >= 1048576 THEN printf('%.2f MiB', v.pool_largest_free_bytes / 1048576.0)
-            WHEN v.pool_largest_free_bytes IS NOT NULL THEN printf('%.2f KiB', v.pool_largest_free_bytes / 1024.0)
-        END AS pool_largest_free_text
+            WHEN v.fit_largest_bytes >= 1073741824 THEN printf('%.2f GiB', v.fit_largest_bytes / 1073741824.0)
+            WHEN v.fit_largest_bytes >= 1048576 THEN printf('%.2f MiB', v.fit_largest_bytes / 1048576.0)
+            WHEN v.fit_largest_bytes IS NOT NULL THEN printf('%.2f KiB', v.fit_largest_bytes / 1024.0)
+        END AS fit_largest_text
     FROM (
         SELECT
             w.out_of_memory_id AS out_of_memory_id,
@@ -308,88 +410,248 @@ FROM (
             w.free_bytes AS free_bytes,
             w.reserved_bytes AS reserved_bytes,
             w.own_bytes AS own_bytes,
-            CASE WHEN w.reserved_bytes <= w.own_bytes THEN w.reserved_bytes - w.active_bytes END AS cache_bytes,
+            w.cache_bytes AS cache_bytes,
             max(0, w.total_bytes - w.free_bytes - w.own_bytes) AS other_bytes,
             w.pool_free_bytes AS pool_free_bytes,
             w.pool_largest_free_bytes AS pool_largest_free_bytes,
             w.is_partial AS is_partial,
+            w.stream_call AS stream_call,
+            w.driver_failure_count AS driver_failure_count,
+            w.needed_bytes AS needed_bytes,
+            w.leaked_bytes AS leaked_bytes,
+            w.leaked_site AS leaked_site,
+            w.module_bytes AS module_bytes,
+            w.active_bytes - w.allocated_bytes AS pending_bytes,
+            w.other_stream_bytes AS other_stream_bytes,
+            w.fit_free_bytes AS fit_free_bytes,
+            w.fit_largest_bytes AS fit_largest_bytes,
+            w.is_estimate AS is_estimate,
             CASE
                 WHEN w.error_code = 207005 THEN 'resources'
-                WHEN w.device_id IS NULL THEN 'host'
+                WHEN w.device_id IS NULL AND w.heap_id IS NOT NULL THEN 'host'
                 WHEN w.is_partial = 1 THEN 'partial'
-                WHEN w.pool_largest_free_bytes >= w.tried_bytes AND w.driver_failure_count = 0 THEN 'fits'
-                WHEN w.pool_free_bytes - w.pool_doubt_bytes >= w.tried_bytes
-                    AND w.pool_largest_free_bytes < w.tried_bytes THEN 'fragmentation'
-                WHEN w.driver_failure_count = 0
-                    AND (w.is_driver_seen = 1 OR w.free_bytes >= w.needed_bytes) THEN 'limit'
-                WHEN w.own_bytes + w.needed_bytes > w.total_bytes THEN 'full'
+                WHEN w.stream_call IS NOT NULL THEN 'call'
+                WHEN w.needed_bytes > coalesce(w.total_bytes, 1099511627776) THEN 'alone' -- no device has a tebibyte
+                WHEN w.leaked_bytes > coalesce(w.stuck_bytes, 0) AND w.leaked_bytes + coalesce(w.cache_bytes, 0)
+                    + CASE WHEN w.free_bytes < w.needed_bytes THEN w.free_bytes ELSE 0 END >= w.needed_bytes THEN 'leak'
+                -- A pool finds its own free ranges: of a snapshot, whose sizes are at most, it did not have one.
+                WHEN w.driver_failure_count = 0 AND w.tried_bytes <= CASE
+                        WHEN w.is_estimate = 1 AND w.is_stream_known = 1 THEN w.fit_least_largest_bytes
+                        ELSE w.fit_largest_bytes
+                    END THEN 'fits'
+                WHEN w.has_unseen_pool = 0 AND w.free_bytes < w.needed_bytes + 4194304 AND w.is_stale = 0
+                    AND w.own_bytes + w.needed_bytes <= w.total_bytes
+                    AND (w.total_bytes - w.free_bytes - w.own_bytes) * 2 >= w.total_bytes THEN 'other'
+                WHEN w.other_stream_bytes >= w.tried_bytes AND w.fit_free_bytes < w.tried_bytes THEN 'other stream'
+                WHEN w.max_pending_bytes >= coalesce(w.tried_bytes, w.needed_bytes)
+                    AND w.active_bytes - w.allocated_bytes > coalesce(w.stuck_bytes, 0) THEN 'pending'
+                WHEN w.tried_bytes IS NOT NULL AND w.private_count = 0 AND w.fit_free_bytes >= w.tried_bytes
+                    AND (w.fit_largest_bytes < w.tried_bytes OR w.is_estimate = 1) THEN 'fragmentation'
+                WHEN w.tried_bytes IS NULL AND w.private_count = 0 AND w.fit_part_count = 1 AND w.unknown_part_count = 0
+                    AND w.driver_failure_count > 1 AND w.fit_free_bytes >= w.needed_bytes
+                    -- No range of it would serve the least request that asks for such a segment, whatever its stream.
+                    AND w.fit_largest_bytes <= CASE
+                        WHEN w.needed_bytes > 20971520 THEN w.needed_bytes - 2097152
+                        WHEN w.needed_bytes = 20971520 THEN 1048576
+                        ELSE 0
+                    END THEN 'pieces'
+                WHEN w.driver_failure_count = 0 AND w.is_driver_seen = 1 THEN 'limit'
+                WHEN w.driver_failure_count = 0 AND w.is_driver_seen = 0 AND w.is_limit_possible = 1
+                    AND w.free_bytes >= w.needed_bytes + 4194304 THEN 'snapshot limit' -- more than whole pages could need
+                WHEN w.own_bytes - coalesce(w.cache_bytes, 0) + w.needed_bytes > w.total_bytes THEN 'full'
+                WHEN w.own_bytes + w.needed_bytes > w.total_bytes AND w.fit_largest_bytes >= w.tried_bytes THEN 'fits'
+                WHEN w.own_bytes + w.needed_bytes > w.total_bytes AND w.private_count = 0 AND w.unknown_part_count = 0
+                    AND (w.tried_bytes IS NOT NULL OR (w.needed_bytes > 20971520
+                        AND w.fit_largest_bytes <= w.needed_bytes - 2097152)) AND w.fit_free_bytes * 2 >= w.needed_bytes
+                    AND w.fit_free_bytes + w.free_bytes >= w.needed_bytes THEN 'between'
+                WHEN w.own_bytes + w.needed_bytes > w.total_bytes THEN 'cached'
                 WHEN w.total_bytes IS NULL OR w.free_bytes IS NULL OR w.is_stale = 1 THEN 'unknown'
-                WHEN w.free_bytes >= w.needed_bytes + 4194304 THEN 'refused' -- more than whole pages could need
+                WHEN w.free_bytes >= w.needed_bytes + 4194304 AND w.driver_failure_count > 1 THEN 'driver'
+                WHEN w.free_bytes >= w.needed_bytes + 4194304 THEN 'refused'
                 WHEN w.has_unseen_pool = 1 THEN 'unseen' -- its unused memory looks like that of others
+                WHEN w.cache_bytes >= w.needed_bytes AND (w.total_bytes - w.free_bytes - w.own_bytes) * 10 < w.total_bytes
+                    THEN 'cached'
                 WHEN (w.total_bytes - w.free_bytes - w.own_bytes) * 10 >= w.total_bytes THEN 'other'
                 ELSE 'overhead'
             END AS reason
         FROM (
             SELECT
-                c.out_of_memory_chain_id AS out_of_memory_id,
-                c.process_id AS process_id,
-                c.device_id AS device_id,
-                coalesce(d.physical_ordinal, d.ordinal) AS device,
-                c.thread_id AS thread_id,
-                c.operation_id AS operation_id,
-                c.stack_id AS stack_id,
-                c.heap_id AS heap_id,
-                c.outcome AS outcome,
-                i.is_finished AS is_finished,
-                c.failure_count AS failure_count,
-                c.driver_failure_count AS driver_failure_count,
-                c.has_segments = 1 AND i.kind = 'trace' AS is_driver_seen,
-                c.stream_count AS stream_count,
-                c.event_count AS event_count,
-                c.first_seq AS first_seq,
-                c.last_seq AS last_seq,
-                c.first_ns AS first_ns,
-                c.last_ns AS last_ns,
-                c.error_code AS error_code,
-                c.tried_bytes AS tried_bytes,
-                c.at_least_tried_bytes AS at_least_tried_bytes,
-                max(coalesce(c.tried_bytes, 0), coalesce(c.at_least_tried_bytes, 0)) AS needed_bytes,
-                c.released_bytes AS released_bytes,
-                CASE WHEN c.device_id IS NOT NULL THEN c.allocated_bytes END AS allocated_bytes,
-                CASE WHEN c.device_id IS NOT NULL THEN c.active_bytes END AS active_bytes,
-                CASE WHEN c.device_id IS NOT NULL AND u.process_id IS NULL THEN c.reserved_bytes END AS reserved_bytes,
-                u.process_id IS NOT NULL AS has_unseen_pool,
-                CASE WHEN c.device_id IS NOT NULL THEN c.own_bytes END AS own_bytes,
-                coalesce(s.total_bytes, f.device_total_bytes, d.capacity_bytes) AS total_bytes,
-                CASE
-                    WHEN s.free_bytes IS NULL THEN f.device_free_bytes
-                    WHEN s.is_stale = 0 THEN s.free_bytes
-                    ELSE max(0, s.free_bytes + s.sample_recorded_bytes - (
-                        SELECT a.recorded_bytes
-                        FROM hardware_sample AS a
-                        WHERE a.moment_id = s.moment_id AND a.hardware_id = s.hardware_id
-                    ))
-                END AS free_bytes,
-                s.is_stale AS is_stale,
-                p.free_bytes AS pool_free_bytes,
-                p.largest_free_bytes AS pool_largest_free_bytes,
-                CASE WHEN p.is_estimate = 1 THEN c.pool_live_count * 1048576 ELSE 0 END AS pool_doubt_bytes,
-                c.is_partial AS is_partial
-            FROM out_of_memory_chain AS c
-            JOIN moment AS m ON m.moment_id = c.moment_id
-            LEFT JOIN failure AS f ON f.failure_id = m.failure_id
-            LEFT JOIN device AS d ON d.device_id = c.device_id
-            LEFT JOIN device_sample AS s ON s.moment_id = c.moment_id AND s.device_id = c.device_id
-            LEFT JOIN fragmentation_sample AS p
-                ON p.heap_id = c.pool_heap_id AND p.moment_id = c.moment_id AND p.largest_free_bytes IS NOT NULL
-            LEFT JOIN (
-                SELECT DISTINCT x.process_id, x.device_id
-                FROM heap AS x
-                JOIN heap_sum AS y ON y.heap_id = x.heap_id
-                WHERE x.level = 2 AND y.reserved_source IS NULL AND y.allocation_count > 0
-            ) AS u ON u.process_id = c.process_id AND u.device_id = c.device_id
-            LEFT JOIN process AS q ON q.process_id = c.process_id
-            LEFT JOIN input AS i ON i.input_id = q.input_id
+                b.*,
+                max(coalesce(b.at_least_tried_bytes, 0), coalesce(b.segment_bytes, b.tried_bytes, 0)) AS needed_bytes,
+                CASE WHEN b.reserved_bytes <= b.own_bytes THEN max(0, b.reserved_bytes - b.active_bytes) END AS cache_bytes,
+                -- A limit holds all the time: where the pool once had more than this would have made it, there is none.
+                coalesce(b.peak_reserved_bytes, 0) <= b.reserved_bytes + coalesce(b.segment_bytes, b.tried_bytes, 0)
+                    AND NOT (b.is_expandable = 1 AND b.device_kind = 'npu') AS is_limit_possible
+            FROM (
+                SELECT
+                    c.out_of_memory_chain_id AS out_of_memory_id,
+                    c.process_id AS process_id,
+                    c.device_id AS device_id,
+                    coalesce(d.physical_ordinal, d.ordinal) AS device,
+                    d.kind AS device_kind,
+                    c.thread_id AS thread_id,
+                    c.operation_id AS operation_id,
+                    c.stack_id AS stack_id,
+                    c.heap_id AS heap_id,
+                    c.outcome AS outcome,
+                    i.is_finished AS is_finished,
+                    c.failure_count AS failure_count,
+                    c.driver_failure_count AS driver_failure_count,
+                    c.has_segments = 1 AND i.kind = 'trace' AS is_driver_seen,
+                    sk.name AS stream_call,
+                    c.stream_count AS stream_count,
+                    c.event_count AS event_count,
+                    c.first_seq AS first_seq,
+                    c.last_seq AS last_seq,
+                    c.first_ns AS first_ns,
+                    c.last_ns AS last_ns,
+                    c.error_code AS error_code,
+                    c.tried_bytes AS tried_bytes,
+                    c.at_least_tried_bytes AS at_least_tried_bytes,
+                    CASE
+                        WHEN c.at_least_tried_bytes IS NOT NULL OR (c.has_segments = 1 AND i.kind = 'trace') THEN NULL
+                        WHEN c.tried_bytes <= 1048576 THEN 2097152
+                        WHEN g.is_expandable = 1 THEN (c.tried_bytes + 20971519) / 20971520 * 20971520
+                        WHEN c.tried_bytes < 10485760 THEN 20971520
+                        ELSE (c.tried_bytes + 2097151) / 2097152 * 2097152
+                    END AS segment_bytes,
+                    c.released_bytes AS released_bytes,
+                    CASE WHEN c.device_id IS NOT NULL THEN c.allocated_bytes END AS allocated_bytes,
+                    CASE WHEN c.device_id IS NOT NULL THEN c.active_bytes END AS active_bytes,
+                    CASE WHEN c.device_id IS NOT NULL AND u.process_id IS NULL THEN c.reserved_bytes END AS reserved_bytes,
+                    u.process_id IS NOT NULL AS has_unseen_pool,
+                    CASE WHEN c.device_id IS NOT NULL THEN c.own_bytes END AS own_bytes,
+                    CASE WHEN c.device_id IS NOT NULL THEN c.module_bytes END AS module_bytes,
+                    coalesce(s.total_bytes, f.device_total_bytes, d.capacity_bytes) AS total_bytes,
+                    CASE
+                        WHEN s.free_bytes IS NULL THEN f.device_free_bytes
+                        WHEN s.is_stale = 0 THEN s.free_bytes
+                        ELSE max(0, s.free_bytes + s.sample_recorded_bytes - (
+                            SELECT a.recorded_bytes
+                            FROM hardware_sample AS a
+                            WHERE a.moment_id = s.moment_id AND a.hardware_id = s.hardware_id
+                        ))
+                    END AS free_bytes,
+                    s.is_stale AS is_stale,
+                    p.free_bytes AS pool_free_bytes,
+                    p.largest_free_bytes AS pool_largest_free_bytes,
+                    p.is_estimate AS is_estimate,
+                    x.peak_reserved_bytes AS peak_reserved_bytes,
+                    (
+                        SELECT sum(y.stuck_bytes)
+                        FROM fragmentation_sample AS y
+                        JOIN heap AS h ON h.heap_id = y.heap_id
+                        WHERE y.moment_id = c.moment_id AND h.device_id = c.device_id AND h.process_id = c.process_id
+                    ) AS stuck_bytes,
+                    g.fit_part_count AS fit_part_count,
+                    g.fit_free_bytes AS fit_free_bytes,
+                    g.fit_largest_bytes AS fit_largest_bytes,
+                    g.fit_least_largest_bytes AS fit_least_largest_bytes,
+                    g.other_stream_bytes AS other_stream_bytes,
+                    g.is_stream_known AS is_stream_known,
+                    g.is_expandable AS is_expandable,
+                    g.private_count AS private_count,
+                    g.unknown_part_count AS unknown_part_count,
+                    k.leaked_bytes AS leaked_bytes,
+                    (
+                        SELECT coalesce(r.label, '(no stack)')
+                        FROM out_of_memory_leak AS l
+                        LEFT JOIN frame AS r ON r.frame_id = l.site_frame_id
+                        WHERE l.out_of_memory_chain_id = c.out_of_memory_chain_id
+                        ORDER BY l.leaked_bytes DESC, r.label
+                        LIMIT 1
+                    ) AS leaked_site,
+                    c.max_pending_bytes AS max_pending_bytes,
+                    c.is_partial AS is_partial
+                FROM out_of_memory_chain AS c
+                JOIN moment AS m ON m.moment_id = c.moment_id
+                LEFT JOIN failure AS f ON f.failure_id = m.failure_id
+                LEFT JOIN device AS d ON d.device_id = c.device_id
+                LEFT JOIN device_sample AS s ON s.moment_id = c.moment_id AND s.device_id = c.device_id
+                LEFT JOIN fragmentation_sample AS p
+                    ON p.heap_id = c.pool_heap_id AND p.moment_id = c.moment_id AND p.largest_free_bytes IS NOT NULL
+                LEFT JOIN (
+                    SELECT DISTINCT z.process_id, z.device_id
+                    FROM heap AS z
+                    JOIN heap_sum AS y ON y.heap_id = z.heap_id
+                    WHERE z.level = 2 AND y.reserved_source IS NULL AND y.allocation_count > 0
+                ) AS u ON u.process_id = c.process_id AND u.device_id = c.device_id
+                LEFT JOIN heap_sum AS x ON x.heap_id = c.pool_heap_id
+                LEFT JOIN stream_call_kind AS sk ON sk.kind = c.stream_call
+                LEFT JOIN process AS q ON q.process_id = c.process_id
+                LEFT JOIN input AS i ON i.input_id = q.input_id
+                LEFT JOIN (
+                    SELECT
+                        l.out_of_memory_chain_id,
+                        sum(l.leaked_bytes) AS leaked_bytes
+                    FROM out_of_memory_leak AS l
+                    GROUP BY l.out_of_memory_chain_id
+                ) AS k ON k.out_of_memory_chain_id = c.out_of_memory_chain_id
+                -- The parts of the pool, or of all pools of the device where none said that it was asked.
+                LEFT JOIN (
+                    SELECT
+                        e.out_of_memory_chain_id,
+                        sum(e.is_kind * e.is_stream * (1 - e.is_private)) AS fit_part_count,
+                        sum(e.is_kind * e.is_stream * (1 - e.is_private) * e.least_free_bytes) AS fit_free_bytes,
+                        max(e.is_kind * e.is_stream * (1 - e.is_private) * e.largest_free_bytes) AS fit_largest_bytes,
+                        max(e.is_kind * e.is_stream * (1 - e.is_private) * (e.largest_free_bytes - e.doubt_bytes))
+                            AS fit_least_largest_bytes,
+                        max(e.is_kind * (1 - e.is_stream) * (1 - e.is_private) * max(0, e.largest_free_bytes - e.doubt_bytes))
+                            AS other_stream_bytes,
+                        min(e.is_stream_known) AS is_stream_known,
+                        max(e.segment_kind IS 3) AS is_expandable,
+                        sum(e.is_private * e.is_kind) AS private_count,
+                        sum(e.segment_kind IS NULL OR e.segment_kind > 2) AS unknown_part_count
+                    FROM (
+                        SELECT
+                            v.*,
+                            CASE
+                                WHEN v.is_estimate = 0 THEN v.free_bytes
+                                ELSE coalesce((
+                                    SELECT sum(max(0, z.free_bytes - z.gap_count * v.doubt_bytes))
+                                    FROM gap AS z
+                                    WHERE z.moment_id = v.moment_id AND z.heap_id = v.heap_id AND z.part_id = v.part_id
+                                ), 0)
+                            END AS least_free_bytes
+                        FROM (
+                            SELECT
+                                c.out_of_memory_chain_id,
+                                c.moment_id,
+                                t.heap_id,
+                                t.part_id,
+                                t.segment_kind,
+                                u.free_bytes,
+                                u.largest_free_bytes,
+                                y.is_estimate,
+                                t.private_pool IS NOT NULL AS is_private,
+                                CASE t.segment_kind
+                                    WHEN 1 THEN coalesce(c.tried_bytes <= 1048576, c.at_least_tried_bytes <= 2097152, 1)
+                                    WHEN 2 THEN coalesce(c.tried_bytes > 1048576, c.at_least_tried_bytes > 2097152, 1)
+                                    ELSE 1
+                                END AS is_kind,
+                                coalesce(t.stream = f.stream, 1) AS is_stream,
+                                t.stream IS NOT NULL AND f.stream IS NOT NULL AS is_stream_known,
+                                -- What may be the end of a block before a free range: rounding, or what is not worth a
+                                -- block of its own.
+                                CASE WHEN y.is_estimate = 0 THEN 0 WHEN t.segment_kind = 1 THEN 1024 ELSE 1049600 END
+                                    AS doubt_bytes
+                            FROM out_of_memory_chain AS c
+                            JOIN moment AS m ON m.moment_id = c.moment_id
+                            JOIN part_sample AS u ON u.moment_id = c.moment_id
+                            JOIN pool_part AS t ON t.part_id = u.part_id
+                            JOIN heap AS h
+                                ON h.heap_id = t.heap_id
+                                AND h.level = 2
+                                AND h.device_id = c.device_id
+                                AND h.process_id = c.process_id
+                            JOIN fragmentation_sample AS y ON y.moment_id = c.moment_id AND y.heap_id = t.heap_id
+                            LEFT JOIN failure AS f ON f.failure_id = m.failure_id
+                            WHERE c.pool_heap_id IS NULL OR c.pool_heap_id = t.heap_id
+                        ) AS v
+                    ) AS e
+                    GROUP BY e.out_of_memory_chain_id
+                ) AS g ON g.out_of_memory_chain_id = c.out_of_memory_chain_id
+            ) AS b
         ) AS w
     ) AS v
 ) AS t
@@ -425,7 +687,12 @@ CREATE VIEW out_of_memory_component (
     -- Its size. Unit: bytes. NULL: the device was not asked by then.
     bytes,
     -- 1: not certain, as in view device_memory; 0: exact.
-    is_estimate
+    is_estimate,
+    -- Of a pool: part of bytes inside its live blocks, by the size_basis of its heap. Unit: bytes. NULL: not a pool, or
+    -- not known.
+    active_bytes,
+    -- Of a pool: part of bytes outside them. Unit: bytes. NULL: not a pool, or not known.
+    free_bytes
 ) AS
 SELECT
     d.host,
@@ -437,7 +704,25 @@ SELECT
     (SELECT c.out_of_memory_chain_id FROM out_of_memory_chain AS c WHERE c.moment_id = d.moment_id),
     d.component,
     d.bytes,
-    d.is_estimate
+    d.is_estimate,
+    CASE
+        WHEN d.heap IS NOT NULL THEN (
+            SELECT f.occupied_bytes
+            FROM fragmentation_sample AS f
+            JOIN heap_place AS p ON p.heap_id = f.heap_id
+            WHERE f.moment_id = d.moment_id AND p.heap = d.heap AND p.level = d.level AND p.device IS d.device
+            LIMIT 1
+        )
+    END,
+    CASE
+        WHEN d.heap IS NOT NULL THEN (
+            SELECT f.free_bytes
+            FROM fragmentation_sample AS f
+            JOIN heap_place AS p ON p.heap_id = f.heap_id
+            WHERE f.moment_id = d.moment_id AND p.heap = d.heap AND p.level = d.level AND p.device IS d.device
+            LIMIT 1
+        )
+    END
 FROM device_memory AS d
 WHERE d.moment_kind = 'failure' -- so that other moments are left out before they are summed up
     AND d.moment_id IN (SELECT c.moment_id FROM out_of_memory_chain AS c)

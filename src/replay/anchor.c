@@ -109,7 +109,8 @@ typedef struct sight {
     nm_anchor_process *process; /* NULL: the event is of no use */
     nm_lane lane;               /* of an allocation or a free; NM_LANE_COUNT: neither */
     bool is_allocation;
-    bool is_again; /* the allocation before it in the lane was of the same stack and device: one visit */
+    bool is_again;    /* the allocation before it in the lane was of the same stack and device: one visit */
+    bool is_captured; /* no lane then */
     uint64_t device, device_number;
 } sight;
 
@@ -149,6 +150,9 @@ static sight look_at(nm_anchor *anchor, const nm_event *event)
     heap = event->heap_id == 0 ? NULL : heap_of(anchor, event->heap_id);
     seen.process = process_of(anchor, event, heap);
     if (seen.process == NULL)
+        return seen;
+    seen.is_captured = nm_anchor_graph_holds(seen.process, event);
+    if (seen.is_captured)
         return seen;
     if (event->kind == NM_EVENT_FREE || event->kind == NM_EVENT_UNMAP)
         seen.lane = lane_of_free(event, heap);
@@ -330,6 +334,29 @@ static nm_status see_range(nm_anchor *anchor, const nm_event *event, nm_anchor_p
     return status;
 }
 
+static unsigned words_of(const nm_anchor *anchor, const nm_event *event)
+{
+    if (event->kind == NM_EVENT_RANGE_BEGIN)
+        return event->name_id == 0 ? 0 : nm_anchor_names_of_range(&anchor->names, event->name_id);
+    return event->stack_id == 0 ? 0 : nm_anchor_names_of_stack(&anchor->names, event->stack_id);
+}
+
+static bool is_of_graphs(const nm_event *event)
+{
+    return event->kind == NM_EVENT_STREAM_CALL || event->kind == NM_EVENT_COPY;
+}
+
+static nm_status see_graphs(nm_anchor *anchor, const nm_event *event, nm_anchor_process *process, nm_error *err)
+{
+    bool begins;
+    nm_status status = nm_anchor_graph_note(anchor, process, event, &begins, err);
+
+    if (process->graphs.group_count == 1 && begins)
+        for (int lane = 0; lane < NM_LANE_COUNT; lane++)
+            process->graphs.seen[lane] = process->lanes[lane].allocations;
+    return status;
+}
+
 static nm_status observe_event(nm_anchor *anchor, const nm_event *event, nm_error *err)
 {
     sight seen = look_at(anchor, event);
@@ -340,6 +367,12 @@ static nm_status observe_event(nm_anchor *anchor, const nm_event *event, nm_erro
     anchor->event_count++;
     if (event->kind == NM_EVENT_STEP)
         seen.process->marked_count++;
+    if (is_of_graphs(event))
+        return see_graphs(anchor, event, seen.process, err);
+    if (seen.is_captured) {
+        seen.process->graphs.words |= words_of(anchor, event);
+        return NM_OK;
+    }
     if (event->kind == NM_EVENT_RANGE_BEGIN)
         return see_range(anchor, event, seen.process, err);
     if (seen.lane == NM_LANE_COUNT)
@@ -399,6 +432,7 @@ static void begin_second(nm_anchor *anchor)
         memset(process->last_stack, 0, sizeof process->last_stack);
         memset(process->last_device, 0, sizeof process->last_device);
         nm_anchor_optimizer_restart(process);
+        process->graphs = (nm_anchor_graphs){0};
         process->choice.step_count = 0;
         process->marked_count = 0;
     }
@@ -496,13 +530,15 @@ static bool begins_here(const nm_anchor *anchor, const nm_event *event, const si
 static bool may_begin(const nm_anchor *anchor, const nm_event *event)
 {
     return event->kind == NM_EVENT_STEP ||
-           (anchor->is_any_chosen &&
-            (event->kind == NM_EVENT_ALLOC || event->kind == NM_EVENT_MAP || event->kind == NM_EVENT_RANGE_BEGIN));
+           (anchor->is_any_chosen && (event->kind == NM_EVENT_ALLOC || event->kind == NM_EVENT_MAP ||
+                                      event->kind == NM_EVENT_RANGE_BEGIN || is_of_graphs(event)));
 }
 
 nm_status nm_anchor_begins(nm_anchor *anchor, const nm_record *record, bool *begins, nm_error *err)
 {
     sight seen;
+    bool begins_group = false;
+    nm_status status = NM_OK;
 
     *begins = false;
     if (record->kind == NM_RECORD_DEFINITION)
@@ -514,15 +550,18 @@ nm_status nm_anchor_begins(nm_anchor *anchor, const nm_record *record, bool *beg
         return NM_OK;
     if (record->event.kind == NM_EVENT_STEP)
         seen.process->marked_count++;
-    if (seen.process->is_chosen && seen.process->marked_count == 0)
-        *begins = begins_here(anchor, &record->event, &seen);
+    if (is_of_graphs(&record->event))
+        status = nm_anchor_graph_note(anchor, seen.process, &record->event, &begins_group, err);
+    if (seen.process->is_chosen && seen.process->marked_count == 0 && !seen.is_captured)
+        *begins =
+            seen.process->choice.kind == NM_ANCHOR_GRAPH ? begins_group : begins_here(anchor, &record->event, &seen);
     seen.process->choice.step_count += *begins;
     if (*begins)
         seen.process->after_count = 0;
     seen.process->after_count += seen.is_allocation;
     seen.process->seen_count += seen.is_allocation;
     seen.process->allocation_count += seen.is_allocation;
-    return NM_OK;
+    return status;
 }
 
 /* Iterations that have ended long before the program did: the last step is all that came then. */
@@ -585,6 +624,7 @@ void nm_anchor_free(nm_anchor *anchor)
     nm_map_free(&anchor->heap_of);
     nm_map_free(&anchor->device_of);
     nm_map_free(&anchor->place_of);
+    nm_map_free(&anchor->captured_at);
     free(anchor->processes.items);
     free(anchor->heaps.items);
     free(anchor->places.items);

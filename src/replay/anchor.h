@@ -5,11 +5,13 @@
  * marked. An anchor is, in this order:
  *
  *   - a range whose name says it ("ProfilerStep#7", "iteration 3"), if there are three of it;
- *   - a place (a stack that allocates on one device, or a range) that recurs at least three times, where what lies
+ * *   - a place (a stack that allocates on one device, or a range) that recurs at least three times, where what lies
  *     between is alike in number, and in its sites or bytes; mostly freed again; and most of what the process allocates
  *     at all. Of several the one at which least is live: between iterations, not within one. What recurs with it does not
  *     all lie within one call of a module, an optimizer or a backward pass; it has a line of Python where others have; and
  *     it is met as often as an optimizer runs, where one does three times;
+ *   - the execution of a graph, where a thread executes one of those that were captured at one place, or the pieces of one,
+ *     and waits, again and again, and no such place goes on meanwhile (anchor_graph.c);
  *   - the line of Python that calls a backward pass, where no optimizer is seen three times and gradients are not summed up;
  *   - the first allocation after an optimizer's step that follows a backward pass; the first step begins with the process;
  *   - such a range that is there once or twice.

@@ -476,6 +476,26 @@ static const opinion *backward_place(const nm_anchor_process *process, const opi
     return NULL;
 }
 
+static void take_graphs(nm_anchor_process *process)
+{
+    const nm_anchor_graphs *graphs = &process->graphs;
+
+    process->is_chosen = true;
+    process->choice.kind = NM_ANCHOR_GRAPH;
+    process->choice.stack_id = graphs->stack_id;
+    process->choice.recur_count = graphs->group_count;
+    process->choice.regular_ratio = 1 - (double)graphs->unlike_count / (double)graphs->group_count;
+    snprintf(process->reason, sizeof process->reason,
+             "executes %llu graph%s, of those captured at one place, and waits for what comes of it",
+             (unsigned long long)graphs->typical_size, graphs->typical_size == 1 ? "" : "s");
+}
+
+/* What recurs before the first graph is executed is how the program gets ready. */
+static bool is_warm_up(const nm_anchor_process *process, const opinion *made)
+{
+    return made->place->last.allocations <= process->graphs.seen[made->place->lane];
+}
+
 static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, opinions *list)
 {
     const opinion *named = most_met_step_range(list, COUNT_MIN);
@@ -484,9 +504,13 @@ static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, op
 
     if (found == NULL && process->optimizer_runs < OPTIMIZER_MIN)
         found = backward_place(process, list);
-    if (named == NULL && found == NULL && !says_optimizer(process))
+    bool is_of_graphs =
+        named == NULL && (found == NULL || is_warm_up(process, found)) && nm_anchor_graph_is_sound(process);
+    if (named == NULL && found == NULL && !says_optimizer(process) && !is_of_graphs)
         named = most_met_step_range(list, 1);
-    if (named != NULL) {
+    if (is_of_graphs) {
+        take_graphs(process);
+    } else if (named != NULL) {
         take_anchor(process, named, "a range of that name is a step");
     } else if (found != NULL) {
         take_anchor(process, found, "");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the anchor*.c files share, and nobody else: anchor.c takes events, anchor_names.c knows what names mean,
- * anchor_optimizer.c counts what optimizers do, anchor_around.c looks at what is called around a loop, and anchor_judge.c
- * chooses.
+ * anchor_optimizer.c counts what optimizers do, anchor_around.c looks at what is called around a loop, anchor_graph.c at
+ * graphs, and anchor_judge.c chooses.
  */
 #ifndef NM_REPLAY_ANCHOR_STATE_H
 #define NM_REPLAY_ANCHOR_STATE_H
@@ -76,6 +76,35 @@ typedef struct nm_anchor_optimizer {
     bool is_chosen;
 } nm_anchor_optimizer;
 
+#define NM_ANCHOR_CAPTURES_MAX 8 /* of one process at once: later ones are not looked at */
+#define NM_ANCHOR_PIECES_MAX                                                                                           \
+    32 /* executed between two waits: of later ones it is not seen whether they are executed twice */
+#define NM_ANCHOR_GROUPS_MIN 4 /* the first is not looked at */
+
+typedef struct nm_anchor_capture { /* that goes on */
+    uint64_t thread_id, stream;
+    uint64_t stack_id; /* where it began */
+} nm_anchor_capture;
+
+/* Executions of graphs, in groups: those between two waits of the thread. */
+typedef struct nm_anchor_graphs {
+    nm_anchor_capture captures[NM_ANCHOR_CAPTURES_MAX];
+    size_t capture_count;
+    unsigned words;     /* of what was allocated in captures */
+    uint64_t thread_id; /* that executes */
+    bool has_threads;   /* others, too */
+    bool has_waited;    /* since the last execution */
+    uint64_t group_count;
+    uint64_t group[NM_ANCHOR_PIECES_MAX]; /* graphs of the last group */
+    uint64_t group_size, typical_size;
+    bool is_unlike;               /* the last group */
+    uint64_t unlike_count;        /* groups before it */
+    bool has_repeat, has_change;  /* groups begin with the graph of the one before; with another */
+    uint64_t stack_id;            /* of the first execution */
+    uint64_t family;              /* where the graphs were captured with which groups begin; 0: not known */
+    uint64_t seen[NM_LANE_COUNT]; /* allocations before the first execution */
+} nm_anchor_graphs;
+
 typedef struct nm_anchor_process {
     uint64_t id;
     uint64_t marked_count;
@@ -88,6 +117,7 @@ typedef struct nm_anchor_process {
 
     nm_anchor_optimizer optimizers[NM_ANCHOR_OPTIMIZERS_MAX];
     size_t optimizer_count;
+    nm_anchor_graphs graphs;
     size_t in_optimizer;     /* index + 1: a run of it is going on */
     bool has_any_backward;   /* a backward pass was seen */
     uint64_t seen_count;     /* allocations so far, in either pass */
@@ -142,6 +172,7 @@ struct nm_anchor {
     nm_map process_of, thread_of, heap_of; /* number -> index of process, index of process, index of heap */
     nm_map device_of;                      /* number -> one less than that of nm_anchor_heap */
     nm_map place_of;                       /* (process, lane and device, id) -> index */
+    nm_map captured_at;                    /* (process, graph) -> stack */
     struct {
         nm_anchor_process *items;
         size_t count, capacity;
@@ -188,6 +219,14 @@ void nm_anchor_names_close(nm_anchor_names *names);
 void nm_anchor_optimizer_note(nm_anchor_process *process, unsigned words, uint64_t caller, uint64_t stack_id);
 void nm_anchor_optimizer_choose(nm_anchor_process *process); /* fills optimizer_runs */
 void nm_anchor_optimizer_restart(nm_anchor_process *process);
+
+/* ---- anchor_graph.c ---- */
+
+/* A call about streams, or a copy, of the process. *begins: it is the first execution of a group. */
+nm_status nm_anchor_graph_note(nm_anchor *anchor, nm_anchor_process *process, const nm_event *event, bool *begins,
+                               nm_error *err);
+bool nm_anchor_graph_holds(const nm_anchor_process *process, const nm_event *event); /* is it of a capture? */
+bool nm_anchor_graph_is_sound(const nm_anchor_process *process); /* does each group begin an iteration? */
 
 /* ---- anchor_around.c ---- */
 

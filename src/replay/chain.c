@@ -4,9 +4,12 @@
  * maybe in pieces (expandable segments ask for 20 MiB at a time); what a thread fails to get on one device is one chain as
  * long as nothing comes between but driver memory that goes or comes, blocks whose end other streams had held up, and calls
  * that wait. The chain is recovered when the pool then serves a block, or the thread goes on after the driver has given what
- * it had refused; it is fatal when the thread does something else. The state of device and heaps is taken before the first
- * failure, once a chain, in time proportional to their stacks and driver ranges, and not more often than the stream is long.
+ * it had refused. When the thread does something else it is left: recovered if the thread is served at least as much later
+ * on as it had asked for (the program went on, in smaller pieces), else fatal. The state of device and heaps is taken before
+ * the first failure, once a chain, in time proportional to their stacks and driver ranges, and not more often than the
+ * stream is long. A stream or an event that could not be made is a chain of its own kind: it is served when one can.
  */
+#include "replay/ledger.h"
 #include "replay/state.h"
 
 #include <stdlib.h>
@@ -20,14 +23,18 @@
 #define STACKS_MAX             64 /* of a chain; the rest is summed up heap by heap */
 #define LOOKS_FREE             1000000
 #define ROUNDING_BYTES_MAX     1024 /* by which pools round a request up that is small beside it: steps and padding */
+#define LEFT_MAX               32   /* chains of a thread that it has left, and may still be served for */
 
 typedef struct nm_chain {
     nm_out_of_memory_row row;
     nm_process *process;
     nm_device *device; /* NULL: host memory, or not known */
     uint64_t wanted_bytes;
+    uint64_t served_bytes; /* since it was left */
+    bool has_pool;         /* the device had one: its blocks count, else the driver's memory */
     bool is_driver_last;   /* the last failure was the driver's, of wanted_bytes; else a pool's */
     bool is_granted;       /* it has given that since */
+    bool is_left;          /* the thread did something else */
     struct nm_chain *next; /* of its thread */
 } nm_chain;
 
@@ -59,13 +66,8 @@ static bool is_module(const nm_heap *heap)
     return heap->module_id != 0 && heap->module_id != MODULE_APP;
 }
 
-/* Was it memory that it lacked, or what the runtime needs for it, and not a wrong argument? A pool has codes of its own. */
-static bool is_lack(const nm_context *context)
+bool nm_chain_is_lack(const nm_event *event)
 {
-    const nm_event *event = context->event;
-
-    if (context->heap != NULL && nm_is_pool(context->heap))
-        return true;
     switch (event->error_code) {
     case CODE_BAD_ALLOC:
     case CODE_MEMORY_ALLOCATION:
@@ -74,17 +76,47 @@ static bool is_lack(const nm_context *context)
     case CODE_RESOURCES:
         return true;
     default:
-        return event->total_bytes != 0 && event->requested_bytes > event->free_bytes;
+        return false;
     }
+}
+
+/* Was it memory that it lacked, or what the runtime needs for it, and not a wrong argument? A pool has codes of its own. */
+static bool is_lack(const nm_context *context)
+{
+    const nm_event *event = context->event;
+
+    if (context->heap != NULL && nm_is_pool(context->heap))
+        return true;
+    return nm_chain_is_lack(event) || (event->total_bytes != 0 && event->requested_bytes > event->free_bytes);
 }
 
 /* ---- The state before the first failure -------------------------------------------------------------------------- */
 
-static void sum_heaps(nm_chain *chain)
+static bool may_look(const nm_replay *replay)
+{
+    return replay->stack_look_count <= LOOKS_FREE + 2 * replay->next_seq;
+}
+
+/* The largest block that the program has given up and other streams still use. */
+static uint64_t largest_pending(nm_replay *replay, const nm_heap *pool)
+{
+    uint64_t bytes = 0;
+
+    if (pool->ledger == NULL || !may_look(replay))
+        return 0;
+    if (pool->ledger->requested != NULL) /* by the last event of the pool: it is not in the list yet */
+        bytes = pool->ledger->requested->row.size_bytes;
+    for (const nm_pending *pending = pool->ledger->oldest_pending; pending != NULL; pending = pending->newer) {
+        replay->stack_look_count++;
+        bytes = larger(bytes, pending->live->row.size_bytes);
+    }
+    return bytes;
+}
+
+static void sum_heaps(nm_replay *replay, nm_chain *chain)
 {
     nm_out_of_memory_row *row = &chain->row;
     uint64_t program_bytes = 0;
-    bool has_pool = false;
 
     for (const nm_heap *heap = chain->process->heaps; heap != NULL; heap = heap->next_of_process) {
         if (heap->device != chain->device)
@@ -93,12 +125,13 @@ static void sum_heaps(nm_chain *chain)
             nm_sum_add(&program_bytes, heap->total.live_bytes);
         if (!nm_is_pool(heap))
             continue;
-        has_pool = true;
+        chain->has_pool = true;
         nm_sum_add(&row->active_bytes, heap->total.live_bytes);
         nm_sum_add(&row->allocated_bytes, nm_subtract_saturated(heap->total.live_bytes, heap->pending_bytes));
         nm_sum_add(&row->reserved_bytes, nm_pool_reserved_bytes(heap));
+        row->max_pending_bytes = larger(row->max_pending_bytes, largest_pending(replay, heap));
     }
-    if (!has_pool)
+    if (!chain->has_pool)
         row->allocated_bytes = row->active_bytes = program_bytes;
 }
 
@@ -112,7 +145,7 @@ static void take_state(nm_replay *replay, nm_chain *chain)
                       (replay->has_keyframe && !replay->has_whole_keyframe);
     if (chain->device == NULL)
         return;
-    sum_heaps(chain);
+    sum_heaps(replay, chain);
     recorded_bytes = nm_sample_recorded(replay, chain->device);
     row->module_bytes = nm_sample_modules(replay, chain->device);
     row->own_bytes = nm_subtract_saturated(recorded_bytes < 0 ? 0 : (uint64_t)recorded_bytes, row->module_bytes);
@@ -257,8 +290,7 @@ static nm_status take_stacks(nm_replay *replay, const nm_chain *chain, nm_error 
     stack_list list = {0};
     nm_status status = NM_OK;
 
-    if (replay->sink.out_of_memory_stack == NULL || chain->device == NULL ||
-        replay->stack_look_count > LOOKS_FREE + 2 * replay->next_seq)
+    if (replay->sink.out_of_memory_stack == NULL || chain->device == NULL || !may_look(replay))
         return NM_OK;
     for (const nm_heap *heap = chain->process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process)
         if (heap->device == chain->device && nm_is_pool(heap))
@@ -275,6 +307,12 @@ static nm_status take_stacks(nm_replay *replay, const nm_chain *chain, nm_error 
 
 /* ---- Chains ------------------------------------------------------------------------------------------------------ */
 
+/* What served it may be among what was lost; but not once it is known that it was left. */
+static bool is_in_doubt(const nm_replay *replay, const nm_chain *chain)
+{
+    return !chain->is_left && replay->has_loss && replay->loss_seq >= chain->row.first_seq;
+}
+
 /* Takes the chain at *link out of its thread and writes it. */
 static nm_status close_chain(nm_replay *replay, nm_chain **link, nm_out_of_memory_outcome outcome, nm_error *err)
 {
@@ -283,7 +321,7 @@ static nm_status close_chain(nm_replay *replay, nm_chain **link, nm_out_of_memor
 
     *link = chain->next;
     replay->open_chain_count--;
-    if (replay->has_loss && replay->loss_seq >= chain->row.first_seq) /* what served it may be among what was lost */
+    if (is_in_doubt(replay, chain))
         outcome = NM_OUTCOME_UNKNOWN;
     chain->row.outcome = outcome;
     chain->row.is_partial |= outcome == NM_OUTCOME_UNKNOWN;
@@ -298,12 +336,50 @@ static nm_out_of_memory_outcome outcome_of(const nm_chain *chain)
     return chain->is_granted ? NM_OUTCOME_RECOVERED : NM_OUTCOME_FATAL;
 }
 
-static nm_chain **find_chain(nm_thread *thread, const nm_context *context)
+/* The thread has gone on: it may still be served for what it had asked for. The chain stays where it is, or is closed. */
+static nm_status leave_chain(nm_replay *replay, nm_chain **link, nm_error *err)
 {
-    const nm_device *device = context->heap == NULL ? NULL : context->heap->device;
+    if ((*link)->is_granted || (*link)->device == NULL || is_in_doubt(replay, *link))
+        return close_chain(replay, link, outcome_of(*link), err);
+    (*link)->is_left = true;
+    return NM_OK;
+}
+
+/* Before another one begins: too many that were left are none of which much is to be expected. */
+static nm_status trim_chains(nm_replay *replay, nm_thread *thread, nm_error *err)
+{
+    nm_chain **oldest = NULL;
+    size_t left_count = 0;
+
+    for (nm_chain **link = &thread->chains; *link != NULL; link = &(*link)->next) {
+        left_count += (*link)->is_left;
+        if (oldest == NULL && (*link)->is_left)
+            oldest = link;
+    }
+    return left_count < LEFT_MAX ? NM_OK : close_chain(replay, oldest, NM_OUTCOME_FATAL, err);
+}
+
+/* The device of a failure: of an allocation, or of a call that makes a stream or an event. */
+static nm_device *device_of(nm_replay *replay, const nm_context *context)
+{
+    if (context->event->kind == NM_EVENT_STREAM_CALL)
+        return nm_replay_device(replay, context->event->device_id);
+    return context->heap == NULL ? NULL : context->heap->device;
+}
+
+/* The call about streams that failed; 0: it was an allocation. */
+static uint64_t call_of(const nm_context *context)
+{
+    return context->event->kind == NM_EVENT_STREAM_CALL ? context->event->detail : 0;
+}
+
+static nm_chain **find_chain(nm_replay *replay, nm_thread *thread, const nm_context *context)
+{
+    const nm_device *device = device_of(replay, context);
     nm_chain **link = &thread->chains;
 
-    while (*link != NULL && ((*link)->process != context->process || (*link)->device != device))
+    while (*link != NULL && ((*link)->is_left || (*link)->process != context->process || (*link)->device != device ||
+                             (*link)->row.stream_call != call_of(context)))
         link = &(*link)->next;
     return link;
 }
@@ -316,7 +392,7 @@ static nm_status open_chain(nm_replay *replay, const nm_context *context, const 
     if (chain == NULL)
         return NM_ERR_MEMORY;
     chain->process = context->process;
-    chain->device = context->heap == NULL ? NULL : context->heap->device;
+    chain->device = device_of(replay, context);
     chain->row = (nm_out_of_memory_row){
         .out_of_memory_id = ++replay->out_of_memory_count,
         .process_id = context->process->id,
@@ -329,6 +405,7 @@ static nm_status open_chain(nm_replay *replay, const nm_context *context, const 
         .first_seq = failure->seq,
         .first_ns = failure->ns,
         .error_code = failure->error_code,
+        .stream_call = call_of(context),
         .stream_count = chain->device == NULL ? 0 : chain->device->stream_count,
         .event_count = chain->device == NULL ? 0 : chain->device->event_count,
     };
@@ -376,11 +453,14 @@ nm_status nm_chain_failure(nm_replay *replay, const nm_context *context, const n
 
     if (context->process == NULL || !is_lack(context))
         return NM_OK;
-    link = find_chain(thread, context);
+    link = find_chain(replay, thread, context);
     if (is_other_request(*link, context)) {
-        status = close_chain(replay, link, outcome_of(*link), err);
-        link = find_chain(thread, context);
+        status = leave_chain(replay, link, err);
+        link = find_chain(replay, thread, context);
     }
+    if (status == NM_OK && *link == NULL)
+        status = trim_chains(replay, thread, err);
+    link = find_chain(replay, thread, context);
     if (status == NM_OK && *link == NULL)
         status = open_chain(replay, context, failure, moment_id, link, err);
     if (status == NM_OK)
@@ -390,15 +470,41 @@ nm_status nm_chain_failure(nm_replay *replay, const nm_context *context, const n
 
 /* ---- What comes between ------------------------------------------------------------------------------------------ */
 
+static uint64_t asked_bytes(const nm_chain *chain)
+{
+    return chain->row.tried_bytes != 0 ? chain->row.tried_bytes : chain->wanted_bytes;
+}
+
 /* A block: with new driver memory under it, or as large as what had failed, it is what was asked for. */
 static nm_chain_turn turn_of_block(const nm_chain *chain, const nm_event *event)
 {
     uint64_t bytes = larger(event->requested_bytes, event->block_bytes);
-    uint64_t wanted_bytes = chain->row.tried_bytes != 0 ? chain->row.tried_bytes : chain->wanted_bytes;
 
     if (chain->is_granted)
         return TURN_SERVED;
-    return nm_add_saturated(bytes, ROUNDING_BYTES_MAX) >= wanted_bytes ? TURN_SERVED : TURN_LEFT;
+    return nm_add_saturated(bytes, ROUNDING_BYTES_MAX) >= asked_bytes(chain) ? TURN_SERVED : TURN_LEFT;
+}
+
+/* After it was left: what the thread is served adds up. */
+static nm_chain_turn turn_after(nm_chain *chain, const nm_context *context)
+{
+    const nm_event *event = context->event;
+    const nm_heap *heap = context->heap;
+
+    if (event->kind != NM_EVENT_ALLOC || heap == NULL || heap->device != chain->device || chain->device == NULL ||
+        (event->flags & (NM_FLAG_BASELINE | NM_FLAG_PAUSED)) != 0 || is_module(heap) ||
+        (chain->has_pool ? !nm_is_pool(heap) : !nm_is_pool(heap) && !is_driver_level(heap)))
+        return TURN_GOES_ON;
+    nm_sum_add(&chain->served_bytes, larger(event->requested_bytes, event->block_bytes));
+    return chain->served_bytes >= asked_bytes(chain) ? TURN_SERVED : TURN_GOES_ON;
+}
+
+/* Of a stream or an event that could not be made: one of its kind can be, sooner or later. */
+static nm_chain_turn turn_of_call(const nm_chain *chain, const nm_context *context)
+{
+    bool is_same = context->event->kind == NM_EVENT_STREAM_CALL && context->event->detail == chain->row.stream_call;
+
+    return is_same && context->event->error_code == 0 ? TURN_SERVED : TURN_GOES_ON;
 }
 
 static nm_chain_turn turn_of_alloc(nm_chain *chain, const nm_context *context)
@@ -447,6 +553,10 @@ static nm_chain_turn turn_of_free(const nm_replay *replay, nm_chain *chain, cons
 
 static nm_chain_turn turn_of(const nm_replay *replay, nm_chain *chain, const nm_context *context)
 {
+    if (chain->row.stream_call != 0)
+        return turn_of_call(chain, context);
+    if (chain->is_left)
+        return turn_after(chain, context);
     switch (context->event->kind) {
     case NM_EVENT_ALLOC:
     case NM_EVENT_MAP:
@@ -475,7 +585,8 @@ static nm_status close_all_of(nm_replay *replay, nm_thread *thread, const nm_pro
 
     while (*link != NULL && status == NM_OK) {
         if (process == NULL || (*link)->process == process)
-            status = close_chain(replay, link, is_lost ? NM_OUTCOME_UNKNOWN : outcome_of(*link), err);
+            status =
+                close_chain(replay, link, is_lost && !(*link)->is_left ? NM_OUTCOME_UNKNOWN : outcome_of(*link), err);
         else
             link = &(*link)->next;
     }
@@ -502,7 +613,7 @@ static nm_status take_loss(nm_replay *replay, const nm_context *context, nm_erro
 
 nm_status nm_chain_event(nm_replay *replay, const nm_context *context, nm_error *err)
 {
-    nm_chain **link = &thread_of(replay, context)->chains;
+    nm_thread *thread = thread_of(replay, context);
     nm_status status = NM_OK;
 
     if (context->event->kind == NM_EVENT_LOSS)
@@ -514,18 +625,25 @@ nm_status nm_chain_event(nm_replay *replay, const nm_context *context, nm_error 
             return NM_OK;
         return known == NULL ? NM_OK : close_everywhere(replay, (const nm_process *)(uintptr_t)*known, false, err);
     }
-    while (*link != NULL && status == NM_OK) {
-        nm_chain_turn turn = (*link)->process == context->process ? turn_of(replay, *link, context) : TURN_GOES_ON;
+    for (nm_chain **link = &thread->chains, *chain; (chain = *link) != NULL && status == NM_OK;) {
+        nm_chain_turn turn = chain->process == context->process ? turn_of(replay, chain, context) : TURN_GOES_ON;
 
-        if (turn == TURN_GOES_ON)
-            link = &(*link)->next;
+        if (turn == TURN_SERVED)
+            status = close_chain(replay, link, NM_OUTCOME_RECOVERED, err);
+        else if (turn == TURN_LEFT)
+            status = leave_chain(replay, link, err);
         else
-            status = close_chain(replay, link, turn == TURN_SERVED ? NM_OUTCOME_RECOVERED : outcome_of(*link), err);
+            link = &chain->next;
     }
     return status;
 }
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+static nm_out_of_memory_outcome outcome_at_end(const nm_chain *chain)
+{
+    return chain->is_granted ? NM_OUTCOME_RECOVERED : chain->is_left ? NM_OUTCOME_FATAL : NM_OUTCOME_OPEN;
+}
 
 nm_status nm_chain_finish(nm_replay *replay, nm_error *err)
 {
@@ -534,8 +652,7 @@ nm_status nm_chain_finish(nm_replay *replay, nm_error *err)
 
     while (thread != NULL) {
         while (thread->chains != NULL && status == NM_OK)
-            status = close_chain(replay, &thread->chains,
-                                 thread->chains->is_granted ? NM_OUTCOME_RECOVERED : NM_OUTCOME_OPEN, err);
+            status = close_chain(replay, &thread->chains, outcome_at_end(thread->chains), err);
         thread = thread == &replay->nobody ? replay->first_thread : thread->next;
     }
     return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What each stack held at least, minute by minute, in a process without steps: a server. Traffic comes and goes; what a leak
- * adds does not go, so that the least of a stretch of time rises. A stack's floor is told when it has changed. Long runs tell
+ * adds does not go, so that the least of a stretch of time rises. What graphs hold is left out (graph.c). A stack's floor is told when it has changed. Long runs tell
  * fewer and fewer windows, as growth.c does with steps; then the least since the last one that was told counts.
  */
 #include "replay/state.h"
@@ -18,8 +18,8 @@ void nm_floors_change(nm_heap *heap, nm_site *site, uint64_t before_bytes)
         site->next_in_window = heap->first_in_window;
         heap->first_in_window = site;
     }
-    if (site->live_bytes < site->floor_bytes)
-        site->floor_bytes = site->live_bytes;
+    if (nm_graph_not_of(site->live_bytes, site->graph_bytes) < site->floor_bytes)
+        site->floor_bytes = nm_graph_not_of(site->live_bytes, site->graph_bytes);
 }
 
 /* Stays in the list while its floor may be another in the next window without an event. */
@@ -35,7 +35,7 @@ static nm_status end_window(nm_replay *replay, nm_heap *heap, int64_t window, nm
         if (site->floor_bytes != site->told_floor_bytes)
             status = replay->sink.site_floor(replay->sink.context, &row, err);
         site->told_floor_bytes = site->floor_bytes;
-        site->floor_bytes = site->live_bytes;
+        site->floor_bytes = nm_graph_not_of(site->live_bytes, site->graph_bytes);
         if (site->floor_bytes == site->told_floor_bytes) {
             site->is_in_window = false;
             *link = site->next_in_window;

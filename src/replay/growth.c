@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What tells a leak from what is merely held: how much of each stack was live at the end of each step, and how long what
- * was freed had lived. A stack's value is told when it has changed, so that a step costs what changed in it. Long runs
+ * What tells a leak from what is merely held: how much of each stack was live at the end of each step, what graphs hold left
+ * out (graph.c), and how long what was freed had lived. A stack's value is told when it has changed, so that a step costs what changed in it. Long runs
  * tell fewer and fewer steps: all of the first 1,024, then every second, fourth, ... of each doubling.
  */
 #include "replay/state.h"
@@ -44,15 +44,15 @@ nm_status nm_growth_end_step(nm_replay *replay, nm_heap *heap, bool is_last, nm_
         nm_step_site_row row = {.heap_id = heap->id,
                                 .stack_id = site->stack_id,
                                 .generation = (int64_t)generation,
-                                .live_bytes = site->live_bytes,
-                                .live_count = site->live_count};
+                                .live_bytes = nm_graph_not_of(site->live_bytes, site->graph_bytes),
+                                .live_count = nm_graph_not_of(site->live_count, site->graph_count)};
 
         heap->first_touched = site->next_touched;
         site->is_touched = false;
-        if (site->live_bytes == site->told_bytes && site->live_count == site->told_count)
+        if (row.live_bytes == site->told_bytes && row.live_count == site->told_count)
             continue;
-        site->told_bytes = site->live_bytes;
-        site->told_count = site->live_count;
+        site->told_bytes = row.live_bytes;
+        site->told_count = row.live_count;
         status = replay->sink.step_site(replay->sink.context, &row, err);
     }
     return status;
@@ -73,7 +73,7 @@ nm_status nm_growth_freed(const nm_live *live, nm_error *err)
     uint64_t steps = nm_subtract_saturated(live->heap->process->step_count, (uint64_t)row->generation);
 
     if (live->is_baseline || row->end_kind == NM_END_REPLACED || row->end_kind == NM_END_RESET ||
-        row->split_from_id != 0)
+        row->split_from_id != 0 || row->graph_id != 0) /* what graphs hold lives as long as they do */
         return NM_OK;
     if (live->site->lifetimes == NULL)
         live->site->lifetimes = nm_replay_allocate(sizeof *live->site->lifetimes, err);

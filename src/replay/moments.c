@@ -104,6 +104,7 @@ static void take_figures(nm_replay *replay, const nm_device *device, const nm_co
     nm_sample_device(replay, device->group, &figures);
 }
 
+/* Of an allocation, or of a call about streams: that one asks for no bytes of a heap. */
 nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     const nm_event *event = context->event;

@@ -84,9 +84,12 @@ static void remove_node(nm_live *live)
 static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *context, bool is_new, nm_error *err)
 {
     nm_heap *heap = live->heap;
-    nm_status status = nm_place_put(replay, live, err);
+    nm_status status = nm_graph_hold(replay, live, err);
 
+    if (status == NM_OK)
+        status = nm_place_put(replay, live, err);
     if (status != NM_OK) {
+        nm_graph_leave(live);
         nm_slab_give(&replay->lives, live);
         return status;
     }
@@ -126,6 +129,7 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_pool_block_ends(live, err);
     nm_usage_subtract(live);
+    nm_graph_leave(live);
     if (status == NM_OK)
         status = nm_rise_change(replay, heap, -(int64_t)live->row.size_bytes, err);
     if (status == NM_OK && live->hold != NULL)
@@ -343,6 +347,8 @@ static nm_live *new_live(nm_replay *replay, const nm_context *context, nm_error 
     };
     live->birth_seq = context->seq;
     nm_workspace_own(replay, live, context->thread);
+    if (context->process->capture_count > 0 && context->event->kind != NM_EVENT_KEYFRAME)
+        nm_graph_claim(live, context);
     live->row.size_bytes = size_by_basis(live->heap, live->row.requested_bytes, live->row.block_bytes);
     set_extent(live);
     return live;
@@ -649,8 +655,11 @@ static nm_status put_part(nm_replay *replay, nm_live *part, const nm_context *co
 
     if (part == NULL)
         return NM_OK;
-    status = nm_place_put(replay, part, err);
+    status = nm_graph_hold(replay, part, err);
+    if (status == NM_OK)
+        status = nm_place_put(replay, part, err);
     if (status != NM_OK) {
+        nm_graph_leave(part);
         nm_slab_give(&replay->lives, part);
         return status;
     }
@@ -822,7 +831,9 @@ nm_status nm_pairing_reset(nm_replay *replay, const nm_context *context, nm_erro
     if (process == NULL || (device == NULL && context->event->device_id != 0))
         return NM_OK;
     nm_streams_forget(replay, process, device == NULL ? 0 : device->id);
-    status = nm_backing_mark(replay, err);
+    status = nm_graphs_reset(replay, process, device, context, err);
+    if (status == NM_OK)
+        status = nm_backing_mark(replay, err);
     for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
         bool is_hit = device == NULL ? heap->level != NM_LEVEL_HOST
                                      : heap->device == device && heap->level != NM_LEVEL_HOST &&

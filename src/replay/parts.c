@@ -158,12 +158,14 @@ nm_status nm_part_give(nm_live *range, uint64_t from, uint64_t to, uint64_t *giv
     return status;
 }
 
-void nm_part_reserve(nm_part *part, uint64_t more_bytes, uint64_t less_bytes)
+void nm_part_reserve(const nm_live *range, uint64_t more_bytes, uint64_t less_bytes)
 {
+    nm_part *part = range->part;
     nm_heap_total_row *total = &part->pool->total;
 
     total->reserved_bytes = nm_subtract_saturated(nm_add_saturated(total->reserved_bytes, more_bytes), less_bytes);
     part->reserved_bytes = nm_subtract_saturated(nm_add_saturated(part->reserved_bytes, more_bytes), less_bytes);
+    nm_graph_reserve(range, more_bytes, less_bytes);
     touch(part);
 }
 

@@ -101,7 +101,7 @@ nm_status nm_pool_attach(nm_live *range, int64_t seq, nm_error *err)
     if (status != NM_OK)
         return status;
     range->begin_epoch = pool->peak_epoch;
-    nm_part_reserve(range->part, range->node.value - range->node.key, 0);
+    nm_part_reserve(range, range->node.value - range->node.key, 0);
     nm_sum_add(&range->heap->segment_bytes, range->node.value - range->node.key);
     nm_sample_touch(range->heap);
     nm_ledger_change_held(range, true, range->node.value - range->node.key);
@@ -134,7 +134,7 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
     if (status != NM_OK)
         return status;
     set_covered(range, 0);
-    nm_part_reserve(range->part, 0, range->node.value - range->node.key);
+    nm_part_reserve(range, 0, range->node.value - range->node.key);
     nm_ledger_change_held(range, false, range->node.value - range->node.key);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, range->node.value - range->node.key);
     nm_usage_touch(pool);
@@ -178,7 +178,7 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
     set_covered(range, 0);
     inherit(left, range, left_bytes);
     inherit(right, range, nm_subtract_saturated(free_bytes, left_bytes));
-    nm_part_reserve(range->part, 0, to - from);
+    nm_part_reserve(range, 0, to - from);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, to - from);
     nm_ledger_change_held(range, false, to - from);
     nm_usage_touch(pool);

@@ -201,8 +201,12 @@ nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, n
         .error_code = event->error_code,
     };
 
-    nm_status status = nm_streams_call(replay, context, err);
+    nm_status status = row.kind != 0 && nm_chain_is_lack(event) ? nm_moments_failure(replay, context, err) : NM_OK;
 
+    if (status == NM_OK)
+        status = nm_streams_call(replay, context, err);
+    if (status == NM_OK)
+        status = nm_graph_call(replay, context, err);
     if (status != NM_OK || replay->sink.stream_call == NULL)
         return status;
     return replay->sink.stream_call(replay->sink.context, &row, err);

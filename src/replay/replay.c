@@ -82,9 +82,12 @@ void nm_replay_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t
     if (process == NULL) {
         note_loss(&replay->has_loss, &replay->loss_seq, &replay->loss_until_ns, seq, until_ns);
         nm_repeat_forget_all(replay);
+        for (const nm_process *any = replay->first_process; any != NULL; any = any->next)
+            nm_graphs_lose(any);
     } else {
         note_loss(&process->has_loss, &process->loss_seq, &process->loss_until_ns, seq, until_ns);
         nm_repeat_forget(replay, process);
+        nm_graphs_lose(process);
     }
 }
 
@@ -342,6 +345,8 @@ nm_status nm_replay_finish(nm_replay *replay, nm_error *err)
     if (status == NM_OK)
         status = nm_floors_finish(replay, err);
     if (status == NM_OK)
+        status = nm_graphs_finish(replay, err);
+    if (status == NM_OK)
         status = nm_pairing_finish(replay, err);
     if (status == NM_OK)
         status = nm_program_finish(replay, err);
@@ -359,10 +364,12 @@ void nm_replay_free(nm_replay *replay)
     nm_program_discard(replay);
     nm_repeat_forget_all(replay);
     nm_streams_discard(replay);
+    nm_graphs_discard(replay);
     nm_overlap_discard(replay);
     nm_freed_forget_all(replay);
     free(replay->recent_frees);
     nm_map_free(&replay->streams);
+    nm_map_free(&replay->graphs);
     nm_places_free(replay);
     nm_define_free(replay);
     nm_slab_free(&replay->lives);

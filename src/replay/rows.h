@@ -60,11 +60,34 @@ typedef struct nm_allocation_row {
     /* Outstanding only, else NM_UNKNOWN_NUMBER: how many steps of the process had begun at its birth (0: before the
      * first), or without steps the twentieth of the trace (0 to 19). */
     int64_t generation;
+    uint64_t graph_id; /* it was born in this graph's capture; 0: in none */
     /* Ended only: the places of the moments that were the last ones before its end. Peaks may move on. NM_NO_SEQ: none
      * yet, or (a peak) before the first event. */
     int64_t peak_seq, device_peak_seq; /* of its heap, and of the device's hardware */
     int64_t moment_seq;                /* of a mark or failed allocation of its process */
 } nm_allocation_row;
+
+typedef enum nm_graph_end {
+    NM_GRAPH_LIVES = 0,
+    NM_GRAPH_DESTROYED = 1,
+    NM_GRAPH_RESET = 2,  /* its device was */
+    NM_GRAPH_FAILED = 3, /* its capture did not end well: there never was one */
+} nm_graph_end;
+
+/* A graph: work of a stream that was captured, to be done later as often as the program executes it. What was born in the
+ * capture is held by it until it is destroyed. Written then, or when its device is reset, or at the end of the stream. */
+typedef struct nm_graph_row {
+    uint64_t graph_id, process_id, device_id, thread_id, stack_id; /* of the capture's begin */
+    uint64_t stream;
+    int64_t begin_seq, begin_ns, end_seq, end_ns; /* of the capture */
+    nm_graph_end end_kind;
+    int64_t destroyed_seq, destroyed_ns; /* NM_NO_SEQ: it lives. A capture that failed: its end */
+    uint64_t execute_count;
+    int64_t last_execute_seq;
+    /* What it holds, or held when it was destroyed: memory that the driver gave (segments too), blocks of pools and
+     * workspaces in such memory or in older one, and host memory. */
+    uint64_t driver_bytes, block_bytes, host_bytes;
+} nm_graph_row;
 
 typedef struct nm_failure_row {
     uint64_t failure_id, heap_id, thread_id, operation_id, stack_id;
@@ -78,8 +101,8 @@ typedef struct nm_failure_row {
 
 typedef enum nm_out_of_memory_outcome {
     NM_OUTCOME_UNKNOWN = 0,   /* events of the thread were lost before it was known */
-    NM_OUTCOME_RECOVERED = 1, /* the same request was served then */
-    NM_OUTCOME_FATAL = 2,     /* it was not: the thread went on to something else, or ended */
+    NM_OUTCOME_RECOVERED = 1, /* the same request was served then, or later on as much in smaller ones */
+    NM_OUTCOME_FATAL = 2,     /* it was not */
     NM_OUTCOME_OPEN = 3,      /* the stream ended first */
 } nm_out_of_memory_outcome;
 
@@ -94,6 +117,7 @@ typedef struct nm_out_of_memory_row {
     uint64_t pool_heap_id; /* the pool that could not; 0: none said so */
     uint64_t moment_id;
     nm_out_of_memory_outcome outcome;
+    uint64_t stream_call; /* nm_stream_call that failed; 0: it was an allocation */
     uint64_t failure_count, driver_failure_count;
     int64_t first_seq, last_seq, first_ns, last_ns;
     int64_t error_code;            /* of the first */
@@ -101,10 +125,11 @@ typedef struct nm_out_of_memory_row {
     uint64_t at_least_tried_bytes; /* the largest request that the driver refused; 0: it refused none */
     uint64_t released_bytes;       /* driver memory that the thread gave back in between */
     uint64_t allocated_bytes, active_bytes,
-        reserved_bytes;       /* of all pools of the device; without any: of the program */
-    uint64_t own_bytes;       /* what the process's heaps take of the device, without those of modules of CANN */
-    uint64_t module_bytes;    /* and those */
-    uint64_t pool_live_count; /* blocks of pool_heap_id */
+        reserved_bytes;         /* of all pools of the device; without any: of the program */
+    uint64_t own_bytes;         /* what the process's heaps take of the device, without those of modules of CANN */
+    uint64_t module_bytes;      /* and those */
+    uint64_t max_pending_bytes; /* largest block of those pools that was given up and that other streams still used */
+    uint64_t pool_live_count;   /* blocks of pool_heap_id */
     uint64_t stream_count, event_count; /* of the device, created before and not destroyed */
     bool has_segments;                  /* driver memory of that pool was seen: so are its calls */
     bool is_partial;                    /* events were lost before, or not all that was live is known */
@@ -246,9 +271,11 @@ typedef struct nm_step_total_row {
     uint64_t miss_count;
     uint64_t peak_bytes;             /* most that was live in it, what was there at its begin included */
     uint64_t live_bytes, live_count; /* at its end */
-    uint64_t peak_reserved_bytes; /* pools: most that was reserved in it; what the pool stated, where no segment of it
+    uint64_t peak_reserved_bytes;  /* pools: most that was reserved in it; what the pool stated, where no segment of it
                                         had been seen by its end; 0: not known */
-    uint64_t driver_call_count;   /* allocations and ends of driver memory of the heap's device and process in it */
+    uint64_t driver_call_count;    /* allocations and ends of driver memory of the heap's device and process in it */
+    uint64_t graph_bytes;          /* most that graphs held of the heap in it */
+    uint64_t graph_reserved_bytes; /* pools: most that they held of its segments in it */
 } nm_step_total_row;
 
 typedef enum nm_anchor_kind {                       /* how it is known where the steps of a process begin: anchor.h */
@@ -258,6 +285,8 @@ typedef enum nm_anchor_kind {                       /* how it is known where the
                               NM_ANCHOR_RANGE = 3,  /* where the range of that name begins */
                               NM_ANCHOR_OPTIMIZER = 4, /* where the first allocation follows those of an optimizer that
                                                          came after a backward pass */
+                              NM_ANCHOR_GRAPH = 5,     /* where a graph is executed after what was executed before was
+                                                      waited for */
 } nm_anchor_kind;
 
 typedef struct nm_step_anchor_row {
@@ -278,7 +307,7 @@ typedef struct nm_site_total_row { /* per heap and stack, of the whole recording
     uint64_t in_step_bytes; /* of allocated_bytes, inside steps; of what was kept alone */
 } nm_site_total_row;
 
-/* What of a stack was live at the end of a step, where it was not what the last such row of it says. Steps are told as
+/* What of a stack was live at the end of a step, what graphs held left out, where it was not what the last such row of it says. Steps are told as
  * growth.c says: all of the first thousand. */
 typedef struct nm_step_site_row {
     uint64_t heap_id, stack_id;
@@ -286,7 +315,7 @@ typedef struct nm_step_site_row {
     uint64_t live_bytes, live_count;
 } nm_step_site_row;
 
-/* The least that was live of a stack in a window of time, of a process without steps, where it was not what the last such
+/* The least that was live of a stack in a window of time, what graphs held left out, of a process without steps, where it was not what the last such
  * row of it says: floors.c. */
 typedef struct nm_site_floor_row {
     uint64_t heap_id, stack_id;
@@ -683,6 +712,7 @@ typedef struct nm_sink {
     nm_status (*baseline)(void *context, const nm_baseline_row *row, nm_error *err);
     nm_status (*process_end)(void *context, const nm_process_end_row *row, nm_error *err);
     nm_status (*allocation)(void *context, const nm_allocation_row *row, nm_error *err);
+    nm_status (*graph)(void *context, const nm_graph_row *row, nm_error *err);
     nm_status (*failure)(void *context, const nm_failure_row *row, nm_error *err);
     nm_status (*out_of_memory)(void *context, const nm_out_of_memory_row *row, nm_error *err);
     nm_status (*out_of_memory_stack)(void *context, const nm_out_of_memory_stack_row *row, nm_error *err);

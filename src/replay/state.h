@@ -9,7 +9,7 @@
  * ends allocations; places.c finds them by address; usage.c keeps sums, peaks and the timeline; pool.c knows
  * segments and misses; ledger.c what else a pool did (ledger.h); gaps.c the free ranges in segments; parts.c which
  * segments lend to each other; fragments.c how they are cut up at a moment, blockers.c by whom, and fragment_line.c
- * all the time; program.c operations, steps, stream calls and notes; workspace.c which block an operator works in,
+ * all the time; program.c operations, steps, stream calls and notes; graph.c what graphs hold; workspace.c which block an operator works in,
  * hold.c how long that is held, rise.c how far heaps rise in an operation, names.c what operations do in a step;
  * moments.c moments and fragmentation; chain.c failures that belong together; effort.c what segments cost; sample.c
  * what heaps and devices held at them; anomaly.c misuse, copy.c copies and theirs, overlap.c memory that lies over other;
@@ -50,9 +50,11 @@
 typedef struct nm_heap nm_heap;
 typedef struct nm_live nm_live;
 typedef struct nm_lifetimes nm_lifetimes; /* growth.c */
+typedef struct nm_graph nm_graph;         /* graph.c */
 typedef struct nm_group nm_group;         /* of a pool: ledger.h */
 typedef struct nm_ledger nm_ledger;       /* of a pool: ledger.h */
 typedef struct nm_hold nm_hold;           /* hold.c */
+typedef struct nm_member nm_member;       /* of a graph: graph.c */
 typedef struct nm_part nm_part;
 typedef struct nm_rise nm_rise;               /* rise.c */
 typedef struct nm_source nm_source;           /* repeat.c */
@@ -66,6 +68,7 @@ typedef struct nm_freed_piece nm_freed_piece; /* freed.c */
 typedef struct nm_site {
     uint64_t stack_id;
     uint64_t live_bytes, live_count;
+    uint64_t graph_bytes, graph_count; /* of these, held by graphs */
     uint64_t at_peak_bytes, at_peak_count;
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes; /* ever, without the baseline */
     uint64_t in_step_bytes;                                              /* of allocated_bytes, inside steps */
@@ -132,6 +135,7 @@ struct nm_live {
     nm_group *group;            /* blocks: theirs; segments: that of the first block in it, or NULL */
     struct nm_pending *pending; /* blocks: given up, and not reusable yet; or NULL */
     nm_hold *hold;              /* blocks that have served operators; or NULL */
+    nm_member *member;          /* of the graph that holds it; or NULL */
     int64_t birth_seq;          /* as row.alloc_seq; of what a keyframe brought its own */
     uint32_t size_number;       /* of a block's size, in reuse.c; 0: none */
     bool is_baseline;
@@ -307,6 +311,8 @@ typedef struct nm_process {
     nm_step_row step;    /* open when step_id is not 0 */
     nm_step_names names; /* of operators whose block is not known */
     nm_hold *first_hold;
+    nm_graph *graphs;          /* that live, and captures that go on; the youngest first */
+    uint64_t capture_count;    /* of these, captures that go on */
     nm_tree host_ranges;       /* pinned and host memory */
     nm_tree registered_ranges; /* apart: any of it may be carved up by allocators that are recorded too */
     bool has_loss;             /* what follows is in doubt */
@@ -374,6 +380,7 @@ typedef struct nm_step_base {
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes, miss_count;
     uint64_t peak_bytes;
     uint64_t peak_reserved_bytes, peak_stated_bytes;
+    uint64_t graph_bytes, graph_reserved_bytes; /* most since then */
 } nm_step_base;
 
 struct nm_heap {
@@ -407,6 +414,8 @@ struct nm_heap {
     uint64_t page_bytes, mapped_bytes, segment_bytes; /* as in nm_heap_sample_row */
     nm_pool_effort_row effort;                        /* driver memory, too */
     uint64_t pending_bytes;                           /* live, and given up by the program */
+    uint64_t graph_bytes;                             /* live, and held by graphs */
+    uint64_t graph_reserved_bytes;                    /* pools: segments of it that graphs hold */
     bool has_guessed_size;                            /* of some allocation only a sum was told */
     size_t slot;                                      /* its state in the scope, plus 1; 0: none */
     bool is_unsettled;                                /* changed by this event: is in the replay's list */
@@ -496,6 +505,7 @@ struct nm_replay {
     nm_freed_piece *oldest_freed, *newest_freed;
     size_t freed_count;
     nm_map streams;                           /* (process, stream) -> nm_stream */
+    nm_map graphs;                            /* (process, handle) and (0, number) -> nm_graph */
     nm_source *oldest_source, *newest_source; /* of copies */
     size_t source_count;
     nm_thread *acting;        /* whose event is being taken; NULL: nothing is recorded yet */
@@ -503,7 +513,7 @@ struct nm_replay {
     nm_heap *recent_heap;
     nm_thread nobody; /* has the operations of sources that know no threads */
     uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
-    uint64_t workspace_count, stream_call_count, note_count, part_count;
+    uint64_t workspace_count, stream_call_count, note_count, part_count, graph_count;
     uint64_t detail_spent;        /* segments and blocks that moments have looked at one by one */
     uint64_t figures_spent;       /* heaps that moments have been asked about */
     uint64_t unseen_free_count;   /* frees of what may have been allocated unseen */
@@ -648,9 +658,40 @@ void nm_usage_free(nm_heap *heap);
 
 /* ---- floors.c ---- */
 
-void nm_floors_change(nm_heap *heap, nm_site *site, uint64_t before_bytes); /* what of it is live has changed */
+/* What of it is live and held by no graph; it was `before_bytes`. */
+void nm_floors_change(nm_heap *heap, nm_site *site, uint64_t before_bytes);
 nm_status nm_floors_pass(nm_replay *replay, nm_process *process, int64_t now_ns, nm_error *err); /* time goes on */
 nm_status nm_floors_finish(nm_replay *replay, nm_error *err);
+
+/* ---- graph.c ---- */
+
+nm_status nm_graph_call(nm_replay *replay, const nm_context *context, nm_error *err); /* a call about streams */
+
+/* Memory that is being born: is it in a capture? Fills its row's graph_id. */
+void nm_graph_claim(nm_live *live, const nm_context *context);
+
+/* It becomes live, or lives on: if its graph lives, that holds it. Before it comes into any sum. */
+nm_status nm_graph_hold(nm_replay *replay, nm_live *live, nm_error *err);
+void nm_graph_leave(nm_live *live); /* it is in no sum any more */
+
+/* For usage.c and parts.c: the graph's share of a heap's sums, when it comes or goes. */
+void nm_graph_add(nm_live *live);
+void nm_graph_subtract(nm_live *live);
+void nm_graph_reserve(const nm_live *range, uint64_t more_bytes, uint64_t less_bytes);
+
+/* What of a site no graph holds. */
+static inline uint64_t nm_graph_not_of(uint64_t all, uint64_t of_graphs)
+{
+    return all > of_graphs ? all - of_graphs : 0;
+}
+
+void nm_graphs_lose(const nm_process *process); /* events were lost: the end of a capture may be among them */
+
+/* The device's graphs end; NULL: all of the process. */
+nm_status nm_graphs_reset(nm_replay *replay, nm_process *process, const nm_device *device, const nm_context *context,
+                          nm_error *err);
+nm_status nm_graphs_finish(nm_replay *replay, nm_error *err); /* writes those that live */
+void nm_graphs_discard(nm_replay *replay);
 
 /* ---- growth.c ---- */
 
@@ -692,8 +733,8 @@ nm_status nm_part_settle(nm_live *range, const nm_live *block, nm_error *err);
 /* nm_gaps_give and nm_gaps_take for a segment's part, with the sums of its pool. */
 nm_status nm_part_give(nm_live *range, uint64_t from, uint64_t to, uint64_t *given_bytes, nm_error *err);
 nm_status nm_part_take(nm_part *part, uint64_t from, uint64_t to, uint64_t *taken_bytes, nm_error *err);
-void nm_part_reserve(nm_part *part, uint64_t more_bytes, uint64_t less_bytes);
-void nm_part_stick(nm_part *part, uint64_t more_bytes, uint64_t less_bytes); /* stuck bytes */
+void nm_part_reserve(const nm_live *range, uint64_t more_bytes, uint64_t less_bytes); /* a segment with its part */
+void nm_part_stick(nm_part *part, uint64_t more_bytes, uint64_t less_bytes);          /* stuck bytes */
 
 /* A block comes or goes: what it was given beyond what was asked for. */
 void nm_part_add_waste(nm_live *block, nm_part *part); /* NULL: it is in no segment */
@@ -863,7 +904,11 @@ nm_status nm_effort_write(nm_replay *replay, const nm_heap *heap, nm_error *err)
 
 /* ---- chain.c ---- */
 
-/* An allocation failed at the moment `moment_id`. Call it before anything else of the event takes effect. */
+/* Did the runtime say that it lacks memory, or streams, events and the like? */
+bool nm_chain_is_lack(const nm_event *event);
+
+/* An allocation, or a call about streams, failed at the moment `moment_id`. Call it before anything else of the event takes
+ * effect. */
 nm_status nm_chain_failure(nm_replay *replay, const nm_context *context, const nm_failure_row *failure,
                            uint64_t moment_id, nm_error *err);
 

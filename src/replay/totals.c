@@ -29,6 +29,8 @@ nm_step_total_row nm_totals_since(const nm_heap *heap)
         .peak_reserved_bytes = !nm_is_pool(heap)         ? 0
                                : nm_pool_is_stated(heap) ? base->peak_stated_bytes
                                                          : base->peak_reserved_bytes,
+        .graph_bytes = base->graph_bytes,
+        .graph_reserved_bytes = base->graph_reserved_bytes,
     };
 }
 
@@ -45,6 +47,8 @@ static void begin_step(nm_heap *heap)
         .peak_bytes = total->live_bytes,
         .peak_reserved_bytes = total->reserved_bytes,
         .peak_stated_bytes = heap->stated_reserved_bytes,
+        .graph_bytes = heap->graph_bytes,
+        .graph_reserved_bytes = heap->graph_reserved_bytes,
     };
 }
 

@@ -95,11 +95,13 @@ void nm_usage_add(nm_live *live, int64_t seq, int64_t ns)
     nm_heap *heap = live->heap;
     uint64_t bytes = live->row.size_bytes;
 
+    uint64_t before_bytes = nm_graph_not_of(live->site->live_bytes, live->site->graph_bytes);
     keep_peak(heap, live->site);
     nm_growth_touch(heap, live->site);
     nm_sum_add(&live->site->live_bytes, bytes);
     live->site->live_count++;
-    nm_floors_change(heap, live->site, live->site->live_bytes - bytes);
+    nm_graph_add(live);
+    nm_floors_change(heap, live->site, before_bytes);
     nm_sum_add(&heap->total.live_bytes, bytes);
     nm_sum_add(&heap->page_bytes, page_bytes_of(live));
     if (live->is_mapped)
@@ -120,11 +122,12 @@ void nm_usage_subtract(nm_live *live)
     nm_heap *heap = live->heap;
     uint64_t bytes = live->row.size_bytes;
 
+    uint64_t before_bytes = nm_graph_not_of(live->site->live_bytes, live->site->graph_bytes);
     keep_peak(heap, live->site);
     nm_growth_touch(heap, live->site);
-    uint64_t before_bytes = live->site->live_bytes;
-    live->site->live_bytes = nm_subtract_saturated(before_bytes, bytes);
+    live->site->live_bytes = nm_subtract_saturated(live->site->live_bytes, bytes);
     live->site->live_count--;
+    nm_graph_subtract(live);
     nm_floors_change(heap, live->site, before_bytes);
     heap->total.live_bytes = nm_subtract_saturated(heap->total.live_bytes, bytes);
     heap->page_bytes = nm_subtract_saturated(heap->page_bytes, page_bytes_of(live));

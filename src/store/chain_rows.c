@@ -38,6 +38,7 @@ nm_status nm_loader_take_out_of_memory(void *context, const nm_out_of_memory_row
 
     insert_place(loader, insert, row);
     nm_insert_text(insert, outcome_name(row->outcome));
+    nm_insert_id(insert, row->stream_call);
     nm_insert_int(insert, (int64_t)row->failure_count);
     nm_insert_int(insert, (int64_t)row->driver_failure_count);
     nm_insert_int(insert, row->first_seq);
@@ -53,6 +54,7 @@ nm_status nm_loader_take_out_of_memory(void *context, const nm_out_of_memory_row
     nm_insert_int(insert, (int64_t)row->reserved_bytes);
     nm_insert_int(insert, (int64_t)row->own_bytes);
     nm_insert_int(insert, (int64_t)row->module_bytes);
+    nm_insert_int(insert, (int64_t)row->max_pending_bytes);
     nm_insert_int(insert, (int64_t)row->pool_live_count);
     nm_insert_int(insert, row->has_segments);
     nm_insert_int(insert, (int64_t)row->stream_count);

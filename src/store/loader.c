@@ -26,6 +26,7 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_STACK_STEP] = "stack_step",
     [NM_TABLE_STACK_LIFETIME] = "stack_lifetime",
     [NM_TABLE_STACK_FLOOR] = "stack_floor",
+    [NM_TABLE_GRAPH] = "graph",
     [NM_TABLE_FAILURE] = "failure",
     [NM_TABLE_MOMENT] = "moment",
     [NM_TABLE_OUT_OF_MEMORY_CHAIN] = "out_of_memory_chain",

@@ -42,6 +42,7 @@ typedef enum nm_loader_table {
     NM_TABLE_STACK_STEP, /* temporary, as are the next two */
     NM_TABLE_STACK_LIFETIME,
     NM_TABLE_STACK_FLOOR,
+    NM_TABLE_GRAPH,
     NM_TABLE_FAILURE,
     NM_TABLE_MOMENT,
     NM_TABLE_OUT_OF_MEMORY_CHAIN,

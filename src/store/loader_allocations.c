@@ -75,7 +75,8 @@ static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int
     *value++ = nm_id_or_null(row->private_pool);
     *value++ = row->operation_source == NM_SOURCE_NONE ? NM_NULL : (int64_t)row->operation_source;
     *value++ = row->is_exported;
-    *value = row->is_mapped;
+    *value++ = row->is_mapped;
+    *value = nm_id_or_null(row->graph_id);
 }
 
 /* What is outstanding is summed up from its rows: store/left_out.c takes them away again where there are to be none. */

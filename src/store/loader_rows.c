@@ -238,6 +238,36 @@ static nm_status take_pause(void *context, const nm_pause_row *row, nm_error *er
     return nm_insert_end(insert, err);
 }
 
+static nm_status take_graph(void *context, const nm_graph_row *row, nm_error *err)
+{
+    static const char *const ends[] = {[NM_GRAPH_LIVES] = "lives",
+                                       [NM_GRAPH_DESTROYED] = "destroyed",
+                                       [NM_GRAPH_RESET] = "reset",
+                                       [NM_GRAPH_FAILED] = "failed"};
+    nm_loader *loader = context;
+    nm_insert *insert = &loader->inserts[NM_TABLE_GRAPH];
+
+    nm_insert_id(insert, row->graph_id);
+    nm_insert_id(insert, nm_loader_process(loader, row->process_id));
+    nm_insert_id(insert, nm_loader_device(loader, row->device_id));
+    nm_insert_id(insert, nm_loader_thread(loader, row->thread_id));
+    nm_insert_id(insert, nm_loader_stack(loader, row->stack_id));
+    nm_insert_int(insert, (int64_t)row->stream);
+    nm_insert_int(insert, row->begin_seq);
+    nm_insert_int(insert, row->begin_ns);
+    nm_insert_int(insert, row->end_seq);
+    nm_insert_int(insert, row->end_ns);
+    nm_insert_text(insert, ends[row->end_kind]);
+    nm_insert_int(insert, row->destroyed_seq);
+    nm_insert_int(insert, row->destroyed_ns);
+    nm_insert_int(insert, (int64_t)row->execute_count);
+    nm_insert_int(insert, row->last_execute_seq);
+    nm_insert_int(insert, (int64_t)row->driver_bytes);
+    nm_insert_int(insert, (int64_t)row->block_bytes);
+    nm_insert_int(insert, (int64_t)row->host_bytes);
+    return nm_insert_end(insert, err);
+}
+
 static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
 {
     nm_loader *loader = context;
@@ -287,16 +317,16 @@ static nm_status take_step_total(void *context, const nm_step_total_row *row, nm
     nm_insert_int(insert, (int64_t)row->live_count);
     nm_insert_int(insert, row->peak_reserved_bytes == 0 ? NM_NULL : (int64_t)row->peak_reserved_bytes);
     nm_insert_int(insert, is_of_device(loader, row->heap_id) ? (int64_t)row->driver_call_count : NM_NULL);
+    nm_insert_int(insert, (int64_t)row->graph_bytes);
+    nm_insert_int(insert, (int64_t)row->graph_reserved_bytes);
     return nm_insert_end(insert, err);
 }
 
 static nm_status take_step_anchor(void *context, const nm_step_anchor_row *row, nm_error *err)
 {
-    static const char *const kinds[] = {[NM_ANCHOR_NONE] = "none",
-                                        [NM_ANCHOR_MARKED] = "marked",
-                                        [NM_ANCHOR_SITE] = "site",
-                                        [NM_ANCHOR_RANGE] = "range",
-                                        [NM_ANCHOR_OPTIMIZER] = "optimizer"};
+    static const char *const kinds[] = {
+        [NM_ANCHOR_NONE] = "none",   [NM_ANCHOR_MARKED] = "marked",       [NM_ANCHOR_SITE] = "site",
+        [NM_ANCHOR_RANGE] = "range", [NM_ANCHOR_OPTIMIZER] = "optimizer", [NM_ANCHOR_GRAPH] = "graph"};
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_STEP_ANCHOR];
 
@@ -459,6 +489,7 @@ const nm_sink nm_loader_sink = {
     .step_operation = nm_loader_take_step_operation,
     .workspace_span = nm_loader_take_workspace_span,
     .stream_call = take_stream_call,
+    .graph = take_graph,
     .note = take_note,
     .pause = take_pause,
     .step = take_step,

@@ -11,6 +11,7 @@
 #include "store/human.h"
 #include "store/summary_device.h"
 #include "store/summary_health.h"
+#include "store/summary_held.h"
 #include "store/summary_many.h"
 #include "store/summary_steps.h"
 #include "trace/event.h"
@@ -21,7 +22,7 @@
 #define TEXT_BYTES           512
 #define UNSEEN_COLUMNS       60
 #define ONE_A_STEP_RATIO_MIN 0.9 /* of the steps from the first leaked one to the last */
-#define EXPLANATION_COLUMNS  300
+#define EXPLANATION_COLUMNS  400
 
 typedef struct summary {
     sqlite3 *db;
@@ -694,28 +695,38 @@ static void write_more_failures(const summary *s, sqlite3_stmt *row)
     fprintf(s->out, " (view out_of_memory)\n");
 }
 
+/* "at least 20.0 MiB", or the call that asked for no memory. */
+static const char *asked_for(char out[TEXT_BYTES], sqlite3_stmt *row)
+{
+    char bytes[NM_HUMAN_BYTES];
+
+    if (nm_db_is_null(row, 2))
+        return nm_human_text(out, TEXT_BYTES, nm_db_text(row, 11), SITE_COLUMNS);
+    snprintf(out, TEXT_BYTES, "%s%s", nm_db_is_null(row, 9) ? "at least " : "",
+             nm_human_bytes(bytes, sqlite3_column_int64(row, 2)));
+    return out;
+}
+
 /* Why memory ran out: of the last request that failed for good, since it is what ended the program, else of the last. */
 static nm_status write_failures(const summary *s, nm_error *err)
 {
     static const char sql[] =
         "SELECT count(*) OVER (), sum(outcome = 'recovered') OVER (), coalesce(tried_bytes, at_least_tried_bytes),"
-        " first_ns, first_seq, outcome, verdict, site, explanation, tried_bytes FROM out_of_memory"
+        " first_ns, first_seq, outcome, verdict, site, explanation, tried_bytes, out_of_memory_id,"
+        " substr(message, 10, instr(message, ' (') - 10) FROM out_of_memory"
         " ORDER BY outcome IS 'recovered', device IS NULL, out_of_memory_id DESC LIMIT 1";
-    char bytes[NM_HUMAN_BYTES], at[64], site[TEXT_BYTES], text[TEXT_BYTES];
+    char at[64], what[TEXT_BYTES], site[TEXT_BYTES], text[TEXT_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = ask(s, NULL, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW) {
-        bool is_of_memory = strcmp(nm_db_text(row, 6), "resources") != 0;
-
-        fprintf(s->out, "Out of %s%s: ", is_of_memory ? "memory" : "streams or events", when(at, row, 3, 4));
-        if (is_of_memory)
-            fprintf(s->out, "%s%s, ", nm_db_is_null(row, 9) ? "at least " : "",
-                    nm_human_bytes(bytes, sqlite3_column_int64(row, 2)));
-        fprintf(s->out, "%s, %s: %s\n", nm_human_text(site, sizeof site, nm_db_text(row, 7), SITE_COLUMNS),
+        fprintf(s->out, "Out of %s%s: %s, %s, %s: %s\n",
+                strcmp(nm_db_text(row, 6), "resources") == 0 ? "streams or events" : "memory", when(at, row, 3, 4),
+                asked_for(what, row), nm_human_text(site, sizeof site, nm_db_text(row, 7), SITE_COLUMNS),
                 nm_db_is_null(row, 5) ? "its end not known" : nm_db_text(row, 5), nm_db_text(row, 6));
         fprintf(s->out, "  %s\n", nm_human_text(text, sizeof text, nm_db_text(row, 8), EXPLANATION_COLUMNS));
+        status = nm_summary_write_held(s->db, sqlite3_column_int64(row, 10), s->out, err);
         write_more_failures(s, row);
     }
     return end_query(s, row, status, code, err);
@@ -782,7 +793,7 @@ static nm_status count_other_lines(const summary *s, int64_t *line_count, nm_err
     int64_t health_lines = 0;
     nm_status status = nm_db_get_int(s->db,
                                      "SELECT (SELECT count(DISTINCT kind) FROM note)"
-                                     " + min(3, (SELECT count(*) + 1 FROM out_of_memory_chain))"
+                                     " + (SELECT 1 + 2 * (count(*) > 0) + (count(*) > 1) FROM out_of_memory_chain)"
                                      " + (SELECT count(DISTINCT source) FROM step_origin WHERE source <> 'marked')"
                                      " + EXISTS (SELECT 1 FROM input WHERE baseline = 'unknown') + " WAS_PAUSED,
                                      line_count, err);

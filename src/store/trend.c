@@ -135,10 +135,11 @@ static void note_step(process_steps *steps, const step_mark *mark, int64_t last_
 
 /* ---- What was held ----------------------------------------------------------------------------------------------- */
 
-typedef struct series { /* most that was held in each step */
+typedef struct series { /* most that was held in each step, without what graphs held */
     double *values;     /* owned; process_steps.value_count of them */
     size_t filled;      /* up to here */
     double carried;     /* what is held where nothing is said */
+    double of_graphs;   /* the most that graphs held in the last step */
 } series;
 
 typedef struct trend { /* a row of step_trend */
@@ -206,14 +207,22 @@ static nm_status add_trend(device_trends *device, trend row, const double *value
     return NM_OK;
 }
 
+/* What graphs held last counts for all steps, so that a capture is no growth and the last value is what is held. */
+static void end_series(series *of, size_t count)
+{
+    fill(of, count, of->carried);
+    for (size_t i = 0; i < count; i++)
+        of->values[i] += of->of_graphs;
+}
+
 static nm_status end_heap(device_trends *device, int64_t heap_id, int64_t level, nm_error *err)
 {
     size_t count = device->steps->value_count;
     bool is_pool = level == NM_LEVEL_POOL || level == NM_LEVEL_WORKSPACE;
     nm_status status;
 
-    fill(&device->allocated, count, device->allocated.carried);
-    fill(&device->reserved, count, device->reserved.carried);
+    end_series(&device->allocated, count);
+    end_series(&device->reserved, count);
     status = add_trend(device, (trend){.heap_id = heap_id, .measure = "allocated", .is_pool = is_pool},
                        device->allocated.values, err);
     if (status == NM_OK && device->has_reserved)
@@ -228,7 +237,8 @@ static nm_status end_heap(device_trends *device, int64_t heap_id, int64_t level,
     return status;
 }
 
-/* generation, last_generation, peak_bytes, live_bytes, peak_reserved_bytes, number, begin_ns of a row, from `column` on */
+/* generation, last_generation, peak_bytes, live_bytes, peak_reserved_bytes, number, begin_ns, graph_bytes,
+ * graph_reserved_bytes of a row, from `column` on */
 static void take_row(device_trends *device, sqlite3_stmt *row, int column)
 {
     step_mark mark = {.generation = sqlite3_column_int64(row, column),
@@ -236,10 +246,14 @@ static void take_row(device_trends *device, sqlite3_stmt *row, int column)
                       .begin_ns = nm_db_is_null(row, column + 6) ? NM_NO_TIME : sqlite3_column_int64(row, column + 6)};
     int64_t from = sqlite3_column_int64(row, column);
     int64_t to = sqlite3_column_int64(row, column + 1);
-    double peak = (double)sqlite3_column_int64(row, column + 2);
-    double live = (double)sqlite3_column_int64(row, column + 3);
-    double reserved = (double)sqlite3_column_int64(row, column + 4);
+    double held = (double)sqlite3_column_int64(row, column + 7);
+    double held_reserved = (double)sqlite3_column_int64(row, column + 8);
+    double peak = (double)sqlite3_column_int64(row, column + 2) - held;
+    double live = (double)sqlite3_column_int64(row, column + 3) - held;
+    double reserved = (double)sqlite3_column_int64(row, column + 4) - held_reserved;
 
+    device->allocated.of_graphs = held;
+    device->reserved.of_graphs = held_reserved;
     device->has_reserved |= !nm_db_is_null(row, column + 4);
     if (from < 1) {
         device->allocated.carried = live;
@@ -512,7 +526,8 @@ static const char processes_sql[] =
 
 static const char rows_sql[] =
     "SELECT heap.process_id, heap.device_id, coalesce(device.capacity_bytes, 0), t.heap_id, heap.level, t.generation,"
-    " t.last_generation, t.peak_bytes, t.live_bytes, t.peak_reserved_bytes, t.number, t.begin_ns"
+    " t.last_generation, t.peak_bytes, t.live_bytes, t.peak_reserved_bytes, t.number, t.begin_ns,"
+    " t.graph_bytes, t.graph_reserved_bytes"
     " FROM step_sum AS t JOIN heap ON heap.heap_id = t.heap_id JOIN device ON device.device_id = heap.device_id"
     " JOIN process ON process.process_id = heap.process_id ORDER BY heap.process_id, heap.device_id, t.heap_id,"
     " t.generation";

@@ -15,18 +15,21 @@ FIGURES = {
     "percent": r"-?[\d.]+ %",
     "time": r"-?[\d.,]+ (?:ns|us|ms|s|min|h)",
     "end": r"$",
+    "place": r"\S(?:(?!: without).)*?",
+    "segment": r"(?: \(a segment of [\d.]+ [GMK]iB\))?",
+    "modules": r"(?: \([\d.]+ [GM]iB of it by modules seen to take it\))?",
     "pools": r"(?: \(up to [\d.]+ [GM]iB of it free inside its pools\))?",
 }
 
 # Where the sentences of a code's first word are made.
 SOURCES = {
     "summary": ["src/store/summary.c", "src/store/summary_device.c", "src/store/summary_health.c",
-                "src/store/summary_many.c", "src/store/summary_steps.c"],
+                "src/store/summary_held.c", "src/store/summary_many.c", "src/store/summary_steps.c"],
     "health": ["schema/375_view_health.sql"],
     "out_of_memory": ["schema/374_view_out_of_memory.sql"],
     "leak": ["schema/310_view_leak.sql"],
     "suspect": ["schema/310_view_leak.sql"],
-    "reason": ["src/store/verdict.c", "schema/110_leak.sql"],
+    "reason": ["schema/110_leak.sql", "schema/310_view_leak.sql", "src/store/verdict.c"],
     "steps": ["src/replay/anchor.c", "src/replay/anchor_judge.c"],
     "forecast": ["src/store/trend.c"],
     "check": ["src/tool/check_report.c", "src/tool/check_rules.c"],

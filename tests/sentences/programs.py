@@ -313,3 +313,23 @@ def split(late=8):
         for i in range(late):
             program.free(places[4 + i])
     return program.text()
+
+
+def graphs(waited=1):
+    """Eight graphs are captured at one place, and executed, three times each; what comes of it is waited for, or never."""
+    program = Program()
+    program.sites |= {58, 59}
+    for _ in range(12):
+        program.keep(60)
+    for graph in range(8):
+        program.say("stream_call device=1 stream=7 detail=capture_begin stack=59")
+        for _ in range(6):
+            program.take(1)
+        program.give(5)
+        program.live.pop()
+        program.say(f"stream_call device=1 stream=7 number={1000 + graph} detail=capture_end")
+    for i in range(40):
+        program.say(f"stream_call device=1 stream=7 number={1000 + i // 3 % 8} detail=graph_execute stack=58")
+        if waited:
+            program.say("stream_call device=1 stream=7 detail=synchronize")
+    return program.text()

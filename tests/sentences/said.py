@@ -13,6 +13,7 @@ import sys
 import threading
 
 import catalogue
+import planted
 import programs
 import snapshots
 
@@ -115,7 +116,7 @@ class Runs:
         case = self.cases.get(name)
         if case is None:
             raise SystemExit(f"tests/sentences/cases.txt: there is no case {name}")
-        path = f"{name}.pickle" if case.how == "snapshot" else f"{name}.zst"
+        path = f"{name}.pickle" if case.how in ("snapshot", "planted") else f"{name}.zst"
         if name in self.made:
             return self.made[name]
         if case.how == "changed":
@@ -140,6 +141,8 @@ class Runs:
                 file.write(case.text)
             depth = [word.split("=")[1] for word in case.words if word.startswith("depth=")]
             self.run(case, [self.text2trace, f"{name}.txt", path, *(["1000"] + depth if depth else [])])
+        elif case.how == "planted":
+            planted.snapshot(f"{self.work}/{path}", *case.words)
         elif case.how == "damaged":
             whole = bytearray(open(f"{self.work}/{self.input_of(case.words[0])}", "rb").read())
             whole[len(whole) // 2] ^= 1

@@ -901,6 +901,245 @@ START_TEST(marks_hold_whatever_the_user_names)
 }
 END_TEST
 
+/* ---- Graphs ------------------------------------------------------------------------------------------------------ */
+
+#define EXECUTED_AT 58 /* sites */
+#define CAPTURED_AT 59
+
+/* What is allocated in a capture is mostly freed again, and alike each time. */
+static void capture_at(int graph, int site, int allocated_at)
+{
+    say("stream_call device=1 stream=7 detail=capture_begin stack=%d", site);
+    for (int i = 0; i < 6; i++)
+        take(allocated_at, 1000);
+    give(5);
+    now.live_count--;
+    say("stream_call device=1 stream=7 number=%d detail=capture_end", 1000 + graph);
+}
+
+static void capture_family(int count)
+{
+    for (int graph = 0; graph < count; graph++)
+        capture_at(graph, CAPTURED_AT, 1);
+}
+
+static void execute(int graph)
+{
+    say("stream_call device=1 stream=7 number=%d detail=graph_execute stack=%d", 1000 + graph, EXECUTED_AT);
+}
+
+static void wait_for_it(void)
+{
+    say("stream_call device=1 stream=7 detail=synchronize");
+}
+
+/* One of the family, for as many steps as a batch stays as large. */
+static void decode(int count, int family)
+{
+    for (int i = 0; i < count; i++) {
+        iteration_begins();
+        execute(i / 3 % family);
+        wait_for_it();
+    }
+}
+
+START_TEST(a_graph_that_is_executed_and_waited_for_begins_an_iteration)
+{
+    begin_program();
+    build_model();
+    capture_family(8);
+    decode(40, 8);
+    find(NULL);
+    check_planted(NM_ANCHOR_GRAPH);
+    ck_assert_uint_eq(rows[0].stack_id, EXECUTED_AT);
+    ck_assert_uint_eq(rows[0].recur_count, 40);
+}
+END_TEST
+
+/* Copies to the host are waited for, too; and the next execution may be asked for before the last is waited for. */
+START_TEST(a_result_that_is_copied_is_waited_for)
+{
+    begin_program();
+    build_model();
+    capture_family(2);
+    for (int i = 0; i < 10; i++) {
+        iteration_begins();
+        execute(1);
+        say("copy detail=d2h size=4 address=0x1 source=0x2");
+        say("copy detail=h2d size=4 address=0x2 source=0x1");
+    }
+    find(NULL);
+    check_planted(NM_ANCHOR_GRAPH);
+}
+END_TEST
+
+START_TEST(pieces_of_a_graph_are_one_iteration)
+{
+    begin_program();
+    build_model();
+    capture_family(12);
+    for (int i = 0; i < 20; i++) {
+        iteration_begins();
+        for (int piece = 0; piece < 4; piece++) {
+            execute(i / 4 % 3 * 4 + piece);
+            take(20, 100); /* what is done between pieces */
+            give(1);
+        }
+        wait_for_it();
+    }
+    find(NULL);
+    check_planted(NM_ANCHOR_GRAPH);
+}
+END_TEST
+
+/* A server runs each size twice before it captures it, which is alike each time, and most of what it ever allocates. */
+START_TEST(warm_ups_of_captures_are_no_iterations)
+{
+    begin_program();
+    build_model();
+    for (int graph = 0; graph < 16; graph++) {
+        for (int site = 1; site <= 6; site++)
+            take(site, 1000);
+        give(6);
+        capture_at(graph, CAPTURED_AT, 1);
+    }
+    decode(60, 16);
+    find(NULL);
+    check_planted(NM_ANCHOR_GRAPH);
+}
+END_TEST
+
+START_TEST(captures_are_no_iterations)
+{
+    begin_program();
+    keep(60, 1 << 20);
+    for (int graph = 0; graph < 32; graph++) {
+        say("stream_call device=1 stream=7 detail=capture_begin stack=%d", CAPTURED_AT);
+        for (int site = 1; site <= 6; site++)
+            take(site, 1000);
+        give(6);
+        say("stream_call device=1 stream=7 number=%d detail=capture_end", 1000 + graph);
+    }
+    find(NULL);
+    check_none("no place recurs");
+}
+END_TEST
+
+/* An iteration of eager code goes on beside: it is the iteration, and its place says where it begins. */
+START_TEST(a_place_that_goes_on_comes_before_graphs)
+{
+    begin_program();
+    build_model();
+    capture_family(2);
+    for (int i = 0; i < 20; i++) {
+        plain_iteration();
+        for (int k = 0; k < 2; k++) {
+            execute(i % 2);
+            wait_for_it();
+        }
+    }
+    find(NULL);
+    check_planted(NM_ANCHOR_SITE);
+}
+END_TEST
+
+/* Pieces that are each waited for; a draft and what checks it; micro-batches of a captured pass; nobody waits; two threads. */
+static void execute_pieces(void)
+{
+    capture_family(4);
+    for (int i = 0; i < 40; i++) {
+        execute(i % 4);
+        wait_for_it();
+    }
+}
+
+static void execute_drafts(void)
+{
+    capture_at(0, CAPTURED_AT, 1);
+    capture_at(1, CAPTURED_AT - 2, 1);
+    for (int i = 0; i < 40; i++) {
+        execute(i % 4 == 3);
+        wait_for_it();
+    }
+}
+
+static void execute_twice(void)
+{
+    capture_family(1);
+    for (int i = 0; i < 40; i++) {
+        execute(0);
+        execute(0);
+        wait_for_it();
+    }
+}
+
+static void execute_unevenly(void)
+{
+    capture_family(4);
+    for (int i = 0; i < 40; i++) {
+        for (int piece = 0; piece <= i % 3; piece++)
+            execute(piece);
+        wait_for_it();
+    }
+}
+
+static void execute_micro_batches(void)
+{
+    fprintf(now.out, "stack %d: /torch/autograd/graph.py:5:_engine_run_backward < /src/train.py:5:main\n", SITES);
+    capture_at(0, CAPTURED_AT, SITES);
+    decode(40, 1);
+}
+
+static void execute_without_waiting(void)
+{
+    capture_family(1);
+    for (int i = 0; i < 40; i++)
+        execute(0);
+}
+
+static void execute_in_two_threads(void)
+{
+    fprintf(now.out, "thread 2 process=1 tid=101\n");
+    capture_family(1);
+    decode(40, 1);
+    fprintf(now.out, "@%" PRIu64 " stream_call device=1 stream=8 number=1000 detail=graph_execute thread=2\n",
+            now.seq++ * 10);
+    decode(40, 1);
+}
+
+/* Where the graph was captured is not known. */
+static void execute_of_nobody(void)
+{
+    decode(40, 1);
+}
+
+static void (*const unsound[])(void) = {
+    execute_pieces,        execute_drafts,          execute_twice,          execute_unevenly,
+    execute_micro_batches, execute_without_waiting, execute_in_two_threads, execute_of_nobody,
+};
+
+START_TEST(executions_that_may_be_parts_are_no_iterations)
+{
+    begin_program();
+    build_model();
+    unsound[_i]();
+    find(NULL);
+    check_none("");
+}
+END_TEST
+
+static void add_graph_tests(TCase *tests)
+{
+    tcase_add_test(tests, a_graph_that_is_executed_and_waited_for_begins_an_iteration);
+    tcase_add_test(tests, a_result_that_is_copied_is_waited_for);
+    tcase_add_test(tests, pieces_of_a_graph_are_one_iteration);
+    tcase_add_test(tests, warm_ups_of_captures_are_no_iterations);
+    tcase_add_test(tests, captures_are_no_iterations);
+    tcase_add_test(tests, a_place_that_goes_on_comes_before_graphs);
+    tcase_add_loop_test(tests, executions_that_may_be_parts_are_no_iterations, 0,
+                        (int)(sizeof unsound / sizeof unsound[0]));
+}
+
 int main(void)
 {
     Suite *suite = suite_create("anchor");
@@ -947,6 +1186,7 @@ int main(void)
     tcase_add_test(tests, a_range_that_is_named_begins_steps);
     tcase_add_test(tests, what_is_named_and_never_occurs_is_an_error);
     tcase_add_test(tests, marks_hold_whatever_the_user_names);
+    add_graph_tests(tests);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_NORMAL);
     failed_count = srunner_ntests_failed(runner);

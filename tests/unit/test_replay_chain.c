@@ -146,9 +146,76 @@ START_TEST(a_pool_that_asks_for_another_size_has_another_request)
                          "@4 alloc_failed heap=2 requested=300 thread=1 error=1\n"
                          "@5 alloc heap=2 address=0x1000 requested=300 block=512 thread=1\n",
            "0-3 4f 4-4 1r ");
-    ck_assert_uint_eq(list.chains.items[0].tried_bytes, 700);
-    ck_assert_uint_eq(list.chains.items[0].driver_failure_count, 2);
-    ck_assert_uint_eq(list.chains.items[0].pool_heap_id, 2);
+    ck_assert_uint_eq(list.chains.items[1].tried_bytes, 700); /* it stays open for longer */
+    ck_assert_uint_eq(list.chains.items[1].driver_failure_count, 2);
+    ck_assert_uint_eq(list.chains.items[1].pool_heap_id, 2);
+}
+END_TEST
+
+START_TEST(a_program_that_goes_on_in_smaller_pieces_has_recovered)
+{
+    static const char refused[] = "@0 alloc_failed heap=2 requested=1000 thread=1 error=1\n"
+                                  "@1 copy thread=1 detail=h2d size=8\n"
+                                  "@2 alloc heap=2 address=0x1000 requested=600 block=600 thread=1\n"
+                                  "@3 free heap=2 address=0x1000 thread=1\n";
+    char lines[1024];
+
+    expect(refused, "0-0 1f ");
+    snprintf(lines, sizeof lines, "%s%s", refused, "@4 alloc heap=2 address=0x1000 requested=399 block=399 thread=1\n");
+    expect(lines, "0-0 1f ");
+    snprintf(lines, sizeof lines, "%s%s", refused, "@4 alloc heap=2 address=0x1000 requested=400 block=400 thread=1\n");
+    expect(lines, "0-0 1r ");
+    /* Another thread's, another device's, a module's and the driver's do not count; losses after it was left neither. */
+    snprintf(lines, sizeof lines, "%s%s", refused,
+             "@4 alloc heap=2 address=0x2000 requested=400 block=400 thread=2\n"
+             "@5 alloc heap=4 address=0x2000 requested=400 block=400 thread=1\n"
+             "@6 alloc heap=6 address=0x8000 requested=400 block=400 thread=1\n"
+             "@7 alloc heap=1 address=0x9000 requested=400 block=400 thread=1\n"
+             "@8 loss thread=1 number=3 until=9 detail=ring_full\n"
+             "@9 alloc heap=2 address=0x2000 requested=400 block=400 thread=1\n");
+    expect(lines, "0-0 1f ");
+}
+END_TEST
+
+/* No more than so many are waited for; the oldest is given up. */
+START_TEST(very_many_failures_that_were_left_are_bounded)
+{
+    char *text = calloc(1, 64 * 200);
+    size_t len = 0;
+
+    for (int i = 0; i < 40; i++)
+        len += (size_t)sprintf(text + len, "@%d alloc_failed heap=2 requested=%d thread=1 error=1\n", i, 1000 + i);
+    sprintf(text + len, "@40 alloc heap=2 address=0x1000 requested=2000 block=2000 thread=1\n");
+    replay(text);
+    ck_assert_uint_eq(list.chains.count, 40);
+    for (size_t i = 0; i < 40; i++)
+        ck_assert_int_eq(list.chains.items[i].outcome,
+                         list.chains.items[i].out_of_memory_id <= 8 ? NM_OUTCOME_FATAL : NM_OUTCOME_RECOVERED);
+    free(text);
+}
+END_TEST
+
+START_TEST(a_stream_that_cannot_be_made_is_a_chain_of_its_own)
+{
+    static const char lines[] = "@0 stream_call thread=1 device=1 stream=7 detail=stream_create\n"
+                                "@1 stream_call thread=1 device=1 number=5 detail=event_create\n"
+                                "@2 stream_call thread=1 device=1 detail=stream_create error=207005\n"
+                                "@3 alloc_failed heap=1 requested=100 thread=1 error=207001 free=1 total=9\n"
+                                "@4 alloc heap=1 address=0x1000 requested=100 block=100 thread=1\n"
+                                "@5 stream_call thread=1 device=1 detail=stream_create error=207005\n"
+                                "@6 stream_call thread=1 device=1 detail=synchronize error=507000\n";
+
+    expect(lines, "2-5 2o 3-3 1r ");
+    ck_assert_uint_eq(list.chains.items[0].stream_call, NM_STREAM_CREATE);
+    ck_assert_uint_eq(list.chains.items[0].stream_count, 1);
+    ck_assert_uint_eq(list.chains.items[0].event_count, 1);
+    ck_assert_uint_eq(list.chains.items[0].device_id, 1);
+    ck_assert_uint_eq(list.chains.items[0].heap_id, 0);
+    expect("@0 stream_call thread=1 device=1 detail=event_create error=207001\n"
+           "@1 stream_call thread=1 device=1 stream=7 detail=stream_create\n"
+           "@2 mark thread=1 name=x\n"
+           "@3 stream_call thread=1 device=1 number=6 detail=event_create\n",
+           "0-0 1r ");
 }
 END_TEST
 
@@ -266,6 +333,9 @@ int main(void)
     tcase_add_test(tests, a_block_in_use_that_is_freed_ends_a_chain_and_a_pending_one_does_not);
     tcase_add_test(tests, threads_and_devices_have_chains_of_their_own);
     tcase_add_test(tests, a_pool_that_asks_for_another_size_has_another_request);
+    tcase_add_test(tests, a_program_that_goes_on_in_smaller_pieces_has_recovered);
+    tcase_add_test(tests, very_many_failures_that_were_left_are_bounded);
+    tcase_add_test(tests, a_stream_that_cannot_be_made_is_a_chain_of_its_own);
     tcase_add_test(tests, a_wrong_call_is_no_lack_of_memory);
     tcase_add_test(tests, what_the_runtime_takes_and_host_memory_leave_a_chain_alone);
     tcase_add_test(tests, what_the_program_does_next_ends_a_chain);
