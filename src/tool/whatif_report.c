@@ -210,7 +210,7 @@ static void print_row(const whatif_place *place, const whatif_row *row, size_t w
         snprintf(fits, sizeof fits, "no, at the beginning");
     else if (!result->is_fit)
         snprintf(fits, sizeof fits, "no, at %" PRId64, result->failure.seq);
-    fprintf(out, "%-*s  %9s  %10s  %9s  %8s  %12s  %8s  %15s  %s\n", (int)width, row->name,
+    fprintf(out, "%-*s  %9s  %10s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, row->name,
             bytes(reserved, result->peak_reserved_bytes), nm_human_percent(ratio, nm_sim_fragmentation_ratio(result)),
             bytes(stuck, result->peak_stuck_bytes), nm_human_percent(rate, nm_sim_hit_rate(result)),
             count(calls, result->take_count + result->give_count), per_step,
@@ -248,21 +248,21 @@ static void print_failure(const whatif_row *row, FILE *out)
     else if (failure->seq == NM_NO_SEQ)
         fprintf(out, "not even the %s that others hold from the beginning.\n", bytes(a, failure->bytes));
     else
-        fprintf(
-            out,
-            "at event %" PRId64 " (seq) %s are asked for. The pool holds %s, %s of it in blocks, %s free (%s stuck, the"
-            " largest piece for such a request %s); others hold %s, the device has %s left.\n",
-            failure->seq, bytes(a, failure->bytes), bytes(b, failure->reserved_bytes), bytes(c, failure->active_bytes),
-            bytes(d, failure->free_bytes), bytes(e, failure->stuck_bytes), bytes(f, failure->largest_free_bytes),
-            bytes(g, failure->other_bytes), bytes(h, failure->device_free_bytes));
+        fprintf(out,
+                "at event %" PRId64 " (seq) %s are asked for. The pool holds %s, %s of it in blocks, %s free (%s"
+                " inactive split, the largest piece for such a request %s); others hold %s, the device has %s left.\n",
+                failure->seq, bytes(a, failure->bytes), bytes(b, failure->reserved_bytes),
+                bytes(c, failure->active_bytes), bytes(d, failure->free_bytes), bytes(e, failure->stuck_bytes),
+                bytes(f, failure->largest_free_bytes), bytes(g, failure->other_bytes),
+                bytes(h, failure->device_free_bytes));
 }
 
 void whatif_print_rows(const whatif_place *place, const whatif_rows *rows, FILE *out)
 {
     size_t width = name_width(rows);
 
-    fprintf(out, "\n%-*s  %9s  %10s  %9s  %8s  %12s  %8s  %15s  %s\n", (int)width, "setting", "reserved", "fragmented",
-            "stuck", "hit rate", "driver calls", "per step", "smallest device", "fits");
+    fprintf(out, "\n%-*s  %9s  %10s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, "setting", "reserved", "fragmented",
+            "inactive split", "hit rate", "driver calls", "per step", "smallest device", "fits");
     for (size_t i = 0; i < rows->count; i++)
         print_row(place, &rows->items[i], width, out);
     for (size_t i = 0; i < rows->count && i < FAILURES_SHOWN; i++)
