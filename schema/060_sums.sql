@@ -55,7 +55,10 @@ CREATE TABLE heap_sum (
     -- Most that the pool itself ever stated. Unit: bytes. NULL: it never stated anything.
     peak_stated_reserved_bytes INTEGER,
     -- 1: these are figures of the whole recording, also where its beginning was not kept; 0: of what was kept alone.
-    is_whole_run INTEGER NOT NULL
+    is_whole_run INTEGER NOT NULL,
+    -- What the program freed after the last allocation, of what had lived half as long as its process or longer, segments
+    -- left out: by this it is known that the program gives back what it holds. Unit: bytes.
+    released_bytes INTEGER NOT NULL
 );
 
 CREATE TABLE step_sum (

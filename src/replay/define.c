@@ -55,6 +55,7 @@ static nm_status define_process(nm_replay *replay, const nm_definition *definiti
     if (process == NULL)
         return NM_ERR_MEMORY;
     process->host = definition->process.host;
+    process->begin_ns = definition->process.begin_ns;
     process->is_late = definition->process.is_late != 0;
     return NM_OK;
 }

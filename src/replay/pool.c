@@ -185,20 +185,6 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
     return status == NM_OK ? nm_ledger_release(pool, to - from, err) : status;
 }
 
-nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err)
-{
-    nm_status status;
-
-    range->is_touched = range->is_baseline || (range->is_unseen && is_segment);
-    if (!is_segment)
-        return NM_OK;
-    range->row.is_segment = true;
-    range->owner = range->heap->arena->pool;
-    nm_effort_segment(range);
-    status = nm_pool_attach(range, seq, err);
-    return status == NM_OK ? nm_ledger_claim(range, err) : status;
-}
-
 nm_status nm_pool_adopt(nm_heap *pool, nm_error *err)
 {
     nm_status status = NM_OK;
@@ -240,6 +226,38 @@ static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, 
     if (nm_tree_holding(&range->owner->blocks, block->node.key) == NULL)
         range->owner->has_foreign_block = true;
     return NM_OK;
+}
+
+/* A block that was there before the range was mapped: its segment has been without memory (vLLM asleep), and has some again. */
+static nm_live *block_asleep(const nm_live *range)
+{
+    for (const nm_heap *heap = range->heap->process->heaps; heap != NULL; heap = heap->next_of_process) {
+        nm_tree_node *node = NULL;
+
+        if (nm_is_pool(heap) && heap->arena == range->heap->arena)
+            node = nm_tree_ceiling(&heap->blocks, range->node.key);
+        if (node != NULL && node->value <= range->node.value)
+            return range_of(node);
+    }
+    return NULL;
+}
+
+nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err)
+{
+    nm_status status;
+
+    range->is_touched = range->is_baseline || (range->is_unseen && is_segment);
+    if (!is_segment) {
+        const nm_live *block = range->is_mapped ? block_asleep(range) : NULL;
+
+        range->is_touched |= block != NULL;
+        return block == NULL ? NM_OK : enter_range(range, block, seq, err);
+    }
+    range->row.is_segment = true;
+    range->owner = range->heap->arena->pool;
+    nm_effort_segment(range);
+    status = nm_pool_attach(range, seq, err);
+    return status == NM_OK ? nm_ledger_claim(range, err) : status;
 }
 
 /* Finds the ranges under the block, which are next to each other, and whether one of them is touched for the first

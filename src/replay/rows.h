@@ -331,6 +331,7 @@ typedef struct nm_lifetime_row {
     int bucket;
     uint64_t freed_count;
     uint64_t max_ns, max_steps; /* of all buckets of the stack: the longest time, the most steps that began meanwhile */
+    int64_t last_alloc_seq;     /* of all buckets: birth of the one that was born last; NM_NO_SEQ: not known of any */
 } nm_lifetime_row;
 
 typedef enum nm_moment_kind {
@@ -554,6 +555,8 @@ typedef struct nm_heap_total_row {
     bool has_stated; /* the pool itself has said what it holds: */
     uint64_t stated_reserved_bytes, peak_stated_reserved_bytes;
     bool is_partial; /* the beginning of the recording was not kept, and neither were its sums */
+    uint64_t
+        released_bytes; /* freed since the last allocation, by blocks that lived half as long as the process or longer */
 } nm_heap_total_row;
 
 /* Per heap and stack, at the heap's peak; stack 0 is "(no stack)"; is_baseline rows have stack 0. */

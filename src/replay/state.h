@@ -149,6 +149,7 @@ struct nm_live {
     bool is_workspace;  /* has served an operator */
     bool is_given_up;   /* a block whose free was asked for */
     bool is_overlapped; /* something lies over it, and a free of it may still explain that: overlap.c */
+    bool is_held;       /* counted with what graphs hold: by the graph it is a member of, or in a private pool */
     bool is_unseen;     /* was born while the recording was paused: when, where and how is not known */
 };
 
@@ -299,6 +300,7 @@ typedef struct nm_device_group {
 typedef struct nm_process {
     uint64_t id;
     uint64_t host;             /* string */
+    int64_t begin_ns;          /* or NM_NO_TIME */
     bool is_late;              /* it ran before its recording began */
     bool has_unknown_pause;    /* what happened to its memory in a pause is not known */
     int64_t unknown_pause_seq; /* its end, of the last one */
@@ -325,6 +327,7 @@ typedef struct nm_process {
     nm_tree sources;                          /* what its last copies read */
     nm_tree freed[2];                         /* blocks of pools, driver memory: freed.c */
     nm_stream *oldest_stream, *newest_stream; /* that it has created, and not destroyed */
+    struct stream_place *stream_places;       /* owned: streams.c */
     bool has_unseen_calls;                    /* some library's calls do not come through the recorder */
     int64_t end_seq;                          /* NM_NO_SEQ while it runs */
     struct nm_process *next;                  /* all, in order of definition */
@@ -505,6 +508,7 @@ struct nm_replay {
     nm_freed_piece *oldest_freed, *newest_freed;
     size_t freed_count;
     nm_map streams;                           /* (process, stream) -> nm_stream */
+    nm_map stream_places;                     /* (process, stack) -> what of them streams.c knows */
     nm_map graphs;                            /* (process, handle) and (0, number) -> nm_graph */
     nm_source *oldest_source, *newest_source; /* of copies */
     size_t source_count;
@@ -775,7 +779,7 @@ void nm_fragments_free(nm_heap *pool);
 
 /* ---- backing.c ---- */
 
-/* At the end: physical memory under a pool's mappings is a segment too. */
+/* At the end: physical memory under mappings is marked as segments are. */
 nm_status nm_backing_mark(const nm_replay *replay, nm_error *err);
 
 /* ---- blockers.c ---- */

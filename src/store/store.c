@@ -11,6 +11,7 @@
 
 #include "base/io.h"
 #include "store/cleanup.h"
+#include "store/growth_rows.h"
 #include "store/left_out.h"
 #include "store/loader.h"
 #include "store/merge.h"
@@ -304,6 +305,8 @@ nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
 {
     nm_status status = nm_db_exec(store->db, "BEGIN", err);
 
+    if (status == NM_OK) /* which verdicts are made of; all of them are there */
+        status = nm_growth_open(store->db, err);
     if (status == NM_OK)
         status = write_verdicts(store->db, -1, err);
     return status == NM_OK ? finish_schema(store, err) : status;

@@ -10,6 +10,7 @@
 #include "store/database.h"
 #include "store/human.h"
 #include "store/summary_device.h"
+#include "store/summary_graphs.h"
 #include "store/summary_health.h"
 #include "store/summary_held.h"
 #include "store/summary_many.h"
@@ -812,6 +813,8 @@ static nm_status write_notes(const summary *s, nm_error *err)
         status = write_ends(s, err);
     if (status == NM_OK)
         status = nm_summary_write_steps(s->db, s->out, err);
+    if (status == NM_OK)
+        status = nm_summary_write_graphs(s->db, s->out, err);
     if (status == NM_OK)
         status = write_contradiction_note(s, err);
     if (status == NM_OK)
