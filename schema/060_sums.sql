@@ -348,7 +348,11 @@ CREATE TABLE fragmentation_sample (
     is_partial INTEGER NOT NULL,
     -- 1: tables gap and blocker_sample tell of this pool at this moment; 0: there were too many moments to look at each
     -- segment and block.
-    has_detail INTEGER NOT NULL
+    has_detail INTEGER NOT NULL,
+    -- Part of free_bytes that lies inside blocks of which only the requested size is told, at least. Unit: bytes.
+    min_rounding_bytes INTEGER NOT NULL,
+    -- The same at most: the rest is free for sure. Unit: bytes. NULL: no bound is known.
+    max_rounding_bytes INTEGER
 );
 
 CREATE TABLE heap_sample (

@@ -204,6 +204,7 @@ static void init_heap(nm_heap *heap, const nm_definition *definition, nm_process
     heap->device = device;
     heap->level = definition->heap.level;
     heap->module_id = definition->heap.module_id;
+    heap->block_cut = definition->heap.block_cut;
     heap->peak_stated_reserved_seq = NM_NO_SEQ;
     heap->size_basis = definition->heap.size_basis == NM_BASIS_BLOCK ? NM_BASIS_BLOCK : NM_BASIS_REQUESTED;
     heap->small_bytes = definition->heap.small_bytes != 0 ? definition->heap.small_bytes : NM_SMALL_BYTES_DEFAULT;

@@ -85,6 +85,7 @@ static void count_inside(const nm_live *range, nm_live *block)
     if (block->part != NULL || block->node.key < range->node.key)
         return;
     nm_part_subtract_waste(block);
+    block->rounding = nm_squeeze_rounding(range, block, false);
     nm_part_add_waste(block, range->part);
 }
 
@@ -323,15 +324,20 @@ nm_status nm_pool_block_covers(nm_live *block, nm_error *err)
 {
     const nm_live *range = first_range_under(block);
     bool is_inside = range != NULL && range->owner == block->heap && range->node.key <= block->node.key;
+    nm_status status = NM_OK;
 
     block->begin_epoch = block->heap->peak_epoch;
+    if (is_inside)
+        block->rounding = nm_squeeze_rounding(range, block, !block->is_baseline && !block->is_kept);
     nm_part_add_waste(block, is_inside ? range->part : NULL);
     nm_ledger_put(block);
     block->is_covering = !overlaps(block);
+    block->heap->overlapping_count += !block->is_covering;
     if (block->is_covering)
-        return cover(block, true, err);
-    block->heap->overlapping_count++;
-    return NM_OK;
+        status = cover(block, true, err);
+    if (is_inside)
+        nm_squeeze_miss(range, block);
+    return status;
 }
 
 nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_error *err)
@@ -485,6 +491,8 @@ void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
         .has_stated = pool->has_stated,
         .stated_reserved_bytes = pool->stated_reserved_bytes,
         .waste_bytes = nm_part_waste(pool->waste_bytes, pool->unknown_waste_count),
+        .is_rounding_known = nm_squeeze_is_known(pool),
+        .rounding = pool->rounding,
         .is_doubtful = nm_replay_is_doubtful(pool->replay, pool->process),
         .is_partial = nm_pool_is_partial(pool),
     };

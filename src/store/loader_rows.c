@@ -504,6 +504,7 @@ const nm_sink nm_loader_sink = {
     .moment = take_moment,
     .usage = nm_loader_take_usage,
     .fragmentation = nm_loader_take_fragmentation,
+    .pool_growth = nm_loader_take_pool_growth,
     .pool_part = nm_loader_take_part,
     .part_sample = nm_loader_take_part_sample,
     .gap = nm_loader_take_gap,

@@ -42,10 +42,11 @@ static void expect_limit(const char *rule, const char *good, const char *bad)
 {
     char line[512], part[128];
 
-    snprintf(line, sizeof line, "$C run.db --%s %s", rule, good);
+    snprintf(line, sizeof line, "$C run.db --threshold fragmentation=0 --threshold pool-hit-rate=0 --%s %s", rule,
+             good);
     snprintf(part, sizeof part, "ok    %s", rule);
     expect(line, 0, part);
-    snprintf(line, sizeof line, "$C run.db --%s %s", rule, bad);
+    snprintf(line, sizeof line, "$C run.db --threshold fragmentation=0 --threshold pool-hit-rate=0 --%s %s", rule, bad);
     snprintf(part, sizeof part, "FAIL  %s", rule);
     expect(line, 1, part);
 }
@@ -85,12 +86,48 @@ END_TEST
 START_TEST(what_other_streams_may_have_used_fails_no_gate)
 {
     expect("sed 's/name=\"caching pool\"/name=ptaCaching/' $T > mute.txt && load mute.txt mute && "
-           "$C mute.db --max-fragmentation 0.499",
+           "$C mute.db --max-fragmentation 0.499 --threshold fragmentation=0",
            1, "FAIL  max-fragmentation");
     expect("sed '/process_end/i @175 stream_call thread=1 device=1 stream=7 number=0x99 detail=event_record' mute.txt "
-           "> early.txt && load early.txt early && $C early.db --max-fragmentation 0.499",
+           "> early.txt && load early.txt early && $I --force --quiet --threshold fragmentation=0 -o early.db "
+           "early.zst && "
+           "$C early.db --max-fragmentation 0.499",
            0, "at least: what other streams still used is not known");
     expect("$I -o again.db early.zst", 0, "at most 50 % of reserved unused at peak");
+}
+END_TEST
+
+/* 6144 bytes are unused at the peak, and two requests come after the warm-up, of which one is a miss. What the command says
+ * goes before what the database holds. */
+START_TEST(what_is_below_its_floor_passes)
+{
+    expect("$C run.db --max-fragmentation 0.1", 0, "(less than the floor of 64.0 MiB is unused)");
+    expect("$C run.db --max-fragmentation 0.1 --threshold fragmentation=6KiB", 1, "FAIL  max-fragmentation");
+    expect("$C run.db --max-fragmentation 0.1 --threshold fragmentation=6145", 0, "ok    max-fragmentation");
+    expect("$C run.db --min-hit-rate 0.9", 0, "(only 2 requests came after the warm-up)");
+    expect("$C run.db --min-hit-rate 0.9 --threshold pool-hit-rate=2", 1, "FAIL  min-hit-rate");
+    expect("printf '# of the team\n\n fragmentation = 6 KiB # little\npool hit rate=2\n' > floors && $C run.db"
+           " --max-fragmentation 0.1 --min-hit-rate 0.9 --thresholds floors | grep -c FAIL",
+           0, "2");
+    expect("$C run.db --max-fragmentation 0.1 --thresholds floors --threshold fragmentation=1GiB", 0, "ok    max-frag");
+    expect("$I -o own.db --thresholds floors --threshold allocation-cost=1.5ms --threshold zero-copy=0 run.zst &&"
+           " sqlite3 own.db 'SELECT floor, capacity_ratio FROM threshold ORDER BY measure' | tr '\n' ' '",
+           0, "1500000|0.0 6144|0.0 2|0.0 0|0.0 ");
+    expect("$C own.db --max-fragmentation 0.1", 1, "FAIL  max-fragmentation");
+}
+END_TEST
+
+START_TEST(a_floor_that_is_none_is_said)
+{
+    expect_failure("$C run.db --threshold growth=1", 2, "no measure 'growth': allocation-cost, fragmentation");
+    expect_failure("$C run.db --threshold fragmentation", 2, "fragmentation needs a size");
+    expect_failure("$C run.db --threshold pool-hit-rate=90%", 2, "pool-hit-rate needs a number of requests, not '90%'");
+    expect_failure("$C run.db --threshold allocation-cost=5", 2, "allocation-cost needs a time");
+    expect_failure("$C run.db --thresholds nowhere", 2, "nowhere: cannot open");
+    expect_failure("printf 'zero-copy=1MiB\n\nzero-cost=1\n' > wrong && $C run.db --thresholds wrong", 2,
+                   "wrong:3: no measure 'zero-cost'");
+    expect("$I -o own.db --thresholds wrong run.zst 2>&1; test $? = 2", 0,
+           "npumem-ingest: wrong:3: no measure 'zero-cost'");
 }
 END_TEST
 
@@ -384,6 +421,8 @@ int main(int argc, char **argv)
     tcase_add_checked_fixture(tcase, set_up, shell_remove_folder);
     tcase_add_test(tcase, each_rule_holds_at_its_limit_and_fails_one_past_it);
     tcase_add_test(tcase, what_other_streams_may_have_used_fails_no_gate);
+    tcase_add_test(tcase, what_is_below_its_floor_passes);
+    tcase_add_test(tcase, a_floor_that_is_none_is_said);
     tcase_add_test(tcase, every_rule_has_a_line_and_one_failure_is_enough);
     tcase_add_test(tcase, leaks_and_growth_are_told_apart);
     tcase_add_test(tcase, a_queue_is_told_from_a_leak);
