@@ -191,10 +191,11 @@ def uneven(most=40):
     return program.text()
 
 
-def steps(count=12, grow=0, noise=0, until=0, again=0, swing=0, scale=1 << 20, freed=0, before=0, weights=1):
+def steps(count=12, grow=0, noise=0, until=0, again=0, swing=0, scale=1 << 20, freed=0, before=0, weights=1, handles=0):
     """`count` marked steps, in each of which eight blocks come and go and one of `grow` bytes stays, but for those after step
-    `until`, but for the one of index `again`; `swing` more in every second; `noise`: up to so many blocks more, as it comes. `freed` of those that stay are freed at once,
-    `before` come before the first step, as do `weights`."""
+    `until`, but for the one of index `again`; `swing` more in every second; `noise`: up to so many blocks more, as it comes. `freed`
+    of those that stay are freed at once, `before` come before the first step, as do `weights`. `handles`: what stays is physical
+    memory, and mapped."""
     program = Program()
     for _ in range(weights):
         program.keep(60, 16 * scale)
@@ -209,7 +210,11 @@ def steps(count=12, grow=0, noise=0, until=0, again=0, swing=0, scale=1 << 20, f
         for _ in range(1 if swing and i % 2 else 0):
             program.take(10, swing)
         stays = grow if not until or i < until or i == again > 0 else 0
-        if stays:
+        if stays and handles:
+            program.say(f"alloc heap=5 address={i + 1:#x} requested={stays} block={stays} stack=20")
+            program.say(f"map heap=6 address={(i + 1) << 40:#x} block={stays} stack=20")
+            program.sites.add(20)
+        elif stays:
             program.take(20, stays)
             program.live.insert(0, program.live.pop())
             if i < freed:
@@ -218,7 +223,9 @@ def steps(count=12, grow=0, noise=0, until=0, again=0, swing=0, scale=1 << 20, f
                 program.live.pop(0)
         program.give(len(program.live))
     program.say("process_end process=1 detail=exit error=0")
-    return program.text()
+    heaps = ('heap 5 process=1 device=1 level=physical basis=block name="handles"\n'
+             'heap 6 process=1 device=1 level=driver basis=block name="mapped memory"\n')
+    return program.text().replace("thread 1 ", heaps + "thread 1 ", 1) if handles else program.text()
 
 
 def server(rise=1):

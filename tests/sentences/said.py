@@ -19,7 +19,7 @@ import snapshots
 
 # What is looked through for a sentence of a kind, beside what npumem-ingest prints for `summary`.
 COLUMNS = {
-    "health": "SELECT advice FROM health",
+    "health": "SELECT advice FROM health UNION ALL SELECT reason FROM health",
     "leak": "SELECT evidence FROM leak_by_site",
     "suspect": "SELECT evidence FROM suspect_by_site",
     "reason": "SELECT reason FROM suspect_by_site",
@@ -27,6 +27,7 @@ COLUMNS = {
     "forecast": "SELECT reason FROM forecast",
     "out_of_memory": "SELECT explanation FROM out_of_memory UNION ALL SELECT message FROM out_of_memory",
 }
+MEASURES = ("allocation-cost", "fragmentation", "pool-hit-rate", "zero-copy")
 TOOLS = {"check": "npumem-check", "whatif": "npumem-whatif"}
 
 
@@ -204,7 +205,7 @@ class Runs:
             options = case.words[1:]
         elif case.how != "inputs":
             inputs = [self.input_of(case.name)]
-            options = []
+            options = [f"--threshold={measure}=0" for measure in MEASURES if "any" in case.words]
         return self.lines(self.run(case, [f"{self.programs}/npumem-ingest", "-o", f"{case.name}.db", *options, *inputs]))
 
     @staticmethod

@@ -60,7 +60,7 @@ def c_literals(text):
 # Literals in these are not said of a recording: errors, and options.
 NOT_SAID = re.compile(r"\b(nm_fail\w*|usage_error)\b|#\s*(include|error)")
 # Nor what is compared with something.
-COMPARED_SQL = re.compile(r"\bIN \([^()]*\)|(?:=|<>|\bIS|\bIS NOT|\bGLOB) '[^']*'")
+COMPARED_SQL = re.compile(r"\bIN \([^()]*\)|(?:=|<>|\bIS|\bIS NOT|\bGLOB|\bWHEN) '[^']*'")
 COMPARED_C = re.compile(r"\bstrn?cmp\((?:[^()]|\([^()]*\))*\)")
 
 
