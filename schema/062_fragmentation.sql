@@ -145,9 +145,9 @@ CREATE TABLE fragmentation_usage (
     min_largest_free_bytes INTEGER,
     -- Most free ranges. Unit: ranges. NULL: as largest_free_bytes.
     max_gap_count INTEGER,
-    -- Most stuck bytes. Unit: bytes. NULL: as largest_free_bytes.
+    -- Most that was inactive split. Unit: bytes. NULL: as largest_free_bytes.
     max_stuck_bytes INTEGER,
-    -- Event at which stuck bytes were most. NULL: as largest_free_bytes.
+    -- Event at which most was inactive split. NULL: as largest_free_bytes.
     max_stuck_seq INTEGER,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known.
     max_stuck_ns INTEGER,

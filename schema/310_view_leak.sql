@@ -303,15 +303,18 @@ SELECT
     END,
     CASE l.verdict
         WHEN 'rising' THEN printf('the least that is live of the site still rises over the last two fifths of the time, by %.0f'
-            || ' bytes an hour, although the load fell; %d blocks of it are live at the end', v.hourly_bytes,
-            l.allocation_count)
+            || ' bytes an hour, although the load fell; live at the end: %d block%s, without those of the first and of the'
+            || ' last twentieth of the time', v.hourly_bytes, l.allocation_count,
+            CASE l.allocation_count WHEN 1 THEN '' ELSE 's' END)
         WHEN 'unreleased' THEN 'still held when the process ended by itself, which ' || CASE
                 WHEN x.released_bytes > 0 AND x.released_bytes >= x.outstanding_bytes
                     THEN printf('at its end freed %d bytes of the heap that were there for long', x.released_bytes)
-                ELSE printf('had freed %d others of the site, none of the same stack so old', t.freed_count)
+                ELSE printf('had freed %d other%s of the site, none of the same stack so old', t.freed_count,
+                    CASE t.freed_count WHEN 1 THEN '' ELSE 's' END)
             END
-        WHEN 'growing' THEN printf('%d blocks born in %d of %d steps were never freed; %s by %.0f bytes a step',
-                l.allocation_count, l.generation_count, steps.step_count, CASE
+        WHEN 'growing' THEN printf('%d block%s born in %d of %d steps %s never freed; %s by %.0f bytes a step',
+                l.allocation_count, CASE l.allocation_count WHEN 1 THEN '' ELSE 's' END, l.generation_count,
+                steps.step_count, CASE l.allocation_count WHEN 1 THEN 'was' ELSE 'were' END, CASE
                     WHEN steps.step_count < 8 THEN 'what is live of the site rises at the end of each,'
                     ELSE 'what is live of the site still rises over the last two fifths of them,'
                 END, v.growth_bytes)
@@ -322,8 +325,9 @@ SELECT
             END
             || CASE
                 WHEN t.freed_count > 0 AND l.outlier_count > 0
-                    THEN printf('; %d of them are older than 99 %% of its %d freed blocks became', l.outlier_count,
-                        t.freed_count)
+                    THEN printf('; %d of them %s older than 99 %% of its %d freed block%s became', l.outlier_count,
+                        CASE l.outlier_count WHEN 1 THEN 'is' ELSE 'are' END, t.freed_count,
+                        CASE t.freed_count WHEN 1 THEN '' ELSE 's' END)
                 WHEN u.free_count = 0 AND (k.lost_count > 0 OR input.baseline = 'unknown')
                     THEN '; no free of a block of the site is in the trace'
                 WHEN u.free_count = 0 THEN '; no block of the site was ever freed'
@@ -415,22 +419,33 @@ SELECT
     CASE a.held_by WHEN 'graph' THEN 'held by graph' WHEN 'pool' THEN 'in a private pool' ELSE v.reason END,
     a.allocation_count,
     a.size_bytes,
-    a.generation_count,
+    CASE WHEN steps.step_count IS NULL THEN a.generation_count ELSE a.late_generation_count END,
     CASE
-        WHEN a.held_by = 'pool' THEN printf('%d blocks are in private pools, as captured graphs have them', a.allocation_count)
+        WHEN a.held_by = 'pool' THEN printf('%d block%s in private pools, as captured graphs have them', a.allocation_count,
+            CASE a.allocation_count WHEN 1 THEN ' is' ELSE 's are' END)
         WHEN a.held_by = 'graph'
-            THEN printf('%d blocks were born in the captures of %d graphs that live at the end, and stay as long as they do',
-                a.allocation_count, a.graph_count)
+            THEN printf('%d block%s born in captures of graphs that live at the end (%d), and held as long as they do',
+                a.allocation_count, CASE a.allocation_count WHEN 1 THEN ' was' ELSE 's were' END, a.graph_count)
         WHEN steps.step_count IS NULL
-            THEN printf('%d blocks born in %d of 20 parts of the trace are live at its end', a.allocation_count,
-                a.generation_count)
-        ELSE printf('%d blocks born in %d of %d steps are live at the end', a.allocation_count, a.generation_count,
-            steps.step_count)
+            THEN printf('%d block%s born in %d of 20 parts of the trace %s live at its end', a.allocation_count,
+                CASE a.allocation_count WHEN 1 THEN '' ELSE 's' END, a.generation_count,
+                CASE a.allocation_count WHEN 1 THEN 'is' ELSE 'are' END)
+        ELSE printf('%d block%s born ', a.allocation_count, CASE a.allocation_count WHEN 1 THEN '' ELSE 's' END)
+            || CASE
+                WHEN a.late_generation_count = 0 THEN 'before the first of '
+                ELSE printf('in %d of ', a.late_generation_count)
+            END
+            || printf('%d step%s', steps.step_count, CASE steps.step_count WHEN 1 THEN '' ELSE 's' END)
+            || CASE WHEN a.late_generation_count BETWEEN 1 AND a.generation_count - 1 THEN ' and before them' ELSE '' END
+            || CASE a.allocation_count WHEN 1 THEN ' is live at the end' ELSE ' are live at the end' END
     END || CASE
         WHEN a.held_by <> '' THEN ''
         WHEN t.freed_count > 0 AND t.max_steps IS NOT NULL AND steps.step_count IS NOT NULL
-            THEN printf('; %d others were freed, %d steps old at most', t.freed_count, t.max_steps)
-        WHEN t.freed_count > 0 THEN printf('; %d others were freed', t.freed_count)
+            THEN printf('; %d other%s freed, %d step%s old at most', t.freed_count,
+                CASE t.freed_count WHEN 1 THEN ' was' ELSE 's were' END, t.max_steps,
+                CASE t.max_steps WHEN 1 THEN '' ELSE 's' END)
+        WHEN t.freed_count > 0 THEN printf('; %d other%s freed', t.freed_count,
+            CASE t.freed_count WHEN 1 THEN ' was' ELSE 's were' END)
         ELSE '; no other was freed'
     END
 FROM (
@@ -441,7 +456,8 @@ FROM (
         count(DISTINCT o.graph_id) AS graph_count,
         sum(o.allocation_count) AS allocation_count,
         sum(o.allocation_count * o.size_bytes) AS size_bytes,
-        count(DISTINCT o.generation) AS generation_count
+        count(DISTINCT o.generation) AS generation_count,
+        count(DISTINCT nullif(o.generation, 0)) AS late_generation_count -- with steps: but for what was there before them
     FROM outstanding_sum AS o
     LEFT JOIN stack AS s ON s.stack_id = o.stack_id
     WHERE o.is_doubtful = 0

@@ -24,7 +24,7 @@ CREATE VIEW out_of_memory (
     -- 'recovered': the same request was served then, or the thread was served at least as much in smaller requests later
     -- on; 'fatal': it was not. NULL: events were lost, or the recording was cut off, before that was known.
     outcome,
-    -- 'leak': what had leaked (view leak_by_site: growing, rising) is more than what was free and stuck inside the pools,
+    -- 'leak': what had leaked (view leak_by_site: growing, rising) is more than what was inactive split inside the pools,
     -- and without it the request would have fitted; 'capacity': the process itself needs more than the device has, even if
     -- its pools gave all back that is free in them; 'fragmentation': the pool had enough free in the segments that serve
     -- such a request, or half of it and the device the rest, but not in one piece; 'other-stream': the memory was free, or given up, but for another stream;

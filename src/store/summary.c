@@ -96,8 +96,9 @@ static void write_detail(const summary *s, sqlite3_stmt *row, int first_column)
     if (nm_db_is_null(row, first_column + 2))
         return;
     fprintf(s->out, "Kept: rows of each event from%s on;", when(place, row, first_column + 1, first_column + 2) + 3);
-    fprintf(s->out, " of the %s events before that, sums.\n",
-            nm_human_count(number, sqlite3_column_int64(row, first_column)));
+    fprintf(s->out, " of the %s event%s before that, sums.\n",
+            nm_human_count(number, sqlite3_column_int64(row, first_column)),
+            plural(sqlite3_column_int64(row, first_column)));
 }
 
 /* "1 process", or "39 processes (1 with memory)": a shell that starts a program is one, too. */
@@ -159,7 +160,8 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
                 nm_human_text(path, sizeof path, nm_db_text(row, 0), 200));
         write_process_count(s);
         fprintf(s->out, "%s %s%s, ", nm_human_count(number, device_count), device_kind, plural(device_count));
-        fprintf(s->out, "%s events", nm_human_count(number, sqlite3_column_int64(row, 2)));
+        fprintf(s->out, "%s event%s", nm_human_count(number, sqlite3_column_int64(row, 2)),
+                plural(sqlite3_column_int64(row, 2)));
         write_losses(s, row, 3);
         if (sqlite3_column_int64(row, 8) != 0)
             fprintf(s->out, ", %s cut", nm_human_bytes(number, sqlite3_column_int64(row, 8)));
@@ -267,12 +269,19 @@ static const char *file_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
+/* Driver memory of a device that has a pool is the pool's segments, and counted there. */
+#define IS_COUNTED_ONCE                                                                                                \
+    "NOT (h.level IN (1, 7) AND EXISTS (SELECT 1 FROM heap AS o JOIN heap_sum AS t ON t.heap_id = o.heap_id"           \
+    " WHERE o.process_id = h.process_id AND o.device_id IS h.device_id AND o.level IN (2, 3)"                          \
+    " AND t.peak_reserved_bytes > 0))"
+
 /* ", most in libtorch_npu.so": the code of the outermost frames keeps no frame pointers. */
 static nm_status write_cut_module(const summary *s, int64_t cut_bytes, nm_error *err)
 {
     static const char sql[] =
         "WITH RECURSIVE outwards (stack_id, bytes) AS (SELECT p.stack_id, p.live_bytes FROM peak_stack AS p"
-        " JOIN stack AS k ON k.stack_id = p.stack_id WHERE k.is_cut = 1 AND NOT p.is_baseline"
+        " JOIN stack AS k ON k.stack_id = p.stack_id JOIN heap AS h ON h.heap_id = p.heap_id"
+        " WHERE k.is_cut = 1 AND NOT p.is_baseline AND " IS_COUNTED_ONCE
         " UNION ALL SELECT k.parent_id, o.bytes FROM outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id"
         " WHERE k.parent_id IS NOT NULL)"
         " SELECT f.module, sum(o.bytes) FROM outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id"
@@ -295,7 +304,7 @@ static nm_status write_cut_note(const summary *s, nm_error *err)
         "SELECT sum(p.live_bytes), sum(CASE WHEN s.is_cut = 1 THEN p.live_bytes ELSE 0 END),"
         " sum(CASE WHEN f.is_cut = 1 THEN p.live_bytes ELSE 0 END) FROM peak_stack AS p"
         " LEFT JOIN stack AS s ON s.stack_id = p.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
-        " WHERE NOT p.is_baseline";
+        " JOIN heap AS h ON h.heap_id = p.heap_id WHERE NOT p.is_baseline AND " IS_COUNTED_ONCE;
     char cut[NM_HUMAN_BYTES], whole[NM_HUMAN_BYTES], unplaced[NM_HUMAN_BYTES], share[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = ask(s, NULL, sql, &row, err);
@@ -330,7 +339,7 @@ static nm_status write_stack_note(const summary *s, nm_error *err)
     if (status == NM_OK)
         status = nm_db_get_int(s->db, "SELECT count(*) FROM peak_by_site WHERE site <> '(baseline)'", &live_count, err);
     if (status == NM_OK && stack_count == 0 && live_count > 0)
-        fprintf(s->out, "No stacks were recorded: sites are unknown, and a leak is judged by size.\n");
+        fprintf(s->out, "No stacks were recorded: sites are unknown, and each heap is judged as one.\n");
     else if (status == NM_OK && stack_count > 0 && caller_count == 0)
         fprintf(s->out, "Stacks hold the caller alone: a site may be a wrapper.\n");
     return status;
@@ -343,7 +352,9 @@ static nm_status write_python_note(const summary *s, nm_error *err)
         "SELECT sum(p.live_bytes), sum(CASE WHEN f.module GLOB 'python3.*' THEN 0 ELSE p.live_bytes END)"
         " FROM peak_stack AS p LEFT JOIN stack AS s ON s.stack_id = p.stack_id"
         " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
-        " WHERE NOT p.is_baseline AND EXISTS (SELECT 1 FROM frame WHERE module GLOB 'python3.*')";
+        " JOIN heap AS h ON h.heap_id = p.heap_id"
+        " WHERE NOT p.is_baseline AND EXISTS (SELECT 1 FROM frame WHERE module GLOB 'python3.*')"
+        " AND " IS_COUNTED_ONCE;
     char part[NM_HUMAN_BYTES], whole[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = ask(s, NULL, sql, &row, err);
@@ -593,19 +604,18 @@ static nm_status write_namesakes(const summary *s, sqlite3_stmt *heap, int64_t *
 
 static nm_status write_heap(const summary *s, sqlite3_stmt *heap, nm_error *err)
 {
-    char number[NM_HUMAN_BYTES], at[64];
+    char number[NM_HUMAN_BYTES], at[64], capacity[NM_HUMAN_BYTES + 4] = "";
+    bool is_reserve_known = sqlite3_column_int64(heap, 9) > 0; /* else: a pool whose segments nobody saw */
     int64_t namesake_count = 1;
     nm_status status;
 
+    if (!nm_db_is_null(heap, 10))
+        snprintf(capacity, sizeof capacity, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
     write_heap_title(s, heap);
     fprintf(s->out, "peak %s", nm_human_bytes(number, sqlite3_column_int64(heap, 6)));
-    if (nm_db_is_null(heap, 9) && !nm_db_is_null(heap, 10))
-        fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
-    fprintf(s->out, "%s", when(at, heap, 7, 8));
-    if (sqlite3_column_int64(heap, 9) > 0) /* none: a pool whose segments nobody saw */
-        fprintf(s->out, ", reserved %s", nm_human_bytes(number, sqlite3_column_int64(heap, 9)));
-    if (!nm_db_is_null(heap, 9) && !nm_db_is_null(heap, 10))
-        fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
+    fprintf(s->out, "%s%s", is_reserve_known ? "" : capacity, when(at, heap, 7, 8));
+    if (is_reserve_known)
+        fprintf(s->out, ", reserved %s%s", nm_human_bytes(number, sqlite3_column_int64(heap, 9)), capacity);
     fprintf(s->out, "\n");
     status = write_namesakes(s, heap, &namesake_count, err);
     if (status != NM_OK || namesake_count > 1)
