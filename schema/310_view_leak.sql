@@ -306,12 +306,13 @@ SELECT
             || ' bytes an hour, although the load fell; live at the end: %d block%s, without those of the first and of the'
             || ' last twentieth of the time', v.hourly_bytes, l.allocation_count,
             CASE l.allocation_count WHEN 1 THEN '' ELSE 's' END)
-        WHEN 'unreleased' THEN 'still held when the process ended by itself, which ' || CASE
-                WHEN x.released_bytes > 0 AND x.released_bytes >= x.outstanding_bytes
-                    THEN printf('at its end freed %d bytes of the heap that were there for long', x.released_bytes)
-                ELSE printf('had freed %d other%s of the site, none of the same stack so old', t.freed_count,
-                    CASE t.freed_count WHEN 1 THEN '' ELSE 's' END)
-            END
+        WHEN 'unreleased' THEN CASE
+            WHEN x.released_bytes > 0 AND x.released_bytes >= x.outstanding_bytes
+                THEN printf('still held when the process ended by itself; freed at its end of the heap, and there for long: %d bytes',
+                    x.released_bytes)
+            ELSE printf('still held when the process ended by itself, older than all of its stack that were freed; freed of the'
+                || ' site: %d', t.freed_count)
+        END
         WHEN 'growing' THEN printf('%d block%s born in %d of %d steps %s never freed; %s by %.0f bytes a step',
                 l.allocation_count, CASE l.allocation_count WHEN 1 THEN '' ELSE 's' END, l.generation_count,
                 steps.step_count, CASE l.allocation_count WHEN 1 THEN 'was' ELSE 'were' END, CASE

@@ -54,6 +54,14 @@ class Program:
         return text_of([self])
 
 
+class Mapping(Program):
+    """It maps memory by itself, beside its pool."""
+
+    def head(self):
+        return super().head() + ('heap 7 process=1 device=1 level=driver basis=block name="NPU memory"\n'
+                                 'heap 8 process=1 device=1 level=physical basis=block name="physical memory"\n')
+
+
 def text_of(programs):
     sites = set().union(*(program.sites for program in programs)) - {0}
     return ("".join(program.head() for program in programs) + "".join(f"stack {site}: {STACKS[site]}\n" for site in sorted(sites))
@@ -191,11 +199,12 @@ def uneven(most=40):
     return program.text()
 
 
-def steps(count=12, grow=0, noise=0, until=0, again=0, swing=0, scale=1 << 20, freed=0, before=0, weights=1):
+def steps(count=12, grow=0, noise=0, until=0, again=0, swing=0, scale=1 << 20, freed=0, before=0, weights=1, handles=0,
+          maps=0):
     """`count` marked steps, in each of which eight blocks come and go and one of `grow` bytes stays, but for those after step
     `until`, but for the one of index `again`; `swing` more in every second; `noise`: up to so many blocks more, as it comes. `freed` of those that stay are freed at once,
-    `before` come before the first step, as do `weights`."""
-    program = Program()
+    `before` come before the first step, as do `weights`. `handles`: physical memory of so many bytes that stays, `maps`: mapped."""
+    program = Mapping() if handles else Program()
     for _ in range(weights):
         program.keep(60, 16 * scale)
     for _ in range(before):
@@ -217,6 +226,10 @@ def steps(count=12, grow=0, noise=0, until=0, again=0, swing=0, scale=1 << 20, f
             else:
                 program.live.pop(0)
         program.give(len(program.live))
+        if handles:
+            program.say(f"alloc heap=8 address={0x10000 + i:#x} block={handles}")
+        if maps:
+            program.say(f"map heap=7 address={0x700000000000 + i * handles:#x} block={handles}")
     program.say("process_end process=1 detail=exit error=0")
     return program.text()
 
