@@ -84,7 +84,8 @@ CREATE TABLE site_verdict (
     heap_id INTEGER REFERENCES heap (heap_id),
     -- The site. NULL: no stack was recorded.
     site_frame_id INTEGER REFERENCES frame (frame_id),
-    -- Firm: 'growing' (steps are known, and what is live of the site at their ends still rises over their last two fifths),
+    -- Firm: 'growing' (steps are known, and what is live of the site at their ends still rises over their last two fifths, or
+    -- of all parts of the run as much is still there and more than twice as old as any block that was freed),
     -- 'rising' (a server: no steps, and over the last two fifths of at least half an hour the floor of what is live of the
     -- site still rises, although the load of the heap fell twice or more).
     -- Not firm: 'bounded', 'not judged'.
@@ -92,7 +93,8 @@ CREATE TABLE site_verdict (
     -- Why, one of a fixed list; see view suspect_by_site.
     reason TEXT NOT NULL,
     -- By how much its floor rises over the last two fifths of the steps; of three to seven steps by how much it rises in the
-    -- middle one. Unit: bytes a step. NULL: it does not, or steps are not known.
+    -- middle one; where it outlives what is freed: how much of it is born in a step. Unit: bytes a step. NULL: it does not
+    -- grow, or steps are not known.
     growth_bytes REAL,
     -- By how much its floor rises over the last two fifths of the time. Unit: bytes an hour. NULL: not rising.
     hourly_bytes REAL

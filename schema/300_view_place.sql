@@ -65,7 +65,8 @@ CREATE VIEW completeness (
     path,
     -- What was recognised.
     kind,
-    -- 'complete', 'kept' (complete, but of events before detail_begin_seq only sums were kept, as was asked for), 'lossy'
+    -- 'complete', 'begun' (whole, but it begins in the middle: the program ran before, or the ring of a snapshot's history
+    -- was full), 'kept' (complete, but of events before detail_begin_seq only sums were kept, as was asked for), 'lossy'
     -- (events or processes are missing), 'contradictory' (nothing is, but blocks lie in no segment) or 'cut' (nothing is
     -- known to be missing, but the end is).
     verdict,
@@ -122,6 +123,7 @@ SELECT
     input.kind,
     CASE
         WHEN input.is_complete = 1 AND input.detail_begin_seq IS NOT NULL THEN 'kept'
+        WHEN input.is_complete = 1 AND input.baseline <> 'none' THEN 'begun'
         WHEN input.is_complete = 1 THEN 'complete'
         WHEN input.events_seen > input.events_ingested + input.events_unkept OR input.bytes_cut > 0 OR input.events_without_stack > 0
             OR input.unknown_reference_count > 0 OR input.is_loss_exact = 0

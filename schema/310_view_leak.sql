@@ -121,12 +121,14 @@ ORDER BY g.size_bytes DESC, g.first_seq;
 
 CREATE VIEW leak (
     -- Outstanding allocations that are judged a leak, firmly: their site is growing (steps are known, and what is live of it
-    -- at the ends of steps still rises over their last two fifths) or rising (a server without steps: the least that is live
-    -- of it still rises over the last two fifths of the time, although the load falls), or they are unreleased: driver or
-    -- pinned memory at the end of a process that ended by itself, without a reset of its device, and gives such memory
-    -- back: it had freed as much or more of what the same stack allocates, some of it born later, and nothing so old; or, at
-    -- the end, as much of the heap that was old. What may have been freed where events were lost is never here, and what modules of CANN (HCCL, RUNTIME, GE, ...) took for themselves only where it
-    -- grows: no program frees that. All else that is suspected is in view suspect_by_site.
+    -- at the ends of steps still rises over their last two fifths, or of all parts of the run as much is still there and more
+    -- than twice as old as any block that was freed) or rising (a server without steps: the least that is live of it still
+    -- rises over the last two fifths of the time, although the load falls), or they are unreleased: driver or pinned memory
+    -- at the end of a process that ended by itself, without a reset of its device, and gives such memory back: it had freed as
+    -- much or more of what the same stack allocates, some of it born later, and nothing so old; or, at the end, as much of the
+    -- heap that was old. What may have been freed where events were lost is never here, and what modules of CANN (HCCL,
+    -- RUNTIME, GE, ...) took for themselves only where it grows: no program frees that. All else that is suspected is in view
+    -- suspect_by_site.
     -- A list of allocations: empty where input.detail is 'none' (leak_by_site is not).
     --
     -- Name of the machine. NULL: not known.
@@ -257,7 +259,8 @@ CREATE VIEW leak_by_site (
     -- freed, or times are unknown.
     outlier_count,
     -- How much the floor of what is live of the site at the ends of steps rises over their last two fifths; of three to
-    -- seven steps: by how much it rises in the middle one. Unit: bytes per step. NULL: not growing.
+    -- seven steps: by how much it rises in the middle one; where it outlives what is freed: how much of it is born in a step.
+    -- Unit: bytes per step. NULL: not growing.
     late_bytes_per_step,
     -- How much the floor of what is live of the site rises over the last two fifths of the time. Unit: bytes per hour. NULL:
     -- not rising.
@@ -313,11 +316,13 @@ SELECT
             ELSE printf('still held when the process ended by itself, older than all of its stack that were freed; freed of the'
                 || ' site: %d', t.freed_count)
         END
-        WHEN 'growing' THEN printf('%d block%s born in %d of %d steps %s never freed; %s by %.0f bytes a step',
+        WHEN 'growing' THEN printf('%d block%s born in %d of %d steps %s never freed; %s %.0f bytes a step',
                 l.allocation_count, CASE l.allocation_count WHEN 1 THEN '' ELSE 's' END, l.generation_count,
                 steps.step_count, CASE l.allocation_count WHEN 1 THEN 'was' ELSE 'were' END, CASE
-                    WHEN steps.step_count < 8 THEN 'what is live of the site rises at the end of each,'
-                    ELSE 'what is live of the site still rises over the last two fifths of them,'
+                    WHEN steps.step_count < 8 THEN 'what is live of the site rises at the end of each, by'
+                    WHEN v.reason = 'it outlives what is freed'
+                        THEN 'of all parts of the run about as many are more than twice as old as any that was freed:'
+                    ELSE 'what is live of the site still rises over the last two fifths of them, by'
                 END, v.growth_bytes)
             || CASE
                 WHEN g.growth_bytes_per_step IS NULL OR k.lost_count > 0 THEN ''

@@ -241,6 +241,21 @@ static void thin_out(nm_anchor_place *place)
     place->stride *= 2;
 }
 
+/* In how regular turns less is live than the time before. */
+static void note_fall(nm_anchor_place *place, int64_t more)
+{
+    place->since_fall++;
+    if (more > -NM_ANCHOR_UNEVEN_LITTLE)
+        return;
+    place->fall_count++;
+    if (place->fall_count > 2) {
+        place->fall_gaps += place->since_fall;
+        place->fall_alike += place->since_fall == place->before_fall ? place->since_fall : 0;
+    }
+    place->before_fall = place->since_fall;
+    place->since_fall = 0;
+}
+
 static nm_status add_gap(nm_anchor_place *place, const nm_lane_sums *now, nm_error *err)
 {
     nm_lane_sums gap = {
@@ -252,8 +267,12 @@ static nm_status add_gap(nm_anchor_place *place, const nm_lane_sums *now, nm_err
     };
     nm_status status;
 
-    place->more_count += (int64_t)(gap.allocations - gap.frees) >= NM_ANCHOR_UNEVEN;
-    place->less_count += (int64_t)(gap.frees - gap.allocations) >= NM_ANCHOR_UNEVEN;
+    int64_t more = (int64_t)(gap.allocations - gap.frees);
+    for (int least = NM_ANCHOR_UNEVEN_LITTLE; least <= NM_ANCHOR_UNEVEN; least++) {
+        place->more_counts[least] += more >= least;
+        place->less_counts[least] += more <= -least;
+    }
+    note_fall(place, more);
     if (place->count == 1)
         place->first_gap = gap;
     if (place->count == 1 || (place->count - 2) % place->stride != 0)
@@ -435,6 +454,8 @@ static void begin_second(nm_anchor *anchor)
         process->graphs = (nm_anchor_graphs){0};
         process->choice.step_count = 0;
         process->marked_count = 0;
+        process->net_count = 0;
+        anchor->has_falls |= process->is_chosen && process->is_choice_after_fall;
     }
 }
 
@@ -464,15 +485,29 @@ nm_status nm_anchor_decide(nm_anchor *anchor, nm_error *err)
 
 /* ---- Second pass ---- */
 
+static bool is_chosen_stack(const nm_anchor_process *process, uint64_t stack_id)
+{
+    for (size_t i = 0; i < process->choice_stack_count; i++)
+        if (process->choice_stacks[i] == stack_id)
+            return true;
+    return false;
+}
+
 static bool is_site(nm_anchor_process *process, const nm_event *event, const sight *seen)
 {
     bool is_met = seen->is_allocation && seen->lane == process->choice_lane && !seen->is_again &&
-                  event->stack_id == process->choice.stack_id && seen->device_number == process->choice_device;
+                  is_chosen_stack(process, event->stack_id) && seen->device_number == process->choice_device;
 
     if (seen->is_allocation && seen->lane != NM_LANE_COUNT) {
         process->last_stack[seen->lane] = event->stack_id;
         process->last_device[seen->lane] = seen->device_number;
     }
+    if (is_met && process->is_choice_after_fall) {
+        is_met = process->choice.step_count == 0 || process->net_count <= -NM_ANCHOR_UNEVEN_LITTLE;
+        process->net_count = 0;
+    }
+    if (seen->lane == process->choice_lane)
+        process->net_count += seen->is_allocation ? 1 : -1;
     return is_met;
 }
 
@@ -531,7 +566,8 @@ static bool may_begin(const nm_anchor *anchor, const nm_event *event)
 {
     return event->kind == NM_EVENT_STEP ||
            (anchor->is_any_chosen && (event->kind == NM_EVENT_ALLOC || event->kind == NM_EVENT_MAP ||
-                                      event->kind == NM_EVENT_RANGE_BEGIN || is_of_graphs(event)));
+                                      event->kind == NM_EVENT_RANGE_BEGIN || is_of_graphs(event))) ||
+           (anchor->has_falls && (event->kind == NM_EVENT_FREE || event->kind == NM_EVENT_UNMAP));
 }
 
 nm_status nm_anchor_begins(nm_anchor *anchor, const nm_record *record, bool *begins, nm_error *err)

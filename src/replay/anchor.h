@@ -5,15 +5,19 @@
  * marked. An anchor is, in this order:
  *
  *   - a range whose name says it ("ProfilerStep#7", "iteration 3"), if there are three of it;
- * *   - a place (a stack that allocates on one device, or a range) that recurs at least three times, where what lies
+ *   - a place (a stack that allocates on one device, or a range) that recurs at least three times, where what lies
  *     between is alike in number, and in its sites or bytes; mostly freed again; and most of what the process allocates
  *     at all. Of several the one at which least is live: between iterations, not within one. What recurs with it does not
- *     all lie within one call of a module, an optimizer or a backward pass; it has a line of Python where others have; and
- *     it is met as often as an optimizer runs, where one does three times;
+ *     all lie within one call of a module, an optimizer, a backward pass or generate(); it has a line of Python where others
+ *     have; it is not left out now and then; and it is met as often as an optimizer runs, where one does three times, and as
+ *     the lines of the program that call a backward pass;
  *   - the execution of a graph, where a thread executes one of those that were captured at one place, or the pieces of one,
  *     and waits, again and again, and no such place goes on meanwhile (anchor_graph.c);
- *   - the line of Python that calls a backward pass, where no optimizer is seen three times and gradients are not summed up;
- *   - the first allocation after an optimizer's step that follows a backward pass; the first step begins with the process;
+ *   - the lines that call a backward pass, where no optimizer is seen three times: all of them where one comes after the
+ *     other (training, then fine-tuning), none where they take turns in different numbers. Where gradients are summed up over several calls, the
+ *     first after some were given back, if there are as many calls each time;
+ *   - the first allocation after an optimizer's step that follows a backward pass, mostly as many of them; the first step
+ *     begins with the process;
  *   - such a range that is there once or twice.
  *
  * Else there is none, and a reason. Memory is in proportion to the places, not to the events.

@@ -6,9 +6,8 @@
  */
 #include "replay/anchor_state.h"
 
-#define LINES_MAX        64
-#define SAME_COUNT_RATIO 0.9
-#define NEAR_GAPS        1.5 /* periods that places of one loop may begin or end apart */
+#define LINES_MAX 64
+#define NEAR_GAPS 1.5 /* periods that places of one loop may begin or end apart */
 
 static bool is_same_line(const nm_anchor_frame *a, const nm_anchor_frame *b)
 {
@@ -25,7 +24,7 @@ static bool recurs_with(const nm_anchor_place *place, const nm_anchor_place *oth
     double most = NEAR_GAPS * (double)typical;
 
     return other->process == place->process && other->lane == place->lane &&
-           (double)other->count >= SAME_COUNT_RATIO * (double)place->count &&
+           (double)other->count >= NM_ANCHOR_SAME_COUNT_RATIO * (double)place->count &&
            is_near(other->first.allocations, place->first.allocations, most) &&
            is_near(other->last.allocations, place->last.allocations, most);
 }

@@ -24,10 +24,9 @@
 #define FREED_RATIO_MIN   0.75
 #define FREED_RATIO_MAX   1.25
 #define COMPUTING_PART    4    /* operators for an allocation */
-#define SAME_COUNT_RATIO  0.9  /* places of one loop are met about as often */
+#define LEFT_OUT_RATIO    0.85 /* less often than that is another loop */
 #define INSIDE_LOOKS_MAX  256  /* places that are looked around at */
 #define OPTIMIZER_MIN     3    /* runs of an optimizer that say how many iterations there are */
-#define UNEVEN_PART       0.08 /* of the gaps leave more, and as many less: something is summed up over several */
 #define LATE_RATIO_MAX    0.25 /* of all allocations may come after the last of one or two runs of an optimizer */
 
 typedef enum verdict { /* how far a place came */
@@ -41,7 +40,8 @@ typedef enum verdict { /* how far a place came */
                        VERDICT_UNEVEN = 7,
                        VERDICT_INSIDE = 8,
                        VERDICT_NO_LINE = 9,
-                       VERDICT_ANCHOR = 10,
+                       VERDICT_DISAGREES = 10,
+                       VERDICT_ANCHOR = 11,
 } verdict;
 
 typedef struct opinion { /* of a place */
@@ -178,16 +178,6 @@ static void measure(const nm_anchor_process *process, opinion *made)
     made->live = place->live_sum / (double)place->count;
 }
 
-/* The first micro-batch of an iteration leaves gradients behind, the last one has them given back: between two places of
- * one loop over iterations nothing comes and goes like that. */
-static bool is_uneven(const nm_anchor_place *place)
-{
-    double part = UNEVEN_PART * (double)(place->count - 1);
-
-    return place->more_count > 0 && place->less_count > 0 && (double)place->more_count >= part &&
-           (double)place->less_count >= part;
-}
-
 static verdict judge_place(const nm_anchor_process *process, opinion *made)
 {
     const nm_anchor_place *place = made->place;
@@ -207,7 +197,7 @@ static verdict judge_place(const nm_anchor_process *process, opinion *made)
         return VERDICT_PART;
     if (!made->is_computing && (made->freed_ratio < FREED_RATIO_MIN || made->freed_ratio > FREED_RATIO_MAX))
         return VERDICT_STAYS;
-    if (process->has_any_backward && is_uneven(place))
+    if (process->has_any_backward && nm_anchor_is_uneven(place, NM_ANCHOR_UNEVEN))
         return VERDICT_UNEVEN;
     if (!place->is_range && process->has_python && (place->words & NM_WORD_PYTHON) == 0)
         return VERDICT_NO_LINE;
@@ -264,8 +254,26 @@ static bool has_companions(const opinions *list, const opinion *candidate)
     for (size_t i = 0; i < list->count && count < COMPANIONS_MIN; i++)
         count += list->items[i].place != candidate->place &&
                  (candidate->place->is_range || !list->items[i].place->is_range) &&
-                 (double)list->items[i].place->count >= SAME_COUNT_RATIO * (double)candidate->place->count;
+                 (double)list->items[i].place->count >= NM_ANCHOR_SAME_COUNT_RATIO * (double)candidate->place->count;
     return count >= COMPANIONS_MIN;
+}
+
+/* Is the place left out now and then in a loop that others are met in each time? The list is in order of counts. */
+static bool is_left_out(const opinions *list, const opinion *candidate)
+{
+    uint64_t count = 0;
+    size_t alike = 0;
+
+    for (size_t i = 0; i < list->count && list->items + i != candidate && alike < COMPANIONS_MIN; i++) {
+        const nm_anchor_place *other = list->items[i].place;
+
+        if (other->is_range || other->count <= candidate->place->count + 1 ||
+            (double)candidate->place->count < LEFT_OUT_RATIO * (double)other->count)
+            continue;
+        alike = other->count == count ? alike + 1 : 1;
+        count = other->count;
+    }
+    return alike >= COMPANIONS_MIN;
 }
 
 /* What more is live each time the place is met. */
@@ -276,20 +284,22 @@ static double drift_of(const nm_anchor_place *place)
     return (distance < 0 ? -distance : distance) / (double)(place->count - 1);
 }
 
-/* Is the place met as often as an optimizer runs, where one is seen to? */
-static bool agrees(const nm_anchor_process *process, const opinion *made)
+/* Is the place met as often as an optimizer runs, where one is seen to, and as a line that calls a backward pass? */
+static bool agrees(const nm_anchor *anchor, const nm_anchor_process *process, const opinion *made)
 {
     uint64_t runs = process->optimizer_runs;
+    uint64_t count = made->place->count;
 
-    return runs < OPTIMIZER_MIN || made->place->is_range ||
-           (made->place->count + 1 >= runs && made->place->count <= runs + 1);
+    return made->place->is_range ||
+           ((runs < OPTIMIZER_MIN || (nm_anchor_is_as_often(count, runs) && nm_anchor_optimizer_is_regular(process))) &&
+            nm_anchor_backward_agrees(anchor, process, count, runs >= OPTIMIZER_MIN));
 }
 
 /* A place that is met a little less often than the chosen one is of the same loop, and left out now and then. */
 static bool is_further_out(const opinion *next, const opinion *chosen)
 {
     bool is_outer = next->place->count == chosen->place->count ||
-                    (double)next->place->count < SAME_COUNT_RATIO * (double)chosen->place->count;
+                    (double)next->place->count < NM_ANCHOR_SAME_COUNT_RATIO * (double)chosen->place->count;
 
     return is_outer && next->live + drift_of(next->place) + 0.5 < chosen->live;
 }
@@ -304,8 +314,13 @@ static const opinion *choose(const nm_anchor *anchor, const nm_anchor_process *p
     for (size_t i = 0; i < list->count; i++) {
         opinion *next = &list->items[i];
 
-        if (next->verdict != VERDICT_ANCHOR || !has_companions(list, next) || !agrees(process, next) ||
-            (chosen != NULL && !is_further_out(next, chosen)))
+        if (next->verdict != VERDICT_ANCHOR || !has_companions(list, next))
+            continue;
+        if (!next->place->is_range && is_left_out(list, next))
+            next->verdict = VERDICT_IRREGULAR;
+        else if (!agrees(anchor, process, next))
+            next->verdict = VERDICT_DISAGREES;
+        if (next->verdict != VERDICT_ANCHOR || (chosen != NULL && !is_further_out(next, chosen)))
             continue;
         if (!next->place->is_range &&
             (looks++ >= INSIDE_LOOKS_MAX || nm_anchor_is_inside(anchor, next->place, next->typical)))
@@ -372,6 +387,8 @@ static void take_anchor(nm_anchor_process *process, const opinion *made, const c
     process->choice.kind = made->place->is_range ? NM_ANCHOR_RANGE : NM_ANCHOR_SITE;
     process->choice_lane = made->place->lane;
     process->choice_device = made->place->device;
+    process->choice_stacks[0] = made->place->id;
+    process->choice_stack_count = 1;
     take_place(process, made);
     snprintf(process->reason, sizeof process->reason, "%s", why);
 }
@@ -389,14 +406,16 @@ static void take_optimizer(nm_anchor_process *process)
 }
 
 /* An optimizer that allocates in its first steps alone says nothing of how many there are. */
-static bool says_optimizer(const nm_anchor_process *process)
+static bool says_optimizer(const nm_anchor *anchor, const nm_anchor_process *process)
 {
     uint64_t last = 0;
 
     for (size_t i = 0; i < process->optimizer_count; i++)
         if (process->optimizers[i].is_chosen && process->optimizers[i].last_allocation > last)
             last = process->optimizers[i].last_allocation;
-    if (process->optimizer_runs == 0 || process->optimizer_runs > NM_ANCHOR_STEPS_MAX)
+    if (process->optimizer_runs == 0 || process->optimizer_runs > NM_ANCHOR_STEPS_MAX ||
+        !nm_anchor_backward_agrees(anchor, process, process->optimizer_runs, true) ||
+        !nm_anchor_optimizer_is_regular(process))
         return false;
     return process->optimizer_runs >= OPTIMIZER_MIN ||
            (double)(process->seen_count - last) <= LATE_RATIO_MAX * (double)process->seen_count;
@@ -429,10 +448,18 @@ static void say_nearest(nm_anchor_process *process, const opinion *made)
                  "several occurrences");
         break;
     case VERDICT_INSIDE:
-        snprintf(out, bytes, "the place that comes nearest recurs within one call of a module, as layers do");
+        snprintf(out, bytes,
+                 "the place that comes nearest recurs within one call, as the layers of a module or the tokens of an "
+                 "answer do");
         break;
     case VERDICT_NO_LINE:
         snprintf(out, bytes, "the place that comes nearest is in a thread without a line of the program");
+        break;
+    case VERDICT_DISAGREES:
+        snprintf(
+            out, bytes,
+            "the place that comes nearest recurs as often as no optimizer runs, or as not all lines call a backward "
+            "pass");
         break;
     case VERDICT_ANCHOR:
         snprintf(out, bytes, "too few other places recur as often as the one that comes nearest");
@@ -456,24 +483,49 @@ static void say_none(nm_anchor_process *process, const opinions *list)
                                   : "no place recurs three times with enough allocations between");
 }
 
-/* The line that calls backward() most often, where evaluations and the like make iterations of different lengths: one a
- * step, unless gradients are summed up. */
-static const opinion *backward_place(const nm_anchor_process *process, const opinions *list)
+/* The lines that call a backward pass, where evaluations and the like make iterations of different lengths. */
+static bool take_backward(const nm_anchor *anchor, nm_anchor_process *process, const opinions *list)
 {
-    const unsigned wanted = NM_WORD_BACKWARD | NM_WORD_PYTHON;
+    size_t lines[NM_ANCHOR_BACKWARDS_MAX];
+    size_t count = nm_anchor_backward_choose(anchor, process, lines);
+    uint64_t calls = 0;
 
-    for (size_t i = 0; i < list->count && process->has_python; i++) { /* they are in order of their counts */
-        const opinion *made = &list->items[i];
-        unsigned words = made->place->words;
-
-        if (made->place->is_range || (words & wanted) != wanted || made->place->count < COUNT_MIN ||
-            made->place->count > NM_ANCHOR_STEPS_MAX || made->place->gap_count == 0)
-            continue;
-        return made->covered_ratio >= COVERED_RATIO_MIN && !is_uneven(made->place) && (words & NM_WORD_FORWARD) == 0
-                   ? made
-                   : NULL;
+    for (size_t i = 0; i < list->count && count > 0; i++)
+        if (list->items[i].place == &anchor->places.items[lines[0]])
+            take_anchor(process, &list->items[i], "");
+    for (size_t i = 0; i < count; i++) {
+        process->choice_stacks[i] = anchor->places.items[lines[i]].id;
+        calls += anchor->places.items[lines[i]].count;
     }
-    return NULL;
+    if (count > 0) {
+        process->choice_stack_count = count;
+        process->choice.recur_count = calls;
+    }
+    if (count > 1)
+        snprintf(process->reason, sizeof process->reason,
+                 "a backward pass begins in each iteration, called from %zu lines one after the other", count);
+    else if (count == 1)
+        snprintf(process->reason, sizeof process->reason, "a backward pass begins in each iteration, called from here");
+    return count > 0;
+}
+
+/* Gradients are summed up over several backward passes, and the optimizer allocates nothing: what is given back between them
+ * tells. An optimizer that was seen more than once is of several models, one after the other. */
+static bool take_summed(const nm_anchor *anchor, nm_anchor_process *process, const opinions *list)
+{
+    size_t index = nm_anchor_backward_summed(anchor, (size_t)(process - anchor->processes.items));
+
+    for (size_t i = 0; i < list->count && index != SIZE_MAX && process->optimizer_runs <= 1; i++)
+        if (list->items[i].place == &anchor->places.items[index]) {
+            take_anchor(
+                process, &list->items[i],
+                "gradients are summed up over several backward passes; an iteration begins with the first after "
+                "some were given back");
+            process->is_choice_after_fall = true;
+            process->choice.recur_count = list->items[i].place->fall_count;
+            return true;
+        }
+    return false;
 }
 
 static void take_graphs(nm_anchor_process *process)
@@ -496,17 +548,31 @@ static bool is_warm_up(const nm_anchor_process *process, const opinion *made)
     return made->place->last.allocations <= process->graphs.seen[made->place->lane];
 }
 
+static bool calls_backward_after(const nm_anchor *anchor, const nm_anchor_process *process)
+{
+    for (size_t i = 0; i < process->backward_count; i++) {
+        const nm_anchor_place *place = &anchor->places.items[process->backwards[i]];
+
+        if (place->last.allocations > process->graphs.seen[place->lane])
+            return true;
+    }
+    return false;
+}
+
 static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, opinions *list)
 {
     const opinion *named = most_met_step_range(list, COUNT_MIN);
     const opinion *found = choose(anchor, process, list);
     const char *part = anchor->is_whole ? "" : ", as far as was looked";
+    bool is_optimizer = says_optimizer(anchor, process);
 
-    if (found == NULL && process->optimizer_runs < OPTIMIZER_MIN)
-        found = backward_place(process, list);
-    bool is_of_graphs =
-        named == NULL && (found == NULL || is_warm_up(process, found)) && nm_anchor_graph_is_sound(process);
-    if (named == NULL && found == NULL && !says_optimizer(process) && !is_of_graphs)
+    bool is_of_graphs = named == NULL && (found == NULL || is_warm_up(process, found)) &&
+                        !calls_backward_after(anchor, process) && nm_anchor_graph_is_sound(process);
+
+    if (named == NULL && found == NULL && !is_of_graphs && (!is_optimizer || process->optimizer_runs < OPTIMIZER_MIN) &&
+        (take_backward(anchor, process, list) || take_summed(anchor, process, list)))
+        return;
+    if (named == NULL && found == NULL && !is_optimizer && !is_of_graphs)
         named = most_met_step_range(list, 1);
     if (is_of_graphs) {
         take_graphs(process);
@@ -518,7 +584,7 @@ static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, op
             process->reason, sizeof process->reason,
             "recurs with about %llu %s between, %.0f %% of the distances alike%s", (unsigned long long)found->typical,
             found->place->is_range ? "allocations and operators" : "allocations", 100 * found->regular_ratio, part);
-    } else if (says_optimizer(process)) {
+    } else if (is_optimizer) {
         take_optimizer(process);
     } else {
         say_none(process, list);
@@ -547,7 +613,7 @@ nm_status nm_anchor_judge(nm_anchor *anchor, size_t index, nm_error *err)
     opinions list = {0};
     nm_status status;
 
-    process->is_chosen = false;
+    process->is_chosen = process->is_choice_after_fall = false;
     process->choice =
         (nm_step_anchor_row){.regular_ratio = -1, .allocation_count = NM_UNKNOWN_NUMBER, .is_given = is_given};
     if (process->marked_count > 0) {
@@ -561,6 +627,7 @@ nm_status nm_anchor_judge(nm_anchor *anchor, size_t index, nm_error *err)
         return NM_OK;
     }
     nm_anchor_optimizer_choose(process);
+    nm_anchor_backward_collect(anchor, index);
     status = collect(anchor, index, is_given ? NM_WORD_GIVEN : 0, &list, err);
     if (status == NM_OK && list.count > 0)
         qsort(list.items, list.count, sizeof list.items[0], by_count);

@@ -19,6 +19,8 @@
 
 enum {
     WORD_NATIVE_BACKWARD = 128, /* a function that is one whatever its file is called */
+    WORD_GENERATE = 8,          /* a function that makes the tokens of one answer, unless */
+    WORD_ENGINE = 8,            /* its file is one of an engine that serves many at a time */
 };
 
 static bool is_text(nm_bytes name, const char *text)
@@ -83,6 +85,8 @@ static unsigned words_of_function(const nm_anchor_names *names, nm_bytes name)
         words |= NM_WORD_OPTIMIZER;
     if (is_text(last, "forward") || is_text(last, "_call_impl") || is_text(last, "_wrapped_call_impl"))
         words |= NM_WORD_FORWARD;
+    if (is_text(last, "generate"))
+        words |= WORD_GENERATE;
     return words;
 }
 
@@ -104,6 +108,10 @@ static unsigned words_of_file(const nm_anchor_names *names, nm_bytes name)
         words |= NM_WORD_GIVEN;
     if (holds(name, "torch/"))
         words |= NM_WORD_BACKWARD;
+    if (holds(name, "/vllm") || holds(name, "/sglang/"))
+        words |= WORD_ENGINE;
+    if (holds(name, "/torch/"))
+        words |= NM_WORD_TORCH;
     if (holds(name, "/optim/") || holds(name, "/optimizer"))
         words |= NM_WORD_OPTIMIZER;
     if (is_python(name))
@@ -230,9 +238,11 @@ static unsigned words_of_frame(const nm_anchor_names *names, const nm_anchor_fra
     unsigned file = words_at(names, frame->file, FILE_SHIFT);
     unsigned words = function & file & (NM_WORD_BACKWARD | NM_WORD_OPTIMIZER);
 
-    words |= (function & NM_WORD_FORWARD) | (file & NM_WORD_PYTHON);
+    words |= (function & NM_WORD_FORWARD) | (file & (NM_WORD_PYTHON | NM_WORD_TORCH));
     if (function & WORD_NATIVE_BACKWARD)
         words |= NM_WORD_BACKWARD;
+    if ((function & WORD_GENERATE) && (file & NM_WORD_PYTHON) && !(file & WORD_ENGINE))
+        words |= NM_WORD_FORWARD;
     if ((function & NM_WORD_GIVEN) || ((file & NM_WORD_GIVEN) && frame->line == names->given_line))
         words |= NM_WORD_GIVEN;
     return words;

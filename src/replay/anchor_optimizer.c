@@ -8,8 +8,9 @@
 
 #include "replay/anchor_state.h"
 
-#define OTHERS_MIN 4 /* allocations between two runs, where no backward pass tells them apart */
-#define RUNS_MIN   3 /* of an optimizer that may stand for the iterations in which others run more often */
+#define OTHERS_MIN      4   /* allocations between two runs, where no backward pass tells them apart */
+#define RUNS_MIN        3   /* of an optimizer that may stand for the iterations in which others run more often */
+#define ALIKE_RATIO_MIN 0.8 /* of the backward passes come before a run that has as many of them as the run before */
 
 static nm_anchor_optimizer *optimizer_of(nm_anchor_process *process, uint64_t caller)
 {
@@ -23,11 +24,22 @@ static nm_anchor_optimizer *optimizer_of(nm_anchor_process *process, uint64_t ca
     return optimizer;
 }
 
+static uint64_t count_of(const nm_anchor_process *process, const nm_anchor_optimizer *optimizer)
+{
+    return process->has_any_backward ? optimizer->pair_count : optimizer->run_count;
+}
+
 static void begin_run(nm_anchor_process *process, nm_anchor_optimizer *optimizer, bool is_pair, bool is_run)
 {
     optimizer->pair_count += is_pair;
     optimizer->run_count += is_run;
     optimizer->has_backward = false;
+    if (count_of(process, optimizer) > 2) { /* the first may come in the middle; nothing is before it */
+        optimizer->call_count += optimizer->calls;
+        optimizer->alike_count += optimizer->calls == optimizer->last_calls ? optimizer->calls : 0;
+    }
+    optimizer->last_calls = optimizer->calls;
+    optimizer->calls = 0;
     if (optimizer->pair_count + optimizer->run_count == (uint64_t)is_pair + is_run)
         optimizer->first = process->seen_count;
     optimizer->last = process->seen_count;
@@ -54,13 +66,10 @@ void nm_anchor_optimizer_note(nm_anchor_process *process, unsigned words, uint64
     if ((words & NM_WORD_BACKWARD) == 0)
         return;
     process->has_any_backward = true;
-    for (size_t i = 0; i < process->optimizer_count; i++)
+    for (size_t i = 0; i < process->optimizer_count; i++) {
         process->optimizers[i].has_backward = true;
-}
-
-static uint64_t count_of(const nm_anchor_process *process, const nm_anchor_optimizer *optimizer)
-{
-    return process->has_any_backward ? optimizer->pair_count : optimizer->run_count;
+        process->optimizers[i].calls += (words & (NM_WORD_PYTHON | NM_WORD_FORWARD)) == NM_WORD_PYTHON;
+    }
 }
 
 static bool take_turns(const nm_anchor_optimizer *a, const nm_anchor_optimizer *b)
@@ -121,6 +130,25 @@ void nm_anchor_optimizer_choose(nm_anchor_process *process)
         one->is_chosen = is_chosen(process, one, goes_by_ranges);
         process->optimizer_runs += one->is_chosen ? count_of(process, one) : 0;
     }
+}
+
+bool nm_anchor_optimizer_is_regular(const nm_anchor_process *process)
+{
+    const nm_anchor_optimizer *latest = NULL;
+    uint64_t calls = 0, alike = 0;
+
+    for (size_t i = 0; i < process->optimizer_count; i++) {
+        const nm_anchor_optimizer *one = &process->optimizers[i];
+
+        if (!one->is_chosen)
+            continue;
+        calls += one->call_count;
+        alike += one->alike_count;
+        latest = latest == NULL || one->last > latest->last ? one : latest;
+    }
+    if (latest != NULL && latest->calls > latest->last_calls) /* more than an iteration that was cut */
+        calls += latest->calls - latest->last_calls;
+    return (double)alike >= ALIKE_RATIO_MIN * (double)calls;
 }
 
 /* What was seen of a backward pass at all stays known: it says how runs are told apart. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the anchor*.c files share, and nobody else: anchor.c takes events, anchor_names.c knows what names mean,
- * anchor_optimizer.c counts what optimizers do, anchor_around.c looks at what is called around a loop, anchor_graph.c at
- * graphs, and anchor_judge.c chooses.
+ * anchor_optimizer.c counts what optimizers do, anchor_backward.c knows who calls backward passes, anchor_around.c looks at
+ * what is called around a loop, anchor_graph.c at graphs, and anchor_judge.c chooses.
  */
 #ifndef NM_REPLAY_ANCHOR_STATE_H
 #define NM_REPLAY_ANCHOR_STATE_H
@@ -11,15 +11,19 @@
 #include "base/map.h"
 #include "replay/anchor.h"
 
-#define NM_ANCHOR_PLACES_MAX     65536 /* of one process; later ones only count in what lies between others */
-#define NM_ANCHOR_GAPS_MAX       64    /* kept of one place: then every second one, every fourth, ... */
-#define NM_ANCHOR_STEPS_MAX      50000 /* what recurs more often is not taken for an iteration */
+#define NM_ANCHOR_PLACES_MAX       65536 /* of one process; later ones only count in what lies between others */
+#define NM_ANCHOR_GAPS_MAX         64    /* kept of one place: then every second one, every fourth, ... */
+#define NM_ANCHOR_STEPS_MAX        50000 /* what recurs more often is not taken for an iteration */
 
-#define NM_ANCHOR_ANY_DEVICE     0 /* a device's number */
+#define NM_ANCHOR_ANY_DEVICE       0 /* a device's number */
 
-#define NM_ANCHOR_OPTIMIZERS_MAX 16 /* of one process: later ones are not looked at */
+#define NM_ANCHOR_OPTIMIZERS_MAX   16 /* of one process: later ones are not looked at */
+#define NM_ANCHOR_BACKWARDS_MAX    16 /* the same of lines that call a backward pass */
 
-#define NM_ANCHOR_UNEVEN         4 /* blocks more or less live than at the place's last occurrence */
+#define NM_ANCHOR_SAME_COUNT_RATIO 0.9 /* places of one loop are met about as often: one may be left out now and then */
+
+#define NM_ANCHOR_UNEVEN           4 /* blocks more or less live than at the place's last occurrence, */
+#define NM_ANCHOR_UNEVEN_LITTLE    2 /* or of a line that calls a backward pass */
 
 typedef enum nm_lane { /* allocations that are counted together */
                        NM_LANE_POOL = 0,
@@ -34,7 +38,8 @@ enum { /* what a name says, as bits */
        NM_WORD_OPTIMIZER = 4,
        NM_WORD_STEP = 8,     /* a range that is a step by its name */
        NM_WORD_PYTHON = 16,  /* a stack with a line of Python */
-       NM_WORD_FORWARD = 32, /* a frame that is a call of a module: what loops in it is no iteration */
+       NM_WORD_FORWARD = 32, /* a call of a module, or one that generates an answer: what loops in it is no iteration */
+       NM_WORD_TORCH = 64,   /* a file of torch's own */
 };
 
 typedef struct nm_lane_sums {
@@ -51,14 +56,18 @@ typedef struct nm_anchor_place {
     unsigned words;
     uint64_t caller; /* of the optimizer that it is a part of; else 0 */
     nm_lane lane;
-    uint64_t count;                  /* how often it was met */
-    uint64_t order;                  /* of its first occurrence among those of all places */
-    nm_lane_sums first, last;        /* of the lane, when it was met first and last */
-    double live_sum;                 /* allocations less frees of the main lane, over all occurrences, */
-    double first_live, last_live;    /* at the first one and at the last */
-    uint64_t more_count, less_count; /* gaps that leave NM_ANCHOR_UNEVEN blocks more, or less, than were there */
-    nm_lane_sums first_gap;          /* between the first occurrence and the second: warm-up */
-    nm_lane_sums *gaps;              /* owned: between others, every `stride`th */
+    uint64_t count;                             /* how often it was met */
+    uint64_t order;                             /* of its first occurrence among those of all places */
+    nm_lane_sums first, last;                   /* of the lane, when it was met first and last */
+    double live_sum;                            /* allocations less frees of the main lane, over all occurrences, */
+    double first_live, last_live;               /* at the first one and at the last */
+    uint64_t more_counts[NM_ANCHOR_UNEVEN + 1]; /* gaps that leave so many blocks or more beyond what was there, */
+    uint64_t less_counts[NM_ANCHOR_UNEVEN + 1]; /* or below it */
+    uint64_t fall_count;                        /* gaps of less_counts[NM_ANCHOR_UNEVEN_LITTLE] */
+    uint64_t since_fall, before_fall;           /* gaps since the last of them, and between it and the one before */
+    uint64_t fall_gaps, fall_alike; /* gaps behind the second; and of them in runs as long as the one before */
+    nm_lane_sums first_gap;         /* between the first occurrence and the second: warm-up */
+    nm_lane_sums *gaps;             /* owned: between others, every `stride`th */
     size_t gap_count, gap_capacity;
     uint64_t stride;
 } nm_anchor_place;
@@ -66,13 +75,16 @@ typedef struct nm_anchor_place {
 /* Steps of an optimizer that are called from one line. A run of its allocations counts once after a backward pass, or
  * where no such pass is ever seen, after enough of others. */
 typedef struct nm_anchor_optimizer {
-    uint64_t caller;          /* the line that calls it, as nm_anchor_names_caller; 0: a range says so */
-    uint64_t stack;           /* of an allocation in it */
-    uint64_t pair_count;      /* runs after a backward pass */
-    uint64_t run_count;       /* runs after other allocations */
-    uint64_t first, last;     /* where the runs began: allocations of the process until then */
-    uint64_t last_allocation; /* in it, counted so */
-    bool has_backward;        /* since its last run */
+    uint64_t caller;            /* the line that calls it, as nm_anchor_names_caller; 0: a range says so */
+    uint64_t stack;             /* of an allocation in it */
+    uint64_t pair_count;        /* runs after a backward pass */
+    uint64_t run_count;         /* runs after other allocations */
+    uint64_t first, last;       /* where the runs began: allocations of the process until then */
+    uint64_t last_allocation;   /* in it, counted so */
+    bool has_backward;          /* since its last run */
+    uint64_t calls, last_calls; /* of backward passes by the program: since its last run, and before that */
+    uint64_t call_count,
+        alike_count; /* of them, behind the second run; and as many before a run as before the last one */
     bool is_chosen;
 } nm_anchor_optimizer;
 
@@ -118,18 +130,24 @@ typedef struct nm_anchor_process {
     nm_anchor_optimizer optimizers[NM_ANCHOR_OPTIMIZERS_MAX];
     size_t optimizer_count;
     nm_anchor_graphs graphs;
-    size_t in_optimizer;     /* index + 1: a run of it is going on */
-    bool has_any_backward;   /* a backward pass was seen */
-    uint64_t seen_count;     /* allocations so far, in either pass */
-    uint64_t optimizer_runs; /* of the chosen ones */
-    bool has_python;         /* some stack has a line of Python */
+    size_t in_optimizer;                       /* index + 1: a run of it is going on */
+    bool has_any_backward;                     /* a backward pass was seen */
+    uint64_t seen_count;                       /* allocations so far, in either pass */
+    uint64_t optimizer_runs;                   /* of the chosen ones */
+    size_t backwards[NM_ANCHOR_BACKWARDS_MAX]; /* indices of places: lines of the program that call a backward pass */
+    size_t backward_count;
+    bool has_python; /* some stack has a line of Python */
 
     uint64_t allocation_count, after_count; /* in the second pass: all, and since the last step began */
     nm_step_anchor_row choice;
     bool is_chosen; /* it has an anchor */
     bool is_decided;
     nm_lane choice_lane;
-    uint64_t choice_device; /* number; NM_ANCHOR_ANY_DEVICE: of a range, or named by the user */
+    uint64_t choice_stacks[NM_ANCHOR_BACKWARDS_MAX]; /* at any of which a step begins */
+    size_t choice_stack_count;
+    bool is_choice_after_fall; /* only where so much less is live than at the last occurrence; */
+    int64_t net_count;         /* what more is live: second pass */
+    uint64_t choice_device;    /* number; NM_ANCHOR_ANY_DEVICE: of a range, or named by the user */
     char reason[320];
 } nm_anchor_process;
 
@@ -191,6 +209,7 @@ struct nm_anchor {
     uint64_t order;
     bool is_whole; /* all records were looked at */
     bool is_any_chosen;
+    bool has_falls; /* of some process frees count in the second pass */
 };
 
 /* ---- anchor_names.c ---- */
@@ -218,7 +237,34 @@ void nm_anchor_names_close(nm_anchor_names *names);
 /* An allocation or a range with these words; is a step of an optimizer begun? */
 void nm_anchor_optimizer_note(nm_anchor_process *process, unsigned words, uint64_t caller, uint64_t stack_id);
 void nm_anchor_optimizer_choose(nm_anchor_process *process); /* fills optimizer_runs */
+/* Are there mostly as many backward passes before each run? Not of an optimizer that allocates in some of its runs. */
+bool nm_anchor_optimizer_is_regular(const nm_anchor_process *process);
 void nm_anchor_optimizer_restart(nm_anchor_process *process);
+
+/* ---- anchor_backward.c ---- */
+
+/* Fills backwards with the lines of the program that call one, unless gradients are summed up over several calls. */
+void nm_anchor_backward_collect(const nm_anchor *anchor, size_t process);
+
+/* Does a loop that is met so often fit to these lines? To any of them where something else, too, says how many iterations
+ * there are; else to all. Of lines one after the other (training, then fine-tuning) all calls count. */
+bool nm_anchor_backward_agrees(const nm_anchor *anchor, const nm_anchor_process *process, uint64_t count, bool is_any);
+
+/* The lines at which iterations begin, as indices of places; how many. 0: there are none, they are called too seldom, make
+ * up too little of the process, or it is not clear which of several it is. */
+size_t nm_anchor_backward_choose(const nm_anchor *anchor, const nm_anchor_process *process,
+                                 size_t out[NM_ANCHOR_BACKWARDS_MAX]);
+
+/* The line that calls a backward pass several times in each iteration, the first of them after gradients were given back, as
+ * an index of a place; SIZE_MAX: none is seen to. */
+size_t nm_anchor_backward_summed(const nm_anchor *anchor, size_t process);
+
+/* The first micro-batch of an iteration leaves gradients behind, the last one has them given back: between two places of
+ * one loop over iterations nothing comes and goes like that. `least`: blocks. */
+bool nm_anchor_is_uneven(const nm_anchor_place *place, int least);
+
+/* Is what was met `count` times of a loop that something runs in `runs` times, and is left out in now and then? */
+bool nm_anchor_is_as_often(uint64_t count, uint64_t runs);
 
 /* ---- anchor_graph.c ---- */
 

@@ -133,7 +133,7 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
         "SELECT CASE WHEN count(*) = 1 THEN min(path) ELSE count(*) || ' inputs' END,"
         " CASE WHEN sum(verdict = 'lossy') > 0 THEN 'lossy' WHEN sum(verdict = 'cut') > 0 THEN 'cut'"
         " WHEN sum(verdict = 'contradictory') > 0 THEN 'contradictory' WHEN sum(verdict = 'kept') > 0 THEN 'kept'"
-        " WHEN sum(baseline <> 'none') > 0 THEN 'begun' ELSE 'complete' END,"
+        " WHEN sum(verdict = 'begun') > 0 THEN 'begun' ELSE 'complete' END,"
         " sum(events_ingested), sum(events_dropped), sum(events_damaged), sum(events_unrecovered), sum(events_late),"
         " sum(events_without_stack), sum(bytes_cut), (SELECT count(*) FROM process),"
         " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM heap_place WHERE device IS NOT NULL)),"

@@ -15,8 +15,13 @@
 #define RATE_RATIO_MIN  0.35 /* of growth then, to growth before */
 #define ALIKE_MIN       0.5  /* of few steps: growth of each to the middle one, */
 #define ALIKE_MAX       2.0
-#define PERIODS_MIN     5 /* of what rises in one of so many steps */
-#define GENERATIONS_MIN 3 /* in which what is still there was born, for anything to be said of a site */
+#define PERIODS_MIN     5    /* of what rises in one of so many steps */
+#define AGED_RATIO      2    /* older than so many of the longest lives of what was freed, */
+#define AGED_STEPS_MIN  5    /* in so many or more of these, */
+#define AGED_PARTS      5    /* parts of equal length */
+#define AGED_COUNT_MIN  15   /* blocks in all, */
+#define AGED_EVEN_MIN   0.35 /* and of their mean so many in each part */
+#define GENERATIONS_MIN 3    /* in which what is still there was born, for anything to be said of a site */
 
 /* ---- One site ---- */
 
@@ -160,6 +165,36 @@ static bool is_periodic(const nm_site_history *history, int64_t last)
            most <= 2 * least;
 }
 
+/* What comes and goes in numbers that rise and fall hides a leak among them; but what is left of it grows old. Is so much
+ * from all parts of the run still there, although all that was freed was freed much earlier? What a queue, a server or a
+ * cache holds is either young or from the beginning. */
+static bool has_aged_evenly(const nm_site_history *history, double *growth_bytes)
+{
+    int64_t life = history->freed_max_steps + 1;
+    int64_t end = history->step_count - AGED_RATIO * life;
+    double counts[AGED_PARTS] = {0}, count = 0, bytes = 0;
+
+    if (history->needs_births || history->freed_max_steps < 0 || history->step_count < AGED_STEPS_MIN * life ||
+        end < 2 * AGED_PARTS)
+        return false;
+    for (size_t i = 0; i < history->birth_count; i++) {
+        const nm_births *born = &history->births[i];
+
+        if (born->generation < 1 || born->generation > end)
+            continue;
+        counts[(born->generation - 1) * AGED_PARTS / end] += born->count;
+        count += born->count;
+        bytes += born->bytes;
+    }
+    for (int i = 0; i < AGED_PARTS; i++)
+        if (counts[i] < AGED_EVEN_MIN * count / AGED_PARTS)
+            return false;
+    if (count < AGED_COUNT_MIN)
+        return false;
+    *growth_bytes = bytes / (double)end;
+    return true;
+}
+
 static size_t rise_count(const nm_site_history *history)
 {
     double before = level_at(history, 0, false);
@@ -241,7 +276,13 @@ nm_verdict_reason nm_verdict_judge(const nm_site_history *history, double *growt
         return NM_REASON_NO_STEPS;
     if (history->step_count < NM_VERDICT_STEPS_MIN)
         return NM_REASON_FEW_STEPS;
-    return history->step_count < MANY_STEPS_MIN ? judge_few(history, growth_bytes) : judge_many(history, growth_bytes);
+    if (history->step_count < MANY_STEPS_MIN)
+        return judge_few(history, growth_bytes);
+    nm_verdict_reason reason = judge_many(history, growth_bytes);
+    if (reason == NM_REASON_GROWS)
+        return reason;
+    *growth_bytes = 0;
+    return has_aged_evenly(history, growth_bytes) ? NM_REASON_OUTLIVES : reason;
 }
 
 /* ---- All of them ---- */
@@ -250,6 +291,7 @@ static const struct {
     const char *verdict, *reason;
 } texts[] = {
     [NM_REASON_GROWS] = {"growing", "it grows"},
+    [NM_REASON_OUTLIVES] = {"growing", "it outlives what is freed"},
     [NM_REASON_NO_STEPS] = {"not judged", "no steps"},
     [NM_REASON_FEW_STEPS] = {"not judged", "too few steps"},
     [NM_REASON_STOPPED] = {"bounded", "it stopped growing"},

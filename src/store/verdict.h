@@ -9,6 +9,9 @@
  *     go, and then their number rises too, some of each part are still there, and the oldest has outlived all that were
  *     freed: a queue, or a server under more load, keeps the newest.
  *
+ * Or, whatever its floor does: blocks from all parts of the run are still there that are more than twice as old as any that
+ * was freed, about as many from each part.
+ *
  * With three to seven steps it rises at the end of each, by about the same. Fewer are no steps.
  */
 #ifndef NM_STORE_VERDICT_H
@@ -57,9 +60,10 @@ typedef enum nm_verdict_reason {
     NM_REASON_NOT_STEADY = 5,  /* not judged */
     NM_REASON_HELD = 6,        /* nothing speaks for growth: no row */
     NM_REASON_CUT = 7,         /* not judged: what is taken in many places looks like one */
+    NM_REASON_OUTLIVES = 8,    /* verdict growing */
 } nm_verdict_reason;
 
-/* *growth_bytes: a step, over the last two fifths of them; 0 where there are too few. */
+/* *growth_bytes: a step, over the last two fifths of them; or of what outlives, over all but the last; 0: it does not grow. */
 nm_verdict_reason nm_verdict_judge(const nm_site_history *history, double *growth_bytes);
 
 #endif

@@ -121,7 +121,7 @@ class Loop:
         self.p, self.steps, self.at, self.file = p, steps, at, file
         self.net, self.optimizer = net, optimizer
         self.shape = shape or p.random.choice(("inline", "function", "trainer"))
-        self.accumulate, self.scale = 1, lambda step: 1
+        self.accumulate, self.scale, self.skips = 1, lambda step: 1, lambda step: False
         self.variables = {}
 
     def set(self, name, tensor):
@@ -160,7 +160,8 @@ class Loop:
                 net.backward(saved)
         p.at(first + 8)
         p.core()
-        self.optimizer.step()
+        if not self.skips(step):
+            self.optimizer.step()
         if self.accumulate > 1:
             p.at(first + 9)
             net.zero_grad()

@@ -34,9 +34,10 @@ class Pool:
         self.entries = []
         self.ties = itertools.count()
         self.time_us = 1_700_000_000_000_000
+        self.tick_us = 7
 
     def say(self, action, address, size, frames):
-        self.time_us += 7
+        self.time_us += self.tick_us
         self.entries.append({"action": action, "addr": address, "size": size, "stream": 0, "time_us": self.time_us,
                              "frames": frames})
 

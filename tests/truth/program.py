@@ -55,6 +55,7 @@ class Program:
         self.is_cut = random.random() < 0.5  # as with Python 3.13: the interpreter shows once, then lines alone
         self.steps = None                    # entry at which each iteration begins; None: there are none
         self.cores = []                      # entry in each of them that is well within it
+        self.rank = 0                        # of several files
         self.leaks = []                      # sets of labels: one of each is to be found
         self.allows_steps = 1                # that may be claimed where there are none
         self.is_steps_open = False           # what an iteration is can be seen in more than one way: none is fine
@@ -153,6 +154,12 @@ class Program:
         wanted = frozenset((self.label(),) + others)
         if wanted not in self.leaks:
             self.leaks.append(wanted)
+
+    def cut(self, begin):
+        """The entries before `begin` are gone."""
+        del self.pool.entries[:begin]
+        self.steps = [at - begin for at in self.steps if at >= begin]
+        self.cores = [at - begin for at in self.cores if at >= begin]
 
     def write(self, path):
         settings = {"PYTORCH_CUDA_ALLOC_CONF": "", "expandable_segments": False}

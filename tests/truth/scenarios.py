@@ -3,11 +3,19 @@
 from parts import KB, MB, Loop, Net, Optimizer
 
 ALL = {}
+RANKS = {}  # files of one run: how many, each by the same function, which looks at p.rank
 
 
 def scenario(function):
     ALL[function.__name__] = function
     return function
+
+
+def scenario_of_ranks(count):
+    def keep(function):
+        RANKS[function.__name__] = count
+        return scenario(function)
+    return keep
 
 
 def some_steps(p, low=12, high=60):
@@ -25,6 +33,27 @@ def plain_training(p):
 @scenario
 def few_steps(p):
     Loop(p, p.random.randint(3, 7)).run()
+
+
+@scenario
+def two_steps(p):
+    Loop(p, 2).run()
+
+
+@scenario
+def history_that_was_cut(p):
+    """A ring of so many entries: what was before is gone."""
+    Loop(p, some_steps(p, 24, 60)).run()
+    p.cut(len(p.pool.entries) // p.random.choice((2, 3)))
+
+
+@scenario
+def steps_skipped_now_and_then(p):
+    """A scaler of losses: where gradients overflow the optimizer does not run."""
+    loop = Loop(p, some_steps(p, 30, 80))
+    skipped = p.random.sample(range(5, loop.steps), 2)
+    loop.skips = lambda step: step in skipped
+    loop.run()
 
 
 @scenario
@@ -411,10 +440,10 @@ def inference_loop(p):
         p.end_steps()
 
 
-def server(p, leaks, load_of):
+def server(p, leaks, load_of, count=None):
     """Requests come and go; each holds pages of a cache, taken as it grows; an engine step serves all that are there."""
     net = Net(p, 3, 96 * KB)
-    count = p.random.randint(150, 400)
+    count = count or p.random.randint(150, 400)
     live, page = [], 64 * KB
     with p.call("/w/engine.py", "<module>", 70), p.call("/w/engine.py", "serve", 20):
         net.build()
@@ -445,6 +474,17 @@ def kv_server_falling_load(p):
     server(p, False, lambda part: top if part < 0.3 else 2 if part < 0.5 else top * 0.8 if part < 0.7 else 3)
 
 
+def in_waves(top, waves):
+    """Days and nights."""
+    return lambda part: top if part * waves % 1 < 0.6 else 2
+
+
+@scenario
+def kv_server_for_hours(p):
+    p.pool.tick_us = p.random.choice((1_000_000, 3_000_000))
+    server(p, False, in_waves(p.random.randint(8, 14), p.random.randint(12, 24)), 900)
+
+
 @scenario
 def kv_server_rising_load(p):
     top = p.random.randint(8, 20)
@@ -465,6 +505,13 @@ def kv_server_random_load(p):
 def kv_server_that_leaks(p):
     top = p.random.randint(6, 10)
     server(p, True, lambda part: top)
+    p.leaks.append(frozenset(("kv.py:44 allocate_page",)))
+
+
+@scenario
+def kv_server_that_leaks_for_hours(p):
+    p.pool.tick_us = p.random.choice((1_000_000, 3_000_000))
+    server(p, True, in_waves(p.random.randint(8, 14), p.random.randint(12, 24)), 900)
     p.leaks.append(frozenset(("kv.py:44 allocate_page",)))
 
 
@@ -731,6 +778,21 @@ def leak_with_accumulation(p):
     loop = Loop(p, some_steps(p, 10, 24))
     loop.accumulate = p.random.choice((2, 4))
     loop.at["end"] = lambda step: keep_at(p, "/w/metrics.py", "log", 14, 2 * KB)
+    loop.run()
+
+
+@scenario
+def leak_in_a_history_that_was_cut(p):
+    leaking_loop(p, some_steps(p, 24, 60), lambda step: keep_at(p, "/w/metrics.py", "log", 14, 4 * KB))
+    p.cut(len(p.pool.entries) // p.random.choice((2, 3)))
+
+
+@scenario_of_ranks(8)
+def leak_in_one_of_8_ranks(p):
+    """One program, eight files; one of them has a hook that the others have not."""
+    loop = Loop(p, 24)
+    if p.rank == 5:
+        loop.at["end"] = lambda step: keep_at(p, "/w/monitor.py", "on_rank", 14, 2 * KB)
     loop.run()
 
 

@@ -712,16 +712,18 @@ END_TEST
 
 START_TEST(iterations_of_many_shapes_end_with_the_optimizer)
 {
-    begin_program();
-    define_torch();
-    for (int i = 0; i < 7; i++) {
-        iteration_begins();
-        torch_iteration();
+    for (uint64_t count = 3; count <= 7; count++) {
+        begin_program();
+        define_torch();
+        for (uint64_t i = 0; i < count; i++) {
+            iteration_begins();
+            torch_iteration();
+        }
+        take(5, 4);
+        find(NULL);
+        check_planted(NM_ANCHOR_OPTIMIZER);
+        ck_assert_uint_eq(rows[0].recur_count, count);
     }
-    take(5, 4);
-    find(NULL);
-    check_planted(NM_ANCHOR_OPTIMIZER);
-    ck_assert_uint_eq(rows[0].recur_count, 7);
 }
 END_TEST
 
@@ -779,7 +781,8 @@ START_TEST(optimizers_that_take_turns_are_of_one_iteration)
         define_torch();
         fprintf(now.out,
                 "stack 102: /env/torch/optim/adam.py:619:_multi_tensor_adam < /env/torch/optim/adam.py:246:step < "
-                "/src/train.py:31:main\n");
+                "/src/train.py:31:main\nstack 103: /env/torch/autograd/__init__.py:220:_make_grads < "
+                "/env/torch/autograd/__init__.py:347:backward < /src/train.py:30:main\n");
         for (int i = 0; i < 12; i++) {
             bool is_second = takes_turns ? i % 2 == 1 : i >= 6;
 
@@ -789,7 +792,7 @@ START_TEST(optimizers_that_take_turns_are_of_one_iteration)
                 take(1 + (int)pick(40), 1 + pick(9999));
                 give(1);
             }
-            take(100, 4);
+            take(is_second ? 103 : 100, 4);
             give(1);
             take(is_second ? 102 : 101, 64);
             give(1);
@@ -802,31 +805,206 @@ START_TEST(optimizers_that_take_turns_are_of_one_iteration)
 }
 END_TEST
 
-/* Four micro-batches, the first of which leaves gradients behind that the last gives back: with an optimizer that is seen its
- * runs are the steps, and where it allocates nothing there are none. */
+/* Four micro-batches, the first of which leaves gradients behind that the last gives back. */
+static void summed_iteration(int micro_count, bool is_optimizer_seen)
+{
+    for (int micro = 0; micro < micro_count; micro++) {
+        for (int site = 1; site < 6; site++)
+            take(site, 100);
+        if (micro == 0 && !is_optimizer_seen)
+            iteration_begins();
+        take(100, 4);
+        give(6);
+        for (int k = 0; k < 5 && micro == 0; k++)
+            take(0, 100); /* gradients, in a thread without stacks */
+    }
+    if (is_optimizer_seen) {
+        take(101, 64);
+        give(1);
+    }
+    give(5);
+}
+
+/* With an optimizer that is seen its runs are the steps; where it allocates nothing, what is given back tells. */
 START_TEST(micro_batches_are_no_iterations)
 {
     for (int is_seen = 0; is_seen <= 1; is_seen++) {
         begin_program();
         define_torch();
-        for (int i = 0; i < 12; i++) {
-            for (int micro = 0; micro < 4; micro++) {
-                for (int site = 1; site < 6; site++)
-                    take(site, 100);
-                take(100, 4);
-                give(6);
-                for (int k = 0; k < 5 && micro == 0; k++)
-                    take(0, 100); /* gradients, in a thread without stacks */
-            }
-            if (is_seen) {
-                take(101, 64);
-                give(1);
-            }
+        for (int i = 0; i < 12; i++)
+            summed_iteration(4, is_seen);
+        find(NULL);
+        ck_assert_uint_eq(rows[0].step_count, 12);
+        if (!is_seen)
+            check_planted(NM_ANCHOR_SITE);
+    }
+}
+END_TEST
+
+START_TEST(micro_batches_of_irregular_number_are_no_iterations)
+{
+    static const int counts[] = {4, 2, 7, 3, 5, 2, 6, 4, 3, 7, 2, 5};
+
+    begin_program();
+    define_torch();
+    for (int i = 0; i < 12; i++)
+        summed_iteration(counts[i], false);
+    find(NULL);
+    ck_assert_int_eq(rows[0].kind, NM_ANCHOR_NONE);
+}
+END_TEST
+
+/* ---- Lines that call a backward pass ---- */
+
+/* A loop whose optimizer allocates nothing, of a shape that is never the same twice. */
+static void loop_of_backward(int stack, int count, bool is_planted)
+{
+    for (int i = 0; i < count; i++) {
+        for (uint64_t k = 3 + pick(30); k > 0; k--) {
+            take(1 + (int)pick(40), 1 + pick(9999));
+            give(1);
+        }
+        take(50, 100);
+        if (is_planted)
+            iteration_begins();
+        take(stack, 4);
+        give(2);
+    }
+}
+
+static void define_second_backward(void)
+{
+    fprintf(now.out, "stack 103: /env/torch/autograd/__init__.py:220:_make_grads < "
+                     "/env/torch/autograd/__init__.py:347:backward < /src/finetune.py:20:main\n");
+}
+
+START_TEST(backward_passes_of_two_phases_are_iterations_of_both)
+{
+    begin_program();
+    define_torch();
+    define_second_backward();
+    loop_of_backward(100, 9, true);
+    loop_of_backward(103, 14, true);
+    find(NULL);
+    check_planted(NM_ANCHOR_SITE);
+    ck_assert_uint_eq(rows[0].recur_count, 23);
+}
+END_TEST
+
+START_TEST(backward_passes_of_two_lines_that_take_turns_unevenly_say_nothing)
+{
+    begin_program();
+    define_torch();
+    define_second_backward();
+    for (int i = 0; i < 8; i++) {
+        loop_of_backward(100, 5, false);
+        loop_of_backward(103, 1, false);
+    }
+    find(NULL);
+    ck_assert_int_eq(rows[0].kind, NM_ANCHOR_NONE);
+}
+END_TEST
+
+/* What recurs regularly, with less live than in the loop, and is met as often as no line calls a backward pass. */
+START_TEST(a_checkpoint_now_and_then_is_no_iteration)
+{
+    begin_program();
+    define_torch();
+    for (int i = 0; i < 24; i++) {
+        for (int site = 1; site < 8; site++)
+            take(site, 100);
+        iteration_begins();
+        take(100, 4);
+        give(8);
+        for (int site = 20; site < 24 && i % 4 == 3; site++)
+            take(site, 100);
+        give(i % 4 == 3 ? 4 : 0);
+    }
+    find(NULL);
+    ck_assert_uint_eq(rows[0].step_count, 24);
+}
+END_TEST
+
+/* A layer's own backward pass, called in autograd's thread. */
+START_TEST(backward_passes_that_autograd_calls_are_no_iterations)
+{
+    begin_program();
+    define_torch();
+    fprintf(now.out, "stack 104: /env/torch/autograd/__init__.py:220:_make_grads < /env/torch/autograd/"
+                     "__init__.py:347:backward < /env/torch/utils/checkpoint.py:320:backward\n");
+    for (int i = 0; i < 10; i++) {
+        loop_of_backward(100, 1, true);
+        for (int layer = 0; layer < 6; layer++)
+            loop_of_backward(104, 1, false);
+    }
+    find(NULL);
+    check_planted(NM_ANCHOR_SITE);
+}
+END_TEST
+
+/* Pages that a server takes in most of its iterations; what it computes lies within a call of a module. */
+START_TEST(a_place_that_is_left_out_now_and_then_is_no_anchor)
+{
+    begin_program();
+    for (int site = 100; site < 105; site++)
+        fprintf(now.out,
+                "stack %d: /src/block.py:%d:forward < /env/torch/nn/modules/module.py:1750:_call_impl < "
+                "/src/serve.py:9:main\n",
+                site, site);
+    for (int i = 0; i < 64; i++) {
+        bool has_page = i % 8 != 5;
+
+        if (has_page)
+            take(5, 100);
+        for (int site = 100; site < 105; site++)
+            take(site, 100);
+        give(has_page ? 6 : 5);
+    }
+    find(NULL);
+    ck_assert_int_eq(rows[0].kind, NM_ANCHOR_NONE);
+}
+END_TEST
+
+/* Tokens of one answer; the same loop in an engine that serves many. */
+START_TEST(tokens_of_an_answer_are_no_iterations)
+{
+    for (int is_engine = 0; is_engine <= 1; is_engine++) {
+        begin_program();
+        for (int site = 100; site < 105; site++)
+            fprintf(now.out, "stack %d: /src/%s.py:%d:decode < %s.py:50:generate < /src/chat.py:9:main\n", site,
+                    "model", site, is_engine ? "/env/vllm/entrypoints/llm" : "/env/transformers/generation/utils");
+        for (int i = 0; i < 40; i++) {
+            for (int site = 100; site < 105; site++)
+                take(site, 100);
             give(5);
         }
         find(NULL);
-        ck_assert_uint_eq(rows[0].step_count, is_seen ? 12 : 0);
+        ck_assert_int_eq(rows[0].kind, is_engine ? NM_ANCHOR_SITE : NM_ANCHOR_NONE);
     }
+}
+END_TEST
+
+/* One of several optimizers allocates in each of its runs, the others in their first alone. */
+START_TEST(an_optimizer_with_an_irregular_number_of_backward_passes_says_nothing)
+{
+    begin_program();
+    define_torch();
+    for (int trial = 0; trial < 12; trial++) {
+        size_t layer_count = trial % 2 == 0 ? 6 : 12;
+
+        for (size_t k = 0; k < layer_count; k++)
+            take(50, 1000);
+        for (int i = 0; i < 4; i++) {
+            loop_of_backward(100, 1, false);
+            if (trial % 3 != 1) {
+                take(101, 64);
+                give(1);
+            }
+        }
+        give(layer_count);
+    }
+    find(NULL);
+    ck_assert_int_eq(rows[0].kind, NM_ANCHOR_NONE);
 }
 END_TEST
 
@@ -1181,6 +1359,14 @@ int main(void)
     tcase_add_test(tests, a_thread_without_a_line_of_the_program_has_no_iterations);
     tcase_add_test(tests, optimizers_that_take_turns_are_of_one_iteration);
     tcase_add_test(tests, micro_batches_are_no_iterations);
+    tcase_add_test(tests, micro_batches_of_irregular_number_are_no_iterations);
+    tcase_add_test(tests, backward_passes_of_two_phases_are_iterations_of_both);
+    tcase_add_test(tests, backward_passes_of_two_lines_that_take_turns_unevenly_say_nothing);
+    tcase_add_test(tests, a_checkpoint_now_and_then_is_no_iteration);
+    tcase_add_test(tests, backward_passes_that_autograd_calls_are_no_iterations);
+    tcase_add_test(tests, tokens_of_an_answer_are_no_iterations);
+    tcase_add_test(tests, a_place_that_is_left_out_now_and_then_is_no_anchor);
+    tcase_add_test(tests, an_optimizer_with_an_irregular_number_of_backward_passes_says_nothing);
     tcase_add_test(tests, a_line_that_is_named_begins_steps);
     tcase_add_test(tests, a_function_that_is_named_begins_steps_where_it_recurs);
     tcase_add_test(tests, a_range_that_is_named_begins_steps);
