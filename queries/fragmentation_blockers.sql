@@ -3,7 +3,7 @@
 --             :top    rows to return for each pool and moment (default 10)
 -- Columns:    pid process; device number; heap name of the pool; seq place of the moment in the order of events; site
 --             file, line and function; hostage_bytes free bytes in segments that hold its blocks, split evenly over the
---             blocks of each segment (NULL: events were lost); hostage_ratio its share of all stuck bytes;
+--             blocks of each segment (NULL: events were lost); hostage_ratio its share of all that is inactive split;
 --             sole_hostage_bytes part of that in segments with no other blocks; block_count blocks; block_bytes their
 --             size; age_ns nanoseconds since the oldest was born; worst_address hexadecimal text, worst_block_bytes and
 --             worst_hostage_bytes of the block that holds most; is_estimate 1: not certain

@@ -2,10 +2,10 @@
 -- Parameters: :parts  parts that the recording is cut into, by events (default 20)
 -- Columns:    pid process; heap name; part from 0; first_seq place of its first event in the order of events; end_ns when
 --             it ended, nanoseconds, NULL where unknown; reserved_bytes most that was reserved in it, bytes;
---             max_free_bytes most that was free of it, bytes; max_stuck_bytes most free bytes in segments that hold
---             something, bytes, NULL where that is not known; stuck_ratio that over reserved_bytes, 0 to 1;
+--             max_free_bytes most that was free of it, bytes; max_stuck_bytes most that was inactive split (free in
+--             segments that hold something), bytes, NULL where that is not known; stuck_ratio that over reserved_bytes, 0 to 1;
 --             min_largest_bytes least that the largest free range had, bytes; is_worst 1 in the first part with the most
---             stuck bytes of all; worst_seq, worst_ns where in this part it was stuck most, place in the order of events
+--             max_stuck_bytes of all; worst_seq, worst_ns where in this part that was, place in the order of events
 --             and nanoseconds; is_exact 0 where sizes are estimates, or events were lost or not seen
 SELECT
     p.pid AS pid,

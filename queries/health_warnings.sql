@@ -1,10 +1,10 @@
 -- health_warnings.sql: what should be looked at first, and what would help?
--- Parameters: :all    1: measures that are good, unknown or do not apply, too (default 0)
+-- Parameters: :all    1: measures that are good, minor, unknown or do not apply, too (default 0)
 -- Columns:    pid process; rank of the process or NULL; device number; heap name, NULL where the measure is of the whole
 --             process; measure 'allocation cost', 'fragmentation', 'pool hit rate' or 'zero copy'; verdict 'danger' or
---             'warning', with :all also 'good', 'unknown', 'not applicable'; value ns of a cost, else 0 to 1; good_limit
---             what it would have to pass to be good: costs and fragmentation below, rates above; advice a sentence with
---             figures
+--             'warning', with :all also 'good', 'unknown', 'minor' (too little to matter), 'not applicable'; value ns of a
+--             cost, else 0 to 1; good_limit what it would have to pass to be good: costs and fragmentation below, rates
+--             above; advice a sentence with figures
 SELECT
     h.pid AS pid,
     h.rank AS rank,
@@ -23,7 +23,14 @@ SELECT
 FROM health AS h
 WHERE h.verdict IN ('danger', 'warning') OR :all = 1
 ORDER BY
-    CASE h.verdict WHEN 'danger' THEN 1 WHEN 'warning' THEN 2 WHEN 'unknown' THEN 3 WHEN 'good' THEN 4 ELSE 5 END,
+    CASE h.verdict
+        WHEN 'danger' THEN 1
+        WHEN 'warning' THEN 2
+        WHEN 'unknown' THEN 3
+        WHEN 'minor' THEN 4
+        WHEN 'good' THEN 5
+        ELSE 6
+    END,
     h.host,
     h.rank,
     h.pid,

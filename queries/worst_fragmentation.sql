@@ -1,8 +1,8 @@
--- worst_fragmentation.sql: what was in the way when most memory of a pool was stuck in segments that are partly used?
+-- worst_fragmentation.sql: what was in the way when most of a pool was inactive split (free in segments partly used)?
 -- The free bytes of a segment are split evenly over the blocks in it, as in view fragmentation_blocker, which answers the
 -- same for the moments of table moment. Mapped ranges count each for itself, where the view counts those that adjoin as
 -- one segment. Lists live blocks: there are no rows where input.detail is not 'all'.
--- Parameters: :at_seq place in the order of events (default: of each pool the one where most was stuck)
+-- Parameters: :at_seq place in the order of events (default: of each pool the one where most was)
 --             :top    rows to return (default 20)
 -- Columns:    pid process; heap name; seq place in the order of events; stuck_bytes free bytes in segments that hold
 --             something, of all sites, bytes; site file, line and function of the blocks in the way; block_count

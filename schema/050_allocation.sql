@@ -55,7 +55,7 @@ CREATE TABLE allocation (
     is_miss INTEGER,
     -- The allocation of which this is what a cut in the middle left over. NULL: it is no remainder.
     split_from_id INTEGER REFERENCES allocation (allocation_id),
-    -- 1: driver memory that carried a pool's blocks (a segment), or physical memory that lies under such at the end;
+    -- 1: driver memory that carried a pool's blocks (a segment), or physical memory that lies under a mapping at the end;
     -- 0: not.
     is_segment INTEGER NOT NULL,
     -- 1: its end may lie where events were lost, so it is never called a leak; 0: not.

@@ -55,7 +55,10 @@ CREATE TABLE heap_sum (
     -- Most that the pool itself ever stated. Unit: bytes. NULL: it never stated anything.
     peak_stated_reserved_bytes INTEGER,
     -- 1: these are figures of the whole recording, also where its beginning was not kept; 0: of what was kept alone.
-    is_whole_run INTEGER NOT NULL
+    is_whole_run INTEGER NOT NULL,
+    -- What the program freed after the last allocation, of what had lived half as long as its process or longer, segments
+    -- left out: by this it is known that the program gives back what it holds. Unit: bytes.
+    released_bytes INTEGER NOT NULL
 );
 
 CREATE TABLE step_sum (
@@ -345,7 +348,11 @@ CREATE TABLE fragmentation_sample (
     is_partial INTEGER NOT NULL,
     -- 1: tables gap and blocker_sample tell of this pool at this moment; 0: there were too many moments to look at each
     -- segment and block.
-    has_detail INTEGER NOT NULL
+    has_detail INTEGER NOT NULL,
+    -- Part of free_bytes that lies inside blocks of which only the requested size is told, at least. Unit: bytes.
+    min_rounding_bytes INTEGER NOT NULL,
+    -- The same at most: the rest is free for sure. Unit: bytes. NULL: no bound is known.
+    max_rounding_bytes INTEGER
 );
 
 CREATE TABLE heap_sample (

@@ -53,6 +53,36 @@ CREATE TABLE part_sample (
     waste_bytes INTEGER
 );
 
+CREATE TABLE pool_growth (
+    -- The request that took a part of a pool to the largest that it ever was, and what was free in that part although it had
+    -- to grow; of several to the same size the one with most of it. Shown by the view fragmentation_verdict.
+    --
+    -- The pool's heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- The part.
+    part_id INTEGER NOT NULL REFERENCES pool_part (part_id),
+    -- Place of the request in the order of events.
+    seq INTEGER NOT NULL,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    ns INTEGER,
+    -- What was asked for. Unit: bytes.
+    size_bytes INTEGER NOT NULL,
+    -- What the pool held then, with the new segment. Unit: bytes.
+    reserved_bytes INTEGER NOT NULL,
+    -- What the part held then, with the new segment. Unit: bytes.
+    part_reserved_bytes INTEGER NOT NULL,
+    -- Free then in the part, without what is left over of the new segment. Unit: bytes.
+    free_bytes INTEGER NOT NULL,
+    -- Part of free_bytes that lies inside blocks of which only the requested size is told, at least. Unit: bytes.
+    min_rounding_bytes INTEGER NOT NULL,
+    -- The same at most. Unit: bytes.
+    max_rounding_bytes INTEGER NOT NULL,
+    -- 1: events were lost before it; 0: none were.
+    is_doubtful INTEGER NOT NULL,
+    -- 1: what the process held when its recording began is not known; 0: all is known.
+    is_partial INTEGER NOT NULL
+);
+
 CREATE TABLE gap (
     -- Free ranges of a part of a pool at a moment, by size: a range of N bytes or more is one in which N bytes would
     -- have fitted. Only where fragmentation_sample.has_detail is 1. Shown by the view free_range.
@@ -115,9 +145,9 @@ CREATE TABLE fragmentation_usage (
     min_largest_free_bytes INTEGER,
     -- Most free ranges. Unit: ranges. NULL: as largest_free_bytes.
     max_gap_count INTEGER,
-    -- Most stuck bytes. Unit: bytes. NULL: as largest_free_bytes.
+    -- Most that was inactive split. Unit: bytes. NULL: as largest_free_bytes.
     max_stuck_bytes INTEGER,
-    -- Event at which stuck bytes were most. NULL: as largest_free_bytes.
+    -- Event at which most was inactive split. NULL: as largest_free_bytes.
     max_stuck_seq INTEGER,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known.
     max_stuck_ns INTEGER,

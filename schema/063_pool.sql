@@ -199,7 +199,8 @@ CREATE TABLE pool_miss (
     is_large INTEGER NOT NULL,
     -- Its size, by the heap's size_basis. Unit: bytes.
     size_bytes INTEGER NOT NULL,
-    -- A code of miss_cause. NULL: not known.
+    -- A code of miss_cause. NULL: not known. Of a pool of view early_free what was pending is not in it: views
+    -- pool_miss_by_cause and pool_miss_by_site leave out what may be another cause.
     cause INTEGER REFERENCES miss_cause (cause),
     -- 1: pending memory of its group would have served it, whatever the cause; 0: not.
     is_pending_enough INTEGER NOT NULL,

@@ -27,7 +27,9 @@ CREATE TABLE outstanding_sum (
     -- unknown.
     outlier_count INTEGER,
     -- The graph that held them at the end of the trace, or until a last reset ended both. NULL: none.
-    graph_id INTEGER REFERENCES graph (graph_id)
+    graph_id INTEGER REFERENCES graph (graph_id),
+    -- 1: they are in a private pool of the framework, as a snapshot says: graphs have such; 0: not known of them.
+    is_private INTEGER NOT NULL
 );
 
 CREATE TABLE leaked_sum (

@@ -33,7 +33,8 @@ GROUP BY step.process_id;
 -- What is outstanding (the baseline has no generation), with all that sums by site need: the by-site views never touch
 -- the large table.
 CREATE INDEX allocation_outstanding
-    ON allocation (heap_id, stack_id, generation, alloc_seq, size_bytes, is_doubtful, end_kind, free_seq, graph_id)
+    ON allocation (heap_id, stack_id, generation, alloc_seq, size_bytes, is_doubtful, end_kind, free_seq, graph_id,
+        private_pool)
     WHERE is_segment = 0 AND generation IS NOT NULL;
 
 -- A reset ends things for good when something is allocated on the device after it; as the last word on a device it is how
@@ -88,7 +89,8 @@ SELECT
     max(a.alloc_seq),
     min(a.alloc_ns),
     sum(e.end_ns - a.alloc_ns > x.p99_at_most_ns),
-    g.graph_id
+    g.graph_id,
+    a.private_pool IS NOT NULL
 FROM allocation AS a
 LEFT JOIN graph AS g ON g.graph_id = a.graph_id AND (g.destroyed_seq IS NULL OR g.destroyed_seq >= a.free_seq)
 LEFT JOIN temp.heap_end AS e ON e.heap_id = a.heap_id
@@ -96,4 +98,5 @@ LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN site_lifetime AS x ON x.heap_id = a.heap_id AND x.site_frame_id IS s.site_frame_id
 WHERE a.is_segment = 0 AND a.generation IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM outstanding_sum)
-GROUP BY a.heap_id, a.stack_id, a.generation, a.size_bytes, a.is_doubtful, g.graph_id;
+GROUP BY a.heap_id, a.stack_id, a.generation, a.size_bytes, a.is_doubtful, g.graph_id,
+    a.private_pool IS NOT NULL;

@@ -1,5 +1,5 @@
 -- What is a leak, when it is known what each site's verdict is (table site_verdict). Of several inputs each brings its own.
--- What a graph holds is none: its release is expected when the graph is destroyed.
+-- What a graph holds is none: its release is expected when the graph is destroyed. Nor is what is in a private pool.
 
 -- Processes that ended with a reset, as frameworks do: what was there then is not forgotten.
 CREATE TEMP TABLE reset_process AS
@@ -31,15 +31,30 @@ LEFT JOIN (
         o.size_bytes,
         max(o.allocation_count) AS most_count
     FROM outstanding_sum AS o
-    WHERE o.generation >= 2 AND o.is_doubtful = 0 AND o.graph_id IS NULL
+    WHERE o.generation >= 2 AND o.is_doubtful = 0 AND o.graph_id IS NULL AND o.is_private = 0
     GROUP BY o.heap_id, coalesce(o.stack_id, 0), o.size_bytes
 ) AS b ON b.heap_id = a.heap_id AND b.stack_key = coalesce(a.stack_id, 0) AND b.size_bytes = a.size_bytes
-WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.generation > 0
+WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 0
     AND CASE v.verdict WHEN 'growing' THEN a.generation > 1 OR b.most_count > 0 ELSE a.generation < 19 END
     AND NOT EXISTS (SELECT 1 FROM leaked_sum);
 
--- What is unreleased: the process ended by itself, and had freed other memory of the kind. No program frees what modules of
--- CANN took for themselves. Where the stack is cut it may be of any site.
+-- How others of a stack ended. What was allocated without one is of any place.
+CREATE TEMP TABLE freed_of_stack AS
+SELECT
+    t.heap_id,
+    t.stack_id,
+    max(t.last_alloc_seq) AS last_alloc_seq,
+    sum(t.freed_count) AS freed_count,
+    max(CASE WHEN t.bucket >= 0 THEN t.max_ns END) AS max_ns
+FROM temp.stack_lifetime AS t
+JOIN heap AS h ON h.heap_id = t.heap_id
+WHERE h.level IN (1, 4, 7) AND t.stack_id IS NOT NULL
+GROUP BY t.heap_id, t.stack_id;
+
+-- What is unreleased: the process ended by itself, and gives back what it holds. Either of what the same stack allocates as much
+-- or more was freed, some of it born later, and nothing so old: the newest of a buffer that was replaced again and again is
+-- none, nor is what is always kept. Or at its end it freed as many bytes of the heap that were as old as there are left. No
+-- program frees what modules of CANN took for themselves. Where the stack is cut it may be of any site.
 INSERT INTO leaked_sum
 SELECT
     a.heap_id,
@@ -48,20 +63,30 @@ SELECT
     a.generation,
     'unreleased',
     a.allocation_count
-FROM outstanding_sum AS a
+FROM (
+    SELECT
+        o.*,
+        o.first_seq < f.last_alloc_seq AND coalesce(e.end_ns - o.first_ns > f.max_ns, 1)
+            AND f.freed_count >= sum(CASE WHEN o.first_seq < f.last_alloc_seq THEN o.allocation_count ELSE 0 END)
+                OVER (PARTITION BY o.heap_id, o.stack_id) AS is_forgotten
+    FROM outstanding_sum AS o
+    LEFT JOIN temp.freed_of_stack AS f ON f.heap_id = o.heap_id AND f.stack_id = o.stack_id
+    LEFT JOIN temp.heap_end AS e ON e.heap_id = o.heap_id
+    WHERE o.is_doubtful = 0 AND o.graph_id IS NULL AND o.is_private = 0
+) AS a
 JOIN heap AS h ON h.heap_id = a.heap_id
 JOIN process ON process.process_id = h.process_id
 JOIN heap_sum AS t ON t.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 LEFT JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict IN ('growing', 'rising')
-WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND v.heap_id IS NULL AND coalesce(f.is_cut, 0) = 0 AND h.level IN (1, 4, 7)
-    AND coalesce(h.module_id, 33) = 33
-    AND process.end_kind = 'exit' AND t.free_count > 0
+WHERE v.heap_id IS NULL AND coalesce(f.is_cut, 0) = 0 AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33
+    AND process.end_kind = 'exit'
+    AND (a.is_forgotten = 1 OR (t.released_bytes > 0 AND t.released_bytes >= t.outstanding_bytes))
     AND process.process_id NOT IN (SELECT r.process_id FROM temp.reset_process AS r)
     AND NOT EXISTS (SELECT 1 FROM leaked_sum AS k WHERE k.verdict = 'unreleased');
 
--- Memory of a kind of which nothing was ever freed may be meant to last, and so may what a reset ended.
+-- All else of the kind may be meant to last, and so may what a reset ended.
 INSERT INTO site_verdict
 SELECT
     a.heap_id,
@@ -73,10 +98,9 @@ SELECT
 FROM outstanding_sum AS a
 JOIN heap AS h ON h.heap_id = a.heap_id
 JOIN process ON process.process_id = h.process_id
-JOIN heap_sum AS t ON t.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33 AND process.end_kind = 'exit'
-    AND (t.free_count = 0 OR process.process_id IN (SELECT r.process_id FROM temp.reset_process AS r))
+WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33
+    AND process.end_kind = 'exit'
     AND NOT EXISTS (
         SELECT 1 FROM site_verdict AS v WHERE v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id)
 GROUP BY a.heap_id, s.site_frame_id;
@@ -104,10 +128,12 @@ JOIN outstanding_sum AS a
     AND a.generation = k.generation
     AND a.is_doubtful = 0
     AND a.graph_id IS NULL
+    AND a.is_private = 0
 LEFT JOIN temp.heap_end AS e ON e.heap_id = k.heap_id
 LEFT JOIN stack AS s ON s.stack_id = k.stack_id
 WHERE NOT EXISTS (SELECT 1 FROM leak_sum)
 GROUP BY k.heap_id, s.site_frame_id, k.verdict;
 
+DROP TABLE temp.freed_of_stack;
 DROP TABLE temp.reset_process;
 DROP TABLE temp.heap_end;

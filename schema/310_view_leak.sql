@@ -2,7 +2,7 @@
 
 CREATE VIEW outstanding (
     -- What was allocated in the recording and not freed by its end, segments left out, and the physical memory under
-    -- them. What a reset or finalize ended is among them if nothing was allocated on the device after it. Weights are
+    -- mappings, which are here. What a reset or finalize ended is among them if nothing was allocated on the device after it. Weights are
     -- outstanding, not a leak.
     -- A list of allocations: empty where input.detail is 'none' (outstanding_by_site is not).
     --
@@ -122,11 +122,13 @@ ORDER BY g.size_bytes DESC, g.first_seq;
 CREATE VIEW leak (
     -- Outstanding allocations that are judged a leak, firmly: their site is growing (steps are known, and what is live of it
     -- at the ends of steps still rises over their last two fifths, or of all parts of the run as much is still there and more
-    -- than twice as old as any block that was freed) or rising (a server without steps: the least that is live
-    -- of it still rises over the last two fifths of the time, although the load falls), or they are driver or pinned memory that was unreleased
-    -- when the process ended by itself, without a reset of its device, of a kind of which it had freed others. What may have been freed where events were
-    -- lost is never here, and what modules of CANN (HCCL, RUNTIME, GE, ...) took for themselves only where it grows: no
-    -- program frees that. All else that is suspected is in view suspect_by_site.
+    -- than twice as old as any block that was freed) or rising (a server without steps: the least that is live of it still
+    -- rises over the last two fifths of the time, although the load falls), or they are unreleased: driver or pinned memory
+    -- at the end of a process that ended by itself, without a reset of its device, and gives such memory back: it had freed as
+    -- much or more of what the same stack allocates, some of it born later, and nothing so old; or, at the end, as much of the
+    -- heap that was old. What may have been freed where events were lost is never here, and what modules of CANN (HCCL,
+    -- RUNTIME, GE, ...) took for themselves only where it grows: no program frees that. All else that is suspected is in view
+    -- suspect_by_site.
     -- A list of allocations: empty where input.detail is 'none' (leak_by_site is not).
     --
     -- Name of the machine. NULL: not known.
@@ -194,7 +196,7 @@ FROM (
         AND k.size_bytes = b.size_bytes
         AND k.generation = b.generation
     LEFT JOIN graph AS g ON g.graph_id = b.graph_id AND (g.destroyed_seq IS NULL OR g.destroyed_seq >= b.free_seq)
-    WHERE b.is_segment = 0 AND b.generation IS NOT NULL AND b.is_doubtful = 0 AND g.graph_id IS NULL
+    WHERE b.is_segment = 0 AND b.generation IS NOT NULL AND b.is_doubtful = 0 AND g.graph_id IS NULL AND b.private_pool IS NULL
 ) AS a
 JOIN heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
@@ -304,12 +306,18 @@ SELECT
     END,
     CASE l.verdict
         WHEN 'rising' THEN printf('the least that is live of the site still rises over the last two fifths of the time, by %.0f'
-            || ' bytes an hour, although the load fell; %d blocks of it are live at the end', v.hourly_bytes,
-            l.allocation_count)
-        WHEN 'unreleased' THEN printf('still held when the process ended by itself; freed of the %s: %d',
-            CASE WHEN t.freed_count > 0 THEN 'site' ELSE 'heap' END, coalesce(nullif(t.freed_count, 0), x.free_count))
-        WHEN 'growing' THEN printf('%d blocks born in %d of %d steps were never freed; %s %.0f bytes a step',
-                l.allocation_count, l.generation_count, steps.step_count, CASE
+            || ' bytes an hour, although the load fell; live at the end: %d block%s, without those of the first and of the'
+            || ' last twentieth of the time', v.hourly_bytes, l.allocation_count,
+            CASE l.allocation_count WHEN 1 THEN '' ELSE 's' END)
+        WHEN 'unreleased' THEN 'still held when the process ended by itself, which ' || CASE
+                WHEN x.released_bytes > 0 AND x.released_bytes >= x.outstanding_bytes
+                    THEN printf('at its end freed %d bytes of the heap that were there for long', x.released_bytes)
+                ELSE printf('had freed %d other%s of the site, none of the same stack so old', t.freed_count,
+                    CASE t.freed_count WHEN 1 THEN '' ELSE 's' END)
+            END
+        WHEN 'growing' THEN printf('%d block%s born in %d of %d steps %s never freed; %s %.0f bytes a step',
+                l.allocation_count, CASE l.allocation_count WHEN 1 THEN '' ELSE 's' END, l.generation_count,
+                steps.step_count, CASE l.allocation_count WHEN 1 THEN 'was' ELSE 'were' END, CASE
                     WHEN steps.step_count < 8 THEN 'what is live of the site rises at the end of each, by'
                     WHEN v.reason = 'it outlives what is freed'
                         THEN 'of all parts of the run about as many are more than twice as old as any that was freed:'
@@ -322,8 +330,9 @@ SELECT
             END
             || CASE
                 WHEN t.freed_count > 0 AND l.outlier_count > 0
-                    THEN printf('; %d of them are older than 99 %% of its %d freed blocks became', l.outlier_count,
-                        t.freed_count)
+                    THEN printf('; %d of them %s older than 99 %% of its %d freed block%s became', l.outlier_count,
+                        CASE l.outlier_count WHEN 1 THEN 'is' ELSE 'are' END, t.freed_count,
+                        CASE t.freed_count WHEN 1 THEN '' ELSE 's' END)
                 WHEN u.free_count = 0 AND (k.lost_count > 0 OR input.baseline = 'unknown')
                     THEN '; no free of a block of the site is in the trace'
                 WHEN u.free_count = 0 THEN '; no block of the site was ever freed'
@@ -390,10 +399,11 @@ CREATE VIEW suspect_by_site (
     -- kept' (no block is older in steps than freed ones of the site became: a queue, or a cache); 'no steps' (one pass, or no
     -- iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak), 'stack cut' (there
     -- is no site: what was allocated in many places looks like one), 'held to the end' (driver or pinned memory at the end of
-    -- the process, which a reset ended, or of a kind of which nothing was ever freed), 'held by graph' (it was born in captures
-    -- of graphs that still live: a row of its own for this part of a site).
+    -- the process, which a reset ended, or of which nothing says that the program gives it back), 'held by graph' (it was born
+    -- in captures of graphs that still live), 'in a private pool' (in a snapshot: captured graphs have private pools, and how
+    -- long they need them it does not say). The last two are rows of their own, for this part of a site.
     reason,
-    -- Outstanding allocations of the site, held by graph or not, but for those of which it is in doubt. Unit: allocations.
+    -- Outstanding allocations of the site that this is said of, but for those of which it is in doubt. Unit: allocations.
     allocation_count,
     -- Their size. Unit: bytes.
     size_bytes,
@@ -410,48 +420,61 @@ SELECT
     p.heap,
     p.level,
     coalesce(f.label, '(no stack)'),
-    CASE WHEN a.is_held THEN 'not judged' ELSE v.verdict END,
-    CASE WHEN a.is_held THEN 'held by graph' ELSE v.reason END,
+    CASE WHEN a.held_by <> '' THEN 'not judged' ELSE v.verdict END,
+    CASE a.held_by WHEN 'graph' THEN 'held by graph' WHEN 'pool' THEN 'in a private pool' ELSE v.reason END,
     a.allocation_count,
     a.size_bytes,
-    a.generation_count,
+    CASE WHEN steps.step_count IS NULL THEN a.generation_count ELSE a.late_generation_count END,
     CASE
-        WHEN a.is_held
-            THEN printf('%d blocks were born in the captures of %d graphs that live at the end, and stay as long as they do',
-                a.allocation_count, a.graph_count)
+        WHEN a.held_by = 'pool' THEN printf('%d block%s in private pools, as captured graphs have them', a.allocation_count,
+            CASE a.allocation_count WHEN 1 THEN ' is' ELSE 's are' END)
+        WHEN a.held_by = 'graph'
+            THEN printf('%d block%s born in captures of graphs that live at the end (%d), and held as long as they do',
+                a.allocation_count, CASE a.allocation_count WHEN 1 THEN ' was' ELSE 's were' END, a.graph_count)
         WHEN steps.step_count IS NULL
-            THEN printf('%d blocks born in %d of 20 parts of the trace are live at its end', a.allocation_count,
-                a.generation_count)
-        ELSE printf('%d blocks born in %d of %d steps are live at the end', a.allocation_count, a.generation_count,
-            steps.step_count)
+            THEN printf('%d block%s born in %d of 20 parts of the trace %s live at its end', a.allocation_count,
+                CASE a.allocation_count WHEN 1 THEN '' ELSE 's' END, a.generation_count,
+                CASE a.allocation_count WHEN 1 THEN 'is' ELSE 'are' END)
+        ELSE printf('%d block%s born ', a.allocation_count, CASE a.allocation_count WHEN 1 THEN '' ELSE 's' END)
+            || CASE
+                WHEN a.late_generation_count = 0 THEN 'before the first of '
+                ELSE printf('in %d of ', a.late_generation_count)
+            END
+            || printf('%d step%s', steps.step_count, CASE steps.step_count WHEN 1 THEN '' ELSE 's' END)
+            || CASE WHEN a.late_generation_count BETWEEN 1 AND a.generation_count - 1 THEN ' and before them' ELSE '' END
+            || CASE a.allocation_count WHEN 1 THEN ' is live at the end' ELSE ' are live at the end' END
     END || CASE
-        WHEN a.is_held THEN ''
+        WHEN a.held_by <> '' THEN ''
         WHEN t.freed_count > 0 AND t.max_steps IS NOT NULL AND steps.step_count IS NOT NULL
-            THEN printf('; %d others were freed, %d steps old at most', t.freed_count, t.max_steps)
-        WHEN t.freed_count > 0 THEN printf('; %d others were freed', t.freed_count)
+            THEN printf('; %d other%s freed, %d step%s old at most', t.freed_count,
+                CASE t.freed_count WHEN 1 THEN ' was' ELSE 's were' END, t.max_steps,
+                CASE t.max_steps WHEN 1 THEN '' ELSE 's' END)
+        WHEN t.freed_count > 0 THEN printf('; %d other%s freed', t.freed_count,
+            CASE t.freed_count WHEN 1 THEN ' was' ELSE 's were' END)
         ELSE '; no other was freed'
     END
 FROM (
     SELECT
         o.heap_id,
         s.site_frame_id,
-        o.graph_id IS NOT NULL AS is_held,
+        CASE WHEN o.graph_id IS NOT NULL THEN 'graph' WHEN o.is_private THEN 'pool' ELSE '' END AS held_by,
         count(DISTINCT o.graph_id) AS graph_count,
         sum(o.allocation_count) AS allocation_count,
         sum(o.allocation_count * o.size_bytes) AS size_bytes,
-        count(DISTINCT o.generation) AS generation_count
+        count(DISTINCT o.generation) AS generation_count,
+        count(DISTINCT nullif(o.generation, 0)) AS late_generation_count -- with steps: but for what was there before them
     FROM outstanding_sum AS o
     LEFT JOIN stack AS s ON s.stack_id = o.stack_id
     WHERE o.is_doubtful = 0
-    GROUP BY o.heap_id, s.site_frame_id, o.graph_id IS NOT NULL
+    GROUP BY o.heap_id, s.site_frame_id, held_by
 ) AS a
 JOIN heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS a.site_frame_id
 LEFT JOIN warm_up AS steps ON steps.process_id = p.process_id
 LEFT JOIN site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
 LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
-WHERE a.is_held
+WHERE a.held_by <> ''
     OR (v.verdict NOT IN ('growing', 'rising')
         AND NOT EXISTS (
             SELECT 1 FROM leak_sum AS l WHERE l.heap_id = a.heap_id AND l.site_frame_id IS a.site_frame_id))
-ORDER BY a.size_bytes DESC, p.heap_id, a.site_frame_id, a.is_held;
+ORDER BY a.size_bytes DESC, p.heap_id, a.site_frame_id, a.held_by;

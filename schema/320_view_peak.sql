@@ -30,9 +30,8 @@ CREATE VIEW peak (
     reserved_at_peak_bytes,
     -- Most that the pool ever held, by reserved_source. Unit: bytes. NULL: not a pool, or not known.
     peak_reserved_bytes,
-    -- 1 - peak_bytes / peak_reserved_bytes: the share of the pool that was never used at once. Unit: 0 to 1. NULL: not
-    -- a
-    -- pool, or nothing reserved.
+    -- 1 - peak_bytes / peak_reserved_bytes: the share of the pool that was never used at once, whenever the two were reached;
+    -- of no one moment. Unit: 0 to 1. NULL: not a pool, or nothing reserved.
     peak_fragmentation_ratio,
     -- All memory of the device. Unit: bytes. NULL: not known.
     capacity_bytes,
@@ -42,7 +41,11 @@ CREATE VIEW peak (
     -- Most that the pool itself ever stated to hold. Unit: bytes. NULL: it never stated anything.
     peak_stated_reserved_bytes,
     -- 1: of the whole recording, also where its beginning was not kept; 0: of what was kept alone.
-    is_whole_run
+    is_whole_run,
+    -- 1 - peak_bytes / reserved_at_peak_bytes: the share of what the pool held at the peak that was unused then. Where
+    -- peak_bytes is of requested sizes, what blocks were given beyond that counts as unused: view fragmentation_verdict knows
+    -- better. Unit: 0 to 1. NULL: as peak_fragmentation_ratio.
+    unused_at_peak_ratio
 ) AS
 SELECT
     p.host,
@@ -65,7 +68,11 @@ SELECT
     p.capacity_bytes,
     s.reserved_source,
     s.peak_stated_reserved_bytes,
-    s.is_whole_run
+    s.is_whole_run,
+    CASE
+        WHEN s.reserved_at_peak_bytes > 0
+            THEN max(0.0, CAST(s.reserved_at_peak_bytes - s.peak_bytes AS REAL) / s.reserved_at_peak_bytes)
+    END
 FROM heap_sum AS s
 JOIN heap_place AS p ON p.heap_id = s.heap_id;
 

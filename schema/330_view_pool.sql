@@ -2,7 +2,7 @@
 
 CREATE VIEW fragmentation (
     -- How each pool's memory was cut up at each moment. fragmentation_ratio is near 1 by nature in a pool that caches
-    -- segments: judge by stuck_bytes here, and by peak_fragmentation_ratio in view peak.
+    -- segments: judge by stuck_bytes (inactive split) here, and by view fragmentation_verdict.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -37,7 +37,8 @@ CREATE VIEW fragmentation (
     fragmentation_ratio,
     -- free / reserved; 0 when nothing is reserved. Unit: 0 to 1.
     idle_ratio,
-    -- 1: computed from requested sizes, so gaps are too large, or from what the pool stated; 0: exact.
+    -- 1: computed from requested sizes, so gaps are too large, or from what the pool stated, or what other streams may still
+    -- have used counts as free (view early_free); 0: exact.
     is_estimate,
     -- Number of free ranges. Unit: ranges. NULL: not known, for no segment had been seen.
     gap_count,
@@ -55,7 +56,12 @@ CREATE VIEW fragmentation (
     -- 1: what the process held when its recording began is not known, and not in these figures; 0: all is known.
     is_partial,
     -- Number of the moment.
-    moment_id
+    moment_id,
+    -- Part of free_bytes, and of stuck_bytes, that lies inside blocks of which only the requested size is told, at least.
+    -- Unit: bytes.
+    min_rounding_bytes,
+    -- The same at most. Unit: bytes. NULL: no bound is known.
+    max_rounding_bytes
 ) AS
 SELECT
     p.host,
@@ -78,7 +84,7 @@ SELECT
         ELSE 0.0
     END,
     CASE WHEN s.reserved_bytes > 0 THEN CAST(s.free_bytes AS REAL) / s.reserved_bytes ELSE 0.0 END,
-    s.is_estimate,
+    s.is_estimate OR s.heap_id IN (SELECT e.heap_id FROM early_free AS e),
     s.gap_count,
     s.size_basis,
     k.name,
@@ -86,7 +92,9 @@ SELECT
     s.waste_bytes,
     s.is_doubtful,
     s.is_partial,
-    s.moment_id
+    s.moment_id,
+    s.min_rounding_bytes,
+    s.max_rounding_bytes
 FROM fragmentation_sample AS s
 JOIN moment AS m ON m.moment_id = s.moment_id
 JOIN moment_kind AS k ON k.kind = m.kind

@@ -85,8 +85,8 @@ CREATE VIEW zero_copy (
     registered_bytes,
     -- registered_bytes / size_bytes. Unit: ratio (0 to 1). NULL: nothing was moved.
     zero_copy_ratio,
-    -- 'good', 'warning' or 'danger'; 'not applicable': the process has registered no memory; 'unknown' where is_partial is
-    -- 1. NULL: nothing was moved.
+    -- 'good', 'warning' or 'danger'; 'minor': not good, and below floor_bytes; 'not applicable': the process has registered
+    -- no memory; 'unknown' where is_partial is 1. NULL: nothing was moved.
     verdict,
     -- Ranges of host memory that the process registered with a device. Unit: ranges.
     range_count,
@@ -96,7 +96,9 @@ CREATE VIEW zero_copy (
     range_live_bytes,
     -- 1: something of the recording was lost, or not kept, or what was registered before it is not known, so that nothing
     -- is claimed; 0: all is here.
-    is_partial
+    is_partial,
+    -- As much has to be copied without need for a warning: table threshold, at least its share of the device. Unit: bytes.
+    floor_bytes
 ) AS
 SELECT
     process.host,
@@ -115,17 +117,20 @@ SELECT
         WHEN g.is_partial THEN 'unknown'
         WHEN coalesce(r.range_count, 0) = 0 AND g.registered_count = 0 THEN 'not applicable'
         WHEN g.registered_bytes > 0.8 * g.size_bytes THEN 'good'
+        WHEN g.size_bytes - g.registered_bytes < g.floor_bytes THEN 'minor'
         WHEN g.registered_bytes >= 0.5 * g.size_bytes THEN 'warning'
         ELSE 'danger'
     END,
     coalesce(r.range_count, 0),
     coalesce(r.peak_bytes, 0),
     coalesce(r.live_bytes, 0),
-    g.is_partial
+    g.is_partial,
+    g.floor_bytes
 FROM (
     SELECT
         c.process_id,
         coalesce(d.physical_ordinal, d.ordinal) AS device,
+        max(min(t.floor), CAST(min(t.capacity_ratio) * coalesce(max(d.capacity_bytes), 0) AS INTEGER)) AS floor_bytes,
         sum(c.host_count) AS copy_count,
         sum(c.host_bytes) AS size_bytes,
         sum(c.registered_count) AS registered_count,
@@ -144,6 +149,7 @@ FROM (
         ) AS is_partial
     FROM copy_sum AS c
     LEFT JOIN device AS d ON d.device_id = c.device_id
+    JOIN threshold AS t ON t.measure = 'zero copy'
     WHERE c.host_count > 0
     GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal)
 ) AS g

@@ -232,9 +232,9 @@ CREATE VIEW fragmentation_timeline (
     min_largest_free_bytes,
     -- Most free ranges. Unit: ranges. NULL: not known.
     max_gap_count,
-    -- Most stuck bytes. Unit: bytes. NULL: not known.
+    -- Most that was inactive split (stuck_bytes). Unit: bytes. NULL: not known.
     max_stuck_bytes,
-    -- Event at which stuck bytes were most. NULL: not known.
+    -- Event at which most was inactive split. NULL: not known.
     max_stuck_seq,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known.
     max_stuck_ns,
@@ -325,7 +325,7 @@ CREATE VIEW fragmentation_blocker (
     block_bytes,
     -- Free bytes that they hold. Unit: bytes. NULL: events were lost, so nothing is claimed.
     hostage_bytes,
-    -- hostage_bytes over the stuck bytes of the pool. Unit: 0 to 1. NULL: as above.
+    -- hostage_bytes over what is inactive split in the pool. Unit: 0 to 1. NULL: as above.
     hostage_ratio,
     -- Segments that they lie in; one that holds blocks of several stacks of the site counts for each. Unit: segments.
     -- NULL: of '(others)'.

@@ -24,7 +24,7 @@ CREATE VIEW out_of_memory (
     -- 'recovered': the same request was served then, or the thread was served at least as much in smaller requests later
     -- on; 'fatal': it was not. NULL: events were lost, or the recording was cut off, before that was known.
     outcome,
-    -- 'leak': what had leaked (view leak_by_site: growing, rising) is more than what was free and stuck inside the pools,
+    -- 'leak': what had leaked (view leak_by_site: growing, rising) is more than what was inactive split inside the pools,
     -- and without it the request would have fitted; 'capacity': the process itself needs more than the device has, even if
     -- its pools gave all back that is free in them; 'fragmentation': the pool had enough free in the segments that serve
     -- such a request, or half of it and the device the rest, but not in one piece; 'other-stream': the memory was free, or given up, but for another stream;
@@ -451,8 +451,8 @@ FROM (
                     AND w.driver_failure_count > 1 AND w.fit_free_bytes >= w.needed_bytes
                     -- No range of it would serve the least request that asks for such a segment, whatever its stream.
                     AND w.fit_largest_bytes <= CASE
-                        WHEN w.needed_bytes > 20971520 THEN w.needed_bytes - 2097152
                         WHEN w.needed_bytes = 20971520 THEN 1048576
+                        WHEN w.needed_bytes >= 10485760 THEN w.needed_bytes - 2097152
                         ELSE 0
                     END THEN 'pieces'
                 WHEN w.driver_failure_count = 0 AND w.is_driver_seen = 1 THEN 'limit'
@@ -461,7 +461,7 @@ FROM (
                 WHEN w.own_bytes - coalesce(w.cache_bytes, 0) + w.needed_bytes > w.total_bytes THEN 'full'
                 WHEN w.own_bytes + w.needed_bytes > w.total_bytes AND w.fit_largest_bytes >= w.tried_bytes THEN 'fits'
                 WHEN w.own_bytes + w.needed_bytes > w.total_bytes AND w.private_count = 0 AND w.unknown_part_count = 0
-                    AND (w.tried_bytes IS NOT NULL OR (w.needed_bytes > 20971520
+                    AND (w.tried_bytes IS NOT NULL OR (w.needed_bytes >= 10485760 AND w.needed_bytes <> 20971520
                         AND w.fit_largest_bytes <= w.needed_bytes - 2097152)) AND w.fit_free_bytes * 2 >= w.needed_bytes
                     AND w.fit_free_bytes + w.free_bytes >= w.needed_bytes THEN 'between'
                 WHEN w.own_bytes + w.needed_bytes > w.total_bytes THEN 'cached'

@@ -1,9 +1,248 @@
 -- A verdict on each heap's figures, and what to do about it.
 
+CREATE VIEW fragmentation_verdict (
+    -- How much of what each pool had reserved was unused where that hurt, and whether it is too much. 'peak': at the peak of
+    -- what was live; 'growth': when a part of it grew to the largest that it ever was, beside what was free in that part (of
+    -- the parts the one with most of it); 'failure': when an allocation failed (of all failures on the device the one with the
+    -- largest share). Each row is of one moment. Of many snapshots only requested sizes are known: what blocks were given beyond that
+    -- is bounded, so there are two figures, at least and at most.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- 'peak', 'growth' or 'failure'.
+    moment,
+    -- Number of the moment. NULL: none ('growth').
+    moment_id,
+    -- Place in the order of events. NULL: before the first event.
+    seq,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    ns,
+    -- What the pool held of the driver's memory. Unit: bytes.
+    reserved_bytes,
+    -- Of these, what no block took, at least; 'growth': in the part of the pool that the request belongs to, without what is
+    -- left over of its new segment; 'failure': in segments that hold something (inactive split), for the rest can be given
+    -- back. Unit: bytes.
+    min_unused_bytes,
+    -- The same at most. Unit: bytes.
+    max_unused_bytes,
+    -- min_unused_bytes / reserved_bytes. Unit: 0 to 1.
+    min_ratio,
+    -- max_unused_bytes / reserved_bytes. Unit: 0 to 1.
+    max_ratio,
+    -- Free bytes in segments that hold something, which emptying the cache cannot give back, at most. Unit: bytes. NULL: not
+    -- known.
+    inactive_split_bytes,
+    -- What was asked for ('growth', 'failure'). Unit: bytes. NULL: not known.
+    requested_bytes,
+    -- Below it nothing is called a warning or a danger (table threshold). Unit: bytes.
+    floor_bytes,
+    -- 'good' (at most 10 %), 'warning' (at least), 'danger' (at least 30 %), 'minor' (below the floor) or 'unknown'.
+    verdict,
+    -- Why it is 'unknown', as health.reason. NULL: it is not.
+    reason,
+    -- Number of the heap.
+    heap_id
+) AS
+-- Where it is looked at: what is free there at most, and how much of that may not be.
+WITH at_moment AS (
+    SELECT
+        s.heap_id AS heap_id,
+        'peak' AS moment,
+        m.moment_id AS moment_id,
+        s.peak_seq AS seq,
+        s.peak_ns AS ns,
+        coalesce(k.reserved_bytes, s.reserved_at_peak_bytes) AS reserved_bytes,
+        coalesce(k.free_bytes, max(0, s.reserved_at_peak_bytes - s.peak_bytes)) AS unused_bytes,
+        coalesce(k.min_rounding_bytes, 0) AS min_rounding_bytes,
+        CASE
+            WHEN k.heap_id IS NOT NULL THEN k.max_rounding_bytes
+            WHEN h.size_basis = 'block' THEN 0
+        END AS max_rounding_bytes,
+        k.stuck_bytes AS stuck_bytes,
+        NULL AS requested_bytes,
+        coalesce(k.is_doubtful OR k.is_partial, 0) AS is_lossy
+    FROM heap_sum AS s
+    JOIN heap AS h ON h.heap_id = s.heap_id
+    LEFT JOIN moment AS m ON m.heap_id = s.heap_id AND m.kind = 1
+    LEFT JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id AND k.heap_id = s.heap_id
+    UNION ALL
+    SELECT
+        g.heap_id,
+        'growth',
+        NULL,
+        g.seq,
+        g.ns,
+        g.reserved_bytes,
+        g.free_bytes,
+        g.min_rounding_bytes,
+        g.max_rounding_bytes,
+        NULL,
+        g.size_bytes,
+        g.is_doubtful OR g.is_partial
+    FROM (
+        SELECT
+            o.heap_id,
+            o.seq,
+            o.ns,
+            o.size_bytes,
+            o.reserved_bytes,
+            o.free_bytes,
+            o.min_rounding_bytes,
+            o.max_rounding_bytes,
+            o.is_doubtful,
+            o.is_partial,
+            row_number() OVER (
+                PARTITION BY o.heap_id
+                ORDER BY max(o.free_bytes - o.max_rounding_bytes, 0) DESC, o.free_bytes DESC, o.part_id
+            ) AS place
+        FROM pool_growth AS o
+    ) AS g
+    WHERE g.place = 1
+    UNION ALL
+    SELECT
+        w.heap_id,
+        'failure',
+        w.moment_id,
+        w.seq,
+        w.ns,
+        w.reserved_bytes,
+        w.stuck_bytes,
+        w.min_rounding_bytes,
+        w.max_rounding_bytes,
+        w.stuck_bytes,
+        w.requested_bytes,
+        w.is_lossy
+    FROM (
+        SELECT
+            k.heap_id AS heap_id,
+            m.moment_id AS moment_id,
+            m.seq AS seq,
+            m.ns AS ns,
+            k.reserved_bytes AS reserved_bytes,
+            k.stuck_bytes AS stuck_bytes,
+            k.min_rounding_bytes AS min_rounding_bytes,
+            k.max_rounding_bytes AS max_rounding_bytes,
+            nullif(f.requested_bytes, 0) AS requested_bytes,
+            k.is_doubtful OR k.is_partial AS is_lossy,
+            row_number() OVER (
+                PARTITION BY k.heap_id
+                ORDER BY max(k.stuck_bytes - coalesce(k.max_rounding_bytes, k.stuck_bytes), 0) * 1.0 / k.reserved_bytes DESC,
+                    m.moment_id
+            ) AS place
+        FROM moment AS m
+        JOIN failure AS f ON f.failure_id = m.failure_id
+        JOIN heap AS a ON a.heap_id = f.heap_id
+        JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id
+        JOIN heap AS h ON h.heap_id = k.heap_id
+        WHERE m.kind = 4 AND a.device_id = h.device_id AND k.reserved_bytes > 0 AND k.stuck_bytes IS NOT NULL
+            AND coalesce(f.error_code, 0) <> 207005
+    ) AS w
+    WHERE w.place = 1
+)
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    v.moment,
+    v.moment_id,
+    v.seq,
+    v.ns,
+    v.reserved_bytes,
+    v.min_unused_bytes,
+    v.max_unused_bytes,
+    v.min_ratio,
+    v.max_ratio,
+    v.inactive_split_bytes,
+    v.requested_bytes,
+    v.floor_bytes,
+    CASE
+        WHEN v.is_lossy THEN 'unknown'
+        WHEN v.max_ratio < 0.1 THEN 'good'
+        WHEN v.max_unused_bytes < v.floor_bytes THEN 'minor'
+        WHEN v.min_ratio < 0.1 THEN 'unknown'
+        WHEN v.min_unused_bytes < v.floor_bytes THEN 'minor'
+        WHEN v.min_ratio <= 0.3 THEN 'warning'
+        ELSE 'danger'
+    END,
+    CASE
+        WHEN v.is_lossy THEN 'not all was recorded'
+        WHEN v.max_ratio < 0.1 OR v.max_unused_bytes < v.floor_bytes OR v.min_ratio >= 0.1 THEN NULL
+        WHEN v.is_early THEN 'other streams may use it'
+        ELSE 'sizes as requested alone'
+    END,
+    v.heap_id
+FROM (
+    SELECT
+        u.heap_id AS heap_id,
+        u.moment AS moment,
+        u.moment_id AS moment_id,
+        u.seq AS seq,
+        u.ns AS ns,
+        u.reserved_bytes AS reserved_bytes,
+        u.min_unused_bytes AS min_unused_bytes,
+        u.unused_bytes AS max_unused_bytes,
+        CAST(u.min_unused_bytes AS REAL) / u.reserved_bytes AS min_ratio,
+        CAST(u.unused_bytes AS REAL) / u.reserved_bytes AS max_ratio,
+        max(u.stuck_bytes - u.min_rounding_bytes, 0) AS inactive_split_bytes,
+        u.requested_bytes AS requested_bytes,
+        max(t.floor, CAST(t.capacity_ratio * coalesce(u.capacity_bytes, 0) AS INTEGER)) AS floor_bytes,
+        u.is_lossy AS is_lossy,
+        u.is_early AS is_early
+    FROM (
+        SELECT
+            a.heap_id AS heap_id,
+            a.moment AS moment,
+            a.moment_id AS moment_id,
+            a.seq AS seq,
+            a.ns AS ns,
+            a.reserved_bytes AS reserved_bytes,
+            max(a.unused_bytes - a.min_rounding_bytes, 0) AS unused_bytes,
+            max(
+                a.unused_bytes - coalesce(a.max_rounding_bytes, a.unused_bytes)
+                    - CASE WHEN e.heap_id IS NULL THEN 0 ELSE coalesce(e.max_pending_bound_bytes, a.unused_bytes) END,
+                0
+            ) AS min_unused_bytes,
+            a.stuck_bytes AS stuck_bytes,
+            a.min_rounding_bytes AS min_rounding_bytes,
+            a.requested_bytes AS requested_bytes,
+            a.is_lossy OR i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
+                OR i.unknown_reference_count > 0 OR i.baseline = 'unknown' OR s.is_whole_run = 0
+                OR EXISTS (SELECT 1 FROM pause AS w WHERE w.process_id = q.process_id AND w.is_memory_told = 0)
+                AS is_lossy,
+            e.heap_id IS NOT NULL AS is_early,
+            d.capacity_bytes AS capacity_bytes
+        FROM at_moment AS a
+        JOIN heap_sum AS s ON s.heap_id = a.heap_id
+        JOIN heap AS h ON h.heap_id = a.heap_id
+        LEFT JOIN device AS d ON d.device_id = h.device_id
+        LEFT JOIN process AS q ON q.process_id = h.process_id
+        LEFT JOIN input AS i ON i.input_id = q.input_id
+        LEFT JOIN early_free AS e ON e.heap_id = a.heap_id
+        WHERE a.reserved_bytes > 0
+    ) AS u
+    CROSS JOIN threshold AS t
+    WHERE t.measure = 'fragmentation'
+) AS v
+JOIN heap_place AS p ON p.heap_id = v.heap_id
+ORDER BY v.heap_id, CASE v.moment WHEN 'peak' THEN 0 WHEN 'growth' THEN 1 ELSE 2 END;
+
 CREATE VIEW health (
     -- A verdict on each heap's figures, with advice. Good, warning, danger: driver time per allocation < 10, 10 to 50,
-    -- > 50 us; fragmentation at the peak < 10, 10 to 30, > 30 %; pool hit rate after the warm-up > 90, 70 to 90, < 70 %; zero
-    -- copy > 80, 50 to 80, < 50 %.
+    -- > 50 us; fragmentation where it hurt most < 10, 10 to 30, > 30 %; pool hit rate after the warm-up > 90, 70 to 90, < 70 %;
+    -- zero copy > 80, 50 to 80, < 50 %. What is not good is 'minor' where there is less of it than the floor.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -18,21 +257,34 @@ CREATE VIEW health (
     -- Level of the heap. NULL: the measure is not of one heap.
     level,
     -- 'allocation cost': of a pool the time in the driver over all its allocations, of other memory over those that are no
-    -- pool's; 'fragmentation': peak_fragmentation_ratio of view peak; 'pool hit rate': after the warm-up (view warm_up), which
-    -- is, without steps, all up to the pool's peak; 'zero copy': as in view zero_copy.
+    -- pool's; 'fragmentation': the share of reserved memory that was unused, at the worst of the moments of view
+    -- fragmentation_verdict; 'pool hit rate': after the warm-up (view warm_up), which is, without steps, all up to the pool's
+    -- peak; 'zero copy': as in view zero_copy.
     measure,
-    -- Its value. NULL: it does not apply, nothing came after the warm-up, or it is not judged (advice says why).
+    -- Its value. Fragmentation: of a warning or danger at least, else at most. NULL: it does not apply, nothing came after the
+    -- warm-up, or it is not judged (advice says why).
     value,
     -- Unit of the value: 'ns' (mean per allocation) or 'ratio'.
     unit,
-    -- 'good', 'warning' or 'danger'; 'not applicable' (zero copy where no registered memory is copied from or to);
-    -- 'unknown' where is_partial is 1 or there is no value.
+    -- 'good', 'warning' or 'danger'; 'minor' (neither good nor worth a word: amount is below floor); 'not applicable' (zero
+    -- copy where no registered memory is copied from or to); 'unknown' where is_partial is 1 or there is no value.
     verdict,
     -- What the value is made of and what would better it, a sentence with figures.
     advice,
     -- 1: events were lost, the recording began late or was paused, or not all that the value is made of is known, so that
     -- nothing is claimed; 0: not.
-    is_partial
+    is_partial,
+    -- Why the verdict is 'unknown': 'not all was recorded'; 'sizes as requested alone' (what blocks were given beyond that
+    -- decides); 'other streams may use it' (view early_free); 'reserved bytes not known' (of the pool); 'nothing after the
+    -- warm-up'. NULL: it is not.
+    reason,
+    -- Fragmentation: the moment that the value is of, as in view fragmentation_verdict. NULL: another measure.
+    moment,
+    -- What is compared with the floor: bytes that were unused, or copied without need; nanoseconds in all calls; requests after
+    -- the warm-up. NULL: it does not apply.
+    amount,
+    -- Below it a verdict that is not good is 'minor': table threshold, at least its share of the device. Unit: as amount.
+    floor
 ) AS
 -- How much of each heap's run is known: whether the detail begins late, and whether anything was lost of it, or came and
 -- went in a pause.
@@ -61,6 +313,7 @@ SELECT
     CASE
         WHEN c.is_partial THEN 'unknown'
         WHEN c.value < 10000 THEN 'good'
+        WHEN c.cost_ns < t.floor THEN 'minor'
         WHEN c.value <= 50000 THEN 'warning'
         ELSE 'danger'
     END,
@@ -75,6 +328,7 @@ SELECT
     END || CASE
         WHEN c.is_partial THEN ', as far as is known.'
         WHEN c.value < 10000 THEN ': nothing to gain.'
+        WHEN c.cost_ns < t.floor THEN ': too little to matter.'
         WHEN c.is_pool = 1
             THEN CASE
                 WHEN EXISTS (SELECT 1 FROM pool_sum AS z WHERE z.heap_id = c.heap_id AND z.flush_count > 0)
@@ -83,10 +337,15 @@ SELECT
             END || c.cost_text || '.'
         ELSE ': memory kept for reuse, by a pool, could gain up to ' || c.cost_text || '.'
     END,
-    c.is_partial
+    c.is_partial,
+    CASE WHEN c.is_partial THEN 'not all was recorded' END,
+    NULL,
+    c.cost_ns,
+    t.floor
 FROM (
     SELECT
         a.heap_id AS heap_id,
+        a.cost_ns AS cost_ns,
         a.is_pool AS is_pool,
         a.call_count AS call_count,
         a.allocation_count AS allocation_count,
@@ -172,123 +431,121 @@ FROM (
     ) AS a
 ) AS c
 JOIN heap_place AS p ON p.heap_id = c.heap_id
+JOIN threshold AS t ON t.measure = 'allocation cost'
 UNION ALL
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    f.host,
+    f.rank,
+    f.pid,
+    f.device,
+    f.heap,
+    f.level,
     'fragmentation',
-    f.value,
+    CASE WHEN f.verdict IN ('warning', 'danger') THEN f.min_ratio ELSE f.max_ratio END,
     'ratio',
-    CASE
-        WHEN f.is_partial THEN 'unknown'
-        WHEN f.value < 0.1 THEN 'good'
-        WHEN f.value <= 0.3 THEN 'warning'
-        ELSE 'danger'
-    END,
-    f.unused_text || ' of ' || f.reserved_text || ' reserved was never in use at once'
-        || CASE WHEN f.waste_bytes > 0 THEN ', ' || f.waste_text || ' of it in blocks larger than asked for' ELSE '' END
-        || CASE
-            WHEN f.stuck_bytes > 0 THEN ', ' || f.stuck_text || ' stuck at the peak'
-            ELSE ''
+    f.verdict,
+    CASE WHEN f.is_bounded THEN CASE WHEN f.verdict IN ('warning', 'danger') THEN 'at least ' ELSE 'at most ' END ELSE '' END
+        || f.unused_text || ' of ' || f.reserved_text || ' reserved ' || CASE f.moment
+            WHEN 'peak' THEN CASE
+                WHEN f.inactive_split_bytes > 0 THEN 'was unused at the peak, ' || f.split_text || ' of it inactive split'
+                ELSE 'was unused at the peak'
+            END
+            WHEN 'growth' THEN 'was unused when a request of ' || f.request_text || ' made the pool grow'
+            ELSE 'was inactive split when an allocation failed'
         END
         || CASE
-            WHEN f.is_partial AND f.is_requested THEN ': at most, for only requested sizes are known.'
-            WHEN f.is_early AND f.value >= 0.1
+            WHEN f.reason = 'not all was recorded' THEN ', as far as is known.'
+            WHEN f.reason = 'other streams may use it'
                 THEN ': at most, for what other streams still used counts as free (view early_free).'
-            WHEN f.is_partial THEN ', as far as is known.'
-            WHEN f.value < 0.1 THEN ': nothing to gain.'
-            WHEN f.stuck_bytes > 0 AND f.is_growing
+            WHEN f.verdict = 'unknown' THEN ': only requested sizes are known, and what blocks were given beyond decides.'
+            WHEN f.verdict = 'good' THEN ': nothing to gain.'
+            WHEN f.verdict = 'minor' THEN ': too little to matter.'
+            WHEN f.is_mapped AND coalesce(f.inactive_split_bytes, 1) > 0
                 THEN ': its segments grow already; whose blocks hold them stands in view fragmentation_blocker.'
-            WHEN f.stuck_bytes > 0 AND p.heap = 'ptaCaching'
-                THEN ': PYTORCH_NPU_ALLOC_CONF=expandable_segments:True could give back up to ' || f.gain_text || '.'
-            WHEN f.stuck_bytes > 0
-                THEN ': segments that can grow could give back up to ' || f.gain_text || '.'
-            ELSE ': emptying its cache between phases could give back up to ' || f.gain_text || '.'
+            WHEN coalesce(f.inactive_split_bytes, 1) > 0 AND f.heap = 'ptaCaching'
+                THEN ': PYTORCH_NPU_ALLOC_CONF=expandable_segments:True could give back up to ' || f.unused_text || '.'
+            WHEN coalesce(f.inactive_split_bytes, 1) > 0
+                THEN ': segments that can grow could give back up to ' || f.unused_text || '.'
+            ELSE ': emptying its cache between phases could give back up to ' || f.unused_text || '.'
         END,
-    f.is_partial
+    f.verdict = 'unknown',
+    f.reason,
+    f.moment,
+    f.amount,
+    f.floor_bytes
 FROM (
     SELECT
-        g.heap_id AS heap_id,
-        g.value AS value,
-        g.stuck_bytes AS stuck_bytes,
-        g.waste_bytes AS waste_bytes,
-        g.is_growing AS is_growing,
-        g.is_requested AS is_requested,
-        g.is_early AS is_early,
-        g.is_lossy OR ((g.is_requested OR g.is_early) AND g.value >= 0.1) AS is_partial,
+        g.host AS host,
+        g.rank AS rank,
+        g.pid AS pid,
+        g.device AS device,
+        g.heap AS heap,
+        g.level AS level,
+        g.moment AS moment,
+        g.min_ratio AS min_ratio,
+        g.max_ratio AS max_ratio,
+        g.verdict AS verdict,
+        g.reason AS reason,
+        g.inactive_split_bytes AS inactive_split_bytes,
+        g.floor_bytes AS floor_bytes,
+        g.amount AS amount,
+        g.min_unused_bytes < g.max_unused_bytes AND g.reason IS NOT 'other streams may use it' AS is_bounded,
+        g.heap_id IN (SELECT e.heap_id FROM pool_effort AS e WHERE e.mapped_count > 0) AS is_mapped,
         CASE
-            WHEN g.unused_bytes >= 1073741824 THEN printf('%.1f GiB', g.unused_bytes / 1073741824.0)
-            WHEN g.unused_bytes >= 1048576 THEN printf('%.1f MiB', g.unused_bytes / 1048576.0)
-            ELSE printf('%.1f KiB', g.unused_bytes / 1024.0)
+            WHEN g.amount >= 1073741824 THEN printf('%.1f GiB', g.amount / 1073741824.0)
+            WHEN g.amount >= 1048576 THEN printf('%.1f MiB', g.amount / 1048576.0)
+            ELSE printf('%.1f KiB', g.amount / 1024.0)
         END AS unused_text,
         CASE
-            WHEN g.waste_bytes >= 1073741824 THEN printf('%.1f GiB', g.waste_bytes / 1073741824.0)
-            WHEN g.waste_bytes >= 1048576 THEN printf('%.1f MiB', g.waste_bytes / 1048576.0)
-            ELSE printf('%.1f KiB', g.waste_bytes / 1024.0)
-        END AS waste_text,
-        CASE
-            WHEN g.unused_bytes - g.waste_bytes >= 1073741824
-                THEN printf('%.1f GiB', (g.unused_bytes - g.waste_bytes) / 1073741824.0)
-            WHEN g.unused_bytes - g.waste_bytes >= 1048576
-                THEN printf('%.1f MiB', (g.unused_bytes - g.waste_bytes) / 1048576.0)
-            ELSE printf('%.1f KiB', (g.unused_bytes - g.waste_bytes) / 1024.0)
-        END AS gain_text,
-        CASE
-            WHEN g.peak_reserved_bytes >= 1073741824 THEN printf('%.1f GiB', g.peak_reserved_bytes / 1073741824.0)
-            WHEN g.peak_reserved_bytes >= 1048576 THEN printf('%.1f MiB', g.peak_reserved_bytes / 1048576.0)
-            ELSE printf('%.1f KiB', g.peak_reserved_bytes / 1024.0)
+            WHEN g.reserved_bytes >= 1073741824 THEN printf('%.1f GiB', g.reserved_bytes / 1073741824.0)
+            WHEN g.reserved_bytes >= 1048576 THEN printf('%.1f MiB', g.reserved_bytes / 1048576.0)
+            ELSE printf('%.1f KiB', g.reserved_bytes / 1024.0)
         END AS reserved_text,
         CASE
-            WHEN g.stuck_bytes >= 1073741824 THEN printf('%.1f GiB', g.stuck_bytes / 1073741824.0)
-            WHEN g.stuck_bytes >= 1048576 THEN printf('%.1f MiB', g.stuck_bytes / 1048576.0)
-            ELSE printf('%.1f KiB', g.stuck_bytes / 1024.0)
-        END AS stuck_text
+            WHEN g.inactive_split_bytes >= 1073741824 THEN printf('%.1f GiB', g.inactive_split_bytes / 1073741824.0)
+            WHEN g.inactive_split_bytes >= 1048576 THEN printf('%.1f MiB', g.inactive_split_bytes / 1048576.0)
+            ELSE printf('%.1f KiB', g.inactive_split_bytes / 1024.0)
+        END AS split_text,
+        CASE
+            WHEN g.requested_bytes >= 1073741824 THEN printf('%.1f GiB', g.requested_bytes / 1073741824.0)
+            WHEN g.requested_bytes >= 1048576 THEN printf('%.1f MiB', g.requested_bytes / 1048576.0)
+            ELSE printf('%.1f KiB', g.requested_bytes / 1024.0)
+        END AS request_text
     FROM (
         SELECT
-            s.heap_id AS heap_id,
-            max(0.0, CAST(s.peak_reserved_bytes - s.peak_bytes AS REAL) / s.peak_reserved_bytes) AS value,
-            max(0, s.peak_reserved_bytes - s.peak_bytes) AS unused_bytes,
-            s.peak_reserved_bytes AS peak_reserved_bytes,
-            (
-                SELECT max(k.stuck_bytes)
-                FROM moment AS m
-                JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id AND k.heap_id = m.heap_id
-                WHERE m.heap_id = s.heap_id AND m.kind = 1
-            ) AS stuck_bytes,
-            EXISTS (
-                SELECT 1
-                FROM moment AS m
-                JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id AND k.heap_id = m.heap_id
-                WHERE m.heap_id = s.heap_id AND m.kind = 1 AND k.size_basis = 'requested'
-            ) AS is_requested,
-            CASE
-                WHEN h.size_basis = 'requested'
-                    THEN coalesce(min(max(0, s.peak_reserved_bytes - s.peak_bytes), (
-                        SELECT max(k.waste_bytes)
-                        FROM moment AS m
-                        JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id AND k.heap_id = m.heap_id
-                        WHERE m.heap_id = s.heap_id AND m.kind = 1
-                    )), 0)
-                ELSE 0
-            END AS waste_bytes,
-            EXISTS (
-                SELECT 1
-                FROM pool_effort AS e
-                WHERE e.heap_id = s.heap_id AND e.mapped_count > 0
-            ) AS is_growing,
-            s.heap_id IN (SELECT e.heap_id FROM early_free AS e) AS is_early,
-            k.is_lossy AS is_lossy
-        FROM heap_sum AS s
-        JOIN heap AS h ON h.heap_id = s.heap_id
-        JOIN known AS k ON k.heap_id = s.heap_id
-        WHERE s.peak_reserved_bytes > 0
+            v.host,
+            v.rank,
+            v.pid,
+            v.device,
+            v.heap,
+            v.level,
+            v.heap_id,
+            v.moment,
+            v.reserved_bytes,
+            v.min_unused_bytes,
+            v.max_unused_bytes,
+            v.min_ratio,
+            v.max_ratio,
+            v.inactive_split_bytes,
+            v.requested_bytes,
+            v.floor_bytes,
+            v.verdict,
+            v.reason,
+            CASE WHEN v.verdict IN ('warning', 'danger') THEN v.min_unused_bytes ELSE v.max_unused_bytes END AS amount,
+            row_number() OVER (
+                PARTITION BY v.heap_id
+                ORDER BY CASE v.verdict
+                    WHEN 'danger' THEN 0
+                    WHEN 'warning' THEN 1
+                    WHEN 'unknown' THEN 2
+                    WHEN 'minor' THEN 3
+                    ELSE 4
+                END, v.min_ratio DESC, v.max_ratio DESC, v.moment DESC
+            ) AS place
+        FROM fragmentation_verdict AS v
     ) AS g
+    WHERE g.place = 1
 ) AS f
-JOIN heap_place AS p ON p.heap_id = f.heap_id
 UNION ALL
 SELECT
     p.host,
@@ -303,6 +560,7 @@ SELECT
     CASE
         WHEN r.is_partial OR coalesce(r.request_count, 0) = 0 THEN 'unknown'
         WHEN (r.request_count - r.miss_count) * 10 > r.request_count * 9 THEN 'good'
+        WHEN r.request_count < t.floor THEN 'minor'
         WHEN (r.request_count - r.miss_count) * 10 >= r.request_count * 7 THEN 'warning'
         ELSE 'danger'
     END,
@@ -316,6 +574,7 @@ SELECT
             || CASE
                 WHEN r.is_partial THEN ', as far as is known.'
                 WHEN (r.request_count - r.miss_count) * 10 > r.request_count * 9 THEN ': nothing to gain.'
+                WHEN r.request_count < t.floor THEN ': too few requests to matter.'
                 ELSE CASE
                         WHEN EXISTS (SELECT 1 FROM pool_sum AS z WHERE z.heap_id = r.heap_id AND z.flush_count > 0)
                             THEN ': a cache that is not emptied could spare up to '
@@ -323,7 +582,14 @@ SELECT
                     END || r.miss_count || CASE r.miss_count WHEN 1 THEN ' call' ELSE ' calls' END || '.'
             END
     END,
-    r.is_partial
+    r.is_partial,
+    CASE
+        WHEN r.is_partial THEN 'not all was recorded'
+        WHEN coalesce(r.request_count, 0) = 0 THEN 'nothing after the warm-up'
+    END,
+    NULL,
+    r.request_count,
+    t.floor
 FROM (
     SELECT
         b.heap_id AS heap_id,
@@ -370,6 +636,7 @@ FROM (
     WHERE b.all_count > 0
 ) AS r
 JOIN heap_place AS p ON p.heap_id = r.heap_id
+JOIN threshold AS t ON t.measure = 'pool hit rate'
 UNION ALL
 -- A pool that nothing is known of but its blocks: CANN's own, whose memory the device maps by itself.
 SELECT
@@ -384,7 +651,11 @@ SELECT
     'ratio',
     'unknown',
     'Not judged: the pool''s reserved bytes are not known, for no driver memory was seen to be its own.',
-    1
+    1,
+    'reserved bytes not known',
+    NULL,
+    NULL,
+    NULL
 FROM heap_sum AS s
 JOIN heap_place AS p ON p.heap_id = s.heap_id
 JOIN (SELECT 'fragmentation' AS measure UNION ALL SELECT 'pool hit rate') AS b
@@ -427,6 +698,7 @@ SELECT
             || ' of it from or to registered memory' || CASE
             WHEN z.is_partial THEN ', as far as is known.'
             WHEN z.verdict = 'good' THEN ': nothing to gain.'
+            WHEN z.verdict = 'minor' THEN ': too little to matter.'
             ELSE ': registering the rest too could spare the copies of ' || CASE
             WHEN z.other_bytes >= 1073741824 THEN printf('%.1f GiB', z.other_bytes / 1073741824.0)
             WHEN z.other_bytes >= 1048576 THEN printf('%.1f MiB', z.other_bytes / 1048576.0)
@@ -434,9 +706,14 @@ SELECT
         END || '.'
         END
     END,
-    z.is_partial
+    z.is_partial,
+    CASE WHEN z.is_partial THEN 'not all was recorded' END,
+    NULL,
+    CASE WHEN z.registered_count > 0 THEN z.other_bytes END,
+    z.floor_bytes
 FROM (
     SELECT
+        zero_copy.floor_bytes AS floor_bytes,
         zero_copy.host AS host,
         zero_copy.rank AS rank,
         zero_copy.pid AS pid,

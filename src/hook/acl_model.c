@@ -101,6 +101,18 @@ nm_acl_error aclmdlBundleLoadFromFile(const char *path, uint32_t *bundle)
     return error;
 }
 
+/* Its number may have been another bundle's. */
+nm_acl_error aclmdlBundleLoadFromMem(const void *content, size_t size, uint32_t *bundle)
+{
+    nm_acl_error error;
+
+    NEED_NEWER(aclmdlBundleLoadFromMem);
+    error = nm_real.aclmdlBundleLoadFromMem(content, size, bundle);
+    if (error == ACL_SUCCESS)
+        nm_handles_set(NM_HANDLE_BUNDLE, *bundle, 0);
+    return error;
+}
+
 nm_acl_error aclmdlBundleGetModelId(uint32_t bundle, size_t index, uint32_t *model)
 {
     nm_acl_error error;

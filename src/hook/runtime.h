@@ -254,6 +254,7 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
     X(aclmdlLoadFromMemWithQ, (const void *content, size_t size, uint32_t *model, const uint32_t *inputs,              \
                                size_t input_count, const uint32_t *outputs, size_t output_count))                      \
     X(aclmdlBundleLoadFromFile, (const char *path, uint32_t *bundle))                                                  \
+    X(aclmdlBundleLoadFromMem, (const void *content, size_t size, uint32_t *bundle))                                   \
     X(aclmdlBundleGetModelId, (uint32_t bundle, size_t index, uint32_t * model))                                       \
     X(aclmdlLoadWithConfig, (const void *config, uint32_t *model))                                                     \
     X(aclmdlExecute, (uint32_t model, const void *input, void *output))                                                \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which physical memory lies under a pool's expandable segments at the end. A mapping does not say its handle, but an
- * allocator maps a handle right after it has made it, or one of the same size that it kept: so each mapping takes the
- * youngest handle of its size, process and device that is older and that no other one has taken. Such memory is a segment
- * as the mapping is one: what the pool holds is no leak of the place at which it grew.
+ * Which physical memory lies under mappings at the end: it is judged once, as the mapping. A mapping does not say its handle,
+ * but an allocator maps a handle right after it has made it, or one of the same size that it kept: so each mapping takes the
+ * youngest handle of its size, process and device that is older and that no other one has taken. Mappings that find none are
+ * parts of a handle: all together they take the youngest that are left, as much as they have bytes.
  */
 #include <stdlib.h>
 
@@ -72,20 +72,66 @@ static int by_birth(const void *left, const void *right)
     return order != 0 ? order : compare(a->live->row.allocation_id, b->live->row.allocation_id);
 }
 
-/* The handles of one size that no mapping has taken yet are a stack at the begin of the array, where all has been read. */
-static void match(pieces *all)
+static bool is_of_one_device(const piece *a, const piece *b)
 {
-    size_t depth = 0;
+    return a->live->heap->process == b->live->heap->process && a->live->heap->device == b->live->heap->device;
+}
+
+static void lie_under(const piece *handle)
+{
+    handle->live->row.is_segment = true;
+}
+
+/* The handles of one size that no mapping has taken yet are a stack at the begin of the array, where all has been read. What
+ * is left of both stays there, in its order. */
+static void match_sizes(pieces *all)
+{
+    size_t kept = 0, open = 0; /* `open` handles of the size at hand are the last of what is kept, but for mappings */
 
     for (size_t i = 0; i < all->count; i++) {
         piece next = all->items[i];
 
-        if (depth > 0 && by_size(&all->items[depth - 1], &next) != 0)
-            depth = 0;
-        if (next.is_handle)
-            all->items[depth++] = next;
-        else if (depth > 0)
-            all->items[--depth].live->row.is_segment |= next.live->row.is_segment;
+        if (kept > 0 && by_size(&all->items[kept - 1], &next) != 0)
+            open = 0;
+        if (!next.is_handle && open > 0) {
+            lie_under(&all->items[--kept]);
+            open--;
+            continue;
+        }
+        all->items[kept++] = next;
+        open = next.is_handle ? open + 1 : 0;
+    }
+    all->count = kept;
+}
+
+static int by_device_and_birth(const void *left, const void *right)
+{
+    const piece *a = left, *b = right;
+    int order = compare(a->live->heap->process->id, b->live->heap->process->id);
+
+    if (order == 0)
+        order = compare(a->live->heap->device->id, b->live->heap->device->id);
+    if (order == 0 && a->live->birth_seq != b->live->birth_seq)
+        return a->live->birth_seq < b->live->birth_seq ? -1 : 1;
+    return order != 0 ? order : compare(a->live->row.allocation_id, b->live->row.allocation_id);
+}
+
+/* From the youngest on; a handle that is younger than the mapping cannot be under it. */
+static void match_parts(const pieces *all)
+{
+    uint64_t mapped_bytes = 0;
+
+    for (size_t i = all->count; i-- > 0;) {
+        const piece *one = &all->items[i];
+
+        if (i + 1 < all->count && !is_of_one_device(one, one + 1))
+            mapped_bytes = 0;
+        if (!one->is_handle) {
+            mapped_bytes = nm_add_saturated(mapped_bytes, one->live->row.size_bytes);
+        } else if (mapped_bytes > 0) {
+            lie_under(one);
+            mapped_bytes = nm_subtract_saturated(mapped_bytes, one->live->row.size_bytes);
+        }
     }
 }
 
@@ -100,9 +146,13 @@ nm_status nm_backing_mark(const nm_replay *replay, nm_error *err)
     for (const nm_heap *heap = replay->first_heap; heap != NULL && has_handles && status == NM_OK; heap = heap->next)
         if (heap->device != NULL && (heap->level == NM_LEVEL_PHYSICAL || heap->level == NM_LEVEL_DRIVER))
             status = collect(heap, &all, err);
+    for (size_t i = 0; i < all.count && status == NM_OK; i++) /* it may have been asked before, and unmapped since */
+        all.items[i].live->row.is_segment &= !all.items[i].is_handle;
     if (status == NM_OK && all.count > 0) {
         qsort(all.items, all.count, sizeof *all.items, by_birth);
-        match(&all);
+        match_sizes(&all);
+        qsort(all.items, all.count, sizeof *all.items, by_device_and_birth);
+        match_parts(&all);
     }
     free(all.items);
     return status;

@@ -55,6 +55,7 @@ static nm_status define_process(nm_replay *replay, const nm_definition *definiti
     if (process == NULL)
         return NM_ERR_MEMORY;
     process->host = definition->process.host;
+    process->begin_ns = definition->process.begin_ns;
     process->is_late = definition->process.is_late != 0;
     return NM_OK;
 }
@@ -203,6 +204,7 @@ static void init_heap(nm_heap *heap, const nm_definition *definition, nm_process
     heap->device = device;
     heap->level = definition->heap.level;
     heap->module_id = definition->heap.module_id;
+    heap->block_cut = definition->heap.block_cut;
     heap->peak_stated_reserved_seq = NM_NO_SEQ;
     heap->size_basis = definition->heap.size_basis == NM_BASIS_BLOCK ? NM_BASIS_BLOCK : NM_BASIS_REQUESTED;
     heap->small_bytes = definition->heap.small_bytes != 0 ? definition->heap.small_bytes : NM_SMALL_BYTES_DEFAULT;

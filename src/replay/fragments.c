@@ -557,11 +557,13 @@ static nm_status list_segment(nm_replay *replay, nm_heap *pool, const nm_event *
 /* What is known of it: its birth from the events, its place and stack from the list where they do not say. */
 static nm_status list_block(nm_replay *replay, nm_heap *pool, const nm_event *event, nm_part *part, nm_error *err)
 {
-    const nm_live *live = nm_place_live_of(nm_place_find(replay, pool->process->id, event->address), pool);
+    nm_live *live = nm_place_live_of(nm_place_find(replay, pool->process->id, event->address), pool);
     nm_block_then block = {.alloc_seq = NM_NO_SEQ, .alloc_ns = NM_NO_TIME, .is_baseline = true};
 
     if (live != NULL)
         block = block_of(live);
+    if (live != NULL && live->row.private_pool == 0 && part != NULL) /* older snapshots tell it of segments alone */
+        live->row.private_pool = part->row.private_pool;
     block.from = event->address;
     block.to = end_of(event);
     block.waste_bytes = nm_part_block_waste(event->requested_bytes, event->block_bytes);

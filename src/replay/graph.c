@@ -4,7 +4,8 @@
  * thread allocates, that any thread allocates for that stream, and what a thread allocates that runs operators for others,
  * where there is but one capture. The addresses are written into the graph, so that all of it has to stay as long as the
  * program may execute the graph, and none of it is a leak before the graph is destroyed; from then on it is like any other.
- * Sums that tell growth (growth.c, floors.c, trends) leave out what graphs hold.
+ * Sums that tell growth (growth.c, floors.c, trends) leave out what graphs hold. A snapshot knows no graphs, but private pools:
+ * what is in one is left out as well, for captured graphs have them.
  *
  * Where events were lost while a capture went on, its end may be among them: what comes then belongs to no graph.
  */
@@ -120,7 +121,8 @@ void nm_graph_add(nm_live *live)
     nm_heap *heap = live->heap;
     uint64_t *sum = live->member == NULL ? NULL : sum_of(live->member->graph, heap);
 
-    if (live->member == NULL)
+    live->is_held = live->member != NULL || (live->row.private_pool != 0 && heap->replay->first_thread == NULL);
+    if (!live->is_held)
         return;
     if (sum != NULL)
         nm_sum_add(sum, live->row.size_bytes);
@@ -136,8 +138,9 @@ void nm_graph_subtract(nm_live *live)
     nm_heap *heap = live->heap;
     uint64_t *sum = live->member == NULL ? NULL : sum_of(live->member->graph, heap);
 
-    if (live->member == NULL)
+    if (!live->is_held)
         return;
+    live->is_held = false;
     if (sum != NULL)
         *sum = nm_subtract_saturated(*sum, live->row.size_bytes);
     live->site->graph_bytes = nm_subtract_saturated(live->site->graph_bytes, live->row.size_bytes);

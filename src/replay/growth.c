@@ -12,6 +12,7 @@ struct nm_lifetimes {
     uint32_t counts[NM_LIFETIME_BUCKETS];
     uint64_t untimed_count; /* whose times are not known: in no bucket */
     uint64_t max_ns, max_steps;
+    int64_t last_alloc_seq;
 };
 
 void nm_growth_touch(nm_heap *heap, nm_site *site)
@@ -67,6 +68,29 @@ static int bucket_of(uint64_t ns)
     return bucket < NM_LIFETIME_BUCKETS ? bucket : NM_LIFETIME_BUCKETS - 1;
 }
 
+static nm_lifetimes *lifetimes_of(nm_site *site, nm_error *err)
+{
+    if (site->lifetimes == NULL) {
+        site->lifetimes = nm_replay_allocate(sizeof *site->lifetimes, err);
+        if (site->lifetimes != NULL)
+            site->lifetimes->last_alloc_seq = NM_NO_SEQ;
+    }
+    return site->lifetimes;
+}
+
+/* What lasts until the end of a program is given back then, or is left to the process's end. */
+static void note_release(const nm_live *live)
+{
+    const nm_allocation_row *row = &live->row;
+    int64_t begin_ns = live->heap->process->begin_ns;
+    bool has_times = row->alloc_ns != NM_NO_TIME && row->free_ns != NM_NO_TIME && row->free_ns >= row->alloc_ns;
+
+    begin_ns = begin_ns == NM_NO_TIME ? 0 : begin_ns;
+    if (has_times && row->end_kind == NM_END_FREED && !row->is_segment && row->alloc_ns >= begin_ns &&
+        row->free_ns - row->alloc_ns >= row->alloc_ns - begin_ns)
+        nm_sum_add(&live->heap->total.released_bytes, row->size_bytes);
+}
+
 nm_status nm_growth_freed(const nm_live *live, nm_error *err)
 {
     const nm_allocation_row *row = &live->row;
@@ -75,11 +99,11 @@ nm_status nm_growth_freed(const nm_live *live, nm_error *err)
     if (live->is_baseline || row->end_kind == NM_END_REPLACED || row->end_kind == NM_END_RESET ||
         row->split_from_id != 0 || row->graph_id != 0) /* what graphs hold lives as long as they do */
         return NM_OK;
-    if (live->site->lifetimes == NULL)
-        live->site->lifetimes = nm_replay_allocate(sizeof *live->site->lifetimes, err);
-    nm_lifetimes *lifetimes = live->site->lifetimes;
+    nm_lifetimes *lifetimes = lifetimes_of(live->site, err);
     if (lifetimes == NULL)
         return NM_ERR_MEMORY;
+    note_release(live);
+    lifetimes->last_alloc_seq = row->alloc_seq > lifetimes->last_alloc_seq ? row->alloc_seq : lifetimes->last_alloc_seq;
     lifetimes->max_steps = steps > lifetimes->max_steps ? steps : lifetimes->max_steps;
     if (row->alloc_ns == NM_NO_TIME || row->free_ns == NM_NO_TIME || row->free_ns < row->alloc_ns) {
         lifetimes->untimed_count++;
@@ -104,7 +128,8 @@ nm_status nm_growth_write_lifetimes(nm_replay *replay, const nm_heap *heap, cons
                                .freed_count =
                                    bucket < 0 ? site->lifetimes->untimed_count : site->lifetimes->counts[bucket],
                                .max_ns = site->lifetimes->max_ns,
-                               .max_steps = site->lifetimes->max_steps};
+                               .max_steps = site->lifetimes->max_steps,
+                               .last_alloc_seq = site->lifetimes->last_alloc_seq};
 
         if (row.freed_count > 0)
             status = replay->sink.lifetime(replay->sink.context, &row, err);

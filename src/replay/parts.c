@@ -255,6 +255,18 @@ int64_t nm_part_block_waste(uint64_t requested_bytes, uint64_t block_bytes)
     return (int64_t)nm_subtract_saturated(block_bytes, requested_bytes);
 }
 
+static void add_rounding(nm_rounding *sum, const nm_rounding *more)
+{
+    nm_sum_add(&sum->min_bytes, more->min_bytes);
+    nm_sum_add(&sum->max_bytes, more->max_bytes);
+}
+
+static void subtract_rounding(nm_rounding *sum, const nm_rounding *less)
+{
+    sum->min_bytes = nm_subtract_saturated(sum->min_bytes, less->min_bytes);
+    sum->max_bytes = nm_subtract_saturated(sum->max_bytes, less->max_bytes);
+}
+
 void nm_part_add_waste(nm_live *block, nm_part *part)
 {
     nm_heap *pool = block->heap;
@@ -267,6 +279,8 @@ void nm_part_add_waste(nm_live *block, nm_part *part)
     nm_sum_add(&pool->waste_bytes, bytes);
     if (part == NULL)
         return;
+    add_rounding(&pool->rounding, &block->rounding);
+    add_rounding(&part->rounding, &block->rounding);
     part->unknown_waste_count += !is_known;
     nm_sum_add(&part->waste_bytes, bytes);
     touch(part);
@@ -284,6 +298,8 @@ void nm_part_subtract_waste(nm_live *block)
     pool->waste_bytes = nm_subtract_saturated(pool->waste_bytes, bytes);
     if (part == NULL)
         return;
+    subtract_rounding(&pool->rounding, &block->rounding);
+    subtract_rounding(&part->rounding, &block->rounding);
     part->unknown_waste_count -= !is_known;
     part->waste_bytes = nm_subtract_saturated(part->waste_bytes, bytes);
     touch(part);

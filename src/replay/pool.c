@@ -85,6 +85,7 @@ static void count_inside(const nm_live *range, nm_live *block)
     if (block->part != NULL || block->node.key < range->node.key)
         return;
     nm_part_subtract_waste(block);
+    block->rounding = nm_squeeze_rounding(range, block, false);
     nm_part_add_waste(block, range->part);
 }
 
@@ -185,20 +186,6 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
     return status == NM_OK ? nm_ledger_release(pool, to - from, err) : status;
 }
 
-nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err)
-{
-    nm_status status;
-
-    range->is_touched = range->is_baseline || (range->is_unseen && is_segment);
-    if (!is_segment)
-        return NM_OK;
-    range->row.is_segment = true;
-    range->owner = range->heap->arena->pool;
-    nm_effort_segment(range);
-    status = nm_pool_attach(range, seq, err);
-    return status == NM_OK ? nm_ledger_claim(range, err) : status;
-}
-
 nm_status nm_pool_adopt(nm_heap *pool, nm_error *err)
 {
     nm_status status = NM_OK;
@@ -240,6 +227,38 @@ static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, 
     if (nm_tree_holding(&range->owner->blocks, block->node.key) == NULL)
         range->owner->has_foreign_block = true;
     return NM_OK;
+}
+
+/* A block that was there before the range was mapped: its segment has been without memory (vLLM asleep), and has some again. */
+static nm_live *block_asleep(const nm_live *range)
+{
+    for (const nm_heap *heap = range->heap->process->heaps; heap != NULL; heap = heap->next_of_process) {
+        nm_tree_node *node = NULL;
+
+        if (nm_is_pool(heap) && heap->arena == range->heap->arena)
+            node = nm_tree_ceiling(&heap->blocks, range->node.key);
+        if (node != NULL && node->value <= range->node.value)
+            return range_of(node);
+    }
+    return NULL;
+}
+
+nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err)
+{
+    nm_status status;
+
+    range->is_touched = range->is_baseline || (range->is_unseen && is_segment);
+    if (!is_segment) {
+        const nm_live *block = range->is_mapped ? block_asleep(range) : NULL;
+
+        range->is_touched |= block != NULL;
+        return block == NULL ? NM_OK : enter_range(range, block, seq, err);
+    }
+    range->row.is_segment = true;
+    range->owner = range->heap->arena->pool;
+    nm_effort_segment(range);
+    status = nm_pool_attach(range, seq, err);
+    return status == NM_OK ? nm_ledger_claim(range, err) : status;
 }
 
 /* Finds the ranges under the block, which are next to each other, and whether one of them is touched for the first
@@ -305,15 +324,20 @@ nm_status nm_pool_block_covers(nm_live *block, nm_error *err)
 {
     const nm_live *range = first_range_under(block);
     bool is_inside = range != NULL && range->owner == block->heap && range->node.key <= block->node.key;
+    nm_status status = NM_OK;
 
     block->begin_epoch = block->heap->peak_epoch;
+    if (is_inside)
+        block->rounding = nm_squeeze_rounding(range, block, !block->is_baseline && !block->is_kept);
     nm_part_add_waste(block, is_inside ? range->part : NULL);
     nm_ledger_put(block);
     block->is_covering = !overlaps(block);
+    block->heap->overlapping_count += !block->is_covering;
     if (block->is_covering)
-        return cover(block, true, err);
-    block->heap->overlapping_count++;
-    return NM_OK;
+        status = cover(block, true, err);
+    if (is_inside)
+        nm_squeeze_miss(range, block);
+    return status;
 }
 
 nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_error *err)
@@ -467,6 +491,8 @@ void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
         .has_stated = pool->has_stated,
         .stated_reserved_bytes = pool->stated_reserved_bytes,
         .waste_bytes = nm_part_waste(pool->waste_bytes, pool->unknown_waste_count),
+        .is_rounding_known = nm_squeeze_is_known(pool),
+        .rounding = pool->rounding,
         .is_doubtful = nm_replay_is_doubtful(pool->replay, pool->process),
         .is_partial = nm_pool_is_partial(pool),
     };

@@ -369,6 +369,7 @@ void nm_replay_free(nm_replay *replay)
     nm_freed_forget_all(replay);
     free(replay->recent_frees);
     nm_map_free(&replay->streams);
+    nm_map_free(&replay->stream_places);
     nm_map_free(&replay->graphs);
     nm_places_free(replay);
     nm_define_free(replay);

@@ -331,6 +331,7 @@ typedef struct nm_lifetime_row {
     int bucket;
     uint64_t freed_count;
     uint64_t max_ns, max_steps; /* of all buckets of the stack: the longest time, the most steps that began meanwhile */
+    int64_t last_alloc_seq;     /* of all buckets: birth of the one that was born last; NM_NO_SEQ: not known of any */
 } nm_lifetime_row;
 
 typedef enum nm_moment_kind {
@@ -363,6 +364,11 @@ typedef struct nm_usage_row {
     uint64_t max_live_bytes, live_bytes, live_count, reserved_bytes; /* live, count, reserved: at last_seq */
 } nm_usage_row;
 
+/* What blocks were given beyond what was asked for, where that is not told but bounded. */
+typedef struct nm_rounding {
+    uint64_t min_bytes, max_bytes;
+} nm_rounding;
+
 /*
  * is_estimate: a block's rounded size was not known (size_basis is then NM_BASIS_REQUESTED and false small gaps stand
  * behind blocks), or blocks overlap, or another pool's blocks lie in this one's free memory. The end is exact where the
@@ -378,10 +384,27 @@ typedef struct nm_fragmentation_row {
     bool has_stated;
     uint64_t stated_reserved_bytes; /* what the pool itself stated last, with has_stated */
     int64_t waste_bytes;            /* of blocks beyond what was asked for, or NM_UNKNOWN_NUMBER */
-    bool is_doubtful;               /* events were lost before it */
-    bool is_partial;                /* what the process held when its recording began is not known */
-    bool has_detail;                /* the moment has gaps and blockers of this pool; else it had too many moments */
+    bool is_rounding_known;
+    nm_rounding rounding; /* of free_bytes: in blocks of which only the requested size is known */
+    bool is_doubtful;     /* events were lost before it */
+    bool is_partial;      /* what the process held when its recording began is not known */
+    bool has_detail;      /* the moment has gaps and blockers of this pool; else it had too many moments */
 } nm_fragmentation_row;
+
+/*
+ * The request that took a part of a pool to the largest that it ever was, and what was free in that part although it had to
+ * grow; of several to the same size the one with most of it. What is left over of the new segment is not counted.
+ */
+typedef struct nm_pool_growth_row {
+    uint64_t heap_id, part_id;
+    int64_t seq, ns;
+    uint64_t size_bytes;     /* that were asked for */
+    uint64_t reserved_bytes; /* of the whole pool, with the new segment */
+    uint64_t part_reserved_bytes;
+    uint64_t free_bytes;  /* of the part, */
+    nm_rounding rounding; /* and what of it may lie in blocks */
+    bool is_doubtful, is_partial;
+} nm_pool_growth_row;
 
 /* By the size of the segment alone, as PyTorch's caching allocators choose it. */
 typedef enum nm_segment_kind {
@@ -554,6 +577,8 @@ typedef struct nm_heap_total_row {
     bool has_stated; /* the pool itself has said what it holds: */
     uint64_t stated_reserved_bytes, peak_stated_reserved_bytes;
     bool is_partial; /* the beginning of the recording was not kept, and neither were its sums */
+    uint64_t
+        released_bytes; /* freed since the last allocation, by blocks that lived half as long as the process or longer */
 } nm_heap_total_row;
 
 /* Per heap and stack, at the heap's peak; stack 0 is "(no stack)"; is_baseline rows have stack 0. */
@@ -734,6 +759,7 @@ typedef struct nm_sink {
     nm_status (*moment)(void *context, const nm_moment_row *row, nm_error *err);
     nm_status (*usage)(void *context, const nm_usage_row *row, nm_error *err);
     nm_status (*fragmentation)(void *context, const nm_fragmentation_row *row, nm_error *err);
+    nm_status (*pool_growth)(void *context, const nm_pool_growth_row *row, nm_error *err);
     nm_status (*pool_part)(void *context, const nm_pool_part_row *row, nm_error *err);
     nm_status (*part_sample)(void *context, const nm_part_sample_row *row, nm_error *err);
     nm_status (*gap)(void *context, const nm_gap_row *row, nm_error *err);

@@ -8,8 +8,9 @@
  * Who does what: replay.c takes events apart and ends everything; define.c takes definitions; pairing.c begins and
  * ends allocations; places.c finds them by address; usage.c keeps sums, peaks and the timeline; pool.c knows
  * segments and misses; ledger.c what else a pool did (ledger.h); gaps.c the free ranges in segments; parts.c which
- * segments lend to each other; fragments.c how they are cut up at a moment, blockers.c by whom, and fragment_line.c
- * all the time; program.c operations, steps, stream calls and notes; graph.c what graphs hold; workspace.c which block an operator works in,
+ * segments lend to each other; fragments.c how they are cut up at a moment, blockers.c by whom, squeeze.c for sure, and
+ * fragment_line.c all the time; program.c operations, steps, stream calls and notes; graph.c what graphs hold; workspace.c
+ * which block an operator works in,
  * hold.c how long that is held, rise.c how far heaps rise in an operation, names.c what operations do in a step;
  * moments.c moments and fragmentation; chain.c failures that belong together; effort.c what segments cost; sample.c
  * what heaps and devices held at them; anomaly.c misuse, copy.c copies and theirs, overlap.c memory that lies over other;
@@ -128,10 +129,15 @@ struct nm_live {
         uint64_t range_version; /* blocks */
         uint64_t covered_bytes; /* segments: under blocks of the owner */
     };
-    nm_part *part;              /* segments: of the owner; blocks: that they count for, or NULL */
-    nm_part *old_part;          /* segments: until old_epoch */
-    uint64_t begin_epoch;       /* peak_epoch of the pool when the block came to it, or the segment */
-    uint64_t old_epoch;         /* the same when the segment went over to another part */
+    nm_part *part;        /* segments: of the owner; blocks: that they count for, or NULL */
+    uint64_t begin_epoch; /* peak_epoch of the pool when the block came to it, or the segment */
+    union {
+        struct {
+            nm_part *old_part;  /* segments: until old_epoch */
+            uint64_t old_epoch; /* peak_epoch of the pool when the segment went over to another part */
+        };
+        nm_rounding rounding; /* blocks: behind their end, and theirs */
+    };
     nm_group *group;            /* blocks: theirs; segments: that of the first block in it, or NULL */
     struct nm_pending *pending; /* blocks: given up, and not reusable yet; or NULL */
     nm_hold *hold;              /* blocks that have served operators; or NULL */
@@ -149,6 +155,7 @@ struct nm_live {
     bool is_workspace;  /* has served an operator */
     bool is_given_up;   /* a block whose free was asked for */
     bool is_overlapped; /* something lies over it, and a free of it may still explain that: overlap.c */
+    bool is_held;       /* counted with what graphs hold: by the graph it is a member of, or in a private pool */
     bool is_unseen;     /* was born while the recording was paused: when, where and how is not known */
 };
 
@@ -184,6 +191,8 @@ struct nm_part {
     nm_gaps gaps;
     uint64_t reserved_bytes, stuck_bytes;
     uint64_t waste_bytes, unknown_waste_count; /* the latter: live blocks of which it is not known */
+    nm_rounding rounding;                      /* free, as far as is told, but of live blocks */
+    nm_pool_growth_row growth;
     nm_fragment_line line;
     bool is_changed; /* by this event: is in the pool's list */
     nm_part *next_changed;
@@ -299,6 +308,7 @@ typedef struct nm_device_group {
 typedef struct nm_process {
     uint64_t id;
     uint64_t host;             /* string */
+    int64_t begin_ns;          /* or NM_NO_TIME */
     bool is_late;              /* it ran before its recording began */
     bool has_unknown_pause;    /* what happened to its memory in a pause is not known */
     int64_t unknown_pause_seq; /* its end, of the last one */
@@ -325,6 +335,7 @@ typedef struct nm_process {
     nm_tree sources;                          /* what its last copies read */
     nm_tree freed[2];                         /* blocks of pools, driver memory: freed.c */
     nm_stream *oldest_stream, *newest_stream; /* that it has created, and not destroyed */
+    struct stream_place *stream_places;       /* owned: streams.c */
     bool has_unseen_calls;                    /* some library's calls do not come through the recorder */
     int64_t end_seq;                          /* NM_NO_SEQ while it runs */
     struct nm_process *next;                  /* all, in order of definition */
@@ -392,8 +403,9 @@ struct nm_heap {
     nm_size_basis size_basis;
     uint64_t small_bytes, large_bytes;
     uint64_t module_id;
-    nm_tree *space; /* where its allocations lie by address */
-    nm_tree blocks; /* pools: that space */
+    uint64_t block_cut; /* nm_block_cut */
+    nm_tree *space;     /* where its allocations lie by address */
+    nm_tree blocks;     /* pools: that space */
 
     nm_heap_total_row total;
     uint64_t live_count;
@@ -432,6 +444,7 @@ struct nm_heap {
     uint64_t free_bytes, gap_count; /* of all parts, as are: */
     uint64_t stuck_bytes;
     uint64_t waste_bytes, unknown_waste_count;
+    nm_rounding rounding;
     nm_fragment_line line;
     uint64_t detail_count; /* moments that have looked at all of it */
     nm_gone gone;
@@ -505,6 +518,7 @@ struct nm_replay {
     nm_freed_piece *oldest_freed, *newest_freed;
     size_t freed_count;
     nm_map streams;                           /* (process, stream) -> nm_stream */
+    nm_map stream_places;                     /* (process, stack) -> what of them streams.c knows */
     nm_map graphs;                            /* (process, handle) and (0, number) -> nm_graph */
     nm_source *oldest_source, *newest_source; /* of copies */
     size_t source_count;
@@ -746,6 +760,17 @@ uint64_t nm_part_largest(const nm_heap *pool); /* of the free ranges of all its 
 nm_status nm_parts_write(const nm_replay *replay, const nm_heap *pool, nm_error *err); /* the parts themselves */
 void nm_parts_free(nm_heap *pool);
 
+/* ---- squeeze.c ---- */
+
+/* How far a block of which only the requested size is known reaches behind its end. is_new: it was cut just now, from what is
+ * free behind it. */
+nm_rounding nm_squeeze_rounding(const nm_live *range, const nm_live *block, bool is_new);
+bool nm_squeeze_is_known(const nm_heap *pool); /* of all its blocks */
+
+/* A new block, which may be a miss: range is the first one under it. After it has taken its bytes out of the gaps. */
+void nm_squeeze_miss(const nm_live *range, const nm_live *block);
+nm_status nm_squeeze_write(const nm_replay *replay, const nm_heap *pool, nm_error *err);
+
 /* ---- fragment_line.c ---- */
 
 /* The timelines of the pool and of its parts that have changed take their state over. */
@@ -775,7 +800,7 @@ void nm_fragments_free(nm_heap *pool);
 
 /* ---- backing.c ---- */
 
-/* At the end: physical memory under a pool's mappings is a segment too. */
+/* At the end: physical memory under mappings is marked as segments are. */
 nm_status nm_backing_mark(const nm_replay *replay, nm_error *err);
 
 /* ---- blockers.c ---- */

@@ -325,6 +325,8 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
         status = nm_fragment_line_write(replay, heap, err);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_parts_write(replay, heap, err);
+    if (status == NM_OK && nm_is_pool(heap))
+        status = nm_squeeze_write(replay, heap, err);
     for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap) && sink->hit != NULL; bucket++)
         status = sink->hit(sink->context, &heap->hits[bucket], err);
     if (status == NM_OK)

@@ -341,10 +341,26 @@ static bool store(void *target, enum value_type type, const nm_pickle_cell *valu
     return true;
 }
 
-static void note_setting(nm_snapshot_reader *reader, uint32_t key)
+/* What torch was told in words, or what came of it: no block above max_split_size is split, and rounding may be coarser. */
+static bool changes_cut(const nm_snapshot_reader *reader, nm_bytes name, const nm_pickle_cell *value)
+{
+    nm_bytes text = {0};
+
+    if (value->tag == NM_PICKLE_TEXT)
+        text = nm_strings_get(&reader->tables->strings, (uint32_t)value->integer);
+    if (text.data != NULL && (strstr((const char *)text.data, "max_split_size") != NULL ||
+                              strstr((const char *)text.data, "roundup") != NULL))
+        return true;
+    return name.len == 14 && memcmp(name.data, "max_split_size", 14) == 0 && value->tag == NM_PICKLE_INT &&
+           value->integer > 0;
+}
+
+static void note_setting(nm_snapshot_reader *reader, uint32_t key, const nm_pickle_cell *value)
 {
     nm_bytes name = nm_strings_get(&reader->tables->strings, key);
 
+    if (reader->list != NULL && changes_cut(reader, name, value))
+        reader->list->has_cut_settings = true;
     if (reader->list != NULL && name.len >= 12 && memcmp(name.data, "PYTORCH_CUDA", 12) == 0)
         reader->list->has_cuda_settings = true;
     if (reader->list != NULL && name.len >= 11 && memcmp(name.data, "PYTORCH_NPU", 11) == 0)
@@ -356,7 +372,7 @@ static nm_status take_pair(void *context, uint32_t role, uint32_t key, const nm_
     nm_snapshot_reader *reader = context;
 
     if (role == ROLE_SETTINGS)
-        note_setting(reader, key);
+        note_setting(reader, key, value);
     if (key == 0 || key >= WORD_KEYS_END || fields[role][key].type == TYPE_UNKNOWN || value->tag == NM_PICKLE_NONE)
         return NM_OK;
     bool is_stored = store((char *)reader + fields[role][key].offset, fields[role][key].type, value);

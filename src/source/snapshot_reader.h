@@ -120,6 +120,7 @@ typedef struct nm_snapshot_state_list {
     bool has_settings;      /* allocator_settings, or external_annotations: not in torch_npu's dialect */
     bool has_cuda_settings; /* one of them is named after CUDA */
     bool has_npu_settings;  /* one of them is named after NPUs */
+    bool has_cut_settings;  /* one of them changes how blocks are cut */
 } nm_snapshot_state_list;
 
 void nm_snapshot_state_list_free(nm_snapshot_state_list *list);

@@ -169,6 +169,9 @@ static void define_heap(const snapshot_source *source, uint32_t device, nm_heap_
                      : level == NM_LEVEL_POOL ? source->name_pool
                                               : source->name_workspace;
     out->heap.size_basis = level == NM_LEVEL_DRIVER ? NM_BASIS_BLOCK : NM_BASIS_REQUESTED;
+    if (level == NM_LEVEL_POOL && !source->list.has_cut_settings)
+        out->heap.block_cut =
+            source->dialect == DIALECT_CUDA || source->dialect == DIALECT_TORCH ? NM_CUT_TORCH : NM_CUT_TORCH_NPU;
 }
 
 /* For each device that occurs: itself, its driver heap, its pool, and its workspace if it has one. */

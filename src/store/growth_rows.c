@@ -14,7 +14,7 @@ nm_status nm_growth_open(sqlite3 *db, nm_error *err)
                       "CREATE TEMP TABLE stack_step (heap_id INTEGER, stack_id INTEGER, generation INTEGER,"
                       " live_bytes INTEGER, live_count INTEGER);"
                       "CREATE TEMP TABLE stack_lifetime (heap_id INTEGER, stack_id INTEGER, bucket INTEGER,"
-                      " freed_count INTEGER, max_ns INTEGER, max_steps INTEGER);"
+                      " freed_count INTEGER, max_ns INTEGER, max_steps INTEGER, last_alloc_seq INTEGER);"
                       "CREATE TEMP TABLE stack_floor (heap_id INTEGER, stack_id INTEGER, minute INTEGER,"
                       " floor_bytes INTEGER)",
                       err);
@@ -56,6 +56,7 @@ nm_status nm_loader_take_lifetime(void *context, const nm_lifetime_row *row, nm_
     nm_insert_int(insert, (int64_t)row->freed_count);
     nm_insert_int(insert, (int64_t)row->max_ns);
     nm_insert_int(insert, (int64_t)row->max_steps);
+    nm_insert_int(insert, row->last_alloc_seq);
     return nm_insert_end(insert, err);
 }
 

@@ -47,6 +47,7 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_DEVICE_SUM] = "device_sum",
     [NM_TABLE_USAGE] = "usage",
     [NM_TABLE_FRAGMENTATION_SAMPLE] = "fragmentation_sample",
+    [NM_TABLE_POOL_GROWTH] = "pool_growth",
     [NM_TABLE_POOL_PART] = "pool_part",
     [NM_TABLE_PART_SAMPLE] = "part_sample",
     [NM_TABLE_GAP] = "gap",

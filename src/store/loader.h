@@ -63,6 +63,7 @@ typedef enum nm_loader_table {
     NM_TABLE_DEVICE_SUM,
     NM_TABLE_USAGE,
     NM_TABLE_FRAGMENTATION_SAMPLE,
+    NM_TABLE_POOL_GROWTH,
     NM_TABLE_POOL_PART,
     NM_TABLE_PART_SAMPLE,
     NM_TABLE_GAP,
@@ -135,6 +136,7 @@ nm_status nm_loader_note_summed_stack(nm_loader *loader, const nm_site_total_row
 /* loader_samples.c */
 nm_status nm_loader_take_usage(void *context, const nm_usage_row *row, nm_error *err);
 nm_status nm_loader_take_fragmentation(void *context, const nm_fragmentation_row *row, nm_error *err);
+nm_status nm_loader_take_pool_growth(void *context, const nm_pool_growth_row *row, nm_error *err);
 nm_status nm_loader_take_memory_sample(void *context, const nm_memory_sample_row *row, nm_error *err);
 nm_status nm_loader_take_module_sample(void *context, const nm_module_sample_row *row, nm_error *err);
 nm_status nm_loader_take_heap_sample(void *context, const nm_heap_sample_row *row, nm_error *err);

@@ -432,6 +432,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
     nm_insert_int(insert, row->has_stated ? (int64_t)row->peak_stated_reserved_bytes : NM_NULL);
     nm_insert_int(insert, !row->is_partial);
+    nm_insert_int(insert, (int64_t)row->released_bytes);
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
@@ -503,6 +504,7 @@ const nm_sink nm_loader_sink = {
     .moment = take_moment,
     .usage = nm_loader_take_usage,
     .fragmentation = nm_loader_take_fragmentation,
+    .pool_growth = nm_loader_take_pool_growth,
     .pool_part = nm_loader_take_part,
     .part_sample = nm_loader_take_part_sample,
     .gap = nm_loader_take_gap,

@@ -47,6 +47,28 @@ nm_status nm_loader_take_fragmentation(void *context, const nm_fragmentation_row
     nm_insert_int(insert, row->is_doubtful);
     nm_insert_int(insert, row->is_partial);
     nm_insert_int(insert, row->has_detail);
+    nm_insert_int(insert, row->is_rounding_known ? (int64_t)row->rounding.min_bytes : 0);
+    nm_insert_int(insert, row->is_rounding_known ? (int64_t)row->rounding.max_bytes : NM_NULL);
+    return nm_insert_end(insert, err);
+}
+
+nm_status nm_loader_take_pool_growth(void *context, const nm_pool_growth_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = &loader->inserts[NM_TABLE_POOL_GROWTH];
+
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
+    nm_insert_id(insert, row->part_id);
+    nm_insert_int(insert, row->seq);
+    nm_insert_int(insert, row->ns);
+    nm_insert_int(insert, (int64_t)row->size_bytes);
+    nm_insert_int(insert, (int64_t)row->reserved_bytes);
+    nm_insert_int(insert, (int64_t)row->part_reserved_bytes);
+    nm_insert_int(insert, (int64_t)row->free_bytes);
+    nm_insert_int(insert, (int64_t)row->rounding.min_bytes);
+    nm_insert_int(insert, (int64_t)row->rounding.max_bytes);
+    nm_insert_int(insert, row->is_doubtful);
+    nm_insert_int(insert, row->is_partial);
     return nm_insert_end(insert, err);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/io.h"
 #include "store/cleanup.h"
+#include "store/growth_rows.h"
 #include "store/left_out.h"
 #include "store/loader.h"
 #include "store/merge.h"
@@ -92,6 +93,8 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
         status = write_meta(store, err);
     if (status == NM_OK)
         status = nm_site_rules_add(store->db, options->site_rules, err);
+    if (status == NM_OK && options->thresholds != NULL)
+        status = nm_thresholds_apply(store->db, options->thresholds, err);
     if (status == NM_OK && store->role == NM_STORE_MERGED) {
         status = nm_db_exec(store->db, "COMMIT", err); /* nothing can be attached inside a transaction */
         return status == NM_OK ? nm_merge_plan(store->db, err) : status;
@@ -236,6 +239,7 @@ static nm_status forget_reserved(sqlite3 *db, nm_error *err)
         "CREATE TEMP TABLE unbelieved AS SELECT heap_id FROM heap_sum JOIN heap USING (heap_id)"
         " WHERE level IN (2, 3) AND reserved_source IS NULL;"
         "DELETE FROM fragmentation_sample WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
+        "DELETE FROM pool_growth WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
         "DELETE FROM fragmentation_usage WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
         "UPDATE usage SET reserved_bytes = NULL WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
         "UPDATE heap_sum SET reserved_at_peak_bytes = NULL, peak_reserved_bytes = NULL, reserved_bytes = NULL"
@@ -304,6 +308,8 @@ nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
 {
     nm_status status = nm_db_exec(store->db, "BEGIN", err);
 
+    if (status == NM_OK) /* which verdicts are made of; all of them are there */
+        status = nm_growth_open(store->db, err);
     if (status == NM_OK)
         status = write_verdicts(store->db, -1, err);
     return status == NM_OK ? finish_schema(store, err) : status;

@@ -29,6 +29,7 @@
 #include "replay/rows.h"
 #include "store/detail.h"
 #include "store/frame_names.h"
+#include "store/threshold.h"
 
 typedef struct nm_store nm_store;
 
@@ -40,13 +41,14 @@ typedef enum nm_store_role {
 
 typedef struct nm_store_options {
     nm_store_role role;
-    nm_detail detail;            /* of the input */
-    int64_t server_minutes;      /* so long a process without steps has to run to be judged; 0: NM_RISING_MINUTES */
-    bool is_forced;              /* replace what stands at the output's name */
-    bool is_redacted;            /* hosts, users, paths and arguments are replaced: redact.h */
-    int input_fd;                /* to refuse an output that is the input; -1: unknown */
-    nm_bytes site_rules;         /* text of --site-rules, or empty; borrowed until nm_store_open returns */
-    const nm_frame_namer *namer; /* is asked while the store is finished; borrowed; NULL: nobody */
+    nm_detail detail;                /* of the input */
+    int64_t server_minutes;          /* so long a process without steps has to run to be judged; 0: NM_RISING_MINUTES */
+    const nm_thresholds *thresholds; /* borrowed until nm_store_open returns; NULL: the schema's */
+    bool is_forced;                  /* replace what stands at the output's name */
+    bool is_redacted;                /* hosts, users, paths and arguments are replaced: redact.h */
+    int input_fd;                    /* to refuse an output that is the input; -1: unknown */
+    nm_bytes site_rules;             /* text of --site-rules, or empty; borrowed until nm_store_open returns */
+    const nm_frame_namer *namer;     /* is asked while the store is finished; borrowed; NULL: nobody */
 } nm_store_options;
 
 /* The row of table `input`; fields as there. */

@@ -10,6 +10,7 @@
 #include "store/database.h"
 #include "store/human.h"
 #include "store/summary_device.h"
+#include "store/summary_graphs.h"
 #include "store/summary_health.h"
 #include "store/summary_held.h"
 #include "store/summary_many.h"
@@ -95,8 +96,9 @@ static void write_detail(const summary *s, sqlite3_stmt *row, int first_column)
     if (nm_db_is_null(row, first_column + 2))
         return;
     fprintf(s->out, "Kept: rows of each event from%s on;", when(place, row, first_column + 1, first_column + 2) + 3);
-    fprintf(s->out, " of the %s events before that, sums.\n",
-            nm_human_count(number, sqlite3_column_int64(row, first_column)));
+    fprintf(s->out, " of the %s event%s before that, sums.\n",
+            nm_human_count(number, sqlite3_column_int64(row, first_column)),
+            plural(sqlite3_column_int64(row, first_column)));
 }
 
 /* "1 process", or "39 processes (1 with memory)": a shell that starts a program is one, too. */
@@ -158,7 +160,8 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
                 nm_human_text(path, sizeof path, nm_db_text(row, 0), 200));
         write_process_count(s);
         fprintf(s->out, "%s %s%s, ", nm_human_count(number, device_count), device_kind, plural(device_count));
-        fprintf(s->out, "%s events", nm_human_count(number, sqlite3_column_int64(row, 2)));
+        fprintf(s->out, "%s event%s", nm_human_count(number, sqlite3_column_int64(row, 2)),
+                plural(sqlite3_column_int64(row, 2)));
         write_losses(s, row, 3);
         if (sqlite3_column_int64(row, 8) != 0)
             fprintf(s->out, ", %s cut", nm_human_bytes(number, sqlite3_column_int64(row, 8)));
@@ -266,12 +269,19 @@ static const char *file_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
+/* Driver memory of a device that has a pool is the pool's segments, and counted there. */
+#define IS_COUNTED_ONCE                                                                                                \
+    "NOT (h.level IN (1, 7) AND EXISTS (SELECT 1 FROM heap AS o JOIN heap_sum AS t ON t.heap_id = o.heap_id"           \
+    " WHERE o.process_id = h.process_id AND o.device_id IS h.device_id AND o.level IN (2, 3)"                          \
+    " AND t.peak_reserved_bytes > 0))"
+
 /* ", most in libtorch_npu.so": the code of the outermost frames keeps no frame pointers. */
 static nm_status write_cut_module(const summary *s, int64_t cut_bytes, nm_error *err)
 {
     static const char sql[] =
         "WITH RECURSIVE outwards (stack_id, bytes) AS (SELECT p.stack_id, p.live_bytes FROM peak_stack AS p"
-        " JOIN stack AS k ON k.stack_id = p.stack_id WHERE k.is_cut = 1 AND NOT p.is_baseline"
+        " JOIN stack AS k ON k.stack_id = p.stack_id JOIN heap AS h ON h.heap_id = p.heap_id"
+        " WHERE k.is_cut = 1 AND NOT p.is_baseline AND " IS_COUNTED_ONCE
         " UNION ALL SELECT k.parent_id, o.bytes FROM outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id"
         " WHERE k.parent_id IS NOT NULL)"
         " SELECT f.module, sum(o.bytes) FROM outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id"
@@ -294,7 +304,7 @@ static nm_status write_cut_note(const summary *s, nm_error *err)
         "SELECT sum(p.live_bytes), sum(CASE WHEN s.is_cut = 1 THEN p.live_bytes ELSE 0 END),"
         " sum(CASE WHEN f.is_cut = 1 THEN p.live_bytes ELSE 0 END) FROM peak_stack AS p"
         " LEFT JOIN stack AS s ON s.stack_id = p.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
-        " WHERE NOT p.is_baseline";
+        " JOIN heap AS h ON h.heap_id = p.heap_id WHERE NOT p.is_baseline AND " IS_COUNTED_ONCE;
     char cut[NM_HUMAN_BYTES], whole[NM_HUMAN_BYTES], unplaced[NM_HUMAN_BYTES], share[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = ask(s, NULL, sql, &row, err);
@@ -329,7 +339,7 @@ static nm_status write_stack_note(const summary *s, nm_error *err)
     if (status == NM_OK)
         status = nm_db_get_int(s->db, "SELECT count(*) FROM peak_by_site WHERE site <> '(baseline)'", &live_count, err);
     if (status == NM_OK && stack_count == 0 && live_count > 0)
-        fprintf(s->out, "No stacks were recorded: sites are unknown, and a leak is judged by size.\n");
+        fprintf(s->out, "No stacks were recorded: sites are unknown, and each heap is judged as one.\n");
     else if (status == NM_OK && stack_count > 0 && caller_count == 0)
         fprintf(s->out, "Stacks hold the caller alone: a site may be a wrapper.\n");
     return status;
@@ -342,7 +352,9 @@ static nm_status write_python_note(const summary *s, nm_error *err)
         "SELECT sum(p.live_bytes), sum(CASE WHEN f.module GLOB 'python3.*' THEN 0 ELSE p.live_bytes END)"
         " FROM peak_stack AS p LEFT JOIN stack AS s ON s.stack_id = p.stack_id"
         " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
-        " WHERE NOT p.is_baseline AND EXISTS (SELECT 1 FROM frame WHERE module GLOB 'python3.*')";
+        " JOIN heap AS h ON h.heap_id = p.heap_id"
+        " WHERE NOT p.is_baseline AND EXISTS (SELECT 1 FROM frame WHERE module GLOB 'python3.*')"
+        " AND " IS_COUNTED_ONCE;
     char part[NM_HUMAN_BYTES], whole[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = ask(s, NULL, sql, &row, err);
@@ -469,29 +481,49 @@ static nm_status write_leaks(const summary *s, sqlite3_stmt *heap, nm_error *err
     return status == NM_OK && has_leaks ? write_leak_sites(s, heap, err) : status;
 }
 
+/* "5.4 % of reserved unused at peak, 72.9 MiB of it inactive split": of a row of view fragmentation_verdict. */
+static void write_unused(const summary *s, sqlite3_stmt *row)
+{
+    static const char *const words[][2] = {{"peak", "of reserved unused at peak"},
+                                           {"growth", "unused when the pool grew"},
+                                           {"failure", "inactive split when an allocation failed"}};
+    const double shown_ratio = 0.001;
+    char share[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
+    const char *word = "";
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(nm_db_text(row, 0), words[i][0]) == 0)
+            word = words[i][1];
+    fprintf(s->out, "%s%s %s",
+            sqlite3_column_double(row, 2) - sqlite3_column_double(row, 1) > shown_ratio ? "at most " : "",
+            nm_human_percent(share, sqlite3_column_double(row, 2)), word);
+    if (strcmp(nm_db_text(row, 0), "peak") == 0 && !nm_db_is_null(row, 3))
+        fprintf(s->out, ", %s inactive split", nm_human_bytes(bytes, sqlite3_column_int64(row, 3)));
+}
+
+/* At the peak, and where it was worse than that. */
 static nm_status write_fragmentation(const summary *s, sqlite3_stmt *heap, nm_error *err)
 {
     static const char sql[] =
-        "SELECT peak_fragmentation_ratio, (SELECT stuck_bytes FROM fragmentation WHERE moment = 'peak' AND " SAME_PLACE
-        "), (SELECT is_estimate FROM fragmentation WHERE moment = 'peak' AND " SAME_PLACE
-        "), EXISTS (SELECT 1 FROM health WHERE measure = 'fragmentation' AND is_partial AND " SAME_PLACE
-        "), EXISTS (SELECT 1 FROM early_free WHERE " SAME_PLACE ") FROM peak WHERE " SAME_PLACE
-        " AND peak_fragmentation_ratio IS NOT NULL";
-    char share[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
-    sqlite3_stmt *row = NULL;
-    nm_status status = ask(s, heap, sql, &row, err);
-    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+        "SELECT v.moment, v.min_ratio, v.max_ratio, v.inactive_split_bytes, v.reason FROM fragmentation_verdict AS v"
+        " WHERE " SAME_PLACE " AND (v.moment = 'peak' OR v.min_ratio > (SELECT o.max_ratio FROM fragmentation_verdict"
+        " AS o WHERE o.heap_id = v.heap_id AND o.moment = 'peak')) ORDER BY v.moment <> 'peak', v.min_ratio DESC"
+        " LIMIT 2";
+    sqlite3_stmt *rows = NULL;
+    nm_status status = ask(s, heap, sql, &rows, err);
+    const char *before = "        fragmentation     ";
+    int code = SQLITE_DONE;
 
-    if (code == SQLITE_ROW) {
-        fprintf(s->out, "        fragmentation     %s%s of reserved unused at peak",
-                sqlite3_column_int(row, 4) != 0 ? "at most " : "",
-                nm_human_percent(share, sqlite3_column_double(row, 0)));
-        if (!nm_db_is_null(row, 1))
-            fprintf(s->out, ", %s%s stuck", sqlite3_column_int(row, 2) != 0 ? "about " : "",
-                    nm_human_bytes(bytes, sqlite3_column_int64(row, 1)));
-        fprintf(s->out, "%s\n", sqlite3_column_int(row, 3) != 0 ? ", as far as is known" : "");
+    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+        fprintf(s->out, "%s", before);
+        write_unused(s, rows);
+        if (!nm_db_is_null(rows, 4))
+            fprintf(s->out, ", not judged: %s", nm_db_text(rows, 4));
+        before = "; ";
     }
-    return end_query(s, row, status, code, err);
+    if (before[0] == ';')
+        fputc('\n', s->out);
+    return end_query(s, rows, status, code, err);
 }
 
 static nm_status write_hit_rate(const summary *s, sqlite3_stmt *heap, nm_error *err)
@@ -572,19 +604,18 @@ static nm_status write_namesakes(const summary *s, sqlite3_stmt *heap, int64_t *
 
 static nm_status write_heap(const summary *s, sqlite3_stmt *heap, nm_error *err)
 {
-    char number[NM_HUMAN_BYTES], at[64];
+    char number[NM_HUMAN_BYTES], at[64], capacity[NM_HUMAN_BYTES + 4] = "";
+    bool is_reserve_known = sqlite3_column_int64(heap, 9) > 0; /* else: a pool whose segments nobody saw */
     int64_t namesake_count = 1;
     nm_status status;
 
+    if (!nm_db_is_null(heap, 10))
+        snprintf(capacity, sizeof capacity, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
     write_heap_title(s, heap);
     fprintf(s->out, "peak %s", nm_human_bytes(number, sqlite3_column_int64(heap, 6)));
-    if (nm_db_is_null(heap, 9) && !nm_db_is_null(heap, 10))
-        fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
-    fprintf(s->out, "%s", when(at, heap, 7, 8));
-    if (sqlite3_column_int64(heap, 9) > 0) /* none: a pool whose segments nobody saw */
-        fprintf(s->out, ", reserved %s", nm_human_bytes(number, sqlite3_column_int64(heap, 9)));
-    if (!nm_db_is_null(heap, 9) && !nm_db_is_null(heap, 10))
-        fprintf(s->out, " of %s", nm_human_bytes(number, sqlite3_column_int64(heap, 10)));
+    fprintf(s->out, "%s%s", is_reserve_known ? "" : capacity, when(at, heap, 7, 8));
+    if (is_reserve_known)
+        fprintf(s->out, ", reserved %s%s", nm_human_bytes(number, sqlite3_column_int64(heap, 9)), capacity);
     fprintf(s->out, "\n");
     status = write_namesakes(s, heap, &namesake_count, err);
     if (status != NM_OK || namesake_count > 1)
@@ -638,6 +669,25 @@ static int64_t plan_lines(summary *s, int64_t heap_count, int64_t pool_count, in
     return shown_count;
 }
 
+/* A recording that was cut before its first event says nothing of what was allocated. */
+static nm_status write_nothing(const summary *s, nm_error *err)
+{
+    int64_t cut_count = 0, event_count = 0;
+    nm_status status = nm_db_get_int(s->db,
+                                     "SELECT count(*) FROM input WHERE events_seen > events_ingested OR bytes_cut > 0"
+                                     " OR is_finished = 0",
+                                     &cut_count, err);
+
+    if (status == NM_OK)
+        status = nm_db_get_int(s->db, "SELECT coalesce(sum(events_ingested), 0) FROM input", &event_count, err);
+    if (status == NM_OK && cut_count > 0)
+        fprintf(s->out, "The recording was cut %s: what was allocated is not known.\n",
+                event_count == 0 ? "before its first event" : "before any memory was allocated in it");
+    else if (status == NM_OK)
+        fprintf(s->out, "No memory was allocated.\n");
+    return status;
+}
+
 static nm_status write_heaps(summary *s, int64_t line_count, nm_error *err)
 {
     static const char sql[] = "SELECT host, rank, pid, device, heap, level, peak_bytes, peak_ns, peak_seq, "
@@ -661,7 +711,7 @@ static nm_status write_heaps(summary *s, int64_t line_count, nm_error *err)
          index++)
         status = write_heap(s, heap, err);
     if (status == NM_OK && heap_count == 0)
-        fprintf(s->out, "No memory was allocated.\n");
+        status = write_nothing(s, err);
     if (status == NM_OK && heap_count > shown_count)
         fprintf(s->out, "and %lld more heap%s: see view peak\n", (long long)(heap_count - shown_count),
                 plural(heap_count - shown_count));
@@ -802,6 +852,8 @@ static nm_status write_notes(const summary *s, nm_error *err)
         status = write_ends(s, err);
     if (status == NM_OK)
         status = nm_summary_write_steps(s->db, s->out, err);
+    if (status == NM_OK)
+        status = nm_summary_write_graphs(s->db, s->out, err);
     if (status == NM_OK)
         status = write_contradiction_note(s, err);
     if (status == NM_OK)

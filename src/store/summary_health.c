@@ -11,24 +11,23 @@
 #define ADVICE_COLUMNS 300
 #define TEXT_BYTES     512
 
-/* What a few calls cost is no news. */
-#define IS_NEWS                                                                                                        \
-    "(measure <> 'allocation cost' OR level IN ('pool', 'workspace') OR EXISTS (SELECT 1 FROM heap_total AS t"         \
-    " WHERE t.host IS health.host AND t.pid IS health.pid AND t.device IS health.device AND t.heap IS health.heap"     \
-    " AND t.level IS health.level AND t.allocation_count >= 100))"
-
 static const char count_sql[] = "SELECT count(CASE WHEN verdict IN ('warning', 'danger') THEN 1 END),"
-                                " count(CASE WHEN verdict = 'good' THEN 1 END) FROM health WHERE " IS_NEWS;
+                                " count(CASE WHEN verdict = 'good' THEN 1 END), (SELECT group_concat(DISTINCT measure)"
+                                " FROM health WHERE verdict = 'unknown' AND reason NOT IN ('nothing after the warm-up',"
+                                " 'reserved bytes not known'))"
+                                " FROM health";
 
 static const char worst_sql[] =
     "SELECT measure, verdict, heap, device, rank, advice, (SELECT upper(max(kind)) FROM device),"
     " CASE WHEN (SELECT count(DISTINCT pid) FROM health) > 1 THEN pid END FROM health"
-    " WHERE verdict IN ('warning', 'danger') AND " IS_NEWS " ORDER BY verdict = 'warning',"
+    " WHERE verdict IN ('warning', 'danger') ORDER BY verdict = 'warning',"
     " CASE measure WHEN 'fragmentation' THEN 0 WHEN 'pool hit rate' THEN 1 WHEN 'allocation cost' THEN 2 ELSE 3 END,"
     " abs(value - CASE measure WHEN 'pool hit rate' THEN 1 WHEN 'zero copy' THEN 1 ELSE 0 END) DESC, rank, pid, heap"
     " LIMIT ?1";
 
-static nm_status count_verdicts(sqlite3 *db, int64_t *bad_count, int64_t *good_count, nm_error *err)
+/* `unjudged`: the measures that cannot be judged somewhere; "": all can. */
+static nm_status count_verdicts(sqlite3 *db, int64_t *bad_count, int64_t *good_count, char unjudged[TEXT_BYTES],
+                                nm_error *err)
 {
     sqlite3_stmt *row = NULL;
     nm_status status = nm_db_prepare(db, count_sql, &row, err);
@@ -38,6 +37,7 @@ static nm_status count_verdicts(sqlite3 *db, int64_t *bad_count, int64_t *good_c
     if (sqlite3_step(row) == SQLITE_ROW) {
         *bad_count = sqlite3_column_int64(row, 0);
         *good_count = sqlite3_column_int64(row, 1);
+        nm_human_text(unjudged, TEXT_BYTES, (const char *)sqlite3_column_text(row, 2), 100);
     } else {
         status = nm_db_fail(db, err);
     }
@@ -49,9 +49,12 @@ nm_status nm_summary_health_lines(sqlite3 *db, int64_t *line_count, nm_error *er
 {
     int64_t bad_count = 0;
     int64_t good_count = 0;
-    nm_status status = count_verdicts(db, &bad_count, &good_count, err);
+    char unjudged[TEXT_BYTES] = "";
+    nm_status status = count_verdicts(db, &bad_count, &good_count, unjudged, err);
 
-    *line_count = bad_count > SHOWN_MAX ? SHOWN_MAX + 1 : bad_count > 0 ? bad_count : good_count > 0;
+    *line_count = bad_count > SHOWN_MAX ? SHOWN_MAX + 1
+                  : bad_count > 0       ? bad_count
+                                        : good_count > 0 || unjudged[0] != 0;
     return status;
 }
 
@@ -103,13 +106,16 @@ nm_status nm_summary_write_health(sqlite3 *db, FILE *out, nm_error *err)
     char number[NM_HUMAN_BYTES];
     int64_t bad_count = 0;
     int64_t good_count = 0;
-    nm_status status = count_verdicts(db, &bad_count, &good_count, err);
+    char unjudged[TEXT_BYTES] = "";
+    nm_status status = count_verdicts(db, &bad_count, &good_count, unjudged, err);
 
     if (status != NM_OK)
         return status;
     if (bad_count == 0 && good_count > 0)
-        fprintf(out, "Health: good in %s measure%s (view health)\n", nm_human_count(number, good_count),
-                good_count == 1 ? "" : "s");
+        fprintf(out, "Health: good in %s measure%s%s%s (view health)\n", nm_human_count(number, good_count),
+                good_count == 1 ? "" : "s", unjudged[0] == 0 ? "" : "; not judged: ", unjudged);
+    else if (bad_count == 0 && unjudged[0] != 0)
+        fprintf(out, "Health: not judged: %s (view health)\n", unjudged);
     if (bad_count > 0)
         status = write_worst(db, out, err);
     if (bad_count > SHOWN_MAX)

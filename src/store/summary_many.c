@@ -37,9 +37,7 @@ static const measure measures[] = {
      " SELECT host, rank, pid, leak_bytes FROM leak_by_site) GROUP BY host, rank, pid",
      false},
     {"fragmentation",
-     "SELECT max(peak_fragmentation_ratio) AS value, " WHO
-     " AS who FROM peak WHERE peak_fragmentation_ratio IS NOT NULL GROUP BY host, rank, pid",
-     true},
+     "SELECT max(min_ratio) AS value, " WHO " AS who FROM fragmentation_verdict GROUP BY host, rank, pid", true},
     {"pool hit rate",
      "SELECT min(hit_rate) AS value, " WHO
      " AS who FROM pool_hit_rate WHERE bucket = 'all' AND hit_rate IS NOT NULL GROUP BY host, rank, pid",

@@ -17,6 +17,7 @@
 #define LATE_RATIO_MIN  0.5
 #define STEPS_AHEAD_MAX 1e9
 #define INTEGER_MAX     9e18
+#define MAPPED_RATIO    0.9   /* of the growth of physical memory, the device's */
 #define NO_SCATTER      1e-12 /* part of the variance of the values */
 
 /* ---- A line ------------------------------------------------------------------------------------------------------ */
@@ -146,8 +147,9 @@ typedef struct trend { /* a row of step_trend */
     int64_t heap_id;   /* 0: the device */
     const char *measure;
     bool is_pool;
-    bool is_of_all; /* recorded processes on the hardware */
-    double last;    /* value of the last step */
+    bool is_of_all;  /* recorded processes on the hardware */
+    bool is_handles; /* physical memory: what of it is mapped is driver memory, too */
+    double last;     /* value of the last step */
     bool has_fit;
     nm_trend_fit fit;
 } trend;
@@ -223,8 +225,11 @@ static nm_status end_heap(device_trends *device, int64_t heap_id, int64_t level,
 
     end_series(&device->allocated, count);
     end_series(&device->reserved, count);
-    status = add_trend(device, (trend){.heap_id = heap_id, .measure = "allocated", .is_pool = is_pool},
-                       device->allocated.values, err);
+    status = add_trend(
+        device,
+        (trend){
+            .heap_id = heap_id, .measure = "allocated", .is_pool = is_pool, .is_handles = level == NM_LEVEL_PHYSICAL},
+        device->allocated.values, err);
     if (status == NM_OK && device->has_reserved)
         status = add_trend(device, (trend){.heap_id = heap_id, .measure = "reserved", .is_pool = true},
                            device->reserved.values, err);
@@ -267,6 +272,16 @@ static void take_row(device_trends *device, sqlite3_stmt *row, int column)
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
+/* Does the device's driver memory grow by as much? Then the growth is told there. */
+static bool grows_mapped(const device_trends *device, const trend *row)
+{
+    for (size_t i = 0; i < device->rows.count && row->is_handles; i++)
+        if (device->rows.items[i].heap_id == 0 && !device->rows.items[i].is_of_all &&
+            device->rows.items[i].fit.slope >= MAPPED_RATIO * row->fit.slope)
+            return true;
+    return false;
+}
+
 /* Why there is no trend; NULL: there is one. */
 static const char *no_trend(const device_trends *device, const trend *row)
 {
@@ -283,6 +298,8 @@ static const char *no_trend(const device_trends *device, const trend *row)
     /* A window that slides looks so while frees of what was there before take nothing away. */
     if (device->is_late)
         return "what was live before the recording is not known";
+    if (grows_mapped(device, row))
+        return "it is mapped: the driver memory says it";
     return NULL;
 }
 

@@ -334,7 +334,7 @@ static const char births_sql[] =
     " ON n.process_id = h.process_id"
     " LEFT JOIN (SELECT heap_id, coalesce(site_frame_id, 0) AS site, max_steps FROM site_lifetime) AS l"
     " ON l.heap_id = a.heap_id AND l.site = coalesce(s.site_frame_id, 0)"
-    " WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND NOT EXISTS (SELECT 1 FROM site_verdict)"
+    " WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND NOT EXISTS (SELECT 1 FROM site_verdict)"
     " GROUP BY a.heap_id, site_key, a.generation ORDER BY a.heap_id, site_key, a.generation";
 
 static const char levels_sql[] =

@@ -32,22 +32,24 @@ static const char max_reserved_sql[] =
     "SELECT host, rank, pid, device, heap, level, peak_reserved_bytes, NULL, CASE reserved_source WHEN 'stated' THEN"
     " 'by the word of the pool' END FROM peak WHERE peak_reserved_bytes > 0 AND " IS_CHOSEN("");
 
-/* Of a pool whose pending memory is not known, what is sure: less all that may have been pending. */
+/* Where it hurt most, and as much as is sure. Below the floor, ?3 or the database's, it passes whatever the limit is. */
 static const char max_fragmentation_sql[] =
-    "SELECT k.host, k.rank, k.pid, k.device, k.heap, k.level, CASE WHEN e.heap_id IS NULL THEN"
-    " k.peak_fragmentation_ratio ELSE max(0.0, coalesce(k.peak_fragmentation_ratio"
-    " - CAST(e.max_pending_bound_bytes AS REAL) / k.peak_reserved_bytes, 0.0)) END, NULL, CASE WHEN e.heap_id IS NOT "
-    "NULL"
-    " THEN 'at least: what other streams still used is not known' WHEN EXISTS"
-    " (SELECT 1 FROM heap_place AS p WHERE p.host IS k.host AND p.pid IS k.pid AND p.device IS k.device"
-    " AND p.heap IS k.heap AND p.level IS k.level AND p.size_basis = 'requested') THEN"
-    " 'of requested sizes: the true ratio is smaller' END"
-    " FROM peak AS k LEFT JOIN early_free AS e ON e.host IS k.host AND e.pid IS k.pid AND e.device IS k.device"
-    " AND e.heap IS k.heap AND e.level IS k.level"
-    " WHERE k.peak_fragmentation_ratio IS NOT NULL AND " IS_CHOSEN("k.");
+    "SELECT host, rank, pid, device, heap, level, max(CASE WHEN min_unused_bytes < floor THEN 0.0 ELSE min_ratio END),"
+    " NULL, CASE WHEN min_unused_bytes < floor"
+    " THEN printf('less than the floor of %.1f MiB is unused', floor / 1048576.0)"
+    " ELSE CASE moment WHEN 'peak' THEN 'at the peak' WHEN 'growth' THEN 'when the pool grew'"
+    " ELSE 'when an allocation failed' END END"
+    " || CASE reason WHEN 'other streams may use it' THEN '; at least: what other streams still used is not known'"
+    " WHEN 'sizes as requested alone' THEN '; at least: only requested sizes are known'"
+    " WHEN 'not all was recorded' THEN '; as far as is known'"
+    " ELSE CASE WHEN min_ratio < max_ratio THEN '; at least: what is not sure is left out' ELSE '' END END"
+    " FROM (SELECT *, coalesce(?3, floor_bytes) AS floor FROM fragmentation_verdict) WHERE " IS_CHOSEN(
+        "") " GROUP BY heap_id";
 
-static const char min_hit_rate_sql[] = "SELECT host, rank, pid, device, heap, level, value, NULL, NULL FROM health"
-                                       " WHERE measure = 'pool hit rate' AND value IS NOT NULL AND " IS_CHOSEN("");
+static const char min_hit_rate_sql[] =
+    "SELECT host, rank, pid, device, heap, level, CASE WHEN amount < coalesce(?3, floor) THEN 1.0 ELSE value END, NULL,"
+    " CASE WHEN amount < coalesce(?3, floor) THEN 'only ' || amount || ' requests came after the warm-up' END"
+    " FROM health WHERE measure = 'pool hit rate' AND value IS NOT NULL AND " IS_CHOSEN("");
 
 /* Steps after the warm-up, of pools whose misses are known. Joined steps of a long recording count as so many. */
 static const char max_misses_sql[] =
@@ -196,6 +198,14 @@ static void take_place(const check_rule *rule, sqlite3_stmt *row, check_result *
     }
 }
 
+static void bind_floor(sqlite3_stmt *rows, check_kind kind, const nm_thresholds *thresholds)
+{
+    nm_measure measure = kind == CHECK_MAX_FRAGMENTATION ? NM_MEASURE_FRAGMENTATION : NM_MEASURE_HIT_RATE;
+
+    if ((kind == CHECK_MAX_FRAGMENTATION || kind == CHECK_MIN_HIT_RATE) && thresholds->items[measure].is_set)
+        sqlite3_bind_int64(rows, 3, thresholds->items[measure].floor);
+}
+
 static nm_status walk(sqlite3 *db, const check_rule *rule, const check_filter *filter, check_result *out, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
@@ -208,6 +218,7 @@ static nm_status walk(sqlite3 *db, const check_rule *rule, const check_filter *f
         sqlite3_bind_int64(rows, 1, filter->rank);
     if (filter->heap != NULL)
         sqlite3_bind_text(rows, 2, filter->heap, -1, SQLITE_STATIC);
+    bind_floor(rows, rule->kind, &filter->thresholds);
     while ((code = sqlite3_step(rows)) == SQLITE_ROW) {
         out->place_count++;
         if (questions[rule->kind].is_count)

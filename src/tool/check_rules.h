@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "store/threshold.h"
 
 #define CHECK_TEXT_BYTES 256
 
@@ -48,6 +49,7 @@ typedef struct check_filter { /* which places count */
     bool has_rank;
     int64_t rank;
     bool allows_partial;
+    nm_thresholds thresholds; /* what is set here goes before those of the database */
 } check_filter;
 
 typedef struct check_result {

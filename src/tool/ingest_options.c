@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tool/threshold_text.h"
+
 #define MINUTES_MAX 1000000
 
 static const char help_text[] =
@@ -38,6 +40,11 @@ static const char help_text[] =
     "                      stack of an allocation, or the name of a range; 'none': do not look for steps\n"
     "  --symbols DIR       name places in stripped code by the debug files and unstripped libraries in DIR and below,\n"
     "                      found by build id; may be given several times\n"
+    "  --threshold MEASURE=VALUE\n"
+    "                      how much of a measure there has to be for a warning: allocation-cost (a time), "
+    "fragmentation,\n"
+    "                      zero-copy (sizes) or pool-hit-rate (requests); 0: however little\n"
+    "  --thresholds FILE   the same from a file, one a line\n"
     "  --quiet             print nothing but errors\n"
     "  --help, --version\n"
     "\n"
@@ -98,6 +105,8 @@ enum {
     OPTION_SITE_RULES,
     OPTION_STEP_AT,
     OPTION_SYMBOLS,
+    OPTION_THRESHOLD,
+    OPTION_THRESHOLDS,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -113,6 +122,8 @@ static const struct option long_options[] = {
     {"site-rules", required_argument, NULL, OPTION_SITE_RULES},
     {"step-at", required_argument, NULL, OPTION_STEP_AT},
     {"symbols", required_argument, NULL, OPTION_SYMBOLS},
+    {"threshold", required_argument, NULL, OPTION_THRESHOLD},
+    {"thresholds", required_argument, NULL, OPTION_THRESHOLDS},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
     {NULL, 0, NULL, 0},
@@ -141,6 +152,16 @@ static int take_detail(const char *text, ingest_options *options)
             return 0;
         }
     return usage_error("--detail needs all, live or none");
+}
+
+/* One, or a file of them. */
+static int take_threshold(int option, ingest_options *options)
+{
+    nm_error err = {0};
+    nm_status status = option == OPTION_THRESHOLD ? threshold_read(optarg, &options->thresholds, &err)
+                                                  : threshold_read_file(optarg, &options->thresholds, &err);
+
+    return status == NM_OK ? 0 : usage_error(err.text);
 }
 
 static int take_option(int option, ingest_options *options)
@@ -179,6 +200,9 @@ static int take_option(int option, ingest_options *options)
         return optarg[0] == 0 ? usage_error("--step-at needs a place") : 0;
     case OPTION_SYMBOLS:
         return take_symbols(optarg, options);
+    case OPTION_THRESHOLD:
+    case OPTION_THRESHOLDS:
+        return take_threshold(option, options);
     case OPTION_HELP:
         fputs(help_text, stdout);
         return -1;

@@ -23,6 +23,7 @@ typedef struct ingest_options {
     size_t symbol_folder_count;
     nm_detail detail;
     int64_t server_minutes; /* 0: as the store has it */
+    nm_thresholds thresholds;
     bool has_csv_bom;
     bool is_forced;
     bool is_quiet;

@@ -17,6 +17,7 @@
 #include "tool/check_report.h"
 #include "tool/check_rules.h"
 #include "tool/size_text.h"
+#include "tool/threshold_text.h"
 
 #define EXIT_BROKEN_RULE 1
 #define EXIT_USAGE       2
@@ -39,7 +40,8 @@ static const char help_text[] =
     "\n"
     "  --max-peak SIZE            most device memory at once, of each device (60GiB, 512 MiB, ...)\n"
     "  --max-reserved SIZE        most that each pool ever held of the driver's memory\n"
-    "  --max-fragmentation RATIO  share of it that was never in use at once (0.15 or 15%)\n"
+    "  --max-fragmentation RATIO  share of it that was unused where that hurt: view fragmentation_verdict (0.15 or "
+    "15%)\n"
     "  --min-hit-rate RATIO       share of requests that each pool served by itself, after the warm-up\n"
     "  --max-misses-per-step N    requests in one step after the warm-up for which a pool had to grow\n"
     "  --no-growth                no site whose memory grows from step to step\n"
@@ -53,6 +55,9 @@ static const char help_text[] =
     "  --rank N                   only heaps of this rank\n"
     "  --heap NAME                only heaps of this name or level (pool, driver, pinned, ...), each by itself\n"
     "  --allow-partial            a recording of which something is missing may pass\n"
+    "  --threshold MEASURE=VALUE  how little of a measure passes: fragmentation (a size) or pool-hit-rate (requests);\n"
+    "                             allocation-cost and zero-copy, of which there is no rule, are read too; 0: nothing\n"
+    "  --thresholds FILE          the same from a file, one a line\n"
     "  --json                     one JSON object in place of lines\n"
     "  --help, --version\n"
     "\n"
@@ -79,6 +84,8 @@ enum {
     OPTION_HEAP,
     OPTION_ALLOW_PARTIAL,
     OPTION_JSON,
+    OPTION_THRESHOLD,
+    OPTION_THRESHOLDS,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -99,6 +106,8 @@ static const struct option long_options[] = {
     {"heap", required_argument, NULL, OPTION_HEAP},
     {"allow-partial", no_argument, NULL, OPTION_ALLOW_PARTIAL},
     {"json", no_argument, NULL, OPTION_JSON},
+    {"threshold", required_argument, NULL, OPTION_THRESHOLD},
+    {"thresholds", required_argument, NULL, OPTION_THRESHOLDS},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
     {NULL, 0, NULL, 0},
@@ -201,6 +210,16 @@ static int take_rank(check_options *options, const char *text)
     return 0;
 }
 
+/* One, or a file of them. */
+static int take_threshold(check_options *options, int option, const char *text)
+{
+    nm_error err = {0};
+    nm_status status = option == OPTION_THRESHOLD ? threshold_read(text, &options->filter.thresholds, &err)
+                                                  : threshold_read_file(text, &options->filter.thresholds, &err);
+
+    return status == NM_OK ? 0 : usage_error(err.text, NULL);
+}
+
 /* 0, or the exit status; -1 when the program has done what was asked (--help). */
 static int take_option(int option, check_options *options)
 {
@@ -218,6 +237,9 @@ static int take_option(int option, check_options *options)
     case OPTION_JSON:
         options->is_json = true;
         return 0;
+    case OPTION_THRESHOLD:
+    case OPTION_THRESHOLDS:
+        return take_threshold(options, option, optarg);
     case OPTION_HELP:
         fputs(help_text, stdout);
         return -1;

@@ -106,6 +106,7 @@ static nm_status open_store(ingest *run, nm_store_role role, const char *path, n
         .role = role,
         .detail = run->options->detail,
         .server_minutes = run->options->server_minutes,
+        .thresholds = &run->options->thresholds,
         .is_forced = run->options->is_forced,
         .is_redacted = run->options->is_redacted,
         .input_fd = run->input_fd,

@@ -18,6 +18,7 @@
 #include "base/io.h"
 #include "tool/record_output.h"
 #include "tool/record_report.h"
+#include "tool/selfcheck_exports.h"
 #include "tool/selfcheck_program.h"
 #include "tool/selfcheck_report.h"
 #include "tool/selfcheck_torch.h"
@@ -253,6 +254,14 @@ static void keep_versions(selfcheck *check)
         selfcheck_say(&check->result.versions, "  %s  (the program)\n", text);
 }
 
+static void compare_exports(selfcheck *check)
+{
+    selfcheck_result *result = &check->result;
+
+    if (result->last.exit_status == 0)
+        result->new_function_count = selfcheck_say_exports(text_of(&result->last.out), &result->functions);
+}
+
 /* *said: by the program of the last recording, which is the one that is compared. */
 static bool run_all(selfcheck *check, selfcheck_said *said)
 {
@@ -268,6 +277,7 @@ static bool run_all(selfcheck *check, selfcheck_said *said)
     for (size_t round = 0; round < SELFCHECK_ROUNDS && goes_on; round++)
         goes_on = run_round(check, round, recorded, said);
     keep_versions(check);
+    compare_exports(check);
     free(words);
     free(recorded);
     return goes_on;
@@ -372,6 +382,7 @@ static void free_result(selfcheck_result *result)
 {
     nm_buffer_free(&result->notes);
     nm_buffer_free(&result->versions);
+    nm_buffer_free(&result->functions);
     nm_buffer_free(&result->answers);
     selfcheck_run_free(&result->last);
 }
@@ -387,11 +398,16 @@ static void end_by(int number, const char *file)
 static void say_verdict(const selfcheck *check, const char *name)
 {
     const char *reason = check->result.reason;
+    size_t new_count = check->result.new_function_count;
+    char more[96] = "";
 
+    if (new_count > 0)
+        snprintf(more, sizeof more, "; %zu function%s of memory %s new in this CANN", new_count,
+                 new_count == 1 ? "" : "s", new_count == 1 ? "is" : "are");
     if (reason[0] != 0)
         fprintf(stderr, "npumem-record: --selfcheck: %s; attach to a report: %s\n", reason, name);
     else if (!check->options->is_quiet)
-        fprintf(stderr, "npumem-record: --selfcheck: the figures agree, %s\n", name);
+        fprintf(stderr, "npumem-record: --selfcheck: the figures agree%s, %s\n", more, name);
 }
 
 static int check_into(const record_options *options, const char *name, int fd)

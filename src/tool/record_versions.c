@@ -14,7 +14,7 @@
 #include "base/io.h"
 #include "base/map.h"
 
-#define VERSION_BYTES_MAX 128
+#define VERSION_BYTES_MAX RECORD_VERSION_BYTES
 #define FILE_BYTES_MAX    4096
 
 typedef bool find_version(const char *path, char version[VERSION_BYTES_MAX]);
@@ -210,6 +210,13 @@ static size_t teller_of(const char *path, size_t len)
                                 memcmp(name, tellers[i].library, strlen(tellers[i].library)) != 0))
         i++;
     return i;
+}
+
+const char *record_versions_of(const char *path, char version[RECORD_VERSION_BYTES])
+{
+    size_t teller = teller_of(path, strlen(path));
+
+    return teller < TELLER_COUNT && tellers[teller].find(path, version) ? tellers[teller].name : NULL;
 }
 
 static nm_status note_string(record_versions *versions, const nm_definition *string)

@@ -8,7 +8,12 @@
 
 #include "drain/drain.h"
 
+#define RECORD_VERSION_BYTES 128
+
 typedef struct record_versions record_versions;
+
+/* What a library tells the version of ("CANN", "driver", "torch", ...), and that; NULL: nothing, or there is no such file. */
+const char *record_versions_of(const char *path, char version[RECORD_VERSION_BYTES]);
 
 nm_status record_versions_new(record_versions **out, nm_error *err);
 void record_versions_free(record_versions *versions); /* NULL is fine */

@@ -11,7 +11,7 @@
 #define SELFCHECK_UNKNOWN    UINT64_MAX
 #define SELFCHECK_TEXT_BYTES 256
 
-/* Keys of the program's lines `npumem-selfcheck KEY VALUE`; beside them `version TEXT` and `why TEXT`. */
+/* Keys of the program's lines `npumem-selfcheck KEY VALUE`; beside them `version TEXT`, `library PATH`, `why TEXT`. */
 typedef enum selfcheck_key {
     SELFCHECK_ALLOCATED,    /* allocated_peak_bytes: most that its pool had handed out at once */
     SELFCHECK_RESERVED,     /* reserved_peak_bytes: most that its pool held of the device */

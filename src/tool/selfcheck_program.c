@@ -8,10 +8,12 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "npumem.h"
@@ -289,6 +291,16 @@ static void tell_versions(void)
         printf("npumem-selfcheck version device %s\n", acl.soc_name());
 }
 
+static int tell_library(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    if (strstr(info->dlpi_name, "/libacl") != NULL || strstr(info->dlpi_name, "/libascend") != NULL ||
+        strstr(info->dlpi_name, "/libruntime") != NULL)
+        printf("npumem-selfcheck library %s\n", info->dlpi_name);
+    return 0;
+}
+
 int selfcheck_program(void)
 {
     const char *why = open_acl();
@@ -308,6 +320,7 @@ int selfcheck_program(void)
     }
     open_sdk();
     tell_versions();
+    dl_iterate_phdr(tell_library, NULL);
     work();
     tell("allocated_peak_bytes", books.allocated_peak_bytes);
     tell("reserved_peak_bytes", books.reserved_peak_bytes);

@@ -220,6 +220,8 @@ void selfcheck_write(const selfcheck_place *place, const selfcheck_result *resul
     }
     if (result->is_recorded)
         say_unseen(place, brief);
+    if (result->functions.len > 0)
+        nm_buffer_append(brief, result->functions.data, result->functions.len, NULL);
     say_versions(place, result, brief);
     if (result->answers.len > 1)
         selfcheck_say(rest, "\nAnswers of npumem-ingest\n%s", (const char *)result->answers.data);

@@ -23,6 +23,8 @@ typedef struct selfcheck_result {
     char reason[SELFCHECK_LINE_BYTES]; /* the first thing that is wrong; empty: nothing */
     nm_buffer notes;                   /* owned: lines on what was not there */
     nm_buffer versions;                /* owned: what the program said it runs on, lines */
+    nm_buffer functions;               /* owned: the section on what CANN exports; empty: no program ended well */
+    size_t new_function_count;         /* of them: not in the list */
     nm_buffer answers;                 /* owned: of npumem-ingest */
     selfcheck_run last;                /* owned: the run that went wrong, or the last one */
     selfcheck_times plain, recorded;

@@ -98,6 +98,15 @@ def tell_versions():
         pass
 
 
+def tell_libraries():
+    """Those of CANN, by their files."""
+    with open("/proc/self/maps") as maps:
+        paths = {line.split(None, 5)[5].strip() for line in maps if line.count("/") > 0}
+    for path in sorted(paths):
+        if path.rpartition("/")[2].startswith(("libacl", "libascend", "libruntime")):
+            tell("library", path)
+
+
 def main():
     try:
         if not npu.is_available():
@@ -107,6 +116,7 @@ def main():
     except Exception as failure:
         give_up("torch_npu is there, but the NPU cannot be used: {}: {}".format(type(failure).__name__, failure))
     tell_versions()
+    tell_libraries()
     warm = layer(warm, warm)
     del warm
     npu.synchronize()

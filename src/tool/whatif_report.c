@@ -46,9 +46,9 @@ void whatif_print_heaps(const nm_gather *gather, FILE *out)
 
         if (heap->level != NM_LEVEL_POOL)
             continue;
-        fprintf(out, "heap %" PRIu64 "  process %" PRIu64 "  device %" PRIu64 "  %s: %s allocations, %s at their peak",
+        fprintf(out, "heap %" PRIu64 "  process %" PRIu64 "  device %" PRIu64 "  %s: %s allocation%s, %s at their peak",
                 heap->heap_id, heap->process_id, heap->device_id, nm_shown_text(name, sizeof name, heap->name),
-                count(requests, heap->block_count), bytes(peak, heap->peak_bytes));
+                count(requests, heap->block_count), plural(heap->block_count), bytes(peak, heap->peak_bytes));
         print_process(nm_gather_process_of(gather, heap), "  ", out);
         fprintf(out, "\n");
     }
@@ -70,8 +70,8 @@ static void print_recorded(const nm_workload *workload, FILE *out)
     else
         fprintf(out, "recorded      its driver memory is not known\n");
     if (recorded->baseline_block_count > 0)
-        fprintf(out, "baseline      %s block%s of %s were there before, in %s of driver memory\n",
-                count(a, recorded->baseline_block_count), plural(recorded->baseline_block_count),
+        fprintf(out, "baseline      %s block%s there before: %s, in %s of driver memory\n",
+                count(a, recorded->baseline_block_count), recorded->baseline_block_count == 1 ? " was" : "s were",
                 bytes(b, recorded->baseline_block_bytes), bytes(c, recorded->baseline_segment_bytes));
     if (recorded->flush_count > 0)
         fprintf(out, "flushes       the program emptied the cache %s time%s\n", count(a, recorded->flush_count),
@@ -170,7 +170,8 @@ void whatif_print_head(const whatif_place *place, const nm_workload *workload, c
         fprintf(out, ", device %" PRId64, place->device_ordinal);
     if (place->has_more_pools)
         print_process(place->process, ", ", out);
-    fprintf(out, ": %s requests, ", count(a, workload->recorded.request_count));
+    fprintf(out, ": %s request%s, ", count(a, workload->recorded.request_count),
+            plural(workload->recorded.request_count));
     if (workload->step_count > 0)
         fprintf(out, "%s step%s\n", count(a, workload->step_count), plural(workload->step_count));
     else
@@ -209,7 +210,7 @@ static void print_row(const whatif_place *place, const whatif_row *row, size_t w
         snprintf(fits, sizeof fits, "no, at the beginning");
     else if (!result->is_fit)
         snprintf(fits, sizeof fits, "no, at %" PRId64, result->failure.seq);
-    fprintf(out, "%-*s  %9s  %10s  %9s  %8s  %12s  %8s  %15s  %s\n", (int)width, row->name,
+    fprintf(out, "%-*s  %9s  %10s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, row->name,
             bytes(reserved, result->peak_reserved_bytes), nm_human_percent(ratio, nm_sim_fragmentation_ratio(result)),
             bytes(stuck, result->peak_stuck_bytes), nm_human_percent(rate, nm_sim_hit_rate(result)),
             count(calls, result->take_count + result->give_count), per_step,
@@ -243,25 +244,25 @@ static void print_failure(const whatif_row *row, FILE *out)
 
     fprintf(out, "\n%s does not fit, by %s: ", row->name, cause_text(failure->cause));
     if (failure->cause == NM_CAUSE_BASELINE)
-        fprintf(out, "not even what was there at the beginning.\n");
+        fprintf(out, "not even what it begins with.\n");
     else if (failure->seq == NM_NO_SEQ)
-        fprintf(out, "at the beginning %s are missing.\n", bytes(a, failure->bytes));
+        fprintf(out, "not even the %s that others hold from the beginning.\n", bytes(a, failure->bytes));
     else
-        fprintf(
-            out,
-            "at event %" PRId64 " (seq) %s are asked for. The pool holds %s, %s of it in blocks, %s free (%s stuck, the"
-            " largest piece for such a request %s); others hold %s, the device has %s left.\n",
-            failure->seq, bytes(a, failure->bytes), bytes(b, failure->reserved_bytes), bytes(c, failure->active_bytes),
-            bytes(d, failure->free_bytes), bytes(e, failure->stuck_bytes), bytes(f, failure->largest_free_bytes),
-            bytes(g, failure->other_bytes), bytes(h, failure->device_free_bytes));
+        fprintf(out,
+                "at event %" PRId64 " (seq) %s are asked for. The pool holds %s, %s of it in blocks, %s free (%s"
+                " inactive split, the largest piece for such a request %s); others hold %s, the device has %s left.\n",
+                failure->seq, bytes(a, failure->bytes), bytes(b, failure->reserved_bytes),
+                bytes(c, failure->active_bytes), bytes(d, failure->free_bytes), bytes(e, failure->stuck_bytes),
+                bytes(f, failure->largest_free_bytes), bytes(g, failure->other_bytes),
+                bytes(h, failure->device_free_bytes));
 }
 
 void whatif_print_rows(const whatif_place *place, const whatif_rows *rows, FILE *out)
 {
     size_t width = name_width(rows);
 
-    fprintf(out, "\n%-*s  %9s  %10s  %9s  %8s  %12s  %8s  %15s  %s\n", (int)width, "setting", "reserved", "fragmented",
-            "stuck", "hit rate", "driver calls", "per step", "smallest device", "fits");
+    fprintf(out, "\n%-*s  %9s  %10s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, "setting", "reserved", "fragmented",
+            "inactive split", "hit rate", "driver calls", "per step", "smallest device", "fits");
     for (size_t i = 0; i < rows->count; i++)
         print_row(place, &rows->items[i], width, out);
     for (size_t i = 0; i < rows->count && i < FAILURES_SHOWN; i++)
@@ -283,7 +284,7 @@ static void print_price(const whatif_row *now, const whatif_row *best, FILE *out
     bool has_both = best->result.is_fit && now->result.is_fit;
     char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES];
 
-    fprintf(out, "price         %s driver calls", count(a, calls_of(run)));
+    fprintf(out, "price         %s driver call%s", count(a, calls_of(run)), plural(calls_of(run)));
     if (has_both)
         fprintf(out, " instead of %s", count(b, calls_of(&now->result)));
     if (run->step_count > 0)
@@ -342,10 +343,10 @@ void whatif_print_advice(const nm_advice *advice, FILE *out)
 {
     char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES], c[NM_HUMAN_BYTES], d[NM_HUMAN_BYTES];
 
-    fprintf(out, "\nreuse         %s of %s requests found a freed block of their very size (%s of %s sizes shown)\n",
-            count(a, advice->again_count), count(b, advice->request_count),
-            count(c, advice->size_count < SIZES_SHOWN ? advice->size_count : SIZES_SHOWN),
-            count(d, advice->size_count));
+    fprintf(out, "\nreuse         %s of %s request%s found a freed block of the very size (%s of %s size%s shown)\n",
+            count(a, advice->again_count), count(b, advice->request_count), plural(advice->request_count),
+            count(c, advice->size_count < SIZES_SHOWN ? advice->size_count : SIZES_SHOWN), count(d, advice->size_count),
+            plural(advice->size_count));
     fprintf(out, "%12s  %12s  %12s  %16s\n", "block", "requests", "of these", "most live");
     fprintf(out, "%12s  %12s  %12s  %16s\n", "", "", "reused", "at once");
     for (size_t i = 0; i < advice->size_count && i < SIZES_SHOWN; i++)
@@ -355,8 +356,8 @@ void whatif_print_advice(const nm_advice *advice, FILE *out)
     fprintf(out, "\nblock sizes   %zu of them need a pool of %s (%s are live at once)\n", advice->class_count,
             bytes(a, advice->pool_bytes), bytes(b, advice->peak_live_bytes));
     for (size_t i = 0; i < advice->class_count; i++)
-        fprintf(out, "%12" PRIu64 " B  %12s blocks\n", advice->classes[i].bytes,
-                count(a, advice->classes[i].block_count));
+        fprintf(out, "%12" PRIu64 " B  %12s block%s\n", advice->classes[i].bytes,
+                count(a, advice->classes[i].block_count), plural(advice->classes[i].block_count));
     fprintf(out, "try           --bucket 'initial:%" PRIu64 ",classes:[", advice->pool_bytes);
     for (size_t i = 0; i < advice->class_count; i++)
         fprintf(out, "%s%" PRIu64, i == 0 ? "" : ",", advice->classes[i].bytes);

@@ -379,6 +379,14 @@ typedef enum nm_size_basis { /* which of an allocation's sizes running sums use 
                              NM_BASIS_BLOCK = 2,
 } nm_size_basis;
 
+/* By which rules a pool cuts the blocks of which only the requested size is told. In no trace: a snapshot's source knows. */
+typedef enum nm_block_cut {
+    NM_CUT_UNKNOWN = 0,
+    NM_CUT_TORCH =
+        1, /* rounded to 512 bytes; above 1 MiB, in a segment that is not mapped, a rest of up to 1 MiB stays */
+    NM_CUT_TORCH_NPU = 2, /* the same, of 32 bytes more than were asked for */
+} nm_block_cut;
+
 #define NM_UNKNOWN_NUMBER INT64_MIN  /* a signed attribute that is not known: NULL in the database */
 #define NM_POLICY_UNKNOWN UINT32_MAX /* nm_event.policy of memory of which it is not known: NULL in the database */
 
@@ -426,6 +434,7 @@ typedef struct nm_definition {
             uint64_t large_bytes; /* requests above it are large; 0: the default, 1 MiB */
             uint64_t module_id;   /* of CANN (HCCL 3, RUNTIME 7, APP 33, GE 45, ...), for memory that the driver gave;
                                      0: the program itself, or unknown */
+            uint64_t block_cut;   /* nm_block_cut; not in a trace */
         } heap;
         struct {
             uint64_t process_id;

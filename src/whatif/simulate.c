@@ -263,6 +263,7 @@ nm_status nm_simulate(const nm_workload *workload, const nm_setting *setting, co
     if (status == NM_END) {
         result->is_fit = false;
         result->failure.cause = NM_CAUSE_BASELINE;
+        result->failure.seq = NM_NO_SEQ;
     }
     if (status == NM_OK)
         status = seed(&run, err);

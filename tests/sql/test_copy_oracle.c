@@ -165,7 +165,7 @@ static sqlite3 *random_run(unsigned seed, bool has_gaps)
         else
             copy();
     }
-    return draft_load((uint64_t)event_count);
+    return draft_load_without_floors((uint64_t)event_count);
 }
 
 /* ---- The slow way ---- */

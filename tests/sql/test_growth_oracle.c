@@ -355,7 +355,7 @@ END_TEST
 
 /* Handles of one size in each step: mapped for the pool, for the program, kept unmapped, and of another size; and one that
  * the pool kept and maps again. Stack 1 is where the pool grows, stack 3 where its block is kept. */
-START_TEST(handles_under_a_pools_segments_are_no_leak)
+START_TEST(handles_under_mappings_are_judged_there)
 {
     begin_text();
     draft_say("heap 2 process=1 device=1 level=driver basis=block name=driver\n");
@@ -381,14 +381,37 @@ START_TEST(handles_under_a_pools_segments_are_no_leak)
     char *rows = load_rows(db, "SELECT level, site, count(*), sum(size_bytes) FROM leak GROUP BY 1, 2 ORDER BY 1, 2");
 
     ck_assert_str_eq(leaks, "driver|b.py:4 f4|6|6000\n"
-                            "physical|b.py:4 f4|6|6000\n"
                             "physical|b.py:5 f5|6|1800\n"
                             "pool|b.py:3 f3|6|6000\n");
     ck_assert_str_eq(rows, leaks);
     ck_assert_int_eq(load_int(db, "SELECT count(*) FROM allocation AS a JOIN heap AS h USING (heap_id)"
                                   " WHERE h.level = 7 AND a.is_segment"),
-                     7);
+                     13);
     free(leaks);
+    free(rows);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* A handle a step that is mapped in two parts, and one that is mapped nowhere. */
+START_TEST(a_handle_that_is_mapped_in_parts_is_judged_there)
+{
+    begin_text();
+    draft_say("heap 2 process=1 device=1 level=driver basis=block name=driver\n");
+    draft_say("heap 3 process=1 device=1 level=physical basis=block name=handles\n");
+    for (int step = 0; step < 6; step++) {
+        event("step number=%d thread=1", step);
+        event("alloc heap=3 address=0x%x block=300 thread=1 stack=5", 0x3000 + step);
+        event("alloc heap=3 address=0x%x block=2000 thread=1 stack=1", 0x1000 + step);
+        event("map heap=2 address=0x%x block=1000 thread=1 stack=4", 0x100000 + step * 2000);
+        event("map heap=2 address=0x%x block=1000 thread=1 stack=4", 0x100000 + step * 2000 + 1000);
+    }
+    sqlite3 *db = end_text();
+    char *rows = load_rows(db, "SELECT level, site, leak_count, leak_bytes FROM leak_by_site ORDER BY level, site");
+
+    ck_assert_str_eq(rows, "driver|b.py:4 f4|12|12000\n"
+                           "physical|b.py:5 f5|6|1800\n");
+    ck_assert_int_eq(load_int(db, "SELECT sum(size_bytes) FROM outstanding WHERE level = 'physical'"), 1800);
     free(rows);
     sqlite3_close(db);
 }
@@ -709,7 +732,8 @@ int main(void)
     tcase_add_test(test, fewer_than_three_steps_call_nothing_growing);
     tcase_add_test(test, without_steps_nothing_is_called_growing);
     tcase_add_test(test, a_leak_has_its_evidence);
-    tcase_add_test(test, handles_under_a_pools_segments_are_no_leak);
+    tcase_add_test(test, handles_under_mappings_are_judged_there);
+    tcase_add_test(test, a_handle_that_is_mapped_in_parts_is_judged_there);
     tcase_add_test(test, blocks_of_before_the_first_step_are_no_leak);
     tcase_add_test(test, of_the_first_step_no_more_is_leaked_than_of_later_ones);
     tcase_add_test(test, what_keeps_the_newest_is_bounded);

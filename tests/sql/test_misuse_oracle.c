@@ -65,6 +65,7 @@ typedef struct process {
     bool is_late, has_loss, has_unknown_pause, had_driver_memory;
     int64_t pause_end; /* of the last pause of which nothing is known */
     int streams[ACTS], stream_stacks[ACTS], stream_count;
+    int gone_streams[ACTS], gone_stacks[ACTS], gone_count; /* that were destroyed */
 } process;
 
 /* An event, as far as the judging of it needs. */
@@ -743,6 +744,7 @@ static void use_stream(int owner)
     event what = begin_event(owner, -1, 0);
     int at = is_create ? one->stream_count : rand() % one->stream_count;
 
+    what.stack = rand() % 2; /* of few, so that others of the same go */
     if (is_create) {
         one->streams[at] = ++next_stream;
         one->stream_stacks[at] = what.stack * 2 + what.thread;
@@ -754,6 +756,8 @@ static void use_stream(int owner)
         one->stream_count += !what.is_late;
         return;
     }
+    one->gone_streams[one->gone_count] = one->streams[at];
+    one->gone_stacks[one->gone_count++] = one->stream_stacks[at] / 2;
     one->stream_count--;
     one->streams[at] = one->streams[one->stream_count];
     one->stream_stacks[at] = one->stream_stacks[one->stream_count];
@@ -787,6 +791,20 @@ static void pause_process(int owner)
     }
 }
 
+/* Forgotten: of the same stack as many were destroyed or more, and one of them was made later. */
+static bool is_forgotten(const process *one, int at)
+{
+    int kept = 0, gone = 0, younger = 0;
+
+    for (int i = 0; i < one->stream_count; i++)
+        kept += one->stream_stacks[i] / 2 == one->stream_stacks[at] / 2;
+    for (int i = 0; i < one->gone_count; i++) {
+        gone += one->gone_stacks[i] == one->stream_stacks[at] / 2;
+        younger += one->gone_stacks[i] == one->stream_stacks[at] / 2 && one->gone_streams[i] > one->streams[at];
+    }
+    return gone >= kept && younger > 0;
+}
+
 static void end_process(int owner)
 {
     process *one = &processes[owner];
@@ -795,6 +813,8 @@ static void end_process(int owner)
 
     draft_say("process_end process=%d detail=%s\n", owner + 1, is_exit ? "exit" : "signal");
     for (int i = 0; i < one->stream_count && is_exit && !one->has_loss; i++) {
+        if (!is_forgotten(one, i))
+            continue;
         what.thread = one->stream_stacks[i] % 2;
         what.stack = one->stream_stacks[i] / 2;
         tell(&what, NM_ANOMALY_STREAM_KEPT, -1, (uint64_t)one->streams[i], 0, NULL, 0);

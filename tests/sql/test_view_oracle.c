@@ -60,7 +60,11 @@ static nm_workspace_row uses[USES];
 static nm_stream_call_row calls[CALLS];
 static nm_process_end end_kinds[PROCESSES + 1];
 static bool has_steps[PROCESSES + 1];
-static bool has_frees[HEAPS + 1];
+static bool gives_back[HEAPS + 1]; /* at its end it frees as much as is left */
+static struct {
+    int count;
+    int64_t last_seq;
+} freed[HEAPS + 1][STACKS + 1]; /* how many of a stack were freed, and the birth of the last of them */
 static double live_bytes[HEAPS + 1][STACKS + 1][STEPS + 1], live_counts[HEAPS + 1][STACKS + 1][STEPS + 1];
 static char folder[64], path[128];
 static nm_error err;
@@ -225,6 +229,26 @@ static bool may_leak(const nm_allocation_row *row)
     return row->generation > 1 || (row->generation == 1 && younger < most);
 }
 
+/* The first of those that are like it in all was born before something of the stack that was freed. */
+static bool is_older(const nm_allocation_row *row)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (is_like(row, &rows[i], row->generation) && rows[i].alloc_seq < freed[row->heap_id][row->stack_id].last_seq)
+            return true;
+    return false;
+}
+
+/* Others of its stack were freed, and no fewer. */
+static bool is_forgotten(const nm_allocation_row *row)
+{
+    int left = 0;
+
+    for (int i = 0; i < ROWS; i++)
+        left += is_certain(&rows[i]) && rows[i].heap_id == row->heap_id && rows[i].stack_id == row->stack_id &&
+                is_older(&rows[i]);
+    return row->stack_id != 0 && is_older(row) && freed[row->heap_id][row->stack_id].count >= left;
+}
+
 static const char *verdict_of(const nm_allocation_row *row)
 {
     nm_heap_level level = levels[row->heap_id];
@@ -234,7 +258,7 @@ static const char *verdict_of(const nm_allocation_row *row)
     if (is_growing_site(row->heap_id, site_of(row->stack_id)))
         return may_leak(row) ? "growing" : NULL;
     if ((level == NM_LEVEL_DRIVER || level == NM_LEVEL_PINNED) &&
-        end_kinds[process_of_heap[row->heap_id]] == NM_PROCESS_EXIT && has_frees[row->heap_id])
+        end_kinds[process_of_heap[row->heap_id]] == NM_PROCESS_EXIT && (gives_back[row->heap_id] || is_forgotten(row)))
         return "unreleased";
     return NULL;
 }
@@ -412,6 +436,22 @@ static void fill_levels(void)
             }
 }
 
+static void load_freed(uint64_t heap)
+{
+    const nm_sink *sink = nm_store_sink(store);
+
+    for (uint64_t stack = 0; stack <= STACKS; stack++) {
+        nm_lifetime_row row = {.heap_id = heap, .stack_id = stack, .bucket = -1};
+
+        freed[heap][stack].count = pick(4);
+        freed[heap][stack].last_seq = freed[heap][stack].count == 0 ? NM_NO_SEQ : pick(LAST_SEQ);
+        row.freed_count = (uint64_t)freed[heap][stack].count;
+        row.last_alloc_seq = freed[heap][stack].last_seq;
+        if (row.freed_count > 0)
+            ck_assert_int_eq(sink->lifetime(sink->context, &row, &err), NM_OK);
+    }
+}
+
 /* Rows say what has changed. */
 static void load_levels(void)
 {
@@ -419,8 +459,16 @@ static void load_levels(void)
 
     fill_levels();
     for (int heap = 1; heap <= HEAPS; heap++) {
-        nm_heap_total_row sum = {.heap_id = (uint64_t)heap, .free_count = (uint64_t)has_frees[heap]};
+        nm_heap_total_row sum = {.heap_id = (uint64_t)heap};
 
+        for (int i = 0; i < ROWS; i++)
+            sum.outstanding_bytes +=
+                is_outstanding(&rows[i]) && rows[i].heap_id == (uint64_t)heap ? rows[i].size_bytes : 0;
+        gives_back[heap] &= sum.outstanding_bytes > 0;
+        sum.released_bytes = gives_back[heap]            ? sum.outstanding_bytes
+                             : sum.outstanding_bytes > 0 ? sum.outstanding_bytes - 1
+                                                         : 0;
+        load_freed((uint64_t)heap);
         for (int stack = 0; stack <= STACKS; stack++)
             for (int step = 0; step <= STEPS && has_steps[process_of_heap[heap]]; step++) {
                 double bytes = live_bytes[heap][stack][step], count = live_counts[heap][stack][step];
@@ -445,7 +493,7 @@ static void load_random(void)
         has_steps[id] = pick(2) == 1;
     }
     for (int id = 1; id <= HEAPS; id++)
-        has_frees[id] = pick(2) == 1;
+        gives_back[id] = pick(2) == 1;
     ck_assert_msg(nm_store_open(path, &options, &store, &err) == NM_OK, "%s", err.text);
     define_places();
     sink = nm_store_sink(store);

@@ -43,12 +43,24 @@ void draft_say(const char *format, ...)
     ck_assert_int_eq(nm_buffer_append(&text, line, (size_t)length, NULL), NM_OK);
 }
 
-static sqlite3 *load(const nm_store_input *input)
+static sqlite3 *load_above(const nm_store_input *input, const nm_thresholds *thresholds)
 {
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
     unlink(path);
-    load_text((const char *)text.data, input, path);
+    load_text_above((const char *)text.data, input, thresholds, path);
     return load_open(path);
+}
+
+static sqlite3 *load(const nm_store_input *input)
+{
+    return load_above(input, NULL);
+}
+
+sqlite3 *draft_load_without_floors(uint64_t event_count)
+{
+    nm_store_input input = load_whole_input(event_count);
+
+    return load_above(&input, &load_no_floors);
 }
 
 sqlite3 *draft_load_lossy(uint64_t event_count, uint64_t dropped_count)

@@ -17,6 +17,7 @@ void draft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The database of what was said, as of a trace without loss; the one before is gone. Owned by the caller. */
 sqlite3 *draft_load(uint64_t event_count);
+sqlite3 *draft_load_without_floors(uint64_t event_count); /* view health judges however little there is */
 
 /* The same of an input that is in the order of its file, as a snapshot. */
 sqlite3 *draft_load_as_file(uint64_t event_count);

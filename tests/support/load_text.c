@@ -26,9 +26,16 @@ nm_store_input load_whole_input(uint64_t event_count)
     };
 }
 
+const nm_thresholds load_no_floors = {.items = {{true, 0}, {true, 0}, {true, 0}, {true, 0}}};
+
 void load_text(const char *text, const nm_store_input *input, const char *path)
 {
-    nm_store_options options = {.is_forced = true, .input_fd = -1};
+    load_text_above(text, input, NULL, path);
+}
+
+void load_text_above(const char *text, const nm_store_input *input, const nm_thresholds *thresholds, const char *path)
+{
+    nm_store_options options = {.is_forced = true, .input_fd = -1, .thresholds = thresholds};
     nm_text_trace *trace = NULL;
     nm_store *store = NULL;
     nm_replay *replay = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * text2trace IN.txt OUT.zst [EVENTS_PER_BLOCK]: writes a text trace (text_trace.h) as a trace file, so that tests can
- * give npumem-ingest an input whose every event can be read in the test. The file is finished; it has no rings.
+ * text2trace IN.txt OUT.zst [EVENTS_PER_BLOCK [STACK_DEPTH]]: writes a text trace (text_trace.h) as a trace file, so that
+ * tests can give npumem-ingest an input whose every event can be read in the test. The file is finished; it has no rings.
+ * With STACK_DEPTH its stacks are said to be native ones, walked as deep as that.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "base/io.h"
 #include "support/text_trace.h"
 #include "trace/block.h"
+#include "trace/ring.h"
 
 #define EVENTS_PER_BLOCK_DEFAULT 1000
 
@@ -42,14 +44,18 @@ static nm_status write_records(nm_text_trace *text, nm_trace_writer *writer, uin
     return seal_block(writer, NM_BLOCK_FINAL, fd, err);
 }
 
-static nm_status convert(const char *in_path, const char *out_path, uint32_t block_events, nm_error *err)
+static nm_status convert(const char *in_path, const char *out_path, uint32_t block_events, uint32_t stack_depth,
+                         nm_error *err)
 {
-    nm_session session = {.host = "host", .tool_version = NPUMEM_PROJECT_VERSION};
+    nm_session session = {.host = "host", .tool_version = NPUMEM_PROJECT_VERSION, .stack_depth = stack_depth};
     nm_buffer buffer = {0};
     nm_text_trace *text = NULL;
     nm_trace_writer *writer = NULL;
     int in_fd = -1;
     int out_fd = -1;
+
+    if (stack_depth > 0)
+        session.stacks = NM_STACKS_NATIVE;
     nm_status status = nm_io_open(in_path, O_RDONLY, 0, &in_fd, err);
 
     if (status == NM_OK)
@@ -80,12 +86,13 @@ int main(int argc, char **argv)
 {
     nm_error err = {0};
     unsigned long block_events = argc > 3 ? strtoul(argv[3], NULL, 10) : EVENTS_PER_BLOCK_DEFAULT;
+    unsigned long stack_depth = argc > 4 ? strtoul(argv[4], NULL, 10) : 0;
 
-    if (argc < 3 || argc > 4 || block_events == 0 || block_events > NM_BLOCK_EVENTS_MAX) {
-        fprintf(stderr, "usage: text2trace IN.txt OUT.zst [EVENTS_PER_BLOCK]\n");
+    if (argc < 3 || argc > 5 || block_events == 0 || block_events > NM_BLOCK_EVENTS_MAX) {
+        fprintf(stderr, "usage: text2trace IN.txt OUT.zst [EVENTS_PER_BLOCK [STACK_DEPTH]]\n");
         return 2;
     }
-    if (convert(argv[1], argv[2], (uint32_t)block_events, &err) != NM_OK) {
+    if (convert(argv[1], argv[2], (uint32_t)block_events, (uint32_t)stack_depth, &err) != NM_OK) {
         fprintf(stderr, "text2trace: %s: %s\n", argv[1], err.text);
         return 1;
     }

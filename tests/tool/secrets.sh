@@ -93,7 +93,7 @@ heap_level.name heap_sum.reserved_source input.baseline input.detail input.kind 
 memory_kind.name meta.key meta.value miss_cause.name module.build_id moment_kind.name note_kind.name operation_kind.name
 operation_source.name out_of_memory_chain.outcome plumbing.origin plumbing.target pool_bucket.name process.end_kind process.run_mode
 process_environment.name process_environment.source segment_kind.name leaked_sum.verdict site_verdict.verdict site_verdict.reason step.source step_anchor.kind step_trend.measure
-step_trend.verdict stream_call_kind.name frame.label'
+step_trend.verdict stream_call_kind.name frame.label threshold.measure threshold.unit'
 replaced=$(sed -n 's/^    {"\([a-z_]*\)", "\([a-z_]*\)", NM_REDACT.*/\1.\2/p' "$source/src/store/redact.c")
 for column in $(query trace "SELECT m.name || '.' || c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
                              WHERE m.type = 'table' AND c.type NOT IN ('INTEGER', 'REAL')"); do

@@ -117,10 +117,10 @@ static void assert_end_is_as_booked(const char *program)
 START_TEST(the_torch_client_adds_up_however_cann_is_loaded)
 {
     static const char *const programs[] = {
-        "torch_like --hccl --loader handle",       "torch_like --hccl --loader default",
-        "torch_like --hccl --loader linked",       "torch_like --hccl --loader local",
-        "torch_like --hccl --loader deepbind",     "torch_like_linked --hccl --loader linked",
-        "torch_like --hccl --task-queue 0 --leak", "torch_like --hccl --unit 3000 --layers 7"};
+        "torch_like --hccl --loader handle --no-reset",       "torch_like --hccl --loader default --no-reset",
+        "torch_like --hccl --loader linked --no-reset",       "torch_like --hccl --loader local --no-reset",
+        "torch_like --hccl --loader deepbind --no-reset",     "torch_like_linked --hccl --loader linked --no-reset",
+        "torch_like --hccl --task-queue 0 --leak --no-reset", "torch_like --hccl --unit 3000 --layers 7 --no-reset"};
     char program[256];
 
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
@@ -161,7 +161,7 @@ END_TEST
 /* A workspace's events say running totals: its blocks fill what the driver gave, so its sums are the allocator's own. */
 START_TEST(running_totals_become_blocks)
 {
-    record("torch_like --task-queue 0", "");
+    record("torch_like --task-queue 0 --no-reset", "");
     ck_assert_int_eq(ask(db, "SELECT allocated_bytes FROM heap_total WHERE heap = 'ptaWorkspace'"),
                      book("workspace.allocated_block_bytes"));
     ck_assert_int_eq(ask(db, "SELECT peak_bytes FROM peak WHERE heap = 'ptaWorkspace'"),
@@ -179,7 +179,7 @@ END_TEST
 /* "about": the device was not asked between the last change of its memory and the next, which is a matter of time. */
 START_TEST(the_summary_names_the_components)
 {
-    record("torch_like --hccl", BESIDE);
+    record("torch_like --hccl --no-reset", BESIDE);
     ck_assert_msg(strstr(run_out(&printed), "device memory     used about 548 MiB of 32.0 GiB at its peak") != NULL ||
                       strstr(run_out(&printed), "device memory     used 548 MiB of 32.0 GiB at its peak") != NULL,
                   "%s", run_out(&printed));

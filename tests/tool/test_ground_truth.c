@@ -396,9 +396,7 @@ static void check_case(const char *options, const char *record_options, int expe
     if (strstr(options, "--misuse") != NULL)
         ck_assert_int_eq(ask_about(db, "SELECT count(*) FROM anomaly", "", ""), mistake_count);
     else
-        ck_assert_int_eq(
-            ask_about(db, "SELECT count(*) FROM anomaly", "", ""),
-            strstr(options, "--no-cleanup") != NULL || strstr(options, "--oom") != NULL ? 2 : 0); /* its streams */
+        ck_assert_int_eq(ask_about(db, "SELECT count(*) FROM anomaly", "", ""), 0);
     free(books.keys);
     free(books.values);
     sqlite3_close(db);
@@ -490,8 +488,9 @@ START_TEST(the_leak_is_found_and_nothing_else)
     check_leak("--steps 8 --leak --threads 3 --no-cleanup", "leak_one_buffer", "pool", "growing");
     check_leak("--steps 8 --leak --reset", "leak_one_buffer", "pool", "growing"); /* as frameworks end */
 
+    /* Weights, the newest workspace and pinned memory, left to the process's end. */
     sqlite3 *db = record_and_ingest("--steps 8 --no-cleanup", "", 0);
-    ck_assert_int_eq(ask_about(db, "SELECT count(*) FROM leak_by_site WHERE verdict = 'growing'", "", ""), 0);
+    ck_assert_int_eq(ask_about(db, "SELECT count(*) FROM leak_by_site", "", ""), 0);
     sqlite3_close(db);
 }
 END_TEST

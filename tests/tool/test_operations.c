@@ -208,9 +208,9 @@ static void check_model_books(sqlite3 *db)
         }
     }
     fclose(file);
-    ck_assert_int_eq(model_count, 5);
+    ck_assert_int_eq(model_count, 9);
     ck_assert_int_eq(operator_count, 4);
-    ck_assert_int_eq(ask_text(db, "SELECT count(DISTINCT name) FROM operation", ""), 5 + 4);
+    ck_assert_int_eq(ask_text(db, "SELECT count(DISTINCT name) FROM operation", ""), 9 + 4);
     ck_assert_int_eq(ask_text(db, "SELECT count(DISTINCT thread_id) FROM operation", ""), 3);
 }
 
@@ -223,9 +223,11 @@ START_TEST(models_and_single_operators_are_recorded)
 
         check_ranges(db);
         check_model_books(db);
-        /* What the engine took for weights and workspace of two of the four models; the other two got the program's. */
-        ck_assert_int_eq(ask_text(db, "SELECT allocation_count FROM heap_total WHERE heap = 'GE'", ""), 4);
-        ck_assert_int_eq(ask_text(db, "SELECT allocated_bytes FROM heap_total WHERE heap = 'GE'", ""), 2 * 7500000);
+        /* What the engine took for weights and workspace of two of the first four models, where the other two got the
+         * program's, of two with queues, and of three bundles of two. */
+        ck_assert_int_eq(ask_text(db, "SELECT allocation_count FROM heap_total WHERE heap = 'GE'", ""), 4 + 4 + 12);
+        ck_assert_int_eq(ask_text(db, "SELECT allocated_bytes FROM heap_total WHERE heap = 'GE'", ""),
+                         2 * 7500000 + 5 * 450000);
         sqlite3_close(db);
     }
 }

@@ -104,7 +104,7 @@ static void check_ranks(sqlite3 *db, bool has_local_rank)
         snprintf(sql, sizeof sql,
                  "SELECT count(*) FROM heap_total WHERE rank = %d AND device = %d AND level = 'driver' AND"
                  " allocation_count = %d AND free_count = %d AND outstanding_bytes = %d",
-                 r, RANKS - 1 - r, ROUNDS, ROUNDS - 1, 1000 * (r + 1) + ROUNDS - 1);
+                 r, RANKS - 1 - r, ROUNDS, ROUNDS - 1, 1000 * (r + 1));
         ck_assert_msg(ask(db, sql) == 1, "rank %d: %s", r, sql);
     }
     /* They took turns, so allocation number n of all is rank n % 8's, and times do not go back. */
@@ -160,8 +160,7 @@ static void check_views(sqlite3 *db)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         for (int r = 0; r < RANKS; r++) {
             const char *column = rules[i].peak_column != NULL ? rules[i].peak_column : rules[i].rest_column;
-            int rest_bytes = 1000 * (r + 1) + ROUNDS - 1,
-                peak_bytes = ROUNDS * 1000 * (r + 1) + ROUNDS * (ROUNDS - 1) / 2;
+            int rest_bytes = 1000 * (r + 1), peak_bytes = ROUNDS * 1000 * (r + 1) + ROUNDS * (ROUNDS - 1) / 2;
 
             snprintf(one, sizeof one, rules[i].of_one, ROUNDS);
             snprintf(sql, sizeof sql, "SELECT count(*) FROM %s WHERE device = %d AND %s = %d AND %s", rules[i].view,

@@ -146,7 +146,7 @@ static nm_row_list list;
 
 static void replay(const char *head, const char *before, const char *rest)
 {
-    char text[4096];
+    char text[16384];
     nm_error err = {0};
 
     ck_assert_int_lt(snprintf(text, sizeof text, "%s%s%s", head, before, rest), (int)sizeof text);
@@ -205,27 +205,60 @@ START_TEST(what_was_there_before_the_recording_is_not_called_unknown)
 }
 END_TEST
 
+/* Stream 7 stays, and a younger one of the same stack goes. */
+#define FORGOTTEN                                                                                                      \
+    "@3 stream_call thread=1 stream=7 detail=stream_create device=1\n"                                                 \
+    "@3 stream_call thread=1 stream=8 detail=stream_create device=1\n"                                                 \
+    "@3 stream_call thread=1 stream=8 detail=stream_destroy device=1\n"
+#define EXIT "@9 process_end process=1 detail=exit\n"
+
 START_TEST(streams_that_end_with_their_device_or_may_have_ended_are_not_kept)
 {
     static const char *const texts[] = {
-        "@3 stream_call thread=1 stream=7 detail=stream_create device=1\n@4 reset thread=1 device=1\n",
-        "@3 stream_call thread=1 stream=7 detail=stream_create device=1\n@4 reset thread=1\n",
-        "@3 stream_call thread=1 stream=7 detail=stream_create device=1\n@4 device_call thread=1 "
-        "detail=context_destroy\n",
-        "@3 stream_call thread=1 stream=7 detail=stream_create device=1\n@4 pause thread=1 process=1 detail=1\n"
-        "@5 pause thread=1 process=1 detail=2\n",
-        "@3 stream_call thread=1 stream=7 detail=stream_create device=1 error=107000\n",
-        "@3 stream_call thread=1 stream=7 detail=stream_create device=1\n"
-        "@4 stream_call thread=1 stream=7 detail=stream_destroy device=1\n",
+        FORGOTTEN "@4 reset thread=1 device=1\n",
+        FORGOTTEN "@4 reset thread=1\n",
+        FORGOTTEN "@4 device_call thread=1 detail=context_destroy\n",
+        FORGOTTEN "@4 pause thread=1 process=1 detail=1\n@5 pause thread=1 process=1 detail=2\n",
+        FORGOTTEN "@4 stream_call thread=1 stream=7 detail=stream_destroy device=1\n",
+        "@3 stream_call thread=1 stream=7 detail=stream_create device=1 error=107000\n"
+        "@3 stream_call thread=1 stream=8 detail=stream_create device=1\n"
+        "@3 stream_call thread=1 stream=8 detail=stream_destroy device=1\n",
     };
 
+    replay(HEAD(""), FORGOTTEN, EXIT);
+    ck_assert_uint_eq(list.anomalies.count, 1);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        replay(HEAD(""), texts[i], "@9 process_end process=1 detail=exit\n");
+        replay(HEAD(""), texts[i], EXIT);
         ck_assert_msg(list.anomalies.count == 0, "%zu", i);
     }
-    replay(HEAD(""), "@3 stream_call thread=1 stream=7 detail=stream_create device=1\n",
-           "@9 process_end process=1 detail=signal error=9\n");
+    replay(HEAD(""), FORGOTTEN, "@9 process_end process=1 detail=signal error=9\n");
     ck_assert_uint_eq(list.anomalies.count, 0);
+}
+END_TEST
+
+/* So many of stack 2 at once, of which the oldest `destroyed_count` go again. */
+static size_t kept_of(int created_count, int destroyed_count)
+{
+    char text[16384];
+    size_t length = 0;
+
+    for (int i = 0; i < created_count + destroyed_count; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length,
+                                   "@3 stream_call thread=1 stream=%d detail=stream_%s device=1 stack=2\n",
+                                   100 + i % created_count, i < created_count ? "create" : "destroy");
+    replay(HEAD(""), text, EXIT);
+    return list.anomalies.count;
+}
+
+/* torch_npu keeps 32 of one stack; and who replaces its streams keeps the newest. More than 64 are no pool. */
+START_TEST(streams_that_are_made_once_and_kept_are_none)
+{
+    ck_assert_uint_eq(kept_of(1, 0), 0);
+    ck_assert_uint_eq(kept_of(34, 0), 0);
+    ck_assert_uint_eq(kept_of(34, 20), 0);
+    ck_assert_uint_eq(kept_of(64, 0), 0);
+    ck_assert_uint_eq(kept_of(65, 0), 65);
+    ck_assert_uint_eq(kept_of(66, 2), 0);
 }
 END_TEST
 
@@ -476,6 +509,7 @@ int main(void)
     tcase_add_test(tests, in_the_middle_of_a_loss_nothing_is_said);
     tcase_add_test(tests, what_was_there_before_the_recording_is_not_called_unknown);
     tcase_add_test(tests, streams_that_end_with_their_device_or_may_have_ended_are_not_kept);
+    tcase_add_test(tests, streams_that_are_made_once_and_kept_are_none);
     tcase_add_test(tests, memory_that_something_else_holds_is_allocated);
     tcase_add_test(tests, a_copy_over_its_own_limit_is_told_where_nothing_was_lost);
     tcase_add_test(tests, what_may_lie_over_other_memory_is_no_overlap);

@@ -333,6 +333,34 @@ static void do_block(uint64_t heap, bool is_baseline)
                     .stack_id = made->stack});
 }
 
+/* No other block of its pool begins between `address` and it. */
+static bool is_first_from(const thing *block, uint64_t address)
+{
+    for (size_t i = 0; i < model.count; i++) {
+        const thing *one = &model.things[i];
+
+        if (one->is_live && one->heap == block->heap && one->address >= address && one->address < block->address)
+            return false;
+    }
+    return block->address >= address;
+}
+
+/* Memory that comes under a block of a pool, all of which it holds, was the pool's before: a segment that has been asleep.
+ * Of several pools the one that was defined first. */
+static void wake_segment(thing *range)
+{
+    for (uint64_t heap = 1; heap < HEAPS && range->owner == 0; heap++)
+        for (size_t i = 0; i < model.count && heap != DRIVER; i++) {
+            const thing *block = &model.things[i];
+
+            if (block->is_live && block->heap == heap && is_first_from(block, range->address) &&
+                block->address + block->extent <= range->address + range->size) {
+                range->is_segment = range->is_touched = true;
+                range->owner = heap;
+            }
+        }
+}
+
 static void do_range(bool is_mapped, bool is_baseline)
 {
     uint64_t address = BASE + pick(8) * 56;
@@ -355,6 +383,8 @@ static void do_range(bool is_mapped, bool is_baseline)
                              .owner = is_born ? POOL : 0,
                              .is_miss = NM_UNKNOWN_NUMBER,
                              .alloc_seq = is_baseline ? NM_NO_SEQ : seq});
+    if (is_mapped && !is_born)
+        wake_segment(made);
     made->live_after = live_of(DRIVER);
     give((nm_event){.kind = is_mapped ? NM_EVENT_MAP : NM_EVENT_ALLOC,
                     .flags = (is_baseline ? NM_FLAG_BASELINE : 0) | (is_born ? NM_FLAG_SEGMENT : 0) | NM_FLAG_STREAM,

@@ -29,20 +29,26 @@ static void tear_down(void)
     run_remove_folder(folder);
 }
 
-/* The summary of a text trace; owned by the caller. */
-static char *summarise(const char *text, const nm_store_input *input, const char *csv_folder)
+/* The summary of a text trace; owned by the caller. thresholds NULL: as by default. */
+static char *summarise_above(const char *text, const nm_store_input *input, const nm_thresholds *thresholds,
+                             const char *csv_folder)
 {
     nm_summary_names names = {.database_path = "run.db", .csv_folder = csv_folder};
     char *summary = NULL;
     size_t length = 0;
     FILE *file = open_memstream(&summary, &length);
 
-    load_text(text, input, path);
+    load_text_above(text, input, thresholds, path);
     sqlite3 *db = load_open(path);
     ck_assert_msg(nm_summary_write(db, &names, file, &err) == NM_OK, "%s", err.text);
     fclose(file);
     sqlite3_close(db);
     return summary;
+}
+
+static char *summarise(const char *text, const nm_store_input *input, const char *csv_folder)
+{
+    return summarise_above(text, input, &load_no_floors, csv_folder);
 }
 
 static size_t line_count(const char *text)
@@ -86,10 +92,10 @@ START_TEST(a_leak_is_told_as_a_person_would)
                  "           1.5 MiB  50 %  model.py:10 weights                             2 live\n"
                  "        leaks             3 allocations, 1.5 MiB\n"
                  "           1.5 MiB        data.py:41 collate                      3 x 512 KiB, one a step, growing\n"
-                 "        fragmentation     25 % of reserved unused at peak, 1.0 MiB stuck\n"
+                 "        fragmentation     25 % of reserved unused at peak, 1.0 MiB inactive split\n"
                  "        pool hit rate     80 %  1 miss of 5, last at 1.0 s, none when warm\n"
-                 "Warning: fragmentation of NPU 0 caching pool: 1.0 MiB of 4.0 MiB reserved was never in use at "
-                 "once, 1.0 MiB stuck at the peak: segments that can grow could give back up to 1.0 MiB.\n"
+                 "Warning: fragmentation of NPU 0 caching pool: 1.0 MiB of 4.0 MiB reserved was unused at the"
+                 " peak, 1.0 MiB of it inactive split: segments that can grow could give back up to 1.0 MiB.\n"
                  "\n"
                  "sqlite3 run.db '.schema leak'      npumem-ingest --csv DIR: one CSV file per view\n");
     free(summary);
@@ -440,6 +446,65 @@ START_TEST(what_keeps_the_newest_is_no_leak)
 }
 END_TEST
 
+/* 1.0 MiB is less than the 64 that a warning needs. */
+START_TEST(too_little_to_matter_is_no_warning)
+{
+    nm_store_input input = load_whole_input(10);
+    char *summary = summarise_above(LEAKY, &input, NULL, NULL);
+
+    ck_assert_msg(strstr(summary, "\nHealth: good in 1 measure (view health)\n") != NULL, "%s", summary);
+    ck_assert_msg(strstr(summary, "25 % of reserved unused at peak, 1.0 MiB inactive split\n") != NULL, "%s", summary);
+    free(summary);
+}
+END_TEST
+
+/* Of 200 MiB none was unused at the peak; half of them were split off when 200 more were refused. */
+START_TEST(the_worst_moment_is_told_beside_the_peak)
+{
+    nm_store_input input = load_whole_input(9);
+    char *summary = summarise_above("process 1 pid=100 host=h1\ndevice 1 process=1 ordinal=0 kind=npu\n"
+                                    "heap 1 process=1 device=1 level=driver basis=block name=memory\n"
+                                    "heap 2 process=1 device=1 level=pool basis=block name=pool\n"
+                                    "thread 1 process=1 tid=100\n"
+                                    "@1 alloc heap=1 address=0x100000000 block=209715200 thread=1\n"
+                                    "@2 alloc heap=2 address=0x100000000 block=104857600 thread=1\n"
+                                    "@3 alloc heap=2 address=0x106400000 block=104857600 thread=1\n"
+                                    "@4 free heap=2 address=0x100000000 thread=1\n"
+                                    "@5 alloc_failed heap=1 requested=209715200 error=207001 free=0 thread=1\n",
+                                    &input, NULL, NULL);
+
+    ck_assert_msg(strstr(summary, "0.0 % of reserved unused at peak, 0 B inactive split; 50 % inactive split when an"
+                                  " allocation failed\n") != NULL,
+                  "%s", summary);
+    ck_assert_msg(strstr(summary,
+                         "Danger: fragmentation of NPU 0 pool: 100.0 MiB of 200.0 MiB reserved was inactive split"
+                         " when an allocation failed: ") != NULL,
+                  "%s", summary);
+    free(summary);
+}
+END_TEST
+
+/* Nothing is known of what a recording would have told that was cut before its first event. */
+START_TEST(a_cut_before_the_first_event_is_told_as_such)
+{
+    nm_store_input cut = load_whole_input(0), whole = load_whole_input(0);
+    char *summary;
+
+    cut.bytes_cut = 100;
+    cut.is_finished = false;
+    cut.is_complete = false;
+    summary = summarise("process 1 pid=100 host=h1\n", &cut, NULL);
+    ck_assert_msg(strstr(summary, "The recording was cut before its first event: what was allocated is not known.\n") !=
+                      NULL,
+                  "%s", summary);
+    ck_assert_msg(strstr(summary, "No memory was allocated") == NULL, "%s", summary);
+    free(summary);
+    summary = summarise("process 1 pid=100 host=h1\n", &whole, NULL);
+    ck_assert_msg(strstr(summary, "No memory was allocated.\n") != NULL, "%s", summary);
+    free(summary);
+}
+END_TEST
+
 /* Two processes without ranks have a pool of one name: which of them is meant stands in the verdict. */
 START_TEST(verdicts_name_their_process)
 {
@@ -655,6 +720,9 @@ int main(void)
     tcase_add_test(tcase, a_leak_of_some_steps_is_told_by_its_growth);
     tcase_add_test(tcase, a_device_is_taken_apart);
     tcase_add_test(tcase, components_of_a_device_have_words);
+    tcase_add_test(tcase, too_little_to_matter_is_no_warning);
+    tcase_add_test(tcase, the_worst_moment_is_told_beside_the_peak);
+    tcase_add_test(tcase, a_cut_before_the_first_event_is_told_as_such);
     tcase_add_test(tcase, verdicts_name_their_process);
     tcase_add_test(tcase, what_keeps_the_newest_is_no_leak);
     tcase_add_test(tcase, loss_stands_in_the_first_line);

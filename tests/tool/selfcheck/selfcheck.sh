@@ -4,10 +4,10 @@
 # npumem-record --selfcheck: with modules that pass for torch and torch_npu (modules/), with its own program on the stand-in for
 # CANN, installed, and where there is nothing; agreeing, disagreeing and failing as planned. It leaves one file, and nothing else.
 #
-#     selfcheck.sh torch | own BUILD STANDIN TORCH_LIKE FOLDER
+#     selfcheck.sh torch | own BUILD STANDIN TORCH_LIKE FOLDER NEWER
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-part=$1 build=$2 standin=$3 torch_like=$4 folder=$5
+part=$1 build=$2 standin=$3 torch_like=$4 folder=$5 newer=$6
 record=$build/bin/npumem-record
 
 rm -rf "$folder"
@@ -73,7 +73,7 @@ if [ "$part" = torch ]; then
     check torch 0 "$fake" --
     has torch 'npumem self-check: AGREES' 'recorded: tensors of torch_npu' 'pool "ptaCaching"' 'torch_npu 2.1.0.post3+fake' \
         'torch 2.1.0+fake' 'device a fake NPU' "npumem $("$record" --version | cut -d' ' -f2)" 'its loop' 'the whole run' \
-        'nothing was noted' 'complete, ' 'Answers of npumem-ingest' 'npumem_selfcheck.py:'
+        'nothing was noted' 'complete, ' 'all of them in the list' 'Answers of npumem-ingest' 'npumem_selfcheck.py:'
     [ "$(grep -c '  same' torch/report.txt)" = 4 ] || fail "torch: not all figures are the same: $(cat torch/report.txt)"
     grep -q 'AGREES' torch.out || fail "torch: nothing on standard output"
     # The figures are those of the program: the client's own books, printed by it, digits with commas in the report.
@@ -136,7 +136,21 @@ cmake --install "$build" --prefix "$folder/prefix" >/dev/null || fail "not insta
 binary=$folder/prefix/bin/npumem-record
 check installed 0 LD_LIBRARY_PATH="$standin" --
 has installed 'AGREES' 'pool "self-check pool"'
+has installed "against the list of CANN's runtime 20" 'installed: version not known' 'all of them in the list'
+grep -q 'new in this CANN' installed.err && fail "installed: $(cat installed.err)"
 grep -q 'stand-in' installed/report.txt && fail "installed: says that it ran on the stand-in"
+
+# A CANN that has more than the list: what speaks of memory, and nothing else, is named; beside it lies half a library.
+mkdir -p cann/lib64
+cp "$newer" cann/lib64
+head -c 1000 "$newer" >cann/lib64/libacl_half.so
+echo 'version=9.9.T1' >cann/ascend_toolkit_install.info
+check newer 0 LD_LIBRARY_PATH="$folder/cann/lib64:$standin" --
+has newer 'AGREES' 'installed: CANN 9.9.T1' '2 not in the list: what they do with memory may be unseen' \
+    "cannot be read: $folder/cann/lib64/libacl_half.so"
+[ "$(sed -n 's/^ *new: //p' newer/report.txt | tr '\n' ' ')" = 'aclrtMallocSparkling halMemPoolSparkle ' ] ||
+    fail "newer: other functions are new: $(grep 'new: ' newer/report.txt)"
+grep -qF 'the figures agree; 2 functions of memory are new in this CANN, ' newer.err || fail "newer: $(cat newer.err)"
 check nothing 1 -- --quiet
 says nothing 'there is nothing to record here: neither libascendcl.so nor libacl_rt.so can be loaded'
 has nothing 'FAILED'

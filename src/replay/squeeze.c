@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where a pool is cut up for sure. Of many blocks only the requested size is told; what they were given beyond it is bounded
+ * by the next block, by the end of the segment, and by the rules of the allocator where they are known. What is left is free
+ * without doubt. And what was free in a part of a pool when a request made it larger than ever: there being cut up costs
+ * memory, whenever the peak was.
+ */
+#include "replay/state.h"
+
+#define UNIT_BYTES     UINT64_C(512)
+#define NPU_PAD_BYTES  UINT64_C(32)
+#define REST_BYTES_MAX (UINT64_C(1) << 20) /* a large block keeps no more than this; smaller ones are rounded alone */
+#define RANGES_MAX     64
+
+static nm_live *live_of(const nm_tree_node *node)
+{
+    return node == NULL ? NULL : NM_TREE_ITEM(node, nm_live, node);
+}
+
+/* What is added to a block by rounding alone. */
+static uint64_t rounding_of(uint64_t bytes, uint64_t pad_bytes)
+{
+    uint64_t padded_bytes = nm_add_saturated(bytes, pad_bytes);
+
+    if (padded_bytes > UINT64_MAX - UNIT_BYTES)
+        return 0;
+    return (padded_bytes + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES - bytes;
+}
+
+/* Such blocks are cut to their rounded size. */
+static bool is_small(uint64_t bytes, uint64_t pad_bytes)
+{
+    return nm_add_saturated(bytes, rounding_of(bytes, pad_bytes)) <= REST_BYTES_MAX;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The last segment that the block lies in. */
+static const nm_live *last_under(const nm_live *range, const nm_live *block)
+{
+    const nm_live *next = range;
+
+    for (; next != NULL && next->node.key < block->node.value; next = live_of(nm_tree_next(&range->node))) {
+        range = next;
+        if (range->node.value >= block->node.value)
+            break;
+    }
+    return range;
+}
+
+/* Up to the next block, or to where the segment ends, with those that it has grown together with. More than RANGES_MAX of
+ * them are not looked at: then it is all that is free in the pool. */
+static uint64_t room_behind(const nm_live *range, const nm_live *block)
+{
+    const nm_live *block_behind = live_of(nm_tree_next(&block->node));
+    const nm_live *last = last_under(range, block);
+    const nm_live *next = live_of(nm_tree_next(&last->node));
+    uint64_t limit = block_behind == NULL ? UINT64_MAX : block_behind->node.key;
+    unsigned range_count = 0;
+
+    while (last->node.value < limit && nm_part_is_joined(last, next) && ++range_count < RANGES_MAX) {
+        last = next;
+        next = live_of(nm_tree_next(&last->node));
+    }
+    if (range_count == RANGES_MAX)
+        return block->heap->free_bytes;
+    return nm_subtract_saturated(last->node.value < limit ? last->node.value : limit, block->node.value);
+}
+
+/* A pad that may be there decides less than a unit. */
+nm_rounding nm_squeeze_rounding(const nm_live *range, const nm_live *block, bool is_new)
+{
+    uint64_t bytes = block->node.value - block->node.key;
+    uint64_t pad_bytes = block->heap->block_cut == NM_CUT_TORCH_NPU ? NPU_PAD_BYTES : 0;
+    uint64_t room_bytes;
+    nm_rounding out;
+
+    if (block->row.block_bytes != 0)
+        return (nm_rounding){0};
+    room_bytes = room_behind(range, block);
+    if (block->heap->block_cut == NM_CUT_UNKNOWN)
+        return (nm_rounding){.max_bytes = room_bytes};
+    out = (nm_rounding){smaller(rounding_of(bytes, 0), room_bytes), smaller(rounding_of(bytes, pad_bytes), room_bytes)};
+    if (range->is_mapped || is_small(bytes, pad_bytes))
+        return out;
+    if (is_new && room_bytes - out.min_bytes <= REST_BYTES_MAX)
+        out.min_bytes = room_bytes;
+    if (room_bytes - out.max_bytes <= REST_BYTES_MAX)
+        out.max_bytes = room_bytes;
+    else if (!is_new)
+        out.max_bytes += REST_BYTES_MAX;
+    return out;
+}
+
+bool nm_squeeze_is_known(const nm_heap *pool)
+{
+    bool is_placed = !nm_pool_is_stated(pool) || !pool->has_unknown_block;
+
+    return pool->overlapping_count == 0 && !pool->has_foreign_block && is_placed;
+}
+
+/* ---- Where a part grew to its largest ----------------------------------------------------------------------------- */
+
+void nm_squeeze_miss(const nm_live *range, const nm_live *block)
+{
+    nm_heap *pool = block->heap;
+    nm_part *part = block->part;
+    const nm_live *last = last_under(range, block);
+    nm_pool_growth_row row = {
+        .heap_id = pool->id,
+        .seq = block->row.alloc_seq,
+        .ns = block->row.alloc_ns,
+        .size_bytes = block->node.value - block->node.key,
+        .reserved_bytes = pool->total.reserved_bytes,
+        .is_doubtful = nm_replay_is_doubtful(pool->replay, pool->process),
+        .is_partial = nm_pool_is_partial(pool),
+    };
+
+    if (part == NULL || block->is_kept || block->row.is_miss != 1 || pool->overlapping_count > 0 ||
+        pool->has_foreign_block || part->reserved_bytes < part->growth.part_reserved_bytes)
+        return;
+    /* Mapped segments are for small requests or for large ones, and are not told apart: the free memory is not of these. */
+    if (range->is_mapped && is_small(row.size_bytes, 0))
+        return;
+    row.part_id = part->row.part_id;
+    row.part_reserved_bytes = part->reserved_bytes;
+    row.free_bytes = nm_subtract_saturated(
+        part->gaps.free_bytes, nm_subtract_saturated(last->node.value - last->node.key, last->covered_bytes));
+    row.rounding.min_bytes = nm_subtract_saturated(part->rounding.min_bytes, block->rounding.min_bytes);
+    row.rounding.max_bytes = nm_subtract_saturated(part->rounding.max_bytes, block->rounding.max_bytes);
+    if (row.part_reserved_bytes > part->growth.part_reserved_bytes || row.free_bytes > part->growth.free_bytes)
+        part->growth = row;
+}
+
+nm_status nm_squeeze_write(const nm_replay *replay, const nm_heap *pool, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK && replay->sink.pool_growth != NULL;
+         part = part->next)
+        if (part->growth.part_id != 0)
+            status = replay->sink.pool_growth(replay->sink.context, &part->growth, err);
+    return status;
+}

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""table.py SOURCE_DIR: docs/sentences.txt against the sources. Every printable literal of the files that make sentences stands in
+one, and every word of a sentence is made there: no sentence without its row, no row without its sentence."""
+import re
+import sys
+
+import catalogue
+
+IS_SQL = re.compile(r"\b(SELECT|FROM|WHERE|JOIN|ORDER BY|GROUP BY|UNION|UPDATE|INSERT|CREATE|DROP|EXISTS|AND|WITH \w+ AS|WHEN)\b")
+TOKEN = re.compile(
+    r"""(?P<comment>/\*.*?\*/|//[^\n]*)|(?P<char>'(?:\\.|[^'\\\n])+')|"(?P<text>(?:\\.|[^"\\\n])*)"|"""
+    r"""(?P<word>[A-Za-z_]\w*)|(?P<line>\\?\n)|(?P<space>[ \t]+)|(?P<other>.)""", re.S)
+CONVERSION = re.compile(r"%[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:ll|l|z|j|h)?[a-zA-Z](?: (?:GiB|MiB|KiB|B|s|ms|us)\b| \0)?")
+# Words that stand in a cell by themselves: places, names of components, states.
+CELLS = {
+    "(no stack)", "(stack cut)", "(rest)", "(baseline)", "(all)", "(whole heap)", "(others)", "allocation cost", "pool hit rate",
+    "zero copy", "not applicable", "not judged", "PAGE ROUNDING", "RECORDED PROCESSES", "OTHER PROCESSES", "DEVICE USED",
+    "it grows", "all processes", "rank", "pid", "END", ",classes:[", "snapshot limit",
+}
+
+
+def is_words(text):
+    """Something to read: a word that another, or a figure, stands beside; not a state, a name of a column or a unit."""
+    return bool(re.search(r"[A-Za-z]{2,}", text)) and bool(re.search(r"[^\w%.-]", text)) and text.strip() not in CELLS
+
+
+def pieces_of(text):
+    """What is fixed of a format or a literal."""
+    text = text.replace("%%", "\0")
+    return [piece.replace("\0", "%") for piece in CONVERSION.split(text)]
+
+
+def sql_literals(text, line=1):
+    """(line, literal) of SQL: what stands in quotes and outside comments."""
+    for match in re.finditer(r"--[^\n]*|'((?:[^']|'')*)'", text):
+        if match.group(1) is not None:
+            yield line + text.count("\n", 0, match.start()), match.group(1).replace("''", "'")
+
+
+def c_literals(text):
+    """(line, literal) of C: adjacent strings are one. Of those that are SQL, the literals in them."""
+    line, at, first, is_run = 1, "", 0, False
+    for match in TOKEN.finditer(text + "\n;"):
+        if match.group("text") is not None:
+            first = first if is_run else line
+            value = match.group("text").replace('\\"', '"').replace("\\n", "\n").replace("\\\\", "\\")
+            at, is_run = at + value if is_run else value, True
+        elif is_run and (match.group("char") or match.group("other")):
+            if IS_SQL.search(at):
+                yield from ((first, literal) for _, literal in sql_literals(without_compared(at)))
+            else:
+                yield first, at
+            is_run = False
+        elif is_run and match.group("word"):
+            at += "%s" if match.group("word").startswith("PRI") else ""
+            at = at[:-3] + at[-2:] if at.endswith("%%s") else at
+        line += match.group(0).count("\n")
+
+
+# Literals in these are not said of a recording: errors, and options.
+NOT_SAID = re.compile(r"\b(nm_fail\w*|usage_error)\b|#\s*(include|error)")
+# Nor what is compared with something.
+COMPARED_SQL = re.compile(r"\bIN \([^()]*\)|(?:=|<>|\bIS|\bIS NOT|\bGLOB|\bWHEN) '[^']*'")
+COMPARED_C = re.compile(r"\bstrn?cmp\((?:[^()]|\([^()]*\))*\)")
+
+
+def without_compared(sql):
+    return COMPARED_SQL.sub(lambda match: re.sub(r"'[^']*'", "''", match.group(0)), sql)
+
+
+def is_for_programs(literal):
+    """JSON and CSV."""
+    return '"' in literal or "\\u" in literal or "\\r" in literal
+
+
+def said_literals(path, text):
+    if path.endswith(".sql"):
+        yield from sql_literals(without_compared(text))
+        return
+    text = re.sub(r"/\*.*?\*/", lambda match: "\n" * match.group(0).count("\n"), text, flags=re.S)
+    for line, statement in statements_of(text):
+        if NOT_SAID.search(statement):
+            continue
+        for at, literal in c_literals(COMPARED_C.sub("0", statement)):
+            if not is_for_programs(literal):
+                yield line + at - 1, literal
+
+
+def statements_of(text):
+    """(line, text): C cut at what ends a statement outside quotes, so that a literal is known by its call."""
+    begin, line, first = 0, 1, 1
+    for match in TOKEN.finditer(text):
+        line += match.group(0).count("\n")
+        if match.group("other") and match.group("other") in ";{}":
+            yield first, text[begin:match.end()]
+            begin, first = match.end(), line
+        elif match.group("line") and text[begin:match.start()].lstrip().startswith("#") and match.group(0) == "\n":
+            yield first, text[begin:match.end()]
+            begin, first = match.end(), line
+    yield first, text[begin:]
+
+
+def is_tiled(run, pieces):
+    """Whether the run is made of pieces, one behind the other; it may begin or end within one."""
+    if any(run in piece for piece in pieces):
+        return True
+    reached = {end for end in range(len(run)) if end == 0 or any(piece.endswith(run[:end]) for piece in pieces)}
+    for at in range(len(run)):
+        if at not in reached:
+            continue
+        if any(piece.startswith(run[at:]) for piece in pieces):
+            return True
+        reached.update(at + len(piece) for piece in pieces if piece and run.startswith(piece, at))
+    return len(run) in reached
+
+
+def main():
+    source = sys.argv[1]
+    sentences = catalogue.read(f"{source}/docs/sentences.txt")
+    failures = []
+    pieces_by_path = {}
+    for path in sorted({path for paths in catalogue.SOURCES.values() for path in paths}):
+        kinds = [kind for kind, paths in catalogue.SOURCES.items() if path in paths]
+        runs = [run for sentence in sentences.values() if sentence.kind in kinds for run in sentence.runs()]
+        pieces_by_path[path] = set()
+        with open(f"{source}/{path}", encoding="utf-8") as file:
+            literals = list(said_literals(path, file.read()))
+        for line, literal in literals:
+            for piece in pieces_of(literal):
+                for part in re.split(r"\n", piece):
+                    pieces_by_path[path].add(catalogue.squeeze(part))
+                    # What a sentence has as one run the source may join of several literals, so a piece is part of a run.
+                    if is_words(part) and not any(catalogue.squeeze(part) in run for run in runs):
+                        failures.append(f'{path}:{line}: "{part.strip()}" stands in no sentence of docs/sentences.txt\n'
+                                        f"    add there: a code that begins with {' or '.join(k + '.' for k in kinds)},"
+                                        f" under it the sentence that has these words, whole, with {{figures}}, and 'when ...';\n"
+                                        f"    and to tests/sentences/cases.txt: the code, a case that says it ('said'),"
+                                        f" and one near it that does not ('not')")
+    for sentence in sentences.values():
+        pieces = set().union(*(pieces_by_path[path] for path in catalogue.SOURCES[sentence.kind]))
+        for run in sentence.runs():
+            if not is_tiled(run, pieces):
+                failures.append(f'docs/sentences.txt: {sentence.code}: "{run}" (without spaces) is made nowhere in'
+                                f" {' '.join(catalogue.SOURCES[sentence.kind])}: mend the row, or drop it with its cases")
+    print("\n".join(failures) if failures else f"{len(sentences)} sentences")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
