@@ -301,7 +301,7 @@ START_TEST(resources_are_no_memory)
     char *summary = summarise(text, &input, NULL);
 
     ck_assert_ptr_nonnull(strstr(summary,
-                                 "Out of streams or events at 0.0 ms: a.c:1 f, fatal: resources\n"
+                                 "Out of streams or events at 0.0 ms: at least 3.0 MiB, a.c:1 f, fatal: resources\n"
                                  "  Error 207005 is about resources of the device (streams, events and the like),"
                                  " not about its memory: this process had created 1 stream and 0 events on it"
                                  " that it had not destroyed.\n"));
