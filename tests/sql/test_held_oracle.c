@@ -106,12 +106,11 @@ START_TEST(what_living_graphs_hold_does_not_grow)
     event("process_end process=1 thread=1 detail=exit error=0");
     sqlite3 *db = end_text();
     check_rows(db, leaks, "");
-    check_rows(
-        db, suspects,
-        "driver|not judged|held by graph|20|20000|20 blocks were born in the captures of 20 graphs that live at the"
-        " end, and stay as long as they do\n"
-        "pool|not judged|held by graph|20|2000|20 blocks were born in the captures of 20 graphs that live at the end,"
-        " and stay as long as they do\n");
+    check_rows(db, suspects,
+               "driver|not judged|held by graph|20|20000|20 blocks were born in captures of graphs that live at the end"
+               " (20), and held as long as they do\n"
+               "pool|not judged|held by graph|20|2000|20 blocks were born in captures of graphs that live at the end"
+               " (20), and held as long as they do\n");
     check_rows(db, trends, "driver|allocated|none|0\npool|allocated|none|0\n-|device|none|0\n");
     check_rows(db, "SELECT count(*) FROM step_growth", "0\n");
     sqlite3_close(db);
