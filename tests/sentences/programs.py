@@ -7,6 +7,7 @@ STACKS = {
     **{site: f"/src/model.py:{site}:part{site} < /src/train.py:5:main" for site in range(1, 61)},
     100: "/env/torch/autograd/__init__.py:220:_make_grads < /env/torch/autograd/__init__.py:347:backward < /src/train.py:20:main",
     101: "/env/torch/optim/adam.py:619:_multi_tensor_adam < /env/torch/optim/adam.py:246:step < /src/train.py:21:main",
+    103: "/env/torch/autograd/__init__.py:220:_make_grads < /env/torch/autograd/__init__.py:347:backward < /src/finetune.py:20:main",
     **{site: f"/src/block.py:{site}:forward < /env/torch/nn/modules/module.py:1750:_call_impl < /src/model.py:33:forward"
              f" < /src/train.py:9:main" for site in range(110, 115)},
     **{site: f":0:MmBackward{site} < :0:execute_native_thread_routine" for site in range(120, 125)},
@@ -140,11 +141,11 @@ def often(count=50001):
     return program.text()
 
 
-def micro(grads=5):
-    """Four micro-batches an iteration; the first leaves gradients that the last gives back."""
+def micro(grads=5, counts=(4,)):
+    """Four micro-batches an iteration, or so many in turn; the first leaves gradients that the last gives back."""
     program = Program()
-    for _ in range(12):
-        for turn in range(4):
+    for i in range(12):
+        for turn in range(counts[i % len(counts)]):
             for site in range(1, 46):
                 program.take(site, 100)
             program.take(100, 4)
@@ -339,4 +340,40 @@ def graphs(waited=1):
         program.say(f"stream_call device=1 stream=7 number={1000 + i // 3 % 8} detail=graph_execute stack=58")
         if waited:
             program.say("stream_call device=1 stream=7 detail=synchronize")
+    return program.text()
+
+
+def uneven_micro(grads=5):
+    """Micro-batches of an irregular number."""
+    return micro(grads, (4, 2, 7, 3, 5, 2, 6, 4, 3, 7, 2, 5))
+
+
+def backward(lines=1, is_regular=0):
+    """Iterations of which no two are alike, or all are, with a backward pass; of two lines the second follows the first, of three
+    turns it takes one in six."""
+    program = Program()
+    for i in range(48):
+        count = 5 if is_regular else 3 + program.random.randrange(30)
+        for k in range(count):
+            program.take(1 + (k if is_regular else program.random.randrange(40)), 100 if is_regular else 1 + program.random.randrange(9999))
+            program.give(1)
+        program.take(50, 100)
+        program.take(103 if lines == 2 and i >= 20 or lines == 3 and i % 6 == 5 else 100, 4)
+        program.give(2)
+    return program.text()
+
+
+def aged(count=400, leaks=1):
+    """Steps that leave a block of 64 MiB at most behind for up to three steps, and one in four a block of 1 KiB for ever."""
+    program, held = Program(), []
+    program.keep(60)
+    for i in range(count):
+        program.say(f"step number={i + 1}")
+        for _ in range(len([until for until, _ in held if until <= i])):
+            program.say(f"free heap=1 address={held.pop(0)[1]:#x}")
+        program.take(20, 1 + program.random.randrange(64 << 20))
+        held.append((i + 3, program.live.pop()))
+        if leaks and program.random.random() < 0.25:
+            program.keep(20, 1024)
+    program.say("process_end process=1 detail=exit error=0")
     return program.text()
