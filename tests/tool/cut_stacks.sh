@@ -76,7 +76,7 @@ is "gates that say so" 2 "$(grep -c 'its stack is cut' gates)"
 
 # The summary says how much, and what helps; not where it is not so.
 grep -q 'leaks  *not judged: stack cut   (20 live at the end, 1.2 MiB)' cut.summary || fail "$(grep leaks cut.summary)"
-grep -q '^Stacks are cut for 41.4 MiB (100 %) of the 41.4 MiB .*, most in no_frames; 1.4 MiB of it has no site. .*-fno-omit-frame-pointer' \
+grep -q '^Stacks are cut for 1.4 MiB (100 %) of the 1.4 MiB .*, most in no_frames; 1.4 MiB of it has no site. .*-fno-omit-frame-pointer' \
     cut.summary || fail "$(cat cut.summary)"
 for name in whole shallow caller; do
     grep -q 'cut' $name.summary && fail "$name: $(grep cut $name.summary)"

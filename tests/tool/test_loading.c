@@ -108,20 +108,24 @@ static void check_heaps(sqlite3 *db, const char *what, const char *books)
 {
     static const char *const levels[] = {"driver", "physical", "pinned", "registered"};
     static const char *const figures[] = {"allocation_count", "allocated_bytes", "free_count", "freed_bytes"};
+    static const char *const of_reset[] = {"0", "0", "1", "a.size_bytes"}; /* what a reset ended was not freed */
 
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
         for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
-            char key[64], mapped[64], sql[512];
+            char key[64], mapped[64], sql[1024];
             long long said;
 
             snprintf(key, sizeof key, "%s.%s", levels[i], figures[k]);
             snprintf(mapped, sizeof mapped, "mapped.%s", figures[k]);
             said = value_of(books, key) + (i == 0 ? value_of(books, mapped) : 0);
             /* The heaps of the program's own memory, not of modules of CANN. */
-            snprintf(sql, sizeof sql,
-                     "SELECT coalesce(sum(t.%s), 0) FROM heap_total AS t WHERE t.level = '%s'"
-                     " AND t.heap NOT IN (SELECT name FROM cann_module)",
-                     figures[k], levels[i]);
+            snprintf(
+                sql, sizeof sql,
+                "SELECT coalesce(sum(t.%s), 0) - (SELECT coalesce(sum(%s), 0) FROM allocation AS a JOIN heap_place AS p"
+                " USING (heap_id) JOIN end_kind AS e USING (end_kind) WHERE e.name = 'reset' AND p.level = '%s'"
+                " AND p.heap NOT IN (SELECT name FROM cann_module)) FROM heap_total AS t WHERE t.level = '%s'"
+                " AND t.heap NOT IN (SELECT name FROM cann_module)",
+                figures[k], of_reset[k], levels[i], levels[i]);
             check_value(db, what, key, said, sql);
         }
 }
