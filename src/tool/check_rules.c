@@ -32,7 +32,7 @@ static const char max_reserved_sql[] =
     "SELECT host, rank, pid, device, heap, level, peak_reserved_bytes, NULL, CASE reserved_source WHEN 'stated' THEN"
     " 'by the word of the pool' END FROM peak WHERE peak_reserved_bytes > 0 AND " IS_CHOSEN("");
 
-/* Where it hurt most, and as much as is sure. Below the floor, ?3 or the database's, it passes whatever the limit is. */
+/* Where it hurt most, and as much as is sure. Below a floor that is set, ?3, it passes whatever the limit is. */
 static const char max_fragmentation_sql[] =
     "SELECT host, rank, pid, device, heap, level, max(CASE WHEN min_unused_bytes < floor THEN 0.0 ELSE min_ratio END),"
     " NULL, CASE WHEN min_unused_bytes < floor"
@@ -43,12 +43,11 @@ static const char max_fragmentation_sql[] =
     " WHEN 'sizes as requested alone' THEN '; at least: only requested sizes are known'"
     " WHEN 'not all was recorded' THEN '; as far as is known'"
     " ELSE CASE WHEN min_ratio < max_ratio THEN '; at least: what is not sure is left out' ELSE '' END END"
-    " FROM (SELECT *, coalesce(?3, floor_bytes) AS floor FROM fragmentation_verdict) WHERE " IS_CHOSEN(
-        "") " GROUP BY heap_id";
+    " FROM (SELECT *, coalesce(?3, 0) AS floor FROM fragmentation_verdict) WHERE " IS_CHOSEN("") " GROUP BY heap_id";
 
 static const char min_hit_rate_sql[] =
-    "SELECT host, rank, pid, device, heap, level, CASE WHEN amount < coalesce(?3, floor) THEN 1.0 ELSE value END, NULL,"
-    " CASE WHEN amount < coalesce(?3, floor) THEN 'only ' || amount || ' requests came after the warm-up' END"
+    "SELECT host, rank, pid, device, heap, level, CASE WHEN amount < ?3 THEN 1.0 ELSE value END, NULL,"
+    " CASE WHEN amount < ?3 THEN 'only ' || amount || ' requests came after the warm-up' END"
     " FROM health WHERE measure = 'pool hit rate' AND value IS NOT NULL AND " IS_CHOSEN("");
 
 /* Steps after the warm-up, of pools whose misses are known. Joined steps of a long recording count as so many. */

@@ -49,7 +49,7 @@ typedef struct check_filter { /* which places count */
     bool has_rank;
     int64_t rank;
     bool allows_partial;
-    nm_thresholds thresholds; /* what is set here goes before those of the database */
+    nm_thresholds thresholds; /* a limit counts however little there is, unless a floor is set here */
 } check_filter;
 
 typedef struct check_result {
