@@ -56,8 +56,10 @@ CREATE TABLE heap_sum (
     peak_stated_reserved_bytes INTEGER,
     -- 1: these are figures of the whole recording, also where its beginning was not kept; 0: of what was kept alone.
     is_whole_run INTEGER NOT NULL,
-    -- What the program freed after the last allocation, of what had lived half as long as its process or longer, segments
-    -- left out: by this it is known that the program gives back what it holds. Unit: bytes.
+    -- What the program freed after the last allocation of the heap, of what was as old, in events, as half the heap or older,
+    -- segments left out: by this it is known that the program gives back what it holds. Unit: allocations.
+    released_count INTEGER NOT NULL,
+    -- Their size. Unit: bytes.
     released_bytes INTEGER NOT NULL
 );
 

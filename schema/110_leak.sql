@@ -53,8 +53,8 @@ GROUP BY t.heap_id, t.stack_id;
 
 -- What is unreleased: the process ended by itself, and gives back what it holds. Either of what the same stack allocates as much
 -- or more was freed, some of it born later, and nothing so old: the newest of a buffer that was replaced again and again is
--- none, nor is what is always kept. Or at its end it freed as many bytes of the heap that were as old as there are left. No
--- program frees what modules of CANN took for themselves. Where the stack is cut it may be of any site.
+-- none, nor is what is always kept. Or at its end it freed as much of the heap that was as old, in blocks or in bytes, as there
+-- is left. No program frees what modules of CANN took for themselves. Where the stack is cut it may be of any site.
 INSERT INTO leaked_sum
 SELECT
     a.heap_id,
@@ -82,7 +82,8 @@ LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 LEFT JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict IN ('growing', 'rising')
 WHERE v.heap_id IS NULL AND coalesce(f.is_cut, 0) = 0 AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33
     AND process.end_kind = 'exit'
-    AND (a.is_forgotten = 1 OR (t.released_bytes > 0 AND t.released_bytes >= t.outstanding_bytes))
+    AND (a.is_forgotten = 1 OR (t.released_count > 0
+        AND (t.released_count >= t.outstanding_count OR t.released_bytes >= t.outstanding_bytes)))
     AND process.process_id NOT IN (SELECT r.process_id FROM temp.reset_process AS r)
     AND NOT EXISTS (SELECT 1 FROM leaked_sum AS k WHERE k.verdict = 'unreleased');
 

@@ -310,7 +310,8 @@ SELECT
             || ' last twentieth of the time', v.hourly_bytes, l.allocation_count,
             CASE l.allocation_count WHEN 1 THEN '' ELSE 's' END)
         WHEN 'unreleased' THEN 'still held when the process ended by itself, which ' || CASE
-                WHEN x.released_bytes > 0 AND x.released_bytes >= x.outstanding_bytes
+                WHEN x.released_count > 0
+                    AND (x.released_count >= x.outstanding_count OR x.released_bytes >= x.outstanding_bytes)
                     THEN printf('at its end freed %d bytes of the heap that were there for long', x.released_bytes)
                 ELSE printf('had freed %d other%s of the site, none of the same stack so old', t.freed_count,
                     CASE t.freed_count WHEN 1 THEN '' ELSE 's' END)

@@ -189,6 +189,7 @@ static void init_rows(nm_heap *heap)
                                       .peak_seq = NM_NO_SEQ,
                                       .peak_ns = NM_NO_TIME,
                                       .peak_reserved_seq = NM_NO_SEQ};
+    heap->first_alloc_seq = NM_NO_SEQ;
     heap->at_peak.heap_id = heap->id;
     for (int bucket = 0; bucket < 3; bucket++)
         heap->hits[bucket] =

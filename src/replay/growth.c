@@ -78,17 +78,18 @@ static nm_lifetimes *lifetimes_of(nm_site *site, nm_error *err)
     return site->lifetimes;
 }
 
-/* What lasts until the end of a program is given back then, or is left to the process's end. */
+/* What lasts until the end of a program is given back then, or is left to the process's end. Age counts in events: a program
+ * that does little has as many of them. */
 static void note_release(const nm_live *live)
 {
     const nm_allocation_row *row = &live->row;
-    int64_t begin_ns = live->heap->process->begin_ns;
-    bool has_times = row->alloc_ns != NM_NO_TIME && row->free_ns != NM_NO_TIME && row->free_ns >= row->alloc_ns;
+    nm_heap *heap = live->heap;
 
-    begin_ns = begin_ns == NM_NO_TIME ? 0 : begin_ns;
-    if (has_times && row->end_kind == NM_END_FREED && !row->is_segment && row->alloc_ns >= begin_ns &&
-        row->free_ns - row->alloc_ns >= row->alloc_ns - begin_ns)
-        nm_sum_add(&live->heap->total.released_bytes, row->size_bytes);
+    if (row->end_kind == NM_END_FREED && !row->is_segment && heap->first_alloc_seq != NM_NO_SEQ &&
+        row->free_seq - row->alloc_seq >= row->alloc_seq - heap->first_alloc_seq) {
+        heap->total.released_count++;
+        nm_sum_add(&heap->total.released_bytes, row->size_bytes);
+    }
 }
 
 nm_status nm_growth_freed(const nm_live *live, nm_error *err)

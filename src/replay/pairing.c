@@ -398,7 +398,9 @@ static void count_begin(nm_live *live)
     } else {
         total->allocation_count++;
         total->last_alloc_seq = live->birth_seq;
-        total->released_bytes = 0;
+        total->released_count = total->released_bytes = 0;
+        if (live->heap->first_alloc_seq == NM_NO_SEQ)
+            live->heap->first_alloc_seq = live->birth_seq;
         total->allocated_bytes = nm_add_saturated(total->allocated_bytes, bytes);
         live->site->allocation_count++;
         live->site->allocated_bytes = nm_add_saturated(live->site->allocated_bytes, bytes);

@@ -577,8 +577,8 @@ typedef struct nm_heap_total_row {
     bool has_stated; /* the pool itself has said what it holds: */
     uint64_t stated_reserved_bytes, peak_stated_reserved_bytes;
     bool is_partial; /* the beginning of the recording was not kept, and neither were its sums */
-    uint64_t
-        released_bytes; /* freed since the last allocation, by blocks that lived half as long as the process or longer */
+    uint64_t released_count,
+        released_bytes; /* freed since the last allocation: blocks as old as half the heap, or older */
 } nm_heap_total_row;
 
 /* Per heap and stack, at the heap's peak; stack 0 is "(no stack)"; is_baseline rows have stack 0. */

@@ -410,9 +410,10 @@ struct nm_heap {
     nm_heap_total_row total;
     uint64_t live_count;
     nm_step_base step_base;
-    nm_step_names names; /* of the open step */
-    bool has_kept_total; /* a keyframe has brought its sums */
-    bool is_peak_kept;   /* its peak was before what was kept */
+    nm_step_names names;     /* of the open step */
+    int64_t first_alloc_seq; /* birth of the first, without the baseline; NM_NO_SEQ: none yet */
+    bool has_kept_total;     /* a keyframe has brought its sums */
+    bool is_peak_kept;       /* its peak was before what was kept */
     uint64_t peak_epoch;
     nm_site baseline_site;
     nm_site *sites;

@@ -432,6 +432,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     nm_insert_int(insert, row->has_stated ? (int64_t)row->stated_reserved_bytes : NM_NULL);
     nm_insert_int(insert, row->has_stated ? (int64_t)row->peak_stated_reserved_bytes : NM_NULL);
     nm_insert_int(insert, !row->is_partial);
+    nm_insert_int(insert, (int64_t)row->released_count);
     nm_insert_int(insert, (int64_t)row->released_bytes);
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }

@@ -60,7 +60,7 @@ static nm_workspace_row uses[USES];
 static nm_stream_call_row calls[CALLS];
 static nm_process_end end_kinds[PROCESSES + 1];
 static bool has_steps[PROCESSES + 1];
-static bool gives_back[HEAPS + 1]; /* at its end it frees as much as is left */
+static bool gives_back[HEAPS + 1]; /* at its end it frees as many blocks, or bytes, as are left */
 static struct {
     int count;
     int64_t last_seq;
@@ -462,12 +462,17 @@ static void load_levels(void)
         nm_heap_total_row sum = {.heap_id = (uint64_t)heap};
 
         for (int i = 0; i < ROWS; i++)
-            sum.outstanding_bytes +=
-                is_outstanding(&rows[i]) && rows[i].heap_id == (uint64_t)heap ? rows[i].size_bytes : 0;
-        gives_back[heap] &= sum.outstanding_bytes > 0;
-        sum.released_bytes = gives_back[heap]            ? sum.outstanding_bytes
-                             : sum.outstanding_bytes > 0 ? sum.outstanding_bytes - 1
-                                                         : 0;
+            if (is_outstanding(&rows[i]) && rows[i].heap_id == (uint64_t)heap) {
+                sum.outstanding_count++;
+                sum.outstanding_bytes += rows[i].size_bytes;
+            }
+        /* By one of both it just does; or by both it just does not. */
+        gives_back[heap] &= sum.outstanding_count > 1 && sum.outstanding_bytes > 0;
+        bool by_bytes = gives_back[heap] && pick(2) == 1;
+        if (sum.outstanding_count > 1 && sum.outstanding_bytes > 0) {
+            sum.released_count = sum.outstanding_count - !(gives_back[heap] && !by_bytes);
+            sum.released_bytes = sum.outstanding_bytes - !by_bytes;
+        }
         load_freed((uint64_t)heap);
         for (int stack = 0; stack <= STACKS; stack++)
             for (int step = 0; step <= STEPS && has_steps[process_of_heap[heap]]; step++) {
