@@ -23,7 +23,7 @@ static sqlite3 *record_and_ingest(const char *arguments)
     nm_run run;
 
     snprintf(command, sizeof command,
-             "(%s %s) >%s/plain; plain=$?; (%s --force -o %s/t.zst -- %s %s) >%s/books; [ $? = $plain ]"
+             "(%s %s) >%s/plain; plain=$?; (%s --buffer 8M --force -o %s/t.zst -- %s %s) >%s/books; [ $? = $plain ]"
              " && cmp %s/plain %s/books && %s --quiet --force -o %s/t.db %s/t.zst",
              program, arguments, folder, recorder, folder, program, arguments, folder, folder, folder, ingest, folder,
              folder);

@@ -50,7 +50,7 @@ static void record(const char *program)
 {
     char line[1024];
 
-    snprintf(line, sizeof line, "%s -q --force -o %s/t.zst -- %s/%s", recorder, folder, programs, program);
+    snprintf(line, sizeof line, "%s -q --buffer 8M --force -o %s/t.zst -- %s/%s", recorder, folder, programs, program);
     run = run_shell(line, 120);
     ck_assert_msg(run.exit_code == 0, "%s: %d: %s", program, run.exit_code, run_err(&run));
 }

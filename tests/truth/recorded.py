@@ -76,8 +76,8 @@ def run(job, options):
     """The job's output, and its database; or what went wrong."""
     path = f"{options.work}/{job.name}-{job.end}"
     with open(f"{path}.out", "w", encoding="utf-8") as out:
-        subprocess.run([options.record, "-q", "--force", "-o", f"{path}.zst", "--", f"{options.programs}/{job.command[0]}",
-                        *job.command[1:]], stdout=out, stderr=subprocess.DEVNULL, timeout=120, check=False)
+        subprocess.run([options.record, "-q", "--force", "--buffer", "8M", "-o", f"{path}.zst", "--",
+                        f"{options.programs}/{job.command[0]}", *job.command[1:]], stdout=out, stderr=subprocess.DEVNULL, timeout=120, check=False)
     done = subprocess.run([options.ingest, "--quiet", "--force", *job.ingest_options, "-o", f"{path}.db", f"{path}.zst"],
                           capture_output=True, text=True, check=False)
     if done.returncode != 0:
