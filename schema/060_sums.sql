@@ -57,7 +57,8 @@ CREATE TABLE heap_sum (
     -- 1: these are figures of the whole recording, also where its beginning was not kept; 0: of what was kept alone.
     is_whole_run INTEGER NOT NULL,
     -- What the program freed after the last allocation of the heap, of what was as old, in events, as half the heap or older,
-    -- segments left out: by this it is known that the program gives back what it holds. Unit: allocations.
+    -- segments left out: by this it is known that the program gives back what it holds. 0 where the heap's beginning was not
+    -- kept. Unit: allocations.
     released_count INTEGER NOT NULL,
     -- Their size. Unit: bytes.
     released_bytes INTEGER NOT NULL

@@ -85,7 +85,9 @@ static void note_release(const nm_live *live)
     const nm_allocation_row *row = &live->row;
     nm_heap *heap = live->heap;
 
-    if (row->end_kind == NM_END_FREED && !row->is_segment && heap->first_alloc_seq != NM_NO_SEQ &&
+    if (heap->first_alloc_seq == NM_NO_SEQ || row->alloc_seq == NM_NO_SEQ || row->free_seq == NM_NO_SEQ)
+        return;
+    if (row->end_kind == NM_END_FREED && !row->is_segment &&
         row->free_seq - row->alloc_seq >= row->alloc_seq - heap->first_alloc_seq) {
         heap->total.released_count++;
         nm_sum_add(&heap->total.released_bytes, row->size_bytes);

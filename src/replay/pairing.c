@@ -396,11 +396,11 @@ static void count_begin(nm_live *live)
         total->baseline_count++;
         total->baseline_bytes = nm_add_saturated(total->baseline_bytes, bytes);
     } else {
+        if (total->allocation_count == 0)
+            live->heap->first_alloc_seq = live->birth_seq;
         total->allocation_count++;
         total->last_alloc_seq = live->birth_seq;
         total->released_count = total->released_bytes = 0;
-        if (live->heap->first_alloc_seq == NM_NO_SEQ)
-            live->heap->first_alloc_seq = live->birth_seq;
         total->allocated_bytes = nm_add_saturated(total->allocated_bytes, bytes);
         live->site->allocation_count++;
         live->site->allocated_bytes = nm_add_saturated(live->site->allocated_bytes, bytes);

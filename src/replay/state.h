@@ -411,7 +411,7 @@ struct nm_heap {
     uint64_t live_count;
     nm_step_base step_base;
     nm_step_names names;     /* of the open step */
-    int64_t first_alloc_seq; /* birth of the first, without the baseline; NM_NO_SEQ: none yet */
+    int64_t first_alloc_seq; /* birth of the first, without the baseline; NM_NO_SEQ: none yet, or not kept */
     bool has_kept_total;     /* a keyframe has brought its sums */
     bool is_peak_kept;       /* its peak was before what was kept */
     uint64_t peak_epoch;

@@ -190,7 +190,28 @@ static bool is_periodic(const history *of)
     return STEPS - 1 - at[count - 1] <= longest;
 }
 
-/* No life of a freed block is known here, so the oldest has outlived all. */
+/* What was freed lived within one step here: of the first 18 steps, in five parts alike, 15 blocks and more are left, and of each
+ * part about as many. */
+static bool outlives_what_is_freed(uint64_t heap, int site)
+{
+    int counts[5] = {0}, all = 0;
+    bool has_freed = false;
+
+    for (int stack = 0; stack <= STACKS; stack++)
+        has_freed |= site_of((uint64_t)stack) == site && freed[heap][stack].count > 0;
+    for (int i = 0; i < ROWS; i++)
+        if (is_certain(&rows[i]) && rows[i].heap_id == heap && site_of(rows[i].stack_id) == site &&
+            rows[i].generation >= 1 && rows[i].generation <= STEPS - 2) {
+            counts[(rows[i].generation - 1) * 5 / (STEPS - 2)]++;
+            all++;
+        }
+    for (int part = 0; part < 5; part++)
+        if (counts[part] * 5 < 0.35 * all)
+            return false;
+    return has_freed && all >= 15;
+}
+
+/* The oldest has outlived all that was freed. */
 static bool is_growing_site(uint64_t heap, int site)
 {
     history of = history_of(heap, site);
@@ -199,6 +220,8 @@ static bool is_growing_site(uint64_t heap, int site)
 
     if (!has_steps[process_of_heap[heap]])
         return false;
+    if (!is_driver && outlives_what_is_freed(heap, site))
+        return true;
     if (!floors_rise(of.bytes))
         return !is_driver && is_periodic(&of);
     return (!falls(of.bytes, 11, 19) && (is_spread || !is_driver)) || (is_spread && floors_rise(of.counts));
@@ -587,6 +610,17 @@ static void add_row(site_sum *sum, const nm_allocation_row *row)
     sum->seen[row->generation] = true;
 }
 
+/* Of those of the first step that are alike some leak, and which is only known of the rows: their sum begins with the first. */
+static int64_t first_alike(const nm_allocation_row *row)
+{
+    int64_t first = row->alloc_seq;
+
+    for (int i = 0; i < ROWS && row->generation == 1; i++)
+        if (is_like(row, &rows[i], 1) && rows[i].alloc_seq < first)
+            first = rows[i].alloc_seq;
+    return first;
+}
+
 /* One heap, one site, and of leaks one verdict (NULL: outstanding). */
 static site_sum sum_site(uint64_t heap, int site, const char *verdict)
 {
@@ -599,6 +633,8 @@ static site_sum sum_site(uint64_t heap, int site, const char *verdict)
             continue;
         if (verdict == NULL || (own != NULL && strcmp(own, verdict) == 0))
             add_row(&sum, &rows[i]);
+        if (verdict != NULL && own != NULL && strcmp(own, verdict) == 0 && first_alike(&rows[i]) < sum.first)
+            sum.first = first_alike(&rows[i]);
     }
     return sum;
 }

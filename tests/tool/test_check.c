@@ -141,7 +141,7 @@ START_TEST(every_rule_has_a_line_and_one_failure_is_enough)
 END_TEST
 
 /* collate keeps 3 x 512 bytes, one a step; 100 bytes of pinned memory are held to the end, which is a leak only of a program
- * that at its end frees as much of what it has had for long. */
+ * that at its end frees as much of what is as old, in events. */
 START_TEST(leaks_and_growth_are_told_apart)
 {
     expect("$C run.db --no-growth", 1, "FAIL  no-growth               1.5 KiB  h1 rank 0 device 2 caching pool");
@@ -152,8 +152,9 @@ START_TEST(leaks_and_growth_are_told_apart)
            " s/^@180 /@172 free heap=3 address=0x910000 thread=2\\n&/' $T > freed.txt && load freed.txt freed &&"
            " $C freed.db --no-leak --heap pinned",
            1, "100 B");
-    expect("sed 's/^@180 /@171 alloc heap=3 address=0x910000 requested=100 thread=2\\n"
-           "@172 free heap=3 address=0x910000 thread=2\\n&/' $T > short.txt && load short.txt short &&"
+    expect("sed 's/^@180 /@171 mark thread=2 name=later\\n@171 mark thread=2 name=still\\n@171 alloc heap=3"
+           " address=0x910000 requested=100 thread=2\\n@172 free heap=3 address=0x910000 thread=2\\n&/' $T > short.txt "
+           "&& load short.txt short &&"
            " $C short.db --no-leak --heap pinned",
            0, "ok    no-leak");
     expect("$C freed.db --no-leak", 1, "and 1 more  (data.py:41 collate)");
