@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What tells a leak from what is merely held: how much of each stack was live at the end of each step, what graphs hold left
- * out (graph.c), and how long what was freed had lived. A stack's value is told when it has changed, so that a step costs what changed in it. Long runs
- * tell fewer and fewer steps: all of the first 1,024, then every second, fourth, ... of each doubling.
+ * out (graph.c), and how long what was freed had lived. A stack's value is told when it has changed, so that a step costs what
+ * changed in it. Long runs tell fewer and fewer steps: all of the first 1,024, then every second, fourth, ... of each doubling.
  */
 #include "replay/state.h"
 
