@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "replay/replay.h"
 #include "support/load_text.h"
 #include "support/run.h"
+#include "support/seed.h"
 
 #define TRACES     60
 #define EVENTS     160
@@ -835,16 +835,6 @@ static void run_trace(void)
     compare();
 }
 
-static uint64_t seed_of_run(void)
-{
-    const char *given = getenv("NPUMEM_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-
-    printf("NPUMEM_SEED=%" PRIu64 "\n", seed);
-    fflush(stdout);
-    return seed;
-}
-
 /* ---- Nonsense ---------------------------------------------------------------------------------------------------- */
 
 static uint64_t wild_bytes(void)
@@ -905,7 +895,7 @@ static void give_nonsense(uint64_t at)
 
 START_TEST(nonsense_loads_and_adds_up)
 {
-    uint64_t seed = seed_of_run();
+    uint64_t seed = seed_of_test(1);
     nm_store_options options = {.is_forced = true, .input_fd = -1};
 
     run_make_folder(folder);
@@ -949,7 +939,7 @@ END_TEST
 
 START_TEST(moments_hold_what_the_obvious_model_holds)
 {
-    uint64_t seed = seed_of_run();
+    uint64_t seed = seed_of_test(1);
 
     run_make_folder(folder);
     snprintf(path, sizeof path, "%s/run.db", folder);

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "replay/replay.h"
 #include "support/load_text.h"
 #include "support/run.h"
+#include "support/seed.h"
 
 #define UNIT       (UINT64_C(1) << 18) /* eight are a small segment, forty or more a large one */
 #define SPACE      1024                /* units, from BASE */
@@ -1034,12 +1034,7 @@ static void compare_random(int64_t events, int mark_every)
 
 START_TEST(the_database_equals_the_model)
 {
-    const char *given = getenv("NPUMEM_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-
-    printf("NPUMEM_SEED=%" PRIu64 "\n", seed);
-    fflush(stdout);
-    random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    random_state = seed_of_test(1) * UINT64_C(0x9e3779b97f4a7c15) + 1;
     run_make_folder(folder);
     snprintf(path, sizeof path, "%s/run.db", folder);
     for (int pool = FIRST_POOL; pool <= LAST_POOL; pool++)

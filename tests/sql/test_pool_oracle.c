@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "replay/replay.h"
 #include "support/load_text.h"
 #include "support/run.h"
+#include "support/seed.h"
 
 #define TRACES        80
 #define EVENTS        220
@@ -909,11 +909,7 @@ static void compare_views(void)
 
 START_TEST(figures_equal_slow_ones)
 {
-    const char *given = getenv("NPUMEM_SEED");
-    unsigned seed = given != NULL ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-
-    printf("NPUMEM_SEED=%u\n", seed);
-    srand(seed);
+    srand((unsigned)seed_of_test(1));
     run_make_folder(folder);
     snprintf(path, sizeof path, "%s/run.db", folder);
     for (int round = 0; round < TRACES; round++) {

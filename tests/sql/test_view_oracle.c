@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "support/load_text.h"
 #include "support/run.h"
+#include "support/seed.h"
 
 #define ROUNDS    60
 #define ROWS      300
@@ -833,10 +833,7 @@ static void compare_operations(sqlite3 *db)
 
 START_TEST(views_equal_slow_sums)
 {
-    const char *given = getenv("NPUMEM_SEED");
-    unsigned seed = given != NULL ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-
-    printf("NPUMEM_SEED=%u\n", seed);
+    unsigned seed = (unsigned)seed_of_test(1);
     int64_t growing_count = 0;
 
     srand(seed);

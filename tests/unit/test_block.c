@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "support/handmade.h"
+#include "support/seed.h"
 
 #define BIT(field) (UINT64_C(1) << (field))
 
@@ -31,10 +32,7 @@ static uint64_t next_random(void)
 
 static void seed_random(void)
 {
-    const char *seed = getenv("NPUMEM_SEED");
-
-    random_state = seed != NULL ? strtoull(seed, NULL, 0) : (uint64_t)getpid() * 2654435761u;
-    printf("NPUMEM_SEED=%" PRIu64 "\n", random_state);
+    random_state = seed_of_test(1);
 }
 
 /* ---- Reading what was made by hand ---- */

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "replay/replay.h"
 #include "support/row_list.h"
+#include "support/seed.h"
 
 #define TRACES     1000
 #define EVENTS     120
@@ -768,11 +768,8 @@ static void run_trace(void)
 
 START_TEST(random_traces_give_what_the_obvious_model_gives)
 {
-    const char *given = getenv("NPUMEM_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    uint64_t seed = seed_of_test(1);
 
-    printf("NPUMEM_SEED=%llu\n", (unsigned long long)seed);
-    fflush(stdout);
     for (uint64_t i = 0; i < TRACES; i++) {
         random_state = (seed + i) * 0x9E3779B97F4A7C15u + 1;
         run_trace();

@@ -7,11 +7,11 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "replay/anchor.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
+#include "support/seed.h"
 
 #define STREAMS     300
 #define EVENTS      400
@@ -235,11 +235,8 @@ static void replay_stream(void)
 
 START_TEST(nonsense_does_no_harm_and_adds_up)
 {
-    const char *given = getenv("NPUMEM_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    uint64_t seed = seed_of_test(1);
 
-    printf("NPUMEM_SEED=%llu\n", (unsigned long long)seed);
-    fflush(stdout);
     for (uint64_t i = 0; i < STREAMS; i++) {
         random_state = (seed + i) * 0x9E3779B97F4A7C15u + 1;
         make_stream();

@@ -7,10 +7,10 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "replay/replay.h"
 #include "support/row_list.h"
+#include "support/seed.h"
 
 /* Heaps 2 and 6 are pools of one device. */
 #define HEAD                                                                                                           \
@@ -447,12 +447,9 @@ static double run_simulations(uint64_t depth)
 
 START_TEST(whatever_is_said_of_a_task_queue_is_true)
 {
-    const char *given = getenv("NPUMEM_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    uint64_t seed = seed_of_test(1);
     double share;
 
-    printf("NPUMEM_SEED=%llu\n", (unsigned long long)seed);
-    fflush(stdout);
     nm_row_list_free(&list);
     random_state = seed * 0x9E3779B97F4A7C15u + 1;
     share = run_simulations(1);
