@@ -14,11 +14,12 @@ hook: base trace record
 drain: base trace
 symbol: base trace
 source: base trace
-replay: base trace
-store: base trace replay
-watch: base trace replay
-whatif: base trace replay
-tool: base trace drain symbol source replay store watch whatif
+rows: base trace
+replay: base trace rows
+store: base trace rows replay
+watch: base trace rows replay
+whatif: base trace rows replay
+tool: base trace drain symbol source rows replay store watch whatif
 '
 
 while IFS=: read -r folder names; do
