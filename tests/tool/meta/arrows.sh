@@ -15,10 +15,11 @@ drain: base trace
 symbol: base trace
 source: base trace
 replay: base trace
+steps: base trace replay
 store: base trace replay
 watch: base trace replay
 whatif: base trace replay
-tool: base trace drain symbol source replay store watch whatif
+tool: base trace drain symbol source replay steps store watch whatif
 '
 
 while IFS=: read -r folder names; do
