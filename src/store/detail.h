@@ -9,7 +9,7 @@
 #define NM_STORE_DETAIL_H
 
 #include "base/map.h"
-#include "replay/rows.h"
+#include "rows/rows.h"
 #include "store/id_set.h"
 
 #define NM_DETAIL_COLUMNS_MAX 48 /* of table allocation */

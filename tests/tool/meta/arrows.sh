@@ -14,12 +14,13 @@ hook: base trace record
 drain: base trace
 symbol: base trace
 source: base trace
-replay: base trace
-steps: base trace replay
-store: base trace replay
-watch: base trace replay
-whatif: base trace replay
-tool: base trace drain symbol source replay steps store watch whatif
+rows: base trace
+steps: base trace rows
+replay: base trace rows
+store: base trace rows replay
+watch: base trace rows replay
+whatif: base trace rows replay
+tool: base trace drain symbol source rows steps replay store watch whatif
 '
 
 while IFS=: read -r folder names; do
