@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The first pass of npumem-ingest and npumem-whatif over an input whose steps may not be marked: it finds where they begin
- * (replay/anchor.h).
+ * (steps/anchor.h).
  */
 #ifndef NM_TOOL_COMMON_STEPS_H
 #define NM_TOOL_COMMON_STEPS_H
 
 #include "base/error.h"
-#include "replay/anchor.h"
 #include "source/source.h"
+#include "steps/anchor.h"
 
 #define INGEST_NO_STEPS "none" /* --step-at none: do not look */
 

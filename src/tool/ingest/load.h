@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-#include "replay/anchor.h"
 #include "replay/replay.h"
 #include "source/source.h"
+#include "steps/anchor.h"
 #include "store/csv.h"
 #include "tool/common/inputs.h"
 #include "tool/ingest/options.h"

@@ -15,11 +15,12 @@ drain: base trace
 symbol: base trace
 source: base trace
 rows: base trace
+steps: base trace rows
 replay: base trace rows
 store: base trace rows replay
 watch: base trace rows replay
 whatif: base trace rows replay
-tool: base trace drain symbol source rows replay store watch whatif
+tool: base trace drain symbol source rows steps replay store watch whatif
 '
 
 while IFS=: read -r folder names; do

@@ -4,13 +4,13 @@
  * what that was when the place was met: the difference from one time to the next says what lies between, whatever it is.
  * The second one meets the chosen place again.
  */
-#include "replay/anchor.h"
+#include "steps/anchor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/anchor_state.h"
+#include "steps/anchor_state.h"
 
 #define LOOK_EVENTS    65536 /* are all processes marked? */
 #define DEVICES_MAX    UINT64_C(0xfffff)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "replay/anchor_state.h"
+#include "steps/anchor_state.h"
 
 #define STACK_DEPTH_MAX  4096
 #define INLINE_DEPTH_MAX 64

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/anchor_state.h"
+#include "steps/anchor_state.h"
 
 #define COUNT_MIN         3
 #define COUNT_FEW         4    /* up to here two gaps must be exactly alike */

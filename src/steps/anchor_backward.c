@@ -4,7 +4,7 @@
  * that is met as often as none of these lines is no loop over iterations (a checkpoint now and then, a rollout). Lines one
  * after the other are phases of one program; of lines that take turns one is enough.
  */
-#include "replay/anchor_state.h"
+#include "steps/anchor_state.h"
 
 #define COUNT_MIN         3
 #define COVERED_RATIO_MIN 0.5  /* of all that the process allocates */

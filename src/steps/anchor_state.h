@@ -4,12 +4,12 @@
  * anchor_optimizer.c counts what optimizers do, anchor_backward.c knows who calls backward passes, anchor_around.c looks at
  * what is called around a loop, anchor_graph.c at graphs, and anchor_judge.c chooses.
  */
-#ifndef NM_REPLAY_ANCHOR_STATE_H
-#define NM_REPLAY_ANCHOR_STATE_H
+#ifndef NM_STEPS_ANCHOR_STATE_H
+#define NM_STEPS_ANCHOR_STATE_H
 
 #include "base/buffer.h"
 #include "base/map.h"
-#include "replay/anchor.h"
+#include "steps/anchor.h"
 
 #define NM_ANCHOR_PLACES_MAX       65536 /* of one process; later ones only count in what lies between others */
 #define NM_ANCHOR_GAPS_MAX         64    /* kept of one place: then every second one, every fourth, ... */

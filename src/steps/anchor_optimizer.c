@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "replay/anchor_state.h"
+#include "steps/anchor_state.h"
 
 #define OTHERS_MIN      4   /* allocations between two runs, where no backward pass tells them apart */
 #define RUNS_MIN        3   /* of an optimizer that may stand for the iterations in which others run more often */

@@ -9,7 +9,7 @@
  *     pieces of one iteration, each waited for, come in turn;
  *   - no training is seen. Its micro-batches look the same, and are no iterations.
  */
-#include "replay/anchor_state.h"
+#include "steps/anchor_state.h"
 
 #define UNLIKE_RATIO_MAX 0.02 /* of the groups */
 

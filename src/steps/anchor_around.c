@@ -4,7 +4,7 @@
  * from the outside, hold the loop. Is a call of a module among them, then layers recur within one pass; a parameter recurs
  * within an optimizer's step.
  */
-#include "replay/anchor_state.h"
+#include "steps/anchor_state.h"
 
 #define LINES_MAX 64
 #define NEAR_GAPS 1.5 /* periods that places of one loop may begin or end apart */

@@ -30,8 +30,8 @@
  *     nm_anchor_write(anchor, &sink, err);
  *     nm_anchor_free(anchor);
  */
-#ifndef NM_REPLAY_ANCHOR_H
-#define NM_REPLAY_ANCHOR_H
+#ifndef NM_STEPS_ANCHOR_H
+#define NM_STEPS_ANCHOR_H
 
 #include "rows/rows.h"
 #include "trace/event.h"
