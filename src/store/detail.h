@@ -8,9 +8,9 @@
 #ifndef NM_STORE_DETAIL_H
 #define NM_STORE_DETAIL_H
 
+#include "base/id_set.h"
 #include "base/map.h"
 #include "replay/rows.h"
-#include "store/id_set.h"
 
 #define NM_DETAIL_COLUMNS_MAX 48 /* of table allocation */
 

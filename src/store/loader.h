@@ -7,13 +7,13 @@
 #ifndef NM_STORE_LOADER_H
 #define NM_STORE_LOADER_H
 
+#include "sites/definitions.h"
+#include "sites/frame_names.h"
 #include "store/bulk.h"
 #include "store/copy_sums.h"
 #include "store/cost_sums.h"
 #include "store/database.h"
-#include "store/definitions.h"
 #include "store/detail.h"
-#include "store/frame_names.h"
 #include "store/hold_sums.h"
 #include "store/kind_sums.h"
 #include "store/operation_sums.h"

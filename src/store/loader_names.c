@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/checksum.h"
+#include "sites/inlined.h"
 #include "store/cut.h"
-#include "store/inlined.h"
 #include "store/loader_values.h"
 #include "store/site.h"
 #include "store/wrapper.h"

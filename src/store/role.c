@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/autograd.h"
+#include "sites/autograd.h"
 #include "store/cut.h"
 
 /* ---- Uses ---- */

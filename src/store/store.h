@@ -27,8 +27,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "replay/rows.h"
+#include "sites/frame_names.h"
 #include "store/detail.h"
-#include "store/frame_names.h"
 #include "store/threshold.h"
 
 typedef struct nm_store nm_store;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "store/database.h"
-#include "store/human.h"
 #include "store/merge.h"
 #include "store/schema.h"
 

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
 #include "drain/recover.h"
-#include "store/human.h"
 #include "tool/ingest_steps.h"
 #include "tool/trace_map.h"
 

@@ -9,8 +9,8 @@
 
 #include "replay/anchor.h"
 #include "replay/replay.h"
+#include "report/csv.h"
 #include "source/source.h"
-#include "store/csv.h"
 #include "tool/ingest_inputs.h"
 #include "tool/ingest_options.h"
 #include "tool/ingest_symbols.h"

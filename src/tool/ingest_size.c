@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/human.h"
 #include "base/io.h"
-#include "store/human.h"
 #include "trace/block.h"
 
 /* Measured: the traces of trace_bench and of npu_train come to 46 bytes an event with all rows. Without them sums and

@@ -13,14 +13,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "report/summary.h"
 #include "store/cleanup.h"
 #include "store/database.h"
-#include "store/human.h"
 #include "store/publish.h"
 #include "store/site.h"
-#include "store/summary.h"
 #include "tool/ingest_load.h"
 #include "tool/ingest_size.h"
 

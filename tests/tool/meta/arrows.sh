@@ -15,10 +15,12 @@ drain: base trace
 symbol: base trace
 source: base trace
 replay: base trace
-store: base trace replay
+sites: base trace
+store: base trace replay sites
+report: base trace store
 watch: base trace replay
 whatif: base trace replay
-tool: base trace drain symbol source replay store watch whatif
+tool: base trace drain symbol source replay sites store report watch whatif
 '
 
 while IFS=: read -r folder names; do

@@ -2,8 +2,8 @@
  *
  * The part of the summary about whole devices: what their memory was made of when it was fullest.
  */
-#ifndef NM_STORE_SUMMARY_DEVICE_H
-#define NM_STORE_SUMMARY_DEVICE_H
+#ifndef NM_REPORT_SUMMARY_DEVICE_H
+#define NM_REPORT_SUMMARY_DEVICE_H
 
 #include <sqlite3.h>
 #include <stdio.h>

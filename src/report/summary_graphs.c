@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/summary_graphs.h"
+#include "report/summary_graphs.h"
 
+#include "base/human.h"
 #include "store/database.h"
-#include "store/human.h"
 
 static const char graphs_sql[] =
     "SELECT count(*), sum(end_kind = 'destroyed'), sum(CASE WHEN end_kind <> 'destroyed' THEN driver_bytes ELSE 0 END),"

@@ -2,10 +2,10 @@
  *
  * A line a verdict, with its advice, which says the figures: view health has them all.
  */
-#include "store/summary_health.h"
+#include "report/summary_health.h"
 
+#include "base/human.h"
 #include "store/database.h"
-#include "store/human.h"
 
 #define SHOWN_MAX      (NM_SUMMARY_HEALTH_LINES_MAX - 1)
 #define ADVICE_COLUMNS 300

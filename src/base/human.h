@@ -2,8 +2,8 @@
  *
  * Numbers and text for people: short, with units, safe to print on a terminal.
  */
-#ifndef NM_STORE_HUMAN_H
-#define NM_STORE_HUMAN_H
+#ifndef NM_BASE_HUMAN_H
+#define NM_BASE_HUMAN_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  * a plug-in (at_npu::autograd::generated::NpuLinearBackward0), and the templates of functions written in C++. What is told
  * apart is the name itself: a template's arguments may name anything.
  */
-#include "store/autograd.h"
+#include "sites/autograd.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  *
  * The end of the summary: what is not in good health, and what would better it.
  */
-#ifndef NM_STORE_SUMMARY_HEALTH_H
-#define NM_STORE_SUMMARY_HEALTH_H
+#ifndef NM_REPORT_SUMMARY_HEALTH_H
+#define NM_REPORT_SUMMARY_HEALTH_H
 
 #include <sqlite3.h>
 #include <stdint.h>

@@ -2,19 +2,19 @@
  *
  * One query a line of output. A heap is found again in the views by the six columns that each of them begins with.
  */
-#include "store/summary.h"
+#include "report/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
+#include "report/summary_device.h"
+#include "report/summary_graphs.h"
+#include "report/summary_health.h"
+#include "report/summary_held.h"
+#include "report/summary_many.h"
+#include "report/summary_steps.h"
 #include "store/database.h"
-#include "store/human.h"
-#include "store/summary_device.h"
-#include "store/summary_graphs.h"
-#include "store/summary_health.h"
-#include "store/summary_held.h"
-#include "store/summary_many.h"
-#include "store/summary_steps.h"
 #include "trace/event.h"
 
 #define PLACE_COLUMNS        6

@@ -3,10 +3,10 @@
  * Processes that share a device are one here: their components are added up, and what is left of what the device says is
  * unexplained. A device that does not fit any more is left to view device_memory.
  */
-#include "store/summary_device.h"
+#include "report/summary_device.h"
 
+#include "base/human.h"
 #include "store/database.h"
-#include "store/human.h"
 
 #define NAME_COLUMNS   38
 #define COMPONENTS_MAX 7 /* of a device */

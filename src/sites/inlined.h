@@ -3,10 +3,10 @@
  * Functions that the compiler inlined. In a trace a stack has one frame for each return address, and that frame says what
  * it was inlined into; here each of these becomes a caller like any other, so that whoever walks stacks meets them all.
  */
-#ifndef NM_STORE_INLINED_H
-#define NM_STORE_INLINED_H
+#ifndef NM_SITES_INLINED_H
+#define NM_SITES_INLINED_H
 
-#include "store/definitions.h"
+#include "sites/definitions.h"
 
 #define NM_INLINED_DEPTH_MAX 32 /* of one chain: of a longer one, or one that leads in circles, the rest is left out */
 

@@ -3,13 +3,13 @@
  * Each measure is one query that gives, for every process, a value and who it is. SQL orders them; the table is filled by
  * their place in that order.
  */
-#include "store/summary_many.h"
+#include "report/summary_many.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/human.h"
 #include "store/database.h"
-#include "store/human.h"
 
 #define OUTLIERS_MAX 4
 

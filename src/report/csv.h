@@ -9,8 +9,8 @@
  *     nm_csv_publish(csv, err);                  out/leak.csv, ...
  *     nm_csv_close(csv);                         without publish: nothing is left
  */
-#ifndef NM_STORE_CSV_H
-#define NM_STORE_CSV_H
+#ifndef NM_REPORT_CSV_H
+#define NM_REPORT_CSV_H
 
 #include <sqlite3.h>
 #include <stdbool.h>

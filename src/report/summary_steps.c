@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/summary_steps.h"
+#include "report/summary_steps.h"
 
 #include <string.h>
 
+#include "base/human.h"
 #include "store/database.h"
-#include "store/human.h"
 
 #define PLACE_COLUMNS  48
 #define REASON_COLUMNS 96

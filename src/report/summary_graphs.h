@@ -2,8 +2,8 @@
  *
  * The line of the summary about graphs that the program has captured.
  */
-#ifndef NM_STORE_SUMMARY_GRAPHS_H
-#define NM_STORE_SUMMARY_GRAPHS_H
+#ifndef NM_REPORT_SUMMARY_GRAPHS_H
+#define NM_REPORT_SUMMARY_GRAPHS_H
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/frame_names.h"
+#include "sites/frame_names.h"
 
 #include <stdlib.h>
 
-#include "store/inlined.h"
+#include "sites/inlined.h"
 
 #define SEVERAL_BUILD_IDS UINT64_MAX /* in build_id_of_path: no frame can tell which one is meant */
 

@@ -2,10 +2,10 @@
  *
  * Pools say what of them is active and what is free; what is under half a percent of all is left out.
  */
-#include "store/summary_held.h"
+#include "report/summary_held.h"
 
+#include "base/human.h"
 #include "store/database.h"
-#include "store/human.h"
 
 #define NAME_COLUMNS   38
 #define COMPONENTS_MAX 6

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/human.h"
+#include "base/human.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/id_set.h"
+#include "base/id_set.h"
 
 #include <stdlib.h>
 

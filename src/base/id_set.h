@@ -2,8 +2,8 @@
  *
  * A set of identifiers that count from 1, one bit each: which rows are there, and which are named by others.
  */
-#ifndef NM_STORE_ID_SET_H
-#define NM_STORE_ID_SET_H
+#ifndef NM_BASE_ID_SET_H
+#define NM_BASE_ID_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>

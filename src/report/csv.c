@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/csv.h"
+#include "report/csv.h"
 
 #include <csv.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/inlined.h"
+#include "sites/inlined.h"
 
 #define STACKS_PER_STACK_MAX 8     /* on average: what a hostile trace can make us add */
 #define STACKS_MIN           65536 /* that much is always allowed */

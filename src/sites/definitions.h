@@ -4,12 +4,12 @@
  * the end of the load, because a definition may come again with more known. Memory grows with distinct places in the
  * program, never with events.
  */
-#ifndef NM_STORE_DEFINITIONS_H
-#define NM_STORE_DEFINITIONS_H
+#ifndef NM_SITES_DEFINITIONS_H
+#define NM_SITES_DEFINITIONS_H
 
+#include "base/id_set.h"
 #include "base/map.h"
 #include "base/strings.h"
-#include "store/id_set.h"
 #include "trace/event.h"
 
 typedef struct nm_stack_node {

@@ -3,8 +3,8 @@
  * What the names of PyTorch's C++ functions say of a backward pass. Its threads run no line of Python: what a person can
  * make use of is the node of the graph whose gradient is computed, and otherwise that it is a backward pass.
  */
-#ifndef NM_STORE_AUTOGRAD_H
-#define NM_STORE_AUTOGRAD_H
+#ifndef NM_SITES_AUTOGRAD_H
+#define NM_SITES_AUTOGRAD_H
 
 #include <stddef.h>
 

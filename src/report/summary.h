@@ -3,8 +3,8 @@
  * The answers on one screen, for a person: completeness first, then what each heap's peak is made of, leaks,
  * fragmentation and pool hit rate. Every number is read from the views.
  */
-#ifndef NM_STORE_SUMMARY_H
-#define NM_STORE_SUMMARY_H
+#ifndef NM_REPORT_SUMMARY_H
+#define NM_REPORT_SUMMARY_H
 
 #include <sqlite3.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  *
  * The lines of the summary about steps that the program did not mark.
  */
-#ifndef NM_STORE_SUMMARY_STEPS_H
-#define NM_STORE_SUMMARY_STEPS_H
+#ifndef NM_REPORT_SUMMARY_STEPS_H
+#define NM_REPORT_SUMMARY_STEPS_H
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
  * Names for the frames of a trace that have none, or no line, from somebody who has the symbols. Modules are told apart by
  * their build id: the same path may be another file on another day.
  */
-#ifndef NM_STORE_FRAME_NAMES_H
-#define NM_STORE_FRAME_NAMES_H
+#ifndef NM_SITES_FRAME_NAMES_H
+#define NM_SITES_FRAME_NAMES_H
 
-#include "store/definitions.h"
+#include "sites/definitions.h"
 
 typedef struct nm_frame_place {
     nm_bytes function, file; /* empty: unknown */

@@ -2,8 +2,8 @@
  *
  * The part of the summary for jobs of many processes: minimum, median and maximum over the processes, and who is far off.
  */
-#ifndef NM_STORE_SUMMARY_MANY_H
-#define NM_STORE_SUMMARY_MANY_H
+#ifndef NM_REPORT_SUMMARY_MANY_H
+#define NM_REPORT_SUMMARY_MANY_H
 
 #include <sqlite3.h>
 #include <stdio.h>

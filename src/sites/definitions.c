@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/definitions.h"
+#include "sites/definitions.h"
 
 #include <stdlib.h>
 #include <string.h>
