@@ -69,15 +69,15 @@ static const char *const table_names[NM_TABLE_COUNT] = {
     [NM_TABLE_STACK] = "stack",
 };
 
-nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error *err)
+nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm_error *err)
 {
     nm_status status;
 
-    *out = (nm_loader){.db = db, .detail = detail};
+    *out = (nm_loader){.db = db, .retention = retention};
     status = nm_growth_open(db, err);
     if (status == NM_OK)
         status = nm_db_column_count(db, "allocation", &out->allocation_columns, err);
-    assert(out->allocation_columns <= NM_DETAIL_COLUMNS_MAX);
+    assert(out->allocation_columns <= NM_RETENTION_COLUMNS_MAX);
     if (status == NM_OK)
         status = nm_bulk_open(db, "allocation", &out->allocations, err);
     if (status == NM_OK)
@@ -159,7 +159,7 @@ void nm_loader_close(nm_loader *loader)
     nm_hold_sums_free(&loader->hold_sums);
     nm_stream_sums_free(&loader->stream_sums);
     nm_copy_sums_free(&loader->copy_sums);
-    nm_detail_rows_free(&loader->detail_rows);
+    nm_retention_rows_free(&loader->retained);
     nm_definitions_free(&loader->definitions);
     nm_id_set_free(&loader->allocation_ids);
     nm_id_set_free(&loader->operation_ids);

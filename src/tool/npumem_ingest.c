@@ -104,7 +104,7 @@ static nm_status open_store(ingest *run, nm_store_role role, const char *path, n
 {
     nm_store_options store_options = {
         .role = role,
-        .detail = run->options->detail,
+        .retention = run->options->detail,
         .server_minutes = run->options->server_minutes,
         .thresholds = &run->options->thresholds,
         .is_forced = run->options->is_forced,

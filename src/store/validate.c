@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/vet.h"
+#include "store/validate.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ static nm_status fail_to_read(sqlite3 *db, nm_error *err)
     return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest: %.80s", sqlite3_errmsg(db));
 }
 
-nm_status nm_vet_attach(sqlite3 *db, const char *path, const char *schema, nm_error *err)
+nm_status nm_validate_attach(sqlite3 *db, const char *path, const char *schema, nm_error *err)
 {
     nm_buffer uri = {0};
     char *sql = NULL;
@@ -34,7 +34,7 @@ nm_status nm_vet_attach(sqlite3 *db, const char *path, const char *schema, nm_er
     return status;
 }
 
-nm_status nm_vet_hold(sqlite3 *db, const char *schema, sqlite3_stmt **out, nm_error *err)
+nm_status nm_validate_hold(sqlite3 *db, const char *schema, sqlite3_stmt **out, nm_error *err)
 {
     char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master", schema);
 
@@ -138,7 +138,7 @@ static nm_status refuse_version(sqlite3 *db, const char *schema, int64_t version
                    name_input(db, schema, name));
 }
 
-nm_status nm_vet_version(sqlite3 *db, const char *schema, nm_error *err)
+nm_status nm_validate_version(sqlite3 *db, const char *schema, nm_error *err)
 {
     char *said = NULL;
     int64_t id = 0, version = 0;
@@ -175,7 +175,7 @@ static nm_status refuse_table(sqlite3 *db, const char *schema, const char *table
 }
 
 /* Each of our tables is there, in the same words. That nothing else has its name, SQLite sees to when it reads the schema. */
-nm_status nm_vet_tables(sqlite3 *own, sqlite3 *db, const char *schema, nm_error *err)
+nm_status nm_validate_tables(sqlite3 *own, sqlite3 *db, const char *schema, nm_error *err)
 {
     sqlite3_stmt *tables = NULL, *same = NULL;
     char *sql =
@@ -217,7 +217,7 @@ static nm_status check_pages(sqlite3 *db, const char *schema, const char *table,
 #define LARGE_SQL " AND name NOT IN ('allocation', 'copy', 'workspace', 'stream_call')"
 
 /* Table by table: of all tables it would run the CHECK of those that are not ours. (A SQLite before 3.33 does.) */
-nm_status nm_vet_pages(sqlite3 *own, sqlite3 *db, const char *schema, bool has_large, nm_error *err)
+nm_status nm_validate_pages(sqlite3 *own, sqlite3 *db, const char *schema, bool has_large, nm_error *err)
 {
     sqlite3_stmt *tables = NULL;
     int code = SQLITE_DONE;
@@ -352,7 +352,7 @@ static nm_status check_numbers(sqlite3 *db, const char *schema, const char *tabl
     return status;
 }
 
-nm_status nm_vet_rows(sqlite3 *db, const char *schema, nm_error *err)
+nm_status nm_validate_rows(sqlite3 *db, const char *schema, nm_error *err)
 {
     static const char sql[] = "SELECT m.name, m.name IN (SELECT t.name FROM merge_table AS t) FROM main.sqlite_master "
                               "AS m WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' "

@@ -6,17 +6,17 @@
  * these two if all allocations with it agree. Any program's stack that is cut (cut.h) and has no frame but plumbing says
  * that it is, and the thread's name.
  */
-#ifndef NM_STORE_ROLE_H
-#define NM_STORE_ROLE_H
+#ifndef NM_STORE_ATTRIBUTION_H
+#define NM_STORE_ATTRIBUTION_H
 
 #include "store/site.h"
 
-typedef struct nm_stack_use { /* of a stack by a heap; 0: none, NM_ROLE_MIXED: several */
+typedef struct nm_stack_use { /* of a stack by a heap; 0: none, NM_ATTRIBUTION_MIXED: several */
     uint64_t operator_name;   /* number in nm_definitions.strings */
     uint64_t thread_id;
 } nm_stack_use;
 
-#define NM_ROLE_MIXED UINT64_MAX
+#define NM_ATTRIBUTION_MIXED UINT64_MAX
 
 typedef struct nm_stack_uses {
     nm_map by_stack; /* (heap_id, stack_id) -> index into items */
@@ -27,21 +27,21 @@ typedef struct nm_stack_uses {
 nm_status nm_stack_uses_add(nm_stack_uses *uses, nm_key heap_and_stack, const nm_stack_use *use, nm_error *err);
 void nm_stack_uses_free(nm_stack_uses *uses);
 
-typedef enum nm_role_kind {
-    NM_ROLE_NONE = 0,
-    NM_ROLE_BACKWARD, /* a node of a backward pass, or NM_AUTOGRAD_NAME */
-    NM_ROLE_OPERATOR,
-    NM_ROLE_THREAD,
-    NM_ROLE_CUT, /* where it was nobody can say: neither judged nor compared. `name` is the thread's, or empty */
-} nm_role_kind;
+typedef enum nm_attribution_kind {
+    NM_ATTRIBUTION_NONE = 0,
+    NM_ATTRIBUTION_BACKWARD, /* a node of a backward pass, or NM_AUTOGRAD_NAME */
+    NM_ATTRIBUTION_OPERATOR,
+    NM_ATTRIBUTION_THREAD,
+    NM_ATTRIBUTION_CUT, /* where it was nobody can say: neither judged nor compared. `name` is the thread's, or empty */
+} nm_attribution_kind;
 
-typedef struct nm_role { /* of a stack */
-    nm_role_kind kind;
+typedef struct nm_attribution { /* of a stack */
+    nm_attribution_kind kind;
     nm_bytes name; /* points into `definitions`, or is constant */
-} nm_role;
+} nm_attribution;
 
-/* The role of each stack, by its index; the sites must be resolved. The caller frees *out. */
-nm_status nm_roles_find(const nm_stack_uses *uses, const nm_definitions *definitions, const nm_sites *sites,
-                        nm_role **out, nm_error *err);
+/* What each stack is attributed to, by its index; the sites must be resolved. The caller frees *out. */
+nm_status nm_attributions_find(const nm_stack_uses *uses, const nm_definitions *definitions, const nm_sites *sites,
+                               nm_attribution **out, nm_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/role.h"
+#include "store/attribution.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 
 /* ---- Uses ---- */
 
-static void mix(uint64_t *role, uint64_t other)
+static void mix(uint64_t *value, uint64_t other)
 {
-    if (*role != other)
-        *role = NM_ROLE_MIXED;
+    if (*value != other)
+        *value = NM_ATTRIBUTION_MIXED;
 }
 
 nm_status nm_stack_uses_add(nm_stack_uses *uses, nm_key heap_and_stack, const nm_stack_use *use, nm_error *err)
@@ -39,9 +39,9 @@ void nm_stack_uses_free(nm_stack_uses *uses)
     *uses = (nm_stack_uses){0};
 }
 
-/* ---- Roles ---- */
+/* ---- Attributions ---- */
 
-typedef struct role_search {
+typedef struct attribution_search {
     const nm_stack_uses *uses;
     const nm_definitions *definitions;
     const nm_sites *sites;
@@ -49,21 +49,21 @@ typedef struct role_search {
     uint64_t *operators;    /* owned; by index of the stack: numbers of their names */
     bool *is_used;          /* owned; by a process that runs Python */
     uint64_t *thread_names; /* owned; numbers of strings: of the threads of any process that used it */
-} role_search;
+} attribution_search;
 
-static uint64_t process_of(const role_search *search, uint64_t heap_id)
+static uint64_t process_of(const attribution_search *search, uint64_t heap_id)
 {
     const nm_definition *heap = nm_definition_find(&search->definitions->heaps, heap_id);
 
     return heap == NULL ? 0 : heap->heap.process_id;
 }
 
-static const uint64_t *stack_of(const role_search *search, nm_key key)
+static const uint64_t *stack_of(const attribution_search *search, nm_key key)
 {
     return nm_map_get(&search->definitions->stacks.by_id, (nm_key){0, key.low});
 }
 
-static nm_status find_processes(role_search *search, nm_error *err)
+static nm_status find_processes(attribution_search *search, nm_error *err)
 {
     nm_status status = NM_OK;
     nm_key key;
@@ -79,10 +79,10 @@ static nm_status find_processes(role_search *search, nm_error *err)
 }
 
 /* Threads of one name are one: a pool of them runs the same code. */
-static void merge_thread(role_search *search, size_t stack, uint64_t thread_id)
+static void merge_thread(attribution_search *search, size_t stack, uint64_t thread_id)
 {
     const nm_definition *thread = nm_definition_find(&search->definitions->threads, thread_id);
-    uint64_t name = thread == NULL || thread->thread.name == 0 ? NM_ROLE_MIXED : thread->thread.name;
+    uint64_t name = thread == NULL || thread->thread.name == 0 ? NM_ATTRIBUTION_MIXED : thread->thread.name;
 
     if (search->thread_names[stack] == 0)
         search->thread_names[stack] = name;
@@ -90,7 +90,7 @@ static void merge_thread(role_search *search, size_t stack, uint64_t thread_id)
 }
 
 /* A stack is one thing for all heaps and processes. */
-static void merge_uses(role_search *search)
+static void merge_uses(attribution_search *search)
 {
     nm_key key;
     uint64_t use;
@@ -111,68 +111,68 @@ static void merge_uses(role_search *search)
     }
 }
 
-static nm_role constant_role(nm_role_kind kind, const char *name)
+static nm_attribution constant_attribution(nm_attribution_kind kind, const char *name)
 {
-    return (nm_role){kind, {(const uint8_t *)name, strlen(name)}};
+    return (nm_attribution){kind, {(const uint8_t *)name, strlen(name)}};
 }
 
 /* Of a backward pass that runs no Python. A node goes before all other frames: what is called in it is the framework. */
-static nm_role backward_role(const role_search *search, const nm_stack_frames *frames)
+static nm_attribution backward_attribution(const attribution_search *search, const nm_stack_frames *frames)
 {
     if (frames->python != 0)
-        return (nm_role){0};
+        return (nm_attribution){0};
     if (frames->node != 0) {
         const nm_definition *frame = &search->definitions->frames.items[frames->node - 1];
         const char *name = nm_site_function(search->definitions, frame);
         size_t length;
 
         nm_autograd_of(name, &length);
-        return (nm_role){NM_ROLE_BACKWARD, {(const uint8_t *)name, length}};
+        return (nm_attribution){NM_ATTRIBUTION_BACKWARD, {(const uint8_t *)name, length}};
     }
     if (frames->has_engine && frames->located == 0)
-        return constant_role(NM_ROLE_BACKWARD, NM_AUTOGRAD_NAME);
-    return (nm_role){0};
+        return constant_attribution(NM_ATTRIBUTION_BACKWARD, NM_AUTOGRAD_NAME);
+    return (nm_attribution){0};
 }
 
-static nm_role thread_role(const role_search *search, size_t stack)
+static nm_attribution thread_attribution(const attribution_search *search, size_t stack)
 {
     uint64_t number = search->thread_names[stack];
-    nm_bytes name = number == NM_ROLE_MIXED ? (nm_bytes){0} : nm_definitions_text(search->definitions, number);
+    nm_bytes name = number == NM_ATTRIBUTION_MIXED ? (nm_bytes){0} : nm_definitions_text(search->definitions, number);
 
     if (name.len >= strlen(NM_AUTOGRAD_THREAD) &&
         memcmp(name.data, NM_AUTOGRAD_THREAD, strlen(NM_AUTOGRAD_THREAD)) == 0)
-        return constant_role(NM_ROLE_BACKWARD, NM_AUTOGRAD_NAME);
+        return constant_attribution(NM_ATTRIBUTION_BACKWARD, NM_AUTOGRAD_NAME);
     if (search->definitions->stacks.items[stack].walk == NM_WALK_CUT)
-        return (nm_role){NM_ROLE_CUT, name};
-    return name.len == 0 ? (nm_role){0} : (nm_role){NM_ROLE_THREAD, name};
+        return (nm_attribution){NM_ATTRIBUTION_CUT, name};
+    return name.len == 0 ? (nm_attribution){0} : (nm_attribution){NM_ATTRIBUTION_THREAD, name};
 }
 
-static nm_role role_of(const role_search *search, size_t stack)
+static nm_attribution attribution_of(const attribution_search *search, size_t stack)
 {
     uint64_t operator_name = search->operators[stack];
     const nm_stack_frames *frames = &search->sites->stacks[stack];
     size_t site = search->definitions->stacks.items[stack].site;
-    nm_role backward = backward_role(search, frames);
-    bool is_node = backward.kind != NM_ROLE_NONE && frames->node != 0;
-    bool is_operator = operator_name != 0 && operator_name != NM_ROLE_MIXED;
+    nm_attribution backward = backward_attribution(search, frames);
+    bool is_node = backward.kind != NM_ATTRIBUTION_NONE && frames->node != 0;
+    bool is_operator = operator_name != 0 && operator_name != NM_ATTRIBUTION_MIXED;
     bool has_site = site != 0 && !search->sites->is_plumbing[site - 1];
 
     if (is_node || frames->line != 0)
         return backward;
     if (is_operator && search->is_used[stack])
-        return (nm_role){NM_ROLE_OPERATOR, nm_definitions_text(search->definitions, operator_name)};
-    if (backward.kind != NM_ROLE_NONE || has_site)
+        return (nm_attribution){NM_ATTRIBUTION_OPERATOR, nm_definitions_text(search->definitions, operator_name)};
+    if (backward.kind != NM_ATTRIBUTION_NONE || has_site)
         return backward;
     return search->is_used[stack] || search->definitions->stacks.items[stack].walk != NM_WALK_UNKNOWN
-               ? thread_role(search, stack)
+               ? thread_attribution(search, stack)
                : backward;
 }
 
-nm_status nm_roles_find(const nm_stack_uses *uses, const nm_definitions *definitions, const nm_sites *sites,
-                        nm_role **out, nm_error *err)
+nm_status nm_attributions_find(const nm_stack_uses *uses, const nm_definitions *definitions, const nm_sites *sites,
+                               nm_attribution **out, nm_error *err)
 {
     size_t count = definitions->stacks.count;
-    role_search search = {.uses = uses, .definitions = definitions, .sites = sites};
+    attribution_search search = {.uses = uses, .definitions = definitions, .sites = sites};
     nm_status status = NM_OK;
 
     *out = calloc(count + 1, sizeof **out);
@@ -186,7 +186,7 @@ nm_status nm_roles_find(const nm_stack_uses *uses, const nm_definitions *definit
     if (status == NM_OK)
         merge_uses(&search);
     for (size_t i = 0; i < count && status == NM_OK; i++)
-        (*out)[i] = role_of(&search, i);
+        (*out)[i] = attribution_of(&search, i);
     nm_map_free(&search.python_processes);
     free(search.operators);
     free(search.is_used);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/left_out.h"
+#include "store/prune.h"
 
 #include "store/database.h"
 
@@ -48,13 +48,13 @@ static nm_status write_row(sqlite3 *db, const nm_last_numbers *last, nm_error *e
     return status;
 }
 
-nm_status nm_left_out_finish(sqlite3 *db, nm_detail detail, const nm_last_numbers *last, nm_error *err)
+nm_status nm_prune(sqlite3 *db, nm_retention retention, const nm_last_numbers *last, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    if (detail == NM_DETAIL_ALL)
+    if (retention == NM_RETENTION_ALL)
         return NM_OK;
-    if (detail == NM_DETAIL_NONE)
+    if (retention == NM_RETENTION_NONE)
         status = nm_db_exec(db, "DELETE FROM allocation", err);
     if (status == NM_OK)
         status = delete_operations(db, err);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/attribution.h"
 #include "store/cut.h"
 #include "store/database.h"
-#include "store/role.h"
 #include "store/schema.h"
 
 enum { LINE = 1, OWN = 2, FRAMEWORK = 3, OTHER = 4, STACK_COUNT = 4 };
@@ -85,22 +85,22 @@ static void allocate(uint64_t heap, uint64_t stack, uint64_t operator_name, uint
     ck_assert_int_eq(nm_stack_uses_add(&uses, (nm_key){heap, stack}, &use, &err), NM_OK);
 }
 
-static void hold_role(const nm_role *role, const char *name, nm_role_kind kind)
+static void hold_role(const nm_attribution *role, const char *name, nm_attribution_kind kind)
 {
     ck_assert_uint_eq(role->name.len, strlen(name));
     ck_assert(role->name.len == 0 || memcmp(role->name.data, name, role->name.len) == 0);
     ck_assert_int_eq(role->kind, kind);
 }
 
-static nm_role *find(void)
+static nm_attribution *find(void)
 {
     nm_sites sites = {0};
-    nm_role *roles;
+    nm_attribution *roles;
 
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
     ck_assert_int_eq(nm_sites_open(db, &definitions, &sites, &err), NM_OK);
     nm_sites_resolve(&sites, &definitions);
-    ck_assert_int_eq(nm_roles_find(&uses, &definitions, &sites, &roles, &err), NM_OK);
+    ck_assert_int_eq(nm_attributions_find(&uses, &definitions, &sites, &roles, &err), NM_OK);
     nm_sites_close(&sites);
     return roles;
 }
@@ -111,11 +111,11 @@ START_TEST(the_operator_then_the_native_frame_then_the_thread)
     allocate(PYTHON_HEAP, OWN, SOFTMAX, 1);
     allocate(PYTHON_HEAP, FRAMEWORK, MATMUL, 1);
     allocate(PYTHON_HEAP, OTHER, 0, 1);
-    nm_role *roles = find();
-    hold_role(&roles[LINE - 1], "", NM_ROLE_NONE);
-    hold_role(&roles[OWN - 1], "aclnnSoftmax", NM_ROLE_OPERATOR);
-    hold_role(&roles[FRAMEWORK - 1], "aclnnMatmul", NM_ROLE_OPERATOR);
-    hold_role(&roles[OTHER - 1], "task_queue", NM_ROLE_THREAD);
+    nm_attribution *roles = find();
+    hold_role(&roles[LINE - 1], "", NM_ATTRIBUTION_NONE);
+    hold_role(&roles[OWN - 1], "aclnnSoftmax", NM_ATTRIBUTION_OPERATOR);
+    hold_role(&roles[FRAMEWORK - 1], "aclnnMatmul", NM_ATTRIBUTION_OPERATOR);
+    hold_role(&roles[OTHER - 1], "task_queue", NM_ATTRIBUTION_THREAD);
     free(roles);
 }
 END_TEST
@@ -128,10 +128,10 @@ START_TEST(a_stack_of_several_has_none)
     allocate(PYTHON_HEAP, OTHER, 0, 1);
     allocate(PYTHON_HEAP, OTHER, 0, 2);
     allocate(PYTHON_HEAP, OWN, 0, 1); /* has a frame to be shown */
-    nm_role *roles = find();
-    hold_role(&roles[FRAMEWORK - 1], "task_queue", NM_ROLE_THREAD);
-    hold_role(&roles[OTHER - 1], "", NM_ROLE_NONE);
-    hold_role(&roles[OWN - 1], "", NM_ROLE_NONE);
+    nm_attribution *roles = find();
+    hold_role(&roles[FRAMEWORK - 1], "task_queue", NM_ATTRIBUTION_THREAD);
+    hold_role(&roles[OTHER - 1], "", NM_ATTRIBUTION_NONE);
+    hold_role(&roles[OWN - 1], "", NM_ATTRIBUTION_NONE);
     free(roles);
 }
 END_TEST
@@ -141,9 +141,9 @@ START_TEST(a_program_without_python_keeps_its_frames)
     allocate(PYTHON_HEAP, LINE, 0, 1);
     allocate(NATIVE_HEAP, FRAMEWORK, MATMUL, 2);
     allocate(NATIVE_HEAP, OTHER, 0, 2);
-    nm_role *roles = find();
+    nm_attribution *roles = find();
     for (int i = 0; i < STACK_COUNT; i++)
-        hold_role(&roles[i], "", NM_ROLE_NONE);
+        hold_role(&roles[i], "", NM_ATTRIBUTION_NONE);
     free(roles);
 }
 END_TEST
@@ -158,9 +158,9 @@ START_TEST(a_thread_of_autograd_is_a_backward_pass)
     allocate(PYTHON_HEAP, LINE, 0, 1);
     allocate(PYTHON_HEAP, FRAMEWORK, 0, 3);
     allocate(PYTHON_HEAP, OTHER, MATMUL, 3);
-    nm_role *roles = find();
-    hold_role(&roles[FRAMEWORK - 1], "autograd (backward)", NM_ROLE_BACKWARD);
-    hold_role(&roles[OTHER - 1], "aclnnMatmul", NM_ROLE_OPERATOR);
+    nm_attribution *roles = find();
+    hold_role(&roles[FRAMEWORK - 1], "autograd (backward)", NM_ATTRIBUTION_BACKWARD);
+    hold_role(&roles[OTHER - 1], "aclnnMatmul", NM_ATTRIBUTION_OPERATOR);
     free(roles);
 }
 END_TEST
@@ -182,11 +182,11 @@ START_TEST(a_stack_that_is_cut_says_so_with_the_threads_name)
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
     for (int i = 0; i < STACK_COUNT; i++)
         definitions.stacks.items[i].walk = NM_WALK_CUT;
-    nm_role *roles = find();
-    hold_role(&roles[LINE - 1], "", NM_ROLE_NONE);
-    hold_role(&roles[OWN - 1], "", NM_ROLE_NONE);
-    hold_role(&roles[FRAMEWORK - 1], "worker", NM_ROLE_CUT);
-    hold_role(&roles[OTHER - 1], "", NM_ROLE_CUT);
+    nm_attribution *roles = find();
+    hold_role(&roles[LINE - 1], "", NM_ATTRIBUTION_NONE);
+    hold_role(&roles[OWN - 1], "", NM_ATTRIBUTION_NONE);
+    hold_role(&roles[FRAMEWORK - 1], "worker", NM_ATTRIBUTION_CUT);
+    hold_role(&roles[OTHER - 1], "", NM_ATTRIBUTION_CUT);
     free(roles);
 }
 END_TEST
@@ -196,9 +196,9 @@ START_TEST(a_whole_stack_of_plumbing_has_the_threads_name)
     allocate(NATIVE_HEAP, FRAMEWORK, 0, 2);
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
     definitions.stacks.items[FRAMEWORK - 1].walk = NM_WALK_WHOLE;
-    nm_role *roles = find();
-    hold_role(&roles[FRAMEWORK - 1], "worker", NM_ROLE_THREAD);
-    hold_role(&roles[OTHER - 1], "", NM_ROLE_NONE);
+    nm_attribution *roles = find();
+    hold_role(&roles[FRAMEWORK - 1], "worker", NM_ATTRIBUTION_THREAD);
+    hold_role(&roles[OTHER - 1], "", NM_ATTRIBUTION_NONE);
     free(roles);
 }
 END_TEST
