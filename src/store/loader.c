@@ -33,11 +33,11 @@ static const nm_columns columns_of_bulk[BULK_COUNT] = {
 #undef BULK
 };
 
-nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error *err)
+nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm_error *err)
 {
     nm_status status;
 
-    *out = (nm_loader){.db = db, .detail = detail};
+    *out = (nm_loader){.db = db, .retention = retention};
     status = nm_growth_open(db, err);
     if (status == NM_OK)
         status = nm_bulk_open(db, &columns_of_bulk[BULK_ALLOCATION], &out->allocations, err);
@@ -49,7 +49,7 @@ nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error
         status = nm_bulk_open(db, &columns_of_bulk[BULK_STREAM_CALL], &out->stream_calls, err);
     if (status == NM_OK)
         status = nm_bulk_open(db, &columns_of_bulk[BULK_POOL_MISS], &out->misses, err);
-    assert(status != NM_OK || nm_bulk_columns(out->allocations) <= NM_DETAIL_COLUMNS_MAX);
+    assert(status != NM_OK || nm_bulk_columns(out->allocations) <= NM_RETENTION_COLUMNS_MAX);
     for (int table = 0; status == NM_OK && table < NM_TABLE_COUNT; table++)
         status = nm_insert_open(db, &columns_of[table], &out->inserts[table], err);
     return status;
@@ -121,7 +121,7 @@ void nm_loader_close(nm_loader *loader)
     nm_hold_sums_free(&loader->hold_sums);
     nm_stream_sums_free(&loader->stream_sums);
     nm_copy_sums_free(&loader->copy_sums);
-    nm_detail_rows_free(&loader->detail_rows);
+    nm_retention_rows_free(&loader->retained);
     nm_definitions_free(&loader->definitions);
     nm_id_set_free(&loader->allocation_ids);
     nm_id_set_free(&loader->operation_ids);

@@ -7,18 +7,18 @@
 #ifndef NM_STORE_LOADER_H
 #define NM_STORE_LOADER_H
 
+#include "sites/definitions.h"
+#include "sites/frame_names.h"
+#include "store/attribution.h"
 #include "store/bulk.h"
 #include "store/copy_sums.h"
 #include "store/cost_sums.h"
 #include "store/database.h"
-#include "store/definitions.h"
-#include "store/detail.h"
-#include "store/frame_names.h"
 #include "store/hold_sums.h"
 #include "store/kind_sums.h"
 #include "store/operation_sums.h"
 #include "store/pool_sums.h"
-#include "store/role.h"
+#include "store/retention.h"
 #include "store/store.h"
 #include "store/stream_sums.h"
 
@@ -50,8 +50,8 @@ typedef struct nm_loader {
     nm_hold_sums hold_sums;
     nm_stream_sums stream_sums;
     nm_copy_sums copy_sums;
-    nm_detail detail;
-    nm_detail_rows detail_rows;
+    nm_retention retention;
+    nm_retention_rows retained;
     nm_last_numbers last; /* of the rows that came, written or not */
     nm_pool_sums pool_sums;
     nm_cost_sums cost_sums;
@@ -69,7 +69,7 @@ typedef struct nm_loader {
 } nm_loader;
 
 /* The tables must be there. On failure *out can be closed. */
-nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error *err);
+nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm_error *err);
 
 /* The functions of an nm_sink whose context is the loader. */
 extern const nm_sink nm_loader_sink;

@@ -46,7 +46,7 @@ static nm_status take_process_end(void *context, const nm_process_end_row *row, 
 static nm_status next_row(const nm_loader *loader, nm_bulk *bulk, int64_t *dropped, int64_t **values, nm_error *err)
 {
     *values = dropped;
-    return loader->detail == NM_DETAIL_ALL ? nm_bulk_next(bulk, values, err) : NM_OK;
+    return loader->retention == NM_RETENTION_ALL ? nm_bulk_next(bulk, values, err) : NM_OK;
 }
 
 static nm_status take_failure(void *context, const nm_failure_row *row, nm_error *err)
@@ -100,7 +100,7 @@ static int64_t *fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *va
 static nm_status take_copy(void *context, const nm_copy_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
+    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
     nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.copy_id, row->copy_id);
@@ -159,7 +159,7 @@ static int64_t *fill_workspace(nm_loader *loader, const nm_workspace_row *row, i
 static nm_status take_workspace(void *context, const nm_workspace_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
+    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
     nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.workspace_id, row->workspace_id);
@@ -196,7 +196,7 @@ static int64_t *fill_stream_call(nm_loader *loader, const nm_stream_call_row *ro
 static nm_status take_stream_call(void *context, const nm_stream_call_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
+    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
     nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.stream_call_id, row->stream_call_id);
@@ -366,7 +366,7 @@ static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_MOMENT];
-    nm_status status = nm_detail_moment(&loader->detail_rows, row, err);
+    nm_status status = nm_retention_moment(&loader->retained, row, err);
 
     nm_insert_id(insert, row->moment_id);
     nm_insert_int(insert, (int64_t)row->kind);
@@ -407,7 +407,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_HEAP_SUM];
-    nm_status status = nm_detail_heap_peak(&loader->detail_rows, row->heap_id, row->peak_seq, err);
+    nm_status status = nm_retention_heap_peak(&loader->retained, row->heap_id, row->peak_seq, err);
     nm_heap_cost cost = nm_cost_sums_of(&loader->cost_sums, row->heap_id);
 
     nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));

@@ -23,8 +23,8 @@ FIGURES = {
 
 # Where the sentences of a code's first word are made.
 SOURCES = {
-    "summary": ["src/store/summary.c", "src/store/summary_device.c", "src/store/summary_health.c",
-                "src/store/summary_held.c", "src/store/summary_many.c", "src/store/summary_steps.c"],
+    "summary": ["src/report/summary.c", "src/report/summary_device.c", "src/report/summary_health.c",
+                "src/report/summary_held.c", "src/report/summary_many.c", "src/report/summary_steps.c"],
     "health": ["schema/375_view_health.sql"],
     "out_of_memory": ["schema/374_view_out_of_memory.sql"],
     "leak": ["schema/310_view_leak.sql"],

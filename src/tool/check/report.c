@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "base/shown.h"
-#include "store/human.h"
 
 #define NAME_COLUMNS  19
 #define VALUE_COLUMNS 10

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "store/database.h"
 #include "store/foreign.h"
-#include "store/human.h"
 
 /* ?1: the rank, or NULL; ?2: name or level of a heap, or NULL. */
 #define IS_CHOSEN(table)                                                                                               \

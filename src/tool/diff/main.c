@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "base/io.h"
 #include "base/number.h"
 #include "base/shown.h"
+#include "report/csv.h"
 #include "store/cleanup.h"
-#include "store/csv.h"
 #include "store/database.h"
 #include "store/foreign.h"
-#include "store/human.h"
 #include "store/site.h"
 #include "tool/common/size_text.h"
 #include "tool/diff/queries.h"

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
 #include "drain/recover.h"
-#include "store/human.h"
 #include "tool/common/steps.h"
 #include "tool/common/trace_map.h"
 

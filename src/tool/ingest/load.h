@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 #include "replay/replay.h"
+#include "report/csv.h"
 #include "source/source.h"
 #include "steps/anchor.h"
-#include "store/csv.h"
 #include "tool/common/inputs.h"
 #include "tool/ingest/options.h"
 #include "tool/ingest/progress.h"

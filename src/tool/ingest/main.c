@@ -13,14 +13,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "report/summary.h"
 #include "store/cleanup.h"
 #include "store/database.h"
-#include "store/human.h"
 #include "store/publish.h"
 #include "store/site.h"
-#include "store/summary.h"
 #include "tool/ingest/load.h"
 #include "tool/ingest/size.h"
 
@@ -104,7 +104,7 @@ static nm_status open_store(ingest *run, nm_store_role role, const char *path, n
 {
     nm_store_options store_options = {
         .role = role,
-        .detail = run->options->detail,
+        .retention = run->options->detail,
         .server_minutes = run->options->server_minutes,
         .thresholds = &run->options->thresholds,
         .is_forced = run->options->is_forced,

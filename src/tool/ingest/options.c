@@ -146,8 +146,8 @@ static int take_symbols(const char *folder, ingest_options *options)
 
 static int take_detail(const char *text, ingest_options *options)
 {
-    for (nm_detail detail = NM_DETAIL_ALL; detail <= NM_DETAIL_NONE; detail++)
-        if (strcmp(text, nm_detail_name(detail)) == 0) {
+    for (nm_retention detail = NM_RETENTION_ALL; detail <= NM_RETENTION_NONE; detail++)
+        if (strcmp(text, nm_retention_name(detail)) == 0) {
             options->detail = detail;
             return 0;
         }

@@ -21,7 +21,7 @@ typedef struct ingest_options {
     const char *step_at;         /* where steps begin; NULL: find out */
     const char **symbol_folders; /* owned */
     size_t symbol_folder_count;
-    nm_detail detail;
+    nm_retention detail;
     int64_t server_minutes; /* 0: as the store has it */
     nm_thresholds thresholds;
     bool has_csv_bom;

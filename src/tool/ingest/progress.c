@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/human.h"
+#include "base/human.h"
 
 #define FIRST_LINE_NS 1000000000
 #define NEXT_LINE_NS  200000000

@@ -6,13 +6,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/human.h"
 #include "base/io.h"
-#include "store/human.h"
 #include "trace/block.h"
 
 /* Measured: the traces of trace_bench and of npu_train come to 46 bytes an event with all rows. Without them sums and
  * timelines are left, which hardly grow with events. */
-static const uint64_t bytes_per_event[] = {[NM_DETAIL_ALL] = 46, [NM_DETAIL_LIVE] = 1, [NM_DETAIL_NONE] = 1};
+static const uint64_t bytes_per_event[] = {[NM_RETENTION_ALL] = 46, [NM_RETENTION_LIVE] = 1, [NM_RETENTION_NONE] = 1};
 
 static uint64_t count_events(nm_bytes bytes)
 {
@@ -60,12 +60,12 @@ ingest_size ingest_size_of(const ingest_inputs *inputs)
     return size;
 }
 
-uint64_t ingest_size_expected(const ingest_size *size, nm_detail detail)
+uint64_t ingest_size_expected(const ingest_size *size, nm_retention detail)
 {
     return size->event_count * bytes_per_event[detail] + size->database_bytes;
 }
 
-void ingest_size_say(const ingest_size *size, nm_detail detail, const char *database_path, FILE *out)
+void ingest_size_say(const ingest_size *size, nm_retention detail, const char *database_path, FILE *out)
 {
     const char *limit_text = getenv("NPUMEM_INGEST_NOTE_BYTES");
     uint64_t limit = limit_text == NULL ? INGEST_SIZE_NOTE_BYTES : strtoull(limit_text, NULL, 10);
@@ -76,5 +76,5 @@ void ingest_size_say(const ingest_size *size, nm_detail detail, const char *data
         return;
     fprintf(out, "npumem-ingest: %s: about %s are expected, of %s events%s\n", database_path,
             nm_human_bytes(bytes, (int64_t)expected), nm_human_count(count, (int64_t)size->event_count),
-            detail == NM_DETAIL_ALL && size->event_count > 0 ? " (--detail live keeps fewer rows)" : "");
+            detail == NM_RETENTION_ALL && size->event_count > 0 ? " (--detail live keeps fewer rows)" : "");
 }

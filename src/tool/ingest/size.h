@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "store/detail.h"
+#include "store/retention.h"
 #include "tool/common/inputs.h"
 
 #define INGEST_SIZE_NOTE_BYTES (UINT64_C(10) << 30) /* from here on it is said */
@@ -21,9 +21,9 @@ typedef struct ingest_size {
 ingest_size ingest_size_of(const ingest_inputs *inputs);
 
 /* Of a database with them. */
-uint64_t ingest_size_expected(const ingest_size *size, nm_detail detail);
+uint64_t ingest_size_expected(const ingest_size *size, nm_retention detail);
 
 /* A line, if so much is expected. The variable NPUMEM_INGEST_NOTE_BYTES of the environment is another limit, for tests. */
-void ingest_size_say(const ingest_size *size, nm_detail detail, const char *database_path, FILE *out);
+void ingest_size_say(const ingest_size *size, nm_retention detail, const char *database_path, FILE *out);
 
 #endif

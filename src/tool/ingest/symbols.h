@@ -5,7 +5,7 @@
 #ifndef NM_TOOL_INGEST_SYMBOLS_H
 #define NM_TOOL_INGEST_SYMBOLS_H
 
-#include "store/frame_names.h"
+#include "sites/frame_names.h"
 
 typedef struct ingest_symbols ingest_symbols;
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "base/shown.h"
-#include "store/human.h"
 
 #define SIZES_SHOWN    12
 #define FAILURES_SHOWN 3 /* of the first rows; all have their place in the CSV */

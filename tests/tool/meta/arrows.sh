@@ -17,10 +17,12 @@ source: base trace
 rows: base trace
 steps: base trace rows
 replay: base trace rows
-store: base trace rows replay
+sites: base trace
+store: base trace rows sites
+report: base trace store
 watch: base trace rows replay
 whatif: base trace rows replay
-tool: base trace drain symbol source rows steps replay store watch whatif
+tool: base trace drain symbol source rows steps replay sites store report watch whatif
 '
 
 while IFS=: read -r folder names; do
