@@ -8,7 +8,7 @@
 #ifndef NM_STORE_CUT_H
 #define NM_STORE_CUT_H
 
-#include "store/definitions.h"
+#include "sites/definitions.h"
 
 typedef enum nm_walk {
     NM_WALK_UNKNOWN = 0, /* of a source that does not walk so, or as deep as was asked for */

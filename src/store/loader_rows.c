@@ -46,7 +46,7 @@ static nm_status take_process_end(void *context, const nm_process_end_row *row, 
 static nm_status next_row(const nm_loader *loader, nm_bulk *bulk, int64_t *dropped, int64_t **values, nm_error *err)
 {
     *values = dropped;
-    return loader->detail == NM_DETAIL_ALL ? nm_bulk_next(bulk, values, err) : NM_OK;
+    return loader->retention == NM_RETENTION_ALL ? nm_bulk_next(bulk, values, err) : NM_OK;
 }
 
 static nm_status take_failure(void *context, const nm_failure_row *row, nm_error *err)
@@ -71,7 +71,7 @@ static nm_status take_failure(void *context, const nm_failure_row *row, nm_error
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static void fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *value)
+static int64_t *fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *value)
 {
     bool is_memset = row->kind == NM_COPY_MEMSET;
 
@@ -93,13 +93,14 @@ static void fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *value)
     *value++ = nm_id_or_null(nm_loader_device(loader, row->source_device_id));
     *value++ = nm_id_or_null(nm_loader_device(loader, row->target_device_id));
     *value++ = row->error_code;
-    *value = row->is_registered == NM_UNKNOWN_NUMBER ? NM_NULL : row->is_registered;
+    *value++ = row->is_registered == NM_UNKNOWN_NUMBER ? NM_NULL : row->is_registered;
+    return value;
 }
 
 static nm_status take_copy(void *context, const nm_copy_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
+    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
     nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.copy_id, row->copy_id);
@@ -108,7 +109,7 @@ static nm_status take_copy(void *context, const nm_copy_row *row, nm_error *err)
     if (status == NM_OK)
         status = next_row(loader, loader->copies, dropped, &values, err);
     if (status == NM_OK)
-        fill_copy(loader, row, values);
+        nm_bulk_end(loader->copies, values, fill_copy(loader, row, values));
     return status;
 }
 
@@ -139,7 +140,7 @@ static nm_status take_operation(void *context, const nm_operation_row *row, nm_e
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static void fill_workspace(nm_loader *loader, const nm_workspace_row *row, int64_t *value)
+static int64_t *fill_workspace(nm_loader *loader, const nm_workspace_row *row, int64_t *value)
 {
     *value++ = (int64_t)row->workspace_id;
     *value++ = nm_id_or_null(row->operation_id);
@@ -151,13 +152,14 @@ static void fill_workspace(nm_loader *loader, const nm_workspace_row *row, int64
     *value++ = nm_id_or_null(row->address);
     *value++ = (int64_t)row->requested_bytes;
     *value++ = nm_id_or_null(row->block_bytes);
-    *value = row->is_reused;
+    *value++ = row->is_reused;
+    return value;
 }
 
 static nm_status take_workspace(void *context, const nm_workspace_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
+    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
     nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.workspace_id, row->workspace_id);
@@ -169,11 +171,11 @@ static nm_status take_workspace(void *context, const nm_workspace_row *row, nm_e
     if (status == NM_OK)
         status = next_row(loader, loader->workspaces, dropped, &values, err);
     if (status == NM_OK)
-        fill_workspace(loader, row, values);
+        nm_bulk_end(loader->workspaces, values, fill_workspace(loader, row, values));
     return status;
 }
 
-static void fill_stream_call(nm_loader *loader, const nm_stream_call_row *row, int64_t *value)
+static int64_t *fill_stream_call(nm_loader *loader, const nm_stream_call_row *row, int64_t *value)
 {
     *value++ = (int64_t)row->stream_call_id;
     *value++ = nm_id_or_null(nm_loader_process(loader, row->process_id));
@@ -187,13 +189,14 @@ static void fill_stream_call(nm_loader *loader, const nm_stream_call_row *row, i
     *value++ = row->seq;
     *value++ = row->ns;
     *value++ = nm_id_or_null(row->cost_ns);
-    *value = row->error_code;
+    *value++ = row->error_code;
+    return value;
 }
 
 static nm_status take_stream_call(void *context, const nm_stream_call_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
+    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
     nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.stream_call_id, row->stream_call_id);
@@ -202,7 +205,7 @@ static nm_status take_stream_call(void *context, const nm_stream_call_row *row, 
     if (status == NM_OK)
         status = next_row(loader, loader->stream_calls, dropped, &values, err);
     if (status == NM_OK)
-        fill_stream_call(loader, row, values);
+        nm_bulk_end(loader->stream_calls, values, fill_stream_call(loader, row, values));
     return status;
 }
 
@@ -363,7 +366,7 @@ static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_MOMENT];
-    nm_status status = nm_detail_moment(&loader->detail_rows, row, err);
+    nm_status status = nm_retention_moment(&loader->retained, row, err);
 
     nm_insert_id(insert, row->moment_id);
     nm_insert_int(insert, (int64_t)row->kind);
@@ -404,7 +407,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_HEAP_SUM];
-    nm_status status = nm_detail_heap_peak(&loader->detail_rows, row->heap_id, row->peak_seq, err);
+    nm_status status = nm_retention_heap_peak(&loader->retained, row->heap_id, row->peak_seq, err);
     nm_heap_cost cost = nm_cost_sums_of(&loader->cost_sums, row->heap_id);
 
     nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));

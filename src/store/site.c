@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/autograd.h"
+#include "sites/autograd.h"
+#include "sites/inlined.h"
 #include "store/database.h"
-#include "store/inlined.h"
 
 typedef enum rule_target {
     TARGET_FUNCTION,

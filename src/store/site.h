@@ -12,7 +12,7 @@
 #include <sqlite3.h>
 
 #include "base/buffer.h"
-#include "store/definitions.h"
+#include "sites/definitions.h"
 
 #define NM_SITE_RULES_BYTES_MAX (1u << 20)
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sites/inlined.h"
 #include "store/database.h"
-#include "store/inlined.h"
 #include "store/schema.h"
 #include "store/site.h"
 
