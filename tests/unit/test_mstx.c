@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "hook/dynamic.h"
+#include "hook/library.h"
 #include "hook/mstx.h"
 #include "hook/notes.h"
-#include "hook/place.h"
 #include "hook/tell.h"
 #include "record/session.h"
 #include "ring_reader.h"
@@ -45,7 +45,7 @@ void *nm_dynamic_hold(const char *path)
     return opened_tool != NULL && strcmp(path, "libprofapi.so") == 0 ? (void *)&opened_tool : NULL;
 }
 
-bool nm_place_is_loaded(const char *name)
+bool nm_library_is_loaded(const char *name)
 {
     return nm_dynamic_hold(name) != NULL;
 }
