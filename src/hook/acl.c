@@ -8,8 +8,11 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "hook/capture.h"
+#include "hook/current_device.h"
+#include "hook/device_memory.h"
+#include "hook/hook.h"
 #include "hook/notes.h"
-#include "hook/tell.h"
 
 #define COUNTED_DEVICES 64
 
@@ -55,7 +58,7 @@ static void tell_run_mode(void)
     int saved_errno = errno;
     int run_mode;
 
-    if (nm_tell_may_ask() && nm_record_is_run_mode_wanted() && nm_real.aclrtGetRunMode != NULL &&
+    if (!nm_capture_is_open() && nm_record_is_run_mode_wanted() && nm_real.aclrtGetRunMode != NULL &&
         nm_real.aclrtGetRunMode(&run_mode) == ACL_SUCCESS)
         nm_record_run_mode(run_mode);
     errno = saved_errno;
@@ -73,7 +76,7 @@ static void sample_all(void)
 {
     for (int32_t device = 0; device < COUNTED_DEVICES; device++)
         if (count_of(device) > 0)
-            nm_tell_sample_now(device);
+            nm_device_memory_sample_now(device);
 }
 
 nm_acl_error aclInit(const char *path)
@@ -104,7 +107,7 @@ nm_acl_error aclFinalize(void)
     if (error == ACL_SUCCESS) {
         for (int32_t device = 0; device < COUNTED_DEVICES; device++)
             clear_count(device);
-        nm_tell_captures_end();
+        nm_capture_end_all();
         tell_reset(-1, HERE);
     }
     nm_record_leave(&guard);
@@ -125,7 +128,7 @@ nm_acl_error aclrtSetDevice(int32_t device)
         nm_record_know_device(device);
         tell_run_mode();
         if (count_set(device, 1) == 1)
-            nm_tell_sample_now(device);
+            nm_device_memory_sample_now(device);
     }
     nm_record_leave(&guard);
     return error;
@@ -151,7 +154,7 @@ nm_acl_error aclrtResetDevice(int32_t device)
     if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtResetDevice(device);
     if (count_of(device) == 1)
-        nm_tell_sample_now(device);
+        nm_device_memory_sample_now(device);
     error = nm_real.aclrtResetDevice(device);
     tell_device_end(NM_DEVICE_RESET, device, error, HERE);
     nm_record_leave(&guard);
@@ -167,7 +170,7 @@ nm_acl_error aclrtResetDeviceForce(int32_t device)
     if (!nm_record_enter_call(&guard, HERE))
         return nm_real.aclrtResetDeviceForce(device);
     if (count_of(device) > 0)
-        nm_tell_sample_now(device);
+        nm_device_memory_sample_now(device);
     error = nm_real.aclrtResetDeviceForce(device);
     tell_device_end(NM_DEVICE_RESET_FORCE, device, error, HERE);
     nm_record_leave(&guard);
@@ -214,7 +217,7 @@ nm_acl_error aclrtSetCurrentContext(void *context)
         return nm_real.aclrtSetCurrentContext(context);
     error = nm_real.aclrtSetCurrentContext(context);
     nm_record_know_device(-1);
-    tell_call(NM_DEVICE_CONTEXT_SET, nm_tell_device(), error, HERE);
+    tell_call(NM_DEVICE_CONTEXT_SET, nm_current_device(), error, HERE);
     nm_record_leave(&guard);
     return error;
 }
@@ -231,7 +234,7 @@ nm_acl_error aclrtGetMemInfo(int kind, size_t *free_bytes, size_t *total_bytes)
         return nm_real.aclrtGetMemInfo(kind, free_bytes, total_bytes);
     error = nm_real.aclrtGetMemInfo(kind, free_bytes, total_bytes);
     if (error == ACL_SUCCESS)
-        nm_record_sample(&(nm_ring_sample){.device = nm_record_device(nm_tell_device()),
+        nm_record_sample(&(nm_ring_sample){.device = nm_record_device(nm_current_device()),
                                            .detail = (uint64_t)kind,
                                            .free_bytes = *free_bytes,
                                            .total_bytes = *total_bytes});
@@ -249,7 +252,7 @@ nm_acl_error aclrtGetMemUsageInfo(int32_t device, nm_acl_usage *info, size_t roo
         return nm_real.aclrtGetMemUsageInfo(device, info, room, count);
     error = nm_real.aclrtGetMemUsageInfo(device, info, room, count);
     if (error == ACL_SUCCESS && info != NULL && count != NULL)
-        nm_tell_usage(device, info, *count < room ? *count : room);
+        nm_device_memory_usage(device, info, *count < room ? *count : room);
     nm_record_leave(&guard);
     return error;
 }

@@ -6,13 +6,15 @@
  */
 #include <errno.h>
 
+#include "hook/capture.h"
+#include "hook/current_device.h"
 #include "hook/handles.h"
-#include "hook/tell.h"
+#include "hook/hook.h"
 
 /* Which side of a copy is the thread's device. Between two devices, and where the runtime decides, it is not known. */
 static void set_devices(nm_ring_copy *event)
 {
-    uint32_t device = (uint32_t)nm_record_device(nm_tell_device());
+    uint32_t device = (uint32_t)nm_record_device(nm_current_device());
 
     if (event->kind == NM_COPY_HOST_TO_DEVICE || event->kind == NM_COPY_HOST_TO_BUFFER_TO_DEVICE ||
         event->kind == NM_COPY_INNER_DEVICE || event->kind == NM_COPY_MEMSET)
@@ -320,7 +322,7 @@ static const void *symbol_address(const void *symbol, size_t offset)
 {
     int saved_errno = errno;
     void *address = NULL;
-    bool is_known = nm_tell_may_ask() && nm_real.aclrtGetSymbolAddress != NULL &&
+    bool is_known = !nm_capture_is_open() && nm_real.aclrtGetSymbolAddress != NULL &&
                     nm_real.aclrtGetSymbolAddress(symbol, &address) == ACL_SUCCESS;
 
     errno = saved_errno;
@@ -332,7 +334,7 @@ static size_t symbol_room(const void *symbol, size_t offset)
 {
     int saved_errno = errno;
     size_t size = 0;
-    bool is_known = nm_tell_may_ask() && nm_real.aclrtGetSymbolSize != NULL &&
+    bool is_known = !nm_capture_is_open() && nm_real.aclrtGetSymbolSize != NULL &&
                     nm_real.aclrtGetSymbolSize(symbol, &size) == ACL_SUCCESS;
 
     errno = saved_errno;

@@ -10,7 +10,7 @@
 
 #include "hook/arena.h"
 #include "hook/handles.h"
-#include "hook/tell.h"
+#include "hook/hook.h"
 
 #define NUMBER_NAME "model "
 #define NAME_BYTES  (sizeof NUMBER_NAME + 10) /* with the digits of 32 bits */

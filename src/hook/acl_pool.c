@@ -6,8 +6,11 @@
  */
 #include <stdatomic.h>
 
+#include "hook/allocation.h"
+#include "hook/current_device.h"
+#include "hook/free.h"
 #include "hook/handles.h"
-#include "hook/tell.h"
+#include "hook/hook.h"
 
 #define NUMBERED_POOLS 64
 #define NAME_PREFIX    "CANN memory pool "
@@ -54,7 +57,7 @@ static uint32_t pool_heap(const void *pool)
 
     if (number == 0)
         return nm_record_heap("other CANN memory pools", NM_LEVEL_POOL,
-                              value != 0 ? (int32_t)((uint32_t)value - 1) : nm_tell_device());
+                              value != 0 ? (int32_t)((uint32_t)value - 1) : nm_current_device());
     if (number >= 10)
         name[len++] = (char)('0' + number / 10);
     name[len++] = (char)('0' + number % 10);
@@ -99,7 +102,8 @@ nm_acl_error aclrtMemPoolDestroy(void *pool)
 
 nm_acl_error aclrtMemPoolMallocAsync(void **address, size_t size, void *pool, void *stream)
 {
-    nm_request asked = {.size = size, .flags = NM_FLAG_STREAM, .stream = (uint64_t)(uintptr_t)stream, .frame = HERE};
+    nm_allocation_call asked = {
+        .size = size, .flags = NM_FLAG_STREAM, .stream = (uint64_t)(uintptr_t)stream, .frame = HERE};
     nm_acl_error error;
     nm_guard guard;
 
@@ -109,7 +113,7 @@ nm_acl_error aclrtMemPoolMallocAsync(void **address, size_t size, void *pool, vo
     asked.begin_ticks = nm_record_clock();
     error = nm_real.aclrtMemPoolMallocAsync(address, size, pool, stream);
     asked.heap = pool_heap(pool);
-    nm_tell_request(&asked, error == ACL_SUCCESS ? *address : NULL, error);
+    nm_allocation_end(&asked, error == ACL_SUCCESS ? *address : NULL, error);
     nm_record_leave(&guard);
     return error;
 }
@@ -129,7 +133,7 @@ nm_acl_error aclrtMemPoolFreeAsync(void *address, void *stream)
     nm_record_free(NM_EVENT_FREE, &event, HERE);
     error = nm_real.aclrtMemPoolFreeAsync(address, stream);
     if (error != ACL_SUCCESS)
-        nm_tell_not_freed(NM_FREE_POOL, event.address, error, HERE);
+        nm_free_note_failed(NM_FREE_POOL, event.address, error, HERE);
     nm_record_leave(&guard);
     return error;
 }

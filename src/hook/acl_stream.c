@@ -4,7 +4,8 @@
  * Each is told after the call. Programs make these calls for every operator: they are one slot each, and what a query
  * answers (aclrtStreamQuery, aclrtQueryEventStatus) is not told at all.
  */
-#include "hook/tell.h"
+#include "hook/current_device.h"
+#include "hook/hook.h"
 
 /* ---- What is told -------------------------------------------------------------------------------------------------- */
 
@@ -46,7 +47,7 @@ static void tell(nm_ring_stream_call *told, uint64_t begin_ticks, nm_acl_error e
 {
     told->cost_ticks = nm_record_cost(begin_ticks);
     told->error_code = error;
-    told->device = nm_record_device(nm_tell_device());
+    told->device = nm_record_device(nm_current_device());
     nm_record_stream_call(told, frame);
 }
 

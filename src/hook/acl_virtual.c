@@ -8,15 +8,18 @@
  * A mapping's end is told after the call, unlike a free: the program keeps the addresses, so nobody else is given them
  * meanwhile, and a refused one needs no undoing.
  */
+#include "hook/allocation.h"
+#include "hook/current_device.h"
+#include "hook/device_memory.h"
 #include "hook/hal.h"
 #include "hook/handles.h"
-#include "hook/tell.h"
+#include "hook/hook.h"
 
 /* ---- Physical memory ----------------------------------------------------------------------------------------------- */
 
 nm_acl_error aclrtMallocPhysical(void **handle, size_t size, const nm_acl_physical *properties, uint64_t flags)
 {
-    nm_request asked = {.size = size, .frame = HERE};
+    nm_allocation_call asked = {.size = size, .frame = HERE};
     int32_t device = -1;
     nm_acl_error error;
     nm_guard guard;
@@ -24,19 +27,19 @@ nm_acl_error aclrtMallocPhysical(void **handle, size_t size, const nm_acl_physic
     NEED_NEWER(aclrtMallocPhysical);
     if (!nm_record_enter(&guard, HERE))
         return nm_real.aclrtMallocPhysical(handle, size, properties, flags);
-    nm_tell_begin(&asked);
+    nm_allocation_begin(&asked);
     error = nm_real.aclrtMallocPhysical(handle, size, properties, flags);
     if (properties != NULL) {
         asked.policy = (uint32_t)properties->memAttr;
         device = properties->location.type == ACL_LOCATION_DEVICE ? (int32_t)properties->location.id : -1;
     }
     asked.heap =
-        nm_record_heap(NM_PHYSICAL_HEAP_NAME, NM_LEVEL_PHYSICAL, error == ACL_SUCCESS ? device : nm_tell_device());
-    nm_tell_request(&asked, error == ACL_SUCCESS ? *handle : NULL, error);
+        nm_record_heap(NM_PHYSICAL_HEAP_NAME, NM_LEVEL_PHYSICAL, error == ACL_SUCCESS ? device : nm_current_device());
+    nm_allocation_end(&asked, error == ACL_SUCCESS ? *handle : NULL, error);
     if (error == ACL_SUCCESS && properties != NULL)
         nm_handles_set(NM_HANDLE_PHYSICAL, (uint64_t)(uintptr_t)*handle, (uint64_t)asked.policy + 1);
-    if (error == ACL_SUCCESS && device == nm_tell_device())
-        nm_tell_capacity(device);
+    if (error == ACL_SUCCESS && device == nm_current_device())
+        nm_device_memory_capacity(device);
     nm_record_leave(&guard);
     return error;
 }
@@ -56,13 +59,13 @@ nm_acl_error aclrtFreePhysical(void *handle)
     nm_hal_give(address);
     is_end = !nm_handles_take(NM_HANDLE_RETAINED, address);
     if (is_end) {
-        nm_tell_freed(NM_FREE_PHYSICAL, address, HERE);
+        nm_free_note(NM_FREE_PHYSICAL, address, HERE);
         kind = nm_handles_set(NM_HANDLE_PHYSICAL, address, 0);
         imported = nm_handles_set(NM_HANDLE_IMPORTED, address, 0);
     }
     error = nm_real.aclrtFreePhysical(handle);
     if (error != ACL_SUCCESS && is_end) {
-        nm_tell_not_freed(NM_FREE_PHYSICAL, address, error, HERE);
+        nm_free_note_failed(NM_FREE_PHYSICAL, address, error, HERE);
         nm_handles_set(NM_HANDLE_PHYSICAL, address, kind);
         nm_handles_set(NM_HANDLE_IMPORTED, address, imported);
     } else if (error != ACL_SUCCESS) {
@@ -106,7 +109,7 @@ static uint32_t heap_of_mapping(const void *handle, int32_t device)
 static nm_acl_error hooked_map(map_function *real, void *address, size_t size, size_t offset, void *handle,
                                uint64_t flags, const void *frame)
 {
-    nm_request asked = {.size = size, .frame = frame};
+    nm_allocation_call asked = {.size = size, .frame = frame};
     uint64_t key = (uint64_t)(uintptr_t)handle, kind;
     int32_t device;
     nm_acl_error error;
@@ -115,7 +118,7 @@ static nm_acl_error hooked_map(map_function *real, void *address, size_t size, s
     if (!nm_record_enter(&guard, frame))
         return real(address, size, offset, handle, flags);
     error = real(address, size, offset, handle, flags);
-    device = nm_tell_device();
+    device = nm_current_device();
     kind = nm_handles_get(NM_HANDLE_PHYSICAL, key);
     asked.policy = kind != 0 ? (uint32_t)(kind - 1) : NM_POLICY_UNKNOWN;
     asked.heap = heap_of_mapping(handle, device);
@@ -125,9 +128,9 @@ static nm_acl_error hooked_map(map_function *real, void *address, size_t size, s
                                        .policy = asked.policy,
                                        .where = nm_record_where(asked.heap, 0)},
                       frame);
-        nm_tell_capacity(device);
+        nm_device_memory_capacity(device);
     } else {
-        nm_tell_request(&asked, NULL, error);
+        nm_allocation_end(&asked, NULL, error);
     }
     nm_record_leave(&guard);
     return error;
@@ -266,7 +269,7 @@ nm_acl_error aclrtMemImportFromShareableHandleV2(void *shared, int type, uint64_
     begin_ticks = nm_record_clock();
     error = nm_real.aclrtMemImportFromShareableHandleV2(shared, type, flags, handle);
     if (error == ACL_SUCCESS)
-        tell_imported_handle(begin_ticks, nm_tell_device(), *handle, HERE);
+        tell_imported_handle(begin_ticks, nm_current_device(), *handle, HERE);
     nm_record_leave(&guard);
     return error;
 }
@@ -294,7 +297,7 @@ nm_acl_error aclrtIpcMemImportByKey(void **address, const char *key, uint64_t fl
     error = nm_real.aclrtIpcMemImportByKey(address, key, flags);
     if (error == ACL_SUCCESS) {
         nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), (uint64_t)(uintptr_t)*address);
-        tell_imported(begin_ticks, nm_tell_device(), (uint64_t)(uintptr_t)*address, HERE);
+        tell_imported(begin_ticks, nm_current_device(), (uint64_t)(uintptr_t)*address, HERE);
     }
     nm_record_leave(&guard);
     return error;
@@ -312,10 +315,10 @@ nm_acl_error aclrtIpcMemClose(const char *key)
         return nm_real.aclrtIpcMemClose(key);
     address = nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), 0);
     if (address != 0)
-        nm_tell_freed(NM_FREE_IMPORTED, address, HERE);
+        nm_free_note(NM_FREE_IMPORTED, address, HERE);
     error = nm_real.aclrtIpcMemClose(key);
     if (address != 0 && error != ACL_SUCCESS) {
-        nm_tell_not_freed(NM_FREE_IMPORTED, address, error, HERE);
+        nm_free_note_failed(NM_FREE_IMPORTED, address, error, HERE);
         nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), address);
     }
     nm_record_leave(&guard);

@@ -16,7 +16,6 @@
 #include <stdatomic.h>
 
 #include "hook/handles.h"
-#include "hook/tell.h"
 
 #define KEPT_DEVICES      64
 #define NORMAL_BYTES      UINT64_C(4096)
@@ -98,6 +97,19 @@ uint32_t nm_hal_heap(nm_space space, int32_t device, unsigned module)
         return heap;
     heap = define_heap(space, device, module);
     atomic_store_explicit(place, heap, memory_order_relaxed);
+    return heap;
+}
+
+uint32_t nm_hal_registered_heap(void)
+{
+    static _Atomic uint32_t kept;
+    /* relaxed: a handle is a number, and says itself whether it holds. */
+    uint32_t heap = atomic_load_explicit(&kept, memory_order_relaxed);
+
+    if (nm_record_knows_heap(heap))
+        return heap;
+    heap = nm_record_heap("registered host memory", NM_LEVEL_REGISTERED, -1);
+    atomic_store_explicit(&kept, heap, memory_order_relaxed);
     return heap;
 }
 
@@ -473,7 +485,7 @@ nm_acl_error halHostRegister(void *address, uint64_t size, uint32_t flag, uint32
     if (error == DRV_ERROR_NONE && around != NM_LAYER_MEMORY && is_host_memory(flag))
         nm_record_alloc(&(nm_ring_alloc){.address = (uint64_t)(uintptr_t)address,
                                          .requested_bytes = size,
-                                         .where = nm_record_where(nm_tell_registered_heap(), 0),
+                                         .where = nm_record_where(nm_hal_registered_heap(), 0),
                                          .policy = flag,
                                          .cost_ticks = nm_record_cost(begin_ticks)},
                         HERE);
