@@ -51,23 +51,8 @@ static nm_ring_copy queued_event(nm_ring_copy event, const void *stream)
 
 /* The real call between enter and leave, with its duration; `event` is evaluated after it. */
 #define COPY(call, event)                                                                                              \
-    do {                                                                                                               \
-        nm_acl_error error;                                                                                            \
-        uint64_t begin_ticks;                                                                                          \
-        uint32_t cost_ticks;                                                                                           \
-        nm_ring_copy copy;                                                                                             \
-        nm_guard guard;                                                                                                \
-                                                                                                                       \
-        if (!nm_record_enter_detail(&guard, HERE))                                                                     \
-            return call;                                                                                               \
-        begin_ticks = nm_record_clock();                                                                               \
-        error = call;                                                                                                  \
-        cost_ticks = nm_record_cost(begin_ticks);                                                                      \
-        copy = event;                                                                                                  \
-        tell_copy(&copy, cost_ticks, error, HERE);                                                                     \
-        nm_record_leave(&guard);                                                                                       \
-        return error;                                                                                                  \
-    } while (0)
+    TIMED(HOOK_DETAIL, call, nm_ring_copy copy; uint32_t cost_ticks = nm_record_cost(begin_ticks); copy = event;       \
+          tell_copy(&copy, cost_ticks, error, HERE))
 
 nm_acl_error aclrtMemcpy(void *target, size_t limit, const void *source, size_t size, int kind)
 {
@@ -211,18 +196,9 @@ static void tell_batch(const nm_batch *batch, const nm_ring_copy *queued, uint64
 #define BATCH(call, queued)                                                                                            \
     do {                                                                                                               \
         nm_batch batch = {targets, limits, sources, sizes, count, attrs, attr_indexes, attr_count};                    \
-        nm_ring_copy place = queued;                                                                                   \
-        nm_acl_error error;                                                                                            \
-        uint64_t begin_ticks;                                                                                          \
-        nm_guard guard;                                                                                                \
+        nm_ring_copy like = queued;                                                                                    \
                                                                                                                        \
-        if (!nm_record_enter_detail(&guard, HERE))                                                                     \
-            return call;                                                                                               \
-        begin_ticks = nm_record_clock();                                                                               \
-        error = call;                                                                                                  \
-        tell_batch(&batch, &place, begin_ticks, error, HERE);                                                          \
-        nm_record_leave(&guard);                                                                                       \
-        return error;                                                                                                  \
+        TIMED(HOOK_DETAIL, call, tell_batch(&batch, &like, begin_ticks, error, HERE));                                 \
     } while (0)
 
 nm_acl_error aclrtMemcpyBatch(void **targets, size_t *limits, void **sources, size_t *sizes, size_t count,
@@ -262,10 +238,12 @@ nm_acl_error aclrtMemcpyBatchAsyncV2(void **targets, size_t *limits, void **sour
 
 /* ---- Copies that are described elsewhere --------------------------------------------------------------------------- */
 
-static void remember_desc(const void *desc, const void *source, const void *target, size_t size)
+static void remember_desc(const void *desc, const void *source, const void *target, size_t size, nm_acl_error error)
 {
     uint64_t key = (uint64_t)(uintptr_t)desc;
 
+    if (error != ACL_SUCCESS)
+        return;
     nm_handles_set(NM_HANDLE_DESC_SOURCE, key, (uint64_t)(uintptr_t)source);
     nm_handles_set(NM_HANDLE_DESC_TARGET, key, (uint64_t)(uintptr_t)target);
     nm_handles_set(NM_HANDLE_DESC_SIZE, key, size);
@@ -286,17 +264,9 @@ static nm_ring_copy desc_event(const void *desc, int kind)
 /* No copy yet: the program may have it done as often as it likes. */
 nm_acl_error aclrtSetMemcpyDesc(void *desc, int kind, void *source, void *target, size_t size, void *config)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_NEWER(aclrtSetMemcpyDesc);
-    if (!nm_record_enter_detail(&guard, HERE))
-        return nm_real.aclrtSetMemcpyDesc(desc, kind, source, target, size, config);
-    error = nm_real.aclrtSetMemcpyDesc(desc, kind, source, target, size, config);
-    if (error == ACL_SUCCESS)
-        remember_desc(desc, source, target, size);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_DETAIL(NOTHING, nm_real.aclrtSetMemcpyDesc(desc, kind, source, target, size, config),
+                remember_desc(desc, source, target, size, error));
 }
 
 nm_acl_error aclrtMemcpyAsyncWithDesc(void *desc, int kind, void *stream)

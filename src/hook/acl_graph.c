@@ -28,19 +28,10 @@ static void tell(nm_stream_call what, const void *stream, const void *graph, nm_
 /* The real call between enter and leave; `before` and `after` when it is recorded. */
 #define GRAPH_CALL(call, before, after, what, stream, graph)                                                           \
     do {                                                                                                               \
-        nm_acl_error error;                                                                                            \
         uint64_t begin_ticks;                                                                                          \
-        nm_guard guard;                                                                                                \
                                                                                                                        \
-        if (!nm_record_enter_call(&guard, HERE))                                                                       \
-            return call;                                                                                               \
-        begin_ticks = nm_record_clock();                                                                               \
-        before;                                                                                                        \
-        error = call;                                                                                                  \
-        after;                                                                                                         \
-        tell(what, stream, graph, error, begin_ticks, HERE);                                                           \
-        nm_record_leave(&guard);                                                                                       \
-        return error;                                                                                                  \
+        HOOK_CALL(begin_ticks = nm_record_clock(); before, call, after;                                                \
+                  tell(what, stream, graph, error, begin_ticks, HERE));                                                \
     } while (0)
 
 static void note_begun(void *stream, nm_acl_error error)

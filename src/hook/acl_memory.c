@@ -17,11 +17,16 @@
 typedef nm_acl_error device_malloc(void **address, size_t size, int policy);
 typedef nm_acl_error configured_malloc(void **address, size_t size, int policy, nm_acl_config *config);
 
+static void tell_request(nm_allocation_call *asked, uint32_t heap, void *const *address, nm_acl_error error)
+{
+    asked->heap = heap;
+    nm_allocation_end(asked, error == ACL_SUCCESS ? *address : NULL, error);
+}
+
 static void tell_device_request(nm_allocation_call *asked, int32_t device, unsigned module, void *const *address,
                                 nm_acl_error error)
 {
-    asked->heap = nm_hal_heap(NM_SPACE_DRIVER, device, module);
-    nm_allocation_end(asked, error == ACL_SUCCESS ? *address : NULL, error);
+    tell_request(asked, nm_hal_heap(NM_SPACE_DRIVER, device, module), address, error);
     if (error == ACL_SUCCESS)
         nm_device_memory_capacity(device);
 }
@@ -29,16 +34,9 @@ static void tell_device_request(nm_allocation_call *asked, int32_t device, unsig
 static nm_acl_error hooked_malloc(device_malloc *real, void **address, size_t size, int policy, const void *frame)
 {
     nm_allocation_call asked = {.size = size, .policy = (uint32_t)policy, .frame = frame};
-    nm_acl_error error;
-    nm_guard guard;
 
-    if (!nm_record_enter(&guard, frame))
-        return real(address, size, policy);
-    nm_allocation_begin(&asked);
-    error = real(address, size, policy);
-    tell_device_request(&asked, nm_current_device(), NM_MODULE_APP, address, error);
-    nm_record_leave(&guard);
-    return error;
+    HOOK(nm_record_enter(&guard, frame), nm_allocation_begin(&asked), real(address, size, policy),
+         tell_device_request(&asked, nm_current_device(), NM_MODULE_APP, address, error));
 }
 
 nm_acl_error aclrtMalloc(void **address, size_t size, int policy)
@@ -86,16 +84,10 @@ static nm_acl_error hooked_configured(configured_malloc *real, void **address, s
                                       nm_acl_config *config, const void *frame)
 {
     nm_allocation_call asked = {.size = size, .policy = (uint32_t)policy, .frame = frame};
-    nm_acl_error error;
-    nm_guard guard;
 
-    if (!nm_record_enter(&guard, frame))
-        return real(address, size, policy, config);
-    nm_allocation_begin(&asked);
-    error = real(address, size, policy, config);
-    tell_device_request(&asked, configured_device(config, error), configured_module(config, error), address, error);
-    nm_record_leave(&guard);
-    return error;
+    HOOK(nm_record_enter(&guard, frame), nm_allocation_begin(&asked), real(address, size, policy, config),
+         tell_device_request(&asked, configured_device(config, error), configured_module(config, error), address,
+                             error));
 }
 
 nm_acl_error aclrtMallocWithCfg(void **address, size_t size, int policy, nm_acl_config *config)
@@ -113,18 +105,11 @@ nm_acl_error aclrtMallocForTaskScheduler(void **address, size_t size, int policy
 nm_acl_error aclrtMemAllocManaged(void **address, uint64_t size, uint32_t flag)
 {
     nm_allocation_call asked = {.size = size, .policy = NM_POLICY_UNKNOWN, .frame = HERE};
-    nm_acl_error error;
-    nm_guard guard;
 
     NEED_NEWER(aclrtMemAllocManaged);
-    if (!nm_record_enter(&guard, HERE))
-        return nm_real.aclrtMemAllocManaged(address, size, flag);
-    nm_allocation_begin(&asked);
-    error = nm_real.aclrtMemAllocManaged(address, size, flag);
-    asked.heap = nm_record_heap("managed memory", NM_LEVEL_DRIVER, nm_current_device());
-    nm_allocation_end(&asked, error == ACL_SUCCESS ? *address : NULL, error);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_MEMORY(
+        nm_allocation_begin(&asked), nm_real.aclrtMemAllocManaged(address, size, flag),
+        tell_request(&asked, nm_record_heap("managed memory", NM_LEVEL_DRIVER, nm_current_device()), address, error));
 }
 
 nm_acl_error aclrtFree(void *address)
@@ -144,35 +129,20 @@ nm_acl_error aclrtFreeWithDevSync(void *address)
 nm_acl_error aclrtMallocHost(void **address, size_t size)
 {
     nm_allocation_call asked = {.size = size, .frame = HERE};
-    nm_acl_error error;
-    nm_guard guard;
 
     NEED(aclrtMallocHost);
-    if (!nm_record_enter(&guard, HERE))
-        return nm_real.aclrtMallocHost(address, size);
-    nm_allocation_begin(&asked);
-    error = nm_real.aclrtMallocHost(address, size);
-    asked.heap = nm_record_pinned_heap();
-    nm_allocation_end(&asked, error == ACL_SUCCESS ? *address : NULL, error);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_MEMORY(nm_allocation_begin(&asked), nm_real.aclrtMallocHost(address, size),
+                tell_request(&asked, nm_record_pinned_heap(), address, error));
 }
 
 nm_acl_error aclrtMallocHostWithCfg(void **address, uint64_t size, nm_acl_config *config)
 {
     nm_allocation_call asked = {.size = size, .frame = HERE};
-    nm_acl_error error;
-    nm_guard guard;
 
     NEED_NEWER(aclrtMallocHostWithCfg);
-    if (!nm_record_enter(&guard, HERE))
-        return nm_real.aclrtMallocHostWithCfg(address, size, config);
-    nm_allocation_begin(&asked);
-    error = nm_real.aclrtMallocHostWithCfg(address, size, config);
-    asked.heap = nm_hal_heap(NM_SPACE_PINNED, -1, configured_module(config, error));
-    nm_allocation_end(&asked, error == ACL_SUCCESS ? *address : NULL, error);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_MEMORY(
+        nm_allocation_begin(&asked), nm_real.aclrtMallocHostWithCfg(address, size, config),
+        tell_request(&asked, nm_hal_heap(NM_SPACE_PINNED, -1, configured_module(config, error)), address, error));
 }
 
 nm_acl_error aclrtFreeHost(void *address)
@@ -199,33 +169,19 @@ nm_acl_error aclrtHostRegister(void *address, uint64_t size, int type, void **de
 {
     nm_allocation_call asked = {
         .size = size, .policy = type == 0 ? ACL_HOST_REG_MAPPED : (uint32_t)type, .frame = HERE};
-    nm_acl_error error;
-    nm_guard guard;
 
     NEED_NEWER(aclrtHostRegister);
-    if (!nm_record_enter(&guard, HERE))
-        return nm_real.aclrtHostRegister(address, size, type, device_address);
-    nm_allocation_begin(&asked);
-    error = nm_real.aclrtHostRegister(address, size, type, device_address);
-    tell_registered(&asked, address, error);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_MEMORY(nm_allocation_begin(&asked), nm_real.aclrtHostRegister(address, size, type, device_address),
+                tell_registered(&asked, address, error));
 }
 
 nm_acl_error aclrtHostRegisterV2(void *address, uint64_t size, uint32_t flags)
 {
     nm_allocation_call asked = {.size = size, .policy = flags, .frame = HERE};
-    nm_acl_error error;
-    nm_guard guard;
 
     NEED_NEWER(aclrtHostRegisterV2);
-    if (!nm_record_enter(&guard, HERE))
-        return nm_real.aclrtHostRegisterV2(address, size, flags);
-    nm_allocation_begin(&asked);
-    error = nm_real.aclrtHostRegisterV2(address, size, flags);
-    tell_registered(&asked, address, error);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_MEMORY(nm_allocation_begin(&asked), nm_real.aclrtHostRegisterV2(address, size, flags),
+                tell_registered(&asked, address, error));
 }
 
 nm_acl_error aclrtHostUnregister(void *address)

@@ -53,21 +53,7 @@ static void tell(nm_ring_stream_call *told, uint64_t begin_ticks, nm_acl_error e
 
 /* The real call between enter and leave; `what`, evaluated after it, is told with its result and duration. */
 #define STREAM_CALL(call, what)                                                                                        \
-    do {                                                                                                               \
-        nm_ring_stream_call told;                                                                                      \
-        nm_acl_error error;                                                                                            \
-        uint64_t begin_ticks;                                                                                          \
-        nm_guard guard;                                                                                                \
-                                                                                                                       \
-        if (!nm_record_enter_detail(&guard, HERE))                                                                     \
-            return call;                                                                                               \
-        begin_ticks = nm_record_clock();                                                                               \
-        error = call;                                                                                                  \
-        told = what;                                                                                                   \
-        tell(&told, begin_ticks, error, HERE);                                                                         \
-        nm_record_leave(&guard);                                                                                       \
-        return error;                                                                                                  \
-    } while (0)
+    TIMED(HOOK_DETAIL, call, nm_ring_stream_call told = what; tell(&told, begin_ticks, error, HERE))
 
 /* ---- Streams ------------------------------------------------------------------------------------------------------- */
 

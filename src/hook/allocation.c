@@ -53,16 +53,8 @@ void nm_allocation_end(const nm_allocation_call *asked, const void *address, nm_
 
 nm_acl_error nm_allocation_free(nm_free_function *real, nm_free_call call, void *address, const void *frame)
 {
-    nm_acl_error error;
-    nm_guard guard;
+    uint64_t freed = (uint64_t)(uintptr_t)address;
 
-    if (!nm_record_enter(&guard, frame))
-        return real(address);
-    nm_hal_give((uint64_t)(uintptr_t)address);
-    nm_free_note(call, (uint64_t)(uintptr_t)address, frame);
-    error = real(address);
-    if (error != ACL_SUCCESS)
-        nm_free_note_failed(call, (uint64_t)(uintptr_t)address, error, frame);
-    nm_record_leave(&guard);
-    return error;
+    HOOK(nm_record_enter(&guard, frame), nm_hal_give(freed);
+         nm_free_note(call, freed, frame), real(address), nm_free_note_end(call, freed, error, frame));
 }

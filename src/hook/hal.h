@@ -53,22 +53,11 @@ void nm_hal_tell_freed(nm_layer around, nm_free_call call, uint64_t address, con
 #define NM_HAL_FREE(call, how, at, is_end)                                                                             \
     do {                                                                                                               \
         uint64_t freed = at;                                                                                           \
-        nm_layer around;                                                                                               \
         bool is_told;                                                                                                  \
-        nm_acl_error error;                                                                                            \
-        nm_guard guard;                                                                                                \
                                                                                                                        \
-        around = nm_record_enter_driver(&guard, HERE);                                                                 \
-        if (around == NM_LAYER_DRIVER)                                                                                 \
-            return call;                                                                                               \
-        is_told = freed != 0 && !nm_hal_is_owned_free(around, freed) && (is_end);                                      \
-        if (is_told)                                                                                                   \
-            nm_hal_tell_freed(around, how, freed, HERE);                                                               \
-        error = call;                                                                                                  \
-        if (is_told && error != DRV_ERROR_NONE)                                                                        \
-            nm_free_note_failed(how, freed, error, HERE);                                                              \
-        nm_record_leave(&guard);                                                                                       \
-        return error;                                                                                                  \
+        HOOK_DRIVER(is_told = freed != 0 && !nm_hal_is_owned_free(around, freed) && (is_end);                          \
+                    if (is_told) nm_hal_tell_freed(around, how, freed, HERE), call,                                    \
+                    if (is_told) nm_free_note_end(how, freed, error, HERE));                                           \
     } while (0)
 
 #endif
