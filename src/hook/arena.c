@@ -3,7 +3,7 @@
  * Chunks that are filled from the front, and a table of lists of texts that only grows at its heads. Whoever loses a race
  * looks again: the memory that it had taken stays unused. The limit is there for a program that invents names forever.
  */
-#include "hook/keep.h"
+#include "hook/arena.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -19,22 +19,22 @@
 #define CHUNK_COUNT_MAX 256 /* 16 MiB */
 #define LIST_COUNT      1024
 
-typedef struct keep_chunk {
+typedef struct arena_chunk {
     _Atomic size_t used_bytes; /* may pass the end: what does not fit is not used */
     char room[CHUNK_BYTES - sizeof(size_t)];
-} keep_chunk;
+} arena_chunk;
 
-typedef struct kept_text {
-    struct kept_text *next;
+typedef struct interned_text {
+    struct interned_text *next;
     char text[];
-} kept_text;
+} interned_text;
 
-static keep_chunk *_Atomic current;
+static arena_chunk *_Atomic current;
 static _Atomic unsigned chunk_count;
-static kept_text *_Atomic lists[LIST_COUNT];
+static interned_text *_Atomic lists[LIST_COUNT];
 
 /* Puts a chunk in the place of `full`, unless another thread has. False: there can be none. */
-static bool add_chunk(keep_chunk *full)
+static bool add_chunk(arena_chunk *full)
 {
     long made;
 
@@ -43,28 +43,28 @@ static bool add_chunk(keep_chunk *full)
         atomic_fetch_sub_explicit(&chunk_count, 1, memory_order_relaxed);
         return false;
     }
-    made = nm_call(SYS_mmap, 0, sizeof(keep_chunk), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    /* A failure of the kernel's is -4095 to -1. release: pairs with the acquire in nm_keep_room. */
+    made = nm_call(SYS_mmap, 0, sizeof(arena_chunk), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    /* A failure of the kernel's is -4095 to -1. release: pairs with the acquire in nm_arena_allocate. */
     if (made >= -4095 && made < 0)
         atomic_fetch_sub_explicit(&chunk_count, 1, memory_order_relaxed);
-    else if (!atomic_compare_exchange_strong_explicit(&current, &full, (keep_chunk *)made, memory_order_release,
+    else if (!atomic_compare_exchange_strong_explicit(&current, &full, (arena_chunk *)made, memory_order_release,
                                                       memory_order_relaxed)) {
-        nm_call(SYS_munmap, made, sizeof(keep_chunk), 0, 0, 0, 0);
+        nm_call(SYS_munmap, made, sizeof(arena_chunk), 0, 0, 0, 0);
         atomic_fetch_sub_explicit(&chunk_count, 1, memory_order_relaxed);
         made = 0;
     }
     return made >= 0 || made < -4095;
 }
 
-void *nm_keep_room(size_t bytes)
+void *nm_arena_allocate(size_t bytes)
 {
     size_t whole_bytes = (bytes + 7) & ~(size_t)7;
 
-    if (bytes > sizeof(((keep_chunk *)0)->room))
+    if (bytes > sizeof(((arena_chunk *)0)->room))
         return NULL;
     for (;;) {
         /* acquire: pairs with the release in add_chunk. */
-        keep_chunk *chunk = atomic_load_explicit(&current, memory_order_acquire);
+        arena_chunk *chunk = atomic_load_explicit(&current, memory_order_acquire);
 
         if (chunk != NULL) { /* relaxed: the room is the taker's alone. */
             size_t at = atomic_fetch_add_explicit(&chunk->used_bytes, whole_bytes, memory_order_relaxed);
@@ -87,35 +87,35 @@ static uint64_t hash_of(const char *text, size_t bytes)
 }
 
 /* The text among those from `first` on, up to `end`. */
-static const char *find_text(const kept_text *first, const kept_text *end, const char *text, size_t bytes)
+static const char *find_text(const interned_text *first, const interned_text *end, const char *text, size_t bytes)
 {
-    for (const kept_text *one = first; one != end; one = one->next) {
+    for (const interned_text *one = first; one != end; one = one->next) {
         if (strncmp(one->text, text, bytes) == 0 && one->text[bytes] == '\0')
             return one->text;
     }
     return NULL;
 }
 
-const char *nm_keep_text(const char *text)
+const char *nm_arena_intern(const char *text)
 {
     char room[NPUMEM_TEXT_BYTES_MAX];
     uint64_t bytes;
 
     text = nm_text_take(text, room, &bytes);
-    kept_text *_Atomic *list = &lists[hash_of(text, bytes) % LIST_COUNT];
+    interned_text *_Atomic *list = &lists[hash_of(text, bytes) % LIST_COUNT];
     /* acquire: pairs with the release below; what a list holds never changes. */
-    kept_text *first = atomic_load_explicit(list, memory_order_acquire);
+    interned_text *first = atomic_load_explicit(list, memory_order_acquire);
     const char *found = find_text(first, NULL, text, bytes);
-    kept_text *made;
+    interned_text *made;
 
     if (found != NULL)
         return found;
-    made = nm_keep_room(sizeof *made + bytes + 1);
+    made = nm_arena_allocate(sizeof *made + bytes + 1);
     if (made == NULL)
         return NULL;
     memcpy(made->text, text, bytes);
     for (;;) {
-        kept_text *seen = first;
+        interned_text *seen = first;
 
         made->next = seen;
         /* release: whoever finds the text sees its bytes. acquire: so do we of what another thread put before it. */

@@ -2,7 +2,7 @@
  *
  * Names that dlsym does not find while they are hidden: one after the other, and by several threads at once.
  */
-#include "hook/hide.h"
+#include "hook/visibility.h"
 
 #include <check.h>
 #include <dlfcn.h>
@@ -62,11 +62,11 @@ static bool is_found(const struct name *name)
 START_TEST(a_hidden_name_is_not_found)
 {
     ck_assert(is_found(&names[0]));
-    ck_assert(nm_hide_function((const void *)(uintptr_t)names[0].function, true));
+    ck_assert(nm_visibility_set_hidden((const void *)(uintptr_t)names[0].function, true));
     ck_assert(!is_found(&names[0]));
     ck_assert(is_found(&names[1]));
     ck_assert_int_eq(names[0].function(), 1);
-    ck_assert(nm_hide_function((const void *)(uintptr_t)names[0].function, false));
+    ck_assert(nm_visibility_set_hidden((const void *)(uintptr_t)names[0].function, false));
     ck_assert(is_found(&names[0]));
 }
 END_TEST
@@ -77,7 +77,7 @@ static void *hide_and_show(void *context)
     uintptr_t failed_count = 0;
 
     for (int i = 0; i < TURN_COUNT; i++)
-        failed_count += !nm_hide_function((const void *)(uintptr_t)name->function, i % 2 == 0);
+        failed_count += !nm_visibility_set_hidden((const void *)(uintptr_t)name->function, i % 2 == 0);
     return (void *)failed_count;
 }
 

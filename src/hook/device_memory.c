@@ -3,13 +3,17 @@
  * Asks the runtime how much of a device is in use, and by which of its modules. The hooks ask where the answer tells most:
  * when an allocation failed, when a device is first set, before its memory goes, and at marks and steps of the program.
  */
+#include "hook/device_memory.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "hook/tell.h"
+#include "hook/capture.h"
+#include "hook/current_device.h"
+#include "hook/hook.h"
 #include "record/machine.h"
 
 #define SAMPLED_DEVICES 64
@@ -40,13 +44,13 @@ static int ask_memory(size_t *free_bytes, size_t *total_bytes)
     return ACL_DDR_MEM;
 }
 
-int nm_tell_memory(size_t *free_bytes, size_t *total_bytes)
+int nm_device_memory(size_t *free_bytes, size_t *total_bytes)
 {
     int saved_errno = errno;
     int kind = ACL_DDR_MEM;
 
     *free_bytes = *total_bytes = 0;
-    if (nm_tell_may_ask())
+    if (!nm_capture_is_open())
         kind = ask_memory(free_bytes, total_bytes);
     errno = saved_errno;
     return kind;
@@ -58,9 +62,9 @@ static void sample_memory(int32_t device)
     size_t free_bytes, total_bytes;
     int kind;
 
-    if (device != nm_tell_device())
+    if (device != nm_current_device())
         return;
-    kind = nm_tell_memory(&free_bytes, &total_bytes);
+    kind = nm_device_memory(&free_bytes, &total_bytes);
     if (total_bytes != 0)
         nm_record_sample(&(nm_ring_sample){.device = nm_record_device(device),
                                            .detail = (uint64_t)kind,
@@ -68,7 +72,7 @@ static void sample_memory(int32_t device)
                                            .total_bytes = total_bytes});
 }
 
-void nm_tell_usage(int32_t device, const nm_acl_usage *info, size_t count)
+void nm_device_memory_usage(int32_t device, const nm_acl_usage *info, size_t count)
 {
     char name[sizeof info->name + 1];
 
@@ -94,7 +98,7 @@ static void sample_modules(int32_t device)
         !atomic_compare_exchange_strong_explicit(&user, &before, pid, memory_order_acquire, memory_order_relaxed))
         return;
     if (nm_real.aclrtGetMemUsageInfo(device, info, MODULES_MAX, &count) == ACL_SUCCESS)
-        nm_tell_usage(device, info, count < MODULES_MAX ? count : MODULES_MAX);
+        nm_device_memory_usage(device, info, count < MODULES_MAX ? count : MODULES_MAX);
     atomic_store_explicit(&user, 0, memory_order_release);
 }
 
@@ -111,20 +115,20 @@ static void take_sample(int32_t device)
     errno = saved_errno;
 }
 
-void nm_tell_sample_now(int32_t device)
+void nm_device_memory_sample_now(int32_t device)
 {
-    if (device < 0 || device >= SAMPLED_DEVICES || !nm_record_is_on() || !nm_tell_may_ask())
+    if (device < 0 || device >= SAMPLED_DEVICES || !nm_record_is_on() || nm_capture_is_open())
         return;
     /* relaxed: a time, nothing hangs on it. */
     atomic_store_explicit(&last_ns[device], now_ns(), memory_order_relaxed);
     take_sample(device);
 }
 
-void nm_tell_sample(int32_t device)
+void nm_device_memory_sample(int32_t device)
 {
     int64_t last, now;
 
-    if (device < 0 || device >= SAMPLED_DEVICES || !nm_record_is_on() || !nm_tell_may_ask())
+    if (device < 0 || device >= SAMPLED_DEVICES || !nm_record_is_on() || nm_capture_is_open())
         return;
     now = now_ns();
     last = atomic_load_explicit(&last_ns[device], memory_order_relaxed); /* relaxed: as above */
@@ -133,4 +137,14 @@ void nm_tell_sample(int32_t device)
     if (atomic_compare_exchange_strong_explicit(&last_ns[device], &last, now, memory_order_relaxed,
                                                 memory_order_relaxed))
         take_sample(device);
+}
+
+void nm_device_memory_capacity(int32_t device)
+{
+    size_t free_bytes, total_bytes;
+
+    if (!nm_record_is_capacity_wanted(device))
+        return;
+    nm_device_memory(&free_bytes, &total_bytes);
+    nm_record_capacity(device, total_bytes);
 }

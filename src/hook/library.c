@@ -1,11 +1,16 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "hook/place.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Looks through the loader's list of shared objects: at their segments for an address, at their file names for CANN's. What
+ * is found is copied while the list stands still, its path into the arena, since the object may be unloaded the moment after.
+ * Nothing here may be called from a hook that runs under the loader's own lock.
+ */
+#include "hook/library.h"
 
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "hook/keep.h"
+#include "hook/arena.h"
 
 /* How the files begin that hold the functions we stand in front of. */
 static const char *const cann_names[] = {"libascendcl", "libacl_",  "libascend_hal", "libruntime",
@@ -18,7 +23,7 @@ static const char *last_part(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-bool nm_place_is_cann_path(const char *path)
+bool nm_library_is_cann_path(const char *path)
 {
     const char *name = last_part(path);
 
@@ -29,14 +34,14 @@ bool nm_place_is_cann_path(const char *path)
     return false;
 }
 
-typedef struct place_search {
+typedef struct library_search {
     uintptr_t address;
-    nm_place *out;
-} place_search;
+    nm_library *out;
+} library_search;
 
 static int compare_module(struct dl_phdr_info *info, size_t size, void *context)
 {
-    place_search *search = context;
+    library_search *search = context;
     uintptr_t begin = UINTPTR_MAX, end = 0;
     bool is_found = false;
 
@@ -55,14 +60,14 @@ static int compare_module(struct dl_phdr_info *info, size_t size, void *context)
         return 0;
     search->out->begin = begin;
     search->out->end = end;
-    search->out->is_cann = nm_place_is_cann_path(info->dlpi_name);
-    search->out->path = nm_keep_text(info->dlpi_name);
+    search->out->is_cann = nm_library_is_cann_path(info->dlpi_name);
+    search->out->path = nm_arena_intern(info->dlpi_name);
     return 1;
 }
 
-bool nm_place_find(const void *address, nm_place *out)
+bool nm_library_find(const void *address, nm_library *out)
 {
-    place_search search = {(uintptr_t)address, out};
+    library_search search = {(uintptr_t)address, out};
 
     return dl_iterate_phdr(compare_module, &search) != 0;
 }
@@ -75,7 +80,7 @@ static int compare_name(struct dl_phdr_info *info, size_t size, void *context)
     return strncmp(last_part(info->dlpi_name), name, strlen(name)) == 0;
 }
 
-bool nm_place_is_loaded(const char *name)
+bool nm_library_is_loaded(const char *name)
 {
     return dl_iterate_phdr(compare_name, (void *)(uintptr_t)name) != 0;
 }

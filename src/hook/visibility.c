@@ -5,7 +5,7 @@
  * version, only from 3 on. So version 2, not the default, is found by the linked program and not by dlsym. One entry of
  * this library's own table is changed for that, in its private copy of the page.
  */
-#include "hook/hide.h"
+#include "hook/visibility.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -50,7 +50,7 @@ static uint16_t *version_of(const void *function)
     return (uint16_t *)versions + ((uintptr_t)symbol - symbols) / sizeof *symbol;
 }
 
-bool nm_hide_function(const void *function, bool is_hidden)
+bool nm_visibility_set_hidden(const void *function, bool is_hidden)
 {
     uint16_t *version = version_of(function);
     uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
