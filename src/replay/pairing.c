@@ -42,8 +42,8 @@ static nm_status emit(nm_replay *replay, nm_live *live, nm_error *err)
 
     if (live->row.end_kind != NM_END_NONE && live->row.end_kind != NM_END_RESET)
         live->row.generation = NM_UNKNOWN_NUMBER;
-    if (status == NM_OK && replay->sink.allocation != NULL)
-        status = replay->sink.allocation(replay->sink.context, &live->row, err);
+    if (status == NM_OK)
+        status = nm_give_allocation(&replay->sink, &live->row, err);
     nm_slab_give(&replay->lives, live);
     return status;
 }

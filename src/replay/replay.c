@@ -260,7 +260,7 @@ static nm_status tell_baseline(nm_replay *replay, nm_error *err)
     for (const nm_process *process = replay->first_process; process != NULL; process = process->next)
         if (process->is_late || process->has_unknown_pause)
             row.kind = NM_BASELINE_UNKNOWN;
-    return replay->sink.baseline == NULL ? NM_OK : replay->sink.baseline(replay->sink.context, &row, err);
+    return nm_give_baseline(&replay->sink, &row, err);
 }
 
 void nm_replay_begin_step(nm_replay *replay)

@@ -26,7 +26,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "rows/rows.h"
+#include "rows/sink.h"
 #include "store/detail.h"
 #include "store/frame_names.h"
 #include "store/threshold.h"
