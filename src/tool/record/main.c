@@ -28,7 +28,7 @@
 #include "tool/record/recording.h"
 #include "tool/record/report.h"
 #include "tool/record/selfcheck.h"
-#include "tool/selfcheck/program.h"
+#include "tool/selfcheck/selfcheck_program.h"
 
 #define EXIT_FAILED     1
 #define EXIT_USAGE      2
