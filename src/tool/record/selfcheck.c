@@ -17,6 +17,7 @@
 
 #include "base/io.h"
 #include "tool/record/output.h"
+#include "tool/record/output_name.h"
 #include "tool/record/report.h"
 #include "tool/selfcheck/exports.h"
 #include "tool/selfcheck/report.h"
