@@ -8,6 +8,7 @@
 
 #include "base/secret.h"
 #include "record/writer.h"
+#include "trace/event.h"
 
 /* Names; one that ends in '_' stands for all that begin so. */
 static const char *const names[] = {

@@ -6,7 +6,7 @@
 #ifndef NM_RECORD_ATTRIBUTES_H
 #define NM_RECORD_ATTRIBUTES_H
 
-#include "record/thread.h"
+#include "record/thread_state.h"
 
 /* Puts them into the thread's ring. By one thread of a process. */
 void nm_attributes_tell(nm_thread *thread);

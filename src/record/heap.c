@@ -9,6 +9,7 @@
 
 #include "npumem.h"
 #include "record/text.h"
+#include "record/thread.h"
 #include "record/writer.h"
 
 #define LIST_COUNT    2048

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/thread.h"
+#include "record/thread_state.h"
 
 #define NM_HEAP_COUNT_MAX   65535
 #define NM_DEVICE_COUNT_MAX 1024 /* ordinals past it are recorded as unknown */

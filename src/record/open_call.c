@@ -10,8 +10,6 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
-#include "record/thread.h"
-
 /* ---- Is it alive? -------------------------------------------------------------------------------------------------- */
 
 static bool is_own_stack(const nm_thread *thread, uintptr_t frame)

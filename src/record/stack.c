@@ -7,6 +7,7 @@
 #include "record/stack.h"
 
 #include "record/modules.h"
+#include "record/open_call.h"
 #include "record/python.h"
 #include "record/writer.h"
 
@@ -250,7 +251,7 @@ static uint32_t describe_stack(nm_thread *thread, uintptr_t frame, const nm_plan
     unsigned native = nm_modules_check(thread, thread->addresses, found, &is_certain), depth = native;
 
     if (thread->stack_mode > NM_STACKS_NATIVE)
-        nm_python_note_trouble();
+        nm_python_note_trouble(thread);
     if (plan->python != 0) {
         if (is_certain && native > 0 && native < found)
             *last_call_place(thread, thread->addresses[native - 1]) = thread->addresses[native - 1];

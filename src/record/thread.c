@@ -5,17 +5,12 @@
  */
 #include "record/thread.h"
 
-#include "record/attributes.h"
-
 #include <errno.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "record/libc.h"
-#include "record/modules.h"
-#include "record/python.h"
-#include "record/session.h"
+#include "record/maps.h"
+#include "record/open_call.h"
 #include "record/text.h"
 #include "record/writer.h"
 #include "trace/event.h"
@@ -206,14 +201,14 @@ static void prepare_thread(nm_thread *thread, uint64_t number)
     thread->stack_begin = thread->stack_end = 0;
     thread->module_generation = 0;
     thread->is_own_stack =
-        nm_modules_stack_bounds((uintptr_t)__builtin_frame_address(0), &thread->stack_begin, &thread->stack_end);
+        nm_maps_stack_bounds((uintptr_t)__builtin_frame_address(0), &thread->stack_begin, &thread->stack_end);
     /* relaxed: this thread alone. A new owner counts its stacks from 1. */
     atomic_store_explicit(&thread->last_stack_id, 0, memory_order_relaxed);
     atomic_store_explicit(&thread->last_python_id, 0, memory_order_relaxed);
     atomic_store_explicit(&thread->last_range, 0, memory_order_relaxed);
 }
 
-static nm_thread *find_thread(void)
+nm_thread *nm_thread_take(void)
 {
     nm_ring_session *session = nm_process_state.session;
     int64_t now_ns = nm_system_now_ns();
@@ -232,45 +227,6 @@ static nm_thread *find_thread(void)
         return NULL;
     }
     prepare_thread(thread, number);
-    return thread;
-}
-
-static nm_thread *attach_blocked(void)
-{
-    nm_state *state = &nm_process_state;
-    nm_thread *thread;
-
-    if (nm_state_generation() == 0 && !nm_session_join_after_fork())
-        return NULL;
-    if (nm_thread_local.generation == nm_state_generation())
-        return nm_thread_local.thread; /* a signal handler was faster */
-    /* relaxed: a look in time is enough. */
-    if (atomic_load_explicit(&state->session->is_closed, memory_order_relaxed) != 0) {
-        nm_session_leave();
-        return NULL;
-    }
-    thread = find_thread();
-    if (thread == NULL)
-        return NULL;
-    nm_thread_local.thread = thread;
-    nm_thread_local.generation = nm_state_generation();
-    nm_writer_announce(thread);
-    if (state->is_key_usable)
-        nm_libc_setspecific(state->thread_key, thread);
-    /* relaxed: a flag; whoever sets it is the one thread that tells. */
-    if (atomic_exchange_explicit(&state->process->is_device_user, 1, memory_order_relaxed) == 0) {
-        nm_session_note_ranks();
-        nm_attributes_tell(thread);
-    }
-    return thread;
-}
-
-nm_thread *nm_thread_attach(void)
-{
-    uint64_t mask = nm_system_block_signals();
-    nm_thread *thread = attach_blocked();
-
-    nm_system_restore_signals(mask);
     return thread;
 }
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "record/open_call.h"
 #include "trace/event.h"
 
 #define SECOND_NS           INT64_C(1000000000)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "record/thread.h"
+#include "record/thread_state.h"
 
 #define NM_WRITER_SLOT_WORDS 7
 
