@@ -10,10 +10,10 @@
 #include "record/session.h"
 #include "record/writer.h"
 
-static nm_thread *attach_blocked(void)
+static nm_recorded_thread *attach_blocked(void)
 {
     nm_state *state = &nm_process_state;
-    nm_thread *thread;
+    nm_recorded_thread *thread;
 
     if (nm_state_generation() == 0 && !nm_session_join_after_fork())
         return NULL;
@@ -40,10 +40,10 @@ static nm_thread *attach_blocked(void)
     return thread;
 }
 
-nm_thread *nm_attach_now(void)
+nm_recorded_thread *nm_attach_now(void)
 {
     uint64_t mask = nm_system_block_signals();
-    nm_thread *thread = attach_blocked();
+    nm_recorded_thread *thread = attach_blocked();
 
     nm_system_restore_signals(mask);
     return thread;

@@ -11,7 +11,7 @@
 #include "record/thread.h"
 
 /* Slow path of nm_attach_thread: joins the session after a fork, gives the thread a ring. NULL: none to be had. */
-nm_thread *nm_attach_now(void);
+nm_recorded_thread *nm_attach_now(void);
 
 /* An event is at hand: does it get recorded? */
 static inline bool nm_attach_is_wanted(void)
@@ -23,7 +23,7 @@ static inline bool nm_attach_is_wanted(void)
 }
 
 /* The calling thread's ring and all that belongs to it; NULL when nothing can be recorded. */
-static inline nm_thread *nm_attach_thread(void)
+static inline nm_recorded_thread *nm_attach_thread(void)
 {
     if (!nm_attach_is_wanted())
         return NULL;
@@ -33,9 +33,9 @@ static inline nm_thread *nm_attach_thread(void)
 }
 
 /* The same, once for each event: one that is lost because the thread has no ring is counted. */
-static inline nm_thread *nm_attach_event_thread(void)
+static inline nm_recorded_thread *nm_attach_event_thread(void)
 {
-    nm_thread *thread = nm_attach_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
 
     if (nm_unlikely(thread == NULL) && nm_state_is_recording())
         nm_thread_count_lost();

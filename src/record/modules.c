@@ -171,7 +171,7 @@ static bool is_same_table(const nm_module_table *a, const nm_module_table *b)
 
 static bool is_in_use(const nm_module_table *table)
 {
-    for (nm_thread *thread = nm_thread_first(); thread != NULL; thread = thread->next) {
+    for (nm_recorded_thread *thread = nm_thread_first(); thread != NULL; thread = thread->next) {
         /* seq_cst: pairs with hold_table; either it sees that the table is no longer current, or we see its hazard. */
         if (atomic_load_explicit(&thread->modules_in_use, memory_order_seq_cst) == table)
             return true;
@@ -252,7 +252,7 @@ static bool scan(void)
 }
 
 /* The current table, which stays until release_table. NULL: none yet. */
-static nm_module_table *hold_table(nm_thread *thread)
+static nm_module_table *hold_table(nm_recorded_thread *thread)
 {
     nm_module_table *table;
 
@@ -264,7 +264,7 @@ static nm_module_table *hold_table(nm_thread *thread)
     return table;
 }
 
-static void release_table(nm_thread *thread)
+static void release_table(nm_recorded_thread *thread)
 {
     atomic_store_explicit(&thread->modules_in_use, NULL, memory_order_release); /* release: our reads are over */
 }
@@ -291,7 +291,7 @@ static const nm_module *find_module(const nm_module_table *table, uintptr_t addr
 
 /* Describes a module, once in every ring that refers to it: so its record always precedes the stack that needs it. Code
  * that no file holds (made at run time) has no module to name. */
-static void send_module(nm_thread *thread, const nm_module_table *table, const nm_module *module)
+static void send_module(nm_recorded_thread *thread, const nm_module_table *table, const nm_module *module)
 {
     size_t index = (size_t)(module - table->modules);
     nm_ring_module record;
@@ -399,7 +399,7 @@ static unsigned count_known(const nm_module_table *table, const uint64_t *addres
     return known;
 }
 
-unsigned nm_modules_check(nm_thread *thread, const uint64_t *addresses, unsigned count, bool *is_certain)
+unsigned nm_modules_check(nm_recorded_thread *thread, const uint64_t *addresses, unsigned count, bool *is_certain)
 {
     nm_module_table *table = hold_table(thread);
     unsigned known = count_known(table, addresses, count);

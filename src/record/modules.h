@@ -17,7 +17,7 @@
  * modules of those in the thread's ring. *is_certain false: mappings could not be read just now, ask again.
  * Not from a handler that interrupted it in the same thread.
  */
-unsigned nm_modules_check(nm_thread *thread, const uint64_t *addresses, unsigned count, bool *is_certain);
+unsigned nm_modules_check(nm_recorded_thread *thread, const uint64_t *addresses, unsigned count, bool *is_certain);
 
 /* Changes when a mapping of code changed: what was concluded from addresses before does not hold any more. */
 uint64_t nm_modules_generation(void);

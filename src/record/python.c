@@ -150,7 +150,7 @@ static const char *name_of(uint32_t state)
     return state == NM_PYTHON_UNKNOWN_VERSION ? "CPython of an unusual build" : names[version - NM_PYTHON_VERSION_MIN];
 }
 
-void nm_python_note_trouble(nm_thread *thread)
+void nm_python_note_trouble(nm_recorded_thread *thread)
 {
     uint32_t state = nm_python_state_now();
     const char *name = name_of(state);

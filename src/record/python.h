@@ -73,7 +73,7 @@ static inline void nm_python_check(void)
 void nm_python_give_up(void);
 
 /* Puts a note into the calling thread's ring, once in a process, if Python frames are not read. */
-void nm_python_note_trouble(nm_thread *thread);
+void nm_python_note_trouble(nm_recorded_thread *thread);
 
 /* The process ends: the interpreter's name, once, if frames were read and never compared; else NULL. */
 const char *nm_python_take_unchecked(void);

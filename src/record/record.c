@@ -23,7 +23,7 @@
 
 /* ---- Nested hooks -------------------------------------------------------------------------------------------------- */
 
-static bool is_on_stack(const nm_thread *thread, const void *frame)
+static bool is_on_stack(const nm_recorded_thread *thread, const void *frame)
 {
     return (uintptr_t)frame >= thread->stack_begin && (uintptr_t)frame + 16 <= thread->stack_end;
 }
@@ -33,7 +33,7 @@ static bool is_on_stack(const nm_thread *thread, const void *frame)
 static nm_layer layer_around(const void *frame)
 {
     const nm_local *local = &nm_thread_local;
-    const nm_thread *thread = local->thread;
+    const nm_recorded_thread *thread = local->thread;
     bool still_runs;
 
     if (nm_likely(local->guard_frame == NULL))
@@ -148,7 +148,7 @@ uint32_t nm_record_cost(uint64_t begin_ticks)
 
 /* ---- Heaps and devices --------------------------------------------------------------------------------------------- */
 
-static uint32_t define_wished(nm_thread *thread, const nm_record_heap_wish *wish)
+static uint32_t define_wished(nm_recorded_thread *thread, const nm_record_heap_wish *wish)
 {
     char room[NPUMEM_TEXT_BYTES_MAX];
     uint64_t name_bytes;
@@ -164,7 +164,7 @@ static uint32_t define_wished(nm_thread *thread, const nm_record_heap_wish *wish
                                   });
 }
 
-static uint32_t define_heap(nm_thread *thread, const char *name, uint64_t level, int32_t device)
+static uint32_t define_heap(nm_recorded_thread *thread, const char *name, uint64_t level, int32_t device)
 {
     return define_wished(thread, &(nm_record_heap_wish){.name = name, .level = level, .device = device});
 }
@@ -172,7 +172,7 @@ static uint32_t define_heap(nm_thread *thread, const char *name, uint64_t level,
 /* A handle names its generation, so one that is kept from a parent or an earlier recording is seen to be stale. */
 static uint32_t cached_heap(_Atomic uint32_t *cache, const char *name, uint64_t level, int32_t device)
 {
-    nm_thread *thread = nm_attach_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
     /* relaxed: a handle is a number. */
     uint32_t handle = atomic_load_explicit(cache, memory_order_relaxed);
 
@@ -186,7 +186,7 @@ static uint32_t cached_heap(_Atomic uint32_t *cache, const char *name, uint64_t 
 uint32_t nm_record_driver_heap(int32_t device)
 {
     static _Atomic uint32_t cache[CACHED_DEVICE_COUNT + 1]; /* the last: device unknown */
-    nm_thread *thread;
+    nm_recorded_thread *thread;
 
     if (device < CACHED_DEVICE_COUNT)
         return cached_heap(&cache[device < 0 ? CACHED_DEVICE_COUNT : device], DRIVER_HEAP_NAME, NM_LEVEL_DRIVER,
@@ -204,21 +204,21 @@ uint32_t nm_record_pinned_heap(void)
 
 uint32_t nm_record_heap(const char *name, uint64_t level, int32_t device)
 {
-    nm_thread *thread = nm_attach_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
 
     return thread != NULL ? define_heap(thread, name, level, device) : 0;
 }
 
 uint32_t nm_record_heap_of(const nm_record_heap_wish *wish)
 {
-    nm_thread *thread = nm_attach_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
 
     return thread != NULL ? define_wished(thread, wish) : 0;
 }
 
 bool nm_record_knows_heap(uint32_t heap)
 {
-    nm_thread *thread = nm_attach_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
 
     return thread != NULL && nm_heap_number(thread, heap) != 0;
 }
@@ -230,7 +230,7 @@ int32_t nm_record_ordinal(int32_t number)
 
 uint64_t nm_record_device(int32_t ordinal)
 {
-    nm_thread *thread = nm_attach_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
 
     return thread != NULL ? nm_device_number(thread, ordinal) : 0;
 }
@@ -242,7 +242,7 @@ bool nm_record_is_capacity_wanted(int32_t device)
 
 void nm_record_capacity(int32_t device, uint64_t capacity_bytes)
 {
-    nm_thread *thread = nm_attach_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
 
     if (thread != NULL)
         nm_device_set_capacity(thread, device, capacity_bytes);
@@ -265,7 +265,7 @@ static inline bool is_recorded_now(bool is_memory)
     return nm_likely(pauses == 0) || is_let_through(pauses, is_memory);
 }
 
-static inline uint64_t where_of(nm_thread *thread, uint32_t heap, uint32_t flags, const void *frame)
+static inline uint64_t where_of(nm_recorded_thread *thread, uint32_t heap, uint32_t flags, const void *frame)
 {
     if (nm_unlikely(nm_state_pauses() != 0))
         return nm_ring_where(heap, flags | NM_FLAG_PAUSED, 0);
@@ -273,7 +273,7 @@ static inline uint64_t where_of(nm_thread *thread, uint32_t heap, uint32_t flags
 }
 
 /* Turns nm_record_where into nm_ring_where. False: the heap is not this process's, or it is not recorded now. */
-static inline bool complete_where(nm_thread *thread, uint64_t *where, bool is_memory, const void *frame)
+static inline bool complete_where(nm_recorded_thread *thread, uint64_t *where, bool is_memory, const void *frame)
 {
     uint32_t handle = (uint32_t)(*where >> 32);
     uint32_t heap = handle != 0 ? nm_heap_number(thread, handle) : 0;
@@ -291,7 +291,7 @@ static inline bool complete_where(nm_thread *thread, uint64_t *where, bool is_me
 
 void nm_record_alloc(nm_ring_alloc *event, const void *frame)
 {
-    nm_thread *thread = nm_attach_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, true, frame))
         nm_writer_put_slot(thread, NM_EVENT_ALLOC, (const uint64_t *)event);
@@ -299,7 +299,7 @@ void nm_record_alloc(nm_ring_alloc *event, const void *frame)
 
 void nm_record_map(nm_ring_alloc *event, const void *frame)
 {
-    nm_thread *thread = nm_attach_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, true, frame))
         nm_writer_put_slot(thread, NM_EVENT_MAP, (const uint64_t *)event);
@@ -307,7 +307,7 @@ void nm_record_map(nm_ring_alloc *event, const void *frame)
 
 void nm_record_free(unsigned kind, nm_ring_free *event, const void *frame)
 {
-    nm_thread *thread = nm_attach_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, true, frame))
         nm_writer_put_slot(thread, kind, (const uint64_t *)event);
@@ -315,7 +315,7 @@ void nm_record_free(unsigned kind, nm_ring_free *event, const void *frame)
 
 void nm_record_alloc_failed(nm_ring_alloc_failed *event, const void *frame)
 {
-    nm_thread *thread = nm_attach_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, true, frame))
         nm_writer_put(thread, NM_EVENT_ALLOC_FAILED, event, sizeof *event, NULL, 0);
@@ -323,7 +323,7 @@ void nm_record_alloc_failed(nm_ring_alloc_failed *event, const void *frame)
 
 void nm_record_copy(nm_ring_copy *event, const void *frame)
 {
-    nm_thread *thread = nm_attach_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, false, frame))
         nm_writer_put(thread, NM_EVENT_COPY, event, sizeof *event, NULL, 0);
@@ -337,7 +337,7 @@ static bool is_outside_steps(int64_t step)
     return step < session->from_step || step > session->to_step;
 }
 
-static void put_number(nm_thread *thread, unsigned kind, const nm_ring_number *event)
+static void put_number(nm_recorded_thread *thread, unsigned kind, const nm_ring_number *event)
 {
     uint64_t words[NM_WRITER_SLOT_WORDS] = {0};
 
@@ -347,7 +347,7 @@ static void put_number(nm_thread *thread, unsigned kind, const nm_ring_number *e
 
 void nm_record_number(unsigned kind, nm_ring_number *event, const void *frame)
 {
-    nm_thread *thread = nm_attach_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
     bool is_outside = kind == NM_EVENT_STEP && thread != NULL && is_outside_steps(event->number);
 
     if (thread == NULL || !is_recorded_now(kind != NM_EVENT_RANGE_END))
@@ -365,7 +365,7 @@ void nm_record_number(unsigned kind, nm_ring_number *event, const void *frame)
 
 void nm_record_pause(bool is_paused)
 {
-    nm_thread *thread = nm_attach_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
     nm_ring_number event = {.detail = is_paused ? NM_PAUSE_BEGIN : NM_PAUSE_END};
 
     if (thread == NULL)
@@ -382,7 +382,7 @@ void nm_record_pause(bool is_paused)
 
 void nm_record_sample(nm_ring_sample *event)
 {
-    nm_thread *thread = nm_attach_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
     uint64_t words[NM_WRITER_SLOT_WORDS] = {0};
 
     if (thread == NULL)
@@ -393,7 +393,7 @@ void nm_record_sample(nm_ring_sample *event)
 
 void nm_record_stream_call(nm_ring_stream_call *event, const void *frame)
 {
-    nm_thread *thread = nm_attach_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, false, frame))
         nm_writer_put_slot(thread, NM_EVENT_STREAM_CALL, (const uint64_t *)event);
@@ -401,7 +401,7 @@ void nm_record_stream_call(nm_ring_stream_call *event, const void *frame)
 
 void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes)
 {
-    nm_thread *thread = nm_attach_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
     uint32_t number = thread != NULL ? nm_heap_number(thread, heap) : 0;
     nm_ring_alloc event = {.block_bytes = reserved_bytes, .where = nm_ring_where(number, 0, 0)};
 
@@ -415,7 +415,7 @@ void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes)
 
 static void put_text(unsigned kind, nm_ring_text *record, const char *text)
 {
-    nm_thread *thread = nm_attach_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
     char room[NPUMEM_TEXT_BYTES_MAX];
 
     text = nm_text_take(text, room, &record->text_bytes);
@@ -441,7 +441,7 @@ void nm_record_note(unsigned note, int64_t number, const char *text)
 
 void nm_record_module_sample(int32_t device, const char *module, uint64_t now_bytes, uint64_t peak_bytes)
 {
-    nm_thread *thread = nm_attach_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
     nm_ring_module_sample record = {.size_bytes = now_bytes, .total_bytes = peak_bytes};
     char room[NPUMEM_TEXT_BYTES_MAX];
 
@@ -454,7 +454,7 @@ void nm_record_module_sample(int32_t device, const char *module, uint64_t now_by
 
 uint64_t nm_record_range_begin(nm_ring_range *event, const char *name)
 {
-    nm_thread *thread = nm_attach_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
     char room[NPUMEM_TEXT_BYTES_MAX];
 
     if (thread == NULL || !is_recorded_now(false))

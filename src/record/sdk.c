@@ -46,7 +46,7 @@ const char *npumem_folder(void)
 npumem_heap npumem_heap_define(const npumem_heap_options *options)
 {
     npumem_heap_options taken = {.level = NPUMEM_LEVEL_POOL, .device = NPUMEM_NO_DEVICE};
-    nm_thread *thread = nm_attach_event_thread(); /* without it nothing of the heap is recorded: a loss */
+    nm_recorded_thread *thread = nm_attach_event_thread(); /* without it nothing of the heap is recorded: a loss */
     char room[NPUMEM_TEXT_BYTES_MAX];
     uint64_t name_bytes;
 
@@ -184,7 +184,7 @@ void npumem_range_end(uint64_t range)
 
 void npumem_thread_name(const char *name)
 {
-    nm_thread *thread = nm_attach_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
     char room[NPUMEM_TEXT_BYTES_MAX];
     nm_ring_text record = {0};
 

@@ -21,7 +21,7 @@
 
 #define NM_GENERATION_NONE UINT64_MAX /* of a thread that has no ring; never a process's */
 
-typedef struct nm_thread nm_thread; /* thread_state.h */
+typedef struct nm_recorded_thread nm_recorded_thread; /* thread_state.h */
 
 typedef struct nm_state {
     _Atomic uint32_t is_recording; /* 1 from join to leave; a fork child inherits it and joins at its first event */
@@ -43,13 +43,13 @@ typedef struct nm_state {
 } nm_state;
 
 typedef struct nm_local {
-    nm_thread *thread;       /* valid while `generation` is the process's */
-    uint64_t generation;     /* NM_GENERATION_NONE before the first event */
-    const void *guard_frame; /* frame of the outermost hook that runs; NULL: none */
-    uintptr_t guard_return;  /* its return address: tells whether that frame still stands */
-    uint32_t guard_layer;    /* nm_layer of the innermost hook that holds a guard */
-    int32_t next_device;     /* 1 more than the device that the runtime named last; 0: none, or it may have changed */
-    nm_inner inner;          /* of the memory call that the thread is in */
+    nm_recorded_thread *thread; /* valid while `generation` is the process's */
+    uint64_t generation;        /* NM_GENERATION_NONE before the first event */
+    const void *guard_frame;    /* frame of the outermost hook that runs; NULL: none */
+    uintptr_t guard_return;     /* its return address: tells whether that frame still stands */
+    uint32_t guard_layer;       /* nm_layer of the innermost hook that holds a guard */
+    int32_t next_device; /* 1 more than the device that the runtime named last; 0: none, or it may have changed */
+    nm_inner inner;      /* of the memory call that the thread is in */
 } nm_local;
 
 extern nm_state nm_process_state;

@@ -18,13 +18,13 @@
 #define RETRY_NS   INT64_C(100000000) /* a ring that could not be made is not tried again for so long */
 #define RING_SHARE 16
 
-static _Atomic(nm_thread *) first_thread;
+static _Atomic(nm_recorded_thread *) first_thread;
 static _Atomic uint64_t free_count;    /* rings given back and not taken again: saves the search */
 static _Atomic uint64_t spare_ring_id; /* given, but without a ring; 0: none */
 static _Atomic int64_t retry_at_ns;    /* no new ring before */
 static _Atomic uint64_t early_count;   /* events lost before the process had a file to count them in */
 
-nm_thread *nm_thread_first(void)
+nm_recorded_thread *nm_thread_first(void)
 {
     /* acquire: pairs with the release in push_thread. */
     return atomic_load_explicit(&first_thread, memory_order_acquire);
@@ -39,10 +39,10 @@ void nm_thread_forget_all(void)
     atomic_store_explicit(&retry_at_ns, 0, memory_order_relaxed);
 }
 
-static void push_thread(nm_thread *thread)
+static void push_thread(nm_recorded_thread *thread)
 {
     /* relaxed: the swap looks again. */
-    nm_thread *first = atomic_load_explicit(&first_thread, memory_order_relaxed);
+    nm_recorded_thread *first = atomic_load_explicit(&first_thread, memory_order_relaxed);
 
     do
         thread->next = first;
@@ -53,10 +53,10 @@ static void push_thread(nm_thread *thread)
 
 /* ---- Making a ring ------------------------------------------------------------------------------------------------- */
 
-static nm_thread *make_private(void)
+static nm_recorded_thread *make_private(void)
 {
-    size_t own_bytes = (sizeof(nm_thread) + 4095) / 4096 * 4096;
-    nm_thread *thread = nm_system_memory(own_bytes + 2 * NM_INTERN_FIRST_BYTES);
+    size_t own_bytes = (sizeof(nm_recorded_thread) + 4095) / 4096 * 4096;
+    nm_recorded_thread *thread = nm_system_memory(own_bytes + 2 * NM_INTERN_FIRST_BYTES);
 
     if (thread == NULL)
         return NULL;
@@ -130,11 +130,11 @@ static nm_ring *make_ring(uint64_t *ring_id)
     return ring;
 }
 
-static nm_thread *make_thread(uint64_t number)
+static nm_recorded_thread *make_thread(uint64_t number)
 {
     nm_state *state = &nm_process_state;
     uint64_t ring_id;
-    nm_thread *thread = make_private();
+    nm_recorded_thread *thread = make_private();
     nm_ring *ring = thread != NULL ? make_ring(&ring_id) : NULL;
 
     if (thread == NULL)
@@ -160,9 +160,9 @@ static nm_thread *make_thread(uint64_t number)
 
 /* ---- A ring for the calling thread --------------------------------------------------------------------------------- */
 
-static nm_thread *take_free_thread(uint64_t number)
+static nm_recorded_thread *take_free_thread(uint64_t number)
 {
-    nm_thread *thread = nm_thread_first();
+    nm_recorded_thread *thread = nm_thread_first();
 
     /* relaxed: a ring missed is a ring more. Without the key nobody counts, and the drain frees rings. */
     if (nm_process_state.is_key_usable && atomic_load_explicit(&free_count, memory_order_relaxed) == 0)
@@ -184,7 +184,7 @@ static nm_thread *take_free_thread(uint64_t number)
     return NULL;
 }
 
-static void prepare_thread(nm_thread *thread, uint64_t number)
+static void prepare_thread(nm_recorded_thread *thread, uint64_t number)
 {
     const nm_ring_session *session = nm_process_state.session;
 
@@ -208,12 +208,12 @@ static void prepare_thread(nm_thread *thread, uint64_t number)
     atomic_store_explicit(&thread->last_range, 0, memory_order_relaxed);
 }
 
-nm_thread *nm_thread_take(void)
+nm_recorded_thread *nm_thread_take(void)
 {
     nm_ring_session *session = nm_process_state.session;
     int64_t now_ns = nm_system_now_ns();
     uint64_t number;
-    nm_thread *thread;
+    nm_recorded_thread *thread;
 
     /* relaxed: a thread more or less that tries does no harm. */
     if (now_ns < atomic_load_explicit(&retry_at_ns, memory_order_relaxed))
@@ -266,7 +266,7 @@ void nm_thread_count_lost(void)
 
 void nm_thread_end(void *value)
 {
-    nm_thread *thread = value;
+    nm_recorded_thread *thread = value;
     nm_ring_number record = {.number = (int64_t)thread->number};
     uint64_t mask;
 
@@ -287,7 +287,7 @@ void nm_thread_end(void *value)
 
 void nm_thread_detach_after_fork(void)
 {
-    nm_thread *thread = nm_thread_local.thread;
+    nm_recorded_thread *thread = nm_thread_local.thread;
 
     if (thread == NULL || nm_thread_local.generation != nm_process_state.last_generation)
         return;

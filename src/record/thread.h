@@ -10,10 +10,10 @@
 #include "record/thread_state.h"
 
 /* The first of the process's rings; walk by `next`. */
-nm_thread *nm_thread_first(void);
+nm_recorded_thread *nm_thread_first(void);
 
 /* Gives the calling thread a ring, with signals blocked: one that was given back, or a new one. NULL: none to be had. */
-nm_thread *nm_thread_take(void);
+nm_recorded_thread *nm_thread_take(void);
 
 /* Counts one event of a thread that has no ring; in a fork child that another thread is still joining, for later. */
 void nm_thread_count_lost(void);

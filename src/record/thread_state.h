@@ -45,7 +45,7 @@ static inline void nm_open_frame_forget(nm_open_frame *noted)
 
 typedef struct nm_module_table nm_module_table;
 
-struct nm_thread {
+struct nm_recorded_thread {
     nm_ring *ring;
     uint64_t slot_count;
     volatile uint64_t room_end; /* positions below it may be claimed: the tail as last seen, plus slot_count */
@@ -89,8 +89,8 @@ struct nm_thread {
     int tid;
     _Atomic uint64_t last_range;
 
-    nm_thread *next;    /* in the process's list; never changes */
-    size_t owned_bytes; /* of this struct and its table */
+    nm_recorded_thread *next; /* in the process's list; never changes */
+    size_t owned_bytes;       /* of this struct and its table */
 };
 
 #endif
