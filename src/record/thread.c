@@ -121,7 +121,7 @@ static nm_ring *make_ring(uint64_t *ring_id)
     nm_ring *ring;
 
     if (id == 0)
-        /* release: pairs with nm_gather_count_rings, which looks for this process after it */
+        /* release: pairs with nm_ring_merge_count_rings, which looks for this process after it */
         id = atomic_fetch_add_explicit(&nm_process_state.session->ring_count, 1, memory_order_release) + 1;
     ring = make_ring_file(id);
     if (ring == NULL)
