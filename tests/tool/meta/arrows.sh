@@ -17,10 +17,11 @@ source: base trace
 rows: base trace
 steps: base trace rows
 replay: base trace rows
+analysis: base trace rows replay
 store: base trace rows replay
-watch: base trace rows replay
+watch: base trace rows replay analysis
 whatif: base trace rows replay
-tool: base trace drain symbol source rows steps replay store watch whatif
+tool: base trace drain symbol source rows steps replay analysis store watch whatif
 '
 
 while IFS=: read -r folder names; do
