@@ -68,7 +68,7 @@ bool nm_replay_knows_stack(const nm_replay *replay, uint64_t id)
 
 const nm_operation *nm_replay_innermost(const nm_replay *replay, const nm_thread *thread)
 {
-    return (thread != NULL ? thread : &replay->nobody)->operations;
+    return (thread != NULL ? thread : replay->nobody)->operations;
 }
 
 uint64_t nm_replay_operation(const nm_replay *replay, const nm_thread *thread)
@@ -76,6 +76,17 @@ uint64_t nm_replay_operation(const nm_replay *replay, const nm_thread *thread)
     const nm_operation *operation = nm_replay_innermost(replay, thread);
 
     return operation == NULL ? 0 : operation->row.operation_id;
+}
+
+#define SAMPLED_STEPS_MIN 512
+
+bool nm_step_is_sampled(uint64_t generation)
+{
+    uint64_t stride = 1;
+
+    while (generation / stride >= 2 * SAMPLED_STEPS_MIN)
+        stride *= 2;
+    return generation % stride == 0;
 }
 
 /* ---- Live memory ---- */

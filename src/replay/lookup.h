@@ -23,6 +23,10 @@ bool nm_replay_knows_stack(const nm_replay *replay, uint64_t id);
 const nm_operation *nm_replay_innermost(const nm_replay *replay, const nm_thread *thread);
 uint64_t nm_replay_operation(const nm_replay *replay, const nm_thread *thread);
 
+/* Of long runs fewer and fewer steps are told of what has many rows a step: all of the first 1,024, then every second,
+ * fourth, ... of each doubling. Is this one? */
+bool nm_step_is_sampled(uint64_t generation);
+
 /* ---- Live memory --------------------------------------------------------------------------------------------------- */
 
 /* How well memory of a level fits the call (nm_free_call) that freed it, when that named no heap; 0: best. */
