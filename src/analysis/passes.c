@@ -7,5 +7,6 @@
 #include <stddef.h>
 
 const nm_pass *const nm_passes[] = {
-    &nm_growth_pass, &nm_floors_pass, &nm_lifetimes_pass, &nm_segment_cost_pass, &nm_workspace_idle_pass, NULL,
+    &nm_growth_pass,         &nm_floors_pass,   &nm_lifetimes_pass, &nm_segment_cost_pass,
+    &nm_workspace_idle_pass, &nm_category_pass, &nm_module_pass,    NULL,
 };

@@ -68,6 +68,47 @@ typedef struct nm_allocation_row {
     int64_t moment_seq;                /* of a mark or failed allocation of its process */
 } nm_allocation_row;
 
+/* What memory is for. Numbers stand in the database: table category. */
+typedef enum nm_category {
+    NM_CATEGORY_UNKNOWN = 0,
+    NM_CATEGORY_WEIGHT = 1,
+    NM_CATEGORY_GRADIENT = 2,
+    NM_CATEGORY_OPTIMIZER_STATE = 3,
+    NM_CATEGORY_ACTIVATION = 4, /* made in forward, for backward */
+    NM_CATEGORY_KV_CACHE = 5,
+    NM_CATEGORY_WORKSPACE = 6,
+    NM_CATEGORY_COMMUNICATION = 7,
+    NM_CATEGORY_GRAPH = 8,     /* made in a capture */
+    NM_CATEGORY_TEMPORARY = 9, /* made and gone within one part of an iteration */
+    NM_CATEGORY_INPUT = 10,    /* told alone */
+    NM_CATEGORY_SEGMENT = 11,  /* driver memory of a pool: what its blocks are, the pool's rows say */
+    NM_CATEGORY_OWN = 12,      /* told, in a word of the program's own */
+    NM_CATEGORY_COUNT
+} nm_category;
+
+/* What an allocation is for, where it is known; given just before its own row. */
+typedef struct nm_category_row {
+    uint64_t allocation_id;
+    nm_category category;
+    bool is_estimate; /* inferred, not told */
+} nm_category_row;
+
+/* What was live at the peak of a heap, by category, where it is known. */
+typedef struct nm_peak_category_row {
+    uint64_t heap_id;
+    nm_category category;
+    uint64_t own_name; /* string, of NM_CATEGORY_OWN */
+    bool is_estimate;
+    uint64_t live_count, live_bytes;
+} nm_peak_category_row;
+
+/* What was live at the peak of a heap, by the part of a model in whose forward it was made. */
+typedef struct nm_peak_module_row {
+    uint64_t heap_id;
+    uint64_t path; /* string */
+    uint64_t live_count, live_bytes;
+} nm_peak_module_row;
+
 typedef enum nm_graph_end {
     NM_GRAPH_LIVES = 0,
     NM_GRAPH_DESTROYED = 1,

@@ -66,6 +66,7 @@ typedef struct nm_loader {
     nm_frame_name_counts name_counts;
     uint64_t unknown_reference_count;
     nm_baseline_row baseline;
+    nm_category_row category; /* of the allocation whose row comes next, if it is known */
 } nm_loader;
 
 /* The tables must be there. On failure *out can be closed. */

@@ -43,6 +43,14 @@ static bool is_kept(const nm_allocation_row *row)
     return row->end_kind == NM_END_NONE || row->end_kind == NM_END_RESET;
 }
 
+/* Given just before the allocation's own row. */
+static int64_t category_of(const nm_loader *loader, uint64_t allocation_id)
+{
+    const nm_category_row *row = &loader->category;
+
+    return row->allocation_id == allocation_id ? (int64_t)row->category * 2 + row->is_estimate : NM_NULL;
+}
+
 static int64_t *fill_allocation(nm_loader *loader, const nm_allocation_row *row, int64_t *value)
 {
     *value++ = (int64_t)row->allocation_id;
@@ -77,6 +85,7 @@ static int64_t *fill_allocation(nm_loader *loader, const nm_allocation_row *row,
     *value++ = row->is_exported;
     *value++ = row->is_mapped;
     *value++ = nm_id_or_null(row->graph_id);
+    *value++ = category_of(loader, row->allocation_id);
     return value;
 }
 
@@ -124,6 +133,13 @@ nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err)
                 memcpy(values, row->values, nm_bulk_columns(loader->allocations) * sizeof *values);
         }
     return status;
+}
+
+nm_status nm_loader_take_category(void *context, const nm_category_row *row, nm_error *err)
+{
+    (void)err;
+    ((nm_loader *)context)->category = *row;
+    return NM_OK;
 }
 
 nm_status nm_loader_take_allocation(void *context, const nm_allocation_row *row, nm_error *err)

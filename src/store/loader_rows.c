@@ -454,6 +454,31 @@ nm_status nm_loader_take_peak_stack(void *context, const nm_peak_stack_row *row,
     return nm_insert_end(insert, err);
 }
 
+nm_status nm_loader_take_peak_category(void *context, const nm_peak_category_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = &loader->inserts[NM_TABLE_PEAK_CATEGORY];
+
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
+    nm_insert_int(insert, (int64_t)row->category * 2 + row->is_estimate);
+    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, nm_loader_number(loader, row->own_name)));
+    nm_insert_int(insert, (int64_t)row->live_count);
+    nm_insert_int(insert, (int64_t)row->live_bytes);
+    return nm_insert_end(insert, err);
+}
+
+nm_status nm_loader_take_peak_module(void *context, const nm_peak_module_row *row, nm_error *err)
+{
+    nm_loader *loader = context;
+    nm_insert *insert = &loader->inserts[NM_TABLE_PEAK_MODULE];
+
+    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
+    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, nm_loader_number(loader, row->path)));
+    nm_insert_int(insert, (int64_t)row->live_count);
+    nm_insert_int(insert, (int64_t)row->live_bytes);
+    return nm_insert_end(insert, err);
+}
+
 nm_status nm_loader_take_hit(void *context, const nm_hit_row *row, nm_error *err)
 {
     nm_loader *loader = context;
