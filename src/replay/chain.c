@@ -53,7 +53,7 @@ typedef struct stack_list {
 
 static nm_thread *thread_of(nm_replay *replay, const nm_context *context)
 {
-    return context->thread != NULL ? context->thread : &replay->nobody;
+    return context->thread != NULL ? context->thread : replay->nobody;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -169,7 +169,7 @@ static nm_status add_stack(stack_list *list, const nm_out_of_memory_stack_row *r
 
 static nm_status add_pool(stack_list *list, const nm_chain *chain, const nm_heap *heap, nm_error *err)
 {
-    const nm_site *sites[] = {&heap->baseline_site, heap->sites};
+    const nm_site *sites[] = {heap->baseline_site, heap->sites};
     nm_status status = NM_OK;
 
     for (int part = 0; part < 2; part++)
@@ -600,7 +600,7 @@ static nm_status close_all_of(nm_replay *replay, nm_thread *thread, const nm_pro
 /* The process ends (NULL: events of anybody are lost). */
 static nm_status close_everywhere(nm_replay *replay, const nm_process *process, bool is_lost, nm_error *err)
 {
-    nm_status status = close_all_of(replay, &replay->nobody, process, is_lost, err);
+    nm_status status = close_all_of(replay, replay->nobody, process, is_lost, err);
 
     for (nm_thread *thread = replay->first_thread; thread != NULL && status == NM_OK; thread = thread->next)
         status = close_all_of(replay, thread, process, is_lost, err);
@@ -651,13 +651,13 @@ static nm_out_of_memory_outcome outcome_at_end(const nm_chain *chain)
 
 nm_status nm_chain_finish(nm_replay *replay, nm_error *err)
 {
-    nm_thread *thread = &replay->nobody;
+    nm_thread *thread = replay->nobody;
     nm_status status = NM_OK;
 
     while (thread != NULL) {
         while (thread->chains != NULL && status == NM_OK)
             status = close_chain(replay, &thread->chains, outcome_at_end(thread->chains), err);
-        thread = thread == &replay->nobody ? replay->first_thread : thread->next;
+        thread = thread == replay->nobody ? replay->first_thread : thread->next;
     }
     return status;
 }
@@ -674,7 +674,7 @@ static void discard_chains(nm_thread *thread)
 
 void nm_chain_discard(nm_replay *replay)
 {
-    discard_chains(&replay->nobody);
+    discard_chains(replay->nobody);
     for (nm_thread *thread = replay->first_thread; thread != NULL; thread = thread->next)
         discard_chains(thread);
 }

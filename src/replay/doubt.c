@@ -5,6 +5,7 @@
 #include "replay/doubt.h"
 
 #include "replay/graph.h"
+#include "replay/pass.h"
 #include "replay/repeat.h"
 
 bool nm_doubt_of_event(const nm_replay *replay, const nm_context *context)
@@ -53,7 +54,7 @@ static void note_loss(bool *has_loss, int64_t *last_seq, int64_t *last_ns, int64
         *last_ns = until_ns;
 }
 
-void nm_doubt_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t until_ns)
+nm_status nm_doubt_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t until_ns, nm_error *err)
 {
     if (process == NULL) {
         note_loss(&replay->has_loss, &replay->loss_seq, &replay->loss_until_ns, seq, until_ns);
@@ -65,4 +66,5 @@ void nm_doubt_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t 
         nm_repeat_forget(replay, process);
         nm_graphs_lose(process);
     }
+    return NM_TELL(replay, NM_CHANGE_LOST, err, .process = process);
 }

@@ -26,6 +26,6 @@ bool nm_doubt_may_have_gone(const nm_live *live);
 bool nm_doubt_has_unseen_memory(const nm_process *process);
 
 /* Events were lost, of the process or (NULL) of any: up to `seq`, and up to `until_ns` or NM_NO_TIME. */
-void nm_doubt_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t until_ns);
+nm_status nm_doubt_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t until_ns, nm_error *err);
 
 #endif

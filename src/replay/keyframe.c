@@ -210,7 +210,7 @@ static nm_status put_totals(const keyframe_out *out, nm_error *err)
     for (const nm_device_group *group = out->replay->first_group; group != NULL && status == NM_OK; group = group->next)
         status = put_device(out, group, err);
     for (const nm_heap *heap = out->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next) {
-        status = put_site(out, heap, &heap->baseline_site, true, err);
+        status = put_site(out, heap, heap->baseline_site, true, err);
         for (const nm_site *site = heap->sites; site != NULL && status == NM_OK; site = site->next)
             status = put_site(out, heap, site, false, err);
     }
@@ -377,7 +377,7 @@ static nm_status take_site(nm_replay *replay, const nm_context *context, nm_erro
     if (context->heap == NULL)
         return NM_OK;
     if (event->flags & NM_FLAG_BASELINE)
-        site = &context->heap->baseline_site;
+        site = context->heap->baseline_site;
     else
         status = nm_usage_site_of(replay, context->heap, context->stack_id, &site, err);
     if (status != NM_OK)
@@ -511,8 +511,7 @@ nm_status nm_keyframe_take(nm_replay *replay, const nm_context *context, nm_erro
     case NM_EVENT_PAUSE:
         return nm_program_pause(replay, context, err);
     case NM_EVENT_LOSS:
-        nm_doubt_lose(replay, context->process, context->seq, context->event->until_ns);
-        return NM_OK;
+        return nm_doubt_lose(replay, context->process, context->seq, context->event->until_ns, err);
     default:
         return NM_OK;
     }

@@ -23,28 +23,28 @@ static void *find(const nm_map *map, uint64_t id)
     return known == NULL ? NULL : (void *)(uintptr_t)*known;
 }
 
-nm_thread *nm_replay_thread(nm_replay *replay, uint64_t id)
+nm_thread *nm_replay_thread(const nm_replay *replay, uint64_t id)
 {
-    if (replay->recent_thread == NULL || replay->recent_thread->id != id) {
+    if (replay->recent->thread == NULL || replay->recent->thread->id != id) {
         nm_thread *thread = id == 0 ? NULL : find(&replay->threads, id);
 
         if (thread == NULL)
             return NULL;
-        replay->recent_thread = thread;
+        replay->recent->thread = thread;
     }
-    return replay->recent_thread;
+    return replay->recent->thread;
 }
 
-nm_heap *nm_replay_heap(nm_replay *replay, uint64_t id)
+nm_heap *nm_replay_heap(const nm_replay *replay, uint64_t id)
 {
-    if (replay->recent_heap == NULL || replay->recent_heap->id != id) {
+    if (replay->recent->heap == NULL || replay->recent->heap->id != id) {
         nm_heap *heap = id == 0 ? NULL : find(&replay->heaps, id);
 
         if (heap == NULL)
             return NULL;
-        replay->recent_heap = heap;
+        replay->recent->heap = heap;
     }
-    return replay->recent_heap;
+    return replay->recent->heap;
 }
 
 nm_device *nm_replay_device(const nm_replay *replay, uint64_t id)
@@ -68,7 +68,7 @@ bool nm_replay_knows_stack(const nm_replay *replay, uint64_t id)
 
 const nm_operation *nm_replay_innermost(const nm_replay *replay, const nm_thread *thread)
 {
-    return (thread != NULL ? thread : &replay->nobody)->operations;
+    return (thread != NULL ? thread : replay->nobody)->operations;
 }
 
 uint64_t nm_replay_operation(const nm_replay *replay, const nm_thread *thread)
@@ -76,6 +76,17 @@ uint64_t nm_replay_operation(const nm_replay *replay, const nm_thread *thread)
     const nm_operation *operation = nm_replay_innermost(replay, thread);
 
     return operation == NULL ? 0 : operation->row.operation_id;
+}
+
+#define SAMPLED_STEPS_MIN 512
+
+bool nm_step_is_sampled(uint64_t generation)
+{
+    uint64_t stride = 1;
+
+    while (generation / stride >= 2 * SAMPLED_STEPS_MIN)
+        stride *= 2;
+    return generation % stride == 0;
 }
 
 /* ---- Live memory ---- */

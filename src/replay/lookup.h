@@ -11,8 +11,8 @@ void *nm_replay_allocate(size_t bytes, nm_error *err); /* zeroed; NULL and *err 
 
 /* ---- The things with these numbers; NULL when the number is 0 or never defined -------------------------------------- */
 
-nm_thread *nm_replay_thread(nm_replay *replay, uint64_t id);
-nm_heap *nm_replay_heap(nm_replay *replay, uint64_t id);
+nm_thread *nm_replay_thread(const nm_replay *replay, uint64_t id);
+nm_heap *nm_replay_heap(const nm_replay *replay, uint64_t id);
 nm_process *nm_replay_process(const nm_replay *replay, uint64_t id);
 nm_device *nm_replay_device(const nm_replay *replay, uint64_t id);
 bool nm_replay_knows_stack(const nm_replay *replay, uint64_t id);
@@ -22,6 +22,10 @@ bool nm_replay_knows_stack(const nm_replay *replay, uint64_t id);
 /* The innermost one that is open on the thread (NULL: of a source that knows no threads), or NULL; and its number, or 0. */
 const nm_operation *nm_replay_innermost(const nm_replay *replay, const nm_thread *thread);
 uint64_t nm_replay_operation(const nm_replay *replay, const nm_thread *thread);
+
+/* Of long runs fewer and fewer steps are told of what has many rows a step: all of the first 1,024, then every second,
+ * fourth, ... of each doubling. Is this one? */
+bool nm_step_is_sampled(uint64_t generation);
 
 /* ---- Live memory --------------------------------------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include "replay/fragments.h"
 #include "replay/ledger.h"
 #include "replay/lookup.h"
+#include "replay/pass.h"
 #include "replay/pool.h"
 #include "replay/sample.h"
 
@@ -231,7 +232,8 @@ nm_status nm_moments_state(nm_replay *replay, const nm_context *context, nm_erro
         add_state_segment(&heap->state, context->event);
     else
         add_state_block(&heap->state, context->event);
-    return nm_fragments_state(replay, heap, context->event, err);
+    nm_status status = nm_fragments_state(replay, heap, context->event, err);
+    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_LISTED, err, .context = context, .heap = heap) : status;
 }
 
 /* Of the blocks that the source lists, what they were given beyond what was asked for. */

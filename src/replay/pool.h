@@ -21,7 +21,7 @@ nm_status nm_pool_block_covers(nm_live *block, nm_error *err);
 nm_status nm_pool_block_ends(nm_live *block, nm_error *err);
 
 /* A segment becomes the pool's (again), or is lost to it. No effect on what is no segment. */
-nm_status nm_pool_attach(nm_live *range, int64_t seq, nm_error *err);
+nm_status nm_pool_attach(nm_live *range, bool is_first, int64_t seq, nm_error *err);
 nm_status nm_pool_detach(nm_live *range, nm_error *err);
 
 /* A range loses [from, to): `left` and `right` (NULL: nothing is left there) go on for it, owner and all. */

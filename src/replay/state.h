@@ -36,16 +36,17 @@
 #define NM_STEP_NAMES_MAX      16                /* operations of a heap with rows of their own in each step */
 #define NM_LATE_FREE_NS        INT64_C(10000000) /* how long a free may come after its address was reused */
 #define NM_SMALL_BYTES_DEFAULT 4096
+#define NM_PASS_NEEDS_MAX      4 /* passes that one reads the rooms of */
 #define NM_LARGE_BYTES_DEFAULT (UINT64_C(1) << 20)
 
 typedef struct nm_heap nm_heap;
+typedef struct nm_runs nm_runs; /* pass.c */
+typedef struct nm_run nm_run;   /* pass.h */
 typedef struct nm_live nm_live;
-typedef struct nm_lifetimes nm_lifetimes; /* growth.c */
-typedef struct nm_graph nm_graph;         /* graph.c */
-typedef struct nm_group nm_group;         /* of a pool: ledger.h */
-typedef struct nm_ledger nm_ledger;       /* of a pool: ledger.h */
-typedef struct nm_hold nm_hold;           /* hold.c */
-typedef struct nm_member nm_member;       /* of a graph: graph.c */
+typedef struct nm_graph nm_graph;   /* graph.c */
+typedef struct nm_group nm_group;   /* of a pool: ledger.h */
+typedef struct nm_ledger nm_ledger; /* of a pool: ledger.h */
+typedef struct nm_member nm_member; /* of a graph: graph.c */
 typedef struct nm_part nm_part;
 typedef struct nm_rise nm_rise;               /* rise.c */
 typedef struct nm_source nm_source;           /* repeat.c */
@@ -64,14 +65,7 @@ typedef struct nm_site {
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes; /* ever, without the baseline */
     uint64_t in_step_bytes;                                              /* of allocated_bytes, inside steps */
     uint64_t epoch;                                                      /* heap->peak_epoch when it last changed */
-    uint64_t told_bytes, told_count; /* live at the end of the last step that was told */
-    nm_lifetimes *lifetimes;         /* owned; of what was freed; NULL: nothing was */
-    bool is_touched;                 /* since that step: is in the heap's list */
-    struct nm_site *next_touched;
-    uint64_t floor_bytes, told_floor_bytes; /* least of this window, and of the last one that was told: floors.c */
-    bool is_in_window;                      /* is in the heap's list */
-    struct nm_site *next_in_window;
-    struct nm_site *next; /* of the heap */
+    struct nm_site *next;                                                /* of the heap */
 } nm_site;
 
 /* Sums of the open step by operation: names.c. */
@@ -130,7 +124,6 @@ struct nm_live {
     };
     nm_group *group;            /* blocks: theirs; segments: that of the first block in it, or NULL */
     struct nm_pending *pending; /* blocks: given up, and not reusable yet; or NULL */
-    nm_hold *hold;              /* blocks that have served operators; or NULL */
     nm_member *member;          /* of the graph that holds it; or NULL */
     int64_t birth_seq;          /* as row.alloc_seq; of what a keyframe brought its own */
     uint32_t size_number;       /* of a block's size, in reuse.c; 0: none */
@@ -306,11 +299,8 @@ typedef struct nm_process {
     bool has_pause;            /* `pause` is open */
     nm_pause_row pause;
     uint64_t step_count;
-    bool has_window;     /* something happened at a known time, */
-    int64_t window;      /* in this one: floors.c */
-    nm_step_row step;    /* open when step_id is not 0 */
-    nm_step_names names; /* of operators whose block is not known */
-    nm_hold *first_hold;
+    nm_step_row step;          /* open when step_id is not 0 */
+    nm_step_names names;       /* of operators whose block is not known */
     nm_graph *graphs;          /* that live, and captures that go on; the youngest first */
     uint64_t capture_count;    /* of these, captures that go on */
     nm_tree host_ranges;       /* pinned and host memory */
@@ -405,17 +395,14 @@ struct nm_heap {
     bool has_kept_total;     /* a keyframe has brought its sums */
     bool is_peak_kept;       /* its peak was before what was kept */
     uint64_t peak_epoch;
-    nm_site baseline_site;
+    nm_site *baseline_site; /* owned */
     nm_site *sites;
-    nm_site *first_touched;   /* see growth.c */
-    nm_site *first_in_window; /* see floors.c */
     nm_usage usage;
     nm_replay *replay;
     bool is_changed; /* by this event: is in the replay's list */
     nm_heap *next_changed;
 
     uint64_t page_bytes, mapped_bytes, segment_bytes; /* as in nm_heap_sample_row */
-    nm_pool_effort_row effort;                        /* driver memory, too */
     uint64_t pending_bytes;                           /* live, and given up by the program */
     uint64_t graph_bytes;                             /* live, and held by graphs */
     uint64_t graph_reserved_bytes;                    /* pools: segments of it that graphs hold */
@@ -441,14 +428,13 @@ struct nm_heap {
     nm_gone gone;
     nm_fragmentation_row at_peak;
     nm_hit_row hits[3];
-    nm_ledger *ledger;                         /* owned; NULL before the first block or segment */
-    uint64_t requests_by_peak, misses_by_peak; /* hits and misses up to the peak */
-    uint64_t overlapping_count;                /* live blocks left out of the gaps, for they overlap others */
-    bool has_unknown_block;                    /* some block's rounded size was not known */
-    bool has_foreign_block;                    /* another pool's block lies in its free memory */
-    bool has_segments;                         /* had one, ever */
-    bool is_inside;                            /* a block of it lay in a segment of another pool */
-    bool has_stated;                           /* has said itself what it holds: */
+    nm_ledger *ledger;          /* owned; NULL before the first block or segment */
+    uint64_t overlapping_count; /* live blocks left out of the gaps, for they overlap others */
+    bool has_unknown_block;     /* some block's rounded size was not known */
+    bool has_foreign_block;     /* another pool's block lies in its free memory */
+    bool has_segments;          /* had one, ever */
+    bool is_inside;             /* a block of it lay in a segment of another pool */
+    bool has_stated;            /* has said itself what it holds: */
     uint64_t stated_reserved_bytes, peak_stated_reserved_bytes, stated_at_peak_bytes;
     int64_t peak_stated_reserved_seq;
     nm_pool_state state;
@@ -465,7 +451,6 @@ typedef struct nm_rises { /* by heap */
 typedef struct nm_operation { /* an open range */
     nm_operation_row row;
     nm_rises rises; /* while it was the innermost; and of what has ended within it */
-    nm_hold *hold;  /* of its workspace, or NULL */
     int64_t number;
     struct nm_thread *thread;
     struct nm_operation *outer, *inner; /* of its thread */
@@ -482,8 +467,16 @@ typedef struct nm_thread {
     struct nm_thread *next;   /* all, in order of definition */
 } nm_thread;
 
+/* The last ones that were looked up: events of a thread follow each other. */
+typedef struct nm_recent {
+    nm_thread *thread;
+    nm_heap *heap;
+} nm_recent;
+
 struct nm_replay {
     nm_sink sink;
+    uint64_t wanted; /* a bit for each nm_change_kind that some pass wants */
+    nm_runs *runs;   /* owned: pass.h */
     nm_slab lives, gaps;
     nm_map processes, threads, devices, heaps, arenas, groups; /* by number (arenas, groups: a pair) -> pointer */
     nm_buffer stack_bits; /* a bit for every stack number below NM_STACK_BITS_MAX that is defined */
@@ -513,10 +506,9 @@ struct nm_replay {
     nm_map graphs;                            /* (process, handle) and (0, number) -> nm_graph */
     nm_source *oldest_source, *newest_source; /* of copies */
     size_t source_count;
-    nm_thread *acting;        /* whose event is being taken; NULL: nothing is recorded yet */
-    nm_thread *recent_thread; /* the last one looked up, and the last heap */
-    nm_heap *recent_heap;
-    nm_thread nobody; /* has the operations of sources that know no threads */
+    nm_thread *acting; /* whose event is being taken; NULL: nothing is recorded yet */
+    nm_recent *recent; /* owned */
+    nm_thread *nobody; /* owned; has the operations of sources that know no threads */
     uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
     uint64_t workspace_count, stream_call_count, note_count, part_count, graph_count;
     uint64_t detail_spent;        /* segments and blocks that moments have looked at one by one */

@@ -5,10 +5,10 @@
  */
 #include "replay/totals.h"
 
-#include "replay/growth.h"
 #include "replay/ledger.h"
 #include "replay/lookup.h"
 #include "replay/names.h"
+#include "replay/pass.h"
 
 nm_step_total_row nm_totals_since(const nm_heap *heap)
 {
@@ -84,15 +84,13 @@ static nm_step_total_row name_step(nm_step_total_row row, const nm_process *proc
 nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, bool is_last,
                              nm_error *err)
 {
-    nm_status status = NM_OK;
+    nm_status status = NM_TELL(replay, NM_CHANGE_STEP_ENDED, err, .process = process, .is_last = is_last);
 
     count_driver_calls(process);
     for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
         nm_step_total_row row = nm_totals_since(heap);
 
-        status = nm_growth_end_step(replay, heap, is_last, err);
-        if (status == NM_OK)
-            status = nm_ledger_end_step(replay, heap, err);
+        status = nm_ledger_end_step(replay, heap, err);
         if (row.allocation_count == 0 && row.free_count == 0 && row.freed_bytes == 0) {
             begin_step(heap); /* its segments may have come or gone */
             continue;

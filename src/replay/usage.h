@@ -8,8 +8,11 @@
 #include "replay/state.h"
 
 nm_status nm_usage_site(nm_replay *replay, nm_live *live, nm_error *err); /* finds live->site */
-void nm_usage_add(nm_live *live, int64_t seq, int64_t ns);                /* to the sums; may be a new peak */
-void nm_usage_subtract(nm_live *live);
+
+/* Adds it to the sums, which may be a new peak, or takes it out of them. They change whatever those who are told make of it. */
+nm_status nm_usage_add(nm_live *live, int64_t seq, int64_t ns, nm_error *err);
+nm_status nm_usage_subtract(nm_live *live, nm_error *err);
+void nm_usage_release(nm_live *live);                    /* it was freed, and that stands */
 void nm_usage_peak_reserved(nm_heap *pool, int64_t seq); /* after reserved_bytes has grown */
 
 /* The heap's share of a stack, made where it is missing; 0: no stack. */
