@@ -23,28 +23,28 @@ static void *find(const nm_map *map, uint64_t id)
     return known == NULL ? NULL : (void *)(uintptr_t)*known;
 }
 
-nm_thread *nm_replay_thread(nm_replay *replay, uint64_t id)
+nm_thread *nm_replay_thread(const nm_replay *replay, uint64_t id)
 {
-    if (replay->recent_thread == NULL || replay->recent_thread->id != id) {
+    if (replay->recent->thread == NULL || replay->recent->thread->id != id) {
         nm_thread *thread = id == 0 ? NULL : find(&replay->threads, id);
 
         if (thread == NULL)
             return NULL;
-        replay->recent_thread = thread;
+        replay->recent->thread = thread;
     }
-    return replay->recent_thread;
+    return replay->recent->thread;
 }
 
-nm_heap *nm_replay_heap(nm_replay *replay, uint64_t id)
+nm_heap *nm_replay_heap(const nm_replay *replay, uint64_t id)
 {
-    if (replay->recent_heap == NULL || replay->recent_heap->id != id) {
+    if (replay->recent->heap == NULL || replay->recent->heap->id != id) {
         nm_heap *heap = id == 0 ? NULL : find(&replay->heaps, id);
 
         if (heap == NULL)
             return NULL;
-        replay->recent_heap = heap;
+        replay->recent->heap = heap;
     }
-    return replay->recent_heap;
+    return replay->recent->heap;
 }
 
 nm_device *nm_replay_device(const nm_replay *replay, uint64_t id)

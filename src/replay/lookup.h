@@ -11,8 +11,8 @@ void *nm_replay_allocate(size_t bytes, nm_error *err); /* zeroed; NULL and *err 
 
 /* ---- The things with these numbers; NULL when the number is 0 or never defined -------------------------------------- */
 
-nm_thread *nm_replay_thread(nm_replay *replay, uint64_t id);
-nm_heap *nm_replay_heap(nm_replay *replay, uint64_t id);
+nm_thread *nm_replay_thread(const nm_replay *replay, uint64_t id);
+nm_heap *nm_replay_heap(const nm_replay *replay, uint64_t id);
 nm_process *nm_replay_process(const nm_replay *replay, uint64_t id);
 nm_device *nm_replay_device(const nm_replay *replay, uint64_t id);
 bool nm_replay_knows_stack(const nm_replay *replay, uint64_t id);

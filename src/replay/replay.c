@@ -259,7 +259,8 @@ static nm_status start_passes(nm_replay *replay, const nm_pass *const *passes, n
         return status;
     replay->lives.item_bytes = nm_runs_bytes_of(replay, NM_OWNER_LIVE);
     replay->nobody = nm_replay_allocate(nm_runs_bytes_of(replay, NM_OWNER_THREAD), err);
-    return replay->nobody == NULL ? NM_ERR_MEMORY : NM_OK;
+    replay->recent = nm_replay_allocate(sizeof *replay->recent, err);
+    return replay->nobody == NULL || replay->recent == NULL ? NM_ERR_MEMORY : NM_OK;
 }
 
 nm_status nm_replay_new(const nm_sink *sink, const nm_pass *const *passes, nm_replay **out, nm_error *err)
@@ -364,5 +365,6 @@ void nm_replay_free(nm_replay *replay)
     nm_slab_free(&replay->lives);
     nm_slab_free(&replay->gaps);
     free(replay->nobody);
+    free(replay->recent);
     free(replay);
 }

@@ -467,6 +467,12 @@ typedef struct nm_thread {
     struct nm_thread *next;   /* all, in order of definition */
 } nm_thread;
 
+/* The last ones that were looked up: events of a thread follow each other. */
+typedef struct nm_recent {
+    nm_thread *thread;
+    nm_heap *heap;
+} nm_recent;
+
 struct nm_replay {
     nm_sink sink;
     uint64_t wanted; /* a bit for each nm_change_kind that some pass wants */
@@ -500,9 +506,8 @@ struct nm_replay {
     nm_map graphs;                            /* (process, handle) and (0, number) -> nm_graph */
     nm_source *oldest_source, *newest_source; /* of copies */
     size_t source_count;
-    nm_thread *acting;        /* whose event is being taken; NULL: nothing is recorded yet */
-    nm_thread *recent_thread; /* the last one looked up, and the last heap */
-    nm_heap *recent_heap;
+    nm_thread *acting; /* whose event is being taken; NULL: nothing is recorded yet */
+    nm_recent *recent; /* owned */
     nm_thread *nobody; /* owned; has the operations of sources that know no threads */
     uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
     uint64_t workspace_count, stream_call_count, note_count, part_count, graph_count;
