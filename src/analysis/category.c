@@ -33,6 +33,7 @@ typedef struct live_room {
     nm_category_end end;
     uint64_t init_file; /* as nm_category_stack */
     uint64_t told;      /* string; 0: nothing */
+    bool is_workspace;  /* an operator worked in it */
     bool is_counted;    /* its birth was seen */
     bool is_end_known;
 } live_room;
@@ -224,14 +225,13 @@ static nm_status be_given_up(nm_run *run, const nm_change *change, nm_error *err
 }
 
 /* By where it comes from; NM_CATEGORY_UNKNOWN: it may be anything. */
-static nm_category known_by_place(const nm_live *live)
+static nm_category known_by_place(const nm_live *live, const live_room *room)
 {
     const nm_allocation_row *row = &live->row;
-    bool is_used = row->operation_source == NM_SOURCE_WORKSPACE || row->operation_source == NM_SOURCE_QUEUE;
 
     if (row->is_segment)
         return NM_CATEGORY_SEGMENT;
-    if (live->heap->level == NM_LEVEL_WORKSPACE || is_used)
+    if (live->heap->level == NM_LEVEL_WORKSPACE || room->is_workspace)
         return NM_CATEGORY_WORKSPACE;
     if (live->heap->module_id == MODULE_HCCL)
         return NM_CATEGORY_COMMUNICATION;
@@ -277,7 +277,7 @@ static nm_status judge(nm_run *run, const nm_live *live, bool is_live, nm_catego
     const replay_room *own = nm_replay_room(run);
     const live_room *room = nm_live_room(run, live);
     nm_category told = room->told == 0 ? NM_CATEGORY_UNKNOWN : nm_category_names_word(own->names, room->told);
-    nm_category known = told != NM_CATEGORY_UNKNOWN ? told : known_by_place(live);
+    nm_category known = told != NM_CATEGORY_UNKNOWN ? told : known_by_place(live, room);
 
     *inferred = infer(run, live, is_live);
     return known != NM_CATEGORY_UNKNOWN ? give(run, live, known, false, is_live, err)
@@ -325,6 +325,10 @@ static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
         return begin_operation(run, change);
     case NM_CHANGE_BORN:
         return be_born(run, change, err);
+    case NM_CHANGE_WORKSPACE:
+        if (change->live != NULL)
+            ((live_room *)nm_live_room(run, change->live))->is_workspace = true;
+        return NM_OK;
     case NM_CHANGE_GIVEN_UP:
     case NM_CHANGE_ENDING:
         return be_given_up(run, change, err);
@@ -383,6 +387,7 @@ const nm_pass nm_category_pass = {
     .wants = {[NM_CHANGE_DEFINED] = true,
               [NM_CHANGE_OPERATION_BEGUN] = true,
               [NM_CHANGE_BORN] = true,
+              [NM_CHANGE_WORKSPACE] = true,
               [NM_CHANGE_GIVEN_UP] = true,
               [NM_CHANGE_ENDING] = true,
               [NM_CHANGE_REFUSED] = true,

@@ -302,7 +302,7 @@ static nm_phase phase_of_frame(uint64_t words)
 {
     if (words & AS_ZERO_GRAD)
         return NM_PHASE_ZERO_GRAD;
-    if ((words & AS_ENGINE) || ((words & AS_BACKWARD) && (words & IN_TORCH)) ||
+    if ((words & AS_ENGINE) || ((words & AS_BACKWARD) && ((words & IN_TORCH) || !(words & IN_PYTHON))) ||
         ((words & AS_APPLY) && (words & IN_FUNCTION)))
         return NM_PHASE_BACKWARD;
     if ((words & IN_OPTIM) ? !(words & AS_WRAPPER) : (words & IN_OPTIMIZER) && (words & AS_STEP))

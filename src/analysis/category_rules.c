@@ -74,8 +74,9 @@ static nm_category judge_forward(const nm_category_clock *clock, const nm_catego
         return NM_CATEGORY_ACTIVATION;
     if (backwards == 1 && optimizers <= 1)
         return NM_CATEGORY_ACTIVATION;
-    return backwards == 0 && optimizers == 0 && end->place.forwards == birth->place.forwards ? NM_CATEGORY_TEMPORARY
-                                                                                             : NM_CATEGORY_UNKNOWN;
+    bool is_same = backwards == 0 && optimizers == 0 && end->place.forwards == birth->place.forwards;
+
+    return is_same && end->phase == NM_PHASE_FORWARD ? NM_CATEGORY_TEMPORARY : NM_CATEGORY_UNKNOWN;
 }
 
 static nm_category judge_backward(const nm_category_clock *clock, const nm_category_birth *birth,

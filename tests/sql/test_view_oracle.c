@@ -681,7 +681,8 @@ static const char *quoted(uint64_t name)
 
 static const char *kind_in_sql(int kind)
 {
-    static const char *const kinds[KINDS] = {"'range'", "'operator'", "'annotation'", "'model'"};
+    static const char *const kinds[KINDS] = {"'range'", "'operator'", "'annotation'",
+                                             "'model'", "'category'", "'module'"};
 
     return kind < 0 ? "NULL" : kinds[kind];
 }

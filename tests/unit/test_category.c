@@ -72,6 +72,7 @@ START_TEST(the_innermost_frame_that_says_a_part_of_an_iteration_counts)
     ck_assert_int_eq(says->phase, NM_PHASE_FORWARD);
     ck_assert(says->has_python && !says->is_within_backward);
     ck_assert_int_eq(STACK("/v/torch/autograd/__init__.py _make_grads", "train.py main")->phase, NM_PHASE_BACKWARD);
+    ck_assert_int_eq(STACK("job.c backward", "job.c main")->phase, NM_PHASE_BACKWARD);
     ck_assert_int_eq(STACK("mine.py backward", "train.py main")->phase, NM_PHASE_NONE);
     ck_assert_int_eq(STACK(" torch::autograd::generated::MmBackward0::apply(int)")->phase, NM_PHASE_BACKWARD);
     ck_assert_int_eq(STACK("/v/torch/optim/adam.py Adam._init_group", "t.py f")->phase, NM_PHASE_OPTIMIZER);
@@ -162,6 +163,7 @@ START_TEST(both_ends_have_to_fit)
     ck_assert_int_eq(judge(forward, P(1, 0, 0), none, P(4, 3, 3)), NM_CATEGORY_UNKNOWN);
     ck_assert_int_eq(judge(forward, P(1, 0, 0), forward, P(1, 0, 0)), NM_CATEGORY_TEMPORARY);
     ck_assert_int_eq(judge(forward, P(1, 0, 0), forward, P(2, 0, 0)), NM_CATEGORY_UNKNOWN);
+    ck_assert_int_eq(judge(forward, P(1, 0, 0), none, P(1, 0, 0)), NM_CATEGORY_UNKNOWN);
     ck_assert_int_eq(judge(backward, P(1, 1, 0), backward, P(1, 1, 0)), NM_CATEGORY_TEMPORARY);
     ck_assert_int_eq(judge(backward, P(1, 1, 0), zero, P(1, 1, 0)), NM_CATEGORY_GRADIENT);
     ck_assert_int_eq(judge(backward, P(1, 1, 0), backward, P(2, 2, 1)), NM_CATEGORY_GRADIENT);
