@@ -7,6 +7,10 @@
 
 #include "store/loader.h"
 
+/* Added to the cause of a miss of which only the end tells whether it is cold. */
+#define NM_EARLY_CAUSE      16
+#define NM_EARLY_CAUSE_TEXT "16"
+
 nm_status nm_loader_write_pool_sums(nm_loader *loader, nm_error *err); /* at the end */
 
 /* Misses before the first step are cold if there turned out to be steps: once heaps and steps are written. */

@@ -3,7 +3,6 @@
  * Sums over large tables, written when all rows have come.
  */
 #include "store/loader_values.h"
-#include "store/operation_rows.h"
 
 /* The id if it is known: that it is not was counted with the rows that the sum is of. */
 static uint64_t id_of_sum(const nm_id_set *ids, uint64_t id)
@@ -13,7 +12,7 @@ static uint64_t id_of_sum(const nm_id_set *ids, uint64_t id)
 
 static nm_status write_run_sum(nm_loader *loader, const nm_run_sum *sum, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_OPERATION_SUM];
+    nm_insert *insert = &loader->tables[NM_TABLE_OPERATION_SUM];
 
     nm_insert_id(insert, id_of_sum(&loader->definitions.processes.ids, sum->process_id));
     nm_insert_int(insert, (int64_t)sum->kind);
@@ -34,7 +33,7 @@ static nm_status write_run_sum(nm_loader *loader, const nm_run_sum *sum, nm_erro
 
 static nm_status write_memory_sum(nm_loader *loader, const nm_memory_sum *sum, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_OPERATION_MEMORY_SUM];
+    nm_insert *insert = &loader->tables[NM_TABLE_OPERATION_MEMORY_SUM];
 
     nm_insert_id(insert, id_of_sum(&loader->definitions.heaps.ids, sum->heap_id));
     nm_insert_int(insert, sum->has_operation ? (int64_t)sum->kind : NM_NULL);
@@ -60,7 +59,7 @@ static nm_status write_memory_sum(nm_loader *loader, const nm_memory_sum *sum, n
 
 static nm_status write_stream_sum(nm_loader *loader, const nm_stream_sum *sum, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_STREAM_CALL_SUM];
+    nm_insert *insert = &loader->tables[NM_TABLE_STREAM_CALL_SUM];
 
     nm_insert_id(insert, id_of_sum(&loader->definitions.processes.ids, sum->process_id));
     nm_insert_id(insert, id_of_sum(&loader->definitions.devices.ids, sum->device_id));
@@ -74,7 +73,7 @@ static nm_status write_stream_sum(nm_loader *loader, const nm_stream_sum *sum, n
 
 static nm_status write_copy_sum(nm_loader *loader, const nm_copy_sum *sum, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_COPY_SUM];
+    nm_insert *insert = &loader->tables[NM_TABLE_COPY_SUM];
     bool is_repeated = sum->repeated_count > 0;
 
     nm_insert_id(insert, id_of_sum(&loader->definitions.processes.ids, sum->process_id));
@@ -104,7 +103,7 @@ static nm_status write_copy_sum(nm_loader *loader, const nm_copy_sum *sum, nm_er
 
 static nm_status write_kind_sum(nm_loader *loader, const nm_kind_sum *sum, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_ALLOCATION_KIND_SUM];
+    nm_insert *insert = &loader->tables[NM_TABLE_ALLOCATION_KIND_SUM];
 
     nm_insert_id(insert, nm_loader_heap(loader, sum->heap_id));
     nm_insert_int(insert, sum->is_mapped);
@@ -113,6 +112,24 @@ static nm_status write_kind_sum(nm_loader *loader, const nm_kind_sum *sum, nm_er
     nm_insert_int(insert, (int64_t)sum->allocated_bytes);
     nm_insert_int(insert, (int64_t)sum->live_count);
     nm_insert_int(insert, (int64_t)sum->live_bytes);
+    return nm_insert_end(insert, err);
+}
+
+static nm_status write_hold(nm_loader *loader, const nm_hold_sum *sum, nm_error *err)
+{
+    nm_insert *insert = &loader->tables[NM_TABLE_WORKSPACE_HOLD_SUM];
+
+    nm_insert_id(insert, nm_loader_heap(loader, sum->heap_id));
+    nm_insert_stream(insert, sum->has_stream, sum->stream);
+    nm_insert_int(insert, (int64_t)sum->block_count);
+    nm_insert_int(insert, (int64_t)sum->use_count);
+    nm_insert_int(insert, (int64_t)sum->reuse_count);
+    for (int span = NM_HOLD_USED; span <= NM_HOLD_AT_END; span++)
+        nm_insert_real(insert, (double)sum->byte_ns[span] / 1e9);
+    nm_insert_int(insert, (int64_t)sum->max_between_ns);
+    nm_insert_int(insert, (int64_t)sum->idle_count_at_end);
+    nm_insert_int(insert, (int64_t)sum->idle_bytes_at_end);
+    nm_insert_int(insert, (int64_t)sum->untimed_count);
     return nm_insert_end(insert, err);
 }
 
@@ -128,8 +145,8 @@ nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err)
     for (size_t index = 0; status == NM_OK && index < sums->memory.count; index++)
         if (!nm_memory_sum_is_empty(&sums->memory.items[index]))
             status = write_memory_sum(loader, &sums->memory.items[index], err);
-    if (status == NM_OK)
-        status = nm_loader_write_holds(loader, err);
+    for (size_t index = 0; status == NM_OK && index < loader->hold_sums.count; index++)
+        status = write_hold(loader, &loader->hold_sums.items[index], err);
     for (size_t index = 0; status == NM_OK && index < loader->stream_sums.count; index++)
         status = write_stream_sum(loader, &loader->stream_sums.items[index], err);
     for (size_t index = 0; status == NM_OK && index < loader->copy_sums.count; index++)
