@@ -45,7 +45,7 @@ const char *nm_word(const nm_words *words, unsigned number)
 
 unsigned nm_word_number(const nm_words *words, const char *word)
 {
-    for (unsigned number = 0; word != NULL && number < words->count; number++)
+    for (unsigned number = 0; number < words->count; number++)
         if (words->texts[number] != NULL && strcmp(words->texts[number], word) == 0)
             return number;
     return 0;

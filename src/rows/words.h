@@ -21,7 +21,7 @@ extern const nm_words nm_reserved_source_words;
 
 const char *nm_word(const nm_words *words, unsigned number); /* NULL: it has none */
 
-/* The number of a word: 0 where there is no such one, or `word` is NULL. */
+/* The number of a word; 0 where there is no such one. */
 unsigned nm_word_number(const nm_words *words, const char *word);
 
 #endif
