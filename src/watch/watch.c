@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/passes.h"
 #include "watch/state.h"
 
 static nm_status take_row(void *context, nm_row_kind kind, const void *row, nm_error *err)
@@ -25,7 +26,7 @@ nm_status nm_watch_new(nm_watch **out, nm_error *err)
     *out = NULL;
     if (watch == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a watch");
-    status = nm_replay_new(&sink, &watch->replay, err);
+    status = nm_replay_new(&sink, nm_passes, &watch->replay, err);
     if (status != NM_OK) {
         free(watch);
         return status;

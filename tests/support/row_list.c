@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/passes.h"
 #include "base/buffer.h"
 #include "replay/replay.h"
 #include "support/text_trace.h"
@@ -51,7 +52,7 @@ nm_status nm_row_list_replay(nm_row_list *list, const char *text, nm_error *err)
     nm_status status = nm_text_trace_open(text, &trace, err);
 
     if (status == NM_OK)
-        status = nm_replay_new(&sink, &replay, err);
+        status = nm_replay_new(&sink, nm_passes, &replay, err);
     while (status == NM_OK && (status = nm_text_trace_next(trace, &record, err)) == NM_OK)
         status = nm_replay_record(replay, &record, err);
     if (status == NM_END)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/passes.h"
 #include "base/buffer.h"
 #include "support/row_list.h"
 #include "watch/step_totals.h"
@@ -190,7 +191,7 @@ static nm_replay *new_replay(nm_row_list *out)
 
     *out = (nm_row_list){0};
     sink = nm_row_list_sink(out);
-    ck_assert_int_eq(nm_replay_new(&sink, &replay, NULL), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replay, NULL), NM_OK);
     return replay;
 }
 

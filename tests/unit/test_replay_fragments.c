@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/passes.h"
 #include "base/buffer.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
@@ -351,7 +352,7 @@ START_TEST(marks_of_very_many_pools_do_not_multiply)
     nm_replay *made = NULL;
     nm_error err = {0};
 
-    ck_assert_int_eq(nm_replay_new(&sink, &made, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &made, &err), NM_OK);
     give(made, (nm_record){.kind = NM_RECORD_DEFINITION, .definition = {NM_DEFINE_PROCESS, 1}});
     give(made,
          (nm_record){.kind = NM_RECORD_DEFINITION, .definition = {NM_DEFINE_THREAD, 1, .thread = {.process_id = 1}}});

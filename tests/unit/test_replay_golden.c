@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/passes.h"
 #include "base/io.h"
 #include "replay/replay.h"
 #include "source/source.h"
@@ -52,7 +53,7 @@ static void replay_file(const char *file, nm_row_list *list)
     snprintf(path, sizeof path, "%s/torch_npu/%s", samples_dir, file);
     ck_assert_msg(nm_io_open(path, O_RDONLY, 0, &fd, &err) == NM_OK, "%s", err.text);
     ck_assert_msg(nm_source_open(fd, &source, &err) == NM_OK, "%s", err.text);
-    ck_assert_int_eq(nm_replay_new(&sink, &replay, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replay, &err), NM_OK);
     while ((status = nm_source_next(source, &record, &err)) == NM_OK)
         ck_assert_msg(nm_replay_record(replay, &record, &err) == NM_OK, "%s", err.text);
     ck_assert_msg(status == NM_END, "%s", err.text);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
 #include "support/seed.h"
@@ -736,7 +737,7 @@ static void run_trace(void)
     for (uint64_t thread = 0; thread < THREADS; thread++)
         model.queue_seq[thread] = NM_NO_SEQ;
     seq = 0;
-    ck_assert_int_eq(nm_replay_new(&sink, &replay, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replay, &err), NM_OK);
     define_all();
     for (uint64_t i = pick(6); i > 0; i--)
         do_range(pick(2) == 0, true);

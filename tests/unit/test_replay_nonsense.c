@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "steps/anchor.h"
 #include "support/row_list.h"
@@ -220,7 +221,7 @@ static void replay_stream(void)
     for (size_t i = 0; i < record_count && !answer; i++)
         ck_assert_int_eq(nm_anchor_observe(anchor, &records[i], &answer, &err), NM_OK);
     ck_assert_int_eq(nm_anchor_decide(anchor, &err), NM_OK);
-    ck_assert_int_eq(nm_replay_new(&sink, &replay, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replay, &err), NM_OK);
     for (size_t i = 0; i < record_count; i++) {
         ck_assert_int_eq(nm_anchor_begins(anchor, &records[i], &answer, &err), NM_OK);
         if (answer || pick(100) == 0)

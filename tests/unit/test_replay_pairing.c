@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
 #include "support/text_trace.h"
@@ -556,7 +557,7 @@ static void replay_with_hole(bool has_threads)
 
     nm_row_list_free(&list);
     sink = nm_row_list_sink(&list);
-    ck_assert_int_eq(nm_replay_new(&sink, &replayed, NULL), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replayed, NULL), NM_OK);
     ck_assert_int_eq(nm_replay_record(replayed, &record, NULL), NM_OK);
     record.definition = (nm_definition){.kind = NM_DEFINE_THREAD, .id = 1, .thread.process_id = 1};
     if (has_threads)
@@ -650,7 +651,7 @@ START_TEST(a_number_in_order_that_is_too_large_is_refused)
     nm_replay *replayed = NULL;
     nm_record record = {.kind = NM_RECORD_EVENT, .event = {.seq = UINT64_MAX, .kind = NM_EVENT_MARK}};
 
-    ck_assert_int_eq(nm_replay_new(&sink, &replayed, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replayed, &err), NM_OK);
     ck_assert_int_eq(nm_replay_record(replayed, &record, &err), NM_ERR_FORMAT);
     nm_replay_free(replayed);
 }
@@ -685,7 +686,7 @@ START_TEST(a_failing_sink_ends_the_replay)
         nm_status status = NM_OK;
 
         ck_assert_int_eq(nm_text_trace_open(text, &trace, &err), NM_OK);
-        ck_assert_int_eq(nm_replay_new(&sink, &replayed, &err), NM_OK);
+        ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replayed, &err), NM_OK);
         while (status == NM_OK && nm_text_trace_next(trace, &record, &err) == NM_OK)
             status = nm_replay_record(replayed, &record, &err);
         if (status == NM_OK)

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
 
@@ -176,7 +177,7 @@ START_TEST(peaks_of_very_many_heaps_are_bounded)
     const uint64_t heap_count = 600;
 
     nm_row_list_free(&list);
-    ck_assert_int_eq(nm_replay_new(&sink, &made, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &made, &err), NM_OK);
     for (uint64_t i = 0; i <= heap_count; i++) {
         nm_record device = {.kind = NM_RECORD_DEFINITION, .definition = {.kind = NM_DEFINE_DEVICE, .id = 1}};
         nm_record heap = {.kind = NM_RECORD_DEFINITION, .definition = {.kind = NM_DEFINE_HEAP, .id = i + 1}};

@@ -4,6 +4,7 @@
  */
 #include <check.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
 #include "support/text_trace.h"
@@ -31,7 +32,7 @@ static void replay(const char *text, const int *begins)
     nm_row_list_free(&list);
     sink = nm_row_list_sink(&list);
     ck_assert_int_eq(nm_text_trace_open(text, &trace, &err), NM_OK);
-    ck_assert_int_eq(nm_replay_new(&sink, &made, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &made, &err), NM_OK);
     while ((status = nm_text_trace_next(trace, &record, &err)) == NM_OK) {
         if (record.kind == NM_RECORD_EVENT && *begins >= 0 && record.event.seq == (uint64_t)*begins) {
             nm_replay_begin_step(made);

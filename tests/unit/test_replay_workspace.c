@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
 #include "support/seed.h"
@@ -428,7 +429,7 @@ static double run_simulations(uint64_t depth)
         for (uint64_t slot = 0; slot < SLOTS; slot++)
             program.live_in[slot] = 0;
         seq = 0;
-        ck_assert_int_eq(nm_replay_new(&sink, &simulated, &err), NM_OK);
+        ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &simulated, &err), NM_OK);
         define((nm_definition){.kind = NM_DEFINE_PROCESS, .id = 1});
         for (uint64_t id = 1; id <= 3; id++)
             define((nm_definition){.kind = NM_DEFINE_THREAD, .id = id, .thread.process_id = 1});

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/passes.h"
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
@@ -284,7 +285,7 @@ nm_status ingest_load_input(ingest *run, nm_error *err)
     if (status == NM_OK)
         status = find_steps(run, err);
     if (status == NM_OK)
-        status = nm_replay_new(nm_store_sink(run->part), &run->replay, err);
+        status = nm_replay_new(nm_store_sink(run->part), nm_passes, &run->replay, err);
     if (status == NM_OK)
         status = read_records(run, err);
     if (status == NM_OK) {

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "analysis/passes.h"
 #include "base/io.h"
 #include "replay/replay.h"
 #include "source/source.h"
@@ -53,7 +54,7 @@ static nm_status read_stream(const ingest_input *input, whatif_input *out, nm_er
     if (status == NM_OK)
         status = ingest_input_again(state.fd, &state.files, &state.source, &is_new, err);
     if (status == NM_OK)
-        status = nm_replay_new(nm_gather_sink(out->gather), &state.replay, err);
+        status = nm_replay_new(nm_gather_sink(out->gather), nm_passes, &state.replay, err);
     if (status == NM_OK)
         status = read_records(&state, err);
     if (status == NM_OK) {

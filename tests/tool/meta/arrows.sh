@@ -17,12 +17,13 @@ source: base trace
 rows: base trace
 steps: base trace rows
 replay: base trace rows
+analysis: base trace rows replay
 sites: base trace
 store: base trace rows sites
 report: base trace store
-watch: base trace rows replay
+watch: base trace rows replay analysis
 whatif: base trace rows replay
-tool: base trace drain symbol source rows steps replay sites store report watch whatif
+tool: base trace drain symbol source rows steps replay analysis sites store report watch whatif
 '
 
 while IFS=: read -r folder names; do
