@@ -7,9 +7,9 @@
 #ifndef NM_STORE_LOADER_H
 #define NM_STORE_LOADER_H
 
+#include "sites/attribution.h"
 #include "sites/definitions.h"
 #include "sites/frame_names.h"
-#include "store/attribution.h"
 #include "store/bulk.h"
 #include "store/copy_sums.h"
 #include "store/cost_sums.h"

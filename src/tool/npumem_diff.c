@@ -19,7 +19,7 @@
 #include "store/cleanup.h"
 #include "store/database.h"
 #include "store/foreign.h"
-#include "store/site.h"
+#include "store/plumbing.h"
 #include "tool/diff_queries.h"
 #include "tool/size_text.h"
 
