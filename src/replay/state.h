@@ -29,8 +29,8 @@
 #include "base/number.h"
 #include "base/tree.h"
 #include "replay/replay.h"
-#include "replay/rows.h"
 #include "replay/slab.h"
+#include "rows/rows.h"
 
 #define NM_USAGE_BUCKETS_MAX   4096
 #define NM_FREED_PLACES_MAX    131072

@@ -6,7 +6,7 @@
 #define NM_STORE_COPY_SUMS_H
 
 #include "base/map.h"
-#include "replay/rows.h"
+#include "rows/rows.h"
 
 typedef struct nm_copy_sum { /* of a process, a device, a kind, a stream and a stack */
     uint64_t process_id, device_id, stack_id;

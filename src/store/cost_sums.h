@@ -7,7 +7,7 @@
 #define NM_STORE_COST_SUMS_H
 
 #include "base/map.h"
-#include "replay/rows.h"
+#include "rows/rows.h"
 
 #define NM_COST_PARTS        32 /* rows of a power of two */
 #define NM_SLOWEST_CALLS_MAX 20 /* of a heap */

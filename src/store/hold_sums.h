@@ -6,7 +6,7 @@
 #define NM_STORE_HOLD_SUMS_H
 
 #include "base/map.h"
-#include "replay/rows.h"
+#include "rows/rows.h"
 
 typedef struct nm_hold_sum { /* table workspace_hold_sum */
     uint64_t heap_id;

@@ -7,7 +7,7 @@
 #define NM_STORE_KIND_SUMS_H
 
 #include "base/map.h"
-#include "replay/rows.h"
+#include "rows/rows.h"
 
 typedef struct nm_kind_sum { /* of a heap, a policy, and whether it is mapped */
     uint64_t heap_id;

@@ -25,64 +25,11 @@
 #define NM_INPUT_ID 1 /* the one input that is loaded: of several each has a database of its own (merge.h) */
 
 typedef enum nm_loader_table {
-    NM_TABLE_OPERATION,
-    NM_TABLE_ALLOCATION_KIND_SUM,
-    NM_TABLE_OPERATION_SUM,
-    NM_TABLE_OPERATION_MEMORY_SUM,
-    NM_TABLE_OPERATION_STEP_SUM,
-    NM_TABLE_WORKSPACE_HOLD_SUM,
-    NM_TABLE_STREAM_CALL_SUM,
-    NM_TABLE_COPY_SUM,
-    NM_TABLE_NOTE,
-    NM_TABLE_PAUSE,
-    NM_TABLE_STEP,
-    NM_TABLE_STEP_SUM,
-    NM_TABLE_STEP_ANCHOR,
-    NM_TABLE_STACK_SUM,
-    NM_TABLE_STACK_STEP, /* temporary, as are the next two */
-    NM_TABLE_STACK_LIFETIME,
-    NM_TABLE_STACK_FLOOR,
-    NM_TABLE_GRAPH,
-    NM_TABLE_FAILURE,
-    NM_TABLE_MOMENT,
-    NM_TABLE_OUT_OF_MEMORY_CHAIN,
-    NM_TABLE_OUT_OF_MEMORY_STACK,
-    NM_TABLE_POOL_EFFORT,
-    NM_TABLE_HEAP_SUM,
-    NM_TABLE_PEAK_STACK,
-    NM_TABLE_POOL_HIT,
-    NM_TABLE_POOL_SUM,
-    NM_TABLE_POOL_GROUP,
-    NM_TABLE_POOL_CLASS,
-    NM_TABLE_POOL_STEP,
-    NM_TABLE_POOL_REUSE,
-    NM_TABLE_POOL_MISS_SUM,
-    NM_TABLE_PENDING_SUM,
-    NM_TABLE_COST_HISTOGRAM,
-    NM_TABLE_SLOWEST_CALL,
-    NM_TABLE_DEVICE_SUM,
-    NM_TABLE_USAGE,
-    NM_TABLE_FRAGMENTATION_SAMPLE,
-    NM_TABLE_POOL_GROWTH,
-    NM_TABLE_POOL_PART,
-    NM_TABLE_PART_SAMPLE,
-    NM_TABLE_GAP,
-    NM_TABLE_FRAGMENTATION_USAGE,
-    NM_TABLE_BLOCKER_SAMPLE,
-    NM_TABLE_MEMORY_SAMPLE,
-    NM_TABLE_MODULE_SAMPLE,
-    NM_TABLE_HEAP_SAMPLE,
-    NM_TABLE_DEVICE_SAMPLE,
-    NM_TABLE_ANOMALY,
-    NM_TABLE_INPUT,
-    NM_TABLE_PROCESS,
-    NM_TABLE_THREAD,
-    NM_TABLE_PROCESS_ENVIRONMENT,
-    NM_TABLE_DEVICE,
-    NM_TABLE_HEAP,
-    NM_TABLE_MODULE,
-    NM_TABLE_FRAME,
-    NM_TABLE_STACK,
+#define PREPARED(name, table, names) NM_TABLE_##name,
+#define BULK(name, table, names)
+#include "store/columns.def"
+#undef PREPARED
+#undef BULK
     NM_TABLE_COUNT
 } nm_loader_table;
 
@@ -106,7 +53,6 @@ typedef struct nm_loader {
     nm_retention retention;
     nm_retention_rows retained;
     nm_last_numbers last; /* of the rows that came, written or not */
-    int allocation_columns;
     nm_pool_sums pool_sums;
     nm_cost_sums cost_sums;
     nm_id_set stepping_processes; /* have steps */

@@ -43,7 +43,7 @@ static bool is_kept(const nm_allocation_row *row)
     return row->end_kind == NM_END_NONE || row->end_kind == NM_END_RESET;
 }
 
-static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int64_t *value)
+static int64_t *fill_allocation(nm_loader *loader, const nm_allocation_row *row, int64_t *value)
 {
     *value++ = (int64_t)row->allocation_id;
     *value++ = nm_id_or_null(nm_loader_heap(loader, row->heap_id));
@@ -76,7 +76,8 @@ static void fill_allocation(nm_loader *loader, const nm_allocation_row *row, int
     *value++ = row->operation_source == NM_SOURCE_NONE ? NM_NULL : (int64_t)row->operation_source;
     *value++ = row->is_exported;
     *value++ = row->is_mapped;
-    *value = nm_id_or_null(row->graph_id);
+    *value++ = nm_id_or_null(row->graph_id);
+    return value;
 }
 
 /* What is outstanding is summed up from its rows: store/prune.c takes them away again where there are to be none. */
@@ -101,7 +102,7 @@ static nm_status place_allocation(nm_loader *loader, const nm_allocation_row *ro
     if (status == NM_OK && choice != NM_RETENTION_DROP && loader->retention != NM_RETENTION_ALL)
         status = nm_retention_need_segment(&loader->retained, row->segment_id, err);
     if (status == NM_OK)
-        fill_allocation(loader, row, values);
+        nm_bulk_end(loader->allocations, values, fill_allocation(loader, row, values));
     return status;
 }
 
@@ -120,7 +121,7 @@ nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err)
                 continue;
             status = nm_bulk_next(loader->allocations, &values, err);
             if (status == NM_OK)
-                memcpy(values, row->values, (size_t)loader->allocation_columns * sizeof *values);
+                memcpy(values, row->values, nm_bulk_columns(loader->allocations) * sizeof *values);
         }
     return status;
 }

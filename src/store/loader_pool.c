@@ -7,7 +7,7 @@
 #define EARLY       "16" /* added to the cause of a miss of which only the end tells whether it is cold */
 #define EARLY_CAUSE 16
 
-static void fill_miss(nm_loader *loader, const nm_miss_row *row, int64_t *value)
+static int64_t *fill_miss(nm_loader *loader, const nm_miss_row *row, int64_t *value)
 {
     *value++ = row->seq;
     *value++ = nm_id_or_null(nm_loader_heap(loader, row->heap_id));
@@ -24,7 +24,8 @@ static void fill_miss(nm_loader *loader, const nm_miss_row *row, int64_t *value)
     *value++ = (int64_t)row->driver_count;
     *value++ = nm_id_or_null(row->driver_cost_ns);
     *value++ = row->is_held_known ? (int64_t)row->held_bytes : NM_NULL;
-    *value = row->is_held_known ? (int64_t)row->most_held_bytes : NM_NULL;
+    *value++ = row->is_held_known ? (int64_t)row->most_held_bytes : NM_NULL;
+    return value;
 }
 
 nm_status nm_loader_take_miss(void *context, const nm_miss_row *row, nm_error *err)
@@ -36,7 +37,7 @@ nm_status nm_loader_take_miss(void *context, const nm_miss_row *row, nm_error *e
     if (status == NM_OK)
         status = nm_bulk_next(loader->misses, &values, err);
     if (status == NM_OK)
-        fill_miss(loader, row, values);
+        nm_bulk_end(loader->misses, values, fill_miss(loader, row, values));
     loader->has_early_misses |= row->is_early;
     return status;
 }

@@ -71,7 +71,7 @@ static nm_status take_failure(void *context, const nm_failure_row *row, nm_error
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static void fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *value)
+static int64_t *fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *value)
 {
     bool is_memset = row->kind == NM_COPY_MEMSET;
 
@@ -93,7 +93,8 @@ static void fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *value)
     *value++ = nm_id_or_null(nm_loader_device(loader, row->source_device_id));
     *value++ = nm_id_or_null(nm_loader_device(loader, row->target_device_id));
     *value++ = row->error_code;
-    *value = row->is_registered == NM_UNKNOWN_NUMBER ? NM_NULL : row->is_registered;
+    *value++ = row->is_registered == NM_UNKNOWN_NUMBER ? NM_NULL : row->is_registered;
+    return value;
 }
 
 static nm_status take_copy(void *context, const nm_copy_row *row, nm_error *err)
@@ -108,7 +109,7 @@ static nm_status take_copy(void *context, const nm_copy_row *row, nm_error *err)
     if (status == NM_OK)
         status = next_row(loader, loader->copies, dropped, &values, err);
     if (status == NM_OK)
-        fill_copy(loader, row, values);
+        nm_bulk_end(loader->copies, values, fill_copy(loader, row, values));
     return status;
 }
 
@@ -139,7 +140,7 @@ static nm_status take_operation(void *context, const nm_operation_row *row, nm_e
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static void fill_workspace(nm_loader *loader, const nm_workspace_row *row, int64_t *value)
+static int64_t *fill_workspace(nm_loader *loader, const nm_workspace_row *row, int64_t *value)
 {
     *value++ = (int64_t)row->workspace_id;
     *value++ = nm_id_or_null(row->operation_id);
@@ -151,7 +152,8 @@ static void fill_workspace(nm_loader *loader, const nm_workspace_row *row, int64
     *value++ = nm_id_or_null(row->address);
     *value++ = (int64_t)row->requested_bytes;
     *value++ = nm_id_or_null(row->block_bytes);
-    *value = row->is_reused;
+    *value++ = row->is_reused;
+    return value;
 }
 
 static nm_status take_workspace(void *context, const nm_workspace_row *row, nm_error *err)
@@ -169,11 +171,11 @@ static nm_status take_workspace(void *context, const nm_workspace_row *row, nm_e
     if (status == NM_OK)
         status = next_row(loader, loader->workspaces, dropped, &values, err);
     if (status == NM_OK)
-        fill_workspace(loader, row, values);
+        nm_bulk_end(loader->workspaces, values, fill_workspace(loader, row, values));
     return status;
 }
 
-static void fill_stream_call(nm_loader *loader, const nm_stream_call_row *row, int64_t *value)
+static int64_t *fill_stream_call(nm_loader *loader, const nm_stream_call_row *row, int64_t *value)
 {
     *value++ = (int64_t)row->stream_call_id;
     *value++ = nm_id_or_null(nm_loader_process(loader, row->process_id));
@@ -187,7 +189,8 @@ static void fill_stream_call(nm_loader *loader, const nm_stream_call_row *row, i
     *value++ = row->seq;
     *value++ = row->ns;
     *value++ = nm_id_or_null(row->cost_ns);
-    *value = row->error_code;
+    *value++ = row->error_code;
+    return value;
 }
 
 static nm_status take_stream_call(void *context, const nm_stream_call_row *row, nm_error *err)
@@ -202,7 +205,7 @@ static nm_status take_stream_call(void *context, const nm_stream_call_row *row, 
     if (status == NM_OK)
         status = next_row(loader, loader->stream_calls, dropped, &values, err);
     if (status == NM_OK)
-        fill_stream_call(loader, row, values);
+        nm_bulk_end(loader->stream_calls, values, fill_stream_call(loader, row, values));
     return status;
 }
 

@@ -7,7 +7,7 @@
 #define NM_STORE_OPERATION_SUMS_H
 
 #include "base/map.h"
-#include "replay/rows.h"
+#include "rows/rows.h"
 
 /* Of a process, a kind and a name: table operation_sum. */
 typedef struct nm_run_sum {

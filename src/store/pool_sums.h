@@ -7,7 +7,7 @@
 #define NM_STORE_POOL_SUMS_H
 
 #include "base/map.h"
-#include "replay/rows.h"
+#include "rows/rows.h"
 
 typedef struct nm_miss_sum {
     uint64_t heap_id, stack_id;

@@ -28,12 +28,14 @@ static nm_status delete_operations(sqlite3 *db, nm_error *err)
 
 static nm_status write_row(sqlite3 *db, const nm_last_numbers *last, nm_error *err)
 {
+    static const nm_columns columns = {"left_out", "input_id last_allocation_id last_copy_id last_operation_id "
+                                                   "last_workspace_id last_stream_call_id allocation_count "};
     nm_insert insert = {0};
     int64_t kept_count = 0;
     nm_status status = nm_db_get_int(db, "SELECT count(*) FROM allocation", &kept_count, err);
 
     if (status == NM_OK)
-        status = nm_insert_open(db, "left_out", &insert, err);
+        status = nm_insert_open(db, &columns, &insert, err);
     if (status != NM_OK)
         return status;
     nm_insert_int(&insert, 1);

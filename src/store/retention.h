@@ -10,7 +10,7 @@
 
 #include "base/id_set.h"
 #include "base/map.h"
-#include "replay/rows.h"
+#include "rows/rows.h"
 
 #define NM_RETENTION_COLUMNS_MAX 48 /* of table allocation */
 

@@ -6,7 +6,7 @@
 #define NM_STORE_STREAM_SUMS_H
 
 #include "base/map.h"
-#include "replay/rows.h"
+#include "rows/rows.h"
 
 typedef struct nm_stream_sum { /* of a process, a device, a kind and a stream */
     uint64_t process_id, device_id;

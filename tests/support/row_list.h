@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "replay/rows.h"
+#include "rows/rows.h"
 
 #define NM_ROWS_OF(type)                                                                                               \
     struct {                                                                                                           \

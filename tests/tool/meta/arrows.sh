@@ -14,13 +14,14 @@ hook: base trace record
 drain: base trace
 symbol: base trace
 source: base trace
-replay: base trace
+rows: base trace
+replay: base trace rows
 sites: base trace
-store: base trace replay sites
+store: base trace rows replay sites
 report: base trace store
-watch: base trace replay
-whatif: base trace replay
-tool: base trace drain symbol source replay sites store report watch whatif
+watch: base trace rows replay
+whatif: base trace rows replay
+tool: base trace drain symbol source rows replay sites store report watch whatif
 '
 
 while IFS=: read -r folder names; do

@@ -4,8 +4,8 @@
  * them. A field named _id of 0, a time of NM_NO_TIME, a seq of NM_NO_SEQ and a number of NM_UNKNOWN_NUMBER are NULL in
  * the database. Definitions (process, thread, device, heap, frame, stack) go to the sink as they are (nm_definition).
  */
-#ifndef NM_REPLAY_ROWS_H
-#define NM_REPLAY_ROWS_H
+#ifndef NM_ROWS_ROWS_H
+#define NM_ROWS_ROWS_H
 
 #include <stdbool.h>
 #include <stdint.h>
