@@ -616,7 +616,7 @@ nm_status nm_anchor_write(nm_anchor *anchor, const nm_sink *sink, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < anchor->processes.count && status == NM_OK && sink->step_anchor != NULL; i++) {
+    for (size_t i = 0; i < anchor->processes.count && status == NM_OK && sink->wants[NM_ROW_STEP_ANCHOR]; i++) {
         nm_anchor_process *process = &anchor->processes.items[i];
 
         if (process->lanes[NM_LANE_BOTH].allocations == 0 || process->id == 0)
@@ -626,7 +626,7 @@ nm_status nm_anchor_write(nm_anchor *anchor, const nm_sink *sink, nm_error *err)
         say_if_over(process);
         if (process->choice.kind == NM_ANCHOR_MARKED)
             process->choice.step_count = process->marked_count;
-        status = sink->step_anchor(sink->context, &process->choice, err);
+        status = nm_give_step_anchor(sink, &process->choice, err);
     }
     return status;
 }

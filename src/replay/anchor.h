@@ -33,7 +33,7 @@
 #ifndef NM_REPLAY_ANCHOR_H
 #define NM_REPLAY_ANCHOR_H
 
-#include "rows/rows.h"
+#include "rows/sink.h"
 #include "trace/event.h"
 
 typedef struct nm_anchor nm_anchor;

@@ -9,7 +9,7 @@
 nm_status nm_anomaly_write(nm_replay *replay, nm_anomaly_row *row, nm_error *err)
 {
     row->anomaly_id = ++replay->anomaly_count;
-    return replay->sink.anomaly == NULL ? NM_OK : replay->sink.anomaly(replay->sink.context, row, err);
+    return nm_give_anomaly(&replay->sink, row, err);
 }
 
 nm_anomaly_row nm_anomaly_row_for(nm_anomaly_kind kind, const nm_context *context)

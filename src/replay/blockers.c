@@ -178,7 +178,7 @@ static nm_status write_row(const nm_replay *replay, uint64_t moment_id, const nm
 {
     row->moment_id = moment_id;
     row->heap_id = pool->id;
-    return replay->sink.blocker(replay->sink.context, row, err);
+    return nm_give_blocker(&replay->sink, row, err);
 }
 
 static nm_status write_rows(const nm_replay *replay, uint64_t moment_id, const nm_heap *pool, holders *all,
@@ -211,7 +211,7 @@ nm_status nm_blockers_write(nm_replay *replay, uint64_t moment_id, const nm_heap
     holders all = {.blocks = blocks};
     nm_status status;
 
-    if (replay->sink.blocker == NULL)
+    if (!replay->sink.wants[NM_ROW_BLOCKER])
         return NM_OK;
     status = make_room(&all, err);
     for (size_t i = 0; i < segments->count && status == NM_OK; i++)

@@ -281,7 +281,7 @@ static nm_status write_stacks(nm_replay *replay, stack_list *list, nm_error *err
     if (list->count > STACKS_MAX)
         sum_rest(list, STACKS_MAX);
     for (size_t i = 0; i < list->count && status == NM_OK; i++)
-        status = replay->sink.out_of_memory_stack(replay->sink.context, &list->items[i], err);
+        status = nm_give_out_of_memory_stack(&replay->sink, &list->items[i], err);
     return status;
 }
 
@@ -290,7 +290,7 @@ static nm_status take_stacks(nm_replay *replay, const nm_chain *chain, nm_error 
     stack_list list = {0};
     nm_status status = NM_OK;
 
-    if (replay->sink.out_of_memory_stack == NULL || chain->device == NULL || !may_look(replay))
+    if (!replay->sink.wants[NM_ROW_OUT_OF_MEMORY_STACK] || chain->device == NULL || !may_look(replay))
         return NM_OK;
     for (const nm_heap *heap = chain->process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process)
         if (heap->device == chain->device && nm_is_pool(heap))
@@ -317,7 +317,7 @@ static bool is_in_doubt(const nm_replay *replay, const nm_chain *chain)
 static nm_status close_chain(nm_replay *replay, nm_chain **link, nm_out_of_memory_outcome outcome, nm_error *err)
 {
     nm_chain *chain = *link;
-    nm_status status = NM_OK;
+    nm_status status;
 
     *link = chain->next;
     replay->open_chain_count--;
@@ -325,8 +325,7 @@ static nm_status close_chain(nm_replay *replay, nm_chain **link, nm_out_of_memor
         outcome = NM_OUTCOME_UNKNOWN;
     chain->row.outcome = outcome;
     chain->row.is_partial |= outcome == NM_OUTCOME_UNKNOWN;
-    if (replay->sink.out_of_memory != NULL)
-        status = replay->sink.out_of_memory(replay->sink.context, &chain->row, err);
+    status = nm_give_out_of_memory(&replay->sink, &chain->row, err);
     free(chain);
     return status;
 }

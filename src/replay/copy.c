@@ -375,7 +375,7 @@ nm_status nm_copy_take(nm_replay *replay, const nm_context *context, nm_error *e
     };
     nm_status status = nm_repeat_copy(replay, context, &row, err);
 
-    if (status == NM_OK && replay->sink.copy != NULL)
-        status = replay->sink.copy(replay->sink.context, &row, err);
+    if (status == NM_OK)
+        status = nm_give_copy(&replay->sink, &row, err);
     return status == NM_OK ? check_copy(replay, context, row.copy_id, err) : status;
 }

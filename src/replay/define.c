@@ -312,9 +312,7 @@ nm_status nm_replay_define(nm_replay *replay, const nm_definition *definition, n
     default:
         break;
     }
-    if (status != NM_OK || replay->sink.definition == NULL)
-        return status;
-    return replay->sink.definition(replay->sink.context, definition, err);
+    return status == NM_OK ? nm_give_definition(&replay->sink, definition, err) : status;
 }
 
 static void free_values(nm_map *map)

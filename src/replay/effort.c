@@ -40,11 +40,11 @@ nm_status nm_effort_write(nm_replay *replay, const nm_heap *heap, nm_error *err)
 {
     nm_pool_effort_row row = heap->effort;
 
-    if (replay->sink.pool_effort == NULL || (!nm_is_pool(heap) && heap->level != NM_LEVEL_DRIVER))
+    if (!replay->sink.wants[NM_ROW_POOL_EFFORT] || (!nm_is_pool(heap) && heap->level != NM_LEVEL_DRIVER))
         return NM_OK;
     row.heap_id = heap->id;
     row.has_after_peak = nm_is_pool(heap) && !heap->is_peak_kept;
     row.after_peak_count = nm_subtract_saturated(sum_of(heap, false), heap->requests_by_peak);
     row.after_peak_miss_count = nm_subtract_saturated(sum_of(heap, true), heap->misses_by_peak);
-    return replay->sink.pool_effort(replay->sink.context, &row, err);
+    return nm_give_pool_effort(&replay->sink, &row, err);
 }

@@ -33,7 +33,7 @@ static nm_status end_window(nm_replay *replay, nm_heap *heap, int64_t window, nm
         nm_site_floor_row row = {heap->id, site->stack_id, window, site->floor_bytes};
 
         if (site->floor_bytes != site->told_floor_bytes)
-            status = replay->sink.site_floor(replay->sink.context, &row, err);
+            status = nm_give_site_floor(&replay->sink, &row, err);
         site->told_floor_bytes = site->floor_bytes;
         site->floor_bytes = nm_graph_not_of(site->live_bytes, site->graph_bytes);
         if (site->floor_bytes == site->told_floor_bytes) {
@@ -60,7 +60,7 @@ nm_status nm_floors_pass(nm_replay *replay, nm_process *process, int64_t now_ns,
     int64_t window = now_ns / WINDOW_NS;
     nm_status status = NM_OK;
 
-    if (replay->sink.site_floor == NULL || process->step_count > 0 || now_ns < 0 || window <= process->window)
+    if (!replay->sink.wants[NM_ROW_SITE_FLOOR] || process->step_count > 0 || now_ns < 0 || window <= process->window)
         return NM_OK;
     if (process->window > 0 || process->has_window) {
         if (nm_growth_is_sampled((uint64_t)process->window))
@@ -78,7 +78,7 @@ nm_status nm_floors_finish(nm_replay *replay, nm_error *err)
     nm_status status = NM_OK;
 
     for (const nm_process *process = replay->first_process; process != NULL && status == NM_OK; process = process->next)
-        if (replay->sink.site_floor != NULL && process->has_window && process->step_count == 0)
+        if (replay->sink.wants[NM_ROW_SITE_FLOOR] && process->has_window && process->step_count == 0)
             status = end_of_process(replay, process, process->window, err);
     return status;
 }

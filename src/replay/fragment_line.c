@@ -190,7 +190,8 @@ nm_status nm_fragment_line_take(nm_heap *pool, int64_t seq, int64_t ns, nm_error
     nm_status status;
 
     /* What the baseline changed stays in the list, so that the first event of all shows it. */
-    if (pool->replay->sink.fragment_usage == NULL || seq == NM_NO_SEQ || (!pool->has_segments && !pool->has_stated))
+    if (!pool->replay->sink.wants[NM_ROW_FRAGMENT_USAGE] || seq == NM_NO_SEQ ||
+        (!pool->has_segments && !pool->has_stated))
         return NM_OK;
     state.is_stated = nm_pool_is_stated(pool);
     state.is_estimate = state.is_stated || nm_pool_is_estimate(pool);
@@ -216,7 +217,7 @@ static nm_status write(const nm_replay *replay, const nm_fragment_line *line, nm
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < line->count && status == NM_OK; i++)
-        status = replay->sink.fragment_usage(replay->sink.context, &line->buckets[i], err);
+        status = nm_give_fragment_usage(&replay->sink, &line->buckets[i], err);
     return status;
 }
 

@@ -228,7 +228,7 @@ static nm_status end_graph(nm_replay *replay, nm_process *process, nm_graph *gra
     row.destroyed_ns = context->event->time_ns;
     let_go(graph);
     forget(replay, process, graph);
-    return replay->sink.graph == NULL ? NM_OK : replay->sink.graph(replay->sink.context, &row, err);
+    return nm_give_graph(&replay->sink, &row, err);
 }
 
 /* One that had the handle before was destroyed, and that was not seen. */
@@ -380,8 +380,7 @@ nm_status nm_graphs_finish(nm_replay *replay, nm_error *err)
 
     for (nm_process *process = replay->first_process; process != NULL; process = process->next)
         for (nm_graph *graph = process->graphs; graph != NULL && status == NM_OK; graph = graph->next)
-            if (replay->sink.graph != NULL)
-                status = replay->sink.graph(replay->sink.context, &graph->row, err);
+            status = nm_give_graph(&replay->sink, &graph->row, err);
     return status;
 }
 

@@ -38,7 +38,7 @@ nm_status nm_growth_end_step(nm_replay *replay, nm_heap *heap, bool is_last, nm_
     uint64_t generation = heap->process->step_count;
     nm_status status = NM_OK;
 
-    if (replay->sink.step_site == NULL || (!is_last && !nm_growth_is_sampled(generation)))
+    if (!replay->sink.wants[NM_ROW_STEP_SITE] || (!is_last && !nm_growth_is_sampled(generation)))
         return NM_OK;
     while (heap->first_touched != NULL && status == NM_OK) {
         nm_site *site = heap->first_touched;
@@ -54,7 +54,7 @@ nm_status nm_growth_end_step(nm_replay *replay, nm_heap *heap, bool is_last, nm_
             continue;
         site->told_bytes = row.live_bytes;
         site->told_count = row.live_count;
-        status = replay->sink.step_site(replay->sink.context, &row, err);
+        status = nm_give_step_site(&replay->sink, &row, err);
     }
     return status;
 }
@@ -122,7 +122,7 @@ nm_status nm_growth_write_lifetimes(nm_replay *replay, const nm_heap *heap, cons
 {
     nm_status status = NM_OK;
 
-    if (replay->sink.lifetime == NULL || site->lifetimes == NULL)
+    if (!replay->sink.wants[NM_ROW_LIFETIME] || site->lifetimes == NULL)
         return NM_OK;
     for (int bucket = -1; bucket < NM_LIFETIME_BUCKETS && status == NM_OK; bucket++) {
         nm_lifetime_row row = {.heap_id = heap->id,
@@ -135,7 +135,7 @@ nm_status nm_growth_write_lifetimes(nm_replay *replay, const nm_heap *heap, cons
                                .last_alloc_seq = site->lifetimes->last_alloc_seq};
 
         if (row.freed_count > 0)
-            status = replay->sink.lifetime(replay->sink.context, &row, err);
+            status = nm_give_lifetime(&replay->sink, &row, err);
     }
     return status;
 }

@@ -49,7 +49,7 @@ static nm_status end_span(nm_replay *replay, nm_hold *hold, nm_hold_span span, i
 
     hold->since_ns = ns;
     hold->use_count = 0;
-    return replay->sink.workspace_span == NULL ? NM_OK : replay->sink.workspace_span(replay->sink.context, &row, err);
+    return nm_give_workspace_span(&replay->sink, &row, err);
 }
 
 static nm_hold *new_hold(nm_live *live, int64_t ns, nm_error *err)

@@ -464,7 +464,7 @@ static nm_status take_step(nm_replay *replay, const nm_context *context, nm_erro
         take_open_sums(context->heap, event);
         return NM_OK;
     }
-    return replay->sink.step_total == NULL ? NM_OK : replay->sink.step_total(replay->sink.context, &row, err);
+    return nm_give_step_total(&replay->sink, &row, err);
 }
 
 static nm_status take_keyframe(nm_replay *replay, const nm_context *context, nm_error *err)

@@ -332,10 +332,10 @@ nm_status nm_ledger_end_step(nm_replay *replay, nm_heap *pool, nm_error *err)
     row = ledger->step;
     ledger->step = (nm_pool_step_row){.heap_id = pool->id};
     row.generation = (int64_t)pool->process->step_count;
-    if (replay->sink.pool_step == NULL ||
+    if (!replay->sink.wants[NM_ROW_POOL_STEP] ||
         (row.allocation_count == 0 && row.driver_count == 0 && row.released_count == 0))
         return NM_OK;
-    return replay->sink.pool_step(replay->sink.context, &row, err);
+    return nm_give_pool_step(&replay->sink, &row, err);
 }
 
 static nm_status write_group(nm_replay *replay, const nm_group *group, nm_error *err)
@@ -343,7 +343,7 @@ static nm_status write_group(nm_replay *replay, const nm_group *group, nm_error 
     nm_pool_group_row row = group->row;
 
     row.pending_byte_ms = nm_byte_ms(group->pending_byte_ns);
-    return replay->sink.pool_group(replay->sink.context, &row, err);
+    return nm_give_pool_group(&replay->sink, &row, err);
 }
 
 nm_status nm_ledger_finish(nm_replay *replay, nm_heap *pool, nm_error *err)
@@ -359,15 +359,15 @@ nm_status nm_ledger_finish(nm_replay *replay, nm_heap *pool, nm_error *err)
     ledger->sum.pending_byte_ms = nm_byte_ms(ledger->pending_byte_ns);
     ledger->sum.is_partial = !nm_miss_is_history_known(pool);
     ledger->sum.is_estimate = pool->has_unknown_block;
-    for (const nm_group *group = ledger->groups; sink->pool_group != NULL && group != NULL && status == NM_OK;
+    for (const nm_group *group = ledger->groups; sink->wants[NM_ROW_POOL_GROUP] && group != NULL && status == NM_OK;
          group = group->next)
         status = write_group(replay, group, err);
-    for (size_t i = 0; sink->pool_class != NULL && i < ledger->classes.count && status == NM_OK; i++)
+    for (size_t i = 0; sink->wants[NM_ROW_POOL_CLASS] && i < ledger->classes.count && status == NM_OK; i++)
         if (ledger->classes.items[i].allocation_count > 0)
-            status = sink->pool_class(sink->context, &ledger->classes.items[i], err);
+            status = nm_give_pool_class(sink, &ledger->classes.items[i], err);
     if (status == NM_OK)
         status = nm_reuse_finish(replay, ledger, err);
-    return status == NM_OK && sink->pool_sum != NULL ? sink->pool_sum(sink->context, &ledger->sum, err) : status;
+    return status == NM_OK ? nm_give_pool_sum(sink, &ledger->sum, err) : status;
 }
 
 void nm_ledger_free(nm_heap *pool)

@@ -71,5 +71,5 @@ nm_status nm_miss_take(nm_live *block, const nm_touch *touch, nm_error *err)
     };
 
     block->heap->ledger->sum.pending_miss_count += is_pending_enough;
-    return replay->sink.miss == NULL ? NM_OK : replay->sink.miss(replay->sink.context, &miss, err);
+    return nm_give_miss(&replay->sink, &miss, err);
 }

@@ -12,7 +12,7 @@
 static nm_status write_moment(nm_replay *replay, nm_moment_row *row, nm_error *err)
 {
     row->moment_id = ++replay->moment_count;
-    return replay->sink.moment == NULL ? NM_OK : replay->sink.moment(replay->sink.context, row, err);
+    return nm_give_moment(&replay->sink, row, err);
 }
 
 static nm_status write_figures(nm_replay *replay, uint64_t moment_id, const nm_fragmentation_row *figures,
@@ -21,7 +21,7 @@ static nm_status write_figures(nm_replay *replay, uint64_t moment_id, const nm_f
     nm_fragmentation_row row = *figures;
 
     row.moment_id = moment_id;
-    return replay->sink.fragmentation == NULL ? NM_OK : replay->sink.fragmentation(replay->sink.context, &row, err);
+    return nm_give_fragmentation(&replay->sink, &row, err);
 }
 
 /* Thousands of heaps and thousands of marks would be millions of rows from a few kilobytes. */
@@ -131,7 +131,7 @@ nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_er
         .seq = context->seq,
         .ns = event->time_ns,
     };
-    nm_status status = replay->sink.failure == NULL ? NM_OK : replay->sink.failure(replay->sink.context, &failure, err);
+    nm_status status = nm_give_failure(&replay->sink, &failure, err);
 
     note_moment(replay, context);
     if (context->heap != NULL)
@@ -167,7 +167,7 @@ nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_err
 
     if (device != NULL)
         take_figures(replay, device, context, event->detail);
-    return replay->sink.memory_sample == NULL ? NM_OK : replay->sink.memory_sample(replay->sink.context, &row, err);
+    return nm_give_memory_sample(&replay->sink, &row, err);
 }
 
 nm_status nm_moments_module(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -186,7 +186,7 @@ nm_status nm_moments_module(nm_replay *replay, const nm_context *context, nm_err
         .recorded_bytes = device == NULL ? 0 : nm_sample_recorded(replay, device),
     };
 
-    return replay->sink.module_sample == NULL ? NM_OK : replay->sink.module_sample(replay->sink.context, &row, err);
+    return nm_give_module_sample(&replay->sink, &row, err);
 }
 
 /* ---- The state at the end, as the source lists it ---------------------------------------------------------------- */

@@ -336,9 +336,9 @@ nm_status nm_parts_write(const nm_replay *replay, const nm_heap *pool, nm_error 
 {
     nm_status status = NM_OK;
 
-    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK && replay->sink.pool_part != NULL;
+    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK && replay->sink.wants[NM_ROW_POOL_PART];
          part = part->next)
-        status = replay->sink.pool_part(replay->sink.context, &part->row, err);
+        status = nm_give_pool_part(&replay->sink, &part->row, err);
     return status;
 }
 

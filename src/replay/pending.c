@@ -134,7 +134,7 @@ nm_status nm_pending_end(nm_live *block, int64_t ns, nm_error *err)
         add_wait(ledger, block->group, row.size_bytes, (uint64_t)row.wait_ns);
     delist(ledger, block->pending);
     block->pending = NULL;
-    return sink->pending == NULL ? NM_OK : sink->pending(sink->context, &row, err);
+    return nm_give_pending(sink, &row, err);
 }
 
 bool nm_pending_is_enough(const nm_live *request)

@@ -55,8 +55,7 @@ static nm_status write_operation(nm_replay *replay, nm_operation *operation, nm_
     unlink_operation(replay, operation);
     nm_rise_free(operation);
     free(operation);
-    return status != NM_OK || replay->sink.operation == NULL ? status
-                                                             : replay->sink.operation(replay->sink.context, &row, err);
+    return status == NM_OK ? nm_give_operation(&replay->sink, &row, err) : status;
 }
 
 nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -130,7 +129,7 @@ static nm_status write_step(nm_replay *replay, nm_process *process, int64_t end_
     row.end_ns = end_ns;
     if (status != NM_OK)
         return status;
-    return replay->sink.step == NULL ? NM_OK : replay->sink.step(replay->sink.context, &row, err);
+    return nm_give_step(&replay->sink, &row, err);
 }
 
 /* The step before it, or what was before any step, ends here. */
@@ -207,9 +206,7 @@ nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, n
         status = nm_streams_call(replay, context, err);
     if (status == NM_OK)
         status = nm_graph_call(replay, context, err);
-    if (status != NM_OK || replay->sink.stream_call == NULL)
-        return status;
-    return replay->sink.stream_call(replay->sink.context, &row, err);
+    return status == NM_OK ? nm_give_stream_call(&replay->sink, &row, err) : status;
 }
 
 nm_status nm_program_note(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -230,7 +227,7 @@ nm_status nm_program_note(nm_replay *replay, const nm_context *context, nm_error
 
     if (context->process != NULL && row.kind == NM_NOTE_UNSEEN_LIBRARY)
         context->process->has_unseen_calls = true;
-    return replay->sink.note == NULL ? NM_OK : replay->sink.note(replay->sink.context, &row, err);
+    return nm_give_note(&replay->sink, &row, err);
 }
 
 /* ---- Pauses ------------------------------------------------------------------------------------------------------ */
@@ -251,7 +248,7 @@ static nm_status write_pause(nm_replay *replay, nm_process *process, nm_error *e
     if (!process->has_pause)
         return NM_OK;
     process->has_pause = false;
-    return replay->sink.pause == NULL ? NM_OK : replay->sink.pause(replay->sink.context, &process->pause, err);
+    return nm_give_pause(&replay->sink, &process->pause, err);
 }
 
 static nm_status end_pause(nm_replay *replay, nm_process *process, const nm_context *context, nm_error *err)
@@ -317,8 +314,8 @@ nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, n
         status = nm_hold_process_end(replay, (nm_process *)(uintptr_t)*known, event->time_ns, err);
     if (status == NM_OK && event->detail != NM_PROCESS_RUNNING)
         status = nm_sample_process_end(replay, (nm_process *)(uintptr_t)*known, err);
-    if (status == NM_OK && replay->sink.process_end != NULL)
-        status = replay->sink.process_end(replay->sink.context, &row, err);
+    if (status == NM_OK)
+        status = nm_give_process_end(&replay->sink, &row, err);
     return status;
 }
 

@@ -60,8 +60,8 @@ nm_status nm_replay_emit(nm_replay *replay, nm_live *live, nm_error *err)
 
     if (live->row.end_kind != NM_END_NONE && live->row.end_kind != NM_END_RESET)
         live->row.generation = NM_UNKNOWN_NUMBER;
-    if (status == NM_OK && replay->sink.allocation != NULL)
-        status = replay->sink.allocation(replay->sink.context, &live->row, err);
+    if (status == NM_OK)
+        status = nm_give_allocation(&replay->sink, &live->row, err);
     nm_slab_give(&replay->lives, live);
     return status;
 }
@@ -322,7 +322,7 @@ static nm_status tell_baseline(nm_replay *replay, nm_error *err)
     for (const nm_process *process = replay->first_process; process != NULL; process = process->next)
         if (process->is_late || process->has_unknown_pause)
             row.kind = NM_BASELINE_UNKNOWN;
-    return replay->sink.baseline == NULL ? NM_OK : replay->sink.baseline(replay->sink.context, &row, err);
+    return nm_give_baseline(&replay->sink, &row, err);
 }
 
 void nm_replay_begin_step(nm_replay *replay)

@@ -13,7 +13,7 @@
 #ifndef NM_REPLAY_REPLAY_H
 #define NM_REPLAY_REPLAY_H
 
-#include "rows/rows.h"
+#include "rows/sink.h"
 #include "trace/event.h"
 
 typedef struct nm_replay nm_replay;

@@ -105,7 +105,7 @@ nm_status nm_reuse_finish(nm_replay *replay, const nm_ledger *ledger, nm_error *
     const nm_reuse *reuse = ledger->reuse;
     nm_status status = NM_OK;
 
-    for (int n = 0; reuse != NULL && replay->sink.pool_reuse != NULL && status == NM_OK &&
+    for (int n = 0; reuse != NULL && replay->sink.wants[NM_ROW_POOL_REUSE] && status == NM_OK &&
                     n < NM_REUSE_KINDS * NM_REUSE_MEASURES * NM_DISTANCE_CLASSES;
          n++) {
         nm_pool_reuse_row row = {
@@ -117,7 +117,7 @@ nm_status nm_reuse_finish(nm_replay *replay, const nm_ledger *ledger, nm_error *
 
         row.request_count = reuse->counts[row.kind][row.measure][row.distance_class];
         if (row.request_count > 0)
-            status = replay->sink.pool_reuse(replay->sink.context, &row, err);
+            status = nm_give_pool_reuse(&replay->sink, &row, err);
     }
     return status;
 }

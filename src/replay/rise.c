@@ -109,8 +109,8 @@ static nm_status tell(nm_replay *replay, const nm_operation *operation, const nm
         };
 
         status = nm_names_rise(heap, &row, err);
-        if (status == NM_OK && replay->sink.operation_rise != NULL)
-            status = replay->sink.operation_rise(replay->sink.context, &row, err);
+        if (status == NM_OK)
+            status = nm_give_operation_rise(&replay->sink, &row, err);
     }
     return status;
 }

@@ -50,12 +50,12 @@ static nm_heap_sample_row row_of(const nm_heap *heap, int64_t since_seq)
 
 static nm_status write_state(nm_replay *replay, const nm_heap_state *state, nm_error *err)
 {
-    return replay->sink.heap_sample == NULL ? NM_OK : replay->sink.heap_sample(replay->sink.context, &state->row, err);
+    return nm_give_heap_sample(&replay->sink, &state->row, err);
 }
 
 static nm_status write_device(nm_replay *replay, const nm_device_sample_row *row, nm_error *err)
 {
-    return replay->sink.device_sample == NULL ? NM_OK : replay->sink.device_sample(replay->sink.context, row, err);
+    return nm_give_device_sample(&replay->sink, row, err);
 }
 
 static nm_status write_dirty(nm_replay *replay, nm_scope *scope, nm_error *err)

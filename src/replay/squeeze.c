@@ -139,9 +139,9 @@ nm_status nm_squeeze_write(const nm_replay *replay, const nm_heap *pool, nm_erro
 {
     nm_status status = NM_OK;
 
-    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK && replay->sink.pool_growth != NULL;
+    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK && replay->sink.wants[NM_ROW_POOL_GROWTH];
          part = part->next)
         if (part->growth.part_id != 0)
-            status = replay->sink.pool_growth(replay->sink.context, &part->growth, err);
+            status = nm_give_pool_growth(&replay->sink, &part->growth, err);
     return status;
 }

@@ -30,7 +30,7 @@
 #include "base/tree.h"
 #include "replay/replay.h"
 #include "replay/slab.h"
-#include "rows/rows.h"
+#include "rows/sink.h"
 
 #define NM_USAGE_BUCKETS_MAX   4096
 #define NM_FREED_PLACES_MAX    131072

@@ -100,8 +100,8 @@ nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end
         row = name_step(row, process, end_seq, end_ns);
         row.driver_call_count = heap->device == NULL ? 0 : heap->device->step_call_count;
         begin_step(heap);
-        if (status == NM_OK && replay->sink.step_total != NULL)
-            status = replay->sink.step_total(replay->sink.context, &row, err);
+        if (status == NM_OK)
+            status = nm_give_step_total(&replay->sink, &row, err);
     }
     return status == NM_OK ? nm_names_end_step(replay, process, is_last, err) : status;
 }
@@ -118,7 +118,7 @@ nm_status nm_totals_write_site(nm_replay *replay, const nm_heap *heap, const nm_
         .in_step_bytes = site->in_step_bytes,
     };
 
-    if (replay->sink.site_total == NULL || row.allocation_count == 0)
+    if (!replay->sink.wants[NM_ROW_SITE_TOTAL] || row.allocation_count == 0)
         return NM_OK;
-    return replay->sink.site_total(replay->sink.context, &row, err);
+    return nm_give_site_total(&replay->sink, &row, err);
 }

@@ -270,9 +270,9 @@ static nm_status write_peak_site(nm_replay *replay, const nm_heap *heap, nm_site
     keep_peak(heap, site);
     row.live_bytes = site->at_peak_bytes;
     row.live_count = site->at_peak_count;
-    if (row.live_count == 0 || replay->sink.peak_stack == NULL)
+    if (row.live_count == 0 || !replay->sink.wants[NM_ROW_PEAK_STACK])
         return NM_OK;
-    return replay->sink.peak_stack(replay->sink.context, &row, err);
+    return nm_give_peak_stack(&replay->sink, &row, err);
 }
 
 /* Only now it is known whether a segment of the pool was ever seen: if not, its own word counts. */
@@ -319,23 +319,23 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
         if (status == NM_OK)
             status = nm_growth_write_lifetimes(replay, heap, site, err);
     }
-    for (size_t i = 0; i < heap->usage.count && status == NM_OK && sink->usage != NULL; i++)
-        status = sink->usage(sink->context, finish_bucket(heap, &heap->usage.buckets[i]), err);
+    for (size_t i = 0; i < heap->usage.count && status == NM_OK && sink->wants[NM_ROW_USAGE]; i++)
+        status = nm_give_usage(sink, finish_bucket(heap, &heap->usage.buckets[i]), err);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_fragment_line_write(replay, heap, err);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_parts_write(replay, heap, err);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_squeeze_write(replay, heap, err);
-    for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap) && sink->hit != NULL; bucket++)
-        status = sink->hit(sink->context, &heap->hits[bucket], err);
+    for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap); bucket++)
+        status = nm_give_hit(sink, &heap->hits[bucket], err);
     if (status == NM_OK)
         status = nm_ledger_finish(replay, heap, err);
     if (status == NM_OK)
         status = nm_effort_write(replay, heap, err);
     finish_total(heap);
-    if (status == NM_OK && sink->heap_total != NULL)
-        status = sink->heap_total(sink->context, &heap->total, err);
+    if (status == NM_OK)
+        status = nm_give_heap_total(sink, &heap->total, err);
     return status;
 }
 
@@ -347,8 +347,8 @@ nm_status nm_usage_finish(nm_replay *replay, nm_error *err)
     for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         status = write_heap(replay, heap, err);
     for (const nm_device_group *group = replay->first_group; group != NULL && status == NM_OK; group = group->next)
-        if (sink->device_peak != NULL && group->peak.device_id != 0)
-            status = sink->device_peak(sink->context, &group->peak, err);
+        if (group->peak.device_id != 0)
+            status = nm_give_device_peak(sink, &group->peak, err);
     return status;
 }
 

@@ -162,6 +162,5 @@ nm_status nm_workspace_use(nm_replay *replay, const nm_context *context, nm_oper
     }
     if (status == NM_OK)
         status = nm_names_workspace(context->process, heap, &row, err);
-    return status != NM_OK || replay->sink.workspace == NULL ? status
-                                                             : replay->sink.workspace(replay->sink.context, &row, err);
+    return status == NM_OK ? nm_give_workspace(&replay->sink, &row, err) : status;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the replay gives to a store: one struct per table of DESIGN.md section 5, same names, and the sink that takes
- * them. A field named _id of 0, a time of NM_NO_TIME, a seq of NM_NO_SEQ and a number of NM_UNKNOWN_NUMBER are NULL in
- * the database. Definitions (process, thread, device, heap, frame, stack) go to the sink as they are (nm_definition).
+ * What the replay gives: a kind of row per table of DESIGN.md section 5, same names. sink.h says how. A field named _id of 0, a time of NM_NO_TIME, a seq of NM_NO_SEQ and a number of NM_UNKNOWN_NUMBER are NULL in
+ * the database. Definitions (process, thread, device, heap, frame, stack) are rows as they are.
  */
 #ifndef NM_ROWS_ROWS_H
 #define NM_ROWS_ROWS_H
@@ -14,6 +13,8 @@
 #include "trace/event.h"
 
 #define NM_NO_SEQ INT64_MIN
+
+typedef nm_definition nm_definition_row;
 
 typedef enum nm_allocation_end { /* table end_kind: freed, unmapped, reset, replaced, none */
                                  NM_END_NONE = 0,
@@ -729,59 +730,11 @@ typedef struct nm_process_end_row {
     int64_t end_status;
 } nm_process_end_row;
 
-/* Every function returns NM_OK or the failure that ends the replay. `context` is the store's. */
-typedef struct nm_sink {
-    void *context;
-    nm_status (*definition)(void *context, const nm_definition *row, nm_error *err);
-    nm_status (*pause)(void *context, const nm_pause_row *row, nm_error *err);
-    nm_status (*baseline)(void *context, const nm_baseline_row *row, nm_error *err);
-    nm_status (*process_end)(void *context, const nm_process_end_row *row, nm_error *err);
-    nm_status (*allocation)(void *context, const nm_allocation_row *row, nm_error *err);
-    nm_status (*graph)(void *context, const nm_graph_row *row, nm_error *err);
-    nm_status (*failure)(void *context, const nm_failure_row *row, nm_error *err);
-    nm_status (*out_of_memory)(void *context, const nm_out_of_memory_row *row, nm_error *err);
-    nm_status (*out_of_memory_stack)(void *context, const nm_out_of_memory_stack_row *row, nm_error *err);
-    nm_status (*copy)(void *context, const nm_copy_row *row, nm_error *err);
-    nm_status (*operation)(void *context, const nm_operation_row *row, nm_error *err);
-    nm_status (*workspace)(void *context, const nm_workspace_row *row, nm_error *err);
-    nm_status (*operation_rise)(void *context, const nm_operation_rise_row *row, nm_error *err);
-    nm_status (*step_operation)(void *context, const nm_step_operation_row *row, nm_error *err);
-    nm_status (*workspace_span)(void *context, const nm_workspace_span_row *row, nm_error *err);
-    nm_status (*stream_call)(void *context, const nm_stream_call_row *row, nm_error *err);
-    nm_status (*note)(void *context, const nm_note_row *row, nm_error *err);
-    nm_status (*step)(void *context, const nm_step_row *row, nm_error *err);
-    nm_status (*step_total)(void *context, const nm_step_total_row *row, nm_error *err);
-    nm_status (*step_anchor)(void *context, const nm_step_anchor_row *row, nm_error *err);
-    nm_status (*site_total)(void *context, const nm_site_total_row *row, nm_error *err);
-    nm_status (*step_site)(void *context, const nm_step_site_row *row, nm_error *err);
-    nm_status (*site_floor)(void *context, const nm_site_floor_row *row, nm_error *err);
-    nm_status (*lifetime)(void *context, const nm_lifetime_row *row, nm_error *err);
-    nm_status (*moment)(void *context, const nm_moment_row *row, nm_error *err);
-    nm_status (*usage)(void *context, const nm_usage_row *row, nm_error *err);
-    nm_status (*fragmentation)(void *context, const nm_fragmentation_row *row, nm_error *err);
-    nm_status (*pool_growth)(void *context, const nm_pool_growth_row *row, nm_error *err);
-    nm_status (*pool_part)(void *context, const nm_pool_part_row *row, nm_error *err);
-    nm_status (*part_sample)(void *context, const nm_part_sample_row *row, nm_error *err);
-    nm_status (*gap)(void *context, const nm_gap_row *row, nm_error *err);
-    nm_status (*fragment_usage)(void *context, const nm_fragment_usage_row *row, nm_error *err);
-    nm_status (*blocker)(void *context, const nm_blocker_row *row, nm_error *err);
-    nm_status (*memory_sample)(void *context, const nm_memory_sample_row *row, nm_error *err);
-    nm_status (*module_sample)(void *context, const nm_module_sample_row *row, nm_error *err);
-    nm_status (*heap_sample)(void *context, const nm_heap_sample_row *row, nm_error *err);
-    nm_status (*device_sample)(void *context, const nm_device_sample_row *row, nm_error *err);
-    nm_status (*anomaly)(void *context, const nm_anomaly_row *row, nm_error *err);
-    nm_status (*heap_total)(void *context, const nm_heap_total_row *row, nm_error *err);
-    nm_status (*peak_stack)(void *context, const nm_peak_stack_row *row, nm_error *err);
-    nm_status (*hit)(void *context, const nm_hit_row *row, nm_error *err);
-    nm_status (*miss)(void *context, const nm_miss_row *row, nm_error *err);
-    nm_status (*pending)(void *context, const nm_pending_row *row, nm_error *err);
-    nm_status (*pool_group)(void *context, const nm_pool_group_row *row, nm_error *err);
-    nm_status (*pool_class)(void *context, const nm_pool_class_row *row, nm_error *err);
-    nm_status (*pool_step)(void *context, const nm_pool_step_row *row, nm_error *err);
-    nm_status (*pool_reuse)(void *context, const nm_pool_reuse_row *row, nm_error *err);
-    nm_status (*pool_sum)(void *context, const nm_pool_sum_row *row, nm_error *err);
-    nm_status (*pool_effort)(void *context, const nm_pool_effort_row *row, nm_error *err);
-    nm_status (*device_peak)(void *context, const nm_device_peak_row *row, nm_error *err);
-} nm_sink;
+typedef enum nm_row_kind {
+#define ROW(name, NAME) NM_ROW_##NAME,
+#include "rows/rows.def"
+#undef ROW
+    NM_ROW_KINDS
+} nm_row_kind;
 
 #endif

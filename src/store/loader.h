@@ -71,34 +71,16 @@ typedef struct nm_loader {
 /* The tables must be there. On failure *out can be closed. */
 nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm_error *err);
 
-/* The functions of an nm_sink whose context is the loader. */
-extern const nm_sink nm_loader_sink;
+/* Takes a row of any kind: as of an nm_sink whose context is the loader. */
+nm_status nm_loader_take(void *context, nm_row_kind kind, const void *row, nm_error *err);
 
-/* Some of them: loader_allocations.c. */
-nm_status nm_loader_take_allocation(void *context, const nm_allocation_row *row, nm_error *err);
+/* What it is made of: in files by what the rows are about. */
+#define ROW(name, NAME) nm_status nm_loader_take_##name(void *context, const nm_##name##_row *row, nm_error *err);
+#include "rows/rows.def"
+#undef ROW
+
 /* A stack of which only sums are left. */
 nm_status nm_loader_note_summed_stack(nm_loader *loader, const nm_site_total_row *row, nm_error *err);
-
-/* loader_samples.c */
-nm_status nm_loader_take_usage(void *context, const nm_usage_row *row, nm_error *err);
-nm_status nm_loader_take_fragmentation(void *context, const nm_fragmentation_row *row, nm_error *err);
-nm_status nm_loader_take_pool_growth(void *context, const nm_pool_growth_row *row, nm_error *err);
-nm_status nm_loader_take_memory_sample(void *context, const nm_memory_sample_row *row, nm_error *err);
-nm_status nm_loader_take_module_sample(void *context, const nm_module_sample_row *row, nm_error *err);
-nm_status nm_loader_take_heap_sample(void *context, const nm_heap_sample_row *row, nm_error *err);
-nm_status nm_loader_take_device_sample(void *context, const nm_device_sample_row *row, nm_error *err);
-
-/* chain_rows.c: memory that ran out, and what pools cost. */
-nm_status nm_loader_take_out_of_memory(void *context, const nm_out_of_memory_row *row, nm_error *err);
-nm_status nm_loader_take_pool_effort(void *context, const nm_pool_effort_row *row, nm_error *err);
-nm_status nm_loader_take_out_of_memory_stack(void *context, const nm_out_of_memory_stack_row *row, nm_error *err);
-
-/* loader_fragments.c: how pools are cut up. */
-nm_status nm_loader_take_part(void *context, const nm_pool_part_row *row, nm_error *err);
-nm_status nm_loader_take_part_sample(void *context, const nm_part_sample_row *row, nm_error *err);
-nm_status nm_loader_take_gap(void *context, const nm_gap_row *row, nm_error *err);
-nm_status nm_loader_take_fragment_usage(void *context, const nm_fragment_usage_row *row, nm_error *err);
-nm_status nm_loader_take_blocker(void *context, const nm_blocker_row *row, nm_error *err);
 
 /* Flushes the rows and writes input, processes, threads, devices, heaps, frames and stacks with their sites. */
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err);

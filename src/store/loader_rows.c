@@ -3,6 +3,7 @@
  * The sink: one function a row, values in the order of the table's columns in schema/. Groups of rows have files of their
  * own: loader_allocations.c, loader_samples.c, loader_fragments.c, loader_pool.c, and those named _rows.c.
  */
+#include <assert.h>
 #include <math.h>
 
 #include "store/growth_rows.h"
@@ -22,14 +23,14 @@ static const char *source_name(nm_reserved_source source)
     return source == NM_RESERVED_SEGMENTS ? "segments" : source == NM_RESERVED_STATED ? "stated" : NULL;
 }
 
-static nm_status take_definition(void *context, const nm_definition *row, nm_error *err)
+nm_status nm_loader_take_definition(void *context, const nm_definition *row, nm_error *err)
 {
     nm_loader *loader = context;
 
     return nm_definitions_add(&loader->definitions, row, err);
 }
 
-static nm_status take_process_end(void *context, const nm_process_end_row *row, nm_error *err)
+nm_status nm_loader_take_process_end(void *context, const nm_process_end_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_status status = nm_array_grow(&loader->process_ends.items, &loader->process_ends.capacity,
@@ -49,7 +50,7 @@ static nm_status next_row(const nm_loader *loader, nm_bulk *bulk, int64_t *dropp
     return loader->retention == NM_RETENTION_ALL ? nm_bulk_next(bulk, values, err) : NM_OK;
 }
 
-static nm_status take_failure(void *context, const nm_failure_row *row, nm_error *err)
+nm_status nm_loader_take_failure(void *context, const nm_failure_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_FAILURE];
@@ -97,7 +98,7 @@ static int64_t *fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *va
     return value;
 }
 
-static nm_status take_copy(void *context, const nm_copy_row *row, nm_error *err)
+nm_status nm_loader_take_copy(void *context, const nm_copy_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
@@ -113,7 +114,7 @@ static nm_status take_copy(void *context, const nm_copy_row *row, nm_error *err)
     return status;
 }
 
-static nm_status take_operation(void *context, const nm_operation_row *row, nm_error *err)
+nm_status nm_loader_take_operation(void *context, const nm_operation_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_OPERATION];
@@ -156,7 +157,7 @@ static int64_t *fill_workspace(nm_loader *loader, const nm_workspace_row *row, i
     return value;
 }
 
-static nm_status take_workspace(void *context, const nm_workspace_row *row, nm_error *err)
+nm_status nm_loader_take_workspace(void *context, const nm_workspace_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
@@ -193,7 +194,7 @@ static int64_t *fill_stream_call(nm_loader *loader, const nm_stream_call_row *ro
     return value;
 }
 
-static nm_status take_stream_call(void *context, const nm_stream_call_row *row, nm_error *err)
+nm_status nm_loader_take_stream_call(void *context, const nm_stream_call_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
@@ -209,7 +210,7 @@ static nm_status take_stream_call(void *context, const nm_stream_call_row *row, 
     return status;
 }
 
-static nm_status take_note(void *context, const nm_note_row *row, nm_error *err)
+nm_status nm_loader_take_note(void *context, const nm_note_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_NOTE];
@@ -226,7 +227,7 @@ static nm_status take_note(void *context, const nm_note_row *row, nm_error *err)
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_pause(void *context, const nm_pause_row *row, nm_error *err)
+nm_status nm_loader_take_pause(void *context, const nm_pause_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_PAUSE];
@@ -241,7 +242,7 @@ static nm_status take_pause(void *context, const nm_pause_row *row, nm_error *er
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_graph(void *context, const nm_graph_row *row, nm_error *err)
+nm_status nm_loader_take_graph(void *context, const nm_graph_row *row, nm_error *err)
 {
     static const char *const ends[] = {[NM_GRAPH_LIVES] = "lives",
                                        [NM_GRAPH_DESTROYED] = "destroyed",
@@ -271,7 +272,7 @@ static nm_status take_graph(void *context, const nm_graph_row *row, nm_error *er
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
+nm_status nm_loader_take_step(void *context, const nm_step_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_STEP];
@@ -290,14 +291,14 @@ static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static nm_status take_baseline(void *context, const nm_baseline_row *row, nm_error *err)
+nm_status nm_loader_take_baseline(void *context, const nm_baseline_row *row, nm_error *err)
 {
     (void)err;
     ((nm_loader *)context)->baseline = *row;
     return NM_OK;
 }
 
-static nm_status take_step_total(void *context, const nm_step_total_row *row, nm_error *err)
+nm_status nm_loader_take_step_total(void *context, const nm_step_total_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_STEP_SUM];
@@ -325,7 +326,7 @@ static nm_status take_step_total(void *context, const nm_step_total_row *row, nm
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_step_anchor(void *context, const nm_step_anchor_row *row, nm_error *err)
+nm_status nm_loader_take_step_anchor(void *context, const nm_step_anchor_row *row, nm_error *err)
 {
     static const char *const kinds[] = {
         [NM_ANCHOR_NONE] = "none",   [NM_ANCHOR_MARKED] = "marked",       [NM_ANCHOR_SITE] = "site",
@@ -346,7 +347,7 @@ static nm_status take_step_anchor(void *context, const nm_step_anchor_row *row, 
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_site_total(void *context, const nm_site_total_row *row, nm_error *err)
+nm_status nm_loader_take_site_total(void *context, const nm_site_total_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_STACK_SUM];
@@ -362,7 +363,7 @@ static nm_status take_site_total(void *context, const nm_site_total_row *row, nm
     return status == NM_OK ? nm_loader_note_summed_stack(loader, row, err) : status;
 }
 
-static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *err)
+nm_status nm_loader_take_moment(void *context, const nm_moment_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_MOMENT];
@@ -380,7 +381,7 @@ static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static nm_status take_anomaly(void *context, const nm_anomaly_row *row, nm_error *err)
+nm_status nm_loader_take_anomaly(void *context, const nm_anomaly_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_ANOMALY];
@@ -403,7 +404,7 @@ static nm_status take_anomaly(void *context, const nm_anomaly_row *row, nm_error
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm_error *err)
+nm_status nm_loader_take_heap_total(void *context, const nm_heap_total_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_HEAP_SUM];
@@ -440,7 +441,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static nm_status take_peak_stack(void *context, const nm_peak_stack_row *row, nm_error *err)
+nm_status nm_loader_take_peak_stack(void *context, const nm_peak_stack_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_PEAK_STACK];
@@ -453,7 +454,7 @@ static nm_status take_peak_stack(void *context, const nm_peak_stack_row *row, nm
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_hit(void *context, const nm_hit_row *row, nm_error *err)
+nm_status nm_loader_take_hit(void *context, const nm_hit_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_POOL_HIT];
@@ -467,7 +468,7 @@ static nm_status take_hit(void *context, const nm_hit_row *row, nm_error *err)
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_device_peak(void *context, const nm_device_peak_row *row, nm_error *err)
+nm_status nm_loader_take_device_peak(void *context, const nm_device_peak_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_DEVICE_SUM];
@@ -479,55 +480,17 @@ static nm_status take_device_peak(void *context, const nm_device_peak_row *row, 
     return nm_insert_end(insert, err);
 }
 
-const nm_sink nm_loader_sink = {
-    .definition = take_definition,
-    .process_end = take_process_end,
-    .allocation = nm_loader_take_allocation,
-    .failure = take_failure,
-    .pool_effort = nm_loader_take_pool_effort,
-    .out_of_memory = nm_loader_take_out_of_memory,
-    .out_of_memory_stack = nm_loader_take_out_of_memory_stack,
-    .copy = take_copy,
-    .operation = take_operation,
-    .workspace = take_workspace,
-    .operation_rise = nm_loader_take_operation_rise,
-    .step_operation = nm_loader_take_step_operation,
-    .workspace_span = nm_loader_take_workspace_span,
-    .stream_call = take_stream_call,
-    .graph = take_graph,
-    .note = take_note,
-    .pause = take_pause,
-    .step = take_step,
-    .baseline = take_baseline,
-    .step_total = take_step_total,
-    .step_anchor = take_step_anchor,
-    .site_total = take_site_total,
-    .step_site = nm_loader_take_step_site,
-    .site_floor = nm_loader_take_site_floor,
-    .lifetime = nm_loader_take_lifetime,
-    .moment = take_moment,
-    .usage = nm_loader_take_usage,
-    .fragmentation = nm_loader_take_fragmentation,
-    .pool_growth = nm_loader_take_pool_growth,
-    .pool_part = nm_loader_take_part,
-    .part_sample = nm_loader_take_part_sample,
-    .gap = nm_loader_take_gap,
-    .fragment_usage = nm_loader_take_fragment_usage,
-    .blocker = nm_loader_take_blocker,
-    .memory_sample = nm_loader_take_memory_sample,
-    .module_sample = nm_loader_take_module_sample,
-    .heap_sample = nm_loader_take_heap_sample,
-    .device_sample = nm_loader_take_device_sample,
-    .anomaly = take_anomaly,
-    .heap_total = take_heap_total,
-    .peak_stack = take_peak_stack,
-    .hit = take_hit,
-    .miss = nm_loader_take_miss,
-    .pending = nm_loader_take_pending,
-    .pool_group = nm_loader_take_pool_group,
-    .pool_class = nm_loader_take_pool_class,
-    .pool_step = nm_loader_take_pool_step,
-    .pool_reuse = nm_loader_take_pool_reuse,
-    .pool_sum = nm_loader_take_pool_sum,
-    .device_peak = take_device_peak,
-};
+nm_status nm_loader_take(void *context, nm_row_kind kind, const void *row, nm_error *err)
+{
+    switch (kind) {
+#define ROW(name, NAME)                                                                                                \
+    case NM_ROW_##NAME:                                                                                                \
+        return nm_loader_take_##name(context, row, err);
+#include "rows/rows.def"
+#undef ROW
+    case NM_ROW_KINDS:
+        break;
+    }
+    assert(!"a kind of row");
+    return NM_OK;
+}

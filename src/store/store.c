@@ -126,8 +126,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
     if (status == NM_OK)
         status = create_database(store, options, err);
     store->loader.namer = options->namer;
-    store->sink = nm_loader_sink;
-    store->sink.context = &store->loader;
+    store->sink = nm_sink_of_all(&store->loader, nm_loader_take);
     if (status == NM_OK)
         *out = store;
     else

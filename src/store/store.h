@@ -26,7 +26,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "rows/rows.h"
+#include "rows/sink.h"
 #include "sites/frame_names.h"
 #include "store/retention.h"
 #include "store/threshold.h"

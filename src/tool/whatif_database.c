@@ -40,13 +40,13 @@ static nm_status text_of(database *base, sqlite3_stmt *row, int column, uint64_t
     if (text == NULL)
         return NM_OK;
     *string = ++base->string_count;
-    return base->sink->definition(base->gather,
-                                  &(nm_definition){
-                                      .kind = NM_DEFINE_STRING,
-                                      .id = *string,
-                                      .string = {text, (size_t)sqlite3_column_bytes(row, column)},
-                                  },
-                                  err);
+    return nm_give_definition(base->sink,
+                              &(nm_definition){
+                                  .kind = NM_DEFINE_STRING,
+                                  .id = *string,
+                                  .string = {text, (size_t)sqlite3_column_bytes(row, column)},
+                              },
+                              err);
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ static nm_status take_process(database *base, sqlite3_stmt *row, nm_error *err)
     definition.process.pid = int_of(row, 1, NM_UNKNOWN_NUMBER);
     definition.process.rank = int_of(row, 2, NM_UNKNOWN_NUMBER);
     definition.process.is_late = id_of(row, 3);
-    nm_status status = base->sink->definition(base->gather, &definition, err);
+    nm_status status = nm_give_definition(base->sink, &definition, err);
     const uint64_t *index = nm_map_get(&base->gather->process_of, (nm_key){0, definition.id});
     if (status != NM_OK || index == NULL)
         return status;
@@ -83,7 +83,7 @@ static nm_status take_setting(database *base, sqlite3_stmt *row, nm_error *err)
     definition.attribute.source = NM_ATTRIBUTE_ENVIRONMENT;
     if (status == NM_OK)
         status = text_of(base, row, 2, &definition.attribute.value, err);
-    return status == NM_OK ? base->sink->definition(base->gather, &definition, err) : status;
+    return status == NM_OK ? nm_give_definition(base->sink, &definition, err) : status;
 }
 
 static nm_status take_device(database *base, sqlite3_stmt *row, nm_error *err)
@@ -93,7 +93,7 @@ static nm_status take_device(database *base, sqlite3_stmt *row, nm_error *err)
 
     definition.device.ordinal = int_of(row, 1, NM_UNKNOWN_NUMBER);
     definition.device.capacity_bytes = id_of(row, 3);
-    return status == NM_OK ? base->sink->definition(base->gather, &definition, err) : status;
+    return status == NM_OK ? nm_give_definition(base->sink, &definition, err) : status;
 }
 
 static nm_status take_heap(database *base, sqlite3_stmt *row, nm_error *err)
@@ -104,59 +104,58 @@ static nm_status take_heap(database *base, sqlite3_stmt *row, nm_error *err)
     definition.heap.process_id = id_of(row, 1);
     definition.heap.device_id = id_of(row, 2);
     definition.heap.level = id_of(row, 3);
-    return status == NM_OK ? base->sink->definition(base->gather, &definition, err) : status;
+    return status == NM_OK ? nm_give_definition(base->sink, &definition, err) : status;
 }
 
 static nm_status take_total(database *base, sqlite3_stmt *row, nm_error *err)
 {
-    return base->sink->heap_total(
-        base->gather,
-        &(nm_heap_total_row){
-            .heap_id = id_of(row, 0),
-            .peak_bytes = id_of(row, 1),
-            .peak_reserved_bytes = id_of(row, 2),
-            .reserved_bytes = id_of(row, 3),
-            .reserved_source = id_of(row, 4) != 0 ? NM_RESERVED_SEGMENTS : NM_RESERVED_UNKNOWN,
-        },
-        err);
+    return nm_give_heap_total(base->sink,
+                              &(nm_heap_total_row){
+                                  .heap_id = id_of(row, 0),
+                                  .peak_bytes = id_of(row, 1),
+                                  .peak_reserved_bytes = id_of(row, 2),
+                                  .reserved_bytes = id_of(row, 3),
+                                  .reserved_source = id_of(row, 4) != 0 ? NM_RESERVED_SEGMENTS : NM_RESERVED_UNKNOWN,
+                              },
+                              err);
 }
 
 static nm_status take_hit(database *base, sqlite3_stmt *row, nm_error *err)
 {
     nm_hit_row hits = {.heap_id = id_of(row, 0), .allocation_count = id_of(row, 1), .miss_count = id_of(row, 2)};
 
-    return base->sink->hit(base->gather, &hits, err);
+    return nm_give_hit(base->sink, &hits, err);
 }
 
 static nm_status take_sample(database *base, sqlite3_stmt *row, nm_error *err)
 {
-    return base->sink->memory_sample(
-        base->gather,
+    return nm_give_memory_sample(
+        base->sink,
         &(nm_memory_sample_row){.device_id = id_of(row, 0), .kind = NM_MEMORY_HBM, .total_bytes = id_of(row, 1)}, err);
 }
 
 static nm_status take_pause(database *base, sqlite3_stmt *row, nm_error *err)
 {
-    return base->sink->pause(base->gather, &(nm_pause_row){.process_id = id_of(row, 0), .is_memory_told = false}, err);
+    return nm_give_pause(base->sink, &(nm_pause_row){.process_id = id_of(row, 0), .is_memory_told = false}, err);
 }
 
 static nm_status take_step(database *base, sqlite3_stmt *row, nm_error *err)
 {
-    return base->sink->step(base->gather,
-                            &(nm_step_row){.process_id = id_of(row, 0), .begin_seq = int_of(row, 1, NM_NO_SEQ)}, err);
+    return nm_give_step(base->sink, &(nm_step_row){.process_id = id_of(row, 0), .begin_seq = int_of(row, 1, NM_NO_SEQ)},
+                        err);
 }
 
 static nm_status take_failure(database *base, sqlite3_stmt *row, nm_error *err)
 {
-    return base->sink->failure(base->gather,
-                               &(nm_failure_row){
-                                   .heap_id = id_of(row, 0),
-                                   .seq = int_of(row, 1, NM_NO_SEQ),
-                                   .requested_bytes = id_of(row, 2),
-                                   .has_stream = !nm_db_is_null(row, 3),
-                                   .stream = id_of(row, 3),
-                               },
-                               err);
+    return nm_give_failure(base->sink,
+                           &(nm_failure_row){
+                               .heap_id = id_of(row, 0),
+                               .seq = int_of(row, 1, NM_NO_SEQ),
+                               .requested_bytes = id_of(row, 2),
+                               .has_stream = !nm_db_is_null(row, 3),
+                               .stream = id_of(row, 3),
+                           },
+                           err);
 }
 
 static nm_status take_frame(database *base, sqlite3_stmt *row, nm_error *err)
@@ -164,7 +163,7 @@ static nm_status take_frame(database *base, sqlite3_stmt *row, nm_error *err)
     nm_definition definition = {.kind = NM_DEFINE_FRAME, .id = id_of(row, 0)};
     nm_status status = text_of(base, row, 1, &definition.frame.function, err);
 
-    return status == NM_OK ? base->sink->definition(base->gather, &definition, err) : status;
+    return status == NM_OK ? nm_give_definition(base->sink, &definition, err) : status;
 }
 
 static nm_status take_stack(database *base, sqlite3_stmt *row, nm_error *err)
@@ -173,7 +172,7 @@ static nm_status take_stack(database *base, sqlite3_stmt *row, nm_error *err)
 
     definition.stack.parent_id = id_of(row, 1);
     definition.stack.frame_id = id_of(row, 2);
-    return base->sink->definition(base->gather, &definition, err);
+    return nm_give_definition(base->sink, &definition, err);
 }
 
 static nm_status take_allocation(database *base, sqlite3_stmt *row, nm_error *err)
@@ -198,7 +197,7 @@ static nm_status take_allocation(database *base, sqlite3_stmt *row, nm_error *er
         .is_mapped = id_of(row, 15) != 0,
     };
 
-    return base->sink->allocation(base->gather, &allocation, err);
+    return nm_give_allocation(base->sink, &allocation, err);
 }
 
 /* Of the calls that may empty the cache; whether they do, the gather says. */
