@@ -30,10 +30,10 @@ SOURCES = {
     "leak": ["schema/310_view_leak.sql"],
     "suspect": ["schema/310_view_leak.sql"],
     "reason": ["schema/110_leak.sql", "schema/310_view_leak.sql", "src/store/verdict.c"],
-    "steps": ["src/replay/anchor.c", "src/replay/anchor_judge.c"],
+    "steps": ["src/steps/anchor.c", "src/steps/anchor_judge.c"],
     "forecast": ["src/store/trend.c"],
-    "check": ["src/tool/check_report.c", "src/tool/check_rules.c"],
-    "whatif": ["src/tool/whatif_report.c"],
+    "check": ["src/tool/check/report.c", "src/tool/check/rules.c"],
+    "whatif": ["src/tool/whatif/report.c"],
 }
 
 

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "replay/anchor.h"
 #include "replay/replay.h"
 #include "source/source.h"
+#include "steps/anchor.h"
 #include "support/load_text.h"
 #include "support/run.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "replay/anchor.h"
+#include "steps/anchor.h"
 #include "support/text_trace.h"
 
 #define BEGINS_MAX 4096

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "replay/anchor.h"
 #include "replay/replay.h"
+#include "steps/anchor.h"
 #include "support/row_list.h"
 #include "support/seed.h"
 
