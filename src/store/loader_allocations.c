@@ -139,14 +139,7 @@ nm_status nm_loader_take_allocation(void *context, const nm_allocation_row *row,
         status = nm_loader_name_allocation(loader, row->split_from_id, err);
     if (status == NM_OK)
         status = nm_loader_name_operation(loader, row->operation_id, err);
-    if (status == NM_OK && row->cost_ns != 0)
-        status = nm_cost_sums_allocation(&loader->cost_sums, row, err);
     if (status == NM_OK)
         status = note_stack(loader, row, err);
-    if (status == NM_OK && has_policy(loader, row->heap_id))
-        status = nm_kind_sums_allocation(&loader->kind_sums, row, err);
-    if (status == NM_OK)
-        status = nm_operation_sums_allocation(&loader->operation_sums, row,
-                                              nm_loader_number(loader, row->operation_name), err);
     return status == NM_OK ? place_allocation(loader, row, err) : status;
 }

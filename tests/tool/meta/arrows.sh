@@ -18,7 +18,8 @@ rows: base trace
 steps: base trace rows
 replay: base trace rows
 sites: base trace
-store: base trace rows sites
+sums: base trace rows sites
+store: base trace rows sites sums
 report: base trace store
 watch: base trace rows replay
 whatif: base trace rows replay
