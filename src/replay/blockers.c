@@ -4,11 +4,12 @@
  * blocks: each of them is as much in the way as the others, however small it is. Sums by stack are exact, so that they add
  * up to the stuck bytes; only the largest of them have a row of their own.
  */
-#include "replay/state.h"
+#include "replay/blockers.h"
 
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "replay/lookup.h"
 
 typedef struct holder { /* a stack, of the baseline or not */
     nm_blocker_row row;

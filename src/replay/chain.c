@@ -9,10 +9,15 @@
  * the first failure, once a chain, in time proportional to their stacks and driver ranges, and not more often than the
  * stream is long. A stream or an event that could not be made is a chain of its own kind: it is served when one can.
  */
-#include "replay/ledger.h"
-#include "replay/state.h"
+#include "replay/chain.h"
 
 #include <stdlib.h>
+
+#include "replay/doubt.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/places.h"
+#include "replay/sample.h"
 
 #define CODE_BAD_ALLOC         200000
 #define CODE_MEMORY_ALLOCATION 207001
@@ -140,7 +145,7 @@ static void take_state(nm_replay *replay, nm_chain *chain)
     nm_out_of_memory_row *row = &chain->row;
     int64_t recorded_bytes;
 
-    row->is_partial = nm_replay_is_doubtful(replay, chain->process) || chain->process->is_late ||
+    row->is_partial = nm_doubt_has_loss(replay, chain->process) || chain->process->is_late ||
                       chain->process->has_unknown_pause || chain->process->is_paused ||
                       (replay->has_keyframe && !replay->has_whole_keyframe);
     if (chain->device == NULL)
@@ -531,7 +536,7 @@ static const nm_live *freed_by(const nm_replay *replay, const nm_context *contex
     if (context->heap != NULL)
         return nm_place_live_of(place, context->heap);
     for (const nm_live *live = place == NULL ? NULL : place->live; live != NULL; live = live->next_here)
-        if (nm_pairing_misfit(live->heap->level, context->event->detail) == 0)
+        if (nm_free_misfit(live->heap->level, context->event->detail) == 0)
             return live;
     return NULL;
 }
@@ -618,11 +623,11 @@ nm_status nm_chain_event(nm_replay *replay, const nm_context *context, nm_error 
     if (context->event->kind == NM_EVENT_LOSS)
         return take_loss(replay, context, err);
     if (context->event->kind == NM_EVENT_PROCESS_END) {
-        const uint64_t *known = nm_map_get(&replay->processes, (nm_key){0, (uint64_t)context->event->number});
+        const nm_process *process = nm_replay_process(replay, (uint64_t)context->event->number);
 
         if (context->event->detail == NM_PROCESS_RUNNING)
             return NM_OK;
-        return known == NULL ? NM_OK : close_everywhere(replay, (const nm_process *)(uintptr_t)*known, false, err);
+        return process == NULL ? NM_OK : close_everywhere(replay, process, false, err);
     }
     for (nm_chain **link = &thread->chains, *chain; (chain = *link) != NULL && status == NM_OK;) {
         nm_chain_turn turn = chain->process == context->process ? turn_of(replay, chain, context) : TURN_GOES_ON;

@@ -4,10 +4,20 @@
  * with more known; what would move a heap to another process, device or level is not taken over. Numbers that were never
  * defined are made up for processes alone, so that everything has one.
  */
-#include "replay/ledger.h"
+#include "replay/define.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "replay/fragments.h"
+#include "replay/hold.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/names.h"
+#include "replay/parts.h"
+#include "replay/pool.h"
+#include "replay/sample.h"
+#include "replay/usage.h"
 
 static void *find(const nm_map *map, uint64_t high, uint64_t low)
 {
@@ -28,7 +38,7 @@ static void *make(nm_map *map, uint64_t high, uint64_t low, size_t bytes, nm_err
     return made;
 }
 
-nm_process *nm_define_process(nm_replay *replay, uint64_t id, nm_error *err)
+static nm_process *find_or_make_process(nm_replay *replay, uint64_t id, nm_error *err)
 {
     nm_process *process = find(&replay->processes, 0, id);
 
@@ -50,7 +60,7 @@ nm_process *nm_define_process(nm_replay *replay, uint64_t id, nm_error *err)
 
 static nm_status define_process(nm_replay *replay, const nm_definition *definition, nm_error *err)
 {
-    nm_process *process = nm_define_process(replay, definition->id, err);
+    nm_process *process = find_or_make_process(replay, definition->id, err);
 
     if (process == NULL)
         return NM_ERR_MEMORY;
@@ -67,7 +77,7 @@ static nm_status define_thread(nm_replay *replay, const nm_definition *definitio
 
     if (thread != NULL)
         return NM_OK;
-    process = nm_define_process(replay, definition->thread.process_id, err);
+    process = find_or_make_process(replay, definition->thread.process_id, err);
     if (process == NULL)
         return NM_ERR_MEMORY;
     thread = make(&replay->threads, 0, definition->id, sizeof *thread, err);
@@ -150,7 +160,7 @@ static nm_status define_device(nm_replay *replay, const nm_definition *definitio
     nm_device *device = nm_replay_device(replay, definition->id);
 
     if (device == NULL) {
-        nm_process *process = nm_define_process(replay, definition->device.process_id, err);
+        nm_process *process = find_or_make_process(replay, definition->device.process_id, err);
 
         device = process == NULL ? NULL : make(&replay->devices, 0, definition->id, sizeof *device, err);
         if (device == NULL)
@@ -228,7 +238,7 @@ static nm_status define_heap(nm_replay *replay, const nm_definition *definition,
 
     if (heap != NULL)
         return NM_OK;
-    process = nm_define_process(replay, definition->heap.process_id, err);
+    process = find_or_make_process(replay, definition->heap.process_id, err);
     arena = process == NULL ? NULL : find_arena(replay, process, definition->heap.device_id, err);
     heap = arena == NULL ? NULL : make(&replay->heaps, 0, definition->id, sizeof *heap, err);
     if (heap == NULL)
@@ -248,13 +258,6 @@ static nm_status define_heap(nm_replay *replay, const nm_definition *definition,
 }
 
 /* ---- Stacks ------------------------------------------------------------------------------------------------------ */
-
-bool nm_define_knows_stack(const nm_replay *replay, uint64_t id)
-{
-    if (id / 8 < replay->stack_bits.len)
-        return replay->stack_bits.data[id / 8] >> id % 8 & 1;
-    return id >= NM_STACK_BITS_MAX && nm_map_get(&replay->stacks, (nm_key){0, id}) != NULL;
-}
 
 static nm_status define_stack(nm_replay *replay, uint64_t id, nm_error *err)
 {

@@ -3,7 +3,9 @@
  * What the driver's memory of a pool cost, and how often the pool missed after its peak: without steps the only line that
  * can be drawn between warming up and working.
  */
-#include "replay/state.h"
+#include "replay/effort.h"
+
+#include "replay/lookup.h"
 
 static uint64_t sum_of(const nm_heap *heap, bool is_miss)
 {

@@ -4,7 +4,10 @@
  * adds does not go, so that the least of a stretch of time rises. What graphs hold is left out (graph.c). A stack's floor is told when it has changed. Long runs tell
  * fewer and fewer windows, as growth.c does with steps; then the least since the last one that was told counts.
  */
-#include "replay/state.h"
+#include "replay/floors.h"
+
+#include "replay/growth.h"
+#include "replay/lookup.h"
 
 #define WINDOW_NS INT64_C(60000000000)
 

@@ -5,11 +5,16 @@
  * put together at the end, from what was there then and still is, and from what has ended since (nm_gone): an event costs
  * the same, however often the peak rises. The end may be as the source lists it.
  */
-#include "replay/state.h"
+#include "replay/fragments.h"
 
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "replay/blockers.h"
+#include "replay/fragment_line.h"
+#include "replay/lookup.h"
+#include "replay/parts.h"
+#include "replay/places.h"
 
 #define CLASS_COUNT    64
 #define DETAIL_ALLOWED (UINT64_C(1) << 20) /* segments and blocks, beside one an event; half of it for failures alone */
@@ -570,7 +575,7 @@ static nm_status list_block(nm_replay *replay, nm_heap *pool, const nm_event *ev
     block.waste_bytes = nm_part_block_waste(event->requested_bytes, event->block_bytes);
     block.part = part;
     block.is_covering = true;
-    if (block.stack_id == 0 && nm_define_knows_stack(replay, event->stack_id))
+    if (block.stack_id == 0 && nm_replay_knows_stack(replay, event->stack_id))
         block.stack_id = event->stack_id;
     return add_block(&pool->state.blocks, &block, err);
 }

@@ -9,9 +9,13 @@
  *
  * Where events were lost while a capture went on, its end may be among them: what comes then belongs to no graph.
  */
-#include "replay/state.h"
+#include "replay/graph.h"
 
 #include <stdlib.h>
+
+#include "replay/floors.h"
+#include "replay/growth.h"
+#include "replay/lookup.h"
 
 #define STREAM_NOT_CAPTURED 107029 /* the end of a capture that never was */
 #define CAPTURES_MAX        64     /* of a process at once: more are not followed */

@@ -4,7 +4,9 @@
  * out (graph.c), and how long what was freed had lived. A stack's value is told when it has changed, so that a step costs what
  * changed in it. Long runs tell fewer and fewer steps: all of the first 1,024, then every second, fourth, ... of each doubling.
  */
-#include "replay/state.h"
+#include "replay/growth.h"
+
+#include "replay/lookup.h"
 
 #define SAMPLED_STEPS_MIN 512
 

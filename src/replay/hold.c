@@ -4,9 +4,11 @@
  * operator in it on, is told in spans that follow each other: in use, between two uses, and after the last. An operator
  * may go on when its block is gone, and the block when the operator ends: what is told of it lives as long as both.
  */
-#include "replay/state.h"
+#include "replay/hold.h"
 
 #include <stdlib.h>
+
+#include "replay/lookup.h"
 
 struct nm_hold {
     nm_live *live; /* NULL: the block is gone */

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-
-uint64_t nm_ledger_extent(const nm_live *block)
-{
-    return block->node.value - block->node.key;
-}
+#include "replay/lookup.h"
+#include "replay/miss.h"
+#include "replay/pending.h"
+#include "replay/reuse.h"
 
 nm_status nm_ledger_of(nm_heap *pool, nm_ledger **out, nm_error *err)
 {
@@ -40,7 +39,7 @@ static bool is_large(const nm_live *block)
     const nm_device *device = block->heap->device;
     bool is_padded = block->row.block_bytes == 0 && device != NULL && device->is_npu;
 
-    return nm_ledger_extent(block) + (is_padded ? NM_NPU_PAD_BYTES : 0) > block->heap->large_bytes;
+    return nm_live_extent(block) + (is_padded ? NM_NPU_PAD_BYTES : 0) > block->heap->large_bytes;
 }
 
 static bool is_of(const nm_group *group, const nm_allocation_row *row)
@@ -223,7 +222,7 @@ void nm_ledger_put(nm_live *block)
     if (group == NULL)
         return;
     block->is_given_up = false;
-    nm_sum_add(&group->live_bytes, nm_ledger_extent(block));
+    nm_sum_add(&group->live_bytes, nm_live_extent(block));
     if (group->live_bytes > group->row.peak_live_bytes)
         group->row.peak_live_bytes = group->live_bytes;
 }
@@ -239,7 +238,7 @@ nm_status nm_ledger_take(nm_live *block, nm_error *err)
     if (status == NM_OK && block->pending != NULL)
         status = nm_pending_end(block, block->row.free_ns, err);
     if (!block->is_given_up)
-        group->live_bytes = nm_subtract_saturated(group->live_bytes, nm_ledger_extent(block));
+        group->live_bytes = nm_subtract_saturated(group->live_bytes, nm_live_extent(block));
     if (status == NM_OK && block->row.end_kind == NM_END_FREED)
         status = nm_reuse_freed(block->heap->ledger, block, err);
     return status;

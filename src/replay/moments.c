@@ -4,7 +4,14 @@
  * end. The figures are always at hand (pool.c), so a moment costs one row a pool; what else was there then, sample.c
  * says, and how free memory was cut up, fragments.c.
  */
-#include "replay/state.h"
+#include "replay/moments.h"
+
+#include "replay/chain.h"
+#include "replay/fragments.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/pool.h"
+#include "replay/sample.h"
 
 #define FIGURES_ALLOWED  (UINT64_C(1) << 18) /* rows of heaps at moments, */
 #define FIGURES_AN_EVENT 8                   /* and so many more for each event */
@@ -112,7 +119,7 @@ nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_er
         .failure_id = ++replay->failure_count,
         .heap_id = context->heap == NULL ? 0 : context->heap->id,
         .thread_id = context->thread == NULL ? 0 : context->thread->id,
-        .operation_id = nm_program_operation(replay, context->thread),
+        .operation_id = nm_replay_operation(replay, context->thread),
         .stack_id = context->stack_id,
         .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
         .stream = event->stream,
@@ -147,9 +154,8 @@ nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_err
 {
     const nm_event *event = context->event;
     const nm_device *device = nm_replay_device(replay, event->device_id);
-    const uint64_t *named =
-        event->number <= 0 ? NULL : nm_map_get(&replay->processes, (nm_key){0, (uint64_t)event->number});
-    const nm_process *process = named != NULL              ? (const nm_process *)(uintptr_t)*named
+    const nm_process *named = event->number <= 0 ? NULL : nm_replay_process(replay, (uint64_t)event->number);
+    const nm_process *process = named != NULL              ? named
                                 : context->process != NULL ? context->process
                                 : device == NULL           ? NULL
                                                            : device->process;

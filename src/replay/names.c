@@ -4,9 +4,11 @@
  * step ends the largest names have rows of their own and one row has the rest. Of long runs fewer and fewer steps are told,
  * the same as in growth.c.
  */
-#include "replay/state.h"
+#include "replay/names.h"
 
 #include <stdlib.h>
+
+#include "replay/growth.h"
 
 static nm_status find_name(nm_step_names *names, nm_range_kind kind, uint64_t name, nm_step_operation_row **out,
                            nm_error *err)

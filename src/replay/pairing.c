@@ -4,42 +4,48 @@
  * row; the row is written at once, or later where the end may be undone (a free that the runtime then refused: the
  * thread keeps it as `unconfirmed`) or explained (an address that was reused before the free of it arrived: nm_replaced).
  */
-#include "replay/ledger.h"
+#include "replay/pairing.h"
 
 #include <stdlib.h>
 
-int nm_pairing_misfit(uint64_t level, uint64_t free_call)
-{
-    switch (free_call) {
-    case NM_FREE_PHYSICAL:
-        return level == NM_LEVEL_PHYSICAL ? 0 : level == NM_LEVEL_IMPORTED ? 1 : NM_MISFIT_NEVER;
-    case NM_FREE_REGISTERED:
-        return level == NM_LEVEL_REGISTERED ? 0 : NM_MISFIT_NEVER;
-    case NM_FREE_IMPORTED:
-        return level == NM_LEVEL_IMPORTED ? 0 : NM_MISFIT_NEVER;
-    case NM_FREE_POOL:
-        return level == NM_LEVEL_POOL ? 0 : level == NM_LEVEL_WORKSPACE ? 1 : NM_MISFIT_NEVER;
-    default:
-        break;
-    }
-    switch (level) {
-    case NM_LEVEL_DRIVER:
-        return free_call == NM_FREE_HOST ? 3 : 0;
-    case NM_LEVEL_PINNED:
-        return free_call == NM_FREE_HOST ? 0 : 1;
-    case NM_LEVEL_HOST:
-        return free_call == NM_FREE_HOST ? 1 : 2;
-    case NM_LEVEL_REGISTERED:
-        return free_call == NM_FREE_HOST ? 2 : 3;
-    default:
-        return NM_MISFIT_NEVER;
-    }
-}
+#include "replay/anomaly.h"
+#include "replay/backing.h"
+#include "replay/doubt.h"
+#include "replay/freed.h"
+#include "replay/graph.h"
+#include "replay/growth.h"
+#include "replay/hold.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/names.h"
+#include "replay/overlap.h"
+#include "replay/pending.h"
+#include "replay/places.h"
+#include "replay/pool.h"
+#include "replay/repeat.h"
+#include "replay/reuse.h"
+#include "replay/rise.h"
+#include "replay/streams.h"
+#include "replay/usage.h"
+#include "replay/workspace.h"
 
 /* Is it too long since `ns` for a late free? */
 static bool is_past(int64_t ns, int64_t now_ns)
 {
     return now_ns > ns && (uint64_t)now_ns - (uint64_t)ns > NM_LATE_FREE_NS;
+}
+
+/* Gives an ended allocation to the sink and frees it. */
+static nm_status emit(nm_replay *replay, nm_live *live, nm_error *err)
+{
+    nm_status status = live->row.end_kind == NM_END_NONE ? NM_OK : nm_growth_freed(live, err);
+
+    if (live->row.end_kind != NM_END_NONE && live->row.end_kind != NM_END_RESET)
+        live->row.generation = NM_UNKNOWN_NUMBER;
+    if (status == NM_OK)
+        status = nm_give_allocation(&replay->sink, &live->row, err);
+    nm_slab_give(&replay->lives, live);
+    return status;
 }
 
 /* ---- Putting in and taking out ----------------------------------------------------------------------------------- */
@@ -206,7 +212,7 @@ static nm_status end_and_emit(nm_replay *replay, nm_live *live, const nm_context
         nm_slab_give(&replay->lives, live);
         return status;
     }
-    return nm_replay_emit(replay, live, err);
+    return emit(replay, live, err);
 }
 
 /* ---- Addresses that are reused before their free arrives --------------------------------------------------------- */
@@ -222,7 +228,7 @@ static nm_status resolve_replaced(nm_replay *replay, nm_replaced *replaced, nm_e
         return NM_OK;
     status = nm_anomaly_overlap(replay, replaced, err);
     if (status == NM_OK)
-        status = nm_replay_emit(replay, replaced->old, err);
+        status = emit(replay, replaced->old, err);
     else
         nm_slab_give(&replay->lives, replaced->old);
     replaced->old = NULL;
@@ -262,7 +268,7 @@ static nm_status replace(nm_replay *replay, nm_live *old, const nm_live *live, c
         .new_stack_id = live->row.stack_id,
         .seq = context->seq,
         .ns = context->event->time_ns,
-        .is_late = live->is_late || live->is_unseen || live->heap->process->is_paused || nm_anomaly_may_have_gone(old),
+        .is_late = live->is_late || live->is_unseen || live->heap->process->is_paused || nm_doubt_may_have_gone(old),
     };
     status = end_live(replay, old, context, NM_END_REPLACED, err);
     if (status != NM_OK) {
@@ -291,7 +297,7 @@ static bool is_late_free(const nm_replaced *replaced, const nm_context *context)
 
     if (replaced == NULL || replaced->old == NULL || context->thread == NULL || replaced->new_thread_id == 0)
         return false;
-    if (context->heap == NULL ? nm_pairing_misfit(replaced->old->heap->level, event->detail) >= NM_MISFIT_NEVER
+    if (context->heap == NULL ? nm_free_misfit(replaced->old->heap->level, event->detail) >= NM_MISFIT_NEVER
                               : context->heap != replaced->old->heap)
         return false;
     return context->thread->id != replaced->new_thread_id && event->time_ns != NM_NO_TIME &&
@@ -306,7 +312,7 @@ static nm_status match_late_free(nm_replay *replay, nm_replaced *replaced, const
     old->row.free_stack_id = context->stack_id;
     replaced->old = NULL;
     replaced->place->replaced = NULL;
-    return nm_replay_emit(replay, old, err);
+    return emit(replay, old, err);
 }
 
 /* ---- ALLOC and MAP ----------------------------------------------------------------------------------------------- */
@@ -416,7 +422,7 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
     nm_status status;
 
     if (context->heap == NULL) { /* its definition was lost */
-        nm_replay_lose(replay, context->process, context->seq, context->event->time_ns);
+        nm_doubt_lose(replay, context->process, context->seq, context->event->time_ns);
         return NM_OK;
     }
     live = new_live(replay, context, err);
@@ -485,7 +491,7 @@ nm_status nm_pairing_restore(nm_replay *replay, const nm_context *context, nm_er
     nm_status status;
 
     if (context->heap == NULL) {
-        nm_replay_lose(replay, context->process, context->seq, context->event->time_ns);
+        nm_doubt_lose(replay, context->process, context->seq, context->event->time_ns);
         return NM_OK;
     }
     live = restored_live(replay, context, err);
@@ -513,7 +519,7 @@ static nm_live *find_freed(const nm_place *place, const nm_context *context)
     if (context->heap != NULL)
         return nm_place_live_of(place, context->heap);
     for (nm_live *live = place == NULL ? NULL : place->live; live != NULL; live = live->next_here) {
-        int misfit = nm_pairing_misfit(live->heap->level, context->event->detail);
+        int misfit = nm_free_misfit(live->heap->level, context->event->detail);
 
         if (misfit < best_misfit) {
             best = live;
@@ -571,7 +577,7 @@ nm_status nm_pairing_confirm(nm_replay *replay, nm_thread *thread, nm_error *err
     if (live == NULL)
         return NM_OK;
     thread->unconfirmed = NULL;
-    return nm_replay_emit(replay, live, err);
+    return emit(replay, live, err);
 }
 
 nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -707,7 +713,7 @@ static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uin
     if (status == NM_OK)
         status = nm_names_freed(range, to - from, left == NULL && right == NULL, err);
     if (status == NM_OK)
-        status = nm_replay_emit(replay, range, err);
+        status = emit(replay, range, err);
     else
         nm_slab_give(&replay->lives, range);
     if (status != NM_OK) {
@@ -791,21 +797,6 @@ static int64_t generation_of(const nm_replay *replay, const nm_live *live)
     return (int64_t)(since * 20 / span);
 }
 
-bool nm_pairing_is_doubtful(const nm_replay *replay, const nm_live *live)
-{
-    const nm_process *process = live->heap->process;
-    const nm_allocation_row *row = &live->row;
-    bool has_time = row->alloc_ns != NM_NO_TIME;
-
-    if (live->is_late)
-        return true;
-    if (process->has_loss &&
-        (live->birth_seq <= process->loss_seq || (has_time && row->alloc_ns <= process->loss_until_ns)))
-        return true;
-    return replay->has_loss &&
-           (live->birth_seq <= replay->loss_seq || (has_time && row->alloc_ns <= replay->loss_until_ns));
-}
-
 /* ---- RESET ------------------------------------------------------------------------------------------------------- */
 
 static nm_status end_all_of(nm_replay *replay, nm_heap *heap, const nm_context *context, nm_error *err)
@@ -819,7 +810,7 @@ static nm_status end_all_of(nm_replay *replay, nm_heap *heap, const nm_context *
         if (live->heap != heap)
             continue;
         live->row.generation = generation_of(replay, live);
-        live->row.is_doubtful = nm_pairing_is_doubtful(replay, live);
+        live->row.is_doubtful = nm_doubt_of_live(replay, live);
         status = end_and_emit(replay, live, context, NM_END_RESET, err);
     }
     return status;
@@ -878,13 +869,13 @@ static nm_status emit_outstanding(nm_replay *replay, nm_live *live, nm_error *er
     nm_status status = nm_hold_end(replay, live, false, replay->last_ns, err);
 
     live->row.generation = generation_of(replay, live);
-    live->row.is_doubtful = nm_pairing_is_doubtful(replay, live);
+    live->row.is_doubtful = nm_doubt_of_live(replay, live);
     if (!live->is_baseline && !live->row.is_segment) {
         total->outstanding_count++;
         total->outstanding_bytes = nm_add_saturated(total->outstanding_bytes, live->row.size_bytes);
     }
     if (status == NM_OK)
-        return nm_replay_emit(replay, live, err);
+        return emit(replay, live, err);
     nm_slab_give(&replay->lives, live);
     return status;
 }

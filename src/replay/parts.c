@@ -3,9 +3,14 @@
  * Parts of a pool: its segments of one kind, stream and private pool, with the free ranges in them. Sums of the pool are
  * kept beside those of its parts; only the largest free range is looked up part by part.
  */
-#include "replay/state.h"
+#include "replay/parts.h"
 
 #include <stdlib.h>
+
+#include "replay/fragment_line.h"
+#include "replay/gaps.h"
+#include "replay/graph.h"
+#include "replay/lookup.h"
 
 #define SMALL_SEGMENT_BYTES     (UINT64_C(2) << 20)
 #define LARGE_SEGMENT_BYTES_MIN (UINT64_C(10) << 20)

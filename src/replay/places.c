@@ -4,9 +4,11 @@
  * copy to it, can then be named. A place at which nothing is live stays until NM_FREED_PLACES_MAX later ones have come,
  * so that memory does not grow with the number of addresses ever used.
  */
-#include "replay/state.h"
+#include "replay/places.h"
 
 #include <stdlib.h>
+
+#include "replay/lookup.h"
 
 nm_place *nm_place_find(const nm_replay *replay, uint64_t process_id, uint64_t address)
 {

@@ -4,9 +4,20 @@
  * first pool when its source says that it is one from birth. Its bytes are reserved from then to its end, and what no
  * block of that pool covers is a gap. A block is a miss when it is the first to touch some range under it.
  */
-#include "replay/ledger.h"
+#include "replay/pool.h"
 
 #include <stdlib.h>
+
+#include "replay/doubt.h"
+#include "replay/effort.h"
+#include "replay/fragments.h"
+#include "replay/gaps.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/parts.h"
+#include "replay/sample.h"
+#include "replay/squeeze.h"
+#include "replay/usage.h"
 
 static nm_live *range_of(const nm_tree_node *node)
 {
@@ -429,7 +440,7 @@ uint64_t nm_pool_room_at(const nm_live *block)
     uint64_t from, to;
 
     if (range == NULL || range->owner != block->heap)
-        return nm_ledger_extent(block);
+        return nm_live_extent(block);
     from = last_joined(range, false)->node.key;
     to = last_joined(range, true)->node.value;
     if (left != NULL && left->node.value > from)
@@ -459,13 +470,6 @@ void nm_pool_reserved(const nm_context *context)
         nm_usage_touch(pool);
 }
 
-uint64_t nm_pool_reserved_bytes(const nm_heap *pool)
-{
-    if (nm_pool_is_unseen(pool))
-        return pool->total.live_bytes;
-    return nm_pool_is_stated(pool) ? pool->stated_reserved_bytes : pool->total.reserved_bytes;
-}
-
 /* Where the pool's free memory is and how it is cut up is not known. */
 static void set_stated_figures(const nm_heap *pool, nm_fragmentation_row *out)
 {
@@ -493,7 +497,7 @@ void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
         .waste_bytes = nm_part_waste(pool->waste_bytes, pool->unknown_waste_count),
         .is_rounding_known = nm_squeeze_is_known(pool),
         .rounding = pool->rounding,
-        .is_doubtful = nm_replay_is_doubtful(pool->replay, pool->process),
+        .is_doubtful = nm_doubt_has_loss(pool->replay, pool->process),
         .is_partial = nm_pool_is_partial(pool),
     };
     if (nm_pool_is_stated(pool))

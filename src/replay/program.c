@@ -3,23 +3,23 @@
  * What the program says of itself: operations (ranges), steps, calls about streams and its end; and what the recorder says
  * that it could not see. Only what is open is kept.
  */
-#include "replay/state.h"
+#include "replay/program.h"
 
 #include <stdlib.h>
 
+#include "replay/chain.h"
+#include "replay/graph.h"
+#include "replay/hold.h"
+#include "replay/lookup.h"
+#include "replay/moments.h"
+#include "replay/repeat.h"
+#include "replay/rise.h"
+#include "replay/sample.h"
+#include "replay/streams.h"
+#include "replay/totals.h"
+#include "replay/workspace.h"
+
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
-
-const nm_operation *nm_program_innermost(const nm_replay *replay, const nm_thread *thread)
-{
-    return (thread != NULL ? thread : &replay->nobody)->operations;
-}
-
-uint64_t nm_program_operation(const nm_replay *replay, const nm_thread *thread)
-{
-    const nm_operation *operation = nm_program_innermost(replay, thread);
-
-    return operation == NULL ? 0 : operation->row.operation_id;
-}
 
 static bool is_call(const nm_operation *operation)
 {
@@ -79,7 +79,7 @@ nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, n
         .end_seq = NM_NO_SEQ,
         .begin_ns = event->time_ns,
         .end_ns = NM_NO_TIME,
-        .parent_id = nm_program_operation(replay, context->thread),
+        .parent_id = nm_replay_operation(replay, context->thread),
         .model_id = event->model_id,
         .error_code = NM_UNKNOWN_NUMBER,
     };
@@ -187,7 +187,7 @@ nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, n
         .stream_call_id = ++replay->stream_call_count,
         .process_id = context->process == NULL ? 0 : context->process->id,
         .thread_id = context->thread == NULL ? 0 : context->thread->id,
-        .operation_id = nm_program_operation(replay, context->thread),
+        .operation_id = nm_replay_operation(replay, context->thread),
         .stack_id = context->stack_id,
         .device_id = nm_replay_device(replay, event->device_id) == NULL ? 0 : event->device_id,
         .kind = event->detail <= NM_STREAM_CALL_MAX ? (nm_stream_call)event->detail : 0,
@@ -267,8 +267,7 @@ static nm_status end_pause(nm_replay *replay, nm_process *process, const nm_cont
 nm_status nm_program_pause(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     const nm_event *event = context->event;
-    const uint64_t *known = nm_map_get(&replay->processes, (nm_key){0, (uint64_t)event->number});
-    nm_process *process = known == NULL ? NULL : (nm_process *)(uintptr_t)*known;
+    nm_process *process = nm_replay_process(replay, (uint64_t)event->number);
     nm_status status;
 
     if (process == NULL)
@@ -302,18 +301,18 @@ nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, n
         .end_status =
             event->detail == NM_PROCESS_RUNNING || event->error_code < 0 ? NM_UNKNOWN_NUMBER : event->error_code,
     };
-    const uint64_t *known = nm_map_get(&replay->processes, (nm_key){0, row.process_id});
+    nm_process *process = nm_replay_process(replay, row.process_id);
     nm_status status;
 
-    if (known == NULL)
+    if (process == NULL)
         return NM_OK;
-    status = write_step(replay, (nm_process *)(uintptr_t)*known, context->seq, event->time_ns, true, err);
+    status = write_step(replay, process, context->seq, event->time_ns, true, err);
     if (status == NM_OK)
-        status = nm_streams_exit(replay, (nm_process *)(uintptr_t)*known, context, err);
+        status = nm_streams_exit(replay, process, context, err);
     if (status == NM_OK && event->detail != NM_PROCESS_RUNNING)
-        status = nm_hold_process_end(replay, (nm_process *)(uintptr_t)*known, event->time_ns, err);
+        status = nm_hold_process_end(replay, process, event->time_ns, err);
     if (status == NM_OK && event->detail != NM_PROCESS_RUNNING)
-        status = nm_sample_process_end(replay, (nm_process *)(uintptr_t)*known, err);
+        status = nm_sample_process_end(replay, process, err);
     if (status == NM_OK)
         status = nm_give_process_end(&replay->sink, &row, err);
     return status;

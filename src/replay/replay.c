@@ -3,93 +3,31 @@
  * Takes records one by one, resolves what an event refers to, and hands it to the file that knows its kind. Numbers that
  * were never defined count as unknown: a stream with lost blocks is read as far as it goes, and a hostile one does no harm.
  */
-#include "replay/state.h"
+#include "replay/replay.h"
 
 #include <stdlib.h>
 
-/* ---- Shared by the files of this folder -------------------------------------------------------------------------- */
-
-void *nm_replay_allocate(size_t bytes, nm_error *err)
-{
-    void *made = calloc(1, bytes);
-
-    if (made == NULL)
-        nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    return made;
-}
-
-static void *find(const nm_map *map, uint64_t id)
-{
-    const uint64_t *known = nm_map_get(map, (nm_key){0, id});
-
-    return known == NULL ? NULL : (void *)(uintptr_t)*known;
-}
-
-nm_thread *nm_replay_thread(nm_replay *replay, uint64_t id)
-{
-    if (replay->recent_thread == NULL || replay->recent_thread->id != id) {
-        nm_thread *thread = id == 0 ? NULL : find(&replay->threads, id);
-
-        if (thread == NULL)
-            return NULL;
-        replay->recent_thread = thread;
-    }
-    return replay->recent_thread;
-}
-
-nm_heap *nm_replay_heap(nm_replay *replay, uint64_t id)
-{
-    if (replay->recent_heap == NULL || replay->recent_heap->id != id) {
-        nm_heap *heap = id == 0 ? NULL : find(&replay->heaps, id);
-
-        if (heap == NULL)
-            return NULL;
-        replay->recent_heap = heap;
-    }
-    return replay->recent_heap;
-}
-
-nm_device *nm_replay_device(nm_replay *replay, uint64_t id)
-{
-    return id == 0 ? NULL : find(&replay->devices, id);
-}
-
-nm_status nm_replay_emit(nm_replay *replay, nm_live *live, nm_error *err)
-{
-    nm_status status = live->row.end_kind == NM_END_NONE ? NM_OK : nm_growth_freed(live, err);
-
-    if (live->row.end_kind != NM_END_NONE && live->row.end_kind != NM_END_RESET)
-        live->row.generation = NM_UNKNOWN_NUMBER;
-    if (status == NM_OK)
-        status = nm_give_allocation(&replay->sink, &live->row, err);
-    nm_slab_give(&replay->lives, live);
-    return status;
-}
-
-/* ---- Loss -------------------------------------------------------------------------------------------------------- */
-
-static void note_loss(bool *has_loss, int64_t *last_seq, int64_t *last_ns, int64_t seq, int64_t until_ns)
-{
-    *has_loss = true;
-    if (seq > *last_seq)
-        *last_seq = seq;
-    if (until_ns > *last_ns)
-        *last_ns = until_ns;
-}
-
-void nm_replay_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t until_ns)
-{
-    if (process == NULL) {
-        note_loss(&replay->has_loss, &replay->loss_seq, &replay->loss_until_ns, seq, until_ns);
-        nm_repeat_forget_all(replay);
-        for (const nm_process *any = replay->first_process; any != NULL; any = any->next)
-            nm_graphs_lose(any);
-    } else {
-        note_loss(&process->has_loss, &process->loss_seq, &process->loss_until_ns, seq, until_ns);
-        nm_repeat_forget(replay, process);
-        nm_graphs_lose(process);
-    }
-}
+#include "replay/anomaly.h"
+#include "replay/chain.h"
+#include "replay/copy.h"
+#include "replay/define.h"
+#include "replay/doubt.h"
+#include "replay/floors.h"
+#include "replay/freed.h"
+#include "replay/gaps.h"
+#include "replay/graph.h"
+#include "replay/keyframe.h"
+#include "replay/lookup.h"
+#include "replay/moments.h"
+#include "replay/overlap.h"
+#include "replay/pairing.h"
+#include "replay/places.h"
+#include "replay/pool.h"
+#include "replay/program.h"
+#include "replay/repeat.h"
+#include "replay/sample.h"
+#include "replay/streams.h"
+#include "replay/usage.h"
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
@@ -118,7 +56,7 @@ static nm_context resolve(nm_replay *replay, const nm_event *event)
         context.process = context.thread->process;
     else if (replay->first_process != NULL && replay->first_process->next == NULL)
         context.process = replay->first_process; /* there is no other */
-    if (nm_define_knows_stack(replay, event->stack_id))
+    if (nm_replay_knows_stack(replay, event->stack_id))
         context.stack_id = event->stack_id;
     return context;
 }
@@ -193,7 +131,7 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
         return nm_program_pause(replay, context, err);
     case NM_EVENT_LOSS:
         if (context->event->number > 0)
-            nm_replay_lose(replay, context->process, context->seq, context->event->until_ns);
+            nm_doubt_lose(replay, context->process, context->seq, context->event->until_ns);
         return NM_OK;
     case NM_EVENT_STATE_SEGMENT:
     case NM_EVENT_STATE_BLOCK:
@@ -212,7 +150,7 @@ static void note_jump(nm_replay *replay, const nm_event *event)
     if (is_begin)
         replay->next_seq = event->seq;
     if (event->seq > replay->next_seq && replay->first_thread != NULL)
-        nm_replay_lose(replay, NULL, (int64_t)event->seq - 1, NM_NO_TIME);
+        nm_doubt_lose(replay, NULL, (int64_t)event->seq - 1, NM_NO_TIME);
     if (event->seq >= replay->next_seq)
         replay->next_seq = event->seq + 1;
 }

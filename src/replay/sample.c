@@ -7,10 +7,13 @@
  * A device says how much of it is free only when it is asked. What it said belongs to every moment from which on (or up to
  * which) no memory of it came or went; so peaks stay open, and rows of marks wait, until the next change.
  */
-#include "replay/state.h"
+#include "replay/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "replay/ledger.h"
+#include "replay/lookup.h"
 
 #define MODULE_APP 33 /* CANN's number for the program itself */
 

@@ -5,7 +5,11 @@
  * without doubt. And what was free in a part of a pool when a request made it larger than ever: there being cut up costs
  * memory, whenever the peak was.
  */
-#include "replay/state.h"
+#include "replay/squeeze.h"
+
+#include "replay/doubt.h"
+#include "replay/lookup.h"
+#include "replay/parts.h"
 
 #define UNIT_BYTES     UINT64_C(512)
 #define NPU_PAD_BYTES  UINT64_C(32)
@@ -115,7 +119,7 @@ void nm_squeeze_miss(const nm_live *range, const nm_live *block)
         .ns = block->row.alloc_ns,
         .size_bytes = block->node.value - block->node.key,
         .reserved_bytes = pool->total.reserved_bytes,
-        .is_doubtful = nm_replay_is_doubtful(pool->replay, pool->process),
+        .is_doubtful = nm_doubt_has_loss(pool->replay, pool->process),
         .is_partial = nm_pool_is_partial(pool),
     };
 

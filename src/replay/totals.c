@@ -3,12 +3,12 @@
  * Sums of each heap by step of its process, and by stack over all of the recording. A heap keeps what its sums were when
  * the step began; the end of the step gives the difference to the sink.
  */
-#include "replay/ledger.h"
+#include "replay/totals.h"
 
-uint64_t nm_totals_misses(const nm_heap *heap)
-{
-    return heap->hits[0].miss_count + heap->hits[1].miss_count + heap->hits[2].miss_count;
-}
+#include "replay/growth.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/names.h"
 
 nm_step_total_row nm_totals_since(const nm_heap *heap)
 {
@@ -22,7 +22,7 @@ nm_step_total_row nm_totals_since(const nm_heap *heap)
         .free_count = nm_subtract_saturated(total->free_count, base->free_count),
         .allocated_bytes = nm_subtract_saturated(total->allocated_bytes, base->allocated_bytes),
         .freed_bytes = nm_subtract_saturated(total->freed_bytes, base->freed_bytes),
-        .miss_count = nm_subtract_saturated(nm_totals_misses(heap), base->miss_count),
+        .miss_count = nm_subtract_saturated(nm_pool_miss_count(heap), base->miss_count),
         .peak_bytes = base->peak_bytes,
         .live_bytes = total->live_bytes,
         .live_count = heap->live_count,
@@ -43,7 +43,7 @@ static void begin_step(nm_heap *heap)
         .free_count = total->free_count,
         .allocated_bytes = total->allocated_bytes,
         .freed_bytes = total->freed_bytes,
-        .miss_count = nm_totals_misses(heap),
+        .miss_count = nm_pool_miss_count(heap),
         .peak_bytes = total->live_bytes,
         .peak_reserved_bytes = total->reserved_bytes,
         .peak_stated_bytes = heap->stated_reserved_bytes,

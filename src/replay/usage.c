@@ -3,11 +3,23 @@
  * Sums of a heap, its peak, what the peak is made of, and its timeline. Each event costs the same, however large the
  * live set: see nm_site for how a peak is kept by stack without copying anything.
  */
-#include "replay/ledger.h"
+#include "replay/usage.h"
 
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "replay/effort.h"
+#include "replay/floors.h"
+#include "replay/fragment_line.h"
+#include "replay/graph.h"
+#include "replay/growth.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/parts.h"
+#include "replay/pool.h"
+#include "replay/sample.h"
+#include "replay/squeeze.h"
+#include "replay/totals.h"
 
 /* Call before the site's sums change: what they were at a peak since their last change is kept. */
 static void keep_peak(const nm_heap *heap, nm_site *site)

@@ -13,7 +13,12 @@
  * of the question. A thread that runs operators for others is asked the same of its own blocks. Allocators of workspaces
  * and the driver give no memory up that is still in use, so that the question does not arise for them.
  */
-#include "replay/state.h"
+#include "replay/workspace.h"
+
+#include "replay/doubt.h"
+#include "replay/hold.h"
+#include "replay/lookup.h"
+#include "replay/names.h"
 
 static void set_operation(nm_live *live, const nm_operation_row *operation, nm_operation_source source)
 {
@@ -25,7 +30,7 @@ static void set_operation(nm_live *live, const nm_operation_row *operation, nm_o
 
 void nm_workspace_own(const nm_replay *replay, nm_live *live, const nm_thread *thread)
 {
-    const nm_operation *operation = nm_program_innermost(replay, thread);
+    const nm_operation *operation = nm_replay_innermost(replay, thread);
 
     if (operation != NULL)
         set_operation(live, &operation->row, NM_SOURCE_THREAD);
@@ -100,7 +105,7 @@ static nm_operation_source source_of(const nm_replay *replay, const nm_live *liv
         return NM_SOURCE_NONE;
     if (is_own(live, context))
         return NM_SOURCE_WORKSPACE;
-    return nm_pairing_is_doubtful(replay, live) ? NM_SOURCE_NONE : NM_SOURCE_QUEUE;
+    return nm_doubt_of_live(replay, live) ? NM_SOURCE_NONE : NM_SOURCE_QUEUE;
 }
 
 static nm_status use_block(nm_replay *replay, nm_live *live, const nm_context *context, nm_operation *operation,

@@ -145,7 +145,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    nm_session_leave();
+    nm_state_leave();
     reader_close(&reading);
     session_close(&fixture);
     free(records);
@@ -230,7 +230,7 @@ END_TEST
 
 START_TEST(without_a_recording_the_operator_alone_runs)
 {
-    nm_session_leave();
+    nm_state_leave();
     call_all(20);
     ck_assert_ptr_null(find_record(NM_EVENT_RANGE_BEGIN, 0));
 }

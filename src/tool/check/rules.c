@@ -116,16 +116,6 @@ static const struct {
     [CHECK_BASELINE] = {"baseline", baseline_sql, CHECK_BYTES, false, false, true, "no device memory was recorded"},
 };
 
-const char *check_name(check_kind kind)
-{
-    return questions[kind].name;
-}
-
-bool check_takes_size(check_kind kind)
-{
-    return questions[kind].has_limit && questions[kind].unit == CHECK_BYTES && kind != CHECK_BASELINE;
-}
-
 /* ---- Measuring ----------------------------------------------------------------------------------------------------- */
 
 /* "host rank 3 device 2 caching pool": what is known of it. */

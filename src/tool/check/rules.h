@@ -67,9 +67,6 @@ typedef struct check_result {
     char note[CHECK_TEXT_BYTES];  /* what else there is to say; "": nothing */
 } check_result;
 
-const char *check_name(check_kind kind);
-bool check_takes_size(check_kind kind); /* its argument is a size in bytes */
-
 /*
  * Measures one rule in the database, whose path *subject is. A baseline is opened beside it. NM_ERR_DATABASE, NM_ERR_VERSION,
  * NM_ERR_FORMAT: a database cannot be read; *subject is then its path.

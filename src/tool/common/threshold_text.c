@@ -97,7 +97,7 @@ static const char *trimmed(char line[LINE_BYTES])
     return line;
 }
 
-static nm_status read_lines(FILE *file, const char *path, nm_thresholds *out, nm_error *err)
+static nm_status read_lines(FILE *file, nm_thresholds *out, nm_error *err)
 {
     char line[LINE_BYTES];
     nm_status status = NM_OK;
@@ -107,10 +107,10 @@ static nm_status read_lines(FILE *file, const char *path, nm_thresholds *out, nm
         const char *text = trimmed(line);
 
         if (text[0] != 0 && threshold_read(text, out, &why) != NM_OK)
-            status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%.60s:%u: %.120s", path, number, why.text);
+            status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "line %u: %.120s", number, why.text);
     }
     if (status == NM_OK && ferror(file))
-        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%.60s: cannot read: %s", path, strerror(errno));
+        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "cannot read: %s", strerror(errno));
     return status;
 }
 
@@ -120,8 +120,8 @@ nm_status threshold_read_file(const char *path, nm_thresholds *out, nm_error *er
     nm_status status;
 
     if (file == NULL)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%.60s: cannot open: %s", path, strerror(errno));
-    status = read_lines(file, path, out, err);
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "cannot open: %s", strerror(errno));
+    status = read_lines(file, out, err);
     fclose(file);
     return status;
 }

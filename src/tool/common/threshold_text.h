@@ -11,7 +11,7 @@
 /* NM_ERR_USAGE: it is none; *err says why. What was there is replaced. */
 nm_status threshold_read(const char *text, nm_thresholds *out, nm_error *err);
 
-/* The same of a file. NM_ERR_USAGE: its text names the file and the line. */
+/* The same of a file. NM_ERR_USAGE: *err names the line. */
 nm_status threshold_read_file(const char *path, nm_thresholds *out, nm_error *err);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * npumem-diff: what changed between two databases of npumem-ingest. The questions are files of queries/, run as they are
- * with their parameters; this program knows the command line, what cannot be compared, and how rows look as text.
+ * with their parameters; this program knows what cannot be compared and how rows look as text; its command line is in diff/options.c.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,33 +12,21 @@
 
 #include "base/human.h"
 #include "base/io.h"
-#include "base/number.h"
 #include "base/shown.h"
 #include "report/csv.h"
 #include "store/cleanup.h"
 #include "store/database.h"
 #include "store/foreign.h"
 #include "store/plumbing.h"
-#include "tool/common/size_text.h"
+#include "tool/diff/options.h"
 #include "tool/diff/queries.h"
 
 #define EXIT_SAME      0
 #define EXIT_DIFFERENT 1
 #define EXIT_TROUBLE   2
-#define TOP_DEFAULT    20
 #define TEXT_BYTES     512
 #define SITE_COLUMNS   80
 #define VALUE_COLUMNS  60
-
-typedef struct diff_options {
-    const char *base_path, *run_path;
-    const char *at, *level; /* NULL: none */
-    const char *csv_folder; /* NULL: no CSV */
-    bool has_rank, is_by_rank, is_forced;
-    int64_t rank;
-    uint64_t threshold_bytes;
-    int64_t top;
-} diff_options;
 
 typedef struct diff {
     const diff_options *options;
@@ -49,125 +36,6 @@ typedef struct diff {
     nm_csv *csv;
     int64_t difference_count;
 } diff;
-
-static const char help_text[] =
-    "usage: npumem-diff [options] A.db B.db\n"
-    "\n"
-    "Says what changed from A to B, two databases of npumem-ingest: versions and settings first, then per site what "
-    "was\n"
-    "live at the peaks and at the end and what was allocated per step, then leaks. A site is a file below "
-    "site-packages\n"
-    "(elsewhere its name) and a function; the line is only shown.\n"
-    "\n"
-    "  --at NAME         also what was live at the mark NAME, the first of each process\n"
-    "  --threshold SIZE  leave out changes up to SIZE (100MiB, 4096, ...; default 0)\n"
-    "  --rank N          only processes of this rank (default: all, summed up)\n"
-    "  --by-rank         a row for each rank\n"
-    "  --level NAME      only heaps of this level: pool, driver, pinned, ...\n"
-    "  --top N           sums and sites of each table to print (default 20); 0: all\n"
-    "  --csv DIR         also write diff.csv, diff_environment.csv and diff_leaks.csv, whole, into DIR\n"
-    "  --force           replace CSV files that exist\n"
-    "  --help, --version\n"
-    "\n"
-    "Exit status: 0 no site and no leak changed by more than SIZE; 1 some did; 2 wrong usage, or trouble.\n";
-
-/* ---- Command line ---- */
-
-static int usage_error(const char *text)
-{
-    fprintf(stderr, "npumem-diff: %s (--help says more)\n", text);
-    return EXIT_TROUBLE;
-}
-
-enum {
-    OPTION_AT = 256,
-    OPTION_THRESHOLD,
-    OPTION_RANK,
-    OPTION_BY_RANK,
-    OPTION_LEVEL,
-    OPTION_TOP,
-    OPTION_CSV,
-    OPTION_FORCE,
-    OPTION_HELP,
-    OPTION_VERSION
-};
-
-static const struct option long_options[] = {
-    {"at", required_argument, NULL, OPTION_AT},
-    {"threshold", required_argument, NULL, OPTION_THRESHOLD},
-    {"rank", required_argument, NULL, OPTION_RANK},
-    {"by-rank", no_argument, NULL, OPTION_BY_RANK},
-    {"level", required_argument, NULL, OPTION_LEVEL},
-    {"top", required_argument, NULL, OPTION_TOP},
-    {"csv", required_argument, NULL, OPTION_CSV},
-    {"force", no_argument, NULL, OPTION_FORCE},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {NULL, 0, NULL, 0},
-};
-
-static bool take_number(const char *text, int64_t *value)
-{
-    uint64_t number;
-    bool is_number = nm_number_read(text, INT32_MAX, &number);
-
-    *value = (int64_t)number;
-    return is_number;
-}
-
-static int take_option(int option, diff_options *options)
-{
-    switch (option) {
-    case OPTION_AT:
-        options->at = optarg;
-        return 0;
-    case OPTION_THRESHOLD:
-        return size_text_read(optarg, &options->threshold_bytes) ? 0 : usage_error("--threshold needs a size");
-    case OPTION_RANK:
-        options->has_rank = true;
-        return take_number(optarg, &options->rank) ? 0 : usage_error("--rank needs a number");
-    case OPTION_BY_RANK:
-        options->is_by_rank = true;
-        return 0;
-    case OPTION_LEVEL:
-        options->level = optarg;
-        return 0;
-    case OPTION_TOP:
-        return take_number(optarg, &options->top) ? 0 : usage_error("--top needs a number");
-    case OPTION_CSV:
-        options->csv_folder = optarg;
-        return 0;
-    case OPTION_FORCE:
-        options->is_forced = true;
-        return 0;
-    case OPTION_HELP:
-        fputs(help_text, stdout);
-        return -1;
-    case OPTION_VERSION:
-        puts("npumem-diff " NPUMEM_PROJECT_VERSION);
-        return -1;
-    default: /* getopt has said what is wrong */
-        return EXIT_TROUBLE;
-    }
-}
-
-/* 0, or the exit status; -1 when the program has done what was asked. */
-static int take_arguments(int argc, char **argv, diff_options *options)
-{
-    int option;
-
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-        int result = take_option(option, options);
-
-        if (result != 0)
-            return result;
-    }
-    if (argc - optind != 2)
-        return usage_error("needs two databases");
-    options->base_path = argv[optind];
-    options->run_path = argv[optind + 1];
-    return 0;
-}
 
 /* ---- Questions ---- */
 
@@ -595,15 +463,12 @@ static int run_diff(const diff_options *options)
 
 int main(int argc, char **argv)
 {
-    diff_options options = {.top = TOP_DEFAULT};
-    int result = take_arguments(argc, argv, &options);
+    diff_options options = {0};
+    options_outcome outcome = diff_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
     nm_cleanup_install();
-    if (result == 0) {
-        if (options.top == 0)
-            options.top = INT64_MAX;
-        result = run_diff(&options);
-    }
-    return result < 0 ? EXIT_SUCCESS : result;
+    if (outcome == OPTIONS_READ)
+        return run_diff(&options);
+    return outcome == OPTIONS_DONE ? EXIT_SUCCESS : EXIT_TROUBLE;
 }

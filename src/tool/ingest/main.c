@@ -24,7 +24,8 @@
 #include "tool/ingest/load.h"
 #include "tool/ingest/size.h"
 
-#define EXIT_LOSS 3
+#define EXIT_USAGE 2
+#define EXIT_LOSS  3
 
 /* "runs/a.zst" -> "runs/a.db" */
 static char *default_output(const char *input_name)
@@ -94,10 +95,11 @@ static void say_size(const ingest *run)
 /* An error of a file in the folders is said and no failure. */
 static nm_status open_symbols(ingest *run, nm_error *err)
 {
-    if (run->options->symbol_folder_count == 0)
+    if (run->options->symbol_folders.count == 0)
         return NM_OK;
-    run->subject = run->options->symbol_folders[0];
-    return ingest_symbols_new(run->options->symbol_folders, run->options->symbol_folder_count, &run->symbols, err);
+    run->subject = run->options->symbol_folders.items[0];
+    return ingest_symbols_new(run->options->symbol_folders.items, run->options->symbol_folders.count, &run->symbols,
+                              err);
 }
 
 static nm_status open_store(ingest *run, nm_store_role role, const char *path, nm_store **out, nm_error *err)
@@ -410,13 +412,16 @@ static int run_ingest(const ingest_options *options)
 
 int main(int argc, char **argv)
 {
+    static const int ends[] = {[OPTIONS_READ] = EXIT_SUCCESS,
+                               [OPTIONS_DONE] = EXIT_SUCCESS,
+                               [OPTIONS_WRONG] = EXIT_USAGE,
+                               [OPTIONS_NO_MEMORY] = EXIT_FAILURE};
     ingest_options options = {0};
-    int result = ingest_options_take(argc, argv, &options);
+    options_outcome outcome = ingest_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
     nm_cleanup_install();
-    if (result == 0)
-        result = run_ingest(&options);
+    int result = outcome == OPTIONS_READ ? run_ingest(&options) : ends[outcome];
     ingest_options_free(&options);
-    return result < 0 ? EXIT_SUCCESS : result;
+    return result;
 }

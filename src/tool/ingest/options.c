@@ -1,234 +1,193 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of npumem-ingest's options, and what options and inputs ask of each other.
+ */
 #include "tool/ingest/options.h"
 
-#include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/buffer.h"
 #include "tool/common/threshold_text.h"
 
 #define MINUTES_MAX 1000000
 
-static const char help_text[] =
-    "usage: npumem-ingest [-o FILE.db] [--csv DIR] [options] INPUT...\n"
-    "\n"
-    "Loads a trace of npumem-record, or a memory snapshot of torch or torch_npu, into an SQLite database and prints "
-    "the\n"
-    "answers: leaks, peak, fragmentation, pool hit rate. The input is recognised by its content; '-' is standard "
-    "input.\n"
-    "A recording in parts (npumem-record --keep) is one input: name its folder, its parts, or what they have in "
-    "common.\n"
-    "Several inputs, also databases of this program, go into one database, which -o names: the ranks of a job.\n"
-    "\n"
-    "  -o FILE.db          output (default: the name of a single input with its suffix replaced by .db)\n"
-    "  --csv DIR           also write one CSV file per view into DIR\n"
-    "  --csv-bom           begin each CSV file with a byte order mark\n"
-    "  --detail LEVEL      rows to keep of single allocations: all (default); live: those that were live at a peak, a "
-    "mark, a\n"
-    "                      failed allocation or the end; none. Answers are the same, the database is smaller\n"
-    "  --force             replace outputs that exist\n"
-    "  --redact            replace hosts, users, paths and arguments (host-1, /path-1/file-1.py): a database to send\n"
-    "  --server-after N    judge a process without steps by what it holds at least, if it ran for N minutes (default: "
-    "30)\n"
-    "  --site-rules FILE   more frames that are never a site: lines of 'function GLOB', 'python', 'file', 'name' (of "
-    "a\n"
-    "                      file without folders) or 'module GLOB'\n"
-    "  --step-at WHERE     where a step begins that the program does not mark: FILE:LINE or the name of a function on "
-    "the\n"
-    "                      stack of an allocation, or the name of a range; 'none': do not look for steps\n"
-    "  --symbols DIR       name places in stripped code by the debug files and unstripped libraries in DIR and below,\n"
-    "                      found by build id; may be given several times\n"
-    "  --threshold MEASURE=VALUE\n"
-    "                      how much of a measure there has to be for a warning: allocation-cost (a time), "
-    "fragmentation,\n"
-    "                      zero-copy (sizes) or pool-hit-rate (requests); 0: however little\n"
-    "  --thresholds FILE   the same from a file, one a line\n"
-    "  --quiet             print nothing but errors\n"
-    "  --help, --version\n"
-    "\n"
-    "Exit status: 0 whole; 1 failed, no output; 2 wrong usage; 3 done, but part of the input was damaged, cut or "
-    "lost,\n"
-    "or the answers could not be printed, or the folder of an output not synced.\n";
-
-static int usage_error(const char *text)
+static nm_status take_output(const option_row *row, const char *argument, void *into, nm_error *err)
 {
-    fprintf(stderr, "npumem-ingest: %s (--help says more)\n", text);
-    return EXIT_USAGE;
+    ingest_options *options = into;
+
+    (void)row;
+    options->output_path = argument;
+    return strcmp(argument, "-") == 0
+               ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "a database cannot go to standard output")
+               : NM_OK;
 }
 
-static int no_memory(void)
+static nm_status take_symbols(const option_row *row, const char *argument, void *into, nm_error *err)
 {
-    fprintf(stderr, "npumem-ingest: out of memory\n");
-    return EXIT_FAILURE;
+    ingest_options *options = into;
+    struct stat info;
+    nm_status status = nm_array_grow(&options->symbol_folders.items, &options->symbol_folders.capacity,
+                                     options->symbol_folders.count + 1, sizeof *options->symbol_folders.items, err);
+
+    (void)row;
+    if (status != NM_OK)
+        return status;
+    options->symbol_folders.items[options->symbol_folders.count++] = argument;
+    if (stat(argument, &info) != 0 || !S_ISDIR(info.st_mode))
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a folder that is there");
+    return NM_OK;
 }
 
-static int take_minutes(const char *text, int64_t *out)
+static nm_status take_step_at(const option_row *row, const char *argument, void *into, nm_error *err)
 {
-    char *end = NULL;
-    long minutes = strtol(text, &end, 10);
+    ingest_options *options = into;
 
-    if (end == text || *end != 0 || minutes < 1 || minutes > MINUTES_MAX)
-        return usage_error("--server-after takes minutes");
-    *out = minutes;
-    return 0;
+    (void)row;
+    options->step_at = argument;
+    return argument[0] == 0 ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a place") : NM_OK;
 }
 
-static int take_operands(int argc, char **argv, ingest_options *options)
+static nm_status take_threshold(const option_row *row, const char *argument, void *into, nm_error *err)
 {
-    if (optind == argc)
-        return usage_error("no input");
-    options->operands = (const char *const *)argv + optind;
-    options->operand_count = (size_t)(argc - optind);
+    ingest_options *options = into;
+
+    (void)row;
+    return threshold_read(argument, &options->thresholds, err);
+}
+
+static nm_status take_thresholds(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    ingest_options *options = into;
+
+    (void)row;
+    return threshold_read_file(argument, &options->thresholds, err);
+}
+
+static const char *const detail_words[] = {
+    [NM_RETENTION_ALL] = "all", [NM_RETENTION_LIVE] = "live", [NM_RETENTION_NONE] = "none", NULL};
+
+static const option_row rows[] = {
+    {.letter = 'o',
+     .kind = OPTION_FILE,
+     .argument = "FILE.db",
+     .help = "the database to write (default: the name of a single input with its suffix replaced by .db)",
+     .take = take_output},
+    {.name = "csv",
+     .kind = OPTION_FOLDER,
+     .argument = "DIR",
+     .help = "also write one CSV file per view into DIR",
+     .field = OPTION_FIELD(ingest_options, csv_folder)},
+    {.name = "csv-bom",
+     .kind = OPTION_FLAG,
+     .help = "begin each CSV file with a byte order mark, which some spreadsheets need to read UTF-8",
+     .field = OPTION_FIELD(ingest_options, has_csv_bom)},
+    {.name = "detail",
+     .kind = OPTION_CHOICE,
+     .argument = "LEVEL",
+     .words = detail_words,
+     .help = "rows to keep of single allocations: all; live: those that were live at a peak, a mark, a failed "
+             "allocation or the end; none. Answers are the same, the database is smaller",
+     .fallback = "all",
+     .field = OPTION_FIELD(ingest_options, detail)},
+    {.name = "force",
+     .kind = OPTION_FLAG,
+     .help = "replace outputs that exist",
+     .field = OPTION_FIELD(ingest_options, is_forced)},
+    {.name = "redact",
+     .kind = OPTION_FLAG,
+     .help = "replace hosts, users, paths and arguments (host-1, /path-1/file-1.py): a database to send",
+     .field = OPTION_FIELD(ingest_options, is_redacted)},
+    {.name = "server-after",
+     .kind = OPTION_COUNT,
+     .argument = "N",
+     .help = "judge a process without steps by what it holds at least, if it ran for N minutes (default: 30)",
+     .min = 1,
+     .max = MINUTES_MAX,
+     .field = OPTION_FIELD(ingest_options, server_minutes)},
+    {.name = "site-rules",
+     .kind = OPTION_FILE,
+     .argument = "FILE",
+     .help = "more frames that are never a site: lines of 'function GLOB', 'python', 'file', 'name' (of a file "
+             "without folders) or 'module GLOB'",
+     .field = OPTION_FIELD(ingest_options, rules_path)},
+    {.name = "step-at",
+     .kind = OPTION_TEXT,
+     .argument = "WHERE",
+     .help = "where a step begins that the program does not mark: FILE:LINE or the name of a function on the stack of "
+             "an allocation, or the name of a range; 'none': do not look for steps",
+     .take = take_step_at},
+    {.name = "symbols",
+     .kind = OPTION_FOLDER,
+     .argument = "DIR",
+     .help = "name places in stripped code by the debug files and unstripped libraries in DIR and below, found by "
+             "build id",
+     .take = take_symbols,
+     .is_repeatable = true},
+    {.name = "threshold",
+     .kind = OPTION_TEXT,
+     .argument = "MEASURE=VALUE",
+     .help = "how much of a measure there has to be for a warning: allocation-cost (a time), fragmentation, zero-copy "
+             "(sizes) or pool-hit-rate (requests); 0: however little",
+     .take = take_threshold,
+     .is_repeatable = true},
+    {.name = "thresholds",
+     .kind = OPTION_FILE,
+     .argument = "FILE",
+     .help = "the same from a file, one a line",
+     .take = take_thresholds},
+    {.name = "quiet",
+     .kind = OPTION_FLAG,
+     .help = "print nothing but errors",
+     .field = OPTION_FIELD(ingest_options, is_quiet)},
+    OPTIONS_HELP_AND_VERSION(0, 0),
+};
+
+static const options_program program = {
+    .name = "npumem-ingest",
+    .usage = "npumem-ingest [-o FILE.db] [--csv DIR] [options] INPUT...",
+    .about =
+        "Loads a trace of npumem-record, or a memory snapshot of torch or torch_npu, into an SQLite database and "
+        "prints the answers: leaks, peak, fragmentation, pool hit rate. The input is recognised by its content; '-' "
+        "is standard input. A recording in parts (npumem-record --keep) is one input: name its folder, its parts, "
+        "or what they have in common. Several inputs, also databases of this program, go into one database, which "
+        "-o names: the ranks of a job.",
+    .ending =
+        "Exit status: 0 whole; 1 failed, no output; 2 wrong usage; 3 done, but part of the input was damaged, cut "
+        "or lost, or the answers could not be printed, or the folder of an output not synced.",
+    OPTIONS_ROWS(rows),
+};
+
+static options_outcome check_operands(const ingest_options *options)
+{
+    if (options->operand_count == 0)
+        return options_refuse(&program, "no input");
     for (size_t i = 0; i < options->operand_count; i++)
         if (options->operands[i][0] == 0)
-            return usage_error("the input has no name");
+            return options_refuse(&program, "the input has no name");
     if (strcmp(options->operands[0], "-") == 0 && options->output_path == NULL)
-        return usage_error("standard input needs -o");
+        return options_refuse(&program, "standard input needs -o");
     if (options->has_csv_bom && options->csv_folder == NULL)
-        return usage_error("--csv-bom needs --csv");
+        return options_refuse(&program, "--csv-bom needs --csv");
     for (size_t i = 0; i < options->operand_count && options->operand_count > 1; i++)
         if (strcmp(options->operands[i], "-") == 0)
-            return usage_error("standard input is an input of its own");
-    return 0;
+            return options_refuse(&program, "standard input is an input of its own");
+    return OPTIONS_READ;
 }
 
-enum {
-    OPTION_CSV = 256,
-    OPTION_CSV_BOM,
-    OPTION_DETAIL,
-    OPTION_FORCE,
-    OPTION_QUIET,
-    OPTION_REDACT,
-    OPTION_SERVER_AFTER,
-    OPTION_SITE_RULES,
-    OPTION_STEP_AT,
-    OPTION_SYMBOLS,
-    OPTION_THRESHOLD,
-    OPTION_THRESHOLDS,
-    OPTION_HELP,
-    OPTION_VERSION
-};
-
-static const struct option long_options[] = {
-    {"csv", required_argument, NULL, OPTION_CSV},
-    {"csv-bom", no_argument, NULL, OPTION_CSV_BOM},
-    {"detail", required_argument, NULL, OPTION_DETAIL},
-    {"force", no_argument, NULL, OPTION_FORCE},
-    {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"redact", no_argument, NULL, OPTION_REDACT},
-    {"server-after", required_argument, NULL, OPTION_SERVER_AFTER},
-    {"site-rules", required_argument, NULL, OPTION_SITE_RULES},
-    {"step-at", required_argument, NULL, OPTION_STEP_AT},
-    {"symbols", required_argument, NULL, OPTION_SYMBOLS},
-    {"threshold", required_argument, NULL, OPTION_THRESHOLD},
-    {"thresholds", required_argument, NULL, OPTION_THRESHOLDS},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {NULL, 0, NULL, 0},
-};
-
-static int take_symbols(const char *folder, ingest_options *options)
+options_outcome ingest_options_read(int argc, char **argv, ingest_options *options)
 {
-    size_t count = options->symbol_folder_count;
-    const char **grown = realloc(options->symbol_folders, (count + 1) * sizeof *grown);
-    struct stat info;
+    char **operands;
+    options_outcome outcome = options_read(&program, argc, argv, options, &operands);
 
-    if (grown == NULL)
-        return no_memory();
-    options->symbol_folders = grown;
-    options->symbol_folders[options->symbol_folder_count++] = folder;
-    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
-        return usage_error("--symbols needs a folder that is there");
-    return 0;
-}
-
-static int take_detail(const char *text, ingest_options *options)
-{
-    for (nm_retention detail = NM_RETENTION_ALL; detail <= NM_RETENTION_NONE; detail++)
-        if (strcmp(text, nm_retention_name(detail)) == 0) {
-            options->detail = detail;
-            return 0;
-        }
-    return usage_error("--detail needs all, live or none");
-}
-
-/* One, or a file of them. */
-static int take_threshold(int option, ingest_options *options)
-{
-    nm_error err = {0};
-    nm_status status = option == OPTION_THRESHOLD ? threshold_read(optarg, &options->thresholds, &err)
-                                                  : threshold_read_file(optarg, &options->thresholds, &err);
-
-    return status == NM_OK ? 0 : usage_error(err.text);
-}
-
-static int take_option(int option, ingest_options *options)
-{
-    switch (option) {
-    case 'o':
-        if (strcmp(optarg, "-") == 0)
-            return usage_error("-o: a database cannot go to standard output");
-        free(options->output_path);
-        options->output_path = strdup(optarg);
-        return options->output_path == NULL ? no_memory() : 0;
-    case OPTION_CSV:
-        options->csv_folder = optarg;
-        return 0;
-    case OPTION_CSV_BOM:
-        options->has_csv_bom = true;
-        return 0;
-    case OPTION_DETAIL:
-        return take_detail(optarg, options);
-    case OPTION_FORCE:
-        options->is_forced = true;
-        return 0;
-    case OPTION_QUIET:
-        options->is_quiet = true;
-        return 0;
-    case OPTION_REDACT:
-        options->is_redacted = true;
-        return 0;
-    case OPTION_SERVER_AFTER:
-        return take_minutes(optarg, &options->server_minutes);
-    case OPTION_SITE_RULES:
-        options->rules_path = optarg;
-        return 0;
-    case OPTION_STEP_AT:
-        options->step_at = optarg;
-        return optarg[0] == 0 ? usage_error("--step-at needs a place") : 0;
-    case OPTION_SYMBOLS:
-        return take_symbols(optarg, options);
-    case OPTION_THRESHOLD:
-    case OPTION_THRESHOLDS:
-        return take_threshold(option, options);
-    case OPTION_HELP:
-        fputs(help_text, stdout);
-        return -1;
-    case OPTION_VERSION:
-        puts("npumem-ingest " NPUMEM_PROJECT_VERSION);
-        return -1;
-    default: /* getopt has said what is wrong */
-        return EXIT_USAGE;
-    }
-}
-
-int ingest_options_take(int argc, char **argv, ingest_options *options)
-{
-    int option;
-
-    while ((option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1) {
-        int result = take_option(option, options);
-
-        if (result != 0)
-            return result;
-    }
-    return take_operands(argc, argv, options);
+    options->operands = (const char *const *)operands;
+    while (outcome == OPTIONS_READ && operands[options->operand_count] != NULL)
+        options->operand_count++;
+    return outcome == OPTIONS_READ ? check_operands(options) : outcome;
 }
 
 void ingest_options_free(ingest_options *options)
 {
-    free(options->output_path);
-    free(options->symbol_folders);
+    free(options->symbol_folders.items);
 }

@@ -9,18 +9,19 @@
 #include <stddef.h>
 
 #include "store/store.h"
+#include "tool/common/options.h"
 
-#define EXIT_USAGE 2
-
-typedef struct ingest_options {
+typedef struct ingest_options { /* texts are borrowed from the command line */
     const char *const *operands;
     size_t operand_count;
-    char *output_path;           /* owned; NULL: the input's name says it */
-    const char *csv_folder;      /* NULL: no CSV */
-    const char *rules_path;      /* NULL: none */
-    const char *step_at;         /* where steps begin; NULL: find out */
-    const char **symbol_folders; /* owned */
-    size_t symbol_folder_count;
+    const char *output_path; /* NULL: the input's name says it */
+    const char *csv_folder;  /* NULL: no CSV */
+    const char *rules_path;  /* NULL: none */
+    const char *step_at;     /* where steps begin; NULL: find out */
+    struct {
+        const char **items; /* owned */
+        size_t count, capacity;
+    } symbol_folders;
     nm_retention detail;
     int64_t server_minutes; /* 0: as the store has it */
     nm_thresholds thresholds;
@@ -30,8 +31,8 @@ typedef struct ingest_options {
     bool is_redacted;
 } ingest_options;
 
-/* Into zeroed options, which borrow from argv. 0, or the exit status; -1 when the program has done what was asked (--help). */
-int ingest_options_take(int argc, char **argv, ingest_options *options);
+/* Into zeroed options. */
+options_outcome ingest_options_read(int argc, char **argv, ingest_options *options);
 void ingest_options_free(ingest_options *options);
 
 #endif

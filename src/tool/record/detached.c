@@ -129,7 +129,7 @@ static bool read_environment(const char *door, record_options *options)
     words[count++] = (char *)(uintptr_t)output;
     words[count++] = (char *)(uintptr_t) "--serve";
     words[count++] = (char *)(uintptr_t)door;
-    return record_options_read(count, words, options) && options->action == RECORD_SERVE;
+    return record_options_read(count, words, options) == OPTIONS_READ && options->action == RECORD_SERVE;
 }
 
 /* The path first, then the lock that says it stands there. */

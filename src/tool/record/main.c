@@ -28,7 +28,7 @@
 #include "tool/record/recording.h"
 #include "tool/record/report.h"
 #include "tool/record/selfcheck.h"
-#include "tool/selfcheck/program.h"
+#include "tool/selfcheck/selfcheck_program.h"
 
 #define EXIT_FAILED     1
 #define EXIT_USAGE      2
@@ -333,18 +333,17 @@ static int control(const record_options *options)
 
 int main(int argc, char **argv)
 {
+    static const int ends[] = {[OPTIONS_READ] = EXIT_SUCCESS,
+                               [OPTIONS_DONE] = EXIT_SUCCESS,
+                               [OPTIONS_WRONG] = EXIT_USAGE,
+                               [OPTIONS_NO_MEMORY] = EXIT_FAILED};
     static record_options options; /* to the end: what it owns is not given back */
 
     nm_io_hold_standard_streams();
-    if (!record_options_read(argc, argv, &options))
-        return options.is_out_of_memory ? EXIT_FAILED : EXIT_USAGE;
+    options_outcome outcome = record_options_read(argc, argv, &options);
+    if (outcome != OPTIONS_READ)
+        return ends[outcome];
     switch (options.action) {
-    case RECORD_HELP:
-        record_options_help();
-        return 0;
-    case RECORD_VERSION:
-        puts("npumem-record " NPUMEM_PROJECT_VERSION);
-        return 0;
     case RECORD_FINISH:
         return finish_trace(&options);
     case RECORD_ATTACH:

@@ -19,6 +19,7 @@
 #include "tool/record/child.h"
 #include "tool/record/commands.h"
 #include "tool/record/output.h"
+#include "tool/record/output_name.h"
 
 #define NAMING_NS_MAX       10000000000
 /* Sums of steps are written again into each part, at some 15 bytes a row: this leaves most of a part to events. */

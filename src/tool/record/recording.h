@@ -6,6 +6,7 @@
 #define NM_TOOL_RECORD_RECORDING_H
 
 #include <limits.h>
+#include <sys/types.h>
 
 #include "drain/drain.h"
 #include "tool/common/versions.h"

@@ -17,10 +17,11 @@
 
 #include "base/io.h"
 #include "tool/record/output.h"
+#include "tool/record/output_name.h"
 #include "tool/record/report.h"
 #include "tool/selfcheck/exports.h"
-#include "tool/selfcheck/program.h"
 #include "tool/selfcheck/report.h"
+#include "tool/selfcheck/selfcheck_program.h"
 #include "tool/selfcheck/torch.h"
 
 #define PYTHON           "python3"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * npumem-whatif: what would another allocator, or the same one with other settings, have made of the recorded requests?
- * Connects an input, the simulations of whatif/ and a report; what it knows itself is the command line and the exit status.
+ * Connects an input, the simulations of whatif/ and a report; what it knows itself is the exit status. Its command line is in whatif/options.c.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,11 +13,11 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/number.h"
 #include "base/shown.h"
 #include "store/cleanup.h"
 #include "store/publish.h"
 #include "tool/whatif/load.h"
+#include "tool/whatif/options.h"
 #include "tool/whatif/report.h"
 
 #define EXIT_NO_FIT     1
@@ -26,22 +25,6 @@
 #define EXIT_PARTIAL    3
 #define EXIT_UNREADABLE 4
 #define CLASS_MAX       16 /* block sizes that --advise looks for */
-
-typedef struct whatif_options {
-    const char *const *paths;
-    size_t path_count;
-    struct {
-        const char **items; /* owned; texts of --conf and --bucket, with a letter before: c or b */
-        size_t count, capacity;
-    } settings;
-    const char *csv_path;
-    uint64_t capacity_bytes; /* 0: that of the recorded device, if it is known */
-    uint64_t other_bytes;
-    uint64_t heap_id;  /* 0: the pool that held most */
-    int64_t pad_bytes; /* negative: as the device is known to have it */
-    nm_workload_options workload;
-    bool is_list, is_compare, is_suggest, is_advise, is_forced;
-} whatif_options;
 
 typedef struct whatif {
     const whatif_options *options;
@@ -56,186 +39,6 @@ typedef struct whatif {
     size_t best; /* of the rows: what is suggested */
     bool is_fit;
 } whatif;
-
-static const char help_text[] =
-    "usage: npumem-whatif [options] INPUT\n"
-    "\n"
-    "Replays the requests of a trace, a memory snapshot or a database of npumem-ingest against simulated allocators: "
-    "the\n"
-    "caching allocator of torch_npu with other settings, and a pool of block sizes. Prints what each would have taken\n"
-    "from the device, and the smallest device that would be enough. Nothing is executed, no NPU is needed.\n"
-    "\n"
-    "  --conf TEXT         settings to simulate, as PYTORCH_NPU_ALLOC_CONF has them ('': the defaults); may be "
-    "repeated.\n"
-    "                      Without any: those of the recorded run\n"
-    "  --bucket TEXT       a pool of block sizes, e.g. 'initial:1GiB,maximum:30GiB,alignment:512,slab:2MiB,\n"
-    "                      classes:[4KiB,64KiB,1MiB]'; may be repeated\n"
-    "  --compare           a table over settings that are worth a try\n"
-    "  --suggest           the legal setting that needs the smallest device, its gain and its price\n"
-    "  --advise            for who writes a pool: sizes freed and asked for again, and the best block sizes\n"
-    "  --capacity SIZE     memory of the device (default: as recorded, else without bounds)\n"
-    "  --other SIZE        of it, what other processes hold all the time\n"
-    "  --heap N            the pool to look at, by its number (default: the one that held most)\n"
-    "  --list              print the pools of the input, and nothing else\n"
-    "  --one-stream        take all streams for one\n"
-    "  --ignore-flushes    leave out that the program emptied the cache\n"
-    "  --pad BYTES         added to each request before it is rounded (default: 32 on an NPU, 0 elsewhere)\n"
-    "  --csv FILE          also write the table into FILE; --force replaces one that exists\n"
-    "  --help, --version\n"
-    "\n"
-    "Exit status: 0 the first setting fits on the device; 1 it does not; 2 wrong usage; 3 it fits, but part of the "
-    "input\n"
-    "was missing; 4 failed, or there is no answer.\n";
-
-static int usage_error(const char *text)
-{
-    fprintf(stderr, "npumem-whatif: %s (--help says more)\n", text);
-    return EXIT_USAGE;
-}
-
-static int no_memory(void)
-{
-    fprintf(stderr, "npumem-whatif: out of memory\n");
-    return EXIT_UNREADABLE;
-}
-
-/* ---- Command line ---- */
-
-enum {
-    OPTION_CONF = 256,
-    OPTION_BUCKET,
-    OPTION_COMPARE,
-    OPTION_SUGGEST,
-    OPTION_ADVISE,
-    OPTION_CAPACITY,
-    OPTION_OTHER,
-    OPTION_HEAP,
-    OPTION_LIST,
-    OPTION_ONE_STREAM,
-    OPTION_IGNORE_FLUSHES,
-    OPTION_PAD,
-    OPTION_CSV,
-    OPTION_FORCE,
-    OPTION_HELP,
-    OPTION_VERSION
-};
-
-static const struct option long_options[] = {
-    {"conf", required_argument, NULL, OPTION_CONF},
-    {"bucket", required_argument, NULL, OPTION_BUCKET},
-    {"compare", no_argument, NULL, OPTION_COMPARE},
-    {"suggest", no_argument, NULL, OPTION_SUGGEST},
-    {"advise", no_argument, NULL, OPTION_ADVISE},
-    {"capacity", required_argument, NULL, OPTION_CAPACITY},
-    {"other", required_argument, NULL, OPTION_OTHER},
-    {"heap", required_argument, NULL, OPTION_HEAP},
-    {"list", no_argument, NULL, OPTION_LIST},
-    {"one-stream", no_argument, NULL, OPTION_ONE_STREAM},
-    {"ignore-flushes", no_argument, NULL, OPTION_IGNORE_FLUSHES},
-    {"pad", required_argument, NULL, OPTION_PAD},
-    {"csv", required_argument, NULL, OPTION_CSV},
-    {"force", no_argument, NULL, OPTION_FORCE},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {NULL, 0, NULL, 0},
-};
-
-static int take_size(const char *name, uint64_t *size)
-{
-    nm_error err;
-
-    if (nm_settings_size(optarg, strlen(optarg), size, &err) == NM_OK)
-        return 0;
-    fprintf(stderr, "npumem-whatif: --%s: %s\n", name, err.text);
-    return EXIT_USAGE;
-}
-
-static int take_number(const char *name, uint64_t most, uint64_t *number)
-{
-    if (nm_number_read(optarg, most, number))
-        return 0;
-    fprintf(stderr, "npumem-whatif: --%s needs a number up to %" PRIu64 "\n", name, most);
-    return EXIT_USAGE;
-}
-
-/* The text is looked at when the device is known; here it is kept. */
-static int take_setting(const char *kind, whatif_options *options)
-{
-    nm_status status = nm_array_grow(&options->settings.items, &options->settings.capacity, options->settings.count + 2,
-                                     sizeof *options->settings.items, NULL);
-
-    if (status != NM_OK)
-        return no_memory();
-    options->settings.items[options->settings.count++] = kind;
-    options->settings.items[options->settings.count++] = optarg;
-    return 0;
-}
-
-static int take_flag(int option, whatif_options *options)
-{
-    options->is_compare = options->is_compare || option == OPTION_COMPARE;
-    options->is_suggest = options->is_suggest || option == OPTION_SUGGEST;
-    options->is_advise = options->is_advise || option == OPTION_ADVISE;
-    options->is_list = options->is_list || option == OPTION_LIST;
-    options->is_forced = options->is_forced || option == OPTION_FORCE;
-    options->workload.is_one_stream = options->workload.is_one_stream || option == OPTION_ONE_STREAM;
-    options->workload.is_flush_ignored = options->workload.is_flush_ignored || option == OPTION_IGNORE_FLUSHES;
-    return 0;
-}
-
-static int take_option(int option, whatif_options *options)
-{
-    uint64_t number = 0;
-    int result;
-
-    switch (option) {
-    case OPTION_CONF:
-        return take_setting("conf", options);
-    case OPTION_BUCKET:
-        return take_setting("bucket", options);
-    case OPTION_CAPACITY:
-        result = take_size("capacity", &options->capacity_bytes);
-        return result == 0 && options->capacity_bytes == 0 ? usage_error("--capacity needs more than 0") : result;
-    case OPTION_OTHER:
-        return take_size("other", &options->other_bytes);
-    case OPTION_HEAP:
-        return take_number("heap", INT64_MAX, &options->heap_id);
-    case OPTION_PAD:
-        result = take_number("pad", 4096, &number);
-        options->pad_bytes = (int64_t)number;
-        return result;
-    case OPTION_CSV:
-        options->csv_path = optarg;
-        return 0;
-    case OPTION_HELP:
-        fputs(help_text, stdout);
-        return -1;
-    case OPTION_VERSION:
-        puts("npumem-whatif " NPUMEM_PROJECT_VERSION);
-        return -1;
-    case '?': /* getopt has said what is wrong */
-        return EXIT_USAGE;
-    default:
-        return take_flag(option, options);
-    }
-}
-
-static int take_arguments(int argc, char **argv, whatif_options *options)
-{
-    int option;
-
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-        int result = take_option(option, options);
-
-        if (result != 0)
-            return result;
-    }
-    if (optind == argc)
-        return usage_error("no input");
-    options->paths = (const char *const *)argv + optind;
-    options->path_count = (size_t)(argc - optind);
-    return 0;
-}
 
 /* ---- Reading ---- */
 
@@ -325,9 +128,9 @@ static nm_status add_given(whatif *run, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < run->options->settings.count && status == NM_OK; i += 2) {
-        const char *text = run->options->settings.items[i + 1];
-        nm_setting setting = {.is_bucket = strcmp(run->options->settings.items[i], "bucket") == 0,
+    for (size_t i = 0; i < run->options->settings.count && status == NM_OK; i++) {
+        const char *text = run->options->settings.items[i].text;
+        nm_setting setting = {.is_bucket = run->options->settings.items[i].is_bucket,
                               .caching = nm_caching_settings_default(run->workload->is_npu),
                               .bucket = nm_bucket_settings_default()};
         char name[WHATIF_NAME_BYTES];
@@ -409,8 +212,8 @@ static nm_status fill_rows(whatif *run, nm_error *err)
     nm_status status = NM_OK;
 
     run->recorded = nm_search_recorded_setting(run->workload);
-    if (options->pad_bytes >= 0)
-        run->recorded.caching.pad_bytes = (uint64_t)options->pad_bytes;
+    if (options->has_pad)
+        run->recorded.caching.pad_bytes = options->pad_bytes;
     status = nm_simulate(run->workload, &run->recorded, &(nm_sim_options){NM_WHATIF_UNLIMITED, 0}, &run->same, err);
     if (status == NM_OK)
         status = nm_packing_find(run->workload, &run->packing, err);
@@ -585,13 +388,16 @@ static int run_whatif(const whatif_options *options)
 
 int main(int argc, char **argv)
 {
-    whatif_options options = {.pad_bytes = -1};
-    int result = take_arguments(argc, argv, &options);
+    static const int ends[] = {[OPTIONS_READ] = EXIT_SUCCESS,
+                               [OPTIONS_DONE] = EXIT_SUCCESS,
+                               [OPTIONS_WRONG] = EXIT_USAGE,
+                               [OPTIONS_NO_MEMORY] = EXIT_UNREADABLE};
+    whatif_options options = {0};
+    options_outcome outcome = whatif_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
     nm_cleanup_install();
-    if (result == 0)
-        result = run_whatif(&options);
-    free(options.settings.items);
-    return result < 0 ? EXIT_SUCCESS : result;
+    int result = outcome == OPTIONS_READ ? run_whatif(&options) : ends[outcome];
+    whatif_options_free(&options);
+    return result;
 }

@@ -2,9 +2,9 @@
  *
  * A pool that caches driver memory, as a framework's does, and a loop that uses it. Names, arguments and numbers of ACL are
  * those of Huawei's public AscendCL reference. The pool is told to npumem by the functions of npumem.h, which are there when
- * the recorder is.
+ * the recorder is. The file has a long name because reports show it: its sites are this program's.
  */
-#include "tool/selfcheck/program.h"
+#include "tool/selfcheck/selfcheck_program.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>

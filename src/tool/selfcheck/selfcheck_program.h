@@ -4,8 +4,8 @@
  * there wherever npumem-record is. It uses CANN as any program does, finds it by name, keeps books of its own and prints
  * them as lines `npumem-selfcheck KEY VALUE` (selfcheck/figures.h has the keys).
  */
-#ifndef NM_TOOL_SELFCHECK_PROGRAM_H
-#define NM_TOOL_SELFCHECK_PROGRAM_H
+#ifndef NM_TOOL_SELFCHECK_SELFCHECK_PROGRAM_H
+#define NM_TOOL_SELFCHECK_SELFCHECK_PROGRAM_H
 
 #define SELFCHECK_EXIT_NOT_HERE 77 /* there is nothing to run on; the line `why` says what is missing */
 
