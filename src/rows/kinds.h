@@ -52,6 +52,15 @@
 #define NM_TYPE_LITERAL      const char * /* a constant of the program. NULL: NULL */
 #define NM_TYPE_LINE         nm_line      /* NULL: empty */
 
+/* Of sums. */
+#define NM_TYPE_OF_SUM(kind) NM_TYPE_##kind /* a number: that one is not defined was counted with the rows of the sum */
+#define NM_TYPE_NAME         uint64_t       /* text by its number in nm_definitions.strings. NULL: 0 */
+#define NM_TYPE_BYTE_S       unsigned __int128 /* bytes times nanoseconds; the column has seconds, as a REAL */
+#define NM_TYPE_BYTE_MS      unsigned __int128 /* the same in whole milliseconds */
+#define NM_TYPE_STREAM_OF_SUM                                                                                          \
+    uint64_t has_stream;                                                                                               \
+    uint64_t
+
 /* What has a meaning for some heaps alone. */
 #define NM_TYPE_POLICY       uint64_t /* NULL: NM_POLICY_UNKNOWN, and of heaps that are not memory of the driver */
 #define NM_TYPE_POOL_BYTES   uint64_t /* NULL: 0 of a heap that is not a pool */

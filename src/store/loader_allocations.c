@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocations: what is summed over them, and which of their rows are kept.
+ * Allocations: what the end of the load needs of them, and which of their rows are kept.
  */
 #include <string.h>
 
@@ -73,20 +73,11 @@ nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err)
     return status;
 }
 
-nm_status nm_loader_sum_allocation(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
+nm_status nm_loader_note_allocation(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
 {
     nm_status status = nm_id_set_add(&loader->allocation_ids, row->allocation_id, err);
 
     nm_loader_note_last(&loader->last.allocation_id, row->allocation_id);
     loader->last.allocation_count++;
-    if (status == NM_OK && row->cost_ns != 0)
-        status = nm_cost_sums_allocation(&loader->cost_sums, row, err);
-    if (status == NM_OK)
-        status = note_stack(loader, row, err);
-    if (status == NM_OK && nm_loader_has_policy(loader, row->heap_id))
-        status = nm_kind_sums_allocation(&loader->kind_sums, row, err);
-    if (status == NM_OK)
-        status = nm_operation_sums_allocation(&loader->operation_sums, row,
-                                              nm_loader_number(loader, row->operation_name), err);
-    return status;
+    return status == NM_OK ? note_stack(loader, row, err) : status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the loader does with a row beside writing it (row_write.c does that): sums over all rows of a kind, of which there
- * may be more than are written, and what the end of the load needs to know. One small function a kind that needs it.
+ * What the loader does with a row beside writing it (row_write.c does that) and telling the sums of it: what the end of
+ * the load needs to know. One small function a kind that needs it.
  */
 #include "store/loader_pool.h"
 #include "store/loader_values.h"
@@ -36,55 +36,42 @@ static nm_status note_process_end(nm_loader *loader, const void *given, nm_error
 
 static nm_status note_allocation(nm_loader *loader, const void *row, nm_error *err)
 {
-    return nm_loader_sum_allocation(loader, row, err);
+    return nm_loader_note_allocation(loader, row, err);
 }
 
 static nm_status note_copy(nm_loader *loader, const void *given, nm_error *err)
 {
     const nm_copy_row *row = given;
 
+    (void)err;
     nm_loader_note_last(&loader->last.copy_id, row->copy_id);
-    return nm_copy_sums_copy(&loader->copy_sums, row, err);
+    return NM_OK;
 }
 
 static nm_status note_operation(nm_loader *loader, const void *given, nm_error *err)
 {
     const nm_operation_row *row = given;
-    nm_status status = nm_id_set_add(&loader->operation_ids, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.operation_id, row->operation_id);
-    if (status == NM_OK)
-        status = nm_operation_sums_run(&loader->operation_sums, row, nm_loader_number(loader, row->name), err);
-    return status;
+    return nm_id_set_add(&loader->operation_ids, row->operation_id, err);
 }
 
 static nm_status note_workspace(nm_loader *loader, const void *given, nm_error *err)
 {
     const nm_workspace_row *row = given;
 
+    (void)err;
     nm_loader_note_last(&loader->last.workspace_id, row->workspace_id);
-    return nm_operation_sums_workspace(&loader->operation_sums, row, nm_loader_number(loader, row->operation_name),
-                                       err);
-}
-
-static nm_status note_operation_rise(nm_loader *loader, const void *given, nm_error *err)
-{
-    const nm_operation_rise_row *row = given;
-
-    return nm_operation_sums_rise(&loader->operation_sums, row, nm_loader_number(loader, row->name), err);
-}
-
-static nm_status note_workspace_span(nm_loader *loader, const void *row, nm_error *err)
-{
-    return nm_hold_sums_span(&loader->hold_sums, row, err);
+    return NM_OK;
 }
 
 static nm_status note_stream_call(nm_loader *loader, const void *given, nm_error *err)
 {
     const nm_stream_call_row *row = given;
 
+    (void)err;
     nm_loader_note_last(&loader->last.stream_call_id, row->stream_call_id);
-    return nm_stream_sums_call(&loader->stream_sums, row, err);
+    return NM_OK;
 }
 
 static nm_status note_step(nm_loader *loader, const void *row, nm_error *err)
@@ -118,13 +105,9 @@ static nm_status note_miss(nm_loader *loader, const void *given, nm_error *err)
 {
     const nm_miss_row *row = given;
 
+    (void)err;
     loader->has_early_misses |= row->is_early;
-    return nm_pool_sums_miss(&loader->pool_sums, row, err);
-}
-
-static nm_status note_pending(nm_loader *loader, const void *row, nm_error *err)
-{
-    return nm_pool_sums_pending(&loader->pool_sums, row, err);
+    return NM_OK;
 }
 
 static note_row *const notes[NM_ROW_KINDS] = {
@@ -135,8 +118,6 @@ static note_row *const notes[NM_ROW_KINDS] = {
     [NM_ROW_COPY] = note_copy,
     [NM_ROW_OPERATION] = note_operation,
     [NM_ROW_WORKSPACE] = note_workspace,
-    [NM_ROW_OPERATION_RISE] = note_operation_rise,
-    [NM_ROW_WORKSPACE_SPAN] = note_workspace_span,
     [NM_ROW_STREAM_CALL] = note_stream_call,
     [NM_ROW_STEP] = note_step,
     [NM_ROW_SITE_TOTAL] = note_site_total,
@@ -144,7 +125,6 @@ static note_row *const notes[NM_ROW_KINDS] = {
     [NM_ROW_DEVICE_SAMPLE] = note_device_sample,
     [NM_ROW_HEAP_TOTAL] = note_heap_total,
     [NM_ROW_MISS] = note_miss,
-    [NM_ROW_PENDING] = note_pending,
 };
 
 nm_status nm_loader_next_values(nm_loader *loader, nm_row_kind kind, const void *row, int64_t **values, nm_error *err)
@@ -159,7 +139,9 @@ nm_status nm_loader_next_values(nm_loader *loader, nm_row_kind kind, const void 
 nm_status nm_loader_take(void *context, nm_row_kind kind, const void *row, nm_error *err)
 {
     nm_loader *loader = context;
-    nm_status status = notes[kind] == NULL ? NM_OK : notes[kind](loader, row, err);
+    nm_status status = nm_sums_row(loader->sums, kind, row, err);
 
+    if (status == NM_OK && notes[kind] != NULL)
+        status = notes[kind](loader, row, err);
     return status == NM_OK ? nm_row_write(loader, kind, row, err) : status;
 }

@@ -65,6 +65,12 @@ static void take_line(sqlite3_stmt *from, int column, nm_line *line)
 #define TAKE_WORD_NUMBER(path) row->path = number;
 #define TAKE_LINE(path)       take_line(from, at, &row->path);
 
+#define TAKE_OF_SUM(kind)   OR_ZERO
+#define TAKE_STREAM_OF_SUM  TAKE_STREAM
+#define TAKE_NAME(path)
+#define TAKE_BYTE_S(path)
+#define TAKE_BYTE_MS(path)
+
 #define TAKE_POLICY(path)       row->path = int_of(from, at, (int64_t)NM_POLICY_UNKNOWN);
 #define TAKE_POOL_BYTES(path)   OR_ZERO(path)
 #define TAKE_DEVICE_COUNT(path) OR_ZERO(path)

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "base/number.h"
 #include "rows/words.h"
 #include "store/loader_pool.h"
 #include "store/loader_values.h"
@@ -68,6 +69,19 @@ static inline void put_next(int64_t **at, int64_t value)
 #define PUT_LITERAL(path, condition) nm_insert_text(out, (condition) ? row->path : NULL);
 #define PUT_LINE(path, condition)    nm_insert_text(out, (condition) && row->path.text[0] != 0 ? row->path.text : NULL);
 
+#define PUT_OF_SUM(kind)                     PUT_OF_SUM_##kind
+#define PUT_OF_SUM_LIST(path, condition, of) PUT_IF((condition) && nm_id_set_has(&(of).ids, row->path), (int64_t)row->path)
+#define PUT_OF_SUM_PROCESS(path, condition)  PUT_OF_SUM_LIST(path, condition, loader->definitions.processes)
+#define PUT_OF_SUM_DEVICE(path, condition)   PUT_OF_SUM_LIST(path, condition, loader->definitions.devices)
+#define PUT_OF_SUM_HEAP(path, condition)     PUT_OF_SUM_LIST(path, condition, loader->definitions.heaps)
+#define PUT_OF_SUM_STACK(path, condition)    PUT_OF_SUM_LIST(path, condition, loader->definitions.stacks)
+
+#define PUT_STREAM_OF_SUM   PUT_STREAM
+#define PUT_NAME(path, condition)                                                                                      \
+    nm_insert_bytes(out, nm_definitions_text(&loader->definitions, (condition) ? row->path : 0));
+#define PUT_BYTE_S(path, condition)  nm_insert_real(out, (condition) ? (double)row->path / 1e9 : NAN);
+#define PUT_BYTE_MS(path, condition) PUT_IF(condition, (int64_t)nm_byte_ms(row->path))
+
 #define PUT_POLICY(path, condition)     PUT_IF(condition, nm_loader_policy(loader, row->heap_id, row->path))
 #define PUT_POOL_BYTES(path, condition) PUT_IF(condition, nm_loader_pool_bytes(loader, row->heap_id, row->path))
 #define PUT_DEVICE_COUNT(path, condition)                                                                              \
@@ -84,12 +98,30 @@ static int64_t note_input_id(const nm_loader *loader, const nm_note_row *row)
 
 static int64_t heap_total_cost_count(const nm_loader *loader, const nm_heap_total_row *row)
 {
-    return (int64_t)nm_cost_sums_of(&loader->cost_sums, row->heap_id).call_count;
+    return (int64_t)nm_sums_heap_cost(loader->sums, row->heap_id).call_count;
 }
 
 static int64_t heap_total_cost_ns(const nm_loader *loader, const nm_heap_total_row *row)
 {
-    return (int64_t)nm_cost_sums_of(&loader->cost_sums, row->heap_id).cost_ns;
+    return (int64_t)nm_sums_heap_cost(loader->sums, row->heap_id).cost_ns;
+}
+
+static int64_t operation_memory_sum_freed_bytes(const nm_loader *loader, const nm_operation_memory_sum_row *row)
+{
+    (void)loader;
+    return row->allocated_bytes > row->held_bytes ? (int64_t)(row->allocated_bytes - row->held_bytes) : 0;
+}
+
+static bool has_steps(const nm_loader *loader, uint64_t heap_id)
+{
+    const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, heap_id);
+
+    return heap != NULL && nm_id_set_has(&loader->stepping_processes, heap->heap.process_id);
+}
+
+static int64_t miss_sum_cause(const nm_loader *loader, const nm_miss_sum_row *row)
+{
+    return nm_id_or_null(row->is_early && has_steps(loader, row->heap_id) ? NM_MISS_COLD : row->cause);
 }
 
 static int64_t miss_cause(const nm_loader *loader, const nm_miss_row *row)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/passes.h"
 #include "base/io.h"
 #include "replay/replay.h"
 #include "rows/words.h"
@@ -70,6 +71,12 @@ static size_t row_counts[NM_ROW_KINDS]; /* compared */
 #define KEEP_WORD(type) ZERO_UNLESS
 #define KEEP_LINE(path, condition) strcpy(out->path.text, row->path.text);
 
+#define KEEP_OF_SUM(kind)  NOTHING /* not told where it is not defined */
+#define KEEP_STREAM_OF_SUM KEEP_STREAM
+#define KEEP_NAME          NOTHING
+#define KEEP_BYTE_S        NOTHING
+#define KEEP_BYTE_MS       NOTHING
+
 #define KEEP_POLICY       NOTHING /* told of some heaps alone */
 #define KEEP_POOL_BYTES   ZERO_UNLESS
 #define KEEP_DEVICE_COUNT ZERO_UNLESS
@@ -89,7 +96,7 @@ static size_t row_counts[NM_ROW_KINDS]; /* compared */
 
 #define ROW(name, NAME, table, writer)        BEGIN_##writer(name)
 #define COLUMN(kind, column, path, condition) KEEP_##kind(path, condition)
-#define COLUMN_WITH(flag, kind, column, path) out->flag = row->flag; KEEP_##kind(path, row->flag)
+#define COLUMN_WITH(flag, kind, column, path) out->flag = row->flag != 0; KEEP_##kind(path, row->flag)
 #define END(name, writer)                     END_##writer
 #include "rows/rows.def"
 /* clang-format on */
@@ -169,7 +176,7 @@ static void replay(const char *text)
     nm_status status = nm_text_trace_open(text, &trace, &err);
 
     if (status == NM_OK)
-        status = nm_replay_new(&sink, &made, &err);
+        status = nm_replay_new(&sink, nm_passes, &made, &err);
     while (status == NM_OK && (status = nm_text_trace_next(trace, &record, &err)) == NM_OK)
         status = nm_replay_record(made, &record, &err);
     ck_assert_msg(status == NM_END, "%s", err.text);
@@ -221,7 +228,7 @@ static void check_trace(const char *path)
 {
     nm_store_input input = load_whole_input(INPUT_EVENTS);
     nm_buffer text = {0};
-    nm_sink list = nm_row_list_sink(&back);
+    nm_sink sums = nm_row_list_sink(&given), list = nm_row_list_sink(&back);
     int fd = -1;
 
     open_loader();
@@ -231,6 +238,7 @@ static void check_trace(const char *path)
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, &err), NM_OK);
     replay((const char *)text.data);
     give_others();
+    ck_assert_int_eq(nm_sums_finish(loader.sums, &sums, &err), NM_OK); /* the loader will give them to itself */
     ck_assert_msg(nm_loader_finish(&loader, &input, &err) == NM_OK, "%s: %s", path, err.text);
     for (nm_row_kind kind = 0; kind < NM_ROW_KINDS; kind++)
         if (nm_row_tables[kind].name != NULL)
