@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the replay gives: a kind of row per table of DESIGN.md section 5, same names. sink.h says how. A field named _id of 0, a time of NM_NO_TIME, a seq of NM_NO_SEQ and a number of NM_UNKNOWN_NUMBER are NULL in
- * the database. Definitions (process, thread, device, heap, frame, stack) are rows as they are.
+ * Rows: what the replay gives, and sums over that. rows.def declares them; here are their structs, which come of it, and
+ * the enums in them. sink.h says how they are given. What no value says is 0 (an id), NM_NO_TIME, NM_NO_SEQ or
+ * NM_UNKNOWN_NUMBER, and NULL in the database.
  */
 #ifndef NM_ROWS_ROWS_H
 #define NM_ROWS_ROWS_H
