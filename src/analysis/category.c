@@ -262,8 +262,9 @@ static nm_status give(nm_run *run, const nm_live *live, nm_category category, bo
                       nm_error *err)
 {
     const live_room *room = nm_live_room(run, live);
-    nm_category_row row = {.allocation_id = live->row.allocation_id, .category = category, .is_estimate = is_estimate};
-    nm_key key = {(uint64_t)category * 2 + is_estimate, category == NM_CATEGORY_OWN ? room->told : 0};
+    nm_category_row row = {.allocation_id = live->row.allocation_id,
+                           .category_id = nm_category_id(category, is_estimate)};
+    nm_key key = {row.category_id, category == NM_CATEGORY_OWN ? room->told : 0};
 
     if (category == NM_CATEGORY_UNKNOWN)
         return NM_OK;
@@ -357,9 +358,8 @@ static nm_status finish(nm_run *run, nm_error *err)
 
             status = nm_give_peak_category(&run->replay->sink,
                                            &(nm_peak_category_row){.heap_id = heap->id,
-                                                                   .category = (nm_category)(sum->key.high / 2),
+                                                                   .category_id = sum->key.high,
                                                                    .own_name = sum->key.low,
-                                                                   .is_estimate = sum->key.high % 2 != 0,
                                                                    .live_count = sum->live_count,
                                                                    .live_bytes = sum->live_bytes},
                                            err);

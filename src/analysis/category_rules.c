@@ -72,7 +72,7 @@ static nm_category judge_forward(const nm_category_clock *clock, const nm_catego
         return judge_live_forward(clock, site, birth);
     if (end->phase == NM_PHASE_BACKWARD && optimizers == 0 && (backwards > 0 || birth->phase != end->phase))
         return NM_CATEGORY_ACTIVATION;
-    if (backwards == 1 && optimizers <= 1)
+    if (backwards == 1 && optimizers <= 1 && end->phase != NM_PHASE_FORWARD) /* there, a buffer may be made anew */
         return NM_CATEGORY_ACTIVATION;
     bool is_same = backwards == 0 && optimizers == 0 && end->place.forwards == birth->place.forwards;
 

@@ -68,7 +68,7 @@ static nm_status finish(nm_run *run, nm_error *err)
         for (size_t i = 0; i < sums->count && status == NM_OK; i++)
             status = nm_give_peak_module(&run->replay->sink,
                                          &(nm_peak_module_row){.heap_id = heap->id,
-                                                               .path = sums->items[i].key.low,
+                                                               .module = sums->items[i].key.low,
                                                                .live_count = sums->items[i].live_count,
                                                                .live_bytes = sums->items[i].live_bytes},
                                          err);

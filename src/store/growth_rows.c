@@ -6,7 +6,6 @@
 #include "store/growth_rows.h"
 
 #include "store/database.h"
-#include "store/loader_values.h"
 
 nm_status nm_growth_open(sqlite3 *db, nm_error *err)
 {
@@ -18,46 +17,6 @@ nm_status nm_growth_open(sqlite3 *db, nm_error *err)
                       "CREATE TEMP TABLE stack_floor (heap_id INTEGER, stack_id INTEGER, minute INTEGER,"
                       " floor_bytes INTEGER)",
                       err);
-}
-
-nm_status nm_loader_take_step_site(void *context, const nm_step_site_row *row, nm_error *err)
-{
-    nm_loader *loader = context;
-    nm_insert *insert = &loader->inserts[NM_TABLE_STACK_STEP];
-
-    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
-    nm_insert_id(insert, nm_loader_stack(loader, row->stack_id));
-    nm_insert_int(insert, row->generation);
-    nm_insert_int(insert, (int64_t)row->live_bytes);
-    nm_insert_int(insert, (int64_t)row->live_count);
-    return nm_insert_end(insert, err);
-}
-
-nm_status nm_loader_take_site_floor(void *context, const nm_site_floor_row *row, nm_error *err)
-{
-    nm_loader *loader = context;
-    nm_insert *insert = &loader->inserts[NM_TABLE_STACK_FLOOR];
-
-    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
-    nm_insert_id(insert, nm_loader_stack(loader, row->stack_id));
-    nm_insert_int(insert, row->window);
-    nm_insert_int(insert, (int64_t)row->floor_bytes);
-    return nm_insert_end(insert, err);
-}
-
-nm_status nm_loader_take_lifetime(void *context, const nm_lifetime_row *row, nm_error *err)
-{
-    nm_loader *loader = context;
-    nm_insert *insert = &loader->inserts[NM_TABLE_STACK_LIFETIME];
-
-    nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
-    nm_insert_id(insert, nm_loader_stack(loader, row->stack_id));
-    nm_insert_int(insert, row->bucket);
-    nm_insert_int(insert, (int64_t)row->freed_count);
-    nm_insert_int(insert, (int64_t)row->max_ns);
-    nm_insert_int(insert, (int64_t)row->max_steps);
-    nm_insert_int(insert, row->last_alloc_seq);
-    return nm_insert_end(insert, err);
 }
 
 /* ---- Sums by site ---- */

@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "base/checksum.h"
+#include "sites/cut.h"
 #include "sites/inlined.h"
-#include "store/cut.h"
+#include "sites/site.h"
+#include "sites/wrapper.h"
 #include "store/loader_values.h"
-#include "store/site.h"
-#include "store/wrapper.h"
+#include "store/plumbing.h"
 
 #define SMALL_BYTES_DEFAULT 4096
 #define LARGE_BYTES_DEFAULT 1048576
@@ -24,7 +25,7 @@ static const char *baseline_name(nm_baseline kind)
 
 static nm_status write_input(nm_loader *loader, const nm_store_input *input, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_INPUT];
+    nm_insert *insert = &loader->tables[NM_TABLE_INPUT];
 
     nm_insert_id(insert, NM_INPUT_ID);
     nm_insert_text(insert, input->path);
@@ -79,7 +80,7 @@ static const char *run_mode_name(int64_t run_mode)
 
 static nm_status write_process(nm_loader *loader, const nm_definition *process, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_PROCESS];
+    nm_insert *insert = &loader->tables[NM_TABLE_PROCESS];
     const nm_definitions *definitions = &loader->definitions;
     const uint64_t *place = nm_map_get(&loader->process_end_of, (nm_key){0, process->id});
     nm_process_end_row end = {.end_ns = NM_NULL, .end_status = NM_NULL};
@@ -107,7 +108,7 @@ static nm_status write_process(nm_loader *loader, const nm_definition *process, 
 
 static nm_status write_thread(nm_loader *loader, const nm_definition *thread, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_THREAD];
+    nm_insert *insert = &loader->tables[NM_TABLE_THREAD];
 
     nm_insert_id(insert, thread->id);
     nm_insert_id(insert, nm_loader_process(loader, thread->thread.process_id));
@@ -118,7 +119,7 @@ static nm_status write_thread(nm_loader *loader, const nm_definition *thread, nm
 
 static nm_status write_attribute(nm_loader *loader, const nm_definition *attribute, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_PROCESS_ENVIRONMENT];
+    nm_insert *insert = &loader->tables[NM_TABLE_PROCESS_ENVIRONMENT];
     nm_bytes value = nm_definitions_text(&loader->definitions, attribute->attribute.value);
 
     nm_insert_id(insert, attribute->id);
@@ -131,7 +132,7 @@ static nm_status write_attribute(nm_loader *loader, const nm_definition *attribu
 
 static nm_status write_device(nm_loader *loader, const nm_definition *device, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_DEVICE];
+    nm_insert *insert = &loader->tables[NM_TABLE_DEVICE];
 
     nm_insert_id(insert, device->id);
     nm_insert_id(insert, nm_loader_process(loader, device->device.process_id));
@@ -145,7 +146,7 @@ static nm_status write_device(nm_loader *loader, const nm_definition *device, nm
 
 static nm_status write_heap(nm_loader *loader, const nm_definition *heap, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_HEAP];
+    nm_insert *insert = &loader->tables[NM_TABLE_HEAP];
     uint64_t small_bytes = heap->heap.small_bytes == 0 ? SMALL_BYTES_DEFAULT : heap->heap.small_bytes;
     uint64_t large_bytes = heap->heap.large_bytes == 0 ? LARGE_BYTES_DEFAULT : heap->heap.large_bytes;
     bool is_level_known = heap->heap.level >= NM_LEVEL_DRIVER && heap->heap.level <= NM_LEVEL_MAX;
@@ -179,7 +180,7 @@ static nm_status build_id_text(nm_bytes build_id, nm_buffer *out, nm_error *err)
 
 static nm_status write_module(nm_loader *loader, const nm_definition *module, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_MODULE];
+    nm_insert *insert = &loader->tables[NM_TABLE_MODULE];
     nm_buffer build_id = {0};
     nm_status status = build_id_text(nm_definitions_build_id(&loader->definitions, module->id), &build_id, err);
 
@@ -199,7 +200,7 @@ static nm_status write_module(nm_loader *loader, const nm_definition *module, nm
 static nm_status write_frame(nm_loader *loader, const nm_definition *frame, bool is_plumbing, nm_buffer *label,
                              nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_FRAME];
+    nm_insert *insert = &loader->tables[NM_TABLE_FRAME];
     const nm_definitions *definitions = &loader->definitions;
     nm_status status = nm_site_label(definitions, frame, label, err);
 
@@ -233,7 +234,7 @@ static nm_status write_frames(nm_loader *loader, const nm_sites *sites, nm_error
 
 static nm_status write_stack(nm_loader *loader, const nm_stack_node *stack, uint64_t site_frame_id, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_STACK];
+    nm_insert *insert = &loader->tables[NM_TABLE_STACK];
     const nm_definitions *definitions = &loader->definitions;
 
     nm_insert_id(insert, stack->stack_id);
@@ -262,7 +263,7 @@ static const char *word_of(const nm_attribution *attribution)
 static nm_status write_attribution_frame(nm_loader *loader, const nm_attribution *attribution, uint64_t frame_id,
                                          nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_FRAME];
+    nm_insert *insert = &loader->tables[NM_TABLE_FRAME];
     nm_buffer label = {0};
     const char *word = word_of(attribution);
     nm_status status = nm_buffer_append(&label, word, strlen(word), err);
@@ -328,17 +329,22 @@ static nm_status write_sites(nm_loader *loader, const nm_sites *sites, nm_error 
 
 static nm_status write_stacks(nm_loader *loader, nm_error *err)
 {
+    const nm_wrapper_taker taker = {loader->db, nm_plumbing_take_wrapper};
+    nm_patterns plumbing = {0};
     nm_sites sites = {0};
-    nm_status status = nm_sites_open(loader->db, &loader->definitions, &sites, err);
+    nm_status status = nm_plumbing_read(loader->db, &plumbing, err);
 
     if (status == NM_OK)
-        status = nm_wrappers_find(loader->db, &loader->definitions, &loader->stack_uses.by_stack, &sites, err);
+        status = nm_sites_open(&plumbing, &loader->definitions, &sites, err);
+    if (status == NM_OK)
+        status = nm_wrappers_find(&loader->definitions, &loader->stack_uses.by_stack, &sites, &taker, err);
     if (status == NM_OK)
         nm_sites_resolve(&sites, &loader->definitions);
     if (status == NM_OK)
         status = write_frames(loader, &sites, err);
     if (status == NM_OK)
         status = write_sites(loader, &sites, err);
+    nm_patterns_free(&plumbing);
     nm_sites_close(&sites);
     return status;
 }

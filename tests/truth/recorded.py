@@ -110,7 +110,7 @@ def judge(job, database, text, figures, options):
 
 # What small_job's functions make; nothing else of it may be called anything.
 MADE_BY = {"build": ("weight",), "forward": ("activation",), "backward": ("gradient", "temporary"),
-           "grow_workspace": ("workspace",)}
+           "grow_workspace": ("workspace",), "capture_one": ("graph",)}
 
 
 def judge_categories(job, database, figures):

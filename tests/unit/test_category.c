@@ -161,6 +161,7 @@ START_TEST(both_ends_have_to_fit)
     ck_assert_int_eq(judge(forward, P(1, 0, 0), none, P(2, 1, 1)),
                      NM_CATEGORY_ACTIVATION); /* an output, till the next one */
     ck_assert_int_eq(judge(forward, P(1, 0, 0), none, P(4, 3, 3)), NM_CATEGORY_UNKNOWN);
+    ck_assert_int_eq(judge(forward, P(1, 0, 0), forward, P(2, 1, 1)), NM_CATEGORY_UNKNOWN); /* a buffer, made anew */
     ck_assert_int_eq(judge(forward, P(1, 0, 0), forward, P(1, 0, 0)), NM_CATEGORY_TEMPORARY);
     ck_assert_int_eq(judge(forward, P(1, 0, 0), forward, P(2, 0, 0)), NM_CATEGORY_UNKNOWN);
     ck_assert_int_eq(judge(forward, P(1, 0, 0), none, P(1, 0, 0)), NM_CATEGORY_UNKNOWN);
