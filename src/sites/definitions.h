@@ -16,8 +16,8 @@ typedef struct nm_stack_node {
     uint64_t stack_id;
     uint64_t parent_id;
     uint64_t frame_id;
-    size_t site;  /* for store/site.c: see there */
-    uint8_t walk; /* nm_walk, from store/cut.c */
+    size_t site;  /* for sites/site.c: see there */
+    uint8_t walk; /* nm_walk, from sites/cut.c */
 } nm_stack_node;
 
 typedef struct nm_definition_list { /* of one kind */

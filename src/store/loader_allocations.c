@@ -6,7 +6,7 @@
 
 #include "store/loader_values.h"
 
-/* Which stacks allocate from which heap, and for whom: for store/wrapper.c and store/attribution.c. */
+/* Which stacks allocate from which heap, and for whom: for sites/wrapper.c and sites/attribution.c. */
 static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
 {
     bool is_operator = row->operation_id != 0 && row->operation_kind == NM_RANGE_OPERATOR;
@@ -139,14 +139,7 @@ nm_status nm_loader_take_allocation(void *context, const nm_allocation_row *row,
         status = nm_loader_name_allocation(loader, row->split_from_id, err);
     if (status == NM_OK)
         status = nm_loader_name_operation(loader, row->operation_id, err);
-    if (status == NM_OK && row->cost_ns != 0)
-        status = nm_cost_sums_allocation(&loader->cost_sums, row, err);
     if (status == NM_OK)
         status = note_stack(loader, row, err);
-    if (status == NM_OK && has_policy(loader, row->heap_id))
-        status = nm_kind_sums_allocation(&loader->kind_sums, row, err);
-    if (status == NM_OK)
-        status = nm_operation_sums_allocation(&loader->operation_sums, row,
-                                              nm_loader_number(loader, row->operation_name), err);
     return status == NM_OK ? place_allocation(loader, row, err) : status;
 }

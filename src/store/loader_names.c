@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "base/checksum.h"
+#include "sites/cut.h"
 #include "sites/inlined.h"
-#include "store/cut.h"
+#include "sites/site.h"
+#include "sites/wrapper.h"
 #include "store/loader_values.h"
-#include "store/site.h"
-#include "store/wrapper.h"
+#include "store/plumbing.h"
 
 #define SMALL_BYTES_DEFAULT 4096
 #define LARGE_BYTES_DEFAULT 1048576
@@ -328,17 +329,22 @@ static nm_status write_sites(nm_loader *loader, const nm_sites *sites, nm_error 
 
 static nm_status write_stacks(nm_loader *loader, nm_error *err)
 {
+    const nm_wrapper_taker taker = {loader->db, nm_plumbing_take_wrapper};
+    nm_patterns plumbing = {0};
     nm_sites sites = {0};
-    nm_status status = nm_sites_open(loader->db, &loader->definitions, &sites, err);
+    nm_status status = nm_plumbing_read(loader->db, &plumbing, err);
 
     if (status == NM_OK)
-        status = nm_wrappers_find(loader->db, &loader->definitions, &loader->stack_uses.by_stack, &sites, err);
+        status = nm_sites_open(&plumbing, &loader->definitions, &sites, err);
+    if (status == NM_OK)
+        status = nm_wrappers_find(&loader->definitions, &loader->stack_uses.by_stack, &sites, &taker, err);
     if (status == NM_OK)
         nm_sites_resolve(&sites, &loader->definitions);
     if (status == NM_OK)
         status = write_frames(loader, &sites, err);
     if (status == NM_OK)
         status = write_sites(loader, &sites, err);
+    nm_patterns_free(&plumbing);
     nm_sites_close(&sites);
     return status;
 }

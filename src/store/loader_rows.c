@@ -9,7 +9,6 @@
 #include "store/growth_rows.h"
 #include "store/loader_pool.h"
 #include "store/loader_values.h"
-#include "store/operation_rows.h"
 
 static bool is_of_device(const nm_loader *loader, uint64_t heap_id)
 {
@@ -106,8 +105,6 @@ nm_status nm_loader_take_copy(void *context, const nm_copy_row *row, nm_error *e
 
     nm_loader_note_last(&loader->last.copy_id, row->copy_id);
     if (status == NM_OK)
-        status = nm_copy_sums_copy(&loader->copy_sums, row, err);
-    if (status == NM_OK)
         status = next_row(loader, loader->copies, dropped, &values, err);
     if (status == NM_OK)
         nm_bulk_end(loader->copies, values, fill_copy(loader, row, values));
@@ -123,8 +120,6 @@ nm_status nm_loader_take_operation(void *context, const nm_operation_row *row, n
     nm_loader_note_last(&loader->last.operation_id, row->operation_id);
     if (status == NM_OK)
         status = nm_loader_name_operation(loader, row->parent_id, err);
-    if (status == NM_OK)
-        status = nm_operation_sums_run(&loader->operation_sums, row, nm_loader_number(loader, row->name), err);
     nm_insert_id(insert, row->operation_id);
     nm_insert_id(insert, nm_loader_process(loader, row->process_id));
     nm_insert_id(insert, nm_loader_thread(loader, row->thread_id));
@@ -167,9 +162,6 @@ nm_status nm_loader_take_workspace(void *context, const nm_workspace_row *row, n
     if (status == NM_OK)
         status = nm_loader_name_allocation(loader, row->allocation_id, err);
     if (status == NM_OK)
-        status = nm_operation_sums_workspace(&loader->operation_sums, row,
-                                             nm_loader_number(loader, row->operation_name), err);
-    if (status == NM_OK)
         status = next_row(loader, loader->workspaces, dropped, &values, err);
     if (status == NM_OK)
         nm_bulk_end(loader->workspaces, values, fill_workspace(loader, row, values));
@@ -201,8 +193,6 @@ nm_status nm_loader_take_stream_call(void *context, const nm_stream_call_row *ro
     nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.stream_call_id, row->stream_call_id);
-    if (status == NM_OK)
-        status = nm_stream_sums_call(&loader->stream_sums, row, err);
     if (status == NM_OK)
         status = next_row(loader, loader->stream_calls, dropped, &values, err);
     if (status == NM_OK)
@@ -409,7 +399,7 @@ nm_status nm_loader_take_heap_total(void *context, const nm_heap_total_row *row,
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_HEAP_SUM];
     nm_status status = nm_retention_heap_peak(&loader->retained, row->heap_id, row->peak_seq, err);
-    nm_heap_cost cost = nm_cost_sums_of(&loader->cost_sums, row->heap_id);
+    nm_heap_cost_row cost = nm_sums_heap_cost(loader->sums, row->heap_id);
 
     nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
     nm_insert_int(insert, (int64_t)row->allocation_count);
@@ -482,6 +472,10 @@ nm_status nm_loader_take_device_peak(void *context, const nm_device_peak_row *ro
 
 nm_status nm_loader_take(void *context, nm_row_kind kind, const void *row, nm_error *err)
 {
+    nm_status status = nm_sums_row(((nm_loader *)context)->sums, kind, row, err);
+
+    if (status != NM_OK)
+        return status;
     switch (kind) {
 #define ROW(name, NAME)                                                                                                \
     case NM_ROW_##NAME:                                                                                                \

@@ -3,7 +3,7 @@
 
 #include "store/database.h"
 #include "store/guard.h"
-#include "store/site.h"
+#include "store/plumbing.h"
 #include "store/validate.h"
 
 #define SOURCE "source"

@@ -14,12 +14,12 @@
 #include "store/growth_rows.h"
 #include "store/loader.h"
 #include "store/merge.h"
+#include "store/plumbing.h"
 #include "store/prune.h"
 #include "store/publish.h"
 #include "store/redact.h"
 #include "store/rising.h"
 #include "store/schema.h"
-#include "store/site.h"
 #include "store/trend.h"
 #include "store/validate.h"
 #include "store/verdict.h"
@@ -92,7 +92,7 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
     if (status == NM_OK)
         status = write_meta(store, err);
     if (status == NM_OK)
-        status = nm_site_rules_add(store->db, options->site_rules, err);
+        status = nm_plumbing_add(store->db, options->site_rules, err);
     if (status == NM_OK && options->thresholds != NULL)
         status = nm_thresholds_apply(store->db, options->thresholds, err);
     if (status == NM_OK && store->role == NM_STORE_MERGED) {

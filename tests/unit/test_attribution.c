@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/attribution.h"
-#include "store/cut.h"
+#include "sites/attribution.h"
+#include "sites/cut.h"
 #include "store/database.h"
+#include "store/plumbing.h"
 #include "store/schema.h"
 
 enum { LINE = 1, OWN = 2, FRAMEWORK = 3, OTHER = 4, STACK_COUNT = 4 };
@@ -92,13 +93,22 @@ static void hold_role(const nm_attribution *role, const char *name, nm_attributi
     ck_assert_int_eq(role->kind, kind);
 }
 
+static void open_sites(nm_sites *sites)
+{
+    nm_patterns plumbing = {0};
+
+    ck_assert_msg(nm_plumbing_read(db, &plumbing, &err) == NM_OK, "%s", err.text);
+    ck_assert_msg(nm_sites_open(&plumbing, &definitions, sites, &err) == NM_OK, "%s", err.text);
+    nm_patterns_free(&plumbing);
+}
+
 static nm_attribution *find(void)
 {
     nm_sites sites = {0};
     nm_attribution *roles;
 
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
-    ck_assert_int_eq(nm_sites_open(db, &definitions, &sites, &err), NM_OK);
+    open_sites(&sites);
     nm_sites_resolve(&sites, &definitions);
     ck_assert_int_eq(nm_attributions_find(&uses, &definitions, &sites, &roles, &err), NM_OK);
     nm_sites_close(&sites);

@@ -17,7 +17,7 @@
 #include "store/cleanup.h"
 #include "store/database.h"
 #include "store/foreign.h"
-#include "store/site.h"
+#include "store/plumbing.h"
 #include "tool/diff/options.h"
 #include "tool/diff/queries.h"
 

@@ -17,10 +17,10 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "report/summary.h"
+#include "sites/patterns.h"
 #include "store/cleanup.h"
 #include "store/database.h"
 #include "store/publish.h"
-#include "store/site.h"
 #include "tool/ingest/load.h"
 #include "tool/ingest/size.h"
 

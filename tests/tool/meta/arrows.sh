@@ -19,7 +19,8 @@ steps: base trace rows
 replay: base trace rows
 analysis: base trace rows replay
 sites: base trace
-store: base trace rows sites
+sums: base trace rows sites
+store: base trace rows sites sums
 report: base trace store
 watch: base trace rows replay analysis
 whatif: base trace rows replay

@@ -6,10 +6,10 @@
  * these two if all allocations with it agree. Any program's stack that is cut (cut.h) and has no frame but plumbing says
  * that it is, and the thread's name.
  */
-#ifndef NM_STORE_ATTRIBUTION_H
-#define NM_STORE_ATTRIBUTION_H
+#ifndef NM_SITES_ATTRIBUTION_H
+#define NM_SITES_ATTRIBUTION_H
 
-#include "store/site.h"
+#include "sites/site.h"
 
 typedef struct nm_stack_use { /* of a stack by a heap; 0: none, NM_ATTRIBUTION_MIXED: several */
     uint64_t operator_name;   /* number in nm_definitions.strings */

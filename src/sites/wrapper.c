@@ -4,11 +4,9 @@
  * them. Where they part, what was passed is the heap's wrappers, if the parting shows that many call it: a step function
  * of which every line allocates also holds all stacks, but is called from few places.
  */
-#include "store/wrapper.h"
+#include "sites/wrapper.h"
 
 #include <stdlib.h>
-
-#include "store/database.h"
 
 #define CHAIN_MAX         16  /* functions of a chain of wrappers */
 #define STEPS_MAX         256 /* frames passed on the way to the next function: bounds what a hostile input can cost */
@@ -175,23 +173,13 @@ static nm_status append_escaped(nm_buffer *out, nm_bytes name, nm_error *err)
     return status;
 }
 
-static nm_status write_wrapper(sqlite3 *db, uint64_t heap_id, nm_bytes name, nm_error *err)
+static nm_status give_wrapper(const nm_wrapper_taker *taker, uint64_t heap_id, nm_bytes name, nm_error *err)
 {
-    static const char sql[] = "INSERT INTO wrapper (heap_id, function) SELECT ?1, ?2 WHERE NOT EXISTS"
-                              " (SELECT 1 FROM wrapper WHERE heap_id = ?1 AND function = ?2)";
-    sqlite3_stmt *insert = NULL;
     nm_buffer pattern = {0};
-    nm_status status = nm_db_prepare(db, sql, &insert, err);
+    nm_status status = append_escaped(&pattern, name, err);
 
     if (status == NM_OK)
-        status = append_escaped(&pattern, name, err);
-    if (status == NM_OK) {
-        sqlite3_bind_int64(insert, 1, (int64_t)heap_id);
-        sqlite3_bind_text(insert, 2, (const char *)pattern.data, (int)pattern.len, SQLITE_STATIC);
-        if (sqlite3_step(insert) != SQLITE_DONE)
-            status = nm_db_fail(db, err);
-    }
-    sqlite3_finalize(insert);
+        status = taker->take(taker->context, heap_id, (nm_bytes){pattern.data, pattern.len}, err);
     nm_buffer_free(&pattern);
     return status;
 }
@@ -233,8 +221,8 @@ static nm_status sort_keys(const nm_map *heap_stacks, nm_key **out, nm_error *er
 }
 
 /* `keys` are the stacks of one heap. */
-static nm_status walk_heap(sqlite3 *db, const nm_definitions *definitions, const nm_key *keys, size_t count,
-                           const nm_sites *sites, nm_error *err)
+static nm_status walk_heap(const nm_definitions *definitions, const nm_key *keys, size_t count, const nm_sites *sites,
+                           const nm_wrapper_taker *taker, nm_error *err)
 {
     stack_walk walk = {.definitions = definitions, .sites = sites};
     nm_status status = NM_OK;
@@ -245,13 +233,13 @@ static nm_status walk_heap(sqlite3 *db, const nm_definitions *definitions, const
     if (status == NM_OK && walk.count >= CALLERS_MIN)
         status = walk_chain(&walk, &is_found, err);
     for (size_t i = 0; is_found && i < walk.chain_length && status == NM_OK; i++)
-        status = write_wrapper(db, keys[0].high, nm_definitions_text(definitions, walk.chain[i]), err);
+        status = give_wrapper(taker, keys[0].high, nm_definitions_text(definitions, walk.chain[i]), err);
     free(walk.at);
     return status;
 }
 
-nm_status nm_wrappers_find(sqlite3 *db, const nm_definitions *definitions, const nm_map *heap_stacks,
-                           const nm_sites *sites, nm_error *err)
+nm_status nm_wrappers_find(const nm_definitions *definitions, const nm_map *heap_stacks, const nm_sites *sites,
+                           const nm_wrapper_taker *taker, nm_error *err)
 {
     nm_key *keys = NULL;
     nm_status status = sort_keys(heap_stacks, &keys, err);
@@ -260,7 +248,7 @@ nm_status nm_wrappers_find(sqlite3 *db, const nm_definitions *definitions, const
         for (end = first; end < heap_stacks->count && keys[end].high == keys[first].high;)
             end++;
         if (nm_definition_find(&definitions->heaps, keys[first].high) != NULL)
-            status = walk_heap(db, definitions, keys + first, end - first, sites, err);
+            status = walk_heap(definitions, keys + first, end - first, sites, taker, err);
     }
     free(keys);
     return status;

@@ -6,24 +6,12 @@
  * is none but plumbing, that still goes before a native frame of which nothing but a name is known, so that a snapshot with
  * native frames gives the sites that it gives without them.
  */
-#ifndef NM_STORE_SITE_H
-#define NM_STORE_SITE_H
-
-#include <sqlite3.h>
+#ifndef NM_SITES_SITE_H
+#define NM_SITES_SITE_H
 
 #include "base/buffer.h"
 #include "sites/definitions.h"
-
-#define NM_SITE_RULES_BYTES_MAX (1u << 20)
-
-/*
- * Adds the patterns of a text to table `plumbing`: lines of `function`, `python`, `file`, `name` or `module` and a GLOB; empty lines
- * and those that begin with # are skipped. NM_ERR_FORMAT: err->offset is the byte at which the bad line begins.
- */
-nm_status nm_site_rules_add(sqlite3 *db, nm_bytes text, nm_error *err);
-
-/* Do two schemas of a connection judge sites by the same patterns? Only then are their sites compared. */
-nm_status nm_plumbing_is_same(sqlite3 *db, const char *schema, const char *other, bool *is_same, nm_error *err);
+#include "sites/patterns.h"
 
 typedef struct nm_stack_frames { /* of a stack with its callers: indexes of frames plus one, 0 where there is none */
     uint32_t line;               /* innermost frame of Python that is not plumbing */
@@ -35,9 +23,6 @@ typedef struct nm_stack_frames { /* of a stack with its callers: indexes of fram
 } nm_stack_frames;
 
 typedef struct nm_sites {
-    struct nm_plumbing_rule *rules; /* owned, as in table `plumbing` */
-    size_t rule_count, rule_capacity;
-    nm_buffer patterns;
     uint8_t *is_plumbing;    /* by index of the frame */
     uint8_t *is_python;      /* by index of the frame: of an interpreter */
     uint8_t *autograd;       /* by index of the frame: nm_autograd */
@@ -46,8 +31,8 @@ typedef struct nm_sites {
     size_t frame_count;
 } nm_sites;
 
-/* Reads the patterns from table `plumbing` and judges every frame. `definitions` must be sorted. */
-nm_status nm_sites_open(sqlite3 *db, const nm_definitions *definitions, nm_sites *out, nm_error *err);
+/* Judges every frame by the patterns, which are no longer needed then. `definitions` must be sorted. */
+nm_status nm_sites_open(const nm_patterns *plumbing, const nm_definitions *definitions, nm_sites *out, nm_error *err);
 
 /* A frame's function as patterns see it: without its return type. NULL: it has none. */
 const char *nm_site_function(const nm_definitions *definitions, const nm_definition *frame);

@@ -5,8 +5,8 @@
  * there); the names of the outermost frame can. A stack is whole when that is a line of Python, main, or in what calls a
  * thread's function (libc, the dynamic loader, the C++ library); one as deep as was asked for is neither.
  */
-#ifndef NM_STORE_CUT_H
-#define NM_STORE_CUT_H
+#ifndef NM_SITES_CUT_H
+#define NM_SITES_CUT_H
 
 #include "sites/definitions.h"
 

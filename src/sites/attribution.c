@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/attribution.h"
+#include "sites/attribution.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "sites/autograd.h"
-#include "store/cut.h"
+#include "sites/cut.h"
 
 /* ---- Uses ---- */
 

@@ -1,5 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "store/site.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Every frame is judged once: plumbing, Python, part of a backward pass. Then every stack once, after its caller: it takes
+ * over what its caller knows and adds its own frame, so that no stack is walked from end to end.
+ */
+#include "sites/site.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,149 +12,6 @@
 
 #include "sites/autograd.h"
 #include "sites/inlined.h"
-#include "store/database.h"
-
-typedef enum rule_target {
-    TARGET_FUNCTION,
-    TARGET_FILE,
-    TARGET_MODULE,
-    TARGET_NAME,
-    TARGET_PYTHON,
-    TARGET_COUNT
-} rule_target;
-
-static const char *const target_names[TARGET_COUNT] = {"function", "file", "module", "name", "python"};
-
-typedef struct nm_plumbing_rule {
-    rule_target target;
-    bool is_native;        /* frames of Python are not looked at */
-    size_t pattern_offset; /* into nm_sites.patterns */
-} nm_plumbing_rule;
-
-/* ---- Rules ---- */
-
-static bool find_target(const char *name, size_t length, rule_target *target)
-{
-    for (int index = 0; index < TARGET_COUNT; index++) {
-        if (strlen(target_names[index]) == length && memcmp(target_names[index], name, length) == 0) {
-            *target = (rule_target)index;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-/* One line without its newline. */
-static nm_status add_rule_line(sqlite3_stmt *insert, const char *line, size_t length, uint64_t offset, nm_error *err)
-{
-    rule_target target;
-    size_t word = 0;
-
-    while (length > 0 && is_blank(line[length - 1]))
-        length--;
-    if (length == 0 || line[0] == '#')
-        return NM_OK;
-    while (word < length && !is_blank(line[word]))
-        word++;
-    if (!find_target(line, word, &target))
-        return nm_fail(err, NM_ERR_FORMAT, offset,
-                       "a site rule is: function, python, file, name or module, and a pattern");
-    size_t pattern = word;
-    while (pattern < length && is_blank(line[pattern]))
-        pattern++;
-    if (pattern == length)
-        return nm_fail(err, NM_ERR_FORMAT, offset, "this site rule has no pattern");
-
-    sqlite3_bind_text(insert, 1, target_names[target], -1, SQLITE_STATIC);
-    sqlite3_bind_text(insert, 2, line + pattern, (int)(length - pattern), SQLITE_STATIC);
-    nm_status status = sqlite3_step(insert) == SQLITE_DONE ? NM_OK : nm_db_fail(sqlite3_db_handle(insert), err);
-    sqlite3_reset(insert);
-    return status;
-}
-
-nm_status nm_site_rules_add(sqlite3 *db, nm_bytes text, nm_error *err)
-{
-    static const char sql[] = "INSERT INTO plumbing (target, pattern, origin) VALUES (?, ?, 'site rules')";
-    const char *data = (const char *)text.data;
-    sqlite3_stmt *insert = NULL;
-    nm_status status = NM_OK;
-
-    if (text.len > NM_SITE_RULES_BYTES_MAX)
-        return nm_fail(err, NM_ERR_LIMIT, NM_SITE_RULES_BYTES_MAX, "site rules are larger than %u bytes",
-                       NM_SITE_RULES_BYTES_MAX);
-    status = nm_db_prepare(db, sql, &insert, err);
-    for (size_t at = 0; status == NM_OK && at < text.len;) {
-        const char *end = memchr(data + at, '\n', text.len - at);
-        size_t length = end == NULL ? text.len - at : (size_t)(end - (data + at));
-
-        status = add_rule_line(insert, data + at, length, at, err);
-        at += length + 1;
-    }
-    sqlite3_finalize(insert);
-    return status;
-}
-
-nm_status nm_plumbing_is_same(sqlite3 *db, const char *schema, const char *other, bool *is_same, nm_error *err)
-{
-    static const char sql[] = "SELECT count(*) FROM (SELECT target, pattern FROM \"%w\".plumbing EXCEPT SELECT target,"
-                              " pattern FROM \"%w\".plumbing)";
-    const char *schemas[2] = {schema, other};
-    nm_status status = NM_OK;
-
-    *is_same = true;
-    for (int i = 0; i < 2 && status == NM_OK; i++) {
-        char *text = sqlite3_mprintf(sql, schemas[i], schemas[1 - i]);
-        sqlite3_stmt *row = NULL;
-
-        status = text == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                              : nm_db_prepare(db, text, &row, err);
-        if (status == NM_OK && sqlite3_step(row) != SQLITE_ROW)
-            status = nm_db_fail(db, err);
-        *is_same = *is_same && status == NM_OK && sqlite3_column_int64(row, 0) == 0;
-        sqlite3_finalize(row);
-        sqlite3_free(text);
-    }
-    return status;
-}
-
-static nm_status read_rule(nm_sites *sites, sqlite3_stmt *row, nm_error *err)
-{
-    const char *name = (const char *)sqlite3_column_text(row, 0);
-    const char *pattern = (const char *)sqlite3_column_text(row, 1);
-    const char *origin = (const char *)sqlite3_column_text(row, 2);
-    nm_plumbing_rule rule = {.pattern_offset = sites->patterns.len};
-    nm_status status;
-
-    if (name == NULL || pattern == NULL || !find_target(name, strlen(name), &rule.target))
-        return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table plumbing holds a row that is no pattern");
-    rule.is_native = rule.target == TARGET_FUNCTION && origin != NULL && strcmp(origin, "built in") == 0;
-    status = nm_buffer_append(&sites->patterns, pattern, strlen(pattern) + 1, err);
-    if (status == NM_OK)
-        status = nm_array_grow(&sites->rules, &sites->rule_capacity, sites->rule_count + 1, sizeof rule, err);
-    if (status == NM_OK)
-        sites->rules[sites->rule_count++] = rule;
-    return status;
-}
-
-static nm_status read_rules(sqlite3 *db, nm_sites *sites, nm_error *err)
-{
-    sqlite3_stmt *rows = NULL;
-    nm_status status =
-        nm_db_prepare(db, "SELECT target, pattern, origin FROM plumbing ORDER BY plumbing_id", &rows, err);
-    int code = SQLITE_DONE;
-
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
-        status = read_rule(sites, rows, err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(rows);
-    return status;
-}
 
 /* ---- Frames ---- */
 
@@ -195,29 +56,22 @@ const char *nm_site_function(const nm_definitions *definitions, const nm_definit
     return text == NULL ? NULL : without_return_type(text);
 }
 
-static bool is_plumbing_frame(const nm_sites *sites, const nm_definitions *definitions, const nm_definition *frame,
-                              bool is_python)
+static bool is_plumbing_frame(const nm_patterns *plumbing, const nm_definitions *definitions,
+                              const nm_definition *frame, bool is_python)
 {
-    const uint64_t texts[TARGET_COUNT] = {frame->frame.function, frame->frame.file, frame->frame.module,
-                                          frame->frame.file, frame->frame.function};
+    const char *file = (const char *)nm_definitions_text(definitions, frame->frame.file).data;
+    nm_pattern_subject subject = {
+        .texts = {[NM_PATTERN_FUNCTION] = nm_site_function(definitions, frame),
+                  [NM_PATTERN_FILE] = file,
+                  [NM_PATTERN_MODULE] = (const char *)nm_definitions_text(definitions, frame->frame.module).data,
+                  [NM_PATTERN_NAME] = file == NULL ? NULL : without_folders(file),
+                  [NM_PATTERN_PYTHON] = (const char *)nm_definitions_text(definitions, frame->frame.function).data},
+        .is_python = is_python,
+    };
 
     if (frame->frame.function == 0 && frame->frame.file == 0 && frame->frame.module == 0)
         return true;
-    for (size_t index = 0; index < sites->rule_count; index++) {
-        const nm_plumbing_rule *rule = &sites->rules[index];
-        const char *text = (const char *)nm_definitions_text(definitions, texts[rule->target]).data;
-        const char *pattern = (const char *)sites->patterns.data + rule->pattern_offset;
-
-        if (is_python ? rule->is_native : rule->target == TARGET_PYTHON)
-            continue;
-        if (rule->target == TARGET_FUNCTION)
-            text = nm_site_function(definitions, frame);
-        if (text != NULL && rule->target == TARGET_NAME)
-            text = without_folders(text);
-        if (text != NULL && sqlite3_strglob(pattern, text) == 0)
-            return true;
-    }
-    return false;
+    return nm_patterns_match(plumbing, &subject);
 }
 
 /* Names in angle brackets that compilers and debug information use for what is in no file. */
@@ -261,7 +115,8 @@ static nm_key place_key(const nm_definition *frame)
     return (nm_key){frame->frame.function << 32 | frame->frame.module, frame->frame.offset};
 }
 
-static nm_status judge_frames(nm_sites *sites, const nm_definitions *definitions, nm_error *err)
+static nm_status judge_frames(nm_sites *sites, const nm_patterns *plumbing, const nm_definitions *definitions,
+                              nm_error *err)
 {
     nm_map lines = {0};
     nm_map offsets = {0};
@@ -276,7 +131,7 @@ static nm_status judge_frames(nm_sites *sites, const nm_definitions *definitions
         size_t length;
 
         sites->is_python[index] = nm_site_is_python(definitions, frame);
-        sites->is_plumbing[index] = is_plumbing_frame(sites, definitions, frame, sites->is_python[index] != 0);
+        sites->is_plumbing[index] = is_plumbing_frame(plumbing, definitions, frame, sites->is_python[index] != 0);
         sites->autograd[index] = function == NULL ? NM_AUTOGRAD_NONE : nm_autograd_of(function, &length);
         sites->same_frame[index] = first == NULL ? index : (size_t)*first;
         if (first == NULL)
@@ -341,7 +196,7 @@ static void find_frames(nm_sites *sites, const nm_definitions *definitions)
     }
 }
 
-nm_status nm_sites_open(sqlite3 *db, const nm_definitions *definitions, nm_sites *out, nm_error *err)
+nm_status nm_sites_open(const nm_patterns *plumbing, const nm_definitions *definitions, nm_sites *out, nm_error *err)
 {
     *out = (nm_sites){.frame_count = definitions->frames.count};
     out->is_plumbing = calloc(out->frame_count + 1, sizeof *out->is_plumbing);
@@ -352,10 +207,8 @@ nm_status nm_sites_open(sqlite3 *db, const nm_definitions *definitions, nm_sites
 
     bool has_memory = out->is_plumbing != NULL && out->is_python != NULL && out->autograd != NULL &&
                       out->stacks != NULL && out->same_frame != NULL;
-    nm_status status =
-        has_memory ? read_rules(db, out, err) : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    if (status == NM_OK)
-        status = judge_frames(out, definitions, err);
+    nm_status status = has_memory ? judge_frames(out, plumbing, definitions, err)
+                                  : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (status == NM_OK)
         find_frames(out, definitions);
     return status;
@@ -363,8 +216,6 @@ nm_status nm_sites_open(sqlite3 *db, const nm_definitions *definitions, nm_sites
 
 void nm_sites_close(nm_sites *sites)
 {
-    free(sites->rules);
-    nm_buffer_free(&sites->patterns);
     free(sites->is_plumbing);
     free(sites->is_python);
     free(sites->autograd);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/cut.h"
+#include "sites/cut.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/site.h"
+#include "sites/site.h"
 
 /* What calls main, the functions of threads and what libraries run when they are loaded. */
 static const char *const entry_functions[] = {"main",
