@@ -88,8 +88,8 @@ typedef struct options_program {
 
 /* The last rows of each table. */
 #define OPTIONS_HELP_AND_VERSION(help_letter, version_letter)                                                          \
-    {.name = "help", .letter = (help_letter), .kind = OPTION_HELP, .help = "this text"},                               \
-        {.name = "version", .letter = (version_letter), .kind = OPTION_VERSION, .help = "the version"},                \
+    {.name = "help", .letter = (help_letter), .kind = OPTION_HELP, .help = "print this help, and end"},                \
+        {.name = "version", .letter = (version_letter), .kind = OPTION_VERSION, .help = "print the version, and end"}, \
     {                                                                                                                  \
         .name = "describe", .kind = OPTION_DESCRIBE, .argument = "WHAT",                                               \
         .help = "the options, for a man page or a shell", .is_hidden = true                                            \
