@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Operands become inputs by what they are: a folder or a name of parts is looked up as one recording, each trace is asked
+ * for its recording's number so that its parts come together in whatever order they are named, and all else stands for
+ * itself. A file is only looked into here; a single operand is not even that, since a pipe could not be read again.
+ */
 #include "tool/common/inputs.h"
 
 #include <ctype.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Steps are found by reading an input twice, so a pipe is first copied to a file without a name. Before that is done its
+ * head must be one that a source knows: what is piped in by mistake may have no end. How steps are found is the replay's;
+ * this only feeds it until it has enough.
+ */
 #include "tool/common/steps.h"
 
 #include <errno.h>

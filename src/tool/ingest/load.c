@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The three parts of a load meet here: a source gives records, a replay follows them, the store gets its rows. Where the
+ * recording was killed, what is left in its rings is given to the source first. Nothing is printed while records are read
+ * but progress; what was lost is kept as lines until the output is in its place.
+ */
 #include "tool/ingest/load.h"
 
 #include <inttypes.h>

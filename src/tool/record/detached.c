@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A drain whose program is not its child: it leaves the session and closes what it inherited, so that nobody who waits for
+ * the program's end or for its pipes waits for it. It learns that it is done by the processes that are gone, not by
+ * SIGCHLD.
+ */
 #include "tool/record/detached.h"
 
 #include <errno.h>

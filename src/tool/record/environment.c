@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values are printed for a shell to evaluate, so they are quoted against every byte; the output's folder is made absolute,
+ * because the processes that read it have working folders of their own. The library comes once, and before other
+ * interposers.
+ */
 #include "tool/record/environment.h"
 
 #include <errno.h>

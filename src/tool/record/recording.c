@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is set up first is torn down last, and each step can fail: recording_tear_down looks at what is there. While the
+ * program runs only passes are made, and a pass that fails ends the recording and not the program. What is said at the end
+ * goes out only where somebody can take it, since signals are blocked.
+ */
 #include "tool/record/recording.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A stream is read twice where its steps are not marked, first for the anchor and then through a replay whose rows are
+ * gathered; a database gives the rows themselves. Both fill the same tables (whatif/gather.h), so that nothing behind this
+ * knows which it was.
+ */
 #include "tool/whatif/load.h"
 
 #include <stdio.h>
