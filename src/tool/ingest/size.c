@@ -54,7 +54,7 @@ static void add_file(const char *path, bool is_database, ingest_size *size)
     nm_io_close(fd);
 }
 
-ingest_size ingest_size_of(const ingest_inputs *inputs)
+ingest_size ingest_size_of(const tool_inputs *inputs)
 {
     ingest_size size = {0};
 
