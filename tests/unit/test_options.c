@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "tool/common/options.h"
+#include "tool/common/options_describe.h"
+#include "tool/common/options_help.h"
 
 #define WORDS_MAX 8
 

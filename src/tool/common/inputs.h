@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the operands of npumem-ingest and npumem-whatif name: the parts of one recording are one input, however they are named; any other file
- * is an input of its own.
+ * What the operands of npumem-ingest and npumem-whatif name: the parts of one recording are one input, however they are
+ * named; any other file is an input of its own.
  */
 #ifndef NM_TOOL_COMMON_INPUTS_H
 #define NM_TOOL_COMMON_INPUTS_H

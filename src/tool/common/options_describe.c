@@ -3,11 +3,13 @@
  * The options of a table in the words of others: entries of a man page, and the completion of bash, zsh and fish. The build
  * asks each program for its own (--describe), so that neither can say anything else than --help.
  */
+#include "tool/common/options_describe.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
-#include "tool/common/options.h"
+#include "tool/common/options_help.h"
 
 #define WORDS_BYTES 1024
 

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "tool/record/environment.h"
+#include "tool/record/preload.h"
 #include "trace/ring.h"
 
 #define EXIT_NOT_STARTED    125 /* as env(1): npumem-record itself failed */

@@ -22,7 +22,6 @@
 #include "drain/parts.h"
 #include "drain/process.h"
 #include "tool/record/child.h"
-#include "tool/record/commands.h"
 #include "tool/record/output.h"
 #include "tool/record/output_name.h"
 
@@ -272,7 +271,7 @@ static void open_control(recording *work)
 {
     nm_error err = {0};
 
-    if (record_control_open(work->folder.path, record_commands_answer, work, &work->control, &err) != NM_OK)
+    if (record_control_open(work->folder.path, work->answer, work, &work->control, &err) != NM_OK)
         fprintf(stderr, "npumem-record: %s; --ctl will not reach this recording\n", err.text);
 }
 
