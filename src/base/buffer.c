@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Capacity doubles from 256 bytes on, and a size that could overflow is refused before realloc sees it. Growth that
+ * fails leaves buffer and array as they were, so that a caller can report it and release what it has. Nothing here may
+ * run inside the recorded program.
+ */
 #include "base/buffer.h"
 
 #include <stdlib.h>

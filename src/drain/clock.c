@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Both clocks are read as close together as can be, at the start and again at growing distances, and a line is drawn
+ * from the start. A new line begins where the old one is and is bent towards the true one: time never jumps. Both stand
+ * in the session's file with a word that says which one holds, so that a reader never meets half of one.
+ */
 #include "drain/clock.h"
 
 #include <fcntl.h>

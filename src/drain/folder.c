@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A folder is made only where nobody else can put another in its place (base/trust.h), by a name that nobody can guess,
+ * and on a file system whose pages two processes share. Files are preallocated, since a mapping of a sparse one would
+ * kill the program on a full disk. Only files with the names of a ring folder are ever removed.
+ */
 #include "drain/folder.h"
 
 #include <dirent.h>

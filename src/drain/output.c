@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The end of the last whole block is remembered, and whatever went wrong behind it is cut off again, so that a reader
+ * never meets half a block that nothing follows. A note on what is missing is written behind that end and overwritten
+ * by the next block that fits. A pipe is written in pieces that a pipe takes whole or not at all.
+ */
 #include "drain/output.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A list of what each part holds, and the two questions asked of it: is the last one large enough, and can the first
+ * one go? Only the first is ever removed, or the one that was just begun. A part that cannot be removed is forgotten
+ * all the same: the recording goes on.
+ */
 #include "drain/parts.h"
 
 #include <inttypes.h>

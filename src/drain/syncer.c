@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One thread and a list of files with something new in them, under one lock that is never held while the disk works:
+ * the thread syncs copies of what stands in the list. The first failure is kept for whoever finishes it. The thread
+ * takes no signals: they are the program's that started it.
+ */
 #include "drain/syncer.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A map for each kind of thing, from (owner, the owner's number) to the trace's. What is met for the first time is
+ * written as a definition before the event that uses it, and its alias with it. Frames are unified by module and
+ * offset, so that the same library in two processes gives the same frames; naming them is the namer's, later. Texts are
+ * interned once for the whole trace.
+ */
 #include "drain/unify.h"
 
 #include <stddef.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads `valid` first and the words after it, as the writer publishes them the other way round. A record of one slot is
+ * read in place; a longer one is copied, since the ring may end in the middle of it. Whatever does not fit its position
+ * is open or bad, and the caller decides how long to wait for it. Nothing is written here.
+ */
 #include "drain/view.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A balanced tree of disjoint ranges by where they begin. A new range swallows each one that it touches; what of it lay
+ * between those is new. No two ranges in the tree ever touch.
+ */
 #include "source/ranges.h"
 
 #include <stdlib.h>

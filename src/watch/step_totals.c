@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rows by heap and group of steps. When they are too many, groups become twice as long and neighbours are joined in
+ * place: sums add up, peaks are the larger, what is live is the later one's. What was before the first step is never
+ * joined with a step.
+ */
 #include "watch/step_totals.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The simulated device: how much of it is taken, in how many calls, and whether more fits. The pool's memory and what
+ * lies outside it share one capacity. Nothing here knows how an allocator decides.
+ */
 #include "whatif/model.h"
 
 static uint64_t left_on(const nm_sim_device *device)

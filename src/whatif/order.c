@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A treap without any memory of its own: a node is lifted over parents of a lower priority and put in the place of what
+ * it replaces. Depth is logarithmic on average, and equal sets have equal shapes whatever the order of insertion, so
+ * that a run can be repeated to the byte.
+ */
 #include "whatif/order.h"
 
 #include <stdbool.h>
