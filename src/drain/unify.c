@@ -93,7 +93,7 @@ static nm_status recall(nm_unify *unify, nm_definition_kind kind, uint64_t id, n
 
 /* ---- Processes and threads ----------------------------------------------------------------------------------------- */
 
-static nm_status find_space(nm_unify *unify, uint64_t process, nm_space **out, nm_error *err)
+static nm_status find_space(nm_unify *unify, uint64_t process, nm_process_modules **out, nm_error *err)
 {
     uint64_t *index = nm_map_get(&unify->space_index, (nm_key){0, process});
     nm_status status = NM_OK;
@@ -105,7 +105,7 @@ static nm_status find_space(nm_unify *unify, uint64_t process, nm_space **out, n
             status = nm_map_put(&unify->space_index, (nm_key){0, process}, unify->space_count, err);
         if (status != NM_OK)
             return status;
-        unify->spaces[unify->space_count] = (nm_space){0};
+        unify->spaces[unify->space_count] = (nm_process_modules){0};
         *out = &unify->spaces[unify->space_count++];
         return NM_OK;
     }
@@ -115,7 +115,7 @@ static nm_status find_space(nm_unify *unify, uint64_t process, nm_space **out, n
 
 nm_status nm_unify_fork(nm_unify *unify, uint64_t process, uint64_t parent, nm_error *err)
 {
-    nm_space *space;
+    nm_process_modules *space;
     nm_status status = find_space(unify, process, &space, err);
 
     if (status == NM_OK && parent != process)
@@ -297,7 +297,7 @@ nm_status nm_unify_heap(nm_unify *unify, uint64_t process, uint64_t local_id, ui
 /* ---- Modules ------------------------------------------------------------------------------------------------------- */
 
 /* The first module of the space that ends above `address`. */
-static size_t search_module(const nm_space *space, uint64_t address)
+static size_t search_module(const nm_process_modules *space, uint64_t address)
 {
     size_t low = 0, high = space->count;
 
@@ -313,7 +313,7 @@ static size_t search_module(const nm_space *space, uint64_t address)
 }
 
 /* Puts the module where it lies; what lay there before was unloaded. */
-static nm_status insert_module(nm_space *space, nm_module_range range, nm_error *err)
+static nm_status insert_module(nm_process_modules *space, nm_module_range range, nm_error *err)
 {
     size_t first = search_module(space, range.base), last = first;
     nm_status status = nm_array_grow(&space->items, &space->capacity, space->count + 1, sizeof range, err);
@@ -348,7 +348,7 @@ static nm_status find_file(nm_unify *unify, nm_module_range *range, nm_error *er
 
 nm_status nm_unify_learn_module(nm_unify *unify, uint64_t process, nm_module_range *range, nm_bytes path, nm_error *err)
 {
-    nm_space *space;
+    nm_process_modules *space;
     nm_status status = NM_OK;
 
     if (path.len > 0)
@@ -428,7 +428,7 @@ static const nm_module_range *find_module(const nm_unify *unify, uint64_t proces
         const uint64_t *index = nm_map_get(&unify->space_index, (nm_key){0, process});
         if (index == NULL)
             return NULL;
-        const nm_space *space = &unify->spaces[*index];
+        const nm_process_modules *space = &unify->spaces[*index];
         size_t at = search_module(space, address);
         if (at < space->count && space->items[at].base <= address)
             return &space->items[at];
