@@ -6,11 +6,13 @@
  */
 #include "base/buffer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 nm_status nm_buffer_reserve(nm_buffer *buffer, size_t extra_bytes, nm_error *err)
 {
+    assert(buffer->len <= buffer->cap);
     if (extra_bytes <= buffer->cap - buffer->len)
         return NM_OK;
     if (extra_bytes > SIZE_MAX / 4 || buffer->cap > SIZE_MAX / 4)

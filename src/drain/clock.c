@@ -6,6 +6,7 @@
  */
 #include "drain/clock.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
@@ -133,6 +134,7 @@ void nm_clock_refine(nm_clock *clock, nm_ring_session *session)
 
     if (session->clock_kind == NM_CLOCK_MONOTONIC || nm_clock_monotonic_ns() < clock->refine_at_ns)
         return;
+    assert(clock->refine_step_ns > 0); /* it was started */
     read_pair(session->clock_kind, &ticks, &ns);
     if (clock->refine_step_ns < REFINE_STEP_NS_MAX)
         clock->refine_step_ns *= 2;

@@ -6,6 +6,7 @@
  */
 #include "drain/parts.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +126,7 @@ static void remove_part(const nm_parts *parts, size_t index)
 
 void nm_parts_give_up(nm_parts *parts)
 {
+    assert(parts->count > 1);
     remove_part(parts, parts->count - 1);
     parts->count--;
 }

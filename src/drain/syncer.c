@@ -6,6 +6,7 @@
  */
 #include "drain/syncer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -65,6 +66,7 @@ static int sync_file(const synced_file *file)
  * it) touches; false: there is none. */
 static bool take_dirty(nm_syncer *syncer, synced_file *out)
 {
+    assert(pthread_mutex_trylock(&syncer->lock) == EBUSY); /* the caller has it */
     for (size_t i = 0; i < syncer->file_count; i++) {
         synced_file *file = &syncer->files[i];
 

@@ -6,6 +6,7 @@
  */
 #include "drain/view.h"
 
+#include <assert.h>
 #include <string.h>
 
 static nm_slot *slot_at(const nm_view *view, uint64_t position)
@@ -72,6 +73,7 @@ nm_view_state nm_view_read(const nm_view *view, uint64_t position, uint64_t head
 {
     uint64_t valid = load_valid(view, position);
 
+    assert(position < head);
     if (!is_first(valid, position))
         return NM_VIEW_OPEN;
     uint32_t slot_count = valid >> 8 & 0xff;

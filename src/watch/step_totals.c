@@ -6,6 +6,7 @@
  */
 #include "watch/step_totals.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/buffer.h"
@@ -23,6 +24,7 @@ static nm_key key_of(const nm_step_totals *totals, const nm_step_total_row *row)
 /* `next` follows `row`. */
 static void join(nm_step_total_row *row, const nm_step_total_row *next)
 {
+    assert(row->heap_id == next->heap_id && row->last_generation <= next->last_generation);
     row->last_generation = next->last_generation;
     row->end_seq = next->end_seq;
     row->end_ns = next->end_ns;

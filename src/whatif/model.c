@@ -5,6 +5,8 @@
  */
 #include "whatif/model.h"
 
+#include <assert.h>
+
 static uint64_t left_on(const nm_sim_device *device)
 {
     uint64_t taken = device->reserved_bytes + device->other_bytes;
@@ -28,6 +30,7 @@ bool nm_sim_device_take(nm_sim_device *device, uint64_t bytes, uint64_t pieces)
 
 void nm_sim_device_give(nm_sim_device *device, uint64_t bytes, uint64_t pieces)
 {
+    assert(device->reserved_bytes >= bytes);
     device->reserved_bytes -= bytes;
     device->give_count += pieces;
 }
@@ -42,5 +45,6 @@ bool nm_sim_device_take_other(nm_sim_device *device, uint64_t bytes)
 
 void nm_sim_device_give_other(nm_sim_device *device, uint64_t bytes)
 {
+    assert(device->other_bytes >= bytes);
     device->other_bytes -= bytes;
 }

@@ -6,6 +6,7 @@
  */
 #include "whatif/order.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -70,6 +71,7 @@ void nm_order_insert(nm_order *order, nm_order_node *node)
 
 void nm_order_remove(nm_order *order, nm_order_node *node)
 {
+    assert(order->root != NULL && (node->parent != NULL || order->root == node)); /* it is in there */
     while (node->child[BEFORE] != NULL && node->child[BEHIND] != NULL)
         lift(order, node, node->child[BEHIND]->priority > node->child[BEFORE]->priority);
     replace(order, node, node->child[node->child[BEFORE] == NULL]);
