@@ -5,7 +5,6 @@
  */
 #include "record/session.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -319,7 +318,6 @@ bool nm_session_join_after_fork(void)
     uint32_t nobody = 0;
     nm_ring_process *process;
 
-    assert(nm_system_has_blocked_signals());
     /* acquire, release: what the thread that joins writes is seen by those that wait for it. Not a lock: who comes second
      * waits a few milliseconds at most and then goes on without recording. */
     if (!atomic_compare_exchange_strong_explicit(&state->is_joining, &nobody, 1, memory_order_acquire,

@@ -270,14 +270,6 @@ void nm_system_restore_signals(uint64_t mask)
     nm_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
 }
 
-bool nm_system_has_blocked_signals(void)
-{
-    uint64_t mask = 0;
-
-    nm_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, sizeof mask, 0, 0);
-    return (mask >> (SIGTERM - 1) & 1) != 0;
-}
-
 bool nm_system_is_readable(const void *address)
 {
     /* The kernel reads the mask before it looks at what to do with it, and that is nonsense. Unlike process_vm_readv, no

@@ -60,7 +60,6 @@ void nm_system_thread_name(char name[NM_THREAD_NAME_BYTES]); /* of the calling t
 /* Blocks every signal of the thread and returns the mask to restore. */
 uint64_t nm_system_block_signals(void);
 void nm_system_restore_signals(uint64_t mask);
-bool nm_system_has_blocked_signals(void); /* for asserts */
 
 /* Can these eight bytes be read? Asks the kernel, in one system call that changes nothing. */
 bool nm_system_is_readable(const void *address);

@@ -5,7 +5,6 @@
  */
 #include "record/thread.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -216,7 +215,6 @@ nm_recorded_thread *nm_thread_take(void)
     uint64_t number;
     nm_recorded_thread *thread;
 
-    assert(nm_system_has_blocked_signals());
     /* relaxed: a thread more or less that tries does no harm. */
     if (now_ns < atomic_load_explicit(&retry_at_ns, memory_order_relaxed))
         return NULL;
