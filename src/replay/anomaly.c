@@ -4,12 +4,16 @@
  * event's place in it is not certain, what looks like misuse may be none, so nothing is said; and neither of what may
  * have changed in a pause of which nothing is known.
  */
-#include "replay/state.h"
+#include "replay/anomaly.h"
+
+#include "replay/doubt.h"
+#include "replay/freed.h"
+#include "replay/lookup.h"
 
 nm_status nm_anomaly_write(nm_replay *replay, nm_anomaly_row *row, nm_error *err)
 {
     row->anomaly_id = ++replay->anomaly_count;
-    return replay->sink.anomaly == NULL ? NM_OK : replay->sink.anomaly(replay->sink.context, row, err);
+    return nm_give_anomaly(&replay->sink, row, err);
 }
 
 nm_anomaly_row nm_anomaly_row_for(nm_anomaly_kind kind, const nm_context *context)
@@ -26,33 +30,6 @@ nm_anomaly_row nm_anomaly_row_for(nm_anomaly_kind kind, const nm_context *contex
     };
 }
 
-bool nm_anomaly_is_in_doubt(const nm_replay *replay, const nm_context *context)
-{
-    return (context->event->flags & NM_FLAG_LATE) != 0 || nm_replay_is_doubtful(replay, context->process);
-}
-
-bool nm_anomaly_may_have_changed(const nm_process *process, int64_t since_seq)
-{
-    return process->is_paused || (process->has_unknown_pause && since_seq <= process->unknown_pause_seq);
-}
-
-bool nm_anomaly_may_have_gone(const nm_live *live)
-{
-    return nm_anomaly_may_have_changed(live->heap->process, live->birth_seq);
-}
-
-uint64_t nm_anomaly_usable_end(const nm_live *live)
-{
-    uint64_t bytes = live->row.requested_bytes != 0 ? live->row.requested_bytes : live->row.block_bytes;
-
-    return live->row.address + bytes < live->row.address ? UINT64_MAX : live->row.address + bytes;
-}
-
-bool nm_anomaly_has_unseen_memory(const nm_process *process)
-{
-    return process != NULL && (process->is_late || process->is_paused || process->has_unknown_pause);
-}
-
 /* ---- Frees ------------------------------------------------------------------------------------------------------- */
 
 /* Is what ended at the place last what this free would have meant? */
@@ -61,12 +38,12 @@ static bool was_freed(nm_replay *replay, const nm_context *context, const nm_pla
     const nm_heap *heap;
 
     if (place == NULL || place->freed_allocation_id == 0 ||
-        nm_anomaly_may_have_changed(context->process, place->freed_seq))
+        nm_doubt_may_have_changed(context->process, place->freed_seq))
         return false;
     if (context->heap != NULL)
         return place->freed_heap_id == context->heap->id;
     heap = nm_replay_heap(replay, place->freed_heap_id);
-    return heap != NULL && nm_pairing_misfit(heap->level, context->event->detail) < NM_MISFIT_NEVER;
+    return heap != NULL && nm_free_misfit(heap->level, context->event->detail) < NM_MISFIT_NEVER;
 }
 
 static const nm_live *holder_in(const nm_tree *space, uint64_t address)
@@ -151,14 +128,14 @@ nm_status nm_anomaly_free(nm_replay *replay, const nm_context *context, const nm
     nm_anomaly_row row = nm_anomaly_row_for(NM_ANOMALY_FREE_UNKNOWN, context);
     nm_status status = NM_OK;
 
-    if (nm_anomaly_is_in_doubt(replay, context) || (context->event->flags & NM_FLAG_DRIVER) != 0)
+    if (nm_doubt_of_event(replay, context) || (context->event->flags & NM_FLAG_DRIVER) != 0)
         return NM_OK;
     if (was_freed(replay, context, place)) {
         row.kind = NM_ANOMALY_DOUBLE_FREE;
         row.heap_id = place->freed_heap_id;
         row.allocation_id = place->freed_allocation_id;
         row.other_stack_id = place->freed_stack_id;
-    } else if (nm_anomaly_has_unseen_memory(context->process)) {
+    } else if (nm_doubt_has_unseen_memory(context->process)) {
         replay->unseen_free_count++;
         return NM_OK;
     } else if (context->event->detail == NM_FREE_REGISTERED) {
@@ -177,7 +154,7 @@ nm_status nm_anomaly_wrong_free(nm_replay *replay, const nm_context *context, co
     bool is_wrong = (context->event->detail == NM_FREE_DEVICE && is_host) ||
                     (context->event->detail == NM_FREE_HOST && live->heap->level == NM_LEVEL_DRIVER);
 
-    if (!is_wrong || nm_anomaly_is_in_doubt(replay, context) || nm_anomaly_may_have_gone(live))
+    if (!is_wrong || nm_doubt_of_event(replay, context) || nm_doubt_may_have_gone(live))
         return NM_OK;
     row = nm_anomaly_row_for(NM_ANOMALY_WRONG_FREE, context);
     row.size_bytes = live->row.size_bytes;
@@ -206,9 +183,9 @@ nm_status nm_anomaly_unmap(nm_replay *replay, const nm_context *context, nm_erro
     nm_anomaly_row row = nm_anomaly_row_for(NM_ANOMALY_UNMAP_UNKNOWN, context);
     nm_status status;
 
-    if (nm_anomaly_is_in_doubt(replay, context) || (context->event->flags & NM_FLAG_DRIVER) != 0)
+    if (nm_doubt_of_event(replay, context) || (context->event->flags & NM_FLAG_DRIVER) != 0)
         return NM_OK;
-    if (nm_anomaly_has_unseen_memory(context->process)) {
+    if (nm_doubt_has_unseen_memory(context->process)) {
         replay->unseen_free_count++;
         return NM_OK;
     }
@@ -235,7 +212,7 @@ nm_status nm_anomaly_overlap(nm_replay *replay, const nm_replaced *replaced, nm_
         .detail = "begins where a live allocation does",
     };
 
-    if (replaced->is_late || old->is_late || nm_replay_is_doubtful(replay, old->heap->process))
+    if (replaced->is_late || old->is_late || nm_doubt_has_loss(replay, old->heap->process))
         return NM_OK;
     return nm_anomaly_write(replay, &row, err);
 }
@@ -249,7 +226,7 @@ nm_status nm_anomaly_zero_size(nm_replay *replay, const nm_context *context, nm_
 
     /* Pools and modules may not say what was asked of them, and what is left unsaid is 0, too. */
     if (!is_told || context->heap->module_id != 0 || event->requested_bytes != 0 || event->block_bytes != 0 ||
-        event->kind == NM_EVENT_MAP || nm_anomaly_is_in_doubt(replay, context) ||
+        event->kind == NM_EVENT_MAP || nm_doubt_of_event(replay, context) ||
         (event->flags & (NM_FLAG_BASELINE | NM_FLAG_PAUSED | NM_FLAG_TOTAL | NM_FLAG_SEGMENT | NM_FLAG_DRIVER)) != 0)
         return NM_OK;
     row.detail = event->kind == NM_EVENT_ALLOC_FAILED ? "the request was refused" : NULL;

@@ -5,9 +5,9 @@
  * youngest handle of its size, process and device that is older and that no other one has taken. Mappings that find none are
  * parts of a handle: all together they take the youngest that are left, as much as they have bytes.
  */
-#include <stdlib.h>
+#include "replay/backing.h"
 
-#include "replay/state.h"
+#include <stdlib.h>
 
 typedef struct piece {
     nm_live *live;

@@ -4,11 +4,12 @@
  * blocks: each of them is as much in the way as the others, however small it is. Sums by stack are exact, so that they add
  * up to the stuck bytes; only the largest of them have a row of their own.
  */
-#include "replay/state.h"
+#include "replay/blockers.h"
 
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "replay/lookup.h"
 
 typedef struct holder { /* a stack, of the baseline or not */
     nm_blocker_row row;
@@ -178,7 +179,7 @@ static nm_status write_row(const nm_replay *replay, uint64_t moment_id, const nm
 {
     row->moment_id = moment_id;
     row->heap_id = pool->id;
-    return replay->sink.blocker(replay->sink.context, row, err);
+    return nm_give_blocker(&replay->sink, row, err);
 }
 
 static nm_status write_rows(const nm_replay *replay, uint64_t moment_id, const nm_heap *pool, holders *all,
@@ -211,7 +212,7 @@ nm_status nm_blockers_write(nm_replay *replay, uint64_t moment_id, const nm_heap
     holders all = {.blocks = blocks};
     nm_status status;
 
-    if (replay->sink.blocker == NULL)
+    if (!replay->sink.wants[NM_ROW_BLOCKER])
         return NM_OK;
     status = make_room(&all, err);
     for (size_t i = 0; i < segments->count && status == NM_OK; i++)

@@ -9,10 +9,15 @@
  * the first failure, once a chain, in time proportional to their stacks and driver ranges, and not more often than the
  * stream is long. A stream or an event that could not be made is a chain of its own kind: it is served when one can.
  */
-#include "replay/ledger.h"
-#include "replay/state.h"
+#include "replay/chain.h"
 
 #include <stdlib.h>
+
+#include "replay/doubt.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/places.h"
+#include "replay/sample.h"
 
 #define CODE_BAD_ALLOC         200000
 #define CODE_MEMORY_ALLOCATION 207001
@@ -47,7 +52,7 @@ typedef struct stack_list {
 
 static nm_thread *thread_of(nm_replay *replay, const nm_context *context)
 {
-    return context->thread != NULL ? context->thread : &replay->nobody;
+    return context->thread != NULL ? context->thread : replay->nobody;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -139,7 +144,7 @@ static void take_state(nm_replay *replay, nm_chain *chain)
     nm_out_of_memory_row *row = &chain->row;
     int64_t recorded_bytes;
 
-    row->is_partial = nm_replay_is_doubtful(replay, chain->process) || chain->process->is_late ||
+    row->is_partial = nm_doubt_has_loss(replay, chain->process) || chain->process->is_late ||
                       chain->process->has_unknown_pause || chain->process->is_paused ||
                       (replay->has_keyframe && !replay->has_whole_keyframe);
     if (chain->device == NULL)
@@ -163,7 +168,7 @@ static nm_status add_stack(stack_list *list, const nm_out_of_memory_stack_row *r
 
 static nm_status add_pool(stack_list *list, const nm_chain *chain, const nm_heap *heap, nm_error *err)
 {
-    const nm_site *sites[] = {&heap->baseline_site, heap->sites};
+    const nm_site *sites[] = {heap->baseline_site, heap->sites};
     nm_status status = NM_OK;
 
     for (int part = 0; part < 2; part++)
@@ -280,7 +285,7 @@ static nm_status write_stacks(nm_replay *replay, stack_list *list, nm_error *err
     if (list->count > STACKS_MAX)
         sum_rest(list, STACKS_MAX);
     for (size_t i = 0; i < list->count && status == NM_OK; i++)
-        status = replay->sink.out_of_memory_stack(replay->sink.context, &list->items[i], err);
+        status = nm_give_out_of_memory_stack(&replay->sink, &list->items[i], err);
     return status;
 }
 
@@ -289,7 +294,7 @@ static nm_status take_stacks(nm_replay *replay, const nm_chain *chain, nm_error 
     stack_list list = {0};
     nm_status status = NM_OK;
 
-    if (replay->sink.out_of_memory_stack == NULL || chain->device == NULL || !may_look(replay))
+    if (!replay->sink.wants[NM_ROW_OUT_OF_MEMORY_STACK] || chain->device == NULL || !may_look(replay))
         return NM_OK;
     for (const nm_heap *heap = chain->process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process)
         if (heap->device == chain->device && nm_is_pool(heap))
@@ -316,7 +321,7 @@ static bool is_in_doubt(const nm_replay *replay, const nm_chain *chain)
 static nm_status close_chain(nm_replay *replay, nm_chain **link, nm_out_of_memory_outcome outcome, nm_error *err)
 {
     nm_chain *chain = *link;
-    nm_status status = NM_OK;
+    nm_status status;
 
     *link = chain->next;
     replay->open_chain_count--;
@@ -324,8 +329,7 @@ static nm_status close_chain(nm_replay *replay, nm_chain **link, nm_out_of_memor
         outcome = NM_OUTCOME_UNKNOWN;
     chain->row.outcome = outcome;
     chain->row.is_partial |= outcome == NM_OUTCOME_UNKNOWN;
-    if (replay->sink.out_of_memory != NULL)
-        status = replay->sink.out_of_memory(replay->sink.context, &chain->row, err);
+    status = nm_give_out_of_memory(&replay->sink, &chain->row, err);
     free(chain);
     return status;
 }
@@ -531,7 +535,7 @@ static const nm_live *freed_by(const nm_replay *replay, const nm_context *contex
     if (context->heap != NULL)
         return nm_place_live_of(place, context->heap);
     for (const nm_live *live = place == NULL ? NULL : place->live; live != NULL; live = live->next_here)
-        if (nm_pairing_misfit(live->heap->level, context->event->detail) == 0)
+        if (nm_free_misfit(live->heap->level, context->event->detail) == 0)
             return live;
     return NULL;
 }
@@ -595,7 +599,7 @@ static nm_status close_all_of(nm_replay *replay, nm_thread *thread, const nm_pro
 /* The process ends (NULL: events of anybody are lost). */
 static nm_status close_everywhere(nm_replay *replay, const nm_process *process, bool is_lost, nm_error *err)
 {
-    nm_status status = close_all_of(replay, &replay->nobody, process, is_lost, err);
+    nm_status status = close_all_of(replay, replay->nobody, process, is_lost, err);
 
     for (nm_thread *thread = replay->first_thread; thread != NULL && status == NM_OK; thread = thread->next)
         status = close_all_of(replay, thread, process, is_lost, err);
@@ -618,11 +622,11 @@ nm_status nm_chain_event(nm_replay *replay, const nm_context *context, nm_error 
     if (context->event->kind == NM_EVENT_LOSS)
         return take_loss(replay, context, err);
     if (context->event->kind == NM_EVENT_PROCESS_END) {
-        const uint64_t *known = nm_map_get(&replay->processes, (nm_key){0, (uint64_t)context->event->number});
+        const nm_process *process = nm_replay_process(replay, (uint64_t)context->event->number);
 
         if (context->event->detail == NM_PROCESS_RUNNING)
             return NM_OK;
-        return known == NULL ? NM_OK : close_everywhere(replay, (const nm_process *)(uintptr_t)*known, false, err);
+        return process == NULL ? NM_OK : close_everywhere(replay, process, false, err);
     }
     for (nm_chain **link = &thread->chains, *chain; (chain = *link) != NULL && status == NM_OK;) {
         nm_chain_turn turn = chain->process == context->process ? turn_of(replay, chain, context) : TURN_GOES_ON;
@@ -646,13 +650,13 @@ static nm_out_of_memory_outcome outcome_at_end(const nm_chain *chain)
 
 nm_status nm_chain_finish(nm_replay *replay, nm_error *err)
 {
-    nm_thread *thread = &replay->nobody;
+    nm_thread *thread = replay->nobody;
     nm_status status = NM_OK;
 
     while (thread != NULL) {
         while (thread->chains != NULL && status == NM_OK)
             status = close_chain(replay, &thread->chains, outcome_at_end(thread->chains), err);
-        thread = thread == &replay->nobody ? replay->first_thread : thread->next;
+        thread = thread == replay->nobody ? replay->first_thread : thread->next;
     }
     return status;
 }
@@ -669,7 +673,7 @@ static void discard_chains(nm_thread *thread)
 
 void nm_chain_discard(nm_replay *replay)
 {
-    discard_chains(&replay->nobody);
+    discard_chains(replay->nobody);
     for (nm_thread *thread = replay->first_thread; thread != NULL; thread = thread->next)
         discard_chains(thread);
 }

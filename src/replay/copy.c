@@ -8,7 +8,14 @@
  * bytes out again, which is right as long as the stream is the same. So of a pool's blocks a queued copy is only judged
  * if its own thread allocated or freed them, or if all that the queue still had to do came after that (workspace.c).
  */
-#include "replay/state.h"
+#include "replay/copy.h"
+
+#include "replay/anomaly.h"
+#include "replay/doubt.h"
+#include "replay/freed.h"
+#include "replay/lookup.h"
+#include "replay/places.h"
+#include "replay/repeat.h"
 
 /* One side of a copy. */
 typedef struct copy_side {
@@ -50,13 +57,13 @@ static const nm_live *find_holder(const nm_tree *space, uint64_t address, uint64
 
     if (live == NULL)
         return NULL;
-    *end = nm_anomaly_usable_end(live);
+    *end = nm_live_usable_end(live);
     while (node != NULL && NM_TREE_ITEM(node, nm_live, node)->is_mapped) {
         const nm_tree_node *next = nm_tree_next(node);
 
         if (next == NULL || next->key != node->value || !NM_TREE_ITEM(next, nm_live, node)->is_mapped)
             break;
-        *end = nm_anomaly_usable_end(NM_TREE_ITEM(next, nm_live, node));
+        *end = nm_live_usable_end(NM_TREE_ITEM(next, nm_live, node));
         node = next;
     }
     return live;
@@ -97,9 +104,9 @@ static uint64_t end_of_block(const nm_live *block, const nm_context *context)
 {
     bool is_known = block->row.requested_bytes != 0 || (block->row.block_bytes != 0 && !block->heap->has_guessed_size);
 
-    return is_known && !block->is_late && !nm_anomaly_may_have_gone(block) &&
+    return is_known && !block->is_late && !nm_doubt_may_have_gone(block) &&
                    is_before_request(context, block->row.thread_id, block->row.alloc_seq)
-               ? nm_anomaly_usable_end(block)
+               ? nm_live_usable_end(block)
                : UINT64_MAX;
 }
 
@@ -190,7 +197,7 @@ static nm_status check_freed(nm_replay *replay, const copy_side *side, const nm_
     if (heap == NULL || heap->device == NULL || heap->level == NM_LEVEL_PHYSICAL || heap->level == NM_LEVEL_IMPORTED ||
         heap->has_guessed_size)
         return NM_OK;
-    if (is_taken_again(side, &freed, heap, range) || nm_anomaly_may_have_changed(side->context->process, freed.seq) ||
+    if (is_taken_again(side, &freed, heap, range) || nm_doubt_may_have_changed(side->context->process, freed.seq) ||
         (nm_is_pool(heap) && !is_before_request(side->context, freed.thread_id, freed.seq)))
         return NM_OK;
     row = nm_anomaly_row_for(NM_ANOMALY_USE_AFTER_FREE, side->context);
@@ -243,7 +250,7 @@ static bool knows_device_memory(const nm_replay *replay, const nm_process *proce
 {
     bool has_device_memory = false;
 
-    if (nm_anomaly_has_unseen_memory(process) || process->has_unseen_calls || replay->has_keyframe)
+    if (nm_doubt_has_unseen_memory(process) || process->has_unseen_calls || replay->has_keyframe)
         return false;
     for (const nm_arena *arena = process->arenas; arena != NULL; arena = arena->next)
         if (arena->has_baseline)
@@ -280,7 +287,7 @@ static nm_status check_side(nm_replay *replay, const copy_side *side, nm_error *
 
     if (block != NULL && reaches_past(side, block_end) && !is_of_the_pool(side, block, live, end))
         return tell(replay, side, NM_ANOMALY_COPY_PAST_END, block, small, err);
-    if (live != NULL && reaches_past(side, end) && !nm_anomaly_may_have_gone(live))
+    if (live != NULL && reaches_past(side, end) && !nm_doubt_may_have_gone(live))
         return tell(replay, side, NM_ANOMALY_COPY_PAST_END, live, small, err);
     if (is_host_side(side->context->event->detail, side->is_target))
         return NM_OK;
@@ -306,7 +313,7 @@ static nm_status check_limit(nm_replay *replay, const copy_side *target, nm_erro
 static bool is_told_of(const nm_replay *replay, const copy_side *side)
 {
     return side->address != 0 && side->size_bytes != 0 && side->context->process != NULL &&
-           !nm_anomaly_is_in_doubt(replay, side->context);
+           !nm_doubt_of_event(replay, side->context);
 }
 
 static nm_status check_copy(nm_replay *replay, const nm_context *context, uint64_t copy_id, nm_error *err)
@@ -317,7 +324,7 @@ static nm_status check_copy(nm_replay *replay, const nm_context *context, uint64
     nm_status status = NM_OK;
 
     if (event->limit_bytes != 0 && event->size_bytes > event->limit_bytes)
-        return nm_anomaly_is_in_doubt(replay, context) ? NM_OK : check_limit(replay, &target, err);
+        return nm_doubt_of_event(replay, context) ? NM_OK : check_limit(replay, &target, err);
     if (is_told_of(replay, &target))
         status = check_side(replay, &target, err);
     if (status == NM_OK && event->detail != NM_COPY_MEMSET && is_told_of(replay, &source))
@@ -355,7 +362,7 @@ nm_status nm_copy_take(nm_replay *replay, const nm_context *context, nm_error *e
         .copy_id = ++replay->copy_count,
         .process_id = context->process == NULL ? 0 : context->process->id,
         .thread_id = context->thread == NULL ? 0 : context->thread->id,
-        .operation_id = nm_program_operation(replay, context->thread),
+        .operation_id = nm_replay_operation(replay, context->thread),
         .stack_id = context->stack_id,
         .kind = (nm_copy_kind)event->detail,
         .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
@@ -375,7 +382,7 @@ nm_status nm_copy_take(nm_replay *replay, const nm_context *context, nm_error *e
     };
     nm_status status = nm_repeat_copy(replay, context, &row, err);
 
-    if (status == NM_OK && replay->sink.copy != NULL)
-        status = replay->sink.copy(replay->sink.context, &row, err);
+    if (status == NM_OK)
+        status = nm_give_copy(&replay->sink, &row, err);
     return status == NM_OK ? check_copy(replay, context, row.copy_id, err) : status;
 }

@@ -4,10 +4,20 @@
  * with more known; what would move a heap to another process, device or level is not taken over. Numbers that were never
  * defined are made up for processes alone, so that everything has one.
  */
-#include "replay/ledger.h"
+#include "replay/define.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "replay/fragments.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/names.h"
+#include "replay/parts.h"
+#include "replay/pass.h"
+#include "replay/pool.h"
+#include "replay/sample.h"
+#include "replay/usage.h"
 
 static void *find(const nm_map *map, uint64_t high, uint64_t low)
 {
@@ -28,13 +38,13 @@ static void *make(nm_map *map, uint64_t high, uint64_t low, size_t bytes, nm_err
     return made;
 }
 
-nm_process *nm_define_process(nm_replay *replay, uint64_t id, nm_error *err)
+static nm_process *find_or_make_process(nm_replay *replay, uint64_t id, nm_error *err)
 {
     nm_process *process = find(&replay->processes, 0, id);
 
     if (process != NULL)
         return process;
-    process = make(&replay->processes, 0, id, sizeof *process, err);
+    process = make(&replay->processes, 0, id, nm_runs_bytes_of(replay, NM_OWNER_PROCESS), err);
     if (process == NULL)
         return NULL;
     process->id = id;
@@ -50,7 +60,7 @@ nm_process *nm_define_process(nm_replay *replay, uint64_t id, nm_error *err)
 
 static nm_status define_process(nm_replay *replay, const nm_definition *definition, nm_error *err)
 {
-    nm_process *process = nm_define_process(replay, definition->id, err);
+    nm_process *process = find_or_make_process(replay, definition->id, err);
 
     if (process == NULL)
         return NM_ERR_MEMORY;
@@ -67,10 +77,10 @@ static nm_status define_thread(nm_replay *replay, const nm_definition *definitio
 
     if (thread != NULL)
         return NM_OK;
-    process = nm_define_process(replay, definition->thread.process_id, err);
+    process = find_or_make_process(replay, definition->thread.process_id, err);
     if (process == NULL)
         return NM_ERR_MEMORY;
-    thread = make(&replay->threads, 0, definition->id, sizeof *thread, err);
+    thread = make(&replay->threads, 0, definition->id, nm_runs_bytes_of(replay, NM_OWNER_THREAD), err);
     if (thread == NULL)
         return NM_ERR_MEMORY;
     thread->id = definition->id;
@@ -85,7 +95,7 @@ static nm_status define_thread(nm_replay *replay, const nm_definition *definitio
 
 static nm_status make_group(nm_replay *replay, nm_key key, uint64_t device_id, nm_device_group **out, nm_error *err)
 {
-    nm_device_group *group = make(&replay->groups, key.high, key.low, sizeof *group, err);
+    nm_device_group *group = make(&replay->groups, key.high, key.low, nm_runs_bytes_of(replay, NM_OWNER_HARDWARE), err);
 
     if (group == NULL)
         return NM_ERR_MEMORY;
@@ -150,9 +160,11 @@ static nm_status define_device(nm_replay *replay, const nm_definition *definitio
     nm_device *device = nm_replay_device(replay, definition->id);
 
     if (device == NULL) {
-        nm_process *process = nm_define_process(replay, definition->device.process_id, err);
+        nm_process *process = find_or_make_process(replay, definition->device.process_id, err);
 
-        device = process == NULL ? NULL : make(&replay->devices, 0, definition->id, sizeof *device, err);
+        device = process == NULL
+                     ? NULL
+                     : make(&replay->devices, 0, definition->id, nm_runs_bytes_of(replay, NM_OWNER_DEVICE), err);
         if (device == NULL)
             return NM_ERR_MEMORY;
         device->id = definition->id;
@@ -228,10 +240,13 @@ static nm_status define_heap(nm_replay *replay, const nm_definition *definition,
 
     if (heap != NULL)
         return NM_OK;
-    process = nm_define_process(replay, definition->heap.process_id, err);
+    process = find_or_make_process(replay, definition->heap.process_id, err);
     arena = process == NULL ? NULL : find_arena(replay, process, definition->heap.device_id, err);
-    heap = arena == NULL ? NULL : make(&replay->heaps, 0, definition->id, sizeof *heap, err);
+    heap = arena == NULL ? NULL : make(&replay->heaps, 0, definition->id, nm_runs_bytes_of(replay, NM_OWNER_HEAP), err);
     if (heap == NULL)
+        return NM_ERR_MEMORY;
+    heap->baseline_site = nm_replay_allocate(nm_runs_bytes_of(replay, NM_OWNER_SITE), err);
+    if (heap->baseline_site == NULL)
         return NM_ERR_MEMORY;
     init_heap(heap, definition, process, arena, nm_replay_device(replay, definition->heap.device_id));
     heap->replay = replay;
@@ -240,21 +255,15 @@ static nm_status define_heap(nm_replay *replay, const nm_definition *definition,
     *process->last_heap = heap;
     process->last_heap = &heap->next_of_process;
     process->heap_count++;
-    if (!nm_is_pool(heap) || arena->pool != NULL)
-        return NM_OK;
+    status = NM_TELL(replay, NM_CHANGE_HEAP_DEFINED, err, .heap = heap);
+    if (status != NM_OK || !nm_is_pool(heap) || arena->pool != NULL)
+        return status;
     arena->pool = heap;
     status = nm_pool_adopt(heap, err);
     return status == NM_OK ? nm_sample_settle(replay, err) : status;
 }
 
 /* ---- Stacks ------------------------------------------------------------------------------------------------------ */
-
-bool nm_define_knows_stack(const nm_replay *replay, uint64_t id)
-{
-    if (id / 8 < replay->stack_bits.len)
-        return replay->stack_bits.data[id / 8] >> id % 8 & 1;
-    return id >= NM_STACK_BITS_MAX && nm_map_get(&replay->stacks, (nm_key){0, id}) != NULL;
-}
 
 static nm_status define_stack(nm_replay *replay, uint64_t id, nm_error *err)
 {
@@ -312,9 +321,7 @@ nm_status nm_replay_define(nm_replay *replay, const nm_definition *definition, n
     default:
         break;
     }
-    if (status != NM_OK || replay->sink.definition == NULL)
-        return status;
-    return replay->sink.definition(replay->sink.context, definition, err);
+    return status == NM_OK ? nm_give_definition(&replay->sink, definition, err) : status;
 }
 
 static void free_values(nm_map *map)
@@ -344,7 +351,6 @@ void nm_define_free(nm_replay *replay)
     for (nm_process *process = replay->first_process; process != NULL; process = process->next) {
         free(process->scope.states);
         nm_names_free(&process->names);
-        nm_hold_discard(process);
     }
     free_values(&replay->heaps);
     free_values(&replay->arenas);

@@ -3,11 +3,15 @@
  * How a pool and each of its parts are cut up, all the time: a bounded number of buckets with the figures at the end of
  * each and the extremes within it, which are exact. Two buckets become one when there is no room, as in usage.c.
  */
-#include "replay/state.h"
+#include "replay/fragment_line.h"
 
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "replay/doubt.h"
+#include "replay/lookup.h"
+#include "replay/parts.h"
+#include "replay/pool.h"
 
 /* What holds of a pool and its parts after an event. */
 typedef struct line_state {
@@ -190,11 +194,12 @@ nm_status nm_fragment_line_take(nm_heap *pool, int64_t seq, int64_t ns, nm_error
     nm_status status;
 
     /* What the baseline changed stays in the list, so that the first event of all shows it. */
-    if (pool->replay->sink.fragment_usage == NULL || seq == NM_NO_SEQ || (!pool->has_segments && !pool->has_stated))
+    if (!pool->replay->sink.wants[NM_ROW_FRAGMENT_USAGE] || seq == NM_NO_SEQ ||
+        (!pool->has_segments && !pool->has_stated))
         return NM_OK;
     state.is_stated = nm_pool_is_stated(pool);
     state.is_estimate = state.is_stated || nm_pool_is_estimate(pool);
-    state.is_doubtful = nm_replay_is_doubtful(pool->replay, pool->process);
+    state.is_doubtful = nm_doubt_has_loss(pool->replay, pool->process);
     state.is_partial = nm_pool_is_partial(pool);
     state.has_flags = state.is_estimate || state.is_doubtful || state.is_partial; /* what is stated is an estimate */
     figures = figures_of(pool);
@@ -216,7 +221,7 @@ static nm_status write(const nm_replay *replay, const nm_fragment_line *line, nm
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < line->count && status == NM_OK; i++)
-        status = replay->sink.fragment_usage(replay->sink.context, &line->buckets[i], err);
+        status = nm_give_fragment_usage(&replay->sink, &line->buckets[i], err);
     return status;
 }
 

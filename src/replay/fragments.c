@@ -5,11 +5,16 @@
  * put together at the end, from what was there then and still is, and from what has ended since (nm_gone): an event costs
  * the same, however often the peak rises. The end may be as the source lists it.
  */
-#include "replay/state.h"
+#include "replay/fragments.h"
 
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "replay/blockers.h"
+#include "replay/fragment_line.h"
+#include "replay/lookup.h"
+#include "replay/parts.h"
+#include "replay/places.h"
 
 #define CLASS_COUNT    64
 #define DETAIL_ALLOWED (UINT64_C(1) << 20) /* segments and blocks, beside one an event; half of it for failures alone */
@@ -77,7 +82,8 @@ static bool was_at_peak(const nm_heap *pool, uint64_t begin_epoch)
 {
     const nm_sink *sink = &pool->replay->sink;
 
-    return begin_epoch < pool->peak_epoch && (sink->gap != NULL || sink->blocker != NULL || sink->part_sample != NULL);
+    return begin_epoch < pool->peak_epoch &&
+           (sink->wants[NM_ROW_GAP] || sink->wants[NM_ROW_BLOCKER] || sink->wants[NM_ROW_PART_SAMPLE]);
 }
 
 /* What went before the last peak is not wanted any more. */
@@ -404,9 +410,9 @@ static nm_status write_part(const nm_replay *replay, uint64_t moment_id, const n
 {
     nm_part_sample_row row = {.moment_id = moment_id, .part_id = part->row.part_id, .figures = *figures};
 
-    if (figures->reserved_bytes == 0 || replay->sink.part_sample == NULL)
+    if (figures->reserved_bytes == 0 || !replay->sink.wants[NM_ROW_PART_SAMPLE])
         return NM_OK;
-    return replay->sink.part_sample(replay->sink.context, &row, err);
+    return nm_give_part_sample(&replay->sink, &row, err);
 }
 
 static nm_status write_gaps(const nm_replay *replay, uint64_t moment_id, const nm_heap *pool, const part_tally *tally,
@@ -414,7 +420,7 @@ static nm_status write_gaps(const nm_replay *replay, uint64_t moment_id, const n
 {
     nm_status status = NM_OK;
 
-    for (unsigned power = 0; power < CLASS_COUNT && status == NM_OK && replay->sink.gap != NULL; power++) {
+    for (unsigned power = 0; power < CLASS_COUNT && status == NM_OK && replay->sink.wants[NM_ROW_GAP]; power++) {
         const size_class *class = &tally->classes[power];
         nm_gap_row row = {
             .moment_id = moment_id,
@@ -427,7 +433,7 @@ static nm_status write_gaps(const nm_replay *replay, uint64_t moment_id, const n
         };
 
         if (class->gap_count > 0)
-            status = replay->sink.gap(replay->sink.context, &row, err);
+            status = nm_give_gap(&replay->sink, &row, err);
     }
     return status;
 }
@@ -569,7 +575,7 @@ static nm_status list_block(nm_replay *replay, nm_heap *pool, const nm_event *ev
     block.waste_bytes = nm_part_block_waste(event->requested_bytes, event->block_bytes);
     block.part = part;
     block.is_covering = true;
-    if (block.stack_id == 0 && nm_define_knows_stack(replay, event->stack_id))
+    if (block.stack_id == 0 && nm_replay_knows_stack(replay, event->stack_id))
         block.stack_id = event->stack_id;
     return add_block(&pool->state.blocks, &block, err);
 }

@@ -8,9 +8,11 @@
  *
  * Blocks of pools have a tree of their own: the end of the segment around them is no answer to who gave them up.
  */
-#include "replay/state.h"
+#include "replay/freed.h"
 
 #include <stdlib.h>
+
+#include "replay/lookup.h"
 
 struct nm_recent_free {
     nm_process *process;

@@ -4,7 +4,7 @@
  * separate where a segment ends between them. Taking what is taken already, or giving what is free already, changes
  * nothing: a stream that contradicts itself cannot break the sums.
  */
-#include "replay/state.h"
+#include "replay/gaps.h"
 
 typedef struct gap {
     nm_tree_node node; /* key: address; value: bytes */

@@ -9,9 +9,12 @@
  *
  * Where events were lost while a capture went on, its end may be among them: what comes then belongs to no graph.
  */
-#include "replay/state.h"
+#include "replay/graph.h"
 
 #include <stdlib.h>
+
+#include "replay/lookup.h"
+#include "replay/pass.h"
 
 #define STREAM_NOT_CAPTURED 107029 /* the end of a capture that never was */
 #define CAPTURES_MAX        64     /* of a process at once: more are not followed */
@@ -182,19 +185,21 @@ static nm_graph *find_capture(const nm_process *process, uint64_t stream)
 }
 
 /* What it holds is like any other from now on. */
-static void let_go(nm_graph *graph)
+static nm_status let_go(nm_replay *replay, nm_graph *graph, nm_error *err)
 {
-    while (graph->first != NULL) {
+    nm_status status = NM_OK;
+
+    while (graph->first != NULL && status == NM_OK) {
         nm_live *live = graph->first->live;
         nm_site *site = live->site;
         uint64_t before_bytes = nm_graph_not_of(site->live_bytes, site->graph_bytes);
 
-        nm_growth_touch(live->heap, site);
         nm_graph_reserve(live, 0, live->node.value - live->node.key);
         nm_graph_subtract(live);
-        nm_floors_change(live->heap, site, before_bytes);
         nm_graph_leave(live);
+        status = NM_TELL(replay, NM_CHANGE_SITE, err, .heap = live->heap, .site = site, .before_bytes = before_bytes);
     }
+    return status;
 }
 
 static void close_capture(nm_process *process, nm_graph *graph)
@@ -226,9 +231,11 @@ static nm_status end_graph(nm_replay *replay, nm_process *process, nm_graph *gra
     row.end_kind = end_kind;
     row.destroyed_seq = context->seq;
     row.destroyed_ns = context->event->time_ns;
-    let_go(graph);
+    nm_status status = let_go(replay, graph, err);
+    if (status != NM_OK)
+        return status;
     forget(replay, process, graph);
-    return replay->sink.graph == NULL ? NM_OK : replay->sink.graph(replay->sink.context, &row, err);
+    return nm_give_graph(&replay->sink, &row, err);
 }
 
 /* One that had the handle before was destroyed, and that was not seen. */
@@ -380,8 +387,7 @@ nm_status nm_graphs_finish(nm_replay *replay, nm_error *err)
 
     for (nm_process *process = replay->first_process; process != NULL; process = process->next)
         for (nm_graph *graph = process->graphs; graph != NULL && status == NM_OK; graph = graph->next)
-            if (replay->sink.graph != NULL)
-                status = replay->sink.graph(replay->sink.context, &graph->row, err);
+            status = nm_give_graph(&replay->sink, &graph->row, err);
     return status;
 }
 

@@ -5,7 +5,16 @@
  * before the blocks in them; then the sums of heaps, which hold against what the memory has added up to; then those of
  * sites, at the peak that the heap has got by then; then steps, and pauses.
  */
-#include "replay/state.h"
+#include "replay/keyframe.h"
+
+#include "replay/doubt.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/pairing.h"
+#include "replay/places.h"
+#include "replay/program.h"
+#include "replay/totals.h"
+#include "replay/usage.h"
 
 /* ---- Out --------------------------------------------------------------------------------------------------------- */
 
@@ -27,7 +36,7 @@ static uint64_t flags_of(const nm_replay *replay, const nm_live *live)
                      (row->is_exported ? NM_FLAG_EXPORTED : 0) | (row->is_segment ? NM_FLAG_SEGMENT : 0) |
                      (live->is_unseen ? NM_FLAG_PAUSED : 0);
 
-    if (nm_pairing_is_doubtful(replay, live))
+    if (nm_doubt_of_live(replay, live))
         flags |= NM_FLAG_LATE;
     if (row->free_requested_seq != NM_NO_SEQ)
         flags |= NM_FLAG_PENDING;
@@ -201,7 +210,7 @@ static nm_status put_totals(const keyframe_out *out, nm_error *err)
     for (const nm_device_group *group = out->replay->first_group; group != NULL && status == NM_OK; group = group->next)
         status = put_device(out, group, err);
     for (const nm_heap *heap = out->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next) {
-        status = put_site(out, heap, &heap->baseline_site, true, err);
+        status = put_site(out, heap, heap->baseline_site, true, err);
         for (const nm_site *site = heap->sites; site != NULL && status == NM_OK; site = site->next)
             status = put_site(out, heap, site, false, err);
     }
@@ -368,7 +377,7 @@ static nm_status take_site(nm_replay *replay, const nm_context *context, nm_erro
     if (context->heap == NULL)
         return NM_OK;
     if (event->flags & NM_FLAG_BASELINE)
-        site = &context->heap->baseline_site;
+        site = context->heap->baseline_site;
     else
         status = nm_usage_site_of(replay, context->heap, context->stack_id, &site, err);
     if (status != NM_OK)
@@ -393,8 +402,7 @@ static int64_t limit_generation(uint64_t generation)
 
 static void take_open_step(nm_replay *replay, const nm_event *event)
 {
-    const uint64_t *known = nm_map_get(&replay->processes, (nm_key){0, event->process_id});
-    nm_process *process = known == NULL ? NULL : (nm_process *)(uintptr_t)*known;
+    nm_process *process = nm_replay_process(replay, event->process_id);
 
     if (process == NULL)
         return;
@@ -420,7 +428,7 @@ static void take_open_sums(nm_heap *heap, const nm_event *event)
         .free_count = nm_subtract_saturated(total->free_count, event->ended_count),
         .allocated_bytes = nm_subtract_saturated(total->allocated_bytes, event->block_bytes),
         .freed_bytes = nm_subtract_saturated(total->freed_bytes, event->free_bytes),
-        .miss_count = nm_subtract_saturated(nm_totals_misses(heap), event->miss_count),
+        .miss_count = nm_subtract_saturated(nm_pool_miss_count(heap), event->miss_count),
         .peak_bytes = limit(event->peak_bytes),
         .peak_reserved_bytes = total->reserved_bytes,
         .peak_stated_bytes = heap->stated_reserved_bytes,
@@ -464,7 +472,7 @@ static nm_status take_step(nm_replay *replay, const nm_context *context, nm_erro
         take_open_sums(context->heap, event);
         return NM_OK;
     }
-    return replay->sink.step_total == NULL ? NM_OK : replay->sink.step_total(replay->sink.context, &row, err);
+    return nm_give_step_total(&replay->sink, &row, err);
 }
 
 static nm_status take_keyframe(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -503,8 +511,7 @@ nm_status nm_keyframe_take(nm_replay *replay, const nm_context *context, nm_erro
     case NM_EVENT_PAUSE:
         return nm_program_pause(replay, context, err);
     case NM_EVENT_LOSS:
-        nm_replay_lose(replay, context->process, context->seq, context->event->until_ns);
-        return NM_OK;
+        return nm_doubt_lose(replay, context->process, context->seq, context->event->until_ns, err);
     default:
         return NM_OK;
     }

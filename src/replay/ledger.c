@@ -8,11 +8,10 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-
-uint64_t nm_ledger_extent(const nm_live *block)
-{
-    return block->node.value - block->node.key;
-}
+#include "replay/lookup.h"
+#include "replay/miss.h"
+#include "replay/pending.h"
+#include "replay/reuse.h"
 
 nm_status nm_ledger_of(nm_heap *pool, nm_ledger **out, nm_error *err)
 {
@@ -40,7 +39,7 @@ static bool is_large(const nm_live *block)
     const nm_device *device = block->heap->device;
     bool is_padded = block->row.block_bytes == 0 && device != NULL && device->is_npu;
 
-    return nm_ledger_extent(block) + (is_padded ? NM_NPU_PAD_BYTES : 0) > block->heap->large_bytes;
+    return nm_live_extent(block) + (is_padded ? NM_NPU_PAD_BYTES : 0) > block->heap->large_bytes;
 }
 
 static bool is_of(const nm_group *group, const nm_allocation_row *row)
@@ -223,7 +222,7 @@ void nm_ledger_put(nm_live *block)
     if (group == NULL)
         return;
     block->is_given_up = false;
-    nm_sum_add(&group->live_bytes, nm_ledger_extent(block));
+    nm_sum_add(&group->live_bytes, nm_live_extent(block));
     if (group->live_bytes > group->row.peak_live_bytes)
         group->row.peak_live_bytes = group->live_bytes;
 }
@@ -239,7 +238,7 @@ nm_status nm_ledger_take(nm_live *block, nm_error *err)
     if (status == NM_OK && block->pending != NULL)
         status = nm_pending_end(block, block->row.free_ns, err);
     if (!block->is_given_up)
-        group->live_bytes = nm_subtract_saturated(group->live_bytes, nm_ledger_extent(block));
+        group->live_bytes = nm_subtract_saturated(group->live_bytes, nm_live_extent(block));
     if (status == NM_OK && block->row.end_kind == NM_END_FREED)
         status = nm_reuse_freed(block->heap->ledger, block, err);
     return status;
@@ -332,10 +331,10 @@ nm_status nm_ledger_end_step(nm_replay *replay, nm_heap *pool, nm_error *err)
     row = ledger->step;
     ledger->step = (nm_pool_step_row){.heap_id = pool->id};
     row.generation = (int64_t)pool->process->step_count;
-    if (replay->sink.pool_step == NULL ||
+    if (!replay->sink.wants[NM_ROW_POOL_STEP] ||
         (row.allocation_count == 0 && row.driver_count == 0 && row.released_count == 0))
         return NM_OK;
-    return replay->sink.pool_step(replay->sink.context, &row, err);
+    return nm_give_pool_step(&replay->sink, &row, err);
 }
 
 static nm_status write_group(nm_replay *replay, const nm_group *group, nm_error *err)
@@ -343,7 +342,7 @@ static nm_status write_group(nm_replay *replay, const nm_group *group, nm_error 
     nm_pool_group_row row = group->row;
 
     row.pending_byte_ms = nm_byte_ms(group->pending_byte_ns);
-    return replay->sink.pool_group(replay->sink.context, &row, err);
+    return nm_give_pool_group(&replay->sink, &row, err);
 }
 
 nm_status nm_ledger_finish(nm_replay *replay, nm_heap *pool, nm_error *err)
@@ -359,15 +358,15 @@ nm_status nm_ledger_finish(nm_replay *replay, nm_heap *pool, nm_error *err)
     ledger->sum.pending_byte_ms = nm_byte_ms(ledger->pending_byte_ns);
     ledger->sum.is_partial = !nm_miss_is_history_known(pool);
     ledger->sum.is_estimate = pool->has_unknown_block;
-    for (const nm_group *group = ledger->groups; sink->pool_group != NULL && group != NULL && status == NM_OK;
+    for (const nm_group *group = ledger->groups; sink->wants[NM_ROW_POOL_GROUP] && group != NULL && status == NM_OK;
          group = group->next)
         status = write_group(replay, group, err);
-    for (size_t i = 0; sink->pool_class != NULL && i < ledger->classes.count && status == NM_OK; i++)
+    for (size_t i = 0; sink->wants[NM_ROW_POOL_CLASS] && i < ledger->classes.count && status == NM_OK; i++)
         if (ledger->classes.items[i].allocation_count > 0)
-            status = sink->pool_class(sink->context, &ledger->classes.items[i], err);
+            status = nm_give_pool_class(sink, &ledger->classes.items[i], err);
     if (status == NM_OK)
         status = nm_reuse_finish(replay, ledger, err);
-    return status == NM_OK && sink->pool_sum != NULL ? sink->pool_sum(sink->context, &ledger->sum, err) : status;
+    return status == NM_OK ? nm_give_pool_sum(sink, &ledger->sum, err) : status;
 }
 
 void nm_ledger_free(nm_heap *pool)

@@ -86,8 +86,6 @@ typedef struct nm_touch {
     uint64_t held_bytes, most_held_bytes; /* of its group, before it */
 } nm_touch;
 
-/* ---- ledger.c ---- */
-
 nm_status nm_ledger_of(nm_heap *pool, nm_ledger **out, nm_error *err); /* makes it where it is missing */
 
 /* A block comes: before the ranges under it are told. Finds its group and what that holds. */
@@ -110,36 +108,5 @@ void nm_ledger_release_refused(nm_heap *pool, uint64_t bytes);
 nm_status nm_ledger_end_step(nm_replay *replay, nm_heap *pool, nm_error *err);
 nm_status nm_ledger_finish(nm_replay *replay, nm_heap *pool, nm_error *err); /* writes it all */
 void nm_ledger_free(nm_heap *pool);
-
-/* How much of the pool's memory the block takes. */
-uint64_t nm_ledger_extent(const nm_live *block);
-
-/* ---- miss.c ---- */
-
-bool nm_miss_is_history_known(const nm_heap *pool); /* all that the pool ever did until now has been told */
-
-/* The block is a miss: its row, and the causes that its sums have. */
-nm_status nm_miss_take(nm_live *block, const nm_touch *touch, nm_error *err);
-
-/* ---- pending.c ---- */
-
-/* The program has given the block up, at the event. */
-nm_status nm_pending_request(nm_live *block, int64_t seq, int64_t ns, nm_error *err);
-nm_status nm_pending_arrive(nm_live *block, nm_error *err); /* it was so when the stream began */
-
-/* An event of the pool, about the block: what was given up before and is another one is pending. */
-nm_status nm_pending_settle(nm_ledger *ledger, const nm_live *block, nm_error *err);
-nm_status nm_pending_end(nm_live *block, int64_t ns, nm_error *err); /* it is pending */
-bool nm_pending_is_enough(const nm_live *request);
-nm_status nm_pending_finish(nm_replay *replay, nm_heap *pool, nm_error *err); /* the stream ends */
-void nm_pending_free(nm_ledger *ledger);
-
-/* ---- reuse.c ---- */
-
-nm_status nm_reuse_request(nm_ledger *ledger, nm_live *block, nm_error *err);
-nm_status nm_reuse_freed(nm_ledger *ledger, nm_live *block, nm_error *err);
-void nm_reuse_forget(nm_ledger *ledger, nm_live *block); /* its free did not happen */
-nm_status nm_reuse_finish(nm_replay *replay, const nm_ledger *ledger, nm_error *err);
-void nm_reuse_free(nm_ledger *ledger);
 
 #endif

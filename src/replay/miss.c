@@ -3,7 +3,12 @@
  * Why a pool had to grow. The rules stand in schema/063_pool.sql, at table miss_cause; a cause is named only where what was
  * before is known well enough for it.
  */
+#include "replay/miss.h"
+
+#include "replay/doubt.h"
 #include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/pending.h"
 
 /* Nothing of the process was lost, untold or before the stream: what is live is what the program holds. */
 static bool is_present_known(const nm_heap *pool)
@@ -11,7 +16,7 @@ static bool is_present_known(const nm_heap *pool)
     const nm_replay *replay = pool->replay;
 
     return !replay->has_keyframe && !replay->has_pause && !pool->process->is_late &&
-           !pool->process->has_unknown_pause && !nm_replay_is_doubtful(replay, pool->process);
+           !pool->process->has_unknown_pause && !nm_doubt_has_loss(replay, pool->process);
 }
 
 bool nm_miss_is_history_known(const nm_heap *pool)
@@ -23,7 +28,7 @@ static nm_miss_cause cause_of(const nm_live *block, const nm_touch *touch, bool 
 {
     const nm_heap *pool = block->heap;
     const nm_group *group = block->group;
-    uint64_t live_bytes = nm_add_saturated(group->live_bytes, nm_ledger_extent(block));
+    uint64_t live_bytes = nm_add_saturated(group->live_bytes, nm_live_extent(block));
     bool is_history_known = nm_miss_is_history_known(pool);
 
     if (!is_present_known(pool))
@@ -71,5 +76,5 @@ nm_status nm_miss_take(nm_live *block, const nm_touch *touch, nm_error *err)
     };
 
     block->heap->ledger->sum.pending_miss_count += is_pending_enough;
-    return replay->sink.miss == NULL ? NM_OK : replay->sink.miss(replay->sink.context, &miss, err);
+    return nm_give_miss(&replay->sink, &miss, err);
 }

@@ -4,7 +4,15 @@
  * end. The figures are always at hand (pool.c), so a moment costs one row a pool; what else was there then, sample.c
  * says, and how free memory was cut up, fragments.c.
  */
-#include "replay/state.h"
+#include "replay/moments.h"
+
+#include "replay/chain.h"
+#include "replay/fragments.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/pass.h"
+#include "replay/pool.h"
+#include "replay/sample.h"
 
 #define FIGURES_ALLOWED  (UINT64_C(1) << 18) /* rows of heaps at moments, */
 #define FIGURES_AN_EVENT 8                   /* and so many more for each event */
@@ -12,7 +20,7 @@
 static nm_status write_moment(nm_replay *replay, nm_moment_row *row, nm_error *err)
 {
     row->moment_id = ++replay->moment_count;
-    return replay->sink.moment == NULL ? NM_OK : replay->sink.moment(replay->sink.context, row, err);
+    return nm_give_moment(&replay->sink, row, err);
 }
 
 static nm_status write_figures(nm_replay *replay, uint64_t moment_id, const nm_fragmentation_row *figures,
@@ -21,7 +29,7 @@ static nm_status write_figures(nm_replay *replay, uint64_t moment_id, const nm_f
     nm_fragmentation_row row = *figures;
 
     row.moment_id = moment_id;
-    return replay->sink.fragmentation == NULL ? NM_OK : replay->sink.fragmentation(replay->sink.context, &row, err);
+    return nm_give_fragmentation(&replay->sink, &row, err);
 }
 
 /* Thousands of heaps and thousands of marks would be millions of rows from a few kilobytes. */
@@ -112,7 +120,7 @@ nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_er
         .failure_id = ++replay->failure_count,
         .heap_id = context->heap == NULL ? 0 : context->heap->id,
         .thread_id = context->thread == NULL ? 0 : context->thread->id,
-        .operation_id = nm_program_operation(replay, context->thread),
+        .operation_id = nm_replay_operation(replay, context->thread),
         .stack_id = context->stack_id,
         .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
         .stream = event->stream,
@@ -131,7 +139,7 @@ nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_er
         .seq = context->seq,
         .ns = event->time_ns,
     };
-    nm_status status = replay->sink.failure == NULL ? NM_OK : replay->sink.failure(replay->sink.context, &failure, err);
+    nm_status status = nm_give_failure(&replay->sink, &failure, err);
 
     note_moment(replay, context);
     if (context->heap != NULL)
@@ -147,9 +155,8 @@ nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_err
 {
     const nm_event *event = context->event;
     const nm_device *device = nm_replay_device(replay, event->device_id);
-    const uint64_t *named =
-        event->number <= 0 ? NULL : nm_map_get(&replay->processes, (nm_key){0, (uint64_t)event->number});
-    const nm_process *process = named != NULL              ? (const nm_process *)(uintptr_t)*named
+    const nm_process *named = event->number <= 0 ? NULL : nm_replay_process(replay, (uint64_t)event->number);
+    const nm_process *process = named != NULL              ? named
                                 : context->process != NULL ? context->process
                                 : device == NULL           ? NULL
                                                            : device->process;
@@ -167,7 +174,7 @@ nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_err
 
     if (device != NULL)
         take_figures(replay, device, context, event->detail);
-    return replay->sink.memory_sample == NULL ? NM_OK : replay->sink.memory_sample(replay->sink.context, &row, err);
+    return nm_give_memory_sample(&replay->sink, &row, err);
 }
 
 nm_status nm_moments_module(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -186,7 +193,7 @@ nm_status nm_moments_module(nm_replay *replay, const nm_context *context, nm_err
         .recorded_bytes = device == NULL ? 0 : nm_sample_recorded(replay, device),
     };
 
-    return replay->sink.module_sample == NULL ? NM_OK : replay->sink.module_sample(replay->sink.context, &row, err);
+    return nm_give_module_sample(&replay->sink, &row, err);
 }
 
 /* ---- The state at the end, as the source lists it ---------------------------------------------------------------- */
@@ -225,7 +232,8 @@ nm_status nm_moments_state(nm_replay *replay, const nm_context *context, nm_erro
         add_state_segment(&heap->state, context->event);
     else
         add_state_block(&heap->state, context->event);
-    return nm_fragments_state(replay, heap, context->event, err);
+    nm_status status = nm_fragments_state(replay, heap, context->event, err);
+    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_LISTED, err, .context = context, .heap = heap) : status;
 }
 
 /* Of the blocks that the source lists, what they were given beyond what was asked for. */

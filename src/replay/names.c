@@ -4,9 +4,11 @@
  * step ends the largest names have rows of their own and one row has the rest. Of long runs fewer and fewer steps are told,
  * the same as in growth.c.
  */
-#include "replay/state.h"
+#include "replay/names.h"
 
 #include <stdlib.h>
+
+#include "replay/lookup.h"
 
 static nm_status find_name(nm_step_names *names, nm_range_kind kind, uint64_t name, nm_step_operation_row **out,
                            nm_error *err)
@@ -146,7 +148,7 @@ static nm_status tell(const nm_replay *replay, const nm_process *process, const 
     row.heap_id = heap == NULL ? 0 : heap->id;
     row.generation = (int64_t)process->step_count;
     row.number = is_step ? process->step.number : NM_UNKNOWN_NUMBER;
-    return replay->sink.step_operation(replay->sink.context, &row, err);
+    return nm_give_step_operation(&replay->sink, &row, err);
 }
 
 static nm_status end_step(const nm_replay *replay, const nm_process *process, const nm_heap *heap, nm_step_names *names,
@@ -174,7 +176,7 @@ static nm_status end_step(const nm_replay *replay, const nm_process *process, co
 
 nm_status nm_names_end_step(const nm_replay *replay, nm_process *process, bool is_last, nm_error *err)
 {
-    bool is_told = replay->sink.step_operation != NULL && (is_last || nm_growth_is_sampled(process->step_count));
+    bool is_told = replay->sink.wants[NM_ROW_STEP_OPERATION] && (is_last || nm_step_is_sampled(process->step_count));
     nm_status status = end_step(replay, process, NULL, &process->names, is_told, err);
 
     for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process)

@@ -2,6 +2,9 @@
  *
  * What a replay is at: read by whoever looks on while a recording runs. Changes nothing.
  */
+#include "replay/replay.h"
+
+#include "replay/lookup.h"
 #include "replay/state.h"
 
 void nm_replay_each_heap(const nm_replay *replay, nm_heap_visit *visit, void *context)
@@ -56,8 +59,8 @@ void nm_replay_each_live(const nm_replay *replay, nm_live_visit *visit, void *co
 
 void nm_replay_each_live_of(const nm_replay *replay, uint64_t process_id, nm_live_visit *visit, void *context)
 {
-    const uint64_t *known = nm_map_get(&replay->processes, (nm_key){0, process_id});
+    const nm_process *process = nm_replay_process(replay, process_id);
 
-    if (known != NULL)
-        visit_process((const nm_process *)(uintptr_t)*known, visit, context);
+    if (process != NULL)
+        visit_process(process, visit, context);
 }

@@ -6,9 +6,13 @@
  *
  * As with one address (pairing.c) the free of the old one may still come from another thread: so long the row waits.
  */
-#include "replay/state.h"
+#include "replay/overlap.h"
 
 #include <stdlib.h>
+
+#include "replay/anomaly.h"
+#include "replay/doubt.h"
+#include "replay/lookup.h"
 
 typedef struct nm_overlapped { /* live memory that something overlaps, while rows of it wait */
     uint64_t allocation_id;
@@ -40,7 +44,7 @@ static bool has_addresses(const nm_heap *heap)
 /* The end of what is its own for certain: without padding. */
 static uint64_t solid_end(const nm_live *live)
 {
-    uint64_t end = nm_anomaly_usable_end(live);
+    uint64_t end = nm_live_usable_end(live);
 
     return end < live->node.value ? end : live->node.value;
 }
@@ -99,7 +103,7 @@ static nm_status tell(nm_replay *replay, nm_live *old, const nm_live *live, cons
     row.allocation_id = live->row.allocation_id;
     row.other_stack_id = old->row.stack_id;
     row.detail = is_inside ? "begins inside a live allocation" : "covers the begin of a live allocation";
-    if (old->is_late || nm_anomaly_may_have_gone(old))
+    if (old->is_late || nm_doubt_may_have_gone(old))
         return NM_OK;
     if (context->thread == NULL || row.ns == NM_NO_TIME) /* no free can be told late */
         return nm_anomaly_write(replay, &row, err);
@@ -116,8 +120,7 @@ nm_status nm_overlap_check(nm_replay *replay, const nm_live *live, const nm_cont
     next = nm_tree_next(&live->node);
     before = nm_tree_reaching(&live->node);
     if ((before == NULL && (next == NULL || next->key >= live->node.value)) || !has_addresses(live->heap) ||
-        live->is_baseline || live->is_unseen || live->heap->process->is_paused ||
-        nm_anomaly_is_in_doubt(replay, context))
+        live->is_baseline || live->is_unseen || live->heap->process->is_paused || nm_doubt_of_event(replay, context))
         return NM_OK;
     if (before != NULL && may_not_share(NM_TREE_ITEM(before, nm_live, node), live))
         status = tell(replay, NM_TREE_ITEM(before, nm_live, node), live, context, err);
@@ -167,7 +170,7 @@ nm_status nm_overlap_expire(nm_replay *replay, int64_t now_ns, nm_error *err)
     while (replay->first_overlap != NULL && status == NM_OK && is_past(replay->first_overlap->row.ns, now_ns)) {
         nm_overlap *overlap = replay->first_overlap;
 
-        if (!is_explained(overlap) && !nm_replay_is_doubtful(replay, overlap->process))
+        if (!is_explained(overlap) && !nm_doubt_has_loss(replay, overlap->process))
             status = nm_anomaly_write(replay, &overlap->row, err);
         drop_first(replay);
     }

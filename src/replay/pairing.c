@@ -4,42 +4,50 @@
  * row; the row is written at once, or later where the end may be undone (a free that the runtime then refused: the
  * thread keeps it as `unconfirmed`) or explained (an address that was reused before the free of it arrived: nm_replaced).
  */
-#include "replay/ledger.h"
+#include "replay/pairing.h"
 
 #include <stdlib.h>
 
-int nm_pairing_misfit(uint64_t level, uint64_t free_call)
-{
-    switch (free_call) {
-    case NM_FREE_PHYSICAL:
-        return level == NM_LEVEL_PHYSICAL ? 0 : level == NM_LEVEL_IMPORTED ? 1 : NM_MISFIT_NEVER;
-    case NM_FREE_REGISTERED:
-        return level == NM_LEVEL_REGISTERED ? 0 : NM_MISFIT_NEVER;
-    case NM_FREE_IMPORTED:
-        return level == NM_LEVEL_IMPORTED ? 0 : NM_MISFIT_NEVER;
-    case NM_FREE_POOL:
-        return level == NM_LEVEL_POOL ? 0 : level == NM_LEVEL_WORKSPACE ? 1 : NM_MISFIT_NEVER;
-    default:
-        break;
-    }
-    switch (level) {
-    case NM_LEVEL_DRIVER:
-        return free_call == NM_FREE_HOST ? 3 : 0;
-    case NM_LEVEL_PINNED:
-        return free_call == NM_FREE_HOST ? 0 : 1;
-    case NM_LEVEL_HOST:
-        return free_call == NM_FREE_HOST ? 1 : 2;
-    case NM_LEVEL_REGISTERED:
-        return free_call == NM_FREE_HOST ? 2 : 3;
-    default:
-        return NM_MISFIT_NEVER;
-    }
-}
+#include "replay/anomaly.h"
+#include "replay/backing.h"
+#include "replay/doubt.h"
+#include "replay/freed.h"
+#include "replay/graph.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/names.h"
+#include "replay/overlap.h"
+#include "replay/pass.h"
+#include "replay/pending.h"
+#include "replay/places.h"
+#include "replay/pool.h"
+#include "replay/repeat.h"
+#include "replay/reuse.h"
+#include "replay/rise.h"
+#include "replay/streams.h"
+#include "replay/usage.h"
+#include "replay/workspace.h"
 
 /* Is it too long since `ns` for a late free? */
 static bool is_past(int64_t ns, int64_t now_ns)
 {
     return now_ns > ns && (uint64_t)now_ns - (uint64_t)ns > NM_LATE_FREE_NS;
+}
+
+/* Gives an ended allocation to the sink and frees it. */
+static nm_status emit(nm_replay *replay, nm_live *live, nm_error *err)
+{
+    bool is_ended = live->row.end_kind != NM_END_NONE;
+    nm_status status = is_ended ? NM_TELL(replay, NM_CHANGE_ENDED, err, .live = live) : NM_OK;
+
+    if (live->row.end_kind == NM_END_FREED)
+        nm_usage_release(live);
+    if (live->row.end_kind != NM_END_NONE && live->row.end_kind != NM_END_RESET)
+        live->row.generation = NM_UNKNOWN_NUMBER;
+    if (status == NM_OK)
+        status = nm_give_allocation(&replay->sink, &live->row, err);
+    nm_slab_give(&replay->lives, live);
+    return status;
 }
 
 /* ---- Putting in and taking out ----------------------------------------------------------------------------------- */
@@ -80,6 +88,14 @@ static void remove_node(nm_live *live)
         live->heap->arena->range_version++;
 }
 
+/* Its peak was that of `peak_epoch` before the event. */
+static nm_status tell_peak(nm_replay *replay, const nm_heap *heap, uint64_t peak_epoch, const nm_context *context,
+                           nm_error *err)
+{
+    return heap->peak_epoch == peak_epoch ? NM_OK
+                                          : NM_TELL(replay, NM_CHANGE_PEAKED, err, .context = context, .heap = heap);
+}
+
 /* Puts a live allocation where it is found by address; `is_new` when it was never live before. */
 static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *context, bool is_new, nm_error *err)
 {
@@ -94,9 +110,12 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
         return status;
     }
     bool is_restored = context->event->kind == NM_EVENT_KEYFRAME; /* it knows its pool */
-    if (is_restored && nm_is_pool(heap))
+    uint64_t peak_epoch = heap->peak_epoch;
+    if (is_new)
+        status = NM_TELL(replay, NM_CHANGE_COMING, err, .context = context, .live = live);
+    if (status == NM_OK && is_restored && nm_is_pool(heap))
         status = nm_pool_block_returns(live, context->event->flags, err);
-    else if (is_new && nm_is_pool(heap))
+    else if (status == NM_OK && is_new && nm_is_pool(heap))
         status = nm_pool_block_appears(live, context->event->flags, context->seq, err);
     insert_node(live);
     if (status == NM_OK && nm_is_pool(heap))
@@ -106,12 +125,16 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
     if (status == NM_OK && heap->level == NM_LEVEL_DRIVER)
         status = is_new && !is_restored
                      ? nm_pool_range_appears(live, (context->event->flags & NM_FLAG_SEGMENT) != 0, context->seq, err)
-                     : nm_pool_attach(live, context->seq, err);
-    nm_usage_add(live, context->seq, context->event->time_ns);
+                     : nm_pool_attach(live, false, context->seq, err);
+    nm_status told = nm_usage_add(live, context->seq, context->event->time_ns, err);
+    if (status == NM_OK)
+        status = told;
     nm_usage_touch(heap);
     if (status == NM_OK && !(is_new && (live->is_baseline || live->is_kept)))
         status = nm_rise_change(replay, heap, (int64_t)live->row.size_bytes, err);
-    return status;
+    if (status == NM_OK)
+        status = NM_TELL(replay, is_new ? NM_CHANGE_BORN : NM_CHANGE_REFUSED, err, .context = context, .live = live);
+    return status == NM_OK ? tell_peak(replay, heap, peak_epoch, context, err) : status;
 }
 
 /* Takes a live allocation out of everything but the memory of its place. */
@@ -128,12 +151,12 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
         nm_repeat_written(replay, heap->process, live->node.key, live->node.value);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_pool_block_ends(live, err);
-    nm_usage_subtract(live);
+    nm_status told = nm_usage_subtract(live, err);
+    if (status == NM_OK)
+        status = told;
     nm_graph_leave(live);
     if (status == NM_OK)
         status = nm_rise_change(replay, heap, -(int64_t)live->row.size_bytes, err);
-    if (status == NM_OK && live->hold != NULL)
-        status = nm_hold_end(replay, live, true, context->event->time_ns, err);
     place->freed_allocation_id = live->row.allocation_id;
     place->freed_heap_id = heap->id;
     place->freed_stack_id = context->stack_id;
@@ -193,7 +216,11 @@ static nm_status end_live(nm_replay *replay, nm_live *live, const nm_context *co
 {
     set_end(live, context, end_kind);
     count_end(live, live->row.size_bytes, true);
-    nm_status status = take_out(replay, live, context, err);
+    nm_status status = NM_TELL(replay, NM_CHANGE_ENDING, err, .context = context, .live = live,
+                               .bytes = live->row.size_bytes, .is_whole = true);
+    nm_status taken = take_out(replay, live, context, err);
+    if (status == NM_OK)
+        status = taken;
     return status == NM_OK ? nm_names_freed(live, live->row.size_bytes, true, err) : status;
 }
 
@@ -206,7 +233,7 @@ static nm_status end_and_emit(nm_replay *replay, nm_live *live, const nm_context
         nm_slab_give(&replay->lives, live);
         return status;
     }
-    return nm_replay_emit(replay, live, err);
+    return emit(replay, live, err);
 }
 
 /* ---- Addresses that are reused before their free arrives --------------------------------------------------------- */
@@ -222,7 +249,9 @@ static nm_status resolve_replaced(nm_replay *replay, nm_replaced *replaced, nm_e
         return NM_OK;
     status = nm_anomaly_overlap(replay, replaced, err);
     if (status == NM_OK)
-        status = nm_replay_emit(replay, replaced->old, err);
+        status = NM_TELL(replay, NM_CHANGE_UNEXPLAINED, err, .replaced = replaced);
+    if (status == NM_OK)
+        status = emit(replay, replaced->old, err);
     else
         nm_slab_give(&replay->lives, replaced->old);
     replaced->old = NULL;
@@ -262,7 +291,7 @@ static nm_status replace(nm_replay *replay, nm_live *old, const nm_live *live, c
         .new_stack_id = live->row.stack_id,
         .seq = context->seq,
         .ns = context->event->time_ns,
-        .is_late = live->is_late || live->is_unseen || live->heap->process->is_paused || nm_anomaly_may_have_gone(old),
+        .is_late = live->is_late || live->is_unseen || live->heap->process->is_paused || nm_doubt_may_have_gone(old),
     };
     status = end_live(replay, old, context, NM_END_REPLACED, err);
     if (status != NM_OK) {
@@ -291,7 +320,7 @@ static bool is_late_free(const nm_replaced *replaced, const nm_context *context)
 
     if (replaced == NULL || replaced->old == NULL || context->thread == NULL || replaced->new_thread_id == 0)
         return false;
-    if (context->heap == NULL ? nm_pairing_misfit(replaced->old->heap->level, event->detail) >= NM_MISFIT_NEVER
+    if (context->heap == NULL ? nm_free_misfit(replaced->old->heap->level, event->detail) >= NM_MISFIT_NEVER
                               : context->heap != replaced->old->heap)
         return false;
     return context->thread->id != replaced->new_thread_id && event->time_ns != NM_NO_TIME &&
@@ -306,7 +335,7 @@ static nm_status match_late_free(nm_replay *replay, nm_replaced *replaced, const
     old->row.free_stack_id = context->stack_id;
     replaced->old = NULL;
     replaced->place->replaced = NULL;
-    return nm_replay_emit(replay, old, err);
+    return emit(replay, old, err);
 }
 
 /* ---- ALLOC and MAP ----------------------------------------------------------------------------------------------- */
@@ -415,10 +444,8 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
     nm_live *old;
     nm_status status;
 
-    if (context->heap == NULL) { /* its definition was lost */
-        nm_replay_lose(replay, context->process, context->seq, context->event->time_ns);
-        return NM_OK;
-    }
+    if (context->heap == NULL) /* its definition was lost */
+        return nm_doubt_lose(replay, context->process, context->seq, context->event->time_ns, err);
     live = new_live(replay, context, err);
     if (live == NULL)
         return NM_ERR_MEMORY;
@@ -484,10 +511,8 @@ nm_status nm_pairing_restore(nm_replay *replay, const nm_context *context, nm_er
     nm_live *old;
     nm_status status;
 
-    if (context->heap == NULL) {
-        nm_replay_lose(replay, context->process, context->seq, context->event->time_ns);
-        return NM_OK;
-    }
+    if (context->heap == NULL)
+        return nm_doubt_lose(replay, context->process, context->seq, context->event->time_ns, err);
     live = restored_live(replay, context, err);
     if (live == NULL)
         return NM_ERR_MEMORY;
@@ -513,7 +538,7 @@ static nm_live *find_freed(const nm_place *place, const nm_context *context)
     if (context->heap != NULL)
         return nm_place_live_of(place, context->heap);
     for (nm_live *live = place == NULL ? NULL : place->live; live != NULL; live = live->next_here) {
-        int misfit = nm_pairing_misfit(live->heap->level, context->event->detail);
+        int misfit = nm_free_misfit(live->heap->level, context->event->detail);
 
         if (misfit < best_misfit) {
             best = live;
@@ -521,6 +546,13 @@ static nm_live *find_freed(const nm_place *place, const nm_context *context)
         }
     }
     return best;
+}
+
+static nm_status free_unknown(nm_replay *replay, const nm_context *context, const nm_place *place, nm_error *err)
+{
+    nm_status status = nm_anomaly_free(replay, context, place, err);
+
+    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_UNKNOWN_FREED, err, .context = context, .place = place) : status;
 }
 
 nm_status nm_pairing_free(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -536,7 +568,7 @@ nm_status nm_pairing_free(nm_replay *replay, const nm_context *context, nm_error
         return match_late_free(replay, place->replaced, context, err);
     live = find_freed(place, context);
     if (live == NULL)
-        return nm_anomaly_free(replay, context, place, err);
+        return free_unknown(replay, context, place, err);
 
     status = nm_anomaly_wrong_free(replay, context, live, err);
     if (status != NM_OK)
@@ -561,7 +593,8 @@ nm_status nm_pairing_free_requested(nm_replay *replay, const nm_context *context
     }
     if (live == NULL || !nm_is_pool(live->heap))
         return NM_OK;
-    return nm_pending_request(live, context->seq, context->event->time_ns, err);
+    nm_status status = nm_pending_request(live, context->seq, context->event->time_ns, err);
+    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_GIVEN_UP, err, .context = context, .live = live) : status;
 }
 
 nm_status nm_pairing_confirm(nm_replay *replay, nm_thread *thread, nm_error *err)
@@ -571,7 +604,7 @@ nm_status nm_pairing_confirm(nm_replay *replay, nm_thread *thread, nm_error *err
     if (live == NULL)
         return NM_OK;
     thread->unconfirmed = NULL;
-    return nm_replay_emit(replay, live, err);
+    return emit(replay, live, err);
 }
 
 nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -667,9 +700,14 @@ static nm_status put_part(nm_replay *replay, nm_live *part, const nm_context *co
         return status;
     }
     insert_node(part);
-    nm_usage_add(part, context->seq, context->event->time_ns);
+    uint64_t peak_epoch = part->heap->peak_epoch;
+    status = nm_usage_add(part, context->seq, context->event->time_ns, err);
     part->row.live_bytes = part->heap->total.live_bytes;
-    return nm_rise_change(replay, part->heap, (int64_t)part->row.size_bytes, err);
+    if (status == NM_OK)
+        status = nm_rise_change(replay, part->heap, (int64_t)part->row.size_bytes, err);
+    if (status == NM_OK)
+        status = NM_TELL(replay, NM_CHANGE_REMAINED, err, .context = context, .live = part);
+    return status == NM_OK ? tell_peak(replay, part->heap, peak_epoch, context, err) : status;
 }
 
 /* Puts both parts, or frees what cannot be put. */
@@ -703,11 +741,15 @@ static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uin
     range->owner = NULL; /* the pool has nothing to do with the rest any more: take_out() shall not detach it */
     set_end(range, context, NM_END_UNMAPPED);
     count_end(range, to - from, left == NULL && right == NULL);
-    status = take_out(replay, range, context, err);
+    status = NM_TELL(replay, NM_CHANGE_ENDING, err, .context = context, .live = range, .bytes = to - from,
+                     .is_whole = left == NULL && right == NULL);
+    nm_status taken = take_out(replay, range, context, err);
+    if (status == NM_OK)
+        status = taken;
     if (status == NM_OK)
         status = nm_names_freed(range, to - from, left == NULL && right == NULL, err);
     if (status == NM_OK)
-        status = nm_replay_emit(replay, range, err);
+        status = emit(replay, range, err);
     else
         nm_slab_give(&replay->lives, range);
     if (status != NM_OK) {
@@ -730,12 +772,19 @@ static nm_live *find_mapping(nm_replay *replay, const nm_context *context)
     return live;
 }
 
+static nm_status unmap_unknown(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_status status = nm_anomaly_unmap(replay, context, err);
+
+    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_UNKNOWN_UNMAPPED, err, .context = context) : status;
+}
+
 static nm_status unmap_whole(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     nm_live *range = find_mapping(replay, context);
 
     if (range == NULL)
-        return nm_anomaly_unmap(replay, context, err);
+        return unmap_unknown(replay, context, err);
     if (range->heap->level != NM_LEVEL_DRIVER)
         return end_and_emit(replay, range, context, NM_END_UNMAPPED, err);
     return cut_range(replay, range, range->node.key, range->node.value, context, err);
@@ -767,7 +816,7 @@ nm_status nm_pairing_unmap(nm_replay *replay, const nm_context *context, nm_erro
         }
         node = next;
     }
-    return is_found || status != NM_OK ? status : nm_anomaly_unmap(replay, context, err);
+    return is_found || status != NM_OK ? status : unmap_unknown(replay, context, err);
 }
 
 /* The step of birth where steps are known, else the twentieth of the trace; in a source without threads (a snapshot), which
@@ -791,21 +840,6 @@ static int64_t generation_of(const nm_replay *replay, const nm_live *live)
     return (int64_t)(since * 20 / span);
 }
 
-bool nm_pairing_is_doubtful(const nm_replay *replay, const nm_live *live)
-{
-    const nm_process *process = live->heap->process;
-    const nm_allocation_row *row = &live->row;
-    bool has_time = row->alloc_ns != NM_NO_TIME;
-
-    if (live->is_late)
-        return true;
-    if (process->has_loss &&
-        (live->birth_seq <= process->loss_seq || (has_time && row->alloc_ns <= process->loss_until_ns)))
-        return true;
-    return replay->has_loss &&
-           (live->birth_seq <= replay->loss_seq || (has_time && row->alloc_ns <= replay->loss_until_ns));
-}
-
 /* ---- RESET ------------------------------------------------------------------------------------------------------- */
 
 static nm_status end_all_of(nm_replay *replay, nm_heap *heap, const nm_context *context, nm_error *err)
@@ -819,7 +853,7 @@ static nm_status end_all_of(nm_replay *replay, nm_heap *heap, const nm_context *
         if (live->heap != heap)
             continue;
         live->row.generation = generation_of(replay, live);
-        live->row.is_doubtful = nm_pairing_is_doubtful(replay, live);
+        live->row.is_doubtful = nm_doubt_of_live(replay, live);
         status = end_and_emit(replay, live, context, NM_END_RESET, err);
     }
     return status;
@@ -834,7 +868,9 @@ nm_status nm_pairing_reset(nm_replay *replay, const nm_context *context, nm_erro
     if (process == NULL || (device == NULL && context->event->device_id != 0))
         return NM_OK;
     nm_streams_forget(replay, process, device == NULL ? 0 : device->id);
-    status = nm_graphs_reset(replay, process, device, context, err);
+    status = NM_TELL(replay, NM_CHANGE_STREAMS_GONE, err, .context = context, .process = process, .device = device);
+    if (status == NM_OK)
+        status = nm_graphs_reset(replay, process, device, context, err);
     if (status == NM_OK)
         status = nm_backing_mark(replay, err);
     for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
@@ -875,16 +911,15 @@ static nm_status emit_outstanding(nm_replay *replay, nm_live *live, nm_error *er
 {
     nm_heap_total_row *total = &live->heap->total;
 
-    nm_status status = nm_hold_end(replay, live, false, replay->last_ns, err);
-
+    nm_status status = NM_TELL(replay, NM_CHANGE_OUTSTANDING, err, .live = live);
     live->row.generation = generation_of(replay, live);
-    live->row.is_doubtful = nm_pairing_is_doubtful(replay, live);
+    live->row.is_doubtful = nm_doubt_of_live(replay, live);
     if (!live->is_baseline && !live->row.is_segment) {
         total->outstanding_count++;
         total->outstanding_bytes = nm_add_saturated(total->outstanding_bytes, live->row.size_bytes);
     }
     if (status == NM_OK)
-        return nm_replay_emit(replay, live, err);
+        return emit(replay, live, err);
     nm_slab_give(&replay->lives, live);
     return status;
 }

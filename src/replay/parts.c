@@ -3,9 +3,15 @@
  * Parts of a pool: its segments of one kind, stream and private pool, with the free ranges in them. Sums of the pool are
  * kept beside those of its parts; only the largest free range is looked up part by part.
  */
-#include "replay/state.h"
+#include "replay/parts.h"
 
 #include <stdlib.h>
+
+#include "replay/fragment_line.h"
+#include "replay/gaps.h"
+#include "replay/graph.h"
+#include "replay/lookup.h"
+#include "replay/pass.h"
 
 #define SMALL_SEGMENT_BYTES     (UINT64_C(2) << 20)
 #define LARGE_SEGMENT_BYTES_MIN (UINT64_C(10) << 20)
@@ -67,7 +73,7 @@ nm_status nm_part_find(nm_replay *replay, nm_heap *pool, const nm_pool_part_row 
     *out = part;
     if (part != NULL)
         return NM_OK;
-    part = nm_replay_allocate(sizeof *part, err);
+    part = nm_replay_allocate(nm_runs_bytes_of(replay, NM_OWNER_PART), err);
     if (part == NULL)
         return NM_ERR_MEMORY;
     part->row = *key;
@@ -336,9 +342,9 @@ nm_status nm_parts_write(const nm_replay *replay, const nm_heap *pool, nm_error 
 {
     nm_status status = NM_OK;
 
-    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK && replay->sink.pool_part != NULL;
+    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK && replay->sink.wants[NM_ROW_POOL_PART];
          part = part->next)
-        status = replay->sink.pool_part(replay->sink.context, &part->row, err);
+        status = nm_give_pool_part(&replay->sink, &part->row, err);
     return status;
 }
 

@@ -4,16 +4,20 @@
  * allocator that is asked to free tells two things, that it was asked and that the block is free: a block is pending only
  * when another event of its pool came between the two.
  */
-#include "replay/ledger.h"
+#include "replay/pending.h"
 
 #include <stdlib.h>
+
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/pool.h"
 
 static nm_status enlist(nm_live *block, int64_t seq, int64_t ns, nm_error *err)
 {
     nm_ledger *ledger = block->heap->ledger;
     nm_pool_sum_row *sum = &ledger->sum;
     nm_group *group = block->group;
-    uint64_t bytes = nm_ledger_extent(block);
+    uint64_t bytes = nm_live_extent(block);
     nm_pending *pending = nm_replay_allocate(sizeof *pending, err);
 
     if (pending == NULL)
@@ -54,7 +58,7 @@ nm_status nm_pending_settle(nm_ledger *ledger, const nm_live *block, nm_error *e
 static void give_up(nm_live *block)
 {
     block->is_given_up = true;
-    block->group->live_bytes = nm_subtract_saturated(block->group->live_bytes, nm_ledger_extent(block));
+    block->group->live_bytes = nm_subtract_saturated(block->group->live_bytes, nm_live_extent(block));
 }
 
 nm_status nm_pending_request(nm_live *block, int64_t seq, int64_t ns, nm_error *err)
@@ -124,7 +128,7 @@ nm_status nm_pending_end(nm_live *block, int64_t ns, nm_error *err)
         .stack_id = block->row.stack_id,
         .has_stream = block->row.has_stream,
         .stream = block->row.stream,
-        .size_bytes = nm_ledger_extent(block),
+        .size_bytes = nm_live_extent(block),
     };
 
     row.wait_ns = wait_of(block->pending, ns);
@@ -134,13 +138,13 @@ nm_status nm_pending_end(nm_live *block, int64_t ns, nm_error *err)
         add_wait(ledger, block->group, row.size_bytes, (uint64_t)row.wait_ns);
     delist(ledger, block->pending);
     block->pending = NULL;
-    return sink->pending == NULL ? NM_OK : sink->pending(sink->context, &row, err);
+    return nm_give_pending(sink, &row, err);
 }
 
 bool nm_pending_is_enough(const nm_live *request)
 {
     const nm_pending *pending = request->heap->ledger->newest_pending;
-    uint64_t bytes = nm_ledger_extent(request);
+    uint64_t bytes = nm_live_extent(request);
     unsigned looked_at = 0;
 
     for (; pending != NULL && looked_at < NM_PENDING_LOOKED_AT_MAX; pending = pending->older, looked_at++)

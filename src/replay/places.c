@@ -4,9 +4,12 @@
  * copy to it, can then be named. A place at which nothing is live stays until NM_FREED_PLACES_MAX later ones have come,
  * so that memory does not grow with the number of addresses ever used.
  */
-#include "replay/state.h"
+#include "replay/places.h"
 
 #include <stdlib.h>
+
+#include "replay/lookup.h"
+#include "replay/pass.h"
 
 nm_place *nm_place_find(const nm_replay *replay, uint64_t process_id, uint64_t address)
 {
@@ -66,7 +69,7 @@ static void list_as_idle(nm_replay *replay, nm_place *place)
 
 static nm_place *make_place(nm_replay *replay, uint64_t process_id, uint64_t address, nm_error *err)
 {
-    nm_place *place = nm_replay_allocate(sizeof *place, err);
+    nm_place *place = nm_replay_allocate(nm_runs_bytes_of(replay, NM_OWNER_PLACE), err);
 
     if (place == NULL)
         return NULL;

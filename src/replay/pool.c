@@ -4,9 +4,20 @@
  * first pool when its source says that it is one from birth. Its bytes are reserved from then to its end, and what no
  * block of that pool covers is a gap. A block is a miss when it is the first to touch some range under it.
  */
-#include "replay/ledger.h"
+#include "replay/pool.h"
 
 #include <stdlib.h>
+
+#include "replay/doubt.h"
+#include "replay/fragments.h"
+#include "replay/gaps.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/parts.h"
+#include "replay/pass.h"
+#include "replay/sample.h"
+#include "replay/squeeze.h"
+#include "replay/usage.h"
 
 static nm_live *range_of(const nm_tree_node *node)
 {
@@ -89,7 +100,7 @@ static void count_inside(const nm_live *range, nm_live *block)
     nm_part_add_waste(block, range->part);
 }
 
-nm_status nm_pool_attach(nm_live *range, int64_t seq, nm_error *err)
+nm_status nm_pool_attach(nm_live *range, bool is_first, int64_t seq, nm_error *err)
 {
     nm_heap *pool = range->owner;
     uint64_t given_bytes;
@@ -120,7 +131,9 @@ nm_status nm_pool_attach(nm_live *range, int64_t seq, nm_error *err)
     }
     nm_usage_peak_reserved(pool, seq);
     nm_usage_touch(pool);
-    return status;
+    return status == NM_OK
+               ? NM_TELL(pool->replay, NM_CHANGE_SEGMENT_IN, err, .live = range, .heap = pool, .is_first = is_first)
+               : status;
 }
 
 nm_status nm_pool_detach(nm_live *range, nm_error *err)
@@ -131,7 +144,12 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
 
     if (pool == NULL)
         return NM_OK;
-    status = nm_fragments_lose_segment(range, err);
+    bool is_given_back = range->row.end_kind == NM_END_FREED || range->row.end_kind == NM_END_UNMAPPED;
+    status = NM_TELL(pool->replay, NM_CHANGE_SEGMENT_OUT, err, .live = range, .heap = pool, .from = range->node.key,
+                     .to = range->node.value, .bytes = range->node.value - range->node.key, .is_whole = true,
+                     .is_given_back = is_given_back);
+    if (status == NM_OK)
+        status = nm_fragments_lose_segment(range, err);
     if (status != NM_OK)
         return status;
     set_covered(range, 0);
@@ -140,7 +158,7 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, range->node.value - range->node.key);
     nm_usage_touch(pool);
     status = nm_part_take(range->part, range->node.key, range->node.value, &taken_bytes, err);
-    if (status == NM_OK && (range->row.end_kind == NM_END_FREED || range->row.end_kind == NM_END_UNMAPPED))
+    if (status == NM_OK && is_given_back)
         status = nm_ledger_release(pool, range->node.value - range->node.key, err);
     return status;
 }
@@ -169,7 +187,10 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
 
     if (pool == NULL)
         return NM_OK;
-    status = nm_fragments_lose_segment(range, err);
+    status = NM_TELL(pool->replay, NM_CHANGE_SEGMENT_OUT, err, .live = range, .heap = pool, .from = from, .to = to,
+                     .bytes = to - from, .left = left, .right = right, .is_given_back = true);
+    if (status == NM_OK)
+        status = nm_fragments_lose_segment(range, err);
     if (status == NM_OK)
         status = nm_part_take(range->part, from, to, &taken_bytes, err);
     free_bytes = nm_subtract_saturated(free_bytes, taken_bytes);
@@ -196,8 +217,7 @@ nm_status nm_pool_adopt(nm_heap *pool, nm_error *err)
 
         if (range->row.is_segment && range->owner == NULL) {
             range->owner = pool;
-            nm_effort_segment(range);
-            status = nm_pool_attach(range, NM_NO_SEQ, err);
+            status = nm_pool_attach(range, true, NM_NO_SEQ, err);
             if (status == NM_OK)
                 status = nm_ledger_claim(range, err);
         }
@@ -205,22 +225,29 @@ nm_status nm_pool_adopt(nm_heap *pool, nm_error *err)
     return status;
 }
 
+static nm_status tell_use(const nm_live *range, const nm_live *block, nm_error *err)
+{
+    return NM_TELL(block->heap->replay, NM_CHANGE_SEGMENT_USED, err, .live = range, .heap = range->owner,
+                   .block = block);
+}
+
 /* The block lies in `range`: makes it a segment where it is none yet. */
 static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, nm_error *err)
 {
-    if (range->owner == NULL) {
-        nm_status status;
+    nm_status status = NM_OK;
 
+    if (range->owner == NULL) {
         range->row.is_segment = true;
         range->owner = block->heap;
-        nm_effort_segment(range);
-        status = nm_pool_attach(range, seq, err);
+        status = nm_pool_attach(range, true, seq, err);
         if (status == NM_OK)
             status = nm_ledger_claim(range, err);
-        nm_ledger_hold(range, block->group);
-        return status == NM_OK ? nm_part_settle(range, block, err) : status;
     }
     nm_ledger_hold(range, block->group);
+    if (status == NM_OK)
+        status = tell_use(range, block, err);
+    if (status != NM_OK)
+        return status;
     if (range->owner == block->heap)
         return nm_part_settle(range, block, err);
     block->heap->is_inside = true;
@@ -256,8 +283,7 @@ nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm
     }
     range->row.is_segment = true;
     range->owner = range->heap->arena->pool;
-    nm_effort_segment(range);
-    status = nm_pool_attach(range, seq, err);
+    status = nm_pool_attach(range, true, seq, err);
     return status == NM_OK ? nm_ledger_claim(range, err) : status;
 }
 
@@ -371,8 +397,10 @@ nm_status nm_pool_block_returns(nm_live *block, uint64_t flags, nm_error *err)
     if (status == NM_OK && is_inside && range->owner == block->heap)
         status = nm_part_settle(range, block, err);
     for (; range != NULL && range->node.key < block->node.value && status == NM_OK;
-         range = range_of(nm_tree_next(&range->node)))
+         range = range_of(nm_tree_next(&range->node))) {
         nm_ledger_hold(range, block->group);
+        status = tell_use(range, block, err);
+    }
     return status;
 }
 
@@ -429,7 +457,7 @@ uint64_t nm_pool_room_at(const nm_live *block)
     uint64_t from, to;
 
     if (range == NULL || range->owner != block->heap)
-        return nm_ledger_extent(block);
+        return nm_live_extent(block);
     from = last_joined(range, false)->node.key;
     to = last_joined(range, true)->node.value;
     if (left != NULL && left->node.value > from)
@@ -459,13 +487,6 @@ void nm_pool_reserved(const nm_context *context)
         nm_usage_touch(pool);
 }
 
-uint64_t nm_pool_reserved_bytes(const nm_heap *pool)
-{
-    if (nm_pool_is_unseen(pool))
-        return pool->total.live_bytes;
-    return nm_pool_is_stated(pool) ? pool->stated_reserved_bytes : pool->total.reserved_bytes;
-}
-
 /* Where the pool's free memory is and how it is cut up is not known. */
 static void set_stated_figures(const nm_heap *pool, nm_fragmentation_row *out)
 {
@@ -493,7 +514,7 @@ void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
         .waste_bytes = nm_part_waste(pool->waste_bytes, pool->unknown_waste_count),
         .is_rounding_known = nm_squeeze_is_known(pool),
         .rounding = pool->rounding,
-        .is_doubtful = nm_replay_is_doubtful(pool->replay, pool->process),
+        .is_doubtful = nm_doubt_has_loss(pool->replay, pool->process),
         .is_partial = nm_pool_is_partial(pool),
     };
     if (nm_pool_is_stated(pool))

@@ -3,23 +3,23 @@
  * What the program says of itself: operations (ranges), steps, calls about streams and its end; and what the recorder says
  * that it could not see. Only what is open is kept.
  */
-#include "replay/state.h"
+#include "replay/program.h"
 
 #include <stdlib.h>
 
+#include "replay/chain.h"
+#include "replay/graph.h"
+#include "replay/lookup.h"
+#include "replay/moments.h"
+#include "replay/pass.h"
+#include "replay/repeat.h"
+#include "replay/rise.h"
+#include "replay/sample.h"
+#include "replay/streams.h"
+#include "replay/totals.h"
+#include "replay/workspace.h"
+
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
-
-const nm_operation *nm_program_innermost(const nm_replay *replay, const nm_thread *thread)
-{
-    return (thread != NULL ? thread : &replay->nobody)->operations;
-}
-
-uint64_t nm_program_operation(const nm_replay *replay, const nm_thread *thread)
-{
-    const nm_operation *operation = nm_program_innermost(replay, thread);
-
-    return operation == NULL ? 0 : operation->row.operation_id;
-}
 
 static bool is_call(const nm_operation *operation)
 {
@@ -51,23 +51,22 @@ static nm_status write_operation(nm_replay *replay, nm_operation *operation, nm_
     nm_status status = nm_rise_end(replay, operation, err);
 
     if (status == NM_OK)
-        status = nm_hold_leave(replay, operation, err);
+        status = NM_TELL(replay, NM_CHANGE_OPERATION_ENDED, err, .operation = operation);
     unlink_operation(replay, operation);
     nm_rise_free(operation);
     free(operation);
-    return status != NM_OK || replay->sink.operation == NULL ? status
-                                                             : replay->sink.operation(replay->sink.context, &row, err);
+    return status == NM_OK ? nm_give_operation(&replay->sink, &row, err) : status;
 }
 
 nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     const nm_event *event = context->event;
-    nm_operation *operation = nm_replay_allocate(sizeof *operation, err);
+    nm_operation *operation = nm_replay_allocate(nm_runs_bytes_of(replay, NM_OWNER_OPERATION), err);
 
     if (operation == NULL)
         return NM_ERR_MEMORY;
     operation->number = event->number;
-    operation->thread = context->thread != NULL ? context->thread : &replay->nobody;
+    operation->thread = context->thread != NULL ? context->thread : replay->nobody;
     operation->row = (nm_operation_row){
         .operation_id = ++replay->operation_count,
         .process_id = context->process == NULL ? 0 : context->process->id,
@@ -80,7 +79,7 @@ nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, n
         .end_seq = NM_NO_SEQ,
         .begin_ns = event->time_ns,
         .end_ns = NM_NO_TIME,
-        .parent_id = nm_program_operation(replay, context->thread),
+        .parent_id = nm_replay_operation(replay, context->thread),
         .model_id = event->model_id,
         .error_code = NM_UNKNOWN_NUMBER,
     };
@@ -93,12 +92,13 @@ nm_status nm_program_range_begin(nm_replay *replay, const nm_context *context, n
     if (operation->outer != NULL)
         operation->outer->inner = operation;
     operation->thread->operations = operation;
-    return event->requested_bytes == 0 ? NM_OK : nm_workspace_use(replay, context, operation, err);
+    nm_status status = NM_TELL(replay, NM_CHANGE_OPERATION_BEGUN, err, .context = context, .operation = operation);
+    return status != NM_OK || event->requested_bytes == 0 ? status : nm_workspace_use(replay, context, operation, err);
 }
 
 nm_status nm_program_range_end(nm_replay *replay, const nm_context *context, nm_error *err)
 {
-    nm_operation *operation = (context->thread != NULL ? context->thread : &replay->nobody)->operations;
+    nm_operation *operation = (context->thread != NULL ? context->thread : replay->nobody)->operations;
 
     if (context->event->number != 0) {
         uint64_t process_id = context->process == NULL ? 0 : context->process->id;
@@ -130,7 +130,7 @@ static nm_status write_step(nm_replay *replay, nm_process *process, int64_t end_
     row.end_ns = end_ns;
     if (status != NM_OK)
         return status;
-    return replay->sink.step == NULL ? NM_OK : replay->sink.step(replay->sink.context, &row, err);
+    return nm_give_step(&replay->sink, &row, err);
 }
 
 /* The step before it, or what was before any step, ends here. */
@@ -188,7 +188,7 @@ nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, n
         .stream_call_id = ++replay->stream_call_count,
         .process_id = context->process == NULL ? 0 : context->process->id,
         .thread_id = context->thread == NULL ? 0 : context->thread->id,
-        .operation_id = nm_program_operation(replay, context->thread),
+        .operation_id = nm_replay_operation(replay, context->thread),
         .stack_id = context->stack_id,
         .device_id = nm_replay_device(replay, event->device_id) == NULL ? 0 : event->device_id,
         .kind = event->detail <= NM_STREAM_CALL_MAX ? (nm_stream_call)event->detail : 0,
@@ -201,15 +201,18 @@ nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, n
         .error_code = event->error_code,
     };
 
-    nm_status status = row.kind != 0 && nm_chain_is_lack(event) ? nm_moments_failure(replay, context, err) : NM_OK;
+    bool is_failure = row.kind != 0 && nm_chain_is_lack(event);
+    nm_status status = is_failure ? nm_moments_failure(replay, context, err) : NM_OK;
 
+    if (status == NM_OK && is_failure)
+        status = NM_TELL(replay, NM_CHANGE_FAILED, err, .context = context);
     if (status == NM_OK)
         status = nm_streams_call(replay, context, err);
     if (status == NM_OK)
+        status = NM_TELL(replay, NM_CHANGE_STREAM_CALL, err, .context = context);
+    if (status == NM_OK)
         status = nm_graph_call(replay, context, err);
-    if (status != NM_OK || replay->sink.stream_call == NULL)
-        return status;
-    return replay->sink.stream_call(replay->sink.context, &row, err);
+    return status == NM_OK ? nm_give_stream_call(&replay->sink, &row, err) : status;
 }
 
 nm_status nm_program_note(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -230,7 +233,7 @@ nm_status nm_program_note(nm_replay *replay, const nm_context *context, nm_error
 
     if (context->process != NULL && row.kind == NM_NOTE_UNSEEN_LIBRARY)
         context->process->has_unseen_calls = true;
-    return replay->sink.note == NULL ? NM_OK : replay->sink.note(replay->sink.context, &row, err);
+    return nm_give_note(&replay->sink, &row, err);
 }
 
 /* ---- Pauses ------------------------------------------------------------------------------------------------------ */
@@ -251,7 +254,7 @@ static nm_status write_pause(nm_replay *replay, nm_process *process, nm_error *e
     if (!process->has_pause)
         return NM_OK;
     process->has_pause = false;
-    return replay->sink.pause == NULL ? NM_OK : replay->sink.pause(replay->sink.context, &process->pause, err);
+    return nm_give_pause(&replay->sink, &process->pause, err);
 }
 
 static nm_status end_pause(nm_replay *replay, nm_process *process, const nm_context *context, nm_error *err)
@@ -270,8 +273,7 @@ static nm_status end_pause(nm_replay *replay, nm_process *process, const nm_cont
 nm_status nm_program_pause(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     const nm_event *event = context->event;
-    const uint64_t *known = nm_map_get(&replay->processes, (nm_key){0, (uint64_t)event->number});
-    nm_process *process = known == NULL ? NULL : (nm_process *)(uintptr_t)*known;
+    nm_process *process = nm_replay_process(replay, (uint64_t)event->number);
     nm_status status;
 
     if (process == NULL)
@@ -280,7 +282,9 @@ nm_status nm_program_pause(nm_replay *replay, const nm_context *context, nm_erro
         return end_pause(replay, process, context, err);
     nm_repeat_forget(replay, process);
     nm_streams_forget(replay, process, 0);
-    status = write_pause(replay, process, err);
+    status = NM_TELL(replay, NM_CHANGE_PAUSED, err, .context = context, .process = process);
+    if (status == NM_OK)
+        status = write_pause(replay, process, err);
     process->is_paused = event->detail == NM_PAUSE_BEGIN;
     process->has_pause = true;
     process->pause = (nm_pause_row){.process_id = process->id,
@@ -305,20 +309,20 @@ nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, n
         .end_status =
             event->detail == NM_PROCESS_RUNNING || event->error_code < 0 ? NM_UNKNOWN_NUMBER : event->error_code,
     };
-    const uint64_t *known = nm_map_get(&replay->processes, (nm_key){0, row.process_id});
+    nm_process *process = nm_replay_process(replay, row.process_id);
     nm_status status;
 
-    if (known == NULL)
+    if (process == NULL)
         return NM_OK;
-    status = write_step(replay, (nm_process *)(uintptr_t)*known, context->seq, event->time_ns, true, err);
+    status = write_step(replay, process, context->seq, event->time_ns, true, err);
     if (status == NM_OK)
-        status = nm_streams_exit(replay, (nm_process *)(uintptr_t)*known, context, err);
+        status = NM_TELL(replay, NM_CHANGE_PROCESS_ENDED, err, .context = context, .process = process);
+    if (status == NM_OK)
+        status = nm_streams_exit(replay, process, context, err);
     if (status == NM_OK && event->detail != NM_PROCESS_RUNNING)
-        status = nm_hold_process_end(replay, (nm_process *)(uintptr_t)*known, event->time_ns, err);
-    if (status == NM_OK && event->detail != NM_PROCESS_RUNNING)
-        status = nm_sample_process_end(replay, (nm_process *)(uintptr_t)*known, err);
-    if (status == NM_OK && replay->sink.process_end != NULL)
-        status = replay->sink.process_end(replay->sink.context, &row, err);
+        status = nm_sample_process_end(replay, process, err);
+    if (status == NM_OK)
+        status = nm_give_process_end(&replay->sink, &row, err);
     return status;
 }
 
@@ -326,8 +330,8 @@ nm_status nm_program_finish(nm_replay *replay, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    while (replay->nobody.operations != NULL && status == NM_OK)
-        status = write_operation(replay, replay->nobody.operations, err);
+    while (replay->nobody->operations != NULL && status == NM_OK)
+        status = write_operation(replay, replay->nobody->operations, err);
     for (nm_thread *thread = replay->first_thread; thread != NULL; thread = thread->next)
         while (thread->operations != NULL && status == NM_OK)
             status = write_operation(replay, thread->operations, err);
@@ -352,7 +356,7 @@ static void discard_operations(nm_replay *replay, nm_thread *thread)
 
 void nm_program_discard(nm_replay *replay)
 {
-    discard_operations(replay, &replay->nobody);
+    discard_operations(replay, replay->nobody);
     for (nm_thread *thread = replay->first_thread; thread != NULL; thread = thread->next)
         discard_operations(replay, thread);
 }

@@ -6,9 +6,11 @@
  * loss, a pause, an event whose place in the order is not certain. So what is counted has happened; what kernels and the
  * processor have written in between is not recorded.
  */
-#include "replay/state.h"
+#include "replay/repeat.h"
 
 #include <stdlib.h>
+
+#include "replay/lookup.h"
 
 #define NM_REPEAT_SOURCES_MAX 65536
 #define NM_REPEAT_SIZES_MAX   8

@@ -3,93 +3,31 @@
  * Takes records one by one, resolves what an event refers to, and hands it to the file that knows its kind. Numbers that
  * were never defined count as unknown: a stream with lost blocks is read as far as it goes, and a hostile one does no harm.
  */
-#include "replay/state.h"
+#include "replay/replay.h"
 
 #include <stdlib.h>
 
-/* ---- Shared by the files of this folder -------------------------------------------------------------------------- */
-
-void *nm_replay_allocate(size_t bytes, nm_error *err)
-{
-    void *made = calloc(1, bytes);
-
-    if (made == NULL)
-        nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    return made;
-}
-
-static void *find(const nm_map *map, uint64_t id)
-{
-    const uint64_t *known = nm_map_get(map, (nm_key){0, id});
-
-    return known == NULL ? NULL : (void *)(uintptr_t)*known;
-}
-
-nm_thread *nm_replay_thread(nm_replay *replay, uint64_t id)
-{
-    if (replay->recent_thread == NULL || replay->recent_thread->id != id) {
-        nm_thread *thread = id == 0 ? NULL : find(&replay->threads, id);
-
-        if (thread == NULL)
-            return NULL;
-        replay->recent_thread = thread;
-    }
-    return replay->recent_thread;
-}
-
-nm_heap *nm_replay_heap(nm_replay *replay, uint64_t id)
-{
-    if (replay->recent_heap == NULL || replay->recent_heap->id != id) {
-        nm_heap *heap = id == 0 ? NULL : find(&replay->heaps, id);
-
-        if (heap == NULL)
-            return NULL;
-        replay->recent_heap = heap;
-    }
-    return replay->recent_heap;
-}
-
-nm_device *nm_replay_device(nm_replay *replay, uint64_t id)
-{
-    return id == 0 ? NULL : find(&replay->devices, id);
-}
-
-nm_status nm_replay_emit(nm_replay *replay, nm_live *live, nm_error *err)
-{
-    nm_status status = live->row.end_kind == NM_END_NONE ? NM_OK : nm_growth_freed(live, err);
-
-    if (live->row.end_kind != NM_END_NONE && live->row.end_kind != NM_END_RESET)
-        live->row.generation = NM_UNKNOWN_NUMBER;
-    if (status == NM_OK && replay->sink.allocation != NULL)
-        status = replay->sink.allocation(replay->sink.context, &live->row, err);
-    nm_slab_give(&replay->lives, live);
-    return status;
-}
-
-/* ---- Loss -------------------------------------------------------------------------------------------------------- */
-
-static void note_loss(bool *has_loss, int64_t *last_seq, int64_t *last_ns, int64_t seq, int64_t until_ns)
-{
-    *has_loss = true;
-    if (seq > *last_seq)
-        *last_seq = seq;
-    if (until_ns > *last_ns)
-        *last_ns = until_ns;
-}
-
-void nm_replay_lose(nm_replay *replay, nm_process *process, int64_t seq, int64_t until_ns)
-{
-    if (process == NULL) {
-        note_loss(&replay->has_loss, &replay->loss_seq, &replay->loss_until_ns, seq, until_ns);
-        nm_repeat_forget_all(replay);
-        for (const nm_process *any = replay->first_process; any != NULL; any = any->next)
-            nm_graphs_lose(any);
-    } else {
-        note_loss(&process->has_loss, &process->loss_seq, &process->loss_until_ns, seq, until_ns);
-        nm_repeat_forget(replay, process);
-        nm_graphs_lose(process);
-    }
-}
+#include "replay/anomaly.h"
+#include "replay/chain.h"
+#include "replay/copy.h"
+#include "replay/define.h"
+#include "replay/doubt.h"
+#include "replay/freed.h"
+#include "replay/gaps.h"
+#include "replay/graph.h"
+#include "replay/keyframe.h"
+#include "replay/lookup.h"
+#include "replay/moments.h"
+#include "replay/overlap.h"
+#include "replay/pairing.h"
+#include "replay/pass.h"
+#include "replay/places.h"
+#include "replay/pool.h"
+#include "replay/program.h"
+#include "replay/repeat.h"
+#include "replay/sample.h"
+#include "replay/streams.h"
+#include "replay/usage.h"
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
@@ -118,7 +56,7 @@ static nm_context resolve(nm_replay *replay, const nm_event *event)
         context.process = context.thread->process;
     else if (replay->first_process != NULL && replay->first_process->next == NULL)
         context.process = replay->first_process; /* there is no other */
-    if (nm_define_knows_stack(replay, event->stack_id))
+    if (nm_replay_knows_stack(replay, event->stack_id))
         context.stack_id = event->stack_id;
     return context;
 }
@@ -154,7 +92,39 @@ static nm_status take_failure(nm_replay *replay, const nm_context *context, nm_e
 {
     nm_status status = nm_moments_failure(replay, context, err);
 
-    return status == NM_OK ? nm_anomaly_zero_size(replay, context, err) : status;
+    if (status == NM_OK)
+        status = nm_anomaly_zero_size(replay, context, err);
+    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_FAILED, err, .context = context) : status;
+}
+
+static nm_status take_copy(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_status status = nm_copy_take(replay, context, err);
+
+    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_COPIED, err, .context = context) : status;
+}
+
+static nm_status take_mark(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_status status = nm_moments_mark(replay, context, err);
+
+    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_MARKED, err, .context = context) : status;
+}
+
+static nm_status take_sample(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_status status = context->event->kind == NM_EVENT_MEMORY_SAMPLE ? nm_moments_sample(replay, context, err)
+                                                                      : nm_moments_module(replay, context, err);
+
+    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_SAMPLED, err, .context = context) : status;
+}
+
+static nm_status take_device_call(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    if (context->event->detail != NM_DEVICE_CONTEXT_DESTROY || context->process == NULL)
+        return NM_OK;
+    nm_streams_forget(replay, context->process, 0);
+    return NM_TELL(replay, NM_CHANGE_STREAMS_GONE, err, .context = context, .process = context->process);
 }
 
 static nm_status take_other_event(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -163,9 +133,9 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
     case NM_EVENT_ALLOC_FAILED:
         return take_failure(replay, context, err);
     case NM_EVENT_COPY:
-        return nm_copy_take(replay, context, err);
+        return take_copy(replay, context, err);
     case NM_EVENT_MARK:
-        return nm_moments_mark(replay, context, err);
+        return take_mark(replay, context, err);
     case NM_EVENT_STEP:
         return nm_program_step(replay, context, err);
     case NM_EVENT_RANGE_BEGIN:
@@ -173,9 +143,8 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
     case NM_EVENT_RANGE_END:
         return nm_program_range_end(replay, context, err);
     case NM_EVENT_MEMORY_SAMPLE:
-        return nm_moments_sample(replay, context, err);
     case NM_EVENT_MODULE_SAMPLE:
-        return nm_moments_module(replay, context, err);
+        return take_sample(replay, context, err);
     case NM_EVENT_RESERVED:
         nm_pool_reserved(context);
         return NM_OK;
@@ -184,17 +153,15 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
     case NM_EVENT_STREAM_CALL:
         return nm_program_stream_call(replay, context, err);
     case NM_EVENT_DEVICE_CALL:
-        if (context->event->detail == NM_DEVICE_CONTEXT_DESTROY && context->process != NULL)
-            nm_streams_forget(replay, context->process, 0);
-        return NM_OK;
+        return take_device_call(replay, context, err);
     case NM_EVENT_NOTE:
         return nm_program_note(replay, context, err);
     case NM_EVENT_PAUSE:
         return nm_program_pause(replay, context, err);
     case NM_EVENT_LOSS:
-        if (context->event->number > 0)
-            nm_replay_lose(replay, context->process, context->seq, context->event->until_ns);
-        return NM_OK;
+        return context->event->number <= 0
+                   ? NM_OK
+                   : nm_doubt_lose(replay, context->process, context->seq, context->event->until_ns, err);
     case NM_EVENT_STATE_SEGMENT:
     case NM_EVENT_STATE_BLOCK:
         return nm_moments_state(replay, context, err);
@@ -205,16 +172,18 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
 
 /* A recorded trace numbers its events without a hole: a jump is a block that could not be read, and anybody's events may
  * have been in it. A source without threads (a snapshot) also has places in its file that are no events. */
-static void note_jump(nm_replay *replay, const nm_event *event)
+static nm_status note_jump(nm_replay *replay, const nm_event *event, nm_error *err)
 {
+    nm_status status = NM_OK;
     bool is_begin = event->kind == NM_EVENT_KEYFRAME && event->detail == NM_KEYFRAME_BEGIN && !replay->has_events;
 
     if (is_begin)
         replay->next_seq = event->seq;
     if (event->seq > replay->next_seq && replay->first_thread != NULL)
-        nm_replay_lose(replay, NULL, (int64_t)event->seq - 1, NM_NO_TIME);
+        status = nm_doubt_lose(replay, NULL, (int64_t)event->seq - 1, NM_NO_TIME, err);
     if (event->seq >= replay->next_seq)
         replay->next_seq = event->seq + 1;
+    return status;
 }
 
 static void note_device(nm_replay *replay, nm_device *device, int64_t seq)
@@ -249,7 +218,9 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
 
     if (event->seq > INT64_MAX)
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "an event's number is too large");
-    note_jump(replay, event);
+    status = note_jump(replay, event, err);
+    if (status != NM_OK)
+        return status;
     context = resolve(replay, event);
     if (nm_event_is_repeat(event)) {
         if (replay->has_events || replay->has_whole_keyframe) /* of a later part: it says what has been read */
@@ -260,13 +231,13 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
     if (!replay->has_events && context.seq != NM_NO_SEQ)
         status = nm_sample_begin(replay, err);
     note_order(replay, &context);
-    replay->acting = context.thread != NULL ? context.thread : &replay->nobody;
-    if (status == NM_OK && context.process != NULL && event->time_ns != NM_NO_TIME)
-        status = nm_floors_pass(replay, context.process, event->time_ns, err);
+    replay->acting = context.thread != NULL ? context.thread : replay->nobody;
     if (status == NM_OK && replay->first_replaced != NULL && event->time_ns != NM_NO_TIME)
         status = nm_pairing_expire(replay, event->time_ns, err);
     if (status == NM_OK && replay->first_overlap != NULL && event->time_ns != NM_NO_TIME)
         status = nm_overlap_expire(replay, event->time_ns, err);
+    if (status == NM_OK)
+        status = NM_TELL(replay, NM_CHANGE_EVENT, err, .context = &context);
     if (status == NM_OK && context.thread != NULL && event->kind != NM_EVENT_FREE_FAILED)
         status = nm_pairing_confirm(replay, context.thread, err);
     if (status == NM_OK && replay->begins_step && context.seq != NM_NO_SEQ)
@@ -280,14 +251,26 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
 
 /* ---- The replay -------------------------------------------------------------------------------------------------- */
 
-nm_status nm_replay_new(const nm_sink *sink, nm_replay **out, nm_error *err)
+static nm_status start_passes(nm_replay *replay, const nm_pass *const *passes, nm_error *err)
+{
+    nm_status status = nm_runs_new(replay, passes, err);
+
+    if (status != NM_OK)
+        return status;
+    replay->lives.item_bytes = nm_runs_bytes_of(replay, NM_OWNER_LIVE);
+    replay->nobody = nm_replay_allocate(nm_runs_bytes_of(replay, NM_OWNER_THREAD), err);
+    replay->recent = nm_replay_allocate(sizeof *replay->recent, err);
+    return replay->nobody == NULL || replay->recent == NULL ? NM_ERR_MEMORY : NM_OK;
+}
+
+nm_status nm_replay_new(const nm_sink *sink, const nm_pass *const *passes, nm_replay **out, nm_error *err)
 {
     nm_replay *replay = nm_replay_allocate(sizeof *replay, err);
+    nm_status status;
 
     if (replay == NULL)
         return NM_ERR_MEMORY;
     replay->sink = *sink;
-    replay->lives.item_bytes = sizeof(nm_live);
     replay->gaps.item_bytes = nm_gaps_item_bytes();
     replay->last_process = &replay->first_process;
     replay->last_thread = &replay->first_thread;
@@ -300,8 +283,12 @@ nm_status nm_replay_new(const nm_sink *sink, nm_replay **out, nm_error *err)
     replay->moment_seq = NM_NO_SEQ;
     replay->loss_seq = NM_NO_SEQ;
     replay->loss_until_ns = NM_NO_TIME;
-    *out = replay;
-    return NM_OK;
+    status = start_passes(replay, passes, err);
+    if (status == NM_OK)
+        *out = replay;
+    else
+        nm_replay_free(replay);
+    return status;
 }
 
 nm_status nm_replay_record(nm_replay *replay, const nm_record *record, nm_error *err)
@@ -322,7 +309,7 @@ static nm_status tell_baseline(nm_replay *replay, nm_error *err)
     for (const nm_process *process = replay->first_process; process != NULL; process = process->next)
         if (process->is_late || process->has_unknown_pause)
             row.kind = NM_BASELINE_UNKNOWN;
-    return replay->sink.baseline == NULL ? NM_OK : replay->sink.baseline(replay->sink.context, &row, err);
+    return nm_give_baseline(&replay->sink, &row, err);
 }
 
 void nm_replay_begin_step(nm_replay *replay)
@@ -337,13 +324,12 @@ void nm_replay_pass_over(nm_replay *replay, uint64_t event_count)
 
 nm_status nm_replay_finish(nm_replay *replay, nm_error *err)
 {
-    nm_status status;
+    nm_status status = NM_TELL(replay, NM_CHANGE_END, err);
 
-    status = nm_moments_finish(replay, err);
+    if (status == NM_OK)
+        status = nm_moments_finish(replay, err);
     if (status == NM_OK)
         status = nm_chain_finish(replay, err);
-    if (status == NM_OK)
-        status = nm_floors_finish(replay, err);
     if (status == NM_OK)
         status = nm_graphs_finish(replay, err);
     if (status == NM_OK)
@@ -352,6 +338,8 @@ nm_status nm_replay_finish(nm_replay *replay, nm_error *err)
         status = nm_program_finish(replay, err);
     if (status == NM_OK)
         status = nm_usage_finish(replay, err);
+    if (status == NM_OK)
+        status = nm_runs_finish(replay, err);
     return status == NM_OK ? tell_baseline(replay, err) : status;
 }
 
@@ -359,6 +347,7 @@ void nm_replay_free(nm_replay *replay)
 {
     if (replay == NULL)
         return;
+    nm_runs_free(replay);
     nm_pairing_discard(replay);
     nm_chain_discard(replay);
     nm_program_discard(replay);
@@ -375,5 +364,7 @@ void nm_replay_free(nm_replay *replay)
     nm_define_free(replay);
     nm_slab_free(&replay->lives);
     nm_slab_free(&replay->gaps);
+    free(replay->nobody);
+    free(replay->recent);
     free(replay);
 }

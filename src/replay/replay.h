@@ -5,7 +5,7 @@
  * the stream is written by nm_replay_finish.
  *
  *     nm_replay *replay = NULL;
- *     nm_replay_new(&sink, &replay, err);
+ *     nm_replay_new(&sink, nm_passes, &replay, err);
  *     for each record:  nm_replay_record(replay, &record, err);
  *     nm_replay_finish(replay, err);
  *     nm_replay_free(replay);
@@ -13,12 +13,15 @@
 #ifndef NM_REPLAY_REPLAY_H
 #define NM_REPLAY_REPLAY_H
 
-#include "replay/rows.h"
+#include "rows/sink.h"
 #include "trace/event.h"
 
 typedef struct nm_replay nm_replay;
+typedef struct nm_pass nm_pass; /* pass.h */
 
-nm_status nm_replay_new(const nm_sink *sink, nm_replay **out, nm_error *err); /* copies *sink */
+/* Copies *sink. The passes (then NULL; or NULL: none) are what is asked of the stream beside its books, in the order in which
+ * they are told; those run whose rows the sink wants. */
+nm_status nm_replay_new(const nm_sink *sink, const nm_pass *const *passes, nm_replay **out, nm_error *err);
 nm_status nm_replay_record(nm_replay *replay, const nm_record *record, nm_error *err);
 nm_status nm_replay_finish(nm_replay *replay, nm_error *err);
 

@@ -4,11 +4,13 @@
  * to the next request that is served at its address. The distance is what the pool handed out in between. A size whose last
  * free is kept stands in a table of NM_POOL_SIZES_MAX; an address is remembered as long as its place is (places.c).
  */
-#include "replay/ledger.h"
+#include "replay/reuse.h"
 
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
 
 static void count(nm_ledger *ledger, nm_reuse_kind kind, uint64_t requests, uint64_t bytes)
 {
@@ -33,7 +35,7 @@ nm_status nm_reuse_request(nm_ledger *ledger, nm_live *block, nm_error *err)
     (void)err;
     if (reuse == NULL)
         return NM_OK;
-    known = nm_map_get(&reuse->size_of, (nm_key){0, nm_ledger_extent(block)});
+    known = nm_map_get(&reuse->size_of, (nm_key){0, nm_live_extent(block)});
     if (known != NULL) {
         nm_freed_size *size = &reuse->sizes.items[*known];
 
@@ -53,7 +55,7 @@ nm_status nm_reuse_request(nm_ledger *ledger, nm_live *block, nm_error *err)
 static nm_status number_size(nm_ledger *ledger, nm_live *block, nm_error *err)
 {
     nm_reuse *reuse = ledger->reuse;
-    nm_key key = {0, nm_ledger_extent(block)};
+    nm_key key = {0, nm_live_extent(block)};
     const uint64_t *known = nm_map_get(&reuse->size_of, key);
     nm_status status;
 
@@ -105,7 +107,7 @@ nm_status nm_reuse_finish(nm_replay *replay, const nm_ledger *ledger, nm_error *
     const nm_reuse *reuse = ledger->reuse;
     nm_status status = NM_OK;
 
-    for (int n = 0; reuse != NULL && replay->sink.pool_reuse != NULL && status == NM_OK &&
+    for (int n = 0; reuse != NULL && replay->sink.wants[NM_ROW_POOL_REUSE] && status == NM_OK &&
                     n < NM_REUSE_KINDS * NM_REUSE_MEASURES * NM_DISTANCE_CLASSES;
          n++) {
         nm_pool_reuse_row row = {
@@ -117,7 +119,7 @@ nm_status nm_reuse_finish(nm_replay *replay, const nm_ledger *ledger, nm_error *
 
         row.request_count = reuse->counts[row.kind][row.measure][row.distance_class];
         if (row.request_count > 0)
-            status = replay->sink.pool_reuse(replay->sink.context, &row, err);
+            status = nm_give_pool_reuse(&replay->sink, &row, err);
     }
     return status;
 }

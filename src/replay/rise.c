@@ -8,9 +8,11 @@
  * costs the same however deep ranges lie in each other. An operation that ends before those within it takes in what they
  * have counted so far, of the nearest DEPTH_MAX.
  */
-#include "replay/state.h"
+#include "replay/rise.h"
 
 #include <stdlib.h>
+
+#include "replay/names.h"
 
 #define HEAPS_MAX 64 /* that one run of an operation may touch: of a run that touches more nothing is claimed */
 #define DEPTH_MAX 64
@@ -109,8 +111,8 @@ static nm_status tell(nm_replay *replay, const nm_operation *operation, const nm
         };
 
         status = nm_names_rise(heap, &row, err);
-        if (status == NM_OK && replay->sink.operation_rise != NULL)
-            status = replay->sink.operation_rise(replay->sink.context, &row, err);
+        if (status == NM_OK)
+            status = nm_give_operation_rise(&replay->sink, &row, err);
     }
     return status;
 }

@@ -7,10 +7,13 @@
  * A device says how much of it is free only when it is asked. What it said belongs to every moment from which on (or up to
  * which) no memory of it came or went; so peaks stay open, and rows of marks wait, until the next change.
  */
-#include "replay/state.h"
+#include "replay/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "replay/ledger.h"
+#include "replay/lookup.h"
 
 /* The place in the order of events that has been reached; -1: before the first. */
 static int64_t position(const nm_replay *replay)
@@ -48,12 +51,12 @@ static nm_heap_sample_row row_of(const nm_heap *heap, int64_t since_seq)
 
 static nm_status write_state(nm_replay *replay, const nm_heap_state *state, nm_error *err)
 {
-    return replay->sink.heap_sample == NULL ? NM_OK : replay->sink.heap_sample(replay->sink.context, &state->row, err);
+    return nm_give_heap_sample(&replay->sink, &state->row, err);
 }
 
 static nm_status write_device(nm_replay *replay, const nm_device_sample_row *row, nm_error *err)
 {
-    return replay->sink.device_sample == NULL ? NM_OK : replay->sink.device_sample(replay->sink.context, row, err);
+    return nm_give_device_sample(&replay->sink, row, err);
 }
 
 static nm_status write_dirty(nm_replay *replay, nm_scope *scope, nm_error *err)

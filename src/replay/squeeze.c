@@ -5,7 +5,11 @@
  * without doubt. And what was free in a part of a pool when a request made it larger than ever: there being cut up costs
  * memory, whenever the peak was.
  */
-#include "replay/state.h"
+#include "replay/squeeze.h"
+
+#include "replay/doubt.h"
+#include "replay/lookup.h"
+#include "replay/parts.h"
 
 #define UNIT_BYTES     UINT64_C(512)
 #define NPU_PAD_BYTES  UINT64_C(32)
@@ -115,7 +119,7 @@ void nm_squeeze_miss(const nm_live *range, const nm_live *block)
         .ns = block->row.alloc_ns,
         .size_bytes = block->node.value - block->node.key,
         .reserved_bytes = pool->total.reserved_bytes,
-        .is_doubtful = nm_replay_is_doubtful(pool->replay, pool->process),
+        .is_doubtful = nm_doubt_has_loss(pool->replay, pool->process),
         .is_partial = nm_pool_is_partial(pool),
     };
 
@@ -139,9 +143,9 @@ nm_status nm_squeeze_write(const nm_replay *replay, const nm_heap *pool, nm_erro
 {
     nm_status status = NM_OK;
 
-    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK && replay->sink.pool_growth != NULL;
+    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK && replay->sink.wants[NM_ROW_POOL_GROWTH];
          part = part->next)
         if (part->growth.part_id != 0)
-            status = replay->sink.pool_growth(replay->sink.context, &part->growth, err);
+            status = nm_give_pool_growth(&replay->sink, &part->growth, err);
     return status;
 }

@@ -5,9 +5,13 @@
  * of them younger, or where there are more of a stack than pools have. A loss or a pause may have hidden the destruction, and
  * what resets a device or destroys a context may take its streams along: then nothing is said.
  */
-#include "replay/state.h"
+#include "replay/streams.h"
 
 #include <stdlib.h>
+
+#include "replay/anomaly.h"
+#include "replay/doubt.h"
+#include "replay/lookup.h"
 
 #define POOL_STREAMS_MAX 64
 
@@ -185,8 +189,7 @@ nm_status nm_streams_exit(nm_replay *replay, nm_process *process, const nm_conte
                               .stack_id = stream->stack_id,
                               .detail = "created here, and still there when the process exited"};
 
-        if (nm_replay_is_doubtful(replay, process) || context->event->detail != NM_PROCESS_EXIT ||
-            !is_forgotten(stream))
+        if (nm_doubt_has_loss(replay, process) || context->event->detail != NM_PROCESS_EXIT || !is_forgotten(stream))
             continue;
         status = nm_anomaly_write(replay, &row, err);
     }

@@ -3,12 +3,12 @@
  * Sums of each heap by step of its process, and by stack over all of the recording. A heap keeps what its sums were when
  * the step began; the end of the step gives the difference to the sink.
  */
-#include "replay/ledger.h"
+#include "replay/totals.h"
 
-uint64_t nm_totals_misses(const nm_heap *heap)
-{
-    return heap->hits[0].miss_count + heap->hits[1].miss_count + heap->hits[2].miss_count;
-}
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/names.h"
+#include "replay/pass.h"
 
 nm_step_total_row nm_totals_since(const nm_heap *heap)
 {
@@ -22,7 +22,7 @@ nm_step_total_row nm_totals_since(const nm_heap *heap)
         .free_count = nm_subtract_saturated(total->free_count, base->free_count),
         .allocated_bytes = nm_subtract_saturated(total->allocated_bytes, base->allocated_bytes),
         .freed_bytes = nm_subtract_saturated(total->freed_bytes, base->freed_bytes),
-        .miss_count = nm_subtract_saturated(nm_totals_misses(heap), base->miss_count),
+        .miss_count = nm_subtract_saturated(nm_pool_miss_count(heap), base->miss_count),
         .peak_bytes = base->peak_bytes,
         .live_bytes = total->live_bytes,
         .live_count = heap->live_count,
@@ -43,7 +43,7 @@ static void begin_step(nm_heap *heap)
         .free_count = total->free_count,
         .allocated_bytes = total->allocated_bytes,
         .freed_bytes = total->freed_bytes,
-        .miss_count = nm_totals_misses(heap),
+        .miss_count = nm_pool_miss_count(heap),
         .peak_bytes = total->live_bytes,
         .peak_reserved_bytes = total->reserved_bytes,
         .peak_stated_bytes = heap->stated_reserved_bytes,
@@ -84,15 +84,13 @@ static nm_step_total_row name_step(nm_step_total_row row, const nm_process *proc
 nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end_seq, int64_t end_ns, bool is_last,
                              nm_error *err)
 {
-    nm_status status = NM_OK;
+    nm_status status = NM_TELL(replay, NM_CHANGE_STEP_ENDED, err, .process = process, .is_last = is_last);
 
     count_driver_calls(process);
     for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
         nm_step_total_row row = nm_totals_since(heap);
 
-        status = nm_growth_end_step(replay, heap, is_last, err);
-        if (status == NM_OK)
-            status = nm_ledger_end_step(replay, heap, err);
+        status = nm_ledger_end_step(replay, heap, err);
         if (row.allocation_count == 0 && row.free_count == 0 && row.freed_bytes == 0) {
             begin_step(heap); /* its segments may have come or gone */
             continue;
@@ -100,8 +98,8 @@ nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end
         row = name_step(row, process, end_seq, end_ns);
         row.driver_call_count = heap->device == NULL ? 0 : heap->device->step_call_count;
         begin_step(heap);
-        if (status == NM_OK && replay->sink.step_total != NULL)
-            status = replay->sink.step_total(replay->sink.context, &row, err);
+        if (status == NM_OK)
+            status = nm_give_step_total(&replay->sink, &row, err);
     }
     return status == NM_OK ? nm_names_end_step(replay, process, is_last, err) : status;
 }
@@ -118,7 +116,7 @@ nm_status nm_totals_write_site(nm_replay *replay, const nm_heap *heap, const nm_
         .in_step_bytes = site->in_step_bytes,
     };
 
-    if (replay->sink.site_total == NULL || row.allocation_count == 0)
+    if (!replay->sink.wants[NM_ROW_SITE_TOTAL] || row.allocation_count == 0)
         return NM_OK;
-    return replay->sink.site_total(replay->sink.context, &row, err);
+    return nm_give_site_total(&replay->sink, &row, err);
 }

@@ -3,11 +3,21 @@
  * Sums of a heap, its peak, what the peak is made of, and its timeline. Each event costs the same, however large the
  * live set: see nm_site for how a peak is kept by stack without copying anything.
  */
-#include "replay/ledger.h"
+#include "replay/usage.h"
 
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "replay/fragment_line.h"
+#include "replay/graph.h"
+#include "replay/ledger.h"
+#include "replay/lookup.h"
+#include "replay/parts.h"
+#include "replay/pass.h"
+#include "replay/pool.h"
+#include "replay/sample.h"
+#include "replay/squeeze.h"
+#include "replay/totals.h"
 
 /* Call before the site's sums change: what they were at a peak since their last change is kept. */
 static void keep_peak(const nm_heap *heap, nm_site *site)
@@ -29,7 +39,7 @@ nm_status nm_usage_site_of(nm_replay *replay, nm_heap *heap, uint64_t stack_id, 
         *out = (nm_site *)(uintptr_t)*known;
         return NM_OK;
     }
-    site = nm_replay_allocate(sizeof *site, err);
+    site = nm_replay_allocate(nm_runs_bytes_of(replay, NM_OWNER_SITE), err);
     if (site == NULL)
         return NM_ERR_MEMORY;
     *site = (nm_site){.stack_id = key.low, .epoch = heap->peak_epoch, .next = heap->sites};
@@ -46,7 +56,7 @@ nm_status nm_usage_site(nm_replay *replay, nm_live *live, nm_error *err)
 {
     if (!live->is_baseline)
         return nm_usage_site_of(replay, live->heap, live->row.stack_id, &live->site, err);
-    live->site = &live->heap->baseline_site;
+    live->site = live->heap->baseline_site;
     return NM_OK;
 }
 
@@ -78,10 +88,8 @@ static void take_peak(nm_heap *heap, int64_t seq, int64_t ns)
     heap->has_peaked = true;
     heap->is_peak_kept = false;
     heap->peak_epoch++;
-    if (nm_is_pool(heap)) {
+    if (nm_is_pool(heap))
         nm_pool_figures(heap, &heap->at_peak);
-        nm_effort_peak(heap);
-    }
 }
 
 /* What it takes of the device, which gives whole pages. */
@@ -90,18 +98,22 @@ static uint64_t page_bytes_of(const nm_live *live)
     return live->row.block_bytes != 0 ? live->row.block_bytes : live->row.size_bytes;
 }
 
-void nm_usage_add(nm_live *live, int64_t seq, int64_t ns)
+static nm_status tell_site(const nm_live *live, uint64_t before_bytes, nm_error *err)
+{
+    return NM_TELL(live->heap->replay, NM_CHANGE_SITE, err, .heap = live->heap, .site = live->site,
+                   .before_bytes = before_bytes);
+}
+
+nm_status nm_usage_add(nm_live *live, int64_t seq, int64_t ns, nm_error *err)
 {
     nm_heap *heap = live->heap;
     uint64_t bytes = live->row.size_bytes;
 
     uint64_t before_bytes = nm_graph_not_of(live->site->live_bytes, live->site->graph_bytes);
     keep_peak(heap, live->site);
-    nm_growth_touch(heap, live->site);
     nm_sum_add(&live->site->live_bytes, bytes);
     live->site->live_count++;
     nm_graph_add(live);
-    nm_floors_change(heap, live->site, before_bytes);
     nm_sum_add(&heap->total.live_bytes, bytes);
     nm_sum_add(&heap->page_bytes, page_bytes_of(live));
     if (live->is_mapped)
@@ -115,20 +127,19 @@ void nm_usage_add(nm_live *live, int64_t seq, int64_t ns)
         heap->step_base.peak_bytes = heap->total.live_bytes;
     if (heap->level == NM_LEVEL_DRIVER && heap->device != NULL)
         add_to_device(heap->device, bytes, seq, ns);
+    return tell_site(live, before_bytes, err);
 }
 
-void nm_usage_subtract(nm_live *live)
+nm_status nm_usage_subtract(nm_live *live, nm_error *err)
 {
     nm_heap *heap = live->heap;
     uint64_t bytes = live->row.size_bytes;
 
     uint64_t before_bytes = nm_graph_not_of(live->site->live_bytes, live->site->graph_bytes);
     keep_peak(heap, live->site);
-    nm_growth_touch(heap, live->site);
     live->site->live_bytes = nm_subtract_saturated(live->site->live_bytes, bytes);
     live->site->live_count--;
     nm_graph_subtract(live);
-    nm_floors_change(heap, live->site, before_bytes);
     heap->total.live_bytes = nm_subtract_saturated(heap->total.live_bytes, bytes);
     heap->page_bytes = nm_subtract_saturated(heap->page_bytes, page_bytes_of(live));
     if (live->is_mapped)
@@ -140,6 +151,7 @@ void nm_usage_subtract(nm_live *live)
         heap->device->live_bytes = nm_subtract_saturated(heap->device->live_bytes, bytes);
         heap->device->group->live_bytes = nm_subtract_saturated(heap->device->group->live_bytes, bytes);
     }
+    return tell_site(live, before_bytes, err);
 }
 
 void nm_usage_peak_reserved(nm_heap *pool, int64_t seq)
@@ -257,8 +269,29 @@ nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error 
                 take_change(heap, context->seq, context->seq == NM_NO_SEQ ? NM_NO_TIME : context->event->time_ns, err);
         if (status == NM_OK && nm_is_pool(heap))
             status = nm_fragment_line_take(heap, context->seq, context->event->time_ns, err);
+        if (status == NM_OK)
+            status = NM_TELL(replay, NM_CHANGE_SETTLED, err, .context = context, .heap = heap);
     }
-    return status == NM_OK ? nm_sample_settle(replay, err) : status;
+    if (status == NM_OK)
+        status = nm_sample_settle(replay, err);
+    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_DONE, err, .context = context) : status;
+}
+
+/* What lasts until the end of a program is given back then, or is left to the process's end. Age counts in events: a program
+ * that does little has as many of them. */
+void nm_usage_release(nm_live *live)
+{
+    const nm_allocation_row *row = &live->row;
+    nm_heap *heap = live->heap;
+
+    if (heap->first_alloc_seq == NM_NO_SEQ || row->alloc_seq == NM_NO_SEQ || row->free_seq == NM_NO_SEQ)
+        return;
+    if (live->is_baseline || row->is_segment || row->split_from_id != 0 || row->graph_id != 0)
+        return;
+    if (row->free_seq - row->alloc_seq >= row->alloc_seq - heap->first_alloc_seq) {
+        heap->total.released_count++;
+        nm_sum_add(&heap->total.released_bytes, row->size_bytes);
+    }
 }
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
@@ -270,9 +303,9 @@ static nm_status write_peak_site(nm_replay *replay, const nm_heap *heap, nm_site
     keep_peak(heap, site);
     row.live_bytes = site->at_peak_bytes;
     row.live_count = site->at_peak_count;
-    if (row.live_count == 0 || replay->sink.peak_stack == NULL)
+    if (row.live_count == 0 || !replay->sink.wants[NM_ROW_PEAK_STACK])
         return NM_OK;
-    return replay->sink.peak_stack(replay->sink.context, &row, err);
+    return nm_give_peak_stack(&replay->sink, &row, err);
 }
 
 /* Only now it is known whether a segment of the pool was ever seen: if not, its own word counts. */
@@ -310,32 +343,28 @@ static void finish_total(nm_heap *heap)
 static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
 {
     const nm_sink *sink = &replay->sink;
-    nm_status status = write_peak_site(replay, heap, &heap->baseline_site, true, err);
+    nm_status status = write_peak_site(replay, heap, heap->baseline_site, true, err);
 
     for (nm_site *site = heap->sites; site != NULL && status == NM_OK; site = site->next) {
         status = write_peak_site(replay, heap, site, false, err);
         if (status == NM_OK)
             status = nm_totals_write_site(replay, heap, site, err);
-        if (status == NM_OK)
-            status = nm_growth_write_lifetimes(replay, heap, site, err);
     }
-    for (size_t i = 0; i < heap->usage.count && status == NM_OK && sink->usage != NULL; i++)
-        status = sink->usage(sink->context, finish_bucket(heap, &heap->usage.buckets[i]), err);
+    for (size_t i = 0; i < heap->usage.count && status == NM_OK && sink->wants[NM_ROW_USAGE]; i++)
+        status = nm_give_usage(sink, finish_bucket(heap, &heap->usage.buckets[i]), err);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_fragment_line_write(replay, heap, err);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_parts_write(replay, heap, err);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_squeeze_write(replay, heap, err);
-    for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap) && sink->hit != NULL; bucket++)
-        status = sink->hit(sink->context, &heap->hits[bucket], err);
+    for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap); bucket++)
+        status = nm_give_hit(sink, &heap->hits[bucket], err);
     if (status == NM_OK)
         status = nm_ledger_finish(replay, heap, err);
-    if (status == NM_OK)
-        status = nm_effort_write(replay, heap, err);
     finish_total(heap);
-    if (status == NM_OK && sink->heap_total != NULL)
-        status = sink->heap_total(sink->context, &heap->total, err);
+    if (status == NM_OK)
+        status = nm_give_heap_total(sink, &heap->total, err);
     return status;
 }
 
@@ -347,8 +376,8 @@ nm_status nm_usage_finish(nm_replay *replay, nm_error *err)
     for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         status = write_heap(replay, heap, err);
     for (const nm_device_group *group = replay->first_group; group != NULL && status == NM_OK; group = group->next)
-        if (sink->device_peak != NULL && group->peak.device_id != 0)
-            status = sink->device_peak(sink->context, &group->peak, err);
+        if (group->peak.device_id != 0)
+            status = nm_give_device_peak(sink, &group->peak, err);
     return status;
 }
 
@@ -358,9 +387,9 @@ void nm_usage_free(nm_heap *heap)
         nm_site *site = heap->sites;
 
         heap->sites = site->next;
-        free(site->lifetimes);
         free(site);
     }
+    free(heap->baseline_site);
     free(heap->usage.buckets);
     free(heap->at_peak_states.states);
 }

@@ -13,7 +13,12 @@
  * of the question. A thread that runs operators for others is asked the same of its own blocks. Allocators of workspaces
  * and the driver give no memory up that is still in use, so that the question does not arise for them.
  */
-#include "replay/state.h"
+#include "replay/workspace.h"
+
+#include "replay/doubt.h"
+#include "replay/lookup.h"
+#include "replay/names.h"
+#include "replay/pass.h"
 
 static void set_operation(nm_live *live, const nm_operation_row *operation, nm_operation_source source)
 {
@@ -25,7 +30,7 @@ static void set_operation(nm_live *live, const nm_operation_row *operation, nm_o
 
 void nm_workspace_own(const nm_replay *replay, nm_live *live, const nm_thread *thread)
 {
-    const nm_operation *operation = nm_program_innermost(replay, thread);
+    const nm_operation *operation = nm_replay_innermost(replay, thread);
 
     if (operation != NULL)
         set_operation(live, &operation->row, NM_SOURCE_THREAD);
@@ -100,11 +105,11 @@ static nm_operation_source source_of(const nm_replay *replay, const nm_live *liv
         return NM_SOURCE_NONE;
     if (is_own(live, context))
         return NM_SOURCE_WORKSPACE;
-    return nm_pairing_is_doubtful(replay, live) ? NM_SOURCE_NONE : NM_SOURCE_QUEUE;
+    return nm_doubt_of_live(replay, live) ? NM_SOURCE_NONE : NM_SOURCE_QUEUE;
 }
 
 static nm_status use_block(nm_replay *replay, nm_live *live, const nm_context *context, nm_operation *operation,
-                           nm_workspace_row *row, nm_error *err)
+                           nm_workspace_row *row, bool *is_first, nm_error *err)
 {
     nm_status status = NM_OK;
     nm_operation_source source = source_of(replay, live, context);
@@ -116,11 +121,12 @@ static nm_status use_block(nm_replay *replay, nm_live *live, const nm_context *c
     live->is_workspace = true;
     if (source != NM_SOURCE_NONE && live->row.operation_source == NM_SOURCE_NONE) {
         set_operation(live, &operation->row, source);
+        *is_first = true;
         status = nm_names_allocated(live, err);
     }
     if (source == NM_SOURCE_QUEUE && live->row.alloc_seq > context->thread->queue_seq)
         context->thread->queue_seq = live->row.alloc_seq;
-    return status == NM_OK ? nm_hold_use(replay, live, operation, err) : status;
+    return status;
 }
 
 static nm_workspace_row row_of(nm_replay *replay, const nm_context *context, const nm_operation_row *operation)
@@ -152,16 +158,20 @@ nm_status nm_workspace_use(nm_replay *replay, const nm_context *context, nm_oper
                         ? NULL
                         : find_workspace(context->process, row.address, context->event->requested_bytes);
     nm_heap *heap = NULL;
+    bool is_first = false;
     nm_status status = NM_OK;
 
     if (live != NULL && context->thread != NULL)
         context->thread->is_queue |= live->row.thread_id != 0 && !is_own(live, context);
     if (live != NULL && !may_be_another(live, context)) {
         heap = live->heap;
-        status = use_block(replay, live, context, operation, &row, err);
+        status = use_block(replay, live, context, operation, &row, &is_first, err);
     }
     if (status == NM_OK)
         status = nm_names_workspace(context->process, heap, &row, err);
-    return status != NM_OK || replay->sink.workspace == NULL ? status
-                                                             : replay->sink.workspace(replay->sink.context, &row, err);
+    if (status == NM_OK)
+        status = NM_TELL(replay, NM_CHANGE_WORKSPACE, err, .context = context, .process = context->process,
+                         .operation = operation, .live = heap == NULL ? NULL : live, .workspace = &row,
+                         .is_first = is_first);
+    return status == NM_OK ? nm_give_workspace(&replay->sink, &row, err) : status;
 }

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/database.h"
-
 #define SQL_BYTES 2048
 
 struct nm_bulk {
@@ -152,10 +150,10 @@ static nm_status create_rows_table(nm_bulk *bulk, const char *table, nm_error *e
     return status == NM_OK ? nm_db_prepare(bulk->db, sql, &bulk->insert, err) : status;
 }
 
-nm_status nm_bulk_open(sqlite3 *db, const char *table, nm_bulk **out, nm_error *err)
+nm_status nm_bulk_open(sqlite3 *db, const nm_columns *columns, nm_bulk **out, nm_error *err)
 {
     int column_count = 0;
-    nm_status status = nm_db_column_count(db, table, &column_count, err);
+    nm_status status = nm_columns_check(db, columns, &column_count, err);
     nm_bulk *bulk = status == NM_OK ? calloc(1, sizeof *bulk) : NULL;
 
     if (status != NM_OK)
@@ -169,7 +167,7 @@ nm_status nm_bulk_open(sqlite3 *db, const char *table, nm_bulk **out, nm_error *
     if (bulk->values == NULL || bulk->ordered == NULL)
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (status == NM_OK)
-        status = create_rows_table(bulk, table, err);
+        status = create_rows_table(bulk, columns->table, err);
     if (status == NM_OK)
         *out = bulk;
     else
@@ -196,6 +194,11 @@ static int compare_first_column(const void *a, const void *b)
     int64_t y = **(const int64_t *const *)b;
 
     return (x > y) - (x < y);
+}
+
+size_t nm_bulk_columns(const nm_bulk *bulk)
+{
+    return bulk->column_count;
 }
 
 nm_status nm_bulk_flush(nm_bulk *bulk, nm_error *err)

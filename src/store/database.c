@@ -72,6 +72,52 @@ nm_status nm_db_column_count(sqlite3 *db, const char *table, int *count, nm_erro
     return status;
 }
 
+/* Of the columns from `at` on: is the first one this? *at is then behind it. */
+static bool is_next(const char **at, const char *name)
+{
+    size_t length = strcspn(*at, " ");
+
+    if (strlen(name) != length || memcmp(*at, name, length) != 0)
+        return false;
+    *at += length + 1;
+    return true;
+}
+
+static nm_status compare_names(sqlite3_stmt *rows, const nm_columns *columns, nm_error *err)
+{
+    const char *at = columns->names;
+
+    for (int column = 0; column < sqlite3_column_count(rows); column++) {
+        const char *name = sqlite3_column_name(rows, column);
+
+        if (name == NULL)
+            return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+        if (!is_next(&at, name))
+            return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "column %d of table %s is %s, rows have %.*s there",
+                           column + 1, columns->table, name, *at == 0 ? 7 : (int)strcspn(at, " "),
+                           *at == 0 ? "nothing" : at);
+    }
+    if (*at != 0)
+        return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table %s has no column %d for %.*s", columns->table,
+                       sqlite3_column_count(rows) + 1, (int)strcspn(at, " "), at);
+    return NM_OK;
+}
+
+nm_status nm_columns_check(sqlite3 *db, const nm_columns *columns, int *count, nm_error *err)
+{
+    char sql[INSERT_SQL_BYTES];
+    sqlite3_stmt *rows = NULL;
+
+    snprintf(sql, sizeof sql, "SELECT * FROM %s", columns->table);
+    nm_status status = nm_db_prepare(db, sql, &rows, err);
+    if (status == NM_OK)
+        status = compare_names(rows, columns, err);
+    if (status == NM_OK)
+        *count = sqlite3_column_count(rows);
+    sqlite3_finalize(rows);
+    return status;
+}
+
 nm_status nm_db_get_int(sqlite3 *db, const char *sql, int64_t *value, nm_error *err)
 {
     sqlite3_stmt *statement = NULL;
@@ -101,15 +147,15 @@ const char *nm_db_text(sqlite3_stmt *row, int column)
     return text == NULL ? "" : text;
 }
 
-nm_status nm_insert_open(sqlite3 *db, const char *table, nm_insert *out, nm_error *err)
+nm_status nm_insert_open(sqlite3 *db, const nm_columns *columns, nm_insert *out, nm_error *err)
 {
     char sql[INSERT_SQL_BYTES];
     int column_count = 0;
-    nm_status status = nm_db_column_count(db, table, &column_count, err);
+    nm_status status = nm_columns_check(db, columns, &column_count, err);
 
     if (status != NM_OK)
         return status;
-    int length = snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?", table);
+    int length = snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?", columns->table);
     for (int column = 1; column < column_count && length + 8 < (int)sizeof sql; column++)
         length += snprintf(sql + length, sizeof sql - (size_t)length, ", ?");
     snprintf(sql + length, sizeof sql - (size_t)length, ")");

@@ -30,6 +30,15 @@ nm_status nm_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, nm_err
 /* The number of columns of a table or view. */
 nm_status nm_db_column_count(sqlite3 *db, const char *table, int *count, nm_error *err);
 
+typedef struct nm_columns { /* of a table, as who writes it has them */
+    const char *table;
+    const char *names; /* in order, a space after each */
+} nm_columns;
+
+/* Compares them with those of the table in `db`; *count is how many they are. A name that is missing, too many or in
+ * another place is NM_ERR_DATABASE, and the error names the table and the first column that differs. */
+nm_status nm_columns_check(sqlite3 *db, const nm_columns *columns, int *count, nm_error *err);
+
 /* The first column of the first row of `sql`; NM_NULL when there is no row or it is NULL. */
 nm_status nm_db_get_int(sqlite3 *db, const char *sql, int64_t *value, nm_error *err);
 
@@ -53,7 +62,7 @@ typedef struct nm_insert {
     int bind_code; /* the first SQLite error of a value */
 } nm_insert;
 
-nm_status nm_insert_open(sqlite3 *db, const char *table, nm_insert *out, nm_error *err);
+nm_status nm_insert_open(sqlite3 *db, const nm_columns *columns, nm_insert *out, nm_error *err); /* checks them */
 void nm_insert_int(nm_insert *insert, int64_t value); /* NM_NULL becomes NULL */
 void nm_insert_id(nm_insert *insert, uint64_t id);    /* 0 becomes NULL */
 void nm_insert_stream(nm_insert *insert, bool has_stream, uint64_t stream);

@@ -8,88 +8,52 @@
 #include "store/growth_rows.h"
 #include "store/loader_pool.h"
 
-static const char *const table_names[NM_TABLE_COUNT] = {
-    [NM_TABLE_OPERATION] = "operation",
-    [NM_TABLE_ALLOCATION_KIND_SUM] = "allocation_kind_sum",
-    [NM_TABLE_OPERATION_SUM] = "operation_sum",
-    [NM_TABLE_OPERATION_MEMORY_SUM] = "operation_memory_sum",
-    [NM_TABLE_OPERATION_STEP_SUM] = "operation_step_sum",
-    [NM_TABLE_WORKSPACE_HOLD_SUM] = "workspace_hold_sum",
-    [NM_TABLE_STREAM_CALL_SUM] = "stream_call_sum",
-    [NM_TABLE_COPY_SUM] = "copy_sum",
-    [NM_TABLE_NOTE] = "note",
-    [NM_TABLE_PAUSE] = "pause",
-    [NM_TABLE_STEP] = "step",
-    [NM_TABLE_STEP_SUM] = "step_sum",
-    [NM_TABLE_STEP_ANCHOR] = "step_anchor",
-    [NM_TABLE_STACK_SUM] = "stack_sum",
-    [NM_TABLE_STACK_STEP] = "stack_step",
-    [NM_TABLE_STACK_LIFETIME] = "stack_lifetime",
-    [NM_TABLE_STACK_FLOOR] = "stack_floor",
-    [NM_TABLE_GRAPH] = "graph",
-    [NM_TABLE_FAILURE] = "failure",
-    [NM_TABLE_MOMENT] = "moment",
-    [NM_TABLE_OUT_OF_MEMORY_CHAIN] = "out_of_memory_chain",
-    [NM_TABLE_OUT_OF_MEMORY_STACK] = "out_of_memory_stack",
-    [NM_TABLE_POOL_EFFORT] = "pool_effort",
-    [NM_TABLE_HEAP_SUM] = "heap_sum",
-    [NM_TABLE_PEAK_STACK] = "peak_stack",
-    [NM_TABLE_POOL_HIT] = "pool_hit",
-    [NM_TABLE_POOL_SUM] = "pool_sum",
-    [NM_TABLE_POOL_GROUP] = "pool_group",
-    [NM_TABLE_POOL_CLASS] = "pool_class",
-    [NM_TABLE_POOL_STEP] = "pool_step",
-    [NM_TABLE_POOL_REUSE] = "pool_reuse",
-    [NM_TABLE_POOL_MISS_SUM] = "pool_miss_sum",
-    [NM_TABLE_PENDING_SUM] = "pending_sum",
-    [NM_TABLE_COST_HISTOGRAM] = "cost_histogram",
-    [NM_TABLE_SLOWEST_CALL] = "slowest_call",
-    [NM_TABLE_DEVICE_SUM] = "device_sum",
-    [NM_TABLE_USAGE] = "usage",
-    [NM_TABLE_FRAGMENTATION_SAMPLE] = "fragmentation_sample",
-    [NM_TABLE_POOL_GROWTH] = "pool_growth",
-    [NM_TABLE_POOL_PART] = "pool_part",
-    [NM_TABLE_PART_SAMPLE] = "part_sample",
-    [NM_TABLE_GAP] = "gap",
-    [NM_TABLE_FRAGMENTATION_USAGE] = "fragmentation_usage",
-    [NM_TABLE_BLOCKER_SAMPLE] = "blocker_sample",
-    [NM_TABLE_MEMORY_SAMPLE] = "memory_sample",
-    [NM_TABLE_MODULE_SAMPLE] = "module_sample",
-    [NM_TABLE_HEAP_SAMPLE] = "heap_sample",
-    [NM_TABLE_DEVICE_SAMPLE] = "device_sample",
-    [NM_TABLE_ANOMALY] = "anomaly",
-    [NM_TABLE_INPUT] = "input",
-    [NM_TABLE_PROCESS] = "process",
-    [NM_TABLE_THREAD] = "thread",
-    [NM_TABLE_PROCESS_ENVIRONMENT] = "process_environment",
-    [NM_TABLE_DEVICE] = "device",
-    [NM_TABLE_HEAP] = "heap",
-    [NM_TABLE_MODULE] = "module",
-    [NM_TABLE_FRAME] = "frame",
-    [NM_TABLE_STACK] = "stack",
+static const nm_columns columns_of[NM_TABLE_COUNT] = {
+#define PREPARED(name, table, names) [NM_TABLE_##name] = {table, names},
+#define BULK(name, table, names)
+#include "store/columns.def"
+#undef PREPARED
+#undef BULK
 };
 
-nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error *err)
+typedef enum bulk_kind {
+#define PREPARED(name, table, names)
+#define BULK(name, table, names) BULK_##name,
+#include "store/columns.def"
+#undef PREPARED
+#undef BULK
+    BULK_COUNT
+} bulk_kind;
+
+static const nm_columns columns_of_bulk[BULK_COUNT] = {
+#define PREPARED(name, table, names)
+#define BULK(name, table, names) [BULK_##name] = {table, names},
+#include "store/columns.def"
+#undef PREPARED
+#undef BULK
+};
+
+nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm_error *err)
 {
     nm_status status;
 
-    *out = (nm_loader){.db = db, .detail = detail};
-    status = nm_growth_open(db, err);
+    *out = (nm_loader){.db = db, .retention = retention};
+    status = nm_sums_new(&out->definitions, &out->sums, err);
     if (status == NM_OK)
-        status = nm_db_column_count(db, "allocation", &out->allocation_columns, err);
-    assert(out->allocation_columns <= NM_DETAIL_COLUMNS_MAX);
+        status = nm_growth_open(db, err);
     if (status == NM_OK)
-        status = nm_bulk_open(db, "allocation", &out->allocations, err);
+        status = nm_bulk_open(db, &columns_of_bulk[BULK_ALLOCATION], &out->allocations, err);
     if (status == NM_OK)
-        status = nm_bulk_open(db, "copy", &out->copies, err);
+        status = nm_bulk_open(db, &columns_of_bulk[BULK_COPY], &out->copies, err);
     if (status == NM_OK)
-        status = nm_bulk_open(db, "workspace", &out->workspaces, err);
+        status = nm_bulk_open(db, &columns_of_bulk[BULK_WORKSPACE], &out->workspaces, err);
     if (status == NM_OK)
-        status = nm_bulk_open(db, "stream_call", &out->stream_calls, err);
+        status = nm_bulk_open(db, &columns_of_bulk[BULK_STREAM_CALL], &out->stream_calls, err);
     if (status == NM_OK)
-        status = nm_bulk_open(db, "pool_miss", &out->misses, err);
+        status = nm_bulk_open(db, &columns_of_bulk[BULK_POOL_MISS], &out->misses, err);
+    assert(status != NM_OK || nm_bulk_columns(out->allocations) <= NM_RETENTION_COLUMNS_MAX);
     for (int table = 0; status == NM_OK && table < NM_TABLE_COUNT; table++)
-        status = nm_insert_open(db, table_names[table], &out->inserts[table], err);
+        status = nm_insert_open(db, &columns_of[table], &out->inserts[table], err);
     return status;
 }
 
@@ -117,6 +81,7 @@ static nm_status check_named_rows(const nm_loader *loader, nm_error *err)
 
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err)
 {
+    const nm_sink own_sink = nm_sink_of_all(loader, nm_loader_take);
     nm_status status = nm_loader_write_waiting(loader, err);
 
     if (status == NM_OK)
@@ -130,9 +95,9 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_er
     if (status == NM_OK)
         status = check_named_rows(loader, err);
     if (status == NM_OK)
-        status = nm_loader_write_sums(loader, err);
+        status = nm_bulk_flush(loader->misses, err);
     if (status == NM_OK)
-        status = nm_loader_write_pool_sums(loader, err);
+        status = nm_sums_finish(loader->sums, &own_sink, err);
     if (status == NM_OK)
         status = nm_loader_write_names(loader, input, err);
     if (status == NM_OK)
@@ -151,15 +116,9 @@ void nm_loader_close(nm_loader *loader)
     nm_bulk_close(loader->workspaces);
     nm_bulk_close(loader->stream_calls);
     nm_bulk_close(loader->misses);
-    nm_pool_sums_free(&loader->pool_sums);
-    nm_cost_sums_free(&loader->cost_sums);
     nm_id_set_free(&loader->stepping_processes);
-    nm_kind_sums_free(&loader->kind_sums);
-    nm_operation_sums_free(&loader->operation_sums);
-    nm_hold_sums_free(&loader->hold_sums);
-    nm_stream_sums_free(&loader->stream_sums);
-    nm_copy_sums_free(&loader->copy_sums);
-    nm_detail_rows_free(&loader->detail_rows);
+    nm_sums_free(loader->sums);
+    nm_retention_rows_free(&loader->retained);
     nm_definitions_free(&loader->definitions);
     nm_id_set_free(&loader->allocation_ids);
     nm_id_set_free(&loader->operation_ids);

@@ -7,82 +7,23 @@
 #ifndef NM_STORE_LOADER_H
 #define NM_STORE_LOADER_H
 
+#include "sites/attribution.h"
+#include "sites/definitions.h"
+#include "sites/frame_names.h"
 #include "store/bulk.h"
-#include "store/copy_sums.h"
-#include "store/cost_sums.h"
 #include "store/database.h"
-#include "store/definitions.h"
-#include "store/detail.h"
-#include "store/frame_names.h"
-#include "store/hold_sums.h"
-#include "store/kind_sums.h"
-#include "store/operation_sums.h"
-#include "store/pool_sums.h"
-#include "store/role.h"
+#include "store/retention.h"
 #include "store/store.h"
-#include "store/stream_sums.h"
+#include "sums/sums.h"
 
 #define NM_INPUT_ID 1 /* the one input that is loaded: of several each has a database of its own (merge.h) */
 
 typedef enum nm_loader_table {
-    NM_TABLE_OPERATION,
-    NM_TABLE_ALLOCATION_KIND_SUM,
-    NM_TABLE_OPERATION_SUM,
-    NM_TABLE_OPERATION_MEMORY_SUM,
-    NM_TABLE_OPERATION_STEP_SUM,
-    NM_TABLE_WORKSPACE_HOLD_SUM,
-    NM_TABLE_STREAM_CALL_SUM,
-    NM_TABLE_COPY_SUM,
-    NM_TABLE_NOTE,
-    NM_TABLE_PAUSE,
-    NM_TABLE_STEP,
-    NM_TABLE_STEP_SUM,
-    NM_TABLE_STEP_ANCHOR,
-    NM_TABLE_STACK_SUM,
-    NM_TABLE_STACK_STEP, /* temporary, as are the next two */
-    NM_TABLE_STACK_LIFETIME,
-    NM_TABLE_STACK_FLOOR,
-    NM_TABLE_GRAPH,
-    NM_TABLE_FAILURE,
-    NM_TABLE_MOMENT,
-    NM_TABLE_OUT_OF_MEMORY_CHAIN,
-    NM_TABLE_OUT_OF_MEMORY_STACK,
-    NM_TABLE_POOL_EFFORT,
-    NM_TABLE_HEAP_SUM,
-    NM_TABLE_PEAK_STACK,
-    NM_TABLE_POOL_HIT,
-    NM_TABLE_POOL_SUM,
-    NM_TABLE_POOL_GROUP,
-    NM_TABLE_POOL_CLASS,
-    NM_TABLE_POOL_STEP,
-    NM_TABLE_POOL_REUSE,
-    NM_TABLE_POOL_MISS_SUM,
-    NM_TABLE_PENDING_SUM,
-    NM_TABLE_COST_HISTOGRAM,
-    NM_TABLE_SLOWEST_CALL,
-    NM_TABLE_DEVICE_SUM,
-    NM_TABLE_USAGE,
-    NM_TABLE_FRAGMENTATION_SAMPLE,
-    NM_TABLE_POOL_GROWTH,
-    NM_TABLE_POOL_PART,
-    NM_TABLE_PART_SAMPLE,
-    NM_TABLE_GAP,
-    NM_TABLE_FRAGMENTATION_USAGE,
-    NM_TABLE_BLOCKER_SAMPLE,
-    NM_TABLE_MEMORY_SAMPLE,
-    NM_TABLE_MODULE_SAMPLE,
-    NM_TABLE_HEAP_SAMPLE,
-    NM_TABLE_DEVICE_SAMPLE,
-    NM_TABLE_ANOMALY,
-    NM_TABLE_INPUT,
-    NM_TABLE_PROCESS,
-    NM_TABLE_THREAD,
-    NM_TABLE_PROCESS_ENVIRONMENT,
-    NM_TABLE_DEVICE,
-    NM_TABLE_HEAP,
-    NM_TABLE_MODULE,
-    NM_TABLE_FRAME,
-    NM_TABLE_STACK,
+#define PREPARED(name, table, names) NM_TABLE_##name,
+#define BULK(name, table, names)
+#include "store/columns.def"
+#undef PREPARED
+#undef BULK
     NM_TABLE_COUNT
 } nm_loader_table;
 
@@ -98,17 +39,10 @@ typedef struct nm_loader {
     nm_id_set allocation_ids, operation_ids;       /* written */
     nm_id_set named_allocations, named_operations; /* named by other rows */
     nm_stack_uses stack_uses;                      /* of all allocations */
-    nm_kind_sums kind_sums;
-    nm_operation_sums operation_sums;
-    nm_hold_sums hold_sums;
-    nm_stream_sums stream_sums;
-    nm_copy_sums copy_sums;
-    nm_detail detail;
-    nm_detail_rows detail_rows;
-    nm_last_numbers last; /* of the rows that came, written or not */
-    int allocation_columns;
-    nm_pool_sums pool_sums;
-    nm_cost_sums cost_sums;
+    nm_sums *sums;                                 /* told each row */
+    nm_retention retention;
+    nm_retention_rows retained;
+    nm_last_numbers last;         /* of the rows that came, written or not */
     nm_id_set stepping_processes; /* have steps */
     bool has_early_misses;        /* see nm_loader_settle_misses */
     struct {
@@ -123,41 +57,22 @@ typedef struct nm_loader {
 } nm_loader;
 
 /* The tables must be there. On failure *out can be closed. */
-nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error *err);
+nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm_error *err);
 
-/* The functions of an nm_sink whose context is the loader. */
-extern const nm_sink nm_loader_sink;
+/* Takes a row of any kind: as of an nm_sink whose context is the loader. */
+nm_status nm_loader_take(void *context, nm_row_kind kind, const void *row, nm_error *err);
 
-/* Some of them: loader_allocations.c. */
-nm_status nm_loader_take_allocation(void *context, const nm_allocation_row *row, nm_error *err);
+/* What it is made of: in files by what the rows are about. */
+#define ROW(name, NAME) nm_status nm_loader_take_##name(void *context, const nm_##name##_row *row, nm_error *err);
+#include "rows/rows.def"
+#undef ROW
+
 /* A stack of which only sums are left. */
 nm_status nm_loader_note_summed_stack(nm_loader *loader, const nm_site_total_row *row, nm_error *err);
-
-/* loader_samples.c */
-nm_status nm_loader_take_usage(void *context, const nm_usage_row *row, nm_error *err);
-nm_status nm_loader_take_fragmentation(void *context, const nm_fragmentation_row *row, nm_error *err);
-nm_status nm_loader_take_pool_growth(void *context, const nm_pool_growth_row *row, nm_error *err);
-nm_status nm_loader_take_memory_sample(void *context, const nm_memory_sample_row *row, nm_error *err);
-nm_status nm_loader_take_module_sample(void *context, const nm_module_sample_row *row, nm_error *err);
-nm_status nm_loader_take_heap_sample(void *context, const nm_heap_sample_row *row, nm_error *err);
-nm_status nm_loader_take_device_sample(void *context, const nm_device_sample_row *row, nm_error *err);
-
-/* chain_rows.c: memory that ran out, and what pools cost. */
-nm_status nm_loader_take_out_of_memory(void *context, const nm_out_of_memory_row *row, nm_error *err);
-nm_status nm_loader_take_pool_effort(void *context, const nm_pool_effort_row *row, nm_error *err);
-nm_status nm_loader_take_out_of_memory_stack(void *context, const nm_out_of_memory_stack_row *row, nm_error *err);
-
-/* loader_fragments.c: how pools are cut up. */
-nm_status nm_loader_take_part(void *context, const nm_pool_part_row *row, nm_error *err);
-nm_status nm_loader_take_part_sample(void *context, const nm_part_sample_row *row, nm_error *err);
-nm_status nm_loader_take_gap(void *context, const nm_gap_row *row, nm_error *err);
-nm_status nm_loader_take_fragment_usage(void *context, const nm_fragment_usage_row *row, nm_error *err);
-nm_status nm_loader_take_blocker(void *context, const nm_blocker_row *row, nm_error *err);
 
 /* Flushes the rows and writes input, processes, threads, devices, heaps, frames and stacks with their sites. */
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err);
 nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, nm_error *err); /* a part of it */
-nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err);                               /* another */
 nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err); /* another: rows that the last peaks met */
 
 /* The id, or 0 and one more unknown reference when it is not in the set. 0 stays 0. */

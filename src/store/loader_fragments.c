@@ -4,7 +4,7 @@
  */
 #include "store/loader_values.h"
 
-nm_status nm_loader_take_part(void *context, const nm_pool_part_row *row, nm_error *err)
+nm_status nm_loader_take_pool_part(void *context, const nm_pool_part_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_POOL_PART];

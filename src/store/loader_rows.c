@@ -3,12 +3,12 @@
  * The sink: one function a row, values in the order of the table's columns in schema/. Groups of rows have files of their
  * own: loader_allocations.c, loader_samples.c, loader_fragments.c, loader_pool.c, and those named _rows.c.
  */
+#include <assert.h>
 #include <math.h>
 
 #include "store/growth_rows.h"
 #include "store/loader_pool.h"
 #include "store/loader_values.h"
-#include "store/operation_rows.h"
 
 static bool is_of_device(const nm_loader *loader, uint64_t heap_id)
 {
@@ -22,14 +22,14 @@ static const char *source_name(nm_reserved_source source)
     return source == NM_RESERVED_SEGMENTS ? "segments" : source == NM_RESERVED_STATED ? "stated" : NULL;
 }
 
-static nm_status take_definition(void *context, const nm_definition *row, nm_error *err)
+nm_status nm_loader_take_definition(void *context, const nm_definition *row, nm_error *err)
 {
     nm_loader *loader = context;
 
     return nm_definitions_add(&loader->definitions, row, err);
 }
 
-static nm_status take_process_end(void *context, const nm_process_end_row *row, nm_error *err)
+nm_status nm_loader_take_process_end(void *context, const nm_process_end_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_status status = nm_array_grow(&loader->process_ends.items, &loader->process_ends.capacity,
@@ -46,10 +46,10 @@ static nm_status take_process_end(void *context, const nm_process_end_row *row, 
 static nm_status next_row(const nm_loader *loader, nm_bulk *bulk, int64_t *dropped, int64_t **values, nm_error *err)
 {
     *values = dropped;
-    return loader->detail == NM_DETAIL_ALL ? nm_bulk_next(bulk, values, err) : NM_OK;
+    return loader->retention == NM_RETENTION_ALL ? nm_bulk_next(bulk, values, err) : NM_OK;
 }
 
-static nm_status take_failure(void *context, const nm_failure_row *row, nm_error *err)
+nm_status nm_loader_take_failure(void *context, const nm_failure_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_FAILURE];
@@ -71,7 +71,7 @@ static nm_status take_failure(void *context, const nm_failure_row *row, nm_error
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static void fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *value)
+static int64_t *fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *value)
 {
     bool is_memset = row->kind == NM_COPY_MEMSET;
 
@@ -93,26 +93,25 @@ static void fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *value)
     *value++ = nm_id_or_null(nm_loader_device(loader, row->source_device_id));
     *value++ = nm_id_or_null(nm_loader_device(loader, row->target_device_id));
     *value++ = row->error_code;
-    *value = row->is_registered == NM_UNKNOWN_NUMBER ? NM_NULL : row->is_registered;
+    *value++ = row->is_registered == NM_UNKNOWN_NUMBER ? NM_NULL : row->is_registered;
+    return value;
 }
 
-static nm_status take_copy(void *context, const nm_copy_row *row, nm_error *err)
+nm_status nm_loader_take_copy(void *context, const nm_copy_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
+    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
     nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.copy_id, row->copy_id);
     if (status == NM_OK)
-        status = nm_copy_sums_copy(&loader->copy_sums, row, err);
-    if (status == NM_OK)
         status = next_row(loader, loader->copies, dropped, &values, err);
     if (status == NM_OK)
-        fill_copy(loader, row, values);
+        nm_bulk_end(loader->copies, values, fill_copy(loader, row, values));
     return status;
 }
 
-static nm_status take_operation(void *context, const nm_operation_row *row, nm_error *err)
+nm_status nm_loader_take_operation(void *context, const nm_operation_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_OPERATION];
@@ -121,8 +120,6 @@ static nm_status take_operation(void *context, const nm_operation_row *row, nm_e
     nm_loader_note_last(&loader->last.operation_id, row->operation_id);
     if (status == NM_OK)
         status = nm_loader_name_operation(loader, row->parent_id, err);
-    if (status == NM_OK)
-        status = nm_operation_sums_run(&loader->operation_sums, row, nm_loader_number(loader, row->name), err);
     nm_insert_id(insert, row->operation_id);
     nm_insert_id(insert, nm_loader_process(loader, row->process_id));
     nm_insert_id(insert, nm_loader_thread(loader, row->thread_id));
@@ -139,7 +136,7 @@ static nm_status take_operation(void *context, const nm_operation_row *row, nm_e
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static void fill_workspace(nm_loader *loader, const nm_workspace_row *row, int64_t *value)
+static int64_t *fill_workspace(nm_loader *loader, const nm_workspace_row *row, int64_t *value)
 {
     *value++ = (int64_t)row->workspace_id;
     *value++ = nm_id_or_null(row->operation_id);
@@ -151,29 +148,27 @@ static void fill_workspace(nm_loader *loader, const nm_workspace_row *row, int64
     *value++ = nm_id_or_null(row->address);
     *value++ = (int64_t)row->requested_bytes;
     *value++ = nm_id_or_null(row->block_bytes);
-    *value = row->is_reused;
+    *value++ = row->is_reused;
+    return value;
 }
 
-static nm_status take_workspace(void *context, const nm_workspace_row *row, nm_error *err)
+nm_status nm_loader_take_workspace(void *context, const nm_workspace_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
+    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
     nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.workspace_id, row->workspace_id);
     if (status == NM_OK)
         status = nm_loader_name_allocation(loader, row->allocation_id, err);
     if (status == NM_OK)
-        status = nm_operation_sums_workspace(&loader->operation_sums, row,
-                                             nm_loader_number(loader, row->operation_name), err);
-    if (status == NM_OK)
         status = next_row(loader, loader->workspaces, dropped, &values, err);
     if (status == NM_OK)
-        fill_workspace(loader, row, values);
+        nm_bulk_end(loader->workspaces, values, fill_workspace(loader, row, values));
     return status;
 }
 
-static void fill_stream_call(nm_loader *loader, const nm_stream_call_row *row, int64_t *value)
+static int64_t *fill_stream_call(nm_loader *loader, const nm_stream_call_row *row, int64_t *value)
 {
     *value++ = (int64_t)row->stream_call_id;
     *value++ = nm_id_or_null(nm_loader_process(loader, row->process_id));
@@ -187,26 +182,25 @@ static void fill_stream_call(nm_loader *loader, const nm_stream_call_row *row, i
     *value++ = row->seq;
     *value++ = row->ns;
     *value++ = nm_id_or_null(row->cost_ns);
-    *value = row->error_code;
+    *value++ = row->error_code;
+    return value;
 }
 
-static nm_status take_stream_call(void *context, const nm_stream_call_row *row, nm_error *err)
+nm_status nm_loader_take_stream_call(void *context, const nm_stream_call_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
+    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
     nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.stream_call_id, row->stream_call_id);
     if (status == NM_OK)
-        status = nm_stream_sums_call(&loader->stream_sums, row, err);
-    if (status == NM_OK)
         status = next_row(loader, loader->stream_calls, dropped, &values, err);
     if (status == NM_OK)
-        fill_stream_call(loader, row, values);
+        nm_bulk_end(loader->stream_calls, values, fill_stream_call(loader, row, values));
     return status;
 }
 
-static nm_status take_note(void *context, const nm_note_row *row, nm_error *err)
+nm_status nm_loader_take_note(void *context, const nm_note_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_NOTE];
@@ -223,7 +217,7 @@ static nm_status take_note(void *context, const nm_note_row *row, nm_error *err)
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_pause(void *context, const nm_pause_row *row, nm_error *err)
+nm_status nm_loader_take_pause(void *context, const nm_pause_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_PAUSE];
@@ -238,7 +232,7 @@ static nm_status take_pause(void *context, const nm_pause_row *row, nm_error *er
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_graph(void *context, const nm_graph_row *row, nm_error *err)
+nm_status nm_loader_take_graph(void *context, const nm_graph_row *row, nm_error *err)
 {
     static const char *const ends[] = {[NM_GRAPH_LIVES] = "lives",
                                        [NM_GRAPH_DESTROYED] = "destroyed",
@@ -268,7 +262,7 @@ static nm_status take_graph(void *context, const nm_graph_row *row, nm_error *er
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
+nm_status nm_loader_take_step(void *context, const nm_step_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_STEP];
@@ -287,14 +281,14 @@ static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static nm_status take_baseline(void *context, const nm_baseline_row *row, nm_error *err)
+nm_status nm_loader_take_baseline(void *context, const nm_baseline_row *row, nm_error *err)
 {
     (void)err;
     ((nm_loader *)context)->baseline = *row;
     return NM_OK;
 }
 
-static nm_status take_step_total(void *context, const nm_step_total_row *row, nm_error *err)
+nm_status nm_loader_take_step_total(void *context, const nm_step_total_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_STEP_SUM];
@@ -322,7 +316,7 @@ static nm_status take_step_total(void *context, const nm_step_total_row *row, nm
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_step_anchor(void *context, const nm_step_anchor_row *row, nm_error *err)
+nm_status nm_loader_take_step_anchor(void *context, const nm_step_anchor_row *row, nm_error *err)
 {
     static const char *const kinds[] = {
         [NM_ANCHOR_NONE] = "none",   [NM_ANCHOR_MARKED] = "marked",       [NM_ANCHOR_SITE] = "site",
@@ -343,7 +337,7 @@ static nm_status take_step_anchor(void *context, const nm_step_anchor_row *row, 
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_site_total(void *context, const nm_site_total_row *row, nm_error *err)
+nm_status nm_loader_take_site_total(void *context, const nm_site_total_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_STACK_SUM];
@@ -359,11 +353,11 @@ static nm_status take_site_total(void *context, const nm_site_total_row *row, nm
     return status == NM_OK ? nm_loader_note_summed_stack(loader, row, err) : status;
 }
 
-static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *err)
+nm_status nm_loader_take_moment(void *context, const nm_moment_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_MOMENT];
-    nm_status status = nm_detail_moment(&loader->detail_rows, row, err);
+    nm_status status = nm_retention_moment(&loader->retained, row, err);
 
     nm_insert_id(insert, row->moment_id);
     nm_insert_int(insert, (int64_t)row->kind);
@@ -377,7 +371,7 @@ static nm_status take_moment(void *context, const nm_moment_row *row, nm_error *
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static nm_status take_anomaly(void *context, const nm_anomaly_row *row, nm_error *err)
+nm_status nm_loader_take_anomaly(void *context, const nm_anomaly_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_ANOMALY];
@@ -400,12 +394,12 @@ static nm_status take_anomaly(void *context, const nm_anomaly_row *row, nm_error
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm_error *err)
+nm_status nm_loader_take_heap_total(void *context, const nm_heap_total_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_HEAP_SUM];
-    nm_status status = nm_detail_heap_peak(&loader->detail_rows, row->heap_id, row->peak_seq, err);
-    nm_heap_cost cost = nm_cost_sums_of(&loader->cost_sums, row->heap_id);
+    nm_status status = nm_retention_heap_peak(&loader->retained, row->heap_id, row->peak_seq, err);
+    nm_heap_cost_row cost = nm_sums_heap_cost(loader->sums, row->heap_id);
 
     nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
     nm_insert_int(insert, (int64_t)row->allocation_count);
@@ -437,7 +431,7 @@ static nm_status take_heap_total(void *context, const nm_heap_total_row *row, nm
     return status == NM_OK ? nm_insert_end(insert, err) : status;
 }
 
-static nm_status take_peak_stack(void *context, const nm_peak_stack_row *row, nm_error *err)
+nm_status nm_loader_take_peak_stack(void *context, const nm_peak_stack_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_PEAK_STACK];
@@ -450,7 +444,7 @@ static nm_status take_peak_stack(void *context, const nm_peak_stack_row *row, nm
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_hit(void *context, const nm_hit_row *row, nm_error *err)
+nm_status nm_loader_take_hit(void *context, const nm_hit_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_POOL_HIT];
@@ -464,7 +458,7 @@ static nm_status take_hit(void *context, const nm_hit_row *row, nm_error *err)
     return nm_insert_end(insert, err);
 }
 
-static nm_status take_device_peak(void *context, const nm_device_peak_row *row, nm_error *err)
+nm_status nm_loader_take_device_peak(void *context, const nm_device_peak_row *row, nm_error *err)
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_DEVICE_SUM];
@@ -476,55 +470,21 @@ static nm_status take_device_peak(void *context, const nm_device_peak_row *row, 
     return nm_insert_end(insert, err);
 }
 
-const nm_sink nm_loader_sink = {
-    .definition = take_definition,
-    .process_end = take_process_end,
-    .allocation = nm_loader_take_allocation,
-    .failure = take_failure,
-    .pool_effort = nm_loader_take_pool_effort,
-    .out_of_memory = nm_loader_take_out_of_memory,
-    .out_of_memory_stack = nm_loader_take_out_of_memory_stack,
-    .copy = take_copy,
-    .operation = take_operation,
-    .workspace = take_workspace,
-    .operation_rise = nm_loader_take_operation_rise,
-    .step_operation = nm_loader_take_step_operation,
-    .workspace_span = nm_loader_take_workspace_span,
-    .stream_call = take_stream_call,
-    .graph = take_graph,
-    .note = take_note,
-    .pause = take_pause,
-    .step = take_step,
-    .baseline = take_baseline,
-    .step_total = take_step_total,
-    .step_anchor = take_step_anchor,
-    .site_total = take_site_total,
-    .step_site = nm_loader_take_step_site,
-    .site_floor = nm_loader_take_site_floor,
-    .lifetime = nm_loader_take_lifetime,
-    .moment = take_moment,
-    .usage = nm_loader_take_usage,
-    .fragmentation = nm_loader_take_fragmentation,
-    .pool_growth = nm_loader_take_pool_growth,
-    .pool_part = nm_loader_take_part,
-    .part_sample = nm_loader_take_part_sample,
-    .gap = nm_loader_take_gap,
-    .fragment_usage = nm_loader_take_fragment_usage,
-    .blocker = nm_loader_take_blocker,
-    .memory_sample = nm_loader_take_memory_sample,
-    .module_sample = nm_loader_take_module_sample,
-    .heap_sample = nm_loader_take_heap_sample,
-    .device_sample = nm_loader_take_device_sample,
-    .anomaly = take_anomaly,
-    .heap_total = take_heap_total,
-    .peak_stack = take_peak_stack,
-    .hit = take_hit,
-    .miss = nm_loader_take_miss,
-    .pending = nm_loader_take_pending,
-    .pool_group = nm_loader_take_pool_group,
-    .pool_class = nm_loader_take_pool_class,
-    .pool_step = nm_loader_take_pool_step,
-    .pool_reuse = nm_loader_take_pool_reuse,
-    .pool_sum = nm_loader_take_pool_sum,
-    .device_peak = take_device_peak,
-};
+nm_status nm_loader_take(void *context, nm_row_kind kind, const void *row, nm_error *err)
+{
+    nm_status status = nm_sums_row(((nm_loader *)context)->sums, kind, row, err);
+
+    if (status != NM_OK)
+        return status;
+    switch (kind) {
+#define ROW(name, NAME)                                                                                                \
+    case NM_ROW_##NAME:                                                                                                \
+        return nm_loader_take_##name(context, row, err);
+#include "rows/rows.def"
+#undef ROW
+    case NM_ROW_KINDS:
+        break;
+    }
+    assert(!"a kind of row");
+    return NM_OK;
+}

@@ -7,7 +7,7 @@
 #define NM_WATCH_STEP_TOTALS_H
 
 #include "base/map.h"
-#include "replay/rows.h"
+#include "rows/rows.h"
 
 typedef struct nm_step_totals { /* a zeroed one is empty, and has no limit */
     nm_step_total_row *items;   /* owned; in the order in which they began */

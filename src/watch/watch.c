@@ -6,27 +6,32 @@
  */
 #include "watch/watch.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/passes.h"
 #include "watch/state.h"
 
-static nm_status take_step_total(void *context, const nm_step_total_row *row, nm_error *err)
+static nm_status take_row(void *context, nm_row_kind kind, const void *row, nm_error *err)
 {
     nm_watch *watch = context;
 
+    assert(kind == NM_ROW_STEP_TOTAL);
+    (void)kind;
     return nm_step_totals_add(&watch->past.steps, row, err);
 }
 
 nm_status nm_watch_new(nm_watch **out, nm_error *err)
 {
     nm_watch *watch = calloc(1, sizeof *watch);
+    nm_sink sink = {.context = watch, .row = take_row, .wants = {[NM_ROW_STEP_TOTAL] = true}};
     nm_status status;
 
     *out = NULL;
     if (watch == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a watch");
-    status = nm_replay_new(&(nm_sink){.context = watch, .step_total = take_step_total}, &watch->replay, err);
+    status = nm_replay_new(&sink, nm_passes, &watch->replay, err);
     if (status != NM_OK) {
         free(watch);
         return status;

@@ -201,10 +201,8 @@ bool nm_gather_is_emptying(const nm_gather *gather, uint64_t stack_id)
     return false;
 }
 
-static nm_status take_definition(void *context, const nm_definition *row, nm_error *err)
+static nm_status take_definition(nm_gather *gather, const nm_definition *row, nm_error *err)
 {
-    nm_gather *gather = context;
-
     switch ((nm_definition_kind)row->kind) {
     case NM_DEFINE_STRING:
         return take_string(gather, row, err);
@@ -253,9 +251,8 @@ static nm_status number_of(nm_map *map, uint64_t value, uint32_t *number, nm_err
     return nm_map_put(map, (nm_key){0, value}, *number, err);
 }
 
-static nm_status take_allocation(void *context, const nm_allocation_row *row, nm_error *err)
+static nm_status take_allocation(nm_gather *gather, const nm_allocation_row *row, nm_error *err)
 {
-    nm_gather *gather = context;
     nm_gather_row kept = {
         .alloc_seq = row->alloc_seq,
         .free_seq = row->free_seq,
@@ -291,9 +288,8 @@ static nm_status take_allocation(void *context, const nm_allocation_row *row, nm
     return status;
 }
 
-static nm_status take_failure(void *context, const nm_failure_row *row, nm_error *err)
+static nm_status take_failure(nm_gather *gather, const nm_failure_row *row, nm_error *err)
 {
-    nm_gather *gather = context;
     nm_gather_failure kept = {.seq = row->seq, .requested_bytes = row->requested_bytes};
     nm_status status = NM_OK;
 
@@ -309,9 +305,8 @@ static nm_status take_failure(void *context, const nm_failure_row *row, nm_error
     return status;
 }
 
-static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
+static nm_status take_step(nm_gather *gather, const nm_step_row *row, nm_error *err)
 {
-    nm_gather *gather = context;
     nm_status status = nm_array_grow(&gather->steps.items, &gather->steps.capacity, gather->steps.count + 1,
                                      sizeof *gather->steps.items, err);
 
@@ -320,65 +315,81 @@ static nm_status take_step(void *context, const nm_step_row *row, nm_error *err)
     return status;
 }
 
-static nm_status take_total(void *context, const nm_heap_total_row *row, nm_error *err)
+static void take_heap_total(nm_gather *gather, const nm_heap_total_row *row)
 {
-    nm_gather *gather = context;
     uint32_t index;
     nm_gather_heap *heap = heap_of(gather, row->heap_id, &index);
 
-    (void)err;
     if (heap == NULL)
-        return NM_OK;
+        return;
     heap->peak_bytes = row->peak_bytes;
     heap->has_reserved = row->reserved_source == NM_RESERVED_SEGMENTS;
     heap->peak_reserved_bytes = row->peak_reserved_bytes;
     heap->reserved_bytes = row->reserved_bytes;
-    return NM_OK;
 }
 
-static nm_status take_hit(void *context, const nm_hit_row *row, nm_error *err)
+static void take_hit(nm_gather *gather, const nm_hit_row *row)
 {
     uint32_t index;
-    nm_gather_heap *heap = heap_of(context, row->heap_id, &index);
+    nm_gather_heap *heap = heap_of(gather, row->heap_id, &index);
 
-    (void)err;
     if (heap != NULL) {
         heap->served_count += row->allocation_count;
         heap->miss_count += row->miss_count;
     }
-    return NM_OK;
 }
 
-static nm_status take_baseline(void *context, const nm_baseline_row *row, nm_error *err)
+static void take_baseline(nm_gather *gather, const nm_baseline_row *row)
 {
-    nm_gather *gather = context;
-
-    (void)err;
     gather->has_unknown_baseline = row->kind == NM_BASELINE_UNKNOWN;
-    return NM_OK;
 }
 
-static nm_status take_pause(void *context, const nm_pause_row *row, nm_error *err)
+static void take_pause(nm_gather *gather, const nm_pause_row *row)
 {
-    nm_gather *gather = context;
     const uint64_t *index = nm_map_get(&gather->process_of, (nm_key){0, row->process_id});
 
-    (void)err;
     if (index != NULL && !row->is_memory_told)
         gather->processes.items[*index].has_pause = true;
-    return NM_OK;
 }
 
 /* What the device says that it has, where its definition does not. */
-static nm_status take_memory_sample(void *context, const nm_memory_sample_row *row, nm_error *err)
+static void take_memory_sample(nm_gather *gather, const nm_memory_sample_row *row)
 {
-    nm_gather *gather = context;
     const uint64_t *index = nm_map_get(&gather->device_of, (nm_key){0, row->device_id});
 
-    (void)err;
     if (index != NULL && row->kind == NM_MEMORY_HBM && gather->devices.items[*index].capacity_bytes == 0)
         gather->devices.items[*index].capacity_bytes = row->total_bytes;
-    return NM_OK;
+}
+
+static nm_status take_row(void *context, nm_row_kind kind, const void *row, nm_error *err)
+{
+    switch (kind) {
+    case NM_ROW_DEFINITION:
+        return take_definition(context, row, err);
+    case NM_ROW_ALLOCATION:
+        return take_allocation(context, row, err);
+    case NM_ROW_FAILURE:
+        return take_failure(context, row, err);
+    case NM_ROW_STEP:
+        return take_step(context, row, err);
+    case NM_ROW_HEAP_TOTAL:
+        take_heap_total(context, row);
+        return NM_OK;
+    case NM_ROW_HIT:
+        take_hit(context, row);
+        return NM_OK;
+    case NM_ROW_BASELINE:
+        take_baseline(context, row);
+        return NM_OK;
+    case NM_ROW_PAUSE:
+        take_pause(context, row);
+        return NM_OK;
+    case NM_ROW_MEMORY_SAMPLE:
+        take_memory_sample(context, row);
+        return NM_OK;
+    default:
+        return NM_OK; /* not wanted */
+    }
 }
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
@@ -392,15 +403,19 @@ nm_status nm_gather_new(nm_gather **out, nm_error *err)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     gather->sink = (nm_sink){
         .context = gather,
-        .definition = take_definition,
-        .allocation = take_allocation,
-        .failure = take_failure,
-        .step = take_step,
-        .heap_total = take_total,
-        .hit = take_hit,
-        .baseline = take_baseline,
-        .pause = take_pause,
-        .memory_sample = take_memory_sample,
+        .row = take_row,
+        .wants =
+            {
+                [NM_ROW_DEFINITION] = true,
+                [NM_ROW_ALLOCATION] = true,
+                [NM_ROW_FAILURE] = true,
+                [NM_ROW_STEP] = true,
+                [NM_ROW_HEAP_TOTAL] = true,
+                [NM_ROW_HIT] = true,
+                [NM_ROW_BASELINE] = true,
+                [NM_ROW_PAUSE] = true,
+                [NM_ROW_MEMORY_SAMPLE] = true,
+            },
     };
     return NM_OK;
 }

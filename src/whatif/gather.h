@@ -14,7 +14,7 @@
 
 #include "base/buffer.h"
 #include "base/map.h"
-#include "replay/rows.h"
+#include "rows/sink.h"
 
 #define NM_GATHER_NAME_BYTES 64
 #define NM_GATHER_CONF_BYTES 512

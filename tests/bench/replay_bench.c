@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 
 #define SEGMENTS      512
@@ -119,7 +120,7 @@ int main(int argc, char **argv)
 
     state.slot_bytes = SEGMENTS * SEGMENT_BYTES / (state.slot_count == 0 ? 1 : state.slot_count);
     state.is_live = calloc(state.slot_count, 1);
-    if (state.is_live == NULL || state.slot_count == 0 || nm_replay_new(&sink, &state.replay, &err) != NM_OK)
+    if (state.is_live == NULL || state.slot_count == 0 || nm_replay_new(&sink, nm_passes, &state.replay, &err) != NM_OK)
         return 1;
     begin = seconds();
     define_all(&state);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "support/load_text.h"
 #include "support/run.h"
@@ -821,7 +822,7 @@ static void run_trace(void)
     seq = 0;
     next_address = 8192;
     ck_assert_msg(nm_store_open(path, &options, &store, &err) == NM_OK, "%s", err.text);
-    ck_assert_int_eq(nm_replay_new(nm_store_sink(store), &replay, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(nm_store_sink(store), nm_passes, &replay, &err), NM_OK);
     define_all();
     for (uint64_t i = pick(5); i > 0; i--)
         do_memory(1 + (int)pick(DEVICES), (int)pick(3), true);
@@ -906,7 +907,7 @@ START_TEST(nonsense_loads_and_adds_up)
 
         random_state = (seed + i) * 0x9E3779B97F4A7C15u + 1;
         ck_assert_msg(nm_store_open(path, &options, &store, &err) == NM_OK, "%s", err.text);
-        ck_assert_int_eq(nm_replay_new(nm_store_sink(store), &replay, &err), NM_OK);
+        ck_assert_int_eq(nm_replay_new(nm_store_sink(store), nm_passes, &replay, &err), NM_OK);
         for (uint64_t module = 0; module < 3; module++)
             define_string(module + 1, modules[module]);
         for (uint64_t id = 1; id <= 3; id++)

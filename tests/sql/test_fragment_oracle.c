@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "support/load_text.h"
 #include "support/run.h"
@@ -775,7 +776,7 @@ static void load_random(int64_t events, int mark_every)
     forget_all();
     event_limit = events;
     ck_assert_msg(nm_store_open(path, &options, &store, &err) == NM_OK, "%s", err.text);
-    ck_assert_int_eq(nm_replay_new(nm_store_sink(store), &replay, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(nm_store_sink(store), nm_passes, &replay, &err), NM_OK);
     define_all();
     for (int i = 0; i < 4; i++)
         begin_segment(NM_FLAG_BASELINE);

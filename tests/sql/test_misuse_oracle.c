@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/rows.h"
+#include "rows/rows.h"
 #include "support/draft.h"
 #include "support/load_text.h"
 #include "support/seed.h"

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "support/load_text.h"
 #include "support/run.h"
@@ -289,7 +290,7 @@ static void load_random(void)
     model.has_loss = pick(8) == 0;
     model.is_flagged = pick(3) == 0;
     ck_assert_msg(nm_store_open(path, &options, &store, &err) == NM_OK, "%s", err.text);
-    ck_assert_int_eq(nm_replay_new(nm_store_sink(store), &replay, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(nm_store_sink(store), nm_passes, &replay, &err), NM_OK);
     define_all();
     now = -1;
     for (int i = 0; i < 3 && model.has_baseline; i++)

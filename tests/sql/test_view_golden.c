@@ -10,10 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/passes.h"
 #include "base/io.h"
-#include "replay/anchor.h"
 #include "replay/replay.h"
 #include "source/source.h"
+#include "steps/anchor.h"
 #include "support/load_text.h"
 #include "support/run.h"
 
@@ -91,7 +92,7 @@ static nm_status replay_source(nm_source *source, nm_store *store, nm_error *err
     nm_status status = find_steps(source, &anchor, err);
 
     if (status == NM_OK)
-        status = nm_replay_new(nm_store_sink(store), &replay, err);
+        status = nm_replay_new(nm_store_sink(store), nm_passes, &replay, err);
     while (status == NM_OK && (status = nm_source_next(source, &record, err)) == NM_OK) {
         status = nm_anchor_begins(anchor, &record, &begins, err);
         if (begins)

@@ -292,7 +292,7 @@ static void define(nm_definition definition)
 {
     const nm_sink *sink = nm_store_sink(store);
 
-    ck_assert_int_eq(sink->definition(sink->context, &definition, &err), NM_OK);
+    ck_assert_int_eq(nm_give_definition(sink, &definition, &err), NM_OK);
 }
 
 static uint64_t define_string(const char *text)
@@ -314,7 +314,7 @@ static void define_places(void)
 
         define((nm_definition){
             .kind = NM_DEFINE_PROCESS, .id = (uint64_t)id, .process = {.pid = id, .rank = id, .begin_ns = NM_NO_TIME}});
-        ck_assert_int_eq(sink->process_end(sink->context, &end, &err), NM_OK);
+        ck_assert_int_eq(nm_give_process_end(sink, &end, &err), NM_OK);
         for (int number = 1; has_steps[id] && number <= STEPS; number++) {
             nm_step_row step = {.step_id = (uint64_t)(id * 100 + number),
                                 .process_id = (uint64_t)id,
@@ -322,7 +322,7 @@ static void define_places(void)
                                 .generation = number,
                                 .end_seq = NM_NO_SEQ};
 
-            ck_assert_int_eq(sink->step(sink->context, &step, &err), NM_OK);
+            ck_assert_int_eq(nm_give_step(sink, &step, &err), NM_OK);
         }
     }
     for (uint64_t id = 1; id <= HEAPS; id++)
@@ -362,7 +362,7 @@ static void load_runs(void)
                                      .begin_ns = begin_ns,
                                      .end_ns = pick(5) == 0 ? NM_NO_TIME : 100 + pick(100),
                                      .error_code = pick(3) == 0 ? NM_UNKNOWN_NUMBER : pick(2)};
-        ck_assert_int_eq(sink->operation(sink->context, &runs[i], &err), NM_OK);
+        ck_assert_int_eq(nm_give_operation(sink, &runs[i], &err), NM_OK);
     }
 }
 
@@ -386,7 +386,7 @@ static void load_uses(void)
                                      .requested_bytes = 1 + (uint64_t)pick(50),
                                      .block_bytes = block == NULL ? 0 : 50 + (uint64_t)pick(50),
                                      .is_reused = block == NULL ? NM_UNKNOWN_NUMBER : pick(2)};
-        ck_assert_int_eq(sink->workspace(sink->context, &uses[i], &err), NM_OK);
+        ck_assert_int_eq(nm_give_workspace(sink, &uses[i], &err), NM_OK);
     }
 }
 
@@ -406,7 +406,7 @@ static void load_calls(void)
                                         .ns = NM_NO_TIME,
                                         .cost_ns = (uint64_t)pick(4),
                                         .error_code = pick(3) == 0};
-        ck_assert_int_eq(sink->stream_call(sink->context, &calls[i], &err), NM_OK);
+        ck_assert_int_eq(nm_give_stream_call(sink, &calls[i], &err), NM_OK);
     }
 }
 
@@ -471,7 +471,7 @@ static void load_freed(uint64_t heap)
         row.freed_count = (uint64_t)freed[heap][stack].count;
         row.last_alloc_seq = freed[heap][stack].last_seq;
         if (row.freed_count > 0)
-            ck_assert_int_eq(sink->lifetime(sink->context, &row, &err), NM_OK);
+            ck_assert_int_eq(nm_give_lifetime(sink, &row, &err), NM_OK);
     }
 }
 
@@ -504,9 +504,9 @@ static void load_levels(void)
 
                 if (bytes != (step == 0 ? 0 : live_bytes[heap][stack][step - 1]) ||
                     count != (step == 0 ? 0 : live_counts[heap][stack][step - 1]))
-                    ck_assert_int_eq(sink->step_site(sink->context, &row, &err), NM_OK);
+                    ck_assert_int_eq(nm_give_step_site(sink, &row, &err), NM_OK);
             }
-        ck_assert_int_eq(sink->heap_total(sink->context, &sum, &err), NM_OK);
+        ck_assert_int_eq(nm_give_heap_total(sink, &sum, &err), NM_OK);
     }
 }
 
@@ -528,7 +528,7 @@ static void load_random(void)
     load_runs();
     for (int i = 0; i < ROWS; i++) {
         rows[i] = random_row((uint64_t)i + 1);
-        ck_assert_int_eq(sink->allocation(sink->context, &rows[i], &err), NM_OK);
+        ck_assert_int_eq(nm_give_allocation(sink, &rows[i], &err), NM_OK);
     }
     load_levels();
     load_uses();

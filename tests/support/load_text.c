@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/passes.h"
 #include "base/buffer.h"
 #include "replay/replay.h"
 #include "support/text_trace.h"
@@ -46,7 +47,7 @@ void load_text_above(const char *text, const nm_store_input *input, const nm_thr
     if (status == NM_OK)
         status = nm_store_open(path, &options, &store, &err);
     if (status == NM_OK)
-        status = nm_replay_new(nm_store_sink(store), &replay, &err);
+        status = nm_replay_new(nm_store_sink(store), nm_passes, &replay, &err);
     while (status == NM_OK && (status = nm_text_trace_next(trace, &record, &err)) == NM_OK)
         status = nm_replay_record(replay, &record, &err);
     if (status == NM_END)

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <fcntl.h>
 
+#include "analysis/passes.h"
 #include "base/io.h"
 #include "replay/replay.h"
 #include "source/source.h"
@@ -31,7 +32,7 @@ static nm_workload *load(void *source, next_record *next, const nm_workload_opti
     nm_status status;
 
     ck_assert_int_eq(nm_gather_new(&gather, &err), NM_OK);
-    ck_assert_int_eq(nm_replay_new(nm_gather_sink(gather), &replay, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(nm_gather_sink(gather), nm_passes, &replay, &err), NM_OK);
     while ((status = next(source, &record, &err)) == NM_OK)
         ck_assert_int_eq(nm_replay_record(replay, &record, &err), NM_OK);
     ck_assert_msg(status == NM_END, "%s", err.text);

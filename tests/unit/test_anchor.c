@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "replay/anchor.h"
+#include "steps/anchor.h"
 #include "support/text_trace.h"
 
 #define BEGINS_MAX 4096
@@ -113,10 +113,12 @@ static char reasons[4][320];
 static size_t row_count;
 static bool was_enough;
 
-static nm_status keep_row(void *context, const nm_step_anchor_row *row, nm_error *err)
+static nm_status keep_row(void *context, nm_row_kind kind, const void *given, nm_error *err)
 {
-    (void)context;
-    (void)err;
+    const nm_step_anchor_row *row = given;
+
+    (void)context, (void)err;
+    ck_assert_int_eq(kind, NM_ROW_STEP_ANCHOR);
     rows[row_count] = *row;
     snprintf(reasons[row_count++], sizeof reasons[0], "%s", row->reason);
     return NM_OK;
@@ -145,6 +147,7 @@ static nm_status first_pass(nm_anchor *anchor, nm_error *err)
 
 static nm_status find_with(const nm_anchor_options *options, nm_error *err)
 {
+    nm_sink sink = {.row = keep_row, .wants = {[NM_ROW_STEP_ANCHOR] = true}};
     nm_anchor *anchor = NULL;
     nm_text_trace *trace;
     nm_record record;
@@ -164,7 +167,7 @@ static nm_status find_with(const nm_anchor_options *options, nm_error *err)
     }
     nm_text_trace_close(trace);
     if (status == NM_OK)
-        ck_assert_int_eq(nm_anchor_write(anchor, &(nm_sink){.step_anchor = keep_row}, err), NM_OK);
+        ck_assert_int_eq(nm_anchor_write(anchor, &sink, err), NM_OK);
     nm_anchor_free(anchor);
     return status;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/passes.h"
 #include "base/buffer.h"
 #include "support/row_list.h"
 #include "watch/step_totals.h"
@@ -21,22 +22,6 @@
 #define STACKS       5
 #define SLOTS        24
 #define EVENT_GAP_NS 3000000 /* three of them are within the time that a late free has */
-
-typedef struct step_rows {
-    nm_step_total_row *items;
-    size_t count, capacity;
-} step_rows;
-
-typedef struct site_rows {
-    nm_site_total_row *items;
-    size_t count, capacity;
-} site_rows;
-
-typedef struct outcome { /* of one replay */
-    nm_row_list rows;
-    step_rows steps;
-    site_rows sites;
-} outcome;
 
 static nm_event events[EVENTS];
 static size_t event_count;
@@ -199,38 +184,14 @@ static void define(void (*take)(void *context, const nm_record *record), void *c
 
 /* ---- Replays ------------------------------------------------------------------------------------------------------- */
 
-static nm_status take_step_total(void *context, const nm_step_total_row *row, nm_error *err)
-{
-    outcome *out = (outcome *)context; /* the list of rows comes first in it */
-    nm_status status = nm_array_grow(&out->steps.items, &out->steps.capacity, out->steps.count + 1, sizeof *row, err);
-
-    if (status == NM_OK)
-        out->steps.items[out->steps.count++] = *row;
-    return status;
-}
-
-static nm_status take_site_total(void *context, const nm_site_total_row *row, nm_error *err)
-{
-    outcome *out = (outcome *)context;
-    nm_status status = nm_array_grow(&out->sites.items, &out->sites.capacity, out->sites.count + 1, sizeof *row, err);
-
-    if (status == NM_OK) {
-        out->sites.items[out->sites.count] = *row;
-        out->sites.items[out->sites.count++].in_step_bytes = 0; /* of what was kept alone */
-    }
-    return status;
-}
-
-static nm_replay *new_replay(outcome *out)
+static nm_replay *new_replay(nm_row_list *out)
 {
     nm_replay *replay = NULL;
     nm_sink sink;
 
-    *out = (outcome){0};
-    sink = nm_row_list_sink(&out->rows);
-    sink.step_total = take_step_total;
-    sink.site_total = take_site_total;
-    ck_assert_int_eq(nm_replay_new(&sink, &replay, NULL), NM_OK);
+    *out = (nm_row_list){0};
+    sink = nm_row_list_sink(out);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replay, NULL), NM_OK);
     return replay;
 }
 
@@ -245,7 +206,7 @@ static void finish(nm_replay *replay)
     nm_replay_free(replay);
 }
 
-static void replay_all(outcome *out)
+static void replay_all(nm_row_list *out)
 {
     nm_replay *replay = new_replay(out);
 
@@ -269,7 +230,7 @@ static nm_status repeat(void *context, const nm_event *event, nm_error *err)
 }
 
 /* A part begins behind the first `cut` events. Numbers in order are as in the whole trace, so that all can be compared. */
-static void replay_from(size_t cut, outcome *out)
+static void replay_from(size_t cut, nm_row_list *out)
 {
     nm_replay *replay = new_replay(out);
     nm_watch *watch = NULL;
@@ -287,13 +248,6 @@ static void replay_from(size_t cut, outcome *out)
     nm_watch_free(watch);
 }
 
-static void free_outcome(outcome *out)
-{
-    nm_row_list_free(&out->rows);
-    free(out->steps.items);
-    free(out->sites.items);
-}
-
 /* ---- Comparing ----------------------------------------------------------------------------------------------------- */
 
 static int by_step(const void *left, const void *right)
@@ -306,15 +260,15 @@ static int by_step(const void *left, const void *right)
     return a->generation < b->generation ? -1 : a->generation > b->generation;
 }
 
-static void compare_steps(outcome *whole, outcome *part, size_t cut)
+static void compare_steps(nm_row_list *whole, nm_row_list *part, size_t cut)
 {
-    ck_assert_uint_eq(whole->steps.count, part->steps.count);
-    if (whole->steps.count == 0)
+    ck_assert_uint_eq(whole->step_total.count, part->step_total.count);
+    if (whole->step_total.count == 0)
         return;
-    qsort(whole->steps.items, whole->steps.count, sizeof *whole->steps.items, by_step);
-    qsort(part->steps.items, part->steps.count, sizeof *part->steps.items, by_step);
-    for (size_t i = 0; i < whole->steps.count; i++)
-        ck_assert_msg(memcmp(&whole->steps.items[i], &part->steps.items[i], sizeof(nm_step_total_row)) == 0,
+    qsort(whole->step_total.items, whole->step_total.count, sizeof *whole->step_total.items, by_step);
+    qsort(part->step_total.items, part->step_total.count, sizeof *part->step_total.items, by_step);
+    for (size_t i = 0; i < whole->step_total.count; i++)
+        ck_assert_msg(memcmp(&whole->step_total.items[i], &part->step_total.items[i], sizeof(nm_step_total_row)) == 0,
                       "cut at %zu: row %zu of the steps differs", cut, i);
 }
 
@@ -323,21 +277,24 @@ static int by_site(const void *left, const void *right)
     return memcmp(left, right, 2 * sizeof(uint64_t));
 }
 
-static void compare_sites(outcome *whole, outcome *part, size_t cut)
+static void compare_sites(nm_row_list *whole, nm_row_list *part, size_t cut)
 {
-    ck_assert_uint_eq(whole->sites.count, part->sites.count);
-    qsort(whole->sites.items, whole->sites.count, sizeof *whole->sites.items, by_site);
-    qsort(part->sites.items, part->sites.count, sizeof *part->sites.items, by_site);
-    for (size_t i = 0; i < whole->sites.count; i++)
-        ck_assert_msg(memcmp(&whole->sites.items[i], &part->sites.items[i], sizeof(nm_site_total_row)) == 0,
-                      "cut at %zu: row %zu of the sites differs", cut, i);
+    ck_assert_uint_eq(whole->site_total.count, part->site_total.count);
+    qsort(whole->site_total.items, whole->site_total.count, sizeof *whole->site_total.items, by_site);
+    qsort(part->site_total.items, part->site_total.count, sizeof *part->site_total.items, by_site);
+    for (size_t i = 0; i < whole->site_total.count; i++) {
+        nm_site_total_row a = whole->site_total.items[i], b = part->site_total.items[i];
+
+        a.in_step_bytes = b.in_step_bytes = 0; /* of what was kept alone */
+        ck_assert_msg(memcmp(&a, &b, sizeof a) == 0, "cut at %zu: row %zu of the sites differs", cut, i);
+    }
 }
 
-static void compare_totals(const outcome *whole, const outcome *part, size_t cut)
+static void compare_totals(const nm_row_list *whole, const nm_row_list *part, size_t cut)
 {
     for (uint64_t heap = 1; heap <= HEAPS; heap++) {
-        nm_heap_total_row first = *nm_row_list_total(&whole->rows, heap), *a = &first;
-        const nm_heap_total_row *b = nm_row_list_total(&part->rows, heap);
+        nm_heap_total_row first = *nm_row_list_total(whole, heap), *a = &first;
+        const nm_heap_total_row *b = nm_row_list_total(part, heap);
 
         if (b->last_alloc_seq == NM_NO_SEQ) /* before the part begins: no keyframe says it */
             first.last_alloc_seq = NM_NO_SEQ;
@@ -346,30 +303,29 @@ static void compare_totals(const outcome *whole, const outcome *part, size_t cut
         ck_assert_msg(memcmp(a, b, sizeof *a) == 0, "cut at %zu: the sums of heap %llu differ", cut,
                       (unsigned long long)heap);
         for (int bucket = 0; bucket < 3 && (heap == 2 || heap == 3); bucket++)
-            ck_assert_mem_eq(nm_row_list_hit(&whole->rows, heap, bucket), nm_row_list_hit(&part->rows, heap, bucket),
+            ck_assert_mem_eq(nm_row_list_hit(whole, heap, bucket), nm_row_list_hit(part, heap, bucket),
                              sizeof(nm_hit_row));
         for (uint64_t stack = 0; stack < STACKS; stack++) {
-            const nm_peak_stack_row *x = nm_row_list_peak_stack(&whole->rows, heap, stack, false);
-            const nm_peak_stack_row *y = nm_row_list_peak_stack(&part->rows, heap, stack, false);
+            const nm_peak_stack_row *x = nm_row_list_peak_stack(whole, heap, stack, false);
+            const nm_peak_stack_row *y = nm_row_list_peak_stack(part, heap, stack, false);
 
             ck_assert_int_eq(x == NULL, y == NULL);
             if (x != NULL)
                 ck_assert_mem_eq(x, y, sizeof *x);
         }
     }
-    ck_assert_uint_eq(whole->rows.device_peaks.count, part->rows.device_peaks.count);
-    for (size_t i = 0; i < whole->rows.device_peaks.count; i++)
-        ck_assert_mem_eq(&whole->rows.device_peaks.items[i], &part->rows.device_peaks.items[i],
-                         sizeof(nm_device_peak_row));
+    ck_assert_uint_eq(whole->device_peak.count, part->device_peak.count);
+    for (size_t i = 0; i < whole->device_peak.count; i++)
+        ck_assert_mem_eq(&whole->device_peak.items[i], &part->device_peak.items[i], sizeof(nm_device_peak_row));
 }
 
 static size_t figure_count; /* compared */
 
-static void compare_end(const outcome *whole, const outcome *part, size_t cut)
+static void compare_end(const nm_row_list *whole, const nm_row_list *part, size_t cut)
 {
     for (uint64_t heap = 2; heap <= 3; heap++) {
-        nm_fragmentation_row a = *nm_row_list_figures(&whole->rows, NM_MOMENT_END, 0, heap);
-        nm_fragmentation_row b = *nm_row_list_figures(&part->rows, NM_MOMENT_END, 0, heap);
+        nm_fragmentation_row a = *nm_row_list_figures(whole, NM_MOMENT_END, 0, heap);
+        nm_fragmentation_row b = *nm_row_list_figures(part, NM_MOMENT_END, 0, heap);
 
         if (a.is_estimate || b.is_estimate) /* blocks overlap: which of them counts is chance */
             continue;
@@ -380,10 +336,10 @@ static void compare_end(const outcome *whole, const outcome *part, size_t cut)
     }
 }
 
-static const nm_allocation_row *find_live(const outcome *out, const nm_allocation_row *like)
+static const nm_allocation_row *find_live(const nm_row_list *out, const nm_allocation_row *like)
 {
-    for (size_t i = 0; i < out->rows.allocations.count; i++) {
-        const nm_allocation_row *row = &out->rows.allocations.items[i];
+    for (size_t i = 0; i < out->allocation.count; i++) {
+        const nm_allocation_row *row = &out->allocation.items[i];
 
         if (row->end_kind == NM_END_NONE && row->heap_id == like->heap_id && row->address == like->address &&
             row->alloc_ns == like->alloc_ns)
@@ -416,14 +372,14 @@ static void compare_row(const nm_allocation_row *a, const nm_allocation_row *b, 
     ck_assert_int_eq(b->alloc_seq, is_kept ? NM_NO_SEQ : a->alloc_seq);
 }
 
-static void compare_live(const outcome *whole, const outcome *part, size_t cut)
+static void compare_live(const nm_row_list *whole, const nm_row_list *part, size_t cut)
 {
     size_t counts[2] = {0};
 
-    for (size_t i = 0; i < part->rows.allocations.count; i++)
-        counts[1] += part->rows.allocations.items[i].end_kind == NM_END_NONE;
-    for (size_t i = 0; i < whole->rows.allocations.count; i++) {
-        const nm_allocation_row *row = &whole->rows.allocations.items[i];
+    for (size_t i = 0; i < part->allocation.count; i++)
+        counts[1] += part->allocation.items[i].end_kind == NM_END_NONE;
+    for (size_t i = 0; i < whole->allocation.count; i++) {
+        const nm_allocation_row *row = &whole->allocation.items[i];
         const nm_allocation_row *found = find_live(part, row);
 
         if (row->end_kind != NM_END_NONE)
@@ -437,15 +393,15 @@ static void compare_live(const outcome *whole, const outcome *part, size_t cut)
 }
 
 /* Frees after the cut of what was born before it are in both. */
-static void compare_ends(const outcome *whole, const outcome *part, size_t cut)
+static void compare_ends(const nm_row_list *whole, const nm_row_list *part, size_t cut)
 {
     size_t counts[2] = {0};
     uint64_t bytes[2] = {0};
-    const outcome *both[2] = {whole, part};
+    const nm_row_list *both[2] = {whole, part};
 
     for (int which = 0; which < 2; which++)
-        for (size_t i = 0; i < both[which]->rows.allocations.count; i++) {
-            const nm_allocation_row *row = &both[which]->rows.allocations.items[i];
+        for (size_t i = 0; i < both[which]->allocation.count; i++) {
+            const nm_allocation_row *row = &both[which]->allocation.items[i];
 
             if (row->end_kind == NM_END_NONE || row->free_seq < (int64_t)cut)
                 continue;
@@ -459,12 +415,12 @@ static void compare_ends(const outcome *whole, const outcome *part, size_t cut)
 START_TEST(a_replay_goes_on_from_a_keyframe_at_any_event)
 {
     for (uint64_t seed = 1; seed <= TRACES; seed++) {
-        outcome whole;
+        nm_row_list whole;
 
         make_trace(seed);
         replay_all(&whole);
         for (size_t cut = seed % CUT_EVERY + 1; cut < EVENTS; cut += CUT_EVERY) {
-            outcome part;
+            nm_row_list part;
 
             replay_from(cut, &part);
             compare_totals(&whole, &part, cut);
@@ -473,9 +429,9 @@ START_TEST(a_replay_goes_on_from_a_keyframe_at_any_event)
             compare_end(&whole, &part, cut);
             compare_live(&whole, &part, cut);
             compare_ends(&whole, &part, cut);
-            free_outcome(&part);
+            nm_row_list_free(&part);
         }
-        free_outcome(&whole);
+        nm_row_list_free(&whole);
     }
     ck_assert_uint_gt(figure_count, 0);
 }
@@ -496,16 +452,16 @@ static int64_t generation_at(uint64_t process, int64_t seq)
 START_TEST(sums_of_steps_and_sites_are_those_of_the_allocations)
 {
     for (uint64_t seed = 1; seed <= TRACES; seed++) {
-        outcome whole;
+        nm_row_list whole;
 
         make_trace(seed);
         replay_all(&whole);
-        for (size_t r = 0; r < whole.steps.count; r++) {
-            const nm_step_total_row *row = &whole.steps.items[r];
+        for (size_t r = 0; r < whole.step_total.count; r++) {
+            const nm_step_total_row *row = &whole.step_total.items[r];
             uint64_t begun = 0, begun_bytes = 0;
 
-            for (size_t i = 0; i < whole.rows.allocations.count; i++) {
-                const nm_allocation_row *one = &whole.rows.allocations.items[i];
+            for (size_t i = 0; i < whole.allocation.count; i++) {
+                const nm_allocation_row *one = &whole.allocation.items[i];
                 bool is_in = one->heap_id == row->heap_id && one->split_from_id == 0 &&
                              generation_at(row->process_id, one->alloc_seq) == row->generation;
 
@@ -515,12 +471,12 @@ START_TEST(sums_of_steps_and_sites_are_those_of_the_allocations)
             ck_assert_uint_eq(row->allocation_count, begun);
             ck_assert_uint_eq(row->allocated_bytes, begun_bytes);
         }
-        for (size_t r = 0; r < whole.sites.count; r++) {
-            const nm_site_total_row *row = &whole.sites.items[r];
+        for (size_t r = 0; r < whole.site_total.count; r++) {
+            const nm_site_total_row *row = &whole.site_total.items[r];
             uint64_t begun = 0, live_bytes = 0;
 
-            for (size_t i = 0; i < whole.rows.allocations.count; i++) {
-                const nm_allocation_row *one = &whole.rows.allocations.items[i];
+            for (size_t i = 0; i < whole.allocation.count; i++) {
+                const nm_allocation_row *one = &whole.allocation.items[i];
                 bool is_of = one->heap_id == row->heap_id && one->stack_id == row->stack_id;
 
                 begun += is_of && one->split_from_id == 0;
@@ -529,7 +485,7 @@ START_TEST(sums_of_steps_and_sites_are_those_of_the_allocations)
             ck_assert_uint_eq(row->allocation_count, begun);
             ck_assert_uint_eq(row->allocated_bytes - row->freed_bytes, live_bytes);
         }
-        free_outcome(&whole);
+        nm_row_list_free(&whole);
     }
 }
 END_TEST

@@ -48,9 +48,9 @@ static void expect(const char *lines, const char *wanted)
     size_t len = 0;
 
     replay(lines);
-    for (uint64_t id = 1; id <= list.chains.count; id++)
-        for (size_t i = 0; i < list.chains.count; i++) {
-            const nm_out_of_memory_row *row = &list.chains.items[i];
+    for (uint64_t id = 1; id <= list.out_of_memory.count; id++)
+        for (size_t i = 0; i < list.out_of_memory.count; i++) {
+            const nm_out_of_memory_row *row = &list.out_of_memory.items[i];
 
             if (row->out_of_memory_id == id)
                 len +=
@@ -98,9 +98,9 @@ START_TEST(pieces_of_an_expandable_segment_are_one_chain)
         "@8 alloc_failed heap=3 requested=20971520 thread=1 stack=1 error=207001 free=1 total=9\n";
 
     expect(lines, "2-8 3o ");
-    ck_assert_uint_eq(list.chains.items[0].at_least_tried_bytes, 20 * MIB);
-    ck_assert_uint_eq(list.chains.items[0].tried_bytes, 0);
-    ck_assert_uint_eq(list.chains.items[0].released_bytes, 20 * MIB);
+    ck_assert_uint_eq(list.out_of_memory.items[0].at_least_tried_bytes, 20 * MIB);
+    ck_assert_uint_eq(list.out_of_memory.items[0].tried_bytes, 0);
+    ck_assert_uint_eq(list.out_of_memory.items[0].released_bytes, 20 * MIB);
 }
 END_TEST
 
@@ -124,8 +124,8 @@ START_TEST(a_block_in_use_that_is_freed_ends_a_chain_and_a_pending_one_does_not)
     snprintf(lines, sizeof lines, "%s%s", blocks,
              REFUSED(4, 1, 20) "@5 free heap=2 address=0x1000 thread=2\n" REFUSED(6, 1, 20));
     expect(lines, "4-6 2o ");
-    ck_assert_uint_eq(list.chains.items[0].active_bytes, 1024);
-    ck_assert_uint_eq(list.chains.items[0].allocated_bytes, 512);
+    ck_assert_uint_eq(list.out_of_memory.items[0].active_bytes, 1024);
+    ck_assert_uint_eq(list.out_of_memory.items[0].allocated_bytes, 512);
 }
 END_TEST
 
@@ -146,9 +146,9 @@ START_TEST(a_pool_that_asks_for_another_size_has_another_request)
                          "@4 alloc_failed heap=2 requested=300 thread=1 error=1\n"
                          "@5 alloc heap=2 address=0x1000 requested=300 block=512 thread=1\n",
            "0-3 4f 4-4 1r ");
-    ck_assert_uint_eq(list.chains.items[1].tried_bytes, 700); /* it stays open for longer */
-    ck_assert_uint_eq(list.chains.items[1].driver_failure_count, 2);
-    ck_assert_uint_eq(list.chains.items[1].pool_heap_id, 2);
+    ck_assert_uint_eq(list.out_of_memory.items[1].tried_bytes, 700); /* it stays open for longer */
+    ck_assert_uint_eq(list.out_of_memory.items[1].driver_failure_count, 2);
+    ck_assert_uint_eq(list.out_of_memory.items[1].pool_heap_id, 2);
 }
 END_TEST
 
@@ -187,10 +187,10 @@ START_TEST(very_many_failures_that_were_left_are_bounded)
         len += (size_t)sprintf(text + len, "@%d alloc_failed heap=2 requested=%d thread=1 error=1\n", i, 1000 + i);
     sprintf(text + len, "@40 alloc heap=2 address=0x1000 requested=2000 block=2000 thread=1\n");
     replay(text);
-    ck_assert_uint_eq(list.chains.count, 40);
+    ck_assert_uint_eq(list.out_of_memory.count, 40);
     for (size_t i = 0; i < 40; i++)
-        ck_assert_int_eq(list.chains.items[i].outcome,
-                         list.chains.items[i].out_of_memory_id <= 8 ? NM_OUTCOME_FATAL : NM_OUTCOME_RECOVERED);
+        ck_assert_int_eq(list.out_of_memory.items[i].outcome,
+                         list.out_of_memory.items[i].out_of_memory_id <= 8 ? NM_OUTCOME_FATAL : NM_OUTCOME_RECOVERED);
     free(text);
 }
 END_TEST
@@ -206,11 +206,11 @@ START_TEST(a_stream_that_cannot_be_made_is_a_chain_of_its_own)
                                 "@6 stream_call thread=1 device=1 detail=synchronize error=507000\n";
 
     expect(lines, "2-5 2o 3-3 1r ");
-    ck_assert_uint_eq(list.chains.items[0].stream_call, NM_STREAM_CREATE);
-    ck_assert_uint_eq(list.chains.items[0].stream_count, 1);
-    ck_assert_uint_eq(list.chains.items[0].event_count, 1);
-    ck_assert_uint_eq(list.chains.items[0].device_id, 1);
-    ck_assert_uint_eq(list.chains.items[0].heap_id, 0);
+    ck_assert_uint_eq(list.out_of_memory.items[0].stream_call, NM_STREAM_CREATE);
+    ck_assert_uint_eq(list.out_of_memory.items[0].stream_count, 1);
+    ck_assert_uint_eq(list.out_of_memory.items[0].event_count, 1);
+    ck_assert_uint_eq(list.out_of_memory.items[0].device_id, 1);
+    ck_assert_uint_eq(list.out_of_memory.items[0].heap_id, 0);
     expect("@0 stream_call thread=1 device=1 detail=event_create error=207001\n"
            "@1 stream_call thread=1 device=1 stream=7 detail=stream_create\n"
            "@2 mark thread=1 name=x\n"
@@ -300,9 +300,9 @@ START_TEST(many_stacks_are_the_largest_and_a_rest_of_each_heap)
                                i % 2 ? 1 : 2, i * 4096, i, i, i + 10);
     sprintf(text + len, "%s", REFUSED(101, 1, 20));
     replay(text);
-    ck_assert_uint_eq(list.chain_stacks.count, 66);
+    ck_assert_uint_eq(list.out_of_memory_stack.count, 66);
     for (size_t i = 0; i < 66; i++) {
-        const nm_out_of_memory_stack_row *row = &list.chain_stacks.items[i];
+        const nm_out_of_memory_stack_row *row = &list.out_of_memory_stack.items[i];
 
         sum += row->live_bytes;
         count += row->live_count;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/passes.h"
 #include "base/buffer.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
@@ -34,26 +35,26 @@ static void replay(const char *text)
 /* The n-th moment (from 0) of a kind. */
 static uint64_t moment_of(nm_moment_kind kind, size_t n)
 {
-    for (size_t i = 0; i < list.moments.count; i++)
-        if (list.moments.items[i].kind == kind && n-- == 0)
-            return list.moments.items[i].moment_id;
+    for (size_t i = 0; i < list.moment.count; i++)
+        if (list.moment.items[i].kind == kind && n-- == 0)
+            return list.moment.items[i].moment_id;
     ck_abort_msg("no such moment");
     return 0;
 }
 
 static const nm_pool_part_row *part_of(uint64_t part_id)
 {
-    for (size_t i = 0; i < list.parts.count; i++)
-        if (list.parts.items[i].part_id == part_id)
-            return &list.parts.items[i];
+    for (size_t i = 0; i < list.pool_part.count; i++)
+        if (list.pool_part.items[i].part_id == part_id)
+            return &list.pool_part.items[i];
     return NULL;
 }
 
 /* The figures at a moment of the part with this private pool that holds so much. */
 static const nm_part_figures *part_with(uint64_t moment_id, uint64_t private_pool, uint64_t reserved_bytes)
 {
-    for (size_t i = 0; i < list.part_samples.count; i++) {
-        const nm_part_sample_row *row = &list.part_samples.items[i];
+    for (size_t i = 0; i < list.part_sample.count; i++) {
+        const nm_part_sample_row *row = &list.part_sample.items[i];
 
         if (row->moment_id == moment_id && part_of(row->part_id)->private_pool == private_pool &&
             row->figures.reserved_bytes == reserved_bytes)
@@ -68,16 +69,16 @@ static size_t gaps_at(uint64_t moment_id)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < list.gaps.count; i++)
-        count += list.gaps.items[i].moment_id == moment_id ? list.gaps.items[i].gap_count : 0;
+    for (size_t i = 0; i < list.gap.count; i++)
+        count += list.gap.items[i].moment_id == moment_id ? list.gap.items[i].gap_count : 0;
     return count;
 }
 
 static const nm_blocker_row *blocker_of(uint64_t moment_id, uint64_t stack_id)
 {
-    for (size_t i = 0; i < list.blockers.count; i++)
-        if (list.blockers.items[i].moment_id == moment_id && list.blockers.items[i].stack_id == stack_id)
-            return &list.blockers.items[i];
+    for (size_t i = 0; i < list.blocker.count; i++)
+        if (list.blocker.items[i].moment_id == moment_id && list.blocker.items[i].stack_id == stack_id)
+            return &list.blocker.items[i];
     return NULL;
 }
 
@@ -98,11 +99,11 @@ START_TEST(the_size_of_a_segment_tells_its_kind)
         snprintf(text, sizeof text, HEAD "@1 alloc heap=1 address=0x10000000 block=%s segment\n@2 mark\n",
                  cases[i].bytes);
         replay(text);
-        ck_assert_uint_eq(list.parts.count, 1);
-        ck_assert_int_eq(list.parts.items[0].kind, cases[i].kind);
+        ck_assert_uint_eq(list.pool_part.count, 1);
+        ck_assert_int_eq(list.pool_part.items[0].kind, cases[i].kind);
     }
     replay(HEAD "@1 map heap=1 address=0x10000000 block=0x200000 segment\n");
-    ck_assert_int_eq(list.parts.items[0].kind, NM_SEGMENT_EXPANDABLE);
+    ck_assert_int_eq(list.pool_part.items[0].kind, NM_SEGMENT_EXPANDABLE);
 }
 END_TEST
 
@@ -156,8 +157,8 @@ START_TEST(a_segment_without_a_stream_is_of_that_of_its_first_block)
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         size_t found = 0;
 
-        for (size_t k = 0; k < list.part_samples.count; k++) {
-            const nm_part_sample_row *row = &list.part_samples.items[k];
+        for (size_t k = 0; k < list.part_sample.count; k++) {
+            const nm_part_sample_row *row = &list.part_sample.items[k];
             const nm_pool_part_row *part = part_of(row->part_id);
 
             if (row->moment_id != moment_of(NM_MOMENT_MARK, 0) || part->has_stream != wanted[i].has_stream ||
@@ -188,14 +189,14 @@ START_TEST(a_pool_with_very_many_parts_has_the_last_ones_as_one)
     nm_buffer_append(&text, "", 1, NULL);
     replay((const char *)text.data);
     nm_buffer_free(&text);
-    ck_assert_uint_eq(list.parts.count, 65);
-    ck_assert(list.parts.items[64].is_rest);
-    ck_assert(!list.parts.items[63].is_rest);
-    last = &list.part_samples.items[list.part_samples.count - 1];
-    ck_assert_uint_eq(last->part_id, list.parts.items[64].part_id);
+    ck_assert_uint_eq(list.pool_part.count, 65);
+    ck_assert(list.pool_part.items[64].is_rest);
+    ck_assert(!list.pool_part.items[63].is_rest);
+    last = &list.part_sample.items[list.part_sample.count - 1];
+    ck_assert_uint_eq(last->part_id, list.pool_part.items[64].part_id);
     ck_assert_uint_eq(last->figures.reserved_bytes, 36 * 0x1000);
     ck_assert_uint_eq(last->figures.gap_count, 36);
-    ck_assert_uint_eq(list.fragmentations.items[list.fragmentations.count - 1].gap_count, 100);
+    ck_assert_uint_eq(list.fragmentation.items[list.fragmentation.count - 1].gap_count, 100);
 }
 END_TEST
 
@@ -253,7 +254,7 @@ START_TEST(a_list_that_contradicts_itself_does_no_harm)
     nm_buffer_append(&text, "", 1, NULL);
     replay((const char *)text.data);
     nm_buffer_free(&text);
-    ck_assert_uint_gt(list.part_samples.count, 0);
+    ck_assert_uint_gt(list.part_sample.count, 0);
 }
 END_TEST
 
@@ -271,7 +272,7 @@ START_TEST(figures_after_a_loss_are_doubtful_and_of_a_late_start_partial)
     ck_assert(!nm_row_list_figures(&list, NM_MOMENT_PEAK, 0, 2)->is_doubtful);
     ck_assert(nm_row_list_figures(&list, NM_MOMENT_MARK, 1, 2)->is_doubtful);
     ck_assert(nm_row_list_figures(&list, NM_MOMENT_END, 0, 2)->is_doubtful);
-    ck_assert(!list.fragment_usages.items[0].is_doubtful);
+    ck_assert(!list.fragment_usage.items[0].is_doubtful);
     ck_assert(!nm_row_list_figures(&list, NM_MOMENT_END, 0, 2)->is_partial);
 
     replay("process 1 pid=100 host=h1 late=1\n"
@@ -281,7 +282,7 @@ START_TEST(figures_after_a_loss_are_doubtful_and_of_a_late_start_partial)
            "@1 alloc heap=1 address=0x10000 block=0x1000 segment\n"
            "@2 alloc heap=2 address=0x10000 block=0x200 requested=0x200\n");
     ck_assert(nm_row_list_figures(&list, NM_MOMENT_END, 0, 2)->is_partial);
-    ck_assert(list.fragment_usages.items[0].is_partial);
+    ck_assert(list.fragment_usage.items[0].is_partial);
 }
 END_TEST
 
@@ -293,15 +294,15 @@ START_TEST(a_pool_that_states_what_it_holds_has_a_timeline_without_gaps)
                 "@1 alloc heap=2 address=0x1000 requested=290 block=300\n"
                 "@2 alloc heap=2 address=0x2000 requested=400 block=400\n"
                 "@3 free heap=2 address=0x1000\n");
-    ck_assert_uint_eq(list.fragment_usages.count, 4);
-    row = &list.fragment_usages.items[2];
+    ck_assert_uint_eq(list.fragment_usage.count, 4);
+    row = &list.fragment_usage.items[2];
     ck_assert(row->is_stated && row->is_estimate);
     ck_assert_uint_eq(row->figures.reserved_bytes, 1000);
     ck_assert_uint_eq(row->figures.free_bytes, 300);
     ck_assert_int_eq(row->figures.waste_bytes, 10);
     ck_assert_uint_eq(row->max_occupied_bytes, 700);
-    ck_assert_uint_eq(list.gaps.count, 0);
-    ck_assert_uint_eq(list.parts.count, 0);
+    ck_assert_uint_eq(list.gap.count, 0);
+    ck_assert_uint_eq(list.pool_part.count, 0);
 }
 END_TEST
 
@@ -330,9 +331,9 @@ END_TEST
 
 static uint64_t figure_count;
 
-static nm_status count_figures(void *context, const nm_fragmentation_row *row, nm_error *err)
+static nm_status count_figures(void *context, nm_row_kind kind, const void *row, nm_error *err)
 {
-    (void)context, (void)row, (void)err;
+    (void)context, (void)kind, (void)row, (void)err;
     figure_count++;
     return NM_OK;
 }
@@ -347,11 +348,11 @@ static void give(nm_replay *replay, nm_record record)
 /* 1,000 pools at 1,000 marks would be a million rows: 262,144 are free, and 8 for each event. All marks are there. */
 START_TEST(marks_of_very_many_pools_do_not_multiply)
 {
-    nm_sink sink = {.fragmentation = count_figures};
+    nm_sink sink = {.row = count_figures, .wants = {[NM_ROW_FRAGMENTATION] = true}};
     nm_replay *made = NULL;
     nm_error err = {0};
 
-    ck_assert_int_eq(nm_replay_new(&sink, &made, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &made, &err), NM_OK);
     give(made, (nm_record){.kind = NM_RECORD_DEFINITION, .definition = {NM_DEFINE_PROCESS, 1}});
     give(made,
          (nm_record){.kind = NM_RECORD_DEFINITION, .definition = {NM_DEFINE_THREAD, 1, .thread = {.process_id = 1}}});

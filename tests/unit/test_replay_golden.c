@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/passes.h"
 #include "base/io.h"
 #include "replay/replay.h"
 #include "source/source.h"
@@ -52,7 +53,7 @@ static void replay_file(const char *file, nm_row_list *list)
     snprintf(path, sizeof path, "%s/torch_npu/%s", samples_dir, file);
     ck_assert_msg(nm_io_open(path, O_RDONLY, 0, &fd, &err) == NM_OK, "%s", err.text);
     ck_assert_msg(nm_source_open(fd, &source, &err) == NM_OK, "%s", err.text);
-    ck_assert_int_eq(nm_replay_new(&sink, &replay, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replay, &err), NM_OK);
     while ((status = nm_source_next(source, &record, &err)) == NM_OK)
         ck_assert_msg(nm_replay_record(replay, &record, &err) == NM_OK, "%s", err.text);
     ck_assert_msg(status == NM_END, "%s", err.text);
@@ -67,11 +68,11 @@ static void replay_file(const char *file, nm_row_list *list)
 /* The heap with the most allocations is the caching pool. */
 static const nm_heap_total_row *pool_of(const nm_row_list *list)
 {
-    const nm_heap_total_row *best = &list->totals.items[0];
+    const nm_heap_total_row *best = &list->heap_total.items[0];
 
-    for (size_t i = 1; i < list->totals.count; i++)
-        if (list->totals.items[i].allocation_count > best->allocation_count)
-            best = &list->totals.items[i];
+    for (size_t i = 1; i < list->heap_total.count; i++)
+        if (list->heap_total.items[i].allocation_count > best->allocation_count)
+            best = &list->heap_total.items[i];
     return best;
 }
 
@@ -124,10 +125,10 @@ static void check_peak_stacks(const nm_row_list *list, const nm_heap_total_row *
     uint64_t bytes = 0;
     uint64_t count = 0;
 
-    for (size_t i = 0; i < list->peak_stacks.count; i++)
-        if (list->peak_stacks.items[i].heap_id == pool->heap_id) {
-            bytes += list->peak_stacks.items[i].live_bytes;
-            count += list->peak_stacks.items[i].live_count;
+    for (size_t i = 0; i < list->peak_stack.count; i++)
+        if (list->peak_stack.items[i].heap_id == pool->heap_id) {
+            bytes += list->peak_stack.items[i].live_bytes;
+            count += list->peak_stack.items[i].live_count;
         }
     ck_assert_uint_eq(bytes, pool->peak_bytes);
     ck_assert_uint_eq(count, pool->peak_live_count);
@@ -146,7 +147,7 @@ START_TEST(a_snapshot_gives_its_golden_values)
     check_hits(want, &list, pool->heap_id);
     check_end(want, &list, pool->heap_id);
     check_peak_stacks(&list, pool);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
     nm_row_list_free(&list);
 }
 END_TEST

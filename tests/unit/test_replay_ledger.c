@@ -31,17 +31,17 @@ static void replay(const char *text)
 
 static const nm_pool_sum_row *sum_of(uint64_t heap_id)
 {
-    for (size_t i = 0; i < list.pool_sums.count; i++)
-        if (list.pool_sums.items[i].heap_id == heap_id)
-            return &list.pool_sums.items[i];
+    for (size_t i = 0; i < list.pool_sum.count; i++)
+        if (list.pool_sum.items[i].heap_id == heap_id)
+            return &list.pool_sum.items[i];
     ck_abort_msg("no sum of heap %llu", (unsigned long long)heap_id);
 }
 
 static const nm_miss_row *miss_at(int64_t seq)
 {
-    for (size_t i = 0; i < list.misses.count; i++)
-        if (list.misses.items[i].seq == seq)
-            return &list.misses.items[i];
+    for (size_t i = 0; i < list.miss.count; i++)
+        if (list.miss.items[i].seq == seq)
+            return &list.miss.items[i];
     ck_abort_msg("no miss at %lld", (long long)seq);
 }
 
@@ -49,9 +49,9 @@ static uint64_t reuse_count(nm_reuse_kind kind)
 {
     uint64_t count = 0;
 
-    for (size_t i = 0; i < list.reuses.count; i++)
-        if (list.reuses.items[i].kind == kind && list.reuses.items[i].measure == NM_REUSE_ALLOCATIONS)
-            count += list.reuses.items[i].request_count;
+    for (size_t i = 0; i < list.pool_reuse.count; i++)
+        if (list.pool_reuse.items[i].kind == kind && list.pool_reuse.items[i].measure == NM_REUSE_ALLOCATIONS)
+            count += list.pool_reuse.items[i].request_count;
     return count;
 }
 
@@ -63,10 +63,10 @@ START_TEST(a_block_over_two_mapped_ranges_takes_two_driver_calls)
                 "@4 alloc heap=2 address=0x100000 block=0x1000\n");
     ck_assert_uint_eq(miss_at(2)->driver_count, 2);
     ck_assert_uint_eq(miss_at(2)->driver_cost_ns, 0);
-    ck_assert_uint_eq(list.misses.count, 1);
+    ck_assert_uint_eq(list.miss.count, 1);
     ck_assert_uint_eq(sum_of(2)->driver_count, 2);
     ck_assert_uint_eq(sum_of(2)->driver_cost_count, 0);
-    ck_assert_uint_eq(list.groups.items[0].held_bytes, 0x200000);
+    ck_assert_uint_eq(list.pool_group.items[0].held_bytes, 0x200000);
 }
 END_TEST
 
@@ -81,8 +81,8 @@ START_TEST(a_part_of_a_mapping_that_goes_is_given_back)
     ck_assert_uint_eq(sum_of(2)->released_count, 2);
     ck_assert_uint_eq(sum_of(2)->released_bytes, 0x50000);
     ck_assert_uint_eq(sum_of(2)->retry_count, 0); /* the next request was a hit */
-    ck_assert_uint_eq(list.groups.items[0].held_bytes, 0xb0000);
-    ck_assert_uint_eq(list.groups.items[0].peak_held_bytes, 0x100000);
+    ck_assert_uint_eq(list.pool_group.items[0].held_bytes, 0xb0000);
+    ck_assert_uint_eq(list.pool_group.items[0].peak_held_bytes, 0x100000);
 }
 END_TEST
 
@@ -99,8 +99,8 @@ START_TEST(a_free_that_the_driver_refuses_is_no_flush)
     ck_assert_uint_eq(sum_of(2)->flush_count, 0);
     ck_assert_uint_eq(sum_of(2)->released_count, 0);
     ck_assert_uint_eq(sum_of(2)->released_bytes, 0);
-    ck_assert_uint_eq(list.groups.items[0].held_bytes, 0x1000);
-    ck_assert_uint_eq(list.misses.count, 1);
+    ck_assert_uint_eq(list.pool_group.items[0].held_bytes, 0x1000);
+    ck_assert_uint_eq(list.miss.count, 1);
     ck_assert_uint_eq(sum_of(2)->driver_count, 1);
 }
 END_TEST
@@ -118,7 +118,7 @@ START_TEST(a_refused_free_leaves_the_others_of_its_flush)
                 "@9 free_failed address=0x200000 thread=1 error=1\n");
     ck_assert_uint_eq(sum_of(2)->flush_count, 1);
     ck_assert_uint_eq(sum_of(2)->released_count, 1);
-    ck_assert_uint_eq(list.groups.items[0].held_bytes, 0x1000);
+    ck_assert_uint_eq(list.pool_group.items[0].held_bytes, 0x1000);
 }
 END_TEST
 
@@ -129,8 +129,8 @@ START_TEST(a_refused_free_of_a_block_is_not_reused)
                 "@3 free heap=2 address=0x100000 thread=1\n"
                 "@4 free_failed address=0x100000 thread=1 error=1\n"
                 "@5 alloc heap=2 address=0x101000 block=0x1000 thread=1\n");
-    ck_assert_uint_eq(list.reuses.count, 0);
-    ck_assert_uint_eq(list.groups.items[0].peak_live_bytes, 0x2000);
+    ck_assert_uint_eq(list.pool_reuse.count, 0);
+    ck_assert_uint_eq(list.pool_group.items[0].peak_live_bytes, 0x2000);
 }
 END_TEST
 
@@ -173,8 +173,8 @@ START_TEST(only_another_event_of_the_pool_makes_a_block_pending)
     ck_assert_uint_eq(sum_of(2)->pending_bytes, 0x1000);
     ck_assert_uint_eq(sum_of(2)->max_wait_ns, 2000001);
     ck_assert_uint_eq(sum_of(2)->pending_byte_ms, 0x1000 * UINT64_C(2000001) / 1000000);
-    ck_assert_uint_eq(list.pendings.count, 1);
-    ck_assert_int_eq(list.pendings.items[0].wait_ns, 2000001);
+    ck_assert_uint_eq(list.pending.count, 1);
+    ck_assert_int_eq(list.pending.items[0].wait_ns, 2000001);
 }
 END_TEST
 
@@ -199,7 +199,7 @@ START_TEST(a_baseline_block_may_be_pending_already)
     ck_assert_int_eq(miss_at(1)->cause, NM_MISS_PENDING_FREE);
     ck_assert_uint_eq(sum_of(2)->pending_count, 1);
     ck_assert_uint_eq(sum_of(2)->pending_byte_ms, 0);
-    ck_assert_int_eq(list.pendings.items[0].wait_ns, NM_NO_TIME); /* it is not known since when */
+    ck_assert_int_eq(list.pending.items[0].wait_ns, NM_NO_TIME); /* it is not known since when */
     ck_assert(sum_of(2)->is_partial);
 }
 END_TEST
@@ -236,30 +236,30 @@ static void replay_two_misses(const char *head, const char *between)
     snprintf(events, sizeof events, two_misses, between);
     snprintf(text, sizeof text, "%s" PLACES "%s", head, events);
     replay(text);
-    ck_assert_uint_eq(list.misses.count, 2);
+    ck_assert_uint_eq(list.miss.count, 2);
 }
 
 START_TEST(no_cause_is_named_where_something_is_not_known)
 {
     replay_two_misses("process 1 pid=100\n", "");
-    ck_assert_int_eq(list.misses.items[0].cause, NM_MISS_COLD);
-    ck_assert_int_eq(list.misses.items[1].cause, NM_MISS_GROWTH);
+    ck_assert_int_eq(list.miss.items[0].cause, NM_MISS_COLD);
+    ck_assert_int_eq(list.miss.items[1].cause, NM_MISS_GROWTH);
     ck_assert(!sum_of(2)->is_partial);
 
     replay_two_misses("process 1 pid=100 late=1\n", "");
-    ck_assert_int_eq(list.misses.items[0].cause, NM_MISS_UNKNOWN);
-    ck_assert_int_eq(list.misses.items[1].cause, NM_MISS_UNKNOWN);
+    ck_assert_int_eq(list.miss.items[0].cause, NM_MISS_UNKNOWN);
+    ck_assert_int_eq(list.miss.items[1].cause, NM_MISS_UNKNOWN);
     ck_assert(sum_of(2)->is_partial);
 
     replay_two_misses("process 1 pid=100\n", "@3 loss thread=1 number=5 until=3\n");
-    ck_assert_int_eq(list.misses.items[0].cause, NM_MISS_COLD);
-    ck_assert_int_eq(list.misses.items[1].cause, NM_MISS_UNKNOWN);
+    ck_assert_int_eq(list.miss.items[0].cause, NM_MISS_COLD);
+    ck_assert_int_eq(list.miss.items[1].cause, NM_MISS_UNKNOWN);
     ck_assert(sum_of(2)->is_partial);
 
     replay_two_misses("process 1 pid=100\n",
                       "@3 pause thread=1 number=1 detail=1\n@3 pause thread=1 number=1 detail=2\n");
-    ck_assert_int_eq(list.misses.items[0].cause, NM_MISS_COLD);
-    ck_assert_int_eq(list.misses.items[1].cause, NM_MISS_UNKNOWN);
+    ck_assert_int_eq(list.miss.items[0].cause, NM_MISS_COLD);
+    ck_assert_int_eq(list.miss.items[1].cause, NM_MISS_UNKNOWN);
     ck_assert(sum_of(2)->is_partial);
 }
 END_TEST
@@ -267,11 +267,11 @@ END_TEST
 START_TEST(a_miss_before_any_step_is_judged_at_the_end)
 {
     replay_two_misses("process 1 pid=100\n", "");
-    ck_assert(list.misses.items[1].is_early);
+    ck_assert(list.miss.items[1].is_early);
     replay_two_misses("process 1 pid=100\n", "@3 step number=1 thread=1\n");
-    ck_assert(list.misses.items[0].is_early);
-    ck_assert(!list.misses.items[1].is_early);
-    ck_assert_int_eq(list.misses.items[1].cause, NM_MISS_COLD); /* the first step has not ended */
+    ck_assert(list.miss.items[0].is_early);
+    ck_assert(!list.miss.items[1].is_early);
+    ck_assert_int_eq(list.miss.items[1].cause, NM_MISS_COLD); /* the first step has not ended */
 }
 END_TEST
 
@@ -291,11 +291,11 @@ START_TEST(groups_beyond_the_limit_share_one)
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
     replay((const char *)text.data);
     nm_buffer_free(&text);
-    ck_assert_uint_eq(list.groups.count, 4097);
-    for (size_t i = 0; i < list.groups.count; i++) {
-        count += list.groups.items[i].allocation_count;
-        if (!list.groups.items[i].has_stream)
-            ck_assert_uint_eq(list.groups.items[i].allocation_count, 5000 - 4096);
+    ck_assert_uint_eq(list.pool_group.count, 4097);
+    for (size_t i = 0; i < list.pool_group.count; i++) {
+        count += list.pool_group.items[i].allocation_count;
+        if (!list.pool_group.items[i].has_stream)
+            ck_assert_uint_eq(list.pool_group.items[i].allocation_count, 5000 - 4096);
     }
     ck_assert_uint_eq(count, 5000);
 }
@@ -334,7 +334,7 @@ START_TEST(a_reset_ends_what_is_pending)
     ck_assert_uint_eq(sum_of(2)->pending_count, 1);
     ck_assert_uint_eq(sum_of(2)->max_wait_ns, 5);
     ck_assert_uint_eq(sum_of(2)->flush_count, 0); /* the pool gave nothing back */
-    ck_assert_uint_eq(list.groups.items[0].held_bytes, 0);
+    ck_assert_uint_eq(list.pool_group.items[0].held_bytes, 0);
 }
 END_TEST
 

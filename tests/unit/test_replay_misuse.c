@@ -158,11 +158,11 @@ START_TEST(each_kind_is_found_with_both_its_stacks)
 {
     for (size_t i = 0; i < PLANT_COUNT; i++) {
         replay(HEAD(""), "", plants[i].text);
-        ck_assert_msg(list.anomalies.count == 1, "%s: %zu anomalies", plants[i].name, list.anomalies.count);
-        ck_assert_msg(list.anomalies.items[0].kind == plants[i].kind, "%s: kind %d", plants[i].name,
-                      (int)list.anomalies.items[0].kind);
-        ck_assert_msg(list.anomalies.items[0].stack_id == plants[i].stack_id, "%s", plants[i].name);
-        ck_assert_msg(list.anomalies.items[0].other_stack_id == plants[i].other_stack_id, "%s", plants[i].name);
+        ck_assert_msg(list.anomaly.count == 1, "%s: %zu anomalies", plants[i].name, list.anomaly.count);
+        ck_assert_msg(list.anomaly.items[0].kind == plants[i].kind, "%s: kind %d", plants[i].name,
+                      (int)list.anomaly.items[0].kind);
+        ck_assert_msg(list.anomaly.items[0].stack_id == plants[i].stack_id, "%s", plants[i].name);
+        ck_assert_msg(list.anomaly.items[0].other_stack_id == plants[i].other_stack_id, "%s", plants[i].name);
     }
 }
 END_TEST
@@ -175,7 +175,7 @@ START_TEST(behind_a_loss_nothing_is_said)
     for (size_t i = 0; i < PLANT_COUNT; i++)
         for (size_t loss = 0; loss < sizeof losses / sizeof losses[0]; loss++) {
             replay(HEAD(""), losses[loss], plants[i].text);
-            ck_assert_msg(list.anomalies.count == 0, "%s, loss %zu", plants[i].name, loss);
+            ck_assert_msg(list.anomaly.count == 0, "%s, loss %zu", plants[i].name, loss);
         }
 }
 END_TEST
@@ -190,7 +190,7 @@ START_TEST(in_the_middle_of_a_loss_nothing_is_said)
         snprintf(text, sizeof text, "%.*s@3 loss thread=2 number=1 until=9\n%s", (int)(last - plants[i].text),
                  plants[i].text, last);
         replay(HEAD(""), "", text);
-        ck_assert_msg(list.anomalies.count == 0, "%s", plants[i].name);
+        ck_assert_msg(list.anomaly.count == 0, "%s", plants[i].name);
     }
 }
 END_TEST
@@ -199,8 +199,7 @@ START_TEST(what_was_there_before_the_recording_is_not_called_unknown)
 {
     for (size_t i = 0; i < PLANT_COUNT; i++) {
         replay(HEAD(" late=1"), "", plants[i].text);
-        ck_assert_msg(list.anomalies.count == plants[i].needs_no_history, "%s: %zu", plants[i].name,
-                      list.anomalies.count);
+        ck_assert_msg(list.anomaly.count == plants[i].needs_no_history, "%s: %zu", plants[i].name, list.anomaly.count);
     }
 }
 END_TEST
@@ -226,13 +225,13 @@ START_TEST(streams_that_end_with_their_device_or_may_have_ended_are_not_kept)
     };
 
     replay(HEAD(""), FORGOTTEN, EXIT);
-    ck_assert_uint_eq(list.anomalies.count, 1);
+    ck_assert_uint_eq(list.anomaly.count, 1);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         replay(HEAD(""), texts[i], EXIT);
-        ck_assert_msg(list.anomalies.count == 0, "%zu", i);
+        ck_assert_msg(list.anomaly.count == 0, "%zu", i);
     }
     replay(HEAD(""), FORGOTTEN, "@9 process_end process=1 detail=signal error=9\n");
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
 }
 END_TEST
 
@@ -247,7 +246,7 @@ static size_t kept_of(int created_count, int destroyed_count)
                                    "@3 stream_call thread=1 stream=%d detail=stream_%s device=1 stack=2\n",
                                    100 + i % created_count, i < created_count ? "create" : "destroy");
     replay(HEAD(""), text, EXIT);
-    return list.anomalies.count;
+    return list.anomaly.count;
 }
 
 /* torch_npu keeps 32 of one stack; and who replaces its streams keeps the newest. More than 64 are no pool. */
@@ -267,17 +266,17 @@ START_TEST(memory_that_something_else_holds_is_allocated)
     static const char copy[] = "@9 copy thread=1 address=0x70010 source=0x90000 size=8 detail=h2d device=1\n";
 
     replay(HEAD(""), "@3 alloc heap=4 address=0x70000 requested=64 block=64 thread=1\n", copy);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
     replay(HEAD(""), "@3 alloc heap=3 address=0x70000 requested=64 thread=1\n", copy);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
     replay(HEAD(""), "@3 map heap=1 address=0x70000 block=64 thread=1\n", copy);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
     replay(HEAD(""), "@3 note thread=1 name=lib detail=unseen_library\n", copy);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
     replay(HEAD(""), "- alloc baseline heap=1 address=0x40000 requested=64 block=64\n", copy);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
     replay(HEAD(""), "", copy);
-    ck_assert_uint_eq(list.anomalies.count, 1);
+    ck_assert_uint_eq(list.anomaly.count, 1);
 }
 END_TEST
 
@@ -289,12 +288,12 @@ START_TEST(a_copy_over_its_own_limit_is_told_where_nothing_was_lost)
 
     for (int is_lost = 0; is_lost < 2; is_lost++) {
         replay(HEAD(""), is_lost ? "@2 loss thread=1 number=3 until=2\n" : "", copy);
-        ck_assert_uint_eq(list.anomalies.count, is_lost ? 0 : 1);
+        ck_assert_uint_eq(list.anomaly.count, is_lost ? 0 : 1);
         if (is_lost)
             continue;
-        ck_assert_int_eq(list.anomalies.items[0].kind, NM_ANOMALY_COPY_PAST_END);
-        ck_assert_uint_eq(list.anomalies.items[0].allocation_id, 1);
-        ck_assert_uint_eq(list.anomalies.items[0].other_stack_id, 1);
+        ck_assert_int_eq(list.anomaly.items[0].kind, NM_ANOMALY_COPY_PAST_END);
+        ck_assert_uint_eq(list.anomaly.items[0].allocation_id, 1);
+        ck_assert_uint_eq(list.anomaly.items[0].other_stack_id, 1);
     }
 }
 END_TEST
@@ -344,7 +343,7 @@ START_TEST(what_may_lie_over_other_memory_is_no_overlap)
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         replay(HEAD(""), texts[i], "");
-        ck_assert_msg(list.anomalies.count == 0, "%zu: %zu", i, list.anomalies.count);
+        ck_assert_msg(list.anomaly.count == 0, "%zu: %zu", i, list.anomaly.count);
     }
 }
 END_TEST
@@ -367,7 +366,7 @@ START_TEST(behind_a_pause_of_which_nothing_is_known_old_memory_is_not_judged)
             snprintf(text, sizeof text, "@2 alloc heap=4 address=0x10000 requested=100 block=512 thread=1\n%s",
                      pauses[is_known]);
             replay(HEAD(""), text, texts[i]);
-            ck_assert_msg(is_known ? list.anomalies.count > 0 : list.anomalies.count == 0, "%zu, %zu", i, is_known);
+            ck_assert_msg(is_known ? list.anomaly.count > 0 : list.anomaly.count == 0, "%zu, %zu", i, is_known);
         }
 }
 END_TEST
@@ -379,18 +378,18 @@ START_TEST(a_late_free_from_another_thread_explains_an_overlap)
                                   "@4 alloc heap=1 address=0x10f00 requested=0x10 block=0x10 thread=1 stack=3\n";
 
     replay(HEAD(""), overlap, "@10000003 free address=0x10000 detail=device thread=2\n");
-    ck_assert_uint_eq(list.anomalies.count, 1); /* the third lies over the second, too */
-    ck_assert_uint_eq(list.anomalies.items[0].stack_id, 3);
-    ck_assert_uint_eq(list.anomalies.items[0].other_stack_id, 2);
+    ck_assert_uint_eq(list.anomaly.count, 1); /* the third lies over the second, too */
+    ck_assert_uint_eq(list.anomaly.items[0].stack_id, 3);
+    ck_assert_uint_eq(list.anomaly.items[0].other_stack_id, 2);
     replay(HEAD(""), overlap, "@10000003 free address=0x10000 detail=device thread=1\n");
-    ck_assert_uint_eq(list.anomalies.count, 2);
+    ck_assert_uint_eq(list.anomaly.count, 2);
     replay(HEAD(""), overlap, "@10000004 free address=0x10000 detail=device thread=2\n");
-    ck_assert_uint_eq(list.anomalies.count, 2);
-    ck_assert_uint_eq(list.anomalies.items[0].address, 0x10800);
-    ck_assert_uint_eq(list.anomalies.items[0].size_bytes, 0x800);
-    ck_assert_str_eq(list.anomalies.items[0].detail, "begins inside a live allocation");
+    ck_assert_uint_eq(list.anomaly.count, 2);
+    ck_assert_uint_eq(list.anomaly.items[0].address, 0x10800);
+    ck_assert_uint_eq(list.anomaly.items[0].size_bytes, 0x800);
+    ck_assert_str_eq(list.anomaly.items[0].detail, "begins inside a live allocation");
     replay(HEAD(""), overlap, "@5 loss thread=2 number=1 until=6\n");
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
 }
 END_TEST
 
@@ -417,11 +416,11 @@ START_TEST(copies_that_a_pool_may_make_are_no_misuse)
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         replay(HEAD(""), "@3 alloc heap=4 address=0x10000 requested=100 block=512 thread=1\n", texts[i]);
-        ck_assert_msg(list.anomalies.count == 0, "%zu: %zu", i, list.anomalies.count);
+        ck_assert_msg(list.anomaly.count == 0, "%zu: %zu", i, list.anomaly.count);
     }
     replay(HEAD(""), "@3 alloc heap=4 address=0x10000 requested=100 block=512 thread=1\n",
            "@3 copy thread=2 address=0x10000 source=0x90000 size=200 detail=h2d device=1\n");
-    ck_assert_uint_eq(list.anomalies.count, 1);
+    ck_assert_uint_eq(list.anomaly.count, 1);
 }
 END_TEST
 
@@ -448,7 +447,7 @@ START_TEST(freed_memory_that_was_given_out_again_may_be_used)
     for (size_t i = 0; i < sizeof rests / sizeof rests[0]; i++) {
         snprintf(text, sizeof text, "%s%s", rests[i], copy);
         replay(HEAD(""), freed, text);
-        ck_assert_msg(list.anomalies.count == 0, "%zu", i);
+        ck_assert_msg(list.anomaly.count == 0, "%zu", i);
     }
     /* Of two that ended, the last one; a block's end before its segment's. */
     snprintf(text, sizeof text,
@@ -457,13 +456,13 @@ START_TEST(freed_memory_that_was_given_out_again_may_be_used)
              "@7 free address=0x10000 detail=device thread=1 stack=1\n%s",
              copy);
     replay(HEAD(""), freed, text);
-    ck_assert_uint_eq(list.anomalies.count, 1);
-    ck_assert_uint_eq(list.anomalies.items[0].other_stack_id, 2);
-    ck_assert_uint_eq(list.anomalies.items[0].allocation_id, 4);
+    ck_assert_uint_eq(list.anomaly.count, 1);
+    ck_assert_uint_eq(list.anomaly.items[0].other_stack_id, 2);
+    ck_assert_uint_eq(list.anomaly.items[0].allocation_id, 4);
     snprintf(text, sizeof text, "%s@10 copy thread=1 address=0x10180 size=8 detail=memset device=1\n", copy);
     replay(HEAD(""), freed, text);
-    ck_assert_uint_eq(list.anomalies.count, 2);
-    ck_assert_uint_eq(list.anomalies.items[1].other_stack_id, 3);
+    ck_assert_uint_eq(list.anomaly.count, 2);
+    ck_assert_uint_eq(list.anomaly.items[1].other_stack_id, 3);
 }
 END_TEST
 
@@ -491,9 +490,9 @@ START_TEST(only_the_ranges_freed_last_are_remembered)
         nm_row_list_free(&list);
         ck_assert_int_eq(nm_row_list_replay(&list, whole, &err), NM_OK);
         free(whole);
-        ck_assert_uint_eq(list.anomalies.count, extra == 0);
+        ck_assert_uint_eq(list.anomaly.count, extra == 0);
         if (extra == 0)
-            ck_assert_uint_eq(list.anomalies.items[0].other_stack_id, 2);
+            ck_assert_uint_eq(list.anomaly.items[0].other_stack_id, 2);
     }
     free(text);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
 #include "support/seed.h"
@@ -700,9 +701,9 @@ static void check_usage(const nm_usage_row *row)
 
 static void check_runs(void)
 {
-    ck_assert_uint_eq(list.workspaces.count, model.run_count);
+    ck_assert_uint_eq(list.workspace.count, model.run_count);
     for (size_t i = 0; i < model.run_count; i++) {
-        const nm_workspace_row *row = &list.workspaces.items[i];
+        const nm_workspace_row *row = &list.workspace.items[i];
         const operator_run *want = &model.runs[i];
 
         ck_assert_int_eq(row->seq, want->seq);
@@ -715,9 +716,9 @@ static void check_runs(void)
 
 static void check_marks(void)
 {
-    for (size_t i = 0; i < list.fragmentations.count; i++) {
-        const nm_fragmentation_row *row = &list.fragmentations.items[i];
-        const nm_moment_row *moment = &list.moments.items[row->moment_id - 1];
+    for (size_t i = 0; i < list.fragmentation.count; i++) {
+        const nm_fragmentation_row *row = &list.fragmentation.items[i];
+        const nm_moment_row *moment = &list.moment.items[row->moment_id - 1];
 
         ck_assert_uint_eq(moment->moment_id, row->moment_id);
         if (moment->kind == NM_MOMENT_MARK)
@@ -736,7 +737,7 @@ static void run_trace(void)
     for (uint64_t thread = 0; thread < THREADS; thread++)
         model.queue_seq[thread] = NM_NO_SEQ;
     seq = 0;
-    ck_assert_int_eq(nm_replay_new(&sink, &replay, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replay, &err), NM_OK);
     define_all();
     for (uint64_t i = pick(6); i > 0; i--)
         do_range(pick(2) == 0, true);
@@ -749,15 +750,15 @@ static void run_trace(void)
         do_something();
     ck_assert_int_eq(nm_replay_finish(replay, &err), NM_OK);
 
-    ck_assert_uint_eq(list.allocations.count, model.count);
+    ck_assert_uint_eq(list.allocation.count, model.count);
     for (size_t i = 0; i < model.count; i++)
         check_row(&model.things[i]);
     for (uint64_t heap = DRIVER; heap < HEAPS; heap++)
         check_heap(heap);
     check_hits(POOL);
     check_hits(WORKSPACE);
-    for (size_t i = 0; i < list.usages.count; i++)
-        check_usage(&list.usages.items[i]);
+    for (size_t i = 0; i < list.usage.count; i++)
+        check_usage(&list.usage.items[i]);
     for (uint64_t heap = DRIVER; heap < HEAPS; heap++)
         ck_assert_uint_eq(model.max_shown[heap], model.peaks[heap].bytes);
     check_runs();

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "replay/anchor.h"
+#include "analysis/passes.h"
 #include "replay/replay.h"
+#include "steps/anchor.h"
 #include "support/row_list.h"
 #include "support/seed.h"
 
@@ -106,29 +107,29 @@ static void give_event(uint64_t seq)
 /* What is said of an operation, is said of one that has a row. */
 static void check_operations(void)
 {
-    unsigned char *is_seen = calloc(list.operations.count + 1, 1);
+    unsigned char *is_seen = calloc(list.operation.count + 1, 1);
 
-    for (size_t i = 0; i < list.operations.count; i++) {
-        uint64_t id = list.operations.items[i].operation_id;
+    for (size_t i = 0; i < list.operation.count; i++) {
+        uint64_t id = list.operation.items[i].operation_id;
 
-        ck_assert_uint_le(id, list.operations.count);
+        ck_assert_uint_le(id, list.operation.count);
         ck_assert(!is_seen[id]);
         is_seen[id] = 1;
-        ck_assert_uint_le(list.operations.items[i].kind, NM_RANGE_KIND_MAX);
+        ck_assert_uint_le(list.operation.items[i].kind, NM_RANGE_KIND_MAX);
     }
     free(is_seen);
-    for (size_t i = 0; i < list.allocations.count; i++) {
-        const nm_allocation_row *row = &list.allocations.items[i];
+    for (size_t i = 0; i < list.allocation.count; i++) {
+        const nm_allocation_row *row = &list.allocation.items[i];
 
-        ck_assert_uint_le(row->operation_id, list.operations.count);
+        ck_assert_uint_le(row->operation_id, list.operation.count);
         ck_assert((row->operation_id == 0) == (row->operation_source == NM_SOURCE_NONE));
     }
-    for (size_t i = 0; i < list.workspaces.count; i++) {
-        const nm_workspace_row *row = &list.workspaces.items[i];
+    for (size_t i = 0; i < list.workspace.count; i++) {
+        const nm_workspace_row *row = &list.workspace.items[i];
         bool is_known = row->allocation_id != 0;
 
-        ck_assert(row->operation_id >= 1 && row->operation_id <= list.operations.count);
-        ck_assert_uint_le(row->allocation_id, list.allocations.count);
+        ck_assert(row->operation_id >= 1 && row->operation_id <= list.operation.count);
+        ck_assert_uint_le(row->allocation_id, list.allocation.count);
         ck_assert(is_known == (row->heap_id != 0) && is_known == (row->is_reused != NM_UNKNOWN_NUMBER));
         ck_assert(!is_known || row->requested_bytes <= row->block_bytes);
     }
@@ -136,18 +137,18 @@ static void check_operations(void)
 
 static void check_calls(void)
 {
-    for (size_t i = 0; i < list.stream_calls.count; i++) {
-        const nm_stream_call_row *row = &list.stream_calls.items[i];
+    for (size_t i = 0; i < list.stream_call.count; i++) {
+        const nm_stream_call_row *row = &list.stream_call.items[i];
 
         ck_assert_uint_eq(row->stream_call_id, i + 1);
         ck_assert_uint_le(row->kind, NM_STREAM_CALL_MAX);
-        ck_assert_uint_le(row->operation_id, list.operations.count);
+        ck_assert_uint_le(row->operation_id, list.operation.count);
         ck_assert_uint_le(row->cost_ns, INT64_MAX);
     }
-    for (size_t i = 0; i < list.notes.count; i++) {
-        ck_assert_uint_eq(list.notes.items[i].note_id, i + 1);
-        ck_assert_uint_le(list.notes.items[i].kind, NM_NOTE_MAX);
-        ck_assert_uint_le(list.notes.items[i].count, UINT32_MAX);
+    for (size_t i = 0; i < list.note.count; i++) {
+        ck_assert_uint_eq(list.note.items[i].note_id, i + 1);
+        ck_assert_uint_le(list.note.items[i].kind, NM_NOTE_MAX);
+        ck_assert_uint_le(list.note.items[i].count, UINT32_MAX);
     }
 }
 
@@ -157,8 +158,8 @@ static void check_heap(const nm_heap_total_row *total)
     uint64_t live = 0;
     uint64_t begun = 0;
 
-    for (size_t i = 0; i < list.allocations.count; i++) {
-        const nm_allocation_row *row = &list.allocations.items[i];
+    for (size_t i = 0; i < list.allocation.count; i++) {
+        const nm_allocation_row *row = &list.allocation.items[i];
 
         if (row->heap_id != total->heap_id)
             continue;
@@ -176,23 +177,23 @@ static void check_heap(const nm_heap_total_row *total)
 
 static void check_rows(void)
 {
-    unsigned char *is_seen = calloc(list.allocations.count + 1, 1);
+    unsigned char *is_seen = calloc(list.allocation.count + 1, 1);
 
-    for (size_t i = 0; i < list.allocations.count; i++) {
-        uint64_t id = list.allocations.items[i].allocation_id;
+    for (size_t i = 0; i < list.allocation.count; i++) {
+        uint64_t id = list.allocation.items[i].allocation_id;
 
-        ck_assert_uint_le(id, list.allocations.count);
+        ck_assert_uint_le(id, list.allocation.count);
         ck_assert(!is_seen[id]);
         is_seen[id] = 1;
     }
     free(is_seen);
-    for (size_t i = 0; i < list.fragmentations.count; i++) {
-        const nm_fragmentation_row *row = &list.fragmentations.items[i];
+    for (size_t i = 0; i < list.fragmentation.count; i++) {
+        const nm_fragmentation_row *row = &list.fragmentation.items[i];
 
         ck_assert_uint_le(row->largest_free_bytes, row->free_bytes);
     }
-    for (size_t i = 0; i < list.totals.count; i++)
-        check_heap(&list.totals.items[i]);
+    for (size_t i = 0; i < list.heap_total.count; i++)
+        check_heap(&list.heap_total.items[i]);
 }
 
 static void make_stream(void)
@@ -220,7 +221,7 @@ static void replay_stream(void)
     for (size_t i = 0; i < record_count && !answer; i++)
         ck_assert_int_eq(nm_anchor_observe(anchor, &records[i], &answer, &err), NM_OK);
     ck_assert_int_eq(nm_anchor_decide(anchor, &err), NM_OK);
-    ck_assert_int_eq(nm_replay_new(&sink, &replay, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replay, &err), NM_OK);
     for (size_t i = 0; i < record_count; i++) {
         ck_assert_int_eq(nm_anchor_begins(anchor, &records[i], &answer, &err), NM_OK);
         if (answer || pick(100) == 0)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
 #include "support/text_trace.h"
@@ -47,8 +48,8 @@ static size_t anomalies_of(nm_anomaly_kind kind)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < list.anomalies.count; i++)
-        count += list.anomalies.items[i].kind == kind;
+    for (size_t i = 0; i < list.anomaly.count; i++)
+        count += list.anomaly.items[i].kind == kind;
     return count;
 }
 
@@ -67,7 +68,7 @@ START_TEST(a_free_ends_the_allocation_at_its_address)
     replay(HEAD "@10 alloc heap=1 address=0x1000 requested=64 block=512 thread=1 stack=1 stream=0 policy=2 cost=9\n"
                 "@15 free_requested heap=1 address=0x1000 thread=1\n"
                 "@20 free heap=1 address=0x1000 thread=2 stack=2\n");
-    ck_assert_uint_eq(list.allocations.count, 1);
+    ck_assert_uint_eq(list.allocation.count, 1);
     row = allocation(1);
     ck_assert_uint_eq(row->heap_id, 1);
     ck_assert_uint_eq(row->thread_id, 1);
@@ -89,7 +90,7 @@ START_TEST(a_free_ends_the_allocation_at_its_address)
     ck_assert_uint_eq(row->live_bytes, 64);
     ck_assert_int_eq(row->is_miss, NM_UNKNOWN_NUMBER);
     ck_assert_int_eq(row->generation, NM_UNKNOWN_NUMBER);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
 }
 END_TEST
 
@@ -118,7 +119,7 @@ START_TEST(a_free_without_a_heap_is_found_by_address_but_never_in_a_pool)
     check_end(1, NM_END_NONE, NM_NO_SEQ);
     check_end(2, NM_END_FREED, 3);
     check_end(3, NM_END_FREED, 4);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
 }
 END_TEST
 
@@ -137,9 +138,9 @@ START_TEST(a_refused_free_leaves_the_allocation_as_it_was)
     /* Live bytes fell to 0 at the free, were 8, and 72 after the refusal. */
     ck_assert_uint_eq(nm_row_list_total(&list, 1)->peak_bytes, 72);
     ck_assert_int_eq(nm_row_list_total(&list, 1)->peak_seq, 3);
-    ck_assert_uint_eq(list.usages.items[1].live_bytes, 0);
-    ck_assert_uint_eq(list.usages.items[3].live_bytes, 72);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.usage.items[1].live_bytes, 0);
+    ck_assert_uint_eq(list.usage.items[3].live_bytes, 72);
+    ck_assert_uint_eq(list.anomaly.count, 0);
 }
 END_TEST
 
@@ -194,12 +195,12 @@ START_TEST(an_allocation_at_a_live_address_replaces_it_and_is_an_overlap)
     check_end(1, NM_END_REPLACED, 1);
     ck_assert_uint_eq(allocation(1)->free_thread_id, 0);
     check_end(2, NM_END_NONE, NM_NO_SEQ);
-    ck_assert_uint_eq(list.anomalies.count, 1);
-    ck_assert_int_eq(list.anomalies.items[0].kind, NM_ANOMALY_OVERLAP);
-    ck_assert_int_eq(list.anomalies.items[0].seq, 1);
-    ck_assert_uint_eq(list.anomalies.items[0].allocation_id, 2);
-    ck_assert_uint_eq(list.anomalies.items[0].stack_id, 2);
-    ck_assert_uint_eq(list.anomalies.items[0].other_stack_id, 1);
+    ck_assert_uint_eq(list.anomaly.count, 1);
+    ck_assert_int_eq(list.anomaly.items[0].kind, NM_ANOMALY_OVERLAP);
+    ck_assert_int_eq(list.anomaly.items[0].seq, 1);
+    ck_assert_uint_eq(list.anomaly.items[0].allocation_id, 2);
+    ck_assert_uint_eq(list.anomaly.items[0].stack_id, 2);
+    ck_assert_uint_eq(list.anomaly.items[0].other_stack_id, 1);
     ck_assert_uint_eq(nm_row_list_total(&list, 1)->live_bytes, 32);
     ck_assert_uint_eq(nm_row_list_total(&list, 1)->peak_bytes, 64);
 }
@@ -215,7 +216,7 @@ START_TEST(a_late_free_from_another_thread_explains_what_was_replaced)
     ck_assert_uint_eq(allocation(1)->free_thread_id, 2);
     ck_assert_uint_eq(allocation(1)->free_stack_id, 2);
     check_end(2, NM_END_FREED, 3);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
 }
 END_TEST
 
@@ -244,7 +245,7 @@ START_TEST(a_late_free_may_come_after_the_new_one_is_gone)
     check_end(1, NM_END_REPLACED, 1);
     ck_assert_uint_eq(allocation(1)->free_thread_id, 2);
     check_end(2, NM_END_FREED, 2);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
 }
 END_TEST
 
@@ -341,13 +342,13 @@ START_TEST(an_unmap_across_ranges_cuts_the_outer_ones)
     check_end(1, NM_END_UNMAPPED, 3);
     check_end(2, NM_END_UNMAPPED, 3);
     check_end(3, NM_END_UNMAPPED, 3);
-    ck_assert_uint_eq(list.allocations.count, 5);
+    ck_assert_uint_eq(list.allocation.count, 5);
     ck_assert_uint_eq(allocation(4)->address, 0x1000);
     ck_assert_uint_eq(allocation(4)->size_bytes, 0x800);
     ck_assert_uint_eq(allocation(5)->address, 0x3800);
     ck_assert_uint_eq(allocation(5)->split_from_id, 3);
     ck_assert_uint_eq(nm_row_list_total(&list, 1)->free_count, 1);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
 }
 END_TEST
 
@@ -372,7 +373,7 @@ START_TEST(an_unmap_without_a_size_ends_the_mapping_that_begins_there)
     check_end(3, NM_END_UNMAPPED, 5);
     check_end(4, NM_END_UNMAPPED, 6);
     ck_assert_uint_eq(anomalies_of(NM_ANOMALY_UNMAP_UNKNOWN), 1);
-    ck_assert_uint_eq(list.anomalies.count, 1);
+    ck_assert_uint_eq(list.anomaly.count, 1);
 }
 END_TEST
 
@@ -395,8 +396,8 @@ START_TEST(a_call_frees_only_what_it_can)
     check_end(3, NM_END_FREED, 5);
     check_end(4, NM_END_FREED, 9);
     check_end(5, NM_END_FREED, 6);
-    ck_assert_uint_eq(list.anomalies.count, 2);
-    ck_assert_int_eq(list.anomalies.items[0].seq, 8);
+    ck_assert_uint_eq(list.anomaly.count, 2);
+    ck_assert_int_eq(list.anomaly.items[0].seq, 8);
     ck_assert_uint_eq(anomalies_of(NM_ANOMALY_DOUBLE_FREE), 2);
 }
 END_TEST
@@ -406,7 +407,7 @@ START_TEST(an_imported_handle_is_freed_as_a_physical_one)
     replay(HEAD MORE_HEAPS "@1 alloc heap=11 address=0x1000 thread=1\n"
                            "@2 free address=0x1000 thread=1 detail=physical\n");
     check_end(1, NM_END_FREED, 1);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
 }
 END_TEST
 
@@ -418,7 +419,7 @@ START_TEST(a_refused_free_of_physical_memory_leaves_it)
                            "@4 reset thread=1 device=2\n"
                            "@5 reset thread=1 device=1\n");
     check_end(1, NM_END_RESET, 4);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
 }
 END_TEST
 
@@ -439,9 +440,9 @@ START_TEST(a_copy_knows_whether_its_host_side_is_registered)
                            "@11 copy thread=1 address=0x8000 size=2 detail=memset\n"
                            "@12 free address=0x8000 thread=1 detail=registered\n"
                            "@13 copy thread=1 address=0x100000 source=0x8000 size=16 detail=h2d\n");
-    ck_assert_uint_eq(list.copies.count, sizeof expected / sizeof *expected);
-    for (size_t i = 0; i < list.copies.count; i++)
-        ck_assert_int_eq(list.copies.items[i].is_registered, expected[i]);
+    ck_assert_uint_eq(list.copy.count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < list.copy.count; i++)
+        ck_assert_int_eq(list.copy.items[i].is_registered, expected[i]);
 }
 END_TEST
 
@@ -453,8 +454,8 @@ START_TEST(handles_and_registered_memory_say_nothing_about_copies)
                            "@4 alloc heap=1 address=0x100000 requested=0x4000 thread=1\n"
                            "@5 copy thread=1 address=0x100000 source=0x7000 size=64 limit=0x4000 detail=h2d\n"
                            "@6 copy thread=1 address=0x100000 source=0x8000 size=0x2000 limit=0x4000 detail=h2d\n");
-    ck_assert_uint_eq(list.copies.count, 2);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.copy.count, 2);
+    ck_assert_uint_eq(list.anomaly.count, 0);
 }
 END_TEST
 
@@ -463,7 +464,7 @@ START_TEST(an_unmap_of_what_is_not_mapped_is_an_anomaly)
     replay(HEAD "@1 map heap=1 address=0x1000 block=0x1000\n"
                 "@2 unmap heap=1 address=0x2000 block=0x1000 thread=1\n");
     ck_assert_uint_eq(anomalies_of(NM_ANOMALY_UNMAP_UNKNOWN), 1);
-    ck_assert_uint_eq(list.anomalies.items[0].size_bytes, 0x1000);
+    ck_assert_uint_eq(list.anomaly.items[0].size_bytes, 0x1000);
     check_end(1, NM_END_NONE, NM_NO_SEQ);
 }
 END_TEST
@@ -479,7 +480,7 @@ START_TEST(a_free_at_the_driver_s_border_is_no_misuse)
                 "@6 alloc heap=1 address=0x1000 requested=65 thread=1\n"
                 "@7 alloc heap=3 address=0x1000 requested=66 thread=1\n"
                 "@8 free address=0x1000 thread=1 driver\n");
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
     check_end(1, NM_END_FREED, 1);
     check_end(2, NM_END_FREED, 7);
     check_end(3, NM_END_NONE, NM_NO_SEQ); /* a pool's block is the pool's to free */
@@ -525,8 +526,8 @@ START_TEST(what_may_be_freed_in_a_window_of_loss_is_doubtful)
     ck_assert(allocation(2)->is_doubtful);
     ck_assert(!allocation(3)->is_doubtful);
     ck_assert(!allocation(4)->is_doubtful);
-    ck_assert_uint_eq(list.anomalies.count, 1);
-    ck_assert_uint_eq(list.anomalies.items[0].process_id, 2);
+    ck_assert_uint_eq(list.anomaly.count, 1);
+    ck_assert_uint_eq(list.anomaly.items[0].process_id, 2);
 }
 END_TEST
 
@@ -537,7 +538,7 @@ START_TEST(a_loss_of_an_unknown_thread_is_everybody_s)
                 "@5 loss number=3 until=20 detail=unreadable\n"
                 "@6 free address=0x9000 thread=1\n");
     ck_assert(allocation(1)->is_doubtful);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
 }
 END_TEST
 
@@ -556,7 +557,7 @@ static void replay_with_hole(bool has_threads)
 
     nm_row_list_free(&list);
     sink = nm_row_list_sink(&list);
-    ck_assert_int_eq(nm_replay_new(&sink, &replayed, NULL), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replayed, NULL), NM_OK);
     ck_assert_int_eq(nm_replay_record(replayed, &record, NULL), NM_OK);
     record.definition = (nm_definition){.kind = NM_DEFINE_THREAD, .id = 1, .thread.process_id = 1};
     if (has_threads)
@@ -575,10 +576,10 @@ START_TEST(a_hole_in_a_recorded_trace_is_a_loss_but_not_in_a_snapshot)
     replay_with_hole(true);
     ck_assert(allocation(1)->is_doubtful);
     ck_assert(!allocation(2)->is_doubtful);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
     replay_with_hole(false);
     ck_assert(!allocation(1)->is_doubtful);
-    ck_assert_uint_eq(list.anomalies.count, 1);
+    ck_assert_uint_eq(list.anomaly.count, 1);
 }
 END_TEST
 
@@ -587,7 +588,7 @@ START_TEST(an_allocation_that_came_late_is_doubtful_and_no_anomaly)
     replay(HEAD "@1 free address=0x1000 thread=1 late\n"
                 "@2 alloc heap=1 address=0x1000 requested=64 thread=1 late\n");
     ck_assert(allocation(1)->is_doubtful);
-    ck_assert_uint_eq(list.anomalies.count, 0);
+    ck_assert_uint_eq(list.anomaly.count, 0);
 }
 END_TEST
 
@@ -636,7 +637,7 @@ START_TEST(unknown_numbers_and_sizes_without_end_do_no_harm)
                 "@14 loss thread=99 number=0\n"
                 "- state_block heap=99 block=5\n"
                 "- state_segment heap=1 block=5\n");
-    ck_assert_uint_eq(list.allocations.count, 2);
+    ck_assert_uint_eq(list.allocation.count, 2);
     ck_assert_uint_eq(allocation(1)->stack_id, 0);
     ck_assert_uint_eq(allocation(1)->thread_id, 0);
     ck_assert_uint_le(nm_row_list_total(&list, 1)->live_bytes, INT64_MAX);
@@ -650,15 +651,15 @@ START_TEST(a_number_in_order_that_is_too_large_is_refused)
     nm_replay *replayed = NULL;
     nm_record record = {.kind = NM_RECORD_EVENT, .event = {.seq = UINT64_MAX, .kind = NM_EVENT_MARK}};
 
-    ck_assert_int_eq(nm_replay_new(&sink, &replayed, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replayed, &err), NM_OK);
     ck_assert_int_eq(nm_replay_record(replayed, &record, &err), NM_ERR_FORMAT);
     nm_replay_free(replayed);
 }
 END_TEST
 
-static nm_status refuse(void *context, const nm_allocation_row *row, nm_error *err)
+static nm_status refuse(void *context, nm_row_kind kind, const void *row, nm_error *err)
 {
-    (void)row;
+    (void)kind, (void)row;
     return --*(int *)context < 0 ? nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "full") : NM_OK;
 }
 
@@ -678,14 +679,14 @@ START_TEST(a_failing_sink_ends_the_replay)
     for (int allowed = 0; allowed < 6; allowed++) {
         int left = allowed;
         nm_error err = {0};
-        nm_sink sink = {.context = &left, .allocation = refuse};
+        nm_sink sink = {.context = &left, .row = refuse, .wants = {[NM_ROW_ALLOCATION] = true}};
         nm_text_trace *trace = NULL;
         nm_replay *replayed = NULL;
         nm_record record;
         nm_status status = NM_OK;
 
         ck_assert_int_eq(nm_text_trace_open(text, &trace, &err), NM_OK);
-        ck_assert_int_eq(nm_replay_new(&sink, &replayed, &err), NM_OK);
+        ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &replayed, &err), NM_OK);
         while (status == NM_OK && nm_text_trace_next(trace, &record, &err) == NM_OK)
             status = nm_replay_record(replayed, &record, &err);
         if (status == NM_OK)

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/replay.h"
-#include "support/text_trace.h"
+#include "support/row_list.h"
 
 #define PLACES                                                                                                         \
     "process 1 pid=100 host=h1\n"                                                                                      \
@@ -16,196 +15,117 @@
     "heap 1 process=1 device=1 level=driver name=\"device memory\"\n"                                                  \
     "heap 2 process=1 device=1 level=pool name=cache\n"
 
-typedef struct outcome {
-    nm_allocation_row rows[16];
-    nm_pause_row pauses[8];
-    nm_operation_row operations[8];
-    nm_heap_total_row totals[8];
-    nm_baseline_row baseline;
-    size_t row_count, pause_count, operation_count, total_count, anomaly_count;
-} outcome;
-
-static nm_status take_allocation(void *context, const nm_allocation_row *row, nm_error *err)
+static const nm_row_list *replay_text(const char *text)
 {
-    outcome *out = context;
-
-    (void)err;
-    ck_assert_uint_lt(out->row_count, 16);
-    out->rows[out->row_count++] = *row;
-    return NM_OK;
-}
-
-static nm_status take_pause(void *context, const nm_pause_row *row, nm_error *err)
-{
-    outcome *out = context;
-
-    (void)err;
-    ck_assert_uint_lt(out->pause_count, 8);
-    out->pauses[out->pause_count++] = *row;
-    return NM_OK;
-}
-
-static nm_status take_operation(void *context, const nm_operation_row *row, nm_error *err)
-{
-    outcome *out = context;
-
-    (void)err;
-    ck_assert_uint_lt(out->operation_count, 8);
-    out->operations[out->operation_count++] = *row;
-    return NM_OK;
-}
-
-static nm_status take_total(void *context, const nm_heap_total_row *row, nm_error *err)
-{
-    outcome *out = context;
-
-    (void)err;
-    ck_assert_uint_lt(out->total_count, 8);
-    out->totals[out->total_count++] = *row;
-    return NM_OK;
-}
-
-static nm_status take_anomaly(void *context, const nm_anomaly_row *row, nm_error *err)
-{
-    (void)row;
-    (void)err;
-    ((outcome *)context)->anomaly_count++;
-    return NM_OK;
-}
-
-static nm_status take_baseline(void *context, const nm_baseline_row *row, nm_error *err)
-{
-    (void)err;
-    ((outcome *)context)->baseline = *row;
-    return NM_OK;
-}
-
-static const outcome *replay_text(const char *text)
-{
-    static outcome out;
-    nm_sink sink = {.context = &out,
-                    .allocation = take_allocation,
-                    .pause = take_pause,
-                    .operation = take_operation,
-                    .heap_total = take_total,
-                    .anomaly = take_anomaly,
-                    .baseline = take_baseline};
-    nm_text_trace *trace = NULL;
-    nm_replay *replay = NULL;
-    nm_record record;
+    static nm_row_list list;
     nm_error err = {0};
 
-    out = (outcome){0};
-    ck_assert_msg(nm_text_trace_open(text, &trace, &err) == NM_OK, "%s", err.text);
-    ck_assert_int_eq(nm_replay_new(&sink, &replay, &err), NM_OK);
-    while (nm_text_trace_next(trace, &record, &err) == NM_OK)
-        ck_assert_msg(nm_replay_record(replay, &record, &err) == NM_OK, "%s", err.text);
-    ck_assert_int_eq(nm_replay_finish(replay, &err), NM_OK);
-    nm_replay_free(replay);
-    nm_text_trace_close(trace);
-    return &out;
+    nm_row_list_free(&list);
+    ck_assert_msg(nm_row_list_replay(&list, text, &err) == NM_OK, "%s", err.text);
+    return &list;
 }
 
-static const nm_allocation_row *row_at(const outcome *out, uint64_t address)
+static const nm_allocation_row *row_at(const nm_row_list *out, uint64_t address)
 {
-    for (size_t i = 0; i < out->row_count; i++)
-        if (out->rows[i].address == address)
-            return &out->rows[i];
+    for (size_t i = 0; i < out->allocation.count; i++)
+        if (out->allocation.items[i].address == address)
+            return &out->allocation.items[i];
     ck_abort_msg("nothing at that address");
 }
 
 START_TEST(what_a_pause_led_to_counts_but_is_no_miss_and_no_growth)
 {
-    const outcome *out = replay_text(PLACES "@1 alloc heap=1 address=0x1000 requested=4096 thread=1\n"
-                                            "@2 alloc heap=2 address=0x1000 requested=64 block=64 thread=1\n"
-                                            "@3 step thread=1 number=1\n"
-                                            "@4 pause number=1 detail=1\n"
-                                            "@5 step thread=1 number=2\n"
-                                            "@6 free heap=2 address=0x1000 paused\n"
-                                            "@6 alloc heap=1 address=0x9000 requested=4096 paused\n"
-                                            "@6 alloc heap=2 address=0x9000 requested=32 block=64 paused\n"
-                                            "@6 pause number=1 detail=2\n"
-                                            "@7 alloc heap=2 address=0x9040 requested=64 block=64 thread=1\n"
-                                            "@8 free heap=2 address=0x9000 thread=1\n");
+    const nm_row_list *out = replay_text(PLACES "@1 alloc heap=1 address=0x1000 requested=4096 thread=1\n"
+                                                "@2 alloc heap=2 address=0x1000 requested=64 block=64 thread=1\n"
+                                                "@3 step thread=1 number=1\n"
+                                                "@4 pause number=1 detail=1\n"
+                                                "@5 step thread=1 number=2\n"
+                                                "@6 free heap=2 address=0x1000 paused\n"
+                                                "@6 alloc heap=1 address=0x9000 requested=4096 paused\n"
+                                                "@6 alloc heap=2 address=0x9000 requested=32 block=64 paused\n"
+                                                "@6 pause number=1 detail=2\n"
+                                                "@7 alloc heap=2 address=0x9040 requested=64 block=64 thread=1\n"
+                                                "@8 free heap=2 address=0x9000 thread=1\n");
 
-    ck_assert_uint_eq(out->anomaly_count, 0);
+    ck_assert_uint_eq(out->anomaly.count, 0);
     ck_assert_int_eq(row_at(out, 0x9040)->is_miss, 0); /* the range has carried a block before */
-    for (size_t i = 0; i < out->row_count; i++)
-        if (out->rows[i].address == 0x9000 && out->rows[i].heap_id == 2) {
-            ck_assert_int_eq(out->rows[i].is_miss, NM_UNKNOWN_NUMBER);
-            ck_assert_int_eq(out->rows[i].end_kind, NM_END_FREED);
-        } else if (out->rows[i].address == 0x9000) {
-            ck_assert(out->rows[i].is_segment);
-            ck_assert_int_eq(out->rows[i].generation, 0);
+    for (size_t i = 0; i < out->allocation.count; i++)
+        if (out->allocation.items[i].address == 0x9000 && out->allocation.items[i].heap_id == 2) {
+            ck_assert_int_eq(out->allocation.items[i].is_miss, NM_UNKNOWN_NUMBER);
+            ck_assert_int_eq(out->allocation.items[i].end_kind, NM_END_FREED);
+        } else if (out->allocation.items[i].address == 0x9000) {
+            ck_assert(out->allocation.items[i].is_segment);
+            ck_assert_int_eq(out->allocation.items[i].generation, 0);
         }
-    ck_assert_uint_eq(out->totals[1].allocation_count, 3);
-    ck_assert_uint_eq(out->totals[1].live_bytes, 64);
-    ck_assert_uint_eq(out->pause_count, 1);
-    ck_assert_int_eq(out->pauses[0].begin_ns, 4);
-    ck_assert_int_eq(out->pauses[0].end_ns, 6);
-    ck_assert(out->pauses[0].is_end_known && !out->pauses[0].is_memory_told);
-    ck_assert_int_eq(out->baseline.kind, NM_BASELINE_KNOWN);
+    ck_assert_uint_eq(out->heap_total.items[1].allocation_count, 3);
+    ck_assert_uint_eq(out->heap_total.items[1].live_bytes, 64);
+    ck_assert_uint_eq(out->pause.count, 1);
+    ck_assert_int_eq(out->pause.items[0].begin_ns, 4);
+    ck_assert_int_eq(out->pause.items[0].end_ns, 6);
+    ck_assert(out->pause.items[0].is_end_known && !out->pause.items[0].is_memory_told);
+    ck_assert_int_eq(out->baseline.items[0].kind, NM_BASELINE_KNOWN);
 }
 END_TEST
 
 START_TEST(an_operation_that_a_pause_cuts_has_no_end_and_owns_nothing_later)
 {
-    const outcome *out = replay_text(PLACES "@1 range_begin thread=1 name=loop number=5\n"
-                                            "@2 pause number=1 detail=1\n"
-                                            "@3 pause number=1 detail=2\n"
-                                            "@4 alloc heap=2 address=0x1000 requested=64 thread=1\n"
-                                            "@5 range_end thread=1 number=5\n");
+    const nm_row_list *out = replay_text(PLACES "@1 range_begin thread=1 name=loop number=5\n"
+                                                "@2 pause number=1 detail=1\n"
+                                                "@3 pause number=1 detail=2\n"
+                                                "@4 alloc heap=2 address=0x1000 requested=64 thread=1\n"
+                                                "@5 range_end thread=1 number=5\n");
 
-    ck_assert_uint_eq(out->operation_count, 1);
-    ck_assert_int_eq(out->operations[0].end_seq, NM_NO_SEQ);
+    ck_assert_uint_eq(out->operation.count, 1);
+    ck_assert_int_eq(out->operation.items[0].end_seq, NM_NO_SEQ);
     ck_assert_uint_eq(row_at(out, 0x1000)->operation_id, 0);
 }
 END_TEST
 
 START_TEST(of_a_late_process_an_unknown_free_is_no_misuse_but_a_second_one_is)
 {
-    const outcome *out = replay_text("process 1 pid=100 host=h1 late=1\n"
-                                     "thread 1 process=1 tid=100\n"
-                                     "heap 1 process=1 level=pool name=cache\n"
-                                     "@1 free heap=1 address=0x1000 thread=1\n"
-                                     "@2 free address=0x2000 detail=device thread=1\n"
-                                     "@3 alloc heap=1 address=0x3000 requested=64 thread=1\n"
-                                     "@4 free heap=1 address=0x3000 thread=1\n"
-                                     "@5 free heap=1 address=0x3000 thread=1\n");
+    const nm_row_list *out = replay_text("process 1 pid=100 host=h1 late=1\n"
+                                         "thread 1 process=1 tid=100\n"
+                                         "heap 1 process=1 level=pool name=cache\n"
+                                         "@1 free heap=1 address=0x1000 thread=1\n"
+                                         "@2 free address=0x2000 detail=device thread=1\n"
+                                         "@3 alloc heap=1 address=0x3000 requested=64 thread=1\n"
+                                         "@4 free heap=1 address=0x3000 thread=1\n"
+                                         "@5 free heap=1 address=0x3000 thread=1\n");
 
-    ck_assert_uint_eq(out->anomaly_count, 1);
-    ck_assert_int_eq(out->baseline.kind, NM_BASELINE_UNKNOWN);
-    ck_assert_uint_eq(out->baseline.unseen_free_count, 2);
+    ck_assert_uint_eq(out->anomaly.count, 1);
+    ck_assert_int_eq(out->baseline.items[0].kind, NM_BASELINE_UNKNOWN);
+    ck_assert_uint_eq(out->baseline.items[0].unseen_free_count, 2);
 }
 END_TEST
 
 START_TEST(behind_a_pause_of_which_nothing_is_known_nothing_is_misuse)
 {
-    const outcome *out = replay_text(PLACES "@1 free heap=2 address=0x1000 thread=1\n" /* before it: misuse */
-                                            "@2 pause number=1 detail=1\n"
-                                            "@3 free heap=2 address=0x2000 thread=1\n" /* recovered without its begin */
-                                            "@4 pause number=1 detail=3\n"
-                                            "@5 free heap=2 address=0x3000 thread=1\n");
+    const nm_row_list *out =
+        replay_text(PLACES "@1 free heap=2 address=0x1000 thread=1\n" /* before it: misuse */
+                           "@2 pause number=1 detail=1\n"
+                           "@3 free heap=2 address=0x2000 thread=1\n" /* recovered without its begin */
+                           "@4 pause number=1 detail=3\n"
+                           "@5 free heap=2 address=0x3000 thread=1\n");
 
-    ck_assert_uint_eq(out->anomaly_count, 1);
-    ck_assert_uint_eq(out->baseline.unseen_free_count, 2);
-    ck_assert_int_eq(out->baseline.kind, NM_BASELINE_UNKNOWN);
+    ck_assert_uint_eq(out->anomaly.count, 1);
+    ck_assert_uint_eq(out->baseline.items[0].unseen_free_count, 2);
+    ck_assert_int_eq(out->baseline.items[0].kind, NM_BASELINE_UNKNOWN);
 }
 END_TEST
 
 /* One process begins in full when another already is. */
 START_TEST(a_baseline_in_the_middle_has_a_peak_with_a_place)
 {
-    const outcome *out = replay_text(PLACES "@1 alloc heap=1 address=0x1000 requested=10 thread=1\n"
-                                            "@2 alloc heap=2 address=0x1000 requested=500 baseline\n"
-                                            "@3 free heap=2 address=0x1000 thread=1\n");
+    const nm_row_list *out = replay_text(PLACES "@1 alloc heap=1 address=0x1000 requested=10 thread=1\n"
+                                                "@2 alloc heap=2 address=0x1000 requested=500 baseline\n"
+                                                "@3 free heap=2 address=0x1000 thread=1\n");
 
-    ck_assert_int_eq(row_at(out, 0x1000)->alloc_ns, out->rows[0].heap_id == 2 ? NM_NO_TIME : 1);
-    ck_assert_uint_eq(out->totals[1].baseline_bytes, 500);
-    ck_assert_uint_eq(out->totals[1].allocation_count, 0);
-    ck_assert_uint_eq(out->totals[1].peak_bytes, 500);
-    ck_assert_int_ne(out->totals[1].peak_seq, NM_NO_SEQ);
-    ck_assert_uint_eq(out->totals[1].outstanding_count, 0);
+    ck_assert_int_eq(row_at(out, 0x1000)->alloc_ns, out->allocation.items[0].heap_id == 2 ? NM_NO_TIME : 1);
+    ck_assert_uint_eq(out->heap_total.items[1].baseline_bytes, 500);
+    ck_assert_uint_eq(out->heap_total.items[1].allocation_count, 0);
+    ck_assert_uint_eq(out->heap_total.items[1].peak_bytes, 500);
+    ck_assert_int_ne(out->heap_total.items[1].peak_seq, NM_NO_SEQ);
+    ck_assert_uint_eq(out->heap_total.items[1].outstanding_count, 0);
 }
 END_TEST
 

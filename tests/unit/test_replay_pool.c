@@ -340,8 +340,8 @@ START_TEST(a_failed_allocation_is_a_moment_of_its_own)
                 "@2 alloc heap=2 address=0x1000 requested=0x800 block=0x800\n"
                 "@3 range_begin thread=1 name=forward\n"
                 "@4 alloc_failed heap=1 requested=0x900 error=207001 free=100 total=5000 thread=1 stream=3\n");
-    ck_assert_uint_eq(list.failures.count, 1);
-    failure = &list.failures.items[0];
+    ck_assert_uint_eq(list.failure.count, 1);
+    failure = &list.failure.items[0];
     ck_assert_uint_eq(failure->heap_id, 1);
     ck_assert_uint_eq(failure->operation_id, 1);
     ck_assert_int_eq(failure->seq, 3);

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
 
@@ -31,9 +32,9 @@ static const nm_usage_row *last_usage(uint64_t heap_id)
 {
     const nm_usage_row *row = NULL;
 
-    for (size_t i = 0; i < list.usages.count; i++)
-        if (list.usages.items[i].heap_id == heap_id)
-            row = &list.usages.items[i];
+    for (size_t i = 0; i < list.usage.count; i++)
+        if (list.usage.items[i].heap_id == heap_id)
+            row = &list.usage.items[i];
     return row;
 }
 
@@ -90,8 +91,8 @@ START_TEST(segments_count_before_what_a_pool_states)
     ck_assert_uint_eq(figures->reserved_bytes, 4096);
     ck_assert_uint_eq(figures->largest_free_bytes, 4096 - 512);
     ck_assert_uint_eq(figures->stated_reserved_bytes, 9999);
-    for (size_t i = 0; i < list.usages.count; i++)
-        bucket_count += list.usages.items[i].heap_id == 2;
+    for (size_t i = 0; i < list.usage.count; i++)
+        bucket_count += list.usage.items[i].heap_id == 2;
     ck_assert_uint_eq(bucket_count, 2); /* the block and the end of the segment: statements change nothing */
 }
 END_TEST
@@ -140,7 +141,7 @@ START_TEST(a_pools_free_finds_blocks_of_pools_and_workspaces)
     ck_assert_int_eq(nm_row_list_allocation(&list, 3)->free_seq, 3);
     ck_assert_int_eq(nm_row_list_allocation(&list, 2)->free_seq, 4);
     ck_assert_int_eq(nm_row_list_allocation(&list, 1)->end_kind, NM_END_NONE);
-    ck_assert_uint_eq(list.anomalies.count, 1);
+    ck_assert_uint_eq(list.anomaly.count, 1);
 }
 END_TEST
 
@@ -153,17 +154,17 @@ START_TEST(modules_and_pages_are_kept)
                 "@2 module_sample thread=1 device=1 name=HCCL size=77 total=99\n"
                 "@3 module_sample thread=1 device=9 name=HCCL size=77 total=99\n" /* no such device */
                 "@4 free thread=1 heap=1 address=0x1000\n");
-    for (size_t i = 0; i < list.heap_samples.count; i++)
-        if (list.heap_samples.items[i].since_seq == 1)
-            sample = &list.heap_samples.items[i];
+    for (size_t i = 0; i < list.heap_sample.count; i++)
+        if (list.heap_sample.items[i].since_seq == 1)
+            sample = &list.heap_sample.items[i];
     ck_assert_ptr_nonnull(sample); /* the peak */
     ck_assert_uint_eq(sample->live_bytes, 200);
     ck_assert_uint_eq(sample->page_bytes, 4196);
-    ck_assert_uint_eq(list.module_samples.count, 2);
-    ck_assert_uint_eq(list.module_samples.items[0].used_bytes, 77);
-    ck_assert_uint_eq(list.module_samples.items[0].peak_bytes, 99);
-    ck_assert_int_eq(list.module_samples.items[0].recorded_bytes, 4196);
-    ck_assert_uint_eq(list.module_samples.items[1].device_id, 0);
+    ck_assert_uint_eq(list.module_sample.count, 2);
+    ck_assert_uint_eq(list.module_sample.items[0].used_bytes, 77);
+    ck_assert_uint_eq(list.module_sample.items[0].peak_bytes, 99);
+    ck_assert_int_eq(list.module_sample.items[0].recorded_bytes, 4196);
+    ck_assert_uint_eq(list.module_sample.items[1].device_id, 0);
 }
 END_TEST
 
@@ -176,7 +177,7 @@ START_TEST(peaks_of_very_many_heaps_are_bounded)
     const uint64_t heap_count = 600;
 
     nm_row_list_free(&list);
-    ck_assert_int_eq(nm_replay_new(&sink, &made, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &made, &err), NM_OK);
     for (uint64_t i = 0; i <= heap_count; i++) {
         nm_record device = {.kind = NM_RECORD_DEFINITION, .definition = {.kind = NM_DEFINE_DEVICE, .id = 1}};
         nm_record heap = {.kind = NM_RECORD_DEFINITION, .definition = {.kind = NM_DEFINE_HEAP, .id = i + 1}};
@@ -200,8 +201,8 @@ START_TEST(peaks_of_very_many_heaps_are_bounded)
     ck_assert_int_eq(nm_replay_finish(made, &err), NM_OK);
     nm_replay_free(made);
     /* The first 512 peaks know the heaps before them, the others themselves; then the end, once for each heap. */
-    ck_assert_uint_eq(list.heap_samples.count, 512 * 513 / 2 + (600 - 512) + 600);
-    ck_assert_uint_eq(list.device_samples.count, 512 + 1);
+    ck_assert_uint_eq(list.heap_sample.count, 512 * 513 / 2 + (600 - 512) + 600);
+    ck_assert_uint_eq(list.device_sample.count, 512 + 1);
 }
 END_TEST
 

@@ -4,6 +4,7 @@
  */
 #include <check.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
 #include "support/text_trace.h"
@@ -16,20 +17,7 @@
     "heap 2 process=1 device=1 level=pool basis=block\n"                                                               \
     "heap 3 process=1 level=pinned\n"
 
-#define TOTALS_MAX 16
-
 static nm_row_list list;
-static nm_step_total_row totals[TOTALS_MAX];
-static size_t total_count;
-
-static nm_status keep_total(void *context, const nm_step_total_row *row, nm_error *err)
-{
-    (void)context;
-    (void)err;
-    ck_assert_uint_lt(total_count, TOTALS_MAX);
-    totals[total_count++] = *row;
-    return NM_OK;
-}
 
 /* Replays the text; the events whose numbers are in `begins` (ends with -1) begin a step. */
 static void replay(const char *text, const int *begins)
@@ -42,11 +30,9 @@ static void replay(const char *text, const int *begins)
     nm_status status;
 
     nm_row_list_free(&list);
-    total_count = 0;
     sink = nm_row_list_sink(&list);
-    sink.step_total = keep_total;
     ck_assert_int_eq(nm_text_trace_open(text, &trace, &err), NM_OK);
-    ck_assert_int_eq(nm_replay_new(&sink, &made, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &made, &err), NM_OK);
     while ((status = nm_text_trace_next(trace, &record, &err)) == NM_OK) {
         if (record.kind == NM_RECORD_EVENT && *begins >= 0 && record.event.seq == (uint64_t)*begins) {
             nm_replay_begin_step(made);
@@ -62,9 +48,9 @@ static void replay(const char *text, const int *begins)
 
 static const nm_step_total_row *total_of(uint64_t heap_id, int64_t generation)
 {
-    for (size_t i = 0; i < total_count; i++)
-        if (totals[i].heap_id == heap_id && totals[i].generation == generation)
-            return &totals[i];
+    for (size_t i = 0; i < list.step_total.count; i++)
+        if (list.step_total.items[i].heap_id == heap_id && list.step_total.items[i].generation == generation)
+            return &list.step_total.items[i];
     ck_abort_msg("no row of heap %d in step %d", (int)heap_id, (int)generation);
     return NULL;
 }
@@ -77,15 +63,15 @@ START_TEST(an_event_may_begin_a_step_without_a_mark)
                 "@40 alloc heap=3 address=0x3000 requested=40 thread=1\n"
                 "@50 process_end process=1 thread=1 detail=exit\n",
            (const int[]){1, 3, -1});
-    ck_assert_uint_eq(list.steps.count, 2);
-    ck_assert_int_eq(list.steps.items[0].source, NM_STEP_INFERRED);
-    ck_assert_int_eq(list.steps.items[0].number, 1);
-    ck_assert_int_eq(list.steps.items[0].begin_seq, 1);
-    ck_assert_int_eq(list.steps.items[0].begin_ns, 20);
-    ck_assert_int_eq(list.steps.items[0].end_seq, 3);
-    ck_assert_int_eq(list.steps.items[0].end_ns, 40);
-    ck_assert_int_eq(list.steps.items[1].number, 2);
-    ck_assert_int_eq(list.steps.items[1].end_seq, 4);
+    ck_assert_uint_eq(list.step.count, 2);
+    ck_assert_int_eq(list.step.items[0].source, NM_STEP_INFERRED);
+    ck_assert_int_eq(list.step.items[0].number, 1);
+    ck_assert_int_eq(list.step.items[0].begin_seq, 1);
+    ck_assert_int_eq(list.step.items[0].begin_ns, 20);
+    ck_assert_int_eq(list.step.items[0].end_seq, 3);
+    ck_assert_int_eq(list.step.items[0].end_ns, 40);
+    ck_assert_int_eq(list.step.items[1].number, 2);
+    ck_assert_int_eq(list.step.items[1].end_seq, 4);
 
     /* What begins a step is in it: the sums, and the generation of what stays. */
     ck_assert_uint_eq(total_of(3, 0)->allocated_bytes, 10);
@@ -103,12 +89,12 @@ START_TEST(marks_after_inferred_steps_go_on_counting)
                 "@20 step number=70 thread=1\n"
                 "@30 alloc heap=3 address=0x2000 requested=20 thread=1\n",
            (const int[]){0, -1});
-    ck_assert_uint_eq(list.steps.count, 2);
-    ck_assert_int_eq(list.steps.items[0].source, NM_STEP_INFERRED);
-    ck_assert_int_eq(list.steps.items[0].end_seq, 1);
-    ck_assert_int_eq(list.steps.items[1].source, NM_STEP_MARKED);
-    ck_assert_int_eq(list.steps.items[1].number, 70);
-    ck_assert_int_eq(list.steps.items[1].generation, 2);
+    ck_assert_uint_eq(list.step.count, 2);
+    ck_assert_int_eq(list.step.items[0].source, NM_STEP_INFERRED);
+    ck_assert_int_eq(list.step.items[0].end_seq, 1);
+    ck_assert_int_eq(list.step.items[1].source, NM_STEP_MARKED);
+    ck_assert_int_eq(list.step.items[1].number, 70);
+    ck_assert_int_eq(list.step.items[1].generation, 2);
 }
 END_TEST
 

@@ -32,9 +32,9 @@ static void replay(const char *text)
 
 static const nm_anomaly_row *only_anomaly(nm_anomaly_kind kind)
 {
-    ck_assert_uint_eq(list.anomalies.count, 1);
-    ck_assert_int_eq(list.anomalies.items[0].kind, kind);
-    return &list.anomalies.items[0];
+    ck_assert_uint_eq(list.anomaly.count, 1);
+    ck_assert_int_eq(list.anomaly.items[0].kind, kind);
+    return &list.anomaly.items[0];
 }
 
 /* ---- Peaks ---- */
@@ -88,14 +88,14 @@ START_TEST(a_device_s_peak_adds_the_processes_that_share_it)
                 "@5 alloc heap=5 address=0x2000 requested=7\n"
                 "@6 alloc heap=6 address=0x2000 requested=8\n"
                 "@7 alloc heap=3 address=0x2000 requested=800\n");
-    ck_assert_uint_eq(list.device_peaks.count, 3);
-    ck_assert_uint_eq(list.device_peaks.items[0].device_id, 1);
-    ck_assert_uint_eq(list.device_peaks.items[0].peak_bytes, 30);
-    ck_assert_int_eq(list.device_peaks.items[0].peak_seq, 1);
-    ck_assert_uint_eq(list.device_peaks.items[1].device_id, 3);
-    ck_assert_uint_eq(list.device_peaks.items[1].peak_bytes, 7);
-    ck_assert_uint_eq(list.device_peaks.items[2].device_id, 4);
-    ck_assert_uint_eq(list.device_peaks.items[2].peak_bytes, 8);
+    ck_assert_uint_eq(list.device_peak.count, 3);
+    ck_assert_uint_eq(list.device_peak.items[0].device_id, 1);
+    ck_assert_uint_eq(list.device_peak.items[0].peak_bytes, 30);
+    ck_assert_int_eq(list.device_peak.items[0].peak_seq, 1);
+    ck_assert_uint_eq(list.device_peak.items[1].device_id, 3);
+    ck_assert_uint_eq(list.device_peak.items[1].peak_bytes, 7);
+    ck_assert_uint_eq(list.device_peak.items[2].device_id, 4);
+    ck_assert_uint_eq(list.device_peak.items[2].peak_bytes, 8);
 }
 END_TEST
 
@@ -105,8 +105,8 @@ START_TEST(a_device_that_becomes_known_later_moves_to_its_group)
                 "@1 alloc heap=4 address=0x1000 requested=20\n"
                 "device 2 process=2 ordinal=0 physical=4\n"
                 "@2 alloc heap=1 address=0x1000 requested=10\n");
-    ck_assert_uint_eq(list.device_peaks.items[0].device_id, 1);
-    ck_assert_uint_eq(list.device_peaks.items[0].peak_bytes, 30);
+    ck_assert_uint_eq(list.device_peak.items[0].device_id, 1);
+    ck_assert_uint_eq(list.device_peak.items[0].peak_bytes, 30);
 }
 END_TEST
 
@@ -118,13 +118,13 @@ START_TEST(the_timeline_has_a_bucket_for_every_change_while_there_are_few)
                 "@2 mark\n"
                 "@3 alloc heap=1 address=0x2000 requested=20\n"
                 "@4 free heap=1 address=0x1000\n");
-    ck_assert_uint_eq(list.usages.count, 3);
-    ck_assert_int_eq(list.usages.items[1].first_seq, 2);
-    ck_assert_int_eq(list.usages.items[1].last_seq, 2);
-    ck_assert_uint_eq(list.usages.items[1].live_bytes, 30);
-    ck_assert_uint_eq(list.usages.items[2].live_bytes, 20);
-    ck_assert_uint_eq(list.usages.items[2].live_count, 1);
-    ck_assert_int_eq(list.usages.items[2].last_ns, 4);
+    ck_assert_uint_eq(list.usage.count, 3);
+    ck_assert_int_eq(list.usage.items[1].first_seq, 2);
+    ck_assert_int_eq(list.usage.items[1].last_seq, 2);
+    ck_assert_uint_eq(list.usage.items[1].live_bytes, 30);
+    ck_assert_uint_eq(list.usage.items[2].live_bytes, 20);
+    ck_assert_uint_eq(list.usage.items[2].live_count, 1);
+    ck_assert_int_eq(list.usage.items[2].last_ns, 4);
 }
 END_TEST
 
@@ -151,13 +151,13 @@ START_TEST(a_long_timeline_keeps_its_maxima_in_few_buckets)
     }
     replay(text);
     free(text);
-    ck_assert_uint_le(list.usages.count, 4096);
-    ck_assert_uint_gt(list.usages.count, 2047);
-    for (size_t i = 0; i < list.usages.count; i++) {
-        const nm_usage_row *row = &list.usages.items[i];
+    ck_assert_uint_le(list.usage.count, 4096);
+    ck_assert_uint_gt(list.usage.count, 2047);
+    for (size_t i = 0; i < list.usage.count; i++) {
+        const nm_usage_row *row = &list.usage.items[i];
         int64_t max_seq = row->first_seq;
 
-        ck_assert_int_eq(row->first_seq, i == 0 ? 0 : list.usages.items[i - 1].last_seq + 1);
+        ck_assert_int_eq(row->first_seq, i == 0 ? 0 : list.usage.items[i - 1].last_seq + 1);
         for (int64_t seq = row->first_seq; seq <= row->last_seq; seq++)
             if (live[seq] > live[max_seq])
                 max_seq = seq;
@@ -166,7 +166,7 @@ START_TEST(a_long_timeline_keeps_its_maxima_in_few_buckets)
         ck_assert_uint_eq(row->max_live_bytes, live[max_seq]);
         ck_assert_uint_eq(row->live_bytes, live[row->last_seq]);
     }
-    ck_assert_int_eq(list.usages.items[list.usages.count - 1].last_seq, EVENTS - 1);
+    ck_assert_int_eq(list.usage.items[list.usage.count - 1].last_seq, EVENTS - 1);
 }
 END_TEST
 
@@ -183,16 +183,16 @@ START_TEST(ranges_nest_by_thread_and_pair_by_number_or_as_the_innermost)
                 "@7 alloc heap=1 address=0x3000 requested=1 thread=1\n"
                 "@8 range_end thread=1\n"
                 "@9 range_begin thread=2 number=11 name=open\n");
-    ck_assert_uint_eq(list.operations.count, 3);
-    ck_assert_uint_eq(list.operations.items[0].operation_id, 2);
-    ck_assert_uint_eq(list.operations.items[0].parent_id, 1);
-    ck_assert_int_eq(list.operations.items[0].end_seq, 4);
-    ck_assert_uint_eq(list.operations.items[1].operation_id, 1);
-    ck_assert_int_eq(list.operations.items[1].kind, NM_RANGE_OPERATOR);
-    ck_assert_int_eq(list.operations.items[1].begin_seq, 0);
-    ck_assert_int_eq(list.operations.items[1].end_seq, 5);
-    ck_assert_int_eq(list.operations.items[1].end_ns, 6);
-    ck_assert_int_eq(list.operations.items[2].end_seq, NM_NO_SEQ);
+    ck_assert_uint_eq(list.operation.count, 3);
+    ck_assert_uint_eq(list.operation.items[0].operation_id, 2);
+    ck_assert_uint_eq(list.operation.items[0].parent_id, 1);
+    ck_assert_int_eq(list.operation.items[0].end_seq, 4);
+    ck_assert_uint_eq(list.operation.items[1].operation_id, 1);
+    ck_assert_int_eq(list.operation.items[1].kind, NM_RANGE_OPERATOR);
+    ck_assert_int_eq(list.operation.items[1].begin_seq, 0);
+    ck_assert_int_eq(list.operation.items[1].end_seq, 5);
+    ck_assert_int_eq(list.operation.items[1].end_ns, 6);
+    ck_assert_int_eq(list.operation.items[2].end_seq, NM_NO_SEQ);
     ck_assert_uint_eq(nm_row_list_allocation(&list, 1)->operation_id, 2);
     ck_assert_uint_eq(nm_row_list_allocation(&list, 2)->operation_id, 0);
     ck_assert_uint_eq(nm_row_list_allocation(&list, 3)->operation_id, 0);
@@ -205,9 +205,9 @@ START_TEST(a_source_without_threads_has_operations_too)
            "@1 range_begin number=1 name=a\n"
            "@2 alloc heap=1 address=0x1000 requested=1\n"
            "@3 range_end number=1\n");
-    ck_assert_uint_eq(list.operations.count, 1);
-    ck_assert_uint_eq(list.operations.items[0].thread_id, 0);
-    ck_assert_uint_eq(list.operations.items[0].process_id, 1);
+    ck_assert_uint_eq(list.operation.count, 1);
+    ck_assert_uint_eq(list.operation.items[0].thread_id, 0);
+    ck_assert_uint_eq(list.operation.items[0].process_id, 1);
     ck_assert_uint_eq(nm_row_list_allocation(&list, 1)->operation_id, 1);
 }
 END_TEST
@@ -221,31 +221,31 @@ START_TEST(a_step_ends_at_the_next_one_or_with_its_process)
                 "@4 process_end process=1 detail=signal error=9\n"
                 "@5 process_end process=2 detail=exit error=-1\n"
                 "@6 step thread=3 number=2\n");
-    ck_assert_uint_eq(list.steps.count, 4);
-    ck_assert_int_eq(list.steps.items[0].number, 7);
-    ck_assert_int_eq(list.steps.items[0].begin_seq, 0);
-    ck_assert_int_eq(list.steps.items[0].end_seq, 2);
-    ck_assert_int_eq(list.steps.items[0].end_ns, 3);
-    ck_assert_int_eq(list.steps.items[1].number, 8);
-    ck_assert_int_eq(list.steps.items[1].end_seq, 3);
-    ck_assert_uint_eq(list.steps.items[2].process_id, 2);
-    ck_assert_int_eq(list.steps.items[3].end_seq, NM_NO_SEQ);
-    ck_assert_uint_eq(list.process_ends.count, 2);
-    ck_assert_int_eq(list.process_ends.items[0].end_kind, NM_PROCESS_SIGNAL);
-    ck_assert_int_eq(list.process_ends.items[0].end_status, 9);
-    ck_assert_int_eq(list.process_ends.items[0].end_ns, 4);
-    ck_assert_int_eq(list.process_ends.items[1].end_status, NM_UNKNOWN_NUMBER);
+    ck_assert_uint_eq(list.step.count, 4);
+    ck_assert_int_eq(list.step.items[0].number, 7);
+    ck_assert_int_eq(list.step.items[0].begin_seq, 0);
+    ck_assert_int_eq(list.step.items[0].end_seq, 2);
+    ck_assert_int_eq(list.step.items[0].end_ns, 3);
+    ck_assert_int_eq(list.step.items[1].number, 8);
+    ck_assert_int_eq(list.step.items[1].end_seq, 3);
+    ck_assert_uint_eq(list.step.items[2].process_id, 2);
+    ck_assert_int_eq(list.step.items[3].end_seq, NM_NO_SEQ);
+    ck_assert_uint_eq(list.process_end.count, 2);
+    ck_assert_int_eq(list.process_end.items[0].end_kind, NM_PROCESS_SIGNAL);
+    ck_assert_int_eq(list.process_end.items[0].end_status, 9);
+    ck_assert_int_eq(list.process_end.items[0].end_ns, 4);
+    ck_assert_int_eq(list.process_end.items[1].end_status, NM_UNKNOWN_NUMBER);
 }
 END_TEST
 
 START_TEST(a_sample_says_what_is_used)
 {
     replay(HEAD "@1 memory_sample device=1 detail=hbm free=30 total=100 thread=1\n");
-    ck_assert_uint_eq(list.samples.count, 1);
-    ck_assert_uint_eq(list.samples.items[0].used_bytes, 70);
-    ck_assert_uint_eq(list.samples.items[0].total_bytes, 100);
-    ck_assert_uint_eq(list.samples.items[0].kind, NM_MEMORY_HBM);
-    ck_assert_uint_eq(list.samples.items[0].process_id, 1);
+    ck_assert_uint_eq(list.memory_sample.count, 1);
+    ck_assert_uint_eq(list.memory_sample.items[0].used_bytes, 70);
+    ck_assert_uint_eq(list.memory_sample.items[0].total_bytes, 100);
+    ck_assert_uint_eq(list.memory_sample.items[0].kind, NM_MEMORY_HBM);
+    ck_assert_uint_eq(list.memory_sample.items[0].process_id, 1);
 }
 END_TEST
 
@@ -259,16 +259,16 @@ START_TEST(a_free_of_unknown_memory_and_a_double_free_are_told_apart)
                 "@4 free address=0x2000 thread=1\n"
                 "@5 free address=0 thread=1\n"
                 "@6 free heap=3 address=0x1000 thread=1\n");
-    ck_assert_uint_eq(list.anomalies.count, 3);
-    ck_assert_int_eq(list.anomalies.items[0].kind, NM_ANOMALY_DOUBLE_FREE);
-    ck_assert_uint_eq(list.anomalies.items[0].allocation_id, 1);
-    ck_assert_uint_eq(list.anomalies.items[0].stack_id, 1);
-    ck_assert_uint_eq(list.anomalies.items[0].other_stack_id, 2);
-    ck_assert_int_eq(list.anomalies.items[0].seq, 2);
-    ck_assert_int_eq(list.anomalies.items[1].kind, NM_ANOMALY_FREE_UNKNOWN);
-    ck_assert_uint_eq(list.anomalies.items[1].address, 0x2000);
-    ck_assert_int_eq(list.anomalies.items[2].kind, NM_ANOMALY_FREE_UNKNOWN);
-    ck_assert_uint_eq(list.anomalies.items[2].heap_id, 3);
+    ck_assert_uint_eq(list.anomaly.count, 3);
+    ck_assert_int_eq(list.anomaly.items[0].kind, NM_ANOMALY_DOUBLE_FREE);
+    ck_assert_uint_eq(list.anomaly.items[0].allocation_id, 1);
+    ck_assert_uint_eq(list.anomaly.items[0].stack_id, 1);
+    ck_assert_uint_eq(list.anomaly.items[0].other_stack_id, 2);
+    ck_assert_int_eq(list.anomaly.items[0].seq, 2);
+    ck_assert_int_eq(list.anomaly.items[1].kind, NM_ANOMALY_FREE_UNKNOWN);
+    ck_assert_uint_eq(list.anomaly.items[1].address, 0x2000);
+    ck_assert_int_eq(list.anomaly.items[2].kind, NM_ANOMALY_FREE_UNKNOWN);
+    ck_assert_uint_eq(list.anomaly.items[2].heap_id, 3);
 }
 END_TEST
 
@@ -280,11 +280,11 @@ START_TEST(the_wrong_call_to_free_is_told_both_ways)
                 "@4 free_failed address=0x2000 thread=1 error=100000\n"
                 "@5 free address=0x1000 thread=1 detail=host\n"
                 "@6 free address=0x2000 thread=1 detail=host\n");
-    ck_assert_uint_eq(list.anomalies.count, 2);
-    ck_assert_int_eq(list.anomalies.items[0].kind, NM_ANOMALY_WRONG_FREE);
-    ck_assert_uint_eq(list.anomalies.items[0].allocation_id, 2);
-    ck_assert_str_eq(list.anomalies.items[0].detail, "host memory freed as device memory");
-    ck_assert_uint_eq(list.anomalies.items[1].allocation_id, 1);
+    ck_assert_uint_eq(list.anomaly.count, 2);
+    ck_assert_int_eq(list.anomaly.items[0].kind, NM_ANOMALY_WRONG_FREE);
+    ck_assert_uint_eq(list.anomaly.items[0].allocation_id, 2);
+    ck_assert_str_eq(list.anomaly.items[0].detail, "host memory freed as device memory");
+    ck_assert_uint_eq(list.anomaly.items[1].allocation_id, 1);
     ck_assert_int_eq(nm_row_list_allocation(&list, 2)->free_seq, 5);
 }
 END_TEST
@@ -325,11 +325,11 @@ START_TEST(a_copy_may_cross_joined_ranges_but_not_its_own_limit)
                 "@6 copy thread=1 address=0x7f0000000000 source=0x7f1000000000 size=100 limit=99 detail=h2h async "
                 "stream=4 cost=8\n");
     ck_assert_uint_eq(only_anomaly(NM_ANOMALY_COPY_PAST_END)->copy_id, 3);
-    ck_assert_uint_eq(list.copies.count, 3);
-    ck_assert(list.copies.items[2].is_async);
-    ck_assert_uint_eq(list.copies.items[2].stream, 4);
-    ck_assert_uint_eq(list.copies.items[2].cost_ns, 8);
-    ck_assert_int_eq(list.copies.items[2].kind, NM_COPY_HOST_TO_HOST);
+    ck_assert_uint_eq(list.copy.count, 3);
+    ck_assert(list.copy.items[2].is_async);
+    ck_assert_uint_eq(list.copy.items[2].stream, 4);
+    ck_assert_uint_eq(list.copy.items[2].cost_ns, 8);
+    ck_assert_int_eq(list.copy.items[2].kind, NM_COPY_HOST_TO_HOST);
 }
 END_TEST
 
@@ -374,9 +374,9 @@ START_TEST(only_the_addresses_freed_last_are_remembered)
     sprintf(text + len, "@2 free address=4096 thread=1\n@2 free address=%d thread=1\n", 4096 + ADDRESSES - 1);
     replay(text);
     free(text);
-    ck_assert_uint_eq(list.anomalies.count, 2);
-    ck_assert_int_eq(list.anomalies.items[0].kind, NM_ANOMALY_FREE_UNKNOWN);
-    ck_assert_int_eq(list.anomalies.items[1].kind, NM_ANOMALY_DOUBLE_FREE);
+    ck_assert_uint_eq(list.anomaly.count, 2);
+    ck_assert_int_eq(list.anomaly.items[0].kind, NM_ANOMALY_FREE_UNKNOWN);
+    ck_assert_int_eq(list.anomaly.items[1].kind, NM_ANOMALY_DOUBLE_FREE);
 }
 END_TEST
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/passes.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
 #include "support/seed.h"
@@ -41,8 +42,8 @@ static void replay(const char *text)
 
 static const nm_workspace_row *workspace(size_t index)
 {
-    ck_assert_uint_lt(index, list.workspaces.count);
-    return &list.workspaces.items[index];
+    ck_assert_uint_lt(index, list.workspace.count);
+    return &list.workspace.items[index];
 }
 
 static void check_owner(uint64_t allocation_id, uint64_t operation_id, nm_operation_source source)
@@ -74,7 +75,7 @@ START_TEST(a_block_belongs_to_the_first_operator_in_it_and_each_use_has_a_row)
                 "@3 range_end thread=1\n"
                 "@4 range_begin thread=1 name=b detail=operator requested=50 address=0x1000\n");
     check_owner(1, 1, NM_SOURCE_WORKSPACE);
-    ck_assert_uint_eq(list.workspaces.count, 2);
+    ck_assert_uint_eq(list.workspace.count, 2);
     ck_assert_uint_eq(workspace(0)->workspace_id, 1);
     ck_assert_uint_eq(workspace(0)->operation_id, 1);
     ck_assert_uint_eq(workspace(0)->allocation_id, 1);
@@ -113,7 +114,7 @@ START_TEST(the_innermost_block_around_the_whole_workspace_is_taken)
     check_owner(3, 2, NM_SOURCE_WORKSPACE);
     check_owner(2, 3, NM_SOURCE_WORKSPACE);
     check_owner(5, 5, NM_SOURCE_WORKSPACE);
-    ck_assert_uint_eq(list.workspaces.count, 7);
+    ck_assert_uint_eq(list.workspace.count, 7);
     for (size_t i = 0; i < 7; i++)
         ck_assert_uint_eq(workspace(i)->allocation_id, blocks[i]);
     ck_assert_int_eq(workspace(3)->is_reused, NM_UNKNOWN_NUMBER);
@@ -127,7 +128,7 @@ START_TEST(an_operator_without_a_workspace_takes_nothing)
     replay(HEAD "@1 alloc heap=3 address=0x1000 requested=64 thread=1\n"
                 "@2 range_begin thread=1 name=op detail=operator address=0x1000\n");
     check_owner(1, 0, NM_SOURCE_NONE);
-    ck_assert_uint_eq(list.workspaces.count, 0);
+    ck_assert_uint_eq(list.workspace.count, 0);
 }
 END_TEST
 
@@ -396,8 +397,8 @@ static void simulate(uint64_t depth)
 
 static void check_simulation(void)
 {
-    ck_assert_uint_eq(list.workspaces.count, program.operations);
-    for (size_t i = 0; i < list.workspaces.count; i++) {
+    ck_assert_uint_eq(list.workspace.count, program.operations);
+    for (size_t i = 0; i < list.workspace.count; i++) {
         const nm_workspace_row *row = workspace(i);
 
         ck_assert_uint_eq(row->operation_id, i + 1);
@@ -406,8 +407,8 @@ static void check_simulation(void)
         program.matched += row->allocation_id != 0;
         program.unmatched += row->allocation_id == 0;
     }
-    for (size_t i = 0; i < list.allocations.count; i++) {
-        const nm_allocation_row *row = &list.allocations.items[i];
+    for (size_t i = 0; i < list.allocation.count; i++) {
+        const nm_allocation_row *row = &list.allocation.items[i];
 
         if (row->operation_id != 0)
             ck_assert_uint_eq(program.truth[row->operation_id], row->allocation_id);
@@ -428,7 +429,7 @@ static double run_simulations(uint64_t depth)
         for (uint64_t slot = 0; slot < SLOTS; slot++)
             program.live_in[slot] = 0;
         seq = 0;
-        ck_assert_int_eq(nm_replay_new(&sink, &simulated, &err), NM_OK);
+        ck_assert_int_eq(nm_replay_new(&sink, nm_passes, &simulated, &err), NM_OK);
         define((nm_definition){.kind = NM_DEFINE_PROCESS, .id = 1});
         for (uint64_t id = 1; id <= 3; id++)
             define((nm_definition){.kind = NM_DEFINE_THREAD, .id = id, .thread.process_id = 1});
@@ -471,15 +472,15 @@ START_TEST(operators_and_models_have_results)
                 "@6 range_end thread=1 number=3\n"
                 "@7 range_begin thread=1 number=4 name=x detail=99\n"
                 "@8 range_begin thread=1 number=5 name=open detail=operator\n");
-    ck_assert_uint_eq(list.operations.count, 5);
-    ck_assert_int_eq(list.operations.items[0].error_code, 161002);
-    ck_assert_uint_eq(list.operations.items[0].model_id, 0);
-    ck_assert_int_eq(list.operations.items[1].kind, NM_RANGE_MODEL);
-    ck_assert_uint_eq(list.operations.items[1].model_id, 9);
-    ck_assert_int_eq(list.operations.items[1].error_code, 0);
-    ck_assert_int_eq(list.operations.items[2].error_code, NM_UNKNOWN_NUMBER);
-    ck_assert_int_eq(list.operations.items[3].error_code, NM_UNKNOWN_NUMBER); /* still open, as is the next */
-    ck_assert_int_eq(list.operations.items[4].kind, NM_RANGE_USER);           /* one that is not known */
+    ck_assert_uint_eq(list.operation.count, 5);
+    ck_assert_int_eq(list.operation.items[0].error_code, 161002);
+    ck_assert_uint_eq(list.operation.items[0].model_id, 0);
+    ck_assert_int_eq(list.operation.items[1].kind, NM_RANGE_MODEL);
+    ck_assert_uint_eq(list.operation.items[1].model_id, 9);
+    ck_assert_int_eq(list.operation.items[1].error_code, 0);
+    ck_assert_int_eq(list.operation.items[2].error_code, NM_UNKNOWN_NUMBER);
+    ck_assert_int_eq(list.operation.items[3].error_code, NM_UNKNOWN_NUMBER); /* still open, as is the next */
+    ck_assert_int_eq(list.operation.items[4].kind, NM_RANGE_USER);           /* one that is not known */
 }
 END_TEST
 
@@ -510,8 +511,8 @@ START_TEST(calls_about_streams_are_kept)
     replay(HEAD "stack 1: a\n@1 range_begin thread=1 name=r\n"
                 "@2 stream_call thread=1 device=1 stream=7 number=0x99 detail=event_record stack=1 cost=5 error=3\n"
                 "@3 stream_call thread=3 device=9 detail=200\n");
-    ck_assert_uint_eq(list.stream_calls.count, 2);
-    const nm_stream_call_row *row = &list.stream_calls.items[0];
+    ck_assert_uint_eq(list.stream_call.count, 2);
+    const nm_stream_call_row *row = &list.stream_call.items[0];
 
     ck_assert_uint_eq(row->stream_call_id, 1);
     ck_assert_uint_eq(row->process_id, 1);
@@ -538,19 +539,19 @@ START_TEST(notes_are_kept)
     replay(HEAD "@1 note thread=3 detail=unseen_operator name=aclnnX number=4\n"
                 "@2 note detail=200 name=later number=-5\n"
                 "@3 note thread=1 number=0x7fffffffffffffff\n");
-    ck_assert_uint_eq(list.notes.count, 3);
-    ck_assert_uint_eq(list.notes.items[0].note_id, 1);
-    ck_assert_uint_eq(list.notes.items[0].process_id, 2);
-    ck_assert_uint_eq(list.notes.items[0].thread_id, 3);
-    ck_assert_int_eq(list.notes.items[0].seq, 0);
-    ck_assert_int_eq(list.notes.items[0].ns, 1);
-    ck_assert_int_eq(list.notes.items[0].kind, NM_NOTE_UNSEEN_OPERATOR);
-    ck_assert_uint_ne(list.notes.items[0].text, 0);
-    ck_assert_uint_eq(list.notes.items[0].count, 4);
-    ck_assert_uint_eq(list.notes.items[1].process_id, 0);
-    ck_assert_int_eq(list.notes.items[1].kind, 0);
-    ck_assert_uint_eq(list.notes.items[1].count, 0);
-    ck_assert_uint_eq(list.notes.items[2].count, UINT32_MAX);
+    ck_assert_uint_eq(list.note.count, 3);
+    ck_assert_uint_eq(list.note.items[0].note_id, 1);
+    ck_assert_uint_eq(list.note.items[0].process_id, 2);
+    ck_assert_uint_eq(list.note.items[0].thread_id, 3);
+    ck_assert_int_eq(list.note.items[0].seq, 0);
+    ck_assert_int_eq(list.note.items[0].ns, 1);
+    ck_assert_int_eq(list.note.items[0].kind, NM_NOTE_UNSEEN_OPERATOR);
+    ck_assert_uint_ne(list.note.items[0].text, 0);
+    ck_assert_uint_eq(list.note.items[0].count, 4);
+    ck_assert_uint_eq(list.note.items[1].process_id, 0);
+    ck_assert_int_eq(list.note.items[1].kind, 0);
+    ck_assert_uint_eq(list.note.items[1].count, 0);
+    ck_assert_uint_eq(list.note.items[2].count, UINT32_MAX);
 }
 END_TEST
 

@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/id_set.h"
 #include "base/io.h"
 #include "store/cleanup.h"
-#include "store/id_set.h"
 #include "store/publish.h"
 #include "support/load_text.h"
 #include "support/run.h"
@@ -71,7 +71,7 @@ static void define(nm_store *store, nm_definition definition)
 {
     const nm_sink *sink = nm_store_sink(store);
 
-    ck_assert_int_eq(sink->definition(sink->context, &definition, &err), NM_OK);
+    ck_assert_int_eq(nm_give_definition(sink, &definition, &err), NM_OK);
 }
 
 static void define_string(nm_store *store, uint64_t id, const char *text)
@@ -113,7 +113,7 @@ static nm_status put(nm_store *store, nm_allocation_row row)
 {
     const nm_sink *sink = nm_store_sink(store);
 
-    return sink->allocation(sink->context, &row, &err);
+    return nm_give_allocation(sink, &row, &err);
 }
 
 static void finish_and_publish(nm_store *store)
@@ -223,9 +223,9 @@ START_TEST(the_largest_values_of_operations_and_calls_are_loaded)
         .operation_id = 1, .kind = NM_RANGE_OPERATOR, .end_ns = INT64_MAX, .error_code = INT64_MAX};
 
     define_process_and_heap(store);
-    ck_assert_int_eq(sink->operation(sink->context, &operation, &err), NM_OK);
+    ck_assert_int_eq(nm_give_operation(sink, &operation, &err), NM_OK);
     operation.operation_id = 2;
-    ck_assert_int_eq(sink->operation(sink->context, &operation, &err), NM_OK);
+    ck_assert_int_eq(nm_give_operation(sink, &operation, &err), NM_OK);
     for (uint64_t id = 1; id <= 300; id++) {
         nm_workspace_row workspace = {.workspace_id = id,
                                       .operation_id = 1,
@@ -237,9 +237,9 @@ START_TEST(the_largest_values_of_operations_and_calls_are_loaded)
             .stream_call_id = id, .operation_id = 2, .cost_ns = UINT64_C(1) << 56, .error_code = INT64_MIN};
         nm_note_row note = {.note_id = id, .count = UINT32_MAX};
 
-        ck_assert_int_eq(sink->workspace(sink->context, &workspace, &err), NM_OK);
-        ck_assert_int_eq(sink->stream_call(sink->context, &call, &err), NM_OK);
-        ck_assert_int_eq(sink->note(sink->context, &note, &err), NM_OK);
+        ck_assert_int_eq(nm_give_workspace(sink, &workspace, &err), NM_OK);
+        ck_assert_int_eq(nm_give_stream_call(sink, &call, &err), NM_OK);
+        ck_assert_int_eq(nm_give_note(sink, &note, &err), NM_OK);
     }
     finish_and_publish(store);
 
@@ -262,7 +262,7 @@ START_TEST(an_operation_that_is_named_but_never_written_fails_the_load)
     const nm_sink *sink = nm_store_sink(store);
     nm_workspace_row workspace = {.workspace_id = 1, .operation_id = 7};
 
-    ck_assert_int_eq(sink->workspace(sink->context, &workspace, &err), NM_OK);
+    ck_assert_int_eq(nm_give_workspace(sink, &workspace, &err), NM_OK);
     ck_assert_int_eq(nm_store_finish(store, &input, &err), NM_ERR_DATABASE);
     ck_assert_ptr_nonnull(strstr(err.text, "operation 7"));
     nm_store_close(store);

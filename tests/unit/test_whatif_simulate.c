@@ -375,7 +375,7 @@ static bool is_emptying(const char *function, bool is_inlined)
     ck_assert_int_eq(nm_gather_new(&gather, &err), NM_OK);
     const nm_sink *sink = nm_gather_sink(gather);
     for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
-        ck_assert_int_eq(sink->definition(sink->context, &definitions[i], &err), NM_OK);
+        ck_assert_int_eq(nm_give_definition(sink, &definitions[i], &err), NM_OK);
     bool result = nm_gather_is_emptying(gather, 2);
     ck_assert(!nm_gather_is_emptying(gather, 3));
     nm_gather_free(gather);
@@ -785,7 +785,7 @@ static void take_random_row(const nm_sink *sink, uint64_t number)
     if (row.free_requested_seq != NM_NO_SEQ && (row.free_requested_seq < row.alloc_seq ||
                                                 (row.free_seq != NM_NO_SEQ && row.free_requested_seq > row.free_seq)))
         row.free_requested_seq = NM_NO_SEQ;
-    ck_assert_int_eq(sink->allocation(sink->context, &row, &err), NM_OK);
+    ck_assert_int_eq(nm_give_allocation(sink, &row, &err), NM_OK);
 }
 
 static nm_gather *random_gather(uint64_t seed)
@@ -800,7 +800,7 @@ static nm_gather *random_gather(uint64_t seed)
         nm_definition definition = {.kind = NM_DEFINE_HEAP, .id = heap};
 
         definition.heap.level = heap == 1 ? NM_LEVEL_DRIVER : NM_LEVEL_POOL;
-        ck_assert_int_eq(sink->definition(sink->context, &definition, &err), NM_OK);
+        ck_assert_int_eq(nm_give_definition(sink, &definition, &err), NM_OK);
     }
     for (uint64_t i = 0; i < 200; i++)
         take_random_row(sink, 1 + next_random(100));
@@ -809,8 +809,8 @@ static nm_gather *random_gather(uint64_t seed)
             .heap_id = 1 + next_random(4), .seq = random_seq(), .requested_bytes = random_bytes()};
         nm_step_row step = {.process_id = next_random(2), .begin_seq = random_seq()};
 
-        ck_assert_int_eq(sink->failure(sink->context, &failure, &err), NM_OK);
-        ck_assert_int_eq(sink->step(sink->context, &step, &err), NM_OK);
+        ck_assert_int_eq(nm_give_failure(sink, &failure, &err), NM_OK);
+        ck_assert_int_eq(nm_give_step(sink, &step, &err), NM_OK);
     }
     return gather;
 }

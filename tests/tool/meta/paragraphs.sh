@@ -6,7 +6,7 @@
 set -u
 . "${0%/*}/common.sh"
 
-not_done='rows replay analysis steps sites store report tool'
+not_done='replay sites store report tool'
 
 # FILE: how many words its first comment has beside the licence.
 words_of() {

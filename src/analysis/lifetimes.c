@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How long what was freed had lived, by stack: a histogram of powers of two, and the longest. Memory that lives much longer
+ * than the rest of its stack is a leak, or merely held; what ended otherwise than by a free says nothing about that.
+ */
+#include "analysis/passes.h"
+
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "replay/lookup.h"
+#include "replay/pass.h"
+
+typedef struct lifetimes {
+    uint32_t counts[NM_LIFETIME_BUCKETS];
+    uint64_t untimed_count; /* whose times are not known: in no bucket */
+    uint64_t max_ns, max_steps;
+    int64_t last_alloc_seq;
+} lifetimes;
+
+typedef struct site_room {
+    lifetimes *freed; /* owned; NULL: nothing was */
+} site_room;
+
+static int bucket_of(uint64_t ns)
+{
+    int bucket = nm_log2(ns);
+
+    return bucket < NM_LIFETIME_BUCKETS ? bucket : NM_LIFETIME_BUCKETS - 1;
+}
+
+static lifetimes *lifetimes_of(const nm_run *run, const nm_site *site, nm_error *err)
+{
+    site_room *room = nm_site_room(run, site);
+
+    if (room->freed == NULL) {
+        room->freed = nm_replay_allocate(sizeof *room->freed, err);
+        if (room->freed != NULL)
+            room->freed->last_alloc_seq = NM_NO_SEQ;
+    }
+    return room->freed;
+}
+
+static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+{
+    const nm_live *live = change->live;
+    const nm_allocation_row *row = &live->row;
+    uint64_t steps = nm_subtract_saturated(live->heap->process->step_count, (uint64_t)row->generation);
+
+    if (live->is_baseline || row->end_kind == NM_END_REPLACED || row->end_kind == NM_END_RESET ||
+        row->split_from_id != 0 || row->graph_id != 0) /* what graphs hold lives as long as they do */
+        return NM_OK;
+    lifetimes *of = lifetimes_of(run, live->site, err);
+    if (of == NULL)
+        return NM_ERR_MEMORY;
+    of->last_alloc_seq = row->alloc_seq > of->last_alloc_seq ? row->alloc_seq : of->last_alloc_seq;
+    of->max_steps = steps > of->max_steps ? steps : of->max_steps;
+    if (row->alloc_ns == NM_NO_TIME || row->free_ns == NM_NO_TIME || row->free_ns < row->alloc_ns) {
+        of->untimed_count++;
+        return NM_OK;
+    }
+    uint64_t ns = (uint64_t)row->free_ns - (uint64_t)row->alloc_ns;
+    of->counts[bucket_of(ns)] += of->counts[bucket_of(ns)] < UINT32_MAX;
+    of->max_ns = ns > of->max_ns ? ns : of->max_ns;
+    return NM_OK;
+}
+
+static nm_status write_site(const nm_run *run, const nm_heap *heap, const nm_site *site, nm_error *err)
+{
+    const lifetimes *of = ((const site_room *)nm_site_room(run, site))->freed;
+    nm_status status = NM_OK;
+
+    for (int bucket = -1; of != NULL && bucket < NM_LIFETIME_BUCKETS && status == NM_OK; bucket++) {
+        nm_lifetime_row row = {.heap_id = heap->id,
+                               .stack_id = site->stack_id,
+                               .bucket = bucket,
+                               .freed_count = bucket < 0 ? of->untimed_count : of->counts[bucket],
+                               .max_ns = of->max_ns,
+                               .max_steps = of->max_steps,
+                               .last_alloc_seq = of->last_alloc_seq};
+
+        if (row.freed_count > 0)
+            status = nm_give_lifetime(&run->replay->sink, &row, err);
+    }
+    return status;
+}
+
+static nm_status finish(nm_run *run, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next)
+        for (const nm_site *site = heap->sites; site != NULL && status == NM_OK; site = site->next)
+            status = write_site(run, heap, site, err);
+    return status;
+}
+
+static void release(nm_run *run)
+{
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next)
+        for (const nm_site *site = heap->sites; site != NULL; site = site->next)
+            free(((site_room *)nm_site_room(run, site))->freed);
+}
+
+const nm_pass nm_lifetimes_pass = {
+    .name = "lifetimes",
+    .gives = {[NM_ROW_LIFETIME] = true},
+    .wants = {[NM_CHANGE_ENDED] = true},
+    .room = {[NM_OWNER_SITE] = sizeof(site_room)},
+    .change = change,
+    .finish = finish,
+    .release = release,
+};

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the driver's memory of a pool cost, and how often the pool missed after its peak: without steps the only line that
+ * can be drawn between warming up and working.
+ */
+#include "analysis/passes.h"
+
+#include "base/number.h"
+#include "replay/lookup.h"
+#include "replay/pass.h"
+
+typedef struct heap_room {
+    nm_pool_effort_row row; /* pools, and driver memory */
+    uint64_t requests_by_peak, misses_by_peak;
+} heap_room;
+
+static uint64_t request_count(const nm_heap *pool)
+{
+    return pool->hits[0].allocation_count + pool->hits[1].allocation_count + pool->hits[2].allocation_count;
+}
+
+static void add_segment(heap_room *room, const nm_live *range)
+{
+    room->row.segment_count++;
+    room->row.segment_cost_count += range->row.cost_ns != 0;
+    nm_sum_add(&room->row.segment_cost_ns, range->row.cost_ns);
+    room->row.mapped_count += range->is_mapped;
+}
+
+static void take_segment(const nm_run *run, const nm_live *range)
+{
+    if (range->is_baseline || range->is_kept || range->is_unseen)
+        return;
+    add_segment(nm_heap_room(run, range->owner), range);
+    add_segment(nm_heap_room(run, range->heap), range);
+}
+
+static void take_peak(const nm_run *run, const nm_heap *heap)
+{
+    heap_room *room = nm_heap_room(run, heap);
+
+    room->requests_by_peak = request_count(heap);
+    room->misses_by_peak = nm_pool_miss_count(heap);
+}
+
+static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)err;
+    if (change->kind == NM_CHANGE_PEAKED)
+        take_peak(run, change->heap);
+    else if (change->is_first)
+        take_segment(run, change->live);
+    return NM_OK;
+}
+
+static nm_status write_heap(const nm_run *run, const nm_heap *heap, nm_error *err)
+{
+    const heap_room *room = nm_heap_room(run, heap);
+    nm_pool_effort_row row = room->row;
+
+    if (!nm_is_pool(heap) && heap->level != NM_LEVEL_DRIVER)
+        return NM_OK;
+    row.heap_id = heap->id;
+    row.has_after_peak = nm_is_pool(heap) && !heap->is_peak_kept;
+    row.after_peak_count = nm_subtract_saturated(request_count(heap), room->requests_by_peak);
+    row.after_peak_miss_count = nm_subtract_saturated(nm_pool_miss_count(heap), room->misses_by_peak);
+    return nm_give_pool_effort(&run->replay->sink, &row, err);
+}
+
+static nm_status finish(nm_run *run, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        status = write_heap(run, heap, err);
+    return status;
+}
+
+const nm_pass nm_segment_cost_pass = {
+    .name = "segment cost",
+    .gives = {[NM_ROW_POOL_EFFORT] = true},
+    .wants = {[NM_CHANGE_SEGMENT_IN] = true, [NM_CHANGE_PEAKED] = true},
+    .room = {[NM_OWNER_HEAP] = sizeof(heap_room)},
+    .change = change,
+    .finish = finish,
+};

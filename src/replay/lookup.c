@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finds the things that numbers name, and answers what follows from one object alone. It lies below every other file of
+ * the folder, so it may call none of them.
+ */
+#include "replay/lookup.h"
+
+#include <stdlib.h>
+
+void *nm_replay_allocate(size_t bytes, nm_error *err)
+{
+    void *made = calloc(1, bytes);
+
+    if (made == NULL)
+        nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    return made;
+}
+
+static void *find(const nm_map *map, uint64_t id)
+{
+    const uint64_t *known = nm_map_get(map, (nm_key){0, id});
+
+    return known == NULL ? NULL : (void *)(uintptr_t)*known;
+}
+
+nm_thread *nm_replay_thread(const nm_replay *replay, uint64_t id)
+{
+    if (replay->recent->thread == NULL || replay->recent->thread->id != id) {
+        nm_thread *thread = id == 0 ? NULL : find(&replay->threads, id);
+
+        if (thread == NULL)
+            return NULL;
+        replay->recent->thread = thread;
+    }
+    return replay->recent->thread;
+}
+
+nm_heap *nm_replay_heap(const nm_replay *replay, uint64_t id)
+{
+    if (replay->recent->heap == NULL || replay->recent->heap->id != id) {
+        nm_heap *heap = id == 0 ? NULL : find(&replay->heaps, id);
+
+        if (heap == NULL)
+            return NULL;
+        replay->recent->heap = heap;
+    }
+    return replay->recent->heap;
+}
+
+nm_device *nm_replay_device(const nm_replay *replay, uint64_t id)
+{
+    return id == 0 ? NULL : find(&replay->devices, id);
+}
+
+nm_process *nm_replay_process(const nm_replay *replay, uint64_t id)
+{
+    return find(&replay->processes, id);
+}
+
+bool nm_replay_knows_stack(const nm_replay *replay, uint64_t id)
+{
+    if (id / 8 < replay->stack_bits.len)
+        return replay->stack_bits.data[id / 8] >> id % 8 & 1;
+    return id >= NM_STACK_BITS_MAX && nm_map_get(&replay->stacks, (nm_key){0, id}) != NULL;
+}
+
+/* ---- Operations ---- */
+
+const nm_operation *nm_replay_innermost(const nm_replay *replay, const nm_thread *thread)
+{
+    return (thread != NULL ? thread : replay->nobody)->operations;
+}
+
+uint64_t nm_replay_operation(const nm_replay *replay, const nm_thread *thread)
+{
+    const nm_operation *operation = nm_replay_innermost(replay, thread);
+
+    return operation == NULL ? 0 : operation->row.operation_id;
+}
+
+#define SAMPLED_STEPS_MIN 512
+
+bool nm_step_is_sampled(uint64_t generation)
+{
+    uint64_t stride = 1;
+
+    while (generation / stride >= 2 * SAMPLED_STEPS_MIN)
+        stride *= 2;
+    return generation % stride == 0;
+}
+
+/* ---- Live memory ---- */
+
+int nm_free_misfit(uint64_t level, uint64_t free_call)
+{
+    switch (free_call) {
+    case NM_FREE_PHYSICAL:
+        return level == NM_LEVEL_PHYSICAL ? 0 : level == NM_LEVEL_IMPORTED ? 1 : NM_MISFIT_NEVER;
+    case NM_FREE_REGISTERED:
+        return level == NM_LEVEL_REGISTERED ? 0 : NM_MISFIT_NEVER;
+    case NM_FREE_IMPORTED:
+        return level == NM_LEVEL_IMPORTED ? 0 : NM_MISFIT_NEVER;
+    case NM_FREE_POOL:
+        return level == NM_LEVEL_POOL ? 0 : level == NM_LEVEL_WORKSPACE ? 1 : NM_MISFIT_NEVER;
+    default:
+        break;
+    }
+    switch (level) {
+    case NM_LEVEL_DRIVER:
+        return free_call == NM_FREE_HOST ? 3 : 0;
+    case NM_LEVEL_PINNED:
+        return free_call == NM_FREE_HOST ? 0 : 1;
+    case NM_LEVEL_HOST:
+        return free_call == NM_FREE_HOST ? 1 : 2;
+    case NM_LEVEL_REGISTERED:
+        return free_call == NM_FREE_HOST ? 2 : 3;
+    default:
+        return NM_MISFIT_NEVER;
+    }
+}
+
+uint64_t nm_live_usable_end(const nm_live *live)
+{
+    uint64_t bytes = live->row.requested_bytes != 0 ? live->row.requested_bytes : live->row.block_bytes;
+
+    return live->row.address + bytes < live->row.address ? UINT64_MAX : live->row.address + bytes;
+}
+
+/* ---- Pools ---- */
+
+uint64_t nm_pool_miss_count(const nm_heap *heap)
+{
+    return heap->hits[0].miss_count + heap->hits[1].miss_count + heap->hits[2].miss_count;
+}
+
+uint64_t nm_pool_reserved_bytes(const nm_heap *pool)
+{
+    if (nm_pool_is_unseen(pool))
+        return pool->total.live_bytes;
+    return nm_pool_is_stated(pool) ? pool->stated_reserved_bytes : pool->total.reserved_bytes;
+}

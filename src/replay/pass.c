@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which passes run, where their rooms lie and who is told what: decided once, when the replay is made. For each kind of
+ * change there is a dense list of the runs that want it, so that nobody else is asked.
+ */
+#include "replay/pass.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdlib.h>
+
+#include "replay/lookup.h"
+
+struct nm_runs {
+    size_t count;
+    nm_run *items;                  /* owned; in the order of the table */
+    nm_run **told[NM_CHANGE_KINDS]; /* into `lists`: who wants it, then NULL */
+    nm_run **lists;                 /* owned */
+    size_t bytes[NM_OWNERS];        /* of the struct and of all rooms behind it */
+};
+
+static_assert(NM_CHANGE_KINDS <= 64, "a bit for each in nm_replay.wanted");
+
+/* ---- Which run ----------------------------------------------------------------------------------------------------- */
+
+static bool gives_wanted(const nm_pass *pass, const nm_sink *sink)
+{
+    for (int kind = 0; kind < NM_ROW_KINDS; kind++)
+        if (pass->gives[kind] && sink->wants[kind])
+            return true;
+    return false;
+}
+
+static bool needs(const nm_pass *pass, const nm_pass *other)
+{
+    for (const nm_pass *const *need = pass->needs; need != NULL && *need != NULL; need++)
+        if (*need == other)
+            return true;
+    return false;
+}
+
+/* Does the pass at `at` run? Those that may need it stand behind it. */
+static bool does_run(const nm_pass *const *table, size_t at, const nm_sink *sink)
+{
+    if (gives_wanted(table[at], sink))
+        return true;
+    for (size_t later = at + 1; table[later] != NULL; later++)
+        if (needs(table[later], table[at]) && does_run(table, later, sink))
+            return true;
+    return false;
+}
+
+static nm_run *find_run(const nm_runs *runs, const nm_pass *pass)
+{
+    for (size_t i = 0; i < runs->count; i++)
+        if (runs->items[i].pass == pass)
+            return &runs->items[i];
+    return NULL;
+}
+
+static void link_needs(const nm_runs *runs, nm_run *run)
+{
+    for (size_t i = 0; run->pass->needs != NULL && run->pass->needs[i] != NULL; i++) {
+        assert(i < NM_PASS_NEEDS_MAX);
+        run->needs[i] = find_run(runs, run->pass->needs[i]);
+        assert(run->needs[i] != NULL && run->needs[i] < run); /* it stands before this one in the table */
+    }
+}
+
+/* ---- Rooms and lists ----------------------------------------------------------------------------------------------- */
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+}
+
+static void lay_out_rooms(nm_runs *runs)
+{
+    static const size_t owner_bytes[NM_OWNERS] = {
+        [NM_OWNER_PROCESS] = sizeof(nm_process), [NM_OWNER_THREAD] = sizeof(nm_thread),
+        [NM_OWNER_DEVICE] = sizeof(nm_device),   [NM_OWNER_HARDWARE] = sizeof(nm_device_group),
+        [NM_OWNER_HEAP] = sizeof(nm_heap),       [NM_OWNER_PART] = sizeof(nm_part),
+        [NM_OWNER_SITE] = sizeof(nm_site),       [NM_OWNER_PLACE] = sizeof(nm_place),
+        [NM_OWNER_LIVE] = sizeof(nm_live),       [NM_OWNER_OPERATION] = sizeof(nm_operation),
+    };
+
+    for (int owner = 0; owner < NM_OWNERS; owner++) {
+        runs->bytes[owner] = owner_bytes[owner];
+        for (size_t i = 0; i < runs->count; i++) {
+            nm_run *run = &runs->items[i];
+
+            if (run->pass->room[owner] == 0)
+                continue;
+            run->offset[owner] = aligned(runs->bytes[owner]);
+            runs->bytes[owner] = run->offset[owner] + run->pass->room[owner];
+        }
+    }
+}
+
+static nm_status make_own_rooms(const nm_runs *runs, nm_error *err)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        nm_run *run = &runs->items[i];
+        size_t bytes = run->pass->room[NM_OWNER_REPLAY];
+
+        run->own = bytes == 0 ? NULL : nm_replay_allocate(bytes, err);
+        if (run->own == NULL && bytes != 0)
+            return NM_ERR_MEMORY;
+    }
+    return NM_OK;
+}
+
+static void fill_lists(nm_replay *replay, nm_runs *runs)
+{
+    nm_run **next = runs->lists;
+
+    for (int kind = 0; kind < NM_CHANGE_KINDS; kind++) {
+        runs->told[kind] = next;
+        for (size_t i = 0; i < runs->count; i++)
+            if (runs->items[i].pass->wants[kind])
+                *next++ = &runs->items[i];
+        replay->wanted |= (uint64_t)(next > runs->told[kind]) << kind;
+        next++;
+    }
+}
+
+/* ---- All ----------------------------------------------------------------------------------------------------------- */
+
+nm_status nm_runs_new(nm_replay *replay, const nm_pass *const *table, nm_error *err)
+{
+    nm_runs *runs = nm_replay_allocate(sizeof *runs, err);
+    size_t table_count = 0;
+
+    if (runs == NULL)
+        return NM_ERR_MEMORY;
+    replay->runs = runs;
+    while (table != NULL && table[table_count] != NULL)
+        table_count++;
+    runs->items = nm_replay_allocate((table_count + 1) * sizeof *runs->items, err);
+    runs->lists = nm_replay_allocate((table_count + 1) * NM_CHANGE_KINDS * sizeof *runs->lists, err);
+    if (runs->items == NULL || runs->lists == NULL)
+        return NM_ERR_MEMORY;
+    for (size_t at = 0; at < table_count; at++)
+        if (does_run(table, at, &replay->sink))
+            runs->items[runs->count++] = (nm_run){.replay = replay, .pass = table[at]};
+    for (size_t i = 0; i < runs->count; i++)
+        link_needs(runs, &runs->items[i]);
+    lay_out_rooms(runs);
+    fill_lists(replay, runs);
+    return make_own_rooms(runs, err);
+}
+
+size_t nm_runs_bytes_of(const nm_replay *replay, nm_owner owner)
+{
+    return replay->runs->bytes[owner];
+}
+
+nm_status nm_runs_tell(const nm_replay *replay, const nm_change *change, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (nm_run *const *run = replay->runs->told[change->kind]; *run != NULL && status == NM_OK; run++)
+        status = (*run)->pass->change(*run, change, err);
+    return status;
+}
+
+nm_status nm_runs_finish(const nm_replay *replay, nm_error *err)
+{
+    const nm_runs *runs = replay->runs;
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < runs->count && status == NM_OK; i++)
+        if (runs->items[i].pass->finish != NULL)
+            status = runs->items[i].pass->finish(&runs->items[i], err);
+    return status;
+}
+
+void nm_runs_free(nm_replay *replay)
+{
+    nm_runs *runs = replay->runs;
+
+    if (runs == NULL)
+        return;
+    for (size_t i = runs->items == NULL ? 0 : runs->count; i-- > 0;) {
+        nm_run *run = &runs->items[i];
+
+        if (run->pass->release != NULL && (run->own != NULL || run->pass->room[NM_OWNER_REPLAY] == 0))
+            run->pass->release(run);
+        free(run->own);
+    }
+    free(runs->items);
+    free(runs->lists);
+    free(runs);
+    replay->runs = NULL;
+}

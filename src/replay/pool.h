@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Segments of pools, and which blocks are misses.
+ */
+#ifndef NM_REPLAY_POOL_H
+#define NM_REPLAY_POOL_H
+
+#include "replay/state.h"
+
+/* A driver range appears: if it is a segment from birth, its pool takes it. */
+nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err);
+
+/* A new block: the segments under it, and whether it is a miss. */
+nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_error *err);
+
+/* A block that a keyframe brings: its segments say themselves whose they are, and its flags whether it was a miss. */
+nm_status nm_pool_block_returns(nm_live *block, uint64_t flags, nm_error *err);
+
+/* Takes its bytes out of the gaps while it is in heap->space, or gives them back. Before nm_usage_add takes a peak. */
+nm_status nm_pool_block_covers(nm_live *block, nm_error *err);
+nm_status nm_pool_block_ends(nm_live *block, nm_error *err);
+
+/* A segment becomes the pool's (again), or is lost to it. No effect on what is no segment. */
+nm_status nm_pool_attach(nm_live *range, bool is_first, int64_t seq, nm_error *err);
+nm_status nm_pool_detach(nm_live *range, nm_error *err);
+
+/* A range loses [from, to): `left` and `right` (NULL: nothing is left there) go on for it, owner and all. */
+nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left, nm_live *right, nm_error *err);
+
+/* The pool is the first of its arena: it takes the segments from birth that are there already. */
+nm_status nm_pool_adopt(nm_heap *pool, nm_error *err);
+void nm_pool_reserved(const nm_context *context); /* RESERVED */
+/* The free memory in one piece that there would be if the pending block and those next to it were free. */
+uint64_t nm_pool_room_at(const nm_live *block);
+void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out); /* as of now; the caller sets moment_id */
+
+#endif

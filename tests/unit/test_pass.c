@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which passes run, in what order they are told, and that their rooms are their own: with passes made for the purpose.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/pass.h"
+#include "support/text_trace.h"
+
+#define HEAD                                                                                                           \
+    "process 1 pid=100 host=h1\n"                                                                                      \
+    "thread 1 process=1 tid=100\n"                                                                                     \
+    "device 1 process=1 ordinal=0 physical=4\n"                                                                        \
+    "heap 1 process=1 device=1 level=driver\n"                                                                         \
+    "heap 2 process=1 device=1 level=pool\n"                                                                           \
+    "stack 1: a\n"
+
+static char told[4096];
+static uint64_t given[NM_ROW_KINDS];
+
+static nm_status take_row(void *context, nm_row_kind kind, const void *row, nm_error *err)
+{
+    (void)context;
+    (void)row;
+    (void)err;
+    given[kind]++;
+    return NM_OK;
+}
+
+static void note(const char *name, const char *what)
+{
+    size_t length = strlen(told);
+
+    ck_assert_uint_lt(length + strlen(name) + strlen(what) + 3, sizeof told);
+    snprintf(told + length, sizeof told - length, "%s:%s ", name, what);
+}
+
+/* ---- The passes: each counts lives in the rooms of heaps, and what it is told --------------------------------------- */
+
+typedef struct counter {
+    uint64_t born, ended, mark;
+} counter;
+
+static nm_status count(nm_run *run, const nm_change *change, nm_error *err)
+{
+    const nm_heap *heap = change->live->heap;
+    counter *of_heap = nm_heap_room(run, heap);
+    counter *of_live = nm_live_room(run, change->live);
+    counter *of_all = nm_replay_room(run);
+
+    (void)err;
+    note(run->pass->name, change->kind == NM_CHANGE_BORN ? "born" : "ending");
+    ck_assert_uint_eq(of_live->born, change->kind != NM_CHANGE_BORN);
+    ck_assert_uint_eq(of_live->mark, of_live->born * change->live->row.address);
+    of_live->mark = change->live->row.address;
+    of_live->born = 1;
+    of_heap->born += change->kind == NM_CHANGE_BORN;
+    of_heap->ended += change->kind == NM_CHANGE_ENDING;
+    of_all->born += change->kind == NM_CHANGE_BORN;
+    return NM_OK;
+}
+
+static nm_status finish(nm_run *run, nm_error *err)
+{
+    const counter *of_all = nm_replay_room(run);
+    uint64_t born = 0;
+
+    (void)err;
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next)
+        born += ((const counter *)nm_heap_room(run, heap))->born;
+    ck_assert_uint_eq(born, of_all->born);
+    note(run->pass->name, "finish");
+    return nm_give_note(&run->replay->sink, &(nm_note_row){0}, err);
+}
+
+static void release(nm_run *run)
+{
+    note(run->pass->name, "release");
+}
+
+#define COUNTING                                                                                                       \
+    .wants = {[NM_CHANGE_BORN] = true, [NM_CHANGE_ENDING] = true},                                                     \
+    .room =                                                                                                            \
+        {[NM_OWNER_REPLAY] = sizeof(counter), [NM_OWNER_HEAP] = sizeof(counter), [NM_OWNER_LIVE] = sizeof(counter)},   \
+    .change = count, .finish = finish, .release = release
+
+static const nm_pass base_pass = {.name = "base", .gives = {[NM_ROW_GAP] = true}, COUNTING};
+static const nm_pass alone_pass = {.name = "alone", .gives = {[NM_ROW_USAGE] = true}, COUNTING};
+static const nm_pass *const base_alone[] = {&base_pass, NULL};
+static const nm_pass upper_pass = {.name = "upper", .gives = {[NM_ROW_NOTE] = true}, .needs = base_alone, COUNTING};
+static const nm_pass *const table[] = {&base_pass, &alone_pass, &upper_pass, NULL};
+
+static void replay(const nm_sink *sink, const nm_pass *const *passes, const char *text)
+{
+    nm_text_trace *trace = NULL;
+    nm_replay *made = NULL;
+    nm_record record;
+    nm_error err;
+
+    told[0] = '\0';
+    memset(given, 0, sizeof given);
+    ck_assert_int_eq(nm_text_trace_open(text, &trace, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_new(sink, passes, &made, &err), NM_OK);
+    while (nm_text_trace_next(trace, &record, &err) == NM_OK)
+        ck_assert_int_eq(nm_replay_record(made, &record, &err), NM_OK);
+    ck_assert_int_eq(nm_replay_finish(made, &err), NM_OK);
+    nm_replay_free(made);
+    nm_text_trace_close(trace);
+}
+
+/* ---- Tests --------------------------------------------------------------------------------------------------------- */
+
+START_TEST(a_pass_runs_where_its_rows_are_wanted)
+{
+    nm_sink sink = {.row = take_row, .wants = {[NM_ROW_USAGE] = true}};
+
+    replay(&sink, table, HEAD "@1 alloc heap=1 address=0x1000 requested=64 thread=1 stack=1\n");
+    ck_assert_str_eq(told, "alone:born alone:finish alone:release ");
+}
+END_TEST
+
+START_TEST(a_pass_that_is_needed_runs_before_the_one_that_needs_it)
+{
+    nm_sink sink = {.row = take_row, .wants = {[NM_ROW_NOTE] = true}};
+
+    replay(&sink, table,
+           HEAD "@1 alloc heap=1 address=0x1000 requested=64 thread=1 stack=1\n"
+                "@2 free heap=1 address=0x1000 thread=1\n");
+    ck_assert_str_eq(told, "base:born upper:born base:ending upper:ending base:finish upper:finish "
+                           "upper:release base:release ");
+    ck_assert_uint_eq(given[NM_ROW_NOTE], 2);
+}
+END_TEST
+
+START_TEST(nobody_runs_where_nobody_wants_rows)
+{
+    nm_sink sink = {.row = take_row};
+
+    replay(&sink, table, HEAD "@1 alloc heap=1 address=0x1000 requested=64 thread=1 stack=1\n");
+    ck_assert_str_eq(told, "");
+}
+END_TEST
+
+START_TEST(a_replay_needs_no_passes)
+{
+    nm_sink sink = nm_sink_of_all(NULL, take_row);
+
+    replay(&sink, NULL, HEAD "@1 alloc heap=1 address=0x1000 requested=64 thread=1 stack=1\n");
+    ck_assert_uint_eq(given[NM_ROW_ALLOCATION], 1);
+}
+END_TEST
+
+/* count() and finish() look into the rooms: those of a block that comes after another are zeroed again. */
+START_TEST(each_object_has_a_zeroed_room_for_each_pass)
+{
+    nm_sink sink = nm_sink_of_all(NULL, take_row);
+    char text[8192] = HEAD;
+
+    for (int i = 0; i < 40; i++) {
+        size_t length = strlen(text);
+
+        snprintf(text + length, sizeof text - length,
+                 "@%d alloc heap=%d address=0x%x000 requested=64 thread=1 stack=1\n"
+                 "@%d free heap=%d address=0x%x000 thread=1\n",
+                 2 * i + 1, i % 2 + 1, i % 3 + 1, 2 * i + 2, i % 2 + 1, i % 3 + 1);
+    }
+    replay(&sink, table, text);
+    ck_assert_uint_eq(given[NM_ROW_ALLOCATION], 40);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("pass");
+    TCase *test = tcase_create("all");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_test(test, a_pass_runs_where_its_rows_are_wanted);
+    tcase_add_test(test, a_pass_that_is_needed_runs_before_the_one_that_needs_it);
+    tcase_add_test(test, nobody_runs_where_nobody_wants_rows);
+    tcase_add_test(test, a_replay_needs_no_passes);
+    tcase_add_test(test, each_object_has_a_zeroed_room_for_each_pass);
+    suite_add_tcase(suite, test);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
