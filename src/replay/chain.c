@@ -23,8 +23,7 @@
 #define CODE_MEMORY_ALLOCATION 207001
 #define CODE_RESOURCES         207005 /* streams, events and the like, though it is memory that was asked for */
 #define CODE_DEVICE_MEMORY     207018
-#define CODE_DRIVER_MEMORY     6 /* of the driver below ACL */
-#define MODULE_APP             33
+#define CODE_DRIVER_MEMORY     6  /* of the driver below ACL */
 #define STACKS_MAX             64 /* of a chain; the rest is summed up heap by heap */
 #define LOOKS_FREE             1000000
 #define ROUNDING_BYTES_MAX     1024 /* by which pools round a request up that is small beside it: steps and padding */
@@ -68,7 +67,7 @@ static bool is_driver_level(const nm_heap *heap)
 
 static bool is_module(const nm_heap *heap)
 {
-    return heap->module_id != 0 && heap->module_id != MODULE_APP;
+    return heap->module_id != 0 && heap->module_id != NM_MODULE_APP;
 }
 
 bool nm_chain_is_lack(const nm_event *event)
