@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "replay/chain.h"
 #include "replay/graph.h"
 #include "replay/lookup.h"
 #include "replay/moments.h"
@@ -201,7 +200,7 @@ nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, n
         .error_code = event->error_code,
     };
 
-    bool is_failure = row.kind != 0 && nm_chain_is_lack(event);
+    bool is_failure = row.kind != 0 && nm_event_is_lack(event);
     nm_status status = is_failure ? nm_moments_failure(replay, context, err) : NM_OK;
 
     if (status == NM_OK && is_failure)

@@ -463,15 +463,15 @@ typedef struct nm_thread {
     nm_live *unconfirmed;     /* its last free, which may still be refused; taken out of everything else */
     bool is_queue;            /* has run operators for other threads: see workspace.c */
     int64_t queue_seq;        /* what it runs for them was queued after this event */
-    struct nm_chain *chains;  /* failures that may go on: see chain.c */
     struct nm_thread *next;   /* all, in order of definition */
 } nm_thread;
 
-/* The last ones that were looked up: events of a thread follow each other. */
-typedef struct nm_recent {
-    nm_thread *thread;
+/* What questions leave behind. It is no part of the books, and changes while those are read. */
+typedef struct nm_scratch {
+    nm_thread *thread; /* the last ones that were looked up: events of a thread follow each other */
     nm_heap *heap;
-} nm_recent;
+    uint64_t tally_count; /* of what processes take of devices: sample.c */
+} nm_scratch;
 
 struct nm_replay {
     nm_sink sink;
@@ -506,22 +506,18 @@ struct nm_replay {
     nm_map graphs;                            /* (process, handle) and (0, number) -> nm_graph */
     nm_source *oldest_source, *newest_source; /* of copies */
     size_t source_count;
-    nm_thread *acting; /* whose event is being taken; NULL: nothing is recorded yet */
-    nm_recent *recent; /* owned */
-    nm_thread *nobody; /* owned; has the operations of sources that know no threads */
+    nm_thread *acting;   /* whose event is being taken; NULL: nothing is recorded yet */
+    nm_scratch *scratch; /* owned */
+    nm_thread *nobody;   /* owned; has the operations of sources that know no threads */
     uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
     uint64_t workspace_count, stream_call_count, note_count, part_count, graph_count;
-    uint64_t detail_spent;        /* segments and blocks that moments have looked at one by one */
-    uint64_t figures_spent;       /* heaps that moments have been asked about */
-    uint64_t unseen_free_count;   /* frees of what may have been allocated unseen */
-    bool has_pause;               /* some process was paused, and nothing of its memory told */
-    size_t open_chain_count;      /* of all threads */
-    uint64_t out_of_memory_count; /* chains that have begun */
-    uint64_t stack_look_count;    /* stacks and ranges that their states have looked at */
-    uint64_t tally_count;
-    bool begins_step;        /* the next event, though no mark says so */
-    uint64_t eventful_count; /* devices that has_events */
-    uint64_t next_seq;       /* the number after the largest that any event had */
+    uint64_t detail_spent;      /* segments and blocks that moments have looked at one by one */
+    uint64_t figures_spent;     /* heaps that moments have been asked about */
+    uint64_t unseen_free_count; /* frees of what may have been allocated unseen */
+    bool has_pause;             /* some process was paused, and nothing of its memory told */
+    bool begins_step;           /* the next event, though no mark says so */
+    uint64_t eventful_count;    /* devices that has_events */
+    uint64_t next_seq;          /* the number after the largest that any event had */
     bool has_events, has_loss;
     bool has_keyframe; /* the stream begins with one: it is not the beginning of the recording */
     bool has_whole_keyframe;
