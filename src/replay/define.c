@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "replay/fragments.h"
-#include "replay/ledger.h"
 #include "replay/lookup.h"
 #include "replay/names.h"
 #include "replay/parts.h"
@@ -339,7 +338,6 @@ void nm_define_free(nm_replay *replay)
     for (nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next) {
         nm_usage_free(heap);
         nm_names_free(&heap->names);
-        nm_ledger_free(heap);
         nm_parts_free(heap);
         nm_fragments_free(heap);
     }

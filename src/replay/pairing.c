@@ -13,16 +13,13 @@
 #include "replay/doubt.h"
 #include "replay/freed.h"
 #include "replay/graph.h"
-#include "replay/ledger.h"
 #include "replay/lookup.h"
 #include "replay/names.h"
 #include "replay/overlap.h"
 #include "replay/pass.h"
-#include "replay/pending.h"
 #include "replay/places.h"
 #include "replay/pool.h"
 #include "replay/repeat.h"
-#include "replay/reuse.h"
 #include "replay/rise.h"
 #include "replay/streams.h"
 #include "replay/usage.h"
@@ -111,17 +108,16 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
     }
     bool is_restored = context->event->kind == NM_EVENT_KEYFRAME; /* it knows its pool */
     uint64_t peak_epoch = heap->peak_epoch;
+    nm_touch touch = {0};
     if (is_new)
         status = NM_TELL(replay, NM_CHANGE_COMING, err, .context = context, .live = live);
     if (status == NM_OK && is_restored && nm_is_pool(heap))
         status = nm_pool_block_returns(live, context->event->flags, err);
     else if (status == NM_OK && is_new && nm_is_pool(heap))
-        status = nm_pool_block_appears(live, context->event->flags, context->seq, err);
+        status = nm_pool_block_appears(live, context->event->flags, context->seq, &touch, err);
     insert_node(live);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_pool_block_covers(live, err);
-    if (status == NM_OK && nm_is_pool(heap) && (context->event->flags & NM_FLAG_PENDING) && is_new)
-        status = nm_pending_arrive(live, err);
     if (status == NM_OK && heap->level == NM_LEVEL_DRIVER)
         status = is_new && !is_restored
                      ? nm_pool_range_appears(live, (context->event->flags & NM_FLAG_SEGMENT) != 0, context->seq, err)
@@ -133,7 +129,8 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
     if (status == NM_OK && !(is_new && (live->is_baseline || live->is_kept)))
         status = nm_rise_change(replay, heap, (int64_t)live->row.size_bytes, err);
     if (status == NM_OK)
-        status = NM_TELL(replay, is_new ? NM_CHANGE_BORN : NM_CHANGE_REFUSED, err, .context = context, .live = live);
+        status = NM_TELL(replay, is_new ? NM_CHANGE_BORN : NM_CHANGE_REFUSED, err, .context = context, .live = live,
+                         .driver_count = touch.driver_count, .driver_cost_ns = touch.driver_cost_ns);
     return status == NM_OK ? tell_peak(replay, heap, peak_epoch, context, err) : status;
 }
 
@@ -591,10 +588,7 @@ nm_status nm_pairing_free_requested(nm_replay *replay, const nm_context *context
         live->row.free_requested_seq = context->seq;
         live->heap->pending_bytes = nm_add_saturated(live->heap->pending_bytes, live->row.size_bytes);
     }
-    if (live == NULL || !nm_is_pool(live->heap))
-        return NM_OK;
-    nm_status status = nm_pending_request(live, context->seq, context->event->time_ns, err);
-    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_GIVEN_UP, err, .context = context, .live = live) : status;
+    return live == NULL ? NM_OK : NM_TELL(replay, NM_CHANGE_GIVEN_UP, err, .context = context, .live = live);
 }
 
 nm_status nm_pairing_confirm(nm_replay *replay, nm_thread *thread, nm_error *err)
@@ -631,13 +625,9 @@ nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, n
     live->row.free_ns = NM_NO_TIME;
     live->row.free_thread_id = 0;
     live->row.free_stack_id = 0;
-    if (live->heap->level == NM_LEVEL_DRIVER)
-        nm_ledger_release_refused(live->owner, live->node.value - live->node.key);
     status = put_in(replay, live, context, false, err);
     if (status == NM_OK)
         status = nm_names_unfree(live, err);
-    if (status == NM_OK && live->group != NULL && nm_is_pool(live->heap))
-        nm_reuse_forget(live->heap->ledger, live);
     return status;
 }
 
@@ -945,8 +935,6 @@ nm_status nm_pairing_finish(nm_replay *replay, nm_error *err)
         status = nm_overlap_expire(replay, INT64_MAX, err);
     for (nm_thread *thread = replay->first_thread; thread != NULL && status == NM_OK; thread = thread->next)
         status = nm_pairing_confirm(replay, thread, err);
-    for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
-        status = nm_pending_finish(replay, heap, err);
     if (status == NM_OK)
         status = nm_backing_mark(replay, err);
     for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)

@@ -44,8 +44,6 @@ typedef struct nm_runs nm_runs; /* pass.c */
 typedef struct nm_run nm_run;   /* pass.h */
 typedef struct nm_live nm_live;
 typedef struct nm_graph nm_graph;   /* graph.c */
-typedef struct nm_group nm_group;   /* of a pool: ledger.h */
-typedef struct nm_ledger nm_ledger; /* of a pool: ledger.h */
 typedef struct nm_member nm_member; /* of a graph: graph.c */
 typedef struct nm_part nm_part;
 typedef struct nm_rise nm_rise;               /* rise.c */
@@ -82,12 +80,10 @@ typedef struct nm_place {
     nm_live *live; /* chain: a segment and its first block share an address */
     uint64_t freed_allocation_id, freed_heap_id, freed_stack_id; /* what ended here last; 0: nothing yet */
     uint64_t freed_thread_id;
-    int64_t freed_seq;                    /* when that was; NM_NO_SEQ: never */
-    uint64_t reuse_requests, reuse_bytes; /* a pool's counters at its free, the first plus 1; 0: see reuse.c */
-    struct nm_replaced *replaced;         /* whose own free may still come, or NULL */
-    struct nm_place *older, *newer;       /* among places with nothing live */
-    bool is_idle;                         /* is in that list */
-    uint32_t reuse_heap;                  /* low half of the number of that pool's heap */
+    int64_t freed_seq;              /* when that was; NM_NO_SEQ: never */
+    struct nm_replaced *replaced;   /* whose own free may still come, or NULL */
+    struct nm_place *older, *newer; /* among places with nothing live */
+    bool is_idle;                   /* is in that list */
 } nm_place;
 
 /* How memory ended. */
@@ -122,11 +118,8 @@ struct nm_live {
         };
         nm_rounding rounding; /* blocks: behind their end, and theirs */
     };
-    nm_group *group;            /* blocks: theirs; segments: that of the first block in it, or NULL */
-    struct nm_pending *pending; /* blocks: given up, and not reusable yet; or NULL */
-    nm_member *member;          /* of the graph that holds it; or NULL */
-    int64_t birth_seq;          /* as row.alloc_seq; of what a keyframe brought its own */
-    uint32_t size_number;       /* of a block's size, in reuse.c; 0: none */
+    nm_member *member; /* of the graph that holds it; or NULL */
+    int64_t birth_seq; /* as row.alloc_seq; of what a keyframe brought its own */
     bool is_baseline;
     bool is_ending;   /* brought by one too: what comes next at its address has replaced it */
     bool is_kept;     /* brought by a keyframe, from before what was kept */
@@ -136,7 +129,6 @@ struct nm_live {
     bool is_covering; /* a block that takes its bytes out of the gaps */
     bool is_late;
     bool is_workspace;  /* has served an operator */
-    bool is_given_up;   /* a block whose free was asked for */
     bool is_overlapped; /* something lies over it, and a free of it may still explain that: overlap.c */
     bool is_held;       /* counted with what graphs hold: by the graph it is a member of, or in a private pool */
     bool is_unseen;     /* was born while the recording was paused: when, where and how is not known */
@@ -428,7 +420,6 @@ struct nm_heap {
     nm_gone gone;
     nm_fragmentation_row at_peak;
     nm_hit_row hits[3];
-    nm_ledger *ledger;          /* owned; NULL before the first block or segment */
     uint64_t overlapping_count; /* live blocks left out of the gaps, for they overlap others */
     bool has_unknown_block;     /* some block's rounded size was not known */
     bool has_foreign_block;     /* another pool's block lies in its free memory */

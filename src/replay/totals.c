@@ -5,7 +5,6 @@
  */
 #include "replay/totals.h"
 
-#include "replay/ledger.h"
 #include "replay/lookup.h"
 #include "replay/names.h"
 #include "replay/pass.h"
@@ -90,7 +89,6 @@ nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end
     for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
         nm_step_total_row row = nm_totals_since(heap);
 
-        status = nm_ledger_end_step(replay, heap, err);
         if (row.allocation_count == 0 && row.free_count == 0 && row.freed_bytes == 0) {
             begin_step(heap); /* its segments may have come or gone */
             continue;

@@ -10,7 +10,6 @@
 #include "base/buffer.h"
 #include "replay/fragment_line.h"
 #include "replay/graph.h"
-#include "replay/ledger.h"
 #include "replay/lookup.h"
 #include "replay/parts.h"
 #include "replay/pass.h"
@@ -360,8 +359,6 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
         status = nm_squeeze_write(replay, heap, err);
     for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap); bucket++)
         status = nm_give_hit(sink, &heap->hits[bucket], err);
-    if (status == NM_OK)
-        status = nm_ledger_finish(replay, heap, err);
     finish_total(heap);
     if (status == NM_OK)
         status = nm_give_heap_total(sink, &heap->total, err);
