@@ -11,7 +11,6 @@
 
 #include "replay/fragments.h"
 #include "replay/lookup.h"
-#include "replay/names.h"
 #include "replay/parts.h"
 #include "replay/pass.h"
 #include "replay/pool.h"
@@ -337,7 +336,6 @@ void nm_define_free(nm_replay *replay)
 {
     for (nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next) {
         nm_usage_free(heap);
-        nm_names_free(&heap->names);
         nm_parts_free(heap);
         nm_fragments_free(heap);
     }
@@ -348,7 +346,6 @@ void nm_define_free(nm_replay *replay)
     }
     for (nm_process *process = replay->first_process; process != NULL; process = process->next) {
         free(process->scope.states);
-        nm_names_free(&process->names);
     }
     free_values(&replay->heaps);
     free_values(&replay->arenas);

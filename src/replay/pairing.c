@@ -14,13 +14,11 @@
 #include "replay/freed.h"
 #include "replay/graph.h"
 #include "replay/lookup.h"
-#include "replay/names.h"
 #include "replay/overlap.h"
 #include "replay/pass.h"
 #include "replay/places.h"
 #include "replay/pool.h"
 #include "replay/repeat.h"
-#include "replay/rise.h"
 #include "replay/streams.h"
 #include "replay/usage.h"
 #include "replay/workspace.h"
@@ -126,8 +124,6 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
     if (status == NM_OK)
         status = told;
     nm_usage_touch(heap);
-    if (status == NM_OK && !(is_new && (live->is_baseline || live->is_kept)))
-        status = nm_rise_change(replay, heap, (int64_t)live->row.size_bytes, err);
     if (status == NM_OK)
         status = NM_TELL(replay, is_new ? NM_CHANGE_BORN : NM_CHANGE_REFUSED, err, .context = context, .live = live,
                          .driver_count = touch.driver_count, .driver_cost_ns = touch.driver_cost_ns);
@@ -152,8 +148,6 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
     if (status == NM_OK)
         status = told;
     nm_graph_leave(live);
-    if (status == NM_OK)
-        status = nm_rise_change(replay, heap, -(int64_t)live->row.size_bytes, err);
     place->freed_allocation_id = live->row.allocation_id;
     place->freed_heap_id = heap->id;
     place->freed_stack_id = context->stack_id;
@@ -218,7 +212,7 @@ static nm_status end_live(nm_replay *replay, nm_live *live, const nm_context *co
     nm_status taken = take_out(replay, live, context, err);
     if (status == NM_OK)
         status = taken;
-    return status == NM_OK ? nm_names_freed(live, live->row.size_bytes, true, err) : status;
+    return status;
 }
 
 static nm_status end_and_emit(nm_replay *replay, nm_live *live, const nm_context *context, nm_allocation_end end_kind,
@@ -460,8 +454,6 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
         live->heap->has_guessed_size = true;
     count_begin(live);
     status = put_in(replay, live, context, true, err);
-    if (status == NM_OK)
-        status = nm_names_allocated(live, err);
     if (status == NM_OK && live->row.size_bytes == 0)
         status = nm_anomaly_zero_size(replay, context, err);
     if (status == NM_OK)
@@ -626,8 +618,6 @@ nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, n
     live->row.free_thread_id = 0;
     live->row.free_stack_id = 0;
     status = put_in(replay, live, context, false, err);
-    if (status == NM_OK)
-        status = nm_names_unfree(live, err);
     return status;
 }
 
@@ -694,8 +684,6 @@ static nm_status put_part(nm_replay *replay, nm_live *part, const nm_context *co
     status = nm_usage_add(part, context->seq, context->event->time_ns, err);
     part->row.live_bytes = part->heap->total.live_bytes;
     if (status == NM_OK)
-        status = nm_rise_change(replay, part->heap, (int64_t)part->row.size_bytes, err);
-    if (status == NM_OK)
         status = NM_TELL(replay, NM_CHANGE_REMAINED, err, .context = context, .live = part);
     return status == NM_OK ? tell_peak(replay, part->heap, peak_epoch, context, err) : status;
 }
@@ -736,8 +724,6 @@ static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uin
     nm_status taken = take_out(replay, range, context, err);
     if (status == NM_OK)
         status = taken;
-    if (status == NM_OK)
-        status = nm_names_freed(range, to - from, left == NULL && right == NULL, err);
     if (status == NM_OK)
         status = emit(replay, range, err);
     else

@@ -33,7 +33,6 @@
 #define NM_STACK_BITS_MAX      (UINT64_C(1) << 26)
 #define NM_PEAK_HEAPS_MAX      512 /* heaps of one scope that a peak keeps */
 #define NM_OPEN_MOMENTS_MAX    4096
-#define NM_STEP_NAMES_MAX      16                /* operations of a heap with rows of their own in each step */
 #define NM_LATE_FREE_NS        INT64_C(10000000) /* how long a free may come after its address was reused */
 #define NM_SMALL_BYTES_DEFAULT 4096
 #define NM_PASS_NEEDS_MAX      4 /* passes that one reads the rooms of */
@@ -46,7 +45,6 @@ typedef struct nm_live nm_live;
 typedef struct nm_graph nm_graph;   /* graph.c */
 typedef struct nm_member nm_member; /* of a graph: graph.c */
 typedef struct nm_part nm_part;
-typedef struct nm_rise nm_rise;               /* rise.c */
 typedef struct nm_source nm_source;           /* repeat.c */
 typedef struct nm_stream nm_stream;           /* streams.c */
 typedef struct nm_overlap nm_overlap;         /* overlap.c */
@@ -65,14 +63,6 @@ typedef struct nm_site {
     uint64_t epoch;                                                      /* heap->peak_epoch when it last changed */
     struct nm_site *next;                                                /* of the heap */
 } nm_site;
-
-/* Sums of the open step by operation: names.c. */
-typedef struct nm_step_names {
-    nm_map index_of;              /* (kind, name) -> index into items */
-    nm_step_operation_row *items; /* owned */
-    size_t count, capacity;
-    size_t recent; /* the last one looked up */
-} nm_step_names;
 
 /* One address of one process at which something is live, or was until lately. */
 typedef struct nm_place {
@@ -292,7 +282,6 @@ typedef struct nm_process {
     nm_pause_row pause;
     uint64_t step_count;
     nm_step_row step;          /* open when step_id is not 0 */
-    nm_step_names names;       /* of operators whose block is not known */
     nm_graph *graphs;          /* that live, and captures that go on; the youngest first */
     uint64_t capture_count;    /* of these, captures that go on */
     nm_tree host_ranges;       /* pinned and host memory */
@@ -382,7 +371,6 @@ struct nm_heap {
     nm_heap_total_row total;
     uint64_t live_count;
     nm_step_base step_base;
-    nm_step_names names;     /* of the open step */
     int64_t first_alloc_seq; /* birth of the first, without the baseline; NM_NO_SEQ: none yet, or not kept */
     bool has_kept_total;     /* a keyframe has brought its sums */
     bool is_peak_kept;       /* its peak was before what was kept */
@@ -433,15 +421,8 @@ struct nm_heap {
     nm_heap *next; /* all, in order of definition */
 };
 
-typedef struct nm_rises { /* by heap */
-    nm_rise *items;       /* owned */
-    size_t count, capacity;
-    bool is_cut; /* there were more heaps */
-} nm_rises;
-
 typedef struct nm_operation { /* an open range */
     nm_operation_row row;
-    nm_rises rises; /* while it was the innermost; and of what has ended within it */
     int64_t number;
     struct nm_thread *thread;
     struct nm_operation *outer, *inner; /* of its thread */

@@ -6,7 +6,6 @@
 #include "replay/totals.h"
 
 #include "replay/lookup.h"
-#include "replay/names.h"
 #include "replay/pass.h"
 
 nm_step_total_row nm_totals_since(const nm_heap *heap)
@@ -99,7 +98,7 @@ nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end
         if (status == NM_OK)
             status = nm_give_step_total(&replay->sink, &row, err);
     }
-    return status == NM_OK ? nm_names_end_step(replay, process, is_last, err) : status;
+    return status;
 }
 
 nm_status nm_totals_write_site(nm_replay *replay, const nm_heap *heap, const nm_site *site, nm_error *err)
