@@ -345,8 +345,6 @@ nm_status nm_pool_block_covers(nm_live *block, nm_error *err)
     block->heap->overlapping_count += !block->is_covering;
     if (block->is_covering)
         status = cover(block, true, err);
-    if (is_inside)
-        nm_squeeze_miss(range, block);
     return status;
 }
 

@@ -157,7 +157,6 @@ struct nm_part {
     uint64_t reserved_bytes, stuck_bytes;
     uint64_t waste_bytes, unknown_waste_count; /* the latter: live blocks of which it is not known */
     nm_rounding rounding;                      /* free, as far as is told, but of live blocks */
-    nm_pool_growth_row growth;
     nm_fragment_line line;
     bool is_changed; /* by this event: is in the pool's list */
     nm_part *next_changed;

@@ -15,7 +15,6 @@
 #include "replay/pass.h"
 #include "replay/pool.h"
 #include "replay/sample.h"
-#include "replay/squeeze.h"
 #include "replay/totals.h"
 
 /* Call before the site's sums change: what they were at a peak since their last change is kept. */
@@ -355,8 +354,6 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
         status = nm_fragment_line_write(replay, heap, err);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_parts_write(replay, heap, err);
-    if (status == NM_OK && nm_is_pool(heap))
-        status = nm_squeeze_write(replay, heap, err);
     for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap); bucket++)
         status = nm_give_hit(sink, &heap->hits[bucket], err);
     finish_total(heap);
