@@ -6,6 +6,7 @@
  */
 #include "replay/pairing.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "replay/anomaly.h"
@@ -33,6 +34,7 @@ static bool is_past(int64_t ns, int64_t now_ns)
 static nm_status emit(nm_replay *replay, nm_live *live, nm_error *err)
 {
     bool is_ended = live->row.end_kind != NM_END_NONE;
+    assert(!is_ended || live->place == NULL); /* take_out() left it nowhere but in its row */
     nm_status status = is_ended ? NM_TELL(replay, NM_CHANGE_ENDED, err, .live = live) : NM_OK;
 
     if (live->row.end_kind == NM_END_FREED)
@@ -565,7 +567,8 @@ nm_status nm_pairing_free(nm_replay *replay, const nm_context *context, nm_error
     if (context->thread == NULL)
         return end_and_emit(replay, live, context, NM_END_FREED, err);
     status = end_live(replay, live, context, NM_END_FREED, err);
-    context->thread->unconfirmed = live; /* confirm() has emptied it when this event came */
+    assert(context->thread->unconfirmed == NULL); /* confirm() has emptied it when this event came */
+    context->thread->unconfirmed = live;
     return status;
 }
 

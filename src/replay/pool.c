@@ -6,6 +6,7 @@
  */
 #include "replay/pool.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "replay/doubt.h"
@@ -142,6 +143,7 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
 
     if (pool == NULL)
         return NM_OK;
+    assert(range->part != NULL && range->part->pool == pool); /* nm_pool_attach() has put it there */
     bool is_given_back = range->row.end_kind == NM_END_FREED || range->row.end_kind == NM_END_UNMAPPED;
     status = NM_TELL(pool->replay, NM_CHANGE_SEGMENT_OUT, err, .live = range, .heap = pool, .from = range->node.key,
                      .to = range->node.value, .bytes = range->node.value - range->node.key, .is_whole = true,

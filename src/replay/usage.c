@@ -5,6 +5,7 @@
  */
 #include "replay/usage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/buffer.h"
@@ -107,6 +108,8 @@ nm_status nm_usage_add(nm_live *live, int64_t seq, int64_t ns, nm_error *err)
     nm_heap *heap = live->heap;
     uint64_t bytes = live->row.size_bytes;
 
+    /* What it takes of its pool is out of the gaps before a peak looks at them. */
+    assert(!nm_is_pool(heap) || live->part == NULL || live->is_covering || heap->overlapping_count > 0);
     uint64_t before_bytes = nm_graph_not_of(live->site->live_bytes, live->site->graph_bytes);
     keep_peak(heap, live->site);
     nm_sum_add(&live->site->live_bytes, bytes);
@@ -133,6 +136,7 @@ nm_status nm_usage_subtract(nm_live *live, nm_error *err)
     nm_heap *heap = live->heap;
     uint64_t bytes = live->row.size_bytes;
 
+    assert(heap->live_count > 0 && live->site->live_count > 0); /* it was added, once */
     uint64_t before_bytes = nm_graph_not_of(live->site->live_bytes, live->site->graph_bytes);
     keep_peak(heap, live->site);
     live->site->live_bytes = nm_subtract_saturated(live->site->live_bytes, bytes);
