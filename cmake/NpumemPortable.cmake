@@ -1,7 +1,7 @@
 # -DNPUMEM_PORTABLE=ON: programs that run on hosts which lack our libraries and have an older libc, for the tarball
 # (NpumemTarball.cmake configures a build of its own with it). npumem-ingest is linked statically as a whole.
 # npumem-record opens the driver's libdcmi.so at run time, so it needs libc as a library: it is bound to versions that old
-# ones have (src/tool/portable.c), and everything else goes into it.
+# ones have (src/tool/record/portable.c), and everything else goes into it.
 
 # Takes the place of find_package and pkg-config: the static library of each name, in linking order.
 function(npumem_portable_library target)
@@ -21,7 +21,7 @@ npumem_portable_library(PkgConfig::ZSTD zstd)
 npumem_portable_library(PkgConfig::LIBDW dw elf z lzma bz2)
 find_library(LIBCSV_LIBRARY libcsv.a REQUIRED)
 
-# The functions that src/tool/portable.c binds.
+# The functions that src/tool/record/portable.c binds.
 set(npumem_bound_functions
     __libc_start_main closefrom dlclose dlopen dlsym fstat lstat pthread_create pthread_join pthread_once
     pthread_rwlock_destroy pthread_rwlock_init pthread_rwlock_rdlock pthread_rwlock_tryrdlock pthread_rwlock_unlock

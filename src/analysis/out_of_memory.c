@@ -13,10 +13,10 @@
 
 #include <stdlib.h>
 
+#include "analysis/pool_ledger.h"
 #include "base/buffer.h"
 #include "base/number.h"
 #include "replay/doubt.h"
-#include "replay/ledger.h"
 #include "replay/lookup.h"
 #include "replay/pass.h"
 #include "replay/places.h"
@@ -101,22 +101,6 @@ static bool may_look(const nm_run *run)
     return *look_count(run) <= LOOKS_FREE + 2 * run->replay->next_seq;
 }
 
-/* The largest block that the program has given up and other streams still use. */
-static uint64_t largest_pending(const nm_run *run, const nm_heap *pool)
-{
-    uint64_t bytes = 0;
-
-    if (pool->ledger == NULL || !may_look(run))
-        return 0;
-    if (pool->ledger->requested != NULL) /* by the last event of the pool: it is not in the list yet */
-        bytes = pool->ledger->requested->row.size_bytes;
-    for (const nm_pending *pending = pool->ledger->oldest_pending; pending != NULL; pending = pending->newer) {
-        ++*look_count(run);
-        bytes = larger(bytes, pending->live->row.size_bytes);
-    }
-    return bytes;
-}
-
 static void sum_heaps(const nm_run *run, nm_episode *episode)
 {
     nm_out_of_memory_row *row = &episode->row;
@@ -133,7 +117,9 @@ static void sum_heaps(const nm_run *run, nm_episode *episode)
         nm_sum_add(&row->active_bytes, heap->total.live_bytes);
         nm_sum_add(&row->allocated_bytes, nm_subtract_saturated(heap->total.live_bytes, heap->pending_bytes));
         nm_sum_add(&row->reserved_bytes, nm_pool_reserved_bytes(heap));
-        row->max_pending_bytes = larger(row->max_pending_bytes, largest_pending(run, heap));
+        if (may_look(run))
+            row->max_pending_bytes =
+                larger(row->max_pending_bytes, nm_pool_largest_pending(run->needs[0], heap, look_count(run)));
     }
     if (!episode->has_pool)
         row->allocated_bytes = row->active_bytes = program_bytes;
@@ -695,9 +681,12 @@ static void release(nm_run *run)
         discard_episodes(nm_thread_room(run, thread));
 }
 
+static const nm_pass *const needs[] = {&nm_pool_ledger_pass, NULL};
+
 const nm_pass nm_out_of_memory_pass = {
     .name = "out-of-memory episodes",
     .gives = {[NM_ROW_OUT_OF_MEMORY] = true, [NM_ROW_OUT_OF_MEMORY_STACK] = true},
+    .needs = needs,
     .wants = {[NM_CHANGE_EVENT] = true, [NM_CHANGE_FAILED] = true, [NM_CHANGE_END] = true},
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room), [NM_OWNER_THREAD] = sizeof(thread_room)},
     .change = change,

@@ -82,41 +82,45 @@ bool nm_decode_is_free(uint32_t kind)
 
 /* ---- Definitions --------------------------------------------------------------------------------------------------- */
 
-static nm_status take_thread(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_error *err)
+static nm_status take_thread(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
+                             nm_error *err)
 {
     const nm_ring_thread *thread = (const nm_ring_thread *)record->words;
     nm_bytes name = nm_view_text(record, sizeof *thread, thread->text_bytes, NM_RING_TEXT_BYTES_MAX);
 
     ring->thread_id = thread->thread_number;
-    return nm_unify_thread(&gather->unify, ring->view.process_number, thread->thread_number, thread->tid,
+    return nm_unify_thread(&merge->unify, ring->view.process_number, thread->thread_number, thread->tid,
                            ring->view.ring_id, name, err);
 }
 
-static nm_status take_heap(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_error *err)
+static nm_status take_heap(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record, nm_error *err)
 {
     const nm_ring_heap *heap = (const nm_ring_heap *)record->words;
     nm_bytes name = nm_view_text(record, sizeof *heap, heap->text_bytes, NM_RING_TEXT_BYTES_MAX);
 
-    return nm_unify_define_heap(&gather->unify, ring->view.process_number, heap, name, err);
+    return nm_unify_define_heap(&merge->unify, ring->view.process_number, heap, name, err);
 }
 
-static nm_status take_device(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_error *err)
+static nm_status take_device(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
+                             nm_error *err)
 {
     const nm_ring_device *device = (const nm_ring_device *)record->words;
     nm_bytes name = nm_view_text(record, sizeof *device, device->text_bytes, NM_RING_TEXT_BYTES_MAX);
 
-    return nm_unify_define_device(&gather->unify, ring->view.process_number, device, name, err);
+    return nm_unify_define_device(&merge->unify, ring->view.process_number, device, name, err);
 }
 
-static nm_status take_module(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_error *err)
+static nm_status take_module(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
+                             nm_error *err)
 {
     const nm_ring_module *module = (const nm_ring_module *)record->words;
     nm_bytes path = nm_view_text(record, sizeof *module, module->text_bytes, NM_RING_TEXT_BYTES_MAX);
 
-    return nm_unify_define_module(&gather->unify, ring->view.process_number, module, path, err);
+    return nm_unify_define_module(&merge->unify, ring->view.process_number, module, path, err);
 }
 
-static nm_status take_attribute(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_error *err)
+static nm_status take_attribute(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
+                                nm_error *err)
 {
     const nm_ring_text *text = (const nm_ring_text *)record->words;
     nm_bytes pair = nm_view_text(record, sizeof *text, text->text_bytes, NM_RING_TEXT_BYTES_MAX);
@@ -125,35 +129,34 @@ static nm_status take_attribute(nm_gather *gather, nm_gather_ring *ring, const n
 
     if (name_bytes == 0)
         return NM_OK;
-    return nm_unify_attribute(&gather->unify, ring->view.process_number, text->detail,
-                              (nm_bytes){pair.data, name_bytes}, (nm_bytes){equals + 1, pair.len - name_bytes - 1},
-                              err);
+    return nm_unify_attribute(&merge->unify, ring->view.process_number, text->detail, (nm_bytes){pair.data, name_bytes},
+                              (nm_bytes){equals + 1, pair.len - name_bytes - 1}, err);
 }
 
-nm_status nm_decode_early(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_error *err)
+nm_status nm_decode_early(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record, nm_error *err)
 {
     switch (record->kind) {
     case NM_RING_THREAD:
-        return take_thread(gather, ring, record, err);
+        return take_thread(merge, ring, record, err);
     case NM_RING_HEAP:
-        return take_heap(gather, ring, record, err);
+        return take_heap(merge, ring, record, err);
     case NM_RING_DEVICE:
-        return take_device(gather, ring, record, err);
+        return take_device(merge, ring, record, err);
     case NM_RING_MODULE:
-        return take_module(gather, ring, record, err);
+        return take_module(merge, ring, record, err);
     case NM_RING_ATTRIBUTE:
-        return take_attribute(gather, ring, record, err);
+        return take_attribute(merge, ring, record, err);
     case NM_RING_THREAD_NAME: {
         const nm_ring_text *text = (const nm_ring_text *)record->words;
         nm_bytes name = nm_view_text(record, sizeof *text, text->text_bytes, NM_RING_TEXT_BYTES_MAX);
-        return nm_unify_thread_name(&gather->unify, ring->thread_id, name, err);
+        return nm_unify_thread_name(&merge->unify, ring->thread_id, name, err);
     }
     default:
         return NM_OK;
     }
 }
 
-nm_status nm_decode_stack(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item,
+nm_status nm_decode_stack(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_ring_merge_item *item,
                           const nm_view_record *record, nm_error *err)
 {
     const nm_ring_stack *stack = (const nm_ring_stack *)record->words;
@@ -163,11 +166,11 @@ nm_status nm_decode_stack(nm_gather *gather, nm_gather_ring *ring, const nm_gath
     nm_unify_frames frames = {
         .words = addresses, .depth = stack->depth < room ? (size_t)stack->depth : room, .python = &ring->python_frames};
 
-    return nm_unify_define_stack(&gather->unify, ring->view.process_number, item->thread_id, stack->local_id, &frames,
+    return nm_unify_define_stack(&merge->unify, ring->view.process_number, item->thread_id, stack->local_id, &frames,
                                  &ring->stacks, err);
 }
 
-nm_status nm_decode_python(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item,
+nm_status nm_decode_python(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_ring_merge_item *item,
                            const nm_view_record *record, nm_error *err)
 {
     const nm_ring_python *python = (const nm_ring_python *)record->words;
@@ -178,33 +181,33 @@ nm_status nm_decode_python(nm_gather *gather, nm_gather_ring *ring, const nm_gat
                              .line = python->line,
                              .version = python->version};
 
-    return nm_unify_define_python(&gather->unify, item->thread_id, python->local_id, &frame, &ring->python_frames, err);
+    return nm_unify_define_python(&merge->unify, item->thread_id, python->local_id, &frame, &ring->python_frames, err);
 }
 
 /* ---- Events -------------------------------------------------------------------------------------------------------- */
 
 /* Stacks are defined in the order of stamps. Only a signal handler that came between a stack's claim and its stamp can
  * use one that is still to be released: it waits in the same ring, a few records on. */
-static nm_status find_waiting_stack(nm_gather *gather, nm_gather_ring *ring, uint64_t thread_id, uint64_t local_id,
-                                    nm_error *err)
+static nm_status find_waiting_stack(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint64_t thread_id,
+                                    uint64_t local_id, nm_error *err)
 {
     uint64_t scratch[NM_VIEW_WORDS_MAX];
     nm_view_record record;
 
     for (size_t i = ring->first; i < ring->count; i++) {
-        const nm_gather_item *item = &ring->items[i];
+        const nm_ring_merge_item *item = &ring->items[i];
 
         if (item->kind != NM_RING_STACK || item->thread_id != thread_id ||
             nm_view_read(&ring->view, item->position, ring->cursor, scratch, &record) != NM_VIEW_READY)
             continue;
         if (((const nm_ring_stack *)record.words)->local_id == local_id)
-            return nm_decode_stack(gather, ring, item, &record, err);
+            return nm_decode_stack(merge, ring, item, &record, err);
     }
     /* Its record was dropped or is unreadable: remember that, so that nobody searches for it again. */
     return nm_stack_table_set(&ring->stacks, local_id, 0, err);
 }
 
-static nm_status find_stack(nm_gather *gather, nm_gather_ring *ring, uint64_t thread_id, uint64_t local_id,
+static nm_status find_stack(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint64_t thread_id, uint64_t local_id,
                             uint64_t *id, nm_error *err)
 {
     nm_status status = NM_OK;
@@ -213,39 +216,41 @@ static nm_status find_stack(nm_gather *gather, nm_gather_ring *ring, uint64_t th
     if (local_id == 0)
         return NM_OK;
     if (local_id > ring->stacks.count)
-        status = find_waiting_stack(gather, ring, thread_id, local_id, err);
+        status = find_waiting_stack(merge, ring, thread_id, local_id, err);
     if (status == NM_OK && local_id <= ring->stacks.count)
         *id = ring->stacks.ids[local_id - 1];
-    if (status == NM_OK && *id != 0 && gather->unify.recall != NULL)
-        status = gather->unify.recall(gather->unify.recall_context, NM_DEFINE_STACK, *id, err);
+    if (status == NM_OK && *id != 0 && merge->unify.recall != NULL)
+        status = merge->unify.recall(merge->unify.recall_context, NM_DEFINE_STACK, *id, err);
     return status;
 }
 
 /* Splits nm_ring_where. */
-static nm_status take_where(nm_gather *gather, nm_gather_ring *ring, uint64_t where, nm_event *event, nm_error *err)
+static nm_status take_where(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint64_t where, nm_event *event,
+                            nm_error *err)
 {
     event->flags = where >> 16 & 0xffff;
-    nm_status status = nm_unify_heap(&gather->unify, ring->view.process_number, where & 0xffff, &event->heap_id, err);
-    return status == NM_OK ? find_stack(gather, ring, event->thread_id, where >> 32, &event->stack_id, err) : status;
+    nm_status status = nm_unify_heap(&merge->unify, ring->view.process_number, where & 0xffff, &event->heap_id, err);
+    return status == NM_OK ? find_stack(merge, ring, event->thread_id, where >> 32, &event->stack_id, err) : status;
 }
 
-static nm_status find_device(nm_gather *gather, nm_gather_ring *ring, uint64_t local_id, uint64_t *id, nm_error *err)
+static nm_status find_device(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint64_t local_id, uint64_t *id,
+                             nm_error *err)
 {
-    return nm_unify_device(&gather->unify, ring->view.process_number, local_id, id, err);
+    return nm_unify_device(&merge->unify, ring->view.process_number, local_id, id, err);
 }
 
 /* What a call cost, to six significant bits: nobody asks for more, and the noise below would be a fifth of the trace. */
-static uint64_t cost_ns(nm_gather *gather, uint64_t ticks)
+static uint64_t cost_ns(nm_ring_merge *merge, uint64_t ticks)
 {
-    uint64_t ns = nm_clock_span_ns(gather->folder->session, ticks);
+    uint64_t ns = nm_clock_span_ns(merge->folder->session, ticks);
     int noise_bits = ns < 64 ? 0 : nm_bits_of(ns) - 6;
     uint64_t half = noise_bits == 0 ? 0 : UINT64_C(1) << (noise_bits - 1);
 
     return (ns + half) >> noise_bits << noise_bits;
 }
 
-static nm_status decode_alloc(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_event *event,
-                              nm_error *err)
+static nm_status decode_alloc(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
+                              nm_event *event, nm_error *err)
 {
     const nm_ring_alloc *alloc = (const nm_ring_alloc *)record->words;
 
@@ -254,12 +259,12 @@ static nm_status decode_alloc(nm_gather *gather, nm_gather_ring *ring, const nm_
     event->block_bytes = alloc->block_bytes;
     event->stream = alloc->stream;
     event->policy = alloc->policy;
-    event->cost_ns = cost_ns(gather, alloc->cost_ticks);
-    return take_where(gather, ring, alloc->where, event, err);
+    event->cost_ns = cost_ns(merge, alloc->cost_ticks);
+    return take_where(merge, ring, alloc->where, event, err);
 }
 
-static nm_status decode_free(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_event *event,
-                             nm_error *err)
+static nm_status decode_free(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
+                             nm_event *event, nm_error *err)
 {
     const nm_ring_free *freed = (const nm_ring_free *)record->words;
 
@@ -268,10 +273,10 @@ static nm_status decode_free(nm_gather *gather, nm_gather_ring *ring, const nm_v
     event->detail = freed->detail;
     event->error_code = freed->error_code;
     event->block_bytes = freed->block_bytes;
-    return take_where(gather, ring, freed->where, event, err);
+    return take_where(merge, ring, freed->where, event, err);
 }
 
-static nm_status decode_alloc_failed(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record,
+static nm_status decode_alloc_failed(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
                                      nm_event *event, nm_error *err)
 {
     const nm_ring_alloc_failed *failed = (const nm_ring_alloc_failed *)record->words;
@@ -282,11 +287,11 @@ static nm_status decode_alloc_failed(nm_gather *gather, nm_gather_ring *ring, co
     event->error_code = failed->error_code;
     event->free_bytes = failed->free_bytes;
     event->total_bytes = failed->total_bytes;
-    return take_where(gather, ring, failed->where, event, err);
+    return take_where(merge, ring, failed->where, event, err);
 }
 
-static nm_status decode_copy(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_event *event,
-                             nm_error *err)
+static nm_status decode_copy(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
+                             nm_event *event, nm_error *err)
 {
     const nm_ring_copy *copy = (const nm_ring_copy *)record->words;
     uint64_t source_device = 0;
@@ -297,49 +302,49 @@ static nm_status decode_copy(nm_gather *gather, nm_gather_ring *ring, const nm_v
     event->limit_bytes = copy->limit_bytes;
     event->stream = copy->stream;
     event->detail = copy->kind;
-    event->cost_ns = cost_ns(gather, copy->cost_ticks);
+    event->cost_ns = cost_ns(merge, copy->cost_ticks);
     event->error_code = copy->error_code;
-    nm_status status = find_device(gather, ring, copy->target_device, &event->device_id, err);
+    nm_status status = find_device(merge, ring, copy->target_device, &event->device_id, err);
     if (status == NM_OK)
-        status = find_device(gather, ring, copy->source_device, &source_device, err);
+        status = find_device(merge, ring, copy->source_device, &source_device, err);
     event->number = (int64_t)source_device;
-    return status == NM_OK ? take_where(gather, ring, copy->where, event, err) : status;
+    return status == NM_OK ? take_where(merge, ring, copy->where, event, err) : status;
 }
 
-static nm_status decode_number(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_event *event,
-                               nm_error *err)
+static nm_status decode_number(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
+                               nm_event *event, nm_error *err)
 {
     const nm_ring_number *number = (const nm_ring_number *)record->words;
 
     event->number = number->number;
     event->detail = number->detail;
     event->error_code = number->error_code;
-    nm_status status = find_device(gather, ring, number->device, &event->device_id, err);
-    return status == NM_OK ? take_where(gather, ring, number->where, event, err) : status;
+    nm_status status = find_device(merge, ring, number->device, &event->device_id, err);
+    return status == NM_OK ? take_where(merge, ring, number->where, event, err) : status;
 }
 
-static nm_status decode_sample(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record, nm_event *event,
-                               nm_error *err)
+static nm_status decode_sample(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
+                               nm_event *event, nm_error *err)
 {
     const nm_ring_sample *sample = (const nm_ring_sample *)record->words;
 
     event->detail = sample->detail;
     event->free_bytes = sample->free_bytes;
     event->total_bytes = sample->total_bytes;
-    return find_device(gather, ring, sample->device, &event->device_id, err);
+    return find_device(merge, ring, sample->device, &event->device_id, err);
 }
 
-static nm_status decode_text(nm_gather *gather, const nm_view_record *record, nm_event *event, nm_error *err)
+static nm_status decode_text(nm_ring_merge *merge, const nm_view_record *record, nm_event *event, nm_error *err)
 {
     const nm_ring_text *text = (const nm_ring_text *)record->words;
 
     event->number = text->number;
     event->detail = text->detail;
-    return nm_unify_text(&gather->unify, nm_view_text(record, sizeof *text, text->text_bytes, NM_RING_TEXT_BYTES_MAX),
+    return nm_unify_text(&merge->unify, nm_view_text(record, sizeof *text, text->text_bytes, NM_RING_TEXT_BYTES_MAX),
                          &event->name_id, err);
 }
 
-static nm_status decode_range(nm_gather *gather, const nm_view_record *record, nm_event *event, nm_error *err)
+static nm_status decode_range(nm_ring_merge *merge, const nm_view_record *record, nm_event *event, nm_error *err)
 {
     const nm_ring_range *range = (const nm_ring_range *)record->words;
 
@@ -350,11 +355,11 @@ static nm_status decode_range(nm_gather *gather, const nm_view_record *record, n
     event->address = range->address;
     event->requested_bytes = range->requested_bytes;
     event->model_id = range->model_id;
-    return nm_unify_text(&gather->unify, nm_view_text(record, sizeof *range, range->text_bytes, NM_RING_TEXT_BYTES_MAX),
+    return nm_unify_text(&merge->unify, nm_view_text(record, sizeof *range, range->text_bytes, NM_RING_TEXT_BYTES_MAX),
                          &event->name_id, err);
 }
 
-static nm_status decode_stream_call(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record,
+static nm_status decode_stream_call(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
                                     nm_event *event, nm_error *err)
 {
     const nm_ring_stream_call *call = (const nm_ring_stream_call *)record->words;
@@ -362,13 +367,13 @@ static nm_status decode_stream_call(nm_gather *gather, nm_gather_ring *ring, con
     event->stream = call->stream;
     event->number = (int64_t)call->event;
     event->detail = call->detail;
-    event->cost_ns = cost_ns(gather, call->cost_ticks);
+    event->cost_ns = cost_ns(merge, call->cost_ticks);
     event->error_code = call->error_code;
-    nm_status status = find_device(gather, ring, call->device, &event->device_id, err);
-    return status == NM_OK ? take_where(gather, ring, call->where, event, err) : status;
+    nm_status status = find_device(merge, ring, call->device, &event->device_id, err);
+    return status == NM_OK ? take_where(merge, ring, call->where, event, err) : status;
 }
 
-static nm_status decode_module_sample(nm_gather *gather, nm_gather_ring *ring, const nm_view_record *record,
+static nm_status decode_module_sample(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
                                       nm_event *event, nm_error *err)
 {
     const nm_ring_module_sample *sample = (const nm_ring_module_sample *)record->words;
@@ -376,44 +381,44 @@ static nm_status decode_module_sample(nm_gather *gather, nm_gather_ring *ring, c
 
     event->size_bytes = sample->size_bytes;
     event->total_bytes = sample->total_bytes;
-    nm_status status = find_device(gather, ring, sample->device, &event->device_id, err);
-    return status == NM_OK ? nm_unify_text(&gather->unify, name, &event->name_id, err) : status;
+    nm_status status = find_device(merge, ring, sample->device, &event->device_id, err);
+    return status == NM_OK ? nm_unify_text(&merge->unify, name, &event->name_id, err) : status;
 }
 
-nm_status nm_decode_event(nm_gather *gather, nm_gather_ring *ring, const nm_gather_item *item,
+nm_status nm_decode_event(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_ring_merge_item *item,
                           const nm_view_record *record, nm_event *event, nm_error *err)
 {
     *event = (nm_event){.kind = record->kind,
-                        .time_ns = nm_clock_to_ns(gather->folder->session, item->ticks),
+                        .time_ns = nm_clock_to_ns(merge->folder->session, item->ticks),
                         .thread_id = item->thread_id};
 
     switch (record->kind) {
     case NM_EVENT_ALLOC:
     case NM_EVENT_MAP:
     case NM_EVENT_RESERVED:
-        return decode_alloc(gather, ring, record, event, err);
+        return decode_alloc(merge, ring, record, event, err);
     case NM_EVENT_FREE:
     case NM_EVENT_FREE_REQUESTED:
     case NM_EVENT_FREE_FAILED:
     case NM_EVENT_UNMAP:
     case NM_EVENT_EXPORT:
-        return decode_free(gather, ring, record, event, err);
+        return decode_free(merge, ring, record, event, err);
     case NM_EVENT_ALLOC_FAILED:
-        return decode_alloc_failed(gather, ring, record, event, err);
+        return decode_alloc_failed(merge, ring, record, event, err);
     case NM_EVENT_COPY:
-        return decode_copy(gather, ring, record, event, err);
+        return decode_copy(merge, ring, record, event, err);
     case NM_EVENT_MEMORY_SAMPLE:
-        return decode_sample(gather, ring, record, event, err);
+        return decode_sample(merge, ring, record, event, err);
     case NM_EVENT_STREAM_CALL:
-        return decode_stream_call(gather, ring, record, event, err);
+        return decode_stream_call(merge, ring, record, event, err);
     case NM_EVENT_MODULE_SAMPLE:
-        return decode_module_sample(gather, ring, record, event, err);
+        return decode_module_sample(merge, ring, record, event, err);
     case NM_EVENT_RANGE_BEGIN:
-        return decode_range(gather, record, event, err);
+        return decode_range(merge, record, event, err);
     case NM_EVENT_MARK:
     case NM_EVENT_NOTE:
-        return decode_text(gather, record, event, err);
+        return decode_text(merge, record, event, err);
     default:
-        return decode_number(gather, ring, record, event, err);
+        return decode_number(merge, ring, record, event, err);
     }
 }

@@ -10,10 +10,10 @@
 
 #include "base/io.h"
 #include "drain/clock.h"
-#include "drain/gather.h"
 #include "drain/output.h"
 #include "drain/parts.h"
 #include "drain/process.h"
+#include "drain/ring_merge.h"
 #include "drain/sampler.h"
 #include "drain/syncer.h"
 
@@ -45,7 +45,7 @@ typedef struct posted { /* an event of the recorder's own, waiting for older one
 } posted;
 
 typedef struct counts {
-    uint64_t events, dropped, unreadable; /* as in nm_gather */
+    uint64_t events, dropped, unreadable; /* as in nm_ring_merge */
 } counts;
 
 struct nm_drain {
@@ -57,13 +57,13 @@ struct nm_drain {
     int64_t block_age_ns;
     nm_clock clock;
     nm_trace_writer *writer;
-    nm_gather gather;
+    nm_ring_merge merge;
     nm_processes processes;
     nm_output output;
     nm_sampler sampler;
     posted *posts; /* owned; by time */
     size_t post_count, post_capacity;
-    counts sealed; /* of the gather, when the last block was sealed */
+    counts sealed; /* of the merge, when the last block was sealed */
     counts held;   /* in the blocks that could not be written, or that a reader has not taken yet */
     nm_trace_writer *note_writer;
     uint64_t noted_events; /* what the note says that is missing */
@@ -193,9 +193,9 @@ nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error
         return status;
     }
     nm_trace_writer_observe(drain->writer, options->observer, options->observer_context);
-    nm_gather_init(&drain->gather, options->folder, drain->writer, options->namer);
-    drain->gather.pause.pauser = options->pauser;
-    nm_processes_init(&drain->processes, &drain->gather);
+    nm_ring_merge_init(&drain->merge, options->folder, drain->writer, options->namer);
+    drain->merge.pause.pauser = options->pauser;
+    nm_processes_init(&drain->processes, &drain->merge);
     drain->processes.before_end = bring_up_to_date;
     drain->processes.before_end_context = drain;
     drain->processes.ends_when_said = options->ends_when_said;
@@ -221,7 +221,7 @@ void nm_drain_free(nm_drain *drain)
     nm_sampler_fini(&drain->sampler);
     free(drain->posts);
     nm_processes_fini(&drain->processes);
-    nm_gather_fini(&drain->gather);
+    nm_ring_merge_fini(&drain->merge);
     nm_output_fini(&drain->output);
     nm_syncer_finish(drain->syncer);
     nm_io_close(drain->part_fd);
@@ -268,27 +268,27 @@ static uint64_t step_count(const nm_drain *drain)
 
 static counts count_all(const nm_drain *drain)
 {
-    const nm_gather *gather = &drain->gather;
+    const nm_ring_merge *merge = &drain->merge;
 
-    return (counts){gather->event_count, gather->dropped_count, gather->unreadable_count};
+    return (counts){merge->event_count, merge->dropped_count, merge->unreadable_count};
 }
 
 /* Since the output is stuck, and in what it is stuck with. */
 static uint64_t count_missing(const nm_drain *drain)
 {
-    return drain->held.events + drain->held.dropped + drain->held.unreadable + drain->gather.discarded_events;
+    return drain->held.events + drain->held.dropped + drain->held.unreadable + drain->merge.discarded_events;
 }
 
 /* From when to when that was. */
 static void span_of_missing(const nm_drain *drain, const nm_block_header *held, nm_event *loss)
 {
-    const nm_gather *gather = &drain->gather;
+    const nm_ring_merge *merge = &drain->merge;
 
     loss->time_ns = held->first_ns;
     loss->until_ns = held->last_ns;
-    for (size_t i = 0; i < gather->discard_count; i++) {
-        int64_t first_ns = nm_clock_to_ns(drain->folder->session, gather->discards[i].first_ticks);
-        int64_t last_ns = nm_clock_to_ns(drain->folder->session, gather->discards[i].last_ticks);
+    for (size_t i = 0; i < merge->discard_count; i++) {
+        int64_t first_ns = nm_clock_to_ns(drain->folder->session, merge->discards[i].first_ticks);
+        int64_t last_ns = nm_clock_to_ns(drain->folder->session, merge->discards[i].last_ticks);
 
         if (loss->time_ns == NM_NO_TIME || first_ns < loss->time_ns)
             loss->time_ns = first_ns;
@@ -320,7 +320,7 @@ static void write_note(nm_drain *drain, uint32_t flags)
 
 static void become_stuck(nm_drain *drain)
 {
-    drain->gather.is_discarding = true;
+    drain->merge.is_discarding = true;
     drain->noted_events = 0;
     write_note(drain, 0);
 }
@@ -359,7 +359,7 @@ static void end_wait(nm_drain *drain)
 {
     if (!drain->output.is_stuck)
         drain->held = (counts){0};
-    nm_gather_written(&drain->gather);
+    nm_ring_merge_written(&drain->merge);
     nm_processes_written(&drain->processes);
 }
 
@@ -402,9 +402,9 @@ static void wait_for_reader(nm_drain *drain)
 /* While all is paused nothing comes that is to be written: the rings go on, and the file does not grow. */
 static void let_rings_go_on(nm_drain *drain)
 {
-    nm_gather_forget_positions(&drain->gather);
+    nm_ring_merge_forget_positions(&drain->merge);
     drain->has_content = false;
-    nm_gather_written(&drain->gather);
+    nm_ring_merge_written(&drain->merge);
 }
 
 /* ---- Parts ---- */
@@ -435,7 +435,7 @@ nm_status nm_drain_repeat(nm_drain *drain, const nm_event *event, nm_error *err)
 void nm_drain_step(nm_drain *drain)
 {
     if (nm_parts_is_step_due(&drain->parts, step_count(drain)))
-        drain->gather.wants_border = true;
+        drain->merge.wants_border = true;
 }
 
 /* A part begins where a group does: up to there come empty blocks. */
@@ -460,7 +460,7 @@ static nm_status build_keyframe(nm_drain *drain, nm_error *err)
 
     drain->keyframe.len = 0;
     nm_trace_writer_observe(drain->writer, NULL, NULL);
-    status = nm_gather_repeat(&drain->gather, err);
+    status = nm_ring_merge_repeat(&drain->merge, err);
     if (status == NM_OK)
         status = drain->keep.keyframe(drain->keep.context, drain, err);
     if (status == NM_OK)
@@ -527,11 +527,11 @@ static nm_status seal(nm_drain *drain, uint32_t flags, nm_error *err)
     counts content = {now.events - before.events, now.dropped - before.dropped, now.unreadable - before.unreadable};
     nm_status status;
 
-    if (flags == 0 && drain->gather.pause.is_used && !nm_trace_writer_has_content(drain->writer)) {
+    if (flags == 0 && drain->merge.pause.is_used && !nm_trace_writer_has_content(drain->writer)) {
         let_rings_go_on(drain);
         return NM_OK;
     }
-    status = nm_gather_state_positions(&drain->gather, err);
+    status = nm_ring_merge_state_positions(&drain->merge, err);
 
     if (status == NM_OK)
         status = nm_trace_writer_seal(drain->writer, flags, &block, err);
@@ -541,12 +541,12 @@ static nm_status seal(nm_drain *drain, uint32_t flags, nm_error *err)
         return status;
     drain->sealed = now;
     drain->has_content = false;
-    drain->gather.wants_border = false;
+    drain->merge.wants_border = false;
     if (drain->output.is_waiting)
         return NM_OK;
-    nm_gather_written(&drain->gather);
+    nm_ring_merge_written(&drain->merge);
     nm_processes_written(&drain->processes);
-    bool is_pressed = nm_gather_pressure(&drain->gather) >= PRESSURE_SEAL;
+    bool is_pressed = nm_ring_merge_pressure(&drain->merge) >= PRESSURE_SEAL;
     if ((flags & NM_BLOCK_FINAL) != 0 || drain->output.is_stuck ||
         !nm_parts_is_due(&drain->parts, step_count(drain), is_pressed))
         return NM_OK;
@@ -561,13 +561,13 @@ static nm_status let_go(nm_drain *drain, bool is_last_try, nm_error *err)
 
     if (nm_output_retry(&drain->output, is_last_try)) {
         drain->held = (counts){0};
-        drain->sealed.unreadable = drain->gather.unreadable_count; /* those since then are among the discards */
+        drain->sealed.unreadable = drain->merge.unreadable_count; /* those since then are among the discards */
         nm_parts_written(&drain->parts, drain->output.good_bytes - before_bytes);
         nm_syncer_written(drain->syncer);
-        return nm_gather_say_discards(&drain->gather, err);
+        return nm_ring_merge_say_discards(&drain->merge, err);
     }
     write_note(drain, 0);
-    nm_gather_written(&drain->gather);
+    nm_ring_merge_written(&drain->merge);
     return NM_OK;
 }
 
@@ -577,32 +577,32 @@ static nm_status let_go(nm_drain *drain, bool is_last_try, nm_error *err)
 static nm_status put_known(void *context, nm_event *event, nm_error *err)
 {
     nm_drain *drain = context;
-    nm_gather *gather = &drain->gather;
+    nm_ring_merge *merge = &drain->merge;
     nm_status status = NM_OK;
 
-    if (!gather->is_discarding && nm_trace_writer_event_count(drain->writer) >= BLOCK_EVENTS)
+    if (!merge->is_discarding && nm_trace_writer_event_count(drain->writer) >= BLOCK_EVENTS)
         status = seal(drain, 0, err);
     if (status != NM_OK)
         return status;
-    if (gather->is_discarding)
-        return nm_gather_say_loss(gather, 0, gather->last_ticks, gather->last_ticks, 1, NM_LOSS_UNWRITTEN, err);
-    event->time_ns = nm_clock_to_ns(drain->folder->session, gather->last_ticks);
+    if (merge->is_discarding)
+        return nm_ring_merge_say_loss(merge, 0, merge->last_ticks, merge->last_ticks, 1, NM_LOSS_UNWRITTEN, err);
+    event->time_ns = nm_clock_to_ns(drain->folder->session, merge->last_ticks);
     status = nm_trace_writer_event(drain->writer, event, err);
-    gather->event_count += status == NM_OK;
+    merge->event_count += status == NM_OK;
     return status;
 }
 
 static nm_status catch_up(nm_drain *drain, uint64_t process, nm_error *err)
 {
-    nm_gather *gather = &drain->gather;
-    const nm_pauser *pauser = gather->pause.pauser;
+    nm_ring_merge *merge = &drain->merge;
+    const nm_pauser *pauser = merge->pause.pauser;
 
-    gather->pause.due = 0;
-    gather->pause.caught_up = process;
-    if (gather->last_ticks == 0)
-        gather->last_ticks = nm_clock_ticks(drain->folder->session->clock_kind);
+    merge->pause.due = 0;
+    merge->pause.caught_up = process;
+    if (merge->last_ticks == 0)
+        merge->last_ticks = nm_clock_ticks(drain->folder->session->clock_kind);
     nm_status status = pauser->catch_up(pauser->context, process, put_known, drain, err);
-    gather->pause.is_known = status == NM_OK;
+    merge->pause.is_known = status == NM_OK;
     return status == NM_END ? NM_OK : status;
 }
 
@@ -611,8 +611,8 @@ static nm_status bring_up_to_date(void *context, uint64_t process, nm_error *err
 {
     nm_drain *drain = context;
 
-    if (drain->gather.pause.pauser == NULL || drain->gather.is_discarding ||
-        nm_pause_reasons(&drain->gather.pause, process) == 0)
+    if (drain->merge.pause.pauser == NULL || drain->merge.is_discarding ||
+        nm_pause_reasons(&drain->merge.pause, process) == 0)
         return NM_OK;
     return catch_up(drain, process, err);
 }
@@ -625,7 +625,7 @@ static nm_status bring_all_up_to_date(nm_drain *drain, nm_error *err)
     for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++)
         if (!processes->items[i].is_ended)
             status = bring_up_to_date(drain, processes->items[i].number, err);
-    drain->gather.pause.caught_up = 0;
+    drain->merge.pause.caught_up = 0;
     return status;
 }
 
@@ -640,7 +640,7 @@ static bool has_recorded(const nm_tracked *tracked)
 /* A pause of all processes begins or ends at this place in the order. */
 static nm_status take_pause(nm_drain *drain, bool is_paused, nm_error *err)
 {
-    nm_pause *pause = &drain->gather.pause;
+    nm_pause *pause = &drain->merge.pause;
     nm_processes *processes = &drain->processes;
     uint32_t added = is_paused ? NM_PAUSED_BY_SESSION : 0;
     nm_status status = NM_OK;
@@ -654,7 +654,7 @@ static nm_status take_pause(nm_drain *drain, bool is_paused, nm_error *err)
         if (reasons == 0)
             status = bring_up_to_date(drain, number, err);
         if (status == NM_OK)
-            status = nm_gather_set_pause(&drain->gather, number, reasons, err);
+            status = nm_ring_merge_set_pause(&drain->merge, number, reasons, err);
         pause->caught_up = 0;
     }
     pause->session_reasons = added;
@@ -684,7 +684,7 @@ size_t nm_drain_paused_count(const nm_drain *drain)
 
     for (size_t i = processes->first_open; i < processes->count; i++)
         count +=
-            !processes->items[i].is_ended && nm_pause_reasons(&drain->gather.pause, processes->items[i].number) != 0;
+            !processes->items[i].is_ended && nm_pause_reasons(&drain->merge.pause, processes->items[i].number) != 0;
     return count;
 }
 
@@ -707,13 +707,13 @@ nm_status nm_drain_post(nm_drain *drain, const nm_event *event, nm_error *err)
 
 nm_status nm_drain_text(nm_drain *drain, nm_bytes text, uint64_t *id, nm_error *err)
 {
-    return nm_unify_text(&drain->gather.unify, text, id, err);
+    return nm_unify_text(&drain->merge.unify, text, id, err);
 }
 
 nm_status nm_drain_attribute(nm_drain *drain, uint64_t process_id, uint64_t source, const char *name, const char *value,
                              nm_error *err)
 {
-    return nm_unify_attribute(&drain->gather.unify, process_id, source, (nm_bytes){(const uint8_t *)name, strlen(name)},
+    return nm_unify_attribute(&drain->merge.unify, process_id, source, (nm_bytes){(const uint8_t *)name, strlen(name)},
                               (nm_bytes){(const uint8_t *)value, strlen(value)}, err);
 }
 
@@ -736,12 +736,12 @@ static nm_status write_posts(nm_drain *drain, uint64_t watermark, nm_error *err)
 
         if (post->event.kind == NM_EVENT_PAUSE) {
             /* It begins or ends then, or behind the last event if that is younger. */
-            if (post->ticks > drain->gather.last_ticks)
-                drain->gather.last_ticks = post->ticks;
+            if (post->ticks > drain->merge.last_ticks)
+                drain->merge.last_ticks = post->ticks;
             status = take_pause(drain, post->event.detail == NM_PAUSE_BEGIN, err);
             continue;
         }
-        if (drain->gather.is_discarding || is_of_ended(drain, &post->event))
+        if (drain->merge.is_discarding || is_of_ended(drain, &post->event))
             continue;
         if (post->event.kind == NM_EVENT_MARK)
             status = bring_all_up_to_date(drain, err);
@@ -749,7 +749,7 @@ static nm_status write_posts(nm_drain *drain, uint64_t watermark, nm_error *err)
             return status;
         post->event.time_ns = nm_clock_to_ns(drain->folder->session, post->ticks);
         status = nm_trace_writer_event(drain->writer, &post->event, err);
-        drain->gather.event_count += status == NM_OK;
+        drain->merge.event_count += status == NM_OK;
     }
     if (done > 0) {
         drain->post_count -= done;
@@ -776,10 +776,10 @@ static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
         if (drain->output.is_waiting)
             return NM_OK;
         /* Nothing is written while the output is stuck, so no block is ever too full for what is only counted. */
-        uint32_t event_max = drain->gather.is_discarding ? UINT32_MAX : drain->block_events;
+        uint32_t event_max = drain->merge.is_discarding ? UINT32_MAX : drain->block_events;
 
-        status = nm_gather_release(&drain->gather, watermark, event_max, &is_full, err);
-        due = drain->gather.pause.due;
+        status = nm_ring_merge_release(&drain->merge, watermark, event_max, &is_full, err);
+        due = drain->merge.pause.due;
         if (status == NM_OK && is_full)
             status = seal(drain, 0, err);
         if (status == NM_OK && due != 0)
@@ -805,9 +805,9 @@ static nm_status check_processes(nm_drain *drain, bool is_forced, nm_error *err)
 /* How long one thread is waited for: less when the others' rings fill up meanwhile. */
 static void set_patience(nm_drain *drain)
 {
-    bool is_pressed = nm_gather_pressure(&drain->gather) >= PRESSURE_SHORT;
+    bool is_pressed = nm_ring_merge_pressure(&drain->merge) >= PRESSURE_SHORT;
 
-    drain->gather.patience_ticks =
+    drain->merge.patience_ticks =
         nm_clock_span_ticks(drain->folder->session, is_pressed ? PATIENCE_SHORT_NS : PATIENCE_NS);
 }
 
@@ -816,14 +816,14 @@ static nm_status look_and_release(nm_drain *drain, bool is_forced, bool *is_busy
     uint64_t watermark = 0;
     nm_status status;
 
-    nm_gather_count_rings(&drain->gather);
+    nm_ring_merge_count_rings(&drain->merge);
     status = check_processes(drain, is_forced, err);
     if (status == NM_OK)
-        status = nm_gather_find_rings(&drain->gather, NULL, NULL, err);
+        status = nm_ring_merge_find_rings(&drain->merge, NULL, NULL, err);
     nm_processes_mark_rings(&drain->processes);
     set_patience(drain);
     if (status == NM_OK)
-        status = nm_gather_look(&drain->gather, &watermark, is_busy, err);
+        status = nm_ring_merge_look(&drain->merge, &watermark, is_busy, err);
     if (status == NM_OK)
         status = release(drain, watermark, err);
     drain->watermark = watermark;
@@ -836,12 +836,12 @@ static nm_status seal_if_due(nm_drain *drain, nm_error *err)
         return let_go(drain, false, err);
     if (drain->output.is_waiting)
         return NM_OK;
-    if (!drain->gather.has_released && nm_trace_writer_event_count(drain->writer) == 0)
+    if (!drain->merge.has_released && nm_trace_writer_event_count(drain->writer) == 0)
         return NM_OK;
     if (!drain->has_content)
         drain->content_since_ns = nm_clock_monotonic_ns();
     drain->has_content = true;
-    if (nm_gather_pressure(&drain->gather) >= PRESSURE_SEAL)
+    if (nm_ring_merge_pressure(&drain->merge) >= PRESSURE_SEAL)
         return seal(drain, 0, err);
     if (drain->flush_passes > 0 && --drain->flush_passes == 0)
         return seal(drain, 0, err);
@@ -865,12 +865,12 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     nm_clock_refine(&drain->clock, drain->folder->session);
     nm_status status = look_and_release(drain, false, &is_busy, err);
     if (status == NM_OK)
-        status = nm_unify_take_names(&drain->gather.unify, err);
-    if (drain->gather.is_flush_wanted)
+        status = nm_unify_take_names(&drain->merge.unify, err);
+    if (drain->merge.is_flush_wanted)
         drain->flush_passes = FLUSH_PASSES;
-    drain->gather.is_flush_wanted = false;
-    drain->sampler.is_wanted |= drain->gather.has_failure;
-    drain->gather.has_failure = false;
+    drain->merge.is_flush_wanted = false;
+    drain->sampler.is_wanted |= drain->merge.has_failure;
+    drain->merge.has_failure = false;
     if (status == NM_OK)
         status = nm_sampler_pass(&drain->sampler, &drain->processes, post_sample, drain, err);
     if (status == NM_OK && !drain->output.is_waiting)
@@ -878,10 +878,10 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     if (status == NM_OK)
         status = seal_if_due(drain, err);
 
-    drain->pause_ns = is_busy || nm_gather_is_pending(&drain->gather) ? PAUSE_NS_MIN : drain->pause_ns * 2;
+    drain->pause_ns = is_busy || nm_ring_merge_is_pending(&drain->merge) ? PAUSE_NS_MIN : drain->pause_ns * 2;
     if (drain->pause_ns > PAUSE_NS_MAX)
         drain->pause_ns = PAUSE_NS_MAX;
-    if (nm_gather_pressure(&drain->gather) >= PRESSURE_HASTE)
+    if (nm_ring_merge_pressure(&drain->merge) >= PRESSURE_HASTE)
         drain->pause_ns = PAUSE_NS_PRESSED;
     *pause_ns = drain->pause_ns;
     return status;
@@ -972,16 +972,16 @@ static nm_status take_the_rest(nm_drain *drain, nm_error *err)
 static nm_status wait_for_names(nm_drain *drain, nm_error *err)
 {
     int64_t until_ns = nm_clock_monotonic_ns() + drain->naming_ns_max;
-    nm_status status = nm_unify_take_names(&drain->gather.unify, err);
+    nm_status status = nm_unify_take_names(&drain->merge.unify, err);
 
     if (drain->namer == NULL)
         return status;
     while (status == NM_OK && drain->namer->waiting(drain->namer->context) > 0 && nm_clock_monotonic_ns() < until_ns) {
         pause_for(PAUSE_NS_MIN);
-        status = nm_unify_take_names(&drain->gather.unify, err);
+        status = nm_unify_take_names(&drain->merge.unify, err);
     }
     if (status == NM_OK)
-        status = nm_unify_take_names(&drain->gather.unify, err);
+        status = nm_unify_take_names(&drain->merge.unify, err);
     drain->names_missing = drain->namer->waiting(drain->namer->context);
     return status;
 }
@@ -1024,11 +1024,11 @@ void nm_drain_tell(const nm_drain *drain, nm_drain_report *report)
     uint64_t unsealed_events = drain->output.is_stuck ? nm_trace_writer_event_count(drain->writer) : 0;
 
     *report = (nm_drain_report){
-        .event_count = drain->gather.event_count - held.events - unsealed_events,
-        .dropped_count = drain->gather.dropped_count - held.dropped,
-        .unwritten_count = drain->output.is_stuck ? count_missing(drain) : drain->gather.discarded_events,
-        .late_count = drain->gather.late_count,
-        .unreadable_count = drain->gather.unreadable_count,
+        .event_count = drain->merge.event_count - held.events - unsealed_events,
+        .dropped_count = drain->merge.dropped_count - held.dropped,
+        .unwritten_count = drain->output.is_stuck ? count_missing(drain) : drain->merge.discarded_events,
+        .late_count = drain->merge.late_count,
+        .unreadable_count = drain->merge.unreadable_count,
         .process_count = drain->processes.count,
         .left_count = drain->processes.left_count,
         .unjoined_count = drain->processes.missing_count + drain->processes.refused_count,

@@ -6,7 +6,7 @@
 #ifndef NM_DRAIN_KNOWN_H
 #define NM_DRAIN_KNOWN_H
 
-#include "drain/gather.h"
+#include "drain/ring_merge.h"
 
 typedef struct nm_known_definition {
     nm_definition definition; /* texts: `data` is empty, see text_at */

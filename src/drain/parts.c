@@ -24,7 +24,7 @@ char *nm_part_path(const char *name, uint64_t number)
     return asprintf(&path, "%s.%03" PRIu64, name, number) < 0 ? NULL : path;
 }
 
-static nm_status add_part(nm_parts *parts, nm_part part, nm_error *err)
+static nm_status add_part(nm_parts *parts, nm_trace_part part, nm_error *err)
 {
     nm_status status = nm_array_grow(&parts->items, &parts->capacity, parts->count + 1, sizeof *parts->items, err);
 
@@ -38,7 +38,7 @@ nm_status nm_parts_init(nm_parts *parts, const char *name, uint64_t bytes_max, u
     *parts = (nm_parts){.name = strdup(name), .bytes_max = bytes_max, .steps_max = steps_max};
     if (parts->name == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    return add_part(parts, (nm_part){0}, err);
+    return add_part(parts, (nm_trace_part){0}, err);
 }
 
 void nm_parts_fini(nm_parts *parts)
@@ -48,7 +48,7 @@ void nm_parts_fini(nm_parts *parts)
     *parts = (nm_parts){0};
 }
 
-static nm_part *last(const nm_parts *parts)
+static nm_trace_part *last(const nm_parts *parts)
 {
     return &parts->items[parts->count - 1];
 }
@@ -78,7 +78,7 @@ bool nm_parts_is_due(const nm_parts *parts, uint64_t step_count, bool is_pressed
     return last(parts)->bytes >= bytes || (!is_pressed && nm_parts_is_step_due(parts, step_count));
 }
 
-static nm_status create_part(nm_parts *parts, nm_part part, int *fd, nm_error *err)
+static nm_status create_part(nm_parts *parts, nm_trace_part part, int *fd, nm_error *err)
 {
     char *path = nm_part_path(parts->name, part.number);
     nm_status status = path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
@@ -99,7 +99,7 @@ static nm_status create_part(nm_parts *parts, nm_part part, int *fd, nm_error *e
 /* Something may lie there: a number is left out then. */
 nm_status nm_parts_begin(nm_parts *parts, uint64_t step_count, int *fd, nm_error *err)
 {
-    nm_part part = {.number = last(parts)->number, .step_count = step_count};
+    nm_trace_part part = {.number = last(parts)->number, .step_count = step_count};
     nm_status status = NM_ERR_EXISTS;
 
     for (int i = 0; i < NUMBERS_TRIED && status == NM_ERR_EXISTS; i++) {

@@ -13,17 +13,17 @@
 
 #include "base/error.h"
 
-typedef struct nm_part {
+typedef struct nm_trace_part {
     uint64_t number;
     uint64_t bytes;
     uint64_t step_count; /* steps that had begun before it */
-} nm_part;
+} nm_trace_part;
 
 typedef struct nm_parts { /* a zeroed one: the recording is one file */
     char *name;           /* owned; without the number */
     uint64_t bytes_max;   /* the newest bytes to keep; 0: by steps */
     uint64_t steps_max;   /* the newest steps to keep */
-    nm_part *items;       /* owned; the last one is being written */
+    nm_trace_part *items; /* owned; the last one is being written */
     size_t count, capacity;
     uint64_t keyframe_bytes; /* that the last part began with */
 } nm_parts;

@@ -35,15 +35,15 @@ static uint64_t own_pid_namespace(void)
     return number;
 }
 
-void nm_processes_init(nm_processes *processes, nm_gather *gather)
+void nm_processes_init(nm_processes *processes, nm_ring_merge *merge)
 {
-    *processes = (nm_processes){.gather = gather, .pid_namespace = own_pid_namespace()};
+    *processes = (nm_processes){.merge = merge, .pid_namespace = own_pid_namespace()};
 }
 
 static void unmap(nm_processes *processes, nm_tracked *tracked)
 {
     if (tracked->shared != NULL)
-        nm_folder_unmap(processes->gather->folder, tracked->shared, tracked->map_bytes);
+        nm_folder_unmap(processes->merge->folder, tracked->shared, tracked->map_bytes);
     tracked->shared = NULL;
 }
 
@@ -121,7 +121,7 @@ static nm_status intern_command(nm_processes *processes, const nm_ring_process *
     for (size_t i = 0; i < len; i++)
         if (text[i] == 0)
             text[i] = ' ';
-    return nm_unify_text(&processes->gather->unify, (nm_bytes){(const uint8_t *)text, len}, id, err);
+    return nm_unify_text(&processes->merge->unify, (nm_bytes){(const uint8_t *)text, len}, id, err);
 }
 
 static nm_status intern_host(nm_processes *processes, nm_error *err)
@@ -130,8 +130,8 @@ static nm_status intern_host(nm_processes *processes, nm_error *err)
 
     if (processes->host_id != 0 || gethostname(host, sizeof host - 1) != 0)
         return NM_OK;
-    return nm_unify_text(&processes->gather->unify, (nm_bytes){(const uint8_t *)host, strlen(host)},
-                         &processes->host_id, err);
+    return nm_unify_text(&processes->merge->unify, (nm_bytes){(const uint8_t *)host, strlen(host)}, &processes->host_id,
+                         err);
 }
 
 /* True: the process has changed one of its numbers since. */
@@ -151,7 +151,7 @@ static bool take_numbers(nm_tracked *tracked)
 
 static nm_status define(nm_processes *processes, nm_tracked *tracked, nm_error *err)
 {
-    nm_gather *gather = processes->gather;
+    nm_ring_merge *merge = processes->merge;
     const nm_ring_process *shared = tracked->shared;
     nm_definition definition = {.kind = NM_DEFINE_PROCESS, .id = tracked->number};
     nm_status status = intern_host(processes, err);
@@ -166,9 +166,9 @@ static nm_status define(nm_processes *processes, nm_tracked *tracked, nm_error *
     definition.process.local_rank = tracked->local_rank;
     definition.process.world_size = tracked->world_size;
     definition.process.run_mode = tracked->run_mode;
-    definition.process.begin_ns = nm_clock_to_ns(gather->folder->session, shared->begin_ticks);
+    definition.process.begin_ns = nm_clock_to_ns(merge->folder->session, shared->begin_ticks);
     definition.process.is_late = shared->is_late != 0;
-    return status == NM_OK ? nm_trace_writer_define(gather->writer, &definition, err) : status;
+    return status == NM_OK ? nm_trace_writer_define(merge->writer, &definition, err) : status;
 }
 
 /* A pid means something in its namespace alone. */
@@ -216,7 +216,7 @@ static nm_status track(nm_processes *processes, nm_tracked tracked, nm_error *er
     processes->count++;
     processes->live_count++;
     if (status == NM_OK && tracked.shared->is_forked)
-        status = nm_unify_fork(&processes->gather->unify, tracked.number, tracked.parent_id, err);
+        status = nm_unify_fork(&processes->merge->unify, tracked.number, tracked.parent_id, err);
     return status == NM_OK ? define(processes, &processes->items[processes->count - 1], err) : status;
 }
 
@@ -251,7 +251,7 @@ bool nm_process_has_joined(const nm_folder *folder, uint64_t number)
 
 static nm_status open_process(nm_processes *processes, uint64_t number, nm_error *err)
 {
-    nm_folder *folder = processes->gather->folder;
+    nm_folder *folder = processes->merge->folder;
     nm_tracked tracked = {.number = number};
     nm_status status = map_process(folder, number, &tracked.shared, &tracked.map_bytes, err);
 
@@ -284,7 +284,7 @@ static nm_status retry_missing(nm_processes *processes, nm_error *err)
 nm_status nm_processes_find(nm_processes *processes, nm_error *err)
 {
     /* relaxed: the number says that a file is coming; its content has its own release */
-    uint64_t last = atomic_load_explicit(&processes->gather->folder->session->process_count, memory_order_relaxed);
+    uint64_t last = atomic_load_explicit(&processes->merge->folder->session->process_count, memory_order_relaxed);
     nm_status status = retry_missing(processes, err);
 
     if (last - processes->numbers_seen > NEW_PROCESSES_MAX)
@@ -316,7 +316,7 @@ static uint64_t said_end(const nm_tracked *tracked)
 /* Has the process the session's folder in its memory? What cannot be read counts as yes. */
 static bool maps_session(const nm_processes *processes, int64_t pid)
 {
-    const char *folder = strrchr(processes->gather->folder->path, '/');
+    const char *folder = strrchr(processes->merge->folder->path, '/');
     char path[64];
     nm_buffer maps = {0};
     bool is_mapped = true;
@@ -350,7 +350,7 @@ static bool is_dead_for_sure(const nm_processes *processes, const nm_tracked *tr
 {
     bool is_of_ours = processes->pid_namespace != 0 && processes->pid_namespace == tracked->shared->pid_namespace;
 
-    return is_of_ours || tracked->was_alive || said_end(tracked) != 0 || processes->gather->folder->is_copy ||
+    return is_of_ours || tracked->was_alive || said_end(tracked) != 0 || processes->merge->folder->is_copy ||
            nm_map_get(&processes->reaped, (nm_key){0, (uint64_t)tracked->pid}) != NULL;
 }
 
@@ -369,7 +369,7 @@ static bool has_died(nm_processes *processes, nm_tracked *tracked)
 
 nm_status nm_processes_check(nm_processes *processes, nm_error *err)
 {
-    nm_gather *gather = processes->gather;
+    nm_ring_merge *merge = processes->merge;
     nm_status status = NM_OK;
 
     processes->pass++;
@@ -383,7 +383,7 @@ nm_status nm_processes_check(nm_processes *processes, nm_error *err)
         if (has_died(processes, tracked)) {
             tracked->is_dead = true;
             tracked->dead_pass = processes->pass;
-            tracked->dead_ticks = nm_clock_ticks(gather->folder->session->clock_kind);
+            tracked->dead_ticks = nm_clock_ticks(merge->folder->session->clock_kind);
             processes->live_count--;
             processes->dying_count++;
         }
@@ -401,14 +401,14 @@ bool nm_processes_has_ended(const nm_processes *processes, uint64_t number)
 
 void nm_processes_mark_rings(nm_processes *processes)
 {
-    nm_gather *gather = processes->gather;
+    nm_ring_merge *merge = processes->merge;
 
     if (processes->dying_count == 0)
         return;
     for (size_t i = processes->first_open; i < processes->count; i++)
-        for (size_t j = 0; processes->items[i].is_dead && !processes->items[i].is_ended && j < gather->ring_count; j++)
-            if (gather->rings[j]->view.process_number == processes->items[i].number)
-                gather->rings[j]->is_dead = true;
+        for (size_t j = 0; processes->items[i].is_dead && !processes->items[i].is_ended && j < merge->ring_count; j++)
+            if (merge->rings[j]->view.process_number == processes->items[i].number)
+                merge->rings[j]->is_dead = true;
 }
 
 void nm_processes_reaped(nm_processes *processes, int64_t pid, int wait_status, uint64_t peak_bytes)
@@ -422,10 +422,10 @@ void nm_processes_reaped(nm_processes *processes, int64_t pid, int wait_status, 
 
 static bool are_rings_empty(const nm_processes *processes, uint64_t number)
 {
-    const nm_gather *gather = processes->gather;
+    const nm_ring_merge *merge = processes->merge;
 
-    for (size_t i = 0; i < gather->ring_count; i++)
-        if (gather->rings[i]->view.process_number == number && !nm_gather_is_empty(gather->rings[i]))
+    for (size_t i = 0; i < merge->ring_count; i++)
+        if (merge->rings[i]->view.process_number == number && !nm_ring_merge_is_empty(merge->rings[i]))
             return false;
     return true;
 }
@@ -449,7 +449,7 @@ static nm_status say_memory(nm_processes *processes, const nm_tracked *tracked, 
 {
     nm_status status = NM_OK;
     /* relaxed: a flag */
-    bool is_told = processes->gather->folder->session->is_sampled != 0 &&
+    bool is_told = processes->merge->folder->session->is_sampled != 0 &&
                    atomic_load_explicit(&tracked->shared->is_device_user, memory_order_relaxed) != 0;
 
     if (is_told && processes->machine_bytes == 0)
@@ -464,8 +464,8 @@ static nm_status say_memory(nm_processes *processes, const nm_tracked *tracked, 
 
         if (memory->bytes[i] == NM_HOST_BYTES_UNKNOWN)
             continue;
-        status = nm_trace_writer_event(processes->gather->writer, &event, err);
-        processes->gather->event_count += status == NM_OK;
+        status = nm_trace_writer_event(processes->merge->writer, &event, err);
+        processes->merge->event_count += status == NM_OK;
     }
     return status;
 }
@@ -494,16 +494,16 @@ static void find_end(nm_processes *processes, const nm_tracked *tracked, nm_even
 
 static nm_status write_note(nm_processes *processes, nm_event event, const char *text, nm_error *err)
 {
-    nm_gather *gather = processes->gather;
+    nm_ring_merge *merge = processes->merge;
     nm_status status = NM_OK;
 
-    if (gather->is_discarding)
+    if (merge->is_discarding)
         return NM_OK;
     event.kind = NM_EVENT_NOTE;
-    status = nm_unify_text(&gather->unify, (nm_bytes){(const uint8_t *)text, strlen(text)}, &event.name_id, err);
+    status = nm_unify_text(&merge->unify, (nm_bytes){(const uint8_t *)text, strlen(text)}, &event.name_id, err);
     if (status == NM_OK)
-        status = nm_trace_writer_event(gather->writer, &event, err);
-    gather->event_count += status == NM_OK;
+        status = nm_trace_writer_event(merge->writer, &event, err);
+    merge->event_count += status == NM_OK;
     return status;
 }
 
@@ -511,12 +511,12 @@ static nm_status write_note(nm_processes *processes, nm_event event, const char 
 static nm_status note_no_ring(nm_processes *processes, const nm_tracked *tracked, uint64_t ticks, const char *why,
                               nm_error *err)
 {
-    const nm_gather *gather = processes->gather;
-    nm_event event = {.detail = NM_NOTE_NO_RING, .time_ns = nm_clock_to_ns(gather->folder->session, ticks)};
+    const nm_ring_merge *merge = processes->merge;
+    nm_event event = {.detail = NM_NOTE_NO_RING, .time_ns = nm_clock_to_ns(merge->folder->session, ticks)};
 
-    for (size_t i = 0; i < gather->ring_count && event.thread_id == 0; i++)
-        if (gather->rings[i]->view.process_number == tracked->number)
-            event.thread_id = gather->rings[i]->thread_id;
+    for (size_t i = 0; i < merge->ring_count && event.thread_id == 0; i++)
+        if (merge->rings[i]->view.process_number == tracked->number)
+            event.thread_id = merge->rings[i]->thread_id;
     return write_note(processes, event, why, err);
 }
 
@@ -533,7 +533,7 @@ static nm_status say_dropped(nm_processes *processes, const nm_tracked *tracked,
 
     if (count == 0)
         return NM_OK;
-    status = nm_gather_say_loss(processes->gather, 0, first_ticks, last_ticks, count, NM_LOSS_NO_RING, err);
+    status = nm_ring_merge_say_loss(processes->merge, 0, first_ticks, last_ticks, count, NM_LOSS_NO_RING, err);
     return status == NM_OK ? note_no_ring(processes, tracked, first_ticks,
                                           why > 0 && why < ERRNO_MAX ? strerror((int)why) : "not known why", err)
                            : status;
@@ -542,18 +542,18 @@ static nm_status say_dropped(nm_processes *processes, const nm_tracked *tracked,
 /* Rings that could not be read: what stood in them nobody knows, one event each at least. */
 static nm_status say_removed(nm_processes *processes, const nm_tracked *tracked, nm_error *err)
 {
-    const nm_gather *gather = processes->gather;
+    const nm_ring_merge *merge = processes->merge;
     /* relaxed: it is dead */
     uint64_t made_count = atomic_load_explicit(&tracked->shared->ring_count, memory_order_relaxed);
     uint64_t found_count = tracked->lost_ring_count;
     nm_status status;
 
-    for (size_t i = 0; i < gather->ring_count; i++)
-        found_count += gather->rings[i]->view.process_number == tracked->number;
+    for (size_t i = 0; i < merge->ring_count; i++)
+        found_count += merge->rings[i]->view.process_number == tracked->number;
     if (made_count <= found_count)
         return NM_OK;
-    status = nm_gather_say_unreadable(processes->gather, 0, tracked->shared->begin_ticks, tracked->dead_ticks,
-                                      made_count - found_count, true, err);
+    status = nm_ring_merge_say_unreadable(processes->merge, 0, tracked->shared->begin_ticks, tracked->dead_ticks,
+                                          made_count - found_count, true, err);
     return status == NM_OK ? note_no_ring(processes, tracked, tracked->shared->begin_ticks,
                                           "it was removed before it was read", err)
                            : status;
@@ -562,12 +562,12 @@ static nm_status say_removed(nm_processes *processes, const nm_tracked *tracked,
 /* What it dropped where no ring, or no room in one, could say so. */
 static nm_status say_drops(nm_processes *processes, const nm_tracked *tracked, nm_error *err)
 {
-    nm_gather *gather = processes->gather;
+    nm_ring_merge *merge = processes->merge;
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < gather->ring_count && status == NM_OK; i++)
-        if (gather->rings[i]->view.process_number == tracked->number)
-            status = nm_gather_say_drops(gather, gather->rings[i], err);
+    for (size_t i = 0; i < merge->ring_count && status == NM_OK; i++)
+        if (merge->rings[i]->view.process_number == tracked->number)
+            status = nm_ring_merge_say_drops(merge, merge->rings[i], err);
     if (status == NM_OK)
         status = say_dropped(processes, tracked, err);
     if (status == NM_OK)
@@ -586,7 +586,7 @@ static nm_status prepare_end(nm_processes *processes, const nm_tracked *tracked,
 
 static nm_status write_end(nm_processes *processes, nm_tracked *tracked, nm_error *err)
 {
-    nm_gather *gather = processes->gather;
+    nm_ring_merge *merge = processes->merge;
     uint64_t ticks = atomic_load_explicit(&tracked->shared->end_ticks, memory_order_relaxed); /* with end_kind */
     nm_event event = {.kind = NM_EVENT_PROCESS_END, .number = (int64_t)tracked->number};
     nm_status status = prepare_end(processes, tracked, err);
@@ -594,12 +594,12 @@ static nm_status write_end(nm_processes *processes, nm_tracked *tracked, nm_erro
 
     find_last_memory(processes, tracked, &memory);
     find_end(processes, tracked, &event);
-    event.time_ns = nm_clock_to_ns(gather->folder->session, ticks != 0 ? ticks : tracked->dead_ticks);
+    event.time_ns = nm_clock_to_ns(merge->folder->session, ticks != 0 ? ticks : tracked->dead_ticks);
     if (status == NM_OK)
         status = say_memory(processes, tracked, &memory, event.time_ns, err);
     if (status == NM_OK)
-        status = nm_trace_writer_event(gather->writer, &event, err);
-    gather->event_count += status == NM_OK;
+        status = nm_trace_writer_event(merge->writer, &event, err);
+    merge->event_count += status == NM_OK;
     tracked->is_ended = true;
     processes->dying_count--;
     return status;
@@ -623,7 +623,7 @@ nm_status nm_processes_end(nm_processes *processes, nm_error *err)
 
 static nm_status note_unseen(nm_processes *processes, uint64_t count, const char *why, nm_error *err)
 {
-    nm_ring_session *session = processes->gather->folder->session;
+    nm_ring_session *session = processes->merge->folder->session;
     nm_event event = {.detail = NM_NOTE_UNSEEN_PROCESS,
                       .number = (int64_t)count,
                       .time_ns = nm_clock_to_ns(session, nm_clock_ticks(session->clock_kind))};
@@ -634,7 +634,7 @@ static nm_status note_unseen(nm_processes *processes, uint64_t count, const char
 /* Whose events are in no count: they took a number and have no file, or could not even take a number. */
 static nm_status note_unjoined(nm_processes *processes, nm_error *err)
 {
-    const nm_folder *folder = processes->gather->folder;
+    const nm_folder *folder = processes->merge->folder;
     char text[128];
     int why = 0;
     nm_status status = NM_OK;
@@ -661,8 +661,8 @@ static nm_status note_unjoined(nm_processes *processes, nm_error *err)
 /* The recording ends before the process does; or it cannot be asked how it ended. */
 static nm_status write_leave(nm_processes *processes, nm_tracked *tracked, nm_error *err)
 {
-    nm_gather *gather = processes->gather;
-    const nm_ring_session *session = gather->folder->session;
+    nm_ring_merge *merge = processes->merge;
+    const nm_ring_session *session = merge->folder->session;
     nm_event event = {.kind = NM_EVENT_PROCESS_END,
                       .number = (int64_t)tracked->number,
                       .detail = tracked->was_alive ? NM_PROCESS_RUNNING : NM_PROCESS_SIGNAL,
@@ -676,8 +676,8 @@ static nm_status write_leave(nm_processes *processes, nm_tracked *tracked, nm_er
     if (status == NM_OK && tracked->was_alive)
         status = say_memory(processes, tracked, &memory, event.time_ns, err);
     if (status == NM_OK)
-        status = nm_trace_writer_event(gather->writer, &event, err);
-    gather->event_count += status == NM_OK;
+        status = nm_trace_writer_event(merge->writer, &event, err);
+    merge->event_count += status == NM_OK;
     tracked->is_ended = true;
     return status;
 }
@@ -702,8 +702,8 @@ void nm_processes_written(nm_processes *processes)
         nm_tracked *tracked = &processes->items[i];
 
         if (tracked->is_ended && tracked->shared != NULL) {
-            nm_gather_drop_rings(processes->gather, tracked->number);
-            nm_folder_remove_file(processes->gather->folder, 'p', tracked->number);
+            nm_ring_merge_drop_rings(processes->merge, tracked->number);
+            nm_folder_remove_file(processes->merge->folder, 'p', tracked->number);
             unmap(processes, tracked);
         }
     }

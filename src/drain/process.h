@@ -5,7 +5,7 @@
 #ifndef NM_DRAIN_PROCESS_H
 #define NM_DRAIN_PROCESS_H
 
-#include "drain/gather.h"
+#include "drain/ring_merge.h"
 
 typedef struct nm_tracked {
     nm_ring_process *shared; /* mapped; NULL once it has ended and that is written */
@@ -27,8 +27,8 @@ typedef struct nm_tracked {
 } nm_tracked;
 
 typedef struct nm_processes {
-    nm_gather *gather; /* borrowed */
-    nm_tracked *items; /* owned; those that have not ended come in any order */
+    nm_ring_merge *merge; /* borrowed */
+    nm_tracked *items;    /* owned; those that have not ended come in any order */
     size_t count, capacity;
     uint64_t *missing; /* numbers whose file is not there yet */
     size_t missing_count, missing_capacity;
@@ -51,7 +51,7 @@ typedef struct nm_processes {
     uint64_t pid_namespace; /* our own; 0: unknown */
 } nm_processes;
 
-void nm_processes_init(nm_processes *processes, nm_gather *gather);
+void nm_processes_init(nm_processes *processes, nm_ring_merge *merge);
 void nm_processes_fini(nm_processes *processes);
 
 /* Finds new processes and defines them. */

@@ -10,9 +10,9 @@
 
 #include "base/io.h"
 #include "drain/clock.h"
-#include "drain/gather.h"
 #include "drain/known.h"
 #include "drain/process.h"
+#include "drain/ring_merge.h"
 
 #define BLOCK_EVENTS 65536
 
@@ -20,9 +20,9 @@ typedef struct recovery_work {
     nm_known known;
     nm_folder folder;
     nm_trace_writer *writer;
-    nm_gather gather;
+    nm_ring_merge merge;
     nm_processes processes;
-    bool has_gather;
+    bool has_merge;
     uint64_t trace_ticks; /* of the trace's last event; 0: none */
     nm_recovery *out;     /* borrowed */
 } recovery_work;
@@ -82,7 +82,7 @@ static nm_status recall(void *context, nm_definition_kind kind, uint64_t id, nm_
 
 static nm_status learn_aliases(recovery_work *work, nm_error *err)
 {
-    nm_unify *unify = &work->gather.unify;
+    nm_unify *unify = &work->merge.unify;
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < work->known.alias_count && status == NM_OK; i++) {
@@ -110,7 +110,7 @@ static nm_status learn_modules(recovery_work *work, nm_error *err)
         nm_module_range range = {.base = definition->module.base,
                                  .end = definition->module.base + definition->module.bytes,
                                  .module_id = definition->id};
-        status = nm_unify_learn_module(&work->gather.unify, definition->module.process_id, &range,
+        status = nm_unify_learn_module(&work->merge.unify, definition->module.process_id, &range,
                                        nm_known_text(&work->known, definition->module.path), err);
     }
     return status;
@@ -130,19 +130,19 @@ static uint64_t ticks_at(const nm_ring_session *session, int64_t ns)
 static nm_status set_up(recovery_work *work, nm_error *err)
 {
     nm_known *known = &work->known;
-    nm_unify *unify = &work->gather.unify;
+    nm_unify *unify = &work->merge.unify;
     nm_status status = nm_trace_writer_new(&known->session, &work->writer, err);
 
     if (status != NM_OK)
         return status;
     nm_trace_writer_resume(work->writer, known->block_count, known->next_seq);
-    nm_gather_init(&work->gather, &work->folder, work->writer, NULL);
-    nm_processes_init(&work->processes, &work->gather);
-    work->gather.pause.is_recovery = true;
-    work->gather.pause.is_used = true;
-    work->has_gather = true;
+    nm_ring_merge_init(&work->merge, &work->folder, work->writer, NULL);
+    nm_processes_init(&work->processes, &work->merge);
+    work->merge.pause.is_recovery = true;
+    work->merge.pause.is_used = true;
+    work->has_merge = true;
     if (known->last_ns != NM_NO_TIME)
-        work->trace_ticks = work->gather.last_ticks = ticks_at(work->folder.session, known->last_ns);
+        work->trace_ticks = work->merge.last_ticks = ticks_at(work->folder.session, known->last_ns);
     unify->string_base = known->last_ids[NM_DEFINE_STRING];
     unify->heap_count = known->last_ids[NM_DEFINE_HEAP];
     unify->device_count = known->last_ids[NM_DEFINE_DEVICE];
@@ -157,7 +157,7 @@ static nm_status set_up(recovery_work *work, nm_error *err)
 }
 
 /* The thread that the ring's records are of, before its first THREAD record that is not in the trace yet. */
-static nm_status take_up_thread(recovery_work *work, nm_gather_ring *ring, uint64_t thread_id, nm_error *err)
+static nm_status take_up_thread(recovery_work *work, nm_ring_merge_ring *ring, uint64_t thread_id, nm_error *err)
 {
     const nm_known_definition *thread = nm_known_find(&work->known, NM_DEFINE_THREAD, thread_id);
     uint64_t *table = nm_map_get(&work->known.tables, (nm_key){0, thread_id});
@@ -170,12 +170,12 @@ static nm_status take_up_thread(recovery_work *work, nm_gather_ring *ring, uint6
         ring->python_frames = work->known.stack_tables[*table].python_frames;
         work->known.stack_tables[*table] = (nm_known_table){0};
     }
-    return nm_unify_thread(&work->gather.unify, thread->definition.thread.process_id, thread_id,
+    return nm_unify_thread(&work->merge.unify, thread->definition.thread.process_id, thread_id,
                            thread->definition.thread.tid, ring->view.ring_id,
                            nm_known_text(&work->known, thread->definition.thread.name), err);
 }
 
-static nm_status begin_ring(void *context, nm_gather_ring *ring, nm_error *err)
+static nm_status begin_ring(void *context, nm_ring_merge_ring *ring, nm_error *err)
 {
     recovery_work *work = context;
     nm_known_ring *known = nm_known_find_ring(&work->known, ring->view.ring_id);
@@ -213,7 +213,7 @@ static nm_status say_lost(recovery_work *work, uint64_t thread_id, uint64_t coun
     uint64_t now_ticks = nm_clock_ticks(work->folder.session->clock_kind);
     uint64_t since_ticks = work->trace_ticks != 0 ? work->trace_ticks : now_ticks;
 
-    return nm_gather_say_unreadable(&work->gather, thread_id, since_ticks, now_ticks, count, is_at_least, err);
+    return nm_ring_merge_say_unreadable(&work->merge, thread_id, since_ticks, now_ticks, count, is_at_least, err);
 }
 
 static uint64_t process_of(const recovery_work *work, const nm_known_ring *ring)
@@ -225,7 +225,7 @@ static uint64_t process_of(const recovery_work *work, const nm_known_ring *ring)
 
 /* Slots that the drain has let go though they stand in no block: the trace's disk was full, and then it was killed. Where
  * processes were paused that is as it should be. */
-static bool has_let_go(const recovery_work *work, const nm_gather_ring *ring, const nm_known_ring *known)
+static bool has_let_go(const recovery_work *work, const nm_ring_merge_ring *ring, const nm_known_ring *known)
 {
     /* relaxed: a copy */
     uint64_t tail = atomic_load_explicit(&ring->view.ring->tail, memory_order_relaxed);
@@ -239,7 +239,7 @@ static bool has_let_go(const recovery_work *work, const nm_gather_ring *ring, co
 }
 
 /* Of a ring that was read: what the trace knows of it and what has been let go. */
-static nm_status say_rest(recovery_work *work, const nm_gather_ring *ring, nm_error *err)
+static nm_status say_rest(recovery_work *work, const nm_ring_merge_ring *ring, nm_error *err)
 {
     const nm_known_ring *known = nm_known_find_ring(&work->known, ring->view.ring_id);
     nm_status status = NM_OK;
@@ -270,8 +270,8 @@ static nm_status say_losses(recovery_work *work, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < work->gather.ring_count && status == NM_OK && !work->out->is_running; i++)
-        status = say_rest(work, work->gather.rings[i], err);
+    for (size_t i = 0; i < work->merge.ring_count && status == NM_OK && !work->out->is_running; i++)
+        status = say_rest(work, work->merge.rings[i], err);
     for (size_t i = 0; i < work->known.ring_count && status == NM_OK && !work->out->is_running; i++)
         status = say_gone(work, &work->known.rings[i], err);
     return status;
@@ -296,8 +296,8 @@ static void mark_rings_of_nobody(recovery_work *work)
 {
     const nm_processes *processes = &work->processes;
 
-    for (size_t i = 0; i < work->gather.ring_count; i++) {
-        nm_gather_ring *ring = work->gather.rings[i];
+    for (size_t i = 0; i < work->merge.ring_count; i++) {
+        nm_ring_merge_ring *ring = work->merge.rings[i];
         bool has_process = false;
 
         for (size_t j = 0; j < processes->count; j++)
@@ -329,7 +329,7 @@ static nm_status keep_old_processes(recovery_work *work, nm_error *err)
 static nm_status seal(recovery_work *work, uint32_t flags, nm_error *err)
 {
     nm_bytes block;
-    nm_status status = nm_gather_state_positions(&work->gather, err);
+    nm_status status = nm_ring_merge_state_positions(&work->merge, err);
 
     if (status == NM_OK)
         status = nm_trace_writer_seal(work->writer, flags | NM_BLOCK_RECOVERED, &block, err);
@@ -342,7 +342,7 @@ static nm_status release_all(recovery_work *work, nm_error *err)
     bool is_full;
 
     do {
-        status = nm_gather_release(&work->gather, UINT64_MAX, BLOCK_EVENTS, &is_full, err);
+        status = nm_ring_merge_release(&work->merge, UINT64_MAX, BLOCK_EVENTS, &is_full, err);
         if (status == NM_OK && is_full)
             status = seal(work, 0, err);
     } while (status == NM_OK && is_full);
@@ -355,21 +355,21 @@ static nm_status read_rings(recovery_work *work, nm_error *err)
     bool is_busy = false;
     nm_status status;
 
-    nm_gather_count_rings(&work->gather);
+    nm_ring_merge_count_rings(&work->merge);
     status = nm_processes_find(&work->processes, err);
     if (status == NM_OK)
         status = keep_old_processes(work, err);
     if (status == NM_OK)
         status = nm_processes_check(&work->processes, err);
     if (status == NM_OK)
-        status = nm_gather_find_rings(&work->gather, begin_ring, work, err);
+        status = nm_ring_merge_find_rings(&work->merge, begin_ring, work, err);
     if (work->processes.live_count > 0)
         work->out->is_running = true;
     forget_ended(work);
     nm_processes_mark_rings(&work->processes);
     mark_rings_of_nobody(work);
     if (status == NM_OK)
-        status = nm_gather_look(&work->gather, &watermark, &is_busy, err);
+        status = nm_ring_merge_look(&work->merge, &watermark, &is_busy, err);
     if (status == NM_OK)
         status = release_all(work, err);
     return status == NM_OK ? say_losses(work, err) : status;
@@ -384,10 +384,10 @@ static nm_status end_trace(recovery_work *work, nm_error *err)
         status = nm_processes_leave(&work->processes, err);
     if (status == NM_OK && (!work->out->is_running || nm_trace_writer_event_count(work->writer) > 0))
         status = seal(work, work->out->is_running ? 0 : NM_BLOCK_FINAL, err);
-    work->out->events_recovered = work->gather.event_count;
-    work->out->events_unrecovered = work->gather.unreadable_count;
-    work->out->events_dropped = work->gather.dropped_count;
-    work->out->is_at_least = work->gather.is_at_least;
+    work->out->events_recovered = work->merge.event_count;
+    work->out->events_unrecovered = work->merge.unreadable_count;
+    work->out->events_dropped = work->merge.dropped_count;
+    work->out->is_at_least = work->merge.is_at_least;
     work->out->processes_unjoined = work->processes.missing_count + work->processes.refused_count;
     return status;
 }
@@ -418,9 +418,9 @@ nm_status nm_recover_rings(nm_bytes trace, nm_recovery *out, nm_error *err)
         if (status == NM_OK)
             status = end_trace(work, err);
     }
-    if (work->has_gather) {
+    if (work->has_merge) {
         nm_processes_fini(&work->processes);
-        nm_gather_fini(&work->gather);
+        nm_ring_merge_fini(&work->merge);
     }
     nm_trace_writer_free(work->writer);
     nm_folder_close(&work->folder);

@@ -8,8 +8,11 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "hook/capture.h"
+#include "hook/current_device.h"
+#include "hook/device_memory.h"
+#include "hook/hook.h"
 #include "hook/notes.h"
-#include "hook/tell.h"
 
 #define COUNTED_DEVICES 64
 
@@ -55,7 +58,7 @@ static void tell_run_mode(void)
     int saved_errno = errno;
     int run_mode;
 
-    if (nm_tell_may_ask() && nm_record_is_run_mode_wanted() && nm_real.aclrtGetRunMode != NULL &&
+    if (!nm_capture_is_open() && nm_record_is_run_mode_wanted() && nm_real.aclrtGetRunMode != NULL &&
         nm_real.aclrtGetRunMode(&run_mode) == ACL_SUCCESS)
         nm_record_run_mode(run_mode);
     errno = saved_errno;
@@ -73,62 +76,47 @@ static void sample_all(void)
 {
     for (int32_t device = 0; device < COUNTED_DEVICES; device++)
         if (count_of(device) > 0)
-            nm_tell_sample_now(device);
+            nm_device_memory_sample_now(device);
 }
 
 nm_acl_error aclInit(const char *path)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED(aclInit);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclInit(path);
-    error = nm_real.aclInit(path);
-    tell_call(NM_DEVICE_INIT, -1, error, HERE);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(NOTHING, nm_real.aclInit(path), tell_call(NM_DEVICE_INIT, -1, error, HERE));
+}
+
+static void tell_finalize(nm_acl_error error, const void *frame)
+{
+    tell_call(NM_DEVICE_FINALIZE, -1, error, frame);
+    if (error != ACL_SUCCESS)
+        return;
+    for (int32_t device = 0; device < COUNTED_DEVICES; device++)
+        clear_count(device);
+    nm_capture_end_all();
+    tell_reset(-1, frame);
 }
 
 nm_acl_error aclFinalize(void)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED(aclFinalize);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclFinalize();
-    sample_all();
-    error = nm_real.aclFinalize();
-    tell_call(NM_DEVICE_FINALIZE, -1, error, HERE);
-    if (error == ACL_SUCCESS) {
-        for (int32_t device = 0; device < COUNTED_DEVICES; device++)
-            clear_count(device);
-        nm_tell_captures_end();
-        tell_reset(-1, HERE);
-    }
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(sample_all(), nm_real.aclFinalize(), tell_finalize(error, HERE));
+}
+
+static void tell_set(int32_t device, nm_acl_error error, const void *frame)
+{
+    tell_call(NM_DEVICE_SET, device, error, frame);
+    if (error != ACL_SUCCESS)
+        return;
+    nm_record_know_device(device);
+    tell_run_mode();
+    if (count_set(device, 1) == 1)
+        nm_device_memory_sample_now(device);
 }
 
 nm_acl_error aclrtSetDevice(int32_t device)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED(aclrtSetDevice);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtSetDevice(device);
-    error = nm_real.aclrtSetDevice(device);
-    tell_call(NM_DEVICE_SET, device, error, HERE);
-    if (error == ACL_SUCCESS) {
-        nm_record_know_device(device);
-        tell_run_mode();
-        if (count_set(device, 1) == 1)
-            nm_tell_sample_now(device);
-    }
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(NOTHING, nm_real.aclrtSetDevice(device), tell_set(device, error, HERE));
 }
 
 static void tell_device_end(nm_device_call call, int32_t device, nm_acl_error error, const void *frame)
@@ -142,129 +130,96 @@ static void tell_device_end(nm_device_call call, int32_t device, nm_acl_error er
     tell_reset(device, frame);
 }
 
+static void sample_if(bool is_last, int32_t device)
+{
+    if (is_last)
+        nm_device_memory_sample_now(device);
+}
+
 nm_acl_error aclrtResetDevice(int32_t device)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED(aclrtResetDevice);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtResetDevice(device);
-    if (count_of(device) == 1)
-        nm_tell_sample_now(device);
-    error = nm_real.aclrtResetDevice(device);
-    tell_device_end(NM_DEVICE_RESET, device, error, HERE);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(sample_if(count_of(device) == 1, device), nm_real.aclrtResetDevice(device),
+              tell_device_end(NM_DEVICE_RESET, device, error, HERE));
 }
 
 nm_acl_error aclrtResetDeviceForce(int32_t device)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED(aclrtResetDeviceForce);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtResetDeviceForce(device);
-    if (count_of(device) > 0)
-        nm_tell_sample_now(device);
-    error = nm_real.aclrtResetDeviceForce(device);
-    tell_device_end(NM_DEVICE_RESET_FORCE, device, error, HERE);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(sample_if(count_of(device) > 0, device), nm_real.aclrtResetDeviceForce(device),
+              tell_device_end(NM_DEVICE_RESET_FORCE, device, error, HERE));
+}
+
+static void tell_context_create(int32_t device, nm_acl_error error, const void *frame)
+{
+    if (error == ACL_SUCCESS)
+        nm_record_know_device(device);
+    tell_call(NM_DEVICE_CONTEXT_CREATE, device, error, frame);
 }
 
 nm_acl_error aclrtCreateContext(void **context, int32_t device)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED(aclrtCreateContext);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtCreateContext(context, device);
-    error = nm_real.aclrtCreateContext(context, device);
-    if (error == ACL_SUCCESS)
-        nm_record_know_device(device);
-    tell_call(NM_DEVICE_CONTEXT_CREATE, device, error, HERE);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(NOTHING, nm_real.aclrtCreateContext(context, device), tell_context_create(device, error, HERE));
 }
 
 nm_acl_error aclrtDestroyContext(void *context)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED(aclrtDestroyContext);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtDestroyContext(context);
-    error = nm_real.aclrtDestroyContext(context);
-    tell_call(NM_DEVICE_CONTEXT_DESTROY, -1, error, HERE);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(NOTHING, nm_real.aclrtDestroyContext(context), tell_call(NM_DEVICE_CONTEXT_DESTROY, -1, error, HERE));
+}
+
+static void tell_context_set(nm_acl_error error, const void *frame)
+{
+    nm_record_know_device(-1);
+    tell_call(NM_DEVICE_CONTEXT_SET, nm_current_device(), error, frame);
 }
 
 nm_acl_error aclrtSetCurrentContext(void *context)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED(aclrtSetCurrentContext);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtSetCurrentContext(context);
-    error = nm_real.aclrtSetCurrentContext(context);
-    nm_record_know_device(-1);
-    tell_call(NM_DEVICE_CONTEXT_SET, nm_tell_device(), error, HERE);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(NOTHING, nm_real.aclrtSetCurrentContext(context), tell_context_set(error, HERE));
 }
 
 /* ---- State --------------------------------------------------------------------------------------------------------- */
 
-nm_acl_error aclrtGetMemInfo(int kind, size_t *free_bytes, size_t *total_bytes)
+static void tell_memory(int kind, const size_t *free_bytes, const size_t *total_bytes, nm_acl_error error)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
-    NEED(aclrtGetMemInfo);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtGetMemInfo(kind, free_bytes, total_bytes);
-    error = nm_real.aclrtGetMemInfo(kind, free_bytes, total_bytes);
     if (error == ACL_SUCCESS)
-        nm_record_sample(&(nm_ring_sample){.device = nm_record_device(nm_tell_device()),
+        nm_record_sample(&(nm_ring_sample){.device = nm_record_device(nm_current_device()),
                                            .detail = (uint64_t)kind,
                                            .free_bytes = *free_bytes,
                                            .total_bytes = *total_bytes});
-    nm_record_leave(&guard);
-    return error;
+}
+
+nm_acl_error aclrtGetMemInfo(int kind, size_t *free_bytes, size_t *total_bytes)
+{
+    NEED(aclrtGetMemInfo);
+    HOOK_CALL(NOTHING, nm_real.aclrtGetMemInfo(kind, free_bytes, total_bytes),
+              tell_memory(kind, free_bytes, total_bytes, error));
+}
+
+static void tell_usage(int32_t device, const nm_acl_usage *info, size_t room, const size_t *count, nm_acl_error error)
+{
+    if (error == ACL_SUCCESS && info != NULL && count != NULL)
+        nm_device_memory_usage(device, info, *count < room ? *count : room);
 }
 
 nm_acl_error aclrtGetMemUsageInfo(int32_t device, nm_acl_usage *info, size_t room, size_t *count)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_NEWER(aclrtGetMemUsageInfo);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtGetMemUsageInfo(device, info, room, count);
-    error = nm_real.aclrtGetMemUsageInfo(device, info, room, count);
-    if (error == ACL_SUCCESS && info != NULL && count != NULL)
-        nm_tell_usage(device, info, *count < room ? *count : room);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(NOTHING, nm_real.aclrtGetMemUsageInfo(device, info, room, count),
+              tell_usage(device, info, room, count, error));
+}
+
+static void note_run_mode(const int *run_mode, nm_acl_error error)
+{
+    if (error == ACL_SUCCESS)
+        nm_record_run_mode(*run_mode);
 }
 
 nm_acl_error aclrtGetRunMode(int *run_mode)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED(aclrtGetRunMode);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtGetRunMode(run_mode);
-    error = nm_real.aclrtGetRunMode(run_mode);
-    if (error == ACL_SUCCESS)
-        nm_record_run_mode(*run_mode);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(NOTHING, nm_real.aclrtGetRunMode(run_mode), note_run_mode(run_mode, error));
 }

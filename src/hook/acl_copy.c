@@ -6,13 +6,15 @@
  */
 #include <errno.h>
 
+#include "hook/capture.h"
+#include "hook/current_device.h"
 #include "hook/handles.h"
-#include "hook/tell.h"
+#include "hook/hook.h"
 
 /* Which side of a copy is the thread's device. Between two devices, and where the runtime decides, it is not known. */
 static void set_devices(nm_ring_copy *event)
 {
-    uint32_t device = (uint32_t)nm_record_device(nm_tell_device());
+    uint32_t device = (uint32_t)nm_record_device(nm_current_device());
 
     if (event->kind == NM_COPY_HOST_TO_DEVICE || event->kind == NM_COPY_HOST_TO_BUFFER_TO_DEVICE ||
         event->kind == NM_COPY_INNER_DEVICE || event->kind == NM_COPY_MEMSET)
@@ -49,23 +51,8 @@ static nm_ring_copy queued_event(nm_ring_copy event, const void *stream)
 
 /* The real call between enter and leave, with its duration; `event` is evaluated after it. */
 #define COPY(call, event)                                                                                              \
-    do {                                                                                                               \
-        nm_acl_error error;                                                                                            \
-        uint64_t begin_ticks;                                                                                          \
-        uint32_t cost_ticks;                                                                                           \
-        nm_ring_copy copy;                                                                                             \
-        nm_guard guard;                                                                                                \
-                                                                                                                       \
-        if (!nm_record_enter_detail(&guard, HERE))                                                                     \
-            return call;                                                                                               \
-        begin_ticks = nm_record_clock();                                                                               \
-        error = call;                                                                                                  \
-        cost_ticks = nm_record_cost(begin_ticks);                                                                      \
-        copy = event;                                                                                                  \
-        tell_copy(&copy, cost_ticks, error, HERE);                                                                     \
-        nm_record_leave(&guard);                                                                                       \
-        return error;                                                                                                  \
-    } while (0)
+    TIMED(HOOK_DETAIL, call, nm_ring_copy copy; uint32_t cost_ticks = nm_record_cost(begin_ticks); copy = event;       \
+          tell_copy(&copy, cost_ticks, error, HERE))
 
 nm_acl_error aclrtMemcpy(void *target, size_t limit, const void *source, size_t size, int kind)
 {
@@ -209,18 +196,9 @@ static void tell_batch(const nm_batch *batch, const nm_ring_copy *queued, uint64
 #define BATCH(call, queued)                                                                                            \
     do {                                                                                                               \
         nm_batch batch = {targets, limits, sources, sizes, count, attrs, attr_indexes, attr_count};                    \
-        nm_ring_copy place = queued;                                                                                   \
-        nm_acl_error error;                                                                                            \
-        uint64_t begin_ticks;                                                                                          \
-        nm_guard guard;                                                                                                \
+        nm_ring_copy like = queued;                                                                                    \
                                                                                                                        \
-        if (!nm_record_enter_detail(&guard, HERE))                                                                     \
-            return call;                                                                                               \
-        begin_ticks = nm_record_clock();                                                                               \
-        error = call;                                                                                                  \
-        tell_batch(&batch, &place, begin_ticks, error, HERE);                                                          \
-        nm_record_leave(&guard);                                                                                       \
-        return error;                                                                                                  \
+        TIMED(HOOK_DETAIL, call, tell_batch(&batch, &like, begin_ticks, error, HERE));                                 \
     } while (0)
 
 nm_acl_error aclrtMemcpyBatch(void **targets, size_t *limits, void **sources, size_t *sizes, size_t count,
@@ -260,10 +238,12 @@ nm_acl_error aclrtMemcpyBatchAsyncV2(void **targets, size_t *limits, void **sour
 
 /* ---- Copies that are described elsewhere --------------------------------------------------------------------------- */
 
-static void remember_desc(const void *desc, const void *source, const void *target, size_t size)
+static void remember_desc(const void *desc, const void *source, const void *target, size_t size, nm_acl_error error)
 {
     uint64_t key = (uint64_t)(uintptr_t)desc;
 
+    if (error != ACL_SUCCESS)
+        return;
     nm_handles_set(NM_HANDLE_DESC_SOURCE, key, (uint64_t)(uintptr_t)source);
     nm_handles_set(NM_HANDLE_DESC_TARGET, key, (uint64_t)(uintptr_t)target);
     nm_handles_set(NM_HANDLE_DESC_SIZE, key, size);
@@ -284,17 +264,9 @@ static nm_ring_copy desc_event(const void *desc, int kind)
 /* No copy yet: the program may have it done as often as it likes. */
 nm_acl_error aclrtSetMemcpyDesc(void *desc, int kind, void *source, void *target, size_t size, void *config)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_NEWER(aclrtSetMemcpyDesc);
-    if (!nm_record_enter_detail(&guard, HERE))
-        return nm_real.aclrtSetMemcpyDesc(desc, kind, source, target, size, config);
-    error = nm_real.aclrtSetMemcpyDesc(desc, kind, source, target, size, config);
-    if (error == ACL_SUCCESS)
-        remember_desc(desc, source, target, size);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_DETAIL(NOTHING, nm_real.aclrtSetMemcpyDesc(desc, kind, source, target, size, config),
+                remember_desc(desc, source, target, size, error));
 }
 
 nm_acl_error aclrtMemcpyAsyncWithDesc(void *desc, int kind, void *stream)
@@ -320,7 +292,7 @@ static const void *symbol_address(const void *symbol, size_t offset)
 {
     int saved_errno = errno;
     void *address = NULL;
-    bool is_known = nm_tell_may_ask() && nm_real.aclrtGetSymbolAddress != NULL &&
+    bool is_known = !nm_capture_is_open() && nm_real.aclrtGetSymbolAddress != NULL &&
                     nm_real.aclrtGetSymbolAddress(symbol, &address) == ACL_SUCCESS;
 
     errno = saved_errno;
@@ -332,7 +304,7 @@ static size_t symbol_room(const void *symbol, size_t offset)
 {
     int saved_errno = errno;
     size_t size = 0;
-    bool is_known = nm_tell_may_ask() && nm_real.aclrtGetSymbolSize != NULL &&
+    bool is_known = !nm_capture_is_open() && nm_real.aclrtGetSymbolSize != NULL &&
                     nm_real.aclrtGetSymbolSize(symbol, &size) == ACL_SUCCESS;
 
     errno = saved_errno;

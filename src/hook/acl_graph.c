@@ -3,42 +3,14 @@
  * The hooks of AscendCL's graphs: work of a stream that is captured, and done later as often as the program executes the
  * graph. Each is told after the call, and while paused too: what was allocated during a capture belongs to its graph.
  *
- * While a capture is open CANN refuses questions (107030), and a refusal may end the capture. So this file also says
- * whether one is open, and no hook asks the runtime anything meanwhile (nm_tell_may_ask).
+ * While a capture is open CANN refuses questions, so this file tells capture.c of each that begins and ends.
  */
-#include <stdatomic.h>
-
+#include "hook/capture.h"
+#include "hook/current_device.h"
 #include "hook/handles.h"
-#include "hook/tell.h"
+#include "hook/hook.h"
 
 #define ACL_STREAM_NOT_CAPTURED 107029
-
-static _Atomic int32_t open_count; /* captures of the process that have begun and not ended */
-
-bool nm_tell_may_ask(void)
-{
-    return atomic_load_explicit(&open_count, memory_order_relaxed) == 0; /* relaxed: the program orders its own calls */
-}
-
-void nm_tell_captures_end(void)
-{
-    atomic_store_explicit(&open_count, 0, memory_order_relaxed); /* relaxed: as above */
-}
-
-/* Before the call: from its beginning on nothing may be asked. */
-static void open_capture(void)
-{
-    atomic_fetch_add_explicit(&open_count, 1, memory_order_relaxed); /* relaxed: as above */
-}
-
-static void close_capture(void)
-{
-    int32_t count = atomic_load_explicit(&open_count, memory_order_relaxed); /* relaxed: as above */
-
-    while (count > 0 && !atomic_compare_exchange_weak_explicit(&open_count, &count, count - 1, memory_order_relaxed,
-                                                               memory_order_relaxed))
-        ;
-}
 
 static void tell(nm_stream_call what, const void *stream, const void *graph, nm_acl_error error, uint64_t begin_ticks,
                  const void *frame)
@@ -49,32 +21,23 @@ static void tell(nm_stream_call what, const void *stream, const void *graph, nm_
                                                  .event = (uint64_t)(uintptr_t)graph,
                                                  .cost_ticks = nm_record_cost(begin_ticks),
                                                  .error_code = error,
-                                                 .device = nm_record_device(nm_tell_device())},
+                                                 .device = nm_record_device(nm_current_device())},
                           frame);
 }
 
 /* The real call between enter and leave; `before` and `after` when it is recorded. */
 #define GRAPH_CALL(call, before, after, what, stream, graph)                                                           \
     do {                                                                                                               \
-        nm_acl_error error;                                                                                            \
         uint64_t begin_ticks;                                                                                          \
-        nm_guard guard;                                                                                                \
                                                                                                                        \
-        if (!nm_record_enter_call(&guard, HERE))                                                                       \
-            return call;                                                                                               \
-        begin_ticks = nm_record_clock();                                                                               \
-        before;                                                                                                        \
-        error = call;                                                                                                  \
-        after;                                                                                                         \
-        tell(what, stream, graph, error, begin_ticks, HERE);                                                           \
-        nm_record_leave(&guard);                                                                                       \
-        return error;                                                                                                  \
+        HOOK_CALL(begin_ticks = nm_record_clock(); before, call, after;                                                \
+                  tell(what, stream, graph, error, begin_ticks, HERE));                                                \
     } while (0)
 
 static void note_begun(void *stream, nm_acl_error error)
 {
     if (error != ACL_SUCCESS)
-        close_capture();
+        nm_capture_end();
     else
         nm_handles_set(NM_HANDLE_CAPTURE, (uint64_t)(uintptr_t)stream, 1);
 }
@@ -83,21 +46,21 @@ static void note_begun(void *stream, nm_acl_error error)
 static void note_ended(void *stream, nm_acl_error error)
 {
     if (error != ACL_STREAM_NOT_CAPTURED && nm_handles_set(NM_HANDLE_CAPTURE, (uint64_t)(uintptr_t)stream, 0) != 0)
-        close_capture();
+        nm_capture_end();
 }
 
 nm_acl_error aclmdlRICaptureBegin(void *stream, int mode)
 {
     NEED_NEWER(aclmdlRICaptureBegin);
-    GRAPH_CALL(nm_real.aclmdlRICaptureBegin(stream, mode), open_capture(), note_begun(stream, error),
+    GRAPH_CALL(nm_real.aclmdlRICaptureBegin(stream, mode), nm_capture_begin(), note_begun(stream, error),
                NM_STREAM_CAPTURE_BEGIN, stream, NULL);
 }
 
 nm_acl_error aclmdlRICaptureToModelRIBegin(void *stream, void *graph, int mode)
 {
     NEED_NEWER(aclmdlRICaptureToModelRIBegin);
-    GRAPH_CALL(nm_real.aclmdlRICaptureToModelRIBegin(stream, graph, mode), open_capture(), note_begun(stream, error),
-               NM_STREAM_CAPTURE_BEGIN, stream, graph);
+    GRAPH_CALL(nm_real.aclmdlRICaptureToModelRIBegin(stream, graph, mode), nm_capture_begin(),
+               note_begun(stream, error), NM_STREAM_CAPTURE_BEGIN, stream, graph);
 }
 
 nm_acl_error aclmdlRICaptureEnd(void *stream, void **graph)

@@ -8,9 +8,9 @@
  */
 #include <string.h>
 
+#include "hook/arena.h"
 #include "hook/handles.h"
-#include "hook/keep.h"
-#include "hook/tell.h"
+#include "hook/hook.h"
 
 #define NUMBER_NAME "model "
 #define NAME_BYTES  (sizeof NUMBER_NAME + 10) /* with the digits of 32 bits */
@@ -27,7 +27,8 @@ static const char *last_part(const char *path)
 static nm_acl_error tell_loaded(nm_acl_error error, const uint32_t *model, const char *path)
 {
     if (error == ACL_SUCCESS)
-        nm_handles_set(NM_HANDLE_MODEL, *model, path != NULL ? (uint64_t)(uintptr_t)nm_keep_text(last_part(path)) : 0);
+        nm_handles_set(NM_HANDLE_MODEL, *model,
+                       path != NULL ? (uint64_t)(uintptr_t)nm_arena_intern(last_part(path)) : 0);
     return error;
 }
 
@@ -97,7 +98,7 @@ nm_acl_error aclmdlBundleLoadFromFile(const char *path, uint32_t *bundle)
     NEED_NEWER(aclmdlBundleLoadFromFile);
     error = nm_real.aclmdlBundleLoadFromFile(path, bundle);
     if (error == ACL_SUCCESS)
-        nm_handles_set(NM_HANDLE_BUNDLE, *bundle, (uint64_t)(uintptr_t)nm_keep_text(last_part(path)));
+        nm_handles_set(NM_HANDLE_BUNDLE, *bundle, (uint64_t)(uintptr_t)nm_arena_intern(last_part(path)));
     return error;
 }
 
@@ -137,7 +138,7 @@ nm_acl_error aclopCreateHandle(const char *type, NM_OPERATOR_SHAPES, const void 
     NEED(aclopCreateHandle);
     error = nm_real.aclopCreateHandle(type, input_count, inputs, output_count, outputs, attr, handle);
     if (error == ACL_SUCCESS)
-        nm_handles_set(NM_HANDLE_OPERATOR, (uintptr_t)*handle, (uint64_t)(uintptr_t)nm_keep_text(type));
+        nm_handles_set(NM_HANDLE_OPERATOR, (uintptr_t)*handle, (uint64_t)(uintptr_t)nm_arena_intern(type));
     return error;
 }
 

@@ -6,8 +6,11 @@
  */
 #include <stdatomic.h>
 
+#include "hook/allocation.h"
+#include "hook/current_device.h"
+#include "hook/free.h"
 #include "hook/handles.h"
-#include "hook/tell.h"
+#include "hook/hook.h"
 
 #define NUMBERED_POOLS 64
 #define NAME_PREFIX    "CANN memory pool "
@@ -54,7 +57,7 @@ static uint32_t pool_heap(const void *pool)
 
     if (number == 0)
         return nm_record_heap("other CANN memory pools", NM_LEVEL_POOL,
-                              value != 0 ? (int32_t)((uint32_t)value - 1) : nm_tell_device());
+                              value != 0 ? (int32_t)((uint32_t)value - 1) : nm_current_device());
     if (number >= 10)
         name[len++] = (char)('0' + number / 10);
     name[len++] = (char)('0' + number % 10);
@@ -62,56 +65,45 @@ static uint32_t pool_heap(const void *pool)
     return nm_record_heap(name, NM_LEVEL_POOL, (int32_t)((uint32_t)value - 1));
 }
 
-nm_acl_error aclrtMemPoolCreate(void **pool, const nm_acl_pool_properties *properties)
+static void remember_pool(void *const *pool, const nm_acl_pool_properties *properties, nm_acl_error error)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
-    NEED_NEWER(aclrtMemPoolCreate);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtMemPoolCreate(pool, properties);
-    error = nm_real.aclrtMemPoolCreate(pool, properties);
     if (error == ACL_SUCCESS && properties->location.type == ACL_LOCATION_DEVICE)
         nm_handles_set(NM_HANDLE_POOL, (uint64_t)(uintptr_t)*pool, pool_value(take_number(), properties->location.id));
-    nm_record_leave(&guard);
-    return error;
+}
+
+nm_acl_error aclrtMemPoolCreate(void **pool, const nm_acl_pool_properties *properties)
+{
+    NEED_NEWER(aclrtMemPoolCreate);
+    HOOK_CALL(NOTHING, nm_real.aclrtMemPoolCreate(pool, properties), remember_pool(pool, properties, error));
+}
+
+/* The handle goes before the call: another thread may be given it anew while that returns. */
+static void forget_pool(uint64_t handle, uint64_t value, nm_acl_error error)
+{
+    if (error == ACL_SUCCESS)
+        give_number(value >> 32);
+    else
+        nm_handles_set(NM_HANDLE_POOL, handle, value);
 }
 
 nm_acl_error aclrtMemPoolDestroy(void *pool)
 {
     uint64_t value, handle = (uint64_t)(uintptr_t)pool;
-    nm_acl_error error;
-    nm_guard guard;
 
     NEED_NEWER(aclrtMemPoolDestroy);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtMemPoolDestroy(pool);
-    /* Before the call: another thread may be given the handle anew while it returns. */
-    value = nm_handles_set(NM_HANDLE_POOL, handle, 0);
-    error = nm_real.aclrtMemPoolDestroy(pool);
-    if (error == ACL_SUCCESS)
-        give_number(value >> 32);
-    else
-        nm_handles_set(NM_HANDLE_POOL, handle, value);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(value = nm_handles_set(NM_HANDLE_POOL, handle, 0), nm_real.aclrtMemPoolDestroy(pool),
+              forget_pool(handle, value, error));
 }
 
 nm_acl_error aclrtMemPoolMallocAsync(void **address, size_t size, void *pool, void *stream)
 {
-    nm_request asked = {.size = size, .flags = NM_FLAG_STREAM, .stream = (uint64_t)(uintptr_t)stream, .frame = HERE};
-    nm_acl_error error;
-    nm_guard guard;
+    nm_allocation_call asked = {
+        .size = size, .flags = NM_FLAG_STREAM, .stream = (uint64_t)(uintptr_t)stream, .frame = HERE};
 
     NEED_NEWER(aclrtMemPoolMallocAsync);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtMemPoolMallocAsync(address, size, pool, stream);
-    asked.begin_ticks = nm_record_clock();
-    error = nm_real.aclrtMemPoolMallocAsync(address, size, pool, stream);
-    asked.heap = pool_heap(pool);
-    nm_tell_request(&asked, error == ACL_SUCCESS ? *address : NULL, error);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(asked.begin_ticks = nm_record_clock(), nm_real.aclrtMemPoolMallocAsync(address, size, pool, stream),
+              asked.heap = pool_heap(pool);
+              nm_allocation_end(&asked, error == ACL_SUCCESS ? *address : NULL, error));
 }
 
 nm_acl_error aclrtMemPoolFreeAsync(void *address, void *stream)
@@ -120,16 +112,8 @@ nm_acl_error aclrtMemPoolFreeAsync(void *address, void *stream)
                           .where = nm_record_where(0, NM_FLAG_STREAM),
                           .stream = (uint64_t)(uintptr_t)stream,
                           .detail = NM_FREE_POOL};
-    nm_acl_error error;
-    nm_guard guard;
 
     NEED_NEWER(aclrtMemPoolFreeAsync);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtMemPoolFreeAsync(address, stream);
-    nm_record_free(NM_EVENT_FREE, &event, HERE);
-    error = nm_real.aclrtMemPoolFreeAsync(address, stream);
-    if (error != ACL_SUCCESS)
-        nm_tell_not_freed(NM_FREE_POOL, event.address, error, HERE);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(nm_record_free(NM_EVENT_FREE, &event, HERE), nm_real.aclrtMemPoolFreeAsync(address, stream),
+              nm_free_note_end(NM_FREE_POOL, event.address, error, HERE));
 }

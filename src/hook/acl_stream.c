@@ -4,7 +4,8 @@
  * Each is told after the call. Programs make these calls for every operator: they are one slot each, and what a query
  * answers (aclrtStreamQuery, aclrtQueryEventStatus) is not told at all.
  */
-#include "hook/tell.h"
+#include "hook/current_device.h"
+#include "hook/hook.h"
 
 /* ---- What is told -------------------------------------------------------------------------------------------------- */
 
@@ -46,27 +47,13 @@ static void tell(nm_ring_stream_call *told, uint64_t begin_ticks, nm_acl_error e
 {
     told->cost_ticks = nm_record_cost(begin_ticks);
     told->error_code = error;
-    told->device = nm_record_device(nm_tell_device());
+    told->device = nm_record_device(nm_current_device());
     nm_record_stream_call(told, frame);
 }
 
 /* The real call between enter and leave; `what`, evaluated after it, is told with its result and duration. */
 #define STREAM_CALL(call, what)                                                                                        \
-    do {                                                                                                               \
-        nm_ring_stream_call told;                                                                                      \
-        nm_acl_error error;                                                                                            \
-        uint64_t begin_ticks;                                                                                          \
-        nm_guard guard;                                                                                                \
-                                                                                                                       \
-        if (!nm_record_enter_detail(&guard, HERE))                                                                     \
-            return call;                                                                                               \
-        begin_ticks = nm_record_clock();                                                                               \
-        error = call;                                                                                                  \
-        told = what;                                                                                                   \
-        tell(&told, begin_ticks, error, HERE);                                                                         \
-        nm_record_leave(&guard);                                                                                       \
-        return error;                                                                                                  \
-    } while (0)
+    TIMED(HOOK_DETAIL, call, nm_ring_stream_call told = what; tell(&told, begin_ticks, error, HERE))
 
 /* ---- Streams ------------------------------------------------------------------------------------------------------- */
 

@@ -8,83 +8,88 @@
  * A mapping's end is told after the call, unlike a free: the program keeps the addresses, so nobody else is given them
  * meanwhile, and a refused one needs no undoing.
  */
+#include "hook/allocation.h"
+#include "hook/current_device.h"
+#include "hook/device_memory.h"
+#include "hook/free.h"
 #include "hook/hal.h"
 #include "hook/handles.h"
-#include "hook/tell.h"
+#include "hook/hook.h"
 
 /* ---- Physical memory ----------------------------------------------------------------------------------------------- */
 
-nm_acl_error aclrtMallocPhysical(void **handle, size_t size, const nm_acl_physical *properties, uint64_t flags)
+static void tell_physical(nm_allocation_call *asked, const nm_acl_physical *properties, void *const *handle,
+                          nm_acl_error error)
 {
-    nm_request asked = {.size = size, .frame = HERE};
     int32_t device = -1;
-    nm_acl_error error;
-    nm_guard guard;
 
-    NEED_NEWER(aclrtMallocPhysical);
-    if (!nm_record_enter(&guard, HERE))
-        return nm_real.aclrtMallocPhysical(handle, size, properties, flags);
-    nm_tell_begin(&asked);
-    error = nm_real.aclrtMallocPhysical(handle, size, properties, flags);
     if (properties != NULL) {
-        asked.policy = (uint32_t)properties->memAttr;
+        asked->policy = (uint32_t)properties->memAttr;
         device = properties->location.type == ACL_LOCATION_DEVICE ? (int32_t)properties->location.id : -1;
     }
-    asked.heap =
-        nm_record_heap(NM_PHYSICAL_HEAP_NAME, NM_LEVEL_PHYSICAL, error == ACL_SUCCESS ? device : nm_tell_device());
-    nm_tell_request(&asked, error == ACL_SUCCESS ? *handle : NULL, error);
+    asked->heap =
+        nm_record_heap(NM_PHYSICAL_HEAP_NAME, NM_LEVEL_PHYSICAL, error == ACL_SUCCESS ? device : nm_current_device());
+    nm_allocation_end(asked, error == ACL_SUCCESS ? *handle : NULL, error);
     if (error == ACL_SUCCESS && properties != NULL)
-        nm_handles_set(NM_HANDLE_PHYSICAL, (uint64_t)(uintptr_t)*handle, (uint64_t)asked.policy + 1);
-    if (error == ACL_SUCCESS && device == nm_tell_device())
-        nm_tell_capacity(device);
-    nm_record_leave(&guard);
-    return error;
+        nm_handles_set(NM_HANDLE_PHYSICAL, (uint64_t)(uintptr_t)*handle, (uint64_t)asked->policy + 1);
+    if (error == ACL_SUCCESS && device == nm_current_device())
+        nm_device_memory_capacity(device);
+}
+
+nm_acl_error aclrtMallocPhysical(void **handle, size_t size, const nm_acl_physical *properties, uint64_t flags)
+{
+    nm_allocation_call asked = {.size = size, .frame = HERE};
+
+    NEED_NEWER(aclrtMallocPhysical);
+    HOOK_MEMORY(nm_allocation_begin(&asked), nm_real.aclrtMallocPhysical(handle, size, properties, flags),
+                tell_physical(&asked, properties, handle, error));
 }
 
 /* A handle that was retained takes one free more for each time; those are no end of the memory. What is remembered goes
  * before the call: another thread may be given the handle anew while it returns. */
+typedef struct physical_free {
+    uint64_t address;
+    uint64_t kind, imported; /* what was remembered of it */
+    bool is_end;
+} physical_free;
+
+static void begin_free(physical_free *freed, const void *frame)
+{
+    nm_hal_give(freed->address);
+    freed->is_end = !nm_handles_take(NM_HANDLE_RETAINED, freed->address);
+    if (!freed->is_end)
+        return;
+    nm_free_note(NM_FREE_PHYSICAL, freed->address, frame);
+    freed->kind = nm_handles_set(NM_HANDLE_PHYSICAL, freed->address, 0);
+    freed->imported = nm_handles_set(NM_HANDLE_IMPORTED, freed->address, 0);
+}
+
+static void end_free(const physical_free *freed, nm_acl_error error, const void *frame)
+{
+    if (error == ACL_SUCCESS)
+        return;
+    if (!freed->is_end) {
+        nm_handles_add(NM_HANDLE_RETAINED, freed->address);
+        return;
+    }
+    nm_free_note_failed(NM_FREE_PHYSICAL, freed->address, error, frame);
+    nm_handles_set(NM_HANDLE_PHYSICAL, freed->address, freed->kind);
+    nm_handles_set(NM_HANDLE_IMPORTED, freed->address, freed->imported);
+}
+
 nm_acl_error aclrtFreePhysical(void *handle)
 {
-    uint64_t address = (uint64_t)(uintptr_t)handle, kind = 0, imported = 0;
-    bool is_end;
-    nm_acl_error error;
-    nm_guard guard;
+    physical_free freed = {.address = (uint64_t)(uintptr_t)handle};
 
     NEED_NEWER(aclrtFreePhysical);
-    if (!nm_record_enter(&guard, HERE))
-        return nm_real.aclrtFreePhysical(handle);
-    nm_hal_give(address);
-    is_end = !nm_handles_take(NM_HANDLE_RETAINED, address);
-    if (is_end) {
-        nm_tell_freed(NM_FREE_PHYSICAL, address, HERE);
-        kind = nm_handles_set(NM_HANDLE_PHYSICAL, address, 0);
-        imported = nm_handles_set(NM_HANDLE_IMPORTED, address, 0);
-    }
-    error = nm_real.aclrtFreePhysical(handle);
-    if (error != ACL_SUCCESS && is_end) {
-        nm_tell_not_freed(NM_FREE_PHYSICAL, address, error, HERE);
-        nm_handles_set(NM_HANDLE_PHYSICAL, address, kind);
-        nm_handles_set(NM_HANDLE_IMPORTED, address, imported);
-    } else if (error != ACL_SUCCESS) {
-        nm_handles_add(NM_HANDLE_RETAINED, address);
-    }
-    nm_record_leave(&guard);
-    return error;
+    HOOK_MEMORY(begin_free(&freed, HERE), nm_real.aclrtFreePhysical(handle), end_free(&freed, error, HERE));
 }
 
 nm_acl_error aclrtMemRetainAllocationHandle(void *address, void **handle)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_NEWER(aclrtMemRetainAllocationHandle);
-    if (!nm_record_enter(&guard, HERE))
-        return nm_real.aclrtMemRetainAllocationHandle(address, handle);
-    error = nm_real.aclrtMemRetainAllocationHandle(address, handle);
-    if (error == ACL_SUCCESS)
-        nm_handles_add(NM_HANDLE_RETAINED, (uint64_t)(uintptr_t)*handle);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_MEMORY(NOTHING, nm_real.aclrtMemRetainAllocationHandle(address, handle),
+                if (error == ACL_SUCCESS) nm_handles_add(NM_HANDLE_RETAINED, (uint64_t)(uintptr_t)*handle));
 }
 
 /* ---- Mappings ------------------------------------------------------------------------------------------------------ */
@@ -103,34 +108,32 @@ static uint32_t heap_of_mapping(const void *handle, int32_t device)
                : nm_record_driver_heap(device);
 }
 
+static void tell_mapped(const void *address, size_t size, const void *handle, nm_acl_error error, const void *frame)
+{
+    int32_t device = nm_current_device();
+    uint64_t kind = nm_handles_get(NM_HANDLE_PHYSICAL, (uint64_t)(uintptr_t)handle);
+    nm_allocation_call asked = {.size = size,
+                                .policy = kind != 0 ? (uint32_t)(kind - 1) : NM_POLICY_UNKNOWN,
+                                .heap = heap_of_mapping(handle, device),
+                                .frame = frame};
+
+    if (error != ACL_SUCCESS) {
+        nm_allocation_end(&asked, NULL, error);
+        return;
+    }
+    nm_record_map(&(nm_ring_alloc){.address = (uint64_t)(uintptr_t)address,
+                                   .block_bytes = size,
+                                   .policy = asked.policy,
+                                   .where = nm_record_where(asked.heap, 0)},
+                  frame);
+    nm_device_memory_capacity(device);
+}
+
 static nm_acl_error hooked_map(map_function *real, void *address, size_t size, size_t offset, void *handle,
                                uint64_t flags, const void *frame)
 {
-    nm_request asked = {.size = size, .frame = frame};
-    uint64_t key = (uint64_t)(uintptr_t)handle, kind;
-    int32_t device;
-    nm_acl_error error;
-    nm_guard guard;
-
-    if (!nm_record_enter(&guard, frame))
-        return real(address, size, offset, handle, flags);
-    error = real(address, size, offset, handle, flags);
-    device = nm_tell_device();
-    kind = nm_handles_get(NM_HANDLE_PHYSICAL, key);
-    asked.policy = kind != 0 ? (uint32_t)(kind - 1) : NM_POLICY_UNKNOWN;
-    asked.heap = heap_of_mapping(handle, device);
-    if (error == ACL_SUCCESS) {
-        nm_record_map(&(nm_ring_alloc){.address = (uint64_t)(uintptr_t)address,
-                                       .block_bytes = size,
-                                       .policy = asked.policy,
-                                       .where = nm_record_where(asked.heap, 0)},
-                      frame);
-        nm_tell_capacity(device);
-    } else {
-        nm_tell_request(&asked, NULL, error);
-    }
-    nm_record_leave(&guard);
-    return error;
+    HOOK(nm_record_enter(&guard, frame), NOTHING, real(address, size, offset, handle, flags),
+         tell_mapped(address, size, handle, error, frame));
 }
 
 nm_acl_error aclrtMapMem(void *address, size_t size, size_t offset, void *handle, uint64_t flags)
@@ -147,70 +150,43 @@ nm_acl_error aclrtMemMapNoAccess(void *address, size_t size, size_t offset, void
 
 nm_acl_error aclrtUnmapMem(void *address)
 {
-    nm_acl_error error;
-    nm_guard guard;
+    nm_ring_free event = {.address = (uint64_t)(uintptr_t)address};
 
     NEED_NEWER(aclrtUnmapMem);
-    if (!nm_record_enter(&guard, HERE))
-        return nm_real.aclrtUnmapMem(address);
-    error = nm_real.aclrtUnmapMem(address);
-    if (error == ACL_SUCCESS)
-        nm_record_free(NM_EVENT_UNMAP, &(nm_ring_free){.address = (uint64_t)(uintptr_t)address}, HERE);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_MEMORY(NOTHING, nm_real.aclrtUnmapMem(address),
+                if (error == ACL_SUCCESS) nm_record_free(NM_EVENT_UNMAP, &event, HERE));
 }
 
 /* ---- For other processes ------------------------------------------------------------------------------------------- */
 
 /* Other processes may open it from now on, as long as they like. */
-static void tell_exported(nm_free_call what, const void *address, const void *frame)
+static void tell_exported(nm_free_call what, const void *address, nm_acl_error error, const void *frame)
 {
-    nm_record_free(NM_EVENT_EXPORT, &(nm_ring_free){.address = (uint64_t)(uintptr_t)address, .detail = what}, frame);
+    nm_ring_free event = {.address = (uint64_t)(uintptr_t)address, .detail = what};
+
+    if (error == ACL_SUCCESS)
+        nm_record_free(NM_EVENT_EXPORT, &event, frame);
 }
 
 nm_acl_error aclrtMemExportToShareableHandle(void *handle, int type, uint64_t flags, uint64_t *shared)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_NEWER(aclrtMemExportToShareableHandle);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtMemExportToShareableHandle(handle, type, flags, shared);
-    error = nm_real.aclrtMemExportToShareableHandle(handle, type, flags, shared);
-    if (error == ACL_SUCCESS)
-        tell_exported(NM_FREE_PHYSICAL, handle, HERE);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(NOTHING, nm_real.aclrtMemExportToShareableHandle(handle, type, flags, shared),
+              tell_exported(NM_FREE_PHYSICAL, handle, error, HERE));
 }
 
 nm_acl_error aclrtMemExportToShareableHandleV2(void *handle, uint64_t flags, int type, void *shared)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_NEWER(aclrtMemExportToShareableHandleV2);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtMemExportToShareableHandleV2(handle, flags, type, shared);
-    error = nm_real.aclrtMemExportToShareableHandleV2(handle, flags, type, shared);
-    if (error == ACL_SUCCESS)
-        tell_exported(NM_FREE_PHYSICAL, handle, HERE);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(NOTHING, nm_real.aclrtMemExportToShareableHandleV2(handle, flags, type, shared),
+              tell_exported(NM_FREE_PHYSICAL, handle, error, HERE));
 }
 
 nm_acl_error aclrtIpcMemGetExportKey(void *address, size_t size, char *key, size_t room, uint64_t flags)
 {
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_NEWER(aclrtIpcMemGetExportKey);
-    if (!nm_record_enter_call(&guard, HERE))
-        return nm_real.aclrtIpcMemGetExportKey(address, size, key, room, flags);
-    error = nm_real.aclrtIpcMemGetExportKey(address, size, key, room, flags);
-    if (error == ACL_SUCCESS)
-        tell_exported(NM_FREE_ANY, address, HERE);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_CALL(NOTHING, nm_real.aclrtIpcMemGetExportKey(address, size, key, room, flags),
+              tell_exported(NM_FREE_ANY, address, error, HERE));
 }
 
 /* ---- Memory of another process ------------------------------------------------------------------------------------- */
@@ -239,36 +215,16 @@ static void tell_imported_handle(uint64_t begin_ticks, int32_t device, void *han
 
 nm_acl_error aclrtMemImportFromShareableHandle(uint64_t shared, int32_t device, void **handle)
 {
-    uint64_t begin_ticks;
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_NEWER(aclrtMemImportFromShareableHandle);
-    if (!nm_record_enter(&guard, HERE))
-        return nm_real.aclrtMemImportFromShareableHandle(shared, device, handle);
-    begin_ticks = nm_record_clock();
-    error = nm_real.aclrtMemImportFromShareableHandle(shared, device, handle);
-    if (error == ACL_SUCCESS)
-        tell_imported_handle(begin_ticks, device, *handle, HERE);
-    nm_record_leave(&guard);
-    return error;
+    TIMED(HOOK_MEMORY, nm_real.aclrtMemImportFromShareableHandle(shared, device, handle),
+          if (error == ACL_SUCCESS) tell_imported_handle(begin_ticks, device, *handle, HERE));
 }
 
 nm_acl_error aclrtMemImportFromShareableHandleV2(void *shared, int type, uint64_t flags, void **handle)
 {
-    uint64_t begin_ticks;
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_NEWER(aclrtMemImportFromShareableHandleV2);
-    if (!nm_record_enter(&guard, HERE))
-        return nm_real.aclrtMemImportFromShareableHandleV2(shared, type, flags, handle);
-    begin_ticks = nm_record_clock();
-    error = nm_real.aclrtMemImportFromShareableHandleV2(shared, type, flags, handle);
-    if (error == ACL_SUCCESS)
-        tell_imported_handle(begin_ticks, nm_tell_device(), *handle, HERE);
-    nm_record_leave(&guard);
-    return error;
+    TIMED(HOOK_MEMORY, nm_real.aclrtMemImportFromShareableHandleV2(shared, type, flags, handle),
+          if (error == ACL_SUCCESS) tell_imported_handle(begin_ticks, nm_current_device(), *handle, HERE));
 }
 
 /* FNV-1a over the key's text. */
@@ -281,43 +237,42 @@ static uint64_t hash_key(const char *key)
     return hash;
 }
 
+static void tell_imported_key(uint64_t begin_ticks, const char *key, uint64_t address, const void *frame)
+{
+    nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), address);
+    tell_imported(begin_ticks, nm_current_device(), address, frame);
+}
+
 nm_acl_error aclrtIpcMemImportByKey(void **address, const char *key, uint64_t flags)
 {
-    uint64_t begin_ticks;
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_NEWER(aclrtIpcMemImportByKey);
-    if (!nm_record_enter(&guard, HERE))
-        return nm_real.aclrtIpcMemImportByKey(address, key, flags);
-    begin_ticks = nm_record_clock();
-    error = nm_real.aclrtIpcMemImportByKey(address, key, flags);
-    if (error == ACL_SUCCESS) {
-        nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), (uint64_t)(uintptr_t)*address);
-        tell_imported(begin_ticks, nm_tell_device(), (uint64_t)(uintptr_t)*address, HERE);
-    }
-    nm_record_leave(&guard);
-    return error;
+    TIMED(HOOK_MEMORY, nm_real.aclrtIpcMemImportByKey(address, key, flags),
+          if (error == ACL_SUCCESS) tell_imported_key(begin_ticks, key, (uint64_t)(uintptr_t)*address, HERE));
 }
 
 /* The exporter closes its key by the same call: then nothing here ends. */
+static uint64_t begin_close(const char *key, const void *frame)
+{
+    uint64_t address = nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), 0);
+
+    if (address != 0)
+        nm_free_note(NM_FREE_IMPORTED, address, frame);
+    return address;
+}
+
+static void end_close(const char *key, uint64_t address, nm_acl_error error, const void *frame)
+{
+    if (address == 0 || error == ACL_SUCCESS)
+        return;
+    nm_free_note_failed(NM_FREE_IMPORTED, address, error, frame);
+    nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), address);
+}
+
 nm_acl_error aclrtIpcMemClose(const char *key)
 {
     uint64_t address;
-    nm_acl_error error;
-    nm_guard guard;
 
     NEED_NEWER(aclrtIpcMemClose);
-    if (key == NULL || !nm_record_enter(&guard, HERE))
-        return nm_real.aclrtIpcMemClose(key);
-    address = nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), 0);
-    if (address != 0)
-        nm_tell_freed(NM_FREE_IMPORTED, address, HERE);
-    error = nm_real.aclrtIpcMemClose(key);
-    if (address != 0 && error != ACL_SUCCESS) {
-        nm_tell_not_freed(NM_FREE_IMPORTED, address, error, HERE);
-        nm_handles_set(NM_HANDLE_IPC_KEY, hash_key(key), address);
-    }
-    nm_record_leave(&guard);
-    return error;
+    HOOK(key != NULL && nm_record_enter(&guard, HERE), address = begin_close(key, HERE), nm_real.aclrtIpcMemClose(key),
+         end_close(key, address, error, HERE));
 }

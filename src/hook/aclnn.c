@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "hook/keep.h"
+#include "hook/arena.h"
 #include "record/record.h"
 
 #define THUNK_BYTES    16
@@ -119,7 +119,8 @@ static void note_unseen(const char *name)
     /* relaxed: a count. */
     if (atomic_fetch_add_explicit(&unseen_count, 1, memory_order_relaxed) != 0)
         return;
-    atomic_store_explicit(&first_unseen, nm_keep_text(name), memory_order_release); /* pairs with the acquire below */
+    atomic_store_explicit(&first_unseen, nm_arena_intern(name),
+                          memory_order_release); /* pairs with the acquire below */
     nm_record_note(NM_NOTE_UNSEEN_OPERATOR, 0, name);
 }
 
@@ -161,7 +162,7 @@ void *nm_operator_wrap(const char *name, void *function)
 
     if (is_thunk(function))
         return function;
-    wanted.name = nm_keep_text(name);
+    wanted.name = nm_arena_intern(name);
     for (;;) {
         const nm_operator *found = NULL;
         uint32_t place = wanted.name != NULL ? find_place(&wanted, &found) : NM_OPERATOR_COUNT_MAX;
@@ -169,7 +170,7 @@ void *nm_operator_wrap(const char *name, void *function)
         if (found != NULL && place < NM_OPERATOR_COUNT_MAX)
             return thunk_of(place);
         if (place < NM_OPERATOR_COUNT_MAX && made == NULL)
-            made = nm_keep_room(sizeof *made);
+            made = nm_arena_allocate(sizeof *made);
         if (place == NM_OPERATOR_COUNT_MAX || made == NULL)
             break;
         *made = wanted;

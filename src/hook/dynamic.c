@@ -23,9 +23,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hook/library.h"
 #include "hook/notes.h"
 #include "hook/operators.h"
-#include "hook/place.h"
 #include "hook/rebind.h"
 #include "hook/runtime.h"
 #include "record/libc.h"
@@ -165,10 +165,10 @@ void *nm_dynamic_hook(const char *name)
 bool nm_dynamic_is_own(const char *name, const void *function)
 {
     void *first = is_ready() ? nm_libc_dlvsym(RTLD_NEXT, name, NM_LIBC_FIRST) : NULL;
-    nm_place home;
+    nm_library home;
 
     /* By its module: a function of libc may have an address for each of its versions. */
-    return first != NULL && (first == function || (nm_place_find(first, &home) && nm_place_has(&home, function)));
+    return first != NULL && (first == function || (nm_library_find(first, &home) && nm_library_has(&home, function)));
 }
 
 /* ---- Lookups ------------------------------------------------------------------------------------------------------- */
@@ -196,10 +196,10 @@ bool nm_dynamic_is_operator(void *handle, const char *name)
 /* Another tool's dlsym behind ours knows its own lookups by where they come from. */
 static bool is_next_tools(const void *caller)
 {
-    nm_place place;
+    nm_library library;
 
-    return nm_dynamic_next_dlsym != own_dlsym && nm_place_find((void *)nm_dynamic_next_dlsym, &place) &&
-           nm_place_has(&place, caller);
+    return nm_dynamic_next_dlsym != own_dlsym && nm_library_find((void *)nm_dynamic_next_dlsym, &library) &&
+           nm_library_has(&library, caller);
 }
 
 /* A lookup by handle. Our own lookups come first and the program's last, so that dlerror speaks of it. */
@@ -229,12 +229,12 @@ static nm_answer answer_handle(void *handle, const char *name, const void *calle
  * in it. */
 static void *scope_of(const void *caller)
 {
-    nm_place place;
+    nm_library library;
     void *handle;
 
-    if (!nm_place_find(caller, &place) || place.path == NULL || place.path[0] == 0)
+    if (!nm_library_find(caller, &library) || library.path == NULL || library.path[0] == 0)
         return NULL;
-    handle = nm_dynamic_hold(place.path);
+    handle = nm_dynamic_hold(library.path);
     if (handle != NULL)
         nm_dynamic_release(handle);
     return handle;

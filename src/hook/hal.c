@@ -16,7 +16,6 @@
 #include <stdatomic.h>
 
 #include "hook/handles.h"
-#include "hook/tell.h"
 
 #define KEPT_DEVICES      64
 #define NORMAL_BYTES      UINT64_C(4096)
@@ -98,6 +97,19 @@ uint32_t nm_hal_heap(nm_space space, int32_t device, unsigned module)
         return heap;
     heap = define_heap(space, device, module);
     atomic_store_explicit(place, heap, memory_order_relaxed);
+    return heap;
+}
+
+uint32_t nm_hal_registered_heap(void)
+{
+    static _Atomic uint32_t kept;
+    /* relaxed: a handle is a number, and says itself whether it holds. */
+    uint32_t heap = atomic_load_explicit(&kept, memory_order_relaxed);
+
+    if (nm_record_knows_heap(heap))
+        return heap;
+    heap = nm_record_heap("registered host memory", NM_LEVEL_REGISTERED, -1);
+    atomic_store_explicit(&kept, heap, memory_order_relaxed);
     return heap;
 }
 
@@ -247,14 +259,21 @@ static void tell_refused(nm_layer around, const given *what, nm_acl_error error,
         frame);
 }
 
-static void tell_result(nm_layer around, const given *what, nm_acl_error error, const void *frame)
+static void tell_result(nm_layer around, given *what, void *const *address, nm_acl_error error, const void *frame)
 {
+    what->address = error == DRV_ERROR_NONE ? (uint64_t)(uintptr_t)*address : 0;
     if (what->space == NM_SPACE_NONE)
         return;
     if (error == DRV_ERROR_NONE)
         tell_given(around, what, frame);
     else
         tell_refused(around, what, error, frame);
+}
+
+/* It succeeded, and no call of ACL around it tells of it. */
+static bool is_own_success(nm_layer around, nm_acl_error error)
+{
+    return error == DRV_ERROR_NONE && around != NM_LAYER_MEMORY;
 }
 
 /* ---- Frees --------------------------------------------------------------------------------------------------------- */
@@ -282,24 +301,9 @@ void nm_hal_tell_freed(nm_layer around, nm_free_call call, uint64_t address, con
 
 nm_acl_error halMemAlloc(void **address, unsigned long long size, unsigned long long flag)
 {
-    given what;
-    uint64_t begin_ticks;
-    nm_layer around;
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_DRIVER(halMemAlloc);
-    around = nm_record_enter_driver(&guard, HERE);
-    if (around == NM_LAYER_DRIVER)
-        return nm_real.halMemAlloc(address, size, flag);
-    begin_ticks = nm_record_clock();
-    error = nm_real.halMemAlloc(address, size, flag);
-    what = given_by_flag(size, flag);
-    what.begin_ticks = begin_ticks;
-    what.address = error == DRV_ERROR_NONE ? (uint64_t)(uintptr_t)*address : 0;
-    tell_result(around, &what, error, HERE);
-    nm_record_leave(&guard);
-    return error;
+    TIMED(HOOK_DRIVER, nm_real.halMemAlloc(address, size, flag), given what = given_by_flag(size, flag);
+          what.begin_ticks = begin_ticks; tell_result(around, &what, address, error, HERE));
 }
 
 nm_acl_error halMemFree(void *address)
@@ -323,32 +327,28 @@ uint32_t nm_hal_mapped_heap(const void *handle)
     return value == 0 ? 0 : nm_hal_heap(NM_SPACE_DRIVER, (int32_t)(value >> 32) - 2, (uint32_t)value);
 }
 
+static void tell_created(nm_layer around, uint64_t size, const nm_hal_properties *properties, uint64_t begin_ticks,
+                         void *const *handle, nm_acl_error error, const void *frame)
+{
+    given what = given_by_properties(size, properties);
+
+    what.begin_ticks = begin_ticks;
+    if (is_own_success(around, error)) {
+        uint64_t address = (uint64_t)(uintptr_t)*handle;
+
+        nm_handles_set(NM_HANDLE_DRIVER, address, handle_value(&what));
+        nm_handles_set(NM_HANDLE_PHYSICAL, address, (uint64_t)what.policy + 1);
+    }
+    tell_result(around, &what, handle, error, frame);
+}
+
 nm_acl_error halMemCreate(void **handle, size_t size, const nm_hal_properties *properties, uint64_t flag)
 {
-    given what;
-    uint64_t begin_ticks;
-    nm_layer around;
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_DRIVER(halMemCreate);
     if (properties == NULL)
         return nm_real.halMemCreate(handle, size, properties, flag);
-    around = nm_record_enter_driver(&guard, HERE);
-    if (around == NM_LAYER_DRIVER)
-        return nm_real.halMemCreate(handle, size, properties, flag);
-    begin_ticks = nm_record_clock();
-    error = nm_real.halMemCreate(handle, size, properties, flag);
-    what = given_by_properties(size, properties);
-    what.begin_ticks = begin_ticks;
-    what.address = error == DRV_ERROR_NONE ? (uint64_t)(uintptr_t)*handle : 0;
-    if (error == DRV_ERROR_NONE && around != NM_LAYER_MEMORY) {
-        nm_handles_set(NM_HANDLE_DRIVER, what.address, handle_value(&what));
-        nm_handles_set(NM_HANDLE_PHYSICAL, what.address, (uint64_t)what.policy + 1);
-    }
-    tell_result(around, &what, error, HERE);
-    nm_record_leave(&guard);
-    return error;
+    TIMED(HOOK_DRIVER, nm_real.halMemCreate(handle, size, properties, flag),
+          tell_created(around, size, properties, begin_ticks, handle, error, HERE));
 }
 
 /* A handle that was retained takes one release more for each time, as in acl_virtual.c. */
@@ -370,19 +370,9 @@ nm_acl_error halMemRelease(void *handle)
 
 nm_acl_error halMemRetainAllocationHandle(void **handle, void *address)
 {
-    nm_layer around;
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_DRIVER(halMemRetainAllocationHandle);
-    around = nm_record_enter_driver(&guard, HERE);
-    if (around == NM_LAYER_DRIVER)
-        return nm_real.halMemRetainAllocationHandle(handle, address);
-    error = nm_real.halMemRetainAllocationHandle(handle, address);
-    if (error == DRV_ERROR_NONE && around != NM_LAYER_MEMORY)
-        nm_handles_add(NM_HANDLE_RETAINED, (uint64_t)(uintptr_t)*handle);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_DRIVER(NOTHING, nm_real.halMemRetainAllocationHandle(handle, address),
+                if (is_own_success(around, error)) nm_handles_add(NM_HANDLE_RETAINED, (uint64_t)(uintptr_t)*handle));
 }
 
 /* Where a mapping counts: memory of the module that made the handle, or the other process's; of a handle that ACL made the
@@ -405,46 +395,30 @@ static uint32_t policy_of_mapping(const void *handle)
     return kind != 0 ? (uint32_t)(kind - 1) : NM_POLICY_UNKNOWN;
 }
 
+static void tell_mapped(const void *address, size_t size, const void *handle, const void *frame)
+{
+    nm_record_map(&(nm_ring_alloc){.address = (uint64_t)(uintptr_t)address,
+                                   .block_bytes = size,
+                                   .policy = policy_of_mapping(handle),
+                                   .where = nm_record_where(heap_of_mapping(handle), 0)},
+                  frame);
+}
+
 nm_acl_error halMemMap(void *address, size_t size, size_t offset, void *handle, uint64_t flag)
 {
-    nm_layer around;
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_DRIVER(halMemMap);
-    around = nm_record_enter_driver(&guard, HERE);
-    if (around == NM_LAYER_DRIVER)
-        return nm_real.halMemMap(address, size, offset, handle, flag);
-    error = nm_real.halMemMap(address, size, offset, handle, flag);
-    if (error == DRV_ERROR_NONE && around != NM_LAYER_MEMORY)
-        nm_record_map(&(nm_ring_alloc){.address = (uint64_t)(uintptr_t)address,
-                                       .block_bytes = size,
-                                       .policy = policy_of_mapping(handle),
-                                       .where = nm_record_where(heap_of_mapping(handle), 0)},
-                      HERE);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_DRIVER(NOTHING, nm_real.halMemMap(address, size, offset, handle, flag),
+                if (is_own_success(around, error)) tell_mapped(address, size, handle, HERE));
 }
 
 /* Told after the call, as ACL's is. */
 nm_acl_error halMemUnmap(void *address)
 {
-    nm_layer around;
-    nm_acl_error error;
-    nm_guard guard;
+    nm_ring_free event = {.address = (uint64_t)(uintptr_t)address, .where = nm_record_where(0, NM_FLAG_DRIVER)};
 
     NEED_DRIVER(halMemUnmap);
-    around = nm_record_enter_driver(&guard, HERE);
-    if (around == NM_LAYER_DRIVER)
-        return nm_real.halMemUnmap(address);
-    error = nm_real.halMemUnmap(address);
-    if (error == DRV_ERROR_NONE && around != NM_LAYER_MEMORY)
-        nm_record_free(
-            NM_EVENT_UNMAP,
-            &(nm_ring_free){.address = (uint64_t)(uintptr_t)address, .where = nm_record_where(0, NM_FLAG_DRIVER)},
-            HERE);
-    nm_record_leave(&guard);
-    return error;
+    HOOK_DRIVER(NOTHING, nm_real.halMemUnmap(address),
+                if (is_own_success(around, error)) nm_record_free(NM_EVENT_UNMAP, &event, HERE));
 }
 
 /* ---- Registered host memory ---------------------------------------------------------------------------------------- */
@@ -457,28 +431,22 @@ static bool is_host_memory(uint32_t flag)
     return type != HAL_REGISTER_DEVICE_SVM && type != HAL_REGISTER_DEVICE;
 }
 
+static void tell_registered(const void *address, uint64_t size, uint32_t flag, uint64_t begin_ticks, const void *frame)
+{
+    nm_record_alloc(&(nm_ring_alloc){.address = (uint64_t)(uintptr_t)address,
+                                     .requested_bytes = size,
+                                     .where = nm_record_where(nm_hal_registered_heap(), 0),
+                                     .policy = flag,
+                                     .cost_ticks = nm_record_cost(begin_ticks)},
+                    frame);
+}
+
 nm_acl_error halHostRegister(void *address, uint64_t size, uint32_t flag, uint32_t device, void **device_address)
 {
-    uint64_t begin_ticks;
-    nm_layer around;
-    nm_acl_error error;
-    nm_guard guard;
-
     NEED_DRIVER(halHostRegister);
-    around = nm_record_enter_driver(&guard, HERE);
-    if (around == NM_LAYER_DRIVER)
-        return nm_real.halHostRegister(address, size, flag, device, device_address);
-    begin_ticks = nm_record_clock();
-    error = nm_real.halHostRegister(address, size, flag, device, device_address);
-    if (error == DRV_ERROR_NONE && around != NM_LAYER_MEMORY && is_host_memory(flag))
-        nm_record_alloc(&(nm_ring_alloc){.address = (uint64_t)(uintptr_t)address,
-                                         .requested_bytes = size,
-                                         .where = nm_record_where(nm_tell_registered_heap(), 0),
-                                         .policy = flag,
-                                         .cost_ticks = nm_record_cost(begin_ticks)},
-                        HERE);
-    nm_record_leave(&guard);
-    return error;
+    TIMED(HOOK_DRIVER, nm_real.halHostRegister(address, size, flag, device, device_address),
+          if (is_own_success(around, error) && is_host_memory(flag))
+              tell_registered(address, size, flag, begin_ticks, HERE));
 }
 
 nm_acl_error halHostUnregister(void *address, uint32_t device)
@@ -510,23 +478,7 @@ static void tell_imported(nm_layer around, int32_t device, uint64_t address, uin
 }
 
 /* The real call between enter and leave; then `imported`, when it succeeded. */
-#define IMPORT(call, imported)                                                                                         \
-    do {                                                                                                               \
-        uint64_t begin_ticks;                                                                                          \
-        nm_layer around;                                                                                               \
-        nm_acl_error error;                                                                                            \
-        nm_guard guard;                                                                                                \
-                                                                                                                       \
-        around = nm_record_enter_driver(&guard, HERE);                                                                 \
-        if (around == NM_LAYER_DRIVER)                                                                                 \
-            return call;                                                                                               \
-        begin_ticks = nm_record_clock();                                                                               \
-        error = call;                                                                                                  \
-        if (error == DRV_ERROR_NONE)                                                                                   \
-            imported;                                                                                                  \
-        nm_record_leave(&guard);                                                                                       \
-        return error;                                                                                                  \
-    } while (0)
+#define IMPORT(call, imported) TIMED(HOOK_DRIVER, call, if (error == DRV_ERROR_NONE) imported)
 
 static void tell_imported_handle(nm_layer around, uint32_t device, const void *handle, uint64_t begin_ticks,
                                  const void *frame)

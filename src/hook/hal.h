@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 #include "hook/cann_module.h"
-#include "hook/tell.h"
+#include "hook/free.h"
+#include "hook/hook.h"
 
 #define NM_PHYSICAL_HEAP_NAME "physical memory"
 #define NM_IMPORTED_HEAP_NAME "memory of other processes"
@@ -26,6 +27,9 @@ typedef enum nm_space {
 /* The heap of a module's memory; `device`: as the program counts, negative: unknown. */
 uint32_t nm_hal_heap(nm_space space, int32_t device, unsigned module);
 
+/* The heap of host memory that is registered. */
+uint32_t nm_hal_registered_heap(void);
+
 /* A memory call that allocates, before the real one: for which module. And after it: `address` (NULL: it failed) is what
  * it gave. Returns how much the driver gave for it, 0: unknown; what the driver gave besides is told. */
 void nm_hal_ask(unsigned module);
@@ -39,8 +43,6 @@ uint32_t nm_hal_mapped_heap(const void *handle);
 
 /* ---- Hooks of the driver ---- */
 
-#define NEED_DRIVER(name) NEED_OR(name, DRV_ERROR_NOT_SUPPORT)
-
 /* Does the call of ACL around it tell of this free? */
 bool nm_hal_is_owned_free(nm_layer around, uint64_t address);
 
@@ -51,22 +53,11 @@ void nm_hal_tell_freed(nm_layer around, nm_free_call call, uint64_t address, con
 #define NM_HAL_FREE(call, how, at, is_end)                                                                             \
     do {                                                                                                               \
         uint64_t freed = at;                                                                                           \
-        nm_layer around;                                                                                               \
         bool is_told;                                                                                                  \
-        nm_acl_error error;                                                                                            \
-        nm_guard guard;                                                                                                \
                                                                                                                        \
-        around = nm_record_enter_driver(&guard, HERE);                                                                 \
-        if (around == NM_LAYER_DRIVER)                                                                                 \
-            return call;                                                                                               \
-        is_told = freed != 0 && !nm_hal_is_owned_free(around, freed) && (is_end);                                      \
-        if (is_told)                                                                                                   \
-            nm_hal_tell_freed(around, how, freed, HERE);                                                               \
-        error = call;                                                                                                  \
-        if (is_told && error != DRV_ERROR_NONE)                                                                        \
-            nm_tell_not_freed(how, freed, error, HERE);                                                                \
-        nm_record_leave(&guard);                                                                                       \
-        return error;                                                                                                  \
+        HOOK_DRIVER(is_told = freed != 0 && !nm_hal_is_owned_free(around, freed) && (is_end);                          \
+                    if (is_told) nm_hal_tell_freed(around, how, freed, HERE), call,                                    \
+                    if (is_told) nm_free_note_end(how, freed, error, HERE));                                           \
     } while (0)
 
 #endif

@@ -31,19 +31,7 @@ static void tell_buffer(const void *buffer, uint64_t size, uint64_t begin_ticks,
 
 /* The real call between enter and leave; then what it gave into `out`. */
 #define ALLOCATE(call, size_bytes, out)                                                                                \
-    do {                                                                                                               \
-        uint64_t begin_ticks;                                                                                          \
-        nm_acl_error error;                                                                                            \
-        nm_guard guard;                                                                                                \
-                                                                                                                       \
-        if (nm_record_enter_driver(&guard, HERE) == NM_LAYER_DRIVER)                                                   \
-            return call;                                                                                               \
-        begin_ticks = nm_record_clock();                                                                               \
-        error = call;                                                                                                  \
-        tell_buffer(error == DRV_ERROR_NONE ? *(out) : NULL, size_bytes, begin_ticks, error, HERE);                    \
-        nm_record_leave(&guard);                                                                                       \
-        return error;                                                                                                  \
-    } while (0)
+    TIMED(HOOK_DRIVER, call, tell_buffer(error == DRV_ERROR_NONE ? *(out) : NULL, size_bytes, begin_ticks, error, HERE))
 
 nm_acl_error halBuffAlloc(uint64_t size, void **buffer)
 {

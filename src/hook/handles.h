@@ -23,9 +23,9 @@ typedef enum nm_handle_kind {
     NM_HANDLE_DRIVER = 9,      /* of physical memory that did not come through ACL: see hal.c */
     NM_HANDLE_REGION = 10,     /* of a region of mstx, as another tool gave it: its address */
     NM_HANDLE_MARKED = 11,     /* hash of a thread and an operator: how many of it are open, see mstx_mark.c */
-    NM_HANDLE_MODEL = 12,      /* number of a model: its name, kept (keep.h) */
+    NM_HANDLE_MODEL = 12,      /* number of a model: its name, interned (arena.h) */
     NM_HANDLE_OPERATOR = 13,   /* of a single operator: likewise */
-    NM_HANDLE_BUNDLE = 15,     /* number of a bundle of models: its name, kept (keep.h) */
+    NM_HANDLE_BUNDLE = 15,     /* number of a bundle of models: its name, interned (arena.h) */
     NM_HANDLE_CAPTURE = 14,    /* of a stream: 1 while a capture that began on it is open */
 } nm_handle_kind;
 

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "hook/dynamic.h"
+#include "hook/library.h"
 #include "hook/notes.h"
-#include "hook/place.h"
 #include "record/record.h"
 
 #define INIT_NAME      "InitInjectionMstx"
@@ -138,7 +138,7 @@ static nm_mstx_init *find_opened(void)
 
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         /* For good: its functions are called. */
-        void *library = nm_place_is_loaded(libraries[i]) ? nm_dynamic_hold(libraries[i]) : NULL;
+        void *library = nm_library_is_loaded(libraries[i]) ? nm_dynamic_hold(libraries[i]) : NULL;
         void *found = library != NULL ? nm_dynamic_find(library, INIT_NAME) : NULL;
 
         if (found != NULL && found != (void *)InitInjectionMstx)
@@ -231,6 +231,6 @@ __attribute__((destructor)) static void tell_what_was_not_seen(void)
 {
     if (!nm_record_has_joined() || nm_mstx_has_pool() || (has_other_injection && !was_asked))
         return;
-    if (nm_place_is_loaded(TORCH_NAME))
+    if (nm_library_is_loaded(TORCH_NAME))
         nm_record_note(NM_NOTE_NO_POOL_EVENTS, 0, why_no_pool());
 }

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "hook/keep.h"
+#include "hook/arena.h"
 #include "hook/mstx.h"
 #include "trace/event.h"
 
@@ -75,7 +75,7 @@ static void set_kind(nm_mstx_domain *domain)
 /* NULL: no memory. */
 static nm_mstx_domain *make_domain(const char *name, size_t name_bytes)
 {
-    nm_mstx_domain *made = nm_keep_room(sizeof *made + name_bytes + 1);
+    nm_mstx_domain *made = nm_arena_allocate(sizeof *made + name_bytes + 1);
 
     if (made == NULL || (uintptr_t)made >> ADDRESS_BITS != 0)
         return NULL;

@@ -15,9 +15,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "hook/current_device.h"
+#include "hook/device_memory.h"
 #include "hook/handles.h"
 #include "hook/mstx.h"
-#include "hook/tell.h"
+#include "record/record.h"
 
 #define STEP_RANGE      "step start"
 #define OPERATOR_PREFIX "memscope-aten-"
@@ -56,7 +58,7 @@ static _Atomic int64_t last_step;
 static void tell_step(int64_t number)
 {
     nm_record_number(NM_EVENT_STEP, &(nm_ring_number){.number = number}, NULL);
-    nm_tell_sample(nm_tell_device());
+    nm_device_memory_sample(nm_current_device());
 }
 
 static void tell_next_step(void)
@@ -160,7 +162,7 @@ static void tell_mark(const char *message)
         tell_operator(message + sizeof OPERATOR_PREFIX - 1);
     else if (!is_step(message)) {
         nm_record_mark(message);
-        nm_tell_sample(nm_tell_device());
+        nm_device_memory_sample(nm_current_device());
     }
 }
 

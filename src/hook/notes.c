@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "hook/keep.h"
+#include "hook/arena.h"
 #include "record/record.h"
 
 typedef struct waiting_note {
@@ -27,7 +27,7 @@ static bool is_known(const waiting_note *first, const waiting_note *end, nm_note
 
 void nm_notes_add(nm_note note, const char *text)
 {
-    const char *kept = nm_keep_text(text);
+    const char *kept = nm_arena_intern(text);
     /* acquire: pairs with the release below. */
     waiting_note *first = atomic_load_explicit(&first_note, memory_order_acquire), *end = NULL, *made = NULL;
 
@@ -37,7 +37,7 @@ void nm_notes_add(nm_note note, const char *text)
         if (is_known(first, end, note, kept))
             return;
         end = first;
-        if (made == NULL && (made = nm_keep_room(sizeof *made)) == NULL)
+        if (made == NULL && (made = nm_arena_allocate(sizeof *made)) == NULL)
             return;
         made->note = note;
         made->text = kept;

@@ -24,9 +24,9 @@
 
 #include "hook/dynamic.h"
 #include "hook/elf.h"
+#include "hook/library.h"
 #include "hook/notes.h"
 #include "hook/operators.h"
-#include "hook/place.h"
 #include "hook/runtime.h"
 #include "record/machine.h"
 
@@ -140,7 +140,7 @@ static bool judge(const struct dl_phdr_info *info)
     nm_elf elf;
     bool is_read = nm_elf_read(info, is_program, &elf);
 
-    if (!is_program && nm_place_is_cann_path(info->dlpi_name)) /* relaxed: flags */
+    if (!is_program && nm_library_is_cann_path(info->dlpi_name)) /* relaxed: flags */
         atomic_fetch_add_explicit(&cann_count, 1, memory_order_relaxed);
     if (!is_program && elf.has_search_path)
         atomic_store_explicit(&has_search_path, true, memory_order_relaxed);
@@ -239,13 +239,13 @@ static void *late_hook(const char *name, void *hook)
 static void *bound_hook(const char *name, void *hook, const void *function)
 {
     const void *real = nm_runtime_real(name);
-    nm_place behind, place;
+    nm_library behind, library;
 
     if (nm_dynamic_hook(name) != NULL)
         return nm_dynamic_is_own(name, function) ? hook : NULL;
     if (function == real)
         return hook;
-    if (real == NULL || !nm_place_find(real, &behind) || !nm_place_find(function, &place) || !place.is_cann)
+    if (real == NULL || !nm_library_find(real, &behind) || !nm_library_find(function, &library) || !library.is_cann)
         return NULL;
     if (!behind.is_cann) /* a tool would get calls that do not come to it without us */
         work.is_unseen = true;

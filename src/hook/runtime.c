@@ -15,10 +15,10 @@
 #include <string.h>
 
 #include "hook/dynamic.h"
-#include "hook/hide.h"
+#include "hook/library.h"
 #include "hook/notes.h"
-#include "hook/place.h"
 #include "hook/rebind.h"
+#include "hook/visibility.h"
 #include "record/record.h"
 
 nm_runtime nm_real;
@@ -104,7 +104,7 @@ static bool show(const nm_name *known)
     bool *state = &is_hidden[known - names];
 
     /* relaxed: done twice it is done. */
-    if (__atomic_load_n(state, __ATOMIC_RELAXED) != wish && nm_hide_function(known->hook, wish))
+    if (__atomic_load_n(state, __ATOMIC_RELAXED) != wish && nm_visibility_set_hidden(known->hook, wish))
         __atomic_store_n(state, wish, __ATOMIC_RELAXED);
     return !__atomic_load_n(state, __ATOMIC_RELAXED);
 }
@@ -113,7 +113,7 @@ static int find_cann(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
     (void)context;
-    return nm_place_is_cann_path(info->dlpi_name);
+    return nm_library_is_cann_path(info->dlpi_name);
 }
 
 /* A runtime that was opened RTLD_LOCAL is behind nobody, so RTLD_NEXT does not see it; by its name it is found, if it is
@@ -123,7 +123,7 @@ static void find_in_opened(void)
     if (dl_iterate_phdr(find_cann, NULL) == 0)
         return;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        void *library = nm_place_is_loaded(libraries[i]) ? nm_dynamic_hold(libraries[i]) : NULL;
+        void *library = nm_library_is_loaded(libraries[i]) ? nm_dynamic_hold(libraries[i]) : NULL;
 
         if (library == NULL)
             continue;
@@ -133,29 +133,29 @@ static void find_in_opened(void)
     nm_runtime_forget(); /* the program may have closed one of them meanwhile */
 }
 
-static void note_tool(const void *function, nm_place *place)
+static void note_tool(const void *function, nm_library *library)
 {
-    if (nm_place_has(place, function) || !nm_place_find(function, place))
+    if (nm_library_has(library, function) || !nm_library_find(function, library))
         return;
-    if (!place->is_cann && place->path != NULL)
-        nm_notes_add(NM_NOTE_OTHER_TOOL, place->path);
+    if (!library->is_cann && library->path != NULL)
+        nm_notes_add(NM_NOTE_OTHER_TOOL, library->path);
 }
 
 /* Notes who stands between us and CANN; without any CANN there is nothing to stand in front of. And who stands in front of
  * our dlsym: the lookups of programs do not come to us then. */
 static void note_tools(void)
 {
-    nm_place place = {0};
+    nm_library library = {0};
     const void *first = nm_dynamic_find(RTLD_DEFAULT, "dlsym");
 
     if (!nm_rebind_has_cann())
         return;
     for (size_t i = 0; i < NAME_COUNT; i++) {
         if (real_of(&names[i]) != NULL)
-            note_tool(real_of(&names[i]), &place);
+            note_tool(real_of(&names[i]), &library);
     }
     if (first != NULL && first != nm_dynamic_hook("dlsym"))
-        note_tool(first, &place);
+        note_tool(first, &library);
 }
 
 void nm_runtime_find(void)
@@ -224,20 +224,20 @@ bool nm_runtime_show(const char *name)
 /* Another library than CANN may have a function of that name for itself: it is ours to know only when nothing else is. */
 static void *adopt(const nm_name *known, void *function)
 {
-    nm_place place;
+    nm_library library;
 
-    if (!nm_place_find(function, &place) || !place.is_cann)
+    if (!nm_library_find(function, &library) || !library.is_cann)
         nm_runtime_find();
     return keep(known, function);
 }
 
 static bool may_lead(void *real, void *function, const void *caller)
 {
-    nm_place home, other;
+    nm_library home, other;
 
-    if (!nm_place_find(real, &home) || nm_place_has(&home, caller))
+    if (!nm_library_find(real, &home) || nm_library_has(&home, caller))
         return false; /* who has the function itself looks for the one behind it */
-    if (function != real && (!nm_place_find(function, &other) || !other.is_cann))
+    if (function != real && (!nm_library_find(function, &other) || !other.is_cann))
         return false;
     return home.is_cann || (nm_record_is_on() && !nm_record_is_inside(__builtin_frame_address(0)));
 }

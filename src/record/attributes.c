@@ -8,6 +8,7 @@
 
 #include "base/secret.h"
 #include "record/writer.h"
+#include "trace/event.h"
 
 /* Names; one that ends in '_' stands for all that begin so. */
 static const char *const names[] = {
@@ -50,7 +51,7 @@ static bool is_listed(const char *entry, size_t name_bytes)
     return false;
 }
 
-void nm_attributes_tell(nm_thread *thread)
+void nm_attributes_tell(nm_recorded_thread *thread)
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
         size_t name_bytes = strcspn(*entry, "=");

@@ -9,6 +9,7 @@
 
 #include "npumem.h"
 #include "record/text.h"
+#include "record/thread.h"
 #include "record/writer.h"
 
 #define LIST_COUNT    2048
@@ -65,7 +66,7 @@ static void end_send(_Atomic uint32_t *sent, bool is_sent)
     atomic_store_explicit(sent, is_sent ? SENT : NOT_SENT, memory_order_relaxed); /* relaxed: as in begin_send */
 }
 
-static void send_heap(nm_thread *thread, heap_entry *entry, uint32_t number)
+static void send_heap(nm_recorded_thread *thread, heap_entry *entry, uint32_t number)
 {
     nm_ring_heap record = {
         .local_id = number,
@@ -198,7 +199,7 @@ static uint32_t find_or_add(heap_table *table, const nm_heap_request *request)
     return number;
 }
 
-uint32_t nm_heap_define(nm_thread *thread, const nm_heap_request *request)
+uint32_t nm_heap_define(nm_recorded_thread *thread, const nm_heap_request *request)
 {
     heap_table *table = make_once(&heaps, sizeof *table);
     uint32_t number = table != NULL ? find_or_add(table, request) : 0;
@@ -210,7 +211,7 @@ uint32_t nm_heap_define(nm_thread *thread, const nm_heap_request *request)
     return generation_mark() | number;
 }
 
-uint32_t nm_heap_number(nm_thread *thread, uint32_t handle)
+uint32_t nm_heap_number(nm_recorded_thread *thread, uint32_t handle)
 {
     /* acquire: pairs with make_once. */
     heap_table *table = atomic_load_explicit(&heaps, memory_order_acquire);
@@ -261,7 +262,7 @@ int32_t nm_device_ordinal(int32_t number)
     return number;
 }
 
-static bool send_device(nm_thread *thread, int32_t ordinal)
+static bool send_device(nm_recorded_thread *thread, int32_t ordinal)
 {
     const char *visible = visible_devices();
     nm_ring_device record = {
@@ -275,7 +276,7 @@ static bool send_device(nm_thread *thread, int32_t ordinal)
     return nm_writer_define(thread, NM_RING_DEVICE, &record, sizeof record, NULL, 0);
 }
 
-uint64_t nm_device_number(nm_thread *thread, int32_t ordinal)
+uint64_t nm_device_number(nm_recorded_thread *thread, int32_t ordinal)
 {
     device_entry *entry;
 
@@ -302,7 +303,7 @@ bool nm_device_is_capacity_wanted(int32_t ordinal)
            atomic_exchange_explicit(&devices[ordinal].is_capacity_asked, 1, memory_order_relaxed) == 0;
 }
 
-void nm_device_set_capacity(nm_thread *thread, int32_t ordinal, uint64_t capacity_bytes)
+void nm_device_set_capacity(nm_recorded_thread *thread, int32_t ordinal, uint64_t capacity_bytes)
 {
     if (ordinal < 0 || ordinal >= NM_DEVICE_COUNT_MAX || capacity_bytes == 0)
         return;

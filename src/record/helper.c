@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "record/machine.h"
-#include "record/modules.h"
+#include "record/maps.h"
 #include "record/system.h"
 #include "record/text.h"
 
@@ -48,7 +48,7 @@ static bool find_beside_library(helper *work)
     static const char *const places[] = {RECORD_PROGRAM, "../bin/" RECORD_PROGRAM, "../../bin/" RECORD_PROGRAM};
     char *slash;
 
-    if (!nm_modules_path_of((uintptr_t)&find_beside_library, work->folder, sizeof work->folder))
+    if (!nm_maps_path_of((uintptr_t)&find_beside_library, work->folder, sizeof work->folder))
         return false;
     slash = strrchr(work->folder, '/');
     *slash = 0;

@@ -30,18 +30,6 @@ typedef struct door {
     bool has_started; /* a drain, by this process */
 } door;
 
-static const char *wanted_output(void)
-{
-    const char *output = secure_getenv(NM_HOST_ENVIRONMENT);
-
-    return output != NULL && *output != 0 ? output : NULL;
-}
-
-bool nm_host_is_asked(void)
-{
-    return wanted_output() != NULL;
-}
-
 /* ---- The door ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -63,7 +51,7 @@ static bool open_door(door *out)
     const char *temporary = secure_getenv("TMPDIR");
     const char *const places[] = {"/dev/shm", "/tmp", temporary};
     uint64_t user = (uint64_t)nm_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
-    uint64_t hash = hash_text((HASH_BASIS ^ user) * HASH_PRIME, wanted_output());
+    uint64_t hash = hash_text((HASH_BASIS ^ user) * HASH_PRIME, nm_session_host_output());
 
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         if (places[i] == NULL || !nm_text_path(out->path, sizeof out->path, places[i], DOOR_PREFIX, hash) ||
@@ -145,7 +133,7 @@ static bool join_host(void)
     return has_joined;
 }
 
-bool nm_state_join_host(void)
+bool nm_host_join(void)
 {
     nm_state *state = &nm_process_state;
     uint64_t mask = nm_system_block_signals();

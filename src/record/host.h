@@ -17,7 +17,8 @@
 
 #include <stdbool.h>
 
-/* Does the environment ask for it? */
-bool nm_host_is_asked(void);
+/* Joins it where the process waits for it, once, and starts its drain where there is none: in bounded time. True when the
+ * process records then. */
+bool nm_host_join(void);
 
 #endif

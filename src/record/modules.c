@@ -11,26 +11,17 @@
 #include <sys/uio.h>
 
 #include "base/text.h"
+#include "record/maps.h"
 #include "record/text.h"
+#include "record/thread.h"
 #include "record/writer.h"
 
-#define MAPS_FIRST_BYTES  (256u << 10)
-#define MAPS_BYTES_MAX    (64u << 20)
 #define SCAN_PAUSE_NS     INT64_C(10000000)   /* at least so long between two scans */
 #define SCAN_SHARE        20                  /* and at least so many times the last one's duration */
 #define SCAN_AGE_NS       INT64_C(1000000000) /* a new stack looks again at a table that is older */
-#define STACK_GAP_BYTES   (128u << 20)        /* the kernel maps nothing so near below the main thread's stack */
 #define CODE_BEFORE_BYTES 8                   /* of code looked at before and after a return address */
 #define CODE_BYTES        16
 #define CODE_BATCH        16
-
-typedef struct nm_mapping {
-    uintptr_t begin, end;
-    bool is_readable, is_writable, is_executable;
-    uint64_t offset, device, inode;
-    const char *path; /* not terminated; points into the text */
-    size_t path_bytes;
-} nm_mapping;
 
 typedef struct nm_module {
     uintptr_t begin, end; /* of the code */
@@ -86,139 +77,6 @@ void nm_modules_forget_all(void)
     retired = NULL;
 }
 
-/* ---- Reading /proc/self/maps --------------------------------------------------------------------------------------- */
-
-/* The whole text in memory of its own; NULL when it cannot be had. *mapped_bytes is what to unmap. */
-static char *read_maps(size_t *text_bytes, size_t *mapped_bytes)
-{
-    for (size_t room = MAPS_FIRST_BYTES; room <= MAPS_BYTES_MAX; room *= 2) {
-        char *text = nm_system_memory(room);
-        size_t got = text != NULL ? nm_system_slurp("/proc/self/maps", text, room - 1) : 0;
-
-        if (got > 0 && got < room - 1) {
-            *text_bytes = got;
-            *mapped_bytes = room;
-            return text;
-        }
-        if (text == NULL)
-            return NULL;
-        nm_system_unmap(text, room);
-        if (got == 0)
-            return NULL;
-    }
-    return NULL;
-}
-
-static const char *skip_spaces(const char *at)
-{
-    while (*at == ' ')
-        at++;
-    return at;
-}
-
-/* Reads one line "begin-end perms offset major:minor inode path" and returns the start of the next; the text ends with a
- * zero byte. NULL: no line. */
-static const char *read_mapping(const char *line, nm_mapping *out)
-{
-    const char *at, *end = strchr(line, '\n');
-    uint64_t major;
-
-    if (end == NULL)
-        return NULL;
-    out->begin = nm_text_hexadecimal(line, &at);
-    out->end = nm_text_hexadecimal(at + (*at == '-'), &at);
-    at = skip_spaces(at);
-    if (end - at < 4)
-        return NULL;
-    out->is_readable = at[0] == 'r';
-    out->is_writable = at[1] == 'w';
-    out->is_executable = at[2] == 'x';
-    out->offset = nm_text_hexadecimal(skip_spaces(at + 4), &at);
-    major = nm_text_hexadecimal(skip_spaces(at), &at);
-    out->device = major << 20 | nm_text_hexadecimal(at + (*at == ':'), &at);
-    out->inode = (uint64_t)nm_text_number(skip_spaces(at), &at);
-    out->path = skip_spaces(at);
-    out->path_bytes = (size_t)(end - out->path);
-    return end + 1;
-}
-
-static bool is_main_stack(const nm_mapping *mapping)
-{
-    return mapping->path_bytes == 7 && memcmp(mapping->path, "[stack]", 7) == 0;
-}
-
-/* The main thread's stack grows downwards into room that the kernel keeps free, as far as its limit allows. */
-static uintptr_t lowest_begin(const nm_mapping *mapping)
-{
-    size_t limit;
-
-    if (!is_main_stack(mapping))
-        return mapping->begin;
-    limit = nm_system_stack_limit();
-    limit = limit < STACK_GAP_BYTES ? limit : STACK_GAP_BYTES;
-    return mapping->end - mapping->begin < limit && mapping->end > limit ? mapping->end - limit : mapping->begin;
-}
-
-bool nm_modules_stack_bounds(uintptr_t frame, uintptr_t *begin, uintptr_t *end)
-{
-    size_t text_bytes, mapped_bytes;
-    char *text = read_maps(&text_bytes, &mapped_bytes);
-    uintptr_t self = (uintptr_t)__builtin_thread_pointer();
-    nm_mapping mapping;
-    bool is_own = false;
-
-    for (const char *line = text; line != NULL && (line = read_mapping(line, &mapping)) != NULL;) {
-        bool has_self = self > frame && self < mapping.end;
-
-        if (frame < mapping.begin || frame >= mapping.end || !mapping.is_readable)
-            continue;
-        *begin = lowest_begin(&mapping);
-        *end = has_self ? self & ~(uintptr_t)7 : mapping.end;
-        is_own = has_self || is_main_stack(&mapping);
-        break;
-    }
-    if (text != NULL)
-        nm_system_unmap(text, mapped_bytes);
-    return is_own;
-}
-
-void nm_modules_code_around(uintptr_t address, uintptr_t *begin, uintptr_t *end)
-{
-    size_t text_bytes, mapped_bytes;
-    char *text = read_maps(&text_bytes, &mapped_bytes);
-    nm_mapping mapping;
-
-    for (const char *line = text; line != NULL && (line = read_mapping(line, &mapping)) != NULL;) {
-        if (address < mapping.begin || address >= mapping.end || !mapping.is_executable)
-            continue;
-        *begin = mapping.begin;
-        *end = mapping.end;
-        break;
-    }
-    if (text != NULL)
-        nm_system_unmap(text, mapped_bytes);
-}
-
-bool nm_modules_path_of(uintptr_t address, char *path, size_t path_bytes)
-{
-    size_t text_bytes, mapped_bytes;
-    char *text = read_maps(&text_bytes, &mapped_bytes);
-    bool is_found = false;
-    nm_mapping mapping;
-
-    for (const char *line = text; line != NULL && (line = read_mapping(line, &mapping)) != NULL && !is_found;) {
-        is_found = address >= mapping.begin && address < mapping.end && mapping.path_bytes > 0 &&
-                   mapping.path[0] == '/' && mapping.path_bytes < path_bytes;
-        if (is_found) {
-            memcpy(path, mapping.path, mapping.path_bytes);
-            path[mapping.path_bytes] = 0;
-        }
-    }
-    if (text != NULL)
-        nm_system_unmap(text, mapped_bytes);
-    return is_found;
-}
-
 /* ---- Tables -------------------------------------------------------------------------------------------------------- */
 
 static size_t count_code(const char *text)
@@ -226,7 +84,7 @@ static size_t count_code(const char *text)
     size_t count = 0;
     nm_mapping mapping;
 
-    for (const char *line = text; (line = read_mapping(line, &mapping)) != NULL;)
+    for (const char *line = text; (line = nm_maps_next(line, &mapping)) != NULL;)
         count += mapping.is_executable;
     return count;
 }
@@ -244,7 +102,7 @@ static void fill_table(nm_module_table *table)
 {
     nm_mapping mapping, zero = {0};
 
-    for (const char *line = table->text; (line = read_mapping(line, &mapping)) != NULL;) {
+    for (const char *line = table->text; (line = nm_maps_next(line, &mapping)) != NULL;) {
         bool is_file = mapping.path_bytes > 0;
 
         if (mapping.path_bytes > NM_RING_TEXT_BYTES_MAX)
@@ -276,7 +134,7 @@ static void free_table(nm_module_table *table)
 static nm_module_table *make_table(void)
 {
     size_t text_bytes, mapped_bytes, table_bytes;
-    char *text = read_maps(&text_bytes, &mapped_bytes);
+    char *text = nm_maps_read(&text_bytes, &mapped_bytes);
     nm_module_table *table;
 
     if (text == NULL)
@@ -313,7 +171,7 @@ static bool is_same_table(const nm_module_table *a, const nm_module_table *b)
 
 static bool is_in_use(const nm_module_table *table)
 {
-    for (nm_thread *thread = nm_thread_first(); thread != NULL; thread = thread->next) {
+    for (nm_recorded_thread *thread = nm_thread_first(); thread != NULL; thread = thread->next) {
         /* seq_cst: pairs with hold_table; either it sees that the table is no longer current, or we see its hazard. */
         if (atomic_load_explicit(&thread->modules_in_use, memory_order_seq_cst) == table)
             return true;
@@ -394,7 +252,7 @@ static bool scan(void)
 }
 
 /* The current table, which stays until release_table. NULL: none yet. */
-static nm_module_table *hold_table(nm_thread *thread)
+static nm_module_table *hold_table(nm_recorded_thread *thread)
 {
     nm_module_table *table;
 
@@ -406,7 +264,7 @@ static nm_module_table *hold_table(nm_thread *thread)
     return table;
 }
 
-static void release_table(nm_thread *thread)
+static void release_table(nm_recorded_thread *thread)
 {
     atomic_store_explicit(&thread->modules_in_use, NULL, memory_order_release); /* release: our reads are over */
 }
@@ -433,7 +291,7 @@ static const nm_module *find_module(const nm_module_table *table, uintptr_t addr
 
 /* Describes a module, once in every ring that refers to it: so its record always precedes the stack that needs it. Code
  * that no file holds (made at run time) has no module to name. */
-static void send_module(nm_thread *thread, const nm_module_table *table, const nm_module *module)
+static void send_module(nm_recorded_thread *thread, const nm_module_table *table, const nm_module *module)
 {
     size_t index = (size_t)(module - table->modules);
     nm_ring_module record;
@@ -541,7 +399,7 @@ static unsigned count_known(const nm_module_table *table, const uint64_t *addres
     return known;
 }
 
-unsigned nm_modules_check(nm_thread *thread, const uint64_t *addresses, unsigned count, bool *is_certain)
+unsigned nm_modules_check(nm_recorded_thread *thread, const uint64_t *addresses, unsigned count, bool *is_certain)
 {
     nm_module_table *table = hold_table(thread);
     unsigned known = count_known(table, addresses, count);

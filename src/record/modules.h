@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which files are mapped where: read from /proc/self/maps with system calls alone, when a return address turns up that no
- * known module holds. The dynamic loader is never asked, since it would take its lock. A module whose code stands in a stack
+ * Which files' code is mapped where: a table, made anew (maps.h) when a return address turns up that no known module holds.
+ * The dynamic loader is never asked, since it would take its lock. A module whose code stands in a stack
  * is described once in each ring that holds such stacks.
  */
 #ifndef NM_RECORD_MODULES_H
@@ -10,19 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/thread.h"
-
-/* The readable, writable range around `frame` that a stack walk may read: the mapping that holds it, up to the thread's
- * own control block where that lies in the same mapping. 0, 0 when it is not found. True: it is the stack that the thread was
- * made with. */
-bool nm_modules_stack_bounds(uintptr_t frame, uintptr_t *begin, uintptr_t *end);
+#include "record/thread_state.h"
 
 /*
  * How many of these return addresses, innermost first, are real: they lie in mapped code and follow a call. Describes the
  * modules of those in the thread's ring. *is_certain false: mappings could not be read just now, ask again.
  * Not from a handler that interrupted it in the same thread.
  */
-unsigned nm_modules_check(nm_thread *thread, const uint64_t *addresses, unsigned count, bool *is_certain);
+unsigned nm_modules_check(nm_recorded_thread *thread, const uint64_t *addresses, unsigned count, bool *is_certain);
 
 /* Changes when a mapping of code changed: what was concluded from addresses before does not hold any more. */
 uint64_t nm_modules_generation(void);
@@ -31,14 +26,8 @@ uint64_t nm_modules_generation(void);
  * most a second late. */
 void nm_modules_note_change(void);
 
-/* The mapping of code that holds `address`; 0, 0 when it is not found. */
-void nm_modules_code_around(uintptr_t address, uintptr_t *begin, uintptr_t *end);
-
 /* A library is being loaded, or was: its code need not wait to be looked for. */
 void nm_modules_note_load(void);
-
-/* Path of the file that holds `address`, into `path`; false when there is none or it does not fit. */
-bool nm_modules_path_of(uintptr_t address, char *path, size_t path_bytes);
 
 void nm_modules_forget_all(void);
 

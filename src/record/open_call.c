@@ -10,11 +10,9 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
-#include "record/thread.h"
-
 /* ---- Is it alive? -------------------------------------------------------------------------------------------------- */
 
-static bool is_own_stack(const nm_thread *thread, uintptr_t frame)
+static bool is_own_stack(const nm_recorded_thread *thread, uintptr_t frame)
 {
     return thread->is_own_stack && frame >= thread->stack_begin && frame < thread->stack_end &&
            thread->stack_end - frame >= 2 * sizeof(uintptr_t);
@@ -34,7 +32,7 @@ __attribute__((no_sanitize("address", "thread"))) static uintptr_t return_addres
     return ((const uintptr_t *)frame)[1];
 }
 
-bool nm_open_frame_is_dead(const nm_thread *thread, const nm_open_frame *noted, uintptr_t now)
+bool nm_open_frame_is_dead(const nm_recorded_thread *thread, const nm_open_frame *noted, uintptr_t now)
 {
     uintptr_t frame = noted->frame;
     stack_t stack;
@@ -74,7 +72,7 @@ static void mark_abandoned(nm_ring *ring, uint64_t position, uint64_t count)
 }
 
 /* Marks what is claimed and not published. Nothing of this thread is at it. */
-static void abandon_open_slots(nm_thread *thread)
+static void abandon_open_slots(nm_recorded_thread *thread)
 {
     nm_ring *ring = thread->ring;
     /* relaxed: this thread alone writes it. */
@@ -115,7 +113,7 @@ static unsigned count_noted(const nm_open_calls *opened)
 
 /* Has the drain done with all that was claimed when calls[0] was first met? It waits for open slots, and after its time limit
  * it does not; so no slot of that call is open any more. */
-static bool is_passed(nm_thread *thread)
+static bool is_passed(nm_recorded_thread *thread)
 {
     nm_open_calls *opened = &thread->opened;
 
@@ -124,7 +122,7 @@ static bool is_passed(nm_thread *thread)
     return atomic_load_explicit(&thread->ring->tail, memory_order_relaxed) >= opened->seen_head; /* relaxed: a number */
 }
 
-unsigned nm_open_call_begin_nested(nm_thread *thread, uintptr_t frame)
+unsigned nm_open_call_begin_nested(nm_recorded_thread *thread, uintptr_t frame)
 {
     nm_open_calls *opened = &thread->opened;
     unsigned count = count_noted(opened), before = count;
@@ -149,7 +147,7 @@ unsigned nm_open_call_begin_nested(nm_thread *thread, uintptr_t frame)
     return count;
 }
 
-void nm_open_call_end_nested(nm_thread *thread, unsigned at)
+void nm_open_call_end_nested(nm_recorded_thread *thread, unsigned at)
 {
     nm_open_calls *opened = &thread->opened;
 
@@ -164,7 +162,7 @@ void nm_open_call_end_nested(nm_thread *thread, unsigned at)
     forget_from(opened, at);
 }
 
-void nm_open_calls_forget(nm_thread *thread)
+void nm_open_calls_forget(nm_recorded_thread *thread)
 {
     nm_open_calls *opened = &thread->opened;
 

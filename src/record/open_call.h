@@ -19,46 +19,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NM_OPEN_CALLS_MAX 8 /* handlers that interrupt each other in the middle of a record */
-
-typedef struct nm_thread nm_thread;
-
-typedef struct nm_open_frame {
-    volatile uintptr_t frame;          /* 0: none */
-    volatile uintptr_t return_address; /* written behind `frame`; 0: not yet */
-} nm_open_frame;
-
-/* Of one thread. The calls are noted in the order in which they interrupted each other. */
-typedef struct nm_open_calls {
-    nm_open_frame calls[NM_OPEN_CALLS_MAX];
-    volatile uint64_t from; /* nothing below this position was claimed by calls[0] or by those above it */
-    volatile uint64_t
-        seen_head; /* where the ring ended when calls[0] was first found neither dead nor alone; 0: never */
-    volatile uint32_t is_nested; /* 1: calls[0] was interrupted by another */
-    volatile uint32_t is_over;   /* 1: there were more than can be noted: nothing is concluded any more */
-} nm_open_calls;
-
-/* `frame` is a function's own, by __builtin_frame_address. */
-static inline void nm_open_frame_note(nm_open_frame *noted, uintptr_t frame)
-{
-    noted->frame = frame;
-    noted->return_address = ((const uintptr_t *)frame)[1];
-}
-
-static inline void nm_open_frame_forget(nm_open_frame *noted)
-{
-    noted->return_address = 0;
-    noted->frame = 0;
-}
+#include "record/thread_state.h"
 
 /* Is that frame of the thread dead? `now`: the frame that asks. Not certain: false. */
-bool nm_open_frame_is_dead(const nm_thread *thread, const nm_open_frame *noted, uintptr_t now);
+bool nm_open_frame_is_dead(const nm_recorded_thread *thread, const nm_open_frame *noted, uintptr_t now);
 
 /* The slow paths of the two below. */
-unsigned nm_open_call_begin_nested(nm_thread *thread, uintptr_t frame);
-void nm_open_call_end_nested(nm_thread *thread, unsigned at);
+unsigned nm_open_call_begin_nested(nm_recorded_thread *thread, uintptr_t frame);
+void nm_open_call_end_nested(nm_recorded_thread *thread, unsigned at);
 
 /* The ring gets another owner: nothing that was noted is alive. */
-void nm_open_calls_forget(nm_thread *thread);
+void nm_open_calls_forget(nm_recorded_thread *thread);
 
 #endif

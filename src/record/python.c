@@ -17,9 +17,10 @@
 #include <string.h>
 
 #include "record/libc.h"
-#include "record/modules.h"
-#include "record/record.h"
+#include "record/maps.h"
 #include "record/text.h"
+#include "record/writer.h"
+#include "trace/event.h"
 
 #define CHECKED_FRAMES_MAX 16
 
@@ -106,7 +107,7 @@ static uint32_t find_all(nm_python *python, unsigned version)
         return NM_PYTHON_UNKNOWN_VERSION;
     if (!find_types(&python->model) || !find_functions(python))
         return NM_PYTHON_UNKNOWN_VERSION;
-    nm_modules_code_around((uintptr_t)python->this_thread_state, &python->code_begin, &python->code_end);
+    nm_maps_code_around((uintptr_t)python->this_thread_state, &python->code_begin, &python->code_end);
     return NM_PYTHON_UNCHECKED;
 }
 
@@ -149,26 +150,29 @@ static const char *name_of(uint32_t state)
     return state == NM_PYTHON_UNKNOWN_VERSION ? "CPython of an unusual build" : names[version - NM_PYTHON_VERSION_MIN];
 }
 
-void nm_python_note_trouble(void)
+void nm_python_note_trouble(nm_recorded_thread *thread)
 {
     uint32_t state = nm_python_state_now();
+    const char *name = name_of(state);
+    nm_ring_text record = {.detail = NM_NOTE_PYTHON_UNREADABLE, .text_bytes = strlen(name)};
 
     if (state != NM_PYTHON_UNKNOWN_VERSION && state != NM_PYTHON_DIFFERS)
         return;
     /* relaxed: said once is all. */
     if (atomic_exchange_explicit(&is_trouble_noted, 1, memory_order_relaxed) == 0)
-        nm_record_note(NM_NOTE_PYTHON_UNREADABLE, 0, name_of(state));
+        nm_writer_put(thread, NM_EVENT_NOTE, &record, sizeof record, name, record.text_bytes);
 }
 
-void nm_python_note_end(void)
+const char *nm_python_take_unchecked(void)
 {
     /* A child of vfork shares this memory; a child of fork that recorded nothing has nothing to say. */
     if (nm_state_generation() == 0 || nm_system_pid() != nm_process_state.pid)
-        return;
+        return NULL;
     /* relaxed: a flag. */
-    if (nm_python_state_now() == NM_PYTHON_UNCHECKED &&
-        atomic_exchange_explicit(&nm_process_python.is_used, 0, memory_order_relaxed) != 0)
-        nm_record_note(NM_NOTE_PYTHON_UNCHECKED, 0, name_of(NM_PYTHON_UNCHECKED));
+    if (nm_python_state_now() != NM_PYTHON_UNCHECKED ||
+        atomic_exchange_explicit(&nm_process_python.is_used, 0, memory_order_relaxed) == 0)
+        return NULL;
+    return name_of(NM_PYTHON_UNCHECKED);
 }
 
 void nm_python_begin(void)

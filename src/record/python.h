@@ -11,6 +11,7 @@
 
 #include "record/machine.h"
 #include "record/python_walk.h"
+#include "record/thread_state.h"
 
 typedef enum nm_python_state {
     NM_PYTHON_NONE = 0,
@@ -72,10 +73,10 @@ static inline void nm_python_check(void)
 void nm_python_give_up(void);
 
 /* Puts a note into the calling thread's ring, once in a process, if Python frames are not read. */
-void nm_python_note_trouble(void);
+void nm_python_note_trouble(nm_recorded_thread *thread);
 
-/* The process ends: a note if frames were read and never compared. */
-void nm_python_note_end(void);
+/* The process ends: the interpreter's name, once, if frames were read and never compared; else NULL. */
+const char *nm_python_take_unchecked(void);
 
 /* A process joins a recording: what was noted before was noted elsewhere. */
 void nm_python_begin(void);

@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "npumem.h"
+#include "record/attach.h"
 #include "record/heap.h"
 #include "record/modules.h"
 #include "record/python.h"
 #include "record/session.h"
 #include "record/stack.h"
 #include "record/text.h"
-#include "record/thread.h"
 #include "record/writer.h"
 
 #define DRIVER_HEAP_NAME    "device memory"
@@ -23,7 +23,7 @@
 
 /* ---- Nested hooks -------------------------------------------------------------------------------------------------- */
 
-static bool is_on_stack(const nm_thread *thread, const void *frame)
+static bool is_on_stack(const nm_recorded_thread *thread, const void *frame)
 {
     return (uintptr_t)frame >= thread->stack_begin && (uintptr_t)frame + 16 <= thread->stack_end;
 }
@@ -33,7 +33,7 @@ static bool is_on_stack(const nm_thread *thread, const void *frame)
 static nm_layer layer_around(const void *frame)
 {
     const nm_local *local = &nm_thread_local;
-    const nm_thread *thread = local->thread;
+    const nm_recorded_thread *thread = local->thread;
     bool still_runs;
 
     if (nm_likely(local->guard_frame == NULL))
@@ -58,7 +58,7 @@ static inline void set_guard(nm_guard *guard, const void *frame, nm_layer layer)
 
 bool nm_record_enter(nm_guard *guard, const void *frame)
 {
-    if (!nm_state_is_wanted() || nm_unlikely(layer_around(frame) >= NM_LAYER_MEMORY))
+    if (!nm_attach_is_wanted() || nm_unlikely(layer_around(frame) >= NM_LAYER_MEMORY))
         return false;
     set_guard(guard, frame, NM_LAYER_MEMORY);
     nm_thread_local.inner.freed = 0;
@@ -69,7 +69,7 @@ bool nm_record_enter(nm_guard *guard, const void *frame)
 
 bool nm_record_enter_call(nm_guard *guard, const void *frame)
 {
-    if (!nm_state_is_wanted() || nm_unlikely(layer_around(frame) >= NM_LAYER_CALL))
+    if (!nm_attach_is_wanted() || nm_unlikely(layer_around(frame) >= NM_LAYER_CALL))
         return false;
     set_guard(guard, frame, NM_LAYER_CALL);
     return true;
@@ -84,7 +84,7 @@ nm_layer nm_record_enter_driver(nm_guard *guard, const void *frame)
 {
     nm_layer around;
 
-    if (!nm_state_is_wanted())
+    if (!nm_attach_is_wanted())
         return NM_LAYER_DRIVER;
     around = layer_around(frame);
     if (around < NM_LAYER_DRIVER)
@@ -119,11 +119,6 @@ bool nm_record_is_inside(const void *frame)
     return nm_state_is_recording() && layer_around(frame) != NM_LAYER_NONE;
 }
 
-void nm_record_begin(void)
-{
-    nm_session_begin();
-}
-
 bool nm_record_is_privileged(void)
 {
     return nm_system_is_privileged();
@@ -153,7 +148,7 @@ uint32_t nm_record_cost(uint64_t begin_ticks)
 
 /* ---- Heaps and devices --------------------------------------------------------------------------------------------- */
 
-static uint32_t define_wished(nm_thread *thread, const nm_record_heap_wish *wish)
+static uint32_t define_wished(nm_recorded_thread *thread, const nm_record_heap_wish *wish)
 {
     char room[NPUMEM_TEXT_BYTES_MAX];
     uint64_t name_bytes;
@@ -169,7 +164,7 @@ static uint32_t define_wished(nm_thread *thread, const nm_record_heap_wish *wish
                                   });
 }
 
-static uint32_t define_heap(nm_thread *thread, const char *name, uint64_t level, int32_t device)
+static uint32_t define_heap(nm_recorded_thread *thread, const char *name, uint64_t level, int32_t device)
 {
     return define_wished(thread, &(nm_record_heap_wish){.name = name, .level = level, .device = device});
 }
@@ -177,7 +172,7 @@ static uint32_t define_heap(nm_thread *thread, const char *name, uint64_t level,
 /* A handle names its generation, so one that is kept from a parent or an earlier recording is seen to be stale. */
 static uint32_t cached_heap(_Atomic uint32_t *cache, const char *name, uint64_t level, int32_t device)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
     /* relaxed: a handle is a number. */
     uint32_t handle = atomic_load_explicit(cache, memory_order_relaxed);
 
@@ -191,12 +186,12 @@ static uint32_t cached_heap(_Atomic uint32_t *cache, const char *name, uint64_t 
 uint32_t nm_record_driver_heap(int32_t device)
 {
     static _Atomic uint32_t cache[CACHED_DEVICE_COUNT + 1]; /* the last: device unknown */
-    nm_thread *thread;
+    nm_recorded_thread *thread;
 
     if (device < CACHED_DEVICE_COUNT)
         return cached_heap(&cache[device < 0 ? CACHED_DEVICE_COUNT : device], DRIVER_HEAP_NAME, NM_LEVEL_DRIVER,
                            device < 0 ? -1 : device);
-    thread = nm_state_thread();
+    thread = nm_attach_thread();
     return thread != NULL ? define_heap(thread, DRIVER_HEAP_NAME, NM_LEVEL_DRIVER, device) : 0;
 }
 
@@ -209,21 +204,21 @@ uint32_t nm_record_pinned_heap(void)
 
 uint32_t nm_record_heap(const char *name, uint64_t level, int32_t device)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
 
     return thread != NULL ? define_heap(thread, name, level, device) : 0;
 }
 
 uint32_t nm_record_heap_of(const nm_record_heap_wish *wish)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
 
     return thread != NULL ? define_wished(thread, wish) : 0;
 }
 
 bool nm_record_knows_heap(uint32_t heap)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
 
     return thread != NULL && nm_heap_number(thread, heap) != 0;
 }
@@ -235,19 +230,19 @@ int32_t nm_record_ordinal(int32_t number)
 
 uint64_t nm_record_device(int32_t ordinal)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
 
     return thread != NULL ? nm_device_number(thread, ordinal) : 0;
 }
 
 bool nm_record_is_capacity_wanted(int32_t device)
 {
-    return nm_state_thread() != NULL && nm_device_is_capacity_wanted(device);
+    return nm_attach_thread() != NULL && nm_device_is_capacity_wanted(device);
 }
 
 void nm_record_capacity(int32_t device, uint64_t capacity_bytes)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
 
     if (thread != NULL)
         nm_device_set_capacity(thread, device, capacity_bytes);
@@ -259,7 +254,7 @@ void nm_record_capacity(int32_t device, uint64_t capacity_bytes)
 static bool is_let_through(uint32_t pauses, bool is_memory)
 {
     if (pauses & NM_PAUSED_FOR_GOOD)
-        nm_session_leave();
+        nm_state_leave();
     return is_memory && (pauses & NM_PAUSED_FOR_GOOD) == 0;
 }
 
@@ -270,7 +265,7 @@ static inline bool is_recorded_now(bool is_memory)
     return nm_likely(pauses == 0) || is_let_through(pauses, is_memory);
 }
 
-static inline uint64_t where_of(nm_thread *thread, uint32_t heap, uint32_t flags, const void *frame)
+static inline uint64_t where_of(nm_recorded_thread *thread, uint32_t heap, uint32_t flags, const void *frame)
 {
     if (nm_unlikely(nm_state_pauses() != 0))
         return nm_ring_where(heap, flags | NM_FLAG_PAUSED, 0);
@@ -278,7 +273,7 @@ static inline uint64_t where_of(nm_thread *thread, uint32_t heap, uint32_t flags
 }
 
 /* Turns nm_record_where into nm_ring_where. False: the heap is not this process's, or it is not recorded now. */
-static inline bool complete_where(nm_thread *thread, uint64_t *where, bool is_memory, const void *frame)
+static inline bool complete_where(nm_recorded_thread *thread, uint64_t *where, bool is_memory, const void *frame)
 {
     uint32_t handle = (uint32_t)(*where >> 32);
     uint32_t heap = handle != 0 ? nm_heap_number(thread, handle) : 0;
@@ -296,7 +291,7 @@ static inline bool complete_where(nm_thread *thread, uint64_t *where, bool is_me
 
 void nm_record_alloc(nm_ring_alloc *event, const void *frame)
 {
-    nm_thread *thread = nm_state_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, true, frame))
         nm_writer_put_slot(thread, NM_EVENT_ALLOC, (const uint64_t *)event);
@@ -304,7 +299,7 @@ void nm_record_alloc(nm_ring_alloc *event, const void *frame)
 
 void nm_record_map(nm_ring_alloc *event, const void *frame)
 {
-    nm_thread *thread = nm_state_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, true, frame))
         nm_writer_put_slot(thread, NM_EVENT_MAP, (const uint64_t *)event);
@@ -312,7 +307,7 @@ void nm_record_map(nm_ring_alloc *event, const void *frame)
 
 void nm_record_free(unsigned kind, nm_ring_free *event, const void *frame)
 {
-    nm_thread *thread = nm_state_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, true, frame))
         nm_writer_put_slot(thread, kind, (const uint64_t *)event);
@@ -320,7 +315,7 @@ void nm_record_free(unsigned kind, nm_ring_free *event, const void *frame)
 
 void nm_record_alloc_failed(nm_ring_alloc_failed *event, const void *frame)
 {
-    nm_thread *thread = nm_state_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, true, frame))
         nm_writer_put(thread, NM_EVENT_ALLOC_FAILED, event, sizeof *event, NULL, 0);
@@ -328,7 +323,7 @@ void nm_record_alloc_failed(nm_ring_alloc_failed *event, const void *frame)
 
 void nm_record_copy(nm_ring_copy *event, const void *frame)
 {
-    nm_thread *thread = nm_state_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, false, frame))
         nm_writer_put(thread, NM_EVENT_COPY, event, sizeof *event, NULL, 0);
@@ -342,7 +337,7 @@ static bool is_outside_steps(int64_t step)
     return step < session->from_step || step > session->to_step;
 }
 
-static void put_number(nm_thread *thread, unsigned kind, const nm_ring_number *event)
+static void put_number(nm_recorded_thread *thread, unsigned kind, const nm_ring_number *event)
 {
     uint64_t words[NM_WRITER_SLOT_WORDS] = {0};
 
@@ -352,7 +347,7 @@ static void put_number(nm_thread *thread, unsigned kind, const nm_ring_number *e
 
 void nm_record_number(unsigned kind, nm_ring_number *event, const void *frame)
 {
-    nm_thread *thread = nm_state_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
     bool is_outside = kind == NM_EVENT_STEP && thread != NULL && is_outside_steps(event->number);
 
     if (thread == NULL || !is_recorded_now(kind != NM_EVENT_RANGE_END))
@@ -370,7 +365,7 @@ void nm_record_number(unsigned kind, nm_ring_number *event, const void *frame)
 
 void nm_record_pause(bool is_paused)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
     nm_ring_number event = {.detail = is_paused ? NM_PAUSE_BEGIN : NM_PAUSE_END};
 
     if (thread == NULL)
@@ -387,7 +382,7 @@ void nm_record_pause(bool is_paused)
 
 void nm_record_sample(nm_ring_sample *event)
 {
-    nm_thread *thread = nm_state_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
     uint64_t words[NM_WRITER_SLOT_WORDS] = {0};
 
     if (thread == NULL)
@@ -398,7 +393,7 @@ void nm_record_sample(nm_ring_sample *event)
 
 void nm_record_stream_call(nm_ring_stream_call *event, const void *frame)
 {
-    nm_thread *thread = nm_state_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
 
     if (thread != NULL && complete_where(thread, &event->where, false, frame))
         nm_writer_put_slot(thread, NM_EVENT_STREAM_CALL, (const uint64_t *)event);
@@ -406,7 +401,7 @@ void nm_record_stream_call(nm_ring_stream_call *event, const void *frame)
 
 void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes)
 {
-    nm_thread *thread = nm_state_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
     uint32_t number = thread != NULL ? nm_heap_number(thread, heap) : 0;
     nm_ring_alloc event = {.block_bytes = reserved_bytes, .where = nm_ring_where(number, 0, 0)};
 
@@ -420,7 +415,7 @@ void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes)
 
 static void put_text(unsigned kind, nm_ring_text *record, const char *text)
 {
-    nm_thread *thread = nm_state_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
     char room[NPUMEM_TEXT_BYTES_MAX];
 
     text = nm_text_take(text, room, &record->text_bytes);
@@ -446,7 +441,7 @@ void nm_record_note(unsigned note, int64_t number, const char *text)
 
 void nm_record_module_sample(int32_t device, const char *module, uint64_t now_bytes, uint64_t peak_bytes)
 {
-    nm_thread *thread = nm_state_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
     nm_ring_module_sample record = {.size_bytes = now_bytes, .total_bytes = peak_bytes};
     char room[NPUMEM_TEXT_BYTES_MAX];
 
@@ -459,7 +454,7 @@ void nm_record_module_sample(int32_t device, const char *module, uint64_t now_by
 
 uint64_t nm_record_range_begin(nm_ring_range *event, const char *name)
 {
-    nm_thread *thread = nm_state_event_thread();
+    nm_recorded_thread *thread = nm_attach_event_thread();
     char room[NPUMEM_TEXT_BYTES_MAX];
 
     if (thread == NULL || !is_recorded_now(false))
@@ -484,13 +479,13 @@ void nm_record_range_end(uint64_t number, int64_t error_code)
 bool nm_record_is_run_mode_wanted(void)
 {
     /* relaxed: a flag; asked twice it gives the same. */
-    return nm_state_thread() != NULL &&
+    return nm_attach_thread() != NULL &&
            atomic_load_explicit(&nm_process_state.process->run_mode, memory_order_relaxed) == INT64_MIN;
 }
 
 void nm_record_run_mode(int64_t run_mode)
 {
-    if (nm_state_thread() != NULL) /* relaxed: the drain reads it when it likes. */
+    if (nm_attach_thread() != NULL) /* relaxed: the drain reads it when it likes. */
         atomic_store_explicit(&nm_process_state.process->run_mode, run_mode, memory_order_relaxed);
 }
 
@@ -514,6 +509,9 @@ void nm_record_unload(void)
 
 void nm_record_exit(int status)
 {
-    nm_python_note_end();
+    const char *unchecked = nm_python_take_unchecked();
+
+    if (unchecked != NULL)
+        nm_record_note(NM_NOTE_PYTHON_UNCHECKED, 0, unchecked);
     nm_session_note_end(NM_PROCESS_EXIT, status & 0xff);
 }

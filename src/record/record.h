@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/inner.h"
 #include "trace/event.h"
 #include "trace/ring.h"
 
@@ -40,24 +41,6 @@ typedef struct nm_guard {
     uintptr_t return_address;
     uint32_t layer;
 } nm_guard;
-
-/*
- * The memory call that the thread is in and what the driver does inside it: the one line between the memory's hooks and the
- * driver's. nm_record_enter empties it. The call says what it asks for or frees; of what the driver gives meanwhile, the
- * allocation that is most likely the call's own is held back here until the call's result shows whether it is.
- */
-typedef struct nm_inner {
-    uint64_t freed;        /* address or handle that the call frees; 0: none */
-    uint32_t is_asking;    /* 1: it allocates */
-    uint32_t asked_module; /* for this module of CANN */
-
-    uint32_t count;     /* 1: an allocation is held back; 0: the fields below mean nothing */
-    uint32_t module_id; /* whose it is */
-    uint64_t address;   /* a handle for physical memory */
-    uint64_t requested_bytes;
-    uint64_t block_bytes; /* its whole pages */
-    uint32_t heap, policy;
-} nm_inner;
 
 /* True while the process records and no hook around this one forbids it. `frame` is the hook's own. nm_record_enter is for
  * NM_LAYER_MEMORY, which also empties nm_record_inner. */

@@ -7,10 +7,10 @@
 
 #include <string.h>
 
+#include "record/attach.h"
 #include "record/heap.h"
 #include "record/record.h"
 #include "record/text.h"
-#include "record/thread.h"
 #include "record/writer.h"
 
 #define HEAP_NAME "heap"
@@ -40,13 +40,13 @@ int npumem_is_recording(void)
 
 const char *npumem_folder(void)
 {
-    return nm_state_is_wanted() ? nm_process_state.folder : NULL;
+    return nm_attach_is_wanted() ? nm_process_state.folder : NULL;
 }
 
 npumem_heap npumem_heap_define(const npumem_heap_options *options)
 {
     npumem_heap_options taken = {.level = NPUMEM_LEVEL_POOL, .device = NPUMEM_NO_DEVICE};
-    nm_thread *thread = nm_state_event_thread(); /* without it nothing of the heap is recorded: a loss */
+    nm_recorded_thread *thread = nm_attach_event_thread(); /* without it nothing of the heap is recorded: a loss */
     char room[NPUMEM_TEXT_BYTES_MAX];
     uint64_t name_bytes;
 
@@ -132,7 +132,7 @@ void npumem_copy(const void *target, const void *source, uint64_t size_bytes, np
     npumem_copy_options taken = {.stream = NPUMEM_NO_STREAM};
     uint32_t flags;
 
-    if (nm_state_event_thread() == NULL)
+    if (nm_attach_event_thread() == NULL)
         return;
     TAKE_OPTIONS(taken, options);
     flags = stream_flag(taken.stream) | (taken.is_async ? NM_FLAG_ASYNC : 0);
@@ -184,7 +184,7 @@ void npumem_range_end(uint64_t range)
 
 void npumem_thread_name(const char *name)
 {
-    nm_thread *thread = nm_state_thread();
+    nm_recorded_thread *thread = nm_attach_thread();
     char room[NPUMEM_TEXT_BYTES_MAX];
     nm_ring_text record = {0};
 

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,8 +15,6 @@
 
 #include "base/secret.h"
 #include "record/heap.h"
-#include "record/host.h"
-#include "record/libc.h"
 #include "record/modules.h"
 #include "record/python.h"
 #include "record/resident.h"
@@ -31,23 +28,21 @@
 #define PAGE_BYTES            4096
 #define STAT_BYTES_MAX        1024
 #define STAT_START_TIME_FIELD 22
-#define THREAD_KEYS_IN_PLACE  32 /* pthread_setspecific takes memory for keys from here on */
 #define JOIN_WAIT_PAUSE_US    100
 #define JOIN_WAIT_ROUNDS      100 /* 10 ms: joining takes a few system calls */
-
-static _Atomic uint64_t no_generation;
-
-/* Until the host's recording is joined: a hook without a guard may ask for the time before it puts its first event. */
-static nm_ring_session awaited_session = {.clock_kind = NM_CLOCK_COUNTER};
-
-nm_state nm_process_state = {.generation = &no_generation};
-__thread nm_local nm_thread_local __attribute__((tls_model("initial-exec"))) = {.generation = NM_GENERATION_NONE};
 
 bool nm_session_is_allowed(void)
 {
     const char *value = secure_getenv("NPUMEM");
 
     return value == NULL || strcmp(value, "off") != 0;
+}
+
+const char *nm_session_host_output(void)
+{
+    const char *output = secure_getenv(NM_HOST_ENVIRONMENT);
+
+    return output != NULL && *output != 0 ? output : NULL;
 }
 
 /* ---- The session file ---------------------------------------------------------------------------------------------- */
@@ -258,7 +253,7 @@ static bool make_generation_page(void)
 {
     void *page;
 
-    if (nm_process_state.generation != &no_generation)
+    if (nm_process_state.generation != &nm_state_no_generation)
         return true;
     page = nm_system_memory(PAGE_BYTES);
     if (page == NULL)
@@ -337,17 +332,11 @@ bool nm_session_join_after_fork(void)
             publish_generation(process);
         } else { /* relaxed: flags. The parent's drain may have ended before this child's first event. */
             atomic_store_explicit(&state->is_recording, 0, memory_order_relaxed);
-            atomic_store_explicit(&state->is_awaited, nm_host_is_asked(), memory_order_relaxed);
+            atomic_store_explicit(&state->is_awaited, nm_session_host_output() != NULL, memory_order_relaxed);
         }
     }
     atomic_store_explicit(&state->is_joining, 0, memory_order_release);
     return nm_state_generation() != 0;
-}
-
-void nm_session_leave(void)
-{
-    /* relaxed: a thread that is in the middle of an event ends it in memory that stays mapped. */
-    atomic_store_explicit(&nm_process_state.is_recording, 0, memory_order_relaxed);
 }
 
 void nm_session_note_end(unsigned end_kind, int64_t end_status)
@@ -366,60 +355,4 @@ void nm_session_note_end(unsigned end_kind, int64_t end_status)
     atomic_store_explicit(&process->end_ticks, nm_state_ticks(), memory_order_relaxed);
     /* release: pairs with the drain's acquire. */
     atomic_store_explicit(&process->end_kind, (uint64_t)end_kind + 1, memory_order_release);
-}
-
-/* ---- At load and at exit ------------------------------------------------------------------------------------------- */
-
-static void note_exit(int status, void *unused)
-{
-    (void)unused;
-    nm_python_note_end();
-    nm_session_note_end(NM_PROCESS_EXIT, status & 0xff);
-}
-
-/* Where the kernel cannot wipe pages; and whatever the fork interrupted must not end in the parent's ring. */
-static void note_fork_child(void)
-{
-    /* relaxed: the child has one thread. */
-    atomic_store_explicit(&nm_process_state.is_joining, 0, memory_order_relaxed);
-    if (nm_process_state.generation == &no_generation)
-        return;
-    nm_thread_detach_after_fork();
-    atomic_store_explicit(nm_process_state.generation, 0, memory_order_relaxed); /* relaxed: as above */
-}
-
-static void make_thread_key(void)
-{
-    pthread_key_t key;
-
-    if (nm_libc_key_create == NULL || nm_libc_setspecific == NULL || nm_libc_key_create(&key, nm_thread_end) != 0)
-        return;
-    nm_process_state.thread_key = key;
-    nm_process_state.is_key_usable = key < THREAD_KEYS_IN_PLACE;
-}
-
-void nm_session_begin(void)
-{
-    static _Atomic bool has_begun;
-    const char *folder;
-
-    /* relaxed: whoever comes second records a moment later. */
-    if (nm_system_is_privileged() || atomic_exchange_explicit(&has_begun, true, memory_order_relaxed))
-        return;
-    folder = secure_getenv(NM_RING_ENVIRONMENT);
-    make_thread_key();
-    pthread_atfork(NULL, NULL, note_fork_child);
-    on_exit(note_exit, NULL);
-    if (!nm_session_is_allowed() || (folder != NULL && nm_session_join(folder)))
-        return;
-    if (nm_host_is_asked()) {
-        nm_process_state.session = &awaited_session;
-        /* relaxed: a flag */
-        atomic_store_explicit(&nm_process_state.is_awaited, 1, memory_order_relaxed);
-    }
-}
-
-__attribute__((constructor)) static void begin_at_load(void)
-{
-    nm_session_begin();
 }

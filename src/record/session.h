@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The process's part in a recording: joins the session that the environment names when the library is loaded, joins again
- * in a fork child at its first event, and says how the process ended.
+ * The process's part in a recording: joins a session, joins again in a fork child at its first event, and says how the
+ * process ended.
  */
 #ifndef NM_RECORD_SESSION_H
 #define NM_RECORD_SESSION_H
@@ -13,8 +13,8 @@
 /* 1 unless NPUMEM=off stands in the environment. */
 bool nm_session_is_allowed(void);
 
-/* Joins what the environment names, as the constructor does. Once: later calls do nothing. */
-void nm_session_begin(void);
+/* The output of the host's recording that the environment asks for (host.h), borrowed from it; NULL: it asks for none. */
+const char *nm_session_host_output(void);
 
 /* Maps FOLDER/session, makes the process's file and begins to record. False: not a session of this layout, or no room;
  * nothing has changed then. Not for use by two threads at once. */
@@ -26,9 +26,6 @@ bool nm_session_join_after_fork(void);
 
 /* Reads the environment's ranks again: at the first event, since programs set them late. */
 void nm_session_note_ranks(void);
-
-/* Ends the recording of this process for good, or until it joins again. */
-void nm_session_leave(void);
 
 /* Says how the process ends; the first call counts. A vfork child, and a process that has not joined, say nothing. */
 void nm_session_note_end(unsigned end_kind, int64_t end_status);

@@ -7,6 +7,7 @@
 #include "record/stack.h"
 
 #include "record/modules.h"
+#include "record/open_call.h"
 #include "record/python.h"
 #include "record/writer.h"
 
@@ -19,13 +20,13 @@ typedef struct nm_plan { /* which frames this stack is made of */
     uintptr_t python; /* thread state; 0: no Python frames */
 } nm_plan;
 
-static inline bool is_on_stack(const nm_thread *thread, uintptr_t frame)
+static inline bool is_on_stack(const nm_recorded_thread *thread, uintptr_t frame)
 {
     return frame >= thread->stack_begin && frame < thread->stack_end && thread->stack_end - frame >= FRAME_BYTES;
 }
 
 /* The caller's frame, or 0: a frame lies above the one it was called from, aligned, inside the stack. */
-static inline uintptr_t next_frame(const nm_thread *thread, uintptr_t frame)
+static inline uintptr_t next_frame(const nm_recorded_thread *thread, uintptr_t frame)
 {
     uintptr_t next = ((const uintptr_t *)frame)[0];
 
@@ -38,7 +39,7 @@ static inline uintptr_t next_frame(const nm_thread *thread, uintptr_t frame)
 /* ---- Which frames -------------------------------------------------------------------------------------------------- */
 
 /* False: in a handler that interrupted a call which has them, the tables and the buffers are not ours. */
-static bool begin_interning(nm_thread *thread, uintptr_t frame)
+static bool begin_interning(nm_recorded_thread *thread, uintptr_t frame)
 {
     if (thread->interning.frame != 0) {
         if (!nm_open_frame_is_dead(thread, &thread->interning, frame))
@@ -51,7 +52,7 @@ static bool begin_interning(nm_thread *thread, uintptr_t frame)
 }
 
 /* The first look at a thread's frames is a careful one; what it finds wrong again and again is not looked at any more. */
-static bool has_sound_frames(nm_thread *thread, uintptr_t python)
+static bool has_sound_frames(nm_recorded_thread *thread, uintptr_t python)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 
@@ -68,7 +69,7 @@ static bool has_sound_frames(nm_thread *thread, uintptr_t python)
 }
 
 /* With Python, native frames get half of the room at most: deep ones of a callback must not push the line out. */
-static nm_plan plan_with_python(nm_thread *thread, uintptr_t frame)
+static nm_plan plan_with_python(nm_recorded_thread *thread, uintptr_t frame)
 {
     bool is_both = thread->stack_mode == NM_STACKS_BOTH;
     nm_plan plan = {.native_limit = is_both ? thread->stack_depth : 1};
@@ -86,7 +87,7 @@ static nm_plan plan_with_python(nm_thread *thread, uintptr_t frame)
     return plan;
 }
 
-static inline nm_plan make_plan(nm_thread *thread, uintptr_t frame)
+static inline nm_plan make_plan(nm_recorded_thread *thread, uintptr_t frame)
 {
     bool is_deep = thread->stack_mode == NM_STACKS_NATIVE && is_on_stack(thread, frame);
 
@@ -113,13 +114,13 @@ static inline bool is_interpreter(uintptr_t address)
 
 /* Code without frame pointers leaves in their place whatever the register held, which differs from call to call. So where a
  * check found the end of the true frames, the walk ends the next time, and the hash is the same. */
-static inline uintptr_t *last_call_place(nm_thread *thread, uintptr_t address)
+static inline uintptr_t *last_call_place(nm_recorded_thread *thread, uintptr_t address)
 {
     return &thread->last_calls[hash_term(address, 0) >> 56 & (NM_THREAD_LAST_CALLS - 1)];
 }
 
-__attribute__((no_sanitize("address", "thread"))) static uint64_t hash_above_python(nm_thread *thread, uintptr_t frame,
-                                                                                    const nm_plan *plan)
+__attribute__((no_sanitize("address", "thread"))) static uint64_t
+hash_above_python(nm_recorded_thread *thread, uintptr_t frame, const nm_plan *plan)
 {
     uint64_t salt = nm_modules_generation() << 48;
     uint64_t hash = 0;
@@ -140,8 +141,8 @@ __attribute__((no_sanitize("address", "thread"))) static uint64_t hash_above_pyt
     return hash | (hash == 0);
 }
 
-__attribute__((no_sanitize("address", "thread"))) static uint64_t hash_native(const nm_thread *thread, uintptr_t frame,
-                                                                              unsigned depth)
+__attribute__((no_sanitize("address", "thread"))) static uint64_t hash_native(const nm_recorded_thread *thread,
+                                                                              uintptr_t frame, unsigned depth)
 {
     uint64_t salt = nm_modules_generation() << 48;
     uint64_t hash = 0;
@@ -155,7 +156,7 @@ __attribute__((no_sanitize("address", "thread"))) static uint64_t hash_native(co
     return hash | (hash == 0);
 }
 
-static inline uint64_t hash_stack(nm_thread *thread, uintptr_t frame, const nm_plan *plan)
+static inline uint64_t hash_stack(nm_recorded_thread *thread, uintptr_t frame, const nm_plan *plan)
 {
     return nm_unlikely(plan->python != 0) ? hash_above_python(thread, frame, plan)
                                           : hash_native(thread, frame, plan->native_limit);
@@ -164,7 +165,7 @@ static inline uint64_t hash_stack(nm_thread *thread, uintptr_t frame, const nm_p
 /* ---- Describing a new stack ---------------------------------------------------------------------------------------- */
 
 __attribute__((no_sanitize("address", "thread"))) static unsigned
-collect_stack(nm_thread *thread, uintptr_t frame, const nm_plan *plan, uint64_t *addresses)
+collect_stack(nm_recorded_thread *thread, uintptr_t frame, const nm_plan *plan, uint64_t *addresses)
 {
     bool is_readable = is_on_stack(thread, frame);
     unsigned depth = 0;
@@ -182,20 +183,20 @@ collect_stack(nm_thread *thread, uintptr_t frame, const nm_plan *plan, uint64_t 
     return depth;
 }
 
-static bool put_stack(nm_thread *thread, uint32_t id, const uint64_t *frames, unsigned depth)
+static bool put_stack(nm_recorded_thread *thread, uint32_t id, const uint64_t *frames, unsigned depth)
 {
     nm_ring_stack record = {.local_id = id, .depth = depth};
 
     return nm_writer_define(thread, NM_RING_STACK, &record, sizeof record, frames, depth * sizeof *frames);
 }
 
-static uint32_t next_stack_id(nm_thread *thread)
+static uint32_t next_stack_id(nm_recorded_thread *thread)
 {
     return (uint32_t)nm_local_add(&thread->last_stack_id, 1) + 1;
 }
 
 /* In a signal handler that interrupted describe_stack: the table and the buffer are not ours. */
-static uint32_t describe_caller(nm_thread *thread, uintptr_t frame)
+static uint32_t describe_caller(nm_recorded_thread *thread, uintptr_t frame)
 {
     uint64_t address = nm_plain_address(((const uintptr_t *)frame)[1]);
     uint32_t id = next_stack_id(thread);
@@ -204,7 +205,7 @@ static uint32_t describe_caller(nm_thread *thread, uintptr_t frame)
 }
 
 /* The thread's number for a Python frame, described if it is new; 0: no room for that now. */
-static uint64_t number_place(nm_thread *thread, const nm_python_place *place)
+static uint64_t number_place(nm_recorded_thread *thread, const nm_python_place *place)
 {
     const nm_python_model *model = &nm_process_python.model;
     nm_python_text *text = &thread->python_text;
@@ -228,7 +229,7 @@ static uint64_t number_place(nm_thread *thread, const nm_python_place *place)
 }
 
 /* Appends the Python frames to thread->addresses; the new depth, 0: no room in the ring now. */
-static unsigned append_python(nm_thread *thread, const nm_plan *plan, unsigned depth)
+static unsigned append_python(nm_recorded_thread *thread, const nm_plan *plan, unsigned depth)
 {
     nm_python_walk walk = nm_python_collect(&nm_process_python.model, plan->python, plan->python_limit, thread->places);
 
@@ -242,7 +243,7 @@ static unsigned append_python(nm_thread *thread, const nm_plan *plan, unsigned d
     return depth;
 }
 
-static uint32_t describe_stack(nm_thread *thread, uintptr_t frame, const nm_plan *plan)
+static uint32_t describe_stack(nm_recorded_thread *thread, uintptr_t frame, const nm_plan *plan)
 {
     bool is_certain = true;
     uint32_t id = next_stack_id(thread);
@@ -250,7 +251,7 @@ static uint32_t describe_stack(nm_thread *thread, uintptr_t frame, const nm_plan
     unsigned native = nm_modules_check(thread, thread->addresses, found, &is_certain), depth = native;
 
     if (thread->stack_mode > NM_STACKS_NATIVE)
-        nm_python_note_trouble();
+        nm_python_note_trouble(thread);
     if (plan->python != 0) {
         if (is_certain && native > 0 && native < found)
             *last_call_place(thread, thread->addresses[native - 1]) = thread->addresses[native - 1];
@@ -263,7 +264,7 @@ static uint32_t describe_stack(nm_thread *thread, uintptr_t frame, const nm_plan
     return id;
 }
 
-uint32_t nm_stack_number(nm_thread *thread, const void *frame)
+uint32_t nm_stack_number(nm_recorded_thread *thread, const void *frame)
 {
     nm_plan plan;
     uint64_t hash;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/attach.h"
 #include "record/helper.h"
 #include "record/python.h"
 #include "record/session.h"
@@ -102,7 +103,7 @@ int npumem_start(const npumem_start_options *options)
     npumem_start_options taken = {0};
     int saved_errno = errno, result;
 
-    if (nm_session_is_allowed() && nm_state_is_wanted()) /* what the environment asks for comes first */
+    if (nm_session_is_allowed() && nm_attach_is_wanted()) /* what the environment asks for comes first */
         return 0;
     nm_python_find();
     if (options != NULL)
@@ -125,7 +126,7 @@ int npumem_stop(void)
     if (state->started_number != state->process_number || nm_state_generation() == 0)
         return 0; /* npumem-record is around, or a parent began it */
     state->started_number = 0;
-    nm_session_leave();
+    nm_state_leave();
     nm_session_note_end(NM_PROCESS_RUNNING, 0);
     unsetenv(NM_RING_ENVIRONMENT);
     while (access(state->folder, F_OK) == 0 && nm_system_now_ns() < end_ns)

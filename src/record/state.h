@@ -14,20 +14,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/inner.h"
 #include "record/machine.h"
-#include "record/record.h"
 #include "record/system.h"
 #include "trace/ring.h"
 
 #define NM_GENERATION_NONE UINT64_MAX /* of a thread that has no ring; never a process's */
 
-typedef struct nm_thread nm_thread;
+typedef struct nm_recorded_thread nm_recorded_thread; /* thread_state.h */
 
 typedef struct nm_state {
     _Atomic uint32_t is_recording; /* 1 from join to leave; a fork child inherits it and joins at its first event */
     _Atomic uint32_t is_awaited;   /* 1: the host's recording is to be joined at the first event (host.h) */
     _Atomic uint32_t is_joining;   /* 1 while one thread of the process joins; the others wait a little, or drop */
-    _Atomic uint64_t *generation;  /* on the wiped page, or &nm_no_generation; 0: this process has not joined */
+    _Atomic uint64_t *generation;  /* on the wiped page, or &nm_state_no_generation; 0: this process has not joined */
     uint64_t last_generation;      /* the last one given in this process or in an ancestor */
     nm_ring_session *session;
     nm_ring_process *process;
@@ -43,21 +43,18 @@ typedef struct nm_state {
 } nm_state;
 
 typedef struct nm_local {
-    nm_thread *thread;       /* valid while `generation` is the process's */
-    uint64_t generation;     /* NM_GENERATION_NONE before the first event */
-    const void *guard_frame; /* frame of the outermost hook that runs; NULL: none */
-    uintptr_t guard_return;  /* its return address: tells whether that frame still stands */
-    uint32_t guard_layer;    /* nm_layer of the innermost hook that holds a guard */
-    int32_t next_device;     /* 1 more than the device that the runtime named last; 0: none, or it may have changed */
-    nm_inner inner;          /* of the memory call that the thread is in */
+    nm_recorded_thread *thread; /* valid while `generation` is the process's */
+    uint64_t generation;        /* NM_GENERATION_NONE before the first event */
+    const void *guard_frame;    /* frame of the outermost hook that runs; NULL: none */
+    uintptr_t guard_return;     /* its return address: tells whether that frame still stands */
+    uint32_t guard_layer;       /* nm_layer of the innermost hook that holds a guard */
+    int32_t next_device; /* 1 more than the device that the runtime named last; 0: none, or it may have changed */
+    nm_inner inner;      /* of the memory call that the thread is in */
 } nm_local;
 
 extern nm_state nm_process_state;
+extern _Atomic uint64_t nm_state_no_generation; /* always 0: where `generation` points before there is a page */
 extern __thread nm_local nm_thread_local __attribute__((tls_model("initial-exec")));
-
-nm_thread *nm_thread_attach(void); /* thread.h */
-void nm_thread_count_lost(void);
-bool nm_state_join_host(void); /* host.c: joins what is awaited, once; true when the process records then */
 
 static inline bool nm_state_is_recording(void)
 {
@@ -65,16 +62,7 @@ static inline bool nm_state_is_recording(void)
     return atomic_load_explicit(&nm_process_state.is_recording, memory_order_relaxed) != 0;
 }
 
-/* An event is at hand: does it get recorded? */
-static inline bool nm_state_is_wanted(void)
-{
-    /* relaxed: both are flags, what they guard is published by the generation. */
-    return nm_likely(nm_state_is_recording()) ||
-           (nm_unlikely(atomic_load_explicit(&nm_process_state.is_awaited, memory_order_relaxed) != 0) &&
-            nm_state_join_host());
-}
-
-/* Would it be, were there one? */
+/* Does it record, or would it with its next event? */
 static inline bool nm_state_is_on(void)
 {
     return nm_state_is_recording() ||
@@ -88,24 +76,11 @@ static inline uint64_t nm_state_generation(void)
     return atomic_load_explicit(nm_process_state.generation, memory_order_acquire);
 }
 
-/* The calling thread's ring and all that belongs to it; NULL when nothing can be recorded. */
-static inline nm_thread *nm_state_thread(void)
+/* Ends the recording of this process for good, or until it joins again. */
+static inline void nm_state_leave(void)
 {
-    if (!nm_state_is_wanted())
-        return NULL;
-    if (nm_likely(nm_thread_local.generation == nm_state_generation()))
-        return nm_thread_local.thread;
-    return nm_thread_attach();
-}
-
-/* The same, once for each event: one that is lost because the thread has no ring is counted. */
-static inline nm_thread *nm_state_event_thread(void)
-{
-    nm_thread *thread = nm_state_thread();
-
-    if (nm_unlikely(thread == NULL) && nm_state_is_recording())
-        nm_thread_count_lost();
-    return thread;
+    /* relaxed: a thread that is in the middle of an event ends it in memory that stays mapped. */
+    atomic_store_explicit(&nm_process_state.is_recording, 0, memory_order_relaxed);
 }
 
 /* 0 while everything is recorded; else why memory alone is, without stacks, or nothing (NM_PAUSED_*). */

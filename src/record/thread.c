@@ -5,17 +5,12 @@
  */
 #include "record/thread.h"
 
-#include "record/attributes.h"
-
 #include <errno.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "record/libc.h"
-#include "record/modules.h"
-#include "record/python.h"
-#include "record/session.h"
+#include "record/maps.h"
+#include "record/open_call.h"
 #include "record/text.h"
 #include "record/writer.h"
 #include "trace/event.h"
@@ -23,13 +18,13 @@
 #define RETRY_NS   INT64_C(100000000) /* a ring that could not be made is not tried again for so long */
 #define RING_SHARE 16
 
-static _Atomic(nm_thread *) first_thread;
+static _Atomic(nm_recorded_thread *) first_thread;
 static _Atomic uint64_t free_count;    /* rings given back and not taken again: saves the search */
 static _Atomic uint64_t spare_ring_id; /* given, but without a ring; 0: none */
 static _Atomic int64_t retry_at_ns;    /* no new ring before */
 static _Atomic uint64_t early_count;   /* events lost before the process had a file to count them in */
 
-nm_thread *nm_thread_first(void)
+nm_recorded_thread *nm_thread_first(void)
 {
     /* acquire: pairs with the release in push_thread. */
     return atomic_load_explicit(&first_thread, memory_order_acquire);
@@ -44,10 +39,10 @@ void nm_thread_forget_all(void)
     atomic_store_explicit(&retry_at_ns, 0, memory_order_relaxed);
 }
 
-static void push_thread(nm_thread *thread)
+static void push_thread(nm_recorded_thread *thread)
 {
     /* relaxed: the swap looks again. */
-    nm_thread *first = atomic_load_explicit(&first_thread, memory_order_relaxed);
+    nm_recorded_thread *first = atomic_load_explicit(&first_thread, memory_order_relaxed);
 
     do
         thread->next = first;
@@ -58,10 +53,10 @@ static void push_thread(nm_thread *thread)
 
 /* ---- Making a ring ------------------------------------------------------------------------------------------------- */
 
-static nm_thread *make_private(void)
+static nm_recorded_thread *make_private(void)
 {
-    size_t own_bytes = (sizeof(nm_thread) + 4095) / 4096 * 4096;
-    nm_thread *thread = nm_system_memory(own_bytes + 2 * NM_INTERN_FIRST_BYTES);
+    size_t own_bytes = (sizeof(nm_recorded_thread) + 4095) / 4096 * 4096;
+    nm_recorded_thread *thread = nm_system_memory(own_bytes + 2 * NM_INTERN_FIRST_BYTES);
 
     if (thread == NULL)
         return NULL;
@@ -126,7 +121,7 @@ static nm_ring *make_ring(uint64_t *ring_id)
     nm_ring *ring;
 
     if (id == 0)
-        /* release: pairs with nm_gather_count_rings, which looks for this process after it */
+        /* release: pairs with nm_ring_merge_count_rings, which looks for this process after it */
         id = atomic_fetch_add_explicit(&nm_process_state.session->ring_count, 1, memory_order_release) + 1;
     ring = make_ring_file(id);
     if (ring == NULL)
@@ -135,11 +130,11 @@ static nm_ring *make_ring(uint64_t *ring_id)
     return ring;
 }
 
-static nm_thread *make_thread(uint64_t number)
+static nm_recorded_thread *make_thread(uint64_t number)
 {
     nm_state *state = &nm_process_state;
     uint64_t ring_id;
-    nm_thread *thread = make_private();
+    nm_recorded_thread *thread = make_private();
     nm_ring *ring = thread != NULL ? make_ring(&ring_id) : NULL;
 
     if (thread == NULL)
@@ -165,9 +160,9 @@ static nm_thread *make_thread(uint64_t number)
 
 /* ---- A ring for the calling thread --------------------------------------------------------------------------------- */
 
-static nm_thread *take_free_thread(uint64_t number)
+static nm_recorded_thread *take_free_thread(uint64_t number)
 {
-    nm_thread *thread = nm_thread_first();
+    nm_recorded_thread *thread = nm_thread_first();
 
     /* relaxed: a ring missed is a ring more. Without the key nobody counts, and the drain frees rings. */
     if (nm_process_state.is_key_usable && atomic_load_explicit(&free_count, memory_order_relaxed) == 0)
@@ -189,7 +184,7 @@ static nm_thread *take_free_thread(uint64_t number)
     return NULL;
 }
 
-static void prepare_thread(nm_thread *thread, uint64_t number)
+static void prepare_thread(nm_recorded_thread *thread, uint64_t number)
 {
     const nm_ring_session *session = nm_process_state.session;
 
@@ -206,19 +201,19 @@ static void prepare_thread(nm_thread *thread, uint64_t number)
     thread->stack_begin = thread->stack_end = 0;
     thread->module_generation = 0;
     thread->is_own_stack =
-        nm_modules_stack_bounds((uintptr_t)__builtin_frame_address(0), &thread->stack_begin, &thread->stack_end);
+        nm_maps_stack_bounds((uintptr_t)__builtin_frame_address(0), &thread->stack_begin, &thread->stack_end);
     /* relaxed: this thread alone. A new owner counts its stacks from 1. */
     atomic_store_explicit(&thread->last_stack_id, 0, memory_order_relaxed);
     atomic_store_explicit(&thread->last_python_id, 0, memory_order_relaxed);
     atomic_store_explicit(&thread->last_range, 0, memory_order_relaxed);
 }
 
-static nm_thread *find_thread(void)
+nm_recorded_thread *nm_thread_take(void)
 {
     nm_ring_session *session = nm_process_state.session;
     int64_t now_ns = nm_system_now_ns();
     uint64_t number;
-    nm_thread *thread;
+    nm_recorded_thread *thread;
 
     /* relaxed: a thread more or less that tries does no harm. */
     if (now_ns < atomic_load_explicit(&retry_at_ns, memory_order_relaxed))
@@ -232,45 +227,6 @@ static nm_thread *find_thread(void)
         return NULL;
     }
     prepare_thread(thread, number);
-    return thread;
-}
-
-static nm_thread *attach_blocked(void)
-{
-    nm_state *state = &nm_process_state;
-    nm_thread *thread;
-
-    if (nm_state_generation() == 0 && !nm_session_join_after_fork())
-        return NULL;
-    if (nm_thread_local.generation == nm_state_generation())
-        return nm_thread_local.thread; /* a signal handler was faster */
-    /* relaxed: a look in time is enough. */
-    if (atomic_load_explicit(&state->session->is_closed, memory_order_relaxed) != 0) {
-        nm_session_leave();
-        return NULL;
-    }
-    thread = find_thread();
-    if (thread == NULL)
-        return NULL;
-    nm_thread_local.thread = thread;
-    nm_thread_local.generation = nm_state_generation();
-    nm_writer_announce(thread);
-    if (state->is_key_usable)
-        nm_libc_setspecific(state->thread_key, thread);
-    /* relaxed: a flag; whoever sets it is the one thread that tells. */
-    if (atomic_exchange_explicit(&state->process->is_device_user, 1, memory_order_relaxed) == 0) {
-        nm_session_note_ranks();
-        nm_attributes_tell(thread);
-    }
-    return thread;
-}
-
-nm_thread *nm_thread_attach(void)
-{
-    uint64_t mask = nm_system_block_signals();
-    nm_thread *thread = attach_blocked();
-
-    nm_system_restore_signals(mask);
     return thread;
 }
 
@@ -310,7 +266,7 @@ void nm_thread_count_lost(void)
 
 void nm_thread_end(void *value)
 {
-    nm_thread *thread = value;
+    nm_recorded_thread *thread = value;
     nm_ring_number record = {.number = (int64_t)thread->number};
     uint64_t mask;
 
@@ -331,7 +287,7 @@ void nm_thread_end(void *value)
 
 void nm_thread_detach_after_fork(void)
 {
-    nm_thread *thread = nm_thread_local.thread;
+    nm_recorded_thread *thread = nm_thread_local.thread;
 
     if (thread == NULL || nm_thread_local.generation != nm_process_state.last_generation)
         return;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "record/open_call.h"
 #include "trace/event.h"
 
 #define SECOND_NS           INT64_C(1000000000)
@@ -27,7 +28,7 @@ static uint64_t slots_of(const nm_payload *payload)
     return (word_count + NM_WRITER_SLOT_WORDS - 1) / NM_WRITER_SLOT_WORDS;
 }
 
-static inline bool claim(nm_thread *thread, uint64_t count, uint64_t *position)
+static inline bool claim(nm_recorded_thread *thread, uint64_t count, uint64_t *position)
 {
     nm_ring *ring = thread->ring;
     /* relaxed: this thread and its handlers alone write it. */
@@ -67,7 +68,7 @@ static uint64_t payload_word(const nm_payload *payload, size_t index)
 }
 
 /* Writes a claimed record. The first slot's `valid` goes last. */
-static void write_record(nm_thread *thread, uint64_t position, unsigned kind, const nm_payload *payload)
+static void write_record(nm_recorded_thread *thread, uint64_t position, unsigned kind, const nm_payload *payload)
 {
     uint64_t count = slots_of(payload);
     nm_slot *first = nm_ring_slot(thread->ring, position);
@@ -91,7 +92,7 @@ static void write_record(nm_thread *thread, uint64_t position, unsigned kind, co
 /* ---- A full ring --------------------------------------------------------------------------------------------------- */
 
 /* What this event may wait, by what the thread has waited in this second. */
-static int64_t wait_budget_ns(nm_thread *thread, int64_t now_ns)
+static int64_t wait_budget_ns(nm_recorded_thread *thread, int64_t now_ns)
 {
     const nm_ring_session *session = nm_process_state.session;
     int64_t event_ns = (int64_t)session->wait_event_us * 1000;
@@ -111,7 +112,7 @@ static uint64_t heartbeat(void)
     return atomic_load_explicit(&nm_process_state.session->heartbeat, memory_order_relaxed);
 }
 
-static bool may_wait(const nm_thread *thread)
+static bool may_wait(const nm_recorded_thread *thread)
 {
     const nm_ring_session *session = nm_process_state.session;
 
@@ -124,7 +125,7 @@ static bool may_wait(const nm_thread *thread)
 }
 
 /* Claims as soon as the drain makes room; false when the time is over. */
-static bool claim_waiting(nm_thread *thread, uint64_t count, uint64_t *position)
+static bool claim_waiting(nm_recorded_thread *thread, uint64_t count, uint64_t *position)
 {
     int64_t begin_ns, now_ns, budget_ns;
     unsigned pause_us = WAIT_FIRST_PAUSE_US;
@@ -147,7 +148,7 @@ static bool claim_waiting(nm_thread *thread, uint64_t count, uint64_t *position)
     return is_claimed;
 }
 
-static void count_drop(nm_thread *thread)
+static void count_drop(nm_recorded_thread *thread)
 {
     nm_ring *ring = thread->ring;
     uint64_t ticks = nm_state_ticks(), none = 0;
@@ -161,7 +162,7 @@ static void count_drop(nm_thread *thread)
 
 /* States the dropped events in the ring, if there is room for it now. A handler that drops in between sets has_loss
  * again; the count is read after the claim, so that it never falls from one record to the next by more than that. */
-static void report_loss(nm_thread *thread)
+static void report_loss(nm_recorded_thread *thread)
 {
     nm_ring *ring = thread->ring;
     nm_ring_loss loss = {.detail = NM_LOSS_RING_FULL};
@@ -182,7 +183,7 @@ static void report_loss(nm_thread *thread)
 /* ---- Records ------------------------------------------------------------------------------------------------------- */
 
 /* Around all that claims: see open_call.h. `frame` is the caller's own. */
-static inline unsigned begin_call(nm_thread *thread, const void *frame)
+static inline unsigned begin_call(nm_recorded_thread *thread, const void *frame)
 {
     nm_open_calls *opened = &thread->opened;
     /* relaxed: this thread and its handlers alone write it. Read first: what is claimed from here on lies behind it. */
@@ -198,7 +199,7 @@ static inline unsigned begin_call(nm_thread *thread, const void *frame)
     return 0;
 }
 
-static inline void end_call(nm_thread *thread, unsigned at)
+static inline void end_call(nm_recorded_thread *thread, unsigned at)
 {
     if (nm_likely(!thread->opened.is_nested)) {
         nm_open_frame_forget(&thread->opened.calls[0]);
@@ -210,7 +211,7 @@ static inline void end_call(nm_thread *thread, unsigned at)
 
 /* Says whose records follow, before the first record of an owner. Done while the ring is given to the thread, and here
  * only where a ring that is used again was full at that moment. */
-static bool announce_blocked(nm_thread *thread)
+static bool announce_blocked(nm_recorded_thread *thread)
 {
     char name[NM_THREAD_NAME_BYTES];
     nm_ring_thread record = {.thread_number = thread->number, .tid = thread->tid};
@@ -226,7 +227,7 @@ static bool announce_blocked(nm_thread *thread)
     return true;
 }
 
-bool nm_writer_announce(nm_thread *thread)
+bool nm_writer_announce(nm_recorded_thread *thread)
 {
     /* A handler in between would put a record before the ring says whose it is. */
     uint64_t mask = nm_system_block_signals();
@@ -236,7 +237,7 @@ bool nm_writer_announce(nm_thread *thread)
     return is_announced;
 }
 
-static bool claim_any_way(nm_thread *thread, uint64_t count, uint64_t *position)
+static bool claim_any_way(nm_recorded_thread *thread, uint64_t count, uint64_t *position)
 {
     if (nm_unlikely(!thread->is_announced) && !nm_writer_announce(thread))
         return false;
@@ -245,8 +246,8 @@ static bool claim_any_way(nm_thread *thread, uint64_t count, uint64_t *position)
     return nm_likely(claim(thread, count, position)) || claim_waiting(thread, count, position);
 }
 
-bool nm_writer_define(nm_thread *thread, unsigned kind, const void *record, size_t record_bytes, const void *text,
-                      size_t text_bytes)
+bool nm_writer_define(nm_recorded_thread *thread, unsigned kind, const void *record, size_t record_bytes,
+                      const void *text, size_t text_bytes)
 {
     nm_payload payload = {record, record_bytes, text, text_bytes};
     unsigned call = begin_call(thread, __builtin_frame_address(0));
@@ -259,7 +260,7 @@ bool nm_writer_define(nm_thread *thread, unsigned kind, const void *record, size
     return is_claimed;
 }
 
-bool nm_writer_put(nm_thread *thread, unsigned kind, const void *record, size_t record_bytes, const void *text,
+bool nm_writer_put(nm_recorded_thread *thread, unsigned kind, const void *record, size_t record_bytes, const void *text,
                    size_t text_bytes)
 {
     if (nm_writer_define(thread, kind, record, record_bytes, text, text_bytes))
@@ -268,7 +269,7 @@ bool nm_writer_put(nm_thread *thread, unsigned kind, const void *record, size_t 
     return false;
 }
 
-bool nm_writer_put_slot(nm_thread *thread, unsigned kind, const uint64_t words[NM_WRITER_SLOT_WORDS])
+bool nm_writer_put_slot(nm_recorded_thread *thread, unsigned kind, const uint64_t words[NM_WRITER_SLOT_WORDS])
 {
     unsigned call = begin_call(thread, __builtin_frame_address(0));
     uint64_t position;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "record/thread.h"
+#include "record/thread_state.h"
 
 #define NM_WRITER_SLOT_WORDS 7
 
@@ -17,17 +17,17 @@
  * Puts one event: `record` is one of trace/ring.h's structs (`ticks`, its first word, is filled here), `text` follows it.
  * Waits for room within the session's bounds; false when the event was dropped, which is counted.
  */
-bool nm_writer_put(nm_thread *thread, unsigned kind, const void *record, size_t record_bytes, const void *text,
+bool nm_writer_put(nm_recorded_thread *thread, unsigned kind, const void *record, size_t record_bytes, const void *text,
                    size_t text_bytes);
 
 /* As nm_writer_put, for a record of one slot: `words` as they will stand in it, but for the first, which is the time. */
-bool nm_writer_put_slot(nm_thread *thread, unsigned kind, const uint64_t words[NM_WRITER_SLOT_WORDS]);
+bool nm_writer_put_slot(nm_recorded_thread *thread, unsigned kind, const uint64_t words[NM_WRITER_SLOT_WORDS]);
 
 /* Puts a definition: as nm_writer_put, but one that finds no room is not counted, since it is no event. */
-bool nm_writer_define(nm_thread *thread, unsigned kind, const void *record, size_t record_bytes, const void *text,
-                      size_t text_bytes);
+bool nm_writer_define(nm_recorded_thread *thread, unsigned kind, const void *record, size_t record_bytes,
+                      const void *text, size_t text_bytes);
 
 /* Puts the record that names the ring's owner; false when there is no room yet, then it is tried again at the next put. */
-bool nm_writer_announce(nm_thread *thread);
+bool nm_writer_announce(nm_recorded_thread *thread);
 
 #endif

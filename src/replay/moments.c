@@ -7,7 +7,6 @@
 #include "replay/moments.h"
 
 #include "replay/fragments.h"
-#include "replay/ledger.h"
 #include "replay/lookup.h"
 #include "replay/pass.h"
 #include "replay/pool.h"

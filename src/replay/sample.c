@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/ledger.h"
 #include "replay/lookup.h"
 
 #define MODULE_APP 33 /* CANN's number for the program itself */

@@ -32,7 +32,6 @@
 #define NM_STACK_BITS_MAX      (UINT64_C(1) << 26)
 #define NM_PEAK_HEAPS_MAX      512 /* heaps of one scope that a peak keeps */
 #define NM_OPEN_MOMENTS_MAX    4096
-#define NM_STEP_NAMES_MAX      16                /* operations of a heap with rows of their own in each step */
 #define NM_LATE_FREE_NS        INT64_C(10000000) /* how long a free may come after its address was reused */
 #define NM_SMALL_BYTES_DEFAULT 4096
 #define NM_PASS_NEEDS_MAX      4 /* passes that one reads the rooms of */
@@ -43,11 +42,8 @@ typedef struct nm_runs nm_runs; /* pass.c */
 typedef struct nm_run nm_run;   /* pass.h */
 typedef struct nm_live nm_live;
 typedef struct nm_graph nm_graph;   /* graph.c */
-typedef struct nm_group nm_group;   /* of a pool: ledger.h */
-typedef struct nm_ledger nm_ledger; /* of a pool: ledger.h */
 typedef struct nm_member nm_member; /* of a graph: graph.c */
 typedef struct nm_part nm_part;
-typedef struct nm_rise nm_rise;               /* rise.c */
 typedef struct nm_source nm_source;           /* repeat.c */
 typedef struct nm_stream nm_stream;           /* streams.c */
 typedef struct nm_overlap nm_overlap;         /* overlap.c */
@@ -67,26 +63,16 @@ typedef struct nm_site {
     struct nm_site *next;                                                /* of the heap */
 } nm_site;
 
-/* Sums of the open step by operation: names.c. */
-typedef struct nm_step_names {
-    nm_map index_of;              /* (kind, name) -> index into items */
-    nm_step_operation_row *items; /* owned */
-    size_t count, capacity;
-    size_t recent; /* the last one looked up */
-} nm_step_names;
-
 /* One address of one process at which something is live, or was until lately. */
 typedef struct nm_place {
     uint64_t process_id, address;
     nm_live *live; /* chain: a segment and its first block share an address */
     uint64_t freed_allocation_id, freed_heap_id, freed_stack_id; /* what ended here last; 0: nothing yet */
     uint64_t freed_thread_id;
-    int64_t freed_seq;                    /* when that was; NM_NO_SEQ: never */
-    uint64_t reuse_requests, reuse_bytes; /* a pool's counters at its free, the first plus 1; 0: see reuse.c */
-    struct nm_replaced *replaced;         /* whose own free may still come, or NULL */
-    struct nm_place *older, *newer;       /* among places with nothing live */
-    bool is_idle;                         /* is in that list */
-    uint32_t reuse_heap;                  /* low half of the number of that pool's heap */
+    int64_t freed_seq;              /* when that was; NM_NO_SEQ: never */
+    struct nm_replaced *replaced;   /* whose own free may still come, or NULL */
+    struct nm_place *older, *newer; /* among places with nothing live */
+    bool is_idle;                   /* is in that list */
 } nm_place;
 
 /* How memory ended. */
@@ -121,11 +107,8 @@ struct nm_live {
         };
         nm_rounding rounding; /* blocks: behind their end, and theirs */
     };
-    nm_group *group;            /* blocks: theirs; segments: that of the first block in it, or NULL */
-    struct nm_pending *pending; /* blocks: given up, and not reusable yet; or NULL */
-    nm_member *member;          /* of the graph that holds it; or NULL */
-    int64_t birth_seq;          /* as row.alloc_seq; of what a keyframe brought its own */
-    uint32_t size_number;       /* of a block's size, in reuse.c; 0: none */
+    nm_member *member; /* of the graph that holds it; or NULL */
+    int64_t birth_seq; /* as row.alloc_seq; of what a keyframe brought its own */
     bool is_baseline;
     bool is_ending;   /* brought by one too: what comes next at its address has replaced it */
     bool is_kept;     /* brought by a keyframe, from before what was kept */
@@ -135,7 +118,6 @@ struct nm_live {
     bool is_covering; /* a block that takes its bytes out of the gaps */
     bool is_late;
     bool is_workspace;  /* has served an operator */
-    bool is_given_up;   /* a block whose free was asked for */
     bool is_overlapped; /* something lies over it, and a free of it may still explain that: overlap.c */
     bool is_held;       /* counted with what graphs hold: by the graph it is a member of, or in a private pool */
     bool is_unseen;     /* was born while the recording was paused: when, where and how is not known */
@@ -165,8 +147,7 @@ struct nm_part {
     uint64_t reserved_bytes, stuck_bytes;
     uint64_t waste_bytes, unknown_waste_count; /* the latter: live blocks of which it is not known */
     nm_rounding rounding;                      /* free, as far as is told, but of live blocks */
-    nm_pool_growth_row growth;
-    bool is_changed; /* since the last event in order was done: is in the pool's list */
+    bool is_changed;                           /* since the last event in order was done: is in the pool's list */
     nm_part *next_changed;
     nm_part *next; /* of the pool, in order of birth */
 };
@@ -289,7 +270,6 @@ typedef struct nm_process {
     nm_pause_row pause;
     uint64_t step_count;
     nm_step_row step;          /* open when step_id is not 0 */
-    nm_step_names names;       /* of operators whose block is not known */
     nm_graph *graphs;          /* that live, and captures that go on; the youngest first */
     uint64_t capture_count;    /* of these, captures that go on */
     nm_tree host_ranges;       /* pinned and host memory */
@@ -379,7 +359,6 @@ struct nm_heap {
     nm_heap_total_row total;
     uint64_t live_count;
     nm_step_base step_base;
-    nm_step_names names;     /* of the open step */
     int64_t first_alloc_seq; /* birth of the first, without the baseline; NM_NO_SEQ: none yet, or not kept */
     bool has_kept_total;     /* a keyframe has brought its sums */
     bool is_peak_kept;       /* its peak was before what was kept */
@@ -416,7 +395,6 @@ struct nm_heap {
     nm_gone gone;
     nm_fragmentation_row at_peak;
     nm_hit_row hits[3];
-    nm_ledger *ledger;          /* owned; NULL before the first block or segment */
     uint64_t overlapping_count; /* live blocks left out of the gaps, for they overlap others */
     bool has_unknown_block;     /* some block's rounded size was not known */
     bool has_foreign_block;     /* another pool's block lies in its free memory */
@@ -430,15 +408,8 @@ struct nm_heap {
     nm_heap *next; /* all, in order of definition */
 };
 
-typedef struct nm_rises { /* by heap */
-    nm_rise *items;       /* owned */
-    size_t count, capacity;
-    bool is_cut; /* there were more heaps */
-} nm_rises;
-
 typedef struct nm_operation { /* an open range */
     nm_operation_row row;
-    nm_rises rises; /* while it was the innermost; and of what has ended within it */
     int64_t number;
     struct nm_thread *thread;
     struct nm_operation *outer, *inner; /* of its thread */

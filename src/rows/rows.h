@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "rows/sum_rows.h"
 #include "trace/event.h"
 
 #define NM_NO_SEQ INT64_MIN

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A view of `temp` is found before anything of the file that has its name, and what it names is looked for there again
- * first. So the words of our views mean our views, and our tables, which nm_vet_tables has compared with ours. Two more
+ * first. So the words of our views mean our views, and our tables, which nm_validate_tables has compared with ours. Two more
  * locks say the same to SQLite: no view of a file is expanded, and an authorizer lets statements read our tables alone.
  */
 #include "store/foreign.h"
@@ -14,7 +14,7 @@
 #include "store/database.h"
 #include "store/guard.h"
 #include "store/schema.h"
-#include "store/vet.h"
+#include "store/validate.h"
 
 /* Up to this size the pages of all tables are checked first, within a fraction of a second. In larger files those of tables
  * with a row an event are not: what is damaged there shows when it is read, or by the bounds. */
@@ -27,7 +27,7 @@ struct nm_foreign {
         char **items; /* owned, each by sqlite3_free: names of our tables */
         size_t count, capacity;
     } tables;
-    sqlite3_stmt *main_hold, *attached_hold; /* owned; see nm_vet_hold */
+    sqlite3_stmt *main_hold, *attached_hold; /* owned; see nm_validate_hold */
     nm_guard guard;
     bool is_ready; /* from now on nothing but questions */
 };
@@ -156,12 +156,12 @@ static nm_status check_file(const char *path, nm_error *err)
 
 static nm_status vet(nm_foreign *foreign, const char *schema, bool has_large, nm_error *err)
 {
-    nm_status status = nm_vet_version(foreign->db, schema, err);
+    nm_status status = nm_validate_version(foreign->db, schema, err);
 
     if (status == NM_OK)
-        status = nm_vet_tables(foreign->own, foreign->db, schema, err);
+        status = nm_validate_tables(foreign->own, foreign->db, schema, err);
     if (status == NM_OK)
-        status = nm_vet_pages(foreign->own, foreign->db, schema, has_large, err);
+        status = nm_validate_pages(foreign->own, foreign->db, schema, has_large, err);
     return status;
 }
 
@@ -199,7 +199,7 @@ nm_status nm_foreign_open(const char *path, bool reads_events, nm_foreign **out,
     if (status == NM_OK)
         status = open_file(foreign, path, file_bytes, err);
     if (status == NM_OK)
-        status = nm_vet_hold(foreign->db, "main", &foreign->main_hold, err);
+        status = nm_validate_hold(foreign->db, "main", &foreign->main_hold, err);
     if (status == NM_OK)
         status = vet(foreign, "main", reads_events || file_bytes <= CHECKED_BYTES_MAX, err);
     if (status == NM_OK)
@@ -223,9 +223,9 @@ nm_status nm_foreign_attach(nm_foreign *foreign, const char *path, const char *s
     nm_guard_more(&foreign->guard, file_bytes);
     nm_guard_heap(file_bytes);
     if (status == NM_OK)
-        status = nm_vet_attach(foreign->db, path, schema, err);
+        status = nm_validate_attach(foreign->db, path, schema, err);
     if (status == NM_OK)
-        status = nm_vet_hold(foreign->db, schema, &foreign->attached_hold, err);
+        status = nm_validate_hold(foreign->db, schema, &foreign->attached_hold, err);
     if (status == NM_OK)
         status = vet(foreign, schema, reads_events || file_bytes <= CHECKED_BYTES_MAX, err);
     foreign->is_ready = true;

@@ -33,12 +33,14 @@ static const nm_columns columns_of_bulk[BULK_COUNT] = {
 #undef BULK
 };
 
-nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error *err)
+nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm_error *err)
 {
     nm_status status;
 
-    *out = (nm_loader){.db = db, .detail = detail};
-    status = nm_growth_open(db, err);
+    *out = (nm_loader){.db = db, .retention = retention};
+    status = nm_sums_new(&out->definitions, &out->sums, err);
+    if (status == NM_OK)
+        status = nm_growth_open(db, err);
     if (status == NM_OK)
         status = nm_bulk_open(db, &columns_of_bulk[BULK_ALLOCATION], &out->allocations, err);
     if (status == NM_OK)
@@ -49,7 +51,7 @@ nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error
         status = nm_bulk_open(db, &columns_of_bulk[BULK_STREAM_CALL], &out->stream_calls, err);
     if (status == NM_OK)
         status = nm_bulk_open(db, &columns_of_bulk[BULK_POOL_MISS], &out->misses, err);
-    assert(status != NM_OK || nm_bulk_columns(out->allocations) <= NM_DETAIL_COLUMNS_MAX);
+    assert(status != NM_OK || nm_bulk_columns(out->allocations) <= NM_RETENTION_COLUMNS_MAX);
     for (int table = 0; status == NM_OK && table < NM_TABLE_COUNT; table++)
         status = nm_insert_open(db, &columns_of[table], &out->inserts[table], err);
     return status;
@@ -79,6 +81,7 @@ static nm_status check_named_rows(const nm_loader *loader, nm_error *err)
 
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err)
 {
+    const nm_sink own_sink = nm_sink_of_all(loader, nm_loader_take);
     nm_status status = nm_loader_write_waiting(loader, err);
 
     if (status == NM_OK)
@@ -92,9 +95,9 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_er
     if (status == NM_OK)
         status = check_named_rows(loader, err);
     if (status == NM_OK)
-        status = nm_loader_write_sums(loader, err);
+        status = nm_bulk_flush(loader->misses, err);
     if (status == NM_OK)
-        status = nm_loader_write_pool_sums(loader, err);
+        status = nm_sums_finish(loader->sums, &own_sink, err);
     if (status == NM_OK)
         status = nm_loader_write_names(loader, input, err);
     if (status == NM_OK)
@@ -113,15 +116,9 @@ void nm_loader_close(nm_loader *loader)
     nm_bulk_close(loader->workspaces);
     nm_bulk_close(loader->stream_calls);
     nm_bulk_close(loader->misses);
-    nm_pool_sums_free(&loader->pool_sums);
-    nm_cost_sums_free(&loader->cost_sums);
     nm_id_set_free(&loader->stepping_processes);
-    nm_kind_sums_free(&loader->kind_sums);
-    nm_operation_sums_free(&loader->operation_sums);
-    nm_hold_sums_free(&loader->hold_sums);
-    nm_stream_sums_free(&loader->stream_sums);
-    nm_copy_sums_free(&loader->copy_sums);
-    nm_detail_rows_free(&loader->detail_rows);
+    nm_sums_free(loader->sums);
+    nm_retention_rows_free(&loader->retained);
     nm_definitions_free(&loader->definitions);
     nm_id_set_free(&loader->allocation_ids);
     nm_id_set_free(&loader->operation_ids);

@@ -7,20 +7,14 @@
 #ifndef NM_STORE_LOADER_H
 #define NM_STORE_LOADER_H
 
+#include "sites/attribution.h"
+#include "sites/definitions.h"
+#include "sites/frame_names.h"
 #include "store/bulk.h"
-#include "store/copy_sums.h"
-#include "store/cost_sums.h"
 #include "store/database.h"
-#include "store/definitions.h"
-#include "store/detail.h"
-#include "store/frame_names.h"
-#include "store/hold_sums.h"
-#include "store/kind_sums.h"
-#include "store/operation_sums.h"
-#include "store/pool_sums.h"
-#include "store/role.h"
+#include "store/retention.h"
 #include "store/store.h"
-#include "store/stream_sums.h"
+#include "sums/sums.h"
 
 #define NM_INPUT_ID 1 /* the one input that is loaded: of several each has a database of its own (merge.h) */
 
@@ -45,16 +39,10 @@ typedef struct nm_loader {
     nm_id_set allocation_ids, operation_ids;       /* written */
     nm_id_set named_allocations, named_operations; /* named by other rows */
     nm_stack_uses stack_uses;                      /* of all allocations */
-    nm_kind_sums kind_sums;
-    nm_operation_sums operation_sums;
-    nm_hold_sums hold_sums;
-    nm_stream_sums stream_sums;
-    nm_copy_sums copy_sums;
-    nm_detail detail;
-    nm_detail_rows detail_rows;
-    nm_last_numbers last; /* of the rows that came, written or not */
-    nm_pool_sums pool_sums;
-    nm_cost_sums cost_sums;
+    nm_sums *sums;                                 /* told each row */
+    nm_retention retention;
+    nm_retention_rows retained;
+    nm_last_numbers last;         /* of the rows that came, written or not */
     nm_id_set stepping_processes; /* have steps */
     bool has_early_misses;        /* see nm_loader_settle_misses */
     struct {
@@ -69,7 +57,7 @@ typedef struct nm_loader {
 } nm_loader;
 
 /* The tables must be there. On failure *out can be closed. */
-nm_status nm_loader_open(sqlite3 *db, nm_detail detail, nm_loader *out, nm_error *err);
+nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm_error *err);
 
 /* Takes a row of any kind: as of an nm_sink whose context is the loader. */
 nm_status nm_loader_take(void *context, nm_row_kind kind, const void *row, nm_error *err);
@@ -85,7 +73,6 @@ nm_status nm_loader_note_summed_stack(nm_loader *loader, const nm_site_total_row
 /* Flushes the rows and writes input, processes, threads, devices, heaps, frames and stacks with their sites. */
 nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err);
 nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, nm_error *err); /* a part of it */
-nm_status nm_loader_write_sums(nm_loader *loader, nm_error *err);                               /* another */
 nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err); /* another: rows that the last peaks met */
 
 /* The id, or 0 and one more unknown reference when it is not in the set. 0 stays 0. */

@@ -6,7 +6,7 @@
 
 #include "store/loader_values.h"
 
-/* Which stacks allocate from which heap, and for whom: for store/wrapper.c and store/role.c. */
+/* Which stacks allocate from which heap, and for whom: for sites/wrapper.c and sites/attribution.c. */
 static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
 {
     bool is_operator = row->operation_id != 0 && row->operation_kind == NM_RANGE_OPERATOR;
@@ -23,7 +23,7 @@ static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_
 nm_status nm_loader_note_summed_stack(nm_loader *loader, const nm_site_total_row *row, nm_error *err)
 {
     nm_key key = {row->heap_id, row->stack_id};
-    nm_stack_use use = {.operator_name = NM_ROLE_MIXED, .thread_id = NM_ROLE_MIXED};
+    nm_stack_use use = {.operator_name = NM_ATTRIBUTION_MIXED, .thread_id = NM_ATTRIBUTION_MIXED};
 
     if (row->stack_id == 0 || nm_map_get(&loader->stack_uses.by_stack, key) != NULL)
         return NM_OK;
@@ -80,27 +80,27 @@ static int64_t *fill_allocation(nm_loader *loader, const nm_allocation_row *row,
     return value;
 }
 
-/* What is outstanding is summed up from its rows: store/left_out.c takes them away again where there are to be none. */
-static nm_detail_verdict judge(const nm_loader *loader, const nm_allocation_row *row)
+/* What is outstanding is summed up from its rows: store/prune.c takes them away again where there are to be none. */
+static nm_retention_choice judge(const nm_loader *loader, const nm_allocation_row *row)
 {
-    if (loader->detail == NM_DETAIL_LIVE)
-        return nm_detail_judge(&loader->detail_rows, row);
-    return loader->detail == NM_DETAIL_ALL || is_kept(row) ? NM_DETAIL_WRITE : NM_DETAIL_DROP;
+    if (loader->retention == NM_RETENTION_LIVE)
+        return nm_retention_judge(&loader->retained, row);
+    return loader->retention == NM_RETENTION_ALL || is_kept(row) ? NM_RETENTION_WRITE : NM_RETENTION_DROP;
 }
 
 /* The row as values: into the table, among those that wait, or nowhere; unknown references are counted in any case. */
 static nm_status place_allocation(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
 {
-    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = dropped;
-    nm_detail_verdict verdict = judge(loader, row);
+    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = dropped;
+    nm_retention_choice choice = judge(loader, row);
     nm_status status = NM_OK;
 
-    if (verdict == NM_DETAIL_WRITE)
+    if (choice == NM_RETENTION_WRITE)
         status = nm_bulk_next(loader->allocations, &values, err);
-    else if (verdict == NM_DETAIL_WAIT)
-        status = nm_detail_wait(&loader->detail_rows, row, &values, err);
-    if (status == NM_OK && verdict != NM_DETAIL_DROP && loader->detail != NM_DETAIL_ALL)
-        status = nm_detail_need_segment(&loader->detail_rows, row->segment_id, err);
+    else if (choice == NM_RETENTION_WAIT)
+        status = nm_retention_wait(&loader->retained, row, &values, err);
+    if (status == NM_OK && choice != NM_RETENTION_DROP && loader->retention != NM_RETENTION_ALL)
+        status = nm_retention_need_segment(&loader->retained, row->segment_id, err);
     if (status == NM_OK)
         nm_bulk_end(loader->allocations, values, fill_allocation(loader, row, values));
     return status;
@@ -108,7 +108,7 @@ static nm_status place_allocation(nm_loader *loader, const nm_allocation_row *ro
 
 nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err)
 {
-    const nm_detail_rows *rows = &loader->detail_rows;
+    const nm_retention_rows *rows = &loader->retained;
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < rows->count; i++)
@@ -117,7 +117,7 @@ nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err)
             const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, row->heap_id);
             int64_t *values = NULL;
 
-            if (!nm_detail_is_live(rows, row, heap == NULL ? 0 : heap->heap.device_id))
+            if (!nm_retention_is_live(rows, row, heap == NULL ? 0 : heap->heap.device_id))
                 continue;
             status = nm_bulk_next(loader->allocations, &values, err);
             if (status == NM_OK)
@@ -139,14 +139,7 @@ nm_status nm_loader_take_allocation(void *context, const nm_allocation_row *row,
         status = nm_loader_name_allocation(loader, row->split_from_id, err);
     if (status == NM_OK)
         status = nm_loader_name_operation(loader, row->operation_id, err);
-    if (status == NM_OK && row->cost_ns != 0)
-        status = nm_cost_sums_allocation(&loader->cost_sums, row, err);
     if (status == NM_OK)
         status = note_stack(loader, row, err);
-    if (status == NM_OK && has_policy(loader, row->heap_id))
-        status = nm_kind_sums_allocation(&loader->kind_sums, row, err);
-    if (status == NM_OK)
-        status = nm_operation_sums_allocation(&loader->operation_sums, row,
-                                              nm_loader_number(loader, row->operation_name), err);
     return status == NM_OK ? place_allocation(loader, row, err) : status;
 }

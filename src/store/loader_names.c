@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "base/checksum.h"
-#include "store/cut.h"
-#include "store/inlined.h"
+#include "sites/cut.h"
+#include "sites/inlined.h"
+#include "sites/site.h"
+#include "sites/wrapper.h"
 #include "store/loader_values.h"
-#include "store/site.h"
-#include "store/wrapper.h"
+#include "store/plumbing.h"
 
 #define SMALL_BYTES_DEFAULT 4096
 #define LARGE_BYTES_DEFAULT 1048576
@@ -51,7 +52,7 @@ static nm_status write_input(nm_loader *loader, const nm_store_input *input, nm_
     nm_insert_int(insert, (int64_t)loader->baseline.unseen_free_count);
     nm_insert_int(insert, 0); /* processes: counted when all rows are there */
     nm_insert_int(insert, 0);
-    nm_insert_text(insert, nm_detail_name(loader->detail));
+    nm_insert_text(insert, nm_retention_name(loader->retention));
     nm_insert_int(insert, input->is_loss_exact);
     nm_insert_int(insert, (int64_t)input->processes_unjoined);
     nm_insert_int(insert, (int64_t)input->blocks_outside);
@@ -244,33 +245,34 @@ static nm_status write_stack(nm_loader *loader, const nm_stack_node *stack, uint
     return nm_insert_end(insert, err);
 }
 
-static const char *word_of(const nm_role *role)
+static const char *word_of(const nm_attribution *attribution)
 {
-    switch (role->kind) {
-    case NM_ROLE_OPERATOR:
+    switch (attribution->kind) {
+    case NM_ATTRIBUTION_OPERATOR:
         return "operator ";
-    case NM_ROLE_THREAD:
+    case NM_ATTRIBUTION_THREAD:
         return "thread ";
-    case NM_ROLE_CUT:
-        return role->name.len == 0 ? "(stack cut)" : "(stack cut) thread ";
+    case NM_ATTRIBUTION_CUT:
+        return attribution->name.len == 0 ? "(stack cut)" : "(stack cut) thread ";
     default:
         return "";
     }
 }
 
 /* A frame that stands for no place in the code. */
-static nm_status write_role_frame(nm_loader *loader, const nm_role *role, uint64_t frame_id, nm_error *err)
+static nm_status write_attribution_frame(nm_loader *loader, const nm_attribution *attribution, uint64_t frame_id,
+                                         nm_error *err)
 {
     nm_insert *insert = &loader->inserts[NM_TABLE_FRAME];
     nm_buffer label = {0};
-    const char *word = word_of(role);
+    const char *word = word_of(attribution);
     nm_status status = nm_buffer_append(&label, word, strlen(word), err);
 
     if (status == NM_OK)
-        status = nm_buffer_append(&label, role->name.data, role->name.len, err);
+        status = nm_buffer_append(&label, attribution->name.data, attribution->name.len, err);
     if (status == NM_OK) {
         nm_insert_id(insert, frame_id);
-        nm_insert_bytes(insert, role->name);
+        nm_insert_bytes(insert, attribution->name);
         nm_insert_text(insert, NULL);
         nm_insert_id(insert, 0);
         nm_insert_text(insert, NULL);
@@ -279,18 +281,18 @@ static nm_status write_role_frame(nm_loader *loader, const nm_role *role, uint64
         nm_insert_int(insert, 0);
         nm_insert_id(insert, 0);
         nm_insert_id(insert, 0);
-        nm_insert_int(insert, role->kind == NM_ROLE_CUT);
+        nm_insert_int(insert, attribution->kind == NM_ATTRIBUTION_CUT);
         status = nm_insert_end(insert, err);
     }
     nm_buffer_free(&label);
     return status;
 }
 
-/* The number of the frame that stands for a role, written when it is the first of its name. */
-static nm_status role_frame(nm_loader *loader, const nm_role *role, nm_map *known, uint64_t *last_id, uint64_t *id,
-                            nm_error *err)
+/* The number of the frame that stands for a attribution, written when it is the first of its name. */
+static nm_status attribution_frame(nm_loader *loader, const nm_attribution *attribution, nm_map *known,
+                                   uint64_t *last_id, uint64_t *id, nm_error *err)
 {
-    nm_key key = {role->kind, nm_checksum(role->name.data, role->name.len)};
+    nm_key key = {attribution->kind, nm_checksum(attribution->name.data, attribution->name.len)};
     const uint64_t *there = nm_map_get(known, key);
 
     if (there != NULL) {
@@ -299,7 +301,7 @@ static nm_status role_frame(nm_loader *loader, const nm_role *role, nm_map *know
     }
     *id = ++*last_id;
     nm_status status = nm_map_put(known, key, *id, err);
-    return status == NM_OK ? write_role_frame(loader, role, *id, err) : status;
+    return status == NM_OK ? write_attribution_frame(loader, attribution, *id, err) : status;
 }
 
 static nm_status write_sites(nm_loader *loader, const nm_sites *sites, nm_error *err)
@@ -307,37 +309,42 @@ static nm_status write_sites(nm_loader *loader, const nm_sites *sites, nm_error 
     const nm_definitions *definitions = &loader->definitions;
     const nm_definition_list *frames = &definitions->frames;
     uint64_t last_id = frames->count == 0 ? 0 : frames->items[frames->count - 1].id;
-    nm_role *roles = NULL;
+    nm_attribution *attributions = NULL;
     nm_map known = {0};
-    nm_status status = nm_roles_find(&loader->stack_uses, definitions, sites, &roles, err);
+    nm_status status = nm_attributions_find(&loader->stack_uses, definitions, sites, &attributions, err);
 
     for (size_t index = 0; status == NM_OK && index < definitions->stacks.count; index++) {
         const nm_stack_node *stack = &definitions->stacks.items[index];
         uint64_t site_frame_id = stack->site == 0 ? 0 : frames->items[stack->site - 1].id;
 
-        if (roles[index].kind != NM_ROLE_NONE)
-            status = role_frame(loader, &roles[index], &known, &last_id, &site_frame_id, err);
+        if (attributions[index].kind != NM_ATTRIBUTION_NONE)
+            status = attribution_frame(loader, &attributions[index], &known, &last_id, &site_frame_id, err);
         if (status == NM_OK)
             status = write_stack(loader, stack, site_frame_id, err);
     }
     nm_map_free(&known);
-    free(roles);
+    free(attributions);
     return status;
 }
 
 static nm_status write_stacks(nm_loader *loader, nm_error *err)
 {
+    const nm_wrapper_taker taker = {loader->db, nm_plumbing_take_wrapper};
+    nm_patterns plumbing = {0};
     nm_sites sites = {0};
-    nm_status status = nm_sites_open(loader->db, &loader->definitions, &sites, err);
+    nm_status status = nm_plumbing_read(loader->db, &plumbing, err);
 
     if (status == NM_OK)
-        status = nm_wrappers_find(loader->db, &loader->definitions, &loader->stack_uses.by_stack, &sites, err);
+        status = nm_sites_open(&plumbing, &loader->definitions, &sites, err);
+    if (status == NM_OK)
+        status = nm_wrappers_find(&loader->definitions, &loader->stack_uses.by_stack, &sites, &taker, err);
     if (status == NM_OK)
         nm_sites_resolve(&sites, &loader->definitions);
     if (status == NM_OK)
         status = write_frames(loader, &sites, err);
     if (status == NM_OK)
         status = write_sites(loader, &sites, err);
+    nm_patterns_free(&plumbing);
     nm_sites_close(&sites);
     return status;
 }

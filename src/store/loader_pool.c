@@ -32,19 +32,12 @@ nm_status nm_loader_take_miss(void *context, const nm_miss_row *row, nm_error *e
 {
     nm_loader *loader = context;
     int64_t *values = NULL;
-    nm_status status = nm_pool_sums_miss(&loader->pool_sums, row, err);
+    nm_status status = nm_bulk_next(loader->misses, &values, err);
 
-    if (status == NM_OK)
-        status = nm_bulk_next(loader->misses, &values, err);
     if (status == NM_OK)
         nm_bulk_end(loader->misses, values, fill_miss(loader, row, values));
     loader->has_early_misses |= row->is_early;
     return status;
-}
-
-nm_status nm_loader_take_pending(void *context, const nm_pending_row *row, nm_error *err)
-{
-    return nm_pool_sums_pending(&((nm_loader *)context)->pool_sums, row, err);
 }
 
 nm_status nm_loader_take_pool_group(void *context, const nm_pool_group_row *row, nm_error *err)
@@ -146,97 +139,6 @@ nm_status nm_loader_take_pool_sum(void *context, const nm_pool_sum_row *row, nm_
     nm_insert_int(insert, row->is_partial);
     nm_insert_int(insert, row->is_estimate);
     return nm_insert_end(insert, err);
-}
-
-/* ---- Sums, at the end -------------------------------------------------------------------------------------------- */
-
-static bool has_steps(const nm_loader *loader, uint64_t heap_id)
-{
-    const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, heap_id);
-
-    return heap != NULL && nm_id_set_has(&loader->stepping_processes, heap->heap.process_id);
-}
-
-static nm_status write_miss_sum(nm_loader *loader, const nm_miss_sum *sum, nm_error *err)
-{
-    nm_insert *insert = &loader->inserts[NM_TABLE_POOL_MISS_SUM];
-    bool is_cold = sum->is_early && has_steps(loader, sum->heap_id);
-
-    nm_insert_id(insert, nm_loader_heap(loader, sum->heap_id));
-    nm_insert_id(insert, nm_loader_stack(loader, sum->stack_id));
-    nm_insert_id(insert, is_cold ? NM_MISS_COLD : sum->cause);
-    nm_insert_int(insert, (int64_t)sum->miss_count);
-    nm_insert_int(insert, (int64_t)sum->missed_bytes);
-    nm_insert_int(insert, (int64_t)sum->pending_miss_count);
-    nm_insert_int(insert, (int64_t)sum->driver_count);
-    nm_insert_int(insert, (int64_t)sum->driver_cost_ns);
-    nm_insert_int(insert, sum->last_seq);
-    return nm_insert_end(insert, err);
-}
-
-static nm_status write_pending_sum(nm_loader *loader, const nm_pending_sum *sum, nm_error *err)
-{
-    nm_insert *insert = &loader->inserts[NM_TABLE_PENDING_SUM];
-
-    nm_insert_id(insert, nm_loader_heap(loader, sum->heap_id));
-    nm_insert_id(insert, nm_loader_stack(loader, sum->stack_id));
-    nm_insert_stream(insert, sum->has_stream, sum->stream);
-    nm_insert_int(insert, (int64_t)sum->pending_count);
-    nm_insert_int(insert, (int64_t)sum->pending_bytes);
-    nm_insert_int(insert, (int64_t)nm_byte_ms(sum->pending_byte_ns));
-    nm_insert_int(insert, sum->max_wait_ns);
-    return nm_insert_end(insert, err);
-}
-
-static nm_status write_cost_bucket(nm_loader *loader, const nm_cost_bucket *bucket, nm_error *err)
-{
-    nm_insert *insert = &loader->inserts[NM_TABLE_COST_HISTOGRAM];
-
-    nm_insert_id(insert, nm_loader_heap(loader, bucket->heap_id));
-    nm_insert_int(insert, bucket->octave);
-    nm_insert_int(insert, (int64_t)bucket->min_ns);
-    nm_insert_int(insert, (int64_t)bucket->max_ns);
-    nm_insert_int(insert, (int64_t)bucket->call_count);
-    nm_insert_int(insert, (int64_t)bucket->cost_ns);
-    return nm_insert_end(insert, err);
-}
-
-static nm_status write_slow_call(nm_loader *loader, uint64_t heap_id, const nm_slow_call *call, size_t place,
-                                 nm_error *err)
-{
-    nm_insert *insert = &loader->inserts[NM_TABLE_SLOWEST_CALL];
-
-    nm_insert_id(insert, nm_loader_heap(loader, heap_id));
-    nm_insert_int(insert, (int64_t)place);
-    nm_insert_int(insert, (int64_t)call->cost_ns);
-    nm_insert_int(insert, call->seq);
-    nm_insert_int(insert, call->ns);
-    nm_insert_int(insert, (int64_t)call->size_bytes);
-    nm_insert_id(insert, nm_loader_stack(loader, call->stack_id));
-    nm_insert_id(insert, nm_loader_thread(loader, call->thread_id));
-    nm_insert_int(insert, call->is_segment);
-    return nm_insert_end(insert, err);
-}
-
-nm_status nm_loader_write_pool_sums(nm_loader *loader, nm_error *err)
-{
-    const nm_pool_sums *sums = &loader->pool_sums;
-    const nm_cost_sums *costs = &loader->cost_sums;
-    nm_status status = nm_bulk_flush(loader->misses, err);
-
-    for (size_t index = 0; status == NM_OK && index < sums->misses.count; index++)
-        status = write_miss_sum(loader, &sums->misses.items[index], err);
-    for (size_t index = 0; status == NM_OK && index < sums->pending.count; index++)
-        status = write_pending_sum(loader, &sums->pending.items[index], err);
-    for (size_t index = 0; status == NM_OK && index < costs->buckets.count; index++)
-        status = write_cost_bucket(loader, &costs->buckets.items[index], err);
-    for (size_t index = 0; status == NM_OK && index < costs->heaps.count; index++) {
-        const nm_heap_cost *heap = &costs->heaps.items[index];
-
-        for (size_t place = 0; status == NM_OK && place < heap->slowest_count; place++)
-            status = write_slow_call(loader, heap->heap_id, &heap->slowest[place], place + 1, err);
-    }
-    return status;
 }
 
 nm_status nm_loader_settle_misses(nm_loader *loader, nm_error *err)

@@ -9,7 +9,6 @@
 #include "store/growth_rows.h"
 #include "store/loader_pool.h"
 #include "store/loader_values.h"
-#include "store/operation_rows.h"
 
 static bool is_of_device(const nm_loader *loader, uint64_t heap_id)
 {
@@ -47,7 +46,7 @@ nm_status nm_loader_take_process_end(void *context, const nm_process_end_row *ro
 static nm_status next_row(const nm_loader *loader, nm_bulk *bulk, int64_t *dropped, int64_t **values, nm_error *err)
 {
     *values = dropped;
-    return loader->detail == NM_DETAIL_ALL ? nm_bulk_next(bulk, values, err) : NM_OK;
+    return loader->retention == NM_RETENTION_ALL ? nm_bulk_next(bulk, values, err) : NM_OK;
 }
 
 nm_status nm_loader_take_failure(void *context, const nm_failure_row *row, nm_error *err)
@@ -101,12 +100,10 @@ static int64_t *fill_copy(nm_loader *loader, const nm_copy_row *row, int64_t *va
 nm_status nm_loader_take_copy(void *context, const nm_copy_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
+    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
     nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.copy_id, row->copy_id);
-    if (status == NM_OK)
-        status = nm_copy_sums_copy(&loader->copy_sums, row, err);
     if (status == NM_OK)
         status = next_row(loader, loader->copies, dropped, &values, err);
     if (status == NM_OK)
@@ -123,8 +120,6 @@ nm_status nm_loader_take_operation(void *context, const nm_operation_row *row, n
     nm_loader_note_last(&loader->last.operation_id, row->operation_id);
     if (status == NM_OK)
         status = nm_loader_name_operation(loader, row->parent_id, err);
-    if (status == NM_OK)
-        status = nm_operation_sums_run(&loader->operation_sums, row, nm_loader_number(loader, row->name), err);
     nm_insert_id(insert, row->operation_id);
     nm_insert_id(insert, nm_loader_process(loader, row->process_id));
     nm_insert_id(insert, nm_loader_thread(loader, row->thread_id));
@@ -160,15 +155,12 @@ static int64_t *fill_workspace(nm_loader *loader, const nm_workspace_row *row, i
 nm_status nm_loader_take_workspace(void *context, const nm_workspace_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
+    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
     nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.workspace_id, row->workspace_id);
     if (status == NM_OK)
         status = nm_loader_name_allocation(loader, row->allocation_id, err);
-    if (status == NM_OK)
-        status = nm_operation_sums_workspace(&loader->operation_sums, row,
-                                             nm_loader_number(loader, row->operation_name), err);
     if (status == NM_OK)
         status = next_row(loader, loader->workspaces, dropped, &values, err);
     if (status == NM_OK)
@@ -197,12 +189,10 @@ static int64_t *fill_stream_call(nm_loader *loader, const nm_stream_call_row *ro
 nm_status nm_loader_take_stream_call(void *context, const nm_stream_call_row *row, nm_error *err)
 {
     nm_loader *loader = context;
-    int64_t dropped[NM_DETAIL_COLUMNS_MAX], *values = NULL;
+    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = NULL;
     nm_status status = nm_loader_name_operation(loader, row->operation_id, err);
 
     nm_loader_note_last(&loader->last.stream_call_id, row->stream_call_id);
-    if (status == NM_OK)
-        status = nm_stream_sums_call(&loader->stream_sums, row, err);
     if (status == NM_OK)
         status = next_row(loader, loader->stream_calls, dropped, &values, err);
     if (status == NM_OK)
@@ -367,7 +357,7 @@ nm_status nm_loader_take_moment(void *context, const nm_moment_row *row, nm_erro
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_MOMENT];
-    nm_status status = nm_detail_moment(&loader->detail_rows, row, err);
+    nm_status status = nm_retention_moment(&loader->retained, row, err);
 
     nm_insert_id(insert, row->moment_id);
     nm_insert_int(insert, (int64_t)row->kind);
@@ -408,8 +398,8 @@ nm_status nm_loader_take_heap_total(void *context, const nm_heap_total_row *row,
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_HEAP_SUM];
-    nm_status status = nm_detail_heap_peak(&loader->detail_rows, row->heap_id, row->peak_seq, err);
-    nm_heap_cost cost = nm_cost_sums_of(&loader->cost_sums, row->heap_id);
+    nm_status status = nm_retention_heap_peak(&loader->retained, row->heap_id, row->peak_seq, err);
+    nm_heap_cost_row cost = nm_sums_heap_cost(loader->sums, row->heap_id);
 
     nm_insert_id(insert, nm_loader_heap(loader, row->heap_id));
     nm_insert_int(insert, (int64_t)row->allocation_count);
@@ -482,6 +472,10 @@ nm_status nm_loader_take_device_peak(void *context, const nm_device_peak_row *ro
 
 nm_status nm_loader_take(void *context, nm_row_kind kind, const void *row, nm_error *err)
 {
+    nm_status status = nm_sums_row(((nm_loader *)context)->sums, kind, row, err);
+
+    if (status != NM_OK)
+        return status;
     switch (kind) {
 #define ROW(name, NAME)                                                                                                \
     case NM_ROW_##NAME:                                                                                                \

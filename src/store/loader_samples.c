@@ -125,7 +125,7 @@ nm_status nm_loader_take_device_sample(void *context, const nm_device_sample_row
 {
     nm_loader *loader = context;
     nm_insert *insert = &loader->inserts[NM_TABLE_DEVICE_SAMPLE];
-    nm_status status = nm_detail_device(&loader->detail_rows, row, err);
+    nm_status status = nm_retention_device(&loader->retained, row, err);
 
     nm_insert_id(insert, row->moment_id);
     nm_insert_id(insert, row->device_id);

@@ -3,8 +3,8 @@
 
 #include "store/database.h"
 #include "store/guard.h"
-#include "store/site.h"
-#include "store/vet.h"
+#include "store/plumbing.h"
+#include "store/validate.h"
 
 #define SOURCE "source"
 
@@ -114,13 +114,13 @@ static nm_status refuse_redacted(sqlite3 *db, nm_error *err)
 
 static nm_status vet(sqlite3 *db, nm_error *err)
 {
-    nm_status status = nm_vet_version(db, SOURCE, err);
+    nm_status status = nm_validate_version(db, SOURCE, err);
 
     if (status == NM_OK)
-        status = nm_vet_tables(db, db, SOURCE, err);
+        status = nm_validate_tables(db, db, SOURCE, err);
     if (status == NM_OK)
-        status = nm_vet_pages(db, db, SOURCE, true, err);
-    return status == NM_OK ? nm_vet_rows(db, SOURCE, err) : status;
+        status = nm_validate_pages(db, db, SOURCE, true, err);
+    return status == NM_OK ? nm_validate_rows(db, SOURCE, err) : status;
 }
 
 /* What one of somebody else may cost is bounded while it is read; its rows are then ours. */
@@ -128,12 +128,12 @@ nm_status nm_merge_database(sqlite3 *db, const char *path, bool is_own, nm_error
 {
     nm_guard guard = {0};
     sqlite3_stmt *held = NULL;
-    nm_status status = nm_vet_attach(db, path, SOURCE, err);
+    nm_status status = nm_validate_attach(db, path, SOURCE, err);
 
     if (status == NM_OK && !is_own)
         nm_guard_begin(&guard, db, nm_guard_file_bytes(path));
     if (status == NM_OK && !is_own)
-        status = nm_vet_hold(db, SOURCE, &held, err);
+        status = nm_validate_hold(db, SOURCE, &held, err);
     if (status == NM_OK && !is_own)
         status = vet(db, err);
     if (status == NM_OK && !is_own)

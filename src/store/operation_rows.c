@@ -1,14 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "store/operation_rows.h"
-
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What operations did step by step, values in the order of the columns of schema/069_operation.sql.
+ */
 #include "store/loader_values.h"
-
-nm_status nm_loader_take_operation_rise(void *context, const nm_operation_rise_row *row, nm_error *err)
-{
-    nm_loader *loader = context;
-
-    return nm_operation_sums_rise(&loader->operation_sums, row, nm_loader_number(loader, row->name), err);
-}
 
 nm_status nm_loader_take_step_operation(void *context, const nm_step_operation_row *row, nm_error *err)
 {
@@ -33,38 +27,4 @@ nm_status nm_loader_take_step_operation(void *context, const nm_step_operation_r
     nm_insert_int(insert, (int64_t)row->workspace_bytes);
     nm_insert_id(insert, row->workspace_block_bytes);
     return nm_insert_end(insert, err);
-}
-
-nm_status nm_loader_take_workspace_span(void *context, const nm_workspace_span_row *row, nm_error *err)
-{
-    nm_loader *loader = context;
-
-    return nm_hold_sums_span(&loader->hold_sums, row, err);
-}
-
-static nm_status write_hold(nm_loader *loader, const nm_hold_sum *sum, nm_error *err)
-{
-    nm_insert *insert = &loader->inserts[NM_TABLE_WORKSPACE_HOLD_SUM];
-
-    nm_insert_id(insert, nm_loader_heap(loader, sum->heap_id));
-    nm_insert_stream(insert, sum->has_stream, sum->stream);
-    nm_insert_int(insert, (int64_t)sum->block_count);
-    nm_insert_int(insert, (int64_t)sum->use_count);
-    nm_insert_int(insert, (int64_t)sum->reuse_count);
-    for (int span = NM_HOLD_USED; span <= NM_HOLD_AT_END; span++)
-        nm_insert_real(insert, (double)sum->byte_ns[span] / 1e9);
-    nm_insert_int(insert, (int64_t)sum->max_between_ns);
-    nm_insert_int(insert, (int64_t)sum->idle_count_at_end);
-    nm_insert_int(insert, (int64_t)sum->idle_bytes_at_end);
-    nm_insert_int(insert, (int64_t)sum->untimed_count);
-    return nm_insert_end(insert, err);
-}
-
-nm_status nm_loader_write_holds(nm_loader *loader, nm_error *err)
-{
-    nm_status status = NM_OK;
-
-    for (size_t index = 0; status == NM_OK && index < loader->hold_sums.count; index++)
-        status = write_hold(loader, &loader->hold_sums.items[index], err);
-    return status;
 }

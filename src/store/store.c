@@ -12,21 +12,21 @@
 #include "base/io.h"
 #include "store/cleanup.h"
 #include "store/growth_rows.h"
-#include "store/left_out.h"
 #include "store/loader.h"
 #include "store/merge.h"
+#include "store/plumbing.h"
+#include "store/prune.h"
 #include "store/publish.h"
 #include "store/redact.h"
 #include "store/rising.h"
 #include "store/schema.h"
-#include "store/site.h"
 #include "store/trend.h"
+#include "store/validate.h"
 #include "store/verdict.h"
-#include "store/vet.h"
 
 struct nm_store {
     nm_store_role role;
-    nm_detail detail;
+    nm_retention retention;
     char *path;           /* owned */
     char *temporary_path; /* owned; NULL once it has its place */
     int64_t server_minutes;
@@ -92,14 +92,14 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
     if (status == NM_OK)
         status = write_meta(store, err);
     if (status == NM_OK)
-        status = nm_site_rules_add(store->db, options->site_rules, err);
+        status = nm_plumbing_add(store->db, options->site_rules, err);
     if (status == NM_OK && options->thresholds != NULL)
         status = nm_thresholds_apply(store->db, options->thresholds, err);
     if (status == NM_OK && store->role == NM_STORE_MERGED) {
         status = nm_db_exec(store->db, "COMMIT", err); /* nothing can be attached inside a transaction */
         return status == NM_OK ? nm_merge_plan(store->db, err) : status;
     }
-    return status == NM_OK ? nm_loader_open(store->db, options->detail, &store->loader, err) : status;
+    return status == NM_OK ? nm_loader_open(store->db, options->retention, &store->loader, err) : status;
 }
 
 nm_status nm_store_open(const char *path, const nm_store_options *options, nm_store **out, nm_error *err)
@@ -113,7 +113,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     store->lock_fd = -1;
     store->role = options->role;
-    store->detail = options->detail;
+    store->retention = options->retention;
     store->server_minutes = options->server_minutes;
     store->is_forced = options->is_forced;
     store->is_redacted = options->is_redacted && options->role != NM_STORE_PART;
@@ -141,7 +141,7 @@ const nm_sink *nm_store_sink(nm_store *store)
 
 /*
  * References between the small tables. The large ones are not walked again: the loader has checked theirs one by one. Rows
- * that the detail leaves out may be named.
+ * that the retention leaves out may be named.
  */
 static nm_status check_references(sqlite3 *db, nm_error *err)
 {
@@ -284,7 +284,7 @@ nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error
     if (status == NM_OK)
         status = write_verdicts(store->db, store->server_minutes, err);
     if (status == NM_OK)
-        status = nm_left_out_finish(store->db, store->detail, &last, err);
+        status = nm_prune(store->db, store->retention, &last, err);
     if (status == NM_OK && store->role == NM_STORE_PART)
         return nm_db_exec(store->db, "COMMIT", err);
     return status == NM_OK ? finish_schema(store, err) : status;

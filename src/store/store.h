@@ -27,8 +27,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "rows/sink.h"
-#include "store/detail.h"
-#include "store/frame_names.h"
+#include "sites/frame_names.h"
+#include "store/retention.h"
 #include "store/threshold.h"
 
 typedef struct nm_store nm_store;
@@ -41,7 +41,7 @@ typedef enum nm_store_role {
 
 typedef struct nm_store_options {
     nm_store_role role;
-    nm_detail detail;                /* of the input */
+    nm_retention retention;          /* of the input */
     int64_t server_minutes;          /* so long a process without steps has to run to be judged; 0: NM_RISING_MINUTES */
     const nm_thresholds *thresholds; /* borrowed until nm_store_open returns; NULL: the schema's */
     bool is_forced;                  /* replace what stands at the output's name */

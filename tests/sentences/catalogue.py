@@ -23,8 +23,8 @@ FIGURES = {
 
 # Where the sentences of a code's first word are made.
 SOURCES = {
-    "summary": ["src/store/summary.c", "src/store/summary_device.c", "src/store/summary_health.c",
-                "src/store/summary_held.c", "src/store/summary_many.c", "src/store/summary_steps.c"],
+    "summary": ["src/report/summary.c", "src/report/summary_device.c", "src/report/summary_health.c",
+                "src/report/summary_held.c", "src/report/summary_many.c", "src/report/summary_steps.c"],
     "health": ["schema/375_view_health.sql"],
     "out_of_memory": ["schema/374_view_out_of_memory.sql"],
     "leak": ["schema/310_view_leak.sql"],
@@ -32,8 +32,8 @@ SOURCES = {
     "reason": ["schema/110_leak.sql", "schema/310_view_leak.sql", "src/store/verdict.c"],
     "steps": ["src/steps/anchor.c", "src/steps/anchor_judge.c"],
     "forecast": ["src/store/trend.c"],
-    "check": ["src/tool/check_report.c", "src/tool/check_rules.c"],
-    "whatif": ["src/tool/whatif_report.c"],
+    "check": ["src/tool/check/report.c", "src/tool/check/rules.c"],
+    "whatif": ["src/tool/whatif/report.c"],
 }
 
 

@@ -126,9 +126,9 @@ START_TEST(a_floor_that_is_none_is_said)
     expect_failure("$C run.db --threshold allocation-cost=5", 2, "allocation-cost needs a time");
     expect_failure("$C run.db --thresholds nowhere", 2, "nowhere: cannot open");
     expect_failure("printf 'zero-copy=1MiB\n\nzero-cost=1\n' > wrong && $C run.db --thresholds wrong", 2,
-                   "wrong:3: no measure 'zero-cost'");
+                   "--thresholds wrong: line 3: no measure 'zero-cost'");
     expect("$I -o own.db --thresholds wrong run.zst 2>&1; test $? = 2", 0,
-           "npumem-ingest: wrong:3: no measure 'zero-cost'");
+           "npumem-ingest: --thresholds wrong: line 3: no measure 'zero-cost'");
 }
 END_TEST
 
@@ -323,7 +323,7 @@ START_TEST(usage_is_checked)
     expect_failure("$C run.db --min-hit-rate nan", 2, "needs a share");
     expect_failure("$C run.db --max-misses-per-step many", 2, "needs a number");
     expect_failure("$C run.db --baseline run.db:+5x", 2, "needs a database");
-    expect_failure("$C run.db --rank first", 2, "needs a number");
+    expect_failure("$C run.db --rank first", 2, "--rank first: must be a number");
     expect("$C run.db --no-such-rule", 2, NULL);
     expect("$C --help", 0, "usage: npumem-check");
     expect("$C --version", 0, "npumem-check ");

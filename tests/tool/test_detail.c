@@ -340,7 +340,7 @@ END_TEST
 
 START_TEST(the_option_is_checked)
 {
-    expect("$T $C/leak/trace.txt one.zst && $I --detail some one.zst", 2, "--detail needs all, live or none");
+    expect("$T $C/leak/trace.txt one.zst && $I --detail some one.zst", 2, "--detail some: must be all, live or none");
     expect("test ! -e one.db", 0, "");
     expect("$I --quiet --detail all one.zst -o a.db && $I --quiet one.zst -o b.db && cmp a.db b.db", 0, "");
 }

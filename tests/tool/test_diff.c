@@ -138,8 +138,8 @@ END_TEST
 START_TEST(what_is_not_there_is_said)
 {
     expect_trouble("$D a.db", "needs two databases");
-    expect_trouble("$D a.db b.db --threshold much", "--threshold needs a size");
-    expect_trouble("$D a.db b.db --rank x", "--rank needs a number");
+    expect_trouble("$D a.db b.db --threshold much", "--threshold much: needs a size");
+    expect_trouble("$D a.db b.db --rank x", "--rank x: must be a number");
     expect_trouble("$D a.db b.db --rank 7", "a.db: has no rank 7");
     expect_trouble("$D a.db b.db --level shelf", "there is no level shelf");
     expect_trouble("$D a.db b.db --at dawn", "a.db: has no mark dawn; its marks: after warm-up");

@@ -127,7 +127,7 @@ START_TEST(help_and_version_go_to_standard_output)
 {
     nm_run run = shell("$R --help");
     ck_assert_int_eq(run.exit_code, 0);
-    ck_assert_ptr_nonnull(strstr(run_out(&run), "Usage: npumem-record"));
+    ck_assert_ptr_nonnull(strstr(run_out(&run), "usage: npumem-record"));
     run_free(&run);
     run = shell("$R --version");
     ck_assert_int_eq(run.exit_code, 0);

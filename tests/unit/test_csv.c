@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/csv.h"
+#include "report/csv.h"
 #include "store/schema.h"
 #include "support/run.h"
 

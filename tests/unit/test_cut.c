@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/cut.h"
+#include "sites/cut.h"
 
 #define FRAMES_MAX 5
 

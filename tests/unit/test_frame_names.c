@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/frame_names.h"
-#include "store/inlined.h"
+#include "sites/frame_names.h"
+#include "sites/inlined.h"
 
 static nm_definitions definitions;
 static uint64_t string_count;

@@ -13,11 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hook/current_device.h"
+#include "hook/device_memory.h"
 #include "hook/dynamic.h"
+#include "hook/library.h"
 #include "hook/mstx.h"
 #include "hook/notes.h"
-#include "hook/place.h"
-#include "hook/tell.h"
 #include "record/session.h"
 #include "ring_reader.h"
 
@@ -45,7 +46,7 @@ void *nm_dynamic_hold(const char *path)
     return opened_tool != NULL && strcmp(path, "libprofapi.so") == 0 ? (void *)&opened_tool : NULL;
 }
 
-bool nm_place_is_loaded(const char *name)
+bool nm_library_is_loaded(const char *name)
 {
     return nm_dynamic_hold(name) != NULL;
 }
@@ -61,12 +62,12 @@ void nm_notes_add(nm_note note, const char *text)
     (void)text;
 }
 
-int32_t nm_tell_device(void)
+int32_t nm_current_device(void)
 {
     return 0;
 }
 
-void nm_tell_sample(int32_t device)
+void nm_device_memory_sample(int32_t device)
 {
     __atomic_fetch_add(&sample_count, device == 0, __ATOMIC_RELAXED);
 }
@@ -304,7 +305,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    nm_session_leave();
+    nm_state_leave();
     reader_close(&reading);
     session_close(&fixture);
     free(records);

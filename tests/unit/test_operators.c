@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hook/keep.h"
+#include "hook/arena.h"
 #include "hook/operators.h"
 #include "npumem.h"
 #include "record/session.h"
@@ -145,7 +145,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    nm_session_leave();
+    nm_state_leave();
     reader_close(&reading);
     session_close(&fixture);
     free(records);
@@ -230,7 +230,7 @@ END_TEST
 
 START_TEST(without_a_recording_the_operator_alone_runs)
 {
-    nm_session_leave();
+    nm_state_leave();
     call_all(20);
     ck_assert_ptr_null(find_record(NM_EVENT_RANGE_BEGIN, 0));
 }
@@ -356,21 +356,21 @@ END_TEST
 START_TEST(kept_texts_are_found_again_and_have_a_limit)
 {
     char text[NPUMEM_TEXT_BYTES_MAX + 1];
-    const char *first = nm_keep_text("text of one");
+    const char *first = nm_arena_intern("text of one");
     unsigned count = 0;
 
-    ck_assert_ptr_null(nm_keep_room((size_t)1 << 20));
+    ck_assert_ptr_null(nm_arena_allocate((size_t)1 << 20));
     memset(text, 't', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     do {
         memcpy(text, &count, sizeof count);
         text[0] |= 1, text[1] |= 1, text[2] |= 1, text[3] |= 1; /* no zero bytes: some texts are the same */
         count++;
-    } while (count < 2000000 && nm_keep_text(text) != NULL);
+    } while (count < 2000000 && nm_arena_intern(text) != NULL);
     ck_assert_uint_gt(count, 40000);
     ck_assert_uint_lt(count, 2000000);
     ck_assert_ptr_null(wrap("aclnnNoRoom", operator_0));
-    ck_assert_ptr_eq(nm_keep_text("text of one"), first);
+    ck_assert_ptr_eq(nm_arena_intern("text of one"), first);
     ck_assert_str_eq(first, "text of one");
 }
 END_TEST

@@ -49,7 +49,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    nm_session_leave();
+    nm_state_leave();
     reader_close(&reading);
     session_close(&fixture);
     free(records);
@@ -102,7 +102,7 @@ static int64_t now_ns(void)
 
 START_TEST(nothing_is_recorded_without_a_session)
 {
-    nm_session_leave();
+    nm_state_leave();
     ck_assert_int_eq(npumem_is_recording(), 0);
     ck_assert_uint_eq(define_pool(), 0);
     npumem_alloc(1, &fixture, 100, NULL);
@@ -390,7 +390,7 @@ START_TEST(a_handle_of_an_earlier_recording_names_nothing)
     join();
     heap = define_pool();
     session_open(&second);
-    nm_session_leave();
+    nm_state_leave();
     ck_assert(nm_session_join(second.folder));
     npumem_alloc(heap, (void *)0x1000, 1, NULL);
     npumem_free(heap, (void *)0x1000, NULL);

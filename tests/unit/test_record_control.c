@@ -19,8 +19,8 @@
 
 #include "base/buffer.h"
 #include "drain/clock.h"
-#include "tool/record_control.h"
-#include "tool/record_find.h"
+#include "tool/record/control.h"
+#include "tool/record/find.h"
 
 #define PASS_NS_MAX 200000000
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool/record_child.h"
-#include "tool/record_cost.h"
+#include "tool/record/child.h"
+#include "tool/record/cost.h"
 
 static const char *measured;
 

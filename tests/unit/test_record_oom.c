@@ -10,7 +10,7 @@
 
 #include "base/io.h"
 #include "support/run.h"
-#include "tool/record_oom.h"
+#include "tool/record/oom.h"
 
 static char folder[64];
 

@@ -95,7 +95,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    nm_session_leave();
+    nm_state_leave();
     reader_close(&reading);
     session_close(&fixture);
     for (size_t i = 0; i < STACKS_MAX; i++) {

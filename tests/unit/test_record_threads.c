@@ -61,7 +61,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    nm_session_leave();
+    nm_state_leave();
     reader_close(&reading);
     session_close(&fixture);
     free(seen);

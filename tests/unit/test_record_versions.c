@@ -9,7 +9,7 @@
 
 #include "support/drain_bench.h"
 #include "support/run.h"
-#include "tool/record_versions.h"
+#include "tool/common/versions.h"
 
 static char folder[64];
 static drain_bench bench;

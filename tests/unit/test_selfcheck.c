@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/selfcheck_report.h"
+#include "tool/selfcheck/report.h"
 
 static selfcheck_place place;
 

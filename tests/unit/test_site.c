@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sites/inlined.h"
+#include "sites/site.h"
 #include "store/database.h"
-#include "store/inlined.h"
+#include "store/plumbing.h"
 #include "store/schema.h"
-#include "store/site.h"
 
 static nm_definitions definitions;
 static sqlite3 *db;
@@ -69,13 +70,22 @@ static void stack(uint64_t id, uint64_t parent_id, uint64_t frame_id)
     add(definition);
 }
 
+static void open_sites(nm_sites *sites)
+{
+    nm_patterns plumbing = {0};
+
+    ck_assert_msg(nm_plumbing_read(db, &plumbing, &err) == NM_OK, "%s", err.text);
+    ck_assert_msg(nm_sites_open(&plumbing, &definitions, sites, &err) == NM_OK, "%s", err.text);
+    nm_patterns_free(&plumbing);
+}
+
 static void resolve(void)
 {
     nm_sites sites = {0};
 
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
     ck_assert_int_eq(nm_inlined_expand(&definitions, &err), NM_OK);
-    ck_assert_msg(nm_sites_open(db, &definitions, &sites, &err) == NM_OK, "%s", err.text);
+    open_sites(&sites);
     nm_sites_resolve(&sites, &definitions);
     nm_sites_close(&sites);
 }
@@ -208,7 +218,7 @@ START_TEST(pythons_own_library_is_plumbing_and_what_is_beside_it_is_not)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         frame("f", files[i], 1, "python3.11", 0);
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
-    ck_assert_int_eq(nm_sites_open(db, &definitions, &sites, &err), NM_OK);
+    open_sites(&sites);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         ck_assert_msg(sites.is_plumbing[i] == (i < plumbing_count), "%s", files[i]);
     nm_sites_close(&sites);
@@ -245,7 +255,7 @@ START_TEST(allocators_are_known_by_their_names)
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
         frame(frames[i].function, frames[i].file, i + 1, NULL, 0);
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
-    ck_assert_int_eq(nm_sites_open(db, &definitions, &sites, &err), NM_OK);
+    open_sites(&sites);
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
         const char *file = frames[i].file;
 
@@ -304,7 +314,7 @@ START_TEST(optimisers_and_models_are_no_plumbing)
         stack(index + 1, 0, frame("f", files[index], index + 1, NULL, 0));
     resolve();
     nm_sites sites = {0};
-    ck_assert_int_eq(nm_sites_open(db, &definitions, &sites, &err), NM_OK);
+    open_sites(&sites);
     for (size_t index = 0; index < sites.frame_count; index++)
         ck_assert_msg(!sites.is_plumbing[index], "%s", files[index]);
     nm_sites_close(&sites);
@@ -321,7 +331,7 @@ START_TEST(a_return_type_is_no_name)
     for (uint64_t index = 0; index < sizeof functions / sizeof functions[0]; index++)
         frame(functions[index], NULL, 0, NULL, 0);
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
-    ck_assert_int_eq(nm_sites_open(db, &definitions, &sites, &err), NM_OK);
+    open_sites(&sites);
     for (size_t index = 0; index < sites.frame_count; index++)
         ck_assert_msg(!sites.is_plumbing[index], "%s", functions[index]);
     nm_sites_close(&sites);
@@ -395,7 +405,7 @@ END_TEST
 
 static nm_status add_rules(const char *text)
 {
-    return nm_site_rules_add(db, (nm_bytes){(const uint8_t *)text, strlen(text)}, &err);
+    return nm_plumbing_add(db, (nm_bytes){(const uint8_t *)text, strlen(text)}, &err);
 }
 
 START_TEST(site_rules_add_to_the_list)

@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/id_set.h"
 #include "base/io.h"
 #include "store/cleanup.h"
-#include "store/id_set.h"
 #include "store/publish.h"
 #include "support/load_text.h"
 #include "support/run.h"

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "store/human.h"
-#include "store/summary.h"
+#include "base/human.h"
+#include "report/summary.h"
 #include "support/load_text.h"
 #include "support/run.h"
 

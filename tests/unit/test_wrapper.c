@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sites/wrapper.h"
 #include "store/database.h"
+#include "store/plumbing.h"
 #include "store/schema.h"
-#include "store/wrapper.h"
 
 static nm_definitions definitions;
 static nm_map heap_stacks;
@@ -73,6 +74,15 @@ static void heap_allocates(uint64_t heap, const char *line)
     ck_assert_int_eq(nm_map_put(&heap_stacks, (nm_key){heap, parent}, 1, &err), NM_OK);
 }
 
+static void open_sites(nm_sites *sites)
+{
+    nm_patterns plumbing = {0};
+
+    ck_assert_msg(nm_plumbing_read(db, &plumbing, &err) == NM_OK, "%s", err.text);
+    ck_assert_msg(nm_sites_open(&plumbing, &definitions, sites, &err) == NM_OK, "%s", err.text);
+    nm_patterns_free(&plumbing);
+}
+
 /* The wrappers found, in order, joined by blanks. */
 static const char *found(void)
 {
@@ -81,8 +91,10 @@ static const char *found(void)
     sqlite3_stmt *rows;
 
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
-    ck_assert_msg(nm_sites_open(db, &definitions, &sites, &err) == NM_OK, "%s", err.text);
-    ck_assert_msg(nm_wrappers_find(db, &definitions, &heap_stacks, &sites, &err) == NM_OK, "%s", err.text);
+    open_sites(&sites);
+    ck_assert_msg(nm_wrappers_find(&definitions, &heap_stacks, &sites,
+                                   &(nm_wrapper_taker){db, nm_plumbing_take_wrapper}, &err) == NM_OK,
+                  "%s", err.text);
     nm_sites_close(&sites);
 
     names[0] = 0;

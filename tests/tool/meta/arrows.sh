@@ -18,10 +18,13 @@ rows: base trace
 steps: base trace rows
 replay: base trace rows
 analysis: base trace rows replay
-store: base trace rows replay
+sites: base trace
+sums: base trace rows sites
+store: base trace rows sites sums
+report: base trace store
 watch: base trace rows replay analysis
 whatif: base trace rows replay
-tool: base trace drain symbol source rows steps replay analysis store watch whatif
+tool: base trace drain symbol source rows steps replay analysis sites store report watch whatif
 '
 
 while IFS=: read -r folder names; do
@@ -34,11 +37,11 @@ while IFS=: read -r folder names; do
             esac
         done
     done
-    for used in $(grep -ho 'nm_[a-z]*' "src/$folder/CMakeLists.txt" 2>/dev/null | sed 's/nm_//' | sort -u); do
+    for used in $(find "src/$folder" -name CMakeLists.txt -exec grep -ho 'nm_[a-z]*' {} + | sed 's/nm_//' | sort -u); do
         [ -d "src/$used" ] || continue
         case " $names $folder " in
         *" $used "*) ;;
-        *) fail "src/$folder/CMakeLists.txt names nm_$used, which $folder/ may not use" ;;
+        *) fail "a CMakeLists.txt of src/$folder/ names nm_$used, which $folder/ may not use" ;;
         esac
     done
 done <<<"$allowed"
@@ -46,6 +49,35 @@ done <<<"$allowed"
 for folder in src/*/; do
     folder=$(basename "$folder")
     grep -q "^$folder:" <<<"$allowed" || fail "src/$folder/ is not in the list of arrows"
+done
+
+# Below tool/ each program is a folder: it uses what they share and never another program. selfcheck/ is no program but what
+# `npumem-record --selfcheck` does and compares; record/ starts it, so it stands below record/.
+allowed_tools='
+common:
+selfcheck: common
+record: common selfcheck
+ingest: common
+check: common
+diff: common
+whatif: common
+'
+
+while IFS=: read -r folder names; do
+    [ -n "$folder" ] || continue
+    for file in $(source_files "src/tool/$folder/*.c" "src/tool/$folder/*.h" | grep "^src/tool/$folder/"); do
+        for used in $(sed -n 's|^ *# *include "tool/\(.*\)"|\1|p' "$file" | sort -u); do
+            case " $names $folder " in
+            *" ${used%%/*} "*) ;;
+            *) fail "$file includes tool/$used, which tool/$folder/ may not use" ;;
+            esac
+        done
+    done
+done <<<"$allowed_tools"
+
+for file in $(source_files 'src/tool/*.c' 'src/tool/*.h' | grep '^src/tool/'); do
+    folder=${file#src/tool/}
+    grep -q "^${folder%%/*}:" <<<"$allowed_tools" || fail "$file is in no folder of the list of programs"
 done
 
 # Samples and benchmarks see the SDK and ACL alone, as any user's program does.

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stacks that are cut: the recorder follows frame pointers, and code that keeps none ends the walk before the beginning of the
+ * thread, often at the first frame. The recorder cannot tell that from a beginning (a register that is not used is mostly 0
+ * there); the names of the outermost frame can. A stack is whole when that is a line of Python, main, or in what calls a
+ * thread's function (libc, the dynamic loader, the C++ library); one as deep as was asked for is neither.
+ */
+#ifndef NM_SITES_CUT_H
+#define NM_SITES_CUT_H
+
+#include "sites/definitions.h"
+
+typedef enum nm_walk {
+    NM_WALK_UNKNOWN = 0, /* of a source that does not walk so, or as deep as was asked for */
+    NM_WALK_WHOLE,
+    NM_WALK_CUT,
+} nm_walk;
+
+/* Fills `walk` of every stack. `native_depth`: as in nm_store_input. The definitions are sorted; before nm_inlined_expand. */
+nm_status nm_cuts_mark(nm_definitions *definitions, uint64_t native_depth, nm_error *err);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A list that is searched from its begin: there are a few dozen patterns, and each frame of a load is held against them
+ * once. GLOB is SQLite's, so that a pattern means here what it means in a query; no database is opened for it.
+ */
+#include "sites/patterns.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const words[NM_PATTERN_TARGET_COUNT] = {"function", "file", "module", "name", "python"};
+
+const char *nm_pattern_word(nm_pattern_target target)
+{
+    return words[target];
+}
+
+static bool find_target(nm_bytes word, nm_pattern_target *target)
+{
+    for (int index = 0; index < NM_PATTERN_TARGET_COUNT; index++) {
+        if (strlen(words[index]) == word.len && memcmp(words[index], word.data, word.len) == 0) {
+            *target = (nm_pattern_target)index;
+            return true;
+        }
+    }
+    return false;
+}
+
+nm_status nm_patterns_add(nm_patterns *patterns, nm_bytes target, nm_bytes text, bool is_built_in, nm_error *err)
+{
+    nm_pattern pattern = {.offset = patterns->texts.len, .size = text.len};
+    nm_status status = find_target(target, &pattern.target) ? NM_OK : NM_END;
+
+    pattern.is_native = pattern.target == NM_PATTERN_FUNCTION && is_built_in;
+    if (status == NM_OK)
+        status = nm_buffer_append(&patterns->texts, text.data, text.len, err);
+    if (status == NM_OK)
+        status = nm_buffer_append(&patterns->texts, "", 1, err);
+    if (status == NM_OK)
+        status = nm_array_grow(&patterns->items, &patterns->capacity, patterns->count + 1, sizeof pattern, err);
+    if (status == NM_OK)
+        patterns->items[patterns->count++] = pattern;
+    return status;
+}
+
+nm_bytes nm_pattern_text(const nm_patterns *patterns, const nm_pattern *pattern)
+{
+    return (nm_bytes){patterns->texts.data + pattern->offset, pattern->size};
+}
+
+static bool is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* One line without its newline. */
+static nm_status parse_line(nm_patterns *patterns, nm_bytes line, uint64_t offset, nm_error *err)
+{
+    size_t word = 0;
+
+    while (line.len > 0 && is_blank(line.data[line.len - 1]))
+        line.len--;
+    if (line.len == 0 || line.data[0] == '#')
+        return NM_OK;
+    while (word < line.len && !is_blank(line.data[word]))
+        word++;
+    size_t begin = word;
+    while (begin < line.len && is_blank(line.data[begin]))
+        begin++;
+
+    nm_pattern_target target;
+    if (!find_target((nm_bytes){line.data, word}, &target))
+        return nm_fail(err, NM_ERR_FORMAT, offset,
+                       "a site rule is: function, python, file, name or module, and a pattern");
+    if (begin == line.len)
+        return nm_fail(err, NM_ERR_FORMAT, offset, "this site rule has no pattern");
+    return nm_patterns_add(patterns, (nm_bytes){line.data, word}, (nm_bytes){line.data + begin, line.len - begin},
+                           false, err);
+}
+
+nm_status nm_patterns_parse(nm_patterns *patterns, nm_bytes text, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (text.len > NM_SITE_RULES_BYTES_MAX)
+        return nm_fail(err, NM_ERR_LIMIT, NM_SITE_RULES_BYTES_MAX, "site rules are larger than %u bytes",
+                       NM_SITE_RULES_BYTES_MAX);
+    for (size_t at = 0; status == NM_OK && at < text.len;) {
+        const uint8_t *end = memchr(text.data + at, '\n', text.len - at);
+        size_t length = end == NULL ? text.len - at : (size_t)(end - (text.data + at));
+
+        status = parse_line(patterns, (nm_bytes){text.data + at, length}, at, err);
+        at += length + 1;
+    }
+    return status;
+}
+
+bool nm_patterns_match(const nm_patterns *patterns, const nm_pattern_subject *subject)
+{
+    for (size_t index = 0; index < patterns->count; index++) {
+        const nm_pattern *pattern = &patterns->items[index];
+        const char *text = subject->texts[pattern->target];
+
+        if (subject->is_python ? pattern->is_native : pattern->target == NM_PATTERN_PYTHON)
+            continue;
+        if (text != NULL && sqlite3_strglob((const char *)patterns->texts.data + pattern->offset, text) == 0)
+            return true;
+    }
+    return false;
+}
+
+void nm_patterns_free(nm_patterns *patterns)
+{
+    free(patterns->items);
+    nm_buffer_free(&patterns->texts);
+    *patterns = (nm_patterns){0};
+}

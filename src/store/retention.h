@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which allocations get a row where not all do: those that were live at the peak of their heap or of its device, at a mark
+ * or a failed allocation of their process, or at the end. Rows come when allocations end, and a peak is only known to be
+ * the last one at the very end: what was live at the last peak so far waits here, and goes when the peak has moved on. So
+ * memory is in proportion to what is live.
+ */
+#ifndef NM_STORE_RETENTION_H
+#define NM_STORE_RETENTION_H
+
+#include "base/id_set.h"
+#include "base/map.h"
+#include "rows/rows.h"
+
+#define NM_RETENTION_COLUMNS_MAX 48 /* of table allocation */
+
+typedef enum nm_retention {
+    NM_RETENTION_ALL = 0, /* every allocation */
+    NM_RETENTION_LIVE,    /* those that were live at moments */
+    NM_RETENTION_NONE,    /* the answers alone */
+} nm_retention;
+
+const char *nm_retention_name(nm_retention retention); /* "all", "live", "none" */
+
+typedef struct nm_waiting_row {
+    int64_t values[NM_RETENTION_COLUMNS_MAX]; /* as they go into the table */
+    uint64_t heap_id;
+    int64_t alloc_seq, free_seq;
+} nm_waiting_row;
+
+typedef struct nm_waiting_rows { /* of one heap; a zeroed one is empty */
+    nm_waiting_row *items;       /* owned */
+    size_t count, capacity;
+    size_t count_kept; /* after the last look through them */
+} nm_waiting_rows;
+
+typedef struct nm_retention_rows { /* a zeroed one is empty */
+    nm_waiting_rows *heaps;        /* owned */
+    size_t count, capacity;
+    nm_map index_of;         /* heap_id -> index into heaps */
+    nm_map peak_of;          /* heap_id -> place of its last peak, */
+    nm_map device_peak_of;   /* device_id -> the same; both as uint64_t of an int64_t */
+    nm_map device_of_moment; /* moment_id of a device's peak -> its place */
+    nm_id_set segments;      /* numbers of segments that carried such rows */
+} nm_retention_rows;
+
+typedef enum nm_retention_choice {
+    NM_RETENTION_DROP, /* no moment met it */
+    NM_RETENTION_WRITE,
+    NM_RETENTION_WAIT, /* a peak met it that may be the last one */
+} nm_retention_choice;
+
+/* The largest number of a row that came, written or not; 0: none did. */
+typedef struct nm_last_numbers {
+    uint64_t allocation_id, copy_id, operation_id, workspace_id, stream_call_id;
+    uint64_t allocation_count; /* how many came */
+} nm_last_numbers;
+
+nm_retention_choice nm_retention_judge(const nm_retention_rows *rows, const nm_allocation_row *row);
+
+/* Keeps a row that waits: *values is to be filled by the caller before the next call. */
+nm_status nm_retention_wait(nm_retention_rows *rows, const nm_allocation_row *row, int64_t **values, nm_error *err);
+
+/* A row that is written or waits lies in this segment: it gets a row too. 0: in none. */
+nm_status nm_retention_need_segment(nm_retention_rows *rows, uint64_t segment_id, nm_error *err);
+
+/* The last peaks: of a heap; of a device, by the rows of its moment. */
+nm_status nm_retention_heap_peak(nm_retention_rows *rows, uint64_t heap_id, int64_t seq, nm_error *err);
+nm_status nm_retention_moment(nm_retention_rows *rows, const nm_moment_row *row, nm_error *err);
+nm_status nm_retention_device(nm_retention_rows *rows, const nm_device_sample_row *row, nm_error *err);
+
+/* Once those are told: was the row live at one of them? `device_id` is that of its heap. */
+bool nm_retention_is_live(const nm_retention_rows *rows, const nm_waiting_row *row, uint64_t device_id);
+
+void nm_retention_rows_free(nm_retention_rows *rows);
+
+#endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/validate.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "store/database.h"
+#include "store/merge.h"
+#include "store/schema.h"
+
+/* The failure at hand; a file that SQLite takes for no database is said to be none of ours. */
+static nm_status fail_to_read(sqlite3 *db, nm_error *err)
+{
+    if ((sqlite3_errcode(db) & 0xff) != SQLITE_NOTADB)
+        return nm_db_fail(db, err);
+    return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest: %.80s", sqlite3_errmsg(db));
+}
+
+nm_status nm_validate_attach(sqlite3 *db, const char *path, const char *schema, nm_error *err)
+{
+    nm_buffer uri = {0};
+    char *sql = NULL;
+    nm_status status = nm_db_uri(path, "mode=ro", &uri, err);
+
+    if (status == NM_OK && (sql = sqlite3_mprintf("ATTACH %Q AS \"%w\"", (const char *)uri.data, schema)) == NULL)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status == NM_OK)
+        status = nm_db_exec(db, sql, NULL) == NM_OK ? NM_OK : fail_to_read(db, err);
+    sqlite3_free(sql);
+    nm_buffer_free(&uri);
+    return status;
+}
+
+nm_status nm_validate_hold(sqlite3 *db, const char *schema, sqlite3_stmt **out, nm_error *err)
+{
+    char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master", schema);
+
+    if (sql == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (sqlite3_prepare_v2(db, sql, -1, out, NULL) == SQLITE_OK)
+        sqlite3_step(*out);
+    sqlite3_free(sql);
+    return NM_OK;
+}
+
+/* `format` with the schema's name twice at most; the first figure of the answer. */
+static nm_status ask(sqlite3 *db, const char *format, const char *schema, int64_t *value, nm_error *err)
+{
+    char *sql = sqlite3_mprintf(format, schema, schema);
+    nm_status status =
+        sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_get_int(db, sql, value, err);
+
+    sqlite3_free(sql);
+    return status;
+}
+
+/* The first text that `sql` answers with (owned by sqlite3_free), or NULL when there is no row. Takes `sql` over. */
+static nm_status first_text(sqlite3 *db, char *sql, char **text, nm_error *err)
+{
+    sqlite3_stmt *row = NULL;
+    nm_status status =
+        sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_prepare(db, sql, &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+
+    *text = NULL;
+    if (code == SQLITE_ROW && (*text = sqlite3_mprintf("%s", sqlite3_column_text(row, 0))) == NULL)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    else if (code != SQLITE_ROW && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(row);
+    sqlite3_free(sql);
+    return status;
+}
+
+/* ---- Which version ------------------------------------------------------------------------------------------------- */
+
+/* Is the column stored, as columns of tables are? One of a view, or a generated one, runs what the file says. */
+static nm_status is_stored(sqlite3 *db, const char *schema, const char *table, const char *column, bool *is_so,
+                           nm_error *err)
+{
+    sqlite3_stmt *columns = NULL;
+    int64_t is_table = 0;
+    char *sql = sqlite3_mprintf("SELECT count(*) FROM \"%w\".sqlite_master WHERE type = 'table' AND name = %Q AND sql"
+                                " LIKE 'CREATE TABLE %q (%%'",
+                                schema, table, table);
+    nm_status status = sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                   : nm_db_get_int(db, sql, &is_table, err);
+
+    sqlite3_free(sql);
+    *is_so = false;
+    if (status != NM_OK || is_table != 1)
+        return status;
+    sql = sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(%Q)", schema, table);
+    status = sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                         : nm_db_prepare(db, sql, &columns, err);
+    sqlite3_free(sql);
+    while (status == NM_OK && sqlite3_step(columns) == SQLITE_ROW)
+        *is_so = *is_so || (strcmp(nm_db_text(columns, 1), column) == 0 && sqlite3_column_int(columns, 6) == 0);
+    sqlite3_finalize(columns);
+    return status;
+}
+
+/* A text of a table whose columns may be those of any version; NULL: there is none. By sqlite3_free. */
+static nm_status old_text(sqlite3 *db, const char *schema, const char *table, const char *column, const char *rest,
+                          char **text, nm_error *err)
+{
+    bool is_so = false;
+    nm_status status = is_stored(db, schema, table, column, &is_so, err);
+
+    *text = NULL;
+    if (status != NM_OK || !is_so)
+        return status;
+    return first_text(
+        db, sqlite3_mprintf("SELECT substr(\"%w\", 1, 200) FROM \"%w\".\"%w\" %s", column, schema, table, rest), text,
+        err);
+}
+
+/* Databases name what they were made of: what is to be ingested again. */
+static const char *name_input(sqlite3 *db, const char *schema, char name[64])
+{
+    char *path = NULL;
+
+    old_text(db, schema, "input", "path", "LIMIT 1", &path, NULL);
+    nm_human_text(name, 64, path == NULL || path[0] == 0 ? "its input" : path, 40);
+    sqlite3_free(path);
+    return name;
+}
+
+static nm_status refuse_version(sqlite3 *db, const char *schema, int64_t version, nm_error *err)
+{
+    char name[64];
+
+    return nm_fail(err, NM_ERR_VERSION, NM_NO_OFFSET,
+                   "has schema version %" PRId64 ", this program reads %d: ingest %s again", version, NM_SCHEMA_VERSION,
+                   name_input(db, schema, name));
+}
+
+nm_status nm_validate_version(sqlite3 *db, const char *schema, nm_error *err)
+{
+    char *said = NULL;
+    int64_t id = 0, version = 0;
+    nm_status status = ask(db, "PRAGMA \"%w\".application_id", schema, &id, err);
+
+    if (status == NM_OK)
+        status = ask(db, "PRAGMA \"%w\".user_version", schema, &version, err);
+    if (status == NM_OK)
+        status = old_text(db, schema, "meta", "value", "WHERE key = 'schema_version'", &said, err);
+    if (status == NM_ERR_DATABASE)
+        status = fail_to_read(db, err);
+    else if (status == NM_OK && (said == NULL || (id != NM_APPLICATION_ID && id != 0)))
+        status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest");
+    else if (status == NM_OK && id == NM_APPLICATION_ID && version != NM_SCHEMA_VERSION)
+        status = refuse_version(db, schema, version, err);
+    else if (status == NM_OK && strtoll(said, NULL, 10) != NM_SCHEMA_VERSION)
+        status = refuse_version(db, schema, strtoll(said, NULL, 10), err);
+    sqlite3_free(said);
+    return status;
+}
+
+/* ---- Tables -------------------------------------------------------------------------------------------------------- */
+
+#define TABLES_SQL                                                                                                     \
+    "SELECT name, sql FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND sql IS NOT NULL"
+
+static nm_status refuse_table(sqlite3 *db, const char *schema, const char *table, nm_error *err)
+{
+    char name[64];
+
+    return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET,
+                   "is of another version: its table %.40s is not the same; ingest %s again", table,
+                   name_input(db, schema, name));
+}
+
+/* Each of our tables is there, in the same words. That nothing else has its name, SQLite sees to when it reads the schema. */
+nm_status nm_validate_tables(sqlite3 *own, sqlite3 *db, const char *schema, nm_error *err)
+{
+    sqlite3_stmt *tables = NULL, *same = NULL;
+    char *sql =
+        sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'table' AND name = ?1 AND sql = ?2", schema);
+    int code = SQLITE_DONE;
+    nm_status status =
+        sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_prepare(db, sql, &same, err);
+
+    sqlite3_free(sql);
+    if (status == NM_OK)
+        status = nm_db_prepare(own, TABLES_SQL, &tables, err);
+    while (status == NM_OK && (code = sqlite3_step(tables)) == SQLITE_ROW) {
+        sqlite3_bind_text(same, 1, nm_db_text(tables, 0), -1, SQLITE_STATIC);
+        sqlite3_bind_text(same, 2, nm_db_text(tables, 1), -1, SQLITE_STATIC);
+        int found = sqlite3_step(same);
+
+        if (found != SQLITE_ROW)
+            status = found == SQLITE_DONE ? refuse_table(db, schema, nm_db_text(tables, 0), err) : nm_db_fail(db, err);
+        sqlite3_reset(same);
+    }
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(own, err);
+    sqlite3_finalize(tables);
+    sqlite3_finalize(same);
+    return status;
+}
+
+static nm_status check_pages(sqlite3 *db, const char *schema, const char *table, nm_error *err)
+{
+    char *text = NULL;
+    nm_status status = first_text(db, sqlite3_mprintf("PRAGMA \"%w\".quick_check(%Q)", schema, table), &text, err);
+
+    if (status == NM_OK && (text == NULL || strcmp(text, "ok") != 0))
+        status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "the database is damaged: %.100s", text == NULL ? "" : text);
+    sqlite3_free(text);
+    return status;
+}
+
+#define LARGE_SQL " AND name NOT IN ('allocation', 'copy', 'workspace', 'stream_call')"
+
+/* Table by table: of all tables it would run the CHECK of those that are not ours. (A SQLite before 3.33 does.) */
+nm_status nm_validate_pages(sqlite3 *own, sqlite3 *db, const char *schema, bool has_large, nm_error *err)
+{
+    sqlite3_stmt *tables = NULL;
+    int code = SQLITE_DONE;
+    nm_status status = nm_db_prepare(own, has_large ? TABLES_SQL : TABLES_SQL LARGE_SQL, &tables, err);
+
+    while (status == NM_OK && (code = sqlite3_step(tables)) == SQLITE_ROW)
+        status = check_pages(db, schema, nm_db_text(tables, 0), err);
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(own, err);
+    sqlite3_finalize(tables);
+    return status;
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
+
+/* A table of words: each row of it must be among those of `main`. What is known of sites is each input's own. */
+static nm_status check_words(sqlite3 *db, const char *schema, const char *table, nm_error *err)
+{
+    int64_t is_other = 0;
+    char *sql = sqlite3_mprintf("SELECT EXISTS (SELECT * FROM \"%w\".\"%w\" EXCEPT SELECT * FROM main.\"%w\")", schema,
+                                table, table);
+    nm_status status = sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                   : nm_db_get_int(db, sql, &is_other, err);
+
+    sqlite3_free(sql);
+    if (status == NM_OK && is_other != 0)
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "is of another version: its table %.40s has other words",
+                       table);
+    return status;
+}
+
+#define NUMBERS_SQL "SELECT name, target FROM merge_column WHERE owner = ? AND target IS NOT NULL ORDER BY place"
+
+/* The columns of the table that number rows: name, target. */
+static nm_status open_numbers(sqlite3 *db, const char *table, sqlite3_stmt **out, nm_error *err)
+{
+    nm_status status = nm_db_prepare(db, NUMBERS_SQL, out, err);
+
+    if (status == NM_OK)
+        sqlite3_bind_text(*out, 1, table, -1, SQLITE_STATIC);
+    return status;
+}
+
+/* "SELECT min(a), max(a), min(b), ..." of those columns; NULL when there are none. By sqlite3_free. */
+static nm_status range_sql(sqlite3 *db, const char *schema, const char *table, char **sql, nm_error *err)
+{
+    sqlite3_str *text = sqlite3_str_new(db);
+    sqlite3_stmt *columns = NULL;
+    nm_status status = open_numbers(db, table, &columns, err);
+    int count = 0, code = SQLITE_DONE;
+
+    for (; status == NM_OK && (code = sqlite3_step(columns)) == SQLITE_ROW; count++) {
+        const char *name = (const char *)sqlite3_column_text(columns, 0);
+
+        sqlite3_str_appendf(text, "%s min(\"%w\"), max(\"%w\")", count == 0 ? "SELECT" : ",", name, name);
+    }
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(columns);
+    sqlite3_str_appendf(text, " FROM \"%w\".\"%w\"", schema, table);
+    *sql = sqlite3_str_finish(text);
+    if (status == NM_OK && *sql == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status != NM_OK || count == 0) {
+        sqlite3_free(*sql);
+        *sql = NULL;
+    }
+    return status;
+}
+
+static bool is_number(sqlite3_stmt *row, int column, int64_t most)
+{
+    int type = sqlite3_column_type(row, column);
+    int64_t value = sqlite3_column_int64(row, column);
+
+    return type == SQLITE_NULL || (type == SQLITE_INTEGER && value >= 1 && value <= most);
+}
+
+/* The largest number of a row that `target` has, here or left out: what may be named. */
+static nm_status last_number(sqlite3 *db, const char *schema, const char *target, int64_t *last, nm_error *err)
+{
+    static const char list_sql[] =
+        "SELECT 'SELECT max(n) FROM (SELECT NULL AS n' || group_concat(printf(' UNION ALL SELECT max(\"%%w\") FROM"
+        " \"%%w\".\"%%w\"', name, %Q, owner), '') || ')' FROM merge_column WHERE target = %Q"
+        " AND (is_key OR (owner = 'left_out' AND target <> 'input'))";
+    char *sql = NULL;
+    nm_status status = first_text(db, sqlite3_mprintf(list_sql, schema, target), &sql, err);
+
+    *last = 0;
+    if (status == NM_OK && sql != NULL)
+        status = nm_db_get_int(db, sql, last, err);
+    if (status == NM_OK && *last == NM_NULL)
+        *last = 0;
+    sqlite3_free(sql);
+    if (status == NM_OK && *last > NM_MERGE_ID_MAX)
+        status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "table %.40s has a row of number %" PRId64, target, *last);
+    return status;
+}
+
+/* `row` has the least and greatest value of each column of `table` that numbers rows, in their order. */
+static nm_status check_ranges(sqlite3 *db, const char *schema, const char *table, sqlite3_stmt *row, nm_error *err)
+{
+    sqlite3_stmt *columns = NULL;
+    int64_t last = 0;
+    int code = SQLITE_DONE;
+    nm_status status = open_numbers(db, table, &columns, err);
+
+    for (int at = 0; status == NM_OK && (code = sqlite3_step(columns)) == SQLITE_ROW; at += 2) {
+        status = last_number(db, schema, (const char *)sqlite3_column_text(columns, 1), &last, err);
+        if (status == NM_OK && !(is_number(row, at, last) && is_number(row, at + 1, last)))
+            status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "%.40s.%.40s names rows that are not there", table,
+                             (const char *)sqlite3_column_text(columns, 0));
+    }
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(columns);
+    return status;
+}
+
+static nm_status check_numbers(sqlite3 *db, const char *schema, const char *table, nm_error *err)
+{
+    char *sql = NULL;
+    sqlite3_stmt *row = NULL;
+    nm_status status = range_sql(db, schema, table, &sql, err);
+
+    if (status == NM_OK && sql != NULL)
+        status = nm_db_prepare(db, sql, &row, err);
+    if (status == NM_OK && row != NULL)
+        status = sqlite3_step(row) == SQLITE_ROW ? check_ranges(db, schema, table, row, err) : nm_db_fail(db, err);
+    sqlite3_finalize(row);
+    sqlite3_free(sql);
+    return status;
+}
+
+nm_status nm_validate_rows(sqlite3 *db, const char *schema, nm_error *err)
+{
+    static const char sql[] = "SELECT m.name, m.name IN (SELECT t.name FROM merge_table AS t) FROM main.sqlite_master "
+                              "AS m WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' "
+                              "AND m.name NOT IN ('meta', 'plumbing')";
+    sqlite3_stmt *tables = NULL;
+    int code = SQLITE_DONE;
+    int64_t input_count = 0;
+    nm_status status = ask(db, "SELECT count(*) FROM \"%w\".input", schema, &input_count, err);
+
+    if (status == NM_OK && input_count == 0)
+        status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "has no input");
+    if (status == NM_OK)
+        status = nm_db_prepare(db, sql, &tables, err);
+    while (status == NM_OK && (code = sqlite3_step(tables)) == SQLITE_ROW) {
+        const char *table = (const char *)sqlite3_column_text(tables, 0);
+
+        status = sqlite3_column_int(tables, 1) != 0 ? check_numbers(db, schema, table, err)
+                                                    : check_words(db, schema, table, err);
+    }
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(tables);
+    return status;
+}

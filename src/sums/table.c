@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums stand one behind the other in the order in which their keys first came, which is the order of the rows that are
+ * given in the end; a hash table of their numbers finds them, open addressing without removal. Rows that belong together
+ * often follow each other, so the last one used is looked at first. A measure is a few words that are read row by row: a
+ * declaration costs no code.
+ */
+#include "sums/table.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/map.h"
+#include "base/number.h"
+
+#define ITEMS_MAX (1u << 31)
+
+/* ---- Keys -------------------------------------------------------------------------------------------------------- */
+
+static uint8_t *item_at(const nm_sum_table *table, size_t index)
+{
+    return table->items + index * table->sum->row_bytes;
+}
+
+static bool is_at(const nm_sum_table *table, size_t index, const void *key)
+{
+    return memcmp(item_at(table, index), key, table->sum->key_bytes) == 0;
+}
+
+/* Each word with a secret in it, as in base/map.c: keys come from files. */
+static size_t home_of(const nm_sum_table *table, const void *key)
+{
+    const uint8_t *at = key;
+    uint64_t hash = table->secret[0];
+
+    for (size_t left = table->sum->key_bytes; left > 0; left -= sizeof(uint64_t), at += sizeof(uint64_t)) {
+        uint64_t word;
+
+        memcpy(&word, at, sizeof word);
+        unsigned __int128 product = (unsigned __int128)(hash ^ word) * table->secret[1];
+        hash = (uint64_t)product ^ (uint64_t)(product >> 64) ^ table->secret[0];
+    }
+    return hash & (table->slot_count - 1);
+}
+
+/* The slot that holds the key's number, or the empty one where it would go. There is at least one empty slot. */
+static uint32_t *slot_for(const nm_sum_table *table, const void *key)
+{
+    size_t at = home_of(table, key);
+
+    while (table->slots[at] != 0 && !is_at(table, table->slots[at] - 1, key))
+        at = (at + 1) & (table->slot_count - 1);
+    return &table->slots[at];
+}
+
+static nm_status grow_slots(nm_sum_table *table, nm_error *err)
+{
+    size_t slot_count = table->slot_count == 0 ? 16 : table->slot_count * 2;
+    uint32_t *slots = calloc(slot_count, sizeof *slots);
+
+    if (slots == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at %zu sums", table->count);
+    free(table->slots);
+    table->slots = slots;
+    table->slot_count = slot_count;
+    if (table->secret[1] == 0) {
+        table->secret[0] = nm_map_secret();
+        table->secret[1] = table->secret[0] * 0x9E3779B97F4A7C15u | 1;
+    }
+    for (size_t index = 0; index < table->count; index++)
+        *slot_for(table, item_at(table, index)) = (uint32_t)index + 1;
+    return NM_OK;
+}
+
+/* What a measure says before any row came; most say 0, which the item is. */
+static void begin_measures(const nm_sum *sum, uint8_t *item)
+{
+    static const int64_t none = INT64_MIN;
+
+    for (size_t f = 0; f < sum->feed_count; f++)
+        for (size_t i = 0; i < sum->feeds[f].measure_count; i++) {
+            const nm_measure *measure = &sum->feeds[f].measures[i];
+
+            if (measure->kind == NM_MEASURE_MAX_SIGNED)
+                memcpy(item + measure->to, &none, sizeof none);
+            if (measure->kind == NM_MEASURE_RECORD)
+                memcpy(item + measure->to_other, &none, sizeof none);
+        }
+}
+
+static nm_status append(nm_sum_table *table, const void *key, nm_error *err)
+{
+    nm_status status =
+        table->count < ITEMS_MAX ? NM_OK : nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "more sums than %u", ITEMS_MAX);
+
+    if (status == NM_OK)
+        status = nm_array_grow(&table->items, &table->capacity, table->count + 1, table->sum->row_bytes, err);
+    if (status != NM_OK)
+        return status;
+    uint8_t *item = item_at(table, table->count++);
+    memcpy(item, key, table->sum->key_bytes);
+    begin_measures(table->sum, item);
+    return NM_OK;
+}
+
+static nm_status find_or_add(nm_sum_table *table, const void *key, uint8_t **out, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (table->count == 0 || !is_at(table, table->recent, key)) {
+        if (table->count + 1 > table->slot_count / 4 * 3)
+            status = grow_slots(table, err);
+        uint32_t *slot = status == NM_OK ? slot_for(table, key) : NULL;
+        if (slot != NULL && *slot == 0 && (status = append(table, key, err)) == NM_OK)
+            *slot = (uint32_t)table->count;
+        if (status != NM_OK)
+            return status;
+        table->recent = *slot - 1;
+    }
+    *out = item_at(table, table->recent);
+    return NM_OK;
+}
+
+/* ---- Measures ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t cell(const uint8_t *base, uint16_t offset)
+{
+    uint64_t value;
+
+    memcpy(&value, base + offset, sizeof value);
+    return value;
+}
+
+static void put(uint8_t *base, uint16_t offset, uint64_t value)
+{
+    memcpy(base + offset, &value, sizeof value);
+}
+
+static void add_to(uint8_t *sum, uint16_t offset, uint64_t more)
+{
+    put(sum, offset, nm_add_saturated(cell(sum, offset), more));
+}
+
+static void add_product(uint8_t *sum, uint16_t offset, uint64_t a, uint64_t b)
+{
+    unsigned __int128 so_far, more = (unsigned __int128)a * b, most = ~(unsigned __int128)0;
+
+    memcpy(&so_far, sum + offset, sizeof so_far);
+    so_far = more > most - so_far ? most : so_far + more;
+    memcpy(sum + offset, &so_far, sizeof so_far);
+}
+
+/* Did the row take the record? */
+static bool take_record(const nm_measure *measure, const uint8_t *row, uint8_t *sum)
+{
+    uint64_t value = cell(row, measure->from), most = cell(sum, measure->to);
+    int64_t place = (int64_t)cell(row, measure->other), first = (int64_t)cell(sum, measure->to_other);
+
+    if (first != NM_NO_SEQ && value <= most && (value != most || place >= first))
+        return false;
+    put(sum, measure->to, value);
+    put(sum, measure->to_other, (uint64_t)place);
+    return true;
+}
+
+static void keep_same(uint8_t *sum, uint16_t offset, uint64_t value)
+{
+    uint64_t known = cell(sum, offset);
+
+    put(sum, offset, known == 0 || known == value ? value : NM_SUM_SEVERAL);
+}
+
+/* *is_record: of the RECORD before it. */
+static void take_measure(const nm_measure *measure, const uint8_t *row, uint8_t *sum, bool *is_record)
+{
+    uint64_t value = cell(row, measure->from);
+
+    switch (measure->kind) {
+    case NM_MEASURE_COUNT:
+        put(sum, measure->to, cell(sum, measure->to) + 1);
+        break;
+    case NM_MEASURE_SUM:
+        add_to(sum, measure->to, value);
+        break;
+    case NM_MEASURE_DIFFERENCE:
+        if ((int64_t)value > (int64_t)cell(row, measure->other))
+            add_to(sum, measure->to, value - cell(row, measure->other));
+        break;
+    case NM_MEASURE_PRODUCT:
+        add_product(sum, measure->to, value, cell(row, measure->other));
+        break;
+    case NM_MEASURE_MAX:
+        if (value > cell(sum, measure->to))
+            put(sum, measure->to, value);
+        break;
+    case NM_MEASURE_MAX_SIGNED:
+        if ((int64_t)value > (int64_t)cell(sum, measure->to))
+            put(sum, measure->to, value);
+        break;
+    case NM_MEASURE_LAST:
+        put(sum, measure->to, value);
+        break;
+    case NM_MEASURE_SAME:
+        keep_same(sum, measure->to, value);
+        break;
+    case NM_MEASURE_RECORD:
+        *is_record = take_record(measure, row, sum);
+        break;
+    case NM_MEASURE_OF_RECORD:
+        if (*is_record)
+            put(sum, measure->to, value);
+        break;
+    }
+}
+
+nm_status nm_sum_table_add(nm_sum_table *table, const nm_sum_feed *feed, const nm_definitions *definitions,
+                           const void *row, nm_error *err)
+{
+    _Alignas(max_align_t) uint8_t key[NM_SUM_BYTES_MAX];
+    bool is_record = false;
+    uint8_t *sum = NULL;
+
+    assert(table->sum->row_bytes <= sizeof key && table->sum->key_bytes % sizeof(uint64_t) == 0);
+    memset(key, 0, table->sum->key_bytes);
+    uint32_t facts = feed->classify(definitions, row, key);
+    if (facts == NM_SUM_SKIP)
+        return NM_OK;
+    nm_status status = find_or_add(table, key, &sum, err);
+    if (status != NM_OK)
+        return status;
+    for (const nm_measure *measure = feed->measures; measure < feed->measures + feed->measure_count; measure++) {
+        if (measure->kind == NM_MEASURE_RECORD)
+            is_record = false;
+        if ((facts & measure->when) == measure->when)
+            take_measure(measure, row, sum, &is_record);
+    }
+    return NM_OK;
+}
+
+const void *nm_sum_table_at(const nm_sum_table *table, size_t index)
+{
+    return item_at(table, index);
+}
+
+const void *nm_sum_table_find(const nm_sum_table *table, const void *key)
+{
+    const uint32_t *slot = table->count == 0 ? NULL : slot_for(table, key);
+
+    return slot == NULL || *slot == 0 ? NULL : item_at(table, *slot - 1);
+}
+
+void nm_sum_table_free(nm_sum_table *table)
+{
+    free(table->items);
+    free(table->slots);
+    *table = (nm_sum_table){.sum = table->sum};
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * npumem-check: holds a database of npumem-ingest to rules, for the last step of a test run. It measures (check/rules.c),
+ * prints (check/report.c) and ends with 0 or 1; its command line is in check/options.c.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shown.h"
+#include "store/foreign.h"
+#include "tool/check/options.h"
+#include "tool/check/report.h"
+
+#define EXIT_BROKEN_RULE 1
+#define EXIT_USAGE       2
+#define EXIT_UNREADABLE  4
+
+/* ---- The work ---- */
+
+static int report_error(const char *subject, const nm_error *err)
+{
+    char name[PATH_MAX];
+
+    fprintf(stderr, "npumem-check: %s: %s\n", nm_shown_text(name, sizeof name, subject), err->text);
+    return EXIT_UNREADABLE;
+}
+
+static int report_results(const check_options *options, const check_result *results)
+{
+    bool is_ok = true;
+
+    for (size_t i = 0; i < options->rules.count; i++) {
+        is_ok = is_ok && results[i].is_ok;
+        if (!options->is_json)
+            check_write_line(&results[i], stdout);
+    }
+    if (options->is_json)
+        check_write_json(options->database, results, options->rules.count, stdout);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "npumem-check: standard output: cannot write: %s\n", strerror(errno));
+        return EXIT_UNREADABLE;
+    }
+    return is_ok ? EXIT_SUCCESS : EXIT_BROKEN_RULE;
+}
+
+static int run_check(const check_options *options)
+{
+    check_result *results = calloc(options->rules.count, sizeof *results);
+    const char *subject = options->database;
+    nm_error err = {.offset = NM_NO_OFFSET};
+    nm_foreign *database = NULL;
+    nm_status status = results == NULL ? nm_fail(&err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                       : nm_foreign_open(options->database, false, &database, &err);
+
+    for (size_t i = 0; i < options->rules.count && status == NM_OK; i++)
+        status = check_measure(nm_foreign_db(database), &options->rules.items[i], &options->filter, &results[i],
+                               &subject, &err);
+    int result = status == NM_OK ? report_results(options, results) : report_error(subject, &err);
+    nm_foreign_close(database);
+    free(results);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    static const int ends[] = {[OPTIONS_READ] = EXIT_SUCCESS,
+                               [OPTIONS_DONE] = EXIT_SUCCESS,
+                               [OPTIONS_WRONG] = EXIT_USAGE,
+                               [OPTIONS_NO_MEMORY] = EXIT_UNREADABLE};
+    check_options options = {0};
+    options_outcome outcome = check_options_read(argc, argv, &options);
+    int result = outcome == OPTIONS_READ ? run_check(&options) : ends[outcome];
+
+    check_options_free(&options);
+    return result;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of npumem-check's options. A rule is an option: what it takes depends on what it measures, and what a limit means
+ * is left to rules.c.
+ */
+#include "tool/check/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "tool/common/size_text.h"
+#include "tool/common/threshold_text.h"
+
+/* "0.15" or "15%". */
+static bool read_ratio(const char *text, double *ratio)
+{
+    char *end;
+    double number = strtod(text, &end);
+    bool is_percent = strcmp(end, "%") == 0;
+
+    *ratio = is_percent ? number / 100 : number;
+    return text[0] >= '0' && text[0] <= '9' && (*end == 0 || is_percent) && *ratio >= 0 && *ratio <= 1;
+}
+
+static bool read_count(const char *text, double *count)
+{
+    char *end;
+
+    *count = strtod(text, &end);
+    return text[0] >= '0' && text[0] <= '9' && *end == 0 && *count >= 0 && *count < 1e15;
+}
+
+static bool read_size(const char *text, double *size)
+{
+    uint64_t bytes;
+    bool is_size = size_text_read(text, &bytes);
+
+    *size = is_size ? (double)bytes : 0;
+    return is_size;
+}
+
+/* "5%" or "512MiB": how much more than the baseline passes. */
+static bool read_more(const char *text, check_rule *rule)
+{
+    char *end;
+
+    if (text[0] < '0' || text[0] > '9' || text[strlen(text) - 1] != '%')
+        return read_size(text, &rule->more_bytes);
+    rule->more_ratio = strtod(text, &end) / 100;
+    return strcmp(end, "%") == 0 && rule->more_ratio <= 1e6;
+}
+
+/* "OLD.db:+5%" ends the path at its last ":+"; a path may hold one itself as long as a tolerance follows. */
+static bool read_baseline(const char *text, check_rule *rule)
+{
+    char *colon = NULL;
+
+    for (char *at = strstr(text, ":+"); at != NULL; at = strstr(at + 1, ":+"))
+        colon = at;
+    rule->baseline = text;
+    if (text[0] == 0 || colon == text || (colon != NULL && !read_more(colon + 2, rule)))
+        return false;
+    if (colon != NULL)
+        *colon = 0; /* argv may be written to */
+    return true;
+}
+
+static nm_status read_limit(const char *text, check_rule *rule, nm_error *err)
+{
+    switch (rule->kind) {
+    case CHECK_MAX_PEAK:
+    case CHECK_MAX_RESERVED:
+        return read_size(text, &rule->limit)
+                   ? NM_OK
+                   : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a size: 60GiB, 512MiB or bytes");
+    case CHECK_MAX_FRAGMENTATION:
+    case CHECK_MIN_HIT_RATE:
+        return read_ratio(text, &rule->limit) ? NM_OK
+                                              : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a share: 0.15 or 15%%");
+    case CHECK_MAX_MISSES_PER_STEP:
+        return read_count(text, &rule->limit) ? NM_OK : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a number");
+    case CHECK_BASELINE:
+        return read_baseline(text, rule)
+                   ? NM_OK
+                   : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a database, as in old.db:+5%%");
+    default:
+        return NM_OK;
+    }
+}
+
+static nm_status add_rule(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    check_options *options = into;
+    check_rule rule = {.kind = (check_kind)row->code};
+    nm_status status = read_limit(argument, &rule, err);
+
+    if (status == NM_OK)
+        status =
+            nm_array_grow(&options->rules.items, &options->rules.capacity, options->rules.count + 1, sizeof rule, err);
+    if (status == NM_OK)
+        options->rules.items[options->rules.count++] = rule;
+    return status;
+}
+
+static nm_status take_threshold(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    check_options *options = into;
+
+    (void)row;
+    return threshold_read(argument, &options->filter.thresholds, err);
+}
+
+static nm_status take_thresholds(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    check_options *options = into;
+
+    (void)row;
+    return threshold_read_file(argument, &options->filter.thresholds, err);
+}
+
+#define RULE(NAME, ARGUMENT, HELP, KIND)                                                                               \
+    {                                                                                                                  \
+        .name = (NAME), .kind = (ARGUMENT) == NULL ? OPTION_FLAG : OPTION_TEXT, .argument = (ARGUMENT),                \
+        .help = (HELP), .take = add_rule, .code = (KIND), .section = "RULES"                                           \
+    }
+
+static const option_row rows[] = {
+    RULE("max-peak", "SIZE", "most device memory at once, of each device (60GiB, 512 MiB, ...)", CHECK_MAX_PEAK),
+    RULE("max-reserved", "SIZE", "most that each pool ever held of the driver's memory", CHECK_MAX_RESERVED),
+    RULE("max-fragmentation", "RATIO",
+         "share of it that was unused where that hurt: view fragmentation_verdict (0.15 or 15%)",
+         CHECK_MAX_FRAGMENTATION),
+    RULE("min-hit-rate", "RATIO", "share of requests that each pool served by itself, after the warm-up",
+         CHECK_MIN_HIT_RATE),
+    RULE("max-misses-per-step", "N", "requests in one step after the warm-up for which a pool had to grow",
+         CHECK_MAX_MISSES_PER_STEP),
+    RULE("no-growth", NULL, "no site whose memory grows from step to step", CHECK_NO_GROWTH),
+    RULE("no-rising", NULL, "no site of a server (a process without steps) whose floor rises, by the hour",
+         CHECK_NO_RISING),
+    RULE("no-leak", NULL, "no leak at all: growing, or not released at the end", CHECK_NO_LEAK),
+    RULE("no-anomaly", NULL,
+         "no wrong free, no copy past the end, no use after free (a stream that was never destroyed passes: "
+         "frameworks leave theirs)",
+         CHECK_NO_ANOMALY),
+    RULE("no-oom", NULL, "no request for memory that failed for good", CHECK_NO_OOM),
+    RULE("baseline", "OLD.db[:+5%]",
+         "the peak of each heap of a device, by rank, against an older run; :+512MiB as well", CHECK_BASELINE),
+    {.name = "rank",
+     .kind = OPTION_COUNT,
+     .argument = "N",
+     .help = "only heaps of processes of this rank",
+     .field = OPTION_FIELD(check_options, filter.rank),
+     .given = OPTION_FIELD(check_options, filter.has_rank)},
+    {.name = "heap",
+     .kind = OPTION_TEXT,
+     .argument = "NAME",
+     .help = "only heaps of this name or level (pool, driver, pinned, ...), each by itself",
+     .field = OPTION_FIELD(check_options, filter.heap)},
+    {.name = "allow-partial",
+     .kind = OPTION_FLAG,
+     .help = "a recording of which something is missing may pass",
+     .field = OPTION_FIELD(check_options, filter.allows_partial)},
+    {.name = "threshold",
+     .kind = OPTION_TEXT,
+     .argument = "MEASURE=VALUE",
+     .help = "how little of a measure passes: fragmentation (a size) or pool-hit-rate (requests); allocation-cost and "
+             "zero-copy, of which there is no rule, are read too",
+     .take = take_threshold,
+     .is_repeatable = true},
+    {.name = "thresholds",
+     .kind = OPTION_FILE,
+     .argument = "FILE",
+     .help = "the same from a file, one a line",
+     .take = take_thresholds},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     .help = "one JSON object in place of lines",
+     .field = OPTION_FIELD(check_options, is_json)},
+    OPTIONS_HELP_AND_VERSION(0, 0),
+};
+
+static const options_program program = {
+    .name = "npumem-check",
+    .usage = "npumem-check DB [rules] [options]",
+    .about =
+        "Holds a database of npumem-ingest to rules: one line a rule, with what was measured, and an exit status for "
+        "CI.",
+    .ending = "Exit status: 0 every rule holds; 1 one does not; 2 wrong usage; 4 failed, or a database cannot be read.",
+    OPTIONS_ROWS(rows),
+};
+
+options_outcome check_options_read(int argc, char **argv, check_options *options)
+{
+    static const option_row complete = {.code = CHECK_COMPLETE};
+    char **operands;
+
+    if (add_rule(&complete, NULL, options, NULL) != NM_OK) {
+        fprintf(stderr, "npumem-check: out of memory\n");
+        return OPTIONS_NO_MEMORY;
+    }
+    options_outcome outcome = options_read(&program, argc, argv, options, &operands);
+    if (outcome != OPTIONS_READ)
+        return outcome;
+    if (operands[0] == NULL || operands[0][0] == 0)
+        return options_refuse(&program, "no database");
+    if (operands[1] != NULL)
+        return options_refuse(&program, "one database at a time");
+    options->database = operands[0];
+    return OPTIONS_READ;
+}
+
+void check_options_free(check_options *options)
+{
+    free(options->rules.items);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command line of npumem-check: the rules and which places of the database they are about.
+ */
+#ifndef NM_TOOL_CHECK_OPTIONS_H
+#define NM_TOOL_CHECK_OPTIONS_H
+
+#include "tool/check/rules.h"
+#include "tool/common/options.h"
+
+typedef struct check_options {
+    const char *database; /* borrowed */
+    struct {
+        check_rule *items; /* owned */
+        size_t count, capacity;
+    } rules; /* the first is CHECK_COMPLETE */
+    check_filter filter;
+    bool is_json;
+} check_options;
+
+/* Into zeroed options, which borrow from argv. */
+options_outcome check_options_read(int argc, char **argv, check_options *options);
+void check_options_free(check_options *options);
+
+#endif

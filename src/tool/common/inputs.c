@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/common/inputs.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/io.h"
+
+#define RANK_MAX 100000000 /* a larger number is a date, or chance */
+
+static const char database_head[16] = "SQLite format 3"; /* with its zero byte */
+
+static bool is_database(const char *path)
+{
+    char head[sizeof database_head];
+    struct stat info;
+    bool is_one = false;
+    int fd = -1;
+
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || nm_io_open(path, O_RDONLY, 0, &fd, NULL) != NM_OK)
+        return false;
+    is_one = pread(fd, head, sizeof head, 0) == sizeof head && memcmp(head, database_head, sizeof head) == 0;
+    nm_io_close(fd);
+    return is_one;
+}
+
+/* "runs/", "run.zst.003" -> "runs", "run.zst" */
+static char *name_of(const char *path)
+{
+    size_t len = nm_trace_files_stem(path);
+
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    return strndup(path, len);
+}
+
+static nm_status add_path(ingest_input *input, const char *path, nm_error *err)
+{
+    nm_status status =
+        nm_array_grow(&input->paths, &input->path_capacity, input->path_count + 1, sizeof *input->paths, err);
+
+    if (status == NM_OK && (input->paths[input->path_count] = strdup(path)) == NULL)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status == NM_OK)
+        input->path_count++;
+    return status;
+}
+
+static nm_status add_input(ingest_inputs *inputs, const char *path, ingest_input **out, nm_error *err)
+{
+    nm_status status = nm_array_grow(&inputs->items, &inputs->capacity, inputs->count + 1, sizeof *inputs->items, err);
+
+    if (status != NM_OK)
+        return status;
+    *out = &inputs->items[inputs->count];
+    **out = (ingest_input){.name = name_of(path)};
+    if ((*out)->name == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    inputs->count++;
+    return add_path(*out, path, err);
+}
+
+static ingest_input *find_recording(const ingest_inputs *inputs, const nm_trace_file *file)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        if (inputs->items[i].is_trace && memcmp(inputs->items[i].trace_id, file->trace_id, 16) == 0)
+            return &inputs->items[i];
+    return NULL;
+}
+
+static nm_status add_file(ingest_inputs *inputs, const nm_trace_file *file, nm_error *err)
+{
+    ingest_input *input = find_recording(inputs, file);
+    nm_status status;
+
+    if (input != NULL)
+        return add_path(input, file->path, err);
+    status = add_input(inputs, file->path, &input, err);
+    if (status == NM_OK) {
+        input->is_trace = true;
+        memcpy(input->trace_id, file->trace_id, sizeof input->trace_id);
+    }
+    return status;
+}
+
+/* A folder, or a name of parts, that is one recording gives it its own name. */
+static nm_status rename_last(ingest_inputs *inputs, const char *operand, nm_error *err)
+{
+    ingest_input *input = &inputs->items[inputs->count - 1];
+    char *name = name_of(operand);
+
+    if (name == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    free(input->name);
+    input->name = name;
+    return NM_OK;
+}
+
+static int by_path(const void *left, const void *right)
+{
+    return strcmp(((const nm_trace_file *)left)->path, ((const nm_trace_file *)right)->path);
+}
+
+static nm_status add_operand(ingest_inputs *inputs, const char *operand, nm_error *err)
+{
+    nm_trace_files files = {0};
+    ingest_input *input = NULL;
+    size_t before = inputs->count;
+    nm_status status = nm_trace_files_find(operand, &files, err);
+
+    if (status == NM_OK && files.count == 0) {
+        status = add_input(inputs, operand, &input, err);
+        if (status == NM_OK)
+            input->is_database = is_database(operand);
+    }
+    if (files.count > 1)
+        qsort(files.items, files.count, sizeof *files.items, by_path);
+    for (size_t i = 0; i < files.count && status == NM_OK; i++)
+        status = add_file(inputs, &files.items[i], err);
+    if (status == NM_OK && files.count > 0 && inputs->count == before + 1)
+        status = rename_last(inputs, operand, err);
+    nm_trace_files_close(&files);
+    return status;
+}
+
+nm_status ingest_inputs_find(const char *const *operands, size_t operand_count, ingest_inputs *out,
+                             const char **subject, nm_error *err)
+{
+    bool is_plain = operand_count == 1 && (strcmp(operands[0], "-") == 0 || nm_trace_files_is_single(operands[0]));
+    ingest_input *input = NULL;
+    nm_status status = NM_OK;
+
+    *out = (ingest_inputs){0};
+    *subject = operands[0];
+    if (is_plain) {
+        status = add_input(out, operands[0], &input, err);
+        if (status == NM_OK)
+            input->is_database = is_database(operands[0]);
+        return status;
+    }
+    for (size_t i = 0; i < operand_count && status == NM_OK; i++) {
+        *subject = operands[i];
+        status = add_operand(out, operands[i], err);
+    }
+    return status;
+}
+
+nm_status ingest_input_open(const ingest_input *input, int *fd, nm_trace_files *files, nm_error *err)
+{
+    *fd = -1;
+    *files = (nm_trace_files){0};
+    if (strcmp(input->paths[0], "-") == 0) {
+        *fd = STDIN_FILENO;
+        return NM_OK;
+    }
+    if (input->is_trace && input->path_count > 1)
+        return nm_trace_files_open((const char *const *)input->paths, input->path_count, O_RDONLY, files, err);
+    return nm_io_open(input->paths[0], O_RDONLY, 0, fd, err);
+}
+
+nm_status ingest_input_source(int fd, const nm_trace_files *files, nm_source **out, nm_error *err)
+{
+    int *fds;
+    nm_status status;
+
+    if (files->count == 0)
+        return nm_source_open(fd, out, err);
+    fds = calloc(files->count, sizeof *fds);
+    if (fds == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    for (size_t i = 0; i < files->count; i++)
+        fds[i] = files->items[i].fd;
+    status = nm_source_open_parts(fds, files->count, out, err);
+    free(fds);
+    return status;
+}
+
+nm_status ingest_input_again(int fd, const nm_trace_files *files, nm_source **source, bool *is_new, nm_error *err)
+{
+    bool is_done = false;
+    nm_status status = nm_source_rewind(*source, &is_done, err);
+
+    *is_new = status == NM_OK && !is_done;
+    if (!*is_new)
+        return status;
+    nm_source_close(*source);
+    *source = NULL;
+    for (size_t i = 0; i < files->count; i++)
+        lseek(files->items[i].fd, 0, SEEK_SET);
+    if (files->count == 0)
+        lseek(fd, 0, SEEK_SET);
+    return ingest_input_source(fd, files, source, err);
+}
+
+bool ingest_input_rank(const char *name, int64_t *rank)
+{
+    const char *slash = strrchr(name, '/');
+    bool is_told = false;
+
+    for (const char *at = slash == NULL ? name : slash + 1; (at = strcasestr(at, "rank")) != NULL;) {
+        char *end = NULL;
+
+        at += strlen("rank");
+        const char *digits = *at != 0 && strchr("-_.=", *at) != NULL ? at + 1 : at;
+        if (!isdigit((unsigned char)*digits))
+            continue;
+        errno = 0;
+        long value = strtol(digits, &end, 10);
+        is_told = errno == 0 && value <= RANK_MAX;
+        *rank = value;
+    }
+    return is_told;
+}
+
+void ingest_inputs_free(ingest_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++) {
+        for (size_t j = 0; j < inputs->items[i].path_count; j++)
+            free(inputs->items[i].paths[j]);
+        free(inputs->items[i].paths);
+        free(inputs->items[i].name);
+    }
+    free(inputs->items);
+    *inputs = (ingest_inputs){0};
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * --help: the options of a table in two columns, of the terms and of what they do. Lines are broken here, so that no text
+ * of a table knows how wide a screen is.
+ */
+#include <string.h>
+
+#include "tool/common/options.h"
+
+#define LINE_COLUMNS 100
+#define TERM_COLUMNS 27 /* a longer term has a line of its own */
+#define TERM_BYTES   128
+
+void options_print_words(const option_row *row, FILE *out)
+{
+    fputs(row->help, out);
+    if (row->is_repeatable)
+        fputs("; may be given several times", out);
+    if (row->fallback != NULL)
+        fprintf(out, " (default %s)", row->fallback);
+}
+
+/* Prints the text from `column` on, where the line stands already; further lines are indented as far. */
+static void print_wrapped(const char *text, size_t indent, FILE *out)
+{
+    size_t column = indent;
+
+    while (*text != 0) {
+        size_t length = strcspn(text, " \n");
+
+        if (column > indent && column + 1 + length > LINE_COLUMNS) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        }
+        if (column > indent)
+            column += (size_t)fprintf(out, " ");
+        fwrite(text, 1, length, out);
+        column += length;
+        text += length;
+        for (; *text == ' ' || *text == '\n'; text++)
+            if (*text == '\n') {
+                fprintf(out, "\n%*s", (int)(text[1] == '\n' ? 0 : indent), "");
+                column = indent;
+            }
+    }
+    fputc('\n', out);
+}
+
+/* "-o, --output FILE"; `has_letters`: long names stand below those that have a letter before. */
+static size_t write_term(const option_row *row, bool has_letters, char out[TERM_BYTES])
+{
+    int length = 0;
+
+    out[0] = 0;
+    if (row->letter != 0)
+        length = snprintf(out, TERM_BYTES, "-%c%s", row->letter, row->name == NULL ? "" : ", ");
+    else if (has_letters)
+        length = snprintf(out, TERM_BYTES, "    ");
+    length += snprintf(out + length, TERM_BYTES - (size_t)length, "%s%s%s%s", row->name == NULL ? "" : "--",
+                       row->name == NULL ? "" : row->name, row->argument == NULL ? "" : " ",
+                       row->argument == NULL ? "" : row->argument);
+    return (size_t)length;
+}
+
+static bool has_letters(const options_program *program)
+{
+    for (size_t i = 0; i < program->row_count; i++)
+        if (program->rows[i].letter != 0 && program->rows[i].name != NULL)
+            return true;
+    return false;
+}
+
+static size_t text_column(const options_program *program)
+{
+    char term[TERM_BYTES];
+    size_t widest = 0;
+
+    for (size_t i = 0; i < program->row_count; i++) {
+        size_t length = write_term(&program->rows[i], has_letters(program), term);
+
+        if (length <= TERM_COLUMNS && length > widest && !program->rows[i].is_hidden)
+            widest = length;
+    }
+    return 2 + widest + 2;
+}
+
+static void print_row(const option_row *row, bool with_letters, size_t column, FILE *out)
+{
+    char term[TERM_BYTES], words[1024] = "";
+    FILE *memory = fmemopen(words, sizeof words, "w");
+    size_t length = write_term(row, with_letters, term);
+
+    if (memory != NULL) {
+        options_print_words(row, memory);
+        fclose(memory);
+    }
+    fprintf(out, "  %s", term);
+    if (2 + length + 2 > column) {
+        fputc('\n', out);
+        length = 0;
+        fputs("  ", out);
+    }
+    fprintf(out, "%*s", (int)(column - 2 - length), "");
+    print_wrapped(words, column, out);
+}
+
+static bool is_other_section(const option_row *row, const option_row *before)
+{
+    const char *section = before == NULL || before->section == NULL ? "" : before->section;
+
+    return before == NULL || strcmp(section, row->section == NULL ? "" : row->section) != 0;
+}
+
+void options_print_help(const options_program *program, FILE *out)
+{
+    size_t column = text_column(program);
+    const option_row *before = NULL;
+
+    fprintf(out, "usage: %s\n\n", program->usage);
+    print_wrapped(program->about, 0, out);
+    for (size_t i = 0; i < program->row_count; i++) {
+        const option_row *row = &program->rows[i];
+
+        if (row->is_hidden)
+            continue;
+        if (is_other_section(row, before))
+            fputc('\n', out);
+        print_row(row, has_letters(program), column, out);
+        before = row;
+    }
+    if (program->ending != NULL) {
+        fputc('\n', out);
+        print_wrapped(program->ending, 0, out);
+    }
+}

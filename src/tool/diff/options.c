@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of npumem-diff's options. Whether a database has what they choose is seen when it is open, not here.
+ */
+#include "tool/diff/options.h"
+
+static const option_row rows[] = {
+    {.name = "at",
+     .kind = OPTION_TEXT,
+     .argument = "NAME",
+     .help = "also what was live at the mark NAME, the first of each process",
+     .field = OPTION_FIELD(diff_options, at)},
+    {.name = "threshold",
+     .kind = OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "leave out changes up to SIZE, as 100MiB or 4096",
+     .fallback = "0",
+     .field = OPTION_FIELD(diff_options, threshold_bytes)},
+    {.name = "rank",
+     .kind = OPTION_COUNT,
+     .argument = "N",
+     .help = "only processes of this rank (else all, summed up)",
+     .max = INT32_MAX,
+     .field = OPTION_FIELD(diff_options, rank),
+     .given = OPTION_FIELD(diff_options, has_rank)},
+    {.name = "by-rank",
+     .kind = OPTION_FLAG,
+     .help = "a row for each rank, compared with the same rank",
+     .field = OPTION_FIELD(diff_options, is_by_rank)},
+    {.name = "level",
+     .kind = OPTION_TEXT,
+     .argument = "NAME",
+     .help = "only heaps of this level: pool, driver, pinned, ...",
+     .field = OPTION_FIELD(diff_options, level)},
+    {.name = "top",
+     .kind = OPTION_COUNT,
+     .argument = "N",
+     .help = "sums over all sites, and sites, to print of each table; 0: all",
+     .fallback = "20",
+     .max = INT32_MAX,
+     .field = OPTION_FIELD(diff_options, top)},
+    {.name = "csv",
+     .kind = OPTION_FOLDER,
+     .argument = "DIR",
+     .help = "also write diff.csv, diff_environment.csv and diff_leaks.csv, whole, into DIR",
+     .field = OPTION_FIELD(diff_options, csv_folder)},
+    {.name = "force",
+     .kind = OPTION_FLAG,
+     .help = "replace CSV files that exist",
+     .field = OPTION_FIELD(diff_options, is_forced)},
+    OPTIONS_HELP_AND_VERSION(0, 0),
+};
+
+static const options_program program = {
+    .name = "npumem-diff",
+    .usage = "npumem-diff [options] A.db B.db",
+    .about =
+        "Says what changed from A to B, two databases of npumem-ingest: versions and settings first, then per site "
+        "what was live at the peaks and at the end and what was allocated per step, then leaks. A site is a file "
+        "below site-packages (elsewhere its name) and a function; the line is only shown.",
+    .ending = "Exit status: 0 no site and no leak changed by more than SIZE; 1 some did; 2 wrong usage, or trouble.",
+    OPTIONS_ROWS(rows),
+};
+
+options_outcome diff_options_read(int argc, char **argv, diff_options *options)
+{
+    char **operands;
+    options_outcome outcome = options_read(&program, argc, argv, options, &operands);
+
+    if (outcome != OPTIONS_READ)
+        return outcome;
+    if (operands[0] == NULL || operands[1] == NULL || operands[2] != NULL)
+        return options_refuse(&program, "needs two databases");
+    options->base_path = operands[0];
+    options->run_path = operands[1];
+    if (options->top == 0)
+        options->top = INT64_MAX;
+    return OPTIONS_READ;
+}

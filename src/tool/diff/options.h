@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command line of npumem-diff.
+ */
+#ifndef NM_TOOL_DIFF_OPTIONS_H
+#define NM_TOOL_DIFF_OPTIONS_H
+
+#include "tool/common/options.h"
+
+typedef struct diff_options {
+    const char *base_path, *run_path;
+    const char *at, *level; /* NULL: none */
+    const char *csv_folder; /* NULL: no CSV */
+    bool has_rank, is_by_rank, is_forced;
+    int64_t rank;
+    uint64_t threshold_bytes;
+    int64_t top; /* INT64_MAX: all */
+} diff_options;
+
+/* Into zeroed options, which borrow from argv. */
+options_outcome diff_options_read(int argc, char **argv, diff_options *options);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/ingest/load.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/passes.h"
+#include "base/human.h"
+#include "base/io.h"
+#include "base/shown.h"
+#include "drain/recover.h"
+#include "tool/common/steps.h"
+#include "tool/common/trace_map.h"
+
+#define EVENTS_BETWEEN_PROGRESS 4096
+
+/* ---- Opening ---- */
+
+nm_status ingest_open_input(ingest *run, nm_error *err)
+{
+    run->subject = run->input->path_count == 1 ? run->input->paths[0] : run->input->name;
+    return ingest_input_open(run->input, &run->input_fd, &run->files, err);
+}
+
+static uint64_t input_bytes(const ingest *run)
+{
+    struct stat info;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < run->files.count; i++)
+        bytes += run->files.items[i].bytes;
+    if (run->files.count > 0)
+        return bytes;
+    return fstat(run->input_fd, &info) == 0 && S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
+}
+
+/* ---- Reading ---- */
+
+/* Gives the source what the rings of an unfinished recording still hold. Rings that cannot be read lose only their own
+ * events: the trace is loaded without them, and counted as cut off. */
+static nm_status recover_rings(ingest *run, nm_error *err)
+{
+    nm_trace_file single = {.fd = run->input_fd, .bytes = input_bytes(run)};
+    nm_trace_files files =
+        run->files.count > 0 ? run->files : (nm_trace_files){.items = &single, .count = 1, .capacity = 1};
+    nm_recovery recovery = {0};
+    nm_source_summary_data summary;
+    trace_map map;
+    nm_status status = NM_OK;
+
+    nm_source_summary(run->source, &summary);
+    if (input_bytes(run) == 0 || strcmp(summary.kind, "trace") != 0 || trace_map_open(&files, &map, NULL) != NM_OK)
+        return NM_OK;
+    if (nm_recover_rings(map.bytes, &recovery, NULL) == NM_OK && recovery.is_needed) {
+        run->is_running = recovery.is_running;
+        if (recovery.blocks.len > 0)
+            status =
+                nm_trace_source_add_tail(run->source, (nm_bytes){recovery.blocks.data, recovery.blocks.len}, 0, err);
+    }
+    nm_recovery_free(&recovery);
+    trace_map_close(&map);
+    return status;
+}
+
+static void note_record(ingest *run, const nm_record *record)
+{
+    if (record->kind == NM_RECORD_EVENT && (record->event.flags & NM_FLAG_BASELINE) == 0 &&
+        !nm_event_is_repeat(&record->event)) {
+        int64_t seq = (int64_t)record->event.seq;
+
+        if (run->first_seq == NM_NO_SEQ || seq < run->first_seq)
+            run->first_seq = seq;
+        if (run->last_seq == NM_NO_SEQ || seq > run->last_seq)
+            run->last_seq = seq;
+    }
+    if (++run->record_count % EVENTS_BETWEEN_PROGRESS == 0)
+        nm_progress_update(&run->progress, nm_source_position(run->source), run->record_count);
+}
+
+static nm_status begin_step(ingest *run, const nm_record *record, nm_error *err)
+{
+    bool begins = false;
+    nm_status status = run->anchor == NULL ? NM_OK : nm_anchor_begins(run->anchor, record, &begins, err);
+
+    if (begins)
+        nm_replay_begin_step(run->replay);
+    return status;
+}
+
+static nm_status read_records(ingest *run, nm_error *err)
+{
+    nm_record record;
+    nm_status status = NM_OK;
+
+    run->subject = run->input->name;
+    while (status == NM_OK) {
+        status = nm_source_next(run->source, &record, err);
+        if (status != NM_OK)
+            break;
+        note_record(run, &record);
+        status = begin_step(run, &record, err);
+        if (status == NM_OK)
+            status = nm_replay_record(run->replay, &record, err);
+    }
+    if (status == NM_END)
+        status = nm_replay_finish(run->replay, err);
+    if (status == NM_OK && run->anchor != NULL)
+        status = nm_anchor_write(run->anchor, nm_store_sink(run->part), err);
+    if (status == NM_ERR_DATABASE)
+        run->subject = run->output_path;
+    return status;
+}
+
+static nm_status begin_source(ingest *run, nm_error *err)
+{
+    nm_status status = ingest_input_source(run->input_fd, &run->files, &run->source, err);
+
+    return status == NM_OK ? recover_rings(run, err) : status;
+}
+
+nm_status ingest_begin_input(ingest *run, const ingest_input *input, nm_error *err)
+{
+    nm_status status;
+
+    run->input = input;
+    run->first_seq = run->last_seq = NM_NO_SEQ;
+    run->is_running = false;
+    status = ingest_open_input(run, err);
+    return status == NM_OK && !ingest_steps_needs_copy(run->options->step_at, run->input_fd) ? begin_source(run, err)
+                                                                                             : status;
+}
+
+/* What came through a pipe: only now, when it is known that there is a place for the output. */
+static nm_status copy_input(ingest *run, nm_error *err)
+{
+    nm_status status;
+
+    run->subject = run->input->name;
+    nm_progress_say(&run->progress, "copying the input, to read it twice");
+    status = ingest_steps_copy(&run->input_fd, err);
+    return status == NM_OK ? begin_source(run, err) : status;
+}
+
+/* Reads the input once to find out where steps begin, and goes back to its first record. */
+static nm_status find_steps(ingest *run, nm_error *err)
+{
+    bool is_new = false;
+    nm_status status;
+
+    nm_progress_say(&run->progress, "looking for steps");
+    run->subject = run->input->name;
+    status = ingest_steps_find(run->options->step_at, run->source, &run->anchor, err);
+    if (status == NM_OK && run->anchor != NULL)
+        status = ingest_input_again(run->input_fd, &run->files, &run->source, &is_new, err);
+    return status == NM_OK && is_new ? recover_rings(run, err) : status;
+}
+
+void ingest_end_input(ingest *run)
+{
+    nm_replay_free(run->replay);
+    nm_anchor_free(run->anchor);
+    nm_source_close(run->source);
+    nm_io_close(run->input_fd);
+    nm_trace_files_close(&run->files);
+    if (run->part != run->store)
+        nm_store_close(run->part);
+    run->replay = NULL;
+    run->anchor = NULL;
+    run->source = NULL;
+    run->input_fd = -1;
+    run->part = NULL;
+}
+
+/* ---- Finishing ---- */
+
+static void say_count(FILE *out, const char **separator, uint64_t count, const char *what)
+{
+    char number[NM_HUMAN_BYTES];
+
+    if (count == 0)
+        return;
+    fprintf(out, "%s%s %s", *separator, nm_human_count(number, (int64_t)count), what);
+    *separator = ", ";
+}
+
+/* How many were in a ring that cannot be read may not be known. */
+static void say_unrecovered(FILE *out, const char **separator, const nm_source_summary_data *summary)
+{
+    if (!summary->is_loss_exact) {
+        fprintf(out, "%s%s", *separator,
+                summary->events_unrecovered == 0 ? "events not recovered from rings" : "at least");
+        *separator = summary->events_unrecovered == 0 ? ", " : " ";
+    }
+    say_count(out, separator, summary->events_unrecovered, "events not recovered from rings");
+}
+
+/* Of processes that were to be recorded, and were not. */
+static void say_unjoined(FILE *out, const char **separator, const nm_source_summary_data *summary)
+{
+    say_count(out, separator, summary->processes_unjoined,
+              summary->processes_unjoined == 1 ? "process could not join the recording"
+                                               : "processes could not join the recording");
+    if (!summary->has_unseen || summary->processes_unjoined > 0)
+        return;
+    fprintf(out, "%sprocesses may have run unrecorded", *separator);
+    *separator = ", ";
+}
+
+static void report_loss(const ingest *run, const nm_source_summary_data *summary)
+{
+    const char *separator = " ";
+    FILE *out = run->losses_file;
+    char name[PATH_MAX];
+
+    fprintf(out, "npumem-ingest: %s: not complete:", nm_shown_text(name, sizeof name, run->input->name));
+    say_count(out, &separator, summary->events_dropped, "events dropped while recording");
+    say_count(out, &separator, summary->events_damaged, "events in damaged blocks");
+    say_count(out, &separator, summary->bytes_damaged, "bytes damaged");
+    say_unrecovered(out, &separator, summary);
+    say_unjoined(out, &separator, summary);
+    say_count(out, &separator, summary->events_without_stack, "events lost their stack");
+    say_count(out, &separator, summary->bytes_cut, "bytes cut at the end");
+    say_count(out, &separator, summary->blocks_outside, "blocks in no segment: it contradicts itself");
+    say_count(out, &separator, nm_store_unknown_references(run->part), "references to what was never defined");
+    if (run->is_running)
+        fprintf(out, "%sthe recording still runs", separator);
+    else if (!summary->is_finished)
+        fprintf(out, "%sthe recording was cut off before its end", separator);
+    fprintf(out, "\n");
+}
+
+static nm_status finish_input(ingest *run, const nm_source_summary_data *summary, nm_error *err)
+{
+    nm_store_input input = {
+        .path = run->input->name,
+        .kind = summary->kind,
+        .order_kind = summary->order_kind == NM_ORDER_FILE ? "file" : "clock",
+        .start_realtime_ns = summary->start_realtime_ns,
+        .native_depth = summary->native_depth,
+        .is_complete = summary->is_complete,
+        .is_finished = summary->is_finished,
+        .events_seen = summary->events_seen,
+        .events_ingested = summary->events_ingested,
+        .events_dropped = summary->events_dropped,
+        .events_damaged = summary->events_damaged,
+        .events_unrecovered = summary->events_unrecovered,
+        .events_late = summary->events_late,
+        .events_without_stack = summary->events_without_stack,
+        .bytes_cut = summary->bytes_cut,
+        .blocks_outside = summary->blocks_outside,
+        .first_seq = run->first_seq,
+        .last_seq = run->last_seq,
+        .events_unkept = summary->events_unkept,
+        .is_loss_exact = summary->is_loss_exact,
+        .processes_unjoined = summary->processes_unjoined,
+        .is_late_begin = summary->is_late_begin,
+        .detail_begin_seq = run->first_seq,
+        .detail_begin_ns = summary->detail_begin_ns,
+    };
+
+    input.has_rank = ingest_input_rank(run->input->name, &input.rank);
+    run->subject = run->output_path;
+    nm_progress_say(&run->progress, run->part == run->store ? "making indexes and views" : "finishing the input");
+    nm_status status = nm_store_finish(run->part, &input, err);
+    const nm_frame_name_counts *counts = nm_store_name_counts(run->part);
+    run->name_counts.named_frames += counts->named_frames;
+    run->name_counts.unnamed_modules += counts->unnamed_modules;
+    if (!summary->is_complete || nm_store_unknown_references(run->part) > 0)
+        report_loss(run, summary);
+    return status;
+}
+
+nm_status ingest_load_input(ingest *run, nm_error *err)
+{
+    nm_source_summary_data summary = {0};
+    nm_status status = NM_OK;
+
+    nm_progress_begin(&run->progress, !run->options->is_quiet, input_bytes(run));
+    if (run->source == NULL)
+        status = copy_input(run, err);
+    if (status == NM_OK)
+        status = find_steps(run, err);
+    if (status == NM_OK)
+        status = nm_replay_new(nm_store_sink(run->part), nm_passes, &run->replay, err);
+    if (status == NM_OK)
+        status = read_records(run, err);
+    if (status == NM_OK) {
+        nm_source_summary(run->source, &summary);
+        status = finish_input(run, &summary, err);
+    }
+    return status;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * npumem-ingest: input files -> database, CSV files and a summary. One input goes into the database directly, each of
+ * several into one of its own first, a part, which is then merged. What this file knows itself is the exit status and the
+ * one line of an error; the command line is in ingest/options.c, and how an input is read in ingest/load.c.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/human.h"
+#include "base/io.h"
+#include "base/shown.h"
+#include "report/summary.h"
+#include "sites/patterns.h"
+#include "store/cleanup.h"
+#include "store/database.h"
+#include "store/publish.h"
+#include "tool/ingest/load.h"
+#include "tool/ingest/size.h"
+
+#define EXIT_USAGE 2
+#define EXIT_LOSS  3
+
+/* "runs/a.zst" -> "runs/a.db" */
+static char *default_output(const char *input_name)
+{
+    struct stat info;
+    const char *slash = strrchr(input_name, '/');
+    const char *name = slash == NULL ? input_name : slash + 1;
+    const char *dot = stat(input_name, &info) == 0 && S_ISDIR(info.st_mode) ? NULL : strrchr(name, '.');
+    size_t kept = dot == NULL || dot == name ? strlen(input_name) : (size_t)(dot - input_name);
+    char *path = NULL;
+
+    return asprintf(&path, "%.*s.db", (int)kept, input_name) < 0 ? NULL : path;
+}
+
+/* ---- Opening ---- */
+
+static nm_status read_site_rules(ingest *run, nm_error *err)
+{
+    int fd = -1;
+    nm_status status;
+
+    if (run->options->rules_path == NULL)
+        return NM_OK;
+    run->subject = run->options->rules_path;
+    status = nm_io_open(run->options->rules_path, O_RDONLY, 0, &fd, err);
+    if (status == NM_OK)
+        status = nm_io_read_all(fd, NM_SITE_RULES_BYTES_MAX, &run->site_rules, err);
+    nm_io_close(fd);
+    return status;
+}
+
+static bool is_many(const ingest *run)
+{
+    return run->inputs.count > 1 || run->inputs.items[0].is_database;
+}
+
+/* What the operands name, and what the output is called then. */
+static nm_status find_inputs(ingest *run, nm_error *err)
+{
+    const ingest_options *options = run->options;
+    nm_status status = ingest_inputs_find(options->operands, options->operand_count, &run->inputs, &run->subject, err);
+
+    if (status != NM_OK)
+        return status;
+    run->subject = NULL;
+    if (options->output_path == NULL && run->inputs.count > 1)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%zu inputs (%s, %s, ...) need -o FILE.db", run->inputs.count,
+                       run->inputs.items[0].name, run->inputs.items[1].name);
+    if (options->output_path == NULL && is_many(run))
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "a database as input needs -o FILE.db");
+    run->output_path =
+        options->output_path == NULL ? default_output(run->inputs.items[0].name) : strdup(options->output_path);
+    return run->output_path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
+}
+
+/* Before the long work. */
+static void say_size(const ingest *run)
+{
+    ingest_size size = {0};
+
+    if (run->options->is_quiet)
+        return;
+    size = ingest_size_of(&run->inputs);
+    ingest_size_say(&size, run->options->detail, run->output_path, stderr);
+}
+
+/* An error of a file in the folders is said and no failure. */
+static nm_status open_symbols(ingest *run, nm_error *err)
+{
+    if (run->options->symbol_folders.count == 0)
+        return NM_OK;
+    run->subject = run->options->symbol_folders.items[0];
+    return ingest_symbols_new(run->options->symbol_folders.items, run->options->symbol_folders.count, &run->symbols,
+                              err);
+}
+
+static nm_status open_store(ingest *run, nm_store_role role, const char *path, nm_store **out, nm_error *err)
+{
+    nm_store_options store_options = {
+        .role = role,
+        .retention = run->options->detail,
+        .server_minutes = run->options->server_minutes,
+        .thresholds = &run->options->thresholds,
+        .is_forced = run->options->is_forced,
+        .is_redacted = run->options->is_redacted,
+        .input_fd = run->input_fd,
+        .site_rules = {run->site_rules.data, run->site_rules.len},
+        .namer = ingest_symbols_namer(run->symbols),
+    };
+    nm_status status;
+
+    run->subject = run->output_path;
+    status = nm_store_open(path, &store_options, out, err);
+    if (status == NM_ERR_FORMAT)
+        run->subject = run->options->rules_path;
+    return status;
+}
+
+/* Refuses outputs before the long work, then builds the tables. */
+static nm_status open_outputs(ingest *run, nm_store_role role, nm_error *err)
+{
+    const ingest_options *options = run->options;
+    nm_csv_options csv_options = {.is_forced = options->is_forced, .has_bom = options->has_csv_bom};
+    nm_status status = NM_OK;
+
+    if (options->csv_folder != NULL) {
+        run->subject = options->csv_folder;
+        status = nm_csv_open(options->csv_folder, &csv_options, &run->csv, err);
+    }
+    return status == NM_OK ? open_store(run, role, run->output_path, &run->store, err) : status;
+}
+
+/* ---- Loading ---- */
+
+static nm_status load_one(ingest *run, nm_error *err)
+{
+    nm_status status = ingest_begin_input(run, &run->inputs.items[0], err);
+
+    if (status == NM_OK)
+        status = open_outputs(run, NM_STORE_WHOLE, err);
+    run->part = run->store;
+    return status == NM_OK ? ingest_load_input(run, err) : status;
+}
+
+/* One of several: through a database of its own. */
+static nm_status load_part(ingest *run, size_t index, nm_error *err)
+{
+    char *path = NULL;
+    nm_status status = ingest_begin_input(run, &run->inputs.items[index], err);
+
+    if (status == NM_OK && asprintf(&path, "%s.%zu", run->output_path, index + 1) < 0)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status == NM_OK)
+        status = open_store(run, NM_STORE_PART, path, &run->part, err);
+    if (status == NM_OK)
+        status = ingest_load_input(run, err);
+    if (status == NM_OK)
+        status = nm_store_merge(run->store, run->part, err);
+    free(path);
+    return status;
+}
+
+static nm_status merge_database(ingest *run, const ingest_input *input, nm_error *err)
+{
+    nm_progress_begin(&run->progress, !run->options->is_quiet, 0);
+    nm_progress_say(&run->progress, "checking and copying a database");
+    run->subject = input->paths[0];
+    return nm_store_merge_file(run->store, input->paths[0], err);
+}
+
+/* No input may be the output. */
+static nm_status check_inputs(ingest *run, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < run->inputs.count && status == NM_OK; i++) {
+        nm_store_options options = {.is_forced = run->options->is_forced};
+
+        run->input = &run->inputs.items[i];
+        status = ingest_open_input(run, err);
+        options.input_fd = run->input_fd;
+        if (status == NM_OK) {
+            run->subject = run->output_path;
+            status = nm_store_check_output(run->output_path, &options, err);
+        }
+        ingest_end_input(run);
+    }
+    return status;
+}
+
+static nm_status load_many(ingest *run, nm_error *err)
+{
+    nm_status status = check_inputs(run, err);
+
+    if (status == NM_OK)
+        status = open_outputs(run, NM_STORE_MERGED, err);
+    for (size_t i = 0; i < run->inputs.count && status == NM_OK; i++) {
+        const ingest_input *input = &run->inputs.items[i];
+
+        status = input->is_database ? merge_database(run, input, err) : load_part(run, i, err);
+        ingest_end_input(run);
+        nm_progress_end(&run->progress);
+    }
+    if (status == NM_OK) {
+        run->subject = run->output_path;
+        nm_progress_say(&run->progress, "making indexes and views");
+        status = nm_store_finish_merged(run->store, err);
+    }
+    return status;
+}
+
+/* ---- Finishing ---- */
+
+/* Snapshots name neither host nor process. */
+static nm_status check_apart(ingest *run, nm_error *err)
+{
+    int64_t count = 0;
+    nm_status status =
+        nm_db_get_int(nm_store_db(run->store),
+                      "SELECT coalesce(sum(n), 0) FROM (SELECT count(DISTINCT input_id) AS n FROM process"
+                      " GROUP BY host, rank, pid HAVING count(DISTINCT input_id) > 1)",
+                      &count, err);
+
+    if (status == NM_OK && count > 0 && !run->options->is_quiet)
+        fprintf(stderr,
+                "npumem-ingest: %s: %" PRId64 " inputs have processes of the same host, rank and number: only"
+                " heap_place.input_id tells them apart (name files so: x_rank3.pickle)\n",
+                run->output_path, count);
+    return status;
+}
+
+/* Databases say of their inputs themselves what is missing. */
+static nm_status check_whole(ingest *run, nm_error *err)
+{
+    int64_t count = 0;
+    nm_status status =
+        nm_db_get_int(nm_store_db(run->store),
+                      "SELECT count(*) FROM input WHERE is_complete = 0 OR unknown_reference_count > 0", &count, err);
+
+    run->is_whole = count == 0;
+    if (status == NM_OK && count > 0 && ftell(run->losses_file) == 0)
+        fprintf(run->losses_file, "npumem-ingest: %s: %" PRId64 " of its inputs not complete: see view completeness\n",
+                run->output_path, count);
+    return status;
+}
+
+static void write_name_counts(const nm_frame_name_counts *counts, FILE *out)
+{
+    char number[NM_HUMAN_BYTES];
+    bool is_one = counts->unnamed_modules == 1;
+
+    fprintf(out, "\nsymbols           %s frame%s named", nm_human_count(number, (int64_t)counts->named_frames),
+            counts->named_frames == 1 ? "" : "s");
+    if (counts->unnamed_modules > 0)
+        fprintf(out, ", %s %s symbols (queries/missing_symbols.sql)",
+                nm_human_count(number, (int64_t)counts->unnamed_modules),
+                is_one ? "module still lacks" : "modules still lack");
+    fputc('\n', out);
+}
+
+static nm_status write_summary(ingest *run, nm_error *err)
+{
+    nm_summary_names names = {run->output_path, run->options->csv_folder};
+    FILE *file = NULL;
+    nm_status status;
+
+    if (run->options->is_quiet)
+        return NM_OK;
+    if (run->options->is_redacted) /* so that what is printed may be sent too */
+        names = (nm_summary_names){"FILE.db", run->options->csv_folder == NULL ? NULL : "DIR"};
+    file = open_memstream(&run->summary, &run->summary_bytes);
+    if (file == NULL)
+        return nm_fail_errno(err, errno, "cannot write the summary");
+    status = nm_summary_write(nm_store_db(run->store), &names, file, err);
+    if (status == NM_OK && run->symbols != NULL)
+        write_name_counts(&run->name_counts, file);
+    if (fclose(file) != 0 && status == NM_OK)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    return status;
+}
+
+/* The CSV files go first: after them only a rename can fail. */
+static nm_status publish(ingest *run, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (run->csv != NULL) {
+        run->subject = run->options->csv_folder;
+        status = nm_csv_write_views(run->csv, nm_store_db(run->store), err);
+        if (status == NM_OK)
+            status = nm_csv_publish(run->csv, err);
+    }
+    if (status == NM_OK) {
+        run->subject = run->output_path;
+        status = nm_store_publish(run->store, err);
+    }
+    return status;
+}
+
+/* ---- What is said ---- */
+
+/* All is in its place: what fails from here on is said, and takes nothing back. */
+static void settle(ingest *run)
+{
+    nm_error err;
+
+    run->is_settled = nm_output_settle(run->output_path, &err) == NM_OK;
+    if (!run->is_settled)
+        fprintf(stderr, "npumem-ingest: %s: %s\n", run->output_path, err.text);
+    if (run->csv != NULL && nm_csv_settle(run->csv, &err) != NM_OK) {
+        run->is_settled = false;
+        fprintf(stderr, "npumem-ingest: %s: %s\n", run->options->csv_folder, err.text);
+    }
+}
+
+static bool write_answers(const ingest *run)
+{
+    int cause = 0;
+
+    if (run->summary != NULL && fwrite(run->summary, 1, run->summary_bytes, stdout) != run->summary_bytes)
+        cause = errno;
+    if (fflush(stdout) != 0 && cause == 0)
+        cause = errno;
+    if (cause != 0)
+        fprintf(stderr, "npumem-ingest: standard output: cannot write: %s; %s is in its place\n", strerror(cause),
+                run->output_path);
+    return cause == 0;
+}
+
+static int report_error(const ingest *run, const nm_error *err)
+{
+    char subject[PATH_MAX];
+
+    fprintf(stderr, "npumem-ingest: ");
+    if (run->subject != NULL)
+        fprintf(stderr, "%s: ", nm_shown_text(subject, sizeof subject, run->subject));
+    if (err->offset != NM_NO_OFFSET)
+        fprintf(stderr, "byte %" PRIu64 ": ", err->offset);
+    fprintf(stderr, "%s\n", err->text);
+    return err->status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+static int report_success(ingest *run)
+{
+    settle(run);
+    bool is_told = write_answers(run);
+
+    if (!run->is_whole && !run->options->is_quiet)
+        fputs(run->losses, stderr);
+    return run->is_whole && run->is_settled && is_told ? EXIT_SUCCESS : EXIT_LOSS;
+}
+
+static void free_run(ingest *run)
+{
+    ingest_end_input(run);
+    nm_csv_close(run->csv);
+    nm_store_close(run->store);
+    ingest_symbols_free(run->symbols);
+    ingest_inputs_free(&run->inputs);
+    nm_buffer_free(&run->site_rules);
+    free(run->output_path);
+    free(run->summary);
+    free(run->losses);
+}
+
+static nm_status open_losses(ingest *run, nm_error *err)
+{
+    run->losses_file = open_memstream(&run->losses, &run->losses_bytes);
+    return run->losses_file == NULL ? nm_fail_errno(err, errno, "cannot keep what is to be said") : NM_OK;
+}
+
+static int run_ingest(const ingest_options *options)
+{
+    ingest run = {.options = options, .input_fd = -1};
+    nm_error err = {.offset = NM_NO_OFFSET};
+    nm_status status = open_losses(&run, &err);
+
+    if (status == NM_OK)
+        status = read_site_rules(&run, &err);
+    if (status == NM_OK)
+        status = find_inputs(&run, &err);
+    if (status == NM_OK)
+        status = open_symbols(&run, &err);
+    if (status == NM_OK)
+        say_size(&run);
+    if (status == NM_OK)
+        status = is_many(&run) ? load_many(&run, &err) : load_one(&run, &err);
+    if (status == NM_OK)
+        status = check_apart(&run, &err);
+    if (status == NM_OK)
+        status = check_whole(&run, &err);
+    if (status == NM_OK)
+        status = write_summary(&run, &err);
+    if (status == NM_OK)
+        status = publish(&run, &err);
+    nm_progress_end(&run.progress);
+    if (run.losses_file != NULL)
+        fclose(run.losses_file);
+
+    int exit_status = status == NM_OK ? report_success(&run) : report_error(&run, &err);
+    free_run(&run);
+    return exit_status;
+}
+
+int main(int argc, char **argv)
+{
+    static const int ends[] = {[OPTIONS_READ] = EXIT_SUCCESS,
+                               [OPTIONS_DONE] = EXIT_SUCCESS,
+                               [OPTIONS_WRONG] = EXIT_USAGE,
+                               [OPTIONS_NO_MEMORY] = EXIT_FAILURE};
+    ingest_options options = {0};
+    options_outcome outcome = ingest_options_read(argc, argv, &options);
+
+    nm_io_hold_standard_streams();
+    nm_cleanup_install();
+    int result = outcome == OPTIONS_READ ? run_ingest(&options) : ends[outcome];
+    ingest_options_free(&options);
+    return result;
+}

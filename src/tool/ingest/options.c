@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of npumem-ingest's options, and what options and inputs ask of each other.
+ */
+#include "tool/ingest/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+#include "tool/common/threshold_text.h"
+
+#define MINUTES_MAX 1000000
+
+static nm_status take_output(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    ingest_options *options = into;
+
+    (void)row;
+    options->output_path = argument;
+    return strcmp(argument, "-") == 0
+               ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "a database cannot go to standard output")
+               : NM_OK;
+}
+
+static nm_status take_symbols(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    ingest_options *options = into;
+    struct stat info;
+    nm_status status = nm_array_grow(&options->symbol_folders.items, &options->symbol_folders.capacity,
+                                     options->symbol_folders.count + 1, sizeof *options->symbol_folders.items, err);
+
+    (void)row;
+    if (status != NM_OK)
+        return status;
+    options->symbol_folders.items[options->symbol_folders.count++] = argument;
+    if (stat(argument, &info) != 0 || !S_ISDIR(info.st_mode))
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a folder that is there");
+    return NM_OK;
+}
+
+static nm_status take_step_at(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    ingest_options *options = into;
+
+    (void)row;
+    options->step_at = argument;
+    return argument[0] == 0 ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a place") : NM_OK;
+}
+
+static nm_status take_threshold(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    ingest_options *options = into;
+
+    (void)row;
+    return threshold_read(argument, &options->thresholds, err);
+}
+
+static nm_status take_thresholds(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    ingest_options *options = into;
+
+    (void)row;
+    return threshold_read_file(argument, &options->thresholds, err);
+}
+
+static const char *const detail_words[] = {
+    [NM_RETENTION_ALL] = "all", [NM_RETENTION_LIVE] = "live", [NM_RETENTION_NONE] = "none", NULL};
+
+static const option_row rows[] = {
+    {.letter = 'o',
+     .kind = OPTION_FILE,
+     .argument = "FILE.db",
+     .help = "the database to write (default: the name of a single input with its suffix replaced by .db)",
+     .take = take_output},
+    {.name = "csv",
+     .kind = OPTION_FOLDER,
+     .argument = "DIR",
+     .help = "also write one CSV file per view into DIR",
+     .field = OPTION_FIELD(ingest_options, csv_folder)},
+    {.name = "csv-bom",
+     .kind = OPTION_FLAG,
+     .help = "begin each CSV file with a byte order mark, which some spreadsheets need to read UTF-8",
+     .field = OPTION_FIELD(ingest_options, has_csv_bom)},
+    {.name = "detail",
+     .kind = OPTION_CHOICE,
+     .argument = "LEVEL",
+     .words = detail_words,
+     .help = "rows to keep of single allocations: all; live: those that were live at a peak, a mark, a failed "
+             "allocation or the end; none. Answers are the same, the database is smaller",
+     .fallback = "all",
+     .field = OPTION_FIELD(ingest_options, detail)},
+    {.name = "force",
+     .kind = OPTION_FLAG,
+     .help = "replace outputs that exist",
+     .field = OPTION_FIELD(ingest_options, is_forced)},
+    {.name = "redact",
+     .kind = OPTION_FLAG,
+     .help = "replace hosts, users, paths and arguments (host-1, /path-1/file-1.py): a database to send",
+     .field = OPTION_FIELD(ingest_options, is_redacted)},
+    {.name = "server-after",
+     .kind = OPTION_COUNT,
+     .argument = "N",
+     .help = "judge a process without steps by what it holds at least, if it ran for N minutes (default: 30)",
+     .min = 1,
+     .max = MINUTES_MAX,
+     .field = OPTION_FIELD(ingest_options, server_minutes)},
+    {.name = "site-rules",
+     .kind = OPTION_FILE,
+     .argument = "FILE",
+     .help = "more frames that are never a site: lines of 'function GLOB', 'python', 'file', 'name' (of a file "
+             "without folders) or 'module GLOB'",
+     .field = OPTION_FIELD(ingest_options, rules_path)},
+    {.name = "step-at",
+     .kind = OPTION_TEXT,
+     .argument = "WHERE",
+     .help = "where a step begins that the program does not mark: FILE:LINE or the name of a function on the stack of "
+             "an allocation, or the name of a range; 'none': do not look for steps",
+     .take = take_step_at},
+    {.name = "symbols",
+     .kind = OPTION_FOLDER,
+     .argument = "DIR",
+     .help = "name places in stripped code by the debug files and unstripped libraries in DIR and below, found by "
+             "build id",
+     .take = take_symbols,
+     .is_repeatable = true},
+    {.name = "threshold",
+     .kind = OPTION_TEXT,
+     .argument = "MEASURE=VALUE",
+     .help = "how much of a measure there has to be for a warning: allocation-cost (a time), fragmentation, zero-copy "
+             "(sizes) or pool-hit-rate (requests); 0: however little",
+     .take = take_threshold,
+     .is_repeatable = true},
+    {.name = "thresholds",
+     .kind = OPTION_FILE,
+     .argument = "FILE",
+     .help = "the same from a file, one a line",
+     .take = take_thresholds},
+    {.name = "quiet",
+     .kind = OPTION_FLAG,
+     .help = "print nothing but errors",
+     .field = OPTION_FIELD(ingest_options, is_quiet)},
+    OPTIONS_HELP_AND_VERSION(0, 0),
+};
+
+static const options_program program = {
+    .name = "npumem-ingest",
+    .usage = "npumem-ingest [-o FILE.db] [--csv DIR] [options] INPUT...",
+    .about =
+        "Loads a trace of npumem-record, or a memory snapshot of torch or torch_npu, into an SQLite database and "
+        "prints the answers: leaks, peak, fragmentation, pool hit rate. The input is recognised by its content; '-' "
+        "is standard input. A recording in parts (npumem-record --keep) is one input: name its folder, its parts, "
+        "or what they have in common. Several inputs, also databases of this program, go into one database, which "
+        "-o names: the ranks of a job.",
+    .ending =
+        "Exit status: 0 whole; 1 failed, no output; 2 wrong usage; 3 done, but part of the input was damaged, cut "
+        "or lost, or the answers could not be printed, or the folder of an output not synced.",
+    OPTIONS_ROWS(rows),
+};
+
+static options_outcome check_operands(const ingest_options *options)
+{
+    if (options->operand_count == 0)
+        return options_refuse(&program, "no input");
+    for (size_t i = 0; i < options->operand_count; i++)
+        if (options->operands[i][0] == 0)
+            return options_refuse(&program, "the input has no name");
+    if (strcmp(options->operands[0], "-") == 0 && options->output_path == NULL)
+        return options_refuse(&program, "standard input needs -o");
+    if (options->has_csv_bom && options->csv_folder == NULL)
+        return options_refuse(&program, "--csv-bom needs --csv");
+    for (size_t i = 0; i < options->operand_count && options->operand_count > 1; i++)
+        if (strcmp(options->operands[i], "-") == 0)
+            return options_refuse(&program, "standard input is an input of its own");
+    return OPTIONS_READ;
+}
+
+options_outcome ingest_options_read(int argc, char **argv, ingest_options *options)
+{
+    char **operands;
+    options_outcome outcome = options_read(&program, argc, argv, options, &operands);
+
+    options->operands = (const char *const *)operands;
+    while (outcome == OPTIONS_READ && operands[options->operand_count] != NULL)
+        options->operand_count++;
+    return outcome == OPTIONS_READ ? check_operands(options) : outcome;
+}
+
+void ingest_options_free(ingest_options *options)
+{
+    free(options->symbol_folders.items);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command line of npumem-ingest.
+ */
+#ifndef NM_TOOL_INGEST_OPTIONS_H
+#define NM_TOOL_INGEST_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "store/store.h"
+#include "tool/common/options.h"
+
+typedef struct ingest_options { /* texts are borrowed from the command line */
+    const char *const *operands;
+    size_t operand_count;
+    const char *output_path; /* NULL: the input's name says it */
+    const char *csv_folder;  /* NULL: no CSV */
+    const char *rules_path;  /* NULL: none */
+    const char *step_at;     /* where steps begin; NULL: find out */
+    struct {
+        const char **items; /* owned */
+        size_t count, capacity;
+    } symbol_folders;
+    nm_retention detail;
+    int64_t server_minutes; /* 0: as the store has it */
+    nm_thresholds thresholds;
+    bool has_csv_bom;
+    bool is_forced;
+    bool is_quiet;
+    bool is_redacted;
+} ingest_options;
+
+/* Into zeroed options. */
+options_outcome ingest_options_read(int argc, char **argv, ingest_options *options);
+void ingest_options_free(ingest_options *options);
+
+#endif

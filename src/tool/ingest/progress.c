@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/ingest/progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/human.h"
+
+#define FIRST_LINE_NS 1000000000
+#define NEXT_LINE_NS  200000000
+#define BAR_COLUMNS   24
+
+static int64_t now_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+void nm_progress_begin(nm_progress *progress, bool is_wanted, uint64_t total_bytes)
+{
+    *progress = (nm_progress){.is_shown = is_wanted && isatty(STDERR_FILENO), .total_bytes = total_bytes};
+    progress->begin_ns = now_ns();
+    progress->next_ns = progress->begin_ns + FIRST_LINE_NS;
+}
+
+static bool is_time(nm_progress *progress)
+{
+    if (!progress->is_shown || now_ns() < progress->next_ns)
+        return false;
+    progress->next_ns = now_ns() + NEXT_LINE_NS;
+    progress->has_line = true;
+    return true;
+}
+
+void nm_progress_update(nm_progress *progress, uint64_t done_bytes, uint64_t event_count)
+{
+    char done[NM_HUMAN_BYTES], total[NM_HUMAN_BYTES], events[NM_HUMAN_BYTES];
+    char bar[BAR_COLUMNS + 1];
+
+    if (!is_time(progress))
+        return;
+    nm_human_count(events, (int64_t)event_count);
+    nm_human_bytes(done, (int64_t)done_bytes);
+    if (progress->total_bytes == 0) {
+        fprintf(stderr, "\r\033[K%s, %s events", done, events);
+        return;
+    }
+    uint64_t shown_bytes = done_bytes < progress->total_bytes ? done_bytes : progress->total_bytes;
+    size_t filled = (size_t)(shown_bytes * BAR_COLUMNS / progress->total_bytes);
+
+    memset(bar, '.', BAR_COLUMNS);
+    memset(bar, '#', filled);
+    bar[BAR_COLUMNS] = 0;
+    fprintf(stderr, "\r\033[K[%s] %s of %s, %s events", bar, done,
+            nm_human_bytes(total, (int64_t)progress->total_bytes), events);
+}
+
+void nm_progress_say(nm_progress *progress, const char *what)
+{
+    if (is_time(progress))
+        fprintf(stderr, "\r\033[K%s", what);
+}
+
+void nm_progress_end(nm_progress *progress)
+{
+    if (progress->has_line)
+        fprintf(stderr, "\r\033[K");
+    progress->has_line = false;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A progress line on standard error, only where that is a terminal and only once the work has taken a second.
+ */
+#ifndef NM_TOOL_INGEST_PROGRESS_H
+#define NM_TOOL_INGEST_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct nm_progress {
+    bool is_shown;        /* standard error is a terminal and the caller wants it */
+    bool has_line;        /* something stands on the line */
+    uint64_t total_bytes; /* 0: unknown */
+    int64_t begin_ns;
+    int64_t next_ns; /* when to write again */
+} nm_progress;
+
+void nm_progress_begin(nm_progress *progress, bool is_wanted, uint64_t total_bytes);
+
+/* Cheap enough for every few thousand events. */
+void nm_progress_update(nm_progress *progress, uint64_t done_bytes, uint64_t event_count);
+
+/* A step without a measure, e.g. "making indexes". */
+void nm_progress_say(nm_progress *progress, const char *what);
+
+void nm_progress_end(nm_progress *progress); /* wipes the line */
+
+#endif

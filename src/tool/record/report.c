@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/record/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define INGEST_PROGRAM   "npumem-ingest"
+#define STATUS_WITH_LOSS 3 /* of npumem-ingest: the answers are there, and say what is missing */
+#define STATUS_NOT_FOUND 127
+
+void record_ingest_program(char program[PATH_MAX])
+{
+    ssize_t len = readlink("/proc/self/exe", program, PATH_MAX - sizeof INGEST_PROGRAM);
+    char *slash;
+
+    program[len > 0 ? len : 0] = 0;
+    slash = strrchr(program, '/');
+    strcpy(slash == NULL ? program : slash + 1, INGEST_PROGRAM);
+    if (access(program, X_OK) != 0)
+        strcpy(program, INGEST_PROGRAM);
+}
+
+static void run_ingest(const char *trace, const char *database, int report_fd)
+{
+    char program[PATH_MAX];
+    sigset_t none;
+
+    record_ingest_program(program);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    if (dup2(report_fd, STDOUT_FILENO) >= 0)
+        execlp(program, INGEST_PROGRAM, "--force", "-o", database, trace, (char *)NULL);
+    _exit(STATUS_NOT_FOUND);
+}
+
+/* True when the answers are in the file. */
+static bool write_report(const char *trace, const char *database, int report_fd)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        run_ingest(trace, database, report_fd);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return pid > 0 && WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == STATUS_WITH_LOSS);
+}
+
+/* answers.txt -> answers.db; false: too long. */
+static bool name_database(const char *file, char database[PATH_MAX])
+{
+    const char *slash = strrchr(file, '/'), *dot = strrchr(file, '.');
+    bool has_suffix = dot != NULL && dot != file && (slash == NULL || dot > slash + 1) && strcmp(dot, ".db") != 0;
+    int base_bytes = has_suffix ? (int)(dot - file) : (int)strlen(file);
+
+    return snprintf(database, PATH_MAX, "%.*s.db", base_bytes, file) < PATH_MAX;
+}
+
+void record_report(const char *trace, const char *file)
+{
+    char database[PATH_MAX];
+    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666); /* a FIFO needs its reader now */
+
+    if (fd < 0) {
+        fprintf(stderr, "npumem-record: --report %s: %s\n", file, strerror(errno));
+        return;
+    }
+    fcntl(fd, F_SETFL, 0);
+    if (!name_database(file, database) || !write_report(trace, database, fd))
+        fprintf(stderr, "npumem-record: --report %s: npumem-ingest is not there, or failed\n", file);
+    close(fd);
+}

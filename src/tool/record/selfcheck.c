@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is checked is the recorder as a user meets it: programs are started as a shell would, recorded by this very
+ * npumem-record, and loaded by the npumem-ingest beside it. All of it happens in a temporary folder; the report alone stays.
+ */
+#include "tool/record/selfcheck.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "tool/record/output.h"
+#include "tool/record/output_name.h"
+#include "tool/record/report.h"
+#include "tool/selfcheck/exports.h"
+#include "tool/selfcheck/report.h"
+#include "tool/selfcheck/selfcheck_program.h"
+#include "tool/selfcheck/torch.h"
+
+#define PYTHON           "python3"
+#define TRACE_NAME       "run.zst"
+#define DATABASE_NAME    "run.db"
+#define STANDIN_FOLDER   "../fixtures/cann" /* from the folder of the program, where it was built */
+#define STANDIN_LIBRARY  "libascendcl.so"
+#define STATUS_WITH_LOSS 3  /* of npumem-ingest */
+#define FIXED_WORDS      12 /* of a recording's command line */
+
+typedef struct selfcheck {
+    const record_options *options;
+    selfcheck_place place;
+    selfcheck_result result;
+    char self[PATH_MAX];      /* npumem-record */
+    char script[PATH_MAX];    /* of python3 */
+    char standin[PATH_MAX];   /* folder of the stand-in; empty: it is not used */
+    const char *arguments[3]; /* of the program, NULL at the end */
+    selfcheck_said plain;     /* by the program that nobody recorded */
+} selfcheck;
+
+/* The first thing that is wrong is the reason; the others follow from it, or stand in the figures. */
+__attribute__((format(printf, 2, 3))) static void wrong(selfcheck *check, const char *format, ...)
+{
+    char *reason = check->result.reason;
+    va_list values;
+
+    if (reason[0] != 0)
+        return;
+    va_start(values, format);
+    vsnprintf(reason, sizeof check->result.reason, format, values);
+    va_end(values);
+}
+
+static const char *text_of(const nm_buffer *buffer)
+{
+    return buffer->data == NULL ? "" : (const char *)buffer->data;
+}
+
+/* The last line of what a program said on standard error, which tells why it ended. */
+static const char *last_line(const nm_buffer *buffer, char line[SELFCHECK_TEXT_BYTES])
+{
+    const char *text = text_of(buffer), *begin, *end = text + strlen(text);
+
+    while (end > text && (end[-1] == '\n' || end[-1] == ' '))
+        end--;
+    for (begin = end; begin > text && begin[-1] != '\n';)
+        begin--;
+    snprintf(line, SELFCHECK_TEXT_BYTES, "%.*s", (int)(end - begin), begin);
+    return line;
+}
+
+static bool run(selfcheck *check, const char *const *arguments)
+{
+    selfcheck_run *last = &check->result.last;
+    nm_error err = {0};
+
+    if (selfcheck_run_program(&check->place, arguments, check->standin[0] == 0 ? NULL : check->standin, last, &err) !=
+        NM_OK)
+        wrong(check, "%s", err.text);
+    else if (last->is_too_long)
+        wrong(check, "%s did not end within ten minutes", arguments[0]);
+    return check->result.reason[0] == 0 && check->place.ended_by == 0;
+}
+
+/* ---- Which program ------------------------------------------------------------------------------------------------- */
+
+/* Does it run here at all? It is run without the recorder, once, and that is no measurement: what is loaded and compiled the
+ * first time is warm afterwards. */
+static bool try_program(selfcheck *check, const char *program, const char *argument)
+{
+    const selfcheck_run *last = &check->result.last;
+    char line[SELFCHECK_TEXT_BYTES];
+
+    check->arguments[0] = program;
+    check->arguments[1] = argument;
+    if (!run(check, check->arguments))
+        return false;
+    selfcheck_listen(text_of(&last->out), &check->plain);
+    if (last->exit_status == 0)
+        return true;
+    if (check->plain.why[0] == 0)
+        snprintf(check->plain.why, sizeof check->plain.why, "%s ended with status %d: %s",
+                 program == check->self ? "npumem's own program" : program, last->exit_status,
+                 last_line(&last->err, line));
+    selfcheck_say(&check->result.notes, "not used: %s\n", check->plain.why);
+    return false;
+}
+
+static bool write_script(selfcheck *check)
+{
+    const char *text = selfcheck_torch[0].text;
+    nm_error err = {0};
+    int fd = -1;
+
+    selfcheck_path(&check->place, "npumem_selfcheck.py", check->script);
+    nm_status status = nm_io_open(check->script, O_WRONLY | O_CREAT | O_TRUNC, 0600, &fd, &err);
+    if (status == NM_OK)
+        status = nm_io_write(fd, text, strlen(text), &err);
+    nm_io_close(fd);
+    if (status != NM_OK)
+        wrong(check, "%s: %s", check->place.folder, err.text);
+    return status == NM_OK;
+}
+
+/* Of a build folder alone: it is installed nowhere. */
+static bool find_standin(selfcheck *check)
+{
+    char path[PATH_MAX], *slash;
+
+    snprintf(path, sizeof path, "%s", check->self);
+    slash = strrchr(path, '/');
+    if (slash == NULL || slash + sizeof STANDIN_FOLDER + sizeof STANDIN_LIBRARY >= path + sizeof path)
+        return false;
+    strcpy(slash + 1, STANDIN_FOLDER "/" STANDIN_LIBRARY);
+    if (realpath(path, check->standin) == NULL) {
+        check->standin[0] = 0;
+        return false;
+    }
+    *strrchr(check->standin, '/') = 0;
+    return true;
+}
+
+static bool choose_program(selfcheck *check)
+{
+    selfcheck_result *result = &check->result;
+
+    if (!write_script(check))
+        return false;
+    if (try_program(check, PYTHON, check->script)) {
+        result->is_torch = true;
+        result->program = "tensors of torch_npu, by python3";
+        return true;
+    }
+    if (result->reason[0] == 0 && check->place.ended_by == 0 &&
+        try_program(check, check->self, "--selfcheck-program")) {
+        result->program = "a pool of npumem's own on aclrtMalloc; what torch_npu says cannot be compared";
+        return true;
+    }
+    if (result->reason[0] == 0 && check->place.ended_by == 0 && find_standin(check) &&
+        try_program(check, check->self, "--selfcheck-program")) {
+        result->is_standin = true;
+        result->program = "a pool of npumem's own on the stand-in for CANN of this build folder";
+        return true;
+    }
+    wrong(check, "there is nothing to record here: %s", check->plain.why);
+    return false;
+}
+
+/* ---- Running it ---------------------------------------------------------------------------------------------------- */
+
+/* npumem-record with the options of the check, around the program. *words: what the options lie in. */
+static const char **recording_arguments(const selfcheck *check, char **words)
+{
+    const nm_buffer *options = &check->options->words;
+    const char **arguments = calloc(options->len / 2 + FIXED_WORDS, sizeof *arguments);
+    size_t count = 0;
+
+    *words = strdup(text_of(options));
+    if (arguments == NULL || *words == NULL) {
+        free(arguments);
+        return NULL;
+    }
+    arguments[count++] = check->self;
+    count += (size_t)record_cut_words(*words, (char **)(uintptr_t)(arguments + count));
+    for (const char *const *fixed =
+             (const char *const[]){"--quiet", "--required", "--force", "-o", TRACE_NAME, "--", NULL};
+         *fixed != NULL; fixed++)
+        arguments[count++] = *fixed;
+    arguments[count++] = check->arguments[0];
+    arguments[count++] = check->arguments[1];
+    return arguments;
+}
+
+static void judge_end(selfcheck *check, bool is_recorded)
+{
+    const selfcheck_run *last = &check->result.last;
+    char line[SELFCHECK_TEXT_BYTES];
+
+    last_line(&last->err, line);
+    if (last->exit_status == 0)
+        return;
+    if (is_recorded && strncmp(line, "npumem-record: ", 15) == 0)
+        wrong(check, "%s", line + 15);
+    else
+        wrong(check, "%s the program ended with status %d: %s", is_recorded ? "recorded," : "unrecorded,",
+              last->exit_status, line);
+}
+
+/* What the program counts of its pool must not change because it is recorded. */
+static void compare_words(selfcheck *check, const selfcheck_said *said)
+{
+    for (size_t i = 0; i <= SELFCHECK_COUNT; i++)
+        if (said->values[i] != check->plain.values[i])
+            wrong(check, "recorded, the program itself counts otherwise: %" PRIu64 " instead of %" PRIu64,
+                  said->values[i], check->plain.values[i]);
+}
+
+static void note_times(selfcheck_times *times, size_t round, const selfcheck_said *said, const selfcheck_run *last)
+{
+    times->wall_ns[round] = last->wall_ns;
+    times->loop_ns[round] = said->values[SELFCHECK_LOOP_NS] <= INT64_MAX ? (int64_t)said->values[SELFCHECK_LOOP_NS] : 0;
+}
+
+/* One round: without the recorder, then with it. */
+static bool run_round(selfcheck *check, size_t round, const char *const *recorded, selfcheck_said *said)
+{
+    selfcheck_result *result = &check->result;
+
+    if (!run(check, check->arguments))
+        return false;
+    judge_end(check, false);
+    selfcheck_listen(text_of(&result->last.out), &check->plain);
+    note_times(&result->plain, round, &check->plain, &result->last);
+    if (result->reason[0] != 0 || !run(check, recorded))
+        return false;
+    judge_end(check, true);
+    selfcheck_listen(text_of(&result->last.out), said);
+    note_times(&result->recorded, round, said, &result->last);
+    if (result->reason[0] == 0)
+        compare_words(check, said);
+    return result->reason[0] == 0;
+}
+
+static void keep_versions(selfcheck *check)
+{
+    const char *at = text_of(&check->result.last.out);
+    char text[SELFCHECK_TEXT_BYTES];
+
+    while (selfcheck_next(&at, "version", text))
+        selfcheck_say(&check->result.versions, "  %s  (the program)\n", text);
+}
+
+static void compare_exports(selfcheck *check)
+{
+    selfcheck_result *result = &check->result;
+
+    if (result->last.exit_status == 0)
+        result->new_function_count = selfcheck_say_exports(text_of(&result->last.out), &result->functions);
+}
+
+/* *said: by the program of the last recording, which is the one that is compared. */
+static bool run_all(selfcheck *check, selfcheck_said *said)
+{
+    char *words = NULL;
+    const char **recorded = recording_arguments(check, &words);
+    bool goes_on = recorded != NULL;
+
+    if (!goes_on)
+        wrong(check, "out of memory");
+    if (goes_on && !check->options->is_quiet)
+        fprintf(stderr, "npumem-record: --selfcheck: %s: %d times without the recorder, %d times with it\n",
+                check->result.program, SELFCHECK_ROUNDS, SELFCHECK_ROUNDS);
+    for (size_t round = 0; round < SELFCHECK_ROUNDS && goes_on; round++)
+        goes_on = run_round(check, round, recorded, said);
+    keep_versions(check);
+    compare_exports(check);
+    free(words);
+    free(recorded);
+    return goes_on;
+}
+
+/* ---- Comparing ----------------------------------------------------------------------------------------------------- */
+
+static bool has_trace(const selfcheck *check)
+{
+    char path[PATH_MAX];
+
+    selfcheck_path(&check->place, TRACE_NAME, path);
+    return check->place.ended_by == 0 && access(path, F_OK) == 0;
+}
+
+static bool ingest(selfcheck *check)
+{
+    selfcheck_run loading = {0};
+    char program[PATH_MAX], line[SELFCHECK_TEXT_BYTES];
+    nm_error err = {0};
+
+    record_ingest_program(program);
+    const char *const arguments[] = {program, "--force", "-o", DATABASE_NAME, "--csv", "csv", TRACE_NAME, NULL};
+    if (selfcheck_run_program(&check->place, arguments, NULL, &loading, &err) != NM_OK)
+        wrong(check, "npumem-ingest: %s", err.text);
+    else if (loading.exit_status != 0 && loading.exit_status != STATUS_WITH_LOSS)
+        wrong(check, "the trace cannot be loaded: %s", last_line(&loading.err, line));
+    else if (check->place.ended_by == 0)
+        check->result.is_recorded = true;
+    if (loading.exit_status == STATUS_WITH_LOSS)
+        wrong(check, "part of the recording was lost: %s", last_line(&loading.err, line));
+    check->result.answers = loading.out;
+    nm_buffer_free(&loading.err);
+    return check->result.is_recorded;
+}
+
+static void compare(selfcheck *check, const selfcheck_said *said)
+{
+    selfcheck_comparison *comparison = &check->result.comparison;
+
+    check->result.is_compared = true;
+    selfcheck_compare(&check->place, said, check->result.is_torch, comparison);
+    if (comparison->pool[0] == 0)
+        wrong(check, "the recorder saw no pool, and the program has one");
+    for (size_t i = 0; i < SELFCHECK_LINES; i++) {
+        const selfcheck_line *line = &comparison->lines[i];
+        char said_text[32], seen_text[32];
+
+        selfcheck_digits(line->said, said_text);
+        selfcheck_digits(line->seen, seen_text);
+        if (!selfcheck_agrees(line))
+            wrong(check, "%s: %s says %s, npumem %s", line->what, line->said_by, said_text, seen_text);
+    }
+}
+
+static void check_all(selfcheck *check)
+{
+    const char *mode = getenv("NPUMEM");
+    ssize_t len = readlink("/proc/self/exe", check->self, sizeof check->self - 1);
+    selfcheck_said said;
+    bool has_run;
+
+    check->self[len > 0 ? len : 0] = 0;
+    if (mode != NULL && strcmp(mode, "off") == 0)
+        wrong(check, "NPUMEM=off is set");
+    /* What this shell is prepared for is not what is checked. */
+    unsetenv("NPUMEM");
+    unsetenv(NM_RING_ENVIRONMENT);
+    unsetenv(NM_HOST_ENVIRONMENT);
+    unsetenv(NM_HOST_OPTIONS);
+    if (check->result.reason[0] != 0 || !choose_program(check))
+        return;
+    has_run = run_all(check, &said);
+    if (has_trace(check) && ingest(check) && has_run) /* what went wrong while it was recorded is worth a look, too */
+        compare(check, &said);
+}
+
+/* ---- The report ---------------------------------------------------------------------------------------------------- */
+
+static nm_status write_file(int fd, const nm_buffer *brief, const nm_buffer *rest, nm_error *err)
+{
+    nm_status status = nm_io_write(fd, brief->data, brief->len, err);
+
+    return status == NM_OK ? nm_io_write(fd, rest->data, rest->len, err) : status;
+}
+
+static nm_status report(selfcheck *check, int fd, nm_error *err)
+{
+    nm_buffer brief = {0}, rest = {0};
+
+    selfcheck_write(&check->place, &check->result, &brief, &rest);
+    if (!check->options->is_quiet)
+        fwrite(brief.data, 1, brief.len, stdout);
+    fflush(stdout);
+    nm_status status = write_file(fd, &brief, &rest, err);
+    nm_buffer_free(&brief);
+    nm_buffer_free(&rest);
+    return status;
+}
+
+static void free_result(selfcheck_result *result)
+{
+    nm_buffer_free(&result->notes);
+    nm_buffer_free(&result->versions);
+    nm_buffer_free(&result->functions);
+    nm_buffer_free(&result->answers);
+    selfcheck_run_free(&result->last);
+}
+
+/* Asked to end: nothing is left behind, and it ends as it was asked to. */
+static void end_by(int number, const char *file)
+{
+    unlink(file);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void say_verdict(const selfcheck *check, const char *name)
+{
+    const char *reason = check->result.reason;
+    size_t new_count = check->result.new_function_count;
+    char more[96] = "";
+
+    if (new_count > 0)
+        snprintf(more, sizeof more, "; %zu function%s of memory %s new in this CANN", new_count,
+                 new_count == 1 ? "" : "s", new_count == 1 ? "is" : "are");
+    if (reason[0] != 0)
+        fprintf(stderr, "npumem-record: --selfcheck: %s; attach to a report: %s\n", reason, name);
+    else if (!check->options->is_quiet)
+        fprintf(stderr, "npumem-record: --selfcheck: the figures agree%s, %s\n", more, name);
+}
+
+static int check_into(const record_options *options, const char *name, int fd)
+{
+    selfcheck *check = calloc(1, sizeof *check);
+    nm_error err = {0};
+    int status, ended_by;
+
+    if (check == NULL)
+        return 1;
+    check->options = options;
+    nm_status written = selfcheck_place_open(&check->place, &err);
+    if (written == NM_OK) {
+        check_all(check);
+        written = report(check, fd, &err);
+    }
+    ended_by = check->place.ended_by;
+    if (written != NM_OK)
+        fprintf(stderr, "npumem-record: --selfcheck: %s: %s\n", name, err.text);
+    else if (ended_by == 0)
+        say_verdict(check, name);
+    status = written == NM_OK && check->result.reason[0] == 0 ? 0 : 1;
+    selfcheck_place_close(&check->place);
+    free_result(&check->result);
+    free(check);
+    if (ended_by != 0)
+        end_by(ended_by, name);
+    return status;
+}
+
+int record_selfcheck(const record_options *options)
+{
+    nm_buffer name = {0};
+    nm_error err = {0};
+    int fd = -1, status = 1;
+    nm_status opened = record_expand_name(options->output, getpid(), &name, &err);
+
+    if (opened == NM_OK)
+        opened = record_open_output(&name, options->is_forced, &fd, &err);
+    if (opened == NM_OK && fd <= STDERR_FILENO) { /* a stream that was closed must not write into it */
+        int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+        nm_io_close(fd);
+        fd = above;
+    }
+    if (opened == NM_OK)
+        fcntl(fd, F_SETFL, 0); /* a reader may take its time: nothing is recorded meanwhile */
+    if (opened == NM_OK)
+        status = check_into(options, (const char *)name.data, fd);
+    else
+        fprintf(stderr, "npumem-record: --selfcheck: %s: %s\n", options->output, err.text);
+    nm_io_close(fd);
+    nm_buffer_free(&name);
+    return status;
+}

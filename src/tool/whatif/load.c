@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tool/whatif/load.h"
+
+#include <stdio.h>
+
+#include "analysis/passes.h"
+#include "base/io.h"
+#include "replay/replay.h"
+#include "source/source.h"
+#include "tool/common/inputs.h"
+#include "tool/common/steps.h"
+#include "tool/whatif/database.h"
+
+typedef struct reading {
+    int fd;
+    nm_trace_files files;
+    nm_source *source;
+    nm_replay *replay;
+    nm_anchor *anchor; /* where steps begin that are not marked */
+} reading;
+
+static nm_status read_records(reading *state, nm_error *err)
+{
+    nm_record record;
+    nm_status status = NM_OK;
+
+    while (status == NM_OK) {
+        bool begins = false;
+
+        status = nm_source_next(state->source, &record, err);
+        if (status == NM_OK)
+            status = nm_anchor_begins(state->anchor, &record, &begins, err);
+        if (begins)
+            nm_replay_begin_step(state->replay);
+        if (status == NM_OK)
+            status = nm_replay_record(state->replay, &record, err);
+    }
+    return status == NM_END ? nm_replay_finish(state->replay, err) : status;
+}
+
+static nm_status read_stream(const ingest_input *input, whatif_input *out, nm_error *err)
+{
+    reading state = {.fd = -1};
+    bool is_new;
+    nm_source_summary_data summary;
+    nm_status status = ingest_input_open(input, &state.fd, &state.files, err);
+
+    if (status == NM_OK && ingest_steps_needs_copy(NULL, state.fd))
+        status = ingest_steps_copy(&state.fd, err);
+    if (status == NM_OK)
+        status = ingest_input_source(state.fd, &state.files, &state.source, err);
+    if (status == NM_OK)
+        status = ingest_steps_find(NULL, state.source, &state.anchor, err);
+    if (status == NM_OK)
+        status = ingest_input_again(state.fd, &state.files, &state.source, &is_new, err);
+    if (status == NM_OK)
+        status = nm_replay_new(nm_gather_sink(out->gather), nm_passes, &state.replay, err);
+    if (status == NM_OK)
+        status = read_records(&state, err);
+    if (status == NM_OK) {
+        nm_source_summary(state.source, &summary);
+        snprintf(out->kind, sizeof out->kind, "%s", summary.kind);
+        out->is_complete = summary.is_complete && summary.events_late == 0;
+        out->is_kept = summary.events_unkept > 0;
+    }
+    nm_replay_free(state.replay);
+    nm_anchor_free(state.anchor);
+    nm_source_close(state.source);
+    nm_io_close(state.fd);
+    nm_trace_files_close(&state.files);
+    return status;
+}
+
+nm_status whatif_load(const char *const *paths, size_t path_count, whatif_input *out, const char **subject,
+                      nm_error *err)
+{
+    ingest_inputs inputs = {0};
+    nm_status status;
+
+    *out = (whatif_input){0};
+    status = ingest_inputs_find(paths, path_count, &inputs, subject, err);
+    if (status == NM_OK && inputs.count != 1)
+        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "names %zu recordings; one at a time", inputs.count);
+    if (status == NM_OK)
+        status = nm_gather_new(&out->gather, err);
+    if (status == NM_OK && inputs.items[0].is_database) {
+        snprintf(out->kind, sizeof out->kind, "database");
+        out->is_complete = true; /* or not: each process knows of its own input */
+        status = whatif_database_read(inputs.items[0].paths[0], out->gather, err);
+    } else if (status == NM_OK) {
+        status = read_stream(&inputs.items[0], out, err);
+    }
+    ingest_inputs_free(&inputs);
+    return status;
+}
+
+void whatif_input_free(whatif_input *input)
+{
+    nm_gather_free(input->gather);
+    *input = (whatif_input){0};
+}
