@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/trend.h"
+#include "store/verdicts/trend.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -620,7 +620,7 @@ static nm_status write_processes(statements *sql, nm_error *err)
     return status;
 }
 
-nm_status nm_trend_write(sqlite3 *db, nm_error *err)
+nm_status nm_trend_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err)
 {
     statements sql = {.db = db};
     struct {
@@ -630,6 +630,7 @@ nm_status nm_trend_write(sqlite3 *db, nm_error *err)
                {others_sql, &sql.others},       {steps_sql, &sql.steps}, {foreign_sql, &sql.foreign}};
     nm_status status = nm_db_exec(db, shared_sql, err);
 
+    (void)settings;
     for (size_t i = 0; i < sizeof all / sizeof all[0] && status == NM_OK; i++)
         status = nm_db_prepare(db, all[i].text, all[i].statement, err);
     if (status == NM_OK)
