@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The life of a load: tables are opened, rows taken (loader_rows.c), and in the end all that waited is written in the
+ * order in which one needs the other: rows, sums, names.
+ */
 #include "store/loader.h"
 
 #include <assert.h>

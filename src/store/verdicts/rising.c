@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The floors of a site come in one order with their heaps, and are put into ten windows as they are read; only of a
+ * site whose floors rise is the load of its heap read as well.
+ */
 #include "store/verdicts/rising.h"
 
 #include <stdbool.h>

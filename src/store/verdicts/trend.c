@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * All of a process is read once, in the order of its devices, heaps and steps: values of a step are added up by device
+ * while heaps pass, and a line is fitted when a heap or a device ends. Steps are joined in bins where there are too
+ * many.
+ */
 #include "store/verdicts/trend.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Births and levels of all sites are read side by side in one order, so that one site is in memory at a time. What is
+ * judged knows no database: tests give it histories.
+ */
 #include "store/verdicts/verdict.h"
 
 #include <stdbool.h>
