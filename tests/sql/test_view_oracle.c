@@ -320,7 +320,8 @@ static void define_places(void)
                                 .process_id = (uint64_t)id,
                                 .number = number,
                                 .generation = number,
-                                .end_seq = NM_NO_SEQ};
+                                .end_seq = NM_NO_SEQ,
+                                .source = NM_STEP_MARKED};
 
             ck_assert_int_eq(nm_give_step(sink, &step, &err), NM_OK);
         }
