@@ -10,9 +10,7 @@
 #include <string.h>
 
 #include "replay/fragments.h"
-#include "replay/ledger.h"
 #include "replay/lookup.h"
-#include "replay/names.h"
 #include "replay/parts.h"
 #include "replay/pass.h"
 #include "replay/pool.h"
@@ -340,8 +338,6 @@ void nm_define_free(nm_replay *replay)
 {
     for (nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next) {
         nm_usage_free(heap);
-        nm_names_free(&heap->names);
-        nm_ledger_free(heap);
         nm_parts_free(heap);
         nm_fragments_free(heap);
     }
@@ -352,7 +348,6 @@ void nm_define_free(nm_replay *replay)
     }
     for (nm_process *process = replay->first_process; process != NULL; process = process->next) {
         free(process->scope.states);
-        nm_names_free(&process->names);
     }
     free_values(&replay->heaps);
     free_values(&replay->arenas);

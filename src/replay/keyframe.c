@@ -8,7 +8,6 @@
 #include "replay/keyframe.h"
 
 #include "replay/doubt.h"
-#include "replay/ledger.h"
 #include "replay/lookup.h"
 #include "replay/pairing.h"
 #include "replay/places.h"

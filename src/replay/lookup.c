@@ -7,6 +7,12 @@
 
 #include <stdlib.h>
 
+#define CODE_BAD_ALLOC         200000
+#define CODE_MEMORY_ALLOCATION 207001
+#define CODE_RESOURCES         207005 /* streams, events and the like, though it is memory that was asked for */
+#define CODE_DEVICE_MEMORY     207018
+#define CODE_DRIVER_MEMORY     6 /* of the driver below ACL */
+
 void *nm_replay_allocate(size_t bytes, nm_error *err)
 {
     void *made = calloc(1, bytes);
@@ -25,26 +31,26 @@ static void *find(const nm_map *map, uint64_t id)
 
 nm_thread *nm_replay_thread(const nm_replay *replay, uint64_t id)
 {
-    if (replay->recent->thread == NULL || replay->recent->thread->id != id) {
+    if (replay->scratch->thread == NULL || replay->scratch->thread->id != id) {
         nm_thread *thread = id == 0 ? NULL : find(&replay->threads, id);
 
         if (thread == NULL)
             return NULL;
-        replay->recent->thread = thread;
+        replay->scratch->thread = thread;
     }
-    return replay->recent->thread;
+    return replay->scratch->thread;
 }
 
 nm_heap *nm_replay_heap(const nm_replay *replay, uint64_t id)
 {
-    if (replay->recent->heap == NULL || replay->recent->heap->id != id) {
+    if (replay->scratch->heap == NULL || replay->scratch->heap->id != id) {
         nm_heap *heap = id == 0 ? NULL : find(&replay->heaps, id);
 
         if (heap == NULL)
             return NULL;
-        replay->recent->heap = heap;
+        replay->scratch->heap = heap;
     }
-    return replay->recent->heap;
+    return replay->scratch->heap;
 }
 
 nm_device *nm_replay_device(const nm_replay *replay, uint64_t id)
@@ -87,6 +93,22 @@ bool nm_step_is_sampled(uint64_t generation)
     while (generation / stride >= 2 * SAMPLED_STEPS_MIN)
         stride *= 2;
     return generation % stride == 0;
+}
+
+/* ---- Events ---- */
+
+bool nm_event_is_lack(const nm_event *event)
+{
+    switch (event->error_code) {
+    case CODE_BAD_ALLOC:
+    case CODE_MEMORY_ALLOCATION:
+    case CODE_DEVICE_MEMORY:
+    case CODE_DRIVER_MEMORY:
+    case CODE_RESOURCES:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* ---- Live memory ---- */

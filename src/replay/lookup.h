@@ -27,6 +27,11 @@ uint64_t nm_replay_operation(const nm_replay *replay, const nm_thread *thread);
  * fourth, ... of each doubling. Is this one? */
 bool nm_step_is_sampled(uint64_t generation);
 
+/* ---- Events -------------------------------------------------------------------------------------------------------- */
+
+/* Did the runtime say that it lacks memory, or streams, events and the like? */
+bool nm_event_is_lack(const nm_event *event);
+
 /* ---- Live memory --------------------------------------------------------------------------------------------------- */
 
 /* How well memory of a level fits the call (nm_free_call) that freed it, when that named no heap; 0: best. */

@@ -6,9 +6,7 @@
  */
 #include "replay/moments.h"
 
-#include "replay/chain.h"
 #include "replay/fragments.h"
-#include "replay/ledger.h"
 #include "replay/lookup.h"
 #include "replay/pass.h"
 #include "replay/pool.h"
@@ -148,7 +146,7 @@ nm_status nm_moments_failure(nm_replay *replay, const nm_context *context, nm_er
         take_figures(replay, context->heap->device, context, context->heap->device->group->figures.kind);
     if (status == NM_OK)
         status = write_now(replay, &row, context->process, err);
-    return status == NM_OK ? nm_chain_failure(replay, context, &failure, row.moment_id, err) : status;
+    return status;
 }
 
 nm_status nm_moments_sample(nm_replay *replay, const nm_context *context, nm_error *err)

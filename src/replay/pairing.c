@@ -6,6 +6,7 @@
  */
 #include "replay/pairing.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "replay/anomaly.h"
@@ -13,17 +14,12 @@
 #include "replay/doubt.h"
 #include "replay/freed.h"
 #include "replay/graph.h"
-#include "replay/ledger.h"
 #include "replay/lookup.h"
-#include "replay/names.h"
 #include "replay/overlap.h"
 #include "replay/pass.h"
-#include "replay/pending.h"
 #include "replay/places.h"
 #include "replay/pool.h"
 #include "replay/repeat.h"
-#include "replay/reuse.h"
-#include "replay/rise.h"
 #include "replay/streams.h"
 #include "replay/usage.h"
 #include "replay/workspace.h"
@@ -38,6 +34,7 @@ static bool is_past(int64_t ns, int64_t now_ns)
 static nm_status emit(nm_replay *replay, nm_live *live, nm_error *err)
 {
     bool is_ended = live->row.end_kind != NM_END_NONE;
+    assert(!is_ended || live->place == NULL); /* take_out() left it nowhere but in its row */
     nm_status status = is_ended ? NM_TELL(replay, NM_CHANGE_ENDED, err, .live = live) : NM_OK;
 
     if (live->row.end_kind == NM_END_FREED)
@@ -111,17 +108,16 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
     }
     bool is_restored = context->event->kind == NM_EVENT_KEYFRAME; /* it knows its pool */
     uint64_t peak_epoch = heap->peak_epoch;
+    nm_touch touch = {0};
     if (is_new)
         status = NM_TELL(replay, NM_CHANGE_COMING, err, .context = context, .live = live);
     if (status == NM_OK && is_restored && nm_is_pool(heap))
         status = nm_pool_block_returns(live, context->event->flags, err);
     else if (status == NM_OK && is_new && nm_is_pool(heap))
-        status = nm_pool_block_appears(live, context->event->flags, context->seq, err);
+        status = nm_pool_block_appears(live, context->event->flags, context->seq, &touch, err);
     insert_node(live);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_pool_block_covers(live, err);
-    if (status == NM_OK && nm_is_pool(heap) && (context->event->flags & NM_FLAG_PENDING) && is_new)
-        status = nm_pending_arrive(live, err);
     if (status == NM_OK && heap->level == NM_LEVEL_DRIVER)
         status = is_new && !is_restored
                      ? nm_pool_range_appears(live, (context->event->flags & NM_FLAG_SEGMENT) != 0, context->seq, err)
@@ -130,10 +126,9 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
     if (status == NM_OK)
         status = told;
     nm_usage_touch(heap);
-    if (status == NM_OK && !(is_new && (live->is_baseline || live->is_kept)))
-        status = nm_rise_change(replay, heap, (int64_t)live->row.size_bytes, err);
     if (status == NM_OK)
-        status = NM_TELL(replay, is_new ? NM_CHANGE_BORN : NM_CHANGE_REFUSED, err, .context = context, .live = live);
+        status = NM_TELL(replay, is_new ? NM_CHANGE_BORN : NM_CHANGE_REFUSED, err, .context = context, .live = live,
+                         .driver_count = touch.driver_count, .driver_cost_ns = touch.driver_cost_ns);
     return status == NM_OK ? tell_peak(replay, heap, peak_epoch, context, err) : status;
 }
 
@@ -155,8 +150,6 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
     if (status == NM_OK)
         status = told;
     nm_graph_leave(live);
-    if (status == NM_OK)
-        status = nm_rise_change(replay, heap, -(int64_t)live->row.size_bytes, err);
     place->freed_allocation_id = live->row.allocation_id;
     place->freed_heap_id = heap->id;
     place->freed_stack_id = context->stack_id;
@@ -221,7 +214,7 @@ static nm_status end_live(nm_replay *replay, nm_live *live, const nm_context *co
     nm_status taken = take_out(replay, live, context, err);
     if (status == NM_OK)
         status = taken;
-    return status == NM_OK ? nm_names_freed(live, live->row.size_bytes, true, err) : status;
+    return status;
 }
 
 static nm_status end_and_emit(nm_replay *replay, nm_live *live, const nm_context *context, nm_allocation_end end_kind,
@@ -463,8 +456,6 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
         live->heap->has_guessed_size = true;
     count_begin(live);
     status = put_in(replay, live, context, true, err);
-    if (status == NM_OK)
-        status = nm_names_allocated(live, err);
     if (status == NM_OK && live->row.size_bytes == 0)
         status = nm_anomaly_zero_size(replay, context, err);
     if (status == NM_OK)
@@ -576,7 +567,8 @@ nm_status nm_pairing_free(nm_replay *replay, const nm_context *context, nm_error
     if (context->thread == NULL)
         return end_and_emit(replay, live, context, NM_END_FREED, err);
     status = end_live(replay, live, context, NM_END_FREED, err);
-    context->thread->unconfirmed = live; /* confirm() has emptied it when this event came */
+    assert(context->thread->unconfirmed == NULL); /* confirm() has emptied it when this event came */
+    context->thread->unconfirmed = live;
     return status;
 }
 
@@ -591,10 +583,7 @@ nm_status nm_pairing_free_requested(nm_replay *replay, const nm_context *context
         live->row.free_requested_seq = context->seq;
         live->heap->pending_bytes = nm_add_saturated(live->heap->pending_bytes, live->row.size_bytes);
     }
-    if (live == NULL || !nm_is_pool(live->heap))
-        return NM_OK;
-    nm_status status = nm_pending_request(live, context->seq, context->event->time_ns, err);
-    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_GIVEN_UP, err, .context = context, .live = live) : status;
+    return live == NULL ? NM_OK : NM_TELL(replay, NM_CHANGE_GIVEN_UP, err, .context = context, .live = live);
 }
 
 nm_status nm_pairing_confirm(nm_replay *replay, nm_thread *thread, nm_error *err)
@@ -631,13 +620,7 @@ nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, n
     live->row.free_ns = NM_NO_TIME;
     live->row.free_thread_id = 0;
     live->row.free_stack_id = 0;
-    if (live->heap->level == NM_LEVEL_DRIVER)
-        nm_ledger_release_refused(live->owner, live->node.value - live->node.key);
     status = put_in(replay, live, context, false, err);
-    if (status == NM_OK)
-        status = nm_names_unfree(live, err);
-    if (status == NM_OK && live->group != NULL && nm_is_pool(live->heap))
-        nm_reuse_forget(live->heap->ledger, live);
     return status;
 }
 
@@ -704,8 +687,6 @@ static nm_status put_part(nm_replay *replay, nm_live *part, const nm_context *co
     status = nm_usage_add(part, context->seq, context->event->time_ns, err);
     part->row.live_bytes = part->heap->total.live_bytes;
     if (status == NM_OK)
-        status = nm_rise_change(replay, part->heap, (int64_t)part->row.size_bytes, err);
-    if (status == NM_OK)
         status = NM_TELL(replay, NM_CHANGE_REMAINED, err, .context = context, .live = part);
     return status == NM_OK ? tell_peak(replay, part->heap, peak_epoch, context, err) : status;
 }
@@ -746,8 +727,6 @@ static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uin
     nm_status taken = take_out(replay, range, context, err);
     if (status == NM_OK)
         status = taken;
-    if (status == NM_OK)
-        status = nm_names_freed(range, to - from, left == NULL && right == NULL, err);
     if (status == NM_OK)
         status = emit(replay, range, err);
     else
@@ -945,8 +924,6 @@ nm_status nm_pairing_finish(nm_replay *replay, nm_error *err)
         status = nm_overlap_expire(replay, INT64_MAX, err);
     for (nm_thread *thread = replay->first_thread; thread != NULL && status == NM_OK; thread = thread->next)
         status = nm_pairing_confirm(replay, thread, err);
-    for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
-        status = nm_pending_finish(replay, heap, err);
     if (status == NM_OK)
         status = nm_backing_mark(replay, err);
     for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)

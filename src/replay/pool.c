@@ -6,12 +6,12 @@
  */
 #include "replay/pool.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "replay/doubt.h"
 #include "replay/fragments.h"
 #include "replay/gaps.h"
-#include "replay/ledger.h"
 #include "replay/lookup.h"
 #include "replay/parts.h"
 #include "replay/pass.h"
@@ -116,7 +116,6 @@ nm_status nm_pool_attach(nm_live *range, bool is_first, int64_t seq, nm_error *e
     nm_part_reserve(range, range->node.value - range->node.key, 0);
     nm_sum_add(&range->heap->segment_bytes, range->node.value - range->node.key);
     nm_sample_touch(range->heap);
-    nm_ledger_change_held(range, true, range->node.value - range->node.key);
     range->covered_bytes = 0;
     status = nm_part_give(range, range->node.key, range->node.value, &given_bytes, err);
 
@@ -144,6 +143,7 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
 
     if (pool == NULL)
         return NM_OK;
+    assert(range->part != NULL && range->part->pool == pool); /* nm_pool_attach() has put it there */
     bool is_given_back = range->row.end_kind == NM_END_FREED || range->row.end_kind == NM_END_UNMAPPED;
     status = NM_TELL(pool->replay, NM_CHANGE_SEGMENT_OUT, err, .live = range, .heap = pool, .from = range->node.key,
                      .to = range->node.value, .bytes = range->node.value - range->node.key, .is_whole = true,
@@ -154,12 +154,9 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
         return status;
     set_covered(range, 0);
     nm_part_reserve(range, 0, range->node.value - range->node.key);
-    nm_ledger_change_held(range, false, range->node.value - range->node.key);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, range->node.value - range->node.key);
     nm_usage_touch(pool);
     status = nm_part_take(range->part, range->node.key, range->node.value, &taken_bytes, err);
-    if (status == NM_OK && is_given_back)
-        status = nm_ledger_release(pool, range->node.value - range->node.key, err);
     return status;
 }
 
@@ -169,7 +166,6 @@ static void inherit(nm_live *part, const nm_live *range, uint64_t free_bytes)
     if (part == NULL)
         return;
     part->owner = range->owner;
-    part->group = range->group;
     part->part = range->part;
     part->is_settled = range->is_settled;
     part->begin_epoch = range->owner->peak_epoch;
@@ -202,9 +198,8 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
     inherit(right, range, nm_subtract_saturated(free_bytes, left_bytes));
     nm_part_reserve(range, 0, to - from);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, to - from);
-    nm_ledger_change_held(range, false, to - from);
     nm_usage_touch(pool);
-    return status == NM_OK ? nm_ledger_release(pool, to - from, err) : status;
+    return status;
 }
 
 nm_status nm_pool_adopt(nm_heap *pool, nm_error *err)
@@ -218,8 +213,6 @@ nm_status nm_pool_adopt(nm_heap *pool, nm_error *err)
         if (range->row.is_segment && range->owner == NULL) {
             range->owner = pool;
             status = nm_pool_attach(range, true, NM_NO_SEQ, err);
-            if (status == NM_OK)
-                status = nm_ledger_claim(range, err);
         }
     }
     return status;
@@ -240,10 +233,7 @@ static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, 
         range->row.is_segment = true;
         range->owner = block->heap;
         status = nm_pool_attach(range, true, seq, err);
-        if (status == NM_OK)
-            status = nm_ledger_claim(range, err);
     }
-    nm_ledger_hold(range, block->group);
     if (status == NM_OK)
         status = tell_use(range, block, err);
     if (status != NM_OK)
@@ -272,8 +262,6 @@ static nm_live *block_asleep(const nm_live *range)
 
 nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err)
 {
-    nm_status status;
-
     range->is_touched = range->is_baseline || (range->is_unseen && is_segment);
     if (!is_segment) {
         const nm_live *block = range->is_mapped ? block_asleep(range) : NULL;
@@ -283,8 +271,7 @@ nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm
     }
     range->row.is_segment = true;
     range->owner = range->heap->arena->pool;
-    status = nm_pool_attach(range, true, seq, err);
-    return status == NM_OK ? nm_ledger_claim(range, err) : status;
+    return nm_pool_attach(range, true, seq, err);
 }
 
 /* Finds the ranges under the block, which are next to each other, and whether one of them is touched for the first
@@ -356,51 +343,44 @@ nm_status nm_pool_block_covers(nm_live *block, nm_error *err)
     if (is_inside)
         block->rounding = nm_squeeze_rounding(range, block, !block->is_baseline && !block->is_kept);
     nm_part_add_waste(block, is_inside ? range->part : NULL);
-    nm_ledger_put(block);
     block->is_covering = !overlaps(block);
     block->heap->overlapping_count += !block->is_covering;
     if (block->is_covering)
         status = cover(block, true, err);
-    if (is_inside)
-        nm_squeeze_miss(range, block);
     return status;
 }
 
-nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_error *err)
+nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_touch *touch, nm_error *err)
 {
-    nm_touch touch;
-    nm_status status = nm_ledger_enter(block, &touch, err);
+    nm_status status;
 
-    if (status == NM_OK)
-        status = enter_ranges(block, seq, &touch, err);
+    touch->is_miss = NM_UNKNOWN_NUMBER;
+    status = enter_ranges(block, seq, touch, err);
     if (block->row.block_bytes == 0)
         block->heap->has_unknown_block = true;
     if (flags & (NM_FLAG_MISS | NM_FLAG_HIT))
-        touch.is_miss = (flags & NM_FLAG_MISS) != 0;
+        touch->is_miss = (flags & NM_FLAG_MISS) != 0;
     if (status != NM_OK || block->is_baseline || block->is_unseen)
         return status;
-    block->row.is_miss = touch.is_miss;
+    block->row.is_miss = touch->is_miss;
     count_hit(block);
-    return nm_ledger_count(block, &touch, err);
+    return NM_OK;
 }
 
 nm_status nm_pool_block_returns(nm_live *block, uint64_t flags, nm_error *err)
 {
     nm_live *range = first_range_under(block);
     bool is_inside = range != NULL && range->node.key <= block->node.key;
-    nm_touch touch;
-    nm_status status = nm_ledger_enter(block, &touch, err);
+    nm_status status = NM_OK;
 
     block->row.is_miss = flags & NM_FLAG_MISS ? 1 : flags & NM_FLAG_HIT ? 0 : NM_UNKNOWN_NUMBER;
     if (block->row.is_miss != NM_UNKNOWN_NUMBER && is_inside)
         block->row.segment_id = range->row.allocation_id;
-    if (status == NM_OK && is_inside && range->owner == block->heap)
+    if (is_inside && range->owner == block->heap)
         status = nm_part_settle(range, block, err);
     for (; range != NULL && range->node.key < block->node.value && status == NM_OK;
-         range = range_of(nm_tree_next(&range->node))) {
-        nm_ledger_hold(range, block->group);
+         range = range_of(nm_tree_next(&range->node)))
         status = tell_use(range, block, err);
-    }
     return status;
 }
 
@@ -409,62 +389,12 @@ nm_status nm_pool_block_ends(nm_live *block, nm_error *err)
     nm_status status = nm_fragments_lose_block(block, err);
 
     nm_part_subtract_waste(block);
-    if (status == NM_OK)
-        status = nm_ledger_take(block, err);
     if (!block->is_covering) {
         block->heap->overlapping_count--;
         return status;
     }
     block->is_covering = false;
     return status == NM_OK ? cover(block, false, err) : status;
-}
-
-/* ---- What is given up and not reusable yet ----------------------------------------------------------------------- */
-
-static nm_tree_node *neighbour(const nm_tree_node *node, bool is_next)
-{
-    return is_next ? nm_tree_next(node) : nm_tree_previous(node);
-}
-
-/* The last of the mapped ranges on that side that have grown together with this one. */
-static nm_live *last_joined(nm_live *range, bool is_next)
-{
-    for (unsigned step = 0; step < NM_PENDING_LOOKED_AT_MAX; step++) {
-        nm_live *other = range_of(neighbour(&range->node, is_next));
-
-        if (!(is_next ? nm_part_is_joined(range, other) : nm_part_is_joined(other, range)))
-            break;
-        range = other;
-    }
-    return range;
-}
-
-/* The first block of the pool on that side that is not pending, or the last one looked at; NULL: there is none. */
-static const nm_live *first_kept(const nm_live *block, bool is_next)
-{
-    const nm_live *at = range_of(neighbour(&block->node, is_next));
-
-    for (unsigned step = 0; step < NM_PENDING_LOOKED_AT_MAX && at != NULL && at->pending != NULL; step++)
-        at = range_of(neighbour(&at->node, is_next));
-    return at;
-}
-
-uint64_t nm_pool_room_at(const nm_live *block)
-{
-    nm_live *range = range_of(nm_tree_holding(&block->heap->arena->ranges, block->node.key));
-    const nm_live *left = first_kept(block, false);
-    const nm_live *right = first_kept(block, true);
-    uint64_t from, to;
-
-    if (range == NULL || range->owner != block->heap)
-        return nm_live_extent(block);
-    from = last_joined(range, false)->node.key;
-    to = last_joined(range, true)->node.value;
-    if (left != NULL && left->node.value > from)
-        from = left->node.value;
-    if (right != NULL && right->node.key < to)
-        to = right->node.key;
-    return nm_subtract_saturated(to, from);
 }
 
 /* ---- What a pool states ------------------------------------------------------------------------------------------ */

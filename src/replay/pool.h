@@ -10,8 +10,15 @@
 /* A driver range appears: if it is a segment from birth, its pool takes it. */
 nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err);
 
-/* A new block: the segments under it, and whether it is a miss. */
-nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_error *err);
+/* What a block finds in the driver's memory when it comes. */
+typedef struct nm_touch {
+    int64_t is_miss;       /* NM_UNKNOWN_NUMBER: no driver memory is known under it */
+    uint64_t driver_count; /* ranges that it is the first in */
+    uint64_t driver_cost_ns;
+} nm_touch;
+
+/* A new block: the segments under it, and whether it is a miss; in *touch, which is zeroed, what it found. */
+nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_touch *touch, nm_error *err);
 
 /* A block that a keyframe brings: its segments say themselves whose they are, and its flags whether it was a miss. */
 nm_status nm_pool_block_returns(nm_live *block, uint64_t flags, nm_error *err);
@@ -29,9 +36,7 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
 
 /* The pool is the first of its arena: it takes the segments from birth that are there already. */
 nm_status nm_pool_adopt(nm_heap *pool, nm_error *err);
-void nm_pool_reserved(const nm_context *context); /* RESERVED */
-/* The free memory in one piece that there would be if the pending block and those next to it were free. */
-uint64_t nm_pool_room_at(const nm_live *block);
+void nm_pool_reserved(const nm_context *context);                     /* RESERVED */
 void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out); /* as of now; the caller sets moment_id */
 
 #endif

@@ -7,13 +7,11 @@
 
 #include <stdlib.h>
 
-#include "replay/chain.h"
 #include "replay/graph.h"
 #include "replay/lookup.h"
 #include "replay/moments.h"
 #include "replay/pass.h"
 #include "replay/repeat.h"
-#include "replay/rise.h"
 #include "replay/sample.h"
 #include "replay/streams.h"
 #include "replay/totals.h"
@@ -48,12 +46,9 @@ static void unlink_operation(nm_replay *replay, nm_operation *operation)
 static nm_status write_operation(nm_replay *replay, nm_operation *operation, nm_error *err)
 {
     nm_operation_row row = operation->row;
-    nm_status status = nm_rise_end(replay, operation, err);
+    nm_status status = NM_TELL(replay, NM_CHANGE_OPERATION_ENDED, err, .operation = operation);
 
-    if (status == NM_OK)
-        status = NM_TELL(replay, NM_CHANGE_OPERATION_ENDED, err, .operation = operation);
     unlink_operation(replay, operation);
-    nm_rise_free(operation);
     free(operation);
     return status == NM_OK ? nm_give_operation(&replay->sink, &row, err) : status;
 }
@@ -201,7 +196,7 @@ nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, n
         .error_code = event->error_code,
     };
 
-    bool is_failure = row.kind != 0 && nm_chain_is_lack(event);
+    bool is_failure = row.kind != 0 && nm_event_is_lack(event);
     nm_status status = is_failure ? nm_moments_failure(replay, context, err) : NM_OK;
 
     if (status == NM_OK && is_failure)
@@ -349,7 +344,6 @@ static void discard_operations(nm_replay *replay, nm_thread *thread)
         nm_operation *operation = thread->operations;
 
         unlink_operation(replay, operation);
-        nm_rise_free(operation);
         free(operation);
     }
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "replay/anomaly.h"
-#include "replay/chain.h"
 #include "replay/copy.h"
 #include "replay/define.h"
 #include "replay/doubt.h"
@@ -242,8 +241,6 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
         status = nm_pairing_confirm(replay, context.thread, err);
     if (status == NM_OK && replay->begins_step && context.seq != NM_NO_SEQ)
         status = nm_program_infer_step(replay, &context, err);
-    if (status == NM_OK && replay->open_chain_count > 0)
-        status = nm_chain_event(replay, &context, err);
     if (status == NM_OK)
         status = take_other_event(replay, &context, err);
     return status == NM_OK ? nm_usage_flush(replay, &context, err) : status;
@@ -259,8 +256,8 @@ static nm_status start_passes(nm_replay *replay, const nm_pass *const *passes, n
         return status;
     replay->lives.item_bytes = nm_runs_bytes_of(replay, NM_OWNER_LIVE);
     replay->nobody = nm_replay_allocate(nm_runs_bytes_of(replay, NM_OWNER_THREAD), err);
-    replay->recent = nm_replay_allocate(sizeof *replay->recent, err);
-    return replay->nobody == NULL || replay->recent == NULL ? NM_ERR_MEMORY : NM_OK;
+    replay->scratch = nm_replay_allocate(sizeof *replay->scratch, err);
+    return replay->nobody == NULL || replay->scratch == NULL ? NM_ERR_MEMORY : NM_OK;
 }
 
 nm_status nm_replay_new(const nm_sink *sink, const nm_pass *const *passes, nm_replay **out, nm_error *err)
@@ -329,8 +326,6 @@ nm_status nm_replay_finish(nm_replay *replay, nm_error *err)
     if (status == NM_OK)
         status = nm_moments_finish(replay, err);
     if (status == NM_OK)
-        status = nm_chain_finish(replay, err);
-    if (status == NM_OK)
         status = nm_graphs_finish(replay, err);
     if (status == NM_OK)
         status = nm_pairing_finish(replay, err);
@@ -349,7 +344,6 @@ void nm_replay_free(nm_replay *replay)
         return;
     nm_runs_free(replay);
     nm_pairing_discard(replay);
-    nm_chain_discard(replay);
     nm_program_discard(replay);
     nm_repeat_forget_all(replay);
     nm_streams_discard(replay);
@@ -365,6 +359,6 @@ void nm_replay_free(nm_replay *replay)
     nm_slab_free(&replay->lives);
     nm_slab_free(&replay->gaps);
     free(replay->nobody);
-    free(replay->recent);
+    free(replay->scratch);
     free(replay);
 }

@@ -12,10 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/ledger.h"
 #include "replay/lookup.h"
-
-#define MODULE_APP 33 /* CANN's number for the program itself */
 
 /* The place in the order of events that has been reached; -1: before the first. */
 static int64_t position(const nm_replay *replay)
@@ -81,7 +78,7 @@ static void tally_driver(nm_device_tally *tally, const nm_heap_state *state)
 {
     const nm_heap_sample_row *row = &state->row;
     uint64_t own_bytes = nm_subtract_saturated(row->live_bytes, row->segment_bytes);
-    bool is_program = state->heap->module_id == 0 || state->heap->module_id == MODULE_APP;
+    bool is_program = state->heap->module_id == 0 || state->heap->module_id == NM_MODULE_APP;
     uint64_t *sum = is_program ? &tally->program_bytes : &tally->module_bytes;
 
     nm_sum_add(sum, own_bytes);
@@ -194,10 +191,10 @@ static bool is_stale_now(const nm_device_group *group)
     return group->figures.is_known && (group->figures.seq < group->changed_seq || group->figures.seq < group->gone_seq);
 }
 
-int64_t nm_sample_recorded(nm_replay *replay, const nm_device *device)
+int64_t nm_sample_recorded(const nm_replay *replay, const nm_device *device)
 {
     const nm_scope *scope = &device->group->scope;
-    uint64_t pass_id = ++replay->tally_count;
+    uint64_t pass_id = ++replay->scratch->tally_count;
 
     for (size_t i = 0; i < scope->count; i++)
         if (scope->states[i].heap->device == device)
@@ -207,12 +204,12 @@ int64_t nm_sample_recorded(nm_replay *replay, const nm_device *device)
 
 uint64_t nm_sample_modules(const nm_replay *replay, const nm_device *device)
 {
-    return device->tally.pass_id == replay->tally_count ? device->tally.module_bytes : 0;
+    return device->tally.pass_id == replay->scratch->tally_count ? device->tally.module_bytes : 0;
 }
 
 static int64_t recorded_of_all(nm_replay *replay, const nm_scope *scope)
 {
-    uint64_t pass_id = ++replay->tally_count;
+    uint64_t pass_id = ++replay->scratch->tally_count;
     int64_t sum = 0;
 
     for (size_t i = 0; i < scope->count; i++)
@@ -454,7 +451,7 @@ static nm_status add_open(nm_replay *replay, nm_device_group *group, const nm_de
 static nm_status sample_group(nm_replay *replay, nm_device_group *group, uint64_t moment_id, nm_error *err)
 {
     const nm_scope *scope = &group->scope;
-    uint64_t pass_id = ++replay->tally_count;
+    uint64_t pass_id = ++replay->scratch->tally_count;
     nm_status status = write_dirty(replay, &group->scope, err);
 
     group->moment_id = moment_id;
@@ -498,7 +495,7 @@ nm_status nm_sample_now(nm_replay *replay, uint64_t moment_id, nm_process *proce
 
 nm_status nm_sample_peak(nm_replay *replay, uint64_t moment_id, const nm_peak_states *peak, nm_error *err)
 {
-    uint64_t pass_id = ++replay->tally_count;
+    uint64_t pass_id = ++replay->scratch->tally_count;
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < peak->count && status == NM_OK; i++) {
@@ -541,7 +538,7 @@ static bool is_part_of_end(const nm_device *device)
 
 nm_status nm_sample_end(nm_replay *replay, uint64_t moment_id, nm_error *err)
 {
-    uint64_t pass_id = ++replay->tally_count;
+    uint64_t pass_id = ++replay->scratch->tally_count;
     nm_status status = NM_OK;
 
     for (nm_process *process = replay->first_process; process != NULL && status == NM_OK; process = process->next)

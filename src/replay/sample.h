@@ -18,7 +18,7 @@ nm_status nm_sample_begin(nm_replay *replay, nm_error *err);
 void nm_sample_device(nm_replay *replay, nm_device_group *group, const nm_device_figures *figures);
 
 /* What the process's heaps take of the device now. */
-int64_t nm_sample_recorded(nm_replay *replay, const nm_device *device);
+int64_t nm_sample_recorded(const nm_replay *replay, const nm_device *device);
 uint64_t nm_sample_modules(const nm_replay *replay,
                            const nm_device *device); /* and, right after that, what CANN's do */
 

@@ -2,8 +2,7 @@
  *
  * Where a pool is cut up for sure. Of many blocks only the requested size is told; what they were given beyond it is bounded
  * by the next block, by the end of the segment, and by the rules of the allocator where they are known. What is left is free
- * without doubt. And what was free in a part of a pool when a request made it larger than ever: there being cut up costs
- * memory, whenever the peak was.
+ * without doubt.
  */
 #include "replay/squeeze.h"
 
@@ -42,8 +41,12 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The last segment that the block lies in. */
-static const nm_live *last_under(const nm_live *range, const nm_live *block)
+bool nm_squeeze_is_small(uint64_t bytes)
+{
+    return is_small(bytes, 0);
+}
+
+const nm_live *nm_squeeze_last_under(const nm_live *range, const nm_live *block)
 {
     const nm_live *next = range;
 
@@ -60,7 +63,7 @@ static const nm_live *last_under(const nm_live *range, const nm_live *block)
 static uint64_t room_behind(const nm_live *range, const nm_live *block)
 {
     const nm_live *block_behind = live_of(nm_tree_next(&block->node));
-    const nm_live *last = last_under(range, block);
+    const nm_live *last = nm_squeeze_last_under(range, block);
     const nm_live *next = live_of(nm_tree_next(&last->node));
     uint64_t limit = block_behind == NULL ? UINT64_MAX : block_behind->node.key;
     unsigned range_count = 0;
@@ -104,48 +107,4 @@ bool nm_squeeze_is_known(const nm_heap *pool)
     bool is_placed = !nm_pool_is_stated(pool) || !pool->has_unknown_block;
 
     return pool->overlapping_count == 0 && !pool->has_foreign_block && is_placed;
-}
-
-/* ---- Where a part grew to its largest ----------------------------------------------------------------------------- */
-
-void nm_squeeze_miss(const nm_live *range, const nm_live *block)
-{
-    nm_heap *pool = block->heap;
-    nm_part *part = block->part;
-    const nm_live *last = last_under(range, block);
-    nm_pool_growth_row row = {
-        .heap_id = pool->id,
-        .seq = block->row.alloc_seq,
-        .ns = block->row.alloc_ns,
-        .size_bytes = block->node.value - block->node.key,
-        .reserved_bytes = pool->total.reserved_bytes,
-        .is_doubtful = nm_doubt_has_loss(pool->replay, pool->process),
-        .is_partial = nm_pool_is_partial(pool),
-    };
-
-    if (part == NULL || block->is_kept || block->row.is_miss != 1 || pool->overlapping_count > 0 ||
-        pool->has_foreign_block || part->reserved_bytes < part->growth.part_reserved_bytes)
-        return;
-    /* Mapped segments are for small requests or for large ones, and are not told apart: the free memory is not of these. */
-    if (range->is_mapped && is_small(row.size_bytes, 0))
-        return;
-    row.part_id = part->row.part_id;
-    row.part_reserved_bytes = part->reserved_bytes;
-    row.free_bytes = nm_subtract_saturated(
-        part->gaps.free_bytes, nm_subtract_saturated(last->node.value - last->node.key, last->covered_bytes));
-    row.rounding.min_bytes = nm_subtract_saturated(part->rounding.min_bytes, block->rounding.min_bytes);
-    row.rounding.max_bytes = nm_subtract_saturated(part->rounding.max_bytes, block->rounding.max_bytes);
-    if (row.part_reserved_bytes > part->growth.part_reserved_bytes || row.free_bytes > part->growth.free_bytes)
-        part->growth = row;
-}
-
-nm_status nm_squeeze_write(const nm_replay *replay, const nm_heap *pool, nm_error *err)
-{
-    nm_status status = NM_OK;
-
-    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK && replay->sink.wants[NM_ROW_POOL_GROWTH];
-         part = part->next)
-        if (part->growth.part_id != 0)
-            status = nm_give_pool_growth(&replay->sink, &part->growth, err);
-    return status;
 }

@@ -12,8 +12,7 @@
 nm_rounding nm_squeeze_rounding(const nm_live *range, const nm_live *block, bool is_new);
 bool nm_squeeze_is_known(const nm_heap *pool); /* of all its blocks */
 
-/* A new block, which may be a miss: range is the first one under it. After it has taken its bytes out of the gaps. */
-void nm_squeeze_miss(const nm_live *range, const nm_live *block);
-nm_status nm_squeeze_write(const nm_replay *replay, const nm_heap *pool, nm_error *err);
+bool nm_squeeze_is_small(uint64_t bytes); /* is a block of that size cut to its rounded size? */
+const nm_live *nm_squeeze_last_under(const nm_live *range, const nm_live *block); /* the last segment that it lies in */
 
 #endif

@@ -27,13 +27,11 @@
 #define NM_FREED_MAX           16384
 #define NM_SIZE_BYTES_MAX      (UINT64_C(1) << 56) /* a size above it is taken for this: no sum overflows soon */
 #define NM_POOL_PARTS_MAX      64                  /* of a pool; one more has all the rest */
-#define NM_PART_BUCKETS_MAX    1024                /* of the timeline of a part */
 #define NM_BLOCKERS_MAX        64 /* stacks of a pool at its peak and at the end; one more row has all the rest */
 #define NM_BLOCKERS_AT_MARKS   16 /* the same at marks and failures, of which there may be many */
 #define NM_STACK_BITS_MAX      (UINT64_C(1) << 26)
 #define NM_PEAK_HEAPS_MAX      512 /* heaps of one scope that a peak keeps */
 #define NM_OPEN_MOMENTS_MAX    4096
-#define NM_STEP_NAMES_MAX      16                /* operations of a heap with rows of their own in each step */
 #define NM_LATE_FREE_NS        INT64_C(10000000) /* how long a free may come after its address was reused */
 #define NM_SMALL_BYTES_DEFAULT 4096
 #define NM_PASS_NEEDS_MAX      4 /* passes that one reads the rooms of */
@@ -44,11 +42,8 @@ typedef struct nm_runs nm_runs; /* pass.c */
 typedef struct nm_run nm_run;   /* pass.h */
 typedef struct nm_live nm_live;
 typedef struct nm_graph nm_graph;   /* graph.c */
-typedef struct nm_group nm_group;   /* of a pool: ledger.h */
-typedef struct nm_ledger nm_ledger; /* of a pool: ledger.h */
 typedef struct nm_member nm_member; /* of a graph: graph.c */
 typedef struct nm_part nm_part;
-typedef struct nm_rise nm_rise;               /* rise.c */
 typedef struct nm_source nm_source;           /* repeat.c */
 typedef struct nm_stream nm_stream;           /* streams.c */
 typedef struct nm_overlap nm_overlap;         /* overlap.c */
@@ -68,26 +63,16 @@ typedef struct nm_site {
     struct nm_site *next;                                                /* of the heap */
 } nm_site;
 
-/* Sums of the open step by operation: names.c. */
-typedef struct nm_step_names {
-    nm_map index_of;              /* (kind, name) -> index into items */
-    nm_step_operation_row *items; /* owned */
-    size_t count, capacity;
-    size_t recent; /* the last one looked up */
-} nm_step_names;
-
 /* One address of one process at which something is live, or was until lately. */
 typedef struct nm_place {
     uint64_t process_id, address;
     nm_live *live; /* chain: a segment and its first block share an address */
     uint64_t freed_allocation_id, freed_heap_id, freed_stack_id; /* what ended here last; 0: nothing yet */
     uint64_t freed_thread_id;
-    int64_t freed_seq;                    /* when that was; NM_NO_SEQ: never */
-    uint64_t reuse_requests, reuse_bytes; /* a pool's counters at its free, the first plus 1; 0: see reuse.c */
-    struct nm_replaced *replaced;         /* whose own free may still come, or NULL */
-    struct nm_place *older, *newer;       /* among places with nothing live */
-    bool is_idle;                         /* is in that list */
-    uint32_t reuse_heap;                  /* low half of the number of that pool's heap */
+    int64_t freed_seq;              /* when that was; NM_NO_SEQ: never */
+    struct nm_replaced *replaced;   /* whose own free may still come, or NULL */
+    struct nm_place *older, *newer; /* among places with nothing live */
+    bool is_idle;                   /* is in that list */
 } nm_place;
 
 /* How memory ended. */
@@ -122,11 +107,8 @@ struct nm_live {
         };
         nm_rounding rounding; /* blocks: behind their end, and theirs */
     };
-    nm_group *group;            /* blocks: theirs; segments: that of the first block in it, or NULL */
-    struct nm_pending *pending; /* blocks: given up, and not reusable yet; or NULL */
-    nm_member *member;          /* of the graph that holds it; or NULL */
-    int64_t birth_seq;          /* as row.alloc_seq; of what a keyframe brought its own */
-    uint32_t size_number;       /* of a block's size, in reuse.c; 0: none */
+    nm_member *member; /* of the graph that holds it; or NULL */
+    int64_t birth_seq; /* as row.alloc_seq; of what a keyframe brought its own */
     bool is_baseline;
     bool is_ending;   /* brought by one too: what comes next at its address has replaced it */
     bool is_kept;     /* brought by a keyframe, from before what was kept */
@@ -136,7 +118,6 @@ struct nm_live {
     bool is_covering; /* a block that takes its bytes out of the gaps */
     bool is_late;
     bool is_workspace;  /* has served an operator */
-    bool is_given_up;   /* a block whose free was asked for */
     bool is_overlapped; /* something lies over it, and a free of it may still explain that: overlap.c */
     bool is_held;       /* counted with what graphs hold: by the graph it is a member of, or in a private pool */
     bool is_unseen;     /* was born while the recording was paused: when, where and how is not known */
@@ -158,15 +139,6 @@ typedef struct nm_gaps { /* the free ranges of a pool's segments, by address */
     nm_slab *slab; /* borrowed: of the gaps of all pools */
 } nm_gaps;
 
-/* The timeline of how a pool, or a part of it, is cut up: buckets of so many changes each, the last one still open. */
-typedef struct nm_fragment_line {
-    nm_fragment_usage_row *buckets; /* owned */
-    size_t count, capacity;
-    nm_fragment_usage_row *last; /* of them */
-    uint64_t changes_per_bucket;
-    uint64_t room; /* changes that the last one still takes */
-} nm_fragment_line;
-
 /* Segments of a pool of one kind, stream and private pool: see nm_pool_part_row. It stays as long as the pool. */
 struct nm_part {
     nm_pool_part_row row;
@@ -175,9 +147,7 @@ struct nm_part {
     uint64_t reserved_bytes, stuck_bytes;
     uint64_t waste_bytes, unknown_waste_count; /* the latter: live blocks of which it is not known */
     nm_rounding rounding;                      /* free, as far as is told, but of live blocks */
-    nm_pool_growth_row growth;
-    nm_fragment_line line;
-    bool is_changed; /* by this event: is in the pool's list */
+    bool is_changed;                           /* since the last event in order was done: is in the pool's list */
     nm_part *next_changed;
     nm_part *next; /* of the pool, in order of birth */
 };
@@ -300,7 +270,6 @@ typedef struct nm_process {
     nm_pause_row pause;
     uint64_t step_count;
     nm_step_row step;          /* open when step_id is not 0 */
-    nm_step_names names;       /* of operators whose block is not known */
     nm_graph *graphs;          /* that live, and captures that go on; the youngest first */
     uint64_t capture_count;    /* of these, captures that go on */
     nm_tree host_ranges;       /* pinned and host memory */
@@ -390,7 +359,6 @@ struct nm_heap {
     nm_heap_total_row total;
     uint64_t live_count;
     nm_step_base step_base;
-    nm_step_names names;     /* of the open step */
     int64_t first_alloc_seq; /* birth of the first, without the baseline; NM_NO_SEQ: none yet, or not kept */
     bool has_kept_total;     /* a keyframe has brought its sums */
     bool is_peak_kept;       /* its peak was before what was kept */
@@ -423,12 +391,10 @@ struct nm_heap {
     uint64_t stuck_bytes;
     uint64_t waste_bytes, unknown_waste_count;
     nm_rounding rounding;
-    nm_fragment_line line;
     uint64_t detail_count; /* moments that have looked at all of it */
     nm_gone gone;
     nm_fragmentation_row at_peak;
     nm_hit_row hits[3];
-    nm_ledger *ledger;          /* owned; NULL before the first block or segment */
     uint64_t overlapping_count; /* live blocks left out of the gaps, for they overlap others */
     bool has_unknown_block;     /* some block's rounded size was not known */
     bool has_foreign_block;     /* another pool's block lies in its free memory */
@@ -442,15 +408,8 @@ struct nm_heap {
     nm_heap *next; /* all, in order of definition */
 };
 
-typedef struct nm_rises { /* by heap */
-    nm_rise *items;       /* owned */
-    size_t count, capacity;
-    bool is_cut; /* there were more heaps */
-} nm_rises;
-
 typedef struct nm_operation { /* an open range */
     nm_operation_row row;
-    nm_rises rises; /* while it was the innermost; and of what has ended within it */
     int64_t number;
     struct nm_thread *thread;
     struct nm_operation *outer, *inner; /* of its thread */
@@ -463,15 +422,15 @@ typedef struct nm_thread {
     nm_live *unconfirmed;     /* its last free, which may still be refused; taken out of everything else */
     bool is_queue;            /* has run operators for other threads: see workspace.c */
     int64_t queue_seq;        /* what it runs for them was queued after this event */
-    struct nm_chain *chains;  /* failures that may go on: see chain.c */
     struct nm_thread *next;   /* all, in order of definition */
 } nm_thread;
 
-/* The last ones that were looked up: events of a thread follow each other. */
-typedef struct nm_recent {
-    nm_thread *thread;
+/* What questions leave behind. It is no part of the books, and changes while those are read. */
+typedef struct nm_scratch {
+    nm_thread *thread; /* the last ones that were looked up: events of a thread follow each other */
     nm_heap *heap;
-} nm_recent;
+    uint64_t tally_count; /* of what processes take of devices: sample.c */
+} nm_scratch;
 
 struct nm_replay {
     nm_sink sink;
@@ -506,22 +465,18 @@ struct nm_replay {
     nm_map graphs;                            /* (process, handle) and (0, number) -> nm_graph */
     nm_source *oldest_source, *newest_source; /* of copies */
     size_t source_count;
-    nm_thread *acting; /* whose event is being taken; NULL: nothing is recorded yet */
-    nm_recent *recent; /* owned */
-    nm_thread *nobody; /* owned; has the operations of sources that know no threads */
+    nm_thread *acting;   /* whose event is being taken; NULL: nothing is recorded yet */
+    nm_scratch *scratch; /* owned */
+    nm_thread *nobody;   /* owned; has the operations of sources that know no threads */
     uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
     uint64_t workspace_count, stream_call_count, note_count, part_count, graph_count;
-    uint64_t detail_spent;        /* segments and blocks that moments have looked at one by one */
-    uint64_t figures_spent;       /* heaps that moments have been asked about */
-    uint64_t unseen_free_count;   /* frees of what may have been allocated unseen */
-    bool has_pause;               /* some process was paused, and nothing of its memory told */
-    size_t open_chain_count;      /* of all threads */
-    uint64_t out_of_memory_count; /* chains that have begun */
-    uint64_t stack_look_count;    /* stacks and ranges that their states have looked at */
-    uint64_t tally_count;
-    bool begins_step;        /* the next event, though no mark says so */
-    uint64_t eventful_count; /* devices that has_events */
-    uint64_t next_seq;       /* the number after the largest that any event had */
+    uint64_t detail_spent;      /* segments and blocks that moments have looked at one by one */
+    uint64_t figures_spent;     /* heaps that moments have been asked about */
+    uint64_t unseen_free_count; /* frees of what may have been allocated unseen */
+    bool has_pause;             /* some process was paused, and nothing of its memory told */
+    bool begins_step;           /* the next event, though no mark says so */
+    uint64_t eventful_count;    /* devices that has_events */
+    uint64_t next_seq;          /* the number after the largest that any event had */
     bool has_events, has_loss;
     bool has_keyframe; /* the stream begins with one: it is not the beginning of the recording */
     bool has_whole_keyframe;

@@ -5,9 +5,7 @@
  */
 #include "replay/totals.h"
 
-#include "replay/ledger.h"
 #include "replay/lookup.h"
-#include "replay/names.h"
 #include "replay/pass.h"
 
 nm_step_total_row nm_totals_since(const nm_heap *heap)
@@ -90,7 +88,6 @@ nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end
     for (nm_heap *heap = process->heaps; heap != NULL && status == NM_OK; heap = heap->next_of_process) {
         nm_step_total_row row = nm_totals_since(heap);
 
-        status = nm_ledger_end_step(replay, heap, err);
         if (row.allocation_count == 0 && row.free_count == 0 && row.freed_bytes == 0) {
             begin_step(heap); /* its segments may have come or gone */
             continue;
@@ -101,7 +98,7 @@ nm_status nm_totals_end_step(nm_replay *replay, nm_process *process, int64_t end
         if (status == NM_OK)
             status = nm_give_step_total(&replay->sink, &row, err);
     }
-    return status == NM_OK ? nm_names_end_step(replay, process, is_last, err) : status;
+    return status;
 }
 
 nm_status nm_totals_write_site(nm_replay *replay, const nm_heap *heap, const nm_site *site, nm_error *err)

@@ -5,18 +5,16 @@
  */
 #include "replay/usage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "replay/fragment_line.h"
 #include "replay/graph.h"
-#include "replay/ledger.h"
 #include "replay/lookup.h"
 #include "replay/parts.h"
 #include "replay/pass.h"
 #include "replay/pool.h"
 #include "replay/sample.h"
-#include "replay/squeeze.h"
 #include "replay/totals.h"
 
 /* Call before the site's sums change: what they were at a peak since their last change is kept. */
@@ -109,6 +107,8 @@ nm_status nm_usage_add(nm_live *live, int64_t seq, int64_t ns, nm_error *err)
     nm_heap *heap = live->heap;
     uint64_t bytes = live->row.size_bytes;
 
+    /* What it takes of its pool is out of the gaps before a peak looks at them. */
+    assert(!nm_is_pool(heap) || live->part == NULL || live->is_covering || heap->overlapping_count > 0);
     uint64_t before_bytes = nm_graph_not_of(live->site->live_bytes, live->site->graph_bytes);
     keep_peak(heap, live->site);
     nm_sum_add(&live->site->live_bytes, bytes);
@@ -135,6 +135,7 @@ nm_status nm_usage_subtract(nm_live *live, nm_error *err)
     nm_heap *heap = live->heap;
     uint64_t bytes = live->row.size_bytes;
 
+    assert(heap->live_count > 0 && live->site->live_count > 0); /* it was added, once */
     uint64_t before_bytes = nm_graph_not_of(live->site->live_bytes, live->site->graph_bytes);
     keep_peak(heap, live->site);
     live->site->live_bytes = nm_subtract_saturated(live->site->live_bytes, bytes);
@@ -267,10 +268,10 @@ nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error 
         if (status == NM_OK)
             status =
                 take_change(heap, context->seq, context->seq == NM_NO_SEQ ? NM_NO_TIME : context->event->time_ns, err);
-        if (status == NM_OK && nm_is_pool(heap))
-            status = nm_fragment_line_take(heap, context->seq, context->event->time_ns, err);
         if (status == NM_OK)
             status = NM_TELL(replay, NM_CHANGE_SETTLED, err, .context = context, .heap = heap);
+        if (context->seq != NM_NO_SEQ)
+            nm_parts_settle(heap);
     }
     if (status == NM_OK)
         status = nm_sample_settle(replay, err);
@@ -353,15 +354,9 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
     for (size_t i = 0; i < heap->usage.count && status == NM_OK && sink->wants[NM_ROW_USAGE]; i++)
         status = nm_give_usage(sink, finish_bucket(heap, &heap->usage.buckets[i]), err);
     if (status == NM_OK && nm_is_pool(heap))
-        status = nm_fragment_line_write(replay, heap, err);
-    if (status == NM_OK && nm_is_pool(heap))
         status = nm_parts_write(replay, heap, err);
-    if (status == NM_OK && nm_is_pool(heap))
-        status = nm_squeeze_write(replay, heap, err);
     for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap); bucket++)
         status = nm_give_hit(sink, &heap->hits[bucket], err);
-    if (status == NM_OK)
-        status = nm_ledger_finish(replay, heap, err);
     finish_total(heap);
     if (status == NM_OK)
         status = nm_give_heap_total(sink, &heap->total, err);

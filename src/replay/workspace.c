@@ -17,7 +17,6 @@
 
 #include "replay/doubt.h"
 #include "replay/lookup.h"
-#include "replay/names.h"
 #include "replay/pass.h"
 
 static void set_operation(nm_live *live, const nm_operation_row *operation, nm_operation_source source)
@@ -108,10 +107,11 @@ static nm_operation_source source_of(const nm_replay *replay, const nm_live *liv
     return nm_doubt_of_live(replay, live) ? NM_SOURCE_NONE : NM_SOURCE_QUEUE;
 }
 
-static nm_status use_block(nm_replay *replay, nm_live *live, const nm_context *context, nm_operation *operation,
-                           nm_workspace_row *row, bool *is_first, nm_error *err)
+/* Is it first known by this whose block it is? */
+static bool use_block(const nm_replay *replay, nm_live *live, const nm_context *context, const nm_operation *operation,
+                      nm_workspace_row *row)
 {
-    nm_status status = NM_OK;
+    bool is_first = false;
     nm_operation_source source = source_of(replay, live, context);
 
     row->allocation_id = live->row.allocation_id;
@@ -121,12 +121,11 @@ static nm_status use_block(nm_replay *replay, nm_live *live, const nm_context *c
     live->is_workspace = true;
     if (source != NM_SOURCE_NONE && live->row.operation_source == NM_SOURCE_NONE) {
         set_operation(live, &operation->row, source);
-        *is_first = true;
-        status = nm_names_allocated(live, err);
+        is_first = true;
     }
     if (source == NM_SOURCE_QUEUE && live->row.alloc_seq > context->thread->queue_seq)
         context->thread->queue_seq = live->row.alloc_seq;
-    return status;
+    return is_first;
 }
 
 static nm_workspace_row row_of(nm_replay *replay, const nm_context *context, const nm_operation_row *operation)
@@ -157,21 +156,16 @@ nm_status nm_workspace_use(nm_replay *replay, const nm_context *context, nm_oper
     nm_live *live = context->process == NULL
                         ? NULL
                         : find_workspace(context->process, row.address, context->event->requested_bytes);
-    nm_heap *heap = NULL;
     bool is_first = false;
-    nm_status status = NM_OK;
+    nm_status status;
 
     if (live != NULL && context->thread != NULL)
         context->thread->is_queue |= live->row.thread_id != 0 && !is_own(live, context);
-    if (live != NULL && !may_be_another(live, context)) {
-        heap = live->heap;
-        status = use_block(replay, live, context, operation, &row, &is_first, err);
-    }
-    if (status == NM_OK)
-        status = nm_names_workspace(context->process, heap, &row, err);
-    if (status == NM_OK)
-        status = NM_TELL(replay, NM_CHANGE_WORKSPACE, err, .context = context, .process = context->process,
-                         .operation = operation, .live = heap == NULL ? NULL : live, .workspace = &row,
-                         .is_first = is_first);
+    if (live != NULL && may_be_another(live, context))
+        live = NULL;
+    if (live != NULL)
+        is_first = use_block(replay, live, context, operation, &row);
+    status = NM_TELL(replay, NM_CHANGE_WORKSPACE, err, .context = context, .process = context->process,
+                     .operation = operation, .live = live, .workspace = &row, .is_first = is_first);
     return status == NM_OK ? nm_give_workspace(&replay->sink, &row, err) : status;
 }

@@ -1,12 +1,16 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The life of a load: tables are opened, rows taken (loader_rows.c), and in the end all that waited is written in the
+ * order in which one needs the other: rows, sums, names.
+ */
 #include "store/loader.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/growth_rows.h"
 #include "store/loader_pool.h"
+#include "store/verdicts/verdicts.h"
 
 static const nm_columns columns_of[NM_TABLE_COUNT] = {
 #define TABLE(name, table, names) [NM_TABLE_##name] = {table, names},
@@ -32,7 +36,7 @@ nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm
     *out = (nm_loader){.db = db, .retention = retention};
     status = nm_sums_new(&out->definitions, &out->sums, err);
     if (status == NM_OK)
-        status = nm_growth_open(db, err);
+        status = nm_verdicts_begin(db, err);
     for (nm_row_kind kind = 0; status == NM_OK && kind < NM_ROW_KINDS; kind++) {
         status = open_row(out, kind, err);
         assert(out->bulks[kind] == NULL || nm_bulk_columns(out->bulks[kind]) <= NM_RETENTION_COLUMNS_MAX);
@@ -78,8 +82,6 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_er
         status = nm_sums_finish(loader->sums, &own_sink, err);
     if (status == NM_OK)
         status = nm_loader_write_names(loader, input, err);
-    if (status == NM_OK)
-        status = nm_growth_finish(loader->db, err);
     if (status == NM_OK)
         status = nm_loader_settle_misses(loader, err);
     return status;

@@ -12,13 +12,22 @@
 #include "rows/words.h"
 #include "store/database.h"
 
-#define SQL_BYTES 2048
+#define SQL_BYTES   2048
+#define COLUMNS_MAX 64
+
+typedef struct row_reader {
+    sqlite3_stmt *from;
+    int places[COLUMNS_MAX]; /* of the columns of the table in that statement; -1: not wanted */
+} row_reader;
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
-static int64_t int_of(sqlite3_stmt *from, int column, int64_t if_null)
+/* SQLite gives 0 for NULL: a second call is needed only then. */
+static inline int64_t int_of(sqlite3_stmt *from, int column, int64_t if_null)
 {
-    return nm_db_is_null(from, column) ? if_null : sqlite3_column_int64(from, column);
+    int64_t value = sqlite3_column_int64(from, column);
+
+    return value == 0 && if_null != 0 && nm_db_is_null(from, column) ? if_null : value;
 }
 
 static void take_line(sqlite3_stmt *from, int column, nm_line *line)
@@ -87,25 +96,29 @@ typedef union any_row {
 #define BEGIN_NONE(name)
 #define BEGIN_MANY(name) BEGIN_ONE(name)
 #define BEGIN_ONE(name)                                                                                                \
-    static void take_##name(sqlite3_stmt *from, nm_##name##_row *row)                                                  \
+    static void take_##name(const row_reader *reader, nm_##name##_row *row)                                                 \
     {                                                                                                                  \
+        sqlite3_stmt *from = reader->from;                                                                             \
         unsigned number = 0;                                                                                           \
-        int at = 0;
+        int column_count = 0, at;
 #define END_NONE
 #define END_MANY END_ONE
 #define END_ONE                                                                                                        \
-        (void)number;                                                                                                  \
+        (void)from, (void)number, (void)at, (void)column_count;                                                        \
     }
 
+#define NEXT if ((at = reader->places[column_count++]) >= 0)
+
 #define ROW(name, NAME, table, writer)        BEGIN_##writer(name)
-#define COLUMN(kind, column, path, condition) TAKE_##kind(path) at++;
-#define COLUMN_WITH(flag, kind, column, path) row->flag = !nm_db_is_null(from, at); TAKE_##kind(path) at++;
-#define COMPUTED(name, column)                at++;
+#define COLUMN(kind, column, path, condition) NEXT { TAKE_##kind(path) }
+#define COLUMN_WITH(flag, kind, column, path)                                                                          \
+    NEXT { row->flag = !nm_db_is_null(from, at); TAKE_##kind(path) }
+#define COMPUTED(name, column)                column_count++;
 #define END(name, writer)                     END_##writer
 #include "rows/rows.def"
 /* clang-format on */
 
-static void take_row(sqlite3_stmt *from, nm_row_kind kind, any_row *row)
+static void take_row(const row_reader *reader, nm_row_kind kind, any_row *row)
 {
     memset(row, 0, sizeof *row);
     switch (kind) {
@@ -113,7 +126,7 @@ static void take_row(sqlite3_stmt *from, nm_row_kind kind, any_row *row)
 #define CASE_MANY(name, NAME) CASE_ONE(name, NAME)
 #define CASE_ONE(name, NAME)                                                                                           \
     case NM_ROW_##NAME:                                                                                                \
-        take_##name(from, &row->name);                                                                                 \
+        take_##name(reader, &row->name);                                                                               \
         break;
 #define ROW(name, NAME, table, writer) CASE_##writer(name, NAME)
 #include "rows/rows.def"
@@ -124,32 +137,52 @@ static void take_row(sqlite3_stmt *from, nm_row_kind kind, any_row *row)
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
-static nm_status prepare(sqlite3 *db, const nm_row_table *table, const char *clause, sqlite3_stmt **out, nm_error *err)
+/* Is the name, which has `length` bytes, in the list? */
+static bool is_in(const char *columns, const char *name, size_t length)
 {
-    char sql[SQL_BYTES];
-    int length = (int)strlen(table->columns) - 1; /* without the last space */
-
-    assert(length + strlen(table->name) + strlen(clause) + sizeof "SELECT  FROM  " <= sizeof sql);
-    snprintf(sql, sizeof sql, "SELECT %.*s FROM %s %s", length, table->columns, table->name, clause);
-    for (char *at = sql + sizeof "SELECT " - 1; length-- > 0; at++)
-        if (*at == ' ')
-            *at = ',';
-    return nm_db_prepare(db, sql, out, err);
+    for (const char *at = columns; *at != 0; at += strcspn(at, " ") + 1)
+        if (strcspn(at, " ") == length && memcmp(at, name, length) == 0)
+            return true;
+    return false;
 }
 
-nm_status nm_rows_give(sqlite3 *db, nm_row_kind kind, const char *clause, const nm_sink *sink, nm_error *err)
+static nm_status prepare(row_reader *reader, sqlite3 *db, const nm_row_table *table, const char *columns,
+                         const char *clause, nm_error *err)
 {
-    sqlite3_stmt *from = NULL;
+    char sql[SQL_BYTES] = "SELECT";
+    size_t length = strlen(sql), column = 0;
+    int place = 0;
+
+    for (const char *name = table->columns; *name != 0; column++) {
+        size_t name_length = strcspn(name, " ");
+        bool is_wanted = columns == NULL || is_in(columns, name, name_length);
+
+        assert(column < COLUMNS_MAX);
+        if (is_wanted)
+            length += (size_t)snprintf(sql + length, sizeof sql - length, "%s %.*s", place == 0 ? "" : ",",
+                                       (int)name_length, name);
+        reader->places[column] = is_wanted ? place++ : -1;
+        name += name_length + 1;
+    }
+    length += (size_t)snprintf(sql + length, sizeof sql - length, " FROM %s %s", table->name, clause);
+    assert(length < sizeof sql);
+    return nm_db_prepare(db, sql, &reader->from, err);
+}
+
+nm_status nm_rows_give(sqlite3 *db, nm_row_kind kind, const char *columns, const char *clause, const nm_sink *sink,
+                       nm_error *err)
+{
+    row_reader reader = {0};
     any_row row;
-    nm_status status = prepare(db, &nm_row_tables[kind], clause, &from, err);
+    nm_status status = prepare(&reader, db, &nm_row_tables[kind], columns, clause, err);
     int code = SQLITE_ROW;
 
-    while (status == NM_OK && (code = sqlite3_step(from)) == SQLITE_ROW) {
-        take_row(from, kind, &row);
+    while (status == NM_OK && (code = sqlite3_step(reader.from)) == SQLITE_ROW) {
+        take_row(&reader, kind, &row);
         status = nm_give(sink, kind, &row, err);
     }
     if (status == NM_OK && code != SQLITE_DONE)
         status = nm_db_fail(db, err);
-    sqlite3_finalize(from);
+    sqlite3_finalize(reader.from);
     return status;
 }

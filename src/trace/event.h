@@ -153,6 +153,13 @@ typedef enum nm_free_call {
 } nm_free_call;
 
 /* 0 to 7 are aclrtMemcpyKind (CANN's acl_rt.h); memset is ours. */
+/* Modules of CANN, as its public headers number them: those that something here asks for by number. */
+typedef enum nm_cann_module {
+    NM_MODULE_UNKNOWN = 0, /* what older runtimes say of everything */
+    NM_MODULE_DVPP = 6,
+    NM_MODULE_APP = 33, /* the program itself, its framework included */
+} nm_cann_module;
+
 typedef enum nm_copy_kind {
     NM_COPY_HOST_TO_HOST = 0,
     NM_COPY_HOST_TO_DEVICE = 1,

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "tool/common/options.h"
+#include "tool/common/options_describe.h"
+#include "tool/common/options_help.h"
 
 #define WORDS_MAX 8
 
@@ -281,8 +283,8 @@ START_TEST(help_has_a_column_of_terms_and_one_of_words)
                      "      --folder DIR    a folder; it's read\n"
                      "      --even N        an even number; may be given several times\n"
                      "\n"
-                     "  -h, --help          this text\n"
-                     "      --version       the version\n");
+                     "  -h, --help          print this help, and end\n"
+                     "      --version       print the version, and end\n");
 }
 END_TEST
 

@@ -134,30 +134,34 @@ static nm_status take_stack(database *base, sqlite3_stmt *row, nm_error *err)
 static const struct {
     take_row *take; /* NULL: rows as the replay gave them, */
     const char *sql;
-    nm_row_kind kind; /* of this kind; `sql` is the clause */
+    nm_row_kind kind;    /* of this kind; `sql` is the clause, */
+    const char *columns; /* and these are wanted; NULL: all */
 } tables[] = {
-    {take_input, "SELECT baseline = 'unknown' FROM input", 0},
+    {take_input, "SELECT baseline = 'unknown' FROM input", 0, NULL},
     {take_process,
      "SELECT process_id, pid, rank, baseline = 'unknown',"
      " is_complete AND events_late = 0, events_unkept > 0 FROM process JOIN input USING (input_id)",
-     0},
-    {take_setting, "SELECT process_id, name, value FROM process_environment WHERE source = 'environment'", 0},
-    {take_device, "SELECT device_id, ordinal, kind, capacity_bytes FROM device", 0},
-    {take_heap, "SELECT heap_id, process_id, device_id, level, name FROM heap", 0},
-    {NULL, "ORDER BY total_bytes DESC", NM_ROW_MEMORY_SAMPLE}, /* the first one counts */
-    {NULL, "", NM_ROW_PAUSE},
-    {take_frame, "SELECT frame_id, function FROM frame" EMPTYING_FRAMES, 0},
+     0, NULL},
+    {take_setting, "SELECT process_id, name, value FROM process_environment WHERE source = 'environment'", 0, NULL},
+    {take_device, "SELECT device_id, ordinal, kind, capacity_bytes FROM device", 0, NULL},
+    {take_heap, "SELECT heap_id, process_id, device_id, level, name FROM heap", 0, NULL},
+    {NULL, "ORDER BY total_bytes DESC", NM_ROW_MEMORY_SAMPLE, NULL}, /* the first one counts */
+    {NULL, "", NM_ROW_PAUSE, NULL},
+    {take_frame, "SELECT frame_id, function FROM frame" EMPTYING_FRAMES, 0, NULL},
     {take_stack,
      "WITH RECURSIVE emptying (stack_id, parent_id, frame_id) AS (SELECT stack_id, parent_id, frame_id"
      " FROM stack WHERE frame_id IN (SELECT frame_id FROM frame" EMPTYING_FRAMES ")"
      " UNION SELECT s.stack_id, s.parent_id, s.frame_id FROM stack AS s"
      " JOIN emptying ON s.parent_id = emptying.stack_id) SELECT stack_id, parent_id, frame_id FROM emptying",
-     0},
-    {NULL, "", NM_ROW_STEP},
-    {NULL, "", NM_ROW_FAILURE},
-    {NULL, "", NM_ROW_ALLOCATION},
-    {NULL, "", NM_ROW_HEAP_TOTAL},
-    {NULL, "", NM_ROW_HIT},
+     0, NULL},
+    {NULL, "", NM_ROW_STEP, NULL},
+    {NULL, "", NM_ROW_FAILURE, NULL},
+    {NULL, "", NM_ROW_ALLOCATION,
+     "allocation_id heap_id segment_id stream address requested_bytes block_bytes alloc_seq free_requested_seq "
+     "free_seq "
+     "free_stack_id split_from_id is_segment private_pool is_exported is_mapped "},
+    {NULL, "", NM_ROW_HEAP_TOTAL, NULL},
+    {NULL, "", NM_ROW_HIT, NULL},
 };
 
 static nm_status read_table(database *base, take_row *take, const char *sql, nm_error *err)
@@ -209,8 +213,9 @@ nm_status whatif_database_read(const char *path, nm_gather *gather, nm_error *er
         status = check_rows(&base, err);
     }
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && status == NM_OK; i++)
-        status = tables[i].take == NULL ? nm_rows_give(base.db, tables[i].kind, tables[i].sql, base.sink, err)
-                                        : read_table(&base, tables[i].take, tables[i].sql, err);
+        status = tables[i].take == NULL
+                     ? nm_rows_give(base.db, tables[i].kind, tables[i].columns, tables[i].sql, base.sink, err)
+                     : read_table(&base, tables[i].take, tables[i].sql, err);
     nm_foreign_close(foreign);
     return status;
 }

@@ -3,12 +3,9 @@
  * Why a pool had to grow. The rules stand in schema/063_pool.sql, at table miss_cause; a cause is named only where what was
  * before is known well enough for it.
  */
-#include "replay/miss.h"
-
+#include "analysis/pool_ledger.h"
+#include "base/number.h"
 #include "replay/doubt.h"
-#include "replay/ledger.h"
-#include "replay/lookup.h"
-#include "replay/pending.h"
 
 /* Nothing of the process was lost, untold or before the stream: what is live is what the program holds. */
 static bool is_present_known(const nm_heap *pool)
@@ -24,10 +21,10 @@ bool nm_miss_is_history_known(const nm_heap *pool)
     return is_present_known(pool) && !pool->arena->has_baseline;
 }
 
-static nm_miss_cause cause_of(const nm_live *block, const nm_touch *touch, bool is_pending_enough)
+static nm_miss_cause cause_of(const nm_run *run, const nm_ledger *ledger, const nm_live *block, bool is_pending_enough)
 {
     const nm_heap *pool = block->heap;
-    const nm_group *group = block->group;
+    const nm_group *group = nm_ledger_entry_of(run, block)->group;
     uint64_t live_bytes = nm_add_saturated(group->live_bytes, nm_live_extent(block));
     bool is_history_known = nm_miss_is_history_known(pool);
 
@@ -35,7 +32,7 @@ static nm_miss_cause cause_of(const nm_live *block, const nm_touch *touch, bool 
         return NM_MISS_UNKNOWN;
     if (is_history_known && group->row.miss_count == 0)
         return NM_MISS_COLD;
-    if (touch->is_held_known && touch->held_bytes < touch->most_held_bytes && live_bytes <= touch->most_held_bytes)
+    if (ledger->is_held_known && ledger->held_bytes < ledger->most_held_bytes && live_bytes <= ledger->most_held_bytes)
         return NM_MISS_AFTER_FLUSH;
     if (is_history_known && pool->process->step_count == 1)
         return NM_MISS_COLD;
@@ -46,18 +43,18 @@ static nm_miss_cause cause_of(const nm_live *block, const nm_touch *touch, bool 
     return pool->has_segments && !pool->has_unknown_block ? NM_MISS_FRAGMENTATION : NM_MISS_UNKNOWN;
 }
 
-nm_status nm_miss_take(nm_live *block, const nm_touch *touch, nm_error *err)
+nm_status nm_miss_take(const nm_run *run, nm_ledger *ledger, const nm_change *change, nm_error *err)
 {
-    nm_replay *replay = block->heap->replay;
+    const nm_live *block = change->live;
     const nm_allocation_row *row = &block->row;
-    bool is_pending_enough = nm_pending_is_enough(block);
-    nm_miss_cause cause = cause_of(block, touch, is_pending_enough);
+    bool is_pending_enough = nm_pending_is_enough(run, ledger, block);
+    nm_miss_cause cause = cause_of(run, ledger, block, is_pending_enough);
     nm_miss_row miss = {
         .heap_id = row->heap_id,
         .thread_id = row->thread_id,
         .stack_id = row->stack_id,
         .has_stream = row->has_stream,
-        .is_large = block->group->row.is_large,
+        .is_large = nm_ledger_entry_of(run, block)->group->row.is_large,
         .stream = row->stream,
         .private_pool = row->private_pool,
         .seq = row->alloc_seq,
@@ -68,13 +65,13 @@ nm_status nm_miss_take(nm_live *block, const nm_touch *touch, nm_error *err)
         .is_early = block->heap->process->step_count == 0 && nm_miss_is_history_known(block->heap) &&
                     cause != NM_MISS_AFTER_FLUSH,
         .is_pending_enough = is_pending_enough,
-        .driver_count = touch->driver_count,
-        .driver_cost_ns = touch->driver_cost_ns,
-        .held_bytes = touch->held_bytes,
-        .most_held_bytes = touch->most_held_bytes,
-        .is_held_known = touch->is_held_known,
+        .driver_count = change->driver_count,
+        .driver_cost_ns = change->driver_cost_ns,
+        .held_bytes = ledger->held_bytes,
+        .most_held_bytes = ledger->most_held_bytes,
+        .is_held_known = ledger->is_held_known,
     };
 
-    block->heap->ledger->sum.pending_miss_count += is_pending_enough;
-    return nm_give_miss(&replay->sink, &miss, err);
+    ledger->sum.pending_miss_count += is_pending_enough;
+    return nm_give_miss(&run->replay->sink, &miss, err);
 }
