@@ -337,16 +337,19 @@ static void stop_and_start(const char *options, const char *name)
     run_free(&run);
 }
 
+/* What is posted within one look of the drain comes behind the last event that this finds: a short pause may last no time, the
+ * first one, in which snapshots were answered, does not. */
 static void expect_three_pauses(const char *part, int is_memory_told)
 {
     char database[64], answer[1024];
 
     snprintf(database, sizeof database, "%s.db", part);
     expect_sound(database);
-    ask_rows(database, answer, sizeof answer,
-             "SELECT count(*), sum(end_seq IS NOT NULL), sum(is_memory_told), sum(is_end_known), min(end_ns > begin_ns)"
-             " FROM pause");
-    ck_assert_msg(strcmp(answer, is_memory_told ? "3|3|3|3|1\n" : "3|3|0|3|1\n") == 0, "%s", answer);
+    ask_rows(
+        database, answer, sizeof answer,
+        "SELECT count(*), sum(end_seq IS NOT NULL), sum(is_memory_told), sum(is_end_known), min(end_ns >= begin_ns),"
+        " (SELECT end_ns > begin_ns FROM pause ORDER BY begin_seq LIMIT 1) FROM pause");
+    ck_assert_msg(strcmp(answer, is_memory_told ? "3|3|3|3|1|1\n" : "3|3|0|3|1|1\n") == 0, "%s", answer);
 }
 
 START_TEST(stopped_and_started_it_goes_on_where_the_program_is)
