@@ -155,7 +155,7 @@ typedef struct nm_copy_row {
     uint64_t source_address, target_address, source_device_id, target_device_id;
     int64_t error_code;
     int64_t is_registered; /* the host side lies in registered memory; NM_UNKNOWN_NUMBER: there is no one host side */
-    uint64_t repeat_count; /* copies of this source before it, as far as is known unwritten since: see repeat.c */
+    uint64_t repeat_count; /* copies of this source before it, as far as is known unwritten since */
 } nm_copy_row;
 
 typedef struct nm_operation_row {
