@@ -1,5 +1,6 @@
-# What `cmake --install` puts in place beside the programs (npumem_add_program does those): the libraries that are loaded
-# into a recorded program, the header, the pkg-config file, npumem.py, the man pages, the queries and the documents.
+# What `cmake --install` puts in place beside the programs (npumem_add_program does those, and their completion): the
+# libraries that are loaded into a recorded program, the header, the pkg-config file, npumem.py, the man pages, the queries
+# and the documents.
 
 # The hook library, under either name, needs the recorder library beside it, wherever both were put.
 foreach(library npumem npumem_hook npumem_hook_pool)

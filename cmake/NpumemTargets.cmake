@@ -36,6 +36,27 @@ endfunction()
 # finds its libraries by the same relative path in both: NPUMEM_LIBRARY_PATH, from the folder of the program.
 file(RELATIVE_PATH NPUMEM_LIBRARY_PATH /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
 
+# Where each shell looks for the completion of a program, and by what name.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completions)
+set(NPUMEM_COMPLETION_bash ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+set(NPUMEM_COMPLETION_zsh ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+set(NPUMEM_COMPLETION_fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+# The program prints the completion of its own options. A cross-build cannot ask it.
+function(npumem_add_completion program)
+  set(name_bash ${program})
+  set(name_zsh _${program})
+  set(name_fish ${program}.fish)
+  set(files "")
+  foreach(shell bash zsh fish)
+    set(file ${PROJECT_BINARY_DIR}/completions/${program}.${shell})
+    add_custom_command(OUTPUT ${file} COMMAND ${program} --describe ${shell} > ${file} DEPENDS ${program} VERBATIM)
+    install(FILES ${file} DESTINATION ${NPUMEM_COMPLETION_${shell}} RENAME ${name_${shell}})
+    list(APPEND files ${file})
+  endforeach()
+  add_custom_target(${program}_completion ALL DEPENDS ${files})
+endfunction()
+
 # npumem_add_program(NAME SOURCES a.c ... LINKS nm_store ...): an installed program.
 function(npumem_add_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
@@ -44,4 +65,7 @@ function(npumem_add_program name)
   target_compile_definitions(${name} PRIVATE NPUMEM_LIBRARY_PATH="${NPUMEM_LIBRARY_PATH}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_BINDIR})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(NOT CMAKE_CROSSCOMPILING)
+    npumem_add_completion(${name})
+  endif()
 endfunction()

@@ -28,12 +28,13 @@ import functools
 import itertools
 import operator
 import os
+import threading
 from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 __version__ = "0.1.0"
 __all__ = [
-    "Error", "Heap", "HeapStats", "Stats", "available", "heap", "is_recording", "mark", "pause", "problem", "range",
-    "recording", "resume", "snapshot", "start", "stats", "step", "stop", "thread_name",
+    "Error", "Heap", "HeapStats", "Modules", "Stats", "available", "category", "heap", "is_recording", "mark", "modules",
+    "pause", "problem", "range", "recording", "resume", "snapshot", "start", "stats", "step", "stop", "thread_name",
 ]
 
 _LIBRARY = "libnpumem.so.0"
@@ -178,6 +179,8 @@ _snapshot = _bind(_held, "npumem_snapshot", None, _text_pointer)
 _step = _bind(_held, "npumem_step", None, _i64)
 _range_begin = _bind(_held, "npumem_range_begin", _u64, _text_pointer)
 _range_end = _bind(_held, "npumem_range_end", None, _u64)
+_category_begin = _bind(_held, "npumem_category_begin", _u64, _text_pointer)
+_module_begin = _bind(_held, "npumem_module_begin", _u64, _text_pointer)
 _thread_name = _bind(_held, "npumem_thread_name", None, _text_pointer)
 _pause = _bind(_held, "npumem_pause", None)
 _resume = _bind(_held, "npumem_resume", None)
@@ -380,17 +383,18 @@ class range:
     """
 
     __slots__ = ("_name", "_open")
+    _begin = staticmethod(_range_begin)
 
     def __init__(self, name: Any) -> None:
         self._open: List[int] = []
         try:
             self._name = _text(name)
         except Exception as failure:
-            self._name = b"range"
-            _note("range", failure)
+            self._name = type(self).__name__.encode()
+            _note(type(self).__name__, failure)
 
     def __enter__(self) -> range:
-        self._open.append(_range_begin(self._name))
+        self._open.append(self._begin(self._name))
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -400,24 +404,24 @@ class range:
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         import inspect
 
-        name = self._name
+        kind, name, begin = type(self), self._name, self._begin
         if inspect.iscoroutinefunction(function):
 
             async def run_coroutine(*positional: Any, **named: Any) -> Any:
-                with _again(name):
+                with _again(kind, name):
                     return await function(*positional, **named)
 
             return functools.wraps(function)(run_coroutine)
         if inspect.isgeneratorfunction(function):
 
             def run_generator(*positional: Any, **named: Any) -> Any:
-                with _again(name):
+                with _again(kind, name):
                     return (yield from function(*positional, **named))
 
             return functools.wraps(function)(run_generator)
 
         def run(*positional: Any, **named: Any) -> Any:
-            begun = _range_begin(name)
+            begun = begin(name)
             try:
                 return function(*positional, **named)
             finally:
@@ -426,10 +430,114 @@ class range:
         return functools.wraps(function)(run)
 
 
-def _again(name: bytes) -> range:
+def _again(kind: Any, name: bytes) -> range:
     """A range whose name is encoded already."""
-    made = range.__new__(range)
+    made = kind.__new__(kind)
     made._name, made._open = name, []
+    return made
+
+
+class category(range):
+    """What the calling thread allocates in the block is what the name says: `with npumem.category("KV cache"):`.
+
+    "weight", "gradient", "optimizer state", "activation", "KV cache", "workspace", "communication", "graph", "temporary", or
+    a word of your own. Used as range is, also as a decorator. Of several around an allocation the innermost counts.
+    """
+
+    __slots__ = ()
+    _begin = staticmethod(_category_begin)
+
+
+# ---- Modules of a model ----
+
+
+class _Hook:
+    """A hook of a module. That of a copy of the model, or of one that was pickled, does nothing."""
+
+    __slots__ = ("_run",)
+
+    def __init__(self, run: Callable[[], Any] = _nothing) -> None:
+        self._run = run
+
+    def __call__(self, *_: Any) -> None:
+        self._run()
+
+    def __reduce__(self) -> Any:
+        return _Hook, ()
+
+
+class Modules:
+    """Made by modules(). remove() takes the hooks out again; so does the end of a `with` block."""
+
+    def __init__(self) -> None:
+        self._handles: List[Any] = []
+        self._own = threading.local()
+
+    def _open(self) -> List[Tuple[bytes, int]]:
+        """Ranges of the calling thread, outermost first."""
+        if not hasattr(self._own, "open"):
+            self._own.open = []
+        return self._own.open
+
+    def _begin(self, path: bytes, is_root: bool) -> None:
+        if is_root:  # nothing is open unless an exception went past the hooks
+            self._end_from(0)
+        self._open().append((path, _module_begin(path)))
+
+    def _end(self, path: bytes) -> None:
+        """What was begun within it and has no end is ended with it."""
+        begun = self._open()
+        at = len(begun) - 1
+        while at >= 0 and begun[at][0] != path:
+            at -= 1
+        if at >= 0:
+            self._end_from(at)
+
+    def _end_from(self, at: int) -> None:
+        begun = self._open()
+        while len(begun) > at:
+            _range_end(begun.pop()[1])
+
+    def _add(self, module: Any, path: bytes, is_root: bool) -> None:
+        end = _Hook(functools.partial(self._end, path))
+        self._handles.append(module.register_forward_pre_hook(_Hook(functools.partial(self._begin, path, is_root))))
+        try:  # torch from 2.0 on: also when forward raises
+            self._handles.append(module.register_forward_hook(end, always_call=True))
+        except TypeError:
+            self._handles.append(module.register_forward_hook(end))
+
+    def remove(self) -> None:
+        """Takes the hooks out of the model. What is open in the calling thread ends. May be called again."""
+        while self._handles:
+            self._handles.pop().remove()
+        self._end_from(0)
+
+    def __enter__(self) -> Modules:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.remove()
+
+
+def modules(model: Any, name: Any = "model") -> Modules:
+    """Makes the forward of each module of a torch model a range: view peak_by_module is then a tree of what they hold.
+
+    A range is called by the module's place in the model, below `name`: "model.layers.3.mlp". It is of the thread that calls
+    the module; an exception ends it, too. It costs two hooks a call. torch.compile sees the hooks: call it on the model that
+    is compiled, not before.
+
+    Never raises: what cannot take a hook is left out, and problem() says so.
+    """
+    made = Modules()
+    try:
+        root = _text(name)
+        for path, module in model.named_modules():
+            try:
+                made._add(module, root + b"." + _text(path) if path else root, not path)
+            except Exception as failure:
+                _note("modules", failure)
+    except Exception as failure:
+        _note("modules", failure)
     return made
 
 

@@ -74,7 +74,9 @@ CREATE TABLE allocation (
     -- 1: physical memory that was mapped, and can be unmapped in part; 0: not.
     is_mapped INTEGER NOT NULL,
     -- The graph in whose capture it was born. NULL: in none.
-    graph_id INTEGER REFERENCES graph (graph_id)
+    graph_id INTEGER REFERENCES graph (graph_id),
+    -- What it is for. NULL: not known.
+    category_id INTEGER REFERENCES category (category_id)
 );
 
 CREATE TABLE copy (

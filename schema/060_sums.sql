@@ -147,6 +147,35 @@ CREATE TABLE peak_stack (
     live_bytes INTEGER NOT NULL
 );
 
+CREATE TABLE peak_category (
+    -- What was live at the peak of a heap by what it was for, where that is known. Shown by the view peak_by_category.
+    --
+    -- The heap.
+    heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
+    -- What it was for.
+    category_id INTEGER NOT NULL REFERENCES category (category_id),
+    -- The program's own word for it. NULL: it is one of table category.
+    own_name TEXT,
+    -- Allocations that were live. Unit: allocations.
+    live_count INTEGER NOT NULL,
+    -- Their size. Unit: bytes.
+    live_bytes INTEGER NOT NULL
+);
+
+CREATE TABLE peak_module (
+    -- What was live at the peak of a heap by the innermost part of a model in whose forward it was made. Shown by the view
+    -- peak_by_module.
+    --
+    -- The heap.
+    heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
+    -- Path of the part: 'model.layers.3.mlp'.
+    module TEXT,
+    -- Allocations that were live. Unit: allocations.
+    live_count INTEGER NOT NULL,
+    -- Their size. Unit: bytes.
+    live_bytes INTEGER NOT NULL
+);
+
 CREATE TABLE pool_hit (
     -- How often a pool served a request by itself, by size of the request. Shown by the view pool_hit_rate.
     --

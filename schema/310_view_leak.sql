@@ -35,7 +35,11 @@ CREATE VIEW outstanding (
     -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
     site,
     -- Number of the whole stack. NULL: none was recorded.
-    stack_id
+    stack_id,
+    -- What it is for: as in view peak_by_category.
+    category,
+    -- 1: that is inferred; 0: told, or known by where it comes from. NULL: it is not known.
+    category_is_estimate
 ) AS
 SELECT
     p.host,
@@ -52,13 +56,38 @@ SELECT
     coalesce(t.name, CAST(t.tid AS TEXT)),
     o.name,
     coalesce(f.label, '(no stack)'),
-    a.stack_id
+    a.stack_id,
+    CASE c.name
+        WHEN 'other' THEN coalesce((
+            WITH RECURSIVE around (operation_id, distance) AS (
+                SELECT
+                    a.operation_id,
+                    0
+                UNION ALL
+                SELECT
+                    i.parent_id,
+                    around.distance + 1
+                FROM around
+                JOIN operation AS i ON i.operation_id = around.operation_id
+                WHERE i.parent_id IS NOT NULL
+            )
+            SELECT i.name
+            FROM around
+            JOIN operation AS i ON i.operation_id = around.operation_id
+            JOIN operation_kind AS k ON k.kind = i.kind AND k.name = 'category'
+            ORDER BY around.distance
+            LIMIT 1
+        ), c.name)
+        ELSE coalesce(c.name, 'unknown')
+    END,
+    c.is_estimate
 FROM allocation AS a
 JOIN heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
+LEFT JOIN category AS c ON c.category_id = a.category_id
 WHERE a.is_segment = 0 AND a.generation IS NOT NULL;
 
 CREATE VIEW outstanding_by_site (

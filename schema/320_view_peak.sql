@@ -134,6 +134,174 @@ JOIN heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.heap_id, g.live_bytes DESC, g.site_frame_id;
 
+CREATE VIEW peak_by_category (
+    -- What was live at the peak of each heap, by what it was for; largest first within a heap. Where the program says it
+    -- (npumem_category_begin, npumem.category, a range of mstx's domain npumem.category), that counts; else where the memory
+    -- comes from; else it is inferred from the birth and the end of each allocation against forward, backward and optimizer,
+    -- as stacks and ranges tell them. What fits no rule is unknown: it is not guessed.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- What it was for: a word of table category, one of the program's own, or 'unknown'.
+    category,
+    -- 1: inferred; 0: told, or known by where it comes from. NULL: it is not known.
+    is_estimate,
+    -- Allocations that were live at the peak. Unit: allocations.
+    live_count,
+    -- Their size. Unit: bytes.
+    live_bytes,
+    -- live_bytes over those of the whole heap: the shares of a heap sum to 1. Unit: 0 to 1.
+    share_ratio
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    g.category,
+    g.is_estimate,
+    g.live_count,
+    g.live_bytes,
+    CASE WHEN s.peak_bytes > 0 THEN CAST(g.live_bytes AS REAL) / s.peak_bytes END
+FROM (
+    SELECT
+        k.heap_id,
+        coalesce(k.own_name, c.name) AS category,
+        c.is_estimate,
+        k.live_count,
+        k.live_bytes
+    FROM peak_category AS k
+    JOIN category AS c ON c.category_id = k.category_id
+    UNION ALL
+    SELECT
+        h.heap_id,
+        'unknown',
+        NULL,
+        h.peak_live_count - coalesce(x.live_count, 0),
+        h.peak_bytes - coalesce(x.live_bytes, 0)
+    FROM heap_sum AS h
+    LEFT JOIN (
+        SELECT
+            peak_category.heap_id,
+            sum(peak_category.live_count) AS live_count,
+            sum(peak_category.live_bytes) AS live_bytes
+        FROM peak_category
+        GROUP BY peak_category.heap_id
+    ) AS x ON x.heap_id = h.heap_id
+    WHERE h.peak_live_count > coalesce(x.live_count, 0)
+) AS g
+JOIN heap_sum AS s ON s.heap_id = g.heap_id
+JOIN heap_place AS p ON p.heap_id = g.heap_id
+ORDER BY g.heap_id, g.live_bytes DESC, g.category, g.is_estimate;
+
+CREATE VIEW peak_by_module (
+    -- What was live at the peak of each heap, by the part of a model in whose forward it was made, as a tree: each part has a
+    -- row, and so has each that it is in. Where no part is told (npumem.modules, npumem_module_begin, a range of mstx's domain
+    -- npumem.module), there are no rows.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Path of the part ('model.layers.3.mlp'), or '(no module)' for what was made in none.
+    module,
+    -- Path of the part that it is in. NULL: it is in none.
+    parent,
+    -- Allocations that were live at the peak and made in this part itself. Unit: allocations.
+    own_count,
+    -- Their size. Unit: bytes.
+    own_bytes,
+    -- The same with all parts in it. Unit: allocations.
+    live_count,
+    -- Their size. Unit: bytes.
+    live_bytes,
+    -- live_bytes over those of the whole heap: the shares of the outermost parts of a heap sum to 1. Unit: 0 to 1.
+    share_ratio
+) AS
+WITH RECURSIVE around (heap_id, module, own_count, own_bytes, live_count, live_bytes) AS (
+    SELECT
+        k.heap_id,
+        k.module,
+        k.live_count,
+        k.live_bytes,
+        k.live_count,
+        k.live_bytes
+    FROM peak_module AS k
+    UNION ALL
+    SELECT
+        around.heap_id,
+        rtrim(rtrim(around.module, replace(around.module, '.', '')), '.'),
+        0,
+        0,
+        around.live_count,
+        around.live_bytes
+    FROM around
+    WHERE instr(around.module, '.') > 0
+)
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    g.module,
+    g.parent,
+    g.own_count,
+    g.own_bytes,
+    g.live_count,
+    g.live_bytes,
+    CASE WHEN s.peak_bytes > 0 THEN CAST(g.live_bytes AS REAL) / s.peak_bytes END
+FROM (
+    SELECT
+        around.heap_id,
+        around.module,
+        CASE WHEN instr(around.module, '.') > 0
+            THEN rtrim(rtrim(around.module, replace(around.module, '.', '')), '.') END AS parent,
+        sum(around.own_count) AS own_count,
+        sum(around.own_bytes) AS own_bytes,
+        sum(around.live_count) AS live_count,
+        sum(around.live_bytes) AS live_bytes
+    FROM around
+    GROUP BY around.heap_id, around.module
+    UNION ALL
+    SELECT
+        h.heap_id,
+        '(no module)',
+        NULL,
+        h.peak_live_count - sum(k.live_count),
+        h.peak_bytes - sum(k.live_bytes),
+        h.peak_live_count - sum(k.live_count),
+        h.peak_bytes - sum(k.live_bytes)
+    FROM peak_module AS k
+    JOIN heap_sum AS h ON h.heap_id = k.heap_id
+    GROUP BY k.heap_id
+    HAVING h.peak_live_count > sum(k.live_count)
+) AS g
+JOIN heap_sum AS s ON s.heap_id = g.heap_id
+JOIN heap_place AS p ON p.heap_id = g.heap_id
+ORDER BY g.heap_id, g.module;
+
 CREATE VIEW device_peak (
     -- One row per physical device: its peak over all driver heaps of all processes of an input. Of several inputs each has
     -- rows of its own, also where they name the same device: events of two recordings have no common order.

@@ -176,6 +176,17 @@ NPUMEM_API void npumem_range_end(uint64_t range);         /* 0 is ignored; may b
 NPUMEM_API void npumem_thread_name(const char *name);     /* of the calling thread */
 
 /*
+ * A range in which what the calling thread allocates is what `name` says, until npumem_range_end: "weight", "gradient",
+ * "optimizer state", "activation", "KV cache", "workspace", "communication", "graph", "temporary", or a word of your own.
+ * Of several around it the innermost counts, whatever ranges lie between. What exists already stays what it was.
+ */
+NPUMEM_API uint64_t npumem_category_begin(const char *name);
+
+/* A range that is the forward of a part of a model; `path` is its place in it: "model.layers.3.mlp". The view peak_by_module
+ * shows these as a tree. Ended by npumem_range_end. */
+NPUMEM_API uint64_t npumem_module_begin(const char *path);
+
+/*
  * From npumem_pause to npumem_resume this process records only which memory comes and goes, without stacks: no copies, no
  * ranges, no marks (but for npumem_snapshot). The trace is told at the end what lives and what is gone by then, where the
  * recording keeps that (npumem-record --watch or --start-paused); else each event, without its stack. Any number of

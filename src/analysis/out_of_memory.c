@@ -25,7 +25,6 @@
 
 enum { NEED_POOL_LEDGER, NEED_STREAM_LEAKS };
 
-#define MODULE_APP         33
 #define STACKS_MAX         64 /* of an episode; the rest is summed up heap by heap */
 #define LOOKS_FREE         1000000
 #define ROUNDING_BYTES_MAX 1024 /* by which pools round a request up that is small beside it: steps and padding */
@@ -79,7 +78,7 @@ static bool is_driver_level(const nm_heap *heap)
 
 static bool is_module(const nm_heap *heap)
 {
-    return heap->module_id != 0 && heap->module_id != MODULE_APP;
+    return heap->module_id != 0 && heap->module_id != NM_MODULE_APP;
 }
 
 /* Was it memory that it lacked, or what the runtime needs for it, and not a wrong argument? A pool has codes of its own. */

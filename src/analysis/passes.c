@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of passes.
+ * The table of passes: what passes.def lists, in its order. It is the one place that knows them all, and it does nothing.
  */
 #include "analysis/passes.h"
 

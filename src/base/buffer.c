@@ -1,11 +1,18 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Capacity doubles from 256 bytes on, and a size that could overflow is refused before realloc sees it. Growth that
+ * fails leaves buffer and array as they were, so that a caller can report it and release what it has. Nothing here may
+ * run inside the recorded program.
+ */
 #include "base/buffer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 nm_status nm_buffer_reserve(nm_buffer *buffer, size_t extra_bytes, nm_error *err)
 {
+    assert(buffer->len <= buffer->cap);
     if (extra_bytes <= buffer->cap - buffer->len)
         return NM_OK;
     if (extra_bytes > SIZE_MAX / 4 || buffer->cap > SIZE_MAX / 4)

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Three digits that carry meaning and a unit, rounded so that a figure never shows as 1000 of the smaller one. Into the
+ * caller's room, for screens and logs alone: what a program reads on gets the number itself.
+ */
 #include "base/human.h"
 
 #include <inttypes.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One bit an identifier, in words that grow to the largest one that was put in; an identifier over the limit is refused
+ * before anything is allocated. A difference is looked for a word at a time.
+ */
 #include "base/id_set.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The system's own calls behind nm_io, and loops around them: no caller ever sees EINTR or half a write. Each failure
+ * is said with errno's words where it is met. Memory is taken only for what is read whole, and never more than the
+ * caller's bound. Nothing here may run inside the recorded program.
+ */
 #include "base/io.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers in text, read strictly: digits alone, nothing before or behind them, and no more than the caller's bound.
+ * What strtoull would let pass (spaces, signs, a rest) is none.
+ */
 #include "base/number.h"
 
 #include <errno.h>

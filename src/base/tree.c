@@ -6,6 +6,7 @@
  */
 #include "base/tree.h"
 
+#include <assert.h>
 #include <stdbool.h>
 
 enum { BEFORE = 0, BEHIND = 1 };
@@ -140,6 +141,7 @@ static void remove_inner(nm_tree *tree, nm_tree_node *node)
 
 void nm_tree_remove(nm_tree *tree, nm_tree_node *node)
 {
+    assert(tree->count > 0);
     tree->count--;
     if (node->child[BEFORE] != NULL && node->child[BEHIND] != NULL) {
         remove_inner(tree, node);
@@ -153,6 +155,8 @@ void nm_tree_remove(nm_tree *tree, nm_tree_node *node)
 
 void nm_tree_change(nm_tree_node *node, uint64_t key, uint64_t value)
 {
+    assert(nm_tree_previous(node) == NULL || nm_tree_previous(node)->key <= key);
+    assert(nm_tree_next(node) == NULL || nm_tree_next(node)->key >= key);
     node->key = key;
     if (node->value == value)
         return;

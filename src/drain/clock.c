@@ -1,6 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Both clocks are read as close together as can be, at the start and again at growing distances, and a line is drawn
+ * from the start. A new line begins where the old one is and is bent towards the true one: time never jumps. Both stand
+ * in the session's file with a word that says which one holds, so that a reader never meets half of one.
+ */
 #include "drain/clock.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
@@ -128,6 +134,7 @@ void nm_clock_refine(nm_clock *clock, nm_ring_session *session)
 
     if (session->clock_kind == NM_CLOCK_MONOTONIC || nm_clock_monotonic_ns() < clock->refine_at_ns)
         return;
+    assert(clock->refine_step_ns > 0); /* it was started */
     read_pair(session->clock_kind, &ticks, &ns);
     if (clock->refine_step_ns < REFINE_STEP_NS_MAX)
         clock->refine_step_ns *= 2;

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A table of the least size of each kind of record, and one function for what becomes of it. A record that is shorter
+ * than its kind is never looked into, and no length in it is believed: the program may have been killed anywhere, or
+ * have written wildly. The ring's numbers become the trace's by unify.c; whether and when an event is written is
+ * ring_merge.c's.
+ */
 #include "drain/decode.h"
 
 #include <string.h>

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The order that the promise needs: look at the rings, release what is older than the watermark into the block that is
+ * being built, write it, and only then let the rings go on. What a full disk, a reader that does not read, a part that
+ * is full and a pause change in that order is decided here. The program must not notice any of them: what cannot be
+ * written is counted instead.
+ */
 #include "drain/drain.h"
 
 #include <fcntl.h>

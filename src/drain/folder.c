@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A folder is made only where nobody else can put another in its place (base/trust.h), by a name that nobody can guess,
+ * and on a file system whose pages two processes share. Files are preallocated, since a mapping of a sparse one would
+ * kill the program on a full disk. Only files with the names of a ring folder are ever removed.
+ */
 #include "drain/folder.h"
 
 #include <dirent.h>
@@ -14,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/trust.h"
 
 #define FILE_PATH_BYTES (NM_FOLDER_PATH_BYTES + 32)
 #define TRIAL_FOLDER    "trial"
@@ -55,31 +61,18 @@ static bool has_room(const char *path, uint64_t room_bytes)
     return statfs(path, &info) == 0 && (uint64_t)info.f_bavail * (uint64_t)info.f_bsize >= room_bytes;
 }
 
-/* Whose these are is the machine's affair; and where a container does not know root, theirs is a number like any. */
-static bool is_systems(const char *path)
-{
-    return strcmp(path, "/dev/shm") == 0 || strcmp(path, "/tmp") == 0;
-}
-
-/* Nobody but this user and root can put something in the place of what is ours. (record/system.h has the same for the
- * program.) */
 static bool is_safe(const char *path)
 {
     struct stat info;
 
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
-           (info.st_uid == geteuid() || info.st_uid == 0 || is_systems(path)) &&
-           ((info.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (info.st_mode & S_ISVTX) != 0);
+    return stat(path, &info) == 0 && nm_trust_is_safe_folder(path, &info, geteuid());
 }
 
 static bool is_safe_parent(const char *path)
 {
     char parent[NM_FOLDER_PATH_BYTES];
-    const char *slash = strrchr(path, '/');
-    int len = slash == NULL || slash == path ? 1 : (int)(slash - path);
 
-    return snprintf(parent, sizeof parent, "%.*s", len, slash == NULL ? "." : path) < (int)sizeof parent &&
-           is_safe(parent);
+    return nm_trust_parent(path, parent, sizeof parent) && is_safe(parent);
 }
 
 /* The folder itself, no link to it, and this user's alone. -1: it is not. */
@@ -88,7 +81,7 @@ static int open_own_folder(const char *path)
     struct stat info;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-    if (fd >= 0 && (fstat(fd, &info) != 0 || info.st_uid != geteuid() || (info.st_mode & (S_IRWXG | S_IRWXO)) != 0)) {
+    if (fd >= 0 && (fstat(fd, &info) != 0 || !nm_trust_is_own(&info, S_IFDIR, geteuid()))) {
         close(fd);
         fd = -1;
     }

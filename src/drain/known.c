@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The trace is read once, block by block, into tables by kind and number; what a definition only points to is copied. A
+ * number is defined again in the writer when something refers to it, with whatever it refers to itself, so that what is
+ * appended to a long trace stays as small as what was found. A damaged block only makes less known.
+ */
 #include "drain/known.h"
 
 #include <stdlib.h>

@@ -1,6 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The end of the last whole block is remembered, and whatever went wrong behind it is cut off again, so that a reader
+ * never meets half a block that nothing follows. A note on what is missing is written behind that end and overwritten
+ * by the next block that fits. A pipe is written in pieces that a pipe takes whole or not at all.
+ */
 #include "drain/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -119,6 +125,7 @@ bool nm_output_note(nm_output *output, nm_bytes note)
 {
     uint64_t before_bytes = output->note_bytes;
 
+    assert(output->held.len > 0); /* it stands for what is missing */
     if (!output->can_cut || note.len > NM_OUTPUT_RESERVE_BYTES)
         return false;
     if (before_bytes > 0 && !output->has_reserve)
@@ -189,6 +196,7 @@ nm_status nm_output_append(nm_output *output, nm_bytes block, nm_error *err)
 {
     nm_status status = NM_OK;
 
+    assert(!output->can_cut || !output->is_stuck); /* nothing behind a block that is missing */
     if (output->can_cut) {
         status = write_block(output, block, err);
         if (status == NM_OK)

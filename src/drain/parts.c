@@ -1,6 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A list of what each part holds, and the two questions asked of it: is the last one large enough, and can the first
+ * one go? Only the first is ever removed, or the one that was just begun. A part that cannot be removed is forgotten
+ * all the same: the recording goes on.
+ */
 #include "drain/parts.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +126,7 @@ static void remove_part(const nm_parts *parts, size_t index)
 
 void nm_parts_give_up(nm_parts *parts)
 {
+    assert(parts->count > 1);
     remove_part(parts, parts->count - 1);
     parts->count--;
 }

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A process's reasons are a set of bits that only events change, in their order; paused is who has any. What may be
+ * written is then a matter of the event's kind alone. Nothing is buffered: what is withheld goes to the keeper of the
+ * live set at once.
+ */
 #include "drain/pause.h"
 
 #include <stdlib.h>

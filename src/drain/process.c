@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Each file that a process makes is a process to watch, by its pid and the time when it started, since a pid is used
+ * again. It has ended when it says so or the kernel does, and its rings are empty. How is the kernel's word where we
+ * have it, else its own; one that said nothing was killed. Nothing here waits: what is not known at one look is looked
+ * for again at the next.
+ */
 #include "drain/process.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The same merge as the drain's, over copies of the rings, begun behind what the trace holds already (known.c). What
+ * can no longer be had is stated as a loss, exactly where a ring's header still says how much it was, else as a lower
+ * bound. It writes whole blocks into memory and changes neither trace nor rings: whoever calls it decides what becomes
+ * of them.
+ */
 #include "drain/recover.h"
 
 #include <fcntl.h>

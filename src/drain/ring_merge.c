@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A k-way merge by time stamp. Each ring keeps a queue of what was read from it; a heap over the fronts of the queues
+ * gives the oldest record up to the watermark. A slot that stays claimed holds the watermark back for a second at most;
+ * what then comes late is marked so. Nothing in a ring is believed: a position, a stamp or a length that cannot be is
+ * counted and passed over.
+ */
 #include "drain/ring_merge.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What was told last is kept for each process and figure, and a sample is told only when it moved by a step that
+ * somebody would see, so that a quiet process costs nothing in the trace. Processes that use a device are looked at
+ * once as soon as they do. A process that is gone in the middle of the look is passed over.
+ */
 #include "drain/sampler.h"
 
 #include "drain/clock.h"

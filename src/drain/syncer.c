@@ -1,6 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One thread and a list of files with something new in them, under one lock that is never held while the disk works:
+ * the thread syncs copies of what stands in the list. The first failure is kept for whoever finishes it. The thread
+ * takes no signals: they are the program's that started it.
+ */
 #include "drain/syncer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -60,6 +66,7 @@ static int sync_file(const synced_file *file)
  * it) touches; false: there is none. */
 static bool take_dirty(nm_syncer *syncer, synced_file *out)
 {
+    assert(pthread_mutex_trylock(&syncer->lock) == EBUSY); /* the caller has it */
     for (size_t i = 0; i < syncer->file_count; i++) {
         synced_file *file = &syncer->files[i];
 

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A map for each kind of thing, from (owner, the owner's number) to the trace's. What is met for the first time is
+ * written as a definition before the event that uses it, and its alias with it. Frames are unified by module and
+ * offset, so that the same library in two processes gives the same frames; naming them is the namer's, later. Texts are
+ * interned once for the whole trace.
+ */
 #include "drain/unify.h"
 
 #include <stddef.h>
@@ -87,7 +93,7 @@ static nm_status recall(nm_unify *unify, nm_definition_kind kind, uint64_t id, n
 
 /* ---- Processes and threads ----------------------------------------------------------------------------------------- */
 
-static nm_status find_space(nm_unify *unify, uint64_t process, nm_space **out, nm_error *err)
+static nm_status find_space(nm_unify *unify, uint64_t process, nm_process_modules **out, nm_error *err)
 {
     uint64_t *index = nm_map_get(&unify->space_index, (nm_key){0, process});
     nm_status status = NM_OK;
@@ -99,7 +105,7 @@ static nm_status find_space(nm_unify *unify, uint64_t process, nm_space **out, n
             status = nm_map_put(&unify->space_index, (nm_key){0, process}, unify->space_count, err);
         if (status != NM_OK)
             return status;
-        unify->spaces[unify->space_count] = (nm_space){0};
+        unify->spaces[unify->space_count] = (nm_process_modules){0};
         *out = &unify->spaces[unify->space_count++];
         return NM_OK;
     }
@@ -109,7 +115,7 @@ static nm_status find_space(nm_unify *unify, uint64_t process, nm_space **out, n
 
 nm_status nm_unify_fork(nm_unify *unify, uint64_t process, uint64_t parent, nm_error *err)
 {
-    nm_space *space;
+    nm_process_modules *space;
     nm_status status = find_space(unify, process, &space, err);
 
     if (status == NM_OK && parent != process)
@@ -291,7 +297,7 @@ nm_status nm_unify_heap(nm_unify *unify, uint64_t process, uint64_t local_id, ui
 /* ---- Modules ------------------------------------------------------------------------------------------------------- */
 
 /* The first module of the space that ends above `address`. */
-static size_t search_module(const nm_space *space, uint64_t address)
+static size_t search_module(const nm_process_modules *space, uint64_t address)
 {
     size_t low = 0, high = space->count;
 
@@ -307,7 +313,7 @@ static size_t search_module(const nm_space *space, uint64_t address)
 }
 
 /* Puts the module where it lies; what lay there before was unloaded. */
-static nm_status insert_module(nm_space *space, nm_module_range range, nm_error *err)
+static nm_status insert_module(nm_process_modules *space, nm_module_range range, nm_error *err)
 {
     size_t first = search_module(space, range.base), last = first;
     nm_status status = nm_array_grow(&space->items, &space->capacity, space->count + 1, sizeof range, err);
@@ -342,7 +348,7 @@ static nm_status find_file(nm_unify *unify, nm_module_range *range, nm_error *er
 
 nm_status nm_unify_learn_module(nm_unify *unify, uint64_t process, nm_module_range *range, nm_bytes path, nm_error *err)
 {
-    nm_space *space;
+    nm_process_modules *space;
     nm_status status = NM_OK;
 
     if (path.len > 0)
@@ -422,7 +428,7 @@ static const nm_module_range *find_module(const nm_unify *unify, uint64_t proces
         const uint64_t *index = nm_map_get(&unify->space_index, (nm_key){0, process});
         if (index == NULL)
             return NULL;
-        const nm_space *space = &unify->spaces[*index];
+        const nm_process_modules *space = &unify->spaces[*index];
         size_t at = search_module(space, address);
         if (at < space->count && space->items[at].base <= address)
             return &space->items[at];

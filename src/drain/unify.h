@@ -38,11 +38,11 @@ typedef struct nm_unify_module { /* the last one that lay at one address of a pr
     uint32_t file;
 } nm_unify_module;
 
-typedef struct nm_space { /* the modules of a process, by address */
+typedef struct nm_process_modules { /* the modules of a process, by address */
     nm_module_range *items;
     size_t count, capacity;
     uint64_t parent_number; /* of a forked process: what it does not know, its parent knew */
-} nm_space;
+} nm_process_modules;
 
 typedef struct nm_unify {
     nm_trace_writer *writer; /* borrowed */
@@ -60,7 +60,7 @@ typedef struct nm_unify {
     nm_definition *threads;
     size_t thread_count, thread_capacity;
     nm_map space_index; /* process -> index in spaces */
-    nm_space *spaces;
+    nm_process_modules *spaces;
     size_t space_count, space_capacity;
     nm_map module_index; /* (process, base) -> index in modules */
     nm_unify_module *modules;

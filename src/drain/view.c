@@ -1,6 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads `valid` first and the words after it, as the writer publishes them the other way round. A record of one slot is
+ * read in place; a longer one is copied, since the ring may end in the middle of it. Whatever does not fit its position
+ * is open or bad, and the caller decides how long to wait for it. Nothing is written here.
+ */
 #include "drain/view.h"
 
+#include <assert.h>
 #include <string.h>
 
 static nm_slot *slot_at(const nm_view *view, uint64_t position)
@@ -67,6 +73,7 @@ nm_view_state nm_view_read(const nm_view *view, uint64_t position, uint64_t head
 {
     uint64_t valid = load_valid(view, position);
 
+    assert(position < head);
     if (!is_first(valid, position))
         return NM_VIEW_OPEN;
     uint32_t slot_count = valid >> 8 & 0xff;

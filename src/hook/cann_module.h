@@ -5,11 +5,9 @@
 #ifndef NM_HOOK_CANN_MODULE_H
 #define NM_HOOK_CANN_MODULE_H
 
-#define NM_MODULE_COUNT      256
-#define NM_MODULE_UNKNOWN    0 /* what older runtimes say of everything */
-#define NM_MODULE_DVPP       6
-#define NM_MODULE_APP        33 /* the program itself */
+#include "trace/event.h"
 
+#define NM_MODULE_COUNT      256
 #define NM_MODULE_TEXT_BYTES 16
 
 /* The name of a module; of one that is not known "module 200", written to `text`. */

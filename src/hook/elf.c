@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads the tables that the loader left in memory, by the module's program headers. A module may be built by anything,
+ * so no offset and no count is believed: each is compared with the loaded segments before it is followed, and text must
+ * end inside them. Nothing is written and nothing kept: rebind.c decides what to do with a slot.
+ */
 #include "hook/elf.h"
 
 #include <string.h>

@@ -13,6 +13,7 @@
  */
 #include "hook/hal.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "hook/handles.h"
@@ -86,6 +87,7 @@ uint32_t nm_hal_heap(nm_space space, int32_t device, unsigned module)
     _Atomic uint32_t *place;
     uint32_t heap;
 
+    assert(space < NM_SPACE_COUNT); /* of addresses without memory there is no heap */
     if (space == NM_SPACE_PINNED || device < 0)
         device = -1;
     if (device >= KEPT_DEVICES || module >= NM_MODULE_COUNT)
@@ -215,6 +217,7 @@ static void hold_back(nm_inner *inner, const given *what, uint32_t heap, const v
 {
     nm_inner before = *inner;
 
+    assert(inner->is_asking != 0);
     inner->count = 1;
     inner->module_id = what->module;
     inner->address = what->address;

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/event.h"
+
 /* ---- The interface ------------------------------------------------------------------------------------------------- */
 
 #define NM_MSTX_SUCCESS 0
@@ -106,8 +108,9 @@ typedef struct nm_mstx_place {    /* what was told last of a domain's memory on 
 typedef struct nm_mstx_domain {
     struct nm_mstx_domain *below; /* in its list */
     void *_Atomic next_handle;    /* the next tool's, as it gave it last */
-    bool is_pool;   /* one of the known pools: its heaps are samples, and what it leaves unset is not read */
-    uint32_t flags; /* NM_FLAG_* of its blocks */
+    bool is_pool;             /* one of the known pools: its heaps are samples, and what it leaves unset is not read */
+    nm_range_kind range_kind; /* of its ranges */
+    uint32_t flags;           /* NM_FLAG_* of its blocks */
     uint64_t level;
     _Atomic uint64_t only_device; /* device + 1; 0: none yet; NM_MSTX_SEVERAL_DEVICES */
     _Atomic uint64_t last_sample; /* address << 16 | device + 1 of the last heap registered */

@@ -70,6 +70,10 @@ static void set_kind(nm_mstx_domain *domain)
             domain->flags = known_pools[i].flags;
         }
     }
+    if (strcmp(domain->name, "npumem.category") == 0)
+        domain->range_kind = NM_RANGE_CATEGORY;
+    else if (strcmp(domain->name, "npumem.module") == 0)
+        domain->range_kind = NM_RANGE_MODULE;
 }
 
 /* NULL: no memory. */

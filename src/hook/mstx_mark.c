@@ -7,6 +7,8 @@
  *     "step:N" (blanks around the sign allowed)            a step; N is its number, else one more than the last had
  *     marks "memscope-aten-b: name=X", "...-e: name=X"     begin and end of operator X of the thread (hooks of msMemScope)
  *     other marks "memscope-aten-...", one per tensor      nothing
+ *     a range of the domain "npumem.category"              a category: what its thread allocates in it is what it says
+ *     a range of the domain "npumem.module"                the forward of a module, whose path it says
  *     any other mark, any other range                      a mark, a range of the thread that began it
  *
  * The program gets the next tool's number for a range when there is one, else ours; they are told apart by the mark in the
@@ -187,14 +189,15 @@ void nm_mstx_on_domain_mark(void *handle, const char *message, void *stream)
 /* ---- Ranges -------------------------------------------------------------------------------------------------------- */
 
 /* A range without a stream is one of the host alone. */
-static uint64_t begin_range(const char *message, void *stream, uint64_t next_number, uint64_t next_tag)
+static uint64_t begin_range(nm_range_kind kind, const char *message, void *stream, uint64_t next_number,
+                            uint64_t next_tag)
 {
     nm_ring_range range = {
-        .detail = NM_RANGE_USER, .flags = stream != NULL ? NM_FLAG_STREAM : 0, .stream = (uint64_t)(uintptr_t)stream};
+        .detail = kind, .flags = stream != NULL ? NM_FLAG_STREAM : 0, .stream = (uint64_t)(uintptr_t)stream};
 
     if (!nm_record_is_on())
         return next_number;
-    if (message != NULL && strcmp(message, STEP_RANGE) == 0) {
+    if (kind == NM_RANGE_USER && message != NULL && strcmp(message, STEP_RANGE) == 0) {
         tell_next_step();
         return next_number != 0 ? next_number : new_number(TAG_STEP);
     }
@@ -218,7 +221,7 @@ uint64_t nm_mstx_on_range_start(const char *message, void *stream)
 {
     nm_mstx_range_start *next = NM_MSTX_NEXT(range_start);
 
-    return begin_range(message, stream, next != NULL ? next(message, stream) : 0, TAG_CORE);
+    return begin_range(NM_RANGE_USER, message, stream, next != NULL ? next(message, stream) : 0, TAG_CORE);
 }
 
 void nm_mstx_on_range_end(uint64_t number)
@@ -234,7 +237,10 @@ uint64_t nm_mstx_on_domain_range_start(void *handle, const char *message, void *
 {
     nm_mstx_domain_range_start *next = NM_MSTX_NEXT(domain_range_start);
 
-    return begin_range(message, stream, next != NULL ? next(nm_mstx_next_handle(handle), message, stream) : 0,
+    const nm_mstx_domain *domain = nm_mstx_domain_of(handle);
+    nm_range_kind kind = domain != NULL ? domain->range_kind : NM_RANGE_USER;
+
+    return begin_range(kind, message, stream, next != NULL ? next(nm_mstx_next_handle(handle), message, stream) : 0,
                        TAG_DOMAIN);
 }
 

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A list that only grows at its head, without a lock: equal notes are one. Its memory is the arena's, for good. Each
+ * note is put into the trace once, by whichever thread calls CANN next; in a process that never does so nothing is ever
+ * put.
+ */
 #include "hook/notes.h"
 
 #include <stdatomic.h>

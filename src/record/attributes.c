@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Walks through the environment itself: libc's functions for it may take a lock. One record for each variable on the
+ * list, into the ring of the thread that first records something, cut like every text of a ring; of one that holds a
+ * secret only that it is set.
+ */
 #include "record/attributes.h"
 
 #include <stdbool.h>

@@ -4,6 +4,8 @@
  */
 #include "record/intern.h"
 
+#include <assert.h>
+
 #include "record/system.h"
 
 static uint64_t slots_of_level(uint32_t level)
@@ -51,6 +53,7 @@ static bool grow(nm_intern *intern)
 
 void nm_intern_insert(nm_intern *intern, uint64_t hash, uint32_t id)
 {
+    assert(intern->levels[0] != NULL && hash != 0);
     if (intern->used_count >= slots_of_level(intern->level) / 4 * 3 && !grow(intern))
         nm_intern_clear(intern);
     put(intern->levels[intern->level], slots_of_level(intern->level), hash, id);

@@ -7,6 +7,7 @@
  */
 #include "record/open_call.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -151,6 +152,7 @@ void nm_open_call_end_nested(nm_recorded_thread *thread, unsigned at)
 {
     nm_open_calls *opened = &thread->opened;
 
+    assert(at <= NM_OPEN_CALLS_MAX);
     if (at == NM_OPEN_CALLS_MAX)
         return;
     if (at == 0) {

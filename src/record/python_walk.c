@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The two walks; see python_walk.h.
+ * Two walks over the frames of a thread. The quick one runs at every event and only hashes what lies where the layout
+ * says; the careful one runs where a stack is new, asks the kernel whether a page can be read, and follows a pointer
+ * only to an object of the type that must be there. Neither calls the interpreter nor writes to it.
  */
 #include "record/python_walk.h"
 

@@ -182,6 +182,16 @@ void npumem_range_end(uint64_t range)
     nm_record_range_end(range, 0);
 }
 
+uint64_t npumem_category_begin(const char *name)
+{
+    return nm_record_range_begin(&(nm_ring_range){.detail = NM_RANGE_CATEGORY}, name);
+}
+
+uint64_t npumem_module_begin(const char *path)
+{
+    return nm_record_range_begin(&(nm_ring_range){.detail = NM_RANGE_MODULE}, path);
+}
+
 void npumem_thread_name(const char *name)
 {
     nm_recorded_thread *thread = nm_attach_thread();

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/trust.h"
 #include "record/machine.h"
 
 #define ZERO_BYTES 4096
@@ -77,41 +78,26 @@ long nm_system_check_own(int fd, unsigned type)
 
     if (result != 0)
         return result;
-    return (info.st_mode & S_IFMT) == type && info.st_uid == user() && (info.st_mode & (S_IRWXG | S_IRWXO)) == 0 &&
-                   (type != S_IFREG || info.st_nlink == 1)
-               ? 0
-               : -EPERM;
-}
-
-/* Whose they are is the machine's affair; and where a container does not know root, theirs is a number like any. */
-static bool is_systems(const char *path)
-{
-    return strcmp(path, "/dev/shm") == 0 || strcmp(path, "/tmp") == 0;
+    return nm_trust_is_own(&info, type, user()) ? 0 : -EPERM;
 }
 
 long nm_system_check_folder(const char *path)
 {
-    struct stat info;
+    struct stat info; /* the kernel's on both processors */
     long result = nm_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&info, 0, 0, 0);
 
     if (result != 0)
         return result;
-    if (!S_ISDIR(info.st_mode) || (info.st_uid != user() && info.st_uid != 0 && !is_systems(path)))
-        return -EPERM;
-    return (info.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (info.st_mode & S_ISVTX) != 0 ? 0 : -EPERM;
+    return nm_trust_is_safe_folder(path, &info, user()) ? 0 : -EPERM;
 }
 
 long nm_system_check_parent(const char *path)
 {
     char folder[NM_FOLDER_BYTES_MAX];
-    const char *slash = strrchr(path, '/');
-    size_t len = slash != NULL ? (size_t)(slash - path) : 0;
 
-    if (len >= sizeof folder || path[0] != '/')
+    if (path[0] != '/' || !nm_trust_parent(path, folder, sizeof folder))
         return -EPERM;
-    memcpy(folder, path, len);
-    folder[len] = 0;
-    return nm_system_check_folder(len > 0 ? folder : "/");
+    return nm_system_check_folder(folder);
 }
 
 /* ---- Files and memory ---------------------------------------------------------------------------------------------- */

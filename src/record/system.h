@@ -25,12 +25,9 @@ void nm_system_link(const char *target, const char *path); /* a symbolic one */
  * that one's is believed: no environment, no folder, no other program. Fixed when the program starts. */
 bool nm_system_is_privileged(void);
 
-/* Is it an open file or folder (type: S_IFREG, S_IFDIR) that is this user's and closed to everybody else? 0; -EPERM: it is
- * not; else -errno: nobody can tell. */
+/* By the rules of base/trust.h: an open file or folder that is this user's own; a folder, and the one that the absolute
+ * `path` lies in, that is safe. 0; -EPERM: it is not; else -errno: nobody can tell. */
 long nm_system_check_own(int fd, unsigned type);
-
-/* Is it a folder in which nobody but this user and root can put something in the place of what is ours: one of the two owns
- * it, and it is writable by nobody else, or sticky? As above. The second is of the folder that `path` lies in. */
 long nm_system_check_folder(const char *path);
 long nm_system_check_parent(const char *path);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Small text work; see text.h.
+ * Paths and numbers, built and read a character at a time in the caller's room. What does not fit is refused or cut
+ * where a character ends, and no locale is asked. Nothing here takes memory or sets errno.
  */
 #include "record/text.h"
 

@@ -4,6 +4,7 @@
  */
 #include "record/writer.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "record/open_call.h"
@@ -250,6 +251,8 @@ bool nm_writer_define(nm_recorded_thread *thread, unsigned kind, const void *rec
                       const void *text, size_t text_bytes)
 {
     nm_payload payload = {record, record_bytes, text, text_bytes};
+
+    assert(record_bytes % 8 == 0 && slots_of(&payload) <= NM_RING_RECORD_SLOTS_MAX);
     unsigned call = begin_call(thread, __builtin_frame_address(0));
     uint64_t position;
     bool is_claimed = claim_any_way(thread, slots_of(&payload), &position);

@@ -319,6 +319,8 @@ nm_status nm_replay_define(nm_replay *replay, const nm_definition *definition, n
     default:
         break;
     }
+    if (status == NM_OK)
+        status = NM_TELL(replay, NM_CHANGE_DEFINED, err, .definition = definition);
     return status == NM_OK ? nm_give_definition(&replay->sink, definition, err) : status;
 }
 

@@ -11,7 +11,6 @@
 
 #include "base/buffer.h"
 #include "replay/blockers.h"
-#include "replay/fragment_line.h"
 #include "replay/lookup.h"
 #include "replay/parts.h"
 #include "replay/places.h"
@@ -117,7 +116,6 @@ nm_status nm_fragments_lose_block(const nm_live *block, nm_error *err)
 
 void nm_fragments_free(nm_heap *pool)
 {
-    nm_fragment_line_free(&pool->line);
     free(pool->gone.segments.items);
     free(pool->gone.blocks.items);
     free(pool->state.segments.items);

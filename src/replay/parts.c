@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "replay/fragment_line.h"
 #include "replay/gaps.h"
 #include "replay/graph.h"
 #include "replay/lookup.h"
@@ -338,6 +337,16 @@ uint64_t nm_part_largest(const nm_heap *pool)
     return largest_bytes;
 }
 
+void nm_parts_settle(nm_heap *pool)
+{
+    while (pool->first_changed_part != NULL) {
+        nm_part *part = pool->first_changed_part;
+
+        pool->first_changed_part = part->next_changed;
+        part->is_changed = false;
+    }
+}
+
 nm_status nm_parts_write(const nm_replay *replay, const nm_heap *pool, nm_error *err)
 {
     nm_status status = NM_OK;
@@ -355,7 +364,6 @@ void nm_parts_free(nm_heap *pool)
 
         pool->parts = part->next;
         nm_gaps_free(&part->gaps);
-        nm_fragment_line_free(&part->line);
         free(part);
     }
 }

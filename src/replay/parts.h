@@ -35,6 +35,7 @@ int64_t nm_part_block_waste(uint64_t requested_bytes, uint64_t block_bytes);
 nm_part_figures nm_part_figures_of(const nm_part *part);
 uint64_t nm_part_largest(const nm_heap *pool); /* of the free ranges of all its parts */
 nm_status nm_parts_write(const nm_replay *replay, const nm_heap *pool, nm_error *err); /* the parts themselves */
+void nm_parts_settle(nm_heap *pool); /* what has changed in them is told */
 void nm_parts_free(nm_heap *pool);
 
 #endif

@@ -32,6 +32,7 @@
 /* What has changed, and the fields of nm_change that say more. Told after the books have it, except where "about to" is
  * said. `context` is the event that made the change; NULL where the end of the stream did. */
 typedef enum nm_change_kind {
+    NM_CHANGE_DEFINED,      /* definition: as it is given, once the books have it; its bytes are gone after the call */
     NM_CHANGE_EVENT,        /* any event, about to take effect; only those that repeat what was before are not told */
     NM_CHANGE_HEAP_DEFINED, /* heap */
 
@@ -88,6 +89,7 @@ typedef enum nm_change_kind {
 typedef struct nm_change {
     nm_change_kind kind;
     const nm_context *context;
+    const nm_definition *definition;
     const nm_live *live;
     union { /* a kind has one of them at most */
         const nm_live *block;

@@ -443,7 +443,7 @@ void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
         .stated_reserved_bytes = pool->stated_reserved_bytes,
         .waste_bytes = nm_part_waste(pool->waste_bytes, pool->unknown_waste_count),
         .is_rounding_known = nm_squeeze_is_known(pool),
-        .rounding = pool->rounding,
+        .rounding = nm_squeeze_is_known(pool) ? pool->rounding : (nm_rounding){0},
         .is_doubtful = nm_doubt_has_loss(pool->replay, pool->process),
         .is_partial = nm_pool_is_partial(pool),
     };

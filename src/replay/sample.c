@@ -14,8 +14,6 @@
 
 #include "replay/lookup.h"
 
-#define MODULE_APP 33 /* CANN's number for the program itself */
-
 /* The place in the order of events that has been reached; -1: before the first. */
 static int64_t position(const nm_replay *replay)
 {
@@ -80,7 +78,7 @@ static void tally_driver(nm_device_tally *tally, const nm_heap_state *state)
 {
     const nm_heap_sample_row *row = &state->row;
     uint64_t own_bytes = nm_subtract_saturated(row->live_bytes, row->segment_bytes);
-    bool is_program = state->heap->module_id == 0 || state->heap->module_id == MODULE_APP;
+    bool is_program = state->heap->module_id == 0 || state->heap->module_id == NM_MODULE_APP;
     uint64_t *sum = is_program ? &tally->program_bytes : &tally->module_bytes;
 
     nm_sum_add(sum, own_bytes);

@@ -26,7 +26,6 @@
 #define NM_FREED_PLACES_MAX    131072
 #define NM_SIZE_BYTES_MAX      (UINT64_C(1) << 56) /* a size above it is taken for this: no sum overflows soon */
 #define NM_POOL_PARTS_MAX      64                  /* of a pool; one more has all the rest */
-#define NM_PART_BUCKETS_MAX    1024                /* of the timeline of a part */
 #define NM_BLOCKERS_MAX        64 /* stacks of a pool at its peak and at the end; one more row has all the rest */
 #define NM_BLOCKERS_AT_MARKS   16 /* the same at marks and failures, of which there may be many */
 #define NM_STACK_BITS_MAX      (UINT64_C(1) << 26)
@@ -124,15 +123,6 @@ typedef struct nm_gaps { /* the free ranges of a pool's segments, by address */
     nm_slab *slab; /* borrowed: of the gaps of all pools */
 } nm_gaps;
 
-/* The timeline of how a pool, or a part of it, is cut up: buckets of so many changes each, the last one still open. */
-typedef struct nm_fragment_line {
-    nm_fragment_usage_row *buckets; /* owned */
-    size_t count, capacity;
-    nm_fragment_usage_row *last; /* of them */
-    uint64_t changes_per_bucket;
-    uint64_t room; /* changes that the last one still takes */
-} nm_fragment_line;
-
 /* Segments of a pool of one kind, stream and private pool: see nm_pool_part_row. It stays as long as the pool. */
 struct nm_part {
     nm_pool_part_row row;
@@ -141,8 +131,7 @@ struct nm_part {
     uint64_t reserved_bytes, stuck_bytes;
     uint64_t waste_bytes, unknown_waste_count; /* the latter: live blocks of which it is not known */
     nm_rounding rounding;                      /* free, as far as is told, but of live blocks */
-    nm_fragment_line line;
-    bool is_changed; /* by this event: is in the pool's list */
+    bool is_changed;                           /* since the last event in order was done: is in the pool's list */
     nm_part *next_changed;
     nm_part *next; /* of the pool, in order of birth */
 };
@@ -380,7 +369,6 @@ struct nm_heap {
     uint64_t stuck_bytes;
     uint64_t waste_bytes, unknown_waste_count;
     nm_rounding rounding;
-    nm_fragment_line line;
     uint64_t detail_count; /* moments that have looked at all of it */
     nm_gone gone;
     nm_fragmentation_row at_peak;

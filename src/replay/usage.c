@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "replay/fragment_line.h"
 #include "replay/graph.h"
 #include "replay/lookup.h"
 #include "replay/parts.h"
@@ -269,10 +268,10 @@ nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error 
         if (status == NM_OK)
             status =
                 take_change(heap, context->seq, context->seq == NM_NO_SEQ ? NM_NO_TIME : context->event->time_ns, err);
-        if (status == NM_OK && nm_is_pool(heap))
-            status = nm_fragment_line_take(heap, context->seq, context->event->time_ns, err);
         if (status == NM_OK)
             status = NM_TELL(replay, NM_CHANGE_SETTLED, err, .context = context, .heap = heap);
+        if (context->seq != NM_NO_SEQ)
+            nm_parts_settle(heap);
     }
     if (status == NM_OK)
         status = nm_sample_settle(replay, err);
@@ -354,8 +353,6 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
     }
     for (size_t i = 0; i < heap->usage.count && status == NM_OK && sink->wants[NM_ROW_USAGE]; i++)
         status = nm_give_usage(sink, finish_bucket(heap, &heap->usage.buckets[i]), err);
-    if (status == NM_OK && nm_is_pool(heap))
-        status = nm_fragment_line_write(replay, heap, err);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_parts_write(replay, heap, err);
     for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap); bucket++)

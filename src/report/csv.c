@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A table is written cell by cell through libcsv's quoting, by the bytes that SQLite gives, so that numbers are the
+ * same in every locale. What a spreadsheet would take for a formula, or a terminal for a command, is made harmless on
+ * the way. A folder of files is built beside its place and published whole.
+ */
 #include "report/csv.h"
 
 #include <csv.h>

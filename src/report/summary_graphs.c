@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One line of view graph_memory, where graphs were captured.
+ */
 #include "report/summary_graphs.h"
 
 #include "base/human.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One line a source of steps, of the anchor that most processes have: of a job with many ranks it stays one screen.
+ */
 #include "report/summary_steps.h"
 
 #include <string.h>

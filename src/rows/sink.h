@@ -38,12 +38,14 @@ static inline nm_status nm_give(const nm_sink *sink, nm_row_kind kind, const voi
 }
 
 /* The same by kind, so that the compiler looks at what is given: nm_give_allocation(sink, &row, err). */
-#define ROW(name, NAME)                                                                                                \
+#define GIVE(name, NAME)                                                                                               \
     static inline nm_status nm_give_##name(const nm_sink *sink, const nm_##name##_row *row, nm_error *err)             \
     {                                                                                                                  \
         return nm_give(sink, NM_ROW_##NAME, row, err);                                                                 \
     }
+#define ROW(name, NAME, table, writer) GIVE(name, NAME)
+#define RECORD(name, NAME)             GIVE(name, NAME)
 #include "rows/rows.def"
-#undef ROW
+#undef GIVE
 
 #endif

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A stack is one thing for all heaps and processes, so what each of them says of it is merged first: what they agree
+ * on counts, all else is mixed. Then each stack is judged by itself, the most telling word first: a node, an operator,
+ * a thread.
+ */
 #include "sites/attribution.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A stack ends where its caller's ends, so each takes over what is known of its caller's end, and only the outermost
+ * frames are looked at: their names, by the same GLOB that plumbing is matched with.
+ */
 #include "sites/cut.h"
 
 #include <sqlite3.h>

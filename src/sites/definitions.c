@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A list a kind, and a map from the stream's number to the place in it: the last definition of a number holds. Strings
+ * are interned when they come, and definitions hold our numbers of them, since the stream may define its own anew.
+ */
 #include "sites/definitions.h"
 
 #include <stdlib.h>

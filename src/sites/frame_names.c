@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Frames without a name are gathered by module, in the order of their offsets, so that whoever knows the symbols opens
+ * each module once. Answers are added as definitions like any others.
+ */
 #include "sites/frame_names.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The stacks that are made stand behind all others, and a stack of the trace keeps its number: only who its caller is
+ * changes. How many there may be is bounded, for a file may claim long chains for every frame.
+ */
 #include "sites/inlined.h"
 
 #define STACKS_PER_STACK_MAX 8     /* on average: what a hostile trace can make us add */

@@ -1,6 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A balanced tree of disjoint ranges by where they begin. A new range swallows each one that it touches; what of it lay
+ * between those is new. No two ranges in the tree ever touch.
+ */
 #include "source/ranges.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/buffer.h"
@@ -54,6 +59,8 @@ nm_status nm_ranges_add(nm_ranges *set, nm_range range, nm_range_list *news, nm_
     if (status == NM_OK)
         status = add_new(news, covered, range.end, err);
     nm_tree_insert(&set->tree, merged);
+    assert(status != NM_OK || nm_tree_previous(merged) == NULL || nm_tree_previous(merged)->value < merged->key);
+    assert(status != NM_OK || nm_tree_next(merged) == NULL || nm_tree_next(merged)->key > merged->value);
     return status;
 }
 

@@ -48,6 +48,7 @@ enum word {
     WORD_TIME_US,
     WORD_POOL_ID,
     WORD_STAGE,
+    WORD_CATEGORY,
     WORD_KEYS_END, /* those above are keys; those below are values */
     WORD_ACTIVE_ALLOCATED = WORD_KEYS_END,
     WORD_ACTIVE_PENDING_FREE,
@@ -89,6 +90,7 @@ static const char *const words[WORD_COUNT] = {
     [WORD_TIME_US] = "time_us",
     [WORD_POOL_ID] = "pool_id",
     [WORD_STAGE] = "stage",
+    [WORD_CATEGORY] = "category",
     [WORD_ACTIVE_ALLOCATED] = "active_allocated",
     [WORD_ACTIVE_PENDING_FREE] = "active_pending_free",
     [WORD_ACTIVE_AWAITING_FREE] = "active_awaiting_free",
@@ -171,7 +173,7 @@ enum value_kind { KIND_FRAME = 0, KIND_STACK = 1 };
 typedef struct draft_entry {
     uint64_t address, size_bytes, device_free_bytes, stream, pool;
     int64_t time_us;
-    uint32_t action, stack;
+    uint32_t action, stack, category;
 } draft_entry;
 
 typedef struct draft_segment {
@@ -268,6 +270,7 @@ static const field fields[ROLE_COUNT][WORD_KEYS_END] = {
                     [WORD_STREAM] = {TYPE_ADDRESS, AT(entry.stream)},
                     [WORD_TIME_US] = {TYPE_NUMBER, AT(entry.time_us)},
                     [WORD_POOL_ID] = {TYPE_POOL, AT(entry.pool)},
+                    [WORD_CATEGORY] = {TYPE_TEXT, AT(entry.category)},
                     [WORD_FRAMES] = {TYPE_STACK, AT(entry.stack)}},
     [ROLE_ANNOTATION] = {[WORD_STAGE] = {TYPE_TEXT, AT(annotation.stage)},
                          [WORD_NAME] = {TYPE_TEXT, AT(annotation.name)},
@@ -577,6 +580,7 @@ static nm_status end_entry(nm_snapshot_reader *reader, nm_error *err)
         .action_text = draft->action,
         .device = (uint32_t)reader->device,
         .stack = draft->stack,
+        .category = draft->category,
         .address = draft->address,
         .size_bytes = draft->size_bytes,
         .device_free_bytes = draft->device_free_bytes,

@@ -38,6 +38,7 @@ typedef struct nm_snapshot_entry {
     uint32_t action_text; /* string */
     uint32_t device;      /* index of its trace */
     uint32_t stack;       /* 0: none */
+    uint32_t category;    /* string: what torch's profiler says that it is; 0: it says nothing */
     uint64_t address;
     uint64_t size_bytes; /* 0: unknown, or none */
     uint64_t device_free_bytes;

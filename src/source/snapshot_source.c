@@ -300,6 +300,7 @@ static nm_event event_of(const snapshot_source *source, const nm_snapshot_entry 
     event.requested_bytes = actions[entry->action].has_requested ? entry->size_bytes : 0;
     event.block_bytes = actions[entry->action].has_block ? entry->size_bytes : 0;
     event.stack_id = entry->stack;
+    event.name_id = kind == NM_EVENT_ALLOC ? entry->category : 0;
     event.stream = entry->stream;
     if (actions[entry->action].level == NM_LEVEL_DRIVER)
         event.policy = NM_POLICY_UNKNOWN; /* a pool's number is something else */

@@ -622,8 +622,8 @@ nm_status nm_anchor_write(nm_anchor *anchor, const nm_sink *sink, nm_error *err)
         if (process->lanes[NM_LANE_BOTH].allocations == 0 || process->id == 0)
             continue;
         process->choice.process_id = process->id;
-        process->choice.reason = process->reason;
         say_if_over(process);
+        snprintf(process->choice.reason.text, sizeof process->choice.reason.text, "%s", process->reason);
         if (process->choice.kind == NM_ANCHOR_MARKED)
             process->choice.step_count = process->marked_count;
         status = nm_give_step_anchor(sink, &process->choice, err);

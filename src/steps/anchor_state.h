@@ -148,7 +148,7 @@ typedef struct nm_anchor_process {
     bool is_choice_after_fall; /* only where so much less is live than at the last occurrence; */
     int64_t net_count;         /* what more is live: second pass */
     uint64_t choice_device;    /* number; NM_ANCHOR_ANY_DEVICE: of a range, or named by the user */
-    char reason[320];
+    char reason[NM_LINE_BYTES];
 } nm_anchor_process;
 
 typedef struct nm_anchor_frame {

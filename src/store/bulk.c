@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A table of SQLite's own interface for what is not in a file (a virtual table), as small as it can be: one cursor
+ * that walks the rows of the batch in order. It lives as long as the writer, and nothing else may name it.
+ */
 #include "store/bulk.h"
 
 #include <stdio.h>

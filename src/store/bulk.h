@@ -8,7 +8,6 @@
 #ifndef NM_STORE_BULK_H
 #define NM_STORE_BULK_H
 
-#include <assert.h>
 #include <sqlite3.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,13 +28,6 @@ nm_status nm_bulk_open(sqlite3 *db, const nm_columns *columns, nm_bulk **out, nm
 nm_status nm_bulk_next(nm_bulk *bulk, int64_t **values, nm_error *err);
 
 size_t nm_bulk_columns(const nm_bulk *bulk); /* how many values a row has */
-
-/* The row that began at `begin` ends before `end`: it has a value for each column. */
-static inline void nm_bulk_end(const nm_bulk *bulk, const int64_t *begin, const int64_t *end)
-{
-    assert(end == begin + nm_bulk_columns(bulk));
-    (void)bulk, (void)begin, (void)end;
-}
 
 nm_status nm_bulk_flush(nm_bulk *bulk, nm_error *err);
 void nm_bulk_close(nm_bulk *bulk); /* before the database is closed; rows not flushed are forgotten; NULL is fine */

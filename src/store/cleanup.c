@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A chain, the newest first, that changes only with the signals blocked, so that the handler sees it whole; the
+ * handler itself calls nothing that is not safe there.
+ */
 #include "store/cleanup.h"
 
 #include <errno.h>

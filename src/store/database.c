@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Each helper is a few calls of SQLite and the one way in which the house says that they failed.
+ */
 #include "store/database.h"
 
 #include <stdio.h>

@@ -1,37 +1,33 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The life of a load: tables are opened, rows taken (loader_rows.c), and in the end all that waited is written in the
+ * order in which one needs the other: rows, sums, names.
+ */
 #include "store/loader.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/growth_rows.h"
 #include "store/loader_pool.h"
+#include "store/verdicts/verdicts.h"
 
 static const nm_columns columns_of[NM_TABLE_COUNT] = {
-#define PREPARED(name, table, names) [NM_TABLE_##name] = {table, names},
-#define BULK(name, table, names)
+#define TABLE(name, table, names) [NM_TABLE_##name] = {table, names},
 #include "store/columns.def"
-#undef PREPARED
-#undef BULK
+#undef TABLE
 };
 
-typedef enum bulk_kind {
-#define PREPARED(name, table, names)
-#define BULK(name, table, names) BULK_##name,
-#include "store/columns.def"
-#undef PREPARED
-#undef BULK
-    BULK_COUNT
-} bulk_kind;
+static nm_status open_row(nm_loader *loader, nm_row_kind kind, nm_error *err)
+{
+    const nm_row_table *table = &nm_row_tables[kind];
+    nm_columns columns = {table->name, table->columns};
 
-static const nm_columns columns_of_bulk[BULK_COUNT] = {
-#define PREPARED(name, table, names)
-#define BULK(name, table, names) [BULK_##name] = {table, names},
-#include "store/columns.def"
-#undef PREPARED
-#undef BULK
-};
+    if (table->name == NULL)
+        return NM_OK;
+    return table->is_large ? nm_bulk_open(loader->db, &columns, &loader->bulks[kind], err)
+                           : nm_insert_open(loader->db, &columns, &loader->inserts[kind], err);
+}
 
 nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm_error *err)
 {
@@ -40,20 +36,13 @@ nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm
     *out = (nm_loader){.db = db, .retention = retention};
     status = nm_sums_new(&out->definitions, &out->sums, err);
     if (status == NM_OK)
-        status = nm_growth_open(db, err);
-    if (status == NM_OK)
-        status = nm_bulk_open(db, &columns_of_bulk[BULK_ALLOCATION], &out->allocations, err);
-    if (status == NM_OK)
-        status = nm_bulk_open(db, &columns_of_bulk[BULK_COPY], &out->copies, err);
-    if (status == NM_OK)
-        status = nm_bulk_open(db, &columns_of_bulk[BULK_WORKSPACE], &out->workspaces, err);
-    if (status == NM_OK)
-        status = nm_bulk_open(db, &columns_of_bulk[BULK_STREAM_CALL], &out->stream_calls, err);
-    if (status == NM_OK)
-        status = nm_bulk_open(db, &columns_of_bulk[BULK_POOL_MISS], &out->misses, err);
-    assert(status != NM_OK || nm_bulk_columns(out->allocations) <= NM_RETENTION_COLUMNS_MAX);
+        status = nm_verdicts_begin(db, err);
+    for (nm_row_kind kind = 0; status == NM_OK && kind < NM_ROW_KINDS; kind++) {
+        status = open_row(out, kind, err);
+        assert(out->bulks[kind] == NULL || nm_bulk_columns(out->bulks[kind]) <= NM_RETENTION_COLUMNS_MAX);
+    }
     for (int table = 0; status == NM_OK && table < NM_TABLE_COUNT; table++)
-        status = nm_insert_open(db, &columns_of[table], &out->inserts[table], err);
+        status = nm_insert_open(db, &columns_of[table], &out->tables[table], err);
     return status;
 }
 
@@ -84,24 +73,15 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_er
     const nm_sink own_sink = nm_sink_of_all(loader, nm_loader_take);
     nm_status status = nm_loader_write_waiting(loader, err);
 
-    if (status == NM_OK)
-        status = nm_bulk_flush(loader->allocations, err);
-    if (status == NM_OK)
-        status = nm_bulk_flush(loader->copies, err);
-    if (status == NM_OK)
-        status = nm_bulk_flush(loader->workspaces, err);
-    if (status == NM_OK)
-        status = nm_bulk_flush(loader->stream_calls, err);
+    for (nm_row_kind kind = 0; status == NM_OK && kind < NM_ROW_KINDS; kind++)
+        if (loader->bulks[kind] != NULL)
+            status = nm_bulk_flush(loader->bulks[kind], err);
     if (status == NM_OK)
         status = check_named_rows(loader, err);
-    if (status == NM_OK)
-        status = nm_bulk_flush(loader->misses, err);
     if (status == NM_OK)
         status = nm_sums_finish(loader->sums, &own_sink, err);
     if (status == NM_OK)
         status = nm_loader_write_names(loader, input, err);
-    if (status == NM_OK)
-        status = nm_growth_finish(loader->db, err);
     if (status == NM_OK)
         status = nm_loader_settle_misses(loader, err);
     return status;
@@ -109,13 +89,12 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_er
 
 void nm_loader_close(nm_loader *loader)
 {
+    for (int kind = 0; kind < NM_ROW_KINDS; kind++) {
+        nm_insert_close(&loader->inserts[kind]);
+        nm_bulk_close(loader->bulks[kind]);
+    }
     for (int table = 0; table < NM_TABLE_COUNT; table++)
-        nm_insert_close(&loader->inserts[table]);
-    nm_bulk_close(loader->allocations);
-    nm_bulk_close(loader->copies);
-    nm_bulk_close(loader->workspaces);
-    nm_bulk_close(loader->stream_calls);
-    nm_bulk_close(loader->misses);
+        nm_insert_close(&loader->tables[table]);
     nm_id_set_free(&loader->stepping_processes);
     nm_sums_free(loader->sums);
     nm_retention_rows_free(&loader->retained);

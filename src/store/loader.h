@@ -18,24 +18,19 @@
 
 #define NM_INPUT_ID 1 /* the one input that is loaded: of several each has a database of its own (merge.h) */
 
-typedef enum nm_loader_table {
-#define PREPARED(name, table, names) NM_TABLE_##name,
-#define BULK(name, table, names)
+typedef enum nm_loader_table { /* of what no row of the replay is */
+#define TABLE(name, table, names) NM_TABLE_##name,
 #include "store/columns.def"
-#undef PREPARED
-#undef BULK
-    NM_TABLE_COUNT
+#undef TABLE
+                               NM_TABLE_COUNT
 } nm_loader_table;
 
 typedef struct nm_loader {
     sqlite3 *db; /* borrowed */
     nm_definitions definitions;
-    nm_insert inserts[NM_TABLE_COUNT];
-    nm_bulk *allocations;
-    nm_bulk *copies;
-    nm_bulk *workspaces;
-    nm_bulk *stream_calls;
-    nm_bulk *misses;
+    nm_insert inserts[NM_ROW_KINDS]; /* of rows */
+    nm_bulk *bulks[NM_ROW_KINDS];    /* of rows of large tables */
+    nm_insert tables[NM_TABLE_COUNT];
     nm_id_set allocation_ids, operation_ids;       /* written */
     nm_id_set named_allocations, named_operations; /* named by other rows */
     nm_stack_uses stack_uses;                      /* of all allocations */
@@ -54,6 +49,7 @@ typedef struct nm_loader {
     nm_frame_name_counts name_counts;
     uint64_t unknown_reference_count;
     nm_baseline_row baseline;
+    nm_category_row category; /* of the allocation whose row comes next, if it is known */
 } nm_loader;
 
 /* The tables must be there. On failure *out can be closed. */
@@ -62,10 +58,13 @@ nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm
 /* Takes a row of any kind: as of an nm_sink whose context is the loader. */
 nm_status nm_loader_take(void *context, nm_row_kind kind, const void *row, nm_error *err);
 
-/* What it is made of: in files by what the rows are about. */
-#define ROW(name, NAME) nm_status nm_loader_take_##name(void *context, const nm_##name##_row *row, nm_error *err);
-#include "rows/rows.def"
-#undef ROW
+/* Where the values of the next row of a large table go: into the table, or among the rows that wait. Leaves *values as it
+ * is where the row is not to be kept; then its values are still made, for what they refer to. */
+nm_status nm_loader_next_values(nm_loader *loader, nm_row_kind kind, const void *row, int64_t **values, nm_error *err);
+
+/* Parts of these for allocations: loader_allocations.c. */
+nm_status nm_loader_place_allocation(nm_loader *loader, const nm_allocation_row *row, int64_t **values, nm_error *err);
+nm_status nm_loader_note_allocation(nm_loader *loader, const nm_allocation_row *row, nm_error *err);
 
 /* A stack of which only sums are left. */
 nm_status nm_loader_note_summed_stack(nm_loader *loader, const nm_site_total_row *row, nm_error *err);

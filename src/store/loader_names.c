@@ -25,7 +25,7 @@ static const char *baseline_name(nm_baseline kind)
 
 static nm_status write_input(nm_loader *loader, const nm_store_input *input, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_INPUT];
+    nm_insert *insert = &loader->tables[NM_TABLE_INPUT];
 
     nm_insert_id(insert, NM_INPUT_ID);
     nm_insert_text(insert, input->path);
@@ -80,7 +80,7 @@ static const char *run_mode_name(int64_t run_mode)
 
 static nm_status write_process(nm_loader *loader, const nm_definition *process, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_PROCESS];
+    nm_insert *insert = &loader->tables[NM_TABLE_PROCESS];
     const nm_definitions *definitions = &loader->definitions;
     const uint64_t *place = nm_map_get(&loader->process_end_of, (nm_key){0, process->id});
     nm_process_end_row end = {.end_ns = NM_NULL, .end_status = NM_NULL};
@@ -108,7 +108,7 @@ static nm_status write_process(nm_loader *loader, const nm_definition *process, 
 
 static nm_status write_thread(nm_loader *loader, const nm_definition *thread, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_THREAD];
+    nm_insert *insert = &loader->tables[NM_TABLE_THREAD];
 
     nm_insert_id(insert, thread->id);
     nm_insert_id(insert, nm_loader_process(loader, thread->thread.process_id));
@@ -119,7 +119,7 @@ static nm_status write_thread(nm_loader *loader, const nm_definition *thread, nm
 
 static nm_status write_attribute(nm_loader *loader, const nm_definition *attribute, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_PROCESS_ENVIRONMENT];
+    nm_insert *insert = &loader->tables[NM_TABLE_PROCESS_ENVIRONMENT];
     nm_bytes value = nm_definitions_text(&loader->definitions, attribute->attribute.value);
 
     nm_insert_id(insert, attribute->id);
@@ -132,7 +132,7 @@ static nm_status write_attribute(nm_loader *loader, const nm_definition *attribu
 
 static nm_status write_device(nm_loader *loader, const nm_definition *device, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_DEVICE];
+    nm_insert *insert = &loader->tables[NM_TABLE_DEVICE];
 
     nm_insert_id(insert, device->id);
     nm_insert_id(insert, nm_loader_process(loader, device->device.process_id));
@@ -146,7 +146,7 @@ static nm_status write_device(nm_loader *loader, const nm_definition *device, nm
 
 static nm_status write_heap(nm_loader *loader, const nm_definition *heap, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_HEAP];
+    nm_insert *insert = &loader->tables[NM_TABLE_HEAP];
     uint64_t small_bytes = heap->heap.small_bytes == 0 ? SMALL_BYTES_DEFAULT : heap->heap.small_bytes;
     uint64_t large_bytes = heap->heap.large_bytes == 0 ? LARGE_BYTES_DEFAULT : heap->heap.large_bytes;
     bool is_level_known = heap->heap.level >= NM_LEVEL_DRIVER && heap->heap.level <= NM_LEVEL_MAX;
@@ -180,7 +180,7 @@ static nm_status build_id_text(nm_bytes build_id, nm_buffer *out, nm_error *err)
 
 static nm_status write_module(nm_loader *loader, const nm_definition *module, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_MODULE];
+    nm_insert *insert = &loader->tables[NM_TABLE_MODULE];
     nm_buffer build_id = {0};
     nm_status status = build_id_text(nm_definitions_build_id(&loader->definitions, module->id), &build_id, err);
 
@@ -200,7 +200,7 @@ static nm_status write_module(nm_loader *loader, const nm_definition *module, nm
 static nm_status write_frame(nm_loader *loader, const nm_definition *frame, bool is_plumbing, nm_buffer *label,
                              nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_FRAME];
+    nm_insert *insert = &loader->tables[NM_TABLE_FRAME];
     const nm_definitions *definitions = &loader->definitions;
     nm_status status = nm_site_label(definitions, frame, label, err);
 
@@ -234,7 +234,7 @@ static nm_status write_frames(nm_loader *loader, const nm_sites *sites, nm_error
 
 static nm_status write_stack(nm_loader *loader, const nm_stack_node *stack, uint64_t site_frame_id, nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_STACK];
+    nm_insert *insert = &loader->tables[NM_TABLE_STACK];
     const nm_definitions *definitions = &loader->definitions;
 
     nm_insert_id(insert, stack->stack_id);
@@ -263,7 +263,7 @@ static const char *word_of(const nm_attribution *attribution)
 static nm_status write_attribution_frame(nm_loader *loader, const nm_attribution *attribution, uint64_t frame_id,
                                          nm_error *err)
 {
-    nm_insert *insert = &loader->inserts[NM_TABLE_FRAME];
+    nm_insert *insert = &loader->tables[NM_TABLE_FRAME];
     nm_buffer label = {0};
     const char *word = word_of(attribution);
     nm_status status = nm_buffer_append(&label, word, strlen(word), err);

@@ -73,9 +73,29 @@ static inline uint64_t nm_loader_level(const nm_loader *loader, uint64_t heap_id
 }
 
 /* Reserved bytes are a pool's: of another heap they are unknown, and not 0. */
-static inline int64_t nm_reserved_or_null(const nm_loader *loader, uint64_t heap_id, uint64_t bytes)
+static inline int64_t nm_loader_pool_bytes(const nm_loader *loader, uint64_t heap_id, uint64_t bytes)
 {
     return bytes != 0 || nm_loader_level(loader, heap_id) == NM_LEVEL_POOL ? (int64_t)bytes : NM_NULL;
+}
+
+/* Calls of a device's driver: of a heap without a device there are none to count. */
+static inline int64_t nm_loader_device_count(const nm_loader *loader, uint64_t heap_id, uint64_t count)
+{
+    const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, heap_id);
+
+    return heap != NULL && heap->heap.device_id != 0 ? (int64_t)count : NM_NULL;
+}
+
+/* What the driver was asked for is a policy of its own memory, physical or registered. */
+static inline bool nm_loader_has_policy(const nm_loader *loader, uint64_t heap_id)
+{
+    uint64_t level = nm_loader_level(loader, heap_id);
+
+    return level == NM_LEVEL_DRIVER || level == NM_LEVEL_PHYSICAL || level == NM_LEVEL_REGISTERED;
+}
+static inline int64_t nm_loader_policy(const nm_loader *loader, uint64_t heap_id, uint64_t policy)
+{
+    return nm_loader_has_policy(loader, heap_id) ? nm_policy_or_null(policy) : NM_NULL;
 }
 
 #endif

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The schema says which columns hold numbers of rows, so one statement a table is made from it: each number plus the
+ * largest that its table has had. So a new table needs no line here.
+ */
 #include "store/merge.h"
 
 #include "store/database.h"

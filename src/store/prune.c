@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which tables name operations is asked of the schema, so that a new table needs no line here.
+ */
 #include "store/prune.h"
 
 #include "store/database.h"

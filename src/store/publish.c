@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A file gets its name by a rename after it has been synced, and the folder is synced then: a reader finds the old one
+ * or the new one. Whether a temporary file still has an owner is told by its lock, or by its number where there are no
+ * locks.
+ */
 #include "store/publish.h"
 
 #include <ctype.h>

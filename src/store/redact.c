@@ -33,6 +33,8 @@ static const struct {
     {"operation_sum", "name", NM_REDACT_TEXT, "1"},
     {"operation_memory_sum", "name", NM_REDACT_TEXT, "1"},
     {"operation_step_sum", "name", NM_REDACT_TEXT, "1"},
+    {"peak_category", "own_name", NM_REDACT_TEXT, "1"},
+    {"peak_module", "module", NM_REDACT_TEXT, "1"},
     {"moment", "name", NM_REDACT_TEXT, "1"},
     {"note", "text", NM_REDACT_TEXT, "1"},
     {"module_sample", "module", NM_REDACT_TEXT, "1"},

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A list of waiting rows a heap, looked through when it has doubled, so that each row is looked at a few times at most
+ * and the lists stay as long as what is live.
+ */
 #include "store/retention.h"
 
 #include <stdlib.h>

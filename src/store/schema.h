@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The files of schema/, embedded. Their numbers say when they are applied: below 100 before the rows come, the others
+ * The files of schema/, embedded. Their numbers say when they are applied: below 200 before the rows come, the others
  * after.
  */
 #ifndef NM_STORE_SCHEMA_H
@@ -11,15 +11,13 @@
 #include "base/embedded.h"
 #include "base/error.h"
 
-#define NM_SCHEMA_VERSION 5
+#define NM_SCHEMA_VERSION 6
 
 extern const nm_embedded_text nm_schema_files[]; /* in the order of their numbers */
 
 typedef enum nm_schema_part {
-    NM_SCHEMA_TABLES = 1,   /* tables and their constant rows: below 100 */
-    NM_SCHEMA_SUMS = 2,     /* sums of rows that are there: below 110 */
-    NM_SCHEMA_VERDICTS = 3, /* what is a leak, when table site_verdict is there: below 200 */
-    NM_SCHEMA_VIEWS = 4,    /* indexes and views */
+    NM_SCHEMA_TABLES = 1, /* tables and their constant rows: below 200 */
+    NM_SCHEMA_VIEWS = 2,  /* indexes and views */
 } nm_schema_part;
 
 nm_status nm_schema_apply(sqlite3 *db, nm_schema_part part, nm_error *err);

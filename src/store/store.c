@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The order of a database's life: tables, rows (loader.c), what follows from rows (verdicts/), what is not to be kept, views,
+ * checks, and its place. Each is done elsewhere; here stands only what comes after what, and that nothing is left on failure.
+ */
 #include "store/store.h"
 
 #include <errno.h>
@@ -11,18 +15,15 @@
 
 #include "base/io.h"
 #include "store/cleanup.h"
-#include "store/growth_rows.h"
 #include "store/loader.h"
 #include "store/merge.h"
 #include "store/plumbing.h"
 #include "store/prune.h"
 #include "store/publish.h"
 #include "store/redact.h"
-#include "store/rising.h"
 #include "store/schema.h"
-#include "store/trend.h"
 #include "store/validate.h"
-#include "store/verdict.h"
+#include "store/verdicts/verdicts.h"
 
 struct nm_store {
     nm_store_role role;
@@ -178,18 +179,6 @@ static nm_status check_pages(sqlite3 *db, nm_error *err)
     return status;
 }
 
-/* Left: the last that is known under its pid, and ended by exec. */
-static nm_status count_processes(sqlite3 *db, nm_error *err)
-{
-    return nm_db_exec(db,
-                      "UPDATE input SET processes_seen = (SELECT count(*) FROM process AS p"
-                      "                                   WHERE p.input_id = input.input_id),"
-                      " processes_left = (SELECT count(*) FROM (SELECT end_kind, max(process_id) FROM process AS p"
-                      "                   WHERE p.input_id = input.input_id GROUP BY host, pid)"
-                      "                   WHERE end_kind = 'exec')",
-                      err);
-}
-
 /* Rows that were left out again may have taken up much of the file. */
 static nm_status give_back_pages(sqlite3 *db, nm_error *err)
 {
@@ -229,60 +218,19 @@ static nm_status give_rank(sqlite3 *db, int64_t rank, nm_error *err)
     return nm_db_exec(db, sql, err);
 }
 
-/* A pool under whose blocks no driver memory was seen (or, of an input that contradicts itself, believed), and which stated
- * nothing itself, held nobody knows what, not nothing; nor is known which of its requests made it grow, where the pool did
- * not say that. */
-static nm_status forget_reserved(sqlite3 *db, nm_error *err)
-{
-    static const char sql[] =
-        "CREATE TEMP TABLE unbelieved AS SELECT heap_id FROM heap_sum JOIN heap USING (heap_id)"
-        " WHERE level IN (2, 3) AND reserved_source IS NULL;"
-        "DELETE FROM fragmentation_sample WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
-        "DELETE FROM pool_growth WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
-        "DELETE FROM fragmentation_usage WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
-        "UPDATE usage SET reserved_bytes = NULL WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
-        "UPDATE heap_sum SET reserved_at_peak_bytes = NULL, peak_reserved_bytes = NULL, reserved_bytes = NULL"
-        " WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
-        "DELETE FROM unbelieved WHERE heap_id IN (SELECT heap_id FROM pool_hit WHERE allocation_count > 0);"
-        "DELETE FROM pool_hit WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
-        "DELETE FROM pool_group WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
-        "DELETE FROM pool_class WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
-        "UPDATE step_sum SET miss_count = NULL WHERE heap_id IN (SELECT heap_id FROM unbelieved);"
-        "DROP TABLE unbelieved";
-
-    return nm_db_exec(db, sql, err);
-}
-
-/* Of a merged database all is there already. */
-static nm_status write_verdicts(sqlite3 *db, int64_t server_minutes, nm_error *err)
-{
-    nm_status status = nm_schema_apply(db, NM_SCHEMA_SUMS, err);
-
-    if (status == NM_OK)
-        status = nm_verdict_write(db, err);
-    if (status == NM_OK && server_minutes >= 0)
-        status = nm_rising_write(db, server_minutes == 0 ? NM_RISING_MINUTES : server_minutes, err);
-    return status == NM_OK ? nm_schema_apply(db, NM_SCHEMA_VERDICTS, err) : status;
-}
-
 nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err)
 {
+    const nm_verdict_settings settings = {.server_minutes = store->server_minutes};
     nm_status status = nm_loader_finish(&store->loader, input, err);
+    nm_last_numbers last = store->loader.last;
 
     store->unknown_reference_count = store->loader.unknown_reference_count;
-    if (status == NM_OK)
-        status = count_processes(store->db, err);
+    store->name_counts = store->loader.name_counts;
     if (status == NM_OK && input->has_rank)
         status = give_rank(store->db, input->rank, err);
-    if (status == NM_OK)
-        status = forget_reserved(store->db, err);
-    store->name_counts = store->loader.name_counts;
-    nm_last_numbers last = store->loader.last;
-    if (status == NM_OK)
-        status = nm_trend_write(store->db, err);
     nm_loader_close(&store->loader); /* the virtual tables go with it, before the schema is changed */
     if (status == NM_OK)
-        status = write_verdicts(store->db, store->server_minutes, err);
+        status = nm_verdicts_run(store->db, NM_VERDICTS_OF_INPUT, &settings, err);
     if (status == NM_OK)
         status = nm_prune(store->db, store->retention, &last, err);
     if (status == NM_OK && store->role == NM_STORE_PART)
@@ -307,10 +255,10 @@ nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
 {
     nm_status status = nm_db_exec(store->db, "BEGIN", err);
 
-    if (status == NM_OK) /* which verdicts are made of; all of them are there */
-        status = nm_growth_open(store->db, err);
     if (status == NM_OK)
-        status = write_verdicts(store->db, -1, err);
+        status = nm_verdicts_begin(store->db, err);
+    if (status == NM_OK)
+        status = nm_verdicts_run(store->db, NM_VERDICTS_OF_MERGED, NULL, err);
     return status == NM_OK ? finish_schema(store, err) : status;
 }
 

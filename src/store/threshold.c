@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names of measures stand in one array, by their number; the table has a row for each.
+ */
 #include "store/threshold.h"
 
 #include <inttypes.h>

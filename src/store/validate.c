@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From the cheapest question to the dearest, and each believes only what those before it have shown: a number in the
+ * header, the text of the tables, the pages, the numbers in the rows.
+ */
 #include "store/validate.h"
 
 #include <inttypes.h>

@@ -30,25 +30,25 @@ static uint32_t classify(const nm_definitions *definitions, const void *told, vo
            (row->repeat_count != 0 ? REPEATED : 0);
 }
 
-static const nm_measure measures[] = {
-    {NM_MEASURE_COUNT, .to = TO(copy_count)},
-    {NM_MEASURE_SUM, .from = FROM(cost_ns), .to = TO(cost_ns)},
-    {NM_MEASURE_COUNT, FAILED, .to = TO(failed_count)},
-    {NM_MEASURE_SUM, MOVED, .from = FROM(size_bytes), .to = TO(size_bytes)},
-    {NM_MEASURE_SUM, TIMED, .from = FROM(size_bytes), .to = TO(timed_bytes)},
-    {NM_MEASURE_SUM, TIMED, .from = FROM(cost_ns), .to = TO(timed_ns)},
-    {NM_MEASURE_COUNT, HOST, .to = TO(host_count)},
-    {NM_MEASURE_SUM, HOST, .from = FROM(size_bytes), .to = TO(host_bytes)},
-    {NM_MEASURE_COUNT, REGISTERED, .to = TO(registered_count)},
-    {NM_MEASURE_SUM, REGISTERED, .from = FROM(size_bytes), .to = TO(registered_bytes)},
-    {NM_MEASURE_COUNT, REPEATED, .to = TO(repeated_count)},
-    {NM_MEASURE_SUM, REPEATED, .from = FROM(size_bytes), .to = TO(repeated_bytes)},
-    {NM_MEASURE_RECORD, REPEATED, FROM(repeat_count), FROM(seq), TO(longest_count), TO(longest_seq)},
-    {NM_MEASURE_OF_RECORD, REPEATED, .from = FROM(source_address), .to = TO(longest_address)},
-    {NM_MEASURE_OF_RECORD, REPEATED, .from = FROM(size_bytes), .to = TO(longest_bytes)},
+static const nm_sum_measure measures[] = {
+    {NM_SUMMED_COUNT, .to = TO(copy_count)},
+    {NM_SUMMED_SUM, .from = FROM(cost_ns), .to = TO(cost_ns)},
+    {NM_SUMMED_COUNT, FAILED, .to = TO(failed_count)},
+    {NM_SUMMED_SUM, MOVED, .from = FROM(size_bytes), .to = TO(size_bytes)},
+    {NM_SUMMED_SUM, TIMED, .from = FROM(size_bytes), .to = TO(timed_bytes)},
+    {NM_SUMMED_SUM, TIMED, .from = FROM(cost_ns), .to = TO(timed_ns)},
+    {NM_SUMMED_COUNT, HOST, .to = TO(host_count)},
+    {NM_SUMMED_SUM, HOST, .from = FROM(size_bytes), .to = TO(host_bytes)},
+    {NM_SUMMED_COUNT, REGISTERED, .to = TO(registered_count)},
+    {NM_SUMMED_SUM, REGISTERED, .from = FROM(size_bytes), .to = TO(registered_bytes)},
+    {NM_SUMMED_COUNT, REPEATED, .to = TO(repeated_count)},
+    {NM_SUMMED_SUM, REPEATED, .from = FROM(size_bytes), .to = TO(repeated_bytes)},
+    {NM_SUMMED_RECORD, REPEATED, FROM(repeat_count), FROM(seq), TO(longest_count), TO(longest_seq)},
+    {NM_SUMMED_OF_RECORD, REPEATED, .from = FROM(source_address), .to = TO(longest_address)},
+    {NM_SUMMED_OF_RECORD, REPEATED, .from = FROM(size_bytes), .to = TO(longest_bytes)},
 };
 
-static const nm_sum_feed feeds[] = {{NM_ROW_COPY, classify, NM_MEASURES(measures)}};
+static const nm_sum_feed feeds[] = {{NM_ROW_COPY, classify, NM_SUM_MEASURES(measures)}};
 
 const nm_sum nm_sum_of_copies = {.name = "copy_sum",
                                  .gives = NM_ROW_COPY_SUM,

@@ -5,6 +5,7 @@
 #include "sums/declared.h"
 
 #include "base/number.h"
+#include "sums/sums.h"
 
 #define PART_BITS   5 /* 32 rows of a power of two */
 
@@ -32,12 +33,13 @@ static uint32_t classify_by_cost(const nm_definitions *definitions, const void *
     return 0;
 }
 
-static const nm_measure histogram_measures[] = {
-    {NM_MEASURE_COUNT, .to = TO(call_count)},
-    {NM_MEASURE_SUM, .from = FROM(cost_ns), .to = TO(cost_ns)},
+static const nm_sum_measure histogram_measures[] = {
+    {NM_SUMMED_COUNT, .to = TO(call_count)},
+    {NM_SUMMED_SUM, .from = FROM(cost_ns), .to = TO(cost_ns)},
 };
 
-static const nm_sum_feed histogram_feeds[] = {{NM_ROW_ALLOCATION, classify_by_cost, NM_MEASURES(histogram_measures)}};
+static const nm_sum_feed histogram_feeds[] = {
+    {NM_ROW_ALLOCATION, classify_by_cost, NM_SUM_MEASURES(histogram_measures)}};
 
 const nm_sum nm_sum_of_costs = {.name = "cost_histogram",
                                 .gives = NM_ROW_COST_HISTOGRAM,
@@ -60,12 +62,12 @@ static uint32_t classify_by_heap(const nm_definitions *definitions, const void *
     return row->cost_ns == 0 ? NM_SUM_SKIP : 0;
 }
 
-static const nm_measure heap_measures[] = {
-    {NM_MEASURE_COUNT, .to = TO(call_count)},
-    {NM_MEASURE_SUM, .from = FROM(cost_ns), .to = TO(cost_ns)},
+static const nm_sum_measure heap_measures[] = {
+    {NM_SUMMED_COUNT, .to = TO(call_count)},
+    {NM_SUMMED_SUM, .from = FROM(cost_ns), .to = TO(cost_ns)},
 };
 
-static const nm_sum_feed heap_feeds[] = {{NM_ROW_ALLOCATION, classify_by_heap, NM_MEASURES(heap_measures)}};
+static const nm_sum_feed heap_feeds[] = {{NM_ROW_ALLOCATION, classify_by_heap, NM_SUM_MEASURES(heap_measures)}};
 
 const nm_sum nm_sum_of_heap_costs = {.name = "heap_sum",
                                      .gives = NM_ROW_KINDS,

@@ -25,21 +25,21 @@ static uint32_t classify(const nm_definitions *definitions, const void *told, vo
     return fact_of_span[row->span] | (row->is_last ? LAST : 0) | (row->ns == NM_NO_TIME ? UNTIMED : TIMED);
 }
 
-static const nm_measure measures[] = {
-    {NM_MEASURE_COUNT, LAST, .to = TO(block_count)},
-    {NM_MEASURE_SUM, .from = FROM(use_count), .to = TO(use_count)},
-    {NM_MEASURE_COUNT, BETWEEN, .to = TO(reuse_count)},
-    {NM_MEASURE_COUNT, UNTIMED, .to = TO(untimed_count)},
-    {NM_MEASURE_PRODUCT, TIMED | USED, FROM(size_bytes), FROM(ns), .to = WIDE(used_byte_ns)},
-    {NM_MEASURE_PRODUCT, TIMED | BETWEEN, FROM(size_bytes), FROM(ns), .to = WIDE(between_byte_ns)},
-    {NM_MEASURE_PRODUCT, TIMED | AFTER, FROM(size_bytes), FROM(ns), .to = WIDE(after_byte_ns)},
-    {NM_MEASURE_PRODUCT, TIMED | AT_END, FROM(size_bytes), FROM(ns), .to = WIDE(at_end_byte_ns)},
-    {NM_MEASURE_MAX, TIMED | BETWEEN, .from = FROM(ns), .to = TO(max_between_ns)},
-    {NM_MEASURE_COUNT, AT_END, .to = TO(idle_count_at_end)},
-    {NM_MEASURE_SUM, AT_END, .from = FROM(size_bytes), .to = TO(idle_bytes_at_end)},
+static const nm_sum_measure measures[] = {
+    {NM_SUMMED_COUNT, LAST, .to = TO(block_count)},
+    {NM_SUMMED_SUM, .from = FROM(use_count), .to = TO(use_count)},
+    {NM_SUMMED_COUNT, BETWEEN, .to = TO(reuse_count)},
+    {NM_SUMMED_COUNT, UNTIMED, .to = TO(untimed_count)},
+    {NM_SUMMED_PRODUCT, TIMED | USED, FROM(size_bytes), FROM(ns), .to = WIDE(used_byte_ns)},
+    {NM_SUMMED_PRODUCT, TIMED | BETWEEN, FROM(size_bytes), FROM(ns), .to = WIDE(between_byte_ns)},
+    {NM_SUMMED_PRODUCT, TIMED | AFTER, FROM(size_bytes), FROM(ns), .to = WIDE(after_byte_ns)},
+    {NM_SUMMED_PRODUCT, TIMED | AT_END, FROM(size_bytes), FROM(ns), .to = WIDE(at_end_byte_ns)},
+    {NM_SUMMED_MAX, TIMED | BETWEEN, .from = FROM(ns), .to = TO(max_between_ns)},
+    {NM_SUMMED_COUNT, AT_END, .to = TO(idle_count_at_end)},
+    {NM_SUMMED_SUM, AT_END, .from = FROM(size_bytes), .to = TO(idle_bytes_at_end)},
 };
 
-static const nm_sum_feed feeds[] = {{NM_ROW_WORKSPACE_SPAN, classify, NM_MEASURES(measures)}};
+static const nm_sum_feed feeds[] = {{NM_ROW_WORKSPACE_SPAN, classify, NM_SUM_MEASURES(measures)}};
 
 const nm_sum nm_sum_of_holds = {.name = "workspace_hold_sum",
                                 .gives = NM_ROW_WORKSPACE_HOLD_SUM,

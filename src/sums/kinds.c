@@ -32,14 +32,14 @@ static uint32_t classify(const nm_definitions *definitions, const void *told, vo
            (row->end_kind == NM_END_NONE ? LIVE : 0);
 }
 
-static const nm_measure measures[] = {
-    {NM_MEASURE_COUNT, ALLOCATED, .to = TO(allocation_count)},
-    {NM_MEASURE_SUM, ALLOCATED, .from = FROM(size_bytes), .to = TO(allocated_bytes)},
-    {NM_MEASURE_COUNT, LIVE, .to = TO(live_count)},
-    {NM_MEASURE_SUM, LIVE, .from = FROM(size_bytes), .to = TO(live_bytes)},
+static const nm_sum_measure measures[] = {
+    {NM_SUMMED_COUNT, ALLOCATED, .to = TO(allocation_count)},
+    {NM_SUMMED_SUM, ALLOCATED, .from = FROM(size_bytes), .to = TO(allocated_bytes)},
+    {NM_SUMMED_COUNT, LIVE, .to = TO(live_count)},
+    {NM_SUMMED_SUM, LIVE, .from = FROM(size_bytes), .to = TO(live_bytes)},
 };
 
-static const nm_sum_feed feeds[] = {{NM_ROW_ALLOCATION, classify, NM_MEASURES(measures)}};
+static const nm_sum_feed feeds[] = {{NM_ROW_ALLOCATION, classify, NM_SUM_MEASURES(measures)}};
 
 const nm_sum nm_sum_of_kinds = {.name = "allocation_kind_sum",
                                 .gives = NM_ROW_ALLOCATION_KIND_SUM,

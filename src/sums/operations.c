@@ -26,11 +26,11 @@ static uint32_t classify_run(const nm_definitions *definitions, const void *told
            (row->begin_ns != NM_NO_TIME && row->end_ns != NM_NO_TIME ? TIMED : 0);
 }
 
-static const nm_measure run_measures[] = {
-    {NM_MEASURE_COUNT, .to = TO(run_count)},
-    {NM_MEASURE_COUNT, RUN_FAILED, .to = TO(error_count)},
-    {NM_MEASURE_COUNT, TIMED, .to = TO(timed_count)},
-    {NM_MEASURE_DIFFERENCE, TIMED, FROM(end_ns), FROM(begin_ns), .to = TO(duration_ns)},
+static const nm_sum_measure run_measures[] = {
+    {NM_SUMMED_COUNT, .to = TO(run_count)},
+    {NM_SUMMED_COUNT, RUN_FAILED, .to = TO(error_count)},
+    {NM_SUMMED_COUNT, TIMED, .to = TO(timed_count)},
+    {NM_SUMMED_DIFFERENCE, TIMED, FROM(end_ns), FROM(begin_ns), .to = TO(duration_ns)},
 };
 
 static uint32_t classify_workspace(const nm_definitions *definitions, const void *told, void *key)
@@ -44,20 +44,20 @@ static uint32_t classify_workspace(const nm_definitions *definitions, const void
     return (row->is_reused == 1 ? REUSED : 0) | (row->heap_id != 0 ? HAS_BLOCK : 0);
 }
 
-static const nm_measure workspace_measures[] = {
-    {NM_MEASURE_COUNT, .to = TO(workspace_count)},
-    {NM_MEASURE_SUM, .from = WORKSPACE(requested_bytes), .to = TO(requested_bytes)},
-    {NM_MEASURE_MAX, .from = WORKSPACE(requested_bytes), .to = TO(max_requested_bytes)},
-    {NM_MEASURE_MAX, .from = WORKSPACE(block_bytes), .to = TO(max_block_bytes)},
-    {NM_MEASURE_COUNT, REUSED, .to = TO(reused_count)},
-    {NM_MEASURE_SUM, HAS_BLOCK, .from = WORKSPACE(block_bytes), .to = TO(block_bytes)},
-    {NM_MEASURE_SUM, HAS_BLOCK, .from = WORKSPACE(requested_bytes), .to = TO(block_requested_bytes)},
-    {NM_MEASURE_SAME, HAS_BLOCK, .from = WORKSPACE(heap_id), .to = TO(heap_id)},
+static const nm_sum_measure workspace_measures[] = {
+    {NM_SUMMED_COUNT, .to = TO(workspace_count)},
+    {NM_SUMMED_SUM, .from = WORKSPACE(requested_bytes), .to = TO(requested_bytes)},
+    {NM_SUMMED_MAX, .from = WORKSPACE(requested_bytes), .to = TO(max_requested_bytes)},
+    {NM_SUMMED_MAX, .from = WORKSPACE(block_bytes), .to = TO(max_block_bytes)},
+    {NM_SUMMED_COUNT, REUSED, .to = TO(reused_count)},
+    {NM_SUMMED_SUM, HAS_BLOCK, .from = WORKSPACE(block_bytes), .to = TO(block_bytes)},
+    {NM_SUMMED_SUM, HAS_BLOCK, .from = WORKSPACE(requested_bytes), .to = TO(block_requested_bytes)},
+    {NM_SUMMED_SAME, HAS_BLOCK, .from = WORKSPACE(heap_id), .to = TO(heap_id)},
 };
 
 static const nm_sum_feed run_feeds[] = {
-    {NM_ROW_OPERATION, classify_run, NM_MEASURES(run_measures)},
-    {NM_ROW_WORKSPACE, classify_workspace, NM_MEASURES(workspace_measures)},
+    {NM_ROW_OPERATION, classify_run, NM_SUM_MEASURES(run_measures)},
+    {NM_ROW_WORKSPACE, classify_workspace, NM_SUM_MEASURES(workspace_measures)},
 };
 
 const nm_sum nm_sum_of_runs = {.name = "operation_sum",
@@ -103,17 +103,17 @@ static uint32_t classify_allocation(const nm_definitions *definitions, const voi
            (is_held && !row->is_segment ? OUTSTANDING : 0) | (row->end_kind != NM_END_NONE ? ENDED : 0);
 }
 
-static const nm_measure allocation_measures[] = {
-    {NM_MEASURE_COUNT, COUNTED, .to = TO(allocation_count)},
-    {NM_MEASURE_SUM, COUNTED, .from = FROM(size_bytes), .to = TO(allocated_bytes)},
-    {NM_MEASURE_MAX, COUNTED, .from = FROM(size_bytes), .to = TO(max_bytes)},
-    {NM_MEASURE_COUNT, BY_THREAD, .to = TO(thread_count)},
-    {NM_MEASURE_COUNT, BY_WORKSPACE, .to = TO(workspace_count)},
-    {NM_MEASURE_COUNT, BY_QUEUE, .to = TO(queue_count)},
-    {NM_MEASURE_COUNT, COUNTED | ENDED, .to = TO(ended_count)},
-    {NM_MEASURE_SUM, HELD, .from = FROM(size_bytes), .to = TO(held_bytes)},
-    {NM_MEASURE_COUNT, OUTSTANDING, .to = TO(outstanding_count)},
-    {NM_MEASURE_SUM, OUTSTANDING, .from = FROM(size_bytes), .to = TO(outstanding_bytes)},
+static const nm_sum_measure allocation_measures[] = {
+    {NM_SUMMED_COUNT, COUNTED, .to = TO(allocation_count)},
+    {NM_SUMMED_SUM, COUNTED, .from = FROM(size_bytes), .to = TO(allocated_bytes)},
+    {NM_SUMMED_MAX, COUNTED, .from = FROM(size_bytes), .to = TO(max_bytes)},
+    {NM_SUMMED_COUNT, BY_THREAD, .to = TO(thread_count)},
+    {NM_SUMMED_COUNT, BY_WORKSPACE, .to = TO(workspace_count)},
+    {NM_SUMMED_COUNT, BY_QUEUE, .to = TO(queue_count)},
+    {NM_SUMMED_COUNT, COUNTED | ENDED, .to = TO(ended_count)},
+    {NM_SUMMED_SUM, HELD, .from = FROM(size_bytes), .to = TO(held_bytes)},
+    {NM_SUMMED_COUNT, OUTSTANDING, .to = TO(outstanding_count)},
+    {NM_SUMMED_SUM, OUTSTANDING, .from = FROM(size_bytes), .to = TO(outstanding_bytes)},
 };
 
 static uint32_t classify_rise(const nm_definitions *definitions, const void *told, void *key)
@@ -128,11 +128,11 @@ static uint32_t classify_rise(const nm_definitions *definitions, const void *tol
     return row->is_doubtful ? DOUBTFUL : CERTAIN;
 }
 
-static const nm_measure rise_measures[] = {
-    {NM_MEASURE_COUNT, DOUBTFUL, .to = TO(doubtful_count)},
-    {NM_MEASURE_COUNT, CERTAIN, .to = TO(rise_count)},
-    {NM_MEASURE_SUM, CERTAIN, .from = RISE(rise_bytes), .to = TO(rise_bytes)},
-    {NM_MEASURE_RECORD, CERTAIN, RISE(rise_bytes), RISE(begin_seq), TO(max_rise_bytes), TO(max_rise_seq)},
+static const nm_sum_measure rise_measures[] = {
+    {NM_SUMMED_COUNT, DOUBTFUL, .to = TO(doubtful_count)},
+    {NM_SUMMED_COUNT, CERTAIN, .to = TO(rise_count)},
+    {NM_SUMMED_SUM, CERTAIN, .from = RISE(rise_bytes), .to = TO(rise_bytes)},
+    {NM_SUMMED_RECORD, CERTAIN, RISE(rise_bytes), RISE(begin_seq), TO(max_rise_bytes), TO(max_rise_seq)},
 };
 
 static bool is_empty_memory(const void *row)
@@ -144,8 +144,8 @@ static bool is_empty_memory(const void *row)
 }
 
 static const nm_sum_feed memory_feeds[] = {
-    {NM_ROW_ALLOCATION, classify_allocation, NM_MEASURES(allocation_measures)},
-    {NM_ROW_OPERATION_RISE, classify_rise, NM_MEASURES(rise_measures)},
+    {NM_ROW_ALLOCATION, classify_allocation, NM_SUM_MEASURES(allocation_measures)},
+    {NM_ROW_OPERATION_RISE, classify_rise, NM_SUM_MEASURES(rise_measures)},
 };
 
 const nm_sum nm_sum_of_memory = {.name = "operation_memory_sum",

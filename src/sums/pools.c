@@ -24,16 +24,16 @@ static uint32_t classify_miss(const nm_definitions *definitions, const void *tol
     return row->is_pending_enough ? PENDING_ENOUGH : 0;
 }
 
-static const nm_measure miss_measures[] = {
-    {NM_MEASURE_COUNT, .to = TO(miss_count)},
-    {NM_MEASURE_SUM, .from = FROM(size_bytes), .to = TO(missed_bytes)},
-    {NM_MEASURE_COUNT, PENDING_ENOUGH, .to = TO(pending_miss_count)},
-    {NM_MEASURE_SUM, .from = FROM(driver_count), .to = TO(driver_count)},
-    {NM_MEASURE_SUM, .from = FROM(driver_cost_ns), .to = TO(driver_cost_ns)},
-    {NM_MEASURE_LAST, .from = FROM(seq), .to = TO(last_seq)},
+static const nm_sum_measure miss_measures[] = {
+    {NM_SUMMED_COUNT, .to = TO(miss_count)},
+    {NM_SUMMED_SUM, .from = FROM(size_bytes), .to = TO(missed_bytes)},
+    {NM_SUMMED_COUNT, PENDING_ENOUGH, .to = TO(pending_miss_count)},
+    {NM_SUMMED_SUM, .from = FROM(driver_count), .to = TO(driver_count)},
+    {NM_SUMMED_SUM, .from = FROM(driver_cost_ns), .to = TO(driver_cost_ns)},
+    {NM_SUMMED_LAST, .from = FROM(seq), .to = TO(last_seq)},
 };
 
-static const nm_sum_feed miss_feeds[] = {{NM_ROW_MISS, classify_miss, NM_MEASURES(miss_measures)}};
+static const nm_sum_feed miss_feeds[] = {{NM_ROW_MISS, classify_miss, NM_SUM_MEASURES(miss_measures)}};
 
 const nm_sum nm_sum_of_misses = {.name = "pool_miss_sum",
                                  .gives = NM_ROW_MISS_SUM,
@@ -64,15 +64,15 @@ static uint32_t classify_pending(const nm_definitions *definitions, const void *
     return row->wait_ns != NM_NO_TIME ? TIMED : 0;
 }
 
-static const nm_measure pending_measures[] = {
-    {NM_MEASURE_COUNT, .to = TO(pending_count)},
-    {NM_MEASURE_SUM, .from = FROM(size_bytes), .to = TO(pending_bytes)},
-    {NM_MEASURE_PRODUCT, TIMED, FROM(size_bytes), FROM(wait_ns),
+static const nm_sum_measure pending_measures[] = {
+    {NM_SUMMED_COUNT, .to = TO(pending_count)},
+    {NM_SUMMED_SUM, .from = FROM(size_bytes), .to = TO(pending_bytes)},
+    {NM_SUMMED_PRODUCT, TIMED, FROM(size_bytes), FROM(wait_ns),
      .to = NM_WIDE_CELL(nm_pending_sum_row, pending_byte_ns)},
-    {NM_MEASURE_MAX_SIGNED, TIMED, .from = FROM(wait_ns), .to = TO(max_wait_ns)},
+    {NM_SUMMED_MAX_SIGNED, TIMED, .from = FROM(wait_ns), .to = TO(max_wait_ns)},
 };
 
-static const nm_sum_feed pending_feeds[] = {{NM_ROW_PENDING, classify_pending, NM_MEASURES(pending_measures)}};
+static const nm_sum_feed pending_feeds[] = {{NM_ROW_PENDING, classify_pending, NM_SUM_MEASURES(pending_measures)}};
 
 const nm_sum nm_sum_of_pending = {.name = "pending_sum",
                                   .gives = NM_ROW_PENDING_SUM,

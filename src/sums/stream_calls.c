@@ -23,13 +23,13 @@ static uint32_t classify(const nm_definitions *definitions, const void *told, vo
     return row->error_code != 0 && row->error_code != NM_UNKNOWN_NUMBER ? FAILED : 0;
 }
 
-static const nm_measure measures[] = {
-    {NM_MEASURE_COUNT, .to = TO(call_count)},
-    {NM_MEASURE_SUM, .from = FROM(cost_ns), .to = TO(cost_ns)},
-    {NM_MEASURE_COUNT, FAILED, .to = TO(error_count)},
+static const nm_sum_measure measures[] = {
+    {NM_SUMMED_COUNT, .to = TO(call_count)},
+    {NM_SUMMED_SUM, .from = FROM(cost_ns), .to = TO(cost_ns)},
+    {NM_SUMMED_COUNT, FAILED, .to = TO(error_count)},
 };
 
-static const nm_sum_feed feeds[] = {{NM_ROW_STREAM_CALL, classify, NM_MEASURES(measures)}};
+static const nm_sum_feed feeds[] = {{NM_ROW_STREAM_CALL, classify, NM_SUM_MEASURES(measures)}};
 
 const nm_sum nm_sum_of_stream_calls = {.name = "stream_call_sum",
                                        .gives = NM_ROW_STREAM_CALL_SUM,

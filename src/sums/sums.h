@@ -20,6 +20,11 @@ nm_status nm_sums_new(const nm_definitions *definitions, nm_sums **out, nm_error
 
 nm_status nm_sums_row(nm_sums *sums, nm_row_kind kind, const void *row, nm_error *err);
 
+typedef struct nm_heap_cost_row { /* of all calls of a heap whose cost is known */
+    uint64_t heap_id;
+    uint64_t call_count, cost_ns;
+} nm_heap_cost_row;
+
 /* What the calls of a heap cost so far; zeroed where none was told. */
 nm_heap_cost_row nm_sums_heap_cost(const nm_sums *sums, uint64_t heap_id);
 

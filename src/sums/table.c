@@ -81,11 +81,11 @@ static void begin_measures(const nm_sum *sum, uint8_t *item)
 
     for (size_t f = 0; f < sum->feed_count; f++)
         for (size_t i = 0; i < sum->feeds[f].measure_count; i++) {
-            const nm_measure *measure = &sum->feeds[f].measures[i];
+            const nm_sum_measure *measure = &sum->feeds[f].measures[i];
 
-            if (measure->kind == NM_MEASURE_MAX_SIGNED)
+            if (measure->kind == NM_SUMMED_MAX_SIGNED)
                 memcpy(item + measure->to, &none, sizeof none);
-            if (measure->kind == NM_MEASURE_RECORD)
+            if (measure->kind == NM_SUMMED_RECORD)
                 memcpy(item + measure->to_other, &none, sizeof none);
         }
 }
@@ -153,7 +153,7 @@ static void add_product(uint8_t *sum, uint16_t offset, uint64_t a, uint64_t b)
 }
 
 /* Did the row take the record? */
-static bool take_record(const nm_measure *measure, const uint8_t *row, uint8_t *sum)
+static bool take_record(const nm_sum_measure *measure, const uint8_t *row, uint8_t *sum)
 {
     uint64_t value = cell(row, measure->from), most = cell(sum, measure->to);
     int64_t place = (int64_t)cell(row, measure->other), first = (int64_t)cell(sum, measure->to_other);
@@ -173,42 +173,42 @@ static void keep_same(uint8_t *sum, uint16_t offset, uint64_t value)
 }
 
 /* *is_record: of the RECORD before it. */
-static void take_measure(const nm_measure *measure, const uint8_t *row, uint8_t *sum, bool *is_record)
+static void take_measure(const nm_sum_measure *measure, const uint8_t *row, uint8_t *sum, bool *is_record)
 {
     uint64_t value = cell(row, measure->from);
 
     switch (measure->kind) {
-    case NM_MEASURE_COUNT:
+    case NM_SUMMED_COUNT:
         put(sum, measure->to, cell(sum, measure->to) + 1);
         break;
-    case NM_MEASURE_SUM:
+    case NM_SUMMED_SUM:
         add_to(sum, measure->to, value);
         break;
-    case NM_MEASURE_DIFFERENCE:
+    case NM_SUMMED_DIFFERENCE:
         if ((int64_t)value > (int64_t)cell(row, measure->other))
             add_to(sum, measure->to, value - cell(row, measure->other));
         break;
-    case NM_MEASURE_PRODUCT:
+    case NM_SUMMED_PRODUCT:
         add_product(sum, measure->to, value, cell(row, measure->other));
         break;
-    case NM_MEASURE_MAX:
+    case NM_SUMMED_MAX:
         if (value > cell(sum, measure->to))
             put(sum, measure->to, value);
         break;
-    case NM_MEASURE_MAX_SIGNED:
+    case NM_SUMMED_MAX_SIGNED:
         if ((int64_t)value > (int64_t)cell(sum, measure->to))
             put(sum, measure->to, value);
         break;
-    case NM_MEASURE_LAST:
+    case NM_SUMMED_LAST:
         put(sum, measure->to, value);
         break;
-    case NM_MEASURE_SAME:
+    case NM_SUMMED_SAME:
         keep_same(sum, measure->to, value);
         break;
-    case NM_MEASURE_RECORD:
+    case NM_SUMMED_RECORD:
         *is_record = take_record(measure, row, sum);
         break;
-    case NM_MEASURE_OF_RECORD:
+    case NM_SUMMED_OF_RECORD:
         if (*is_record)
             put(sum, measure->to, value);
         break;
@@ -230,8 +230,8 @@ nm_status nm_sum_table_add(nm_sum_table *table, const nm_sum_feed *feed, const n
     nm_status status = find_or_add(table, key, &sum, err);
     if (status != NM_OK)
         return status;
-    for (const nm_measure *measure = feed->measures; measure < feed->measures + feed->measure_count; measure++) {
-        if (measure->kind == NM_MEASURE_RECORD)
+    for (const nm_sum_measure *measure = feed->measures; measure < feed->measures + feed->measure_count; measure++) {
+        if (measure->kind == NM_SUMMED_RECORD)
             is_record = false;
         if ((facts & measure->when) == measure->when)
             take_measure(measure, row, sum, &is_record);

@@ -23,46 +23,46 @@
 
 #define NM_SUM_BYTES_MAX 512        /* of the row of a sum */
 #define NM_SUM_SKIP      UINT32_MAX /* the row counts nowhere */
-#define NM_SUM_SEVERAL   UINT64_MAX /* NM_MEASURE_SAME: rows do not agree */
+#define NM_SUM_SEVERAL   UINT64_MAX /* NM_SUMMED_SAME: rows do not agree */
 
-typedef enum nm_measure_kind {
-    NM_MEASURE_COUNT,      /* how many rows */
-    NM_MEASURE_SUM,        /* of `from`; stops at NM_SUM_MAX */
-    NM_MEASURE_DIFFERENCE, /* of `from` less `other`, two times, where that is positive; stops at NM_SUM_MAX */
-    NM_MEASURE_PRODUCT,    /* of `from` times `other`, in 128 bits; stops at the largest number */
-    NM_MEASURE_MAX,        /* the largest `from` that is more than 0 */
-    NM_MEASURE_MAX_SIGNED, /* the largest `from`, NM_NO_TIME where none came */
-    NM_MEASURE_LAST,       /* `from` of the last row */
-    NM_MEASURE_SAME,       /* `from` if all rows agree on it (0: none came), else NM_SUM_SEVERAL */
-    NM_MEASURE_RECORD,     /* as MAX, and to_other becomes the row's `other`, its place: of equal ones the first place.
+typedef enum nm_summed_kind {
+    NM_SUMMED_COUNT,      /* how many rows */
+    NM_SUMMED_SUM,        /* of `from`; stops at NM_SUM_MAX */
+    NM_SUMMED_DIFFERENCE, /* of `from` less `other`, two times, where that is positive; stops at NM_SUM_MAX */
+    NM_SUMMED_PRODUCT,    /* of `from` times `other`, in 128 bits; stops at the largest number */
+    NM_SUMMED_MAX,        /* the largest `from` that is more than 0 */
+    NM_SUMMED_MAX_SIGNED, /* the largest `from`, NM_NO_TIME where none came */
+    NM_SUMMED_LAST,       /* `from` of the last row */
+    NM_SUMMED_SAME,       /* `from` if all rows agree on it (0: none came), else NM_SUM_SEVERAL */
+    NM_SUMMED_RECORD,     /* as MAX, and to_other becomes the row's `other`, its place: of equal ones the first place.
                               NM_NO_SEQ where none came; a first row of 0 counts, too */
-    NM_MEASURE_OF_RECORD,  /* `from` of the row that the RECORD before it in the list took */
-} nm_measure_kind;
+    NM_SUMMED_OF_RECORD,  /* `from` of the row that the RECORD before it in the list took */
+} nm_summed_kind;
 
-typedef struct nm_measure {
-    nm_measure_kind kind;
+typedef struct nm_sum_measure {
+    nm_summed_kind kind;
     uint32_t when;         /* facts that must all hold of a row; 0: any row */
     uint16_t from, other;  /* NM_CELL of the row that is told */
     uint16_t to, to_other; /* NM_CELL of the sum */
-} nm_measure;
+} nm_sum_measure;
 
 /* Where a 64-bit field stands; does not compile for another one. */
 #define NM_CELL(type, field)                                                                                           \
     (uint16_t)(offsetof(type, field) + 0 * sizeof(char[sizeof(((type *)0)->field) == sizeof(uint64_t) ? 1 : -1]))
-/* The same of a field of 128 bits, for NM_MEASURE_PRODUCT. */
+/* The same of a field of 128 bits, for NM_SUMMED_PRODUCT. */
 #define NM_WIDE_CELL(type, field)                                                                                      \
     (uint16_t)(offsetof(type, field) + 0 * sizeof(char[sizeof(((type *)0)->field) == 2 * sizeof(uint64_t) ? 1 : -1]))
 
 /* An array of them, for the last two fields of a feed and for those of a declaration. */
-#define NM_MEASURES(array) (array), sizeof(array) / sizeof(array)[0]
-#define NM_FEEDS(array)    .feeds = (array), .feed_count = sizeof(array) / sizeof(array)[0]
+#define NM_SUM_MEASURES(array) (array), sizeof(array) / sizeof(array)[0]
+#define NM_FEEDS(array)        .feeds = (array), .feed_count = sizeof(array) / sizeof(array)[0]
 
 typedef struct nm_sum_feed { /* one kind of row that is summed */
     nm_row_kind kind;
     /* Fills the key of a sum whose key is zeroed, and says as bits, which are the declaration's own, what holds of the row;
      * or NM_SUM_SKIP. `definitions` are those that came before the row. */
     uint32_t (*classify)(const nm_definitions *definitions, const void *row, void *key);
-    const nm_measure *measures;
+    const nm_sum_measure *measures;
     size_t measure_count;
 } nm_sum_feed;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One ELF file through libdwfl's offline reader.
+ * One ELF file through libdwfl's offline reader: the function that holds an address, its line, and what is inlined
+ * there. libdw believes what a file says, so a file that may be anybody's is read by apart.c in a process of its own.
+ * Names are demangled by the C++ library if there is one, looked for once.
  */
 #include <dlfcn.h>
 #include <dwarf.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A walk through the folders in the order of names, so that the same folders give the same answers, and a table from
+ * build id to the first file of the best kind that has it. What a file is identity.c finds out, without a library. One
+ * that cannot be used is told to the listener and passed over: a bad file must not hide a good one.
+ */
 #include "symbol/folders.h"
 
 #include <errno.h>

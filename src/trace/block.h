@@ -34,7 +34,7 @@
 #include "trace/event.h"
 
 #define NM_TRACE_VERSION_MAJOR    1 /* another one is refused */
-#define NM_TRACE_VERSION_MINOR    4 /* a newer one is read, and what is unknown in it is skipped */
+#define NM_TRACE_VERSION_MINOR    5 /* a newer one is read, and what is unknown in it is skipped */
 
 #define NM_BLOCK_MAGIC            0x184D2A5Eu /* of the skippable frame; zstd reserves 0x184D2A50 to 5F */
 #define NM_BLOCK_SIGNATURE        "NPUMEMB1"  /* first 8 bytes of the skippable frame's content */

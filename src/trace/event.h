@@ -25,8 +25,10 @@ typedef enum nm_event_kind {
 
     /* Memory. `heap_id` 0 in a free means: found by address among what nm_free_call may free in the thread's process. A
      * free is stamped before the call and an allocation after it. */
-    NM_EVENT_ALLOC = 1, /* thread heap address requested_bytes block_bytes stack stream policy cost_ns */
-    NM_EVENT_FREE = 2,  /* thread heap address stack stream; detail = nm_free_call; the memory is reusable now */
+    NM_EVENT_ALLOC =
+        1, /* thread heap address requested_bytes block_bytes stack stream policy cost_ns. From a source that
+                           is told what it is, not in a trace: name_id (category) */
+    NM_EVENT_FREE = 2, /* thread heap address stack stream; detail = nm_free_call; the memory is reusable now */
     NM_EVENT_FREE_REQUESTED = 3, /* thread heap address stack stream; given up, but another stream still uses it */
     NM_EVENT_FREE_FAILED = 4,  /* thread address error_code detail: the free just before, by this thread, was refused */
     NM_EVENT_ALLOC_FAILED = 5, /* thread heap requested_bytes stack stream policy error_code free_bytes total_bytes */
@@ -151,6 +153,13 @@ typedef enum nm_free_call {
 } nm_free_call;
 
 /* 0 to 7 are aclrtMemcpyKind (CANN's acl_rt.h); memset is ours. */
+/* Modules of CANN, as its public headers number them: those that something here asks for by number. */
+typedef enum nm_cann_module {
+    NM_MODULE_UNKNOWN = 0, /* what older runtimes say of everything */
+    NM_MODULE_DVPP = 6,
+    NM_MODULE_APP = 33, /* the program itself, its framework included */
+} nm_cann_module;
+
 typedef enum nm_copy_kind {
     NM_COPY_HOST_TO_HOST = 0,
     NM_COPY_HOST_TO_DEVICE = 1,
@@ -168,7 +177,9 @@ typedef enum nm_range_kind {
     NM_RANGE_OPERATOR = 1,
     NM_RANGE_ANNOTATION = 2, /* of a framework, e.g. record_function */
     NM_RANGE_MODEL = 3,      /* an offline model, as a whole */
-    NM_RANGE_KIND_MAX = NM_RANGE_MODEL,
+    NM_RANGE_CATEGORY = 4,   /* from 1.5 on: what is allocated in it is what its name says */
+    NM_RANGE_MODULE = 5,     /* from 1.5 on: the forward of a module of a model; the name is its path, with dots */
+    NM_RANGE_KIND_MAX = NM_RANGE_MODULE,
 } nm_range_kind;
 
 /* 0 to 17 are aclrtMemAttr (CANN's acl_rt.h); from 100 on ours: a process's host memory, from Linux's /proc/PID/status. */

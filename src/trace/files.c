@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Candidates are found by name and judged by their first header: a file that only looks like a part is none. What was
+ * found is sorted by the part's index, and files of several recordings in one place are refused with their names, since
+ * nothing says which was meant. A file is opened here once and stays open until its reader is done: a part may be
+ * removed meanwhile.
+ */
 #include "trace/files.h"
 
 #include <ctype.h>

@@ -1,6 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rows by heap and group of steps. When they are too many, groups become twice as long and neighbours are joined in
+ * place: sums add up, peaks are the larger, what is live is the later one's. What was before the first step is never
+ * joined with a step.
+ */
 #include "watch/step_totals.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/buffer.h"
@@ -18,6 +24,7 @@ static nm_key key_of(const nm_step_totals *totals, const nm_step_total_row *row)
 /* `next` follows `row`. */
 static void join(nm_step_total_row *row, const nm_step_total_row *next)
 {
+    assert(row->heap_id == next->heap_id && row->last_generation <= next->last_generation);
     row->last_generation = next->last_generation;
     row->end_seq = next->end_seq;
     row->end_ns = next->end_ns;

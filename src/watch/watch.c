@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Definitions that an answer may need are copied, their texts into one buffer, since the drain's records are borrowed;
+ * all else goes into the replay, whose books are the answer. A failure here must not end a recording: it is remembered,
+ * no more is taken, and whoever asks can see it. Called between two passes of the drain, by its thread alone.
+ */
 #include "watch/watch.h"
 
 #include <assert.h>

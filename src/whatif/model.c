@@ -1,5 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The simulated device: how much of it is taken, in how many calls, and whether more fits. The pool's memory and what
+ * lies outside it share one capacity. Nothing here knows how an allocator decides.
+ */
 #include "whatif/model.h"
+
+#include <assert.h>
 
 static uint64_t left_on(const nm_sim_device *device)
 {
@@ -24,6 +30,7 @@ bool nm_sim_device_take(nm_sim_device *device, uint64_t bytes, uint64_t pieces)
 
 void nm_sim_device_give(nm_sim_device *device, uint64_t bytes, uint64_t pieces)
 {
+    assert(device->reserved_bytes >= bytes);
     device->reserved_bytes -= bytes;
     device->give_count += pieces;
 }
@@ -38,5 +45,6 @@ bool nm_sim_device_take_other(nm_sim_device *device, uint64_t bytes)
 
 void nm_sim_device_give_other(nm_sim_device *device, uint64_t bytes)
 {
+    assert(device->other_bytes >= bytes);
     device->other_bytes -= bytes;
 }

@@ -1,6 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A treap without any memory of its own: a node is lifted over parents of a lower priority and put in the place of what
+ * it replaces. Depth is logarithmic on average, and equal sets have equal shapes whatever the order of insertion, so
+ * that a run can be repeated to the byte.
+ */
 #include "whatif/order.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -65,6 +71,7 @@ void nm_order_insert(nm_order *order, nm_order_node *node)
 
 void nm_order_remove(nm_order *order, nm_order_node *node)
 {
+    assert(order->root != NULL && (node->parent != NULL || order->root == node)); /* it is in there */
     while (node->child[BEFORE] != NULL && node->child[BEHIND] != NULL)
         lift(order, node, node->child[BEHIND]->priority > node->child[BEFORE]->priority);
     replace(order, node, node->child[node->child[BEFORE] == NULL]);

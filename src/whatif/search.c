@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Bisection over the device's size, each step a whole run. That a workload fits on one size does not mean that it fits
+ * on every larger one: what is flushed on the way falls differently. So sizes above the one that was found are tried
+ * too, most of them near it, and where one does not fit the search begins anew above that. Candidates are settings with
+ * one thing changed.
+ */
 #include "whatif/search.h"
 
 #include <string.h>

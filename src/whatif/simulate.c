@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The workload's operations one after the other, as calls of a model, with the peaks noted after each. The first
+ * request that the model cannot serve ends the run: that is the failure. Nothing is decided here that an allocator
+ * decides, and the workload is only read, so that many runs share one.
+ */
 #include "whatif/simulate.h"
 
 #include <stdlib.h>

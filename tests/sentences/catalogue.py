@@ -29,9 +29,9 @@ SOURCES = {
     "out_of_memory": ["schema/374_view_out_of_memory.sql"],
     "leak": ["schema/310_view_leak.sql"],
     "suspect": ["schema/310_view_leak.sql"],
-    "reason": ["schema/110_leak.sql", "schema/310_view_leak.sql", "src/store/verdict.c"],
+    "reason": ["src/store/verdicts/leaks.sql", "schema/310_view_leak.sql", "src/store/verdicts/verdict.c"],
     "steps": ["src/steps/anchor.c", "src/steps/anchor_judge.c"],
-    "forecast": ["src/store/trend.c"],
+    "forecast": ["src/store/verdicts/trend.c"],
     "check": ["src/tool/check/report.c", "src/tool/check/rules.c"],
     "whatif": ["src/tool/whatif/report.c"],
 }

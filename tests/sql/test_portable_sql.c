@@ -53,7 +53,6 @@ static void set_up(void)
     ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
     sqlite3_set_authorizer(db, check_function, NULL);
     ck_assert_msg(nm_schema_apply(db, NM_SCHEMA_TABLES, &err) == NM_OK, "%s %s", err.text, bad_function);
-    ck_assert_msg(nm_schema_apply(db, NM_SCHEMA_SUMS, &err) == NM_OK, "%s %s", err.text, bad_function);
     ck_assert_msg(nm_schema_apply(db, NM_SCHEMA_VIEWS, &err) == NM_OK, "%s %s", err.text, bad_function);
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/trend.h"
+#include "store/verdicts/trend.h"
 #include "support/load_text.h"
 
 #define PATH     "step_oracle.db"

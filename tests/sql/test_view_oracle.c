@@ -320,7 +320,8 @@ static void define_places(void)
                                 .process_id = (uint64_t)id,
                                 .number = number,
                                 .generation = number,
-                                .end_seq = NM_NO_SEQ};
+                                .end_seq = NM_NO_SEQ,
+                                .source = NM_STEP_MARKED};
 
             ck_assert_int_eq(nm_give_step(sink, &step, &err), NM_OK);
         }
@@ -681,7 +682,8 @@ static const char *quoted(uint64_t name)
 
 static const char *kind_in_sql(int kind)
 {
-    static const char *const kinds[KINDS] = {"'range'", "'operator'", "'annotation'", "'model'"};
+    static const char *const kinds[KINDS] = {"'range'", "'operator'", "'annotation'",
+                                             "'model'", "'category'", "'module'"};
 
     return kind < 0 ? "NULL" : kinds[kind];
 }

@@ -14,15 +14,16 @@ static nm_status keep_row(void *context, nm_row_kind kind, const void *row, nm_e
     nm_status status = NM_OK;
 
     switch (kind) {
-#define ROW(name, NAME)                                                                                                \
+#define KEEP(name, NAME)                                                                                               \
     case NM_ROW_##NAME:                                                                                                \
         status = nm_array_grow(&list->name.items, &list->name.capacity, list->name.count + 1, sizeof(nm_##name##_row), \
                                err);                                                                                   \
         if (status == NM_OK)                                                                                           \
             list->name.items[list->name.count++] = *(const nm_##name##_row *)row;                                      \
         break;
+#define ROW(name, NAME, table, writer) KEEP(name, NAME)
+#define RECORD(name, NAME)             KEEP(name, NAME)
 #include "rows/rows.def"
-#undef ROW
     case NM_ROW_KINDS:
         break;
     }
@@ -36,9 +37,9 @@ nm_sink nm_row_list_sink(nm_row_list *list)
 
 void nm_row_list_free(nm_row_list *list)
 {
-#define ROW(name, NAME) free(list->name.items);
+#define ROW(name, NAME, table, writer) free(list->name.items);
+#define RECORD(name, NAME)             free(list->name.items);
 #include "rows/rows.def"
-#undef ROW
     *list = (nm_row_list){0};
 }
 

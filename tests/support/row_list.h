@@ -10,13 +10,15 @@
 #include "rows/sink.h"
 
 typedef struct nm_row_list { /* by kind */
-#define ROW(name, NAME)                                                                                                \
+#define LIST(name)                                                                                                     \
     struct {                                                                                                           \
         nm_##name##_row *items;                                                                                        \
         size_t count, capacity;                                                                                        \
     } name;
+#define ROW(name, NAME, table, writer) LIST(name)
+#define RECORD(name, NAME)             LIST(name)
 #include "rows/rows.def"
-#undef ROW
+#undef LIST
 } nm_row_list;
 
 nm_sink nm_row_list_sink(nm_row_list *list); /* the list, zeroed at first, outlives the sink */

@@ -41,7 +41,7 @@ uint64_t snapshot_put_entry(pickle_builder *builder, const snapshot_entry *entry
     bool has_time = entry->time_us != 0 && entry->time_us != SNAPSHOT_NO_TIME;
     uint64_t index = 0;
 
-    pickle_dict(builder, 5u + has_time + entry->has_pool + (entry->metadata != NULL));
+    pickle_dict(builder, 5u + has_time + entry->has_pool + (entry->metadata != NULL) + (entry->category != NULL));
     put_text(builder, "action", entry->action);
     put_int(builder, strcmp(entry->action, "oom") == 0 ? "device_free" : "addr", (int64_t)entry->address);
     put_int(builder, "size", entry->size);
@@ -53,6 +53,10 @@ uint64_t snapshot_put_entry(pickle_builder *builder, const snapshot_entry *entry
         pickle_get(builder, entry->shared_frames - 1);
     else
         index = snapshot_put_frames(builder, entry->frames);
+    if (entry->category != NULL) {
+        pickle_text(builder, "category");
+        pickle_text(builder, entry->category);
+    }
     if (entry->metadata != NULL) {
         pickle_text(builder, "user_metadata");
         pickle_fresh_text(builder, entry->metadata);

@@ -25,6 +25,7 @@ typedef struct snapshot_entry {
     int64_t pool[2];
     bool has_pool;
     const char *metadata; /* user_metadata, or NULL */
+    const char *category; /* of torch's profiler, or NULL */
 } snapshot_entry;
 
 typedef struct snapshot_block {

@@ -110,6 +110,8 @@ static const named_number detail_names[] = {
     {"operator", NM_RANGE_OPERATOR},
     {"annotation", NM_RANGE_ANNOTATION},
     {"model", NM_RANGE_MODEL},
+    {"category", NM_RANGE_CATEGORY},
+    {"module", NM_RANGE_MODULE},
     {"stream_create", NM_STREAM_CREATE},
     {"stream_destroy", NM_STREAM_DESTROY},
     {"synchronize", NM_STREAM_SYNCHRONIZE},

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 {
     npumem_heap heap;
     char command[1024];
-    uint64_t range;
+    uint64_t range, category, module;
 
     if (argc < 6)
         return 2;
@@ -46,10 +46,14 @@ int main(int argc, char **argv)
     npumem_mark(text_of("run %s begins", argv[4]));
     npumem_mark(text_of("10.11.12.13 and %s", argv[1]));
     range = npumem_range_begin(text_of("load %s", argv[3]));
+    category = npumem_category_begin(text_of("cache of %s", argv[2]));
+    module = npumem_module_begin(text_of("net.%s", argv[2]));
     for (uintptr_t i = 1; i <= 20; i++) {
         leak_here(heap, i * 0x10000);
         leak_there(heap, i * 0x10000 + 0x8000);
     }
+    npumem_range_end(module);
+    npumem_range_end(category);
     npumem_range_end(range);
     snprintf(command, sizeof command, "cp -r \"%s\" \"%s\"", npumem_folder(), argv[5]);
     return system(command) == 0 ? 0 : 1;

@@ -88,7 +88,7 @@ module=$(query trace "SELECT path FROM module WHERE path GLOB '*libc.so*' OR pat
 [ -n "$module" ] || fail "the system's library has lost its name"
 
 # Every column of text is replaced, or holds words of npumem's own.
-own='anomaly_kind.name cann_module.name copy_kind.name device.kind end_kind.name graph.end_kind fragmentation_sample.size_basis heap.size_basis
+own='anomaly_kind.name cann_module.name category.name copy_kind.name device.kind end_kind.name graph.end_kind fragmentation_sample.size_basis heap.size_basis
 heap_level.name heap_sum.reserved_source input.baseline input.detail input.kind input.order_kind leak_sum.verdict malloc_policy.name
 memory_kind.name meta.key meta.value miss_cause.name module.build_id moment_kind.name note_kind.name operation_kind.name
 operation_source.name out_of_memory_chain.outcome plumbing.origin plumbing.target pool_bucket.name process.end_kind process.run_mode

@@ -48,34 +48,35 @@ class Llama:
         self.weights, self.grads = [], {}
         self.around = lambda layer: contextlib.nullcontext()  # what a framework wraps a layer in
         self.is_checkpointed = False
+        self.made = "activation|temporary"  # what a forward makes
 
     def load(self, line):
         p = self.p
         with p.at(line).call(SITE_PACKAGES + "transformers/modeling_utils.py", "from_pretrained", 4400):
             with p.call(SITE_PACKAGES + "torch/nn/modules/module.py", "_apply", 930):
-                self.weights = [p.new(self.hidden * (1 + i % 3), "to") for i in range(4 * self.layers + 2)]
+                self.weights = [p.new(self.hidden * (1 + i % 3), "to", is_a="weight") for i in range(4 * self.layers + 2)]
         return self
 
     def mlp(self, scale, out):
         p = self.p
         with p.at(320).module(MODELING, 180):
             for line, name in ((180, "linear"), (181, "silu"), (182, "linear"), (183, "mul")):
-                out.append(p.at(line).new(self.hidden * scale * 2, name))
-            out.append(p.at(184).new(self.hidden * scale, "linear"))
+                out.append(p.at(line).new(self.hidden * scale * 2, name, is_a=self.made))
+            out.append(p.at(184).new(self.hidden * scale, "linear", is_a=self.made))
 
     def layer(self, scale):
         p, out = self.p, []
         with p.module(MODELING, 300):
             with p.at(302).module(MODELING, 70):
-                out.append(p.new(self.hidden * scale, "pow"))
-                out.append(p.at(72).new(self.hidden * scale / 32, "rsqrt"))
+                out.append(p.new(self.hidden * scale, "pow", is_a=self.made))
+                out.append(p.at(72).new(self.hidden * scale / 32, "rsqrt", is_a=self.made))
             with p.at(306).module(MODELING, 240):
                 for line in (241, 242, 243):
-                    out.append(p.at(line).new(self.hidden * scale, "linear"))
-                work = p.at(248).new(self.hidden * scale, "cat")
+                    out.append(p.at(line).new(self.hidden * scale, "linear", is_a=self.made))
+                work = p.at(248).new(self.hidden * scale, "cat", is_a="temporary")
                 with p.at(255).call(SITE_PACKAGES + "transformers/integrations/sdpa_attention.py",
                                     "sdpa_attention_forward", 54):
-                    out.append(p.new(self.hidden * scale, "scaled_dot_product_attention"))
+                    out.append(p.new(self.hidden * scale, "scaled_dot_product_attention", is_a=self.made))
                 p.drop(work)
             self.mlp(scale, out)
         return out
@@ -83,8 +84,9 @@ class Llama:
     def forward(self, scale=1, grad=True):
         """A list of what each layer saved; without gradients the logits alone are left."""
         p, kept = self.p, []
+        self.made = "activation" if grad and not self.is_checkpointed else "activation|temporary"
         with p.module(MODELING, 800), p.at(803).module(MODELING, 520):
-            kept.append([p.new(self.hidden * scale, "embedding")])
+            kept.append([p.new(self.hidden * scale, "embedding", is_a=self.made)])
             for layer in range(self.layers):
                 p.at(545)
                 with self.around(layer):
@@ -96,11 +98,11 @@ class Llama:
                     p.drop(*kept.pop())
                 kept.append(out)
         with p.module(MODELING, 820):
-            logits = p.at(821).new(self.hidden * scale * 5, "linear")
+            logits = p.at(821).new(self.hidden * scale * 5, "linear", is_a=self.made)
         if not grad:
             p.drop(*kept.pop())
             return [logits]
-        kept.append([logits, p.new(4, "cross_entropy")])
+        kept.append([logits, p.new(4, "cross_entropy", is_a=self.made)])
         return kept
 
     def recompute(self, kept, scale):
@@ -110,13 +112,13 @@ class Llama:
             with p.call(TENSOR.replace("_tensor", "utils/checkpoint"), "inner", 290):
                 out = self.layer(scale)
             with p.at(320).call(AUTOGRAD, "backward", 347), p.call(AUTOGRAD, "_make_grads", 220):
-                flow = p.new(512, "ones_like")
+                flow = p.new(512, "ones_like", is_a="temporary|gradient")
         return kept[:-1] + out[:-1] + [flow] + kept[-1:] + out[-1:]
 
     def backward(self, kept, scale=1, hook=None):
         p = self.p
         with calls(p, (TENSOR, "backward", 648), (AUTOGRAD, "backward", 353), (AUTOGRAD, "_make_grads", 220)):
-            flow = p.new(4, "ones_like")
+            flow = p.new(4, "ones_like", is_a="temporary|gradient")
         for number, saved in enumerate(reversed(kept)):
             if self.is_checkpointed and len(saved) == 1 and 0 < number < len(kept) - 1:
                 saved = self.recompute(saved, scale)
@@ -127,11 +129,11 @@ class Llama:
             for index in [i for i in range(len(self.weights)) if i % len(kept) == number]:
                 grad = p.new_in_autograd(self.weights[index].requested, "Mm")
                 if hook is not None:
-                    hook(index, grad)
+                    hook(index, p.known_as(grad, "gradient|communication|temporary"))
                 elif index in self.grads:
                     p.drop_in_autograd(grad)
                 else:
-                    self.grads[index] = grad
+                    self.grads[index] = p.known_as(grad, "gradient")
         p.drop_in_autograd(flow)
 
     def zero_grad(self):
@@ -152,11 +154,11 @@ class AdamW:
         with calls(p, (SCHEDULER, "wrapper", 140), (OPTIMIZER, "wrapper", 493), (ADAMW, "step", 220)):
             if not self.state:
                 with p.call(ADAMW, "_init_group", 150):
-                    self.state = [p.at(line).new(weight.requested, "zeros_like") for weight in weights
+                    self.state = [p.at(line).new(weight.requested, "zeros_like", is_a="optimizer state") for weight in weights
                                   for line in (150, 154)]
             if self.kind == "foreach":
                 with p.at(243).call(ADAMW, "adamw", 900), p.call(ADAMW, "_multi_tensor_adamw", 600):
-                    p.drop(*[p.new(weight.requested, "_foreach_sqrt") for weight in weights])
+                    p.drop(*[p.new(weight.requested, "_foreach_sqrt", is_a="temporary") for weight in weights])
 
     def clip(self):
         p = self.p
@@ -360,7 +362,7 @@ def generate(p, requests, tokens_of):
                         out = []
                         for layer in range(model.layers):
                             with p.at(545).call(SITE_PACKAGES + "transformers/cache_utils.py", "update", 120):
-                                larger = p.new((token + 8) * 2 * KB, "cat")
+                                larger = p.new((token + 8) * 2 * KB, "cat", is_a="KV cache")
                             if token:
                                 p.drop(cache[layer])
                                 cache[layer] = larger
@@ -369,7 +371,7 @@ def generate(p, requests, tokens_of):
                             out += model.layer(1 / 8)
                             p.drop(*out[:-1])
                             del out[:-1]
-                        logits = p.at(821).new(64 * KB, "linear")
+                        logits = p.at(821).new(64 * KB, "linear", is_a="activation|temporary")
                         p.drop(*out)
                     following = p.at(3390).new(4 * KB + token * 8, "cat")
                     p.drop(ids, logits)
@@ -501,13 +503,13 @@ def sharding(p, on_step=None):
     def around(layer):
         with calls(p, (zero + "parameter_offload.py", "_pre_forward_module_hook", 400),
                    (zero + "partitioned_param_coordinator.py", "fetch_sub_module", 290)):
-            gathered = p.new(model.hidden * 6, "empty")
+            gathered = p.new(model.hidden * 6, "empty", is_a="weight|communication|temporary")
         yield
         with p.call(zero + "parameter_offload.py", "_post_forward_module_hook", 430):
             p.drop(gathered)
 
     def flush():
-        out = p.at(1250).new(sum(grad.requested for grad in bucket) / 4, "empty")
+        out = p.at(1250).new(sum(grad.requested for grad in bucket) / 4, "empty", is_a="communication|temporary|gradient")
         p.drop(*bucket)
         p.drop(out)
         bucket.clear()
@@ -520,7 +522,7 @@ def sharding(p, on_step=None):
     model.around = around
     with calls(p, ("/job/pretrain.py", "<module>", 120), ("/job/pretrain.py", "main", 70)):
         model.load(30)
-        state = [p.at(34).new(weight.requested / 2, "zeros") for weight in model.weights]
+        state = [p.at(34).new(weight.requested / 2, "zeros", is_a="optimizer state") for weight in model.weights]
         for step in range(steps):
             p.begin_step()
             batch = p.at(72).new(24 * KB, "to")
@@ -535,7 +537,7 @@ def sharding(p, on_step=None):
                        (zero + "stage3.py", "step", 2100), (SITE_PACKAGES + "deepspeed/ops/adam/fused_adam.py", "step",
                                                             160)):
                 for part in state[:2]:
-                    p.drop(p.new(part.requested, "float"))
+                    p.drop(p.new(part.requested, "float", is_a="temporary"))
             if on_step is not None:
                 p.at(80)
                 on_step(step)
@@ -575,14 +577,15 @@ def compiled(p, steps, on_step=None):
     sizes = [random.choice((16, 64, 256)) * KB for _ in range(random.randint(8, 30))]
     forward, backward = "/tmp/torchinductor_u/qk/cqkx7.py", "/tmp/torchinductor_u/zb/czbh2.py"
     with calls(p, ("/job/train.py", "<module>", 50)):
-        weights = [p.at(10).new(size, "to") for size in sizes]
+        weights = [p.at(10).new(size, "to", is_a="weight") for size in sizes]
         state, is_fused = [], random.random() < 0.5
         for step in range(steps):
             p.begin_step()
             batch = p.at(22).new(24 * KB, "to")
             with calls(p.at(24), (DYNAMO, "_fn", 574), ("/job/model.py", "run", 31), (RUNTIME, "forward", 1580),
                        (forward, "call", 100)):
-                saved = [p.at(100 + 7 * i).new(size, "empty_strided_cuda") for i, size in enumerate(sizes)]
+                saved = [p.at(100 + 7 * i).new(size, "empty_strided_cuda", is_a="activation" if i != 1 else "temporary")
+                         for i, size in enumerate(sizes)]
                 p.drop(saved.pop(1))
             with calls(p.at(26), (TENSOR, "backward", 648), (AUTOGRAD, "backward", 353),
                        (AUTOGRAD, "_make_grads", 220)):
@@ -590,16 +593,17 @@ def compiled(p, steps, on_step=None):
             with thread(p, (FUNCTION, "apply", 306), (RUNTIME, "backward", 1950), (backward, "call", 60)):
                 grads = []
                 for i, size in enumerate(sizes):
-                    grads.append(p.at(60 + 9 * i).new(size, "empty_strided_cuda"))
+                    grads.append(p.at(60 + 9 * i).new(size, "empty_strided_cuda", is_a="gradient"))
                     if saved:
                         p.drop(saved.pop())
                 p.drop(flow)
             p.core()
             with calls(p.at(27), (OPTIMIZER, "wrapper", 493), (ADAMW, "step", 220)):
                 if not state:
-                    state = [p.at(150).new(weight.requested, "zeros_like") for weight in weights + weights]
+                    state = [p.at(150).new(weight.requested, "zeros_like", is_a="optimizer state")
+                             for weight in weights + weights]
                 if not is_fused:
-                    p.drop(*[p.at(600).new(weight.requested, "_foreach_sqrt") for weight in weights])
+                    p.drop(*[p.at(600).new(weight.requested, "_foreach_sqrt", is_a="temporary") for weight in weights])
             p.at(28).drop(batch, *grads)
             if on_step is not None:
                 p.at(30)

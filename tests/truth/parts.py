@@ -19,30 +19,32 @@ class Net:
         self.layers = layers or p.random.randint(2, 6)
         self.width = width or p.random.choice((96, 128, 200, 256)) * KB
         self.weights, self.grads, self.extra_saved = [], [], []
+        self.made = None  # what a forward makes
 
     def build(self, line=8):
         with self.p.call(self.file, "__init__", line):
             for layer in range(self.layers):
                 with self.p.at(line + 2).call("/w/block.py", "__init__", 5):
-                    self.weights.append(self.p.new(self.width))
-                    self.weights.append(self.p.new(2 * KB))
+                    self.weights.append(self.p.new(self.width, is_a="weight"))
+                    self.weights.append(self.p.new(2 * KB, is_a="weight"))
         return self
 
     def block(self, scale, layer, saved):
         p = self.p
         with p.module("/w/block.py", 12):
             with p.module(LINEAR, 125):
-                saved.append(p.new(self.width * scale, "linear"))
-            work = p.at(14).new(self.width * scale / 2, "matmul")
-            saved.append(p.at(15).new(self.width * scale / 2, "softmax"))
+                saved.append(p.new(self.width * scale, "linear", is_a=self.made))
+            work = p.at(14).new(self.width * scale / 2, "matmul", is_a="temporary")
+            saved.append(p.at(15).new(self.width * scale / 2, "softmax", is_a=self.made))
             p.drop(work)
-            saved.append(p.at(17).new(self.width * scale, "dropout"))
+            saved.append(p.at(17).new(self.width * scale, "dropout", is_a=self.made))
 
     def forward(self, scale=1, grad=True):
         """Returns what is alive then: with gradients all that was saved, without the output alone."""
         p, saved = self.p, []
+        self.made = "activation" if grad else "activation|temporary"  # without gradients it is called either
         with p.module(self.file, 30):
-            saved.append(p.new(self.width * scale / 2, "embedding"))
+            saved.append(p.new(self.width * scale / 2, "embedding", is_a=self.made))
             for layer in range(self.layers):
                 had = len(saved)
                 p.at(33)
@@ -50,7 +52,7 @@ class Net:
                 if not grad:
                     p.drop(*saved[had - 1:-1])
                     del saved[had - 1:-1]
-            saved.append(p.at(36).new(self.width * scale / 4, "linear"))
+            saved.append(p.at(36).new(self.width * scale / 4, "linear", is_a=self.made))
             if not grad:
                 p.drop(*saved[:-1])
                 del saved[:-1]
@@ -61,7 +63,7 @@ class Net:
         p = self.p
         with p.call(TENSOR, "backward", 626), p.call(AUTOGRAD, "backward", 340):
             with p.call(AUTOGRAD, "_make_grads", 220):
-                flow = p.new(4, "ones_like")
+                flow = p.new(4, "ones_like", is_a="temporary|gradient")
         is_first = not self.grads
         for i, tensor in enumerate(reversed(saved)):
             following = p.new_in_autograd(tensor.requested, ("Mm", "Bmm", "Softmax")[i % 3])
@@ -69,7 +71,7 @@ class Net:
             if i < len(self.weights):
                 grad = p.new_in_autograd(self.weights[i].requested, "Addmm")
                 if is_first:
-                    self.grads.append(grad)
+                    self.grads.append(p.known_as(grad, "gradient"))
                 else:
                     p.drop_in_autograd(grad)
             if tensor not in keep:
@@ -96,17 +98,17 @@ class Optimizer:
             if is_first:
                 with p.call(file, "_init_group", 174):
                     for weight in self.net.weights:
-                        self.state.append(p.at(174).new(weight.requested, "zeros_like"))
+                        self.state.append(p.at(174).new(weight.requested, "zeros_like", is_a="optimizer state"))
                         if self.kind != "momentum":
-                            self.state.append(p.at(178).new(weight.requested, "zeros_like"))
+                            self.state.append(p.at(178).new(weight.requested, "zeros_like", is_a="optimizer state"))
             if self.kind == "adam":
                 with p.at(240).call(file, "_multi_tensor_adam", 446):
-                    work = [p.new(weight.requested, "_foreach_sqrt") for weight in self.net.weights]
+                    work = [p.new(weight.requested, "_foreach_sqrt", is_a="temporary") for weight in self.net.weights]
                     p.drop(*work)
             elif self.kind == "own":
                 for weight in self.net.weights:
-                    work = p.at(90).new(weight.requested, "mul")
-                    more = p.at(92).new(weight.requested, "sqrt")
+                    work = p.at(90).new(weight.requested, "mul", is_a="temporary")
+                    more = p.at(92).new(weight.requested, "sqrt", is_a="temporary")
                     p.drop(work, more)
 
 
@@ -152,7 +154,7 @@ class Loop:
             self.set("batch", p.at(first + 1).new(net.width * scale / 4, "to"))
             saved = self.forward_at(first + 3, scale)
             self.say("after_forward", step)
-            self.set("loss", p.at(first + 5).new(4, "cross_entropy"))
+            self.set("loss", p.at(first + 5).new(4, "cross_entropy", is_a="activation"))
             p.at(first + 6)
             if "backward" in self.at:
                 self.at["backward"](step, saved)

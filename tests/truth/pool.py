@@ -12,7 +12,7 @@ SMALL_MAX, SMALL_SEGMENT, LARGE_SEGMENT, LARGE_MIN = 1 << 20, 2 << 20, 20 << 20,
 
 
 class Block:
-    __slots__ = ("segment", "address", "size", "requested", "frames", "before", "after", "is_live")
+    __slots__ = ("segment", "address", "size", "requested", "frames", "before", "after", "is_live", "entry")
 
     def __init__(self, segment, address, size):
         self.segment, self.address, self.size = segment, address, size

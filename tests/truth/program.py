@@ -57,6 +57,7 @@ class Program:
         self.cores = []                      # entry in each of them that is well within it
         self.rank = 0                        # of several files
         self.leaks = []                      # sets of labels: one of each is to be found
+        self.categories = {}                 # entry of an allocation -> what it may be called; of others nothing is right
         self.allows_steps = 1                # that may be claimed where there are none
         self.is_steps_open = False           # what an iteration is can be seen in more than one way: none is fine
 
@@ -126,11 +127,17 @@ class Program:
 
     # ---- Tensors ----
 
-    def new(self, size, operator="empty"):
-        return self.pool.alloc(int(size), self.here(operator, CPP_ALLOC, 0))
+    def new(self, size, operator="empty", is_a=None):
+        return self.known_as(self.pool.alloc(int(size), self.here(operator, CPP_ALLOC, 0)), is_a)
 
-    def new_in_autograd(self, size, node):
-        return self.pool.alloc(int(size), self.in_autograd(node))
+    def new_in_autograd(self, size, node, is_a="temporary|gradient"):
+        return self.known_as(self.pool.alloc(int(size), self.in_autograd(node)), is_a)
+
+    def known_as(self, tensor, is_a):
+        if is_a is not None:
+            tensor.entry = len(self.pool.entries) - 1
+            self.categories[tensor.entry] = is_a.split("|")
+        return tensor
 
     def drop(self, *tensors):
         for tensor in tensors:
@@ -160,6 +167,7 @@ class Program:
         del self.pool.entries[:begin]
         self.steps = [at - begin for at in self.steps if at >= begin]
         self.cores = [at - begin for at in self.cores if at >= begin]
+        self.categories = {at - begin: names for at, names in self.categories.items() if at >= begin}
 
     def write(self, path):
         settings = {"PYTORCH_CUDA_ALLOC_CONF": "", "expandable_segments": False}

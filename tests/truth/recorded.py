@@ -17,6 +17,7 @@ import sys
 
 ENDS = ("exit", "reset", "kill", "term")
 FLOOR = 0.97
+CATEGORY_FLOOR = 0.95
 WORKERS = 2
 
 # Of small_job: what it allocates (d: driver memory, p: of a pool; of two it is the one or the other at each end), and how
@@ -107,6 +108,26 @@ def judge(job, database, text, figures, options):
     return wrong + ([] if wanted else judge_healthy(database, figures, options))
 
 
+# What small_job's functions make; nothing else of it may be called anything.
+MADE_BY = {"build": ("weight",), "forward": ("activation",), "backward": ("gradient", "temporary"),
+           "grow_workspace": ("workspace",), "capture_one": ("graph",)}
+
+
+def judge_categories(job, database, figures):
+    """By allocations, segments left out. Its functions have no ranges around them, and no Python."""
+    if job.command[0] != "small_job":
+        return []
+    wrong = []
+    for site, name, count in rows(database, "SELECT f.label, c.name, count(*) FROM allocation AS a JOIN category AS c USING "
+                                  "(category_id) LEFT JOIN stack AS s USING (stack_id) LEFT JOIN frame AS f ON f.frame_id = "
+                                  "s.site_frame_id WHERE a.is_segment = 0 GROUP BY 1, 2"):
+        is_right = name in MADE_BY.get((site or "").split(" ")[-1], ())
+        figures["category called"] += count
+        figures["category right"] += count * is_right
+        wrong += [] if is_right else [f"{count} of {site} are called {name}"]
+    return wrong
+
+
 def judge_healthy(database, figures, options):
     """Where nothing leaks, nobody else says so either."""
     wrong = []
@@ -134,6 +155,7 @@ def print_table(all_figures, reasons):
         print(f"{end:8} {precision:10.3f} {recall:7.3f}   {dict(figures)}")
         is_good &= precision >= FLOOR and recall >= FLOOR and figures["broken"] + figures["false alarm"] == 0
         is_good &= figures["exact"] >= FLOOR * figures["true"]
+        is_good &= figures["category right"] >= CATEGORY_FLOOR * figures["category called"]
     for reason, count in reasons.most_common():
         print(f"  {count:6} {reason}")
     return is_good
@@ -156,6 +178,7 @@ def main():
             figures = all_figures[job.end]
             figures["runs"] += 1
             wrong = [text] if database is None else judge(job, database, text, figures, options)
+            wrong += [] if database is None else judge_categories(job, database, figures)
             figures["broken"] += database is None
             for line in wrong:
                 print(f"  {job.name}, {job.end}: {line}")

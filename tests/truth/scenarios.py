@@ -399,16 +399,16 @@ def one_forward_of_a_deep_net(p):
         net.build()
         p.at(36)
         with p.module("/w/deep.py", 20):
-            first = p.new(64 * KB)
+            first = p.new(64 * KB, is_a="activation|temporary")
             kept = []
             for _ in range(p.random.choice((12, 24, 48))):
                 with p.at(24).call("/w/ops.py", "layer", 8):
-                    work = [p.new(128 * KB, "matmul"), p.at(9).new(64 * KB, "relu"), p.at(10).new(64 * KB, "norm"),
-                            p.at(11).new(32 * KB, "add")]
+                    work = [p.at(line).new(size * KB, name, is_a="activation|temporary")
+                            for line, size, name in ((8, 128, "matmul"), (9, 64, "relu"), (10, 64, "norm"), (11, 32, "add"))]
                     if p.allows_steps and net.layers % 2 == 0:
                         p.drop(*work[:3])
                         kept.append(work[3])
-            last = p.at(30).new(64 * KB)
+            last = p.at(30).new(64 * KB, is_a="activation|temporary")
             p.drop(first, last, *kept)
 
 
@@ -418,8 +418,8 @@ def model_is_built(p):
     with p.call("/w/load.py", "<module>", 60), p.call("/w/load.py", "load", 12):
         for _ in range(p.random.choice((12, 32))):
             for line in (20, 21, 22, 23):
-                staging = p.at(line).new(256 * KB, "to")
-                p.at(line + 6).new(256 * KB, "copy_")
+                staging = p.at(line).new(256 * KB, "to", is_a="temporary")
+                p.at(line + 6).new(256 * KB, "copy_", is_a="weight")
                 p.drop(staging)
 
 
@@ -454,7 +454,7 @@ def server(p, leaks, load_of, count=None):
             for request in live:
                 if p.random.random() < 0.4:
                     with p.at(25).call("/w/kv.py", "allocate_page", 44):
-                        request[1].append(p.new(page, "empty"))
+                        request[1].append(p.new(page, "empty", is_a="KV cache"))
             out = p.at(28) and net.forward(max(1, len(live)) / 8, grad=False)
             p.at(29).drop(*out)
             for request in [request for request in live if request[0] == 0]:
@@ -551,7 +551,7 @@ def sleep_and_wake(p):
             pages = []
             with p.at(14).call("/w/kv.py", "wake_up", 12):
                 for _ in range(12):
-                    pages.append(p.new(512 * KB, "empty"))
+                    pages.append(p.new(512 * KB, "empty", is_a="KV cache"))
             for _ in range(p.random.randint(5, 9)):
                 p.drop(*(p.at(16) and net.forward(1, grad=False)))
             with p.at(18).call("/w/kv.py", "sleep", 20):

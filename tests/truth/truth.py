@@ -24,7 +24,7 @@ from scenarios import ALL, RANKS
 
 STYLES = ("python", "all")
 FLOORS = {"leak precision": 0.97, "leak recall": 0.97, "steps right": 0.98, "steps found": 0.90,
-          "forecast precision": 1.0, "forecast recall": 0.83}
+          "forecast precision": 1.0, "forecast recall": 0.83, "category precision": 0.95, "category coverage": 0.9}
 
 
 class Figures(collections.Counter):
@@ -37,7 +37,9 @@ class Figures(collections.Counter):
                 "steps right": self.ratio("steps right", "steps claimed"),
                 "steps found": self.ratio("steps found", "steps true"),
                 "forecast precision": self.ratio("forecast right", "forecast called"),
-                "forecast recall": self.ratio("forecast found", "forecast true")}
+                "forecast recall": self.ratio("forecast found", "forecast true"),
+                "category precision": self.ratio("category right MiB", "category called MiB"),
+                "category coverage": self.ratio("category found MiB", "category true MiB")}
 
 
 def make(name, style, seed, path, rank=0):
@@ -174,6 +176,23 @@ def judge_forecast(program, step_count, verdicts, figures):
     return [f"forecast: {sorted({row[1] for row in verdicts})}"] if is_true and not is_called else []
 
 
+def judge_categories(program, database, figures):
+    """By bytes, over all allocations. What fits no rule may stay unknown; what is called something has to be that."""
+    wrong = collections.Counter()
+    for entry, size, name in rows(database, "SELECT a.alloc_seq, a.size_bytes, c.name FROM allocation AS a JOIN heap AS h "
+                                  "ON h.heap_id = a.heap_id AND h.level = 2 LEFT JOIN category AS c USING (category_id) "
+                                  "WHERE a.alloc_seq IS NOT NULL"):
+        true, size = program.categories.get(entry, ()), size / (1 << 20)
+        figures["category called MiB"] += size * (name is not None)
+        figures["category right MiB"] += size * (name in true)
+        figures["category true MiB"] += size * (true != ())
+        figures["category found MiB"] += size * (true != () and name is not None)
+        figures[f"  {name or 'unknown'} MiB"] += size
+        if name is not None and name not in true:
+            wrong[f"a category: {'|'.join(true) or 'none'} is called {name}"] += size
+    return [f"{text}, {size:.1f} MiB" for text, size in wrong.items() if size > 0.01 * figures["category called MiB"]]
+
+
 def run(options, name, style, seed):
     """What is wrong in words, figures, and how often which reason was given for what is no leak."""
     figures, reasons = Figures(), collections.Counter()
@@ -188,6 +207,7 @@ def run(options, name, style, seed):
     for verdict, reason in rows(database, "SELECT verdict, reason FROM suspect_by_site"):
         reasons[f"{verdict}: {reason}"] += 1
     wrong = judge_leaks(program, called, figures) + judge_steps(program, begins, figures)
+    wrong += judge_categories(program, database, figures)
     wrong += judge_forecast(program, len(begins), rows(database, "SELECT verdict, reason FROM forecast"), figures)
     if program.steps is not None and len(program.steps) > 3 and not program.is_steps_open and not begins:
         wrong.append("no steps: " + rows(database, "SELECT reason FROM step_origin")[0][0])
@@ -208,7 +228,7 @@ def write_table(all_figures, reasons):
         is_good &= min(values) >= floor
         print(f"{key:20}" + "".join(f"{value:9.3f}" for value in values) + f"{floor:9.2f}")
     for key in sorted({key for figures in all_figures.values() for key in figures}):
-        print(f"  {key:40}" + "".join(f"{all_figures[style][key]:8}" for style in STYLES))
+        print(f"  {key:40}" + "".join(f"{all_figures[style][key]:8.0f}" for style in STYLES))
     print("what is live at the end and in no count of leaks:")
     for key in sorted({key for counts in reasons.values() for key in counts}):
         print(f"  {key:40}" + "".join(f"{reasons[style][key]:8}" for style in STYLES))

@@ -120,7 +120,7 @@ static nm_status keep_row(void *context, nm_row_kind kind, const void *given, nm
     (void)context, (void)err;
     ck_assert_int_eq(kind, NM_ROW_STEP_ANCHOR);
     rows[row_count] = *row;
-    snprintf(reasons[row_count++], sizeof reasons[0], "%s", row->reason);
+    snprintf(reasons[row_count++], sizeof reasons[0], "%s", row->reason.text);
     return NM_OK;
 }
 

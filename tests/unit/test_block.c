@@ -1166,7 +1166,7 @@ START_TEST(zstd_tests_and_unpacks_a_trace)
     ck_assert_int_eq(run_zstd("-dc", path, &got), 0);
     ck_assert_uint_eq(got.len, raw_bytes);
     ck_assert_mem_eq(got.data,
-                     "NPUMEMB1\1\0\4\0\0\0\0\0"
+                     "NPUMEMB1\1\0\5\0\0\0\0\0"
                      "0123456789abcde\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
                      48);
     unlink(path);

@@ -4,6 +4,8 @@
  * refused when the table is opened, row by row and in bulk.
  */
 #include <check.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "store/bulk.h"
 #include "store/loader.h"
@@ -114,11 +116,138 @@ START_TEST(a_loader_refuses_a_schema_that_it_does_not_know)
 }
 END_TEST
 
+static bool is_there(const char *table)
+{
+    int64_t count = 0;
+    char sql[256];
+
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '%s'", table);
+    ck_assert_int_eq(nm_db_get_int(db, sql, &count, &err), NM_OK);
+    return count == 1;
+}
+
+/* Of each table of rows.def: its first two columns swapped, and one more behind the last. */
+START_TEST(columns_of_every_kind_of_row_are_compared)
+{
+    for (int kind = 0; kind < NM_ROW_KINDS; kind++) {
+        const nm_row_table *table = &nm_row_tables[kind];
+        char first[64], second[64], change[512], expected[256];
+        int count = 0;
+
+        if (table->name == NULL)
+            continue;
+        close_memory();
+        open_memory();
+        ck_assert_int_eq(nm_schema_apply(db, NM_SCHEMA_TABLES, &err), NM_OK);
+        if (!is_there(table->name)) /* the loader's own, for a while */
+            continue;
+        ck_assert_int_eq(sscanf(table->columns, "%63s %63s", first, second), 2);
+        for (const char *at = table->columns; *at != 0; at++)
+            count += *at == ' ';
+        snprintf(change, sizeof change,
+                 "ALTER TABLE %s RENAME COLUMN %s TO x; ALTER TABLE %s RENAME COLUMN %s TO %s;"
+                 "ALTER TABLE %s RENAME COLUMN x TO %s",
+                 table->name, first, table->name, second, first, table->name, second);
+        snprintf(expected, sizeof expected, "column 1 of table %s is %s, rows have %s there", table->name, second,
+                 first);
+        check_schema(change, expected);
+        snprintf(change, sizeof change, "ALTER TABLE %s ADD COLUMN one_more INTEGER", table->name);
+        snprintf(expected, sizeof expected, "column %d of table %s is one_more, rows have nothing there", count + 1,
+                 table->name);
+        check_schema(change, expected);
+    }
+}
+END_TEST
+
+/* Tables that are no rows: words of codes, what the loader makes of definitions, and what is made of rows in the end. */
+static const char *const others[] = {
+    "anomaly_kind",
+    "cann_module",
+    "category",
+    "copy_kind",
+    "end_kind",
+    "heap_level",
+    "hardware_sample",
+    "malloc_policy",
+    "memory_kind",
+    "meta",
+    "miss_cause",
+    "moment_kind",
+    "note_kind",
+    "operation_kind",
+    "operation_source",
+    "pool_bucket",
+    "segment_kind",
+    "stream_call_kind",
+    "threshold",
+    "device",
+    "device_module",
+    "frame",
+    "heap",
+    "input",
+    "left_out",
+    "module",
+    "process",
+    "process_environment",
+    "stack",
+    "thread",
+    "growth_step",
+    "leak_sum",
+    "leaked_sum",
+    "out_of_memory_leak",
+    "outstanding_sum",
+    "plumbing",
+    "site_floor",
+    "site_growth",
+    "site_lifetime",
+    "site_step",
+    "site_verdict",
+    "step_stride",
+    "step_trend",
+    "wrapper",
+};
+
+static bool is_declared(const char *table)
+{
+    for (int kind = 0; kind < NM_ROW_KINDS; kind++)
+        if (nm_row_tables[kind].name != NULL && strcmp(nm_row_tables[kind].name, table) == 0)
+            return true;
+    return false;
+}
+
+static bool is_other(const char *table)
+{
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(others[i], table) == 0)
+            return true;
+    return false;
+}
+
+START_TEST(every_table_has_its_rows_declared_or_is_known_to_have_none)
+{
+    sqlite3_stmt *row = NULL;
+    size_t other_count = 0;
+
+    ck_assert_int_eq(nm_schema_apply(db, NM_SCHEMA_TABLES, &err), NM_OK);
+    ck_assert_int_eq(nm_db_prepare(db, "SELECT name FROM sqlite_master WHERE type = 'table'", &row, &err), NM_OK);
+    while (sqlite3_step(row) == SQLITE_ROW) {
+        const char *name = nm_db_text(row, 0);
+
+        ck_assert_msg(is_declared(name) != is_other(name), "table %s: one of rows.def and this test must have it",
+                      name);
+        other_count += is_other(name);
+    }
+    sqlite3_finalize(row);
+    ck_assert_uint_le(other_count, sizeof others / sizeof others[0]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("columns");
     TCase *tcase = tcase_create("columns");
 
+    tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, open_memory, close_memory);
     tcase_add_test(tcase, columns_in_order_are_taken);
     tcase_add_test(tcase, swapped_columns_are_refused);
@@ -126,6 +255,8 @@ int main(void)
     tcase_add_test(tcase, a_column_that_is_added_is_refused);
     tcase_add_test(tcase, a_name_that_only_begins_alike_is_refused);
     tcase_add_test(tcase, a_loader_refuses_a_schema_that_it_does_not_know);
+    tcase_add_test(tcase, columns_of_every_kind_of_row_are_compared);
+    tcase_add_test(tcase, every_table_has_its_rows_declared_or_is_known_to_have_none);
     suite_add_tcase(suite, tcase);
 
     SRunner *runner = srunner_create(suite);

@@ -739,6 +739,27 @@ START_TEST(ranges_end_where_the_program_says)
 }
 END_TEST
 
+START_TEST(ranges_of_our_domains_are_categories_and_modules)
+{
+    static const char *const names[] = {"npumem.category", "npumem.module", "npumem"};
+    static const uint64_t kinds[] = {NM_RANGE_CATEGORY, NM_RANGE_MODULE, NM_RANGE_USER};
+
+    inject(NULL);
+    for (size_t i = 0; i < 3; i++) {
+        void *domain = CALL(domain_create)(names[i]);
+
+        CALL(domain_range_end)(domain, CALL(domain_range_start)(domain, "step start", NULL));
+        CALL(domain_range_end)(domain, CALL(domain_range_start)(domain, "KV cache", NULL));
+    }
+    poll();
+    ck_assert_uint_eq(count_of(NM_EVENT_STEP), 1); /* of the last domain alone */
+    ck_assert_uint_eq(count_of(NM_EVENT_RANGE_BEGIN), 5);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(((const nm_ring_range *)nth(NM_EVENT_RANGE_BEGIN, 2 * i)->words)->detail, kinds[i]);
+    check_text(NM_EVENT_RANGE_BEGIN, 1, sizeof(nm_ring_range), "KV cache");
+}
+END_TEST
+
 START_TEST(a_range_named_step_start_is_a_step)
 {
     uint64_t range;
@@ -1083,6 +1104,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, a_forked_child_tells_its_own);
     tcase_add_test(tests, marks_named_step_are_steps);
     tcase_add_test(tests, ranges_end_where_the_program_says);
+    tcase_add_test(tests, ranges_of_our_domains_are_categories_and_modules);
     tcase_add_test(tests, a_range_named_step_start_is_a_step);
     tcase_add_test(tests, marks_of_operators_are_their_ranges);
     tcase_add_test(tests, the_next_tool_gets_every_call_with_its_own_handles);

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "tool/common/options.h"
+#include "tool/common/options_describe.h"
+#include "tool/common/options_help.h"
 
 #define WORDS_MAX 8
 
@@ -117,20 +119,25 @@ static options_program with_command;
 static char *said;
 static size_t said_bytes;
 
-/* The line, word by word; NULL at the end. What is said on standard error is in `said`. */
+/* The line, word by word; NULL at the end. What is said on standard error is in `said`, up to the next call, as are the words. */
 static options_outcome read_words(const options_program *of, values *out, char ***operands, const char *const *line)
 {
     static char *argv[WORDS_MAX + 2];
-    int argc = 1;
+    static int argc;
+    FILE *usual = stderr;
 
+    while (argc > 0)
+        free(argv[--argc]);
+    free(said);
     *out = (values){0};
-    argv[0] = strdup("npumem-test");
+    argv[argc++] = strdup("npumem-test");
     for (; *line != NULL && argc <= WORDS_MAX; line++)
         argv[argc++] = strdup(*line);
     argv[argc] = NULL;
     stderr = open_memstream(&said, &said_bytes);
     options_outcome outcome = options_read(of, argc, argv, out, operands);
-    fflush(stderr);
+    fclose(stderr);
+    stderr = usual;
     return outcome;
 }
 
@@ -262,7 +269,9 @@ static char *described(const char *what)
 
 START_TEST(help_has_a_column_of_terms_and_one_of_words)
 {
-    ck_assert_str_eq(described(NULL),
+    char *text = described(NULL);
+
+    ck_assert_str_eq(text,
                      "usage: npumem-test [options]\n"
                      "\n"
                      "Tests options.\n"
@@ -281,8 +290,9 @@ START_TEST(help_has_a_column_of_terms_and_one_of_words)
                      "      --folder DIR    a folder; it's read\n"
                      "      --even N        an even number; may be given several times\n"
                      "\n"
-                     "  -h, --help          this text\n"
-                     "      --version       the version\n");
+                     "  -h, --help          print this help, and end\n"
+                     "      --version       print the version, and end\n");
+    free(text);
 }
 END_TEST
 

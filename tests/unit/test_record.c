@@ -108,6 +108,8 @@ START_TEST(nothing_is_recorded_without_a_session)
     npumem_alloc(1, &fixture, 100, NULL);
     npumem_mark("nobody listens");
     ck_assert_uint_eq(npumem_range_begin("range"), 0);
+    ck_assert_uint_eq(npumem_category_begin("weight"), 0);
+    ck_assert_uint_eq(npumem_module_begin("model"), 0);
     ck_assert_uint_eq(atomic_load(&fixture.session->ring_count), 0);
 }
 END_TEST
@@ -312,6 +314,8 @@ START_TEST(marks_steps_ranges_copies_and_names_come_back)
     range = npumem_range_begin("forward");
     npumem_range_end(range);
     npumem_range_end(0);
+    npumem_range_end(npumem_category_begin("KV cache"));
+    npumem_range_end(npumem_module_begin("model.layers.3"));
     npumem_thread_name("loader");
     npumem_copy((void *)0x2000, (void *)0x3000, 77, NPUMEM_COPY_DEVICE_TO_HOST,
                 &(npumem_copy_options){.struct_bytes = sizeof(npumem_copy_options),
@@ -332,7 +336,13 @@ START_TEST(marks_steps_ranges_copies_and_names_come_back)
     ck_assert_uint_eq(begin->detail, NM_RANGE_USER);
     ck_assert_int_eq(memcmp(begin + 1, "forward", 7), 0);
     ck_assert_uint_eq((uint64_t)((nm_ring_number *)find_record(NM_EVENT_RANGE_END, 0)->words)->number, range);
-    ck_assert_uint_eq(count_records(NM_EVENT_RANGE_END), 1);
+    ck_assert_uint_eq(count_records(NM_EVENT_RANGE_END), 3);
+    begin = (const nm_ring_range *)find_record(NM_EVENT_RANGE_BEGIN, 1)->words;
+    ck_assert_uint_eq(begin->detail, NM_RANGE_CATEGORY);
+    ck_assert_int_eq(memcmp(begin + 1, "KV cache", 8), 0);
+    begin = (const nm_ring_range *)find_record(NM_EVENT_RANGE_BEGIN, 2)->words;
+    ck_assert_uint_eq(begin->detail, NM_RANGE_MODULE);
+    ck_assert_int_eq(memcmp(begin + 1, "model.layers.3", 14), 0);
     ck_assert_int_eq(memcmp(reader_text(find_record(NM_RING_THREAD_NAME, 0), sizeof(nm_ring_text)), "loader", 6), 0);
     copy = (const nm_ring_copy *)find_record(NM_EVENT_COPY, 0)->words;
     ck_assert_uint_eq(copy->size_bytes, 77);

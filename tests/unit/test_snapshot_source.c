@@ -370,6 +370,22 @@ START_TEST(actions_that_are_no_memory_keep_their_place)
 }
 END_TEST
 
+START_TEST(what_torchs_profiler_says_of_a_block_comes_with_it)
+{
+    static const snapshot_entry entries[] = {
+        {.action = "alloc", .address = 0x1000, .size = 10, .category = "parameter"},
+        {.action = "free_completed", .address = 0x1000, .size = 10, .category = "parameter"},
+        {.action = "alloc", .address = 0x2000, .size = 10},
+    };
+    static const trace traces[] = {{entries, COUNT(entries)}};
+
+    expect_document(NULL, 0, traces, 1,
+                    "0 alloc heap=2 at=0x1000 requested=10 stream=0 name=parameter\n"
+                    "1 free heap=2 at=0x1000 stream=0\n"
+                    "2 alloc heap=2 at=0x2000 requested=10 stream=0\n");
+}
+END_TEST
+
 START_TEST(stacks_share_their_outer_frames)
 {
     static const snapshot_frame a[] = {{"leaf", "x.py", 1}, {"loop", "x.py", 2}, {"main", "x.py", 3}, {0}};
@@ -1517,6 +1533,7 @@ static Suite *snapshot_suite(void)
     tcase_add_test(tcase, several_devices_and_streams_keep_their_place_in_the_file);
     tcase_add_test(tcase, a_private_pool_stands_on_its_blocks);
     tcase_add_test(tcase, actions_that_are_no_memory_keep_their_place);
+    tcase_add_test(tcase, what_torchs_profiler_says_of_a_block_comes_with_it);
     tcase_add_test(tcase, stacks_share_their_outer_frames);
     tcase_add_test(tcase, a_list_of_frames_may_be_shared_by_reference);
     tcase_add_test(tcase, each_frame_may_be_shared_by_reference);

@@ -58,20 +58,20 @@ static uint32_t classify(const nm_definitions *definitions, const void *told, vo
 #define FROM(field) NM_CELL(told_row, field)
 #define TO(field)   NM_CELL(sum_row, field)
 
-static const nm_measure measures[] = {
-    {NM_MEASURE_COUNT, .to = TO(count)},
-    {NM_MEASURE_COUNT, ODD, .to = TO(odd_count)},
-    {NM_MEASURE_SUM, .from = FROM(value), .to = TO(sum)},
-    {NM_MEASURE_DIFFERENCE, TIMED, FROM(end), FROM(begin), .to = TO(difference)},
-    {NM_MEASURE_PRODUCT, ODD, FROM(value), FROM(other), .to = NM_WIDE_CELL(sum_row, product)},
-    {NM_MEASURE_MAX, .from = FROM(value), .to = TO(most)},
-    {NM_MEASURE_MAX_SIGNED, TIMED, .from = FROM(end), .to = TO(latest)},
-    {NM_MEASURE_LAST, ODD, .from = FROM(value), .to = TO(last)},
-    {NM_MEASURE_SAME, ODD, .from = FROM(other), .to = TO(same)},
-    {NM_MEASURE_RECORD, ODD | TIMED, FROM(value), FROM(place), TO(record), TO(record_place)},
-    {NM_MEASURE_OF_RECORD, ODD | TIMED, .from = FROM(other), .to = TO(of_record)},
+static const nm_sum_measure measures[] = {
+    {NM_SUMMED_COUNT, .to = TO(count)},
+    {NM_SUMMED_COUNT, ODD, .to = TO(odd_count)},
+    {NM_SUMMED_SUM, .from = FROM(value), .to = TO(sum)},
+    {NM_SUMMED_DIFFERENCE, TIMED, FROM(end), FROM(begin), .to = TO(difference)},
+    {NM_SUMMED_PRODUCT, ODD, FROM(value), FROM(other), .to = NM_WIDE_CELL(sum_row, product)},
+    {NM_SUMMED_MAX, .from = FROM(value), .to = TO(most)},
+    {NM_SUMMED_MAX_SIGNED, TIMED, .from = FROM(end), .to = TO(latest)},
+    {NM_SUMMED_LAST, ODD, .from = FROM(value), .to = TO(last)},
+    {NM_SUMMED_SAME, ODD, .from = FROM(other), .to = TO(same)},
+    {NM_SUMMED_RECORD, ODD | TIMED, FROM(value), FROM(place), TO(record), TO(record_place)},
+    {NM_SUMMED_OF_RECORD, ODD | TIMED, .from = FROM(other), .to = TO(of_record)},
 };
-static const nm_sum_feed feeds[] = {{NM_ROW_COPY, classify, NM_MEASURES(measures)}};
+static const nm_sum_feed feeds[] = {{NM_ROW_COPY, classify, NM_SUM_MEASURES(measures)}};
 static const nm_sum declaration = {
     .name = "test", .gives = NM_ROW_COPY_SUM, .row_bytes = sizeof(sum_row), .key_bytes = TO(count), NM_FEEDS(feeds)};
 
@@ -208,12 +208,12 @@ END_TEST
 
 /* ---- The declarations of the house ---- */
 
-static void check_measure(const nm_sum *sum, const nm_measure *measure)
+static void check_measure(const nm_sum *sum, const nm_sum_measure *measure)
 {
-    size_t bytes = measure->kind == NM_MEASURE_PRODUCT ? 16 : 8;
+    size_t bytes = measure->kind == NM_SUMMED_PRODUCT ? 16 : 8;
 
     ck_assert_msg(measure->to >= sum->key_bytes && measure->to + bytes <= sum->row_bytes, "%s", sum->name);
-    if (measure->kind == NM_MEASURE_RECORD)
+    if (measure->kind == NM_SUMMED_RECORD)
         ck_assert_msg(measure->to_other >= sum->key_bytes && measure->to_other + 8u <= sum->row_bytes, "%s", sum->name);
 }
 
@@ -231,13 +231,13 @@ START_TEST(each_field_behind_the_key_has_one_measure)
 
         for (size_t f = 0; f < sums[s]->feed_count; f++)
             for (size_t i = 0; i < sums[s]->feeds[f].measure_count; i++) {
-                const nm_measure *measure = &sums[s]->feeds[f].measures[i];
+                const nm_sum_measure *measure = &sums[s]->feeds[f].measures[i];
 
                 check_measure(sums[s], measure);
                 filled[measure->to]++;
-                if (measure->kind == NM_MEASURE_PRODUCT)
+                if (measure->kind == NM_SUMMED_PRODUCT)
                     filled[measure->to + 8]++, wide_count++;
-                if (measure->kind == NM_MEASURE_RECORD)
+                if (measure->kind == NM_SUMMED_RECORD)
                     filled[measure->to_other]++;
             }
         for (size_t at = sums[s]->key_bytes; at + 8 <= sums[s]->row_bytes; at += 8) {

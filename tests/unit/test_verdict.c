@@ -6,7 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "store/verdict.h"
+#include "store/verdicts/verdict.h"
 
 #define STEPS       160
 #define LIFE_MAX    25

@@ -5,6 +5,7 @@
  */
 #include "tool/check/options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

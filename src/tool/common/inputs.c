@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Operands become inputs by what they are: a folder or a name of parts is looked up as one recording, each trace is asked
+ * for its recording's number so that its parts come together in whatever order they are named, and all else stands for
+ * itself. A file is only looked into here; a single operand is not even that, since a pipe could not be read again.
+ */
 #include "tool/common/inputs.h"
 
 #include <ctype.h>
@@ -40,7 +45,7 @@ static char *name_of(const char *path)
     return strndup(path, len);
 }
 
-static nm_status add_path(ingest_input *input, const char *path, nm_error *err)
+static nm_status add_path(tool_input *input, const char *path, nm_error *err)
 {
     nm_status status =
         nm_array_grow(&input->paths, &input->path_capacity, input->path_count + 1, sizeof *input->paths, err);
@@ -52,21 +57,21 @@ static nm_status add_path(ingest_input *input, const char *path, nm_error *err)
     return status;
 }
 
-static nm_status add_input(ingest_inputs *inputs, const char *path, ingest_input **out, nm_error *err)
+static nm_status add_input(tool_inputs *inputs, const char *path, tool_input **out, nm_error *err)
 {
     nm_status status = nm_array_grow(&inputs->items, &inputs->capacity, inputs->count + 1, sizeof *inputs->items, err);
 
     if (status != NM_OK)
         return status;
     *out = &inputs->items[inputs->count];
-    **out = (ingest_input){.name = name_of(path)};
+    **out = (tool_input){.name = name_of(path)};
     if ((*out)->name == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     inputs->count++;
     return add_path(*out, path, err);
 }
 
-static ingest_input *find_recording(const ingest_inputs *inputs, const nm_trace_file *file)
+static tool_input *find_recording(const tool_inputs *inputs, const nm_trace_file *file)
 {
     for (size_t i = 0; i < inputs->count; i++)
         if (inputs->items[i].is_trace && memcmp(inputs->items[i].trace_id, file->trace_id, 16) == 0)
@@ -74,9 +79,9 @@ static ingest_input *find_recording(const ingest_inputs *inputs, const nm_trace_
     return NULL;
 }
 
-static nm_status add_file(ingest_inputs *inputs, const nm_trace_file *file, nm_error *err)
+static nm_status add_file(tool_inputs *inputs, const nm_trace_file *file, nm_error *err)
 {
-    ingest_input *input = find_recording(inputs, file);
+    tool_input *input = find_recording(inputs, file);
     nm_status status;
 
     if (input != NULL)
@@ -90,9 +95,9 @@ static nm_status add_file(ingest_inputs *inputs, const nm_trace_file *file, nm_e
 }
 
 /* A folder, or a name of parts, that is one recording gives it its own name. */
-static nm_status rename_last(ingest_inputs *inputs, const char *operand, nm_error *err)
+static nm_status rename_last(tool_inputs *inputs, const char *operand, nm_error *err)
 {
-    ingest_input *input = &inputs->items[inputs->count - 1];
+    tool_input *input = &inputs->items[inputs->count - 1];
     char *name = name_of(operand);
 
     if (name == NULL)
@@ -107,10 +112,10 @@ static int by_path(const void *left, const void *right)
     return strcmp(((const nm_trace_file *)left)->path, ((const nm_trace_file *)right)->path);
 }
 
-static nm_status add_operand(ingest_inputs *inputs, const char *operand, nm_error *err)
+static nm_status add_operand(tool_inputs *inputs, const char *operand, nm_error *err)
 {
     nm_trace_files files = {0};
-    ingest_input *input = NULL;
+    tool_input *input = NULL;
     size_t before = inputs->count;
     nm_status status = nm_trace_files_find(operand, &files, err);
 
@@ -129,14 +134,14 @@ static nm_status add_operand(ingest_inputs *inputs, const char *operand, nm_erro
     return status;
 }
 
-nm_status ingest_inputs_find(const char *const *operands, size_t operand_count, ingest_inputs *out,
-                             const char **subject, nm_error *err)
+nm_status tool_inputs_find(const char *const *operands, size_t operand_count, tool_inputs *out, const char **subject,
+                           nm_error *err)
 {
     bool is_plain = operand_count == 1 && (strcmp(operands[0], "-") == 0 || nm_trace_files_is_single(operands[0]));
-    ingest_input *input = NULL;
+    tool_input *input = NULL;
     nm_status status = NM_OK;
 
-    *out = (ingest_inputs){0};
+    *out = (tool_inputs){0};
     *subject = operands[0];
     if (is_plain) {
         status = add_input(out, operands[0], &input, err);
@@ -151,7 +156,7 @@ nm_status ingest_inputs_find(const char *const *operands, size_t operand_count, 
     return status;
 }
 
-nm_status ingest_input_open(const ingest_input *input, int *fd, nm_trace_files *files, nm_error *err)
+nm_status tool_input_open(const tool_input *input, int *fd, nm_trace_files *files, nm_error *err)
 {
     *fd = -1;
     *files = (nm_trace_files){0};
@@ -164,7 +169,7 @@ nm_status ingest_input_open(const ingest_input *input, int *fd, nm_trace_files *
     return nm_io_open(input->paths[0], O_RDONLY, 0, fd, err);
 }
 
-nm_status ingest_input_source(int fd, const nm_trace_files *files, nm_source **out, nm_error *err)
+nm_status tool_input_source(int fd, const nm_trace_files *files, nm_source **out, nm_error *err)
 {
     int *fds;
     nm_status status;
@@ -181,7 +186,7 @@ nm_status ingest_input_source(int fd, const nm_trace_files *files, nm_source **o
     return status;
 }
 
-nm_status ingest_input_again(int fd, const nm_trace_files *files, nm_source **source, bool *is_new, nm_error *err)
+nm_status tool_input_again(int fd, const nm_trace_files *files, nm_source **source, bool *is_new, nm_error *err)
 {
     bool is_done = false;
     nm_status status = nm_source_rewind(*source, &is_done, err);
@@ -195,10 +200,10 @@ nm_status ingest_input_again(int fd, const nm_trace_files *files, nm_source **so
         lseek(files->items[i].fd, 0, SEEK_SET);
     if (files->count == 0)
         lseek(fd, 0, SEEK_SET);
-    return ingest_input_source(fd, files, source, err);
+    return tool_input_source(fd, files, source, err);
 }
 
-bool ingest_input_rank(const char *name, int64_t *rank)
+bool tool_input_rank(const char *name, int64_t *rank)
 {
     const char *slash = strrchr(name, '/');
     bool is_told = false;
@@ -218,7 +223,7 @@ bool ingest_input_rank(const char *name, int64_t *rank)
     return is_told;
 }
 
-void ingest_inputs_free(ingest_inputs *inputs)
+void tool_inputs_free(tool_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++) {
         for (size_t j = 0; j < inputs->items[i].path_count; j++)
@@ -227,5 +232,5 @@ void ingest_inputs_free(ingest_inputs *inputs)
         free(inputs->items[i].name);
     }
     free(inputs->items);
-    *inputs = (ingest_inputs){0};
+    *inputs = (tool_inputs){0};
 }

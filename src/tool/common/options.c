@@ -8,11 +8,14 @@
 #include <assert.h>
 #include <getopt.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "base/shown.h"
+#include "tool/common/options_describe.h"
+#include "tool/common/options_help.h"
 #include "tool/common/size_text.h"
 
 #define LONG_FIRST    256 /* value of the first row's long name, as getopt gives it; a letter is its own */

@@ -1,99 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How each program declares its options: a table, from which come the reading of a command line, --help, the entries of the
- * man page and the completion of shells. So an option is written once, and each of them knows it.
- *
- *     static const option_row rows[] = {
- *         {.name = "top", .kind = OPTION_COUNT, .argument = "N", .help = "rows to print; 0: all", .fallback = "20",
- *          .max = INT32_MAX, .field = OPTION_FIELD(my_options, top)},
- *         {.name = "csv", .kind = OPTION_FOLDER, .argument = "DIR", .help = "also write CSV files into DIR",
- *          .field = OPTION_FIELD(my_options, csv_folder)},
- *         OPTIONS_HELP_AND_VERSION(0, 0),
- *     };
- *     static const options_program program = {.name = "npumem-my", ..., OPTIONS_ROWS(rows)};
- *
- * The man page has a place for each row, between the two comments that `--describe man` prints around it; what is said
- * beyond the row's own words stands behind them. `cmake --build build/dev --target update_man` renews the places.
+ * Reading a command line by the table of its program.
  */
 #ifndef NM_TOOL_COMMON_OPTIONS_H
 #define NM_TOOL_COMMON_OPTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include "base/error.h"
-
-#define OPTIONS_ROWS_MAX 64 /* of one program */
-
-typedef enum option_kind {
-    OPTION_FLAG,    /* no argument: the field becomes `code`, or 1 where that is 0 */
-    OPTION_TEXT,    /* a `const char *`, borrowed from the command line */
-    OPTION_FILE,    /* the same: a file's name */
-    OPTION_FOLDER,  /* the same: a folder's */
-    OPTION_CHOICE,  /* one of `words`: its place among them */
-    OPTION_COUNT,   /* a number, `min` to `max` */
-    OPTION_SIZE,    /* bytes, as size_text.h reads them */
-    OPTION_SECONDS, /* `min` to `max` of them, with a fraction: nanoseconds */
-    OPTION_HELP,
-    OPTION_VERSION,
-    OPTION_DESCRIBE, /* what options_describe writes; hidden */
-} option_kind;
-
-/* Where a value goes: into a field of the structure that options_read is given. No bytes: nowhere. */
-typedef struct option_field {
-    size_t offset, bytes;
-} option_field;
-
-#define OPTION_FIELD(type, member)                                                                                     \
-    {                                                                                                                  \
-        offsetof(type, member), sizeof(((type *)0)->member)                                                            \
-    }
-
-struct option_row;
-
-/* Takes the argument (NULL: a flag) into the structure. NM_ERR_USAGE: *err says what it must be. NM_ERR_MEMORY. */
-typedef nm_status option_take(const struct option_row *row, const char *argument, void *into, nm_error *err);
-
-typedef struct option_row {
-    const char *name; /* --NAME; NULL: it has a letter alone */
-    char letter;      /* -L; 0: none */
-    option_kind kind;
-    const char *argument; /* its placeholder; NULL: a flag */
-    const char *help;     /* lower case, without a full stop; what follows from the row is added: default, repeats */
-    const char *fallback; /* the argument it has when it is not given; NULL: its field is left as it is */
-    const char *const *words; /* of a choice; NULL at the end */
-    uint64_t min, max;        /* of a count and of seconds; a `max` of 0: the largest there is */
-    option_field field;
-    option_field given;  /* a bool that becomes true when the option is given */
-    option_take *take;   /* in place of `field` */
-    int code;            /* for `take`, or the value of a flag */
-    const char *section; /* of the man page; NULL: OPTIONS. Rows of one stand together */
-    bool is_repeatable, is_hidden;
-} option_row;
-
-typedef struct options_program {
-    const char *name;
-    const char *usage;  /* lines of the synopsis, behind "usage: " */
-    const char *about;  /* what it is for: paragraphs */
-    const char *ending; /* below the options; NULL: nothing */
-    const option_row *rows;
-    size_t row_count;
-    bool takes_command; /* options end at the first operand: from there on it is another's command line */
-    option_take *seen;  /* called for each row that was taken, in their order; or NULL */
-} options_program;
-
-#define OPTIONS_ROWS(table) .rows = (table), .row_count = sizeof(table) / sizeof *(table)
-
-/* The last rows of each table. */
-#define OPTIONS_HELP_AND_VERSION(help_letter, version_letter)                                                          \
-    {.name = "help", .letter = (help_letter), .kind = OPTION_HELP, .help = "this text"},                               \
-        {.name = "version", .letter = (version_letter), .kind = OPTION_VERSION, .help = "the version"},                \
-    {                                                                                                                  \
-        .name = "describe", .kind = OPTION_DESCRIBE, .argument = "WHAT",                                               \
-        .help = "the options, for a man page or a shell", .is_hidden = true                                            \
-    }
+#include "tool/common/option_table.h"
 
 typedef enum options_outcome {
     OPTIONS_READ,
@@ -109,13 +21,5 @@ options_outcome options_read(const options_program *program, int argc, char **ar
  * other. OPTIONS_WRONG. */
 options_outcome options_refuse(const options_program *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* The row's words, with what follows from it: its default, and whether it may be repeated. */
-void options_print_words(const option_row *row, FILE *out);
-
-void options_print_help(const options_program *program, FILE *out);
-
-/* `what`: man, bash, zsh or fish. False: it is none of these. */
-bool options_describe(const options_program *program, const char *what, FILE *out);
 
 #endif

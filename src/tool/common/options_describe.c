@@ -3,14 +3,17 @@
  * The options of a table in the words of others: entries of a man page, and the completion of bash, zsh and fish. The build
  * asks each program for its own (--describe), so that neither can say anything else than --help.
  */
+#include "tool/common/options_describe.h"
+
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
-#include "tool/common/options.h"
+#include "tool/common/options_help.h"
 
 #define WORDS_BYTES 1024
 
-/* Text between single quotes, of any of the shells: fish and bash differ in what stands for the quote. */
+/* Text between single quotes of a shell: `quote` stands for one, and a backslash before what is in `escaped`. */
 static void print_quoted(const char *text, const char *quote, const char *escaped, FILE *out)
 {
     for (; *text != 0; text++) {
@@ -64,9 +67,10 @@ static void print_sentence(const option_row *row, FILE *out)
         options_print_words(row, memory);
         fclose(memory);
     }
+    assert(words[0] != 0);
     words[0] = (char)toupper((unsigned char)words[0]);
     print_roff(words, out);
-    fputs(".\n", out);
+    fputs(words[strlen(words) - 1] == '.' ? "\n" : ".\n", out);
 }
 
 static void print_entry(const option_row *row, FILE *out)

@@ -3,9 +3,9 @@
  * --help: the options of a table in two columns, of the terms and of what they do. Lines are broken here, so that no text
  * of a table knows how wide a screen is.
  */
-#include <string.h>
+#include "tool/common/options_help.h"
 
-#include "tool/common/options.h"
+#include <string.h>
 
 #define LINE_COLUMNS 100
 #define TERM_COLUMNS 27 /* a longer term has a line of its own */

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Steps are found by reading an input twice, so a pipe is first copied to a file without a name. Before that is done its
+ * head must be one that a source knows: what is piped in by mistake may have no end. How steps are found is the replay's;
+ * this only feeds it until it has enough.
+ */
 #include "tool/common/steps.h"
 
 #include <errno.h>
@@ -11,10 +16,10 @@
 
 static bool is_wanted(const char *step_at)
 {
-    return step_at == NULL || strcmp(step_at, INGEST_NO_STEPS) != 0;
+    return step_at == NULL || strcmp(step_at, TOOL_NO_STEPS) != 0;
 }
 
-bool ingest_steps_needs_copy(const char *step_at, int fd)
+bool tool_steps_needs_copy(const char *step_at, int fd)
 {
     struct stat info;
 
@@ -34,7 +39,7 @@ static nm_status check_copy(int copy_fd, nm_error *err)
                                                               : status;
 }
 
-nm_status ingest_steps_copy(int *fd, nm_error *err)
+nm_status tool_steps_copy(int *fd, nm_error *err)
 {
     uint8_t begin[NM_SOURCE_HEAD_BYTES];
     nm_bytes head = {begin, 0};
@@ -65,7 +70,7 @@ nm_status ingest_steps_copy(int *fd, nm_error *err)
     return NM_OK;
 }
 
-nm_status ingest_steps_find(const char *step_at, nm_source *source, nm_anchor **out, nm_error *err)
+nm_status tool_steps_find(const char *step_at, nm_source *source, nm_anchor **out, nm_error *err)
 {
     nm_source_summary_data summary;
     nm_record record;

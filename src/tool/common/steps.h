@@ -10,15 +10,15 @@
 #include "source/source.h"
 #include "steps/anchor.h"
 
-#define INGEST_NO_STEPS "none" /* --step-at none: do not look */
+#define TOOL_NO_STEPS "none" /* --step-at none: do not look */
 
 /* Is it an input that can be read but once, and is to be read twice? `step_at`: what --step-at says, or NULL. */
-bool ingest_steps_needs_copy(const char *step_at, int fd);
+bool tool_steps_needs_copy(const char *step_at, int fd);
 
 /* *fd becomes a copy of all that could be read from it, without a name. */
-nm_status ingest_steps_copy(int *fd, nm_error *err);
+nm_status tool_steps_copy(int *fd, nm_error *err);
 
 /* Reads the source, as far as is needed, and decides. *out is NULL when nobody wants steps to be found. */
-nm_status ingest_steps_find(const char *step_at, nm_source *source, nm_anchor **out, nm_error *err);
+nm_status tool_steps_find(const char *step_at, nm_source *source, nm_anchor **out, nm_error *err);
 
 #endif

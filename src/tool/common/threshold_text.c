@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which unit a value has is the measure's: sizes, times and counts are read each in its own way, and what is none of them
+ * is refused with the words that the measure takes. A measure may be written with dashes or with blanks.
+ */
 #include "tool/common/threshold_text.h"
 
 #include <ctype.h>

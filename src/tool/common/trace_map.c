@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The files are mapped into one reservation of addresses, each on a page of its own: a reader meets zeros between them, as
+ * it does behind a block, and nothing is copied. Two files are enough for what the rings can still hold.
+ */
 #include "tool/common/trace_map.h"
 
 #include <errno.h>

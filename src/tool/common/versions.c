@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * No program is asked: a version is read from what stands beside the library that a process has mapped (the install and
+ * version files of CANN and of the driver, a package's dist-info), or from its file's name. Definitions of modules are
+ * noted as the drain writes them, which has to be quick and may not fail the recording; files are opened later, between two
+ * passes.
+ */
 #include "tool/common/versions.h"
 
 #include <ctype.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * npumem-diff: what changed between two databases of npumem-ingest. The questions are files of queries/, run as they are
- * with their parameters; this program knows what cannot be compared and how rows look as text; its command line is in diff/options.c.
+ * with their parameters; this program knows what cannot be compared and how rows look as text. Its command line is in
+ * diff/options.c.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The three parts of a load meet here: a source gives records, a replay follows them, the store gets its rows. Where the
+ * recording was killed, what is left in its rings is given to the source first. Nothing is printed while records are read
+ * but progress; what was lost is kept as lines until the output is in its place.
+ */
 #include "tool/ingest/load.h"
 
 #include <inttypes.h>
@@ -23,7 +28,7 @@
 nm_status ingest_open_input(ingest *run, nm_error *err)
 {
     run->subject = run->input->path_count == 1 ? run->input->paths[0] : run->input->name;
-    return ingest_input_open(run->input, &run->input_fd, &run->files, err);
+    return tool_input_open(run->input, &run->input_fd, &run->files, err);
 }
 
 static uint64_t input_bytes(const ingest *run)
@@ -117,12 +122,12 @@ static nm_status read_records(ingest *run, nm_error *err)
 
 static nm_status begin_source(ingest *run, nm_error *err)
 {
-    nm_status status = ingest_input_source(run->input_fd, &run->files, &run->source, err);
+    nm_status status = tool_input_source(run->input_fd, &run->files, &run->source, err);
 
     return status == NM_OK ? recover_rings(run, err) : status;
 }
 
-nm_status ingest_begin_input(ingest *run, const ingest_input *input, nm_error *err)
+nm_status ingest_begin_input(ingest *run, const tool_input *input, nm_error *err)
 {
     nm_status status;
 
@@ -130,8 +135,8 @@ nm_status ingest_begin_input(ingest *run, const ingest_input *input, nm_error *e
     run->first_seq = run->last_seq = NM_NO_SEQ;
     run->is_running = false;
     status = ingest_open_input(run, err);
-    return status == NM_OK && !ingest_steps_needs_copy(run->options->step_at, run->input_fd) ? begin_source(run, err)
-                                                                                             : status;
+    return status == NM_OK && !tool_steps_needs_copy(run->options->step_at, run->input_fd) ? begin_source(run, err)
+                                                                                           : status;
 }
 
 /* What came through a pipe: only now, when it is known that there is a place for the output. */
@@ -141,7 +146,7 @@ static nm_status copy_input(ingest *run, nm_error *err)
 
     run->subject = run->input->name;
     nm_progress_say(&run->progress, "copying the input, to read it twice");
-    status = ingest_steps_copy(&run->input_fd, err);
+    status = tool_steps_copy(&run->input_fd, err);
     return status == NM_OK ? begin_source(run, err) : status;
 }
 
@@ -153,9 +158,9 @@ static nm_status find_steps(ingest *run, nm_error *err)
 
     nm_progress_say(&run->progress, "looking for steps");
     run->subject = run->input->name;
-    status = ingest_steps_find(run->options->step_at, run->source, &run->anchor, err);
+    status = tool_steps_find(run->options->step_at, run->source, &run->anchor, err);
     if (status == NM_OK && run->anchor != NULL)
-        status = ingest_input_again(run->input_fd, &run->files, &run->source, &is_new, err);
+        status = tool_input_again(run->input_fd, &run->files, &run->source, &is_new, err);
     return status == NM_OK && is_new ? recover_rings(run, err) : status;
 }
 
@@ -262,7 +267,7 @@ static nm_status finish_input(ingest *run, const nm_source_summary_data *summary
         .detail_begin_ns = summary->detail_begin_ns,
     };
 
-    input.has_rank = ingest_input_rank(run->input->name, &input.rank);
+    input.has_rank = tool_input_rank(run->input->name, &input.rank);
     run->subject = run->output_path;
     nm_progress_say(&run->progress, run->part == run->store ? "making indexes and views" : "finishing the input");
     nm_status status = nm_store_finish(run->part, &input, err);

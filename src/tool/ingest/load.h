@@ -19,7 +19,7 @@
 typedef struct ingest {
     const ingest_options *options;
     const char *subject; /* the file that an error is about */
-    ingest_inputs inputs;
+    tool_inputs inputs;
     char *output_path; /* owned */
     nm_buffer site_rules;
     ingest_symbols *symbols; /* NULL: none asked for */
@@ -36,7 +36,7 @@ typedef struct ingest {
     FILE *losses_file;
 
     /* Of the input at hand. */
-    const ingest_input *input;
+    const tool_input *input;
     int input_fd;         /* -1: the input is `files` */
     nm_trace_files files; /* empty: the input is `input_fd` */
     nm_source *source;
@@ -52,7 +52,7 @@ typedef struct ingest {
 nm_status ingest_open_input(ingest *run, nm_error *err);
 
 /* The next input, up to its first record, unless it has to be copied first. */
-nm_status ingest_begin_input(ingest *run, const ingest_input *input, nm_error *err);
+nm_status ingest_begin_input(ingest *run, const tool_input *input, nm_error *err);
 
 /* Reads the input that has begun into run->part, which the caller has opened, and finishes that. */
 nm_status ingest_load_input(ingest *run, nm_error *err);

@@ -66,7 +66,7 @@ static bool is_many(const ingest *run)
 static nm_status find_inputs(ingest *run, nm_error *err)
 {
     const ingest_options *options = run->options;
-    nm_status status = ingest_inputs_find(options->operands, options->operand_count, &run->inputs, &run->subject, err);
+    nm_status status = tool_inputs_find(options->operands, options->operand_count, &run->inputs, &run->subject, err);
 
     if (status != NM_OK)
         return status;
@@ -168,7 +168,7 @@ static nm_status load_part(ingest *run, size_t index, nm_error *err)
     return status;
 }
 
-static nm_status merge_database(ingest *run, const ingest_input *input, nm_error *err)
+static nm_status merge_database(ingest *run, const tool_input *input, nm_error *err)
 {
     nm_progress_begin(&run->progress, !run->options->is_quiet, 0);
     nm_progress_say(&run->progress, "checking and copying a database");
@@ -203,7 +203,7 @@ static nm_status load_many(ingest *run, nm_error *err)
     if (status == NM_OK)
         status = open_outputs(run, NM_STORE_MERGED, err);
     for (size_t i = 0; i < run->inputs.count && status == NM_OK; i++) {
-        const ingest_input *input = &run->inputs.items[i];
+        const tool_input *input = &run->inputs.items[i];
 
         status = input->is_database ? merge_database(run, input, err) : load_part(run, i, err);
         ingest_end_input(run);
@@ -364,7 +364,7 @@ static void free_run(ingest *run)
     nm_csv_close(run->csv);
     nm_store_close(run->store);
     ingest_symbols_free(run->symbols);
-    ingest_inputs_free(&run->inputs);
+    tool_inputs_free(&run->inputs);
     nm_buffer_free(&run->site_rules);
     free(run->output_path);
     free(run->summary);

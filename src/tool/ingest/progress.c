@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One line, written over itself. Its owner calls every some ten thousand records and the clock decides, so that a load with
+ * a progress line takes no longer than one without; whoever writes anything else to standard error ends the line first.
+ */
 #include "tool/ingest/progress.h"
 
 #include <stdio.h>

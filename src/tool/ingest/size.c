@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Headers of blocks are enough: they say how many events a block has, so a trace of many gigabytes is judged by a page in
+ * each block. What cannot be read here counts as nothing, since the load will say what is wrong with it.
+ */
 #include "tool/ingest/size.h"
 
 #include <fcntl.h>
@@ -50,7 +54,7 @@ static void add_file(const char *path, bool is_database, ingest_size *size)
     nm_io_close(fd);
 }
 
-ingest_size ingest_size_of(const ingest_inputs *inputs)
+ingest_size ingest_size_of(const tool_inputs *inputs)
 {
     ingest_size size = {0};
 

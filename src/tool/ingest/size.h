@@ -18,7 +18,7 @@ typedef struct ingest_size {
 } ingest_size;
 
 /* What can be known of the inputs; a file that cannot be read counts nothing. */
-ingest_size ingest_size_of(const ingest_inputs *inputs);
+ingest_size ingest_size_of(const tool_inputs *inputs);
 
 /* Of a database with them. */
 uint64_t ingest_size_expected(const ingest_size *size, nm_retention detail);

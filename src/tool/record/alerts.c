@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * After a pass of the drain the watch is asked for its heaps and devices, and each alert is held to each of them. What has
+ * passed its limit is remembered until it is at or below it again, so that a figure which trembles around a limit is said
+ * once. Where memory lacks to remember something, that is not warned of; the recording goes on.
+ */
 #include "tool/record/alerts.h"
 
 #include <ctype.h>

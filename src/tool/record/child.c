@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The order is what matters. The child is forked before any thread is started and before a signal's meaning is changed,
+ * then waits at a pipe; the parent sets the recording up, and tells it whether it will be recorded. A second pipe, which
+ * exec closes, says whether the program could be begun. What is tried beforehand (the trial) runs npumem-record itself
+ * below the preload, because a container may hold no other program.
+ */
 #include "tool/record/child.h"
 
 #include <errno.h>
@@ -17,7 +23,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "tool/record/environment.h"
+#include "tool/record/preload.h"
 #include "trace/ring.h"
 
 #define EXIT_NOT_STARTED    125 /* as env(1): npumem-record itself failed */

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Each answer is made between two passes of the drain, by the thread that owns all it tells of: nothing here is locked, and
+ * nothing may wait longer than CATCH_UP_NS_MAX for events that are on their way.
+ */
 #include "tool/record/commands.h"
 
 #include <inttypes.h>

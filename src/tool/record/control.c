@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Both sides of the socket. The recording's never waits: it takes what is there, sends what is taken, and gives up a client
+ * that is silent when others want its place, or that takes too long. The client's finds the folder of the rings in the
+ * trace's first block, or by a process's number, and must refuse what is of another machine.
+ */
 #include "tool/record/control.h"
 
 #include <errno.h>

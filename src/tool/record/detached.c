@@ -1,5 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A drain whose program is not its child: it leaves the session and closes what it inherited, so that nobody who waits for
+ * the program's end or for its pipes waits for it. It learns that it is done by the processes that are gone, not by
+ * SIGCHLD.
+ */
 #include "tool/record/detached.h"
+#include "tool/record/commands.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +98,7 @@ static void pause_for(int64_t ns)
 
 int record_attach(const record_options *options)
 {
-    recording work = {.options = options, .fd = -1};
+    recording work = {.options = options, .fd = -1, .answer = record_commands_answer};
     int64_t pause_ns = 0, give_up_at_ns = nm_clock_monotonic_ns() + JOIN_GRACE_NS;
 
     detach(FIRST_FREE_FD);
@@ -176,7 +182,7 @@ static void record_while_used(recording *work)
 int record_serve(const record_options *asked)
 {
     static record_options options;
-    recording work = {.options = &options, .fd = -1};
+    recording work = {.options = &options, .fd = -1, .answer = record_commands_answer};
 
     detach(DOOR_FD + 1);
     int failure = read_environment(asked->target, &options) ? set_up(&work) : EXIT_FAILED;

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values are printed for a shell to evaluate, so they are quoted against every byte; the output's folder is made absolute,
+ * because the processes that read it have working folders of their own.
+ */
 #include "tool/record/environment.h"
 
 #include <errno.h>
@@ -9,51 +13,8 @@
 
 #include "base/buffer.h"
 #include "tool/record/child.h"
+#include "tool/record/preload.h"
 #include "tool/record/recording.h"
-
-#define PRELOAD_SEPARATORS ": " /* ld.so(8) */
-
-/* ---- LD_PRELOAD ---------------------------------------------------------------------------------------------------- */
-
-/* One of the names of the library that is preloaded, whichever. */
-static bool is_own_library(const char *path, size_t len)
-{
-    static const char *const names[] = {"libnpumem_hook.so", "libnpumem_libascend_kernel_hook.so"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t name_len = strlen(names[i]);
-
-        if (len > name_len && path[len - name_len - 1] == '/' && memcmp(path + len - name_len, names[i], name_len) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Ours comes first: it has to see a call before another interposer does. And it comes once: a recording inside another
- * may want it under its other name. */
-char *record_preload_value(const char *library)
-{
-    const char *others = getenv("LD_PRELOAD");
-    char *value = malloc(strlen(library) + (others == NULL ? 0 : strlen(others)) + 2);
-    char *end;
-
-    if (value == NULL)
-        return NULL;
-    end = stpcpy(value, library);
-    for (const char *at = others; at != NULL && *at != 0;) {
-        size_t len = strcspn(at, PRELOAD_SEPARATORS);
-
-        if (len > 0 && !is_own_library(at, len)) {
-            *end++ = ':';
-            end = mempcpy(end, at, len);
-        }
-        at += len + strspn(at + len, PRELOAD_SEPARATORS);
-    }
-    *end = 0;
-    return value;
-}
-
-/* ---- Printing ------------------------------------------------------------------------------------------------------ */
 
 /* In quotes that take every byte but themselves. */
 static void print_variable(const char *name, const char *value)

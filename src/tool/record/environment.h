@@ -10,8 +10,4 @@
 /* Prints lines for a shell. The exit status. */
 int record_print_environment(const record_options *options);
 
-/* What LD_PRELOAD must be for `library` to be preloaded: ours first, the others behind it, an own one of before gone. Owned
- * by the caller; NULL: no memory. */
-char *record_preload_value(const char *library);
-
 #endif

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The kernel knows which session file a process has mapped, and /proc says so; a process that has it in its environment
+ * only is going to. A trace is of this machine if its session names this host's boot.
+ */
 #include "tool/record/find.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * While a recording is paused the trace says nothing of births and ends, but the watch follows them. What the trace knew is
+ * kept at the beginning of a pause, in order of allocation, and compared with what is live at its end: ends of what is gone
+ * and births of what is new are then written as of that moment. Where there was no memory for the list, the caller learns
+ * that nobody knows.
+ */
 #include "tool/record/live.h"
 
 #include <stdlib.h>

@@ -23,6 +23,7 @@
 #include "drain/recover.h"
 #include "tool/common/trace_map.h"
 #include "tool/record/child.h"
+#include "tool/record/commands.h"
 #include "tool/record/detached.h"
 #include "tool/record/environment.h"
 #include "tool/record/recording.h"
@@ -152,7 +153,11 @@ static void end_recording(recording *work, record_child *child)
 static int run_program(const record_options *options)
 {
     watched_child watched;
-    recording work = {.options = options, .fd = -1, .end_requests = end_requests, .end_requests_context = &watched};
+    recording work = {.options = options,
+                      .fd = -1,
+                      .answer = record_commands_answer,
+                      .end_requests = end_requests,
+                      .end_requests_context = &watched};
     nm_error err = {0};
     record_child *child = &watched.child;
 

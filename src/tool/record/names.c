@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Questions go to the threads of symbol/ and answers are fetched when the drain asks for them, so that no pass waits for
+ * debug information.
+ */
 #include "tool/record/names.h"
 
 #include <stdlib.h>

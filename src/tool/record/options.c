@@ -5,6 +5,7 @@
  */
 #include "tool/record/options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

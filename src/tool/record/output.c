@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A file is claimed by a lock before it is trusted to be ours, and what is replaced is replaced by whoever holds the claim
+ * of the old file: two recordings that are started at once never write one file. A FIFO is opened without waiting for its
+ * reader.
+ */
 #include "tool/record/output.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is set up first is torn down last, and each step can fail: recording_tear_down looks at what is there. While the
+ * program runs only passes are made, and a pass that fails ends the recording and not the program. What is said at the end
+ * goes out only where somebody can take it, since signals are blocked.
+ */
 #include "tool/record/recording.h"
 
 #include <errno.h>
@@ -17,7 +22,6 @@
 #include "drain/parts.h"
 #include "drain/process.h"
 #include "tool/record/child.h"
-#include "tool/record/commands.h"
 #include "tool/record/output.h"
 #include "tool/record/output_name.h"
 
@@ -267,7 +271,7 @@ static void open_control(recording *work)
 {
     nm_error err = {0};
 
-    if (record_control_open(work->folder.path, record_commands_answer, work, &work->control, &err) != NM_OK)
+    if (record_control_open(work->folder.path, work->answer, work, &work->control, &err) != NM_OK)
         fprintf(stderr, "npumem-record: %s; --ctl will not reach this recording\n", err.text);
 }
 

@@ -29,16 +29,17 @@ typedef struct recording {
     record_names *names;
     record_versions *versions;
     record_devices *devices;
-    nm_watch *watch;         /* NULL: nobody looks on */
-    record_live *live;       /* made with the watch */
-    record_alerts *alerts;   /* the same */
-    record_cost *cost;       /* NULL: nobody is told */
-    int64_t began_ns;        /* CLOCK_MONOTONIC: when a process first recorded in full; 0: not yet */
-    bool is_over;            /* --duration has passed */
-    record_control *control; /* NULL: nobody can ask */
-    char library[PATH_MAX];  /* that is preloaded */
-    record_oom oom;          /* of this process's cgroup */
-    bool has_failed;         /* the drain has, while the program runs */
+    nm_watch *watch;               /* NULL: nobody looks on */
+    record_live *live;             /* made with the watch */
+    record_alerts *alerts;         /* the same */
+    record_cost *cost;             /* NULL: nobody is told */
+    int64_t began_ns;              /* CLOCK_MONOTONIC: when a process first recorded in full; 0: not yet */
+    bool is_over;                  /* --duration has passed */
+    record_control_answer *answer; /* what --ctl gets, with the recording as its context; set by the owner */
+    record_control *control;       /* NULL: nobody can ask */
+    char library[PATH_MAX];        /* that is preloaded */
+    record_oom oom;                /* of this process's cgroup */
+    bool has_failed;               /* the drain has, while the program runs */
     /* Set by the owner: how often somebody has asked that it ends; or NULL. */
     unsigned (*end_requests)(void *context);
     void *end_requests_context;

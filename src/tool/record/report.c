@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * npumem-ingest is run as a program, from beside this one, with standard output in the file: the answers are the same to
+ * the byte as those of a later ingest. Whatever goes wrong, the recorded program's end is the recorder's.
+ */
 #include "tool/record/report.h"
 
 #include <errno.h>

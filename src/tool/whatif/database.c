@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Each table is one statement and one function that makes a row of its columns. Names come as texts here and as numbers of
- * strings there, so each text gets a string of its own first.
+ * Rows come back as the replay gave them. Of what has names, each table is one statement and one function that makes a
+ * definition of its columns: names are texts here and numbers of strings there, so each gets a string of its own first.
  */
 #include "tool/whatif/database.h"
 
@@ -10,6 +10,7 @@
 
 #include "store/database.h"
 #include "store/foreign.h"
+#include "store/row_read.h"
 
 typedef struct database {
     sqlite3 *db;
@@ -107,57 +108,6 @@ static nm_status take_heap(database *base, sqlite3_stmt *row, nm_error *err)
     return status == NM_OK ? nm_give_definition(base->sink, &definition, err) : status;
 }
 
-static nm_status take_total(database *base, sqlite3_stmt *row, nm_error *err)
-{
-    return nm_give_heap_total(base->sink,
-                              &(nm_heap_total_row){
-                                  .heap_id = id_of(row, 0),
-                                  .peak_bytes = id_of(row, 1),
-                                  .peak_reserved_bytes = id_of(row, 2),
-                                  .reserved_bytes = id_of(row, 3),
-                                  .reserved_source = id_of(row, 4) != 0 ? NM_RESERVED_SEGMENTS : NM_RESERVED_UNKNOWN,
-                              },
-                              err);
-}
-
-static nm_status take_hit(database *base, sqlite3_stmt *row, nm_error *err)
-{
-    nm_hit_row hits = {.heap_id = id_of(row, 0), .allocation_count = id_of(row, 1), .miss_count = id_of(row, 2)};
-
-    return nm_give_hit(base->sink, &hits, err);
-}
-
-static nm_status take_sample(database *base, sqlite3_stmt *row, nm_error *err)
-{
-    return nm_give_memory_sample(
-        base->sink,
-        &(nm_memory_sample_row){.device_id = id_of(row, 0), .kind = NM_MEMORY_HBM, .total_bytes = id_of(row, 1)}, err);
-}
-
-static nm_status take_pause(database *base, sqlite3_stmt *row, nm_error *err)
-{
-    return nm_give_pause(base->sink, &(nm_pause_row){.process_id = id_of(row, 0), .is_memory_told = false}, err);
-}
-
-static nm_status take_step(database *base, sqlite3_stmt *row, nm_error *err)
-{
-    return nm_give_step(base->sink, &(nm_step_row){.process_id = id_of(row, 0), .begin_seq = int_of(row, 1, NM_NO_SEQ)},
-                        err);
-}
-
-static nm_status take_failure(database *base, sqlite3_stmt *row, nm_error *err)
-{
-    return nm_give_failure(base->sink,
-                           &(nm_failure_row){
-                               .heap_id = id_of(row, 0),
-                               .seq = int_of(row, 1, NM_NO_SEQ),
-                               .requested_bytes = id_of(row, 2),
-                               .has_stream = !nm_db_is_null(row, 3),
-                               .stream = id_of(row, 3),
-                           },
-                           err);
-}
-
 static nm_status take_frame(database *base, sqlite3_stmt *row, nm_error *err)
 {
     nm_definition definition = {.kind = NM_DEFINE_FRAME, .id = id_of(row, 0)};
@@ -175,31 +125,6 @@ static nm_status take_stack(database *base, sqlite3_stmt *row, nm_error *err)
     return nm_give_definition(base->sink, &definition, err);
 }
 
-static nm_status take_allocation(database *base, sqlite3_stmt *row, nm_error *err)
-{
-    nm_allocation_row allocation = {
-        .allocation_id = id_of(row, 0),
-        .heap_id = id_of(row, 1),
-        .segment_id = id_of(row, 2),
-        .has_stream = !nm_db_is_null(row, 3),
-        .stream = id_of(row, 3),
-        .private_pool = id_of(row, 4),
-        .address = id_of(row, 5),
-        .requested_bytes = id_of(row, 6),
-        .block_bytes = id_of(row, 7),
-        .alloc_seq = int_of(row, 8, NM_NO_SEQ),
-        .free_requested_seq = int_of(row, 9, NM_NO_SEQ),
-        .free_seq = int_of(row, 10, NM_NO_SEQ),
-        .free_stack_id = id_of(row, 11),
-        .split_from_id = id_of(row, 12),
-        .is_segment = id_of(row, 13) != 0,
-        .is_exported = id_of(row, 14) != 0,
-        .is_mapped = id_of(row, 15) != 0,
-    };
-
-    return nm_give_allocation(base->sink, &allocation, err);
-}
-
 /* Of the calls that may empty the cache; whether they do, the gather says. */
 #define EMPTYING_FRAMES " WHERE instr(function, 'empty_cache') OR instr(function, 'emptyCache')"
 
@@ -207,33 +132,36 @@ static nm_status take_allocation(database *base, sqlite3_stmt *row, nm_error *er
 
 /* In this order: what is named comes before what names it. */
 static const struct {
-    take_row *take;
+    take_row *take; /* NULL: rows as the replay gave them, */
     const char *sql;
+    nm_row_kind kind;    /* of this kind; `sql` is the clause, */
+    const char *columns; /* and these are wanted; NULL: all */
 } tables[] = {
-    {take_input, "SELECT baseline = 'unknown' FROM input"},
-    {take_process, "SELECT process_id, pid, rank, baseline = 'unknown',"
-                   " is_complete AND events_late = 0, events_unkept > 0 FROM process JOIN input USING (input_id)"},
-    {take_setting, "SELECT process_id, name, value FROM process_environment WHERE source = 'environment'"},
-    {take_device, "SELECT device_id, ordinal, kind, capacity_bytes FROM device"},
-    {take_heap, "SELECT heap_id, process_id, device_id, level, name FROM heap"},
-    {take_sample, "SELECT device_id, max(total_bytes) FROM memory_sample WHERE kind = 1 AND device_id IS NOT NULL"
-                  " GROUP BY device_id"},
-    {take_pause, "SELECT process_id FROM pause WHERE is_memory_told = 0"},
-    {take_frame, "SELECT frame_id, function FROM frame" EMPTYING_FRAMES},
+    {take_input, "SELECT baseline = 'unknown' FROM input", 0, NULL},
+    {take_process,
+     "SELECT process_id, pid, rank, baseline = 'unknown',"
+     " is_complete AND events_late = 0, events_unkept > 0 FROM process JOIN input USING (input_id)",
+     0, NULL},
+    {take_setting, "SELECT process_id, name, value FROM process_environment WHERE source = 'environment'", 0, NULL},
+    {take_device, "SELECT device_id, ordinal, kind, capacity_bytes FROM device", 0, NULL},
+    {take_heap, "SELECT heap_id, process_id, device_id, level, name FROM heap", 0, NULL},
+    {NULL, "ORDER BY total_bytes DESC", NM_ROW_MEMORY_SAMPLE, NULL}, /* the first one counts */
+    {NULL, "", NM_ROW_PAUSE, NULL},
+    {take_frame, "SELECT frame_id, function FROM frame" EMPTYING_FRAMES, 0, NULL},
     {take_stack,
      "WITH RECURSIVE emptying (stack_id, parent_id, frame_id) AS (SELECT stack_id, parent_id, frame_id"
      " FROM stack WHERE frame_id IN (SELECT frame_id FROM frame" EMPTYING_FRAMES ")"
      " UNION SELECT s.stack_id, s.parent_id, s.frame_id FROM stack AS s"
-     " JOIN emptying ON s.parent_id = emptying.stack_id) SELECT stack_id, parent_id, frame_id FROM emptying"},
-    {take_step, "SELECT process_id, begin_seq FROM step"},
-    {take_failure, "SELECT heap_id, seq, requested_bytes, stream FROM failure"},
-    {take_allocation,
-     "SELECT allocation_id, heap_id, segment_id, stream, private_pool, address, requested_bytes, block_bytes,"
-     " alloc_seq, free_requested_seq, free_seq, free_stack_id, split_from_id, is_segment, is_exported, is_mapped"
-     " FROM allocation"},
-    {take_total, "SELECT heap_id, peak_bytes, peak_reserved_bytes, reserved_bytes, reserved_source = 'segments'"
-                 " FROM heap_sum"},
-    {take_hit, "SELECT heap_id, allocation_count, miss_count FROM pool_hit"},
+     " JOIN emptying ON s.parent_id = emptying.stack_id) SELECT stack_id, parent_id, frame_id FROM emptying",
+     0, NULL},
+    {NULL, "", NM_ROW_STEP, NULL},
+    {NULL, "", NM_ROW_FAILURE, NULL},
+    {NULL, "", NM_ROW_ALLOCATION,
+     "allocation_id heap_id segment_id stream address requested_bytes block_bytes alloc_seq free_requested_seq "
+     "free_seq "
+     "free_stack_id split_from_id is_segment private_pool is_exported is_mapped "},
+    {NULL, "", NM_ROW_HEAP_TOTAL, NULL},
+    {NULL, "", NM_ROW_HIT, NULL},
 };
 
 static nm_status read_table(database *base, take_row *take, const char *sql, nm_error *err)
@@ -285,7 +213,9 @@ nm_status whatif_database_read(const char *path, nm_gather *gather, nm_error *er
         status = check_rows(&base, err);
     }
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && status == NM_OK; i++)
-        status = read_table(&base, tables[i].take, tables[i].sql, err);
+        status = tables[i].take == NULL
+                     ? nm_rows_give(base.db, tables[i].kind, tables[i].columns, tables[i].sql, base.sink, err)
+                     : read_table(&base, tables[i].take, tables[i].sql, err);
     nm_foreign_close(foreign);
     return status;
 }

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A stream is read twice where its steps are not marked, first for the anchor and then through a replay whose rows are
+ * gathered; a database gives the rows themselves. Both fill the same tables (whatif/gather.h), so that nothing behind this
+ * knows which it was.
+ */
 #include "tool/whatif/load.h"
 
 #include <stdio.h>
@@ -38,21 +43,21 @@ static nm_status read_records(reading *state, nm_error *err)
     return status == NM_END ? nm_replay_finish(state->replay, err) : status;
 }
 
-static nm_status read_stream(const ingest_input *input, whatif_input *out, nm_error *err)
+static nm_status read_stream(const tool_input *input, whatif_input *out, nm_error *err)
 {
     reading state = {.fd = -1};
     bool is_new;
     nm_source_summary_data summary;
-    nm_status status = ingest_input_open(input, &state.fd, &state.files, err);
+    nm_status status = tool_input_open(input, &state.fd, &state.files, err);
 
-    if (status == NM_OK && ingest_steps_needs_copy(NULL, state.fd))
-        status = ingest_steps_copy(&state.fd, err);
+    if (status == NM_OK && tool_steps_needs_copy(NULL, state.fd))
+        status = tool_steps_copy(&state.fd, err);
     if (status == NM_OK)
-        status = ingest_input_source(state.fd, &state.files, &state.source, err);
+        status = tool_input_source(state.fd, &state.files, &state.source, err);
     if (status == NM_OK)
-        status = ingest_steps_find(NULL, state.source, &state.anchor, err);
+        status = tool_steps_find(NULL, state.source, &state.anchor, err);
     if (status == NM_OK)
-        status = ingest_input_again(state.fd, &state.files, &state.source, &is_new, err);
+        status = tool_input_again(state.fd, &state.files, &state.source, &is_new, err);
     if (status == NM_OK)
         status = nm_replay_new(nm_gather_sink(out->gather), nm_passes, &state.replay, err);
     if (status == NM_OK)
@@ -74,11 +79,11 @@ static nm_status read_stream(const ingest_input *input, whatif_input *out, nm_er
 nm_status whatif_load(const char *const *paths, size_t path_count, whatif_input *out, const char **subject,
                       nm_error *err)
 {
-    ingest_inputs inputs = {0};
+    tool_inputs inputs = {0};
     nm_status status;
 
     *out = (whatif_input){0};
-    status = ingest_inputs_find(paths, path_count, &inputs, subject, err);
+    status = tool_inputs_find(paths, path_count, &inputs, subject, err);
     if (status == NM_OK && inputs.count != 1)
         status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "names %zu recordings; one at a time", inputs.count);
     if (status == NM_OK)
@@ -90,7 +95,7 @@ nm_status whatif_load(const char *const *paths, size_t path_count, whatif_input 
     } else if (status == NM_OK) {
         status = read_stream(&inputs.items[0], out, err);
     }
-    ingest_inputs_free(&inputs);
+    tool_inputs_free(&inputs);
     return status;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * npumem-whatif: what would another allocator, or the same one with other settings, have made of the recorded requests?
- * Connects an input, the simulations of whatif/ and a report; what it knows itself is the exit status. Its command line is in whatif/options.c.
+ * Connects an input, the simulations of whatif/ and a report; what it knows itself is the exit status. Its
+ * command line is in whatif/options.c.
  */
 #include <errno.h>
 #include <fcntl.h>

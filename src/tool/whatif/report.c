@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Text and CSV of results that are already there: no figure is computed here but shares and differences of what stands in a
+ * row. What is not known is a dash on the screen and an empty cell in the file.
+ */
 #include "tool/whatif/report.h"
 
 #include <inttypes.h>

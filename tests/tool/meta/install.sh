@@ -22,7 +22,9 @@ library=$(find "$prefix" -name libnpumem.so -printf '%h\n' | head -n 1)
 
 for file in bin/npumem-record bin/npumem-ingest bin/npumem-check bin/npumem-diff bin/npumem-whatif include/npumem.h \
     share/man/man1/npumem-record.1 share/man/man1/npumem-check.1 share/man/man1/npumem-diff.1 share/man/man1/npumem-whatif.1 \
-    share/man/man1/npumem-ingest.1 share/npumem/queries/largest_live.sql share/npumem/python/npumem.py; do
+    share/man/man1/npumem-ingest.1 share/npumem/queries/largest_live.sql share/npumem/python/npumem.py \
+    share/bash-completion/completions/npumem-record share/bash-completion/completions/npumem-diff \
+    share/zsh/site-functions/_npumem-record share/fish/vendor_completions.d/npumem-record.fish; do
     [ -s "$prefix/$file" ] || fail "$file is not installed"
 done
 for file in libnpumem.so libnpumem_hook.so libnpumem_libascend_kernel_hook.so pkgconfig/npumem.pc; do

@@ -29,4 +29,9 @@ done < <(source_files 'src/*.c' 'src/*.h')
 for file in $(source_files 'src/*.c' | grep '^src/'); do
     grep -qw "$(basename "$file")" "$(dirname "$file")/CMakeLists.txt" cmake/*.cmake || fail "$file is in no CMakeLists.txt"
 done
+
+# SQL cannot include a header: where it asks for the program's own memory it repeats one number of trace/event.h.
+app=$(sed -n 's/.*NM_MODULE_APP = \([0-9]*\),.*/\1/p' src/trace/event.h)
+repeated=$(grep -ohE 'module_id(, | <> | = )[0-9]+' schema/*.sql | grep -oE '[0-9]+' | sort -u)
+[ -n "$app" ] && [ "$repeated" = "$app" ] || fail "schema/ asks for module $repeated, trace/event.h says $app"
 finish

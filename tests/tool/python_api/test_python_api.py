@@ -203,6 +203,116 @@ class Contents(ProgramTest):
                                    "ON m.seq BETWEEN o.begin_seq AND o.end_seq WHERE m.name NOT NULL ORDER BY m.seq"),
                          ["coroutine|in coroutine", "generator|in generator"])
 
+    def test_categories_and_ranges_lie_within_each_other(self):
+        text = """
+            import npumem
+            pool = npumem.heap("h", level="host")
+
+            @npumem.category("KV cache")
+            def grow():
+                with npumem.range("attention"):
+                    pool.alloc(64, 10)
+
+            with npumem.recording("run.zst"):
+                with npumem.category("weight"):
+                    pool.alloc(128, 10)
+                    grow()
+        """
+        self.assertEqual(self.ran(text), "")
+        self.ingest()
+        self.assertEqual(
+            self.rows("SELECT o.name, k.name, p.name FROM operation AS o JOIN operation_kind AS k USING (kind) "
+                      "LEFT JOIN operation AS p ON p.operation_id = o.parent_id ORDER BY o.begin_seq"),
+            ["weight|category|", "KV cache|category|weight", "attention|range|KV cache"])
+
+    MODULES = """
+        import copy, gc, pickle, npumem
+
+        class Handle:
+            def __init__(self, hooks, key): self.hooks, self.key = hooks, key
+            def remove(self): self.hooks.pop(self.key, None)
+
+        class Module:  # as torch.nn.Module, as far as hooks go
+            def __init__(self, **children):
+                self.children, self.before, self.after, self.always = children, {}, {}, set()
+
+            def named_modules(self, prefix=""):
+                yield prefix, self
+                for name, child in self.children.items():
+                    yield from child.named_modules(prefix + "." + name if prefix else name)
+
+            def register_forward_pre_hook(self, hook):
+                self.before[len(self.before)] = hook
+                return Handle(self.before, len(self.before) - 1)
+
+            def register_forward_hook(self, hook%s):
+                self.after[len(self.after)] = hook
+                return Handle(self.after, len(self.after) - 1)
+
+            def __call__(self, *given):
+                for hook in list(self.before.values()):
+                    assert hook(self, given) is None
+                try:
+                    out = self.forward(*given)
+                except Exception:
+                    for hook in list(self.after.values()) if %s else []:
+                        hook(self, given, None)
+                    raise
+                for hook in list(self.after.values()):
+                    assert hook(self, given, out) is None
+                return out
+
+            def forward(self, given):
+                if given is self:
+                    raise ValueError("as it was told")
+                pool.alloc(id(self), 10)
+                for child in self.children.values():
+                    child(given)
+
+        pool = npumem.heap("h", level="host")
+        leaf = Module()
+        model = Module(layers=Module(**{"0": Module(mlp=leaf), "1": Module()}))
+        with npumem.recording("run.zst"):
+            hooks = npumem.modules(model)
+            model(0)
+            try:
+                model(leaf)
+            except ValueError:
+                pass
+            model.children["layers"].children["1"](0)
+            for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+                other(0)
+            hooks.remove()
+            hooks.remove()
+            model(0)
+            with npumem.modules(leaf, name="leaf"):
+                leaf(0)
+            leaf(0)
+            assert not model.before and not model.after and not leaf.before
+            assert npumem.problem() is None, npumem.problem()
+            npumem.modules(12), npumem.modules(None)
+            assert "modules" in npumem.problem()
+    """
+
+    def hold_to_modules(self):
+        self.ingest()
+        whole = ["model|", "model.layers|model", "model.layers.0|model.layers", "model.layers.0.mlp|model.layers.0"]
+        self.assertEqual(
+            self.rows("SELECT o.name, p.name FROM operation AS o JOIN operation_kind AS k USING (kind) "
+                      "LEFT JOIN operation AS p ON p.operation_id = o.parent_id "
+                      "WHERE k.name = 'module' AND o.end_seq NOT NULL ORDER BY o.begin_seq"),
+            whole + ["model.layers.1|model.layers"] + whole + ["model.layers.1|", "leaf|"])
+
+    def test_modules_of_a_model_are_ranges_within_each_other(self):
+        self.assertEqual(self.ran(self.MODULES % (", always_call=False", "True")), "")
+        self.hold_to_modules()
+
+    def test_modules_of_an_older_torch_end_too_when_one_raises(self):
+        text = self.MODULES % ("", "False")
+        again = "model.children"  # what was left open ends when the model is called next
+        self.assertEqual(self.ran(text.replace(again, "hooks._end_from(0); " + again, 1)), "")
+        self.hold_to_modules()
+
     def test_a_heap_made_before_the_recording_is_there_in_each(self):
         text = """
             import npumem
@@ -661,6 +771,8 @@ class Misuse(ProgramTest):
                 pool.alloc(Number(64), Number(10))
                 with npumem.range(Bad()):
                     pass
+                with npumem.category(Bad()):
+                    pass
                 assert npumem.problem() == "mark: no text"
         """
         self.assertEqual(self.ran(text), "")
@@ -668,7 +780,7 @@ class Misuse(ProgramTest):
         self.assertEqual(self.totals(), ["h|host||1|0|1|10"])
         self.assertEqual(self.marks(), ["None", "12", "b'x'", "a", "\\udcff"])
         self.assertEqual(self.rows("SELECT number FROM step"), ["4"])
-        self.assertEqual(self.rows("SELECT name FROM operation"), ["range"])
+        self.assertEqual(self.rows("SELECT name FROM operation"), ["range", "category"])
 
     def test_what_sets_up_says_what_is_wrong(self):
         text = """

@@ -3,7 +3,7 @@
  * How a pool and each of its parts are cut up, all the time: a bounded number of buckets with the figures at the end of
  * each and the extremes within it, which are exact. Two buckets become one when there is no room, as in usage.c.
  */
-#include "replay/fragment_line.h"
+#include "analysis/passes.h"
 
 #include <stdlib.h>
 
@@ -11,7 +11,18 @@
 #include "replay/doubt.h"
 #include "replay/lookup.h"
 #include "replay/parts.h"
+#include "replay/pass.h"
 #include "replay/pool.h"
+
+#define PART_BUCKETS_MAX 1024
+
+typedef struct timeline { /* room of a pool, and of a part: buckets of so many changes each, the last one still open */
+    nm_fragment_usage_row *buckets; /* owned */
+    size_t count, capacity;
+    nm_fragment_usage_row *last; /* of them */
+    uint64_t changes_per_bucket;
+    uint64_t room; /* changes that the last one still takes */
+} timeline;
 
 /* What holds of a pool and its parts after an event. */
 typedef struct line_state {
@@ -70,7 +81,7 @@ static void join(nm_fragment_usage_row *row, const nm_fragment_usage_row *first)
 }
 
 /* All buckets are full. */
-static void merge_pairs(nm_fragment_line *line)
+static void merge_pairs(timeline *line)
 {
     for (size_t i = 0; i < line->count / 2; i++) {
         nm_fragment_usage_row merged = line->buckets[2 * i + 1];
@@ -120,12 +131,12 @@ static void take_extremes(nm_fragment_usage_row *row, const nm_part_figures *fig
 }
 
 /* part_id 0: the whole pool. */
-static nm_status add_bucket(nm_fragment_line *line, const line_state *state, uint64_t part_id,
-                            const nm_part_figures *figures, nm_error *err)
+static nm_status add_bucket(timeline *line, const line_state *state, uint64_t part_id, const nm_part_figures *figures,
+                            nm_error *err)
 {
     nm_status status;
 
-    if (line->count == (part_id == 0 ? NM_USAGE_BUCKETS_MAX : NM_PART_BUCKETS_MAX))
+    if (line->count == (part_id == 0 ? NM_USAGE_BUCKETS_MAX : PART_BUCKETS_MAX))
         merge_pairs(line);
     if (line->changes_per_bucket == 0)
         line->changes_per_bucket = 1;
@@ -146,7 +157,7 @@ static void flag(nm_fragment_usage_row *row, const line_state *state)
     row->is_partial |= state->is_partial;
 }
 
-static nm_status take(nm_fragment_line *line, const line_state *state, uint64_t part_id, const nm_part_figures *figures,
+static nm_status take(timeline *line, const line_state *state, uint64_t part_id, const nm_part_figures *figures,
                       nm_error *err)
 {
     nm_fragment_usage_row *row;
@@ -187,54 +198,66 @@ static nm_part_figures figures_of(const nm_heap *pool)
         .reserved_bytes = stated.reserved_bytes, .free_bytes = stated.free_bytes, .waste_bytes = stated.waste_bytes};
 }
 
-nm_status nm_fragment_line_take(nm_heap *pool, int64_t seq, int64_t ns, nm_error *err)
+static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
 {
-    line_state state = {.pool = pool, .seq = seq, .ns = ns};
+    const nm_heap *pool = change->heap;
+    line_state state = {.pool = pool, .seq = change->context->seq, .ns = change->context->event->time_ns};
     nm_part_figures figures;
     nm_status status;
 
-    /* What the baseline changed stays in the list, so that the first event of all shows it. */
-    if (!pool->replay->sink.wants[NM_ROW_FRAGMENT_USAGE] || seq == NM_NO_SEQ ||
-        (!pool->has_segments && !pool->has_stated))
+    /* The parts that the baseline changed are still listed at the first event of all, which shows them. */
+    if (!nm_is_pool(pool) || state.seq == NM_NO_SEQ || (!pool->has_segments && !pool->has_stated))
         return NM_OK;
     state.is_stated = nm_pool_is_stated(pool);
     state.is_estimate = state.is_stated || nm_pool_is_estimate(pool);
-    state.is_doubtful = nm_doubt_has_loss(pool->replay, pool->process);
+    state.is_doubtful = nm_doubt_has_loss(run->replay, pool->process);
     state.is_partial = nm_pool_is_partial(pool);
     state.has_flags = state.is_estimate || state.is_doubtful || state.is_partial; /* what is stated is an estimate */
     figures = figures_of(pool);
-    status = take(&pool->line, &state, 0, &figures, err);
-    while (pool->first_changed_part != NULL) {
-        nm_part *part = pool->first_changed_part;
-
-        pool->first_changed_part = part->next_changed;
-        part->is_changed = false;
+    status = take(nm_heap_room(run, pool), &state, 0, &figures, err);
+    for (const nm_part *part = pool->first_changed_part; part != NULL && status == NM_OK; part = part->next_changed) {
         figures = nm_part_figures_of(part);
-        if (status == NM_OK)
-            status = take(&part->line, &state, part->row.part_id, &figures, err);
+        status = take(nm_part_room(run, part), &state, part->row.part_id, &figures, err);
     }
     return status;
 }
 
-static nm_status write(const nm_replay *replay, const nm_fragment_line *line, nm_error *err)
+static nm_status write(const nm_run *run, const timeline *line, nm_error *err)
 {
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < line->count && status == NM_OK; i++)
-        status = nm_give_fragment_usage(&replay->sink, &line->buckets[i], err);
+        status = nm_give_fragment_usage(&run->replay->sink, &line->buckets[i], err);
     return status;
 }
 
-nm_status nm_fragment_line_write(const nm_replay *replay, const nm_heap *pool, nm_error *err)
+static nm_status finish(nm_run *run, nm_error *err)
 {
-    nm_status status = write(replay, &pool->line, err);
+    nm_status status = NM_OK;
 
-    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK; part = part->next)
-        status = write(replay, &part->line, err);
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next) {
+        status = write(run, nm_heap_room(run, heap), err);
+        for (const nm_part *part = heap->parts; part != NULL && status == NM_OK; part = part->next)
+            status = write(run, nm_part_room(run, part), err);
+    }
     return status;
 }
 
-void nm_fragment_line_free(nm_fragment_line *line)
+static void release(nm_run *run)
 {
-    free(line->buckets);
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next) {
+        free(((timeline *)nm_heap_room(run, heap))->buckets);
+        for (const nm_part *part = heap->parts; part != NULL; part = part->next)
+            free(((timeline *)nm_part_room(run, part))->buckets);
+    }
 }
+
+const nm_pass nm_fragmentation_timeline_pass = {
+    .name = "fragmentation timeline",
+    .gives = {[NM_ROW_FRAGMENT_USAGE] = true},
+    .wants = {[NM_CHANGE_SETTLED] = true},
+    .room = {[NM_OWNER_HEAP] = sizeof(timeline), [NM_OWNER_PART] = sizeof(timeline)},
+    .change = change,
+    .finish = finish,
+    .release = release,
+};

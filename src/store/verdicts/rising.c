@@ -1,5 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "store/rising.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The floors of a site come in one order with their heaps, and are put into ten windows as they are read; only of a
+ * site whose floors rise is the load of its heap read as well.
+ */
+#include "store/verdicts/rising.h"
 
 #include <stdbool.h>
 
@@ -148,8 +152,9 @@ static nm_status judge(sqlite3 *db, sqlite3_stmt *loads, sqlite3_stmt *update, i
     return sqlite3_step(update) == SQLITE_DONE ? NM_OK : nm_db_fail(db, err);
 }
 
-nm_status nm_rising_write(sqlite3 *db, int64_t minutes_min, nm_error *err)
+nm_status nm_rising_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err)
 {
+    int64_t minutes_min = settings->server_minutes == 0 ? NM_RISING_MINUTES : settings->server_minutes;
     sqlite3_stmt *rows = NULL, *loads = NULL, *update = NULL;
     int code = SQLITE_DONE;
     nm_status status = nm_db_prepare(db, sites_sql, &rows, err);

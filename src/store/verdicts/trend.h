@@ -12,19 +12,20 @@
  *     without aim, is none;
  *   - the second half of the fitted steps still grows at least half as fast.
  */
-#ifndef NM_STORE_TREND_H
-#define NM_STORE_TREND_H
+#ifndef NM_VERDICTS_TREND_H
+#define NM_VERDICTS_TREND_H
 
 #include <sqlite3.h>
 #include <stddef.h>
 
 #include "base/error.h"
+#include "store/verdicts/verdicts.h"
 
 #define NM_TREND_STEPS_MIN 8
 #define NM_TREND_BINS_MAX  65536 /* more steps than that are joined, two and two */
 
 /* Fills step_trend from step_sum, heap, device and input; what others have of a device stands in usage and device_sample. */
-nm_status nm_trend_write(sqlite3 *db, nm_error *err);
+nm_status nm_trend_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err);
 
 /* ---- For tests ---- */
 

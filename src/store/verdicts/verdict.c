@@ -1,5 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "store/verdict.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Births and levels of all sites are read side by side in one order, so that one site is in memory at a time. What is
+ * judged knows no database: tests give it histories.
+ */
+#include "store/verdicts/verdict.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -490,12 +494,13 @@ static nm_status read_site(reading *from, int *code, nm_error *err)
     return reason == NM_REASON_HELD ? NM_OK : write_verdict(from, heap_id, site, reason, growth, err);
 }
 
-nm_status nm_verdict_write(sqlite3 *db, nm_error *err)
+nm_status nm_verdict_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err)
 {
     reading from = {.db = db, .level_code = SQLITE_DONE};
     int code = SQLITE_DONE;
     nm_status status = nm_db_prepare(db, births_sql, &from.births, err);
 
+    (void)settings;
     if (status == NM_OK)
         status = nm_db_prepare(db, levels_sql, &from.levels, err);
     if (status == NM_OK)

@@ -14,8 +14,8 @@
  *
  * With three to seven steps it rises at the end of each, by about the same. Fewer are no steps.
  */
-#ifndef NM_STORE_VERDICT_H
-#define NM_STORE_VERDICT_H
+#ifndef NM_VERDICTS_VERDICT_H
+#define NM_VERDICTS_VERDICT_H
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -23,11 +23,12 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "store/verdicts/verdicts.h"
 
 #define NM_VERDICT_STEPS_MIN 3
 
 /* Fills site_verdict from site_step, site_lifetime, outstanding_sum, step, heap, process and input. */
-nm_status nm_verdict_write(sqlite3 *db, nm_error *err);
+nm_status nm_verdict_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err);
 
 /* ---- For tests ---- */
 

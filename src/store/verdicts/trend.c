@@ -1,5 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "store/trend.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * All of a process is read once, in the order of its devices, heaps and steps: values of a step are added up by device
+ * while heaps pass, and a line is fitted when a heap or a device ends. Steps are joined in bins where there are too
+ * many.
+ */
+#include "store/verdicts/trend.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -620,7 +625,7 @@ static nm_status write_processes(statements *sql, nm_error *err)
     return status;
 }
 
-nm_status nm_trend_write(sqlite3 *db, nm_error *err)
+nm_status nm_trend_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err)
 {
     statements sql = {.db = db};
     struct {
@@ -630,6 +635,7 @@ nm_status nm_trend_write(sqlite3 *db, nm_error *err)
                {others_sql, &sql.others},       {steps_sql, &sql.steps}, {foreign_sql, &sql.foreign}};
     nm_status status = nm_db_exec(db, shared_sql, err);
 
+    (void)settings;
     for (size_t i = 0; i < sizeof all / sizeof all[0] && status == NM_OK; i++)
         status = nm_db_prepare(db, all[i].text, all[i].statement, err);
     if (status == NM_OK)

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * At a birth it is noted in which part of an iteration it lies, and what its thread was told to be making; at its end, or the
+ * end of the stream, that is judged. What is told goes before what is known by the heap, and that before what is inferred.
+ * Of what was there before the recording, and of what is read from a keyframe, the birth is not known.
+ */
+#include "analysis/category_rules.h"
+#include "analysis/passes.h"
+#include "analysis/peak_sums.h"
+#include "replay/lookup.h"
+#include "replay/pass.h"
+
+#define MODULE_HCCL 3 /* of CANN */
+
+typedef struct replay_room {
+    nm_category_names *names; /* owned */
+    nm_map early;             /* (process, size) -> early ones that live */
+    nm_map in_backward;       /* (process, size) -> made in backward passes that live */
+    nm_map of_pass;   /* (process, size) -> number of a backward pass * 2^32 + gradients of it that have ended */
+    nm_map gradients; /* (process, size) -> most gradients that a pass left */
+} replay_room;
+
+typedef struct process_room {
+    nm_category_clock clock;
+} process_room;
+
+typedef struct site_room {
+    nm_category_site site;
+} site_room;
+
+typedef struct live_room {
+    nm_category_birth birth;
+    nm_category_end end;
+    uint64_t init_file; /* as nm_category_stack */
+    uint64_t told;      /* string; 0: nothing */
+    bool is_workspace;  /* an operator worked in it */
+    bool is_counted;    /* its birth was seen */
+    bool is_end_known;
+} live_room;
+
+typedef struct operation_room { /* its own, else that of the operation around it */
+    nm_phase phase;
+    uint64_t told;
+} operation_room;
+
+/* ---- Counts by size ------------------------------------------------------------------------------------------------ */
+
+static nm_key size_key(const nm_live *live)
+{
+    return (nm_key){live->heap->process->id, live->row.size_bytes};
+}
+
+static uint64_t count_of(const nm_map *map, const nm_live *live)
+{
+    const uint64_t *known = nm_map_get(map, size_key(live));
+
+    return known == NULL ? 0 : *known;
+}
+
+static nm_status count_up(nm_map *map, const nm_live *live, nm_error *err)
+{
+    return nm_map_put(map, size_key(live), count_of(map, live) + 1, err);
+}
+
+static void count_down(nm_map *map, const nm_live *live)
+{
+    uint64_t *known = nm_map_get(map, size_key(live));
+
+    if (known != NULL && --*known == 0)
+        nm_map_remove(map, size_key(live), NULL);
+}
+
+/* A gradient has ended: how many of its size did one backward pass leave? */
+static nm_status count_gradient(replay_room *own, const nm_live *live, const nm_category_birth *birth, nm_error *err)
+{
+    uint64_t known = count_of(&own->of_pass, live);
+    uint64_t count = known >> 32 == birth->place.backwards ? (known & UINT32_MAX) + 1 : 1;
+    nm_status status =
+        nm_map_put(&own->of_pass, size_key(live), (uint64_t)birth->place.backwards << 32 | (count & UINT32_MAX), err);
+
+    return status == NM_OK && count > count_of(&own->gradients, live)
+               ? nm_map_put(&own->gradients, size_key(live), count, err)
+               : status;
+}
+
+/* ---- Operations ---------------------------------------------------------------------------------------------------- */
+
+static const operation_room *room_around(const nm_run *run, const nm_context *context)
+{
+    static const operation_room nothing;
+    const nm_operation *operation = nm_replay_innermost(run->replay, context->thread);
+
+    return operation == NULL ? &nothing : nm_operation_room(run, operation);
+}
+
+static nm_status begin_operation(nm_run *run, const nm_change *change)
+{
+    const replay_room *own = nm_replay_room(run);
+    const nm_operation *operation = change->operation;
+    operation_room *room = nm_operation_room(run, operation);
+    nm_phase phase = operation->row.kind == NM_RANGE_MODULE ? NM_PHASE_FORWARD
+                                                            : nm_category_names_range(own->names, operation->row.name);
+    static const nm_category_stack none;
+
+    if (operation->outer != NULL)
+        *room = *(const operation_room *)nm_operation_room(run, operation->outer);
+    if (operation->row.kind == NM_RANGE_CATEGORY)
+        room->told = operation->row.name;
+    if (phase == NM_PHASE_NONE)
+        return NM_OK;
+    room->phase = phase;
+    if (change->context->process != NULL)
+        nm_category_tick(&((process_room *)nm_process_room(run, change->context->process))->clock, &none, phase);
+    return NM_OK;
+}
+
+/* ---- Birth --------------------------------------------------------------------------------------------------------- */
+
+/* The part of an iteration that the event is in, and the clock moved on to it. */
+static nm_status see_event(nm_run *run, const nm_context *context, const nm_category_stack **stack, nm_phase *phase,
+                           nm_error *err)
+{
+    const replay_room *own = nm_replay_room(run);
+    nm_category_clock *clock = &((process_room *)nm_process_room(run, context->process))->clock;
+    uint64_t thread_id = context->thread == NULL ? 0 : context->thread->id;
+    nm_status status = nm_category_names_stack(own->names, context->stack_id, stack, err);
+
+    if (status != NM_OK)
+        return status;
+    *phase = nm_category_phase(clock, *stack, room_around(run, context)->phase,
+                               nm_category_names_is_autograd(own->names, thread_id));
+    nm_category_tick(clock, *stack, *phase);
+    return NM_OK;
+}
+
+static void enter_site(nm_category_clock *clock, nm_category_site *site, nm_phase phase)
+{
+    if (phase == NM_PHASE_FORWARD && !site->is_forward) {
+        site->is_forward = true;
+        clock->forward_sites++;
+        clock->forward_live_sites += site->live > 0;
+    }
+    clock->forward_live_sites += site->live++ == 0 && site->is_forward;
+}
+
+static void leave_site(nm_category_clock *clock, nm_category_site *site)
+{
+    clock->forward_live_sites -= --site->live == 0 && site->is_forward;
+}
+
+static nm_status count_birth(nm_run *run, const nm_live *live, live_room *room, nm_error *err)
+{
+    replay_room *own = nm_replay_room(run);
+    nm_status status = NM_OK;
+
+    room->is_counted = true;
+    enter_site(&((process_room *)nm_process_room(run, live->heap->process))->clock,
+               &((site_room *)nm_site_room(run, live->site))->site, room->birth.phase);
+    if (room->birth.is_early)
+        status = count_up(&own->early, live, err);
+    if (status == NM_OK && room->birth.phase == NM_PHASE_BACKWARD)
+        status = count_up(&own->in_backward, live, err);
+    return status;
+}
+
+static nm_status be_born(nm_run *run, const nm_change *change, nm_error *err)
+{
+    const nm_context *context = change->context;
+    nm_category_clock *clock = &((process_room *)nm_process_room(run, context->process))->clock;
+    live_room *room = nm_live_room(run, change->live);
+    const nm_category_stack *stack;
+    nm_phase phase = NM_PHASE_NONE;
+    nm_status status;
+
+    room->told = context->event->kind == NM_EVENT_ALLOC ? context->event->name_id : 0;
+    if (room->told == 0)
+        room->told = room_around(run, context)->told;
+    if (change->live->is_baseline) {
+        room->birth = (nm_category_birth){.is_early = true};
+        return count_birth(run, change->live, room, err);
+    }
+    if (context->event->kind == NM_EVENT_KEYFRAME || change->live->is_unseen)
+        return NM_OK;
+    status = see_event(run, context, &stack, &phase, err);
+    if (status != NM_OK)
+        return status;
+    room->init_file = stack->init_file;
+    room->birth = (nm_category_birth){
+        .place = clock->place,
+        .phase = phase,
+        .is_early = phase == NM_PHASE_NONE && clock->place.backwards == 0,
+        .makes_weights = stack->makes_weights,
+        .makes_cache = stack->makes_cache,
+        .communicates = stack->communicates,
+    };
+    return count_birth(run, change->live, room, err);
+}
+
+/* ---- End ----------------------------------------------------------------------------------------------------------- */
+
+/* Else it ends because of something else, of which nothing is known. */
+static bool is_free(const nm_context *context)
+{
+    return context != NULL && context->process != NULL &&
+           (context->event->kind == NM_EVENT_FREE || context->event->kind == NM_EVENT_FREE_REQUESTED ||
+            context->event->kind == NM_EVENT_UNMAP);
+}
+
+/* The program gives it up, or it ends. */
+static nm_status be_given_up(nm_run *run, const nm_change *change, nm_error *err)
+{
+    live_room *room = nm_live_room(run, change->live);
+    const nm_category_stack *stack;
+    nm_phase phase = NM_PHASE_NONE;
+    nm_status status = NM_OK;
+
+    if (room->is_end_known)
+        return NM_OK;
+    if (is_free(change->context))
+        status = see_event(run, change->context, &stack, &phase, err);
+    room->is_end_known = true;
+    room->end.phase = phase;
+    room->end.place = ((process_room *)nm_process_room(run, change->live->heap->process))->clock.place;
+    return status;
+}
+
+/* By where it comes from; NM_CATEGORY_UNKNOWN: it may be anything. */
+static nm_category known_by_place(const nm_live *live, const live_room *room)
+{
+    const nm_allocation_row *row = &live->row;
+
+    if (row->is_segment)
+        return NM_CATEGORY_SEGMENT;
+    if (live->heap->level == NM_LEVEL_WORKSPACE || room->is_workspace)
+        return NM_CATEGORY_WORKSPACE;
+    if (live->heap->module_id == MODULE_HCCL)
+        return NM_CATEGORY_COMMUNICATION;
+    return row->graph_id != 0 ? NM_CATEGORY_GRAPH : NM_CATEGORY_UNKNOWN;
+}
+
+static nm_category infer(nm_run *run, const nm_live *live, bool is_live)
+{
+    replay_room *own = nm_replay_room(run);
+    const live_room *room = nm_live_room(run, live);
+    const nm_category_clock *clock = &((process_room *)nm_process_room(run, live->heap->process))->clock;
+    nm_category_birth birth = room->birth;
+    nm_category_end end = room->end;
+
+    if (!room->is_counted || (live->heap->level != NM_LEVEL_POOL && live->heap->level != NM_LEVEL_DRIVER))
+        return NM_CATEGORY_UNKNOWN;
+    if (is_live)
+        end = (nm_category_end){.place = clock->place, .is_live = true};
+    end.like_it = count_of(&own->early, live);
+    end.gradients = count_of(&own->gradients, live);
+    if (is_live && clock->last != NM_PHASE_BACKWARD && count_of(&own->in_backward, live) > end.gradients)
+        end.gradients = count_of(&own->in_backward, live);
+    birth.makes_weights |= nm_category_names_has_forward(own->names, room->init_file);
+    return nm_category_judge(clock, &((site_room *)nm_site_room(run, live->site))->site, &birth, &end);
+}
+
+static nm_status give(nm_run *run, const nm_live *live, nm_category category, bool is_estimate, bool is_live,
+                      nm_error *err)
+{
+    const live_room *room = nm_live_room(run, live);
+    nm_category_row row = {.allocation_id = live->row.allocation_id,
+                           .category_id = nm_category_id(category, is_estimate)};
+    nm_key key = {row.category_id, category == NM_CATEGORY_OWN ? room->told : 0};
+
+    if (category == NM_CATEGORY_UNKNOWN)
+        return NM_OK;
+    nm_status status = nm_peak_sums_add(nm_heap_room(run, live->heap), &live->row,
+                                        is_live ? live->heap->total.peak_seq : live->row.peak_seq, key, err);
+    return status == NM_OK ? nm_give_category(&run->replay->sink, &row, err) : status;
+}
+
+static nm_status judge(nm_run *run, const nm_live *live, bool is_live, nm_category *inferred, nm_error *err)
+{
+    const replay_room *own = nm_replay_room(run);
+    const live_room *room = nm_live_room(run, live);
+    nm_category told = room->told == 0 ? NM_CATEGORY_UNKNOWN : nm_category_names_word(own->names, room->told);
+    nm_category known = told != NM_CATEGORY_UNKNOWN ? told : known_by_place(live, room);
+
+    *inferred = infer(run, live, is_live);
+    return known != NM_CATEGORY_UNKNOWN ? give(run, live, known, false, is_live, err)
+                                        : give(run, live, *inferred, true, is_live, err);
+}
+
+static nm_status end(nm_run *run, const nm_live *live, nm_error *err)
+{
+    replay_room *own = nm_replay_room(run);
+    const live_room *room = nm_live_room(run, live);
+    nm_category_site *site = &((site_room *)nm_site_room(run, live->site))->site;
+    nm_category category;
+    nm_status status = judge(run, live, false, &category, err);
+
+    if (!room->is_counted)
+        return status;
+    site->activations += category == NM_CATEGORY_ACTIVATION;
+    site->others += category != NM_CATEGORY_ACTIVATION;
+    leave_site(&((process_room *)nm_process_room(run, live->heap->process))->clock, site);
+    if (room->birth.is_early)
+        count_down(&own->early, live);
+    if (room->birth.phase == NM_PHASE_BACKWARD)
+        count_down(&own->in_backward, live);
+    return status == NM_OK && category == NM_CATEGORY_GRADIENT ? count_gradient(own, live, &room->birth, err) : status;
+}
+
+/* ---- The pass ------------------------------------------------------------------------------------------------------ */
+
+static nm_status define(nm_run *run, const nm_definition *definition, nm_error *err)
+{
+    replay_room *own = nm_replay_room(run);
+    nm_status status = own->names == NULL ? nm_category_names_new(&own->names, err) : NM_OK;
+
+    return status == NM_OK ? nm_category_names_add(own->names, definition, err) : status;
+}
+
+static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+{
+    nm_category unused;
+
+    switch (change->kind) {
+    case NM_CHANGE_DEFINED:
+        return define(run, change->definition, err);
+    case NM_CHANGE_OPERATION_BEGUN:
+        return begin_operation(run, change);
+    case NM_CHANGE_BORN:
+        return be_born(run, change, err);
+    case NM_CHANGE_WORKSPACE:
+        if (change->live != NULL)
+            ((live_room *)nm_live_room(run, change->live))->is_workspace = true;
+        return NM_OK;
+    case NM_CHANGE_GIVEN_UP:
+    case NM_CHANGE_ENDING:
+        return be_given_up(run, change, err);
+    case NM_CHANGE_REFUSED:
+        ((live_room *)nm_live_room(run, change->live))->is_end_known = false;
+        return NM_OK;
+    case NM_CHANGE_ENDED:
+        return end(run, change->live, err);
+    case NM_CHANGE_OUTSTANDING:
+        return judge(run, change->live, true, &unused, err);
+    default:
+        return NM_OK;
+    }
+}
+
+static nm_status finish(nm_run *run, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next) {
+        nm_peak_sums *sums = nm_heap_room(run, heap);
+
+        nm_peak_sums_settle(sums, heap->total.peak_seq);
+        for (size_t i = 0; i < sums->count && status == NM_OK; i++) {
+            const nm_peak_sum *sum = &sums->items[i];
+
+            status = nm_give_peak_category(&run->replay->sink,
+                                           &(nm_peak_category_row){.heap_id = heap->id,
+                                                                   .category_id = sum->key.high,
+                                                                   .own_name = sum->key.low,
+                                                                   .live_count = sum->live_count,
+                                                                   .live_bytes = sum->live_bytes},
+                                           err);
+        }
+    }
+    return status;
+}
+
+static void release(nm_run *run)
+{
+    replay_room *own = nm_replay_room(run);
+
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next)
+        nm_peak_sums_free(nm_heap_room(run, heap));
+    nm_category_names_free(own->names);
+    nm_map_free(&own->early);
+    nm_map_free(&own->in_backward);
+    nm_map_free(&own->of_pass);
+    nm_map_free(&own->gradients);
+}
+
+const nm_pass nm_category_pass = {
+    .name = "category",
+    .gives = {[NM_ROW_CATEGORY] = true, [NM_ROW_PEAK_CATEGORY] = true},
+    .wants = {[NM_CHANGE_DEFINED] = true,
+              [NM_CHANGE_OPERATION_BEGUN] = true,
+              [NM_CHANGE_BORN] = true,
+              [NM_CHANGE_WORKSPACE] = true,
+              [NM_CHANGE_GIVEN_UP] = true,
+              [NM_CHANGE_ENDING] = true,
+              [NM_CHANGE_REFUSED] = true,
+              [NM_CHANGE_ENDED] = true,
+              [NM_CHANGE_OUTSTANDING] = true},
+    .room = {[NM_OWNER_REPLAY] = sizeof(replay_room),
+             [NM_OWNER_PROCESS] = sizeof(process_room),
+             [NM_OWNER_SITE] = sizeof(site_room),
+             [NM_OWNER_HEAP] = sizeof(nm_peak_sums),
+             [NM_OWNER_LIVE] = sizeof(live_room),
+             [NM_OWNER_OPERATION] = sizeof(operation_room)},
+    .change = change,
+    .finish = finish,
+    .release = release,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What rows.def says of tables, as data, and the words of enums.
+ */
+#include "rows/rows.h"
+
+#include <string.h>
+
+#include "rows/words.h"
+
+#define TABLE_ONE(table)  #table
+#define TABLE_MANY(table) #table
+#define TABLE_NONE(table) NULL
+
+enum { IS_LARGE_NONE = false, IS_LARGE_ONE = false, IS_LARGE_MANY = true };
+
+/* clang-format off */
+const nm_row_table nm_row_tables[NM_ROW_KINDS] = {
+#define ROW(name, NAME, table, writer)        [NM_ROW_##NAME] = {TABLE_##writer(table), ""
+#define COLUMN(kind, column, path, condition) #column " "
+#define COMPUTED(name, column)                #column " "
+#define END(name, writer)                     , IS_LARGE_##writer},
+#include "rows/rows.def"
+};
+/* clang-format on */
+
+#define WORDS(type, ...)                                                                                               \
+    static const char *const type##_texts[] = {__VA_ARGS__};                                                           \
+    const nm_words type##_words = {type##_texts, sizeof type##_texts / sizeof type##_texts[0]};
+
+WORDS(nm_graph_end, [NM_GRAPH_LIVES] = "lives", [NM_GRAPH_DESTROYED] = "destroyed", [NM_GRAPH_RESET] = "reset",
+      [NM_GRAPH_FAILED] = "failed")
+WORDS(nm_out_of_memory_outcome, [NM_OUTCOME_UNKNOWN] = "unknown", [NM_OUTCOME_RECOVERED] = "recovered",
+      [NM_OUTCOME_FATAL] = "fatal", [NM_OUTCOME_OPEN] = "open")
+WORDS(nm_step_source, [NM_STEP_MARKED] = "marked", [NM_STEP_INFERRED] = "inferred")
+WORDS(nm_anchor_kind, [NM_ANCHOR_NONE] = "none", [NM_ANCHOR_MARKED] = "marked", [NM_ANCHOR_SITE] = "site",
+      [NM_ANCHOR_RANGE] = "range", [NM_ANCHOR_OPTIMIZER] = "optimizer", [NM_ANCHOR_GRAPH] = "graph")
+WORDS(nm_size_basis, [NM_BASIS_REQUESTED] = "requested", [NM_BASIS_BLOCK] = "block")
+WORDS(nm_reserved_source, [NM_RESERVED_SEGMENTS] = "segments", [NM_RESERVED_STATED] = "stated")
+
+const char *nm_word(const nm_words *words, unsigned number)
+{
+    return number < words->count ? words->texts[number] : NULL;
+}
+
+unsigned nm_word_number(const nm_words *words, const char *word)
+{
+    for (unsigned number = 0; number < words->count; number++)
+        if (words->texts[number] != NULL && strcmp(words->texts[number], word) == 0)
+            return number;
+    return 0;
+}

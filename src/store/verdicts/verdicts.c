@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of the passes over stored rows. A pass is a file of SQL, or a function where SQL would not say it; it reads
+ * tables that passes above it have filled, and no pass below.
+ */
+#include "store/verdicts/verdicts.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "store/database.h"
+#include "store/verdicts/rising.h"
+#include "store/verdicts/trend.h"
+#include "store/verdicts/verdict.h"
+
+typedef struct stored_pass {
+    const char *gives; /* tables that it fills or sets right */
+    const char *sql;   /* its file, or NULL: */
+    nm_status (*run)(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err);
+    bool is_of_merged; /* it runs there, too */
+} stored_pass;
+
+static const stored_pass passes[] = {
+    {"site_step, site_floor, site_growth, site_lifetime", .sql = "site_sums.sql"},
+    {"input: how many processes", .sql = "processes.sql"},
+    {"all that says what pools reserved", .sql = "reserved.sql"},
+    {"step_trend", .run = nm_trend_write},
+    {"hardware_sample, growth_step, outstanding_sum, heap_sum", .sql = "outstanding.sql", .is_of_merged = true},
+    {"site_verdict: what grows from step to step", .run = nm_verdict_write, .is_of_merged = true},
+    {"site_verdict: what rises in a server", .run = nm_rising_write},
+    {"leaked_sum, leak_sum, site_verdict: what is held to the end", .sql = "leaks.sql", .is_of_merged = true},
+    {"out_of_memory_leak", .sql = "out_of_memory_leaks.sql", .is_of_merged = true},
+};
+
+static nm_status run_file(sqlite3 *db, const char *name, nm_error *err)
+{
+    const nm_embedded_text *file = nm_verdict_files;
+
+    while (file->name != NULL && strcmp(file->name, name) != 0)
+        file++;
+    assert(file->name != NULL);
+    return nm_db_exec(db, file->text, err);
+}
+
+nm_status nm_verdicts_begin(sqlite3 *db, nm_error *err)
+{
+    return run_file(db, "begin.sql", err);
+}
+
+nm_status nm_verdicts_run(sqlite3 *db, nm_verdicts_of of, const nm_verdict_settings *settings, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < sizeof passes / sizeof passes[0] && status == NM_OK; i++) {
+        const stored_pass *pass = &passes[i];
+
+        if (of == NM_VERDICTS_OF_MERGED && !pass->is_of_merged)
+            continue;
+        status = pass->sql != NULL ? run_file(db, pass->sql, err) : pass->run(db, settings, err);
+    }
+    return status;
+}
