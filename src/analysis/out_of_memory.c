@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "analysis/pool_ledger.h"
+#include "analysis/stream_leaks.h"
 #include "base/buffer.h"
 #include "base/number.h"
 #include "replay/doubt.h"
@@ -21,6 +22,8 @@
 #include "replay/pass.h"
 #include "replay/places.h"
 #include "replay/sample.h"
+
+enum { NEED_POOL_LEDGER, NEED_STREAM_LEAKS };
 
 #define STACKS_MAX         64 /* of an episode; the rest is summed up heap by heap */
 #define LOOKS_FREE         1000000
@@ -117,8 +120,8 @@ static void sum_heaps(const nm_run *run, nm_episode *episode)
         nm_sum_add(&row->allocated_bytes, nm_subtract_saturated(heap->total.live_bytes, heap->pending_bytes));
         nm_sum_add(&row->reserved_bytes, nm_pool_reserved_bytes(heap));
         if (may_look(run))
-            row->max_pending_bytes =
-                larger(row->max_pending_bytes, nm_pool_largest_pending(run->needs[0], heap, look_count(run)));
+            row->max_pending_bytes = larger(
+                row->max_pending_bytes, nm_pool_largest_pending(run->needs[NEED_POOL_LEDGER], heap, look_count(run)));
     }
     if (!episode->has_pool)
         row->allocated_bytes = row->active_bytes = program_bytes;
@@ -394,8 +397,8 @@ static nm_status open_episode(const nm_run *run, const nm_context *context, nm_e
         .first_ns = context->event->time_ns,
         .error_code = context->event->error_code,
         .stream_call = call_of(context),
-        .stream_count = episode->device == NULL ? 0 : episode->device->stream_count,
-        .event_count = episode->device == NULL ? 0 : episode->device->event_count,
+        .stream_count = nm_stream_leaks_stream_count(run->needs[NEED_STREAM_LEAKS], episode->device),
+        .event_count = nm_stream_leaks_event_count(run->needs[NEED_STREAM_LEAKS], episode->device),
     };
     *link = episode;
     all->open_count++;
@@ -680,7 +683,8 @@ static void release(nm_run *run)
         discard_episodes(nm_thread_room(run, thread));
 }
 
-static const nm_pass *const needs[] = {&nm_pool_ledger_pass, NULL};
+static const nm_pass *const needs[] = {
+    [NEED_POOL_LEDGER] = &nm_pool_ledger_pass, [NEED_STREAM_LEAKS] = &nm_stream_leaks_pass, NULL};
 
 const nm_pass nm_out_of_memory_pass = {
     .name = "out-of-memory episodes",

@@ -6,7 +6,6 @@
 
 #include "replay/graph.h"
 #include "replay/pass.h"
-#include "replay/repeat.h"
 
 bool nm_doubt_of_event(const nm_replay *replay, const nm_context *context)
 {
@@ -58,12 +57,10 @@ nm_status nm_doubt_lose(nm_replay *replay, nm_process *process, int64_t seq, int
 {
     if (process == NULL) {
         note_loss(&replay->has_loss, &replay->loss_seq, &replay->loss_until_ns, seq, until_ns);
-        nm_repeat_forget_all(replay);
         for (const nm_process *any = replay->first_process; any != NULL; any = any->next)
             nm_graphs_lose(any);
     } else {
         note_loss(&process->has_loss, &process->loss_seq, &process->loss_until_ns, seq, until_ns);
-        nm_repeat_forget(replay, process);
         nm_graphs_lose(process);
     }
     return NM_TELL(replay, NM_CHANGE_LOST, err, .process = process);

@@ -9,18 +9,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "replay/anomaly.h"
 #include "replay/backing.h"
 #include "replay/doubt.h"
-#include "replay/freed.h"
 #include "replay/graph.h"
 #include "replay/lookup.h"
-#include "replay/overlap.h"
 #include "replay/pass.h"
 #include "replay/places.h"
 #include "replay/pool.h"
-#include "replay/repeat.h"
-#include "replay/streams.h"
 #include "replay/usage.h"
 #include "replay/workspace.h"
 
@@ -142,8 +137,6 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
     if (heap->level == NM_LEVEL_DRIVER)
         status = nm_pool_detach(live, err);
     remove_node(live);
-    if (heap->level != NM_LEVEL_REGISTERED) /* that memory goes on without being registered */
-        nm_repeat_written(replay, heap->process, live->node.key, live->node.value);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_pool_block_ends(live, err);
     nm_status told = nm_usage_subtract(live, err);
@@ -155,8 +148,6 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
     place->freed_stack_id = context->stack_id;
     place->freed_thread_id = context->thread == NULL ? 0 : context->thread->id;
     place->freed_seq = context->seq;
-    if (status == NM_OK && live->row.end_kind != NM_END_REPLACED)
-        status = nm_freed_note(replay, live, context, err);
     nm_place_take(replay, live);
     nm_usage_touch(heap);
     return status;
@@ -183,8 +174,6 @@ static void set_end(nm_live *live, const nm_context *context, nm_allocation_end 
         return;
     live->row.free_thread_id = context->thread == NULL ? 0 : context->thread->id;
     live->row.free_stack_id = context->stack_id;
-    if (live->is_overlapped)
-        nm_overlap_freed(live->heap->replay, live);
 }
 
 /* Of the baseline nothing was counted, and of what a keyframe brought only if its sums came, too. */
@@ -240,9 +229,7 @@ static nm_status resolve_replaced(nm_replay *replay, nm_replaced *replaced, nm_e
         replaced->place->replaced = NULL;
     if (replaced->old == NULL)
         return NM_OK;
-    status = nm_anomaly_overlap(replay, replaced, err);
-    if (status == NM_OK)
-        status = NM_TELL(replay, NM_CHANGE_UNEXPLAINED, err, .replaced = replaced);
+    status = NM_TELL(replay, NM_CHANGE_UNEXPLAINED, err, .replaced = replaced);
     if (status == NM_OK)
         status = emit(replay, replaced->old, err);
     else
@@ -456,10 +443,6 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
         live->heap->has_guessed_size = true;
     count_begin(live);
     status = put_in(replay, live, context, true, err);
-    if (status == NM_OK && live->row.size_bytes == 0)
-        status = nm_anomaly_zero_size(replay, context, err);
-    if (status == NM_OK)
-        status = nm_overlap_check(replay, live, context, err);
     if (status == NM_OK)
         live->row.live_bytes = live->heap->total.live_bytes;
     return status;
@@ -539,13 +522,6 @@ static nm_live *find_freed(const nm_place *place, const nm_context *context)
     return best;
 }
 
-static nm_status free_unknown(nm_replay *replay, const nm_context *context, const nm_place *place, nm_error *err)
-{
-    nm_status status = nm_anomaly_free(replay, context, place, err);
-
-    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_UNKNOWN_FREED, err, .context = context, .place = place) : status;
-}
-
 nm_status nm_pairing_free(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     nm_place *place;
@@ -559,11 +535,8 @@ nm_status nm_pairing_free(nm_replay *replay, const nm_context *context, nm_error
         return match_late_free(replay, place->replaced, context, err);
     live = find_freed(place, context);
     if (live == NULL)
-        return free_unknown(replay, context, place, err);
+        return NM_TELL(replay, NM_CHANGE_UNKNOWN_FREED, err, .context = context, .place = place);
 
-    status = nm_anomaly_wrong_free(replay, context, live, err);
-    if (status != NM_OK)
-        return status;
     if (context->thread == NULL)
         return end_and_emit(replay, live, context, NM_END_FREED, err);
     status = end_live(replay, live, context, NM_END_FREED, err);
@@ -751,19 +724,12 @@ static nm_live *find_mapping(nm_replay *replay, const nm_context *context)
     return live;
 }
 
-static nm_status unmap_unknown(nm_replay *replay, const nm_context *context, nm_error *err)
-{
-    nm_status status = nm_anomaly_unmap(replay, context, err);
-
-    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_UNKNOWN_UNMAPPED, err, .context = context) : status;
-}
-
 static nm_status unmap_whole(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     nm_live *range = find_mapping(replay, context);
 
     if (range == NULL)
-        return unmap_unknown(replay, context, err);
+        return NM_TELL(replay, NM_CHANGE_UNKNOWN_UNMAPPED, err, .context = context);
     if (range->heap->level != NM_LEVEL_DRIVER)
         return end_and_emit(replay, range, context, NM_END_UNMAPPED, err);
     return cut_range(replay, range, range->node.key, range->node.value, context, err);
@@ -795,7 +761,7 @@ nm_status nm_pairing_unmap(nm_replay *replay, const nm_context *context, nm_erro
         }
         node = next;
     }
-    return is_found || status != NM_OK ? status : unmap_unknown(replay, context, err);
+    return is_found || status != NM_OK ? status : NM_TELL(replay, NM_CHANGE_UNKNOWN_UNMAPPED, err, .context = context);
 }
 
 /* The step of birth where steps are known, else the twentieth of the trace; in a source without threads (a snapshot), which
@@ -846,7 +812,6 @@ nm_status nm_pairing_reset(nm_replay *replay, const nm_context *context, nm_erro
 
     if (process == NULL || (device == NULL && context->event->device_id != 0))
         return NM_OK;
-    nm_streams_forget(replay, process, device == NULL ? 0 : device->id);
     status = NM_TELL(replay, NM_CHANGE_STREAMS_GONE, err, .context = context, .process = process, .device = device);
     if (status == NM_OK)
         status = nm_graphs_reset(replay, process, device, context, err);
@@ -920,8 +885,6 @@ nm_status nm_pairing_finish(nm_replay *replay, nm_error *err)
 {
     nm_status status = nm_pairing_expire(replay, INT64_MAX, err);
 
-    if (status == NM_OK)
-        status = nm_overlap_expire(replay, INT64_MAX, err);
     for (nm_thread *thread = replay->first_thread; thread != NULL && status == NM_OK; thread = thread->next)
         status = nm_pairing_confirm(replay, thread, err);
     if (status == NM_OK)

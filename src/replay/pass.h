@@ -128,7 +128,7 @@ typedef enum nm_owner {
 
 struct nm_pass {
     const char *name;
-    bool gives[NM_ROW_KINDS];    /* rows that it alone gives */
+    bool gives[NM_ROW_KINDS];    /* rows that it gives; alone, but for anomalies (analysis/anomaly.h) */
     const nm_pass *const *needs; /* whose rooms it reads, then NULL; or NULL. They stand before it in the table */
     bool wants[NM_CHANGE_KINDS]; /* what it is told */
     size_t room[NM_OWNERS];      /* bytes */

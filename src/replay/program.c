@@ -11,9 +11,7 @@
 #include "replay/lookup.h"
 #include "replay/moments.h"
 #include "replay/pass.h"
-#include "replay/repeat.h"
 #include "replay/sample.h"
-#include "replay/streams.h"
 #include "replay/totals.h"
 #include "replay/workspace.h"
 
@@ -202,8 +200,6 @@ nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, n
     if (status == NM_OK && is_failure)
         status = NM_TELL(replay, NM_CHANGE_FAILED, err, .context = context);
     if (status == NM_OK)
-        status = nm_streams_call(replay, context, err);
-    if (status == NM_OK)
         status = NM_TELL(replay, NM_CHANGE_STREAM_CALL, err, .context = context);
     if (status == NM_OK)
         status = nm_graph_call(replay, context, err);
@@ -275,8 +271,6 @@ nm_status nm_program_pause(nm_replay *replay, const nm_context *context, nm_erro
         return NM_OK;
     if (event->detail != NM_PAUSE_BEGIN && event->detail != NM_PAUSE_BEGIN_MEMORY)
         return end_pause(replay, process, context, err);
-    nm_repeat_forget(replay, process);
-    nm_streams_forget(replay, process, 0);
     status = NM_TELL(replay, NM_CHANGE_PAUSED, err, .context = context, .process = process);
     if (status == NM_OK)
         status = write_pause(replay, process, err);
@@ -312,8 +306,6 @@ nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, n
     status = write_step(replay, process, context->seq, event->time_ns, true, err);
     if (status == NM_OK)
         status = NM_TELL(replay, NM_CHANGE_PROCESS_ENDED, err, .context = context, .process = process);
-    if (status == NM_OK)
-        status = nm_streams_exit(replay, process, context, err);
     if (status == NM_OK && event->detail != NM_PROCESS_RUNNING)
         status = nm_sample_process_end(replay, process, err);
     if (status == NM_OK)

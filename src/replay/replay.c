@@ -7,25 +7,19 @@
 
 #include <stdlib.h>
 
-#include "replay/anomaly.h"
-#include "replay/copy.h"
 #include "replay/define.h"
 #include "replay/doubt.h"
-#include "replay/freed.h"
 #include "replay/gaps.h"
 #include "replay/graph.h"
 #include "replay/keyframe.h"
 #include "replay/lookup.h"
 #include "replay/moments.h"
-#include "replay/overlap.h"
 #include "replay/pairing.h"
 #include "replay/pass.h"
 #include "replay/places.h"
 #include "replay/pool.h"
 #include "replay/program.h"
-#include "replay/repeat.h"
 #include "replay/sample.h"
-#include "replay/streams.h"
 #include "replay/usage.h"
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
@@ -91,16 +85,7 @@ static nm_status take_failure(nm_replay *replay, const nm_context *context, nm_e
 {
     nm_status status = nm_moments_failure(replay, context, err);
 
-    if (status == NM_OK)
-        status = nm_anomaly_zero_size(replay, context, err);
     return status == NM_OK ? NM_TELL(replay, NM_CHANGE_FAILED, err, .context = context) : status;
-}
-
-static nm_status take_copy(nm_replay *replay, const nm_context *context, nm_error *err)
-{
-    nm_status status = nm_copy_take(replay, context, err);
-
-    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_COPIED, err, .context = context) : status;
 }
 
 static nm_status take_mark(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -122,7 +107,6 @@ static nm_status take_device_call(nm_replay *replay, const nm_context *context, 
 {
     if (context->event->detail != NM_DEVICE_CONTEXT_DESTROY || context->process == NULL)
         return NM_OK;
-    nm_streams_forget(replay, context->process, 0);
     return NM_TELL(replay, NM_CHANGE_STREAMS_GONE, err, .context = context, .process = context->process);
 }
 
@@ -132,7 +116,7 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
     case NM_EVENT_ALLOC_FAILED:
         return take_failure(replay, context, err);
     case NM_EVENT_COPY:
-        return take_copy(replay, context, err);
+        return NM_TELL(replay, NM_CHANGE_COPIED, err, .context = context);
     case NM_EVENT_MARK:
         return take_mark(replay, context, err);
     case NM_EVENT_STEP:
@@ -233,8 +217,6 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
     replay->acting = context.thread != NULL ? context.thread : replay->nobody;
     if (status == NM_OK && replay->first_replaced != NULL && event->time_ns != NM_NO_TIME)
         status = nm_pairing_expire(replay, event->time_ns, err);
-    if (status == NM_OK && replay->first_overlap != NULL && event->time_ns != NM_NO_TIME)
-        status = nm_overlap_expire(replay, event->time_ns, err);
     if (status == NM_OK)
         status = NM_TELL(replay, NM_CHANGE_EVENT, err, .context = &context);
     if (status == NM_OK && context.thread != NULL && event->kind != NM_EVENT_FREE_FAILED)
@@ -295,20 +277,6 @@ nm_status nm_replay_record(nm_replay *replay, const nm_record *record, nm_error 
     return take_event(replay, &record->event, err);
 }
 
-static nm_status tell_baseline(nm_replay *replay, nm_error *err)
-{
-    nm_baseline_row row = {.kind = replay->has_pause ? NM_BASELINE_KNOWN : NM_BASELINE_NONE,
-                           .unseen_free_count = replay->unseen_free_count};
-
-    for (const nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next)
-        if (heap->total.baseline_count > 0)
-            row.kind = NM_BASELINE_KNOWN;
-    for (const nm_process *process = replay->first_process; process != NULL; process = process->next)
-        if (process->is_late || process->has_unknown_pause)
-            row.kind = NM_BASELINE_UNKNOWN;
-    return nm_give_baseline(&replay->sink, &row, err);
-}
-
 void nm_replay_begin_step(nm_replay *replay)
 {
     replay->begins_step = true;
@@ -333,9 +301,7 @@ nm_status nm_replay_finish(nm_replay *replay, nm_error *err)
         status = nm_program_finish(replay, err);
     if (status == NM_OK)
         status = nm_usage_finish(replay, err);
-    if (status == NM_OK)
-        status = nm_runs_finish(replay, err);
-    return status == NM_OK ? tell_baseline(replay, err) : status;
+    return status == NM_OK ? nm_runs_finish(replay, err) : status;
 }
 
 void nm_replay_free(nm_replay *replay)
@@ -345,14 +311,7 @@ void nm_replay_free(nm_replay *replay)
     nm_runs_free(replay);
     nm_pairing_discard(replay);
     nm_program_discard(replay);
-    nm_repeat_forget_all(replay);
-    nm_streams_discard(replay);
     nm_graphs_discard(replay);
-    nm_overlap_discard(replay);
-    nm_freed_forget_all(replay);
-    free(replay->recent_frees);
-    nm_map_free(&replay->streams);
-    nm_map_free(&replay->stream_places);
     nm_map_free(&replay->graphs);
     nm_places_free(replay);
     nm_define_free(replay);

@@ -2,8 +2,8 @@
  *
  * What the replay keeps in memory, shared by the files of this folder and by nobody else. Everything hangs on struct
  * nm_replay. Memory is in proportion to what is live, or was at a pool's peak, to the stacks (per heap) and to what is
- * open; beside it are bounded: NM_FREED_PLACES_MAX addresses and NM_FREED_MAX ranges that were freed last, and the
- * buckets of timelines.
+ * open; beside it are bounded: NM_FREED_PLACES_MAX addresses that were freed last, and the buckets of timelines. What
+ * passes keep (pass.h) comes on top.
  *
  * Each .c of the folder has a header of its name, which is its manual. lookup.h and doubt.h lie below all of them.
  */
@@ -24,7 +24,6 @@
 
 #define NM_USAGE_BUCKETS_MAX   4096
 #define NM_FREED_PLACES_MAX    131072
-#define NM_FREED_MAX           16384
 #define NM_SIZE_BYTES_MAX      (UINT64_C(1) << 56) /* a size above it is taken for this: no sum overflows soon */
 #define NM_POOL_PARTS_MAX      64                  /* of a pool; one more has all the rest */
 #define NM_BLOCKERS_MAX        64 /* stacks of a pool at its peak and at the end; one more row has all the rest */
@@ -44,11 +43,6 @@ typedef struct nm_live nm_live;
 typedef struct nm_graph nm_graph;   /* graph.c */
 typedef struct nm_member nm_member; /* of a graph: graph.c */
 typedef struct nm_part nm_part;
-typedef struct nm_source nm_source;           /* repeat.c */
-typedef struct nm_stream nm_stream;           /* streams.c */
-typedef struct nm_overlap nm_overlap;         /* overlap.c */
-typedef struct nm_recent_free nm_recent_free; /* freed.c */
-typedef struct nm_freed_piece nm_freed_piece; /* freed.c */
 
 /* One stack's share of a heap, now and at the heap's last peak. A peak copies nothing: it only counts up the heap's
  * peak_epoch, and a share is taken over into at_peak_* when it first changes after that. */
@@ -74,15 +68,6 @@ typedef struct nm_place {
     struct nm_place *older, *newer; /* among places with nothing live */
     bool is_idle;                   /* is in that list */
 } nm_place;
-
-/* How memory ended. */
-typedef struct nm_freed {
-    uint64_t address; /* its begin */
-    uint64_t allocation_id, heap_id, thread_id, stack_id;
-    int64_t seq;
-} nm_freed;
-
-typedef enum nm_freed_where { NM_FREED_IN_POOL, NM_FREED_IN_DRIVER, NM_FREED_ANYWHERE } nm_freed_where;
 
 /* A live allocation or mapped range. The node comes first, so that it lies in one cache line: see slab.h. */
 struct nm_live {
@@ -117,10 +102,9 @@ struct nm_live {
     bool is_settled;  /* a segment whose first block has told its private pool and stream */
     bool is_covering; /* a block that takes its bytes out of the gaps */
     bool is_late;
-    bool is_workspace;  /* has served an operator */
-    bool is_overlapped; /* something lies over it, and a free of it may still explain that: overlap.c */
-    bool is_held;       /* counted with what graphs hold: by the graph it is a member of, or in a private pool */
-    bool is_unseen;     /* was born while the recording was paused: when, where and how is not known */
+    bool is_workspace; /* has served an operator */
+    bool is_held;      /* counted with what graphs hold: by the graph it is a member of, or in a private pool */
+    bool is_unseen;    /* was born while the recording was paused: when, where and how is not known */
 };
 
 /* An allocation that ended because another began at its address, while a late free of it is still waited for. */
@@ -279,15 +263,11 @@ typedef struct nm_process {
     struct nm_arena *arenas; /* by device */
     nm_heap *heaps, **last_heap;
     uint64_t heap_count;
-    nm_scope scope;                           /* of its heaps without a device */
-    int64_t moment_seq;                       /* of its last mark or failure; NM_NO_SEQ: none yet */
-    nm_tree sources;                          /* what its last copies read */
-    nm_tree freed[2];                         /* blocks of pools, driver memory: freed.c */
-    nm_stream *oldest_stream, *newest_stream; /* that it has created, and not destroyed */
-    struct stream_place *stream_places;       /* owned: streams.c */
-    bool has_unseen_calls;                    /* some library's calls do not come through the recorder */
-    int64_t end_seq;                          /* NM_NO_SEQ while it runs */
-    struct nm_process *next;                  /* all, in order of definition */
+    nm_scope scope;          /* of its heaps without a device */
+    int64_t moment_seq;      /* of its last mark or failure; NM_NO_SEQ: none yet */
+    bool has_unseen_calls;   /* some library's calls do not come through the recorder */
+    int64_t end_seq;         /* NM_NO_SEQ while it runs */
+    struct nm_process *next; /* all, in order of definition */
 } nm_process;
 
 /* What a process's heaps take of a device, summed up heap by heap. */
@@ -307,8 +287,6 @@ typedef struct nm_device {
     bool is_npu;
     uint64_t live_bytes;      /* of its driver heaps */
     uint64_t step_call_count; /* while a step ends: driver calls in it */
-    uint64_t stream_count;    /* of the program's, created and not destroyed */
-    uint64_t event_count;     /* likewise */
     bool has_events;          /* of its heaps: */
     int64_t first_seq, last_seq;
     nm_device_tally tally;
@@ -454,29 +432,18 @@ struct nm_replay {
     nm_heap *first_unsettled;
     nm_device_group *first_changed_group;
     nm_replaced *first_replaced, **last_replaced;
-    nm_map overlapped; /* allocation -> what waits for its free: overlap.c */
-    nm_overlap *first_overlap, *last_overlap;
-    nm_recent_free *recent_frees; /* owned; NM_FREED_MAX of them */
-    uint64_t recent_free_count;   /* since somebody asked; the last NM_FREED_MAX are there */
-    nm_freed_piece *oldest_freed, *newest_freed;
-    size_t freed_count;
-    nm_map streams;                           /* (process, stream) -> nm_stream */
-    nm_map stream_places;                     /* (process, stack) -> what of them streams.c knows */
-    nm_map graphs;                            /* (process, handle) and (0, number) -> nm_graph */
-    nm_source *oldest_source, *newest_source; /* of copies */
-    size_t source_count;
+    nm_map graphs;       /* (process, handle) and (0, number) -> nm_graph */
     nm_thread *acting;   /* whose event is being taken; NULL: nothing is recorded yet */
     nm_scratch *scratch; /* owned */
     nm_thread *nobody;   /* owned; has the operations of sources that know no threads */
-    uint64_t allocation_count, failure_count, copy_count, operation_count, step_count, moment_count, anomaly_count;
+    uint64_t allocation_count, failure_count, operation_count, step_count, moment_count;
     uint64_t workspace_count, stream_call_count, note_count, part_count, graph_count;
-    uint64_t detail_spent;      /* segments and blocks that moments have looked at one by one */
-    uint64_t figures_spent;     /* heaps that moments have been asked about */
-    uint64_t unseen_free_count; /* frees of what may have been allocated unseen */
-    bool has_pause;             /* some process was paused, and nothing of its memory told */
-    bool begins_step;           /* the next event, though no mark says so */
-    uint64_t eventful_count;    /* devices that has_events */
-    uint64_t next_seq;          /* the number after the largest that any event had */
+    uint64_t detail_spent;   /* segments and blocks that moments have looked at one by one */
+    uint64_t figures_spent;  /* heaps that moments have been asked about */
+    bool has_pause;          /* some process was paused, and nothing of its memory told */
+    bool begins_step;        /* the next event, though no mark says so */
+    uint64_t eventful_count; /* devices that has_events */
+    uint64_t next_seq;       /* the number after the largest that any event had */
     bool has_events, has_loss;
     bool has_keyframe; /* the stream begins with one: it is not the beginning of the recording */
     bool has_whole_keyframe;

@@ -6,16 +6,23 @@
  *
  * A task queue may issue a copy long after the program asked for it, when a pool has taken the block back and handed its
  * bytes out again, which is right as long as the stream is the same. So of a pool's blocks a queued copy is only judged
- * if its own thread allocated or freed them, or if all that the queue still had to do came after that (workspace.c).
+ * if its own thread allocated or freed them, or if all that the queue still had to do came after that (replay/workspace.c).
  */
-#include "replay/copy.h"
+#include "analysis/passes.h"
 
-#include "replay/anomaly.h"
+#include "analysis/anomaly.h"
+#include "analysis/free_history.h"
+#include "analysis/repeated_copies.h"
 #include "replay/doubt.h"
-#include "replay/freed.h"
 #include "replay/lookup.h"
+#include "replay/pass.h"
 #include "replay/places.h"
-#include "replay/repeat.h"
+
+enum { NEED_FREE_HISTORY, NEED_ANOMALY, NEED_REPEATED_COPIES };
+
+typedef struct replay_room {
+    uint64_t copy_count;
+} replay_room;
 
 /* One side of a copy. */
 typedef struct copy_side {
@@ -30,8 +37,8 @@ static bool reaches_past(const copy_side *side, uint64_t end)
     return side->address > end || side->size_bytes > end - side->address;
 }
 
-static nm_status tell(nm_replay *replay, const copy_side *side, nm_anomaly_kind kind, const nm_live *live,
-                      const char *detail, nm_error *err)
+static nm_status tell(nm_run *run, const copy_side *side, nm_anomaly_kind kind, const nm_live *live, const char *detail,
+                      nm_error *err)
 {
     nm_anomaly_row row = nm_anomaly_row_for(kind, side->context);
 
@@ -44,7 +51,7 @@ static nm_status tell(nm_replay *replay, const copy_side *side, nm_anomaly_kind 
         row.allocation_id = live->row.allocation_id;
         row.other_stack_id = live->row.stack_id;
     }
-    return nm_anomaly_write(replay, &row, err);
+    return nm_anomaly_write(run->needs[NEED_ANOMALY], &row, err);
 }
 
 /* ---- What is live ------------------------------------------------------------------------------------------------ */
@@ -142,17 +149,18 @@ static bool is_of_the_pool(const copy_side *side, const nm_live *block, const nm
 /* ---- What is no more --------------------------------------------------------------------------------------------- */
 
 /* The last end of the memory that held the address, in *out; its allocation_id is 0 where none is remembered. */
-static nm_status find_end(nm_replay *replay, const copy_side *side, nm_freed *out, nm_error *err)
+static nm_status find_end(nm_run *run, const copy_side *side, nm_freed *out, nm_error *err)
 {
     uint64_t process_id = side->context->process->id;
-    const nm_place *place = nm_place_find(replay, process_id, side->address);
+    const nm_place *place = nm_place_find(run->replay, process_id, side->address);
     const nm_freed *freed = NULL;
     nm_status status;
 
     *out = (nm_freed){.seq = NM_NO_SEQ};
     if (place != NULL && place->live != NULL)
         return NM_OK;
-    status = nm_freed_find(replay, side->context->process, NM_FREED_ANYWHERE, side->address, &freed, err);
+    status = nm_free_history_find(run->needs[NEED_FREE_HISTORY], side->context->process, NM_FREED_ANYWHERE,
+                                  side->address, &freed, err);
     if (freed != NULL)
         *out = *freed;
     else if (place != NULL)
@@ -183,17 +191,16 @@ static bool is_taken_again(const copy_side *side, const nm_freed *freed, const n
 
 /* Is the address in device memory that ended, and in no live allocation now? Host memory may have been handed out again
  * by an allocator that is not recorded; and the handle of physical memory is no address of the device. */
-static nm_status check_freed(nm_replay *replay, const copy_side *side, const nm_live *range, bool *is_told,
-                             nm_error *err)
+static nm_status check_freed(nm_run *run, const copy_side *side, const nm_live *range, bool *is_told, nm_error *err)
 {
     nm_anomaly_row row;
     nm_freed freed;
-    nm_status status = find_end(replay, side, &freed, err);
+    nm_status status = find_end(run, side, &freed, err);
     const nm_heap *heap;
 
     if (status != NM_OK || freed.allocation_id == 0)
         return status;
-    heap = nm_replay_heap(replay, freed.heap_id);
+    heap = nm_replay_heap(run->replay, freed.heap_id);
     if (heap == NULL || heap->device == NULL || heap->level == NM_LEVEL_PHYSICAL || heap->level == NM_LEVEL_IMPORTED ||
         heap->has_guessed_size)
         return NM_OK;
@@ -209,7 +216,7 @@ static nm_status check_freed(nm_replay *replay, const copy_side *side, const nm_
     row.other_stack_id = freed.stack_id;
     row.detail = side->is_target ? "the target is freed" : "the source is freed";
     *is_told = true;
-    return nm_anomaly_write(replay, &row, err);
+    return nm_anomaly_write(run->needs[NEED_ANOMALY], &row, err);
 }
 
 /* Is this side of the copy on a device, whatever its address? */
@@ -276,7 +283,7 @@ static bool is_nowhere(const nm_replay *replay, const copy_side *side)
     return true;
 }
 
-static nm_status check_side(nm_replay *replay, const copy_side *side, nm_error *err)
+static nm_status check_side(nm_run *run, const copy_side *side, nm_error *err)
 {
     uint64_t end = 0, block_end = 0;
     const nm_live *live = find_memory(side->context->process, side->address, &end);
@@ -286,27 +293,27 @@ static nm_status check_side(nm_replay *replay, const copy_side *side, nm_error *
     nm_status status;
 
     if (block != NULL && reaches_past(side, block_end) && !is_of_the_pool(side, block, live, end))
-        return tell(replay, side, NM_ANOMALY_COPY_PAST_END, block, small, err);
+        return tell(run, side, NM_ANOMALY_COPY_PAST_END, block, small, err);
     if (live != NULL && reaches_past(side, end) && !nm_doubt_may_have_gone(live))
-        return tell(replay, side, NM_ANOMALY_COPY_PAST_END, live, small, err);
+        return tell(run, side, NM_ANOMALY_COPY_PAST_END, live, small, err);
     if (is_host_side(side->context->event->detail, side->is_target))
         return NM_OK;
-    status = check_freed(replay, side, live, &is_told, err);
-    if (status != NM_OK || live != NULL || is_told || !is_nowhere(replay, side))
+    status = check_freed(run, side, live, &is_told, err);
+    if (status != NM_OK || live != NULL || is_told || !is_nowhere(run->replay, side))
         return status;
-    return tell(replay, side, NM_ANOMALY_COPY_UNALLOCATED, NULL,
+    return tell(run, side, NM_ANOMALY_COPY_UNALLOCATED, NULL,
                 side->is_target ? "the target is not allocated" : "the source is not allocated", err);
 }
 
 /* Larger than the room that the caller stated: that is wrong in itself. */
-static nm_status check_limit(nm_replay *replay, const copy_side *target, nm_error *err)
+static nm_status check_limit(nm_run *run, const copy_side *target, nm_error *err)
 {
     uint64_t end = 0;
     const nm_live *live = target->context->process == NULL ? NULL : find_block(target, &end);
 
     if (live == NULL && target->context->process != NULL)
         live = find_memory(target->context->process, target->address, &end);
-    return tell(replay, target, NM_ANOMALY_COPY_PAST_END, live, "larger than its own limit", err);
+    return tell(run, target, NM_ANOMALY_COPY_PAST_END, live, "larger than its own limit", err);
 }
 
 /* Does the event say enough of the side? */
@@ -316,7 +323,7 @@ static bool is_told_of(const nm_replay *replay, const copy_side *side)
            !nm_doubt_of_event(replay, side->context);
 }
 
-static nm_status check_copy(nm_replay *replay, const nm_context *context, uint64_t copy_id, nm_error *err)
+static nm_status check_copy(nm_run *run, const nm_context *context, uint64_t copy_id, nm_error *err)
 {
     const nm_event *event = context->event;
     copy_side target = {context, event->address, event->size_bytes, copy_id, true};
@@ -324,11 +331,11 @@ static nm_status check_copy(nm_replay *replay, const nm_context *context, uint64
     nm_status status = NM_OK;
 
     if (event->limit_bytes != 0 && event->size_bytes > event->limit_bytes)
-        return nm_doubt_of_event(replay, context) ? NM_OK : check_limit(replay, &target, err);
-    if (is_told_of(replay, &target))
-        status = check_side(replay, &target, err);
-    if (status == NM_OK && event->detail != NM_COPY_MEMSET && is_told_of(replay, &source))
-        status = check_side(replay, &source, err);
+        return nm_doubt_of_event(run->replay, context) ? NM_OK : check_limit(run, &target, err);
+    if (is_told_of(run->replay, &target))
+        status = check_side(run, &target, err);
+    if (status == NM_OK && event->detail != NM_COPY_MEMSET && is_told_of(run->replay, &source))
+        status = check_side(run, &source, err);
     return status;
 }
 
@@ -355,11 +362,13 @@ static int64_t is_registered(const nm_context *context)
     return node != NULL;
 }
 
-nm_status nm_copy_take(nm_replay *replay, const nm_context *context, nm_error *err)
+static nm_copy_row row_of(nm_run *run, const nm_context *context)
 {
+    const nm_replay *replay = run->replay;
     const nm_event *event = context->event;
-    nm_copy_row row = {
-        .copy_id = ++replay->copy_count,
+
+    return (nm_copy_row){
+        .copy_id = ++((replay_room *)nm_replay_room(run))->copy_count,
         .process_id = context->process == NULL ? 0 : context->process->id,
         .thread_id = context->thread == NULL ? 0 : context->thread->id,
         .operation_id = nm_replay_operation(replay, context->thread),
@@ -380,9 +389,28 @@ nm_status nm_copy_take(nm_replay *replay, const nm_context *context, nm_error *e
         .error_code = event->error_code,
         .is_registered = is_registered(context),
     };
-    nm_status status = nm_repeat_copy(replay, context, &row, err);
+}
+
+static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+{
+    nm_copy_row row = row_of(run, change->context);
+    nm_status status = nm_repeated_copies_count(run->needs[NEED_REPEATED_COPIES], change->context, &row, err);
 
     if (status == NM_OK)
-        status = nm_give_copy(&replay->sink, &row, err);
-    return status == NM_OK ? check_copy(replay, context, row.copy_id, err) : status;
+        status = nm_give_copy(&run->replay->sink, &row, err);
+    return status == NM_OK ? check_copy(run, change->context, row.copy_id, err) : status;
 }
+
+static const nm_pass *const needs[] = {[NEED_FREE_HISTORY] = &nm_free_history_pass,
+                                       [NEED_ANOMALY] = &nm_anomaly_pass,
+                                       [NEED_REPEATED_COPIES] = &nm_repeated_copies_pass,
+                                       NULL};
+
+const nm_pass nm_copies_pass = {
+    .name = "copies",
+    .gives = {[NM_ROW_COPY] = true, [NM_ROW_ANOMALY] = true},
+    .needs = needs,
+    .wants = {[NM_CHANGE_COPIED] = true},
+    .room = {[NM_OWNER_REPLAY] = sizeof(replay_room)},
+    .change = change,
+};

@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Misuse: frees of what is not there, requests of nothing, and what all kinds share. Where the stream has holes, or an
+ * Invalid frees, requests of nothing, addresses handed out twice, and what rows of misuse of all kinds share. Where the stream has holes, or an
  * event's place in it is not certain, what looks like misuse may be none, so nothing is said; and neither of what may
  * have changed in a pause of which nothing is known.
  */
-#include "replay/anomaly.h"
+#include "analysis/anomaly.h"
 
+#include "analysis/free_history.h"
+#include "analysis/passes.h"
 #include "replay/doubt.h"
-#include "replay/freed.h"
 #include "replay/lookup.h"
 
-nm_status nm_anomaly_write(nm_replay *replay, nm_anomaly_row *row, nm_error *err)
+enum { NEED_FREE_HISTORY };
+
+typedef struct replay_room {
+    uint64_t anomaly_count;     /* rows of all passes */
+    uint64_t unseen_free_count; /* frees of what may have been allocated unseen */
+} replay_room;
+
+nm_status nm_anomaly_write(nm_run *run, nm_anomaly_row *row, nm_error *err)
 {
-    row->anomaly_id = ++replay->anomaly_count;
-    return nm_give_anomaly(&replay->sink, row, err);
+    replay_room *room = nm_replay_room(run);
+
+    row->anomaly_id = ++room->anomaly_count;
+    return nm_give_anomaly(&run->replay->sink, row, err);
 }
 
 nm_anomaly_row nm_anomaly_row_for(nm_anomaly_kind kind, const nm_context *context)
@@ -33,7 +43,7 @@ nm_anomaly_row nm_anomaly_row_for(nm_anomaly_kind kind, const nm_context *contex
 /* ---- Frees ------------------------------------------------------------------------------------------------------- */
 
 /* Is what ended at the place last what this free would have meant? */
-static bool was_freed(nm_replay *replay, const nm_context *context, const nm_place *place)
+static bool was_freed(const nm_replay *replay, const nm_context *context, const nm_place *place)
 {
     const nm_heap *heap;
 
@@ -92,7 +102,7 @@ static void set_freed(nm_anomaly_row *row, const nm_freed *freed, const char *de
 }
 
 /* What is at an address that cannot be freed, or was: whose site is the other half. */
-static nm_status explain(nm_replay *replay, const nm_context *context, nm_anomaly_row *row, nm_error *err)
+static nm_status explain(nm_run *run, const nm_context *context, nm_anomaly_row *row, nm_error *err)
 {
     uint64_t free_call = context->event->detail;
     bool is_unregister = row->kind == NM_ANOMALY_UNREGISTER_UNKNOWN;
@@ -111,8 +121,9 @@ static nm_status explain(nm_replay *replay, const nm_context *context, nm_anomal
     if (live != NULL)
         set_other(row, live, "allocated, but not registered");
     else if (is_pool || free_call == NM_FREE_ANY || free_call == NM_FREE_DEVICE)
-        status = nm_freed_find(replay, context->process, is_pool ? NM_FREED_IN_POOL : NM_FREED_IN_DRIVER,
-                               context->event->address, &freed, err);
+        status =
+            nm_free_history_find(run->needs[NEED_FREE_HISTORY], context->process,
+                                 is_pool ? NM_FREED_IN_POOL : NM_FREED_IN_DRIVER, context->event->address, &freed, err);
     if (freed != NULL && (context->heap == NULL || context->heap->id == freed->heap_id)) {
         set_freed(row, freed, "inside memory that is freed");
         if (freed->address == context->event->address) { /* something else has ended there since */
@@ -123,30 +134,31 @@ static nm_status explain(nm_replay *replay, const nm_context *context, nm_anomal
     return status;
 }
 
-nm_status nm_anomaly_free(nm_replay *replay, const nm_context *context, const nm_place *place, nm_error *err)
+static nm_status check_unknown_free(nm_run *run, const nm_context *context, const nm_place *place, nm_error *err)
 {
     nm_anomaly_row row = nm_anomaly_row_for(NM_ANOMALY_FREE_UNKNOWN, context);
     nm_status status = NM_OK;
 
-    if (nm_doubt_of_event(replay, context) || (context->event->flags & NM_FLAG_DRIVER) != 0)
+    if (nm_doubt_of_event(run->replay, context) || (context->event->flags & NM_FLAG_DRIVER) != 0)
         return NM_OK;
-    if (was_freed(replay, context, place)) {
+    if (was_freed(run->replay, context, place)) {
         row.kind = NM_ANOMALY_DOUBLE_FREE;
         row.heap_id = place->freed_heap_id;
         row.allocation_id = place->freed_allocation_id;
         row.other_stack_id = place->freed_stack_id;
     } else if (nm_doubt_has_unseen_memory(context->process)) {
-        replay->unseen_free_count++;
+        ((replay_room *)nm_replay_room(run))->unseen_free_count++;
         return NM_OK;
     } else if (context->event->detail == NM_FREE_REGISTERED) {
         row.kind = NM_ANOMALY_UNREGISTER_UNKNOWN;
     }
     if (row.kind != NM_ANOMALY_DOUBLE_FREE)
-        status = explain(replay, context, &row, err);
-    return status == NM_OK ? nm_anomaly_write(replay, &row, err) : status;
+        status = explain(run, context, &row, err);
+    return status == NM_OK ? nm_anomaly_write(run, &row, err) : status;
 }
 
-nm_status nm_anomaly_wrong_free(nm_replay *replay, const nm_context *context, const nm_live *live, nm_error *err)
+/* Is memory of the host freed by a call for that of the device, or the other way round? */
+static nm_status check_wrong_free(nm_run *run, const nm_context *context, const nm_live *live, nm_error *err)
 {
     nm_anomaly_row row;
     bool is_host = live->heap->level == NM_LEVEL_PINNED || live->heap->level == NM_LEVEL_HOST ||
@@ -154,16 +166,16 @@ nm_status nm_anomaly_wrong_free(nm_replay *replay, const nm_context *context, co
     bool is_wrong = (context->event->detail == NM_FREE_DEVICE && is_host) ||
                     (context->event->detail == NM_FREE_HOST && live->heap->level == NM_LEVEL_DRIVER);
 
-    if (!is_wrong || nm_doubt_of_event(replay, context) || nm_doubt_may_have_gone(live))
+    if (!is_wrong || nm_doubt_of_event(run->replay, context) || nm_doubt_may_have_gone(live))
         return NM_OK;
     row = nm_anomaly_row_for(NM_ANOMALY_WRONG_FREE, context);
     row.size_bytes = live->row.size_bytes;
     set_other(&row, live, is_host ? "host memory freed as device memory" : "device memory freed as host memory");
-    return nm_anomaly_write(replay, &row, err);
+    return nm_anomaly_write(run, &row, err);
 }
 
 /* Memory that is there and cannot be unmapped by this address, or who unmapped it before. */
-static nm_status explain_unmap(nm_replay *replay, const nm_context *context, nm_anomaly_row *row, nm_error *err)
+static nm_status explain_unmap(nm_run *run, const nm_context *context, nm_anomaly_row *row, nm_error *err)
 {
     const nm_live *live = context->process == NULL ? NULL : find_around(context, NM_FREE_DEVICE);
     const nm_freed *freed = NULL;
@@ -172,29 +184,30 @@ static nm_status explain_unmap(nm_replay *replay, const nm_context *context, nm_
     if (live != NULL)
         set_other(row, live, live->is_mapped ? "inside a mapping, not at its begin" : "allocated, but not mapped");
     else if (context->process != NULL)
-        status = nm_freed_find(replay, context->process, NM_FREED_IN_DRIVER, context->event->address, &freed, err);
+        status = nm_free_history_find(run->needs[NEED_FREE_HISTORY], context->process, NM_FREED_IN_DRIVER,
+                                      context->event->address, &freed, err);
     if (freed != NULL)
         set_freed(row, freed, "unmapped or freed before");
     return status;
 }
 
-nm_status nm_anomaly_unmap(nm_replay *replay, const nm_context *context, nm_error *err)
+static nm_status check_unknown_unmap(nm_run *run, const nm_context *context, nm_error *err)
 {
     nm_anomaly_row row = nm_anomaly_row_for(NM_ANOMALY_UNMAP_UNKNOWN, context);
     nm_status status;
 
-    if (nm_doubt_of_event(replay, context) || (context->event->flags & NM_FLAG_DRIVER) != 0)
+    if (nm_doubt_of_event(run->replay, context) || (context->event->flags & NM_FLAG_DRIVER) != 0)
         return NM_OK;
     if (nm_doubt_has_unseen_memory(context->process)) {
-        replay->unseen_free_count++;
+        ((replay_room *)nm_replay_room(run))->unseen_free_count++;
         return NM_OK;
     }
     row.size_bytes = context->event->block_bytes;
-    status = explain_unmap(replay, context, &row, err);
-    return status == NM_OK ? nm_anomaly_write(replay, &row, err) : status;
+    status = explain_unmap(run, context, &row, err);
+    return status == NM_OK ? nm_anomaly_write(run, &row, err) : status;
 }
 
-nm_status nm_anomaly_overlap(nm_replay *replay, const nm_replaced *replaced, nm_error *err)
+static nm_status check_replaced(nm_run *run, const nm_replaced *replaced, nm_error *err)
 {
     const nm_live *old = replaced->old;
     nm_anomaly_row row = {
@@ -212,12 +225,12 @@ nm_status nm_anomaly_overlap(nm_replay *replay, const nm_replaced *replaced, nm_
         .detail = "begins where a live allocation does",
     };
 
-    if (replaced->is_late || old->is_late || nm_doubt_has_loss(replay, old->heap->process))
+    if (replaced->is_late || old->is_late || nm_doubt_has_loss(run->replay, old->heap->process))
         return NM_OK;
-    return nm_anomaly_write(replay, &row, err);
+    return nm_anomaly_write(run, &row, err);
 }
 
-nm_status nm_anomaly_zero_size(nm_replay *replay, const nm_context *context, nm_error *err)
+static nm_status check_zero_size(nm_run *run, const nm_context *context, nm_error *err)
 {
     const nm_event *event = context->event;
     nm_anomaly_row row = nm_anomaly_row_for(NM_ANOMALY_ZERO_SIZE, context);
@@ -226,9 +239,66 @@ nm_status nm_anomaly_zero_size(nm_replay *replay, const nm_context *context, nm_
 
     /* Pools and modules may not say what was asked of them, and what is left unsaid is 0, too. */
     if (!is_told || context->heap->module_id != 0 || event->requested_bytes != 0 || event->block_bytes != 0 ||
-        event->kind == NM_EVENT_MAP || nm_doubt_of_event(replay, context) ||
+        event->kind == NM_EVENT_MAP || nm_doubt_of_event(run->replay, context) ||
         (event->flags & (NM_FLAG_BASELINE | NM_FLAG_PAUSED | NM_FLAG_TOTAL | NM_FLAG_SEGMENT | NM_FLAG_DRIVER)) != 0)
         return NM_OK;
     row.detail = event->kind == NM_EVENT_ALLOC_FAILED ? "the request was refused" : NULL;
-    return nm_anomaly_write(replay, &row, err);
+    return nm_anomaly_write(run, &row, err);
 }
+
+/* ---- The pass ---------------------------------------------------------------------------------------------------- */
+
+static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+{
+    const nm_context *context = change->context;
+
+    switch (change->kind) {
+    case NM_CHANGE_BORN:
+        return change->live->row.size_bytes == 0 && !change->live->is_kept ? check_zero_size(run, context, err) : NM_OK;
+    case NM_CHANGE_FAILED:
+        return context->event->kind == NM_EVENT_ALLOC_FAILED ? check_zero_size(run, context, err) : NM_OK;
+    case NM_CHANGE_ENDING:
+        return context->event->kind == NM_EVENT_FREE ? check_wrong_free(run, context, change->live, err) : NM_OK;
+    case NM_CHANGE_UNKNOWN_FREED:
+        return check_unknown_free(run, context, change->place, err);
+    case NM_CHANGE_UNKNOWN_UNMAPPED:
+        return check_unknown_unmap(run, context, err);
+    case NM_CHANGE_UNEXPLAINED:
+        return check_replaced(run, change->replaced, err);
+    default:
+        return NM_OK;
+    }
+}
+
+static nm_status finish(nm_run *run, nm_error *err)
+{
+    const nm_replay *replay = run->replay;
+    const replay_room *room = nm_replay_room(run);
+    nm_baseline_row row = {.kind = replay->has_pause ? NM_BASELINE_KNOWN : NM_BASELINE_NONE,
+                           .unseen_free_count = room->unseen_free_count};
+
+    for (const nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next)
+        if (heap->total.baseline_count > 0)
+            row.kind = NM_BASELINE_KNOWN;
+    for (const nm_process *process = replay->first_process; process != NULL; process = process->next)
+        if (process->is_late || process->has_unknown_pause)
+            row.kind = NM_BASELINE_UNKNOWN;
+    return nm_give_baseline(&replay->sink, &row, err);
+}
+
+static const nm_pass *const needs[] = {[NEED_FREE_HISTORY] = &nm_free_history_pass, NULL};
+
+const nm_pass nm_anomaly_pass = {
+    .name = "anomalies",
+    .gives = {[NM_ROW_ANOMALY] = true, [NM_ROW_BASELINE] = true},
+    .needs = needs,
+    .wants = {[NM_CHANGE_BORN] = true,
+              [NM_CHANGE_FAILED] = true,
+              [NM_CHANGE_ENDING] = true,
+              [NM_CHANGE_UNKNOWN_FREED] = true,
+              [NM_CHANGE_UNKNOWN_UNMAPPED] = true,
+              [NM_CHANGE_UNEXPLAINED] = true},
+    .room = {[NM_OWNER_REPLAY] = sizeof(replay_room)},
+    .change = change,
+    .finish = finish,
+};
