@@ -10,9 +10,9 @@
 #include "base/buffer.h"
 #include "replay/doubt.h"
 #include "replay/lookup.h"
-#include "replay/parts.h"
 #include "replay/pass.h"
 #include "replay/pool.h"
+#include "replay/sub_pool.h"
 
 #define PART_BUCKETS_MAX 1024
 
@@ -48,7 +48,7 @@ static int64_t larger_waste(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static uint64_t occupied_in(const nm_part_figures *figures)
+static uint64_t occupied_in(const nm_sub_pool_figures *figures)
 {
     return nm_subtract_saturated(figures->reserved_bytes, figures->free_bytes);
 }
@@ -94,7 +94,7 @@ static void merge_pairs(timeline *line)
 }
 
 static void begin_row(nm_fragment_usage_row *row, const line_state *state, uint64_t part_id,
-                      const nm_part_figures *figures)
+                      const nm_sub_pool_figures *figures)
 {
     *row = (nm_fragment_usage_row){
         .heap_id = state->pool->id,
@@ -111,7 +111,7 @@ static void begin_row(nm_fragment_usage_row *row, const line_state *state, uint6
     };
 }
 
-static void take_extremes(nm_fragment_usage_row *row, const nm_part_figures *figures, const line_state *state)
+static void take_extremes(nm_fragment_usage_row *row, const nm_sub_pool_figures *figures, const line_state *state)
 {
     row->max_reserved_bytes = larger(row->max_reserved_bytes, figures->reserved_bytes);
     row->max_occupied_bytes = larger(row->max_occupied_bytes, occupied_in(figures));
@@ -131,8 +131,8 @@ static void take_extremes(nm_fragment_usage_row *row, const nm_part_figures *fig
 }
 
 /* part_id 0: the whole pool. */
-static nm_status add_bucket(timeline *line, const line_state *state, uint64_t part_id, const nm_part_figures *figures,
-                            nm_error *err)
+static nm_status add_bucket(timeline *line, const line_state *state, uint64_t part_id,
+                            const nm_sub_pool_figures *figures, nm_error *err)
 {
     nm_status status;
 
@@ -157,7 +157,7 @@ static void flag(nm_fragment_usage_row *row, const line_state *state)
     row->is_partial |= state->is_partial;
 }
 
-static nm_status take(timeline *line, const line_state *state, uint64_t part_id, const nm_part_figures *figures,
+static nm_status take(timeline *line, const line_state *state, uint64_t part_id, const nm_sub_pool_figures *figures,
                       nm_error *err)
 {
     nm_fragment_usage_row *row;
@@ -180,21 +180,21 @@ static nm_status take(timeline *line, const line_state *state, uint64_t part_id,
 
 /* ---- Pools and parts --------------------------------------------------------------------------------------------- */
 
-static nm_part_figures figures_of(const nm_heap *pool)
+static nm_sub_pool_figures figures_of(const nm_heap *pool)
 {
     nm_fragmentation_row stated;
 
     if (!nm_pool_is_stated(pool))
-        return (nm_part_figures){
+        return (nm_sub_pool_figures){
             .reserved_bytes = pool->total.reserved_bytes,
             .free_bytes = pool->free_bytes,
-            .largest_free_bytes = nm_part_largest(pool),
+            .largest_free_bytes = nm_sub_pool_largest(pool),
             .stuck_bytes = pool->stuck_bytes,
             .gap_count = pool->gap_count,
-            .waste_bytes = nm_part_waste(pool->waste_bytes, pool->unknown_waste_count),
+            .waste_bytes = nm_sub_pool_waste(pool->waste_bytes, pool->unknown_waste_count),
         };
     nm_pool_figures(pool, &stated);
-    return (nm_part_figures){
+    return (nm_sub_pool_figures){
         .reserved_bytes = stated.reserved_bytes, .free_bytes = stated.free_bytes, .waste_bytes = stated.waste_bytes};
 }
 
@@ -202,7 +202,7 @@ static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
 {
     const nm_heap *pool = change->heap;
     line_state state = {.pool = pool, .seq = change->context->seq, .ns = change->context->event->time_ns};
-    nm_part_figures figures;
+    nm_sub_pool_figures figures;
     nm_status status;
 
     /* The parts that the baseline changed are still listed at the first event of all, which shows them. */
@@ -215,9 +215,10 @@ static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
     state.has_flags = state.is_estimate || state.is_doubtful || state.is_partial; /* what is stated is an estimate */
     figures = figures_of(pool);
     status = take(nm_heap_room(run, pool), &state, 0, &figures, err);
-    for (const nm_part *part = pool->first_changed_part; part != NULL && status == NM_OK; part = part->next_changed) {
-        figures = nm_part_figures_of(part);
-        status = take(nm_part_room(run, part), &state, part->row.part_id, &figures, err);
+    for (const nm_sub_pool *part = pool->first_changed_part; part != NULL && status == NM_OK;
+         part = part->next_changed) {
+        figures = nm_sub_pool_figures_of(part);
+        status = take(nm_sub_pool_room(run, part), &state, part->row.part_id, &figures, err);
     }
     return status;
 }
@@ -237,8 +238,8 @@ static nm_status finish(nm_run *run, nm_error *err)
 
     for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next) {
         status = write(run, nm_heap_room(run, heap), err);
-        for (const nm_part *part = heap->parts; part != NULL && status == NM_OK; part = part->next)
-            status = write(run, nm_part_room(run, part), err);
+        for (const nm_sub_pool *part = heap->parts; part != NULL && status == NM_OK; part = part->next)
+            status = write(run, nm_sub_pool_room(run, part), err);
     }
     return status;
 }
@@ -247,8 +248,8 @@ static void release(nm_run *run)
 {
     for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next) {
         free(((timeline *)nm_heap_room(run, heap))->buckets);
-        for (const nm_part *part = heap->parts; part != NULL; part = part->next)
-            free(((timeline *)nm_part_room(run, part))->buckets);
+        for (const nm_sub_pool *part = heap->parts; part != NULL; part = part->next)
+            free(((timeline *)nm_sub_pool_room(run, part))->buckets);
     }
 }
 
@@ -256,7 +257,7 @@ const nm_pass nm_fragmentation_timeline_pass = {
     .name = "fragmentation timeline",
     .gives = {[NM_ROW_FRAGMENT_USAGE] = true},
     .wants = {[NM_CHANGE_SETTLED] = true},
-    .room = {[NM_OWNER_HEAP] = sizeof(timeline), [NM_OWNER_PART] = sizeof(timeline)},
+    .room = {[NM_OWNER_HEAP] = sizeof(timeline), [NM_OWNER_SUB_POOL] = sizeof(timeline)},
     .change = change,
     .finish = finish,
     .release = release,

@@ -9,7 +9,7 @@
 #include "replay/doubt.h"
 #include "replay/lookup.h"
 #include "replay/pass.h"
-#include "replay/squeeze.h"
+#include "replay/rounding.h"
 
 typedef struct part_room {
     nm_pool_growth_row row;
@@ -18,8 +18,8 @@ typedef struct part_room {
 static nm_pool_growth_row row_of(const nm_live *block)
 {
     const nm_heap *pool = block->heap;
-    const nm_part *part = block->part;
-    const nm_live *last = nm_squeeze_last_under(block->range, block);
+    const nm_sub_pool *part = block->part;
+    const nm_live *last = nm_rounding_last_under(block->range, block);
 
     return (nm_pool_growth_row){
         .heap_id = pool->id,
@@ -42,14 +42,14 @@ static nm_pool_growth_row row_of(const nm_live *block)
 static void take_block(const nm_run *run, const nm_live *block)
 {
     const nm_heap *pool = block->heap;
-    nm_pool_growth_row *most = &((part_room *)nm_part_room(run, block->part))->row;
+    nm_pool_growth_row *most = &((part_room *)nm_sub_pool_room(run, block->part))->row;
     nm_pool_growth_row row;
 
     if (block->is_kept || block->row.is_miss != 1 || pool->overlapping_count > 0 || pool->has_foreign_block ||
         block->part->reserved_bytes < most->part_reserved_bytes)
         return;
     /* Mapped segments are for small requests or for large ones, and are not told apart: the free memory is not of these. */
-    if (block->range->is_mapped && nm_squeeze_is_small(nm_live_extent(block)))
+    if (block->range->is_mapped && nm_rounding_is_small(nm_live_extent(block)))
         return;
     row = row_of(block);
     if (row.part_reserved_bytes > most->part_reserved_bytes || row.free_bytes > most->free_bytes)
@@ -69,8 +69,8 @@ static nm_status finish(nm_run *run, nm_error *err)
     nm_status status = NM_OK;
 
     for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next)
-        for (const nm_part *part = heap->parts; part != NULL && status == NM_OK; part = part->next) {
-            const part_room *room = nm_part_room(run, part);
+        for (const nm_sub_pool *part = heap->parts; part != NULL && status == NM_OK; part = part->next) {
+            const part_room *room = nm_sub_pool_room(run, part);
 
             if (room->row.part_id != 0)
                 status = nm_give_pool_growth(&run->replay->sink, &room->row, err);
@@ -82,7 +82,7 @@ const nm_pass nm_pool_growth_pass = {
     .name = "pool growth",
     .gives = {[NM_ROW_POOL_GROWTH] = true},
     .wants = {[NM_CHANGE_BORN] = true, [NM_CHANGE_REFUSED] = true},
-    .room = {[NM_OWNER_PART] = sizeof(part_room)},
+    .room = {[NM_OWNER_SUB_POOL] = sizeof(part_room)},
     .change = change,
     .finish = finish,
 };

@@ -8,7 +8,7 @@
 
 #include "analysis/pool_ledger.h"
 #include "base/number.h"
-#include "replay/parts.h"
+#include "replay/sub_pool.h"
 
 static nm_status enlist(const nm_run *run, nm_ledger *ledger, const nm_live *block, int64_t seq, int64_t ns,
                         nm_error *err)
@@ -161,7 +161,7 @@ static const nm_live *last_joined(const nm_live *range, bool is_next)
     for (unsigned step = 0; step < NM_PENDING_LOOKED_AT_MAX; step++) {
         const nm_live *other = live_of(neighbour(&range->node, is_next));
 
-        if (!(is_next ? nm_part_is_joined(range, other) : nm_part_is_joined(other, range)))
+        if (!(is_next ? nm_sub_pool_is_joined(range, other) : nm_sub_pool_is_joined(other, range)))
             break;
         range = other;
     }

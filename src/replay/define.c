@@ -11,10 +11,10 @@
 
 #include "replay/fragments.h"
 #include "replay/lookup.h"
-#include "replay/parts.h"
 #include "replay/pass.h"
 #include "replay/pool.h"
 #include "replay/sample.h"
+#include "replay/sub_pool.h"
 #include "replay/usage.h"
 
 static void *find(const nm_map *map, uint64_t high, uint64_t low)

@@ -12,8 +12,8 @@
 #include "base/buffer.h"
 #include "replay/blockers.h"
 #include "replay/lookup.h"
-#include "replay/parts.h"
 #include "replay/places.h"
+#include "replay/sub_pool.h"
 
 #define CLASS_COUNT    64
 #define DETAIL_ALLOWED (UINT64_C(1) << 20) /* segments and blocks, beside one an event; half of it for failures alone */
@@ -40,7 +40,7 @@ static nm_status add_block(nm_blocks_then *list, const nm_block_then *block, nm_
 }
 
 /* At the peak it may have been in another part of the pool. */
-static nm_part *part_at_peak(const nm_live *range)
+static nm_sub_pool *part_at_peak(const nm_live *range)
 {
     return range->old_part != NULL && range->old_epoch >= range->owner->peak_epoch ? range->old_part : range->part;
 }
@@ -69,7 +69,7 @@ static nm_block_then block_of(const nm_live *block)
         .stack_id = row->stack_id,
         .alloc_seq = block->is_baseline ? NM_NO_SEQ : block->birth_seq,
         .alloc_ns = row->alloc_ns,
-        .waste_bytes = nm_part_block_waste(row->requested_bytes, row->block_bytes),
+        .waste_bytes = nm_sub_pool_block_waste(row->requested_bytes, row->block_bytes),
         .part = block->part,
         .is_baseline = block->is_baseline,
         .is_covering = block->is_covering,
@@ -130,8 +130,8 @@ typedef struct size_class {
 } size_class;
 
 typedef struct part_tally {
-    const nm_part *part;
-    nm_part_figures figures;
+    const nm_sub_pool *part;
+    nm_sub_pool_figures figures;
     uint64_t waste_bytes, unknown_waste_count;
     size_class classes[CLASS_COUNT]; /* by the power of two */
 } part_tally;
@@ -159,12 +159,12 @@ static nm_status make_tallies(const nm_heap *pool, picture *seen, nm_error *err)
     seen->parts = nm_replay_allocate((pool->part_count + 1) * sizeof *seen->parts, err);
     if (seen->parts == NULL)
         return NM_ERR_MEMORY;
-    for (const nm_part *part = pool->parts; part != NULL; part = part->next)
+    for (const nm_sub_pool *part = pool->parts; part != NULL; part = part->next)
         seen->parts[seen->part_count++].part = part;
     return NM_OK;
 }
 
-static part_tally *tally_of(picture *seen, const nm_part *part)
+static part_tally *tally_of(picture *seen, const nm_sub_pool *part)
 {
     for (size_t i = 0; i < seen->part_count; i++)
         if (seen->parts[i].part == part)
@@ -301,7 +301,7 @@ static void count_gap(part_tally *tally, uint64_t bytes)
         tally->figures.largest_free_bytes = bytes;
 }
 
-/* As nm_part_is_joined. */
+/* As nm_sub_pool_is_joined. */
 static bool is_joined(const nm_segment_then *left, const nm_segment_then *right)
 {
     return left != NULL && left->to == right->from && left->is_mapped && right->is_mapped &&
@@ -390,7 +390,7 @@ static void add_up(picture *seen, const nm_segments_then *listed)
     for (size_t i = 0; i < seen->part_count; i++) {
         part_tally *tally = &seen->parts[i];
 
-        tally->figures.waste_bytes = nm_part_waste(tally->waste_bytes, tally->unknown_waste_count);
+        tally->figures.waste_bytes = nm_sub_pool_waste(tally->waste_bytes, tally->unknown_waste_count);
         if (listed == NULL)
             continue;
         tally->figures.gap_count = tally->figures.largest_free_bytes = 0;
@@ -403,8 +403,8 @@ static void add_up(picture *seen, const nm_segments_then *listed)
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
-static nm_status write_part(const nm_replay *replay, uint64_t moment_id, const nm_part *part,
-                            const nm_part_figures *figures, nm_error *err)
+static nm_status write_part(const nm_replay *replay, uint64_t moment_id, const nm_sub_pool *part,
+                            const nm_sub_pool_figures *figures, nm_error *err)
 {
     nm_part_sample_row row = {.moment_id = moment_id, .part_id = part->row.part_id, .figures = *figures};
 
@@ -473,8 +473,8 @@ nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap 
     picture seen = {.blocker_limit = blocker_limit};
     nm_status status = NM_OK;
 
-    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK; part = part->next) {
-        nm_part_figures figures = nm_part_figures_of(part);
+    for (const nm_sub_pool *part = pool->parts; part != NULL && status == NM_OK; part = part->next) {
+        nm_sub_pool_figures figures = nm_sub_pool_figures_of(part);
 
         status = write_part(replay, moment_id, part, &figures, err);
     }
@@ -548,18 +548,18 @@ static nm_status list_segment(nm_replay *replay, nm_heap *pool, const nm_event *
         .is_mapped = range != NULL && NM_TREE_ITEM(range, nm_live, node)->is_mapped,
     };
     nm_pool_part_row key = {
-        .kind = nm_part_kind(event->block_bytes, segment.is_mapped),
+        .kind = nm_sub_pool_kind(event->block_bytes, segment.is_mapped),
         .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
         .stream = event->flags & NM_FLAG_STREAM ? event->stream : 0,
         .private_pool = event->policy,
     };
-    nm_status status = nm_part_find(replay, pool, &key, &segment.part, err);
+    nm_status status = nm_sub_pool_find(replay, pool, &key, &segment.part, err);
 
     return status == NM_OK ? add_segment(&pool->state.segments, &segment, err) : status;
 }
 
 /* What is known of it: its birth from the events, its place and stack from the list where they do not say. */
-static nm_status list_block(nm_replay *replay, nm_heap *pool, const nm_event *event, nm_part *part, nm_error *err)
+static nm_status list_block(nm_replay *replay, nm_heap *pool, const nm_event *event, nm_sub_pool *part, nm_error *err)
 {
     nm_live *live = nm_place_live_of(nm_place_find(replay, pool->process->id, event->address), pool);
     nm_block_then block = {.alloc_seq = NM_NO_SEQ, .alloc_ns = NM_NO_TIME, .is_baseline = true};
@@ -570,7 +570,7 @@ static nm_status list_block(nm_replay *replay, nm_heap *pool, const nm_event *ev
         live->row.private_pool = part->row.private_pool;
     block.from = event->address;
     block.to = end_of(event);
-    block.waste_bytes = nm_part_block_waste(event->requested_bytes, event->block_bytes);
+    block.waste_bytes = nm_sub_pool_block_waste(event->requested_bytes, event->block_bytes);
     block.part = part;
     block.is_covering = true;
     if (block.stack_id == 0 && nm_replay_knows_stack(replay, event->stack_id))

@@ -16,7 +16,7 @@ void nm_graph_claim(nm_live *live, const nm_context *context);
 nm_status nm_graph_hold(nm_replay *replay, nm_live *live, nm_error *err);
 void nm_graph_leave(nm_live *live); /* it is in no sum any more */
 
-/* For usage.c and parts.c: the graph's share of a heap's sums, when it comes or goes. */
+/* For usage.c and sub_pool.c: the graph's share of a heap's sums, when it comes or goes. */
 void nm_graph_add(nm_live *live);
 void nm_graph_subtract(nm_live *live);
 void nm_graph_reserve(const nm_live *range, uint64_t more_bytes, uint64_t less_bytes);

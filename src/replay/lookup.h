@@ -86,7 +86,7 @@ static inline bool nm_pool_is_partial(const nm_heap *pool)
 uint64_t nm_pool_reserved_bytes(const nm_heap *pool);
 uint64_t nm_pool_miss_count(const nm_heap *pool); /* of all sizes */
 
-static inline int64_t nm_part_waste(uint64_t waste_bytes, uint64_t unknown_count)
+static inline int64_t nm_sub_pool_waste(uint64_t waste_bytes, uint64_t unknown_count)
 {
     return unknown_count == 0 ? (int64_t)waste_bytes : NM_UNKNOWN_NUMBER;
 }

@@ -118,7 +118,7 @@ typedef enum nm_owner {
     NM_OWNER_DEVICE,
     NM_OWNER_HARDWARE, /* nm_device_group */
     NM_OWNER_HEAP,
-    NM_OWNER_PART,
+    NM_OWNER_SUB_POOL,
     NM_OWNER_SITE,
     NM_OWNER_PLACE,
     NM_OWNER_LIVE,
@@ -164,7 +164,7 @@ NM_ROOM_OF(nm_thread_room, nm_thread, NM_OWNER_THREAD)
 NM_ROOM_OF(nm_device_room, nm_device, NM_OWNER_DEVICE)
 NM_ROOM_OF(nm_hardware_room, nm_device_group, NM_OWNER_HARDWARE)
 NM_ROOM_OF(nm_heap_room, nm_heap, NM_OWNER_HEAP)
-NM_ROOM_OF(nm_part_room, nm_part, NM_OWNER_PART)
+NM_ROOM_OF(nm_sub_pool_room, nm_sub_pool, NM_OWNER_SUB_POOL)
 NM_ROOM_OF(nm_site_room, nm_site, NM_OWNER_SITE)
 NM_ROOM_OF(nm_place_room, nm_place, NM_OWNER_PLACE)
 NM_ROOM_OF(nm_live_room, nm_live, NM_OWNER_LIVE)

@@ -13,10 +13,10 @@
 #include "replay/fragments.h"
 #include "replay/gaps.h"
 #include "replay/lookup.h"
-#include "replay/parts.h"
 #include "replay/pass.h"
+#include "replay/rounding.h"
 #include "replay/sample.h"
-#include "replay/squeeze.h"
+#include "replay/sub_pool.h"
 #include "replay/usage.h"
 
 static nm_live *range_of(const nm_tree_node *node)
@@ -55,7 +55,7 @@ static void set_covered(nm_live *range, uint64_t covered_bytes)
     uint64_t before_bytes = stuck_in(range);
 
     range->covered_bytes = covered_bytes;
-    nm_part_stick(range->part, stuck_in(range), before_bytes);
+    nm_sub_pool_stick(range->part, stuck_in(range), before_bytes);
 }
 
 /* Takes the block's bytes out of the gaps of one of its pool's segments, or gives them back. */
@@ -69,10 +69,10 @@ static nm_status cover_part(nm_live *range, const nm_live *block, bool is_taken,
     if (from >= to)
         return NM_OK;
     if (is_taken) {
-        status = nm_part_take(range->part, from, to, &changed_bytes, err);
+        status = nm_sub_pool_take(range->part, from, to, &changed_bytes, err);
         set_covered(range, range->covered_bytes + changed_bytes);
     } else {
-        status = nm_part_give(range, from, to, &changed_bytes, err);
+        status = nm_sub_pool_give(range, from, to, &changed_bytes, err);
         set_covered(range, nm_subtract_saturated(range->covered_bytes, changed_bytes));
     }
     return status;
@@ -95,9 +95,9 @@ static void count_inside(const nm_live *range, nm_live *block)
 {
     if (block->part != NULL || block->node.key < range->node.key)
         return;
-    nm_part_subtract_waste(block);
-    block->rounding = nm_squeeze_rounding(range, block, false);
-    nm_part_add_waste(block, range->part);
+    nm_sub_pool_subtract_waste(block);
+    block->rounding = nm_rounding_of(range, block, false);
+    nm_sub_pool_add_waste(block, range->part);
 }
 
 nm_status nm_pool_attach(nm_live *range, bool is_first, int64_t seq, nm_error *err)
@@ -109,15 +109,15 @@ nm_status nm_pool_attach(nm_live *range, bool is_first, int64_t seq, nm_error *e
     if (pool == NULL)
         return NM_OK;
     pool->has_segments = true;
-    status = nm_part_enter(range, err);
+    status = nm_sub_pool_enter(range, err);
     if (status != NM_OK)
         return status;
     range->begin_epoch = pool->peak_epoch;
-    nm_part_reserve(range, range->node.value - range->node.key, 0);
+    nm_sub_pool_reserve(range, range->node.value - range->node.key, 0);
     nm_sum_add(&range->heap->segment_bytes, range->node.value - range->node.key);
     nm_sample_touch(range->heap);
     range->covered_bytes = 0;
-    status = nm_part_give(range, range->node.key, range->node.value, &given_bytes, err);
+    status = nm_sub_pool_give(range, range->node.key, range->node.value, &given_bytes, err);
 
     /* Blocks that were there before the range was known to be a segment. */
     nm_tree_node *node = nm_tree_holding(&pool->blocks, range->node.key);
@@ -153,10 +153,10 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
     if (status != NM_OK)
         return status;
     set_covered(range, 0);
-    nm_part_reserve(range, 0, range->node.value - range->node.key);
+    nm_sub_pool_reserve(range, 0, range->node.value - range->node.key);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, range->node.value - range->node.key);
     nm_usage_touch(pool);
-    status = nm_part_take(range->part, range->node.key, range->node.value, &taken_bytes, err);
+    status = nm_sub_pool_take(range->part, range->node.key, range->node.value, &taken_bytes, err);
     return status;
 }
 
@@ -188,7 +188,7 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
     if (status == NM_OK)
         status = nm_fragments_lose_segment(range, err);
     if (status == NM_OK)
-        status = nm_part_take(range->part, from, to, &taken_bytes, err);
+        status = nm_sub_pool_take(range->part, from, to, &taken_bytes, err);
     free_bytes = nm_subtract_saturated(free_bytes, taken_bytes);
     if (left != NULL)
         left_bytes =
@@ -196,7 +196,7 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
     set_covered(range, 0);
     inherit(left, range, left_bytes);
     inherit(right, range, nm_subtract_saturated(free_bytes, left_bytes));
-    nm_part_reserve(range, 0, to - from);
+    nm_sub_pool_reserve(range, 0, to - from);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, to - from);
     nm_usage_touch(pool);
     return status;
@@ -239,7 +239,7 @@ static nm_status enter_range(nm_live *range, const nm_live *block, int64_t seq, 
     if (status != NM_OK)
         return status;
     if (range->owner == block->heap)
-        return nm_part_settle(range, block, err);
+        return nm_sub_pool_settle(range, block, err);
     block->heap->is_inside = true;
     if (nm_tree_holding(&range->owner->blocks, block->node.key) == NULL)
         range->owner->has_foreign_block = true;
@@ -341,8 +341,8 @@ nm_status nm_pool_block_covers(nm_live *block, nm_error *err)
 
     block->begin_epoch = block->heap->peak_epoch;
     if (is_inside)
-        block->rounding = nm_squeeze_rounding(range, block, !block->is_baseline && !block->is_kept);
-    nm_part_add_waste(block, is_inside ? range->part : NULL);
+        block->rounding = nm_rounding_of(range, block, !block->is_baseline && !block->is_kept);
+    nm_sub_pool_add_waste(block, is_inside ? range->part : NULL);
     block->is_covering = !overlaps(block);
     block->heap->overlapping_count += !block->is_covering;
     if (block->is_covering)
@@ -377,7 +377,7 @@ nm_status nm_pool_block_returns(nm_live *block, uint64_t flags, nm_error *err)
     if (block->row.is_miss != NM_UNKNOWN_NUMBER && is_inside)
         block->row.segment_id = range->row.allocation_id;
     if (is_inside && range->owner == block->heap)
-        status = nm_part_settle(range, block, err);
+        status = nm_sub_pool_settle(range, block, err);
     for (; range != NULL && range->node.key < block->node.value && status == NM_OK;
          range = range_of(nm_tree_next(&range->node)))
         status = tell_use(range, block, err);
@@ -388,7 +388,7 @@ nm_status nm_pool_block_ends(nm_live *block, nm_error *err)
 {
     nm_status status = nm_fragments_lose_block(block, err);
 
-    nm_part_subtract_waste(block);
+    nm_sub_pool_subtract_waste(block);
     if (!block->is_covering) {
         block->heap->overlapping_count--;
         return status;
@@ -434,16 +434,16 @@ void nm_pool_figures(const nm_heap *pool, nm_fragmentation_row *out)
         .reserved_bytes = pool->total.reserved_bytes,
         .occupied_bytes = nm_subtract_saturated(pool->total.reserved_bytes, pool->free_bytes),
         .free_bytes = pool->free_bytes,
-        .largest_free_bytes = nm_part_largest(pool),
+        .largest_free_bytes = nm_sub_pool_largest(pool),
         .stuck_bytes = pool->stuck_bytes,
         .gap_count = pool->gap_count,
         .size_basis = pool->has_unknown_block ? NM_BASIS_REQUESTED : NM_BASIS_BLOCK,
         .is_estimate = nm_pool_is_estimate(pool),
         .has_stated = pool->has_stated,
         .stated_reserved_bytes = pool->stated_reserved_bytes,
-        .waste_bytes = nm_part_waste(pool->waste_bytes, pool->unknown_waste_count),
-        .is_rounding_known = nm_squeeze_is_known(pool),
-        .rounding = nm_squeeze_is_known(pool) ? pool->rounding : (nm_rounding){0},
+        .waste_bytes = nm_sub_pool_waste(pool->waste_bytes, pool->unknown_waste_count),
+        .is_rounding_known = nm_rounding_is_known(pool),
+        .rounding = nm_rounding_is_known(pool) ? pool->rounding : (nm_rounding){0},
         .is_doubtful = nm_doubt_has_loss(pool->replay, pool->process),
         .is_partial = nm_pool_is_partial(pool),
     };

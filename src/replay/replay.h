@@ -34,13 +34,13 @@ void nm_replay_free(nm_replay *replay); /* NULL is fine */
 
 /* ---- Looking on, between two records ---- */
 
-typedef struct nm_heap_now {
+typedef struct nm_heap_gauge {
     uint64_t heap_id, process_id, device_id; /* device 0: host memory */
     uint64_t level;                          /* nm_heap_level */
     uint64_t live_bytes, live_count, peak_bytes;
     uint64_t reserved_bytes;                                /* pools: of their segments */
     uint64_t allocation_count, free_count, allocated_bytes; /* since the stream began */
-} nm_heap_now;
+} nm_heap_gauge;
 
 typedef struct nm_live_now {
     const nm_allocation_row *row; /* borrowed until the next record; what only an end can tell is not filled */
@@ -50,7 +50,7 @@ typedef struct nm_live_now {
     bool is_first_pools; /* a segment of the first pool of its device */
 } nm_live_now;
 
-typedef void nm_heap_visit(void *context, const nm_heap_now *heap);
+typedef void nm_heap_visit(void *context, const nm_heap_gauge *heap);
 typedef void nm_live_visit(void *context, const nm_live_now *live);
 
 void nm_replay_each_heap(const nm_replay *replay, nm_heap_visit *visit, void *context); /* in order of definition */

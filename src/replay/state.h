@@ -42,7 +42,7 @@ typedef struct nm_run nm_run;   /* pass.h */
 typedef struct nm_live nm_live;
 typedef struct nm_graph nm_graph;   /* graph.c */
 typedef struct nm_member nm_member; /* of a graph: graph.c */
-typedef struct nm_part nm_part;
+typedef struct nm_sub_pool nm_sub_pool;
 
 /* One stack's share of a heap, now and at the heap's last peak. A peak copies nothing: it only counts up the heap's
  * peak_epoch, and a share is taken over into at_peak_* when it first changes after that. */
@@ -83,12 +83,12 @@ struct nm_live {
         uint64_t range_version; /* blocks */
         uint64_t covered_bytes; /* segments: under blocks of the owner */
     };
-    nm_part *part;        /* segments: of the owner; blocks: that they count for, or NULL */
+    nm_sub_pool *part;    /* segments: of the owner; blocks: that they count for, or NULL */
     uint64_t begin_epoch; /* peak_epoch of the pool when the block came to it, or the segment */
     union {
         struct {
-            nm_part *old_part;  /* segments: until old_epoch */
-            uint64_t old_epoch; /* peak_epoch of the pool when the segment went over to another part */
+            nm_sub_pool *old_part; /* segments: until old_epoch */
+            uint64_t old_epoch;    /* peak_epoch of the pool when the segment went over to another part */
         };
         nm_rounding rounding; /* blocks: behind their end, and theirs */
     };
@@ -124,7 +124,7 @@ typedef struct nm_gaps { /* the free ranges of a pool's segments, by address */
 } nm_gaps;
 
 /* Segments of a pool of one kind, stream and private pool: see nm_pool_part_row. It stays as long as the pool. */
-struct nm_part {
+struct nm_sub_pool {
     nm_pool_part_row row;
     nm_heap *pool;
     nm_gaps gaps;
@@ -132,14 +132,14 @@ struct nm_part {
     uint64_t waste_bytes, unknown_waste_count; /* the latter: live blocks of which it is not known */
     nm_rounding rounding;                      /* free, as far as is told, but of live blocks */
     bool is_changed;                           /* since the last event in order was done: is in the pool's list */
-    nm_part *next_changed;
-    nm_part *next; /* of the pool, in order of birth */
+    nm_sub_pool *next_changed;
+    nm_sub_pool *next; /* of the pool, in order of birth */
 };
 
 /* A segment or block as it was at a moment. */
 typedef struct nm_segment_then {
     uint64_t from, to; /* first address, and the one behind the last */
-    nm_part *part;
+    nm_sub_pool *part;
     const nm_heap *driver;
     uint64_t stream;
     bool has_stream, is_mapped;
@@ -150,7 +150,7 @@ typedef struct nm_block_then {
     uint64_t allocation_id, stack_id;
     int64_t alloc_seq, alloc_ns;
     int64_t waste_bytes; /* NM_UNKNOWN_NUMBER: one of its two sizes is not known */
-    nm_part *part;       /* that it counts for; NULL: none */
+    nm_sub_pool *part;   /* that it counts for; NULL: none */
     bool is_baseline, is_covering;
 } nm_block_then;
 
@@ -362,9 +362,9 @@ struct nm_heap {
     nm_peak_states at_peak_states;
 
     /* Pools and workspaces only. */
-    nm_part *parts, **last_part;
+    nm_sub_pool *parts, **last_part;
     size_t part_count;
-    nm_part *first_changed_part;
+    nm_sub_pool *first_changed_part;
     uint64_t free_bytes, gap_count; /* of all parts, as are: */
     uint64_t stuck_bytes;
     uint64_t waste_bytes, unknown_waste_count;

@@ -11,10 +11,10 @@
 #include "base/buffer.h"
 #include "replay/graph.h"
 #include "replay/lookup.h"
-#include "replay/parts.h"
 #include "replay/pass.h"
 #include "replay/pool.h"
 #include "replay/sample.h"
+#include "replay/sub_pool.h"
 #include "replay/totals.h"
 
 /* Call before the site's sums change: what they were at a peak since their last change is kept. */
@@ -354,7 +354,7 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
     for (size_t i = 0; i < heap->usage.count && status == NM_OK && sink->wants[NM_ROW_USAGE]; i++)
         status = nm_give_usage(sink, finish_bucket(heap, &heap->usage.buckets[i]), err);
     if (status == NM_OK && nm_is_pool(heap))
-        status = nm_parts_write(replay, heap, err);
+        status = nm_sub_pools_write(replay, heap, err);
     for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap); bucket++)
         status = nm_give_hit(sink, &heap->hits[bucket], err);
     finish_total(heap);

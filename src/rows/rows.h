@@ -116,10 +116,10 @@ typedef enum nm_segment_kind {
     NM_SEGMENT_OTHER = 4,
 } nm_segment_kind;
 
-typedef struct nm_part_figures {
+typedef struct nm_sub_pool_figures {
     uint64_t reserved_bytes, free_bytes, largest_free_bytes, stuck_bytes, gap_count;
     int64_t waste_bytes; /* NM_UNKNOWN_NUMBER: some block's two sizes are not both known */
-} nm_part_figures;
+} nm_sub_pool_figures;
 
 typedef enum nm_anomaly_kind {
     NM_ANOMALY_FREE_UNKNOWN = 1,       /* free of memory never allocated */

@@ -46,11 +46,11 @@ static nm_status add_process(nm_anchor *anchor, uint64_t id, size_t *out, nm_err
     return status;
 }
 
-static nm_lane lane_of(uint64_t level)
+static nm_anchor_lane lane_of(uint64_t level)
 {
-    return level == NM_LEVEL_POOL || level == NM_LEVEL_WORKSPACE    ? NM_LANE_POOL
-           : level == NM_LEVEL_DRIVER || level == NM_LEVEL_PHYSICAL ? NM_LANE_DRIVER
-                                                                    : NM_LANE_COUNT;
+    return level == NM_LEVEL_POOL || level == NM_LEVEL_WORKSPACE    ? NM_ANCHOR_LANE_POOL
+           : level == NM_LEVEL_DRIVER || level == NM_LEVEL_PHYSICAL ? NM_ANCHOR_LANE_DRIVER
+                                                                    : NM_ANCHOR_LANE_COUNT;
 }
 
 static nm_status add_heap(nm_anchor *anchor, const nm_definition *definition, nm_error *err)
@@ -107,7 +107,7 @@ static nm_anchor_process *process_of(const nm_anchor *anchor, const nm_event *ev
 
 typedef struct sight {
     nm_anchor_process *process; /* NULL: the event is of no use */
-    nm_lane lane;               /* of an allocation or a free; NM_LANE_COUNT: neither */
+    nm_anchor_lane lane;        /* of an allocation or a free; NM_ANCHOR_LANE_COUNT: neither */
     bool is_allocation;
     bool is_again;    /* the allocation before it in the lane was of the same stack and device: one visit */
     bool is_captured; /* no lane then */
@@ -121,14 +121,14 @@ static bool is_of_use(const nm_event *event)
 }
 
 /* A free that names no heap says by its call which kind of memory it is. */
-static nm_lane lane_of_free(const nm_event *event, const nm_anchor_heap *heap)
+static nm_anchor_lane lane_of_free(const nm_event *event, const nm_anchor_heap *heap)
 {
     if (heap != NULL)
         return heap->lane;
     if (event->kind == NM_EVENT_UNMAP || event->detail == NM_FREE_ANY || event->detail == NM_FREE_DEVICE ||
         event->detail == NM_FREE_PHYSICAL)
-        return NM_LANE_DRIVER;
-    return event->detail == NM_FREE_POOL ? NM_LANE_POOL : NM_LANE_COUNT;
+        return NM_ANCHOR_LANE_DRIVER;
+    return event->detail == NM_FREE_POOL ? NM_ANCHOR_LANE_POOL : NM_ANCHOR_LANE_COUNT;
 }
 
 /* Most events are of the heap of the one before. */
@@ -143,7 +143,7 @@ static const nm_anchor_heap *heap_of(nm_anchor *anchor, uint64_t id)
 static sight look_at(nm_anchor *anchor, const nm_event *event)
 {
     const nm_anchor_heap *heap = NULL;
-    sight seen = {.lane = NM_LANE_COUNT};
+    sight seen = {.lane = NM_ANCHOR_LANE_COUNT};
 
     if (!is_of_use(event))
         return seen;
@@ -162,7 +162,7 @@ static sight look_at(nm_anchor *anchor, const nm_event *event)
     seen.lane = heap->lane;
     seen.device = heap->device;
     seen.device_number = heap->device_number;
-    seen.is_again = seen.lane != NM_LANE_COUNT && seen.process->last_stack[seen.lane] == event->stack_id &&
+    seen.is_again = seen.lane != NM_ANCHOR_LANE_COUNT && seen.process->last_stack[seen.lane] == event->stack_id &&
                     seen.process->last_device[seen.lane] == seen.device_number;
     return seen;
 }
@@ -188,18 +188,18 @@ static void add_to(nm_lane_sums *sums, const nm_event *event, bool is_allocation
 }
 
 /* Devices from DEVICES_MAX on are taken for one. */
-static nm_key place_key(const nm_anchor *anchor, const nm_anchor_process *process, nm_lane lane, uint64_t device,
+static nm_key place_key(const nm_anchor *anchor, const nm_anchor_process *process, nm_anchor_lane lane, uint64_t device,
                         uint64_t id)
 {
     uint64_t index = (uint64_t)(process - anchor->processes.items);
 
-    return (nm_key){(index * NM_LANE_COUNT + lane) * (DEVICES_MAX + 1) + (device < DEVICES_MAX ? device : DEVICES_MAX),
-                    id};
+    return (nm_key){
+        (index * NM_ANCHOR_LANE_COUNT + lane) * (DEVICES_MAX + 1) + (device < DEVICES_MAX ? device : DEVICES_MAX), id};
 }
 
-/* A range's lane is NM_LANE_BOTH, its device any. *out is NULL where there are too many. */
-static nm_status find_place(nm_anchor *anchor, nm_anchor_process *process, nm_lane lane, uint64_t device, uint64_t id,
-                            nm_anchor_place **out, nm_error *err)
+/* A range's lane is NM_ANCHOR_LANE_BOTH, its device any. *out is NULL where there are too many. */
+static nm_status find_place(nm_anchor *anchor, nm_anchor_process *process, nm_anchor_lane lane, uint64_t device,
+                            uint64_t id, nm_anchor_place **out, nm_error *err)
 {
     nm_key key = place_key(anchor, process, lane, device, id);
     const uint64_t *known = nm_map_get(&anchor->place_of, key);
@@ -218,11 +218,11 @@ static nm_status find_place(nm_anchor *anchor, nm_anchor_process *process, nm_la
     *out = &anchor->places.items[anchor->places.count++];
     **out = (nm_anchor_place){
         .process = (size_t)(process - anchor->processes.items),
-        .is_range = lane == NM_LANE_BOTH,
+        .is_range = lane == NM_ANCHOR_LANE_BOTH,
         .id = id,
         .device = device,
-        .words = lane == NM_LANE_BOTH ? nm_anchor_names_of_range(&anchor->names, id)
-                                      : nm_anchor_names_of_stack(&anchor->names, id),
+        .words = lane == NM_ANCHOR_LANE_BOTH ? nm_anchor_names_of_range(&anchor->names, id)
+                                             : nm_anchor_names_of_stack(&anchor->names, id),
         .lane = lane,
         .order = ++anchor->order,
         .stride = 1,
@@ -336,14 +336,14 @@ static nm_status see_allocation(nm_anchor *anchor, const nm_event *event, const 
 static nm_status see_range(nm_anchor *anchor, const nm_event *event, nm_anchor_process *process, nm_error *err)
 {
     uint64_t id = nm_anchor_names_range_id(&anchor->names, event->name_id);
-    nm_lane_sums *sums = &process->lanes[NM_LANE_BOTH];
+    nm_lane_sums *sums = &process->lanes[NM_ANCHOR_LANE_BOTH];
     nm_anchor_place *place = NULL;
     nm_status status;
 
     if (event->name_id == 0)
         return NM_OK;
     nm_anchor_optimizer_note(process, nm_anchor_names_of_range(&anchor->names, event->name_id), 0, 0);
-    status = find_place(anchor, process, NM_LANE_BOTH, NM_ANCHOR_ANY_DEVICE, id, &place, err);
+    status = find_place(anchor, process, NM_ANCHOR_LANE_BOTH, NM_ANCHOR_ANY_DEVICE, id, &place, err);
     if (status == NM_OK && place != NULL)
         status = meet(place, process, err);
     if (event->detail == NM_RANGE_OPERATOR) {
@@ -371,7 +371,7 @@ static nm_status see_graphs(nm_anchor *anchor, const nm_event *event, nm_anchor_
     nm_status status = nm_anchor_graph_note(anchor, process, event, &begins, err);
 
     if (process->graphs.group_count == 1 && begins)
-        for (int lane = 0; lane < NM_LANE_COUNT; lane++)
+        for (int lane = 0; lane < NM_ANCHOR_LANE_COUNT; lane++)
             process->graphs.seen[lane] = process->lanes[lane].allocations;
     return status;
 }
@@ -394,12 +394,12 @@ static nm_status observe_event(nm_anchor *anchor, const nm_event *event, nm_erro
     }
     if (event->kind == NM_EVENT_RANGE_BEGIN)
         return see_range(anchor, event, seen.process, err);
-    if (seen.lane == NM_LANE_COUNT)
+    if (seen.lane == NM_ANCHOR_LANE_COUNT)
         return NM_OK;
     if (seen.is_allocation)
         status = see_allocation(anchor, event, &seen, err);
     add_to(&seen.process->lanes[seen.lane], event, seen.is_allocation);
-    add_to(&seen.process->lanes[NM_LANE_BOTH], event, seen.is_allocation);
+    add_to(&seen.process->lanes[NM_ANCHOR_LANE_BOTH], event, seen.is_allocation);
     return status;
 }
 
@@ -415,7 +415,7 @@ static nm_status look_for_end(nm_anchor *anchor, bool *is_enough, nm_error *err)
     for (size_t i = 0; i < anchor->processes.count && *is_enough && status == NM_OK; i++) {
         const nm_anchor_process *process = &anchor->processes.items[i];
 
-        if (process->lanes[NM_LANE_BOTH].allocations == 0)
+        if (process->lanes[NM_ANCHOR_LANE_BOTH].allocations == 0)
             continue;
         is_used = true;
         if (process->marked_count == 0 && judges)
@@ -471,7 +471,7 @@ nm_status nm_anchor_decide(nm_anchor *anchor, nm_error *err)
         status = nm_anchor_judge(anchor, i, err);
         is_found |= process->is_chosen;
         anchor->is_any_chosen |= process->is_chosen;
-        is_asked |= process->marked_count == 0 && process->lanes[NM_LANE_BOTH].allocations > 0;
+        is_asked |= process->marked_count == 0 && process->lanes[NM_ANCHOR_LANE_BOTH].allocations > 0;
     }
     if (status == NM_OK && !is_found && !is_asked)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "--step-at: the program marks its steps, or allocates nothing");
@@ -498,7 +498,7 @@ static bool is_site(nm_anchor_process *process, const nm_event *event, const sig
     bool is_met = seen->is_allocation && seen->lane == process->choice_lane && !seen->is_again &&
                   is_chosen_stack(process, event->stack_id) && seen->device_number == process->choice_device;
 
-    if (seen->is_allocation && seen->lane != NM_LANE_COUNT) {
+    if (seen->is_allocation && seen->lane != NM_ANCHOR_LANE_COUNT) {
         process->last_stack[seen->lane] = event->stack_id;
         process->last_device[seen->lane] = seen->device_number;
     }
@@ -539,7 +539,7 @@ static bool is_after_optimizer(const nm_anchor *anchor, nm_anchor_process *proce
             nm_anchor_optimizer_note(process, words, 0, 0);
         return false;
     }
-    if (!seen->is_allocation || seen->lane == NM_LANE_COUNT || event->stack_id == 0)
+    if (!seen->is_allocation || seen->lane == NM_ANCHOR_LANE_COUNT || event->stack_id == 0)
         return false;
     note_again(anchor, process, seen, event->stack_id);
     return was_in != 0 && process->in_optimizer != was_in && process->optimizers[was_in - 1].is_chosen &&
@@ -619,7 +619,7 @@ nm_status nm_anchor_write(nm_anchor *anchor, const nm_sink *sink, nm_error *err)
     for (size_t i = 0; i < anchor->processes.count && status == NM_OK && sink->wants[NM_ROW_STEP_ANCHOR]; i++) {
         nm_anchor_process *process = &anchor->processes.items[i];
 
-        if (process->lanes[NM_LANE_BOTH].allocations == 0 || process->id == 0)
+        if (process->lanes[NM_ANCHOR_LANE_BOTH].allocations == 0 || process->id == 0)
             continue;
         process->choice.process_id = process->id;
         say_if_over(process);

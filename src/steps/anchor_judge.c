@@ -206,15 +206,15 @@ static verdict judge_place(const nm_anchor_process *process, opinion *made)
 
 /* ---- All places of a process ---- */
 
-nm_lane nm_anchor_main_lane(const nm_anchor_process *process)
+nm_anchor_lane nm_anchor_main_lane(const nm_anchor_process *process)
 {
-    return process->lanes[NM_LANE_POOL].allocations > 0 ? NM_LANE_POOL : NM_LANE_DRIVER;
+    return process->lanes[NM_ANCHOR_LANE_POOL].allocations > 0 ? NM_ANCHOR_LANE_POOL : NM_ANCHOR_LANE_DRIVER;
 }
 
 static nm_status collect(const nm_anchor *anchor, size_t index, unsigned words, opinions *out, nm_error *err)
 {
     const nm_anchor_process *process = &anchor->processes.items[index];
-    nm_lane lane = nm_anchor_main_lane(process);
+    nm_anchor_lane lane = nm_anchor_main_lane(process);
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < anchor->places.count && status == NM_OK; i++) {

@@ -25,12 +25,13 @@
 #define NM_ANCHOR_UNEVEN           4 /* blocks more or less live than at the place's last occurrence, */
 #define NM_ANCHOR_UNEVEN_LITTLE    2 /* or of a line that calls a backward pass */
 
-typedef enum nm_lane { /* allocations that are counted together */
-                       NM_LANE_POOL = 0,
-                       NM_LANE_DRIVER = 1, /* counts where there is no pool: else it is warm-up and chance */
-                       NM_LANE_BOTH = 2,
-                       NM_LANE_COUNT = 3,
-} nm_lane;
+typedef enum nm_anchor_lane { /* allocations that are counted together */
+                              NM_ANCHOR_LANE_POOL = 0,
+                              NM_ANCHOR_LANE_DRIVER =
+                                  1, /* counts where there is no pool: else it is warm-up and chance */
+                              NM_ANCHOR_LANE_BOTH = 2,
+                              NM_ANCHOR_LANE_COUNT = 3,
+} nm_anchor_lane;
 
 enum { /* what a name says, as bits */
        NM_WORD_GIVEN = 1,
@@ -44,7 +45,7 @@ enum { /* what a name says, as bits */
 
 typedef struct nm_lane_sums {
     uint64_t allocations, frees, bytes;
-    uint64_t operators; /* that ran; NM_LANE_BOTH alone */
+    uint64_t operators; /* that ran; NM_ANCHOR_LANE_BOTH alone */
     uint64_t sites;     /* sum of a hash of the stacks and operators: alike for the same ones in any order */
 } nm_lane_sums;
 
@@ -55,7 +56,7 @@ typedef struct nm_anchor_place {
     uint64_t device; /* number, as of nm_anchor_heap: a loop over devices visits a stack once for each */
     unsigned words;
     uint64_t caller; /* of the optimizer that it is a part of; else 0 */
-    nm_lane lane;
+    nm_anchor_lane lane;
     uint64_t count;                             /* how often it was met */
     uint64_t order;                             /* of its first occurrence among those of all places */
     nm_lane_sums first, last;                   /* of the lane, when it was met first and last */
@@ -109,21 +110,21 @@ typedef struct nm_anchor_graphs {
     uint64_t group_count;
     uint64_t group[NM_ANCHOR_PIECES_MAX]; /* graphs of the last group */
     uint64_t group_size, typical_size;
-    bool is_unlike;               /* the last group */
-    uint64_t unlike_count;        /* groups before it */
-    bool has_repeat, has_change;  /* groups begin with the graph of the one before; with another */
-    uint64_t stack_id;            /* of the first execution */
-    uint64_t family;              /* where the graphs were captured with which groups begin; 0: not known */
-    uint64_t seen[NM_LANE_COUNT]; /* allocations before the first execution */
+    bool is_unlike;                      /* the last group */
+    uint64_t unlike_count;               /* groups before it */
+    bool has_repeat, has_change;         /* groups begin with the graph of the one before; with another */
+    uint64_t stack_id;                   /* of the first execution */
+    uint64_t family;                     /* where the graphs were captured with which groups begin; 0: not known */
+    uint64_t seen[NM_ANCHOR_LANE_COUNT]; /* allocations before the first execution */
 } nm_anchor_graphs;
 
 typedef struct nm_anchor_process {
     uint64_t id;
     uint64_t marked_count;
     size_t place_count;
-    nm_lane_sums lanes[NM_LANE_COUNT];
-    uint64_t last_stack[NM_LANE_COUNT];  /* of the last allocation, */
-    uint64_t last_device[NM_LANE_COUNT]; /* and its device's number */
+    nm_lane_sums lanes[NM_ANCHOR_LANE_COUNT];
+    uint64_t last_stack[NM_ANCHOR_LANE_COUNT];  /* of the last allocation, */
+    uint64_t last_device[NM_ANCHOR_LANE_COUNT]; /* and its device's number */
     uint64_t first_device;
     bool has_other_device;
 
@@ -142,7 +143,7 @@ typedef struct nm_anchor_process {
     nm_step_anchor_row choice;
     bool is_chosen; /* it has an anchor */
     bool is_decided;
-    nm_lane choice_lane;
+    nm_anchor_lane choice_lane;
     uint64_t choice_stacks[NM_ANCHOR_BACKWARDS_MAX]; /* at any of which a step begins */
     size_t choice_stack_count;
     bool is_choice_after_fall; /* only where so much less is live than at the last occurrence; */
@@ -161,7 +162,7 @@ typedef struct nm_anchor_stack {
 
 typedef struct nm_anchor_heap {
     size_t process;
-    nm_lane lane; /* NM_LANE_COUNT: not looked at */
+    nm_anchor_lane lane; /* NM_ANCHOR_LANE_COUNT: not looked at */
     uint64_t device;
     uint64_t device_number; /* from 1, over all processes */
 } nm_anchor_heap;
@@ -281,7 +282,7 @@ bool nm_anchor_is_inside(const nm_anchor *anchor, const nm_anchor_place *place, 
 
 /* ---- anchor_judge.c ---- */
 
-nm_lane nm_anchor_main_lane(const nm_anchor_process *process); /* that of the pool, if there is one */
+nm_anchor_lane nm_anchor_main_lane(const nm_anchor_process *process); /* that of the pool, if there is one */
 
 /* Fills process->choice, choice_lane, is_chosen and reason. */
 nm_status nm_anchor_judge(nm_anchor *anchor, size_t process, nm_error *err);

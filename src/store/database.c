@@ -13,7 +13,7 @@ nm_status nm_db_fail(sqlite3 *db, nm_error *err)
 {
     if (sqlite3_errcode(db) == SQLITE_NOMEM)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    if ((sqlite3_errcode(db) & 0xff) == SQLITE_INTERRUPT) /* by store/guard.c */
+    if ((sqlite3_errcode(db) & 0xff) == SQLITE_INTERRUPT) /* by store/read_limit.c */
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET,
                        "given up: more work than a sound database of its size can need");
     if ((sqlite3_errcode(db) & 0xff) == SQLITE_TOOBIG)

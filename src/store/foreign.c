@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "store/database.h"
-#include "store/guard.h"
+#include "store/read_limit.h"
 #include "store/schema.h"
 #include "store/validate.h"
 
@@ -28,7 +28,7 @@ struct nm_foreign {
         size_t count, capacity;
     } tables;
     sqlite3_stmt *main_hold, *attached_hold; /* owned; see nm_validate_hold */
-    nm_guard guard;
+    nm_read_limit guard;
     bool is_ready; /* from now on nothing but questions */
 };
 
@@ -179,13 +179,13 @@ static nm_status open_file(nm_foreign *foreign, const char *path, uint64_t file_
         return status;
     lock_schema(foreign->db);
     sqlite3_set_authorizer(foreign->db, authorize, foreign);
-    nm_guard_begin(&foreign->guard, foreign->db, file_bytes);
+    nm_read_limit_begin(&foreign->guard, foreign->db, file_bytes);
     return nm_db_exec(foreign->db, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", err);
 }
 
 nm_status nm_foreign_open(const char *path, bool reads_events, nm_foreign **out, nm_error *err)
 {
-    uint64_t file_bytes = nm_guard_file_bytes(path);
+    uint64_t file_bytes = nm_read_limit_file_bytes(path);
     nm_foreign *foreign = NULL;
     nm_status status = check_file(path, err);
 
@@ -194,7 +194,7 @@ nm_status nm_foreign_open(const char *path, bool reads_events, nm_foreign **out,
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (status != NM_OK)
         return status;
-    nm_guard_heap(file_bytes);
+    nm_read_limit_heap(file_bytes);
     status = make_own(foreign, err);
     if (status == NM_OK)
         status = open_file(foreign, path, file_bytes, err);
@@ -216,12 +216,12 @@ nm_status nm_foreign_open(const char *path, bool reads_events, nm_foreign **out,
 
 nm_status nm_foreign_attach(nm_foreign *foreign, const char *path, const char *schema, bool reads_events, nm_error *err)
 {
-    uint64_t file_bytes = nm_guard_file_bytes(path);
+    uint64_t file_bytes = nm_read_limit_file_bytes(path);
     nm_status status = check_file(path, err);
 
     foreign->is_ready = false;
-    nm_guard_more(&foreign->guard, file_bytes);
-    nm_guard_heap(file_bytes);
+    nm_read_limit_more(&foreign->guard, file_bytes);
+    nm_read_limit_heap(file_bytes);
     if (status == NM_OK)
         status = nm_validate_attach(foreign->db, path, schema, err);
     if (status == NM_OK)
@@ -241,7 +241,7 @@ void nm_foreign_close(nm_foreign *foreign)
 {
     if (foreign == NULL)
         return;
-    nm_guard_end(&foreign->guard);
+    nm_read_limit_end(&foreign->guard);
     sqlite3_finalize(foreign->main_hold);
     sqlite3_finalize(foreign->attached_hold);
     sqlite3_close(foreign->db);

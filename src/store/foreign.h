@@ -3,7 +3,7 @@
  * Databases of npumem-ingest, opened for reading by programs that ask them. They may come from anybody, so nothing that the
  * file says is run: tables are read only when they are ours to the letter, and our views are not those of the file but made
  * anew for the connection, from the text in the program. A user's own views, tables, indexes and triggers may lie in the
- * file; they are not touched. What the reading may cost is bounded (store/guard.h).
+ * file; they are not touched. What the reading may cost is bounded (store/read_limit.h).
  *
  *     nm_foreign_open("run.db", false, &run, err);
  *     nm_foreign_attach(run, "old.db", "base", false, err);   its tables, as base.heap; views are of the first one alone

@@ -6,8 +6,8 @@
 #include "store/merge.h"
 
 #include "store/database.h"
-#include "store/guard.h"
 #include "store/plumbing.h"
+#include "store/read_limit.h"
 #include "store/validate.h"
 
 #define SOURCE "source"
@@ -130,12 +130,12 @@ static nm_status vet(sqlite3 *db, nm_error *err)
 /* What one of somebody else may cost is bounded while it is read; its rows are then ours. */
 nm_status nm_merge_database(sqlite3 *db, const char *path, bool is_own, nm_error *err)
 {
-    nm_guard guard = {0};
+    nm_read_limit guard = {0};
     sqlite3_stmt *held = NULL;
     nm_status status = nm_validate_attach(db, path, SOURCE, err);
 
     if (status == NM_OK && !is_own)
-        nm_guard_begin(&guard, db, nm_guard_file_bytes(path));
+        nm_read_limit_begin(&guard, db, nm_read_limit_file_bytes(path));
     if (status == NM_OK && !is_own)
         status = nm_validate_hold(db, SOURCE, &held, err);
     if (status == NM_OK && !is_own)
@@ -145,7 +145,7 @@ nm_status nm_merge_database(sqlite3 *db, const char *path, bool is_own, nm_error
     if (status == NM_OK)
         status = copy_rows(db, err);
     sqlite3_finalize(held);
-    nm_guard_end(&guard);
+    nm_read_limit_end(&guard);
     if (status == NM_OK)
         status = nm_db_exec(db, "DETACH " SOURCE, err);
     return status;

@@ -229,7 +229,7 @@ typedef struct heap_visit {
     void *context;
 } heap_visit;
 
-static void visit_heap(void *context, const nm_heap_now *now)
+static void visit_heap(void *context, const nm_heap_gauge *now)
 {
     const heap_visit *order = context;
     const nm_watch *watch = order->watch;

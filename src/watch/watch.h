@@ -16,7 +16,7 @@
 typedef struct nm_watch nm_watch;
 
 typedef struct nm_watch_heap {
-    nm_heap_now now;
+    nm_heap_gauge now;
     nm_bytes name; /* borrowed */
     int64_t pid;
     int64_t device_ordinal;  /* as the process counts; NM_UNKNOWN_NUMBER: host memory */

@@ -51,7 +51,7 @@ static const nm_pool_part_row *part_of(uint64_t part_id)
 }
 
 /* The figures at a moment of the part with this private pool that holds so much. */
-static const nm_part_figures *part_with(uint64_t moment_id, uint64_t private_pool, uint64_t reserved_bytes)
+static const nm_sub_pool_figures *part_with(uint64_t moment_id, uint64_t private_pool, uint64_t reserved_bytes)
 {
     for (size_t i = 0; i < list.part_sample.count; i++) {
         const nm_part_sample_row *row = &list.part_sample.items[i];
@@ -110,7 +110,7 @@ END_TEST
 /* Three mappings in a row, a block of a private pool in the middle one: free memory goes on over all three. */
 START_TEST(mapped_memory_goes_over_to_a_private_pool_as_one)
 {
-    const nm_part_figures *figures;
+    const nm_sub_pool_figures *figures;
 
     replay(HEAD "@1 map heap=1 address=0x10000 block=0x1000 segment\n"
                 "@2 map heap=1 address=0x11000 block=0x1000 segment\n"

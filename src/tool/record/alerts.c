@@ -210,7 +210,7 @@ static uint64_t steps_of(const record_alerts *alerts, uint64_t process_id)
     return known == NULL ? 0 : alerts->process_counts[*known].count;
 }
 
-static uint64_t growth_of(record_alerts *alerts, const nm_heap_now *now)
+static uint64_t growth_of(record_alerts *alerts, const nm_heap_gauge *now)
 {
     heap_start *start = place_of(&alerts->starts, now->heap_id, &alerts->heap_starts, &alerts->start_count,
                                  &alerts->start_capacity, sizeof *alerts->heap_starts);

@@ -86,7 +86,7 @@ static const char *level_word(uint64_t level)
 static void append_heap(void *context, const nm_watch_heap *heap)
 {
     heap_list *list = context;
-    const nm_heap_now *now = &heap->now;
+    const nm_heap_gauge *now = &heap->now;
 
     if (list->is_of_one && now->process_id != list->process_id)
         return;

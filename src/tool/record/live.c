@@ -113,7 +113,7 @@ typedef struct heap_question {
     bool is_answered;
 } heap_question;
 
-static void note_heap(void *context, const nm_heap_now *heap)
+static void note_heap(void *context, const nm_heap_gauge *heap)
 {
     heap_question *question = context;
 

@@ -3,7 +3,7 @@
  * Parts of a pool: its segments of one kind, stream and private pool, with the free ranges in them. Sums of the pool are
  * kept beside those of its parts; only the largest free range is looked up part by part.
  */
-#include "replay/parts.h"
+#include "replay/sub_pool.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 #define SMALL_SEGMENT_BYTES     (UINT64_C(2) << 20)
 #define LARGE_SEGMENT_BYTES_MIN (UINT64_C(10) << 20)
 
-nm_segment_kind nm_part_kind(uint64_t segment_bytes, bool is_mapped)
+nm_segment_kind nm_sub_pool_kind(uint64_t segment_bytes, bool is_mapped)
 {
     if (is_mapped)
         return NM_SEGMENT_EXPANDABLE;
@@ -30,7 +30,7 @@ static nm_live *range_of(const nm_tree_node *node)
     return node == NULL ? NULL : NM_TREE_ITEM(node, nm_live, node);
 }
 
-/* As nm_part_is_joined, whatever part they are of. */
+/* As nm_sub_pool_is_joined, whatever part they are of. */
 static bool are_joinable(const nm_live *left, const nm_live *right)
 {
     return left != NULL && right != NULL && left->node.value == right->node.key && left->is_mapped &&
@@ -38,7 +38,7 @@ static bool are_joinable(const nm_live *left, const nm_live *right)
            left->row.has_stream == right->row.has_stream && left->row.stream == right->row.stream;
 }
 
-bool nm_part_is_joined(const nm_live *left, const nm_live *right)
+bool nm_sub_pool_is_joined(const nm_live *left, const nm_live *right)
 {
     return are_joinable(left, right) && left->part == right->part;
 }
@@ -51,19 +51,20 @@ static bool is_same(const nm_pool_part_row *a, const nm_pool_part_row *b)
            a->private_pool == b->private_pool && a->is_rest == b->is_rest;
 }
 
-static nm_part *find_known(const nm_heap *pool, const nm_pool_part_row *key)
+static nm_sub_pool *find_known(const nm_heap *pool, const nm_pool_part_row *key)
 {
-    nm_part *part = pool->parts;
+    nm_sub_pool *part = pool->parts;
 
     while (part != NULL && !is_same(&part->row, key))
         part = part->next;
     return part;
 }
 
-nm_status nm_part_find(nm_replay *replay, nm_heap *pool, const nm_pool_part_row *key, nm_part **out, nm_error *err)
+nm_status nm_sub_pool_find(nm_replay *replay, nm_heap *pool, const nm_pool_part_row *key, nm_sub_pool **out,
+                           nm_error *err)
 {
     static const nm_pool_part_row rest = {.kind = NM_SEGMENT_OTHER, .is_rest = true};
-    nm_part *part = find_known(pool, key);
+    nm_sub_pool *part = find_known(pool, key);
 
     if (part == NULL && pool->part_count >= NM_POOL_PARTS_MAX) {
         key = &rest;
@@ -72,7 +73,7 @@ nm_status nm_part_find(nm_replay *replay, nm_heap *pool, const nm_pool_part_row 
     *out = part;
     if (part != NULL)
         return NM_OK;
-    part = nm_replay_allocate(nm_runs_bytes_of(replay, NM_OWNER_PART), err);
+    part = nm_replay_allocate(nm_runs_bytes_of(replay, NM_OWNER_SUB_POOL), err);
     if (part == NULL)
         return NM_ERR_MEMORY;
     part->row = *key;
@@ -92,14 +93,14 @@ nm_status nm_part_find(nm_replay *replay, nm_heap *pool, const nm_pool_part_row 
 static nm_pool_part_row key_of(const nm_live *range, uint64_t private_pool)
 {
     return (nm_pool_part_row){
-        .kind = nm_part_kind(range->node.value - range->node.key, range->is_mapped),
+        .kind = nm_sub_pool_kind(range->node.value - range->node.key, range->is_mapped),
         .has_stream = range->row.has_stream,
         .stream = range->row.has_stream ? range->row.stream : 0,
         .private_pool = private_pool,
     };
 }
 
-nm_status nm_part_enter(nm_live *range, nm_error *err)
+nm_status nm_sub_pool_enter(nm_live *range, nm_error *err)
 {
     nm_heap *pool = range->owner;
     const nm_live *beside = range_of(nm_tree_previous(&range->node));
@@ -118,12 +119,12 @@ nm_status nm_part_enter(nm_live *range, nm_error *err)
         range->is_settled = beside->is_settled;
         return NM_OK;
     }
-    return nm_part_find(pool->replay, pool, &key, &range->part, err);
+    return nm_sub_pool_find(pool->replay, pool, &key, &range->part, err);
 }
 
 /* ---- Free ranges ------------------------------------------------------------------------------------------------- */
 
-static void touch(nm_part *part)
+static void touch(nm_sub_pool *part)
 {
     if (part->is_changed)
         return;
@@ -133,14 +134,14 @@ static void touch(nm_part *part)
 }
 
 /* The pool's sums follow what the part's free ranges were before. */
-static void follow(nm_part *part, uint64_t free_bytes, uint64_t gap_count)
+static void follow(nm_sub_pool *part, uint64_t free_bytes, uint64_t gap_count)
 {
     part->pool->free_bytes += part->gaps.free_bytes - free_bytes;
     part->pool->gap_count += part->gaps.tree.count - gap_count;
     touch(part);
 }
 
-nm_status nm_part_take(nm_part *part, uint64_t from, uint64_t to, uint64_t *taken_bytes, nm_error *err)
+nm_status nm_sub_pool_take(nm_sub_pool *part, uint64_t from, uint64_t to, uint64_t *taken_bytes, nm_error *err)
 {
     uint64_t free_bytes = part->gaps.free_bytes;
     uint64_t gap_count = part->gaps.tree.count;
@@ -150,22 +151,22 @@ nm_status nm_part_take(nm_part *part, uint64_t from, uint64_t to, uint64_t *take
     return status;
 }
 
-nm_status nm_part_give(nm_live *range, uint64_t from, uint64_t to, uint64_t *given_bytes, nm_error *err)
+nm_status nm_sub_pool_give(nm_live *range, uint64_t from, uint64_t to, uint64_t *given_bytes, nm_error *err)
 {
-    nm_part *part = range->part;
+    nm_sub_pool *part = range->part;
     uint64_t free_bytes = part->gaps.free_bytes;
     uint64_t gap_count = part->gaps.tree.count;
-    bool joins_left = from > range->node.key || nm_part_is_joined(range_of(nm_tree_previous(&range->node)), range);
-    bool joins_right = to < range->node.value || nm_part_is_joined(range, range_of(nm_tree_next(&range->node)));
+    bool joins_left = from > range->node.key || nm_sub_pool_is_joined(range_of(nm_tree_previous(&range->node)), range);
+    bool joins_right = to < range->node.value || nm_sub_pool_is_joined(range, range_of(nm_tree_next(&range->node)));
     nm_status status = nm_gaps_give(&part->gaps, from, to, joins_left, joins_right, given_bytes, err);
 
     follow(part, free_bytes, gap_count);
     return status;
 }
 
-void nm_part_reserve(const nm_live *range, uint64_t more_bytes, uint64_t less_bytes)
+void nm_sub_pool_reserve(const nm_live *range, uint64_t more_bytes, uint64_t less_bytes)
 {
-    nm_part *part = range->part;
+    nm_sub_pool *part = range->part;
     nm_heap_total_row *total = &part->pool->total;
 
     total->reserved_bytes = nm_subtract_saturated(nm_add_saturated(total->reserved_bytes, more_bytes), less_bytes);
@@ -174,7 +175,7 @@ void nm_part_reserve(const nm_live *range, uint64_t more_bytes, uint64_t less_by
     touch(part);
 }
 
-void nm_part_stick(nm_part *part, uint64_t more_bytes, uint64_t less_bytes)
+void nm_sub_pool_stick(nm_sub_pool *part, uint64_t more_bytes, uint64_t less_bytes)
 {
     nm_heap *pool = part->pool;
 
@@ -186,11 +187,11 @@ void nm_part_stick(nm_part *part, uint64_t more_bytes, uint64_t less_bytes)
 /* ---- Private pools and streams ----------------------------------------------------------------------------------- */
 
 /* Nothing of the range is covered: it goes over as one. */
-static nm_status move(nm_live *range, nm_part *part, nm_error *err)
+static nm_status move(nm_live *range, nm_sub_pool *part, nm_error *err)
 {
     uint64_t bytes = range->node.value - range->node.key;
     uint64_t moved_bytes;
-    nm_status status = nm_part_take(range->part, range->node.key, range->node.value, &moved_bytes, err);
+    nm_status status = nm_sub_pool_take(range->part, range->node.key, range->node.value, &moved_bytes, err);
 
     range->part->reserved_bytes = nm_subtract_saturated(range->part->reserved_bytes, bytes);
     range->old_part = range->part;
@@ -198,7 +199,7 @@ static nm_status move(nm_live *range, nm_part *part, nm_error *err)
     range->part = part;
     nm_sum_add(&part->reserved_bytes, bytes);
     range->is_settled = true;
-    return status == NM_OK ? nm_part_give(range, range->node.key, range->node.value, &moved_bytes, err) : status;
+    return status == NM_OK ? nm_sub_pool_give(range, range->node.key, range->node.value, &moved_bytes, err) : status;
 }
 
 static bool is_movable(const nm_live *range)
@@ -208,7 +209,7 @@ static bool is_movable(const nm_live *range)
 }
 
 /* The free memory that the range's own went on in, on one side, comes along. */
-static nm_status move_along(nm_live *range, nm_part *old, bool is_left, nm_error *err)
+static nm_status move_along(nm_live *range, nm_sub_pool *old, bool is_left, nm_error *err)
 {
     nm_status status = NM_OK;
 
@@ -224,11 +225,11 @@ static nm_status move_along(nm_live *range, nm_part *old, bool is_left, nm_error
     return status;
 }
 
-nm_status nm_part_settle(nm_live *range, const nm_live *block, nm_error *err)
+nm_status nm_sub_pool_settle(nm_live *range, const nm_live *block, nm_error *err)
 {
     nm_heap *pool = range->owner;
-    nm_part *old = range->part;
-    nm_part *part = NULL;
+    nm_sub_pool *old = range->part;
+    nm_sub_pool *part = NULL;
     nm_pool_part_row key;
     nm_status status;
 
@@ -242,7 +243,7 @@ nm_status nm_part_settle(nm_live *range, const nm_live *block, nm_error *err)
     }
     if (is_same(&key, &old->row) || !is_movable(range))
         return NM_OK;
-    status = nm_part_find(pool->replay, pool, &key, &part, err);
+    status = nm_sub_pool_find(pool->replay, pool, &key, &part, err);
     if (status != NM_OK || part == old)
         return status;
     status = move(range, part, err);
@@ -253,7 +254,7 @@ nm_status nm_part_settle(nm_live *range, const nm_live *block, nm_error *err)
 
 /* ---- Waste ------------------------------------------------------------------------------------------------------- */
 
-int64_t nm_part_block_waste(uint64_t requested_bytes, uint64_t block_bytes)
+int64_t nm_sub_pool_block_waste(uint64_t requested_bytes, uint64_t block_bytes)
 {
     if (requested_bytes == 0 || block_bytes == 0)
         return NM_UNKNOWN_NUMBER;
@@ -272,10 +273,10 @@ static void subtract_rounding(nm_rounding *sum, const nm_rounding *less)
     sum->max_bytes = nm_subtract_saturated(sum->max_bytes, less->max_bytes);
 }
 
-void nm_part_add_waste(nm_live *block, nm_part *part)
+void nm_sub_pool_add_waste(nm_live *block, nm_sub_pool *part)
 {
     nm_heap *pool = block->heap;
-    int64_t waste_bytes = nm_part_block_waste(block->row.requested_bytes, block->row.block_bytes);
+    int64_t waste_bytes = nm_sub_pool_block_waste(block->row.requested_bytes, block->row.block_bytes);
     bool is_known = waste_bytes != NM_UNKNOWN_NUMBER;
     uint64_t bytes = is_known ? (uint64_t)waste_bytes : 0;
 
@@ -291,11 +292,11 @@ void nm_part_add_waste(nm_live *block, nm_part *part)
     touch(part);
 }
 
-void nm_part_subtract_waste(nm_live *block)
+void nm_sub_pool_subtract_waste(nm_live *block)
 {
     nm_heap *pool = block->heap;
-    nm_part *part = block->part;
-    int64_t waste_bytes = nm_part_block_waste(block->row.requested_bytes, block->row.block_bytes);
+    nm_sub_pool *part = block->part;
+    int64_t waste_bytes = nm_sub_pool_block_waste(block->row.requested_bytes, block->row.block_bytes);
     bool is_known = waste_bytes != NM_UNKNOWN_NUMBER;
     uint64_t bytes = is_known ? (uint64_t)waste_bytes : 0;
 
@@ -312,23 +313,23 @@ void nm_part_subtract_waste(nm_live *block)
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
-nm_part_figures nm_part_figures_of(const nm_part *part)
+nm_sub_pool_figures nm_sub_pool_figures_of(const nm_sub_pool *part)
 {
-    return (nm_part_figures){
+    return (nm_sub_pool_figures){
         .reserved_bytes = part->reserved_bytes,
         .free_bytes = part->gaps.free_bytes,
         .largest_free_bytes = nm_tree_largest(&part->gaps.tree),
         .stuck_bytes = part->stuck_bytes,
         .gap_count = part->gaps.tree.count,
-        .waste_bytes = nm_part_waste(part->waste_bytes, part->unknown_waste_count),
+        .waste_bytes = nm_sub_pool_waste(part->waste_bytes, part->unknown_waste_count),
     };
 }
 
-uint64_t nm_part_largest(const nm_heap *pool)
+uint64_t nm_sub_pool_largest(const nm_heap *pool)
 {
     uint64_t largest_bytes = 0;
 
-    for (const nm_part *part = pool->parts; part != NULL; part = part->next) {
+    for (const nm_sub_pool *part = pool->parts; part != NULL; part = part->next) {
         uint64_t bytes = nm_tree_largest(&part->gaps.tree);
 
         if (bytes > largest_bytes)
@@ -340,18 +341,18 @@ uint64_t nm_part_largest(const nm_heap *pool)
 void nm_parts_settle(nm_heap *pool)
 {
     while (pool->first_changed_part != NULL) {
-        nm_part *part = pool->first_changed_part;
+        nm_sub_pool *part = pool->first_changed_part;
 
         pool->first_changed_part = part->next_changed;
         part->is_changed = false;
     }
 }
 
-nm_status nm_parts_write(const nm_replay *replay, const nm_heap *pool, nm_error *err)
+nm_status nm_sub_pools_write(const nm_replay *replay, const nm_heap *pool, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (const nm_part *part = pool->parts; part != NULL && status == NM_OK && replay->sink.wants[NM_ROW_POOL_PART];
+    for (const nm_sub_pool *part = pool->parts; part != NULL && status == NM_OK && replay->sink.wants[NM_ROW_POOL_PART];
          part = part->next)
         status = nm_give_pool_part(&replay->sink, &part->row, err);
     return status;
@@ -360,7 +361,7 @@ nm_status nm_parts_write(const nm_replay *replay, const nm_heap *pool, nm_error 
 void nm_parts_free(nm_heap *pool)
 {
     while (pool->parts != NULL) {
-        nm_part *part = pool->parts;
+        nm_sub_pool *part = pool->parts;
 
         pool->parts = part->next;
         nm_gaps_free(&part->gaps);

@@ -4,7 +4,7 @@
  * count the rows of a table is one, and in a tree that is none it has no end. So processor time is bounded too, by a timer
  * whose signal does what SQLite allows a signal to do: sqlite3_interrupt.
  */
-#include "store/guard.h"
+#include "store/read_limit.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -23,10 +23,10 @@
 #define HEAP_BYTES_MAX      (INT64_C(1) << 30)
 #define GUARDS_MAX          4
 
-static nm_guard *volatile guards[GUARDS_MAX]; /* that the signal looks at; changed with it blocked */
+static nm_read_limit *volatile guards[GUARDS_MAX]; /* that the signal looks at; changed with it blocked */
 
 /* A file system that compresses may have put eight bytes into one. */
-uint64_t nm_guard_file_bytes(const char *path)
+uint64_t nm_read_limit_file_bytes(const char *path)
 {
     struct stat info;
 
@@ -43,7 +43,7 @@ static int64_t bounded(uint64_t file_bytes)
 
 static int is_spent(void *context)
 {
-    nm_guard *guard = context;
+    nm_read_limit *guard = context;
 
     guard->steps_left -= STEPS_BETWEEN_LOOKS;
     return guard->steps_left < 0;
@@ -53,14 +53,14 @@ static void note_tick(int signal_number)
 {
     (void)signal_number;
     for (size_t i = 0; i < GUARDS_MAX; i++) {
-        nm_guard *guard = guards[i];
+        nm_read_limit *guard = guards[i];
 
         if (guard != NULL && guard->ticks_left-- <= 0)
             sqlite3_interrupt(guard->db);
     }
 }
 
-static void change_list(const nm_guard *from, nm_guard *to)
+static void change_list(const nm_read_limit *from, nm_read_limit *to)
 {
     sigset_t set, old;
 
@@ -84,24 +84,24 @@ static void set_timer(suseconds_t every_useconds)
     setitimer(ITIMER_PROF, &timer, NULL);
 }
 
-void nm_guard_begin(nm_guard *guard, sqlite3 *db, uint64_t file_bytes)
+void nm_read_limit_begin(nm_read_limit *guard, sqlite3 *db, uint64_t file_bytes)
 {
-    *guard = (nm_guard){.db = db, .steps_left = STEPS_FREE, .ticks_left = TICKS_FREE};
-    nm_guard_more(guard, file_bytes);
-    guard->old_text_bytes_max = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, NM_GUARD_TEXT_BYTES_MAX);
-    guard->old_sql_bytes_max = sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, NM_GUARD_TEXT_BYTES_MAX);
+    *guard = (nm_read_limit){.db = db, .steps_left = STEPS_FREE, .ticks_left = TICKS_FREE};
+    nm_read_limit_more(guard, file_bytes);
+    guard->old_text_bytes_max = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, NM_READ_LIMIT_TEXT_BYTES_MAX);
+    guard->old_sql_bytes_max = sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, NM_READ_LIMIT_TEXT_BYTES_MAX);
     sqlite3_progress_handler(db, STEPS_BETWEEN_LOOKS, is_spent, guard);
     change_list(NULL, guard);
     set_timer(TICK_USECONDS);
 }
 
-void nm_guard_more(nm_guard *guard, uint64_t file_bytes)
+void nm_read_limit_more(nm_read_limit *guard, uint64_t file_bytes)
 {
     guard->steps_left += bounded(file_bytes) * STEPS_PER_BYTE;
     guard->ticks_left += bounded(file_bytes) / BYTES_PER_TICK;
 }
 
-void nm_guard_end(nm_guard *guard)
+void nm_read_limit_end(nm_read_limit *guard)
 {
     bool is_last = true;
 
@@ -127,7 +127,7 @@ static int64_t heap_limit(int64_t bytes)
 #endif
 }
 
-void nm_guard_heap(uint64_t file_bytes)
+void nm_read_limit_heap(uint64_t file_bytes)
 {
     int64_t bytes = heap_limit(-1);
 

@@ -10,7 +10,7 @@
 void nm_replay_each_heap(const nm_replay *replay, nm_heap_visit *visit, void *context)
 {
     for (const nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next) {
-        nm_heap_now now = {
+        nm_heap_gauge now = {
             .heap_id = heap->id,
             .process_id = heap->process->id,
             .device_id = heap->device == NULL ? 0 : heap->device->id,

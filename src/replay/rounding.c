@@ -4,11 +4,11 @@
  * by the next block, by the end of the segment, and by the rules of the allocator where they are known. What is left is free
  * without doubt.
  */
-#include "replay/squeeze.h"
+#include "replay/rounding.h"
 
 #include "replay/doubt.h"
 #include "replay/lookup.h"
-#include "replay/parts.h"
+#include "replay/sub_pool.h"
 
 #define UNIT_BYTES     UINT64_C(512)
 #define NPU_PAD_BYTES  UINT64_C(32)
@@ -41,12 +41,12 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-bool nm_squeeze_is_small(uint64_t bytes)
+bool nm_rounding_is_small(uint64_t bytes)
 {
     return is_small(bytes, 0);
 }
 
-const nm_live *nm_squeeze_last_under(const nm_live *range, const nm_live *block)
+const nm_live *nm_rounding_last_under(const nm_live *range, const nm_live *block)
 {
     const nm_live *next = range;
 
@@ -63,12 +63,12 @@ const nm_live *nm_squeeze_last_under(const nm_live *range, const nm_live *block)
 static uint64_t room_behind(const nm_live *range, const nm_live *block)
 {
     const nm_live *block_behind = live_of(nm_tree_next(&block->node));
-    const nm_live *last = nm_squeeze_last_under(range, block);
+    const nm_live *last = nm_rounding_last_under(range, block);
     const nm_live *next = live_of(nm_tree_next(&last->node));
     uint64_t limit = block_behind == NULL ? UINT64_MAX : block_behind->node.key;
     unsigned range_count = 0;
 
-    while (last->node.value < limit && nm_part_is_joined(last, next) && ++range_count < RANGES_MAX) {
+    while (last->node.value < limit && nm_sub_pool_is_joined(last, next) && ++range_count < RANGES_MAX) {
         last = next;
         next = live_of(nm_tree_next(&last->node));
     }
@@ -78,7 +78,7 @@ static uint64_t room_behind(const nm_live *range, const nm_live *block)
 }
 
 /* A pad that may be there decides less than a unit. */
-nm_rounding nm_squeeze_rounding(const nm_live *range, const nm_live *block, bool is_new)
+nm_rounding nm_rounding_of(const nm_live *range, const nm_live *block, bool is_new)
 {
     uint64_t bytes = block->node.value - block->node.key;
     uint64_t pad_bytes = block->heap->block_cut == NM_CUT_TORCH_NPU ? NPU_PAD_BYTES : 0;
@@ -102,7 +102,7 @@ nm_rounding nm_squeeze_rounding(const nm_live *range, const nm_live *block, bool
     return out;
 }
 
-bool nm_squeeze_is_known(const nm_heap *pool)
+bool nm_rounding_is_known(const nm_heap *pool)
 {
     bool is_placed = !nm_pool_is_stated(pool) || !pool->has_unknown_block;
 
