@@ -155,11 +155,6 @@ uint64_t nm_live_usable_end(const nm_live *live)
 
 /* ---- Pools ---- */
 
-uint64_t nm_pool_miss_count(const nm_heap *heap)
-{
-    return heap->hits[0].miss_count + heap->hits[1].miss_count + heap->hits[2].miss_count;
-}
-
 uint64_t nm_pool_reserved_bytes(const nm_heap *pool)
 {
     if (nm_pool_is_unseen(pool))

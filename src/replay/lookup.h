@@ -87,7 +87,6 @@ static inline bool nm_pool_is_partial(const nm_heap *pool)
 
 /* Of its segments; where none was ever seen, what it states; else what is live: at least so much. */
 uint64_t nm_pool_reserved_bytes(const nm_heap *pool);
-uint64_t nm_pool_miss_count(const nm_heap *pool); /* of all sizes */
 
 static inline int64_t nm_sub_pool_waste(uint64_t waste_bytes, uint64_t unknown_count)
 {

@@ -372,7 +372,7 @@ struct nm_heap {
     uint64_t detail_count; /* moments that have looked at all of it */
     nm_gone gone;
     nm_fragmentation_row at_peak;
-    nm_hit_row hits[3];
+    uint64_t miss_count;        /* requests for which it had to grow */
     uint64_t overlapping_count; /* live blocks left out of the gaps, for they overlap others */
     bool has_unknown_block;     /* some block's rounded size was not known */
     bool has_foreign_block;     /* another pool's block lies in its free memory */

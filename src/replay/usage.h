@@ -21,7 +21,7 @@ nm_status nm_usage_site_of(nm_replay *replay, nm_heap *heap, uint64_t stack_id, 
 /* The event changes the heap. When all of it is done, the timelines of all changed heaps take their state over. */
 void nm_usage_touch(nm_heap *heap);
 nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error *err);
-nm_status nm_usage_finish(nm_replay *replay, nm_error *err); /* totals, peaks by stack, timeline, hits, devices */
+nm_status nm_usage_finish(nm_replay *replay, nm_error *err); /* totals, peaks by stack, timeline, devices */
 void nm_usage_free(nm_heap *heap);
 
 #endif
