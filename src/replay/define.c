@@ -197,9 +197,6 @@ static void init_rows(nm_heap *heap)
                                       .peak_ns = NM_NO_TIME,
                                       .peak_reserved_seq = NM_NO_SEQ};
     heap->first_alloc_seq = NM_NO_SEQ;
-    for (int bucket = 0; bucket < 3; bucket++)
-        heap->hits[bucket] =
-            (nm_hit_row){.heap_id = heap->id, .bucket = bucket, .last_miss_seq = NM_NO_SEQ, .last_miss_ns = NM_NO_TIME};
 }
 
 static void init_heap(nm_heap *heap, const nm_definition *definition, nm_process *process, nm_arena *arena,

@@ -23,6 +23,14 @@
  *     };
  *
  * Nothing is told twice: a pass adds up what the kinds that it wants say.
+ *
+ * Where a recording is kept in parts, a part begins with a keyframe: the books as events (keyframe.c), from which a replay goes
+ * on that has not seen what was before. A pass that adds up over the whole recording saves its sums into it, and restores
+ * them; without, its answer is of what was kept. It asks what it reads whether it was told all: nm_pool_is_partial() and the
+ * like, and `is_kept` of what is live, which NM_CHANGE_BORN tells again. `save` may be called many times, and the pass goes
+ * on; `restore` gets every event of the keyframe, the pass's own among them, in the order in which they were saved. What an
+ * event means is for ever: a pass that has more to say takes a heap figure (nm_heap_figure) or a kind of event that has no
+ * meaning yet, which older readers pass over, and takes a keyframe that lacks it as one that does not know, not as 0.
  */
 #ifndef NM_REPLAY_PASS_H
 #define NM_REPLAY_PASS_H
@@ -132,6 +140,8 @@ typedef enum nm_owner {
     NM_OWNERS
 } nm_owner;
 
+typedef struct nm_keyframe_out nm_keyframe_out; /* keyframe.h */
+
 struct nm_pass {
     const char *name;
     bool gives[NM_ROW_KINDS];    /* rows that it gives; alone, but for anomalies (analysis/anomaly.h) */
@@ -141,6 +151,11 @@ struct nm_pass {
     nm_status (*change)(nm_run *run, const nm_change *change, nm_error *err);
     nm_status (*finish)(nm_run *run, nm_error *err); /* all is told: what is left to give; or NULL */
     void (*release)(nm_run *run);                    /* the replay goes, finished or not; or NULL */
+
+    /* Both or none. What it knows of the heap, right behind the sums of that in the books; then, when all heaps have theirs,
+     * what it knows of everything else (heap NULL). And an event of a keyframe, once the books have it. */
+    nm_status (*save)(const nm_run *run, const nm_heap *heap, const nm_keyframe_out *out, nm_error *err);
+    nm_status (*restore)(nm_run *run, const nm_context *context, nm_error *err);
 };
 
 /* A pass in one replay. */
@@ -185,6 +200,8 @@ nm_status nm_runs_new(nm_replay *replay, const nm_pass *const *table, nm_error *
 size_t nm_runs_bytes_of(const nm_replay *replay, nm_owner owner); /* of the struct and of all rooms behind it */
 nm_status nm_runs_tell(const nm_replay *replay, const nm_change *change,
                        nm_error *err); /* those who want it, in order */
+nm_status nm_runs_save(const nm_replay *replay, const nm_heap *heap, const nm_keyframe_out *out, nm_error *err);
+nm_status nm_runs_restore(const nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_runs_finish(const nm_replay *replay, nm_error *err);
 void nm_runs_free(nm_replay *replay); /* while all that has rooms is still there */
 

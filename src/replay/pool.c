@@ -296,23 +296,6 @@ static nm_status enter_ranges(nm_live *block, int64_t seq, nm_touch *touch, nm_e
     return status;
 }
 
-static void count_hit(const nm_live *block)
-{
-    nm_heap *pool = block->heap;
-    const nm_allocation_row *row = &block->row;
-    uint64_t bytes = row->requested_bytes != 0 ? row->requested_bytes : row->block_bytes;
-    nm_hit_row *hit = &pool->hits[bytes < pool->small_bytes ? 0 : bytes <= pool->large_bytes ? 1 : 2];
-
-    if (row->is_miss == NM_UNKNOWN_NUMBER)
-        return;
-    hit->allocation_count++;
-    if (row->is_miss == 1) {
-        hit->miss_count++;
-        hit->last_miss_seq = row->alloc_seq;
-        hit->last_miss_ns = row->alloc_ns;
-    }
-}
-
 /* Does the block lie over another of its pool? While no two do, the neighbours alone can tell. */
 static bool overlaps(const nm_live *block)
 {
@@ -357,7 +340,7 @@ nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_
     if (status != NM_OK || block->is_baseline || block->is_unseen)
         return status;
     block->row.is_miss = touch->is_miss;
-    count_hit(block);
+    block->heap->miss_count += block->row.is_miss == 1;
     return NM_OK;
 }
 

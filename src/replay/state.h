@@ -257,7 +257,7 @@ struct nm_heap {
     uint64_t stuck_bytes;
     uint64_t waste_bytes, unknown_waste_count;
     nm_rounding rounding;
-    nm_hit_row hits[3];
+    uint64_t miss_count;        /* requests for which it had to grow */
     uint64_t overlapping_count; /* live blocks left out of the gaps, for they overlap others */
     bool has_unknown_block;     /* some block's rounded size was not known */
     bool has_foreign_block;     /* another pool's block lies in its free memory */

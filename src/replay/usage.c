@@ -372,8 +372,6 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
         status = nm_give_usage(sink, finish_bucket(heap, &heap->usage.buckets[i]), err);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_sub_pools_write(replay, heap, err);
-    for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap); bucket++)
-        status = nm_give_hit(sink, &heap->hits[bucket], err);
     finish_total(heap);
     if (status == NM_OK)
         status = nm_give_heap_total(sink, &heap->total, err);

@@ -24,7 +24,7 @@ void nm_usage_touch(nm_heap *heap);
 void nm_usage_touch_figures(nm_heap *heap);
 nm_status nm_usage_done(nm_replay *replay, const nm_context *context, nm_error *err); /* NULL: of a definition */
 nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error *err);
-nm_status nm_usage_finish(nm_replay *replay, nm_error *err); /* totals, peaks by stack, timeline, hits, devices */
+nm_status nm_usage_finish(nm_replay *replay, nm_error *err); /* totals, peaks by stack, timeline, devices */
 void nm_usage_free(nm_heap *heap);
 
 #endif

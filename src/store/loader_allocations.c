@@ -6,7 +6,7 @@
 
 #include "store/loader_values.h"
 
-/* Which stacks allocate from which heap, and for whom: for store/wrapper.c and store/attribution.c. */
+/* Which stacks allocate from which heap, and for whom: for sites/wrapper.c and sites/attribution.c. */
 static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
 {
     bool is_operator = row->operation_id != 0 && row->operation_kind == NM_RANGE_OPERATOR;
