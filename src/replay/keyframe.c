@@ -269,7 +269,6 @@ static void take_heap_sums(nm_heap *heap, const nm_event *event)
     total->peak_seq = event->number;
     total->peak_ns = event->time_ns;
     heap->is_peak_kept = true;
-    heap->has_peaked = false;
     heap->peak_epoch++; /* what the sites had at the peak comes with their sums */
 }
 
@@ -301,7 +300,6 @@ static void take_device_peak(nm_replay *replay, const nm_event *event)
     device->group->peak.peak_seq = event->number;
     device->group->peak.peak_ns = event->time_ns;
     device->group->is_peak_kept = true;
-    device->group->has_peaked = false;
 }
 
 static void take_heap_total(nm_replay *replay, const nm_context *context)
