@@ -44,7 +44,7 @@ static nm_status note_copy(nm_loader *loader, const void *given, nm_error *err)
     const nm_copy_row *row = given;
 
     (void)err;
-    nm_loader_note_last(&loader->last.copy_id, row->copy_id);
+    nm_loader_note_last(&loader->left_out.last_copy_id, row->copy_id);
     return NM_OK;
 }
 
@@ -52,7 +52,7 @@ static nm_status note_operation(nm_loader *loader, const void *given, nm_error *
 {
     const nm_operation_row *row = given;
 
-    nm_loader_note_last(&loader->last.operation_id, row->operation_id);
+    nm_loader_note_last(&loader->left_out.last_operation_id, row->operation_id);
     return nm_id_set_add(&loader->operation_ids, row->operation_id, err);
 }
 
@@ -61,7 +61,7 @@ static nm_status note_workspace(nm_loader *loader, const void *given, nm_error *
     const nm_workspace_row *row = given;
 
     (void)err;
-    nm_loader_note_last(&loader->last.workspace_id, row->workspace_id);
+    nm_loader_note_last(&loader->left_out.last_workspace_id, row->workspace_id);
     return NM_OK;
 }
 
@@ -70,7 +70,7 @@ static nm_status note_stream_call(nm_loader *loader, const void *given, nm_error
     const nm_stream_call_row *row = given;
 
     (void)err;
-    nm_loader_note_last(&loader->last.stream_call_id, row->stream_call_id);
+    nm_loader_note_last(&loader->left_out.last_stream_call_id, row->stream_call_id);
     return NM_OK;
 }
 

@@ -36,6 +36,8 @@ static inline void put_next(int64_t **at, int64_t value)
 #define PUT_THREAD(path, condition)  PUT_IF(condition, nm_id_or_null(nm_loader_thread(loader, row->path)))
 #define PUT_HEAP(path, condition)    PUT_IF(condition, nm_id_or_null(nm_loader_heap(loader, row->path)))
 #define PUT_STACK(path, condition)   PUT_IF(condition, nm_id_or_null(nm_loader_stack(loader, row->path)))
+#define PUT_FRAME(path, condition)   PUT_IF(condition, nm_id_or_null(nm_loader_frame(loader, row->path)))
+#define PUT_MODULE(path, condition)  PUT_IF(condition, nm_id_or_null(nm_loader_module(loader, row->path)))
 
 #define NAMED(path, condition, name_row)                                                                               \
     if (status == NM_OK && (condition))                                                                                \
@@ -67,6 +69,7 @@ static inline void put_next(int64_t **at, int64_t value)
 #define PUT_WORD(type)               nm_insert_text(out, nm_word(&type##_words, WORD_NUMBER
 #define WORD_NUMBER(path, condition) (condition) ? (unsigned)row->path : UINT_MAX));
 #define PUT_LITERAL(path, condition) nm_insert_text(out, (condition) ? row->path : NULL);
+#define PUT_TEXT(path, condition)    nm_insert_bytes(out, (condition) ? row->path : (nm_bytes){0});
 #define PUT_LINE(path, condition)    nm_insert_text(out, (condition) && row->path.text[0] != 0 ? row->path.text : NULL);
 
 #define PUT_OF_SUM(kind)                     PUT_OF_SUM_##kind
@@ -95,11 +98,16 @@ static int64_t allocation_category_id(const nm_loader *loader, const nm_allocati
     return loader->category.allocation_id == row->allocation_id ? (int64_t)loader->category.category_id : NM_NULL;
 }
 
-static int64_t note_input_id(const nm_loader *loader, const nm_note_row *row)
-{
-    (void)loader, (void)row;
-    return NM_INPUT_ID;
-}
+#define OF_THE_INPUT(name)                                                                                             \
+    static int64_t name##_input_id(const nm_loader *loader, const nm_##name##_row *row)                                \
+    {                                                                                                                  \
+        (void)loader, (void)row;                                                                                       \
+        return NM_INPUT_ID;                                                                                            \
+    }
+OF_THE_INPUT(input)
+OF_THE_INPUT(left_out)
+OF_THE_INPUT(note)
+OF_THE_INPUT(process)
 
 static int64_t heap_total_cost_count(const nm_loader *loader, const nm_heap_total_row *row)
 {
