@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/loader_pool.h"
 #include "store/verdicts/verdicts.h"
 
 static nm_status open_row(nm_loader *loader, nm_row_kind kind, nm_error *err)
@@ -89,8 +88,6 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_input_row *input, nm_erro
     if (status == NM_OK)
         status = nm_loader_write_names(loader, input, err);
     if (status == NM_OK)
-        status = nm_loader_settle_misses(loader, err);
-    if (status == NM_OK)
         status = write_left_out(loader, err);
     return status;
 }
@@ -101,7 +98,6 @@ void nm_loader_close(nm_loader *loader)
         nm_insert_close(&loader->inserts[kind]);
         nm_bulk_close(loader->bulks[kind]);
     }
-    nm_id_set_free(&loader->stepping_processes);
     nm_sums_free(loader->sums);
     nm_retention_rows_free(&loader->retained);
     nm_definitions_free(&loader->definitions);

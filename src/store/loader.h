@@ -30,9 +30,7 @@ typedef struct nm_loader {
     nm_sums *sums;                                 /* told each row */
     nm_retention retention;
     nm_retention_rows retained;
-    nm_left_out_row left_out;     /* of the rows that came, written or not; all allocations of them are counted */
-    nm_id_set stepping_processes; /* have steps */
-    bool has_early_misses;        /* see nm_loader_settle_misses */
+    nm_left_out_row left_out; /* of the rows that came, written or not; all allocations of them are counted */
     struct {
         nm_process_end_row *items;
         size_t count, capacity;

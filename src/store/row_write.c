@@ -12,8 +12,8 @@
 
 #include "base/number.h"
 #include "rows/words.h"
-#include "store/loader_pool.h"
 #include "store/loader_values.h"
+#include "store/verdicts/verdicts.h"
 
 /* ---- Where values go --------------------------------------------------------------------------------------------- */
 
@@ -125,23 +125,14 @@ static int64_t operation_memory_sum_freed_bytes(const nm_loader *loader, const n
     return row->allocated_bytes > row->held_bytes ? (int64_t)(row->allocated_bytes - row->held_bytes) : 0;
 }
 
-static bool has_steps(const nm_loader *loader, uint64_t heap_id)
-{
-    const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, heap_id);
-
-    return heap != NULL && nm_id_set_has(&loader->stepping_processes, heap->heap.process_id);
-}
-
-static int64_t miss_sum_cause(const nm_loader *loader, const nm_miss_sum_row *row)
-{
-    return nm_id_or_null(row->is_early && has_steps(loader, row->heap_id) ? NM_MISS_COLD : row->cause);
-}
-
-static int64_t miss_cause(const nm_loader *loader, const nm_miss_row *row)
-{
-    (void)loader;
-    return row->is_early ? NM_EARLY_CAUSE + (int64_t)row->cause : nm_id_or_null(row->cause);
-}
+#define CAUSE(name)                                                                                                    \
+    static int64_t name##_cause(const nm_loader *loader, const nm_##name##_row *row)                                   \
+    {                                                                                                                  \
+        (void)loader;                                                                                                  \
+        return row->is_early ? NM_EARLY_CAUSE + (int64_t)row->cause : nm_id_or_null(row->cause);                       \
+    }
+CAUSE(miss)
+CAUSE(miss_sum)
 
 /* ---- A function a kind ------------------------------------------------------------------------------------------- */
 
