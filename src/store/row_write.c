@@ -109,16 +109,6 @@ OF_THE_INPUT(left_out)
 OF_THE_INPUT(note)
 OF_THE_INPUT(process)
 
-static int64_t heap_total_cost_count(const nm_loader *loader, const nm_heap_total_row *row)
-{
-    return (int64_t)nm_sums_heap_cost(loader->sums, row->heap_id).call_count;
-}
-
-static int64_t heap_total_cost_ns(const nm_loader *loader, const nm_heap_total_row *row)
-{
-    return (int64_t)nm_sums_heap_cost(loader->sums, row->heap_id).cost_ns;
-}
-
 static int64_t operation_memory_sum_freed_bytes(const nm_loader *loader, const nm_operation_memory_sum_row *row)
 {
     (void)loader;

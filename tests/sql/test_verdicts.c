@@ -222,6 +222,40 @@ START_TEST(allocation_cost_turns_at_10_and_50_microseconds)
 END_TEST
 
 /* After the warm-up of two steps, so many requests, of which the first ones each need a segment of their own. */
+START_TEST(costs_of_a_heap_are_added_up_to_the_largest_number)
+{
+    static const struct {
+        const char *first, *second, *sum;
+    } cases[] = {
+        {"1000", "2147483648", "2|2147484648\n"},
+        {"2147483647", "2147483647", "2|4294967294\n"},
+        {"9223372036854775800", "6", "2|9223372036854775806\n"},
+        {"9223372036854775800", "7", "2|9223372036854775807\n"},
+        {"9223372036854775800", "8", "2|9223372036854775807\n"},
+        {"9223372036854775807", "9223372036854775807", "2|9223372036854775807\n"},
+    };
+    nm_input_row input = load_whole_input(1000);
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char events[256];
+
+        snprintf(events, sizeof events,
+                 "@1 alloc heap=1 address=0x1000 block=16 thread=1 cost=%s\n"
+                 "@2 alloc heap=1 address=0x2000 block=16 thread=1 cost=%s\n"
+                 "@3 alloc heap=2 address=0x2000 block=16 thread=1\n",
+                 cases[i].first, cases[i].second);
+        char *rows = rows_of("process 1 pid=100 host=h1\n" PLACES, events, &input,
+                             "SELECT cost_count, cost_ns FROM heap_sum WHERE heap_id = 1");
+        ck_assert_msg(strcmp(rows, cases[i].sum) == 0, "case %zu: %s", i, rows);
+        free(rows);
+        rows = rows_of("process 1 pid=100 host=h1\n" PLACES, events, &input,
+                       "SELECT cost_count, cost_ns FROM heap_sum WHERE heap_id = 2");
+        ck_assert_str_eq(rows, "0|0\n");
+        free(rows);
+    }
+}
+END_TEST
+
 START_TEST(hit_rate_turns_at_90_and_70_percent)
 {
     static const struct {
@@ -350,6 +384,7 @@ int main(void)
     tcase_add_test(tcase, what_is_below_its_floor_is_minor);
     tcase_add_test(tcase, segments_that_grow_are_not_told_to);
     tcase_add_test(tcase, allocation_cost_turns_at_10_and_50_microseconds);
+    tcase_add_test(tcase, costs_of_a_heap_are_added_up_to_the_largest_number);
     tcase_add_test(tcase, hit_rate_turns_at_90_and_70_percent);
     tcase_add_test(tcase, zero_copy_turns_at_80_and_50_percent);
     tcase_add_test(tcase, zero_copy_claims_nothing_of_a_partial_recording);
