@@ -96,8 +96,26 @@ static void print_entry(const option_row *row, FILE *out)
     fputs(".\\\" .\n", out);
 }
 
+/* A place that is no option's: between `.\" = NAME` and `.\" .` */
+static void print_man_quantities(const options_program *program, FILE *out)
+{
+    char words[WORDS_BYTES] = "";
+    FILE *memory = fmemopen(words, sizeof words, "w");
+
+    if (memory != NULL) {
+        options_print_quantities(program, memory);
+        fclose(memory);
+    }
+    if (words[0] == 0)
+        return;
+    fputs(".\\\" = quantities\n", out);
+    print_roff(words, out);
+    fputs("\n.\\\" .\n", out);
+}
+
 static void describe_man(const options_program *program, FILE *out)
 {
+    print_man_quantities(program, out);
     for (size_t i = 0; i < program->row_count; i++)
         if (!program->rows[i].is_hidden)
             print_entry(&program->rows[i], out);
