@@ -75,6 +75,12 @@ typedef struct option_row {
     bool is_repeatable, is_hidden;
 } option_row;
 
+/* A program that runs others by a word of its command line has a table of them too; a NULL name ends it. */
+typedef struct option_command {
+    const char *name; /* NAME of "PROGRAM NAME ...", which is the program PROGRAM-NAME */
+    const char *help; /* as of a row */
+} option_command;
+
 typedef struct options_program {
     const char *name;
     const char *usage;  /* lines of the synopsis, behind "usage: " */
@@ -82,8 +88,9 @@ typedef struct options_program {
     const char *ending; /* below the options; NULL: nothing */
     const option_row *rows;
     size_t row_count;
-    bool takes_command; /* options end at the first operand: from there on it is another's command line */
-    option_take *seen;  /* called for each row that was taken, in their order; or NULL */
+    const option_command *commands; /* NULL: none */
+    bool takes_command;             /* options end at the first operand: from there on it is another's command line */
+    option_take *seen;              /* called for each row that was taken, in their order; or NULL */
 } options_program;
 
 #define OPTIONS_ROWS(table) .rows = (table), .row_count = sizeof(table) / sizeof *(table)

@@ -15,11 +15,12 @@
 #include "base/number.h"
 #include "base/quantity.h"
 #include "base/shown.h"
+#include "tool/common/nearest.h"
 #include "tool/common/options_describe.h"
 #include "tool/common/options_help.h"
 
 #define LONG_FIRST    256 /* value of the first row's long name, as getopt gives it; a letter is its own */
-#define NAME_MAX_READ 31  /* a longer word is compared with no name */
+#define NAME_MAX_READ 31  /* of a name in what is said */
 #define SHOWN_BYTES   120
 #define SIZE_BYTES    32
 #define SECOND_NS     UINT64_C(1000000000)
@@ -44,50 +45,15 @@ options_outcome options_refuse(const options_program *program, const char *forma
     return OPTIONS_WRONG;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* How many letters are to be put in, left out or replaced to make one of the other. */
-static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-    size_t row[NAME_MAX_READ + 1];
-
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t corner = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            size_t replaced = corner + (a[i - 1] != b[j - 1]);
-
-            corner = row[j];
-            row[j] = smaller(replaced, smaller(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[b_length];
-}
-
 /* The option that is written nearly so; NULL: none. */
-static const char *nearest(const options_program *program, const char *word, size_t length)
+static const char *find_nearest(const options_program *program, const char *word, size_t length)
 {
-    const char *best = NULL;
-    size_t best_distance = length < 4 ? 2 : 3; /* it must be below this */
+    nearest search = nearest_begin(word, length);
 
-    for (size_t i = 0; i < program->row_count && length <= NAME_MAX_READ; i++) {
-        const option_row *row = &program->rows[i];
-
-        if (row->name == NULL || row->is_hidden)
-            continue;
-        size_t found = distance(word, length, row->name, strlen(row->name));
-        if (found < best_distance) {
-            best = row->name;
-            best_distance = found;
-        }
-    }
-    return best;
+    for (size_t i = 0; i < program->row_count; i++)
+        if (program->rows[i].name != NULL && !program->rows[i].is_hidden)
+            nearest_offer(&search, program->rows[i].name);
+    return search.found;
 }
 
 /* "--stacks, --stack-depth or --start-paused", of the rows that begin with the word; how many there are. */
@@ -120,7 +86,7 @@ static options_outcome refuse_unknown(const options_program *program, const char
     nm_shown_text(shown, sizeof shown, word);
     if (length > 0 && write_meant(program, name, length, meant, sizeof meant) > 0)
         return options_refuse(program, "%s: may be %s", shown, meant);
-    const char *best = nearest(program, name, length);
+    const char *best = find_nearest(program, name, length);
     return best == NULL ? options_refuse(program, "%s: no such option", shown)
                         : options_refuse(program, "%s: no such option; did you mean --%s?", shown, best);
 }

@@ -104,6 +104,20 @@ static void print_row(const option_row *row, bool with_letters, size_t column, F
     print_wrapped(words, column, out);
 }
 
+static void print_commands(const options_program *program, FILE *out)
+{
+    size_t widest = 0;
+
+    for (const option_command *command = program->commands; command->name != NULL; command++)
+        if (strlen(command->name) > widest)
+            widest = strlen(command->name);
+    fputc('\n', out);
+    for (const option_command *command = program->commands; command->name != NULL; command++) {
+        fprintf(out, "  %-*s  ", (int)widest, command->name);
+        print_wrapped(command->help, 2 + widest + 2, out);
+    }
+}
+
 static bool is_other_section(const option_row *row, const option_row *before)
 {
     const char *section = before == NULL || before->section == NULL ? "" : before->section;
@@ -113,6 +127,8 @@ static bool is_other_section(const option_row *row, const option_row *before)
 
 static bool takes(const options_program *program, const char *placeholder)
 {
+    if (program->commands != NULL)
+        return true; /* what its commands take */
     for (size_t i = 0; i < program->row_count; i++)
         if (!program->rows[i].is_hidden && program->rows[i].argument != NULL &&
             strstr(program->rows[i].argument, placeholder) != NULL)
@@ -162,6 +178,8 @@ void options_print_help(const options_program *program, FILE *out)
 
     fprintf(out, "usage: %s\n\n", program->usage);
     print_wrapped(program->about, 0, out);
+    if (program->commands != NULL)
+        print_commands(program, out);
     for (size_t i = 0; i < program->row_count; i++) {
         const option_row *row = &program->rows[i];
 
