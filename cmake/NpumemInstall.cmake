@@ -18,7 +18,7 @@ string(REGEX REPLACE "/$" "" NPUMEM_PREFIX_FROM_PC ${NPUMEM_PREFIX_FROM_PC})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/npumem.pc.in ${PROJECT_BINARY_DIR}/npumem.pc @ONLY)
 
 install(FILES ${PROJECT_BINARY_DIR}/npumem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-install(FILES src/npumem.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES src/npumem.h src/npumem.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
 install(DIRECTORY queries/ DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/queries FILES_MATCHING PATTERN "*.sql")
 install(FILES python/npumem.py DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/python) # three below the prefix: see _places there
