@@ -29,6 +29,15 @@
 
 #include "npumem.h"
 
+/* What calls it is the site of an allocation, not the member itself: it is inlined, and marked as no place of its own. */
+#if defined(__clang__)
+#define NPUMEM_SEEN_AS_CALLER __attribute__((always_inline, nodebug)) inline
+#elif defined(__GNUC__)
+#define NPUMEM_SEEN_AS_CALLER __attribute__((always_inline, artificial)) inline
+#else
+#define NPUMEM_SEEN_AS_CALLER inline
+#endif
+
 namespace npumem
 {
 
@@ -58,29 +67,30 @@ class heap
     }
 
     /* `address` was handed out: AFTER the allocation, before anybody else learns the address. */
-    void alloc(const void *address, std::uint64_t requested_bytes) const noexcept
+    NPUMEM_SEEN_AS_CALLER void alloc(const void *address, std::uint64_t requested_bytes) const noexcept
     {
         npumem_alloc(handle_, address, requested_bytes, nullptr);
     }
 
-    void alloc(const void *address, std::uint64_t requested_bytes, const npumem_alloc_options &options) const noexcept
+    NPUMEM_SEEN_AS_CALLER void alloc(const void *address, std::uint64_t requested_bytes,
+                                     const npumem_alloc_options &options) const noexcept
     {
         npumem_alloc(handle_, address, requested_bytes, &options);
     }
 
     /* `address` is given back: BEFORE the pool can hand it out again. */
-    void free(const void *address) const noexcept
+    NPUMEM_SEEN_AS_CALLER void free(const void *address) const noexcept
     {
         npumem_free(handle_, address, nullptr);
     }
 
-    void free(const void *address, const npumem_free_options &options) const noexcept
+    NPUMEM_SEEN_AS_CALLER void free(const void *address, const npumem_free_options &options) const noexcept
     {
         npumem_free(handle_, address, &options);
     }
 
     /* A request that could not be served; error_code is the pool's or the runtime's (207001: out of memory). */
-    void alloc_failed(std::uint64_t requested_bytes, std::int64_t error_code) const noexcept
+    NPUMEM_SEEN_AS_CALLER void alloc_failed(std::uint64_t requested_bytes, std::int64_t error_code) const noexcept
     {
         npumem_alloc_failed(handle_, requested_bytes, error_code);
     }
@@ -167,5 +177,7 @@ class scoped_step : public scoped_range
 };
 
 } // namespace npumem
+
+#undef NPUMEM_SEEN_AS_CALLER
 
 #endif
