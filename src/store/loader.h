@@ -18,28 +18,19 @@
 
 #define NM_INPUT_ID 1 /* the one input that is loaded: of several each has a database of its own (merge.h) */
 
-typedef enum nm_loader_table { /* of what no row of the replay is */
-#define TABLE(name, table, names) NM_TABLE_##name,
-#include "store/columns.def"
-#undef TABLE
-                               NM_TABLE_COUNT
-} nm_loader_table;
-
 typedef struct nm_loader {
     sqlite3 *db; /* borrowed */
     nm_definitions definitions;
-    nm_insert inserts[NM_ROW_KINDS]; /* of rows */
-    nm_bulk *bulks[NM_ROW_KINDS];    /* of rows of large tables */
-    nm_insert tables[NM_TABLE_COUNT];
+    nm_sink sink;                                  /* takes what the end of the load gives: the loader itself */
+    nm_insert inserts[NM_ROW_KINDS];               /* of rows */
+    nm_bulk *bulks[NM_ROW_KINDS];                  /* of rows of large tables */
     nm_id_set allocation_ids, operation_ids;       /* written */
     nm_id_set named_allocations, named_operations; /* named by other rows */
     nm_stack_uses stack_uses;                      /* of all allocations */
     nm_sums *sums;                                 /* told each row */
     nm_retention retention;
     nm_retention_rows retained;
-    nm_last_numbers last;         /* of the rows that came, written or not */
-    nm_id_set stepping_processes; /* have steps */
-    bool has_early_misses;        /* see nm_loader_settle_misses */
+    nm_left_out_row left_out; /* of the rows that came, written or not; all allocations of them are counted */
     struct {
         nm_process_end_row *items;
         size_t count, capacity;
@@ -70,8 +61,8 @@ nm_status nm_loader_note_allocation(nm_loader *loader, const nm_allocation_row *
 nm_status nm_loader_note_summed_stack(nm_loader *loader, const nm_site_total_row *row, nm_error *err);
 
 /* Flushes the rows and writes input, processes, threads, devices, heaps, frames and stacks with their sites. */
-nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err);
-nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, nm_error *err); /* a part of it */
+nm_status nm_loader_finish(nm_loader *loader, const nm_input_row *input, nm_error *err);
+nm_status nm_loader_write_names(nm_loader *loader, const nm_input_row *input, nm_error *err); /* a part of it */
 nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err); /* another: rows that the last peaks met */
 
 /* The id, or 0 and one more unknown reference when it is not in the set. 0 stays 0. */

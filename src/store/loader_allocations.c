@@ -77,7 +77,7 @@ nm_status nm_loader_note_allocation(nm_loader *loader, const nm_allocation_row *
 {
     nm_status status = nm_id_set_add(&loader->allocation_ids, row->allocation_id, err);
 
-    nm_loader_note_last(&loader->last.allocation_id, row->allocation_id);
-    loader->last.allocation_count++;
+    nm_loader_note_last(&loader->left_out.last_allocation_id, row->allocation_id);
+    loader->left_out.allocation_count++;
     return status == NM_OK ? note_stack(loader, row, err) : status;
 }

@@ -3,7 +3,6 @@
  * What the loader does with a row beside writing it (row_write.c does that) and telling the sums of it: what the end of
  * the load needs to know. One small function a kind that needs it.
  */
-#include "store/loader_pool.h"
 #include "store/loader_values.h"
 #include "store/row_write.h"
 
@@ -44,7 +43,7 @@ static nm_status note_copy(nm_loader *loader, const void *given, nm_error *err)
     const nm_copy_row *row = given;
 
     (void)err;
-    nm_loader_note_last(&loader->last.copy_id, row->copy_id);
+    nm_loader_note_last(&loader->left_out.last_copy_id, row->copy_id);
     return NM_OK;
 }
 
@@ -52,7 +51,7 @@ static nm_status note_operation(nm_loader *loader, const void *given, nm_error *
 {
     const nm_operation_row *row = given;
 
-    nm_loader_note_last(&loader->last.operation_id, row->operation_id);
+    nm_loader_note_last(&loader->left_out.last_operation_id, row->operation_id);
     return nm_id_set_add(&loader->operation_ids, row->operation_id, err);
 }
 
@@ -61,7 +60,7 @@ static nm_status note_workspace(nm_loader *loader, const void *given, nm_error *
     const nm_workspace_row *row = given;
 
     (void)err;
-    nm_loader_note_last(&loader->last.workspace_id, row->workspace_id);
+    nm_loader_note_last(&loader->left_out.last_workspace_id, row->workspace_id);
     return NM_OK;
 }
 
@@ -70,13 +69,8 @@ static nm_status note_stream_call(nm_loader *loader, const void *given, nm_error
     const nm_stream_call_row *row = given;
 
     (void)err;
-    nm_loader_note_last(&loader->last.stream_call_id, row->stream_call_id);
+    nm_loader_note_last(&loader->left_out.last_stream_call_id, row->stream_call_id);
     return NM_OK;
-}
-
-static nm_status note_step(nm_loader *loader, const void *row, nm_error *err)
-{
-    return nm_id_set_add(&loader->stepping_processes, ((const nm_step_row *)row)->process_id, err);
 }
 
 static nm_status note_site_total(nm_loader *loader, const void *row, nm_error *err)
@@ -101,15 +95,6 @@ static nm_status note_heap_total(nm_loader *loader, const void *given, nm_error 
     return nm_retention_heap_peak(&loader->retained, row->heap_id, row->peak_seq, err);
 }
 
-static nm_status note_miss(nm_loader *loader, const void *given, nm_error *err)
-{
-    const nm_miss_row *row = given;
-
-    (void)err;
-    loader->has_early_misses |= row->is_early;
-    return NM_OK;
-}
-
 static nm_status note_category(nm_loader *loader, const void *row, nm_error *err)
 {
     (void)err;
@@ -118,21 +103,13 @@ static nm_status note_category(nm_loader *loader, const void *row, nm_error *err
 }
 
 static note_row *const notes[NM_ROW_KINDS] = {
-    [NM_ROW_DEFINITION] = note_definition,
-    [NM_ROW_BASELINE] = note_baseline,
-    [NM_ROW_PROCESS_END] = note_process_end,
-    [NM_ROW_CATEGORY] = note_category,
-    [NM_ROW_ALLOCATION] = note_allocation,
-    [NM_ROW_COPY] = note_copy,
-    [NM_ROW_OPERATION] = note_operation,
-    [NM_ROW_WORKSPACE] = note_workspace,
-    [NM_ROW_STREAM_CALL] = note_stream_call,
-    [NM_ROW_STEP] = note_step,
-    [NM_ROW_SITE_TOTAL] = note_site_total,
-    [NM_ROW_MOMENT] = note_moment,
-    [NM_ROW_DEVICE_SAMPLE] = note_device_sample,
+    [NM_ROW_DEFINITION] = note_definition,   [NM_ROW_BASELINE] = note_baseline,
+    [NM_ROW_PROCESS_END] = note_process_end, [NM_ROW_CATEGORY] = note_category,
+    [NM_ROW_ALLOCATION] = note_allocation,   [NM_ROW_COPY] = note_copy,
+    [NM_ROW_OPERATION] = note_operation,     [NM_ROW_WORKSPACE] = note_workspace,
+    [NM_ROW_STREAM_CALL] = note_stream_call, [NM_ROW_SITE_TOTAL] = note_site_total,
+    [NM_ROW_MOMENT] = note_moment,           [NM_ROW_DEVICE_SAMPLE] = note_device_sample,
     [NM_ROW_HEAP_TOTAL] = note_heap_total,
-    [NM_ROW_MISS] = note_miss,
 };
 
 nm_status nm_loader_next_values(nm_loader *loader, nm_row_kind kind, const void *row, int64_t **values, nm_error *err)

@@ -29,6 +29,15 @@ static inline uint64_t nm_loader_device(nm_loader *loader, uint64_t id)
     return nm_loader_known(loader, &loader->definitions.devices.ids, id);
 }
 
+static inline uint64_t nm_loader_frame(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.frames.ids, id);
+}
+static inline uint64_t nm_loader_module(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.modules.ids, id);
+}
+
 static inline int64_t nm_id_or_null(uint64_t id)
 {
     return id == 0 ? NM_NULL : (int64_t)id;

@@ -50,12 +50,6 @@ typedef enum nm_retention_choice {
     NM_RETENTION_WAIT, /* a peak met it that may be the last one */
 } nm_retention_choice;
 
-/* The largest number of a row that came, written or not; 0: none did. */
-typedef struct nm_last_numbers {
-    uint64_t allocation_id, copy_id, operation_id, workspace_id, stream_call_id;
-    uint64_t allocation_count; /* how many came */
-} nm_last_numbers;
-
 nm_retention_choice nm_retention_judge(const nm_retention_rows *rows, const nm_allocation_row *row);
 
 /* Keeps a row that waits: *values is to be filled by the caller before the next call. */

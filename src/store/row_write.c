@@ -12,8 +12,8 @@
 
 #include "base/number.h"
 #include "rows/words.h"
-#include "store/loader_pool.h"
 #include "store/loader_values.h"
+#include "store/verdicts/verdicts.h"
 
 /* ---- Where values go --------------------------------------------------------------------------------------------- */
 
@@ -36,6 +36,8 @@ static inline void put_next(int64_t **at, int64_t value)
 #define PUT_THREAD(path, condition)  PUT_IF(condition, nm_id_or_null(nm_loader_thread(loader, row->path)))
 #define PUT_HEAP(path, condition)    PUT_IF(condition, nm_id_or_null(nm_loader_heap(loader, row->path)))
 #define PUT_STACK(path, condition)   PUT_IF(condition, nm_id_or_null(nm_loader_stack(loader, row->path)))
+#define PUT_FRAME(path, condition)   PUT_IF(condition, nm_id_or_null(nm_loader_frame(loader, row->path)))
+#define PUT_MODULE(path, condition)  PUT_IF(condition, nm_id_or_null(nm_loader_module(loader, row->path)))
 
 #define NAMED(path, condition, name_row)                                                                               \
     if (status == NM_OK && (condition))                                                                                \
@@ -67,6 +69,7 @@ static inline void put_next(int64_t **at, int64_t value)
 #define PUT_WORD(type)               nm_insert_text(out, nm_word(&type##_words, WORD_NUMBER
 #define WORD_NUMBER(path, condition) (condition) ? (unsigned)row->path : UINT_MAX));
 #define PUT_LITERAL(path, condition) nm_insert_text(out, (condition) ? row->path : NULL);
+#define PUT_TEXT(path, condition)    nm_insert_bytes(out, (condition) ? row->path : (nm_bytes){0});
 #define PUT_LINE(path, condition)    nm_insert_text(out, (condition) && row->path.text[0] != 0 ? row->path.text : NULL);
 
 #define PUT_OF_SUM(kind)                     PUT_OF_SUM_##kind
@@ -95,21 +98,16 @@ static int64_t allocation_category_id(const nm_loader *loader, const nm_allocati
     return loader->category.allocation_id == row->allocation_id ? (int64_t)loader->category.category_id : NM_NULL;
 }
 
-static int64_t note_input_id(const nm_loader *loader, const nm_note_row *row)
-{
-    (void)loader, (void)row;
-    return NM_INPUT_ID;
-}
-
-static int64_t heap_total_cost_count(const nm_loader *loader, const nm_heap_total_row *row)
-{
-    return (int64_t)nm_sums_heap_cost(loader->sums, row->heap_id).call_count;
-}
-
-static int64_t heap_total_cost_ns(const nm_loader *loader, const nm_heap_total_row *row)
-{
-    return (int64_t)nm_sums_heap_cost(loader->sums, row->heap_id).cost_ns;
-}
+#define OF_THE_INPUT(name)                                                                                             \
+    static int64_t name##_input_id(const nm_loader *loader, const nm_##name##_row *row)                                \
+    {                                                                                                                  \
+        (void)loader, (void)row;                                                                                       \
+        return NM_INPUT_ID;                                                                                            \
+    }
+OF_THE_INPUT(input)
+OF_THE_INPUT(left_out)
+OF_THE_INPUT(note)
+OF_THE_INPUT(process)
 
 static int64_t operation_memory_sum_freed_bytes(const nm_loader *loader, const nm_operation_memory_sum_row *row)
 {
@@ -117,23 +115,14 @@ static int64_t operation_memory_sum_freed_bytes(const nm_loader *loader, const n
     return row->allocated_bytes > row->held_bytes ? (int64_t)(row->allocated_bytes - row->held_bytes) : 0;
 }
 
-static bool has_steps(const nm_loader *loader, uint64_t heap_id)
-{
-    const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, heap_id);
-
-    return heap != NULL && nm_id_set_has(&loader->stepping_processes, heap->heap.process_id);
-}
-
-static int64_t miss_sum_cause(const nm_loader *loader, const nm_miss_sum_row *row)
-{
-    return nm_id_or_null(row->is_early && has_steps(loader, row->heap_id) ? NM_MISS_COLD : row->cause);
-}
-
-static int64_t miss_cause(const nm_loader *loader, const nm_miss_row *row)
-{
-    (void)loader;
-    return row->is_early ? NM_EARLY_CAUSE + (int64_t)row->cause : nm_id_or_null(row->cause);
-}
+#define CAUSE(name)                                                                                                    \
+    static int64_t name##_cause(const nm_loader *loader, const nm_##name##_row *row)                                   \
+    {                                                                                                                  \
+        (void)loader;                                                                                                  \
+        return row->is_early ? NM_EARLY_CAUSE + (int64_t)row->cause : nm_id_or_null(row->cause);                       \
+    }
+CAUSE(miss)
+CAUSE(miss_sum)
 
 /* ---- A function a kind ------------------------------------------------------------------------------------------- */
 
