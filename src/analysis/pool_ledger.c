@@ -7,9 +7,12 @@
 
 #include <stdlib.h>
 
+#include "analysis/hits.h"
 #include "analysis/passes.h"
 #include "base/buffer.h"
 #include "base/number.h"
+
+enum { NEED_HITS };
 
 /* Of a pool that has had a block or a segment from now on. */
 static nm_ledger *ledger_of(const nm_run *run, const nm_heap *pool)
@@ -417,7 +420,7 @@ static nm_status write_ledger(const nm_run *run, nm_ledger *ledger, nm_error *er
 static bool has_ledger(const nm_run *run, const nm_heap *heap)
 {
     return ((const nm_ledger *)nm_heap_room(run, heap))->is_used ||
-           heap->hits[0].allocation_count + heap->hits[1].allocation_count + heap->hits[2].allocation_count > 0;
+           nm_hits_request_count(run->needs[NEED_HITS], heap) > 0;
 }
 
 /* ---- The pass ---------------------------------------------------------------------------------------------------- */
@@ -516,6 +519,8 @@ static void release(nm_run *run)
         free_ledger(nm_heap_room(run, heap));
 }
 
+static const nm_pass *const needs[] = {[NEED_HITS] = &nm_hits_pass, NULL};
+
 const nm_pass nm_pool_ledger_pass = {
     .name = "pool ledger",
     .gives = {[NM_ROW_MISS] = true,
@@ -525,6 +530,7 @@ const nm_pass nm_pool_ledger_pass = {
               [NM_ROW_POOL_STEP] = true,
               [NM_ROW_POOL_REUSE] = true,
               [NM_ROW_POOL_SUM] = true},
+    .needs = needs,
     .wants = {[NM_CHANGE_COMING] = true,
               [NM_CHANGE_BORN] = true,
               [NM_CHANGE_GIVEN_UP] = true,

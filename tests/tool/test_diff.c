@@ -85,8 +85,8 @@ START_TEST(no_difference_is_0)
     expect("$D a.db a.db", 0,
            "versions and settings\n  no difference\n\nsites\n  no difference\n\nleaks\n  no difference\n");
     expect("$D a.db b.db --threshold 1MiB", 0, "OLD_SWITCH");
-    expect("$D a.db b.db --threshold 2559", 1, "all sites");
-    expect("$D a.db b.db --threshold 2560", 0, "no difference");
+    expect("$D a.db b.db --threshold 2559B", 1, "all sites");
+    expect("$D a.db b.db --threshold 2560B", 0, "no difference");
     expect("$D a.db b.db --level driver", 0, NULL);
     expect("$D a.db b.db --level pinned | grep -c pool", 1, "0\n");
 }

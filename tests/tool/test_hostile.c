@@ -29,7 +29,7 @@
 static const char words[] = LIMIT_MEMORY
     "once() { (limit; timeout 20 \"$@\" 2>&1); echo \"status $?\"; }\n"
     "ask() { rm -f all.db; {"
-    " once $C $1.db --max-peak 1 --max-reserved 1 --max-fragmentation 1 --min-hit-rate 1 --max-misses-per-step 1"
+    " once $C $1.db --max-peak 1B --max-reserved 1B --max-fragmentation 1 --min-hit-rate 1 --max-misses-per-step 1"
     " --no-growth --no-leak --no-anomaly --no-oom; once $C run.db --baseline $1.db;"
     " once $D $1.db run.db --at 'after warm-up'; once $D run.db $1.db; once $W $1.db; once $I --quiet $1.db -o all.db;"
     " sqlite3 all.db 'SELECT * FROM peak_by_site; SELECT * FROM leak_by_site'; } | sed \"s/$1\\.db/DB/g; "

@@ -10,19 +10,10 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "tool/common/size_text.h"
+#include "base/quantity.h"
 #include "tool/common/threshold_text.h"
 
-/* "0.15" or "15%". */
-static bool read_ratio(const char *text, double *ratio)
-{
-    char *end;
-    double number = strtod(text, &end);
-    bool is_percent = strcmp(end, "%") == 0;
-
-    *ratio = is_percent ? number / 100 : number;
-    return text[0] >= '0' && text[0] <= '9' && (*end == 0 || is_percent) && *ratio >= 0 && *ratio <= 1;
-}
+#define MORE_RATIO_MAX 1e6 /* of a baseline */
 
 static bool read_count(const char *text, double *count)
 {
@@ -32,24 +23,20 @@ static bool read_count(const char *text, double *count)
     return text[0] >= '0' && text[0] <= '9' && *end == 0 && *count >= 0 && *count < 1e15;
 }
 
-static bool read_size(const char *text, double *size)
+static nm_status read_size(const char *text, double *size, nm_error *err)
 {
-    uint64_t bytes;
-    bool is_size = size_text_read(text, &bytes);
+    uint64_t bytes = 0;
+    nm_status status = nm_quantity_size(text, &bytes, err);
 
-    *size = is_size ? (double)bytes : 0;
-    return is_size;
+    *size = (double)bytes;
+    return status;
 }
 
 /* "5%" or "512MiB": how much more than the baseline passes. */
 static bool read_more(const char *text, check_rule *rule)
 {
-    char *end;
-
-    if (text[0] < '0' || text[0] > '9' || text[strlen(text) - 1] != '%')
-        return read_size(text, &rule->more_bytes);
-    rule->more_ratio = strtod(text, &end) / 100;
-    return strcmp(end, "%") == 0 && rule->more_ratio <= 1e6;
+    return strchr(text, '%') != NULL ? nm_quantity_ratio(text, MORE_RATIO_MAX, &rule->more_ratio, NULL) == NM_OK
+                                     : read_size(text, &rule->more_bytes, NULL) == NM_OK;
 }
 
 /* "OLD.db:+5%" ends the path at its last ":+"; a path may hold one itself as long as a tolerance follows. */
@@ -72,19 +59,16 @@ static nm_status read_limit(const char *text, check_rule *rule, nm_error *err)
     switch (rule->kind) {
     case CHECK_MAX_PEAK:
     case CHECK_MAX_RESERVED:
-        return read_size(text, &rule->limit)
-                   ? NM_OK
-                   : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a size: 60GiB, 512MiB or bytes");
+        return read_size(text, &rule->limit, err);
     case CHECK_MAX_FRAGMENTATION:
     case CHECK_MIN_HIT_RATE:
-        return read_ratio(text, &rule->limit) ? NM_OK
-                                              : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a share: 0.15 or 15%%");
+        return nm_quantity_ratio(text, 1, &rule->limit, err);
     case CHECK_MAX_MISSES_PER_STEP:
         return read_count(text, &rule->limit) ? NM_OK : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a number");
     case CHECK_BASELINE:
-        return read_baseline(text, rule)
-                   ? NM_OK
-                   : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a database, as in old.db:+5%%");
+        return read_baseline(text, rule) ? NM_OK
+                                         : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
+                                                   "needs a database, as in old.db, old.db:+5%% or old.db:+512MiB");
     default:
         return NM_OK;
     }
@@ -104,22 +88,6 @@ static nm_status add_rule(const option_row *row, const char *argument, void *int
     return status;
 }
 
-static nm_status take_threshold(const option_row *row, const char *argument, void *into, nm_error *err)
-{
-    check_options *options = into;
-
-    (void)row;
-    return threshold_read(argument, &options->filter.thresholds, err);
-}
-
-static nm_status take_thresholds(const option_row *row, const char *argument, void *into, nm_error *err)
-{
-    check_options *options = into;
-
-    (void)row;
-    return threshold_read_file(argument, &options->filter.thresholds, err);
-}
-
 #define RULE(NAME, ARGUMENT, HELP, KIND)                                                                               \
     {                                                                                                                  \
         .name = (NAME), .kind = (ARGUMENT) == NULL ? OPTION_FLAG : OPTION_TEXT, .argument = (ARGUMENT),                \
@@ -127,7 +95,7 @@ static nm_status take_thresholds(const option_row *row, const char *argument, vo
     }
 
 static const option_row rows[] = {
-    RULE("max-peak", "SIZE", "most device memory at once, of each device (60GiB, 512 MiB, ...)", CHECK_MAX_PEAK),
+    RULE("max-peak", "SIZE", "most device memory at once, of each device (60GiB)", CHECK_MAX_PEAK),
     RULE("max-reserved", "SIZE", "most that each pool ever held of the driver's memory", CHECK_MAX_RESERVED),
     RULE("max-fragmentation", "RATIO",
          "share of it that was unused where that hurt: view fragmentation_verdict (0.15 or 15%)",
@@ -162,18 +130,10 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "a recording of which something is missing may pass",
      .field = OPTION_FIELD(check_options, filter.allows_partial)},
-    {.name = "threshold",
-     .kind = OPTION_TEXT,
-     .argument = "MEASURE=VALUE",
-     .help = "how little of a measure passes: fragmentation (a size) or pool-hit-rate (requests); allocation-cost and "
-             "zero-copy, of which there is no rule, are read too",
-     .take = take_threshold,
-     .is_repeatable = true},
-    {.name = "thresholds",
-     .kind = OPTION_FILE,
-     .argument = "FILE",
-     .help = "the same from a file, one a line",
-     .take = take_thresholds},
+    OPTIONS_THRESHOLDS(
+        check_options, filter.thresholds,
+        "how little of a measure passes: fragmentation (a size) or pool-hit-rate (requests); allocation-cost and "
+        "zero-copy, of which there is no rule, are read too"),
     {.name = "json",
      .kind = OPTION_FLAG,
      .help = "one JSON object in place of lines",

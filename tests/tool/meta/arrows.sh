@@ -61,6 +61,7 @@ ingest: common
 check: common
 diff: common
 whatif: common
+npumem: common
 '
 
 while IFS=: read -r folder names; do

@@ -20,9 +20,10 @@ mv "$scratch/first" "$scratch/second"
 prefix=$scratch/second
 library=$(find "$prefix" -name libnpumem.so -printf '%h\n' | head -n 1)
 
-for file in bin/npumem-record bin/npumem-ingest bin/npumem-check bin/npumem-diff bin/npumem-whatif include/npumem.h \
+for file in bin/npumem-record bin/npumem-ingest bin/npumem-check bin/npumem-diff bin/npumem-whatif bin/npumem include/npumem.h \
     share/man/man1/npumem-record.1 share/man/man1/npumem-check.1 share/man/man1/npumem-diff.1 share/man/man1/npumem-whatif.1 \
-    share/man/man1/npumem-ingest.1 share/npumem/queries/largest_live.sql share/npumem/python/npumem.py \
+    share/man/man1/npumem-ingest.1 share/man/man1/npumem.1 share/bash-completion/completions/npumem \
+    share/zsh/site-functions/_npumem share/fish/vendor_completions.d/npumem.fish share/npumem/queries/largest_live.sql share/npumem/python/npumem.py \
     share/bash-completion/completions/npumem-record share/bash-completion/completions/npumem-diff \
     share/zsh/site-functions/_npumem-record share/fish/vendor_completions.d/npumem-record.fish; do
     [ -s "$prefix/$file" ] || fail "$file is not installed"
@@ -40,7 +41,7 @@ cd "$scratch" || exit 1
 export PATH="$prefix/bin:$PATH"
 
 npumem-record -o sample.zst -- "$sample" --steps 5 >sample.log 2>sample.err || fail "recording the sample: $(cat sample.err)"
-npumem-ingest --quiet sample.zst || fail "ingesting the sample"
+npumem ingest --quiet sample.zst || fail "ingesting the sample"
 [ "$(sqlite3 sample.db 'SELECT count(*) > 10 FROM allocation')" = 1 ] || fail "the sample left no allocations"
 sqlite3 sample.db <"$prefix/share/npumem/queries/largest_live.sql" >largest.txt 2>&1 || fail "an installed query fails"
 
