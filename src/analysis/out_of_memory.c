@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "analysis/moments.h"
-#include "analysis/pool_ledger.h"
+#include "analysis/pool_pending.h"
 #include "analysis/samples.h"
 #include "analysis/stream_leaks.h"
 #include "base/buffer.h"
@@ -121,8 +121,8 @@ static void sum_heaps(const nm_run *run, nm_episode *episode)
         nm_sum_add(&row->allocated_bytes, nm_subtract_saturated(heap->total.live_bytes, heap->pending_bytes));
         nm_sum_add(&row->reserved_bytes, nm_pool_reserved_bytes(heap));
         if (may_look(run))
-            row->max_pending_bytes = larger(
-                row->max_pending_bytes, nm_pool_largest_pending(run->needs[NEED_POOL_LEDGER], heap, look_count(run)));
+            row->max_pending_bytes =
+                larger(row->max_pending_bytes, nm_pending_largest(run->needs[NEED_POOL_LEDGER], heap, look_count(run)));
     }
     if (!episode->has_pool)
         row->allocated_bytes = row->active_bytes = program_bytes;
