@@ -73,6 +73,26 @@ for language in c cpp; do
     [ -x "$scratch/$language/own_pool" ] || continue
     env -i "$scratch/$language/own_pool" | cmp - "$scratch/$language/said" || fail "own_pool.$language unrecorded differs"
 done
+# Each reason for which a program cannot be recorded has its own sentence, and says what to do.
+expect_unseen() {
+    local sentence=$1
+    shift
+    env -i PATH=/usr/bin:/bin "$prefix/bin/npumem-record" --force -o "$scratch/unseen.zst" -- "$@" >"$scratch/unseen" 2>&1
+    grep -q 'no process loaded the recorder, ' "$scratch/unseen" && grep -qF "npumem-record: $1 $sentence" "$scratch/unseen" ||
+        fail "$*: not '$sentence' but $(cat "$scratch/unseen")"
+}
+
+library=$(find "$prefix" -name libnpumem.so -printf '%h\n')
+cc -I "$prefix/include" -o "$scratch/lost" "$examples/own_pool.c" -L "$library" -lnpumem || fail "own_pool.c: without a run path"
+expect_unseen 'did not begin: the loader did not find a library that it needs' "$scratch/lost"
+grep -q 'libnpumem.so.0: cannot open shared object file' "$scratch/unseen" || fail "the loader's line is lost: $(cat "$scratch/unseen")"
+echo 'int main(void) { return 127; }' >"$scratch/static.c"
+cc -static -o "$scratch/static" "$scratch/static.c" && {
+    expect_unseen 'is static, so that nothing can be loaded into it: link it without -static' "$scratch/static"
+    printf '#!%s\n' "$scratch/static" >"$scratch/script"
+    chmod +x "$scratch/script"
+    expect_unseen 'is static' "$scratch/script"
+}
 [ ! -d "$scratch/py" ] || {
     mkdir "$scratch/alone"
     cp "$examples/own_pool.py" "$prefix/share/npumem/python/npumem.py" "$scratch/alone"
