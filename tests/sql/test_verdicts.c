@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/database.h"
+#include "store/verdicts/verdict.h"
 #include "support/load_text.h"
 #include "support/run.h"
 
@@ -370,6 +372,40 @@ START_TEST(nothing_is_claimed_of_a_run_that_was_paused)
 }
 END_TEST
 
+/* A database may come from anybody, and brings its numbers of steps into the verdicts when it is put beside another. These are
+ * beyond what a product of them can hold, and what is live falls, so that the age of what is left is looked at. */
+START_TEST(wild_numbers_of_steps_are_judged_as_the_largest)
+{
+    static const char wild[] =
+        "DELETE FROM site_verdict; DELETE FROM site_step;"
+        "UPDATE step SET generation = generation * 400000000000000000;"
+        "UPDATE outstanding_sum SET generation = generation * 400000000000000000;"
+        "INSERT INTO site_step (heap_id, generation, live_bytes, live_count)"
+        " SELECT 2, generation, 1000000 - row_number() OVER (ORDER BY generation), 100 FROM step";
+    char text[4096], *rows;
+    size_t length = (size_t)snprintf(text, sizeof text, "process 1 pid=100 host=h1\n" PLACES);
+    nm_input_row input = load_whole_input(1000);
+    sqlite3 *db = NULL;
+    nm_error err = {0};
+
+    for (int step = 1; step <= 10; step++)
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length,
+                             "@%d step number=%d thread=1\n@%d alloc heap=2 address=0x%x block=4096 thread=1\n"
+                             "@%d alloc heap=2 address=16 block=16 thread=1\n@%d free heap=2 address=16 thread=1\n",
+                             4 * step, step, 4 * step + 1, step << 20, 4 * step + 2, 4 * step + 3);
+    ck_assert_uint_lt(length, sizeof text);
+    load_text(text, &input, path);
+    ck_assert_int_eq(nm_db_open(path, &db, &err), NM_OK);
+    ck_assert_msg(nm_db_exec(db, wild, &err) == NM_OK, "%s", err.text);
+    ck_assert_msg(nm_verdict_write(db, NULL, &err) == NM_OK, "%s", err.text);
+    rows = load_rows(db, "SELECT verdict, reason, growth_bytes FROM site_verdict WHERE heap_id = 2");
+    ck_assert_str_eq(rows, "bounded|only the newest are kept|-\n");
+    free(rows);
+    sqlite3_close(db);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("verdicts");
@@ -389,6 +425,7 @@ int main(void)
     tcase_add_test(tcase, zero_copy_turns_at_80_and_50_percent);
     tcase_add_test(tcase, zero_copy_claims_nothing_of_a_partial_recording);
     tcase_add_test(tcase, nothing_is_claimed_of_a_run_that_was_paused);
+    tcase_add_test(tcase, wild_numbers_of_steps_are_judged_as_the_largest);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
