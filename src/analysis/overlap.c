@@ -114,6 +114,7 @@ static nm_status wait_for_free(nm_run *run, const nm_live *old, const nm_anomaly
     else
         room->first = waiting;
     room->last = waiting;
+    nm_run_hear(run, NM_CHANGE_EVENT, true);
     return NM_OK;
 }
 
@@ -206,6 +207,8 @@ static nm_status expire(nm_run *run, int64_t now_ns, nm_error *err)
             status = nm_anomaly_write(run->needs[NEED_ANOMALY], &waiting->row, err);
         drop_first(room);
     }
+    if (room->first == NULL)
+        nm_run_hear(run, NM_CHANGE_EVENT, false);
     return status;
 }
 
@@ -246,6 +249,7 @@ const nm_pass nm_overlap_pass = {
     .gives = {[NM_ROW_ANOMALY] = true},
     .needs = needs,
     .wants = {[NM_CHANGE_EVENT] = true, [NM_CHANGE_BORN] = true, [NM_CHANGE_ENDING] = true},
+    .at_times = {[NM_CHANGE_EVENT] = true}, /* while something waits */
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room), [NM_OWNER_LIVE] = sizeof(live_room)},
     .change = change,
     .finish = finish,

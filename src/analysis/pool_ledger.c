@@ -3,12 +3,13 @@
  * Counts what a pool is asked for, by group and by class of size, and what it gets from the driver and gives back. All of
  * a block's figures here go by its extent or size; none needs more than the block and its group.
  */
-#include "analysis/pool_ledger.h"
-
 #include <stdlib.h>
 
 #include "analysis/hits.h"
 #include "analysis/passes.h"
+#include "analysis/pool_miss.h"
+#include "analysis/pool_pending.h"
+#include "analysis/pool_reuse.h"
 #include "base/buffer.h"
 #include "base/number.h"
 
@@ -424,21 +425,6 @@ static bool has_ledger(const nm_run *run, const nm_heap *heap)
 }
 
 /* ---- The pass ---------------------------------------------------------------------------------------------------- */
-
-uint64_t nm_pool_largest_pending(const nm_run *run, const nm_heap *pool, uint64_t *look_count)
-{
-    const nm_ledger *ledger = nm_heap_room(run, pool);
-    uint64_t bytes = 0;
-
-    if (ledger->requested != NULL) /* by the last event of the pool: it is not in the list yet */
-        bytes = ledger->requested->row.size_bytes;
-    for (const nm_pending *pending = ledger->oldest_pending; pending != NULL; pending = pending->newer) {
-        ++*look_count;
-        if (pending->live->row.size_bytes > bytes)
-            bytes = pending->live->row.size_bytes;
-    }
-    return bytes;
-}
 
 static nm_status end_stream(const nm_run *run, nm_error *err)
 {

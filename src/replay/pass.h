@@ -98,12 +98,22 @@ typedef enum nm_change_kind {
     NM_CHANGE_KINDS
 } nm_change_kind;
 
+/* Made millions of times: small enough that compilers zero it with a few stores, and do not call or loop for it. Of a union a
+ * kind has one member at most. */
 typedef struct nm_change {
     nm_change_kind kind;
+    bool is_first, is_last, is_whole, is_given_back;
     const nm_context *context;
-    const nm_definition *definition;
     const nm_live *live;
-    union { /* a kind has one of them at most */
+    const nm_heap *heap;
+    const nm_process *process;
+    union {
+        const nm_definition *definition;
+        const nm_operation *operation;
+        const nm_device *device;
+        const nm_live *right;
+    };
+    union {
         const nm_live *block;
         const nm_place *place;
         const nm_replaced *replaced;
@@ -113,14 +123,16 @@ typedef struct nm_change {
         const nm_sub_pool *part;
         const nm_device_group *hardware;
     };
-    const nm_live *right;
-    const nm_heap *heap;
-    const nm_process *process;
-    const nm_device *device;
-    const nm_operation *operation;
-    uint64_t from, to, bytes, before_bytes;
-    uint64_t driver_count, driver_cost_ns;
-    bool is_first, is_last, is_whole, is_given_back;
+    union {
+        struct {
+            uint64_t from, to;
+        };
+        struct {
+            uint64_t driver_count, driver_cost_ns;
+        };
+        uint64_t before_bytes;
+    };
+    uint64_t bytes;
 } nm_change;
 
 /* Whose private bytes a pass may have: zeroed when their owner is made, and gone with it. What a room owns the pass frees in
@@ -144,10 +156,11 @@ typedef struct nm_keyframe_out nm_keyframe_out; /* keyframe.h */
 
 struct nm_pass {
     const char *name;
-    bool gives[NM_ROW_KINDS];    /* rows that it gives; alone, but for anomalies (analysis/anomaly.h) */
-    const nm_pass *const *needs; /* whose rooms it reads, then NULL; or NULL. They stand before it in the table */
-    bool wants[NM_CHANGE_KINDS]; /* what it is told */
-    size_t room[NM_OWNERS];      /* bytes */
+    bool gives[NM_ROW_KINDS];       /* rows that it gives; alone, but for anomalies (analysis/anomaly.h) */
+    const nm_pass *const *needs;    /* whose rooms it reads, then NULL; or NULL. They stand before it in the table */
+    bool wants[NM_CHANGE_KINDS];    /* what it is told */
+    bool at_times[NM_CHANGE_KINDS]; /* what of it only while it says so: nm_run_hear */
+    size_t room[NM_OWNERS];         /* bytes */
     nm_status (*change)(nm_run *run, const nm_change *change, nm_error *err);
     nm_status (*finish)(nm_run *run, nm_error *err); /* all is told: what is left to give; or NULL */
     void (*release)(nm_run *run);                    /* the replay goes, finished or not; or NULL */
@@ -165,6 +178,7 @@ struct nm_run {
     nm_run *needs[NM_PASS_NEEDS_MAX]; /* in the order of pass->needs */
     void *own;                        /* its room of the replay; owned */
     size_t offset[NM_OWNERS];         /* of its room from the begin of the owner */
+    uint64_t heard;                   /* a bit for each nm_change_kind that it is told now */
 };
 
 /* ---- For passes ---------------------------------------------------------------------------------------------------- */
@@ -191,6 +205,10 @@ NM_ROOM_OF(nm_place_room, nm_place, NM_OWNER_PLACE)
 NM_ROOM_OF(nm_live_room, nm_live, NM_OWNER_LIVE)
 NM_ROOM_OF(nm_operation_room, nm_operation, NM_OWNER_OPERATION)
 #undef NM_ROOM_OF
+
+/* From now on the run is told what its pass wants at times, or no more; at first it is not. While nobody hears a kind, the
+ * kind costs the test of one word: a pass that has something to wait for now and then hears every event only then. */
+void nm_run_hear(nm_run *run, nm_change_kind kind, bool is_heard);
 
 /* ---- For the replay ------------------------------------------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
  *
  * The tables of names, written at the end of the load, when the last definition of each is known.
  */
-#include "store/loader.h"
+#include "store/loader_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,6 @@
 #include "sites/inlined.h"
 #include "sites/site.h"
 #include "sites/wrapper.h"
-#include "store/loader_values.h"
 #include "store/plumbing.h"
 
 #define SMALL_BYTES_DEFAULT 4096
@@ -25,7 +24,7 @@ static nm_status write_input(nm_loader *loader, const nm_input_row *input, nm_er
     row.unknown_reference_count = loader->unknown_reference_count;
     row.baseline = loader->baseline.kind;
     row.unseen_free_count = loader->baseline.unseen_free_count;
-    row.detail = nm_retention_name(loader->retention);
+    row.detail = nm_retention_name(loader->retained.retention);
     return nm_give_input(&loader->sink, &row, err);
 }
 

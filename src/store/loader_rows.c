@@ -3,7 +3,8 @@
  * What the loader does with a row beside writing it (row_write.c does that) and telling the sums of it: what the end of
  * the load needs to know. One small function a kind that needs it.
  */
-#include "store/loader_values.h"
+#include "store/loader_rows.h"
+
 #include "store/row_write.h"
 
 typedef nm_status note_row(nm_loader *loader, const void *row, nm_error *err);
@@ -33,9 +34,26 @@ static nm_status note_process_end(nm_loader *loader, const void *given, nm_error
     return status;
 }
 
-static nm_status note_allocation(nm_loader *loader, const void *row, nm_error *err)
+/* Which stacks allocate from which heap, and for whom: for sites/wrapper.c and sites/attribution.c. */
+static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
 {
-    return nm_loader_note_allocation(loader, row, err);
+    bool is_operator = row->operation_id != 0 && row->operation_kind == NM_RANGE_OPERATOR;
+    nm_stack_use use = {.operator_name = is_operator ? nm_loader_number(loader, row->operation_name) : 0,
+                        .thread_id = row->thread_id};
+
+    if (row->stack_id == 0)
+        return NM_OK;
+    return nm_stack_uses_add(&loader->stack_uses, (nm_key){row->heap_id, row->stack_id}, &use, err);
+}
+
+static nm_status note_allocation(nm_loader *loader, const void *given, nm_error *err)
+{
+    const nm_allocation_row *row = given;
+    nm_status status = nm_id_set_add(&loader->allocation_ids, row->allocation_id, err);
+
+    nm_loader_note_last(&loader->left_out.last_allocation_id, row->allocation_id);
+    loader->left_out.allocation_count++;
+    return status == NM_OK ? note_stack(loader, row, err) : status;
 }
 
 static nm_status note_copy(nm_loader *loader, const void *given, nm_error *err)
@@ -73,9 +91,17 @@ static nm_status note_stream_call(nm_loader *loader, const void *given, nm_error
     return NM_OK;
 }
 
-static nm_status note_site_total(nm_loader *loader, const void *row, nm_error *err)
+/* As of an allocation, of a stack that only sums are left of (npumem-record --keep): it counts among its heap's, for nobody in
+ * particular. */
+static nm_status note_site_total(nm_loader *loader, const void *given, nm_error *err)
 {
-    return nm_loader_note_summed_stack(loader, row, err);
+    const nm_site_total_row *row = given;
+    nm_key key = {row->heap_id, row->stack_id};
+    nm_stack_use use = {.operator_name = NM_ATTRIBUTION_MIXED, .thread_id = NM_ATTRIBUTION_MIXED};
+
+    if (row->stack_id == 0 || nm_map_get(&loader->stack_uses.by_stack, key) != NULL)
+        return NM_OK;
+    return nm_stack_uses_add(&loader->stack_uses, key, &use, err);
 }
 
 static nm_status note_moment(nm_loader *loader, const void *row, nm_error *err)
@@ -111,15 +137,6 @@ static note_row *const notes[NM_ROW_KINDS] = {
     [NM_ROW_MOMENT] = note_moment,           [NM_ROW_DEVICE_SAMPLE] = note_device_sample,
     [NM_ROW_HEAP_TOTAL] = note_heap_total,
 };
-
-nm_status nm_loader_next_values(nm_loader *loader, nm_row_kind kind, const void *row, int64_t **values, nm_error *err)
-{
-    if (kind == NM_ROW_ALLOCATION)
-        return nm_loader_place_allocation(loader, row, values, err);
-    if (kind == NM_ROW_MISS || loader->retention == NM_RETENTION_ALL)
-        return nm_bulk_next(loader->bulks[kind], values, err);
-    return NM_OK;
-}
 
 nm_status nm_loader_take(void *context, nm_row_kind kind, const void *row, nm_error *err)
 {

@@ -12,7 +12,6 @@
 
 #include "base/number.h"
 #include "rows/words.h"
-#include "store/loader_values.h"
 #include "store/verdicts/verdicts.h"
 
 /* ---- Where values go --------------------------------------------------------------------------------------------- */
@@ -154,6 +153,22 @@ CAUSE(miss_sum)
 #include "rows/rows.def"
 /* clang-format on */
 
+/* ---- Large tables ------------------------------------------------------------------------------------------------ */
+
+/* Where the values of the next row go: into the table, or among the rows that wait. Leaves *values as it is where the row is
+ * not to be kept; then its values are still made, for what they refer to. */
+static nm_status next_values(nm_loader *loader, nm_row_kind kind, const void *row, int64_t **values, nm_error *err)
+{
+    nm_retention_choice choice = NM_RETENTION_DROP;
+    nm_status status = nm_retention_choose(&loader->retained, kind, row, &choice, err);
+
+    if (status == NM_OK && choice == NM_RETENTION_WRITE)
+        status = nm_bulk_next(loader->bulks[kind], values, err);
+    else if (status == NM_OK && choice == NM_RETENTION_WAIT)
+        status = nm_retention_wait(&loader->retained, row, values, err);
+    return status;
+}
+
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 nm_status nm_row_write(nm_loader *loader, nm_row_kind kind, const void *row, nm_error *err)
@@ -162,7 +177,7 @@ nm_status nm_row_write(nm_loader *loader, nm_row_kind kind, const void *row, nm_
     nm_status status = NM_OK;
 
     if (nm_row_tables[kind].is_large)
-        status = nm_loader_next_values(loader, kind, row, &values, err);
+        status = next_values(loader, kind, row, &values, err);
     if (status != NM_OK)
         return status;
     switch (kind) {

@@ -35,7 +35,6 @@ struct nm_store {
     int lock_fd; /* holds the lock that says that the temporary file has a living owner */
     sqlite3 *db;
     nm_loader loader;
-    nm_sink sink;
     uint64_t unknown_reference_count; /* once the loader is closed */
     nm_frame_name_counts name_counts;
 };
@@ -127,7 +126,6 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
     if (status == NM_OK)
         status = create_database(store, options, err);
     store->loader.namer = options->namer;
-    store->sink = nm_sink_of_all(&store->loader, nm_loader_take);
     if (status == NM_OK)
         *out = store;
     else
@@ -137,7 +135,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
 
 const nm_sink *nm_store_sink(nm_store *store)
 {
-    return &store->sink;
+    return &store->loader.sink;
 }
 
 /*

@@ -21,9 +21,10 @@
 #include "rows/rows.h"
 #include "sites/definitions.h"
 
-#define NM_SUM_BYTES_MAX 512        /* of the row of a sum */
-#define NM_SUM_SKIP      UINT32_MAX /* the row counts nowhere */
-#define NM_SUM_SEVERAL   UINT64_MAX /* NM_SUMMED_SAME: rows do not agree */
+#define NM_SUM_BYTES_MAX     512        /* of the row of a sum */
+#define NM_SUM_KEY_BYTES_MAX 64         /* of its key */
+#define NM_SUM_SKIP          UINT32_MAX /* the row counts nowhere */
+#define NM_SUM_SEVERAL       UINT64_MAX /* NM_SUMMED_SAME: rows do not agree */
 
 typedef enum nm_summed_kind {
     NM_SUMMED_COUNT,      /* how many rows */

@@ -81,6 +81,7 @@ PATH=$scratch/man:$PATH expect 0 'help of mute: --help' "$npumem" help mute
 mkdir -p "$scratch/none"
 for tool in sh env grep wc cat; do ln -s "$(command -v $tool)" "$scratch/none/"; done
 (
+    # shellcheck disable=SC2123 # it is meant
     PATH=$scratch/none
     expect 0 'help of check: --help' "$npumem" help check
     expect 0 'usage: npumem COMMAND' "$npumem" help npumem

@@ -136,7 +136,8 @@ START_TEST(every_rule_has_a_line_and_one_failure_is_enough)
 {
     expect("$C run.db --max-peak 1GiB --max-peak 1B --no-anomaly | cut -c1-22 | tr '\\n' ';'", 0,
            "ok    complete        ;ok    max-peak        ;FAIL  max-peak        ;ok    no-anomaly      ;");
-    expect("$C run.db", 0, "ok    complete");
+    expect("$C run.db --complete", 0, "ok    complete");
+    expect("$C -q run.db --max-peak 1B | wc -c; $C -q run.db --max-peak 1B", 1, "0\n");
 }
 END_TEST
 
@@ -283,13 +284,14 @@ START_TEST(a_partial_trace_fails_unless_it_is_allowed)
            1, "FAIL  complete                      0  (the recording was cut off before its end)");
     expect("$C cut.db --max-peak 1GiB --allow-partial", 0, "ok    complete");
     expect("cp run.db lossy.db && sqlite3 lossy.db 'UPDATE input SET is_complete = 0, events_dropped = 1200,"
-           " events_seen = events_seen + 1200' && $C lossy.db",
+           " events_seen = events_seen + 1200' && $C lossy.db --complete",
            1, "(1,200 events are missing)");
     expect("$C run.db --baseline lossy.db", 1, "the baseline: 1,200 events are missing");
     expect("$C run.db --baseline lossy.db --allow-partial", 0, "ok    baseline");
-    expect("cp run.db late.db && sqlite3 late.db \"UPDATE input SET baseline = 'unknown'\" && $C late.db", 1,
+    expect("cp run.db late.db && sqlite3 late.db \"UPDATE input SET baseline = 'unknown'\" && $C late.db --complete", 1,
            "a process ran before its recording began");
-    expect("cp run.db none.db && sqlite3 none.db 'DELETE FROM input' && $C none.db", 1, "no input is in the database");
+    expect("cp run.db none.db && sqlite3 none.db 'DELETE FROM input' && $C none.db --complete", 1,
+           "no input is in the database");
 }
 END_TEST
 
@@ -321,6 +323,9 @@ END_TEST
 START_TEST(usage_is_checked)
 {
     expect_failure("$C", 2, "no database");
+    expect_failure("$C run.db", 2,
+                   "no rule: give one or more, as --max-peak 60GiB, --no-leak or --baseline old.db:+5%");
+    expect_failure("$C run.db --allow-partial --json", 2, "no rule");
     expect_failure("$C run.db run.db", 2, "one database at a time");
     expect_failure("$C run.db --max-peak 12XB", 2, "needs a size");
     expect_failure("$C run.db --max-peak 60", 2, "--max-peak 60: needs a size with its unit: 60GiB, or 60B for bytes");
@@ -343,16 +348,17 @@ END_TEST
 
 START_TEST(what_is_no_database_is_told_in_one_line)
 {
-    expect_failure("$C nothing.db", 4, "nothing.db: cannot open");
-    expect_failure("$C .", 4, "not a file");
-    expect_failure("mkfifo p; $C p", 4, "not a file");
-    expect_failure("$C run.zst", 4, "not a database of npumem-ingest");
-    expect_failure(": > empty.db; $C empty.db", 4, "not a database of npumem-ingest");
-    expect_failure("sqlite3 other.db 'CREATE TABLE x (y)'; $C other.db", 4, "not a database of npumem-ingest");
+    expect_failure("$C nothing.db --complete", 4, "nothing.db: cannot open");
+    expect_failure("$C . --complete", 4, "not a file");
+    expect_failure("mkfifo p; $C p --complete", 4, "not a file");
+    expect_failure("$C run.zst --complete", 4, "not a database of npumem-ingest");
+    expect_failure(": > empty.db; $C empty.db --complete", 4, "not a database of npumem-ingest");
+    expect_failure("sqlite3 other.db 'CREATE TABLE x (y)'; $C other.db --complete", 4,
+                   "not a database of npumem-ingest");
     expect_failure("cp run.db new.db; sqlite3 new.db \"UPDATE meta SET value = '999' WHERE key = 'schema_version'\";"
-                   " $C new.db",
+                   " $C new.db --complete",
                    4, "new.db: has schema version 999");
-    expect_failure("head -c 40000 run.db > cut.db; $C cut.db", 4, "cut.db: ");
+    expect_failure("head -c 40000 run.db > cut.db; $C cut.db --complete", 4, "cut.db: ");
     expect_failure("cp run.db less.db; sqlite3 less.db 'DROP TABLE pause'; $C less.db --max-reserved 1B", 4, "pause");
     expect_failure("$C run.db --baseline nothing.db", 4, "nothing.db: cannot open");
     expect_failure("$C run.db --baseline run.zst", 4, "run.zst: not a database");
@@ -417,7 +423,7 @@ END_TEST
 
 START_TEST(a_full_standard_output_is_told)
 {
-    expect("[ ! -e /dev/full ] || { $C run.db > /dev/full; [ $? = 4 ]; }", 0, NULL);
+    expect("[ ! -e /dev/full ] || { $C run.db --complete > /dev/full; [ $? = 4 ]; }", 0, NULL);
 }
 END_TEST
 

@@ -111,7 +111,7 @@ static const option_row rows[] = {
      .section = "PLACES",
      .is_repeatable = true},
     {.name = "secret", .kind = OPTION_FLAG, .is_hidden = true, .field = OPTION_FIELD(values, action)},
-    OPTIONS_HELP_AND_VERSION('h', 0),
+    OPTIONS_HELP_AND_VERSION,
 };
 
 static const options_program program = {
@@ -119,6 +119,7 @@ static const options_program program = {
     .usage = "npumem-test [options]",
     .about = "Tests options.",
     OPTIONS_ROWS(rows),
+    .ends = {"yes", "no", [EXIT_UNUSABLE] = "failed"},
     .seen = note,
 };
 
@@ -307,12 +308,14 @@ START_TEST(help_has_a_column_of_terms_and_one_of_words)
               "      --even N       an even number; may be given several times\n"
               "\n"
               "  -h, --help         print this help, and end\n"
-              "      --version      print the version, and end\n"
+              "  -V, --version      print the version, and end\n"
               "\n"
               "A SIZE is a number with B, K, M, G, T or P; KB and KiB are the same as K: all are powers of 1024. A\n"
               "number alone is bytes, and has to be 1M or more. A RATIO is a number from 0 to 1, or a percentage:\n"
               "0.15, 15%. A TIME is a number with ns, us, ms, s, m, h or d; without one it is seconds, where\n"
-              "nothing else is said.\n");
+              "nothing else is said.\n"
+              "\n"
+              "Exit status: 0 yes; 1 no; 4 failed.\n");
     free(text);
 }
 END_TEST
@@ -330,6 +333,7 @@ START_TEST(others_are_told_the_same)
 {
     expect_part("man", ".\\\" --mode\n.TP\n\\fB\\-m\\fR, \\fB\\-\\-mode\\fR \\fIMODE\\fR\n"
                        "None, some or all (default some).\n.\\\" .\n");
+    expect_part("man", ".\\\" = exit 4\n.TP\n.B 4\nFailed.\n.\\\" .\n");
     expect_part("bash", "    -m|--mode)\n        mapfile -t COMPREPLY < <(compgen -W 'none some all' -- \"$word\")\n");
     expect_part("bash", "    --rank|--depth|--size|--wait|--share|--name|--even) return ;;\n");
     expect_part("zsh", "'(-m --mode)'{-m,--mode}'[none, some or all]:MODE:(none some all)'");

@@ -17,6 +17,7 @@
 #include "replay/replay.h"
 #include "rows/words.h"
 #include "store/loader.h"
+#include "store/loader_rows.h"
 #include "store/row_read.h"
 #include "store/schema.h"
 #include "support/load_text.h"

@@ -80,12 +80,23 @@ static nm_status add_rule(const option_row *row, const char *argument, void *int
     check_rule rule = {.kind = (check_kind)row->code};
     nm_status status = read_limit(argument, &rule, err);
 
+    options->has_rule |= row->name != NULL;
     if (status == NM_OK)
         status =
             nm_array_grow(&options->rules.items, &options->rules.capacity, options->rules.count + 1, sizeof rule, err);
     if (status == NM_OK)
         options->rules.items[options->rules.count++] = rule;
     return status;
+}
+
+/* The rule is there already. */
+static nm_status take_complete(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    check_options *options = into;
+
+    (void)row, (void)argument, (void)err;
+    options->has_rule = true;
+    return NM_OK;
 }
 
 #define RULE(NAME, ARGUMENT, HELP, KIND)                                                                               \
@@ -115,6 +126,11 @@ static const option_row rows[] = {
     RULE("no-oom", NULL, "no request for memory that failed for good", CHECK_NO_OOM),
     RULE("baseline", "OLD.db[:+5%]",
          "the peak of each heap of a device, by rank, against an older run; :+512MiB as well", CHECK_BASELINE),
+    {.name = "complete",
+     .kind = OPTION_FLAG,
+     .help = "nothing of the recording is missing; it is the first rule whatever else is given",
+     .take = take_complete,
+     .section = "RULES"},
     {.name = "rank",
      .kind = OPTION_COUNT,
      .argument = "N",
@@ -138,7 +154,12 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "one JSON object in place of lines",
      .field = OPTION_FIELD(check_options, is_json)},
-    OPTIONS_HELP_AND_VERSION(0, 0),
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = OPTION_FLAG,
+     .help = "print nothing but errors: the exit status says it",
+     .field = OPTION_FIELD(check_options, is_quiet)},
+    OPTIONS_HELP_AND_VERSION,
 };
 
 static const options_program program = {
@@ -147,7 +168,8 @@ static const options_program program = {
     .about =
         "Holds a database of npumem-ingest to rules: one line a rule, with what was measured, and an exit status for "
         "CI.",
-    .ending = "Exit status: 0 every rule holds; 1 one does not; 2 wrong usage; 4 failed, or a database cannot be read.",
+    .ends = {"every rule holds", "one does not",
+             "wrong usage, also where no rule is given", [EXIT_UNUSABLE] = "failed: a database cannot be read"},
     OPTIONS_ROWS(rows),
 };
 
@@ -167,6 +189,9 @@ options_outcome check_options_read(int argc, char **argv, check_options *options
         return options_refuse(&program, "no database");
     if (operands[1] != NULL)
         return options_refuse(&program, "one database at a time");
+    if (!options->has_rule)
+        return options_refuse(&program, "no rule: give one or more, as --max-peak 60GiB, --no-leak or --baseline "
+                                        "old.db:+5%%; --complete alone asks whether anything is missing");
     options->database = operands[0];
     return OPTIONS_READ;
 }

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "tool/common/exit_status.h"
 
 #define OPTIONS_ROWS_MAX 64 /* of one program */
 
@@ -83,9 +84,10 @@ typedef struct option_command {
 
 typedef struct options_program {
     const char *name;
-    const char *usage;  /* lines of the synopsis, behind "usage: " */
-    const char *about;  /* what it is for: paragraphs */
-    const char *ending; /* below the options; NULL: nothing */
+    const char *usage;                 /* lines of the synopsis, behind "usage: " */
+    const char *about;                 /* what it is for: paragraphs */
+    const char *ends[EXIT_CODE_COUNT]; /* what each exit status means, as `help` of a row; NULL: it never ends so */
+    const char *ending;                /* below them; NULL: nothing */
     const option_row *rows;
     size_t row_count;
     const option_command *commands; /* NULL: none */
@@ -96,9 +98,9 @@ typedef struct options_program {
 #define OPTIONS_ROWS(table) .rows = (table), .row_count = sizeof(table) / sizeof *(table)
 
 /* The last rows of each table. */
-#define OPTIONS_HELP_AND_VERSION(help_letter, version_letter)                                                          \
-    {.name = "help", .letter = (help_letter), .kind = OPTION_HELP, .help = "print this help, and end"},                \
-        {.name = "version", .letter = (version_letter), .kind = OPTION_VERSION, .help = "print the version, and end"}, \
+#define OPTIONS_HELP_AND_VERSION                                                                                       \
+    {.name = "help", .letter = 'h', .kind = OPTION_HELP, .help = "print this help, and end"},                          \
+        {.name = "version", .letter = 'V', .kind = OPTION_VERSION, .help = "print the version, and end"},              \
     {                                                                                                                  \
         .name = "describe", .kind = OPTION_DESCRIBE, .argument = "WHAT",                                               \
         .help = "the options, for a man page or a shell", .is_hidden = true                                            \

@@ -363,3 +363,8 @@ options_outcome options_read(const options_program *program, int argc, char **ar
     *operands = argv + optind;
     return outcome;
 }
+
+int options_end(options_outcome outcome, exit_code no_memory)
+{
+    return outcome == OPTIONS_WRONG ? EXIT_USAGE : outcome == OPTIONS_NO_MEMORY ? no_memory : EXIT_DONE;
+}

@@ -123,10 +123,22 @@ static void print_man_commands(const options_program *program, FILE *out)
     }
 }
 
+static void print_man_ends(const options_program *program, FILE *out)
+{
+    for (int code = 0; code < EXIT_CODE_COUNT; code++) {
+        if (program->ends[code] == NULL)
+            continue;
+        fprintf(out, ".\\\" = exit %d\n.TP\n.B %d\n%c", code, code, toupper((unsigned char)program->ends[code][0]));
+        print_roff(program->ends[code] + 1, out);
+        fputs(".\n.\\\" .\n", out);
+    }
+}
+
 static void describe_man(const options_program *program, FILE *out)
 {
     print_man_quantities(program, out);
     print_man_commands(program, out);
+    print_man_ends(program, out);
     for (size_t i = 0; i < program->row_count; i++)
         if (!program->rows[i].is_hidden)
             print_entry(&program->rows[i], out);

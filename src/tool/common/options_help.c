@@ -10,6 +10,7 @@
 #define LINE_COLUMNS 100
 #define TERM_COLUMNS 27 /* a longer term has a line of its own */
 #define TERM_BYTES   128
+#define WORDS_BYTES  2048
 
 void options_print_words(const option_row *row, FILE *out)
 {
@@ -86,7 +87,7 @@ static size_t text_column(const options_program *program)
 
 static void print_row(const option_row *row, bool with_letters, size_t column, FILE *out)
 {
-    char term[TERM_BYTES], words[1024] = "";
+    char term[TERM_BYTES], words[WORDS_BYTES] = "";
     FILE *memory = fmemopen(words, sizeof words, "w");
     size_t length = write_term(row, with_letters, term);
 
@@ -115,6 +116,21 @@ static void print_commands(const options_program *program, FILE *out)
     for (const option_command *command = program->commands; command->name != NULL; command++) {
         fprintf(out, "  %-*s  ", (int)widest, command->name);
         print_wrapped(command->help, 2 + widest + 2, out);
+    }
+}
+
+static void print_ends(const options_program *program, FILE *out)
+{
+    char words[WORDS_BYTES] = "";
+    size_t at = 0;
+
+    for (int code = 0; code < EXIT_CODE_COUNT && at + 2 < sizeof words; code++)
+        if (program->ends[code] != NULL)
+            at += (size_t)snprintf(words + at, sizeof words - at - 1, "%s%d %s", at == 0 ? "Exit status: " : "; ", code,
+                                   program->ends[code]);
+    if (at > 0) {
+        fputc('\n', out);
+        print_wrapped(strcat(words, "."), 0, out);
     }
 }
 
@@ -158,7 +174,7 @@ void options_print_quantities(const options_program *program, FILE *out)
 
 static void print_wrapped_quantities(const options_program *program, FILE *out)
 {
-    char words[1024] = "";
+    char words[WORDS_BYTES] = "";
     FILE *memory = fmemopen(words, sizeof words, "w");
 
     if (memory != NULL) {
@@ -191,6 +207,7 @@ void options_print_help(const options_program *program, FILE *out)
         before = row;
     }
     print_wrapped_quantities(program, out);
+    print_ends(program, out);
     if (program->ending != NULL) {
         fputc('\n', out);
         print_wrapped(program->ending, 0, out);

@@ -70,7 +70,8 @@ static const char *const detail_words[] = {
     [NM_RETENTION_ALL] = "all", [NM_RETENTION_LIVE] = "live", [NM_RETENTION_NONE] = "none", NULL};
 
 static const option_row rows[] = {
-    {.letter = 'o',
+    {.name = "output",
+     .letter = 'o',
      .kind = OPTION_FILE,
      .argument = "FILE.db",
      .help = "the database to write (default: the name of a single input with its suffix replaced by .db)",
@@ -130,10 +131,11 @@ static const option_row rows[] = {
         "how much of a measure there has to be for a warning: allocation-cost (a time), fragmentation, zero-copy "
         "(sizes) or pool-hit-rate (requests); 0: however little"),
     {.name = "quiet",
+     .letter = 'q',
      .kind = OPTION_FLAG,
      .help = "print nothing but errors",
      .field = OPTION_FIELD(ingest_options, is_quiet)},
-    OPTIONS_HELP_AND_VERSION(0, 0),
+    OPTIONS_HELP_AND_VERSION,
 };
 
 static const options_program program = {
@@ -145,9 +147,10 @@ static const options_program program = {
         "is standard input. A recording in parts (npumem-record --keep) is one input: name its folder, its parts, "
         "or what they have in common. Several inputs, also databases of this program, go into one database, which "
         "-o names: the ranks of a job.",
-    .ending =
-        "Exit status: 0 whole; 1 failed, no output; 2 wrong usage; 3 done, but part of the input was damaged, cut "
-        "or lost, or the answers could not be printed, or the folder of an output not synced.",
+    .ends =
+        {"the inputs were whole", "failed, no output", "wrong usage",
+         "done, but part of the input was damaged, cut or lost, or the answers could not be printed, or the folder of "
+         "an output not synced"},
     OPTIONS_ROWS(rows),
 };
 

@@ -18,8 +18,6 @@
 #include "tool/common/options.h"
 #include "tool/common/options_help.h"
 
-#define EXIT_FAILED   1
-#define EXIT_USAGE    2
 #define NAME_BYTES    64
 #define MAN_PATH_ROOM 64
 
@@ -33,7 +31,7 @@ static const option_command commands[] = {
     {NULL, NULL},
 };
 
-static const option_row rows[] = {OPTIONS_HELP_AND_VERSION('h', 'V')};
+static const option_row rows[] = {OPTIONS_HELP_AND_VERSION};
 
 static const options_program program = {
     .name = "npumem",
@@ -42,6 +40,9 @@ static const options_program program = {
         "Records the memory of NPU programs and answers questions about it. Each COMMAND is a program of its own as "
         "well, npumem-COMMAND, and takes the same arguments.",
     .commands = commands,
+    .ends = {"done; of a command that answers a question: yes", "failed; of a command that answers a question: no",
+             "wrong usage", "done, but something of the input was lost or missing",
+             "failed, of a command where 1 is an answer: an input cannot be used"},
     OPTIONS_ROWS(rows),
     .takes_command = true,
 };
@@ -107,7 +108,7 @@ static int become(char **words)
     words[0] = path;
     execv(path, words);
     fprintf(stderr, "npumem: %s: cannot run: %s\n", path, strerror(errno));
-    return EXIT_FAILED;
+    return EXIT_NO;
 }
 
 /* ---- Help ---------------------------------------------------------------------------------------------------------- */
@@ -176,10 +177,10 @@ static int help(const char *name)
     if (!is_own) {
         execv(path, words);
         fprintf(stderr, "npumem: %s: cannot run: %s\n", path, strerror(errno));
-        return EXIT_FAILED;
+        return EXIT_NO;
     }
     options_print_help(&program, stdout);
-    return EXIT_SUCCESS;
+    return EXIT_DONE;
 }
 
 static int run(char **words)
@@ -189,18 +190,18 @@ static int run(char **words)
     if (words[0] != NULL && words[1] != NULL)
         return help(words[1]);
     options_print_help(&program, stdout);
-    return EXIT_SUCCESS;
+    return EXIT_DONE;
 }
 
 int main(int argc, char **argv)
 {
     char **words;
     options_outcome outcome = options_read(&program, argc, argv, NULL, &words);
-    int result = outcome == OPTIONS_READ ? run(words) : outcome == OPTIONS_DONE ? EXIT_SUCCESS : EXIT_USAGE;
+    int result = outcome == OPTIONS_READ ? run(words) : options_end(outcome, EXIT_NO);
 
     if (fflush(stdout) != 0) {
         fprintf(stderr, "npumem: standard output: cannot write: %s\n", strerror(errno));
-        return EXIT_FAILED;
+        return EXIT_NO;
     }
     return result;
 }

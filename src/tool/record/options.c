@@ -277,7 +277,7 @@ static const option_row rows[] = {
      .code = RECORD_SELFCHECK_PROGRAM,
      .is_hidden = true},
     {.name = "cost-program", .kind = OPTION_FLAG, .take = take_action, .code = RECORD_COST, .is_hidden = true},
-    OPTIONS_HELP_AND_VERSION('h', 'V'),
+    OPTIONS_HELP_AND_VERSION,
 };
 
 static option_take keep_words;
@@ -290,6 +290,10 @@ static const options_program program = {
              "       npumem-record --selfcheck [-o FILE] [options]",
     .about = "Records the NPU memory of PROGRAM and of all that it starts into FILE, for npumem-ingest.\n"
              "Ends as PROGRAM does: same status, same signal.",
+    .ends = {"of a recording PROGRAM's own status, whatever it is (127: not found, 126: cannot be executed); else done",
+             "failed: memory or processes are not to be had, or --required, --finish, --ctl or --selfcheck failed",
+             "wrong usage; an output, a ring folder or a library that cannot be had",
+             "of --finish: something is missing"},
     .ending = "Environment: NPUMEM=off runs PROGRAM unrecorded, NPUMEM=paused is --start-paused.",
     OPTIONS_ROWS(rows),
     .takes_command = true,

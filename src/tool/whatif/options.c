@@ -35,7 +35,7 @@ static const option_row rows[] = {
      .kind = OPTION_TEXT,
      .argument = "TEXT",
      .help = "a pool of block sizes, e.g. "
-             "'initial:1GiB,maximum:30GiB,alignment:512,slab:2MiB,classes:[4KiB,64KiB,1MiB]'",
+             "'initial:1GiB,maximum:30GiB,alignment:512,slab:2MiB,classes:[4KiB,1MiB]'",
      .take = take_setting,
      .code = true,
      .is_repeatable = true},
@@ -97,7 +97,12 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "replace the file of --csv if it exists",
      .field = OPTION_FIELD(whatif_options, is_forced)},
-    OPTIONS_HELP_AND_VERSION(0, 0),
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = OPTION_FLAG,
+     .help = "print nothing but errors: the exit status says it",
+     .field = OPTION_FIELD(whatif_options, is_quiet)},
+    OPTIONS_HELP_AND_VERSION,
 };
 
 static const options_program program = {
@@ -108,9 +113,9 @@ static const options_program program = {
         "allocators: the caching allocator of torch_npu with other settings, and a pool of block sizes. Prints what "
         "each would have taken from the device, and the smallest device that would be enough. Nothing is executed, "
         "no NPU is needed.",
-    .ending =
-        "Exit status: 0 the first setting fits on the device; 1 it does not; 2 wrong usage; 3 it fits, but part of "
-        "the input was missing; 4 failed, or there is no answer.",
+    .ends = {"the first setting fits on the device; with --suggest the suggested one", "it does not",
+             "wrong usage, or an illegal setting", "it fits, but part of the input was missing",
+             "failed: an input cannot be read, or there is no answer"},
     OPTIONS_ROWS(rows),
 };
 

@@ -16,7 +16,7 @@ while read -r file; do
     if grep -nE 'include <(x86intrin|immintrin|emmintrin|arm_neon)\.h>' "$file" >&2; then
         fail "$file uses intrinsics of one architecture"
     fi
-done < <(source_files '*.c' '*.h')
+done < <(source_files '*.c' '*.h' '*.cpp' '*.hpp')
 
 # Code for one architecture stands beside code for the other: named, or an #else.
 while read -r file; do
