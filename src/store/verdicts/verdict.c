@@ -318,7 +318,9 @@ typedef struct reading {
     } level_list;
 } reading;
 
-/* Steps behind a pause with which the recording began, and up to one that never ended: what was born in them has no site. Both in one order, so that they are read side by side. A site that is not known is 0. */
+/* Steps behind a pause with which the recording began, and up to the first one that never ended: what was born in them has no
+ * site. Where the begin of that one was not kept, no step is. Both in one order, so that they are read side by side. A site that
+ * is not known is 0. */
 static const char births_sql[] =
     "SELECT a.heap_id, coalesce(s.site_frame_id, 0) AS site_key, a.generation, sum(a.allocation_count * a.size_bytes),"
     " sum(a.allocation_count), coalesce(n.steps, 0), coalesce(max(l.max_steps), -1), h.level IN (1, 7),"
@@ -332,7 +334,8 @@ static const char births_sql[] =
     "  ON g.process_id = f.process_id WHERE f.process_id = x.process_id AND f.begin_seq < g.end_seq"
     "  AND coalesce(g.begin_seq, -1) <= x.first_seq), 0) AS unseen FROM (SELECT step.process_id,"
     "  max(step.generation) AS steps, min(step.begin_seq) AS first_seq FROM step LEFT JOIN (SELECT process_id,"
-    "  max(begin_seq) AS seq FROM pause WHERE end_seq IS NULL GROUP BY process_id) AS q ON q.process_id = "
+    "  min(coalesce(begin_seq, -1)) AS seq FROM pause WHERE end_seq IS NULL GROUP BY process_id) AS q ON q.process_id "
+    "= "
     "step.process_id"
     "  WHERE q.seq IS NULL OR step.begin_seq <= q.seq GROUP BY step.process_id) AS x) AS n"
     " ON n.process_id = h.process_id"
