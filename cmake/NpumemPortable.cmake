@@ -1,5 +1,5 @@
-# -DNPUMEM_PORTABLE=ON: programs that run on hosts which lack our libraries and have an older libc, for the tarball
-# (NpumemTarball.cmake configures a build of its own with it). npumem-ingest is linked statically as a whole.
+# -DNPUMEM_PORTABLE=ON: programs that run on hosts which lack our libraries and have an older libc, for packages
+# (NpumemPackages.cmake configures a build of its own with it). npumem-ingest is linked statically as a whole.
 # npumem-record opens the driver's libdcmi.so at run time, so it needs libc as a library: it is bound to versions that old
 # ones have (src/tool/record/portable.c), and everything else goes into it.
 

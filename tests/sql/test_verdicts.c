@@ -372,7 +372,6 @@ START_TEST(nothing_is_claimed_of_a_run_that_was_paused)
 }
 END_TEST
 
-<<<<<<< HEAD
 /* A database may come from anybody, and brings its numbers of steps into the verdicts when it is put beside another. These are
  * beyond what a product of them can hold, and what is live falls, so that the age of what is left is looked at. */
 START_TEST(wild_numbers_of_steps_are_judged_as_the_largest)
@@ -404,7 +403,9 @@ START_TEST(wild_numbers_of_steps_are_judged_as_the_largest)
     ck_assert_str_eq(rows, "bounded|only the newest are kept|-\n");
     free(rows);
     sqlite3_close(db);
-=======
+}
+END_TEST
+
 /* A block a step is never freed, without a stack: a leak of one place, or what a pause hides of many. `pause_steps`: before which
  * steps a pause begins; 0: none. Only one that is told again while it goes on has several. */
 static char *leaks_behind(const int pause_steps[2])
@@ -439,7 +440,6 @@ START_TEST(what_is_born_in_a_pause_that_never_ends_is_not_called_growing)
         ck_assert_msg(strcmp(rows, cases[i].leaks) == 0, "case %zu: %s", i, rows);
         free(rows);
     }
->>>>>>> passb
 }
 END_TEST
 
@@ -462,11 +462,8 @@ int main(void)
     tcase_add_test(tcase, zero_copy_turns_at_80_and_50_percent);
     tcase_add_test(tcase, zero_copy_claims_nothing_of_a_partial_recording);
     tcase_add_test(tcase, nothing_is_claimed_of_a_run_that_was_paused);
-<<<<<<< HEAD
     tcase_add_test(tcase, wild_numbers_of_steps_are_judged_as_the_largest);
-=======
     tcase_add_test(tcase, what_is_born_in_a_pause_that_never_ends_is_not_called_growing);
->>>>>>> passb
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
