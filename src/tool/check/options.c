@@ -99,22 +99,6 @@ static nm_status take_complete(const option_row *row, const char *argument, void
     return NM_OK;
 }
 
-static nm_status take_threshold(const option_row *row, const char *argument, void *into, nm_error *err)
-{
-    check_options *options = into;
-
-    (void)row;
-    return threshold_read(argument, &options->filter.thresholds, err);
-}
-
-static nm_status take_thresholds(const option_row *row, const char *argument, void *into, nm_error *err)
-{
-    check_options *options = into;
-
-    (void)row;
-    return threshold_read_file(argument, &options->filter.thresholds, err);
-}
-
 #define RULE(NAME, ARGUMENT, HELP, KIND)                                                                               \
     {                                                                                                                  \
         .name = (NAME), .kind = (ARGUMENT) == NULL ? OPTION_FLAG : OPTION_TEXT, .argument = (ARGUMENT),                \
@@ -162,18 +146,10 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "a recording of which something is missing may pass",
      .field = OPTION_FIELD(check_options, filter.allows_partial)},
-    {.name = "threshold",
-     .kind = OPTION_TEXT,
-     .argument = "MEASURE=VALUE",
-     .help = "how little of a measure passes: fragmentation (a size) or pool-hit-rate (requests); allocation-cost and "
-             "zero-copy, of which there is no rule, are read too",
-     .take = take_threshold,
-     .is_repeatable = true},
-    {.name = "thresholds",
-     .kind = OPTION_FILE,
-     .argument = "FILE",
-     .help = "the same from a file, one a line",
-     .take = take_thresholds},
+    OPTIONS_THRESHOLDS(
+        check_options, filter.thresholds,
+        "how little of a measure passes: fragmentation (a size) or pool-hit-rate (requests); allocation-cost and "
+        "zero-copy, of which there is no rule, are read too"),
     {.name = "json",
      .kind = OPTION_FLAG,
      .help = "one JSON object in place of lines",

@@ -5,6 +5,7 @@
  */
 #include "tool/common/threshold_text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static bool is_named(const char *text, size_t len, const char *name)
     return true;
 }
 
-nm_status threshold_read(const char *text, nm_thresholds *out, nm_error *err)
+static nm_status read_threshold(const char *text, nm_thresholds *out, nm_error *err)
 {
     const char *equals = strchr(text, '=');
     size_t len = equals == NULL ? strlen(text) : (size_t)(equals - text);
@@ -94,7 +95,7 @@ static nm_status read_lines(FILE *file, nm_thresholds *out, nm_error *err)
         nm_error why = {0};
         const char *text = trimmed(line);
 
-        if (text[0] != 0 && threshold_read(text, out, &why) != NM_OK)
+        if (text[0] != 0 && read_threshold(text, out, &why) != NM_OK)
             status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "line %u: %.120s", number, why.text);
     }
     if (status == NM_OK && ferror(file))
@@ -102,14 +103,25 @@ static nm_status read_lines(FILE *file, nm_thresholds *out, nm_error *err)
     return status;
 }
 
-nm_status threshold_read_file(const char *path, nm_thresholds *out, nm_error *err)
+static nm_thresholds *thresholds_of(const option_row *row, void *into)
 {
-    FILE *file = fopen(path, "re");
+    assert(row->field.bytes == sizeof(nm_thresholds));
+    return (nm_thresholds *)((char *)into + row->field.offset);
+}
+
+nm_status threshold_take(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    return read_threshold(argument, thresholds_of(row, into), err);
+}
+
+nm_status threshold_take_file(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    FILE *file = fopen(argument, "re");
     nm_status status;
 
     if (file == NULL)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "cannot open: %s", strerror(errno));
-    status = read_lines(file, out, err);
+    status = read_lines(file, thresholds_of(row, into), err);
     fclose(file);
     return status;
 }

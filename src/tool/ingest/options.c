@@ -66,22 +66,6 @@ static nm_status take_server_after(const option_row *row, const char *argument, 
     return NM_OK;
 }
 
-static nm_status take_threshold(const option_row *row, const char *argument, void *into, nm_error *err)
-{
-    ingest_options *options = into;
-
-    (void)row;
-    return threshold_read(argument, &options->thresholds, err);
-}
-
-static nm_status take_thresholds(const option_row *row, const char *argument, void *into, nm_error *err)
-{
-    ingest_options *options = into;
-
-    (void)row;
-    return threshold_read_file(argument, &options->thresholds, err);
-}
-
 static const char *const detail_words[] = {
     [NM_RETENTION_ALL] = "all", [NM_RETENTION_LIVE] = "live", [NM_RETENTION_NONE] = "none", NULL};
 
@@ -142,18 +126,10 @@ static const option_row rows[] = {
              "build id",
      .take = take_symbols,
      .is_repeatable = true},
-    {.name = "threshold",
-     .kind = OPTION_TEXT,
-     .argument = "MEASURE=VALUE",
-     .help = "how much of a measure there has to be for a warning: allocation-cost (a time), fragmentation, zero-copy "
-             "(sizes) or pool-hit-rate (requests); 0: however little",
-     .take = take_threshold,
-     .is_repeatable = true},
-    {.name = "thresholds",
-     .kind = OPTION_FILE,
-     .argument = "FILE",
-     .help = "the same from a file, one a line",
-     .take = take_thresholds},
+    OPTIONS_THRESHOLDS(
+        ingest_options, thresholds,
+        "how much of a measure there has to be for a warning: allocation-cost (a time), fragmentation, zero-copy "
+        "(sizes) or pool-hit-rate (requests); 0: however little"),
     {.name = "quiet",
      .letter = 'q',
      .kind = OPTION_FLAG,

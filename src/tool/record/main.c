@@ -136,6 +136,7 @@ static void end_recording(recording *work, record_child *child)
 {
     const char *report = work->options->report;
 
+    work->exit_status = child->has_ended && WIFEXITED(child->wait_status) ? WEXITSTATUS(child->wait_status) : -1;
     recording_finish(work);
     char *trace = report == NULL || work->has_failed ? NULL : strdup((const char *)work->name.data);
     recording_tear_down(work);
