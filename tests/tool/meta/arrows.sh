@@ -61,6 +61,7 @@ ingest: common
 check: common
 diff: common
 whatif: common
+stack: common
 npumem: common
 '
 
