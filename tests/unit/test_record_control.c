@@ -19,8 +19,8 @@
 
 #include "base/buffer.h"
 #include "drain/clock.h"
-#include "tool/record/control.h"
 #include "tool/common/running.h"
+#include "tool/record/control.h"
 
 #define PASS_NS_MAX 200000000
 
