@@ -1,6 +1,6 @@
 # What `cmake --install` puts in place beside the programs (npumem_add_program does those, and their completion): the
-# libraries that are loaded into a recorded program, the header, the pkg-config file, npumem.py, the man pages, the queries
-# and the documents.
+# libraries that are loaded into a recorded program, the headers, the pkg-config file, npumem.py, the man pages, the
+# queries, the examples and the documents.
 
 # The hook library, under either name, needs the recorder library beside it, wherever both were put.
 foreach(library npumem npumem_hook npumem_hook_pool)
@@ -17,10 +17,21 @@ file(RELATIVE_PATH NPUMEM_PREFIX_FROM_PC /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" NPUMEM_PREFIX_FROM_PC ${NPUMEM_PREFIX_FROM_PC})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/npumem.pc.in ${PROJECT_BINARY_DIR}/npumem.pc @ONLY)
 
+# What an unpacked tarball has at its top lies deeper in a prefix that others share.
+set(NPUMEM_ENV_FOLDER ${CMAKE_INSTALL_DATADIR}/npumem)
+if(NPUMEM_PORTABLE)
+  set(NPUMEM_ENV_FOLDER .)
+endif()
+file(RELATIVE_PATH NPUMEM_PREFIX_FROM_ENV /${NPUMEM_ENV_FOLDER} /)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/env.sh.in ${PROJECT_BINARY_DIR}/env.sh @ONLY)
+
+install(FILES ${PROJECT_BINARY_DIR}/env.sh DESTINATION ${NPUMEM_ENV_FOLDER})
 install(FILES ${PROJECT_BINARY_DIR}/npumem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-install(FILES src/npumem.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES src/npumem.h src/npumem.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
 install(DIRECTORY queries/ DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/queries FILES_MATCHING PATTERN "*.sql")
 install(FILES python/npumem.py DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/python) # three below the prefix: see _places there
+install(FILES examples/README.md examples/own_pool.c examples/own_pool.cpp examples/own_pool.py examples/pool.rules
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")

@@ -8,6 +8,7 @@
 # Debian and Ubuntu    RHEL, openEuler, Fedora
 npumem_packages='
 gcc                    gcc
+g++                    gcc-c++
 libc6-dev              glibc-devel
 binutils               binutils
 make                   make

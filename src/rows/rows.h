@@ -2,7 +2,8 @@
  *
  * Rows: what the replay gives, and sums over that. rows.def declares them; here are their structs, which come of it, and
  * the enums in them. sink.h says how they are given. What no value says is 0 (an id), NM_NO_TIME, NM_NO_SEQ or
- * NM_UNKNOWN_NUMBER, and NULL in the database.
+ * NM_UNKNOWN_NUMBER, and NULL in the database. A row owns nothing. What it borrows, the bytes of a TEXT and of a
+ * definition's string, is there until the call that gives the row returns: who keeps the row for longer copies them.
  */
 #ifndef NM_ROWS_ROWS_H
 #define NM_ROWS_ROWS_H

@@ -461,20 +461,30 @@ static void take_repeat(trace_source *source, const nm_event *event)
     add(&source->summary.events_unrecovered, event->miss_count);
 }
 
-static void take_event(trace_source *source, nm_event *event)
+/* The same of an event. */
+static void close_event(trace_source *source, nm_event *event)
 {
-    nm_definition_kind kind;
-    uint64_t *id;
+    nm_definition_kind number_kind = nm_event_number_kind(event);
 
-    for (size_t i = 0; (id = nm_event_reference(event, i, &kind)) != NULL; i++) {
-        if (is_known(source, kind, *id))
+    for (size_t i = 0; i < NM_EVENT_REFERENCES; i++) {
+        const nm_event_reference *reference = &nm_event_references[i];
+        uint64_t *id = nm_event_field(event, reference->field);
+
+        if (is_known(source, reference->kind, *id))
             continue;
         *id = 0;
-        if (kind == NM_DEFINE_STACK) {
+        if (reference->kind == NM_DEFINE_STACK) {
             event->flags |= NM_FLAG_NO_STACK;
             source->summary.events_without_stack++;
         }
     }
+    if (number_kind != 0 && !is_known(source, number_kind, (uint64_t)event->number))
+        event->number = 0;
+}
+
+static void take_event(trace_source *source, nm_event *event)
+{
+    close_event(source, event);
     if (nm_event_is_repeat(event)) {
         take_repeat(source, event);
         return;

@@ -35,6 +35,14 @@ static void take_line(sqlite3_stmt *from, int column, nm_line *line)
     snprintf(line->text, sizeof line->text, "%s", nm_db_text(from, column));
 }
 
+static nm_bytes text_of(sqlite3_stmt *from, int column)
+{
+    nm_bytes text = {.data = sqlite3_column_text(from, column)};
+
+    text.len = (size_t)sqlite3_column_bytes(from, column); /* after the text: it may be converted first */
+    return text;
+}
+
 /* ---- Members, by the kinds of rows/kinds.h: each is a statement ------------------------------------------------------ */
 
 /* clang-format off */
@@ -46,6 +54,8 @@ static void take_line(sqlite3_stmt *from, int column, nm_line *line)
 #define TAKE_THREAD     OR_ZERO
 #define TAKE_HEAP       OR_ZERO
 #define TAKE_STACK      OR_ZERO
+#define TAKE_FRAME      OR_ZERO
+#define TAKE_MODULE     OR_ZERO
 #define TAKE_ALLOCATION OR_ZERO
 #define TAKE_OPERATION  OR_ZERO
 
@@ -73,6 +83,7 @@ static void take_line(sqlite3_stmt *from, int column, nm_line *line)
 #define TAKE_WORD(type)       number = nm_word_number(&type##_words, nm_db_text(from, at)); TAKE_WORD_NUMBER
 #define TAKE_WORD_NUMBER(path) row->path = number;
 #define TAKE_LINE(path)       take_line(from, at, &row->path);
+#define TAKE_TEXT(path)       row->path = text_of(from, at);
 
 #define TAKE_OF_SUM(kind)   OR_ZERO
 #define TAKE_STREAM_OF_SUM  TAKE_STREAM

@@ -35,7 +35,6 @@ struct nm_store {
     int lock_fd; /* holds the lock that says that the temporary file has a living owner */
     sqlite3 *db;
     nm_loader loader;
-    nm_sink sink;
     uint64_t unknown_reference_count; /* once the loader is closed */
     nm_frame_name_counts name_counts;
 };
@@ -127,7 +126,6 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
     if (status == NM_OK)
         status = create_database(store, options, err);
     store->loader.namer = options->namer;
-    store->sink = nm_sink_of_all(&store->loader, nm_loader_take);
     if (status == NM_OK)
         *out = store;
     else
@@ -137,7 +135,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
 
 const nm_sink *nm_store_sink(nm_store *store)
 {
-    return &store->sink;
+    return &store->loader.sink;
 }
 
 /*
@@ -218,11 +216,10 @@ static nm_status give_rank(sqlite3 *db, int64_t rank, nm_error *err)
     return nm_db_exec(db, sql, err);
 }
 
-nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err)
+nm_status nm_store_finish(nm_store *store, const nm_input_row *input, nm_error *err)
 {
     const nm_verdict_settings settings = {.server_minutes = store->server_minutes};
     nm_status status = nm_loader_finish(&store->loader, input, err);
-    nm_last_numbers last = store->loader.last;
 
     store->unknown_reference_count = store->loader.unknown_reference_count;
     store->name_counts = store->loader.name_counts;
@@ -232,7 +229,7 @@ nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error
     if (status == NM_OK)
         status = nm_verdicts_run(store->db, NM_VERDICTS_OF_INPUT, &settings, err);
     if (status == NM_OK)
-        status = nm_prune(store->db, store->retention, &last, err);
+        status = nm_prune(store->db, store->retention, err);
     if (status == NM_OK && store->role == NM_STORE_PART)
         return nm_db_exec(store->db, "COMMIT", err);
     return status == NM_OK ? finish_schema(store, err) : status;

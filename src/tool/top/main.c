@@ -18,9 +18,6 @@
 #include "tool/top/screen.h"
 #include "tool/top/show.h"
 
-#define EXIT_FAILED    1
-#define EXIT_USAGE     2
-#define EXIT_PARTIAL   3
 #define NICENESS       10
 #define EMPTY_NS_MAX   10000000000 /* until a file that is empty is taken for no recording */
 #define PAUSE_NS       100000000   /* between looks at such a one, and while a short silence may be an end */
@@ -248,7 +245,7 @@ static int end_of(const top_run *top, nm_status status, const nm_error *err)
                                                : top->options->pid);
     if (status != NM_OK) {
         fprintf(stderr, "npumem-top: %s: %s\n", name, err->text);
-        return EXIT_FAILED;
+        return EXIT_NO;
     }
     top_follow_summary(top->follow, &summary);
     if (top_follow_state(top->follow) == TOP_KILLED) {
@@ -259,7 +256,7 @@ static int end_of(const top_run *top, nm_status status, const nm_error *err)
         fprintf(stderr, "npumem-top: %s: part of it cannot be read\n", name);
         return EXIT_PARTIAL;
     }
-    return EXIT_SUCCESS;
+    return EXIT_DONE;
 }
 
 static int run_top(const top_options *options)
@@ -285,13 +282,9 @@ static int run_top(const top_options *options)
 
 int main(int argc, char **argv)
 {
-    static const int ends[] = {[OPTIONS_READ] = EXIT_SUCCESS,
-                               [OPTIONS_DONE] = EXIT_SUCCESS,
-                               [OPTIONS_WRONG] = EXIT_USAGE,
-                               [OPTIONS_NO_MEMORY] = EXIT_FAILED};
     top_options options = {0};
     options_outcome outcome = top_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
-    return outcome == OPTIONS_READ ? run_top(&options) : ends[outcome];
+    return outcome == OPTIONS_READ ? run_top(&options) : options_end(outcome, EXIT_NO);
 }

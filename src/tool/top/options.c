@@ -13,10 +13,10 @@ static const option_row rows[] = {
      .help = "the recording of this process, in place of FILE",
      .field = OPTION_FIELD(top_options, pid)},
     {.name = "interval",
-     .kind = OPTION_SECONDS,
-     .argument = "SECONDS",
+     .kind = OPTION_TIME,
+     .argument = "TIME",
      .help = "look so often",
-     .fallback = "1",
+     .fallback = "1s",
      .max = 86400,
      .field = OPTION_FIELD(top_options, interval_ns)},
     {.name = "once",
@@ -34,7 +34,7 @@ static const option_row rows[] = {
      .fallback = "10",
      .max = 1000000,
      .field = OPTION_FIELD(top_options, site_count)},
-    OPTIONS_HELP_AND_VERSION('h', 0),
+    OPTIONS_HELP_AND_VERSION,
 };
 
 static const options_program program = {
@@ -44,9 +44,9 @@ static const options_program program = {
         "Shows what a recording that goes on is at, each second: what each heap holds, how that grows, which sites "
         "hold most and which grow most, and what was lost. FILE is the trace that npumem-record writes, the folder "
         "of its rings or the socket in that. It is only read. Ends with the recording, with its last state.",
-    .ending =
-        "Exit status: 0 the recording has ended, or --once; 1 failed; 2 wrong usage; 3 its recorder was killed, or "
-        "part of the trace cannot be read.",
+    .ends = {"the recording has ended, or --once was given, or somebody has typed q",
+             "there is no such recording, or nothing of the file can be read", "wrong usage",
+             "the recorder was killed, or part of the trace cannot be read"},
     OPTIONS_ROWS(rows),
 };
 

@@ -1,13 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of the loader's sink share: what a row refers to, as its columns want it.
+ * What a load knows, for the files that make it, and what a row refers to, as its columns want it.
  */
-#ifndef NM_STORE_LOADER_VALUES_H
-#define NM_STORE_LOADER_VALUES_H
+#ifndef NM_STORE_LOADER_STATE_H
+#define NM_STORE_LOADER_STATE_H
 
-#include "store/loader.h"
+#include "sites/attribution.h"
+#include "sites/definitions.h"
+#include "sites/frame_names.h"
+#include "store/bulk.h"
+#include "store/database.h"
+#include "store/retention.h"
+#include "sums/sums.h"
 
-/* The id, as nm_loader_known gives it. */
+#define NM_INPUT_ID 1 /* the one input that is loaded: of several each has a database of its own (merge.h) */
+
+typedef struct nm_loader {
+    sqlite3 *db; /* borrowed */
+    nm_definitions definitions;
+    nm_sink sink;                                  /* takes what the end of the load gives: the loader itself */
+    nm_insert inserts[NM_ROW_KINDS];               /* of rows */
+    nm_bulk *bulks[NM_ROW_KINDS];                  /* of rows of large tables */
+    nm_id_set allocation_ids, operation_ids;       /* written */
+    nm_id_set named_allocations, named_operations; /* named by other rows */
+    nm_stack_uses stack_uses;                      /* of all allocations */
+    nm_sums *sums;                                 /* told each row */
+    nm_retention_rows retained;
+    nm_left_out_row left_out; /* of the rows that came, written or not; all allocations of them are counted */
+    struct {
+        nm_process_end_row *items;
+        size_t count, capacity;
+    } process_ends;
+    nm_map process_end_of;       /* process_id -> index into process_ends */
+    const nm_frame_namer *namer; /* borrowed; NULL: nobody */
+    nm_frame_name_counts name_counts;
+    uint64_t unknown_reference_count;
+    nm_baseline_row baseline;
+    nm_category_row category; /* of the allocation whose row comes next, if it is known */
+} nm_loader;
+
+/* ---- What a row refers to ---------------------------------------------------------------------------------------- */
+
+/* The id, or 0 and one more unknown reference when it is not in the set. 0 stays 0. */
+static inline uint64_t nm_loader_known(nm_loader *loader, const nm_id_set *ids, uint64_t id)
+{
+    if (id == 0 || nm_id_set_has(ids, id))
+        return id;
+    loader->unknown_reference_count++;
+    return 0;
+}
+
 static inline uint64_t nm_loader_heap(nm_loader *loader, uint64_t id)
 {
     return nm_loader_known(loader, &loader->definitions.heaps.ids, id);
@@ -27,6 +69,15 @@ static inline uint64_t nm_loader_process(nm_loader *loader, uint64_t id)
 static inline uint64_t nm_loader_device(nm_loader *loader, uint64_t id)
 {
     return nm_loader_known(loader, &loader->definitions.devices.ids, id);
+}
+
+static inline uint64_t nm_loader_frame(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.frames.ids, id);
+}
+static inline uint64_t nm_loader_module(nm_loader *loader, uint64_t id)
+{
+    return nm_loader_known(loader, &loader->definitions.modules.ids, id);
 }
 
 static inline int64_t nm_id_or_null(uint64_t id)

@@ -5,11 +5,11 @@
  * memory was asked for again. A ledger is used from a pool's first block or segment on; its memory is bounded by the limits
  * below and by what is live, never by the number of events.
  *
- * pool_ledger.c counts and is the pass; pool_miss.c finds causes; pool_pending.c follows what was given up; pool_reuse.c the
- * distance to the next request.
+ * pool_ledger.c counts and is the pass; below it pool_miss.c finds causes, pool_pending.c follows what was given up, and
+ * pool_reuse.c the distance to the next request.
  */
-#ifndef NM_ANALYSIS_POOL_LEDGER_H
-#define NM_ANALYSIS_POOL_LEDGER_H
+#ifndef NM_ANALYSIS_POOL_LEDGER_STATE_H
+#define NM_ANALYSIS_POOL_LEDGER_STATE_H
 
 #include "replay/lookup.h"
 #include "replay/pass.h"
@@ -98,47 +98,9 @@ typedef struct nm_ledger_place {
     uint64_t reuse_heap_id;
 } nm_ledger_place;
 
-/* ---- pool_ledger.c ---- */
-
-/* The largest block of the pool that was given up and is not reusable yet, of those that there are; it looks at *look_count
- * more. For passes that need this one. */
-uint64_t nm_pool_largest_pending(const nm_run *run, const nm_heap *pool, uint64_t *look_count);
-
 static inline nm_ledger_entry *nm_ledger_entry_of(const nm_run *run, const nm_live *live)
 {
     return nm_live_room(run, live);
 }
-
-/* ---- pool_miss.c ---- */
-
-bool nm_miss_is_history_known(const nm_heap *pool); /* all that the pool ever did until now has been told */
-
-/* The block is a miss: its row, and the causes that its sums have. The change is its birth. */
-nm_status nm_miss_take(const nm_run *run, nm_ledger *ledger, const nm_change *change, nm_error *err);
-
-/* ---- pool_pending.c ---- */
-
-/* The program has given the block up, at the event. */
-nm_status nm_pending_request(const nm_run *run, nm_ledger *ledger, const nm_change *change, nm_error *err);
-
-/* It was so when the stream began. */
-nm_status nm_pending_arrive(const nm_run *run, nm_ledger *ledger, const nm_live *block, nm_error *err);
-
-/* An event of the pool, about the block: what was given up before and is another one is pending. */
-nm_status nm_pending_settle(const nm_run *run, nm_ledger *ledger, const nm_live *block, nm_error *err);
-
-/* The block, which is pending, ends. */
-nm_status nm_pending_end(const nm_run *run, nm_ledger *ledger, const nm_live *block, int64_t ns, nm_error *err);
-bool nm_pending_is_enough(const nm_run *run, const nm_ledger *ledger, const nm_live *request);
-nm_status nm_pending_finish(const nm_run *run, nm_ledger *ledger, nm_error *err); /* the stream ends */
-void nm_pending_free(nm_ledger *ledger);
-
-/* ---- pool_reuse.c ---- */
-
-void nm_reuse_request(const nm_run *run, nm_ledger *ledger, const nm_live *block);
-nm_status nm_reuse_freed(const nm_run *run, nm_ledger *ledger, const nm_live *block, nm_error *err);
-void nm_reuse_forget(const nm_run *run, nm_ledger *ledger, const nm_live *block); /* its free did not happen */
-nm_status nm_reuse_finish(const nm_run *run, const nm_ledger *ledger, nm_error *err);
-void nm_reuse_free(nm_ledger *ledger);
 
 #endif

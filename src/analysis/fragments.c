@@ -1,23 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The free ranges of a pool at a moment, by part and size, and the blocks between them. The present is in the trees, and
- * looking at all of it costs as much as there is: nm_fragments_afford keeps that in proportion to the events. The peak is
- * put together at the end, from what was there then and still is, and from what has ended since (nm_gone): an event costs
- * the same, however often the peak rises. The end may be as the source lists it.
+ * looking at all of it costs as much as there is: moments.c keeps that in proportion to the events. The peak is put together
+ * at the end, from what was there then and still is, and from what has ended since: an event costs the same, however often
+ * the peak rises. The end may be as the source lists it.
  */
-#include "replay/fragments.h"
+#include "analysis/passes.h"
 
 #include <stdlib.h>
 
+#include "analysis/blockers.h"
+#include "analysis/moments.h"
 #include "base/buffer.h"
-#include "replay/blockers.h"
+#include "base/number.h"
 #include "replay/lookup.h"
-#include "replay/places.h"
+#include "replay/pass.h"
 #include "replay/sub_pool.h"
 
-#define CLASS_COUNT    64
-#define DETAIL_ALLOWED (UINT64_C(1) << 20) /* segments and blocks, beside one an event; half of it for failures alone */
-#define DETAIL_COUNT   1000                /* moments of a pool; half of it for failures alone */
+enum { NEED_MOMENTS };
+
+#define CLASS_COUNT       64
+#define BLOCKERS_MAX      64 /* stacks of a pool at its peak and at the end; one more row has all the rest */
+#define BLOCKERS_AT_MARKS 16 /* the same at marks and failures, of which there may be many */
+
+/* What was there at a pool's last peak and has ended since: with what is still there it makes up the peak. */
+typedef struct gone_set {
+    uint64_t epoch; /* the peak_epoch of the pool that they are of; else they are void */
+    nm_segments_then segments;
+    nm_blocks_then blocks;
+} gone_set;
+
+/* What a source's own list says of a pool at the end. */
+typedef struct listed_state {
+    bool is_known;
+    nm_segments_then segments;
+    nm_blocks_then blocks;
+    nm_segments_then gaps;
+} listed_state;
+
+typedef struct heap_room {
+    gone_set gone;
+    listed_state listed;
+} heap_room;
+
+static heap_room *room_of(const nm_run *run, const nm_heap *pool)
+{
+    return nm_heap_room(run, pool);
+}
 
 /* ---- What was there ---------------------------------------------------------------------------------------------- */
 
@@ -40,7 +69,7 @@ static nm_status add_block(nm_blocks_then *list, const nm_block_then *block, nm_
 }
 
 /* At the peak it may have been in another part of the pool. */
-static nm_sub_pool *part_at_peak(const nm_live *range)
+static const nm_sub_pool *part_at_peak(const nm_live *range)
 {
     return range->old_part != NULL && range->old_epoch >= range->owner->peak_epoch ? range->old_part : range->part;
 }
@@ -76,51 +105,38 @@ static nm_block_then block_of(const nm_live *block)
     };
 }
 
-/* Is the end of something that came at `begin_epoch` to be kept for the pool's peak? */
-static bool was_at_peak(const nm_heap *pool, uint64_t begin_epoch)
-{
-    const nm_sink *sink = &pool->replay->sink;
-
-    return begin_epoch < pool->peak_epoch &&
-           (sink->wants[NM_ROW_GAP] || sink->wants[NM_ROW_BLOCKER] || sink->wants[NM_ROW_PART_SAMPLE]);
-}
-
 /* What went before the last peak is not wanted any more. */
-static nm_gone *gone_of(nm_heap *pool)
+static gone_set *gone_of(const nm_run *run, const nm_heap *pool)
 {
-    if (pool->gone.epoch != pool->peak_epoch) {
-        pool->gone.epoch = pool->peak_epoch;
-        pool->gone.segments.count = 0;
-        pool->gone.blocks.count = 0;
+    gone_set *gone = &room_of(run, pool)->gone;
+
+    if (gone->epoch != pool->peak_epoch) {
+        gone->epoch = pool->peak_epoch;
+        gone->segments.count = 0;
+        gone->blocks.count = 0;
     }
-    return &pool->gone;
+    return gone;
 }
 
-nm_status nm_fragments_lose_segment(const nm_live *range, nm_error *err)
+/* It is about to end, or to be cut: it may have been there at the peak. */
+static nm_status lose_segment(const nm_run *run, const nm_live *range, nm_error *err)
 {
-    nm_segment_then segment = segment_of(range, true);
+    nm_segment_then segment;
 
-    return was_at_peak(range->owner, range->begin_epoch) ? add_segment(&gone_of(range->owner)->segments, &segment, err)
-                                                         : NM_OK;
+    if (range->begin_epoch >= range->owner->peak_epoch)
+        return NM_OK;
+    segment = segment_of(range, true);
+    return add_segment(&gone_of(run, range->owner)->segments, &segment, err);
 }
 
-nm_status nm_fragments_lose_block(const nm_live *block, nm_error *err)
+static nm_status lose_block(const nm_run *run, const nm_live *block, nm_error *err)
 {
     nm_block_then then;
 
-    if (!was_at_peak(block->heap, block->begin_epoch))
+    if (!nm_is_pool(block->heap) || block->begin_epoch >= block->heap->peak_epoch)
         return NM_OK;
     then = block_of(block);
-    return add_block(&gone_of(block->heap)->blocks, &then, err);
-}
-
-void nm_fragments_free(nm_heap *pool)
-{
-    free(pool->gone.segments.items);
-    free(pool->gone.blocks.items);
-    free(pool->state.segments.items);
-    free(pool->state.blocks.items);
-    free(pool->state.gaps.items);
+    return add_block(&gone_of(run, block->heap)->blocks, &then, err);
 }
 
 /* ---- A picture of a moment --------------------------------------------------------------------------------------- */
@@ -203,9 +219,9 @@ static nm_status see_live(const nm_heap *pool, bool at_peak, picture *seen, nm_e
     return status;
 }
 
-static nm_status see_gone(const nm_heap *pool, picture *seen, nm_error *err)
+static nm_status see_gone(const nm_run *run, const nm_heap *pool, picture *seen, nm_error *err)
 {
-    const nm_gone *gone = &pool->gone;
+    const gone_set *gone = &room_of(run, pool)->gone;
     nm_status status = NM_OK;
 
     if (gone->epoch != pool->peak_epoch)
@@ -403,22 +419,22 @@ static void add_up(picture *seen, const nm_segments_then *listed)
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
-static nm_status write_part(const nm_replay *replay, uint64_t moment_id, const nm_sub_pool *part,
+static nm_status write_part(const nm_run *run, uint64_t moment_id, const nm_sub_pool *part,
                             const nm_sub_pool_figures *figures, nm_error *err)
 {
     nm_part_sample_row row = {.moment_id = moment_id, .part_id = part->row.part_id, .figures = *figures};
 
-    if (figures->reserved_bytes == 0 || !replay->sink.wants[NM_ROW_PART_SAMPLE])
+    if (figures->reserved_bytes == 0 || !run->replay->sink.wants[NM_ROW_PART_SAMPLE])
         return NM_OK;
-    return nm_give_part_sample(&replay->sink, &row, err);
+    return nm_give_part_sample(&run->replay->sink, &row, err);
 }
 
-static nm_status write_gaps(const nm_replay *replay, uint64_t moment_id, const nm_heap *pool, const part_tally *tally,
+static nm_status write_gaps(const nm_run *run, uint64_t moment_id, const nm_heap *pool, const part_tally *tally,
                             nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (unsigned power = 0; power < CLASS_COUNT && status == NM_OK && replay->sink.wants[NM_ROW_GAP]; power++) {
+    for (unsigned power = 0; power < CLASS_COUNT && status == NM_OK && run->replay->sink.wants[NM_ROW_GAP]; power++) {
         const size_class *class = &tally->classes[power];
         nm_gap_row row = {
             .moment_id = moment_id,
@@ -431,43 +447,32 @@ static nm_status write_gaps(const nm_replay *replay, uint64_t moment_id, const n
         };
 
         if (class->gap_count > 0)
-            status = nm_give_gap(&replay->sink, &row, err);
+            status = nm_give_gap(&run->replay->sink, &row, err);
     }
     return status;
 }
 
-static nm_status write_picture(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, const picture *seen,
+static nm_status write_picture(const nm_run *run, uint64_t moment_id, const nm_heap *pool, const picture *seen,
                                nm_error *err)
 {
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < seen->part_count && status == NM_OK; i++) {
         if (seen->has_figures)
-            status = write_part(replay, moment_id, seen->parts[i].part, &seen->parts[i].figures, err);
+            status = write_part(run, moment_id, seen->parts[i].part, &seen->parts[i].figures, err);
         if (status == NM_OK)
-            status = write_gaps(replay, moment_id, pool, &seen->parts[i], err);
+            status = write_gaps(run, moment_id, pool, &seen->parts[i], err);
     }
     if (status != NM_OK)
         return status;
-    return nm_blockers_write(replay, moment_id, pool, &seen->segments, &seen->blocks, seen->blocker_limit, err);
+    return nm_blockers_write(&run->replay->sink, moment_id, pool, &seen->segments, &seen->blocks, seen->blocker_limit,
+                             err);
 }
 
 /* ---- Moments ----------------------------------------------------------------------------------------------------- */
 
-bool nm_fragments_afford(nm_replay *replay, nm_heap *pool, bool is_failure)
-{
-    uint64_t cost = pool->arena->ranges.count + pool->blocks.count;
-    uint64_t allowed = replay->next_seq + (is_failure ? DETAIL_ALLOWED : DETAIL_ALLOWED / 2);
-
-    if (pool->detail_count >= (is_failure ? DETAIL_COUNT : DETAIL_COUNT / 2) || replay->detail_spent > allowed ||
-        cost > allowed - replay->detail_spent)
-        return false;
-    replay->detail_spent += cost;
-    pool->detail_count++;
-    return true;
-}
-
-nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, size_t blocker_limit,
+/* At the present one so many stacks have rows of their own; 0: neither gaps nor blockers. */
+static nm_status write_now(const nm_run *run, uint64_t moment_id, const nm_heap *pool, size_t blocker_limit,
                            nm_error *err)
 {
     picture seen = {.blocker_limit = blocker_limit};
@@ -476,7 +481,7 @@ nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap 
     for (const nm_sub_pool *part = pool->parts; part != NULL && status == NM_OK; part = part->next) {
         nm_sub_pool_figures figures = nm_sub_pool_figures_of(part);
 
-        status = write_part(replay, moment_id, part, &figures, err);
+        status = write_part(run, moment_id, part, &figures, err);
     }
     if (status != NM_OK || blocker_limit == 0)
         return status;
@@ -486,38 +491,38 @@ nm_status nm_fragments_now(nm_replay *replay, uint64_t moment_id, const nm_heap 
     if (status == NM_OK) {
         sort(&seen);
         add_up(&seen, NULL);
-        status = write_picture(replay, moment_id, pool, &seen, err);
+        status = write_picture(run, moment_id, pool, &seen, err);
     }
     free_picture(&seen);
     return status;
 }
 
-nm_status nm_fragments_peak(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, nm_error *err)
+static nm_status write_peak(const nm_run *run, uint64_t moment_id, const nm_heap *pool, nm_error *err)
 {
-    picture seen = {.has_figures = true, .blocker_limit = NM_BLOCKERS_MAX};
+    picture seen = {.has_figures = true, .blocker_limit = BLOCKERS_MAX};
     nm_status status = make_tallies(pool, &seen, err);
 
     if (status == NM_OK)
         status = see_live(pool, true, &seen, err);
     if (status == NM_OK)
-        status = see_gone(pool, &seen, err);
+        status = see_gone(run, pool, &seen, err);
     if (status == NM_OK) {
         sort(&seen);
         add_up(&seen, NULL);
-        status = write_picture(replay, moment_id, pool, &seen, err);
+        status = write_picture(run, moment_id, pool, &seen, err);
     }
     free_picture(&seen);
     return status;
 }
 
-nm_status nm_fragments_end(nm_replay *replay, uint64_t moment_id, const nm_heap *pool, nm_error *err)
+static nm_status write_end(const nm_run *run, uint64_t moment_id, const nm_heap *pool, nm_error *err)
 {
-    const nm_pool_state *state = &pool->state;
-    picture seen = {.has_figures = true, .blocker_limit = NM_BLOCKERS_MAX};
+    const listed_state *state = &room_of(run, pool)->listed;
+    picture seen = {.has_figures = true, .blocker_limit = BLOCKERS_MAX};
     nm_status status;
 
     if (!state->is_known)
-        return nm_fragments_now(replay, moment_id, pool, NM_BLOCKERS_MAX, err);
+        return write_now(run, moment_id, pool, BLOCKERS_MAX, err);
     status = make_tallies(pool, &seen, err);
     for (size_t i = 0; i < state->segments.count && status == NM_OK; i++)
         status = add_segment(&seen.segments, &state->segments.items[i], err);
@@ -526,9 +531,41 @@ nm_status nm_fragments_end(nm_replay *replay, uint64_t moment_id, const nm_heap 
     if (status == NM_OK) {
         sort(&seen);
         add_up(&seen, &state->gaps);
-        status = write_picture(replay, moment_id, pool, &seen, err);
+        status = write_picture(run, moment_id, pool, &seen, err);
     }
     free_picture(&seen);
+    return status;
+}
+
+/* The pools of a process (NULL: of all) as they are, at the mark or the failure that was told last. */
+static nm_status take_moment(const nm_run *run, const nm_process *only, nm_error *err)
+{
+    const nm_run *moments = run->needs[NEED_MOMENTS];
+    const nm_process *process = only != NULL ? only : run->replay->first_process;
+    nm_status status = NM_OK;
+
+    for (; process != NULL && status == NM_OK; process = only != NULL ? NULL : process->next) {
+        const nm_heap *heap = nm_moments_has_figures(moments, process) ? process->heaps : NULL;
+
+        for (; heap != NULL && status == NM_OK; heap = heap->next_of_process)
+            if (nm_is_pool(heap))
+                status = write_now(run, nm_moments_last(moments), heap,
+                                   nm_moments_has_detail(moments, heap) ? BLOCKERS_AT_MARKS : 0, err);
+    }
+    return status;
+}
+
+static nm_status end(const nm_run *run, nm_error *err)
+{
+    const nm_run *moments = run->needs[NEED_MOMENTS];
+    nm_status status = NM_OK;
+
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        if (nm_is_pool(heap) && nm_moments_peak_of(moments, heap) != 0)
+            status = write_peak(run, nm_moments_peak_of(moments, heap), heap, err);
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        if (nm_is_pool(heap))
+            status = write_end(run, nm_moments_end(moments), heap, err);
     return status;
 }
 
@@ -539,55 +576,100 @@ static uint64_t end_of(const nm_event *event)
     return event->block_bytes > UINT64_MAX - event->address ? UINT64_MAX : event->address + event->block_bytes;
 }
 
-static nm_status list_segment(nm_replay *replay, nm_heap *pool, const nm_event *event, nm_error *err)
+static nm_status list_segment(const nm_change *change, listed_state *state, nm_error *err)
 {
-    const nm_tree_node *range = nm_tree_holding(&pool->arena->ranges, event->address);
     nm_segment_then segment = {
-        .from = event->address,
-        .to = end_of(event),
-        .is_mapped = range != NULL && NM_TREE_ITEM(range, nm_live, node)->is_mapped,
+        .from = change->context->event->address,
+        .to = end_of(change->context->event),
+        .part = change->part,
+        .is_mapped = change->live != NULL && change->live->is_mapped,
     };
-    nm_pool_part_row key = {
-        .kind = nm_sub_pool_kind(event->block_bytes, segment.is_mapped),
-        .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
-        .stream = event->flags & NM_FLAG_STREAM ? event->stream : 0,
-        .private_pool = event->policy,
-    };
-    nm_status status = nm_sub_pool_find(replay, pool, &key, &segment.part, err);
 
-    return status == NM_OK ? add_segment(&pool->state.segments, &segment, err) : status;
+    return add_segment(&state->segments, &segment, err);
 }
 
 /* What is known of it: its birth from the events, its place and stack from the list where they do not say. */
-static nm_status list_block(nm_replay *replay, nm_heap *pool, const nm_event *event, nm_sub_pool *part, nm_error *err)
+static nm_status list_block(const nm_run *run, const nm_change *change, listed_state *state, nm_error *err)
 {
-    nm_live *live = nm_place_live_of(nm_place_find(replay, pool->process->id, event->address), pool);
+    const nm_event *event = change->context->event;
     nm_block_then block = {.alloc_seq = NM_NO_SEQ, .alloc_ns = NM_NO_TIME, .is_baseline = true};
 
-    if (live != NULL)
-        block = block_of(live);
-    if (live != NULL && live->row.private_pool == 0 && part != NULL) /* older snapshots tell it of segments alone */
-        live->row.private_pool = part->row.private_pool;
+    if (change->live != NULL)
+        block = block_of(change->live);
     block.from = event->address;
     block.to = end_of(event);
     block.waste_bytes = nm_sub_pool_block_waste(event->requested_bytes, event->block_bytes);
-    block.part = part;
+    block.part = change->part;
     block.is_covering = true;
-    if (block.stack_id == 0 && nm_replay_knows_stack(replay, event->stack_id))
+    if (block.stack_id == 0 && nm_replay_knows_stack(run->replay, event->stack_id))
         block.stack_id = event->stack_id;
-    return add_block(&pool->state.blocks, &block, err);
+    return add_block(&state->blocks, &block, err);
 }
 
-nm_status nm_fragments_state(nm_replay *replay, nm_heap *pool, const nm_event *event, nm_error *err)
+static nm_status list_gap(const nm_change *change, listed_state *state, nm_error *err)
 {
-    nm_pool_state *state = &pool->state;
-    nm_segment_then idle = {.from = event->address, .to = end_of(event)};
+    const nm_event *event = change->context->event;
+    nm_segment_then gap = {.from = event->address, .to = end_of(event), .part = change->part};
 
-    if (event->kind == NM_EVENT_STATE_SEGMENT)
-        return list_segment(replay, pool, event, err);
-    if (state->segments.count > 0) /* blocks come behind their segment */
-        idle.part = state->segments.items[state->segments.count - 1].part;
-    if (event->flags & NM_FLAG_IDLE)
-        return add_segment(&state->gaps, &idle, err);
-    return list_block(replay, pool, event, idle.part, err);
+    return add_segment(&state->gaps, &gap, err);
 }
+
+static nm_status list(const nm_run *run, const nm_change *change, nm_error *err)
+{
+    const nm_event *event = change->context->event;
+    listed_state *state = &room_of(run, change->heap)->listed;
+
+    state->is_known = true;
+    if (event->kind == NM_EVENT_STATE_SEGMENT)
+        return list_segment(change, state, err);
+    return event->flags & NM_FLAG_IDLE ? list_gap(change, state, err) : list_block(run, change, state, err);
+}
+
+/* ---- The pass ------------------------------------------------------------------------------------------------------ */
+
+static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+{
+    switch (change->kind) {
+    case NM_CHANGE_ENDING:
+        return lose_block(run, change->live, err);
+    case NM_CHANGE_SEGMENT_OUT:
+        return lose_segment(run, change->live, err);
+    case NM_CHANGE_MARKED:
+    case NM_CHANGE_FAILED:
+        return take_moment(run, change->context->process, err);
+    case NM_CHANGE_LISTED:
+        return list(run, change, err);
+    default:
+        return end(run, err);
+    }
+}
+
+static void release(nm_run *run)
+{
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next) {
+        heap_room *room = room_of(run, heap);
+
+        free(room->gone.segments.items);
+        free(room->gone.blocks.items);
+        free(room->listed.segments.items);
+        free(room->listed.blocks.items);
+        free(room->listed.gaps.items);
+    }
+}
+
+static const nm_pass *const needs[] = {[NEED_MOMENTS] = &nm_moments_pass, NULL};
+
+const nm_pass nm_fragments_pass = {
+    .name = "fragments",
+    .gives = {[NM_ROW_PART_SAMPLE] = true, [NM_ROW_GAP] = true, [NM_ROW_BLOCKER] = true},
+    .needs = needs,
+    .wants = {[NM_CHANGE_ENDING] = true,
+              [NM_CHANGE_SEGMENT_OUT] = true,
+              [NM_CHANGE_MARKED] = true,
+              [NM_CHANGE_FAILED] = true,
+              [NM_CHANGE_LISTED] = true,
+              [NM_CHANGE_END] = true},
+    .room = {[NM_OWNER_HEAP] = sizeof(heap_room)},
+    .change = change,
+    .release = release,
+};

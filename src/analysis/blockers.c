@@ -4,7 +4,7 @@
  * blocks: each of them is as much in the way as the others, however small it is. Sums by stack are exact, so that they add
  * up to the stuck bytes; only the largest of them have a row of their own.
  */
-#include "replay/blockers.h"
+#include "analysis/blockers.h"
 
 #include <stdlib.h>
 
@@ -174,16 +174,16 @@ static void add_to_rest(nm_blocker_row *rest, const nm_blocker_row *row)
     }
 }
 
-static nm_status write_row(const nm_replay *replay, uint64_t moment_id, const nm_heap *pool, nm_blocker_row *row,
+static nm_status write_row(const nm_sink *sink, uint64_t moment_id, const nm_heap *pool, nm_blocker_row *row,
                            nm_error *err)
 {
     row->moment_id = moment_id;
     row->heap_id = pool->id;
-    return nm_give_blocker(&replay->sink, row, err);
+    return nm_give_blocker(sink, row, err);
 }
 
-static nm_status write_rows(const nm_replay *replay, uint64_t moment_id, const nm_heap *pool, holders *all,
-                            size_t limit, nm_error *err)
+static nm_status write_rows(const nm_sink *sink, uint64_t moment_id, const nm_heap *pool, holders *all, size_t limit,
+                            nm_error *err)
 {
     nm_blocker_row rest = {.is_rest = true, .oldest_seq = INT64_MAX, .oldest_ns = NM_NO_TIME};
     nm_status status = NM_OK;
@@ -192,11 +192,11 @@ static nm_status write_rows(const nm_replay *replay, uint64_t moment_id, const n
         qsort(all->items, all->count, sizeof *all->items, compare_holders);
     for (size_t i = 0; i < all->count && status == NM_OK; i++) {
         if (i < limit)
-            status = write_row(replay, moment_id, pool, &all->items[i].row, err);
+            status = write_row(sink, moment_id, pool, &all->items[i].row, err);
         else
             add_to_rest(&rest, &all->items[i].row);
     }
-    return status == NM_OK && rest.block_count > 0 ? write_row(replay, moment_id, pool, &rest, err) : status;
+    return status == NM_OK && rest.block_count > 0 ? write_row(sink, moment_id, pool, &rest, err) : status;
 }
 
 static nm_status make_room(holders *all, nm_error *err)
@@ -206,20 +206,20 @@ static nm_status make_room(holders *all, nm_error *err)
     return all->hostage_bytes == NULL || all->is_counted == NULL ? NM_ERR_MEMORY : NM_OK;
 }
 
-nm_status nm_blockers_write(nm_replay *replay, uint64_t moment_id, const nm_heap *pool,
+nm_status nm_blockers_write(const nm_sink *sink, uint64_t moment_id, const nm_heap *pool,
                             const nm_segments_then *segments, const nm_blocks_then *blocks, size_t limit, nm_error *err)
 {
     holders all = {.blocks = blocks};
     nm_status status;
 
-    if (!replay->sink.wants[NM_ROW_BLOCKER])
+    if (!sink->wants[NM_ROW_BLOCKER])
         return NM_OK;
     status = make_room(&all, err);
     for (size_t i = 0; i < segments->count && status == NM_OK; i++)
         status = split(&all, &segments->items[i], i, err);
     if (status == NM_OK) {
         find_worst(&all);
-        status = write_rows(replay, moment_id, pool, &all, limit, err);
+        status = write_rows(sink, moment_id, pool, &all, limit, err);
     }
     nm_map_free(&all.index);
     free(all.items);
