@@ -114,11 +114,12 @@ START_TEST(what_is_live_is_what_an_ingest_of_that_moment_says)
         "json_each(readfile('now.json'), '\\$.largest_sites') ORDER BY 1, 2\" >seen; test $(wc -l <wanted) -gt 2 && "
         "diff wanted seen",
         0, "");
-    expect("sqlite3 now.db \"SELECT level, heap, peak_bytes FROM peak ORDER BY level, heap\" >wanted; sqlite3 :memory: "
-           "\"SELECT json_extract(value, '\\$.level'), json_extract(value, '\\$.heap'), json_extract(value, "
-           "'\\$.peak_bytes') FROM json_each(readfile('now.json'), '\\$.heaps') ORDER BY 1, 2\" >seen; test -s wanted && "
-           "diff wanted seen",
-           0, "");
+    expect(
+        "sqlite3 now.db \"SELECT level, heap, peak_bytes FROM peak ORDER BY level, heap\" >wanted; sqlite3 :memory: "
+        "\"SELECT json_extract(value, '\\$.level'), json_extract(value, '\\$.heap'), json_extract(value, "
+        "'\\$.peak_bytes') FROM json_each(readfile('now.json'), '\\$.heaps') ORDER BY 1, 2\" >seen; test -s wanted && "
+        "diff wanted seen",
+        0, "");
     expect("grep -c '\"state\":\"recording\"' now.json", 0, "1\n");
 }
 END_TEST
