@@ -177,10 +177,11 @@ END_TEST
 START_TEST(every_view_begins_with_where)
 {
     static const char *const where[] = {"host", "rank", "pid", "device", "heap", "level"};
+    /* That one is about the database, not about what was recorded. */
+    static const char views[] = "SELECT name FROM sqlite_master WHERE type = 'view' AND name <> 'catalog'";
     sqlite3_stmt *names = NULL;
 
-    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT name FROM sqlite_master WHERE type = 'view'", -1, &names, NULL),
-                     SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, views, -1, &names, NULL), SQLITE_OK);
     while (sqlite3_step(names) == SQLITE_ROW) {
         char sql[256];
         sqlite3_stmt *view = NULL;
