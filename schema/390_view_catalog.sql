@@ -43,6 +43,7 @@ WITH
         UNION ALL SELECT 'operation'
         UNION ALL SELECT 'outstanding'
         UNION ALL SELECT 'pool_miss'
+        UNION ALL SELECT 'stack_text'
         UNION ALL SELECT 'stream_call'
         UNION ALL SELECT 'workspace'
     ),

@@ -23,9 +23,14 @@ typedef struct heap_room {
 } heap_room;
 
 typedef struct process_room {
+    bool is_watched; /* is among the watched_count */
     bool has_window; /* something happened at a known time, */
     int64_t window;  /* in this one */
 } process_room;
+
+typedef struct replay_room {
+    size_t watched_count; /* processes that have shown no step */
+} replay_room;
 
 static void take_site(const nm_run *run, const nm_heap *heap, const nm_site *site, uint64_t before_bytes)
 {
@@ -113,9 +118,31 @@ static nm_status end_all(const nm_run *run, nm_error *err)
     return status;
 }
 
+/* Most processes show a step soon, and are nobody to watch from then on. */
+static void watch(nm_run *run, const nm_process *process, bool is_watched)
+{
+    process_room *room = nm_process_room(run, process);
+    replay_room *all = nm_replay_room(run);
+
+    if (room->is_watched == is_watched)
+        return;
+    room->is_watched = is_watched;
+    all->watched_count = is_watched ? all->watched_count + 1 : all->watched_count - 1;
+    nm_run_hear(run, NM_CHANGE_SITE, all->watched_count > 0);
+    nm_run_hear(run, NM_CHANGE_EVENT, all->watched_count > 0);
+}
+
 static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
 {
     switch (change->kind) {
+    case NM_CHANGE_DEFINED:
+        if (change->definition->kind == NM_DEFINE_PROCESS && change->definition->id != 0)
+            watch(run, nm_replay_process(run->replay, change->definition->id), true);
+        return NM_OK;
+    case NM_CHANGE_STEP_ENDED: /* of the last one it is not known whether it was one */
+        if (!change->is_last)
+            watch(run, change->process, false);
+        return NM_OK;
     case NM_CHANGE_SITE:
         take_site(run, change->heap, change->site, change->before_bytes);
         return NM_OK;
@@ -131,8 +158,14 @@ static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
 const nm_pass nm_floors_pass = {
     .name = "floors",
     .gives = {[NM_ROW_SITE_FLOOR] = true},
-    .wants = {[NM_CHANGE_SITE] = true, [NM_CHANGE_EVENT] = true, [NM_CHANGE_END] = true},
-    .room = {[NM_OWNER_SITE] = sizeof(site_room),
+    .wants = {[NM_CHANGE_DEFINED] = true,
+              [NM_CHANGE_STEP_ENDED] = true,
+              [NM_CHANGE_SITE] = true,
+              [NM_CHANGE_EVENT] = true,
+              [NM_CHANGE_END] = true},
+    .at_times = {[NM_CHANGE_SITE] = true, [NM_CHANGE_EVENT] = true}, /* while a process is watched */
+    .room = {[NM_OWNER_REPLAY] = sizeof(replay_room),
+             [NM_OWNER_SITE] = sizeof(site_room),
              [NM_OWNER_HEAP] = sizeof(heap_room),
              [NM_OWNER_PROCESS] = sizeof(process_room)},
     .change = change,

@@ -13,7 +13,9 @@
 
 #include <stdlib.h>
 
-#include "analysis/pool_ledger.h"
+#include "analysis/moments.h"
+#include "analysis/pool_pending.h"
+#include "analysis/samples.h"
 #include "analysis/stream_leaks.h"
 #include "base/buffer.h"
 #include "base/number.h"
@@ -21,9 +23,8 @@
 #include "replay/lookup.h"
 #include "replay/pass.h"
 #include "replay/places.h"
-#include "replay/sample.h"
 
-enum { NEED_POOL_LEDGER, NEED_STREAM_LEAKS };
+enum { NEED_MOMENTS, NEED_SAMPLES, NEED_POOL_LEDGER, NEED_STREAM_LEAKS };
 
 #define STACKS_MAX         64 /* of an episode; the rest is summed up heap by heap */
 #define LOOKS_FREE         1000000
@@ -120,8 +121,8 @@ static void sum_heaps(const nm_run *run, nm_episode *episode)
         nm_sum_add(&row->allocated_bytes, nm_subtract_saturated(heap->total.live_bytes, heap->pending_bytes));
         nm_sum_add(&row->reserved_bytes, nm_pool_reserved_bytes(heap));
         if (may_look(run))
-            row->max_pending_bytes = larger(
-                row->max_pending_bytes, nm_pool_largest_pending(run->needs[NEED_POOL_LEDGER], heap, look_count(run)));
+            row->max_pending_bytes =
+                larger(row->max_pending_bytes, nm_pending_largest(run->needs[NEED_POOL_LEDGER], heap, look_count(run)));
     }
     if (!episode->has_pool)
         row->allocated_bytes = row->active_bytes = program_bytes;
@@ -130,7 +131,7 @@ static void sum_heaps(const nm_run *run, nm_episode *episode)
 static void take_state(const nm_run *run, nm_episode *episode)
 {
     nm_out_of_memory_row *row = &episode->row;
-    int64_t recorded_bytes;
+    nm_device_share share;
 
     row->is_partial = nm_doubt_has_loss(run->replay, episode->process) || episode->process->is_late ||
                       episode->process->has_unknown_pause || episode->process->is_paused ||
@@ -138,9 +139,10 @@ static void take_state(const nm_run *run, nm_episode *episode)
     if (episode->device == NULL)
         return;
     sum_heaps(run, episode);
-    recorded_bytes = nm_sample_recorded(run->replay, episode->device);
-    row->module_bytes = nm_sample_modules(run->replay, episode->device);
-    row->own_bytes = nm_subtract_saturated(recorded_bytes < 0 ? 0 : (uint64_t)recorded_bytes, row->module_bytes);
+    share = nm_sample_share(run->needs[NEED_SAMPLES], episode->device);
+    row->module_bytes = share.module_bytes;
+    row->own_bytes =
+        nm_subtract_saturated(share.recorded_bytes < 0 ? 0 : (uint64_t)share.recorded_bytes, share.module_bytes);
 }
 
 /* ---- And what was live then, by stack ---------------------------------------------------------------------------- */
@@ -306,13 +308,14 @@ static bool is_in_doubt(const nm_run *run, const nm_episode *episode)
 }
 
 /* Takes the episode at *link out of its thread and writes it. */
-static nm_status close_episode(const nm_run *run, nm_episode **link, nm_out_of_memory_outcome outcome, nm_error *err)
+static nm_status close_episode(nm_run *run, nm_episode **link, nm_out_of_memory_outcome outcome, nm_error *err)
 {
     nm_episode *episode = *link;
     nm_status status;
 
     *link = episode->next;
-    ((replay_room *)nm_replay_room(run))->open_count--;
+    if (--((replay_room *)nm_replay_room(run))->open_count == 0)
+        nm_run_hear(run, NM_CHANGE_EVENT, false);
     if (is_in_doubt(run, episode))
         outcome = NM_OUTCOME_UNKNOWN;
     episode->row.outcome = outcome;
@@ -328,7 +331,7 @@ static nm_out_of_memory_outcome outcome_of(const nm_episode *episode)
 }
 
 /* The thread has gone on: it may still be served for what it had asked for. The episode stays where it is, or is closed. */
-static nm_status leave_episode(const nm_run *run, nm_episode **link, nm_error *err)
+static nm_status leave_episode(nm_run *run, nm_episode **link, nm_error *err)
 {
     if ((*link)->is_granted || (*link)->device == NULL || is_in_doubt(run, *link))
         return close_episode(run, link, outcome_of(*link), err);
@@ -337,7 +340,7 @@ static nm_status leave_episode(const nm_run *run, nm_episode **link, nm_error *e
 }
 
 /* Before another one begins: too many that were left are none of which much is to be expected. */
-static nm_status trim_episodes(const nm_run *run, thread_room *thread, nm_error *err)
+static nm_status trim_episodes(nm_run *run, thread_room *thread, nm_error *err)
 {
     nm_episode **oldest = NULL;
     size_t left_count = 0;
@@ -375,7 +378,7 @@ static nm_episode **find_episode(const nm_run *run, thread_room *thread, const n
     return link;
 }
 
-static nm_status open_episode(const nm_run *run, const nm_context *context, nm_episode **link, nm_error *err)
+static nm_status open_episode(nm_run *run, const nm_context *context, nm_episode **link, nm_error *err)
 {
     replay_room *all = nm_replay_room(run);
     nm_episode *episode = nm_replay_allocate(sizeof *episode, err);
@@ -392,7 +395,7 @@ static nm_status open_episode(const nm_run *run, const nm_context *context, nm_e
         .operation_id = nm_replay_operation(run->replay, context->thread),
         .stack_id = context->stack_id,
         .heap_id = context->heap == NULL ? 0 : context->heap->id,
-        .moment_id = run->replay->moment_count, /* that of this failure is the last */
+        .moment_id = nm_moments_last(run->needs[NEED_MOMENTS]),
         .first_seq = context->seq,
         .first_ns = context->event->time_ns,
         .error_code = context->event->error_code,
@@ -401,7 +404,8 @@ static nm_status open_episode(const nm_run *run, const nm_context *context, nm_e
         .event_count = nm_stream_leaks_event_count(run->needs[NEED_STREAM_LEAKS], episode->device),
     };
     *link = episode;
-    all->open_count++;
+    if (all->open_count++ == 0)
+        nm_run_hear(run, NM_CHANGE_EVENT, true);
     take_state(run, episode);
     return take_stacks(run, episode, err);
 }
@@ -437,7 +441,7 @@ static bool is_other_request(const nm_episode *episode, const nm_context *contex
            episode->row.tried_bytes != context->event->requested_bytes;
 }
 
-static nm_status take_failure(const nm_run *run, const nm_context *context, nm_error *err)
+static nm_status take_failure(nm_run *run, const nm_context *context, nm_error *err)
 {
     thread_room *thread = room_of(run, context);
     nm_episode **link;
@@ -569,8 +573,7 @@ static episode_turn turn_of(const nm_run *run, nm_episode *episode, const nm_con
     }
 }
 
-static nm_status close_all_of(const nm_run *run, thread_room *thread, const nm_process *process, bool is_lost,
-                              nm_error *err)
+static nm_status close_all_of(nm_run *run, thread_room *thread, const nm_process *process, bool is_lost, nm_error *err)
 {
     nm_episode **link = &thread->first;
     nm_status status = NM_OK;
@@ -586,7 +589,7 @@ static nm_status close_all_of(const nm_run *run, thread_room *thread, const nm_p
 }
 
 /* The process ends (NULL: events of anybody are lost). */
-static nm_status close_everywhere(const nm_run *run, const nm_process *process, bool is_lost, nm_error *err)
+static nm_status close_everywhere(nm_run *run, const nm_process *process, bool is_lost, nm_error *err)
 {
     nm_status status = close_all_of(run, nm_thread_room(run, run->replay->nobody), process, is_lost, err);
 
@@ -595,7 +598,7 @@ static nm_status close_everywhere(const nm_run *run, const nm_process *process, 
     return status;
 }
 
-static nm_status take_loss(const nm_run *run, const nm_context *context, nm_error *err)
+static nm_status take_loss(nm_run *run, const nm_context *context, nm_error *err)
 {
     if (context->event->number <= 0)
         return NM_OK;
@@ -604,7 +607,7 @@ static nm_status take_loss(const nm_run *run, const nm_context *context, nm_erro
 }
 
 /* Does the event go on with what has failed, serve it or leave it? Before it takes effect. */
-static nm_status take_event(const nm_run *run, const nm_context *context, nm_error *err)
+static nm_status take_event(nm_run *run, const nm_context *context, nm_error *err)
 {
     thread_room *thread = room_of(run, context);
     nm_status status = NM_OK;
@@ -638,7 +641,7 @@ static nm_out_of_memory_outcome outcome_at_end(const nm_episode *episode)
     return episode->is_granted ? NM_OUTCOME_RECOVERED : episode->is_left ? NM_OUTCOME_FATAL : NM_OUTCOME_OPEN;
 }
 
-static nm_status close_open(const nm_run *run, thread_room *thread, nm_error *err)
+static nm_status close_open(nm_run *run, thread_room *thread, nm_error *err)
 {
     nm_status status = NM_OK;
 
@@ -647,7 +650,7 @@ static nm_status close_open(const nm_run *run, thread_room *thread, nm_error *er
     return status;
 }
 
-static nm_status end_stream(const nm_run *run, nm_error *err)
+static nm_status end_stream(nm_run *run, nm_error *err)
 {
     nm_status status = close_open(run, nm_thread_room(run, run->replay->nobody), err);
 
@@ -662,7 +665,7 @@ static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
         return take_failure(run, change->context, err);
     if (change->kind == NM_CHANGE_END)
         return end_stream(run, err);
-    return ((const replay_room *)nm_replay_room(run))->open_count == 0 ? NM_OK : take_event(run, change->context, err);
+    return take_event(run, change->context, err);
 }
 
 static void discard_episodes(thread_room *thread)
@@ -683,14 +686,18 @@ static void release(nm_run *run)
         discard_episodes(nm_thread_room(run, thread));
 }
 
-static const nm_pass *const needs[] = {
-    [NEED_POOL_LEDGER] = &nm_pool_ledger_pass, [NEED_STREAM_LEAKS] = &nm_stream_leaks_pass, NULL};
+static const nm_pass *const needs[] = {[NEED_MOMENTS] = &nm_moments_pass,
+                                       [NEED_SAMPLES] = &nm_samples_pass,
+                                       [NEED_POOL_LEDGER] = &nm_pool_ledger_pass,
+                                       [NEED_STREAM_LEAKS] = &nm_stream_leaks_pass,
+                                       NULL};
 
 const nm_pass nm_out_of_memory_pass = {
     .name = "out-of-memory episodes",
     .gives = {[NM_ROW_OUT_OF_MEMORY] = true, [NM_ROW_OUT_OF_MEMORY_STACK] = true},
     .needs = needs,
     .wants = {[NM_CHANGE_EVENT] = true, [NM_CHANGE_FAILED] = true, [NM_CHANGE_END] = true},
+    .at_times = {[NM_CHANGE_EVENT] = true}, /* while an episode is open */
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room), [NM_OWNER_THREAD] = sizeof(thread_room)},
     .change = change,
     .release = release,

@@ -48,11 +48,6 @@ static overlapped *find_overlapped(const nm_run *run, uint64_t allocation_id)
     return known == NULL ? NULL : (overlapped *)(uintptr_t)*known;
 }
 
-static bool is_past(int64_t since_ns, int64_t now_ns)
-{
-    return now_ns > since_ns && (uint64_t)now_ns - (uint64_t)since_ns > NM_LATE_FREE_NS;
-}
-
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
 static bool has_addresses(const nm_heap *heap)
@@ -99,6 +94,13 @@ static overlapped *new_overlapped(nm_run *run, uint64_t allocation_id, nm_error 
     return made;
 }
 
+/* For what tells whether what waits is explained, or has waited long enough. */
+static void listen(nm_run *run, bool is_waiting)
+{
+    nm_run_hear(run, NM_CHANGE_EVENT, is_waiting);
+    nm_run_hear(run, NM_CHANGE_ENDING, is_waiting);
+}
+
 static nm_status wait_for_free(nm_run *run, const nm_live *old, const nm_anomaly_row *row, nm_error *err)
 {
     replay_room *room = nm_replay_room(run);
@@ -119,6 +121,7 @@ static nm_status wait_for_free(nm_run *run, const nm_live *old, const nm_anomaly
     else
         room->first = waiting;
     room->last = waiting;
+    listen(run, true);
     return NM_OK;
 }
 
@@ -181,7 +184,7 @@ static bool is_explained(const overlap *waiting)
     const overlapped *old = waiting->old;
 
     return old->free_thread_id != 0 && waiting->row.thread_id != old->free_thread_id && old->free_ns != NM_NO_TIME &&
-           !is_past(waiting->row.ns, old->free_ns);
+           !nm_free_is_past(waiting->row.ns, old->free_ns);
 }
 
 static void drop_first(replay_room *room)
@@ -204,13 +207,15 @@ static nm_status expire(nm_run *run, int64_t now_ns, nm_error *err)
     replay_room *room = nm_replay_room(run);
     nm_status status = NM_OK;
 
-    while (room->first != NULL && status == NM_OK && is_past(room->first->row.ns, now_ns)) {
+    while (room->first != NULL && status == NM_OK && nm_free_is_past(room->first->row.ns, now_ns)) {
         overlap *waiting = room->first;
 
         if (!is_explained(waiting) && !nm_doubt_has_loss(run->replay, waiting->process))
             status = nm_anomaly_write(run->needs[NEED_ANOMALY], &waiting->row, err);
         drop_first(room);
     }
+    if (room->first == NULL)
+        listen(run, false);
     return status;
 }
 
@@ -251,6 +256,7 @@ const nm_pass nm_overlap_pass = {
     .gives = {[NM_ROW_ANOMALY] = true},
     .needs = needs,
     .wants = {[NM_CHANGE_EVENT] = true, [NM_CHANGE_BORN] = true, [NM_CHANGE_ENDING] = true},
+    .at_times = {[NM_CHANGE_EVENT] = true, [NM_CHANGE_ENDING] = true}, /* while something waits */
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room), [NM_OWNER_LIVE] = sizeof(live_room)},
     .change = change,
     .finish = finish,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which passes run, where their rooms lie and who is told what: decided once, when the replay is made. For each kind of
- * change there is a dense list of the runs that want it, so that nobody else is asked.
+ * change there is a dense list of the runs that want it, so that nobody else is asked. Who hears it at times has a place there
+ * all the time, so that a run may begin or stop to hear a kind while that is told.
  */
 #include "replay/pass.h"
 
@@ -11,12 +12,18 @@
 
 #include "replay/lookup.h"
 
+typedef struct listener {
+    nm_run *run; /* NULL: the end of a list */
+    nm_status (*change)(nm_run *run, const nm_change *change, nm_error *err);
+} listener;
+
 struct nm_runs {
+    nm_replay *replay; /* borrowed: whose they are */
     size_t count;
-    nm_run *items;                  /* owned; in the order of the table */
-    nm_run **told[NM_CHANGE_KINDS]; /* into `lists`: who wants it, then NULL */
-    nm_run **lists;                 /* owned */
-    size_t bytes[NM_OWNERS];        /* of the struct and of all rooms behind it */
+    nm_run *items;                   /* owned; in the order of the table */
+    listener *told[NM_CHANGE_KINDS]; /* into `lists`: who wants it */
+    listener *lists;                 /* owned */
+    size_t bytes[NM_OWNERS];         /* of the struct and of all rooms behind it */
 };
 
 static_assert(NM_CHANGE_KINDS <= 64, "a bit for each in nm_replay.wanted");
@@ -110,16 +117,50 @@ static nm_status make_own_rooms(const nm_runs *runs, nm_error *err)
     return NM_OK;
 }
 
+static uint64_t bit_of(nm_change_kind kind)
+{
+    return UINT64_C(1) << kind;
+}
+
+static bool is_heard_by_any(const nm_runs *runs, nm_change_kind kind)
+{
+    for (const listener *who = runs->told[kind]; who->run != NULL; who++)
+        if ((who->run->heard & bit_of(kind)) != 0)
+            return true;
+    return false;
+}
+
+void nm_run_hear(nm_run *run, nm_change_kind kind, bool is_heard)
+{
+    nm_runs *runs = run->replay->runs;
+
+    assert(run->pass->wants[kind] && run->pass->at_times[kind]);
+    if (((run->heard & bit_of(kind)) != 0) == is_heard)
+        return;
+    run->heard = is_heard ? run->heard | bit_of(kind) : run->heard & ~bit_of(kind);
+    if (is_heard_by_any(runs, kind))
+        runs->replay->wanted |= bit_of(kind);
+    else
+        runs->replay->wanted &= ~bit_of(kind);
+}
+
 static void fill_lists(nm_replay *replay, nm_runs *runs)
 {
-    nm_run **next = runs->lists;
+    listener *next = runs->lists;
 
-    for (int kind = 0; kind < NM_CHANGE_KINDS; kind++) {
+    for (nm_change_kind kind = 0; kind < NM_CHANGE_KINDS; kind++) {
         runs->told[kind] = next;
-        for (size_t i = 0; i < runs->count; i++)
-            if (runs->items[i].pass->wants[kind])
-                *next++ = &runs->items[i];
-        replay->wanted |= (uint64_t)(next > runs->told[kind]) << kind;
+        for (size_t i = 0; i < runs->count; i++) {
+            nm_run *run = &runs->items[i];
+
+            if (!run->pass->wants[kind])
+                continue;
+            *next++ = (listener){run, run->pass->change};
+            if (!run->pass->at_times[kind])
+                run->heard |= bit_of(kind);
+        }
+        if (is_heard_by_any(runs, kind))
+            replay->wanted |= bit_of(kind);
         next++;
     }
 }
@@ -134,6 +175,7 @@ nm_status nm_runs_new(nm_replay *replay, const nm_pass *const *table, nm_error *
     if (runs == NULL)
         return NM_ERR_MEMORY;
     replay->runs = runs;
+    runs->replay = replay;
     while (table != NULL && table[table_count] != NULL)
         table_count++;
     runs->items = nm_replay_allocate((table_count + 1) * sizeof *runs->items, err);
@@ -159,8 +201,9 @@ nm_status nm_runs_tell(const nm_replay *replay, const nm_change *change, nm_erro
 {
     nm_status status = NM_OK;
 
-    for (nm_run *const *run = replay->runs->told[change->kind]; *run != NULL && status == NM_OK; run++)
-        status = (*run)->pass->change(*run, change, err);
+    for (const listener *who = replay->runs->told[change->kind]; who->run != NULL && status == NM_OK; who++)
+        if ((who->run->heard & bit_of(change->kind)) != 0)
+            status = who->change(who->run, change, err);
     return status;
 }
 
@@ -172,6 +215,28 @@ nm_status nm_runs_finish(const nm_replay *replay, nm_error *err)
     for (size_t i = 0; i < runs->count && status == NM_OK; i++)
         if (runs->items[i].pass->finish != NULL)
             status = runs->items[i].pass->finish(&runs->items[i], err);
+    return status;
+}
+
+nm_status nm_runs_save(const nm_replay *replay, const nm_heap *heap, const nm_keyframe_out *out, nm_error *err)
+{
+    const nm_runs *runs = replay->runs;
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < runs->count && status == NM_OK; i++)
+        if (runs->items[i].pass->save != NULL)
+            status = runs->items[i].pass->save(&runs->items[i], heap, out, err);
+    return status;
+}
+
+nm_status nm_runs_restore(const nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_runs *runs = replay->runs;
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < runs->count && status == NM_OK; i++)
+        if (runs->items[i].pass->restore != NULL)
+            status = runs->items[i].pass->restore(&runs->items[i], context, err);
     return status;
 }
 

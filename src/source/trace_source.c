@@ -21,6 +21,7 @@
 #define DEPTH_BEFORE_1_4 64 /* of stacks: where it is not said, the default of then */
 #define READ_BYTES       (256u << 10)
 #define PREFIX_BYTES     16 /* magic, size and signature: a search needs them in one piece */
+#define RECENT_IDS       16
 
 typedef struct trace_source {
     nm_source base;
@@ -50,8 +51,9 @@ typedef struct trace_source {
     bool has_header;                 /* one that could be read */
     uint64_t pending_count;          /* events that rings held when the last block that is there was made */
 
-    nm_map known;                                /* (definition kind, number) -> checksum of what was delivered */
-    uint64_t last_known[NM_DEFINE_KIND_MAX + 1]; /* of each kind: the last number found to be known */
+    nm_map known; /* (definition kind, number) -> checksum of what was delivered */
+    uint64_t recently_known[NM_DEFINE_KIND_MAX + 1]
+                           [RECENT_IDS]; /* of each kind: numbers found to be known, by their end */
 
     nm_buffer tail;
     bool has_tail;
@@ -365,11 +367,13 @@ static nm_status next_block(trace_source *source, nm_error *err)
 
 static bool is_known(trace_source *source, nm_definition_kind kind, uint64_t id)
 {
-    if (id == 0 || id == source->last_known[kind])
+    uint64_t *recent = &source->recently_known[kind][id % RECENT_IDS];
+
+    if (id == 0 || id == *recent)
         return true;
     if (nm_map_get(&source->known, (nm_key){kind, id}) == NULL)
         return false;
-    source->last_known[kind] = id;
+    *recent = id;
     return true;
 }
 
@@ -449,20 +453,30 @@ static void take_repeat(trace_source *source, const nm_event *event)
     add(&source->summary.events_unrecovered, event->miss_count);
 }
 
-static void take_event(trace_source *source, nm_event *event)
+/* The same of an event. */
+static void close_event(trace_source *source, nm_event *event)
 {
-    nm_definition_kind kind;
-    uint64_t *id;
+    nm_definition_kind number_kind = nm_event_number_kind(event);
 
-    for (size_t i = 0; (id = nm_event_reference(event, i, &kind)) != NULL; i++) {
-        if (is_known(source, kind, *id))
+    for (size_t i = 0; i < NM_EVENT_REFERENCES; i++) {
+        const nm_event_reference *reference = &nm_event_references[i];
+        uint64_t *id = nm_event_field(event, reference->field);
+
+        if (is_known(source, reference->kind, *id))
             continue;
         *id = 0;
-        if (kind == NM_DEFINE_STACK) {
+        if (reference->kind == NM_DEFINE_STACK) {
             event->flags |= NM_FLAG_NO_STACK;
             source->summary.events_without_stack++;
         }
     }
+    if (number_kind != 0 && !is_known(source, number_kind, (uint64_t)event->number))
+        event->number = 0;
+}
+
+static void take_event(trace_source *source, nm_event *event)
+{
+    close_event(source, event);
     if (nm_event_is_repeat(event)) {
         take_repeat(source, event);
         return;

@@ -39,21 +39,26 @@ nm_status nm_db_uri(const char *path, const char *query, nm_buffer *out, nm_erro
     return status == NM_OK ? nm_buffer_append(out, query, strlen(query) + 1, err) : status;
 }
 
+/* Without SQLite's own lock, which each of its calls would take: one thread uses the connection. */
 nm_status nm_db_open(const char *path, sqlite3 **out, nm_error *err)
 {
     nm_buffer uri = {0};
     nm_status status = nm_db_uri(path, "mode=rwc", &uri, err);
 
     if (status == NM_OK &&
-        sqlite3_open_v2((const char *)uri.data, out, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
+        sqlite3_open_v2((const char *)uri.data, out,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK)
         status = nm_db_fail(*out, err);
     nm_buffer_free(&uri);
     return status;
 }
 
+/* SQLite takes NULL, which is what it gives for a text when there is no memory for it, for nothing to do. */
 nm_status nm_db_exec(sqlite3 *db, const char *sql, nm_error *err)
 {
+    if (sql == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? NM_OK : nm_db_fail(db, err);
 }
 

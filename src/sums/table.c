@@ -17,6 +17,14 @@
 
 #define ITEMS_MAX (1u << 31)
 
+static uint64_t word_at(const void *base, size_t offset)
+{
+    uint64_t value;
+
+    memcpy(&value, (const uint8_t *)base + offset, sizeof value);
+    return value;
+}
+
 /* ---- Keys -------------------------------------------------------------------------------------------------------- */
 
 static uint8_t *item_at(const nm_sum_table *table, size_t index)
@@ -24,22 +32,25 @@ static uint8_t *item_at(const nm_sum_table *table, size_t index)
     return table->items + index * table->sum->row_bytes;
 }
 
+/* A key is a few words: a call of memcmp would cost more than they do. */
 static bool is_at(const nm_sum_table *table, size_t index, const void *key)
 {
-    return memcmp(item_at(table, index), key, table->sum->key_bytes) == 0;
+    const uint8_t *item = item_at(table, index);
+    uint64_t difference = 0;
+
+    for (size_t at = 0; at < table->sum->key_bytes; at += sizeof(uint64_t))
+        difference |= word_at(item, at) ^ word_at(key, at);
+    return difference == 0;
 }
 
 /* Each word with a secret in it, as in base/map.c: keys come from files. */
 static size_t home_of(const nm_sum_table *table, const void *key)
 {
-    const uint8_t *at = key;
     uint64_t hash = table->secret[0];
 
-    for (size_t left = table->sum->key_bytes; left > 0; left -= sizeof(uint64_t), at += sizeof(uint64_t)) {
-        uint64_t word;
+    for (size_t at = 0; at < table->sum->key_bytes; at += sizeof(uint64_t)) {
+        unsigned __int128 product = (unsigned __int128)(hash ^ word_at(key, at)) * table->secret[1];
 
-        memcpy(&word, at, sizeof word);
-        unsigned __int128 product = (unsigned __int128)(hash ^ word) * table->secret[1];
         hash = (uint64_t)product ^ (uint64_t)(product >> 64) ^ table->secret[0];
     }
     return hash & (table->slot_count - 1);
@@ -125,14 +136,6 @@ static nm_status find_or_add(nm_sum_table *table, const void *key, uint8_t **out
 
 /* ---- Measures ---------------------------------------------------------------------------------------------------- */
 
-static uint64_t cell(const uint8_t *base, uint16_t offset)
-{
-    uint64_t value;
-
-    memcpy(&value, base + offset, sizeof value);
-    return value;
-}
-
 static void put(uint8_t *base, uint16_t offset, uint64_t value)
 {
     memcpy(base + offset, &value, sizeof value);
@@ -140,7 +143,7 @@ static void put(uint8_t *base, uint16_t offset, uint64_t value)
 
 static void add_to(uint8_t *sum, uint16_t offset, uint64_t more)
 {
-    put(sum, offset, nm_add_saturated(cell(sum, offset), more));
+    put(sum, offset, nm_add_saturated(word_at(sum, offset), more));
 }
 
 static void add_product(uint8_t *sum, uint16_t offset, uint64_t a, uint64_t b)
@@ -155,8 +158,8 @@ static void add_product(uint8_t *sum, uint16_t offset, uint64_t a, uint64_t b)
 /* Did the row take the record? */
 static bool take_record(const nm_sum_measure *measure, const uint8_t *row, uint8_t *sum)
 {
-    uint64_t value = cell(row, measure->from), most = cell(sum, measure->to);
-    int64_t place = (int64_t)cell(row, measure->other), first = (int64_t)cell(sum, measure->to_other);
+    uint64_t value = word_at(row, measure->from), most = word_at(sum, measure->to);
+    int64_t place = (int64_t)word_at(row, measure->other), first = (int64_t)word_at(sum, measure->to_other);
 
     if (first != NM_NO_SEQ && value <= most && (value != most || place >= first))
         return false;
@@ -167,7 +170,7 @@ static bool take_record(const nm_sum_measure *measure, const uint8_t *row, uint8
 
 static void keep_same(uint8_t *sum, uint16_t offset, uint64_t value)
 {
-    uint64_t known = cell(sum, offset);
+    uint64_t known = word_at(sum, offset);
 
     put(sum, offset, known == 0 || known == value ? value : NM_SUM_SEVERAL);
 }
@@ -175,28 +178,28 @@ static void keep_same(uint8_t *sum, uint16_t offset, uint64_t value)
 /* *is_record: of the RECORD before it. */
 static void take_measure(const nm_sum_measure *measure, const uint8_t *row, uint8_t *sum, bool *is_record)
 {
-    uint64_t value = cell(row, measure->from);
+    uint64_t value = word_at(row, measure->from);
 
     switch (measure->kind) {
     case NM_SUMMED_COUNT:
-        put(sum, measure->to, cell(sum, measure->to) + 1);
+        put(sum, measure->to, word_at(sum, measure->to) + 1);
         break;
     case NM_SUMMED_SUM:
         add_to(sum, measure->to, value);
         break;
     case NM_SUMMED_DIFFERENCE:
-        if ((int64_t)value > (int64_t)cell(row, measure->other))
-            add_to(sum, measure->to, value - cell(row, measure->other));
+        if ((int64_t)value > (int64_t)word_at(row, measure->other))
+            add_to(sum, measure->to, value - word_at(row, measure->other));
         break;
     case NM_SUMMED_PRODUCT:
-        add_product(sum, measure->to, value, cell(row, measure->other));
+        add_product(sum, measure->to, value, word_at(row, measure->other));
         break;
     case NM_SUMMED_MAX:
-        if (value > cell(sum, measure->to))
+        if (value > word_at(sum, measure->to))
             put(sum, measure->to, value);
         break;
     case NM_SUMMED_MAX_SIGNED:
-        if ((int64_t)value > (int64_t)cell(sum, measure->to))
+        if ((int64_t)value > (int64_t)word_at(sum, measure->to))
             put(sum, measure->to, value);
         break;
     case NM_SUMMED_LAST:
@@ -219,22 +222,24 @@ nm_status nm_sum_table_add(nm_sum_table *table, const nm_sum_feed *feed, const n
                            const void *row, nm_error *err)
 {
     _Alignas(max_align_t) uint8_t key[NM_SUM_BYTES_MAX];
+    const nm_sum_measure *end = feed->measures + feed->measure_count;
     bool is_record = false;
     uint8_t *sum = NULL;
 
     assert(table->sum->row_bytes <= sizeof key && table->sum->key_bytes % sizeof(uint64_t) == 0);
-    memset(key, 0, table->sum->key_bytes);
+    assert(table->sum->key_bytes <= NM_SUM_KEY_BYTES_MAX);
+    memset(key, 0, NM_SUM_KEY_BYTES_MAX); /* a constant number of bytes is a few stores */
     uint32_t facts = feed->classify(definitions, row, key);
     if (facts == NM_SUM_SKIP)
         return NM_OK;
     nm_status status = find_or_add(table, key, &sum, err);
     if (status != NM_OK)
         return status;
-    for (const nm_sum_measure *measure = feed->measures; measure < feed->measures + feed->measure_count; measure++) {
-        if (measure->kind == NM_SUMMED_RECORD)
-            is_record = false;
+    for (const nm_sum_measure *measure = feed->measures; measure < end; measure++) {
         if ((facts & measure->when) == measure->when)
             take_measure(measure, row, sum, &is_record);
+        else if (measure->kind == NM_SUMMED_RECORD)
+            is_record = false;
     }
     return NM_OK;
 }

@@ -21,9 +21,10 @@
 #include "rows/rows.h"
 #include "sites/definitions.h"
 
-#define NM_SUM_BYTES_MAX 512        /* of the row of a sum */
-#define NM_SUM_SKIP      UINT32_MAX /* the row counts nowhere */
-#define NM_SUM_SEVERAL   UINT64_MAX /* NM_SUMMED_SAME: rows do not agree */
+#define NM_SUM_BYTES_MAX     512        /* of the row of a sum */
+#define NM_SUM_KEY_BYTES_MAX 64         /* of its key */
+#define NM_SUM_SKIP          UINT32_MAX /* the row counts nowhere */
+#define NM_SUM_SEVERAL       UINT64_MAX /* NM_SUMMED_SAME: rows do not agree */
 
 typedef enum nm_summed_kind {
     NM_SUMMED_COUNT,      /* how many rows */
@@ -68,7 +69,7 @@ typedef struct nm_sum_feed { /* one kind of row that is summed */
 
 typedef struct nm_sum { /* a declaration */
     const char *name;   /* of its table in schema/ */
-    nm_row_kind gives;  /* a struct of fields of 64 or 128 bits, the key first. NM_ROW_KINDS: it is only looked up */
+    nm_row_kind gives;  /* a struct of fields of 64 or 128 bits, the key first */
     size_t row_bytes, key_bytes;
     const nm_sum_feed *feeds;
     size_t feed_count;

@@ -65,7 +65,16 @@ bool nm_definition_decode(nm_cursor *cursor, nm_definition *out, bool *is_known)
 /* The `index`-th number in the definition that names another one, and the kind of what it names; NULL past the last. */
 uint64_t *nm_definition_reference(nm_definition *definition, size_t index, nm_definition_kind *kind);
 
-/* The same for an event. */
-uint64_t *nm_event_reference(nm_event *event, size_t index, nm_definition_kind *kind);
+/* What fields of an event name, whatever its kind: 0 where it has none. */
+typedef struct nm_event_reference {
+    uint8_t field; /* nm_field */
+    uint8_t kind;  /* nm_definition_kind */
+} nm_event_reference;
+
+#define NM_EVENT_REFERENCES 7
+extern const nm_event_reference nm_event_references[NM_EVENT_REFERENCES];
+
+/* Besides them, what its `number` names; 0: nothing. */
+nm_definition_kind nm_event_number_kind(const nm_event *event);
 
 #endif

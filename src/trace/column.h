@@ -73,6 +73,13 @@ nm_status nm_column_open(nm_column_reader *reader, unsigned encoding, nm_bytes d
 /* The next value, of an event of the kind at `kind_place`; at most as often as open() was told. */
 uint64_t nm_column_next(nm_column_reader *reader, unsigned kind_place);
 
+/* Have all events the same value? It is in *value, and need not be taken one by one. */
+static inline bool nm_column_is_constant(const nm_column_reader *reader, uint64_t *value)
+{
+    *value = reader->value;
+    return reader->encoding == NM_ENCODING_CONSTANT;
+}
+
 void nm_column_reader_free(nm_column_reader *reader);
 
 #endif

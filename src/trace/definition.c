@@ -183,26 +183,23 @@ uint64_t *nm_definition_reference(nm_definition *definition, size_t index, nm_de
     return NULL;
 }
 
-uint64_t *nm_event_reference(nm_event *event, size_t index, nm_definition_kind *kind)
-{
-    static const struct {
-        uint8_t field, kind;
-    } references[] = {
-        {NM_FIELD_THREAD, NM_DEFINE_THREAD},   {NM_FIELD_HEAP, NM_DEFINE_HEAP},     {NM_FIELD_STACK, NM_DEFINE_STACK},
-        {NM_FIELD_NAME, NM_DEFINE_STRING},     {NM_FIELD_DEVICE, NM_DEFINE_DEVICE}, {NM_FIELD_POOL, NM_DEFINE_HEAP},
-        {NM_FIELD_PROCESS, NM_DEFINE_PROCESS},
-    };
-    size_t count = sizeof references / sizeof references[0];
+const nm_event_reference nm_event_references[NM_EVENT_REFERENCES] = {
+    {NM_FIELD_THREAD, NM_DEFINE_THREAD},   {NM_FIELD_HEAP, NM_DEFINE_HEAP},     {NM_FIELD_STACK, NM_DEFINE_STACK},
+    {NM_FIELD_NAME, NM_DEFINE_STRING},     {NM_FIELD_DEVICE, NM_DEFINE_DEVICE}, {NM_FIELD_POOL, NM_DEFINE_HEAP},
+    {NM_FIELD_PROCESS, NM_DEFINE_PROCESS},
+};
 
-    if (index < count) {
-        *kind = references[index].kind;
-        return nm_event_field(event, references[index].field);
+nm_definition_kind nm_event_number_kind(const nm_event *event)
+{
+    switch (event->kind) {
+    case NM_EVENT_COPY:
+        return NM_DEFINE_DEVICE;
+    case NM_EVENT_PROCESS_END:
+    case NM_EVENT_MEMORY_SAMPLE:
+        return NM_DEFINE_PROCESS;
+    default:
+        return 0;
     }
-    if (index > count ||
-        (event->kind != NM_EVENT_COPY && event->kind != NM_EVENT_PROCESS_END && event->kind != NM_EVENT_MEMORY_SAMPLE))
-        return NULL;
-    *kind = event->kind == NM_EVENT_COPY ? NM_DEFINE_DEVICE : NM_DEFINE_PROCESS;
-    return (uint64_t *)&event->number;
 }
 
 /* ---- Session ---- */

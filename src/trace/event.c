@@ -5,7 +5,6 @@
  */
 #include "trace/event.h"
 
-#include <assert.h>
 #include <stddef.h>
 
 #define BIT(field) (UINT64_C(1) << NM_FIELD_##field)
@@ -54,7 +53,7 @@ static const uint64_t fields_of_kind[NM_EVENT_KIND_MAX + 1] = {
         ALWAYS | SUMS | BIT(DEVICE) | BIT(DETAIL) | BIT(NUMBER) | BIT(SIZE) | BIT(MISS_COUNT) | BIT(LIVE),
 };
 
-static const size_t offset_of_field[NM_FIELD_COUNT] = {
+const uint16_t nm_event_field_offsets[NM_FIELD_COUNT] = {
     [NM_FIELD_TIME] = offsetof(nm_event, time_ns),
     [NM_FIELD_FLAGS] = offsetof(nm_event, flags),
     [NM_FIELD_THREAD] = offsetof(nm_event, thread_id),
@@ -94,16 +93,4 @@ static const size_t offset_of_field[NM_FIELD_COUNT] = {
 uint64_t nm_event_fields(nm_event_kind kind)
 {
     return (unsigned)kind <= NM_EVENT_KIND_MAX ? fields_of_kind[kind] : 0;
-}
-
-bool nm_event_is_repeat(const nm_event *event)
-{
-    return (event->flags & NM_FLAG_REPEAT) != 0 ||
-           (event->kind >= NM_EVENT_KEYFRAME && event->kind <= NM_EVENT_HEAP_TOTAL);
-}
-
-uint64_t *nm_event_field(nm_event *event, nm_field field)
-{
-    assert(field < NM_FIELD_COUNT);
-    return (uint64_t *)((char *)event + offset_of_field[field]);
 }

@@ -347,10 +347,18 @@ typedef enum nm_field {
 uint64_t nm_event_fields(nm_event_kind kind);
 
 /* Does it say again what was before it? Such events are not counted. */
-bool nm_event_is_repeat(const nm_event *event);
+static inline bool nm_event_is_repeat(const nm_event *event)
+{
+    return (event->flags & NM_FLAG_REPEAT) != 0 ||
+           (event->kind >= NM_EVENT_KEYFRAME && event->kind <= NM_EVENT_HEAP_TOTAL);
+}
 
 /* The place of a field inside an event. */
-uint64_t *nm_event_field(nm_event *event, nm_field field);
+extern const uint16_t nm_event_field_offsets[NM_FIELD_COUNT];
+static inline uint64_t *nm_event_field(nm_event *event, nm_field field)
+{
+    return (uint64_t *)((char *)event + nm_event_field_offsets[field]);
+}
 
 /* ---- Definitions ------------------------------------------------------------------------------------------------- */
 

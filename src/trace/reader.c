@@ -22,6 +22,8 @@ typedef struct kind_entry {
     uint64_t kind;
     uint64_t fields; /* mask; bits past NM_FIELD_COUNT are fields of a newer version */
     bool is_known;
+    uint64_t varying; /* those of the fields, of this version, that differ from event to event */
+    nm_event event;   /* with the others: what each event of the kind begins as */
 } kind_entry;
 
 struct nm_block_reader {
@@ -233,6 +235,27 @@ static nm_status read_columns(nm_block_reader *reader, nm_cursor *cursor, nm_err
     return status;
 }
 
+/* Much of an event is the same in the whole block: that is put together once. */
+static void prepare_events(nm_block_reader *reader)
+{
+    for (unsigned k = 0; k < reader->kind_count; k++) {
+        kind_entry *entry = &reader->kinds[k];
+
+        entry->event = (nm_event){.kind = entry->kind};
+        entry->varying = 0;
+        for (unsigned field = 0; field < NM_FIELD_COUNT && reader->events_of[k] > 0; field++) {
+            uint64_t value;
+
+            if ((entry->fields >> field & 1) == 0)
+                continue;
+            if (nm_column_is_constant(&reader->columns[field], &value))
+                *nm_event_field(&entry->event, field) = value;
+            else
+                entry->varying |= UINT64_C(1) << field;
+        }
+    }
+}
+
 static bool decode_pending(nm_cursor *cursor, nm_block_pending *out)
 {
     out->ring_id = nm_read_varint(cursor);
@@ -282,6 +305,8 @@ static nm_status read_content(nm_block_reader *reader, nm_bytes header_bytes, co
         status = read_kind_column(reader, &cursor, header->event_count, err);
     if (status == NM_OK)
         status = read_columns(reader, &cursor, err);
+    if (status == NM_OK)
+        prepare_events(reader);
     return status == NM_OK ? read_pending(reader, &cursor, header, err) : status;
 }
 
@@ -314,13 +339,11 @@ static bool next_event(nm_block_reader *reader, nm_event *event)
 {
     unsigned kind_place = (unsigned)nm_column_next(&reader->kind_column, 0);
     const kind_entry *entry = &reader->kinds[kind_place];
-    uint64_t known_fields = entry->fields & ((UINT64_C(1) << NM_FIELD_COUNT) - 1);
 
-    memset(event, 0, sizeof *event);
+    *event = entry->event;
     event->seq = reader->next_seq++;
-    event->kind = entry->kind;
-    for (; known_fields != 0; known_fields &= known_fields - 1) {
-        nm_field field = (nm_field)__builtin_ctzll(known_fields);
+    for (uint64_t left = entry->varying; left != 0; left &= left - 1) {
+        nm_field field = (nm_field)__builtin_ctzll(left);
         *nm_event_field(event, field) = nm_column_next(&reader->columns[field], kind_place);
     }
     reader->events_left--;

@@ -343,23 +343,28 @@ nm_status nm_trace_writer_repeat(nm_trace_writer *writer, uint64_t kinds, nm_err
 
 /* ---- Events ---- */
 
+static bool is_known(const nm_trace_writer *writer, nm_definition_kind kind, uint64_t id)
+{
+    return id == 0 || (kind == NM_DEFINE_THREAD && id == writer->known_thread) ||
+           (kind == NM_DEFINE_HEAP && id == writer->known_heap);
+}
+
 static nm_status bring_what_it_uses(nm_trace_writer *writer, nm_event *event, uint64_t fields, nm_error *err)
 {
+    nm_definition_kind kind = nm_event_number_kind(event);
     nm_status status = NM_OK;
-    nm_definition_kind kind;
 
-    for (size_t i = 0; status == NM_OK; i++) {
-        const uint64_t *id = nm_event_reference(event, i, &kind);
+    for (size_t i = 0; status == NM_OK && i < NM_EVENT_REFERENCES; i++) {
+        const nm_event_reference *reference = &nm_event_references[i];
+        uint64_t id = *nm_event_field(event, reference->field);
 
-        if (id == NULL)
-            break;
-        if (*id == 0 || (kind == NM_DEFINE_THREAD && *id == writer->known_thread) ||
-            (kind == NM_DEFINE_HEAP && *id == writer->known_heap))
+        if (is_known(writer, reference->kind, id) ||
+            (reference->kind == NM_DEFINE_STACK && (fields >> NM_FIELD_STACK & 1) == 0))
             continue;
-        if ((kind == NM_DEFINE_STACK && (fields >> NM_FIELD_STACK & 1) == 0))
-            continue;
-        status = bring(writer, kind, *id, err);
+        status = bring(writer, reference->kind, id, err);
     }
+    if (status == NM_OK && kind != 0 && event->number != 0)
+        status = bring(writer, kind, (uint64_t)event->number, err);
     if (status == NM_OK && event->heap_id != 0)
         writer->known_heap = event->heap_id;
     if (status == NM_OK)

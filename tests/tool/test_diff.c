@@ -32,17 +32,27 @@ static void expect(const char *line, int exit_code, const char *part)
     run_free(&run);
 }
 
-/* One line on standard error that ends the program with 2. */
-static void expect_trouble(const char *line, const char *part)
+/* One line on standard error. */
+static void expect_end(const char *line, int exit_code, const char *part)
 {
     nm_run run = shell_line(line);
     const char *newline = strchr(run_err(&run), '\n');
 
-    ck_assert_msg(run.exit_code == 2, "%s: exit %d, %s", line, run.exit_code, run_out(&run));
+    ck_assert_msg(run.exit_code == exit_code, "%s: exit %d, %s", line, run.exit_code, run_out(&run));
     ck_assert_msg(strncmp(run_err(&run), "npumem-diff: ", 13) == 0 && strstr(run_err(&run), part) != NULL, "%s: %s",
                   line, run_err(&run));
     ck_assert_msg(newline != NULL && newline[1] == 0, "%s: %s", line, run_err(&run));
     run_free(&run);
+}
+
+static void expect_refused(const char *line, const char *part)
+{
+    expect_end(line, 2, part);
+}
+
+static void expect_trouble(const char *line, const char *part)
+{
+    expect_end(line, 4, part);
 }
 
 START_TEST(changes_are_shown_in_sections)
@@ -85,8 +95,8 @@ START_TEST(no_difference_is_0)
     expect("$D a.db a.db", 0,
            "versions and settings\n  no difference\n\nsites\n  no difference\n\nleaks\n  no difference\n");
     expect("$D a.db b.db --threshold 1MiB", 0, "OLD_SWITCH");
-    expect("$D a.db b.db --threshold 2559", 1, "all sites");
-    expect("$D a.db b.db --threshold 2560", 0, "no difference");
+    expect("$D a.db b.db --threshold 2559B", 1, "all sites");
+    expect("$D a.db b.db --threshold 2560B", 0, "no difference");
     expect("$D a.db b.db --level driver", 0, NULL);
     expect("$D a.db b.db --level pinned | grep -c pool", 1, "0\n");
 }
@@ -117,7 +127,7 @@ START_TEST(other_sizes_are_refused)
     expect("sed 's/basis=block name=ptaCaching/basis=requested name=ptaCaching/' $T/trace.txt >other.txt && load "
            "other.txt c",
            0, "");
-    expect_trouble("$D a.db c.db",
+    expect_refused("$D a.db c.db",
                    "sizes of pool heaps are 'block' in A and 'requested' in B: they cannot be compared");
     expect("$D a.db c.db --level pinned", 1, "cache.py");
 }
@@ -129,21 +139,21 @@ START_TEST(sites_by_other_rules_are_not_compared)
         "echo 'function keep' >rules && $I --quiet --site-rules rules a.zst -o ar.db && $I --quiet --site-rules rules "
         "b.zst -o br.db",
         0, NULL);
-    expect_trouble("$D ar.db b.db", "sites by different rules: load both with the same --site-rules");
-    expect_trouble("$D a.db br.db", "sites by different rules");
+    expect_refused("$D ar.db b.db", "sites by different rules: load both with the same --site-rules");
+    expect_refused("$D a.db br.db", "sites by different rules");
     expect("$D ar.db br.db", 1, "train.py:7 main");
 }
 END_TEST
 
 START_TEST(what_is_not_there_is_said)
 {
-    expect_trouble("$D a.db", "needs two databases");
-    expect_trouble("$D a.db b.db --threshold much", "--threshold much: needs a size");
-    expect_trouble("$D a.db b.db --rank x", "--rank x: must be a number");
-    expect_trouble("$D a.db b.db --rank 7", "a.db: has no rank 7");
-    expect_trouble("$D a.db b.db --level shelf", "there is no level shelf");
-    expect_trouble("$D a.db b.db --at dawn", "a.db: has no mark dawn; its marks: after warm-up");
-    expect_trouble("$I --quiet --detail none a.zst -o n.db; $D n.db b.db --at 'after warm-up'",
+    expect_refused("$D a.db", "needs two databases");
+    expect_refused("$D a.db b.db --threshold much", "--threshold much: needs a size");
+    expect_refused("$D a.db b.db --rank x", "--rank x: must be a number");
+    expect_refused("$D a.db b.db --rank 7", "a.db: has no rank 7");
+    expect_refused("$D a.db b.db --level shelf", "there is no level shelf");
+    expect_refused("$D a.db b.db --at dawn", "a.db: has no mark dawn; its marks: after warm-up");
+    expect_refused("$I --quiet --detail none a.zst -o n.db; $D n.db b.db --at 'after warm-up'",
                    "n.db: has no rows of allocations");
     expect("$D n.db a.db", 0, NULL);
     expect("$I --quiet --detail live a.zst -o l.db; $D l.db b.db --at 'after warm-up'", 1,
@@ -151,6 +161,7 @@ START_TEST(what_is_not_there_is_said)
     expect_trouble("$D a.db none.db", "none.db: cannot open");
     expect_trouble("echo text >t.db; $D t.db b.db", "t.db: ");
     expect_trouble("sqlite3 u.db 'CREATE TABLE x (a)'; $D a.db u.db", "u.db: not a database of npumem-ingest");
+    expect("$D -q a.db b.db | wc -c; $D -q a.db b.db", 1, "0\n");
     expect("$D --help", 0, "usage: npumem-diff");
     expect("$D --version", 0, "npumem-diff ");
 }
@@ -186,10 +197,11 @@ START_TEST(a_damaged_database_is_no_crash)
 {
     nm_run run = shell_line(
         "s=$(stat -c %s b.db); for n in $(seq 1 40); do"
-        " head -c $((s * n / 41)) b.db >bad.db; $D a.db bad.db >out 2>err; c=$?; test $c -le 2 || exit $((100 + c));"
+        " head -c $((s * n / 41)) b.db >bad.db; $D a.db bad.db >out 2>err; c=$?; test $c -le 1 || test $c = 4 || exit "
+        "$((100 + c));"
         " cp b.db bad.db; printf '\\377' | dd of=bad.db bs=1 seek=$((s * n / 41 + n * 37)) conv=notrunc 2>err;"
-        " $D bad.db a.db >out 2>err; c=$?; test $c -le 2 || exit $((100 + c));"
-        " test $c != 2 || test $(wc -l <err) = 1 || exit 6; done");
+        " $D bad.db a.db >out 2>err; c=$?; test $c -le 1 || test $c = 4 || exit $((100 + c));"
+        " test $c != 4 || test $(wc -l <err) = 1 || exit 6; done");
 
     ck_assert_msg(run.exit_code == 0, "exit %d: %s", run.exit_code, run_err(&run));
     run_free(&run);

@@ -19,15 +19,13 @@
 #include "store/database.h"
 #include "store/foreign.h"
 #include "store/plumbing.h"
+#include "tool/common/quiet.h"
 #include "tool/diff/options.h"
 #include "tool/diff/queries.h"
 
-#define EXIT_SAME      0
-#define EXIT_DIFFERENT 1
-#define EXIT_TROUBLE   2
-#define TEXT_BYTES     512
-#define SITE_COLUMNS   80
-#define VALUE_COLUMNS  60
+#define TEXT_BYTES    512
+#define SITE_COLUMNS  80
+#define VALUE_COLUMNS 60
 
 typedef struct diff {
     const diff_options *options;
@@ -457,9 +455,12 @@ static int run_diff(const diff_options *options)
                 run.subject == NULL ? "" : ": ", err.text);
     if (status == NM_OK && fflush(stdout) != 0) {
         fprintf(stderr, "npumem-diff: standard output: cannot write: %s\n", strerror(errno));
-        return EXIT_TROUBLE;
+        return EXIT_UNUSABLE;
     }
-    return status != NM_OK ? EXIT_TROUBLE : run.difference_count > 0 ? EXIT_DIFFERENT : EXIT_SAME;
+    return status == NM_ERR_USAGE     ? EXIT_USAGE
+           : status != NM_OK          ? EXIT_UNUSABLE
+           : run.difference_count > 0 ? EXIT_NO
+                                      : EXIT_DONE;
 }
 
 int main(int argc, char **argv)
@@ -469,7 +470,9 @@ int main(int argc, char **argv)
 
     nm_io_hold_standard_streams();
     nm_cleanup_install();
+    if (options.is_quiet)
+        quiet_begin();
     if (outcome == OPTIONS_READ)
         return run_diff(&options);
-    return outcome == OPTIONS_DONE ? EXIT_SUCCESS : EXIT_TROUBLE;
+    return options_end(outcome, EXIT_UNUSABLE);
 }

@@ -13,7 +13,7 @@ static const option_row rows[] = {
     {.name = "threshold",
      .kind = OPTION_SIZE,
      .argument = "SIZE",
-     .help = "leave out changes up to SIZE, as 100MiB or 4096",
+     .help = "leave out changes up to SIZE, as 100MiB",
      .fallback = "0",
      .field = OPTION_FIELD(diff_options, threshold_bytes)},
     {.name = "rank",
@@ -48,7 +48,12 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "replace CSV files that exist",
      .field = OPTION_FIELD(diff_options, is_forced)},
-    OPTIONS_HELP_AND_VERSION(0, 0),
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = OPTION_FLAG,
+     .help = "print nothing but errors: the exit status says it",
+     .field = OPTION_FIELD(diff_options, is_quiet)},
+    OPTIONS_HELP_AND_VERSION,
 };
 
 static const options_program program = {
@@ -58,7 +63,9 @@ static const options_program program = {
         "Says what changed from A to B, two databases of npumem-ingest: versions and settings first, then per site "
         "what was live at the peaks and at the end and what was allocated per step, then leaks. A site is a file "
         "below site-packages (elsewhere its name) and a function; the line is only shown.",
-    .ending = "Exit status: 0 no site and no leak changed by more than SIZE; 1 some did; 2 wrong usage, or trouble.",
+    .ends = {"no site and no leak changed by more than SIZE; versions and settings may differ", "some did",
+             "wrong usage, also where a database has not what is chosen, or the two cannot be compared",
+             [EXIT_UNUSABLE] = "failed: a database cannot be read, or an output not written"},
     OPTIONS_ROWS(rows),
 };
 

@@ -11,7 +11,7 @@ typedef struct diff_options {
     const char *base_path, *run_path;
     const char *at, *level; /* NULL: none */
     const char *csv_folder; /* NULL: no CSV */
-    bool has_rank, is_by_rank, is_forced;
+    bool has_rank, is_by_rank, is_forced, is_quiet;
     int64_t rank;
     uint64_t threshold_bytes;
     int64_t top; /* INT64_MAX: all */
