@@ -1,5 +1,6 @@
 -- fragmentation_blockers.sql: which site keeps the pool from giving memory back, and how much.
--- Parameters: :moment which moment: 'peak', 'failure', 'end', or the text of a mark (default 'peak')
+-- Parameters: :at     which moment: 'peak', 'failure', 'end', or the text of a mark (default 'peak')
+--             :moment the same
 --             :top    rows to return for each pool and moment (default 10)
 -- Columns:    pid process; device number; heap name of the pool; seq place of the moment in the order of events; site
 --             file, line and function; hostage_bytes free bytes in segments that hold its blocks, split evenly over the
@@ -48,7 +49,20 @@ FROM (
             ORDER BY v.site = '(others)', v.hostage_bytes DESC, v.site, v.is_baseline
         ) AS place
     FROM fragmentation_blocker AS v
-    WHERE v.moment = coalesce(:moment, 'peak')
+    WHERE v.moment = coalesce(:at, :moment, 'peak')
 ) AS b
 WHERE b.place <= coalesce(:top, 10)
-ORDER BY b.host, b.pid, b.device, b.heap, b.seq, b.moment_id, b.place;
+ORDER BY b.host, b.pid, b.device, b.heap, b.seq, b.moment_id, b.place
+LIMIT CASE
+    WHEN coalesce(:at, :moment, :top) IS NULL
+        AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
+        THEN 'error: unknown parameter'
+    WHEN coalesce(:at, :moment) IS NOT NULL
+        AND coalesce(:at, :moment) NOT IN (
+            SELECT x.name FROM moment_kind AS x
+            UNION ALL
+            SELECT coalesce(y.name, '') FROM moment AS y WHERE y.kind = 3
+        )
+        THEN 'error: unknown moment'
+    ELSE -1
+END;

@@ -37,4 +37,10 @@ ORDER BY
     h.device,
     h.heap,
     h.level,
-    h.measure;
+    h.measure
+LIMIT CASE
+    WHEN :all IS NULL
+        AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
+        THEN 'error: unknown parameter'
+    ELSE -1
+END;

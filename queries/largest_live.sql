@@ -1,38 +1,91 @@
 -- largest_live.sql: which allocations were live at a moment, largest first.
--- Parameters: :at_ns  moment, nanoseconds since the trace began (default: the end of the trace); needs a source with
---             times
---             :at_seq moment as a place in the order of events, wins over :at_ns (default: the end of the trace)
+-- Parameters: :at     moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a name in view
+--                     named_moment: 'begin', 'end', 'peak' (each heap's own) or the text of a mark (default 'end')
+--             :at_ns  the same, nanoseconds alone; wins over :at; needs a source with times
+--             :at_seq the same, a place in the order of events alone; wins over both
 --             :top    rows to return (default 20)
--- Columns:    heap name; address hexadecimal text; size_bytes bytes; age_ns nanoseconds at the moment (with :at_seq
+-- Columns:    heap name, or 'error: ...' where the moment is not known or none of the parameters that are set is one of these;
+--             address hexadecimal text; size_bytes bytes; age_ns nanoseconds at the moment (of a place in the order of events
 --             at the last birth before it), NULL where unknown;
 --             is_baseline 1 when it was there before the recording began; site file, line and function
+WITH
+    asked (place, moment) AS (
+        SELECT 1, CAST(CASE WHEN :at_seq IS NOT NULL THEN 'seq:' || :at_seq ELSE coalesce(:at_ns, :at, 'end') END AS TEXT)
+    ),
+    point (heap_id, place, seq, ns, moment_ns) AS (
+        SELECT
+            h.heap_id,
+            a.place,
+            coalesce(
+                n.seq,
+                CASE
+                    WHEN 'seq:' || CAST(substr(a.moment, 5) AS INTEGER) = a.moment
+                        THEN CAST(substr(a.moment, 5) AS INTEGER)
+                END
+            ),
+            CASE WHEN CAST(CAST(a.moment AS INTEGER) AS TEXT) = a.moment THEN CAST(a.moment AS INTEGER) END,
+            n.ns
+        FROM asked AS a
+        CROSS JOIN heap AS h
+        LEFT JOIN named_moment AS n ON n.heap_id = h.heap_id AND n.moment = a.moment
+    ),
+    span (heap_id, seq, ns, moment_ns) AS (
+        SELECT DISTINCT
+            s.heap_id,
+            s.seq,
+            s.ns,
+            coalesce(
+                s.ns,
+                s.moment_ns,
+                (SELECT max(b.alloc_ns) FROM allocation AS b WHERE b.alloc_seq <= s.seq)
+            )
+        FROM point AS s
+        WHERE coalesce(s.seq, s.ns) IS NOT NULL
+    ),
+    fault (text) AS (
+        SELECT 'error: no moment ''' || a.moment || ''': nanoseconds, seq:N, or a name in view named_moment'
+        FROM asked AS a
+        WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = a.place AND coalesce(p.seq, p.ns) IS NOT NULL)
+        UNION ALL
+        SELECT 'error: parameters are set, but none of them is :at, :at_ns, :at_seq or :top'
+        WHERE coalesce(:at, :at_ns, :at_seq, :top) IS NULL
+            AND EXISTS (SELECT 1 FROM sqlite_temp_master AS m WHERE m.name = 'sqlite_parameters')
+    )
 SELECT
-    heap_place.heap AS heap,
-    printf('0x%x', allocation.address) AS address,
-    allocation.size_bytes AS size_bytes,
-    CASE
-        WHEN :at_seq IS NOT NULL
-            THEN (SELECT max(born.alloc_ns) FROM allocation AS born WHERE born.alloc_seq <= :at_seq)
-        ELSE coalesce(:at_ns, (SELECT max(usage.last_ns) FROM usage))
-    END - allocation.alloc_ns AS age_ns,
-    allocation.alloc_seq IS NULL AS is_baseline,
-    coalesce(frame.label, '(no stack)') AS site
-FROM allocation
-JOIN heap_place ON heap_place.heap_id = allocation.heap_id
-LEFT JOIN stack ON stack.stack_id = allocation.stack_id
-LEFT JOIN frame ON frame.frame_id = stack.site_frame_id
-WHERE allocation.is_segment = 0
-    AND (allocation.alloc_seq IS NULL
-        OR CASE
-            WHEN :at_seq IS NOT NULL THEN allocation.alloc_seq <= :at_seq
-            WHEN :at_ns IS NOT NULL THEN allocation.alloc_ns <= :at_ns
-            ELSE 1
-        END)
-    AND (allocation.end_kind = 0
-        OR CASE
-            WHEN :at_seq IS NOT NULL THEN allocation.free_seq > :at_seq
-            WHEN :at_ns IS NOT NULL THEN allocation.free_ns > :at_ns
-            ELSE 0
-        END)
-ORDER BY allocation.size_bytes DESC, allocation.allocation_id
+    r.heap AS heap,
+    r.address AS address,
+    r.size_bytes AS size_bytes,
+    r.age_ns AS age_ns,
+    r.is_baseline AS is_baseline,
+    r.site AS site
+FROM (
+    SELECT
+        t.text AS heap,
+        NULL AS address,
+        NULL AS size_bytes,
+        NULL AS age_ns,
+        NULL AS is_baseline,
+        NULL AS site,
+        NULL AS allocation_id
+    FROM fault AS t
+    UNION ALL
+    SELECT
+        p.heap,
+        printf('0x%x', a.address),
+        a.size_bytes,
+        s.moment_ns - a.alloc_ns,
+        a.alloc_seq IS NULL,
+        coalesce(f.label, '(no stack)'),
+        a.allocation_id
+    FROM allocation AS a
+    CROSS JOIN span AS s ON s.heap_id = a.heap_id
+    JOIN heap_place AS p ON p.heap_id = a.heap_id
+    LEFT JOIN stack AS w ON w.stack_id = a.stack_id
+    LEFT JOIN frame AS f ON f.frame_id = w.site_frame_id
+    WHERE +a.is_segment = 0
+        AND (a.alloc_seq IS NULL OR CASE WHEN s.seq IS NULL THEN a.alloc_ns <= s.ns ELSE a.alloc_seq <= s.seq END)
+        AND (a.end_kind = 0 OR CASE WHEN s.seq IS NULL THEN a.free_ns > s.ns ELSE a.free_seq > s.seq END)
+        AND NOT EXISTS (SELECT 1 FROM fault)
+) AS r
+ORDER BY r.size_bytes DESC, r.allocation_id
 LIMIT coalesce(:top, 20);

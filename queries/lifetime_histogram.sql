@@ -55,4 +55,10 @@ SELECT
 FROM sized
 JOIN heap_place ON heap_place.heap_id = sized.heap_id
 GROUP BY sized.heap_id, sized.bits
-ORDER BY sized.heap_id, sized.bits;
+ORDER BY sized.heap_id, sized.bits
+LIMIT CASE
+    WHEN :unit IS NULL
+        AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
+        THEN 'error: unknown parameter'
+    ELSE -1
+END;

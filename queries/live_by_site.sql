@@ -1,18 +1,85 @@
 -- live_by_site.sql: what a heap was made of at a moment, by site, largest first.
--- Parameters: :at_seq moment as a place in the order of events (default: the end of the trace)
+-- Parameters: :at     moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a name in view
+--                     named_moment: 'begin', 'end', 'peak' (each heap's own) or the text of a mark (default 'end')
+--             :at_seq the same, a place in the order of events alone; wins over :at
 --             :top    rows to return (default 50)
--- Columns:    heap name; site file, line and function, or (baseline); live_count allocations; live_bytes bytes
+-- Columns:    heap name, or 'error: ...' where the moment is not known or none of the parameters that are set is one of these;
+--             site file, line and function, or (baseline); live_count allocations; live_bytes bytes
+WITH
+    asked (place, moment) AS (
+        SELECT 1, CAST(CASE WHEN :at_seq IS NOT NULL THEN 'seq:' || :at_seq ELSE coalesce(:at, 'end') END AS TEXT)
+    ),
+    point (heap_id, place, seq, ns, moment_ns) AS (
+        SELECT
+            h.heap_id,
+            a.place,
+            coalesce(
+                n.seq,
+                CASE
+                    WHEN 'seq:' || CAST(substr(a.moment, 5) AS INTEGER) = a.moment
+                        THEN CAST(substr(a.moment, 5) AS INTEGER)
+                END
+            ),
+            CASE WHEN CAST(CAST(a.moment AS INTEGER) AS TEXT) = a.moment THEN CAST(a.moment AS INTEGER) END,
+            n.ns
+        FROM asked AS a
+        CROSS JOIN heap AS h
+        LEFT JOIN named_moment AS n ON n.heap_id = h.heap_id AND n.moment = a.moment
+    ),
+    span (heap_id, seq, ns) AS (
+        SELECT DISTINCT
+            s.heap_id,
+            s.seq,
+            s.ns
+        FROM point AS s
+        WHERE coalesce(s.seq, s.ns) IS NOT NULL
+    ),
+    by_site (heap_id, site, live_count, live_bytes) AS (
+        SELECT
+            a.heap_id,
+            CASE WHEN a.alloc_seq IS NULL THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END AS site,
+            count(*),
+            sum(a.size_bytes)
+        FROM allocation AS a
+        CROSS JOIN span AS s ON s.heap_id = a.heap_id
+        LEFT JOIN stack AS w ON w.stack_id = a.stack_id
+        LEFT JOIN frame AS f ON f.frame_id = w.site_frame_id
+        WHERE (a.alloc_seq IS NULL OR CASE WHEN s.seq IS NULL THEN a.alloc_ns <= s.ns ELSE a.alloc_seq <= s.seq END)
+            AND (a.end_kind = 0 OR CASE WHEN s.seq IS NULL THEN a.free_ns > s.ns ELSE a.free_seq > s.seq END)
+        GROUP BY a.heap_id, site
+    ),
+    fault (text) AS (
+        SELECT 'error: no moment ''' || a.moment || ''': nanoseconds, seq:N, or a name in view named_moment'
+        FROM asked AS a
+        WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = a.place AND coalesce(p.seq, p.ns) IS NOT NULL)
+        UNION ALL
+        SELECT 'error: parameters are set, but none of them is :at, :at_seq or :top'
+        WHERE coalesce(:at, :at_seq, :top) IS NULL
+            AND EXISTS (SELECT 1 FROM sqlite_temp_master AS m WHERE m.name = 'sqlite_parameters')
+    )
 SELECT
-    heap_place.heap AS heap,
-    CASE WHEN allocation.alloc_seq IS NULL THEN '(baseline)' ELSE coalesce(frame.label, '(no stack)') END AS site,
-    count(*) AS live_count,
-    sum(allocation.size_bytes) AS live_bytes
-FROM allocation
-JOIN heap_place ON heap_place.heap_id = allocation.heap_id
-LEFT JOIN stack ON stack.stack_id = allocation.stack_id
-LEFT JOIN frame ON frame.frame_id = stack.site_frame_id
-WHERE (:at_seq IS NULL OR allocation.alloc_seq IS NULL OR allocation.alloc_seq <= :at_seq)
-    AND (allocation.end_kind = 0 OR allocation.free_seq > :at_seq)
-GROUP BY allocation.heap_id, site
-ORDER BY allocation.heap_id, live_bytes DESC, site
+    r.heap AS heap,
+    r.site AS site,
+    r.live_count AS live_count,
+    r.live_bytes AS live_bytes
+FROM (
+    SELECT
+        t.text AS heap,
+        NULL AS site,
+        NULL AS live_count,
+        NULL AS live_bytes,
+        NULL AS heap_id
+    FROM fault AS t
+    UNION ALL
+    SELECT
+        p.heap,
+        g.site,
+        g.live_count,
+        g.live_bytes,
+        g.heap_id
+    FROM by_site AS g
+    JOIN heap_place AS p ON p.heap_id = g.heap_id
+    WHERE NOT EXISTS (SELECT 1 FROM fault)
+) AS r
+ORDER BY r.heap_id, r.live_bytes DESC, r.site
 LIMIT coalesce(:top, 50);

@@ -22,4 +22,9 @@ LEFT JOIN stack ON stack.stack_id = pool_miss.stack_id
 LEFT JOIN frame ON frame.frame_id = stack.site_frame_id
 WHERE pool_miss.generation > coalesce(:warm_up, warm_up.warm_up_count)
 ORDER BY pool_miss.seq DESC, pool_miss.heap_id
-LIMIT coalesce(:top, 20);
+LIMIT CASE
+    WHEN coalesce(:top, :warm_up) IS NULL
+        AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
+        THEN 'error: unknown parameter'
+    ELSE coalesce(:top, 20)
+END;

@@ -27,4 +27,10 @@ SELECT
 FROM block
 JOIN heap_place ON heap_place.heap_id = block.heap_id
 GROUP BY block.heap_id, block.part
-ORDER BY block.heap_id, block.part;
+ORDER BY block.heap_id, block.part
+LIMIT CASE
+    WHEN :parts IS NULL
+        AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
+        THEN 'error: unknown parameter'
+    ELSE -1
+END;

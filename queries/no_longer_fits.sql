@@ -59,4 +59,10 @@ LEFT JOIN fragmentation_usage AS n
         FROM fragmentation_usage AS x
         WHERE x.heap_id = l.heap_id AND x.part_id IS l.part_id AND x.last_seq > coalesce(l.last_seq, -1)
     )
-ORDER BY l.heap_id, l.part_id;
+ORDER BY l.heap_id, l.part_id
+LIMIT CASE
+    WHEN :bytes IS NULL
+        AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
+        THEN 'error: unknown parameter'
+    ELSE -1
+END;

@@ -17,4 +17,9 @@ LEFT JOIN frame ON frame.frame_id = stack.site_frame_id
 GROUP BY pool_miss_sum.heap_id, stack.site_frame_id, pool_miss_sum.cause
 HAVING sum(pool_miss_sum.pending_miss_count) > 0
 ORDER BY miss_count DESC, pool_miss_sum.heap_id, stack.site_frame_id, pool_miss_sum.cause
-LIMIT coalesce(:top, 20);
+LIMIT CASE
+    WHEN :top IS NULL
+        AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
+        THEN 'error: unknown parameter'
+    ELSE coalesce(:top, 20)
+END;

@@ -34,4 +34,10 @@ SELECT
     f.full_ns AS full_ns
 FROM forecast AS f
 WHERE f.verdict = 'growing' OR :all = 1
-ORDER BY f.verdict, f.steps_left IS NULL, f.steps_left, f.pid, f.device, f.heap IS NULL, f.heap, f.measure;
+ORDER BY f.verdict, f.steps_left IS NULL, f.steps_left, f.pid, f.device, f.heap IS NULL, f.heap, f.measure
+LIMIT CASE
+    WHEN :all IS NULL
+        AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
+        THEN 'error: unknown parameter'
+    ELSE -1
+END;

@@ -54,4 +54,10 @@ FROM told AS t
 -- From the sites to the cases, which have a key: the other way round each case would read all sites.
 CROSS JOIN out_of_memory AS o ON o.out_of_memory_id = t.out_of_memory_id
 WHERE :outcome IS NULL OR o.outcome = :outcome
-ORDER BY o.out_of_memory_id, t.place;
+ORDER BY o.out_of_memory_id, t.place
+LIMIT CASE
+    WHEN coalesce(:outcome, :top) IS NULL
+        AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
+        THEN 'error: unknown parameter'
+    ELSE -1
+END;

@@ -2,7 +2,9 @@
 -- The free bytes of a segment are split evenly over the blocks in it, as in view fragmentation_blocker, which answers the
 -- same for the moments of table moment. Mapped ranges count each for itself, where the view counts those that adjoin as
 -- one segment. Lists live blocks: there are no rows where input.detail is not 'all'.
--- Parameters: :at_seq place in the order of events (default: of each pool the one where most was)
+-- Parameters: :at     moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a name in view
+--                     named_moment: 'end', 'peak' or the text of a mark (default: of each pool where most was)
+--             :at_seq the same, a place in the order of events alone; wins over :at
 --             :top    rows to return (default 20)
 -- Columns:    pid process; heap name; seq place in the order of events; stuck_bytes free bytes in segments that hold
 --             something, of all sites, bytes; site file, line and function of the blocks in the way; block_count
@@ -13,7 +15,22 @@ WITH
     worst (heap_id, seq) AS (
         SELECT
             u.heap_id,
-            coalesce(:at_seq, min(u.max_stuck_seq))
+            coalesce(
+                :at_seq,
+                (SELECT n.seq FROM named_moment AS n WHERE n.heap_id = u.heap_id AND n.moment = :at),
+                CASE WHEN 'seq:' || CAST(substr(:at, 5) AS INTEGER) = :at THEN CAST(substr(:at, 5) AS INTEGER) END,
+                CASE
+                    WHEN CAST(CAST(:at AS INTEGER) AS TEXT) = CAST(:at AS TEXT)
+                        THEN (
+                            SELECT max(
+                                coalesce(max(CASE WHEN e.alloc_ns <= CAST(:at AS INTEGER) THEN e.alloc_seq END), -1),
+                                coalesce(max(CASE WHEN e.free_ns <= CAST(:at AS INTEGER) THEN e.free_seq END), -1)
+                            )
+                            FROM allocation AS e
+                        )
+                END,
+                CASE WHEN :at IS NULL THEN min(u.max_stuck_seq) END
+            )
         FROM fragmentation_usage AS u
         JOIN (
             SELECT
@@ -23,7 +40,7 @@ WITH
             WHERE x.part_id IS NULL
             GROUP BY x.heap_id
         ) AS m ON m.heap_id = u.heap_id AND m.bytes = u.max_stuck_bytes
-        WHERE u.part_id IS NULL AND (m.bytes > 0 OR :at_seq IS NOT NULL)
+        WHERE u.part_id IS NULL AND (m.bytes > 0 OR coalesce(:at_seq, :at) IS NOT NULL)
         GROUP BY u.heap_id
     ),
     block (heap_id, seq, allocation_id, stack_id, alloc_seq, address, size_bytes, segment_id, driver_id,
@@ -118,4 +135,11 @@ FROM (
 ) AS r
 JOIN heap_place AS p ON p.heap_id = r.heap_id
 ORDER BY r.hostage_bytes DESC, r.heap_id, r.site
-LIMIT coalesce(:top, 20);
+LIMIT CASE
+    WHEN coalesce(:at, :at_seq, :top) IS NULL
+        AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
+        THEN 'error: unknown parameter'
+    WHEN :at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM worst AS y WHERE y.seq IS NOT NULL) AND EXISTS (SELECT 1 FROM worst)
+        THEN 'error: unknown moment'
+    ELSE coalesce(:top, 20)
+END;

@@ -1,6 +1,7 @@
 -- would_fit.sql: would a block of so many bytes have fitted in one piece, at a moment, without more device memory.
 -- Parameters: :bytes  size of the block (default: what was asked for where an allocation failed, else 1 MiB)
---             :moment which moments: 'peak', 'failure', 'end', or the text of a mark (default: all but marks)
+--             :at     which moments: 'peak', 'failure', 'end', or the text of a mark (default: all but marks)
+--             :moment the same
 -- Columns:    pid process; device number; heap name of the pool; moment and seq what moment, and its place in the order of
 --             events; segment_kind, stream, private_pool the part of the pool ('all': whichever part is best), for a
 --             request is served from the part of its own stream and size; wanted_bytes bytes; fits 'yes', 'no', or
@@ -88,6 +89,19 @@ FROM (
     LEFT JOIN pool_part AS q ON q.part_id = s.part_id
     LEFT JOIN segment_kind AS c ON c.segment_kind = q.segment_kind
 ) AS f
-WHERE f.moment = :moment
-    OR (:moment IS NULL AND f.moment_id IN (SELECT n.moment_id FROM moment AS n WHERE n.kind <> 3))
-ORDER BY f.heap_id, f.seq, f.moment_id, f.part_id;
+WHERE f.moment = coalesce(:at, :moment)
+    OR (coalesce(:at, :moment) IS NULL AND f.moment_id IN (SELECT n.moment_id FROM moment AS n WHERE n.kind <> 3))
+ORDER BY f.heap_id, f.seq, f.moment_id, f.part_id
+LIMIT CASE
+    WHEN coalesce(:at, :bytes, :moment) IS NULL
+        AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
+        THEN 'error: unknown parameter'
+    WHEN coalesce(:at, :moment) IS NOT NULL
+        AND coalesce(:at, :moment) NOT IN (
+            SELECT x.name FROM moment_kind AS x
+            UNION ALL
+            SELECT coalesce(y.name, '') FROM moment AS y WHERE y.kind = 3
+        )
+        THEN 'error: unknown moment'
+    ELSE -1
+END;

@@ -319,6 +319,95 @@ JOIN heap_sum AS s ON s.heap_id = g.heap_id
 JOIN heap_place AS p ON p.heap_id = g.heap_id
 ORDER BY g.heap_id, g.module;
 
+CREATE VIEW peak_by_package (
+    -- What was live at the peak of each heap, by the package and module whose code allocated it: the Python package, or the
+    -- library, of the site; largest first within a heap. Sum over the modules for a package as a whole.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- Name of an installed Python package ('transformers'), '(program)' for Python code outside site-packages, the name of the
+    -- program or library for native code, '(source)' where only its source file is known, '(stack cut)', '(no stack)', or
+    -- '(baseline)' for what was there before.
+    package,
+    -- Of an installed package the module by its path ('transformers.models.llama.modeling_llama'); else the file without its
+    -- folders. NULL: not known.
+    module,
+    -- Allocations that were live at the peak. Unit: allocations.
+    live_count,
+    -- Their size. Unit: bytes.
+    live_bytes,
+    -- live_bytes over those of the whole heap: the shares of a heap sum to 1. Unit: 0 to 1.
+    share_ratio
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    g.package,
+    g.module,
+    sum(g.live_count),
+    sum(g.live_bytes),
+    CASE WHEN h.peak_bytes > 0 THEN CAST(sum(g.live_bytes) AS REAL) / h.peak_bytes END
+FROM (
+    SELECT
+        n.heap_id,
+        CASE
+            WHEN n.is_baseline = 1 THEN '(baseline)'
+            WHEN n.frame_id IS NULL THEN '(no stack)'
+            WHEN n.is_cut = 1 THEN '(stack cut)'
+            WHEN n.inner IS NOT NULL
+                THEN CASE WHEN instr(n.inner, '/') > 0 THEN substr(n.inner, 1, instr(n.inner, '/') - 1)
+                    ELSE replace(n.inner, '.py', '') END
+            WHEN n.is_python = 1 THEN '(program)'
+            ELSE coalesce(replace(n.library, rtrim(n.library, replace(n.library, '/', '')), ''), '(source)')
+        END AS package,
+        CASE
+            WHEN n.is_baseline = 1 OR n.is_cut = 1 THEN NULL
+            WHEN n.inner IS NOT NULL THEN replace(replace(replace(n.inner, '/__init__.py', ''), '.py', ''), '/', '.')
+            ELSE replace(n.file, rtrim(n.file, replace(n.file, '/', '')), '')
+        END AS module,
+        n.live_count,
+        n.live_bytes
+    FROM (
+        SELECT
+            k.heap_id,
+            k.is_baseline,
+            f.frame_id,
+            f.is_cut,
+            f.file,
+            f.module AS library,
+            coalesce(substr(f.module, 1, 6) = 'python' OR substr(f.file, -3) = '.py', 0) AS is_python,
+            CASE
+                WHEN instr(f.file, '/site-packages/') > 0
+                    THEN substr(f.file, instr(f.file, '/site-packages/') + 15)
+                WHEN instr(f.file, '/dist-packages/') > 0
+                    THEN substr(f.file, instr(f.file, '/dist-packages/') + 15)
+            END AS inner,
+            k.live_count,
+            k.live_bytes
+        FROM peak_stack AS k
+        LEFT JOIN stack AS s ON s.stack_id = k.stack_id
+        LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
+    ) AS n
+) AS g
+JOIN heap_sum AS h ON h.heap_id = g.heap_id
+JOIN heap_place AS p ON p.heap_id = g.heap_id
+GROUP BY g.heap_id, g.package, g.module
+ORDER BY g.heap_id, sum(g.live_bytes) DESC, g.package, g.module;
+
 CREATE VIEW device_peak (
     -- One row per physical device: its peak over all driver heaps of all processes of an input. Of several inputs each has
     -- rows of its own, also where they name the same device: events of two recordings have no common order.
@@ -597,3 +686,144 @@ SELECT
 FROM usage AS u
 JOIN heap_place AS p ON p.heap_id = u.heap_id
 ORDER BY u.heap_id, u.last_seq;
+
+CREATE VIEW usage_average (
+    -- How much each heap used, reserved and left idle on average over time, from its first event to the end of the recording:
+    -- what a heap held long counts more than what it held for a moment. From the buckets of view timeline.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- End of the heap's first bucket, from which on it is averaged. Unit: nanoseconds since the recording began.
+    begin_ns,
+    -- How long that is, to the last event of any heap of the input. Unit: nanoseconds.
+    duration_ns,
+    -- Live, on average. Unit: bytes. NULL: no time passed.
+    mean_live_bytes,
+    -- What the pool held, on average over the time of which that is known. Unit: bytes. NULL: not a pool, or not known.
+    mean_reserved_bytes,
+    -- Reserved and not live, on average over the same time. Unit: bytes. NULL: as mean_reserved_bytes.
+    mean_idle_bytes,
+    -- mean_idle_bytes over mean_reserved_bytes. Unit: 0 to 1. NULL: as mean_reserved_bytes, or nothing was reserved.
+    mean_idle_ratio,
+    -- mean_live_bytes over the peak of the heap: near 1 is steady, near 0 a short peak. Unit: 0 to 1. NULL: no time passed, or
+    -- the peak is 0.
+    mean_to_peak_ratio,
+    -- 1: some buckets are of several events, for which the mean of their begin and end stands; 0: exact.
+    is_estimate
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    w.begin_ns,
+    w.duration_ns,
+    CASE WHEN w.duration_ns > 0 THEN w.live_area / w.duration_ns END,
+    CASE WHEN w.reserved_ns > 0 THEN w.reserved_area / w.reserved_ns END,
+    CASE WHEN w.reserved_ns > 0 THEN w.idle_area / w.reserved_ns END,
+    CASE WHEN w.reserved_area > 0 THEN w.idle_area / w.reserved_area END,
+    CASE WHEN w.duration_ns > 0 AND s.peak_bytes > 0 THEN w.live_area / w.duration_ns / s.peak_bytes END,
+    w.is_estimate
+FROM (
+    SELECT
+        g.heap_id,
+        min(g.begin_ns) AS begin_ns,
+        sum(g.end_ns - g.begin_ns) AS duration_ns,
+        sum(g.live_bytes * (g.end_ns - g.begin_ns)) AS live_area,
+        sum(CASE WHEN g.reserved_bytes IS NOT NULL THEN g.end_ns - g.begin_ns END) AS reserved_ns,
+        sum(g.reserved_bytes * (g.end_ns - g.begin_ns)) AS reserved_area,
+        sum((g.reserved_bytes - g.live_bytes) * (g.end_ns - g.begin_ns)) AS idle_area,
+        max(g.is_estimate AND g.end_ns > g.begin_ns) AS is_estimate
+    FROM (
+        SELECT
+            u.heap_id,
+            u.last_ns AS begin_ns,
+            coalesce(n.last_ns, d.last_ns) AS end_ns,
+            CASE
+                WHEN n.first_seq < n.last_seq THEN (u.live_bytes + n.live_bytes) / 2.0
+                ELSE 1.0 * u.live_bytes
+            END AS live_bytes,
+            CASE
+                WHEN n.first_seq < n.last_seq THEN (u.reserved_bytes + n.reserved_bytes) / 2.0
+                ELSE 1.0 * u.reserved_bytes
+            END AS reserved_bytes,
+            coalesce(n.first_seq < n.last_seq, 0) AS is_estimate
+        FROM usage AS u
+        JOIN heap_place AS h ON h.heap_id = u.heap_id
+        JOIN (
+            SELECT
+                q.input_id,
+                max(x.last_ns) AS last_ns
+            FROM usage AS x
+            JOIN heap_place AS q ON q.heap_id = x.heap_id
+            GROUP BY q.input_id
+        ) AS d ON d.input_id = h.input_id
+        LEFT JOIN usage AS n
+            ON n.heap_id = u.heap_id
+            AND n.last_seq = (SELECT min(y.last_seq) FROM usage AS y WHERE y.heap_id = u.heap_id AND y.last_seq > u.last_seq)
+        WHERE u.last_ns IS NOT NULL
+    ) AS g
+    GROUP BY g.heap_id
+) AS w
+JOIN heap_sum AS s ON s.heap_id = w.heap_id
+JOIN heap_place AS p ON p.heap_id = w.heap_id
+ORDER BY w.heap_id;
+
+CREATE VIEW usage_sample (
+    -- How much memory of the host each process used, and of each device anybody did, each time that it was asked; in order.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Always NULL: of the whole device or process.
+    heap,
+    -- Always NULL: of the whole device or process.
+    level,
+    -- When. Unit: nanoseconds since the recording began. NULL: not known.
+    ns,
+    -- Place in the order of events.
+    seq,
+    -- Which memory, a word of memory_kind: HBM, ..., host resident, host anonymous, host shared, host stack or host peak.
+    kind,
+    -- In use: of a device by anybody, of the host by the process. Unit: bytes.
+    used_bytes,
+    -- All memory of that kind; of the host: what the machine has. Unit: bytes.
+    total_bytes,
+    -- used_bytes over total_bytes. Unit: 0 to 1. NULL: the total is not known.
+    used_ratio
+) AS
+SELECT
+    process.host,
+    process.rank,
+    process.pid,
+    coalesce(device.physical_ordinal, device.ordinal),
+    NULL,
+    NULL,
+    m.ns,
+    m.seq,
+    coalesce(k.name, CAST(m.kind AS TEXT)),
+    m.used_bytes,
+    m.total_bytes,
+    CASE WHEN m.total_bytes > 0 THEN CAST(m.used_bytes AS REAL) / m.total_bytes END
+FROM memory_sample AS m
+LEFT JOIN process ON process.process_id = m.process_id
+LEFT JOIN device ON device.device_id = m.device_id
+LEFT JOIN memory_kind AS k ON k.kind = m.kind
+ORDER BY process.input_id, m.seq, m.kind;

@@ -155,6 +155,61 @@ JOIN input ON input.input_id = p.input_id
 LEFT JOIN operation_kind AS k ON k.kind = s.kind
 ORDER BY s.allocated_bytes DESC, s.heap_id, s.kind, s.name;
 
+CREATE VIEW model_memory (
+    -- Device memory by model: what the driver gave in the ranges of each offline model, and how much of it was given back; most
+    -- first. What operators and other ranges inside took is theirs: view operation_memory. The load of a model is no range of
+    -- its own in a recording, so what the driver gave in it is not here.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device.
+    device,
+    -- Name of the heap: the program's own driver memory, that of a module of CANN, or physical memory.
+    heap,
+    -- 'driver' or 'physical'.
+    level,
+    -- Name of the model. NULL: it has none.
+    model,
+    -- Runs of the model that began in the trace. Unit: operations.
+    run_count,
+    -- Driver allocations in them, segments of pools too. Unit: allocations.
+    allocation_count,
+    -- Their size. Unit: bytes.
+    allocated_bytes,
+    -- What of it was given back, whenever that was. Unit: bytes.
+    freed_bytes,
+    -- What the model still held at the end. Unit: bytes.
+    held_bytes,
+    -- The most that the heap rose in one run above what it held when that began. Unit: bytes. NULL: no run was measured.
+    peak_over_start_bytes
+) AS
+SELECT
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    s.name,
+    coalesce((
+        SELECT sum(o.run_count)
+        FROM operation_sum AS o
+        WHERE o.process_id IS p.process_id AND o.kind = s.kind AND o.name IS s.name
+    ), 0),
+    s.allocation_count,
+    s.allocated_bytes,
+    s.freed_bytes,
+    s.allocated_bytes - s.freed_bytes,
+    s.max_rise_bytes
+FROM operation_memory_sum AS s
+JOIN heap_place AS p ON p.heap_id = s.heap_id
+WHERE s.kind = 3 AND p.level IN ('driver', 'physical')
+ORDER BY s.allocated_bytes - s.freed_bytes DESC, s.allocated_bytes DESC, s.heap_id, s.name;
+
 CREATE VIEW stream_call_total (
     -- Calls about streams and events of each process, by device, kind and stream.
     --

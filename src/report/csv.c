@@ -157,10 +157,13 @@ static nm_status add_name(nm_csv *csv, const char *view, nm_error *err)
     return status;
 }
 
-/* The names of the views that this version makes: from the schema, so that a name is refused before the long work. Not
- * stack_text, which says each frame once for all stacks that go through it: it would be many times as large as all others. */
+/* The names of the views that this version makes: from the schema, so that a name is refused before the long work. Not that of
+ * each single allocation, nor stack_text, which says each frame once for all stacks that go through it: these would be many
+ * times as large as all others. */
 static nm_status list_views(nm_csv *csv, nm_error *err)
 {
+    static const char views[] = "SELECT name FROM sqlite_master WHERE type = 'view' AND"
+                                " name NOT IN ('allocation_detail', 'stack_text') ORDER BY name";
     sqlite3 *db = NULL;
     sqlite3_stmt *rows = NULL;
     nm_status status = sqlite3_open(":memory:", &db) == SQLITE_OK ? NM_OK : nm_db_fail(db, err);
@@ -170,10 +173,7 @@ static nm_status list_views(nm_csv *csv, nm_error *err)
     if (status == NM_OK)
         status = nm_schema_apply(db, NM_SCHEMA_VIEWS, err);
     if (status == NM_OK)
-        status = nm_db_prepare(db,
-                               "SELECT name FROM sqlite_master WHERE type = 'view' AND name <> 'stack_text'"
-                               " ORDER BY name",
-                               &rows, err);
+        status = nm_db_prepare(db, views, &rows, err);
     while (status == NM_OK && sqlite3_step(rows) == SQLITE_ROW)
         status = add_name(csv, (const char *)sqlite3_column_text(rows, 0), err);
     sqlite3_finalize(rows);

@@ -18,8 +18,8 @@
 #include "store/schema.h"
 
 /* All are in SQLite 3.26 as it is built everywhere. */
-static const char *const allowed_functions[] = {"abs",        "coalesce", "count",  "instr",  "length",
-                                                "max",        "min",      "nullif", "printf", "replace",
+static const char *const allowed_functions[] = {"abs",        "coalesce", "count",  "glob",   "group_concat", "instr",
+                                                "length",     "max",      "min",    "nullif", "printf",       "replace",
                                                 "row_number", "rtrim",    "substr", "sum"};
 
 /* Words that came after 3.26, or that need an extension. */
@@ -177,10 +177,12 @@ END_TEST
 START_TEST(every_view_begins_with_where)
 {
     static const char *const where[] = {"host", "rank", "pid", "device", "heap", "level"};
+    /* Those are about the database and about stacks, not about what was recorded where. */
+    static const char views[] =
+        "SELECT name FROM sqlite_master WHERE type = 'view' AND name NOT IN ('catalog', 'stack_text')";
     sqlite3_stmt *names = NULL;
 
-    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT name FROM sqlite_master WHERE type = 'view'", -1, &names, NULL),
-                     SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, views, -1, &names, NULL), SQLITE_OK);
     while (sqlite3_step(names) == SQLITE_ROW) {
         char sql[256];
         sqlite3_stmt *view = NULL;

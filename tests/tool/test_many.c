@@ -19,7 +19,7 @@
 #define RANK_COUNT 64
 
 /* Views and columns that are of several inputs at once, by what they are for. */
-static const char *const combining_views[] = {"rank_imbalance", NULL};
+static const char *const combining_views[] = {"catalog", "rank_imbalance", NULL};
 static const struct {
     const char *view, *column;
 } combining_columns[] = {{"peak_by_rank", "process_count"}};
@@ -27,8 +27,10 @@ static const struct {
 /* Columns of views that number rows and are not named after the key of their table. */
 static const struct {
     const char *column, *key;
-} other_names[] = {
-    {"site_key", "frame_id"}, {"hardware_id", "device_id"}, {"out_of_memory_id", "out_of_memory_chain_id"}};
+} other_names[] = {{"site_key", "frame_id"},
+                   {"hardware_id", "device_id"},
+                   {"out_of_memory_id", "out_of_memory_chain_id"},
+                   {"segment_id", "allocation_id"}};
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,134 @@
+-- difference_of_moments.sql: what came, went and stayed between two moments of one run, by site, largest change first.
+-- Parameters: :from   the first moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a
+--                     name in view named_moment: 'begin', 'end', 'peak' or the text of a mark (default 'begin')
+--             :to     the second, likewise (default 'end')
+--             :top    rows to return (default 50)
+-- Columns:    heap name, or 'error: ...' where a moment is not known or none of the parameters that are set is one of these;
+--             site file, line and function, '(baseline)' or '(no stack)'; from_bytes, to_bytes live at the two, bytes;
+--             change_bytes between them, bytes; came_count, came_bytes live at the second alone, went_count, went_bytes at the
+--             first alone, stayed_count, stayed_bytes at both, allocations and bytes. Segments are left out. Needs the rows of
+--             all allocations (input.detail 'all')
+WITH
+    asked (place, moment) AS (
+        SELECT 1, CAST(coalesce(:from, 'begin') AS TEXT)
+        UNION ALL SELECT 2, CAST(coalesce(:to, 'end') AS TEXT)
+    ),
+    point (heap_id, place, seq, ns, moment_ns) AS (
+        SELECT
+            h.heap_id,
+            a.place,
+            coalesce(
+                n.seq,
+                CASE
+                    WHEN 'seq:' || CAST(substr(a.moment, 5) AS INTEGER) = a.moment
+                        THEN CAST(substr(a.moment, 5) AS INTEGER)
+                END
+            ),
+            CASE WHEN CAST(CAST(a.moment AS INTEGER) AS TEXT) = a.moment THEN CAST(a.moment AS INTEGER) END,
+            n.ns
+        FROM asked AS a
+        CROSS JOIN heap AS h
+        LEFT JOIN named_moment AS n ON n.heap_id = h.heap_id AND n.moment = a.moment
+    ),
+    -- DISTINCT, CROSS and the + keep SQLite from an index of its own over all allocations: one pass over them is enough.
+    span (heap_id, from_seq, from_ns, to_seq, to_ns) AS (
+        SELECT DISTINCT
+            b.heap_id,
+            b.seq,
+            b.ns,
+            e.seq,
+            e.ns
+        FROM point AS b
+        JOIN point AS e ON e.heap_id = b.heap_id AND e.place = 2 AND coalesce(e.seq, e.ns) IS NOT NULL
+        WHERE b.place = 1 AND coalesce(b.seq, b.ns) IS NOT NULL
+    ),
+    live (heap_id, is_baseline, stack_id, size_bytes, at_from, at_to) AS (
+        SELECT
+            a.heap_id,
+            a.alloc_seq IS NULL AND a.stack_id IS NULL,
+            a.stack_id,
+            a.size_bytes,
+            (a.alloc_seq IS NULL OR CASE WHEN s.from_seq IS NULL THEN a.alloc_ns <= s.from_ns ELSE a.alloc_seq <= s.from_seq END)
+                AND (a.end_kind = 0 OR CASE WHEN s.from_seq IS NULL THEN a.free_ns > s.from_ns ELSE a.free_seq > s.from_seq END),
+            (a.alloc_seq IS NULL OR CASE WHEN s.to_seq IS NULL THEN a.alloc_ns <= s.to_ns ELSE a.alloc_seq <= s.to_seq END)
+                AND (a.end_kind = 0 OR CASE WHEN s.to_seq IS NULL THEN a.free_ns > s.to_ns ELSE a.free_seq > s.to_seq END)
+        FROM allocation AS a
+        CROSS JOIN span AS s ON s.heap_id = a.heap_id
+        WHERE +a.is_segment = 0
+    ),
+    by_site (heap_id, is_baseline, site_frame_id, from_bytes, to_bytes, came_count, came_bytes, went_count, went_bytes,
+        stayed_count, stayed_bytes) AS (
+        SELECT
+            l.heap_id,
+            l.is_baseline,
+            s.site_frame_id,
+            sum(l.at_from * l.size_bytes),
+            sum(l.at_to * l.size_bytes),
+            sum(l.at_to > l.at_from),
+            sum((l.at_to > l.at_from) * l.size_bytes),
+            sum(l.at_from > l.at_to),
+            sum((l.at_from > l.at_to) * l.size_bytes),
+            sum(l.at_from AND l.at_to),
+            sum((l.at_from AND l.at_to) * l.size_bytes)
+        FROM live AS l
+        LEFT JOIN stack AS s ON s.stack_id = l.stack_id
+        WHERE l.at_from = 1 OR l.at_to = 1
+        GROUP BY l.heap_id, l.is_baseline, s.site_frame_id
+    ),
+    fault (text) AS (
+        SELECT 'error: no moment ''' || a.moment || ''': nanoseconds, seq:N, or a name in view named_moment'
+        FROM asked AS a
+        WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = a.place AND coalesce(p.seq, p.ns) IS NOT NULL)
+        UNION ALL
+        SELECT 'error: parameters are set, but none of them is :from, :to or :top'
+        WHERE coalesce(:from, :to, :top) IS NULL
+            AND EXISTS (SELECT 1 FROM sqlite_temp_master AS m WHERE m.name = 'sqlite_parameters')
+    )
+SELECT
+    r.heap AS heap,
+    r.site AS site,
+    r.from_bytes AS from_bytes,
+    r.to_bytes AS to_bytes,
+    r.change_bytes AS change_bytes,
+    r.came_count AS came_count,
+    r.came_bytes AS came_bytes,
+    r.went_count AS went_count,
+    r.went_bytes AS went_bytes,
+    r.stayed_count AS stayed_count,
+    r.stayed_bytes AS stayed_bytes
+FROM (
+    SELECT
+        t.text AS heap,
+        NULL AS site,
+        NULL AS from_bytes,
+        NULL AS to_bytes,
+        NULL AS change_bytes,
+        NULL AS came_count,
+        NULL AS came_bytes,
+        NULL AS went_count,
+        NULL AS went_bytes,
+        NULL AS stayed_count,
+        NULL AS stayed_bytes,
+        NULL AS heap_id
+    FROM fault AS t
+    UNION ALL
+    SELECT
+        p.heap,
+        CASE WHEN g.is_baseline = 1 THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END,
+        g.from_bytes,
+        g.to_bytes,
+        g.to_bytes - g.from_bytes,
+        g.came_count,
+        g.came_bytes,
+        g.went_count,
+        g.went_bytes,
+        g.stayed_count,
+        g.stayed_bytes,
+        g.heap_id
+    FROM by_site AS g
+    JOIN heap_place AS p ON p.heap_id = g.heap_id
+    LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
+    WHERE NOT EXISTS (SELECT 1 FROM fault)
+) AS r
+ORDER BY abs(r.change_bytes) DESC, r.heap_id, r.site
+LIMIT coalesce(:top, 50);
