@@ -26,6 +26,9 @@ libbz2-dev             bzip2-devel
 check                  check-devel
 clang-format           clang-tools-extra
 universal-ctags        ctags
+rpm                    rpm-build
+cpio                   cpio
+gzip                   gzip
 '
 
 # For ./test.sh --aarch64, Debian and Ubuntu only.

@@ -16,9 +16,12 @@ static void begin_operation(nm_run *run, const nm_operation *operation)
 {
     path_room *room = nm_operation_room(run, operation);
 
-    if (operation->row.kind == NM_RANGE_MODULE)
+    if (operation->row.kind == NM_RANGE_MODULE) {
         room->path = operation->row.name;
-    else if (operation->outer != NULL)
+        nm_run_hear(run, NM_CHANGE_BORN, true);
+        nm_run_hear(run, NM_CHANGE_ENDED, true);
+        nm_run_hear(run, NM_CHANGE_OUTSTANDING, true);
+    } else if (operation->outer != NULL)
         *room = *(const path_room *)nm_operation_room(run, operation->outer);
 }
 
@@ -89,6 +92,9 @@ const nm_pass nm_module_pass = {
               [NM_CHANGE_BORN] = true,
               [NM_CHANGE_ENDED] = true,
               [NM_CHANGE_OUTSTANDING] = true},
+    .at_times = {[NM_CHANGE_BORN] = true, /* since there was a range of a module */
+                 [NM_CHANGE_ENDED] = true,
+                 [NM_CHANGE_OUTSTANDING] = true},
     .room = {[NM_OWNER_HEAP] = sizeof(nm_peak_sums),
              [NM_OWNER_LIVE] = sizeof(path_room),
              [NM_OWNER_OPERATION] = sizeof(path_room)},

@@ -214,9 +214,19 @@ static nm_status end_step(const nm_run *run, const nm_process *process, bool is_
 
 /* ---- The pass ---------------------------------------------------------------------------------------------------- */
 
+static void listen(nm_run *run)
+{
+    nm_run_hear(run, NM_CHANGE_BORN, true);
+    nm_run_hear(run, NM_CHANGE_ENDING, true);
+    nm_run_hear(run, NM_CHANGE_REFUSED, true);
+}
+
 static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
 {
     switch (change->kind) {
+    case NM_CHANGE_OPERATION_BEGUN:
+        listen(run);
+        return NM_OK;
     case NM_CHANGE_BORN:
         return take_birth(run, change->live, err);
     case NM_CHANGE_ENDING:
@@ -254,12 +264,16 @@ const nm_pass nm_operator_sums_pass = {
     .name = "operator sums",
     .gives = {[NM_ROW_STEP_OPERATION] = true},
     .needs = needs,
-    .wants = {[NM_CHANGE_BORN] = true,
+    .wants = {[NM_CHANGE_OPERATION_BEGUN] = true,
+              [NM_CHANGE_BORN] = true,
               [NM_CHANGE_ENDING] = true,
               [NM_CHANGE_REFUSED] = true,
               [NM_CHANGE_WORKSPACE] = true,
               [NM_CHANGE_OPERATION_ENDED] = true,
               [NM_CHANGE_STEP_ENDED] = true},
+    .at_times = {[NM_CHANGE_BORN] = true, /* since there was an operation */
+                 [NM_CHANGE_ENDING] = true,
+                 [NM_CHANGE_REFUSED] = true},
     .room = {[NM_OWNER_HEAP] = sizeof(step_sums), [NM_OWNER_PROCESS] = sizeof(step_sums)},
     .change = change,
     .release = release,

@@ -139,7 +139,7 @@ static void take_state(const nm_run *run, nm_episode *episode)
     if (episode->device == NULL)
         return;
     sum_heaps(run, episode);
-    share = nm_samples_share(run->needs[NEED_SAMPLES], episode->device);
+    share = nm_sample_share(run->needs[NEED_SAMPLES], episode->device);
     row->module_bytes = share.module_bytes;
     row->own_bytes =
         nm_subtract_saturated(share.recorded_bytes < 0 ? 0 : (uint64_t)share.recorded_bytes, share.module_bytes);

@@ -94,6 +94,13 @@ static overlapped *new_overlapped(nm_run *run, uint64_t allocation_id, nm_error 
     return made;
 }
 
+/* For what tells whether what waits is explained, or has waited long enough. */
+static void listen(nm_run *run, bool is_waiting)
+{
+    nm_run_hear(run, NM_CHANGE_EVENT, is_waiting);
+    nm_run_hear(run, NM_CHANGE_ENDING, is_waiting);
+}
+
 static nm_status wait_for_free(nm_run *run, const nm_live *old, const nm_anomaly_row *row, nm_error *err)
 {
     replay_room *room = nm_replay_room(run);
@@ -114,7 +121,7 @@ static nm_status wait_for_free(nm_run *run, const nm_live *old, const nm_anomaly
     else
         room->first = waiting;
     room->last = waiting;
-    nm_run_hear(run, NM_CHANGE_EVENT, true);
+    listen(run, true);
     return NM_OK;
 }
 
@@ -208,7 +215,7 @@ static nm_status expire(nm_run *run, int64_t now_ns, nm_error *err)
         drop_first(room);
     }
     if (room->first == NULL)
-        nm_run_hear(run, NM_CHANGE_EVENT, false);
+        listen(run, false);
     return status;
 }
 
@@ -249,7 +256,7 @@ const nm_pass nm_overlap_pass = {
     .gives = {[NM_ROW_ANOMALY] = true},
     .needs = needs,
     .wants = {[NM_CHANGE_EVENT] = true, [NM_CHANGE_BORN] = true, [NM_CHANGE_ENDING] = true},
-    .at_times = {[NM_CHANGE_EVENT] = true}, /* while something waits */
+    .at_times = {[NM_CHANGE_EVENT] = true, [NM_CHANGE_ENDING] = true}, /* while something waits */
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room), [NM_OWNER_LIVE] = sizeof(live_room)},
     .change = change,
     .finish = finish,

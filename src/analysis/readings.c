@@ -53,7 +53,7 @@ static nm_status give_module(const nm_run *run, const nm_context *context, nm_er
         .module = event->name_id,
         .used_bytes = limit(event->size_bytes),
         .peak_bytes = limit(event->total_bytes),
-        .recorded_bytes = device == NULL ? 0 : nm_samples_share(run->needs[NEED_SAMPLES], device).recorded_bytes,
+        .recorded_bytes = device == NULL ? 0 : nm_sample_share(run->needs[NEED_SAMPLES], device).recorded_bytes,
     };
 
     return nm_give_module_sample(&run->replay->sink, &row, err);

@@ -68,7 +68,8 @@ static void forget(nm_run *run, source *of)
 
     nm_tree_remove(tree_of(run, of->process), &of->node);
     unlink_source(room, of);
-    room->count--;
+    if (--room->count == 0)
+        nm_run_hear(run, NM_CHANGE_ENDING, false);
     free(of);
 }
 
@@ -113,7 +114,8 @@ static source *new_source(nm_run *run, const nm_process *process, const nm_copy_
                      .target_device_id = row->target_device_id};
     nm_tree_insert(tree_of(run, process), &made->node);
     link_source(room, made);
-    room->count++;
+    if (room->count++ == 0)
+        nm_run_hear(run, NM_CHANGE_ENDING, true);
     return made;
 }
 
@@ -193,6 +195,7 @@ static void release(nm_run *run)
 const nm_pass nm_repeated_copies_pass = {
     .name = "repeated copies",
     .wants = {[NM_CHANGE_ENDING] = true, [NM_CHANGE_LOST] = true, [NM_CHANGE_PAUSED] = true},
+    .at_times = {[NM_CHANGE_ENDING] = true}, /* while it knows a source */
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room), [NM_OWNER_PROCESS] = sizeof(process_room)},
     .change = change,
     .release = release,

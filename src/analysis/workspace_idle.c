@@ -72,7 +72,7 @@ static nm_status end_span(const nm_run *run, tenancy *of, nm_hold_span span, int
     return nm_give_workspace_span(&run->replay->sink, &row, err);
 }
 
-static tenancy *new_tenancy(const nm_run *run, const nm_live *block, int64_t ns, nm_error *err)
+static tenancy *new_tenancy(nm_run *run, const nm_live *block, int64_t ns, nm_error *err)
 {
     process_room *room = nm_process_room(run, block->heap->process);
     tenancy *made = nm_replay_allocate(sizeof *made, err);
@@ -89,11 +89,13 @@ static tenancy *new_tenancy(const nm_run *run, const nm_live *block, int64_t ns,
         made->next->previous = made;
     room->first = made;
     *link_of_block(run, block) = made;
+    nm_run_hear(run, NM_CHANGE_ENDING, true);
+    nm_run_hear(run, NM_CHANGE_OUTSTANDING, true);
     return made;
 }
 
 /* The operation works in the block from its begin on. */
-static nm_status use_block(const nm_run *run, const nm_live *block, const nm_operation *operation, nm_error *err)
+static nm_status use_block(nm_run *run, const nm_live *block, const nm_operation *operation, nm_error *err)
 {
     int64_t ns = operation->row.begin_ns;
     tenancy *of = *link_of_block(run, block);
@@ -198,6 +200,7 @@ const nm_pass nm_workspace_idle_pass = {
               [NM_CHANGE_ENDING] = true,
               [NM_CHANGE_OUTSTANDING] = true,
               [NM_CHANGE_PROCESS_ENDED] = true},
+    .at_times = {[NM_CHANGE_ENDING] = true, [NM_CHANGE_OUTSTANDING] = true}, /* since there was a workspace */
     .room = {[NM_OWNER_PROCESS] = sizeof(process_room),
              [NM_OWNER_LIVE] = sizeof(link_room),
              [NM_OWNER_OPERATION] = sizeof(link_room)},

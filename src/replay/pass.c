@@ -135,6 +135,8 @@ void nm_run_hear(nm_run *run, nm_change_kind kind, bool is_heard)
     nm_runs *runs = run->replay->runs;
 
     assert(run->pass->wants[kind] && run->pass->at_times[kind]);
+    if (((run->heard & bit_of(kind)) != 0) == is_heard)
+        return;
     run->heard = is_heard ? run->heard | bit_of(kind) : run->heard & ~bit_of(kind);
     if (is_heard_by_any(runs, kind))
         runs->replay->wanted |= bit_of(kind);

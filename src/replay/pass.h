@@ -3,9 +3,8 @@
  * A pass is an answer that is told. The replay keeps the books (state.h) and says what changes in them; a pass keeps what
  * its answer needs in rooms of its own, and gives rows. It reads the books and the rooms of the passes that it needs, and
  * writes its own alone; but a function that a pass offers to those that need it may write that pass's rooms: calls go down
- * only. The replay knows no pass: whoever makes one brings a table of them (analysis/passes.h). A pass does
- * not run where nobody wants its rows and no pass that runs needs it, and a change that no running pass wants costs the test
- * of one word.
+ * only. The replay knows no pass: whoever makes one brings a table of them (analysis/passes.h). A pass does not run where
+ * nobody wants its rows and no pass that runs needs it, and a change that no running pass wants costs the test of one word.
  *
  *     static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
  *     {
@@ -39,7 +38,7 @@
 #include "rows/sink.h"
 
 /* What has changed, and the fields of nm_change that say more. Told after the books have it, except where "about to" is
- * said. `context` is the event that made the change; NULL where the end of the stream did. */
+ * said. `context` is the event that made the change; NULL where a definition or the end of the stream did. */
 typedef enum nm_change_kind {
     NM_CHANGE_DEFINED,      /* definition: as it is given, once the books have it; its bytes are gone after the call */
     NM_CHANGE_BEGUN,        /* about to come: the first event in order. What there is was there before */
@@ -63,8 +62,8 @@ typedef enum nm_change_kind {
     NM_CHANGE_SITE, /* heap, site: what is live of it, or what of that graphs hold; it had before_bytes that none held */
     NM_CHANGE_PEAKED,  /* heap: its live bytes are more than ever; after what made it so was told */
     NM_CHANGE_SETTLED, /* heap: all that the event changes in it is done; after it, in no order, other heaps */
-    NM_CHANGE_DONE,    /* all that the event (context NULL: a definition) changes is done: of the heaps from
-                           replay->first_touched on; where there are such */
+    NM_CHANGE_DONE, /* all that the event or the definition changes is done: in the heaps from replay->first_touched on,
+                           each of them once. Not told where there is none */
 
     /* Segments: `live` is the driver's range, `heap` the pool that owns it. */
     NM_CHANGE_SEGMENT_IN,   /* is_first: it has become the pool's; else it is back */
@@ -89,8 +88,8 @@ typedef enum nm_change_kind {
     NM_CHANGE_COPIED,  /* a copy or a memset */
     NM_CHANGE_MARKED,  /* a mark */
     NM_CHANGE_SAMPLED, /* what a device, the host or a module says of itself */
-    NM_CHANGE_LISTED, /* heap: what the source itself lists of a pool at the end, segments (live: the range that is there) and
-                          the blocks in them (live: that block, if the place is not free). part: they are in it. Or NULL */
+    NM_CHANGE_LISTED, /* heap: what the source itself lists of a pool at the end, a segment (live: the range there, or NULL)
+                          or what is in it (live: the block there, or NULL). part: of the pool, that it is of, or NULL */
     NM_CHANGE_UNKNOWN_FREED,    /* nothing live begins where this frees; `place` (or NULL): what did */
     NM_CHANGE_UNKNOWN_UNMAPPED, /* nothing is mapped where this unmaps */
 

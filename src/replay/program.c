@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the program says of itself: operations (ranges), steps, marks, failures, calls about streams and its end; and what the recorder says
- * that it could not see. Only what is open is kept.
+ * What the program says of itself: operations (ranges), steps, marks, failures, calls about streams and its end; and what
+ * the recorder says that it could not see. Only what is open is kept.
  */
 #include "replay/program.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the replay keeps in memory, shared by the files of this folder and by nobody else. Everything hangs on struct
- * nm_replay. Memory is in proportion to what is live, or was at a pool's peak, to the stacks (per heap) and to what is
- * open; beside it are bounded: NM_FREED_PLACES_MAX addresses that were freed last, and the buckets of timelines. What
- * passes keep (pass.h) comes on top.
+ * nm_replay. Memory is in proportion to what is live, to the stacks (per heap) and to what is open; beside it are bounded:
+ * NM_FREED_PLACES_MAX addresses that were freed last, and the buckets of timelines. What passes keep (pass.h) comes on top.
  *
  * Each .c of the folder has a header of its name, which is its manual. lookup.h and doubt.h lie below all of them.
  */

@@ -24,6 +24,10 @@ const nm_row_table nm_row_tables[NM_ROW_KINDS] = {
 };
 /* clang-format on */
 
+#define ROW(name, NAME, table, writer)                                                                                 \
+    _Static_assert(NM_COLUMNS_OF_##NAME <= NM_ROW_COLUMNS_MAX, #name " has too many columns");
+#include "rows/rows.def"
+
 #define WORDS(type, ...)                                                                                               \
     static const char *const type##_texts[] = {__VA_ARGS__};                                                           \
     const nm_words type##_words = {type##_texts, sizeof type##_texts / sizeof type##_texts[0]};

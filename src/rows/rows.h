@@ -180,6 +180,17 @@ typedef enum nm_row_kind {
     NM_ROW_KINDS
 } nm_row_kind;
 
+/* How many columns the table of a kind has: NM_COLUMNS_OF_ALLOCATION. */
+/* clang-format off */
+#define ROW(name, NAME, table, writer)        enum { NM_COLUMNS_OF_##NAME = 0
+#define COLUMN(kind, column, path, condition) + 1
+#define COMPUTED(name, column)                + 1
+#define END(name, writer)                     };
+#include "rows/rows.def"
+/* clang-format on */
+
+#define NM_ROW_COLUMNS_MAX 64 /* no kind has more: rows.c */
+
 typedef struct nm_row_table {
     const char *name;    /* NULL: rows of the kind go to no table */
     const char *columns; /* their names in order, a space after each */

@@ -22,6 +22,7 @@
 #define DEPTH_BEFORE_1_4 64 /* of stacks: where it is not said, the default of then */
 #define READ_BYTES       (256u << 10)
 #define PREFIX_BYTES     16 /* magic, size and signature: a search needs them in one piece */
+#define RECENT_IDS       16
 
 typedef struct trace_source {
     nm_source base;
@@ -52,8 +53,9 @@ typedef struct trace_source {
     bool has_header;                 /* one that could be read */
     uint64_t pending_count;          /* events that rings held when the last block that is there was made */
 
-    nm_map known;                                /* (definition kind, number) -> checksum of what was delivered */
-    uint64_t last_known[NM_DEFINE_KIND_MAX + 1]; /* of each kind: the last number found to be known */
+    nm_map known; /* (definition kind, number) -> checksum of what was delivered */
+    uint64_t recently_known[NM_DEFINE_KIND_MAX + 1]
+                           [RECENT_IDS]; /* of each kind: numbers found to be known, by their end */
 
     nm_buffer tail;
     bool has_tail;
@@ -377,11 +379,13 @@ static nm_status next_block(trace_source *source, nm_error *err)
 
 static bool is_known(trace_source *source, nm_definition_kind kind, uint64_t id)
 {
-    if (id == 0 || id == source->last_known[kind])
+    uint64_t *recent = &source->recently_known[kind][id % RECENT_IDS];
+
+    if (id == 0 || id == *recent)
         return true;
     if (nm_map_get(&source->known, (nm_key){kind, id}) == NULL)
         return false;
-    source->last_known[kind] = id;
+    *recent = id;
     return true;
 }
 

@@ -200,11 +200,6 @@ static int compare_first_column(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-size_t nm_bulk_columns(const nm_bulk *bulk)
-{
-    return bulk->column_count;
-}
-
 nm_status nm_bulk_flush(nm_bulk *bulk, nm_error *err)
 {
     if (bulk->row_count == 0)

@@ -5,7 +5,6 @@
  */
 #include "store/loader.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,10 +31,8 @@ nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm
     status = nm_sums_new(&out->definitions, &out->sums, err);
     if (status == NM_OK)
         status = nm_verdicts_begin(db, err);
-    for (nm_row_kind kind = 0; status == NM_OK && kind < NM_ROW_KINDS; kind++) {
+    for (nm_row_kind kind = 0; status == NM_OK && kind < NM_ROW_KINDS; kind++)
         status = open_row(out, kind, err);
-        assert(out->bulks[kind] == NULL || nm_bulk_columns(out->bulks[kind]) <= NM_RETENTION_COLUMNS_MAX);
-    }
     return status;
 }
 
@@ -56,7 +53,7 @@ static nm_status write_waiting(nm_loader *loader, nm_error *err)
                 continue;
             status = nm_bulk_next(bulk, &values, err);
             if (status == NM_OK)
-                memcpy(values, row->values, nm_bulk_columns(bulk) * sizeof *values);
+                memcpy(values, row->values, sizeof row->values);
         }
     return status;
 }

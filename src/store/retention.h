@@ -12,8 +12,6 @@
 #include "base/map.h"
 #include "rows/rows.h"
 
-#define NM_RETENTION_COLUMNS_MAX 48 /* of table allocation */
-
 typedef enum nm_retention {
     NM_RETENTION_ALL = 0, /* every allocation */
     NM_RETENTION_LIVE,    /* those that were live at moments */
@@ -23,7 +21,7 @@ typedef enum nm_retention {
 const char *nm_retention_name(nm_retention retention); /* "all", "live", "none" */
 
 typedef struct nm_waiting_row {
-    int64_t values[NM_RETENTION_COLUMNS_MAX]; /* as they go into the table */
+    int64_t values[NM_COLUMNS_OF_ALLOCATION]; /* as they go into the table */
     uint64_t heap_id;
     int64_t alloc_seq, free_seq;
 } nm_waiting_row;

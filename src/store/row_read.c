@@ -5,19 +5,15 @@
  */
 #include "store/row_read.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "rows/words.h"
 #include "store/database.h"
 
-#define SQL_BYTES   2048
-#define COLUMNS_MAX 64
-
 typedef struct row_reader {
     sqlite3_stmt *from;
-    int places[COLUMNS_MAX]; /* of the columns of the table in that statement; -1: not wanted */
+    int places[NM_ROW_COLUMNS_MAX]; /* of the columns of the table in that statement; -1: not wanted */
 } row_reader;
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
@@ -160,24 +156,26 @@ static bool is_in(const char *columns, const char *name, size_t length)
 static nm_status prepare(row_reader *reader, sqlite3 *db, const nm_row_table *table, const char *columns,
                          const char *clause, nm_error *err)
 {
-    char sql[SQL_BYTES] = "SELECT";
-    size_t length = strlen(sql), column = 0;
+    sqlite3_str *text = sqlite3_str_new(db);
+    size_t column = 0;
     int place = 0;
 
+    sqlite3_str_appendall(text, "SELECT");
     for (const char *name = table->columns; *name != 0; column++) {
-        size_t name_length = strcspn(name, " ");
-        bool is_wanted = columns == NULL || is_in(columns, name, name_length);
+        int length = (int)strcspn(name, " ");
+        bool is_wanted = columns == NULL || is_in(columns, name, (size_t)length);
 
-        assert(column < COLUMNS_MAX);
         if (is_wanted)
-            length += (size_t)snprintf(sql + length, sizeof sql - length, "%s %.*s", place == 0 ? "" : ",",
-                                       (int)name_length, name);
+            sqlite3_str_appendf(text, "%s %.*s", place == 0 ? "" : ",", length, name);
         reader->places[column] = is_wanted ? place++ : -1;
-        name += name_length + 1;
+        name += length + 1;
     }
-    length += (size_t)snprintf(sql + length, sizeof sql - length, " FROM %s %s", table->name, clause);
-    assert(length < sizeof sql);
-    return nm_db_prepare(db, sql, &reader->from, err);
+    sqlite3_str_appendf(text, " FROM %s %s", table->name, clause);
+    char *sql = sqlite3_str_finish(text);
+    nm_status status = sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                   : nm_db_prepare(db, sql, &reader->from, err);
+    sqlite3_free(sql);
+    return status;
 }
 
 nm_status nm_rows_give(sqlite3 *db, nm_row_kind kind, const char *columns, const char *clause, const nm_sink *sink,

@@ -173,7 +173,7 @@ static nm_status next_values(nm_loader *loader, nm_row_kind kind, const void *ro
 
 nm_status nm_row_write(nm_loader *loader, nm_row_kind kind, const void *row, nm_error *err)
 {
-    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = dropped;
+    int64_t dropped[NM_ROW_COLUMNS_MAX], *values = dropped;
     nm_status status = NM_OK;
 
     if (nm_row_tables[kind].is_large)

@@ -154,8 +154,8 @@ static nm_status check_references(sqlite3 *db, nm_error *err)
     int code = status == NM_OK ? sqlite3_step(rows) : SQLITE_DONE;
 
     if (code == SQLITE_ROW)
-        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table %s names rows that are not there",
-                         (const char *)sqlite3_column_text(rows, 0));
+        status =
+            nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table %s names rows that are not there", nm_db_text(rows, 0));
     else if (status == NM_OK && code != SQLITE_DONE)
         status = nm_db_fail(db, err);
     sqlite3_finalize(rows);
@@ -168,9 +168,8 @@ static nm_status check_pages(sqlite3 *db, nm_error *err)
     nm_status status = nm_db_prepare(db, "PRAGMA quick_check(1)", &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
-    if (code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(row, 0), "ok") != 0)
-        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "the new database is damaged: %.100s",
-                         (const char *)sqlite3_column_text(row, 0));
+    if (code == SQLITE_ROW && strcmp(nm_db_text(row, 0), "ok") != 0)
+        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "the new database is damaged: %.100s", nm_db_text(row, 0));
     else if (status == NM_OK && code != SQLITE_ROW)
         status = nm_db_fail(db, err);
     sqlite3_finalize(row);

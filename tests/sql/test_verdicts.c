@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/database.h"
+#include "store/verdicts/verdict.h"
 #include "support/load_text.h"
 #include "support/run.h"
 
@@ -370,6 +372,77 @@ START_TEST(nothing_is_claimed_of_a_run_that_was_paused)
 }
 END_TEST
 
+/* A database may come from anybody, and brings its numbers of steps into the verdicts when it is put beside another. These are
+ * beyond what a product of them can hold, and what is live falls, so that the age of what is left is looked at. */
+START_TEST(wild_numbers_of_steps_are_judged_as_the_largest)
+{
+    static const char wild[] =
+        "DELETE FROM site_verdict; DELETE FROM site_step;"
+        "UPDATE step SET generation = generation * 400000000000000000;"
+        "UPDATE outstanding_sum SET generation = generation * 400000000000000000;"
+        "INSERT INTO site_step (heap_id, generation, live_bytes, live_count)"
+        " SELECT 2, generation, 1000000 - row_number() OVER (ORDER BY generation), 100 FROM step";
+    char text[4096], *rows;
+    size_t length = (size_t)snprintf(text, sizeof text, "process 1 pid=100 host=h1\n" PLACES);
+    nm_input_row input = load_whole_input(1000);
+    sqlite3 *db = NULL;
+    nm_error err = {0};
+
+    for (int step = 1; step <= 10; step++)
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length,
+                             "@%d step number=%d thread=1\n@%d alloc heap=2 address=0x%x block=4096 thread=1\n"
+                             "@%d alloc heap=2 address=16 block=16 thread=1\n@%d free heap=2 address=16 thread=1\n",
+                             4 * step, step, 4 * step + 1, step << 20, 4 * step + 2, 4 * step + 3);
+    ck_assert_uint_lt(length, sizeof text);
+    load_text(text, &input, path);
+    ck_assert_int_eq(nm_db_open(path, &db, &err), NM_OK);
+    ck_assert_msg(nm_db_exec(db, wild, &err) == NM_OK, "%s", err.text);
+    ck_assert_msg(nm_verdict_write(db, NULL, &err) == NM_OK, "%s", err.text);
+    rows = load_rows(db, "SELECT verdict, reason, growth_bytes FROM site_verdict WHERE heap_id = 2");
+    ck_assert_str_eq(rows, "bounded|only the newest are kept|-\n");
+    free(rows);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* A block a step is never freed, without a stack: a leak of one place, or what a pause hides of many. `pause_steps`: before which
+ * steps a pause begins; 0: none. Only one that is told again while it goes on has several. */
+static char *leaks_behind(const int pause_steps[2])
+{
+    char events[8192] = "";
+    size_t length = 0;
+    nm_input_row input = load_whole_input(60);
+
+    for (int step = 1; step <= 20; step++) {
+        for (int i = 0; i < 2; i++)
+            if (pause_steps[i] == step)
+                length += (size_t)snprintf(events + length, sizeof events - length,
+                                           "@%d0 pause number=1 thread=1 detail=4\n", step);
+        length += (size_t)snprintf(events + length, sizeof events - length,
+                                   "@%d1 step number=%d thread=1\n@%d2 alloc heap=1 address=0x%d00000 block=4096"
+                                   " thread=1\n",
+                                   step, step, step, step);
+    }
+    return rows_of("process 1 pid=100 host=h1\n" PLACES, events, &input, "SELECT count(*) FROM leak");
+}
+
+START_TEST(what_is_born_in_a_pause_that_never_ends_is_not_called_growing)
+{
+    static const struct {
+        int pause_steps[2];
+        const char *leaks;
+    } cases[] = {{{0, 0}, "20\n"}, {{1, 0}, "0\n"}, {{1, 15}, "0\n"}, {{1, 20}, "0\n"}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *rows = leaks_behind(cases[i].pause_steps);
+
+        ck_assert_msg(strcmp(rows, cases[i].leaks) == 0, "case %zu: %s", i, rows);
+        free(rows);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("verdicts");
@@ -389,6 +462,8 @@ int main(void)
     tcase_add_test(tcase, zero_copy_turns_at_80_and_50_percent);
     tcase_add_test(tcase, zero_copy_claims_nothing_of_a_partial_recording);
     tcase_add_test(tcase, nothing_is_claimed_of_a_run_that_was_paused);
+    tcase_add_test(tcase, wild_numbers_of_steps_are_judged_as_the_largest);
+    tcase_add_test(tcase, what_is_born_in_a_pause_that_never_ends_is_not_called_growing);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);

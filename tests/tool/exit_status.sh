@@ -48,6 +48,11 @@ ends 2 npumem-check run.db
 ends 4 npumem-check text.zst --complete
 ends 4 npumem-check nowhere.db --complete
 
+ends 0 npumem-stack run.db leak
+ends 1 npumem-stack run.db nowhere
+ends 2 npumem-stack
+ends 4 npumem-stack text.zst
+
 ends 0 npumem-diff run.db new.db
 ends 1 npumem-diff run.db larger.db
 ends 2 npumem-diff run.db
@@ -84,7 +89,7 @@ while kill -0 "$child" 2>/dev/null; do sleep 0.02; done
 rm rings/*/p.*
 ends 3 npumem-record --finish killed.zst
 
-for program in npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif npumem; do
+for program in npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif npumem-stack npumem; do
     "$program" --describe man | sed -n 's/^\.\\" = exit //p' | sort -u >declared
     sed -n "s/^$program //p" ended | sort -u | diff declared - >&2 || fail "$program declares (<), ends with (>)"
 done

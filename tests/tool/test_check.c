@@ -195,6 +195,12 @@ START_TEST(growth_that_cannot_be_judged_is_said)
         0,
         "ok    complete                      0  (but for pauses: what came and went in them is in no figure);"
         "ok    no-growth                   0 B  (what was born in a pause is not called so);");
+    expect("cp other.db kept.db && sqlite3 kept.db 'UPDATE input SET events_unkept = 5, events_seen = events_seen + 5'"
+           " && $C kept.db --max-fragmentation 1 | head -n 1",
+           0,
+           "ok    complete                      0  (but for what was not kept: misuse, failures and fragmentation of "
+           "then are"
+           " in no figure)");
     expect("$C lossy2.db --no-anomaly --allow-partial", 0,
            "ok    no-anomaly                    0  (12 events are missing, so that less may be called so)");
 }

@@ -31,11 +31,13 @@ static const char words[] = LIMIT_MEMORY
     "ask() { rm -f all.db; {"
     " once $C $1.db --max-peak 1B --max-reserved 1B --max-fragmentation 1 --min-hit-rate 1 --max-misses-per-step 1"
     " --no-growth --no-leak --no-anomaly --no-oom; once $C run.db --baseline $1.db;"
-    " once $D $1.db run.db --at 'after warm-up'; once $D run.db $1.db; once $W $1.db; once $I --quiet $1.db -o all.db;"
+    " once $D $1.db run.db --at 'after warm-up'; once $D run.db $1.db; once $W $1.db; once ${C%check}stack $1.db peak;"
+    " once $I --quiet $1.db -o all.db;"
     " sqlite3 all.db 'SELECT * FROM peak_by_site; SELECT * FROM leak_by_site'; } | sed \"s/$1\\.db/DB/g; "
     "s/run\\.db/DB/g\"; }\n"
     "refuse() { rm -f all.db; for words in \"$C $1.db --complete\" \"$C run.db --baseline $1.db\" \"$D $1.db run.db\""
-    " \"$D run.db $1.db\" \"$W $1.db\" \"$I $1.db -o all.db\"; do (limit; timeout 20 $words) >out 2>err; s=$?;"
+    " \"$D run.db $1.db\" \"$W $1.db\" \"${C%check}stack $1.db\" \"$I $1.db -o all.db\"; do (limit; timeout 20 $words) "
+    ">out 2>err; s=$?;"
     " [ $s = 1 -o $s = 4 ] && [ $(wc -l <err) = 1 ] && grep -q -- \"$2\" err && ! [ -e all.db ] ||"
     " { echo \"$words: status $s\"; cat err; return 9; }; done; }\n";
 
@@ -51,7 +53,7 @@ static void set_up(void)
 {
     shell_make_folder();
     expect(
-        "$X $T/diff/trace.txt run.zst && $I --quiet run.zst && ask run >sound && grep -c status sound | grep -qx 6 &&"
+        "$X $T/diff/trace.txt run.zst && $I --quiet run.zst && ask run >sound && grep -c status sound | grep -qx 7 &&"
         " ! grep -q 'status \\(2\\|4\\|124\\)' sound");
 }
 

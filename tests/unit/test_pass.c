@@ -159,6 +159,36 @@ static const nm_pass saved_pass = {
 };
 static const nm_pass *const saved_table[] = {&alone_pass, &saved_pass, NULL};
 
+/* What a change says beside memory: which heaps an event has touched, which device moved, what is listed. */
+static nm_status tell_more(nm_run *run, const nm_change *change, nm_error *err)
+{
+    char more[100] = "";
+
+    (void)err;
+    if (change->kind == NM_CHANGE_BEGUN)
+        snprintf(more, sizeof more, "begun-after-%d", (int)run->replay->has_events);
+    if (change->kind == NM_CHANGE_DEVICE_MOVED)
+        snprintf(more, sizeof more, "device-%d%s", (int)change->device->id,
+                 change->hardware != change->device->group ? "-moved" : "");
+    if (change->kind == NM_CHANGE_LISTED)
+        snprintf(more, sizeof more, "listed-in-%d-%s-%s", (int)change->heap->id, change->live != NULL ? "live" : "-",
+                 change->part != NULL ? "part" : "-");
+    if (change->kind == NM_CHANGE_DONE)
+        for (const nm_heap *heap = run->replay->first_touched; heap != NULL; heap = heap->next_touched)
+            snprintf(more + strlen(more), sizeof more - strlen(more), "%d,", (int)heap->id);
+    note(change->context == NULL ? "-" : "@", more);
+    return NM_OK;
+}
+
+static const nm_pass more_pass = {
+    .name = "more",
+    .gives = {[NM_ROW_USAGE] = true},
+    .wants =
+        {[NM_CHANGE_BEGUN] = true, [NM_CHANGE_DONE] = true, [NM_CHANGE_DEVICE_MOVED] = true, [NM_CHANGE_LISTED] = true},
+    .change = tell_more,
+};
+static const nm_pass *const more_table[] = {&more_pass, NULL};
+
 static nm_replay *take_text(const nm_sink *sink, const nm_pass *const *passes, const char *text)
 {
     nm_text_trace *trace = NULL;
@@ -315,6 +345,56 @@ START_TEST(a_keyframe_wants_the_rows_of_those_who_save)
 }
 END_TEST
 
+/* A block makes the range under it a segment: figures of the driver's heap change, too. Who only looks touches nothing. */
+START_TEST(done_names_the_heaps_that_an_event_touched)
+{
+    nm_sink sink = nm_sink_of_all(NULL, take_row);
+
+    replay(&sink, more_table,
+           HEAD "- alloc heap=1 address=0x100000 block=64 baseline\n"
+                "@1 alloc heap=1 address=0x1000 block=4096 thread=1\n"
+                "@2 alloc heap=2 address=0x1000 requested=64 block=512 thread=1\n"
+                "@3 alloc heap=2 address=0x1200 requested=64 block=512 thread=1\n"
+                "@4 mark thread=1\n"
+                "@5 free heap=1 address=0x1000 thread=1\n");
+    ck_assert_str_eq(told, "@:1, @:begun-after-0 @:1, @:1,2, @:2, @:2,1, ");
+}
+END_TEST
+
+/* A pool that is defined late takes the segments that are there: no event has touched them. */
+START_TEST(a_definition_is_done_too)
+{
+    nm_sink sink = nm_sink_of_all(NULL, take_row);
+
+    replay(&sink, more_table,
+           "process 1 pid=100 host=h1\n"
+           "device 1 process=1 ordinal=0 physical=4\n"
+           "heap 1 process=1 device=1 level=driver\n"
+           "@1 alloc heap=1 address=0x1000 block=4096 segment\n"
+           "heap 2 process=1 device=1 level=pool\n"
+           "device 1 process=1 ordinal=0 physical=5\n"
+           "device 1 process=1 ordinal=0 physical=5\n");
+    ck_assert_str_eq(told, "@:begun-after-0 @:1, -:1,2, -:device-1-moved ");
+}
+END_TEST
+
+START_TEST(what_is_listed_is_told_with_its_part_and_what_is_there)
+{
+    nm_sink sink = nm_sink_of_all(NULL, take_row);
+
+    replay(&sink, more_table,
+           HEAD "@1 alloc heap=1 address=0x1000 block=4096 segment\n"
+                "@2 alloc heap=2 address=0x1000 requested=64 block=512\n"
+                "- state_block heap=2 address=0x7000 block=512\n"
+                "- state_segment heap=1 address=0x1000 block=4096 size=512\n"
+                "- state_block heap=2 address=0x1000 block=512\n"
+                "- state_block heap=2 address=0x1200 block=3584 idle\n"
+                "- state_segment heap=2 address=0x9000 block=4096\n");
+    ck_assert_str_eq(told, "@:begun-after-0 @:1,2, @:2, @:listed-in-2---- @:listed-in-2-live-part "
+                           "@:listed-in-2-live-part @:listed-in-2---part @:listed-in-2---part ");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pass");
@@ -330,6 +410,9 @@ int main(void)
     tcase_add_test(test, what_a_pass_saves_another_replay_restores);
     tcase_add_test(test, who_does_not_know_the_pass_passes_over_what_it_saved);
     tcase_add_test(test, a_keyframe_wants_the_rows_of_those_who_save);
+    tcase_add_test(test, done_names_the_heaps_that_an_event_touched);
+    tcase_add_test(test, a_definition_is_done_too);
+    tcase_add_test(test, what_is_listed_is_told_with_its_part_and_what_is_there);
     suite_add_tcase(suite, test);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);

@@ -62,6 +62,7 @@ check: common
 diff: common
 top: common
 whatif: common
+stack: common
 npumem: common
 '
 

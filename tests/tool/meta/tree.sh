@@ -25,6 +25,15 @@ while read -r file; do
     fi
 done < <(source_files 'src/*.c' 'src/*.h')
 
+# The newest entry of CHANGELOG.md is the version that is built, and says which formats it has.
+version=$(sed -n 's/^project(npumem VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
+newest=$(grep -m 1 '^## \[' CHANGELOG.md)
+[ -n "$version" ] && [[ $newest == "## [$version]"* ]] || fail "CHANGELOG.md begins with $newest, not with $version"
+trace=$(grep -ohE '#define NM_TRACE_VERSION_(MAJOR|MINOR) +[0-9]+' src/trace/*.h | awk '{ print $3 }' | paste -sd.)
+schema=$(grep -ohE 'NM_SCHEMA_VERSION +[0-9]+' src/store/*.h | awk '{ print $2 }')
+grep -qx "Trace format $trace, database schema $schema." CHANGELOG.md ||
+    fail "CHANGELOG.md does not say: Trace format $trace, database schema $schema."
+
 # What a list names exists, and what exists is in a list: no globbing, so nothing may be forgotten.
 for file in $(source_files 'src/*.c' | grep '^src/'); do
     grep -qw "$(basename "$file")" "$(dirname "$file")/CMakeLists.txt" cmake/*.cmake || fail "$file is in no CMakeLists.txt"
