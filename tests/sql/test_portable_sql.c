@@ -18,9 +18,9 @@
 #include "store/schema.h"
 
 /* All are in SQLite 3.26 as it is built everywhere. */
-static const char *const allowed_functions[] = {"abs",        "coalesce", "count",  "glob",   "group_concat", "instr",
-                                                "length",     "max",      "min",    "nullif", "printf",       "replace",
-                                                "row_number", "rtrim",    "substr", "sum"};
+static const char *const allowed_functions[] = {"abs",     "char",       "coalesce", "count",  "glob",   "group_concat",
+                                                "instr",   "length",     "max",      "min",    "nullif", "printf",
+                                                "replace", "row_number", "rtrim",    "substr", "sum"};
 
 /* Words that came after 3.26, or that need an extension. */
 static const char *const later_words[] = {"RETURNING", "MATERIALIZED", "NULLS",     "FULL",      "RIGHT",
