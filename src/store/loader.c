@@ -46,14 +46,6 @@ nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm
     return status;
 }
 
-uint64_t nm_loader_known(nm_loader *loader, const nm_id_set *ids, uint64_t id)
-{
-    if (id == 0 || nm_id_set_has(ids, id))
-        return id;
-    loader->unknown_reference_count++;
-    return 0;
-}
-
 static nm_status check_named_rows(const nm_loader *loader, nm_error *err)
 {
     uint64_t allocation_id = nm_id_set_missing(&loader->named_allocations, &loader->allocation_ids);

@@ -75,7 +75,13 @@ nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, 
 nm_status nm_loader_write_waiting(nm_loader *loader, nm_error *err); /* another: rows that the last peaks met */
 
 /* The id, or 0 and one more unknown reference when it is not in the set. 0 stays 0. */
-uint64_t nm_loader_known(nm_loader *loader, const nm_id_set *ids, uint64_t id);
+static inline uint64_t nm_loader_known(nm_loader *loader, const nm_id_set *ids, uint64_t id)
+{
+    if (id == 0 || nm_id_set_has(ids, id))
+        return id;
+    loader->unknown_reference_count++;
+    return 0;
+}
 
 void nm_loader_close(nm_loader *loader);
 

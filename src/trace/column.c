@@ -443,7 +443,7 @@ static uint64_t plane_value(const nm_column_reader *reader, size_t index)
     const uint8_t *p = reader->planes + index;
     uint64_t value = *p;
 
-    for (unsigned shift = 8; shift < 8u * reader->width; shift += 8) {
+    for (unsigned left = reader->width, shift = 8; left > 1; left--, shift += 8) {
         p += reader->count;
         value |= (uint64_t)*p << shift;
     }
