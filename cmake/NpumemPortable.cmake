@@ -1,5 +1,5 @@
-# -DNPUMEM_PORTABLE=ON: programs that run on hosts which lack our libraries and have an older libc, for the tarball
-# (NpumemTarball.cmake configures a build of its own with it). npumem-ingest is linked statically as a whole.
+# -DNPUMEM_PORTABLE=ON: programs that run on hosts which lack our libraries and have an older libc, for packages
+# (NpumemPackages.cmake configures a build of its own with it). npumem-ingest is linked statically as a whole.
 # npumem-record opens the driver's libdcmi.so at run time, so it needs libc as a library: it is bound to versions that old
 # ones have (src/tool/record/portable.c), and everything else goes into it.
 
@@ -41,6 +41,9 @@ function(npumem_make_portable)
   target_link_options(npumem-check PRIVATE -static)
   target_link_options(npumem-whatif PRIVATE -static)
   target_link_options(npumem-diff PRIVATE -static)
+  target_link_options(npumem-stack PRIVATE -static)
+  target_link_options(npumem-top PRIVATE -static)
+  target_link_options(npumem-front PRIVATE -static)
   npumem_compiler_file(demangler libsupc++.a) # the C++ runtime's static part: names of C++ are shown as written
   if(EXISTS ${demangler})
     target_link_options(npumem-ingest PRIVATE -Wl,-u,__cxa_demangle)

@@ -32,40 +32,40 @@ function(npumem_add_library name)
   target_link_libraries(${name} PUBLIC npumem_flags ${ARG_LINKS})
 endfunction()
 
-# Programs and shared libraries lie in the build folder as they will lie when installed (bin/ and lib/), so that a program
-# finds its libraries by the same relative path in both: NPUMEM_LIBRARY_PATH, from the folder of the program.
-file(RELATIVE_PATH NPUMEM_LIBRARY_PATH /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-
 # Where each shell looks for the completion of a program, and by what name.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completions)
 set(NPUMEM_COMPLETION_bash ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 set(NPUMEM_COMPLETION_zsh ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 set(NPUMEM_COMPLETION_fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
-# The program prints the completion of its own options. A cross-build cannot ask it.
-function(npumem_add_completion program)
+# The program prints the completion of its own options: in a cross-build, under the emulator.
+function(npumem_add_completion target program)
   set(name_bash ${program})
   set(name_zsh _${program})
   set(name_fish ${program}.fish)
   set(files "")
   foreach(shell bash zsh fish)
     set(file ${PROJECT_BINARY_DIR}/completions/${program}.${shell})
-    add_custom_command(OUTPUT ${file} COMMAND ${program} --describe ${shell} > ${file} DEPENDS ${program} VERBATIM)
+    add_custom_command(OUTPUT ${file} COMMAND ${target} --describe ${shell} > ${file} DEPENDS ${target} VERBATIM)
     install(FILES ${file} DESTINATION ${NPUMEM_COMPLETION_${shell}} RENAME ${name_${shell}})
     list(APPEND files ${file})
   endforeach()
-  add_custom_target(${program}_completion ALL DEPENDS ${files})
+  add_custom_target(${target}_completion ALL DEPENDS ${files})
 endfunction()
 
-# npumem_add_program(NAME SOURCES a.c ... LINKS nm_store ...): an installed program.
+# npumem_add_program(NAME [OUTPUT_NAME PROGRAM] SOURCES a.c ... LINKS nm_store ...): an installed program. In the build folder
+# it lies as it will lie when installed, and so do the libraries: npumem-record finds them by the same relative path in both.
 function(npumem_add_program name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "OUTPUT_NAME" "SOURCES;LINKS" ${ARGN})
+  if(NOT ARG_OUTPUT_NAME)
+    set(ARG_OUTPUT_NAME ${name})
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE npumem_flags ${ARG_LINKS})
-  target_compile_definitions(${name} PRIVATE NPUMEM_LIBRARY_PATH="${NPUMEM_LIBRARY_PATH}")
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_BINDIR})
+  set_target_properties(${name} PROPERTIES OUTPUT_NAME ${ARG_OUTPUT_NAME}
+                                           RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_BINDIR})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  if(NOT CMAKE_CROSSCOMPILING)
-    npumem_add_completion(${name})
+  if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+    npumem_add_completion(${name} ${ARG_OUTPUT_NAME})
   endif()
 endfunction()

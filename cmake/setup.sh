@@ -8,6 +8,7 @@
 # Debian and Ubuntu    RHEL, openEuler, Fedora
 npumem_packages='
 gcc                    gcc
+g++                    gcc-c++
 libc6-dev              glibc-devel
 binutils               binutils
 make                   make
@@ -25,6 +26,9 @@ libbz2-dev             bzip2-devel
 check                  check-devel
 clang-format           clang-tools-extra
 universal-ctags        ctags
+rpm                    rpm-build
+cpio                   cpio
+gzip                   gzip
 '
 
 # For ./test.sh --aarch64, Debian and Ubuntu only.

@@ -272,3 +272,56 @@ SELECT
 FROM allocation_kind_sum AS s
 JOIN heap_place AS p ON p.heap_id = s.heap_id
 ORDER BY s.heap_id, s.allocated_bytes DESC, s.is_mapped, s.policy;
+
+CREATE VIEW stack_text (
+    -- Each call stack as text, for whatever has a stack_id (allocation, leak) or a top_stack_id (leak_by_site, peak_by_site).
+    --
+    -- The stack.
+    stack_id,
+    -- How many frames it has, up to 4096. Unit: frames.
+    depth,
+    -- Its frames as views show them (frame.label), one a line, the innermost first; of more than 4096 those.
+    text
+) AS
+SELECT
+    s.stack_id,
+    (
+        WITH RECURSIVE up (parent_id, depth) AS (
+            SELECT
+                s.parent_id,
+                1
+            UNION ALL
+            SELECT
+                p.parent_id,
+                up.depth + 1
+            FROM up
+            JOIN stack AS p ON p.stack_id = up.parent_id
+            WHERE up.depth < 4096
+        )
+        SELECT max(up.depth)
+        FROM up
+    ),
+    (
+        WITH RECURSIVE up (frame_id, parent_id, depth) AS (
+            SELECT
+                s.frame_id,
+                s.parent_id,
+                1
+            UNION ALL
+            SELECT
+                p.frame_id,
+                p.parent_id,
+                up.depth + 1
+            FROM up
+            JOIN stack AS p ON p.stack_id = up.parent_id
+            WHERE up.depth < 4096
+        )
+        SELECT group_concat(lines.label, char(10))
+        FROM (
+            SELECT coalesce(f.label, '??') AS label
+            FROM up
+            LEFT JOIN frame AS f ON f.frame_id = up.frame_id
+            ORDER BY up.depth
+        ) AS lines
+    )
+FROM stack AS s;

@@ -301,7 +301,9 @@ CREATE VIEW leak_by_site (
     evidence,
     -- 1: something of the recording was lost, or not kept, or had begun before it: figures over steps and of what was
     -- freed are of a part; 0: all is here.
-    is_partial
+    is_partial,
+    -- The stack of the site by which most of them was allocated: view stack_text, npumem stack. NULL: no stack was recorded.
+    top_stack_id
 ) AS
 SELECT
     p.host,
@@ -375,7 +377,8 @@ SELECT
                 ELSE ''
             END
     END,
-    input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL
+    input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL,
+    top.stack_id
 FROM leak_sum AS l
 JOIN heap_place AS p ON p.heap_id = l.heap_id
 JOIN process ON process.process_id = p.process_id
@@ -402,6 +405,20 @@ LEFT JOIN (
     LEFT JOIN stack AS z ON z.stack_id = q.stack_id
     GROUP BY q.heap_id, z.site_frame_id
 ) AS u ON u.heap_id = l.heap_id AND u.site_frame_id IS l.site_frame_id
+LEFT JOIN (
+    SELECT
+        q.heap_id,
+        z.site_frame_id,
+        q.verdict,
+        q.stack_id,
+        row_number() OVER (
+            PARTITION BY q.heap_id, z.site_frame_id, q.verdict
+            ORDER BY sum(q.leak_count * q.size_bytes) DESC, q.stack_id
+        ) AS place
+    FROM leaked_sum AS q
+    JOIN stack AS z ON z.stack_id = q.stack_id
+    GROUP BY q.heap_id, q.verdict, q.stack_id
+) AS top ON top.heap_id = l.heap_id AND top.site_frame_id IS l.site_frame_id AND top.verdict = l.verdict AND top.place = 1
 LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id
 ORDER BY l.size_bytes DESC, l.first_seq;
 

@@ -99,7 +99,9 @@ CREATE VIEW peak_by_site (
     -- Their size. Unit: bytes.
     live_bytes,
     -- live_bytes over those of the whole heap: the shares of a heap sum to 1. Unit: 0 to 1.
-    share_ratio
+    share_ratio,
+    -- The stack of the site by which most of it was allocated: view stack_text, npumem stack. NULL: no stack was recorded.
+    top_stack_id
 ) AS
 SELECT
     p.host,
@@ -111,17 +113,32 @@ SELECT
     CASE WHEN g.is_baseline = 1 THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END,
     g.live_count,
     g.live_bytes,
-    CASE WHEN w.live_bytes > 0 THEN CAST(g.live_bytes AS REAL) / w.live_bytes END
+    CASE WHEN w.live_bytes > 0 THEN CAST(g.live_bytes AS REAL) / w.live_bytes END,
+    g.top_stack_id
 FROM (
     SELECT
         k.heap_id,
         k.is_baseline,
-        s.site_frame_id,
+        k.site_frame_id,
         sum(k.live_count) AS live_count,
-        sum(k.live_bytes) AS live_bytes
-    FROM peak_stack AS k
-    LEFT JOIN stack AS s ON s.stack_id = k.stack_id
-    GROUP BY k.heap_id, k.is_baseline, s.site_frame_id
+        sum(k.live_bytes) AS live_bytes,
+        max(CASE k.place WHEN 1 THEN k.stack_id END) AS top_stack_id
+    FROM (
+        SELECT
+            q.heap_id,
+            q.is_baseline,
+            q.stack_id,
+            s.site_frame_id,
+            q.live_count,
+            q.live_bytes,
+            row_number() OVER (
+                PARTITION BY q.heap_id, q.is_baseline, s.site_frame_id
+                ORDER BY q.live_bytes DESC, q.stack_id
+            ) AS place
+        FROM peak_stack AS q
+        LEFT JOIN stack AS s ON s.stack_id = q.stack_id
+    ) AS k
+    GROUP BY k.heap_id, k.is_baseline, k.site_frame_id
 ) AS g
 JOIN (
     SELECT

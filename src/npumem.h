@@ -2,20 +2,24 @@
  *
  * npumem.h: tell the npumem recorder what your program and its memory pools do.
  *
- * HOW TO USE
+ * HOW TO USE, in C and in C++ (npumem.hpp beside this file has the same as classes)
  *
- *     npumem_heap heap = npumem_heap_define(&(npumem_heap_options){
- *         .struct_bytes = sizeof(npumem_heap_options), .name = "my pool", .level = NPUMEM_LEVEL_POOL, .device = 0});
+ *     npumem_heap_options about = NPUMEM_HEAP_DEFAULTS;
+ *     about.name = "my pool";
+ *     about.device = 0;
+ *     npumem_heap heap = npumem_heap_define(&about);
  *     ...
  *     void *block = my_pool_allocate(bytes);
- *     npumem_alloc(heap, block, bytes, &(npumem_alloc_options){
- *         .struct_bytes = sizeof(npumem_alloc_options), .block_bytes = rounded, .outcome = NPUMEM_HIT});
+ *     npumem_alloc_options details = NPUMEM_ALLOC_DEFAULTS;
+ *     details.block_bytes = rounded;
+ *     details.outcome = NPUMEM_HIT;
+ *     npumem_alloc(heap, block, bytes, &details);      // before anybody else learns the address
  *     ...
- *     npumem_free(heap, block, NULL);      BEFORE the block can be handed out again
+ *     npumem_free(heap, block, NULL);                  // BEFORE the block can be handed out again
  *     my_pool_free(block);
- *
- *     npumem_step(n);                      once a training step
- *     npumem_mark("after warm-up");        a moment to look at later
+ *     ...
+ *     npumem_step(n);                                  // once a training step
+ *     npumem_mark("after warm-up");                    // a moment to look at later
  *
  * Link with -lnpumem (pkg-config npumem) and run under `npumem-record -- PROGRAM`, or call npumem_start() and
  * npumem_stop() yourself. While nothing records, every call returns after one test of a flag.
@@ -25,8 +29,9 @@
  * - No heap call, no output, no exit; errno is left alone. Failure is silent: what could not be recorded is counted,
  *   and the count is shown by npumem-ingest.
  * - Text is copied; what is longer than NPUMEM_TEXT_BYTES_MAX is cut before it, between characters, and ends with "...".
- * - An options pointer may be NULL for the defaults. `struct_bytes` must be sizeof the struct: a later version of the
- *   library understands programs compiled with an earlier header.
+ * - An options pointer may be NULL for the defaults; NPUMEM_..._DEFAULTS is a struct that says the same, to be changed.
+ *   `struct_bytes` must be sizeof the struct: a later version of the library understands programs compiled with an
+ *   earlier header.
  */
 #ifndef NPUMEM_H
 #define NPUMEM_H
@@ -65,6 +70,11 @@ typedef struct npumem_start_options {
     size_t why_bytes;        /* room there, the closing zero included */
     int is_paused;           /* 1: as npumem-record --start-paused: records what is live alone until npumem_resume */
 } npumem_start_options;
+
+#define NPUMEM_START_DEFAULTS                                                                                          \
+    {                                                                                                                  \
+        sizeof(npumem_start_options), NULL, NULL, 0, NULL, 0, 0                                                        \
+    }
 
 /*
  * Starts recording this process and the processes it starts: runs `npumem-record` detached, as the drain. 0 when it
@@ -110,10 +120,15 @@ typedef struct npumem_heap_options {
     int uses_block_bytes; /* 0: sums use the requested size; 1: the block size */
 } npumem_heap_options;
 
+#define NPUMEM_HEAP_DEFAULTS                                                                                           \
+    {                                                                                                                  \
+        sizeof(npumem_heap_options), NULL, NPUMEM_LEVEL_POOL, NPUMEM_NO_DEVICE, 0, 0, 0                                \
+    }
+
 /*
  * Defines a heap of this process; at most 65,535. The same name, level and device give the same heap. 0 when nothing
- * records yet; past the limit, or without memory, a heap whose events are counted as dropped. A child after fork must define its heaps again: handles of the parent are ignored
- * there.
+ * records yet; past the limit, or without memory, a heap whose events are counted as dropped. A child after fork must
+ * define its heaps again: handles of the parent are ignored there.
  */
 NPUMEM_API npumem_heap npumem_heap_define(const npumem_heap_options *options);
 
@@ -130,6 +145,11 @@ typedef struct npumem_alloc_options {
     npumem_outcome outcome; /* did the pool serve it by itself? NPUMEM_UNKNOWN: npumem finds out */
 } npumem_alloc_options;
 
+#define NPUMEM_ALLOC_DEFAULTS                                                                                          \
+    {                                                                                                                  \
+        sizeof(npumem_alloc_options), 0, NPUMEM_NO_STREAM, NPUMEM_UNKNOWN                                              \
+    }
+
 /* `address` was handed out: call it AFTER the allocation, before anybody else learns the address. NULL options: stream
  * and outcome unknown. */
 NPUMEM_API void npumem_alloc(npumem_heap heap, const void *address, uint64_t requested_bytes,
@@ -140,6 +160,11 @@ typedef struct npumem_free_options {
     uint64_t stream;     /* NPUMEM_NO_STREAM: unknown */
     int is_request;      /* 1: given up, but not reusable before a second npumem_free with 0 (another stream uses it) */
 } npumem_free_options;
+
+#define NPUMEM_FREE_DEFAULTS                                                                                           \
+    {                                                                                                                  \
+        sizeof(npumem_free_options), NPUMEM_NO_STREAM, 0                                                               \
+    }
 
 /* `address` is given back: call it BEFORE the pool can hand it out again. */
 NPUMEM_API void npumem_free(npumem_heap heap, const void *address, const npumem_free_options *options);
@@ -161,6 +186,11 @@ typedef struct npumem_copy_options {
     uint64_t cost_ns;     /* how long the call took; 0: unknown */
     int is_async;
 } npumem_copy_options;
+
+#define NPUMEM_COPY_DEFAULTS                                                                                           \
+    {                                                                                                                  \
+        sizeof(npumem_copy_options), 0, NPUMEM_NO_STREAM, 0, 0                                                         \
+    }
 
 /* For copies that npumem's own hooks do not see. */
 NPUMEM_API void npumem_copy(const void *target, const void *source, uint64_t size_bytes, npumem_copy_kind kind,

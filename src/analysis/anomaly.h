@@ -9,6 +9,9 @@
 
 /* A row of what the event did, without a detail; what is wrong about a copy is its own affair. */
 nm_anomaly_row nm_anomaly_row_for(nm_anomaly_kind kind, const nm_context *context);
-nm_status nm_anomaly_write(nm_run *run, nm_anomaly_row *row, nm_error *err); /* of nm_anomaly_pass; numbers the row */
+
+/* `run`: of nm_anomaly_pass. Numbers the row: whoever gives it, numbers go by the order of events; what waits until no late free
+ * can explain it has its number then. */
+nm_status nm_anomaly_write(nm_run *run, nm_anomaly_row *row, nm_error *err);
 
 #endif

@@ -13,7 +13,9 @@
 
 #include <stdlib.h>
 
-#include "analysis/pool_ledger.h"
+#include "analysis/moments.h"
+#include "analysis/pool_pending.h"
+#include "analysis/samples.h"
 #include "analysis/stream_leaks.h"
 #include "base/buffer.h"
 #include "base/number.h"
@@ -21,9 +23,8 @@
 #include "replay/lookup.h"
 #include "replay/pass.h"
 #include "replay/places.h"
-#include "replay/sample.h"
 
-enum { NEED_POOL_LEDGER, NEED_STREAM_LEAKS };
+enum { NEED_MOMENTS, NEED_SAMPLES, NEED_POOL_LEDGER, NEED_STREAM_LEAKS };
 
 #define STACKS_MAX         64 /* of an episode; the rest is summed up heap by heap */
 #define LOOKS_FREE         1000000
@@ -120,8 +121,8 @@ static void sum_heaps(const nm_run *run, nm_episode *episode)
         nm_sum_add(&row->allocated_bytes, nm_subtract_saturated(heap->total.live_bytes, heap->pending_bytes));
         nm_sum_add(&row->reserved_bytes, nm_pool_reserved_bytes(heap));
         if (may_look(run))
-            row->max_pending_bytes = larger(
-                row->max_pending_bytes, nm_pool_largest_pending(run->needs[NEED_POOL_LEDGER], heap, look_count(run)));
+            row->max_pending_bytes =
+                larger(row->max_pending_bytes, nm_pending_largest(run->needs[NEED_POOL_LEDGER], heap, look_count(run)));
     }
     if (!episode->has_pool)
         row->allocated_bytes = row->active_bytes = program_bytes;
@@ -130,7 +131,7 @@ static void sum_heaps(const nm_run *run, nm_episode *episode)
 static void take_state(const nm_run *run, nm_episode *episode)
 {
     nm_out_of_memory_row *row = &episode->row;
-    int64_t recorded_bytes;
+    nm_device_share share;
 
     row->is_partial = nm_doubt_has_loss(run->replay, episode->process) || episode->process->is_late ||
                       episode->process->has_unknown_pause || episode->process->is_paused ||
@@ -138,9 +139,10 @@ static void take_state(const nm_run *run, nm_episode *episode)
     if (episode->device == NULL)
         return;
     sum_heaps(run, episode);
-    recorded_bytes = nm_sample_recorded(run->replay, episode->device);
-    row->module_bytes = nm_sample_modules(run->replay, episode->device);
-    row->own_bytes = nm_subtract_saturated(recorded_bytes < 0 ? 0 : (uint64_t)recorded_bytes, row->module_bytes);
+    share = nm_sample_share(run->needs[NEED_SAMPLES], episode->device);
+    row->module_bytes = share.module_bytes;
+    row->own_bytes =
+        nm_subtract_saturated(share.recorded_bytes < 0 ? 0 : (uint64_t)share.recorded_bytes, share.module_bytes);
 }
 
 /* ---- And what was live then, by stack ---------------------------------------------------------------------------- */
@@ -393,7 +395,7 @@ static nm_status open_episode(nm_run *run, const nm_context *context, nm_episode
         .operation_id = nm_replay_operation(run->replay, context->thread),
         .stack_id = context->stack_id,
         .heap_id = context->heap == NULL ? 0 : context->heap->id,
-        .moment_id = run->replay->moment_count, /* that of this failure is the last */
+        .moment_id = nm_moments_last(run->needs[NEED_MOMENTS]),
         .first_seq = context->seq,
         .first_ns = context->event->time_ns,
         .error_code = context->event->error_code,
@@ -684,8 +686,11 @@ static void release(nm_run *run)
         discard_episodes(nm_thread_room(run, thread));
 }
 
-static const nm_pass *const needs[] = {
-    [NEED_POOL_LEDGER] = &nm_pool_ledger_pass, [NEED_STREAM_LEAKS] = &nm_stream_leaks_pass, NULL};
+static const nm_pass *const needs[] = {[NEED_MOMENTS] = &nm_moments_pass,
+                                       [NEED_SAMPLES] = &nm_samples_pass,
+                                       [NEED_POOL_LEDGER] = &nm_pool_ledger_pass,
+                                       [NEED_STREAM_LEAKS] = &nm_stream_leaks_pass,
+                                       NULL};
 
 const nm_pass nm_out_of_memory_pass = {
     .name = "out-of-memory episodes",

@@ -48,11 +48,6 @@ static overlapped *find_overlapped(const nm_run *run, uint64_t allocation_id)
     return known == NULL ? NULL : (overlapped *)(uintptr_t)*known;
 }
 
-static bool is_past(int64_t since_ns, int64_t now_ns)
-{
-    return now_ns > since_ns && (uint64_t)now_ns - (uint64_t)since_ns > NM_LATE_FREE_NS;
-}
-
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
 static bool has_addresses(const nm_heap *heap)
@@ -189,7 +184,7 @@ static bool is_explained(const overlap *waiting)
     const overlapped *old = waiting->old;
 
     return old->free_thread_id != 0 && waiting->row.thread_id != old->free_thread_id && old->free_ns != NM_NO_TIME &&
-           !is_past(waiting->row.ns, old->free_ns);
+           !nm_free_is_past(waiting->row.ns, old->free_ns);
 }
 
 static void drop_first(replay_room *room)
@@ -212,7 +207,7 @@ static nm_status expire(nm_run *run, int64_t now_ns, nm_error *err)
     replay_room *room = nm_replay_room(run);
     nm_status status = NM_OK;
 
-    while (room->first != NULL && status == NM_OK && is_past(room->first->row.ns, now_ns)) {
+    while (room->first != NULL && status == NM_OK && nm_free_is_past(room->first->row.ns, now_ns)) {
         overlap *waiting = room->first;
 
         if (!is_explained(waiting) && !nm_doubt_has_loss(run->replay, waiting->process))

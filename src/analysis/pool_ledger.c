@@ -3,13 +3,17 @@
  * Counts what a pool is asked for, by group and by class of size, and what it gets from the driver and gives back. All of
  * a block's figures here go by its extent or size; none needs more than the block and its group.
  */
-#include "analysis/pool_ledger.h"
-
 #include <stdlib.h>
 
+#include "analysis/hits.h"
 #include "analysis/passes.h"
+#include "analysis/pool_miss.h"
+#include "analysis/pool_pending.h"
+#include "analysis/pool_reuse.h"
 #include "base/buffer.h"
 #include "base/number.h"
+
+enum { NEED_HITS };
 
 /* Of a pool that has had a block or a segment from now on. */
 static nm_ledger *ledger_of(const nm_run *run, const nm_heap *pool)
@@ -417,25 +421,10 @@ static nm_status write_ledger(const nm_run *run, nm_ledger *ledger, nm_error *er
 static bool has_ledger(const nm_run *run, const nm_heap *heap)
 {
     return ((const nm_ledger *)nm_heap_room(run, heap))->is_used ||
-           heap->hits[0].allocation_count + heap->hits[1].allocation_count + heap->hits[2].allocation_count > 0;
+           nm_hits_request_count(run->needs[NEED_HITS], heap) > 0;
 }
 
 /* ---- The pass ---------------------------------------------------------------------------------------------------- */
-
-uint64_t nm_pool_largest_pending(const nm_run *run, const nm_heap *pool, uint64_t *look_count)
-{
-    const nm_ledger *ledger = nm_heap_room(run, pool);
-    uint64_t bytes = 0;
-
-    if (ledger->requested != NULL) /* by the last event of the pool: it is not in the list yet */
-        bytes = ledger->requested->row.size_bytes;
-    for (const nm_pending *pending = ledger->oldest_pending; pending != NULL; pending = pending->newer) {
-        ++*look_count;
-        if (pending->live->row.size_bytes > bytes)
-            bytes = pending->live->row.size_bytes;
-    }
-    return bytes;
-}
 
 static nm_status end_stream(const nm_run *run, nm_error *err)
 {
@@ -516,6 +505,8 @@ static void release(nm_run *run)
         free_ledger(nm_heap_room(run, heap));
 }
 
+static const nm_pass *const needs[] = {[NEED_HITS] = &nm_hits_pass, NULL};
+
 const nm_pass nm_pool_ledger_pass = {
     .name = "pool ledger",
     .gives = {[NM_ROW_MISS] = true,
@@ -525,6 +516,7 @@ const nm_pass nm_pool_ledger_pass = {
               [NM_ROW_POOL_STEP] = true,
               [NM_ROW_POOL_REUSE] = true,
               [NM_ROW_POOL_SUM] = true},
+    .needs = needs,
     .wants = {[NM_CHANGE_COMING] = true,
               [NM_CHANGE_BORN] = true,
               [NM_CHANGE_GIVEN_UP] = true,

@@ -3,7 +3,9 @@
  * Why a pool had to grow. The rules stand in schema/063_pool.sql, at table miss_cause; a cause is named only where what was
  * before is known well enough for it.
  */
-#include "analysis/pool_ledger.h"
+#include "analysis/pool_miss.h"
+
+#include "analysis/pool_pending.h"
 #include "base/number.h"
 #include "replay/doubt.h"
 

@@ -4,9 +4,10 @@
  * allocator that is asked to free tells two things, that it was asked and that the block is free: a block is pending only
  * when another event of its pool came between the two.
  */
+#include "analysis/pool_pending.h"
+
 #include <stdlib.h>
 
-#include "analysis/pool_ledger.h"
 #include "base/number.h"
 #include "replay/sub_pool.h"
 
@@ -218,6 +219,21 @@ bool nm_pending_is_enough(const nm_run *run, const nm_ledger *ledger, const nm_l
         if (nm_ledger_entry_of(run, pending->live)->group == group && room_at(run, pending->live, request) >= bytes)
             return true;
     return false;
+}
+
+uint64_t nm_pending_largest(const nm_run *run, const nm_heap *pool, uint64_t *look_count)
+{
+    const nm_ledger *ledger = nm_heap_room(run, pool);
+    uint64_t bytes = 0;
+
+    if (ledger->requested != NULL) /* by the last event of the pool: it is not in the list yet */
+        bytes = ledger->requested->row.size_bytes;
+    for (const nm_pending *pending = ledger->oldest_pending; pending != NULL; pending = pending->newer) {
+        ++*look_count;
+        if (pending->live->row.size_bytes > bytes)
+            bytes = pending->live->row.size_bytes;
+    }
+    return bytes;
 }
 
 nm_status nm_pending_finish(const nm_run *run, nm_ledger *ledger, nm_error *err)

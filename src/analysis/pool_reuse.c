@@ -4,9 +4,10 @@
  * to the next request that is served at its address. The distance is what the pool handed out in between. A size whose last
  * free is kept stands in a table of NM_POOL_SIZES_MAX; an address is remembered as long as its place is (places.c).
  */
+#include "analysis/pool_reuse.h"
+
 #include <stdlib.h>
 
-#include "analysis/pool_ledger.h"
 #include "base/buffer.h"
 #include "base/number.h"
 

@@ -5,19 +5,17 @@
  */
 #include "analysis/passes.h"
 
+#include "analysis/hits.h"
 #include "base/number.h"
 #include "replay/lookup.h"
 #include "replay/pass.h"
+
+enum { NEED_HITS };
 
 typedef struct heap_room {
     nm_pool_effort_row row; /* pools, and driver memory */
     uint64_t requests_by_peak, misses_by_peak;
 } heap_room;
-
-static uint64_t request_count(const nm_heap *pool)
-{
-    return pool->hits[0].allocation_count + pool->hits[1].allocation_count + pool->hits[2].allocation_count;
-}
 
 static void add_segment(heap_room *room, const nm_live *range)
 {
@@ -39,8 +37,8 @@ static void take_peak(const nm_run *run, const nm_heap *heap)
 {
     heap_room *room = nm_heap_room(run, heap);
 
-    room->requests_by_peak = request_count(heap);
-    room->misses_by_peak = nm_pool_miss_count(heap);
+    room->requests_by_peak = nm_hits_request_count(run->needs[NEED_HITS], heap);
+    room->misses_by_peak = heap->miss_count;
 }
 
 static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
@@ -62,8 +60,9 @@ static nm_status write_heap(const nm_run *run, const nm_heap *heap, nm_error *er
         return NM_OK;
     row.heap_id = heap->id;
     row.has_after_peak = nm_is_pool(heap) && !heap->is_peak_kept;
-    row.after_peak_count = nm_subtract_saturated(request_count(heap), room->requests_by_peak);
-    row.after_peak_miss_count = nm_subtract_saturated(nm_pool_miss_count(heap), room->misses_by_peak);
+    row.after_peak_count =
+        nm_subtract_saturated(nm_hits_request_count(run->needs[NEED_HITS], heap), room->requests_by_peak);
+    row.after_peak_miss_count = nm_subtract_saturated(heap->miss_count, room->misses_by_peak);
     return nm_give_pool_effort(&run->replay->sink, &row, err);
 }
 
@@ -76,9 +75,12 @@ static nm_status finish(nm_run *run, nm_error *err)
     return status;
 }
 
+static const nm_pass *const needs[] = {[NEED_HITS] = &nm_hits_pass, NULL};
+
 const nm_pass nm_segment_cost_pass = {
     .name = "segment cost",
     .gives = {[NM_ROW_POOL_EFFORT] = true},
+    .needs = needs,
     .wants = {[NM_CHANGE_SEGMENT_IN] = true, [NM_CHANGE_PEAKED] = true},
     .room = {[NM_OWNER_HEAP] = sizeof(heap_room)},
     .change = change,

@@ -2,7 +2,7 @@
  *
  * Where CPython keeps what a stack walk needs, one table per minor version: distances in bytes inside its structures, which
  * do not change between the patches of a minor version. From 3.13 on the interpreter publishes most of them itself, and
- * those hold; the others were measured with its headers (tests/unit/test_python_layout.c measures them again).
+ * those hold; the others were measured with its headers (tests/tool/python_layout.sh measures them again).
  */
 #ifndef NM_RECORD_PYTHON_LAYOUT_H
 #define NM_RECORD_PYTHON_LAYOUT_H

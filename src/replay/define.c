@@ -9,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/fragments.h"
 #include "replay/lookup.h"
 #include "replay/pass.h"
 #include "replay/pool.h"
-#include "replay/sample.h"
 #include "replay/sub_pool.h"
 #include "replay/usage.h"
 
@@ -48,7 +46,6 @@ static nm_process *find_or_make_process(nm_replay *replay, uint64_t id, nm_error
     process->id = id;
     process->last_heap = &process->heaps;
     process->loss_seq = NM_NO_SEQ;
-    process->end_seq = NM_NO_SEQ;
     process->moment_seq = NM_NO_SEQ;
     process->loss_until_ns = NM_NO_TIME;
     *replay->last_process = process;
@@ -98,8 +95,6 @@ static nm_status make_group(nm_replay *replay, nm_key key, uint64_t device_id, n
     if (group == NULL)
         return NM_ERR_MEMORY;
     group->peak = (nm_device_peak_row){.device_id = device_id, .peak_seq = NM_NO_SEQ, .peak_ns = NM_NO_TIME};
-    group->changed_seq = INT64_MIN;
-    group->gone_seq = INT64_MIN;
     *replay->last_group = group;
     replay->last_group = &group->next;
     *out = group;
@@ -139,18 +134,20 @@ static nm_status set_group(nm_replay *replay, nm_device *device, nm_error *err)
     nm_key key =
         is_physical ? (nm_key){device->host, (uint64_t)device->physical_ordinal} : (nm_key){UINT64_MAX, device->id};
     nm_device_group *group = find(&replay->groups, key.high, key.low);
+    nm_device_group *old = device->group;
     nm_status status = NM_OK;
 
     if (group == NULL)
         status = make_group(replay, key, device->id, &group, err);
-    if (status != NM_OK || group == device->group)
+    if (status != NM_OK || group == old)
         return status;
     if (group->peak.device_id == 0) /* it was left by all */
         group->peak.device_id = device->id;
-    if (device->group != NULL)
+    if (old != NULL)
         leave_group(replay, device, group);
     nm_sum_add(&group->live_bytes, device->live_bytes);
-    return nm_sample_regroup(replay, device, group, err);
+    device->group = group;
+    return old == NULL ? NM_OK : NM_TELL(replay, NM_CHANGE_DEVICE_MOVED, err, .device = device, .hardware = old);
 }
 
 static nm_status define_device(nm_replay *replay, const nm_definition *definition, nm_error *err)
@@ -200,10 +197,6 @@ static void init_rows(nm_heap *heap)
                                       .peak_ns = NM_NO_TIME,
                                       .peak_reserved_seq = NM_NO_SEQ};
     heap->first_alloc_seq = NM_NO_SEQ;
-    heap->at_peak.heap_id = heap->id;
-    for (int bucket = 0; bucket < 3; bucket++)
-        heap->hits[bucket] =
-            (nm_hit_row){.heap_id = heap->id, .bucket = bucket, .last_miss_seq = NM_NO_SEQ, .last_miss_ns = NM_NO_TIME};
 }
 
 static void init_heap(nm_heap *heap, const nm_definition *definition, nm_process *process, nm_arena *arena,
@@ -258,7 +251,7 @@ static nm_status define_heap(nm_replay *replay, const nm_definition *definition,
         return status;
     arena->pool = heap;
     status = nm_pool_adopt(heap, err);
-    return status == NM_OK ? nm_sample_settle(replay, err) : status;
+    return status == NM_OK ? nm_usage_done(replay, NULL, err) : status;
 }
 
 /* ---- Stacks ------------------------------------------------------------------------------------------------------ */
@@ -339,15 +332,6 @@ void nm_define_free(nm_replay *replay)
     for (nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next) {
         nm_usage_free(heap);
         nm_parts_free(heap);
-        nm_fragments_free(heap);
-    }
-    for (nm_device_group *group = replay->first_group; group != NULL; group = group->next) {
-        free(group->scope.states);
-        free(group->at_peak.states);
-        free(group->open.items);
-    }
-    for (nm_process *process = replay->first_process; process != NULL; process = process->next) {
-        free(process->scope.states);
     }
     free_values(&replay->heaps);
     free_values(&replay->arenas);

@@ -17,17 +17,6 @@
 
 /* ---- Out --------------------------------------------------------------------------------------------------------- */
 
-typedef struct keyframe_out {
-    const nm_replay *replay;
-    nm_keyframe_put *put;
-    void *context;
-} keyframe_out;
-
-static nm_status put(const keyframe_out *out, const nm_event *event, nm_error *err)
-{
-    return out->put(out->context, event, err);
-}
-
 static uint64_t flags_of(const nm_replay *replay, const nm_live *live)
 {
     const nm_allocation_row *row = &live->row;
@@ -44,13 +33,13 @@ static uint64_t flags_of(const nm_replay *replay, const nm_live *live)
     return flags | (row->is_miss == 1 ? NM_FLAG_MISS : row->is_miss == 0 ? NM_FLAG_HIT : 0);
 }
 
-static nm_status put_live(const keyframe_out *out, const nm_live *live, uint64_t more_flags, nm_error *err)
+static nm_status put_live(const nm_keyframe_out *out, const nm_live *live, uint64_t more_flags, nm_error *err)
 {
     const nm_allocation_row *row = &live->row;
     nm_event event = {
         .kind = NM_EVENT_KEYFRAME,
         .time_ns = row->alloc_ns,
-        .flags = flags_of(out->replay, live) | more_flags,
+        .flags = flags_of(live->heap->replay, live) | more_flags,
         .thread_id = row->thread_id,
         .heap_id = live->heap->id,
         .address = row->address,
@@ -66,10 +55,10 @@ static nm_status put_live(const keyframe_out *out, const nm_live *live, uint64_t
         .pool_id = live->owner == NULL ? 0 : live->owner->id,
     };
 
-    return put(out, &event, err);
+    return nm_keyframe_write(out, &event, err);
 }
 
-static nm_status put_space(const keyframe_out *out, const nm_tree *space, nm_error *err)
+static nm_status put_space(const nm_keyframe_out *out, const nm_tree *space, nm_error *err)
 {
     nm_status status = NM_OK;
 
@@ -78,15 +67,15 @@ static nm_status put_space(const keyframe_out *out, const nm_tree *space, nm_err
     return status;
 }
 
-static nm_status put_live_set(const keyframe_out *out, nm_error *err)
+static nm_status put_live_set(const nm_replay *replay, const nm_keyframe_out *out, nm_error *err)
 {
     nm_status status = NM_OK;
 
     /* What was replaced while its free may still come; what replaced it follows. */
-    for (const nm_replaced *one = out->replay->first_replaced; one != NULL && status == NM_OK; one = one->next)
+    for (const nm_replaced *one = replay->first_replaced; one != NULL && status == NM_OK; one = one->next)
         if (one->old != NULL && one->place != NULL && nm_place_live_of(one->place, one->old->heap) != NULL)
             status = put_live(out, one->old, NM_FLAG_IDLE, err);
-    for (const nm_process *process = out->replay->first_process; process != NULL; process = process->next) {
+    for (const nm_process *process = replay->first_process; process != NULL; process = process->next) {
         if (status == NM_OK)
             status = put_space(out, &process->host_ranges, err);
         if (status == NM_OK)
@@ -94,37 +83,15 @@ static nm_status put_live_set(const keyframe_out *out, nm_error *err)
         for (const nm_arena *arena = process->arenas; arena != NULL && status == NM_OK; arena = arena->next)
             status = put_space(out, &arena->ranges, err);
     }
-    for (const nm_heap *heap = out->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+    for (const nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         status = put_space(out, &heap->blocks, err);
     return status;
 }
 
-static nm_event heap_figure(const nm_heap *heap, uint64_t figure)
+static nm_status put_reserved(const nm_keyframe_out *out, const nm_heap *heap, nm_error *err)
 {
-    return (nm_event){.kind = NM_EVENT_HEAP_TOTAL, .heap_id = heap->id, .detail = figure, .time_ns = NM_NO_TIME};
-}
-
-static nm_status put_hits(const keyframe_out *out, const nm_heap *heap, nm_error *err)
-{
-    nm_status status = NM_OK;
-
-    for (unsigned bucket = 0; bucket < 3 && status == NM_OK; bucket++) {
-        nm_event event = heap_figure(heap, NM_HEAP_HITS + bucket);
-
-        event.count = heap->hits[bucket].allocation_count;
-        event.miss_count = heap->hits[bucket].miss_count;
-        event.number = heap->hits[bucket].last_miss_seq;
-        event.time_ns = heap->hits[bucket].last_miss_ns;
-        if (event.count > 0)
-            status = put(out, &event, err);
-    }
-    return status;
-}
-
-static nm_status put_reserved(const keyframe_out *out, const nm_heap *heap, nm_error *err)
-{
-    nm_event segments = heap_figure(heap, NM_HEAP_SEGMENTS);
-    nm_event stated = heap_figure(heap, NM_HEAP_STATED);
+    nm_event segments = nm_keyframe_figure(heap, NM_HEAP_SEGMENTS);
+    nm_event stated = nm_keyframe_figure(heap, NM_HEAP_STATED);
     nm_status status = NM_OK;
 
     segments.peak_bytes = heap->total.peak_reserved_bytes;
@@ -138,15 +105,15 @@ static nm_status put_reserved(const keyframe_out *out, const nm_heap *heap, nm_e
     stated.block_bytes = heap->stated_reserved_bytes;
     if (heap->has_segments || heap->has_unknown_block || heap->has_foreign_block) {
         segments.flags = heap->has_segments ? NM_FLAG_SEGMENT : 0;
-        status = put(out, &segments, err);
+        status = nm_keyframe_write(out, &segments, err);
     }
-    return heap->has_stated && status == NM_OK ? put(out, &stated, err) : status;
+    return heap->has_stated && status == NM_OK ? nm_keyframe_write(out, &stated, err) : status;
 }
 
-static nm_status put_heap(const keyframe_out *out, const nm_heap *heap, nm_error *err)
+static nm_status put_heap(const nm_keyframe_out *out, const nm_heap *heap, nm_error *err)
 {
     const nm_heap_total_row *total = &heap->total;
-    nm_event event = heap_figure(heap, NM_HEAP_SUMS);
+    nm_event event = nm_keyframe_figure(heap, NM_HEAP_SUMS);
     nm_status status;
 
     event.count = total->allocation_count;
@@ -159,13 +126,13 @@ static nm_status put_heap(const keyframe_out *out, const nm_heap *heap, nm_error
     event.time_ns = total->peak_ns;
     event.size_bytes = total->baseline_bytes;
     event.miss_count = total->baseline_count;
-    status = put(out, &event, err);
-    if (status == NM_OK && nm_is_pool(heap))
-        status = put_hits(out, heap, err);
+    status = nm_keyframe_write(out, &event, err);
+    if (status == NM_OK)
+        status = nm_runs_save(heap->replay, heap, out, err);
     return status == NM_OK && nm_is_pool(heap) ? put_reserved(out, heap, err) : status;
 }
 
-static nm_status put_device(const keyframe_out *out, const nm_device_group *group, nm_error *err)
+static nm_status put_device(const nm_keyframe_out *out, const nm_device_group *group, nm_error *err)
 {
     nm_event event = {
         .kind = NM_EVENT_HEAP_TOTAL,
@@ -176,10 +143,10 @@ static nm_status put_device(const keyframe_out *out, const nm_device_group *grou
         .time_ns = group->peak.peak_ns,
     };
 
-    return group->peak.peak_bytes == 0 ? NM_OK : put(out, &event, err);
+    return group->peak.peak_bytes == 0 ? NM_OK : nm_keyframe_write(out, &event, err);
 }
 
-static nm_status put_site(const keyframe_out *out, const nm_heap *heap, const nm_site *site, bool is_baseline,
+static nm_status put_site(const nm_keyframe_out *out, const nm_heap *heap, const nm_site *site, bool is_baseline,
                           nm_error *err)
 {
     bool is_at_peak = site->epoch != heap->peak_epoch; /* it has not changed since */
@@ -197,18 +164,18 @@ static nm_status put_site(const keyframe_out *out, const nm_heap *heap, const nm
         .live_count = is_at_peak ? site->live_count : site->at_peak_count,
     };
 
-    return is_baseline && event.live_count == 0 && site->live_count == 0 ? NM_OK : put(out, &event, err);
+    return is_baseline && event.live_count == 0 && site->live_count == 0 ? NM_OK : nm_keyframe_write(out, &event, err);
 }
 
-static nm_status put_totals(const keyframe_out *out, nm_error *err)
+static nm_status put_totals(const nm_replay *replay, const nm_keyframe_out *out, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (const nm_heap *heap = out->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+    for (const nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         status = put_heap(out, heap, err);
-    for (const nm_device_group *group = out->replay->first_group; group != NULL && status == NM_OK; group = group->next)
+    for (const nm_device_group *group = replay->first_group; group != NULL && status == NM_OK; group = group->next)
         status = put_device(out, group, err);
-    for (const nm_heap *heap = out->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next) {
+    for (const nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next) {
         status = put_site(out, heap, heap->baseline_site, true, err);
         for (const nm_site *site = heap->sites; site != NULL && status == NM_OK; site = site->next)
             status = put_site(out, heap, site, false, err);
@@ -216,7 +183,7 @@ static nm_status put_totals(const keyframe_out *out, nm_error *err)
     return status;
 }
 
-static nm_status put_step(const keyframe_out *out, const nm_process *process, nm_error *err)
+static nm_status put_step(const nm_keyframe_out *out, const nm_process *process, nm_error *err)
 {
     nm_event event = {
         .kind = NM_EVENT_STEP_TOTAL,
@@ -229,10 +196,10 @@ static nm_status put_step(const keyframe_out *out, const nm_process *process, nm
         .time_ns = process->step.begin_ns,
     };
 
-    return process->step_count == 0 ? NM_OK : put(out, &event, err);
+    return process->step_count == 0 ? NM_OK : nm_keyframe_write(out, &event, err);
 }
 
-static nm_status put_open_step(const keyframe_out *out, const nm_heap *heap, nm_error *err)
+static nm_status put_open_step(const nm_keyframe_out *out, const nm_heap *heap, nm_error *err)
 {
     nm_step_total_row row = nm_totals_since(heap);
     nm_event event = {
@@ -249,10 +216,10 @@ static nm_status put_open_step(const keyframe_out *out, const nm_heap *heap, nm_
         .total_bytes = row.peak_reserved_bytes,
     };
 
-    return put(out, &event, err);
+    return nm_keyframe_write(out, &event, err);
 }
 
-static nm_status put_pause(const keyframe_out *out, const nm_process *process, nm_error *err)
+static nm_status put_pause(const nm_keyframe_out *out, const nm_process *process, nm_error *err)
 {
     nm_event event = {
         .kind = NM_EVENT_PAUSE,
@@ -262,16 +229,18 @@ static nm_status put_pause(const keyframe_out *out, const nm_process *process, n
         .time_ns = process->pause.begin_ns,
     };
 
-    return process->has_pause ? put(out, &event, err) : NM_OK;
+    return process->has_pause ? nm_keyframe_write(out, &event, err) : NM_OK;
 }
 
-nm_status nm_replay_keyframe(const nm_replay *replay, nm_keyframe_put *put_event, void *context, nm_error *err)
+nm_status nm_replay_keyframe(const nm_replay *replay, nm_keyframe_put *put, void *context, nm_error *err)
 {
-    keyframe_out out = {replay, put_event, context};
-    nm_status status = put_live_set(&out, err);
+    nm_keyframe_out out = {put, context};
+    nm_status status = put_live_set(replay, &out, err);
 
     if (status == NM_OK)
-        status = put_totals(&out, err);
+        status = put_totals(replay, &out, err);
+    if (status == NM_OK)
+        status = nm_runs_save(replay, NULL, &out, err);
     for (const nm_process *process = replay->first_process; process != NULL && status == NM_OK; process = process->next)
         status = put_step(&out, process, err);
     for (const nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
@@ -283,39 +252,24 @@ nm_status nm_replay_keyframe(const nm_replay *replay, nm_keyframe_put *put_event
 
 /* ---- In ---------------------------------------------------------------------------------------------------------- */
 
-static uint64_t limit(uint64_t sum)
-{
-    return sum < NM_SUM_MAX ? sum : NM_SUM_MAX;
-}
-
 static void take_heap_sums(nm_heap *heap, const nm_event *event)
 {
     nm_heap_total_row *total = &heap->total;
 
     heap->has_kept_total = true;
-    total->allocation_count = limit(event->count);
-    total->free_count = limit(event->ended_count);
-    total->allocated_bytes = limit(event->block_bytes);
-    total->freed_bytes = limit(event->free_bytes);
-    total->baseline_bytes = limit(event->size_bytes);
-    total->baseline_count = limit(event->miss_count);
-    total->peak_bytes = limit(event->peak_bytes);
-    total->peak_live_count = limit(event->live_count);
+    heap->miss_count = 0; /* comes size by size */
+    total->allocation_count = nm_keyframe_sum(event->count);
+    total->free_count = nm_keyframe_sum(event->ended_count);
+    total->allocated_bytes = nm_keyframe_sum(event->block_bytes);
+    total->freed_bytes = nm_keyframe_sum(event->free_bytes);
+    total->baseline_bytes = nm_keyframe_sum(event->size_bytes);
+    total->baseline_count = nm_keyframe_sum(event->miss_count);
+    total->peak_bytes = nm_keyframe_sum(event->peak_bytes);
+    total->peak_live_count = nm_keyframe_sum(event->live_count);
     total->peak_seq = event->number;
     total->peak_ns = event->time_ns;
     heap->is_peak_kept = true;
-    heap->has_peaked = false;
     heap->peak_epoch++; /* what the sites had at the peak comes with their sums */
-}
-
-static void take_hits(nm_heap *heap, const nm_event *event)
-{
-    nm_hit_row *hit = &heap->hits[event->detail - NM_HEAP_HITS];
-
-    hit->allocation_count = limit(event->count);
-    hit->miss_count = limit(event->miss_count);
-    hit->last_miss_seq = event->number;
-    hit->last_miss_ns = event->time_ns;
 }
 
 static void take_reserved(nm_heap *heap, const nm_event *event)
@@ -324,16 +278,16 @@ static void take_reserved(nm_heap *heap, const nm_event *event)
         heap->has_segments = (event->flags & NM_FLAG_SEGMENT) != 0;
         heap->has_unknown_block = event->count != 0;
         heap->has_foreign_block = event->ended_count != 0;
-        heap->total.peak_reserved_bytes = limit(event->peak_bytes);
+        heap->total.peak_reserved_bytes = nm_keyframe_sum(event->peak_bytes);
         heap->total.peak_reserved_seq = event->number;
-        heap->total.reserved_at_peak_bytes = limit(event->live_bytes);
+        heap->total.reserved_at_peak_bytes = nm_keyframe_sum(event->live_bytes);
         return;
     }
     heap->has_stated = true;
-    heap->stated_reserved_bytes = limit(event->block_bytes);
-    heap->peak_stated_reserved_bytes = limit(event->peak_bytes);
+    heap->stated_reserved_bytes = nm_keyframe_sum(event->block_bytes);
+    heap->peak_stated_reserved_bytes = nm_keyframe_sum(event->peak_bytes);
     heap->peak_stated_reserved_seq = event->number;
-    heap->stated_at_peak_bytes = limit(event->live_bytes);
+    heap->stated_at_peak_bytes = nm_keyframe_sum(event->live_bytes);
 }
 
 static void take_device_peak(nm_replay *replay, const nm_event *event)
@@ -342,11 +296,10 @@ static void take_device_peak(nm_replay *replay, const nm_event *event)
 
     if (device == NULL)
         return;
-    device->group->peak.peak_bytes = limit(event->peak_bytes);
+    device->group->peak.peak_bytes = nm_keyframe_sum(event->peak_bytes);
     device->group->peak.peak_seq = event->number;
     device->group->peak.peak_ns = event->time_ns;
     device->group->is_peak_kept = true;
-    device->group->has_peaked = false;
 }
 
 static void take_heap_total(nm_replay *replay, const nm_context *context)
@@ -360,7 +313,7 @@ static void take_heap_total(nm_replay *replay, const nm_context *context)
     else if (context->event->detail == NM_HEAP_SUMS)
         take_heap_sums(heap, context->event);
     else if (context->event->detail < NM_HEAP_SEGMENTS)
-        take_hits(heap, context->event);
+        nm_sum_add(&heap->miss_count, nm_keyframe_sum(context->event->miss_count)); /* of one size */
     else if (context->event->detail <= NM_HEAP_STATED)
         take_reserved(heap, context->event);
     if (heap != NULL)
@@ -427,15 +380,15 @@ static void take_open_sums(nm_heap *heap, const nm_event *event)
         .free_count = nm_subtract_saturated(total->free_count, event->ended_count),
         .allocated_bytes = nm_subtract_saturated(total->allocated_bytes, event->block_bytes),
         .freed_bytes = nm_subtract_saturated(total->freed_bytes, event->free_bytes),
-        .miss_count = nm_subtract_saturated(nm_pool_miss_count(heap), event->miss_count),
-        .peak_bytes = limit(event->peak_bytes),
+        .miss_count = nm_subtract_saturated(heap->miss_count, event->miss_count),
+        .peak_bytes = nm_keyframe_sum(event->peak_bytes),
         .peak_reserved_bytes = total->reserved_bytes,
         .peak_stated_bytes = heap->stated_reserved_bytes,
     };
     if (nm_pool_is_stated(heap))
-        heap->step_base.peak_stated_bytes = limit(event->total_bytes);
+        heap->step_base.peak_stated_bytes = nm_keyframe_sum(event->total_bytes);
     else if (nm_is_pool(heap))
-        heap->step_base.peak_reserved_bytes = limit(event->total_bytes);
+        heap->step_base.peak_reserved_bytes = nm_keyframe_sum(event->total_bytes);
 }
 
 static nm_status take_step(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -451,16 +404,16 @@ static nm_status take_step(nm_replay *replay, const nm_context *context, nm_erro
         .end_seq = event->last_seq,
         .begin_ns = event->time_ns,
         .end_ns = event->until_ns,
-        .allocation_count = limit(event->count),
-        .free_count = limit(event->ended_count),
-        .allocated_bytes = limit(event->block_bytes),
-        .freed_bytes = limit(event->free_bytes),
-        .miss_count = limit(event->miss_count),
-        .peak_bytes = limit(event->peak_bytes),
-        .live_bytes = limit(event->live_bytes),
-        .live_count = limit(event->live_count),
-        .peak_reserved_bytes = limit(event->total_bytes),
-        .driver_call_count = limit(event->size_bytes),
+        .allocation_count = nm_keyframe_sum(event->count),
+        .free_count = nm_keyframe_sum(event->ended_count),
+        .allocated_bytes = nm_keyframe_sum(event->block_bytes),
+        .freed_bytes = nm_keyframe_sum(event->free_bytes),
+        .miss_count = nm_keyframe_sum(event->miss_count),
+        .peak_bytes = nm_keyframe_sum(event->peak_bytes),
+        .live_bytes = nm_keyframe_sum(event->live_bytes),
+        .live_count = nm_keyframe_sum(event->live_count),
+        .peak_reserved_bytes = nm_keyframe_sum(event->total_bytes),
+        .driver_call_count = nm_keyframe_sum(event->size_bytes),
     };
 
     if (context->heap == NULL) {
@@ -491,7 +444,7 @@ static nm_status take_keyframe(nm_replay *replay, const nm_context *context, nm_
     }
 }
 
-nm_status nm_keyframe_take(nm_replay *replay, const nm_context *context, nm_error *err)
+static nm_status take(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     switch (context->event->kind) {
     case NM_EVENT_KEYFRAME:
@@ -514,4 +467,18 @@ nm_status nm_keyframe_take(nm_replay *replay, const nm_context *context, nm_erro
     default:
         return NM_OK;
     }
+}
+
+nm_status nm_keyframe_take(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_status status = take(replay, context, err);
+
+    return status == NM_OK ? nm_runs_restore(replay, context, err) : status;
+}
+
+void nm_keyframe_wants(const nm_pass *const *passes, bool wants[NM_ROW_KINDS])
+{
+    for (const nm_pass *const *pass = passes; *pass != NULL; pass++)
+        for (int kind = 0; kind < NM_ROW_KINDS && (*pass)->save != NULL; kind++)
+            wants[kind] |= (*pass)->gives[kind];
 }

@@ -141,6 +141,11 @@ int nm_free_misfit(uint64_t level, uint64_t free_call)
     }
 }
 
+bool nm_free_is_past(int64_t since_ns, int64_t now_ns)
+{
+    return now_ns > since_ns && (uint64_t)now_ns - (uint64_t)since_ns > NM_LATE_FREE_NS;
+}
+
 uint64_t nm_live_usable_end(const nm_live *live)
 {
     uint64_t bytes = live->row.requested_bytes != 0 ? live->row.requested_bytes : live->row.block_bytes;
@@ -149,11 +154,6 @@ uint64_t nm_live_usable_end(const nm_live *live)
 }
 
 /* ---- Pools ---- */
-
-uint64_t nm_pool_miss_count(const nm_heap *heap)
-{
-    return heap->hits[0].miss_count + heap->hits[1].miss_count + heap->hits[2].miss_count;
-}
 
 uint64_t nm_pool_reserved_bytes(const nm_heap *pool)
 {

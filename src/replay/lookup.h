@@ -38,6 +38,9 @@ bool nm_event_is_lack(const nm_event *event);
 #define NM_MISFIT_NEVER 4
 int nm_free_misfit(uint64_t level, uint64_t free_call);
 
+/* An address was reused at `since_ns`: may no late free of what was there before come any more? */
+bool nm_free_is_past(int64_t since_ns, int64_t now_ns);
+
 uint64_t nm_live_usable_end(const nm_live *live);          /* of what the program asked for; the rest is padding */
 static inline uint64_t nm_live_extent(const nm_live *live) /* how much of its pool's memory it takes */
 {
@@ -84,7 +87,6 @@ static inline bool nm_pool_is_partial(const nm_heap *pool)
 
 /* Of its segments; where none was ever seen, what it states; else what is live: at least so much. */
 uint64_t nm_pool_reserved_bytes(const nm_heap *pool);
-uint64_t nm_pool_miss_count(const nm_heap *pool); /* of all sizes */
 
 static inline int64_t nm_sub_pool_waste(uint64_t waste_bytes, uint64_t unknown_count)
 {

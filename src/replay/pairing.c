@@ -19,12 +19,6 @@
 #include "replay/usage.h"
 #include "replay/workspace.h"
 
-/* Is it too long since `ns` for a late free? */
-static bool is_past(int64_t ns, int64_t now_ns)
-{
-    return now_ns > ns && (uint64_t)now_ns - (uint64_t)ns > NM_LATE_FREE_NS;
-}
-
 /* Gives an ended allocation to the sink and frees it. */
 static nm_status emit(nm_replay *replay, nm_live *live, nm_error *err)
 {
@@ -242,7 +236,7 @@ nm_status nm_pairing_expire(nm_replay *replay, int64_t now_ns, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    while (replay->first_replaced != NULL && status == NM_OK && is_past(replay->first_replaced->ns, now_ns)) {
+    while (replay->first_replaced != NULL && status == NM_OK && nm_free_is_past(replay->first_replaced->ns, now_ns)) {
         nm_replaced *replaced = replay->first_replaced;
 
         status = resolve_replaced(replay, replaced, err);
@@ -304,7 +298,7 @@ static bool is_late_free(const nm_replaced *replaced, const nm_context *context)
                               : context->heap != replaced->old->heap)
         return false;
     return context->thread->id != replaced->new_thread_id && event->time_ns != NM_NO_TIME &&
-           !is_past(replaced->ns, event->time_ns);
+           !nm_free_is_past(replaced->ns, event->time_ns);
 }
 
 static nm_status match_late_free(nm_replay *replay, nm_replaced *replaced, const nm_context *context, nm_error *err)

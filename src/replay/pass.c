@@ -221,6 +221,28 @@ nm_status nm_runs_finish(const nm_replay *replay, nm_error *err)
     return status;
 }
 
+nm_status nm_runs_save(const nm_replay *replay, const nm_heap *heap, const nm_keyframe_out *out, nm_error *err)
+{
+    const nm_runs *runs = replay->runs;
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < runs->count && status == NM_OK; i++)
+        if (runs->items[i].pass->save != NULL)
+            status = runs->items[i].pass->save(&runs->items[i], heap, out, err);
+    return status;
+}
+
+nm_status nm_runs_restore(const nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    const nm_runs *runs = replay->runs;
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < runs->count && status == NM_OK; i++)
+        if (runs->items[i].pass->restore != NULL)
+            status = runs->items[i].pass->restore(&runs->items[i], context, err);
+    return status;
+}
+
 void nm_runs_free(nm_replay *replay)
 {
     nm_runs *runs = replay->runs;

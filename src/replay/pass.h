@@ -2,9 +2,9 @@
  *
  * A pass is an answer that is told. The replay keeps the books (state.h) and says what changes in them; a pass keeps what
  * its answer needs in rooms of its own, and gives rows. It reads the books and the rooms of the passes that it needs, and
- * writes its own alone. The replay knows no pass: whoever makes one brings a table of them (analysis/passes.h). A pass does
- * not run where nobody wants its rows and no pass that runs needs it, and a change that no running pass wants costs the test
- * of one word.
+ * writes its own alone; but a function that a pass offers to those that need it may write that pass's rooms: calls go down
+ * only. The replay knows no pass: whoever makes one brings a table of them (analysis/passes.h). A pass does not run where
+ * nobody wants its rows and no pass that runs needs it, and a change that no running pass wants costs the test of one word.
  *
  *     static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
  *     {
@@ -22,6 +22,14 @@
  *     };
  *
  * Nothing is told twice: a pass adds up what the kinds that it wants say.
+ *
+ * Where a recording is kept in parts, a part begins with a keyframe: the books as events (keyframe.c), from which a replay goes
+ * on that has not seen what was before. A pass that adds up over the whole recording saves its sums into it, and restores
+ * them; without, its answer is of what was kept. It asks what it reads whether it was told all: nm_pool_is_partial() and the
+ * like, and `is_kept` of what is live, which NM_CHANGE_BORN tells again. `save` may be called many times, and the pass goes
+ * on; `restore` gets every event of the keyframe, the pass's own among them, in the order in which they were saved. What an
+ * event means is for ever: a pass that has more to say takes a heap figure (nm_heap_figure) or a kind of event that has no
+ * meaning yet, which older readers pass over, and takes a keyframe that lacks it as one that does not know, not as 0.
  */
 #ifndef NM_REPLAY_PASS_H
 #define NM_REPLAY_PASS_H
@@ -30,11 +38,13 @@
 #include "rows/sink.h"
 
 /* What has changed, and the fields of nm_change that say more. Told after the books have it, except where "about to" is
- * said. `context` is the event that made the change; NULL where the end of the stream did. */
+ * said. `context` is the event that made the change; NULL where a definition or the end of the stream did. */
 typedef enum nm_change_kind {
     NM_CHANGE_DEFINED,      /* definition: as it is given, once the books have it; its bytes are gone after the call */
+    NM_CHANGE_BEGUN,        /* about to come: the first event in order. What there is was there before */
     NM_CHANGE_EVENT,        /* any event, about to take effect; only those that repeat what was before are not told */
     NM_CHANGE_HEAP_DEFINED, /* heap */
+    NM_CHANGE_DEVICE_MOVED, /* device: it turns out to be other hardware than `hardware` */
 
     /* Memory: `live`. Its room is zeroed when it is told first. */
     NM_CHANGE_COMING, /* about to be born: it has its row and site, and lies nowhere yet */
@@ -51,9 +61,9 @@ typedef enum nm_change_kind {
     /* Sums. */
     NM_CHANGE_SITE, /* heap, site: what is live of it, or what of that graphs hold; it had before_bytes that none held */
     NM_CHANGE_PEAKED,  /* heap: its live bytes are more than ever; after what made it so was told */
-    NM_CHANGE_TOUCHED, /* heap: any of its figures is about to change, or has; maybe several times in an event */
     NM_CHANGE_SETTLED, /* heap: all that the event changes in it is done; after it, in no order, other heaps */
-    NM_CHANGE_DONE,    /* all that the event changes is done */
+    NM_CHANGE_DONE, /* all that the event or the definition changes is done: in the heaps from replay->first_touched on,
+                           each of them once. Not told where there is none */
 
     /* Segments: `live` is the driver's range, `heap` the pool that owns it. */
     NM_CHANGE_SEGMENT_IN,   /* is_first: it has become the pool's; else it is back */
@@ -74,11 +84,12 @@ typedef enum nm_change_kind {
     NM_CHANGE_LOST,          /* process (NULL: of any): events of it may be missing up to here */
 
     /* What events say that changes nothing in the books. */
-    NM_CHANGE_FAILED,           /* an allocation or a call about streams, for want of memory */
-    NM_CHANGE_COPIED,           /* a copy or a memset */
-    NM_CHANGE_MARKED,           /* a mark */
-    NM_CHANGE_SAMPLED,          /* what a device, the host or a module says of itself */
-    NM_CHANGE_LISTED,           /* heap: what the source itself lists of a pool at the end */
+    NM_CHANGE_FAILED,  /* an allocation or a call about streams, for want of memory */
+    NM_CHANGE_COPIED,  /* a copy or a memset */
+    NM_CHANGE_MARKED,  /* a mark */
+    NM_CHANGE_SAMPLED, /* what a device, the host or a module says of itself */
+    NM_CHANGE_LISTED, /* heap: what the source itself lists of a pool at the end, a segment (live: the range there, or NULL)
+                          or what is in it (live: the block there, or NULL). part: of the pool, that it is of, or NULL */
     NM_CHANGE_UNKNOWN_FREED,    /* nothing live begins where this frees; `place` (or NULL): what did */
     NM_CHANGE_UNKNOWN_UNMAPPED, /* nothing is mapped where this unmaps */
 
@@ -108,6 +119,8 @@ typedef struct nm_change {
         const nm_site *site;
         const nm_workspace_row *workspace;
         const nm_live *left;
+        const nm_sub_pool *part;
+        const nm_device_group *hardware;
     };
     union {
         struct {
@@ -138,6 +151,8 @@ typedef enum nm_owner {
     NM_OWNERS
 } nm_owner;
 
+typedef struct nm_keyframe_out nm_keyframe_out; /* keyframe.h */
+
 struct nm_pass {
     const char *name;
     bool gives[NM_ROW_KINDS];       /* rows that it gives; alone, but for anomalies (analysis/anomaly.h) */
@@ -148,6 +163,11 @@ struct nm_pass {
     nm_status (*change)(nm_run *run, const nm_change *change, nm_error *err);
     nm_status (*finish)(nm_run *run, nm_error *err); /* all is told: what is left to give; or NULL */
     void (*release)(nm_run *run);                    /* the replay goes, finished or not; or NULL */
+
+    /* Both or none. What it knows of the heap, right behind the sums of that in the books; then, when all heaps have theirs,
+     * what it knows of everything else (heap NULL). And an event of a keyframe, once the books have it. */
+    nm_status (*save)(const nm_run *run, const nm_heap *heap, const nm_keyframe_out *out, nm_error *err);
+    nm_status (*restore)(nm_run *run, const nm_context *context, nm_error *err);
 };
 
 /* A pass in one replay. */
@@ -197,6 +217,8 @@ nm_status nm_runs_new(nm_replay *replay, const nm_pass *const *table, nm_error *
 size_t nm_runs_bytes_of(const nm_replay *replay, nm_owner owner); /* of the struct and of all rooms behind it */
 nm_status nm_runs_tell(const nm_replay *replay, const nm_change *change,
                        nm_error *err); /* those who want it, in order */
+nm_status nm_runs_save(const nm_replay *replay, const nm_heap *heap, const nm_keyframe_out *out, nm_error *err);
+nm_status nm_runs_restore(const nm_replay *replay, const nm_context *context, nm_error *err);
 nm_status nm_runs_finish(const nm_replay *replay, nm_error *err);
 void nm_runs_free(nm_replay *replay); /* while all that has rooms is still there */
 

@@ -10,12 +10,10 @@
 #include <stdlib.h>
 
 #include "replay/doubt.h"
-#include "replay/fragments.h"
 #include "replay/gaps.h"
 #include "replay/lookup.h"
 #include "replay/pass.h"
 #include "replay/rounding.h"
-#include "replay/sample.h"
 #include "replay/sub_pool.h"
 #include "replay/usage.h"
 
@@ -115,7 +113,7 @@ nm_status nm_pool_attach(nm_live *range, bool is_first, int64_t seq, nm_error *e
     range->begin_epoch = pool->peak_epoch;
     nm_sub_pool_reserve(range, range->node.value - range->node.key, 0);
     nm_sum_add(&range->heap->segment_bytes, range->node.value - range->node.key);
-    nm_sample_touch(range->heap);
+    nm_usage_touch_figures(range->heap);
     range->covered_bytes = 0;
     status = nm_sub_pool_give(range, range->node.key, range->node.value, &given_bytes, err);
 
@@ -148,8 +146,6 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
     status = NM_TELL(pool->replay, NM_CHANGE_SEGMENT_OUT, err, .live = range, .heap = pool, .from = range->node.key,
                      .to = range->node.value, .bytes = range->node.value - range->node.key, .is_whole = true,
                      .is_given_back = is_given_back);
-    if (status == NM_OK)
-        status = nm_fragments_lose_segment(range, err);
     if (status != NM_OK)
         return status;
     set_covered(range, 0);
@@ -185,8 +181,6 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
         return NM_OK;
     status = NM_TELL(pool->replay, NM_CHANGE_SEGMENT_OUT, err, .live = range, .heap = pool, .from = from, .to = to,
                      .bytes = to - from, .left = left, .right = right, .is_given_back = true);
-    if (status == NM_OK)
-        status = nm_fragments_lose_segment(range, err);
     if (status == NM_OK)
         status = nm_sub_pool_take(range->part, from, to, &taken_bytes, err);
     free_bytes = nm_subtract_saturated(free_bytes, taken_bytes);
@@ -302,23 +296,6 @@ static nm_status enter_ranges(nm_live *block, int64_t seq, nm_touch *touch, nm_e
     return status;
 }
 
-static void count_hit(const nm_live *block)
-{
-    nm_heap *pool = block->heap;
-    const nm_allocation_row *row = &block->row;
-    uint64_t bytes = row->requested_bytes != 0 ? row->requested_bytes : row->block_bytes;
-    nm_hit_row *hit = &pool->hits[bytes < pool->small_bytes ? 0 : bytes <= pool->large_bytes ? 1 : 2];
-
-    if (row->is_miss == NM_UNKNOWN_NUMBER)
-        return;
-    hit->allocation_count++;
-    if (row->is_miss == 1) {
-        hit->miss_count++;
-        hit->last_miss_seq = row->alloc_seq;
-        hit->last_miss_ns = row->alloc_ns;
-    }
-}
-
 /* Does the block lie over another of its pool? While no two do, the neighbours alone can tell. */
 static bool overlaps(const nm_live *block)
 {
@@ -363,7 +340,7 @@ nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_
     if (status != NM_OK || block->is_baseline || block->is_unseen)
         return status;
     block->row.is_miss = touch->is_miss;
-    count_hit(block);
+    block->heap->miss_count += block->row.is_miss == 1;
     return NM_OK;
 }
 
@@ -386,15 +363,13 @@ nm_status nm_pool_block_returns(nm_live *block, uint64_t flags, nm_error *err)
 
 nm_status nm_pool_block_ends(nm_live *block, nm_error *err)
 {
-    nm_status status = nm_fragments_lose_block(block, err);
-
     nm_sub_pool_subtract_waste(block);
     if (!block->is_covering) {
         block->heap->overlapping_count--;
-        return status;
+        return NM_OK;
     }
     block->is_covering = false;
-    return status == NM_OK ? cover(block, false, err) : status;
+    return cover(block, false, err);
 }
 
 /* ---- What a pool states ------------------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the program says of itself: operations (ranges), steps, calls about streams and its end; and what the recorder says
- * that it could not see. Only what is open is kept.
+ * What the program says of itself: operations (ranges), steps, marks, failures, calls about streams and its end; and what
+ * the recorder says that it could not see. Only what is open is kept.
  */
 #include "replay/program.h"
 
@@ -9,9 +9,7 @@
 
 #include "replay/graph.h"
 #include "replay/lookup.h"
-#include "replay/moments.h"
 #include "replay/pass.h"
-#include "replay/sample.h"
 #include "replay/totals.h"
 #include "replay/workspace.h"
 
@@ -172,6 +170,27 @@ nm_status nm_program_infer_step(nm_replay *replay, const nm_context *context, nm
     return status;
 }
 
+/* ---- Marks and failures ------------------------------------------------------------------------------------------ */
+
+static void note_moment(nm_replay *replay, const nm_context *context)
+{
+    *(context->process == NULL ? &replay->moment_seq : &context->process->moment_seq) = context->seq;
+}
+
+nm_status nm_program_mark(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    note_moment(replay, context);
+    return NM_TELL(replay, NM_CHANGE_MARKED, err, .context = context);
+}
+
+nm_status nm_program_failure(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    note_moment(replay, context);
+    if (context->heap != NULL)
+        context->heap->arena->failure_count++;
+    return NM_TELL(replay, NM_CHANGE_FAILED, err, .context = context);
+}
+
 /* ---- Stream calls and notes -------------------------------------------------------------------------------------- */
 
 nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -195,10 +214,8 @@ nm_status nm_program_stream_call(nm_replay *replay, const nm_context *context, n
     };
 
     bool is_failure = row.kind != 0 && nm_event_is_lack(event);
-    nm_status status = is_failure ? nm_moments_failure(replay, context, err) : NM_OK;
+    nm_status status = is_failure ? nm_program_failure(replay, context, err) : NM_OK;
 
-    if (status == NM_OK && is_failure)
-        status = NM_TELL(replay, NM_CHANGE_FAILED, err, .context = context);
     if (status == NM_OK)
         status = NM_TELL(replay, NM_CHANGE_STREAM_CALL, err, .context = context);
     if (status == NM_OK)
@@ -306,8 +323,6 @@ nm_status nm_program_process_end(nm_replay *replay, const nm_context *context, n
     status = write_step(replay, process, context->seq, event->time_ns, true, err);
     if (status == NM_OK)
         status = NM_TELL(replay, NM_CHANGE_PROCESS_ENDED, err, .context = context, .process = process);
-    if (status == NM_OK && event->detail != NM_PROCESS_RUNNING)
-        status = nm_sample_process_end(replay, process, err);
     if (status == NM_OK)
         status = nm_give_process_end(&replay->sink, &row, err);
     return status;

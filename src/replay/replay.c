@@ -12,14 +12,13 @@
 #include "replay/gaps.h"
 #include "replay/graph.h"
 #include "replay/keyframe.h"
+#include "replay/listed.h"
 #include "replay/lookup.h"
-#include "replay/moments.h"
 #include "replay/pairing.h"
 #include "replay/pass.h"
 #include "replay/places.h"
 #include "replay/pool.h"
 #include "replay/program.h"
-#include "replay/sample.h"
 #include "replay/usage.h"
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
@@ -81,28 +80,6 @@ static nm_status take_memory_event(nm_replay *replay, const nm_context *context,
     }
 }
 
-static nm_status take_failure(nm_replay *replay, const nm_context *context, nm_error *err)
-{
-    nm_status status = nm_moments_failure(replay, context, err);
-
-    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_FAILED, err, .context = context) : status;
-}
-
-static nm_status take_mark(nm_replay *replay, const nm_context *context, nm_error *err)
-{
-    nm_status status = nm_moments_mark(replay, context, err);
-
-    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_MARKED, err, .context = context) : status;
-}
-
-static nm_status take_sample(nm_replay *replay, const nm_context *context, nm_error *err)
-{
-    nm_status status = context->event->kind == NM_EVENT_MEMORY_SAMPLE ? nm_moments_sample(replay, context, err)
-                                                                      : nm_moments_module(replay, context, err);
-
-    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_SAMPLED, err, .context = context) : status;
-}
-
 static nm_status take_device_call(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     if (context->event->detail != NM_DEVICE_CONTEXT_DESTROY || context->process == NULL)
@@ -114,11 +91,11 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
 {
     switch (context->event->kind) {
     case NM_EVENT_ALLOC_FAILED:
-        return take_failure(replay, context, err);
+        return nm_program_failure(replay, context, err);
     case NM_EVENT_COPY:
         return NM_TELL(replay, NM_CHANGE_COPIED, err, .context = context);
     case NM_EVENT_MARK:
-        return take_mark(replay, context, err);
+        return nm_program_mark(replay, context, err);
     case NM_EVENT_STEP:
         return nm_program_step(replay, context, err);
     case NM_EVENT_RANGE_BEGIN:
@@ -127,7 +104,7 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
         return nm_program_range_end(replay, context, err);
     case NM_EVENT_MEMORY_SAMPLE:
     case NM_EVENT_MODULE_SAMPLE:
-        return take_sample(replay, context, err);
+        return NM_TELL(replay, NM_CHANGE_SAMPLED, err, .context = context);
     case NM_EVENT_RESERVED:
         nm_pool_reserved(context);
         return NM_OK;
@@ -147,7 +124,7 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
                    : nm_doubt_lose(replay, context->process, context->seq, context->event->until_ns, err);
     case NM_EVENT_STATE_SEGMENT:
     case NM_EVENT_STATE_BLOCK:
-        return nm_moments_state(replay, context, err);
+        return nm_listed_take(replay, context, err);
     default:
         return take_memory_event(replay, context, err);
     }
@@ -212,7 +189,7 @@ static nm_status take_event(nm_replay *replay, const nm_event *event, nm_error *
         return status == NM_OK ? nm_usage_flush(replay, &context, err) : status;
     }
     if (!replay->has_events && context.seq != NM_NO_SEQ)
-        status = nm_sample_begin(replay, err);
+        status = NM_TELL(replay, NM_CHANGE_BEGUN, err, .context = &context);
     note_order(replay, &context);
     replay->acting = context.thread != NULL ? context.thread : replay->nobody;
     if (status == NM_OK && replay->first_replaced != NULL && event->time_ns != NM_NO_TIME)
@@ -255,6 +232,7 @@ nm_status nm_replay_new(const nm_sink *sink, const nm_pass *const *passes, nm_re
     replay->last_thread = &replay->first_thread;
     replay->last_heap = &replay->first_heap;
     replay->last_group = &replay->first_group;
+    replay->last_touched = &replay->first_touched;
     replay->last_replaced = &replay->first_replaced;
     replay->first_seq = NM_NO_SEQ;
     replay->last_seq = NM_NO_SEQ;
@@ -291,8 +269,6 @@ nm_status nm_replay_finish(nm_replay *replay, nm_error *err)
 {
     nm_status status = NM_TELL(replay, NM_CHANGE_END, err);
 
-    if (status == NM_OK)
-        status = nm_moments_finish(replay, err);
     if (status == NM_OK)
         status = nm_graphs_finish(replay, err);
     if (status == NM_OK)

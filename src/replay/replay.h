@@ -60,9 +60,11 @@ void nm_replay_each_live_of(const nm_replay *replay, uint64_t process_id, nm_liv
 /*
  * What the replay knows, as events from which another one may go on: what is live, sums and peaks, the steps that are
  * open. Not: open operations, the timeline, what was freed lately, and what has been given to the sink. The caller puts
- * NM_KEYFRAME_BEGIN before and NM_KEYFRAME_END behind.
+ * NM_KEYFRAME_BEGIN before and NM_KEYFRAME_END behind. What passes know is in it of those that run: nm_keyframe_wants adds
+ * the rows of all that have something to say to what a sink wants, whatever becomes of these rows.
  */
 typedef nm_status nm_keyframe_put(void *context, const nm_event *event, nm_error *err);
+void nm_keyframe_wants(const nm_pass *const *passes, bool wants[NM_ROW_KINDS]);
 nm_status nm_replay_keyframe(const nm_replay *replay, nm_keyframe_put *put, void *context, nm_error *err);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the replay keeps in memory, shared by the files of this folder and by nobody else. Everything hangs on struct
- * nm_replay. Memory is in proportion to what is live, or was at a pool's peak, to the stacks (per heap) and to what is
- * open; beside it are bounded: NM_FREED_PLACES_MAX addresses that were freed last, and the buckets of timelines. What
- * passes keep (pass.h) comes on top.
+ * nm_replay. Memory is in proportion to what is live, to the stacks (per heap) and to what is open; beside it are bounded:
+ * NM_FREED_PLACES_MAX addresses that were freed last, and the buckets of timelines. What passes keep (pass.h) comes on top.
  *
  * Each .c of the folder has a header of its name, which is its manual. lookup.h and doubt.h lie below all of them.
  */
@@ -26,11 +25,7 @@
 #define NM_FREED_PLACES_MAX    131072
 #define NM_SIZE_BYTES_MAX      (UINT64_C(1) << 56) /* a size above it is taken for this: no sum overflows soon */
 #define NM_POOL_PARTS_MAX      64                  /* of a pool; one more has all the rest */
-#define NM_BLOCKERS_MAX        64 /* stacks of a pool at its peak and at the end; one more row has all the rest */
-#define NM_BLOCKERS_AT_MARKS   16 /* the same at marks and failures, of which there may be many */
 #define NM_STACK_BITS_MAX      (UINT64_C(1) << 26)
-#define NM_PEAK_HEAPS_MAX      512 /* heaps of one scope that a peak keeps */
-#define NM_OPEN_MOMENTS_MAX    4096
 #define NM_LATE_FREE_NS        INT64_C(10000000) /* how long a free may come after its address was reused */
 #define NM_SMALL_BYTES_DEFAULT 4096
 #define NM_PASS_NEEDS_MAX      4 /* passes that one reads the rooms of */
@@ -136,41 +131,6 @@ struct nm_sub_pool {
     nm_sub_pool *next; /* of the pool, in order of birth */
 };
 
-/* A segment or block as it was at a moment. */
-typedef struct nm_segment_then {
-    uint64_t from, to; /* first address, and the one behind the last */
-    nm_sub_pool *part;
-    const nm_heap *driver;
-    uint64_t stream;
-    bool has_stream, is_mapped;
-} nm_segment_then;
-
-typedef struct nm_block_then {
-    uint64_t from, to;
-    uint64_t allocation_id, stack_id;
-    int64_t alloc_seq, alloc_ns;
-    int64_t waste_bytes; /* NM_UNKNOWN_NUMBER: one of its two sizes is not known */
-    nm_sub_pool *part;   /* that it counts for; NULL: none */
-    bool is_baseline, is_covering;
-} nm_block_then;
-
-typedef struct nm_segments_then {
-    nm_segment_then *items;
-    size_t count, capacity;
-} nm_segments_then;
-
-typedef struct nm_blocks_then {
-    nm_block_then *items;
-    size_t count, capacity;
-} nm_blocks_then;
-
-/* What was there at a pool's last peak and has ended since: with what is still there it makes up the peak. */
-typedef struct nm_gone {
-    uint64_t epoch; /* the peak_epoch of the pool that they are of; else they are void */
-    nm_segments_then segments;
-    nm_blocks_then blocks;
-} nm_gone;
-
 /* A bucket of the timeline under construction. */
 typedef struct nm_usage_bucket {
     nm_usage_row row; /* reserved_bytes: of segments */
@@ -185,60 +145,12 @@ typedef struct nm_usage {
     uint32_t changes_per_bucket;
 } nm_usage;
 
-/* What a heap held right after an event. */
-typedef struct nm_heap_state {
-    nm_heap *heap;
-    nm_heap_sample_row row;
-} nm_heap_state;
-
-/* Heaps whose states belong together: of one piece of hardware, or of one process without a device. */
-typedef struct nm_scope {
-    nm_heap_state *states; /* owned; of heaps that ever held something, until their process ends */
-    size_t count, capacity;
-    nm_heap *first_dirty; /* whose states have not been written */
-} nm_scope;
-
-/* What a device said of itself. */
-typedef struct nm_device_figures {
-    bool is_known;
-    uint64_t kind; /* nm_memory_kind */
-    uint64_t free_bytes, total_bytes;
-    int64_t seq, ns;
-    int64_t recorded_bytes; /* what was recorded of it then, of all processes */
-} nm_device_figures;
-
-/* All heaps of a scope, at a peak of one of them or of the device. It is open while no memory of the hardware came or went
- * since then: what the device says of itself then still counts. */
-typedef struct nm_peak_states {
-    nm_heap_state *states; /* owned */
-    size_t count, capacity;
-    bool is_whole; /* all heaps are in it; else the peaking one alone */
-    bool is_open;  /* is in the group's list */
-    nm_device_figures figures;
-    bool is_stale;
-    int64_t at_seq, until_seq;
-    struct nm_peak_states *previous_open, *next_open;
-} nm_peak_states;
-
 /* Devices of several processes that are one piece of hardware. */
 typedef struct nm_device_group {
     nm_device_peak_row peak;
     uint64_t live_bytes;
-    bool has_peaked;   /* by this event */
-    bool is_peak_kept; /* it was before what was kept */
-    nm_peak_states at_peak;
-    nm_scope scope;
-    bool has_changed; /* by this event: is in the replay's list */
-    struct nm_device_group *next_changed;
-    uint64_t moment_id; /* the last one that it has rows of */
-    nm_device_figures figures;
-    int64_t changed_seq; /* when memory last came or went; INT64_MIN: never */
-    int64_t gone_seq;    /* when it last went with a process */
-    nm_peak_states *first_open;
-    struct { /* rows of marks and failures that are open */
-        nm_device_sample_row *items;
-        size_t count, capacity;
-    } open;
+    uint64_t peak_epoch;          /* counts up when live_bytes are more than ever */
+    bool is_peak_kept;            /* its peak was before what was kept */
     struct nm_device_group *next; /* all, in order of definition */
 } nm_device_group;
 
@@ -263,20 +175,10 @@ typedef struct nm_process {
     struct nm_arena *arenas; /* by device */
     nm_heap *heaps, **last_heap;
     uint64_t heap_count;
-    nm_scope scope;          /* of its heaps without a device */
     int64_t moment_seq;      /* of its last mark or failure; NM_NO_SEQ: none yet */
     bool has_unseen_calls;   /* some library's calls do not come through the recorder */
-    int64_t end_seq;         /* NM_NO_SEQ while it runs */
     struct nm_process *next; /* all, in order of definition */
 } nm_process;
-
-/* What a process's heaps take of a device, summed up heap by heap. */
-typedef struct nm_device_tally {
-    uint64_t pass_id; /* whose sums these are */
-    bool is_written;
-    uint64_t pool_bytes, stated_bytes, program_bytes, module_bytes, physical_bytes, mapped_bytes;
-    int64_t rounding_bytes;
-} nm_device_tally;
 
 typedef struct nm_device {
     uint64_t id;
@@ -289,7 +191,6 @@ typedef struct nm_device {
     uint64_t step_call_count; /* while a step ends: driver calls in it */
     bool has_events;          /* of its heaps: */
     int64_t first_seq, last_seq;
-    nm_device_tally tally;
 } nm_device;
 
 /* One device of one process: where driver memory and the pools that cut it meet. */
@@ -303,15 +204,6 @@ typedef struct nm_arena {
     bool has_baseline;      /* something was there before the stream began */
     struct nm_arena *next;
 } nm_arena;
-
-/* What a source's own list says of a pool at the end. */
-typedef struct nm_pool_state {
-    bool is_known;
-    uint64_t reserved_bytes, occupied_bytes, free_bytes, largest_free_bytes, stuck_bytes, gap_count;
-    nm_segments_then segments;
-    nm_blocks_then blocks;
-    nm_segments_then gaps; /* as the source lists them */
-} nm_pool_state;
 
 /* A heap's sums when the step of its process began, and its peak since then. */
 typedef struct nm_step_base {
@@ -353,13 +245,8 @@ struct nm_heap {
     uint64_t graph_bytes;                             /* live, and held by graphs */
     uint64_t graph_reserved_bytes;                    /* pools: segments of it that graphs hold */
     bool has_guessed_size;                            /* of some allocation only a sum was told */
-    size_t slot;                                      /* its state in the scope, plus 1; 0: none */
-    bool is_unsettled;                                /* changed by this event: is in the replay's list */
-    bool has_state;                                   /* held something, ever */
-    bool is_dirty;                                    /* is in the scope's list */
-    bool has_peaked;                                  /* by this event */
-    nm_heap *next_unsettled, *next_dirty;
-    nm_peak_states at_peak_states;
+    bool is_touched;                                  /* by this event: is in the replay's list */
+    nm_heap *next_touched;
 
     /* Pools and workspaces only. */
     nm_sub_pool *parts, **last_part;
@@ -369,10 +256,7 @@ struct nm_heap {
     uint64_t stuck_bytes;
     uint64_t waste_bytes, unknown_waste_count;
     nm_rounding rounding;
-    uint64_t detail_count; /* moments that have looked at all of it */
-    nm_gone gone;
-    nm_fragmentation_row at_peak;
-    nm_hit_row hits[3];
+    uint64_t miss_count;        /* requests for which it had to grow */
     uint64_t overlapping_count; /* live blocks left out of the gaps, for they overlap others */
     bool has_unknown_block;     /* some block's rounded size was not known */
     bool has_foreign_block;     /* another pool's block lies in its free memory */
@@ -381,7 +265,7 @@ struct nm_heap {
     bool has_stated;            /* has said itself what it holds: */
     uint64_t stated_reserved_bytes, peak_stated_reserved_bytes, stated_at_peak_bytes;
     int64_t peak_stated_reserved_seq;
-    nm_pool_state state;
+    nm_sub_pool *listed_part; /* of the last segment that the source's own list of the end has named */
     nm_heap *next_of_process;
     nm_heap *next; /* all, in order of definition */
 };
@@ -407,7 +291,6 @@ typedef struct nm_thread {
 typedef struct nm_scratch {
     nm_thread *thread; /* the last ones that were looked up: events of a thread follow each other */
     nm_heap *heap;
-    uint64_t tally_count; /* of what processes take of devices: sample.c */
 } nm_scratch;
 
 struct nm_replay {
@@ -429,17 +312,15 @@ struct nm_replay {
     nm_place *oldest_idle, *newest_idle;
     size_t idle_count;
     nm_heap *first_changed;
-    nm_heap *first_unsettled;
-    nm_device_group *first_changed_group;
+    nm_heap *first_touched,
+        **last_touched; /* whose figures have changed since NM_CHANGE_DONE was told, in that order */
     nm_replaced *first_replaced, **last_replaced;
     nm_map graphs;       /* (process, handle) and (0, number) -> nm_graph */
     nm_thread *acting;   /* whose event is being taken; NULL: nothing is recorded yet */
     nm_scratch *scratch; /* owned */
     nm_thread *nobody;   /* owned; has the operations of sources that know no threads */
-    uint64_t allocation_count, failure_count, operation_count, step_count, moment_count;
+    uint64_t allocation_count, operation_count, step_count;
     uint64_t workspace_count, stream_call_count, note_count, part_count, graph_count;
-    uint64_t detail_spent;   /* segments and blocks that moments have looked at one by one */
-    uint64_t figures_spent;  /* heaps that moments have been asked about */
     bool has_pause;          /* some process was paused, and nothing of its memory told */
     bool begins_step;        /* the next event, though no mark says so */
     uint64_t eventful_count; /* devices that has_events */

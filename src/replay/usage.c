@@ -13,7 +13,6 @@
 #include "replay/lookup.h"
 #include "replay/pass.h"
 #include "replay/pool.h"
-#include "replay/sample.h"
 #include "replay/sub_pool.h"
 #include "replay/totals.h"
 
@@ -65,7 +64,7 @@ static void add_to_device(nm_device *device, uint64_t bytes, int64_t seq, int64_
     nm_sum_add(&device->live_bytes, bytes);
     nm_sum_add(&group->live_bytes, bytes);
     if (group->live_bytes > group->peak.peak_bytes) {
-        group->has_peaked = true;
+        group->peak_epoch++;
         group->is_peak_kept = false;
         group->peak.peak_bytes = group->live_bytes;
         group->peak.peak_seq = seq;
@@ -83,11 +82,8 @@ static void take_peak(nm_heap *heap, int64_t seq, int64_t ns)
     total->peak_ns = ns;
     total->reserved_at_peak_bytes = total->reserved_bytes;
     heap->stated_at_peak_bytes = heap->stated_reserved_bytes;
-    heap->has_peaked = true;
     heap->is_peak_kept = false;
     heap->peak_epoch++;
-    if (nm_is_pool(heap))
-        nm_pool_figures(heap, &heap->at_peak);
 }
 
 /* What it takes of the device, which gives whole pages. */
@@ -206,9 +202,21 @@ static nm_status add_bucket(nm_heap *heap, int64_t seq, nm_error *err)
     return status;
 }
 
+void nm_usage_touch_figures(nm_heap *heap)
+{
+    nm_replay *replay = heap->replay;
+
+    if (heap->is_touched)
+        return;
+    heap->is_touched = true;
+    heap->next_touched = NULL;
+    *replay->last_touched = heap;
+    replay->last_touched = &heap->next_touched;
+}
+
 void nm_usage_touch(nm_heap *heap)
 {
-    nm_sample_touch(heap);
+    nm_usage_touch_figures(heap);
     if (heap->is_changed)
         return;
     heap->is_changed = true;
@@ -256,6 +264,17 @@ static nm_status take_change(nm_heap *heap, int64_t seq, int64_t ns, nm_error *e
     return NM_OK;
 }
 
+nm_status nm_usage_done(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_status status = replay->first_touched == NULL ? NM_OK : NM_TELL(replay, NM_CHANGE_DONE, err, .context = context);
+
+    for (nm_heap *heap = replay->first_touched; heap != NULL; heap = heap->next_touched)
+        heap->is_touched = false;
+    replay->first_touched = NULL;
+    replay->last_touched = &replay->first_touched;
+    return status;
+}
+
 nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     nm_status status = NM_OK;
@@ -273,9 +292,7 @@ nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error 
         if (context->seq != NM_NO_SEQ)
             nm_parts_settle(heap);
     }
-    if (status == NM_OK)
-        status = nm_sample_settle(replay, err);
-    return status == NM_OK ? NM_TELL(replay, NM_CHANGE_DONE, err, .context = context) : status;
+    return status == NM_OK ? nm_usage_done(replay, context, err) : status;
 }
 
 /* What lasts until the end of a program is given back then, or is left to the process's end. Age counts in events: a program
@@ -355,8 +372,6 @@ static nm_status write_heap(nm_replay *replay, nm_heap *heap, nm_error *err)
         status = nm_give_usage(sink, finish_bucket(heap, &heap->usage.buckets[i]), err);
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_sub_pools_write(replay, heap, err);
-    for (int bucket = 0; bucket < 3 && status == NM_OK && nm_is_pool(heap); bucket++)
-        status = nm_give_hit(sink, &heap->hits[bucket], err);
     finish_total(heap);
     if (status == NM_OK)
         status = nm_give_heap_total(sink, &heap->total, err);
@@ -386,5 +401,4 @@ void nm_usage_free(nm_heap *heap)
     }
     free(heap->baseline_site);
     free(heap->usage.buckets);
-    free(heap->at_peak_states.states);
 }

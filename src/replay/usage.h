@@ -18,10 +18,13 @@ void nm_usage_peak_reserved(nm_heap *pool, int64_t seq); /* after reserved_bytes
 /* The heap's share of a stack, made where it is missing; 0: no stack. */
 nm_status nm_usage_site_of(nm_replay *replay, nm_heap *heap, uint64_t stack_id, nm_site **out, nm_error *err);
 
-/* The event changes the heap. When all of it is done, the timelines of all changed heaps take their state over. */
+/* The event changes the heap, or figures of it that its timeline does not show. When all of it is done, the timelines of all
+ * changed heaps take their state over, and who wants that is told: at last, or by nm_usage_done alone. */
 void nm_usage_touch(nm_heap *heap);
+void nm_usage_touch_figures(nm_heap *heap);
+nm_status nm_usage_done(nm_replay *replay, const nm_context *context, nm_error *err); /* NULL: of a definition */
 nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error *err);
-nm_status nm_usage_finish(nm_replay *replay, nm_error *err); /* totals, peaks by stack, timeline, hits, devices */
+nm_status nm_usage_finish(nm_replay *replay, nm_error *err); /* totals, peaks by stack, timeline, devices */
 void nm_usage_free(nm_heap *heap);
 
 #endif

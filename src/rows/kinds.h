@@ -9,12 +9,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
+
 /* Numbers. NULL: 0. One that the input does not define is NULL, too, and is counted. */
 #define NM_TYPE_PROCESS            uint64_t
 #define NM_TYPE_DEVICE             uint64_t
 #define NM_TYPE_THREAD             uint64_t
 #define NM_TYPE_HEAP               uint64_t
 #define NM_TYPE_STACK              uint64_t
+#define NM_TYPE_FRAME              uint64_t
+#define NM_TYPE_MODULE             uint64_t
 
 /* The same of rows that must be written in the end, or the load fails. */
 #define NM_TYPE_ALLOCATION         uint64_t
@@ -46,11 +50,12 @@
     bool has_stream;                                                                                                   \
     uint64_t
 
-/* Texts. Nothing is borrowed, so that a row can wait. */
+/* Texts. Nothing is borrowed but a TEXT, so that a row without one can wait. */
 #define NM_TYPE_STRING       uint64_t     /* number of a string of the input. NULL: 0, or not defined */
 #define NM_TYPE_WORD(type)   type         /* an enum, in the table by its word: type_words. NULL: no word */
 #define NM_TYPE_LITERAL      const char * /* a constant of the program. NULL: NULL */
 #define NM_TYPE_LINE         nm_line      /* NULL: empty */
+#define NM_TYPE_TEXT         nm_bytes     /* borrowed until the call that gives the row returns. NULL: data is NULL */
 
 /* Of sums. */
 #define NM_TYPE_OF_SUM(kind) NM_TYPE_##kind /* a number: that one is not defined was counted with the rows of the sum */

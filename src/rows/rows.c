@@ -24,6 +24,10 @@ const nm_row_table nm_row_tables[NM_ROW_KINDS] = {
 };
 /* clang-format on */
 
+#define ROW(name, NAME, table, writer)                                                                                 \
+    _Static_assert(NM_COLUMNS_OF_##NAME <= NM_ROW_COLUMNS_MAX, #name " has too many columns");
+#include "rows/rows.def"
+
 #define WORDS(type, ...)                                                                                               \
     static const char *const type##_texts[] = {__VA_ARGS__};                                                           \
     const nm_words type##_words = {type##_texts, sizeof type##_texts / sizeof type##_texts[0]};
@@ -37,6 +41,9 @@ WORDS(nm_anchor_kind, [NM_ANCHOR_NONE] = "none", [NM_ANCHOR_MARKED] = "marked", 
       [NM_ANCHOR_RANGE] = "range", [NM_ANCHOR_OPTIMIZER] = "optimizer", [NM_ANCHOR_GRAPH] = "graph")
 WORDS(nm_size_basis, [NM_BASIS_REQUESTED] = "requested", [NM_BASIS_BLOCK] = "block")
 WORDS(nm_reserved_source, [NM_RESERVED_SEGMENTS] = "segments", [NM_RESERVED_STATED] = "stated")
+WORDS(nm_process_end, [NM_PROCESS_RUNNING] = "running", [NM_PROCESS_EXIT] = "exit", [NM_PROCESS_SIGNAL] = "signal",
+      [NM_PROCESS_EXEC] = "exec")
+WORDS(nm_baseline, [NM_BASELINE_NONE] = "none", [NM_BASELINE_KNOWN] = "known", [NM_BASELINE_UNKNOWN] = "unknown")
 
 const char *nm_word(const nm_words *words, unsigned number)
 {

@@ -2,7 +2,8 @@
  *
  * Rows: what the replay gives, and sums over that. rows.def declares them; here are their structs, which come of it, and
  * the enums in them. sink.h says how they are given. What no value says is 0 (an id), NM_NO_TIME, NM_NO_SEQ or
- * NM_UNKNOWN_NUMBER, and NULL in the database.
+ * NM_UNKNOWN_NUMBER, and NULL in the database. A row owns nothing. What it borrows, the bytes of a TEXT and of a
+ * definition's string, is there until the call that gives the row returns: who keeps the row for longer copies them.
  */
 #ifndef NM_ROWS_ROWS_H
 #define NM_ROWS_ROWS_H
@@ -178,6 +179,17 @@ typedef enum nm_row_kind {
 #include "rows/rows.def"
     NM_ROW_KINDS
 } nm_row_kind;
+
+/* How many columns the table of a kind has: NM_COLUMNS_OF_ALLOCATION. */
+/* clang-format off */
+#define ROW(name, NAME, table, writer)        enum { NM_COLUMNS_OF_##NAME = 0
+#define COLUMN(kind, column, path, condition) + 1
+#define COMPUTED(name, column)                + 1
+#define END(name, writer)                     };
+#include "rows/rows.def"
+/* clang-format on */
+
+#define NM_ROW_COLUMNS_MAX 64 /* no kind has more: rows.c */
 
 typedef struct nm_row_table {
     const char *name;    /* NULL: rows of the kind go to no table */

@@ -18,6 +18,8 @@ extern const nm_words nm_step_source_words;
 extern const nm_words nm_anchor_kind_words;
 extern const nm_words nm_size_basis_words;
 extern const nm_words nm_reserved_source_words;
+extern const nm_words nm_process_end_words;
+extern const nm_words nm_baseline_words;
 
 const char *nm_word(const nm_words *words, unsigned number); /* NULL: it has none */
 

@@ -16,7 +16,7 @@ typedef enum nm_walk {
     NM_WALK_CUT,
 } nm_walk;
 
-/* Fills `walk` of every stack. `native_depth`: as in nm_store_input. The definitions are sorted; before nm_inlined_expand. */
+/* Fills `walk` of every stack. `native_depth`: as in nm_input_row. The definitions are sorted; before nm_inlined_expand. */
 nm_status nm_cuts_mark(nm_definitions *definitions, uint64_t native_depth, nm_error *err);
 
 #endif

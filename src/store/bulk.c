@@ -204,11 +204,6 @@ static int compare_first_column(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-size_t nm_bulk_columns(const nm_bulk *bulk)
-{
-    return bulk->column_count;
-}
-
 /* Numbers of a batch are mostly near each other, and no two the same: each row has a place of its own. False: it is not so,
  * and the order is as it was. */
 static bool order_by_place(nm_bulk *bulk)

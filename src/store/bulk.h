@@ -27,8 +27,6 @@ nm_status nm_bulk_open(sqlite3 *db, const nm_columns *columns, nm_bulk **out, nm
  */
 nm_status nm_bulk_next(nm_bulk *bulk, int64_t **values, nm_error *err);
 
-size_t nm_bulk_columns(const nm_bulk *bulk); /* how many values a row has */
-
 nm_status nm_bulk_flush(nm_bulk *bulk, nm_error *err);
 void nm_bulk_close(nm_bulk *bulk); /* before the database is closed; rows not flushed are forgotten; NULL is fine */
 

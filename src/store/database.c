@@ -58,8 +58,11 @@ nm_status nm_db_open(const char *path, sqlite3 **out, nm_error *err)
     return status;
 }
 
+/* SQLite takes NULL, which is what it gives for a text when there is no memory for it, for nothing to do. */
 nm_status nm_db_exec(sqlite3 *db, const char *sql, nm_error *err)
 {
+    if (sql == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? NM_OK : nm_db_fail(db, err);
 }
 

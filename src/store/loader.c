@@ -5,18 +5,12 @@
  */
 #include "store/loader.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/loader_pool.h"
+#include "store/loader_names.h"
+#include "store/loader_rows.h"
 #include "store/verdicts/verdicts.h"
-
-static const nm_columns columns_of[NM_TABLE_COUNT] = {
-#define TABLE(name, table, names) [NM_TABLE_##name] = {table, names},
-#include "store/columns.def"
-#undef TABLE
-};
 
 static nm_status open_row(nm_loader *loader, nm_row_kind kind, nm_error *err)
 {
@@ -33,16 +27,34 @@ nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm
 {
     nm_status status;
 
-    *out = (nm_loader){.db = db, .retention = retention};
+    *out = (nm_loader){.db = db, .retained.retention = retention, .sink = nm_sink_of_all(out, nm_loader_take)};
     status = nm_sums_new(&out->definitions, &out->sums, err);
     if (status == NM_OK)
         status = nm_verdicts_begin(db, err);
-    for (nm_row_kind kind = 0; status == NM_OK && kind < NM_ROW_KINDS; kind++) {
+    for (nm_row_kind kind = 0; status == NM_OK && kind < NM_ROW_KINDS; kind++)
         status = open_row(out, kind, err);
-        assert(out->bulks[kind] == NULL || nm_bulk_columns(out->bulks[kind]) <= NM_RETENTION_COLUMNS_MAX);
-    }
-    for (int table = 0; status == NM_OK && table < NM_TABLE_COUNT; table++)
-        status = nm_insert_open(db, &columns_of[table], &out->tables[table], err);
+    return status;
+}
+
+/* What waited, and was live at the peaks that were the last ones. */
+static nm_status write_waiting(nm_loader *loader, nm_error *err)
+{
+    const nm_retention_rows *rows = &loader->retained;
+    nm_bulk *bulk = loader->bulks[NM_ROW_ALLOCATION];
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < rows->count; i++)
+        for (size_t j = 0; j < rows->heaps[i].count && status == NM_OK; j++) {
+            const nm_waiting_row *row = &rows->heaps[i].items[j];
+            const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, row->heap_id);
+            int64_t *values = NULL;
+
+            if (!nm_retention_is_live(rows, row, heap == NULL ? 0 : heap->heap.device_id))
+                continue;
+            status = nm_bulk_next(bulk, &values, err);
+            if (status == NM_OK)
+                memcpy(values, row->values, sizeof row->values);
+        }
     return status;
 }
 
@@ -60,10 +72,24 @@ static nm_status check_named_rows(const nm_loader *loader, nm_error *err)
     return NM_OK;
 }
 
-nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_error *err)
+/* When all rows are written. Without any detail they are there for sums alone: store/prune.c takes them away. */
+static nm_status write_left_out(nm_loader *loader, nm_error *err)
 {
-    const nm_sink own_sink = nm_sink_of_all(loader, nm_loader_take);
-    nm_status status = nm_loader_write_waiting(loader, err);
+    nm_left_out_row row = loader->left_out;
+    int64_t kept_count = 0;
+    nm_status status = NM_OK;
+
+    if (loader->retained.retention == NM_RETENTION_ALL)
+        return NM_OK;
+    if (loader->retained.retention == NM_RETENTION_LIVE)
+        status = nm_db_get_int(loader->db, "SELECT count(*) FROM allocation", &kept_count, err);
+    row.allocation_count -= (uint64_t)kept_count;
+    return status == NM_OK ? nm_give_left_out(&loader->sink, &row, err) : status;
+}
+
+nm_status nm_loader_finish(nm_loader *loader, const nm_input_row *input, nm_error *err)
+{
+    nm_status status = write_waiting(loader, err);
 
     for (nm_row_kind kind = 0; status == NM_OK && kind < NM_ROW_KINDS; kind++)
         if (loader->bulks[kind] != NULL)
@@ -71,11 +97,11 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_store_input *input, nm_er
     if (status == NM_OK)
         status = check_named_rows(loader, err);
     if (status == NM_OK)
-        status = nm_sums_finish(loader->sums, &own_sink, err);
+        status = nm_sums_finish(loader->sums, &loader->sink, err);
     if (status == NM_OK)
         status = nm_loader_write_names(loader, input, err);
     if (status == NM_OK)
-        status = nm_loader_settle_misses(loader, err);
+        status = write_left_out(loader, err);
     return status;
 }
 
@@ -85,9 +111,6 @@ void nm_loader_close(nm_loader *loader)
         nm_insert_close(&loader->inserts[kind]);
         nm_bulk_close(loader->bulks[kind]);
     }
-    for (int table = 0; table < NM_TABLE_COUNT; table++)
-        nm_insert_close(&loader->tables[table]);
-    nm_id_set_free(&loader->stepping_processes);
     nm_sums_free(loader->sums);
     nm_retention_rows_free(&loader->retained);
     nm_definitions_free(&loader->definitions);

@@ -2,7 +2,7 @@
  *
  * The tables of names, written at the end of the load, when the last definition of each is known.
  */
-#include "store/loader.h"
+#include "store/loader_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,65 +12,25 @@
 #include "sites/inlined.h"
 #include "sites/site.h"
 #include "sites/wrapper.h"
-#include "store/loader_values.h"
 #include "store/plumbing.h"
 
 #define SMALL_BYTES_DEFAULT 4096
 #define LARGE_BYTES_DEFAULT 1048576
 
-static const char *baseline_name(nm_baseline kind)
+static nm_status write_input(nm_loader *loader, const nm_input_row *input, nm_error *err)
 {
-    return kind == NM_BASELINE_UNKNOWN ? "unknown" : kind == NM_BASELINE_KNOWN ? "known" : "none";
+    nm_input_row row = *input;
+
+    row.unknown_reference_count = loader->unknown_reference_count;
+    row.baseline = loader->baseline.kind;
+    row.unseen_free_count = loader->baseline.unseen_free_count;
+    row.detail = nm_retention_name(loader->retained.retention);
+    return nm_give_input(&loader->sink, &row, err);
 }
 
-static nm_status write_input(nm_loader *loader, const nm_store_input *input, nm_error *err)
+static nm_bytes text_of(const nm_loader *loader, uint64_t number)
 {
-    nm_insert *insert = &loader->tables[NM_TABLE_INPUT];
-
-    nm_insert_id(insert, NM_INPUT_ID);
-    nm_insert_text(insert, input->path);
-    nm_insert_text(insert, input->kind);
-    nm_insert_int(insert, input->start_realtime_ns);
-    nm_insert_text(insert, input->order_kind);
-    nm_insert_int(insert, input->is_complete);
-    nm_insert_int(insert, (int64_t)input->events_seen);
-    nm_insert_int(insert, (int64_t)input->events_ingested);
-    nm_insert_int(insert, (int64_t)input->events_dropped);
-    nm_insert_int(insert, (int64_t)input->events_damaged);
-    nm_insert_int(insert, (int64_t)input->events_unrecovered);
-    nm_insert_int(insert, (int64_t)input->events_late);
-    nm_insert_int(insert, (int64_t)input->bytes_cut);
-    nm_insert_int(insert, (int64_t)input->events_without_stack);
-    nm_insert_int(insert, input->is_finished);
-    nm_insert_int(insert, (int64_t)loader->unknown_reference_count);
-    nm_insert_int(insert, input->first_seq);
-    nm_insert_int(insert, input->last_seq);
-    nm_insert_int(insert, (int64_t)input->events_unkept);
-    nm_insert_int(insert, input->is_late_begin ? input->detail_begin_seq : NM_NULL);
-    nm_insert_int(insert, input->is_late_begin ? input->detail_begin_ns : NM_NULL);
-    nm_insert_text(insert, baseline_name(loader->baseline.kind));
-    nm_insert_int(insert, (int64_t)loader->baseline.unseen_free_count);
-    nm_insert_int(insert, 0); /* processes: counted when all rows are there */
-    nm_insert_int(insert, 0);
-    nm_insert_text(insert, nm_retention_name(loader->retention));
-    nm_insert_int(insert, input->is_loss_exact);
-    nm_insert_int(insert, (int64_t)input->processes_unjoined);
-    nm_insert_int(insert, (int64_t)input->blocks_outside);
-    return nm_insert_end(insert, err);
-}
-
-static const char *end_name(nm_process_end end)
-{
-    switch (end) {
-    case NM_PROCESS_EXIT:
-        return "exit";
-    case NM_PROCESS_SIGNAL:
-        return "signal";
-    case NM_PROCESS_EXEC:
-        return "exec";
-    default:
-        return "running";
-    }
+    return nm_definitions_text(&loader->definitions, number);
 }
 
 static const char *run_mode_name(int64_t run_mode)
@@ -80,87 +40,92 @@ static const char *run_mode_name(int64_t run_mode)
 
 static nm_status write_process(nm_loader *loader, const nm_definition *process, nm_error *err)
 {
-    nm_insert *insert = &loader->tables[NM_TABLE_PROCESS];
-    const nm_definitions *definitions = &loader->definitions;
     const uint64_t *place = nm_map_get(&loader->process_end_of, (nm_key){0, process->id});
-    nm_process_end_row end = {.end_ns = NM_NULL, .end_status = NM_NULL};
+    nm_process_end_row end = {.end_ns = NM_NO_TIME, .end_status = NM_UNKNOWN_NUMBER};
 
     if (place != NULL)
         end = loader->process_ends.items[*place];
+    if (end.end_kind > NM_PROCESS_EXEC)
+        end.end_kind = NM_PROCESS_RUNNING;
     if (end.end_kind == NM_PROCESS_RUNNING || end.end_status == -1)
-        end.end_status = NM_NULL;
-    nm_insert_id(insert, process->id);
-    nm_insert_id(insert, NM_INPUT_ID);
-    nm_insert_id(insert, nm_loader_known(loader, &definitions->processes.ids, process->process.parent_id));
-    nm_insert_int(insert, process->process.pid);
-    nm_insert_bytes(insert, nm_definitions_text(definitions, process->process.host));
-    nm_insert_int(insert, process->process.rank);
-    nm_insert_int(insert, process->process.local_rank);
-    nm_insert_bytes(insert, nm_definitions_text(definitions, process->process.command));
-    nm_insert_text(insert, run_mode_name(process->process.run_mode));
-    nm_insert_int(insert, process->process.begin_ns);
-    nm_insert_int(insert, end.end_ns);
-    nm_insert_text(insert, end_name(end.end_kind));
-    nm_insert_int(insert, end.end_status);
-    nm_insert_int(insert, process->process.world_size);
-    return nm_insert_end(insert, err);
+        end.end_status = NM_UNKNOWN_NUMBER;
+    nm_process_row row = {
+        .process_id = process->id,
+        .parent_id = process->process.parent_id,
+        .pid = process->process.pid,
+        .host = text_of(loader, process->process.host),
+        .rank = process->process.rank,
+        .local_rank = process->process.local_rank,
+        .command = text_of(loader, process->process.command),
+        .run_mode = run_mode_name(process->process.run_mode),
+        .begin_ns = process->process.begin_ns,
+        .end_ns = end.end_ns,
+        .end_kind = end.end_kind,
+        .end_status = end.end_status,
+        .world_size = process->process.world_size,
+    };
+
+    return nm_give_process(&loader->sink, &row, err);
 }
 
 static nm_status write_thread(nm_loader *loader, const nm_definition *thread, nm_error *err)
 {
-    nm_insert *insert = &loader->tables[NM_TABLE_THREAD];
+    nm_thread_row row = {
+        .thread_id = thread->id,
+        .process_id = thread->thread.process_id,
+        .tid = thread->thread.tid,
+        .name = text_of(loader, thread->thread.name),
+    };
 
-    nm_insert_id(insert, thread->id);
-    nm_insert_id(insert, nm_loader_process(loader, thread->thread.process_id));
-    nm_insert_int(insert, thread->thread.tid);
-    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, thread->thread.name));
-    return nm_insert_end(insert, err);
+    return nm_give_thread(&loader->sink, &row, err);
 }
 
 static nm_status write_attribute(nm_loader *loader, const nm_definition *attribute, nm_error *err)
 {
-    nm_insert *insert = &loader->tables[NM_TABLE_PROCESS_ENVIRONMENT];
-    nm_bytes value = nm_definitions_text(&loader->definitions, attribute->attribute.value);
+    nm_attribute_row row = {
+        .entry_id = attribute->id,
+        .process_id = attribute->attribute.process_id,
+        .source = attribute->attribute.source == NM_ATTRIBUTE_VERSION ? "version" : "environment",
+        .name = text_of(loader, attribute->attribute.name),
+        .value = text_of(loader, attribute->attribute.value),
+    };
 
-    nm_insert_id(insert, attribute->id);
-    nm_insert_id(insert, nm_loader_process(loader, attribute->attribute.process_id));
-    nm_insert_text(insert, attribute->attribute.source == NM_ATTRIBUTE_VERSION ? "version" : "environment");
-    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, attribute->attribute.name));
-    nm_insert_bytes(insert, value.len == 0 ? (nm_bytes){(const uint8_t *)"", 0} : value);
-    return nm_insert_end(insert, err);
+    if (row.value.len == 0) /* set to nothing, and not unknown */
+        row.value = (nm_bytes){(const uint8_t *)"", 0};
+    return nm_give_attribute(&loader->sink, &row, err);
 }
 
 static nm_status write_device(nm_loader *loader, const nm_definition *device, nm_error *err)
 {
-    nm_insert *insert = &loader->tables[NM_TABLE_DEVICE];
+    nm_device_row row = {
+        .device_id = device->id,
+        .process_id = device->device.process_id,
+        .ordinal = device->device.ordinal,
+        .physical_ordinal = device->device.physical_ordinal,
+        .kind = text_of(loader, device->device.device_kind),
+        .name = text_of(loader, device->device.name),
+        .capacity_bytes = device->device.capacity_bytes,
+    };
 
-    nm_insert_id(insert, device->id);
-    nm_insert_id(insert, nm_loader_process(loader, device->device.process_id));
-    nm_insert_int(insert, device->device.ordinal);
-    nm_insert_int(insert, device->device.physical_ordinal);
-    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, device->device.device_kind));
-    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, device->device.name));
-    nm_insert_id(insert, device->device.capacity_bytes);
-    return nm_insert_end(insert, err);
+    return nm_give_device(&loader->sink, &row, err);
 }
 
 static nm_status write_heap(nm_loader *loader, const nm_definition *heap, nm_error *err)
 {
-    nm_insert *insert = &loader->tables[NM_TABLE_HEAP];
-    uint64_t small_bytes = heap->heap.small_bytes == 0 ? SMALL_BYTES_DEFAULT : heap->heap.small_bytes;
-    uint64_t large_bytes = heap->heap.large_bytes == 0 ? LARGE_BYTES_DEFAULT : heap->heap.large_bytes;
     bool is_level_known = heap->heap.level >= NM_LEVEL_DRIVER && heap->heap.level <= NM_LEVEL_MAX;
+    nm_heap_row row = {
+        .heap_id = heap->id,
+        .process_id = heap->heap.process_id,
+        .device_id = heap->heap.device_id,
+        .level = is_level_known ? heap->heap.level : 0,
+        .name = text_of(loader, heap->heap.name),
+        .size_basis = heap->heap.size_basis == NM_BASIS_BLOCK ? NM_BASIS_BLOCK : NM_BASIS_REQUESTED,
+        .small_bytes = heap->heap.small_bytes == 0 ? SMALL_BYTES_DEFAULT : heap->heap.small_bytes,
+        .large_bytes = heap->heap.large_bytes == 0 ? LARGE_BYTES_DEFAULT : heap->heap.large_bytes,
+        .module_id = heap->heap.module_id,
+    };
 
-    nm_insert_id(insert, heap->id);
-    nm_insert_id(insert, nm_loader_process(loader, heap->heap.process_id));
-    nm_insert_id(insert, nm_loader_device(loader, heap->heap.device_id));
-    nm_insert_id(insert, is_level_known ? heap->heap.level : 0);
-    nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, heap->heap.name));
-    nm_insert_text(insert, heap->heap.size_basis == NM_BASIS_BLOCK ? "block" : "requested");
-    nm_insert_int(insert, (int64_t)small_bytes);
-    nm_insert_int(insert, (int64_t)large_bytes);
-    nm_insert_id(insert, heap->heap.module_id);
-    return nm_insert_end(insert, err);
+    return nm_give_heap(&loader->sink, &row, err);
 }
 
 /* Hexadecimal, as readelf and debuggers show it. Empties *out first. */
@@ -180,19 +145,19 @@ static nm_status build_id_text(nm_bytes build_id, nm_buffer *out, nm_error *err)
 
 static nm_status write_module(nm_loader *loader, const nm_definition *module, nm_error *err)
 {
-    nm_insert *insert = &loader->tables[NM_TABLE_MODULE];
     nm_buffer build_id = {0};
     nm_status status = build_id_text(nm_definitions_build_id(&loader->definitions, module->id), &build_id, err);
+    nm_module_row row = {
+        .module_id = module->id,
+        .process_id = module->module.process_id,
+        .path = text_of(loader, module->module.path),
+        .build_id = {build_id.data, build_id.len},
+        .address = module->module.base,
+        .size_bytes = module->module.bytes,
+    };
 
-    if (status == NM_OK) {
-        nm_insert_id(insert, module->id);
-        nm_insert_id(insert, nm_loader_process(loader, module->module.process_id));
-        nm_insert_bytes(insert, nm_definitions_text(&loader->definitions, module->module.path));
-        nm_insert_bytes(insert, (nm_bytes){build_id.data, build_id.len});
-        nm_insert_int(insert, (int64_t)module->module.base);
-        nm_insert_int(insert, (int64_t)module->module.bytes);
-        status = nm_insert_end(insert, err);
-    }
+    if (status == NM_OK)
+        status = nm_give_module(&loader->sink, &row, err);
     nm_buffer_free(&build_id);
     return status;
 }
@@ -200,24 +165,21 @@ static nm_status write_module(nm_loader *loader, const nm_definition *module, nm
 static nm_status write_frame(nm_loader *loader, const nm_definition *frame, bool is_plumbing, nm_buffer *label,
                              nm_error *err)
 {
-    nm_insert *insert = &loader->tables[NM_TABLE_FRAME];
-    const nm_definitions *definitions = &loader->definitions;
-    nm_status status = nm_site_label(definitions, frame, label, err);
+    nm_status status = nm_site_label(&loader->definitions, frame, label, err);
+    nm_frame_row row = {
+        .frame_id = frame->id,
+        .function = text_of(loader, frame->frame.function),
+        .file = text_of(loader, frame->frame.file),
+        .line = frame->frame.line,
+        .module = text_of(loader, frame->frame.module),
+        .offset = frame->frame.module == 0 ? NM_UNKNOWN_NUMBER : (int64_t)frame->frame.offset,
+        .label = {label->data, label->len},
+        .is_plumbing = is_plumbing,
+        .inlined_in = frame->frame.inlined_in,
+        .module_id = frame->frame.module_id,
+    };
 
-    if (status != NM_OK)
-        return status;
-    nm_insert_id(insert, frame->id);
-    nm_insert_bytes(insert, nm_definitions_text(definitions, frame->frame.function));
-    nm_insert_bytes(insert, nm_definitions_text(definitions, frame->frame.file));
-    nm_insert_id(insert, frame->frame.line);
-    nm_insert_bytes(insert, nm_definitions_text(definitions, frame->frame.module));
-    nm_insert_int(insert, frame->frame.module == 0 ? NM_NULL : (int64_t)frame->frame.offset);
-    nm_insert_bytes(insert, (nm_bytes){label->data, label->len});
-    nm_insert_int(insert, is_plumbing);
-    nm_insert_id(insert, nm_loader_known(loader, &definitions->frames.ids, frame->frame.inlined_in));
-    nm_insert_id(insert, nm_loader_known(loader, &definitions->modules.ids, frame->frame.module_id));
-    nm_insert_int(insert, 0);
-    return nm_insert_end(insert, err);
+    return status == NM_OK ? nm_give_frame(&loader->sink, &row, err) : status;
 }
 
 static nm_status write_frames(nm_loader *loader, const nm_sites *sites, nm_error *err)
@@ -234,15 +196,15 @@ static nm_status write_frames(nm_loader *loader, const nm_sites *sites, nm_error
 
 static nm_status write_stack(nm_loader *loader, const nm_stack_node *stack, uint64_t site_frame_id, nm_error *err)
 {
-    nm_insert *insert = &loader->tables[NM_TABLE_STACK];
-    const nm_definitions *definitions = &loader->definitions;
+    nm_stack_row row = {
+        .stack_id = stack->stack_id,
+        .parent_id = stack->parent_id,
+        .frame_id = stack->frame_id,
+        .site_frame_id = site_frame_id,
+        .is_cut = stack->walk == NM_WALK_CUT,
+    };
 
-    nm_insert_id(insert, stack->stack_id);
-    nm_insert_id(insert, nm_loader_known(loader, &definitions->stacks.ids, stack->parent_id));
-    nm_insert_id(insert, nm_loader_known(loader, &definitions->frames.ids, stack->frame_id));
-    nm_insert_id(insert, site_frame_id);
-    nm_insert_int(insert, stack->walk == NM_WALK_CUT);
-    return nm_insert_end(insert, err);
+    return nm_give_stack(&loader->sink, &row, err);
 }
 
 static const char *word_of(const nm_attribution *attribution)
@@ -263,27 +225,21 @@ static const char *word_of(const nm_attribution *attribution)
 static nm_status write_attribution_frame(nm_loader *loader, const nm_attribution *attribution, uint64_t frame_id,
                                          nm_error *err)
 {
-    nm_insert *insert = &loader->tables[NM_TABLE_FRAME];
     nm_buffer label = {0};
     const char *word = word_of(attribution);
     nm_status status = nm_buffer_append(&label, word, strlen(word), err);
 
     if (status == NM_OK)
         status = nm_buffer_append(&label, attribution->name.data, attribution->name.len, err);
-    if (status == NM_OK) {
-        nm_insert_id(insert, frame_id);
-        nm_insert_bytes(insert, attribution->name);
-        nm_insert_text(insert, NULL);
-        nm_insert_id(insert, 0);
-        nm_insert_text(insert, NULL);
-        nm_insert_int(insert, NM_NULL);
-        nm_insert_bytes(insert, (nm_bytes){label.data, label.len});
-        nm_insert_int(insert, 0);
-        nm_insert_id(insert, 0);
-        nm_insert_id(insert, 0);
-        nm_insert_int(insert, attribution->kind == NM_ATTRIBUTION_CUT);
-        status = nm_insert_end(insert, err);
-    }
+    nm_frame_row row = {
+        .frame_id = frame_id,
+        .function = attribution->name,
+        .offset = NM_UNKNOWN_NUMBER,
+        .label = {label.data, label.len},
+        .is_cut = attribution->kind == NM_ATTRIBUTION_CUT,
+    };
+    if (status == NM_OK)
+        status = nm_give_frame(&loader->sink, &row, err);
     nm_buffer_free(&label);
     return status;
 }
@@ -371,7 +327,7 @@ static nm_status write_device_modules(nm_loader *loader, nm_error *err)
                       err);
 }
 
-nm_status nm_loader_write_names(nm_loader *loader, const nm_store_input *input, nm_error *err)
+nm_status nm_loader_write_names(nm_loader *loader, const nm_input_row *input, nm_error *err)
 {
     nm_definitions *definitions = &loader->definitions;
     nm_status status = nm_definitions_sort(definitions, err);

@@ -3,8 +3,8 @@
  * What the loader does with a row beside writing it (row_write.c does that) and telling the sums of it: what the end of
  * the load needs to know. One small function a kind that needs it.
  */
-#include "store/loader_pool.h"
-#include "store/loader_values.h"
+#include "store/loader_rows.h"
+
 #include "store/row_write.h"
 
 typedef nm_status note_row(nm_loader *loader, const void *row, nm_error *err);
@@ -34,9 +34,26 @@ static nm_status note_process_end(nm_loader *loader, const void *given, nm_error
     return status;
 }
 
-static nm_status note_allocation(nm_loader *loader, const void *row, nm_error *err)
+/* Which stacks allocate from which heap, and for whom: for sites/wrapper.c and sites/attribution.c. */
+static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
 {
-    return nm_loader_note_allocation(loader, row, err);
+    bool is_operator = row->operation_id != 0 && row->operation_kind == NM_RANGE_OPERATOR;
+    nm_stack_use use = {.operator_name = is_operator ? nm_loader_number(loader, row->operation_name) : 0,
+                        .thread_id = row->thread_id};
+
+    if (row->stack_id == 0)
+        return NM_OK;
+    return nm_stack_uses_add(&loader->stack_uses, (nm_key){row->heap_id, row->stack_id}, &use, err);
+}
+
+static nm_status note_allocation(nm_loader *loader, const void *given, nm_error *err)
+{
+    const nm_allocation_row *row = given;
+    nm_status status = nm_id_set_add(&loader->allocation_ids, row->allocation_id, err);
+
+    nm_loader_note_last(&loader->left_out.last_allocation_id, row->allocation_id);
+    loader->left_out.allocation_count++;
+    return status == NM_OK ? note_stack(loader, row, err) : status;
 }
 
 static nm_status note_copy(nm_loader *loader, const void *given, nm_error *err)
@@ -44,7 +61,7 @@ static nm_status note_copy(nm_loader *loader, const void *given, nm_error *err)
     const nm_copy_row *row = given;
 
     (void)err;
-    nm_loader_note_last(&loader->last.copy_id, row->copy_id);
+    nm_loader_note_last(&loader->left_out.last_copy_id, row->copy_id);
     return NM_OK;
 }
 
@@ -52,7 +69,7 @@ static nm_status note_operation(nm_loader *loader, const void *given, nm_error *
 {
     const nm_operation_row *row = given;
 
-    nm_loader_note_last(&loader->last.operation_id, row->operation_id);
+    nm_loader_note_last(&loader->left_out.last_operation_id, row->operation_id);
     return nm_id_set_add(&loader->operation_ids, row->operation_id, err);
 }
 
@@ -61,7 +78,7 @@ static nm_status note_workspace(nm_loader *loader, const void *given, nm_error *
     const nm_workspace_row *row = given;
 
     (void)err;
-    nm_loader_note_last(&loader->last.workspace_id, row->workspace_id);
+    nm_loader_note_last(&loader->left_out.last_workspace_id, row->workspace_id);
     return NM_OK;
 }
 
@@ -70,18 +87,21 @@ static nm_status note_stream_call(nm_loader *loader, const void *given, nm_error
     const nm_stream_call_row *row = given;
 
     (void)err;
-    nm_loader_note_last(&loader->last.stream_call_id, row->stream_call_id);
+    nm_loader_note_last(&loader->left_out.last_stream_call_id, row->stream_call_id);
     return NM_OK;
 }
 
-static nm_status note_step(nm_loader *loader, const void *row, nm_error *err)
+/* As of an allocation, of a stack that only sums are left of (npumem-record --keep): it counts among its heap's, for nobody in
+ * particular. */
+static nm_status note_site_total(nm_loader *loader, const void *given, nm_error *err)
 {
-    return nm_id_set_add(&loader->stepping_processes, ((const nm_step_row *)row)->process_id, err);
-}
+    const nm_site_total_row *row = given;
+    nm_key key = {row->heap_id, row->stack_id};
+    nm_stack_use use = {.operator_name = NM_ATTRIBUTION_MIXED, .thread_id = NM_ATTRIBUTION_MIXED};
 
-static nm_status note_site_total(nm_loader *loader, const void *row, nm_error *err)
-{
-    return nm_loader_note_summed_stack(loader, row, err);
+    if (row->stack_id == 0 || nm_map_get(&loader->stack_uses.by_stack, key) != NULL)
+        return NM_OK;
+    return nm_stack_uses_add(&loader->stack_uses, key, &use, err);
 }
 
 static nm_status note_moment(nm_loader *loader, const void *row, nm_error *err)
@@ -101,15 +121,6 @@ static nm_status note_heap_total(nm_loader *loader, const void *given, nm_error 
     return nm_retention_heap_peak(&loader->retained, row->heap_id, row->peak_seq, err);
 }
 
-static nm_status note_miss(nm_loader *loader, const void *given, nm_error *err)
-{
-    const nm_miss_row *row = given;
-
-    (void)err;
-    loader->has_early_misses |= row->is_early;
-    return NM_OK;
-}
-
 static nm_status note_category(nm_loader *loader, const void *row, nm_error *err)
 {
     (void)err;
@@ -118,31 +129,14 @@ static nm_status note_category(nm_loader *loader, const void *row, nm_error *err
 }
 
 static note_row *const notes[NM_ROW_KINDS] = {
-    [NM_ROW_DEFINITION] = note_definition,
-    [NM_ROW_BASELINE] = note_baseline,
-    [NM_ROW_PROCESS_END] = note_process_end,
-    [NM_ROW_CATEGORY] = note_category,
-    [NM_ROW_ALLOCATION] = note_allocation,
-    [NM_ROW_COPY] = note_copy,
-    [NM_ROW_OPERATION] = note_operation,
-    [NM_ROW_WORKSPACE] = note_workspace,
-    [NM_ROW_STREAM_CALL] = note_stream_call,
-    [NM_ROW_STEP] = note_step,
-    [NM_ROW_SITE_TOTAL] = note_site_total,
-    [NM_ROW_MOMENT] = note_moment,
-    [NM_ROW_DEVICE_SAMPLE] = note_device_sample,
+    [NM_ROW_DEFINITION] = note_definition,   [NM_ROW_BASELINE] = note_baseline,
+    [NM_ROW_PROCESS_END] = note_process_end, [NM_ROW_CATEGORY] = note_category,
+    [NM_ROW_ALLOCATION] = note_allocation,   [NM_ROW_COPY] = note_copy,
+    [NM_ROW_OPERATION] = note_operation,     [NM_ROW_WORKSPACE] = note_workspace,
+    [NM_ROW_STREAM_CALL] = note_stream_call, [NM_ROW_SITE_TOTAL] = note_site_total,
+    [NM_ROW_MOMENT] = note_moment,           [NM_ROW_DEVICE_SAMPLE] = note_device_sample,
     [NM_ROW_HEAP_TOTAL] = note_heap_total,
-    [NM_ROW_MISS] = note_miss,
 };
-
-nm_status nm_loader_next_values(nm_loader *loader, nm_row_kind kind, const void *row, int64_t **values, nm_error *err)
-{
-    if (kind == NM_ROW_ALLOCATION)
-        return nm_loader_place_allocation(loader, row, values, err);
-    if (kind == NM_ROW_MISS || loader->retention == NM_RETENTION_ALL)
-        return nm_bulk_next(loader->bulks[kind], values, err);
-    return NM_OK;
-}
 
 nm_status nm_loader_take(void *context, nm_row_kind kind, const void *row, nm_error *err)
 {

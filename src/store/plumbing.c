@@ -14,7 +14,7 @@ static nm_status write_pattern(sqlite3_stmt *insert, const nm_patterns *patterns
     nm_bytes text = nm_pattern_text(patterns, pattern);
 
     sqlite3_bind_text(insert, 1, nm_pattern_word(pattern->target), -1, SQLITE_STATIC);
-    sqlite3_bind_text(insert, 2, (const char *)text.data, (int)text.len, SQLITE_STATIC);
+    sqlite3_bind_text64(insert, 2, (const char *)text.data, text.len, SQLITE_STATIC, SQLITE_UTF8);
     nm_status status = sqlite3_step(insert) == SQLITE_DONE ? NM_OK : nm_db_fail(sqlite3_db_handle(insert), err);
     sqlite3_reset(insert);
     return status;
@@ -103,7 +103,7 @@ nm_status nm_plumbing_take_wrapper(void *db, uint64_t heap_id, nm_bytes pattern,
 
     if (status == NM_OK) {
         sqlite3_bind_int64(insert, 1, (int64_t)heap_id);
-        sqlite3_bind_text(insert, 2, (const char *)pattern.data, (int)pattern.len, SQLITE_STATIC);
+        sqlite3_bind_text64(insert, 2, (const char *)pattern.data, pattern.len, SQLITE_STATIC, SQLITE_UTF8);
         if (sqlite3_step(insert) != SQLITE_DONE)
             status = nm_db_fail(db, err);
     }

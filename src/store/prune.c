@@ -29,31 +29,7 @@ static nm_status delete_operations(sqlite3 *db, nm_error *err)
     return status;
 }
 
-static nm_status write_row(sqlite3 *db, const nm_last_numbers *last, nm_error *err)
-{
-    static const nm_columns columns = {"left_out", "input_id last_allocation_id last_copy_id last_operation_id "
-                                                   "last_workspace_id last_stream_call_id allocation_count "};
-    nm_insert insert = {0};
-    int64_t kept_count = 0;
-    nm_status status = nm_db_get_int(db, "SELECT count(*) FROM allocation", &kept_count, err);
-
-    if (status == NM_OK)
-        status = nm_insert_open(db, &columns, &insert, err);
-    if (status != NM_OK)
-        return status;
-    nm_insert_int(&insert, 1);
-    nm_insert_id(&insert, last->allocation_id);
-    nm_insert_id(&insert, last->copy_id);
-    nm_insert_id(&insert, last->operation_id);
-    nm_insert_id(&insert, last->workspace_id);
-    nm_insert_id(&insert, last->stream_call_id);
-    nm_insert_int(&insert, (int64_t)last->allocation_count - kept_count);
-    status = nm_insert_end(&insert, err);
-    nm_insert_close(&insert);
-    return status;
-}
-
-nm_status nm_prune(sqlite3 *db, nm_retention retention, const nm_last_numbers *last, nm_error *err)
+nm_status nm_prune(sqlite3 *db, nm_retention retention, nm_error *err)
 {
     nm_status status = NM_OK;
 
@@ -61,7 +37,5 @@ nm_status nm_prune(sqlite3 *db, nm_retention retention, const nm_last_numbers *l
         return NM_OK;
     if (retention == NM_RETENTION_NONE)
         status = nm_db_exec(db, "DELETE FROM allocation", err);
-    if (status == NM_OK)
-        status = delete_operations(db, err);
-    return status == NM_OK ? write_row(db, last, err) : status;
+    return status == NM_OK ? delete_operations(db, err) : status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of a load with less than all rows: what was only needed for sums goes again, and table left_out says so.
+ * The end of a load with less than all rows: what was only needed for sums goes again.
  */
 #ifndef NM_STORE_PRUNE_H
 #define NM_STORE_PRUNE_H
@@ -10,6 +10,6 @@
 #include "store/retention.h"
 
 /* When all rows and sums are there. Nothing is done with NM_RETENTION_ALL. */
-nm_status nm_prune(sqlite3 *db, nm_retention retention, const nm_last_numbers *last, nm_error *err);
+nm_status nm_prune(sqlite3 *db, nm_retention retention, nm_error *err);
 
 #endif

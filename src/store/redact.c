@@ -74,7 +74,7 @@ static void sql_redact(sqlite3_context *context, int count, sqlite3_value **valu
         return; /* NULL stays NULL */
     nm_bytes bytes = {text, (size_t)sqlite3_value_bytes(values[1])};
     if (nm_redact_text(&work->redact, (nm_redact_role)role, bytes, &work->out, &err) == NM_OK)
-        sqlite3_result_text(context, (const char *)work->out.data, (int)work->out.len, SQLITE_TRANSIENT);
+        sqlite3_result_text64(context, (const char *)work->out.data, work->out.len, SQLITE_TRANSIENT, SQLITE_UTF8);
     else
         sqlite3_result_error(context, err.text, -1);
 }

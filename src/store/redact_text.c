@@ -355,8 +355,10 @@ static nm_status add_free_text(nm_redact *redact, nm_redact_role role, const cha
                 status = add_host(redact, text + at + 3, host, out, err);
             used = 3 + host;
             if (status == NM_OK && at + used < len && *path == '/') {
-                size_t rest = strcspn(path, " \t\n\"',;()<>[]{}|`");
+                size_t rest = 0;
 
+                while (at + used + rest < len && strchr(" \t\n\"',;()<>[]{}|`", path[rest]) == NULL)
+                    rest++;
                 status = add_folder(redact, path, rest, out, err);
                 used += rest;
             }

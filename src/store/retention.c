@@ -22,10 +22,10 @@ static bool is_live_at(int64_t alloc_seq, int64_t free_seq, int64_t seq)
     return alloc_seq <= seq && free_seq > seq;
 }
 
-nm_retention_choice nm_retention_judge(const nm_retention_rows *rows, const nm_allocation_row *row)
+/* Of those that moments met. */
+static nm_retention_choice judge_moments(const nm_retention_rows *rows, const nm_allocation_row *row)
 {
-    if (row->end_kind == NM_END_NONE || row->end_kind == NM_END_RESET ||
-        nm_id_set_has(&rows->segments, row->allocation_id))
+    if (nm_id_set_has(&rows->segments, row->allocation_id))
         return NM_RETENTION_WRITE;
     if (row->moment_seq != NM_NO_SEQ && is_live_at(row->alloc_seq, row->free_seq, row->moment_seq))
         return NM_RETENTION_WRITE;
@@ -33,6 +33,25 @@ nm_retention_choice nm_retention_judge(const nm_retention_rows *rows, const nm_a
         is_live_at(row->alloc_seq, row->free_seq, row->device_peak_seq))
         return NM_RETENTION_WAIT;
     return NM_RETENTION_DROP;
+}
+
+nm_status nm_retention_choose(nm_retention_rows *rows, nm_row_kind kind, const void *row, nm_retention_choice *choice,
+                              nm_error *err)
+{
+    const nm_allocation_row *allocation = row;
+
+    if (rows->retention == NM_RETENTION_ALL || kind == NM_ROW_MISS)
+        *choice = NM_RETENTION_WRITE;
+    else if (kind != NM_ROW_ALLOCATION)
+        *choice = NM_RETENTION_DROP;
+    else if (nm_allocation_is_kept(allocation))
+        *choice = NM_RETENTION_WRITE;
+    else
+        *choice = rows->retention == NM_RETENTION_LIVE ? judge_moments(rows, allocation) : NM_RETENTION_DROP;
+    if (rows->retention == NM_RETENTION_ALL || kind != NM_ROW_ALLOCATION || *choice == NM_RETENTION_DROP ||
+        allocation->segment_id == 0)
+        return NM_OK;
+    return nm_id_set_add(&rows->segments, allocation->segment_id, err);
 }
 
 static nm_status find_list(nm_retention_rows *rows, uint64_t heap_id, nm_waiting_rows **out, nm_error *err)
@@ -84,11 +103,6 @@ nm_status nm_retention_wait(nm_retention_rows *rows, const nm_allocation_row *ro
     waiting->free_seq = row->free_seq;
     *values = waiting->values;
     return NM_OK;
-}
-
-nm_status nm_retention_need_segment(nm_retention_rows *rows, uint64_t segment_id, nm_error *err)
-{
-    return segment_id == 0 ? NM_OK : nm_id_set_add(&rows->segments, segment_id, err);
 }
 
 nm_status nm_retention_heap_peak(nm_retention_rows *rows, uint64_t heap_id, int64_t seq, nm_error *err)

@@ -12,8 +12,6 @@
 #include "base/map.h"
 #include "rows/rows.h"
 
-#define NM_RETENTION_COLUMNS_MAX 48 /* of table allocation */
-
 typedef enum nm_retention {
     NM_RETENTION_ALL = 0, /* every allocation */
     NM_RETENTION_LIVE,    /* those that were live at moments */
@@ -23,7 +21,7 @@ typedef enum nm_retention {
 const char *nm_retention_name(nm_retention retention); /* "all", "live", "none" */
 
 typedef struct nm_waiting_row {
-    int64_t values[NM_RETENTION_COLUMNS_MAX]; /* as they go into the table */
+    int64_t values[NM_COLUMNS_OF_ALLOCATION]; /* as they go into the table */
     uint64_t heap_id;
     int64_t alloc_seq, free_seq;
 } nm_waiting_row;
@@ -34,8 +32,9 @@ typedef struct nm_waiting_rows { /* of one heap; a zeroed one is empty */
     size_t count_kept; /* after the last look through them */
 } nm_waiting_rows;
 
-typedef struct nm_retention_rows { /* a zeroed one is empty */
-    nm_waiting_rows *heaps;        /* owned */
+typedef struct nm_retention_rows { /* zeroed but for `retention` it is empty */
+    nm_retention retention;
+    nm_waiting_rows *heaps; /* owned */
     size_t count, capacity;
     nm_map index_of;         /* heap_id -> index into heaps */
     nm_map peak_of;          /* heap_id -> place of its last peak, */
@@ -50,19 +49,13 @@ typedef enum nm_retention_choice {
     NM_RETENTION_WAIT, /* a peak met it that may be the last one */
 } nm_retention_choice;
 
-/* The largest number of a row that came, written or not; 0: none did. */
-typedef struct nm_last_numbers {
-    uint64_t allocation_id, copy_id, operation_id, workspace_id, stream_call_id;
-    uint64_t allocation_count; /* how many came */
-} nm_last_numbers;
-
-nm_retention_choice nm_retention_judge(const nm_retention_rows *rows, const nm_allocation_row *row);
+/* What becomes of a row of a large table. Where not all are kept, the segment of an allocation that is gets a row, too. What
+ * is outstanding is written however little is kept, and summed up from there: store/prune.c takes it away again. */
+nm_status nm_retention_choose(nm_retention_rows *rows, nm_row_kind kind, const void *row, nm_retention_choice *choice,
+                              nm_error *err);
 
 /* Keeps a row that waits: *values is to be filled by the caller before the next call. */
 nm_status nm_retention_wait(nm_retention_rows *rows, const nm_allocation_row *row, int64_t **values, nm_error *err);
-
-/* A row that is written or waits lies in this segment: it gets a row too. 0: in none. */
-nm_status nm_retention_need_segment(nm_retention_rows *rows, uint64_t segment_id, nm_error *err);
 
 /* The last peaks: of a heap; of a device, by the rows of its moment. */
 nm_status nm_retention_heap_peak(nm_retention_rows *rows, uint64_t heap_id, int64_t seq, nm_error *err);

@@ -5,19 +5,15 @@
  */
 #include "store/row_read.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "rows/words.h"
 #include "store/database.h"
 
-#define SQL_BYTES   2048
-#define COLUMNS_MAX 64
-
 typedef struct row_reader {
     sqlite3_stmt *from;
-    int places[COLUMNS_MAX]; /* of the columns of the table in that statement; -1: not wanted */
+    int places[NM_ROW_COLUMNS_MAX]; /* of the columns of the table in that statement; -1: not wanted */
 } row_reader;
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
@@ -35,6 +31,14 @@ static void take_line(sqlite3_stmt *from, int column, nm_line *line)
     snprintf(line->text, sizeof line->text, "%s", nm_db_text(from, column));
 }
 
+static nm_bytes text_of(sqlite3_stmt *from, int column)
+{
+    nm_bytes text = {.data = sqlite3_column_text(from, column)};
+
+    text.len = (size_t)sqlite3_column_bytes(from, column); /* after the text: it may be converted first */
+    return text;
+}
+
 /* ---- Members, by the kinds of rows/kinds.h: each is a statement ------------------------------------------------------ */
 
 /* clang-format off */
@@ -46,6 +50,8 @@ static void take_line(sqlite3_stmt *from, int column, nm_line *line)
 #define TAKE_THREAD     OR_ZERO
 #define TAKE_HEAP       OR_ZERO
 #define TAKE_STACK      OR_ZERO
+#define TAKE_FRAME      OR_ZERO
+#define TAKE_MODULE     OR_ZERO
 #define TAKE_ALLOCATION OR_ZERO
 #define TAKE_OPERATION  OR_ZERO
 
@@ -73,6 +79,7 @@ static void take_line(sqlite3_stmt *from, int column, nm_line *line)
 #define TAKE_WORD(type)       number = nm_word_number(&type##_words, nm_db_text(from, at)); TAKE_WORD_NUMBER
 #define TAKE_WORD_NUMBER(path) row->path = number;
 #define TAKE_LINE(path)       take_line(from, at, &row->path);
+#define TAKE_TEXT(path)       row->path = text_of(from, at);
 
 #define TAKE_OF_SUM(kind)   OR_ZERO
 #define TAKE_STREAM_OF_SUM  TAKE_STREAM
@@ -149,24 +156,26 @@ static bool is_in(const char *columns, const char *name, size_t length)
 static nm_status prepare(row_reader *reader, sqlite3 *db, const nm_row_table *table, const char *columns,
                          const char *clause, nm_error *err)
 {
-    char sql[SQL_BYTES] = "SELECT";
-    size_t length = strlen(sql), column = 0;
+    sqlite3_str *text = sqlite3_str_new(db);
+    size_t column = 0;
     int place = 0;
 
+    sqlite3_str_appendall(text, "SELECT");
     for (const char *name = table->columns; *name != 0; column++) {
-        size_t name_length = strcspn(name, " ");
-        bool is_wanted = columns == NULL || is_in(columns, name, name_length);
+        int length = (int)strcspn(name, " ");
+        bool is_wanted = columns == NULL || is_in(columns, name, (size_t)length);
 
-        assert(column < COLUMNS_MAX);
         if (is_wanted)
-            length += (size_t)snprintf(sql + length, sizeof sql - length, "%s %.*s", place == 0 ? "" : ",",
-                                       (int)name_length, name);
+            sqlite3_str_appendf(text, "%s %.*s", place == 0 ? "" : ",", length, name);
         reader->places[column] = is_wanted ? place++ : -1;
-        name += name_length + 1;
+        name += length + 1;
     }
-    length += (size_t)snprintf(sql + length, sizeof sql - length, " FROM %s %s", table->name, clause);
-    assert(length < sizeof sql);
-    return nm_db_prepare(db, sql, &reader->from, err);
+    sqlite3_str_appendf(text, " FROM %s %s", table->name, clause);
+    char *sql = sqlite3_str_finish(text);
+    nm_status status = sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                   : nm_db_prepare(db, sql, &reader->from, err);
+    sqlite3_free(sql);
+    return status;
 }
 
 nm_status nm_rows_give(sqlite3 *db, nm_row_kind kind, const char *columns, const char *clause, const nm_sink *sink,

@@ -12,8 +12,7 @@
 
 #include "base/number.h"
 #include "rows/words.h"
-#include "store/loader_pool.h"
-#include "store/loader_values.h"
+#include "store/verdicts/verdicts.h"
 
 /* ---- Where values go --------------------------------------------------------------------------------------------- */
 
@@ -36,6 +35,8 @@ static inline void put_next(int64_t **at, int64_t value)
 #define PUT_THREAD(path, condition)  PUT_IF(condition, nm_id_or_null(nm_loader_thread(loader, row->path)))
 #define PUT_HEAP(path, condition)    PUT_IF(condition, nm_id_or_null(nm_loader_heap(loader, row->path)))
 #define PUT_STACK(path, condition)   PUT_IF(condition, nm_id_or_null(nm_loader_stack(loader, row->path)))
+#define PUT_FRAME(path, condition)   PUT_IF(condition, nm_id_or_null(nm_loader_frame(loader, row->path)))
+#define PUT_MODULE(path, condition)  PUT_IF(condition, nm_id_or_null(nm_loader_module(loader, row->path)))
 
 #define NAMED(path, condition, name_row)                                                                               \
     if (status == NM_OK && (condition))                                                                                \
@@ -67,6 +68,7 @@ static inline void put_next(int64_t **at, int64_t value)
 #define PUT_WORD(type)               nm_insert_text(out, nm_word(&type##_words, WORD_NUMBER
 #define WORD_NUMBER(path, condition) (condition) ? (unsigned)row->path : UINT_MAX));
 #define PUT_LITERAL(path, condition) nm_insert_text(out, (condition) ? row->path : NULL);
+#define PUT_TEXT(path, condition)    nm_insert_bytes(out, (condition) ? row->path : (nm_bytes){0});
 #define PUT_LINE(path, condition)    nm_insert_text(out, (condition) && row->path.text[0] != 0 ? row->path.text : NULL);
 
 #define PUT_OF_SUM(kind)                     PUT_OF_SUM_##kind
@@ -95,21 +97,16 @@ static int64_t allocation_category_id(const nm_loader *loader, const nm_allocati
     return loader->category.allocation_id == row->allocation_id ? (int64_t)loader->category.category_id : NM_NULL;
 }
 
-static int64_t note_input_id(const nm_loader *loader, const nm_note_row *row)
-{
-    (void)loader, (void)row;
-    return NM_INPUT_ID;
-}
-
-static int64_t heap_total_cost_count(const nm_loader *loader, const nm_heap_total_row *row)
-{
-    return (int64_t)nm_sums_heap_cost(loader->sums, row->heap_id).call_count;
-}
-
-static int64_t heap_total_cost_ns(const nm_loader *loader, const nm_heap_total_row *row)
-{
-    return (int64_t)nm_sums_heap_cost(loader->sums, row->heap_id).cost_ns;
-}
+#define OF_THE_INPUT(name)                                                                                             \
+    static int64_t name##_input_id(const nm_loader *loader, const nm_##name##_row *row)                                \
+    {                                                                                                                  \
+        (void)loader, (void)row;                                                                                       \
+        return NM_INPUT_ID;                                                                                            \
+    }
+OF_THE_INPUT(input)
+OF_THE_INPUT(left_out)
+OF_THE_INPUT(note)
+OF_THE_INPUT(process)
 
 static int64_t operation_memory_sum_freed_bytes(const nm_loader *loader, const nm_operation_memory_sum_row *row)
 {
@@ -117,23 +114,14 @@ static int64_t operation_memory_sum_freed_bytes(const nm_loader *loader, const n
     return row->allocated_bytes > row->held_bytes ? (int64_t)(row->allocated_bytes - row->held_bytes) : 0;
 }
 
-static bool has_steps(const nm_loader *loader, uint64_t heap_id)
-{
-    const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, heap_id);
-
-    return heap != NULL && nm_id_set_has(&loader->stepping_processes, heap->heap.process_id);
-}
-
-static int64_t miss_sum_cause(const nm_loader *loader, const nm_miss_sum_row *row)
-{
-    return nm_id_or_null(row->is_early && has_steps(loader, row->heap_id) ? NM_MISS_COLD : row->cause);
-}
-
-static int64_t miss_cause(const nm_loader *loader, const nm_miss_row *row)
-{
-    (void)loader;
-    return row->is_early ? NM_EARLY_CAUSE + (int64_t)row->cause : nm_id_or_null(row->cause);
-}
+#define CAUSE(name)                                                                                                    \
+    static int64_t name##_cause(const nm_loader *loader, const nm_##name##_row *row)                                   \
+    {                                                                                                                  \
+        (void)loader;                                                                                                  \
+        return row->is_early ? NM_EARLY_CAUSE + (int64_t)row->cause : nm_id_or_null(row->cause);                       \
+    }
+CAUSE(miss)
+CAUSE(miss_sum)
 
 /* ---- A function a kind ------------------------------------------------------------------------------------------- */
 
@@ -165,15 +153,31 @@ static int64_t miss_cause(const nm_loader *loader, const nm_miss_row *row)
 #include "rows/rows.def"
 /* clang-format on */
 
+/* ---- Large tables ------------------------------------------------------------------------------------------------ */
+
+/* Where the values of the next row go: into the table, or among the rows that wait. Leaves *values as it is where the row is
+ * not to be kept; then its values are still made, for what they refer to. */
+static nm_status next_values(nm_loader *loader, nm_row_kind kind, const void *row, int64_t **values, nm_error *err)
+{
+    nm_retention_choice choice = NM_RETENTION_DROP;
+    nm_status status = nm_retention_choose(&loader->retained, kind, row, &choice, err);
+
+    if (status == NM_OK && choice == NM_RETENTION_WRITE)
+        status = nm_bulk_next(loader->bulks[kind], values, err);
+    else if (status == NM_OK && choice == NM_RETENTION_WAIT)
+        status = nm_retention_wait(&loader->retained, row, values, err);
+    return status;
+}
+
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 nm_status nm_row_write(nm_loader *loader, nm_row_kind kind, const void *row, nm_error *err)
 {
-    int64_t dropped[NM_RETENTION_COLUMNS_MAX], *values = dropped;
+    int64_t dropped[NM_ROW_COLUMNS_MAX], *values = dropped;
     nm_status status = NM_OK;
 
     if (nm_row_tables[kind].is_large)
-        status = nm_loader_next_values(loader, kind, row, &values, err);
+        status = next_values(loader, kind, row, &values, err);
     if (status != NM_OK)
         return status;
     switch (kind) {

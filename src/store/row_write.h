@@ -5,11 +5,11 @@
 #ifndef NM_STORE_ROW_WRITE_H
 #define NM_STORE_ROW_WRITE_H
 
-#include "store/loader.h"
+#include "store/loader_state.h"
 
 /*
- * Writes a row of any kind that has a table, and does nothing of the others. Of a large table the row goes where
- * nm_loader_next_values says. What it refers to is looked up: what the input does not define becomes NULL and is counted,
+ * Writes a row of any kind that has a table, and does nothing of the others. A row of a large table goes where
+ * store/retention.h says. What it refers to is looked up: what the input does not define becomes NULL and is counted,
  * operations and allocations are remembered among those that must be written in the end.
  */
 nm_status nm_row_write(nm_loader *loader, nm_row_kind kind, const void *row, nm_error *err);

@@ -35,7 +35,6 @@ struct nm_store {
     int lock_fd; /* holds the lock that says that the temporary file has a living owner */
     sqlite3 *db;
     nm_loader loader;
-    nm_sink sink;
     uint64_t unknown_reference_count; /* once the loader is closed */
     nm_frame_name_counts name_counts;
 };
@@ -127,7 +126,6 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
     if (status == NM_OK)
         status = create_database(store, options, err);
     store->loader.namer = options->namer;
-    store->sink = nm_sink_of_all(&store->loader, nm_loader_take);
     if (status == NM_OK)
         *out = store;
     else
@@ -137,7 +135,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
 
 const nm_sink *nm_store_sink(nm_store *store)
 {
-    return &store->sink;
+    return &store->loader.sink;
 }
 
 /*
@@ -156,8 +154,8 @@ static nm_status check_references(sqlite3 *db, nm_error *err)
     int code = status == NM_OK ? sqlite3_step(rows) : SQLITE_DONE;
 
     if (code == SQLITE_ROW)
-        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table %s names rows that are not there",
-                         (const char *)sqlite3_column_text(rows, 0));
+        status =
+            nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table %s names rows that are not there", nm_db_text(rows, 0));
     else if (status == NM_OK && code != SQLITE_DONE)
         status = nm_db_fail(db, err);
     sqlite3_finalize(rows);
@@ -170,9 +168,8 @@ static nm_status check_pages(sqlite3 *db, nm_error *err)
     nm_status status = nm_db_prepare(db, "PRAGMA quick_check(1)", &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
-    if (code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(row, 0), "ok") != 0)
-        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "the new database is damaged: %.100s",
-                         (const char *)sqlite3_column_text(row, 0));
+    if (code == SQLITE_ROW && strcmp(nm_db_text(row, 0), "ok") != 0)
+        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "the new database is damaged: %.100s", nm_db_text(row, 0));
     else if (status == NM_OK && code != SQLITE_ROW)
         status = nm_db_fail(db, err);
     sqlite3_finalize(row);
@@ -218,11 +215,10 @@ static nm_status give_rank(sqlite3 *db, int64_t rank, nm_error *err)
     return nm_db_exec(db, sql, err);
 }
 
-nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err)
+nm_status nm_store_finish(nm_store *store, const nm_input_row *input, nm_error *err)
 {
     const nm_verdict_settings settings = {.server_minutes = store->server_minutes};
     nm_status status = nm_loader_finish(&store->loader, input, err);
-    nm_last_numbers last = store->loader.last;
 
     store->unknown_reference_count = store->loader.unknown_reference_count;
     store->name_counts = store->loader.name_counts;
@@ -232,7 +228,7 @@ nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error
     if (status == NM_OK)
         status = nm_verdicts_run(store->db, NM_VERDICTS_OF_INPUT, &settings, err);
     if (status == NM_OK)
-        status = nm_prune(store->db, store->retention, &last, err);
+        status = nm_prune(store->db, store->retention, err);
     if (status == NM_OK && store->role == NM_STORE_PART)
         return nm_db_exec(store->db, "COMMIT", err);
     return status == NM_OK ? finish_schema(store, err) : status;

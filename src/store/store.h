@@ -51,26 +51,6 @@ typedef struct nm_store_options {
     const nm_frame_namer *namer;     /* is asked while the store is finished; borrowed; NULL: nobody */
 } nm_store_options;
 
-/* The row of table `input`; fields as there. */
-typedef struct nm_store_input {
-    const char *path;
-    const char *kind;
-    const char *order_kind;
-    int64_t start_realtime_ns; /* or NM_NO_TIME */
-    uint64_t native_depth;     /* frames that a native stack has unless it begins or breaks off before; 0: not known */
-    bool is_complete, is_finished;
-    uint64_t events_seen, events_ingested, events_dropped, events_damaged, events_unrecovered, events_late;
-    uint64_t events_without_stack, bytes_cut, blocks_outside;
-    int64_t first_seq, last_seq; /* or NM_NO_SEQ */
-    uint64_t events_unkept;
-    bool is_loss_exact;
-    uint64_t processes_unjoined;
-    bool is_late_begin; /* the beginning was not kept; else these are NULL: */
-    int64_t detail_begin_seq, detail_begin_ns;
-    bool has_rank; /* the input is of this rank, where none of its processes says one: */
-    int64_t rank;
-} nm_store_input;
-
 /*
  * Would nm_store_open accept this output? NM_ERR_EXISTS: it is there and not forced, or a journal of another database
  * lies beside it, or it is no regular file. NM_ERR_USAGE: it is the input.
@@ -83,7 +63,8 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
 /* Borrowed; its context is the store. */
 const nm_sink *nm_store_sink(nm_store *store);
 
-nm_status nm_store_finish(nm_store *store, const nm_store_input *input, nm_error *err);
+/* `input` as its source has it: what the load knows itself it fills in. */
+nm_status nm_store_finish(nm_store *store, const nm_input_row *input, nm_error *err);
 
 /* Adds a finished part, which is to be closed then. */
 nm_status nm_store_merge(nm_store *store, nm_store *part, nm_error *err);

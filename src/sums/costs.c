@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What allocation calls cost, by heap: how many cost how much, each cost known to one part in 32, and of all together.
+ * What allocation calls cost, by heap: how many cost how much, each cost known to one part in 32.
  */
 #include "sums/declared.h"
 
@@ -10,9 +10,6 @@
 #define PART_BITS   5 /* 32 rows of a power of two */
 
 #define FROM(field) NM_CELL(nm_allocation_row, field)
-
-/* ---- Histogram --------------------------------------------------------------------------------------------------- */
-
 #define TO(field)   NM_CELL(nm_cost_histogram_row, field)
 
 static uint32_t classify_by_cost(const nm_definitions *definitions, const void *told, void *key)
@@ -46,31 +43,3 @@ const nm_sum nm_sum_of_costs = {.name = "cost_histogram",
                                 .row_bytes = sizeof(nm_cost_histogram_row),
                                 .key_bytes = TO(call_count),
                                 NM_FEEDS(histogram_feeds)};
-
-#undef TO
-
-/* ---- Heaps ------------------------------------------------------------------------------------------------------- */
-
-#define TO(field) NM_CELL(nm_heap_cost_row, field)
-
-static uint32_t classify_by_heap(const nm_definitions *definitions, const void *told, void *key)
-{
-    const nm_allocation_row *row = told;
-
-    (void)definitions;
-    ((nm_heap_cost_row *)key)->heap_id = row->heap_id;
-    return row->cost_ns == 0 ? NM_SUM_SKIP : 0;
-}
-
-static const nm_sum_measure heap_measures[] = {
-    {NM_SUMMED_COUNT, .to = TO(call_count)},
-    {NM_SUMMED_SUM, .from = FROM(cost_ns), .to = TO(cost_ns)},
-};
-
-static const nm_sum_feed heap_feeds[] = {{NM_ROW_ALLOCATION, classify_by_heap, NM_SUM_MEASURES(heap_measures)}};
-
-const nm_sum nm_sum_of_heap_costs = {.name = "heap_sum",
-                                     .gives = NM_ROW_KINDS,
-                                     .row_bytes = sizeof(nm_heap_cost_row),
-                                     .key_bytes = TO(call_count),
-                                     NM_FEEDS(heap_feeds)};

@@ -16,6 +16,5 @@ extern const nm_sum nm_sum_of_copies;       /* copies.c: copy_sum */
 extern const nm_sum nm_sum_of_misses;       /* pools.c: pool_miss_sum */
 extern const nm_sum nm_sum_of_pending;      /* pools.c: pending_sum */
 extern const nm_sum nm_sum_of_costs;        /* costs.c: cost_histogram */
-extern const nm_sum nm_sum_of_heap_costs;   /* costs.c: columns of heap_sum */
 
 #endif

@@ -11,15 +11,14 @@
 #include "sums/pass.h"
 
 static const nm_sum *const declared[] = {
-    &nm_sum_of_heap_costs, &nm_sum_of_costs,        &nm_sum_of_kinds,  &nm_sum_of_memory, &nm_sum_of_runs,
-    &nm_sum_of_holds,      &nm_sum_of_stream_calls, &nm_sum_of_copies, &nm_sum_of_misses, &nm_sum_of_pending,
+    &nm_sum_of_costs,        &nm_sum_of_kinds,  &nm_sum_of_memory, &nm_sum_of_runs,    &nm_sum_of_holds,
+    &nm_sum_of_stream_calls, &nm_sum_of_copies, &nm_sum_of_misses, &nm_sum_of_pending,
 };
 
 static const nm_row_pass *const others[] = {&nm_slowest_calls};
 
 #define DECLARED_COUNT (sizeof declared / sizeof declared[0])
 #define OTHER_COUNT    (sizeof others / sizeof others[0])
-#define HEAP_COSTS     0 /* the place of nm_sum_of_heap_costs */
 
 typedef struct told_sum {
     nm_sum_table *table;
@@ -80,18 +79,11 @@ nm_status nm_sums_row(nm_sums *sums, nm_row_kind kind, const void *row, nm_error
     return status;
 }
 
-nm_heap_cost_row nm_sums_heap_cost(const nm_sums *sums, uint64_t heap_id)
-{
-    const nm_heap_cost_row *row = nm_sum_table_find(&sums->tables[HEAP_COSTS], &heap_id);
-
-    return row == NULL ? (nm_heap_cost_row){0} : *row;
-}
-
 static nm_status give_table(const nm_sum_table *table, const nm_sink *sink, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < table->count && table->sum->gives != NM_ROW_KINDS && status == NM_OK; i++) {
+    for (size_t i = 0; i < table->count && status == NM_OK; i++) {
         const void *row = nm_sum_table_at(table, i);
 
         if (table->sum->is_empty == NULL || !table->sum->is_empty(row))

@@ -20,14 +20,6 @@ nm_status nm_sums_new(const nm_definitions *definitions, nm_sums **out, nm_error
 
 nm_status nm_sums_row(nm_sums *sums, nm_row_kind kind, const void *row, nm_error *err);
 
-typedef struct nm_heap_cost_row { /* of all calls of a heap whose cost is known */
-    uint64_t heap_id;
-    uint64_t call_count, cost_ns;
-} nm_heap_cost_row;
-
-/* What the calls of a heap cost so far; zeroed where none was told. */
-nm_heap_cost_row nm_sums_heap_cost(const nm_sums *sums, uint64_t heap_id);
-
 /* Gives the rows of each pass, in the order in which their keys first came. */
 nm_status nm_sums_finish(const nm_sums *sums, const nm_sink *sink, nm_error *err);
 

@@ -69,7 +69,7 @@ typedef struct nm_sum_feed { /* one kind of row that is summed */
 
 typedef struct nm_sum { /* a declaration */
     const char *name;   /* of its table in schema/ */
-    nm_row_kind gives;  /* a struct of fields of 64 or 128 bits, the key first. NM_ROW_KINDS: it is only looked up */
+    nm_row_kind gives;  /* a struct of fields of 64 or 128 bits, the key first */
     size_t row_bytes, key_bytes;
     const nm_sum_feed *feeds;
     size_t feed_count;

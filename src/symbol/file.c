@@ -187,12 +187,28 @@ static void find_call(Dwarf_Die *unit, Dwarf_Die *inlined, nm_symbol *out)
         out->line = line;
 }
 
+/* Its author, or the compiler, says that it is no place of its own: a wrapper (gnu::artificial), as debuggers take it. */
+static bool is_artificial(Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    bool is_so = false;
+
+    return dwarf_tag(function) == DW_TAG_inlined_subroutine &&
+           dwarf_formflag(dwarf_attr_integrate(function, DW_AT_artificial, &attribute), &is_so) == 0 && is_so;
+}
+
 /* Puts a function into the list, and the next one's place behind it. In a full list it takes the last one's place. */
 static bool push_function(Dwarf_Die *unit, Dwarf_Die *function, nm_symbol_list *list)
 {
     const char *name = linkage_name(function);
     nm_symbol *symbol = &list->items[list->count];
 
+    if (is_artificial(function)) { /* the place is where it was called */
+        free(symbol->file);
+        *symbol = (nm_symbol){0};
+        find_call(unit, function, symbol);
+        return true;
+    }
     symbol->function = name == NULL ? NULL : demangle(name);
     list->count++;
     if (dwarf_tag(function) == DW_TAG_subprogram)

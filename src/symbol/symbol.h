@@ -24,7 +24,8 @@ typedef struct nm_symbol { /* NULL: unknown */
 } nm_symbol;
 
 /* All functions that one place in the code is in: first the innermost inlined one, each followed by the one that it was
- * inlined into, last the function whose code it is. Owned by the caller. */
+ * inlined into, last the function whose code it is. Without those that are marked as no place of their own (gnu::artificial).
+ * Owned by the caller. */
 typedef struct nm_symbol_list {
     nm_symbol *items;
     size_t count; /* 0: nothing is known, or no memory */

@@ -6,7 +6,6 @@
  */
 #include "watch/watch.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +16,7 @@ static nm_status take_row(void *context, nm_row_kind kind, const void *row, nm_e
 {
     nm_watch *watch = context;
 
-    assert(kind == NM_ROW_STEP_TOTAL);
-    (void)kind;
-    return nm_step_totals_add(&watch->past.steps, row, err);
+    return kind == NM_ROW_STEP_TOTAL ? nm_step_totals_add(&watch->past.steps, row, err) : NM_OK;
 }
 
 nm_status nm_watch_new(nm_watch **out, nm_error *err)
@@ -29,6 +26,7 @@ nm_status nm_watch_new(nm_watch **out, nm_error *err)
     nm_status status;
 
     *out = NULL;
+    nm_keyframe_wants(nm_passes, sink.wants);
     if (watch == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a watch");
     status = nm_replay_new(&sink, nm_passes, &watch->replay, err);

@@ -4,9 +4,7 @@
  */
 #include "whatif/settings.h"
 
-#include <ctype.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,8 +12,10 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/quantity.h"
 
 #define WORD_BYTES_MAX 64
+#define SIZE_BYTES_MAX (UINT64_C(1) << 59)
 #define MIB            (UINT64_C(1) << 20)
 #define GIB            (UINT64_C(1) << 30)
 
@@ -93,25 +93,11 @@ static nm_status next_share(words *text, const char *name, bool may_be_one, doub
 
 nm_status nm_settings_size(const char *text, size_t len, uint64_t *bytes, nm_error *err)
 {
-    static const struct {
-        const char *name;
-        int shift;
-    } units[] = {{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
     char copy[WORD_BYTES_MAX];
-    char *end;
-    double value;
 
     snprintf(copy, sizeof copy, "%.*s", (int)(len < sizeof copy ? len : sizeof copy - 1), text);
-    value = strtod(copy, &end);
-    end += strspn(end, " ");
-    for (size_t i = 0; i < sizeof units / sizeof units[0] && isdigit((unsigned char)copy[0]); i++) {
-        double size = ldexp(value, units[i].shift);
-
-        if (strcasecmp(end, units[i].name) == 0 && size <= ldexp(1, 59)) {
-            *bytes = (uint64_t)size;
-            return NM_OK;
-        }
-    }
+    if (nm_quantity_bare_size(copy, bytes, NULL) == NM_OK && *bytes <= SIZE_BYTES_MAX)
+        return NM_OK;
     return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "'%s' is not a size: a number and B, KiB, MiB, GiB or TiB", copy);
 }
 

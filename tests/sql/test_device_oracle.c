@@ -814,7 +814,7 @@ static void define_all(void)
 static void run_trace(void)
 {
     nm_store_options options = {.is_forced = true, .input_fd = -1};
-    nm_store_input input = load_whole_input(EVENTS);
+    nm_input_row input = load_whole_input(EVENTS);
 
     memset(&model, 0, sizeof model);
     for (int process = 1; process <= PROCESSES; process++)
@@ -902,7 +902,7 @@ START_TEST(nonsense_loads_and_adds_up)
     run_make_folder(folder);
     snprintf(path, sizeof path, "%s/run.db", folder);
     for (uint64_t i = 0; i < TRACES; i++) {
-        nm_store_input input = load_whole_input(EVENTS);
+        nm_input_row input = load_whole_input(EVENTS);
         sqlite3 *db;
 
         random_state = (seed + i) * 0x9E3779B97F4A7C15u + 1;

@@ -771,7 +771,7 @@ static void forget_all(void)
 static void load_random(int64_t events, int mark_every)
 {
     nm_store_options options = {.is_forced = true, .input_fd = -1};
-    nm_store_input input;
+    nm_input_row input;
 
     forget_all();
     event_limit = events;

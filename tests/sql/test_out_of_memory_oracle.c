@@ -580,7 +580,7 @@ static void compare(sqlite3 *db)
 
 static void run_once(uint64_t seed)
 {
-    nm_store_input input;
+    nm_input_row input;
     sqlite3 *db;
 
     state = seed * 0x9e3779b97f4a7c15u + 1;

@@ -147,7 +147,7 @@ static void write_trace(cause why)
 
 static sqlite3 *load(cause why)
 {
-    nm_store_input input;
+    nm_input_row input;
     nm_error err;
 
     write_trace(why);

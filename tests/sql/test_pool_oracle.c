@@ -280,7 +280,7 @@ static bool is_lost_before(int at)
 static void load_random(void)
 {
     nm_store_options options = {.is_forced = true, .input_fd = -1};
-    nm_store_input input = load_whole_input(EVENTS);
+    nm_input_row input = load_whole_input(EVENTS);
 
     memset(&model, 0, sizeof model);
     model.has_baseline = pick(6) == 0;

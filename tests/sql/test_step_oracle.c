@@ -70,7 +70,7 @@ static void say(const char *format, ...)
 
 static sqlite3 *load(uint64_t dropped_count)
 {
-    nm_store_input input;
+    nm_input_row input;
 
     say("process_end process=1 detail=exit error=0");
     fclose(out);

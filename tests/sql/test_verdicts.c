@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/database.h"
+#include "store/verdicts/verdict.h"
 #include "support/load_text.h"
 #include "support/run.h"
 
@@ -34,7 +36,7 @@ static void tear_down(void)
     "thread 1 process=1 tid=100\n"
 
 /* The first row that `sql` gives after the events have been loaded. */
-static char *rows_of(const char *places, const char *events, const nm_store_input *input, const char *sql)
+static char *rows_of(const char *places, const char *events, const nm_input_row *input, const char *sql)
 {
     char *text = malloc(strlen(places) + strlen(events) + 1);
 
@@ -50,7 +52,7 @@ static char *rows_of(const char *places, const char *events, const nm_store_inpu
 
 static void expect_verdict(const char *events, const char *measure, const char *expected)
 {
-    nm_store_input input = load_whole_input(1000);
+    nm_input_row input = load_whole_input(1000);
     char sql[128];
 
     snprintf(sql, sizeof sql, "SELECT verdict FROM health WHERE measure = '%s' AND level IS NOT 'driver'", measure);
@@ -90,7 +92,7 @@ START_TEST(rounding_of_requests_is_nothing_that_segments_give_back)
     static const char advice[] = "1.0 KiB of 10.0 KiB reserved was unused at the peak, 1.0 KiB of it inactive split:"
                                  " segments that can grow could give back up to 1.0 KiB.\n";
     static const char *const bases[] = {"requested", "block"};
-    nm_store_input input = load_whole_input(3);
+    nm_input_row input = load_whole_input(3);
 
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
         char events[512];
@@ -119,7 +121,7 @@ START_TEST(what_is_behind_a_block_of_unknown_size_is_not_sure)
     } cases[] = {{"requested=400", "200|500|warning|-|at least 0.2 KiB of 1.0 KiB reserved was unused at the peak"},
                  {"requested=680", "200|220|warning|-|at least 0.2 KiB of 1.0 KiB reserved was unused at the peak"},
                  {"requested=400 block=700", "200|200|warning|-|0.2 KiB of 1.0 KiB reserved was unused at the peak"}};
-    nm_store_input input = load_whole_input(3);
+    nm_input_row input = load_whole_input(3);
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char events[512];
@@ -156,7 +158,7 @@ START_TEST(what_is_below_its_floor_is_minor)
         {"", "allocation cost", 1000, 99999999, "minor"},
         {"", "allocation cost", 1000, 100000000, "danger"},
     };
-    nm_store_input input = load_whole_input(2);
+    nm_input_row input = load_whole_input(2);
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[1024], sql[128];
@@ -183,7 +185,7 @@ END_TEST
 /* Expandable segments are no advice to who has them. */
 START_TEST(segments_that_grow_are_not_told_to)
 {
-    nm_store_input input = load_whole_input(2);
+    nm_input_row input = load_whole_input(2);
     char *rows = rows_of("process 1 pid=100 host=h1\n" PLACES,
                          "heap 4 process=1 device=1 level=pool basis=block name=ptaCaching\n"
                          "@1 map heap=1 address=0x100000 block=10240 thread=1\n"
@@ -222,6 +224,40 @@ START_TEST(allocation_cost_turns_at_10_and_50_microseconds)
 END_TEST
 
 /* After the warm-up of two steps, so many requests, of which the first ones each need a segment of their own. */
+START_TEST(costs_of_a_heap_are_added_up_to_the_largest_number)
+{
+    static const struct {
+        const char *first, *second, *sum;
+    } cases[] = {
+        {"1000", "2147483648", "2|2147484648\n"},
+        {"2147483647", "2147483647", "2|4294967294\n"},
+        {"9223372036854775800", "6", "2|9223372036854775806\n"},
+        {"9223372036854775800", "7", "2|9223372036854775807\n"},
+        {"9223372036854775800", "8", "2|9223372036854775807\n"},
+        {"9223372036854775807", "9223372036854775807", "2|9223372036854775807\n"},
+    };
+    nm_input_row input = load_whole_input(1000);
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char events[256];
+
+        snprintf(events, sizeof events,
+                 "@1 alloc heap=1 address=0x1000 block=16 thread=1 cost=%s\n"
+                 "@2 alloc heap=1 address=0x2000 block=16 thread=1 cost=%s\n"
+                 "@3 alloc heap=2 address=0x2000 block=16 thread=1\n",
+                 cases[i].first, cases[i].second);
+        char *rows = rows_of("process 1 pid=100 host=h1\n" PLACES, events, &input,
+                             "SELECT cost_count, cost_ns FROM heap_sum WHERE heap_id = 1");
+        ck_assert_msg(strcmp(rows, cases[i].sum) == 0, "case %zu: %s", i, rows);
+        free(rows);
+        rows = rows_of("process 1 pid=100 host=h1\n" PLACES, events, &input,
+                       "SELECT cost_count, cost_ns FROM heap_sum WHERE heap_id = 2");
+        ck_assert_str_eq(rows, "0|0\n");
+        free(rows);
+    }
+}
+END_TEST
+
 START_TEST(hit_rate_turns_at_90_and_70_percent)
 {
     static const struct {
@@ -286,7 +322,7 @@ END_TEST
 /* What was registered before a late start is not known, nor what a loss took: neither a verdict nor 'not applicable'. */
 START_TEST(zero_copy_claims_nothing_of_a_partial_recording)
 {
-    nm_store_input whole = load_whole_input(4), lossy = load_whole_input(4);
+    nm_input_row whole = load_whole_input(4), lossy = load_whole_input(4);
     char events[512];
 
     lossy.events_seen = 100;
@@ -315,7 +351,7 @@ START_TEST(nothing_is_claimed_of_a_run_that_was_paused)
         const char *detail, *verdicts;
     } cases[] = {{"1", "allocation cost unknown 1,fragmentation unknown 1,pool hit rate unknown 1\n"},
                  {"4", "allocation cost good 0,fragmentation danger 0,pool hit rate unknown 1\n"}};
-    nm_store_input input = load_whole_input(8);
+    nm_input_row input = load_whole_input(8);
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char events[1024];
@@ -336,6 +372,77 @@ START_TEST(nothing_is_claimed_of_a_run_that_was_paused)
 }
 END_TEST
 
+/* A database may come from anybody, and brings its numbers of steps into the verdicts when it is put beside another. These are
+ * beyond what a product of them can hold, and what is live falls, so that the age of what is left is looked at. */
+START_TEST(wild_numbers_of_steps_are_judged_as_the_largest)
+{
+    static const char wild[] =
+        "DELETE FROM site_verdict; DELETE FROM site_step;"
+        "UPDATE step SET generation = generation * 400000000000000000;"
+        "UPDATE outstanding_sum SET generation = generation * 400000000000000000;"
+        "INSERT INTO site_step (heap_id, generation, live_bytes, live_count)"
+        " SELECT 2, generation, 1000000 - row_number() OVER (ORDER BY generation), 100 FROM step";
+    char text[4096], *rows;
+    size_t length = (size_t)snprintf(text, sizeof text, "process 1 pid=100 host=h1\n" PLACES);
+    nm_input_row input = load_whole_input(1000);
+    sqlite3 *db = NULL;
+    nm_error err = {0};
+
+    for (int step = 1; step <= 10; step++)
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length,
+                             "@%d step number=%d thread=1\n@%d alloc heap=2 address=0x%x block=4096 thread=1\n"
+                             "@%d alloc heap=2 address=16 block=16 thread=1\n@%d free heap=2 address=16 thread=1\n",
+                             4 * step, step, 4 * step + 1, step << 20, 4 * step + 2, 4 * step + 3);
+    ck_assert_uint_lt(length, sizeof text);
+    load_text(text, &input, path);
+    ck_assert_int_eq(nm_db_open(path, &db, &err), NM_OK);
+    ck_assert_msg(nm_db_exec(db, wild, &err) == NM_OK, "%s", err.text);
+    ck_assert_msg(nm_verdict_write(db, NULL, &err) == NM_OK, "%s", err.text);
+    rows = load_rows(db, "SELECT verdict, reason, growth_bytes FROM site_verdict WHERE heap_id = 2");
+    ck_assert_str_eq(rows, "bounded|only the newest are kept|-\n");
+    free(rows);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* A block a step is never freed, without a stack: a leak of one place, or what a pause hides of many. `pause_steps`: before which
+ * steps a pause begins; 0: none. Only one that is told again while it goes on has several. */
+static char *leaks_behind(const int pause_steps[2])
+{
+    char events[8192] = "";
+    size_t length = 0;
+    nm_input_row input = load_whole_input(60);
+
+    for (int step = 1; step <= 20; step++) {
+        for (int i = 0; i < 2; i++)
+            if (pause_steps[i] == step)
+                length += (size_t)snprintf(events + length, sizeof events - length,
+                                           "@%d0 pause number=1 thread=1 detail=4\n", step);
+        length += (size_t)snprintf(events + length, sizeof events - length,
+                                   "@%d1 step number=%d thread=1\n@%d2 alloc heap=1 address=0x%d00000 block=4096"
+                                   " thread=1\n",
+                                   step, step, step, step);
+    }
+    return rows_of("process 1 pid=100 host=h1\n" PLACES, events, &input, "SELECT count(*) FROM leak");
+}
+
+START_TEST(what_is_born_in_a_pause_that_never_ends_is_not_called_growing)
+{
+    static const struct {
+        int pause_steps[2];
+        const char *leaks;
+    } cases[] = {{{0, 0}, "20\n"}, {{1, 0}, "0\n"}, {{1, 15}, "0\n"}, {{1, 20}, "0\n"}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *rows = leaks_behind(cases[i].pause_steps);
+
+        ck_assert_msg(strcmp(rows, cases[i].leaks) == 0, "case %zu: %s", i, rows);
+        free(rows);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("verdicts");
@@ -350,10 +457,13 @@ int main(void)
     tcase_add_test(tcase, what_is_below_its_floor_is_minor);
     tcase_add_test(tcase, segments_that_grow_are_not_told_to);
     tcase_add_test(tcase, allocation_cost_turns_at_10_and_50_microseconds);
+    tcase_add_test(tcase, costs_of_a_heap_are_added_up_to_the_largest_number);
     tcase_add_test(tcase, hit_rate_turns_at_90_and_70_percent);
     tcase_add_test(tcase, zero_copy_turns_at_80_and_50_percent);
     tcase_add_test(tcase, zero_copy_claims_nothing_of_a_partial_recording);
     tcase_add_test(tcase, nothing_is_claimed_of_a_run_that_was_paused);
+    tcase_add_test(tcase, wild_numbers_of_steps_are_judged_as_the_largest);
+    tcase_add_test(tcase, what_is_born_in_a_pause_that_never_ends_is_not_called_growing);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);

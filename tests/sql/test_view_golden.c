@@ -125,7 +125,7 @@ static void load_snapshot(const char *file)
         status = replay_source(source, store, &err);
     ck_assert_msg(status == NM_OK, "%s: %s", file, err.text);
     nm_source_summary(source, &summary);
-    nm_store_input input = load_whole_input(summary.events_seen);
+    nm_input_row input = load_whole_input(summary.events_seen);
     ck_assert_msg(nm_store_finish(store, &input, &err) == NM_OK, "%s", err.text);
     ck_assert_msg(nm_store_publish(store, &err) == NM_OK, "%s", err.text);
     nm_store_close(store);

@@ -514,7 +514,7 @@ static void load_levels(void)
 static void load_random(void)
 {
     nm_store_options options = {.is_forced = true, .input_fd = -1};
-    nm_store_input input = load_whole_input(LAST_SEQ + 1);
+    nm_input_row input = load_whole_input(LAST_SEQ + 1);
     const nm_sink *sink;
 
     for (int id = 1; id <= PROCESSES; id++) {

@@ -43,7 +43,7 @@ void draft_say(const char *format, ...)
     ck_assert_int_eq(nm_buffer_append(&text, line, (size_t)length, NULL), NM_OK);
 }
 
-static sqlite3 *load_above(const nm_store_input *input, const nm_thresholds *thresholds)
+static sqlite3 *load_above(const nm_input_row *input, const nm_thresholds *thresholds)
 {
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
     unlink(path);
@@ -51,21 +51,21 @@ static sqlite3 *load_above(const nm_store_input *input, const nm_thresholds *thr
     return load_open(path);
 }
 
-static sqlite3 *load(const nm_store_input *input)
+static sqlite3 *load(const nm_input_row *input)
 {
     return load_above(input, NULL);
 }
 
 sqlite3 *draft_load_without_floors(uint64_t event_count)
 {
-    nm_store_input input = load_whole_input(event_count);
+    nm_input_row input = load_whole_input(event_count);
 
     return load_above(&input, &load_no_floors);
 }
 
 sqlite3 *draft_load_lossy(uint64_t event_count, uint64_t dropped_count)
 {
-    nm_store_input input = load_whole_input(event_count);
+    nm_input_row input = load_whole_input(event_count);
 
     input.events_seen += dropped_count;
     input.events_dropped = dropped_count;
@@ -75,7 +75,7 @@ sqlite3 *draft_load_lossy(uint64_t event_count, uint64_t dropped_count)
 
 sqlite3 *draft_load_as_file(uint64_t event_count)
 {
-    nm_store_input input = load_whole_input(event_count);
+    nm_input_row input = load_whole_input(event_count);
 
     input.order_kind = "file";
     return load(&input);

@@ -10,10 +10,10 @@
 #include "replay/replay.h"
 #include "support/text_trace.h"
 
-nm_store_input load_whole_input(uint64_t event_count)
+nm_input_row load_whole_input(uint64_t event_count)
 {
-    return (nm_store_input){
-        .path = "run.zst",
+    return (nm_input_row){
+        .path = {(const uint8_t *)"run.zst", strlen("run.zst")},
         .kind = "trace",
         .order_kind = "clock",
         .start_realtime_ns = 0,
@@ -29,12 +29,12 @@ nm_store_input load_whole_input(uint64_t event_count)
 
 const nm_thresholds load_no_floors = {.items = {{true, 0}, {true, 0}, {true, 0}, {true, 0}}};
 
-void load_text(const char *text, const nm_store_input *input, const char *path)
+void load_text(const char *text, const nm_input_row *input, const char *path)
 {
     load_text_above(text, input, NULL, path);
 }
 
-void load_text_above(const char *text, const nm_store_input *input, const nm_thresholds *thresholds, const char *path)
+void load_text_above(const char *text, const nm_input_row *input, const nm_thresholds *thresholds, const char *path)
 {
     nm_store_options options = {.is_forced = true, .input_fd = -1, .thresholds = thresholds};
     nm_text_trace *trace = NULL;

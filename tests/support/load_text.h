@@ -10,13 +10,13 @@
 #include "store/store.h"
 
 /* The row of table `input` of a trace without loss. */
-nm_store_input load_whole_input(uint64_t event_count);
+nm_input_row load_whole_input(uint64_t event_count);
 
 /* Loads `text` into a database at `path`, published, with the given row of table `input`. Ends the test on failure. */
-void load_text(const char *text, const nm_store_input *input, const char *path);
+void load_text(const char *text, const nm_input_row *input, const char *path);
 
 /* The same, with these floors of measures. */
-void load_text_above(const char *text, const nm_store_input *input, const nm_thresholds *thresholds, const char *path);
+void load_text_above(const char *text, const nm_input_row *input, const nm_thresholds *thresholds, const char *path);
 
 /* Floors of 0: figures are judged however small they are. */
 extern const nm_thresholds load_no_floors;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # One of the first allocations of a program finds no memory: the program fails, in one line, and never says that it was used
-# wrongly. (npumem-diff has one status for both.) A folder that cannot be synced: the database stands, and is said to.
+# wrongly. A folder that cannot be synced: the database stands, and is said to.
 #
 #     failing_calls.sh SHIM INGEST CHECK DIFF WHATIF RECORD TEXT2TRACE TRACE.txt WORK
 set -u
@@ -31,7 +31,7 @@ try 1 20 "$ingest" -o out.db run.zst
 try 1 2 "$ingest" -o out.db --symbols empty run.zst
 try 1 20 "$ingest" -o out.db run.zst run.db
 try 4 20 "$check" run.db --baseline run.db --allow-partial
-try 2 20 "$diff" run.db run.db
+try 4 20 "$diff" run.db run.db
 try 4 5 "$whatif" --conf max_split_size_mb:64 run.db
 try 1 1 "$record" --buffer 1M -o other.zst -- true
 

@@ -367,7 +367,9 @@ START_TEST(a_setuid_program_is_said_to_be_unseen)
     expect("both -- ./own none && ingest");
     open_database();
     ck_assert_int_eq(ask(db, "SELECT processes_seen = 0 FROM input"), 1);
-    expect_text("said", "no process loaded the recorder (it is static or setuid, ");
+    expect_text("said", "no process loaded the recorder, ");
+    expect_text("said",
+                "./own is setuid or setgid, so that the loader drops LD_PRELOAD: record a copy without that bit");
     expect_text("answers", "No process loaded the recorder");
     expect("both -- sh -c 'exec ./own slow' && ingest");
     open_database();

@@ -68,14 +68,14 @@ static void expect_failure(const char *line, int exit_code, const char *error_pa
  * serves one of two requests; steps 1 and 2 are warm-up. */
 START_TEST(each_rule_holds_at_its_limit_and_fails_one_past_it)
 {
-    expect_limit("max-peak", "12KiB", "12287");
+    expect_limit("max-peak", "12KiB", "12287B");
     expect_limit("max-peak", "'0.012 MiB'", "11.9KiB");
-    expect_limit("max-reserved", "12288", "12287B");
+    expect_limit("max-reserved", "12288B", "12287B");
     expect_limit("max-fragmentation", "0.5", "49.9%");
     expect_limit("max-fragmentation", "50%", "0.499");
     expect_limit("max-misses-per-step", "1", "0");
     expect_limit("min-hit-rate", "0.5", "50.1%");
-    expect("$C run.db --max-peak 12287", 1, "1 bytes over");
+    expect("$C run.db --max-peak 12287B", 1, "1 bytes over");
     expect("$C run.db --max-misses-per-step 0", 1, "in step 3");
 }
 END_TEST
@@ -104,7 +104,7 @@ START_TEST(what_is_below_its_floor_passes)
     expect("$C run.db --max-fragmentation 0.1 --threshold fragmentation=64MiB", 0,
            "(less than the floor of 64.0 MiB is unused)");
     expect("$C run.db --max-fragmentation 0.1 --threshold fragmentation=6KiB", 1, "FAIL  max-fragmentation");
-    expect("$C run.db --max-fragmentation 0.1 --threshold fragmentation=6145", 0, "ok    max-fragmentation");
+    expect("$C run.db --max-fragmentation 0.1 --threshold fragmentation=6145B", 0, "ok    max-fragmentation");
     expect("$C run.db --min-hit-rate 0.9", 1, "FAIL  min-hit-rate");
     expect("$C run.db --min-hit-rate 0.9 --threshold pool-hit-rate=3", 0, "(only 2 requests came after the warm-up)");
     expect("$C run.db --min-hit-rate 0.9 --threshold pool-hit-rate=2", 1, "FAIL  min-hit-rate");
@@ -134,9 +134,10 @@ END_TEST
 
 START_TEST(every_rule_has_a_line_and_one_failure_is_enough)
 {
-    expect("$C run.db --max-peak 1GiB --max-peak 1 --no-anomaly | cut -c1-22 | tr '\\n' ';'", 0,
+    expect("$C run.db --max-peak 1GiB --max-peak 1B --no-anomaly | cut -c1-22 | tr '\\n' ';'", 0,
            "ok    complete        ;ok    max-peak        ;FAIL  max-peak        ;ok    no-anomaly      ;");
-    expect("$C run.db", 0, "ok    complete");
+    expect("$C run.db --complete", 0, "ok    complete");
+    expect("$C -q run.db --max-peak 1B | wc -c; $C -q run.db --max-peak 1B", 1, "0\n");
 }
 END_TEST
 
@@ -194,6 +195,12 @@ START_TEST(growth_that_cannot_be_judged_is_said)
         0,
         "ok    complete                      0  (but for pauses: what came and went in them is in no figure);"
         "ok    no-growth                   0 B  (what was born in a pause is not called so);");
+    expect("cp other.db kept.db && sqlite3 kept.db 'UPDATE input SET events_unkept = 5, events_seen = events_seen + 5'"
+           " && $C kept.db --max-fragmentation 1 | head -n 1",
+           0,
+           "ok    complete                      0  (but for what was not kept: misuse, failures and fragmentation of "
+           "then are"
+           " in no figure)");
     expect("$C lossy2.db --no-anomaly --allow-partial", 0,
            "ok    no-anomaly                    0  (12 events are missing, so that less may be called so)");
 }
@@ -233,7 +240,7 @@ START_TEST(a_baseline_is_compared_heap_by_heap)
     expect("$C run.db --baseline old.db:+50%", 0, "ok    baseline");
     expect("$C run.db --baseline old.db:+49%", 1, "caching pool");
     expect("$C run.db --baseline old.db:+2KiB", 0, NULL);
-    expect("$C run.db --baseline old.db:+2047", 1, "1 bytes over");
+    expect("$C run.db --baseline old.db:+2047B", 1, "1 bytes over");
     expect("$C run.db --baseline old.db", 1, "2,048 bytes over");
     expect("$C old.db --baseline run.db", 0, "ok    baseline");
     expect("$C run.db --baseline old.db --heap driver", 0, "NPU memory");
@@ -258,10 +265,10 @@ END_TEST
 
 START_TEST(filters_choose_and_what_they_miss_fails)
 {
-    expect("$C run.db --max-peak 6144 --heap 'caching pool'", 0, "caching pool");
-    expect("$C run.db --max-peak 6143 --heap pool", 1, "caching pool");
-    expect("$C run.db --max-peak 12288 --rank 0", 0, "NPU memory");
-    expect("$C run.db --max-peak 100 --heap pinned", 0, "pinned memory");
+    expect("$C run.db --max-peak 6144B --heap 'caching pool'", 0, "caching pool");
+    expect("$C run.db --max-peak 6143B --heap pool", 1, "caching pool");
+    expect("$C run.db --max-peak 12288B --rank 0", 0, "NPU memory");
+    expect("$C run.db --max-peak 100B --heap pinned", 0, "pinned memory");
     expect("$C run.db --max-peak 1TiB --rank 1", 1, "no heap is of this rank and name");
     expect("$C run.db --no-leak --heap poool", 1, "no heap is of this rank and name");
     expect("sed '/ step /d' $T > other.txt && load other.txt other && $C other.db --max-misses-per-step 5", 1,
@@ -277,27 +284,28 @@ START_TEST(a_partial_trace_fails_unless_it_is_allowed)
            1, "FAIL  complete                      0  (the recording was cut off before its end)");
     expect("$C cut.db --max-peak 1GiB --allow-partial", 0, "ok    complete");
     expect("cp run.db lossy.db && sqlite3 lossy.db 'UPDATE input SET is_complete = 0, events_dropped = 1200,"
-           " events_seen = events_seen + 1200' && $C lossy.db",
+           " events_seen = events_seen + 1200' && $C lossy.db --complete",
            1, "(1,200 events are missing)");
     expect("$C run.db --baseline lossy.db", 1, "the baseline: 1,200 events are missing");
     expect("$C run.db --baseline lossy.db --allow-partial", 0, "ok    baseline");
-    expect("cp run.db late.db && sqlite3 late.db \"UPDATE input SET baseline = 'unknown'\" && $C late.db", 1,
+    expect("cp run.db late.db && sqlite3 late.db \"UPDATE input SET baseline = 'unknown'\" && $C late.db --complete", 1,
            "a process ran before its recording began");
-    expect("cp run.db none.db && sqlite3 none.db 'DELETE FROM input' && $C none.db", 1, "no input is in the database");
+    expect("cp run.db none.db && sqlite3 none.db 'DELETE FROM input' && $C none.db --complete", 1,
+           "no input is in the database");
 }
 END_TEST
 
 START_TEST(json_is_valid_and_says_the_same)
 {
-    expect(
-        "$C run.db --json --max-peak 12287 --no-growth > j; s=$?; sqlite3 :memory: \"SELECT json_extract(j, '$.is_ok'),"
-        " json_extract(j, '$.rules[1].value'), json_extract(j, '$.rules[1].limit'), json_extract(j, "
-        "'$.rules[1].is_ok'),"
-        " json_extract(j, '$.rules[2].rule') FROM (SELECT CAST(readfile('j') AS TEXT) AS j)\"; exit $s",
-        1, "0|12288|12287|0|no-growth");
+    expect("$C run.db --json --max-peak 12287B --no-growth > j; s=$?; sqlite3 :memory: \"SELECT json_extract(j, "
+           "'$.is_ok'),"
+           " json_extract(j, '$.rules[1].value'), json_extract(j, '$.rules[1].limit'), json_extract(j, "
+           "'$.rules[1].is_ok'),"
+           " json_extract(j, '$.rules[2].rule') FROM (SELECT CAST(readfile('j') AS TEXT) AS j)\"; exit $s",
+           1, "0|12288|12287|0|no-growth");
     expect(
         "cp run.db odd.db && sqlite3 odd.db \"UPDATE heap SET name = CAST(x'22ff5c0ac3c328ed' AS TEXT)\";"
-        " $C odd.db --json --max-reserved 1 > j; sqlite3 :memory: \"SELECT json_valid(CAST(readfile('j') AS TEXT))\"",
+        " $C odd.db --json --max-reserved 1B > j; sqlite3 :memory: \"SELECT json_valid(CAST(readfile('j') AS TEXT))\"",
         0, "1");
 }
 END_TEST
@@ -315,14 +323,22 @@ END_TEST
 START_TEST(usage_is_checked)
 {
     expect_failure("$C", 2, "no database");
+    expect_failure("$C run.db", 2,
+                   "no rule: give one or more, as --max-peak 60GiB, --no-leak or --baseline old.db:+5%");
+    expect_failure("$C run.db --allow-partial --json", 2, "no rule");
     expect_failure("$C run.db run.db", 2, "one database at a time");
-    expect_failure("$C run.db --max-peak 12GB", 2, "needs a size");
+    expect_failure("$C run.db --max-peak 12XB", 2, "needs a size");
+    expect_failure("$C run.db --max-peak 60", 2, "--max-peak 60: needs a size with its unit: 60GiB, or 60B for bytes");
+    expect("for s in 60G 60GB 60GiB '60 GiB' 64424509440B 64424509440; do $C run.db --max-peak \"$s\"; done |"
+           " grep -c 'limit   60.0 GiB'",
+           0, "6");
     expect_failure("$C run.db --max-peak -1", 2, "needs a size");
-    expect_failure("$C run.db --max-peak 99999999999TiB", 2, "needs a size");
+    expect_failure("$C run.db --max-peak 99999999999TiB", 2, "needs a size of 4096 PiB at the most");
     expect_failure("$C run.db --max-fragmentation 2", 2, "needs a share");
     expect_failure("$C run.db --min-hit-rate nan", 2, "needs a share");
     expect_failure("$C run.db --max-misses-per-step many", 2, "needs a number");
     expect_failure("$C run.db --baseline run.db:+5x", 2, "needs a database");
+    expect_failure("$C run.db --baseline run.db:+5", 2, "needs a database, as in old.db, old.db:+5% or old.db:+512MiB");
     expect_failure("$C run.db --rank first", 2, "--rank first: must be a number");
     expect("$C run.db --no-such-rule", 2, NULL);
     expect("$C --help", 0, "usage: npumem-check");
@@ -332,17 +348,18 @@ END_TEST
 
 START_TEST(what_is_no_database_is_told_in_one_line)
 {
-    expect_failure("$C nothing.db", 4, "nothing.db: cannot open");
-    expect_failure("$C .", 4, "not a file");
-    expect_failure("mkfifo p; $C p", 4, "not a file");
-    expect_failure("$C run.zst", 4, "not a database of npumem-ingest");
-    expect_failure(": > empty.db; $C empty.db", 4, "not a database of npumem-ingest");
-    expect_failure("sqlite3 other.db 'CREATE TABLE x (y)'; $C other.db", 4, "not a database of npumem-ingest");
+    expect_failure("$C nothing.db --complete", 4, "nothing.db: cannot open");
+    expect_failure("$C . --complete", 4, "not a file");
+    expect_failure("mkfifo p; $C p --complete", 4, "not a file");
+    expect_failure("$C run.zst --complete", 4, "not a database of npumem-ingest");
+    expect_failure(": > empty.db; $C empty.db --complete", 4, "not a database of npumem-ingest");
+    expect_failure("sqlite3 other.db 'CREATE TABLE x (y)'; $C other.db --complete", 4,
+                   "not a database of npumem-ingest");
     expect_failure("cp run.db new.db; sqlite3 new.db \"UPDATE meta SET value = '999' WHERE key = 'schema_version'\";"
-                   " $C new.db",
+                   " $C new.db --complete",
                    4, "new.db: has schema version 999");
-    expect_failure("head -c 40000 run.db > cut.db; $C cut.db", 4, "cut.db: ");
-    expect_failure("cp run.db less.db; sqlite3 less.db 'DROP TABLE pause'; $C less.db --max-reserved 1", 4, "pause");
+    expect_failure("head -c 40000 run.db > cut.db; $C cut.db --complete", 4, "cut.db: ");
+    expect_failure("cp run.db less.db; sqlite3 less.db 'DROP TABLE pause'; $C less.db --max-reserved 1B", 4, "pause");
     expect_failure("$C run.db --baseline nothing.db", 4, "nothing.db: cannot open");
     expect_failure("$C run.db --baseline run.zst", 4, "run.zst: not a database");
 }
@@ -355,7 +372,7 @@ START_TEST(strange_content_is_read_as_it_is)
            " rank = 'no'; UPDATE step_sum SET miss_count = -5000000000, last_generation = generation - 1;"
            " UPDATE input SET events_seen = 9223372036854775807, is_complete = 'maybe';"
            " UPDATE device_sum SET peak_bytes = 9e300\";"
-           " $C odd.db --max-peak 1 --max-reserved 1 --max-fragmentation 1 --min-hit-rate 1 --max-misses-per-step 1"
+           " $C odd.db --max-peak 1B --max-reserved 1B --max-fragmentation 1 --min-hit-rate 1 --max-misses-per-step 1"
            " --no-growth --no-leak --no-anomaly --no-oom --baseline odd.db:+1% --json > j; s=$?;"
            " sqlite3 :memory: \"SELECT json_valid(CAST(readfile('j') AS TEXT))\"; exit $s",
            1, "1");
@@ -395,7 +412,7 @@ START_TEST(a_damaged_database_never_crashes)
     for (unsigned seed = 0; seed < BROKEN_DATABASES; seed++) {
         break_database(seed);
         nm_run run =
-            shell_line("$C broken.db --max-peak 1 --max-reserved 1 --max-fragmentation 1 --min-hit-rate 1"
+            shell_line("$C broken.db --max-peak 1B --max-reserved 1B --max-fragmentation 1 --min-hit-rate 1"
                        " --max-misses-per-step 1 --no-growth --no-leak --no-anomaly --no-oom --baseline run.db");
         ck_assert_msg(run.exit_code == 0 || run.exit_code == 1 || run.exit_code == 4, "seed %u: exit %d, %s", seed,
                       run.exit_code, run_err(&run));
@@ -406,7 +423,7 @@ END_TEST
 
 START_TEST(a_full_standard_output_is_told)
 {
-    expect("[ ! -e /dev/full ] || { $C run.db > /dev/full; [ $? = 4 ]; }", 0, NULL);
+    expect("[ ! -e /dev/full ] || { $C run.db --complete > /dev/full; [ $? = 4 ]; }", 0, NULL);
 }
 END_TEST
 

@@ -29,14 +29,16 @@
 static const char words[] = LIMIT_MEMORY
     "once() { (limit; timeout 20 \"$@\" 2>&1); echo \"status $?\"; }\n"
     "ask() { rm -f all.db; {"
-    " once $C $1.db --max-peak 1 --max-reserved 1 --max-fragmentation 1 --min-hit-rate 1 --max-misses-per-step 1"
+    " once $C $1.db --max-peak 1B --max-reserved 1B --max-fragmentation 1 --min-hit-rate 1 --max-misses-per-step 1"
     " --no-growth --no-leak --no-anomaly --no-oom; once $C run.db --baseline $1.db;"
-    " once $D $1.db run.db --at 'after warm-up'; once $D run.db $1.db; once $W $1.db; once $I --quiet $1.db -o all.db;"
+    " once $D $1.db run.db --at 'after warm-up'; once $D run.db $1.db; once $W $1.db; once ${C%check}stack $1.db peak;"
+    " once $I --quiet $1.db -o all.db;"
     " sqlite3 all.db 'SELECT * FROM peak_by_site; SELECT * FROM leak_by_site'; } | sed \"s/$1\\.db/DB/g; "
     "s/run\\.db/DB/g\"; }\n"
-    "refuse() { rm -f all.db; for words in \"$C $1.db\" \"$C run.db --baseline $1.db\" \"$D $1.db run.db\""
-    " \"$D run.db $1.db\" \"$W $1.db\" \"$I $1.db -o all.db\"; do (limit; timeout 20 $words) >out 2>err; s=$?;"
-    " [ $s = 1 -o $s = 2 -o $s = 4 ] && [ $(wc -l <err) = 1 ] && grep -q -- \"$2\" err && ! [ -e all.db ] ||"
+    "refuse() { rm -f all.db; for words in \"$C $1.db --complete\" \"$C run.db --baseline $1.db\" \"$D $1.db run.db\""
+    " \"$D run.db $1.db\" \"$W $1.db\" \"${C%check}stack $1.db\" \"$I $1.db -o all.db\"; do (limit; timeout 20 $words) "
+    ">out 2>err; s=$?;"
+    " [ $s = 1 -o $s = 4 ] && [ $(wc -l <err) = 1 ] && grep -q -- \"$2\" err && ! [ -e all.db ] ||"
     " { echo \"$words: status $s\"; cat err; return 9; }; done; }\n";
 
 static void expect(const char *line)
@@ -51,7 +53,7 @@ static void set_up(void)
 {
     shell_make_folder();
     expect(
-        "$X $T/diff/trace.txt run.zst && $I --quiet run.zst && ask run >sound && grep -c status sound | grep -qx 6 &&"
+        "$X $T/diff/trace.txt run.zst && $I --quiet run.zst && ask run >sound && grep -c status sound | grep -qx 7 &&"
         " ! grep -q 'status \\(2\\|4\\|124\\)' sound");
 }
 
@@ -277,8 +279,9 @@ START_TEST(what_is_no_database_of_ours_is_refused)
     expect_refusal("sqlite3 bad.db 'PRAGMA application_id = 7'", "not a database of npumem-ingest");
     expect_refusal("rm bad.db; : >bad.db", "not a database of npumem-ingest\\|the file is empty");
     expect_refusal("rm bad.db; mkdir bad.db", "not a file\\|no trace in this folder");
-    expect("rmdir bad.db; mkfifo bad.db; timeout 5 $C bad.db; [ $? = 4 ] && timeout 5 $D run.db bad.db; s=$?; rm "
-           "bad.db; [ $s = 2 ]");
+    expect("rmdir bad.db; mkfifo bad.db; timeout 5 $C bad.db --complete; [ $? = 4 ] && timeout 5 $D run.db bad.db; "
+           "s=$?; rm "
+           "bad.db; [ $s = 4 ]");
 }
 END_TEST
 

@@ -354,6 +354,7 @@ START_TEST(from_step_to_step_the_sums_are_whole)
         /* Where the begin of the pause is gone, it is not known up to which step lines were told: nothing is called growing. */
         ck_assert_int_eq(number("run.db", "SELECT count(*) FROM leak WHERE site LIKE '%leak_one_buffer'"),
                          i == 0 ? 301 : 0);
+        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM leak"), i == 0 ? 301 : 0);
         ck_assert_int_eq(number("run.db", "SELECT count(*) FROM outstanding WHERE stack_id IS NULL AND level = 'pool'"),
                          1000 - 301);
         /* The pause that is under way where the parts begin began in one that is gone. */

@@ -253,7 +253,9 @@ START_TEST(a_program_that_does_not_load_the_recorder_is_said_not_to)
     nm_run run = shell("$R -o t.zst -- $S && $I t.zst");
 
     ck_assert_int_eq(run.exit_code, 3); /* whatever it did is missing */
-    ck_assert_ptr_nonnull(strstr(run_err(&run), "no process loaded the recorder"));
+    ck_assert_ptr_nonnull(strstr(run_err(&run), "no process loaded the recorder, t.zst"));
+    ck_assert_ptr_nonnull(
+        strstr(run_err(&run), "static_program is static, so that nothing can be loaded into it: link"));
     ck_assert_ptr_nonnull(strstr(run_out(&run), "No process loaded the recorder"));
     run_free(&run);
     sqlite3 *db;

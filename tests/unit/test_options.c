@@ -20,6 +20,7 @@ typedef struct values {
     int64_t rank, wait_ns;
     uint32_t depth;
     uint64_t size_bytes;
+    double share_ratio;
     const char *name, *folder;
     int action;
     unsigned even_count, seen_count;
@@ -80,14 +81,21 @@ static const option_row rows[] = {
      .kind = OPTION_SIZE,
      .argument = "SIZE",
      .help = "leave out less",
+     .min = 1024,
+     .max = 3 << 20,
      .field = OPTION_FIELD(values, size_bytes)},
     {.name = "wait",
-     .kind = OPTION_SECONDS,
-     .argument = "SECONDS",
+     .kind = OPTION_TIME,
+     .argument = "TIME",
      .help = "wait so long: a text that is as long as it takes to be broken into two lines, of which one is this",
      .fallback = "2.5",
      .max = 10,
      .field = OPTION_FIELD(values, wait_ns)},
+    {.name = "share",
+     .kind = OPTION_RATIO,
+     .argument = "RATIO",
+     .help = "a part",
+     .field = OPTION_FIELD(values, share_ratio)},
     {.name = "name", .kind = OPTION_TEXT, .argument = "NAME", .help = "a name", .field = OPTION_FIELD(values, name)},
     {.name = "folder",
      .kind = OPTION_FOLDER,
@@ -103,7 +111,7 @@ static const option_row rows[] = {
      .section = "PLACES",
      .is_repeatable = true},
     {.name = "secret", .kind = OPTION_FLAG, .is_hidden = true, .field = OPTION_FIELD(values, action)},
-    OPTIONS_HELP_AND_VERSION('h', 0),
+    OPTIONS_HELP_AND_VERSION,
 };
 
 static const options_program program = {
@@ -111,6 +119,7 @@ static const options_program program = {
     .usage = "npumem-test [options]",
     .about = "Tests options.",
     OPTIONS_ROWS(rows),
+    .ends = {"yes", "no", [EXIT_UNUSABLE] = "failed"},
     .seen = note,
 };
 
@@ -159,6 +168,9 @@ START_TEST(each_kind_fills_its_field)
     ck_assert_int_eq(out.wait_ns, 500000000);
     ck_assert_ptr_null(out.name);
     ck_assert_ptr_null(operands[0]);
+    ck_assert_int_eq(READ("--share", "15%", "--wait", "100ms"), OPTIONS_READ);
+    ck_assert_int_eq(out.wait_ns, 100000000);
+    ck_assert_double_eq_tol(out.share_ratio, 0.15, 1e-12);
     ck_assert_int_eq(READ("--name", "x y", "--folder=", "--even=2", "--even=4"), OPTIONS_READ);
     ck_assert_str_eq(out.name, "x y");
     ck_assert_str_eq(out.folder, "");
@@ -197,7 +209,7 @@ START_TEST(a_wrong_line_is_said_in_one_line)
          OPTIONS_WRONG,
          "--a-word-that-is-longer-than-any-name-there-is: no such option"},
         {{"--secrets"}, OPTIONS_WRONG, "--secrets: no such option"},
-        {{"--s"}, OPTIONS_WRONG, "--s: may be --start or --size"},
+        {{"--s"}, OPTIONS_WRONG, "--s: may be --start, --size or --share"},
         {{"-x"}, OPTIONS_WRONG, "-x: no such option"},
         {{"--f"}, OPTIONS_WRONG, "--f: may be --force or --folder"},
         {{"--mode"}, OPTIONS_WRONG, "--mode: needs MODE"},
@@ -209,10 +221,14 @@ START_TEST(a_wrong_line_is_said_in_one_line)
         {{"--depth", "0"}, OPTIONS_WRONG, "--depth 0: must be a number, 1 to 255"},
         {{"--depth", "256"}, OPTIONS_WRONG, "--depth 256: must be a number, 1 to 255"},
         {{"--depth", "1x"}, OPTIONS_WRONG, "--depth 1x: must be a number, 1 to 255"},
-        {{"--size", "12GB"}, OPTIONS_WRONG, "--size 12GB: needs a size: 60GiB, 512MiB or bytes"},
-        {{"--wait", "11"}, OPTIONS_WRONG, "--wait 11: must be seconds, 0 to 10"},
-        {{"--wait", "nan"}, OPTIONS_WRONG, "--wait nan: must be seconds, 0 to 10"},
-        {{"--wait", "\033[1m"}, OPTIONS_WRONG, "--wait ?[1m: must be seconds, 0 to 10"},
+        {{"--size", "12XB"}, OPTIONS_WRONG, "--size 12XB: needs a size: 60GiB, 512M or 4096B"},
+        {{"--size", "60"}, OPTIONS_WRONG, "--size 60: needs a size with its unit: 60GiB, or 60B for bytes"},
+        {{"--size", "1023B"}, OPTIONS_WRONG, "--size 1023B: must be a size, 1KiB to 3MiB"},
+        {{"--size", "3145729"}, OPTIONS_WRONG, "--size 3145729: must be a size, 1KiB to 3MiB"},
+        {{"--share", "15"}, OPTIONS_WRONG, "--share 15: needs a share: 0.15 or 15%; 15 of a hundred is 15%"},
+        {{"--wait", "11"}, OPTIONS_WRONG, "--wait 11: must be a time, 0s to 10s"},
+        {{"--wait", "nan"}, OPTIONS_WRONG, "--wait nan: needs a time: 10s, 5m or 100ms"},
+        {{"--wait", "\033[1m"}, OPTIONS_WRONG, "--wait ?[1m: needs a time: 10s, 5m or 100ms"},
         {{"--even", "3"}, OPTIONS_WRONG, "--even 3: must be even"},
         {{"--describe", "me"}, OPTIONS_WRONG, "--describe me: must be man, bash, zsh or fish"},
     };
@@ -271,27 +287,35 @@ START_TEST(help_has_a_column_of_terms_and_one_of_words)
 {
     char *text = described(NULL);
 
-    ck_assert_str_eq(text,
-                     "usage: npumem-test [options]\n"
-                     "\n"
-                     "Tests options.\n"
-                     "\n"
-                     "      --force         replace what is there\n"
-                     "      --start         begin\n"
-                     "  -m, --mode MODE     none, some or all (default some)\n"
-                     "      --rank N        one rank alone\n"
-                     "      --depth N       frames (default 64)\n"
-                     "      --size SIZE     leave out less\n"
-                     "      --wait SECONDS  wait so long: a text that is as long as it takes to be broken into two "
-                     "lines,\n"
-                     "                      of which one is this (default 2.5)\n"
-                     "      --name NAME     a name\n"
-                     "\n"
-                     "      --folder DIR    a folder; it's read\n"
-                     "      --even N        an even number; may be given several times\n"
-                     "\n"
-                     "  -h, --help          print this help, and end\n"
-                     "      --version       print the version, and end\n");
+    ck_assert_str_eq(
+        text, "usage: npumem-test [options]\n"
+              "\n"
+              "Tests options.\n"
+              "\n"
+              "      --force        replace what is there\n"
+              "      --start        begin\n"
+              "  -m, --mode MODE    none, some or all (default some)\n"
+              "      --rank N       one rank alone\n"
+              "      --depth N      frames (default 64)\n"
+              "      --size SIZE    leave out less\n"
+              "      --wait TIME    wait so long: a text that is as long as it takes to be broken into two "
+              "lines,\n"
+              "                     of which one is this (default 2.5)\n"
+              "      --share RATIO  a part\n"
+              "      --name NAME    a name\n"
+              "\n"
+              "      --folder DIR   a folder; it's read\n"
+              "      --even N       an even number; may be given several times\n"
+              "\n"
+              "  -h, --help         print this help, and end\n"
+              "  -V, --version      print the version, and end\n"
+              "\n"
+              "A SIZE is a number with B, K, M, G, T or P; KB and KiB are the same as K: all are powers of 1024. A\n"
+              "number alone is bytes, and has to be 1M or more. A RATIO is a number from 0 to 1, or a percentage:\n"
+              "0.15, 15%. A TIME is a number with ns, us, ms, s, m, h or d; without one it is seconds, where\n"
+              "nothing else is said.\n"
+              "\n"
+              "Exit status: 0 yes; 1 no; 4 failed.\n");
     free(text);
 }
 END_TEST
@@ -309,8 +333,9 @@ START_TEST(others_are_told_the_same)
 {
     expect_part("man", ".\\\" --mode\n.TP\n\\fB\\-m\\fR, \\fB\\-\\-mode\\fR \\fIMODE\\fR\n"
                        "None, some or all (default some).\n.\\\" .\n");
+    expect_part("man", ".\\\" = exit 4\n.TP\n.B 4\nFailed.\n.\\\" .\n");
     expect_part("bash", "    -m|--mode)\n        mapfile -t COMPREPLY < <(compgen -W 'none some all' -- \"$word\")\n");
-    expect_part("bash", "    --rank|--depth|--size|--wait|--name|--even) return ;;\n");
+    expect_part("bash", "    --rank|--depth|--size|--wait|--share|--name|--even) return ;;\n");
     expect_part("zsh", "'(-m --mode)'{-m,--mode}'[none, some or all]:MODE:(none some all)'");
     expect_part("zsh", "'*--even[an even number]:N:'");
     expect_part("fish", "complete -c npumem-test -s m -l mode -x -a 'none some all' -d 'none, some or all'\n");

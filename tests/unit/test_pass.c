@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/keyframe.h"
 #include "replay/pass.h"
 #include "support/text_trace.h"
 
@@ -93,22 +94,142 @@ static const nm_pass *const base_alone[] = {&base_pass, NULL};
 static const nm_pass upper_pass = {.name = "upper", .gives = {[NM_ROW_NOTE] = true}, .needs = base_alone, COUNTING};
 static const nm_pass *const table[] = {&base_pass, &alone_pass, &upper_pass, NULL};
 
-static void replay(const nm_sink *sink, const nm_pass *const *passes, const char *text)
+/* ---- A pass that is saved: it counts births, of what a keyframe brings not again ------------------------------------- */
+
+#define SAVED 40 /* a figure of heaps that the replay does not know */
+
+static nm_status count_new(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)err;
+    ((counter *)nm_heap_room(run, change->live->heap))->born += !change->live->is_kept;
+    ((counter *)nm_replay_room(run))->born += !change->live->is_kept;
+    return NM_OK;
+}
+
+static nm_status save(const nm_run *run, const nm_heap *heap, const nm_keyframe_out *out, nm_error *err)
+{
+    nm_event event = {.kind = NM_EVENT_HEAP_TOTAL, .detail = SAVED};
+    const counter *room = nm_replay_room(run);
+
+    note(run->pass->name, heap == NULL ? "save-rest" : "save-heap");
+    if (heap != NULL) {
+        event = nm_keyframe_figure(heap, SAVED);
+        room = nm_heap_room(run, heap);
+    }
+    event.count = room->born;
+    return nm_keyframe_write(out, &event, err);
+}
+
+static nm_status restore(nm_run *run, const nm_context *context, nm_error *err)
+{
+    counter *room = nm_replay_room(run);
+
+    (void)err;
+    if (context->event->kind != NM_EVENT_HEAP_TOTAL || context->event->detail != SAVED)
+        return NM_OK;
+    note(run->pass->name, context->heap == NULL ? "restore-rest" : "restore-heap");
+    if (context->heap != NULL)
+        room = nm_heap_room(run, context->heap);
+    room->born = context->event->count;
+    return NM_OK;
+}
+
+static nm_status tell_sums(nm_run *run, nm_error *err)
+{
+    char sums[100] = "";
+
+    (void)err;
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next)
+        snprintf(sums + strlen(sums), sizeof sums - strlen(sums), "%d+",
+                 (int)((const counter *)nm_heap_room(run, heap))->born);
+    snprintf(sums + strlen(sums), sizeof sums - strlen(sums), "=%d", (int)((const counter *)nm_replay_room(run))->born);
+    note(run->pass->name, sums);
+    return NM_OK;
+}
+
+static const nm_pass saved_pass = {
+    .name = "saved",
+    .gives = {[NM_ROW_GAP] = true},
+    .wants = {[NM_CHANGE_BORN] = true},
+    .room = {[NM_OWNER_REPLAY] = sizeof(counter), [NM_OWNER_HEAP] = sizeof(counter)},
+    .change = count_new,
+    .finish = tell_sums,
+    .save = save,
+    .restore = restore,
+};
+static const nm_pass *const saved_table[] = {&alone_pass, &saved_pass, NULL};
+
+/* What a change says beside memory: which heaps an event has touched, which device moved, what is listed. */
+static nm_status tell_more(nm_run *run, const nm_change *change, nm_error *err)
+{
+    char more[100] = "";
+
+    (void)err;
+    if (change->kind == NM_CHANGE_BEGUN)
+        snprintf(more, sizeof more, "begun-after-%d", (int)run->replay->has_events);
+    if (change->kind == NM_CHANGE_DEVICE_MOVED)
+        snprintf(more, sizeof more, "device-%d%s", (int)change->device->id,
+                 change->hardware != change->device->group ? "-moved" : "");
+    if (change->kind == NM_CHANGE_LISTED)
+        snprintf(more, sizeof more, "listed-in-%d-%s-%s", (int)change->heap->id, change->live != NULL ? "live" : "-",
+                 change->part != NULL ? "part" : "-");
+    if (change->kind == NM_CHANGE_DONE)
+        for (const nm_heap *heap = run->replay->first_touched; heap != NULL; heap = heap->next_touched)
+            snprintf(more + strlen(more), sizeof more - strlen(more), "%d,", (int)heap->id);
+    note(change->context == NULL ? "-" : "@", more);
+    return NM_OK;
+}
+
+static const nm_pass more_pass = {
+    .name = "more",
+    .gives = {[NM_ROW_USAGE] = true},
+    .wants =
+        {[NM_CHANGE_BEGUN] = true, [NM_CHANGE_DONE] = true, [NM_CHANGE_DEVICE_MOVED] = true, [NM_CHANGE_LISTED] = true},
+    .change = tell_more,
+};
+static const nm_pass *const more_table[] = {&more_pass, NULL};
+
+static nm_replay *take_text(const nm_sink *sink, const nm_pass *const *passes, const char *text)
 {
     nm_text_trace *trace = NULL;
     nm_replay *made = NULL;
     nm_record record;
     nm_error err;
 
-    told[0] = '\0';
-    memset(given, 0, sizeof given);
     ck_assert_int_eq(nm_text_trace_open(text, &trace, &err), NM_OK);
     ck_assert_int_eq(nm_replay_new(sink, passes, &made, &err), NM_OK);
     while (nm_text_trace_next(trace, &record, &err) == NM_OK)
         ck_assert_int_eq(nm_replay_record(made, &record, &err), NM_OK);
-    ck_assert_int_eq(nm_replay_finish(made, &err), NM_OK);
-    nm_replay_free(made);
     nm_text_trace_close(trace);
+    return made;
+}
+
+static void finish_and_free(nm_replay *made)
+{
+    ck_assert_int_eq(nm_replay_finish(made, NULL), NM_OK);
+    nm_replay_free(made);
+}
+
+static nm_status repeat(void *context, const nm_event *event, nm_error *err)
+{
+    return nm_replay_record(context, &(nm_record){.kind = NM_RECORD_EVENT, .event = *event}, err);
+}
+
+static void keyframe(const nm_replay *from, nm_replay *to)
+{
+    nm_event event = {.kind = NM_EVENT_KEYFRAME, .detail = NM_KEYFRAME_BEGIN};
+
+    ck_assert_int_eq(repeat(to, &event, NULL), NM_OK);
+    ck_assert_int_eq(nm_replay_keyframe(from, repeat, to, NULL), NM_OK);
+    event.detail = NM_KEYFRAME_END;
+    ck_assert_int_eq(repeat(to, &event, NULL), NM_OK);
+}
+
+static void replay(const nm_sink *sink, const nm_pass *const *passes, const char *text)
+{
+    told[0] = '\0';
+    memset(given, 0, sizeof given);
+    finish_and_free(take_text(sink, passes, text));
 }
 
 /* ---- Tests --------------------------------------------------------------------------------------------------------- */
@@ -172,6 +293,108 @@ START_TEST(each_object_has_a_zeroed_room_for_each_pass)
 }
 END_TEST
 
+#define THREE_BIRTHS                                                                                                   \
+    "@1 alloc heap=1 address=0x1000 requested=64 thread=1 stack=1\n"                                                   \
+    "@2 alloc heap=2 address=0x5000 requested=64 thread=1 stack=1\n"                                                   \
+    "@3 free heap=2 address=0x5000 thread=1\n"                                                                         \
+    "@4 alloc heap=2 address=0x6000 requested=64 thread=1 stack=1\n"
+
+START_TEST(what_a_pass_saves_another_replay_restores)
+{
+    nm_sink sink = {.row = take_row, .wants = {[NM_ROW_GAP] = true}};
+    nm_replay *from = take_text(&sink, saved_table, HEAD THREE_BIRTHS);
+    nm_replay *to = take_text(&sink, saved_table, HEAD);
+
+    told[0] = '\0';
+    keyframe(from, to);
+    ck_assert_str_eq(told, "saved:save-heap saved:restore-heap saved:save-heap saved:restore-heap "
+                           "saved:save-rest saved:restore-rest ");
+    told[0] = '\0';
+    finish_and_free(to);
+    ck_assert_str_eq(told, "saved:1+2+=3 ");
+    told[0] = '\0';
+    finish_and_free(from); /* to save changes nothing */
+    ck_assert_str_eq(told, "saved:1+2+=3 ");
+}
+END_TEST
+
+START_TEST(who_does_not_know_the_pass_passes_over_what_it_saved)
+{
+    nm_sink sink = nm_sink_of_all(NULL, take_row);
+    nm_replay *from = take_text(&sink, saved_table, HEAD THREE_BIRTHS);
+    nm_replay *to = take_text(&sink, NULL, HEAD);
+
+    memset(given, 0, sizeof given);
+    told[0] = '\0';
+    keyframe(from, to);
+    ck_assert_str_eq(told, "saved:save-heap saved:save-heap saved:save-rest ");
+    finish_and_free(to);
+    ck_assert_uint_eq(given[NM_ROW_ALLOCATION], 2);
+    ck_assert_uint_eq(given[NM_ROW_HEAP_TOTAL], 2);
+    finish_and_free(from);
+}
+END_TEST
+
+START_TEST(a_keyframe_wants_the_rows_of_those_who_save)
+{
+    bool wants[NM_ROW_KINDS] = {[NM_ROW_NOTE] = true};
+
+    nm_keyframe_wants(saved_table, wants);
+    for (int kind = 0; kind < NM_ROW_KINDS; kind++)
+        ck_assert_int_eq(wants[kind], kind == NM_ROW_NOTE || kind == NM_ROW_GAP);
+}
+END_TEST
+
+/* A block makes the range under it a segment: figures of the driver's heap change, too. Who only looks touches nothing. */
+START_TEST(done_names_the_heaps_that_an_event_touched)
+{
+    nm_sink sink = nm_sink_of_all(NULL, take_row);
+
+    replay(&sink, more_table,
+           HEAD "- alloc heap=1 address=0x100000 block=64 baseline\n"
+                "@1 alloc heap=1 address=0x1000 block=4096 thread=1\n"
+                "@2 alloc heap=2 address=0x1000 requested=64 block=512 thread=1\n"
+                "@3 alloc heap=2 address=0x1200 requested=64 block=512 thread=1\n"
+                "@4 mark thread=1\n"
+                "@5 free heap=1 address=0x1000 thread=1\n");
+    ck_assert_str_eq(told, "@:1, @:begun-after-0 @:1, @:1,2, @:2, @:2,1, ");
+}
+END_TEST
+
+/* A pool that is defined late takes the segments that are there: no event has touched them. */
+START_TEST(a_definition_is_done_too)
+{
+    nm_sink sink = nm_sink_of_all(NULL, take_row);
+
+    replay(&sink, more_table,
+           "process 1 pid=100 host=h1\n"
+           "device 1 process=1 ordinal=0 physical=4\n"
+           "heap 1 process=1 device=1 level=driver\n"
+           "@1 alloc heap=1 address=0x1000 block=4096 segment\n"
+           "heap 2 process=1 device=1 level=pool\n"
+           "device 1 process=1 ordinal=0 physical=5\n"
+           "device 1 process=1 ordinal=0 physical=5\n");
+    ck_assert_str_eq(told, "@:begun-after-0 @:1, -:1,2, -:device-1-moved ");
+}
+END_TEST
+
+START_TEST(what_is_listed_is_told_with_its_part_and_what_is_there)
+{
+    nm_sink sink = nm_sink_of_all(NULL, take_row);
+
+    replay(&sink, more_table,
+           HEAD "@1 alloc heap=1 address=0x1000 block=4096 segment\n"
+                "@2 alloc heap=2 address=0x1000 requested=64 block=512\n"
+                "- state_block heap=2 address=0x7000 block=512\n"
+                "- state_segment heap=1 address=0x1000 block=4096 size=512\n"
+                "- state_block heap=2 address=0x1000 block=512\n"
+                "- state_block heap=2 address=0x1200 block=3584 idle\n"
+                "- state_segment heap=2 address=0x9000 block=4096\n");
+    ck_assert_str_eq(told, "@:begun-after-0 @:1,2, @:2, @:listed-in-2---- @:listed-in-2-live-part "
+                           "@:listed-in-2-live-part @:listed-in-2---part @:listed-in-2---part ");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pass");
@@ -184,6 +407,12 @@ int main(void)
     tcase_add_test(test, nobody_runs_where_nobody_wants_rows);
     tcase_add_test(test, a_replay_needs_no_passes);
     tcase_add_test(test, each_object_has_a_zeroed_room_for_each_pass);
+    tcase_add_test(test, what_a_pass_saves_another_replay_restores);
+    tcase_add_test(test, who_does_not_know_the_pass_passes_over_what_it_saved);
+    tcase_add_test(test, a_keyframe_wants_the_rows_of_those_who_save);
+    tcase_add_test(test, done_names_the_heaps_that_an_event_touched);
+    tcase_add_test(test, a_definition_is_done_too);
+    tcase_add_test(test, what_is_listed_is_told_with_its_part_and_what_is_there);
     suite_add_tcase(suite, test);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);

@@ -498,6 +498,88 @@ START_TEST(only_the_ranges_freed_last_are_remembered)
 }
 END_TEST
 
+/* Each by itself, of another pass, or of the books; none hangs on what the others do. */
+static const struct {
+    const char *event; /* behind its time */
+    nm_anomaly_kind kind;
+} deeds[] = {
+    {"alloc_failed heap=1 requested=0 error=107000 thread=1 stack=2", NM_ANOMALY_ZERO_SIZE},
+    {"free address=0x50000 detail=device thread=1 stack=2", NM_ANOMALY_FREE_UNKNOWN},
+    {"copy thread=1 address=0x30ff9 source=0x90000 size=8 detail=h2d device=1 stack=2", NM_ANOMALY_COPY_PAST_END},
+    {"copy thread=1 address=0x20000 source=0x90000 size=8 detail=h2d device=1 stack=3", NM_ANOMALY_USE_AFTER_FREE},
+    {"alloc heap=1 address=0x10ff0 requested=64 block=64 thread=1 stack=2", NM_ANOMALY_OVERLAP}, /* waits: the pass */
+    {"alloc heap=1 address=0x40000 requested=64 block=64 thread=1 stack=2", NM_ANOMALY_OVERLAP}, /* waits: the books */
+};
+#define DEEDS (sizeof deeds / sizeof deeds[0])
+
+static void take_turns(const size_t turn[DEEDS])
+{
+    static const char before[] = "@3 alloc heap=1 address=0x20000 requested=64 block=64 thread=1 stack=1\n"
+                                 "@4 free address=0x20000 detail=device thread=1 stack=2\n"
+                                 "@5 alloc heap=1 address=0x30000 requested=0x1000 block=0x1000 thread=1 stack=1\n"
+                                 "@6 alloc heap=1 address=0x40000 requested=64 block=64 thread=1 stack=1\n"
+                                 "@7 stream_call thread=1 stream=7 detail=stream_create device=1 stack=2\n"
+                                 "@8 stream_call thread=1 stream=8 detail=stream_create device=1 stack=2\n"
+                                 "@9 stream_call thread=1 stream=8 detail=stream_destroy device=1 stack=3\n";
+    char text[2048];
+    size_t length = 0;
+
+    for (size_t i = 0; i < DEEDS; i++) /* so far from each other that none waits until the next */
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, "@%zu0000000 %s\n", 2 + 2 * i, deeds[turn[i]].event);
+    snprintf(text + length, sizeof text - length, "@900000000 process_end process=1 detail=exit\n");
+    replay(HEAD(""), before, text);
+    ck_assert_uint_eq(list.anomaly.count, DEEDS + 1);
+    for (size_t i = 0; i <= DEEDS; i++) {
+        const nm_anomaly_row *row = &list.anomaly.items[i];
+
+        ck_assert_uint_eq(row->anomaly_id, i + 1);
+        ck_assert_int_eq(row->kind, i < DEEDS ? deeds[turn[i]].kind : NM_ANOMALY_STREAM_KEPT);
+        ck_assert_int_eq(row->seq, i == 0 ? row->seq : row[-1].seq + 1);
+    }
+}
+
+static void in_all_orders(size_t turn[DEEDS], size_t fixed)
+{
+    if (fixed == DEEDS)
+        take_turns(turn);
+    for (size_t i = fixed; i < DEEDS; i++) {
+        size_t other = turn[i];
+
+        turn[i] = turn[fixed];
+        turn[fixed] = other;
+        in_all_orders(turn, fixed + 1);
+        turn[fixed] = turn[i];
+        turn[i] = other;
+    }
+}
+
+START_TEST(rows_are_numbered_in_the_order_of_events_whoever_gives_them)
+{
+    size_t turn[DEEDS];
+
+    for (size_t i = 0; i < DEEDS; i++)
+        turn[i] = i;
+    in_all_orders(turn, 0);
+}
+END_TEST
+
+/* What may still be explained by a late free has no number before that is over. */
+START_TEST(a_row_that_waits_is_numbered_when_it_is_certain)
+{
+    static const char overlap[] = "@3 alloc heap=1 address=0x10ff0 requested=64 block=64 thread=1 stack=2\n"
+                                  "@4 free address=0x50000 detail=device thread=1 stack=2\n";
+
+    replay(HEAD(""), overlap, "@20000000 free address=0x60000 detail=device thread=1 stack=2\n");
+    ck_assert_uint_eq(list.anomaly.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(list.anomaly.items[i].anomaly_id, i + 1);
+    ck_assert_uint_eq(list.anomaly.items[0].address, 0x50000);
+    ck_assert_int_eq(list.anomaly.items[1].kind, NM_ANOMALY_OVERLAP);
+    ck_assert_uint_eq(list.anomaly.items[2].address, 0x60000);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("misuse");
@@ -517,6 +599,8 @@ int main(void)
     tcase_add_test(tests, copies_that_a_pool_may_make_are_no_misuse);
     tcase_add_test(tests, freed_memory_that_was_given_out_again_may_be_used);
     tcase_add_test(tests, only_the_ranges_freed_last_are_remembered);
+    tcase_add_test(tests, rows_are_numbered_in_the_order_of_events_whoever_gives_them);
+    tcase_add_test(tests, a_row_that_waits_is_numbered_when_it_is_certain);
     suite_add_tcase(suite, tests);
 
     SRunner *runner = srunner_create(suite);

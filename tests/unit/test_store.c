@@ -118,7 +118,7 @@ static nm_status put(nm_store *store, nm_allocation_row row)
 
 static void finish_and_publish(nm_store *store)
 {
-    nm_store_input input = load_whole_input(10);
+    nm_input_row input = load_whole_input(10);
 
     ck_assert_msg(nm_store_finish(store, &input, &err) == NM_OK, "%s", err.text);
     ck_assert_msg(nm_store_publish(store, &err) == NM_OK, "%s", err.text);
@@ -183,7 +183,7 @@ END_TEST
 START_TEST(a_row_that_is_named_but_never_written_fails_the_load)
 {
     nm_store *store = open_store(false);
-    nm_store_input input = load_whole_input(1);
+    nm_input_row input = load_whole_input(1);
     nm_allocation_row row = allocation(1);
 
     define_process_and_heap(store);
@@ -258,7 +258,7 @@ END_TEST
 START_TEST(an_operation_that_is_named_but_never_written_fails_the_load)
 {
     nm_store *store = open_store(false);
-    nm_store_input input = load_whole_input(1);
+    nm_input_row input = load_whole_input(1);
     const nm_sink *sink = nm_store_sink(store);
     nm_workspace_row workspace = {.workspace_id = 1, .operation_id = 7};
 
@@ -323,7 +323,7 @@ END_TEST
 START_TEST(an_output_that_appears_meanwhile_is_kept)
 {
     nm_store *store = open_store(false);
-    nm_store_input input = load_whole_input(1);
+    nm_input_row input = load_whole_input(1);
 
     ck_assert_int_eq(nm_store_finish(store, &input, &err), NM_OK);
     write_file(path, "precious");
@@ -427,7 +427,7 @@ static void check_processes(int64_t count)
 START_TEST(a_failed_sync_leaves_the_old_database)
 {
     nm_store *store;
-    nm_store_input input = load_whole_input(1);
+    nm_input_row input = load_whole_input(1);
 
     finish_and_publish(open_store(true));
     store = open_store(true);
@@ -446,7 +446,7 @@ END_TEST
 START_TEST(a_failed_sync_of_the_folder_leaves_the_new_database)
 {
     nm_store *store = open_store(true);
-    nm_store_input input = load_whole_input(1);
+    nm_input_row input = load_whole_input(1);
 
     define_process_and_heap(store);
     ck_assert_int_eq(nm_store_finish(store, &input, &err), NM_OK);

@@ -30,7 +30,7 @@ static void tear_down(void)
 }
 
 /* The summary of a text trace; owned by the caller. thresholds NULL: as by default. */
-static char *summarise_above(const char *text, const nm_store_input *input, const nm_thresholds *thresholds,
+static char *summarise_above(const char *text, const nm_input_row *input, const nm_thresholds *thresholds,
                              const char *csv_folder)
 {
     nm_summary_names names = {.database_path = "run.db", .csv_folder = csv_folder};
@@ -46,7 +46,7 @@ static char *summarise_above(const char *text, const nm_store_input *input, cons
     return summary;
 }
 
-static char *summarise(const char *text, const nm_store_input *input, const char *csv_folder)
+static char *summarise(const char *text, const nm_input_row *input, const char *csv_folder)
 {
     return summarise_above(text, input, &load_no_floors, csv_folder);
 }
@@ -81,7 +81,7 @@ static size_t line_count(const char *text)
 
 START_TEST(a_leak_is_told_as_a_person_would)
 {
-    nm_store_input input = load_whole_input(10);
+    nm_input_row input = load_whole_input(10);
     char *summary = summarise(LEAKY, &input, NULL);
 
     ck_assert_str_eq(
@@ -114,7 +114,7 @@ START_TEST(a_leak_of_some_steps_is_told_by_its_growth)
     static const char *const begins[] = {"", before}; /* what was there before the first step is none of it */
     static const char *const sizes[] = {"5 x 410 KiB, 512 KiB a step, growing\n",
                                         "5 x 410 KiB, 512 KiB a step, growing\n"};
-    nm_store_input input = load_whole_input(15);
+    nm_input_row input = load_whole_input(15);
     const char *steps = strstr(LEAKY, "@2000000000");
     char text[4096];
 
@@ -137,7 +137,7 @@ START_TEST(a_device_is_taken_apart)
                                "@9300000000 module_sample device=1 name=APP size=4194304 total=1 thread=1\n"
                                "@9400000000 module_sample device=1 name=HCCL size=1572864 total=1 thread=1\n"
                                "@9500000000 mark name=x thread=1\n";
-    nm_store_input input = load_whole_input(14);
+    nm_input_row input = load_whole_input(14);
     char text[4096];
     char *summary;
 
@@ -165,7 +165,7 @@ START_TEST(components_of_a_device_have_words)
                                "@3 alloc heap=1 address=0x300000 block=1048576 thread=1\n"
                                "@4 memory_sample device=1 detail=hbm free=2097152 total=4194304 thread=1\n"
                                "@5 alloc heap=2 address=0x300000 block=4096 thread=1\n";
-    nm_store_input input = load_whole_input(5);
+    nm_input_row input = load_whole_input(5);
     char *summary = summarise(text, &input, NULL);
 
     ck_assert_msg(strstr(summary, "used 2.0 MiB of 4.0 MiB at its peak, at 0.0 ms\n"
@@ -179,7 +179,7 @@ END_TEST
 
 START_TEST(loss_stands_in_the_first_line)
 {
-    nm_store_input input = load_whole_input(10);
+    nm_input_row input = load_whole_input(10);
     char *summary;
 
     input.is_complete = false;
@@ -200,7 +200,7 @@ START_TEST(a_late_begin_is_said)
                                   "heap 1 process=1 device=1 level=driver basis=block name=memory\n"
                                   "thread 1 process=1 tid=1\n"
                                   "@5 alloc heap=1 address=0x1000 block=100 thread=1\n";
-    nm_store_input input = load_whole_input(1);
+    nm_input_row input = load_whole_input(1);
     char text[512];
 
     for (int is_late = 0; is_late < 2; is_late++) {
@@ -226,7 +226,7 @@ START_TEST(missing_stacks_are_said)
                                  "thread 1 process=1 tid=1\n"
                                  "stack 1: a.c:1:f\n"
                                  "@- alloc heap=1 address=0x1000 block=100 thread=1 stack=1\n";
-    nm_store_input input = load_whole_input(1);
+    nm_input_row input = load_whole_input(1);
     char *summary = summarise(none, &input, NULL);
 
     ck_assert_ptr_nonnull(strstr(summary, "No stacks were recorded"));
@@ -240,7 +240,7 @@ END_TEST
 
 START_TEST(an_empty_trace_has_a_summary)
 {
-    nm_store_input input = load_whole_input(0);
+    nm_input_row input = load_whole_input(0);
     char *summary;
 
     input.first_seq = input.last_seq = NM_NO_SEQ;
@@ -274,7 +274,7 @@ START_TEST(failures_and_misuse_have_a_line)
         "@6 free address=0x1000 detail=device thread=1\n"
         "@7 free address=0x1000 detail=device thread=1\n"
         "@8 free address=0x1000 detail=device thread=1\n";
-    nm_store_input input = load_whole_input(5);
+    nm_input_row input = load_whole_input(5);
     char *summary = summarise(text, &input, NULL);
 
     ck_assert_ptr_nonnull(strstr(
@@ -297,7 +297,7 @@ START_TEST(resources_are_no_memory)
         "@0 alloc heap=1 address=0x1000 block=100 thread=1 stack=1\n"
         "@1 stream_call thread=1 device=1 stream=7 detail=stream_create\n"
         "@5 alloc_failed heap=1 requested=3145728 thread=1 stack=1 error=207005 free=1000 total=5000\n";
-    nm_store_input input = load_whole_input(3);
+    nm_input_row input = load_whole_input(3);
     char *summary = summarise(text, &input, NULL);
 
     ck_assert_ptr_nonnull(strstr(summary,
@@ -323,7 +323,7 @@ START_TEST(what_was_not_seen_has_a_line_a_kind)
                                "@4 note thread=1 detail=python_unreadable name=\"no libpython\"\n"
                                "@5 note thread=1 detail=77 name=later\n"
                                "@6 note thread=1 detail=unseen_operator name=aclnnFoo number=1200\n";
-    nm_store_input input = load_whole_input(7);
+    nm_input_row input = load_whole_input(7);
     char *summary = summarise(text, &input, NULL);
 
     ck_assert_ptr_nonnull(strstr(summary, "complete\n")); /* a note is no loss */
@@ -356,7 +356,7 @@ START_TEST(heaps_of_one_name_are_not_mixed)
                                "@1 alloc heap=1 address=0x10000 block=4096 thread=1 stack=1\n"
                                "@2 alloc heap=2 address=0x20000 block=12288 thread=1 stack=2\n"
                                "@3 alloc heap=3 address=0x30000 block=20480 thread=1 stack=3\n";
-    nm_store_input input = load_whole_input(3);
+    nm_input_row input = load_whole_input(3);
     char *summary = summarise(text, &input, NULL);
     const char *namesake = strstr(summary, "peak 12.0 KiB");
 
@@ -395,7 +395,7 @@ static char *summarise_many(int processes, int heaps)
     for (int note = 0; note <= NM_NOTE_MAX; note++)
         add_text(&text, "@- note thread=%d detail=%d name=n%d\n", 1, note, note);
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
-    nm_store_input input = load_whole_input((uint64_t)events);
+    nm_input_row input = load_whole_input((uint64_t)events);
     summary = summarise((const char *)text.data, &input, NULL);
     nm_buffer_free(&text);
     return summary;
@@ -434,7 +434,7 @@ START_TEST(what_keeps_the_newest_is_no_leak)
     }
     add_text(&text, "@9000000 process_end process=1 thread=1 detail=signal error=9\n", 0, 0, 0);
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
-    nm_store_input input = load_whole_input(46);
+    nm_input_row input = load_whole_input(46);
     char *summary = summarise((const char *)text.data, &input, NULL);
 
     ck_assert_msg(strstr(summary, " a.c:8 leak                              12 x 1.0 KiB, one a step, growing\n"), "%s",
@@ -449,7 +449,7 @@ END_TEST
 /* 1.0 MiB is less than the 64 that a warning needs. */
 START_TEST(too_little_to_matter_is_no_warning)
 {
-    nm_store_input input = load_whole_input(10);
+    nm_input_row input = load_whole_input(10);
     char *summary = summarise_above(LEAKY, &input, NULL, NULL);
 
     ck_assert_msg(strstr(summary, "\nHealth: good in 1 measure (view health)\n") != NULL, "%s", summary);
@@ -461,7 +461,7 @@ END_TEST
 /* Of 200 MiB none was unused at the peak; half of them were split off when 200 more were refused. */
 START_TEST(the_worst_moment_is_told_beside_the_peak)
 {
-    nm_store_input input = load_whole_input(9);
+    nm_input_row input = load_whole_input(9);
     char *summary = summarise_above("process 1 pid=100 host=h1\ndevice 1 process=1 ordinal=0 kind=npu\n"
                                     "heap 1 process=1 device=1 level=driver basis=block name=memory\n"
                                     "heap 2 process=1 device=1 level=pool basis=block name=pool\n"
@@ -487,7 +487,7 @@ END_TEST
 /* Nothing is known of what a recording would have told that was cut before its first event. */
 START_TEST(a_cut_before_the_first_event_is_told_as_such)
 {
-    nm_store_input cut = load_whole_input(0), whole = load_whole_input(0);
+    nm_input_row cut = load_whole_input(0), whole = load_whole_input(0);
     char *summary;
 
     cut.bytes_cut = 100;
@@ -519,7 +519,7 @@ START_TEST(verdicts_name_their_process)
         add_text(&text, "@2 alloc heap=%d address=%d block=100 thread=%d\n", 10 + p, p << 20, p);
     }
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
-    nm_store_input input = load_whole_input(4);
+    nm_input_row input = load_whole_input(4);
     char *summary = summarise((const char *)text.data, &input, NULL);
 
     ck_assert_msg(strstr(summary, "Danger: fragmentation of pid 41 NPU 0 pool: ") != NULL, "%s", summary);
@@ -541,7 +541,7 @@ START_TEST(processes_of_one_name_are_not_added_up)
         add_text(&text, "@- alloc heap=%d address=65536 block=%d thread=%d\n", p, (p + 1) * 1024, p);
     }
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
-    nm_store_input input = load_whole_input(9);
+    nm_input_row input = load_whole_input(9);
     char *summary = summarise((const char *)text.data, &input, NULL);
 
     ck_assert_msg(strstr(summary, "  driver peak        2.0 KiB    6.0 KiB   10.0 KiB") != NULL, "%s", summary);
@@ -568,7 +568,7 @@ START_TEST(processes_that_leak_are_counted_without_their_names)
         }
     }
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
-    nm_store_input input = load_whole_input(31);
+    nm_input_row input = load_whole_input(31);
     char *summary = summarise((const char *)text.data, &input, NULL);
 
     ck_assert_msg(strstr(summary, " a.py:7 keep ") != NULL &&
@@ -587,7 +587,7 @@ START_TEST(many_processes_without_memory_have_no_table)
         add_text(&text, "process %d pid=%d host=h\n", p, p, 0);
     add_text(&text, "thread %d process=1 tid=1\n@- mark thread=1 name=here\n", 1, 0, 0);
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
-    nm_store_input input = load_whole_input(1);
+    nm_input_row input = load_whole_input(1);
     char *summary = summarise((const char *)text.data, &input, NULL);
 
     ck_assert_msg(strstr(summary, "9 processes") != NULL && strstr(summary, "median") == NULL, "%s", summary);
@@ -606,7 +606,7 @@ START_TEST(processes_without_memory_do_not_make_many)
     add_text(&text, "thread 1 process=12 tid=1\nheap 1 process=12 level=pinned basis=block name=pinned\n", 0, 0, 0);
     add_text(&text, "@- alloc heap=1 address=65536 block=2048 thread=1\n", 0, 0, 0);
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
-    nm_store_input input = load_whole_input(1);
+    nm_input_row input = load_whole_input(1);
     char *summary = summarise((const char *)text.data, &input, NULL);
 
     ck_assert_msg(strstr(summary, ": 12 processes (1 with memory), ") != NULL, "%s", summary);
@@ -637,7 +637,7 @@ START_TEST(leaks_of_many_processes_are_told_with_their_verdict)
     for (int p = 1; p <= 9; p++)
         add_text(&text, "@9 process_end process=%d thread=%d detail=exit error=0\n", p, p, 0);
     ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
-    nm_store_input input = load_whole_input(44);
+    nm_input_row input = load_whole_input(44);
     char *summary = summarise((const char *)text.data, &input, NULL);
 
     ck_assert_msg(

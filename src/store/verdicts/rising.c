@@ -93,9 +93,9 @@ typedef struct windows {
 
 static int window_of(const windows *all, int64_t begin_minute, int64_t minute)
 {
-    int index = (int)((double)(minute - begin_minute) / all->width);
+    double index = (double)(minute - begin_minute) / all->width;
 
-    return index < 0 ? 0 : index >= WINDOWS ? WINDOWS - 1 : index;
+    return index < 0 ? 0 : index >= WINDOWS ? WINDOWS - 1 : (int)index;
 }
 
 /* A row holds from its minute on, up to the next one's. */

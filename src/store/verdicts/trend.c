@@ -119,9 +119,11 @@ static process_steps steps_of(int64_t process_id, int64_t step_count)
 {
     process_steps steps = {.process_id = process_id, .step_count = step_count};
 
+    if (step_count < 1)
+        return (process_steps){.process_id = process_id};
     while ((step_count >> steps.shift) > NM_TREND_BINS_MAX)
         steps.shift++;
-    steps.value_count = (size_t)((step_count + (INT64_C(1) << steps.shift) - 1) >> steps.shift);
+    steps.value_count = value_at(&steps, step_count) + 1;
     return steps;
 }
 

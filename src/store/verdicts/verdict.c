@@ -318,7 +318,9 @@ typedef struct reading {
     } level_list;
 } reading;
 
-/* Steps behind a pause with which the recording began, and up to one that never ended: what was born in them has no site. Both in one order, so that they are read side by side. A site that is not known is 0. */
+/* Steps behind a pause with which the recording began, and up to the first one that never ended: what was born in them has no
+ * site. Where the begin of that one was not kept, no step is. Both in one order, so that they are read side by side. A site that
+ * is not known is 0. */
 static const char births_sql[] =
     "SELECT a.heap_id, coalesce(s.site_frame_id, 0) AS site_key, a.generation, sum(a.allocation_count * a.size_bytes),"
     " sum(a.allocation_count), coalesce(n.steps, 0), coalesce(max(l.max_steps), -1), h.level IN (1, 7),"
@@ -332,7 +334,8 @@ static const char births_sql[] =
     "  ON g.process_id = f.process_id WHERE f.process_id = x.process_id AND f.begin_seq < g.end_seq"
     "  AND coalesce(g.begin_seq, -1) <= x.first_seq), 0) AS unseen FROM (SELECT step.process_id,"
     "  max(step.generation) AS steps, min(step.begin_seq) AS first_seq FROM step LEFT JOIN (SELECT process_id,"
-    "  max(begin_seq) AS seq FROM pause WHERE end_seq IS NULL GROUP BY process_id) AS q ON q.process_id = "
+    "  min(coalesce(begin_seq, -1)) AS seq FROM pause WHERE end_seq IS NULL GROUP BY process_id) AS q ON q.process_id "
+    "= "
     "step.process_id"
     "  WHERE q.seq IS NULL OR step.begin_seq <= q.seq GROUP BY step.process_id) AS x) AS n"
     " ON n.process_id = h.process_id"
@@ -365,6 +368,14 @@ static nm_status add_level(reading *from, nm_level level, nm_error *err)
     return status;
 }
 
+/* Of steps. A replay gives no number beyond these, but what is judged may be of a database that somebody made. */
+static int64_t number_of(sqlite3_stmt *row, int column)
+{
+    int64_t number = sqlite3_column_int64(row, column);
+
+    return number > INT32_MAX ? INT32_MAX : number < INT32_MIN ? INT32_MIN : number;
+}
+
 static nm_status read_levels(reading *from, int64_t heap_id, int64_t site, int64_t unseen, nm_error *err)
 {
     sqlite3_stmt *row = from->levels;
@@ -376,7 +387,7 @@ static nm_status read_levels(reading *from, int64_t heap_id, int64_t site, int64
     while (status == NM_OK && from->level_code == SQLITE_ROW && sqlite3_column_int64(row, 0) == heap_id &&
            sqlite3_column_int64(row, 1) == site) {
         status = add_level(from,
-                           (nm_level){.generation = sqlite3_column_int64(row, 2) - unseen,
+                           (nm_level){.generation = number_of(row, 2) - unseen,
                                       .bytes = sqlite3_column_double(row, 3),
                                       .count = sqlite3_column_double(row, 4)},
                            err);
@@ -458,11 +469,11 @@ static nm_status read_site(reading *from, int *code, nm_error *err)
     sqlite3_stmt *row = from->births;
     int64_t heap_id = sqlite3_column_int64(row, 0);
     int64_t site = sqlite3_column_int64(row, 1);
-    nm_site_history history = {.step_count = sqlite3_column_int64(row, 5),
-                               .freed_max_steps = sqlite3_column_int64(row, 6),
+    nm_site_history history = {.step_count = number_of(row, 5),
+                               .freed_max_steps = number_of(row, 6),
                                .needs_births = sqlite3_column_int(row, 7) != 0};
     bool is_lost = sqlite3_column_int(row, 8) != 0;
-    int64_t unseen = sqlite3_column_int64(row, 9);
+    int64_t unseen = number_of(row, 9);
     bool is_cut = sqlite3_column_int(row, 10) != 0;
     double growth = 0;
     nm_status status = read_levels(from, heap_id, site, unseen, err);
@@ -473,10 +484,9 @@ static nm_status read_site(reading *from, int *code, nm_error *err)
         status = nm_array_grow(&from->birth_list.items, &from->birth_list.capacity, from->birth_list.count + 1,
                                sizeof *from->birth_list.items, err);
         if (status == NM_OK)
-            from->birth_list.items[from->birth_list.count++] =
-                (nm_births){.generation = sqlite3_column_int64(row, 2) - unseen,
-                            .bytes = sqlite3_column_double(row, 3),
-                            .count = sqlite3_column_double(row, 4)};
+            from->birth_list.items[from->birth_list.count++] = (nm_births){.generation = number_of(row, 2) - unseen,
+                                                                           .bytes = sqlite3_column_double(row, 3),
+                                                                           .count = sqlite3_column_double(row, 4)};
         *code = sqlite3_step(row);
     }
     if (status == NM_OK && is_lost)

@@ -42,7 +42,7 @@ typedef struct nm_births { /* of blocks that are still there and may be called a
     double bytes, count;
 } nm_births;
 
-typedef struct nm_site_history {
+typedef struct nm_site_history { /* numbers of steps are no larger than INT32_MAX */
     const nm_level *levels;
     size_t level_count;
     const nm_births *births;

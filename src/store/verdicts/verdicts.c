@@ -21,6 +21,8 @@ typedef struct stored_pass {
 } stored_pass;
 
 static const stored_pass passes[] = {
+    {"heap_sum: costs", .sql = "costs.sql"},
+    {"pool_miss, pool_miss_sum: what was cold", .sql = "misses.sql"},
     {"site_step, site_floor, site_growth, site_lifetime", .sql = "site_sums.sql"},
     {"input: how many processes", .sql = "processes.sql"},
     {"all that says what pools reserved", .sql = "reserved.sql"},

@@ -16,6 +16,9 @@ typedef struct nm_verdict_settings {
     int64_t server_minutes; /* so long a process without steps has to run to be judged; 0: NM_RISING_MINUTES */
 } nm_verdict_settings;
 
+/* Added to the cause of a pool's miss of which only the end tells whether it is cold. */
+#define NM_EARLY_CAUSE 16
+
 typedef enum nm_verdicts_of {
     NM_VERDICTS_OF_INPUT,
     NM_VERDICTS_OF_MERGED, /* of several, each of which brought its own rows: only what has none yet is made */

@@ -13,10 +13,7 @@
 #include "store/foreign.h"
 #include "tool/check/options.h"
 #include "tool/check/report.h"
-
-#define EXIT_BROKEN_RULE 1
-#define EXIT_USAGE       2
-#define EXIT_UNREADABLE  4
+#include "tool/common/quiet.h"
 
 /* ---- The work ---- */
 
@@ -25,7 +22,7 @@ static int report_error(const char *subject, const nm_error *err)
     char name[PATH_MAX];
 
     fprintf(stderr, "npumem-check: %s: %s\n", nm_shown_text(name, sizeof name, subject), err->text);
-    return EXIT_UNREADABLE;
+    return EXIT_UNUSABLE;
 }
 
 static int report_results(const check_options *options, const check_result *results)
@@ -41,9 +38,9 @@ static int report_results(const check_options *options, const check_result *resu
         check_write_json(options->database, results, options->rules.count, stdout);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "npumem-check: standard output: cannot write: %s\n", strerror(errno));
-        return EXIT_UNREADABLE;
+        return EXIT_UNUSABLE;
     }
-    return is_ok ? EXIT_SUCCESS : EXIT_BROKEN_RULE;
+    return is_ok ? EXIT_DONE : EXIT_NO;
 }
 
 static int run_check(const check_options *options)
@@ -66,13 +63,12 @@ static int run_check(const check_options *options)
 
 int main(int argc, char **argv)
 {
-    static const int ends[] = {[OPTIONS_READ] = EXIT_SUCCESS,
-                               [OPTIONS_DONE] = EXIT_SUCCESS,
-                               [OPTIONS_WRONG] = EXIT_USAGE,
-                               [OPTIONS_NO_MEMORY] = EXIT_UNREADABLE};
     check_options options = {0};
     options_outcome outcome = check_options_read(argc, argv, &options);
-    int result = outcome == OPTIONS_READ ? run_check(&options) : ends[outcome];
+
+    if (options.is_quiet)
+        quiet_begin();
+    int result = outcome == OPTIONS_READ ? run_check(&options) : options_end(outcome, EXIT_UNUSABLE);
 
     check_options_free(&options);
     return result;

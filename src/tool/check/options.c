@@ -10,19 +10,10 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "tool/common/size_text.h"
+#include "base/quantity.h"
 #include "tool/common/threshold_text.h"
 
-/* "0.15" or "15%". */
-static bool read_ratio(const char *text, double *ratio)
-{
-    char *end;
-    double number = strtod(text, &end);
-    bool is_percent = strcmp(end, "%") == 0;
-
-    *ratio = is_percent ? number / 100 : number;
-    return text[0] >= '0' && text[0] <= '9' && (*end == 0 || is_percent) && *ratio >= 0 && *ratio <= 1;
-}
+#define MORE_RATIO_MAX 1e6 /* of a baseline */
 
 static bool read_count(const char *text, double *count)
 {
@@ -32,24 +23,20 @@ static bool read_count(const char *text, double *count)
     return text[0] >= '0' && text[0] <= '9' && *end == 0 && *count >= 0 && *count < 1e15;
 }
 
-static bool read_size(const char *text, double *size)
+static nm_status read_size(const char *text, double *size, nm_error *err)
 {
-    uint64_t bytes;
-    bool is_size = size_text_read(text, &bytes);
+    uint64_t bytes = 0;
+    nm_status status = nm_quantity_size(text, &bytes, err);
 
-    *size = is_size ? (double)bytes : 0;
-    return is_size;
+    *size = (double)bytes;
+    return status;
 }
 
 /* "5%" or "512MiB": how much more than the baseline passes. */
 static bool read_more(const char *text, check_rule *rule)
 {
-    char *end;
-
-    if (text[0] < '0' || text[0] > '9' || text[strlen(text) - 1] != '%')
-        return read_size(text, &rule->more_bytes);
-    rule->more_ratio = strtod(text, &end) / 100;
-    return strcmp(end, "%") == 0 && rule->more_ratio <= 1e6;
+    return strchr(text, '%') != NULL ? nm_quantity_ratio(text, MORE_RATIO_MAX, &rule->more_ratio, NULL) == NM_OK
+                                     : read_size(text, &rule->more_bytes, NULL) == NM_OK;
 }
 
 /* "OLD.db:+5%" ends the path at its last ":+"; a path may hold one itself as long as a tolerance follows. */
@@ -72,19 +59,16 @@ static nm_status read_limit(const char *text, check_rule *rule, nm_error *err)
     switch (rule->kind) {
     case CHECK_MAX_PEAK:
     case CHECK_MAX_RESERVED:
-        return read_size(text, &rule->limit)
-                   ? NM_OK
-                   : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a size: 60GiB, 512MiB or bytes");
+        return read_size(text, &rule->limit, err);
     case CHECK_MAX_FRAGMENTATION:
     case CHECK_MIN_HIT_RATE:
-        return read_ratio(text, &rule->limit) ? NM_OK
-                                              : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a share: 0.15 or 15%%");
+        return nm_quantity_ratio(text, 1, &rule->limit, err);
     case CHECK_MAX_MISSES_PER_STEP:
         return read_count(text, &rule->limit) ? NM_OK : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a number");
     case CHECK_BASELINE:
-        return read_baseline(text, rule)
-                   ? NM_OK
-                   : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a database, as in old.db:+5%%");
+        return read_baseline(text, rule) ? NM_OK
+                                         : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
+                                                   "needs a database, as in old.db, old.db:+5%% or old.db:+512MiB");
     default:
         return NM_OK;
     }
@@ -96,6 +80,7 @@ static nm_status add_rule(const option_row *row, const char *argument, void *int
     check_rule rule = {.kind = (check_kind)row->code};
     nm_status status = read_limit(argument, &rule, err);
 
+    options->has_rule |= row->name != NULL;
     if (status == NM_OK)
         status =
             nm_array_grow(&options->rules.items, &options->rules.capacity, options->rules.count + 1, sizeof rule, err);
@@ -104,20 +89,14 @@ static nm_status add_rule(const option_row *row, const char *argument, void *int
     return status;
 }
 
-static nm_status take_threshold(const option_row *row, const char *argument, void *into, nm_error *err)
+/* The rule is there already. */
+static nm_status take_complete(const option_row *row, const char *argument, void *into, nm_error *err)
 {
     check_options *options = into;
 
-    (void)row;
-    return threshold_read(argument, &options->filter.thresholds, err);
-}
-
-static nm_status take_thresholds(const option_row *row, const char *argument, void *into, nm_error *err)
-{
-    check_options *options = into;
-
-    (void)row;
-    return threshold_read_file(argument, &options->filter.thresholds, err);
+    (void)row, (void)argument, (void)err;
+    options->has_rule = true;
+    return NM_OK;
 }
 
 #define RULE(NAME, ARGUMENT, HELP, KIND)                                                                               \
@@ -127,7 +106,7 @@ static nm_status take_thresholds(const option_row *row, const char *argument, vo
     }
 
 static const option_row rows[] = {
-    RULE("max-peak", "SIZE", "most device memory at once, of each device (60GiB, 512 MiB, ...)", CHECK_MAX_PEAK),
+    RULE("max-peak", "SIZE", "most device memory at once, of each device (60GiB)", CHECK_MAX_PEAK),
     RULE("max-reserved", "SIZE", "most that each pool ever held of the driver's memory", CHECK_MAX_RESERVED),
     RULE("max-fragmentation", "RATIO",
          "share of it that was unused where that hurt: view fragmentation_verdict (0.15 or 15%)",
@@ -147,6 +126,11 @@ static const option_row rows[] = {
     RULE("no-oom", NULL, "no request for memory that failed for good", CHECK_NO_OOM),
     RULE("baseline", "OLD.db[:+5%]",
          "the peak of each heap of a device, by rank, against an older run; :+512MiB as well", CHECK_BASELINE),
+    {.name = "complete",
+     .kind = OPTION_FLAG,
+     .help = "nothing of the recording is missing; it is the first rule whatever else is given",
+     .take = take_complete,
+     .section = "RULES"},
     {.name = "rank",
      .kind = OPTION_COUNT,
      .argument = "N",
@@ -162,23 +146,20 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "a recording of which something is missing may pass",
      .field = OPTION_FIELD(check_options, filter.allows_partial)},
-    {.name = "threshold",
-     .kind = OPTION_TEXT,
-     .argument = "MEASURE=VALUE",
-     .help = "how little of a measure passes: fragmentation (a size) or pool-hit-rate (requests); allocation-cost and "
-             "zero-copy, of which there is no rule, are read too",
-     .take = take_threshold,
-     .is_repeatable = true},
-    {.name = "thresholds",
-     .kind = OPTION_FILE,
-     .argument = "FILE",
-     .help = "the same from a file, one a line",
-     .take = take_thresholds},
+    OPTIONS_THRESHOLDS(
+        check_options, filter.thresholds,
+        "how little of a measure passes: fragmentation (a size) or pool-hit-rate (requests); allocation-cost and "
+        "zero-copy, of which there is no rule, are read too"),
     {.name = "json",
      .kind = OPTION_FLAG,
      .help = "one JSON object in place of lines",
      .field = OPTION_FIELD(check_options, is_json)},
-    OPTIONS_HELP_AND_VERSION(0, 0),
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = OPTION_FLAG,
+     .help = "print nothing but errors: the exit status says it",
+     .field = OPTION_FIELD(check_options, is_quiet)},
+    OPTIONS_HELP_AND_VERSION,
 };
 
 static const options_program program = {
@@ -187,7 +168,8 @@ static const options_program program = {
     .about =
         "Holds a database of npumem-ingest to rules: one line a rule, with what was measured, and an exit status for "
         "CI.",
-    .ending = "Exit status: 0 every rule holds; 1 one does not; 2 wrong usage; 4 failed, or a database cannot be read.",
+    .ends = {"every rule holds", "one does not",
+             "wrong usage, also where no rule is given", [EXIT_UNUSABLE] = "failed: a database cannot be read"},
     OPTIONS_ROWS(rows),
 };
 
@@ -207,6 +189,9 @@ options_outcome check_options_read(int argc, char **argv, check_options *options
         return options_refuse(&program, "no database");
     if (operands[1] != NULL)
         return options_refuse(&program, "one database at a time");
+    if (!options->has_rule)
+        return options_refuse(&program, "no rule: give one or more, as --max-peak 60GiB, --no-leak or --baseline "
+                                        "old.db:+5%%; --complete alone asks whether anything is missing");
     options->database = operands[0];
     return OPTIONS_READ;
 }

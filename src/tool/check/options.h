@@ -15,7 +15,8 @@ typedef struct check_options {
         size_t count, capacity;
     } rules; /* the first is CHECK_COMPLETE */
     check_filter filter;
-    bool is_json;
+    bool is_json, is_quiet;
+    bool has_rule; /* beside the first */
 } check_options;
 
 /* Into zeroed options, which borrow from argv. */

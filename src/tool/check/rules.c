@@ -299,10 +299,10 @@ static nm_status find_paused(sqlite3 *db, int64_t *count, nm_error *err)
                          err);
 }
 
-/* A pause was asked for, so it is no failure; but figures are of the rest. */
+/* A pause was asked for, and so was --keep: they are no failure; but figures are of the rest. */
 static nm_status measure_complete(sqlite3 *db, const check_filter *filter, check_result *out, nm_error *err)
 {
-    int64_t paused_count = 0;
+    int64_t paused_count = 0, unkept_count = 0;
     nm_status status = say_partial(db, PARTIAL_SQL("main"), out, err);
 
     out->has_value = true;
@@ -312,6 +312,11 @@ static nm_status measure_complete(sqlite3 *db, const check_filter *filter, check
         status = find_paused(db, &paused_count, err);
     if (status == NM_OK && paused_count > 0 && out->note[0] == 0)
         snprintf(out->note, sizeof out->note, "but for pauses: what came and went in them is in no figure");
+    if (status == NM_OK)
+        status = nm_db_get_int(db, "SELECT total(events_unkept) FROM main.input", &unkept_count, err);
+    if (status == NM_OK && unkept_count > 0 && out->note[0] == 0)
+        snprintf(out->note, sizeof out->note,
+                 "but for what was not kept: misuse, failures and fragmentation of then are in no figure");
     return status;
 }
 

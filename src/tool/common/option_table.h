@@ -8,9 +8,11 @@
  *          .max = INT32_MAX, .field = OPTION_FIELD(my_options, top)},
  *         {.name = "csv", .kind = OPTION_FOLDER, .argument = "DIR", .help = "also write CSV files into DIR",
  *          .field = OPTION_FIELD(my_options, csv_folder)},
- *         OPTIONS_HELP_AND_VERSION(0, 0),
+ *         OPTIONS_HELP_AND_VERSION,
  *     };
  *     static const options_program program = {.name = "npumem-my", ..., OPTIONS_ROWS(rows)};
+ *
+ * Sizes, shares and times are read as base/quantity.h says.
  *
  * The man page has a place for each row, between the two comments that `--describe man` prints around it; what is said
  * beyond the row's own words stands behind them. `cmake --build build/dev --target update_man` renews the places.
@@ -23,18 +25,20 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "tool/common/exit_status.h"
 
 #define OPTIONS_ROWS_MAX 64 /* of one program */
 
 typedef enum option_kind {
-    OPTION_FLAG,    /* no argument: the field becomes `code`, or 1 where that is 0 */
-    OPTION_TEXT,    /* a `const char *`, borrowed from the command line */
-    OPTION_FILE,    /* the same: a file's name */
-    OPTION_FOLDER,  /* the same: a folder's */
-    OPTION_CHOICE,  /* one of `words`: its place among them */
-    OPTION_COUNT,   /* a number, `min` to `max` */
-    OPTION_SIZE,    /* bytes, as size_text.h reads them */
-    OPTION_SECONDS, /* `min` to `max` of them, with a fraction: nanoseconds */
+    OPTION_FLAG,   /* no argument: the field becomes `code`, or 1 where that is 0 */
+    OPTION_TEXT,   /* a `const char *`, borrowed from the command line */
+    OPTION_FILE,   /* the same: a file's name */
+    OPTION_FOLDER, /* the same: a folder's */
+    OPTION_CHOICE, /* one of `words`: its place among them */
+    OPTION_COUNT,  /* a number, `min` to `max` */
+    OPTION_SIZE,   /* 60GiB: bytes, `min` to `max` */
+    OPTION_RATIO,  /* 0.15 or 15%: a double, 0 to 1 */
+    OPTION_TIME,   /* 10s: nanoseconds, `min` to `max` in seconds; a number without a unit is seconds */
     OPTION_HELP,
     OPTION_VERSION,
     OPTION_DESCRIBE, /* what options_describe writes; hidden */
@@ -63,7 +67,7 @@ typedef struct option_row {
     const char *help;     /* lower case, without a full stop; what follows from the row is added: default, repeats */
     const char *fallback; /* the argument it has when it is not given; NULL: its field is left as it is */
     const char *const *words; /* of a choice; NULL at the end */
-    uint64_t min, max;        /* of a count and of seconds; a `max` of 0: the largest there is */
+    uint64_t min, max;        /* of a count, a size and a time; a `max` of 0: the largest there is */
     option_field field;
     option_field given;  /* a bool that becomes true when the option is given */
     option_take *take;   /* in place of `field` */
@@ -72,23 +76,31 @@ typedef struct option_row {
     bool is_repeatable, is_hidden;
 } option_row;
 
+/* A program that runs others by a word of its command line has a table of them too; a NULL name ends it. */
+typedef struct option_command {
+    const char *name; /* NAME of "PROGRAM NAME ...", which is the program PROGRAM-NAME */
+    const char *help; /* as of a row */
+} option_command;
+
 typedef struct options_program {
     const char *name;
-    const char *usage;  /* lines of the synopsis, behind "usage: " */
-    const char *about;  /* what it is for: paragraphs */
-    const char *ending; /* below the options; NULL: nothing */
+    const char *usage;                 /* lines of the synopsis, behind "usage: " */
+    const char *about;                 /* what it is for: paragraphs */
+    const char *ends[EXIT_CODE_COUNT]; /* what each exit status means, as `help` of a row; NULL: it never ends so */
+    const char *ending;                /* below them; NULL: nothing */
     const option_row *rows;
     size_t row_count;
-    bool takes_command; /* options end at the first operand: from there on it is another's command line */
-    option_take *seen;  /* called for each row that was taken, in their order; or NULL */
+    const option_command *commands; /* NULL: none */
+    bool takes_command;             /* options end at the first operand: from there on it is another's command line */
+    option_take *seen;              /* called for each row that was taken, in their order; or NULL */
 } options_program;
 
 #define OPTIONS_ROWS(table) .rows = (table), .row_count = sizeof(table) / sizeof *(table)
 
 /* The last rows of each table. */
-#define OPTIONS_HELP_AND_VERSION(help_letter, version_letter)                                                          \
-    {.name = "help", .letter = (help_letter), .kind = OPTION_HELP, .help = "print this help, and end"},                \
-        {.name = "version", .letter = (version_letter), .kind = OPTION_VERSION, .help = "print the version, and end"}, \
+#define OPTIONS_HELP_AND_VERSION                                                                                       \
+    {.name = "help", .letter = 'h', .kind = OPTION_HELP, .help = "print this help, and end"},                          \
+        {.name = "version", .letter = 'V', .kind = OPTION_VERSION, .help = "print the version, and end"},              \
     {                                                                                                                  \
         .name = "describe", .kind = OPTION_DESCRIBE, .argument = "WHAT",                                               \
         .help = "the options, for a man page or a shell", .is_hidden = true                                            \

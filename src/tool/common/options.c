@@ -13,14 +13,17 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/quantity.h"
 #include "base/shown.h"
+#include "tool/common/nearest.h"
 #include "tool/common/options_describe.h"
 #include "tool/common/options_help.h"
-#include "tool/common/size_text.h"
 
 #define LONG_FIRST    256 /* value of the first row's long name, as getopt gives it; a letter is its own */
-#define NAME_MAX_READ 31  /* a longer word is compared with no name */
+#define NAME_MAX_READ 31  /* of a name in what is said */
 #define SHOWN_BYTES   120
+#define SIZE_BYTES    32
+#define SECOND_NS     UINT64_C(1000000000)
 
 /* ---- What is wrong ------------------------------------------------------------------------------------------------- */
 
@@ -42,50 +45,15 @@ options_outcome options_refuse(const options_program *program, const char *forma
     return OPTIONS_WRONG;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* How many letters are to be put in, left out or replaced to make one of the other. */
-static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-    size_t row[NAME_MAX_READ + 1];
-
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t corner = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            size_t replaced = corner + (a[i - 1] != b[j - 1]);
-
-            corner = row[j];
-            row[j] = smaller(replaced, smaller(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[b_length];
-}
-
 /* The option that is written nearly so; NULL: none. */
-static const char *nearest(const options_program *program, const char *word, size_t length)
+static const char *find_nearest(const options_program *program, const char *word, size_t length)
 {
-    const char *best = NULL;
-    size_t best_distance = length < 4 ? 2 : 3; /* it must be below this */
+    nearest search = nearest_begin(word, length);
 
-    for (size_t i = 0; i < program->row_count && length <= NAME_MAX_READ; i++) {
-        const option_row *row = &program->rows[i];
-
-        if (row->name == NULL || row->is_hidden)
-            continue;
-        size_t found = distance(word, length, row->name, strlen(row->name));
-        if (found < best_distance) {
-            best = row->name;
-            best_distance = found;
-        }
-    }
-    return best;
+    for (size_t i = 0; i < program->row_count; i++)
+        if (program->rows[i].name != NULL && !program->rows[i].is_hidden)
+            nearest_offer(&search, program->rows[i].name);
+    return search.found;
 }
 
 /* "--stacks, --stack-depth or --start-paused", of the rows that begin with the word; how many there are. */
@@ -118,7 +86,7 @@ static options_outcome refuse_unknown(const options_program *program, const char
     nm_shown_text(shown, sizeof shown, word);
     if (length > 0 && write_meant(program, name, length, meant, sizeof meant) > 0)
         return options_refuse(program, "%s: may be %s", shown, meant);
-    const char *best = nearest(program, name, length);
+    const char *best = find_nearest(program, name, length);
     return best == NULL ? options_refuse(program, "%s: no such option", shown)
                         : options_refuse(program, "%s: no such option; did you mean --%s?", shown, best);
 }
@@ -197,16 +165,38 @@ static nm_status read_count(const option_row *row, const char *argument, uint64_
                    (unsigned long long)row->max);
 }
 
-static nm_status read_seconds(const option_row *row, const char *argument, uint64_t *ns, nm_error *err)
+/* "64KiB": as short as it is exact. */
+static void write_size(char out[SIZE_BYTES], uint64_t bytes)
 {
-    char *end;
-    double seconds = strtod(argument, &end);
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    size_t unit = 0;
 
-    if (end == argument || *end != 0 || !(seconds >= (double)row->min && seconds <= (double)row->max))
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "must be seconds, %llu to %llu", (unsigned long long)row->min,
-                       (unsigned long long)row->max);
-    *ns = (uint64_t)(int64_t)(seconds * 1e9);
-    return NM_OK;
+    for (; bytes > 0 && bytes % 1024 == 0 && unit + 1 < sizeof units / sizeof *units; bytes /= 1024)
+        unit++;
+    snprintf(out, SIZE_BYTES, "%llu%s", (unsigned long long)bytes, units[unit]);
+}
+
+static nm_status read_size(const option_row *row, const char *argument, uint64_t *bytes, nm_error *err)
+{
+    char min[SIZE_BYTES], max[SIZE_BYTES];
+    nm_status status = nm_quantity_size(argument, bytes, err);
+
+    if (status != NM_OK || (*bytes >= row->min && (row->max == 0 || *bytes <= row->max)))
+        return status;
+    write_size(min, row->min);
+    write_size(max, row->max == 0 ? NM_QUANTITY_BYTES_MAX : row->max);
+    return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "must be a size, %s to %s", min, max);
+}
+
+static nm_status read_time(const option_row *row, const char *argument, uint64_t *ns, nm_error *err)
+{
+    uint64_t max = row->max == 0 ? NM_QUANTITY_NS_MAX / SECOND_NS : row->max;
+    nm_status status = nm_quantity_time(argument, SECOND_NS, ns, err);
+
+    if (status != NM_OK || (*ns >= row->min * SECOND_NS && *ns <= max * SECOND_NS))
+        return status;
+    return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "must be a time, %llus to %llus", (unsigned long long)row->min,
+                   (unsigned long long)max);
 }
 
 static nm_status read_number(const option_row *row, const char *argument, uint64_t *number, nm_error *err)
@@ -216,12 +206,10 @@ static nm_status read_number(const option_row *row, const char *argument, uint64
         return read_choice(row, argument, number, err);
     case OPTION_COUNT:
         return read_count(row, argument, number, err);
-    case OPTION_SECONDS:
-        return read_seconds(row, argument, number, err);
+    case OPTION_TIME:
+        return read_time(row, argument, number, err);
     case OPTION_SIZE:
-        return size_text_read(argument, number)
-                   ? NM_OK
-                   : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a size: 60GiB, 512MiB or bytes");
+        return read_size(row, argument, number, err);
     default:
         *number = row->code == 0 ? 1 : (uint64_t)row->code;
         return NM_OK;
@@ -231,6 +219,7 @@ static nm_status read_number(const option_row *row, const char *argument, uint64
 static nm_status take_value(const option_row *row, const char *argument, void *into, nm_error *err)
 {
     uint64_t number = 0;
+    double ratio = 0;
     nm_status status = NM_OK;
 
     if (row->take != NULL)
@@ -239,6 +228,13 @@ static nm_status take_value(const option_row *row, const char *argument, void *i
         assert(row->field.bytes == sizeof argument);
         store(row->field, &argument, into);
         return NM_OK;
+    }
+    if (row->kind == OPTION_RATIO) {
+        assert(row->field.bytes == sizeof ratio);
+        status = nm_quantity_ratio(argument, 1, &ratio, err);
+        if (status == NM_OK)
+            store(row->field, &ratio, into);
+        return status;
     }
     status = read_number(row, argument, &number, err);
     if (status == NM_OK)
@@ -366,4 +362,9 @@ options_outcome options_read(const options_program *program, int argc, char **ar
                                                : take_row(program, find_row(program, found), optarg, into);
     *operands = argv + optind;
     return outcome;
+}
+
+int options_end(options_outcome outcome, exit_code no_memory)
+{
+    return outcome == OPTIONS_WRONG ? EXIT_USAGE : outcome == OPTIONS_NO_MEMORY ? no_memory : EXIT_DONE;
 }

@@ -33,10 +33,10 @@ static void print_choices(const option_row *row, FILE *out)
         fprintf(out, "%s%s", i == 0 ? "" : " ", row->words[i]);
 }
 
-/* What the row says in one breath: up to its first semicolon, colon or bracket. */
-static const char *write_gist(const option_row *row, char out[WORDS_BYTES])
+/* What a row says in one breath: up to its first semicolon, colon or bracket. */
+static const char *write_gist(const char *help, char out[WORDS_BYTES])
 {
-    snprintf(out, WORDS_BYTES, "%.*s", (int)strcspn(row->help, ";:(\n"), row->help);
+    snprintf(out, WORDS_BYTES, "%.*s", (int)strcspn(help, ";:(\n"), help);
     for (size_t length = strlen(out); length > 0 && out[length - 1] == ' '; length--)
         out[length - 1] = 0;
     return out;
@@ -96,8 +96,49 @@ static void print_entry(const option_row *row, FILE *out)
     fputs(".\\\" .\n", out);
 }
 
+/* A place that is no option's: between `.\" = NAME` and `.\" .` */
+static void print_man_quantities(const options_program *program, FILE *out)
+{
+    char words[WORDS_BYTES] = "";
+    FILE *memory = fmemopen(words, sizeof words, "w");
+
+    if (memory != NULL) {
+        options_print_quantities(program, memory);
+        fclose(memory);
+    }
+    if (words[0] == 0)
+        return;
+    fputs(".\\\" = quantities\n", out);
+    print_roff(words, out);
+    fputs("\n.\\\" .\n", out);
+}
+
+static void print_man_commands(const options_program *program, FILE *out)
+{
+    for (const option_command *command = program->commands; command != NULL && command->name != NULL; command++) {
+        fprintf(out, ".\\\" = command %s\n.TP\n\\fB%s %s\\fR\n", command->name, program->name, command->name);
+        fputc(toupper((unsigned char)command->help[0]), out);
+        print_roff(command->help + 1, out);
+        fputs(".\n.\\\" .\n", out);
+    }
+}
+
+static void print_man_ends(const options_program *program, FILE *out)
+{
+    for (int code = 0; code < EXIT_CODE_COUNT; code++) {
+        if (program->ends[code] == NULL)
+            continue;
+        fprintf(out, ".\\\" = exit %d\n.TP\n.B %d\n%c", code, code, toupper((unsigned char)program->ends[code][0]));
+        print_roff(program->ends[code] + 1, out);
+        fputs(".\n.\\\" .\n", out);
+    }
+}
+
 static void describe_man(const options_program *program, FILE *out)
 {
+    print_man_quantities(program, out);
+    print_man_commands(program, out);
+    print_man_ends(program, out);
     for (size_t i = 0; i < program->row_count; i++)
         if (!program->rows[i].is_hidden)
             print_entry(&program->rows[i], out);
@@ -185,6 +226,43 @@ static void print_bash_command(const options_program *program, FILE *out)
           out);
 }
 
+/* The first word that is no option is a command; from there on it is that program's own command line, completed as such.
+ * What is behind "help" is a command again. */
+static void print_bash_commands(const options_program *program, FILE *out)
+{
+    fprintf(out, "    if ((COMP_CWORD == 1)) || [[ ${COMP_WORDS[1]} == help ]]; then\n"
+                 "        mapfile -t COMPREPLY < <(compgen -W '");
+    for (const option_command *command = program->commands; command->name != NULL; command++)
+        fprintf(out, "%s ", command->name);
+    for (size_t i = 0; i < program->row_count; i++)
+        if (!program->rows[i].is_hidden)
+            fprintf(out, "--%s%s", program->rows[i].name, i + 1 < program->row_count ? " " : "");
+    fputs("' -- \"$word\")\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n    ", out);
+    for (const option_command *command = program->commands; command->name != NULL; command++)
+        fprintf(out, "%s%s", command == program->commands ? "" : "|", command->name);
+    fprintf(
+        out,
+        ") ;;\n"
+        "    *) return ;;\n"
+        "    esac\n"
+        "    local command=%s-${COMP_WORDS[1]} line=${COMP_LINE-} rest=(\"${COMP_WORDS[@]:2}\")\n"
+        "    line=${line#*\"${COMP_WORDS[1]}\"}\n"
+        "    local function=_${command//-/_} COMP_CWORD=$((COMP_CWORD - 1)) COMP_WORDS=(\"$command\" \"${rest[@]}\")\n"
+        "    local COMP_LINE=$command$line COMP_POINT=$((${#command} + ${#line}))\n",
+        program->name);
+    fputs("    if ! declare -F \"$function\" >/dev/null; then\n"
+          "        if declare -F _comp_load >/dev/null; then\n"
+          "            _comp_load \"$command\"\n"
+          "        elif declare -F __load_completion >/dev/null; then\n"
+          "            __load_completion \"$command\"\n"
+          "        elif type -P \"$command\" >/dev/null; then\n"
+          "            eval \"$(\"$command\" --describe bash 2>/dev/null)\"\n"
+          "        fi\n"
+          "    fi\n"
+          "    ! declare -F \"$function\" >/dev/null || \"$function\" \"$command\" \"$word\" \"$before\"\n",
+          out);
+}
+
 static void print_bash_words(const options_program *program, FILE *out)
 {
     fputs("    case $word in\n    -*) mapfile -t COMPREPLY < <(compgen -W '", out);
@@ -217,17 +295,8 @@ static const char *write_function(const options_program *program, char out[64])
     return out;
 }
 
-static void describe_bash(const options_program *program, FILE *out)
+static void print_bash_own(const options_program *program, FILE *out)
 {
-    char function[64];
-
-    write_function(program, function);
-    fprintf(out,
-            "# shellcheck shell=bash\n"
-            "_%s() {\n"
-            "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}%s\n"
-            "    COMPREPLY=()\n",
-            function, program->takes_command ? " at" : "");
     if (program->takes_command)
         print_bash_command(program, out);
     /* bash makes three words of --stacks=both. */
@@ -239,9 +308,25 @@ static void describe_bash(const options_program *program, FILE *out)
           out);
     print_bash_arguments(program, out);
     print_bash_words(program, out);
-    fprintf(out, "}\ncomplete -F _%s %s\n", function, program->name);
 }
 
+static void describe_bash(const options_program *program, FILE *out)
+{
+    char function[64];
+
+    write_function(program, function);
+    fprintf(out,
+            "# shellcheck shell=bash\n"
+            "_%s() {\n"
+            "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}%s\n"
+            "    COMPREPLY=()\n",
+            function, program->takes_command && program->commands == NULL ? " at" : "");
+    if (program->commands != NULL)
+        print_bash_commands(program, out);
+    else
+        print_bash_own(program, out);
+    fprintf(out, "}\ncomplete -F _%s %s\n", function, program->name);
+}
 /* ---- zsh ----------------------------------------------------------------------------------------------------------- */
 
 static void print_zsh_action(const option_row *row, FILE *out)
@@ -272,20 +357,47 @@ static void print_zsh_row(const option_row *row, FILE *out)
     else
         fprintf(out, "'-%c", row->letter);
     fputs("[", out);
-    print_quoted(write_gist(row, gist), "'\\''", ":[]", out);
+    print_quoted(write_gist(row->help, gist), "'\\''", ":[]", out);
     fputs("]", out);
     if (row->argument != NULL)
         print_zsh_action(row, out);
     fputs("' \\\n", out);
 }
 
+/* What is behind the command is told to be the command line of its program. */
+static void print_zsh_commands(const options_program *program, FILE *out)
+{
+    char gist[WORDS_BYTES];
+
+    fputs("    '1:command:((", out);
+    for (const option_command *command = program->commands; command->name != NULL; command++) {
+        fprintf(out, "%s%s\\:\"", command == program->commands ? "" : " ", command->name);
+        print_quoted(write_gist(command->help, gist), "'\\''", ":[]()\"\\", out);
+        fputs("\"", out);
+    }
+    fprintf(out, "))' \\\n    '*::arguments:->rest' && return\n"
+                 "if [[ $state == rest ]]; then\n"
+                 "    if [[ $words[1] == help ]]; then\n"
+                 "        compadd -- ");
+    for (const option_command *command = program->commands; command->name != NULL; command++)
+        fprintf(out, "%s ", command->name);
+    fprintf(out, "\n    else\n        words[1]=%s-$words[1]\n        _normal\n    fi\nfi\n", program->name);
+}
+
 static void describe_zsh(const options_program *program, FILE *out)
 {
-    fprintf(out, "#compdef %s\n_arguments -s -S \\\n", program->name);
+    if (program->commands != NULL)
+        fputs("#compdef npumem\nlocal curcontext=$curcontext context state line\ntypeset -A opt_args\n", out);
+    else
+        fprintf(out, "#compdef %s\n", program->name);
+    fprintf(out, "_arguments %s-s -S \\\n", program->commands != NULL ? "-C -A '-*' " : "");
     for (size_t i = 0; i < program->row_count; i++)
         if (!program->rows[i].is_hidden)
             print_zsh_row(&program->rows[i], out);
-    fputs(program->takes_command ? "    '*::command:_normal'\n" : "    '*:file:_files'\n", out);
+    if (program->commands != NULL)
+        print_zsh_commands(program, out);
+    else
+        fputs(program->takes_command ? "    '*::command:_normal'\n" : "    '*:file:_files'\n", out);
 }
 
 /* ---- fish ---------------------------------------------------------------------------------------------------------- */
@@ -311,13 +423,37 @@ static void print_fish_row(const options_program *program, const option_row *row
         fputs(" -x", out);
     }
     fputs(" -d '", out);
-    print_quoted(write_gist(row, gist), "\\'", "\\", out);
+    print_quoted(write_gist(row->help, gist), "\\'", "\\", out);
     fputs("'\n", out);
+}
+
+static void print_fish_commands(const options_program *program, FILE *out)
+{
+    char gist[WORDS_BYTES];
+
+    fprintf(out,
+            "function __%s_rest\n"
+            "    set -l words (commandline -opc)\n"
+            "    complete -C (string join ' ' -- %s-$words[2] (string escape -- $words[3..-1]) (commandline -ct))\n"
+            "end\n",
+            program->name, program->name);
+    for (const option_command *command = program->commands; command->name != NULL; command++) {
+        fprintf(out, "complete -c %s -n '__fish_use_subcommand; or test (commandline -opc)[2] = help' -f -a %s -d '",
+                program->name, command->name);
+        print_quoted(write_gist(command->help, gist), "\\'", "\\", out);
+        fputs("'\n", out);
+    }
+    fprintf(out,
+            "complete -c %s -n 'not __fish_use_subcommand; and test (commandline -opc)[2] != help' -f -a "
+            "'(__%s_rest)'\n",
+            program->name, program->name);
 }
 
 static void describe_fish(const options_program *program, FILE *out)
 {
-    if (program->takes_command)
+    if (program->commands != NULL)
+        print_fish_commands(program, out);
+    else if (program->takes_command)
         fprintf(out, "complete -c %s -x -a '(__fish_complete_subcommand)'\n", program->name);
     for (size_t i = 0; i < program->row_count; i++)
         if (!program->rows[i].is_hidden)

@@ -10,6 +10,7 @@
 #define LINE_COLUMNS 100
 #define TERM_COLUMNS 27 /* a longer term has a line of its own */
 #define TERM_BYTES   128
+#define WORDS_BYTES  2048
 
 void options_print_words(const option_row *row, FILE *out)
 {
@@ -86,7 +87,7 @@ static size_t text_column(const options_program *program)
 
 static void print_row(const option_row *row, bool with_letters, size_t column, FILE *out)
 {
-    char term[TERM_BYTES], words[1024] = "";
+    char term[TERM_BYTES], words[WORDS_BYTES] = "";
     FILE *memory = fmemopen(words, sizeof words, "w");
     size_t length = write_term(row, with_letters, term);
 
@@ -104,11 +105,86 @@ static void print_row(const option_row *row, bool with_letters, size_t column, F
     print_wrapped(words, column, out);
 }
 
+static void print_commands(const options_program *program, FILE *out)
+{
+    size_t widest = 0;
+
+    for (const option_command *command = program->commands; command->name != NULL; command++)
+        if (strlen(command->name) > widest)
+            widest = strlen(command->name);
+    fputc('\n', out);
+    for (const option_command *command = program->commands; command->name != NULL; command++) {
+        fprintf(out, "  %-*s  ", (int)widest, command->name);
+        print_wrapped(command->help, 2 + widest + 2, out);
+    }
+}
+
+static void print_ends(const options_program *program, FILE *out)
+{
+    char words[WORDS_BYTES] = "";
+    size_t at = 0;
+
+    for (int code = 0; code < EXIT_CODE_COUNT && at + 2 < sizeof words; code++)
+        if (program->ends[code] != NULL)
+            at += (size_t)snprintf(words + at, sizeof words - at - 1, "%s%d %s", at == 0 ? "Exit status: " : "; ", code,
+                                   program->ends[code]);
+    if (at > 0) {
+        fputc('\n', out);
+        print_wrapped(strcat(words, "."), 0, out);
+    }
+}
+
 static bool is_other_section(const option_row *row, const option_row *before)
 {
     const char *section = before == NULL || before->section == NULL ? "" : before->section;
 
     return before == NULL || strcmp(section, row->section == NULL ? "" : row->section) != 0;
+}
+
+static bool takes(const options_program *program, const char *placeholder)
+{
+    if (program->commands != NULL)
+        return true; /* what its commands take */
+    for (size_t i = 0; i < program->row_count; i++)
+        if (!program->rows[i].is_hidden && program->rows[i].argument != NULL &&
+            strstr(program->rows[i].argument, placeholder) != NULL)
+            return true;
+    return false;
+}
+
+void options_print_quantities(const options_program *program, FILE *out)
+{
+    static const struct {
+        const char *placeholder, *text;
+    } all[] = {
+        {"SIZE", "A SIZE is a number with B, K, M, G, T or P; KB and KiB are the same as K: all are powers of 1024. "
+                 "A number alone is bytes, and has to be 1M or more."},
+        {"RATIO", "A RATIO is a number from 0 to 1, or a percentage: 0.15, 15%."},
+        {"TIME", "A TIME is a number with ns, us, ms, s, m, h or d; without one it is seconds, where nothing else is "
+                 "said."},
+    };
+    const char *between = "";
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (takes(program, all[i].placeholder)) {
+            fprintf(out, "%s%s", between, all[i].text);
+            between = " ";
+        }
+}
+
+static void print_wrapped_quantities(const options_program *program, FILE *out)
+{
+    char words[WORDS_BYTES] = "";
+    FILE *memory = fmemopen(words, sizeof words, "w");
+
+    if (memory != NULL) {
+        options_print_quantities(program, memory);
+        fclose(memory);
+    }
+    if (words[0] != 0) {
+        fputc('\n', out);
+        print_wrapped(words, 0, out);
+    }
 }
 
 void options_print_help(const options_program *program, FILE *out)
@@ -118,6 +194,8 @@ void options_print_help(const options_program *program, FILE *out)
 
     fprintf(out, "usage: %s\n\n", program->usage);
     print_wrapped(program->about, 0, out);
+    if (program->commands != NULL)
+        print_commands(program, out);
     for (size_t i = 0; i < program->row_count; i++) {
         const option_row *row = &program->rows[i];
 
@@ -128,6 +206,8 @@ void options_print_help(const options_program *program, FILE *out)
         print_row(row, has_letters(program), column, out);
         before = row;
     }
+    print_wrapped_quantities(program, out);
+    print_ends(program, out);
     if (program->ending != NULL) {
         fputc('\n', out);
         print_wrapped(program->ending, 0, out);

@@ -5,54 +5,39 @@
  */
 #include "tool/common/threshold_text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
-#include "tool/common/size_text.h"
+#include "base/quantity.h"
 
 #define LINE_BYTES 512
-#define TIME_MAX   1e9 /* seconds */
-
-static bool read_time(const char *text, int64_t *ns)
-{
-    static const struct {
-        const char *name;
-        double factor;
-    } units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"min", 60e9}};
-    char *end;
-    double number = strtod(text, &end);
-
-    if (!isdigit((unsigned char)text[0]) || !(number >= 0 && number <= TIME_MAX))
-        return false;
-    *ns = (int64_t)number;
-    while (*end == ' ')
-        end++;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(end, units[i].name) == 0) {
-            *ns = (int64_t)(number * units[i].factor);
-            return true;
-        }
-    return *end == 0 && number == 0;
-}
 
 static nm_status read_value(nm_measure measure, const char *text, int64_t *floor, nm_error *err)
 {
-    uint64_t number;
+    static const char *const names[NM_MEASURE_COUNT] = {
+        [NM_MEASURE_COST] = "allocation-cost",
+        [NM_MEASURE_FRAGMENTATION] = "fragmentation",
+        [NM_MEASURE_HIT_RATE] = "pool-hit-rate",
+        [NM_MEASURE_ZERO_COPY] = "zero-copy",
+    };
+    nm_error why = {0};
+    uint64_t number = 0;
+    nm_status status;
 
     if (measure == NM_MEASURE_COST)
-        return read_time(text, floor) ? NM_OK
-                                      : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
-                                                "allocation-cost needs a time (100ms, 2s), not '%.40s'", text);
-    if (measure == NM_MEASURE_HIT_RATE ? !nm_number_read(text, INT64_MAX, &number) : !size_text_read(text, &number))
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s needs %s, not '%.40s'",
-                       measure == NM_MEASURE_HIT_RATE        ? "pool-hit-rate"
-                       : measure == NM_MEASURE_FRAGMENTATION ? "fragmentation"
-                                                             : "zero-copy",
-                       measure == NM_MEASURE_HIT_RATE ? "a number of requests" : "a size (256MiB)", text);
+        status = nm_quantity_time(text, 0, &number, &why);
+    else if (measure == NM_MEASURE_HIT_RATE)
+        status = nm_number_read(text, INT64_MAX, &number)
+                     ? NM_OK
+                     : nm_fail(&why, NM_ERR_USAGE, NM_NO_OFFSET, "needs a number of requests");
+    else
+        status = nm_quantity_size(text, &number, &why);
+    if (status != NM_OK)
+        return nm_fail(err, status, NM_NO_OFFSET, "%s %s, not '%.40s'", names[measure], why.text, text);
     *floor = (int64_t)number;
     return NM_OK;
 }
@@ -68,7 +53,7 @@ static bool is_named(const char *text, size_t len, const char *name)
     return true;
 }
 
-nm_status threshold_read(const char *text, nm_thresholds *out, nm_error *err)
+static nm_status read_threshold(const char *text, nm_thresholds *out, nm_error *err)
 {
     const char *equals = strchr(text, '=');
     size_t len = equals == NULL ? strlen(text) : (size_t)(equals - text);
@@ -110,7 +95,7 @@ static nm_status read_lines(FILE *file, nm_thresholds *out, nm_error *err)
         nm_error why = {0};
         const char *text = trimmed(line);
 
-        if (text[0] != 0 && threshold_read(text, out, &why) != NM_OK)
+        if (text[0] != 0 && read_threshold(text, out, &why) != NM_OK)
             status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "line %u: %.120s", number, why.text);
     }
     if (status == NM_OK && ferror(file))
@@ -118,14 +103,25 @@ static nm_status read_lines(FILE *file, nm_thresholds *out, nm_error *err)
     return status;
 }
 
-nm_status threshold_read_file(const char *path, nm_thresholds *out, nm_error *err)
+static nm_thresholds *thresholds_of(const option_row *row, void *into)
 {
-    FILE *file = fopen(path, "re");
+    assert(row->field.bytes == sizeof(nm_thresholds));
+    return (nm_thresholds *)((char *)into + row->field.offset);
+}
+
+nm_status threshold_take(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    return read_threshold(argument, thresholds_of(row, into), err);
+}
+
+nm_status threshold_take_file(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    FILE *file = fopen(argument, "re");
     nm_status status;
 
     if (file == NULL)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "cannot open: %s", strerror(errno));
-    status = read_lines(file, out, err);
+    status = read_lines(file, thresholds_of(row, into), err);
     fclose(file);
     return status;
 }

@@ -7,11 +7,24 @@
 #define NM_TOOL_COMMON_THRESHOLD_TEXT_H
 
 #include "store/threshold.h"
+#include "tool/common/option_table.h"
 
-/* NM_ERR_USAGE: it is none; *err says why. What was there is replaced. */
-nm_status threshold_read(const char *text, nm_thresholds *out, nm_error *err);
+/* The two rows of a program's table, which read into the nm_thresholds `member` of its structure; `text` is the help of the
+ * first. */
+#define OPTIONS_THRESHOLDS(type, member, text)                                                                         \
+    {.name = "threshold",                                                                                              \
+     .kind = OPTION_TEXT,                                                                                              \
+     .argument = "MEASURE=VALUE",                                                                                      \
+     .help = (text),                                                                                                   \
+     .field = OPTION_FIELD(type, member),                                                                              \
+     .take = threshold_take,                                                                                           \
+     .is_repeatable = true},                                                                                           \
+    {                                                                                                                  \
+        .name = "thresholds", .kind = OPTION_FILE, .argument = "FILE", .help = "the same from a file, one a line",     \
+        .field = OPTION_FIELD(type, member), .take = threshold_take_file                                               \
+    }
 
-/* The same of a file. NM_ERR_USAGE: *err names the line. */
-nm_status threshold_read_file(const char *path, nm_thresholds *out, nm_error *err);
+/* Of these rows. NM_ERR_USAGE: *err says why, and of a file which line. What was there is replaced. */
+option_take threshold_take, threshold_take_file;
 
 #endif

@@ -9,9 +9,11 @@
 
 typedef struct diff_options {
     const char *base_path, *run_path;
+    const char *from,
+        *to; /* two moments of the run, as moments.c spells them in the end; NULL: two runs are compared */
     const char *at, *level; /* NULL: none */
     const char *csv_folder; /* NULL: no CSV */
-    bool has_rank, is_by_rank, is_forced;
+    bool has_rank, is_by_rank, is_forced, is_quiet;
     int64_t rank;
     uint64_t threshold_bytes;
     int64_t top; /* INT64_MAX: all */

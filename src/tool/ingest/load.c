@@ -240,8 +240,8 @@ static void report_loss(const ingest *run, const nm_source_summary_data *summary
 
 static nm_status finish_input(ingest *run, const nm_source_summary_data *summary, nm_error *err)
 {
-    nm_store_input input = {
-        .path = run->input->name,
+    nm_input_row input = {
+        .path = {(const uint8_t *)run->input->name, strlen(run->input->name)},
         .kind = summary->kind,
         .order_kind = summary->order_kind == NM_ORDER_FILE ? "file" : "clock",
         .start_realtime_ns = summary->start_realtime_ns,

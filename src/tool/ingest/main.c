@@ -24,9 +24,6 @@
 #include "tool/ingest/load.h"
 #include "tool/ingest/size.h"
 
-#define EXIT_USAGE 2
-#define EXIT_LOSS  3
-
 /* "runs/a.zst" -> "runs/a.db" */
 static char *default_output(const char *input_name)
 {
@@ -345,7 +342,7 @@ static int report_error(const ingest *run, const nm_error *err)
     if (err->offset != NM_NO_OFFSET)
         fprintf(stderr, "byte %" PRIu64 ": ", err->offset);
     fprintf(stderr, "%s\n", err->text);
-    return err->status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_FAILURE;
+    return err->status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_NO;
 }
 
 static int report_success(ingest *run)
@@ -355,7 +352,7 @@ static int report_success(ingest *run)
 
     if (!run->is_whole && !run->options->is_quiet)
         fputs(run->losses, stderr);
-    return run->is_whole && run->is_settled && is_told ? EXIT_SUCCESS : EXIT_LOSS;
+    return run->is_whole && run->is_settled && is_told ? EXIT_DONE : EXIT_PARTIAL;
 }
 
 static void free_run(ingest *run)
@@ -412,17 +409,13 @@ static int run_ingest(const ingest_options *options)
 
 int main(int argc, char **argv)
 {
-    static const int ends[] = {[OPTIONS_READ] = EXIT_SUCCESS,
-                               [OPTIONS_DONE] = EXIT_SUCCESS,
-                               [OPTIONS_WRONG] = EXIT_USAGE,
-                               [OPTIONS_NO_MEMORY] = EXIT_FAILURE};
     ingest_options options = {0};
     options_outcome outcome = ingest_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
     nm_cleanup_install();
     nm_db_use_one_thread();
-    int result = outcome == OPTIONS_READ ? run_ingest(&options) : ends[outcome];
+    int result = outcome == OPTIONS_READ ? run_ingest(&options) : options_end(outcome, EXIT_NO);
     ingest_options_free(&options);
     return result;
 }

@@ -9,8 +9,10 @@
 #include <sys/stat.h>
 
 #include "base/buffer.h"
+#include "base/quantity.h"
 #include "tool/common/threshold_text.h"
 
+#define MINUTE_NS   UINT64_C(60000000000)
 #define MINUTES_MAX 1000000
 
 static nm_status take_output(const option_row *row, const char *argument, void *into, nm_error *err)
@@ -49,27 +51,27 @@ static nm_status take_step_at(const option_row *row, const char *argument, void 
     return argument[0] == 0 ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a place") : NM_OK;
 }
 
-static nm_status take_threshold(const option_row *row, const char *argument, void *into, nm_error *err)
+static nm_status take_server_after(const option_row *row, const char *argument, void *into, nm_error *err)
 {
     ingest_options *options = into;
+    uint64_t ns = 0;
+    nm_status status = nm_quantity_time(argument, MINUTE_NS, &ns, err);
 
     (void)row;
-    return threshold_read(argument, &options->thresholds, err);
-}
-
-static nm_status take_thresholds(const option_row *row, const char *argument, void *into, nm_error *err)
-{
-    ingest_options *options = into;
-
-    (void)row;
-    return threshold_read_file(argument, &options->thresholds, err);
+    if (status != NM_OK)
+        return status;
+    if (ns == 0 || ns % MINUTE_NS != 0 || ns / MINUTE_NS > MINUTES_MAX)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "must be whole minutes, 1m to %dm", MINUTES_MAX);
+    options->server_minutes = (int64_t)(ns / MINUTE_NS);
+    return NM_OK;
 }
 
 static const char *const detail_words[] = {
     [NM_RETENTION_ALL] = "all", [NM_RETENTION_LIVE] = "live", [NM_RETENTION_NONE] = "none", NULL};
 
 static const option_row rows[] = {
-    {.letter = 'o',
+    {.name = "output",
+     .letter = 'o',
      .kind = OPTION_FILE,
      .argument = "FILE.db",
      .help = "the database to write (default: the name of a single input with its suffix replaced by .db)",
@@ -100,12 +102,11 @@ static const option_row rows[] = {
      .help = "replace hosts, users, paths and arguments (host-1, /path-1/file-1.py): a database to send",
      .field = OPTION_FIELD(ingest_options, is_redacted)},
     {.name = "server-after",
-     .kind = OPTION_COUNT,
-     .argument = "N",
-     .help = "judge a process without steps by what it holds at least, if it ran for N minutes (default: 30)",
-     .min = 1,
-     .max = MINUTES_MAX,
-     .field = OPTION_FIELD(ingest_options, server_minutes)},
+     .kind = OPTION_TIME,
+     .argument = "TIME",
+     .help = "judge a process without steps by what it holds at least, if it ran for so long (30m, 2h; a number "
+             "without a unit is minutes; default: 30m)",
+     .take = take_server_after},
     {.name = "site-rules",
      .kind = OPTION_FILE,
      .argument = "FILE",
@@ -125,23 +126,16 @@ static const option_row rows[] = {
              "build id",
      .take = take_symbols,
      .is_repeatable = true},
-    {.name = "threshold",
-     .kind = OPTION_TEXT,
-     .argument = "MEASURE=VALUE",
-     .help = "how much of a measure there has to be for a warning: allocation-cost (a time), fragmentation, zero-copy "
-             "(sizes) or pool-hit-rate (requests); 0: however little",
-     .take = take_threshold,
-     .is_repeatable = true},
-    {.name = "thresholds",
-     .kind = OPTION_FILE,
-     .argument = "FILE",
-     .help = "the same from a file, one a line",
-     .take = take_thresholds},
+    OPTIONS_THRESHOLDS(
+        ingest_options, thresholds,
+        "how much of a measure there has to be for a warning: allocation-cost (a time), fragmentation, zero-copy "
+        "(sizes) or pool-hit-rate (requests); 0: however little"),
     {.name = "quiet",
+     .letter = 'q',
      .kind = OPTION_FLAG,
      .help = "print nothing but errors",
      .field = OPTION_FIELD(ingest_options, is_quiet)},
-    OPTIONS_HELP_AND_VERSION(0, 0),
+    OPTIONS_HELP_AND_VERSION,
 };
 
 static const options_program program = {
@@ -153,9 +147,10 @@ static const options_program program = {
         "is standard input. A recording in parts (npumem-record --keep) is one input: name its folder, its parts, "
         "or what they have in common. Several inputs, also databases of this program, go into one database, which "
         "-o names: the ranks of a job.",
-    .ending =
-        "Exit status: 0 whole; 1 failed, no output; 2 wrong usage; 3 done, but part of the input was damaged, cut "
-        "or lost, or the answers could not be printed, or the folder of an output not synced.",
+    .ends =
+        {"the inputs were whole", "failed, no output", "wrong usage",
+         "done, but part of the input was damaged, cut or lost, or the answers could not be printed, or the folder of "
+         "an output not synced"},
     OPTIONS_ROWS(rows),
 };
 

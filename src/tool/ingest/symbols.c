@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Answers come from files that anybody may have made, so they are read in a process of their own (symbol/apart.h). A file
+ * Answers come from files that anybody may have made, so they are read in a process of their own (symbol/apart.c). A file
  * that cannot be read is said in a line and costs its names, never the load.
  */
 #include "tool/ingest/symbols.h"

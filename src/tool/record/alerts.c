@@ -13,7 +13,8 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "tool/common/size_text.h"
+#include "base/number.h"
+#include "base/quantity.h"
 
 #define WARM_UP_NS    INT64_C(60000000000)
 #define WARM_UP_STEPS 2
@@ -94,31 +95,23 @@ static bool read_kind(const char **at, record_alert *out)
 
 static nm_status read_limit(const char *at, record_alert *out, nm_error *err)
 {
-    char *end;
-    double number = strtod(at, &end);
-    double factor;
-    char unit[8];
-    int unit_bytes = 0;
+    char number[LINE_BYTES];
+    size_t length = strlen(at);
 
-    if (end == at || !(number >= 0 && number < 0x1p62))
+    for (; length > 0 && isblank((unsigned char)at[length - 1]); length--)
+        ;
+    if (length >= sizeof number)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a number behind the >");
-    at = skip_blanks(end);
-    if (sscanf(at, "%7s%n", unit, &unit_bytes) != 1)
-        unit[0] = 0;
-    if (*skip_blanks(at + unit_bytes) != 0)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has something behind its number");
-    if (strcmp(unit, "%") == 0) {
-        out->is_ratio = true;
-        out->limit_ratio = number / 100;
-        return out->kind == RECORD_ALERT_DEVICE_USED
-                   ? NM_OK
-                   : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "only device_used has a share in %%");
-    }
-    if (size_text_unit(unit, &factor)) {
-        out->limit = number * factor < (double)SIZE_TEXT_BYTES_MAX ? (uint64_t)(number * factor) : SIZE_TEXT_BYTES_MAX;
-        return NM_OK;
-    }
-    return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "units are %%, KiB, MiB, GiB and TiB");
+    memcpy(number, at, length);
+    number[length] = 0;
+    out->is_ratio = out->kind == RECORD_ALERT_DEVICE_USED && strchr(number, '%') != NULL;
+    if (out->is_ratio)
+        return nm_quantity_ratio(number, 1, &out->limit_ratio, err);
+    if (out->kind != RECORD_ALERT_LIVE_COUNT)
+        return nm_quantity_size(number, &out->limit, err);
+    return nm_number_read(number, NM_SUM_MAX, &out->limit)
+               ? NM_OK
+               : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "live_count needs a whole number behind the >");
 }
 
 nm_status record_alert_read(const char *text, record_alert_list *list, nm_error *err)
@@ -133,7 +126,7 @@ nm_status record_alert_read(const char *text, record_alert_list *list, nm_error 
     at = skip_blanks(at);
     if (*at != '>' || at[1] == '=')
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "must be as in 'device_used > 90%%'");
-    status = read_limit(at + 1, &alert, err);
+    status = read_limit(skip_blanks(at + 1), &alert, err);
     if (status == NM_OK)
         status = nm_array_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items, err);
     if (status == NM_OK)

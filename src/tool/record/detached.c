@@ -19,8 +19,6 @@
 #include "drain/clock.h"
 #include "tool/record/recording.h"
 
-#define EXIT_FAILED     1
-#define EXIT_USAGE      2
 #define DOOR_FD         3           /* as record/helper.h has it */
 #define JOIN_GRACE_NS   10000000000 /* the program that asked for the drain joins within */
 #define FIRST_FREE_FD   3
@@ -72,7 +70,7 @@ static int set_up(recording *work)
         return 0;
     recording_discard_output(work);
     recording_tear_down(work);
-    return status == NM_ERR_BUSY ? EXIT_USAGE : EXIT_FAILED;
+    return status == NM_ERR_BUSY ? EXIT_USAGE : EXIT_NO;
 }
 
 static void finish(recording *work)
@@ -185,7 +183,7 @@ int record_serve(const record_options *asked)
     recording work = {.options = &options, .fd = -1, .answer = record_commands_answer};
 
     detach(DOOR_FD + 1);
-    int failure = read_environment(asked->target, &options) ? set_up(&work) : EXIT_FAILED;
+    int failure = read_environment(asked->target, &options) ? set_up(&work) : EXIT_NO;
     if (failure != 0) {
         remove_door(asked->target);
         return failure;
@@ -197,5 +195,5 @@ int record_serve(const record_options *asked)
     if (!is_open)
         recording_discard_output(&work);
     finish(&work);
-    return is_open ? 0 : EXIT_FAILED;
+    return is_open ? 0 : EXIT_NO;
 }

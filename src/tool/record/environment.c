@@ -75,7 +75,7 @@ int record_print_environment(const record_options *options)
     nm_error err = {0};
 
     if (print_environment(options, &err) == NM_OK && fflush(stdout) == 0)
-        return 0;
+        return EXIT_DONE;
     fprintf(stderr, "npumem-record: %s\n", err.text[0] != 0 ? err.text : "cannot write to standard output");
-    return 1;
+    return EXIT_NO;
 }

@@ -31,9 +31,6 @@
 #include "tool/record/selfcheck.h"
 #include "tool/selfcheck/selfcheck_program.h"
 
-#define EXIT_FAILED     1
-#define EXIT_USAGE      2
-#define EXIT_LOSS       3
 #define UNRECORDED      "; the program runs unrecorded"
 #define NOT_BEGUN       "; the program was not begun"
 #define ORPHAN_GRACE_NS 200000000 /* a child of a child may not have said yet that it is recorded */
@@ -102,7 +99,7 @@ static int refusal(const record_options *options, nm_status status)
 {
     bool is_usage = status == NM_ERR_BUSY || (status != NM_ERR_MEMORY && !options->is_required);
 
-    return is_usage ? EXIT_USAGE : EXIT_FAILED;
+    return is_usage ? EXIT_USAGE : EXIT_NO;
 }
 
 static nm_status set_up(recording *work, pid_t pid)
@@ -139,6 +136,7 @@ static void end_recording(recording *work, record_child *child)
 {
     const char *report = work->options->report;
 
+    work->exit_status = child->has_ended && WIFEXITED(child->wait_status) ? WEXITSTATUS(child->wait_status) : -1;
     recording_finish(work);
     char *trace = report == NULL || work->has_failed ? NULL : strdup((const char *)work->name.data);
     recording_tear_down(work);
@@ -165,7 +163,7 @@ static int run_program(const record_options *options)
     if (record_child_fork(options->program, child, &err) != NM_OK) {
         fprintf(stderr, "npumem-record: %s%s\n", err.text, options->is_best_effort ? UNRECORDED : NOT_BEGUN);
         if (!options->is_best_effort)
-            return EXIT_FAILED;
+            return EXIT_NO;
         record_child_replace(options->program);
     }
     nm_status status = set_up(&work, child->pid);
@@ -306,7 +304,7 @@ static int finish_trace(const record_options *options)
         say_recovered(&recovery, name);
     }
     nm_recovery_free(&recovery);
-    return status != NM_OK ? EXIT_FAILED : has_loss(&recovery) ? EXIT_LOSS : 0;
+    return status != NM_OK ? EXIT_NO : has_loss(&recovery) ? EXIT_PARTIAL : 0;
 }
 
 /* ---- --ctl --------------------------------------------------------------------------------------------------------- */
@@ -333,21 +331,17 @@ static int control(const record_options *options)
         fprintf(stderr, "npumem-record: %s: %s\n", options->target, err.text);
     nm_buffer_free(&request);
     nm_buffer_free(&reply);
-    return status == NM_OK ? 0 : EXIT_FAILED;
+    return status == NM_OK ? 0 : EXIT_NO;
 }
 
 int main(int argc, char **argv)
 {
-    static const int ends[] = {[OPTIONS_READ] = EXIT_SUCCESS,
-                               [OPTIONS_DONE] = EXIT_SUCCESS,
-                               [OPTIONS_WRONG] = EXIT_USAGE,
-                               [OPTIONS_NO_MEMORY] = EXIT_FAILED};
     static record_options options; /* to the end: what it owns is not given back */
 
     nm_io_hold_standard_streams();
     options_outcome outcome = record_options_read(argc, argv, &options);
     if (outcome != OPTIONS_READ)
-        return ends[outcome];
+        return options_end(outcome, EXIT_NO);
     switch (options.action) {
     case RECORD_FINISH:
         return finish_trace(&options);

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
+#include "base/quantity.h"
 #include "base/shown.h"
 
 #define DEFAULT_OUTPUT   "npumem-%h-%p.zst"
@@ -29,21 +31,6 @@ static nm_status take_output(const option_row *row, const char *argument, void *
     (void)row;
     options->output = argument;
     return argument[0] == 0 ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "must be a file name") : NM_OK;
-}
-
-static nm_status take_buffer(const option_row *row, const char *argument, void *into, nm_error *err)
-{
-    record_options *options = into;
-    char *end;
-    unsigned long long bytes = strtoull(argument, &end, 10);
-    unsigned shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : *end == 'G' ? 30 : 0;
-
-    (void)row;
-    if (argument[0] < '0' || argument[0] > '9' || end[shift != 0] != 0 || bytes > NM_RING_BYTES_MAX >> shift ||
-        bytes << shift < NM_RING_BYTES_MIN)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "must be 64K to 1024M");
-    options->folder.ring_bytes = bytes << shift;
-    return NM_OK;
 }
 
 static nm_status take_alert(const option_row *row, const char *argument, void *into, nm_error *err)
@@ -68,29 +55,21 @@ static nm_status take_report(const option_row *row, const char *argument, void *
 /* "last:2GiB", "steps:20" */
 static nm_status take_keep(const option_row *row, const char *argument, void *into, nm_error *err)
 {
-    static const struct {
-        const char *name;
-        unsigned shift;
-    } units[] = {{"", 0},   {"K", 10},   {"KiB", 10}, {"M", 20},  {"MiB", 20},
-                 {"G", 30}, {"GiB", 30}, {"T", 40},   {"TiB", 40}};
     record_options *options = into;
-    const char *number = strchr(argument, ':');
-    char *end = NULL;
-    unsigned long long value = number == NULL ? 0 : strtoull(number + 1, &end, 10);
-    bool is_number = number != NULL && number[1] >= '0' && number[1] <= '9';
+    nm_status status = NM_OK;
 
     (void)row;
     options->keep_bytes = options->keep_steps = 0;
-    if (is_number && strncmp(argument, "steps:", 6) == 0 && *end == 0 && value > 0 && value <= KEEP_STEPS_MAX)
-        options->keep_steps = value;
-    for (size_t i = 0; is_number && strncmp(argument, "last:", 5) == 0 && i < sizeof units / sizeof *units; i++)
-        if (strcmp(end, units[i].name) == 0 && value <= KEEP_BYTES_MAX >> units[i].shift)
-            options->keep_bytes = value << units[i].shift;
-    if (options->keep_steps == 0 && options->keep_bytes < KEEP_BYTES_MIN)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
-                       "must be last:BYTES (64K or more; with suffix K, M, G or T) or steps:NUMBER");
+    if (strncmp(argument, "last:", 5) == 0) {
+        status = nm_quantity_size(argument + 5, &options->keep_bytes, err);
+        if (status == NM_OK && (options->keep_bytes < KEEP_BYTES_MIN || options->keep_bytes > KEEP_BYTES_MAX))
+            status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "must be last:64KiB or more");
+    } else if (strncmp(argument, "steps:", 6) != 0 ||
+               !nm_number_read(argument + 6, KEEP_STEPS_MAX, &options->keep_steps) || options->keep_steps == 0) {
+        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "must be last:SIZE (64KiB or more), or steps:NUMBER");
+    }
     options->is_watched = true;
-    return NM_OK;
+    return status;
 }
 
 static nm_status take_no_pool_events(const option_row *row, const char *argument, void *into, nm_error *err)
@@ -153,10 +132,12 @@ static const option_row rows[] = {
      .field = FOLDER(stack_depth)},
     {.name = "buffer",
      .kind = OPTION_SIZE,
-     .argument = "BYTES",
-     .help = "ring of each thread, 64K to 1024M, with suffix K or M",
-     .fallback = "1M",
-     .take = take_buffer},
+     .argument = "SIZE",
+     .help = "ring of each thread, 64KiB to 1GiB",
+     .fallback = "1MiB",
+     .min = NM_RING_BYTES_MIN,
+     .max = NM_RING_BYTES_MAX,
+     .field = FOLDER(ring_bytes)},
     {.name = "on-full",
      .kind = OPTION_CHOICE,
      .argument = "MODE",
@@ -170,30 +151,30 @@ static const option_row rows[] = {
      .help = "local folder for the rings (default: the first of /dev/shm, $TMPDIR and /tmp that has room)",
      .field = FIELD(ring_dir)},
     {.name = "linger",
-     .kind = OPTION_SECONDS,
-     .argument = "SECONDS",
+     .kind = OPTION_TIME,
+     .argument = "TIME",
      .help = "wait so long for processes that outlive PROGRAM",
-     .fallback = "5",
+     .fallback = "5s",
      .max = SECONDS_MAX,
      .field = FIELD(linger_ns)},
     {.name = "keep",
      .kind = OPTION_TEXT,
-     .argument = "last:BYTES|steps:N",
-     .help = "write the trace in parts, FILE.000, FILE.001, ..., and keep the newest BYTES (suffix K, M, G, T) or N "
+     .argument = "last:SIZE|steps:N",
+     .help = "write the trace in parts, FILE.000, FILE.001, ..., and keep the newest SIZE or N "
              "steps of them: from then on each event, of the whole run the sums",
      .take = take_keep},
     {.name = "sync",
-     .kind = OPTION_SECONDS,
-     .argument = "SECONDS",
+     .kind = OPTION_TIME,
+     .argument = "TIME",
      .help = "have FILE on the disk so often and at the end, for a machine that dies; 0: never",
-     .fallback = "5",
+     .fallback = "5s",
      .max = SECONDS_MAX,
      .field = FIELD(sync_ns)},
     {.name = "sample-interval",
-     .kind = OPTION_SECONDS,
-     .argument = "SECONDS",
+     .kind = OPTION_TIME,
+     .argument = "TIME",
      .help = "look so often at the host memory of each process; 0: never",
-     .fallback = "1",
+     .fallback = "1s",
      .max = SECONDS_MAX,
      .field = FIELD(sample_ns)},
     {.name = "no-pool-events",
@@ -231,8 +212,8 @@ static const option_row rows[] = {
      .field = FOLDER(to_step),
      .given = FOLDER(has_to_step)},
     {.name = "duration",
-     .kind = OPTION_SECONDS,
-     .argument = "SECONDS",
+     .kind = OPTION_TIME,
+     .argument = "TIME",
      .help = "end the recording so long after it began in full; PROGRAM runs on",
      .max = SECONDS_MAX,
      .field = FIELD(duration_ns),
@@ -240,7 +221,7 @@ static const option_row rows[] = {
     {.name = "alert",
      .kind = OPTION_TEXT,
      .argument = "'WHAT > N'",
-     .help = "say once when device_used (N %, or GiB), live_bytes, live_count or growth_bytes passes N: on standard "
+     .help = "say once when device_used (90%, 60GiB), live_bytes, live_count or growth_bytes passes N: on standard "
              "error and as a mark",
      .take = take_alert,
      .is_repeatable = true},
@@ -296,7 +277,7 @@ static const option_row rows[] = {
      .code = RECORD_SELFCHECK_PROGRAM,
      .is_hidden = true},
     {.name = "cost-program", .kind = OPTION_FLAG, .take = take_action, .code = RECORD_COST, .is_hidden = true},
-    OPTIONS_HELP_AND_VERSION('h', 'V'),
+    OPTIONS_HELP_AND_VERSION,
 };
 
 static option_take keep_words;
@@ -309,6 +290,10 @@ static const options_program program = {
              "       npumem-record --selfcheck [-o FILE] [options]",
     .about = "Records the NPU memory of PROGRAM and of all that it starts into FILE, for npumem-ingest.\n"
              "Ends as PROGRAM does: same status, same signal.",
+    .ends = {"of a recording PROGRAM's own status, whatever it is (127: not found, 126: cannot be executed); else done",
+             "failed: memory or processes are not to be had, or --required, --finish, --ctl or --selfcheck failed",
+             "wrong usage; an output, a ring folder or a library that cannot be had",
+             "of --finish: something is missing"},
     .ending = "Environment: NPUMEM=off runs PROGRAM unrecorded, NPUMEM=paused is --start-paused.",
     OPTIONS_ROWS(rows),
     .takes_command = true,

@@ -24,6 +24,7 @@
 #include "tool/record/child.h"
 #include "tool/record/output.h"
 #include "tool/record/output_name.h"
+#include "tool/record/unseen.h"
 
 #define NAMING_NS_MAX       10000000000
 /* Sums of steps are written again into each part, at some 15 bytes a row: this leaves most of a part to events. */
@@ -93,7 +94,11 @@ nm_status recording_find_library(const record_options *options, char path[PATH_M
     if (!is_found && asked == NULL)
         is_found = is_library(NPUMEM_INSTALL_LIBDIR, ".", name, path);
     if (!is_found)
-        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "%s is not there", name);
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET,
+                       asked != NULL ? "%s is not in the folder that NPUMEM_LIBRARY_DIR names"
+                                     : "%s is not beside npumem-record, nor where it was installed: "
+                                       "NPUMEM_LIBRARY_DIR=FOLDER says where it is",
+                       name);
     if (strpbrk(path, " :") != NULL)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "LD_PRELOAD cannot name a path with a space or colon in it");
     return NM_OK;
@@ -465,13 +470,29 @@ void record_print_count(uint64_t count)
     }
 }
 
+static bool is_unseen(const nm_drain_report *report)
+{
+    return report->process_count == 0 && report->unjoined_count == 0;
+}
+
+/* A line of its own, with what to do. */
+static void say_why_unseen(const recording *work)
+{
+    char why[512];
+
+    if (work->options->program == NULL || work->options->program[0] == NULL)
+        return;
+    record_unseen_explain(work->options->program[0], work->exit_status, why, sizeof why);
+    fprintf(stderr, "npumem-record: %s\n", why);
+}
+
 /* What is known of processes that the recorder did not see: that is little, since they tell nothing. */
 static void say_unseen(const nm_drain_report *report)
 {
     static const char why[] = "(it is static or setuid, has another libc, or lost LD_PRELOAD), ";
 
-    if (report->process_count == 0 && report->unjoined_count == 0) {
-        fprintf(stderr, "no process loaded the recorder %s", why);
+    if (is_unseen(report)) {
+        fputs("no process loaded the recorder, ", stderr);
     } else if (report->left_count > 0) {
         record_print_count(report->left_count);
         fprintf(stderr, " became a program that does not load the recorder %s", why);
@@ -513,6 +534,8 @@ static void say_result(const recording *work)
         fputs(report.part_count == 1 ? " part)" : " parts)", stderr);
     }
     fputc('\n', stderr);
+    if (is_unseen(&report))
+        say_why_unseen(work);
 }
 
 static void say_time(double ns)

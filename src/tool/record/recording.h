@@ -44,6 +44,7 @@ typedef struct recording {
     unsigned (*end_requests)(void *context);
     void *end_requests_context;
     unsigned requests_before; /* of them, when recording_finish was called */
+    int exit_status;          /* of the program, set by the owner; -1: it runs, or a signal ended it */
 } recording;
 
 /* Everything but the program, which has process id `pid`. After a failure recording_tear_down is still to be called.

@@ -17,15 +17,12 @@
 #include "base/shown.h"
 #include "store/cleanup.h"
 #include "store/publish.h"
+#include "tool/common/quiet.h"
 #include "tool/whatif/load.h"
 #include "tool/whatif/options.h"
 #include "tool/whatif/report.h"
 
-#define EXIT_NO_FIT     1
-#define EXIT_USAGE      2
-#define EXIT_PARTIAL    3
-#define EXIT_UNREADABLE 4
-#define CLASS_MAX       16 /* block sizes that --advise looks for */
+#define CLASS_MAX 16 /* block sizes that --advise looks for */
 
 typedef struct whatif {
     const whatif_options *options;
@@ -342,7 +339,7 @@ static int report_error(const whatif *run, const nm_error *err)
     if (err->offset != NM_NO_OFFSET)
         fprintf(stderr, "byte %" PRIu64 ": ", err->offset);
     fprintf(stderr, "%s\n", err->text);
-    return err->status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_UNREADABLE;
+    return err->status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_UNUSABLE;
 }
 
 static nm_status answer(whatif *run, nm_error *err)
@@ -366,7 +363,7 @@ static int run_whatif(const whatif_options *options)
     whatif run = {.options = options, .subject = options->paths[0], .is_fit = true};
     nm_error err = {.offset = NM_NO_OFFSET};
     nm_status status = whatif_load(options->paths, options->path_count, &run.input, &run.subject, &err);
-    int exit_status = EXIT_SUCCESS;
+    int exit_status = EXIT_DONE;
 
     if (status == NM_OK && options->is_list) {
         whatif_print_heaps(run.input.gather, stdout);
@@ -377,7 +374,7 @@ static int run_whatif(const whatif_options *options)
     if (status != NM_OK)
         exit_status = report_error(&run, &err);
     else if (!run.is_fit)
-        exit_status = EXIT_NO_FIT;
+        exit_status = EXIT_NO;
     else if (!run.input.is_complete || (!options->is_list && !run.place.is_complete) ||
              (run.workload != NULL && run.workload->recorded.refused_bytes > 0))
         exit_status = EXIT_PARTIAL;
@@ -389,16 +386,14 @@ static int run_whatif(const whatif_options *options)
 
 int main(int argc, char **argv)
 {
-    static const int ends[] = {[OPTIONS_READ] = EXIT_SUCCESS,
-                               [OPTIONS_DONE] = EXIT_SUCCESS,
-                               [OPTIONS_WRONG] = EXIT_USAGE,
-                               [OPTIONS_NO_MEMORY] = EXIT_UNREADABLE};
     whatif_options options = {0};
     options_outcome outcome = whatif_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
     nm_cleanup_install();
-    int result = outcome == OPTIONS_READ ? run_whatif(&options) : ends[outcome];
+    if (options.is_quiet)
+        quiet_begin();
+    int result = outcome == OPTIONS_READ ? run_whatif(&options) : options_end(outcome, EXIT_UNUSABLE);
     whatif_options_free(&options);
     return result;
 }

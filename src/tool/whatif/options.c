@@ -6,12 +6,11 @@
 #include "tool/whatif/options.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buffer.h"
-#include "whatif/settings.h"
 
-#define PAD_BYTES_MAX 4096
+#define PAD_BYTES_MAX    4096
+#define DEVICE_BYTES_MAX (UINT64_C(1) << 59)
 
 static nm_status take_setting(const option_row *row, const char *argument, void *into, nm_error *err)
 {
@@ -22,26 +21,6 @@ static nm_status take_setting(const option_row *row, const char *argument, void 
     if (status == NM_OK)
         options->settings.items[options->settings.count++] = (whatif_setting_text){argument, row->code};
     return status;
-}
-
-/* Units are those of the settings' own texts. */
-static nm_status take_capacity(const option_row *row, const char *argument, void *into, nm_error *err)
-{
-    whatif_options *options = into;
-    nm_status status = nm_settings_size(argument, strlen(argument), &options->capacity_bytes, err);
-
-    (void)row;
-    if (status == NM_OK && options->capacity_bytes == 0)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs more than 0");
-    return status;
-}
-
-static nm_status take_other(const option_row *row, const char *argument, void *into, nm_error *err)
-{
-    whatif_options *options = into;
-
-    (void)row;
-    return nm_settings_size(argument, strlen(argument), &options->other_bytes, err);
 }
 
 static const option_row rows[] = {
@@ -56,7 +35,7 @@ static const option_row rows[] = {
      .kind = OPTION_TEXT,
      .argument = "TEXT",
      .help = "a pool of block sizes, e.g. "
-             "'initial:1GiB,maximum:30GiB,alignment:512,slab:2MiB,classes:[4KiB,64KiB,1MiB]'",
+             "'initial:1GiB,maximum:30GiB,alignment:512,slab:2MiB,classes:[4KiB,1MiB]'",
      .take = take_setting,
      .code = true,
      .is_repeatable = true},
@@ -76,12 +55,15 @@ static const option_row rows[] = {
      .kind = OPTION_SIZE,
      .argument = "SIZE",
      .help = "memory of the device (default: as recorded, else without bounds)",
-     .take = take_capacity},
+     .min = 1,
+     .max = DEVICE_BYTES_MAX,
+     .field = OPTION_FIELD(whatif_options, capacity_bytes)},
     {.name = "other",
      .kind = OPTION_SIZE,
      .argument = "SIZE",
      .help = "of it, what other processes hold all the time",
-     .take = take_other},
+     .max = DEVICE_BYTES_MAX,
+     .field = OPTION_FIELD(whatif_options, other_bytes)},
     {.name = "heap",
      .kind = OPTION_COUNT,
      .argument = "N",
@@ -115,7 +97,12 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "replace the file of --csv if it exists",
      .field = OPTION_FIELD(whatif_options, is_forced)},
-    OPTIONS_HELP_AND_VERSION(0, 0),
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = OPTION_FLAG,
+     .help = "print nothing but errors: the exit status says it",
+     .field = OPTION_FIELD(whatif_options, is_quiet)},
+    OPTIONS_HELP_AND_VERSION,
 };
 
 static const options_program program = {
@@ -126,9 +113,9 @@ static const options_program program = {
         "allocators: the caching allocator of torch_npu with other settings, and a pool of block sizes. Prints what "
         "each would have taken from the device, and the smallest device that would be enough. Nothing is executed, "
         "no NPU is needed.",
-    .ending =
-        "Exit status: 0 the first setting fits on the device; 1 it does not; 2 wrong usage; 3 it fits, but part of "
-        "the input was missing; 4 failed, or there is no answer.",
+    .ends = {"the first setting fits on the device; with --suggest the suggested one", "it does not",
+             "wrong usage, or an illegal setting", "it fits, but part of the input was missing",
+             "failed: an input cannot be read, or there is no answer"},
     OPTIONS_ROWS(rows),
 };
 

@@ -60,7 +60,10 @@ record: common selfcheck
 ingest: common
 check: common
 diff: common
+top: common
 whatif: common
+stack: common
+npumem: common
 '
 
 while IFS=: read -r folder names; do
@@ -81,9 +84,9 @@ for file in $(source_files 'src/tool/*.c' 'src/tool/*.h' | grep '^src/tool/'); d
 done
 
 # Samples and benchmarks see the SDK and ACL alone, as any user's program does.
-for file in $(source_files 'fixtures/*.c' 'fixtures/*.h' 'bench/*.c' | grep -E '^(fixtures|bench)/'); do
+for file in $(source_files 'fixtures/*.c' 'fixtures/*.h' 'bench/*.c' 'examples/*.c' | grep -E '^(fixtures|bench|examples)/'); do
     sed -n 's|^ *# *include "\([a-z]*\)/.*|\1|p' "$file" | while read -r used; do
         [ ! -d "src/$used" ] || echo "$file includes $used/"
     done
-done | grep . >&2 && fail "fixtures/ and bench/ may use npumem.h and ACL only"
+done | grep . >&2 && fail "fixtures/, examples/ and bench/ may use npumem.h and ACL only"
 finish

@@ -20,9 +20,10 @@ mv "$scratch/first" "$scratch/second"
 prefix=$scratch/second
 library=$(find "$prefix" -name libnpumem.so -printf '%h\n' | head -n 1)
 
-for file in bin/npumem-record bin/npumem-ingest bin/npumem-check bin/npumem-diff bin/npumem-whatif include/npumem.h \
+for file in bin/npumem-record bin/npumem-ingest bin/npumem-check bin/npumem-diff bin/npumem-whatif bin/npumem-stack bin/npumem-top bin/npumem include/npumem.h include/npumem.hpp share/npumem/env.sh \
     share/man/man1/npumem-record.1 share/man/man1/npumem-check.1 share/man/man1/npumem-diff.1 share/man/man1/npumem-whatif.1 \
-    share/man/man1/npumem-ingest.1 share/npumem/queries/largest_live.sql share/npumem/python/npumem.py \
+    share/man/man1/npumem-ingest.1 share/man/man1/npumem.1 share/man/man1/npumem-stack.1 share/man/man1/npumem-top.1 share/bash-completion/completions/npumem \
+    share/zsh/site-functions/_npumem share/fish/vendor_completions.d/npumem.fish share/npumem/queries/largest_live.sql share/npumem/python/npumem.py \
     share/bash-completion/completions/npumem-record share/bash-completion/completions/npumem-diff \
     share/zsh/site-functions/_npumem-record share/fish/vendor_completions.d/npumem-record.fish; do
     [ -s "$prefix/$file" ] || fail "$file is not installed"
@@ -40,18 +41,17 @@ cd "$scratch" || exit 1
 export PATH="$prefix/bin:$PATH"
 
 npumem-record -o sample.zst -- "$sample" --steps 5 >sample.log 2>sample.err || fail "recording the sample: $(cat sample.err)"
-npumem-ingest --quiet sample.zst || fail "ingesting the sample"
+npumem ingest --quiet sample.zst || fail "ingesting the sample"
 [ "$(sqlite3 sample.db 'SELECT count(*) > 10 FROM allocation')" = 1 ] || fail "the sample left no allocations"
 sqlite3 sample.db <"$prefix/share/npumem/queries/largest_live.sql" >largest.txt 2>&1 || fail "an installed query fails"
 
 # shellcheck disable=SC2046 # flags are words
 PKG_CONFIG_PATH=$library/pkgconfig cc -Wall -Werror -o own "$here/own_pool.c" \
     $(PKG_CONFIG_PATH=$library/pkgconfig pkg-config --cflags --libs npumem) || fail "own_pool.c does not compile"
-export LD_LIBRARY_PATH=$library
 ./own || fail "unrecorded, own_pool.c ends with $?"
 
 python=$(command -v /usr/bin/python3 || command -v python3) && {
-    PYTHONPATH=$prefix/share/npumem/python LD_LIBRARY_PATH='' PATH=/usr/bin:/bin "$python" -c \
+    PYTHONPATH=$prefix/share/npumem/python PATH=/usr/bin:/bin "$python" -c \
         'import npumem; npumem.start("python.zst"); npumem.mark("x"); npumem.stop() or exit("not whole")' ||
         fail "npumem.py does not work where it is installed"
     [ -s python.zst ] || fail "npumem.py left no trace"

@@ -7,7 +7,7 @@
 set -u
 . "${0%/*}/common.sh"
 bin=$1 completions=$2 scratch=$3 mode=${4:-}
-programs='npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif'
+programs='npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif npumem-stack npumem-top npumem'
 
 rm -rf "$scratch"
 mkdir -p "$scratch"
@@ -15,7 +15,7 @@ mkdir -p "$scratch"
 # The page with each place, which is between `.\" --NAME` and `.\" .`, filled by that entry of the first file.
 renew_page() {
     awk '
-        FNR == NR { if ($0 ~ /^\.\\" -/) name = $0; entries[name] = entries[name] $0 "\n"; next }
+        FNR == NR { if ($0 ~ /^\.\\" [-=]/) name = $0; entries[name] = entries[name] $0 "\n"; next }
         inside && $0 == ".\\\" ." { inside = 0; next }
         inside { next }
         $0 in entries { printf "%s", entries[$0]; inside = 1; next }
@@ -31,8 +31,8 @@ check_page() {
         diff "$page" "$scratch/$program.1" | head -n 20 >&2
         fail "$page says other than $program declares: cmake --build build/dev --target update_man"
     }
-    grep '^\.\\" -' "$scratch/$program.entries" | sort >"$scratch/declared"
-    grep '^\.\\" -' "$page" | sort >"$scratch/told"
+    grep '^\.\\" [-=]' "$scratch/$program.entries" | sort >"$scratch/declared"
+    grep '^\.\\" [-=]' "$page" | sort >"$scratch/told"
     diff "$scratch/declared" "$scratch/told" >&2 || fail "$program declares the options (<), $page has places for (>): a place is that line and one that is .\\\" ."
     if command -v groff >/dev/null; then
         entry=$(groff -man -Tutf8 -ww "$page" 2>&1 >/dev/null) || true
@@ -73,13 +73,13 @@ check_refusals() {
             expect_refusal "--$option: needs " "$program" "--$option"
         done
     done
-    expect_refusal "--buffer 12: must be 64K to 1024M" npumem-record --buffer 12 -- true
-    expect_refusal "--sync soon: must be seconds" npumem-record --sync soon -- true
+    expect_refusal "--buffer 12K: must be a size, 64KiB to 1GiB" npumem-record --buffer 12K -- true
+    expect_refusal "--sync soon: needs a time: 10s, 5m or 100ms" npumem-record --sync soon -- true
     expect_refusal "--stacks most: must be none, caller" npumem-record --stacks most -- true
-    expect_refusal "--max-peak 12GB: needs a size" npumem-check --max-peak 12GB no.db
+    expect_refusal "--max-peak 60: needs a size with its unit: 60GiB, or 60B for bytes" npumem-check --max-peak 60 no.db
     expect_refusal "--threshold much: needs a size" npumem-diff --threshold much a.db b.db
-    expect_refusal "--capacity 1e: '1e' is not a size" npumem-whatif --capacity 1e no.zst
-    expect_refusal "--server-after 0: must be a number" npumem-ingest --server-after 0 no.zst
+    expect_refusal "--capacity 1e: needs a size" npumem-whatif --capacity 1e no.zst
+    expect_refusal "--server-after 0: must be whole minutes" npumem-ingest --server-after 0 no.zst
 }
 
 # complete WORD...: the completions of the last word, one a line.

@@ -23,12 +23,16 @@ cmake --build "$build" --target tarball >"$scratch/log" 2>&1 || {
 }
 tar xzf "$build"/npumem-*-linux-*.tar.gz -C "$scratch/unpacked here" || fail "the tarball cannot be unpacked"
 place=$(echo "$scratch/unpacked here"/npumem-*)
-for file in bin/npumem-record bin/npumem-ingest bin/npumem-check bin/npumem-diff bin/npumem-whatif lib/libnpumem.so \
-    lib/libnpumem_hook.so include/npumem.h \
+for file in bin/npumem-record bin/npumem-ingest bin/npumem-check bin/npumem-diff bin/npumem-whatif bin/npumem-stack bin/npumem-top bin/npumem lib/libnpumem.so \
+    lib/libnpumem_hook.so include/npumem.h include/npumem.hpp env.sh \
     lib/libnpumem_libascend_kernel_hook.so share/man/man1/npumem-record.1 share/npumem/queries/largest_live.sql \
     share/bash-completion/completions/npumem-record; do
     [ -s "$place/$file" ] || fail "$file is not in the tarball"
 done
+
+# A shell that reads env.sh finds all of it.
+[ "$(env -i PATH=/usr/bin:/bin bash -uc '. "$1/env.sh"; command -v npumem-record' - "$place")" = "$place/bin/npumem-record" ] ||
+    fail "env.sh does not lead to the programs"
 
 # Neither program wants a library but libc's, and those in versions that old hosts have.
 readelf -lW "$place/bin/npumem-ingest" | grep -q INTERP && fail "npumem-ingest is not static"

@@ -16,7 +16,7 @@ while read -r file; do
     if grep -nE 'include <(x86intrin|immintrin|emmintrin|arm_neon)\.h>' "$file" >&2; then
         fail "$file uses intrinsics of one architecture"
     fi
-done < <(source_files '*.c' '*.h')
+done < <(source_files '*.c' '*.h' '*.cpp' '*.hpp')
 
 # Code for one architecture stands beside code for the other: named, or an #else.
 while read -r file; do
@@ -25,10 +25,27 @@ while read -r file; do
     fi
 done < <(source_files 'src/*.c' 'src/*.h')
 
+# The newest entry of CHANGELOG.md is the version that is built, and says which formats it has.
+version=$(sed -n 's/^project(npumem VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
+newest=$(grep -m 1 '^## \[' CHANGELOG.md)
+[ -n "$version" ] && [[ $newest == "## [$version]"* ]] || fail "CHANGELOG.md begins with $newest, not with $version"
+trace=$(grep -ohE '#define NM_TRACE_VERSION_(MAJOR|MINOR) +[0-9]+' src/trace/*.h | awk '{ print $3 }' | paste -sd.)
+schema=$(grep -ohE 'NM_SCHEMA_VERSION +[0-9]+' src/store/*.h | awk '{ print $2 }')
+grep -qx "Trace format $trace, database schema $schema." CHANGELOG.md ||
+    fail "CHANGELOG.md does not say: Trace format $trace, database schema $schema."
+
 # What a list names exists, and what exists is in a list: no globbing, so nothing may be forgotten.
 for file in $(source_files 'src/*.c' | grep '^src/'); do
     grep -qw "$(basename "$file")" "$(dirname "$file")/CMakeLists.txt" cmake/*.cmake || fail "$file is in no CMakeLists.txt"
 done
+for file in src/*/CMakeLists.txt; do
+    LC_ALL=C awk '/SOURCES/ { last = "" } /^ *[a-z0-9_]+\.c$/ { if ($1 < last) exit 1; last = $1 }' "$file" ||
+        fail "the sources in $file are not in order"
+done
+passes=$(grep -ohE '^const nm_pass nm_[a-z_]+_pass\b' src/analysis/*.c | sed -E 's/.* nm_(.*)_pass/\1/' | sort)
+listed=$(sed -nE 's/^PASS\(([a-z_]+)\).*/\1/p' src/analysis/passes.def | sort)
+[ -n "$passes" ] && [ "$passes" = "$listed" ] ||
+    fail "analysis/passes.def and what is defined differ: $(diff <(echo "$passes") <(echo "$listed") | grep '^[<>]')"
 
 # SQL cannot include a header: where it asks for the program's own memory it repeats one number of trace/event.h.
 app=$(sed -n 's/.*NM_MODULE_APP = \([0-9]*\),.*/\1/p' src/trace/event.h)

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * npumem-stack: whole call stacks of a database of npumem-ingest. The database may come from anybody: it is opened as such.
+ * What is asked of it is in stack/answer.c, what a stack looks like in stack/print.c.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/shown.h"
+#include "store/foreign.h"
+#include "tool/common/quiet.h"
+#include "tool/stack/answer.h"
+
+static bool wants_color(uint32_t color)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+    if (color != STACK_COLOR_AUTO)
+        return color == STACK_COLOR_ALWAYS;
+    return isatty(STDOUT_FILENO) && (none == NULL || none[0] == 0) && terminal != NULL && strcmp(terminal, "dumb") != 0;
+}
+
+static int run_stack(const stack_options *options)
+{
+    nm_error err = {.offset = NM_NO_OFFSET};
+    nm_foreign *database = NULL;
+    char name[PATH_MAX];
+    bool is_found = false;
+    nm_status status = nm_foreign_open(options->database, false, &database, &err);
+
+    if (status == NM_OK)
+        status = stack_answer(nm_foreign_db(database), options, wants_color(options->color), &is_found, &err);
+    nm_foreign_close(database);
+    if (status != NM_OK) {
+        fprintf(stderr, "npumem-stack: %s: %s\n", nm_shown_text(name, sizeof name, options->database), err.text);
+        return EXIT_UNUSABLE;
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "npumem-stack: standard output: cannot write: %s\n", strerror(errno));
+        return EXIT_UNUSABLE;
+    }
+    return is_found ? EXIT_DONE : EXIT_NO;
+}
+
+int main(int argc, char **argv)
+{
+    stack_options options = {0};
+    options_outcome outcome = stack_options_read(argc, argv, &options);
+
+    nm_io_hold_standard_streams();
+    if (options.is_quiet)
+        quiet_begin();
+    return outcome == OPTIONS_READ ? run_stack(&options) : options_end(outcome, EXIT_UNUSABLE);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command line of npumem-stack.
+ */
+#ifndef NM_TOOL_STACK_OPTIONS_H
+#define NM_TOOL_STACK_OPTIONS_H
+
+#include "tool/common/options.h"
+
+typedef enum stack_choice { STACK_DEFAULT, STACK_LEAK, STACK_PEAK, STACK_OOM, STACK_BY_ID, STACK_BY_SITE } stack_choice;
+
+typedef enum stack_color { STACK_COLOR_AUTO, STACK_COLOR_ALWAYS, STACK_COLOR_NEVER } stack_color;
+
+typedef struct stack_options {
+    const char *database; /* borrowed */
+    stack_choice choice;
+    uint64_t stack_id; /* of STACK_BY_ID */
+    const char *site;  /* borrowed; of STACK_BY_SITE */
+    int64_t top;       /* INT64_MAX: all */
+    bool has_rank, is_quiet;
+    int64_t rank;
+    uint32_t color; /* a stack_color */
+} stack_options;
+
+/* Into zeroed options, which borrow from argv. */
+options_outcome stack_options_read(int argc, char **argv, stack_options *options);
+
+#endif
