@@ -238,6 +238,18 @@ static nm_category known_by_place(const nm_live *live, const live_room *room)
     return row->graph_id != 0 ? NM_CATEGORY_GRAPH : NM_CATEGORY_UNKNOWN;
 }
 
+/* What is made early may be known by its size; of others the rules do not ask. */
+static void count_like_it(const replay_room *own, const nm_category_clock *clock, const nm_live *live,
+                          nm_category_end *end)
+{
+    uint64_t in_backward = end->is_live && clock->last != NM_PHASE_BACKWARD ? count_of(&own->in_backward, live) : 0;
+
+    end->like_it = count_of(&own->early, live);
+    end->gradients = count_of(&own->gradients, live);
+    if (in_backward > end->gradients)
+        end->gradients = in_backward;
+}
+
 static nm_category infer(nm_run *run, const nm_live *live, bool is_live)
 {
     replay_room *own = nm_replay_room(run);
@@ -250,10 +262,8 @@ static nm_category infer(nm_run *run, const nm_live *live, bool is_live)
         return NM_CATEGORY_UNKNOWN;
     if (is_live)
         end = (nm_category_end){.place = clock->place, .is_live = true};
-    end.like_it = count_of(&own->early, live);
-    end.gradients = count_of(&own->gradients, live);
-    if (is_live && clock->last != NM_PHASE_BACKWARD && count_of(&own->in_backward, live) > end.gradients)
-        end.gradients = count_of(&own->in_backward, live);
+    if (birth.is_early)
+        count_like_it(own, clock, live, &end);
     birth.makes_weights |= nm_category_names_has_forward(own->names, room->init_file);
     return nm_category_judge(clock, &((site_room *)nm_site_room(run, live->site))->site, &birth, &end);
 }

@@ -356,26 +356,31 @@ static nm_status see_frames(nm_category_names *names, stack_walk *walk, uint64_t
     return status;
 }
 
+static nm_status walk_stack(nm_category_names *names, known_stack *own, nm_error *err)
+{
+    const known_stack *stack = own;
+    nm_status status = NM_OK;
+    stack_walk walk = {0};
+
+    for (int depth = 0; stack != NULL && depth < STACK_DEPTH_MAX && status == NM_OK; depth++) {
+        const uint64_t *parent = stack->parent == 0 ? NULL : nm_map_get(&names->stacks, (nm_key){0, stack->parent});
+
+        status = see_frames(names, &walk, stack->frame, err);
+        stack = parent == NULL ? NULL : &names->stack_list.items[*parent];
+    }
+    own->says = walk.says;
+    own->version = names->version;
+    return status;
+}
+
 nm_status nm_category_names_stack(nm_category_names *names, uint64_t stack_id, const nm_category_stack **out,
                                   nm_error *err)
 {
     const uint64_t *known = stack_id == 0 ? NULL : nm_map_get(&names->stacks, (nm_key){0, stack_id});
     known_stack *own = known == NULL ? NULL : &names->stack_list.items[*known];
-    nm_status status = NM_OK;
-    stack_walk walk = {0};
 
     *out = own == NULL ? &names->unknown : &own->says;
-    if (own == NULL || own->version == names->version)
-        return NM_OK;
-    for (int depth = 0; known != NULL && depth < STACK_DEPTH_MAX && status == NM_OK; depth++) {
-        const known_stack *stack = &names->stack_list.items[*known];
-
-        status = see_frames(names, &walk, stack->frame, err);
-        known = stack->parent == 0 ? NULL : nm_map_get(&names->stacks, (nm_key){0, stack->parent});
-    }
-    own->says = walk.says;
-    own->version = names->version;
-    return status;
+    return own == NULL || own->version == names->version ? NM_OK : walk_stack(names, own, err);
 }
 
 bool nm_category_names_has_forward(const nm_category_names *names, uint64_t file)

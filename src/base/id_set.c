@@ -23,11 +23,6 @@ nm_status nm_id_set_add(nm_id_set *set, uint64_t id, nm_error *err)
     return status;
 }
 
-bool nm_id_set_has(const nm_id_set *set, uint64_t id)
-{
-    return id / 64 < set->capacity && (set->words[id / 64] >> (id % 64) & 1) != 0;
-}
-
 uint64_t nm_id_set_missing(const nm_id_set *part, const nm_id_set *whole)
 {
     for (size_t word = 0; word < part->capacity; word++) {

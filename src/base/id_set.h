@@ -20,7 +20,10 @@ typedef struct nm_id_set {
 
 /* NM_ERR_LIMIT above NM_ID_SET_ID_MAX. */
 nm_status nm_id_set_add(nm_id_set *set, uint64_t id, nm_error *err);
-bool nm_id_set_has(const nm_id_set *set, uint64_t id);
+static inline bool nm_id_set_has(const nm_id_set *set, uint64_t id)
+{
+    return id / 64 < set->capacity && (set->words[id / 64] >> (id % 64) & 1) != 0;
+}
 
 /* The smallest id that is in `part` and not in `whole`; 0 when there is none. */
 uint64_t nm_id_set_missing(const nm_id_set *part, const nm_id_set *whole);

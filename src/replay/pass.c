@@ -199,12 +199,15 @@ size_t nm_runs_bytes_of(const nm_replay *replay, nm_owner owner)
 
 nm_status nm_runs_tell(const nm_replay *replay, const nm_change *change, nm_error *err)
 {
-    nm_status status = NM_OK;
+    uint64_t bit = bit_of(change->kind);
 
-    for (const listener *who = replay->runs->told[change->kind]; who->run != NULL && status == NM_OK; who++)
-        if ((who->run->heard & bit_of(change->kind)) != 0)
-            status = who->change(who->run, change, err);
-    return status;
+    for (const listener *who = replay->runs->told[change->kind]; who->run != NULL; who++) {
+        nm_status status = (who->run->heard & bit) == 0 ? NM_OK : who->change(who->run, change, err);
+
+        if (status != NM_OK)
+            return status;
+    }
+    return NM_OK;
 }
 
 nm_status nm_runs_finish(const nm_replay *replay, nm_error *err)

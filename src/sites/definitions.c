@@ -164,6 +164,10 @@ nm_bytes nm_definitions_build_id(const nm_definitions *definitions, uint64_t mod
 
 const nm_definition *nm_definition_find(const nm_definition_list *list, uint64_t id)
 {
+    /* Most inputs number what they define from 1 on, as it comes. */
+    if (id - 1 < list->count && list->items[id - 1].id == id)
+        return &list->items[id - 1];
+
     const uint64_t *place = nm_map_get(&list->by_id, (nm_key){0, id});
 
     return place == NULL ? NULL : &list->items[*place];

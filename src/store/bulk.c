@@ -7,14 +7,17 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define SQL_BYTES 2048
+#define SQL_BYTES    2048
+#define PLACES_A_ROW 4 /* that numbers of a batch may be apart on average to be put in order without comparing */
 
 struct nm_bulk {
     sqlite3 *db;
     sqlite3_stmt *insert;
     int64_t *values;         /* NM_BULK_BATCH_ROWS rows of column_count integers */
     const int64_t **ordered; /* the rows of this batch, by their first column */
+    const int64_t **places;  /* room for NM_BULK_BATCH_ROWS * PLACES_A_ROW rows */
     size_t row_count;
     size_t column_count;
     char rows_name[128]; /* of the virtual table; empty before it is there */
@@ -168,7 +171,8 @@ nm_status nm_bulk_open(sqlite3 *db, const nm_columns *columns, nm_bulk **out, nm
     bulk->column_count = (size_t)column_count;
     bulk->values = calloc(NM_BULK_BATCH_ROWS, bulk->column_count * sizeof *bulk->values);
     bulk->ordered = calloc(NM_BULK_BATCH_ROWS, sizeof *bulk->ordered);
-    if (bulk->values == NULL || bulk->ordered == NULL)
+    bulk->places = calloc((size_t)NM_BULK_BATCH_ROWS * PLACES_A_ROW, sizeof *bulk->places);
+    if (bulk->values == NULL || bulk->ordered == NULL || bulk->places == NULL)
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (status == NM_OK)
         status = create_rows_table(bulk, columns->table, err);
@@ -200,11 +204,40 @@ static int compare_first_column(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Numbers of a batch are mostly near each other, and no two the same: each row has a place of its own. False: it is not so,
+ * and the order is as it was. */
+static bool order_by_place(nm_bulk *bulk)
+{
+    int64_t first = bulk->ordered[0][0], last = first;
+    size_t count = 0;
+
+    for (size_t i = 1; i < bulk->row_count; i++) {
+        first = bulk->ordered[i][0] < first ? bulk->ordered[i][0] : first;
+        last = bulk->ordered[i][0] > last ? bulk->ordered[i][0] : last;
+    }
+    uint64_t place_count = (uint64_t)last - (uint64_t)first + 1;
+    if (place_count - 1 >= bulk->row_count * PLACES_A_ROW)
+        return false;
+    memset(bulk->places, 0, place_count * sizeof *bulk->places);
+    for (size_t i = 0; i < bulk->row_count; i++) {
+        const int64_t **place = &bulk->places[(uint64_t)bulk->ordered[i][0] - (uint64_t)first];
+
+        if (*place != NULL)
+            return false;
+        *place = bulk->ordered[i];
+    }
+    for (size_t place = 0; place < place_count; place++)
+        if (bulk->places[place] != NULL)
+            bulk->ordered[count++] = bulk->places[place];
+    return true;
+}
+
 nm_status nm_bulk_flush(nm_bulk *bulk, nm_error *err)
 {
     if (bulk->row_count == 0)
         return NM_OK;
-    qsort(bulk->ordered, bulk->row_count, sizeof *bulk->ordered, compare_first_column);
+    if (!order_by_place(bulk))
+        qsort(bulk->ordered, bulk->row_count, sizeof *bulk->ordered, compare_first_column);
 
     int code = sqlite3_step(bulk->insert);
     nm_status status = code == SQLITE_DONE ? NM_OK : nm_db_fail(bulk->db, err);
@@ -226,5 +259,6 @@ void nm_bulk_close(nm_bulk *bulk)
         sqlite3_exec(bulk->db, sql, NULL, NULL, NULL);
     free(bulk->values);
     free(bulk->ordered);
+    free(bulk->places);
     free(bulk);
 }

@@ -39,15 +39,19 @@ nm_status nm_db_uri(const char *path, const char *query, nm_buffer *out, nm_erro
     return status == NM_OK ? nm_buffer_append(out, query, strlen(query) + 1, err) : status;
 }
 
-/* Without SQLite's own lock, which each of its calls would take: one thread uses the connection. */
+/* Each call of SQLite takes a lock, and each piece of memory that it gets another one. */
+void nm_db_use_one_thread(void)
+{
+    sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+}
+
 nm_status nm_db_open(const char *path, sqlite3 **out, nm_error *err)
 {
     nm_buffer uri = {0};
     nm_status status = nm_db_uri(path, "mode=rwc", &uri, err);
 
     if (status == NM_OK &&
-        sqlite3_open_v2((const char *)uri.data, out,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+        sqlite3_open_v2((const char *)uri.data, out, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
                         NULL) != SQLITE_OK)
         status = nm_db_fail(*out, err);
     nm_buffer_free(&uri);
@@ -227,7 +231,6 @@ nm_status nm_insert_end(nm_insert *insert, nm_error *err)
     else if (sqlite3_step(insert->statement) != SQLITE_DONE)
         status = nm_db_fail(db, err);
     sqlite3_reset(insert->statement);
-    sqlite3_clear_bindings(insert->statement);
     insert->at = 0;
     insert->bind_code = SQLITE_OK;
     return status;

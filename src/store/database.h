@@ -18,8 +18,10 @@
 
 nm_status nm_db_fail(sqlite3 *db, nm_error *err); /* fills *err with SQLite's last message */
 
-/* Opens (and creates) a database whose connection may attach others by nm_db_uri; for one thread at a time. *out is to be
- * closed on failure too. */
+/* For programs of which one thread uses databases: before anything else of SQLite's, which then takes no locks. */
+void nm_db_use_one_thread(void);
+
+/* Opens (and creates) a database whose connection may attach others by nm_db_uri. *out is to be closed on failure too. */
 nm_status nm_db_open(const char *path, sqlite3 **out, nm_error *err);
 
 /* "file:" and the path in a form that SQLite takes for nothing but that path, then '?' and `query`; with a zero byte. */

@@ -443,7 +443,7 @@ static uint64_t plane_value(const nm_column_reader *reader, size_t index)
     const uint8_t *p = reader->planes + index;
     uint64_t value = *p;
 
-    for (unsigned shift = 8; shift < 8u * reader->width; shift += 8) {
+    for (unsigned left = reader->width, shift = 8; left > 1; left--, shift += 8) {
         p += reader->count;
         value |= (uint64_t)*p << shift;
     }
@@ -538,6 +538,11 @@ static uint64_t next_back(nm_column_reader *reader, size_t index)
 
 uint64_t nm_column_next(nm_column_reader *reader, unsigned kind_place)
 {
+    if (reader->encoding == NM_ENCODING_DELTA) { /* most values are */
+        assert(reader->places[kind_place] < reader->count);
+        reader->value += (uint64_t)nm_unzigzag(plane_value(reader, reader->places[kind_place]++));
+        return reader->value;
+    }
     assert(reader->at < reader->count);
     size_t index = reader->at++;
 
@@ -551,9 +556,6 @@ uint64_t nm_column_next(nm_column_reader *reader, unsigned kind_place)
         break;
     case NM_ENCODING_PLANES:
         return plane_value(reader, index);
-    case NM_ENCODING_DELTA:
-        reader->value += (uint64_t)nm_unzigzag(plane_value(reader, reader->places[kind_place]++));
-        break;
     case NM_ENCODING_BACK:
         return next_back(reader, index);
     default:

@@ -414,6 +414,7 @@ int main(int argc, char **argv)
 
     nm_io_hold_standard_streams();
     nm_cleanup_install();
+    nm_db_use_one_thread();
     int result = outcome == OPTIONS_READ ? run_ingest(&options) : options_end(outcome, EXIT_NO);
     ingest_options_free(&options);
     return result;
