@@ -203,7 +203,7 @@ static nm_category category_of_word(nm_bytes name)
 
 static uint64_t words_of(const nm_category_names *names, uint64_t string)
 {
-    const uint64_t *known = string == 0 ? NULL : nm_map_get(&names->words, (nm_key){0, string});
+    const uint64_t *known = string == 0 || names == NULL ? NULL : nm_map_get(&names->words, (nm_key){0, string});
 
     return known == NULL ? 0 : *known;
 }

@@ -43,11 +43,12 @@ nm_status nm_category_names_stack(nm_category_names *names, uint64_t stack_id, c
 /* Has a forward of the program been seen in the file? */
 bool nm_category_names_has_forward(const nm_category_names *names, uint64_t file);
 
+/* Which phase a range of that name is. NULL (nothing is defined yet): none. */
 nm_phase nm_category_names_range(const nm_category_names *names, uint64_t name);
 bool nm_category_names_is_autograd(const nm_category_names *names, uint64_t thread_id); /* by the thread's name */
 
 /* What a program or torch's profiler means by the name: NM_CATEGORY_UNKNOWN is "unknown", NM_CATEGORY_OWN a word that is none
- * of ours. */
+ * of ours, or not known: names may be NULL. */
 nm_category nm_category_names_word(const nm_category_names *names, uint64_t name);
 
 #endif

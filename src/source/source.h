@@ -106,6 +106,19 @@ extern const nm_source_type nm_snapshot_source_type;
 nm_status nm_trace_source_open_parts(const int *fds, size_t fd_count, nm_bytes head, nm_source **out, nm_error *err);
 
 /*
+ * A trace that is still being written, from where `fd` (borrowed) is, behind `head`. Until it is settled NM_END of
+ * nm_source_next says that no whole block more is there yet: it may be called again. What is cut, or begins no block, is
+ * waited for and not counted. NM_BLOCK_FINAL shows in the summary's is_finished.
+ */
+nm_status nm_trace_source_open_growing(int fd, nm_bytes head, nm_source **out, nm_error *err);
+
+/* The next part of the recording (borrowed), which goes on where the one before it ends: that one is whole now. */
+nm_status nm_trace_source_grow(nm_source *source, int fd, nm_error *err);
+
+/* Nothing more comes: from here on it is read to its end like any other trace. */
+void nm_trace_source_settle(nm_source *source);
+
+/*
  * Gives a trace source what was found in the rings of its recording: whole blocks, as the drain would have written them
  * after the last one of the file. Read after the file's end. `tail` is copied. Other sources: NM_ERR_USAGE.
  * `events_unrecovered` are those that no LOSS event of the blocks states.

@@ -7,6 +7,7 @@
  */
 #include "source/source.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +33,8 @@ typedef struct trace_source {
     nm_buffer window;       /* the part of the input being looked at */
     size_t at;              /* in it */
     uint64_t window_offset; /* of its first byte in the input */
-    bool is_file_read;      /* all of the file is in the window, or behind it */
+    bool is_file_read;      /* all of the file is in the window, or behind it; of one that grows: all there is now */
+    bool is_growing;        /* what is not there yet may come: nothing is skipped or counted for want of it */
     bool is_tail;           /* the window holds the tail, not the file */
     bool is_over;           /* NM_END was given */
     bool has_events;        /* one of the program's has been delivered */
@@ -146,7 +148,7 @@ static nm_status check_search(const trace_source *source, nm_error *err)
     return NM_OK;
 }
 
-/* Moves on to the next place that looks like a block, at least `step` bytes further. */
+/* Moves on to the next place that looks like a block, at least `step` bytes further. NM_END: a file that grows has none yet. */
 static nm_status search_on(trace_source *source, size_t step, nm_error *err)
 {
     for (;;) {
@@ -156,7 +158,7 @@ static nm_status search_on(trace_source *source, size_t step, nm_error *err)
             source->at += found;
             return NM_OK;
         }
-        if (source->is_file_read) {
+        if (source->is_file_read && !source->is_growing) {
             source->at = source->window.len;
             return NM_OK;
         }
@@ -164,6 +166,8 @@ static nm_status search_on(trace_source *source, size_t step, nm_error *err)
         if (kept > left(source) - step)
             kept = left(source) - step;
         source->at = source->window.len - kept;
+        if (source->is_file_read)
+            return NM_END;
         step = 0;
         skip_hole(source);
         nm_status status = check_search(source, err);
@@ -174,7 +178,8 @@ static nm_status search_on(trace_source *source, size_t step, nm_error *err)
     }
 }
 
-/* The header at the window's place, with as much of the input as it needs. NM_ERR_FORMAT also when it is cut. */
+/* The header at the window's place, with as much of the input as it needs. NM_ERR_FORMAT also when it is cut; in a file that
+ * grows that is NM_END. */
 static nm_status read_header(trace_source *source, nm_block_header *header, nm_error *err)
 {
     uint64_t need = PREFIX_BYTES;
@@ -186,6 +191,8 @@ static nm_status read_header(trace_source *source, nm_block_header *header, nm_e
             status = nm_block_read_header(view(source), header, err);
         need = left(source) + READ_BYTES;
     } while (status == NM_END && !source->is_file_read);
+    if (status == NM_END && source->is_growing)
+        return NM_END;
     if (status == NM_OK)
         source->has_header = true;
     else
@@ -297,7 +304,8 @@ static void take_whole_block(trace_source *source, const nm_block_header *header
 }
 
 /* Takes the block whose header is at the window's place, or searches on behind that header: what its length says is not
- * worth anything when its data is torn, and whole blocks may follow the break. */
+ * worth anything when its data is torn, and whole blocks may follow the break. NM_END: in a file that grows it is not all
+ * there. */
 static nm_status take_block(trace_source *source, const nm_block_header *header, nm_error *err)
 {
     size_t header_bytes = (size_t)(header->block_bytes - header->frame_bytes);
@@ -306,6 +314,8 @@ static nm_status take_block(trace_source *source, const nm_block_header *header,
 
     if (status != NM_OK)
         return status;
+    if (left(source) < header->block_bytes && source->is_growing)
+        return NM_END;
     if (left(source) >= header->block_bytes) {
         status = nm_block_reader_open(source->reader, view(source), header, err);
         if (status == NM_OK)
@@ -346,6 +356,8 @@ static nm_status next_block(trace_source *source, nm_error *err)
 
     while (status == NM_OK && !source->has_block) {
         if (left(source) == 0 && source->is_tail)
+            return NM_END;
+        if (left(source) == 0 && source->is_file_read && source->is_growing)
             return NM_END;
         if (left(source) == 0 && source->is_file_read) {
             end_file(source);
@@ -514,6 +526,8 @@ static nm_status trace_next(nm_source *base, nm_record *out, nm_error *err)
     nm_status status = NM_OK;
     bool is_wanted;
 
+    if (source->is_growing)
+        source->is_file_read = false;
     while (status == NM_OK) {
         if (!source->has_block) {
             status = next_block(source, err);
@@ -535,7 +549,7 @@ static nm_status trace_next(nm_source *base, nm_record *out, nm_error *err)
         if (status == NM_OK && is_wanted)
             return NM_OK;
     }
-    if (status == NM_END)
+    if (status == NM_END && !source->is_growing)
         finish(source);
     return status;
 }
@@ -584,7 +598,8 @@ static nm_status make_source(const int *fds, size_t fd_count, trace_source **out
     return NM_OK;
 }
 
-nm_status nm_trace_source_open_parts(const int *fds, size_t fd_count, nm_bytes head, nm_source **out, nm_error *err)
+static nm_status open_files(const int *fds, size_t fd_count, nm_bytes head, bool is_growing, nm_source **out,
+                            nm_error *err)
 {
     trace_source *source = NULL;
     nm_status status = make_source(fds, fd_count, &source, err);
@@ -593,6 +608,7 @@ nm_status nm_trace_source_open_parts(const int *fds, size_t fd_count, nm_bytes h
     if (status != NM_OK)
         return status;
     source->file_bytes = head.len;
+    source->is_growing = is_growing;
     source->is_file_read = head.len < NM_SOURCE_HEAD_BYTES && !take_next_part(source);
     source->summary.detail_begin_ns = NM_NO_TIME;
     source->summary.is_loss_exact = true;
@@ -611,6 +627,34 @@ nm_status nm_trace_source_open_parts(const int *fds, size_t fd_count, nm_bytes h
     }
     *out = &source->base;
     return NM_OK;
+}
+
+nm_status nm_trace_source_open_parts(const int *fds, size_t fd_count, nm_bytes head, nm_source **out, nm_error *err)
+{
+    return open_files(fds, fd_count, head, false, out, err);
+}
+
+nm_status nm_trace_source_open_growing(int fd, nm_bytes head, nm_source **out, nm_error *err)
+{
+    return open_files(&fd, 1, head, true, out, err);
+}
+
+nm_status nm_trace_source_grow(nm_source *base, int fd, nm_error *err)
+{
+    trace_source *source = (trace_source *)base;
+    int *fds = source->is_growing ? realloc(source->next_fds, (source->next_fd_count + 1) * sizeof fd) : NULL;
+
+    assert(source->is_growing);
+    if (fds == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a trace");
+    source->next_fds = fds;
+    fds[source->next_fd_count++] = fd;
+    return NM_OK;
+}
+
+void nm_trace_source_settle(nm_source *base)
+{
+    ((trace_source *)base)->is_growing = false;
 }
 
 static nm_status trace_open(int fd, nm_bytes head, nm_source **out, nm_error *err)

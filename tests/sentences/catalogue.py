@@ -34,6 +34,7 @@ SOURCES = {
     "forecast": ["src/store/verdicts/trend.c"],
     "check": ["src/tool/check/report.c", "src/tool/check/rules.c"],
     "whatif": ["src/tool/whatif/report.c"],
+    "stack": ["src/tool/stack/answer.c", "src/tool/stack/print.c"],
 }
 
 

@@ -28,7 +28,7 @@ COLUMNS = {
     "out_of_memory": "SELECT explanation FROM out_of_memory UNION ALL SELECT message FROM out_of_memory",
 }
 MEASURES = ("allocation-cost", "fragmentation", "pool-hit-rate", "zero-copy")
-TOOLS = {"check": "npumem-check", "whatif": "npumem-whatif"}
+TOOLS = {"check": "npumem-check", "whatif": "npumem-whatif", "stack": "npumem-stack"}
 
 
 class Case:
@@ -192,7 +192,7 @@ class Runs:
                     self.input_of(stem[:-len(".changed.db")])
                 elif stem.endswith(".db") and stem[:-3] in self.cases:
                     self.text_of(stem[:-3], "summary")
-                elif stem in self.cases:
+                elif stem in self.cases and case.words[0] != "stack":  # whose words are no files
                     word = self.input_of(stem)
                 words.append(word)
             text = self.lines(self.run(case, words, (0, 1, 3)))

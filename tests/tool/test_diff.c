@@ -167,6 +167,121 @@ START_TEST(what_is_not_there_is_said)
 }
 END_TEST
 
+/* ---- Figures, and two moments of one run --------------------------------------------------------------------------- */
+
+START_TEST(the_figures_that_people_ask_for_come_first)
+{
+    expect("load $T/../diff_figures/base.txt one && load $T/../diff_figures/trace.txt two && $D one.db two.db", 1,
+           "complete\n"
+           "\nfigures\n"
+           "       change          A          B\n"
+           "     +1.3 KiB      750 B    2.0 KiB  pool       peak\n"
+           "     +1.0 KiB    1.0 KiB    2.0 KiB  driver     peak\n"
+           "            -          -       64 B  pinned     peak\n"
+           "     +1.0 KiB    1.0 KiB    2.0 KiB  pool       reserved\n"
+           "      -25.0 %       25 %      0.0 %  pool       fragmentation\n"
+           "      +25.0 %       50 %       75 %  pool       hit rate\n"
+           "      +0.0 ms     0.0 ms     0.0 ms  driver     allocation time\n"
+           "            -          -     0.0 ms  pinned     allocation time\n"
+           "            -     0.0 ms          -             copy time\n"
+           "\nversions and settings\n");
+}
+END_TEST
+
+START_TEST(two_moments_of_a_run_are_compared)
+{
+    expect("load $T/../between_moments/trace.txt m && $D m.db@warm m.db@step:2", 1,
+           "m.db  from warm to step:2: 1 process\n\n"
+           "       change       from         to        came        went     stayed\n"
+           "        +52 B       30 B       82 B       +72 B       -20 B       10 B  pool       all sites\n"
+           "         +0 B        7 B        7 B        +0 B        -0 B        7 B  pinned     all sites\n"
+           "        +41 B        0 B       41 B       +41 B        -0 B        0 B  pool       d.py:4 d\n");
+    expect("$D m.db@warm m.db@step:2 --threshold 20B --level pool | tail -n 3", 0,
+           "        +52 B       30 B       82 B       +72 B       -20 B       10 B  pool       all sites\n"
+           "        +41 B        0 B       41 B       +41 B        -0 B        0 B  pool       d.py:4 d\n"
+           "        +31 B        0 B       31 B       +31 B        -0 B        0 B  pool       c.py:3 c\n");
+    for (const char *words = "m.db@peak m.db@end\0m.db@50ns ./m.db@90ns\0m.db@seq:6 m.db@seq:10\0"; *words != 0;
+         words += strlen(words) + 1) {
+        char line[200];
+
+        snprintf(line, sizeof line, "$D %s --level pool", words);
+        expect(line, 1,
+               "        -19 B      102 B       83 B       +32 B       -51 B       51 B  pool       all sites\n");
+    }
+    expect("$D m.db@end m.db@end", 0,
+           "+0 B       83 B       83 B        +0 B        -0 B       83 B  pool       all sites");
+    expect("$D m.db@warm m.db@end --csv out --top 1 >/dev/null; head -n 2 out/between_moments.csv | tail -n 1 | tr -d "
+           "'\\r'",
+           0, ",\"pool\",\"(all)\",30,83,2,73,1,20,1,10,53\n");
+    expect("$I --quiet --detail live m.zst -o l.db && $D l.db@warm l.db@peak", 1, "+72 B        -0 B       30 B");
+}
+END_TEST
+
+START_TEST(moments_that_are_not_there_are_said)
+{
+    expect("load $T/../between_moments/trace.txt m && cp m.db n.db && cp m.db a@b.db && $D a@b.db m.db", 0,
+           "no difference");
+    expect("$D a@b.db@warm a@b.db@end", 1, "a@b.db  from warm to end");
+    expect_end("$D m.db@warm m.db", 2, "two moments are of one database");
+    expect_end("$D m.db@warm n.db@end", 2, "two moments are of one database");
+    expect_end("$D m.db@warm m.db@end --at warm", 2, "--at is a moment of two databases");
+    expect_end("$D m.db@cold m.db@end", 2,
+               "m.db: has no moment cold: peak, end, step:N, seq:N, a time as 10s, or one of its marks: warm");
+    expect_end("$D m.db@warm m.db@7", 2, "m.db: has no moment 7");
+    expect_end("$D m.db@step:7 m.db@end", 2, "m.db: has no step 7; its steps: 1 to 2");
+    expect_end("$D m.db@warm m.db@end --rank 5", 2, "no process of that rank has both moments");
+    expect_end("$I --quiet --detail none m.zst -o z.db; $D z.db@warm z.db@end", 2, "z.db: has no rows of allocations");
+    expect_end("$I --quiet --detail live m.zst -o l.db; $D l.db@warm l.db@step:2", 2, "(--detail live)");
+}
+END_TEST
+
+/*
+ * Two thousand births and ends of three hundred places in two heaps, as chance has it; a list of what is live is kept beside
+ * them, and copied at two moments. Who is in the second copy alone has come, who is in the first alone has gone: by site and
+ * together.
+ */
+START_TEST(sums_are_those_of_lists_of_what_is_live)
+{
+    expect(
+        "cat >walk.awk <<'END'\n"
+        "function save(to,   i) { for (i in size) to[i] = size[i] }\n"
+        "BEGIN { srand(seed);\n"
+        "  print \"process 1 pid=1\\nthread 1 process=1 tid=1\\nheap 1 process=1 level=pinned basis=block name=p\";\n"
+        "  print \"heap 2 process=1 level=host basis=block name=h\";\n"
+        "  for (s = 1; s <= 9; s++) print \"stack \" s \": f.py:\" s \":f\";\n"
+        "  for (e = 0; e < 2000; e++) {\n"
+        "    p = int(rand() * 300); h = p % 2 + 1;\n"
+        "    if (p in id) { print \"@\" e \" free heap=\" h \" address=\" 4096 * (p + 1) \" thread=1\"; delete "
+        "size[id[p]];"
+        " delete id[p] }\n"
+        "    else { id[p] = e; size[e] = 1 + int(rand() * 4000); level[e] = h == 1 ? \"pinned\" : \"host\";"
+        " site[e] = 1 + int(rand() * 9);\n"
+        "      print \"@\" e \" alloc heap=\" h \" address=\" 4096 * (p + 1) \" block=\" size[e] \" thread=1 stack=\""
+        " site[e] }\n"
+        "    if (e == from) save(before); if (e == to) save(after) }\n"
+        "  for (i in before) { if (i in after) stayed[level[i] \",f.py:\" site[i] \" f\"] += before[i];"
+        " else went[level[i] \",f.py:\" site[i] \" f\"] += before[i]; keys[level[i] \",f.py:\" site[i] \" f\"] }\n"
+        "  for (i in after) { if (!(i in before)) came[level[i] \",f.py:\" site[i] \" f\"] += after[i];"
+        " keys[level[i] \",f.py:\" site[i] \" f\"] }\n"
+        "  for (k in keys) { split(k, part, \",\"); all = part[1] \",(all)\"; came[all] += came[k]; went[all] += "
+        "went[k];"
+        " stayed[all] += stayed[k]; sums[all] }\n"
+        "  for (k in sums) keys[k];\n"
+        "  for (k in keys) print k \",\" went[k] + stayed[k] \",\" came[k] + stayed[k] \",\" came[k] + 0 \",\" went[k] "
+        "+ 0"
+        " \",\" stayed[k] + 0 \",\" came[k] - went[k] >\"wanted\" }\n"
+        "END\n"
+        "for seed in 1 2 3 4 5 6; do from=$((seed * 300)); to=$((2000 - seed * 210));"
+        " awk -v seed=$seed -v from=$from -v to=$to -f walk.awk >w.txt && load w.txt w && $D w.db@seq:$from "
+        "w.db@seq:$to"
+        " --csv sums$seed >/dev/null; tail -n +2 sums$seed/between_moments.csv | tr -d '\\r\"' | cut -d , -f "
+        "2,3,4,5,7,9,11,12 |"
+        " LC_ALL=C sort >seen; LC_ALL=C sort wanted | diff - seen || exit 9; test $(wc -l <seen) -gt 15 || exit 8; "
+        "done",
+        0, "");
+}
+END_TEST
+
 /* Rank 37 of 64 has 1 MiB more; all others are the same. */
 START_TEST(one_of_64_ranks_is_found)
 {
@@ -227,6 +342,10 @@ int main(int argc, char **argv)
     tcase_add_test(tests, other_sizes_are_refused);
     tcase_add_test(tests, sites_by_other_rules_are_not_compared);
     tcase_add_test(tests, what_is_not_there_is_said);
+    tcase_add_test(tests, the_figures_that_people_ask_for_come_first);
+    tcase_add_test(tests, two_moments_of_a_run_are_compared);
+    tcase_add_test(tests, moments_that_are_not_there_are_said);
+    tcase_add_test(tests, sums_are_those_of_lists_of_what_is_live);
     tcase_add_test(tests, one_of_64_ranks_is_found);
     tcase_add_test(tests, a_damaged_database_is_no_crash);
     SRunner *runner = srunner_create(suite);

@@ -19,8 +19,8 @@
 
 #include "base/buffer.h"
 #include "drain/clock.h"
+#include "tool/common/running.h"
 #include "tool/record/control.h"
-#include "tool/record/find.h"
 
 #define PASS_NS_MAX 200000000
 
@@ -345,7 +345,7 @@ END_TEST
 
 START_TEST(a_process_is_found_by_what_its_environment_names)
 {
-    char text[32], found[RECORD_FOLDER_BYTES];
+    char text[32], found[RUNNING_FOLDER_BYTES];
     nm_error err = {0};
     int status;
     pid_t pid = fork();
@@ -356,8 +356,8 @@ START_TEST(a_process_is_found_by_what_its_environment_names)
         _exit(1);
     }
     snprintf(text, sizeof text, "%d", (int)pid);
-    ck_assert(record_find_is_pid(text));
-    for (int i = 0; i < 500 && record_find_by_pid(text, found, &err) != NM_OK; i++)
+    ck_assert(running_is_pid(text));
+    for (int i = 0; i < 500 && running_find_pid(text, found, &err) != NM_OK; i++)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     ck_assert_str_eq(found, "/somewhere/npumem-12");
     kill(pid, SIGKILL);
@@ -370,10 +370,10 @@ START_TEST(a_trace_of_another_boot_is_of_another_machine)
     nm_session session = {.host = "elsewhere", .boot_id = "00000000-0000-0000-0000-000000000000"};
     nm_error err = {0};
 
-    ck_assert_int_ne(record_find_check_host(&session, &err), NM_OK);
+    ck_assert_int_ne(running_check_host(&session, &err), NM_OK);
     ck_assert_ptr_ne(strstr(err.text, "elsewhere"), NULL);
     session.boot_id[0] = 0;
-    ck_assert_int_eq(record_find_check_host(&session, &err), NM_OK);
+    ck_assert_int_eq(running_check_host(&session, &err), NM_OK);
 }
 END_TEST
 

@@ -250,6 +250,19 @@ START_TEST(nonsense_does_no_harm_and_adds_up)
 }
 END_TEST
 
+/* The block with the definitions may be lost. */
+START_TEST(a_range_may_begin_before_anything_is_defined)
+{
+    record_count = 0;
+    for (uint64_t kind = 0; kind <= NM_RANGE_KIND_MAX; kind++)
+        give(&(nm_record){.kind = NM_RECORD_EVENT,
+                          .event = {.kind = NM_EVENT_RANGE_BEGIN, .seq = kind, .detail = kind, .name_id = 3}});
+    replay_stream();
+    ck_assert_uint_eq(list.operation.count, NM_RANGE_KIND_MAX + 1);
+    nm_row_list_free(&list);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("replay_nonsense");
@@ -259,6 +272,7 @@ int main(void)
 
     tcase_set_timeout(tests, 110);
     tcase_add_test(tests, nonsense_does_no_harm_and_adds_up);
+    tcase_add_test(tests, a_range_may_begin_before_anything_is_defined);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);

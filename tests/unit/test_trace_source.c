@@ -658,6 +658,134 @@ START_TEST(a_lying_block_is_damage)
 }
 END_TEST
 
+/* ---- Files that grow ---- */
+
+static uint8_t head_bytes[NM_SOURCE_HEAD_BYTES];
+
+/* Puts all that can be read now behind *out, record for record; the checks of what that is come with what it is compared to. */
+static void take_all(nm_source *source, nm_buffer *out)
+{
+    nm_record record;
+    nm_status status;
+
+    while ((status = nm_source_next(source, &record, &err)) == NM_OK)
+        if (record.kind == NM_RECORD_EVENT)
+            append(out, &record.event, sizeof record.event);
+        else
+            append(out, &record.definition.id, sizeof record.definition.id);
+    ck_assert_int_eq(status, NM_END);
+}
+
+/* Opens a file that has its first `begin` bytes so far. */
+static nm_source *open_growing(int fd, const nm_buffer *input, size_t begin)
+{
+    nm_bytes head = {head_bytes, begin < sizeof head_bytes ? begin : sizeof head_bytes};
+    nm_source *source;
+
+    ck_assert_int_eq(write(fd, input->data, begin), (ssize_t)begin);
+    ck_assert_int_eq(pread(fd, head_bytes, head.len, 0), (ssize_t)head.len);
+    ck_assert_int_eq(lseek(fd, (off_t)head.len, SEEK_SET), (off_t)head.len);
+    ck_assert_int_eq(nm_trace_source_open_growing(fd, head, &source, &err), NM_OK);
+    return source;
+}
+
+/* Reads the input while it grows by `piece` bytes at a time, and settles at its end. */
+static void read_growing(const nm_buffer *input, size_t begin, size_t piece, nm_buffer *out)
+{
+    int fd = -1;
+
+    ck_assert_int_eq(nm_io_open_temporary(&fd, &err), NM_OK);
+    nm_source *source = open_growing(fd, input, begin);
+    for (size_t at = begin; at < input->len; at += piece) {
+        size_t len = input->len - at < piece ? input->len - at : piece;
+
+        take_all(source, out);
+        ck_assert_int_eq(pwrite(fd, input->data + at, len, (off_t)at), (ssize_t)len);
+    }
+    take_all(source, out);
+    nm_trace_source_settle(source);
+    take_all(source, out);
+    nm_source_summary(source, &summary);
+    nm_source_close(source);
+    close(fd);
+}
+
+static void read_at_once(const nm_buffer *input, nm_buffer *out)
+{
+    nm_source *source;
+    int fd;
+
+    ck_assert_int_eq(known_open((nm_bytes){input->data, input->len}, false, &fd, &source, &err), NM_OK);
+    take_all(source, out);
+    nm_source_summary(source, &summary);
+    nm_source_close(source);
+    close(fd);
+}
+
+/* Whole, with junk between blocks, with a torn block, and cut: whatever it grows by, it gives what it gives when it is whole. */
+START_TEST(a_file_that_grows_gives_what_it_gives_at_the_end)
+{
+    static const size_t pieces[] = {1, 7, 100, 1000, 5000, 100000};
+
+    for (int damage = 0; damage < 4; damage++) {
+        nm_buffer file = {0}, whole = {0};
+        nm_source_summary_data wanted;
+
+        append(&file, trace.file.data, trace.ends[7]);
+        if (damage == 1)
+            append(&file, "\x5e\x2a\x4d\x18 junk that begins like a block", 32);
+        append(&file, trace.file.data + trace.ends[7], trace.file.len - trace.ends[7] - (damage == 3 ? 30 : 0));
+        if (damage == 2)
+            memset(file.data + trace.headers[9], 0xff, 20);
+        read_at_once(&file, &whole);
+        wanted = summary;
+        for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+            nm_buffer grown = {0};
+
+            read_growing(&file, trace.ends[1] / 2, pieces[i], &grown);
+            ck_assert_msg(grown.len == whole.len && memcmp(grown.data, whole.data, whole.len) == 0,
+                          "damage %d, by %zu bytes: other records", damage, pieces[i]);
+            ck_assert_msg(memcmp(&wanted, &summary, sizeof wanted) == 0, "damage %d, by %zu bytes: another summary",
+                          damage, pieces[i]);
+            nm_buffer_free(&grown);
+        }
+        nm_buffer_free(&file);
+        nm_buffer_free(&whole);
+    }
+}
+END_TEST
+
+START_TEST(a_part_goes_on_where_the_one_before_it_ends)
+{
+    nm_buffer first = {0}, second = {0}, whole = {0}, grown = {0};
+    int fds[2] = {-1, -1};
+
+    append(&first, trace.file.data, trace.ends[5]);
+    append(&second, trace.file.data + trace.ends[5], trace.file.len - trace.ends[5]);
+    read_at_once(&trace.file, &whole);
+    ck_assert_int_eq(nm_io_open_temporary(&fds[0], &err), NM_OK);
+    ck_assert_int_eq(nm_io_open_temporary(&fds[1], &err), NM_OK);
+    nm_source *source = open_growing(fds[0], &first, trace.ends[3] + 5);
+    take_all(source, &grown);
+    ck_assert_int_eq(
+        pwrite(fds[0], first.data + trace.ends[3] + 5, first.len - trace.ends[3] - 5, (off_t)trace.ends[3] + 5),
+        (ssize_t)(first.len - trace.ends[3] - 5));
+    ck_assert_int_eq(pwrite(fds[1], second.data, 10, 0), 10);
+    ck_assert_int_eq(nm_trace_source_grow(source, fds[1], &err), NM_OK);
+    take_all(source, &grown);
+    ck_assert_int_eq(pwrite(fds[1], second.data + 10, second.len - 10, 10), (ssize_t)second.len - 10);
+    take_all(source, &grown);
+    ck_assert(grown.len == whole.len && memcmp(grown.data, whole.data, whole.len) == 0);
+    nm_source_close(source);
+    close(fds[0]);
+    close(fds[1]);
+    nm_buffer_free(&first);
+    nm_buffer_free(&second);
+    nm_buffer_free(&whole);
+    nm_buffer_free(&grown);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("trace_source");
@@ -690,6 +818,8 @@ int main(void)
     tcase_add_test(tests, a_hole_is_passed_over);
     tcase_add_test(tests, headers_within_each_other_are_refused);
     tcase_add_test(tests, a_lying_block_is_damage);
+    tcase_add_test(tests, a_file_that_grows_gives_what_it_gives_at_the_end);
+    tcase_add_test(tests, a_part_goes_on_where_the_one_before_it_ends);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

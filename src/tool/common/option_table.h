@@ -8,7 +8,7 @@
  *          .max = INT32_MAX, .field = OPTION_FIELD(my_options, top)},
  *         {.name = "csv", .kind = OPTION_FOLDER, .argument = "DIR", .help = "also write CSV files into DIR",
  *          .field = OPTION_FIELD(my_options, csv_folder)},
- *         OPTIONS_HELP_AND_VERSION(0, 0),
+ *         OPTIONS_HELP_AND_VERSION,
  *     };
  *     static const options_program program = {.name = "npumem-my", ..., OPTIONS_ROWS(rows)};
  *

@@ -14,115 +14,24 @@
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
-#include "report/csv.h"
 #include "store/cleanup.h"
 #include "store/database.h"
-#include "store/foreign.h"
 #include "store/plumbing.h"
 #include "tool/common/quiet.h"
+#include "tool/diff/ask.h"
+#include "tool/diff/figures.h"
+#include "tool/diff/moments.h"
 #include "tool/diff/options.h"
-#include "tool/diff/queries.h"
 
-#define TEXT_BYTES    512
 #define SITE_COLUMNS  80
 #define VALUE_COLUMNS 60
 
-typedef struct diff {
-    const diff_options *options;
-    const char *subject; /* the file that an error is about */
-    nm_foreign *run;     /* owned; the base is attached to it */
-    sqlite3 *db;         /* of it; borrowed */
-    nm_csv *csv;
-    int64_t difference_count;
-} diff;
-
-/* ---- Questions ---- */
-
-static void bind_parameter(const diff_options *options, sqlite3_stmt *statement, int index)
-{
-    const char *name = sqlite3_bind_parameter_name(statement, index);
-
-    if (name == NULL)
-        return;
-    if (strcmp(name, ":base") == 0)
-        sqlite3_bind_text(statement, index, options->base_path, -1, SQLITE_STATIC);
-    else if (strcmp(name, ":rank") == 0 && options->has_rank)
-        sqlite3_bind_int64(statement, index, options->rank);
-    else if (strcmp(name, ":by_rank") == 0)
-        sqlite3_bind_int(statement, index, options->is_by_rank);
-    else if (strcmp(name, ":level") == 0 && options->level != NULL)
-        sqlite3_bind_text(statement, index, options->level, -1, SQLITE_STATIC);
-    else if (strcmp(name, ":at") == 0 && options->at != NULL)
-        sqlite3_bind_text(statement, index, options->at, -1, SQLITE_STATIC);
-    else if (strcmp(name, ":threshold") == 0)
-        sqlite3_bind_int64(statement, index, (int64_t)options->threshold_bytes);
-    else if (strcmp(name, ":top") == 0)
-        sqlite3_bind_int64(statement, index, INT64_MAX);
-}
-
-typedef void write_rows(diff *run, sqlite3_stmt *rows);
-
-/* The statement that answers: to its CSV file, if one is wanted, and as text. */
-static nm_status answer(diff *run, int query, sqlite3_stmt *rows, write_rows *write, nm_error *err)
-{
-    const char *name = diff_queries[query].name;
-    char csv_name[64];
-    nm_status status = NM_OK;
-
-    snprintf(csv_name, sizeof csv_name, "%.*s", (int)strcspn(name, "."), name);
-    if (run->csv != NULL) {
-        const char *asked = run->subject;
-
-        run->subject = run->options->csv_folder;
-        status = nm_csv_write_named(run->csv, csv_name, rows, err);
-        run->subject = status == NM_OK ? asked : run->subject;
-    }
-    if (status == NM_OK && run->csv != NULL)
-        sqlite3_reset(rows);
-    if (status == NM_OK) {
-        write(run, rows);
-        if (sqlite3_errcode(run->db) != SQLITE_DONE && sqlite3_errcode(run->db) != SQLITE_OK)
-            status = nm_db_fail(run->db, err);
-    }
-    return status;
-}
-
-/* Runs one file of queries/, statement by statement. */
-static nm_status ask(diff *run, int query, write_rows *write, nm_error *err)
-{
-    const char *text = diff_queries[query].text;
-    nm_status status = NM_OK;
-
-    while (status == NM_OK && *text != 0) {
-        sqlite3_stmt *statement = NULL;
-
-        if (sqlite3_prepare_v2(run->db, text, -1, &statement, &text) != SQLITE_OK)
-            status = nm_db_fail(run->db, err);
-        for (int index = 1; statement != NULL && index <= sqlite3_bind_parameter_count(statement); index++)
-            bind_parameter(run->options, statement, index);
-        if (status == NM_OK && statement != NULL && sqlite3_column_count(statement) > 0)
-            status = answer(run, query, statement, write, err);
-        else if (status == NM_OK && statement != NULL && sqlite3_step(statement) != SQLITE_DONE)
-            status = nm_db_fail(run->db, err);
-        sqlite3_finalize(statement);
-    }
-    return status;
-}
-
 /* ---- Text ---- */
-
-/* "+1.2 GiB" */
-static const char *signed_bytes(char out[NM_HUMAN_BYTES + 1], int64_t bytes)
-{
-    out[0] = bytes < 0 ? '-' : '+';
-    nm_human_bytes(out + 1, bytes < 0 && bytes != INT64_MIN ? -bytes : bytes);
-    return out;
-}
 
 /* "rank 3  pool      torch/optim/adamw.py:61 step" of columns rank, level, ... and path, function, line. */
 static void write_site(sqlite3_stmt *row, int rank, int level, int path)
 {
-    char raw[TEXT_BYTES], site[TEXT_BYTES], line[32] = "";
+    char raw[DIFF_TEXT_BYTES], site[DIFF_TEXT_BYTES], line[32] = "";
 
     if (!nm_db_is_null(row, path + 2))
         snprintf(line, sizeof line, ":%lld", (long long)sqlite3_column_int64(row, path + 2));
@@ -132,12 +41,6 @@ static void write_site(sqlite3_stmt *row, int rank, int level, int path)
         printf("rank %-3lld ", (long long)sqlite3_column_int64(row, rank));
     nm_human_text(site, sizeof site, strcmp(nm_db_text(row, path), "(all)") == 0 ? "all sites" : raw, SITE_COLUMNS);
     printf("%-10s %s\n", nm_shown_text(line, sizeof line, nm_db_text(row, level)), site);
-}
-
-static void write_more(int64_t left_count)
-{
-    if (left_count > 0)
-        printf("  and %lld more (--top, --csv)\n", (long long)left_count);
 }
 
 /* Where to begin with two values, so that their difference is on the screen: after the words that both begin with. */
@@ -154,17 +57,17 @@ static size_t shown_from(const char *base, const char *value)
     return same + VALUE_COLUMNS / 4 > VALUE_COLUMNS ? from : 0;
 }
 
-static void describe_value(const char *text, size_t from, char out[TEXT_BYTES])
+static void describe_value(const char *text, size_t from, char out[DIFF_TEXT_BYTES])
 {
-    char cut[TEXT_BYTES];
+    char cut[DIFF_TEXT_BYTES];
 
     snprintf(cut, sizeof cut, "%s%s", from == 0 ? "" : "...", text + from);
-    nm_human_text(out, TEXT_BYTES, cut, VALUE_COLUMNS);
+    nm_human_text(out, DIFF_TEXT_BYTES, cut, VALUE_COLUMNS);
 }
 
-static void write_environment(diff *run, sqlite3_stmt *rows)
+static void write_environment(diff_run *run, sqlite3_stmt *rows)
 {
-    char name[TEXT_BYTES], base[TEXT_BYTES], value[TEXT_BYTES];
+    char name[DIFF_TEXT_BYTES], base[DIFF_TEXT_BYTES], value[DIFF_TEXT_BYTES];
     int64_t row_count = 0;
 
     (void)run;
@@ -183,9 +86,9 @@ static void write_environment(diff *run, sqlite3_stmt *rows)
         printf("  no difference\n");
 }
 
-static void write_moment_title(const diff *run, const char *moment)
+static void write_moment_title(const diff_run *run, const char *moment)
 {
-    char at[TEXT_BYTES];
+    char at[DIFF_TEXT_BYTES];
 
     if (strcmp(moment, "peak") == 0)
         printf("\nlive at the peaks of the heaps\n");
@@ -198,14 +101,14 @@ static void write_moment_title(const diff *run, const char *moment)
     printf("  %11s %10s %10s\n", "change", "A", "B");
 }
 
-static void write_sites(diff *run, sqlite3_stmt *rows)
+static void write_sites(diff_run *run, sqlite3_stmt *rows)
 {
     char moment[16] = "", change[NM_HUMAN_BYTES + 1], base[NM_HUMAN_BYTES], value[NM_HUMAN_BYTES];
     int64_t row_counts[2] = {0}, left_count = 0; /* of sums over all sites, and of sites: no rank's sum hides them */
 
     while (sqlite3_step(rows) == SQLITE_ROW) {
         if (strcmp(moment, nm_db_text(rows, 0)) != 0) {
-            write_more(left_count);
+            diff_write_more(left_count);
             row_counts[0] = row_counts[1] = left_count = 0;
             snprintf(moment, sizeof moment, "%s", nm_db_text(rows, 0));
             write_moment_title(run, moment);
@@ -217,17 +120,17 @@ static void write_sites(diff *run, sqlite3_stmt *rows)
             left_count++;
             continue;
         }
-        printf("  %11s %10s %10s  ", is_compared ? signed_bytes(change, sqlite3_column_int64(rows, 9)) : "-",
+        printf("  %11s %10s %10s  ", is_compared ? diff_signed_bytes(change, sqlite3_column_int64(rows, 9)) : "-",
                nm_human_bytes(base, sqlite3_column_int64(rows, 7)),
                nm_human_bytes(value, sqlite3_column_int64(rows, 8)));
         write_site(rows, 1, 2, 4);
     }
-    write_more(left_count);
+    diff_write_more(left_count);
     if (moment[0] == 0)
         printf("\nsites\n  no difference\n");
 }
 
-static void write_leaks(diff *run, sqlite3_stmt *rows)
+static void write_leaks(diff_run *run, sqlite3_stmt *rows)
 {
     char change[NM_HUMAN_BYTES + 1], kind[32], before[32];
     int64_t row_count = 0;
@@ -238,24 +141,24 @@ static void write_leaks(diff *run, sqlite3_stmt *rows)
         if (row_count++ >= run->options->top)
             continue;
         printf("  %-8s %11s  %-10s  ", nm_shown_text(kind, sizeof kind, nm_db_text(rows, 0)),
-               signed_bytes(change, sqlite3_column_int64(rows, 9)),
+               diff_signed_bytes(change, sqlite3_column_int64(rows, 9)),
                nm_shown_text(before, sizeof before, nm_db_text(rows, 6)));
         write_site(rows, 1, 2, 3);
     }
-    write_more(row_count - run->options->top);
+    diff_write_more(row_count - run->options->top);
     if (row_count == 0)
         printf("  no difference\n");
 }
 
 /* "A  old.db  from run.zst: 64 processes, 64 ranks, 300 steps, complete" */
-static nm_status write_head(diff *run, sqlite3 *db, const char *letter, const char *path, int64_t *rank_count,
+static nm_status write_head(diff_run *run, sqlite3 *db, const char *letter, const char *path, int64_t *rank_count,
                             nm_error *err)
 {
     static const char sql[] =
         "SELECT CASE WHEN count(*) = 1 THEN min(path) ELSE count(*) || ' inputs' END, (SELECT count(*) FROM process),"
         " (SELECT count(DISTINCT rank) FROM process), (SELECT max(generation) FROM step),"
         " sum(is_complete = 0 OR baseline = 'unknown'), sum(baseline = 'known') FROM input";
-    char name[TEXT_BYTES], from[TEXT_BYTES];
+    char name[DIFF_TEXT_BYTES], from[DIFF_TEXT_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = nm_db_prepare(db, sql, &row, err);
 
@@ -282,7 +185,7 @@ static nm_status write_head(diff *run, sqlite3 *db, const char *letter, const ch
 /* ---- What cannot be compared ---- */
 
 /* The first column of the first row, with the option's values as ?1 (rank), ?2 (level) and ?3 (mark). */
-static nm_status first_text(const diff *run, sqlite3 *db, const char *sql, char out[TEXT_BYTES], nm_error *err)
+static nm_status first_text(const diff_run *run, sqlite3 *db, const char *sql, char out[DIFF_TEXT_BYTES], nm_error *err)
 {
     const diff_options *options = run->options;
     sqlite3_stmt *row = NULL;
@@ -298,7 +201,7 @@ static nm_status first_text(const diff *run, sqlite3 *db, const char *sql, char 
     sqlite3_bind_text(row, 3, options->at, -1, SQLITE_STATIC);
     code = sqlite3_step(row);
     if (code == SQLITE_ROW)
-        nm_human_text(out, TEXT_BYTES, nm_db_text(row, 0), 120);
+        nm_human_text(out, DIFF_TEXT_BYTES, nm_db_text(row, 0), 120);
     else if (code != SQLITE_DONE)
         status = nm_db_fail(db, err);
     sqlite3_finalize(row);
@@ -306,7 +209,7 @@ static nm_status first_text(const diff *run, sqlite3 *db, const char *sql, char 
 }
 
 /* Is there what the options choose? */
-static nm_status check_choice(diff *run, sqlite3 *db, const char *path, nm_error *err)
+static nm_status check_choice(diff_run *run, sqlite3 *db, const char *path, nm_error *err)
 {
     static const char has_rank[] = "SELECT 1 FROM process WHERE ?1 IS NULL OR rank = ?1 LIMIT 1";
     static const char has_level[] = "SELECT 1 FROM heap_level WHERE ?2 IS NULL OR name = ?2 LIMIT 1";
@@ -314,7 +217,7 @@ static nm_status check_choice(diff *run, sqlite3 *db, const char *path, nm_error
     static const char has_rows[] = "SELECT 1 FROM input WHERE ?3 IS NULL OR detail <> 'none' LIMIT 1";
     static const char some_marks[] = "SELECT group_concat(name, ', ') FROM (SELECT DISTINCT name FROM moment"
                                      " WHERE kind = 3 LIMIT 8)";
-    char text[TEXT_BYTES];
+    char text[DIFF_TEXT_BYTES];
     nm_status status = first_text(run, db, has_rank, text, err);
 
     run->subject = path;
@@ -354,7 +257,7 @@ static const char other_basis_sql[] = "WITH a AS (SELECT * FROM " BASES_OF("base
             " ORDER BY a.level LIMIT 1";
 
 /* By other rules the same line is another site. Needs the base attached. */
-static nm_status check_rules(diff *run, nm_error *err)
+static nm_status check_rules(diff_run *run, nm_error *err)
 {
     bool is_same = false;
     nm_status status = nm_plumbing_is_same(run->db, "main", "base", &is_same, err);
@@ -366,9 +269,9 @@ static nm_status check_rules(diff *run, nm_error *err)
                    "A and B have sites by different rules: load both with the same --site-rules");
 }
 
-static nm_status check_bases(diff *run, nm_error *err)
+static nm_status check_bases(diff_run *run, nm_error *err)
 {
-    char text[TEXT_BYTES];
+    char text[DIFF_TEXT_BYTES];
     nm_status status;
 
     run->subject = run->options->base_path;
@@ -385,10 +288,10 @@ static nm_status check_bases(diff *run, nm_error *err)
 
 /* ---- All of it ---- */
 
-static nm_status open_all(diff *run, nm_error *err)
+static nm_status open_all(diff_run *run, nm_error *err)
 {
     const diff_options *options = run->options;
-    static const char *const names[DIFF_QUERY_COUNT] = {"diff_environment", "diff", "diff_leaks"};
+    static const char *const names[] = {"diff_environment", "diff", "diff_leaks", "diff_figures"};
     nm_csv_options csv_options = {.is_forced = options->is_forced};
     nm_foreign *base = NULL;
     int64_t base_ranks = 0, run_ranks = 0;
@@ -408,7 +311,8 @@ static nm_status open_all(diff *run, nm_error *err)
         status = check_bases(run, err);
     if (status == NM_OK && options->csv_folder != NULL) {
         run->subject = options->csv_folder;
-        status = nm_csv_open_named(options->csv_folder, names, DIFF_QUERY_COUNT, &csv_options, &run->csv, err);
+        status =
+            nm_csv_open_named(options->csv_folder, names, sizeof names / sizeof *names, &csv_options, &run->csv, err);
     }
     if (status == NM_OK)
         status = write_head(run, nm_foreign_db(base), "A", options->base_path, &base_ranks, err);
@@ -420,32 +324,28 @@ static nm_status open_all(diff *run, nm_error *err)
     return status;
 }
 
-static nm_status compare(diff *run, nm_error *err)
+static nm_status compare(diff_run *run, nm_error *err)
 {
     nm_status status = open_all(run, err);
 
     if (status != NM_OK)
         return status;
     run->subject = "one of the two";
-    status = ask(run, DIFF_ENVIRONMENT, write_environment, err);
+    status = diff_ask(run, DIFF_FIGURES, diff_write_figures, err);
     if (status == NM_OK)
-        status = ask(run, DIFF_SITES, write_sites, err);
+        status = diff_ask(run, DIFF_ENVIRONMENT, write_environment, err);
     if (status == NM_OK)
-        status = ask(run, DIFF_LEAKS, write_leaks, err);
-    if (status == NM_OK && run->csv != NULL) {
-        run->subject = run->options->csv_folder;
-        status = nm_csv_publish(run->csv, err);
-        if (status == NM_OK)
-            status = nm_csv_settle(run->csv, err);
-    }
-    return status;
+        status = diff_ask(run, DIFF_SITES, write_sites, err);
+    if (status == NM_OK)
+        status = diff_ask(run, DIFF_LEAKS, write_leaks, err);
+    return status == NM_OK ? diff_publish(run, err) : status;
 }
 
 static int run_diff(const diff_options *options)
 {
-    diff run = {.options = options};
+    diff_run run = {.options = options};
     nm_error err = {.offset = NM_NO_OFFSET};
-    nm_status status = compare(&run, &err);
+    nm_status status = options->from != NULL ? diff_moments(&run, &err) : compare(&run, &err);
 
     nm_csv_close(run.csv);
     nm_foreign_close(run.run);

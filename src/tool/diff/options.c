@@ -4,6 +4,10 @@
  */
 #include "tool/diff/options.h"
 
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 static const option_row rows[] = {
     {.name = "at",
      .kind = OPTION_TEXT,
@@ -42,7 +46,8 @@ static const option_row rows[] = {
     {.name = "csv",
      .kind = OPTION_FOLDER,
      .argument = "DIR",
-     .help = "also write diff.csv, diff_environment.csv and diff_leaks.csv, whole, into DIR",
+     .help = "also write diff.csv, diff_environment.csv, diff_figures.csv and diff_leaks.csv, or between_moments.csv, "
+             "whole, into DIR",
      .field = OPTION_FIELD(diff_options, csv_folder)},
     {.name = "force",
      .kind = OPTION_FLAG,
@@ -58,16 +63,44 @@ static const option_row rows[] = {
 
 static const options_program program = {
     .name = "npumem-diff",
-    .usage = "npumem-diff [options] A.db B.db",
+    .usage = "npumem-diff [options] A.db B.db\n       npumem-diff [options] RUN.db@FROM RUN.db@TO",
     .about =
-        "Says what changed from A to B, two databases of npumem-ingest: versions and settings first, then per site "
-        "what was live at the peaks and at the end and what was allocated per step, then leaks. A site is a file "
-        "below site-packages (elsewhere its name) and a function; the line is only shown.",
+        "Says what changed from A to B, two databases of npumem-ingest: peaks, reserved memory and times first, then "
+        "versions and settings, then per site what was live at the peaks and at the end and what was allocated per "
+        "step, then leaks. A site is a file "
+        "below site-packages (elsewhere its name) and a function; the line is only shown. Of two "
+        "moments of one run: what came, went and stayed, by site. A moment is a mark's text, peak, end, step:N, seq:N "
+        "or a "
+        "time as 10s.",
     .ends = {"no site and no leak changed by more than SIZE; versions and settings may differ", "some did",
              "wrong usage, also where a database has not what is chosen, or the two cannot be compared",
              [EXIT_UNUSABLE] = "failed: a database cannot be read, or an output not written"},
     OPTIONS_ROWS(rows),
 };
+
+/* Cuts "RUN.db@MOMENT" in two where a file of the longest such name is. NULL: it names a file, or nothing that is there. */
+static char *cut_moment(char *operand)
+{
+    if (access(operand, F_OK) == 0)
+        return NULL;
+    for (char *at = operand + strlen(operand); at > operand; at--) {
+        if (*at != '@')
+            continue;
+        *at = 0;
+        if (access(operand, F_OK) == 0)
+            return at + 1;
+        *at = '@';
+    }
+    return NULL;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
 
 options_outcome diff_options_read(int argc, char **argv, diff_options *options)
 {
@@ -78,6 +111,13 @@ options_outcome diff_options_read(int argc, char **argv, diff_options *options)
         return outcome;
     if (operands[0] == NULL || operands[1] == NULL || operands[2] != NULL)
         return options_refuse(&program, "needs two databases");
+    options->from = cut_moment(operands[0]);
+    options->to = cut_moment(operands[1]);
+    if ((options->from == NULL) != (options->to == NULL) ||
+        (options->from != NULL && !is_same_file(operands[0], operands[1])))
+        return options_refuse(&program, "two moments are of one database: RUN.db@FROM RUN.db@TO");
+    if (options->from != NULL && options->at != NULL)
+        return options_refuse(&program, "--at is a moment of two databases");
     options->base_path = operands[0];
     options->run_path = operands[1];
     if (options->top == 0)

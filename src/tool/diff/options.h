@@ -9,6 +9,8 @@
 
 typedef struct diff_options {
     const char *base_path, *run_path;
+    const char *from,
+        *to; /* two moments of the run, as moments.c spells them in the end; NULL: two runs are compared */
     const char *at, *level; /* NULL: none */
     const char *csv_folder; /* NULL: no CSV */
     bool has_rank, is_by_rank, is_forced, is_quiet;

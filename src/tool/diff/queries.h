@@ -7,7 +7,7 @@
 
 #include "store/schema.h"
 
-enum { DIFF_ENVIRONMENT, DIFF_SITES, DIFF_LEAKS, DIFF_QUERY_COUNT }; /* their places */
+enum { DIFF_FIGURES, DIFF_ENVIRONMENT, DIFF_SITES, DIFF_LEAKS, DIFF_MOMENTS }; /* their places */
 
 extern const nm_embedded_text diff_queries[];
 

@@ -20,7 +20,7 @@
 
 #include "base/io.h"
 #include "drain/clock.h"
-#include "tool/record/find.h"
+#include "tool/common/running.h"
 #include "trace/block.h"
 #include "trace/files.h"
 #include "trace/ring.h"
@@ -235,7 +235,7 @@ static nm_status folder_of_trace(nm_bytes trace, char folder[sizeof((nm_session 
     if (status == NM_OK)
         memcpy(folder, nm_block_reader_session(reader)->ring_folder, sizeof((nm_session *)NULL)->ring_folder);
     if (status == NM_OK && folder[0] != 0)
-        status = record_find_check_host(nm_block_reader_session(reader), err);
+        status = running_check_host(nm_block_reader_session(reader), err);
     nm_block_reader_free(reader);
     if (status == NM_OK && folder[0] == 0)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "was written to a pipe: its recording cannot be found");
@@ -266,8 +266,8 @@ static nm_status find_folder(const char *trace, char folder[sizeof((nm_session *
     void *data;
     int fd = -1;
 
-    if (record_find_is_pid(trace))
-        return record_find_by_pid(trace, folder, err);
+    if (running_is_pid(trace))
+        return running_find_pid(trace, folder, err);
     if (stat(trace, &info) == 0 && S_ISDIR(info.st_mode)) {
         snprintf(folder, sizeof((nm_session *)NULL)->ring_folder, "%s", trace);
         return NM_OK;

@@ -1,221 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * npumem-stack: whole call stacks of a database of npumem-ingest. A question is a statement whose rows are a stack, bytes,
- * how many allocations they are, what they are in words, and where; stack/print.c knows what a stack looks like. The database
- * may come from anybody: it is opened as such.
+ * npumem-stack: whole call stacks of a database of npumem-ingest. The database may come from anybody: it is opened as such.
+ * What is asked of it is in stack/answer.c, what a stack looks like in stack/print.c.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
-#include "store/database.h"
 #include "store/foreign.h"
 #include "tool/common/quiet.h"
-#include "tool/stack/options.h"
-#include "tool/stack/print.h"
-
-#define TEXT_BYTES   256
-#define HEAP_COLUMNS 40
-
-typedef struct run {
-    const stack_options *options;
-    sqlite3 *db; /* borrowed */
-    bool has_color;
-    int64_t printed_count, left_count; /* stacks */
-    bool has_stack;                    /* one was begun, and: */
-    bool has_frames;
-    sqlite3_int64 stack_id;
-} run;
-
-/* ---- Questions ----------------------------------------------------------------------------------------------------- */
-
-/* ?1: the rank, or NULL; ?2: a stack; ?3: a part of a site's name. A stack that is not known has nothing to show. */
-#define PLACE   ", p.rank, p.pid, p.device, coalesce(p.heap, p.level)"
-#define OF_RANK " JOIN heap_place AS p ON p.heap_id = q.heap_id AND (?1 IS NULL OR p.rank IS ?1)"
-
-#define LEAKED(condition)                                                                                              \
-    "SELECT q.stack_id, sum(q.leak_count * q.size_bytes), sum(q.leak_count), 'leaked (' || q.verdict || ')'" PLACE     \
-    ", q.heap_id FROM leaked_sum AS q" OF_RANK condition " GROUP BY q.heap_id, q.stack_id, q.verdict"
-#define AT_PEAK(condition)                                                                                             \
-    "SELECT q.stack_id, sum(q.live_bytes), sum(q.live_count), 'live at the peak'" PLACE                                \
-    ", q.heap_id FROM peak_stack AS q" OF_RANK " WHERE q.is_baseline = 0" condition " GROUP BY q.heap_id, q.stack_id"
-#define ALLOCATED(condition)                                                                                           \
-    "SELECT q.stack_id, q.allocated_bytes, q.allocation_count, 'allocated'" PLACE                                      \
-    ", q.heap_id FROM stack_sum AS q" OF_RANK condition
-
-static const char leak_sql[] = LEAKED("") " ORDER BY 2 DESC, 9, 1";
-static const char peak_sql[] = AT_PEAK("") " ORDER BY 2 DESC, 9, 1";
-static const char site_sql[] = ALLOCATED(" JOIN stack AS s ON s.stack_id = q.stack_id JOIN frame AS f ON f.frame_id ="
-                                         " s.site_frame_id AND instr(f.label, ?3) > 0") " ORDER BY 2 DESC, 9, 1";
-
-/* What is known of it, or just that it is there. */
-static const char id_sql[] = "SELECT * FROM (SELECT * FROM (" ALLOCATED(
-    " WHERE q.stack_id = ?2") ") UNION ALL"
-                              " SELECT * FROM (" AT_PEAK(" AND q.stack_id = ?2") ") UNION ALL SELECT * FROM (" LEAKED(
-                                  " WHERE q.stack_id = ?2") ") UNION ALL SELECT stack_id, NULL, NULL, 'no sum is kept "
-                                                            "of it', NULL, NULL, NULL, NULL, NULL FROM stack WHERE"
-                                                            " stack_id = ?2 AND NOT EXISTS (SELECT 1 FROM stack_sum "
-                                                            "WHERE stack_id = ?2)) ORDER BY 9, 4";
-
-/* The requests that failed, in their order, then what was held before the first of them. */
-static const char oom_sql[] =
-    "SELECT * FROM (SELECT q.stack_id AS stack_id, coalesce(q.tried_bytes, q.at_least_tried_bytes), NULL,"
-    " 'asked for: out of memory, ' || q.outcome, p.rank, p.pid, p.device, coalesce(p.heap, p.level), 0 AS part,"
-    " q.out_of_memory_chain_id AS place FROM out_of_memory_chain AS q LEFT JOIN heap_place AS p ON p.heap_id = "
-    "q.heap_id"
-    " WHERE ?1 IS NULL OR p.rank IS ?1"
-    " UNION ALL SELECT q.stack_id, q.live_bytes, q.live_count, 'held when it failed'" PLACE
-    ", 1, -q.live_bytes FROM out_of_memory_stack AS q" OF_RANK " WHERE q.is_rest = 0 AND q.is_baseline = 0 AND"
-    " q.out_of_memory_chain_id = (SELECT min(c.out_of_memory_chain_id) FROM out_of_memory_chain AS c LEFT JOIN "
-    "heap_place"
-    " AS h ON h.heap_id = c.heap_id WHERE ?1 IS NULL OR h.rank IS ?1))"
-    " ORDER BY part, place, stack_id";
-
-/* ---- Rows ---------------------------------------------------------------------------------------------------------- */
-
-/* "rank 3, NPU 0, caching pool" */
-static void write_place(sqlite3_stmt *row, char out[TEXT_BYTES])
-{
-    char heap[4 * HEAP_COLUMNS + 4];
-    int length = 0;
-
-    out[0] = 0;
-    if (!nm_db_is_null(row, 4))
-        length = snprintf(out, TEXT_BYTES, ", rank %" PRId64, (int64_t)sqlite3_column_int64(row, 4));
-    else if (!nm_db_is_null(row, 5))
-        length = snprintf(out, TEXT_BYTES, ", pid %" PRId64, (int64_t)sqlite3_column_int64(row, 5));
-    if (!nm_db_is_null(row, 6))
-        length += snprintf(out + length, TEXT_BYTES - (size_t)length, ", NPU %" PRId64,
-                           (int64_t)sqlite3_column_int64(row, 6));
-    nm_human_text(heap, sizeof heap, nm_db_text(row, 7), HEAP_COLUMNS);
-    snprintf(out + length, TEXT_BYTES - (size_t)length, "%s%s", heap[0] == 0 ? "" : ", ", heap);
-}
-
-/* "1.5 KiB in 3 allocations, leaked (growing); stack 2, rank 0, NPU 2, caching pool" */
-static void print_head(sqlite3_stmt *row)
-{
-    char bytes[NM_HUMAN_BYTES], count[NM_HUMAN_BYTES], words[TEXT_BYTES], place[TEXT_BYTES];
-
-    nm_human_text(words, sizeof words, nm_db_text(row, 3), 60);
-    write_place(row, place);
-    if (!nm_db_is_null(row, 1))
-        printf("%s", nm_human_bytes(bytes, sqlite3_column_int64(row, 1)));
-    if (!nm_db_is_null(row, 2))
-        printf(" in %s allocation%s", nm_human_count(count, sqlite3_column_int64(row, 2)),
-               sqlite3_column_int64(row, 2) == 1 ? "" : "s");
-    printf("%s%s", nm_db_is_null(row, 1) ? "" : ", ", words);
-    if (nm_db_is_null(row, 0))
-        printf("; no stack was recorded%s\n", place);
-    else
-        printf("; stack %" PRId64 "%s\n", (int64_t)sqlite3_column_int64(row, 0), place);
-}
-
-/* The frames of the stack whose heads are printed. */
-static nm_status end_stack(run *r, nm_error *err)
-{
-    nm_status status = NM_OK;
-
-    if (r->has_frames)
-        status = stack_print_frames(r->db, r->stack_id, r->has_color, stdout, err);
-    r->has_stack = r->has_frames = false;
-    return status;
-}
-
-/* Rows of the same stack, one behind the other, have it once. */
-static nm_status take_row(run *r, sqlite3_stmt *row, nm_error *err)
-{
-    bool has_frames = !nm_db_is_null(row, 0);
-    sqlite3_int64 stack_id = sqlite3_column_int64(row, 0);
-    bool is_same = r->has_frames && has_frames && stack_id == r->stack_id;
-    nm_status status = NM_OK;
-
-    if (r->left_count > 0 || (!is_same && r->printed_count >= r->options->top)) {
-        r->left_count++;
-        return NM_OK;
-    }
-    if (!is_same && r->has_stack)
-        status = end_stack(r, err);
-    if (status != NM_OK)
-        return status;
-    if (!is_same && r->printed_count > 0)
-        putchar('\n');
-    r->printed_count += !is_same;
-    r->has_stack = true;
-    r->has_frames = has_frames;
-    r->stack_id = stack_id;
-    print_head(row);
-    return NM_OK;
-}
-
-static nm_status ask(run *r, const char *sql, nm_error *err)
-{
-    const stack_options *options = r->options;
-    sqlite3_stmt *rows = NULL;
-    nm_status status = nm_db_prepare(r->db, sql, &rows, err);
-    int code = SQLITE_DONE;
-
-    if (status != NM_OK)
-        return status;
-    if (options->has_rank)
-        sqlite3_bind_int64(rows, 1, options->rank);
-    sqlite3_bind_int64(rows, 2, (sqlite3_int64)options->stack_id);
-    sqlite3_bind_text(rows, 3, options->site, -1, SQLITE_STATIC);
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
-        status = take_row(r, rows, err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(r->db, err);
-    if (status == NM_OK)
-        status = end_stack(r, err);
-    sqlite3_finalize(rows);
-    return status;
-}
-
-/* ---- A run --------------------------------------------------------------------------------------------------------- */
-
-static nm_status answer(run *r, nm_error *err)
-{
-    switch (r->options->choice) {
-    case STACK_LEAK:
-        return ask(r, leak_sql, err);
-    case STACK_PEAK:
-        return ask(r, peak_sql, err);
-    case STACK_OOM:
-        return ask(r, oom_sql, err);
-    case STACK_BY_ID:
-        return ask(r, id_sql, err);
-    case STACK_BY_SITE:
-        return ask(r, site_sql, err);
-    default:
-        break;
-    }
-    nm_status status = ask(r, leak_sql, err);
-    return status == NM_OK && r->printed_count == 0 ? ask(r, peak_sql, err) : status;
-}
-
-static void print_end(const run *r)
-{
-    static const char *const nothing[] = {
-        [STACK_DEFAULT] = "nothing leaked, and nothing was live",
-        [STACK_LEAK] = "nothing leaked",
-        [STACK_PEAK] = "nothing was live",
-        [STACK_OOM] = "no request for memory failed",
-        [STACK_BY_ID] = "there is no stack of that number",
-        [STACK_BY_SITE] = "nothing was allocated at a site of that name",
-    };
-    char count[NM_HUMAN_BYTES];
-
-    if (r->printed_count == 0)
-        printf("%s\n", nothing[r->options->choice]);
-    else if (r->left_count > 0)
-        printf("\nand %s more (--top)\n", nm_human_count(count, r->left_count));
-}
+#include "tool/stack/answer.h"
 
 static bool wants_color(uint32_t color)
 {
@@ -228,27 +27,24 @@ static bool wants_color(uint32_t color)
 
 static int run_stack(const stack_options *options)
 {
-    run r = {.options = options, .has_color = wants_color(options->color)};
     nm_error err = {.offset = NM_NO_OFFSET};
     nm_foreign *database = NULL;
     char name[PATH_MAX];
+    bool is_found = false;
     nm_status status = nm_foreign_open(options->database, false, &database, &err);
 
-    if (status == NM_OK) {
-        r.db = nm_foreign_db(database);
-        status = answer(&r, &err);
-    }
+    if (status == NM_OK)
+        status = stack_answer(nm_foreign_db(database), options, wants_color(options->color), &is_found, &err);
     nm_foreign_close(database);
     if (status != NM_OK) {
         fprintf(stderr, "npumem-stack: %s: %s\n", nm_shown_text(name, sizeof name, options->database), err.text);
         return EXIT_UNUSABLE;
     }
-    print_end(&r);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "npumem-stack: standard output: cannot write: %s\n", strerror(errno));
         return EXIT_UNUSABLE;
     }
-    return r.printed_count > 0 ? EXIT_DONE : EXIT_NO;
+    return is_found ? EXIT_DONE : EXIT_NO;
 }
 
 int main(int argc, char **argv)

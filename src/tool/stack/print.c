@@ -106,7 +106,7 @@ static nm_status print_frames(walk *w, int site_index, bool has_color, FILE *out
         print_line(nm_db_text(w->frames, 1), i == site_index, sqlite3_column_int(w->frames, 2) != 0, has_color, out);
     }
     if (status == NM_OK && w->has_next)
-        fputs("    (it goes on)\n", out);
+        fputs("    ...\n", out);
     else if (status != NM_ERR_DATABASE && is_cut)
         fputs("    (cut: callers are missing)\n", out);
     return status == NM_END ? NM_OK : status;

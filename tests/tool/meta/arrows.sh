@@ -60,6 +60,7 @@ record: common selfcheck
 ingest: common
 check: common
 diff: common
+top: common
 whatif: common
 stack: common
 npumem: common

@@ -3,7 +3,7 @@
  * The kernel knows which session file a process has mapped, and /proc says so; a process that has it in its environment
  * only is going to. A trace is of this machine if its session names this host's boot.
  */
-#include "tool/record/find.h"
+#include "tool/common/running.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #define PROC_BYTES_MAX (64u << 20) /* of a process's maps */
 #define BOOT_ID_PATH   "/proc/sys/kernel/random/boot_id"
 
-bool record_find_is_pid(const char *text)
+bool running_is_pid(const char *text)
 {
     return text[0] != 0 && text[strspn(text, "0123456789")] == 0 && access(text, F_OK) != 0;
 }
@@ -40,9 +40,9 @@ static nm_status read_proc(const char *pid, const char *name, nm_buffer *out, nm
     return status == NM_OK ? nm_buffer_append(out, "", 1, err) : status;
 }
 
-static bool take_folder(const char *from, size_t len, char folder[RECORD_FOLDER_BYTES])
+static bool take_folder(const char *from, size_t len, char folder[RUNNING_FOLDER_BYTES])
 {
-    if (len == 0 || len >= RECORD_FOLDER_BYTES)
+    if (len == 0 || len >= RUNNING_FOLDER_BYTES)
         return false;
     memcpy(folder, from, len);
     folder[len] = 0;
@@ -50,7 +50,7 @@ static bool take_folder(const char *from, size_t len, char folder[RECORD_FOLDER_
 }
 
 /* Lines of /proc/PID/maps end in the path of a mapped file; the session's is FOLDER/session. */
-static bool find_mapped(const char *maps, char folder[RECORD_FOLDER_BYTES])
+static bool find_mapped(const char *maps, char folder[RUNNING_FOLDER_BYTES])
 {
     static const char ending[] = "/" NM_RING_SESSION_FILE "\n";
     const char *end = maps;
@@ -68,7 +68,7 @@ static bool find_mapped(const char *maps, char folder[RECORD_FOLDER_BYTES])
     return false;
 }
 
-static bool find_variable(const nm_buffer *environment, char folder[RECORD_FOLDER_BYTES])
+static bool find_variable(const nm_buffer *environment, char folder[RUNNING_FOLDER_BYTES])
 {
     static const char name[] = NM_RING_ENVIRONMENT "=";
     const char *at = (const char *)environment->data, *end = at + environment->len;
@@ -79,7 +79,7 @@ static bool find_variable(const nm_buffer *environment, char folder[RECORD_FOLDE
     return false;
 }
 
-nm_status record_find_by_pid(const char *pid, char folder[RECORD_FOLDER_BYTES], nm_error *err)
+nm_status running_find_pid(const char *pid, char folder[RUNNING_FOLDER_BYTES], nm_error *err)
 {
     nm_buffer text = {0};
     nm_status status = read_proc(pid, "maps", &text, err);
@@ -94,7 +94,7 @@ nm_status record_find_by_pid(const char *pid, char folder[RECORD_FOLDER_BYTES], 
     return status;
 }
 
-nm_status record_find_check_host(const nm_session *session, nm_error *err)
+nm_status running_check_host(const nm_session *session, nm_error *err)
 {
     char boot_id[40] = "";
     size_t got = 0;

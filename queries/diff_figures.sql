@@ -1,0 +1,111 @@
+-- diff_figures.sql: how do two databases compare in the figures that people ask for first?
+-- Run it beside a database named base.db (or a link of that name):   sqlite3 run.db < queries/diff_figures.sql
+-- npumem-diff runs this query. Bytes, counts and times are sums over processes and heaps, whenever each had its peak.
+-- Parameters: :base       the database to compare with (default: base.db in the current folder)
+--             :rank       only processes of this rank (default: all)
+--             :level      only heaps of this level, and then no copies (default: all)
+-- Columns:    figure 'peak' most that was live, 'reserved' most that pools held, 'fragmentation' share of that which was
+--             never used at once, 'hit rate' share of requests that pools served by themselves, 'allocation time' in calls
+--             that allocate, 'copy time' in calls that copy or set; level of the heaps, NULL of copies; unit 'bytes',
+--             'ratio' (0 to 1) or 'ns'; base_value, run_value, NULL where it is not known; change_value run minus base
+ATTACH coalesce(:base, 'base.db') AS base;
+WITH
+    run_heap (heap_id, level, level_name) AS (
+        SELECT heap.heap_id, heap.level, heap_level.name
+        FROM main.heap
+        JOIN main.process ON process.process_id = heap.process_id
+        JOIN main.heap_level ON heap_level.level = heap.level
+        WHERE (:rank IS NULL OR process.rank = :rank) AND (:level IS NULL OR heap_level.name = :level)
+    ),
+    base_heap (heap_id, level, level_name) AS (
+        SELECT heap.heap_id, heap.level, heap_level.name
+        FROM base.heap
+        JOIN base.process ON process.process_id = heap.process_id
+        JOIN base.heap_level ON heap_level.level = heap.level
+        WHERE (:rank IS NULL OR process.rank = :rank) AND (:level IS NULL OR heap_level.name = :level)
+    ),
+    sums (side, level, level_name, peak, reserved, live_of_reserved, cost_count, cost_ns) AS (
+        SELECT
+            2,
+            run_heap.level,
+            run_heap.level_name,
+            sum(heap_sum.peak_bytes),
+            sum(heap_sum.peak_reserved_bytes),
+            sum(CASE WHEN heap_sum.peak_reserved_bytes > 0 THEN heap_sum.peak_bytes END),
+            sum(heap_sum.cost_count),
+            sum(heap_sum.cost_ns)
+        FROM run_heap
+        JOIN main.heap_sum ON heap_sum.heap_id = run_heap.heap_id
+        GROUP BY run_heap.level
+        UNION ALL
+        SELECT
+            1,
+            base_heap.level,
+            base_heap.level_name,
+            sum(heap_sum.peak_bytes),
+            sum(heap_sum.peak_reserved_bytes),
+            sum(CASE WHEN heap_sum.peak_reserved_bytes > 0 THEN heap_sum.peak_bytes END),
+            sum(heap_sum.cost_count),
+            sum(heap_sum.cost_ns)
+        FROM base_heap
+        JOIN base.heap_sum ON heap_sum.heap_id = base_heap.heap_id
+        GROUP BY base_heap.level
+    ),
+    hits (side, level, level_name, request_count, miss_count) AS (
+        SELECT 2, run_heap.level, run_heap.level_name, sum(pool_hit.allocation_count), sum(pool_hit.miss_count)
+        FROM run_heap
+        JOIN main.pool_hit ON pool_hit.heap_id = run_heap.heap_id
+        GROUP BY run_heap.level
+        UNION ALL
+        SELECT 1, base_heap.level, base_heap.level_name, sum(pool_hit.allocation_count), sum(pool_hit.miss_count)
+        FROM base_heap
+        JOIN base.pool_hit ON pool_hit.heap_id = base_heap.heap_id
+        GROUP BY base_heap.level
+    ),
+    copies (side, cost_ns) AS (
+        SELECT 2, sum(copy_sum.cost_ns)
+        FROM main.copy_sum
+        LEFT JOIN main.process ON process.process_id = copy_sum.process_id
+        WHERE :level IS NULL AND (:rank IS NULL OR process.rank = :rank)
+        UNION ALL
+        SELECT 1, sum(copy_sum.cost_ns)
+        FROM base.copy_sum
+        LEFT JOIN base.process ON process.process_id = copy_sum.process_id
+        WHERE :level IS NULL AND (:rank IS NULL OR process.rank = :rank)
+    ),
+    figure (place, side, name, level, level_name, unit, value) AS (
+        SELECT 1, side, 'peak', level, level_name, 'bytes', peak FROM sums WHERE peak > 0
+        UNION ALL
+        SELECT 2, side, 'reserved', level, level_name, 'bytes', reserved FROM sums WHERE reserved > 0
+        UNION ALL
+        SELECT
+            3,
+            side,
+            'fragmentation',
+            level,
+            level_name,
+            'ratio',
+            max(0.0, 1 - CAST(live_of_reserved AS REAL) / reserved)
+        FROM sums
+        WHERE reserved > 0
+        UNION ALL
+        SELECT 4, side, 'hit rate', level, level_name, 'ratio', 1 - CAST(miss_count AS REAL) / request_count
+        FROM hits
+        WHERE request_count > 0
+        UNION ALL
+        SELECT 5, side, 'allocation time', level, level_name, 'ns', cost_ns FROM sums WHERE cost_count > 0
+        UNION ALL
+        SELECT 6, side, 'copy time', NULL, NULL, 'ns', cost_ns FROM copies WHERE cost_ns IS NOT NULL
+    )
+SELECT
+    figure.name AS figure,
+    figure.level_name AS level,
+    figure.unit AS unit,
+    max(CASE WHEN figure.side = 1 THEN figure.value END) AS base_value,
+    max(CASE WHEN figure.side = 2 THEN figure.value END) AS run_value,
+    max(CASE WHEN figure.side = 2 THEN figure.value END) - max(CASE WHEN figure.side = 1 THEN figure.value END)
+        AS change_value
+FROM figure
+GROUP BY figure.place, figure.level
+ORDER BY figure.place, figure.level <> 2, figure.level;
+DETACH base;

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A comparison, and how a question of queries/ is put to its database: with the options as parameters, to a CSV file where one
+ * is wanted, and to whoever writes its rows as text.
+ */
+#ifndef NM_TOOL_DIFF_ASK_H
+#define NM_TOOL_DIFF_ASK_H
+
+#include "base/human.h"
+#include "report/csv.h"
+#include "store/foreign.h"
+#include "tool/diff/options.h"
+#include "tool/diff/queries.h"
+
+#define DIFF_TEXT_BYTES 512
+
+typedef struct diff_run {
+    const diff_options *options;
+    const char *subject; /* the file that an error is about */
+    nm_foreign *run;     /* owned; the base is attached to it */
+    sqlite3 *db;         /* of it; borrowed */
+    nm_csv *csv;
+    int64_t difference_count;
+} diff_run;
+
+typedef void diff_write(diff_run *run, sqlite3_stmt *rows);
+
+/* Runs one file of queries/, statement by statement. */
+nm_status diff_ask(diff_run *run, int query, diff_write *write, nm_error *err);
+
+/* The CSV files, if any were written, to their place. */
+nm_status diff_publish(diff_run *run, nm_error *err);
+
+/* "+1.2 GiB" */
+const char *diff_signed_bytes(char out[NM_HUMAN_BYTES + 1], int64_t bytes);
+
+/* "  and 3 more (--top, --csv)", where some are left. */
+void diff_write_more(int64_t left_count);
+
+#endif

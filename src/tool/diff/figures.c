@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One line a figure: the change first, as in the tables of sites below it; of shares it is in points.
+ */
+#include "tool/diff/figures.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/database.h"
+
+#define UNKNOWN "-"
+
+static const char *value_text(char out[NM_HUMAN_BYTES], sqlite3_stmt *row, int column)
+{
+    const char *unit = nm_db_text(row, 2);
+
+    if (nm_db_is_null(row, column))
+        return UNKNOWN;
+    if (strcmp(unit, "ratio") == 0)
+        return nm_human_percent(out, sqlite3_column_double(row, column));
+    if (strcmp(unit, "ns") == 0)
+        return nm_human_time(out, sqlite3_column_int64(row, column));
+    return nm_human_bytes(out, sqlite3_column_int64(row, column));
+}
+
+static const char *change_text(char out[NM_HUMAN_BYTES + 1], sqlite3_stmt *row)
+{
+    const char *unit = nm_db_text(row, 2);
+    int64_t change = sqlite3_column_int64(row, 5);
+
+    if (nm_db_is_null(row, 5))
+        return UNKNOWN;
+    if (strcmp(unit, "bytes") == 0)
+        return diff_signed_bytes(out, change);
+    if (strcmp(unit, "ratio") == 0) {
+        snprintf(out, NM_HUMAN_BYTES + 1, "%+.1f %%", 100 * sqlite3_column_double(row, 5));
+        return out;
+    }
+    out[0] = change < 0 ? '-' : '+';
+    nm_human_time(out + 1, change < 0 && change != INT64_MIN ? -change : change);
+    return out;
+}
+
+void diff_write_figures(diff_run *run, sqlite3_stmt *rows)
+{
+    char change[NM_HUMAN_BYTES + 1], base[NM_HUMAN_BYTES], value[NM_HUMAN_BYTES];
+    int64_t row_count = 0;
+
+    (void)run;
+    while (sqlite3_step(rows) == SQLITE_ROW) {
+        if (row_count++ == 0)
+            printf("\nfigures\n  %11s %10s %10s\n", "change", "A", "B");
+        printf("  %11s %10s %10s  %-10s %s\n", change_text(change, rows), value_text(base, rows, 3),
+               value_text(value, rows, 4), nm_db_text(rows, 1), nm_db_text(rows, 0));
+    }
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A recording ends with a block that says so. One that was killed leaves its session file behind, of which the heartbeat
+ * stands still; one that ended while nobody looked has removed it. So the file is read once more after the recorder was seen
+ * to be gone, before anything is said of its end.
+ */
+#include "tool/top/follow.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "drain/clock.h"
+#include "drain/parts.h"
+#include "tool/common/running.h"
+#include "trace/files.h"
+#include "trace/ring.h"
+
+#define STILL_NS       5000000000 /* without a heartbeat: it is dead */
+#define STILL_SHORT_NS 300000000  /* and there is no process of its number */
+#define BEGIN_NS       2000000000 /* a recording writes its first block sooner */
+#define SEARCH_BYTES   (8u << 20) /* of the file, for a block that tells of the session */
+
+struct top_follow {
+    int *fds; /* owned: of the parts, the first of which came with the name */
+    size_t fd_count, fd_capacity;
+    char *path; /* owned; of the last part */
+    nm_source *source;
+    nm_source_summary_data summary; /* as it was when the source was looked at last */
+    top_state state;
+    bool has_session; /* `session` is known */
+    bool is_settled, is_outrun;
+    nm_session session;
+    int64_t opened_ns;
+    uint64_t heartbeat;
+    int64_t heartbeat_ns; /* when it was seen to move */
+};
+
+/* ---- The session --------------------------------------------------------------------------------------------------- */
+
+/* False: it is not there, or of another layout. */
+static bool read_session(const char *folder, nm_ring_session *out)
+{
+    char path[PATH_MAX];
+    size_t got = 0;
+    int fd = -1;
+
+    if (snprintf(path, sizeof path, "%s/" NM_RING_SESSION_FILE, folder) >= (int)sizeof path)
+        return false;
+    if (nm_io_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0, &fd, NULL) != NM_OK)
+        return false;
+    bool is_read = nm_io_read(fd, out, sizeof *out, &got, NULL) == NM_OK && got == sizeof *out;
+    nm_io_close(fd);
+    return is_read && out->magic == NM_RING_SESSION_MAGIC && out->session_bytes == sizeof *out;
+}
+
+/* What any whole block at the beginning says. */
+static void find_session(top_follow *follow)
+{
+    nm_block_reader *reader = NULL;
+    nm_block_header header;
+    nm_buffer begin = {0};
+    uint64_t vain = 0;
+    size_t at = 0;
+    ssize_t got = -1;
+
+    if (nm_buffer_reserve(&begin, SEARCH_BYTES, NULL) == NM_OK)
+        got = pread(follow->fds[0], begin.data, SEARCH_BYTES, 0);
+    nm_bytes bytes = {begin.data, got > 0 ? (size_t)got : 0};
+    if (bytes.len > 0 && nm_block_find(bytes, &at, &vain, &header) == NM_OK && header.block_bytes <= bytes.len - at &&
+        nm_block_reader_new(&reader, NULL) == NM_OK &&
+        nm_block_reader_open(reader, (nm_bytes){bytes.data + at, bytes.len - at}, &header, NULL) == NM_OK) {
+        follow->session = *nm_block_reader_session(reader);
+        follow->has_session = true;
+    }
+    nm_block_reader_free(reader);
+    nm_buffer_free(&begin);
+}
+
+static bool is_here(const nm_session *session)
+{
+    return session->ring_folder[0] != 0 && running_check_host(session, NULL) == NM_OK;
+}
+
+/* Is the recorder there? Its number alone does not tell, for it may be one of another container. */
+static bool is_alive(top_follow *follow)
+{
+    int64_t now_ns = nm_clock_monotonic_ns();
+    nm_ring_session session;
+
+    if (!read_session(follow->session.ring_folder, &session) ||
+        memcmp(session.trace_id, follow->session.trace_id, sizeof session.trace_id) != 0)
+        return false;
+    uint64_t heartbeat = atomic_load_explicit(&session.heartbeat, memory_order_relaxed); /* of a copy */
+    if (follow->heartbeat_ns == 0 || heartbeat != follow->heartbeat) {
+        follow->heartbeat = heartbeat;
+        follow->heartbeat_ns = now_ns;
+    }
+    int64_t still_ns = now_ns - follow->heartbeat_ns;
+    bool is_gone = kill((pid_t)session.drain_pid, 0) != 0 && errno == ESRCH;
+    return still_ns < (is_gone ? STILL_SHORT_NS : STILL_NS);
+}
+
+/* ---- Which file ---------------------------------------------------------------------------------------------------- */
+
+/* Is the file that the descriptor of another process stands for the trace? */
+static bool is_trace_of(const char *path, const uint8_t trace_id[16])
+{
+    nm_block_header header;
+    uint8_t begin[NM_SOURCE_HEAD_BYTES];
+    struct stat info;
+    ssize_t got = -1;
+
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0)
+        got = pread(fd, begin, sizeof begin, 0);
+    nm_io_close(fd);
+    return got > 0 && nm_block_read_header((nm_bytes){begin, (size_t)got}, &header, NULL) == NM_OK &&
+           memcmp(header.trace_id, trace_id, sizeof header.trace_id) == 0;
+}
+
+/* The recorder has its trace open. */
+static nm_status find_in_recorder(const nm_ring_session *session, char **path, nm_error *err)
+{
+    char folder[64], name[PATH_MAX], target[PATH_MAX];
+    struct dirent *entry;
+
+    *path = NULL;
+    snprintf(folder, sizeof folder, "/proc/%lld/fd", (long long)session->drain_pid);
+    DIR *list = opendir(folder);
+    while (list != NULL && *path == NULL && (entry = readdir(list)) != NULL) {
+        snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
+        ssize_t len = entry->d_name[0] == '.' ? -1 : readlink(name, target, sizeof target - 1);
+        if (len <= 0 || !is_trace_of(name, session->trace_id))
+            continue;
+        target[len] = 0;
+        *path = strdup(target);
+    }
+    if (list != NULL)
+        closedir(list);
+    return *path != NULL
+               ? NM_OK
+               : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "its recorder has no trace open that can be read here");
+}
+
+static nm_status find_by_folder(const char *folder, char **path, nm_error *err)
+{
+    nm_ring_session session;
+
+    if (!read_session(folder, &session))
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "is not the folder of a recording that runs");
+    return find_in_recorder(&session, path, err);
+}
+
+/* Of a recording in parts the last one: what came before it is stated there. */
+static nm_status find_last_part(const char *name, char **path, nm_error *err)
+{
+    nm_trace_files files;
+    nm_status status = nm_trace_files_open(&name, 1, O_RDONLY, &files, err);
+
+    *path = NULL;
+    if (status != NM_OK)
+        return status;
+    *path = strdup(files.items[files.count - 1].path);
+    nm_trace_files_close(&files);
+    return *path != NULL ? NM_OK : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+}
+
+static nm_status find_path(const char *given, const char *pid, char **path, nm_error *err)
+{
+    char folder[PATH_MAX];
+    struct stat info;
+
+    *path = NULL;
+    if (pid != NULL) {
+        nm_status status = running_find_pid(pid, folder, err);
+
+        return status == NM_OK ? find_by_folder(folder, path, err) : status;
+    }
+    if (!nm_trace_files_is_single(given) && (stat(given, &info) != 0 || !S_ISDIR(info.st_mode)))
+        return find_last_part(given, path, err);
+    if (stat(given, &info) != 0)
+        return nm_fail_errno(err, errno, "cannot open");
+    if (snprintf(folder, sizeof folder, "%s", given) >= (int)sizeof folder)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
+    if (S_ISSOCK(info.st_mode)) {
+        char *slash = strrchr(folder, '/');
+
+        strcpy(slash == NULL ? folder : slash, slash == NULL ? "." : "");
+        return find_by_folder(folder, path, err);
+    }
+    if (S_ISDIR(info.st_mode)) {
+        nm_ring_session session;
+
+        return read_session(folder, &session) ? find_in_recorder(&session, path, err)
+                                              : find_last_part(given, path, err);
+    }
+    if (!S_ISREG(info.st_mode))
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "is no file: what goes through a pipe cannot be looked at");
+    *path = strdup(given);
+    return *path != NULL ? NM_OK : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------------------------- */
+
+static nm_status add_file(top_follow *follow, const char *path, nm_error *err)
+{
+    int fd = -1;
+    nm_status status =
+        nm_array_grow(&follow->fds, &follow->fd_capacity, follow->fd_count + 1, sizeof *follow->fds, err);
+
+    if (status == NM_OK)
+        status = nm_io_open(path, O_RDONLY | O_NONBLOCK, 0, &fd, err);
+    if (status == NM_OK)
+        follow->fds[follow->fd_count++] = fd;
+    return status;
+}
+
+static nm_status open_source(top_follow *follow, nm_error *err)
+{
+    uint8_t begin[NM_SOURCE_HEAD_BYTES];
+    nm_bytes head = {begin, 0};
+    nm_status status = nm_io_read(follow->fds[0], begin, sizeof begin, &head.len, err);
+
+    if (status == NM_OK && head.len == 0)
+        return NM_END;
+    if (status == NM_OK)
+        status = nm_source_recognise(head, err);
+    if (status == NM_OK && !nm_trace_source_type.matches(head))
+        status = nm_fail(err, NM_ERR_FORMAT, 0, "is a memory snapshot, not a recording that goes on");
+    if (status == NM_OK)
+        status = nm_trace_source_open_growing(follow->fds[0], head, &follow->source, err);
+    return status;
+}
+
+/* Opens what `path` names, which this owns from here on. */
+static nm_status open_path(char *path, top_follow **out, nm_error *err)
+{
+    top_follow *follow = calloc(1, sizeof *follow);
+    nm_status status;
+
+    *out = NULL;
+    if (follow == NULL) {
+        free(path);
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    }
+    follow->path = path;
+    follow->opened_ns = nm_clock_monotonic_ns();
+    status = add_file(follow, follow->path, err);
+    if (status == NM_OK)
+        status = open_source(follow, err);
+    if (status == NM_OK)
+        *out = follow;
+    else
+        top_follow_close(follow);
+    return status;
+}
+
+/* As the user named it; where that is a folder or a socket the trace's path, without the number of a part. */
+static char *shown_name(const char *given, const char *path)
+{
+    struct stat info;
+    bool is_place = given != NULL && stat(given, &info) == 0 && !S_ISREG(info.st_mode);
+
+    return given != NULL && !is_place ? strdup(given) : strndup(path, nm_trace_files_stem(path));
+}
+
+nm_status top_follow_open(const char *path, const char *pid, char **name, top_follow **out, nm_error *err)
+{
+    char *found = NULL;
+    nm_status status = find_path(path, pid, &found, err);
+
+    *out = NULL;
+    if (status != NM_OK)
+        return status;
+    if (*name == NULL)
+        *name = shown_name(path, found);
+    return open_path(found, out, err);
+}
+
+nm_status top_follow_restart(const top_follow *old, top_follow **out, nm_error *err)
+{
+    char *name = strndup(old->path, nm_trace_files_stem(old->path)), *found = NULL;
+    nm_status status =
+        name == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : find_last_part(name, &found, err);
+
+    *out = NULL;
+    free(name);
+    return status == NM_OK ? open_path(found, out, err) : status;
+}
+
+void top_follow_close(top_follow *follow)
+{
+    if (follow == NULL)
+        return;
+    nm_source_close(follow->source);
+    for (size_t i = 0; i < follow->fd_count; i++)
+        nm_io_close(follow->fds[i]);
+    free(follow->fds);
+    free(follow->path);
+    free(follow);
+}
+
+/* ---- Looking ------------------------------------------------------------------------------------------------------- */
+
+nm_status top_follow_next(top_follow *follow, nm_record *out, nm_error *err)
+{
+    return nm_source_next(follow->source, out, err);
+}
+
+static uint64_t part_number(const char *path)
+{
+    return strtoull(path + nm_trace_files_stem(path) + 1, NULL, 10);
+}
+
+static void note_newest(void *context, const char *path)
+{
+    uint64_t *newest = context, number = part_number(path);
+
+    *newest = number > *newest ? number : *newest;
+}
+
+/* Takes the part: from now on it is the last one. */
+static nm_status take_part(top_follow *follow, const char *path, nm_error *err)
+{
+    char *copy = strdup(path);
+    nm_status status =
+        copy == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : add_file(follow, path, err);
+
+    if (status == NM_OK)
+        status = nm_trace_source_grow(follow->source, follow->fds[follow->fd_count - 1], err);
+    if (status != NM_OK) {
+        free(copy);
+        return status;
+    }
+    free(follow->path);
+    follow->path = copy;
+    return NM_OK;
+}
+
+/* To the part behind the last one, if it has begun. It may have been dropped already, with newer ones behind it. */
+static nm_status go_on(top_follow *follow, bool *has_more, nm_error *err)
+{
+    size_t stem = nm_trace_files_stem(follow->path);
+    uint64_t newest = 0;
+    nm_status status = NM_OK;
+
+    if (follow->path[stem] == 0)
+        return NM_OK;
+    char *name = strndup(follow->path, stem);
+    char *next = name == NULL ? NULL : nm_part_path(name, part_number(follow->path) + 1);
+    if (next == NULL) {
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    } else if (access(next, R_OK) == 0) {
+        status = take_part(follow, next, err);
+        *has_more = status == NM_OK;
+    } else {
+        nm_trace_files_visit(name, note_newest, &newest);
+        follow->is_outrun = newest > part_number(follow->path) + 1;
+    }
+    free(name);
+    free(next);
+    return status;
+}
+
+static void settle(top_follow *follow, top_state state, bool *has_more)
+{
+    follow->state = state;
+    follow->is_settled = *has_more = true;
+    nm_trace_source_settle(follow->source);
+}
+
+static top_state state_of(top_follow *follow)
+{
+    if (!follow->has_session)
+        find_session(follow);
+    if (!follow->has_session)
+        return nm_clock_monotonic_ns() - follow->opened_ns < BEGIN_NS ? TOP_RUNNING : TOP_KILLED;
+    if (!is_here(&follow->session))
+        return TOP_AWAY;
+    return is_alive(follow) ? TOP_RUNNING : TOP_KILLED;
+}
+
+nm_status top_follow_look(top_follow *follow, bool *has_more, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    *has_more = false;
+    nm_source_summary(follow->source, &follow->summary);
+    if (follow->is_settled) {
+        follow->state = follow->summary.is_finished ? TOP_ENDED : TOP_KILLED;
+        return NM_OK;
+    }
+    if (follow->summary.is_finished) {
+        settle(follow, TOP_ENDED, has_more);
+        return NM_OK;
+    }
+    top_state state = state_of(follow); /* before the next part is looked for: a recorder that is gone begins none */
+    status = go_on(follow, has_more, err);
+    if (follow->is_outrun)
+        follow->state = TOP_OUTRUN;
+    else if (status == NM_OK && !*has_more && state == TOP_KILLED)
+        settle(follow, state, has_more);
+    else
+        follow->state = state == TOP_KILLED ? TOP_RUNNING : state;
+    return status;
+}
+
+top_state top_follow_state(const top_follow *follow)
+{
+    return follow->state;
+}
+
+void top_follow_summary(const top_follow *follow, nm_source_summary_data *out)
+{
+    nm_source_summary(follow->source, out);
+}
+
+double top_follow_progress(const top_follow *follow)
+{
+    uint64_t bytes = 0;
+    struct stat info;
+
+    for (size_t i = 0; i < follow->fd_count; i++)
+        if (fstat(follow->fds[i], &info) == 0)
+            bytes += (uint64_t)info.st_size;
+    return bytes == 0 ? 1 : (double)nm_source_position(follow->source) / (double)bytes;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of npumem-top's options. Whether there is such a recording is seen when it is looked for, not here.
+ */
+#include "tool/top/options.h"
+
+#include <string.h>
+
+static const option_row rows[] = {
+    {.name = "pid",
+     .kind = OPTION_TEXT,
+     .argument = "PID",
+     .help = "the recording of this process, in place of FILE",
+     .field = OPTION_FIELD(top_options, pid)},
+    {.name = "interval",
+     .kind = OPTION_TIME,
+     .argument = "TIME",
+     .help = "look so often",
+     .fallback = "1s",
+     .max = 86400,
+     .field = OPTION_FIELD(top_options, interval_ns)},
+    {.name = "once",
+     .kind = OPTION_FLAG,
+     .help = "print what the recording is at now, and end",
+     .field = OPTION_FIELD(top_options, is_once)},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     .help = "print a line of JSON each time",
+     .field = OPTION_FIELD(top_options, is_json)},
+    {.name = "sites",
+     .kind = OPTION_COUNT,
+     .argument = "N",
+     .help = "sites to print of each list; a terminal may have room for fewer",
+     .fallback = "10",
+     .max = 1000000,
+     .field = OPTION_FIELD(top_options, site_count)},
+    OPTIONS_HELP_AND_VERSION,
+};
+
+static const options_program program = {
+    .name = "npumem-top",
+    .usage = "npumem-top [options] FILE\n       npumem-top [options] --pid PID",
+    .about =
+        "Shows what a recording that goes on is at, each second: what each heap holds, how that grows, which sites "
+        "hold most and which grow most, and what was lost. FILE is the trace that npumem-record writes, the folder "
+        "of its rings or the socket in that. It is only read. Ends with the recording, with its last state.",
+    .ends = {"the recording has ended, or --once was given, or somebody has typed q",
+             "there is no such recording, or nothing of the file can be read", "wrong usage",
+             "the recorder was killed, or part of the trace cannot be read"},
+    OPTIONS_ROWS(rows),
+};
+
+options_outcome top_options_read(int argc, char **argv, top_options *options)
+{
+    char **operands;
+    options_outcome outcome = options_read(&program, argc, argv, options, &operands);
+
+    if (outcome != OPTIONS_READ)
+        return outcome;
+    if ((operands[0] == NULL) == (options->pid == NULL) || (operands[0] != NULL && operands[1] != NULL))
+        return options_refuse(&program, "needs one FILE, or --pid PID");
+    if (options->pid != NULL && (options->pid[0] == 0 || options->pid[strspn(options->pid, "0123456789")] != 0))
+        return options_refuse(&program, "--pid %.40s: must be the number of a process", options->pid);
+    if (options->interval_ns == 0)
+        return options_refuse(&program, "--interval 0: must be more than nothing");
+    options->path = operands[0];
+    return OPTIONS_READ;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command line of npumem-top.
+ */
+#ifndef NM_TOOL_TOP_OPTIONS_H
+#define NM_TOOL_TOP_OPTIONS_H
+
+#include "tool/common/options.h"
+
+typedef struct top_options {
+    const char *path; /* NULL: `pid` says which */
+    const char *pid;
+    int64_t interval_ns;
+    uint64_t site_count;
+    bool is_once, is_json;
+} top_options;
+
+/* Into zeroed options, which borrow from argv. */
+options_outcome top_options_read(int argc, char **argv, top_options *options);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The order of what is shown is total, so that a screen stands still while nothing changes: by bytes, then by name.
+ */
+#include "tool/top/show.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cells.h"
+#include "base/human.h"
+
+#define LINE_BYTES 4096
+#define HEAD_LINES 2 /* and the empty line and title of each of three lists, which take as much */
+#define LIST_LINES 2
+#define ROWS_MIN   4 /* of a list that is shown at all */
+
+const char *show_level(uint64_t level)
+{
+    static const char *const words[] = {"",           "driver", "pool",     "workspace", "pinned",
+                                        "registered", "host",   "physical", "imported"};
+
+    return level < sizeof words / sizeof *words ? words[level] : "";
+}
+
+/* ---- Order --------------------------------------------------------------------------------------------------------- */
+
+static int compare_names(const top_site *a, const top_site *b)
+{
+    size_t shorter = a->name.len < b->name.len ? a->name.len : b->name.len;
+    int order = shorter == 0 ? 0 : memcmp(a->name.data, b->name.data, shorter);
+
+    if (order != 0)
+        return order;
+    if (a->name.len != b->name.len)
+        return a->name.len < b->name.len ? -1 : 1;
+    return (a->level > b->level) - (a->level < b->level);
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+    const top_site *a = x, *b = y;
+
+    return a->live_bytes != b->live_bytes ? (a->live_bytes < b->live_bytes ? 1 : -1) : compare_names(a, b);
+}
+
+static int by_growth(const void *x, const void *y)
+{
+    const top_site *a = x, *b = y;
+
+    return a->growth_bytes != b->growth_bytes ? (a->growth_bytes < b->growth_bytes ? 1 : -1) : compare_names(a, b);
+}
+
+nm_status show_choose(const top_look *look, show_order order, size_t most, top_site **out, size_t *count, nm_error *err)
+{
+    top_site *sites = calloc(look->site_count + 1, sizeof *sites);
+
+    *count = 0;
+    *out = sites;
+    if (sites == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    for (size_t i = 0; i < look->site_count; i++)
+        if (order == SHOW_LARGEST ? look->sites[i].live_bytes > 0 : look->sites[i].growth_bytes > 0)
+            sites[(*count)++] = look->sites[i];
+    if (*count > 0)
+        qsort(sites, *count, sizeof *sites, order == SHOW_LARGEST ? by_bytes : by_growth);
+    *count = *count < most ? *count : most;
+    return NM_OK;
+}
+
+static int by_held(const void *x, const void *y)
+{
+    const nm_heap_gauge *a = &((const top_heap *)x)->heap.now, *b = &((const top_heap *)y)->heap.now;
+
+    if (((const top_heap *)x)->is_over != ((const top_heap *)y)->is_over)
+        return ((const top_heap *)x)->is_over ? 1 : -1;
+    if (a->live_bytes != b->live_bytes)
+        return a->live_bytes < b->live_bytes ? 1 : -1;
+    return (a->heap_id > b->heap_id) - (a->heap_id < b->heap_id);
+}
+
+nm_status show_sort_heaps(const top_look *look, top_heap **out, nm_error *err)
+{
+    *out = calloc(look->heap_count + 1, sizeof **out);
+    if (*out == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (look->heap_count == 0)
+        return NM_OK;
+    memcpy(*out, look->heaps, look->heap_count * sizeof **out);
+    qsort(*out, look->heap_count, sizeof **out, by_held);
+    return NM_OK;
+}
+
+/* ---- Lines --------------------------------------------------------------------------------------------------------- */
+
+typedef struct text_lines {
+    const show_frame *frame;
+    nm_buffer *out;
+    nm_error *err;
+    nm_status status; /* of the first line that could not be put */
+} text_lines;
+
+static void put(text_lines *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(text_lines *text, const char *format, ...)
+{
+    char line[LINE_BYTES], shown[LINE_BYTES];
+    va_list values;
+
+    if (text->status != NM_OK)
+        return;
+    va_start(values, format);
+    int len = vsnprintf(line, sizeof line, format, values);
+    va_end(values);
+    size_t kept = len < 0 ? 0 : len < (int)sizeof line ? (size_t)len : sizeof line - 1;
+    nm_cells_text(shown, sizeof shown - 1, line, kept, text->frame->columns);
+    strcat(shown, "\n");
+    text->status = nm_buffer_append(text->out, shown, strlen(shown), text->err);
+}
+
+/* "+1.2 GiB"; "" where nothing changed. */
+static const char *signed_bytes(char out[NM_HUMAN_BYTES + 1], int64_t bytes)
+{
+    if (bytes == 0)
+        return "";
+    out[0] = bytes < 0 ? '-' : '+';
+    nm_human_bytes(out + 1, bytes < 0 && bytes != INT64_MIN ? -bytes : bytes);
+    return out;
+}
+
+/* "in 60.0 s" */
+static const char *growth_title(char out[NM_HUMAN_BYTES + 8], const top_look *look)
+{
+    char time[NM_HUMAN_BYTES];
+
+    if (look->growth_ns == 0)
+        return "growth";
+    snprintf(out, NM_HUMAN_BYTES + 8, "in %s", nm_human_time(time, look->growth_ns));
+    return out;
+}
+
+static void put_lost(char *out, size_t size, const nm_source_summary_data *summary)
+{
+    const struct {
+        uint64_t count;
+        const char *word;
+    } losses[] = {{summary->events_dropped, "dropped"},
+                  {summary->events_damaged, "damaged"},
+                  {summary->events_unrecovered, "unrecovered"}};
+    char count[NM_HUMAN_BYTES];
+    size_t len = 0;
+
+    out[0] = 0;
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (losses[i].count > 0)
+            len += (size_t)snprintf(out + len, size - len, ", %s %s", nm_human_count(count, (int64_t)losses[i].count),
+                                    losses[i].word);
+    if (len == 0)
+        snprintf(out, size, ", nothing lost");
+}
+
+typedef struct step_range {
+    int64_t first, last;
+    bool is_known;
+} step_range;
+
+static void note_step(void *context, const nm_watch_step *step)
+{
+    step_range *range = context;
+
+    if (!range->is_known || step->number < range->first)
+        range->first = step->number;
+    if (!range->is_known || step->number > range->last)
+        range->last = step->number;
+    range->is_known = true;
+}
+
+static void put_steps(char *out, size_t size, const top_look *look)
+{
+    step_range range = {0};
+
+    nm_watch_steps(look->watch, note_step, &range);
+    out[0] = 0;
+    if (range.is_known && range.first == range.last)
+        snprintf(out, size, ", step %" PRId64, range.last);
+    else if (range.is_known)
+        snprintf(out, size, ", steps %" PRId64 " to %" PRId64, range.first, range.last);
+}
+
+static void put_head(text_lines *text)
+{
+    static const char *const words[] = {[TOP_RUNNING] = "recording",
+                                        [TOP_AWAY] = "recorded elsewhere",
+                                        [TOP_ENDED] = "ended",
+                                        [TOP_KILLED] = "cut off",
+                                        [TOP_OUTRUN] = "recording"};
+    const show_frame *frame = text->frame;
+    const top_look *look = frame->look;
+    char lost[200], steps[64], time[NM_HUMAN_BYTES], events[NM_HUMAN_BYTES], state[64];
+    uint64_t running = look->process_count - look->over_count;
+
+    put_lost(lost, sizeof lost, frame->summary);
+    put_steps(steps, sizeof steps, look);
+    if (frame->is_behind)
+        snprintf(state, sizeof state, "%.0f %% read", 100 * (frame->progress < 1 ? frame->progress : 1));
+    else
+        snprintf(state, sizeof state, "%s", words[frame->state]);
+    put(text, "%s  %s, %s%s, %" PRIu64 " process%s%s, %s events%s", frame->name, state,
+        look->time_ns == NM_NO_TIME ? "no event yet" : nm_human_time(time, look->time_ns), steps,
+        running > 0 ? running : look->process_count, (running > 0 ? running : look->process_count) == 1 ? "" : "es",
+        running > 0 ? "" : " over", nm_human_count(events, (int64_t)frame->summary->events_ingested), lost);
+}
+
+/* ---- Lists --------------------------------------------------------------------------------------------------------- */
+
+static void put_heap(text_lines *text, const top_heap *heap)
+{
+    char live[NM_HUMAN_BYTES], reserved[NM_HUMAN_BYTES], peak[NM_HUMAN_BYTES], growth[NM_HUMAN_BYTES + 1];
+    char device[40] = "", rank[40] = "", pid[40] = "";
+    const nm_heap_gauge *now = &heap->heap.now;
+
+    if (heap->heap.device_ordinal != NM_UNKNOWN_NUMBER)
+        snprintf(device, sizeof device, "  device %" PRId64, heap->heap.device_ordinal);
+    if (heap->rank != NM_UNKNOWN_NUMBER)
+        snprintf(rank, sizeof rank, "  rank %" PRId64, heap->rank);
+    if (text->frame->look->process_count > 1)
+        snprintf(pid, sizeof pid, "  pid %" PRId64, heap->heap.pid);
+    put(text, "%11s%11s%11s%12s  %-10s %.*s%s%s%s%s", nm_human_bytes(live, (int64_t)now->live_bytes),
+        now->level == NM_LEVEL_POOL ? nm_human_bytes(reserved, (int64_t)now->reserved_bytes) : "",
+        nm_human_bytes(peak, (int64_t)now->peak_bytes), signed_bytes(growth, heap->growth_bytes),
+        show_level(now->level), (int)heap->heap.name.len,
+        heap->heap.name.len == 0 ? "" : (const char *)heap->heap.name.data, device, rank, pid,
+        heap->is_over && text->frame->look->over_count < text->frame->look->process_count ? "  (over)" : "");
+}
+
+static void put_heaps(text_lines *text, size_t most)
+{
+    const top_look *look = text->frame->look;
+    char title[NM_HUMAN_BYTES + 8];
+    top_heap *heaps = NULL;
+
+    if (look->heap_count == 0)
+        return;
+    text->status = text->status == NM_OK ? show_sort_heaps(look, &heaps, text->err) : text->status;
+    put(text, "%s", "");
+    put(text, "%11s%11s%11s%12s  %s", "live", "reserved", "peak", growth_title(title, look), "heap");
+    for (size_t i = 0; i < look->heap_count && i < most && text->status == NM_OK; i++) {
+        if (i + 1 == most && look->heap_count > most)
+            put(text, "%11s%zu more", "and ", look->heap_count - i);
+        else
+            put_heap(text, &heaps[i]);
+    }
+    free(heaps);
+}
+
+static void put_sites(text_lines *text, show_order order, size_t most)
+{
+    char live[NM_HUMAN_BYTES], count[NM_HUMAN_BYTES], growth[NM_HUMAN_BYTES + 1], title[NM_HUMAN_BYTES + 8];
+    const top_look *look = text->frame->look;
+    top_site *sites = NULL;
+    size_t site_count = 0;
+
+    if (text->status == NM_OK)
+        text->status = show_choose(look, order, most, &sites, &site_count, text->err);
+    if (site_count > 0) {
+        put(text, "%s", "");
+        put(text, "%11s%11s%12s  %s", "live", "count", growth_title(title, look),
+            order == SHOW_LARGEST ? "held by" : "growing");
+    }
+    for (size_t i = 0; i < site_count; i++)
+        put(text, "%11s%11s%12s  %-10s %.*s", nm_human_bytes(live, (int64_t)sites[i].live_bytes),
+            nm_human_count(count, (int64_t)sites[i].live_count), signed_bytes(growth, sites[i].growth_bytes),
+            show_level(sites[i].level), (int)sites[i].name.len, (const char *)sites[i].name.data);
+    free(sites);
+}
+
+/* A terminal's lines are shared out: a third to heaps, what they leave in equal parts to the two lists of sites. */
+nm_status show_text(const show_frame *frame, nm_buffer *out, nm_error *err)
+{
+    text_lines text = {.frame = frame, .out = out, .err = err, .status = NM_OK};
+    size_t heaps = frame->look->heap_count, sites = frame->site_count, growing = sites;
+
+    if (frame->rows > 0) {
+        size_t room = frame->rows > HEAD_LINES + 3 * LIST_LINES ? frame->rows - HEAD_LINES - 3 * LIST_LINES : 0;
+        size_t third = room / 3 > ROWS_MIN ? room / 3 : ROWS_MIN;
+
+        heaps = heaps < third ? heaps : third;
+        size_t left = room > heaps ? room - heaps : 0;
+        sites = sites < left - left / 2 ? sites : left - left / 2;
+        growing = growing < left / 2 ? growing : left / 2;
+    }
+    put_head(&text);
+    put_heaps(&text, heaps);
+    if (sites > 0)
+        put_sites(&text, SHOW_LARGEST, sites);
+    if (growing > 0)
+        put_sites(&text, SHOW_GROWING, growing);
+    return text.status;
+}

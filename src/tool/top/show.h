@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A look as text for people, and as a line of JSON for programs.
+ */
+#ifndef NM_TOOL_TOP_SHOW_H
+#define NM_TOOL_TOP_SHOW_H
+
+#include "base/buffer.h"
+#include "tool/top/follow.h"
+#include "tool/top/model.h"
+
+typedef struct show_frame {
+    const char *name; /* of the trace */
+    const top_look *look;
+    const nm_source_summary_data *summary;
+    top_state state;
+    bool is_behind;    /* not all that is there has been read */
+    double progress;   /* then: how much */
+    size_t columns;    /* cells of a line */
+    size_t rows;       /* lines; 0: as many as there are */
+    size_t site_count; /* of each list, at most */
+} show_frame;
+
+/* Both append. Lines end with a newline. */
+nm_status show_text(const show_frame *frame, nm_buffer *out, nm_error *err);
+nm_status show_json(const show_frame *frame, nm_buffer *out, nm_error *err);
+
+/* Of nm_heap_level: "pool"; "" for what is none. */
+const char *show_level(uint64_t level);
+
+typedef enum show_order { SHOW_LARGEST, SHOW_GROWING } show_order;
+
+/* The first `most` sites of the order, of those that hold or grow anything; *count is how many. The caller frees *out. */
+nm_status show_choose(const top_look *look, show_order order, size_t most, top_site **out, size_t *count,
+                      nm_error *err);
+
+/* All heaps, the one that holds most first. The caller frees *out. */
+nm_status show_sort_heaps(const top_look *look, top_heap **out, nm_error *err);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * npumem-top as a user runs it: on a trace made by hand, whose figures are worked out here; beside recordings that run, against
+ * what npumem-ingest says of the same moment; on a terminal; and where there is nothing to be seen.
+ *
+ *     test_top NPUMEM_TOP NPUMEM_RECORD NPUMEM_INGEST TEXT2TRACE PROGRAM_FOLDER    as $O $R $I $X $P in lines of shell
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/shell.h"
+
+/* Exit status, and a part of what is printed (NULL: any). */
+static void expect(const char *line, int exit_code, const char *part)
+{
+    nm_run run = shell_line(line);
+
+    ck_assert_msg(run.exit_code == exit_code, "%s: exit %d, %s%s", line, run.exit_code, run_out(&run), run_err(&run));
+    ck_assert_msg(part == NULL || strstr(run_out(&run), part) != NULL, "%s: no '%s': %s", line, part, run_out(&run));
+    run_free(&run);
+}
+
+/* One line on standard error. */
+static void expect_trouble(const char *line, int exit_code, const char *part)
+{
+    nm_run run = shell_line(line);
+    const char *newline = strchr(run_err(&run), '\n');
+
+    ck_assert_msg(run.exit_code == exit_code, "%s: exit %d, %s%s", line, run.exit_code, run_out(&run), run_err(&run));
+    ck_assert_msg(strncmp(run_err(&run), "npumem-top: ", 12) == 0 && strstr(run_err(&run), part) != NULL, "%s: %s",
+                  line, run_err(&run));
+    ck_assert_msg(newline != NULL && newline[1] == 0, "%s: %s", line, run_err(&run));
+    run_free(&run);
+}
+
+/* ---- By hand ------------------------------------------------------------------------------------------------------- */
+
+/* A segment of 8 KiB with a block of 1 KiB from the beginning; a.py takes 2 KiB more at 40 s and again at 80 s, b.py gives its
+ * block of 4 KiB up at 90 s; a name in Chinese. */
+#define BY_HAND                                                                                                        \
+    "printf '%s\\n' 'process 1 pid=7 host=h rank=3' 'thread 1 process=1 tid=7' 'device 1 process=1 ordinal=0 "         \
+    "physical=2 kind=npu' 'heap 1 process=1 device=1 level=driver basis=block name=memory' 'heap 2 process=1 device=1" \
+    " level=pool basis=block name=cache' 'stack 1: a.py:1:take' 'stack 2: b.py:2:give' 'stack 3: "                     \
+    "\xe6\xa8\xa1\xe5\x9e\x8b.py:3:\xe5\x89\x8d\xe5\x90\x91'"                                                          \
+    " '@1 alloc heap=1 address=0x10000 block=16384 thread=1 stack=1'"                                                  \
+    " '@2 alloc heap=2 address=0x10000 block=1024 thread=1 stack=3'"                                                   \
+    " '@3 alloc heap=2 address=0x11000 block=4096 thread=1 stack=2'"                                                   \
+    " '@4 step thread=1 number=5'"                                                                                     \
+    " '@40000000000 alloc heap=2 address=0x12000 block=2048 thread=1 stack=1'"                                         \
+    " '@50000000000 mark thread=1 name=m'"                                                                             \
+    " '@80000000000 alloc heap=2 address=0x13000 block=2048 thread=1 stack=1'"                                         \
+    " '@90000000000 free heap=2 address=0x11000 thread=1'"                                                             \
+    " '@100000000000 mark thread=1 name=n' >h.txt && $X h.txt hand.zst && "
+
+START_TEST(a_trace_that_is_whole_is_shown_as_it_ended)
+{
+    expect(BY_HAND "$O --once hand.zst", 0,
+           "hand.zst  ended, 100.0 s, step 5, 1 process, 9 events, nothing lost\n"
+           "\n"
+           "       live   reserved       peak   in 50.0 s  heap\n"
+           "   16.0 KiB              16.0 KiB              driver     memory  device 0  rank 3\n"
+           "    5.0 KiB   16.0 KiB    9.0 KiB    -2.0 KiB  pool       cache  device 0  rank 3\n"
+           "\n"
+           "       live      count   in 50.0 s  held by\n"
+           "    4.0 KiB          2    +2.0 KiB  pool       a.py:1 take\n"
+           "    1.0 KiB          1              pool       \xe6\xa8\xa1\xe5\x9e\x8b.py:3 \xe5\x89\x8d\xe5\x90\x91\n"
+           "\n"
+           "       live      count   in 50.0 s  growing\n"
+           "    4.0 KiB          2    +2.0 KiB  pool       a.py:1 take\n");
+    expect(BY_HAND "$O hand.zst --sites 1 | tail -n 6", 0,
+           "       live      count   in 50.0 s  held by\n"
+           "    4.0 KiB          2    +2.0 KiB  pool       a.py:1 take\n\n");
+}
+END_TEST
+
+START_TEST(json_has_the_names_of_tables)
+{
+    expect(
+        BY_HAND "$O --once --json hand.zst", 0,
+        "{\"trace\":\"hand.zst\",\"state\":\"ended\",\"ns\":100000000000,\"growth_ns\":50000000000,\"process_count\":1,"
+        "\"ended_process_count\":0,\"events_ingested\":9,\"events_dropped\":0,\"events_damaged\":0,"
+        "\"events_unrecovered\":0,\"steps\":[{\"pid\":7,\"number\":5,\"count\":1}],\"heaps\":["
+        "{\"rank\":3,\"pid\":7,\"device\":0,\"heap\":\"memory\",\"level\":\"driver\",\"is_over\":false,"
+        "\"live_bytes\":16384,\"live_count\":1,\"reserved_bytes\":null,\"peak_bytes\":16384,\"growth_bytes\":0},"
+        "{\"rank\":3,\"pid\":7,\"device\":0,\"heap\":\"cache\",\"level\":\"pool\",\"is_over\":false,"
+        "\"live_bytes\":5120,\"live_count\":3,\"reserved_bytes\":16384,\"peak_bytes\":9216,\"growth_bytes\":-2048}],"
+        "\"largest_sites\":[{\"site\":\"a.py:1 take\",\"level\":\"pool\",\"live_bytes\":4096,\"live_count\":2,"
+        "\"growth_bytes\":2048},{\"site\":\"\xe6\xa8\xa1\xe5\x9e\x8b.py:3 \xe5\x89\x8d\xe5\x90\x91\",\"level\":"
+        "\"pool\",\"live_bytes\":1024,\"live_count\":1,\"growth_bytes\":0}],\"growing_sites\":[{\"site\":\"a.py:1 "
+        "take\",\"level\":\"pool\",\"live_bytes\":4096,\"live_count\":2,\"growth_bytes\":2048}]}\n");
+    expect("$O --json hand.zst | wc -l", 0, "1\n");
+}
+END_TEST
+
+/* ---- Recordings that run ------------------------------------------------------------------------------------------- */
+
+/* A program that has leaked and waits for the file `go`. */
+#define BEGIN(options)                                                                                                 \
+    "rm -f go books; $R --force -q -o c.zst " options " -- sh -c '$P/npu_train --steps 40 --leak --wait-at 30:hold "   \
+    ">books 2>&1; :' & while ! test -e hold; do sleep 0.02; done; "
+#define END "; rm -f hold; wait"
+
+START_TEST(what_is_live_is_what_an_ingest_of_that_moment_says)
+{
+    expect(BEGIN("--stacks native") "$R --ctl c.zst snapshot && $I --quiet --force -o now.db c.zst; $O --once --json "
+                                    "--sites 1000 c.zst >now.json" END,
+           0, NULL);
+    expect(
+        "sqlite3 now.db \"SELECT level, site, sum(size_bytes), count(*) FROM outstanding GROUP BY level, site ORDER BY "
+        "level, site\" >wanted; sqlite3 :memory: \"SELECT json_extract(value, '\\$.level'), json_extract(value, "
+        "'\\$.site'), json_extract(value, '\\$.live_bytes'), json_extract(value, '\\$.live_count') FROM "
+        "json_each(readfile('now.json'), '\\$.largest_sites') ORDER BY 1, 2\" >seen; test $(wc -l <wanted) -gt 2 && "
+        "diff wanted seen",
+        0, "");
+    expect(
+        "sqlite3 now.db \"SELECT level, heap, peak_bytes FROM peak ORDER BY level, heap\" >wanted; sqlite3 :memory: "
+        "\"SELECT json_extract(value, '\\$.level'), json_extract(value, '\\$.heap'), json_extract(value, "
+        "'\\$.peak_bytes') FROM json_each(readfile('now.json'), '\\$.heaps') ORDER BY 1, 2\" >seen; test -s wanted && "
+        "diff wanted seen",
+        0, "");
+    expect("grep -c '\"state\":\"recording\"' now.json", 0, "1\n");
+}
+END_TEST
+
+START_TEST(it_ends_with_the_recording_and_shows_its_last_state)
+{
+    expect(BEGIN("") "$O --interval 0.2 c.zst >shown & sleep 1; rm -f hold; wait; tail -n 20 shown", 0,
+           "c.zst  ended, ");
+    expect("grep -c 'c.zst  recording, ' shown | awk '{ print ($1 >= 3) }'", 0, "1\n");
+    expect("grep -A 20 'c.zst  ended' shown | grep 'leak_one_buffer' | head -n 1 | awk '{ print $3 }'", 0, "40\n");
+}
+END_TEST
+
+START_TEST(a_recording_is_found_by_a_process_a_socket_and_a_folder)
+{
+    expect("$R --force -q -o c.zst -- sh -c 'echo $$ >pid; echo \"$NPUMEM_SESSION\" >folder; $P/npu_train --steps 3 "
+           ">books; echo >said; while ! test -e go; do sleep 0.02; done' & while ! test -e said; do sleep 0.02; done;"
+           " sleep 1; $O --once --pid $(cat pid) >by_pid; a=$?; $O --once $(cat folder) >by_folder; b=$?;"
+           " $O --once $(cat folder)/ctl >by_socket; c=$?; $O --once $PWD/c.zst >by_file; : >go; wait; echo $a $b $c",
+           0, "0 0 0\n");
+    expect("for i in pid folder socket; do sed 's/recording, .*//' by_$i | diff - by_file >/dev/null; sed 1d by_$i >x; "
+           "sed 1d by_file | diff - x; head -n 1 by_$i | grep -c \"^$PWD/c.zst  recording\"; done",
+           0, "1\n1\n1\n");
+}
+END_TEST
+
+START_TEST(parts_are_followed_as_they_begin)
+{
+    expect("$R --force -q --keep steps:20 -o k.zst -- $P/npu_train --steps 400 --leak --pace-us 5000 >books & "
+           "while ! ls k.zst.* >/dev/null 2>&1; do sleep 0.02; done; sleep 0.3; $O --interval 0.3 k.zst >shown; a=$?; "
+           "wait;"
+           " echo $a; tail -n 12 shown | grep 'leak_one_buffer' | head -n 1 | awk '{ print $3 }'",
+           0, "0\n400\n");
+}
+END_TEST
+
+START_TEST(a_recorder_that_was_killed_is_said)
+{
+    expect_trouble(
+        "$R --force -q -o c.zst -- sh -c 'echo >said; $P/npu_train --steps 3 >books; sleep 2' & r=$!; while ! "
+        "test -e said; do sleep 0.02; done; sleep 1; kill -9 $r; $O --interval 0.2 c.zst >shown",
+        3, "c.zst: its recorder was killed: npumem-record --finish saves what is left");
+    expect("tail -n 20 shown", 0, "c.zst  cut off, ");
+}
+END_TEST
+
+START_TEST(a_recording_is_only_read)
+{
+    expect(BEGIN("") "which strace >/dev/null || touch none; test -e none || strace -f -e trace=file,network -o calls "
+                     "$O --once c.zst >/dev/null" END
+                     "; test -e none || grep -E 'O_(WRONLY|RDWR|CREAT)|connect|sendto|unlink|rename' calls | grep -v "
+                     "/dev/null",
+           1, NULL);
+}
+END_TEST
+
+/* ---- A terminal ---------------------------------------------------------------------------------------------------- */
+
+#define TERMINAL(columns, rows, words)                                                                                 \
+    "TERM=xterm script -qec 'stty cols " #columns " rows " #rows "; " words "' /dev/null </dev/null"
+
+START_TEST(a_terminal_is_drawn_in_place_and_left_as_it_was)
+{
+    expect(BEGIN("") "(sleep 1; rm -f hold) & " TERMINAL(60, 14, "$O --interval 0.2 c.zst") " >drawn; wait", 0, NULL);
+    expect(
+        "grep -c \"$(printf '\\033\\[?1049h\\033\\[?25l')\" drawn; grep -c \"$(printf '\\033\\[?25h\\033\\[?1049l')\" "
+        "drawn",
+        0, "1\n1\n");
+    expect("tr -d '\\r' <drawn | sed 's/.*\\[?1049l//; t x; d; :x; n; b x'", 0,
+           "c.zst  ended, "); /* the last state stays */
+    expect("tr '\\033' '\\n' <drawn | sed 's/^\\[[?0-9]*[A-Za-z]//' | tr -d '\\r' | awk 'length > 60'", 0, "");
+}
+END_TEST
+
+START_TEST(a_signal_leaves_the_terminal_as_it_was)
+{
+    expect(BEGIN("") TERMINAL(80, 24, "$O c.zst & p=$!; sleep 1; kill $p; wait $p; echo ended $?") " >drawn" END, 0,
+           NULL);
+    expect("tr -d '\\r' <drawn | tail -n 1", 0, "ended 143\n");
+    expect("grep -c \"$(printf '\\033\\[?25h\\033\\[?1049l')\" drawn", 0, "1\n");
+}
+END_TEST
+
+START_TEST(wide_characters_take_two_cells)
+{
+    expect(BY_HAND TERMINAL(53, 24, "$O --once hand.zst") " | tr -d '\\r' | grep \xe6\xa8\xa1", 0,
+           "    1.0 KiB          1              pool       \xe6\xa8\xa1...\n");
+    expect(TERMINAL(60, 24, "$O --once hand.zst") " | tr -d '\\r' | grep \xe5\x89\x8d\xe5\x90\x91", 1, NULL);
+    expect(TERMINAL(61, 24, "$O --once hand.zst") " | tr -d '\\r' | grep '.py:3 \xe5\x89\x8d\xe5\x90\x91'", 0, NULL);
+}
+END_TEST
+
+/* ---- What cannot be shown ------------------------------------------------------------------------------------------ */
+
+START_TEST(what_is_no_recording_is_said_in_one_line)
+{
+    expect_trouble("$O", 2, "needs one FILE, or --pid PID");
+    expect_trouble("$O a b", 2, "needs one FILE");
+    expect_trouble("$O --pid 7 b", 2, "needs one FILE");
+    expect_trouble("$O --pid me", 2, "must be the number of a process");
+    expect_trouble("$O --interval 0 x", 2, "must be more than nothing");
+    expect_trouble("$O none.zst", 1, "none.zst: ");
+    expect_trouble("$O --pid 999999999", 1, "999999999: there is no such process");
+    expect_trouble("$O --pid $$", 1, "is a process that is not recorded");
+    expect_trouble("echo text >t.zst; $O t.zst", 1, "t.zst: this is a text file");
+    expect_trouble(": >e.zst; $O --once e.zst", 1, "e.zst: the file is empty");
+    expect_trouble("mkfifo f.zst; $O f.zst", 1, "f.zst: is no file");
+    expect_trouble("mkdir d; $O d", 1, "d: ");
+    expect_trouble("sqlite3 x.db 'CREATE TABLE x (a)'; $O x.db", 1, "x.db: this is an SQLite database");
+    expect("$O --help", 0, "usage: npumem-top");
+    expect("$O --version", 0, "npumem-top ");
+}
+END_TEST
+
+START_TEST(damage_is_said)
+{
+    expect_trouble(BY_HAND "head -c 60 hand.zst >cut.zst; $O cut.zst", 1,
+                   "cut.zst: begins like a trace, but holds no block that can be read");
+    expect_trouble(BY_HAND "cp hand.zst bad.zst; printf '\\377\\377\\377' | dd of=bad.zst bs=1 seek=$(($(stat -c %s "
+                           "bad.zst) / 2)) conv=notrunc 2>/dev/null; $O bad.zst >/dev/null",
+                   1, "bad.zst: ");
+    expect(
+        "s=$(stat -c %s hand.zst); for n in $(seq 1 40); do cp hand.zst bad.zst; printf '\\377' | dd of=bad.zst bs=1 "
+        "seek=$((s * n / 41)) conv=notrunc 2>/dev/null; $O --once bad.zst >out 2>err; c=$?; test $c -le 3 || exit "
+        "$((100 + c)); test $c = 0 || test $(wc -l <err) = 1 || exit 6; done",
+        0, "");
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("top");
+    TCase *tests = tcase_create("top");
+
+    if (!shell_variables(argc, argv, "ORIXP"))
+        return EXIT_FAILURE;
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, shell_make_folder, shell_remove_folder);
+    tcase_add_test(tests, a_trace_that_is_whole_is_shown_as_it_ended);
+    tcase_add_test(tests, json_has_the_names_of_tables);
+    tcase_add_test(tests, what_is_live_is_what_an_ingest_of_that_moment_says);
+    tcase_add_test(tests, it_ends_with_the_recording_and_shows_its_last_state);
+    tcase_add_test(tests, a_recording_is_found_by_a_process_a_socket_and_a_folder);
+    tcase_add_test(tests, parts_are_followed_as_they_begin);
+    tcase_add_test(tests, a_recorder_that_was_killed_is_said);
+    tcase_add_test(tests, a_recording_is_only_read);
+    tcase_add_test(tests, a_terminal_is_drawn_in_place_and_left_as_it_was);
+    tcase_add_test(tests, a_signal_leaves_the_terminal_as_it_was);
+    tcase_add_test(tests, wide_characters_take_two_cells);
+    tcase_add_test(tests, what_is_no_recording_is_said_in_one_line);
+    tcase_add_test(tests, damage_is_said);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
