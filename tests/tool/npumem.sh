@@ -5,6 +5,7 @@
 # signals and exit status as they are; help opens a man page where man has it; what is no command is said.
 set -u
 bin=$1 scratch=$2 failures=0
+unset "${!NPUMEM@}" # of whoever runs the tests: what the program adds is counted
 
 fail() {
     echo "$*" >&2
