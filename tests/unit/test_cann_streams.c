@@ -220,7 +220,10 @@ START_TEST(waiting_ends_with_its_time)
 }
 END_TEST
 
-#ifndef __SANITIZE_THREAD__ /* it calls the streams' threads a leak of the child */
+/* The thread sanitizer calls the streams' threads a leak of the child; the address sanitizer's own locks are not free in a
+ * child if a thread began when it was forked, and it hangs in them. */
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#define CAN_FORK
 static int child_goes_on(aclrtStream stream)
 {
     if (aclrtSynchronizeStream(stream) != ACL_SUCCESS)
@@ -276,7 +279,7 @@ int main(void)
     tcase_add_test(tests, destroying_waits_and_a_reset_drops);
     tcase_add_test(tests, forced_destruction_drops_what_still_waits);
     tcase_add_test(tests, waiting_ends_with_its_time);
-#ifndef __SANITIZE_THREAD__
+#ifdef CAN_FORK
     tcase_add_test(tests, a_forked_child_finishes_what_was_queued);
 #endif
     suite_add_tcase(suite, tests);
