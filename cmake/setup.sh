@@ -29,6 +29,7 @@ universal-ctags        ctags
 rpm                    rpm-build
 cpio                   cpio
 gzip                   gzip
+strace                 strace
 '
 
 # For ./test.sh --aarch64, Debian and Ubuntu only.
