@@ -50,15 +50,6 @@ static unsigned next_cells(const char *text, size_t len, size_t *bytes)
     return nm_shown_is_safe(character) ? nm_cells_of(character) : 1;
 }
 
-size_t nm_cells_count(const char *text, size_t len)
-{
-    size_t cells = 0, bytes;
-
-    for (size_t at = 0; at < len; at += bytes)
-        cells += next_cells(text + at, len - at, &bytes);
-    return cells;
-}
-
 size_t nm_cells_fit(const char *text, size_t len, size_t cells)
 {
     size_t at = 0, bytes;

@@ -11,10 +11,8 @@
 
 unsigned nm_cells_of(uint32_t character); /* 0, 1 or 2 */
 
-/* Of a whole text; what is no UTF-8 is shown as one cell. */
-size_t nm_cells_count(const char *text, size_t len);
-
-/* How many bytes of the text's beginning fit into so many cells: it ends behind a whole character. */
+/* How many bytes of the text's beginning fit into so many cells: it ends behind a whole character. What is no UTF-8 is shown
+ * as one cell. */
 size_t nm_cells_fit(const char *text, size_t len, size_t cells);
 
 /* The text in at most `cells` cells, of three and more the last ones dots if there is more of it; what is not safe to show

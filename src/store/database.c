@@ -195,16 +195,6 @@ void nm_insert_real(nm_insert *insert, double value)
     note_bind(insert, sqlite3_bind_double(insert->statement, ++insert->at, value)); /* SQLite makes NULL of NaN */
 }
 
-void nm_insert_id(nm_insert *insert, uint64_t id)
-{
-    nm_insert_int(insert, id == 0 ? NM_NULL : (int64_t)id);
-}
-
-void nm_insert_stream(nm_insert *insert, bool has_stream, uint64_t stream)
-{
-    nm_insert_int(insert, has_stream ? (int64_t)stream : NM_NULL);
-}
-
 void nm_insert_text(nm_insert *insert, const char *text)
 {
     nm_insert_bytes(insert, (nm_bytes){(const uint8_t *)text, text == NULL ? 0 : strlen(text)});

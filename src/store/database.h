@@ -52,8 +52,8 @@ const char *nm_db_text(sqlite3_stmt *row, int column);
 /*
  * A row on its way into a table: values in the order of the columns.
  *
- *     nm_insert_id(&insert, row->heap_id);
  *     nm_insert_int(&insert, row->seq);
+ *     nm_insert_text(&insert, name);
  *     return nm_insert_end(&insert, err);
  *
  * A value that cannot be bound (no memory) fails nm_insert_end, as does a wrong number of values.
@@ -66,9 +66,7 @@ typedef struct nm_insert {
 } nm_insert;
 
 nm_status nm_insert_open(sqlite3 *db, const nm_columns *columns, nm_insert *out, nm_error *err); /* checks them */
-void nm_insert_int(nm_insert *insert, int64_t value); /* NM_NULL becomes NULL */
-void nm_insert_id(nm_insert *insert, uint64_t id);    /* 0 becomes NULL */
-void nm_insert_stream(nm_insert *insert, bool has_stream, uint64_t stream);
+void nm_insert_int(nm_insert *insert, int64_t value);     /* NM_NULL becomes NULL */
 void nm_insert_real(nm_insert *insert, double value);     /* NaN becomes NULL */
 void nm_insert_text(nm_insert *insert, const char *text); /* NULL becomes NULL; borrowed until _end */
 void nm_insert_bytes(nm_insert *insert, nm_bytes text);   /* the same */

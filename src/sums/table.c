@@ -249,13 +249,6 @@ const void *nm_sum_table_at(const nm_sum_table *table, size_t index)
     return item_at(table, index);
 }
 
-const void *nm_sum_table_find(const nm_sum_table *table, const void *key)
-{
-    const uint32_t *slot = table->count == 0 ? NULL : slot_for(table, key);
-
-    return slot == NULL || *slot == 0 ? NULL : item_at(table, *slot - 1);
-}
-
 void nm_sum_table_free(nm_sum_table *table)
 {
     free(table->items);

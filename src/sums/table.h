@@ -92,9 +92,6 @@ nm_status nm_sum_table_add(nm_sum_table *table, const nm_sum_feed *feed, const n
 
 const void *nm_sum_table_at(const nm_sum_table *table, size_t index);
 
-/* The sum with the key that the first bytes of *key are; NULL: there is none. */
-const void *nm_sum_table_find(const nm_sum_table *table, const void *key);
-
 void nm_sum_table_free(nm_sum_table *table); /* leaves it empty and usable */
 
 #endif

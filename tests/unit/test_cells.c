@@ -34,7 +34,8 @@ START_TEST(text_is_cut_by_cells_and_never_within_a_character)
 {
     static const char name[] = "\xe6\xa8\xa1\xe5\x9e\x8b.py"; /* two wide characters and .py */
 
-    ck_assert_uint_eq(nm_cells_count(name, strlen(name)), 7);
+    ck_assert_uint_eq(nm_cells_fit(name, strlen(name), 7), strlen(name));
+    ck_assert_uint_eq(nm_cells_fit(name, strlen(name), 6), strlen(name) - 1);
     ck_assert_str_eq(shown(name, 7), name);
     ck_assert_str_eq(shown(name, 6), "\xe6\xa8\xa1...");
     ck_assert_str_eq(shown(name, 5), "\xe6\xa8\xa1...");

@@ -159,14 +159,15 @@ static void check_order(const nm_sum_table *table, const told_row *told, size_t 
     size_t next = 0;
 
     for (size_t i = 0; i < count; i++) {
-        sum_row key = {.a = told[i].a, .b = told[i].b};
-        const sum_row *sum = nm_sum_table_find(table, &key);
         bool is_first = !told[i].is_skipped;
 
         for (size_t j = 0; j < i && is_first; j++)
             is_first = told[j].is_skipped || told[j].a != told[i].a || told[j].b != told[i].b;
-        if (is_first)
-            ck_assert_ptr_eq(sum, nm_sum_table_at(table, next++));
+        if (!is_first)
+            continue;
+        ck_assert_uint_lt(next, table->count);
+        const sum_row *sum = nm_sum_table_at(table, next++);
+        ck_assert(sum->a == told[i].a && sum->b == told[i].b);
     }
     ck_assert_uint_eq(next, table->count);
 }
