@@ -99,13 +99,9 @@ static void print_entry(const option_row *row, FILE *out)
 /* A place that is no option's: between `.\" = NAME` and `.\" .` */
 static void print_man_quantities(const options_program *program, FILE *out)
 {
-    char words[WORDS_BYTES] = "";
-    FILE *memory = fmemopen(words, sizeof words, "w");
+    char words[OPTIONS_QUANTITIES_BYTES];
 
-    if (memory != NULL) {
-        options_print_quantities(program, memory);
-        fclose(memory);
-    }
+    options_say_quantities(program, words);
     if (words[0] == 0)
         return;
     fputs(".\\\" = quantities\n", out);

@@ -5,6 +5,7 @@
  */
 #include "tool/common/options_help.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define LINE_COLUMNS 100
@@ -152,7 +153,7 @@ static bool takes(const options_program *program, const char *placeholder)
     return false;
 }
 
-void options_print_quantities(const options_program *program, FILE *out)
+void options_say_quantities(const options_program *program, char out[OPTIONS_QUANTITIES_BYTES])
 {
     static const struct {
         const char *placeholder, *text;
@@ -163,24 +164,22 @@ void options_print_quantities(const options_program *program, FILE *out)
         {"TIME", "A TIME is a number with ns, us, ms, s, m, h or d; without one it is seconds, where nothing else is "
                  "said."},
     };
-    const char *between = "";
+    size_t length = 0;
 
+    out[0] = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (takes(program, all[i].placeholder)) {
-            fprintf(out, "%s%s", between, all[i].text);
-            between = " ";
+            length += (size_t)snprintf(out + length, OPTIONS_QUANTITIES_BYTES - length, "%s%s", length == 0 ? "" : " ",
+                                       all[i].text);
+            assert(length < OPTIONS_QUANTITIES_BYTES);
         }
 }
 
 static void print_wrapped_quantities(const options_program *program, FILE *out)
 {
-    char words[WORDS_BYTES] = "";
-    FILE *memory = fmemopen(words, sizeof words, "w");
+    char words[OPTIONS_QUANTITIES_BYTES];
 
-    if (memory != NULL) {
-        options_print_quantities(program, memory);
-        fclose(memory);
-    }
+    options_say_quantities(program, words);
     if (words[0] != 0) {
         fputc('\n', out);
         print_wrapped(words, 0, out);
