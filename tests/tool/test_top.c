@@ -12,6 +12,15 @@
 
 #include "support/shell.h"
 
+/* Nothing here counts on how long things take.
+ *
+ * `soon LINE` runs the line until it succeeds. `written FILE`: what was recorded so far stands in the trace, and every place of
+ * npu_train has its name: a recorder looks for names beside its work, so they may come later than the events. */
+static const char functions[] =
+    "soon() { for i in $(seq 900); do eval \"$1\" && return 0; sleep 0.1; done; echo \"never: $1\" >&2; return 1; };"
+    " written() { $R --ctl \"$1\" snapshot && soon \"$O --once --json --sites 1000 '$1' >named.json && grep -q "
+    "'npu_train\\|[.]c:' named.json && ! grep -q 'npu_train+0x' named.json\"; }; ";
+
 /* Exit status, and a part of what is printed (NULL: any). */
 static void expect(const char *line, int exit_code, const char *part)
 {
@@ -99,21 +108,23 @@ END_TEST
 /* A program that has leaked and waits for the file `go`. */
 #define BEGIN(options)                                                                                                 \
     "rm -f go books; $R --force -q -o c.zst " options " -- sh -c '$P/npu_train --steps 40 --leak --wait-at 30:hold "   \
-    ">books 2>&1; :' & while ! test -e hold; do sleep 0.02; done; "
+    ">books 2>&1; :' & soon 'test -e hold'; "
 #define END "; rm -f hold; wait"
+
+/* Sites of now.db and of now.json. */
+#define SAME_SITES                                                                                                     \
+    "sqlite3 now.db \"SELECT level, site, sum(size_bytes), count(*) FROM outstanding GROUP BY level, site ORDER BY "   \
+    "level, site\" >wanted; sqlite3 :memory: \"SELECT json_extract(value, '\\$.level'), json_extract(value, "          \
+    "'\\$.site'), json_extract(value, '\\$.live_bytes'), json_extract(value, '\\$.live_count') FROM "                  \
+    "json_each(readfile('now.json'), '\\$.largest_sites') ORDER BY 1, 2\" >seen; test $(wc -l <wanted) -gt 2 && "      \
+    "diff wanted seen"
 
 START_TEST(what_is_live_is_what_an_ingest_of_that_moment_says)
 {
-    expect(BEGIN("--stacks native") "$R --ctl c.zst snapshot && $I --quiet --force -o now.db c.zst; $O --once --json "
+    expect(BEGIN("--stacks native") "written c.zst && $I --quiet --force -o now.db c.zst; $O --once --json "
                                     "--sites 1000 c.zst >now.json" END,
            0, NULL);
-    expect(
-        "sqlite3 now.db \"SELECT level, site, sum(size_bytes), count(*) FROM outstanding GROUP BY level, site ORDER BY "
-        "level, site\" >wanted; sqlite3 :memory: \"SELECT json_extract(value, '\\$.level'), json_extract(value, "
-        "'\\$.site'), json_extract(value, '\\$.live_bytes'), json_extract(value, '\\$.live_count') FROM "
-        "json_each(readfile('now.json'), '\\$.largest_sites') ORDER BY 1, 2\" >seen; test $(wc -l <wanted) -gt 2 && "
-        "diff wanted seen",
-        0, "");
+    expect(SAME_SITES, 0, "");
     expect(
         "sqlite3 now.db \"SELECT level, heap, peak_bytes FROM peak ORDER BY level, heap\" >wanted; sqlite3 :memory: "
         "\"SELECT json_extract(value, '\\$.level'), json_extract(value, '\\$.heap'), json_extract(value, "
@@ -124,10 +135,19 @@ START_TEST(what_is_live_is_what_an_ingest_of_that_moment_says)
 }
 END_TEST
 
+/* Also before the names are there. */
+START_TEST(the_same_bytes_have_the_same_sites)
+{
+    expect(BEGIN("--stacks native") "$R --ctl c.zst snapshot; cp c.zst now.zst" END, 0, NULL);
+    expect("$I --quiet --force now.zst; $O --once --json --sites 1000 now.zst >now.json; " SAME_SITES, 0, "");
+}
+END_TEST
+
 START_TEST(it_ends_with_the_recording_and_shows_its_last_state)
 {
-    expect(BEGIN("") "$O --interval 0.2 c.zst >shown & sleep 1; rm -f hold; wait; tail -n 20 shown", 0,
-           "c.zst  ended, ");
+    expect(
+        BEGIN("") "$O --interval 0.2 c.zst >shown & soon 'grep -q recording shown'; rm -f hold; wait; tail -n 20 shown",
+        0, "c.zst  ended, ");
     expect("grep -c 'c.zst  recording, ' shown | awk '{ print ($1 >= 1) }'", 0, "1\n");
     expect("grep -A 20 'c.zst  ended' shown | grep 'leak_one_buffer' | head -n 1 | awk '{ print $3 }'", 0, "40\n");
 }
@@ -136,8 +156,9 @@ END_TEST
 START_TEST(a_recording_is_found_by_a_process_a_socket_and_a_folder)
 {
     expect("$R --force -q -o c.zst -- sh -c 'echo $$ >pid; echo \"$NPUMEM_SESSION\" >folder; $P/npu_train --steps 3 "
-           ">books; echo >said; while ! test -e go; do sleep 0.02; done' & while ! test -e said; do sleep 0.02; done;"
-           " sleep 1; $O --once --pid $(cat pid) >by_pid; a=$?; $O --once $(cat folder) >by_folder; b=$?;"
+           ">books; echo >said; while ! test -e go; do sleep 0.02; done' & soon 'test -e said'; $R --ctl c.zst "
+           "snapshot; $O "
+           "--once --pid $(cat pid) >by_pid; a=$?; $O --once $(cat folder) >by_folder; b=$?;"
            " $O --once $(cat folder)/ctl >by_socket; c=$?; $O --once $PWD/c.zst >by_file; : >go; wait; echo $a $b $c",
            0, "0 0 0\n");
     expect("for i in pid folder socket; do sed 1d by_$i | "
@@ -150,19 +171,28 @@ END_TEST
 START_TEST(parts_are_followed_as_they_begin)
 {
     expect("$R --force -q --keep steps:20 -o k.zst -- $P/npu_train --steps 400 --leak --pace-us 5000 >books & "
-           "while ! ls k.zst.* >/dev/null 2>&1; do sleep 0.02; done; sleep 0.3; $O --interval 0.3 k.zst >shown; a=$?; "
+           "soon 'ls k.zst.* >/dev/null 2>&1'; $O --interval 0.3 k.zst >shown; a=$?; "
            "wait;"
            " echo $a; tail -n 12 shown | grep 'leak_one_buffer' | head -n 1 | awk '{ print $3 }'",
            0, "0\n400\n");
 }
 END_TEST
 
+START_TEST(a_first_part_that_is_empty_yet_is_waited_for)
+{
+    expect_trouble(BY_HAND ": >w.zst.000; $O --once w.zst", 1, "w.zst: the file is empty");
+    expect("$O w.zst >shown & sleep 0.3; cp hand.zst w.zst.new; mv w.zst.new w.zst.000; wait; head -n 1 shown", 0,
+           "w.zst  ended, ");
+}
+END_TEST
+
 START_TEST(a_recorder_that_was_killed_is_said)
 {
-    expect_trouble(
-        "$R --force -q -o c.zst -- sh -c 'echo >said; $P/npu_train --steps 3 >books; sleep 2' & r=$!; while ! "
-        "test -e said; do sleep 0.02; done; sleep 1; kill -9 $r; $O --interval 0.2 c.zst >shown",
-        3, "c.zst: its recorder was killed: npumem-record --finish saves what is left");
+    expect_trouble("$R --force -q -o c.zst -- sh -c '$P/npu_train --steps 3 >books; echo >said; while test -e said; do "
+                   "sleep 0.02; "
+                   "done' & r=$!; soon 'test -e said'; $R --ctl c.zst snapshot; kill -9 $r; rm said; $O --interval 0.2 "
+                   "c.zst >shown",
+                   3, "c.zst: its recorder was killed: npumem-record --finish saves what is left");
     expect("tail -n 20 shown", 0, "c.zst  cut off, ");
 }
 END_TEST
@@ -184,7 +214,9 @@ END_TEST
 
 START_TEST(a_terminal_is_drawn_in_place_and_left_as_it_was)
 {
-    expect(BEGIN("") "(sleep 1; rm -f hold) & " TERMINAL(60, 14, "$O --interval 0.2 c.zst") " >drawn; wait", 0, NULL);
+    expect(BEGIN("") "(soon 'grep -q recording drawn'; rm -f hold) & " TERMINAL(
+               60, 14, "$O --interval 0.2 c.zst") " >drawn; wait",
+           0, NULL);
     expect(
         "grep -c \"$(printf '\\033\\[?1049h\\033\\[?25l')\" drawn; grep -c \"$(printf '\\033\\[?25h\\033\\[?1049l')\" "
         "drawn",
@@ -197,8 +229,10 @@ END_TEST
 
 START_TEST(a_signal_leaves_the_terminal_as_it_was)
 {
-    expect(BEGIN("") TERMINAL(80, 24, "$O c.zst & p=$!; sleep 1; kill $p; wait $p; echo ended $?") " >drawn" END, 0,
-           NULL);
+    expect(BEGIN("") TERMINAL(80, 24,
+                              "$O c.zst & p=$!; while ! grep -q recording drawn; do sleep 0.1; done; kill $p; wait $p; "
+                              "echo ended $?") " >drawn" END,
+           0, NULL);
     expect("tr -d '\\r' <drawn | tail -n 1", 0, "ended 143\n");
     expect("grep -c \"$(printf '\\033\\[?25h\\033\\[?1049l')\" drawn", 0, "1\n");
 }
@@ -257,14 +291,17 @@ int main(int argc, char **argv)
 
     if (!shell_variables(argc, argv, "ORIXP"))
         return EXIT_FAILURE;
-    tcase_set_timeout(tests, 120);
+    shell_before(functions, 300);
+    tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, shell_make_folder, shell_remove_folder);
     tcase_add_test(tests, a_trace_that_is_whole_is_shown_as_it_ended);
     tcase_add_test(tests, json_has_the_names_of_tables);
     tcase_add_test(tests, what_is_live_is_what_an_ingest_of_that_moment_says);
+    tcase_add_test(tests, the_same_bytes_have_the_same_sites);
     tcase_add_test(tests, it_ends_with_the_recording_and_shows_its_last_state);
     tcase_add_test(tests, a_recording_is_found_by_a_process_a_socket_and_a_folder);
     tcase_add_test(tests, parts_are_followed_as_they_begin);
+    tcase_add_test(tests, a_first_part_that_is_empty_yet_is_waited_for);
     tcase_add_test(tests, a_recorder_that_was_killed_is_said);
     tcase_add_test(tests, a_recording_is_only_read);
     tcase_add_test(tests, a_terminal_is_drawn_in_place_and_left_as_it_was);

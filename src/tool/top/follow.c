@@ -162,7 +162,8 @@ static nm_status find_by_folder(const char *folder, char **path, nm_error *err)
     return find_in_recorder(&session, path, err);
 }
 
-/* Of a recording in parts the last one: what came before it is stated there. */
+/* Of a recording in parts the last one: what came before it is stated there. NM_END: none holds anything yet, or one was
+ * dropped under the eyes of this. */
 static nm_status find_last_part(const char *name, char **path, nm_error *err)
 {
     nm_trace_files files;
@@ -170,7 +171,7 @@ static nm_status find_last_part(const char *name, char **path, nm_error *err)
 
     *path = NULL;
     if (status != NM_OK)
-        return status;
+        return nm_trace_files_visit(name, NULL, NULL) > 0 ? NM_END : status;
     *path = strdup(files.items[files.count - 1].path);
     nm_trace_files_close(&files);
     return *path != NULL ? NM_OK : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");

@@ -20,6 +20,7 @@
 
 #define NICENESS       10
 #define EMPTY_NS_MAX   10000000000 /* until a file that is empty is taken for no recording */
+#define ONCE_NS_MAX    300000000   /* the same with --once, for parts that come and go */
 #define PAUSE_NS       100000000   /* between looks at such a one, and while a short silence may be an end */
 #define RECORDS_A_LOOK 1024        /* between two looks at the clock */
 #define PIPE_COLUMNS   4000
@@ -44,14 +45,14 @@ static bool is_over(void)
 
 static nm_status open_trace(top_run *top, nm_error *err)
 {
-    int64_t until_ns = nm_clock_monotonic_ns() + EMPTY_NS_MAX;
+    int64_t until_ns = nm_clock_monotonic_ns() + (top->options->is_once ? ONCE_NS_MAX : EMPTY_NS_MAX);
     nm_status status;
 
     for (;;) {
         status = top_follow_open(top->options->path, top->options->pid, &top->name, &top->follow, err);
         if (status != NM_END)
             return status;
-        if (top->options->is_once || nm_clock_monotonic_ns() > until_ns || is_over())
+        if (nm_clock_monotonic_ns() > until_ns || is_over())
             return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "the file is empty");
         screen_wait(PAUSE_NS);
     }
