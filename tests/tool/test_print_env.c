@@ -20,7 +20,7 @@
 static const char functions[] =
     "export NPUMEM_CANN_DEVICES=8;"
     " asked() { eval \"$($R --print-env --ring-dir \"$PWD\" \"$@\")\"; };"
-    " ended() { for i in $(seq 600); do [ -e \"$1\" ] && ! ls -d npumem-* >/dev/null 2>&1 && LD_PRELOAD= $I --quiet "
+    " ended() { for i in $(seq 1500); do [ -e \"$1\" ] && ! ls -d npumem-* >/dev/null 2>&1 && LD_PRELOAD= $I --quiet "
     "--force \"$1\" && "
     "return 0;"
     " sleep 0.1; done 2>/dev/null; echo \"$1 is not ended\"; return 1; };"
@@ -98,7 +98,7 @@ END_TEST
 START_TEST(where_nothing_can_be_recorded_the_program_runs_all_the_same)
 {
     expect(shell("$P/npu_train --steps 2 > plain; (asked -o nowhere/run.zst; $P/npu_train --steps 2 > out; echo $?);"
-                 "cmp plain out; for i in $(seq 100); do [ -z \"$(drain nowhere/run.zst)\" ] && break; sleep 0.1; done;"
+                 "cmp plain out; for i in $(seq 600); do [ -z \"$(drain nowhere/run.zst)\" ] && break; sleep 0.1; done;"
                  "drain nowhere/run.zst; ls"),
            "0\nout\nplain\n");
     expect(shell("(asked -o run.zst; export NPUMEM=off; $P/npu_train --steps 2 > out; echo $?); cmp plain out; ls"),
@@ -109,11 +109,11 @@ END_TEST
 START_TEST(a_killed_drain_is_followed_by_another)
 {
     expect(
-        shell(
-            "(asked -o run.zst --linger 100; $P/npu_train --steps 1 > out; first=$(drain run.zst); kill -9 $first;"
-            " while [ -e /proc/$first ]; do sleep 0.05; done; $P/npu_train --steps 1 > out2; second=$(drain run.zst);"
-            " [ -n \"$second\" ] && kill $second); cmp out out2; for i in $(seq 600); do $I --quiet run-1.zst && break;"
-            " sleep 0.1; done 2>/dev/null; $R -q --finish run.zst; $I --quiet --force run.zst; echo $?; ls *.zst"),
+        shell("(asked -o run.zst --linger 100; $P/npu_train --steps 1 > out; first=$(drain run.zst); kill -9 $first;"
+              " while [ -e /proc/$first ]; do sleep 0.05; done; $P/npu_train --steps 1 > out2; second=$(drain run.zst);"
+              " [ -n \"$second\" ] && kill $second); cmp out out2; for i in $(seq 1500); do $I --quiet run-1.zst && "
+              "break;"
+              " sleep 0.1; done 2>/dev/null; $R -q --finish run.zst; $I --quiet --force run.zst; echo $?; ls *.zst"),
         "0\nrun-1.zst\nrun.zst\n");
 }
 END_TEST
@@ -157,7 +157,7 @@ static Suite *make_suite(void)
     TCase *tests = tcase_create("print_env");
 
     tcase_add_checked_fixture(tests, shell_make_folder, shell_remove_folder);
-    tcase_set_timeout(tests, 300);
+    tcase_set_timeout(tests, 500);
     tcase_add_test(tests, processes_of_a_host_get_one_trace);
     tcase_add_test(tests, who_does_not_use_the_device_starts_nothing);
     tcase_add_test(tests, a_later_process_gets_a_later_trace);
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 {
     if (!shell_variables(argc, argv, "RIP"))
         return 2;
-    shell_before(functions, 180);
+    shell_before(functions, 400);
     SRunner *runner = srunner_create(make_suite());
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

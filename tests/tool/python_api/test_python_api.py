@@ -418,7 +418,7 @@ class Contents(ProgramTest):
             with npumem.recording("run.zst"):
                 npumem.heap("h", level="host").alloc(64, 10)
                 npumem.snapshot("look here")
-                until = time.monotonic() + 20
+                until = time.monotonic() + 90
                 while time.monotonic() < until:
                     # Not yet a trace, or one that is not whole: it is asked again.
                     subprocess.call(["npumem-ingest", "--quiet", "--force", "-o", "live.db", "run.zst"], stderr=-3)
@@ -534,23 +534,28 @@ class Processes(ProgramTest):
 
     def test_other_threads_run_while_stop_waits(self):
         text = """
-            import npumem, os, threading, time
+            import npumem, os, threading
             npumem.start("run.zst")
             npumem.mark("x")
+            is_recorded, may_end = os.pipe(), os.pipe()
             pid = os.fork()
             if pid == 0:
                 npumem.mark("child")
-                time.sleep(1.5)
+                os.write(is_recorded[1], b"x")
+                os.read(may_end[0], 1)
                 os._exit(0)
-            time.sleep(0.3)
+            os.read(is_recorded[0], 1)
             count = 0
             ended = threading.Event()
             def stop():
                 npumem.stop()
                 ended.set()
-            threading.Thread(target=stop).start()
-            while not ended.wait(0.01):
+            thread = threading.Thread(target=stop)
+            thread.start()
+            while count <= 10 and not ended.wait(0.01):
                 count += 1
+            os.write(may_end[1], b"x")
+            thread.join()
             os.waitpid(pid, 0)
             assert count > 10, count
         """
