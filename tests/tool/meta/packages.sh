@@ -92,7 +92,7 @@ diff <(list "$scratch/deb/usr") <(list "$scratch/tgz") >&2 || fail "the .deb (<)
 [ "$(dpkg-deb -f "$deb" Depends)" = 'libc6 (>= 2.25)' ] || fail "the .deb depends on $(dpkg-deb -f "$deb" Depends)"
 contact=$(sed -n 's/^NPUMEM_PACKAGE_CONTACT:[A-Z]*=//p' "$build/CMakeCache.txt")
 [ "$(dpkg-deb -f "$deb" Maintainer)" = "$contact" ] || fail "the .deb names $(dpkg-deb -f "$deb" Maintainer), not $contact"
-grep -qE '@(example|localhost)|\.invalid' <<<"$contact" && fail "$contact is nobody's address"
+grep -nE '@(example|localhost)|\.invalid' cmake/NpumemPackages.cmake >&2 && fail "a package is given an address that is nobody's"
 [ "$(dpkg-deb -f "$deb" Architecture)" = $debian ] || fail "the .deb is for $(dpkg-deb -f "$deb" Architecture)"
 dpkg-deb -f "$deb" Description | awk 'length > 80 { exit 1 } END { exit NR < 3 }' || fail "the .deb's description is not wrapped"
 dpkg-deb -c "$deb" | awk '$2 != "root/root"' | grep . && fail "the .deb has files that are not root's"
