@@ -128,7 +128,7 @@ mkdir shared
 block_of "$source/docs/session.md" '## More than one process' >blocks
 walk <(printf '## Ranks\n```sh\n%s\n```\n' "$(sed "s|/shared/|$PWD/shared/|" blocks)") '## Ranks' <<'END_OF_DOOR'
 0 job.db
-0 [a-z0-9.-]+ +1 +[0-9]+ +[0-9]+
+0 +1 +[0-9]+ +device memory +[0-9]+
 0 -
 END_OF_DOOR
 walk "$source/docs/session.md" '## Long jobs' <<'END_OF_DOOR'
