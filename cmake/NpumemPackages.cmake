@@ -6,7 +6,12 @@ set(portable ${PROJECT_BINARY_DIR}/portable)
 
 # Which one the build in BUILD/portable is for: TGZ, DEB or RPM. Those of a system lie where it looks.
 set(NPUMEM_PACKAGE TGZ CACHE STRING "With NPUMEM_PORTABLE: TGZ, DEB or RPM")
-set(NPUMEM_PACKAGE_CONTACT "The npumem authors <npumem@example.invalid>" CACHE STRING "Who answers for a package")
+# Who builds Debian's packages has both in the environment; nobody else is known here, and no address is made up.
+set(contact "whoever built this package")
+if(NOT "$ENV{DEBFULLNAME}" STREQUAL "" AND NOT "$ENV{DEBEMAIL}" STREQUAL "")
+  set(contact "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+endif()
+set(NPUMEM_PACKAGE_CONTACT "${contact}" CACHE STRING "Who answers for a package: NAME <ADDRESS>")
 
 set(debian_folder lib)
 if(CMAKE_LIBRARY_ARCHITECTURE)
@@ -16,7 +21,8 @@ set(place_TGZ -DCMAKE_INSTALL_PREFIX=/usr/local -DCMAKE_INSTALL_LIBDIR=lib)
 set(place_DEB -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR=${debian_folder})
 set(place_RPM -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR=lib64)
 
-set(portable_options -DNPUMEM_PORTABLE=ON -DNPUMEM_BUILD_TESTS=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo)
+set(portable_options -DNPUMEM_PORTABLE=ON -DNPUMEM_BUILD_TESTS=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo
+                     "-DNPUMEM_PACKAGE_CONTACT=${NPUMEM_PACKAGE_CONTACT}")
 if(CMAKE_TOOLCHAIN_FILE)
   list(APPEND portable_options -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE})
 else()

@@ -5,8 +5,8 @@
  * pool, forgets one block a step, and prints what npumem should find.
  *
  *     cc -g -o own_pool own_pool.c $(pkg-config --cflags --libs npumem)
- *     npumem-record -o run.zst -- ./own_pool
- *     npumem-ingest --site-rules pool.rules run.zst
+ *     npumem record -o run.zst -- ./own_pool
+ *     npumem ingest --site-rules pool.rules run.zst
  *
  * Host memory stands for that of the device, so that it runs anywhere. With CANN, device_take calls aclrtMalloc, which
  * npumem-record sees by itself: then there is no heap of the driver to tell of.

@@ -4,8 +4,8 @@
  * gets back. A loop of training steps uses it, forgets one block a step, and prints what npumem should find.
  *
  *     c++ -std=c++17 -g -o own_pool own_pool.cpp $(pkg-config --cflags --libs npumem)
- *     npumem-record -o run.zst -- ./own_pool
- *     npumem-ingest --site-rules pool.rules run.zst
+ *     npumem record -o run.zst -- ./own_pool
+ *     npumem ingest --site-rules pool.rules run.zst
  *
  * Host memory stands for that of the device, so that it runs anywhere. With CANN, take_segment calls aclrtMalloc, which
  * npumem-record sees by itself: then there is no heap of the driver to tell of. Here npumem finds out by itself which

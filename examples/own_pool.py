@@ -3,8 +3,8 @@
 gets back. A loop of training steps uses it, forgets one block a step, and prints what npumem should find.
 
     export PYTHONPATH=PREFIX/share/npumem/python
-    npumem-record -o run.zst -- python3 own_pool.py
-    npumem-ingest --site-rules pool.rules run.zst
+    npumem record -o run.zst -- python3 own_pool.py
+    npumem ingest --site-rules pool.rules run.zst
 
 Host memory stands for that of the device, so that it runs anywhere. With CANN, _take_segment asks aclrtMalloc, which
 npumem-record sees by itself: then there is no heap of the driver to tell of. Where npumem is not installed, the line that

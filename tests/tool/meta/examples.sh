@@ -18,7 +18,7 @@ examples=$(find "$prefix" -path '*/examples/own_pool.c' -printf '%h\n')
 
 # FILE: the commands in its first comment, without the lines that the shell's environment makes needless.
 commands_of() {
-    sed -n '/^ \*\/$/q; /^import/q; s/^ \*     //p; s/^    //p' "$1" | grep -E '^(cc|c\+\+|npumem-)'
+    sed -n '/^ \*\/$/q; /^import/q; s/^ \*     //p; s/^    //p' "$1" | grep -E '^(cc|c\+\+|npumem) '
 }
 
 # FILE COMMAND: runs COMMAND where the examples are, as a user with env.sh does.
@@ -61,8 +61,8 @@ for language in c cpp py; do
     esac
     folder=$scratch/$language
     cp -r "$examples" "$folder"
-    commands=$(commands_of "$folder/own_pool.$language" | sed 's/^\(npumem-record .*\)/\1 >said/')
-    [ "$(grep -c . <<<"$commands")" -ge 2 ] || fail "own_pool.$language does not say how to use it"
+    commands=$(commands_of "$folder/own_pool.$language" | sed 's/^\(npumem record .*\)/\1 >said/')
+    [ "$(grep -c "^npumem " <<<"$commands")" -ge 2 ] || fail "own_pool.$language does not say how to use it"
     as_user "$folder" "$commands" >"$scratch/$language.out" 2>&1 || fail "own_pool.$language: $(cat "$scratch/$language.out")"
     [ "$(wc -l <"$folder/own_pool.$language")" -le 200 ] || fail "own_pool.$language has more than 200 lines"
     compare "$folder"

@@ -46,7 +46,7 @@ look_into() {
     local prefix=$1 library=$1/$2 suffix=$3 file newest
     for file in bin/npumem-record include/npumem.h include/npumem.hpp "$2/libnpumem.so" "$2/libnpumem_hook.so" \
         "$2/libnpumem_libascend_kernel_hook.so" "$2/pkgconfig/npumem.pc" share/npumem/python/npumem.py \
-        share/npumem/queries/largest_live.sql share/doc/npumem/README.md share/doc/npumem/CHANGELOG.md share/doc/npumem/examples/own_pool.c; do
+        share/npumem/queries/largest_live.sql share/doc/npumem/README.md share/doc/npumem/README.zh-CN.md share/doc/npumem/docs/session.md share/doc/npumem/CHANGELOG.md share/doc/npumem/examples/own_pool.c; do
         [ -s "$prefix/$file" ] || fail "$prefix has no $file"
     done
     for file in "$prefix"/bin/*; do
@@ -90,6 +90,9 @@ diff <(list "$scratch/deb/usr") <(list "$scratch/tgz") >&2 || fail "the .deb (<)
 # ---- What it says of itself ----
 
 [ "$(dpkg-deb -f "$deb" Depends)" = 'libc6 (>= 2.25)' ] || fail "the .deb depends on $(dpkg-deb -f "$deb" Depends)"
+contact=$(sed -n 's/^NPUMEM_PACKAGE_CONTACT:[A-Z]*=//p' "$build/CMakeCache.txt")
+[ "$(dpkg-deb -f "$deb" Maintainer)" = "$contact" ] || fail "the .deb names $(dpkg-deb -f "$deb" Maintainer), not $contact"
+grep -nE '@(example|localhost)|\.invalid' cmake/NpumemPackages.cmake >&2 && fail "a package is given an address that is nobody's"
 [ "$(dpkg-deb -f "$deb" Architecture)" = $debian ] || fail "the .deb is for $(dpkg-deb -f "$deb" Architecture)"
 dpkg-deb -f "$deb" Description | awk 'length > 80 { exit 1 } END { exit NR < 3 }' || fail "the .deb's description is not wrapped"
 dpkg-deb -c "$deb" | awk '$2 != "root/root"' | grep . && fail "the .deb has files that are not root's"
