@@ -194,12 +194,12 @@ START_TEST(two_moments_of_a_run_are_compared)
            "m.db  from warm to step:2: 1 process\n\n"
            "       change       from         to        came        went     stayed\n"
            "        +52 B       30 B       82 B       +72 B       -20 B       10 B  pool       all sites\n"
-           "         +0 B        7 B        7 B        +0 B        -0 B        7 B  pinned     all sites\n"
-           "        +41 B        0 B       41 B       +41 B        -0 B        0 B  pool       d.py:4 d\n");
+           "         +0 B        7 B        7 B        +0 B         0 B        7 B  pinned     all sites\n"
+           "        +41 B        0 B       41 B       +41 B         0 B        0 B  pool       d.py:4 d\n");
     expect("$D m.db@warm m.db@step:2 --threshold 20B --level pool | tail -n 3", 0,
            "        +52 B       30 B       82 B       +72 B       -20 B       10 B  pool       all sites\n"
-           "        +41 B        0 B       41 B       +41 B        -0 B        0 B  pool       d.py:4 d\n"
-           "        +31 B        0 B       31 B       +31 B        -0 B        0 B  pool       c.py:3 c\n");
+           "        +41 B        0 B       41 B       +41 B         0 B        0 B  pool       d.py:4 d\n"
+           "        +31 B        0 B       31 B       +31 B         0 B        0 B  pool       c.py:3 c\n");
     for (const char *words = "m.db@peak m.db@end\0m.db@50ns ./m.db@90ns\0m.db@seq:6 m.db@seq:10\0"; *words != 0;
          words += strlen(words) + 1) {
         char line[200];
@@ -209,11 +209,11 @@ START_TEST(two_moments_of_a_run_are_compared)
                "        -19 B      102 B       83 B       +32 B       -51 B       51 B  pool       all sites\n");
     }
     expect("$D m.db@end m.db@end", 0,
-           "+0 B       83 B       83 B        +0 B        -0 B       83 B  pool       all sites");
+           "+0 B       83 B       83 B        +0 B         0 B       83 B  pool       all sites");
     expect("$D m.db@warm m.db@end --csv out --top 1 >/dev/null; head -n 2 out/between_moments.csv | tail -n 1 | tr -d "
            "'\\r'",
            0, ",\"pool\",\"(all)\",30,83,2,73,1,20,1,10,53\n");
-    expect("$I --quiet --detail live m.zst -o l.db && $D l.db@warm l.db@peak", 1, "+72 B        -0 B       30 B");
+    expect("$I --quiet --detail live m.zst -o l.db && $D l.db@warm l.db@peak", 1, "+72 B         0 B       30 B");
 }
 END_TEST
 

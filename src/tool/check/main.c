@@ -13,7 +13,7 @@
 #include "store/foreign.h"
 #include "tool/check/options.h"
 #include "tool/check/report.h"
-#include "tool/common/quiet.h"
+#include "tool/common/answer.h"
 
 /* ---- The work ---- */
 
@@ -37,14 +37,15 @@ static int report_results(const check_options *options, const check_result *resu
     if (options->is_json)
         check_write_json(options->database, results, options->rules.count, stdout);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "npumem-check: standard output: cannot write: %s\n", strerror(errno));
+        fprintf(stderr, "npumem-check: %s: cannot write: %s\n", answer_name(), strerror(errno));
         return EXIT_UNUSABLE;
     }
     return is_ok ? EXIT_DONE : EXIT_NO;
 }
 
-static int run_check(const check_options *options)
+static int run_check(const void *context)
 {
+    const check_options *options = context;
     check_result *results = calloc(options->rules.count, sizeof *results);
     const char *subject = options->database;
     nm_error err = {.offset = NM_NO_OFFSET};
@@ -61,14 +62,36 @@ static int run_check(const check_options *options)
     return result;
 }
 
+/* Baselines are inputs, too. */
+static int answer_check(const check_options *options)
+{
+    size_t count = options->rules.count;
+    const char **inputs = calloc(count + 1, sizeof *inputs);
+    answer_request request = {.program = "npumem-check",
+                              .path = options->output_path,
+                              .is_forced = options->is_forced,
+                              .is_quiet = options->is_quiet,
+                              .inputs = inputs,
+                              .failed = EXIT_UNUSABLE};
+
+    if (inputs == NULL) {
+        fprintf(stderr, "npumem-check: out of memory\n");
+        return EXIT_UNUSABLE;
+    }
+    inputs[request.input_count++] = options->database;
+    for (size_t i = 0; i < count; i++)
+        if (options->rules.items[i].kind == CHECK_BASELINE)
+            inputs[request.input_count++] = options->rules.items[i].baseline;
+    int result = answer_run(&request, run_check, options);
+    free(inputs);
+    return result;
+}
+
 int main(int argc, char **argv)
 {
     check_options options = {0};
     options_outcome outcome = check_options_read(argc, argv, &options);
-
-    if (options.is_quiet)
-        quiet_begin();
-    int result = outcome == OPTIONS_READ ? run_check(&options) : options_end(outcome, EXIT_UNUSABLE);
+    int result = outcome == OPTIONS_READ ? answer_check(&options) : options_end(outcome, EXIT_UNUSABLE);
 
     check_options_free(&options);
     return result;

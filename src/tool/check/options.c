@@ -154,6 +154,7 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "one JSON object in place of lines",
      .field = OPTION_FIELD(check_options, is_json)},
+    OPTIONS_OUTPUT(check_options, output_path, is_forced),
     {.name = "quiet",
      .letter = 'q',
      .kind = OPTION_FLAG,
@@ -168,8 +169,8 @@ static const options_program program = {
     .about =
         "Holds a database of npumem-ingest to rules: one line a rule, with what was measured, and an exit status for "
         "CI.",
-    .ends = {"every rule holds", "one does not",
-             "wrong usage, also where no rule is given", [EXIT_UNUSABLE] = "failed: a database cannot be read"},
+    .ends = {"every rule holds", "one does not", "wrong usage, also where no rule is given",
+             [EXIT_UNUSABLE] = "failed: a database cannot be read, or an output not written"},
     OPTIONS_ROWS(rows),
 };
 

@@ -9,13 +9,14 @@
 #include "tool/common/options.h"
 
 typedef struct check_options {
-    const char *database; /* borrowed */
+    const char *database;    /* borrowed */
+    const char *output_path; /* NULL: standard output */
     struct {
         check_rule *items; /* owned */
         size_t count, capacity;
     } rules; /* the first is CHECK_COMPLETE */
     check_filter filter;
-    bool is_json, is_quiet;
+    bool is_json, is_forced, is_quiet;
     bool has_rule; /* beside the first */
 } check_options;
 

@@ -97,6 +97,19 @@ typedef struct options_program {
 
 #define OPTIONS_ROWS(table) .rows = (table), .row_count = sizeof(table) / sizeof *(table)
 
+/* -o and --force of programs that print an answer; tool/common/answer.h does it. */
+#define OPTIONS_OUTPUT(type, path_member, forced_member)                                                               \
+    {.name = "output",                                                                                                 \
+     .letter = 'o',                                                                                                    \
+     .kind = OPTION_FILE,                                                                                              \
+     .argument = "FILE",                                                                                               \
+     .help = "print into FILE, which is there whole or not at all; - is standard output",                              \
+     .field = OPTION_FIELD(type, path_member)},                                                                        \
+    {                                                                                                                  \
+        .name = "force", .kind = OPTION_FLAG, .help = "replace outputs that exist",                                    \
+        .field = OPTION_FIELD(type, forced_member)                                                                     \
+    }
+
 /* The last rows of each table. */
 #define OPTIONS_HELP_AND_VERSION                                                                                       \
     {.name = "help", .letter = 'h', .kind = OPTION_HELP, .help = "print this help, and end"},                          \

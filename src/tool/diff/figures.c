@@ -24,6 +24,14 @@ static const char *value_text(char out[NM_HUMAN_BYTES], sqlite3_stmt *row, int c
     return nm_human_bytes(out, sqlite3_column_int64(row, column));
 }
 
+/* "-0.0 ms" becomes "+0.0 ms": what was rounded away is no less. */
+static const char *without_sign_of_zero(char *text)
+{
+    if (text[0] == '-' && strpbrk(text, "123456789") == NULL)
+        text[0] = '+';
+    return text;
+}
+
 static const char *change_text(char out[NM_HUMAN_BYTES + 1], sqlite3_stmt *row)
 {
     const char *unit = nm_db_text(row, 2);
@@ -35,11 +43,11 @@ static const char *change_text(char out[NM_HUMAN_BYTES + 1], sqlite3_stmt *row)
         return diff_signed_bytes(out, change);
     if (strcmp(unit, "ratio") == 0) {
         snprintf(out, NM_HUMAN_BYTES + 1, "%+.1f %%", 100 * sqlite3_column_double(row, 5));
-        return out;
+        return without_sign_of_zero(out);
     }
     out[0] = change < 0 ? '-' : '+';
     nm_human_time(out + 1, change < 0 && change != INT64_MIN ? -change : change);
-    return out;
+    return without_sign_of_zero(out);
 }
 
 void diff_write_figures(diff_run *run, sqlite3_stmt *rows)

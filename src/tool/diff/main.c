@@ -14,10 +14,9 @@
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
-#include "store/cleanup.h"
 #include "store/database.h"
 #include "store/plumbing.h"
-#include "tool/common/quiet.h"
+#include "tool/common/answer.h"
 #include "tool/diff/ask.h"
 #include "tool/diff/figures.h"
 #include "tool/diff/moments.h"
@@ -341,8 +340,9 @@ static nm_status compare(diff_run *run, nm_error *err)
     return status == NM_OK ? diff_publish(run, err) : status;
 }
 
-static int run_diff(const diff_options *options)
+static int run_diff(const void *context)
 {
+    const diff_options *options = context;
     diff_run run = {.options = options};
     nm_error err = {.offset = NM_NO_OFFSET};
     nm_status status = options->from != NULL ? diff_moments(&run, &err) : compare(&run, &err);
@@ -354,7 +354,7 @@ static int run_diff(const diff_options *options)
         fprintf(stderr, "npumem-diff: %s%s%s\n", nm_shown_text(subject, sizeof subject, run.subject),
                 run.subject == NULL ? "" : ": ", err.text);
     if (status == NM_OK && fflush(stdout) != 0) {
-        fprintf(stderr, "npumem-diff: standard output: cannot write: %s\n", strerror(errno));
+        fprintf(stderr, "npumem-diff: %s: cannot write: %s\n", answer_name(), strerror(errno));
         return EXIT_UNUSABLE;
     }
     return status == NM_ERR_USAGE     ? EXIT_USAGE
@@ -369,10 +369,10 @@ int main(int argc, char **argv)
     options_outcome outcome = diff_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
-    nm_cleanup_install();
-    if (options.is_quiet)
-        quiet_begin();
+    const char *const inputs[] = {options.base_path, options.run_path};
+    const answer_request request = {"npumem-diff", options.output_path, options.is_forced, options.is_quiet, inputs, 2,
+                                    EXIT_UNUSABLE};
     if (outcome == OPTIONS_READ)
-        return run_diff(&options);
+        return answer_run(&request, run_diff, &options);
     return options_end(outcome, EXIT_UNUSABLE);
 }

@@ -188,7 +188,7 @@ static void write_row(sqlite3_stmt *row)
     printf("  %11s %10s %10s %11s %11s %10s  ", diff_signed_bytes(change, sqlite3_column_int64(row, 11)),
            nm_human_bytes(from, sqlite3_column_int64(row, 3)), nm_human_bytes(to, sqlite3_column_int64(row, 4)),
            diff_signed_bytes(came, sqlite3_column_int64(row, 6)),
-           sqlite3_column_int64(row, 8) == 0 ? "-0 B" : diff_signed_bytes(went, -sqlite3_column_int64(row, 8)),
+           sqlite3_column_int64(row, 8) == 0 ? "0 B" : diff_signed_bytes(went, -sqlite3_column_int64(row, 8)),
            nm_human_bytes(stayed, sqlite3_column_int64(row, 10)));
     if (!nm_db_is_null(row, 0))
         printf("rank %-3lld ", (long long)sqlite3_column_int64(row, 0));

@@ -49,10 +49,7 @@ static const option_row rows[] = {
      .help = "also write diff.csv, diff_environment.csv, diff_figures.csv and diff_leaks.csv, or between_moments.csv, "
              "whole, into DIR",
      .field = OPTION_FIELD(diff_options, csv_folder)},
-    {.name = "force",
-     .kind = OPTION_FLAG,
-     .help = "replace CSV files that exist",
-     .field = OPTION_FIELD(diff_options, is_forced)},
+    OPTIONS_OUTPUT(diff_options, output_path, is_forced),
     {.name = "quiet",
      .letter = 'q',
      .kind = OPTION_FLAG,

@@ -11,8 +11,9 @@ typedef struct diff_options {
     const char *base_path, *run_path;
     const char *from,
         *to; /* two moments of the run, as moments.c spells them in the end; NULL: two runs are compared */
-    const char *at, *level; /* NULL: none */
-    const char *csv_folder; /* NULL: no CSV */
+    const char *at, *level;  /* NULL: none */
+    const char *csv_folder;  /* NULL: no CSV */
+    const char *output_path; /* NULL: standard output */
     bool has_rank, is_by_rank, is_forced, is_quiet;
     int64_t rank;
     uint64_t threshold_bytes;

@@ -11,6 +11,7 @@
 #include "report/csv.h"
 #include "source/source.h"
 #include "steps/anchor.h"
+#include "store/foreign.h"
 #include "tool/common/inputs.h"
 #include "tool/ingest/options.h"
 #include "tool/ingest/progress.h"
@@ -23,7 +24,9 @@ typedef struct ingest {
     char *output_path; /* owned */
     nm_buffer site_rules;
     ingest_symbols *symbols; /* NULL: none asked for */
-    nm_store *store;
+    nm_store *store;         /* NULL: answers of a database that is there */
+    nm_foreign *database;    /* that one */
+    sqlite3 *db;             /* borrowed; what is finished, for its answers */
     nm_csv *csv;
     nm_progress progress;
     nm_frame_name_counts name_counts; /* of all inputs */

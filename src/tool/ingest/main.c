@@ -21,6 +21,7 @@
 #include "store/cleanup.h"
 #include "store/database.h"
 #include "store/publish.h"
+#include "tool/ingest/again.h"
 #include "tool/ingest/load.h"
 #include "tool/ingest/size.h"
 
@@ -59,6 +60,12 @@ static bool is_many(const ingest *run)
     return run->inputs.count > 1 || run->inputs.items[0].is_database;
 }
 
+/* One alone has its answers printed again; --redact makes another of it. */
+static bool is_database(const ingest *run)
+{
+    return run->inputs.count == 1 && run->inputs.items[0].is_database;
+}
+
 /* What the operands name, and what the output is called then. */
 static nm_status find_inputs(ingest *run, nm_error *err)
 {
@@ -71,10 +78,14 @@ static nm_status find_inputs(ingest *run, nm_error *err)
     if (options->output_path == NULL && run->inputs.count > 1)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%zu inputs (%s, %s, ...) need -o FILE.db", run->inputs.count,
                        run->inputs.items[0].name, run->inputs.items[1].name);
-    if (options->output_path == NULL && is_many(run))
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "a database as input needs -o FILE.db");
-    run->output_path =
-        options->output_path == NULL ? default_output(run->inputs.items[0].name) : strdup(options->output_path);
+    if (options->output_path != NULL && is_database(run) && !options->is_redacted) {
+        run->subject = run->inputs.items[0].paths[0];
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
+                       "is a database already: it needs no -o to print its answers, and no copy");
+    }
+    run->output_path = options->output_path != NULL ? strdup(options->output_path)
+                       : is_database(run)           ? strdup(run->inputs.items[0].paths[0])
+                                                    : default_output(run->inputs.items[0].name);
     return run->output_path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
 }
 
@@ -221,7 +232,7 @@ static nm_status check_apart(ingest *run, nm_error *err)
 {
     int64_t count = 0;
     nm_status status =
-        nm_db_get_int(nm_store_db(run->store),
+        nm_db_get_int(run->db,
                       "SELECT coalesce(sum(n), 0) FROM (SELECT count(DISTINCT input_id) AS n FROM process"
                       " GROUP BY host, rank, pid HAVING count(DISTINCT input_id) > 1)",
                       &count, err);
@@ -238,9 +249,8 @@ static nm_status check_apart(ingest *run, nm_error *err)
 static nm_status check_whole(ingest *run, nm_error *err)
 {
     int64_t count = 0;
-    nm_status status =
-        nm_db_get_int(nm_store_db(run->store),
-                      "SELECT count(*) FROM input WHERE is_complete = 0 OR unknown_reference_count > 0", &count, err);
+    nm_status status = nm_db_get_int(
+        run->db, "SELECT count(*) FROM input WHERE is_complete = 0 OR unknown_reference_count > 0", &count, err);
 
     run->is_whole = count == 0;
     if (status == NM_OK && count > 0 && ftell(run->losses_file) == 0)
@@ -266,17 +276,21 @@ static void write_name_counts(const nm_frame_name_counts *counts, FILE *out)
 static nm_status write_summary(ingest *run, nm_error *err)
 {
     nm_summary_names names = {run->output_path, run->options->csv_folder};
+    int64_t redacted_count = 0;
     FILE *file = NULL;
     nm_status status;
 
     if (run->options->is_quiet)
         return NM_OK;
-    if (run->options->is_redacted) /* so that what is printed may be sent too */
+    status = nm_db_get_int(run->db, "SELECT count(*) FROM meta WHERE key = 'redacted'", &redacted_count, err);
+    if (status != NM_OK)
+        return status;
+    if (redacted_count > 0) /* so that what is printed may be sent too */
         names = (nm_summary_names){"FILE.db", run->options->csv_folder == NULL ? NULL : "DIR"};
     file = open_memstream(&run->summary, &run->summary_bytes);
     if (file == NULL)
         return nm_fail_errno(err, errno, "cannot write the summary");
-    status = nm_summary_write(nm_store_db(run->store), &names, file, err);
+    status = nm_summary_write(run->db, &names, file, err);
     if (status == NM_OK && run->symbols != NULL)
         write_name_counts(&run->name_counts, file);
     if (fclose(file) != 0 && status == NM_OK)
@@ -291,11 +305,11 @@ static nm_status publish(ingest *run, nm_error *err)
 
     if (run->csv != NULL) {
         run->subject = run->options->csv_folder;
-        status = nm_csv_write_views(run->csv, nm_store_db(run->store), err);
+        status = nm_csv_write_views(run->csv, run->db, err);
         if (status == NM_OK)
             status = nm_csv_publish(run->csv, err);
     }
-    if (status == NM_OK) {
+    if (status == NM_OK && run->store != NULL) {
         run->subject = run->output_path;
         status = nm_store_publish(run->store, err);
     }
@@ -309,7 +323,7 @@ static void settle(ingest *run)
 {
     nm_error err;
 
-    run->is_settled = nm_output_settle(run->output_path, &err) == NM_OK;
+    run->is_settled = run->store == NULL || nm_output_settle(run->output_path, &err) == NM_OK;
     if (!run->is_settled)
         fprintf(stderr, "npumem-ingest: %s: %s\n", run->output_path, err.text);
     if (run->csv != NULL && nm_csv_settle(run->csv, &err) != NM_OK) {
@@ -326,7 +340,9 @@ static bool write_answers(const ingest *run)
         cause = errno;
     if (fflush(stdout) != 0 && cause == 0)
         cause = errno;
-    if (cause != 0)
+    if (cause != 0 && run->store == NULL)
+        fprintf(stderr, "npumem-ingest: standard output: cannot write: %s\n", strerror(cause));
+    else if (cause != 0)
         fprintf(stderr, "npumem-ingest: standard output: cannot write: %s; %s is in its place\n", strerror(cause),
                 run->output_path);
     return cause == 0;
@@ -352,6 +368,8 @@ static int report_success(ingest *run)
 
     if (!run->is_whole && !run->options->is_quiet)
         fputs(run->losses, stderr);
+    if (run->store == NULL)
+        ingest_say_newer(run);
     return run->is_whole && run->is_settled && is_told ? EXIT_DONE : EXIT_PARTIAL;
 }
 
@@ -360,6 +378,7 @@ static void free_run(ingest *run)
     ingest_end_input(run);
     nm_csv_close(run->csv);
     nm_store_close(run->store);
+    nm_foreign_close(run->database);
     ingest_symbols_free(run->symbols);
     tool_inputs_free(&run->inputs);
     nm_buffer_free(&run->site_rules);
@@ -374,6 +393,26 @@ static nm_status open_losses(ingest *run, nm_error *err)
     return run->losses_file == NULL ? nm_fail_errno(err, errno, "cannot keep what is to be said") : NM_OK;
 }
 
+/* Up to a database that can be asked: run->db. */
+static nm_status load(ingest *run, nm_error *err)
+{
+    nm_status status = read_site_rules(run, err);
+
+    if (status == NM_OK)
+        status = find_inputs(run, err);
+    if (status == NM_OK && is_database(run) && run->options->output_path == NULL)
+        return ingest_again(run, err);
+    if (status == NM_OK)
+        status = open_symbols(run, err);
+    if (status == NM_OK)
+        say_size(run);
+    if (status == NM_OK)
+        status = is_many(run) ? load_many(run, err) : load_one(run, err);
+    if (status == NM_OK)
+        run->db = nm_store_db(run->store);
+    return status;
+}
+
 static int run_ingest(const ingest_options *options)
 {
     ingest run = {.options = options, .input_fd = -1};
@@ -381,15 +420,7 @@ static int run_ingest(const ingest_options *options)
     nm_status status = open_losses(&run, &err);
 
     if (status == NM_OK)
-        status = read_site_rules(&run, &err);
-    if (status == NM_OK)
-        status = find_inputs(&run, &err);
-    if (status == NM_OK)
-        status = open_symbols(&run, &err);
-    if (status == NM_OK)
-        say_size(&run);
-    if (status == NM_OK)
-        status = is_many(&run) ? load_many(&run, &err) : load_one(&run, &err);
+        status = load(&run, &err);
     if (status == NM_OK)
         status = check_apart(&run, &err);
     if (status == NM_OK)

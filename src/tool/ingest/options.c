@@ -146,7 +146,9 @@ static const options_program program = {
         "prints the answers: leaks, peak, fragmentation, pool hit rate. The input is recognised by its content; '-' "
         "is standard input. A recording in parts (npumem-record --keep) is one input: name its folder, its parts, "
         "or what they have in common. Several inputs, also databases of this program, go into one database, which "
-        "-o names: the ranks of a job.",
+        "-o names: the ranks of a job. One database alone is not loaded: its answers are printed again, and --csv "
+        "writes "
+        "its files again.",
     .ends =
         {"the inputs were whole", "failed, no output", "wrong usage",
          "done, but part of the input was damaged, cut or lost, or the answers could not be printed, or the folder of "

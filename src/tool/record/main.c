@@ -266,7 +266,7 @@ static void say_recovered(const nm_recovery *recovery, const char *path)
 {
     fputs("npumem-record: ", stderr);
     record_print_count(recovery->events_recovered);
-    fputs(" events recovered, ", stderr);
+    fputs(recovery->events_recovered == 1 ? " event recovered, " : " events recovered, ", stderr);
     fputs(recovery->is_at_least ? "at least " : "", stderr);
     record_print_count(recovery->events_unrecovered);
     fputs(" unreadable, ", stderr);

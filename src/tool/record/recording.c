@@ -515,7 +515,7 @@ static void say_result(const recording *work)
         return;
     fputs("npumem-record: ", stderr);
     record_print_count(report.event_count);
-    fputs(" events, ", stderr);
+    fputs(report.event_count == 1 ? " event, " : " events, ", stderr);
     record_print_count(report.dropped_count);
     fputs(" dropped, ", stderr);
     if (report.unwritten_count > 0) {

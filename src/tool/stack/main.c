@@ -13,7 +13,7 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "store/foreign.h"
-#include "tool/common/quiet.h"
+#include "tool/common/answer.h"
 #include "tool/stack/answer.h"
 
 static bool wants_color(uint32_t color)
@@ -25,8 +25,9 @@ static bool wants_color(uint32_t color)
     return isatty(STDOUT_FILENO) && (none == NULL || none[0] == 0) && terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 
-static int run_stack(const stack_options *options)
+static int run_stack(const void *context)
 {
+    const stack_options *options = context;
     nm_error err = {.offset = NM_NO_OFFSET};
     nm_foreign *database = NULL;
     char name[PATH_MAX];
@@ -41,7 +42,7 @@ static int run_stack(const stack_options *options)
         return EXIT_UNUSABLE;
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "npumem-stack: standard output: cannot write: %s\n", strerror(errno));
+        fprintf(stderr, "npumem-stack: %s: cannot write: %s\n", answer_name(), strerror(errno));
         return EXIT_UNUSABLE;
     }
     return is_found ? EXIT_DONE : EXIT_NO;
@@ -53,7 +54,7 @@ int main(int argc, char **argv)
     options_outcome outcome = stack_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
-    if (options.is_quiet)
-        quiet_begin();
-    return outcome == OPTIONS_READ ? run_stack(&options) : options_end(outcome, EXIT_UNUSABLE);
+    const answer_request request = {
+        "npumem-stack", options.output_path, options.is_forced, options.is_quiet, &options.database, 1, EXIT_UNUSABLE};
+    return outcome == OPTIONS_READ ? answer_run(&request, run_stack, &options) : options_end(outcome, EXIT_UNUSABLE);
 }

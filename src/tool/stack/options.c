@@ -35,6 +35,7 @@ static const option_row rows[] = {
          "dim the frames of allocators and frameworks: auto (on a terminal, unless NO_COLOR is set), always or never",
      .fallback = "auto",
      .field = OPTION_FIELD(stack_options, color)},
+    OPTIONS_OUTPUT(stack_options, output_path, is_forced),
     {.name = "quiet",
      .letter = 'q',
      .kind = OPTION_FLAG,
@@ -52,7 +53,7 @@ static const options_program program = {
         "number (as in columns stack_id and top_stack_id), or of sites with SITE in their name. Without a word: of "
         "what leaked, or if nothing did, of the peak.",
     .ends = {"something was printed", "there is no such stack",
-             "wrong usage", [EXIT_UNUSABLE] = "failed: the database cannot be read"},
+             "wrong usage", [EXIT_UNUSABLE] = "failed: the database cannot be read, or an output not written"},
     OPTIONS_ROWS(rows),
 };
 

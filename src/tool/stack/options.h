@@ -12,12 +12,13 @@ typedef enum stack_choice { STACK_DEFAULT, STACK_LEAK, STACK_PEAK, STACK_OOM, ST
 typedef enum stack_color { STACK_COLOR_AUTO, STACK_COLOR_ALWAYS, STACK_COLOR_NEVER } stack_color;
 
 typedef struct stack_options {
-    const char *database; /* borrowed */
+    const char *database;    /* borrowed */
+    const char *output_path; /* NULL: standard output */
     stack_choice choice;
     uint64_t stack_id; /* of STACK_BY_ID */
     const char *site;  /* borrowed; of STACK_BY_SITE */
     int64_t top;       /* INT64_MAX: all */
-    bool has_rank, is_quiet;
+    bool has_rank, is_forced, is_quiet;
     int64_t rank;
     uint32_t color; /* a stack_color */
 } stack_options;

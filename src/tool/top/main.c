@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "drain/clock.h"
+#include "tool/common/answer.h"
 #include "tool/top/options.h"
 #include "tool/top/screen.h"
 #include "tool/top/show.h"
@@ -31,6 +32,7 @@ typedef struct top_run {
     top_follow *follow;
     top_model *model;
     bool is_drawn, has_printed;
+    bool is_unprinted; /* an error is of the output */
     uint64_t native_depth;
 } top_run;
 
@@ -124,9 +126,12 @@ static nm_status catch_up(top_run *top, int64_t until_ns, nm_error *err)
 
 /* ---- Showing ------------------------------------------------------------------------------------------------------- */
 
-static nm_status print(const nm_buffer *text, nm_error *err)
+static nm_status print(top_run *top, const nm_buffer *text, nm_error *err)
 {
-    return nm_io_write(STDOUT_FILENO, text->data, text->len, err);
+    nm_status status = nm_io_write(STDOUT_FILENO, text->data, text->len, err);
+
+    top->is_unprinted = status != NM_OK;
+    return status;
 }
 
 static nm_status show(top_run *top, bool is_behind, bool is_last, nm_error *err)
@@ -160,7 +165,7 @@ static nm_status show(top_run *top, bool is_behind, bool is_last, nm_error *err)
         text.len--;
         status = screen_draw(&text, err);
     } else if (status == NM_OK) {
-        status = print(&text, err);
+        status = print(top, &text, err);
     }
     top->has_printed = true;
     nm_buffer_free(&text);
@@ -225,7 +230,8 @@ static nm_status run(top_run *top, nm_error *err)
     if (status != NM_OK)
         return status;
     top->is_drawn = is_terminal && !top->options->is_once && !top->options->is_json;
-    screen_begin(top->is_drawn);
+    if (top->options->output_path == NULL) /* a file beside the output is removed by a signal at once */
+        screen_begin(top->is_drawn);
     status = watch(top, err);
     screen_end();
     if (status == NM_OK)
@@ -245,7 +251,7 @@ static int end_of(const top_run *top, nm_status status, const nm_error *err)
                   : top->options->path != NULL ? top->options->path
                                                : top->options->pid);
     if (status != NM_OK) {
-        fprintf(stderr, "npumem-top: %s: %s\n", name, err->text);
+        fprintf(stderr, "npumem-top: %s: %s\n", top->is_unprinted ? answer_name() : name, err->text);
         return EXIT_NO;
     }
     top_follow_summary(top->follow, &summary);
@@ -260,8 +266,9 @@ static int end_of(const top_run *top, nm_status status, const nm_error *err)
     return EXIT_DONE;
 }
 
-static int run_top(const top_options *options)
+static int run_top(const void *context)
 {
+    const top_options *options = context;
     top_run top = {.options = options};
     nm_error err = {.offset = NM_NO_OFFSET};
     int signal_number = 0;
@@ -287,5 +294,10 @@ int main(int argc, char **argv)
     options_outcome outcome = top_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
-    return outcome == OPTIONS_READ ? run_top(&options) : options_end(outcome, EXIT_NO);
+    const answer_request request = {"npumem-top",     options.output_path, options.is_forced,
+                                    options.is_quiet, &options.path,       options.path != NULL,
+                                    EXIT_NO};
+    if (outcome != OPTIONS_READ)
+        return options_end(outcome, EXIT_NO);
+    return answer_run(&request, run_top, &options);
 }

@@ -34,6 +34,12 @@ static const option_row rows[] = {
      .fallback = "10",
      .max = 1000000,
      .field = OPTION_FIELD(top_options, site_count)},
+    OPTIONS_OUTPUT(top_options, output_path, is_forced),
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = OPTION_FLAG,
+     .help = "print nothing but errors: the exit status says it",
+     .field = OPTION_FIELD(top_options, is_quiet)},
     OPTIONS_HELP_AND_VERSION,
 };
 
@@ -45,7 +51,7 @@ static const options_program program = {
         "hold most and which grow most, and what was lost. FILE is the trace that npumem-record writes, the folder "
         "of its rings or the socket in that. It is only read. Ends with the recording, with its last state.",
     .ends = {"the recording has ended, or --once was given, or somebody has typed q",
-             "there is no such recording, or nothing of the file can be read", "wrong usage",
+             "there is no such recording, nothing of the file can be read, or an output not written", "wrong usage",
              "the recorder was killed, or part of the trace cannot be read"},
     OPTIONS_ROWS(rows),
 };
@@ -63,6 +69,8 @@ options_outcome top_options_read(int argc, char **argv, top_options *options)
         return options_refuse(&program, "--pid %.40s: must be the number of a process", options->pid);
     if (options->interval_ns == 0)
         return options_refuse(&program, "--interval 0: must be more than nothing");
+    if (options->output_path != NULL && strcmp(options->output_path, "-") != 0 && !options->is_once)
+        return options_refuse(&program, "-o needs --once: what goes on has no end");
     options->path = operands[0];
     return OPTIONS_READ;
 }

@@ -10,9 +10,10 @@
 typedef struct top_options {
     const char *path; /* NULL: `pid` says which */
     const char *pid;
+    const char *output_path; /* NULL: standard output */
     int64_t interval_ns;
     uint64_t site_count;
-    bool is_once, is_json;
+    bool is_once, is_json, is_forced, is_quiet;
 } top_options;
 
 /* Into zeroed options, which borrow from argv. */

@@ -17,7 +17,7 @@
 #include "base/shown.h"
 #include "store/cleanup.h"
 #include "store/publish.h"
-#include "tool/common/quiet.h"
+#include "tool/common/answer.h"
 #include "tool/whatif/load.h"
 #include "tool/whatif/options.h"
 #include "tool/whatif/report.h"
@@ -310,7 +310,7 @@ static nm_status print_advice(const whatif *run, nm_error *err)
 static nm_status end_output(nm_error *err)
 {
     if (fflush(stdout) != 0 || ferror(stdout))
-        return nm_fail_errno(err, errno, "cannot write to standard output");
+        return nm_fail_errno(err, errno, "cannot write to %.90s", answer_name());
     return NM_OK;
 }
 
@@ -358,8 +358,9 @@ static nm_status answer(whatif *run, nm_error *err)
     return print_answers(run, err);
 }
 
-static int run_whatif(const whatif_options *options)
+static int run_whatif(const void *context)
 {
+    const whatif_options *options = context;
     whatif run = {.options = options, .subject = options->paths[0], .is_fit = true};
     nm_error err = {.offset = NM_NO_OFFSET};
     nm_status status = whatif_load(options->paths, options->path_count, &run.input, &run.subject, &err);
@@ -390,10 +391,10 @@ int main(int argc, char **argv)
     options_outcome outcome = whatif_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
-    nm_cleanup_install();
-    if (options.is_quiet)
-        quiet_begin();
-    int result = outcome == OPTIONS_READ ? run_whatif(&options) : options_end(outcome, EXIT_UNUSABLE);
+    const answer_request request = {"npumem-whatif", options.output_path, options.is_forced, options.is_quiet,
+                                    options.paths,   options.path_count,  EXIT_UNUSABLE};
+    int result =
+        outcome == OPTIONS_READ ? answer_run(&request, run_whatif, &options) : options_end(outcome, EXIT_UNUSABLE);
     whatif_options_free(&options);
     return result;
 }

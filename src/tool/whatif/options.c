@@ -6,6 +6,7 @@
 #include "tool/whatif/options.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
 
@@ -93,10 +94,7 @@ static const option_row rows[] = {
      .argument = "FILE",
      .help = "also write the table, with all figures, one line a setting, into FILE",
      .field = OPTION_FIELD(whatif_options, csv_path)},
-    {.name = "force",
-     .kind = OPTION_FLAG,
-     .help = "replace the file of --csv if it exists",
-     .field = OPTION_FIELD(whatif_options, is_forced)},
+    OPTIONS_OUTPUT(whatif_options, output_path, is_forced),
     {.name = "quiet",
      .letter = 'q',
      .kind = OPTION_FLAG,
@@ -115,7 +113,7 @@ static const options_program program = {
         "no NPU is needed.",
     .ends = {"the first setting fits on the device; with --suggest the suggested one", "it does not",
              "wrong usage, or an illegal setting", "it fits, but part of the input was missing",
-             "failed: an input cannot be read, or there is no answer"},
+             "failed: an input cannot be read, an output not written, or there is no answer"},
     OPTIONS_ROWS(rows),
 };
 
@@ -129,6 +127,9 @@ options_outcome whatif_options_read(int argc, char **argv, whatif_options *optio
     options->paths = (const char *const *)operands;
     while (operands[options->path_count] != NULL)
         options->path_count++;
+    if (options->csv_path != NULL && options->output_path != NULL &&
+        strcmp(options->csv_path, options->output_path) == 0)
+        return options_refuse(&program, "--csv and -o cannot be the same file");
     return options->path_count == 0 ? options_refuse(&program, "no input") : OPTIONS_READ;
 }
 

@@ -22,6 +22,7 @@ typedef struct whatif_options {
         size_t count, capacity;
     } settings;
     const char *csv_path;
+    const char *output_path; /* NULL: standard output */
     uint64_t capacity_bytes; /* 0: that of the recorded device, if it is known */
     uint64_t other_bytes;
     uint64_t heap_id; /* 0: the pool that held most */
