@@ -149,11 +149,12 @@ CREATE TABLE operation_kind (
     -- Code.
     kind INTEGER PRIMARY KEY,
     -- range: set by the program; operator; annotation: of a framework; model: an offline model, as a whole; category: by the
-    -- program's word, what is allocated in it; module: the forward of a part of a model, by its path.
+    -- program's word, what is allocated in it; module: the forward of a part of a model, by its path; model load, model
+    -- unload: of an offline model, or of several in one file.
     name TEXT NOT NULL
 );
 INSERT INTO operation_kind VALUES (0, 'range'), (1, 'operator'), (2, 'annotation'), (3, 'model'), (4, 'category'),
-    (5, 'module');
+    (5, 'module'), (6, 'model load'), (7, 'model unload');
 
 CREATE TABLE operation_source (
     -- Words for allocation.operation_source: how it is known which operation an allocation belongs to.

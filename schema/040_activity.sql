@@ -27,8 +27,8 @@ CREATE TABLE operation (
     parent_id INTEGER REFERENCES operation (operation_id),
     -- Number that the runtime gave the model. NULL: not a model, or not known.
     model_id INTEGER,
-    -- What the operator or model returned: 0 is success, -1 that an exception left it. NULL: it is neither, or it did
-    -- not end in this trace.
+    -- What the operator or model, its load or unload returned: 0 is success, -1 that an exception left it. NULL: it is
+    -- none of these, or it did not end in this trace.
     error_code INTEGER
 );
 

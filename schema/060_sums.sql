@@ -274,6 +274,8 @@ CREATE TABLE operation_memory_sum (
     freed_count INTEGER NOT NULL,
     -- allocated_bytes without what is still there at the end. Unit: bytes.
     freed_bytes INTEGER NOT NULL,
+    -- What of it ended while its thread unloaded a model, whichever that was. Unit: bytes.
+    unloaded_bytes INTEGER NOT NULL,
     -- Runs in which the thread of the operation allocated from the heap or freed to it. Unit: operations.
     measured_count INTEGER NOT NULL,
     -- The peaks over their start of all these, added up. Unit: bytes.

@@ -498,7 +498,12 @@ SELECT
                 CASE t.max_steps WHEN 1 THEN '' ELSE 's' END)
         WHEN t.freed_count > 0 THEN printf('; %d other%s freed', t.freed_count,
             CASE t.freed_count WHEN 1 THEN ' was' ELSE 's were' END)
-        ELSE '; no other was freed'
+        WHEN k.detail_begin_seq IS NULL THEN '; no other was freed'
+        ELSE ''
+    END || CASE
+        WHEN a.held_by <> '' OR k.detail_begin_seq IS NULL THEN ''
+        WHEN t.freed_count > 0 THEN ', in what was kept'
+        ELSE '; no other was freed in what was kept'
     END
 FROM (
     SELECT
@@ -519,6 +524,7 @@ JOIN heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS a.site_frame_id
 LEFT JOIN warm_up AS steps ON steps.process_id = p.process_id
 LEFT JOIN site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
+LEFT JOIN input AS k ON k.input_id = p.input_id
 LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
 WHERE a.held_by <> ''
     OR (v.verdict NOT IN ('growing', 'rising')

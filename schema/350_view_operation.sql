@@ -156,9 +156,9 @@ LEFT JOIN operation_kind AS k ON k.kind = s.kind
 ORDER BY s.allocated_bytes DESC, s.heap_id, s.kind, s.name;
 
 CREATE VIEW model_memory (
-    -- Device memory by model: what the driver gave in the ranges of each offline model, and how much of it was given back; most
-    -- first. What operators and other ranges inside took is theirs: view operation_memory. The load of a model is no range of
-    -- its own in a recording, so what the driver gave in it is not here.
+    -- Device memory by model: what the driver gave while each offline model was loaded and run, and how much of it was given back;
+    -- most first. What operators and other ranges inside took is theirs, and memory that the program itself gave to a load
+    -- (aclmdlLoadFromFileWithMem and its kin) is the program's: view operation_memory.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -172,19 +172,28 @@ CREATE VIEW model_memory (
     heap,
     -- 'driver' or 'physical'.
     level,
-    -- Name of the model. NULL: it has none.
+    -- Name of the model: its file's; 'unnamed model' and which one it was, when it came from memory or with a configuration;
+    -- 'model' and the runtime's number, when its load was not recorded. NULL: it has none.
     model,
+    -- Loads of that name that began in the trace and did not fail; of a file of several models, one. Unit: operations.
+    load_count,
+    -- Likewise unloads. Unit: operations.
+    unload_count,
     -- Runs of the model that began in the trace. Unit: operations.
     run_count,
-    -- Driver allocations in them, segments of pools too. Unit: allocations.
+    -- Driver allocations in all these, segments of pools too. Unit: allocations.
     allocation_count,
     -- Their size. Unit: bytes.
     allocated_bytes,
-    -- What of it was given back, whenever that was. Unit: bytes.
+    -- What of it came while it was loaded: weights, and a workspace that is there from the start. Unit: bytes.
+    load_bytes,
+    -- What of allocated_bytes was given back, whenever that was. Unit: bytes.
     freed_bytes,
-    -- What the model still held at the end. Unit: bytes.
+    -- What of that was given back by the unload of a model. Unit: bytes.
+    unload_freed_bytes,
+    -- What the model still held at the end, unloaded or not. Unit: bytes.
     held_bytes,
-    -- The most that the heap rose in one run above what it held when that began. Unit: bytes. NULL: no run was measured.
+    -- The most that the heap rose in one load or run above what it held when that began. Unit: bytes. NULL: none was measured.
     peak_over_start_bytes
 ) AS
 SELECT
@@ -196,19 +205,32 @@ SELECT
     p.level,
     s.name,
     coalesce((
+        SELECT sum(o.run_count - o.error_count)
+        FROM operation_sum AS o
+        WHERE o.process_id IS p.process_id AND o.kind = 6 AND o.name IS s.name
+    ), 0),
+    coalesce((
+        SELECT sum(o.run_count - o.error_count)
+        FROM operation_sum AS o
+        WHERE o.process_id IS p.process_id AND o.kind = 7 AND o.name IS s.name
+    ), 0),
+    coalesce((
         SELECT sum(o.run_count)
         FROM operation_sum AS o
-        WHERE o.process_id IS p.process_id AND o.kind = s.kind AND o.name IS s.name
+        WHERE o.process_id IS p.process_id AND o.kind = 3 AND o.name IS s.name
     ), 0),
-    s.allocation_count,
-    s.allocated_bytes,
-    s.freed_bytes,
-    s.allocated_bytes - s.freed_bytes,
-    s.max_rise_bytes
+    sum(s.allocation_count),
+    sum(s.allocated_bytes),
+    sum(CASE WHEN s.kind = 6 THEN s.allocated_bytes ELSE 0 END),
+    sum(s.freed_bytes),
+    sum(s.unloaded_bytes),
+    sum(s.allocated_bytes - s.freed_bytes),
+    max(s.max_rise_bytes)
 FROM operation_memory_sum AS s
 JOIN heap_place AS p ON p.heap_id = s.heap_id
-WHERE s.kind = 3 AND p.level IN ('driver', 'physical')
-ORDER BY s.allocated_bytes - s.freed_bytes DESC, s.allocated_bytes DESC, s.heap_id, s.name;
+WHERE s.kind IN (3, 6, 7) AND p.level IN ('driver', 'physical')
+GROUP BY s.heap_id, s.name
+ORDER BY sum(s.allocated_bytes - s.freed_bytes) DESC, sum(s.allocated_bytes) DESC, s.heap_id, s.name;
 
 CREATE VIEW stream_call_total (
     -- Calls about streams and events of each process, by device, kind and stream.

@@ -140,7 +140,7 @@ CREATE VIEW pool_summary (
     -- back.
     driver_cost_ns,
     -- driver_cost_ns / all allocations of the pool: what a request pays for the driver. Unit: nanoseconds. NULL: not
-    -- known.
+    -- known, or only a part of the recording was kept, of which driver_cost_ns is, and all allocations are not.
     driver_ns_per_allocation,
     -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
     is_partial,
@@ -199,6 +199,7 @@ SELECT
     CASE WHEN s.driver_cost_count > 0 THEN s.driver_cost_ns END,
     CASE
         WHEN s.driver_cost_count > 0 AND a.allocation_count > 0
+            AND NOT EXISTS (SELECT 1 FROM input AS i WHERE i.input_id = p.input_id AND i.detail_begin_seq IS NOT NULL)
             THEN CAST(s.driver_cost_ns AS REAL) / a.allocation_count
     END,
     s.is_partial,

@@ -276,7 +276,8 @@ CREATE VIEW health (
     is_partial,
     -- Why the verdict is 'unknown': 'not all was recorded'; 'sizes as requested alone' (what blocks were given beyond that
     -- decides); 'other streams may use it' (view early_free); 'reserved bytes not known' (of the pool); 'nothing after the
-    -- warm-up'. NULL: it is not.
+    -- warm-up'; 'kept part only' (fragmentation: nothing bad is known, but not all growths and failures were kept). NULL: it is
+    -- not.
     reason,
     -- Fragmentation: the moment that the value is of, as in view fragmentation_verdict. NULL: another measure.
     moment,
@@ -455,6 +456,7 @@ SELECT
         END
         || CASE
             WHEN f.reason = 'not all was recorded' THEN ', as far as is known.'
+            WHEN f.reason = 'kept part only' THEN ': the worst of what was kept; before that it may have been worse.'
             WHEN f.reason = 'other streams may use it'
                 THEN ': at most, for what other streams still used counts as free (view early_free).'
             WHEN f.verdict = 'unknown' THEN ': only requested sizes are known, and what blocks were given beyond decides.'
@@ -529,8 +531,8 @@ FROM (
             v.inactive_split_bytes,
             v.requested_bytes,
             v.floor_bytes,
-            v.verdict,
-            v.reason,
+            CASE WHEN c.is_cut AND v.verdict IN ('good', 'minor') THEN 'unknown' ELSE v.verdict END AS verdict,
+            CASE WHEN c.is_cut AND v.verdict IN ('good', 'minor') THEN 'kept part only' ELSE v.reason END AS reason,
             CASE WHEN v.verdict IN ('warning', 'danger') THEN v.min_unused_bytes ELSE v.max_unused_bytes END AS amount,
             row_number() OVER (
                 PARTITION BY v.heap_id
@@ -543,6 +545,7 @@ FROM (
                 END, v.min_ratio DESC, v.max_ratio DESC, v.moment DESC
             ) AS place
         FROM fragmentation_verdict AS v
+        JOIN known AS c ON c.heap_id = v.heap_id
     ) AS g
     WHERE g.place = 1
 ) AS f

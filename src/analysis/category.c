@@ -93,13 +93,20 @@ static const operation_room *room_around(const nm_run *run, const nm_context *co
     return operation == NULL ? &nothing : nm_operation_room(run, operation);
 }
 
+/* A file of a model may have any name. */
+static nm_phase phase_of(nm_category_names *names, const nm_operation_row *row)
+{
+    if (row->kind == NM_RANGE_MODEL_LOAD || row->kind == NM_RANGE_MODEL_UNLOAD)
+        return NM_PHASE_NONE;
+    return row->kind == NM_RANGE_MODULE ? NM_PHASE_FORWARD : nm_category_names_range(names, row->name);
+}
+
 static nm_status begin_operation(nm_run *run, const nm_change *change)
 {
     const replay_room *own = nm_replay_room(run);
     const nm_operation *operation = change->operation;
     operation_room *room = nm_operation_room(run, operation);
-    nm_phase phase = operation->row.kind == NM_RANGE_MODULE ? NM_PHASE_FORWARD
-                                                            : nm_category_names_range(own->names, operation->row.name);
+    nm_phase phase = phase_of(own->names, &operation->row);
     static const nm_category_stack none;
 
     if (operation->outer != NULL)

@@ -323,7 +323,7 @@ static nm_status decode_number(nm_ring_merge *merge, nm_ring_merge_ring *ring, c
     const nm_ring_number *number = (const nm_ring_number *)record->words;
 
     event->number = number->number;
-    event->detail = number->detail;
+    *(event->kind == NM_EVENT_RANGE_END ? &event->model_id : &event->detail) = number->detail;
     event->error_code = number->error_code;
     nm_status status = find_device(merge, ring, number->device, &event->device_id, err);
     return status == NM_OK ? take_where(merge, ring, number->where, event, err) : status;

@@ -257,6 +257,8 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
     X(aclmdlBundleLoadFromMem, (const void *content, size_t size, uint32_t *bundle))                                   \
     X(aclmdlBundleGetModelId, (uint32_t bundle, size_t index, uint32_t * model))                                       \
     X(aclmdlLoadWithConfig, (const void *config, uint32_t *model))                                                     \
+    X(aclmdlUnload, (uint32_t model))                                                                                  \
+    X(aclmdlBundleUnload, (uint32_t bundle))                                                                           \
     X(aclmdlExecute, (uint32_t model, const void *input, void *output))                                                \
     X(aclmdlExecuteV2, (uint32_t model, const void *input, void *output, void *stream, const void *config))            \
     X(aclmdlExecuteAsync, (uint32_t model, const void *input, void *output, void *stream))                             \

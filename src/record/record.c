@@ -469,9 +469,15 @@ uint64_t nm_record_range_begin(nm_ring_range *event, const char *name)
 
 void nm_record_range_end(uint64_t number, int64_t error_code)
 {
+    nm_record_load_end(number, error_code, 0);
+}
+
+void nm_record_load_end(uint64_t number, int64_t error_code, uint64_t model_id)
+{
+    nm_ring_number event = {.number = (int64_t)number, .detail = model_id, .error_code = error_code};
+
     if (number != 0)
-        nm_record_number(NM_EVENT_RANGE_END, &(nm_ring_number){.number = (int64_t)number, .error_code = error_code},
-                         NULL);
+        nm_record_number(NM_EVENT_RANGE_END, &event, NULL);
 }
 
 /* ---- The process --------------------------------------------------------------------------------------------------- */

@@ -142,6 +142,9 @@ NM_RECORD_API void nm_record_module_sample(int32_t device, const char *module, u
 NM_RECORD_API uint64_t nm_record_range_begin(nm_ring_range *event, const char *name);
 NM_RECORD_API void nm_record_range_end(uint64_t number, int64_t error_code);
 
+/* The same of a model's load, which says the number that the runtime gave the model; 0: it gave none. */
+NM_RECORD_API void nm_record_load_end(uint64_t number, int64_t error_code, uint64_t model_id);
+
 /* aclrtRunMode, as the runtime gave it. */
 NM_RECORD_API bool nm_record_is_run_mode_wanted(void);
 NM_RECORD_API void nm_record_run_mode(int64_t run_mode);

@@ -158,6 +158,13 @@ static void note_moments(nm_live *live)
     live->row.moment_seq = own > other ? own : other;
 }
 
+static bool is_in_unload(const nm_context *context)
+{
+    const nm_operation *operation = context->thread == NULL ? NULL : context->thread->operations;
+
+    return operation != NULL && operation->row.kind == NM_RANGE_MODEL_UNLOAD;
+}
+
 static void set_end(nm_live *live, const nm_context *context, nm_allocation_end end_kind)
 {
     note_moments(live);
@@ -168,6 +175,7 @@ static void set_end(nm_live *live, const nm_context *context, nm_allocation_end 
         return;
     live->row.free_thread_id = context->thread == NULL ? 0 : context->thread->id;
     live->row.free_stack_id = context->stack_id;
+    live->row.is_unloaded = is_in_unload(context);
 }
 
 /* Of the baseline nothing was counted, and of what a keyframe brought only if its sums came, too. */
@@ -587,6 +595,7 @@ nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, n
     live->row.free_ns = NM_NO_TIME;
     live->row.free_thread_id = 0;
     live->row.free_stack_id = 0;
+    live->row.is_unloaded = false;
     status = put_in(replay, live, context, false, err);
     return status;
 }

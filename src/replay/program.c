@@ -17,7 +17,8 @@
 
 static bool is_call(const nm_operation *operation)
 {
-    return operation->row.kind == NM_RANGE_OPERATOR || operation->row.kind == NM_RANGE_MODEL;
+    return operation->row.kind == NM_RANGE_OPERATOR || operation->row.kind == NM_RANGE_MODEL ||
+           operation->row.kind == NM_RANGE_MODEL_LOAD || operation->row.kind == NM_RANGE_MODEL_UNLOAD;
 }
 
 static nm_key operation_key(const nm_operation *operation)
@@ -103,6 +104,8 @@ nm_status nm_program_range_end(nm_replay *replay, const nm_context *context, nm_
     operation->row.end_ns = context->event->time_ns;
     if (is_call(operation))
         operation->row.error_code = context->event->error_code;
+    if (operation->row.kind == NM_RANGE_MODEL_LOAD)
+        operation->row.model_id = context->event->model_id;
     return write_operation(replay, operation, err);
 }
 

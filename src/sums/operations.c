@@ -75,7 +75,16 @@ const nm_sum nm_sum_of_runs = {.name = "operation_sum",
 #define RISE(field) NM_CELL(nm_operation_rise_row, field)
 #define TO(field)   NM_CELL(nm_operation_memory_sum_row, field)
 
-enum { COUNTED = 1, OUTSTANDING = 2, HELD = 4, ENDED = 8, BY_THREAD = 16, BY_WORKSPACE = 32, BY_QUEUE = 64 };
+enum {
+    COUNTED = 1,
+    OUTSTANDING = 2,
+    HELD = 4,
+    ENDED = 8,
+    BY_THREAD = 16,
+    BY_WORKSPACE = 32,
+    BY_QUEUE = 64,
+    UNLOADED = 128
+};
 enum { CERTAIN = 1, DOUBTFUL = 2 };
 
 static const uint32_t fact_of_source[] = {[NM_SOURCE_NONE] = 0,
@@ -100,7 +109,8 @@ static uint32_t classify_allocation(const nm_definitions *definitions, const voi
         sum->name = nm_definitions_number(definitions, row->operation_name);
     }
     return (is_counted ? COUNTED | fact_of_source[row->operation_source] : 0) | (is_held ? HELD : 0) |
-           (is_held && !row->is_segment ? OUTSTANDING : 0) | (row->end_kind != NM_END_NONE ? ENDED : 0);
+           (is_held && !row->is_segment ? OUTSTANDING : 0) | (row->end_kind != NM_END_NONE ? ENDED : 0) |
+           (row->is_unloaded ? UNLOADED : 0);
 }
 
 static const nm_sum_measure allocation_measures[] = {
@@ -112,6 +122,7 @@ static const nm_sum_measure allocation_measures[] = {
     {NM_SUMMED_COUNT, BY_QUEUE, .to = TO(queue_count)},
     {NM_SUMMED_COUNT, COUNTED | ENDED, .to = TO(ended_count)},
     {NM_SUMMED_SUM, HELD, .from = FROM(size_bytes), .to = TO(held_bytes)},
+    {NM_SUMMED_SUM, COUNTED | ENDED | UNLOADED, .from = FROM(size_bytes), .to = TO(unloaded_bytes)},
     {NM_SUMMED_COUNT, OUTSTANDING, .to = TO(outstanding_count)},
     {NM_SUMMED_SUM, OUTSTANDING, .from = FROM(size_bytes), .to = TO(outstanding_bytes)},
 };

@@ -51,7 +51,8 @@ typedef enum nm_event_kind {
     NM_EVENT_RANGE_BEGIN = 26, /* thread name_id number (pairs it with its end; 0: the innermost of the thread) stream
                                   detail = nm_range_kind. An operator: address requested_bytes (its workspace, 0: none);
                                   a model: model_id */
-    NM_EVENT_RANGE_END = 27,   /* thread number error_code (what the operator returned; -1: an exception left it) */
+    NM_EVENT_RANGE_END = 27,   /* thread number error_code (what the operator returned; -1: an exception left it). From
+                                  1.5 on, of a load: model_id (0: none was loaded) */
 
     /* State. */
     NM_EVENT_MEMORY_SAMPLE = 32, /* thread device detail = nm_memory_kind free_bytes total_bytes. Of host memory, seen
@@ -179,7 +180,9 @@ typedef enum nm_range_kind {
     NM_RANGE_MODEL = 3,      /* an offline model, as a whole */
     NM_RANGE_CATEGORY = 4,   /* from 1.5 on: what is allocated in it is what its name says */
     NM_RANGE_MODULE = 5,     /* from 1.5 on: the forward of a module of a model; the name is its path, with dots */
-    NM_RANGE_KIND_MAX = NM_RANGE_MODULE,
+    NM_RANGE_MODEL_LOAD = 6, /* from 1.5 on: an offline model, or several of one file, are loaded; and unloaded */
+    NM_RANGE_MODEL_UNLOAD = 7,
+    NM_RANGE_KIND_MAX = NM_RANGE_MODEL_UNLOAD,
 } nm_range_kind;
 
 /* 0 to 17 are aclrtMemAttr (CANN's acl_rt.h); from 100 on ours: a process's host memory, from Linux's /proc/PID/status. */

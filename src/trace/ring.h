@@ -254,7 +254,8 @@ typedef struct nm_ring_copy { /* devices: the process's number, as in nm_ring_de
 typedef struct nm_ring_number { /* STEP, RANGE_END, RESET, DEVICE_CALL, PAUSE, THREAD_END */
     uint64_t ticks, where;
     int64_t number;
-    uint64_t detail, device; /* device: the process's number */
+    uint64_t detail; /* RANGE_END: number of the model that was loaded, or 0 */
+    uint64_t device; /* the process's number */
     int64_t error_code;
 } nm_ring_number;
 

@@ -682,8 +682,8 @@ static const char *quoted(uint64_t name)
 
 static const char *kind_in_sql(int kind)
 {
-    static const char *const kinds[KINDS] = {"'range'", "'operator'", "'annotation'",
-                                             "'model'", "'category'", "'module'"};
+    static const char *const kinds[KINDS] = {"'range'",    "'operator'", "'annotation'", "'model'",
+                                             "'category'", "'module'",   "'model load'", "'model unload'"};
 
     return kind < 0 ? "NULL" : kinds[kind];
 }

@@ -112,6 +112,8 @@ static const named_number detail_names[] = {
     {"model", NM_RANGE_MODEL},
     {"category", NM_RANGE_CATEGORY},
     {"module", NM_RANGE_MODULE},
+    {"model_load", NM_RANGE_MODEL_LOAD},
+    {"model_unload", NM_RANGE_MODEL_UNLOAD},
     {"stream_create", NM_STREAM_CREATE},
     {"stream_destroy", NM_STREAM_DESTROY},
     {"synchronize", NM_STREAM_SYNCHRONIZE},
