@@ -262,7 +262,7 @@ START_TEST(other_versions_name_the_trace)
 {
     expect_refusal("sqlite3 bad.db \"PRAGMA user_version = 2; UPDATE meta SET value = 2 WHERE key = 'schema_version'\"",
                    "has schema version 2, this program reads 7: ingest run.zst again");
-    expect_refusal("sqlite3 bad.db \"PRAGMA user_version = 8; UPDATE meta SET value = 7 WHERE key = 'schema_version'\"",
+    expect_refusal("sqlite3 bad.db \"PRAGMA user_version = 8; UPDATE meta SET value = 8 WHERE key = 'schema_version'\"",
                    "has schema version 8, this program reads 7: ingest run.zst again");
     expect_refusal(
         "sqlite3 bad.db 'PRAGMA user_version = 2; PRAGMA legacy_alter_table = ON; DROP TABLE input; CREATE VIEW"
