@@ -457,7 +457,9 @@ CREATE VIEW suspect_by_site (
     -- In how many steps (twentieths of the trace, where steps are unknown) they were born. Unit: generations.
     generation_count,
     -- What there is to say for it, in words.
-    evidence
+    evidence,
+    -- The stack of the site by which most of them was allocated: view stack_text, npumem stack. NULL: no stack was recorded.
+    top_stack_id
 ) AS
 SELECT
     p.host,
@@ -504,7 +506,8 @@ SELECT
         WHEN a.held_by <> '' OR k.detail_begin_seq IS NULL THEN ''
         WHEN t.freed_count > 0 THEN ', in what was kept'
         ELSE '; no other was freed in what was kept'
-    END
+    END,
+    top.stack_id
 FROM (
     SELECT
         o.heap_id,
@@ -526,6 +529,22 @@ LEFT JOIN warm_up AS steps ON steps.process_id = p.process_id
 LEFT JOIN site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
 LEFT JOIN input AS k ON k.input_id = p.input_id
 LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
+LEFT JOIN (
+    SELECT
+        q.heap_id,
+        z.site_frame_id,
+        q.stack_id,
+        CASE WHEN q.graph_id IS NOT NULL THEN 'graph' WHEN q.is_private THEN 'pool' ELSE '' END AS held_by,
+        row_number() OVER (
+            PARTITION BY q.heap_id, z.site_frame_id,
+                CASE WHEN q.graph_id IS NOT NULL THEN 'graph' WHEN q.is_private THEN 'pool' ELSE '' END
+            ORDER BY sum(q.allocation_count * q.size_bytes) DESC, q.stack_id
+        ) AS place
+    FROM outstanding_sum AS q
+    JOIN stack AS z ON z.stack_id = q.stack_id
+    WHERE q.is_doubtful = 0
+    GROUP BY q.heap_id, q.stack_id, held_by
+) AS top ON top.place = 1 AND top.heap_id = a.heap_id AND top.site_frame_id IS a.site_frame_id AND top.held_by = a.held_by
 WHERE a.held_by <> ''
     OR (v.verdict NOT IN ('growing', 'rising')
         AND NOT EXISTS (

@@ -2,7 +2,8 @@
  *
  * A table is written cell by cell through libcsv's quoting, by the bytes that SQLite gives, so that numbers are the
  * same in every locale. What a spreadsheet would take for a formula, or a terminal for a command, is made harmless on
- * the way. A folder of files is built beside its place and published whole.
+ * the way. Where a row names a stack, its text is put behind the row. A folder of files is built beside its place and
+ * published whole.
  */
 #include "report/csv.h"
 
@@ -17,6 +18,7 @@
 #include "base/buffer.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "report/stack_line.h"
 #include "store/cleanup.h"
 #include "store/database.h"
 #include "store/publish.h"
@@ -96,43 +98,96 @@ static nm_status write_cell(sqlite3_stmt *row, int column, nm_buffer *scratch, F
     }
 }
 
-static nm_status write_row(sqlite3_stmt *row, nm_buffer *scratch, FILE *file, nm_error *err)
+/* ---- Rows ---- */
+
+/* How the rows of one file are written. */
+typedef struct csv_table {
+    sqlite3_stmt *rows;
+    FILE *file;
+    int stack_column; /* of the number of a stack; -1: none is shown */
+    nm_stack_lines *lines;
+    nm_buffer scratch;
+} csv_table;
+
+/* The stack of a row, where it has one. */
+static nm_status write_stack(csv_table *table, nm_error *err)
+{
+    const char *text = NULL;
+    size_t length = 0;
+    nm_status status = NM_OK;
+
+    if (sqlite3_column_type(table->rows, table->stack_column) == SQLITE_INTEGER)
+        status = nm_stack_lines_get(table->lines, sqlite3_column_int64(table->rows, table->stack_column), &text,
+                                    &length, err);
+    return status == NM_OK && length > 0 ? write_text(text, length, &table->scratch, table->file, err) : status;
+}
+
+static nm_status write_row(csv_table *table, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (int column = 0; status == NM_OK && column < sqlite3_column_count(row); column++) {
+    for (int column = 0; status == NM_OK && column < sqlite3_column_count(table->rows); column++) {
         if (column > 0)
-            fputc(',', file);
-        status = write_cell(row, column, scratch, file, err);
+            fputc(',', table->file);
+        status = write_cell(table->rows, column, &table->scratch, table->file, err);
     }
-    fputs("\r\n", file);
+    if (status == NM_OK && table->stack_column >= 0) {
+        fputc(',', table->file);
+        status = write_stack(table, err);
+    }
+    fputs("\r\n", table->file);
     return status;
 }
 
-nm_status nm_csv_write(sqlite3_stmt *statement, bool has_bom, FILE *file, nm_error *err)
+static void write_header(const csv_table *table)
 {
-    nm_buffer scratch = {0};
+    for (int column = 0; column < sqlite3_column_count(table->rows); column++) {
+        const char *name = sqlite3_column_name(table->rows, column);
+
+        if (column > 0)
+            fputc(',', table->file);
+        csv_fwrite(table->file, name, strlen(name));
+    }
+    if (table->stack_column >= 0)
+        fputs(",\"stack\"", table->file);
+    fputs("\r\n", table->file);
+}
+
+static nm_status write_table(csv_table *table, bool has_bom, nm_error *err)
+{
     nm_status status = NM_OK;
     int code = SQLITE_DONE;
 
     if (has_bom)
-        fputs("\xef\xbb\xbf", file);
-    for (int column = 0; column < sqlite3_column_count(statement); column++) {
-        const char *name = sqlite3_column_name(statement, column);
-
-        if (column > 0)
-            fputc(',', file);
-        csv_fwrite(file, name, strlen(name));
-    }
-    fputs("\r\n", file);
-    while (status == NM_OK && !ferror(file) && (code = sqlite3_step(statement)) == SQLITE_ROW)
-        status = write_row(statement, &scratch, file, err);
-    if (status == NM_OK && ferror(file))
+        fputs("\xef\xbb\xbf", table->file);
+    write_header(table);
+    while (status == NM_OK && !ferror(table->file) && (code = sqlite3_step(table->rows)) == SQLITE_ROW)
+        status = write_row(table, err);
+    if (status == NM_OK && ferror(table->file))
         status = nm_fail_errno(err, errno, "cannot write CSV");
     else if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(sqlite3_db_handle(statement), err);
-    nm_buffer_free(&scratch);
+        status = nm_db_fail(sqlite3_db_handle(table->rows), err);
+    nm_buffer_free(&table->scratch);
     return status;
+}
+
+/* -1: it names none. */
+static int find_stack_column(sqlite3_stmt *rows)
+{
+    for (int column = 0; column < sqlite3_column_count(rows); column++) {
+        const char *name = sqlite3_column_name(rows, column);
+
+        if (strcmp(name, "stack_id") == 0 || strcmp(name, "top_stack_id") == 0)
+            return column;
+    }
+    return -1;
+}
+
+nm_status nm_csv_write(sqlite3_stmt *statement, bool has_bom, FILE *file, nm_error *err)
+{
+    csv_table table = {.rows = statement, .file = file, .stack_column = -1};
+
+    return write_table(&table, has_bom, err);
 }
 
 /* ---- Files ---- */
@@ -157,13 +212,19 @@ static nm_status add_name(nm_csv *csv, const char *view, nm_error *err)
     return status;
 }
 
-/* The names of the views that this version makes: from the schema, so that a name is refused before the long work. Not that of
- * each single allocation, nor stack_text, which says each frame once for all stacks that go through it: these would be many
- * times as large as all others. */
-static nm_status list_views(nm_csv *csv, nm_error *err)
+/* What people ask for. The rest is for who knows it by name. */
+static const char *const usual_views[] = {"catalog",       "fragmentation",   "health",  "leak",
+                                          "leak_by_site",  "outstanding",     "peak",    "peak_by_site",
+                                          "pool_hit_rate", "suspect_by_site", "timeline"};
+
+/* The names of the public views that this version makes: from the schema, so that a name is refused before the long work. Not
+ * that of each single allocation, nor stack_text, which says each frame once for all stacks that go through it: these would be
+ * many times as large as all others. */
+static nm_status list_all_views(nm_csv *csv, nm_error *err)
 {
-    static const char views[] = "SELECT name FROM sqlite_master WHERE type = 'view' AND"
-                                " name NOT IN ('allocation_detail', 'stack_text') ORDER BY name";
+    static const char views[] =
+        "SELECT name FROM sqlite_master WHERE type = 'view' AND"
+        " substr(name, 1, 1) <> '_' AND name NOT IN ('allocation_detail', 'stack_text') ORDER BY name";
     sqlite3 *db = NULL;
     sqlite3_stmt *rows = NULL;
     nm_status status = sqlite3_open(":memory:", &db) == SQLITE_OK ? NM_OK : nm_db_fail(db, err);
@@ -178,6 +239,17 @@ static nm_status list_views(nm_csv *csv, nm_error *err)
         status = add_name(csv, (const char *)sqlite3_column_text(rows, 0), err);
     sqlite3_finalize(rows);
     sqlite3_close(db);
+    return status;
+}
+
+static nm_status list_views(nm_csv *csv, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (csv->options.has_all)
+        return list_all_views(csv, err);
+    for (size_t index = 0; status == NM_OK && index < sizeof usual_views / sizeof *usual_views; index++)
+        status = add_name(csv, usual_views[index], err);
     return status;
 }
 
@@ -251,7 +323,7 @@ nm_status nm_csv_open_named(const char *folder, const char *const *names, size_t
     return open_folder(folder, names, name_count, options, out, err);
 }
 
-static nm_status write_file(nm_csv *csv, const char *name, sqlite3_stmt *statement, nm_error *err)
+static nm_status write_file(nm_csv *csv, const char *name, csv_table *table, nm_error *err)
 {
     char path[PATH_MAX];
     FILE *file = NULL;
@@ -261,24 +333,27 @@ static nm_status write_file(nm_csv *csv, const char *name, sqlite3_stmt *stateme
         status = nm_cleanup_add(path, err);
     if (status == NM_OK && (file = fopen(path, "wxe")) == NULL)
         status = nm_fail_errno(err, errno, "cannot write %s", name);
+    table->file = file;
     if (status == NM_OK)
-        status = nm_csv_write(statement, csv->options.has_bom, file, err);
+        status = write_table(table, csv->options.has_bom, err);
     if (file != NULL && fclose(file) != 0 && status == NM_OK)
         status = nm_fail_errno(err, errno, "cannot write %s", name);
     return status == NM_OK ? nm_io_sync_path(path, err) : status;
 }
 
-static nm_status write_view(nm_csv *csv, sqlite3 *db, const char *name, nm_error *err)
+static nm_status write_view(nm_csv *csv, sqlite3 *db, const char *name, nm_stack_lines *lines, nm_error *err)
 {
     char sql[256];
-    sqlite3_stmt *statement = NULL;
+    csv_table table = {.lines = lines};
     nm_status status;
 
     snprintf(sql, sizeof sql, "SELECT * FROM %.*s", (int)(strlen(name) - strlen(".csv")), name);
-    status = nm_db_prepare(db, sql, &statement, err);
-    if (status == NM_OK)
-        status = write_file(csv, name, statement, err);
-    sqlite3_finalize(statement);
+    status = nm_db_prepare(db, sql, &table.rows, err);
+    if (status == NM_OK) {
+        table.stack_column = find_stack_column(table.rows);
+        status = write_file(csv, name, &table, err);
+    }
+    sqlite3_finalize(table.rows);
     return status;
 }
 
@@ -299,20 +374,25 @@ static nm_status make_folder(nm_csv *csv, nm_error *err)
 
 nm_status nm_csv_write_views(nm_csv *csv, sqlite3 *db, nm_error *err)
 {
+    nm_stack_lines lines = {0};
     nm_status status = make_folder(csv, err);
 
+    if (status == NM_OK)
+        status = nm_stack_lines_init(&lines, db, err);
     for (size_t index = 0; status == NM_OK && index < csv->names.count; index++)
-        status = write_view(csv, db, csv->names.items[index], err);
+        status = write_view(csv, db, csv->names.items[index], &lines, err);
+    nm_stack_lines_fini(&lines);
     return status;
 }
 
 nm_status nm_csv_write_named(nm_csv *csv, const char *name, sqlite3_stmt *statement, nm_error *err)
 {
     char file_name[NAME_MAX + 1];
+    csv_table table = {.rows = statement, .stack_column = -1};
     nm_status status = make_folder(csv, err);
 
     snprintf(file_name, sizeof file_name, "%s.csv", name);
-    return status == NM_OK ? write_file(csv, file_name, statement, err) : status;
+    return status == NM_OK ? write_file(csv, file_name, &table, err) : status;
 }
 
 static nm_status move_file(nm_csv *csv, const char *name, nm_error *err)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every view as a CSV file (RFC 4180, by libcsv): a header line, NULL as an empty cell, numbers as numbers. A text cell
- * that a spreadsheet would take for a formula gets a leading apostrophe. The files are written into a folder beside their
- * place and moved when all are whole.
+ * Views as CSV files (RFC 4180, by libcsv): a header line, NULL as an empty cell, numbers as numbers. A text cell that a
+ * spreadsheet would take for a formula gets a leading apostrophe. A view with a stack_id or top_stack_id gets a column more,
+ * `stack`: that stack in one line (report/stack_line.h). A view without rows is a file with its header. The files are written
+ * into a folder beside their place and moved when all are whole.
  *
  *     nm_csv_open("out", &options, &csv, err);
  *     nm_csv_write_views(csv, db, err);          out.PID.tmp/leak.csv, ...
@@ -22,6 +23,7 @@ typedef struct nm_csv nm_csv;
 
 typedef struct nm_csv_options {
     bool is_forced; /* replace files of the same names */
+    bool has_all;   /* every public view, but for the two that are many times as large as all others */
     bool has_bom;   /* begin each file with a byte order mark, which some spreadsheets need to read UTF-8 */
 } nm_csv_options;
 

@@ -40,7 +40,7 @@ cp "$program" stripped && strip stripped || fail 'no stripped program'
 with() { LD_PRELOAD=$only_local "$@" >>out.txt 2>>err.txt; }
 with "$bin/npumem-record" --stacks native -o run.zst -- ./stripped host user /home argument "$folder/rings" || fail 'record'
 with "$bin/npumem-record" -o second.zst -- ./stripped host user /home argument "$folder/rings2" || fail 'record again'
-with "$bin/npumem-ingest" --symbols . --redact --csv csv run.zst || fail 'ingest'
+with "$bin/npumem-ingest" --symbols . --redact --csv csv --csv-all run.zst || fail 'ingest'
 with "$bin/npumem-ingest" second.zst || fail 'ingest again'
 with "$bin/npumem-check" run.db --complete
 with "$bin/npumem-diff" run.db second.db

@@ -59,7 +59,7 @@ redacted() {
     local name=$1
     shift
     mkdir "$folder/$name"
-    "$bin/npumem-ingest" --redact --site-rules "$folder/rules" -o "$folder/$name/out.db" --csv "$folder/$name/csv" "$@" \
+    "$bin/npumem-ingest" --redact --site-rules "$folder/rules" -o "$folder/$name/out.db" --csv "$folder/$name/csv" --csv-all "$@" \
         >"$folder/$name/summary" 2>/dev/null || fail "$name: ingest ended with $?"
     absent "$folder/$name" planted 10.11.12.13 "${folder#/}"
     [ "$(sqlite3 "$folder/$name/out.db" "SELECT value FROM meta WHERE key = 'redacted'")" = 1 ] || fail "$name: meta"

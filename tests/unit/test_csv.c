@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "report/csv.h"
+#include "report/stack_line.h"
 #include "store/schema.h"
 #include "support/run.h"
 
@@ -132,9 +133,68 @@ START_TEST(a_full_file_is_an_error)
 }
 END_TEST
 
+/* ---- Stacks ---- */
+
+static void assert_stack(nm_stack_lines *lines, int64_t stack_id, const char *expected)
+{
+    const char *text = NULL;
+    size_t len = 0;
+
+    ck_assert_int_eq(nm_stack_lines_get(lines, stack_id, &text, &len, &err), NM_OK);
+    ck_assert_uint_eq(len, strlen(expected));
+    ck_assert_int_eq(memcmp(text, expected, len), 0);
+}
+
+static void execute(const char *sql)
+{
+    ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+}
+
+START_TEST(a_stack_is_one_line_and_made_once)
+{
+    nm_stack_lines lines;
+
+    execute(
+        "INSERT INTO frame (frame_id, label, is_plumbing, is_cut) VALUES (1, 'a.c:1 main', 0, 0), (2, 'b.c:2 f', 0, 0);"
+        "INSERT INTO stack (stack_id, parent_id, frame_id, is_cut) VALUES (1, NULL, 1, 0), (2, 1, 2, 0), (3, 2, 9, 0)");
+    ck_assert_int_eq(nm_stack_lines_init(&lines, db, &err), NM_OK);
+    assert_stack(&lines, 2, "b.c:2 f < a.c:1 main");
+    assert_stack(&lines, 3, "?? < b.c:2 f < a.c:1 main");
+    assert_stack(&lines, 1, "a.c:1 main");
+    assert_stack(&lines, 4, "");
+    execute("DELETE FROM stack");
+    assert_stack(&lines, 2, "b.c:2 f < a.c:1 main");
+    nm_stack_lines_fini(&lines);
+}
+END_TEST
+
+START_TEST(a_stack_that_calls_itself_ends)
+{
+    nm_stack_lines lines;
+    const char *text = NULL;
+    size_t len = 0;
+
+    execute("INSERT INTO frame (frame_id, label, is_plumbing, is_cut) VALUES (1, 'a', 0, 0), (2, '', 0, 0),"
+            " (3, replace(printf('%9000d', 7), ' ', char(246)), 0, 0);"
+            "INSERT INTO stack (stack_id, parent_id, frame_id, is_cut) VALUES (1, 2, 1, 0), (2, 1, 2, 0), (3, 3, 2, 0),"
+            " (4, 1, 3, 0)");
+    ck_assert_int_eq(nm_stack_lines_init(&lines, db, &err), NM_OK);
+    for (int64_t stack_id = 1; stack_id <= 4; stack_id++) {
+        ck_assert_int_eq(nm_stack_lines_get(&lines, stack_id, &text, &len, &err), NM_OK);
+        ck_assert_uint_le(len, NM_STACK_LINE_BYTES_MAX);
+        ck_assert_uint_gt(len, NM_STACK_LINE_BYTES_MAX - 16);
+        ck_assert_int_eq(memcmp(text + len - 6, " < ...", 6), 0);
+    }
+    ck_assert_int_eq((unsigned char)text[len - 7], 0xb6); /* a whole character before it */
+    nm_stack_lines_fini(&lines);
+}
+END_TEST
+
+/* ---- Files ---- */
+
 static nm_status export(bool is_forced)
 {
-    nm_csv_options options = {.is_forced = is_forced};
+    nm_csv_options options = {.is_forced = is_forced, .has_all = true};
     nm_csv *csv = NULL;
     nm_status status = nm_csv_open(out, &options, &csv, &err);
 
@@ -150,7 +210,10 @@ static int64_t view_count(void)
 {
     sqlite3_stmt *row = NULL;
 
-    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT count(*) FROM sqlite_master WHERE type = 'view'", -1, &row, NULL),
+    ck_assert_int_eq(sqlite3_prepare_v2(db,
+                                        "SELECT count(*) FROM sqlite_master WHERE type = 'view' AND"
+                                        " substr(name, 1, 1) <> '_'",
+                                        -1, &row, NULL),
                      SQLITE_OK);
     ck_assert_int_eq(sqlite3_step(row), SQLITE_ROW);
     int64_t count = sqlite3_column_int64(row, 0);
@@ -233,6 +296,8 @@ int main(void)
     tcase_add_test(tcase, what_is_not_safe_to_show_becomes_a_question_mark);
     tcase_add_test(tcase, a_byte_order_mark_comes_first_on_request);
     tcase_add_test(tcase, a_full_file_is_an_error);
+    tcase_add_test(tcase, a_stack_is_one_line_and_made_once);
+    tcase_add_test(tcase, a_stack_that_calls_itself_ends);
     tcase_add_test(tcase, each_view_becomes_a_file_of_its_name);
     tcase_add_test(tcase, files_that_exist_are_kept_without_force);
     tcase_add_test(tcase, a_file_in_the_place_of_the_folder_is_refused);

@@ -136,7 +136,8 @@ static nm_status open_store(ingest *run, nm_store_role role, const char *path, n
 static nm_status open_outputs(ingest *run, nm_store_role role, nm_error *err)
 {
     const ingest_options *options = run->options;
-    nm_csv_options csv_options = {.is_forced = options->is_forced, .has_bom = options->has_csv_bom};
+    nm_csv_options csv_options = {
+        .is_forced = options->is_forced, .has_all = options->has_csv_all, .has_bom = options->has_csv_bom};
     nm_status status = NM_OK;
 
     if (options->csv_folder != NULL) {
@@ -273,6 +274,15 @@ static void write_name_counts(const nm_frame_name_counts *counts, FILE *out)
     fputc('\n', out);
 }
 
+static void write_csv_note(const ingest *run, FILE *out)
+{
+    if (run->csv != NULL && run->options->detail == NM_RETENTION_NONE)
+        fputs("CSV               a header alone in outstanding, leak and others of single allocations: --detail none "
+              "keeps "
+              "none\n",
+              out);
+}
+
 static nm_status write_summary(ingest *run, nm_error *err)
 {
     nm_summary_names names = {run->output_path, run->options->csv_folder};
@@ -293,6 +303,8 @@ static nm_status write_summary(ingest *run, nm_error *err)
     status = nm_summary_write(run->db, &names, file, err);
     if (status == NM_OK && run->symbols != NULL)
         write_name_counts(&run->name_counts, file);
+    if (status == NM_OK)
+        write_csv_note(run, file);
     if (fclose(file) != 0 && status == NM_OK)
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     return status;

@@ -79,8 +79,14 @@ static const option_row rows[] = {
     {.name = "csv",
      .kind = OPTION_FOLDER,
      .argument = "DIR",
-     .help = "also write one CSV file per view into DIR",
+     .help = "also write CSV files into DIR, a view each: what is outstanding, leaks and suspects, the peak, "
+             "fragmentation, "
+             "hit rates, the timeline, health, and the catalog of all views",
      .field = OPTION_FIELD(ingest_options, csv_folder)},
+    {.name = "csv-all",
+     .kind = OPTION_FLAG,
+     .help = "write every public view as CSV, but for allocation_detail and stack_text",
+     .field = OPTION_FIELD(ingest_options, has_csv_all)},
     {.name = "csv-bom",
      .kind = OPTION_FLAG,
      .help = "begin each CSV file with a byte order mark, which some spreadsheets need to read UTF-8",
@@ -167,6 +173,8 @@ static options_outcome check_operands(const ingest_options *options)
         return options_refuse(&program, "standard input needs -o");
     if (options->has_csv_bom && options->csv_folder == NULL)
         return options_refuse(&program, "--csv-bom needs --csv");
+    if (options->has_csv_all && options->csv_folder == NULL)
+        return options_refuse(&program, "--csv-all needs --csv");
     for (size_t i = 0; i < options->operand_count && options->operand_count > 1; i++)
         if (strcmp(options->operands[i], "-") == 0)
             return options_refuse(&program, "standard input is an input of its own");

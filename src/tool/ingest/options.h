@@ -25,6 +25,7 @@ typedef struct ingest_options { /* texts are borrowed from the command line */
     nm_retention detail;
     int64_t server_minutes; /* 0: as the store has it */
     nm_thresholds thresholds;
+    bool has_csv_all;
     bool has_csv_bom;
     bool is_forced;
     bool is_quiet;
