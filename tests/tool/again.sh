@@ -49,7 +49,7 @@ done
 cp heap_place/run.zst heap_place/run.db . && touch -d '1 hour ago' run.zst
 expect 0 '' -q run.db
 [ ! -s out ] || fail '-q prints'
-expect 1 'allocation_cost.csv is already there' --csv heap_place/csv run.db
+expect 1 '.csv is already there' --csv heap_place/csv run.db
 expect 0 '' --csv heap_place/csv --force --csv-bom run.db
 [ "$(head -c 3 heap_place/csv/leak.csv | od -An -tx1)" = ' ef bb bf' ] || fail 'no byte order mark'
 
@@ -77,7 +77,6 @@ touch moved/other.db
 expect 0 'npumem-ingest: a;b.zst is newer than this database: ingest it again' moved/other.db
 
 # What is of loading alone.
-expect 2 'run.db: is a database already: it needs no -o' -o new.db run.db
 for option in '--detail live' '--server-after 1h' '--site-rules rules' '--step-at none' '--symbols .' '--threshold zero-copy=1MiB'; do
     : >rules
     # shellcheck disable=SC2086 # two words
@@ -86,6 +85,12 @@ done
 expect 2 'run.db: is a database already: --redact needs -o FILE.db' --redact run.db
 expect 2 '2 inputs (run.db, run.zst, ...) need -o FILE.db' run.db run.zst
 [ ! -e new.db ] || fail 'there is a copy'
+
+# With -o another database is made of it, as of several.
+expect 0 '' -q -o new.db run.db
+same=$(sqlite3 run.db 'SELECT * FROM peak_by_site; SELECT * FROM leak_by_site' | md5sum)
+[ "$(sqlite3 new.db 'SELECT * FROM peak_by_site; SELECT * FROM leak_by_site' | md5sum)" = "$same" ] || fail 'another database says something else'
+rm -f new.db
 
 # What is redacted keeps the names that may be sent.
 "$ingest" -q --redact -o red.db run.zst && "$ingest" red.db >out || fail 'a redacted database is not printed'

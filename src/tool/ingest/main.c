@@ -60,7 +60,7 @@ static bool is_many(const ingest *run)
     return run->inputs.count > 1 || run->inputs.items[0].is_database;
 }
 
-/* One alone has its answers printed again; --redact makes another of it. */
+/* One alone has its answers printed again; with -o another is made of it. */
 static bool is_database(const ingest *run)
 {
     return run->inputs.count == 1 && run->inputs.items[0].is_database;
@@ -78,11 +78,6 @@ static nm_status find_inputs(ingest *run, nm_error *err)
     if (options->output_path == NULL && run->inputs.count > 1)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%zu inputs (%s, %s, ...) need -o FILE.db", run->inputs.count,
                        run->inputs.items[0].name, run->inputs.items[1].name);
-    if (options->output_path != NULL && is_database(run) && !options->is_redacted) {
-        run->subject = run->inputs.items[0].paths[0];
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
-                       "is a database already: it needs no -o to print its answers, and no copy");
-    }
     run->output_path = options->output_path != NULL ? strdup(options->output_path)
                        : is_database(run)           ? strdup(run->inputs.items[0].paths[0])
                                                     : default_output(run->inputs.items[0].name);
