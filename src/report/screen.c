@@ -20,22 +20,22 @@
 
 /* ---- Lines ---- */
 
-static nm_line *last_line(nm_screen *s)
+static nm_screen_line *last_line(nm_screen *s)
 {
     return s->line_count == 0 ? NULL : &s->lines[s->line_count - 1];
 }
 
-void nm_screen_begin(nm_screen *s, nm_sentence label, nm_line_kind kind, nm_line_rank rank, const char *view)
+void nm_screen_begin(nm_screen *s, nm_sentence label, nm_screen_kind kind, nm_screen_rank rank, const char *view)
 {
     nm_error ignored;
-    nm_line *line;
+    nm_screen_line *line;
 
     if (nm_array_grow(&s->lines, &s->line_capacity, s->line_count + 1, sizeof *s->lines, &ignored) != NM_OK) {
         s->is_out_of_memory = true;
         return;
     }
     line = &s->lines[s->line_count++];
-    *line = (nm_line){.kind = kind, .rank = rank, .view = view, .rows_max = 1};
+    *line = (nm_screen_line){.kind = kind, .rank = rank, .view = view, .rows_max = 1};
     nm_sentence_put(label, s->language, NULL, line->label, sizeof line->label);
 }
 
@@ -55,7 +55,7 @@ void nm_screen_number(nm_screen *s)
 
 void nm_screen_add(nm_screen *s, const char *text)
 {
-    nm_line *line = last_line(s);
+    nm_screen_line *line = last_line(s);
     size_t len, room, text_len = strlen(text);
 
     if (line == NULL)
@@ -151,7 +151,7 @@ static size_t skip_spaces(const char *text, size_t len)
     return count;
 }
 
-static int rows_of(const nm_line *line)
+static int rows_of(const nm_screen_line *line)
 {
     const char *text = line->text;
     size_t len = strlen(text);
@@ -167,7 +167,7 @@ static int rows_of(const nm_line *line)
     return count;
 }
 
-static const char *colour_of(const nm_screen *s, nm_line_kind kind)
+static const char *colour_of(const nm_screen *s, nm_screen_kind kind)
 {
     static const char *const codes[] = {[NM_LINE_PLAIN] = "",
                                         [NM_LINE_BAD] = "\033[1;31m",
@@ -179,7 +179,7 @@ static const char *colour_of(const nm_screen *s, nm_line_kind kind)
 }
 
 /* The label, aligned; one that is longer than its column is followed by two spaces. The cells that it takes. */
-static size_t write_label(const nm_screen *s, const nm_line *line, const char *label, FILE *out)
+static size_t write_label(const nm_screen *s, const nm_screen_line *line, const char *label, FILE *out)
 {
     char shown[sizeof line->label * 3];
     const char *colour = colour_of(s, line->kind);
@@ -225,7 +225,7 @@ static void write_last_row(const char *text, size_t len, size_t cells, FILE *out
     write_text(cut, used + 4, cells, out);
 }
 
-static void write_line(const nm_screen *s, const nm_line *line, int number, FILE *out)
+static void write_line(const nm_screen *s, const nm_screen_line *line, int number, FILE *out)
 {
     char label[sizeof line->label + 16];
     const char *text = line->text;
@@ -256,10 +256,10 @@ static void write_line(const nm_screen *s, const nm_line *line, int number, FILE
 /* Drops the least important line of all, of those the last one; false: none is left that may be. */
 static bool drop_one(nm_screen *s)
 {
-    nm_line *worst = NULL;
+    nm_screen_line *worst = NULL;
 
     for (size_t i = 0; i < s->line_count; i++) {
-        nm_line *line = &s->lines[i];
+        nm_screen_line *line = &s->lines[i];
 
         if (!line->is_dropped && line->text[0] != 0 && line->rank > NM_RANK_HEAD &&
             (worst == NULL || line->rank >= worst->rank))
@@ -303,7 +303,7 @@ static void write_more(nm_screen *s, FILE *out)
     if (dropped_count == 0)
         return;
     nm_human_count(number, dropped_count);
-    nm_line line = {.kind = NM_LINE_PLAIN, .rows_max = 1};
+    nm_screen_line line = {.kind = NM_LINE_PLAIN, .rows_max = 1};
     nm_sentence_put(NM_SAY_LABEL_MORE, s->language, NULL, line.label, sizeof line.label);
     nm_sentence_put(NM_SAY_MORE, s->language, NM_WORDS({"n", number}, {"views", views}), line.text, sizeof line.text);
     write_line(s, &line, 0, out);
@@ -317,7 +317,7 @@ static void show(nm_screen *s, FILE *out)
     while (!is_all && count_rows(s) > NM_SCREEN_ROWS_MAX - 1 && drop_one(s))
         ;
     for (size_t i = 0; i < s->line_count; i++) {
-        const nm_line *line = &s->lines[i];
+        const nm_screen_line *line = &s->lines[i];
 
         if (line->is_dropped || line->text[0] == 0)
             continue;

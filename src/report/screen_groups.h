@@ -22,4 +22,7 @@ nm_screen_group nm_screen_note_lines;    /* what limits the answers */
 nm_screen_group nm_screen_many_lines;    /* a table over many processes */
 nm_screen_group nm_screen_next_lines;    /* the next command */
 
+/* The name of a component of views device_memory and out_of_memory_component, of a pool that of its heap, into `out`. */
+void nm_screen_component(const nm_screen *s, const char *component, const char *heap, char *out, size_t size);
+
 #endif
