@@ -18,9 +18,8 @@
     " l.leak_bytes, l.generation_count, l.late_bytes_per_step, l.freed_count, l.bytes_per_hour, l.hours_left,"         \
     " (SELECT min(f.steps_left) FROM forecast AS f WHERE f.measure = 'device' AND f.host IS l.host"                    \
     " AND f.rank IS l.rank AND f.pid IS l.pid AND f.device IS l.device),"                                              \
-    " (SELECT max(o.step_count) FROM step_origin AS o WHERE o.host IS l.host AND o.rank IS l.rank AND o.pid IS "       \
-    "l.pid),"                                                                                                          \
-    " count(*) OVER (), sum(l.leak_bytes) OVER () FROM leak_by_site AS l"                                              \
+    " (SELECT count(*) FROM step AS t JOIN process AS q ON q.process_id = t.process_id WHERE q.pid IS l.pid"           \
+    " AND q.host IS l.host AND q.rank IS l.rank), count(*) OVER (), sum(l.leak_bytes) OVER () FROM leak_by_site AS l"  \
     " ORDER BY l.verdict = 'unreleased', l.leak_bytes DESC, l.site, l.rank, l.pid LIMIT ?1"
 
 /* "NPU 0 full in about 348,000 steps" */

@@ -24,7 +24,8 @@ static const row rows[] = {
 typedef struct putter {
     char *out;
     size_t size, len;
-    bool is_one; /* the last figure was "1" */
+    bool is_one;  /* the last figure was "1" */
+    bool is_full; /* it was cut: nothing more goes in */
 } putter;
 
 const char *nm_sentence_name(nm_sentence code)
@@ -40,9 +41,10 @@ const char *nm_sentence_row(nm_sentence code, nm_language language)
 /* As much as fits, cut behind a whole character. */
 static void put(putter *p, const char *text, size_t len)
 {
-    size_t room = p->size - p->len - 1;
+    size_t room = p->is_full ? 0 : p->size - p->len - 1;
 
     if (len > room) {
+        p->is_full = true;
         len = room;
         while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
             len--;
