@@ -207,6 +207,7 @@ static nm_status add_minor(nm_screen *s, nm_error *err)
     if (status == NM_OK)
         sqlite3_bind_int(rows, 1, MINOR_MAX);
     nm_screen_begin(s, NM_SAY_LABEL_MINOR, NM_LINE_PLAIN, NM_RANK_NOTE, "health");
+    nm_screen_rows(s, 2);
     for (; status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; count++) {
         if (count > 0)
             nm_screen_say(s, NM_SAY_COMMA, NULL);
