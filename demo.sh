@@ -44,7 +44,7 @@ if [ -z "$input" ]; then
 fi
 
 say "ingesting $input"
-# 3: answers, though part of the input was lost; the summary says what.
+# 3: answers, though part of the input was lost; the screen says what.
 status=0
 rm -rf demo/csv
 "$bin/npumem-ingest" "${options[@]}" "$input" || status=$?

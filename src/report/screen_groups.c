@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which groups of lines a screen has, and in which order: a few processes each have lines of their own, many ranks have a table.
+ */
+#include "report/screen_groups.h"
+
+#include <stddef.h>
+
+nm_screen_group *const *nm_screen_groups_of(const nm_screen *s)
+{
+    static nm_screen_group *const few[] = {nm_screen_end_lines,    nm_screen_failure_lines, nm_screen_leak_lines,
+                                           nm_screen_health_lines, nm_screen_peak_lines,    nm_screen_fine_lines,
+                                           nm_screen_note_lines,   nm_screen_next_lines,    NULL};
+    static nm_screen_group *const many[] = {
+        nm_screen_end_lines,  nm_screen_failure_lines, nm_screen_many_lines, nm_screen_health_lines,
+        nm_screen_fine_lines, nm_screen_note_lines,    nm_screen_next_lines, NULL};
+
+    return s->holder_count > NM_SCREEN_PROCESSES_MAX ? many : few;
+}
