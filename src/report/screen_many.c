@@ -23,7 +23,7 @@ nm_status nm_screen_many_lines(nm_screen *s, nm_error *err)
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     for (char *row = status == NM_OK ? strtok_r(text, "\n", &rest) : NULL; row != NULL;
          row = strtok_r(NULL, "\n", &rest)) {
-        nm_screen_begin(s, NM_SAY_NOTHING, NM_LINE_PLAIN, NM_RANK_FAULT, "peak_by_rank");
+        nm_screen_begin(s, NM_SAY_NOTHING, NM_LINE_PLAIN, NM_RANK_FAULT, "rank_summary");
         nm_screen_add(s, row);
     }
     free(text);
