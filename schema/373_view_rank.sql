@@ -312,7 +312,7 @@ WITH
                 ended.input_id,
                 ended.host,
                 ended.clock_ns,
-                row_number() OVER (PARTITION BY ended.job ORDER BY ended.clock_ns, ended.seq, ended.process_id) AS number
+                row_number() OVER (PARTITION BY ended.job ORDER BY ended.clock_ns, ended.process_id) AS number
             FROM ended
             JOIN (SELECT DISTINCT place.process_id FROM place) AS k ON k.process_id = ended.process_id
             WHERE ended.failure IS NOT NULL AND ended.clock_ns IS NOT NULL

@@ -12,6 +12,7 @@
 #include "base/cells.h"
 #include "base/human.h"
 #include "base/shown.h"
+#include "report/rank_list.h"
 #include "report/screen_groups.h"
 #include "store/database.h"
 
@@ -20,22 +21,22 @@
 
 /* ---- Lines ---- */
 
-static nm_line *last_line(nm_screen *s)
+static nm_screen_line *last_line(nm_screen *s)
 {
     return s->line_count == 0 ? NULL : &s->lines[s->line_count - 1];
 }
 
-void nm_screen_begin(nm_screen *s, nm_sentence label, nm_line_kind kind, nm_line_rank rank, const char *view)
+void nm_screen_begin(nm_screen *s, nm_sentence label, nm_screen_kind kind, nm_screen_rank rank, const char *view)
 {
     nm_error ignored;
-    nm_line *line;
+    nm_screen_line *line;
 
     if (nm_array_grow(&s->lines, &s->line_capacity, s->line_count + 1, sizeof *s->lines, &ignored) != NM_OK) {
         s->is_out_of_memory = true;
         return;
     }
     line = &s->lines[s->line_count++];
-    *line = (nm_line){.kind = kind, .rank = rank, .view = view, .rows_max = 1};
+    *line = (nm_screen_line){.kind = kind, .rank = rank, .view = view, .rows_max = 1};
     nm_sentence_put(label, s->language, NULL, line->label, sizeof line->label);
 }
 
@@ -55,7 +56,7 @@ void nm_screen_number(nm_screen *s)
 
 void nm_screen_add(nm_screen *s, const char *text)
 {
-    nm_line *line = last_line(s);
+    nm_screen_line *line = last_line(s);
     size_t len, room, text_len = strlen(text);
 
     if (line == NULL)
@@ -151,7 +152,7 @@ static size_t skip_spaces(const char *text, size_t len)
     return count;
 }
 
-static int rows_of(const nm_line *line)
+static int rows_of(const nm_screen_line *line)
 {
     const char *text = line->text;
     size_t len = strlen(text);
@@ -167,7 +168,7 @@ static int rows_of(const nm_line *line)
     return count;
 }
 
-static const char *colour_of(const nm_screen *s, nm_line_kind kind)
+static const char *colour_of(const nm_screen *s, nm_screen_kind kind)
 {
     static const char *const codes[] = {[NM_LINE_PLAIN] = "",
                                         [NM_LINE_BAD] = "\033[1;31m",
@@ -179,7 +180,7 @@ static const char *colour_of(const nm_screen *s, nm_line_kind kind)
 }
 
 /* The label, aligned; one that is longer than its column is followed by two spaces. The cells that it takes. */
-static size_t write_label(const nm_screen *s, const nm_line *line, const char *label, FILE *out)
+static size_t write_label(const nm_screen *s, const nm_screen_line *line, const char *label, FILE *out)
 {
     char shown[sizeof line->label * 3];
     const char *colour = colour_of(s, line->kind);
@@ -225,7 +226,7 @@ static void write_last_row(const char *text, size_t len, size_t cells, FILE *out
     write_text(cut, used + 4, cells, out);
 }
 
-static void write_line(const nm_screen *s, const nm_line *line, int number, FILE *out)
+static void write_line(const nm_screen *s, const nm_screen_line *line, int number, FILE *out)
 {
     char label[sizeof line->label + 16];
     const char *text = line->text;
@@ -256,10 +257,10 @@ static void write_line(const nm_screen *s, const nm_line *line, int number, FILE
 /* Drops the least important line of all, of those the last one; false: none is left that may be. */
 static bool drop_one(nm_screen *s)
 {
-    nm_line *worst = NULL;
+    nm_screen_line *worst = NULL;
 
     for (size_t i = 0; i < s->line_count; i++) {
-        nm_line *line = &s->lines[i];
+        nm_screen_line *line = &s->lines[i];
 
         if (!line->is_dropped && line->text[0] != 0 && line->rank > NM_RANK_HEAD &&
             (worst == NULL || line->rank >= worst->rank))
@@ -303,7 +304,7 @@ static void write_more(nm_screen *s, FILE *out)
     if (dropped_count == 0)
         return;
     nm_human_count(number, dropped_count);
-    nm_line line = {.kind = NM_LINE_PLAIN, .rows_max = 1};
+    nm_screen_line line = {.kind = NM_LINE_PLAIN, .rows_max = 1};
     nm_sentence_put(NM_SAY_LABEL_MORE, s->language, NULL, line.label, sizeof line.label);
     nm_sentence_put(NM_SAY_MORE, s->language, NM_WORDS({"n", number}, {"views", views}), line.text, sizeof line.text);
     write_line(s, &line, 0, out);
@@ -317,7 +318,7 @@ static void show(nm_screen *s, FILE *out)
     while (!is_all && count_rows(s) > NM_SCREEN_ROWS_MAX - 1 && drop_one(s))
         ;
     for (size_t i = 0; i < s->line_count; i++) {
-        const nm_line *line = &s->lines[i];
+        const nm_screen_line *line = &s->lines[i];
 
         if (line->is_dropped || line->text[0] == 0)
             continue;
@@ -337,7 +338,7 @@ static nm_status fill_facts(nm_screen *s, nm_error *err)
         " (SELECT count(DISTINCT process_id) FROM heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0),"
         " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM heap_place WHERE device IS NOT NULL)),"
         " coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM step GROUP BY process_id)), 0),"
-        " (SELECT count(DISTINCT rank) > 1 FROM process)";
+        " (SELECT count(DISTINCT rank) > 1 FROM process), (SELECT upper(max(kind)) FROM device)";
     sqlite3_stmt *row = NULL;
     nm_status status = nm_screen_ask(s, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
@@ -348,6 +349,7 @@ static nm_status fill_facts(nm_screen *s, nm_error *err)
         s->device_count = sqlite3_column_int64(row, 2);
         s->step_count = sqlite3_column_int64(row, 3);
         s->has_ranks = sqlite3_column_int(row, 4) != 0;
+        snprintf(s->device_kind, sizeof s->device_kind, "%s", nm_db_is_null(row, 5) ? "device" : nm_db_text(row, 5));
     }
     return nm_screen_end(s, row, status, code, err);
 }
@@ -364,6 +366,7 @@ nm_status nm_screen_write(sqlite3 *db, const nm_screen_names *names, const nm_sc
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (status == NM_OK)
         show(&s, out);
+    nm_rank_list_free(s.ranks);
     free(s.lines);
     return status;
 }

@@ -38,10 +38,10 @@ nm_status nm_screen_write(sqlite3 *db, const nm_screen_names *names, const nm_sc
 
 /* ---- What the groups of lines use ---- */
 
-typedef enum nm_line_kind { NM_LINE_PLAIN, NM_LINE_BAD, NM_LINE_WARNING, NM_LINE_FINE, NM_LINE_HEAD } nm_line_kind;
+typedef enum nm_screen_kind { NM_LINE_PLAIN, NM_LINE_BAD, NM_LINE_WARNING, NM_LINE_FINE, NM_LINE_HEAD } nm_screen_kind;
 
 /* What stays when not all fits: the lowest ranks last; of one rank the first lines. */
-typedef enum nm_line_rank {
+typedef enum nm_screen_rank {
     NM_RANK_HEAD,    /* the first line, what is lost, the next command */
     NM_RANK_WORST,   /* the first fault */
     NM_RANK_PEAK,    /* the first peak, and what is fine or cannot be judged */
@@ -49,18 +49,18 @@ typedef enum nm_line_rank {
     NM_RANK_WARNING, /* what is not good */
     NM_RANK_NOTE,    /* what limits the answers */
     NM_RANK_DETAIL,  /* evidence, further peaks, small print */
-} nm_line_rank;
+} nm_screen_rank;
 
-typedef struct nm_line {
-    nm_line_kind kind;
-    nm_line_rank rank;
+typedef struct nm_screen_line {
+    nm_screen_kind kind;
+    nm_screen_rank rank;
     bool is_numbered; /* a fault: its number stands before its label */
     bool is_dropped;
     int rows_max;     /* it may be broken into so many */
     const char *view; /* that has it, too; a literal. NULL: none */
     char label[64];
     char text[NM_SENTENCE_BYTES];
-} nm_line;
+} nm_screen_line;
 
 typedef struct nm_screen {
     sqlite3 *db; /* borrowed */
@@ -68,18 +68,20 @@ typedef struct nm_screen {
     nm_language language;
     bool has_colour;
     bool is_out_of_memory; /* a line is missing: nm_screen_write fails */
-    nm_line *lines;        /* owned */
+    nm_screen_line *lines; /* owned */
     size_t line_count, line_capacity;
     /* What several groups need to know: filled by the frame before the first of them. */
     int64_t process_count, holder_count; /* of these with memory */
     int64_t device_count, step_count;    /* step_count: the most that a process has; 0: none are known */
     int64_t fault_count;                 /* lines that tell of a fault or of what is not good, so far */
     bool has_ranks;                      /* more than one */
+    char device_kind[16];                /* "NPU" */
+    struct nm_rank_list *ranks;          /* owned; read when the first of their groups asks. NULL: not yet */
 } nm_screen;
 
 /* Begins a line; what is said next is its text. One row, unless nm_screen_rows allows more. A line to which nothing is said is not
  * shown. `label` NM_SAY_NOTHING: the line goes on with what the one above says. */
-void nm_screen_begin(nm_screen *s, nm_sentence label, nm_line_kind kind, nm_line_rank rank, const char *view);
+void nm_screen_begin(nm_screen *s, nm_sentence label, nm_screen_kind kind, nm_screen_rank rank, const char *view);
 void nm_screen_rows(nm_screen *s, int rows_max);
 void nm_screen_number(nm_screen *s); /* the line tells of a fault, which gets a number */
 void nm_screen_say(nm_screen *s, nm_sentence code, const nm_word *words);

@@ -19,7 +19,12 @@ nm_screen_group nm_screen_health_lines;  /* what is in danger, or not good */
 nm_screen_group nm_screen_peak_lines;    /* the fullest moment of devices and pools */
 nm_screen_group nm_screen_fine_lines;    /* what is fine, and what cannot be judged */
 nm_screen_group nm_screen_note_lines;    /* what limits the answers */
-nm_screen_group nm_screen_many_lines;    /* a table over many processes */
-nm_screen_group nm_screen_next_lines;    /* the next command */
+nm_screen_group nm_screen_rank_head_lines;
+nm_screen_group nm_screen_rank_end_lines;    /* of many ranks: which failed first, which followed, which are missing */
+nm_screen_group nm_screen_rank_leak_lines;   /* sites that leak, over all ranks */
+nm_screen_group nm_screen_rank_health_lines; /* what is in danger or not good, and on how many */
+nm_screen_group nm_screen_rank_uneven_lines; /* sites of which one rank holds far more */
+nm_screen_group nm_screen_rank_table_lines;  /* the fullest, the median and the first to fail */
+nm_screen_group nm_screen_next_lines;        /* the next command */
 
 #endif
