@@ -151,15 +151,6 @@ nm_status nm_screen_say_ranks_end(nm_screen *s, bool *has_failed, nm_error *err)
     return NM_OK;
 }
 
-nm_status nm_screen_rank_head_lines(nm_screen *s, nm_error *err)
-{
-    bool has_failed;
-
-    nm_screen_begin(s, NM_SAY_NOTHING, NM_LINE_HEAD, NM_RANK_HEAD, NULL);
-    nm_screen_rows(s, 2);
-    return nm_screen_say_ranks_end(s, &has_failed, err);
-}
-
 /* When the first failed: on the wall clock where there are several recordings, each with a beginning of its own. */
 static void add_when(nm_screen *s)
 {

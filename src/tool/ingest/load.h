@@ -29,8 +29,8 @@ typedef struct ingest {
     nm_frame_name_counts name_counts; /* of all inputs */
     bool is_whole;
     bool is_settled; /* the names of what was written are on the disk, too */
-    char *summary;   /* owned: what goes to standard output once all is in place, */
-    size_t summary_bytes;
+    char *screen;    /* owned: what goes to standard output once all is in place, */
+    size_t screen_bytes;
     char *losses; /* and to standard error */
     size_t losses_bytes;
     FILE *losses_file;

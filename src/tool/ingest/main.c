@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * npumem-ingest: input files -> database, CSV files and a summary. One input goes into the database directly, each of
+ * npumem-ingest: input files -> database, CSV files and the screen. One input goes into the database directly, each of
  * several into one of its own first, a part, which is then merged. What this file knows itself is the exit status and the
  * one line of an error; the command line is in ingest/options.c, and how an input is read in ingest/load.c.
  */
@@ -16,11 +16,12 @@
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
-#include "report/summary.h"
+#include "report/screen.h"
 #include "sites/patterns.h"
 #include "store/cleanup.h"
 #include "store/database.h"
 #include "store/publish.h"
+#include "tool/common/color.h"
 #include "tool/ingest/load.h"
 #include "tool/ingest/size.h"
 
@@ -263,20 +264,28 @@ static void write_name_counts(const nm_frame_name_counts *counts, FILE *out)
     fputc('\n', out);
 }
 
-static nm_status write_summary(ingest *run, nm_error *err)
+static nm_language language_of(const ingest_options *options)
 {
-    nm_summary_names names = {run->output_path, run->options->csv_folder};
+    if (options->language == TOOL_LANGUAGE_AUTO)
+        return nm_language_of_environment();
+    return options->language == TOOL_LANGUAGE_CHINESE ? NM_CHINESE : NM_ENGLISH;
+}
+
+static nm_status write_screen(ingest *run, nm_error *err)
+{
+    nm_screen_options look = {language_of(run->options), tool_wants_color(run->options->color)};
+    nm_screen_names names = {run->output_path, run->options->csv_folder};
     FILE *file = NULL;
     nm_status status;
 
     if (run->options->is_quiet)
         return NM_OK;
     if (run->options->is_redacted) /* so that what is printed may be sent too */
-        names = (nm_summary_names){"FILE.db", run->options->csv_folder == NULL ? NULL : "DIR"};
-    file = open_memstream(&run->summary, &run->summary_bytes);
+        names = (nm_screen_names){"FILE.db", run->options->csv_folder == NULL ? NULL : "DIR"};
+    file = open_memstream(&run->screen, &run->screen_bytes);
     if (file == NULL)
-        return nm_fail_errno(err, errno, "cannot write the summary");
-    status = nm_summary_write(nm_store_db(run->store), &names, file, err);
+        return nm_fail_errno(err, errno, "cannot write the screen");
+    status = nm_screen_write(nm_store_db(run->store), &names, &look, file, err);
     if (status == NM_OK && run->symbols != NULL)
         write_name_counts(&run->name_counts, file);
     if (fclose(file) != 0 && status == NM_OK)
@@ -322,7 +331,7 @@ static bool write_answers(const ingest *run)
 {
     int cause = 0;
 
-    if (run->summary != NULL && fwrite(run->summary, 1, run->summary_bytes, stdout) != run->summary_bytes)
+    if (run->screen != NULL && fwrite(run->screen, 1, run->screen_bytes, stdout) != run->screen_bytes)
         cause = errno;
     if (fflush(stdout) != 0 && cause == 0)
         cause = errno;
@@ -364,7 +373,7 @@ static void free_run(ingest *run)
     tool_inputs_free(&run->inputs);
     nm_buffer_free(&run->site_rules);
     free(run->output_path);
-    free(run->summary);
+    free(run->screen);
     free(run->losses);
 }
 
@@ -395,7 +404,7 @@ static int run_ingest(const ingest_options *options)
     if (status == NM_OK)
         status = check_whole(&run, &err);
     if (status == NM_OK)
-        status = write_summary(&run, &err);
+        status = write_screen(&run, &err);
     if (status == NM_OK)
         status = publish(&run, &err);
     nm_progress_end(&run.progress);

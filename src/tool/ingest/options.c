@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/quantity.h"
+#include "tool/common/color.h"
 #include "tool/common/threshold_text.h"
 
 #define MINUTE_NS   UINT64_C(60000000000)
@@ -76,6 +77,13 @@ static const option_row rows[] = {
      .argument = "FILE.db",
      .help = "the database to write (default: the name of a single input with its suffix replaced by .db)",
      .take = take_output},
+    {.name = "color",
+     .kind = OPTION_CHOICE,
+     .argument = "WHEN",
+     .words = tool_color_words,
+     .help = "color what is printed: auto (on a terminal, unless NO_COLOR is set), always or never",
+     .fallback = "auto",
+     .field = OPTION_FIELD(ingest_options, color)},
     {.name = "csv",
      .kind = OPTION_FOLDER,
      .argument = "DIR",
@@ -97,6 +105,13 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "replace outputs that exist",
      .field = OPTION_FIELD(ingest_options, is_forced)},
+    {.name = "lang",
+     .kind = OPTION_CHOICE,
+     .argument = "LANGUAGE",
+     .words = tool_language_words,
+     .help = "the language of what is printed: en, zh (Chinese) or auto, by LC_ALL, LC_MESSAGES and LANG",
+     .fallback = "auto",
+     .field = OPTION_FIELD(ingest_options, language)},
     {.name = "redact",
      .kind = OPTION_FLAG,
      .help = "replace hosts, users, paths and arguments (host-1, /path-1/file-1.py): a database to send",

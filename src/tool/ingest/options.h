@@ -25,6 +25,8 @@ typedef struct ingest_options { /* texts are borrowed from the command line */
     nm_retention detail;
     int64_t server_minutes; /* 0: as the store has it */
     nm_thresholds thresholds;
+    uint32_t color;    /* a tool_color */
+    uint32_t language; /* a tool_language */
     bool has_csv_bom;
     bool is_forced;
     bool is_quiet;

@@ -8,22 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/io.h"
 #include "base/shown.h"
 #include "store/foreign.h"
+#include "tool/common/color.h"
 #include "tool/common/quiet.h"
 #include "tool/stack/answer.h"
-
-static bool wants_color(uint32_t color)
-{
-    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
-
-    if (color != STACK_COLOR_AUTO)
-        return color == STACK_COLOR_ALWAYS;
-    return isatty(STDOUT_FILENO) && (none == NULL || none[0] == 0) && terminal != NULL && strcmp(terminal, "dumb") != 0;
-}
 
 static int run_stack(const stack_options *options)
 {
@@ -34,7 +25,7 @@ static int run_stack(const stack_options *options)
     nm_status status = nm_foreign_open(options->database, false, &database, &err);
 
     if (status == NM_OK)
-        status = stack_answer(nm_foreign_db(database), options, wants_color(options->color), &is_found, &err);
+        status = stack_answer(nm_foreign_db(database), options, tool_wants_color(options->color), &is_found, &err);
     nm_foreign_close(database);
     if (status != NM_OK) {
         fprintf(stderr, "npumem-stack: %s: %s\n", nm_shown_text(name, sizeof name, options->database), err.text);

@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "base/number.h"
-
-static const char *const color_words[] = {
-    [STACK_COLOR_AUTO] = "auto", [STACK_COLOR_ALWAYS] = "always", [STACK_COLOR_NEVER] = "never", NULL};
+#include "tool/common/color.h"
 
 static const option_row rows[] = {
     {.name = "top",
@@ -30,7 +28,7 @@ static const option_row rows[] = {
     {.name = "color",
      .kind = OPTION_CHOICE,
      .argument = "WHEN",
-     .words = color_words,
+     .words = tool_color_words,
      .help =
          "dim the frames of allocators and frameworks: auto (on a terminal, unless NO_COLOR is set), always or never",
      .fallback = "auto",

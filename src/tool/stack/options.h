@@ -9,8 +9,6 @@
 
 typedef enum stack_choice { STACK_DEFAULT, STACK_LEAK, STACK_PEAK, STACK_OOM, STACK_BY_ID, STACK_BY_SITE } stack_choice;
 
-typedef enum stack_color { STACK_COLOR_AUTO, STACK_COLOR_ALWAYS, STACK_COLOR_NEVER } stack_color;
-
 typedef struct stack_options {
     const char *database; /* borrowed */
     stack_choice choice;
@@ -19,7 +17,7 @@ typedef struct stack_options {
     int64_t top;       /* INT64_MAX: all */
     bool has_rank, is_quiet;
     int64_t rank;
-    uint32_t color; /* a stack_color */
+    uint32_t color; /* a tool_color */
 } stack_options;
 
 /* Into zeroed options, which borrow from argv. */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The last line: commands that fit this run, by what the lines before have told. File names stand as they were given where they are
+ * short, else without their folder.
+ */
+#include <string.h>
+
+#include "base/human.h"
+#include "report/screen_groups.h"
+#include "store/database.h"
+
+#define PATH_COLUMNS 34
+#define TEXT_BYTES   256
+
+static const char *short_path(const char *path, char out[TEXT_BYTES])
+{
+    const char *slash = strrchr(path, '/');
+
+    if (strlen(path) > PATH_COLUMNS && slash != NULL)
+        path = slash + 1;
+    return nm_human_text(out, TEXT_BYTES, path, PATH_COLUMNS * 2);
+}
+
+typedef struct facts {
+    int64_t leak_count, fatal_count, pool_count; /* pool_count: verdicts that another setting of the pool may better */
+} facts;
+
+static nm_status read_facts(const nm_screen *s, facts *out, nm_error *err)
+{
+    static const char sql[] =
+        "SELECT (SELECT count(*) FROM leak_by_site),"
+        " (SELECT count(*) FROM out_of_memory WHERE outcome IS NOT 'recovered'),"
+        " (SELECT count(*) FROM health WHERE verdict IN ('warning', 'danger') AND measure IN ('fragmentation',"
+        " 'pool hit rate')) + (SELECT count(*) FROM out_of_memory WHERE verdict = 'fragmentation')";
+    sqlite3_stmt *row = NULL;
+    nm_status status = nm_screen_ask(s, sql, &row, err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+
+    if (code == SQLITE_ROW)
+        *out = (facts){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2)};
+    return nm_screen_end(s, row, status, code, err);
+}
+
+nm_status nm_screen_next_lines(nm_screen *s, nm_error *err)
+{
+    char database[TEXT_BYTES], input[TEXT_BYTES] = "", folder[TEXT_BYTES];
+    facts f = {0};
+    sqlite3_stmt *row = NULL;
+    nm_status status = read_facts(s, &f, err);
+
+    if (status == NM_OK)
+        status = nm_screen_ask(s, "SELECT path FROM input WHERE path <> '-' AND (SELECT count(*) FROM input) = 1", &row,
+                               err);
+    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+    if (code == SQLITE_ROW)
+        short_path(nm_db_text(row, 0), input);
+    status = nm_screen_end(s, row, status, code, err);
+    if (status != NM_OK)
+        return status;
+    short_path(s->names->database_path, database);
+    nm_screen_begin(s, NM_SAY_LABEL_NEXT, NM_LINE_PLAIN, NM_RANK_HEAD, NULL);
+    nm_screen_say(s,
+                  f.leak_count > 0    ? NM_SAY_NEXT_LEAK
+                  : f.fatal_count > 0 ? NM_SAY_NEXT_FAILURE
+                                      : NM_SAY_NEXT_PEAK,
+                  NM_WORDS({"database", database}));
+    if (f.pool_count > 0 && input[0] != 0)
+        nm_screen_say(s, NM_SAY_NEXT_WHATIF, NM_WORDS({"input", input}));
+    else
+        nm_screen_say(s, NM_SAY_NEXT_CATALOG, NM_WORDS({"database", database}));
+    if (s->names->csv_folder != NULL)
+        nm_screen_say(s, NM_SAY_NEXT_CSV, NM_WORDS({"folder", short_path(s->names->csv_folder, folder)}));
+    return NM_OK;
+}
