@@ -68,6 +68,14 @@ const char *nm_human_time(char out[NM_HUMAN_BYTES], int64_t ns)
     return out;
 }
 
+const char *nm_human_cost(char out[NM_HUMAN_BYTES], int64_t ns)
+{
+    if (ns >= 1000000)
+        return nm_human_time(out, ns);
+    snprintf(out, NM_HUMAN_BYTES, "%.1f us", (double)ns / 1e3);
+    return out;
+}
+
 /* Characters in the text, but no more than `most`. */
 static size_t count_characters(const char *text, size_t len, size_t most)
 {

@@ -15,6 +15,7 @@ const char *nm_human_bytes(char out[NM_HUMAN_BYTES], int64_t bytes);  /* 512 B, 
 const char *nm_human_count(char out[NM_HUMAN_BYTES], int64_t count);  /* 412,880 */
 const char *nm_human_percent(char out[NM_HUMAN_BYTES], double ratio); /* 5.8 %, 44 %, 100 % */
 const char *nm_human_time(char out[NM_HUMAN_BYTES], int64_t ns);      /* 12.0 ms, 81.3 s, 2.5 h */
+const char *nm_human_cost(char out[NM_HUMAN_BYTES], int64_t ns);      /* the same, and 25.0 us */
 
 /* At most `column_count` characters of a text, the last three of them dots if there is more; what is not safe to show
  * (base/shown.h) becomes a question mark. `out` has room for `size` bytes. NULL is an empty text. */

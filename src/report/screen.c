@@ -118,6 +118,12 @@ const char *nm_screen_place(const nm_screen *s, sqlite3_stmt *row, int rank_colu
 
 /* ---- Showing ---- */
 
+/* A figure stands before the space, and its unit behind it: they stay together. */
+static bool is_figure(const char *text, size_t at)
+{
+    return at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9';
+}
+
 /* Where the text, which is longer than `cells`, is broken: behind the last space, or behind a wide character, that fits; in the
  * middle of a word only where one fills more than half of the row. */
 static size_t break_at(const char *text, size_t len, size_t cells)
@@ -129,10 +135,12 @@ static size_t break_at(const char *text, size_t len, size_t cells)
         size_t bytes = nm_shown_next(text + at, len - at, &character);
 
         at += bytes;
-        if (at <= fit && (character == ' ' || nm_cells_of(character) == 2))
+        if (at > fit)
+            break;
+        if (nm_cells_of(character) == 2 || (character == ' ' && !is_figure(text, at - bytes)))
             best = at;
     }
-    if (fit < len && text[fit] == ' ')
+    if (fit < len && text[fit] == ' ' && !is_figure(text, fit))
         return fit;
     return best > fit / 2 ? best : fit;
 }

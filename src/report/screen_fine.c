@@ -125,7 +125,7 @@ static nm_status say_good(nm_screen *s, int *count, nm_error *err)
         nm_sentence measure = measure_of(nm_db_text(rows, 0));
 
         if (measure == NM_SAY_MEASURE_COST)
-            nm_human_time(value, (int64_t)number);
+            nm_human_cost(value, (int64_t)number);
         else
             nm_human_percent(value, number);
         nm_sentence_put(measure, s->language, NULL, name, sizeof name);

@@ -69,8 +69,8 @@ static void say_cost(nm_screen *s, sqlite3_stmt *row, const char *where)
     char each[NM_HUMAN_BYTES], all[NM_HUMAN_BYTES];
 
     nm_screen_say(s, NM_SAY_COST,
-                  NM_WORDS({"time", nm_human_time(each, (int64_t)sqlite3_column_double(row, VALUE))},
-                           {"all", nm_human_time(all, sqlite3_column_int64(row, AMOUNT))}, {"where", where}));
+                  NM_WORDS({"time", nm_human_cost(each, (int64_t)sqlite3_column_double(row, VALUE))},
+                           {"all", nm_human_cost(all, sqlite3_column_int64(row, AMOUNT))}, {"where", where}));
 }
 
 static void say_zero_copy(nm_screen *s, sqlite3_stmt *row, const char *where)
@@ -191,7 +191,7 @@ static void say_minor(nm_screen *s, sqlite3_stmt *row)
                       NM_WORDS({"percent", nm_human_percent(value, number)},
                                {"reserved", nm_human_bytes(reserved, sqlite3_column_int64(row, RESERVED))}));
     else if (strcmp(name, "allocation cost") == 0)
-        nm_screen_say(s, NM_SAY_MINOR_COST, NM_WORDS({"time", nm_human_time(value, (int64_t)number)}));
+        nm_screen_say(s, NM_SAY_MINOR_COST, NM_WORDS({"time", nm_human_cost(value, (int64_t)number)}));
     else
         nm_screen_say(s, strcmp(name, "zero copy") == 0 ? NM_SAY_MINOR_ZERO_COPY : NM_SAY_MINOR_MISSES,
                       NM_WORDS({"percent", nm_human_percent(value, number)}));

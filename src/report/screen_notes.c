@@ -84,8 +84,10 @@ static nm_status add_graphs(nm_screen *s, nm_error *err)
                                {"m", nm_human_count(destroyed, sqlite3_column_int64(row, 1))}));
         if (sqlite3_column_int64(row, 1) < sqlite3_column_int64(row, 0))
             nm_screen_say(s, NM_SAY_GRAPHS_HOLD,
-                          NM_WORDS({"driver", nm_human_bytes(driver, sqlite3_column_int64(row, 2))},
-                                   {"blocks", nm_human_bytes(blocks, sqlite3_column_int64(row, 3))}));
+                          NM_WORDS({"driver", nm_human_bytes(driver, sqlite3_column_int64(row, 2))}));
+        if (sqlite3_column_int64(row, 3) > 0)
+            nm_screen_say(s, NM_SAY_GRAPHS_BLOCKS,
+                          NM_WORDS({"blocks", nm_human_bytes(blocks, sqlite3_column_int64(row, 3))}));
     }
     return nm_screen_end(s, row, status, code, err);
 }

@@ -134,10 +134,10 @@ static nm_status add_told(nm_screen *s, bool *is_begun, nm_error *err)
                       NM_WORDS({"device", device}, {"bytes", nm_human_bytes(used, used_bytes)},
                                {"total", nm_human_bytes(total, total_bytes)}));
         say_time(s, rows, 7, -1);
+        status = say_parts(s, rows, err);
         nm_screen_say(
             s, NM_SAY_PEAK_FREE,
             NM_WORDS({"bytes", nm_human_bytes(left, total_bytes > used_bytes ? total_bytes - used_bytes : 0)}));
-        status = say_parts(s, rows, err);
     }
     return nm_screen_end(s, rows, status, code, err);
 }

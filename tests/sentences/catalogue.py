@@ -3,7 +3,7 @@
 
 A block a sentence: its code at the begin of a line, then indented the sentence, then indented `when` and what makes it said.
 In a sentence {...} stands for a figure or a name, and [a/b] for one of several words ([s/] for one or none). White space counts
-for nothing: the screen aligns.
+for nothing: the screen aligns. What is said on the screen has a second line, behind `zh`, in Chinese.
 """
 import re
 
@@ -23,8 +23,7 @@ FIGURES = {
 
 # Where the sentences of a code's first word are made.
 SOURCES = {
-    "summary": ["src/report/summary.c", "src/report/summary_device.c", "src/report/summary_health.c",
-                "src/report/summary_held.c", "src/report/summary_many.c", "src/report/summary_steps.c"],
+    "screen": ["src/report/sentences.def"],
     "health": ["schema/375_view_health.sql"],
     "out_of_memory": ["schema/374_view_out_of_memory.sql"],
     "leak": ["schema/310_view_leak.sql"],
@@ -37,11 +36,17 @@ SOURCES = {
     "stack": ["src/tool/stack/answer.c", "src/tool/stack/print.c"],
 }
 
+PART = "as part of a line"
+
 
 class Sentence:
-    def __init__(self, code, text, when):
-        self.code, self.text, self.when = code, text, when
+    def __init__(self, code, text, when, chinese=None):
+        self.code, self.text, self.when, self.chinese = code, text, when, chinese
         self.kind = code.split(".")[0]
+
+    def is_part(self):
+        """A label, or words that mean something behind others alone: no recording is named for it."""
+        return self.when == PART
 
     def parts(self):
         """The text as ('text', words), ('figure', name) and ('one of', [words...]), in order."""
@@ -99,7 +104,9 @@ def read(path):
             raise SystemExit(f"{path}:{number}: {code} stands twice")
         if code.split(".")[0] not in SOURCES:
             raise SystemExit(f"{path}:{number}: {code}: no source is known of {code.split('.')[0]}")
-        out[code] = Sentence(code, flat(" ".join(lines[:at])), lines[at][5:])
+        chinese = next((line[3:] for line in lines[:at] if line.startswith("zh ")), None)
+        text = flat(" ".join(line for line in lines[:at] if not line.startswith("zh ")))
+        out[code] = Sentence(code, text, lines[at][5:], chinese)
 
     for number, line in enumerate(open(path, encoding="utf-8"), 1):
         if line.startswith("#") or not line.strip():

@@ -32,8 +32,8 @@ begins="SELECT begin_seq FROM step WHERE process_id = 1 ORDER BY step_id"
 "$ingest" run.zst >summary || fail "a file"
 is "begins" "1 9 17 25 33 " "$(ask run.db "$begins")"
 is "sources" "inferred marked " "$(ask run.db 'SELECT DISTINCT source FROM step ORDER BY source')"
-grep -q '^Steps: 5 inferred, each from data.py:41 collate (--step-at' summary || fail "$(grep Steps summary)"
-grep -q '^Steps: none found in 1 process, no stacks' summary || fail "$(grep Steps summary)"
+grep -q '^note  *5 steps, each from data.py:41 collate, inferred (--step-at' summary || fail "$(grep steps summary)"
+grep -q '^note  *no steps found' summary || fail "$(grep steps summary)"
 cat run.zst | "$ingest" --quiet -o pipe.db - || fail "a pipe"
 is "through a pipe" "1 9 17 25 33 " "$(ask pipe.db "$begins")"
 cat run.zst | TMPDIR=$scratch/missing "$ingest" --quiet -o missing.db - 2>error && fail "no temporary folder"
@@ -58,10 +58,10 @@ is "anchors of two inputs" "data.py:41 collate data.py:41 collate " \
 "$ingest" --force --step-at none run.zst >summary || fail "none"
 is "none" "" "$(ask run.db "$begins")"
 is "no anchors" "0 " "$(ask run.db 'SELECT count(*) FROM step_origin')"
-grep -q '^Steps' summary && fail "$(grep Steps summary)"
+grep -q '^note  *.*steps' summary && fail "$(grep steps summary)"
 "$ingest" --force --step-at model.py:90 run.zst >summary || fail "a line"
 is "a line" "3 11 19 27 35 " "$(ask run.db "$begins")"
-grep -q '^Steps: 5 as --step-at says, each from model.py:90 loss (view' summary || fail "$(grep Steps summary)"
+grep -q '^note  *5 steps, each from model.py:90 loss, as --step-at says' summary || fail "$(grep steps summary)"
 "$ingest" --force --quiet --step-at main run.zst || fail "a function"
 is "a function" "1 9 17 25 33 " "$(ask run.db "$begins")"
 "$ingest" --force --step-at nothing run.zst >summary 2>error
@@ -88,8 +88,8 @@ is "an empty place" "2" "$?"
     done
 } >near.txt
 "$text2trace" near.txt near.zst && "$ingest" near.zst >summary || fail "evaluations"
-grep -q '^Steps: none found, the place that comes nearest .*: loop.py:10 f1 (--step-at names a place)$' summary ||
-    fail "$(grep Steps summary)"
+grep -q '^note  *no steps found, loop.py:10 f1 came nearest ' summary ||
+    fail "$(grep steps summary)"
 "$ingest" --force --step-at loop.py:10 near.zst >summary || fail "the place that was named"
 is "steps from it" "12 " "$(ask near.db 'SELECT count(*) FROM step')"
 

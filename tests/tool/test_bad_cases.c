@@ -125,7 +125,7 @@ static void expect_first_thread_alone(const char *why)
     ck_assert_int_eq(ask(db, "SELECT verdict = 'lossy' FROM completeness"), 1);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM leak"), 0); /* what was lost may have been their frees */
     ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM unseen WHERE kind = 'no ring' AND text = ?1", why), 1);
-    snprintf(text, sizeof text, "Not seen, threads that got no ring: %s", why);
+    snprintf(text, sizeof text, "not seen, threads that got no ring: %s", why);
     expect_text("answers", text);
     expect_text("said", " dropped, ");
 }
@@ -137,7 +137,7 @@ static void expect_unseen_child(void)
     ck_assert_int_eq(ask(db, "SELECT verdict = 'lossy' FROM completeness"), 1);
     expect_text("complaints", "1 process could not join the recording");
     expect_text("said", " 1 process could not write to the ring folder");
-    expect_text("answers", "Not seen, a process: it could not write to the ring folder");
+    expect_text("answers", "not seen, a process: it could not write to the ring folder");
 }
 
 static void set_up(void)
@@ -370,7 +370,7 @@ START_TEST(a_setuid_program_is_said_to_be_unseen)
     expect_text("said", "no process loaded the recorder, ");
     expect_text("said",
                 "./own is setuid or setgid, so that the loader drops LD_PRELOAD: record a copy without that bit");
-    expect_text("answers", "No process loaded the recorder");
+    expect_text("answers", "no process loaded the recorder");
     expect("both -- sh -c 'exec ./own slow' && ingest");
     open_database();
     ck_assert_int_eq(ask(db, "SELECT processes_seen = 1 AND processes_left = 1 FROM input"), 1);

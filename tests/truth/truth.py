@@ -14,6 +14,7 @@ import collections
 import concurrent.futures
 import os
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -59,8 +60,8 @@ def ingest(tool, path, database, options=("--quiet",)):
 
 def judge_headline(text, called):
     """Firm verdicts alone are in the headline."""
-    lines = [line.split(None, 1)[1] for line in text.splitlines() if line.strip().startswith("leaks ")]
-    says_leak = any(not line.startswith(("none", "not judged")) for line in lines)
+    lines = [line for line in text.splitlines() if re.match(r"\d+ LEAK ", line)]
+    says_leak = bool(lines)
     return [] if says_leak == bool(called) else [f"the headline says {lines}, not {sorted(called)}"]
 
 
