@@ -51,7 +51,6 @@ static void add_leak(nm_screen *s, sqlite3_stmt *row, bool is_first)
 {
     char bytes[NM_HUMAN_BYTES], count[NM_HUMAN_BYTES], all[NM_HUMAN_BYTES], rate[NM_HUMAN_BYTES], who[64];
     char site[TEXT_BYTES];
-    bool has_ranks = s->ranks->rank_count > 0;
 
     nm_screen_begin(s, NM_SAY_RANKS_LABEL_LEAK, NM_LINE_BAD, is_first ? NM_RANK_WORST : NM_RANK_FAULT, "leak_by_site");
     nm_screen_rows(s, 2);
@@ -59,7 +58,7 @@ static void add_leak(nm_screen *s, sqlite3_stmt *row, bool is_first)
     nm_screen_say(s, NM_SAY_RANKS_LEAK,
                   NM_WORDS({"bytes", nm_human_bytes(bytes, sqlite3_column_int64(row, 2))},
                            {"site", nm_human_text(site, sizeof site, nm_db_text(row, 0), SITE_COLUMNS)}));
-    nm_screen_say(s, has_ranks ? NM_SAY_RANKS_LEAK_ON : NM_SAY_RANKS_LEAK_IN,
+    nm_screen_say(s, NM_SAY_RANKS_LEAK_ON,
                   NM_WORDS({"n", nm_human_count(count, sqlite3_column_int64(row, 4))}, {"all", all_of(s, all)},
                            {"who", who_of(s, row, 5, who)}));
     if (!nm_db_is_null(row, 7) && sqlite3_column_double(row, 7) > 0)
@@ -104,34 +103,21 @@ nm_status nm_screen_rank_leak_lines(nm_screen *s, nm_error *err)
 
 static void add_verdict(nm_screen *s, sqlite3_stmt *row)
 {
-    static const struct {
-        const char *measure;
-        nm_sentence code;
-        bool is_time;
-    } measures[] = {{"fragmentation", NM_SAY_RANKS_FRAGMENTATION, false},
-                    {"pool hit rate", NM_SAY_RANKS_HIT_RATE, false},
-                    {"allocation cost", NM_SAY_RANKS_COST, true},
-                    {"zero copy", NM_SAY_RANKS_ZERO_COPY, false}};
     bool is_danger = strcmp(nm_db_text(row, 1), "danger") == 0;
-    char count[NM_HUMAN_BYTES], all[NM_HUMAN_BYTES], value[NM_HUMAN_BYTES], who[64];
-    double figure = sqlite3_column_double(row, 6);
+    nm_sentence measure = nm_screen_measure_of(nm_db_text(row, 0));
+    char count[NM_HUMAN_BYTES], all[NM_HUMAN_BYTES], value[NM_HUMAN_BYTES], name[TEXT_BYTES], who[64];
 
-    nm_human_count(count, sqlite3_column_int64(row, 2));
-    for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++) {
-        if (strcmp(nm_db_text(row, 0), measures[i].measure) != 0)
-            continue;
-        nm_screen_begin(s, is_danger ? NM_SAY_RANKS_LABEL_DANGER : NM_SAY_RANKS_LABEL_WARNING,
-                        is_danger ? NM_LINE_BAD : NM_LINE_WARNING, is_danger ? NM_RANK_FAULT : NM_RANK_WARNING,
-                        "health");
-        if (measures[i].is_time)
-            nm_human_time(value, (int64_t)figure);
-        else
-            nm_human_percent(value, figure);
-        nm_screen_say(
-            s, measures[i].code,
-            NM_WORDS({"n", count}, {"all", all_of(s, all)}, {"who", who_of(s, row, 4, who)}, {"value", value}));
-        s->fault_count++;
-    }
+    nm_screen_begin(s, is_danger ? NM_SAY_RANKS_LABEL_DANGER : NM_SAY_RANKS_LABEL_WARNING,
+                    is_danger ? NM_LINE_BAD : NM_LINE_WARNING, is_danger ? NM_RANK_FAULT : NM_RANK_WARNING, "health");
+    if (measure == NM_SAY_MEASURE_COST)
+        nm_human_time(value, (int64_t)sqlite3_column_double(row, 6));
+    else
+        nm_human_percent(value, sqlite3_column_double(row, 6));
+    nm_screen_say(s, NM_SAY_RANKS_VERDICT,
+                  NM_WORDS({"measure", nm_sentence_put(measure, s->language, NULL, name, sizeof name)},
+                           {"n", nm_human_count(count, sqlite3_column_int64(row, 2))}, {"all", all_of(s, all)},
+                           {"who", who_of(s, row, 4, who)}, {"value", value}));
+    s->fault_count++;
 }
 
 nm_status nm_screen_rank_health_lines(nm_screen *s, nm_error *err)

@@ -167,7 +167,11 @@ static void add_when(nm_screen *s)
         snprintf(time, sizeof time, "%s", nm_human_time(number, first->failed_ns));
     snprintf(pid, sizeof pid, "%lld", (long long)first->pid);
     nm_screen_begin(s, NM_SAY_RANKS_LABEL_FIRST, NM_LINE_BAD, NM_RANK_WORST, "rank_summary");
-    nm_screen_say(s, NM_SAY_RANKS_WHEN, NM_WORDS({"who", who_of(s, first, who)}, {"pid", pid}, {"time", time}));
+    who_of(s, first, who);
+    if (first->rank < 0)
+        nm_screen_say(s, NM_SAY_RANKS_WHEN_PID, NM_WORDS({"who", who}, {"time", time}));
+    else
+        nm_screen_say(s, NM_SAY_RANKS_WHEN, NM_WORDS({"who", who}, {"pid", pid}, {"time", time}));
     if (list->doubt_ns > 0)
         nm_screen_say(s, NM_SAY_RANKS_CLOCKS, NM_WORDS({"time", nm_human_time(number, list->doubt_ns)}));
 }
