@@ -456,10 +456,51 @@ START_TEST(five_hundred_and_twelve_ranks)
         free(screen);
     }
     ck_assert_int_eq(load_int(db, "SELECT (SELECT max(value) FROM health WHERE measure = "
-                                  "'fragmentation' AND rank = 0)"
+                                  "'fragmentation' AND rank = 7)"
                                   " = (SELECT max(value) FROM health WHERE measure = 'fragmentation')"),
                      1);
-    expect_screen(db, "@512.en@", "@512.zh@");
+    expect_screen(
+        db,
+        "run.zst  train.py, 512 processes, 6 steps, FAILED: rank 137 (n17 NPU 1) first, out of memory at step\n"
+        "         6; 511 followed within 640.0 ms, nothing lost\n"
+        "first    rank 137 (n17 NPU 1), pid 1137, at 7.2 s\n"
+        "then     128 x out of memory, 383 x status 1\n"
+        "1 ASKED  at least 2.0 GiB at model.py:88 forward, rank 137 NPU 1 at 7.2 s: failed for good; 128 more\n"
+        "WHY      not known: this process held 40.0 GiB, ? of 64.0 GiB was free for 2.0 GiB\n"
+        "HELD     ptaCaching 40.0 GiB (30.1 GiB used + 9.9 GiB free)\n"
+        "WHO      30.0 GiB  model.py:88 forward, 1 live\n"
+        "         96.0 MiB  data.py:41 collate, 6 live, LEAK, +16.0 MiB a step\n"
+        "2 LEAK   47.8 GiB  data.py:41 collate, on 510 of 512, most on rank 0, up to +16.0 MiB a step,\n"
+        "         3,060 blocks never freed\n"
+        "warning  fragmentation on 511 of 512, worst rank 7: 25 %\n"
+        "uneven   rank 300 holds 8.0 GiB at gather.py:2 buffer, the mean of 512 ranks is 16.0 MiB\n"
+        "RANKS                             peak of 64.0 GiB  reserved     leaks  ended\n"
+        "worst    rank 0  n00 NPU 0                40.0 GiB  40.0 GiB  96.0 MiB  out of memory at step 6\n"
+        "median   rank 255  n31 NPU 7              40.0 GiB  40.0 GiB  96.0 MiB  status 1 at step 6\n"
+        "first    rank 137  n17 NPU 1              40.0 GiB  40.0 GiB  96.0 MiB  out of memory at step 6\n"
+        "ok       no misuse\n"
+        "unjudged pool hit rate: no request after the warm-up, 1 needed\n"
+        "next     npumem stack job.db leak        npumem whatif --suggest run.zst\n",
+        "run.zst  train.py，512 个进程，6 步，失败：rank 137 (n17 NPU 1) 最先，内存不足（第 6 步）；511 个在\n"
+        "         640.0 ms 内随后失败，无丢失\n"
+        "最先     rank 137 (n17 NPU 1)，pid 1137，时间 7.2 s\n"
+        "随后     128 个 内存不足，383 个 状态码 1\n"
+        "1 请求   model.py:88 forward 至少请求 2.0 GiB，rank 137 NPU 1，时刻 7.2 s：最终失败；另有 128 次\n"
+        "原因     未知：本进程占用 40.0 GiB，64.0 GiB 中剩余 ?，需要 2.0 GiB\n"
+        "占用     ptaCaching 40.0 GiB（已用 30.1 GiB + 空闲 9.9 GiB）\n"
+        "来源     30.0 GiB  model.py:88 forward，1 个存活\n"
+        "         96.0 MiB  data.py:41 collate，6 个存活，泄漏，每步 +16.0 MiB\n"
+        "2 泄漏   47.8 GiB  data.py:41 collate，在 512 个中的 510 个上，rank 0 最多，每步最多 +16.0 MiB，\n"
+        "         3,060 个块从未释放\n"
+        "警告     碎片率：512 个中的 511 个，rank 7 最差：25 %\n"
+        "不均     rank 300 在 gather.py:2 buffer 持有 8.0 GiB，512 个 rank 平均 16.0 MiB\n"
+        "各rank                             峰值 / 64.0 GiB    池预留      泄漏  结束\n"
+        "最高     rank 0  n00 NPU 0                40.0 GiB  40.0 GiB  96.0 MiB  内存不足（第 6 步）\n"
+        "中位     rank 255  n31 NPU 7              40.0 GiB  40.0 GiB  96.0 MiB  状态码 1（第 6 步）\n"
+        "最先     rank 137  n17 NPU 1              40.0 GiB  40.0 GiB  96.0 MiB  内存不足（第 6 步）\n"
+        "正常     无误用\n"
+        "未判定   内存池命中率：预热后无请求，至少需要 1 个\n"
+        "下一步   npumem stack job.db leak        npumem whatif --suggest run.zst\n");
     sqlite3_close(db);
 }
 END_TEST
