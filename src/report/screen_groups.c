@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which groups a screen has, in order.
+ * Which groups of lines a screen has, and in which order: a few processes each have lines of their own, many ranks have a table.
  */
 #include "report/screen_groups.h"
 
