@@ -127,7 +127,7 @@ static void say_first(nm_screen *s)
     if (list->followed_count > 0)
         nm_screen_say(s, NM_SAY_RANKS_FOLLOWED,
                       NM_WORDS({"n", nm_human_count(count, list->followed_count)},
-                               {"time", nm_human_time(time, list->followed_ns)}));
+                               {"time", nm_human_cost(time, list->followed_ns)}));
 }
 
 nm_status nm_screen_say_ranks_end(nm_screen *s, bool *has_failed, nm_error *err)
@@ -167,6 +167,7 @@ static void add_when(nm_screen *s)
         snprintf(time, sizeof time, "%s", nm_human_time(number, first->failed_ns));
     snprintf(pid, sizeof pid, "%lld", (long long)first->pid);
     nm_screen_begin(s, NM_SAY_RANKS_LABEL_FIRST, NM_LINE_BAD, NM_RANK_WORST, "rank_summary");
+    nm_screen_rows(s, 2);
     who_of(s, first, who);
     if (first->rank < 0)
         nm_screen_say(s, NM_SAY_RANKS_WHEN_PID, NM_WORDS({"who", who}, {"time", time}));
