@@ -61,7 +61,7 @@ WITH
         UNION ALL SELECT 'named_moment', NULL
         UNION ALL SELECT 'out_of_memory_component', NULL
         UNION ALL SELECT 'peak_by_module', NULL
-        UNION ALL SELECT 'peak_by_rank', NULL
+        UNION ALL SELECT 'rank_summary', NULL
         UNION ALL SELECT 'pool_by_stream', NULL
         UNION ALL SELECT 'pool_miss_by_cause', NULL
         UNION ALL SELECT 'pool_miss_by_site', NULL

@@ -12,6 +12,7 @@
 #include "base/cells.h"
 #include "base/human.h"
 #include "base/shown.h"
+#include "report/rank_list.h"
 #include "report/screen_groups.h"
 #include "store/database.h"
 
@@ -345,7 +346,7 @@ static nm_status fill_facts(nm_screen *s, nm_error *err)
         " (SELECT count(DISTINCT process_id) FROM heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0),"
         " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM heap_place WHERE device IS NOT NULL)),"
         " coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM step GROUP BY process_id)), 0),"
-        " (SELECT count(DISTINCT rank) > 1 FROM process)";
+        " (SELECT count(DISTINCT rank) > 1 FROM process), (SELECT upper(max(kind)) FROM device)";
     sqlite3_stmt *row = NULL;
     nm_status status = nm_screen_ask(s, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
@@ -356,6 +357,7 @@ static nm_status fill_facts(nm_screen *s, nm_error *err)
         s->device_count = sqlite3_column_int64(row, 2);
         s->step_count = sqlite3_column_int64(row, 3);
         s->has_ranks = sqlite3_column_int(row, 4) != 0;
+        snprintf(s->device_kind, sizeof s->device_kind, "%s", nm_db_is_null(row, 5) ? "device" : nm_db_text(row, 5));
     }
     return nm_screen_end(s, row, status, code, err);
 }
@@ -372,6 +374,7 @@ nm_status nm_screen_write(sqlite3 *db, const nm_screen_names *names, const nm_sc
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (status == NM_OK)
         show(&s, out);
+    nm_rank_list_free(s.ranks);
     free(s.lines);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "base/human.h"
 #include "report/screen_groups.h"
+#include "report/screen_ranks.h"
 #include "store/database.h"
 
 #define NAME_COLUMNS 32
@@ -228,6 +229,19 @@ static bool has_losses(sqlite3_stmt *row, int column)
     return sqlite3_column_int(row, column + 7) == 0;
 }
 
+static nm_status say_end_of_few(nm_screen *s, sqlite3_stmt *row, bool *is_dead, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (s->process_count > 0)
+        status = say_death(s, is_dead, err);
+    if (status == NM_OK && s->holder_count > 1)
+        status = say_ends(s, err);
+    else if (status == NM_OK && s->process_count > 0)
+        say_end(s, row, 4);
+    return status;
+}
+
 static nm_status add_head(nm_screen *s, nm_error *err)
 {
     sqlite3_stmt *row = NULL;
@@ -237,12 +251,10 @@ static nm_status add_head(nm_screen *s, nm_error *err)
 
     if (code == SQLITE_ROW) {
         begin_head(s, row);
-        if (s->process_count > 0)
-            status = say_death(s, &is_dead, err);
-        if (status == NM_OK && s->holder_count > 1)
-            status = say_ends(s, err);
-        else if (status == NM_OK && s->process_count > 0)
-            say_end(s, row, 4);
+        if (nm_screen_is_ranked(s))
+            status = nm_screen_say_ranks_end(s, &is_dead, err);
+        else
+            status = say_end_of_few(s, row, &is_dead, err);
         if (s->process_count > 0)
             nm_screen_say(s, NM_SAY_COMMA, NULL);
         say_completeness(s, nm_db_text(row, 2));
@@ -331,7 +343,7 @@ nm_status nm_screen_end_lines(nm_screen *s, nm_error *err)
 {
     nm_status status = add_head(s, err);
 
-    if (status == NM_OK)
+    if (status == NM_OK && !nm_screen_is_ranked(s))
         status = add_ends(s, err);
     return status == NM_OK ? add_limits(s, err) : status;
 }

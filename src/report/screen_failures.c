@@ -8,6 +8,7 @@
 
 #include "base/human.h"
 #include "report/screen_groups.h"
+#include "report/screen_ranks.h"
 #include "store/database.h"
 
 #define SITE_COLUMNS   44
@@ -47,7 +48,8 @@ enum {
     " substr(message, 10, instr(message, ' (') - 10), rank, pid, device,"                                              \
     " (SELECT upper(max(kind)) FROM device), needed_bytes, free_bytes, total_bytes, own_bytes, other_bytes,"           \
     " pool_free_bytes, pool_largest_free_bytes, reserved_bytes, leaked_bytes, leaked_site, is_partial"                 \
-    " FROM out_of_memory ORDER BY outcome IS 'recovered', device IS NULL, out_of_memory_id DESC LIMIT 1"
+    " FROM out_of_memory ORDER BY out_of_memory_id <> ?1, outcome IS 'recovered', device IS NULL, out_of_memory_id "   \
+    "DESC LIMIT 1"
 
 /* What each verdict says, and what helps. NM_SAY_NOTHING: nothing is known to. */
 typedef struct cause {
@@ -247,6 +249,9 @@ nm_status nm_screen_failure_lines(nm_screen *s, nm_error *err)
 {
     sqlite3_stmt *row = NULL;
     nm_status status = nm_screen_ask(s, CASES, &row, err);
+
+    if (status == NM_OK)
+        sqlite3_bind_int64(row, 1, nm_screen_first_out_of_memory(s));
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/human.h"
+#include "report/rank_list.h"
 #include "report/screen_groups.h"
 #include "store/database.h"
 #include "store/verdicts/verdict.h"
@@ -75,7 +76,7 @@ static void say_unjudged_leaks(nm_screen *s, const leaks *l, int *count)
 
 /* ---- Measures ---- */
 
-static nm_sentence measure_of(const char *measure)
+nm_sentence nm_screen_measure_of(const char *measure)
 {
     static const struct {
         const char *measure;
@@ -122,7 +123,7 @@ static nm_status say_good(nm_screen *s, int *count, nm_error *err)
 
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
         double number = sqlite3_column_double(rows, 1);
-        nm_sentence measure = measure_of(nm_db_text(rows, 0));
+        nm_sentence measure = nm_screen_measure_of(nm_db_text(rows, 0));
 
         if (measure == NM_SAY_MEASURE_COST)
             nm_human_cost(value, (int64_t)number);
@@ -144,7 +145,7 @@ static nm_status say_unjudged_measures(nm_screen *s, int *count, nm_error *err)
     int code = SQLITE_DONE;
 
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        nm_sentence_put(measure_of(nm_db_text(rows, 0)), s->language, NULL, name, sizeof name);
+        nm_sentence_put(nm_screen_measure_of(nm_db_text(rows, 0)), s->language, NULL, name, sizeof name);
         nm_sentence_put(reason_of(nm_db_text(rows, 1)), s->language, NULL, reason, sizeof reason);
         say_part(s, count, NM_SAY_UNJUDGED_MEASURE, NM_WORDS({"measure", name}, {"reason", reason}));
     }
@@ -174,7 +175,7 @@ static nm_status add_fine(nm_screen *s, const leaks *l, nm_error *err)
                  NM_WORDS({"n", nm_human_count(count_text, outstanding_count)},
                           {"bytes", nm_human_bytes(bytes, l->outstanding_bytes)}));
     status = say_good(s, &count, err);
-    if (failure_count == 0 && l->partial_count == 0)
+    if (failure_count == 0 && l->partial_count == 0 && (s->ranks == NULL || s->ranks->failed_count == 0))
         say_part(s, &count, NM_SAY_FINE_FAILURES, NULL);
     if (misuse_count == 0 && l->partial_count == 0)
         say_part(s, &count, NM_SAY_FINE_MISUSE, NULL);

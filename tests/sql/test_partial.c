@@ -47,7 +47,7 @@ static const struct {
     {"operation_memory", "is_partial", {false, true, true, true}},
     {"operation_memory_by_step", "is_partial", {false, true, true, true}},
     {"out_of_memory", "is_partial", {false, true, true, false}},
-    {"peak_by_rank", "is_partial", {false, true, true, true}},
+    {"rank_summary", "is_partial", {false, true, true, true}},
     {"pending_free", "is_partial", {false, true, true, true}},
     {"pool_by_class", "is_partial", {false, true, true, true}},
     {"pool_by_size", "is_partial", {false, true, true, true}},

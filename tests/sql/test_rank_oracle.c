@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Views peak_by_rank and rank_imbalance against slow walks over random events: five processes, of which two share a device,
+ * Views rank_summary and rank_imbalance against slow walks over random events: five processes, of which two share a device,
  * two are one rank and one has none, allocate and free driver memory and blocks of pools in it. Who held how much at which
- * event is asked of every allocation again and again.
+ * event is asked of every allocation again and again. And which of several failed first, against a walk over all pairs.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -273,7 +273,7 @@ static void compare_peaks(sqlite3 *db)
                 step = 11 + i;
         snprintf(
             sql, sizeof sql,
-            "SELECT count(*) FROM peak_by_rank WHERE pid = %d AND device = %d AND coalesce(rank, -1) = %d"
+            "SELECT count(*) FROM rank_summary WHERE pid = %d AND device = %d AND coalesce(rank, -1) = %d"
             " AND peak_bytes = %" PRId64
             " AND seq = %d AND ns = %d AND coalesce(step, -1) = %d AND pool_bytes = %" PRId64
             " AND pool_live_bytes = %" PRId64 " AND program_bytes = %" PRId64 " AND module_bytes = %" PRId64
@@ -283,9 +283,9 @@ static void compare_peaks(sqlite3 *db)
             bytes_held(p, DRIVER, peak) - segments_held(p, peak), bytes_held(p, MODULE, peak), devices[p] == 1 ? 2 : 1);
         ck_assert_msg(load_int(db, sql) == 1, "%s\n%s", sql,
                       load_rows(db, "SELECT pid, device, rank, peak_bytes, seq, ns, step, pool_bytes, pool_live_bytes,"
-                                    " program_bytes, module_bytes, rounding_bytes, process_count FROM peak_by_rank"));
+                                    " program_bytes, module_bytes, rounding_bytes, process_count FROM rank_summary"));
     }
-    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM peak_by_rank"), PROCESSES);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM rank_summary"), PROCESSES);
 }
 
 START_TEST(ranks_differ_as_slow_walks_say)
@@ -323,8 +323,213 @@ START_TEST(the_rank_that_is_out_of_line_is_found)
                       " WHERE site <> '(whole heap)' LIMIT 1");
 
     ck_assert_str_eq(row, "gather.py:2 buffer|2|12582912|4194304|6291456|2.0\n");
-    ck_assert_int_eq(load_int(db, "SELECT rank FROM peak_by_rank ORDER BY peak_bytes DESC LIMIT 1"), 2);
+    ck_assert_int_eq(load_int(db, "SELECT rank FROM rank_summary ORDER BY peak_bytes DESC LIMIT 1"), 2);
     free(row);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* ---- Who failed first ---------------------------------------------------------------------------------------------- */
+
+#define FAILERS 6
+#define INPUTS  3
+
+enum { DONE, STATUS, SIGNAL, REFUSED, REFUSED_AND_WENT_ON, REFUSED_AND_DONE, ENDS };
+
+typedef struct failer {
+    int input, kind;
+    int64_t refused_ns, step_ns, end_ns; /* of its input's clock; REFUSED: the first, and of what went on the second */
+} failer;
+
+static failer failers[FAILERS];
+static int64_t starts[INPUTS];                            /* on the wall clock */
+static const char *const hosts[INPUTS] = {"a", "a", "b"}; /* two recordings of one host */
+
+/* The line of process p that stands at this time, if one does. */
+static int say_failer_at(int p, int64_t ns)
+{
+    const failer *f = &failers[p];
+    int count = 0;
+
+    if (ns == f->refused_ns && f->kind >= REFUSED)
+        draft_say("@%" PRId64 " alloc_failed heap=%d requested=5000 error=207001 thread=%d\n", ns, p + 1, p + 1),
+            count++;
+    if (ns == f->step_ns && f->kind == REFUSED_AND_WENT_ON)
+        draft_say("@%" PRId64 " step number=7 thread=%d\n", ns, p + 1), count++;
+    if (ns == f->end_ns)
+        draft_say("@%" PRId64 " process_end process=%d detail=%s error=%d\n", ns, p + 1,
+                  f->kind == SIGNAL || f->kind == REFUSED_AND_WENT_ON ? "signal" : "exit",
+                  f->kind == DONE || f->kind == REFUSED_AND_DONE ? 0 : 9),
+            count++;
+    return count;
+}
+
+/* All at multiples of 4 ms, so that some are at the same time and some within what clocks of one host may differ by. */
+static int random_failures(unsigned seed)
+{
+    int count = 0;
+
+    srand(seed);
+    draft_begin();
+    for (int i = 0; i < INPUTS; i++)
+        starts[i] = INT64_C(1700000000000000000) + rand() % 4 * INT64_C(400000000);
+    for (int p = 0; p < FAILERS; p++) {
+        int64_t ns = (1 + rand() % 3 + rand() % 2 * 200) * INT64_C(4000000);
+
+        failers[p] = (failer){rand() % INPUTS, rand() % ENDS, ns, ns + 4000000, ns + rand() % 3 * 4000000 + 8000000};
+        draft_say("process %d pid=%d host=h rank=%d begin=0\n", p + 1, 100 + p, p);
+        draft_say("device %d process=%d ordinal=0 physical=%d\n", p + 1, p + 1, p);
+        draft_say("thread %d process=%d tid=%d\n", p + 1, p + 1, 100 + p);
+        draft_say("heap %d process=%d device=%d level=driver basis=block name=memory\n", p + 1, p + 1, p + 1);
+    }
+    for (int p = 0; p < FAILERS; p++, count += 2)
+        draft_say("@0 step number=6 thread=%d\n@0 alloc heap=%d address=0x10000 block=4096 thread=%d\n", p + 1, p + 1,
+                  p + 1);
+    for (int64_t ns = 0; ns < INT64_C(900000000); ns += 4000000)
+        for (int p = 0; p < FAILERS; p++)
+            count += say_failer_at(p, ns);
+    return count;
+}
+
+/* As if each process had been recorded into one of several files: text traces have one. */
+static sqlite3 *load_in_inputs(int count)
+{
+    sqlite3 *db = draft_load((uint64_t)count), *changed = NULL;
+    char sql[512], path[256];
+
+    snprintf(path, sizeof path, "%s", sqlite3_db_filename(db, "main"));
+    sqlite3_close(db);
+    ck_assert_int_eq(sqlite3_open(path, &changed), SQLITE_OK);
+    snprintf(
+        sql, sizeof sql,
+        "CREATE TEMP TABLE copy_of AS SELECT * FROM input; UPDATE copy_of SET input_id = 2; INSERT INTO input SELECT *"
+        " FROM copy_of; UPDATE copy_of SET input_id = 3; INSERT INTO input SELECT * FROM copy_of;");
+    ck_assert_int_eq(sqlite3_exec(changed, sql, NULL, NULL, NULL), SQLITE_OK);
+    for (int i = 0; i < INPUTS; i++) {
+        snprintf(sql, sizeof sql, "UPDATE input SET start_realtime_ns = %" PRId64 " WHERE input_id = %d", starts[i],
+                 i + 1);
+        ck_assert_int_eq(sqlite3_exec(changed, sql, NULL, NULL, NULL), SQLITE_OK);
+    }
+    for (int p = 0; p < FAILERS; p++) {
+        snprintf(sql, sizeof sql, "UPDATE process SET input_id = %d, host = '%s' WHERE pid = %d", failers[p].input + 1,
+                 hosts[failers[p].input], 100 + p);
+        ck_assert_int_eq(sqlite3_exec(changed, sql, NULL, NULL, NULL), SQLITE_OK);
+    }
+    return changed;
+}
+
+static bool has_failed(const failer *f)
+{
+    return f->kind != DONE && f->kind != REFUSED_AND_DONE;
+}
+
+static int64_t clock_of(const failer *f)
+{
+    return starts[f->input] + (f->kind == REFUSED ? f->refused_ns : f->end_ns);
+}
+
+static void say_failure(nm_buffer *out, int p)
+{
+    static const char *const words[ENDS] = {"-", "status", "signal", "out of memory", "signal", "-"};
+    const failer *f = &failers[p], *first = NULL;
+    char line[256];
+
+    for (int i = 0; i < FAILERS; i++)
+        if (has_failed(&failers[i]) && (first == NULL || clock_of(&failers[i]) < clock_of(first)))
+            first = &failers[i];
+    if (!has_failed(f)) {
+        snprintf(line, sizeof line, "%d|-|-|-|-|-\n", p);
+    } else {
+        int64_t since = clock_of(f) - clock_of(first), doubt = 1000000000;
+
+        if (f->input == first->input)
+            doubt = 0;
+        else if (strcmp(hosts[f->input], hosts[first->input]) == 0)
+            doubt = 10000000;
+        snprintf(line, sizeof line, "%d|%s|%s|%" PRId64 "|%" PRId64 "|%d\n", p, words[f->kind],
+                 f == first       ? "first"
+                 : since <= doubt ? "same time"
+                                  : "followed",
+                 since, doubt, f->kind == REFUSED_AND_WENT_ON ? 7 : 6);
+    }
+    ck_assert_int_eq(nm_buffer_append(out, line, strlen(line), NULL), NM_OK);
+}
+
+START_TEST(failures_are_in_the_order_of_clocks_as_far_as_these_go)
+{
+    int seen[3] = {0};
+
+    for (unsigned run = 0; run < RUNS; run++) {
+        nm_buffer slow = {0};
+        sqlite3 *db = load_in_inputs(random_failures(run));
+        char *fast =
+            load_rows(db, "SELECT rank, failure, failure_order, since_first_ns, clock_uncertainty_ns, failed_step"
+                          " FROM rank_summary ORDER BY rank");
+
+        for (int p = 0; p < FAILERS; p++)
+            say_failure(&slow, p);
+        ck_assert_int_eq(nm_buffer_append(&slow, "", 1, NULL), NM_OK);
+        ck_assert_str_eq(fast, (const char *)slow.data);
+        seen[0] += strstr(fast, "first") != NULL;
+        seen[1] += strstr(fast, "same time") != NULL;
+        seen[2] += strstr(fast, "followed") != NULL;
+        nm_buffer_free(&slow);
+        free(fast);
+        sqlite3_close(db);
+    }
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_gt(seen[i], RUNS / 4);
+}
+END_TEST
+
+/* Each by itself: a second run of the same ranks, and processes without one, are other jobs. */
+START_TEST(runs_of_the_same_ranks_are_not_one_job)
+{
+    char *jobs;
+    sqlite3 *db;
+
+    failers[0] = (failer){0, STATUS, 4000000, 8000000, 8000000};
+    draft_begin();
+    for (int p = 0; p < 3; p++) {
+        draft_say(p < 2 ? "process %d pid=%d host=h rank=0 begin=0\n" : "process %d pid=%d host=h begin=0\n", p + 1,
+                  100 + p);
+        draft_say("device %d process=%d ordinal=0 physical=%d\nthread %d process=%d tid=%d\n", p + 1, p + 1, p, p + 1,
+                  p + 1, 100 + p);
+        draft_say("heap %d process=%d device=%d level=driver basis=block name=memory\n", p + 1, p + 1, p + 1);
+        failers[p].input = p;
+        starts[p] = INT64_C(1700000000000000000);
+    }
+    for (int p = 0; p < 3; p++)
+        draft_say("@0 alloc heap=%d address=0x10000 block=4096 thread=%d\n", p + 1, p + 1);
+    for (int p = 0; p < 3; p++)
+        draft_say("@%d process_end process=%d detail=exit error=1\n", 4000000 * (p + 1), p + 1);
+    db = load_in_inputs(6);
+    jobs = load_rows(db, "SELECT rank, job, failure_order, since_first_ns FROM rank_summary ORDER BY pid");
+    ck_assert_str_eq(jobs, "0|1|first|0\n0|2|first|0\n-|3|first|0\n");
+    free(jobs);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* A rank that never got to its device has a row of its own, and so has nobody's helper. */
+START_TEST(a_rank_without_device_memory_is_seen)
+{
+    sqlite3 *db;
+    char *rows;
+
+    draft_begin();
+    draft_say(
+        "process 1 pid=100 host=h rank=0 begin=0 world_size=4\nprocess 2 pid=200 host=h rank=1 begin=0 world_size=4\n"
+        "process 3 pid=101 host=h rank=0 begin=0\nprocess 4 pid=400 host=h begin=0\n"
+        "device 1 process=1 ordinal=0 physical=0\nthread 1 process=1 tid=100\n"
+        "heap 1 process=1 device=1 level=driver basis=block name=memory\n"
+        "@0 alloc heap=1 address=0x10000 block=4096 thread=1\n"
+        "@5 process_end process=2 detail=signal error=11\n");
+    db = draft_load(2);
+    rows = load_rows(db, "SELECT rank, pid, device, peak_bytes, leak_bytes, world_size, end_kind, end_status, failure,"
+                         " failed_ns FROM rank_summary ORDER BY rank");
+    ck_assert_str_eq(rows, "0|100|0|4096|0|4|running|-|-|-\n1|200|-|-|-|4|signal|11|signal|5\n");
+    free(rows);
     sqlite3_close(db);
 }
 END_TEST
@@ -336,5 +541,8 @@ int main(void)
     tcase_set_timeout(test, 120);
     tcase_add_test(test, ranks_differ_as_slow_walks_say);
     tcase_add_test(test, the_rank_that_is_out_of_line_is_found);
+    tcase_add_test(test, failures_are_in_the_order_of_clocks_as_far_as_these_go);
+    tcase_add_test(test, runs_of_the_same_ranks_are_not_one_job);
+    tcase_add_test(test, a_rank_without_device_memory_is_seen);
     return draft_run("ranks", test);
 }
