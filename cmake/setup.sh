@@ -30,6 +30,7 @@ rpm                    rpm-build
 cpio                   cpio
 gzip                   gzip
 strace                 strace
+protobuf-compiler      protobuf-compiler
 '
 
 # For ./test.sh --aarch64, Debian and Ubuntu only.

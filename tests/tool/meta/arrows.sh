@@ -63,6 +63,7 @@ diff: common
 top: common
 whatif: common
 stack: common
+export: common
 npumem: common
 '
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * npumem-export: a database of npumem-ingest in the format of another tool. The database may come from anybody: it is opened
+ * as such. A file is written beside its place and moved there when it is whole; what goes to standard output goes as it
+ * comes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/shown.h"
+#include "store/cleanup.h"
+#include "store/foreign.h"
+#include "store/publish.h"
+#include "tool/export/options.h"
+
+typedef struct export_run {
+    const export_options *options;
+    const char *subject; /* what an error is about */
+    char *output;        /* owned; NULL: standard output */
+    char *temporary;     /* owned */
+    FILE *file;
+    nm_foreign *database;
+} export_run;
+
+/* "runs/a.db" -> "runs/a.folded" */
+static char *name_beside(const char *database, const char *suffix)
+{
+    const char *slash = strrchr(database, '/'), *base = slash == NULL ? database : slash + 1;
+    const char *dot = strrchr(base, '.');
+    int kept = (int)(dot == NULL || dot == base ? strlen(database) : (size_t)(dot - database));
+    char *name = NULL;
+
+    return asprintf(&name, "%.*s%s", kept, database, suffix) < 0 ? NULL : name;
+}
+
+/* May the output stand where it is to stand? */
+static nm_status check_output(export_run *run, nm_error *err)
+{
+    const export_options *options = run->options;
+    int input = -1;
+    nm_status status;
+
+    if (options->output != NULL && strcmp(options->output, "-") == 0)
+        return NM_OK;
+    run->output =
+        options->output == NULL ? name_beside(options->database, options->format->suffix) : strdup(options->output);
+    if (run->output == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    status = nm_io_open(options->database, O_RDONLY | O_NONBLOCK, 0, &input, err);
+    if (status != NM_OK)
+        return status;
+    run->subject = run->output;
+    status = nm_output_check(run->output, options->is_forced, input, err);
+    nm_io_close(input);
+    return status;
+}
+
+static nm_status open_output(export_run *run, nm_error *err)
+{
+    nm_status status;
+
+    run->subject = run->output == NULL ? "standard output" : run->output;
+    run->file = stdout;
+    if (run->output == NULL)
+        return NM_OK;
+    run->file = NULL;
+    nm_output_sweep(run->output);
+    status = nm_output_temporary(run->output, &run->temporary, err);
+    if (status == NM_OK)
+        status = nm_cleanup_add(run->temporary, err);
+    if (status == NM_OK && (run->file = fopen(run->temporary, "wxe")) == NULL)
+        status = nm_fail_errno(err, errno, "cannot write");
+    return status;
+}
+
+static nm_status close_output(export_run *run, nm_error *err)
+{
+    bool is_bad = fflush(run->file) != 0 || ferror(run->file);
+
+    if (is_bad)
+        return nm_fail_errno(err, errno, "cannot write");
+    if (run->output == NULL)
+        return NM_OK;
+    is_bad = fclose(run->file) != 0;
+    run->file = NULL;
+    if (is_bad)
+        return nm_fail_errno(err, errno, "cannot write");
+    nm_status status = nm_output_publish(run->temporary, run->output, run->options->is_forced, err);
+    if (status == NM_OK)
+        nm_cleanup_forget(run->temporary);
+    return status == NM_OK ? nm_output_settle(run->output, err) : status;
+}
+
+static nm_status write_all(export_run *run, nm_error *err)
+{
+    const export_options *options = run->options;
+    nm_export export = {.is_raw = options->is_raw};
+    nm_status status = nm_foreign_open(options->database, true, &run->database, err);
+
+    if (status == NM_OK) {
+        export.db = nm_foreign_db(run->database);
+        status = nm_live_find(export.db, options->at, &export.moment, err);
+    }
+    if (status == NM_OK)
+        status = check_output(run, err);
+    if (status == NM_OK)
+        status = open_output(run, err);
+    if (status != NM_OK)
+        return status;
+    export.out = run->file;
+    run->subject = options->database;
+    status = options->format->write(&export, err);
+    if (status != NM_OK)
+        return status;
+    run->subject = run->output == NULL ? "standard output" : run->output;
+    return close_output(run, err);
+}
+
+static int run_export(const export_options *options)
+{
+    nm_error err = {.offset = NM_NO_OFFSET};
+    export_run run = {.options = options, .subject = options->database};
+    char name[PATH_MAX];
+    nm_status status = write_all(&run, &err);
+
+    if (status != NM_OK)
+        fprintf(stderr, "npumem-export: %s: %s\n", nm_shown_text(name, sizeof name, run.subject), err.text);
+    if (run.file != NULL && run.file != stdout)
+        fclose(run.file);
+    if (status != NM_OK && run.temporary != NULL)
+        nm_cleanup_remove(run.temporary);
+    nm_foreign_close(run.database);
+    free(run.output);
+    free(run.temporary);
+    return status == NM_OK ? EXIT_DONE : status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_NO;
+}
+
+int main(int argc, char **argv)
+{
+    export_options options = {0};
+    options_outcome outcome = export_options_read(argc, argv, &options);
+
+    nm_io_hold_standard_streams();
+    nm_cleanup_install();
+    return outcome == OPTIONS_READ ? run_export(&options) : options_end(outcome, EXIT_NO);
+}

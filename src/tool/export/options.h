@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command line of npumem-export.
+ */
+#ifndef NM_TOOL_EXPORT_OPTIONS_H
+#define NM_TOOL_EXPORT_OPTIONS_H
+
+#include "report/export.h"
+#include "tool/common/options.h"
+
+typedef struct export_format {
+    const char *name, *suffix; /* of the file: ".folded" */
+    nm_status (*write)(const nm_export *export, nm_error *err);
+} export_format;
+
+typedef struct export_options {
+    const export_format *format;
+    const char *database, *output; /* borrowed; output: NULL: by the database's name, "-": standard output */
+    const char *at;
+    bool is_raw, is_forced;
+} export_options;
+
+/* Into zeroed options, which borrow from argv. */
+options_outcome export_options_read(int argc, char **argv, export_options *options);
+
+#endif
