@@ -1,6 +1,6 @@
 -- Many ranks: how much each took of its device, and at which sites they differ.
 
-CREATE VIEW peak_by_rank (
+CREATE VIEW _peak_by_rank (
     -- The peak of each rank: one row per process and device, at the moment at which the device's memory peaked. Where the
     -- processes of several ranks share a device within one input, each has its part of that one peak. A process without
     -- device memory has no row.
@@ -107,7 +107,7 @@ SELECT
     END,
     t.is_estimate,
     input.is_complete = 0 OR input.baseline = 'unknown'
-        OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = process.process_id AND q.is_memory_told = 0),
+        OR EXISTS (SELECT 1 FROM _pause AS q WHERE q.process_id = process.process_id AND q.is_memory_told = 0),
     input.input_id
 FROM (
     SELECT
@@ -141,13 +141,13 @@ FROM (
         coalesce(sum(CASE WHEN h.level IN (1, 7) THEN x.page_bytes - x.live_bytes END), 0) AS rounding_bytes,
         0 AS is_estimate
     FROM moment AS m
-    JOIN device_sample AS s ON s.moment_id = m.moment_id
+    JOIN _device_sample AS s ON s.moment_id = m.moment_id
     LEFT JOIN heap AS h ON h.device_id = s.device_id
-    LEFT JOIN heap_sample AS x
+    LEFT JOIN _heap_sample AS x
         ON x.heap_id = h.heap_id
         AND x.since_seq = (
             SELECT max(y.since_seq)
-            FROM heap_sample AS y
+            FROM _heap_sample AS y
             WHERE y.heap_id = h.heap_id AND y.since_seq <= s.at_seq
         )
     WHERE m.kind = 5
@@ -166,7 +166,7 @@ FROM (
         NULL,
         NULL,
         1
-    FROM device_sum AS g
+    FROM _device_sum AS g
     WHERE g.peak_bytes > 0
         AND NOT EXISTS (SELECT 1 FROM moment AS m WHERE m.kind = 5 AND m.device_id = g.device_id)
     UNION ALL
@@ -184,15 +184,15 @@ FROM (
         NULL,
         1
     FROM heap AS h
-    JOIN heap_sum AS w ON w.heap_id = h.heap_id
+    JOIN _heap_sum AS w ON w.heap_id = h.heap_id
     WHERE h.level IN (2, 3) AND h.device_id IS NOT NULL AND w.peak_bytes > 0
         AND NOT EXISTS (
             SELECT 1
-            FROM device_sample AS s
+            FROM _device_sample AS s
             JOIN moment AS m ON m.moment_id = s.moment_id
             WHERE m.kind = 5 AND s.device_id = h.device_id
         )
-        AND NOT EXISTS (SELECT 1 FROM device_sum AS g WHERE g.device_id = h.device_id AND g.peak_bytes > 0)
+        AND NOT EXISTS (SELECT 1 FROM _device_sum AS g WHERE g.device_id = h.device_id AND g.peak_bytes > 0)
     GROUP BY h.device_id
 ) AS t
 JOIN device ON device.device_id = t.device_id
@@ -251,7 +251,7 @@ WITH
             process.input_id,
             process.rank,
             input.is_complete = 0 OR input.baseline = 'unknown'
-                OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = process.process_id AND q.is_memory_told = 0)
+                OR EXISTS (SELECT 1 FROM _pause AS q WHERE q.process_id = process.process_id AND q.is_memory_told = 0)
         FROM heap
         JOIN process ON process.process_id = heap.process_id
         JOIN input ON input.input_id = process.input_id
@@ -287,7 +287,7 @@ WITH
             sum(k.live_bytes),
             sum(k.live_count)
         FROM place
-        JOIN peak_stack AS k ON k.heap_id = place.heap_id
+        JOIN _peak_stack AS k ON k.heap_id = place.heap_id
         LEFT JOIN stack AS s ON s.stack_id = k.stack_id
         LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
         GROUP BY
@@ -310,7 +310,7 @@ WITH
             sum(w.peak_bytes),
             NULL
         FROM place
-        JOIN heap_sum AS w ON w.heap_id = place.heap_id
+        JOIN _heap_sum AS w ON w.heap_id = place.heap_id
         GROUP BY place.heap, place.level, place.input_id, place.rank
     ),
     ranked (heap, level, site, rank, live_bytes, live_count, most, least) AS (

@@ -136,10 +136,10 @@ static nm_status write_head(summary *s, const nm_summary_names *names, nm_error 
         " WHEN sum(verdict = 'begun') > 0 THEN 'begun' ELSE 'complete' END,"
         " sum(events_ingested), sum(events_dropped), sum(events_damaged), sum(events_unrecovered), sum(events_late),"
         " sum(events_without_stack), sum(bytes_cut), (SELECT count(*) FROM process),"
-        " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM heap_place WHERE device IS NOT NULL)),"
+        " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM _heap_place WHERE device IS NOT NULL)),"
         " (SELECT upper(max(kind)) FROM device), (SELECT count(*) > 0 FROM step), sum(events_unkept),"
         " CASE WHEN count(*) = 1 THEN min(detail_begin_ns) END, CASE WHEN count(*) = 1 THEN min(detail_begin_seq) END,"
-        " (SELECT count(DISTINCT process_id) FROM heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0),"
+        " (SELECT count(DISTINCT process_id) FROM _heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0),"
         " min(is_loss_exact)"
         " FROM completeness";
     char number[NM_HUMAN_BYTES];
@@ -250,7 +250,7 @@ static nm_status write_contradiction_note(const summary *s, nm_error *err)
     return status;
 }
 
-#define WAS_PAUSED "EXISTS (SELECT 1 FROM pause WHERE is_memory_told = 0)"
+#define WAS_PAUSED "EXISTS (SELECT 1 FROM _pause WHERE is_memory_told = 0)"
 
 static nm_status write_pause_note(const summary *s, nm_error *err)
 {
@@ -271,7 +271,7 @@ static const char *file_name(const char *path)
 
 /* Driver memory of a device that has a pool is the pool's segments, and counted there. */
 #define IS_COUNTED_ONCE                                                                                                \
-    "NOT (h.level IN (1, 7) AND EXISTS (SELECT 1 FROM heap AS o JOIN heap_sum AS t ON t.heap_id = o.heap_id"           \
+    "NOT (h.level IN (1, 7) AND EXISTS (SELECT 1 FROM heap AS o JOIN _heap_sum AS t ON t.heap_id = o.heap_id"           \
     " WHERE o.process_id = h.process_id AND o.device_id IS h.device_id AND o.level IN (2, 3)"                          \
     " AND t.peak_reserved_bytes > 0))"
 
@@ -279,7 +279,7 @@ static const char *file_name(const char *path)
 static nm_status write_cut_module(const summary *s, int64_t cut_bytes, nm_error *err)
 {
     static const char sql[] =
-        "WITH RECURSIVE outwards (stack_id, bytes) AS (SELECT p.stack_id, p.live_bytes FROM peak_stack AS p"
+        "WITH RECURSIVE outwards (stack_id, bytes) AS (SELECT p.stack_id, p.live_bytes FROM _peak_stack AS p"
         " JOIN stack AS k ON k.stack_id = p.stack_id JOIN heap AS h ON h.heap_id = p.heap_id"
         " WHERE k.is_cut = 1 AND NOT p.is_baseline AND " IS_COUNTED_ONCE
         " UNION ALL SELECT k.parent_id, o.bytes FROM outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id"
@@ -302,7 +302,7 @@ static nm_status write_cut_note(const summary *s, nm_error *err)
 {
     static const char sql[] =
         "SELECT sum(p.live_bytes), sum(CASE WHEN s.is_cut = 1 THEN p.live_bytes ELSE 0 END),"
-        " sum(CASE WHEN f.is_cut = 1 THEN p.live_bytes ELSE 0 END) FROM peak_stack AS p"
+        " sum(CASE WHEN f.is_cut = 1 THEN p.live_bytes ELSE 0 END) FROM _peak_stack AS p"
         " LEFT JOIN stack AS s ON s.stack_id = p.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
         " JOIN heap AS h ON h.heap_id = p.heap_id WHERE NOT p.is_baseline AND " IS_COUNTED_ONCE;
     char cut[NM_HUMAN_BYTES], whole[NM_HUMAN_BYTES], unplaced[NM_HUMAN_BYTES], share[NM_HUMAN_BYTES];
@@ -350,7 +350,7 @@ static nm_status write_python_note(const summary *s, nm_error *err)
 {
     static const char sql[] =
         "SELECT sum(p.live_bytes), sum(CASE WHEN f.module GLOB 'python3.*' THEN 0 ELSE p.live_bytes END)"
-        " FROM peak_stack AS p LEFT JOIN stack AS s ON s.stack_id = p.stack_id"
+        " FROM _peak_stack AS p LEFT JOIN stack AS s ON s.stack_id = p.stack_id"
         " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
         " JOIN heap AS h ON h.heap_id = p.heap_id"
         " WHERE NOT p.is_baseline AND EXISTS (SELECT 1 FROM frame WHERE module GLOB 'python3.*')"
@@ -481,7 +481,7 @@ static nm_status write_leaks(const summary *s, sqlite3_stmt *heap, nm_error *err
     return status == NM_OK && has_leaks ? write_leak_sites(s, heap, err) : status;
 }
 
-/* "5.4 % of reserved unused at peak, 72.9 MiB of it inactive split": of a row of view fragmentation_verdict. */
+/* "5.4 % of reserved unused at peak, 72.9 MiB of it inactive split": of a row of view _fragmentation_verdict. */
 static void write_unused(const summary *s, sqlite3_stmt *row)
 {
     static const char *const words[][2] = {{"peak", "of reserved unused at peak"},
@@ -505,8 +505,8 @@ static void write_unused(const summary *s, sqlite3_stmt *row)
 static nm_status write_fragmentation(const summary *s, sqlite3_stmt *heap, nm_error *err)
 {
     static const char sql[] =
-        "SELECT v.moment, v.min_ratio, v.max_ratio, v.inactive_split_bytes, v.reason FROM fragmentation_verdict AS v"
-        " WHERE " SAME_PLACE " AND (v.moment = 'peak' OR v.min_ratio > (SELECT o.max_ratio FROM fragmentation_verdict"
+        "SELECT v.moment, v.min_ratio, v.max_ratio, v.inactive_split_bytes, v.reason FROM _fragmentation_verdict AS v"
+        " WHERE " SAME_PLACE " AND (v.moment = 'peak' OR v.min_ratio > (SELECT o.max_ratio FROM _fragmentation_verdict"
         " AS o WHERE o.heap_id = v.heap_id AND o.moment = 'peak')) ORDER BY v.moment <> 'peak', v.min_ratio DESC"
         " LIMIT 2";
     sqlite3_stmt *rows = NULL;
@@ -592,7 +592,7 @@ static nm_status write_namesakes(const summary *s, sqlite3_stmt *heap, int64_t *
 {
     char number[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
-    nm_status status = ask(s, heap, "SELECT count(*) FROM heap_place WHERE " SAME_PLACE, &row, err);
+    nm_status status = ask(s, heap, "SELECT count(*) FROM _heap_place WHERE " SAME_PLACE, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     *count = code == SQLITE_ROW ? sqlite3_column_int64(row, 0) : 1;
@@ -808,7 +808,7 @@ static nm_status write_unseen(const summary *s, nm_error *err)
         "SELECT k.kind, (SELECT f.text FROM unseen AS f WHERE f.kind = u.kind ORDER BY"
         " f.first_seq LIMIT 1), sum(u.unseen_count) FROM (SELECT kind, text,"
         " max(unseen_count) AS unseen_count, min(first_seq) AS first_seq FROM unseen"
-        " GROUP BY kind, text) AS u JOIN note_kind AS k ON k.name = u.kind GROUP BY u.kind ORDER BY min(u.first_seq)";
+        " GROUP BY kind, text) AS u JOIN _note_kind AS k ON k.name = u.kind GROUP BY u.kind ORDER BY min(u.first_seq)";
     char text[TEXT_BYTES], count[NM_HUMAN_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_status status = ask(s, NULL, sql, &rows, err);
@@ -832,8 +832,8 @@ static nm_status count_other_lines(const summary *s, int64_t *line_count, nm_err
 {
     int64_t health_lines = 0;
     nm_status status = nm_db_get_int(s->db,
-                                     "SELECT (SELECT count(DISTINCT kind) FROM note)"
-                                     " + (SELECT 1 + 2 * (count(*) > 0) + (count(*) > 1) FROM out_of_memory_chain)"
+                                     "SELECT (SELECT count(DISTINCT kind) FROM _note)"
+                                     " + (SELECT 1 + 2 * (count(*) > 0) + (count(*) > 1) FROM _out_of_memory_chain)"
                                      " + (SELECT count(DISTINCT source) FROM step_origin WHERE source <> 'marked')"
                                      " + EXISTS (SELECT 1 FROM input WHERE baseline = 'unknown') + " WAS_PAUSED,
                                      line_count, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One line of view graph_memory, where graphs were captured.
+ * One line of view _graph_memory, where graphs were captured.
  */
 #include "report/summary_graphs.h"
 
@@ -9,7 +9,7 @@
 
 static const char graphs_sql[] =
     "SELECT count(*), sum(end_kind = 'destroyed'), sum(CASE WHEN end_kind <> 'destroyed' THEN driver_bytes ELSE 0 END),"
-    " sum(CASE WHEN end_kind <> 'destroyed' THEN block_bytes ELSE 0 END) FROM graph_memory";
+    " sum(CASE WHEN end_kind <> 'destroyed' THEN block_bytes ELSE 0 END) FROM _graph_memory";
 
 static void write_line(sqlite3_stmt *row, FILE *out)
 {
@@ -21,7 +21,7 @@ static void write_line(sqlite3_stmt *row, FILE *out)
         fprintf(out, "; the others hold %s of driver memory", nm_human_bytes(driver, sqlite3_column_int64(row, 2)));
     if (sqlite3_column_int64(row, 3) > 0)
         fprintf(out, ", and blocks of %s", nm_human_bytes(blocks, sqlite3_column_int64(row, 3)));
-    fprintf(out, " (view graph_memory)\n");
+    fprintf(out, " (view _graph_memory)\n");
 }
 
 nm_status nm_summary_write_graphs(sqlite3 *db, FILE *out, nm_error *err)

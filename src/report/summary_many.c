@@ -25,7 +25,7 @@ typedef struct measure {
 
 /* Of a process, not of its host, rank and number: runs in containers may have all of these in common. */
 #define PEAKS_OF(level)                                                                                                \
-    " AS value, " WHO " AS who FROM heap_sum JOIN heap_place USING (heap_id) WHERE peak_bytes > 0 AND level = '" level \
+    " AS value, " WHO " AS who FROM _heap_sum JOIN _heap_place USING (heap_id) WHERE peak_bytes > 0 AND level = '" level \
     "' GROUP BY process_id"
 
 static const measure measures[] = {
@@ -33,11 +33,11 @@ static const measure measures[] = {
     {"driver peak", "SELECT sum(peak_bytes)" PEAKS_OF("driver"), false},
     {"pinned peak", "SELECT sum(peak_bytes)" PEAKS_OF("pinned"), false},
     {"leaks",
-     "SELECT sum(bytes) AS value, " WHO " AS who FROM (SELECT host, rank, pid, 0 AS bytes FROM heap_place UNION ALL"
+     "SELECT sum(bytes) AS value, " WHO " AS who FROM (SELECT host, rank, pid, 0 AS bytes FROM _heap_place UNION ALL"
      " SELECT host, rank, pid, leak_bytes FROM leak_by_site) GROUP BY host, rank, pid",
      false},
     {"fragmentation",
-     "SELECT max(min_ratio) AS value, " WHO " AS who FROM fragmentation_verdict GROUP BY host, rank, pid", true},
+     "SELECT max(min_ratio) AS value, " WHO " AS who FROM _fragmentation_verdict GROUP BY host, rank, pid", true},
     {"pool hit rate",
      "SELECT min(hit_rate) AS value, " WHO
      " AS who FROM pool_hit_rate WHERE bucket = 'all' AND hit_rate IS NOT NULL GROUP BY host, rank, pid",
@@ -114,7 +114,7 @@ static nm_status write_leak_site(sqlite3 *db, FILE *out, nm_error *err)
 {
     static const char sql[] = "SELECT coalesce(f.label, '(no stack)'), sum(l.allocation_count), sum(l.size_bytes),"
                               " count(DISTINCT h.process_id), l.verdict"
-                              " FROM leak_sum AS l JOIN heap AS h ON h.heap_id = l.heap_id"
+                              " FROM _leak_sum AS l JOIN heap AS h ON h.heap_id = l.heap_id"
                               " LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id"
                               " GROUP BY 1, 5 ORDER BY l.verdict = 'unreleased', 3 DESC, 1, 5 LIMIT 3";
     char site[256], count[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];

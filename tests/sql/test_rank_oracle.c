@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Views peak_by_rank and rank_imbalance against slow walks over random events: five processes, of which two share a device,
+ * Views _peak_by_rank and rank_imbalance against slow walks over random events: five processes, of which two share a device,
  * two are one rank and one has none, allocate and free driver memory and blocks of pools in it. Who held how much at which
  * event is asked of every allocation again and again.
  */
@@ -273,7 +273,7 @@ static void compare_peaks(sqlite3 *db)
                 step = 11 + i;
         snprintf(
             sql, sizeof sql,
-            "SELECT count(*) FROM peak_by_rank WHERE pid = %d AND device = %d AND coalesce(rank, -1) = %d"
+            "SELECT count(*) FROM _peak_by_rank WHERE pid = %d AND device = %d AND coalesce(rank, -1) = %d"
             " AND peak_bytes = %" PRId64
             " AND seq = %d AND ns = %d AND coalesce(step, -1) = %d AND pool_bytes = %" PRId64
             " AND pool_live_bytes = %" PRId64 " AND program_bytes = %" PRId64 " AND module_bytes = %" PRId64
@@ -283,9 +283,9 @@ static void compare_peaks(sqlite3 *db)
             bytes_held(p, DRIVER, peak) - segments_held(p, peak), bytes_held(p, MODULE, peak), devices[p] == 1 ? 2 : 1);
         ck_assert_msg(load_int(db, sql) == 1, "%s\n%s", sql,
                       load_rows(db, "SELECT pid, device, rank, peak_bytes, seq, ns, step, pool_bytes, pool_live_bytes,"
-                                    " program_bytes, module_bytes, rounding_bytes, process_count FROM peak_by_rank"));
+                                    " program_bytes, module_bytes, rounding_bytes, process_count FROM _peak_by_rank"));
     }
-    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM peak_by_rank"), PROCESSES);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM _peak_by_rank"), PROCESSES);
 }
 
 START_TEST(ranks_differ_as_slow_walks_say)
@@ -323,7 +323,7 @@ START_TEST(the_rank_that_is_out_of_line_is_found)
                       " WHERE site <> '(whole heap)' LIMIT 1");
 
     ck_assert_str_eq(row, "gather.py:2 buffer|2|12582912|4194304|6291456|2.0\n");
-    ck_assert_int_eq(load_int(db, "SELECT rank FROM peak_by_rank ORDER BY peak_bytes DESC LIMIT 1"), 2);
+    ck_assert_int_eq(load_int(db, "SELECT rank FROM _peak_by_rank ORDER BY peak_bytes DESC LIMIT 1"), 2);
     free(row);
     sqlite3_close(db);
 }

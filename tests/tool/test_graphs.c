@@ -48,7 +48,7 @@ static void check_summary(const char *line)
 static long long calls(sqlite3 *db, const char *kind)
 {
     return ask_text(
-        db, "SELECT count(*) FROM stream_call AS s JOIN stream_call_kind AS k USING (kind) WHERE k.name = ?1", kind);
+        db, "SELECT count(*) FROM _stream_call AS s JOIN _stream_call_kind AS k USING (kind) WHERE k.name = ?1", kind);
 }
 
 START_TEST(nothing_is_asked_while_a_capture_is_open)
@@ -116,9 +116,9 @@ START_TEST(what_graphs_hold_is_no_leak_however_the_program_ends)
     ck_assert_int_eq(leaks(db), 0);
     ck_assert_int_eq(held(db, "driver"), OUTPUTS);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM suspect_by_site"), 1);
-    check_summary("Graphs: 32 captured, 0 destroyed; the others hold 528 MiB of driver memory (view graph_memory)\n");
-    ck_assert_int_eq(ask(db, "SELECT sum(execute_count) FROM graph_memory"), 3000);
-    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM graph_memory WHERE end_kind = ?1", end_kinds[_i]), GRAPHS);
+    check_summary("Graphs: 32 captured, 0 destroyed; the others hold 528 MiB of driver memory (view _graph_memory)\n");
+    ck_assert_int_eq(ask(db, "SELECT sum(execute_count) FROM _graph_memory"), 3000);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM _graph_memory WHERE end_kind = ?1", end_kinds[_i]), GRAPHS);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM forecast WHERE verdict = 'growing'"), 0);
     sqlite3_close(db);
 }
@@ -137,10 +137,10 @@ START_TEST(the_same_of_a_pool_and_of_workspaces)
     ck_assert_int_eq(leaks(db), 0);
     ck_assert_int_eq(held(db, "pool"), OUTPUTS);
     ck_assert_int_eq(held(db, "workspace"), GRAPHS * UNIT);
-    ck_assert_int_eq(ask(db, "SELECT sum(block_bytes) FROM graph_memory"), OUTPUTS + GRAPHS * UNIT);
-    ck_assert_int_eq(ask(db, "SELECT sum(driver_bytes) FROM graph_memory"), (segments + GRAPHS) * UNIT);
+    ck_assert_int_eq(ask(db, "SELECT sum(block_bytes) FROM _graph_memory"), OUTPUTS + GRAPHS * UNIT);
+    ck_assert_int_eq(ask(db, "SELECT sum(driver_bytes) FROM _graph_memory"), (segments + GRAPHS) * UNIT);
     check_summary("Graphs: 32 captured, 0 destroyed; the others hold 788 MiB of driver memory, and blocks of 560 MiB"
-                  " (view graph_memory)\n");
+                  " (view _graph_memory)\n");
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM forecast WHERE verdict = 'growing'"), 0);
     sqlite3_close(db);
 }
@@ -210,7 +210,7 @@ START_TEST(what_destroyed_graphs_leave_behind_is_judged_as_any_other)
     sqlite3 *db = record_and_ingest("8 100 forget plain");
 
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM leak_by_site"), 0);
-    check_summary("Graphs: 8 captured, 8 destroyed (view graph_memory)\n");
+    check_summary("Graphs: 8 captured, 8 destroyed (view _graph_memory)\n");
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM suspect_by_site"), 1);
     ck_assert_int_eq(ask(db, "SELECT size_bytes FROM suspect_by_site WHERE reason <> 'held by graph'"), 36 * UNIT);
     sqlite3_close(db);
