@@ -73,8 +73,8 @@ nm_status nm_plumbing_read(sqlite3 *db, nm_patterns *out, nm_error *err)
 
 nm_status nm_plumbing_is_same(sqlite3 *db, const char *schema, const char *other, bool *is_same, nm_error *err)
 {
-    static const char sql[] = "SELECT count(*) FROM (SELECT target, pattern FROM \"%w\".plumbing EXCEPT SELECT target,"
-                              " pattern FROM \"%w\".plumbing)";
+    static const char sql[] = "SELECT count(*) FROM (SELECT target, pattern FROM \"%w\"._plumbing EXCEPT SELECT target,"
+                              " pattern FROM \"%w\"._plumbing)";
     const char *schemas[2] = {schema, other};
     nm_status status = NM_OK;
 
