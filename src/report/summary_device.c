@@ -16,13 +16,13 @@
 #define MOMENTS                                                                                                        \
     "WITH c AS (SELECT t.hardware_id, m.moment_id, m.kind, m.ns, row_number() OVER"                                    \
     " (PARTITION BY t.hardware_id ORDER BY m.kind, m.moment_id, t.device_id) AS place"                                 \
-    " FROM moment AS m JOIN _device_sample AS t ON t.moment_id = m.moment_id LEFT JOIN heap ON heap.heap_id = "         \
+    " FROM moment AS m JOIN _device_sample AS t ON t.moment_id = m.moment_id LEFT JOIN heap ON heap.heap_id = "        \
     "m.heap_id"                                                                                                        \
     " WHERE m.kind IN (4, 5) AND t.total_bytes IS NOT NULL AND (m.kind = 5 OR heap.device_id = t.device_id))"          \
     " SELECT c.moment_id, process.host, coalesce(device.physical_ordinal, device.ordinal), upper(device.kind),"        \
-    " (SELECT max(d.used_bytes) FROM _device_moment AS d WHERE d.moment_id = c.moment_id"                               \
+    " (SELECT max(d.used_bytes) FROM _device_moment AS d WHERE d.moment_id = c.moment_id"                              \
     " AND d.device_id = s.device_id), s.total_bytes, c.kind, c.ns, s.is_stale"                                         \
-    " FROM c JOIN _device_sample AS s ON s.moment_id = c.moment_id AND s.hardware_id = c.hardware_id"                   \
+    " FROM c JOIN _device_sample AS s ON s.moment_id = c.moment_id AND s.hardware_id = c.hardware_id"                  \
     " JOIN device ON device.device_id = c.hardware_id LEFT JOIN process ON process.process_id = device.process_id"     \
     " WHERE c.place = 1 GROUP BY c.hardware_id ORDER BY process.host, 3, c.hardware_id"
 

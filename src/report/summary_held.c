@@ -17,7 +17,7 @@
     " WHEN 'APP' THEN 'program' WHEN 'PHYSICAL' THEN 'physical, not mapped' WHEN 'PAGE ROUNDING' THEN"                 \
     " 'rest of whole pages' WHEN 'RECORDED PROCESSES' THEN 'other recorded processes' WHEN 'OTHER PROCESSES' THEN"     \
     " 'other processes' WHEN 'UNEXPLAINED' THEN 'unexplained' ELSE c.component END,"                                   \
-    " c.bytes, c.active_bytes, c.free_bytes, o.free_bytes FROM out_of_memory AS o JOIN _out_of_memory_component AS c"   \
+    " c.bytes, c.active_bytes, c.free_bytes, o.free_bytes FROM out_of_memory AS o JOIN _out_of_memory_component AS c"  \
     " ON c.out_of_memory_id = o.out_of_memory_id WHERE o.out_of_memory_id = ?1 AND c.component <> 'DEVICE USED'"       \
     " AND c.bytes <> 0 AND abs(c.bytes) * 200 >= o.own_bytes + coalesce(o.other_bytes, 0)"                             \
     " ORDER BY c.bytes DESC, c.component, c.heap LIMIT ?2"

@@ -25,7 +25,8 @@ typedef struct measure {
 
 /* Of a process, not of its host, rank and number: runs in containers may have all of these in common. */
 #define PEAKS_OF(level)                                                                                                \
-    " AS value, " WHO " AS who FROM _heap_sum JOIN _heap_place USING (heap_id) WHERE peak_bytes > 0 AND level = '" level \
+    " AS value, " WHO                                                                                                  \
+    " AS who FROM _heap_sum JOIN _heap_place USING (heap_id) WHERE peak_bytes > 0 AND level = '" level                 \
     "' GROUP BY process_id"
 
 static const measure measures[] = {

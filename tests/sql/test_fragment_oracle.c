@@ -805,7 +805,8 @@ static char *read_moment(sqlite3 *db, const char *moment, int pool)
         "SELECT " PLACE ", s.reserved_bytes, s.free_bytes, s.largest_free_bytes, s.stuck_bytes, s.gap_count,"
         " s.waste_bytes FROM _part_sample AS s JOIN _pool_part AS q ON q.part_id = s.part_id JOIN moment AS m ON"
         " m.moment_id = s.moment_id WHERE %s AND q.heap_id = %d " IN_PART,
-        "SELECT " PLACE ", g.class_bytes, g.gap_count, g.free_bytes, g.largest_bytes FROM _gap AS g JOIN _pool_part AS q"
+        "SELECT " PLACE
+        ", g.class_bytes, g.gap_count, g.free_bytes, g.largest_bytes FROM _gap AS g JOIN _pool_part AS q"
         " ON q.part_id = g.part_id JOIN moment AS m ON m.moment_id = g.moment_id WHERE %s AND q.heap_id = %d " IN_PART
         ", g.class_bytes",
         "SELECT b.heap_id, b.stack_id, b.is_baseline, b.is_rest, b.block_count, b.block_bytes, b.segment_count,"

@@ -648,12 +648,12 @@ static void compare_site(sqlite3 *db, uint64_t heap, int site)
     char sql[600], per_step[32];
 
     /* Heaps have no names here; process and level tell them apart. */
-    snprintf(sql, sizeof sql,
-             "SELECT count(*) FROM outstanding_by_site AS v JOIN _heap_place AS p ON p.pid = v.pid AND p.level = v.level"
-             " WHERE p.heap_id = %" PRIu64 " AND v.site = '%s' AND allocation_count = %" PRId64
-             " AND size_bytes = %" PRId64 " AND first_seq = %" PRId64 " AND last_seq = %" PRId64
-             " AND generation_count = %" PRId64,
-             heap, label_of(site), sum.count, sum.bytes, sum.first, sum.last, sum.generations);
+    snprintf(
+        sql, sizeof sql,
+        "SELECT count(*) FROM outstanding_by_site AS v JOIN _heap_place AS p ON p.pid = v.pid AND p.level = v.level"
+        " WHERE p.heap_id = %" PRIu64 " AND v.site = '%s' AND allocation_count = %" PRId64 " AND size_bytes = %" PRId64
+        " AND first_seq = %" PRId64 " AND last_seq = %" PRId64 " AND generation_count = %" PRId64,
+        heap, label_of(site), sum.count, sum.bytes, sum.first, sum.last, sum.generations);
     ck_assert_msg(load_int(db, sql) == (sum.count > 0), "%s", sql);
     for (int v = 0; v < 2; v++) {
         sum = sum_site(heap, site, verdicts[v]);
@@ -807,12 +807,13 @@ static void compare_calls(sqlite3 *db, uint64_t process, int kind, uint64_t stre
         cost += (int64_t)calls[i].cost_ns;
         errors += calls[i].error_code != 0;
     }
-    snprintf(sql, sizeof sql,
-             "SELECT count(*) FROM _stream_call_total AS v JOIN _stream_call_kind AS k ON k.name = v.kind WHERE v.pid = "
-             "%" PRIu64 " AND k.kind = %d AND v.stream IS %s AND call_count = %" PRId64 " AND cost_ns IS %s"
-             " AND error_count = %" PRId64,
-             process, kind, number_or_null(stream_text, stream != 0, (int64_t)stream), count,
-             number_or_null(cost_text, cost != 0, cost), errors);
+    snprintf(
+        sql, sizeof sql,
+        "SELECT count(*) FROM _stream_call_total AS v JOIN _stream_call_kind AS k ON k.name = v.kind WHERE v.pid = "
+        "%" PRIu64 " AND k.kind = %d AND v.stream IS %s AND call_count = %" PRId64 " AND cost_ns IS %s"
+        " AND error_count = %" PRId64,
+        process, kind, number_or_null(stream_text, stream != 0, (int64_t)stream), count,
+        number_or_null(cost_text, cost != 0, cost), errors);
     ck_assert_msg(load_int(db, sql) == (count > 0), "%s", sql);
 }
 

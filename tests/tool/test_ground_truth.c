@@ -29,10 +29,10 @@ typedef struct rule {
 #define DEVICE              " AND device = ?1"
 #define PEAK(column, level) "SELECT sum(" column ") FROM peak WHERE level = '" level "'"
 #define ENDED(expression, level, ends)                                                                                 \
-    "SELECT coalesce(sum(" expression "), 0) FROM allocation AS a JOIN _heap_place AS p USING (heap_id)"                \
+    "SELECT coalesce(sum(" expression "), 0) FROM allocation AS a JOIN _heap_place AS p USING (heap_id)"               \
     " JOIN end_kind AS e ON e.end_kind = a.end_kind WHERE p.level = '" level "' AND e.name IN (" ends ")"
 #define SEGMENT(expression, more)                                                                                      \
-    "SELECT coalesce(sum(" expression "), 0) FROM allocation AS a JOIN _heap_place AS p USING (heap_id)"                \
+    "SELECT coalesce(sum(" expression "), 0) FROM allocation AS a JOIN _heap_place AS p USING (heap_id)"               \
     " WHERE p.level = 'driver' AND p.device = ?1 AND a.is_segment = 1 " more
 #define COPY(expression, where)                                                                                        \
     "SELECT coalesce(sum(" expression "), 0) FROM copy JOIN copy_kind USING (kind) WHERE " where                       \

@@ -119,9 +119,10 @@ START_TEST(what_has_the_name_of_our_table_must_be_it)
     expect_refusal("sqlite3 bad.db \"PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = rtrim(sql, ')') ||"
                    " ', more DEFAULT (hex(zeroblob(400000000))))' WHERE name = 'heap'\"",
                    "its table heap is not the same");
-    expect_refusal("sqlite3 bad.db 'PRAGMA legacy_alter_table = ON; DROP TABLE _pause; CREATE VIRTUAL TABLE _pause USING"
-                   " rtree (pause_id, process_id, x)'",
-                   "its table _pause is not the same");
+    expect_refusal(
+        "sqlite3 bad.db 'PRAGMA legacy_alter_table = ON; DROP TABLE _pause; CREATE VIRTUAL TABLE _pause USING"
+        " rtree (pause_id, process_id, x)'",
+        "its table _pause is not the same");
     expect_refusal("sqlite3 bad.db 'DROP TABLE _pause'", "its table _pause is not the same");
 }
 END_TEST
@@ -238,9 +239,11 @@ START_TEST(work_follows_the_size_of_the_file)
 {
     expect(
         "cp run.db bad.db && sqlite3 bad.db \"CREATE TEMP TABLE c AS WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT"
-        " x + 1 FROM c WHERE x < 3000) SELECT x FROM c; INSERT INTO _leak_sum SELECT 1, 1, 'growing', 1, 1, 1, 1, 1, 1, "
+        " x + 1 FROM c WHERE x < 3000) SELECT x FROM c; INSERT INTO _leak_sum SELECT 1, 1, 'growing', 1, 1, 1, 1, 1, "
+        "1, "
         "1,"
-        " 1, 1, 1 FROM c; INSERT INTO _site_growth SELECT 1, 1, 9, 1, 1, 1 FROM c; INSERT INTO _site_lifetime SELECT 1, "
+        " 1, 1, 1 FROM c; INSERT INTO _site_growth SELECT 1, 1, 9, 1, 1, 1 FROM c; INSERT INTO _site_lifetime SELECT "
+        "1, "
         "1,"
         " 9, 1, 1, 1, 1 FROM c\"; timeout 20 $C bad.db --no-leak 2>err; test $? = 4 && grep -q 'given up: more work' "
         "err");

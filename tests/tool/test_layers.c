@@ -61,7 +61,7 @@ static void ask_figures(sqlite3 *db, const char *sql, const char *level, int dev
 /* Mapped ranges show physical memory that has a row of its own: they have no requested_bytes. */
 #define ORDINAL "coalesce((SELECT ordinal FROM device WHERE device.device_id = _heap_place.device_id), -1)"
 #define HEAP_ROWS                                                                                                      \
-    " FROM allocation JOIN _heap_place USING (heap_id) WHERE level = ?1 AND " ORDINAL " = ?2 AND heap = ?3"             \
+    " FROM allocation JOIN _heap_place USING (heap_id) WHERE level = ?1 AND " ORDINAL " = ?2 AND heap = ?3"            \
     " AND requested_bytes IS NOT NULL"
 
 static void check_heap(sqlite3 *db, const char *line)
@@ -87,7 +87,7 @@ static void check_heap(sqlite3 *db, const char *line)
 /* All that a device holds, as whole pages: what the driver gave by address, and what it gave by handle. What it maps in
  * CANN's own pool it tells nobody. */
 #define DEVICE_ROWS                                                                                                    \
-    "SELECT coalesce(sum(block_bytes), 0) FROM allocation JOIN _heap_place USING (heap_id)"                             \
+    "SELECT coalesce(sum(block_bytes), 0) FROM allocation JOIN _heap_place USING (heap_id)"                            \
     " WHERE free_seq IS NULL AND " ORDINAL " = ?2 AND requested_bytes IS NOT NULL AND level IN ('driver', 'physical')"
 
 static void check_used(sqlite3 *db, const char *line)

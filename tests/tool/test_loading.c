@@ -119,13 +119,13 @@ static void check_heaps(sqlite3 *db, const char *what, const char *books)
             snprintf(mapped, sizeof mapped, "mapped.%s", figures[k]);
             said = value_of(books, key) + (i == 0 ? value_of(books, mapped) : 0);
             /* The heaps of the program's own memory, not of modules of CANN. */
-            snprintf(
-                sql, sizeof sql,
-                "SELECT coalesce(sum(t.%s), 0) - (SELECT coalesce(sum(%s), 0) FROM allocation AS a JOIN _heap_place AS p"
-                " USING (heap_id) JOIN end_kind AS e USING (end_kind) WHERE e.name = 'reset' AND p.level = '%s'"
-                " AND p.heap NOT IN (SELECT name FROM _cann_module)) FROM heap_total AS t WHERE t.level = '%s'"
-                " AND t.heap NOT IN (SELECT name FROM _cann_module)",
-                figures[k], of_reset[k], levels[i], levels[i]);
+            snprintf(sql, sizeof sql,
+                     "SELECT coalesce(sum(t.%s), 0) - (SELECT coalesce(sum(%s), 0) FROM allocation AS a JOIN "
+                     "_heap_place AS p"
+                     " USING (heap_id) JOIN end_kind AS e USING (end_kind) WHERE e.name = 'reset' AND p.level = '%s'"
+                     " AND p.heap NOT IN (SELECT name FROM _cann_module)) FROM heap_total AS t WHERE t.level = '%s'"
+                     " AND t.heap NOT IN (SELECT name FROM _cann_module)",
+                     figures[k], of_reset[k], levels[i], levels[i]);
             check_value(db, what, key, said, sql);
         }
 }

@@ -77,7 +77,8 @@ static const char no_oom_sql[] =
 /* Peaks of device memory by rank and heap, against those of the same name in the other database. */
 #define PEAKS_OF(schema)                                                                                               \
     "(SELECT p.host, p.rank, p.pid, p.device, p.heap, p.level, p.size_basis, max(s.peak_bytes) AS peak_bytes "         \
-    "FROM " schema "._heap_sum AS s JOIN " NM_FOREIGN_PLACES(schema) " AS p ON p.heap_id = s.heap_id WHERE " IS_CHOSEN( \
+    "FROM " schema                                                                                                     \
+    "._heap_sum AS s JOIN " NM_FOREIGN_PLACES(schema) " AS p ON p.heap_id = s.heap_id WHERE " IS_CHOSEN(               \
         "p.") " AND " IS_DEVICE("p.") " GROUP BY p.rank, p.device, p.heap, p.level)"
 static const char baseline_sql[] =
     "SELECT n.host, n.rank, n.pid, n.device, n.heap, n.level, n.peak_bytes,"

@@ -29,17 +29,17 @@ typedef struct run {
 
 /* ?1: the rank, ?2: the stack, ?3: a part of the site's name; each is NULL where that does not matter. */
 #define CHOSEN                                                                                                         \
-    " JOIN _heap_place AS p ON p.heap_id = q.heap_id WHERE (?1 IS NULL OR p.rank IS ?1) AND (?2 IS NULL OR q.stack_id"  \
+    " JOIN _heap_place AS p ON p.heap_id = q.heap_id WHERE (?1 IS NULL OR p.rank IS ?1) AND (?2 IS NULL OR q.stack_id" \
     " = ?2) AND (?3 IS NULL OR q.stack_id IN (SELECT s.stack_id FROM stack AS s JOIN frame AS f ON f.frame_id ="       \
     " s.site_frame_id WHERE instr(f.label, ?3) > 0))"
 
 #define LEAKED                                                                                                         \
     "SELECT q.stack_id, sum(q.leak_count * q.size_bytes), sum(q.leak_count), 'leaked (' || q.verdict || ')', p.rank,"  \
-    " p.pid, p.device, coalesce(p.heap, p.level), q.heap_id FROM _leaked_sum AS q" CHOSEN                               \
+    " p.pid, p.device, coalesce(p.heap, p.level), q.heap_id FROM _leaked_sum AS q" CHOSEN                              \
     " GROUP BY q.heap_id, q.stack_id, q.verdict"
 #define AT_PEAK                                                                                                        \
     "SELECT q.stack_id, sum(q.live_bytes), sum(q.live_count), 'live at the peak', p.rank, p.pid, p.device,"            \
-    " coalesce(p.heap, p.level), q.heap_id FROM _peak_stack AS q" CHOSEN                                                \
+    " coalesce(p.heap, p.level), q.heap_id FROM _peak_stack AS q" CHOSEN                                               \
     " AND q.is_baseline = 0 GROUP BY q.heap_id, q.stack_id"
 #define ALLOCATED                                                                                                      \
     "SELECT q.stack_id, q.allocated_bytes, q.allocation_count, 'allocated', p.rank, p.pid, p.device,"                  \
