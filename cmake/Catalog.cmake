@@ -1,5 +1,5 @@
 # cmake -DTEMPLATE=x.sql -DFILES=a,b -DOUTPUT=y.sql -P Catalog.cmake: completes the view `catalog` with a line that counts
-# its rows for each table and view of FILES, but those that it calls large and those that it counts itself.
+# its rows for each table and view of FILES, but internals (_name), those that it calls large and those that it counts itself.
 string(REPLACE "," ";" FILES "${FILES}")
 file(READ ${TEMPLATE} text)
 string(REGEX MATCH "large \\(name\\) AS \\([^)]*\\)" large "${text}")
@@ -10,7 +10,7 @@ foreach(file IN LISTS FILES)
   foreach(begin IN LISTS begins)
     string(REGEX MATCH "^CREATE [A-Z]+ ([a-z_]+)" ignored "${begin}")
     set(name ${CMAKE_MATCH_1})
-    if(NOT "${large}${counted}" MATCHES "'${name}'")
+    if(NOT name MATCHES "^_" AND NOT "${large}${counted}" MATCHES "'${name}'")
       string(APPEND lines "        UNION ALL SELECT '${name}', (SELECT count(*) FROM ${name})\n")
     endif()
   endforeach()

@@ -27,7 +27,7 @@ WITH
             heap.heap_id,
             CASE
                 WHEN asked.text = 'peak' THEN coalesce(
-                    (SELECT heap_sum.peak_seq FROM heap_sum WHERE heap_sum.heap_id = heap.heap_id),
+                    (SELECT _heap_sum.peak_seq FROM _heap_sum WHERE _heap_sum.heap_id = heap.heap_id),
                     -1
                 )
                 WHEN asked.text = 'end' THEN 9223372036854775807

@@ -13,7 +13,7 @@ SELECT
     c.bytes AS bytes,
     (
         SELECT CAST(c.bytes AS REAL) / d.used_bytes
-        FROM device_moment AS d
+        FROM _device_moment AS d
         WHERE d.moment_id = c.moment_id AND d.pid IS c.pid AND d.device IS c.device AND d.used_bytes > 0
     ) AS used_share_ratio,
     c.is_estimate AS is_estimate

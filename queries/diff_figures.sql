@@ -29,48 +29,48 @@ WITH
             2,
             run_heap.level,
             run_heap.level_name,
-            sum(heap_sum.peak_bytes),
-            sum(heap_sum.peak_reserved_bytes),
-            sum(CASE WHEN heap_sum.peak_reserved_bytes > 0 THEN heap_sum.peak_bytes END),
-            sum(heap_sum.cost_count),
-            sum(heap_sum.cost_ns)
+            sum(_heap_sum.peak_bytes),
+            sum(_heap_sum.peak_reserved_bytes),
+            sum(CASE WHEN _heap_sum.peak_reserved_bytes > 0 THEN _heap_sum.peak_bytes END),
+            sum(_heap_sum.cost_count),
+            sum(_heap_sum.cost_ns)
         FROM run_heap
-        JOIN main.heap_sum ON heap_sum.heap_id = run_heap.heap_id
+        JOIN main._heap_sum ON _heap_sum.heap_id = run_heap.heap_id
         GROUP BY run_heap.level
         UNION ALL
         SELECT
             1,
             base_heap.level,
             base_heap.level_name,
-            sum(heap_sum.peak_bytes),
-            sum(heap_sum.peak_reserved_bytes),
-            sum(CASE WHEN heap_sum.peak_reserved_bytes > 0 THEN heap_sum.peak_bytes END),
-            sum(heap_sum.cost_count),
-            sum(heap_sum.cost_ns)
+            sum(_heap_sum.peak_bytes),
+            sum(_heap_sum.peak_reserved_bytes),
+            sum(CASE WHEN _heap_sum.peak_reserved_bytes > 0 THEN _heap_sum.peak_bytes END),
+            sum(_heap_sum.cost_count),
+            sum(_heap_sum.cost_ns)
         FROM base_heap
-        JOIN base.heap_sum ON heap_sum.heap_id = base_heap.heap_id
+        JOIN base._heap_sum ON _heap_sum.heap_id = base_heap.heap_id
         GROUP BY base_heap.level
     ),
     hits (side, level, level_name, request_count, miss_count) AS (
-        SELECT 2, run_heap.level, run_heap.level_name, sum(pool_hit.allocation_count), sum(pool_hit.miss_count)
+        SELECT 2, run_heap.level, run_heap.level_name, sum(_pool_hit.allocation_count), sum(_pool_hit.miss_count)
         FROM run_heap
-        JOIN main.pool_hit ON pool_hit.heap_id = run_heap.heap_id
+        JOIN main._pool_hit ON _pool_hit.heap_id = run_heap.heap_id
         GROUP BY run_heap.level
         UNION ALL
-        SELECT 1, base_heap.level, base_heap.level_name, sum(pool_hit.allocation_count), sum(pool_hit.miss_count)
+        SELECT 1, base_heap.level, base_heap.level_name, sum(_pool_hit.allocation_count), sum(_pool_hit.miss_count)
         FROM base_heap
-        JOIN base.pool_hit ON pool_hit.heap_id = base_heap.heap_id
+        JOIN base._pool_hit ON _pool_hit.heap_id = base_heap.heap_id
         GROUP BY base_heap.level
     ),
     copies (side, cost_ns) AS (
-        SELECT 2, sum(copy_sum.cost_ns)
-        FROM main.copy_sum
-        LEFT JOIN main.process ON process.process_id = copy_sum.process_id
+        SELECT 2, sum(_copy_sum.cost_ns)
+        FROM main._copy_sum
+        LEFT JOIN main.process ON process.process_id = _copy_sum.process_id
         WHERE :level IS NULL AND (:rank IS NULL OR process.rank = :rank)
         UNION ALL
-        SELECT 1, sum(copy_sum.cost_ns)
-        FROM base.copy_sum
-        LEFT JOIN base.process ON process.process_id = copy_sum.process_id
+        SELECT 1, sum(_copy_sum.cost_ns)
+        FROM base._copy_sum
+        LEFT JOIN base.process ON process.process_id = _copy_sum.process_id
         WHERE :level IS NULL AND (:rank IS NULL OR process.rank = :rank)
     ),
     figure (place, side, name, level, level_name, unit, value) AS (

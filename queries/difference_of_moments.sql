@@ -1,6 +1,6 @@
 -- difference_of_moments.sql: what came, went and stayed between two moments of one run, by site, largest change first.
 -- Parameters: :from   the first moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a
---                     name in view named_moment: 'begin', 'end', 'peak' or the text of a mark (default 'begin')
+--                     name in view _named_moment: 'begin', 'end', 'peak' or the text of a mark (default 'begin')
 --             :to     the second, likewise (default 'end')
 --             :top    rows to return (default 50)
 -- Columns:    heap name, or 'error: ...' where a moment is not known or none of the parameters that are set is one of these;
@@ -28,7 +28,7 @@ WITH
             n.ns
         FROM asked AS a
         CROSS JOIN heap AS h
-        LEFT JOIN named_moment AS n ON n.heap_id = h.heap_id AND n.moment = a.moment
+        LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = a.moment
     ),
     -- DISTINCT, CROSS and the + keep SQLite from an index of its own over all allocations: one pass over them is enough.
     span (heap_id, from_seq, from_ns, to_seq, to_ns) AS (
@@ -76,7 +76,7 @@ WITH
         GROUP BY l.heap_id, l.is_baseline, s.site_frame_id
     ),
     fault (text) AS (
-        SELECT 'error: no moment ''' || a.moment || ''': nanoseconds, seq:N, or a name in view named_moment'
+        SELECT 'error: no moment ''' || a.moment || ''': nanoseconds, seq:N, or a name in view _named_moment'
         FROM asked AS a
         WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = a.place AND coalesce(p.seq, p.ns) IS NOT NULL)
         UNION ALL
@@ -126,7 +126,7 @@ FROM (
         g.stayed_bytes,
         g.heap_id
     FROM by_site AS g
-    JOIN heap_place AS p ON p.heap_id = g.heap_id
+    JOIN _heap_place AS p ON p.heap_id = g.heap_id
     LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
     WHERE NOT EXISTS (SELECT 1 FROM fault)
 ) AS r

@@ -6,17 +6,17 @@
 --             though it had held enough before; driver_cost_ns what the driver took for them, nanoseconds, NULL where
 --             unknown; is_partial 1 when some of what the pool did is not in the recording
 SELECT
-    heap_place.heap AS heap,
-    pool_sum.flush_count AS flush_count,
-    pool_sum.released_bytes AS released_bytes,
-    pool_sum.retry_count AS retry_count,
-    pool_sum.failed_retry_count AS failed_retry_count,
-    coalesce(sum(pool_miss_sum.miss_count), 0) AS miss_count,
-    nullif(sum(pool_miss_sum.driver_cost_ns), 0) AS driver_cost_ns,
-    pool_sum.is_partial AS is_partial
-FROM pool_sum
-JOIN heap_place ON heap_place.heap_id = pool_sum.heap_id
-LEFT JOIN pool_miss_sum ON pool_miss_sum.heap_id = pool_sum.heap_id AND pool_miss_sum.cause = 3
-WHERE pool_sum.flush_count > 0
-GROUP BY pool_sum.heap_id
-ORDER BY pool_sum.heap_id;
+    _heap_place.heap AS heap,
+    _pool_sum.flush_count AS flush_count,
+    _pool_sum.released_bytes AS released_bytes,
+    _pool_sum.retry_count AS retry_count,
+    _pool_sum.failed_retry_count AS failed_retry_count,
+    coalesce(sum(_pool_miss_sum.miss_count), 0) AS miss_count,
+    nullif(sum(_pool_miss_sum.driver_cost_ns), 0) AS driver_cost_ns,
+    _pool_sum.is_partial AS is_partial
+FROM _pool_sum
+JOIN _heap_place ON _heap_place.heap_id = _pool_sum.heap_id
+LEFT JOIN _pool_miss_sum ON _pool_miss_sum.heap_id = _pool_sum.heap_id AND _pool_miss_sum.cause = 3
+WHERE _pool_sum.flush_count > 0
+GROUP BY _pool_sum.heap_id
+ORDER BY _pool_sum.heap_id;

@@ -23,14 +23,14 @@ WITH
         LIMIT coalesce(:top, 10)
     )
 SELECT
-    heap_place.heap AS heap,
+    _heap_place.heap AS heap,
     live.site AS site,
     live.generation AS generation,
     count(*) AS live_count,
     sum(live.size_bytes) AS live_bytes
 FROM live
 JOIN leading ON leading.heap_id = live.heap_id AND leading.site = live.site
-JOIN heap_place ON heap_place.heap_id = live.heap_id
+JOIN _heap_place ON _heap_place.heap_id = live.heap_id
 GROUP BY live.heap_id, live.site, live.generation
 ORDER BY live.heap_id, live.site, live.generation
 LIMIT CASE

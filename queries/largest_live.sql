@@ -1,6 +1,6 @@
 -- largest_live.sql: which allocations were live at a moment, largest first.
 -- Parameters: :at     moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a name in view
---                     named_moment: 'begin', 'end', 'peak' (each heap's own) or the text of a mark (default 'end')
+--                     _named_moment: 'begin', 'end', 'peak' (each heap's own) or the text of a mark (default 'end')
 --             :at_ns  the same, nanoseconds alone; wins over :at; needs a source with times
 --             :at_seq the same, a place in the order of events alone; wins over both
 --             :top    rows to return (default 20)
@@ -27,7 +27,7 @@ WITH
             n.ns
         FROM asked AS a
         CROSS JOIN heap AS h
-        LEFT JOIN named_moment AS n ON n.heap_id = h.heap_id AND n.moment = a.moment
+        LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = a.moment
     ),
     span (heap_id, seq, ns, moment_ns) AS (
         SELECT DISTINCT
@@ -43,7 +43,7 @@ WITH
         WHERE coalesce(s.seq, s.ns) IS NOT NULL
     ),
     fault (text) AS (
-        SELECT 'error: no moment ''' || a.moment || ''': nanoseconds, seq:N, or a name in view named_moment'
+        SELECT 'error: no moment ''' || a.moment || ''': nanoseconds, seq:N, or a name in view _named_moment'
         FROM asked AS a
         WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = a.place AND coalesce(p.seq, p.ns) IS NOT NULL)
         UNION ALL
@@ -79,7 +79,7 @@ FROM (
         a.allocation_id
     FROM allocation AS a
     CROSS JOIN span AS s ON s.heap_id = a.heap_id
-    JOIN heap_place AS p ON p.heap_id = a.heap_id
+    JOIN _heap_place AS p ON p.heap_id = a.heap_id
     LEFT JOIN stack AS w ON w.stack_id = a.stack_id
     LEFT JOIN frame AS f ON f.frame_id = w.site_frame_id
     WHERE +a.is_segment = 0

@@ -1,6 +1,6 @@
 -- live_by_site.sql: what a heap was made of at a moment, by site, largest first.
 -- Parameters: :at     moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a name in view
---                     named_moment: 'begin', 'end', 'peak' (each heap's own) or the text of a mark (default 'end')
+--                     _named_moment: 'begin', 'end', 'peak' (each heap's own) or the text of a mark (default 'end')
 --             :at_seq the same, a place in the order of events alone; wins over :at
 --             :top    rows to return (default 50)
 -- Columns:    heap name, or 'error: ...' where the moment is not known or none of the parameters that are set is one of these;
@@ -24,7 +24,7 @@ WITH
             n.ns
         FROM asked AS a
         CROSS JOIN heap AS h
-        LEFT JOIN named_moment AS n ON n.heap_id = h.heap_id AND n.moment = a.moment
+        LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = a.moment
     ),
     span (heap_id, seq, ns) AS (
         SELECT DISTINCT
@@ -49,7 +49,7 @@ WITH
         GROUP BY a.heap_id, site
     ),
     fault (text) AS (
-        SELECT 'error: no moment ''' || a.moment || ''': nanoseconds, seq:N, or a name in view named_moment'
+        SELECT 'error: no moment ''' || a.moment || ''': nanoseconds, seq:N, or a name in view _named_moment'
         FROM asked AS a
         WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = a.place AND coalesce(p.seq, p.ns) IS NOT NULL)
         UNION ALL
@@ -78,7 +78,7 @@ FROM (
         g.live_bytes,
         g.heap_id
     FROM by_site AS g
-    JOIN heap_place AS p ON p.heap_id = g.heap_id
+    JOIN _heap_place AS p ON p.heap_id = g.heap_id
     WHERE NOT EXISTS (SELECT 1 FROM fault)
 ) AS r
 ORDER BY r.heap_id, r.live_bytes DESC, r.site

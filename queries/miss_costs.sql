@@ -1,8 +1,8 @@
 -- miss_costs.sql: what did it cost that a pool had to grow, by cause and site, and how much of that is not the warm-up?
 -- Parameters: :top    rows to return (default 20)
--- Columns:    pid process; heap name; cause why the pool had to grow (view pool_miss_by_cause), NULL where unknown; site
+-- Columns:    pid process; heap name; cause why the pool had to grow (view _pool_miss_by_cause), NULL where unknown; site
 --             file, line and function; miss_count misses; missed_bytes their size, bytes; warm_count of them after
---             the warm-up (view warm_up; 0 where no steps are known), misses; driver_ns time in the driver for them,
+--             the warm-up (view _warm_up; 0 where no steps are known), misses; driver_ns time in the driver for them,
 --             nanoseconds; ns_per_miss that of one, nanoseconds; share_ratio of the time in the driver for all misses of
 --             the pool, 0 to 1, NULL where no cost is known
 SELECT
@@ -25,9 +25,9 @@ FROM (
         sum(x.size_bytes) AS missed_bytes,
         coalesce(sum(x.generation > u.warm_up_count), 0) AS warm_count,
         coalesce(sum(x.driver_cost_ns), 0) AS driver_ns
-    FROM pool_miss AS x
+    FROM _pool_miss AS x
     JOIN heap AS o ON o.heap_id = x.heap_id
-    LEFT JOIN warm_up AS u ON u.process_id = o.process_id
+    LEFT JOIN _warm_up AS u ON u.process_id = o.process_id
     LEFT JOIN stack AS s ON s.stack_id = x.stack_id
     GROUP BY x.heap_id, x.cause, s.site_frame_id
 ) AS m
@@ -35,11 +35,11 @@ JOIN (
     SELECT
         y.heap_id,
         sum(y.driver_cost_ns) AS driver_ns
-    FROM pool_miss_sum AS y
+    FROM _pool_miss_sum AS y
     GROUP BY y.heap_id
 ) AS t ON t.heap_id = m.heap_id
-JOIN heap_place AS p ON p.heap_id = m.heap_id
-LEFT JOIN miss_cause AS c ON c.cause = m.cause
+JOIN _heap_place AS p ON p.heap_id = m.heap_id
+LEFT JOIN _miss_cause AS c ON c.cause = m.cause
 LEFT JOIN frame AS f ON f.frame_id = m.site_frame_id
 ORDER BY m.driver_ns DESC, m.miss_count DESC, m.heap_id, m.cause, m.site_frame_id
 LIMIT CASE

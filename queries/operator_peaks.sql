@@ -4,7 +4,7 @@
 --             rose above what was live when a run began, bytes; step number of the step in which that was, NULL before the
 --             first; first_step, first_bytes first step in which it was measured and its highest rise there, bytes;
 --             last_step, last_bytes the same of the last; step_count steps in which it was measured (of each heap and step
---             view operation_memory_by_step names the 16 operations with the most bytes)
+--             view _operation_memory_by_step names the 16 operations with the most bytes)
 WITH
     measured (process_id, heap_id, kind, name, generation, number, bytes) AS (
         SELECT
@@ -15,7 +15,7 @@ WITH
             s.generation,
             s.number,
             s.max_rise_bytes
-        FROM operation_step_sum AS s
+        FROM _operation_step_sum AS s
         WHERE s.kind IS NOT NULL AND s.max_rise_bytes IS NOT NULL
     ),
     extent (process_id, heap_id, kind, name, bytes, first_generation, last_generation, step_count) AS (
@@ -46,7 +46,7 @@ SELECT
 FROM extent AS e
 JOIN measured AS m
     ON m.process_id = e.process_id AND m.heap_id = e.heap_id AND m.kind = e.kind AND m.name IS e.name
-JOIN heap_place AS p ON p.heap_id = e.heap_id
+JOIN _heap_place AS p ON p.heap_id = e.heap_id
 JOIN operation_kind AS k ON k.kind = e.kind
 WHERE e.bytes > 0
 GROUP BY e.process_id, e.heap_id, e.kind, e.name

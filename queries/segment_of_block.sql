@@ -2,7 +2,7 @@
 -- Parameters: :block  the block: its number (allocation_id), or its address (default: the largest that was live in a
 --                     segment)
 --             :at     the moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a name in
---                     view named_moment: 'end', 'peak' or the text of a mark (default 'end')
+--                     view _named_moment: 'end', 'peak' or the text of a mark (default 'end')
 --             :top    rows to return (default 1000)
 -- Columns:    heap name, or 'error: ...' where the moment or block is not known, the block was not live then, or none of the
 --             parameters that are set is one of these; segment address of the driver allocation, hexadecimal text;
@@ -29,7 +29,7 @@ WITH
             n.ns
         FROM asked AS a
         CROSS JOIN heap AS h
-        LEFT JOIN named_moment AS n ON n.heap_id = h.heap_id AND n.moment = a.moment
+        LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = a.moment
     ),
     live (allocation_id, heap_id, segment_id, address, size_bytes, stack_id, alloc_ns, moment_ns) AS (
         SELECT
@@ -60,7 +60,7 @@ WITH
         LIMIT 1
     ),
     fault (text) AS (
-        SELECT 'error: no moment ''' || a.moment || ''': nanoseconds, seq:N, or a name in view named_moment'
+        SELECT 'error: no moment ''' || a.moment || ''': nanoseconds, seq:N, or a name in view _named_moment'
         FROM asked AS a
         WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = a.place AND coalesce(p.seq, p.ns) IS NOT NULL)
         UNION ALL
@@ -112,7 +112,7 @@ FROM (
     FROM block AS b
     JOIN live AS l ON l.segment_id = b.segment_id
     JOIN allocation AS d ON d.allocation_id = b.segment_id
-    JOIN heap_place AS p ON p.heap_id = l.heap_id
+    JOIN _heap_place AS p ON p.heap_id = l.heap_id
     LEFT JOIN stack AS s ON s.stack_id = l.stack_id
     LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
     LEFT JOIN stack AS c ON c.stack_id = d.stack_id

@@ -6,15 +6,15 @@
 WITH RECURSIVE
     call (heap_id, place, cost_ns, size_bytes, ns, thread_id, stack_id) AS (
         SELECT
-            slowest_call.heap_id,
-            slowest_call.place,
-            slowest_call.cost_ns,
-            slowest_call.size_bytes,
-            slowest_call.ns,
-            slowest_call.thread_id,
-            slowest_call.stack_id
-        FROM slowest_call
-        WHERE slowest_call.place <= coalesce(:top, 5)
+            _slowest_call.heap_id,
+            _slowest_call.place,
+            _slowest_call.cost_ns,
+            _slowest_call.size_bytes,
+            _slowest_call.ns,
+            _slowest_call.thread_id,
+            _slowest_call.stack_id
+        FROM _slowest_call
+        WHERE _slowest_call.place <= coalesce(:top, 5)
     ),
     walk (heap_id, place, depth, parent_id, frames) AS (
         SELECT call.heap_id, call.place, 1, stack.parent_id, coalesce(frame.label, '?')
@@ -34,14 +34,14 @@ WITH RECURSIVE
         WHERE walk.depth < 32
     )
 SELECT
-    heap_place.heap AS heap,
+    _heap_place.heap AS heap,
     call.cost_ns AS cost_ns,
     call.size_bytes AS size_bytes,
     call.ns AS ns,
     coalesce(thread.name, CAST(thread.tid AS TEXT)) AS thread,
     walk.frames AS frames
 FROM call
-JOIN heap_place ON heap_place.heap_id = call.heap_id
+JOIN _heap_place ON _heap_place.heap_id = call.heap_id
 LEFT JOIN thread ON thread.thread_id = call.thread_id
 LEFT JOIN walk ON walk.heap_id = call.heap_id AND walk.place = call.place
     AND (walk.parent_id IS NULL OR walk.depth = 32)

@@ -15,7 +15,7 @@ WITH
             max(w.requested_bytes),
             count(*),
             max(w.block_bytes)
-        FROM workspace AS w
+        FROM _workspace AS w
         JOIN allocation AS a ON a.allocation_id = w.allocation_id
         JOIN operation AS o ON o.operation_id = w.operation_id
         GROUP BY a.heap_id, w.stream, o.name
@@ -73,7 +73,7 @@ SELECT
     f.block_bytes AS largest_block_bytes
 FROM first_name AS f
 JOIN next_bytes AS n ON n.heap_id = f.heap_id AND n.stream IS f.stream
-JOIN heap_place AS p ON p.heap_id = f.heap_id
+JOIN _heap_place AS p ON p.heap_id = f.heap_id
 ORDER BY spared_bytes DESC, f.heap_id, f.stream
 LIMIT CASE
     WHEN :top IS NULL

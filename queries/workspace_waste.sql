@@ -5,8 +5,8 @@
 --             kept_ns from the begin of the last of them to its end or that of the trace, nanoseconds, NULL where
 --             unknown; operation that it belongs to, NULL where unknown; site where it was allocated
 SELECT
-    heap_place.pid AS pid,
-    heap_place.heap AS heap,
+    _heap_place.pid AS pid,
+    _heap_place.heap AS heap,
     printf('0x%x', allocation.address) AS address,
     coalesce(allocation.block_bytes, allocation.size_bytes) AS block_bytes,
     used.run_count AS run_count,
@@ -17,16 +17,16 @@ SELECT
     coalesce(frame.label, '(no stack)') AS site
 FROM (
     SELECT
-        workspace.allocation_id AS allocation_id,
+        _workspace.allocation_id AS allocation_id,
         count(*) AS run_count,
-        max(workspace.requested_bytes) AS max_requested_bytes,
-        max(workspace.ns) AS last_ns
-    FROM workspace
-    WHERE workspace.allocation_id IS NOT NULL
-    GROUP BY workspace.allocation_id
+        max(_workspace.requested_bytes) AS max_requested_bytes,
+        max(_workspace.ns) AS last_ns
+    FROM _workspace
+    WHERE _workspace.allocation_id IS NOT NULL
+    GROUP BY _workspace.allocation_id
 ) AS used
 JOIN allocation ON allocation.allocation_id = used.allocation_id
-JOIN heap_place ON heap_place.heap_id = allocation.heap_id
+JOIN _heap_place ON _heap_place.heap_id = allocation.heap_id
 JOIN moment AS trace_end ON trace_end.kind = 2
 LEFT JOIN operation ON operation.operation_id = allocation.operation_id
 LEFT JOIN stack ON stack.stack_id = allocation.stack_id

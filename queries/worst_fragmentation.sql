@@ -3,7 +3,7 @@
 -- same for the moments of table moment. Mapped ranges count each for itself, where the view counts those that adjoin as
 -- one segment. Lists live blocks: there are no rows where input.detail is not 'all'.
 -- Parameters: :at     moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a name in view
---                     named_moment: 'end', 'peak' or the text of a mark (default: of each pool where most was)
+--                     _named_moment: 'end', 'peak' or the text of a mark (default: of each pool where most was)
 --             :at_seq the same, a place in the order of events alone; wins over :at
 --             :top    rows to return (default 20)
 -- Columns:    pid process; heap name; seq place in the order of events; stuck_bytes free bytes in segments that hold
@@ -17,7 +17,7 @@ WITH
             u.heap_id,
             coalesce(
                 :at_seq,
-                (SELECT n.seq FROM named_moment AS n WHERE n.heap_id = u.heap_id AND n.moment = :at),
+                (SELECT n.seq FROM _named_moment AS n WHERE n.heap_id = u.heap_id AND n.moment = :at),
                 CASE WHEN 'seq:' || CAST(substr(:at, 5) AS INTEGER) = :at THEN CAST(substr(:at, 5) AS INTEGER) END,
                 CASE
                     WHEN CAST(CAST(:at AS INTEGER) AS TEXT) = CAST(:at AS TEXT)
@@ -31,12 +31,12 @@ WITH
                 END,
                 CASE WHEN :at IS NULL THEN min(u.max_stuck_seq) END
             )
-        FROM fragmentation_usage AS u
+        FROM _fragmentation_usage AS u
         JOIN (
             SELECT
                 x.heap_id,
                 max(x.max_stuck_bytes) AS bytes
-            FROM fragmentation_usage AS x
+            FROM _fragmentation_usage AS x
             WHERE x.part_id IS NULL
             GROUP BY x.heap_id
         ) AS m ON m.heap_id = u.heap_id AND m.bytes = u.max_stuck_bytes
@@ -133,7 +133,7 @@ FROM (
     LEFT JOIN frame AS f ON f.frame_id = k.site_frame_id
     GROUP BY c.heap_id, c.seq, k.site_frame_id
 ) AS r
-JOIN heap_place AS p ON p.heap_id = r.heap_id
+JOIN _heap_place AS p ON p.heap_id = r.heap_id
 ORDER BY r.hostage_bytes DESC, r.heap_id, r.site
 LIMIT CASE
     WHEN coalesce(:at, :at_seq, :top) IS NULL

@@ -72,7 +72,7 @@ CREATE TABLE input (
     -- Which rows it has in the large tables (npumem-ingest --detail). 'all': every allocation, copy, operation, workspace
     -- and call about streams; 'live': allocations that were live at the peak of their heap or its device, at a mark or
     -- failed allocation of their process, or at the end, and the operations that these name; 'none': no allocations.
-    -- Answers are the same: see table left_out.
+    -- Answers are the same: see table _left_out.
     detail TEXT NOT NULL,
     -- 1: the counts of lost events are exact; 0: more may be lost, in rings that are gone or cannot be read.
     is_loss_exact INTEGER NOT NULL,
@@ -110,7 +110,7 @@ CREATE TABLE end_kind (
 );
 INSERT INTO end_kind VALUES (0, 'none'), (1, 'freed'), (2, 'unmapped'), (3, 'reset'), (4, 'replaced');
 
-CREATE TABLE category (
+CREATE TABLE _category (
     -- Words for allocation.category_id: what memory is for, and whether that is known.
     --
     -- Code.
@@ -124,7 +124,7 @@ CREATE TABLE category (
     -- program told it, or it is known by where the memory comes from.
     is_estimate INTEGER NOT NULL
 );
-INSERT INTO category VALUES
+INSERT INTO _category VALUES
     (2, 'weight', 0), (3, 'weight', 1), (4, 'gradient', 0), (5, 'gradient', 1), (6, 'optimizer state', 0),
     (7, 'optimizer state', 1), (8, 'activation', 0), (9, 'activation', 1), (10, 'KV cache', 0), (11, 'KV cache', 1),
     (12, 'workspace', 0), (13, 'workspace', 1), (14, 'communication', 0), (15, 'communication', 1), (16, 'graph', 0),
@@ -156,7 +156,7 @@ CREATE TABLE operation_kind (
 INSERT INTO operation_kind VALUES (0, 'range'), (1, 'operator'), (2, 'annotation'), (3, 'model'), (4, 'category'),
     (5, 'module'), (6, 'model load'), (7, 'model unload');
 
-CREATE TABLE operation_source (
+CREATE TABLE _operation_source (
     -- Words for allocation.operation_source: how it is known which operation an allocation belongs to.
     --
     -- Code.
@@ -167,9 +167,9 @@ CREATE TABLE operation_source (
     -- lay between), and neither streams nor order leave room for another block.
     name TEXT NOT NULL
 );
-INSERT INTO operation_source VALUES (1, 'thread'), (2, 'workspace'), (3, 'queue');
+INSERT INTO _operation_source VALUES (1, 'thread'), (2, 'workspace'), (3, 'queue');
 
-CREATE TABLE stream_call_kind (
+CREATE TABLE _stream_call_kind (
     -- Words for stream_call.kind.
     --
     -- Code.
@@ -177,13 +177,13 @@ CREATE TABLE stream_call_kind (
     -- What was asked for.
     name TEXT NOT NULL
 );
-INSERT INTO stream_call_kind VALUES
+INSERT INTO _stream_call_kind VALUES
     (0, 'other'), (1, 'create stream'), (2, 'destroy stream'), (3, 'synchronize stream'), (4, 'synchronize device'),
     (5, 'wait for event'), (6, 'create event'), (7, 'destroy event'), (8, 'record event'), (9, 'synchronize event'),
     (10, 'reset event'), (11, 'register allocator'), (12, 'unregister allocator'), (13, 'begin capture'),
     (14, 'end capture'), (15, 'execute graph'), (16, 'destroy graph');
 
-CREATE TABLE note_kind (
+CREATE TABLE _note_kind (
     -- Words for note.kind.
     --
     -- Code.
@@ -195,7 +195,7 @@ CREATE TABLE note_kind (
     -- to the recording, their events are among those dropped; unseen process: it could not join the recording.
     name TEXT NOT NULL
 );
-INSERT INTO note_kind VALUES
+INSERT INTO _note_kind VALUES
     (0, 'other'), (1, 'missing function'), (2, 'other tool'), (3, 'unseen library'), (4, 'unseen operator'),
     (5, 'no pool events'), (6, 'Python unreadable'), (7, 'Python unchecked'), (8, 'no ring'),
     (9, 'unseen process');
@@ -241,7 +241,7 @@ INSERT INTO memory_kind VALUES
     (15, 'normal pages for P2P'), (16, 'huge pages for P2P'), (17, '1 GiB pages for P2P'), (100, 'host resident'),
     (101, 'host anonymous'), (102, 'host shared'), (103, 'host stack'), (104, 'host peak');
 
-CREATE TABLE cann_module (
+CREATE TABLE _cann_module (
     -- Words for heap.module_id: the modules of CANN, as its public headers and tools number them.
     --
     -- Number of the module.
@@ -249,7 +249,7 @@ CREATE TABLE cann_module (
     -- Its name.
     name TEXT NOT NULL
 );
-INSERT INTO cann_module VALUES
+INSERT INTO _cann_module VALUES
     (1, 'IDEDD'), (2, 'SCC'), (3, 'HCCL'), (4, 'FMK'), (5, 'CCU'), (6, 'DVPP'), (7, 'RUNTIME'), (8, 'CCE'),
     (9, 'HDC'), (10, 'DRV'), (11, 'NET'), (22, 'DEVMM'), (23, 'KERNEL'), (24, 'LIBMEDIA'), (25, 'CCECPU'),
     (27, 'ROS'), (28, 'HCCP'), (29, 'ROCE'), (30, 'TEFUSION'), (31, 'PROFILING'), (32, 'DP'), (33, 'APP'), (34, 'TS'),
@@ -273,12 +273,12 @@ INSERT INTO anomaly_kind VALUES
     (5, 'use after free'), (6, 'overlapping allocation'), (7, 'unmap of unknown memory'), (8, 'zero size allocation'),
     (9, 'unregister of unknown memory'), (10, 'stream never destroyed'), (11, 'copy of unallocated memory');
 
-CREATE TABLE pool_bucket (
-    -- Words for pool_hit.bucket.
+CREATE TABLE _pool_bucket (
+    -- Words for _pool_hit.bucket.
     --
     -- Code, by requested size.
     bucket INTEGER PRIMARY KEY,
     -- small: below 4 KiB; medium; large: above 1 MiB; unless the pool was declared with other bounds.
     name TEXT NOT NULL
 );
-INSERT INTO pool_bucket VALUES (0, 'small'), (1, 'medium'), (2, 'large');
+INSERT INTO _pool_bucket VALUES (0, 'small'), (1, 'medium'), (2, 'large');

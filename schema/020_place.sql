@@ -47,7 +47,7 @@ CREATE TABLE thread (
     name TEXT
 );
 
-CREATE TABLE process_environment (
+CREATE TABLE _process_environment (
     -- What a process was told, and what it ran on: settings that change how its memory behaves.
     --
     -- Number of the entry in this database.
@@ -101,7 +101,7 @@ CREATE TABLE heap (
     small_bytes INTEGER NOT NULL,
     -- Requests above it are large. Unit: bytes.
     large_bytes INTEGER NOT NULL,
-    -- Which module of CANN takes this memory from the driver: a number of cann_module, if that knows it. NULL: the
+    -- Which module of CANN takes this memory from the driver: a number of _cann_module, if that knows it. NULL: the
     -- program itself, or not known.
     module_id INTEGER
 );

@@ -1,6 +1,6 @@
 -- Where in the program something happened.
 
-CREATE TABLE plumbing (
+CREATE TABLE _plumbing (
     -- Patterns of frames that are never shown as a site: allocators, frameworks, unwinders. A frame is plumbing when one
     -- pattern matches; npumem-ingest --site-rules FILE adds patterns. Nothing that depends on what ran is among them, so
     -- that one line gives one site in every run.
@@ -17,7 +17,7 @@ CREATE TABLE plumbing (
     origin TEXT NOT NULL
 );
 
-CREATE TABLE wrapper (
+CREATE TABLE _wrapper (
     -- Functions that may be wrappers through which the program allocates: three quarters of the stacks of a heap go through
     -- them on the way in, from at least three other functions, and from more places than lie inside. They are sites all the
     -- same: in another run the share is another. `function NAME` in a file of --site-rules says that one is a wrapper, here
@@ -29,7 +29,7 @@ CREATE TABLE wrapper (
     function TEXT NOT NULL
 );
 
-CREATE TABLE module (
+CREATE TABLE _module (
     -- A program or library that a process had loaded. Python code has none.
     --
     -- Number of the module in this database.
@@ -65,12 +65,12 @@ CREATE TABLE frame (
     offset INTEGER,
     -- How views show it: 'file:line function', or 'module+0xoffset function', without the folders.
     label TEXT NOT NULL,
-    -- 1: a pattern of table plumbing matches; 0: none does.
+    -- 1: a pattern of table _plumbing matches; 0: none does.
     is_plumbing INTEGER NOT NULL,
     -- The frame of the function that this one was inlined into. NULL: it was not, or it is not known.
     inlined_in INTEGER REFERENCES frame (frame_id),
     -- The module, in one of the processes that have it. NULL: not known, or the code is interpreted.
-    module_id INTEGER REFERENCES module (module_id),
+    module_id INTEGER REFERENCES _module (module_id),
     -- 1: no place in the code, but the site of stacks that are cut (stack.is_cut) and have no frame but plumbing:
     -- '(stack cut)', with the name of the thread where there is one. What was allocated there is neither judged nor
     -- compared between runs or ranks; 0: not.

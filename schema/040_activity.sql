@@ -53,13 +53,13 @@ CREATE TABLE step (
     end_ns INTEGER,
     -- How many steps of the process had begun with it, those before the detail included: as allocation.generation.
     generation INTEGER NOT NULL,
-    -- 'marked': the program said where it begins; 'inferred': npumem-ingest found where steps begin (table step_anchor).
+    -- 'marked': the program said where it begins; 'inferred': npumem-ingest found where steps begin (table _step_anchor).
     source TEXT NOT NULL
 );
 
-CREATE TABLE graph (
+CREATE TABLE _graph (
     -- A graph of the program: work of a stream that was captured, to be executed later. What was born in the capture is held
-    -- by it until it is destroyed. Shown by the view graph_memory.
+    -- by it until it is destroyed. Shown by the view _graph_memory.
     --
     -- Number of the graph.
     graph_id INTEGER PRIMARY KEY,
@@ -152,7 +152,7 @@ CREATE TABLE moment (
     device_id INTEGER REFERENCES device (device_id)
 );
 
-CREATE TABLE pause (
+CREATE TABLE _pause (
     -- When a process was not recorded in full (npumem-record --start-paused, --from-step, --ctl stop, npumem_pause): no
     -- copies, operations and stacks are here of that time. Steps, failures and samples are.
     --
@@ -173,7 +173,7 @@ CREATE TABLE pause (
     is_end_known INTEGER
 );
 
-CREATE TABLE note (
+CREATE TABLE _note (
     -- Something that the recorder could not see, or saw in another way than usual. Shown by the view unseen.
     --
     -- Number of the note.
@@ -186,8 +186,8 @@ CREATE TABLE note (
     seq INTEGER,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns INTEGER,
-    -- A code of note_kind.
-    kind INTEGER NOT NULL REFERENCES note_kind (kind),
+    -- A code of _note_kind.
+    kind INTEGER NOT NULL REFERENCES _note_kind (kind),
     -- What it is about: a function, a library, an operator or a reason. NULL: not known.
     text TEXT,
     -- How many things it stands for; of unseen operators: how many more than the one in text. NULL: not said.

@@ -20,7 +20,7 @@ CREATE TABLE allocation (
     stream INTEGER,
     -- Driver memory: aclrtMemMallocPolicy, whose lowest byte is a code of malloc_policy; physical memory, and driver
     -- memory with is_mapped: aclrtMemAttr, a code of memory_kind; registered memory: the flags of the registration. View
-    -- allocation_kind has the words. NULL: not known, or another level.
+    -- _allocation_kind has the words. NULL: not known, or another level.
     policy INTEGER,
     -- First address; views show it as hexadecimal text.
     address INTEGER NOT NULL,
@@ -68,15 +68,15 @@ CREATE TABLE allocation (
     -- Private pool of the framework that it belongs to. NULL: none known.
     private_pool INTEGER,
     -- How operation_id is known: a code of operation_source. NULL: it is not known.
-    operation_source INTEGER REFERENCES operation_source (operation_source),
+    operation_source INTEGER REFERENCES _operation_source (operation_source),
     -- 1: other processes may open it; 0: that was not seen.
     is_exported INTEGER NOT NULL,
     -- 1: physical memory that was mapped, and can be unmapped in part; 0: not.
     is_mapped INTEGER NOT NULL,
     -- The graph in whose capture it was born. NULL: in none.
-    graph_id INTEGER REFERENCES graph (graph_id),
+    graph_id INTEGER REFERENCES _graph (graph_id),
     -- What it is for. NULL: not known.
-    category_id INTEGER REFERENCES category (category_id)
+    category_id INTEGER REFERENCES _category (category_id)
 );
 
 CREATE TABLE copy (
@@ -123,7 +123,7 @@ CREATE TABLE copy (
     is_registered INTEGER
 );
 
-CREATE TABLE workspace (
+CREATE TABLE _workspace (
     -- One run of an operator that was given a workspace. A large table: integers only.
     --
     -- Number of the row.
@@ -151,7 +151,7 @@ CREATE TABLE workspace (
     is_reused INTEGER
 );
 
-CREATE TABLE stream_call (
+CREATE TABLE _stream_call (
     -- One call about streams or events. A large table: integers only.
     --
     -- Number of the call.
@@ -166,8 +166,8 @@ CREATE TABLE stream_call (
     stack_id INTEGER REFERENCES stack (stack_id),
     -- The device. NULL: not known.
     device_id INTEGER REFERENCES device (device_id),
-    -- A code of stream_call_kind.
-    kind INTEGER NOT NULL REFERENCES stream_call_kind (kind),
+    -- A code of _stream_call_kind.
+    kind INTEGER NOT NULL REFERENCES _stream_call_kind (kind),
     -- The stream. NULL: none, or not known.
     stream INTEGER,
     -- The event's handle. NULL: none, or not known.

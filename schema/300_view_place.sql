@@ -1,6 +1,6 @@
 -- Where: one row per heap, the columns that every other view begins with; and what is missing from the answers.
 
-CREATE VIEW heap_place (
+CREATE VIEW _heap_place (
     -- Every heap with the names of where it is. The other views begin with its first six columns.
     --
     -- Name of the machine. NULL: not known.
@@ -140,11 +140,11 @@ SELECT
     input.events_without_stack,
     input.bytes_cut,
     (SELECT coalesce(sum(a.allocation_count), 0)
-     FROM outstanding_sum AS a
+     FROM _outstanding_sum AS a
      JOIN heap ON heap.heap_id = a.heap_id
      JOIN process AS p ON p.process_id = heap.process_id
      WHERE a.stack_id IS NULL AND p.input_id = input.input_id),
-    (SELECT count(*) FROM note WHERE note.input_id = input.input_id),
+    (SELECT count(*) FROM _note WHERE _note.input_id = input.input_id),
     input.events_unkept,
     input.detail_begin_seq,
     input.detail_begin_ns,
@@ -155,7 +155,7 @@ SELECT
     input.processes_unjoined,
     input.blocks_outside_count,
     (SELECT coalesce(sum(a.allocation_count), 0)
-     FROM outstanding_sum AS a
+     FROM _outstanding_sum AS a
      JOIN heap ON heap.heap_id = a.heap_id
      JOIN process AS p ON p.process_id = heap.process_id
      JOIN stack AS s ON s.stack_id = a.stack_id
@@ -178,7 +178,7 @@ CREATE VIEW unseen (
     heap,
     -- Always NULL: a note is not of one level.
     level,
-    -- A word of note_kind: missing function, other tool, unseen library, unseen operator, no pool events, ...
+    -- A word of _note_kind: missing function, other tool, unseen library, unseen operator, no pool events, ...
     kind,
     -- What it is about: a function, a library, an operator or a reason. NULL: not known.
     text,
@@ -204,13 +204,13 @@ SELECT
     CASE WHEN n.kind = 4 THEN 1 + max(coalesce(n.count, 0)) ELSE max(max(coalesce(n.count, 1)), 1) END,
     count(DISTINCT n.process_id),
     min(n.seq)
-FROM note AS n
-JOIN note_kind AS k ON k.kind = n.kind
+FROM _note AS n
+JOIN _note_kind AS k ON k.kind = n.kind
 LEFT JOIN process AS p ON p.process_id = n.process_id
 GROUP BY n.input_id, n.kind, n.text
 ORDER BY n.input_id, n.kind, n.text;
 
-CREATE VIEW allocation_kind (
+CREATE VIEW _allocation_kind (
     -- Which kinds of memory and pages each heap was asked for: device, physical and registered memory.
     --
     -- Name of the machine. NULL: not known.
@@ -269,8 +269,8 @@ SELECT
     s.allocated_bytes,
     s.live_count,
     s.live_bytes
-FROM allocation_kind_sum AS s
-JOIN heap_place AS p ON p.heap_id = s.heap_id
+FROM _allocation_kind_sum AS s
+JOIN _heap_place AS p ON p.heap_id = s.heap_id
 ORDER BY s.heap_id, s.allocated_bytes DESC, s.is_mapped, s.policy;
 
 CREATE VIEW stack_text (

@@ -36,7 +36,7 @@ CREATE VIEW outstanding (
     site,
     -- Number of the whole stack. NULL: none was recorded.
     stack_id,
-    -- What it is for: as in view peak_by_category.
+    -- What it is for: as in view _peak_by_category.
     category,
     -- 1: that is inferred; 0: told, or known by where it comes from. NULL: it is not known.
     category_is_estimate
@@ -82,12 +82,12 @@ SELECT
     END,
     c.is_estimate
 FROM allocation AS a
-JOIN heap_place AS p ON p.heap_id = a.heap_id
+JOIN _heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-LEFT JOIN category AS c ON c.category_id = a.category_id
+LEFT JOIN _category AS c ON c.category_id = a.category_id
 WHERE a.is_segment = 0 AND a.generation IS NOT NULL;
 
 CREATE VIEW outstanding_by_site (
@@ -140,11 +140,11 @@ FROM (
         min(a.first_seq) AS first_seq,
         max(a.last_seq) AS last_seq,
         count(DISTINCT a.generation) AS generation_count
-    FROM outstanding_sum AS a
+    FROM _outstanding_sum AS a
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
     GROUP BY a.heap_id, s.site_frame_id
 ) AS g
-JOIN heap_place AS p ON p.heap_id = g.heap_id
+JOIN _heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.size_bytes DESC, g.first_seq;
 
@@ -219,15 +219,15 @@ FROM (
             PARTITION BY b.heap_id, b.stack_id, b.size_bytes, b.generation ORDER BY b.alloc_seq DESC, b.allocation_id DESC
         ) AS place
     FROM allocation AS b
-    JOIN leaked_sum AS k
+    JOIN _leaked_sum AS k
         ON k.heap_id = b.heap_id
         AND k.stack_id IS b.stack_id
         AND k.size_bytes = b.size_bytes
         AND k.generation = b.generation
-    LEFT JOIN graph AS g ON g.graph_id = b.graph_id AND (g.destroyed_seq IS NULL OR g.destroyed_seq >= b.free_seq)
+    LEFT JOIN _graph AS g ON g.graph_id = b.graph_id AND (g.destroyed_seq IS NULL OR g.destroyed_seq >= b.free_seq)
     WHERE b.is_segment = 0 AND b.generation IS NOT NULL AND b.is_doubtful = 0 AND g.graph_id IS NULL AND b.private_pool IS NULL
 ) AS a
-JOIN heap_place AS p ON p.heap_id = a.heap_id
+JOIN _heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 LEFT JOIN thread AS t ON t.thread_id = a.thread_id
@@ -379,8 +379,8 @@ SELECT
     END,
     input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL,
     top.stack_id
-FROM leak_sum AS l
-JOIN heap_place AS p ON p.heap_id = l.heap_id
+FROM _leak_sum AS l
+JOIN _heap_place AS p ON p.heap_id = l.heap_id
 JOIN process ON process.process_id = p.process_id
 JOIN input ON input.input_id = process.input_id
 JOIN (
@@ -389,19 +389,19 @@ JOIN (
         input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) AS lost_count
     FROM input
 ) AS k ON k.input_id = input.input_id
-JOIN heap_sum AS x ON x.heap_id = l.heap_id
+JOIN _heap_sum AS x ON x.heap_id = l.heap_id
 JOIN heap AS y ON y.heap_id = l.heap_id
 LEFT JOIN device ON device.device_id = y.device_id
-LEFT JOIN warm_up AS steps ON steps.process_id = p.process_id
-LEFT JOIN site_verdict AS v ON v.heap_id = l.heap_id AND v.site_frame_id IS l.site_frame_id
-LEFT JOIN site_growth AS g ON g.heap_id = l.heap_id AND g.site_frame_id IS l.site_frame_id
-LEFT JOIN site_lifetime AS t ON t.heap_id = l.heap_id AND t.site_frame_id IS l.site_frame_id
+LEFT JOIN _warm_up AS steps ON steps.process_id = p.process_id
+LEFT JOIN _site_verdict AS v ON v.heap_id = l.heap_id AND v.site_frame_id IS l.site_frame_id
+LEFT JOIN _site_growth AS g ON g.heap_id = l.heap_id AND g.site_frame_id IS l.site_frame_id
+LEFT JOIN _site_lifetime AS t ON t.heap_id = l.heap_id AND t.site_frame_id IS l.site_frame_id
 LEFT JOIN (
     SELECT
         q.heap_id,
         z.site_frame_id,
         sum(q.free_count) AS free_count
-    FROM stack_sum AS q
+    FROM _stack_sum AS q
     LEFT JOIN stack AS z ON z.stack_id = q.stack_id
     GROUP BY q.heap_id, z.site_frame_id
 ) AS u ON u.heap_id = l.heap_id AND u.site_frame_id IS l.site_frame_id
@@ -415,7 +415,7 @@ LEFT JOIN (
             PARTITION BY q.heap_id, z.site_frame_id, q.verdict
             ORDER BY sum(q.leak_count * q.size_bytes) DESC, q.stack_id
         ) AS place
-    FROM leaked_sum AS q
+    FROM _leaked_sum AS q
     JOIN stack AS z ON z.stack_id = q.stack_id
     GROUP BY q.heap_id, q.verdict, q.stack_id
 ) AS top ON top.heap_id = l.heap_id AND top.site_frame_id IS l.site_frame_id AND top.verdict = l.verdict AND top.place = 1
@@ -518,15 +518,15 @@ FROM (
         sum(o.allocation_count * o.size_bytes) AS size_bytes,
         count(DISTINCT o.generation) AS generation_count,
         count(DISTINCT nullif(o.generation, 0)) AS late_generation_count -- with steps: but for what was there before them
-    FROM outstanding_sum AS o
+    FROM _outstanding_sum AS o
     LEFT JOIN stack AS s ON s.stack_id = o.stack_id
     WHERE o.is_doubtful = 0
     GROUP BY o.heap_id, s.site_frame_id, held_by
 ) AS a
-JOIN heap_place AS p ON p.heap_id = a.heap_id
-LEFT JOIN site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS a.site_frame_id
-LEFT JOIN warm_up AS steps ON steps.process_id = p.process_id
-LEFT JOIN site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
+JOIN _heap_place AS p ON p.heap_id = a.heap_id
+LEFT JOIN _site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS a.site_frame_id
+LEFT JOIN _warm_up AS steps ON steps.process_id = p.process_id
+LEFT JOIN _site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
 LEFT JOIN input AS k ON k.input_id = p.input_id
 LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
 LEFT JOIN (
@@ -540,7 +540,7 @@ LEFT JOIN (
                 CASE WHEN q.graph_id IS NOT NULL THEN 'graph' WHEN q.is_private THEN 'pool' ELSE '' END
             ORDER BY sum(q.allocation_count * q.size_bytes) DESC, q.stack_id
         ) AS place
-    FROM outstanding_sum AS q
+    FROM _outstanding_sum AS q
     JOIN stack AS z ON z.stack_id = q.stack_id
     WHERE q.is_doubtful = 0
     GROUP BY q.heap_id, q.stack_id, held_by
@@ -548,5 +548,5 @@ LEFT JOIN (
 WHERE a.held_by <> ''
     OR (v.verdict NOT IN ('growing', 'rising')
         AND NOT EXISTS (
-            SELECT 1 FROM leak_sum AS l WHERE l.heap_id = a.heap_id AND l.site_frame_id IS a.site_frame_id))
+            SELECT 1 FROM _leak_sum AS l WHERE l.heap_id = a.heap_id AND l.site_frame_id IS a.site_frame_id))
 ORDER BY a.size_bytes DESC, p.heap_id, a.site_frame_id, a.held_by;

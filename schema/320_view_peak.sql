@@ -43,7 +43,7 @@ CREATE VIEW peak (
     -- 1: of the whole recording, also where its beginning was not kept; 0: of what was kept alone.
     is_whole_run,
     -- 1 - peak_bytes / reserved_at_peak_bytes: the share of what the pool held at the peak that was unused then. Where
-    -- peak_bytes is of requested sizes, what blocks were given beyond that counts as unused: view fragmentation_verdict knows
+    -- peak_bytes is of requested sizes, what blocks were given beyond that counts as unused: view _fragmentation_verdict knows
     -- better. Unit: 0 to 1. NULL: as peak_fragmentation_ratio.
     unused_at_peak_ratio
 ) AS
@@ -73,8 +73,8 @@ SELECT
         WHEN s.reserved_at_peak_bytes > 0
             THEN max(0.0, CAST(s.reserved_at_peak_bytes - s.peak_bytes AS REAL) / s.reserved_at_peak_bytes)
     END
-FROM heap_sum AS s
-JOIN heap_place AS p ON p.heap_id = s.heap_id;
+FROM _heap_sum AS s
+JOIN _heap_place AS p ON p.heap_id = s.heap_id;
 
 CREATE VIEW peak_by_site (
     -- What was live at the peak of each heap, by site; largest first within a heap.
@@ -135,23 +135,23 @@ FROM (
                 PARTITION BY q.heap_id, q.is_baseline, s.site_frame_id
                 ORDER BY q.live_bytes DESC, q.stack_id
             ) AS place
-        FROM peak_stack AS q
+        FROM _peak_stack AS q
         LEFT JOIN stack AS s ON s.stack_id = q.stack_id
     ) AS k
     GROUP BY k.heap_id, k.is_baseline, k.site_frame_id
 ) AS g
 JOIN (
     SELECT
-        peak_stack.heap_id,
-        sum(peak_stack.live_bytes) AS live_bytes
-    FROM peak_stack
-    GROUP BY peak_stack.heap_id
+        _peak_stack.heap_id,
+        sum(_peak_stack.live_bytes) AS live_bytes
+    FROM _peak_stack
+    GROUP BY _peak_stack.heap_id
 ) AS w ON w.heap_id = g.heap_id
-JOIN heap_place AS p ON p.heap_id = g.heap_id
+JOIN _heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.heap_id, g.live_bytes DESC, g.site_frame_id;
 
-CREATE VIEW peak_by_category (
+CREATE VIEW _peak_by_category (
     -- What was live at the peak of each heap, by what it was for; largest first within a heap. Where the program says it
     -- (npumem_category_begin, npumem.category, a range of mstx's domain npumem.category), that counts; else where the memory
     -- comes from; else it is inferred from the birth and the end of each allocation against forward, backward and optimizer,
@@ -169,7 +169,7 @@ CREATE VIEW peak_by_category (
     heap,
     -- Level of the heap.
     level,
-    -- What it was for: a word of table category, one of the program's own, or 'unknown'.
+    -- What it was for: a word of table _category, one of the program's own, or 'unknown'.
     category,
     -- 1: inferred; 0: told, or known by where it comes from. NULL: it is not known.
     is_estimate,
@@ -199,8 +199,8 @@ FROM (
         c.is_estimate,
         k.live_count,
         k.live_bytes
-    FROM peak_category AS k
-    JOIN category AS c ON c.category_id = k.category_id
+    FROM _peak_category AS k
+    JOIN _category AS c ON c.category_id = k.category_id
     UNION ALL
     SELECT
         h.heap_id,
@@ -208,22 +208,22 @@ FROM (
         NULL,
         h.peak_live_count - coalesce(x.live_count, 0),
         h.peak_bytes - coalesce(x.live_bytes, 0)
-    FROM heap_sum AS h
+    FROM _heap_sum AS h
     LEFT JOIN (
         SELECT
-            peak_category.heap_id,
-            sum(peak_category.live_count) AS live_count,
-            sum(peak_category.live_bytes) AS live_bytes
-        FROM peak_category
-        GROUP BY peak_category.heap_id
+            _peak_category.heap_id,
+            sum(_peak_category.live_count) AS live_count,
+            sum(_peak_category.live_bytes) AS live_bytes
+        FROM _peak_category
+        GROUP BY _peak_category.heap_id
     ) AS x ON x.heap_id = h.heap_id
     WHERE h.peak_live_count > coalesce(x.live_count, 0)
 ) AS g
-JOIN heap_sum AS s ON s.heap_id = g.heap_id
-JOIN heap_place AS p ON p.heap_id = g.heap_id
+JOIN _heap_sum AS s ON s.heap_id = g.heap_id
+JOIN _heap_place AS p ON p.heap_id = g.heap_id
 ORDER BY g.heap_id, g.live_bytes DESC, g.category, g.is_estimate;
 
-CREATE VIEW peak_by_module (
+CREATE VIEW _peak_by_module (
     -- What was live at the peak of each heap, by the part of a model in whose forward it was made, as a tree: each part has a
     -- row, and so has each that it is in. Where no part is told (npumem.modules, npumem_module_begin, a range of mstx's domain
     -- npumem.module), there are no rows.
@@ -263,7 +263,7 @@ WITH RECURSIVE around (heap_id, module, own_count, own_bytes, live_count, live_b
         k.live_bytes,
         k.live_count,
         k.live_bytes
-    FROM peak_module AS k
+    FROM _peak_module AS k
     UNION ALL
     SELECT
         around.heap_id,
@@ -310,16 +310,16 @@ FROM (
         h.peak_bytes - sum(k.live_bytes),
         h.peak_live_count - sum(k.live_count),
         h.peak_bytes - sum(k.live_bytes)
-    FROM peak_module AS k
-    JOIN heap_sum AS h ON h.heap_id = k.heap_id
+    FROM _peak_module AS k
+    JOIN _heap_sum AS h ON h.heap_id = k.heap_id
     GROUP BY k.heap_id
     HAVING h.peak_live_count > sum(k.live_count)
 ) AS g
-JOIN heap_sum AS s ON s.heap_id = g.heap_id
-JOIN heap_place AS p ON p.heap_id = g.heap_id
+JOIN _heap_sum AS s ON s.heap_id = g.heap_id
+JOIN _heap_place AS p ON p.heap_id = g.heap_id
 ORDER BY g.heap_id, g.module;
 
-CREATE VIEW peak_by_package (
+CREATE VIEW _peak_by_package (
     -- What was live at the peak of each heap, by the package and module whose code allocated it: the Python package, or the
     -- library, of the site; largest first within a heap. Sum over the modules for a package as a whole.
     --
@@ -398,13 +398,13 @@ FROM (
             END AS inner,
             k.live_count,
             k.live_bytes
-        FROM peak_stack AS k
+        FROM _peak_stack AS k
         LEFT JOIN stack AS s ON s.stack_id = k.stack_id
         LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
     ) AS n
 ) AS g
-JOIN heap_sum AS h ON h.heap_id = g.heap_id
-JOIN heap_place AS p ON p.heap_id = g.heap_id
+JOIN _heap_sum AS h ON h.heap_id = g.heap_id
+JOIN _heap_place AS p ON p.heap_id = g.heap_id
 GROUP BY g.heap_id, g.package, g.module
 ORDER BY g.heap_id, sum(g.live_bytes) DESC, g.package, g.module;
 
@@ -444,7 +444,7 @@ SELECT
     d.peak_ns,
     device.capacity_bytes,
     d.peak_seq
-FROM device_sum AS d
+FROM _device_sum AS d
 JOIN device ON device.device_id = d.device_id
 LEFT JOIN process ON process.process_id = device.process_id;
 
@@ -508,8 +508,8 @@ SELECT
     s.reserved_source,
     s.stated_reserved_bytes,
     s.is_whole_run
-FROM heap_sum AS s
-JOIN heap_place AS p ON p.heap_id = s.heap_id;
+FROM _heap_sum AS s
+JOIN _heap_place AS p ON p.heap_id = s.heap_id;
 
 CREATE VIEW step_total (
     -- What each heap did in each step, over the whole recording; steps in which it did nothing are left out.
@@ -573,12 +573,12 @@ SELECT
     t.live_bytes,
     t.live_count,
     coalesce(coalesce(t.begin_seq, -1) >= input.detail_begin_seq, 1)
-FROM heap_place AS p
+FROM _heap_place AS p
 JOIN input ON input.input_id = p.input_id
-CROSS JOIN step_sum AS t ON t.heap_id = p.heap_id
+CROSS JOIN _step_sum AS t ON t.heap_id = p.heap_id
 ORDER BY p.heap_id, t.generation;
 
-CREATE VIEW site_total (
+CREATE VIEW _site_total (
     -- How much was allocated at each site, over the whole recording, without the baseline; largest first.
     --
     -- Name of the machine. NULL: not known.
@@ -627,11 +627,11 @@ FROM (
         sum(t.free_count) AS free_count,
         sum(t.allocated_bytes) AS allocated_bytes,
         sum(t.freed_bytes) AS freed_bytes
-    FROM stack_sum AS t
+    FROM _stack_sum AS t
     LEFT JOIN stack AS s ON s.stack_id = t.stack_id
     GROUP BY t.heap_id, s.site_frame_id
 ) AS g
-JOIN heap_place AS p ON p.heap_id = g.heap_id
+JOIN _heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.allocated_bytes DESC, g.heap_id, g.site_frame_id;
 
@@ -684,10 +684,10 @@ SELECT
     u.max_seq,
     u.max_ns
 FROM usage AS u
-JOIN heap_place AS p ON p.heap_id = u.heap_id
+JOIN _heap_place AS p ON p.heap_id = u.heap_id
 ORDER BY u.heap_id, u.last_seq;
 
-CREATE VIEW usage_average (
+CREATE VIEW _usage_average (
     -- How much each heap used, reserved and left idle on average over time, from its first event to the end of the recording:
     -- what a heap held long counts more than what it held for a moment. From the buckets of view timeline.
     --
@@ -761,13 +761,13 @@ FROM (
             END AS reserved_bytes,
             coalesce(n.first_seq < n.last_seq, 0) AS is_estimate
         FROM usage AS u
-        JOIN heap_place AS h ON h.heap_id = u.heap_id
+        JOIN _heap_place AS h ON h.heap_id = u.heap_id
         JOIN (
             SELECT
                 q.input_id,
                 max(x.last_ns) AS last_ns
             FROM usage AS x
-            JOIN heap_place AS q ON q.heap_id = x.heap_id
+            JOIN _heap_place AS q ON q.heap_id = x.heap_id
             GROUP BY q.input_id
         ) AS d ON d.input_id = h.input_id
         LEFT JOIN usage AS n
@@ -777,8 +777,8 @@ FROM (
     ) AS g
     GROUP BY g.heap_id
 ) AS w
-JOIN heap_sum AS s ON s.heap_id = w.heap_id
-JOIN heap_place AS p ON p.heap_id = w.heap_id
+JOIN _heap_sum AS s ON s.heap_id = w.heap_id
+JOIN _heap_place AS p ON p.heap_id = w.heap_id
 ORDER BY w.heap_id;
 
 CREATE VIEW usage_sample (

@@ -2,7 +2,7 @@
 
 CREATE VIEW fragmentation (
     -- How each pool's memory was cut up at each moment. fragmentation_ratio is near 1 by nature in a pool that caches
-    -- segments: judge by stuck_bytes (inactive split) here, and by view fragmentation_verdict.
+    -- segments: judge by stuck_bytes (inactive split) here, and by view _fragmentation_verdict.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -38,7 +38,7 @@ CREATE VIEW fragmentation (
     -- free / reserved; 0 when nothing is reserved. Unit: 0 to 1.
     idle_ratio,
     -- 1: computed from requested sizes, so gaps are too large, or from what the pool stated, or what other streams may still
-    -- have used counts as free (view early_free); 0: exact.
+    -- have used counts as free (view _early_free); 0: exact.
     is_estimate,
     -- Number of free ranges. Unit: ranges. NULL: not known, for no segment had been seen.
     gap_count,
@@ -84,7 +84,7 @@ SELECT
         ELSE 0.0
     END,
     CASE WHEN s.reserved_bytes > 0 THEN CAST(s.free_bytes AS REAL) / s.reserved_bytes ELSE 0.0 END,
-    s.is_estimate OR s.heap_id IN (SELECT e.heap_id FROM early_free AS e),
+    s.is_estimate OR s.heap_id IN (SELECT e.heap_id FROM _early_free AS e),
     s.gap_count,
     s.size_basis,
     k.name,
@@ -98,7 +98,7 @@ SELECT
 FROM fragmentation_sample AS s
 JOIN moment AS m ON m.moment_id = s.moment_id
 JOIN moment_kind AS k ON k.kind = m.kind
-JOIN heap_place AS p ON p.heap_id = s.heap_id
+JOIN _heap_place AS p ON p.heap_id = s.heap_id
 ORDER BY s.heap_id, m.seq, m.kind, m.moment_id;
 
 CREATE VIEW pool_hit_rate (
@@ -150,18 +150,18 @@ SELECT
     END,
     h.last_miss_seq,
     h.last_miss_ns,
-    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = h.heap_id)
+    (SELECT s.is_partial FROM _pool_sum AS s WHERE s.heap_id = h.heap_id)
 FROM (
     SELECT
-        pool_hit.heap_id,
+        _pool_hit.heap_id,
         -1 AS bucket,
         'all' AS bucket_name,
-        sum(pool_hit.allocation_count) AS allocation_count,
-        sum(pool_hit.miss_count) AS miss_count,
-        max(pool_hit.last_miss_seq) AS last_miss_seq,
-        max(pool_hit.last_miss_ns) AS last_miss_ns
-    FROM pool_hit
-    GROUP BY pool_hit.heap_id
+        sum(_pool_hit.allocation_count) AS allocation_count,
+        sum(_pool_hit.miss_count) AS miss_count,
+        max(_pool_hit.last_miss_seq) AS last_miss_seq,
+        max(_pool_hit.last_miss_ns) AS last_miss_ns
+    FROM _pool_hit
+    GROUP BY _pool_hit.heap_id
     UNION ALL
     SELECT
         h.heap_id,
@@ -171,9 +171,9 @@ FROM (
         coalesce(x.miss_count, 0),
         x.last_miss_seq,
         x.last_miss_ns
-    FROM (SELECT DISTINCT pool_hit.heap_id FROM pool_hit) AS h
-    CROSS JOIN pool_bucket AS b
-    LEFT JOIN pool_hit AS x ON x.heap_id = h.heap_id AND x.bucket = b.bucket
+    FROM (SELECT DISTINCT _pool_hit.heap_id FROM _pool_hit) AS h
+    CROSS JOIN _pool_bucket AS b
+    LEFT JOIN _pool_hit AS x ON x.heap_id = h.heap_id AND x.bucket = b.bucket
 ) AS h
-JOIN heap_place AS p ON p.heap_id = h.heap_id
+JOIN _heap_place AS p ON p.heap_id = h.heap_id
 ORDER BY h.heap_id, h.bucket;

@@ -1,6 +1,6 @@
 -- What device memory was made of at each moment, and what the device itself said.
 
-CREATE VIEW device_moment (
+CREATE VIEW _device_moment (
     -- What each device said of itself, one row per moment and process that used it then.
     --
     -- Name of the machine. NULL: not known.
@@ -80,12 +80,12 @@ SELECT
     (
         SELECT sum((
             SELECT z.used_bytes
-            FROM module_sample AS z
+            FROM _module_sample AS z
             WHERE z.device_id = n.device_id AND z.module = n.module AND z.seq <= s.until_seq
             ORDER BY z.seq DESC
             LIMIT 1
         ))
-        FROM device_module AS n
+        FROM _device_module AS n
         WHERE n.device_id = s.device_id
     ),
     h.name,
@@ -95,14 +95,14 @@ SELECT
     s.total_bytes - s.free_bytes,
     (
         SELECT z.recorded_bytes
-        FROM module_sample AS z
+        FROM _module_sample AS z
         WHERE z.device_id = s.device_id AND z.seq <= s.until_seq
         ORDER BY z.seq DESC
         LIMIT 1
     ),
     s.at_seq
-FROM device_sample AS s
-JOIN hardware_sample AS w ON w.moment_id = s.moment_id AND w.hardware_id = s.hardware_id
+FROM _device_sample AS s
+JOIN _hardware_sample AS w ON w.moment_id = s.moment_id AND w.hardware_id = s.hardware_id
 JOIN moment AS m ON m.moment_id = s.moment_id
 JOIN moment_kind AS k ON k.kind = m.kind
 JOIN device ON device.device_id = s.device_id
@@ -177,13 +177,13 @@ SELECT
     x.is_stated = 1 OR x.is_at_least = 1,
     b.moment_heap,
     b.moment_id
-FROM device_moment AS b
+FROM _device_moment AS b
 JOIN heap AS h ON h.device_id = b.device_id
-JOIN heap_sample AS x
+JOIN _heap_sample AS x
     ON x.heap_id = h.heap_id
     AND x.since_seq = (
         SELECT max(y.since_seq)
-        FROM heap_sample AS y
+        FROM _heap_sample AS y
         WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
     )
 WHERE h.level IN (2, 3)
@@ -214,18 +214,18 @@ SELECT
             - coalesce(sum(CASE WHEN x.is_stated = 1 THEN x.reserved_bytes END), 0)
         )
         FROM heap AS h
-        JOIN heap_sample AS x
+        JOIN _heap_sample AS x
             ON x.heap_id = h.heap_id
             AND x.since_seq = (
                 SELECT max(y.since_seq)
-                FROM heap_sample AS y
+                FROM _heap_sample AS y
                 WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
         WHERE h.device_id = b.device_id
     ),
     (
         SELECT z.used_bytes
-        FROM module_sample AS z
+        FROM _module_sample AS z
         WHERE z.device_id = b.device_id AND z.module = 'APP' AND z.seq <= b.until_seq
         ORDER BY z.seq DESC
         LIMIT 1
@@ -233,18 +233,18 @@ SELECT
     (
         SELECT coalesce(max(x.is_stated), 0)
         FROM heap AS h
-        JOIN heap_sample AS x
+        JOIN _heap_sample AS x
             ON x.heap_id = h.heap_id
             AND x.since_seq = (
                 SELECT max(y.since_seq)
-                FROM heap_sample AS y
+                FROM _heap_sample AS y
                 WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
         WHERE h.device_id = b.device_id
     ),
     b.moment_heap,
     b.moment_id
-FROM device_moment AS b
+FROM _device_moment AS b
 UNION ALL
 SELECT
     b.host,
@@ -261,20 +261,20 @@ SELECT
     coalesce((
         SELECT sum(max(0, x.live_bytes - x.segment_bytes))
         FROM heap AS h
-        JOIN heap_sample AS x
+        JOIN _heap_sample AS x
             ON x.heap_id = h.heap_id
             AND x.since_seq = (
                 SELECT max(y.since_seq)
-                FROM heap_sample AS y
+                FROM _heap_sample AS y
                 WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
-        LEFT JOIN cann_module AS c ON c.module_id = h.module_id
+        LEFT JOIN _cann_module AS c ON c.module_id = h.module_id
         WHERE h.device_id = b.device_id AND h.level = 1 AND h.module_id <> 33
             AND coalesce(c.name, 'module ' || h.module_id) = n.module
     ), 0),
     (
         SELECT z.used_bytes
-        FROM module_sample AS z
+        FROM _module_sample AS z
         WHERE z.device_id = b.device_id AND z.module = n.module AND z.seq <= b.until_seq
         ORDER BY z.seq DESC
         LIMIT 1
@@ -282,8 +282,8 @@ SELECT
     0,
     b.moment_heap,
     b.moment_id
-FROM device_moment AS b
-JOIN device_module AS n ON n.device_id = b.device_id
+FROM _device_moment AS b
+JOIN _device_module AS n ON n.device_id = b.device_id
 WHERE n.module <> 'APP'
 UNION ALL
 SELECT
@@ -302,11 +302,11 @@ SELECT
         SELECT max(0, coalesce(sum(CASE WHEN h.level = 7 THEN x.live_bytes END), 0)
             - coalesce(sum(CASE WHEN h.level = 1 THEN x.mapped_bytes END), 0))
         FROM heap AS h
-        JOIN heap_sample AS x
+        JOIN _heap_sample AS x
             ON x.heap_id = h.heap_id
             AND x.since_seq = (
                 SELECT max(y.since_seq)
-                FROM heap_sample AS y
+                FROM _heap_sample AS y
                 WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
         WHERE h.device_id = b.device_id
@@ -315,7 +315,7 @@ SELECT
     0,
     b.moment_heap,
     b.moment_id
-FROM device_moment AS b
+FROM _device_moment AS b
 UNION ALL
 SELECT
     b.host,
@@ -332,11 +332,11 @@ SELECT
     (
         SELECT coalesce(sum(x.page_bytes - x.live_bytes), 0)
         FROM heap AS h
-        JOIN heap_sample AS x
+        JOIN _heap_sample AS x
             ON x.heap_id = h.heap_id
             AND x.since_seq = (
                 SELECT max(y.since_seq)
-                FROM heap_sample AS y
+                FROM _heap_sample AS y
                 WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
         WHERE h.device_id = b.device_id AND h.level IN (1, 7)
@@ -345,7 +345,7 @@ SELECT
     0,
     b.moment_heap,
     b.moment_id
-FROM device_moment AS b
+FROM _device_moment AS b
 UNION ALL
 SELECT
     b.host,
@@ -364,7 +364,7 @@ SELECT
     0,
     b.moment_heap,
     b.moment_id
-FROM device_moment AS b
+FROM _device_moment AS b
 WHERE b.other_recorded_bytes IS NOT NULL
 UNION ALL
 SELECT
@@ -385,7 +385,7 @@ SELECT
     b.is_stale = 1 OR b.runtime_recorded_bytes <> b.recorded_bytes,
     b.moment_heap,
     b.moment_id
-FROM device_moment AS b
+FROM _device_moment AS b
 WHERE b.used_bytes IS NOT NULL AND b.runtime_bytes IS NOT NULL
 UNION ALL
 SELECT
@@ -407,7 +407,7 @@ SELECT
     b.runtime_bytes IS NULL OR b.is_stale = 1 OR b.runtime_recorded_bytes <> b.recorded_bytes,
     b.moment_heap,
     b.moment_id
-FROM device_moment AS b
+FROM _device_moment AS b
 UNION ALL
 SELECT
     b.host,
@@ -426,4 +426,4 @@ SELECT
     b.is_stale,
     b.moment_heap,
     b.moment_id
-FROM device_moment AS b;
+FROM _device_moment AS b;

@@ -18,7 +18,7 @@ CREATE VIEW step_origin (
     -- 'marked': the program says where they begin; 'inferred': npumem-ingest found it, or was told by --step-at; 'none':
     -- not known.
     source,
-    -- 'site', 'range', 'optimizer' or 'graph': what the anchor is; see step_anchor.kind. NULL: there is none.
+    -- 'site', 'range', 'optimizer' or 'graph': what the anchor is; see _step_anchor.kind. NULL: there is none.
     kind,
     -- The place: 'file:line function' of a site, the name of a range, the site of the optimizer's step; where none was
     -- found, what came nearest. NULL: nothing came near, or steps are marked.
@@ -52,13 +52,13 @@ SELECT
     a.regular_ratio,
     a.allocation_count,
     a.reason
-FROM step_anchor AS a
+FROM _step_anchor AS a
 JOIN process ON process.process_id = a.process_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 ORDER BY a.process_id;
 
-CREATE VIEW warm_up (
+CREATE VIEW _warm_up (
     -- How many steps of each process are its warm-up, in which a pool has to grow and state is made that later steps find
     -- there: the first two, of two steps the first. Every figure "after the warm-up" goes by it. Processes without steps
     -- are left out.
@@ -93,13 +93,13 @@ SELECT
     n.step_count,
     CASE WHEN n.step_count > 2 THEN 2 ELSE 1 END
 FROM (
-    SELECT growth_step.process_id, max(growth_step.generation) AS step_count
-    FROM growth_step -- has the last step of each process, and few others
-    GROUP BY growth_step.process_id
+    SELECT _growth_step.process_id, max(_growth_step.generation) AS step_count
+    FROM _growth_step -- has the last step of each process, and few others
+    GROUP BY _growth_step.process_id
 ) AS n
 JOIN process AS p ON p.process_id = n.process_id;
 
-CREATE VIEW step_usage (
+CREATE VIEW _step_usage (
     -- What each heap took in each step. Steps in which it did nothing are left out, and so is what was before the first.
     --
     -- Name of the machine. NULL: not known.
@@ -171,31 +171,31 @@ SELECT
         WHEN paused.process_id IS NULL THEN 0
         -- The first pause to end in the step or after it, or one that never ended.
         ELSE coalesce((
-            SELECT pause.begin_seq
-            FROM pause
-            WHERE pause.process_id = p.process_id
-                AND pause.is_memory_told = 0
-                AND pause.end_seq > coalesce(t.begin_seq, -1)
-                AND pause.begin_seq IS NOT NULL
-            ORDER BY pause.end_seq
+            SELECT _pause.begin_seq
+            FROM _pause
+            WHERE _pause.process_id = p.process_id
+                AND _pause.is_memory_told = 0
+                AND _pause.end_seq > coalesce(t.begin_seq, -1)
+                AND _pause.begin_seq IS NOT NULL
+            ORDER BY _pause.end_seq
             LIMIT 1
         ) < t.end_seq, 0) OR EXISTS (
             SELECT 1
-            FROM pause
-            WHERE pause.process_id = p.process_id
-                AND pause.is_memory_told = 0
-                AND pause.end_seq IS NULL
-                AND pause.begin_seq < t.end_seq
+            FROM _pause
+            WHERE _pause.process_id = p.process_id
+                AND _pause.is_memory_told = 0
+                AND _pause.end_seq IS NULL
+                AND _pause.begin_seq < t.end_seq
         )
     END
-FROM heap_place AS p
+FROM _heap_place AS p
 JOIN input ON input.input_id = p.input_id
 LEFT JOIN (
-    SELECT DISTINCT pause.process_id
-    FROM pause
-    WHERE pause.is_memory_told = 0
+    SELECT DISTINCT _pause.process_id
+    FROM _pause
+    WHERE _pause.is_memory_told = 0
 ) AS paused ON paused.process_id = p.process_id
-CROSS JOIN step_sum AS t ON t.heap_id = p.heap_id
+CROSS JOIN _step_sum AS t ON t.heap_id = p.heap_id
 LEFT JOIN step ON step.process_id = p.process_id AND step.generation = t.generation
 WHERE t.generation > 0
 ORDER BY p.heap_id, t.generation;
@@ -245,7 +245,7 @@ CREATE VIEW forecast (
     fitted_count,
     -- Standard deviation of the steps from the line. Unit: bytes. NULL: too few steps.
     scatter_bytes,
-    -- Slope over its own standard error; see step_trend. NULL: too few steps.
+    -- Slope over its own standard error; see _step_trend. NULL: too few steps.
     t_value,
     -- What that has to be at least for a trend. NULL: too few steps.
     t_needed,
@@ -274,7 +274,7 @@ SELECT
     t.t_value,
     t.t_needed,
     input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) > 0 OR input.baseline = 'unknown'
-FROM step_trend AS t
+FROM _step_trend AS t
 JOIN device ON device.device_id = t.device_id
 JOIN process ON process.process_id = device.process_id
 JOIN input ON input.input_id = process.input_id

@@ -1,7 +1,7 @@
 -- What pools did, in detail: by step, class, size, stream, cause and site; and what allocation calls cost. All of it comes from
 -- sums that were taken while loading (063_pool.sql): no view here reads table allocation.
 
-CREATE VIEW early_free (
+CREATE VIEW _early_free (
     -- Pools that tell a free when it is asked for, and not when the memory can be used again: those told through mstx.
     -- While another stream may still use a block (torch's record_stream), what is pending is not known, and what is free is
     -- so at most. A pool waits for another stream by an event: where the process recorded none, nothing was pending, and
@@ -37,25 +37,25 @@ SELECT
     p.level,
     (
         SELECT CASE WHEN max(u.is_doubtful OR u.is_partial) = 0 THEN max(u.max_free_bytes) END
-        FROM fragmentation_usage AS u
+        FROM _fragmentation_usage AS u
         WHERE u.heap_id = s.heap_id AND u.part_id IS NULL AND s.is_partial = 0
     ),
-    coalesce((SELECT sum(m.miss_count) FROM pool_miss_sum AS m WHERE m.heap_id = s.heap_id AND m.cause = 1), 0)
-        <= (SELECT count(*) FROM pool_group AS g WHERE g.heap_id = s.heap_id AND g.miss_count > 0),
+    coalesce((SELECT sum(m.miss_count) FROM _pool_miss_sum AS m WHERE m.heap_id = s.heap_id AND m.cause = 1), 0)
+        <= (SELECT count(*) FROM _pool_group AS g WHERE g.heap_id = s.heap_id AND g.miss_count > 0),
     s.heap_id
-FROM pool_sum AS s
-JOIN heap_place AS p ON p.heap_id = s.heap_id
+FROM _pool_sum AS s
+JOIN _heap_place AS p ON p.heap_id = s.heap_id
 WHERE p.heap IN ('ptaCaching', 'msleaks', 'atb', 'mindsporeMemPool') AND s.pending_count = 0
     AND (s.is_partial = 1 OR EXISTS (
         SELECT 1
-        FROM stream_call_sum AS c
+        FROM _stream_call_sum AS c
         WHERE c.process_id = p.process_id AND c.kind IN (8, 13) AND c.call_count > c.error_count
     ))
 ORDER BY s.heap_id;
 
 CREATE VIEW pool_summary (
     -- How well each pool works, in one row: what to read first. A plain hit rate only rises with the length of a run:
-    -- misses_per_step says whether the pool still grows once the program is warm (view warm_up).
+    -- misses_per_step says whether the pool still grows once the program is warm (view _warm_up).
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -93,17 +93,17 @@ CREATE VIEW pool_summary (
     last_miss_seq,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
     last_miss_ns,
-    -- Misses whose cause is 'cold': view pool_miss_by_cause says what the causes are. Unit: allocations.
+    -- Misses whose cause is 'cold': view _pool_miss_by_cause says what the causes are. Unit: allocations.
     cold_count,
     -- Misses whose cause is 'growth'. Unit: allocations.
     growth_count,
     -- Misses whose cause is 'after_flush'. Unit: allocations.
     after_flush_count,
-    -- Misses whose cause is 'pending_free'. Unit: allocations. NULL: not known (view early_free).
+    -- Misses whose cause is 'pending_free'. Unit: allocations. NULL: not known (view _early_free).
     pending_free_count,
     -- Misses whose cause is 'fragmentation'. Unit: allocations.
     fragmentation_count,
-    -- Misses whose cause is not known; of a pool of view early_free also those that pending memory may have caused. Unit:
+    -- Misses whose cause is not known; of a pool of view _early_free also those that pending memory may have caused. Unit:
     -- allocations.
     unknown_cause_count,
     -- Runs of segments given back to the driver with no request in between. Unit: flushes.
@@ -117,7 +117,7 @@ CREATE VIEW pool_summary (
     -- Of these, how many followed a request that the device had refused. Unit: flushes.
     failed_retry_count,
     -- Blocks that were given up and not yet reusable when the pool's next event came. Unit: allocations. NULL, as what
-    -- follows of them: not known (view early_free).
+    -- follows of them: not known (view _early_free).
     pending_count,
     -- Most bytes that were so at once. Unit: bytes.
     max_pending_bytes,
@@ -169,7 +169,7 @@ SELECT
     END,
     (
         SELECT t.number
-        FROM step_sum AS t
+        FROM _step_sum AS t
         WHERE t.heap_id = s.heap_id AND t.generation = w.last_generation
     ),
     h.last_miss_seq,
@@ -204,10 +204,10 @@ SELECT
     END,
     s.is_partial,
     s.is_estimate
-FROM pool_sum AS s
-JOIN heap_place AS p ON p.heap_id = s.heap_id
-JOIN heap_sum AS a ON a.heap_id = s.heap_id
-LEFT JOIN early_free AS e ON e.heap_id = s.heap_id
+FROM _pool_sum AS s
+JOIN _heap_place AS p ON p.heap_id = s.heap_id
+JOIN _heap_sum AS a ON a.heap_id = s.heap_id
+LEFT JOIN _early_free AS e ON e.heap_id = s.heap_id
 JOIN (
     SELECT
         heap_id,
@@ -215,23 +215,23 @@ JOIN (
         sum(miss_count) AS miss_count,
         max(last_miss_seq) AS last_miss_seq,
         max(last_miss_ns) AS last_miss_ns
-    FROM pool_hit
+    FROM _pool_hit
     GROUP BY heap_id
 ) AS h ON h.heap_id = s.heap_id
 LEFT JOIN (
     SELECT heap_id, sum(allocated_bytes) AS allocated_bytes, sum(missed_bytes) AS missed_bytes
-    FROM pool_group
+    FROM _pool_group
     GROUP BY heap_id
 ) AS g ON g.heap_id = s.heap_id
-LEFT JOIN warm_up AS n ON n.process_id = p.process_id
+LEFT JOIN _warm_up AS n ON n.process_id = p.process_id
 LEFT JOIN (
     SELECT
         t.heap_id,
         sum(CASE WHEN t.generation > u.warm_up_count THEN t.miss_count ELSE 0 END) AS miss_count,
         max(CASE WHEN t.miss_count > 0 AND t.generation > 0 THEN t.generation END) AS last_generation
-    FROM step_sum AS t
+    FROM _step_sum AS t
     JOIN heap AS o ON o.heap_id = t.heap_id
-    JOIN warm_up AS u ON u.process_id = o.process_id
+    JOIN _warm_up AS u ON u.process_id = o.process_id
     GROUP BY t.heap_id
 ) AS w ON w.heap_id = s.heap_id
 LEFT JOIN (
@@ -243,14 +243,14 @@ LEFT JOIN (
         sum(CASE WHEN cause = 4 THEN miss_count ELSE 0 END) AS pending_free_count,
         sum(CASE WHEN cause = 5 THEN miss_count ELSE 0 END) AS fragmentation_count,
         sum(CASE WHEN cause IS NULL THEN miss_count ELSE 0 END) AS unknown_count
-    FROM pool_miss_sum
+    FROM _pool_miss_sum
     GROUP BY heap_id
 ) AS c ON c.heap_id = s.heap_id
 ORDER BY s.heap_id;
 
-CREATE VIEW pool_by_step (
+CREATE VIEW _pool_by_step (
     -- What each pool did in each step of its process; steps in which it did nothing are left out, and so are processes
-    -- without steps. A warm pool has no misses: those of the warm-up (view warm_up) are none of its faults.
+    -- without steps. A warm pool has no misses: those of the warm-up (view _warm_up) are none of its faults.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -321,15 +321,15 @@ SELECT
     t.begin_ns,
     s.heap_id IS NOT NULL AND t.last_generation = t.generation,
     w.is_partial
-FROM heap_place AS p
-JOIN warm_up AS u ON u.process_id = p.process_id
-LEFT JOIN pool_sum AS w ON w.heap_id = p.heap_id
-CROSS JOIN step_sum AS t ON t.heap_id = p.heap_id
-LEFT JOIN pool_step AS s ON s.heap_id = t.heap_id AND s.generation = t.generation
+FROM _heap_place AS p
+JOIN _warm_up AS u ON u.process_id = p.process_id
+LEFT JOIN _pool_sum AS w ON w.heap_id = p.heap_id
+CROSS JOIN _step_sum AS t ON t.heap_id = p.heap_id
+LEFT JOIN _pool_step AS s ON s.heap_id = t.heap_id AND s.generation = t.generation
 WHERE p.level IN ('pool', 'workspace')
 ORDER BY p.heap_id, t.generation;
 
-CREATE VIEW pool_by_class (
+CREATE VIEW _pool_by_class (
     -- How often each pool served a request by itself, by its own classes: a caching allocator cuts small and large
     -- blocks from segments of their own.
     --
@@ -395,7 +395,7 @@ SELECT
     g.peak_live_bytes,
     g.held_bytes,
     g.peak_held_bytes,
-    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = g.heap_id)
+    (SELECT s.is_partial FROM _pool_sum AS s WHERE s.heap_id = g.heap_id)
 FROM (
     SELECT
         heap_id,
@@ -409,13 +409,13 @@ FROM (
         sum(peak_live_bytes) AS peak_live_bytes,
         sum(held_bytes) AS held_bytes,
         sum(peak_held_bytes) AS peak_held_bytes
-    FROM pool_group
+    FROM _pool_group
     GROUP BY heap_id, is_large
 ) AS g
-JOIN heap_place AS p ON p.heap_id = g.heap_id
+JOIN _heap_place AS p ON p.heap_id = g.heap_id
 ORDER BY g.heap_id, g.is_large;
 
-CREATE VIEW pool_by_size (
+CREATE VIEW _pool_by_size (
     -- How often each pool served a request by itself, by size in powers of two.
     --
     -- Name of the machine. NULL: not known.
@@ -430,7 +430,7 @@ CREATE VIEW pool_by_size (
     heap,
     -- Level of the heap.
     level,
-    -- 'small' or 'large': as in view pool_by_class.
+    -- 'small' or 'large': as in view _pool_by_class.
     class,
     -- Smallest request of the row: one more than a power of two. Unit: bytes.
     min_bytes,
@@ -476,12 +476,12 @@ SELECT
     CASE WHEN c.allocated_bytes > 0 THEN 1.0 - CAST(c.missed_bytes AS REAL) / c.allocated_bytes END,
     c.last_miss_seq,
     c.last_miss_ns,
-    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = c.heap_id)
-FROM pool_class AS c
-JOIN heap_place AS p ON p.heap_id = c.heap_id
+    (SELECT s.is_partial FROM _pool_sum AS s WHERE s.heap_id = c.heap_id)
+FROM _pool_class AS c
+JOIN _heap_place AS p ON p.heap_id = c.heap_id
 ORDER BY c.heap_id, c.is_large, c.size_class;
 
-CREATE VIEW pool_by_stream (
+CREATE VIEW _pool_by_stream (
     -- How often each pool served a request by itself, by stream and private pool: memory of one stream serves no other
     -- until the pool is sure that it is no longer used.
     --
@@ -522,7 +522,7 @@ CREATE VIEW pool_by_stream (
     -- Segments whose first block was of this stream, at the end. Unit: bytes.
     held_bytes,
     -- Blocks that were given up and not yet reusable when the pool's next event came. Unit: allocations. NULL, as what
-    -- follows of them: not known (view early_free).
+    -- follows of them: not known (view _early_free).
     pending_count,
     -- Their size. Unit: bytes.
     pending_bytes,
@@ -553,7 +553,7 @@ SELECT
     CASE WHEN e.heap_id IS NULL THEN g.pending_count END,
     CASE WHEN e.heap_id IS NULL THEN g.pending_bytes END,
     CASE WHEN e.heap_id IS NULL THEN g.pending_byte_ms / 1048576.0 / 1000.0 END,
-    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = g.heap_id)
+    (SELECT s.is_partial FROM _pool_sum AS s WHERE s.heap_id = g.heap_id)
 FROM (
     SELECT
         heap_id,
@@ -569,18 +569,18 @@ FROM (
         sum(pending_count) AS pending_count,
         sum(pending_bytes) AS pending_bytes,
         sum(pending_byte_ms) AS pending_byte_ms
-    FROM pool_group
+    FROM _pool_group
     GROUP BY heap_id, stream, private_pool
 ) AS g
-JOIN heap_place AS p ON p.heap_id = g.heap_id
-LEFT JOIN early_free AS e ON e.heap_id = g.heap_id
+JOIN _heap_place AS p ON p.heap_id = g.heap_id
+LEFT JOIN _early_free AS e ON e.heap_id = g.heap_id
 ORDER BY g.heap_id, g.allocated_bytes DESC, g.stream, g.private_pool;
 
-CREATE VIEW pool_miss_by_cause (
+CREATE VIEW _pool_miss_by_cause (
     -- Why each pool had to grow. cold: its first miss of that stream, private pool and class, or no step had ended.
     -- after_flush: it had given back what would have been enough. growth: the program holds more than ever before.
-    -- pending_free: memory that was given up and not yet reusable would have served it. fragmentation: the pool held
-    -- enough, but not in one piece that it would use. Table miss_cause has the rules.
+    -- _pending_free: memory that was given up and not yet reusable would have served it. fragmentation: the pool held
+    -- enough, but not in one piece that it would use. Table _miss_cause has the rules.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -595,14 +595,14 @@ CREATE VIEW pool_miss_by_cause (
     -- Level of the heap.
     level,
     -- 'cold', 'growth', 'after_flush', 'pending_free' or 'fragmentation'. NULL: what was before, or what was pending
-    -- (view early_free), is not known well enough.
+    -- (view _early_free), is not known well enough.
     cause,
     -- Misses. Unit: allocations.
     miss_count,
     -- Their size, by the heap's size_basis. Unit: bytes.
     missed_bytes,
     -- Of these, how many memory would have served that was given up and not yet reusable. Unit: allocations. NULL: not
-    -- known (view early_free).
+    -- known (view _early_free).
     pending_miss_count,
     -- Driver allocations and mappings that they are the first block in. Unit: calls.
     driver_count,
@@ -630,7 +630,7 @@ SELECT
     nullif(m.driver_cost_ns, 0),
     CAST(m.miss_count AS REAL) / sum(m.miss_count) OVER (PARTITION BY m.heap_id),
     m.last_seq,
-    (SELECT s.is_partial FROM pool_sum AS s WHERE s.heap_id = m.heap_id)
+    (SELECT s.is_partial FROM _pool_sum AS s WHERE s.heap_id = m.heap_id)
 FROM (
     SELECT
         t.heap_id,
@@ -642,15 +642,15 @@ FROM (
         sum(t.driver_count) AS driver_count,
         sum(t.driver_cost_ns) AS driver_cost_ns,
         max(t.last_seq) AS last_seq
-    FROM pool_miss_sum AS t
-    LEFT JOIN early_free AS e ON e.heap_id = t.heap_id
+    FROM _pool_miss_sum AS t
+    LEFT JOIN _early_free AS e ON e.heap_id = t.heap_id
     GROUP BY t.heap_id, 2
 ) AS m
-JOIN heap_place AS p ON p.heap_id = m.heap_id
-LEFT JOIN miss_cause AS c ON c.cause = m.cause
+JOIN _heap_place AS p ON p.heap_id = m.heap_id
+LEFT JOIN _miss_cause AS c ON c.cause = m.cause
 ORDER BY m.heap_id, m.miss_count DESC, m.cause;
 
-CREATE VIEW pool_miss_by_site (
+CREATE VIEW _pool_miss_by_site (
     -- Where the requests come from for which each pool had to grow, and why; most misses first.
     --
     -- Name of the machine. NULL: not known.
@@ -667,14 +667,14 @@ CREATE VIEW pool_miss_by_site (
     level,
     -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
     site,
-    -- As in view pool_miss_by_cause. NULL: not known well enough.
+    -- As in view _pool_miss_by_cause. NULL: not known well enough.
     cause,
     -- Misses. Unit: allocations.
     miss_count,
     -- Their size, by the heap's size_basis. Unit: bytes.
     missed_bytes,
     -- Of these, how many memory would have served that was given up and not yet reusable. Unit: allocations. NULL: not
-    -- known (view early_free).
+    -- known (view _early_free).
     pending_miss_count,
     -- Driver allocations and mappings that they are the first block in. Unit: calls.
     driver_count,
@@ -700,7 +700,7 @@ SELECT
     m.driver_count,
     nullif(m.driver_cost_ns, 0),
     m.last_seq,
-    (SELECT w.is_partial FROM pool_sum AS w WHERE w.heap_id = m.heap_id)
+    (SELECT w.is_partial FROM _pool_sum AS w WHERE w.heap_id = m.heap_id)
 FROM (
     SELECT
         t.heap_id,
@@ -713,17 +713,17 @@ FROM (
         sum(t.driver_count) AS driver_count,
         sum(t.driver_cost_ns) AS driver_cost_ns,
         max(t.last_seq) AS last_seq
-    FROM pool_miss_sum AS t
+    FROM _pool_miss_sum AS t
     LEFT JOIN stack AS s ON s.stack_id = t.stack_id
-    LEFT JOIN early_free AS e ON e.heap_id = t.heap_id
+    LEFT JOIN _early_free AS e ON e.heap_id = t.heap_id
     GROUP BY t.heap_id, s.site_frame_id, 3
 ) AS m
-JOIN heap_place AS p ON p.heap_id = m.heap_id
-LEFT JOIN miss_cause AS c ON c.cause = m.cause
+JOIN _heap_place AS p ON p.heap_id = m.heap_id
+LEFT JOIN _miss_cause AS c ON c.cause = m.cause
 LEFT JOIN frame AS f ON f.frame_id = m.site_frame_id
 ORDER BY m.miss_count DESC, m.heap_id, m.site_frame_id, m.cause;
 
-CREATE VIEW pending_free (
+CREATE VIEW _pending_free (
     -- Memory that the program gave up and its pool could not hand out yet, because another stream still used it: by
     -- site and stream of the allocation, most bytes times seconds first. View pool_summary says how many misses it
     -- cost.
@@ -778,16 +778,16 @@ FROM (
         sum(t.pending_bytes) AS pending_bytes,
         sum(t.pending_byte_ms) AS pending_byte_ms,
         max(t.max_wait_ns) AS max_wait_ns
-    FROM pending_sum AS t
+    FROM _pending_sum AS t
     LEFT JOIN stack AS s ON s.stack_id = t.stack_id
     GROUP BY t.heap_id, s.site_frame_id, t.stream
 ) AS m
-JOIN heap_place AS p ON p.heap_id = m.heap_id
-LEFT JOIN pool_sum AS t ON t.heap_id = m.heap_id
+JOIN _heap_place AS p ON p.heap_id = m.heap_id
+LEFT JOIN _pool_sum AS t ON t.heap_id = m.heap_id
 LEFT JOIN frame AS f ON f.frame_id = m.site_frame_id
 ORDER BY m.pending_byte_ms DESC, m.pending_bytes DESC, m.heap_id, m.site_frame_id, m.stream;
 
-CREATE VIEW pool_reuse_distance (
+CREATE VIEW _pool_reuse_distance (
     -- How soon freed memory was asked for again: requests by how much their pool handed out between the last free of
     -- that size, or at that address, and the request. Sizes that come back at once are what a pool is for; those that
     -- come back late keep memory idle.
@@ -838,14 +838,14 @@ SELECT
         ) AS REAL
     ) / sum(r.request_count) OVER (PARTITION BY r.heap_id, r.is_same_address, r.distance_unit),
     t.is_partial
-FROM pool_reuse AS r
-JOIN heap_place AS p ON p.heap_id = r.heap_id
-LEFT JOIN pool_sum AS t ON t.heap_id = r.heap_id
+FROM _pool_reuse AS r
+JOIN _heap_place AS p ON p.heap_id = r.heap_id
+LEFT JOIN _pool_sum AS t ON t.heap_id = r.heap_id
 ORDER BY r.heap_id, r.is_same_address, r.distance_unit, r.distance_class;
 
-CREATE VIEW allocation_cost (
+CREATE VIEW _allocation_cost (
     -- What an allocation call costs, by heap: a driver heap has the runtime's calls, a pool those of a framework that
-    -- tells them. A percentile is the largest cost of its row of table cost_histogram: never less than the true one,
+    -- tells them. A percentile is the largest cost of its row of table _cost_histogram: never less than the true one,
     -- and at most 1/32 more (queries/allocation_cost.sql is exact). A trace has no cost of frees and of mappings.
     --
     -- Name of the machine. NULL: not known.
@@ -899,7 +899,7 @@ SELECT
     m.cost_ns,
     c.cost_ns,
     i.events_seen > i.events_ingested OR i.baseline = 'unknown'
-        OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
+        OR EXISTS (SELECT 1 FROM _pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
 FROM (
     SELECT
         r.heap_id,
@@ -916,18 +916,18 @@ FROM (
             cost_ns,
             sum(call_count) OVER (PARTITION BY heap_id ORDER BY min_ns) AS place,
             sum(call_count) OVER (PARTITION BY heap_id) AS all_count
-        FROM cost_histogram
+        FROM _cost_histogram
     ) AS r
     GROUP BY r.heap_id
 ) AS c
-JOIN heap_place AS p ON p.heap_id = c.heap_id
-JOIN heap_sum AS h ON h.heap_id = c.heap_id
-JOIN slowest_call AS m ON m.heap_id = c.heap_id AND m.place = 1
+JOIN _heap_place AS p ON p.heap_id = c.heap_id
+JOIN _heap_sum AS h ON h.heap_id = c.heap_id
+JOIN _slowest_call AS m ON m.heap_id = c.heap_id AND m.place = 1
 LEFT JOIN process AS o ON o.process_id = p.process_id
 LEFT JOIN input AS i ON i.input_id = o.input_id
 ORDER BY c.heap_id;
 
-CREATE VIEW allocation_cost_histogram (
+CREATE VIEW _allocation_cost_histogram (
     -- How many allocation calls took how long, by heap, in powers of two of nanoseconds.
     --
     -- Name of the machine. NULL: not known.
@@ -954,7 +954,7 @@ CREATE VIEW allocation_cost_histogram (
     cost_ns,
     -- Share of the heap's cost. Unit: 0 to 1. NULL: all of it is 0.
     cost_share_ratio,
-    -- 1: some calls are missing, as in view allocation_cost; 0: none is.
+    -- 1: some calls are missing, as in view _allocation_cost; 0: none is.
     is_partial
 ) AS
 SELECT
@@ -971,17 +971,17 @@ SELECT
     c.cost_ns,
     CAST(c.cost_ns AS REAL) / nullif(sum(c.cost_ns) OVER (PARTITION BY c.heap_id), 0),
     i.events_seen > i.events_ingested OR i.baseline = 'unknown'
-        OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
+        OR EXISTS (SELECT 1 FROM _pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
 FROM (
     SELECT heap_id, octave, sum(call_count) AS call_count, sum(cost_ns) AS cost_ns
-    FROM cost_histogram
+    FROM _cost_histogram
     GROUP BY heap_id, octave
 ) AS c
-JOIN heap_place AS p ON p.heap_id = c.heap_id
+JOIN _heap_place AS p ON p.heap_id = c.heap_id
 LEFT JOIN input AS i ON i.input_id = p.input_id
 ORDER BY c.heap_id, c.octave;
 
-CREATE VIEW slowest_allocation (
+CREATE VIEW _slowest_allocation (
     -- The 20 dearest allocation calls of each heap, dearest first, with where they were made.
     --
     -- Name of the machine. NULL: not known.
@@ -1014,7 +1014,7 @@ CREATE VIEW slowest_allocation (
     stack_id,
     -- 1: it became a pool's segment; 0: not.
     is_segment,
-    -- 1: some calls are missing, as in view allocation_cost; 0: none is.
+    -- 1: some calls are missing, as in view _allocation_cost; 0: none is.
     is_partial
 ) AS
 SELECT
@@ -1034,9 +1034,9 @@ SELECT
     s.stack_id,
     s.is_segment,
     i.events_seen > i.events_ingested OR i.baseline = 'unknown'
-        OR EXISTS (SELECT 1 FROM pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
-FROM slowest_call AS s
-JOIN heap_place AS p ON p.heap_id = s.heap_id
+        OR EXISTS (SELECT 1 FROM _pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
+FROM _slowest_call AS s
+JOIN _heap_place AS p ON p.heap_id = s.heap_id
 LEFT JOIN input AS i ON i.input_id = p.input_id
 LEFT JOIN thread AS t ON t.thread_id = s.thread_id
 LEFT JOIN stack AS k ON k.stack_id = s.stack_id

@@ -319,15 +319,15 @@ static const char sample_sql[] =
     ", row (heap_id, stack_id, is_baseline, stream, category_id, alloc_objects, alloc_space, inuse_objects, "
     "inuse_space,"
     " peak_space, leak_space) AS ("
-    "SELECT heap_id, stack_id, 0, NULL, NULL, allocation_count, allocated_bytes, 0, 0, 0, 0 FROM stack_sum UNION ALL "
+    "SELECT heap_id, stack_id, 0, NULL, NULL, allocation_count, allocated_bytes, 0, 0, 0, 0 FROM _stack_sum UNION ALL "
     "SELECT heap_id, stack_id, is_baseline, stream, category_id, 0, 0, live_count, live_bytes, 0, 0 FROM live UNION "
     "ALL "
-    "SELECT heap_id, stack_id, is_baseline, NULL, NULL, 0, 0, 0, 0, live_bytes, 0 FROM peak_stack UNION ALL "
-    "SELECT heap_id, stack_id, 0, NULL, NULL, 0, 0, 0, 0, 0, leak_count * size_bytes FROM leaked_sum) "
+    "SELECT heap_id, stack_id, is_baseline, NULL, NULL, 0, 0, 0, 0, live_bytes, 0 FROM _peak_stack UNION ALL "
+    "SELECT heap_id, stack_id, 0, NULL, NULL, 0, 0, 0, 0, 0, leak_count * size_bytes FROM _leaked_sum) "
     "SELECT r.stack_id, r.is_baseline, sum(r.alloc_objects), sum(r.alloc_space), sum(r.inuse_objects),"
     " sum(r.inuse_space), sum(r.peak_space), sum(r.leak_space), p.heap, p.level, p.device, p.rank, p.pid, r.stream, "
     "c.name"
-    " FROM row AS r JOIN place AS p ON p.heap_id = r.heap_id LEFT JOIN category AS c ON c.category_id = r.category_id"
+    " FROM row AS r JOIN place AS p ON p.heap_id = r.heap_id LEFT JOIN _category AS c ON c.category_id = r.category_id"
     " GROUP BY r.heap_id, r.stack_id, r.is_baseline, r.stream, r.category_id"
     " ORDER BY r.heap_id, r.stack_id, r.is_baseline, r.stream, r.category_id";
 
@@ -484,7 +484,7 @@ static nm_status open_all(pprof *p, nm_error *err)
     p->is_written = calloc(frame_count + OWN_COUNT, sizeof *p->is_written);
     if (p->is_written == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    return nm_db_prepare(p->export->db, "SELECT path, build_id, address, size_bytes FROM module WHERE module_id = ?1",
+    return nm_db_prepare(p->export->db, "SELECT path, build_id, address, size_bytes FROM _module WHERE module_id = ?1",
                          &p->module, err);
 }
 

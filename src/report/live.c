@@ -66,7 +66,7 @@ static nm_status refuse_unknown(sqlite3 *db, const char *asked, nm_error *err)
 /* Sets the word. A mark goes before what else its text could mean. */
 static nm_status find_word(sqlite3 *db, const char *asked, nm_live_moment *out, nm_error *err)
 {
-    static const char named[] = "SELECT 1 FROM named_moment WHERE moment = ?1 LIMIT 1";
+    static const char named[] = "SELECT 1 FROM _named_moment WHERE moment = ?1 LIMIT 1";
     bool is_named = false;
     uint64_t ns = 0;
     nm_status status = ask(db, named, asked, &is_named, NULL, err);
@@ -87,16 +87,16 @@ static nm_status find_word(sqlite3 *db, const char *asked, nm_live_moment *out, 
 /* What rows there are, and whether they reach back to the moment. ?1: the word. */
 static const char no_rows_sql[] = "SELECT 1 FROM input WHERE detail = 'none' AND ?1 IS NOT NULL LIMIT 1";
 static const char few_rows_sql[] =
-    "SELECT 1 FROM input WHERE detail <> 'all' AND NOT EXISTS (SELECT 1 FROM named_moment WHERE moment = ?1) LIMIT 1";
+    "SELECT 1 FROM input WHERE detail <> 'all' AND NOT EXISTS (SELECT 1 FROM _named_moment WHERE moment = ?1) LIMIT 1";
 static const char begins_late_sql[] =
-    "SELECT 1 FROM input JOIN heap_place AS p ON p.input_id = input.input_id JOIN heap_sum AS s ON s.heap_id = "
+    "SELECT 1 FROM input JOIN _heap_place AS p ON p.input_id = input.input_id JOIN _heap_sum AS s ON s.heap_id = "
     "p.heap_id"
-    " LEFT JOIN named_moment AS n ON n.heap_id = p.heap_id AND n.moment = ?1"
+    " LEFT JOIN _named_moment AS n ON n.heap_id = p.heap_id AND n.moment = ?1"
     " WHERE s.peak_bytes > 0 AND CASE WHEN n.moment IS NOT NULL THEN n.seq < input.detail_begin_seq"
     " WHEN ?1 GLOB 'seq:*' THEN CAST(substr(?1, 5) AS INTEGER) < input.detail_begin_seq"
     " ELSE CAST(?1 AS INTEGER) < input.detail_begin_ns END LIMIT 1";
 static const char timeless_sql[] =
-    "SELECT 1 FROM allocation WHERE NOT EXISTS (SELECT 1 FROM named_moment WHERE moment = ?1) AND ?1 NOT GLOB 'seq:*'"
+    "SELECT 1 FROM allocation WHERE NOT EXISTS (SELECT 1 FROM _named_moment WHERE moment = ?1) AND ?1 NOT GLOB 'seq:*'"
     " AND ((alloc_seq IS NOT NULL AND alloc_ns IS NULL) OR (free_seq IS NOT NULL AND free_ns IS NULL)) LIMIT 1";
 
 nm_status nm_live_find(sqlite3 *db, const char *asked, nm_live_moment *out, nm_error *err)
@@ -131,12 +131,12 @@ nm_status nm_live_find(sqlite3 *db, const char *asked, nm_live_moment *out, nm_e
     " || coalesce(', pid ' || pid, '') || ', heap ' || heap_id ELSE '' END FROM (SELECT p.heap_id, p.host, p.rank,"    \
     " p.pid, p.device, p.heap, p.level, coalesce('rank ' || p.rank || ', ', 'pid ' || p.pid || ', ', '')"              \
     " || coalesce(CASE WHEN d.kind = 'gpu' THEN 'GPU ' ELSE 'NPU ' END || p.device || ', ', '')"                       \
-    " || coalesce(p.heap, p.level, 'heap') AS words FROM heap_place AS p"                                              \
+    " || coalesce(p.heap, p.level, 'heap') AS words FROM _heap_place AS p"                                              \
     " LEFT JOIN device AS d ON d.device_id = p.device_id)), "
 #define LIVE "live (heap_id, stack_id, is_baseline, stream, category_id, live_count, live_bytes) AS ("
 
 static const char with_sums[] =
-    PLACE LIVE "SELECT heap_id, stack_id, is_baseline, NULL, NULL, sum(live_count), sum(live_bytes) FROM peak_stack"
+    PLACE LIVE "SELECT heap_id, stack_id, is_baseline, NULL, NULL, sum(live_count), sum(live_bytes) FROM _peak_stack"
                " WHERE ?1 IS NOT NULL GROUP BY heap_id, stack_id, is_baseline) ";
 
 /* CROSS and the + keep SQLite from an index of its own over all allocations: one pass over them is enough. */
@@ -144,7 +144,7 @@ static const char with_rows[] = PLACE
     "point (heap_id, seq, ns) AS (SELECT h.heap_id, CASE WHEN n.moment IS NOT NULL THEN n.seq WHEN ?1 GLOB 'seq:*' THEN"
     " CAST(substr(?1, 5) AS INTEGER) END, CASE WHEN n.moment IS NULL AND ?1 NOT GLOB '*[^0-9]*' THEN CAST(?1 AS "
     "INTEGER)"
-    " END FROM heap AS h LEFT JOIN named_moment AS n ON n.heap_id = h.heap_id AND n.moment = ?1),"
+    " END FROM heap AS h LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = ?1),"
     " span (heap_id, seq, ns) AS (SELECT DISTINCT heap_id, seq, ns FROM point WHERE coalesce(seq, ns) IS NOT "
     "NULL), " LIVE
     "SELECT a.heap_id, a.stack_id, a.alloc_seq IS NULL AND a.stack_id IS NULL, a.stream, a.category_id, count(*),"

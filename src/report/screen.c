@@ -343,8 +343,8 @@ static nm_status fill_facts(nm_screen *s, nm_error *err)
 {
     static const char sql[] =
         "SELECT (SELECT count(*) FROM process),"
-        " (SELECT count(DISTINCT process_id) FROM heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0),"
-        " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM heap_place WHERE device IS NOT NULL)),"
+        " (SELECT count(DISTINCT process_id) FROM _heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0),"
+        " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM _heap_place WHERE device IS NOT NULL)),"
         " coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM step GROUP BY process_id)), 0),"
         " (SELECT count(DISTINCT rank) > 1 FROM process), (SELECT upper(max(kind)) FROM device)";
     sqlite3_stmt *row = NULL;

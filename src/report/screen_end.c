@@ -97,7 +97,7 @@ static nm_status say_death(nm_screen *s, bool *is_dead, nm_error *err)
 static nm_status say_ends(nm_screen *s, nm_error *err)
 {
     static const char sql[] =
-        "SELECT count(*) FROM process WHERE process_id IN (SELECT h.process_id FROM heap_sum AS u JOIN heap AS h"
+        "SELECT count(*) FROM process WHERE process_id IN (SELECT h.process_id FROM _heap_sum AS u JOIN heap AS h"
         " ON h.heap_id = u.heap_id WHERE u.peak_bytes > 0) AND NOT (end_kind = 'exit' AND end_status = 0)";
     char number[NM_HUMAN_BYTES];
     int64_t other_count = 0;
@@ -179,7 +179,7 @@ static void add_detail(nm_screen *s, sqlite3_stmt *row, int column)
 
 #define MAIN_PROCESS                                                                                                   \
     " LEFT JOIN (SELECT p.command, p.end_kind, p.end_status, p.input_id FROM process AS p LEFT JOIN"                   \
-    " (SELECT h.process_id, sum(u.peak_bytes) AS bytes FROM heap_sum AS u JOIN heap AS h ON h.heap_id = u.heap_id"     \
+    " (SELECT h.process_id, sum(u.peak_bytes) AS bytes FROM _heap_sum AS u JOIN heap AS h ON h.heap_id = u.heap_id"     \
     " GROUP BY h.process_id) AS b ON b.process_id = p.process_id"                                                      \
     " ORDER BY coalesce(b.bytes, 0) = 0, p.process_id LIMIT 1) AS m"
 
@@ -321,7 +321,7 @@ static nm_status add_limits(nm_screen *s, nm_error *err)
         {NM_SAY_LEFT, "SELECT coalesce(sum(processes_left), 0) FROM input WHERE EXISTS (SELECT 1 FROM process)"},
         {NM_SAY_CONTRADICTION, "SELECT coalesce(sum(blocks_outside_count), 0) FROM input"},
         {NM_SAY_LATE, "SELECT count(*) FROM input WHERE baseline = 'unknown'"},
-        {NM_SAY_PAUSED, "SELECT count(*) FROM pause WHERE is_memory_told = 0"},
+        {NM_SAY_PAUSED, "SELECT count(*) FROM _pause WHERE is_memory_told = 0"},
     };
     char number[NM_HUMAN_BYTES];
     nm_status status = NM_OK;

@@ -156,7 +156,7 @@ static void say_cause(nm_screen *s, sqlite3_stmt *row, nm_sentence code)
 /* Its components, the largest first; pools say what of them is in use and what is free. */
 #define HELD                                                                                                           \
     "SELECT c.component, c.heap, c.bytes, c.active_bytes, c.free_bytes FROM out_of_memory AS o"                        \
-    " JOIN out_of_memory_component AS c ON c.out_of_memory_id = o.out_of_memory_id WHERE o.out_of_memory_id = ?1"      \
+    " JOIN _out_of_memory_component AS c ON c.out_of_memory_id = o.out_of_memory_id WHERE o.out_of_memory_id = ?1"      \
     " AND c.component <> 'DEVICE USED' AND c.bytes <> 0"                                                               \
     " AND abs(c.bytes) * 200 >= o.own_bytes + coalesce(o.other_bytes, 0)"                                              \
     " ORDER BY c.bytes DESC, c.component, c.heap LIMIT ?2"
@@ -172,7 +172,7 @@ static nm_status add_held(nm_screen *s, int64_t case_id, nm_error *err)
         sqlite3_bind_int64(rows, 1, case_id);
         sqlite3_bind_int(rows, 2, COMPONENTS_MAX);
     }
-    nm_screen_begin(s, NM_SAY_LABEL_HELD, NM_LINE_PLAIN, NM_RANK_PEAK, "out_of_memory_component");
+    nm_screen_begin(s, NM_SAY_LABEL_HELD, NM_LINE_PLAIN, NM_RANK_PEAK, "_out_of_memory_component");
     nm_screen_rows(s, 2);
     for (int i = 0; status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; i++) {
         if (i > 0)
@@ -193,7 +193,7 @@ static nm_status add_who(nm_screen *s, int64_t case_id, nm_error *err)
     static const char sql[] =
         "SELECT w.live_bytes, w.site, w.live_count, (SELECT max(l.late_bytes_per_step) FROM leak_by_site AS l"
         " WHERE l.site = w.site AND l.pid IS w.pid AND l.heap IS w.heap), EXISTS (SELECT 1 FROM leak_by_site AS l"
-        " WHERE l.site = w.site AND l.pid IS w.pid AND l.heap IS w.heap) FROM out_of_memory_site AS w"
+        " WHERE l.site = w.site AND l.pid IS w.pid AND l.heap IS w.heap) FROM _out_of_memory_site AS w"
         " WHERE w.out_of_memory_id = ?1 AND w.live_bytes > 0 ORDER BY w.live_bytes DESC, w.site LIMIT ?2";
     char bytes[NM_HUMAN_BYTES], count[NM_HUMAN_BYTES], rate[NM_HUMAN_BYTES], site[TEXT_BYTES];
     sqlite3_stmt *rows = NULL;
@@ -206,7 +206,7 @@ static nm_status add_who(nm_screen *s, int64_t case_id, nm_error *err)
     }
     for (int i = 0; status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; i++) {
         nm_screen_begin(s, i == 0 ? NM_SAY_LABEL_WHO : NM_SAY_NOTHING, NM_LINE_PLAIN, NM_RANK_NOTE,
-                        "out_of_memory_site");
+                        "_out_of_memory_site");
         nm_screen_say(s, NM_SAY_WHO_SITE,
                       NM_WORDS({"bytes", nm_human_bytes(bytes, sqlite3_column_int64(rows, 0))},
                                {"site", nm_human_text(site, sizeof site, nm_db_text(rows, 1), SITE_COLUMNS)},

@@ -159,7 +159,7 @@ static nm_status add_fine(nm_screen *s, const leaks *l, nm_error *err)
     int64_t failure_count = 0, misuse_count = 0, outstanding_count = 0;
     char count_text[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
     int count = 0;
-    nm_status status = nm_db_get_int(s->db, "SELECT count(*) FROM out_of_memory_chain", &failure_count, err);
+    nm_status status = nm_db_get_int(s->db, "SELECT count(*) FROM _out_of_memory_chain", &failure_count, err);
 
     if (status == NM_OK)
         status = nm_db_get_int(s->db, "SELECT count(*) FROM misuse", &misuse_count, err);

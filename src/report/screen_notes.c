@@ -71,14 +71,14 @@ static nm_status add_graphs(nm_screen *s, nm_error *err)
 {
     static const char sql[] = "SELECT count(*), sum(end_kind = 'destroyed'), sum(CASE WHEN end_kind <> 'destroyed' "
                               "THEN driver_bytes ELSE 0 END),"
-                              " sum(CASE WHEN end_kind <> 'destroyed' THEN block_bytes ELSE 0 END) FROM graph_memory";
+                              " sum(CASE WHEN end_kind <> 'destroyed' THEN block_bytes ELSE 0 END) FROM _graph_memory";
     char captured[NM_HUMAN_BYTES], destroyed[NM_HUMAN_BYTES], driver[NM_HUMAN_BYTES], blocks[NM_HUMAN_BYTES];
     sqlite3_stmt *row = NULL;
     nm_status status = nm_screen_ask(s, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW && sqlite3_column_int64(row, 0) > 0) {
-        begin_note(s, "graph_memory");
+        begin_note(s, "_graph_memory");
         nm_screen_say(s, NM_SAY_GRAPHS,
                       NM_WORDS({"n", nm_human_count(captured, sqlite3_column_int64(row, 0))},
                                {"m", nm_human_count(destroyed, sqlite3_column_int64(row, 1))}));
@@ -118,7 +118,7 @@ static nm_status add_unseen(nm_screen *s, nm_error *err)
         "SELECT k.kind, (SELECT f.text FROM unseen AS f WHERE f.kind = u.kind ORDER BY"
         " f.first_seq LIMIT 1), sum(u.unseen_count) FROM (SELECT kind, text,"
         " max(unseen_count) AS unseen_count, min(first_seq) AS first_seq FROM unseen"
-        " GROUP BY kind, text) AS u JOIN note_kind AS k ON k.name = u.kind GROUP BY u.kind ORDER BY min(u.first_seq)";
+        " GROUP BY kind, text) AS u JOIN _note_kind AS k ON k.name = u.kind GROUP BY u.kind ORDER BY min(u.first_seq)";
     char text[TEXT_BYTES], count[NM_HUMAN_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_screen_ask(s, sql, &rows, err);

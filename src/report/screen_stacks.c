@@ -15,7 +15,7 @@
 
 /* Driver memory of a device that has a pool is the pool's segments, and counted there. */
 #define IS_COUNTED_ONCE                                                                                                \
-    "NOT (h.level IN (1, 7) AND EXISTS (SELECT 1 FROM heap AS o JOIN heap_sum AS t ON t.heap_id = o.heap_id"           \
+    "NOT (h.level IN (1, 7) AND EXISTS (SELECT 1 FROM heap AS o JOIN _heap_sum AS t ON t.heap_id = o.heap_id"           \
     " WHERE o.process_id = h.process_id AND o.device_id IS h.device_id AND o.level IN (2, 3)"                          \
     " AND t.peak_reserved_bytes > 0))"
 
@@ -36,7 +36,7 @@ static const char *file_name(const char *path)
 static nm_status say_cut_module(nm_screen *s, int64_t cut_bytes, nm_error *err)
 {
     static const char sql[] =
-        "WITH RECURSIVE outwards (stack_id, bytes) AS (SELECT p.stack_id, p.live_bytes FROM peak_stack AS p"
+        "WITH RECURSIVE outwards (stack_id, bytes) AS (SELECT p.stack_id, p.live_bytes FROM _peak_stack AS p"
         " JOIN stack AS k ON k.stack_id = p.stack_id JOIN heap AS h ON h.heap_id = p.heap_id"
         " WHERE k.is_cut = 1 AND NOT p.is_baseline AND " IS_COUNTED_ONCE
         " UNION ALL SELECT k.parent_id, o.bytes FROM outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id"
@@ -61,7 +61,7 @@ static nm_status add_cut(nm_screen *s, nm_error *err)
 {
     static const char sql[] =
         "SELECT sum(p.live_bytes), sum(CASE WHEN s.is_cut = 1 THEN p.live_bytes ELSE 0 END),"
-        " sum(CASE WHEN f.is_cut = 1 THEN p.live_bytes ELSE 0 END) FROM peak_stack AS p"
+        " sum(CASE WHEN f.is_cut = 1 THEN p.live_bytes ELSE 0 END) FROM _peak_stack AS p"
         " LEFT JOIN stack AS s ON s.stack_id = p.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
         " JOIN heap AS h ON h.heap_id = p.heap_id WHERE NOT p.is_baseline AND " IS_COUNTED_ONCE;
     char cut[NM_HUMAN_BYTES], whole[NM_HUMAN_BYTES], unplaced[NM_HUMAN_BYTES], share[NM_HUMAN_BYTES];
@@ -112,7 +112,7 @@ static nm_status add_python(nm_screen *s, nm_error *err)
 {
     static const char sql[] =
         "SELECT sum(p.live_bytes), sum(CASE WHEN f.module GLOB 'python3.*' THEN 0 ELSE p.live_bytes END)"
-        " FROM peak_stack AS p LEFT JOIN stack AS s ON s.stack_id = p.stack_id"
+        " FROM _peak_stack AS p LEFT JOIN stack AS s ON s.stack_id = p.stack_id"
         " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
         " JOIN heap AS h ON h.heap_id = p.heap_id"
         " WHERE NOT p.is_baseline AND EXISTS (SELECT 1 FROM frame WHERE module GLOB 'python3.*')"

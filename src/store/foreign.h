@@ -20,7 +20,7 @@
 
 typedef struct nm_foreign nm_foreign;
 
-/* The beginning of view heap_place, of the tables of any schema: what is attached has no views. */
+/* The beginning of view _heap_place, of the tables of any schema: what is attached has no views. */
 #define NM_FOREIGN_PLACES(schema)                                                                                      \
     "(SELECT process.host AS host, process.rank AS rank, process.pid AS pid, coalesce(device.physical_ordinal,"        \
     " device.ordinal) AS device, heap.name AS heap, heap_level.name AS level, heap.heap_id AS heap_id,"                \

@@ -319,10 +319,10 @@ static nm_status write_list(nm_loader *loader, const nm_definition_list *list,
 static nm_status write_device_modules(nm_loader *loader, nm_error *err)
 {
     return nm_db_exec(loader->db,
-                      "INSERT INTO device_module SELECT device_id, module FROM module_sample"
+                      "INSERT INTO _device_module SELECT device_id, module FROM _module_sample"
                       " WHERE device_id IS NOT NULL AND module IS NOT NULL"
-                      " UNION SELECT heap.device_id, coalesce(cann_module.name, 'module ' || heap.module_id) FROM heap"
-                      " LEFT JOIN cann_module ON cann_module.module_id = heap.module_id"
+                      " UNION SELECT heap.device_id, coalesce(_cann_module.name, 'module ' || heap.module_id) FROM heap"
+                      " LEFT JOIN _cann_module ON _cann_module.module_id = heap.module_id"
                       " WHERE heap.device_id IS NOT NULL AND heap.module_id IS NOT NULL AND heap.level = 1",
                       err);
 }

@@ -33,8 +33,8 @@ static const char last_id_sql[] =
     "SELECT printf('UPDATE merge_table SET last_id = coalesce((SELECT max(\"%w\") FROM main.\"%w\"), 0)"
     " WHERE name = %Q', name, owner, owner) FROM merge_column WHERE is_key AND owner IN (SELECT name FROM merge_table)"
     " UNION ALL SELECT printf('UPDATE merge_table SET last_id = max(last_id, coalesce((SELECT max(\"%w\") FROM"
-    " main.left_out), 0)) WHERE name = %Q', name, target) FROM merge_column"
-    " WHERE owner = 'left_out' AND target <> 'input'";
+    " main._left_out), 0)) WHERE name = %Q', name, target) FROM merge_column"
+    " WHERE owner = '_left_out' AND target <> 'input'";
 
 /* One INSERT for each table: its columns as they are or, where they number rows, moved up. Both lists have one order. */
 static const char copy_sql[] =
@@ -47,9 +47,9 @@ static const char copy_sql[] =
 
 /* The first input's rules of sites are everybody's, if the caller has none. */
 static const char adopt_sql[] =
-    "INSERT INTO main.plumbing (target, pattern, origin) SELECT target, pattern, origin FROM " SOURCE ".plumbing"
+    "INSERT INTO main._plumbing (target, pattern, origin) SELECT target, pattern, origin FROM " SOURCE "._plumbing"
     " WHERE origin = 'site rules' AND NOT EXISTS (SELECT 1 FROM main.input)"
-    " AND NOT EXISTS (SELECT 1 FROM main.plumbing WHERE origin = 'site rules')";
+    " AND NOT EXISTS (SELECT 1 FROM main._plumbing WHERE origin = 'site rules')";
 
 /* Facts that `main` does not state itself. */
 static const char rest_sql[] = "INSERT OR IGNORE INTO main.meta SELECT * FROM " SOURCE ".meta";

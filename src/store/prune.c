@@ -14,7 +14,7 @@ static const char operations_sql[] =
     " f.\"from\", m.name, f.\"from\"), ''), '')"
     " || ' UNION SELECT parent_id FROM operation JOIN named ON named.id = operation.operation_id)"
     " SELECT id FROM named WHERE id IS NOT NULL)' FROM sqlite_master AS m JOIN pragma_foreign_key_list(m.name) AS f"
-    " WHERE m.type = 'table' AND f.\"table\" = 'operation' AND m.name NOT IN ('operation', 'left_out')";
+    " WHERE m.type = 'table' AND f.\"table\" = 'operation' AND m.name NOT IN ('operation', '_left_out')";
 
 static nm_status delete_operations(sqlite3 *db, nm_error *err)
 {

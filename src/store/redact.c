@@ -25,23 +25,23 @@ static const struct {
     {"frame", "function", NM_REDACT_FUNCTION, "1"},
     {"wrapper", "function", NM_REDACT_FUNCTION, "1"},
     {"plumbing", "pattern", NM_REDACT_FUNCTION, "origin = 'site rules'"},
-    {"process_environment", "value", NM_REDACT_TEXT, "source = 'environment'"},
+    {"_process_environment", "value", NM_REDACT_TEXT, "source = 'environment'"},
     {"thread", "name", NM_REDACT_TEXT, "1"},
     {"heap", "name", NM_REDACT_TEXT, "1"},
     {"device", "name", NM_REDACT_TEXT, "1"},
     {"operation", "name", NM_REDACT_TEXT, "1"},
-    {"operation_sum", "name", NM_REDACT_TEXT, "1"},
-    {"operation_memory_sum", "name", NM_REDACT_TEXT, "1"},
-    {"operation_step_sum", "name", NM_REDACT_TEXT, "1"},
-    {"peak_category", "own_name", NM_REDACT_TEXT, "1"},
-    {"peak_module", "module", NM_REDACT_TEXT, "1"},
+    {"_operation_sum", "name", NM_REDACT_TEXT, "1"},
+    {"_operation_memory_sum", "name", NM_REDACT_TEXT, "1"},
+    {"_operation_step_sum", "name", NM_REDACT_TEXT, "1"},
+    {"_peak_category", "own_name", NM_REDACT_TEXT, "1"},
+    {"_peak_module", "module", NM_REDACT_TEXT, "1"},
     {"moment", "name", NM_REDACT_TEXT, "1"},
     {"note", "text", NM_REDACT_TEXT, "1"},
     {"module_sample", "module", NM_REDACT_TEXT, "1"},
-    {"device_module", "module", NM_REDACT_TEXT, "1"},
-    {"step_anchor", "name", NM_REDACT_TEXT, "1"},
-    {"step_anchor", "reason", NM_REDACT_TEXT, "1"},
-    {"step_trend", "reason", NM_REDACT_TEXT, "1"},
+    {"_device_module", "module", NM_REDACT_TEXT, "1"},
+    {"_step_anchor", "name", NM_REDACT_TEXT, "1"},
+    {"_step_anchor", "reason", NM_REDACT_TEXT, "1"},
+    {"_step_trend", "reason", NM_REDACT_TEXT, "1"},
     {"anomaly", "detail", NM_REDACT_TEXT, "1"},
 };
 
@@ -52,7 +52,7 @@ static const char labels_sql[] =
     " ELSE npumem_base_name(coalesce(file, module))"
     " || CASE WHEN file IS NULL THEN printf('+0x%x', offset) WHEN line IS NULL THEN '' ELSE ':' || line END"
     " || CASE WHEN function IS NULL THEN '' ELSE ' ' || function END END;"
-    "UPDATE plumbing SET pattern = 'rule-' || plumbing_id WHERE origin = 'site rules';"
+    "UPDATE _plumbing SET pattern = 'rule-' || plumbing_id WHERE origin = 'site rules';"
     "INSERT INTO meta VALUES ('redacted', '1')";
 
 _Static_assert(NM_REDACT_TEXT == 3, "labels_sql says so");

@@ -49,10 +49,15 @@ function isQuery(name) {
     return fs.existsSync(path.join(source, 'queries', name + '.sql'));
 }
 
-function sqlOf(name) {
+// An internal view has the name of its case behind an underscore.
+function isInternal(db, name) {
+    return db.exec("SELECT 1 FROM sqlite_master WHERE name = '_" + name + "'").length > 0;
+}
+
+function sqlOf(db, name) {
     const statement = path.join(casesFolder, name, 'statement.sql');
     if (isQuery(name)) return fs.readFileSync(path.join(source, 'queries', name + '.sql'), 'utf8');
-    return fs.existsSync(statement) ? fs.readFileSync(statement, 'utf8') : 'SELECT * FROM ' + name;
+    return fs.existsSync(statement) ? fs.readFileSync(statement, 'utf8') : 'SELECT * FROM ' + (isInternal(db, name) ? '_' : '') + name;
 }
 
 function runCase(SQL, name) {
@@ -65,7 +70,7 @@ function runCase(SQL, name) {
 }
 
 function compareCase(db, name) {
-    const sql = sqlOf(name);
+    const sql = sqlOf(db, name);
     if (/^ATTACH/m.test(sql)) {
         db.run(sql.replace(/^ATTACH.*$/m, '').replace(/^DETACH.*$/m, '').replace(/\bbase\.(?=[a-z_]+\b(?!'))/g, 'main.'));
         return 0;

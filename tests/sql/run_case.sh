@@ -44,6 +44,8 @@ else
 fi
 [ ! -f "$folder/base.txt" ] || load "$folder/base.txt" base
 
+# An internal view has the name of its case behind an underscore.
+view=$(sqlite3 trace.db "SELECT name FROM sqlite_master WHERE type = 'view' AND name IN ('$case', '_$case')")
 query=$source/queries/$case.sql
 if [ -f "$query" ]; then
     sqlite3 -csv -header trace.db <"$query" >answer.csv
@@ -53,11 +55,11 @@ if [ -f "$query" ]; then
         compare answer.csv expected_parameters.csv
     fi
     if [ -f "$folder/expected_view.csv" ]; then
-        sqlite3 -csv -header trace.db "SELECT * FROM $case" >answer.csv
+        sqlite3 -csv -header trace.db "SELECT * FROM $view" >answer.csv
         compare answer.csv expected_view.csv sort
     fi
 else
-    [ -f "$folder/statement.sql" ] && statement=$(cat "$folder/statement.sql") || statement="SELECT * FROM $case"
+    [ -f "$folder/statement.sql" ] && statement=$(cat "$folder/statement.sql") || statement="SELECT * FROM $view"
     sqlite3 -csv -header trace.db "$statement" >answer.csv
     compare answer.csv expected.csv sort
 fi

@@ -48,7 +48,7 @@ case $command in
 *"--api-key *** --token=*** HF_TOKEN=*** http://***@server/ --max-tokens 100 --num-key-value-heads 8 password: ***") ;;
 *) fail "the command is $command" ;;
 esac
-got=$(sqlite3 "$folder/plain.db" "SELECT name, value FROM process_environment WHERE process_id = 1 AND name IN
+got=$(sqlite3 "$folder/plain.db" "SELECT name, value FROM _process_environment WHERE process_id = 1 AND name IN
     ('ASCEND_API_KEY', 'HCCL_PROXY', 'OMP_NUM_THREADS', 'WANDB_API_KEY', 'PLANTED') ORDER BY name")
 [ "$got" = $'ASCEND_API_KEY|\nHCCL_PROXY|\nOMP_NUM_THREADS|3' ] || fail "the environment is $got"
 
@@ -84,16 +84,16 @@ label=$(query trace "SELECT label FROM frame WHERE function = 'leak_here'")
 [[ $label =~ ^file-[0-9]+(\.c:[0-9]+|\+0x[0-9a-f]+)\ leak_here$ ]] || fail "the label is $label"
 sites() { sqlite3 "$1" "SELECT allocation_count, size_bytes FROM outstanding_by_site ORDER BY 1, 2"; }
 [ -n "$(sites "$folder/plain.db")" ] && [ "$(sites "$folder/plain.db")" = "$(sites "$folder/trace/out.db")" ] || fail 'sites'
-module=$(query trace "SELECT path FROM module WHERE path GLOB '*libc.so*' OR path GLOB '*/libc-*' LIMIT 1")
+module=$(query trace "SELECT path FROM _module WHERE path GLOB '*libc.so*' OR path GLOB '*/libc-*' LIMIT 1")
 [ -n "$module" ] || fail "the system's library has lost its name"
 
 # Every column of text is replaced, or holds words of npumem's own.
-own='anomaly_kind.name cann_module.name category.name copy_kind.name device.kind end_kind.name graph.end_kind fragmentation_sample.size_basis heap.size_basis
-heap_level.name heap_sum.reserved_source input.baseline input.detail input.kind input.order_kind leak_sum.verdict malloc_policy.name
-memory_kind.name meta.key meta.value miss_cause.name module.build_id moment_kind.name note_kind.name operation_kind.name
-operation_source.name out_of_memory_chain.outcome plumbing.origin plumbing.target pool_bucket.name process.end_kind process.run_mode
-process_environment.name process_environment.source segment_kind.name leaked_sum.verdict site_verdict.verdict site_verdict.reason step.source step_anchor.kind step_trend.measure
-step_trend.verdict stream_call_kind.name frame.label threshold.measure threshold.unit'
+own='anomaly_kind.name _cann_module.name category.name copy_kind.name device.kind end_kind.name graph.end_kind fragmentation_sample.size_basis heap.size_basis
+heap_level.name _heap_sum.reserved_source input.baseline input.detail input.kind input.order_kind _leak_sum.verdict malloc_policy.name
+memory_kind.name meta.key meta.value _miss_cause.name module.build_id moment_kind.name _note_kind.name operation_kind.name
+operation_source.name _out_of_memory_chain.outcome plumbing.origin plumbing.target _pool_bucket.name process.end_kind process.run_mode
+_process_environment.name _process_environment.source segment_kind.name _leaked_sum.verdict _site_verdict.verdict _site_verdict.reason step.source _step_anchor.kind _step_trend.measure
+_step_trend.verdict _stream_call_kind.name frame.label threshold.measure threshold.unit'
 replaced=$(sed -n 's/^    {"\([a-z_]*\)", "\([a-z_]*\)", NM_REDACT.*/\1.\2/p' "$source/src/store/redact.c")
 for column in $(query trace "SELECT m.name || '.' || c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
                              WHERE m.type = 'table' AND c.type NOT IN ('INTEGER', 'REAL')"); do

@@ -237,10 +237,10 @@ START_TEST(nothing_of_the_environment_leaves_but_what_is_listed)
               0);
     ck_assert_str_eq(ask_cell("v.db",
                               "SELECT group_concat(name || '=' || value, ' ') FROM (SELECT name, value FROM"
-                              " process_environment WHERE name IN ('HCCL_BUFFSIZE', 'ASCEND_LOG', 'RANK') ORDER BY"
+                              " _process_environment WHERE name IN ('HCCL_BUFFSIZE', 'ASCEND_LOG', 'RANK') ORDER BY"
                               " name)"),
                      "ASCEND_LOG=3 HCCL_BUFFSIZE=7 RANK=2");
-    ck_assert_str_eq(ask_cell("v.db", "SELECT count(*) FROM process_environment WHERE value LIKE '%hush%'"), "0");
+    ck_assert_str_eq(ask_cell("v.db", "SELECT count(*) FROM _process_environment WHERE value LIKE '%hush%'"), "0");
     ck_assert_str_eq(output_of("grep -c hush v.db; zstd -dc v.zst | grep -c hush; true", 0), "0\n0\n");
 }
 END_TEST

@@ -159,7 +159,7 @@ static const char moves_sql[] =
     "INSERT INTO move SELECT m.name, c.name, 0 FROM merged.sqlite_master AS m JOIN "
     "pragma_table_info(m.name, 'merged') AS c"
     " WHERE m.type = 'table' AND c.pk = 1 AND c.type = 'INTEGER' AND c.name NOT IN"
-    " (SELECT f.\"from\" FROM pragma_foreign_key_list(m.name, 'merged') AS f) AND m.name <> 'cann_module'";
+    " (SELECT f.\"from\" FROM pragma_foreign_key_list(m.name, 'merged') AS f) AND m.name <> '_cann_module'";
 
 static void compare(const char *merged, int input_count, int view_count)
 {
@@ -234,12 +234,12 @@ static void check_ranks(const char *name)
         0);
     exec(db,
          "CREATE TEMP TABLE live AS SELECT p.heap, p.level, p.input_id, p.rank, coalesce(f.label, '(no stack)') AS "
-         "site, sum(a.size_bytes) AS bytes FROM allocation AS a JOIN heap_place AS p ON p.heap_id = a.heap_id"
-         " JOIN heap_sum AS h ON h.heap_id = a.heap_id LEFT JOIN stack AS s ON s.stack_id = a.stack_id"
+         "site, sum(a.size_bytes) AS bytes FROM allocation AS a JOIN _heap_place AS p ON p.heap_id = a.heap_id"
+         " JOIN _heap_sum AS h ON h.heap_id = a.heap_id LEFT JOIN stack AS s ON s.stack_id = a.stack_id"
          " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE p.rank IS NOT NULL AND a.alloc_seq <= h.peak_seq"
          " AND (a.free_seq IS NULL OR a.free_seq > h.peak_seq) GROUP BY 1, 2, 3, 4, 5");
     exec(db,
-         "CREATE TEMP TABLE member AS SELECT DISTINCT heap, level, input_id, rank FROM heap_place WHERE rank IS NOT "
+         "CREATE TEMP TABLE member AS SELECT DISTINCT heap, level, input_id, rank FROM _heap_place WHERE rank IS NOT "
          "NULL");
     exec(db,
          "CREATE TEMP TABLE slow AS SELECT m.heap, m.level, s.site, max(coalesce(l.bytes, 0)) AS most, "
@@ -441,7 +441,7 @@ START_TEST(a_rank_may_stand_in_the_name)
            0, "");
     expect(
         "echo '#' >>none.txt && $T none.txt more.zst && $I none.zst more.zst -o y.db >text", 0,
-        "y.db: 2 inputs have processes of the same host, rank and number: only heap_place.input_id tells them apart");
+        "y.db: 2 inputs have processes of the same host, rank and number: only _heap_place.input_id tells them apart");
     expect("$T none.txt rank1.zst && $I none.zst rank1.zst -o z.db 2>&1 >text | grep -c apart", 1, "");
 }
 END_TEST

@@ -57,7 +57,7 @@ static sqlite3 *open_database(void)
     return ask_open(folder, "t.db");
 }
 
-#define FREED "allocation JOIN heap_place USING (heap_id) JOIN end_kind USING (end_kind)"
+#define FREED "allocation JOIN _heap_place USING (heap_id) JOIN end_kind USING (end_kind)"
 
 /* ---- Books against views ------------------------------------------------------------------------------------------- */
 
@@ -96,12 +96,12 @@ static void check_books(sqlite3 *db, const char *books)
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM heap WHERE level IN (SELECT level FROM heap_level"
                              " WHERE name IN ('pool', 'workspace'))"),
                      2);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id)"
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id)"
                              " WHERE heap LIKE 'pta%' AND (requested_bytes IS NOT NULL OR stream IS NOT NULL)"),
                      0);
     /* Also where the library of mstx had been opened a moment before. */
     ck_assert_int_eq(ask(db,
-                         "SELECT count(*) FROM allocation JOIN heap_place USING (heap_id) JOIN stack USING (stack_id)"
+                         "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id) JOIN stack USING (stack_id)"
                          " JOIN frame USING (frame_id) WHERE heap LIKE 'pta%' AND function IS NULL"),
                      0);
     ck_assert_int_eq(ask(db, hits), book(books, "pool.all.hit_count"));
@@ -136,7 +136,7 @@ START_TEST(what_other_streams_still_use_is_not_claimed)
                          1);
         ck_assert_int_ge(ask(db, "SELECT max_pending_bound_bytes FROM pool_summary WHERE heap = 'ptaCaching'"),
                          aside_bytes);
-        ck_assert_int_eq(ask(db, "SELECT count(*) FROM pool_miss_by_site WHERE heap = 'ptaCaching'"
+        ck_assert_int_eq(ask(db, "SELECT count(*) FROM _pool_miss_by_site WHERE heap = 'ptaCaching'"
                                  " AND cause IN ('cold', 'fragmentation')"),
                          0);
         ck_assert_int_eq(ask(db, "SELECT count(*) FROM health WHERE measure = 'fragmentation' AND heap = 'ptaCaching'"
@@ -208,7 +208,7 @@ START_TEST(without_pool_events_the_program_tells_none)
     sqlite3 *db = open_database();
 
     ck_assert_int_eq(book(run_out(&run), "mstx.is_on"), 0);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM heap_place WHERE level IN ('pool', 'workspace')"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _heap_place WHERE level IN ('pool', 'workspace')"), 0);
     /* Marks and steps need no gate. */
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM step"), book(run_out(&run), "step_count"));
     sqlite3_close(db);
@@ -292,7 +292,7 @@ START_TEST(a_tool_that_is_named_is_told_instead_of_us_and_that_is_said)
     snprintf(environment, sizeof environment, "MSTX_INJECTION_PATH=%s LD_PRELOAD=%s", spy, spy);
     run = check_reports(environment, "torch_like --steps 5");
     db = open_database();
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM heap_place WHERE level IN ('pool', 'workspace')"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _heap_place WHERE level IN ('pool', 'workspace')"), 0);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM step"), 0);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM unseen WHERE kind = 'no pool events'"
                              " AND text LIKE '%MSTX_INJECTION_PATH%'"),

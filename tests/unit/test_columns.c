@@ -108,11 +108,11 @@ START_TEST(a_loader_refuses_a_schema_that_it_does_not_know)
                  "column 11 of table usage is age_ns, rows have nothing there");
     check_schema("ALTER TABLE copy ADD COLUMN age_ns INTEGER",
                  "column 20 of table copy is age_ns, rows have nothing there");
-    check_schema("ALTER TABLE note RENAME COLUMN seq TO x; ALTER TABLE note RENAME COLUMN ns TO seq;"
-                 "ALTER TABLE note RENAME COLUMN x TO ns",
-                 "column 4 of table note is ns, rows have seq there");
-    check_schema("DROP TABLE gap; CREATE TABLE gap (moment_id INTEGER, heap_id INTEGER, part_id INTEGER)",
-                 "table gap has no column 4 for class_bytes");
+    check_schema("ALTER TABLE _note RENAME COLUMN seq TO x; ALTER TABLE _note RENAME COLUMN ns TO seq;"
+                 "ALTER TABLE _note RENAME COLUMN x TO ns",
+                 "column 4 of table _note is ns, rows have seq there");
+    check_schema("DROP TABLE _gap; CREATE TABLE _gap (moment_id INTEGER, heap_id INTEGER, part_id INTEGER)",
+                 "table _gap has no column 4 for class_bytes");
 }
 END_TEST
 
@@ -161,12 +161,12 @@ END_TEST
 
 /* Tables that are no rows: words of codes, and what is made of rows in the end. */
 static const char *const others[] = {
-    "anomaly_kind",    "cann_module",    "category",         "copy_kind",   "end_kind",      "heap_level",
-    "hardware_sample", "malloc_policy",  "memory_kind",      "meta",        "miss_cause",    "moment_kind",
-    "note_kind",       "operation_kind", "operation_source", "pool_bucket", "segment_kind",  "stream_call_kind",
-    "threshold",       "device_module",  "growth_step",      "leak_sum",    "leaked_sum",    "out_of_memory_leak",
-    "outstanding_sum", "plumbing",       "site_floor",       "site_growth", "site_lifetime", "site_step",
-    "site_verdict",    "step_stride",    "step_trend",       "wrapper",
+    "anomaly_kind",     "_cann_module",   "_category",         "copy_kind",    "end_kind",       "heap_level",
+    "_hardware_sample", "malloc_policy",  "memory_kind",       "meta",         "_miss_cause",    "moment_kind",
+    "_note_kind",       "operation_kind", "_operation_source", "_pool_bucket", "_segment_kind",  "_stream_call_kind",
+    "_threshold",       "_device_module", "_growth_step",      "_leak_sum",    "_leaked_sum",    "_out_of_memory_leak",
+    "_outstanding_sum", "_plumbing",      "_site_floor",       "_site_growth", "_site_lifetime", "_site_step",
+    "_site_verdict",    "_step_stride",   "_step_trend",       "_wrapper",
 };
 
 static bool is_declared(const char *table)

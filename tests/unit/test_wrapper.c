@@ -98,7 +98,7 @@ static const char *found(void)
     nm_sites_close(&sites);
 
     names[0] = 0;
-    ck_assert_int_eq(nm_db_prepare(db, "SELECT function FROM wrapper ORDER BY function", &rows, &err), NM_OK);
+    ck_assert_int_eq(nm_db_prepare(db, "SELECT function FROM _wrapper ORDER BY function", &rows, &err), NM_OK);
     while (sqlite3_step(rows) == SQLITE_ROW) {
         strcat(names, names[0] == 0 ? "" : " ");
         strcat(names, (const char *)sqlite3_column_text(rows, 0));

@@ -15,16 +15,16 @@
 #define FALLS_MIN 2
 
 static const char sites_sql[] =
-    "SELECT v.rowid, v.heap_id, p.begin_minute, p.end_minute, f.minute, f.floor_bytes FROM site_verdict AS v"
+    "SELECT v.rowid, v.heap_id, p.begin_minute, p.end_minute, f.minute, f.floor_bytes FROM _site_verdict AS v"
     " JOIN heap AS h ON h.heap_id = v.heap_id"
     " JOIN (SELECT i.process_id, min(u.last_ns) / 60000000000 AS begin_minute, max(u.last_ns) / 60000000000 AS "
     "end_minute"
     "  FROM usage AS u JOIN heap AS i ON i.heap_id = u.heap_id GROUP BY i.process_id) AS p ON p.process_id = "
     "h.process_id"
     " JOIN process ON process.process_id = h.process_id JOIN input ON input.input_id = process.input_id"
-    " JOIN site_floor AS f ON f.heap_id = v.heap_id AND f.site_frame_id IS v.site_frame_id"
-    " LEFT JOIN site_lifetime AS l ON l.heap_id = v.heap_id AND l.site_frame_id IS v.site_frame_id"
-    " JOIN (SELECT a.heap_id, s.site_frame_id, min(a.first_ns) AS first_ns FROM outstanding_sum AS a"
+    " JOIN _site_floor AS f ON f.heap_id = v.heap_id AND f.site_frame_id IS v.site_frame_id"
+    " LEFT JOIN _site_lifetime AS l ON l.heap_id = v.heap_id AND l.site_frame_id IS v.site_frame_id"
+    " JOIN (SELECT a.heap_id, s.site_frame_id, min(a.first_ns) AS first_ns FROM _outstanding_sum AS a"
     "  LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private "
     "= 0"
     "  AND a.generation > 0"
@@ -39,7 +39,7 @@ static const char load_sql[] =
     " FROM usage WHERE heap_id = ?1 ORDER BY last_seq";
 
 static const char update_sql[] =
-    "UPDATE site_verdict SET verdict = 'rising', reason = 'it rises', hourly_bytes = ?2 WHERE rowid = ?1";
+    "UPDATE _site_verdict SET verdict = 'rising', reason = 'it rises', hourly_bytes = ?2 WHERE rowid = ?1";
 
 /* ---- Load -------------------------------------------------------------------------------------------------------- */
 

@@ -447,7 +447,7 @@ static const char steps_sql[] =
     " ORDER BY generation";
 
 static const char foreign_sql[] =
-    "SELECT max(0, total_bytes - free_bytes - sample_recorded_bytes), total_bytes FROM device_sample"
+    "SELECT max(0, total_bytes - free_bytes - sample_recorded_bytes), total_bytes FROM _device_sample"
     " WHERE device_id = ?1 AND sample_recorded_bytes IS NOT NULL"
     " ORDER BY sample_seq DESC LIMIT 1";
 
@@ -544,7 +544,7 @@ static nm_status end_device(const statements *sql, device_trends *device, nm_err
 static const char processes_sql[] =
     "SELECT heap.process_id, coalesce(max(CASE WHEN t.end_seq IS NOT NULL THEN t.last_generation END), 0),"
     " max(input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0)) > 0,"
-    " max(input.baseline = 'unknown') FROM step_sum AS t JOIN heap ON heap.heap_id = t.heap_id"
+    " max(input.baseline = 'unknown') FROM _step_sum AS t JOIN heap ON heap.heap_id = t.heap_id"
     " JOIN process ON process.process_id = heap.process_id JOIN input ON input.input_id = process.input_id"
     " GROUP BY heap.process_id ORDER BY heap.process_id";
 
@@ -552,12 +552,12 @@ static const char rows_sql[] =
     "SELECT heap.process_id, heap.device_id, coalesce(device.capacity_bytes, 0), t.heap_id, heap.level, t.generation,"
     " t.last_generation, t.peak_bytes, t.live_bytes, t.peak_reserved_bytes, t.number, t.begin_ns,"
     " t.graph_bytes, t.graph_reserved_bytes"
-    " FROM step_sum AS t JOIN heap ON heap.heap_id = t.heap_id JOIN device ON device.device_id = heap.device_id"
+    " FROM _step_sum AS t JOIN heap ON heap.heap_id = t.heap_id JOIN device ON device.device_id = heap.device_id"
     " JOIN process ON process.process_id = heap.process_id ORDER BY heap.process_id, heap.device_id, t.heap_id,"
     " t.generation";
 
 static const char insert_sql[] =
-    "INSERT INTO step_trend (device_id, heap_id, measure, step_count, fitted_count, growth_bytes, line_bytes,"
+    "INSERT INTO _step_trend (device_id, heap_id, measure, step_count, fitted_count, growth_bytes, line_bytes,"
     " scatter_bytes, t_value, t_needed, verdict, reason, limit_bytes, steps_left, full_step, full_ns)"
     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
 

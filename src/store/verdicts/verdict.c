@@ -326,30 +326,30 @@ static const char births_sql[] =
     " sum(a.allocation_count), coalesce(n.steps, 0), coalesce(max(l.max_steps), -1), h.level IN (1, 7),"
     " max(i.events_dropped + i.events_damaged + i.events_unrecovered) > 0, coalesce(n.unseen, 0),"
     " coalesce(f.is_cut, 0)"
-    " FROM outstanding_sum AS a JOIN heap AS h ON h.heap_id = a.heap_id JOIN process AS p ON p.process_id = "
+    " FROM _outstanding_sum AS a JOIN heap AS h ON h.heap_id = a.heap_id JOIN process AS p ON p.process_id = "
     "h.process_id"
     " JOIN input AS i ON i.input_id = p.input_id LEFT JOIN stack AS s ON s.stack_id = a.stack_id"
     " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
-    " LEFT JOIN (SELECT x.process_id, x.steps, coalesce((SELECT max(f.generation) FROM step AS f JOIN pause AS g"
+    " LEFT JOIN (SELECT x.process_id, x.steps, coalesce((SELECT max(f.generation) FROM step AS f JOIN _pause AS g"
     "  ON g.process_id = f.process_id WHERE f.process_id = x.process_id AND f.begin_seq < g.end_seq"
     "  AND coalesce(g.begin_seq, -1) <= x.first_seq), 0) AS unseen FROM (SELECT step.process_id,"
     "  max(step.generation) AS steps, min(step.begin_seq) AS first_seq FROM step LEFT JOIN (SELECT process_id,"
-    "  min(coalesce(begin_seq, -1)) AS seq FROM pause WHERE end_seq IS NULL GROUP BY process_id) AS q ON q.process_id "
+    "  min(coalesce(begin_seq, -1)) AS seq FROM _pause WHERE end_seq IS NULL GROUP BY process_id) AS q ON q.process_id "
     "= "
     "step.process_id"
     "  WHERE q.seq IS NULL OR step.begin_seq <= q.seq GROUP BY step.process_id) AS x) AS n"
     " ON n.process_id = h.process_id"
-    " LEFT JOIN (SELECT heap_id, coalesce(site_frame_id, 0) AS site, max_steps FROM site_lifetime) AS l"
+    " LEFT JOIN (SELECT heap_id, coalesce(site_frame_id, 0) AS site, max_steps FROM _site_lifetime) AS l"
     " ON l.heap_id = a.heap_id AND l.site = coalesce(s.site_frame_id, 0)"
-    " WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND NOT EXISTS (SELECT 1 FROM site_verdict)"
+    " WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND NOT EXISTS (SELECT 1 FROM _site_verdict)"
     " GROUP BY a.heap_id, site_key, a.generation ORDER BY a.heap_id, site_key, a.generation";
 
 static const char levels_sql[] =
     "SELECT heap_id, coalesce(site_frame_id, 0) AS site, generation, live_bytes, live_count"
-    " FROM site_step ORDER BY heap_id, site, generation";
+    " FROM _site_step ORDER BY heap_id, site, generation";
 
 static const char insert_sql[] =
-    "INSERT INTO site_verdict (heap_id, site_frame_id, verdict, reason, growth_bytes) VALUES (?1, ?2, ?3, ?4, ?5)";
+    "INSERT INTO _site_verdict (heap_id, site_frame_id, verdict, reason, growth_bytes) VALUES (?1, ?2, ?3, ?4, ?5)";
 
 static bool is_before(sqlite3_stmt *row, int64_t heap_id, int64_t site)
 {

@@ -21,17 +21,17 @@ typedef struct stored_pass {
 } stored_pass;
 
 static const stored_pass passes[] = {
-    {"heap_sum: costs", .sql = "costs.sql"},
-    {"pool_miss, pool_miss_sum: what was cold", .sql = "misses.sql"},
-    {"site_step, site_floor, site_growth, site_lifetime", .sql = "site_sums.sql"},
+    {"_heap_sum: costs", .sql = "costs.sql"},
+    {"_pool_miss, _pool_miss_sum: what was cold", .sql = "misses.sql"},
+    {"_site_step, _site_floor, _site_growth, _site_lifetime", .sql = "site_sums.sql"},
     {"input: how many processes", .sql = "processes.sql"},
     {"all that says what pools reserved", .sql = "reserved.sql"},
-    {"step_trend", .run = nm_trend_write},
-    {"hardware_sample, growth_step, outstanding_sum, heap_sum", .sql = "outstanding.sql", .is_of_merged = true},
-    {"site_verdict: what grows from step to step", .run = nm_verdict_write, .is_of_merged = true},
-    {"site_verdict: what rises in a server", .run = nm_rising_write},
-    {"leaked_sum, leak_sum, site_verdict: what is held to the end", .sql = "leaks.sql", .is_of_merged = true},
-    {"out_of_memory_leak", .sql = "out_of_memory_leaks.sql", .is_of_merged = true},
+    {"_step_trend", .run = nm_trend_write},
+    {"_hardware_sample, _growth_step, _outstanding_sum, _heap_sum", .sql = "outstanding.sql", .is_of_merged = true},
+    {"_site_verdict: what grows from step to step", .run = nm_verdict_write, .is_of_merged = true},
+    {"_site_verdict: what rises in a server", .run = nm_rising_write},
+    {"_leaked_sum, _leak_sum, _site_verdict: what is held to the end", .sql = "leaks.sql", .is_of_merged = true},
+    {"_out_of_memory_leak", .sql = "out_of_memory_leaks.sql", .is_of_merged = true},
 };
 
 static nm_status run_file(sqlite3 *db, const char *name, nm_error *err)

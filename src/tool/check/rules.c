@@ -43,7 +43,7 @@ static const char max_fragmentation_sql[] =
     " WHEN 'sizes as requested alone' THEN '; at least: only requested sizes are known'"
     " WHEN 'not all was recorded' THEN '; as far as is known'"
     " ELSE CASE WHEN min_ratio < max_ratio THEN '; at least: what is not sure is left out' ELSE '' END END"
-    " FROM (SELECT *, coalesce(?3, 0) AS floor FROM fragmentation_verdict) WHERE " IS_CHOSEN("") " GROUP BY heap_id";
+    " FROM (SELECT *, coalesce(?3, 0) AS floor FROM _fragmentation_verdict) WHERE " IS_CHOSEN("") " GROUP BY heap_id";
 
 static const char min_hit_rate_sql[] =
     "SELECT host, rank, pid, device, heap, level, CASE WHEN amount < ?3 THEN 1.0 ELSE value END, NULL,"
@@ -55,8 +55,8 @@ static const char max_misses_sql[] =
     "SELECT p.host, p.rank, p.pid, p.device, p.heap, p.level, coalesce(max(CAST(s.miss_count AS REAL)"
     " / (s.last_generation - s.generation + 1)), 0), NULL,"
     " CASE WHEN s.miss_count > 0 THEN 'in step ' || s.number END"
-    " FROM heap_place AS p JOIN warm_up AS w ON w.process_id = p.process_id"
-    " LEFT JOIN step_sum AS s ON s.heap_id = p.heap_id AND s.generation > w.warm_up_count"
+    " FROM _heap_place AS p JOIN _warm_up AS w ON w.process_id = p.process_id"
+    " LEFT JOIN _step_sum AS s ON s.heap_id = p.heap_id AND s.generation > w.warm_up_count"
     " WHERE p.level = 'pool' AND w.step_count > w.warm_up_count AND " IS_CHOSEN(
         "p.") " GROUP BY p.heap_id"
               " HAVING count(s.heap_id) = count(s.miss_count)";
@@ -77,7 +77,8 @@ static const char no_oom_sql[] =
 /* Peaks of device memory by rank and heap, against those of the same name in the other database. */
 #define PEAKS_OF(schema)                                                                                               \
     "(SELECT p.host, p.rank, p.pid, p.device, p.heap, p.level, p.size_basis, max(s.peak_bytes) AS peak_bytes "         \
-    "FROM " schema ".heap_sum AS s JOIN " NM_FOREIGN_PLACES(schema) " AS p ON p.heap_id = s.heap_id WHERE " IS_CHOSEN( \
+    "FROM " schema                                                                                                     \
+    "._heap_sum AS s JOIN " NM_FOREIGN_PLACES(schema) " AS p ON p.heap_id = s.heap_id WHERE " IS_CHOSEN(               \
         "p.") " AND " IS_DEVICE("p.") " GROUP BY p.rank, p.device, p.heap, p.level)"
 static const char baseline_sql[] =
     "SELECT n.host, n.rank, n.pid, n.device, n.heap, n.level, n.peak_bytes,"
@@ -225,7 +226,7 @@ static nm_status walk(sqlite3 *db, const check_rule *rule, const check_filter *f
 static nm_status find_chosen(sqlite3 *db, const check_filter *filter, int64_t *count, nm_error *err)
 {
     sqlite3_stmt *row = NULL;
-    nm_status status = nm_db_prepare(db, "SELECT count(*) FROM heap_place WHERE " IS_CHOSEN(""), &row, err);
+    nm_status status = nm_db_prepare(db, "SELECT count(*) FROM _heap_place WHERE " IS_CHOSEN(""), &row, err);
 
     if (status != NM_OK)
         return status;
@@ -255,7 +256,7 @@ static void fail_with(check_result *out, const char *why)
     ".input), (SELECT count(*) FROM " schema ".input WHERE is_complete <> 1 OR events_dropped > 0"                     \
     " OR events_damaged > 0 OR events_unrecovered > 0 OR bytes_cut > 0 OR unknown_reference_count > 0),"               \
     " (SELECT count(*) FROM " schema ".input WHERE is_finished <> 1), (SELECT count(*) FROM " schema ".input WHERE"    \
-    " baseline = 'unknown'), (SELECT count(*) FROM " schema ".heap_sum WHERE is_whole_run <> 1)"
+    " baseline = 'unknown'), (SELECT count(*) FROM " schema "._heap_sum WHERE is_whole_run <> 1)"
 
 /* Why the database does not hold all of what happened; "" when it does. */
 static nm_status say_partial(sqlite3 *db, const char *sql, check_result *out, nm_error *err)
@@ -295,7 +296,7 @@ static nm_status say_partial(sqlite3 *db, const char *sql, check_result *out, nm
 /* What came and went while it was paused: only what was left of it at the end of the pause. */
 static nm_status find_paused(sqlite3 *db, int64_t *count, nm_error *err)
 {
-    return nm_db_get_int(db, "SELECT count(DISTINCT process_id) FROM main.pause WHERE is_memory_told IS NOT 1", count,
+    return nm_db_get_int(db, "SELECT count(DISTINCT process_id) FROM main._pause WHERE is_memory_told IS NOT 1", count,
                          err);
 }
 

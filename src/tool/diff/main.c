@@ -243,7 +243,7 @@ static nm_status check_choice(diff_run *run, sqlite3 *db, const char *path, nm_e
 /* Sums of requests and sums of blocks are not the same thing. Needs the base attached. */
 #define BASES_OF(schema)                                                                                               \
     "(SELECT DISTINCT p.level, p.size_basis FROM " NM_FOREIGN_PLACES(                                                  \
-        schema) " AS p JOIN " schema ".heap_sum AS s"                                                                  \
+        schema) " AS p JOIN " schema "._heap_sum AS s"                                                                 \
                 " ON s.heap_id = p.heap_id WHERE s.peak_bytes > 0 AND (?1 IS NULL OR p.rank = ?1)"                     \
                 " AND (?2 IS NULL OR p.level = ?2))"
 static const char other_basis_sql[] = "WITH a AS (SELECT * FROM " BASES_OF("base") "), b AS (SELECT * FROM " BASES_OF(

@@ -153,7 +153,7 @@ static nm_status check_rows(sqlite3 *db, const asked_moment *moment, nm_error *e
     static const char begins_late[] =
         "SELECT 1 FROM input WHERE CASE WHEN ?1 GLOB 'seq:*' THEN CAST(substr(?1, 5) AS INTEGER) < detail_begin_seq"
         " WHEN ?1 GLOB 'ns:*' THEN CAST(substr(?1, 4) AS INTEGER) < detail_begin_ns"
-        " WHEN ?1 = 'peak' THEN EXISTS (SELECT 1 FROM heap_sum WHERE coalesce(peak_seq, -1) < input.detail_begin_seq"
+        " WHEN ?1 = 'peak' THEN EXISTS (SELECT 1 FROM _heap_sum WHERE coalesce(peak_seq, -1) < input.detail_begin_seq"
         " AND peak_bytes > 0) END LIMIT 1";
     bool is_kept =
         begins(moment->word, "mark:") || strcmp(moment->word, "peak") == 0 || strcmp(moment->word, "end") == 0;

@@ -191,7 +191,7 @@ static void say_versions(const selfcheck_place *place, const selfcheck_result *r
         selfcheck_say(out, "%.*s", (int)result->versions.len, (const char *)result->versions.data);
     if (!result->is_recorded)
         return;
-    selfcheck_table_read(place, "environment", &environment);
+    selfcheck_table_read(place, "_environment", &environment);
     for (size_t row = 1; row < environment.row_count; row++)
         selfcheck_say(out, "  %s%s%s  (%s)\n", selfcheck_cell(&environment, row, "name"),
                       strcmp(selfcheck_cell(&environment, row, "source"), "version") == 0 ? " " : "=",

@@ -29,21 +29,21 @@ typedef struct run {
 
 /* ?1: the rank, ?2: the stack, ?3: a part of the site's name; each is NULL where that does not matter. */
 #define CHOSEN                                                                                                         \
-    " JOIN heap_place AS p ON p.heap_id = q.heap_id WHERE (?1 IS NULL OR p.rank IS ?1) AND (?2 IS NULL OR q.stack_id"  \
+    " JOIN _heap_place AS p ON p.heap_id = q.heap_id WHERE (?1 IS NULL OR p.rank IS ?1) AND (?2 IS NULL OR q.stack_id" \
     " = ?2) AND (?3 IS NULL OR q.stack_id IN (SELECT s.stack_id FROM stack AS s JOIN frame AS f ON f.frame_id ="       \
     " s.site_frame_id WHERE instr(f.label, ?3) > 0))"
 
 #define LEAKED                                                                                                         \
     "SELECT q.stack_id, sum(q.leak_count * q.size_bytes), sum(q.leak_count), 'leaked (' || q.verdict || ')', p.rank,"  \
-    " p.pid, p.device, coalesce(p.heap, p.level), q.heap_id FROM leaked_sum AS q" CHOSEN                               \
+    " p.pid, p.device, coalesce(p.heap, p.level), q.heap_id FROM _leaked_sum AS q" CHOSEN                              \
     " GROUP BY q.heap_id, q.stack_id, q.verdict"
 #define AT_PEAK                                                                                                        \
     "SELECT q.stack_id, sum(q.live_bytes), sum(q.live_count), 'live at the peak', p.rank, p.pid, p.device,"            \
-    " coalesce(p.heap, p.level), q.heap_id FROM peak_stack AS q" CHOSEN                                                \
+    " coalesce(p.heap, p.level), q.heap_id FROM _peak_stack AS q" CHOSEN                                               \
     " AND q.is_baseline = 0 GROUP BY q.heap_id, q.stack_id"
 #define ALLOCATED                                                                                                      \
     "SELECT q.stack_id, q.allocated_bytes, q.allocation_count, 'allocated', p.rank, p.pid, p.device,"                  \
-    " coalesce(p.heap, p.level), q.heap_id FROM stack_sum AS q" CHOSEN
+    " coalesce(p.heap, p.level), q.heap_id FROM _stack_sum AS q" CHOSEN
 
 static const char leak_sql[] = LEAKED " ORDER BY 2 DESC, 9, 1";
 static const char peak_sql[] = AT_PEAK " ORDER BY 2 DESC, 9, 1";
@@ -54,7 +54,7 @@ static const char id_sql[] =
     "SELECT * FROM (SELECT * FROM (" ALLOCATED ") UNION ALL SELECT * FROM (" AT_PEAK
     ") UNION ALL SELECT * FROM (" LEAKED
     ") UNION ALL SELECT stack_id, NULL, NULL, 'no sum is kept of it', NULL, NULL, NULL, NULL, NULL FROM stack"
-    " WHERE stack_id = ?2 AND NOT EXISTS (SELECT 1 FROM stack_sum WHERE stack_id = ?2))"
+    " WHERE stack_id = ?2 AND NOT EXISTS (SELECT 1 FROM _stack_sum WHERE stack_id = ?2))"
     " ORDER BY 9, 4";
 
 /* The requests that failed, in their order, then what was held before the first of them. */
@@ -62,14 +62,14 @@ static const char oom_sql[] =
     "SELECT * FROM (SELECT q.stack_id AS stack_id, coalesce(q.tried_bytes, q.at_least_tried_bytes), NULL,"
     " 'asked for: out of memory, ' || q.outcome, p.rank, p.pid, p.device, coalesce(p.heap, p.level), 0 AS part,"
     " q.out_of_memory_chain_id AS place"
-    " FROM out_of_memory_chain AS q LEFT JOIN heap_place AS p ON p.heap_id = q.heap_id"
+    " FROM _out_of_memory_chain AS q LEFT JOIN _heap_place AS p ON p.heap_id = q.heap_id"
     " WHERE ?1 IS NULL OR p.rank IS ?1"
     " UNION ALL SELECT q.stack_id, q.live_bytes, q.live_count, 'held when it failed',"
     " p.rank, p.pid, p.device, coalesce(p.heap, p.level), 1, -q.live_bytes"
-    " FROM out_of_memory_stack AS q JOIN heap_place AS p ON p.heap_id = q.heap_id AND (?1 IS NULL OR p.rank IS ?1)"
+    " FROM _out_of_memory_stack AS q JOIN _heap_place AS p ON p.heap_id = q.heap_id AND (?1 IS NULL OR p.rank IS ?1)"
     " WHERE q.is_rest = 0 AND q.is_baseline = 0 AND q.out_of_memory_chain_id = ("
-    "SELECT min(c.out_of_memory_chain_id) FROM out_of_memory_chain AS c"
-    " LEFT JOIN heap_place AS h ON h.heap_id = c.heap_id WHERE ?1 IS NULL OR h.rank IS ?1))"
+    "SELECT min(c.out_of_memory_chain_id) FROM _out_of_memory_chain AS c"
+    " LEFT JOIN _heap_place AS h ON h.heap_id = c.heap_id WHERE ?1 IS NULL OR h.rank IS ?1))"
     " ORDER BY part, place, stack_id";
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------------- */

@@ -142,7 +142,7 @@ static const struct {
      "SELECT process_id, pid, rank, baseline = 'unknown',"
      " is_complete AND events_late = 0, events_unkept > 0 FROM process JOIN input USING (input_id)",
      0, NULL},
-    {take_setting, "SELECT process_id, name, value FROM process_environment WHERE source = 'environment'", 0, NULL},
+    {take_setting, "SELECT process_id, name, value FROM _process_environment WHERE source = 'environment'", 0, NULL},
     {take_device, "SELECT device_id, ordinal, kind, capacity_bytes FROM device", 0, NULL},
     {take_heap, "SELECT heap_id, process_id, device_id, level, name FROM heap", 0, NULL},
     {NULL, "ORDER BY total_bytes DESC", NM_ROW_MEMORY_SAMPLE, NULL}, /* the first one counts */
@@ -183,7 +183,7 @@ static nm_status check_rows(const database *base, nm_error *err)
 {
     int64_t missing, thinned = 0;
     nm_status status = nm_db_get_int(base->db,
-                                     "SELECT count(*) FROM heap_sum JOIN heap USING (heap_id) WHERE level = 2 AND"
+                                     "SELECT count(*) FROM _heap_sum JOIN heap USING (heap_id) WHERE level = 2 AND"
                                      " allocation_count > 0 AND NOT EXISTS (SELECT 1 FROM allocation WHERE"
                                      " allocation.heap_id = heap.heap_id AND alloc_seq IS NOT NULL)",
                                      &missing, err);
@@ -193,7 +193,7 @@ static nm_status check_rows(const database *base, nm_error *err)
     if (status == NM_OK)
         status =
             nm_db_get_int(base->db,
-                          "SELECT count(*) FROM heap_sum JOIN heap USING (heap_id) JOIN process USING (process_id)"
+                          "SELECT count(*) FROM _heap_sum JOIN heap USING (heap_id) JOIN process USING (process_id)"
                           " JOIN input USING (input_id) WHERE level = 2 AND allocation_count > 0 AND detail <> 'all'",
                           &thinned, err);
     if (status == NM_OK && thinned > 0)

@@ -375,7 +375,7 @@ class Contents(ProgramTest):
         self.assertEqual(self.rows("SELECT number FROM step"), ["7"])
         self.assertEqual(self.rows("SELECT address, size_bytes, stack_id NOT NULL, free_seq NOT NULL FROM allocation "
                                    "ORDER BY address"), before + ["128|2|0|1", "256|8|1|0"])
-        self.assertEqual(self.rows("SELECT count(*), sum(is_end_known), sum(end_seq NOT NULL) FROM pause"), ["1|1|1"])
+        self.assertEqual(self.rows("SELECT count(*), sum(is_end_known), sum(end_seq NOT NULL) FROM _pause"), ["1|1|1"])
         self.assertEqual(self.rows("SELECT count(*) FROM anomaly"), ["0"])
 
     def test_nothing_but_what_is_live_while_paused(self):
