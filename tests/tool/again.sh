@@ -31,11 +31,11 @@ cd "$scratch" || exit 1
 for name in heap_place leak fragmentation_verdict out_of_memory copy_summary; do
     mkdir $name
     "$text2trace" "$sql/$name/trace.txt" $name/run.zst || fail "$name: no trace"
-    "$ingest" --csv csv $name/run.zst >$name/first 2>$name/first.err
+    "$ingest" --csv csv --csv-all $name/run.zst >$name/first 2>$name/first.err
     status=$?
     mv csv $name/csv
     cp $name/run.db $name/kept.db
-    "$ingest" --csv csv $name/run.db >$name/second 2>$name/second.err
+    "$ingest" --csv csv --csv-all $name/run.db >$name/second 2>$name/second.err
     [ $? = $status ] || fail "$name: ends other than the load, with $status"
     cmp $name/first $name/second || fail "$name: other answers"
     diff -r $name/csv csv || fail "$name: other CSV files"
