@@ -131,7 +131,7 @@ nm_status nm_live_find(sqlite3 *db, const char *asked, nm_live_moment *out, nm_e
     " || coalesce(', pid ' || pid, '') || ', heap ' || heap_id ELSE '' END FROM (SELECT p.heap_id, p.host, p.rank,"    \
     " p.pid, p.device, p.heap, p.level, coalesce('rank ' || p.rank || ', ', 'pid ' || p.pid || ', ', '')"              \
     " || coalesce(CASE WHEN d.kind = 'gpu' THEN 'GPU ' ELSE 'NPU ' END || p.device || ', ', '')"                       \
-    " || coalesce(p.heap, p.level, 'heap') AS words FROM _heap_place AS p"                                              \
+    " || coalesce(p.heap, p.level, 'heap') AS words FROM _heap_place AS p"                                             \
     " LEFT JOIN device AS d ON d.device_id = p.device_id)), "
 #define LIVE "live (heap_id, stack_id, is_baseline, stream, category_id, live_count, live_bytes) AS ("
 

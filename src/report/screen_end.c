@@ -179,7 +179,7 @@ static void add_detail(nm_screen *s, sqlite3_stmt *row, int column)
 
 #define MAIN_PROCESS                                                                                                   \
     " LEFT JOIN (SELECT p.command, p.end_kind, p.end_status, p.input_id FROM process AS p LEFT JOIN"                   \
-    " (SELECT h.process_id, sum(u.peak_bytes) AS bytes FROM _heap_sum AS u JOIN heap AS h ON h.heap_id = u.heap_id"     \
+    " (SELECT h.process_id, sum(u.peak_bytes) AS bytes FROM _heap_sum AS u JOIN heap AS h ON h.heap_id = u.heap_id"    \
     " GROUP BY h.process_id) AS b ON b.process_id = p.process_id"                                                      \
     " ORDER BY coalesce(b.bytes, 0) = 0, p.process_id LIMIT 1) AS m"
 

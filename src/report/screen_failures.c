@@ -156,7 +156,7 @@ static void say_cause(nm_screen *s, sqlite3_stmt *row, nm_sentence code)
 /* Its components, the largest first; pools say what of them is in use and what is free. */
 #define HELD                                                                                                           \
     "SELECT c.component, c.heap, c.bytes, c.active_bytes, c.free_bytes FROM out_of_memory AS o"                        \
-    " JOIN _out_of_memory_component AS c ON c.out_of_memory_id = o.out_of_memory_id WHERE o.out_of_memory_id = ?1"      \
+    " JOIN _out_of_memory_component AS c ON c.out_of_memory_id = o.out_of_memory_id WHERE o.out_of_memory_id = ?1"     \
     " AND c.component <> 'DEVICE USED' AND c.bytes <> 0"                                                               \
     " AND abs(c.bytes) * 200 >= o.own_bytes + coalesce(o.other_bytes, 0)"                                              \
     " ORDER BY c.bytes DESC, c.component, c.heap LIMIT ?2"

@@ -21,9 +21,9 @@ enum { RANK, MEASURE = RANK + 4, VERDICT, HEAP, VALUE, AMOUNT, MOMENT, RESERVED,
 #define VERDICTS                                                                                                       \
     "SELECT h.rank, h.pid, h.device, (SELECT upper(max(kind)) FROM device), h.measure, h.verdict, h.heap, h.value,"    \
     " h.amount, h.moment, CASE h.measure WHEN 'fragmentation' THEN (SELECT max(v.reserved_bytes) FROM"                 \
-    " _fragmentation_verdict AS v WHERE v.host IS h.host AND v.rank IS h.rank AND v.pid IS h.pid"                       \
+    " _fragmentation_verdict AS v WHERE v.host IS h.host AND v.rank IS h.rank AND v.pid IS h.pid"                      \
     " AND v.device IS h.device AND v.heap IS h.heap AND v.level IS h.level AND v.moment = h.moment) END,"              \
-    " EXISTS (SELECT 1 FROM _heap_place AS p JOIN _pool_effort AS e ON e.heap_id = p.heap_id WHERE e.mapped_count > 0"   \
+    " EXISTS (SELECT 1 FROM _heap_place AS p JOIN _pool_effort AS e ON e.heap_id = p.heap_id WHERE e.mapped_count > 0" \
     " AND p.pid IS h.pid AND p.host IS h.host AND p.device IS h.device AND p.heap IS h.heap), h.level FROM health AS " \
     "h"
 

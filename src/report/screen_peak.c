@@ -42,12 +42,12 @@ void nm_screen_component(const nm_screen *s, const char *component, const char *
 /* One row a device, at its peak: the moment, who, how much was in use of what, when, whether that is an estimate. */
 #define TOLD                                                                                                           \
     "WITH c AS (SELECT t.hardware_id, m.moment_id, m.ns, row_number() OVER (PARTITION BY t.hardware_id"                \
-    " ORDER BY m.moment_id, t.device_id) AS place FROM moment AS m JOIN _device_sample AS t"                            \
+    " ORDER BY m.moment_id, t.device_id) AS place FROM moment AS m JOIN _device_sample AS t"                           \
     " ON t.moment_id = m.moment_id WHERE m.kind = 5 AND t.total_bytes IS NOT NULL)"                                    \
     " SELECT c.moment_id, NULL, NULL, coalesce(device.physical_ordinal, device.ordinal), upper(device.kind),"          \
-    " (SELECT max(d.used_bytes) FROM _device_moment AS d WHERE d.moment_id = c.moment_id"                               \
+    " (SELECT max(d.used_bytes) FROM _device_moment AS d WHERE d.moment_id = c.moment_id"                              \
     " AND d.device_id = s.device_id), s.total_bytes, c.ns, s.is_stale, process.host"                                   \
-    " FROM c JOIN _device_sample AS s ON s.moment_id = c.moment_id AND s.hardware_id = c.hardware_id"                   \
+    " FROM c JOIN _device_sample AS s ON s.moment_id = c.moment_id AND s.hardware_id = c.hardware_id"                  \
     " JOIN device ON device.device_id = c.hardware_id LEFT JOIN process ON process.process_id = device.process_id"     \
     " WHERE c.place = 1 GROUP BY c.hardware_id ORDER BY process.host, 4, c.hardware_id LIMIT ?1"
 
@@ -179,7 +179,7 @@ static nm_status add_untold(nm_screen *s, bool *is_begun, nm_error *err)
 /* Pools first. Driver and physical memory that is but a pool's segments, and leaks nothing, is left out. */
 #define HEAPS                                                                                                          \
     "SELECT k.rank, k.pid, k.device, (SELECT upper(max(kind)) FROM device), k.host, k.heap, k.level, k.peak_bytes,"    \
-    " k.peak_ns, k.peak_seq, k.peak_reserved_bytes, (SELECT count(*) FROM _heap_place AS p WHERE p.host IS k.host"      \
+    " k.peak_ns, k.peak_seq, k.peak_reserved_bytes, (SELECT count(*) FROM _heap_place AS p WHERE p.host IS k.host"     \
     " AND p.rank IS k.rank AND p.pid IS k.pid AND p.device IS k.device AND p.heap IS k.heap AND p.level IS k.level)"   \
     " FROM peak AS k WHERE k.peak_bytes > 0 AND NOT (k.level IN ('driver', 'physical') AND EXISTS (SELECT 1"           \
     " FROM peak AS pool WHERE pool.host IS k.host AND pool.pid IS k.pid AND pool.device IS k.device"                   \

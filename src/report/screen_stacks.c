@@ -15,7 +15,7 @@
 
 /* Driver memory of a device that has a pool is the pool's segments, and counted there. */
 #define IS_COUNTED_ONCE                                                                                                \
-    "NOT (h.level IN (1, 7) AND EXISTS (SELECT 1 FROM heap AS o JOIN _heap_sum AS t ON t.heap_id = o.heap_id"           \
+    "NOT (h.level IN (1, 7) AND EXISTS (SELECT 1 FROM heap AS o JOIN _heap_sum AS t ON t.heap_id = o.heap_id"          \
     " WHERE o.process_id = h.process_id AND o.device_id IS h.device_id AND o.level IN (2, 3)"                          \
     " AND t.peak_reserved_bytes > 0))"
 
