@@ -33,8 +33,10 @@ nm_status ingest_again(ingest *run, nm_error *err)
 {
     const ingest_options *options = run->options;
     const char *path = run->inputs.items[0].paths[0], *option = option_of_loading(options);
-    nm_csv_options csv_options = {
-        .is_forced = options->is_forced, .has_all = options->has_csv_all, .has_bom = options->has_csv_bom};
+    nm_csv_options csv_options = {.is_forced = options->is_forced,
+                                  .has_all = options->has_csv_all,
+                                  .has_internal = options->has_csv_internal,
+                                  .has_bom = options->has_csv_bom};
     nm_status status = NM_OK;
 
     run->subject = path;

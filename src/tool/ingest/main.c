@@ -133,8 +133,10 @@ static nm_status open_store(ingest *run, nm_store_role role, const char *path, n
 static nm_status open_outputs(ingest *run, nm_store_role role, nm_error *err)
 {
     const ingest_options *options = run->options;
-    nm_csv_options csv_options = {
-        .is_forced = options->is_forced, .has_all = options->has_csv_all, .has_bom = options->has_csv_bom};
+    nm_csv_options csv_options = {.is_forced = options->is_forced,
+                                  .has_all = options->has_csv_all,
+                                  .has_internal = options->has_csv_internal,
+                                  .has_bom = options->has_csv_bom};
     nm_status status = NM_OK;
 
     if (options->csv_folder != NULL) {
