@@ -47,9 +47,9 @@ static const char copy_sql[] =
 
 /* The first input's rules of sites are everybody's, if the caller has none. */
 static const char adopt_sql[] =
-    "INSERT INTO main._plumbing (target, pattern, origin) SELECT target, pattern, origin FROM " SOURCE "._plumbing"
+    "INSERT INTO main.plumbing (target, pattern, origin) SELECT target, pattern, origin FROM " SOURCE ".plumbing"
     " WHERE origin = 'site rules' AND NOT EXISTS (SELECT 1 FROM main.input)"
-    " AND NOT EXISTS (SELECT 1 FROM main._plumbing WHERE origin = 'site rules')";
+    " AND NOT EXISTS (SELECT 1 FROM main.plumbing WHERE origin = 'site rules')";
 
 /* Facts that `main` does not state itself. */
 static const char rest_sql[] = "INSERT OR IGNORE INTO main.meta SELECT * FROM " SOURCE ".meta";
