@@ -58,7 +58,7 @@ static void add_leak(nm_screen *s, sqlite3_stmt *row, bool is_first)
         nm_screen_say(s, NM_SAY_LEAK_UNRELEASED, NULL);
     say_full(s, row, place);
     nm_screen_say(s, NM_SAY_LEAK_SITE,
-                  NM_WORDS({"site", nm_human_text(site, sizeof site, nm_db_text(row, 4), SITE_COLUMNS)}));
+                  NM_WORDS({"site", nm_screen_site(s, nm_db_text(row, 4), SITE_COLUMNS, site, sizeof site)}));
     if (nm_screen_is_shared(s) || s->device_count > 1)
         nm_screen_say(s, NM_SAY_LEAK_PLACE, NM_WORDS({"place", place}));
 }

@@ -5,11 +5,13 @@
  */
 #include <string.h>
 
+#include "base/cells.h"
 #include "base/human.h"
 #include "report/screen_groups.h"
 #include "store/database.h"
 
-#define PATH_COLUMNS 34
+#define PATH_COLUMNS 56
+#define GAP          "        "
 #define TEXT_BYTES   256
 
 static const char *short_path(const char *path, char out[TEXT_BYTES])
@@ -41,6 +43,28 @@ static nm_status read_facts(const nm_screen *s, facts *out, nm_error *err)
     return nm_screen_end(s, row, status, code, err);
 }
 
+/* Adds it to the row of the one before where both fit: a command that is cut or broken cannot be copied. */
+static void add_command(nm_screen *s, nm_sentence code, const nm_word *words)
+{
+    char text[NM_SENTENCE_BYTES / 2], row[NM_SENTENCE_BYTES * 2];
+    const nm_screen_line *last = s->line_count == 0 ? NULL : &s->lines[s->line_count - 1];
+    bool is_first = last == NULL || !last->is_next;
+    size_t len;
+
+    nm_sentence_put(code, s->language, words, text, sizeof text);
+    snprintf(row, sizeof row, "%s" GAP "%s", is_first ? "" : last->text, text);
+    len = strlen(row);
+    if (!is_first && nm_cells_fit(row, len, NM_SCREEN_CELLS - NM_SCREEN_LABEL_CELLS - 1) == len) {
+        nm_screen_add(s, GAP);
+        nm_screen_add(s, text);
+        return;
+    }
+    nm_screen_begin(s, is_first ? NM_SAY_LABEL_NEXT : NM_SAY_NOTHING, NM_LINE_PLAIN, NM_RANK_HEAD, NULL);
+    if (s->line_count > 0)
+        s->lines[s->line_count - 1].is_next = true;
+    nm_screen_add(s, text);
+}
+
 nm_status nm_screen_next_lines(nm_screen *s, nm_error *err)
 {
     char database[TEXT_BYTES], input[TEXT_BYTES] = "", folder[TEXT_BYTES];
@@ -58,17 +82,19 @@ nm_status nm_screen_next_lines(nm_screen *s, nm_error *err)
     if (status != NM_OK)
         return status;
     short_path(s->names->database_path, database);
-    nm_screen_begin(s, NM_SAY_LABEL_NEXT, NM_LINE_PLAIN, NM_RANK_HEAD, NULL);
-    nm_screen_say(s,
-                  f.leak_count > 0    ? NM_SAY_NEXT_LEAK
-                  : f.fatal_count > 0 ? NM_SAY_NEXT_FAILURE
-                                      : NM_SAY_NEXT_PEAK,
-                  NM_WORDS({"database", database}));
-    if (f.pool_count > 0 && input[0] != 0)
-        nm_screen_say(s, NM_SAY_NEXT_WHATIF, NM_WORDS({"input", input}));
+    if (s->holder_count == 0)
+        add_command(s, NM_SAY_NEXT_COMPLETENESS, NM_WORDS({"database", database}));
     else
-        nm_screen_say(s, NM_SAY_NEXT_CATALOG, NM_WORDS({"database", database}));
+        add_command(s,
+                    f.leak_count > 0    ? NM_SAY_NEXT_LEAK
+                    : f.fatal_count > 0 ? NM_SAY_NEXT_FAILURE
+                                        : NM_SAY_NEXT_PEAK,
+                    NM_WORDS({"database", database}));
+    if (f.pool_count > 0 && input[0] != 0)
+        add_command(s, NM_SAY_NEXT_WHATIF, NM_WORDS({"input", input}));
+    else
+        add_command(s, NM_SAY_NEXT_CATALOG, NM_WORDS({"database", database}));
     if (s->names->csv_folder != NULL)
-        nm_screen_say(s, NM_SAY_NEXT_CSV, NM_WORDS({"folder", short_path(s->names->csv_folder, folder)}));
+        add_command(s, NM_SAY_NEXT_CSV, NM_WORDS({"folder", short_path(s->names->csv_folder, folder)}));
     return NM_OK;
 }

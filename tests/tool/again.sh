@@ -28,7 +28,7 @@ mkdir -p "$scratch"
 cd "$scratch" || exit 1
 
 # The same as of the load, of runs of many kinds.
-for name in _heap_place leak _fragmentation_verdict out_of_memory copy_summary; do
+for name in heap_place leak fragmentation_verdict out_of_memory copy_summary; do
     mkdir $name
     "$text2trace" "$sql/$name/trace.txt" $name/run.zst || fail "$name: no trace"
     "$ingest" --csv csv --csv-all $name/run.zst >$name/first 2>$name/first.err
@@ -43,8 +43,8 @@ for name in _heap_place leak _fragmentation_verdict out_of_memory copy_summary; 
     cmp $name/run.db $name/kept.db || fail "$name: the database has changed"
     rm -r csv
 done
-[ "$(cd _heap_place && ls)" = "$(printf '%s\n' csv first first.err kept.db run.db run.zst second second.err)" ] ||
-    fail "something was left: $(ls _heap_place)"
+[ "$(cd heap_place && ls)" = "$(printf '%s\n' csv first first.err kept.db run.db run.zst second second.err)" ] ||
+    fail "something was left: $(ls heap_place)"
 
 cp heap_place/run.zst heap_place/run.db . && touch -d '1 hour ago' run.zst
 expect 0 '' -q run.db
