@@ -24,14 +24,16 @@ static const char *short_path(const char *path, char out[TEXT_BYTES])
 }
 
 typedef struct facts {
-    int64_t leak_count, fatal_count, pool_count; /* pool_count: verdicts that another setting of the pool may better */
+    int64_t leak_count, fatal_count, misuse_count, lost_count,
+        pool_count; /* pool_count: verdicts that another setting of the pool may better */
 } facts;
 
 static nm_status read_facts(const nm_screen *s, facts *out, nm_error *err)
 {
     static const char sql[] =
         "SELECT (SELECT count(*) FROM leak_by_site),"
-        " (SELECT count(*) FROM out_of_memory WHERE outcome IS NOT 'recovered'),"
+        " (SELECT count(*) FROM out_of_memory WHERE outcome IS NOT 'recovered'), (SELECT count(*) FROM misuse),"
+        " (SELECT count(*) FROM completeness WHERE verdict IN ('lossy', 'cut')),"
         " (SELECT count(*) FROM health WHERE verdict IN ('warning', 'danger') AND measure IN ('fragmentation',"
         " 'pool hit rate')) + (SELECT count(*) FROM out_of_memory WHERE verdict = 'fragmentation')";
     sqlite3_stmt *row = NULL;
@@ -39,7 +41,8 @@ static nm_status read_facts(const nm_screen *s, facts *out, nm_error *err)
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW)
-        *out = (facts){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2)};
+        *out = (facts){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2),
+                       sqlite3_column_int64(row, 3), sqlite3_column_int64(row, 4)};
     return nm_screen_end(s, row, status, code, err);
 }
 
@@ -65,6 +68,17 @@ static void add_command(nm_screen *s, nm_sentence code, const nm_word *words)
     nm_screen_add(s, text);
 }
 
+static nm_sentence first_command(const nm_screen *s, const facts *f)
+{
+    if (s->holder_count == 0)
+        return f->lost_count > 0 ? NM_SAY_NEXT_COMPLETENESS : NM_SAY_NEXT_HELP;
+    if (f->leak_count > 0)
+        return NM_SAY_NEXT_LEAK;
+    if (f->fatal_count > 0)
+        return NM_SAY_NEXT_FAILURE;
+    return f->misuse_count > 0 ? NM_SAY_NEXT_MISUSE : NM_SAY_NEXT_PEAK;
+}
+
 nm_status nm_screen_next_lines(nm_screen *s, nm_error *err)
 {
     char database[TEXT_BYTES], input[TEXT_BYTES] = "", folder[TEXT_BYTES];
@@ -82,14 +96,7 @@ nm_status nm_screen_next_lines(nm_screen *s, nm_error *err)
     if (status != NM_OK)
         return status;
     short_path(s->names->database_path, database);
-    if (s->holder_count == 0)
-        add_command(s, NM_SAY_NEXT_COMPLETENESS, NM_WORDS({"database", database}));
-    else
-        add_command(s,
-                    f.leak_count > 0    ? NM_SAY_NEXT_LEAK
-                    : f.fatal_count > 0 ? NM_SAY_NEXT_FAILURE
-                                        : NM_SAY_NEXT_PEAK,
-                    NM_WORDS({"database", database}));
+    add_command(s, first_command(s, &f), NM_WORDS({"database", database}));
     if (f.pool_count > 0 && input[0] != 0)
         add_command(s, NM_SAY_NEXT_WHATIF, NM_WORDS({"input", input}));
     else

@@ -10,7 +10,7 @@
 #include "store/database.h"
 
 #define NAME_COLUMNS   24
-#define SITE_COLUMNS   30
+#define SITE_COLUMNS   44
 #define SITES_MAX      3
 #define COMPONENTS_MAX 5
 #define DEVICES_MAX    8
@@ -221,6 +221,16 @@ static nm_status say_sites(nm_screen *s, sqlite3_stmt *heap, nm_error *err)
     return nm_screen_end(s, rows, status, code, err);
 }
 
+/* What hooks call "device memory" is what the program got of the driver, not what of the device is in use. */
+static const char *heap_name(const nm_screen *s, const char *name, const char *level, char out[TEXT_BYTES])
+{
+    if (strcmp(level, "driver") == 0 && strcmp(name, "device memory") == 0)
+        return nm_sentence_put(NM_SAY_HEAP_DRIVER, s->language, NULL, out, TEXT_BYTES);
+    if (strcmp(level, "pinned") == 0 && (strcmp(name, "pinned host memory") == 0 || strcmp(name, "pinned memory") == 0))
+        return nm_sentence_put(NM_SAY_HEAP_PINNED, s->language, NULL, out, TEXT_BYTES);
+    return nm_human_text(out, TEXT_BYTES, name, NAME_COLUMNS);
+}
+
 static nm_status add_heap(nm_screen *s, sqlite3_stmt *heap, bool is_first, bool is_begun, nm_error *err)
 {
     char bytes[NM_HUMAN_BYTES], reserved[NM_HUMAN_BYTES], count[NM_HUMAN_BYTES], name[TEXT_BYTES], place[64];
@@ -228,10 +238,10 @@ static nm_status add_heap(nm_screen *s, sqlite3_stmt *heap, bool is_first, bool 
 
     nm_screen_begin(s, is_begun ? NM_SAY_NOTHING : NM_SAY_LABEL_PEAK, NM_LINE_PLAIN,
                     is_first ? NM_RANK_PEAK : NM_RANK_DETAIL, "peak_by_site");
-    nm_screen_rows(s, 2);
+    nm_screen_rows(s, 3);
     nm_screen_say(s, NM_SAY_PEAK_HEAP,
                   NM_WORDS({"place", nm_screen_place(s, heap, 0, place)},
-                           {"heap", nm_human_text(name, sizeof name, nm_db_text(heap, 5), NAME_COLUMNS)},
+                           {"heap", heap_name(s, nm_db_text(heap, 5), nm_db_text(heap, 6), name)},
                            {"bytes", nm_human_bytes(bytes, sqlite3_column_int64(heap, 7))}));
     say_time(s, heap, 8, 9);
     if (sqlite3_column_int64(heap, 10) > 0)

@@ -11,6 +11,7 @@ must have the same figures, and no row may be longer than 100 cells, no screen l
 import difflib
 import os
 import pickle
+import pty
 import re
 import shutil
 import subprocess
@@ -89,6 +90,45 @@ def check_folder(folder, ingest, text2trace, work):
     return problems
 
 
+def show(ingest, work, words=(), is_terminal=False, **environment):
+    """The screen of run.db with `environment` instead of what the tests are run with."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "LC_ALL", "LC_MESSAGES", "LANG")}
+    reader, writer = pty.openpty() if is_terminal else os.pipe()
+    child = subprocess.Popen([ingest, *words, "run.db"], cwd=work, stdout=writer, stderr=subprocess.DEVNULL,
+                             env=dict(kept, TERM="xterm", **environment))
+    os.close(writer)
+    out = b""
+    while True:
+        try:
+            part = os.read(reader, 65536)
+        except OSError:  # a terminal of which the other end is closed
+            break
+        if not part:
+            break
+        out += part
+    os.close(reader)
+    child.wait()
+    return out.decode("utf-8").replace("\r\n", "\n")
+
+
+def check_environment(folder, ingest, work):
+    """Colour on a terminal alone, and not where the user wants none; the language of the environment. Colour changes no letter."""
+    english, chinese = (read(os.path.join(folder, f"expected.{language}.txt")) for language in ("en", "zh"))
+    bold = show(ingest, work, is_terminal=True)
+    cases = [("a terminal", re.sub("\033\\[[0-9;]*m", "", bold), english),
+             ("a terminal has bold and colour", str("\033[1mrun.zst" in bold and "\033[1;31m1 LEAK" in bold), "True"),
+             ("a pipe", show(ingest, work), english),
+             ("--color always", show(ingest, work, ["--color", "always"]), bold),
+             ("--color never", show(ingest, work, ["--color", "never"], True), english),
+             ("NO_COLOR", show(ingest, work, (), True, NO_COLOR="1"), english),
+             ("LC_MESSAGES", show(ingest, work, LC_MESSAGES="zh_CN.UTF-8"), chinese),
+             ("LANG", show(ingest, work, LANG="zh_CN.UTF-8"), chinese),
+             ("LC_ALL", show(ingest, work, LANG="zh_CN.UTF-8", LC_ALL="C"), english),
+             ("--lang en", show(ingest, work, ["--lang", "en"], LANG="zh_CN.UTF-8"), english),
+             ("--lang auto", show(ingest, work, ["--lang", "auto"], LANG="zh_CN.UTF-8"), chinese)]
+    return [f"{name}: {shown}" for name, shown, wanted in cases if shown != wanted]
+
+
 def main():
     programs_folder, text2trace, work = sys.argv[1:4]
     all_folders = sorted(name for name in os.listdir(HERE) if os.path.isdir(os.path.join(HERE, name)) and name[0] != "_")
@@ -97,6 +137,8 @@ def main():
     failed = 0
     for name in names:
         problems = check_folder(os.path.join(HERE, name), f"{programs_folder}/npumem-ingest", text2trace, os.path.join(work, name))
+        if name == "leak":
+            problems += check_environment(os.path.join(HERE, name), f"{programs_folder}/npumem-ingest", os.path.join(work, name))
         failed += bool(problems)
         for problem in problems:
             print(f"{name}: {problem}")
