@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is in danger, then what is not good, by view health: a line each, of its columns; then misuse; then, on one line, what is not
+ * Misuse; then what is in danger and what is not good, by view health: a line each, of its columns; then, on one line, what is not
  * good but less than matters. Views keep the advice as a sentence of their own: here it is made again, in both languages.
  */
 #include <string.h>
@@ -157,7 +157,7 @@ static nm_sentence misuse_of(const char *kind)
     return NM_SAY_MISUSE_UNALLOCATED;
 }
 
-static nm_status add_misuse(nm_screen *s, nm_error *err)
+nm_status nm_screen_misuse_lines(nm_screen *s, nm_error *err)
 {
     static const char sql[] = "SELECT kind, count(*), min(anomaly_id), site, pid FROM misuse GROUP BY kind"
                               " ORDER BY count(*) DESC, kind LIMIT 4";
@@ -173,7 +173,7 @@ static nm_status add_misuse(nm_screen *s, nm_error *err)
         nm_screen_say(s, misuse_of(nm_db_text(rows, 0)),
                       NM_WORDS({"n", nm_human_count(count, sqlite3_column_int64(rows, 1))}));
         nm_screen_say(s, NM_SAY_MISUSE_FIRST,
-                      NM_WORDS({"site", nm_human_text(site, sizeof site, nm_db_text(rows, 3), SITE_COLUMNS)}));
+                      NM_WORDS({"site", nm_screen_site(s, nm_db_text(rows, 3), SITE_COLUMNS, site, sizeof site)}));
     }
     return nm_screen_end(s, rows, status, code, err);
 }
@@ -220,9 +220,7 @@ static nm_status add_minor(nm_screen *s, nm_error *err)
 
 nm_status nm_screen_health_lines(nm_screen *s, nm_error *err)
 {
-    nm_status status = add_misuse(s, err);
+    nm_status status = add_verdicts(s, err);
 
-    if (status == NM_OK)
-        status = add_verdicts(s, err);
     return status == NM_OK ? add_minor(s, err) : status;
 }

@@ -20,7 +20,7 @@
 
 bool nm_screen_is_ranked(const nm_screen *s)
 {
-    return s->has_ranks || s->holder_count > NM_SCREEN_PROCESSES_MAX;
+    return s->has_ranks || s->device_holder_count > NM_SCREEN_PROCESSES_MAX;
 }
 
 nm_status nm_screen_read_ranks(nm_screen *s, nm_error *err)
