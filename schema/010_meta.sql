@@ -72,7 +72,7 @@ CREATE TABLE input (
     -- Which rows it has in the large tables (npumem-ingest --detail). 'all': every allocation, copy, operation, workspace
     -- and call about streams; 'live': allocations that were live at the peak of their heap or its device, at a mark or
     -- failed allocation of their process, or at the end, and the operations that these name; 'none': no allocations.
-    -- Answers are the same: see table _left_out.
+    -- Answers are the same.
     detail TEXT NOT NULL,
     -- 1: the counts of lost events are exact; 0: more may be lost, in rings that are gone or cannot be read.
     is_loss_exact INTEGER NOT NULL,

@@ -18,9 +18,8 @@ CREATE TABLE allocation (
     stack_id INTEGER REFERENCES stack (stack_id),
     -- Stream that it was allocated for. NULL: not known.
     stream INTEGER,
-    -- Driver memory: aclrtMemMallocPolicy, whose lowest byte is a code of _malloc_policy; physical memory, and driver
-    -- memory with is_mapped: aclrtMemAttr, a code of _memory_kind; registered memory: the flags of the registration. View
-    -- _allocation_kind has the words. NULL: not known, or another level.
+    -- Driver memory: aclrtMemMallocPolicy, whose lowest byte is which pages; physical memory, and driver memory with
+    -- is_mapped: aclrtMemAttr; registered memory: the flags of the registration. View allocation_detail has the words. NULL: not known, or another level.
     policy INTEGER,
     -- First address; views show it as hexadecimal text.
     address INTEGER NOT NULL,

@@ -88,7 +88,7 @@ CREATE VIEW completeness (
     bytes_cut,
     -- Outstanding allocations that have no stack. Unit: allocations.
     outstanding_without_stack_count,
-    -- Notes of what the recorder could not see: view _unseen. Unit: notes.
+    -- Notes of what the recorder could not see: queries/unseen.sql. Unit: notes.
     note_count,
     -- Events of which only sums were kept. Unit: events.
     events_unkept,

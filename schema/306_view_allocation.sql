@@ -144,7 +144,7 @@ CREATE VIEW allocation_detail (
     operation,
     -- What kind of operation that is, a word of operation_kind. NULL: none.
     operation_kind,
-    -- Driver memory: a word of _malloc_policy, with what else was asked for; physical and mapped memory: of _memory_kind;
+    -- Driver memory: the pages that were asked for, with what else was asked for; physical and mapped memory: which memory and pages;
     -- registered memory: how. NULL: not known, or another level.
     policy,
     -- Stream that it was allocated for. NULL: not known.
@@ -153,7 +153,7 @@ CREATE VIEW allocation_detail (
     site,
     -- Where it was freed. NULL: no stack was recorded, or never freed.
     free_site,
-    -- What it is for, a word of table _category, or 'unknown'.
+    -- What it is for, as in view peak_by_category, or 'unknown'.
     category,
     -- 1: the pool had to grow for it; 0: the pool served it by itself. NULL: it is not known, or no block of a pool.
     is_miss,

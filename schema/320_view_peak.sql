@@ -43,8 +43,8 @@ CREATE VIEW peak (
     -- 1: of the whole recording, also where its beginning was not kept; 0: of what was kept alone.
     is_whole_run,
     -- 1 - peak_bytes / reserved_at_peak_bytes: the share of what the pool held at the peak that was unused then. Where
-    -- peak_bytes is of requested sizes, what blocks were given beyond that counts as unused: view _fragmentation_verdict knows
-    -- better. Unit: 0 to 1. NULL: as peak_fragmentation_ratio.
+    -- peak_bytes is of requested sizes, what blocks were given beyond that counts as unused: queries/fragmentation_verdict.sql
+    -- knows better. Unit: 0 to 1. NULL: as peak_fragmentation_ratio.
     unused_at_peak_ratio
 ) AS
 SELECT
@@ -169,7 +169,8 @@ CREATE VIEW peak_by_category (
     heap,
     -- Level of the heap.
     level,
-    -- What it was for: a word of table _category, one of the program's own, or 'unknown'.
+    -- What it was for: weight, gradient, optimizer state, activation, KV cache, workspace, communication, graph, temporary,
+    -- input, segment, one of the program's own, or 'unknown'.
     category,
     -- 1: inferred; 0: told, or known by where it comes from. NULL: it is not known.
     is_estimate,
@@ -733,7 +734,7 @@ CREATE VIEW usage_sample (
     ns,
     -- Place in the order of events.
     seq,
-    -- Which memory, a word of _memory_kind: HBM, ..., host resident, host anonymous, host shared, host stack or host peak.
+    -- Which memory: HBM, ..., host resident, host anonymous, host shared, host stack or host peak.
     kind,
     -- In use: of a device by anybody, of the host by the process. Unit: bytes.
     used_bytes,

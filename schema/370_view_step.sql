@@ -18,7 +18,7 @@ CREATE VIEW step_origin (
     -- 'marked': the program says where they begin; 'inferred': npumem-ingest found it, or was told by --step-at; 'none':
     -- not known.
     source,
-    -- 'site', 'range', 'optimizer' or 'graph': what the anchor is; see _step_anchor.kind. NULL: there is none.
+    -- 'site', 'range', 'optimizer' or 'graph': what the anchor is. NULL: there is none.
     kind,
     -- The place: 'file:line function' of a site, the name of a range, the site of the optimizer's step; where none was
     -- found, what came nearest. NULL: nothing came near, or steps are marked.
@@ -264,7 +264,7 @@ CREATE VIEW forecast (
     fitted_count,
     -- Standard deviation of the steps from the line. Unit: bytes. NULL: too few steps.
     scatter_bytes,
-    -- Slope over its own standard error; see _step_trend. NULL: too few steps.
+    -- Slope over its own standard error. NULL: too few steps.
     t_value,
     -- What that has to be at least for a trend. NULL: too few steps.
     t_needed,

@@ -55,7 +55,7 @@ ORDER BY s.heap_id;
 
 CREATE VIEW pool_summary (
     -- How well each pool works, in one row: what to read first. A plain hit rate only rises with the length of a run:
-    -- misses_per_step says whether the pool still grows once the program is warm (view _warm_up).
+    -- misses_per_step says whether the pool still grows once the program is warm, after two steps.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -93,17 +93,18 @@ CREATE VIEW pool_summary (
     last_miss_seq,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
     last_miss_ns,
-    -- Misses whose cause is 'cold': view _pool_miss_by_cause says what the causes are. Unit: allocations.
+    -- Misses whose cause is 'cold': view pool_by says what the causes are. Unit: allocations.
     cold_count,
     -- Misses whose cause is 'growth'. Unit: allocations.
     growth_count,
     -- Misses whose cause is 'after_flush'. Unit: allocations.
     after_flush_count,
-    -- Misses whose cause is 'pending_free'. Unit: allocations. NULL: not known (view _early_free).
+    -- Misses whose cause is 'pending_free'. Unit: allocations. NULL: not known, for the pool tells a
+    -- free when it is asked for, and not when the memory can be used again.
     pending_free_count,
     -- Misses whose cause is 'fragmentation'. Unit: allocations.
     fragmentation_count,
-    -- Misses whose cause is not known; of a pool of view _early_free also those that pending memory may have caused. Unit:
+    -- Misses whose cause is not known; of a pool of which pending_free_count is NULL also those that pending memory may have caused. Unit:
     -- allocations.
     unknown_cause_count,
     -- Runs of segments given back to the driver with no request in between. Unit: flushes.
@@ -117,7 +118,7 @@ CREATE VIEW pool_summary (
     -- Of these, how many followed a request that the device had refused. Unit: flushes.
     failed_retry_count,
     -- Blocks that were given up and not yet reusable when the pool's next event came. Unit: allocations. NULL, as what
-    -- follows of them: not known (view _early_free).
+    -- follows of them: not known, as pending_free_count.
     pending_count,
     -- Most bytes that were so at once. Unit: bytes.
     max_pending_bytes,
@@ -579,7 +580,7 @@ ORDER BY g.heap_id, g.allocated_bytes DESC, g.stream, g.private_pool;
 CREATE VIEW _pool_miss_by_cause (
     -- Why each pool had to grow. cold: its first miss of that stream, private pool and class, or no step had ended.
     -- after_flush: it had given back what would have been enough. growth: the program holds more than ever before.
-    -- _pending_free: memory that was given up and not yet reusable would have served it. fragmentation: the pool held
+    -- pending_free: memory that was given up and not yet reusable would have served it. fragmentation: the pool held
     -- enough, but not in one piece that it would use. Table _miss_cause has the rules.
     --
     -- Name of the machine. NULL: not known.
