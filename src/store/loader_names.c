@@ -315,18 +315,6 @@ static nm_status write_list(nm_loader *loader, const nm_definition_list *list,
     return status;
 }
 
-/* Whose memory of a device view device_memory shows: once sorted here, so that it need not look for names in samples. */
-static nm_status write_device_modules(nm_loader *loader, nm_error *err)
-{
-    return nm_db_exec(loader->db,
-                      "INSERT INTO _device_module SELECT device_id, module FROM _module_sample"
-                      " WHERE device_id IS NOT NULL AND module IS NOT NULL"
-                      " UNION SELECT heap.device_id, coalesce(_cann_module.name, 'module ' || heap.module_id) FROM heap"
-                      " LEFT JOIN _cann_module ON _cann_module.module_id = heap.module_id"
-                      " WHERE heap.device_id IS NOT NULL AND heap.module_id IS NOT NULL AND heap.level = 1",
-                      err);
-}
-
 nm_status nm_loader_write_names(nm_loader *loader, const nm_input_row *input, nm_error *err)
 {
     nm_definitions *definitions = &loader->definitions;
@@ -348,8 +336,6 @@ nm_status nm_loader_write_names(nm_loader *loader, const nm_input_row *input, nm
         status = write_list(loader, &definitions->devices, write_device, err);
     if (status == NM_OK)
         status = write_list(loader, &definitions->heaps, write_heap, err);
-    if (status == NM_OK)
-        status = write_device_modules(loader, err);
     if (status == NM_OK)
         status = write_list(loader, &definitions->modules, write_module, err);
     if (status == NM_OK)
