@@ -244,7 +244,7 @@ static nm_status write_attribution_frame(nm_loader *loader, const nm_attribution
     return status;
 }
 
-/* The number of the frame that stands for a attribution, written when it is the first of its name. */
+/* The number of the frame that stands for an attribution, written when it is the first of its name. */
 static nm_status attribution_frame(nm_loader *loader, const nm_attribution *attribution, nm_map *known,
                                    uint64_t *last_id, uint64_t *id, nm_error *err)
 {
@@ -283,9 +283,16 @@ static nm_status write_sites(nm_loader *loader, const nm_sites *sites, nm_error 
     return status;
 }
 
+static nm_status take_wrapper(void *context, uint64_t heap_id, nm_bytes pattern, nm_error *err)
+{
+    const nm_loader *loader = context;
+
+    return nm_give_wrapper(&loader->sink, &(nm_wrapper_row){.heap_id = heap_id, .function = pattern}, err);
+}
+
 static nm_status write_stacks(nm_loader *loader, nm_error *err)
 {
-    const nm_wrapper_taker taker = {loader->db, nm_plumbing_take_wrapper};
+    const nm_wrapper_taker taker = {loader, take_wrapper};
     nm_patterns plumbing = {0};
     nm_sites sites = {0};
     nm_status status = nm_plumbing_read(loader->db, &plumbing, err);
