@@ -93,20 +93,3 @@ nm_status nm_plumbing_is_same(sqlite3 *db, const char *schema, const char *other
     }
     return status;
 }
-
-nm_status nm_plumbing_take_wrapper(void *db, uint64_t heap_id, nm_bytes pattern, nm_error *err)
-{
-    static const char sql[] = "INSERT INTO _wrapper (heap_id, function) SELECT ?1, ?2 WHERE NOT EXISTS"
-                              " (SELECT 1 FROM _wrapper WHERE heap_id = ?1 AND function = ?2)";
-    sqlite3_stmt *insert = NULL;
-    nm_status status = nm_db_prepare(db, sql, &insert, err);
-
-    if (status == NM_OK) {
-        sqlite3_bind_int64(insert, 1, (int64_t)heap_id);
-        sqlite3_bind_text64(insert, 2, (const char *)pattern.data, pattern.len, SQLITE_STATIC, SQLITE_UTF8);
-        if (sqlite3_step(insert) != SQLITE_DONE)
-            status = nm_db_fail(db, err);
-    }
-    sqlite3_finalize(insert);
-    return status;
-}

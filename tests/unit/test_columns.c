@@ -166,7 +166,7 @@ static const char *const others[] = {
     "_note_kind",       "operation_kind", "_operation_source", "_pool_bucket", "_segment_kind",  "_stream_call_kind",
     "_threshold",       "_device_module", "_growth_step",      "_leak_sum",    "_leaked_sum",    "_out_of_memory_leak",
     "_outstanding_sum", "plumbing",       "_site_floor",       "_site_growth", "_site_lifetime", "_site_step",
-    "_site_verdict",    "_step_stride",   "_step_trend",       "_wrapper",
+    "_site_verdict",    "_step_stride",   "_step_trend",
 };
 
 static bool is_declared(const char *table)
