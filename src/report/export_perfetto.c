@@ -182,7 +182,7 @@ static const char sample_sql[] =
     "SELECT s.process_id, coalesce(s.device_id, 0), s.kind, coalesce('device ' || coalesce(d.physical_ordinal,"
     " d.ordinal) || ' ', '') || coalesce(k.name, 'memory') || ' used', max(coalesce(s.ns, s.seq * 1000, 0), 0),"
     " s.used_bytes FROM memory_sample AS s LEFT JOIN device AS d ON d.device_id = s.device_id"
-    " LEFT JOIN memory_kind AS k ON k.kind = s.kind ORDER BY 1, 2, 3, s.seq, s.ns";
+    " LEFT JOIN _memory_kind AS k ON k.kind = s.kind ORDER BY 1, 2, 3, s.seq, s.ns";
 
 typedef struct sample_track {
     int64_t of[3]; /* process, device, kind of the track that has begun */
