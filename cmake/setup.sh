@@ -31,6 +31,8 @@ cpio                   cpio
 gzip                   gzip
 strace                 strace
 protobuf-compiler      protobuf-compiler
+libxml2-utils          libxml2
+librsvg2-bin           librsvg2-tools
 '
 
 # For ./test.sh --aarch64, Debian and Ubuntu only.

@@ -56,6 +56,7 @@ ends 4 npumem-stack text.zst
 ends 0 npumem-export folded run.db -o run.folded
 ends 1 npumem-export folded run.db # it is there
 ends 2 npumem-export folded
+ends 3 npumem-export folded -o cut.folded cut.zst
 
 ends 0 npumem-bundle -q run.db
 ends 1 npumem-bundle run.db # it is there
