@@ -42,6 +42,7 @@ libsqlite3-dev:arm64
 libzstd-dev:arm64
 libcsv-dev:arm64
 libdw-dev:arm64
+zlib1g-dev:arm64
 libbz2-dev:arm64
 check:arm64
 libstdc++6:arm64

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Puts the page together: reads the data, makes the model, the state and the panels, and lets each show what the state says.
+ */
+import {readPage} from './decode.mjs';
+import {make, put} from './dom.mjs';
+import {makeHead} from './head.mjs';
+import {makeLeaks} from './leaks.mjs';
+import {makeLive} from './live.mjs';
+import {makeMap} from './map.mjs';
+import {makeMisuse} from './misuse.mjs';
+import {makeModel} from './model.mjs';
+import {makeFailures} from './oom.mjs';
+import {makePool} from './pool.mjs';
+import {makeRanks} from './ranks.mjs';
+import {makeState} from './state.mjs';
+import {makeTimeline} from './timeline.mjs';
+import {makeVerdicts} from './verdicts.mjs';
+import {makeWords} from './words.mjs';
+
+const PANELS = [makeVerdicts, makeTimeline, makeMap, makeLive, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse];
+
+function defaultsOf(model) {
+    return {heap: model.best?.heap_id ?? null, from: null, to: null, low: null, high: null, block: null, at: 'peak', site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site'};
+}
+
+/* A panel's frame: its heading is translated, so it is asked again whenever the state changes. */
+function framePanel(panel) {
+    const heading = make('h2'), links = make('a', {href: `#${panel.id}`, onclick: (event) => {
+        event.preventDefault();
+        document.getElementById(panel.id).scrollIntoView();
+    }});
+    const section = make('section', {class: 'panel', id: panel.id, tabindex: -1, 'aria-label': panel.title}, make('div', {class: 'title'}, heading, panel.note && make('p', {class: 'note'}, panel.note)), panel.element);
+    return {section, links, name: (words) => {
+        put(heading, words(panel.title));
+        put(links, words(panel.title));
+    }};
+}
+
+/* '/' goes to the search, as in other tools. */
+function listenShortcuts() {
+    document.addEventListener('keydown', (event) => {
+        const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+        if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey)
+            return;
+        event.preventDefault();
+        document.getElementById('search').focus();
+    });
+}
+
+function keepHash(state) {
+    let waits = null;
+    state.subscribe(() => {
+        clearTimeout(waits);
+        waits = setTimeout(() => history.replaceState(null, '', `#${state.hash()}`), 120);
+    });
+    window.addEventListener('hashchange', () => location.reload());
+}
+
+function showPage(model) {
+    const state = makeState(defaultsOf(model), location.hash), head = makeHead(model, state);
+    const panels = PANELS.map((makePanel) => makePanel(model, state)).filter((panel) => panel !== null), frames = panels.map(framePanel);
+    put(document.getElementById('top'), head.element, make('nav', {'aria-label': 'panels'}, frames.map((frame) => frame.links)));
+    put(document.getElementById('main'), frames.map((frame) => frame.section));
+    const show = (values) => {
+        document.documentElement.lang = values.lang === 'zh' ? 'zh' : 'en';
+        head.update(values);
+        for (const frame of frames)
+            frame.name(makeWords(values.lang));
+        for (const panel of panels)
+            panel.update(values);
+    };
+    show(state.values);
+    state.subscribe(show);
+    keepHash(state);
+    listenShortcuts();
+}
+
+async function start() {
+    const began = performance.now(), page = await readPage(document), model = makeModel(page);
+    if (model.best === null) {
+        put(document.getElementById('main'), make('p', {class: 'allgood'}, 'No memory was recorded: the summary below is all there is.'));
+        return;
+    }
+    document.documentElement.classList.add('scripted');
+    showPage(model);
+    document.documentElement.dataset.ready = String(Math.round(performance.now() - began));
+}
+
+start().catch((error) => put(document.getElementById('main'), make('p', {class: 'broken', role: 'alert'}, `The page could not be shown: ${error.message}. The summary below holds what npumem ingest says.`)));

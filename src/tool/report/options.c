@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of npumem-report.
+ */
+#include "tool/report/options.h"
+
+static const option_row rows[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .argument = "FILE",
+     .help = "write there; -: standard output (default: DB with the suffix .html)",
+     .field = OPTION_FIELD(report_options, output)},
+    {.name = "force",
+     .kind = OPTION_FLAG,
+     .help = "replace a file that is there",
+     .field = OPTION_FIELD(report_options, is_forced)},
+    OPTIONS_HELP_AND_VERSION,
+};
+
+static const options_program program = {
+    .name = "npumem-report",
+    .usage = "npumem-report [options] DB",
+    .about = "Writes a database of npumem-ingest as one HTML file that needs nothing beside it and asks nobody for "
+             "anything: "
+             "verdicts with their evidence, memory over time, a map of every block, what was live at any moment and by "
+             "whom, "
+             "leaks, fragmentation, and why memory ran out. Without script it holds the summary as text.",
+    .ends = {"done", "failed", "wrong usage"},
+    OPTIONS_ROWS(rows),
+};
+
+options_outcome report_options_read(int argc, char **argv, report_options *options)
+{
+    char **operands;
+    options_outcome outcome = options_read(&program, argc, argv, options, &operands);
+
+    if (outcome != OPTIONS_READ)
+        return outcome;
+    if (operands[0] == NULL || operands[0][0] == 0)
+        return options_refuse(&program, "no database");
+    if (operands[1] != NULL)
+        return options_refuse(&program, "one database at a time: npumem-ingest loads several ranks into one");
+    options->database = operands[0];
+    return OPTIONS_READ;
+}
