@@ -18,7 +18,7 @@ export function make(tag, attributes, ...children) {
 
 /* Puts children into an element that had others. */
 export function put(element, ...children) {
-    element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+    element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
 }
 
 /* One of several things to choose from, as a button. */

@@ -176,11 +176,9 @@ export function blockFacts(model, heap, number) {
 
 function showBlock(model, heap, number, state) {
     const facts = blockFacts(model, heap, number);
-    return make('div', {class: 'block'}, make('h3', null, `Block of ${formatBytes(model.blocks.size_bytes[number])}`),
-        make('dl', null, facts.flatMap(([name, value]) => [make('dt', null, name), make('dd', null, value)])),
-        make('div', {class: 'row'}, make('button', {class: 'plain', onclick: () => state.set({site: facts[0][1]})}, 'all of this site'),
-            make('button', {class: 'plain', onclick: () => state.set({block: null, site: null})}, 'none')),
-        makeStack(model, model.blocks.stack_id[number]));
+    const buttons = make('div', {class: 'row'}, make('button', {class: 'plain', onclick: () => state.set({site: facts[0][1]})}, 'highlight its site'), make('button', {class: 'plain', onclick: () => state.set({block: null, site: null})}, 'let go'));
+    return make('div', {class: 'block'}, make('div', null, make('h3', null, `Block of ${formatBytes(model.blocks.size_bytes[number])}`), make('dl', null, facts.flatMap(([name, value]) => [make('dt', null, name), make('dd', null, value)])), buttons),
+        make('div', null, make('h4', null, 'Where it was allocated'), makeStack(model, model.blocks.stack_id[number])));
 }
 
 function numberOfBlock(model, allocationId) {
@@ -278,7 +276,7 @@ export function makeMap(model, state) {
     }, hover);
     listenKeys(picture.canvas, heapOf, state);
 
-    const element = make('div', null, tools, legend, make('div', {class: 'mapbox'}, make('div', {class: 'canvasbox'}, picture.canvas, tip), side), word, numbers);
+    const element = make('div', null, tools, legend, make('div', {class: 'canvasbox'}, picture.canvas, tip), word, side, numbers);
     const update = (values) => {
         const heap = heapOf(), has = heap.cells !== null;
         element.classList.toggle('none', !has);

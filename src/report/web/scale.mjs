@@ -23,7 +23,7 @@ export function interpolate(from, to, value) {
 }
 
 /* clock: {seqs, times}, both rising, or null: places are events. The range is of events. */
-export function makeScale(firstSeq: fromSeq, lastSeq: toSeq, left, right, clock) {
+export function makeScale(fromSeq, toSeq, left, right, clock) {
     const place = (seq) => (clock ? interpolate(clock.seqs, clock.times, seq) : seq);
     const begin = place(fromSeq), width = Math.max(place(toSeq) - begin, 1e-9), perUnit = (right - left) / width;
     return {
