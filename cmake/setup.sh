@@ -120,6 +120,22 @@ setup_packages() {
     fi
 }
 
+# For tests of the page of npumem report: node, Chromium, and what drives it, from npm into build/node. Where one of them cannot be
+# had, these tests are skipped, and say so.
+setup_browser() {
+    local modules='playwright-core@1.65.1 axe-core@4.14.1'
+    if command -v apt-get >/dev/null; then
+        command -v node >/dev/null || (install_debian nodejs) || return 0
+        command -v npm >/dev/null || (install_debian npm) || return 0
+        command -v chromium >/dev/null || (install_debian chromium) || return 0
+    fi
+    command -v npm >/dev/null || return 0
+    # shellcheck disable=SC2086 # a list of words
+    [ -d build/node/node_modules/playwright-core ] && [ -d build/node/node_modules/axe-core ] ||
+        npm install --prefix build/node --no-save --no-audit --no-fund --silent $modules >/dev/null 2>&1 ||
+        say "npm has no playwright-core for us: the page is not looked at in a browser"
+}
+
 setup_aarch64_packages() {
     [ "$(uname -m)" = x86_64 ] || die "--aarch64 cross-builds on x86-64; on this machine ./test.sh tests $(uname -m)"
     command -v apt-get >/dev/null || die "--aarch64 needs Debian or Ubuntu: it installs arm64 packages beside the host's"

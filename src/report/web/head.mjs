@@ -53,7 +53,7 @@ export function makeHead(model, state) {
     const search = make('input', {type: 'search', id: 'search', placeholder: 'search (regular expression)', 'aria-label': 'search in all panels: a regular expression',
         oninput: () => state.set({search: search.value})});
     const theme = make('button', {class: 'plain', onclick: () => state.set({theme: isDark(state.values) ? 'light' : 'dark'})});
-    const language = make('button', {class: 'plain', 'aria-label': 'language', onclick: () => state.set({lang: state.values.lang === 'zh' ? 'en' : 'zh'})});
+    const language = make('button', {class: 'plain', title: 'labels in another language', onclick: () => state.set({lang: state.values.lang === 'zh' ? 'en' : 'zh'})});
     const inputs = model.rows('input'), meta = new Map(model.rows('meta').map((row) => [row.key, row.value]));
     const names = inputs.map((row) => (row.path ?? '').split('/').pop());
     const element = make('div', {class: 'head'},

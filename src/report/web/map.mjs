@@ -210,38 +210,49 @@ function brushedArea(heap, values, canvas, from, to) {
     return change;
 }
 
+/* Pixels, lanes, axis, cursor and the block that is chosen; gives the words below the picture. */
+function paintMap(context, width, ratio, model, heap, values) {
+    const view = viewOf(heap, values, width), plotHeight = MAP_HEIGHT - MAP_TOP - MAP_BOTTOM, area = pixelView(view, view.scale.right - view.scale.left, plotHeight, ratio);
+    const image = new ImageData(area.width, area.height), pixels = new Uint32Array(image.data.buffer), chosen = numberOfBlock(model, values.block);
+    const how = drawMap(pixels, area, model, heap, values, {empty: parseColour(colourOf('empty')), reserved: parseColour(colourOf('unused'))});
+    context.putImageData(image, Math.round(view.scale.left * ratio), Math.round(MAP_TOP * ratio));
+    drawLanes(context, model, heap, view, plotHeight);
+    drawPlaces(context, view.scale, MAP_HEIGHT - MAP_BOTTOM + 4);
+    drawCursor(context, values, heap, view.scale, MAP_TOP, MAP_HEIGHT - MAP_BOTTOM);
+    if (chosen >= 0)
+        outline(context, model, heap, view, plotHeight, chosen, colourOf('ink'));
+    return how.isExact ? `${formatCount(how.count)} blocks in view, each drawn by itself.` : 'More blocks in view than pixels: shares of what was in use; a closer range draws each block.';
+}
+
+/* The box that is being dragged; a flat one is a range of time alone. */
+function paintBox(context, drag) {
+    if (!drag)
+        return;
+    const isFlat = Math.abs(drag.to.y - drag.from.y) <= 24;
+    context.fillStyle = colourOf('brush');
+    context.fillRect(Math.min(drag.from.x, drag.to.x), isFlat ? MAP_TOP : Math.min(drag.from.y, drag.to.y), Math.abs(drag.to.x - drag.from.x), isFlat ? MAP_HEIGHT - MAP_TOP - MAP_BOTTOM : Math.abs(drag.to.y - drag.from.y));
+}
+
+/* Beside the pointer, on the side where there is room. */
+function showTip(tip, model, heap, number, at, width) {
+    const facts = new Map(blockFacts(model, heap, number)), isRight = at.x > width / 2;
+    put(tip, make('b', null, `${formatBytes(model.blocks.size_bytes[number])}  ${facts.get('site')}`), make('br'), `born ${facts.get('born')}`, make('br'), `freed ${facts.get('freed')}`);
+    tip.style.left = isRight ? 'auto' : `${at.x + 14}px`;
+    tip.style.right = isRight ? `${width - at.x + 14}px` : 'auto';
+    tip.style.top = `${Math.max(0, at.y - 20)}px`;
+}
+
 export function makeMap(model, state) {
     const heapOf = () => model.heapById.get(state.values.heap) ?? model.best;
     const tip = make('div', {class: 'tip', hidden: true}), legend = make('div', {class: 'legends'}), side = make('div', {class: 'side', 'aria-live': 'polite'}), word = make('p', {class: 'tell'}), tools = make('div', {class: 'row'}), numbers = make('div');
     let drag = null;
 
-    function draw(context, width, height, ratio) {
-        const heap = heapOf(), values = state.values;
+    const draw = (context, width, height, ratio) => {
         context.clearRect(0, 0, width, height);
-        if (!heap.cells)
-            return;
-        const view = viewOf(heap, values, width), plotWidth = view.scale.right - view.scale.left, plotHeight = MAP_HEIGHT - MAP_TOP - MAP_BOTTOM, area = pixelView(view, plotWidth, plotHeight, ratio);
-        const image = new ImageData(area.width, area.height), pixels = new Uint32Array(image.data.buffer);
-        const how = drawMap(pixels, area, model, heap, values, {empty: parseColour(colourOf('empty')), reserved: parseColour(colourOf('unused'))});
-        context.putImageData(image, Math.round(view.scale.left * ratio), Math.round(MAP_TOP * ratio));
-        drawLanes(context, model, heap, view, plotHeight);
-        drawPlaces(context, view.scale, MAP_HEIGHT - MAP_BOTTOM + 4);
-        drawCursor(context, values, heap, view.scale, MAP_TOP, MAP_HEIGHT - MAP_BOTTOM);
-        const chosen = numberOfBlock(model, values.block);
-        if (chosen >= 0)
-            outline(context, model, heap, view, plotHeight, chosen, colourOf('ink'));
-        drawBox(context);
-        put(word, how.isExact ? `${formatCount(how.count)} blocks in view, each drawn by itself.` : 'More blocks in view than pixels: shares of what was in use; a closer range draws each block.');
-    }
-
-    function drawBox(context) {
-        if (!drag)
-            return;
-        const isFlat = Math.abs(drag.to.y - drag.from.y) <= 24;
-        context.fillStyle = colourOf('brush');
-        context.fillRect(Math.min(drag.from.x, drag.to.x), isFlat ? MAP_TOP : Math.min(drag.from.y, drag.to.y), Math.abs(drag.to.x - drag.from.x), isFlat ? MAP_HEIGHT - MAP_TOP - MAP_BOTTOM : Math.abs(drag.to.y - drag.from.y));
-    }
-
+        if (heapOf().cells)
+            put(word, paintMap(context, width, ratio, model, heapOf(), state.values));
+        paintBox(context, drag);
+    };
     const picture = makeCanvas(MAP_HEIGHT, draw, {id: 'map-canvas', tabindex: 0, role: 'img', class: 'chart'});
     const numberAt = (at) => {
         const heap = heapOf(), view = viewOf(heap, state.values, picture.canvas.clientWidth);
@@ -254,14 +265,8 @@ export function makeMap(model, state) {
         drag = at && start ? {from: start, to: at} : null;
         const number = at && !start ? numberAt(at) : -1;
         tip.hidden = number < 0;
-        if (number >= 0) {
-            const facts = blockFacts(model, heapOf(), number);
-            put(tip, make('b', null, `${formatBytes(model.blocks.size_bytes[number])}  ${facts[0][1]}`), make('br'), `born ${facts[3][1]}`, make('br'), `freed ${facts[4][1]}`);
-            const isRight = at.x > picture.canvas.clientWidth / 2;
-            tip.style.left = isRight ? 'auto' : `${at.x + 14}px`;
-            tip.style.right = isRight ? `${picture.canvas.clientWidth - at.x + 14}px` : 'auto';
-            tip.style.top = `${Math.max(0, at.y - 20)}px`;
-        }
+        if (number >= 0)
+            showTip(tip, model, heapOf(), number, at, picture.canvas.clientWidth);
         if (start)
             picture.redraw();
     }

@@ -9,7 +9,7 @@ import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
 import {makeBar, makeTable} from './table.mjs';
 
-const TOTAL = 'DEVICE USED';
+const TOTAL = 'DEVICE USED', FREE = 'free on the device';
 
 /* What the bar is made of: components with their colours, pools cut into what is used and what is free. Pure. */
 export function barParts(failure, parts) {
@@ -24,15 +24,17 @@ export function barParts(failure, parts) {
             shown.push({name, bytes: part.bytes, colour});
     }
     if (failure.free_bytes > 0)
-        shown.push({name: 'free on the device', bytes: failure.free_bytes, colour: 'var(--empty)'});
+        shown.push({name: FREE, bytes: failure.free_bytes, colour: 'var(--empty)'});
     return shown;
 }
 
-function makeStackedBar(parts, whole, asked) {
-    const bar = make('div', {class: 'stacked', role: 'img', 'aria-label': parts.map((part) => `${part.name} ${formatBytes(part.bytes)}`).join(', ')},
-        parts.map((part) => make('span', {style: `width:${(100 * part.bytes / whole).toFixed(3)}%;background:${part.colour}`, title: `${part.name}: ${formatBytes(part.bytes)}`})));
+/* The device, and below it what was asked for, where its free part begins: what sticks out did not fit. */
+function makeStackedBar(parts, total, asked) {
+    const free = parts.find((part) => part.name === FREE)?.bytes ?? 0, used = Math.max(0, total - free), whole = Math.max(total, used + asked), share = (bytes) => `${(100 * bytes / whole).toFixed(3)}%`;
+    const bar = make('div', {class: 'stacked', role: 'img', style: `width:${share(total)}`, 'aria-label': parts.map((part) => `${part.name} ${formatBytes(part.bytes)}`).join(', ')},
+        parts.map((part) => make('span', {style: `width:${(100 * part.bytes / total).toFixed(3)}%;background:${part.colour}`, title: `${part.name}: ${formatBytes(part.bytes)}`})));
     const legend = make('ul', {class: 'legends'}, parts.map((part) => make('li', {class: 'legend'}, make('span', {class: 'swatch', style: `background:${part.colour}`}), `${part.name} `, make('b', null, formatBytes(part.bytes)))));
-    const request = asked > 0 && make('div', {class: 'asked'}, make('span', {style: `width:${Math.min(100, 100 * asked / whole).toFixed(3)}%;background:${LEAK}`}), make('b', null, `asked for: ${formatBytes(asked)}`));
+    const request = asked > 0 && make('div', {class: 'asked'}, make('b', null, `asked for: ${formatBytes(asked)}`), make('span', {style: `width:${share(asked)}`}));
     return make('div', null, bar, request, legend);
 }
 
@@ -44,7 +46,7 @@ function siteTable(model, rows, state) {
 
 function showFailure(model, state, failure, tables) {
     const own = (name) => model.rows(name).filter((row) => row.out_of_memory_id === failure.out_of_memory_id), sites = siteTable(model, own('oom_site'), state), parts = barParts(failure, own('oom_part'));
-    const asked = failure.tried_bytes ?? failure.at_least_tried_bytes ?? 0, whole = Math.max(failure.total_bytes ?? 0, parts.reduce((sum, part) => sum + part.bytes, 0), asked, 1);
+    const asked = failure.tried_bytes ?? failure.at_least_tried_bytes ?? 0, whole = Math.max(failure.total_bytes ?? 0, parts.reduce((sum, part) => sum + part.bytes, 0), 1);
     tables.push(sites);
     return make('article', {class: 'failure'},
         make('h3', null, `${formatBytes(asked)} ${failure.outcome === 'recovered' ? 'only after a retry' : 'could not be had'}${failure.first_ns === null ? '' : `, at ${formatTime(failure.first_ns)}`}`, make('span', {class: `chip ${failure.outcome === 'recovered' ? 'warning' : 'danger'}`}, `${failure.verdict}${failure.outcome ? `, ${failure.outcome}` : ''}`)),

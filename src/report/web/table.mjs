@@ -17,9 +17,13 @@ function compare(a, b) {
     return a < b ? -1 : 1;
 }
 
-function cellOf(column, row) {
+function contentOf(column, row) {
     const content = column.show ? column.show(row) : row[column.key];
-    return make('td', {class: column.isNumber ? 'number' : column.className}, content instanceof Node ? content : String(content ?? ''));
+    return content instanceof Node ? content : String(content ?? '');
+}
+
+function makeCell(column, content) {
+    return make('td', {class: column.isNumber ? 'number' : column.className}, content);
 }
 
 /*
@@ -40,14 +44,9 @@ export function makeTable(columns, rows, options) {
 
     function rowElements(row) {
         const isChosen = options.isChosen?.(row) ?? false;
-        const line = make('tr', {class: `${options.onRow ? 'can' : ''}${isChosen ? ' chosen' : ''}`, tabindex: options.onRow ? 0 : null,
-            'aria-expanded': options.more ? String(isChosen) : null, onclick: () => options.onRow?.(row),
-            onkeydown: (event) => {
-                if (options.onRow && (event.key === 'Enter' || event.key === ' ')) {
-                    event.preventDefault();
-                    options.onRow(row);
-                }
-            }}, columns.map((column) => cellOf(column, row)));
+        /* A click anywhere in the row counts; the keyboard has the button in its first cell. */
+        const cells = columns.map((column, i) => makeCell(column, i > 0 || !options.onRow ? contentOf(column, row) : make('button', {class: 'open', 'aria-expanded': options.more ? String(isChosen) : null}, contentOf(column, row))));
+        const line = make('tr', {class: `${options.onRow ? 'can' : ''}${isChosen ? ' chosen' : ''}`, onclick: () => options.onRow?.(row)}, cells);
         if (!isChosen || !options.more)
             return [line];
         return [line, make('tr', {class: 'below'}, make('td', {colspan: columns.length}, options.more(row)))];
