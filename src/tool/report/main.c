@@ -3,6 +3,7 @@
  * npumem-report: a database of npumem-ingest as one HTML file. The database may come from anybody: it is opened as such. The
  * file is there whole or not at all (tool/common/answer.h).
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,13 @@ static int write_page(const void *context)
     if (status == NM_OK)
         status = nm_html_write(nm_foreign_db(database), &page, stdout, &err);
     nm_foreign_close(database);
-    return status == NM_OK ? EXIT_DONE : say(options->database, &err);
+    if (status != NM_OK)
+        return say(options->database, &err);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        nm_fail_errno(&err, errno, "cannot write");
+        return say(answer_name(), &err);
+    }
+    return EXIT_DONE;
 }
 
 static int run_report(const report_options *options)
