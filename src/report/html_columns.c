@@ -15,7 +15,8 @@
 #include "report/html_block.h"
 #include "store/database.h"
 
-#define PLANE_BYTES 8192
+#define PLANE_BYTES    8192
+#define STEPS_AT_LEAST 1000 /* rows: of short columns steps save nothing */
 
 /* ---- Reading ------------------------------------------------------------------------------------------------------- */
 
@@ -159,29 +160,50 @@ static unsigned bytes_for(uint64_t value)
     return bytes;
 }
 
-static layout lay_out_int(const nm_html_column *column, size_t row_count)
+typedef struct int_range {
+    int64_t least, most;
+    uint64_t widest; /* step, zigzag */
+    bool has_null, is_rising;
+} int_range;
+
+/* -1 is 1, 1 is 2, -2 is 3: small steps are small numbers either way. Steps wrap around, as the reader's sums do not: such
+ * columns are no steps (lay_out_int). */
+static uint64_t zigzag(uint64_t step)
 {
-    int64_t least = INT64_MAX, most = INT64_MIN;
-    uint64_t widest = 0;
-    bool has_null = false, is_rising = true;
+    return step << 1 ^ (step >> 63 != 0 ? UINT64_MAX : 0);
+}
+
+static int_range measure(const nm_html_column *column, size_t row_count)
+{
+    int_range range = {.least = INT64_MAX, .most = INT64_MIN, .is_rising = true};
 
     for (size_t i = 0; i < row_count; i++) {
         int64_t value = column->values[i];
+        uint64_t step = i == 0 ? 0 : zigzag((uint64_t)value - (uint64_t)column->values[i - 1]);
 
-        has_null |= value == NM_NULL;
+        range.has_null |= value == NM_NULL;
         if (value == NM_NULL)
             continue;
-        is_rising &= most == INT64_MIN || value >= most;
-        if (is_rising && most != INT64_MIN && (uint64_t)value - (uint64_t)most > widest)
-            widest = (uint64_t)value - (uint64_t)most;
-        least = value < least ? value : least;
-        most = value > most ? value : most;
+        range.is_rising &= i == 0 || value >= column->values[i - 1];
+        range.widest = step > range.widest ? step : range.widest;
+        range.least = value < range.least ? value : range.least;
+        range.most = value > range.most ? value : range.most;
     }
-    if (least > most)
+    return range;
+}
+
+static layout lay_out_int(const nm_html_column *column, size_t row_count)
+{
+    int_range range = measure(column, row_count);
+
+    if (range.least > range.most)
         return (layout){"int", 0, 0};
-    if (is_rising && !has_null)
-        return (layout){"rise", bytes_for(widest), least};
-    return (layout){"int", bytes_for((uint64_t)most - (uint64_t)least + 1), least};
+    uint64_t width = (uint64_t)range.most - (uint64_t)range.least;
+    if (!range.has_null && range.is_rising)
+        return (layout){"rise", bytes_for(range.widest >> 1), range.least};
+    if (!range.has_null && width < (uint64_t)1 << 52 && row_count >= STEPS_AT_LEAST)
+        return (layout){"step", bytes_for(range.widest), column->values[0]};
+    return (layout){"int", bytes_for(width + 1), range.least};
 }
 
 static layout lay_out(const nm_html_column *column, size_t row_count)
@@ -209,8 +231,11 @@ static uint64_t code_of(const nm_html_column *column, const layout *laid, size_t
 
     if (column->kind != NM_HTML_INT)
         return (uint64_t)value;
+    uint64_t step = (uint64_t)value - (uint64_t)(row == 0 ? laid->base : column->values[row - 1]);
     if (laid->kind[0] == 'r')
-        return (uint64_t)value - (uint64_t)(row == 0 ? laid->base : column->values[row - 1]);
+        return step;
+    if (laid->kind[0] == 's')
+        return zigzag(step);
     return value == NM_NULL ? 0 : (uint64_t)value - (uint64_t)laid->base + 1;
 }
 

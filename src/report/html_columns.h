@@ -6,6 +6,7 @@
  *
  *   int    0 is NULL, else the value less `base`, and 1, in `bytes` bytes
  *   rise   no NULL, never falling: the first value less `base`, then by how much each is above the one before it
+ *   step   no NULL: by how much each is above the one before it, of which the first is `base`; -1 is 1, 1 is 2, -2 is 3
  *   real   the 8 bytes of an IEEE double, NaN is NULL
  *   text   the number of the text in block "strings", 0 is NULL
  *

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Each heap is walked twice: for the lanes that its addresses lie in, then for the cells. A pool's lanes are its segments.
+ * Two walks over the allocations, whatever the number of heaps: the first says which lanes each heap has (a pool's are its
+ * segments), the second, heap after heap, draws the cells and keeps the blocks.
  */
 #include "report/html_map.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 
 #include "report/html_axis.h"
 #include "report/html_cells.h"
@@ -25,53 +27,62 @@ static const char heaps_sql[] =
     " WHERE t.last_seq > t.first_seq ORDER BY n.block_count DESC, h.heap_id LIMIT " TO_TEXT(NM_HTML_HEAPS_MAX);
 
 static const char ranges_sql[] =
-    "SELECT s.address, s.size_bytes FROM allocation AS s"
-    " WHERE s.allocation_id IN (SELECT segment_id FROM allocation WHERE heap_id = ?1 AND is_segment = 0)"
-    " UNION ALL SELECT a.address, a.size_bytes FROM allocation AS a"
-    " WHERE a.heap_id = ?1 AND a.is_segment = 0 AND a.segment_id IS NULL";
-
-static const char blocks_sql[] =
-    "SELECT a.address, a.size_bytes, a.alloc_seq, a.free_seq, s.site_frame_id FROM allocation AS a"
-    " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.heap_id = ?1 AND a.is_segment = 0";
+    "SELECT u.heap_id, s.address, s.size_bytes FROM (SELECT DISTINCT heap_id, segment_id FROM allocation"
+    " WHERE is_segment = 0 AND segment_id IS NOT NULL) AS u JOIN allocation AS s ON s.allocation_id = u.segment_id"
+    " UNION ALL SELECT a.heap_id, a.address, a.size_bytes FROM allocation AS a"
+    " WHERE a.is_segment = 0 AND a.segment_id IS NULL";
 
 static const char segment_rows_sql[] =
     "SELECT u.heap_id, s.allocation_id, s.address, s.size_bytes, s.alloc_seq, s.free_seq FROM allocation AS s"
     " JOIN (SELECT DISTINCT heap_id, segment_id FROM allocation WHERE segment_id IS NOT NULL) AS u"
     " ON u.segment_id = s.allocation_id ORDER BY u.heap_id, s.address, s.alloc_seq, s.allocation_id LIMIT 200000";
 
+/* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
 #define BLOCK_COLUMNS                                                                                                  \
-    "a.heap_id, a.alloc_seq, a.free_seq, a.address, a.size_bytes, a.stack_id, a.allocation_id, a.stream,"              \
-    " a.category_id, a.alloc_ns, a.free_ns, a.end_kind"
+    "a.heap_id, coalesce(a.alloc_seq, -1) AS born, a.free_seq - coalesce(a.alloc_seq, -1) AS life, a.address,"         \
+    " a.size_bytes, a.stack_id, a.allocation_id, a.stream, a.category_id"
 
-static const char all_blocks_sql[] = "SELECT " BLOCK_COLUMNS " FROM allocation AS a WHERE a.is_segment = 0"
-                                     " ORDER BY a.heap_id, a.alloc_seq, a.allocation_id";
+static const char *const block_columns[] = {"heap_id",  "born",          "life",   "address",     "size_bytes",
+                                            "stack_id", "allocation_id", "stream", "category_id", NULL};
+#define BLOCK_COLUMN_COUNT (sizeof block_columns / sizeof *block_columns - 1)
+enum { BLOCK_HEAP, BLOCK_BORN, BLOCK_LIFE, BLOCK_ADDRESS, BLOCK_SIZE }; /* the first of them */
+
+/* The site behind them. */
+static const char all_blocks_sql[] = "SELECT " BLOCK_COLUMNS ", s.site_frame_id FROM allocation AS a"
+                                     " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0"
+                                     " ORDER BY a.heap_id, born, a.allocation_id";
 
 static const char large_blocks_sql[] =
     "SELECT " BLOCK_COLUMNS " FROM allocation AS a JOIN (SELECT allocation_id FROM allocation WHERE is_segment = 0"
     " ORDER BY CAST(size_bytes AS REAL) * (coalesce(free_seq, 1e12) - coalesce(alloc_seq, 0)) DESC"
     " LIMIT " TO_TEXT(NM_HTML_BLOCKS_MAX) ") AS k ON k.allocation_id = a.allocation_id"
-                                          " ORDER BY a.heap_id, a.alloc_seq, a.allocation_id";
+                                          " ORDER BY a.heap_id, born, a.allocation_id";
+
+typedef struct heap_picture {
+    int64_t heap_id;
+    double first_seq, last_seq;
+    nm_html_axis axis;
+} heap_picture;
 
 typedef struct map {
     sqlite3 *db;
     FILE *out;
-    nm_html_axis axis;
+    heap_picture heaps[NM_HTML_HEAPS_MAX];
+    size_t heap_count;
+    heap_picture *heap; /* the one that is drawn; NULL: none, or it has no picture */
+    int64_t heap_id;    /* of the row before */
     nm_html_cells cells;
-    nm_html_columns lanes; /* of all heaps */
-    int64_t heap_id;
+    nm_html_columns lanes, blocks; /* of all heaps */
+    bool has_all;                  /* blocks are few enough: each is kept */
 } map;
 
-/* ---- One heap ------------------------------------------------------------------------------------------------------ */
-
-/* Calls take(map, row) for each row of a question whose ?1 is the heap. */
+/* Calls take(map, row) for each row of a question. */
 static nm_status each(map *m, const char *sql, nm_status (*take)(map *, sqlite3_stmt *, nm_error *), nm_error *err)
 {
     sqlite3_stmt *row = NULL;
     int code = SQLITE_DONE;
     nm_status status = nm_db_prepare(m->db, sql, &row, err);
 
-    if (status == NM_OK)
-        sqlite3_bind_int64(row, 1, m->heap_id);
     while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
         status = take(m, row, err);
     if (status == NM_OK && code != SQLITE_DONE)
@@ -80,75 +91,111 @@ static nm_status each(map *m, const char *sql, nm_status (*take)(map *, sqlite3_
     return status;
 }
 
-static nm_status take_range(map *m, sqlite3_stmt *row, nm_error *err)
+/* ---- Heaps and their lanes ----------------------------------------------------------------------------------------- */
+
+static heap_picture *find_heap(map *m, int64_t heap_id)
 {
-    return nm_html_axis_add(&m->axis, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1), err);
+    for (size_t i = 0; i < m->heap_count; i++)
+        if (m->heaps[i].heap_id == heap_id)
+            return &m->heaps[i];
+    return NULL;
 }
 
-static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
+static nm_status take_heap(map *m, sqlite3_stmt *row, nm_error *err)
 {
-    uint64_t offset;
-    double born = nm_db_is_null(row, 2) ? m->cells.first_seq : (double)sqlite3_column_int64(row, 2);
-    double ended = nm_db_is_null(row, 3) ? m->cells.last_seq : (double)sqlite3_column_int64(row, 3);
-
     (void)err;
-    if (nm_html_axis_find(&m->axis, (uint64_t)sqlite3_column_int64(row, 0), &offset))
-        nm_html_cells_draw(&m->cells, born, ended, (double)offset, (double)sqlite3_column_int64(row, 1),
-                           (uint32_t)sqlite3_column_int64(row, 4));
+    if (m->heap_count < NM_HTML_HEAPS_MAX)
+        m->heaps[m->heap_count++] = (heap_picture){.heap_id = sqlite3_column_int64(row, 0),
+                                                   .first_seq = (double)sqlite3_column_int64(row, 1),
+                                                   .last_seq = (double)sqlite3_column_int64(row, 2) + 1};
     return NM_OK;
+}
+
+static nm_status take_range(map *m, sqlite3_stmt *row, nm_error *err)
+{
+    heap_picture *heap = find_heap(m, sqlite3_column_int64(row, 0));
+
+    return heap == NULL
+               ? NM_OK
+               : nm_html_axis_add(&heap->axis, sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2), err);
 }
 
 static nm_status keep_lanes(map *m, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < m->axis.count && status == NM_OK; i++) {
-        const nm_html_lane *lane = &m->axis.lanes[i];
+    for (size_t i = 0; i < m->heap_count; i++)
+        nm_html_axis_settle(&m->heaps[i].axis);
+    for (size_t i = 0; i < m->heap_count; i++)
+        for (size_t j = 0; j < m->heaps[i].axis.count && status == NM_OK; j++) {
+            const nm_html_lane *lane = &m->heaps[i].axis.lanes[j];
+            int64_t values[] = {m->heaps[i].heap_id, (int64_t)lane->begin, (int64_t)(lane->end - lane->begin),
+                                (int64_t)lane->offset};
 
-        status = nm_html_columns_add(
-            &m->lanes,
-            (int64_t[]){m->heap_id, (int64_t)lane->begin, (int64_t)(lane->end - lane->begin), (int64_t)lane->offset},
-            err);
-    }
+            status = nm_html_columns_add(&m->lanes, values, err);
+        }
     return status;
 }
+
+/* ---- Blocks -------------------------------------------------------------------------------------------------------- */
 
 static nm_status write_cells(map *m, nm_error *err)
 {
     nm_status status;
 
+    if (m->heap == NULL)
+        return NM_OK;
     fprintf(m->out,
             "<script type=\"application/octet-stream\" class=\"cells\" data-head='{\"heap\":%" PRId64
             ",\"width\":%d,\"height\":%d,\"first_seq\":%.0f,\"last_seq\":%.0f,\"axis_bytes\":%.0f}'>",
-            m->heap_id, NM_HTML_CELLS_WIDTH, NM_HTML_CELLS_HEIGHT, m->cells.first_seq, m->cells.last_seq,
+            m->heap->heap_id, NM_HTML_CELLS_WIDTH, NM_HTML_CELLS_HEIGHT, m->cells.first_seq, m->cells.last_seq,
             m->cells.axis_bytes);
     status = nm_html_cells_write(&m->cells, m->out, err);
     fputs("</script>\n", m->out);
     return status;
 }
 
-static nm_status take_heap(map *m, sqlite3_stmt *row, nm_error *err)
+static nm_status begin_heap(map *m, int64_t heap_id, nm_error *err)
 {
-    nm_status status;
+    nm_status status = write_cells(m, err);
 
-    m->heap_id = sqlite3_column_int64(row, 0);
-    m->cells.first_seq = (double)sqlite3_column_int64(row, 1);
-    m->cells.last_seq = (double)sqlite3_column_int64(row, 2) + 1;
-    status = each(m, ranges_sql, take_range, err);
-    nm_html_axis_settle(&m->axis);
-    m->cells.axis_bytes = (double)m->axis.bytes;
+    m->heap_id = heap_id;
+    m->heap = find_heap(m, heap_id);
+    if (m->heap != NULL && m->heap->axis.bytes == 0)
+        m->heap = NULL;
+    if (m->heap == NULL)
+        return status;
+    m->cells.first_seq = m->heap->first_seq;
+    m->cells.last_seq = m->heap->last_seq;
+    m->cells.axis_bytes = (double)m->heap->axis.bytes;
     nm_html_cells_clear(&m->cells);
-    if (status == NM_OK && m->axis.bytes > 0)
-        status = each(m, blocks_sql, take_block, err);
-    if (status == NM_OK && m->axis.bytes > 0)
-        status = keep_lanes(m, err);
-    if (status == NM_OK && m->axis.bytes > 0)
-        status = write_cells(m, err);
-    nm_html_axis_free(&m->axis);
     return status;
 }
 
-/* ---- All of them --------------------------------------------------------------------------------------------------- */
+static void draw_block(map *m, const int64_t *values, int64_t site)
+{
+    double born = values[BLOCK_BORN] < 0 ? m->cells.first_seq : (double)values[BLOCK_BORN];
+    double ended =
+        values[BLOCK_LIFE] == NM_NULL ? m->cells.last_seq : (double)values[BLOCK_BORN] + (double)values[BLOCK_LIFE];
+    uint64_t offset;
+
+    if (nm_html_axis_find(&m->heap->axis, (uint64_t)values[BLOCK_ADDRESS], &offset))
+        nm_html_cells_draw(&m->cells, born, ended, (double)offset, (double)values[BLOCK_SIZE], (uint32_t)site);
+}
+
+static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
+{
+    int64_t values[BLOCK_COLUMN_COUNT];
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++)
+        values[i] = nm_db_is_null(row, (int)i) ? NM_NULL : sqlite3_column_int64(row, (int)i);
+    if (values[BLOCK_HEAP] != m->heap_id)
+        status = begin_heap(m, values[BLOCK_HEAP], err);
+    if (m->heap != NULL)
+        draw_block(m, values, sqlite3_column_int64(row, BLOCK_COLUMN_COUNT));
+    return status == NM_OK && m->has_all ? nm_html_columns_add(&m->blocks, values, err) : status;
+}
 
 static nm_status write_question(sqlite3 *db, nm_strings *strings, const char *name, const char *sql, FILE *out,
                                 nm_error *err)
@@ -162,15 +209,30 @@ static nm_status write_question(sqlite3 *db, nm_strings *strings, const char *na
     return status;
 }
 
-static nm_status write_blocks(sqlite3 *db, nm_strings *strings, FILE *out, nm_error *err)
+static nm_status write_blocks(map *m, nm_strings *strings, nm_error *err)
 {
     int64_t count = 0;
-    nm_status status = nm_db_get_int(db, "SELECT count(*) FROM allocation WHERE is_segment = 0", &count, err);
+    nm_status status = nm_db_get_int(m->db, "SELECT count(*) FROM allocation WHERE is_segment = 0", &count, err);
 
+    m->has_all = count <= NM_HTML_BLOCKS_MAX;
+    m->heap_id = NM_NULL;
+    if (status == NM_OK)
+        status = each(m, all_blocks_sql, take_block, err);
+    if (status == NM_OK)
+        status = write_cells(m, err);
     if (status != NM_OK)
         return status;
-    return write_question(db, strings, "block", count > NM_HTML_BLOCKS_MAX ? large_blocks_sql : all_blocks_sql, out,
-                          err);
+    return m->has_all ? nm_html_columns_write(&m->blocks, "block", m->out, err)
+                      : write_question(m->db, strings, "block", large_blocks_sql, m->out, err);
+}
+
+static void free_map(map *m)
+{
+    for (size_t i = 0; i < m->heap_count; i++)
+        nm_html_axis_free(&m->heaps[i].axis);
+    nm_html_columns_free(&m->lanes);
+    nm_html_columns_free(&m->blocks);
+    nm_html_cells_free(&m->cells);
 }
 
 nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, FILE *out, nm_error *err)
@@ -179,16 +241,19 @@ nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, FILE *out, nm_erro
     nm_status status = nm_html_cells_init(&m.cells, err);
 
     nm_html_columns_name(&m.lanes, (const char *const[]){"heap_id", "address", "size_bytes", "offset", NULL});
+    nm_html_columns_name(&m.blocks, block_columns);
     if (status == NM_OK)
         status = each(&m, heaps_sql, take_heap, err);
+    if (status == NM_OK)
+        status = each(&m, ranges_sql, take_range, err);
+    if (status == NM_OK)
+        status = keep_lanes(&m, err);
     if (status == NM_OK)
         status = nm_html_columns_write(&m.lanes, "lane", out, err);
     if (status == NM_OK)
         status = write_question(db, strings, "segment", segment_rows_sql, out, err);
     if (status == NM_OK)
-        status = write_blocks(db, strings, out, err);
-    nm_html_columns_free(&m.lanes);
-    nm_html_cells_free(&m.cells);
-    nm_html_axis_free(&m.axis);
+        status = write_blocks(&m, strings, err);
+    free_map(&m);
     return status;
 }

@@ -104,10 +104,12 @@ START_TEST(blocks_of_any_length_come_back)
 }
 END_TEST
 
+#define PLANES_ROOM 4096
+
 /* ---- Columns ------------------------------------------------------------------------------------------------------- */
 
 /* The head of the only table in the page, and its planes. */
-static size_t write_table(const char *sql, nm_strings *strings, char head[1024], uint8_t planes[256])
+static size_t write_table(const char *sql, nm_strings *strings, char head[1024], uint8_t planes[PLANES_ROOM])
 {
     nm_html_columns columns = {0};
     sqlite3_stmt *rows = NULL;
@@ -132,7 +134,7 @@ static size_t write_table(const char *sql, nm_strings *strings, char head[1024],
     end = strstr(begin, "</script>\n");
     ck_assert_ptr_nonnull(end);
     ck_assert_str_eq(end, "</script>\n");
-    len = read_block(begin, (size_t)(end - begin), planes, 256);
+    len = read_block(begin, (size_t)(end - begin), planes, PLANES_ROOM);
     free(p.text);
     sqlite3_finalize(rows);
     sqlite3_close(db);
@@ -144,7 +146,7 @@ static size_t write_table(const char *sql, nm_strings *strings, char head[1024],
         static const uint8_t wanted[] = {__VA_ARGS__};                                                                 \
         nm_strings strings = {0};                                                                                      \
         char head[1024];                                                                                               \
-        uint8_t planes[256];                                                                                           \
+        uint8_t planes[PLANES_ROOM];                                                                                   \
         size_t len = write_table(sql, &strings, head, planes);                                                         \
                                                                                                                        \
         ck_assert_str_eq(head, wanted_head);                                                                           \
@@ -174,11 +176,28 @@ START_TEST(what_rises_is_steps)
 }
 END_TEST
 
+START_TEST(what_goes_up_and_down_is_steps_both_ways)
+{
+    static const char sql[] =
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1999) SELECT 70000000000 + i % 3 AS a"
+        " FROM n"; /* 0, +1, +1, -2, +1, +1, -2 ... */
+    nm_strings strings = {0};
+    uint8_t planes[PLANES_ROOM];
+    char head[1024];
+
+    ck_assert_uint_eq(write_table(sql, &strings, head, planes), 2000);
+    ck_assert_str_eq(head, "{\"name\":\"t\",\"rows\":2000,\"columns\":[{\"name\":\"a\",\"kind\":\"step\",\"bytes\":1,"
+                           "\"base\":70000000000}]}");
+    for (size_t i = 0; i < 2000; i++)
+        ck_assert_uint_eq(planes[i], i == 0 ? 0 : i % 3 == 0 ? 3 : 2);
+}
+END_TEST
+
 START_TEST(no_rows_and_no_values_need_no_bytes)
 {
     nm_strings strings = {0};
     char head[1024];
-    uint8_t planes[256];
+    uint8_t planes[PLANES_ROOM];
 
     ck_assert_uint_eq(write_table("SELECT 1 AS a WHERE 0", &strings, head, planes), 0);
     ck_assert_str_eq(
@@ -203,7 +222,7 @@ START_TEST(texts_are_numbers_of_safe_texts)
 {
     nm_strings strings = {0};
     char head[1024];
-    uint8_t planes[256];
+    uint8_t planes[PLANES_ROOM];
     size_t len = write_table("SELECT column1 AS a FROM (VALUES (NULL), ('b'), ('a' || char(10) || char(8238)), ('b'))",
                              &strings, head, planes);
 
@@ -357,6 +376,7 @@ int main(void)
     tcase_add_test(tcase, blocks_of_any_length_come_back);
     tcase_add_test(tcase, integers_are_what_they_are_above_the_least);
     tcase_add_test(tcase, what_rises_is_steps);
+    tcase_add_test(tcase, what_goes_up_and_down_is_steps_both_ways);
     tcase_add_test(tcase, no_rows_and_no_values_need_no_bytes);
     tcase_add_test(tcase, a_ratio_that_is_once_whole_stays_a_ratio);
     tcase_add_test(tcase, texts_are_numbers_of_safe_texts);

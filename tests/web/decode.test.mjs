@@ -20,6 +20,10 @@ test('what rises is added up', () => {
     assert.deepEqual([...table('rise', 2, 5000000, 4, [0, 1, 0, 0, 0, 0, 0, 1])], [5000000, 5000001, 5000001, 5000257]);
 });
 
+test('steps go both ways', () => {
+    assert.deepEqual([...table('step', 1, 1000, 5, [0, 1, 2, 3, 4])], [1000, 999, 1000, 998, 1000]);
+});
+
 test('reals are IEEE doubles by planes, NaN is NULL', () => {
     const bytes = new Uint8Array(24), view = new DataView(bytes.buffer), planes = new Uint8Array(24);
     [0.5, NaN, -3e300].forEach((value, i) => view.setFloat64(8 * i, value, true));

@@ -41,16 +41,25 @@ function realsOf(bytes, offset, rows) {
     return new Float64Array(whole.buffer);
 }
 
+function numbersOf(codes, kind, base) {
+    let value = base;
+    for (let row = 0; row < codes.length; row++) {
+        const code = codes[row];
+        if (kind === 'int')
+            codes[row] = code === 0 ? NaN : base + (code - 1);
+        else
+            codes[row] = value += kind === 'rise' ? code : code % 2 === 1 ? -(code + 1) / 2 : code / 2;
+    }
+    return codes;
+}
+
 function decodeColumn(column, bytes, offset, rows, strings) {
     if (column.kind === 'real')
         return realsOf(bytes, offset, rows);
     const codes = codesOf(bytes, offset, rows, column.bytes);
     if (column.kind === 'text')
         return Array.from(codes, (code) => (code === 0 ? null : strings[code - 1]));
-    let value = column.base;
-    for (let row = 0; row < rows; row++)
-        codes[row] = column.kind === 'rise' ? (value += codes[row]) : codes[row] === 0 ? NaN : column.base + (codes[row] - 1);
-    return codes;
+    return numbersOf(codes, column.kind, column.base);
 }
 
 export function decodeTable(head, bytes, strings) {

@@ -12,7 +12,7 @@ import {drawCells, drawRectangle, offsetOf} from './raster.mjs';
 import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
 import {makeNumbers} from './table.mjs';
-import {clockOf, drawCursor, drawPlaces, listenDrag, listenKeys, scaleFor} from './timeline.mjs';
+import {clockOf, drawCursor, drawPlaces, listenDrag, listenKeys, scaleFor, timeAt} from './timeline.mjs';
 
 const MAP_HEIGHT = 420, MAP_TOP = 8, MAP_BOTTOM = 26;
 export const EXACT_MAX = 200000; /* more blocks in view are drawn from cells */
@@ -167,7 +167,8 @@ function outline(context, model, heap, view, plotHeight, number, colour) {
 export function blockFacts(model, heap, number) {
     const {blocks} = model, born = blocks.alloc_seq[number], freed = blocks.free_seq[number], clock = clockOf(heap);
     const bornStep = isKnown(born) ? stepAt(heap.steps, born) : null, freedStep = isKnown(freed) ? stepAt(heap.steps, freed) : null;
-    const life = isKnown(blocks.free_ns[number]) && isKnown(blocks.alloc_ns[number]) ? formatTime(blocks.free_ns[number] - blocks.alloc_ns[number]) : NOTHING;
+    const steps = bornStep && freedStep ? freedStep.number - bornStep.number : null;
+    const life = isKnown(born) && isKnown(freed) ? [`${formatCount(freed - born)} events`, steps !== null && `${formatCount(steps)} steps`, heap.input.clock && `about ${formatTime(timeAt(heap, freed) - timeAt(heap, born))}`].filter((part) => part).join(', ') : NOTHING;
     const at = (seq, step) => (isKnown(seq) ? `event ${formatCount(seq)}${step ? `, step ${formatCount(step.number)}` : ''}${clock(seq) ? `, ${clock(seq)}` : ''}` : null);
     return [['site', model.stacks.siteOf(blocks.stack_id[number])], ['size', `${formatBytes(blocks.size_bytes[number])} (${formatCount(blocks.size_bytes[number])} B)`], ['address', formatAddress(blocks.address[number])],
         ['born', at(born, bornStep) ?? 'before the recording'], ['freed', at(freed, freedStep) ?? 'never'], ['lived', life], ['category', model.categories.get(blocks.category_id[number]) ?? 'unknown'],

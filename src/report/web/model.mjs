@@ -116,7 +116,15 @@ function makeStacks(stackTable, frameTable) {
     return {siteFrame, siteOf: (stackId) => label(siteFrame(stackId)) ?? '(no stack)', label, walk};
 }
 
+/* Births and ends of blocks as events: NaN is before the recording, and never. */
 function makeBlocks(table) {
+    if (!table)
+        return null;
+    const {born, life, ...rest} = table, ended = life.map((events, i) => born[i] + events);
+    return {...rest, alloc_seq: born.map((seq) => (seq < 0 ? NaN : seq)), free_seq: ended};
+}
+
+function rangesOf(table) {
     const ranges = new Map();
     if (!table)
         return ranges;
@@ -159,7 +167,7 @@ export function makeModel(page) {
     return {
         page, tables, inputs, heaps, heapById: new Map(heaps.map((heap) => [heap.heap_id, heap])), usage, steps,
         best: bestHeap(heaps.filter((heap) => heap.usage !== null)) ?? heaps[0] ?? null,
-        rows: (name) => rowsOf(tables[name]), byPlace, blocks: tables.block ?? null, blockRanges: makeBlocks(tables.block),
+        rows: (name) => rowsOf(tables[name]), byPlace, blocks: makeBlocks(tables.block), blockRanges: rangesOf(tables.block),
         stacks: makeStacks(tables.stack, tables.frame),
         offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),
         categories: new Map(rowsOf(tables.category).map((row) => [row.category_id, row.name])),

@@ -313,8 +313,12 @@ const NUMBER_COLUMNS = [
 
 /* "93.1 ms" of an event; empty where times are not known. */
 export function clockOf(heap) {
-    const {clock} = heap.input;
-    return (seq) => (clock ? formatTime(makeScale(seq, seq + 1, 0, 1, clock).begin) : '');
+    return (seq) => (heap.input.clock ? formatTime(timeAt(heap, seq)) : '');
+}
+
+/* By the clock of the input, which is interpolated between the buckets of its timelines. */
+export function timeAt(heap, seq) {
+    return interpolate(heap.input.clock.seqs, heap.input.clock.times, seq);
 }
 
 export function makeTimeline(model, state) {

@@ -12,6 +12,7 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "report/html.h"
+#include "store/database.h"
 #include "store/foreign.h"
 #include "tool/common/answer.h"
 #include "tool/report/options.h"
@@ -81,5 +82,6 @@ int main(int argc, char **argv)
     options_outcome outcome = report_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
+    nm_db_use_one_thread();
     return outcome == OPTIONS_READ ? run_report(&options) : options_end(outcome, EXIT_NO);
 }
