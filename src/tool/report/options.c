@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of npumem-report.
+ * The table of npumem-report: its options, and what its help says of it.
  */
 #include "tool/report/options.h"
 
