@@ -7,6 +7,8 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
+import {hasChinese, say, setLanguage} from '../../src/report/web/words.mjs';
+
 const folder = fileURLToPath(new URL('../../src/report/web/', import.meta.url));
 const files = readdirSync(folder).filter((name) => name.endsWith('.mjs'));
 const texts = new Map(files.map((name) => [name, readFileSync(folder + name, 'utf8')]));
@@ -50,6 +52,20 @@ test('nothing becomes markup, and nothing is fetched', () => {
         assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|\beval\(|new Function|setTimeout\(['"`]/, file);
         assert.doesNotMatch(text, /\bfetch\(|XMLHttpRequest|WebSocket|sendBeacon|EventSource|@import|url\(|https?:\/\/(?!www\.w3\.org\/2000\/svg)/, file);
     }
+});
+
+test('each label has its Chinese', () => {
+    const labels = new Set();
+    for (const [file, text] of texts)
+        for (const pattern of [/\btitle: '([^']+)', (?:key|note|element)/g, /\bfigure\('([^']+)'/g, /\bsay\('([^']+)'\)/g, /\bnote: '([^']+)'/g, /makeNumbers\('([^']+)'/g])
+            for (const [, label] of file === 'words.mjs' ? [] : text.matchAll(pattern))
+                labels.add(label.replace(/\\u([0-9a-f]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16))));
+    assert.ok(labels.size > 60);
+    assert.deepEqual([...labels].filter((label) => !hasChinese(label)), []);
+    setLanguage('zh');
+    assert.equal(say('Leaks'), '\u6cc4\u6f0f');
+    setLanguage('en');
+    assert.equal(say('Leaks'), 'Leaks');
 });
 
 test('functions are small', () => {

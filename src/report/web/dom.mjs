@@ -2,6 +2,8 @@
  *
  * Elements of the page. What is foreign gets into it as text alone: nothing here takes markup.
  */
+import {say} from './words.mjs';
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 /* make('p', {class: 'note', onclick: f}, 'text', child, null): attributes, listeners of events, then texts and elements. */
@@ -23,7 +25,7 @@ export function put(element, ...children) {
 
 /* One of several things to choose from, as a button. */
 export function makeChoice(text, isChosen, onChoose) {
-    return make('button', {class: `plain${isChosen ? ' chosen' : ''}`, 'aria-pressed': String(isChosen), onclick: onChoose}, text);
+    return make('button', {class: `plain${isChosen ? ' chosen' : ''}`, 'aria-pressed': String(isChosen), onclick: onChoose}, say(text));
 }
 
 /* A line of values as a picture of a given size: for a row of a table. */

@@ -4,6 +4,7 @@
  */
 import {make, put} from './dom.mjs';
 import {formatCount, formatTime} from './format.mjs';
+import {say} from './words.mjs';
 
 const WHOLE = {complete: 'complete', begun: 'complete, but it begins in the middle', kept: 'complete of what was kept', lossy: 'NOT COMPLETE', contradictory: 'CONTRADICTS ITSELF', cut: 'CUT OFF before its end'};
 
@@ -50,7 +51,7 @@ function isDark(values) {
 }
 
 export function makeHead(model, state) {
-    const search = make('input', {type: 'search', id: 'search', placeholder: 'search (regular expression)', 'aria-label': 'search in all panels: a regular expression',
+    const search = make('input', {type: 'search', id: 'search', placeholder: say('search (regular expression)'), 'aria-label': 'search in all panels: a regular expression',
         oninput: () => state.set({search: search.value})});
     const theme = make('button', {class: 'plain', onclick: () => state.set({theme: isDark(state.values) ? 'light' : 'dark'})});
     const language = make('button', {class: 'plain', title: 'labels in another language', onclick: () => state.set({lang: state.values.lang === 'zh' ? 'en' : 'zh'})});

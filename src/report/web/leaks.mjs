@@ -8,6 +8,7 @@ import {placeOf} from './model.mjs';
 import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
 import {makeTable} from './table.mjs';
+import {say} from './words.mjs';
 
 /* Live bytes of each site at the ends of steps, by heap and site. */
 function growthOf(model) {
@@ -68,7 +69,7 @@ function makeSiteTable(model, state, rows, columns, caption) {
 export function makeLeaks(model, state) {
     const leaks = model.rows('leak'), suspects = model.rows('suspect'), growth = growthOf(model), body = make('div');
     const leakTable = makeSiteTable(model, state, leaks, leakColumns(model, growth), 'leaks by site'), suspectTable = makeSiteTable(model, state, suspects, suspectColumns(model, growth), 'not judged');
-    put(body, leaks.length === 0 ? make('p', {class: 'allgood'}, 'No leak.') : leakTable.element,
+    put(body, leaks.length === 0 ? make('p', {class: 'allgood'}, say('No leak.')) : leakTable.element,
         suspects.length > 0 && make('details', {open: leaks.length === 0}, make('summary', null, `${formatCount(suspects.length)} more sites: bounded, or not judged; no leak, and in no count`), suspectTable.element));
     return {id: 'leaks', title: 'Leaks', note: 'click a site: its stack, and what of the map is its', element: body, update: (values) => {
         leakTable.update(makeFilter(values.search));

@@ -12,6 +12,7 @@ import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
 import {makeBar, makeTable} from './table.mjs';
 import {clockOf, momentSeq} from './timeline.mjs';
+import {say} from './words.mjs';
 
 /* Are all blocks of the heap here, so that what is counted is what there was? Pure. */
 export function isCounted(model, heap) {
@@ -100,11 +101,11 @@ export function makeLive(model, state) {
         if (key === known)
             return;
         known = key;
-        put(tools, make('span', {class: 'note'}, 'by'), kinds.map((kind) => makeChoice(kind, values.group === kind, () => state.set({group: kind}))),
-            make('span', {class: 'note'}, 'at'), ['peak', 'end'].map((at) => makeChoice(`the ${at}`, values.at === at, () => state.set({at}))));
+        put(tools, make('span', {class: 'note'}, say('by')), kinds.map((kind) => makeChoice(kind, values.group === kind, () => state.set({group: kind}))),
+            make('span', {class: 'note'}, say('at')), ['peak', 'end'].map((at) => makeChoice(`the ${at}`, values.at === at, () => state.set({at}))));
         put(word, `${heap.label} ${momentText(heap, values.at)}`);
         if (groups === null || groups.length === 0) {
-            put(body, make('p', {class: 'note'}, groups === null ? 'Only the peak is known here: rows of single allocations are not all in this database, or modules were asked for.' : 'Nothing was live.'));
+            put(body, make('p', {class: 'note'}, groups === null ? 'Only the peak is known here: rows of single allocations are not all in this database, or modules were asked for.' : say('Nothing was live.')));
             return;
         }
         const whole = values.group === 'module' ? Math.max(...groups.map((row) => row.bytes)) : groups.reduce((sum, row) => sum + row.bytes, 0);

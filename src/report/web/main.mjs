@@ -16,7 +16,7 @@ import {makeRanks} from './ranks.mjs';
 import {makeState} from './state.mjs';
 import {makeTimeline} from './timeline.mjs';
 import {makeVerdicts} from './verdicts.mjs';
-import {makeWords} from './words.mjs';
+import {say, setLanguage} from './words.mjs';
 
 const PANELS = [makeVerdicts, makeTimeline, makeMap, makeLive, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse];
 
@@ -24,17 +24,13 @@ function defaultsOf(model) {
     return {heap: model.best?.heap_id ?? null, from: null, to: null, low: null, high: null, block: null, at: 'peak', site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site'};
 }
 
-/* A panel's frame: its heading is translated, so it is asked again whenever the state changes. */
 function framePanel(panel) {
-    const heading = make('h2'), links = make('a', {href: `#${panel.id}`, onclick: (event) => {
+    const link = make('a', {href: `#${panel.id}`, onclick: (event) => {
         event.preventDefault();
         document.getElementById(panel.id).scrollIntoView();
-    }});
-    const section = make('section', {class: 'panel', id: panel.id, tabindex: -1, 'aria-label': panel.title}, make('div', {class: 'title'}, heading, panel.note && make('p', {class: 'note'}, panel.note)), panel.element);
-    return {section, links, name: (words) => {
-        put(heading, words(panel.title));
-        put(links, words(panel.title));
-    }};
+    }}, say(panel.title));
+    const section = make('section', {class: 'panel', id: panel.id, tabindex: -1, 'aria-label': say(panel.title)}, make('div', {class: 'title'}, make('h2', null, say(panel.title)), panel.note && make('p', {class: 'note'}, say(panel.note))), panel.element);
+    return {section, link};
 }
 
 /* '/' goes to the search, as in other tools. */
@@ -57,21 +53,29 @@ function keepHash(state) {
     window.addEventListener('hashchange', () => location.reload());
 }
 
-function showPage(model) {
-    const state = makeState(defaultsOf(model), location.hash), head = makeHead(model, state);
-    const panels = PANELS.map((makePanel) => makePanel(model, state)).filter((panel) => panel !== null), frames = panels.map(framePanel);
-    put(document.getElementById('top'), head.element, make('nav', {'aria-label': 'panels'}, frames.map((frame) => frame.links)));
+/* All of the page in one language; gives what shows it as the state says. */
+function buildPage(model, state) {
+    setLanguage(state.values.lang);
+    const head = makeHead(model, state), panels = PANELS.map((makePanel) => makePanel(model, state)).filter((panel) => panel !== null), frames = panels.map(framePanel);
+    document.documentElement.lang = state.values.lang === 'zh' ? 'zh' : 'en';
+    put(document.getElementById('top'), head.element, make('nav', {'aria-label': 'panels'}, frames.map((frame) => frame.link)));
     put(document.getElementById('main'), frames.map((frame) => frame.section));
-    const show = (values) => {
-        document.documentElement.lang = values.lang === 'zh' ? 'zh' : 'en';
+    return (values) => {
         head.update(values);
-        for (const frame of frames)
-            frame.name(makeWords(values.lang));
         for (const panel of panels)
             panel.update(values);
     };
+}
+
+function showPage(model) {
+    const state = makeState(defaultsOf(model), location.hash);
+    let show = buildPage(model, state);
     show(state.values);
-    state.subscribe(show);
+    state.subscribe((values, before) => {
+        if (values.lang !== before.lang)
+            show = buildPage(model, state);
+        show(values);
+    });
     keepHash(state);
     listenShortcuts();
 }

@@ -13,6 +13,7 @@ import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
 import {makeNumbers} from './table.mjs';
 import {clockOf, drawCursor, drawPlaces, listenDrag, listenKeys, scaleFor, timeAt} from './timeline.mjs';
+import {say} from './words.mjs';
 
 const MAP_HEIGHT = 420, MAP_TOP = 8, MAP_BOTTOM = 26;
 export const EXACT_MAX = 200000; /* more blocks in view are drawn from cells */
@@ -177,9 +178,9 @@ export function blockFacts(model, heap, number) {
 
 function showBlock(model, heap, number, state) {
     const facts = blockFacts(model, heap, number);
-    const buttons = make('div', {class: 'row'}, make('button', {class: 'plain', onclick: () => state.set({site: facts[0][1]})}, 'highlight its site'), make('button', {class: 'plain', onclick: () => state.set({block: null, site: null})}, 'let go'));
-    return make('div', {class: 'block'}, make('div', null, make('h3', null, `Block of ${formatBytes(model.blocks.size_bytes[number])}`), make('dl', null, facts.flatMap(([name, value]) => [make('dt', null, name), make('dd', null, value)])), buttons),
-        make('div', null, make('h4', null, 'Where it was allocated'), makeStack(model, model.blocks.stack_id[number])));
+    const buttons = make('div', {class: 'row'}, make('button', {class: 'plain', onclick: () => state.set({site: facts[0][1]})}, say('highlight its site')), make('button', {class: 'plain', onclick: () => state.set({block: null, site: null})}, say('let go')));
+    return make('div', {class: 'block'}, make('div', null, make('h3', null, `Block of ${formatBytes(model.blocks.size_bytes[number])}`), make('dl', null, facts.flatMap(([name, value]) => [make('dt', null, say(name)), make('dd', null, value)])), buttons),
+        make('div', null, make('h4', null, say('Where it was allocated')), makeStack(model, model.blocks.stack_id[number])));
 }
 
 function numberOfBlock(model, allocationId) {
@@ -286,11 +287,11 @@ export function makeMap(model, state) {
     const update = (values) => {
         const heap = heapOf(), has = heap.cells !== null;
         element.classList.toggle('none', !has);
-        put(tools, make('span', {class: 'note'}, 'colour by'), ['site', 'verdict', 'category', 'stream'].map((kind) => makeChoice(kind, values.colour === kind, () => state.set({colour: kind}))),
-            (values.low !== null || values.from !== null) && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null, low: null, high: null})}, 'whole picture'));
+        put(tools, make('span', {class: 'note'}, say('colour by')), ['site', 'verdict', 'category', 'stream'].map((kind) => makeChoice(kind, values.colour === kind, () => state.set({colour: kind}))),
+            (values.low !== null || values.from !== null) && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null, low: null, high: null})}, say('whole picture')));
         put(legend, has && showLegend(model, heap, values, state));
         const chosen = numberOfBlock(model, values.block);
-        put(side, chosen >= 0 ? showBlock(model, heap, chosen, state) : make('p', {class: 'note'}, has ? 'Click a block: its stack and its life stand here.' : 'Rows of single allocations are not in this database (npumem ingest --detail all), so there is no map of this heap.'));
+        put(side, chosen >= 0 ? showBlock(model, heap, chosen, state) : make('p', {class: 'note'}, has ? say('Click a block: its stack and its life stand here.') : 'Rows of single allocations are not in this database (npumem ingest --detail all), so there is no map of this heap.'));
         put(numbers, has && makeNumbers('Largest blocks in view', BLOCK_COLUMNS, () => largestBlocks(model, heap, viewOf(heap, values, Math.max(200, picture.canvas.clientWidth)))));
         picture.canvas.setAttribute('aria-label', `map of ${heap.label}: addresses down, time to the right; the largest blocks stand in the table below`);
         picture.redraw();

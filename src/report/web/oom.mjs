@@ -8,6 +8,7 @@ import {formatBytes, formatCount, formatPercent, formatTime} from './format.mjs'
 import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
 import {makeBar, makeTable} from './table.mjs';
+import {say} from './words.mjs';
 
 const TOTAL = 'DEVICE USED', FREE = 'free on the device';
 
@@ -51,13 +52,13 @@ function showFailure(model, state, failure, tables) {
     return make('article', {class: 'failure'},
         make('h3', null, `${formatBytes(asked)} ${failure.outcome === 'recovered' ? 'only after a retry' : 'could not be had'}${failure.first_ns === null ? '' : `, at ${formatTime(failure.first_ns)}`}`, make('span', {class: `chip ${failure.outcome === 'recovered' ? 'warning' : 'danger'}`}, `${failure.verdict}${failure.outcome ? `, ${failure.outcome}` : ''}`)),
         make('p', null, failure.explanation ?? ''), makeStackedBar(parts, whole, asked),
-        make('div', {class: 'pair'}, make('div', null, make('h4', null, 'Who held it'), sites.element), make('div', null, make('h4', null, `Who asked${failure.thread ? ` (thread ${failure.thread})` : ''}`), makeStack(model, failure.stack_id))),
-        failure.message && make('details', null, make('summary', null, 'in the words of torch_npu'), make('pre', null, failure.message)));
+        make('div', {class: 'pair'}, make('div', null, make('h4', null, say('Who held it')), sites.element), make('div', null, make('h4', null, `${say('Who asked')}${failure.thread ? ` (thread ${failure.thread})` : ''}`), makeStack(model, failure.stack_id))),
+        failure.message && make('details', null, make('summary', null, say('in the words of torch_npu')), make('pre', null, failure.message)));
 }
 
 export function makeFailures(model, state) {
     const failures = model.rows('oom'), tables = [], body = make('div');
     const ordered = [...failures].sort((a, b) => Number(a.outcome === 'recovered') - Number(b.outcome === 'recovered') || (b.first_seq ?? 0) - (a.first_seq ?? 0));
-    put(body, failures.length === 0 && make('p', {class: 'allgood'}, 'Every request for memory was served.'), ordered.slice(0, 5).map((failure) => showFailure(model, state, failure, tables)), failures.length > 5 && make('p', {class: 'note'}, `${failures.length - 5} more: view out_of_memory`));
+    put(body, failures.length === 0 && make('p', {class: 'allgood'}, say('Every request for memory was served.')), ordered.slice(0, 5).map((failure) => showFailure(model, state, failure, tables)), failures.length > 5 && make('p', {class: 'note'}, `${failures.length - 5} more: view out_of_memory`));
     return {id: 'oom', title: 'Out of memory', element: body, update: (values) => tables.forEach((table) => table.update(makeFilter(values.search)))};
 }

@@ -9,6 +9,7 @@ import {makeFilter} from './state.mjs';
 import {makeBar, makeNumbers, makeTable} from './table.mjs';
 import {drawPlaces, GUTTER_LEFT, scaleFor} from './timeline.mjs';
 import {niceTicks} from './scale.mjs';
+import {say} from './words.mjs';
 
 const GAP_HEIGHT = 170, GAP_TOP = 10, GAP_BOTTOM = 26;
 
@@ -58,7 +59,7 @@ function drawGaps(context, width, heap, gaps, values) {
 
 function legendOf() {
     return make('p', {class: 'legends'}, [['reserved', 'reserved: what the pool holds of the driver\u2019s memory'], ['free', 'free inside it'], ['stuck', 'stuck: free, in segments that hold something, so that emptying the cache does not give it back']]
-        .map(([name, text]) => make('span', {class: 'legend'}, make('span', {class: 'swatch', style: `background:var(--${name})`}), text)));
+        .map(([name, text]) => make('span', {class: 'legend'}, make('span', {class: 'swatch', style: `background:var(--${name})`}), say(text))));
 }
 
 const MOMENT_COLUMNS = [{title: 'moment', key: 'moment'}, figure('reserved', 'reserved_bytes', formatBytes), figure('in blocks', 'occupied_bytes', formatBytes), figure('free', 'free_bytes', formatBytes), figure('stuck', 'stuck_bytes', formatBytes),
@@ -82,7 +83,7 @@ function poolFacts(row) {
         return null;
     const facts = [['hit rate', formatPercent(row.hit_rate)], ['requests', formatCount(row.allocation_count)], ['misses', formatCount(row.miss_count)], ['misses a step after warm-up', isKnown(row.misses_per_step) ? row.misses_per_step.toFixed(2) : '\u2013'],
         ['last step with a miss', formatCount(row.last_missing_step)], ['flushes', formatCount(row.flush_count)], ['calls of the driver', formatCount(row.driver_count)], ['time in them', formatTime(row.driver_cost_ns)]];
-    return make('dl', {class: 'facts'}, facts.map(([name, value]) => make('div', null, make('dt', null, name), make('dd', null, value))));
+    return make('dl', {class: 'facts'}, facts.map(([name, value]) => make('div', null, make('dt', null, say(name)), make('dd', null, value))));
 }
 
 export function makePool(model, state) {
@@ -101,8 +102,8 @@ export function makePool(model, state) {
         add(CAUSE_COLUMNS, ownRows(model, heap, 'pool_cause'), 'Why the pool had to grow');
         const facts = poolFacts(ownRows(model, heap, 'pool')[0]);
         put(body, facts, gaps.length > 0 && [chart.canvas, legendOf(), makeNumbers('Numbers of the picture', [figure('event', 'last_seq', formatCount), figure('reserved', 'reserved_bytes', formatBytes), figure('free', 'free_bytes', formatBytes), figure('stuck', 'stuck_bytes', formatBytes)], () => gaps)],
-            make('div', {class: 'pair'}, tables.map((table) => make('div', null, make('h3', null, table.caption), table.element))),
-            facts === null && tables.length === 0 && make('p', {class: 'note'}, 'This heap is no pool: pick one in the timeline.'));
+            make('div', {class: 'pair'}, tables.map((table) => make('div', null, make('h3', null, say(table.caption)), table.element))),
+            facts === null && tables.length === 0 && make('p', {class: 'note'}, say('This heap is no pool: pick one in the timeline.')));
     }
 
     return {id: 'pool', title: 'Fragmentation and pool', element: body, update: (values) => {

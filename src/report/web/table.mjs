@@ -4,6 +4,7 @@
  */
 import {make, put} from './dom.mjs';
 import {formatCount} from './format.mjs';
+import {say} from './words.mjs';
 
 const ROWS_SHOWN = 12;
 
@@ -59,7 +60,7 @@ export function makeTable(columns, rows, options) {
         put(foot, rest > 0 && make('button', {class: 'link', onclick: () => {
             view.isLong = true;
             show();
-        }}, `${formatCount(rest)} more`), passing.length === 0 && rows.length > 0 && 'nothing here fits the search');
+        }}, `${formatCount(rest)} more`), passing.length === 0 && rows.length > 0 && say('nothing here fits the search'));
     }
 
     function headOf(column) {
@@ -67,11 +68,11 @@ export function makeTable(columns, rows, options) {
             view.isDown = view.sort === column.key ? !view.isDown : true;
             view.sort = column.key;
             show();
-        }}, column.title));
+        }}, say(column.title)));
     }
 
     const element = make('div', {class: 'tablebox'},
-        make('table', null, make('caption', {class: 'hidden'}, options.caption), make('thead', null, make('tr', null, columns.map(headOf))), body), foot);
+        make('table', null, make('caption', {class: 'hidden'}, say(options.caption)), make('thead', null, make('tr', null, columns.map(headOf))), body), foot);
     show();
     return {element, update: (filter) => {
         view.filter = filter ?? view.filter;
@@ -87,7 +88,7 @@ export function makeBar(ratio, text, colour) {
 
 /* The figures of a picture, for who cannot see it. */
 export function makeNumbers(title, columns, rows) {
-    const box = make('details', {class: 'numbers'}, make('summary', null, title));
+    const box = make('details', {class: 'numbers'}, make('summary', null, say(title)));
     box.addEventListener('toggle', () => {
         if (box.open && box.children.length === 1)
             box.append(makeTable(columns, rows(), {caption: title}).element);

@@ -8,6 +8,7 @@ import {formatBytes, formatCount, formatTime} from './format.mjs';
 import {stepAt} from './model.mjs';
 import {interpolate, makeScale, niceTicks} from './scale.mjs';
 import {makeNumbers} from './table.mjs';
+import {say} from './words.mjs';
 
 export const GUTTER_LEFT = 86;
 export const GUTTER_RIGHT = 14;
@@ -359,9 +360,9 @@ export function makeTimeline(model, state) {
         const heap = heapOf();
         put(heaps, model.heaps.filter((one) => one.usage).slice(0, 64).map((one) => make('button', {role: 'tab', 'aria-selected': String(one === heap), class: 'heap', onclick: () => state.set({heap: one.heap_id, low: null, high: null, block: null})},
             make('span', null, one.label), make('span', {class: 'note'}, `${formatBytes(one.peak?.peak_bytes)} peak`))));
-        put(tools, heap.input.clock && [make('span', {class: 'note'}, 'across'), ['event', 'time'].map((axis) => makeChoice(axis, values.axis === axis, () => state.set({axis})))],
-            make('span', {class: 'note'}, 'moment'), ['peak', 'end'].map((at) => makeChoice(at, values.at === at, () => state.set({at}))),
-            values.from !== null && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null})}, 'whole run'));
+        put(tools, heap.input.clock && [make('span', {class: 'note'}, say('across')), ['event', 'time'].map((axis) => makeChoice(axis, values.axis === axis, () => state.set({axis})))],
+            make('span', {class: 'note'}, say('moment')), ['peak', 'end'].map((at) => makeChoice(at, values.at === at, () => state.set({at}))),
+            values.from !== null && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null})}, say('whole run')));
         main.canvas.setAttribute('aria-label', `live and reserved bytes of ${heap.label} over the run; peak ${formatBytes(heap.peak?.peak_bytes)}. Arrows move the moment, plus and minus the range.`);
         show(momentSeq(heap, values.at));
         draw();

@@ -5,6 +5,7 @@
  */
 import {make} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from './format.mjs';
+import {say} from './words.mjs';
 
 function leakCard(row) {
     const growth = isKnown(row.bytes_per_step) ? `, +${formatBytes(row.bytes_per_step)} a step` : isKnown(row.bytes_per_hour) ? `, +${formatBytes(row.bytes_per_hour)} an hour` : '';
@@ -64,7 +65,7 @@ export function makeVerdicts(model, state) {
     const {faults, fine, open, suspects} = collectVerdicts(model);
     const rest = [...fine, ...open];
     const element = make('div', null,
-        faults.length === 0 && make('p', {class: 'allgood'}, 'No leak, no failure, no misuse, and nothing that health would warn of.'),
+        faults.length === 0 && make('p', {class: 'allgood'}, say('No leak, no failure, no misuse, and nothing that health would warn of.')),
         make('ol', {class: 'cards'}, faults.slice(0, 12).map((card, i) => showCard(card, state, i + 1))),
         faults.length > 12 && make('p', {class: 'note'}, `${faults.length - 12} more: see the panels below.`),
         suspects.length > 0 && make('p', {class: 'note'}, make('a', {href: '#', onclick: (event) => {
