@@ -94,15 +94,21 @@ async function readBlock(element) {
     return bytes;
 }
 
-/* {tables by name, cells by the number of their heap} */
+async function readTable(element, strings) {
+    return decodeTable(JSON.parse(element.dataset.head), await readBlock(element), strings);
+}
+
+/* {tables by name, cells by the number of their heap, readBlocks(): the largest table, which the first picture does without} */
 export async function readPage(document) {
     const stringBlock = document.querySelector('script.strings');
     const strings = decodeStrings(await readBlock(stringBlock));
-    const page = {tables: {}, cells: new Map()};
-    for (const element of document.querySelectorAll('script.table')) {
-        const head = JSON.parse(element.dataset.head);
-        page.tables[head.name] = decodeTable(head, await readBlock(element), strings);
+    const page = {tables: {}, cells: new Map(), readBlocks: null}, isLate = (element) => JSON.parse(element.dataset.head).name === 'block';
+    const elements = [...document.querySelectorAll('script.table')], late = elements.find(isLate);
+    for (const element of elements.filter((one) => one !== late)) {
+        const name = JSON.parse(element.dataset.head).name;
+        page.tables[name] = await readTable(element, strings);
     }
+    page.readBlocks = () => (late ? readTable(late, strings) : null);
     for (const element of document.querySelectorAll('script.cells')) {
         const head = JSON.parse(element.dataset.head);
         page.cells.set(head.heap, decodeCells(head, await readBlock(element)));

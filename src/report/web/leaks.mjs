@@ -71,7 +71,7 @@ export function makeLeaks(model, state) {
     const leakTable = makeSiteTable(model, state, leaks, leakColumns(model, growth), 'leaks by site'), suspectTable = makeSiteTable(model, state, suspects, suspectColumns(model, growth), 'not judged');
     put(body, leaks.length === 0 ? make('p', {class: 'allgood'}, say('No leak.')) : leakTable.element,
         suspects.length > 0 && make('details', {open: leaks.length === 0}, make('summary', null, `${formatCount(suspects.length)} more sites: bounded, or not judged; no leak, and in no count`), suspectTable.element));
-    return {id: 'leaks', title: 'Leaks', note: 'click a site: its stack, and what of the map is its', element: body, update: (values) => {
+    return {id: 'leaks', title: 'Leaks', note: 'click a site: its stack, and what of the map is its', uses: ['search', 'site'], element: body, update: (values) => {
         leakTable.update(makeFilter(values.search));
         suspectTable.update(makeFilter(values.search));
     }};

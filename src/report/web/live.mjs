@@ -97,7 +97,7 @@ export function makeLive(model, state) {
     let known = '';
     const update = (values) => {
         const heap = model.heapById.get(values.heap) ?? model.best, groups = liveGroups(model, heap, values.at, values.group);
-        const key = JSON.stringify([heap.heap_id, values.at, values.group, values.search, values.site, values.theme]);
+        const key = JSON.stringify([heap.heap_id, values.at, values.group, values.search, values.site, values.theme, model.blocks !== null]);
         if (key === known)
             return;
         known = key;

@@ -9,7 +9,7 @@ import {makeLeaks} from './leaks.mjs';
 import {makeLive} from './live.mjs';
 import {makeMap} from './map.mjs';
 import {makeMisuse} from './misuse.mjs';
-import {makeModel} from './model.mjs';
+import {addBlocks, makeModel} from './model.mjs';
 import {makeFailures} from './oom.mjs';
 import {makePool} from './pool.mjs';
 import {makeRanks} from './ranks.mjs';
@@ -60,9 +60,10 @@ function buildPage(model, state) {
     document.documentElement.lang = state.values.lang === 'zh' ? 'zh' : 'en';
     put(document.getElementById('top'), head.element, make('nav', {'aria-label': 'panels'}, frames.map((frame) => frame.link)));
     put(document.getElementById('main'), frames.map((frame) => frame.section));
-    return (values) => {
+    return (values, before) => {
+        const hasChanged = (panel) => !before || !panel.uses || panel.uses.some((name) => values[name] !== before[name]);
         head.update(values);
-        for (const panel of panels)
+        for (const panel of panels.filter(hasChanged))
             panel.update(values);
     };
 }
@@ -72,12 +73,19 @@ function showPage(model) {
     let show = buildPage(model, state);
     show(state.values);
     state.subscribe((values, before) => {
-        if (values.lang !== before.lang)
+        const isOther = values.lang !== before.lang;
+        if (isOther)
             show = buildPage(model, state);
-        show(values);
+        show(values, isOther ? null : before);
     });
     keepHash(state);
     listenShortcuts();
+    return () => show(state.values);
+}
+
+/* Lets the browser paint what is there. */
+function nextPicture() {
+    return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
 }
 
 async function start() {
@@ -87,7 +95,11 @@ async function start() {
         return;
     }
     document.documentElement.classList.add('scripted');
-    showPage(model);
+    const showAgain = showPage(model);
+    document.documentElement.dataset.first = String(Math.round(performance.now() - began));
+    await nextPicture();
+    addBlocks(model, await page.readBlocks());
+    showAgain();
     document.documentElement.dataset.ready = String(Math.round(performance.now() - began));
 }
 

@@ -16,7 +16,7 @@ import {clockOf, drawCursor, drawPlaces, listenDrag, listenKeys, scaleFor, timeA
 import {say} from './words.mjs';
 
 const MAP_HEIGHT = 420, MAP_TOP = 8, MAP_BOTTOM = 26;
-export const EXACT_MAX = 200000; /* more blocks in view are drawn from cells */
+export const EXACT_MAX = 100000; /* more blocks in view are drawn from cells */
 
 /* Blocks of a heap that the view shows at least in part: their numbers, or null where they are more than `most`. Pure. */
 export function blocksInView(model, heap, view, most) {
@@ -55,15 +55,15 @@ export function makeColouring(model, heap, values) {
     if (kind === 'category') {
         const names = [...new Set(model.categories.values())], colours = assignColours(names, new Set());
         const of = (i) => model.categories.get(blocks.category_id[i]) ?? 'unknown';
-        return {nameOf: of, keys: blocks.category_id, nameOfSite: null, colour: (name) => (name === 'unknown' ? REST : colours.of(name)), names};
+        return {nameOf: of, keys: blocks?.category_id, nameOfSite: null, colour: (name) => (name === 'unknown' ? REST : colours.of(name)), names};
     }
     if (kind === 'stream') {
         const nameOf = (i) => (isKnown(blocks.stream[i]) ? `stream ${blocks.stream[i]}` : 'stream not known');
-        return {nameOf, keys: blocks.stream, nameOfSite: null, colour: (name) => PALETTE[Math.abs(Number(name.slice(7)) || 0) % PALETTE.length], names: null};
+        return {nameOf, keys: blocks?.stream, nameOfSite: null, colour: (name) => PALETTE[Math.abs(Number(name.slice(7)) || 0) % PALETTE.length], names: null};
     }
     const sites = model.byPlace('peak_site').get(heap.place) ?? [], names = sites.map((row) => row.site);
     const colours = kind === 'verdict' ? {of: (name) => (model.leakSites.has(name) ? '#e02b3c' : '#9fb0c6')} : assignColours(names, model.leakSites);
-    return {keys: blocks.stack_id, nameOf: (i) => stacks.siteOf(blocks.stack_id[i]), nameOfSite: (frame) => stacks.label(frame) ?? '(no stack)', colour: colours.of, names};
+    return {keys: blocks?.stack_id, nameOf: (i) => stacks.siteOf(blocks.stack_id[i]), nameOfSite: (frame) => stacks.label(frame) ?? '(no stack)', colour: colours.of, names};
 }
 
 /* What of the picture steps back: all but the site that is chosen and what the search finds. */
@@ -97,7 +97,7 @@ export function drawMap(pixels, view, model, heap, values, shades) {
     for (const segment of segments)
         drawRectangle(pixels, view, segment.alloc_seq ?? -1, segment.free_seq ?? Infinity, offsetOf(lanes, segment.address), segment.size_bytes, reserved);
     const inView = blocksInView(model, heap, view, EXACT_MAX);
-    if (inView === null && heap.cells && coloring.nameOfSite) {
+    if ((inView === null || model.blocks === null) && heap.cells && coloring.nameOfSite) {
         drawCells(pixels, view, heap.cells, (site, used) => pixelOf(coloring.nameOfSite(site), used / 255));
         return {isExact: false, count: null};
     }

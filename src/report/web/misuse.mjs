@@ -19,7 +19,7 @@ export function makeMisuse(model) {
         chosen = row === chosen ? null : row;
         table.update(filter);
     }});
-    return {id: 'misuse', title: 'Misuse', element: table.element, update: (values) => {
+    return {id: 'misuse', title: 'Misuse', uses: ['search'], element: table.element, update: (values) => {
         filter = makeFilter(values.search);
         table.update(filter);
     }};

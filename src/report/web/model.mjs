@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The tables of the page, put into relation: heaps with what belongs to each, stacks with their frames, steps and clocks. Nothing here
- * draws, and nothing changes after makeModel.
+ * draws, and nothing changes after makeModel but that the blocks come.
  */
 import {isKnown} from './format.mjs';
 import {offsetOf} from './raster.mjs';
@@ -167,7 +167,7 @@ export function makeModel(page) {
     return {
         page, tables, inputs, heaps, heapById: new Map(heaps.map((heap) => [heap.heap_id, heap])), usage, steps,
         best: bestHeap(heaps.filter((heap) => heap.usage !== null)) ?? heaps[0] ?? null,
-        rows: (name) => rowsOf(tables[name]), byPlace, blocks: makeBlocks(tables.block), blockRanges: rangesOf(tables.block),
+        rows: (name) => rowsOf(tables[name]), byPlace, blocks: null, blockRanges: new Map(),
         stacks: makeStacks(tables.stack, tables.frame),
         offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),
         categories: new Map(rowsOf(tables.category).map((row) => [row.category_id, row.name])),
@@ -182,6 +182,12 @@ export function blockOffsets(model, heapId) {
         model.offsets.set(heapId, Float64Array.from({length: range.end - range.begin}, (_, i) => offsetOf(lanes, model.blocks.address[range.begin + i])));
     }
     return model.offsets.get(heapId);
+}
+
+/* Single blocks, which are read last. */
+export function addBlocks(model, table) {
+    model.blocks = makeBlocks(table);
+    model.blockRanges = rangesOf(table);
 }
 
 /* The step that an event is in; null: before the first, or steps are not known. */

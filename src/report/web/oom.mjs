@@ -60,5 +60,5 @@ export function makeFailures(model, state) {
     const failures = model.rows('oom'), tables = [], body = make('div');
     const ordered = [...failures].sort((a, b) => Number(a.outcome === 'recovered') - Number(b.outcome === 'recovered') || (b.first_seq ?? 0) - (a.first_seq ?? 0));
     put(body, failures.length === 0 && make('p', {class: 'allgood'}, say('Every request for memory was served.')), ordered.slice(0, 5).map((failure) => showFailure(model, state, failure, tables)), failures.length > 5 && make('p', {class: 'note'}, `${failures.length - 5} more: view out_of_memory`));
-    return {id: 'oom', title: 'Out of memory', element: body, update: (values) => tables.forEach((table) => table.update(makeFilter(values.search)))};
+    return {id: 'oom', title: 'Out of memory', uses: ['search'], element: body, update: (values) => tables.forEach((table) => table.update(makeFilter(values.search)))};
 }

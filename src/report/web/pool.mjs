@@ -106,7 +106,7 @@ export function makePool(model, state) {
             facts === null && tables.length === 0 && make('p', {class: 'note'}, say('This heap is no pool: pick one in the timeline.')));
     }
 
-    return {id: 'pool', title: 'Fragmentation and pool', element: body, update: (values) => {
+    return {id: 'pool', title: 'Fragmentation and pool', uses: ['heap', 'from', 'to', 'axis', 'search', 'theme'], element: body, update: (values) => {
         const heap = heapOf();
         if (heap !== shown)
             rebuild(heap);

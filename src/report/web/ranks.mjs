@@ -32,5 +32,5 @@ export function makeRanks(model, state) {
         if (best)
             state.set({heap: best.heap_id, from: null, to: null, low: null, high: null, block: null});
     }});
-    return {id: 'ranks', title: 'Ranks', note: 'click one: the panels above show its memory', element: table.element, update: (values) => table.update(makeFilter(values.search))};
+    return {id: 'ranks', title: 'Ranks', note: 'click one: the panels above show its memory', uses: ['search'], element: table.element, update: (values) => table.update(makeFilter(values.search))};
 }

@@ -73,5 +73,5 @@ export function makeVerdicts(model, state) {
             document.getElementById('leaks')?.scrollIntoView();
         }}, `${formatCount(suspects.length)} site${suspects.length === 1 ? '' : 's'} cannot be judged or only may grow`), ': no leak, and in no count.'),
         rest.length > 0 && make('details', {class: 'rest', open: faults.length === 0}, make('summary', null, `${formatCount(rest.length)} more measures: ${fine.length} fine, ${open.length} not judged`), make('ul', {class: 'small'}, rest.map(showSmall))));
-    return {id: 'verdicts', title: 'Verdicts', element, update: () => {}};
+    return {id: 'verdicts', title: 'Verdicts', uses: [], element, update: () => {}};
 }
