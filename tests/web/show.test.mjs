@@ -9,7 +9,7 @@ import {assignColours, LEAK, mixPixel, partsOf, PALETTE, REST} from '../../src/r
 import {formatAddress, formatBytes, formatCount, formatPercent, formatTime} from '../../src/report/web/format.mjs';
 import {makeTree, pathOf, skipTrunk} from '../../src/report/web/icicle.mjs';
 import {thin} from '../../src/report/web/leaks.mjs';
-import {makeClock, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/report/web/model.mjs';
+import {bestHeap, heapOfRow, makeClock, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/report/web/model.mjs';
 import {barParts} from '../../src/report/web/oom.mjs';
 import {drawCells, drawRectangle, offsetOf} from '../../src/report/web/raster.mjs';
 import {interpolate, makeScale, niceTicks} from '../../src/report/web/scale.mjs';
@@ -74,6 +74,17 @@ test('rows have null for NULL of any kind, and keep a column called name', () =>
     assert.deepEqual(rowsOf({rows: 2, name: ['x', null], a: Float64Array.of(1, NaN)}), [{name: 'x', a: 1}, {name: null, a: null}]);
     assert.deepEqual(rowsOf(undefined), []);
     assert.notEqual(placeOf({host: 'a', rank: null, pid: 1, device: 0, heap: 'p', level: 'pool'}), placeOf({host: 'a', rank: 1, pid: null, device: 0, heap: 'p', level: 'pool'}));
+});
+
+test('what is looked at first is where the trouble is, else the largest pool', () => {
+    const heap = (rank, level, peak) => ({host: 'h', rank, pid: rank, device: 0, heap: level, level, place: placeOf({host: 'h', rank, pid: rank, device: 0, heap: level, level}), peak: {peak_bytes: peak}});
+    const heaps = [heap(0, 'driver', 900), heap(0, 'pool', 5), heap(1, 'pool', 7), heap(2, 'pool', 6)], failure = {host: 'h', rank: 2, pid: 2, device: 0, heap: null, level: null};
+    assert.equal(bestHeap(heaps, [], []), heaps[2]);
+    assert.equal(bestHeap(heaps, [{...failure, outcome: 'fatal'}], []), heaps[3]);
+    assert.equal(bestHeap(heaps, [{...failure, outcome: 'recovered'}], [heaps[1]]), heaps[1]);
+    assert.equal(bestHeap([heaps[0]], [], []), heaps[0]);
+    assert.equal(bestHeap([], [], []), null);
+    assert.equal(heapOfRow(heaps, {...failure, rank: 9}), null);
 });
 
 test('a step begins at its event and ends at the next', () => {

@@ -136,9 +136,22 @@ function rangesOf(table) {
     return ranges;
 }
 
-function bestHeap(heaps) {
-    const weight = (heap) => (heap.level === 'pool' ? 1e30 : 0) + (heap.peak?.peak_bytes ?? 0);
-    return heaps.reduce((best, heap) => (best === null || weight(heap) > weight(best) ? heap : best), null);
+/* The heap that a row is of; where it names none, or one without a picture, the pool of its process and device. */
+export function heapOfRow(heaps, row) {
+    const isSame = (heap) => ['host', 'rank', 'pid', 'device'].every((name) => heap[name] === row[name]);
+    return heaps.find((heap) => heap.place === placeOf(row)) ?? heaps.find((heap) => isSame(heap) && heap.level === 'pool') ?? heaps.find(isSame) ?? null;
+}
+
+/* A refusal of the driver is a matter of the pool that asked it. */
+export function poolOfRow(heaps, row) {
+    return heapOfRow(heaps, {...row, heap: null, level: null});
+}
+
+/* What is looked at first: where memory ran out for good, else where most leaks, else the pool with the highest peak, else any heap. */
+export function bestHeap(heaps, failures, leaks) {
+    const fatal = failures.find((row) => row.outcome !== 'recovered'), found = fatal ? poolOfRow(heaps, fatal) : leaks.length > 0 ? heapOfRow(heaps, leaks[0]) : null;
+    const isBetter = (heap, best) => best === null || (heap.level === 'pool') - (best.level === 'pool') || (heap.peak?.peak_bytes ?? 0) - (best.peak?.peak_bytes ?? 0);
+    return found ?? heaps.reduce((best, heap) => (isBetter(heap, best) > 0 || best === null ? heap : best), null);
 }
 
 export function makeModel(page) {
@@ -166,7 +179,7 @@ export function makeModel(page) {
     }
     return {
         page, tables, inputs, heaps, heapById: new Map(heaps.map((heap) => [heap.heap_id, heap])), usage, steps,
-        best: bestHeap(heaps.filter((heap) => heap.usage !== null)) ?? heaps[0] ?? null,
+        best: bestHeap(heaps.filter((heap) => heap.usage !== null), rowsOf(tables.oom), rowsOf(tables.leak)) ?? heaps[0] ?? null,
         rows: (name) => rowsOf(tables[name]), byPlace, blocks: null, blockRanges: new Map(),
         stacks: makeStacks(tables.stack, tables.frame),
         offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),

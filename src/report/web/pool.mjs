@@ -94,7 +94,7 @@ export function makePool(model, state) {
 
     function rebuild(heap) {
         gaps = ownRows(model, heap, 'gap');
-        const add = (columns, rows, caption, onRow) => rows.length > 0 && tables.push({caption, ...makeTable(columns, rows, {caption, onRow})});
+        const add = (columns, rows, caption, onRow) => rows.length > 0 && tables.push({caption, isWide: columns.length > 6, ...makeTable(columns, rows, {caption, onRow})});
         tables = [];
         add(BLOCKER_COLUMNS, blockersOf(model, heap), 'What keeps the pool from giving memory back', (row) => state.set({site: row.site}));
         add(MOMENT_COLUMNS, ownRows(model, heap, 'fragmentation'), 'At its moments');
@@ -102,7 +102,7 @@ export function makePool(model, state) {
         add(CAUSE_COLUMNS, ownRows(model, heap, 'pool_cause'), 'Why the pool had to grow');
         const facts = poolFacts(ownRows(model, heap, 'pool')[0]);
         put(body, facts, gaps.length > 0 && [chart.canvas, legendOf(), makeNumbers('Numbers of the picture', [figure('event', 'last_seq', formatCount), figure('reserved', 'reserved_bytes', formatBytes), figure('free', 'free_bytes', formatBytes), figure('stuck', 'stuck_bytes', formatBytes)], () => gaps)],
-            make('div', {class: 'pair'}, tables.map((table) => make('div', null, make('h3', null, say(table.caption)), table.element))),
+            make('div', {class: 'pair'}, tables.map((table) => make('div', {class: table.isWide ? 'wide' : null}, make('h3', null, say(table.caption)), table.element))),
             facts === null && tables.length === 0 && make('p', {class: 'note'}, say('This heap is no pool: pick one in the timeline.')));
     }
 

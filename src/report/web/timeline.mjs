@@ -322,6 +322,19 @@ export function timeAt(heap, seq) {
     return interpolate(heap.input.clock.seqs, heap.input.clock.times, seq);
 }
 
+/* Of many processes one is looked at; where there is one alone there is nothing to choose. */
+function makeProcessChoice(model, heap, state) {
+    const processes = new Map(model.heaps.filter((one) => one.usage).map((one) => [one.process_id, one]));
+    if (processes.size < 2)
+        return null;
+    const textOf = (one) => [one.rank === null ? null : `rank ${one.rank}`, one.host, one.pid === null ? null : `pid ${one.pid}`].filter((part) => part).join(' \u00b7 ');
+    const choose = (event) => {
+        const own = model.heaps.filter((one) => one.usage && one.process_id === Number(event.target.value));
+        state.set({heap: (own.find((one) => one.level === heap.level) ?? own[0]).heap_id, from: null, to: null, low: null, high: null, block: null});
+    };
+    return make('select', {'aria-label': 'process', onchange: choose}, [...processes].map(([id, one]) => make('option', {value: id, selected: id === heap.process_id}, textOf(one))));
+}
+
 export function makeTimeline(model, state) {
     const heapOf = () => model.heapById.get(state.values.heap) ?? model.best;
     const tell = make('p', {class: 'tell', 'aria-live': 'polite'}), heaps = make('div', {class: 'heaps', role: 'tablist', 'aria-label': 'heaps'});
@@ -358,7 +371,7 @@ export function makeTimeline(model, state) {
     listenKeys(main.canvas, heapOf, state);
     const update = (values) => {
         const heap = heapOf();
-        put(heaps, model.heaps.filter((one) => one.usage).slice(0, 64).map((one) => make('button', {role: 'tab', 'aria-selected': String(one === heap), class: 'heap', onclick: () => state.set({heap: one.heap_id, low: null, high: null, block: null})},
+        put(heaps, makeProcessChoice(model, heap, state), model.heaps.filter((one) => one.usage && one.process_id === heap.process_id).map((one) => make('button', {role: 'tab', 'aria-selected': String(one === heap), class: 'heap', onclick: () => state.set({heap: one.heap_id, low: null, high: null, block: null})},
             make('span', null, one.label), make('span', {class: 'note'}, `${formatBytes(one.peak?.peak_bytes)} peak`))));
         put(tools, heap.input.clock && [make('span', {class: 'note'}, say('across')), ['event', 'time'].map((axis) => makeChoice(axis, values.axis === axis, () => state.set({axis})))],
             make('span', {class: 'note'}, say('moment')), ['peak', 'end'].map((at) => makeChoice(at, values.at === at, () => state.set({at}))),

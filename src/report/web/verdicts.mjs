@@ -5,17 +5,18 @@
  */
 import {make} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from './format.mjs';
+import {heapOfRow, poolOfRow} from './model.mjs';
 import {say} from './words.mjs';
 
 function leakCard(row) {
     const growth = isKnown(row.bytes_per_step) ? `, +${formatBytes(row.bytes_per_step)} a step` : isKnown(row.bytes_per_hour) ? `, +${formatBytes(row.bytes_per_hour)} an hour` : '';
-    return {level: 'danger', kind: 'leak', title: `${formatBytes(row.leak_bytes)}${growth}`, where: row.site, panel: 'leaks', choice: {site: row.site},
+    return {row, level: 'danger', kind: 'leak', title: `${formatBytes(row.leak_bytes)}${growth}`, where: row.site, panel: 'leaks', choice: {site: row.site},
         text: `${formatCount(row.leak_count)} blocks, ${row.verdict}. ${row.evidence ?? ''}`, weight: 2e15 + row.leak_bytes};
 }
 
 function failureCard(row) {
     const isFatal = row.outcome !== 'recovered';
-    return {level: isFatal ? 'danger' : 'warning', kind: 'out of memory', title: `${formatBytes(row.tried_bytes ?? row.at_least_tried_bytes)} ${isFatal ? 'could not be had' : 'only after a retry'}`,
+    return {row, level: isFatal ? 'danger' : 'warning', kind: 'out of memory', title: `${formatBytes(row.tried_bytes ?? row.at_least_tried_bytes)} ${isFatal ? 'could not be had' : 'only after a retry'}`,
         where: row.site, panel: 'oom', choice: {}, text: row.explanation ?? row.verdict, weight: isFatal ? 3e15 : 1e15};
 }
 
@@ -26,7 +27,7 @@ function healthValue(row) {
 }
 
 function healthCard(row) {
-    return {level: row.verdict, kind: row.heap ?? 'device', title: healthValue(row), where: null, panel: 'pool', choice: {}, text: row.advice,
+    return {row: row.heap === null ? null : row, level: row.verdict, kind: row.heap ?? 'device', title: healthValue(row), where: null, panel: 'pool', choice: {}, text: row.advice,
         weight: row.verdict === 'danger' ? 1e15 : 1e14};
 }
 
@@ -43,6 +44,11 @@ export function collectVerdicts(model) {
     const health = model.rows('health');
     const faults = [...model.rows('leak').map(leakCard), ...model.rows('oom').map(failureCard), ...misuseCards(model.rows('misuse')),
         ...health.filter((row) => row.verdict === 'warning' || row.verdict === 'danger').map(healthCard)];
+    for (const card of faults.filter((one) => one.row)) {
+        const heap = card.panel === 'oom' ? poolOfRow(model.heaps, card.row) : heapOfRow(model.heaps, card.row);
+        card.choice = heap ? {...card.choice, heap: heap.heap_id} : card.choice;
+        card.kind = model.rows('process').length > 1 && heap ? `${card.kind} \u00b7 ${heap.label}` : card.kind;
+    }
     faults.sort((a, b) => b.weight - a.weight);
     const fine = health.filter((row) => row.verdict === 'good' || row.verdict === 'minor').map(healthCard);
     const open = health.filter((row) => row.verdict === 'unknown').map((row) => ({...healthCard(row), text: row.advice ?? row.reason}));
