@@ -128,6 +128,7 @@ setup_browser() {
         command -v node >/dev/null || (install_debian nodejs) || return 0
         command -v npm >/dev/null || (install_debian npm) || return 0
         command -v chromium >/dev/null || (install_debian chromium) || return 0
+        (install_debian fonts-wqy-zenhei) || true # for pictures of pages in Chinese
     fi
     command -v npm >/dev/null || return 0
     # shellcheck disable=SC2086 # a list of words
