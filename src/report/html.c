@@ -17,6 +17,8 @@
 #include "report/html_tables.h"
 #include "report/screen.h"
 
+#define BLOCK_BYTES 11
+
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'"
@@ -84,6 +86,12 @@ static nm_status write_summary(sqlite3 *db, const nm_html_options *options, FILE
     return status;
 }
 
+/* A block takes 1 to 11 bytes in base64: at worst those of random sizes and addresses. */
+static int64_t blocks_max(const nm_html_options *options)
+{
+    return (int64_t)((options->bytes_max == 0 ? NM_HTML_BYTES_MAX : options->bytes_max) / BLOCK_BYTES);
+}
+
 nm_status nm_html_write(sqlite3 *db, const nm_html_options *options, FILE *out, nm_error *err)
 {
     nm_strings strings = {0};
@@ -103,7 +111,7 @@ nm_status nm_html_write(sqlite3 *db, const nm_html_options *options, FILE *out, 
     if (status == NM_OK)
         status = nm_html_tables_write(db, &strings, out, err);
     if (status == NM_OK)
-        status = nm_html_map_write(db, &strings, out, err);
+        status = nm_html_map_write(db, &strings, blocks_max(options), out, err);
     if (status == NM_OK)
         status = nm_html_strings_write(&strings, out, err);
     fputs("</body>\n</html>\n", out);

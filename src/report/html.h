@@ -8,14 +8,20 @@
 #define NM_REPORT_HTML_H
 
 #include <sqlite3.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "report/sentence.h"
 
+#define NM_HTML_BYTES_MAX   ((uint64_t)16 << 20)
+#define NM_HTML_BYTES_LEAST ((uint64_t)1 << 20)
+
 typedef struct nm_html_options {
     const char *database_path; /* as it is shown; borrowed */
     nm_language language;      /* of the summary that is there without script */
+    uint64_t
+        bytes_max; /* about how large the page may get: of more blocks the largest are in it. 0: NM_HTML_BYTES_MAX */
 } nm_html_options;
 
 /* All text is foreign and becomes data or escaped text, never markup. The caller looks at ferror(out). */

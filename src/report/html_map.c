@@ -17,6 +17,8 @@
 #define TO_TEXT(number) TO_TEXT_OF(number)
 #define TO_TEXT_OF(x)   #x
 
+#define SEGMENTS_MAX    200000
+
 /* A heap's picture begins and ends with its input, so that those of one input lie below each other. */
 static const char heaps_sql[] =
     "SELECT h.heap_id, t.first_seq, t.last_seq FROM _heap_place AS h"
@@ -35,7 +37,7 @@ static const char ranges_sql[] =
 static const char segment_rows_sql[] =
     "SELECT u.heap_id, s.allocation_id, s.address, s.size_bytes, s.alloc_seq, s.free_seq FROM allocation AS s"
     " JOIN (SELECT DISTINCT heap_id, segment_id FROM allocation WHERE segment_id IS NOT NULL) AS u"
-    " ON u.segment_id = s.allocation_id ORDER BY u.heap_id, s.address, s.alloc_seq, s.allocation_id LIMIT 200000";
+    " ON u.segment_id = s.allocation_id ORDER BY u.heap_id, s.address, s.alloc_seq, s.allocation_id LIMIT ?1";
 
 /* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
 #define BLOCK_COLUMNS                                                                                                  \
@@ -55,8 +57,8 @@ static const char all_blocks_sql[] = "SELECT " BLOCK_COLUMNS ", s.site_frame_id 
 static const char large_blocks_sql[] =
     "SELECT " BLOCK_COLUMNS " FROM allocation AS a JOIN (SELECT allocation_id FROM allocation WHERE is_segment = 0"
     " ORDER BY CAST(size_bytes AS REAL) * (coalesce(free_seq, 1e12) - coalesce(alloc_seq, 0)) DESC"
-    " LIMIT " TO_TEXT(NM_HTML_BLOCKS_MAX) ") AS k ON k.allocation_id = a.allocation_id"
-                                          " ORDER BY a.heap_id, born, a.allocation_id";
+    " LIMIT ?1) AS k ON k.allocation_id = a.allocation_id"
+    " ORDER BY a.heap_id, born, a.allocation_id";
 
 typedef struct heap_picture {
     int64_t heap_id;
@@ -197,33 +199,51 @@ static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
     return status == NM_OK && m->has_all ? nm_html_columns_add(&m->blocks, values, err) : status;
 }
 
-static nm_status write_question(sqlite3 *db, nm_strings *strings, const char *name, const char *sql, FILE *out,
-                                nm_error *err)
+static nm_status write_question(sqlite3 *db, nm_strings *strings, const char *name, const char *sql, int64_t most,
+                                FILE *out, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db, sql, &rows, err);
 
+    if (status == NM_OK)
+        sqlite3_bind_int64(rows, 1, most);
     if (status == NM_OK)
         status = nm_html_table_write(db, strings, name, rows, out, err);
     sqlite3_finalize(rows);
     return status;
 }
 
-static nm_status write_blocks(map *m, nm_strings *strings, nm_error *err)
+/* How many blocks there are, and how many the page has. */
+static nm_status write_kept(map *m, int64_t count, int64_t kept_count, nm_error *err)
+{
+    nm_html_columns kept = {0};
+    nm_status status;
+
+    nm_html_columns_name(&kept, (const char *const[]){"block_count", "kept_count", NULL});
+    status = nm_html_columns_add(&kept, (int64_t[]){count, kept_count}, err);
+    if (status == NM_OK)
+        status = nm_html_columns_write(&kept, "kept", m->out, err);
+    nm_html_columns_free(&kept);
+    return status;
+}
+
+static nm_status write_blocks(map *m, nm_strings *strings, int64_t blocks_max, nm_error *err)
 {
     int64_t count = 0;
     nm_status status = nm_db_get_int(m->db, "SELECT count(*) FROM allocation WHERE is_segment = 0", &count, err);
 
-    m->has_all = count <= NM_HTML_BLOCKS_MAX;
+    m->has_all = count <= blocks_max;
     m->heap_id = NM_NULL;
     if (status == NM_OK)
         status = each(m, all_blocks_sql, take_block, err);
     if (status == NM_OK)
         status = write_cells(m, err);
+    if (status == NM_OK)
+        status = write_kept(m, count, m->has_all ? count : blocks_max, err);
     if (status != NM_OK)
         return status;
     return m->has_all ? nm_html_columns_write(&m->blocks, "block", m->out, err)
-                      : write_question(m->db, strings, "block", large_blocks_sql, m->out, err);
+                      : write_question(m->db, strings, "block", large_blocks_sql, blocks_max, m->out, err);
 }
 
 static void free_map(map *m)
@@ -235,7 +255,7 @@ static void free_map(map *m)
     nm_html_cells_free(&m->cells);
 }
 
-nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, FILE *out, nm_error *err)
+nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, int64_t blocks_max, FILE *out, nm_error *err)
 {
     map m = {.db = db, .out = out};
     nm_status status = nm_html_cells_init(&m.cells, err);
@@ -251,9 +271,9 @@ nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, FILE *out, nm_erro
     if (status == NM_OK)
         status = nm_html_columns_write(&m.lanes, "lane", out, err);
     if (status == NM_OK)
-        status = write_question(db, strings, "segment", segment_rows_sql, out, err);
+        status = write_question(db, strings, "segment", segment_rows_sql, SEGMENTS_MAX, out, err);
     if (status == NM_OK)
-        status = write_blocks(&m, strings, err);
+        status = write_blocks(&m, strings, blocks_max, err);
     free_map(&m);
     return status;
 }

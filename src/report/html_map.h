@@ -11,9 +11,9 @@
 
 #include "base/strings.h"
 
-#define NM_HTML_HEAPS_MAX  64      /* with a map: those with most allocations */
-#define NM_HTML_BLOCKS_MAX 1500000 /* by themselves: those with the most bytes times events */
+#define NM_HTML_HEAPS_MAX 64 /* with a map: those with most allocations */
 
-nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, FILE *out, nm_error *err);
+/* Of more than `blocks_max` blocks those with the most bytes times events are there by themselves; table "kept" says how many. */
+nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, int64_t blocks_max, FILE *out, nm_error *err);
 
 #endif

@@ -95,6 +95,9 @@ awk '/<script type="application.octet-stream"/ && !/^<script type="application\/
 } >long.txt
 load long
 expect 0 long.db </dev/null
+"$report" --max-size 1MiB long.db -o small.html || fail "no smaller page"
+"$report" --max-size 1KiB long.db -o none.html >out 2>&1 && fail "no page is that small"
+[ "$(wc -c <small.html)" -le 1048576 ] || fail "a page of at most 1 MiB has $(wc -c <small.html) bytes"
 cells() {
     grep -o 'class="cells" data-head=.*' "$1" | grep -m 1 -o '"width":[0-9]*,"height":[0-9]*'
 }

@@ -9,7 +9,8 @@ import {assignColours, LEAK, mixPixel, partsOf, PALETTE, REST} from '../../src/r
 import {formatAddress, formatBytes, formatCount, formatPercent, formatTime} from '../../src/report/web/format.mjs';
 import {makeTree, pathOf, skipTrunk} from '../../src/report/web/icicle.mjs';
 import {thin} from '../../src/report/web/leaks.mjs';
-import {bestHeap, heapOfRow, makeClock, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/report/web/model.mjs';
+import {isCounted} from '../../src/report/web/live.mjs';
+import {addBlocks, bestHeap, heapOfRow, liveBlocks, makeClock, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/report/web/model.mjs';
 import {barParts} from '../../src/report/web/oom.mjs';
 import {drawCells, drawRectangle, offsetOf} from '../../src/report/web/raster.mjs';
 import {interpolate, makeScale, niceTicks} from '../../src/report/web/scale.mjs';
@@ -85,6 +86,20 @@ test('what is looked at first is where the trouble is, else the largest pool', (
     assert.equal(bestHeap([heaps[0]], [], []), heaps[0]);
     assert.equal(bestHeap([], [], []), null);
     assert.equal(heapOfRow(heaps, {...failure, rank: 9}), null);
+});
+
+test('what was live is counted only where every block is here', () => {
+    const table = {rows: 3, heap_id: Float64Array.of(1, 1, 2), born: Float64Array.of(-1, 5, 6), life: Float64Array.of(11, NaN, 1), size_bytes: Float64Array.of(1, 2, 4)};
+    const heap = {heap_id: 1, input: {detail: 'all', detail_begin_seq: null}}, model = {kept: {block_count: 3, kept_count: 3}};
+    addBlocks(model, table);
+    assert.deepEqual([...model.blocks.alloc_seq], [NaN, 5, 6]);
+    assert.deepEqual([...model.blocks.free_seq], [10, NaN, 7]);
+    assert.deepEqual([4, 5, 9, 10].map((seq) => liveBlocks(model, 1, seq)), [[0], [0, 1], [0, 1], [1]]);
+    assert.equal(isCounted(model, heap), true);
+    assert.equal(isCounted(model, {...heap, input: {detail: 'live', detail_begin_seq: null}}), false);
+    model.kept = {block_count: 4, kept_count: 3};
+    addBlocks(model, table);
+    assert.equal(isCounted(model, heap), false);
 });
 
 test('a step begins at its event and ends at the next', () => {

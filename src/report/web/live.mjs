@@ -16,7 +16,7 @@ import {say} from './words.mjs';
 
 /* Are all blocks of the heap here, so that what is counted is what there was? Pure. */
 export function isCounted(model, heap) {
-    return heap.input?.detail === 'all' && heap.input.detail_begin_seq === null && model.blockRanges.has(heap.heap_id);
+    return model.hasAllBlocks && heap.input?.detail === 'all' && heap.input.detail_begin_seq === null && model.blockRanges.has(heap.heap_id);
 }
 
 function countBlocks(model, heap, seq, keyOf) {
@@ -105,7 +105,7 @@ export function makeLive(model, state) {
             make('span', {class: 'note'}, say('at')), ['peak', 'end'].map((at) => makeChoice(`the ${at}`, values.at === at, () => state.set({at}))));
         put(word, `${heap.label} ${momentText(heap, values.at)}`);
         if (groups === null || groups.length === 0) {
-            put(body, make('p', {class: 'note'}, groups === null ? 'Only the peak is known here: rows of single allocations are not all in this database, or modules were asked for.' : say('Nothing was live.')));
+            put(body, make('p', {class: 'note'}, groups === null ? 'Only the peak is known here: not every single allocation is in this page, or modules were asked for.' : say('Nothing was live.')));
             return;
         }
         const whole = values.group === 'module' ? Math.max(...groups.map((row) => row.bytes)) : groups.reduce((sum, row) => sum + row.bytes, 0);

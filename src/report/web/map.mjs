@@ -96,8 +96,8 @@ export function drawMap(pixels, view, model, heap, values, shades) {
     const segments = model.segments.get(heap.heap_id) ?? [];
     for (const segment of segments)
         drawRectangle(pixels, view, segment.alloc_seq ?? -1, segment.free_seq ?? Infinity, offsetOf(lanes, segment.address), segment.size_bytes, reserved);
-    const inView = blocksInView(model, heap, view, EXACT_MAX);
-    if ((inView === null || model.blocks === null) && heap.cells && coloring.nameOfSite) {
+    const inView = model.hasAllBlocks ? blocksInView(model, heap, view, EXACT_MAX) : null;
+    if (inView === null && heap.cells && coloring.nameOfSite) {
         drawCells(pixels, view, heap.cells, (site, used) => pixelOf(coloring.nameOfSite(site), used / 255));
         return {isExact: false, count: null};
     }
@@ -223,6 +223,8 @@ function paintMap(context, width, ratio, model, heap, values) {
     drawCursor(context, values, heap, view.scale, MAP_TOP, MAP_HEIGHT - MAP_BOTTOM);
     if (chosen >= 0)
         outline(context, model, heap, view, plotHeight, chosen, colourOf('ink'));
+    if (!model.hasAllBlocks && model.kept !== null && model.blocks !== null)
+        return `Shares of what was in use, of all ${formatCount(model.kept.block_count)} blocks; the ${formatCount(model.kept.kept_count)} with the most bytes times events can be pointed at (npumem report --max-size).`;
     return how.isExact ? `${formatCount(how.count)} blocks in view, each drawn by itself.` : 'More blocks in view than pixels: shares of what was in use; a closer range draws each block.';
 }
 

@@ -180,7 +180,7 @@ export function makeModel(page) {
     return {
         page, tables, inputs, heaps, heapById: new Map(heaps.map((heap) => [heap.heap_id, heap])), usage, steps,
         best: bestHeap(heaps.filter((heap) => heap.usage !== null), rowsOf(tables.oom), rowsOf(tables.leak)) ?? heaps[0] ?? null,
-        rows: (name) => rowsOf(tables[name]), byPlace, blocks: null, blockRanges: new Map(),
+        rows: (name) => rowsOf(tables[name]), byPlace, kept: rowsOf(tables.kept)[0] ?? null, blocks: null, blockRanges: new Map(), hasAllBlocks: false,
         stacks: makeStacks(tables.stack, tables.frame),
         offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),
         categories: new Map(rowsOf(tables.category).map((row) => [row.category_id, row.name])),
@@ -201,6 +201,7 @@ export function blockOffsets(model, heapId) {
 export function addBlocks(model, table) {
     model.blocks = makeBlocks(table);
     model.blockRanges = rangesOf(table);
+    model.hasAllBlocks = model.kept === null || model.kept.kept_count === model.kept.block_count;
 }
 
 /* The step that an event is in; null: before the first, or steps are not known. */

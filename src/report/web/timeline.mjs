@@ -105,7 +105,8 @@ export function drawPlaces(context, scale, y) {
     for (const value of niceTicks(scale.begin, scale.end, Math.max(2, (scale.right - scale.left) / 130), 10)) {
         const x = Math.round(scale.placeToX(value)) + 0.5;
         context.fillRect(x, y, 1, 4);
-        context.fillText(placeText(scale, value), x, y + 15);
+        const text = placeText(scale, value), half = context.measureText(text).width / 2;
+        context.fillText(text, Math.min(x, scale.right - half + 8), y + 15);
     }
 }
 

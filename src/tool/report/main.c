@@ -40,7 +40,8 @@ static int say(const char *subject, const nm_error *err)
 static int write_page(const void *context)
 {
     const report_options *options = context;
-    const nm_html_options page = {.database_path = options->database, .language = nm_language_of_environment()};
+    const nm_html_options page = {
+        .database_path = options->database, .language = nm_language_of_environment(), .bytes_max = options->bytes_max};
     nm_error err = {.offset = NM_NO_OFFSET};
     nm_foreign *database = NULL;
     nm_status status = nm_foreign_open(options->database, true, &database, &err);

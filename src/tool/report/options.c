@@ -4,6 +4,8 @@
  */
 #include "tool/report/options.h"
 
+#include "report/html.h"
+
 static const option_row rows[] = {
     {.name = "output",
      .letter = 'o',
@@ -11,6 +13,14 @@ static const option_row rows[] = {
      .argument = "FILE",
      .help = "write there; -: standard output (default: DB with the suffix .html)",
      .field = OPTION_FIELD(report_options, output)},
+    {.name = "max-size",
+     .kind = OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "about how large the page may get: where there are more blocks, only the largest can be pointed at",
+     .fallback = "16MiB",
+     .min = NM_HTML_BYTES_LEAST,
+     .max = (uint64_t)1 << 30,
+     .field = OPTION_FIELD(report_options, bytes_max)},
     {.name = "force",
      .kind = OPTION_FLAG,
      .help = "replace a file that is there",

@@ -9,6 +9,7 @@
 
 typedef struct report_options {
     const char *database, *output; /* borrowed; output: NULL: by the database's name, "-": standard output */
+    uint64_t bytes_max;
     bool is_forced;
 } report_options;
 
