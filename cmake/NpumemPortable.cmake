@@ -45,6 +45,7 @@ function(npumem_make_portable)
   target_link_options(npumem-stack PRIVATE -static)
   target_link_options(npumem-export PRIVATE -static)
   target_link_options(npumem-report PRIVATE -static)
+  target_link_options(npumem-bundle PRIVATE -static)
   target_link_options(npumem-top PRIVATE -static)
   target_link_options(npumem-front PRIVATE -static)
   npumem_compiler_file(demangler libsupc++.a) # the C++ runtime's static part: names of C++ are shown as written

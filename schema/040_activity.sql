@@ -134,8 +134,8 @@ CREATE TABLE moment (
     --
     -- Number of the moment.
     moment_id INTEGER PRIMARY KEY,
-    -- A code of moment_kind.
-    kind INTEGER NOT NULL REFERENCES moment_kind (kind),
+    -- A code of _moment_kind.
+    kind INTEGER NOT NULL REFERENCES _moment_kind (kind),
     -- Text of a mark. NULL: not a mark.
     name TEXT,
     -- The process that it belongs to. NULL: all, or a device's peak.
@@ -174,7 +174,7 @@ CREATE TABLE _pause (
 );
 
 CREATE TABLE _note (
-    -- Something that the recorder could not see, or saw in another way than usual. Shown by the view unseen.
+    -- Something that the recorder could not see, or saw in another way than usual. Shown by the view _unseen.
     --
     -- Number of the note.
     note_id INTEGER PRIMARY KEY,

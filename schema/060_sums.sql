@@ -148,7 +148,7 @@ CREATE TABLE _peak_stack (
 );
 
 CREATE TABLE _peak_category (
-    -- What was live at the peak of a heap by what it was for, where that is known. Shown by the view _peak_by_category.
+    -- What was live at the peak of a heap by what it was for, where that is known. Shown by the view peak_by_category.
     --
     -- The heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
@@ -164,7 +164,7 @@ CREATE TABLE _peak_category (
 
 CREATE TABLE _peak_module (
     -- What was live at the peak of a heap by the innermost part of a model in whose forward it was made. Shown by the view
-    -- _peak_by_module.
+    -- peak_by_module.
     --
     -- The heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
@@ -198,7 +198,7 @@ CREATE TABLE _allocation_kind_sum (
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
-    -- 1: mapped memory, whose policy is a code of memory_kind; 0: not.
+    -- 1: mapped memory, whose policy is a code of _memory_kind; 0: not.
     is_mapped INTEGER NOT NULL,
     -- As allocation.policy. NULL: not known.
     policy INTEGER,
@@ -510,7 +510,7 @@ CREATE TABLE memory_sample (
     process_id INTEGER REFERENCES process (process_id),
     -- The device. NULL: host memory.
     device_id INTEGER REFERENCES device (device_id),
-    -- A code of memory_kind.
+    -- A code of _memory_kind.
     kind INTEGER NOT NULL,
     -- Memory in use: of a device by anybody, of the host by the process. Unit: bytes.
     used_bytes INTEGER NOT NULL,

@@ -97,7 +97,7 @@ SELECT
     s.max_rounding_bytes
 FROM fragmentation_sample AS s
 JOIN moment AS m ON m.moment_id = s.moment_id
-JOIN moment_kind AS k ON k.kind = m.kind
+JOIN _moment_kind AS k ON k.kind = m.kind
 JOIN _heap_place AS p ON p.heap_id = s.heap_id
 ORDER BY s.heap_id, m.seq, m.kind, m.moment_id;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables `_plumbing` and `wrapper`: the patterns by which sites are judged, and what may be the program's own plumbing.
+ * Tables `plumbing` and `wrapper`: the patterns by which sites are judged, and what may be the program's own plumbing.
  */
 #ifndef NM_STORE_PLUMBING_H
 #define NM_STORE_PLUMBING_H

@@ -8,7 +8,7 @@ const path = require('path');
 
 const [work, source] = process.argv.slice(2);
 const casesFolder = path.join(source, 'tests/sql');
-const initSql = require(path.join(work, 'package/dist/sql-asm.js'));
+const initSql = require(path.join(work, 'package/dist/sql-asm-memory-growth.js'));
 
 function cell(value) {
     if (value === null) return '';

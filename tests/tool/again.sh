@@ -28,7 +28,7 @@ mkdir -p "$scratch"
 cd "$scratch" || exit 1
 
 # The same as of the load, of runs of many kinds.
-for name in _heap_place leak _fragmentation_verdict out_of_memory copy_summary; do
+for name in heap_place leak fragmentation_verdict out_of_memory copy_summary; do
     mkdir $name
     "$text2trace" "$sql/$name/trace.txt" $name/run.zst || fail "$name: no trace"
     "$ingest" --csv csv --csv-all $name/run.zst >$name/first 2>$name/first.err
@@ -43,7 +43,7 @@ for name in _heap_place leak _fragmentation_verdict out_of_memory copy_summary; 
     cmp $name/run.db $name/kept.db || fail "$name: the database has changed"
     rm -r csv
 done
-[ "$(cd _heap_place && ls)" = "$(printf '%s\n' csv first first.err kept.db run.db run.zst second second.err)" ] ||
+[ "$(cd heap_place && ls)" = "$(printf '%s\n' csv first first.err kept.db run.db run.zst second second.err)" ] ||
     fail "something was left: $(ls _heap_place)"
 
 cp heap_place/run.zst heap_place/run.db . && touch -d '1 hour ago' run.zst
@@ -77,13 +77,14 @@ touch moved/other.db
 expect 0 'npumem-ingest: a;b.zst is newer than this database: ingest it again' moved/other.db
 
 # What is of loading alone.
-for option in '--detail live' '--server-after 1h' '--site-rules rules' '--step-at none' '--symbols .' '--threshold zero-copy=1MiB'; do
+for option in '--server-after 1h' '--site-rules rules' '--step-at none' '--symbols .' '--threshold zero-copy=1MiB'; do
     : >rules
     # shellcheck disable=SC2086 # two words
     expect 2 "run.db: is a database already: ${option%% *} is for loading its trace" $option run.db
 done
 expect 2 'run.db: is a database already: --redact needs -o FILE.db' --redact run.db
 expect 2 '2 inputs (run.db, run.zst, ...) need -o FILE.db' run.db run.zst
+expect 2 'run.db: is a database already: --detail needs -o FILE.db' --detail live run.db
 [ ! -e new.db ] || fail 'there is a copy'
 
 # With -o another database is made of it, as of several.

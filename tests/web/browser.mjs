@@ -152,7 +152,7 @@ async function testClicks(browser) {
     assert.deepEqual(await leak.page.$$eval('#leaks .below .stack li', (lines) => lines.map((line) => line.textContent)), frames, 'one click: the leak and its stack');
     assert.ok(frames.includes(site.site));
     await leak.page.click('#live >> text=category');
-    assert.deepEqual((await cellsOf(leak.page, '#live')).map((cells) => [cells[0].replace(/ inferred$/, ''), cells[1]]), ask('leak', "SELECT category, live_bytes FROM _peak_by_category WHERE level = 'pool' ORDER BY live_bytes DESC, category LIMIT 12").map((row) => [row.category, formatBytes(row.live_bytes)]), 'one click: the peak by category');
+    assert.deepEqual((await cellsOf(leak.page, '#live')).map((cells) => [cells[0].replace(/ inferred$/, ''), cells[1]]), ask('leak', "SELECT category, live_bytes FROM peak_by_category WHERE level = 'pool' ORDER BY live_bytes DESC, category LIMIT 12").map((row) => [row.category, formatBytes(row.live_bytes)]), 'one click: the peak by category');
     const [blocker] = ask('leak', "SELECT site, hostage_bytes FROM fragmentation_blocker WHERE moment_kind = 'peak' ORDER BY hostage_bytes DESC, site LIMIT 1");
     const first = (await cellsOf(leak.page, '#pool .pair > div:nth-child(1)'))[0];
     assert.deepEqual([first[0], first[2]], [blocker.site, formatBytes(blocker.hostage_bytes)], 'no click: what pins the pool');

@@ -339,8 +339,7 @@ static const char births_sql[] =
     "step.process_id"
     "  WHERE q.seq IS NULL OR step.begin_seq <= q.seq GROUP BY step.process_id) AS x) AS n"
     " ON n.process_id = h.process_id"
-    " LEFT JOIN (SELECT heap_id, coalesce(site_frame_id, 0) AS site, max_steps FROM _site_lifetime) AS l"
-    " ON l.heap_id = a.heap_id AND l.site = coalesce(s.site_frame_id, 0)"
+    " LEFT JOIN _site_lifetime AS l ON l.heap_id = a.heap_id AND l.site_frame_id IS s.site_frame_id"
     " WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND NOT EXISTS (SELECT 1 FROM _site_verdict)"
     " GROUP BY a.heap_id, site_key, a.generation ORDER BY a.heap_id, site_key, a.generation";
 

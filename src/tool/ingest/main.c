@@ -113,6 +113,7 @@ static nm_status open_store(ingest *run, nm_store_role role, const char *path, n
         .retention = run->options->detail,
         .server_minutes = run->options->server_minutes,
         .thresholds = &run->options->thresholds,
+        .adopts_thresholds = is_database(run) && !nm_thresholds_are_set(&run->options->thresholds),
         .is_forced = run->options->is_forced,
         .is_redacted = run->options->is_redacted,
         .input_fd = run->input_fd,
@@ -132,8 +133,10 @@ static nm_status open_store(ingest *run, nm_store_role role, const char *path, n
 static nm_status open_outputs(ingest *run, nm_store_role role, nm_error *err)
 {
     const ingest_options *options = run->options;
-    nm_csv_options csv_options = {
-        .is_forced = options->is_forced, .has_all = options->has_csv_all, .has_bom = options->has_csv_bom};
+    nm_csv_options csv_options = {.is_forced = options->is_forced,
+                                  .has_all = options->has_csv_all,
+                                  .has_internal = options->has_csv_internal,
+                                  .has_bom = options->has_csv_bom};
     nm_status status = NM_OK;
 
     if (options->csv_folder != NULL) {

@@ -27,6 +27,7 @@ static const option_command commands[] = {
     {"stack", "print the call stacks of what leaked, of the peak, of a failed request, or of a site"},
     {"report", "write a database as one HTML file, to look at and to send"},
     {"export", "write a database for other tools: flame graphs, pprof"},
+    {"bundle", "put the verdicts, the database and what it ran on into one file, for a ticket"},
     {"top", "show what a recording that goes on is at"},
     {"check", "hold a database to rules, for CI"},
     {"diff", "say what changed between two databases"},
