@@ -64,6 +64,7 @@ top: common
 whatif: common
 stack: common
 export: common
+report: common
 npumem: common
 '
 
