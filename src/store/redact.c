@@ -24,7 +24,7 @@ static const struct {
     {"frame", "module", NM_REDACT_PATH, "1"},
     {"frame", "function", NM_REDACT_FUNCTION, "1"},
     {"_wrapper", "function", NM_REDACT_FUNCTION, "1"},
-    {"_plumbing", "pattern", NM_REDACT_FUNCTION, "origin = 'site rules'"},
+    {"plumbing", "pattern", NM_REDACT_FUNCTION, "origin = 'site rules'"},
     {"_process_environment", "value", NM_REDACT_TEXT, "source = 'environment'"},
     {"thread", "name", NM_REDACT_TEXT, "1"},
     {"heap", "name", NM_REDACT_TEXT, "1"},

@@ -65,6 +65,7 @@ whatif: common
 stack: common
 export: common
 report: common
+bundle: common
 npumem: common
 '
 
