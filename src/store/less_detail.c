@@ -89,13 +89,13 @@ static const char note_sql[] =
         "last_operation_id",
         "operation") ", " LAST("last_workspace_id",
                                "workspace") ", " LAST("last_stream_call_id",
-                                                       "_stream_call") ","
-                                                                       " coalesce(l.allocation_count, 0) + "
-                                                                       "coalesce((SELECT left_out_count FROM less_last "
-                                                                       "AS s WHERE s.owner = 'allocation'"
-                                                                       " AND s.input_id = i.input_id), 0) FROM "
-                                                                       "less_input AS i LEFT JOIN source._left_out AS "
-                                                                       "l ON l.input_id = i.input_id";
+                                                      "_stream_call") ","
+                                                                      " coalesce(l.allocation_count, 0) + "
+                                                                      "coalesce((SELECT left_out_count FROM less_last "
+                                                                      "AS s WHERE s.owner = 'allocation'"
+                                                                      " AND s.input_id = i.input_id), 0) FROM "
+                                                                      "less_input AS i LEFT JOIN source._left_out AS "
+                                                                      "l ON l.input_id = i.input_id";
 
 nm_status nm_less_detail_choose(sqlite3 *db, nm_retention retention, nm_error *err)
 {
