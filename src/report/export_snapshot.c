@@ -539,7 +539,7 @@ static nm_status put_traces(snapshot *s, nm_error *err)
         status = take_entry(s, &all, row, err);
     if (status == NM_OK && code != SQLITE_DONE && code != SQLITE_ROW)
         status = nm_db_fail(s->export->db, err);
-    if (status == NM_OK)
+    if (status == NM_OK) /* devices behind the last of which there is anything have a trace too */
         status = go_to_device(s, &all, s->device_count - 1, err);
     if (all.device >= 0)
         nm_pickle_list_end(&s->pickle, &all.entries);
@@ -615,7 +615,8 @@ static void put_settings(snapshot *s)
 static nm_status find_devices(snapshot *s, nm_error *err)
 {
     int64_t npus = 0, gpus = 0;
-    nm_status status = nm_db_get_int(s->export->db, DEVICES "SELECT max(number) + 1 FROM dev", &s->device_count, err);
+    nm_status status =
+        nm_db_get_int(s->export->db, DEVICES "SELECT coalesce(max(number) + 1, 0) FROM dev", &s->device_count, err);
 
     if (status == NM_OK)
         status = nm_db_get_int(s->export->db, "SELECT count(*) FROM device WHERE kind = 'npu'", &npus, err);
