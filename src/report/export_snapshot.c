@@ -49,8 +49,8 @@ typedef struct snapshot {
 
 /* Driver memory without blocks: it is its own block. */
 #define IS_BARE                                                                                                        \
-    "own.level = 1 AND a.is_segment = 0 AND a.allocation_id NOT IN (SELECT w.segment_id FROM allocation AS w"          \
-    " JOIN own AS o ON o.heap_id = w.heap_id WHERE o.level = 3 AND w.segment_id IS NOT NULL)"
+    "own.level = 1 AND a.is_segment = 0 AND a.allocation_id NOT IN (SELECT w.segment_id FROM allocation AS w WHERE"    \
+    " w.segment_id IS NOT NULL AND w.heap_id IN (SELECT heap_id FROM own WHERE level = 3))"
 
 /* ---- Stacks -------------------------------------------------------------------------------------------------------- */
 
@@ -149,15 +149,16 @@ typedef struct cursor {
     item at;
 } cursor;
 
-static const char segment_sql[] =
-    DEVICES "SELECT own.number, a.address, a.size_bytes, 0, 0, coalesce(a.stream, 0), coalesce(a.private_pool, 0),"
-            " a.stack_id, a.is_mapped, 0 FROM allocation AS a JOIN own ON own.heap_id = a.heap_id WHERE own.level = 1"
-            " AND a.end_kind = 0 AND a.size_bytes > 0 AND ?1 + ?2 > 0 ORDER BY 1, a.address < 0, 2, a.allocation_id";
+static const char segment_sql[] = DEVICES
+    "SELECT own.number, a.address, a.size_bytes, 0, 0, coalesce(a.stream, 0), coalesce(a.private_pool, 0),"
+    " a.stack_id, a.is_mapped, 0 FROM allocation AS a CROSS JOIN own ON own.heap_id = a.heap_id WHERE own.level = 1"
+    " AND a.end_kind = 0 AND a.size_bytes > 0 AND ?1 + ?2 > 0 ORDER BY 1, a.address < 0, 2, a.allocation_id";
 
 static const char block_sql[] = DEVICES
     "SELECT own.number, a.address, coalesce(a.block_bytes, (coalesce(a.requested_bytes, a.size_bytes) + ?1 + ?2 - 1)"
     " / ?2 * ?2), coalesce(a.requested_bytes, a.size_bytes), a.free_requested_seq IS NOT NULL, coalesce(a.stream, 0),"
-    " coalesce(a.private_pool, 0), a.stack_id, 0, a.block_bytes IS NULL FROM allocation AS a JOIN own ON own.heap_id = "
+    " coalesce(a.private_pool, 0), a.stack_id, 0, a.block_bytes IS NULL FROM allocation AS a CROSS JOIN own ON "
+    "own.heap_id = "
     "a.heap_id WHERE"
     " a.end_kind = 0 AND a.size_bytes > 0 AND (own.level IN (2, 3) OR (" IS_BARE ")) ORDER BY 1, a.address < 0, 2,"
     " a.allocation_id";
@@ -365,6 +366,7 @@ enum {
 
 /* In the order in which they go where they are of one event: what ends, then what begins, segments around their blocks. */
 typedef enum action {
+    FREE_BOTH, /* requested and completed by two events that follow each other, as they mostly are */
     FREE_REQUESTED,
     FREE_COMPLETED,
     SEGMENT_FREE,
@@ -377,43 +379,44 @@ typedef enum action {
     ACTION_COUNT
 } action;
 static const char *const action_words[ACTION_COUNT] = {
-    "free_requested", "free_completed", "segment_free", "segment_unmap", "segment_alloc",
-    "segment_map",    "alloc",          "oom",          "snapshot"};
+    "",    "free_requested", "free_completed", "segment_free", "segment_unmap", "segment_alloc", "segment_map", "alloc",
+    "oom", "snapshot"};
 
 /*
  * Remainders of what was unmapped in part are no events: the part is what they leave. What was replaced, or went with a reset,
  * has no event of its own; after a reset it is freed all the same, or viewers would show it for ever.
  */
+/* CROSS keeps SQLite from an index of its own over all allocations: one pass over them is enough. */
+#define FROM_OWN " FROM allocation AS a CROSS JOIN own ON own.heap_id = a.heap_id"
+#define IS_BOTH  "coalesce(own.level <> 1 AND a.end_kind <> 4 AND a.free_seq = a.free_requested_seq + 1, 0)"
+#define ASKED    "coalesce(a.requested_bytes, a.size_bytes)"
 static const char entry_sql[] = DEVICES
     ", part (id, size_bytes, left_bytes) AS (SELECT r.split_from_id, sum(r.size_bytes), max(CASE WHEN r.address ="
     " a.address THEN r.size_bytes END) FROM allocation AS r JOIN allocation AS a ON a.allocation_id = r.split_from_id"
-    " GROUP BY r.split_from_id), row (heap_id, seq, ns, action, address, size_bytes, stream, stack_id, pool, id) AS ("
-    "SELECT a.heap_id, a.alloc_seq, a.alloc_ns, CASE WHEN own.level <> 1 THEN 6 WHEN a.is_mapped = 1 THEN 5 ELSE 4 END,"
-    " a.address, CASE WHEN own.level = 1 THEN a.size_bytes ELSE coalesce(a.requested_bytes, a.size_bytes) END,"
-    " a.stream, a.stack_id, a.private_pool, a.allocation_id FROM allocation AS a JOIN own ON own.heap_id = a.heap_id"
+    " WHERE r.split_from_id IS NOT NULL GROUP BY r.split_from_id) "
+    "SELECT own.number, a.alloc_seq, CASE WHEN own.level <> 1 THEN 7 WHEN a.is_mapped = 1 THEN 6 ELSE 5 END, a.address,"
+    " CASE WHEN own.level = 1 THEN a.size_bytes ELSE " ASKED " END, coalesce(a.stream, 0), a.stack_id,"
+    " coalesce(a.private_pool, 0), own.start_ns + a.alloc_ns" FROM_OWN
     " WHERE a.alloc_seq IS NOT NULL AND a.split_from_id IS NULL UNION ALL "
-    "SELECT a.heap_id, a.alloc_seq, a.alloc_ns, 6, a.address, coalesce(a.requested_bytes, a.size_bytes), a.stream,"
-    " a.stack_id, a.private_pool, a.allocation_id FROM allocation AS a JOIN own ON own.heap_id = a.heap_id"
-    " WHERE a.alloc_seq IS NOT NULL AND " IS_BARE " UNION ALL "
-    "SELECT a.heap_id, a.free_requested_seq, NULL, 0, a.address, coalesce(a.requested_bytes, a.size_bytes), a.stream,"
-    " a.free_stack_id, NULL, a.allocation_id FROM allocation AS a JOIN own ON own.heap_id = a.heap_id"
-    " WHERE a.free_requested_seq IS NOT NULL UNION ALL "
-    "SELECT a.heap_id, a.free_seq, a.free_ns, CASE WHEN own.level <> 1 THEN 1 WHEN a.is_mapped = 1 THEN 3 ELSE 2 END,"
-    " a.address + coalesce(part.left_bytes, 0), CASE WHEN own.level <> 1 THEN coalesce(a.requested_bytes, a.size_bytes)"
-    " ELSE a.size_bytes - coalesce(part.size_bytes, 0) END,"
-    " a.stream, a.free_stack_id, NULL, a.allocation_id FROM allocation AS a JOIN own ON own.heap_id = a.heap_id"
-    " LEFT JOIN part ON part.id = a.allocation_id WHERE a.free_seq IS NOT NULL AND a.end_kind <> 4 UNION ALL "
-    "SELECT a.heap_id, a.free_seq, a.free_ns, 1, a.address, coalesce(a.requested_bytes, a.size_bytes), a.stream,"
-    " a.free_stack_id, NULL, a.allocation_id FROM allocation AS a JOIN own ON own.heap_id = a.heap_id"
-    " WHERE a.free_seq IS NOT NULL AND a.end_kind <> 4 AND " IS_BARE " UNION ALL "
-    "SELECT f.heap_id, f.seq, f.ns, 7, f.device_free_bytes, f.requested_bytes, f.stream, f.stack_id, NULL, f.failure_id"
-    " FROM failure AS f UNION ALL "
-    "SELECT (SELECT min(own.heap_id) FROM own JOIN heap ON heap.heap_id = own.heap_id WHERE m.process_id IS NULL OR"
-    " heap.process_id = m.process_id), m.seq, m.ns, 8, 0, 0, NULL, NULL, NULL, m.moment_id FROM moment AS m"
-    " WHERE m.kind = 3 AND m.name = 'snapshot') "
-    "SELECT own.number, row.seq, row.action, row.address, row.size_bytes, coalesce(row.stream, 0), row.stack_id,"
-    " coalesce(row.pool, 0), own.start_ns + row.ns FROM row JOIN own ON own.heap_id = row.heap_id"
-    " WHERE own.number = ?1 ORDER BY row.seq, row.action, row.address < 0, row.address, row.id";
+    "SELECT own.number, a.alloc_seq, 7, a.address, " ASKED ", coalesce(a.stream, 0), a.stack_id,"
+    " coalesce(a.private_pool, 0), own.start_ns + a.alloc_ns" FROM_OWN " WHERE a.alloc_seq IS NOT NULL AND " IS_BARE
+    " UNION ALL "
+    "SELECT own.number, a.free_requested_seq, 1, a.address, " ASKED
+    ", coalesce(a.stream, 0), a.free_stack_id, 0, NULL" FROM_OWN
+    " WHERE a.free_requested_seq IS NOT NULL AND NOT " IS_BOTH " UNION ALL "
+    "SELECT own.number, CASE WHEN " IS_BOTH " THEN a.free_requested_seq ELSE a.free_seq END, CASE WHEN " IS_BOTH
+    " THEN 0 WHEN own.level <> 1 THEN 2 WHEN a.is_mapped = 1 THEN 4 ELSE 3 END,"
+    " a.address + coalesce(part.left_bytes, 0), CASE WHEN own.level <> 1 THEN " ASKED
+    " ELSE a.size_bytes - coalesce(part.size_bytes, 0) END, coalesce(a.stream, 0), a.free_stack_id, 0,"
+    " own.start_ns + a.free_ns" FROM_OWN " LEFT JOIN part ON part.id = a.allocation_id"
+    " WHERE a.free_seq IS NOT NULL AND a.end_kind <> 4 UNION ALL "
+    "SELECT own.number, a.free_seq, 2, a.address, " ASKED ", coalesce(a.stream, 0), a.free_stack_id, 0,"
+    " own.start_ns + a.free_ns" FROM_OWN " WHERE a.free_seq IS NOT NULL AND a.end_kind <> 4 AND " IS_BARE " UNION ALL "
+    "SELECT own.number, f.seq, 8, f.device_free_bytes, f.requested_bytes, coalesce(f.stream, 0), f.stack_id, 0,"
+    " own.start_ns + f.ns FROM failure AS f JOIN own ON own.heap_id = f.heap_id UNION ALL "
+    "SELECT own.number, m.seq, 9, 0, 0, 0, NULL, 0, own.start_ns + m.ns FROM moment AS m JOIN own ON own.heap_id ="
+    " (SELECT min(o.heap_id) FROM own AS o JOIN heap ON heap.heap_id = o.heap_id WHERE m.process_id IS NULL OR"
+    " heap.process_id = m.process_id) WHERE m.kind = 3 AND m.name = 'snapshot' ORDER BY 1, 2, 3, 4";
 
 typedef struct entry {
     action action;
@@ -462,56 +465,86 @@ static bool goes_on(const entry *first, const entry *next)
            first->address + (uint64_t)first->size_bytes == next->address;
 }
 
-/* The trace of one device. */
-static nm_status put_trace(snapshot *s, int64_t device, nm_error *err)
-{
-    nm_pickle_list_state list;
-    entry waiting = {.action = ACTION_COUNT}, next;
-    sqlite3_stmt *row = NULL;
-    int64_t last_ns = NM_NULL; /* what was requested to be freed has no time of its own */
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(s->export->db, entry_sql, &row, err);
+/* What is written of the traces so far. */
+typedef struct traces {
+    nm_pickle_list_state devices, entries;
+    int64_t device; /* whose trace is under way */
+    entry waiting;  /* ACTION_COUNT: none */
+} traces;
 
+static nm_status put_waiting(snapshot *s, traces *all, nm_error *err)
+{
+    entry *at = &all->waiting;
+    nm_status status = NM_OK;
+
+    if (at->action == FREE_BOTH) {
+        at->action = FREE_REQUESTED;
+        nm_pickle_item(&s->pickle, &all->entries);
+        status = put_entry(s, at, err);
+        at->action = FREE_COMPLETED;
+    }
+    if (status == NM_OK && at->action != ACTION_COUNT) {
+        nm_pickle_item(&s->pickle, &all->entries);
+        status = put_entry(s, at, err);
+    }
+    at->action = ACTION_COUNT;
+    return status;
+}
+
+/* Ends the trace under way, and begins those of the devices up to this one. */
+static nm_status go_to_device(snapshot *s, traces *all, int64_t device, nm_error *err)
+{
+    nm_status status = put_waiting(s, all, err);
+
+    while (all->device < device) {
+        if (all->device++ >= 0)
+            nm_pickle_list_end(&s->pickle, &all->entries);
+        nm_pickle_item(&s->pickle, &all->devices);
+        nm_pickle_list(&s->pickle, &all->entries);
+        all->waiting.ns = NM_NULL;
+    }
+    return status;
+}
+
+/* What was requested to be freed has no time of its own: it has that of the entry before. */
+static nm_status take_entry(snapshot *s, traces *all, sqlite3_stmt *row, nm_error *err)
+{
+    entry next = read_entry(row);
+    nm_status status = NM_OK;
+
+    if (sqlite3_column_int64(row, ENTRY_DEVICE) != all->device)
+        status = go_to_device(s, all, sqlite3_column_int64(row, ENTRY_DEVICE), err);
+    if (next.ns == NM_NULL)
+        next.ns = all->waiting.ns;
+    if (goes_on(&all->waiting, &next)) {
+        all->waiting.size_bytes += next.size_bytes;
+        return status;
+    }
     if (status == NM_OK)
-        sqlite3_bind_int64(row, 1, device);
-    nm_pickle_list(&s->pickle, &list);
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW && !ferror(s->export->out)) {
-        next = read_entry(row);
-        next.ns = next.ns == NM_NULL ? last_ns : next.ns;
-        last_ns = next.ns;
-        if (goes_on(&waiting, &next)) {
-            waiting.size_bytes += next.size_bytes;
-            continue;
-        }
-        if (waiting.action != ACTION_COUNT) {
-            nm_pickle_item(&s->pickle, &list);
-            status = put_entry(s, &waiting, err);
-        }
-        waiting = next;
-    }
-    if (status == NM_OK && code != SQLITE_DONE && code != SQLITE_ROW)
-        status = nm_db_fail(s->export->db, err);
-    if (status == NM_OK && waiting.action != ACTION_COUNT) {
-        nm_pickle_item(&s->pickle, &list);
-        status = put_entry(s, &waiting, err);
-    }
-    nm_pickle_list_end(&s->pickle, &list);
-    sqlite3_finalize(row);
+        status = put_waiting(s, all, err);
+    all->waiting = next;
     return status;
 }
 
 static nm_status put_traces(snapshot *s, nm_error *err)
 {
-    nm_pickle_list_state list;
-    nm_status status = NM_OK;
+    traces all = {.device = -1, .waiting = {.action = ACTION_COUNT, .ns = NM_NULL}};
+    sqlite3_stmt *row = NULL;
+    int code = SQLITE_DONE;
+    nm_status status = nm_db_prepare(s->export->db, entry_sql, &row, err);
 
     nm_pickle_word(&s->pickle, "device_traces");
-    nm_pickle_list(&s->pickle, &list);
-    for (int64_t device = 0; status == NM_OK && device < s->device_count; device++) {
-        nm_pickle_item(&s->pickle, &list);
-        status = put_trace(s, device, err);
-    }
-    nm_pickle_list_end(&s->pickle, &list);
+    nm_pickle_list(&s->pickle, &all.devices);
+    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW && !ferror(s->export->out))
+        status = take_entry(s, &all, row, err);
+    if (status == NM_OK && code != SQLITE_DONE && code != SQLITE_ROW)
+        status = nm_db_fail(s->export->db, err);
+    if (status == NM_OK) /* devices behind the last of which there is anything have a trace too */
+        status = go_to_device(s, &all, s->device_count - 1, err);
+    if (all.device >= 0)
+        nm_pickle_list_end(&s->pickle, &all.entries);
+    nm_pickle_list_end(&s->pickle, &all.devices);
+    sqlite3_finalize(row);
     return status;
 }
 
@@ -582,7 +615,8 @@ static void put_settings(snapshot *s)
 static nm_status find_devices(snapshot *s, nm_error *err)
 {
     int64_t npus = 0, gpus = 0;
-    nm_status status = nm_db_get_int(s->export->db, DEVICES "SELECT max(number) + 1 FROM dev", &s->device_count, err);
+    nm_status status =
+        nm_db_get_int(s->export->db, DEVICES "SELECT coalesce(max(number) + 1, 0) FROM dev", &s->device_count, err);
 
     if (status == NM_OK)
         status = nm_db_get_int(s->export->db, "SELECT count(*) FROM device WHERE kind = 'npu'", &npus, err);

@@ -13,12 +13,12 @@
 
 static void put(nm_pickle_writer *w, const void *data, size_t len)
 {
-    fwrite(data, 1, len, w->out);
+    fwrite_unlocked(data, 1, len, w->out); /* one thread writes: a lock a byte would be most of the work */
 }
 
 static void put_code(nm_pickle_writer *w, uint8_t code)
 {
-    putc(code, w->out);
+    putc_unlocked(code, w->out);
 }
 
 void nm_pickle_begin(nm_pickle_writer *w, FILE *out)
@@ -96,23 +96,40 @@ void nm_pickle_text(nm_pickle_writer *w, const char *text)
     put(w, text, len);
 }
 
-void nm_pickle_word(nm_pickle_writer *w, const char *text)
+/* The number of the word, which is written where it is new. *is_new: it has been. */
+static uint32_t find_word(nm_pickle_writer *w, const char *text, bool *is_new)
 {
     size_t count = w->words.count;
     uint32_t number = 0;
 
+    *is_new = false;
     if (w->status == NM_OK)
         w->status = nm_strings_intern(&w->words, (nm_bytes){(const uint8_t *)text, strlen(text)}, &number, NULL);
     if (w->status == NM_OK)
         w->status = nm_array_grow(&w->word_memo, &w->word_capacity, (size_t)number + 1, sizeof *w->word_memo, NULL);
     if (w->status != NM_OK)
-        return;
-    if (number <= count) {
-        nm_pickle_name(w, w->word_memo[number]);
+        return 0;
+    *is_new = number > count;
+    if (*is_new) {
+        nm_pickle_text(w, text);
+        w->word_memo[number] = nm_pickle_keep(w);
+    }
+    return w->word_memo[number];
+}
+
+void nm_pickle_word(nm_pickle_writer *w, const char *text)
+{
+    size_t place = ((uintptr_t)text ^ (uintptr_t)text >> 6) % NM_PICKLE_RECENT;
+    bool is_new;
+
+    if (w->recent[place].text == text) {
+        nm_pickle_name(w, w->recent[place].number);
         return;
     }
-    nm_pickle_text(w, text);
-    w->word_memo[number] = nm_pickle_keep(w);
+    w->recent[place].number = find_word(w, text, &is_new);
+    w->recent[place].text = text;
+    if (!is_new)
+        nm_pickle_name(w, w->recent[place].number);
 }
 
 /* As few bytes as hold the number and its sign. */

@@ -23,11 +23,17 @@
 #include "base/map.h"
 #include "base/strings.h"
 
+#define NM_PICKLE_RECENT 64
+
 typedef struct nm_pickle_writer {
     FILE *out;           /* borrowed; the caller looks at ferror */
     nm_strings words;    /* those that have been written */
     uint32_t *word_memo; /* their numbers, by the word's own and from 1 */
     size_t word_capacity;
+    struct {
+        const char *text;
+        uint32_t number;
+    } recent[NM_PICKLE_RECENT]; /* words by where they lie: most values of a snapshot have a word before them */
     uint32_t memo_count;
     nm_status status;
 } nm_pickle_writer;
@@ -49,7 +55,8 @@ void nm_pickle_list(nm_pickle_writer *w, nm_pickle_list_state *list);
 void nm_pickle_item(nm_pickle_writer *w, nm_pickle_list_state *list);
 void nm_pickle_list_end(nm_pickle_writer *w, nm_pickle_list_state *list);
 
-void nm_pickle_word(nm_pickle_writer *w, const char *text); /* is written once and named from then on: for few */
+void nm_pickle_word(nm_pickle_writer *w,
+                    const char *text); /* a constant; written once and named from then on: for few */
 void nm_pickle_text(nm_pickle_writer *w, const char *text); /* UTF-8 */
 void nm_pickle_int(nm_pickle_writer *w, int64_t value);
 void nm_pickle_address(nm_pickle_writer *w, uint64_t value);
