@@ -18,6 +18,7 @@ endfunction()
 npumem_portable_library(PkgConfig::SQLITE sqlite3)
 target_link_libraries(PkgConfig::SQLITE INTERFACE m) # of libc, as each program takes it
 npumem_portable_library(PkgConfig::ZSTD zstd)
+npumem_portable_library(PkgConfig::ZLIB z)
 npumem_portable_library(PkgConfig::LIBDW dw elf z lzma bz2)
 find_library(LIBCSV_LIBRARY libcsv.a REQUIRED)
 
@@ -43,6 +44,8 @@ function(npumem_make_portable)
   target_link_options(npumem-diff PRIVATE -static)
   target_link_options(npumem-stack PRIVATE -static)
   target_link_options(npumem-export PRIVATE -static)
+  target_link_options(npumem-report PRIVATE -static)
+  target_link_options(npumem-bundle PRIVATE -static)
   target_link_options(npumem-top PRIVATE -static)
   target_link_options(npumem-front PRIVATE -static)
   npumem_compiler_file(demangler libsupc++.a) # the C++ runtime's static part: names of C++ are shown as written

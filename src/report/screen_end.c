@@ -290,6 +290,7 @@ static nm_status add_ends(nm_screen *s, nm_error *err)
         snprintf(pid, sizeof pid, "%lld", (long long)sqlite3_column_int64(rows, 1));
         snprintf(number, sizeof number, "%lld", (long long)sqlite3_column_int64(rows, 3));
         nm_screen_begin(s, NM_SAY_LABEL_ENDED, NM_LINE_WARNING, NM_RANK_WARNING, "process");
+        nm_screen_rows(s, 2);
         if (nm_db_is_null(rows, 3))
             nm_screen_say(s, NM_SAY_PROCESS_UNKNOWN, NM_WORDS({"pid", pid}));
         else

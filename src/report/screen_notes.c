@@ -115,9 +115,9 @@ static nm_sentence unseen_of(int kind)
 static nm_status add_unseen(nm_screen *s, nm_error *err)
 {
     static const char sql[] =
-        "SELECT k.kind, (SELECT f.text FROM unseen AS f WHERE f.kind = u.kind ORDER BY"
+        "SELECT k.kind, (SELECT f.text FROM _unseen AS f WHERE f.kind = u.kind ORDER BY"
         " f.first_seq LIMIT 1), sum(u.unseen_count) FROM (SELECT kind, text,"
-        " max(unseen_count) AS unseen_count, min(first_seq) AS first_seq FROM unseen"
+        " max(unseen_count) AS unseen_count, min(first_seq) AS first_seq FROM _unseen"
         " GROUP BY kind, text) AS u JOIN _note_kind AS k ON k.name = u.kind GROUP BY u.kind ORDER BY min(u.first_seq)";
     char text[TEXT_BYTES], count[NM_HUMAN_BYTES];
     sqlite3_stmt *rows = NULL;

@@ -55,7 +55,7 @@ void nm_screen_component(const nm_screen *s, const char *component, const char *
 #define PARTS                                                                                                          \
     "WITH c AS (SELECT component, heap, bytes FROM device_memory"                                                      \
     " WHERE moment_id = ?1 AND host IS ?2 AND device IS ?3),"                                                          \
-    " own AS (SELECT component, CASE WHEN component IN ('POOL', 'PTA', 'WORKSPACE') THEN heap END AS heap,"            \
+    " own AS (SELECT component, CASE WHEN component IN ('POOL', 'WORKSPACE') THEN heap END AS heap,"                   \
     " sum(bytes) AS bytes FROM c WHERE component NOT IN ('RECORDED PROCESSES', 'OTHER PROCESSES', 'UNEXPLAINED',"      \
     " 'DEVICE USED') GROUP BY 1, 2),"                                                                                  \
     " other AS (SELECT coalesce(max(bytes), 0) AS bytes FROM c WHERE component = 'OTHER PROCESSES')"                   \

@@ -6,6 +6,7 @@
 #include "store/merge.h"
 
 #include "store/database.h"
+#include "store/less_detail.h"
 #include "store/plumbing.h"
 #include "store/read_limit.h"
 #include "store/validate.h"
@@ -38,18 +39,27 @@ static const char last_id_sql[] =
 
 /* One INSERT for each table: its columns as they are or, where they number rows, moved up. Both lists have one order. */
 static const char copy_sql[] =
-    "SELECT printf('INSERT INTO main.\"%w\" (%s) SELECT %s FROM " SOURCE ".\"%w\"', owner,"
+    "SELECT printf('INSERT INTO main.\"%w\" (%s) SELECT %s FROM " SOURCE ".\"%w\"%s', owner,"
     " group_concat(printf('\"%w\"', name), ', '), group_concat(CASE WHEN last_id IS NULL THEN printf('\"%w\"', name) "
     "ELSE printf('\"%w\" + %d', name, last_id) END,"
-    " ', '), owner)"
+    " ', '), owner, coalesce((SELECT ' WHERE ' || condition FROM less_condition AS l WHERE l.owner = "
+    "all_columns.owner), ''))"
     " FROM (SELECT c.owner, c.name, t.last_id FROM merge_column AS c LEFT JOIN merge_table AS t ON t.name = c.target"
-    " WHERE c.owner IN (SELECT name FROM merge_table)) GROUP BY owner ORDER BY owner";
+    " WHERE c.owner IN (SELECT name FROM merge_table)) AS all_columns GROUP BY owner ORDER BY owner";
 
 /* The first input's rules of sites are everybody's, if the caller has none. */
 static const char adopt_sql[] =
-    "INSERT INTO main._plumbing (target, pattern, origin) SELECT target, pattern, origin FROM " SOURCE "._plumbing"
+    "INSERT INTO main.plumbing (target, pattern, origin) SELECT target, pattern, origin FROM " SOURCE ".plumbing"
     " WHERE origin = 'site rules' AND NOT EXISTS (SELECT 1 FROM main.input)"
-    " AND NOT EXISTS (SELECT 1 FROM main._plumbing WHERE origin = 'site rules')";
+    " AND NOT EXISTS (SELECT 1 FROM main.plumbing WHERE origin = 'site rules')";
+
+/* Floors that can be right: of what is wrong in them the comparison of words tells. */
+static const char thresholds_sql[] =
+    "UPDATE main._threshold SET (floor, capacity_ratio) = (SELECT s.floor, s.capacity_ratio FROM " SOURCE
+    "._threshold AS s"
+    " WHERE s.measure = main._threshold.measure) WHERE EXISTS (SELECT 1 FROM " SOURCE "._threshold AS s"
+    " WHERE s.measure = main._threshold.measure AND typeof(s.floor) = 'integer' AND s.floor >= 0"
+    " AND typeof(s.capacity_ratio) = 'real' AND s.capacity_ratio BETWEEN 0 AND 1)";
 
 /* Facts that `main` does not state itself. */
 static const char rest_sql[] = "INSERT OR IGNORE INTO main.meta SELECT * FROM " SOURCE ".meta";
@@ -86,7 +96,7 @@ static nm_status check_rules(sqlite3 *db, nm_error *err)
                    "its sites are judged by other rules than those beside it: load all with the same --site-rules");
 }
 
-static nm_status copy_rows(sqlite3 *db, nm_error *err)
+static nm_status copy_rows(sqlite3 *db, nm_retention retention, nm_error *err)
 {
     nm_status status = nm_db_exec(db, "BEGIN", err);
 
@@ -94,11 +104,14 @@ static nm_status copy_rows(sqlite3 *db, nm_error *err)
         status = nm_db_exec(db, adopt_sql, err);
     if (status == NM_OK)
         status = check_rules(db, err);
-
+    if (status == NM_OK)
+        status = nm_less_detail_choose(db, retention, err);
     if (status == NM_OK)
         status = run_each(db, last_id_sql, err);
     if (status == NM_OK)
         status = run_each(db, copy_sql, err);
+    if (status == NM_OK)
+        status = nm_less_detail_note(db, retention, err);
     if (status == NM_OK)
         status = nm_db_exec(db, rest_sql, err);
     return status == NM_OK ? nm_db_exec(db, "COMMIT", err) : status;
@@ -107,16 +120,21 @@ static nm_status copy_rows(sqlite3 *db, nm_error *err)
 /* Its host-1 is not that of another. */
 static nm_status refuse_redacted(sqlite3 *db, nm_error *err)
 {
-    int64_t count = 0;
-    nm_status status = nm_db_get_int(db, "SELECT count(*) FROM " SOURCE ".meta WHERE key = 'redacted'", &count, err);
+    int64_t input_count = 0, here = 0, there = 0;
+    nm_status status = nm_db_get_int(db, "SELECT count(*) FROM main.input", &input_count, err);
 
-    if (status == NM_OK && count > 0)
+    if (status == NM_OK)
+        status = nm_db_get_int(db, "SELECT count(*) FROM main.meta WHERE key = 'redacted'", &here, err);
+    if (status == NM_OK)
+        status = nm_db_get_int(db, "SELECT count(*) FROM " SOURCE ".meta WHERE key = 'redacted'", &there, err);
+    if (status == NM_OK && input_count > 0 && here + there > 0)
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET,
-                       "is redacted: its names mean nothing beside another's (redact all inputs together)");
+                       "%s: its names mean nothing beside another's (redact all inputs together)",
+                       there > 0 ? "is redacted" : "stands beside one that is redacted");
     return status;
 }
 
-static nm_status vet(sqlite3 *db, nm_error *err)
+static nm_status vet(sqlite3 *db, bool adopts_thresholds, nm_error *err)
 {
     nm_status status = nm_validate_version(db, SOURCE, err);
 
@@ -124,26 +142,30 @@ static nm_status vet(sqlite3 *db, nm_error *err)
         status = nm_validate_tables(db, db, SOURCE, err);
     if (status == NM_OK)
         status = nm_validate_pages(db, db, SOURCE, true, err);
-    return status == NM_OK ? nm_validate_rows(db, SOURCE, err) : status;
+    if (status == NM_OK && adopts_thresholds)
+        status = nm_db_exec(db, thresholds_sql, err);
+    if (status == NM_OK)
+        status = nm_validate_rows(db, SOURCE, err);
+    return status;
 }
 
 /* What one of somebody else may cost is bounded while it is read; its rows are then ours. */
-nm_status nm_merge_database(sqlite3 *db, const char *path, bool is_own, nm_error *err)
+nm_status nm_merge_database(sqlite3 *db, const char *path, const nm_merge_options *options, nm_error *err)
 {
     nm_read_limit guard = {0};
     sqlite3_stmt *held = NULL;
     nm_status status = nm_validate_attach(db, path, SOURCE, err);
 
-    if (status == NM_OK && !is_own)
+    if (status == NM_OK && !options->is_own)
         nm_read_limit_begin(&guard, db, nm_read_limit_file_bytes(path));
-    if (status == NM_OK && !is_own)
+    if (status == NM_OK && !options->is_own)
         status = nm_validate_hold(db, SOURCE, &held, err);
-    if (status == NM_OK && !is_own)
-        status = vet(db, err);
-    if (status == NM_OK && !is_own)
+    if (status == NM_OK && !options->is_own)
+        status = vet(db, options->adopts_thresholds, err);
+    if (status == NM_OK)
         status = refuse_redacted(db, err);
     if (status == NM_OK)
-        status = copy_rows(db, err);
+        status = copy_rows(db, options->retention, err);
     sqlite3_finalize(held);
     nm_read_limit_end(&guard);
     if (status == NM_OK)

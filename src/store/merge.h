@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "store/retention.h"
 
 #define NM_MERGE_ID_MAX (INT64_C(1) << 48) /* more rows than that are a damaged database */
 
@@ -26,8 +27,13 @@
  */
 nm_status nm_merge_plan(sqlite3 *db, nm_error *err);
 
-/* Adds all rows of the database at `path` to `main`, in one transaction. `is_own`: this program has just written it, so
- * that nothing needs to be checked. NM_ERR_FORMAT: it is none that can be added. */
-nm_status nm_merge_database(sqlite3 *db, const char *path, bool is_own, nm_error *err);
+typedef struct nm_merge_options {
+    bool is_own;            /* this program has just written it, so that nothing needs to be checked */
+    bool adopts_thresholds; /* its floors (_threshold) become those of `main`; otherwise they have to be the same */
+    nm_retention retention; /* what is added of its large tables: no more than that */
+} nm_merge_options;
+
+/* Adds the rows of the database at `path` to `main`, in one transaction. NM_ERR_FORMAT: it is none that can be added. */
+nm_status nm_merge_database(sqlite3 *db, const char *path, const nm_merge_options *options, nm_error *err);
 
 #endif

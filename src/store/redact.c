@@ -24,7 +24,7 @@ static const struct {
     {"frame", "module", NM_REDACT_PATH, "1"},
     {"frame", "function", NM_REDACT_FUNCTION, "1"},
     {"_wrapper", "function", NM_REDACT_FUNCTION, "1"},
-    {"_plumbing", "pattern", NM_REDACT_FUNCTION, "origin = 'site rules'"},
+    {"plumbing", "pattern", NM_REDACT_FUNCTION, "origin = 'site rules'"},
     {"_process_environment", "value", NM_REDACT_TEXT, "source = 'environment'"},
     {"thread", "name", NM_REDACT_TEXT, "1"},
     {"heap", "name", NM_REDACT_TEXT, "1"},
@@ -52,13 +52,13 @@ static const char labels_sql[] =
     " ELSE npumem_base_name(coalesce(file, module))"
     " || CASE WHEN file IS NULL THEN printf('+0x%x', offset) WHEN line IS NULL THEN '' ELSE ':' || line END"
     " || CASE WHEN function IS NULL THEN '' ELSE ' ' || function END END;"
-    "UPDATE _plumbing SET pattern = 'rule-' || plumbing_id WHERE origin = 'site rules';"
+    "UPDATE plumbing SET pattern = 'rule-' || plumbing_id WHERE origin = 'site rules';"
     "INSERT INTO meta VALUES ('redacted', '1')";
 
 _Static_assert(NM_REDACT_TEXT == 3, "labels_sql says so");
 
 typedef struct redaction {
-    nm_redact redact;
+    nm_redact *redact; /* borrowed */
     nm_buffer out;
 } redaction;
 
@@ -73,7 +73,7 @@ static void sql_redact(sqlite3_context *context, int count, sqlite3_value **valu
     if (text == NULL)
         return; /* NULL stays NULL */
     nm_bytes bytes = {text, (size_t)sqlite3_value_bytes(values[1])};
-    if (nm_redact_text(&work->redact, (nm_redact_role)role, bytes, &work->out, &err) == NM_OK)
+    if (nm_redact_text(work->redact, (nm_redact_role)role, bytes, &work->out, &err) == NM_OK)
         sqlite3_result_text64(context, (const char *)work->out.data, work->out.len, SQLITE_TRANSIENT, SQLITE_UTF8);
     else
         sqlite3_result_error(context, err.text, -1);
@@ -100,27 +100,35 @@ static nm_status run_on_all(sqlite3 *db, const char *form, nm_error *err)
     return status;
 }
 
-nm_status nm_redact_tables(sqlite3 *db, nm_error *err)
+static nm_status replace_all(sqlite3 *db, nm_error *err)
 {
     static const char learn_form[] = "SELECT count(npumem_redact(%3$d, %2$s)) FROM"
                                      " (SELECT DISTINCT %2$s FROM %1$s WHERE %4$s ORDER BY rowid)";
     static const char write_form[] = "UPDATE %1$s SET %2$s = npumem_redact(%3$d, %2$s) WHERE %2$s IS NOT NULL AND %4$s";
-    redaction work = {0};
-    nm_status status = nm_db_exec(db, "PRAGMA secure_delete = OFF", err); /* of no use: see nm_redact_wipe */
+    nm_status status = run_on_all(db, learn_form, err);
 
+    if (status == NM_OK)
+        status = run_on_all(db, write_form, err);
+    return status == NM_OK ? nm_db_exec(db, labels_sql, err) : status;
+}
+
+nm_status nm_redact_tables(sqlite3 *db, nm_redact *redact, nm_error *err)
+{
+    redaction work = {.redact = redact};
+    int64_t redacted_count = 0;
+    nm_status status = nm_db_get_int(db, "SELECT count(*) FROM meta WHERE key = 'redacted'", &redacted_count, err);
+
+    if (status != NM_OK || redacted_count > 0)
+        return status;
+    status = nm_db_exec(db, "PRAGMA secure_delete = OFF", err); /* of no use: see nm_redact_wipe */
     if (status == NM_OK &&
         (sqlite3_create_function(db, "npumem_redact", 2, SQLITE_UTF8, &work, sql_redact, NULL, NULL) != SQLITE_OK ||
          sqlite3_create_function(db, "npumem_base_name", 1, SQLITE_UTF8, NULL, sql_base_name, NULL, NULL) != SQLITE_OK))
         status = nm_db_fail(db, err);
     if (status == NM_OK)
-        status = run_on_all(db, learn_form, err);
-    if (status == NM_OK)
-        status = run_on_all(db, write_form, err);
-    if (status == NM_OK)
-        status = nm_db_exec(db, labels_sql, err);
+        status = replace_all(db, err);
     sqlite3_create_function(db, "npumem_redact", 2, SQLITE_UTF8, NULL, NULL, NULL, NULL);
     sqlite3_create_function(db, "npumem_base_name", 1, SQLITE_UTF8, NULL, NULL, NULL, NULL);
-    nm_redact_free(&work.redact);
     nm_buffer_free(&work.out);
     return status;
 }

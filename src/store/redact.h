@@ -9,10 +9,13 @@
 
 #include <sqlite3.h>
 
-#include "base/error.h"
+#include "store/redact_text.h"
 
-/* All tables, and a row in `meta` that says so. Pages may hold old text still: nm_redact_wipe. */
-nm_status nm_redact_tables(sqlite3 *db, nm_error *err);
+/*
+ * All tables, and a row in `meta` that says so. Pages may hold old text still: nm_redact_wipe. A database that has that row
+ * stays as it is. `redact`: zeroed; what is known then, for other texts. The caller's to free, on failure too.
+ */
+nm_status nm_redact_tables(sqlite3 *db, nm_redact *redact, nm_error *err);
 
 /* Writes the whole file anew, so that nothing of what was replaced is left in it. Outside a transaction. */
 nm_status nm_redact_wipe(sqlite3 *db, nm_error *err);

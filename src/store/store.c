@@ -31,8 +31,9 @@ struct nm_store {
     char *path;           /* owned */
     char *temporary_path; /* owned; NULL once it has its place */
     int64_t server_minutes;
-    bool is_forced, is_redacted;
-    int lock_fd; /* holds the lock that says that the temporary file has a living owner */
+    bool is_forced, is_redacted, adopts_thresholds;
+    nm_redact redact; /* what was replaced */
+    int lock_fd;      /* holds the lock that says that the temporary file has a living owner */
     sqlite3 *db;
     nm_loader loader;
     uint64_t unknown_reference_count; /* once the loader is closed */
@@ -104,7 +105,8 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
 
 nm_status nm_store_open(const char *path, const nm_store_options *options, nm_store **out, nm_error *err)
 {
-    nm_status status = options->role == NM_STORE_PART ? NM_OK : nm_store_check_output(path, options, err);
+    bool is_hidden = options->role == NM_STORE_PART || options->is_scratch;
+    nm_status status = is_hidden ? NM_OK : nm_store_check_output(path, options, err);
     nm_store *store = status == NM_OK ? calloc(1, sizeof *store) : NULL;
 
     if (status != NM_OK)
@@ -116,6 +118,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
     store->retention = options->retention;
     store->server_minutes = options->server_minutes;
     store->is_forced = options->is_forced;
+    store->adopts_thresholds = options->adopts_thresholds;
     store->is_redacted = options->is_redacted && options->role != NM_STORE_PART;
     store->path = strdup(path);
     if (store->path == NULL)
@@ -147,7 +150,7 @@ static nm_status check_references(sqlite3 *db, nm_error *err)
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db,
                                      "SELECT m.name FROM sqlite_master AS m WHERE m.type = 'table' AND m.name NOT IN "
-                                     "('allocation', 'copy', '_workspace', '_stream_call', '_left_out') AND EXISTS"
+                                     "('allocation', 'copy', 'workspace', '_stream_call', '_left_out') AND EXISTS"
                                      " (SELECT 1 FROM pragma_foreign_key_check(m.name) AS k WHERE k.parent NOT IN"
                                      " ('allocation', 'copy') OR NOT EXISTS (SELECT 1 FROM _left_out))",
                                      &rows, err);
@@ -190,7 +193,7 @@ static nm_status give_back_pages(sqlite3 *db, nm_error *err)
 /* What comes after the rows. */
 static nm_status finish_schema(nm_store *store, nm_error *err)
 {
-    nm_status status = store->is_redacted ? nm_redact_tables(store->db, err) : NM_OK;
+    nm_status status = store->is_redacted ? nm_redact_tables(store->db, &store->redact, err) : NM_OK;
 
     if (status == NM_OK)
         status = nm_schema_apply(store->db, NM_SCHEMA_VIEWS, err);
@@ -239,12 +242,14 @@ nm_status nm_store_merge(nm_store *store, nm_store *part, nm_error *err)
     if (sqlite3_close(part->db) != SQLITE_OK)
         return nm_db_fail(part->db, err);
     part->db = NULL;
-    return nm_merge_database(store->db, part->temporary_path, true, err);
+    return nm_merge_database(store->db, part->temporary_path, &(nm_merge_options){.is_own = true}, err);
 }
 
 nm_status nm_store_merge_file(nm_store *store, const char *path, nm_error *err)
 {
-    return nm_merge_database(store->db, path, false, err);
+    const nm_merge_options options = {.adopts_thresholds = store->adopts_thresholds, .retention = store->retention};
+
+    return nm_merge_database(store->db, path, &options, err);
 }
 
 nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
@@ -255,6 +260,8 @@ nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
         status = nm_verdicts_begin(store->db, err);
     if (status == NM_OK)
         status = nm_verdicts_run(store->db, NM_VERDICTS_OF_MERGED, NULL, err);
+    if (status == NM_OK)
+        status = nm_prune(store->db, store->retention, err);
     return status == NM_OK ? finish_schema(store, err) : status;
 }
 
@@ -289,6 +296,25 @@ nm_status nm_store_publish(nm_store *store, nm_error *err)
     return status;
 }
 
+nm_status nm_store_take(nm_store *store, int *fd, nm_error *err)
+{
+    nm_status status;
+
+    if (sqlite3_close(store->db) != SQLITE_OK)
+        return nm_db_fail(store->db, err);
+    store->db = NULL;
+    status = nm_io_open(store->temporary_path, O_RDONLY, 0, fd, err);
+    nm_cleanup_remove(store->temporary_path);
+    free(store->temporary_path);
+    store->temporary_path = NULL;
+    return status;
+}
+
+nm_status nm_store_redact(nm_store *store, nm_redact_role role, nm_bytes text, nm_buffer *out, nm_error *err)
+{
+    return nm_redact_text(&store->redact, role, text, out, err);
+}
+
 void nm_store_close(nm_store *store)
 {
     if (store == NULL)
@@ -298,6 +324,7 @@ void nm_store_close(nm_store *store)
     nm_io_close(store->lock_fd);
     if (store->temporary_path != NULL)
         nm_cleanup_remove(store->temporary_path);
+    nm_redact_free(&store->redact);
     free(store->temporary_path);
     free(store->path);
     free(store);

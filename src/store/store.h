@@ -28,6 +28,7 @@
 #include "base/error.h"
 #include "rows/sink.h"
 #include "sites/frame_names.h"
+#include "store/redact_text.h"
 #include "store/retention.h"
 #include "store/threshold.h"
 
@@ -41,10 +42,12 @@ typedef enum nm_store_role {
 
 typedef struct nm_store_options {
     nm_store_role role;
-    nm_retention retention;          /* of the input */
+    nm_retention retention;          /* of the inputs: no more than that */
     int64_t server_minutes;          /* so long a process without steps has to run to be judged; 0: NM_RISING_MINUTES */
     const nm_thresholds *thresholds; /* borrowed until nm_store_open returns; NULL: the schema's */
+    bool adopts_thresholds;          /* of the databases that are merged; otherwise theirs have to be the same */
     bool is_forced;                  /* replace what stands at the output's name */
+    bool is_scratch;                 /* never published: nothing has to be free but the temporary name */
     bool is_redacted;                /* hosts, users, paths and arguments are replaced: redact.h */
     int input_fd;                    /* to refuse an output that is the input; -1: unknown */
     nm_bytes site_rules;             /* text of --site-rules, or empty; borrowed until nm_store_open returns */
@@ -85,6 +88,14 @@ uint64_t nm_store_unknown_references(const nm_store *store);
 const nm_frame_name_counts *nm_store_name_counts(const nm_store *store);
 
 nm_status nm_store_publish(nm_store *store, nm_error *err);
+
+/* In place of that: the finished file, open for reading, which has no name from then on. *fd is the caller's. */
+nm_status nm_store_take(nm_store *store, int *fd, nm_error *err);
+
+/* Replaces in a text, a line, what was replaced in a redacted database, by the same names (redact_text.h). What is met for the
+ * first time is known from then on. After nm_store_finish, of a store that was opened to be redacted. */
+nm_status nm_store_redact(nm_store *store, nm_redact_role role, nm_bytes text, nm_buffer *out, nm_error *err);
+
 void nm_store_close(nm_store *store); /* NULL is fine */
 
 #endif

@@ -21,6 +21,14 @@ const char *nm_measure_name(nm_measure measure)
     return names[measure];
 }
 
+bool nm_thresholds_are_set(const nm_thresholds *thresholds)
+{
+    for (int measure = 0; measure < NM_MEASURE_COUNT; measure++)
+        if (thresholds->items[measure].is_set)
+            return true;
+    return false;
+}
+
 nm_status nm_thresholds_apply(sqlite3 *db, const nm_thresholds *thresholds, nm_error *err)
 {
     char sql[160];

@@ -77,13 +77,14 @@ touch moved/other.db
 expect 0 'npumem-ingest: a;b.zst is newer than this database: ingest it again' moved/other.db
 
 # What is of loading alone.
-for option in '--detail live' '--server-after 1h' '--site-rules rules' '--step-at none' '--symbols .' '--threshold zero-copy=1MiB'; do
+for option in '--server-after 1h' '--site-rules rules' '--step-at none' '--symbols .' '--threshold zero-copy=1MiB'; do
     : >rules
     # shellcheck disable=SC2086 # two words
     expect 2 "run.db: is a database already: ${option%% *} is for loading its trace" $option run.db
 done
 expect 2 'run.db: is a database already: --redact needs -o FILE.db' --redact run.db
 expect 2 '2 inputs (run.db, run.zst, ...) need -o FILE.db' run.db run.zst
+expect 2 'run.db: is a database already: --detail needs -o FILE.db' --detail live run.db
 [ ! -e new.db ] || fail 'there is a copy'
 
 # With -o another database is made of it, as of several.

@@ -42,6 +42,7 @@ with "$bin/npumem-record" --stacks native -o run.zst -- ./stripped host user /ho
 with "$bin/npumem-record" -o second.zst -- ./stripped host user /home argument "$folder/rings2" || fail 'record again'
 with "$bin/npumem-ingest" --symbols . --redact --csv csv --csv-all run.zst || fail 'ingest'
 with "$bin/npumem-ingest" second.zst || fail 'ingest again'
+with "$bin/npumem-bundle" -q run.db || fail 'bundle'
 with "$bin/npumem-check" run.db --complete
 with "$bin/npumem-diff" run.db second.db
 with "$bin/npumem-whatif" second.db

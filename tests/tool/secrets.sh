@@ -88,12 +88,12 @@ module=$(query trace "SELECT path FROM _module WHERE path GLOB '*libc.so*' OR pa
 [ -n "$module" ] || fail "the system's library has lost its name"
 
 # Every column of text is replaced, or holds words of npumem's own.
-own='anomaly_kind.name _cann_module.name category.name copy_kind.name device.kind end_kind.name graph.end_kind fragmentation_sample.size_basis heap.size_basis
-heap_level.name _heap_sum.reserved_source input.baseline input.detail input.kind input.order_kind _leak_sum.verdict malloc_policy.name
-memory_kind.name meta.key meta.value _miss_cause.name module.build_id moment_kind.name _note_kind.name operation_kind.name
-operation_source.name _out_of_memory_chain.outcome plumbing.origin plumbing.target _pool_bucket.name process.end_kind process.run_mode
-_process_environment.name _process_environment.source segment_kind.name _leaked_sum.verdict _site_verdict.verdict _site_verdict.reason step.source _step_anchor.kind _step_trend.measure
-_step_trend.verdict _stream_call_kind.name frame.label threshold.measure threshold.unit'
+own='anomaly_kind.name _cann_module.name _category.name copy_kind.name device.kind end_kind.name _graph.end_kind fragmentation_sample.size_basis heap.size_basis
+heap_level.name _heap_sum.reserved_source input.baseline input.detail input.kind input.order_kind _leak_sum.verdict _malloc_policy.name
+_memory_kind.name meta.key meta.value _miss_cause.name _module.build_id _moment_kind.name _note_kind.name operation_kind.name
+_operation_source.name _out_of_memory_chain.outcome plumbing.origin plumbing.target _pool_bucket.name process.end_kind process.run_mode
+_process_environment.name _process_environment.source _segment_kind.name _leaked_sum.verdict _site_verdict.verdict _site_verdict.reason step.source _step_anchor.kind _step_trend.measure
+_step_trend.verdict _stream_call_kind.name frame.label _threshold.measure _threshold.unit'
 replaced=$(sed -n 's/^    {"\([a-z_]*\)", "\([a-z_]*\)", NM_REDACT.*/\1.\2/p' "$source/src/store/redact.c")
 for column in $(query trace "SELECT m.name || '.' || c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
                              WHERE m.type = 'table' AND c.type NOT IN ('INTEGER', 'REAL')"); do
@@ -120,6 +120,23 @@ END
         fail 'a file of torch has lost its name'
     [ "$(query snapshot "SELECT count(*) FROM frame WHERE label GLOB 'file-[0-9]*.py:88 forward'")" = 1 ] || fail 'a label'
 fi
+# The bundle of a database, with the report of a self-check; and of one that is redacted already.
+printf 'npumem self-check: AGREES\n%s, 2026-11-25 04:14 +0000\nnot used: %s/bin/python3\n  glibc 2.36\nlibrary %s/lib.so\n' \
+    plantedmachine "$home" "$home/plantedproject" >"$folder/report"
+bundled() {
+    mkdir "$folder/$1"
+    "$bin/npumem-bundle" -q --redact --selfcheck "$folder/report" -o "$folder/$1/run.tar" "$2" || fail "$1: bundle ended with $?"
+    absent "$folder/$1" planted 10.11.12.13 "${folder#/}"
+    tar -xf "$folder/$1/run.tar" -C "$folder/$1" || fail "$1: no tar"
+    [ "$(sqlite3 "$folder/$1/npumem-bundle/run.db" "SELECT value FROM meta WHERE key = 'redacted'")" = 1 ] || fail "$1: meta"
+    grep -q '^host-[0-9]*, 2026-11-25' "$folder/$1/npumem-bundle/selfcheck.txt" && grep -q 'glibc 2.36' "$folder/$1/npumem-bundle/selfcheck.txt" ||
+        fail "$1: the report is $(cat "$folder/$1/npumem-bundle/selfcheck.txt")"
+}
+bundled bundle "$folder/plain.db"
+grep -q "^  /path-.*arg-" "$folder/bundle/npumem-bundle/settings.txt" || fail 'the bundle does not say what ran'
+bundled bundle_again "$folder/trace/out.db"
+"$bin/npumem-bundle" -q -o "$folder/all.tar" "$folder/plain.db" && grep -a -q planted "$folder/all.tar" || fail 'nothing was to be redacted'
+
 "$bin/npumem-ingest" --quiet --site-rules "$folder/rules" -o "$folder/ruled.db" run.zst || fail "ingest ended with $?"
 redacted both run.zst run.zst "$folder/ruled.db"
 "$bin/npumem-ingest" --quiet -o "$folder/again.db" run.zst "$folder/trace/out.db" 2>"$folder/refused"

@@ -79,7 +79,8 @@ START_TEST(what_it_reserved_is_not_known_and_not_judged)
         "SELECT count(*) FROM pool_summary",
         "SELECT count(*) FROM _pool_by_step WHERE coalesce(hit_rate, hit_count, miss_count) IS NOT NULL",
         "SELECT count(*) FROM step_total WHERE level = 'pool' AND miss_count IS NOT NULL",
-        "SELECT count(*) FROM _step_usage WHERE level = 'pool' AND coalesce(peak_reserved_bytes, miss_count) IS NOT "
+        "SELECT count(*) FROM step_total WHERE step IS NOT NULL AND level = 'pool' AND coalesce(peak_reserved_bytes, "
+        "miss_count) IS NOT "
         "NULL",
         "SELECT count(*) FROM health WHERE level = 'pool' AND (value IS NOT NULL OR verdict <> 'unknown')",
     };

@@ -110,7 +110,8 @@ static void compare_views(sqlite3 *db, const char *other, bool has_lists)
     sqlite3_finalize(row);
 }
 
-/* Each allocation against each moment. What is kept beside those are segments that carry them, or did so at a peak. */
+/* Each allocation against each moment, of database `live`. What is kept beside those are segments that carry them, or did so at a
+ * peak. */
 static void check_live_rows(sqlite3 *db)
 {
     exec(db, "DROP TABLE IF EXISTS temp.met");
@@ -143,12 +144,29 @@ static void check_live_rows(sqlite3 *db)
 static void check_none_rows(sqlite3 *db)
 {
     ck_assert_int_eq(ask(db, "SELECT (SELECT count(*) FROM none.allocation) + (SELECT count(*) FROM none.copy)"
-                             " + (SELECT count(*) FROM none._workspace) + (SELECT count(*) FROM none._stream_call)"),
+                             " + (SELECT count(*) FROM none.workspace) + (SELECT count(*) FROM none._stream_call)"),
                      0);
     ck_assert_int_eq(ask(db, "SELECT allocation_count FROM none._left_out"),
                      ask(db, "SELECT count(*) FROM whole.allocation"));
     ck_assert_int_eq(ask(db, "SELECT coalesce(last_allocation_id, 0) FROM none._left_out"),
                      ask(db, "SELECT coalesce(max(allocation_id), 0) FROM whole.allocation"));
+}
+
+/* A database with all rows of which one with less is made, in the place of `live`: no segment stays but those that carry what does. */
+static void check_less_of_a_database(sqlite3 *db)
+{
+    ck_assert_int_eq(
+        ask(db, "SELECT count(*) FROM (SELECT * FROM less.allocation EXCEPT SELECT * FROM live.allocation)"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM less.allocation WHERE is_segment = 1 AND end_kind NOT IN (0, 3) AND"
+                             " allocation_id NOT IN (SELECT allocation_id FROM met) AND allocation_id NOT IN"
+                             " (SELECT segment_id FROM less.allocation WHERE segment_id IS NOT NULL)"),
+                     0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM (SELECT * FROM less.operation EXCEPT SELECT * FROM live.operation)"),
+                     0);
+    exec(db, "DETACH live; ATTACH '%s/less.db' AS live", shell_folder);
+    check_live_rows(db);
+    exec(db, "DETACH none; ATTACH '%s/least.db' AS none", shell_folder);
+    check_none_rows(db);
 }
 
 static void check_trace(const char *name)
@@ -158,17 +176,22 @@ static void check_trace(const char *name)
 
     snprintf(line, sizeof line,
              "rm -f *.db && $I --quiet %s -o whole.db && $I --quiet --detail live %s -o live.db &&"
-             " $I --quiet --detail none %s -o none.db",
+             " $I --quiet --detail none %s -o none.db && $I --quiet --detail live whole.db -o less.db &&"
+             " $I --quiet --detail none less.db -o least.db",
              name, name, name);
     expect(line, 0, "");
     ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
-    exec(db, "ATTACH '%s/whole.db' AS whole; ATTACH '%s/live.db' AS live; ATTACH '%s/none.db' AS none", shell_folder,
-         shell_folder, shell_folder);
+    exec(db,
+         "ATTACH '%s/whole.db' AS whole; ATTACH '%s/live.db' AS live; ATTACH '%s/none.db' AS none; ATTACH '%s/less.db' "
+         "AS less",
+         shell_folder, shell_folder, shell_folder, shell_folder);
     exec(db, "CREATE TABLE row_sum (view, sign, text)");
     compare_views(db, "live", true);
     compare_views(db, "none", false);
     check_live_rows(db);
     check_none_rows(db);
+    compare_views(db, "less", true);
+    check_less_of_a_database(db);
     sqlite3_close(db);
 }
 

@@ -21,38 +21,42 @@
 /* NULL: none was given. */
 static const char *option_of_loading(const ingest_options *options)
 {
-    for (int i = 0; i < NM_MEASURE_COUNT; i++)
-        if (options->thresholds.items[i].is_set)
-            return "threshold";
-    return options->detail != NM_RETENTION_ALL ? "detail"
-           : options->server_minutes != 0      ? "server-after"
-           : options->rules_path != NULL       ? "site-rules"
-           : options->step_at != NULL          ? "step-at"
-           : options->symbol_folders.count > 0 ? "symbols"
-                                               : NULL;
+    return nm_thresholds_are_set(&options->thresholds) ? "threshold"
+           : options->server_minutes != 0              ? "server-after"
+           : options->rules_path != NULL               ? "site-rules"
+           : options->step_at != NULL                  ? "step-at"
+           : options->symbol_folders.count > 0         ? "symbols"
+                                                       : NULL;
 }
 
 nm_status ingest_again(ingest *run, nm_error *err)
 {
     const ingest_options *options = run->options;
     const char *path = run->inputs.items[0].paths[0], *option = option_of_loading(options);
-    nm_csv_options csv_options = {
-        .is_forced = options->is_forced, .has_all = options->has_csv_all, .has_bom = options->has_csv_bom};
+    nm_csv_options csv_options = {.is_forced = options->is_forced,
+                                  .has_all = options->has_csv_all,
+                                  .has_internal = options->has_csv_internal,
+                                  .has_bom = options->has_csv_bom};
     nm_status status = NM_OK;
 
     run->subject = path;
-    if (options->is_redacted)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "is a database already: --redact needs -o FILE.db");
+    if (options->is_redacted || options->detail != NM_RETENTION_ALL)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "is a database already: --%s needs -o FILE.db",
+                       options->is_redacted ? "redact" : "detail");
     if (option != NULL)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "is a database already: --%s is for loading its trace", option);
     if (options->csv_folder != NULL) {
         run->subject = options->csv_folder;
         status = nm_csv_open(options->csv_folder, &csv_options, &run->csv, err);
     }
+    if (status == NM_OK) {
+        run->subject = options->report_path;
+        status = ingest_page_open(&run->page, options->report_path, options->is_forced, err);
+    }
     if (status != NM_OK)
         return status;
     run->subject = path;
-    status = nm_foreign_open(path, options->csv_folder != NULL, &run->database, err);
+    status = nm_foreign_open(path, options->csv_folder != NULL || options->report_path != NULL, &run->database, err);
     if (status == NM_OK)
         run->db = nm_foreign_db(run->database);
     return status;

@@ -16,6 +16,7 @@ typedef struct ingest_options { /* texts are borrowed from the command line */
     size_t operand_count;
     const char *output_path; /* NULL: the input's name says it */
     const char *csv_folder;  /* NULL: no CSV */
+    const char *report_path; /* NULL: no page */
     const char *rules_path;  /* NULL: none */
     const char *step_at;     /* where steps begin; NULL: find out */
     struct {
@@ -25,7 +26,7 @@ typedef struct ingest_options { /* texts are borrowed from the command line */
     nm_retention detail;
     int64_t server_minutes; /* 0: as the store has it */
     nm_thresholds thresholds;
-    bool has_csv_all;
+    bool has_csv_all, has_csv_internal;
     uint32_t color;    /* a tool_color */
     uint32_t language; /* a tool_language */
     bool has_csv_bom;

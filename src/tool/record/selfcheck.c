@@ -301,8 +301,8 @@ static bool ingest(selfcheck *check)
     nm_error err = {0};
 
     record_ingest_program(program);
-    const char *const arguments[] = {program, "--force",   "-o",       DATABASE_NAME, "--csv",
-                                     "csv",   "--csv-all", TRACE_NAME, NULL};
+    const char *const arguments[] = {program,     "--force",        "-o",       DATABASE_NAME, "--csv", "csv",
+                                     "--csv-all", "--csv-internal", TRACE_NAME, NULL};
     if (selfcheck_run_program(&check->place, arguments, NULL, &loading, &err) != NM_OK)
         wrong(check, "npumem-ingest: %s", err.text);
     else if (loading.exit_status != 0 && loading.exit_status != STATUS_WITH_LOSS)

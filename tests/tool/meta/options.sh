@@ -7,7 +7,7 @@
 set -u
 . "${0%/*}/common.sh"
 bin=$1 completions=$2 scratch=$3 mode=${4:-}
-programs='npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif npumem-stack npumem-export npumem-top npumem'
+programs='npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif npumem-stack npumem-export npumem-report npumem-bundle npumem-top npumem'
 
 rm -rf "$scratch"
 mkdir -p "$scratch"
@@ -61,6 +61,22 @@ expect_refusal() {
     [ ! -s "$scratch/out" ] || fail "$*: prints on standard output"
     [ "$(wc -l <"$scratch/err")" = 1 ] || fail "$*: does not say it in one line: $(cat "$scratch/err")"
     grep -q "^$program: .*$text" "$scratch/err" || fail "$*: says $(cat "$scratch/err")"
+}
+
+# What every program has, and the map of them, npumem, as far as it prints by itself. npumem-export prints nothing but errors.
+check_family() {
+    local program=$1 name letter
+    while read -r name letter; do
+        [ "$program" = npumem ] && [ "$name" != --help ] && [ "$name" != --version ] && continue
+        [ "$program $name" = 'npumem-export --quiet' ] && continue
+        grep -qE -- "^  ${letter:-   } *$name( |\$)" "$scratch/$program.help" || fail "$program has no $name like the others"
+    done <<'END'
+--help -h,
+--version -V,
+--output -o,
+--quiet -q,
+--force
+END
 }
 
 check_refusals() {
@@ -135,7 +151,7 @@ completions=$(realpath "$completions" 2>/dev/null || echo "$completions")
 scratch=$(realpath "$scratch")
 for program in $programs; do
     check_page "$program"
-    [ "$mode" = --update ] || check_help "$program"
+    [ "$mode" = --update ] || { check_help "$program" && check_family "$program"; }
 done
 [ "$mode" = --update ] || {
     check_refusals
