@@ -10,7 +10,8 @@ usage() {
 usage: ./demo.sh           record the sample program, ingest the trace, print the answers
        ./demo.sh FILE      ingest FILE instead: a trace, or a memory snapshot of torch or torch_npu
 
-Leaves demo/trace.zst (of the sample), demo/trace.db and demo/csv/. Installs missing packages (sudo only if not root).
+Leaves demo/trace.zst (of the sample), demo/trace.db, demo/csv/ and demo/report.html; of the sample also demo/oom.html, of a run that
+died. Installs missing packages (sudo only if not root).
 END
 }
 
@@ -30,12 +31,12 @@ cd "$(dirname "$(realpath "$0")")"
 setup_packages
 say "building (build/release)"
 configure release
-build release npumem-record npumem-ingest npumem npumem_hook npu_train
+build release npumem-record npumem-ingest npumem npumem-report npumem_hook npu_train
 bin=build/release/bin
 sample=build/release/fixtures/programs/npu_train
 
 mkdir -p demo
-options=(--force -o demo/trace.db --csv demo/csv)
+options=(--force -o demo/trace.db --csv demo/csv --report demo/report.html)
 if [ -z "$input" ]; then
     input=demo/trace.zst
     say "recording $sample --steps 200 --leak --fragment"
@@ -50,9 +51,17 @@ rm -rf demo/csv
 "$bin/npumem-ingest" "${options[@]}" "$input" || status=$?
 [ "$status" = 0 ] || [ "$status" = 3 ] || exit "$status"
 
+left="trace.db, csv/, report.html"
+if [ "$input" = demo/trace.zst ]; then
+    say "recording $sample --steps 60 --leak --oom, which dies"
+    "$bin/npumem-record" --force -o demo/oom.zst -- "$sample" --steps 60 --leak --oom >demo/oom.log 2>&1 || true # with status 3
+    "$bin/npumem-ingest" --force --quiet -o demo/oom.db --report demo/oom.html demo/oom.zst
+    left="$left, trace.zst, oom.zst, oom.db, oom.html"
+fi
+
 cat <<END
 
-Left in demo/: trace.db, csv/$([ "$input" = demo/trace.zst ] && echo ', trace.zst'). Try next:
+Left in demo/: $left. Look at demo/report.html$([ "$input" != demo/trace.zst ] || echo ' and demo/oom.html') in a browser. Try next:
     sqlite3 -header -column demo/trace.db 'SELECT * FROM leak_by_site LIMIT 10'
     sqlite3 -header -column demo/trace.db < queries/largest_live.sql
     $bin/npumem-record -o run.zst -- YOUR_PROGRAM && $bin/npumem-ingest run.zst

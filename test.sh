@@ -55,6 +55,7 @@ print_coverage() {
 }
 
 setup_packages
+[ "$preset" != dev ] || setup_browser
 options=(-DNPUMEM_SAMPLES_DIR="$samples")
 if [ "$preset" = aarch64 ]; then
     setup_aarch64_packages

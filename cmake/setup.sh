@@ -31,6 +31,8 @@ cpio                   cpio
 gzip                   gzip
 strace                 strace
 protobuf-compiler      protobuf-compiler
+libxml2-utils          libxml2
+librsvg2-bin           librsvg2-tools
 '
 
 # For ./test.sh --aarch64, Debian and Ubuntu only.
@@ -42,6 +44,7 @@ libsqlite3-dev:arm64
 libzstd-dev:arm64
 libcsv-dev:arm64
 libdw-dev:arm64
+zlib1g-dev:arm64
 libbz2-dev:arm64
 check:arm64
 libstdc++6:arm64
@@ -117,6 +120,23 @@ setup_packages() {
         say "no apt-get and no rpm here; needed are, by their Debian names:" \
             $(printf '%s' "$npumem_packages" | awk '{print $1}')
     fi
+}
+
+# For tests of the page of npumem report: node, Chromium, and what drives it, from npm into build/node. Where one of them cannot be
+# had, these tests are skipped, and say so.
+setup_browser() {
+    local modules='playwright-core@1.65.1 axe-core@4.14.1'
+    if command -v apt-get >/dev/null; then
+        command -v node >/dev/null || (install_debian nodejs) || return 0
+        command -v npm >/dev/null || (install_debian npm) || return 0
+        command -v chromium >/dev/null || (install_debian chromium) || return 0
+        (install_debian fonts-wqy-zenhei) || true # for pictures of pages in Chinese
+    fi
+    command -v npm >/dev/null || return 0
+    # shellcheck disable=SC2086 # a list of words
+    [ -d build/node/node_modules/playwright-core ] && [ -d build/node/node_modules/axe-core ] ||
+        npm install --prefix build/node --no-save --no-audit --no-fund --silent $modules >/dev/null 2>&1 ||
+        say "npm has no playwright-core for us: the page is not looked at in a browser"
 }
 
 setup_aarch64_packages() {

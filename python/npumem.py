@@ -520,7 +520,7 @@ class Modules:
 
 
 def modules(model: Any, name: Any = "model") -> Modules:
-    """Makes the forward of each module of a torch model a range: view _peak_by_module is then a tree of what they hold.
+    """Makes the forward of each module of a torch model a range: view peak_by_module is then a tree of what they hold.
 
     A range is called by the module's place in the model, below `name`: "model.layers.3.mlp". It is of the thread that calls
     the module; an exception ends it, too. It costs two hooks a call. torch.compile sees the hooks: call it on the model that

@@ -1,6 +1,6 @@
 -- difference_of_moments.sql: what came, went and stayed between two moments of one run, by site, largest change first.
 -- Parameters: :from   the first moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a
---                     name in view _named_moment: 'begin', 'end', 'peak' or the text of a mark (default 'begin')
+--                     name in named_moment.sql: 'begin', 'end', 'peak' or the text of a mark (default 'begin')
 --             :to     the second, likewise (default 'end')
 --             :top    rows to return (default 50)
 -- Columns:    heap name, or 'error: ...' where a moment is not known or none of the parameters that are set is one of these;

@@ -2,7 +2,7 @@
 -- Parameters: :top    rows to return (default 20)
 -- Columns:    rank of the highest peak, of equal ones the first; peak_bytes its peak and mean_peak_bytes the mean of all
 --             ranks, bytes; rank_count ranks; part 'component' (of the peak of the device) or 'site' (of the peak of a
---             heap); heap name of the heap, NULL of a component; name of the component, as in view rank_summary, or of the
+--             heap); heap name of the heap, NULL of a component; name of the component, as in rank_summary.sql, or of the
 --             site; bytes of that rank, bytes; mean_bytes mean of all ranks, bytes; above_bytes by how much it is above
 --             that, bytes. Only what is above the mean is listed
 WITH
@@ -17,7 +17,7 @@ WITH
             sum(r.physical_bytes),
             sum(r.rounding_bytes),
             sum(r.peak_bytes)
-        FROM rank_summary AS r
+        FROM _rank_summary AS r
         WHERE r.rank IS NOT NULL AND r.peak_bytes IS NOT NULL
         GROUP BY r.rank
     ),

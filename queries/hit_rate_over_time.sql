@@ -5,7 +5,7 @@
 --             'medium' or 'large', by the pool's bounds (4 KiB and 1 MiB unless it was declared with others); first_seq, first_ns
 --             the first of the part's requests of that size: its place in the order of events, and when, nanoseconds, NULL where
 --             that is not known; allocation_count requests; miss_count of them for which the pool had to grow; hit_rate 0 to 1.
---             Needs the rows of all allocations (input.detail 'all'); view _pool_by_step tells of steps without them
+--             Needs the rows of all allocations (input.detail 'all'); view pool_by tells of steps without them
 WITH
     span (first_seq, last_seq, part_count) AS (
         SELECT min(input.first_seq), max(input.last_seq), max(1, coalesce(:parts, 20)) FROM input

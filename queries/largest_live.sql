@@ -1,6 +1,6 @@
 -- largest_live.sql: which allocations were live at a moment, largest first.
 -- Parameters: :at     moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a name in view
---                     _named_moment: 'begin', 'end', 'peak' (each heap's own) or the text of a mark (default 'end')
+--                     named_moment.sql: 'begin', 'end', 'peak' (each heap's own) or the text of a mark (default 'end')
 --             :at_ns  the same, nanoseconds alone; wins over :at; needs a source with times
 --             :at_seq the same, a place in the order of events alone; wins over both
 --             :top    rows to return (default 20)

@@ -1,6 +1,6 @@
 -- live_by_site.sql: what a heap was made of at a moment, by site, largest first.
 -- Parameters: :at     moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a name in view
---                     _named_moment: 'begin', 'end', 'peak' (each heap's own) or the text of a mark (default 'end')
+--                     named_moment.sql: 'begin', 'end', 'peak' (each heap's own) or the text of a mark (default 'end')
 --             :at_seq the same, a place in the order of events alone; wins over :at
 --             :top    rows to return (default 50)
 -- Columns:    heap name, or 'error: ...' where the moment is not known or none of the parameters that are set is one of these;

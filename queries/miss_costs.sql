@@ -1,8 +1,8 @@
 -- miss_costs.sql: what did it cost that a pool had to grow, by cause and site, and how much of that is not the warm-up?
 -- Parameters: :top    rows to return (default 20)
--- Columns:    pid process; heap name; cause why the pool had to grow (view _pool_miss_by_cause), NULL where unknown; site
+-- Columns:    pid process; heap name; cause why the pool had to grow (view pool_by), NULL where unknown; site
 --             file, line and function; miss_count misses; missed_bytes their size, bytes; warm_count of them after
---             the warm-up (view _warm_up; 0 where no steps are known), misses; driver_ns time in the driver for them,
+--             the warm-up (the first two steps; 0 where no steps are known), misses; driver_ns time in the driver for them,
 --             nanoseconds; ns_per_miss that of one, nanoseconds; share_ratio of the time in the driver for all misses of
 --             the pool, 0 to 1, NULL where no cost is known
 SELECT

@@ -1,8 +1,8 @@
 -- misses_after_warm_up.sql: which requests made a pool grow although the program was warm, the last first.
--- Parameters: :warm_up  steps of each process that are its warm-up (default: as view _warm_up says)
+-- Parameters: :warm_up  steps of each process that are its warm-up (default: the first two, of two the first)
 --             :top      rows to return (default 20)
 -- Columns:    heap name; step number, as the program counts; seq place in the order of events; ns nanoseconds, NULL where
---             unknown; size_bytes bytes; cause why the pool had to grow (view _pool_miss_by_cause), NULL where unknown;
+--             unknown; size_bytes bytes; cause why the pool had to grow (view pool_by), NULL where unknown;
 --             driver_cost_ns what the driver took for it, nanoseconds, NULL where unknown; site file, line and function
 SELECT
     _heap_place.heap AS heap,

@@ -4,7 +4,7 @@
 --             rose above what was live when a run began, bytes; step number of the step in which that was, NULL before the
 --             first; first_step, first_bytes first step in which it was measured and its highest rise there, bytes;
 --             last_step, last_bytes the same of the last; step_count steps in which it was measured (of each heap and step
---             view _operation_memory_by_step names the 16 operations with the most bytes)
+--             of each step those of the 16 operations with the most bytes)
 WITH
     measured (process_id, heap_id, kind, name, generation, number, bytes) AS (
         SELECT

@@ -2,7 +2,7 @@
 -- Parameters: :top    rows to return (default 20)
 -- Columns:    heap name; miss_count misses of the site that memory given up and not yet reusable would have served;
 --             missed_bytes the size of all misses of the site and cause, bytes; cause why the pool had to grow (view
---             _pool_miss_by_cause), NULL where unknown; site file, line and function
+--             pool_by), NULL where unknown; site file, line and function
 SELECT
     _heap_place.heap AS heap,
     sum(_pool_miss_sum.pending_miss_count) AS miss_count,

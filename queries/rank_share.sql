@@ -1,6 +1,6 @@
 -- rank_share.sql: what share of the job's device memory, and of its leaks, is each rank's?
 -- Parameters: :top    rows to return (default 1000)
--- Columns:    rank; host name of its machine; peak_bytes sum of its peaks over its devices, as in view rank_summary, bytes;
+-- Columns:    rank; host name of its machine; peak_bytes sum of its peaks over its devices, as in rank_summary.sql, bytes;
 --             share_ratio of the sum over all ranks, 0 to 1; of_mean_ratio over the mean of the ranks, 1 is like the others;
 --             highest_share_ratio peak over the device's memory on its fullest device, 0 to 1, NULL where that is not known;
 --             leak_bytes firm leaks, bytes; leak_share_ratio of those of all ranks, 0 to 1, NULL where there are none;
@@ -12,7 +12,7 @@ WITH
             min(r.host),
             sum(r.peak_bytes),
             max(r.share_ratio)
-        FROM rank_summary AS r
+        FROM _rank_summary AS r
         WHERE r.rank IS NOT NULL AND r.peak_bytes IS NOT NULL
         GROUP BY r.rank
     ),

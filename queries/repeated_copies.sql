@@ -1,5 +1,5 @@
 -- repeated_copies.sql: which copies of the same source again and again waste most bytes and time?
--- What kernels and the processor write is not recorded: a row says where to look, as in view _repeated_copy.
+-- What kernels and the processor write is not recorded: a row says where to look.
 -- Parameters: :top    rows to return (default 20)
 -- Columns:    pid process; device number; kind direction; site file, line and function; repeated_count copies of what had
 --             been copied before; wasted_bytes their size, bytes; wasted_ratio of all that is copied there, 0 to 1;

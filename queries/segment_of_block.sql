@@ -2,7 +2,7 @@
 -- Parameters: :block  the block: its number (allocation_id), or its address (default: the largest that was live in a
 --                     segment)
 --             :at     the moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a name in
---                     view _named_moment: 'end', 'peak' or the text of a mark (default 'end')
+--                     named_moment.sql: 'end', 'peak' or the text of a mark (default 'end')
 --             :top    rows to return (default 1000)
 -- Columns:    heap name, or 'error: ...' where the moment or block is not known, the block was not live then, or none of the
 --             parameters that are set is one of these; segment address of the driver allocation, hexadecimal text;

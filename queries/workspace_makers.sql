@@ -15,7 +15,7 @@ WITH
             max(w.requested_bytes),
             count(*),
             max(w.block_bytes)
-        FROM _workspace AS w
+        FROM workspace AS w
         JOIN allocation AS a ON a.allocation_id = w.allocation_id
         JOIN operation AS o ON o.operation_id = w.operation_id
         GROUP BY a.heap_id, w.stream, o.name

@@ -17,13 +17,13 @@ SELECT
     coalesce(frame.label, '(no stack)') AS site
 FROM (
     SELECT
-        _workspace.allocation_id AS allocation_id,
+        workspace.allocation_id AS allocation_id,
         count(*) AS run_count,
-        max(_workspace.requested_bytes) AS max_requested_bytes,
-        max(_workspace.ns) AS last_ns
-    FROM _workspace
-    WHERE _workspace.allocation_id IS NOT NULL
-    GROUP BY _workspace.allocation_id
+        max(workspace.requested_bytes) AS max_requested_bytes,
+        max(workspace.ns) AS last_ns
+    FROM workspace
+    WHERE workspace.allocation_id IS NOT NULL
+    GROUP BY workspace.allocation_id
 ) AS used
 JOIN allocation ON allocation.allocation_id = used.allocation_id
 JOIN _heap_place ON _heap_place.heap_id = allocation.heap_id

@@ -3,7 +3,7 @@
 -- same for the moments of table moment. Mapped ranges count each for itself, where the view counts those that adjoin as
 -- one segment. Lists live blocks: there are no rows where input.detail is not 'all'.
 -- Parameters: :at     moment: nanoseconds since the recording began, 'seq:N' (a place in the order of events), or a name in view
---                     _named_moment: 'end', 'peak' or the text of a mark (default: of each pool where most was)
+--                     named_moment.sql: 'end', 'peak' or the text of a mark (default: of each pool where most was)
 --             :at_seq the same, a place in the order of events alone; wins over :at
 --             :top    rows to return (default 20)
 -- Columns:    pid process; heap name; seq place in the order of events; stuck_bytes free bytes in segments that hold

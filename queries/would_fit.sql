@@ -84,7 +84,7 @@ FROM (
         WHERE z.reserved_bytes > 0
     ) AS s ON s.moment_id = w.moment_id AND s.heap_id = w.heap_id
     JOIN moment AS m ON m.moment_id = w.moment_id
-    JOIN moment_kind AS k ON k.kind = m.kind
+    JOIN _moment_kind AS k ON k.kind = m.kind
     JOIN _heap_place AS p ON p.heap_id = w.heap_id
     LEFT JOIN _pool_part AS q ON q.part_id = s.part_id
     LEFT JOIN _segment_kind AS c ON c.segment_kind = q.segment_kind
@@ -98,7 +98,7 @@ LIMIT CASE
         THEN 'error: unknown parameter'
     WHEN coalesce(:at, :moment) IS NOT NULL
         AND coalesce(:at, :moment) NOT IN (
-            SELECT x.name FROM moment_kind AS x
+            SELECT x.name FROM _moment_kind AS x
             UNION ALL
             SELECT coalesce(y.name, '') FROM moment AS y WHERE y.kind = 3
         )

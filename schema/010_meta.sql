@@ -72,7 +72,7 @@ CREATE TABLE input (
     -- Which rows it has in the large tables (npumem-ingest --detail). 'all': every allocation, copy, operation, workspace
     -- and call about streams; 'live': allocations that were live at the peak of their heap or its device, at a mark or
     -- failed allocation of their process, or at the end, and the operations that these name; 'none': no allocations.
-    -- Answers are the same: see table _left_out.
+    -- Answers are the same.
     detail TEXT NOT NULL,
     -- 1: the counts of lost events are exact; 0: more may be lost, in rings that are gone or cannot be read.
     is_loss_exact INTEGER NOT NULL,
@@ -200,7 +200,7 @@ INSERT INTO _note_kind VALUES
     (5, 'no pool events'), (6, 'Python unreadable'), (7, 'Python unchecked'), (8, 'no ring'),
     (9, 'unseen process');
 
-CREATE TABLE moment_kind (
+CREATE TABLE _moment_kind (
     -- Words for moment.kind.
     --
     -- Code.
@@ -209,9 +209,9 @@ CREATE TABLE moment_kind (
     -- memory of a device, as in view device_peak.
     name TEXT NOT NULL
 );
-INSERT INTO moment_kind VALUES (1, 'peak'), (2, 'end'), (3, 'mark'), (4, 'failure'), (5, 'device peak');
+INSERT INTO _moment_kind VALUES (1, 'peak'), (2, 'end'), (3, 'mark'), (4, 'failure'), (5, 'device peak');
 
-CREATE TABLE malloc_policy (
+CREATE TABLE _malloc_policy (
     -- Words for allocation.policy of device memory that was not mapped.
     --
     -- Code: aclrtMemMallocPolicy, without its flags.
@@ -219,11 +219,11 @@ CREATE TABLE malloc_policy (
     -- The pages that were asked for: huge are 2 MiB; P2P: memory that other devices reach.
     name TEXT NOT NULL
 );
-INSERT INTO malloc_policy VALUES
+INSERT INTO _malloc_policy VALUES
     (0, 'huge first'), (1, 'huge only'), (2, 'normal only'), (3, 'huge first for P2P'), (4, 'huge only for P2P'),
     (5, 'normal only for P2P'), (6, '1 GiB only'), (7, '1 GiB only for P2P');
 
-CREATE TABLE memory_kind (
+CREATE TABLE _memory_kind (
     -- Words for memory_sample.kind, and for allocation.policy of physical and mapped memory.
     --
     -- Code: aclrtMemAttr; from 100 on host memory of a process.
@@ -233,7 +233,7 @@ CREATE TABLE memory_kind (
     -- also by what it was before an exec).
     name TEXT NOT NULL
 );
-INSERT INTO memory_kind VALUES
+INSERT INTO _memory_kind VALUES
     (0, 'DDR'), (1, 'HBM'), (2, 'DDR huge pages'), (3, 'DDR normal pages'), (4, 'HBM huge pages'),
     (5, 'HBM normal pages'), (6, 'DDR huge pages for P2P'), (7, 'DDR normal pages for P2P'),
     (8, 'HBM huge pages for P2P'), (9, 'HBM normal pages for P2P'), (10, 'HBM 1 GiB pages'),

@@ -101,7 +101,7 @@ CREATE TABLE heap (
     small_bytes INTEGER NOT NULL,
     -- Requests above it are large. Unit: bytes.
     large_bytes INTEGER NOT NULL,
-    -- Which module of CANN takes this memory from the driver: a number of _cann_module, if that knows it. NULL: the
+    -- Which module of CANN takes this memory from the driver: by CANN's own number. The heap has its name. NULL: the
     -- program itself, or not known.
     module_id INTEGER
 );

@@ -1,6 +1,6 @@
 -- Where in the program something happened.
 
-CREATE TABLE _plumbing (
+CREATE TABLE plumbing (
     -- Patterns of frames that are never shown as a site: allocators, frameworks, unwinders. A frame is plumbing when one
     -- pattern matches; npumem-ingest --site-rules FILE adds patterns. Nothing that depends on what ran is among them, so
     -- that one line gives one site in every run.
@@ -65,7 +65,7 @@ CREATE TABLE frame (
     offset INTEGER,
     -- How views show it: 'file:line function', or 'module+0xoffset function', without the folders.
     label TEXT NOT NULL,
-    -- 1: a pattern of table _plumbing matches; 0: none does.
+    -- 1: a pattern of table plumbing matches; 0: none does.
     is_plumbing INTEGER NOT NULL,
     -- The frame of the function that this one was inlined into. NULL: it was not, or it is not known.
     inlined_in INTEGER REFERENCES frame (frame_id),

@@ -1,7 +1,8 @@
 -- What the program was doing: ranges, steps and moments.
 
 CREATE TABLE operation (
-    -- A range of the program: an operator, a phase, an annotation.
+    -- A range of the program: an operator, a phase, an annotation. Its times are those of the call or range on the host that
+    -- submits the work, not those of the device, which may begin later and go on after it.
     --
     -- Number of the operation in this database.
     operation_id INTEGER PRIMARY KEY,
@@ -19,9 +20,9 @@ CREATE TABLE operation (
     begin_seq INTEGER,
     -- Place of its end in the order of events. NULL: it did not end in this trace.
     end_seq INTEGER,
-    -- When it began. Unit: nanoseconds since the recording began. NULL: not known.
+    -- When the submitting call or range began. Unit: nanoseconds since the recording began. NULL: not known.
     begin_ns INTEGER,
-    -- When it ended. Unit: nanoseconds since the recording began. NULL: not known.
+    -- When it returned or ended. Unit: nanoseconds since the recording began. NULL: not known.
     end_ns INTEGER,
     -- The operation around it. NULL: none.
     parent_id INTEGER REFERENCES operation (operation_id),
@@ -53,7 +54,7 @@ CREATE TABLE step (
     end_ns INTEGER,
     -- How many steps of the process had begun with it, those before the detail included: as allocation.generation.
     generation INTEGER NOT NULL,
-    -- 'marked': the program said where it begins; 'inferred': npumem-ingest found where steps begin (table _step_anchor).
+    -- 'marked': the program said where it begins; 'inferred': npumem-ingest found where steps begin (view step_origin).
     source TEXT NOT NULL
 );
 
@@ -134,8 +135,9 @@ CREATE TABLE moment (
     --
     -- Number of the moment.
     moment_id INTEGER PRIMARY KEY,
-    -- A code of moment_kind.
-    kind INTEGER NOT NULL REFERENCES moment_kind (kind),
+    -- 1: the peak of a heap; 2: the end of the trace; 3: a mark; 4: a failed allocation; 5: the peak of all driver memory of a
+    -- device, as in view device_peak.
+    kind INTEGER NOT NULL REFERENCES _moment_kind (kind),
     -- Text of a mark. NULL: not a mark.
     name TEXT,
     -- The process that it belongs to. NULL: all, or a device's peak.
@@ -174,7 +176,7 @@ CREATE TABLE _pause (
 );
 
 CREATE TABLE _note (
-    -- Something that the recorder could not see, or saw in another way than usual. Shown by the view unseen.
+    -- Something that the recorder could not see, or saw in another way than usual. Shown by the view _unseen.
     --
     -- Number of the note.
     note_id INTEGER PRIMARY KEY,

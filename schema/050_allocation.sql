@@ -18,9 +18,8 @@ CREATE TABLE allocation (
     stack_id INTEGER REFERENCES stack (stack_id),
     -- Stream that it was allocated for. NULL: not known.
     stream INTEGER,
-    -- Driver memory: aclrtMemMallocPolicy, whose lowest byte is a code of malloc_policy; physical memory, and driver
-    -- memory with is_mapped: aclrtMemAttr, a code of memory_kind; registered memory: the flags of the registration. View
-    -- _allocation_kind has the words. NULL: not known, or another level.
+    -- Driver memory: aclrtMemMallocPolicy, whose lowest byte is which pages; physical memory, and driver memory with
+    -- is_mapped: aclrtMemAttr; registered memory: the flags of the registration. View allocation_detail has the words. NULL: not known, or another level.
     policy INTEGER,
     -- First address; views show it as hexadecimal text.
     address INTEGER NOT NULL,
@@ -123,7 +122,7 @@ CREATE TABLE copy (
     is_registered INTEGER
 );
 
-CREATE TABLE _workspace (
+CREATE TABLE workspace (
     -- One run of an operator that was given a workspace. A large table: integers only.
     --
     -- Number of the row.

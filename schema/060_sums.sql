@@ -148,7 +148,7 @@ CREATE TABLE _peak_stack (
 );
 
 CREATE TABLE _peak_category (
-    -- What was live at the peak of a heap by what it was for, where that is known. Shown by the view _peak_by_category.
+    -- What was live at the peak of a heap by what it was for, where that is known. Shown by the view peak_by_category.
     --
     -- The heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
@@ -164,7 +164,7 @@ CREATE TABLE _peak_category (
 
 CREATE TABLE _peak_module (
     -- What was live at the peak of a heap by the innermost part of a model in whose forward it was made. Shown by the view
-    -- _peak_by_module.
+    -- peak_by_module.
     --
     -- The heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
@@ -198,7 +198,7 @@ CREATE TABLE _allocation_kind_sum (
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
-    -- 1: mapped memory, whose policy is a code of memory_kind; 0: not.
+    -- 1: mapped memory, whose policy is a code of _memory_kind; 0: not.
     is_mapped INTEGER NOT NULL,
     -- As allocation.policy. NULL: not known.
     policy INTEGER,
@@ -340,7 +340,7 @@ CREATE TABLE usage (
     live_bytes INTEGER NOT NULL,
     -- Live allocations at last_seq. Unit: allocations.
     live_count INTEGER NOT NULL,
-    -- What the pool held at last_seq, by _heap_sum.reserved_source. Unit: bytes. NULL: not a pool, or not known.
+    -- What the pool held at last_seq, by peak.reserved_source. Unit: bytes. NULL: not a pool, or not known.
     reserved_bytes INTEGER,
     -- When last_seq was. Unit: nanoseconds since the recording began. NULL: not known.
     last_ns INTEGER
@@ -380,7 +380,7 @@ CREATE TABLE fragmentation_sample (
     is_doubtful INTEGER NOT NULL,
     -- 1: what the process held when its recording began is not known, and not in these figures; 0: all is known.
     is_partial INTEGER NOT NULL,
-    -- 1: tables _gap and _blocker_sample tell of this pool at this moment; 0: there were too many moments to look at each
+    -- 1: view fragmentation_blocker and the free ranges tell of this pool at this moment; 0: there were too many moments to look at each
     -- segment and block.
     has_detail INTEGER NOT NULL,
     -- Part of free_bytes that lies inside blocks of which only the requested size is told, at least. Unit: bytes.
@@ -510,7 +510,7 @@ CREATE TABLE memory_sample (
     process_id INTEGER REFERENCES process (process_id),
     -- The device. NULL: host memory.
     device_id INTEGER REFERENCES device (device_id),
-    -- A code of memory_kind.
+    -- aclrtMemAttr, or from 100 on memory of the host; view usage_sample has the words.
     kind INTEGER NOT NULL,
     -- Memory in use: of a device by anybody, of the host by the process. Unit: bytes.
     used_bytes INTEGER NOT NULL,

@@ -96,7 +96,7 @@ CREATE TABLE _left_out (
     -- Number of its last operation, here or not. NULL: it has none.
     last_operation_id INTEGER REFERENCES operation (operation_id),
     -- Number of its last workspace, here or not. NULL: it has none.
-    last_workspace_id INTEGER REFERENCES _workspace (workspace_id),
+    last_workspace_id INTEGER REFERENCES workspace (workspace_id),
     -- Number of its last call about streams, here or not. NULL: it has none.
     last_stream_call_id INTEGER REFERENCES _stream_call (stream_call_id),
     -- Allocations of it that are not here. Unit: allocations.

@@ -2,7 +2,7 @@
 -- slashes. Those of functions are for native ones alone: in a snapshot with native frames a name is all that is known of
 -- most, and of a library without symbols it is the nearest one that the library exports.
 
-INSERT INTO _plumbing (target, pattern, origin) VALUES
+INSERT INTO plumbing (target, pattern, origin) VALUES
     -- Unwinders, and frames that nobody could name.
     ('function', '[?][?]', 'built in'),
     ('function', 'torch::unwind*', 'built in'),

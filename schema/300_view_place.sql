@@ -88,7 +88,7 @@ CREATE VIEW completeness (
     bytes_cut,
     -- Outstanding allocations that have no stack. Unit: allocations.
     outstanding_without_stack_count,
-    -- Notes of what the recorder could not see: view unseen. Unit: notes.
+    -- Notes of what the recorder could not see: queries/unseen.sql. Unit: notes.
     note_count,
     -- Events of which only sums were kept. Unit: events.
     events_unkept,
@@ -162,7 +162,7 @@ SELECT
      WHERE s.is_cut = 1 AND p.input_id = input.input_id)
 FROM input;
 
-CREATE VIEW unseen (
+CREATE VIEW _unseen (
     -- What the recorder could not see, or saw in another way than usual, as it noted it: a row for each such thing of an
     -- input. The rest is as it should be.
     --
@@ -225,7 +225,7 @@ CREATE VIEW _allocation_kind (
     heap,
     -- Level of the heap.
     level,
-    -- Device memory: a word of malloc_policy and what else was asked for; physical and mapped memory: of memory_kind;
+    -- Device memory: a word of _malloc_policy and what else was asked for; physical and mapped memory: of _memory_kind;
     -- registered memory: how. NULL: not known.
     kind,
     -- 1: mapped memory; 0: not.
@@ -256,9 +256,9 @@ SELECT
             || CASE WHEN s.policy & 8 THEN ' + read only' ELSE '' END
             || CASE WHEN s.policy & 268435456 THEN ' + pinned' ELSE '' END
         WHEN p.level = 'physical' OR s.is_mapped = 1
-            THEN (SELECT k.name FROM memory_kind AS k WHERE k.kind = s.policy)
+            THEN (SELECT k.name FROM _memory_kind AS k WHERE k.kind = s.policy)
         ELSE
-            (SELECT m.name FROM malloc_policy AS m WHERE m.policy = s.policy & 255)
+            (SELECT m.name FROM _malloc_policy AS m WHERE m.policy = s.policy & 255)
             || CASE WHEN s.policy & 256 THEN ' + low bandwidth' ELSE '' END
             || CASE WHEN s.policy & 4096 THEN ' + high bandwidth' ELSE '' END
             || CASE WHEN s.policy & 1048576 THEN ' + read only' ELSE '' END

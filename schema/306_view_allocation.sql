@@ -144,7 +144,7 @@ CREATE VIEW allocation_detail (
     operation,
     -- What kind of operation that is, a word of operation_kind. NULL: none.
     operation_kind,
-    -- Driver memory: a word of malloc_policy, with what else was asked for; physical and mapped memory: of memory_kind;
+    -- Driver memory: the pages that were asked for, with what else was asked for; physical and mapped memory: which memory and pages;
     -- registered memory: how. NULL: not known, or another level.
     policy,
     -- Stream that it was allocated for. NULL: not known.
@@ -153,7 +153,7 @@ CREATE VIEW allocation_detail (
     site,
     -- Where it was freed. NULL: no stack was recorded, or never freed.
     free_site,
-    -- What it is for, a word of table _category, or 'unknown'.
+    -- What it is for, as in view peak_by_category, or 'unknown'.
     category,
     -- 1: the pool had to grow for it; 0: the pool served it by itself. NULL: it is not known, or no block of a pool.
     is_miss,
@@ -200,9 +200,9 @@ SELECT
             || CASE WHEN a.policy & 8 THEN ' + read only' ELSE '' END
             || CASE WHEN a.policy & 268435456 THEN ' + pinned' ELSE '' END
         WHEN p.level = 'physical' OR a.is_mapped = 1
-            THEN (SELECT y.name FROM memory_kind AS y WHERE y.kind = a.policy)
+            THEN (SELECT y.name FROM _memory_kind AS y WHERE y.kind = a.policy)
         ELSE
-            (SELECT m.name FROM malloc_policy AS m WHERE m.policy = a.policy & 255)
+            (SELECT m.name FROM _malloc_policy AS m WHERE m.policy = a.policy & 255)
             || CASE WHEN a.policy & 256 THEN ' + low bandwidth' ELSE '' END
             || CASE WHEN a.policy & 4096 THEN ' + high bandwidth' ELSE '' END
             || CASE WHEN a.policy & 1048576 THEN ' + read only' ELSE '' END

@@ -36,7 +36,7 @@ CREATE VIEW outstanding (
     site,
     -- Number of the whole stack. NULL: none was recorded.
     stack_id,
-    -- What it is for: as in view _peak_by_category.
+    -- What it is for: as in view peak_by_category.
     category,
     -- 1: that is inferred; 0: told, or known by where it comes from. NULL: it is not known.
     category_is_estimate

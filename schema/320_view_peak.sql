@@ -43,8 +43,8 @@ CREATE VIEW peak (
     -- 1: of the whole recording, also where its beginning was not kept; 0: of what was kept alone.
     is_whole_run,
     -- 1 - peak_bytes / reserved_at_peak_bytes: the share of what the pool held at the peak that was unused then. Where
-    -- peak_bytes is of requested sizes, what blocks were given beyond that counts as unused: view _fragmentation_verdict knows
-    -- better. Unit: 0 to 1. NULL: as peak_fragmentation_ratio.
+    -- peak_bytes is of requested sizes, what blocks were given beyond that counts as unused: queries/fragmentation_verdict.sql
+    -- knows better. Unit: 0 to 1. NULL: as peak_fragmentation_ratio.
     unused_at_peak_ratio
 ) AS
 SELECT
@@ -151,7 +151,7 @@ JOIN _heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.heap_id, g.live_bytes DESC, g.site_frame_id;
 
-CREATE VIEW _peak_by_category (
+CREATE VIEW peak_by_category (
     -- What was live at the peak of each heap, by what it was for; largest first within a heap. Where the program says it
     -- (npumem_category_begin, npumem.category, a range of mstx's domain npumem.category), that counts; else where the memory
     -- comes from; else it is inferred from the birth and the end of each allocation against forward, backward and optimizer,
@@ -169,7 +169,8 @@ CREATE VIEW _peak_by_category (
     heap,
     -- Level of the heap.
     level,
-    -- What it was for: a word of table _category, one of the program's own, or 'unknown'.
+    -- What it was for: weight, gradient, optimizer state, activation, KV cache, workspace, communication, graph, temporary,
+    -- input, segment, one of the program's own, or 'unknown'.
     category,
     -- 1: inferred; 0: told, or known by where it comes from. NULL: it is not known.
     is_estimate,
@@ -223,7 +224,7 @@ JOIN _heap_sum AS s ON s.heap_id = g.heap_id
 JOIN _heap_place AS p ON p.heap_id = g.heap_id
 ORDER BY g.heap_id, g.live_bytes DESC, g.category, g.is_estimate;
 
-CREATE VIEW _peak_by_module (
+CREATE VIEW peak_by_module (
     -- What was live at the peak of each heap, by the part of a model in whose forward it was made, as a tree: each part has a
     -- row, and so has each that it is in. Where no part is told (npumem.modules, npumem_module_begin, a range of mstx's domain
     -- npumem.module), there are no rows.
@@ -511,73 +512,6 @@ SELECT
 FROM _heap_sum AS s
 JOIN _heap_place AS p ON p.heap_id = s.heap_id;
 
-CREATE VIEW step_total (
-    -- What each heap did in each step, over the whole recording; steps in which it did nothing are left out.
-    --
-    -- Name of the machine. NULL: not known.
-    host,
-    -- Rank of the process. NULL: none.
-    rank,
-    -- Process number. NULL: not known.
-    pid,
-    -- Number of the device. NULL: host memory.
-    device,
-    -- Name of the heap.
-    heap,
-    -- Level of the heap.
-    level,
-    -- Number of the step, as the program counts; of several joined ones that of the first. NULL: before the first step.
-    step,
-    -- How many steps the row is of: a long recording that was kept in parts has joined old ones. Unit: steps.
-    step_count,
-    -- When it began. Unit: nanoseconds since the recording began. NULL: not known, or before the first step.
-    begin_ns,
-    -- When it ended. Unit: nanoseconds since the recording began. NULL: not known.
-    end_ns,
-    -- Allocations in it. Unit: allocations.
-    allocation_count,
-    -- Ends of allocations in it, the baseline left out. Unit: allocations.
-    free_count,
-    -- Sum of what was allocated in it. Unit: bytes.
-    allocated_bytes,
-    -- Sum of what ended in it, the baseline left out. Unit: bytes.
-    freed_bytes,
-    -- Requests for which the pool had to grow. Unit: allocations. NULL: not a pool, or not known.
-    miss_count,
-    -- Most that was live in it. Unit: bytes.
-    peak_bytes,
-    -- Live at its end. Unit: bytes.
-    live_bytes,
-    -- Live allocations at its end. Unit: allocations.
-    live_count,
-    -- 1: each of its events has a row in this database; 0: only this sum was kept of some.
-    has_detail
-) AS
-SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
-    t.number,
-    t.last_generation - t.generation + 1,
-    t.begin_ns,
-    t.end_ns,
-    t.allocation_count,
-    t.free_count,
-    t.allocated_bytes,
-    t.freed_bytes,
-    CASE WHEN p.level IN ('pool', 'workspace') THEN t.miss_count END,
-    t.peak_bytes,
-    t.live_bytes,
-    t.live_count,
-    coalesce(coalesce(t.begin_seq, -1) >= input.detail_begin_seq, 1)
-FROM _heap_place AS p
-JOIN input ON input.input_id = p.input_id
-CROSS JOIN _step_sum AS t ON t.heap_id = p.heap_id
-ORDER BY p.heap_id, t.generation;
-
 CREATE VIEW _site_total (
     -- How much was allocated at each site, over the whole recording, without the baseline; largest first.
     --
@@ -800,7 +734,7 @@ CREATE VIEW usage_sample (
     ns,
     -- Place in the order of events.
     seq,
-    -- Which memory, a word of memory_kind: HBM, ..., host resident, host anonymous, host shared, host stack or host peak.
+    -- Which memory: HBM, ..., host resident, host anonymous, host shared, host stack or host peak.
     kind,
     -- In use: of a device by anybody, of the host by the process. Unit: bytes.
     used_bytes,
@@ -825,5 +759,5 @@ SELECT
 FROM memory_sample AS m
 LEFT JOIN process ON process.process_id = m.process_id
 LEFT JOIN device ON device.device_id = m.device_id
-LEFT JOIN memory_kind AS k ON k.kind = m.kind
+LEFT JOIN _memory_kind AS k ON k.kind = m.kind
 ORDER BY process.input_id, m.seq, m.kind;

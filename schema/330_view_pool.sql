@@ -2,7 +2,7 @@
 
 CREATE VIEW fragmentation (
     -- How each pool's memory was cut up at each moment. fragmentation_ratio is near 1 by nature in a pool that caches
-    -- segments: judge by stuck_bytes (inactive split) here, and by view _fragmentation_verdict.
+    -- segments: judge by stuck_bytes (inactive split) here, and by view health.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -38,7 +38,7 @@ CREATE VIEW fragmentation (
     -- free / reserved; 0 when nothing is reserved. Unit: 0 to 1.
     idle_ratio,
     -- 1: computed from requested sizes, so gaps are too large, or from what the pool stated, or what other streams may still
-    -- have used counts as free (view _early_free); 0: exact.
+    -- have used counts as free; 0: exact.
     is_estimate,
     -- Number of free ranges. Unit: ranges. NULL: not known, for no segment had been seen.
     gap_count,
@@ -97,7 +97,7 @@ SELECT
     s.max_rounding_bytes
 FROM fragmentation_sample AS s
 JOIN moment AS m ON m.moment_id = s.moment_id
-JOIN moment_kind AS k ON k.kind = m.kind
+JOIN _moment_kind AS k ON k.kind = m.kind
 JOIN _heap_place AS p ON p.heap_id = s.heap_id
 ORDER BY s.heap_id, m.seq, m.kind, m.moment_id;
 

@@ -97,7 +97,7 @@ CREATE VIEW zero_copy (
     -- 1: something of the recording was lost, or not kept, or what was registered before it is not known, so that nothing
     -- is claimed; 0: all is here.
     is_partial,
-    -- As much has to be copied without need for a warning: table _threshold, at least its share of the device. Unit: bytes.
+    -- As much has to be copied without need for a warning: of npumem-ingest --threshold, at least its share of the device. Unit: bytes.
     floor_bytes
 ) AS
 SELECT

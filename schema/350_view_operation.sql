@@ -16,7 +16,7 @@ CREATE VIEW _workspace_by_operator (
     -- Level of the heap.
     level,
     -- Name of the operator or model. NULL: it has none.
-    operator,
+    operation,
     -- A word of operation_kind.
     kind,
     -- Runs that began in the trace. Unit: operations.

@@ -104,7 +104,7 @@ SELECT
 FROM _device_sample AS s
 JOIN _hardware_sample AS w ON w.moment_id = s.moment_id AND w.hardware_id = s.hardware_id
 JOIN moment AS m ON m.moment_id = s.moment_id
-JOIN moment_kind AS k ON k.kind = m.kind
+JOIN _moment_kind AS k ON k.kind = m.kind
 JOIN device ON device.device_id = s.device_id
 LEFT JOIN process ON process.process_id = device.process_id
 LEFT JOIN heap AS h ON h.heap_id = m.heap_id;
@@ -133,8 +133,7 @@ CREATE VIEW device_memory (
     seq,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns,
-    -- PTA: what torch_npu's pool holds; POOL: what another pool (heap) holds; WORKSPACE: the same of a workspace's
-    -- allocator; APP: other memory that the program, or an unknown module, took, and what a pool has just taken, until
+    -- POOL: what a pool (heap) holds, its segments; WORKSPACE: the same of a workspace's allocator; APP: other memory that the program, or an unknown module, took, and what a pool has just taken, until
     -- its first block lies in it; HCCL, GE, RUNTIME and other names: what that module of CANN took; PHYSICAL: physical memory that is not mapped; PAGE ROUNDING: the rest of whole
     -- pages, where they are known; RECORDED PROCESSES: what other recorded processes take of the same device; OTHER
     -- PROCESSES: what else is in use beside this process, by the runtime's word; UNEXPLAINED: what is left, of either
@@ -169,7 +168,6 @@ SELECT
     b.ns,
     CASE
         WHEN h.level = 3 THEN 'WORKSPACE'
-        WHEN h.name IN ('ptaCaching', 'msleaks') THEN 'PTA'
         ELSE 'POOL'
     END,
     x.reserved_bytes,

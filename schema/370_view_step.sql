@@ -18,7 +18,7 @@ CREATE VIEW step_origin (
     -- 'marked': the program says where they begin; 'inferred': npumem-ingest found it, or was told by --step-at; 'none':
     -- not known.
     source,
-    -- 'site', 'range', 'optimizer' or 'graph': what the anchor is; see _step_anchor.kind. NULL: there is none.
+    -- 'site', 'range', 'optimizer' or 'graph': what the anchor is. NULL: there is none.
     kind,
     -- The place: 'file:line function' of a site, the name of a range, the site of the optimizer's step; where none was
     -- found, what came nearest. NULL: nothing came near, or steps are marked.
@@ -99,8 +99,8 @@ FROM (
 ) AS n
 JOIN process AS p ON p.process_id = n.process_id;
 
-CREATE VIEW _step_usage (
-    -- What each heap took in each step. Steps in which it did nothing are left out, and so is what was before the first.
+CREATE VIEW step_total (
+    -- What each heap did and took in each step, over the whole recording; steps in which it did nothing are left out.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -115,33 +115,46 @@ CREATE VIEW _step_usage (
     -- Level of the heap.
     level,
     -- Number of the step: as the program counts, or from 1 where it is inferred; of several joined ones that of the first.
+    -- NULL: before the first step.
     step,
     -- How many steps the row is of: a long recording that was kept in parts has joined old ones. Unit: steps.
     step_count,
-    -- 'marked' or 'inferred': see view step_origin.
+    -- 'marked' or 'inferred': see view step_origin. NULL: before the first step.
     source,
-    -- When it began. Unit: nanoseconds since the recording began. NULL: not known.
+    -- When it began. Unit: nanoseconds since the recording began. NULL: not known, or before the first step.
     begin_ns,
-    -- How long it took. Unit: nanoseconds. NULL: not known, or it did not end.
+    -- When it ended. Unit: nanoseconds since the recording began. NULL: not known.
+    end_ns,
+    -- How long it took. Unit: nanoseconds. NULL: not known, it did not end, or before the first step.
     duration_ns,
+    -- Allocations in it. Unit: allocations.
+    allocation_count,
+    -- Ends of allocations in it, the baseline left out. Unit: allocations.
+    free_count,
+    -- Sum of what was allocated in it. Unit: bytes.
+    allocated_bytes,
+    -- Sum of what ended in it, the baseline left out. Unit: bytes.
+    freed_bytes,
+    -- Requests for which the pool had to grow. Unit: allocations. NULL: not a pool, or not known.
+    miss_count,
     -- Most that was live in it, what was there at its begin included. Unit: bytes.
-    peak_allocated_bytes,
+    peak_bytes,
     -- Most that the pool had reserved in it, what was there at its begin included. Unit: bytes. NULL: not a pool, or not
     -- known.
     peak_reserved_bytes,
     -- Live at its end. Unit: bytes.
-    end_allocated_bytes,
-    -- Requests for which the pool had to grow. Unit: allocations. NULL: not a pool, or not known.
-    miss_count,
+    live_bytes,
+    -- Live allocations at its end. Unit: allocations.
+    live_count,
     -- Allocations and frees of driver memory of the heap's device and process in it. Unit: calls. NULL: host memory.
     driver_call_count,
-    -- Allocations in it. Unit: allocations.
-    allocation_count,
     -- Which size the sums of this heap use: 'requested' or 'block'.
     size_basis,
+    -- 1: each of its events has a row in this database; 0: only this sum was kept of some.
+    has_detail,
     -- 1: something of it is missing: it did not end, it had begun before the first event while memory was in use, events
     -- of the input were lost, what was live before the recording is not known, or the process was paused in it; 0: it is
-    -- whole.
+    -- whole. NULL: before the first step.
     is_partial
 ) AS
 SELECT
@@ -153,17 +166,24 @@ SELECT
     p.level,
     t.number,
     t.last_generation - t.generation + 1,
-    coalesce(step.source, 'marked'),
+    CASE WHEN t.generation > 0 THEN coalesce(step.source, 'marked') END,
     t.begin_ns,
-    t.end_ns - t.begin_ns,
+    t.end_ns,
+    CASE WHEN t.generation > 0 THEN t.end_ns - t.begin_ns END,
+    t.allocation_count,
+    t.free_count,
+    t.allocated_bytes,
+    t.freed_bytes,
+    CASE WHEN p.level IN ('pool', 'workspace') THEN t.miss_count END,
     t.peak_bytes,
     t.peak_reserved_bytes,
     t.live_bytes,
-    CASE WHEN p.level IN ('pool', 'workspace') THEN t.miss_count END,
+    t.live_count,
     t.driver_call_count,
-    t.allocation_count,
     p.size_basis,
+    coalesce(coalesce(t.begin_seq, -1) >= input.detail_begin_seq, 1),
     CASE
+        WHEN t.generation = 0 THEN NULL
         WHEN t.end_seq IS NULL
             OR input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) > 0
             OR input.baseline = 'unknown'
@@ -197,7 +217,6 @@ LEFT JOIN (
 ) AS paused ON paused.process_id = p.process_id
 CROSS JOIN _step_sum AS t ON t.heap_id = p.heap_id
 LEFT JOIN step ON step.process_id = p.process_id AND step.generation = t.generation
-WHERE t.generation > 0
 ORDER BY p.heap_id, t.generation;
 
 CREATE VIEW forecast (
@@ -245,7 +264,7 @@ CREATE VIEW forecast (
     fitted_count,
     -- Standard deviation of the steps from the line. Unit: bytes. NULL: too few steps.
     scatter_bytes,
-    -- Slope over its own standard error; see _step_trend. NULL: too few steps.
+    -- Slope over its own standard error. NULL: too few steps.
     t_value,
     -- What that has to be at least for a trend. NULL: too few steps.
     t_needed,

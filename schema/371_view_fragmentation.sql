@@ -90,7 +90,7 @@ FROM _part_sample AS s
 JOIN _pool_part AS q ON q.part_id = s.part_id
 JOIN fragmentation_sample AS w ON w.heap_id = q.heap_id AND w.moment_id = s.moment_id
 JOIN moment AS m ON m.moment_id = s.moment_id
-JOIN moment_kind AS k ON k.kind = m.kind
+JOIN _moment_kind AS k ON k.kind = m.kind
 JOIN _heap_place AS p ON p.heap_id = q.heap_id
 LEFT JOIN _segment_kind AS c ON c.segment_kind = q.segment_kind
 ORDER BY q.heap_id, m.seq, m.kind, m.moment_id, q.part_id;
@@ -169,7 +169,7 @@ FROM _gap AS g
 JOIN _pool_part AS q ON q.part_id = g.part_id
 JOIN fragmentation_sample AS w ON w.heap_id = g.heap_id AND w.moment_id = g.moment_id
 JOIN moment AS m ON m.moment_id = g.moment_id
-JOIN moment_kind AS k ON k.kind = m.kind
+JOIN _moment_kind AS k ON k.kind = m.kind
 JOIN _heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN _segment_kind AS c ON c.segment_kind = q.segment_kind
 ORDER BY g.heap_id, m.seq, m.kind, m.moment_id, g.part_id, g.class_bytes;
@@ -440,7 +440,7 @@ FROM (
 ) AS g
 JOIN fragmentation_sample AS w ON w.heap_id = g.heap_id AND w.moment_id = g.moment_id
 JOIN moment AS m ON m.moment_id = g.moment_id
-JOIN moment_kind AS k ON k.kind = m.kind
+JOIN _moment_kind AS k ON k.kind = m.kind
 JOIN _heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.heap_id, m.seq, m.kind, m.moment_id, g.is_rest, g.hostage_bytes DESC, g.site_frame_id, g.is_baseline;

@@ -55,7 +55,7 @@ ORDER BY s.heap_id;
 
 CREATE VIEW pool_summary (
     -- How well each pool works, in one row: what to read first. A plain hit rate only rises with the length of a run:
-    -- misses_per_step says whether the pool still grows once the program is warm (view _warm_up).
+    -- misses_per_step says whether the pool still grows once the program is warm, after two steps.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -93,17 +93,18 @@ CREATE VIEW pool_summary (
     last_miss_seq,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
     last_miss_ns,
-    -- Misses whose cause is 'cold': view _pool_miss_by_cause says what the causes are. Unit: allocations.
+    -- Misses whose cause is 'cold': view pool_by says what the causes are. Unit: allocations.
     cold_count,
     -- Misses whose cause is 'growth'. Unit: allocations.
     growth_count,
     -- Misses whose cause is 'after_flush'. Unit: allocations.
     after_flush_count,
-    -- Misses whose cause is 'pending_free'. Unit: allocations. NULL: not known (view _early_free).
+    -- Misses whose cause is 'pending_free'. Unit: allocations. NULL: not known, for the pool tells a
+    -- free when it is asked for, and not when the memory can be used again.
     pending_free_count,
     -- Misses whose cause is 'fragmentation'. Unit: allocations.
     fragmentation_count,
-    -- Misses whose cause is not known; of a pool of view _early_free also those that pending memory may have caused. Unit:
+    -- Misses whose cause is not known; of a pool of which pending_free_count is NULL also those that pending memory may have caused. Unit:
     -- allocations.
     unknown_cause_count,
     -- Runs of segments given back to the driver with no request in between. Unit: flushes.
@@ -117,7 +118,7 @@ CREATE VIEW pool_summary (
     -- Of these, how many followed a request that the device had refused. Unit: flushes.
     failed_retry_count,
     -- Blocks that were given up and not yet reusable when the pool's next event came. Unit: allocations. NULL, as what
-    -- follows of them: not known (view _early_free).
+    -- follows of them: not known, as pending_free_count.
     pending_count,
     -- Most bytes that were so at once. Unit: bytes.
     max_pending_bytes,
@@ -579,7 +580,7 @@ ORDER BY g.heap_id, g.allocated_bytes DESC, g.stream, g.private_pool;
 CREATE VIEW _pool_miss_by_cause (
     -- Why each pool had to grow. cold: its first miss of that stream, private pool and class, or no step had ended.
     -- after_flush: it had given back what would have been enough. growth: the program holds more than ever before.
-    -- _pending_free: memory that was given up and not yet reusable would have served it. fragmentation: the pool held
+    -- pending_free: memory that was given up and not yet reusable would have served it. fragmentation: the pool held
     -- enough, but not in one piece that it would use. Table _miss_cause has the rules.
     --
     -- Name of the machine. NULL: not known.
@@ -722,6 +723,241 @@ JOIN _heap_place AS p ON p.heap_id = m.heap_id
 LEFT JOIN _miss_cause AS c ON c.cause = m.cause
 LEFT JOIN frame AS f ON f.frame_id = m.site_frame_id
 ORDER BY m.miss_count DESC, m.heap_id, m.site_frame_id, m.cause;
+
+CREATE VIEW pool_by (
+    -- What each pool did by one dimension at a time: class, size, step, stream, cause or site. Ask for one: WHERE dimension =
+    -- 'size'. The rows of one dimension of a pool add up to its misses, so those of all of them are each miss six times over; of
+    -- 'step' only where steps are known.
+    --
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- 'class' (a caching allocator cuts small and large blocks from segments of their own), 'size' (of the request, in powers of
+    -- two), 'step', 'stream', 'cause' (why it had to grow) or 'site' (where the requests come from for which it had to grow).
+    dimension,
+    -- Of the dimension: 'small' (up to the pool's bound for large blocks, 1 MiB unless it was declared with another) or 'large';
+    -- bytes, from and to; number of the step, as the program counts; the stream; 'cold' (the first miss of its stream, private
+    -- pool and class, or no step had ended), 'after_flush' (the pool had given back what would have been enough), 'growth' (the
+    -- program holds more than ever), 'pending_free' (memory that was given up and not yet reusable would have served it) or
+    -- 'fragmentation' (the pool held enough, but not in one piece that it would use); the site. NULL: before the first step; a
+    -- stream or a cause that is not known.
+    value,
+    -- What of it, where there is more than one row: of a size 'small' or 'large'; 'warm-up' of a step that is one, or before the
+    -- first; of a stream its private pool; of a site the cause. NULL: the other steps; no private pool; a cause that is not known; of
+    -- classes and causes.
+    part,
+    -- What to sort by: the largest size of the row, the number of the step, the stream. NULL: of the other dimensions.
+    number,
+    -- Requests of which it is known whether they are misses; of a step all. Unit: allocations. NULL: of causes and sites.
+    allocation_count,
+    -- Of these, how many the pool served by itself. Unit: allocations. NULL: not known, or of causes and sites.
+    hit_count,
+    -- Of these, for how many it had to grow. Unit: allocations. NULL: not known.
+    miss_count,
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request, not known, or of causes and sites.
+    hit_rate,
+    -- Sum of the requests, by the heap's size_basis. Unit: bytes. NULL: of causes and sites.
+    allocated_bytes,
+    -- Sum of the misses. Unit: bytes. NULL: not known, for of this step only sums were kept.
+    missed_bytes,
+    -- 1 - missed_bytes / the size of requests that are hits or misses: what a large miss costs. Unit: 0 to 1. NULL: no request, not
+    -- known, or of causes and sites.
+    byte_hit_rate,
+    -- Place of the last miss in the order of events. NULL: there was none, or of steps.
+    last_miss_seq,
+    -- When that was. Unit: nanoseconds since the recording began. NULL: not known, there was none, or of steps, causes and sites.
+    last_miss_ns,
+    -- Driver allocations and mappings that became the pool's segments; of a cause or site those that the misses are the first
+    -- block in. Unit: calls. NULL: not known, or of classes, sizes and streams.
+    driver_count,
+    -- What is known of their cost. Unit: nanoseconds. NULL: nothing is, or of classes, sizes and streams.
+    driver_cost_ns,
+    -- 1: some of what the pool did is not in this trace, so these are figures of what is; 0: it is all there.
+    is_partial
+) AS
+SELECT
+    u.host,
+    u.rank,
+    u.pid,
+    u.device,
+    u.heap,
+    u.level,
+    u.dimension,
+    u.value,
+    u.part,
+    u.number,
+    u.allocation_count,
+    u.hit_count,
+    u.miss_count,
+    u.hit_rate,
+    u.allocated_bytes,
+    u.missed_bytes,
+    u.byte_hit_rate,
+    u.last_miss_seq,
+    u.last_miss_ns,
+    u.driver_count,
+    u.driver_cost_ns,
+    u.is_partial
+FROM (
+    SELECT
+        b.host,
+        b.rank,
+        b.pid,
+        b.device,
+        b.heap,
+        b.level,
+        'class' AS dimension,
+        b.class AS value,
+        NULL AS part,
+        NULL AS number,
+        b.allocation_count,
+        b.hit_count,
+        b.miss_count,
+        b.hit_rate,
+        b.allocated_bytes,
+        b.missed_bytes,
+        b.byte_hit_rate,
+        b.last_miss_seq,
+        b.last_miss_ns,
+        NULL AS driver_count,
+        NULL AS driver_cost_ns,
+        b.is_partial
+    FROM _pool_by_class AS b
+    UNION ALL
+    SELECT
+        b.host,
+        b.rank,
+        b.pid,
+        b.device,
+        b.heap,
+        b.level,
+        'size',
+        b.min_bytes || ' to ' || b.max_bytes,
+        b.class,
+        b.max_bytes,
+        b.allocation_count,
+        b.hit_count,
+        b.miss_count,
+        b.hit_rate,
+        b.allocated_bytes,
+        b.missed_bytes,
+        b.byte_hit_rate,
+        b.last_miss_seq,
+        b.last_miss_ns,
+        NULL,
+        NULL,
+        b.is_partial
+    FROM _pool_by_size AS b
+    UNION ALL
+    SELECT
+        b.host,
+        b.rank,
+        b.pid,
+        b.device,
+        b.heap,
+        b.level,
+        'step',
+        CAST(b.step AS TEXT),
+        CASE WHEN b.is_warm_up = 1 THEN 'warm-up' END,
+        b.step,
+        b.allocation_count,
+        b.hit_count,
+        b.miss_count,
+        b.hit_rate,
+        b.allocated_bytes,
+        b.missed_bytes,
+        b.byte_hit_rate,
+        NULL,
+        NULL,
+        b.driver_count,
+        b.driver_cost_ns,
+        b.is_partial
+    FROM _pool_by_step AS b
+    UNION ALL
+    SELECT
+        b.host,
+        b.rank,
+        b.pid,
+        b.device,
+        b.heap,
+        b.level,
+        'stream',
+        CAST(b.stream AS TEXT),
+        CAST(b.private_pool AS TEXT),
+        b.stream,
+        b.allocation_count,
+        b.hit_count,
+        b.miss_count,
+        b.hit_rate,
+        b.allocated_bytes,
+        b.missed_bytes,
+        b.byte_hit_rate,
+        b.last_miss_seq,
+        b.last_miss_ns,
+        NULL,
+        NULL,
+        b.is_partial
+    FROM _pool_by_stream AS b
+    UNION ALL
+    SELECT
+        b.host,
+        b.rank,
+        b.pid,
+        b.device,
+        b.heap,
+        b.level,
+        'cause',
+        b.cause,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        b.miss_count,
+        NULL,
+        NULL,
+        b.missed_bytes,
+        NULL,
+        b.last_seq,
+        NULL,
+        b.driver_count,
+        b.driver_cost_ns,
+        b.is_partial
+    FROM _pool_miss_by_cause AS b
+    UNION ALL
+    SELECT
+        b.host,
+        b.rank,
+        b.pid,
+        b.device,
+        b.heap,
+        b.level,
+        'site',
+        b.site,
+        b.cause,
+        NULL,
+        NULL,
+        NULL,
+        b.miss_count,
+        NULL,
+        NULL,
+        b.missed_bytes,
+        NULL,
+        b.last_seq,
+        NULL,
+        b.driver_count,
+        b.driver_cost_ns,
+        b.is_partial
+    FROM _pool_miss_by_site AS b
+) AS u;
 
 CREATE VIEW _pending_free (
     -- Memory that the program gave up and its pool could not hand out yet, because another stream still used it: by

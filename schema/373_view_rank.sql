@@ -1,6 +1,6 @@
 -- Many ranks: how much each took of its device and how it ended, and at which sites they differ.
 
-CREATE VIEW rank_summary (
+CREATE VIEW _rank_summary (
     -- Each rank on one row: how much it took of its device at most, and how and when it ended. One row per process and
     -- device, at the moment at which the device's memory peaked; where the processes of several ranks share a device within
     -- one input, each has its part of that one peak. Of a rank without device memory its first process has a row without

@@ -681,7 +681,7 @@ CREATE VIEW _out_of_memory_component (
     level,
     -- Number of the chain.
     out_of_memory_id,
-    -- As in view device_memory: PTA, POOL, WORKSPACE, APP, names of modules, PHYSICAL, PAGE ROUNDING, RECORDED PROCESSES,
+    -- As in view device_memory: POOL, WORKSPACE, APP, names of modules, PHYSICAL, PAGE ROUNDING, RECORDED PROCESSES,
     -- OTHER PROCESSES, UNEXPLAINED and, of all, DEVICE USED.
     component,
     -- Its size. Unit: bytes. NULL: the device was not asked by then.

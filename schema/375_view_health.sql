@@ -44,7 +44,7 @@ CREATE VIEW _fragmentation_verdict (
     inactive_split_bytes,
     -- What was asked for ('growth', 'failure'). Unit: bytes. NULL: not known.
     requested_bytes,
-    -- Below it nothing is called a warning or a danger (table _threshold). Unit: bytes.
+    -- Below it nothing is called a warning or a danger (npumem-ingest --threshold). Unit: bytes.
     floor_bytes,
     -- 'good' (at most 10 %), 'warning' (at least), 'danger' (at least 30 %), 'minor' (below the floor) or 'unknown'.
     verdict,
@@ -257,8 +257,8 @@ CREATE VIEW health (
     -- Level of the heap. NULL: the measure is not of one heap.
     level,
     -- 'allocation cost': of a pool the time in the driver over all its allocations, of other memory over those that are no
-    -- pool's; 'fragmentation': the share of reserved memory that was unused, at the worst of the moments of view
-    -- _fragmentation_verdict; 'pool hit rate': after the warm-up (view _warm_up), which is, without steps, all up to the pool's
+    -- pool's; 'fragmentation': the share of reserved memory that was unused, at the worst of the moments of
+    -- queries/fragmentation_verdict.sql; 'pool hit rate': after the warm-up (two steps), which is, without steps, all up to the pool's
     -- peak; 'zero copy': as in view zero_copy.
     measure,
     -- Its value. Fragmentation: of a warning or danger at least, else at most. NULL: it does not apply, nothing came after the
@@ -275,16 +275,16 @@ CREATE VIEW health (
     -- nothing is claimed; 0: not.
     is_partial,
     -- Why the verdict is 'unknown': 'not all was recorded'; 'sizes as requested alone' (what blocks were given beyond that
-    -- decides); 'other streams may use it' (view _early_free); 'reserved bytes not known' (of the pool); 'nothing after the
+    -- decides); 'other streams may use it' (of a pool that tells a free when it is asked for); 'reserved bytes not known' (of the pool); 'nothing after the
     -- warm-up'; 'kept part only' (fragmentation: nothing bad is known, but not all growths and failures were kept). NULL: it is
     -- not.
     reason,
-    -- Fragmentation: the moment that the value is of, as in view _fragmentation_verdict. NULL: another measure.
+    -- Fragmentation: the moment that the value is of, as in queries/fragmentation_verdict.sql. NULL: another measure.
     moment,
     -- What is compared with the floor: bytes that were unused, or copied without need; nanoseconds in all calls; requests after
     -- the warm-up. NULL: it does not apply.
     amount,
-    -- Below it a verdict that is not good is 'minor': table _threshold, at least its share of the device. Unit: as amount.
+    -- Below it a verdict that is not good is 'minor': of npumem-ingest --threshold, at least its share of the device. Unit: as amount.
     floor
 ) AS
 -- How much of each heap's run is known: whether the detail begins late, and whether anything was lost of it, or came and
@@ -458,7 +458,7 @@ SELECT
             WHEN f.reason = 'not all was recorded' THEN ', as far as is known.'
             WHEN f.reason = 'kept part only' THEN ': the worst of what was kept; before that it may have been worse.'
             WHEN f.reason = 'other streams may use it'
-                THEN ': at most, for what other streams still used counts as free (view _early_free).'
+                THEN ': at most, for what other streams still used counts as free.'
             WHEN f.verdict = 'unknown' THEN ': only requested sizes are known, and what blocks were given beyond decides.'
             WHEN f.verdict = 'good' THEN ': nothing to gain.'
             WHEN f.verdict = 'minor' THEN ': too little to matter.'

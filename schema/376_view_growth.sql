@@ -2,7 +2,7 @@
 
 CREATE VIEW step_growth (
     -- How much of each site was live at the end of each step, from the step on in which it first was; in order. Of a run of
-    -- more than 1,024 steps not each step is here: see table _step_stride. What graphs held is left out.
+    -- more than 1,024 steps not each step is here, and the first ones are further apart. What graphs held is left out.
     --
     -- Name of the machine. NULL: not known.
     host,

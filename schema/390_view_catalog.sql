@@ -26,12 +26,14 @@ WITH
         UNION ALL SELECT 6, 'device_peak'
         UNION ALL SELECT 7, 'device_memory'
         UNION ALL SELECT 8, 'out_of_memory'
+        UNION ALL SELECT 9, 'misuse'
         UNION ALL SELECT 10, 'pool_summary'
-        UNION ALL SELECT 11, 'suspect_by_site'
-        UNION ALL SELECT 12, 'outstanding_by_site'
+        UNION ALL SELECT 11, 'pool_by'
+        UNION ALL SELECT 12, 'suspect_by_site'
+        UNION ALL SELECT 13, 'outstanding_by_site'
         UNION ALL SELECT 14, 'forecast'
-        UNION ALL SELECT 15, 'timeline'
-        UNION ALL SELECT 16, 'misuse'
+        UNION ALL SELECT 15, 'step_total'
+        UNION ALL SELECT 16, 'timeline'
         UNION ALL SELECT 17, 'rank_imbalance'
     ),
     large (name) AS (
@@ -51,6 +53,7 @@ WITH
         UNION ALL SELECT 'device_memory', NULL
         UNION ALL SELECT 'fragmentation_blocker', NULL
         UNION ALL SELECT 'health', NULL
+        UNION ALL SELECT 'pool_by', NULL
         UNION ALL SELECT 'pool_summary', NULL
         UNION ALL SELECT 'rank_imbalance', NULL
         UNION ALL SELECT 'zero_copy', NULL

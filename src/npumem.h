@@ -212,7 +212,7 @@ NPUMEM_API void npumem_thread_name(const char *name);     /* of the calling thre
  */
 NPUMEM_API uint64_t npumem_category_begin(const char *name);
 
-/* A range that is the forward of a part of a model; `path` is its place in it: "model.layers.3.mlp". The view _peak_by_module
+/* A range that is the forward of a part of a model; `path` is its place in it: "model.layers.3.mlp". The view peak_by_module
  * shows these as a tree. Ended by npumem_range_end. */
 NPUMEM_API uint64_t npumem_module_begin(const char *path);
 

@@ -30,4 +30,20 @@ nm_status nm_export_folded(const nm_export *export, nm_error *err);
  */
 nm_status nm_export_pprof(const nm_export *export, nm_error *err);
 
+/*
+ * A trace of Perfetto: what was live and reserved of each heap, and what the runtime said of devices, as counters; steps and
+ * operations as slices; marks and failures as instants; what was live of each heap by stack at its peak, at the end and at
+ * the first 16 marks as profiles. `moment` does not count.
+ */
+nm_status nm_export_perfetto(const nm_export *export, nm_error *err);
+
+/*
+ * A memory snapshot, as PyTorch pickles it. `moment` and `is_raw` do not count. NM_ERR_USAGE: rows of allocations are missing.
+ * NM_ERR_LIMIT: too many devices.
+ */
+nm_status nm_export_snapshot(const nm_export *export, nm_error *err);
+
+/* A picture: the memory of each device over time. `moment` and `is_raw` do not count. */
+nm_status nm_export_svg(const nm_export *export, nm_error *err);
+
 #endif

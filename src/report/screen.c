@@ -95,6 +95,11 @@ bool nm_screen_is_shared(const nm_screen *s)
     return s->holder_count > 1;
 }
 
+const char *nm_screen_device_kind(const nm_screen *s, const char *kind)
+{
+    return kind[0] == 0 || strcmp(kind, "DEVICE") == 0 ? nm_sentence_row(NM_SAY_PLACE_DEVICE, s->language) : kind;
+}
+
 const char *nm_screen_place(const nm_screen *s, sqlite3_stmt *row, int rank_column, char out[64])
 {
     const char *kind = nm_db_text(row, rank_column + 3);
@@ -111,9 +116,19 @@ const char *nm_screen_place(const nm_screen *s, sqlite3_stmt *row, int rank_colu
     if (nm_db_is_null(row, rank_column + 2))
         nm_sentence_put(NM_SAY_PLACE_HOST, s->language, NULL, out + len, 64 - len);
     else
-        snprintf(out + len, 64 - len, "%.8s %lld", kind[0] == 0 ? "device" : kind,
+        snprintf(out + len, 64 - len, "%.12s %lld", nm_screen_device_kind(s, kind),
                  (long long)sqlite3_column_int64(row, rank_column + 2));
     return out;
+}
+
+const char *nm_screen_site(const nm_screen *s, const char *site, size_t columns, char *out, size_t size)
+{
+    static const nm_sentence codes[] = {NM_SAY_SITE_NONE, NM_SAY_SITE_CUT, NM_SAY_SITE_BASELINE};
+
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        if (strcmp(nm_sentence_row(codes[i], NM_ENGLISH), site) == 0)
+            return nm_sentence_put(codes[i], s->language, NULL, out, size);
+    return nm_human_text(out, size, site, columns);
 }
 
 /* ---- Showing ---- */
@@ -124,11 +139,32 @@ static bool is_figure(const char *text, size_t at)
     return at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9';
 }
 
-/* Where the text, which is longer than `cells`, is broken: behind the last space, or behind a wide character, that fits; in the
- * middle of a word only where one fills more than half of the row. */
+/* A command stays together, so that it can be copied: no row ends behind its name or before one of its options. */
+static bool is_command(const char *text, size_t at)
+{
+    static const char name[] = "npumem";
+    const size_t len = sizeof name - 1;
+
+    return text[at + 1] == '-' || (at >= len && memcmp(text + at - len, name, len) == 0);
+}
+
+static bool is_break(const char *text, size_t at)
+{
+    return text[at] == ' ' && !is_figure(text, at) && !is_command(text, at);
+}
+
+/* Chinese has no spaces: a row ends well behind a punctuation mark of full width. */
+static bool is_pause(uint32_t character)
+{
+    return character == 0xff0c || character == 0xff1b || character == 0xff1a || character == 0xff09 ||
+           character == 0x3001;
+}
+
+/* Where the text, which is longer than `cells`, is broken: behind the last space or pause that fits; where that leaves a third of
+ * the row empty, behind a wide character; in the middle of a word only where one fills more than half of the row. */
 static size_t break_at(const char *text, size_t len, size_t cells)
 {
-    size_t fit = nm_cells_fit(text, len, cells), best = 0, at = 0;
+    size_t fit = nm_cells_fit(text, len, cells), best = 0, wide = 0, at = 0;
 
     while (at < fit) {
         uint32_t character;
@@ -137,11 +173,15 @@ static size_t break_at(const char *text, size_t len, size_t cells)
         at += bytes;
         if (at > fit)
             break;
-        if (nm_cells_of(character) == 2 || (character == ' ' && !is_figure(text, at - bytes)))
+        if (is_pause(character) || is_break(text, at - bytes))
             best = at;
+        if (nm_cells_of(character) == 2)
+            wide = at;
     }
-    if (fit < len && text[fit] == ' ' && !is_figure(text, fit))
+    if (fit < len && is_break(text, fit))
         return fit;
+    if (best < fit / 3 * 2 && wide > best)
+        best = wide;
     return best > fit / 2 ? best : fit;
 }
 
@@ -321,7 +361,7 @@ static void write_more(nm_screen *s, FILE *out)
 static void show(nm_screen *s, FILE *out)
 {
     int number = 0;
-    bool is_all = count_rows(s) <= NM_SCREEN_ROWS_MAX;
+    bool is_told = false, is_all = count_rows(s) <= NM_SCREEN_ROWS_MAX;
 
     while (!is_all && count_rows(s) > NM_SCREEN_ROWS_MAX - 1 && drop_one(s))
         ;
@@ -331,8 +371,10 @@ static void show(nm_screen *s, FILE *out)
         if (line->is_dropped || line->text[0] == 0)
             continue;
         number += line->is_numbered;
-        if (i + 1 == s->line_count) /* the next command ends the screen */
+        if (line->is_next && !is_told) {
             write_more(s, out);
+            is_told = true;
+        }
         write_line(s, line, number, out);
     }
 }
@@ -344,6 +386,8 @@ static nm_status fill_facts(nm_screen *s, nm_error *err)
     static const char sql[] =
         "SELECT (SELECT count(*) FROM process),"
         " (SELECT count(DISTINCT process_id) FROM _heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0),"
+        " (SELECT count(DISTINCT process_id) FROM _heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0"
+        " AND device_id IS NOT NULL),"
         " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM _heap_place WHERE device IS NOT NULL)),"
         " coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM step GROUP BY process_id)), 0),"
         " (SELECT count(DISTINCT rank) > 1 FROM process), (SELECT upper(max(kind)) FROM device)";
@@ -354,10 +398,11 @@ static nm_status fill_facts(nm_screen *s, nm_error *err)
     if (code == SQLITE_ROW) {
         s->process_count = sqlite3_column_int64(row, 0);
         s->holder_count = sqlite3_column_int64(row, 1);
-        s->device_count = sqlite3_column_int64(row, 2);
-        s->step_count = sqlite3_column_int64(row, 3);
-        s->has_ranks = sqlite3_column_int(row, 4) != 0;
-        snprintf(s->device_kind, sizeof s->device_kind, "%s", nm_db_is_null(row, 5) ? "device" : nm_db_text(row, 5));
+        s->device_holder_count = sqlite3_column_int64(row, 2);
+        s->device_count = sqlite3_column_int64(row, 3);
+        s->step_count = sqlite3_column_int64(row, 4);
+        s->has_ranks = sqlite3_column_int(row, 5) != 0;
+        snprintf(s->device_kind, sizeof s->device_kind, "%.12s", nm_screen_device_kind(s, nm_db_text(row, 6)));
     }
     return nm_screen_end(s, row, status, code, err);
 }

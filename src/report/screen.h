@@ -56,6 +56,7 @@ typedef struct nm_screen_line {
     nm_screen_rank rank;
     bool is_numbered; /* a fault: its number stands before its label */
     bool is_dropped;
+    bool is_next;     /* a command: what did not fit is told before the first of them */
     int rows_max;     /* it may be broken into so many */
     const char *view; /* that has it, too; a literal. NULL: none */
     char label[64];
@@ -71,12 +72,12 @@ typedef struct nm_screen {
     nm_screen_line *lines; /* owned */
     size_t line_count, line_capacity;
     /* What several groups need to know: filled by the frame before the first of them. */
-    int64_t process_count, holder_count; /* of these with memory */
-    int64_t device_count, step_count;    /* step_count: the most that a process has; 0: none are known */
-    int64_t fault_count;                 /* lines that tell of a fault or of what is not good, so far */
-    bool has_ranks;                      /* more than one */
-    char device_kind[16];                /* "NPU" */
-    struct nm_rank_list *ranks;          /* owned; read when the first of their groups asks. NULL: not yet */
+    int64_t process_count, holder_count, device_holder_count; /* of these with memory; of these with a device's */
+    int64_t device_count, step_count; /* step_count: the most that a process has; 0: none are known */
+    int64_t fault_count;              /* lines that tell of a fault or of what is not good, so far */
+    bool has_ranks;                   /* more than one */
+    char device_kind[16];             /* "NPU" */
+    struct nm_rank_list *ranks;       /* owned; read when the first of their groups asks. NULL: not yet */
 } nm_screen;
 
 /* Begins a line; what is said next is its text. One row, unless nm_screen_rows allows more. A line to which nothing is said is not
@@ -95,6 +96,12 @@ nm_status nm_screen_end(const nm_screen *s, sqlite3_stmt *rows, nm_status status
 /* "NPU 0", "host", and of several processes "rank 3 NPU 0" or "pid 100 NPU 0", of four columns: rank, pid, device, the device's
  * kind. */
 const char *nm_screen_place(const nm_screen *s, sqlite3_stmt *row, int rank_column, char out[64]);
+
+/* "NPU", of the device's kind in capitals; where it is not known the word for a device. */
+const char *nm_screen_device_kind(const nm_screen *s, const char *kind);
+
+/* A site as it is shown, cut behind so many columns: what stands for no site, such as "(no stack)", in the language of the screen. */
+const char *nm_screen_site(const nm_screen *s, const char *site, size_t columns, char *out, size_t size);
 
 /* Whether several processes have memory, so that each line says which. */
 bool nm_screen_is_shared(const nm_screen *s);

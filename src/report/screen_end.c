@@ -37,8 +37,9 @@ static const char *program_of(const char *command, char out[TEXT_BYTES])
 
 /* ---- How it ended ---- */
 
-/* Of the one process with memory: a row of end_kind, end_status, is_finished, the kind of the input. */
-static void say_end(nm_screen *s, sqlite3_stmt *row, int column)
+/* Of the one process with memory: a row of end_kind, end_status, is_finished, the kind of the input; behind what it died of less
+ * is said. */
+static void say_end(nm_screen *s, sqlite3_stmt *row, int column, bool is_dead)
 {
     const char *kind = nm_db_text(row, column);
     char number[NM_HUMAN_BYTES];
@@ -48,7 +49,7 @@ static void say_end(nm_screen *s, sqlite3_stmt *row, int column)
     else if (strcmp(kind, "exit") == 0 && sqlite3_column_int64(row, column + 1) == 0)
         nm_screen_say(s, NM_SAY_END_ZERO, NULL);
     else if (strcmp(kind, "exit") == 0)
-        nm_screen_say(s, NM_SAY_END_STATUS,
+        nm_screen_say(s, is_dead ? NM_SAY_DIED_STATUS : NM_SAY_END_STATUS,
                       NM_WORDS({"n", nm_human_count(number, sqlite3_column_int64(row, column + 1))}));
     else if (strcmp(kind, "signal") == 0 && nm_db_is_null(row, column + 1))
         nm_screen_say(s, NM_SAY_END_UNKNOWN, NULL);
@@ -80,14 +81,13 @@ static nm_status say_death(nm_screen *s, bool *is_dead, nm_error *err)
         bool is_resources = sqlite3_column_int64(row, 0) == 207005;
 
         snprintf(code_text, sizeof code_text, "%lld", (long long)sqlite3_column_int64(row, 0));
-        if (nm_db_is_null(row, 1))
-            nm_screen_say(s, NM_SAY_DIED, NULL);
-        else
-            nm_screen_say(s, NM_SAY_DIED_AT, NM_WORDS({"step", nm_human_count(step, sqlite3_column_int64(row, 1))}));
+        nm_screen_say(s, NM_SAY_DIED, NULL);
         if (!nm_db_is_null(row, 0))
             nm_screen_say(s, is_resources ? NM_SAY_DIED_RESOURCES : NM_SAY_DIED_CODE, NM_WORDS({"code", code_text}));
         else
             nm_screen_say(s, NM_SAY_DIED_MEMORY, NULL);
+        if (!nm_db_is_null(row, 1))
+            nm_screen_say(s, NM_SAY_DIED_STEP, NM_WORDS({"step", nm_human_count(step, sqlite3_column_int64(row, 1))}));
         nm_screen_say(s, NM_SAY_COMMA, NULL);
     }
     return nm_screen_end(s, row, status, code, err);
@@ -238,7 +238,7 @@ static nm_status say_end_of_few(nm_screen *s, sqlite3_stmt *row, bool *is_dead, 
     if (status == NM_OK && s->holder_count > 1)
         status = say_ends(s, err);
     else if (status == NM_OK && s->process_count > 0)
-        say_end(s, row, 4);
+        say_end(s, row, 4, *is_dead);
     return status;
 }
 
@@ -290,6 +290,7 @@ static nm_status add_ends(nm_screen *s, nm_error *err)
         snprintf(pid, sizeof pid, "%lld", (long long)sqlite3_column_int64(rows, 1));
         snprintf(number, sizeof number, "%lld", (long long)sqlite3_column_int64(rows, 3));
         nm_screen_begin(s, NM_SAY_LABEL_ENDED, NM_LINE_WARNING, NM_RANK_WARNING, "process");
+        nm_screen_rows(s, 2);
         if (nm_db_is_null(rows, 3))
             nm_screen_say(s, NM_SAY_PROCESS_UNKNOWN, NM_WORDS({"pid", pid}));
         else

@@ -95,7 +95,7 @@ static void add_asked(nm_screen *s, sqlite3_stmt *row, nm_screen_kind kind, nm_s
     nm_screen_begin(s, NM_SAY_LABEL_ASKED, kind, rank, "out_of_memory");
     nm_screen_rows(s, 2);
     nm_screen_number(s);
-    nm_human_text(site, sizeof site, nm_db_text(row, SITE), SITE_COLUMNS);
+    nm_screen_site(s, nm_db_text(row, SITE), SITE_COLUMNS, site, sizeof site);
     if (nm_db_is_null(row, ASKED_BYTES)) {
         char call[TEXT_BYTES];
 
@@ -148,7 +148,7 @@ static void say_cause(nm_screen *s, sqlite3_stmt *row, nm_sentence code)
                  {"largest", size_of(row, POOL_LARGEST_BYTES, largest)},
                  {"reserved", size_of(row, RESERVED_BYTES, reserved)}, {"leaked", size_of(row, LEAKED_BYTES, leaked)},
                  {"without", without},
-                 {"leaked_site", nm_human_text(site, sizeof site, nm_db_text(row, LEAKED_SITE), SITE_COLUMNS)}));
+                 {"leaked_site", nm_screen_site(s, nm_db_text(row, LEAKED_SITE), SITE_COLUMNS, site, sizeof site)}));
 }
 
 /* ---- What held the device ---- */
@@ -172,7 +172,7 @@ static nm_status add_held(nm_screen *s, int64_t case_id, nm_error *err)
         sqlite3_bind_int64(rows, 1, case_id);
         sqlite3_bind_int(rows, 2, COMPONENTS_MAX);
     }
-    nm_screen_begin(s, NM_SAY_LABEL_HELD, NM_LINE_PLAIN, NM_RANK_PEAK, "_out_of_memory_component");
+    nm_screen_begin(s, NM_SAY_LABEL_HELD, NM_LINE_PLAIN, NM_RANK_PEAK, "out_of_memory");
     nm_screen_rows(s, 2);
     for (int i = 0; status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; i++) {
         if (i > 0)
@@ -205,11 +205,10 @@ static nm_status add_who(nm_screen *s, int64_t case_id, nm_error *err)
         sqlite3_bind_int(rows, 2, SITES_MAX);
     }
     for (int i = 0; status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; i++) {
-        nm_screen_begin(s, i == 0 ? NM_SAY_LABEL_WHO : NM_SAY_NOTHING, NM_LINE_PLAIN, NM_RANK_NOTE,
-                        "_out_of_memory_site");
+        nm_screen_begin(s, i == 0 ? NM_SAY_LABEL_WHO : NM_SAY_NOTHING, NM_LINE_PLAIN, NM_RANK_NOTE, "out_of_memory");
         nm_screen_say(s, NM_SAY_WHO_SITE,
                       NM_WORDS({"bytes", nm_human_bytes(bytes, sqlite3_column_int64(rows, 0))},
-                               {"site", nm_human_text(site, sizeof site, nm_db_text(rows, 1), SITE_COLUMNS)},
+                               {"site", nm_screen_site(s, nm_db_text(rows, 1), SITE_COLUMNS, site, sizeof site)},
                                {"n", nm_human_count(count, sqlite3_column_int64(rows, 2))}));
         if (sqlite3_column_int(rows, 4) != 0)
             nm_screen_say(s, NM_SAY_WHO_LEAK, NULL);
@@ -218,6 +217,13 @@ static nm_status add_who(nm_screen *s, int64_t case_id, nm_error *err)
                           NM_WORDS({"rate", nm_human_bytes(rate, (int64_t)sqlite3_column_double(rows, 3))}));
     }
     return nm_screen_end(s, rows, status, code, err);
+}
+
+static nm_sentence why_of(sqlite3_stmt *row, const cause *known)
+{
+    if (sqlite3_column_int(row, IS_PARTIAL) != 0)
+        return NM_SAY_WHY_PARTIAL;
+    return known->why == NM_SAY_WHY_UNKNOWN && nm_db_is_null(row, FREE_BYTES) ? NM_SAY_WHY_UNKNOWN_FREE : known->why;
 }
 
 static nm_status add_case(nm_screen *s, sqlite3_stmt *row, nm_error *err)
@@ -232,7 +238,7 @@ static nm_status add_case(nm_screen *s, sqlite3_stmt *row, nm_error *err)
     say_more(s, row);
     nm_screen_begin(s, NM_SAY_LABEL_WHY, kind, rank, "out_of_memory");
     nm_screen_rows(s, 2);
-    say_cause(s, row, sqlite3_column_int(row, IS_PARTIAL) != 0 ? NM_SAY_WHY_PARTIAL : why->why);
+    say_cause(s, row, why_of(row, why));
     if (!is_recovered)
         status = add_held(s, sqlite3_column_int64(row, CASE_ID), err);
     if (status == NM_OK && !is_recovered)

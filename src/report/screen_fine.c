@@ -20,13 +20,14 @@ static void say_part(nm_screen *s, int *count, nm_sentence code, const nm_word *
     nm_screen_say(s, code, words);
 }
 
-/* ---- Leaks that cannot be judged ---- */
+/* ---- What is known of faults ---- */
 
 typedef struct leaks {
     int64_t leak_count;                   /* sites that leak */
     int64_t stepless_count, early_count;  /* sites that cannot be judged: no steps are known, or too few */
     int64_t cut_bytes, outstanding_bytes; /* of outstanding: without a site */
     int64_t partial_count;                /* inputs of which events are missing */
+    int64_t failure_count, misuse_count;
 } leaks;
 
 static nm_status read_leaks(const nm_screen *s, leaks *out, nm_error *err)
@@ -36,7 +37,8 @@ static nm_status read_leaks(const nm_screen *s, leaks *out, nm_error *err)
         " coalesce(sum(reason = 'too few steps'), 0),"
         " coalesce(sum(CASE WHEN reason = 'stack cut' THEN size_bytes END), 0),"
         " (SELECT coalesce(sum(outstanding_bytes), 0) FROM heap_total),"
-        " (SELECT count(*) FROM completeness WHERE verdict IN ('lossy', 'cut')) FROM suspect_by_site";
+        " (SELECT count(*) FROM completeness WHERE verdict IN ('lossy', 'cut')),"
+        " (SELECT count(*) FROM _out_of_memory_chain), (SELECT count(*) FROM misuse) FROM suspect_by_site";
     sqlite3_stmt *row = NULL;
     nm_status status = nm_screen_ask(s, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
@@ -47,7 +49,9 @@ static nm_status read_leaks(const nm_screen *s, leaks *out, nm_error *err)
                        .early_count = sqlite3_column_int64(row, 2),
                        .cut_bytes = sqlite3_column_int64(row, 3),
                        .outstanding_bytes = sqlite3_column_int64(row, 4),
-                       .partial_count = sqlite3_column_int64(row, 5)};
+                       .partial_count = sqlite3_column_int64(row, 5),
+                       .failure_count = sqlite3_column_int64(row, 6),
+                       .misuse_count = sqlite3_column_int64(row, 7)};
     return nm_screen_end(s, row, status, code, err);
 }
 
@@ -56,21 +60,60 @@ static bool are_leaks_judged(const leaks *l)
     return l->stepless_count == 0 && l->early_count == 0 && l->cut_bytes * 2 <= l->outstanding_bytes;
 }
 
-static void say_unjudged_leaks(nm_screen *s, const leaks *l, int *count)
+/* ---- What cannot be judged ---- */
+
+/* Names that have a reason in common stand before it: "leaks, misuse: not all was recorded". */
+typedef struct unjudged {
+    int count;
+    nm_sentence reason; /* of the names said last; NM_SAY_NOTHING: it is said, or there are none */
+} unjudged;
+
+static void close_reason(nm_screen *s, unjudged *u)
+{
+    char reason[TEXT_BYTES];
+
+    if (u->reason == NM_SAY_NOTHING)
+        return;
+    nm_sentence_put(u->reason, s->language, NULL, reason, sizeof reason);
+    nm_screen_say(s, NM_SAY_UNJUDGED_REASON, NM_WORDS({"reason", reason}));
+    u->reason = NM_SAY_NOTHING;
+}
+
+static void say_unjudged(nm_screen *s, unjudged *u, nm_sentence name, nm_sentence reason)
+{
+    bool is_same = u->reason == reason;
+
+    if (!is_same)
+        close_reason(s, u);
+    if (u->count++ > 0)
+        nm_screen_say(s, is_same ? NM_SAY_COMMA : NM_SAY_SEMICOLON, NULL);
+    nm_screen_say(s, name, NULL);
+    u->reason = reason;
+}
+
+static void say_unjudged_as(nm_screen *s, unjudged *u, nm_sentence code, const nm_word *words)
+{
+    close_reason(s, u);
+    if (u->count++ > 0)
+        nm_screen_say(s, NM_SAY_SEMICOLON, NULL);
+    nm_screen_say(s, code, words);
+}
+
+static void say_unjudged_leaks(nm_screen *s, const leaks *l, unjudged *u)
 {
     char seen[NM_HUMAN_BYTES], needed[NM_HUMAN_BYTES], more[NM_HUMAN_BYTES], part[NM_HUMAN_BYTES], all[NM_HUMAN_BYTES];
     int64_t more_count = NM_VERDICT_STEPS_MIN > s->step_count ? NM_VERDICT_STEPS_MIN - s->step_count : 0;
 
     nm_human_count(needed, NM_VERDICT_STEPS_MIN);
     if (l->early_count > 0)
-        say_part(s, count, NM_SAY_UNJUDGED_EARLY,
-                 NM_WORDS({"seen", nm_human_count(seen, s->step_count)}, {"needed", needed},
-                          {"more", nm_human_count(more, more_count)}));
+        say_unjudged_as(s, u, NM_SAY_UNJUDGED_EARLY,
+                        NM_WORDS({"seen", nm_human_count(seen, s->step_count)}, {"needed", needed},
+                                 {"more", nm_human_count(more, more_count)}));
     else if (l->stepless_count > 0)
-        say_part(s, count, NM_SAY_UNJUDGED_STEPLESS, NM_WORDS({"needed", needed}));
+        say_unjudged_as(s, u, NM_SAY_UNJUDGED_STEPLESS, NM_WORDS({"needed", needed}));
     if (l->cut_bytes > 0)
-        say_part(
-            s, count, NM_SAY_UNJUDGED_CUT,
+        say_unjudged_as(
+            s, u, NM_SAY_UNJUDGED_CUT,
             NM_WORDS({"part", nm_human_bytes(part, l->cut_bytes)}, {"all", nm_human_bytes(all, l->outstanding_bytes)}));
 }
 
@@ -135,20 +178,24 @@ static nm_status say_good(nm_screen *s, int *count, nm_error *err)
     return nm_screen_end(s, rows, status, code, err);
 }
 
-static nm_status say_unjudged_measures(nm_screen *s, int *count, nm_error *err)
+/* What would have been told of an event that is missing comes first, then the measures that were not for the same reason. */
+static nm_status say_unjudged_measures(nm_screen *s, const leaks *l, unjudged *u, nm_error *err)
 {
     static const char sql[] = "SELECT DISTINCT measure, reason FROM health WHERE verdict = 'unknown'"
-                              " ORDER BY measure, reason";
-    char reason[TEXT_BYTES], name[TEXT_BYTES];
+                              " ORDER BY reason <> 'not all was recorded', reason, measure";
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_screen_ask(s, sql, &rows, err);
     int code = SQLITE_DONE;
 
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        nm_sentence_put(nm_screen_measure_of(nm_db_text(rows, 0)), s->language, NULL, name, sizeof name);
-        nm_sentence_put(reason_of(nm_db_text(rows, 1)), s->language, NULL, reason, sizeof reason);
-        say_part(s, count, NM_SAY_UNJUDGED_MEASURE, NM_WORDS({"measure", name}, {"reason", reason}));
-    }
+    if (l->partial_count > 0 && l->leak_count == 0)
+        say_unjudged(s, u, NM_SAY_UNJUDGED_LEAKS, NM_SAY_REASON_PARTIAL);
+    if (l->partial_count > 0 && l->failure_count == 0)
+        say_unjudged(s, u, NM_SAY_UNJUDGED_FAILURES, NM_SAY_REASON_PARTIAL);
+    if (l->partial_count > 0 && l->misuse_count == 0)
+        say_unjudged(s, u, NM_SAY_UNJUDGED_MISUSE, NM_SAY_REASON_PARTIAL);
+    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
+        say_unjudged(s, u, nm_screen_measure_of(nm_db_text(rows, 0)), reason_of(nm_db_text(rows, 1)));
+    close_reason(s, u);
     return nm_screen_end(s, rows, status, code, err);
 }
 
@@ -156,16 +203,12 @@ static nm_status say_unjudged_measures(nm_screen *s, int *count, nm_error *err)
 
 static nm_status add_fine(nm_screen *s, const leaks *l, nm_error *err)
 {
-    int64_t failure_count = 0, misuse_count = 0, outstanding_count = 0;
+    int64_t outstanding_count = 0;
     char count_text[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
     int count = 0;
-    nm_status status = nm_db_get_int(s->db, "SELECT count(*) FROM _out_of_memory_chain", &failure_count, err);
+    nm_status status =
+        nm_db_get_int(s->db, "SELECT coalesce(sum(outstanding_count), 0) FROM heap_total", &outstanding_count, err);
 
-    if (status == NM_OK)
-        status = nm_db_get_int(s->db, "SELECT count(*) FROM misuse", &misuse_count, err);
-    if (status == NM_OK)
-        status =
-            nm_db_get_int(s->db, "SELECT coalesce(sum(outstanding_count), 0) FROM heap_total", &outstanding_count, err);
     if (status != NM_OK)
         return status;
     nm_screen_begin(s, NM_SAY_LABEL_FINE, NM_LINE_FINE, NM_RANK_PEAK, "health");
@@ -175,9 +218,9 @@ static nm_status add_fine(nm_screen *s, const leaks *l, nm_error *err)
                  NM_WORDS({"n", nm_human_count(count_text, outstanding_count)},
                           {"bytes", nm_human_bytes(bytes, l->outstanding_bytes)}));
     status = say_good(s, &count, err);
-    if (failure_count == 0 && l->partial_count == 0 && (s->ranks == NULL || s->ranks->failed_count == 0))
+    if (l->failure_count == 0 && l->partial_count == 0 && (s->ranks == NULL || s->ranks->failed_count == 0))
         say_part(s, &count, NM_SAY_FINE_FAILURES, NULL);
-    if (misuse_count == 0 && l->partial_count == 0)
+    if (l->misuse_count == 0 && l->partial_count == 0)
         say_part(s, &count, NM_SAY_FINE_MISUSE, NULL);
     return status;
 }
@@ -205,7 +248,7 @@ static nm_status say_no_fault(nm_screen *s, int unjudged_count, nm_error *err)
 nm_status nm_screen_fine_lines(nm_screen *s, nm_error *err)
 {
     leaks l = {0};
-    int unjudged_count = 0;
+    unjudged u = {0};
     nm_status status;
 
     if (s->holder_count == 0)
@@ -215,9 +258,9 @@ nm_status nm_screen_fine_lines(nm_screen *s, nm_error *err)
         status = add_fine(s, &l, err);
     nm_screen_begin(s, NM_SAY_LABEL_UNJUDGED, NM_LINE_PLAIN, NM_RANK_PEAK, "suspect_by_site");
     nm_screen_rows(s, 3);
-    if (l.leak_count == 0)
-        say_unjudged_leaks(s, &l, &unjudged_count);
+    if (l.leak_count == 0 && l.partial_count == 0)
+        say_unjudged_leaks(s, &l, &u);
     if (status == NM_OK)
-        status = say_unjudged_measures(s, &unjudged_count, err);
-    return status == NM_OK ? say_no_fault(s, unjudged_count, err) : status;
+        status = say_unjudged_measures(s, &l, &u, err);
+    return status == NM_OK ? say_no_fault(s, u.count, err) : status;
 }

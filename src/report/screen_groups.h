@@ -15,6 +15,7 @@ nm_screen_group *const *nm_screen_groups_of(const nm_screen *s);
 nm_screen_group nm_screen_end_lines;         /* what ran, how it ended, what is lost */
 nm_screen_group nm_screen_failure_lines;     /* memory ran out: what, why, held by what, by whom, what to do */
 nm_screen_group nm_screen_leak_lines;        /* sites that leak */
+nm_screen_group nm_screen_misuse_lines;      /* calls that are wrong, whatever became of them */
 nm_screen_group nm_screen_health_lines;      /* what is in danger, or not good */
 nm_screen_group nm_screen_peak_lines;        /* the fullest moment of devices and pools */
 nm_screen_group nm_screen_fine_lines;        /* what is fine, and what cannot be judged */

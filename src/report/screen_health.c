@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is in danger, then what is not good, by view health: a line each, of its columns; then misuse; then, on one line, what is not
+ * Misuse; then what is in danger and what is not good, by view health: a line each, of its columns; then, on one line, what is not
  * good but less than matters. Views keep the advice as a sentence of their own: here it is made again, in both languages.
  */
 #include <string.h>
@@ -15,17 +15,21 @@
 #define SITE_COLUMNS 44
 #define TEXT_BYTES   256
 
-enum { RANK, MEASURE = RANK + 4, VERDICT, HEAP, VALUE, AMOUNT, MOMENT, RESERVED, IS_MAPPED, LEVEL };
+enum { RANK, MEASURE = RANK + 4, VERDICT, HEAP, VALUE, AMOUNT, MOMENT, RESERVED, IS_MAPPED, LEVEL, IS_BOUND };
 
-/* Verdicts of a kind, the worst first; of fragmentation how much was reserved, and whether segments grow already. */
+/* Verdicts of a kind, the worst first; of fragmentation how much was reserved, whether segments grow already, and whether the
+ * share is a bound by more than is shown: the least where it is too much, the most where it is not. */
+#define SAME_PLACE                                                                                                     \
+    "v.host IS h.host AND v.rank IS h.rank AND v.pid IS h.pid AND v.device IS h.device AND v.heap IS h.heap"           \
+    " AND v.level IS h.level AND v.moment = h.moment"
 #define VERDICTS                                                                                                       \
     "SELECT h.rank, h.pid, h.device, (SELECT upper(max(kind)) FROM device), h.measure, h.verdict, h.heap, h.value,"    \
     " h.amount, h.moment, CASE h.measure WHEN 'fragmentation' THEN (SELECT max(v.reserved_bytes) FROM"                 \
-    " _fragmentation_verdict AS v WHERE v.host IS h.host AND v.rank IS h.rank AND v.pid IS h.pid"                      \
-    " AND v.device IS h.device AND v.heap IS h.heap AND v.level IS h.level AND v.moment = h.moment) END,"              \
+    " _fragmentation_verdict AS v WHERE " SAME_PLACE ") END,"                                                          \
     " EXISTS (SELECT 1 FROM _heap_place AS p JOIN _pool_effort AS e ON e.heap_id = p.heap_id WHERE e.mapped_count > 0" \
-    " AND p.pid IS h.pid AND p.host IS h.host AND p.device IS h.device AND p.heap IS h.heap), h.level FROM health AS " \
-    "h"
+    " AND p.pid IS h.pid AND p.host IS h.host AND p.device IS h.device AND p.heap IS h.heap), h.level,"                \
+    " h.measure = 'fragmentation' AND EXISTS (SELECT 1 FROM _fragmentation_verdict AS v WHERE " SAME_PLACE             \
+    " AND v.max_ratio - v.min_ratio > 0.001) FROM health AS h"
 
 #define ORDER                                                                                                          \
     " ORDER BY h.verdict = 'warning', CASE h.measure WHEN 'fragmentation' THEN 0 WHEN 'pool hit rate' THEN 1"          \
@@ -49,6 +53,8 @@ static void say_fragmentation(nm_screen *s, sqlite3_stmt *row, const char *where
                            {"bytes", nm_human_bytes(unused, sqlite3_column_int64(row, AMOUNT))},
                            {"reserved", nm_human_bytes(reserved, sqlite3_column_int64(row, RESERVED))},
                            {"where", where}));
+    if (sqlite3_column_int(row, IS_BOUND) != 0)
+        nm_screen_say(s, NM_SAY_FRAGMENTED_LEAST, NULL);
     nm_screen_say(s, sqlite3_column_int(row, IS_MAPPED) != 0 ? NM_SAY_FRAGMENTED_MAPPED : NM_SAY_FRAGMENTED_TRY, NULL);
 }
 
@@ -157,7 +163,7 @@ static nm_sentence misuse_of(const char *kind)
     return NM_SAY_MISUSE_UNALLOCATED;
 }
 
-static nm_status add_misuse(nm_screen *s, nm_error *err)
+nm_status nm_screen_misuse_lines(nm_screen *s, nm_error *err)
 {
     static const char sql[] = "SELECT kind, count(*), min(anomaly_id), site, pid FROM misuse GROUP BY kind"
                               " ORDER BY count(*) DESC, kind LIMIT 4";
@@ -173,23 +179,32 @@ static nm_status add_misuse(nm_screen *s, nm_error *err)
         nm_screen_say(s, misuse_of(nm_db_text(rows, 0)),
                       NM_WORDS({"n", nm_human_count(count, sqlite3_column_int64(rows, 1))}));
         nm_screen_say(s, NM_SAY_MISUSE_FIRST,
-                      NM_WORDS({"site", nm_human_text(site, sizeof site, nm_db_text(rows, 3), SITE_COLUMNS)}));
+                      NM_WORDS({"site", nm_screen_site(s, nm_db_text(rows, 3), SITE_COLUMNS, site, sizeof site)}));
     }
     return nm_screen_end(s, rows, status, code, err);
 }
 
 /* ---- What is too little to matter ---- */
 
+static void say_minor_fragmentation(nm_screen *s, sqlite3_stmt *row)
+{
+    char share[NM_HUMAN_BYTES], reserved[NM_HUMAN_BYTES];
+
+    nm_screen_say(s, NM_SAY_MINOR_FRAGMENTED,
+                  NM_WORDS({"percent", nm_human_percent(share, sqlite3_column_double(row, VALUE))},
+                           {"reserved", nm_human_bytes(reserved, sqlite3_column_int64(row, RESERVED))}));
+    if (sqlite3_column_int(row, IS_BOUND) != 0)
+        nm_screen_say(s, NM_SAY_MINOR_FRAGMENTED_MOST, NULL);
+}
+
 static void say_minor(nm_screen *s, sqlite3_stmt *row)
 {
-    char value[NM_HUMAN_BYTES], reserved[NM_HUMAN_BYTES];
+    char value[NM_HUMAN_BYTES];
     const char *name = nm_db_text(row, MEASURE);
     double number = sqlite3_column_double(row, VALUE);
 
     if (strcmp(name, "fragmentation") == 0)
-        nm_screen_say(s, NM_SAY_MINOR_FRAGMENTED,
-                      NM_WORDS({"percent", nm_human_percent(value, number)},
-                               {"reserved", nm_human_bytes(reserved, sqlite3_column_int64(row, RESERVED))}));
+        say_minor_fragmentation(s, row);
     else if (strcmp(name, "allocation cost") == 0)
         nm_screen_say(s, NM_SAY_MINOR_COST, NM_WORDS({"time", nm_human_cost(value, (int64_t)number)}));
     else
@@ -220,9 +235,7 @@ static nm_status add_minor(nm_screen *s, nm_error *err)
 
 nm_status nm_screen_health_lines(nm_screen *s, nm_error *err)
 {
-    nm_status status = add_misuse(s, err);
+    nm_status status = add_verdicts(s, err);
 
-    if (status == NM_OK)
-        status = add_verdicts(s, err);
     return status == NM_OK ? add_minor(s, err) : status;
 }

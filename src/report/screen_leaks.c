@@ -12,14 +12,16 @@
 #define SITE_COLUMNS 48
 #define TEXT_BYTES   512
 
-/* The most that speaks for a site's growth, the device's own trend, and how many steps the process has. */
+/* The most that speaks for a site's growth, the device's own trend, how many steps the process has, and
+ * whether memory ran out. */
 #define LEAKS                                                                                                          \
     "SELECT l.rank, l.pid, l.device, (SELECT upper(max(d.kind)) FROM device AS d), l.site, l.verdict, l.leak_count,"   \
     " l.leak_bytes, l.generation_count, l.late_bytes_per_step, l.freed_count, l.bytes_per_hour, l.hours_left,"         \
     " (SELECT min(f.steps_left) FROM forecast AS f WHERE f.measure = 'device' AND f.host IS l.host"                    \
     " AND f.rank IS l.rank AND f.pid IS l.pid AND f.device IS l.device),"                                              \
     " (SELECT count(*) FROM step AS t JOIN process AS q ON q.process_id = t.process_id WHERE q.pid IS l.pid"           \
-    " AND q.host IS l.host AND q.rank IS l.rank), count(*) OVER (), sum(l.leak_bytes) OVER () FROM leak_by_site AS l"  \
+    " AND q.host IS l.host AND q.rank IS l.rank), count(*) OVER (), sum(l.leak_bytes) OVER (), (SELECT count(*) FROM " \
+    "_out_of_memory_chain WHERE outcome = 'fatal') FROM leak_by_site AS l"                                             \
     " ORDER BY l.verdict = 'unreleased', l.leak_bytes DESC, l.site, l.rank, l.pid LIMIT ?1"
 
 /* "NPU 0 full in about 348,000 steps" */
@@ -27,7 +29,7 @@ static void say_full(nm_screen *s, sqlite3_stmt *row, const char *place)
 {
     char number[NM_HUMAN_BYTES];
 
-    if (nm_db_is_null(row, 2))
+    if (nm_db_is_null(row, 2) || sqlite3_column_int64(row, 17) > 0) /* it ran out of memory: it was full */
         return;
     if (!nm_db_is_null(row, 9) && !nm_db_is_null(row, 13))
         nm_screen_say(s, NM_SAY_LEAK_FULL_STEPS,
@@ -58,7 +60,7 @@ static void add_leak(nm_screen *s, sqlite3_stmt *row, bool is_first)
         nm_screen_say(s, NM_SAY_LEAK_UNRELEASED, NULL);
     say_full(s, row, place);
     nm_screen_say(s, NM_SAY_LEAK_SITE,
-                  NM_WORDS({"site", nm_human_text(site, sizeof site, nm_db_text(row, 4), SITE_COLUMNS)}));
+                  NM_WORDS({"site", nm_screen_site(s, nm_db_text(row, 4), SITE_COLUMNS, site, sizeof site)}));
     if (nm_screen_is_shared(s) || s->device_count > 1)
         nm_screen_say(s, NM_SAY_LEAK_PLACE, NM_WORDS({"place", place}));
 }

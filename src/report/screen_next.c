@@ -5,11 +5,13 @@
  */
 #include <string.h>
 
+#include "base/cells.h"
 #include "base/human.h"
 #include "report/screen_groups.h"
 #include "store/database.h"
 
-#define PATH_COLUMNS 34
+#define PATH_COLUMNS 56
+#define GAP          "        "
 #define TEXT_BYTES   256
 
 static const char *short_path(const char *path, char out[TEXT_BYTES])
@@ -22,14 +24,16 @@ static const char *short_path(const char *path, char out[TEXT_BYTES])
 }
 
 typedef struct facts {
-    int64_t leak_count, fatal_count, pool_count; /* pool_count: verdicts that another setting of the pool may better */
+    int64_t leak_count, fatal_count, misuse_count, lost_count,
+        pool_count; /* pool_count: verdicts that another setting of the pool may better */
 } facts;
 
 static nm_status read_facts(const nm_screen *s, facts *out, nm_error *err)
 {
     static const char sql[] =
         "SELECT (SELECT count(*) FROM leak_by_site),"
-        " (SELECT count(*) FROM out_of_memory WHERE outcome IS NOT 'recovered'),"
+        " (SELECT count(*) FROM out_of_memory WHERE outcome IS NOT 'recovered'), (SELECT count(*) FROM misuse),"
+        " (SELECT count(*) FROM completeness WHERE verdict IN ('lossy', 'cut')),"
         " (SELECT count(*) FROM health WHERE verdict IN ('warning', 'danger') AND measure IN ('fragmentation',"
         " 'pool hit rate')) + (SELECT count(*) FROM out_of_memory WHERE verdict = 'fragmentation')";
     sqlite3_stmt *row = NULL;
@@ -37,8 +41,42 @@ static nm_status read_facts(const nm_screen *s, facts *out, nm_error *err)
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW)
-        *out = (facts){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2)};
+        *out = (facts){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2),
+                       sqlite3_column_int64(row, 3), sqlite3_column_int64(row, 4)};
     return nm_screen_end(s, row, status, code, err);
+}
+
+/* Adds it to the row of the one before where both fit: a command that is cut or broken cannot be copied. */
+static void add_command(nm_screen *s, nm_sentence code, const nm_word *words)
+{
+    char text[NM_SENTENCE_BYTES / 2], row[NM_SENTENCE_BYTES * 2];
+    const nm_screen_line *last = s->line_count == 0 ? NULL : &s->lines[s->line_count - 1];
+    bool is_first = last == NULL || !last->is_next;
+    size_t len;
+
+    nm_sentence_put(code, s->language, words, text, sizeof text);
+    snprintf(row, sizeof row, "%s" GAP "%s", is_first ? "" : last->text, text);
+    len = strlen(row);
+    if (!is_first && nm_cells_fit(row, len, NM_SCREEN_CELLS - NM_SCREEN_LABEL_CELLS - 1) == len) {
+        nm_screen_add(s, GAP);
+        nm_screen_add(s, text);
+        return;
+    }
+    nm_screen_begin(s, is_first ? NM_SAY_LABEL_NEXT : NM_SAY_NOTHING, NM_LINE_PLAIN, NM_RANK_HEAD, NULL);
+    if (s->line_count > 0)
+        s->lines[s->line_count - 1].is_next = true;
+    nm_screen_add(s, text);
+}
+
+static nm_sentence first_command(const nm_screen *s, const facts *f)
+{
+    if (s->holder_count == 0)
+        return f->lost_count > 0 ? NM_SAY_NEXT_COMPLETENESS : NM_SAY_NEXT_HELP;
+    if (f->leak_count > 0)
+        return NM_SAY_NEXT_LEAK;
+    if (f->fatal_count > 0)
+        return NM_SAY_NEXT_FAILURE;
+    return f->misuse_count > 0 ? NM_SAY_NEXT_MISUSE : NM_SAY_NEXT_PEAK;
 }
 
 nm_status nm_screen_next_lines(nm_screen *s, nm_error *err)
@@ -58,17 +96,12 @@ nm_status nm_screen_next_lines(nm_screen *s, nm_error *err)
     if (status != NM_OK)
         return status;
     short_path(s->names->database_path, database);
-    nm_screen_begin(s, NM_SAY_LABEL_NEXT, NM_LINE_PLAIN, NM_RANK_HEAD, NULL);
-    nm_screen_say(s,
-                  f.leak_count > 0    ? NM_SAY_NEXT_LEAK
-                  : f.fatal_count > 0 ? NM_SAY_NEXT_FAILURE
-                                      : NM_SAY_NEXT_PEAK,
-                  NM_WORDS({"database", database}));
+    add_command(s, first_command(s, &f), NM_WORDS({"database", database}));
     if (f.pool_count > 0 && input[0] != 0)
-        nm_screen_say(s, NM_SAY_NEXT_WHATIF, NM_WORDS({"input", input}));
+        add_command(s, NM_SAY_NEXT_WHATIF, NM_WORDS({"input", input}));
     else
-        nm_screen_say(s, NM_SAY_NEXT_CATALOG, NM_WORDS({"database", database}));
+        add_command(s, NM_SAY_NEXT_CATALOG, NM_WORDS({"database", database}));
     if (s->names->csv_folder != NULL)
-        nm_screen_say(s, NM_SAY_NEXT_CSV, NM_WORDS({"folder", short_path(s->names->csv_folder, folder)}));
+        add_command(s, NM_SAY_NEXT_CSV, NM_WORDS({"folder", short_path(s->names->csv_folder, folder)}));
     return NM_OK;
 }

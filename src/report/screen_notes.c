@@ -37,9 +37,9 @@ static void add_origin(nm_screen *s, sqlite3_stmt *row)
 
     begin_note(s, "step_origin");
     if (!has_place)
-        nm_sentence_put(NM_SAY_STEPS_NO_PLACE, s->language, NULL, place, sizeof place);
+        nm_sentence_put(NM_SAY_SITE_NONE, s->language, NULL, place, sizeof place);
     else
-        nm_human_text(place, sizeof place, nm_db_text(row, 3), PLACE_COLUMNS);
+        nm_screen_site(s, nm_db_text(row, 3), PLACE_COLUMNS, place, sizeof place);
     if (nm_db_text(row, 0)[0] == 'n') {
         nm_screen_say(s, has_place ? NM_SAY_STEPS_NONE_NEAR : NM_SAY_STEPS_NONE, NM_WORDS({"place", place}));
         return;
@@ -78,7 +78,7 @@ static nm_status add_graphs(nm_screen *s, nm_error *err)
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW && sqlite3_column_int64(row, 0) > 0) {
-        begin_note(s, "_graph_memory");
+        begin_note(s, "suspect_by_site");
         nm_screen_say(s, NM_SAY_GRAPHS,
                       NM_WORDS({"n", nm_human_count(captured, sqlite3_column_int64(row, 0))},
                                {"m", nm_human_count(destroyed, sqlite3_column_int64(row, 1))}));
@@ -115,9 +115,9 @@ static nm_sentence unseen_of(int kind)
 static nm_status add_unseen(nm_screen *s, nm_error *err)
 {
     static const char sql[] =
-        "SELECT k.kind, (SELECT f.text FROM unseen AS f WHERE f.kind = u.kind ORDER BY"
+        "SELECT k.kind, (SELECT f.text FROM _unseen AS f WHERE f.kind = u.kind ORDER BY"
         " f.first_seq LIMIT 1), sum(u.unseen_count) FROM (SELECT kind, text,"
-        " max(unseen_count) AS unseen_count, min(first_seq) AS first_seq FROM unseen"
+        " max(unseen_count) AS unseen_count, min(first_seq) AS first_seq FROM _unseen"
         " GROUP BY kind, text) AS u JOIN _note_kind AS k ON k.name = u.kind GROUP BY u.kind ORDER BY min(u.first_seq)";
     char text[TEXT_BYTES], count[NM_HUMAN_BYTES];
     sqlite3_stmt *rows = NULL;

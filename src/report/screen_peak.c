@@ -10,7 +10,7 @@
 #include "store/database.h"
 
 #define NAME_COLUMNS   24
-#define SITE_COLUMNS   30
+#define SITE_COLUMNS   44
 #define SITES_MAX      3
 #define COMPONENTS_MAX 5
 #define DEVICES_MAX    8
@@ -55,7 +55,7 @@ void nm_screen_component(const nm_screen *s, const char *component, const char *
 #define PARTS                                                                                                          \
     "WITH c AS (SELECT component, heap, bytes FROM device_memory"                                                      \
     " WHERE moment_id = ?1 AND host IS ?2 AND device IS ?3),"                                                          \
-    " own AS (SELECT component, CASE WHEN component IN ('POOL', 'PTA', 'WORKSPACE') THEN heap END AS heap,"            \
+    " own AS (SELECT component, CASE WHEN component IN ('POOL', 'WORKSPACE') THEN heap END AS heap,"                   \
     " sum(bytes) AS bytes FROM c WHERE component NOT IN ('RECORDED PROCESSES', 'OTHER PROCESSES', 'UNEXPLAINED',"      \
     " 'DEVICE USED') GROUP BY 1, 2),"                                                                                  \
     " other AS (SELECT coalesce(max(bytes), 0) AS bytes FROM c WHERE component = 'OTHER PROCESSES')"                   \
@@ -80,8 +80,14 @@ static nm_status say_parts(nm_screen *s, sqlite3_stmt *device, nm_error *err)
     }
     for (int i = 0; status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; i++) {
         nm_screen_component(s, nm_db_text(rows, 0), nm_db_text(rows, 1), name, sizeof name);
-        nm_screen_say(s, i == 0 ? NM_SAY_PEAK_MADE_OF : NM_SAY_PEAK_PLUS,
-                      NM_WORDS({"bytes", nm_human_bytes(bytes, sqlite3_column_int64(rows, 2))}, {"name", name}));
+        int64_t part_bytes = sqlite3_column_int64(rows, 2);
+        bool is_minus = i > 0 && part_bytes < 0; /* the device says less than is known of */
+
+        nm_screen_say(s,
+                      i == 0     ? NM_SAY_PEAK_MADE_OF
+                      : is_minus ? NM_SAY_PEAK_MINUS
+                                 : NM_SAY_PEAK_PLUS,
+                      NM_WORDS({"bytes", nm_human_bytes(bytes, is_minus ? -part_bytes : part_bytes)}, {"name", name}));
     }
     return nm_screen_end(s, rows, status, code, err);
 }
@@ -94,11 +100,10 @@ static void begin_peak(nm_screen *s, bool is_first)
 }
 
 /* "NPU 0" whoever uses it. */
-static void device_name(sqlite3_stmt *row, int device_column, char out[64])
+static void device_name(const nm_screen *s, sqlite3_stmt *row, int device_column, char out[64])
 {
-    const char *kind = nm_db_text(row, device_column + 1);
-
-    snprintf(out, 64, "%.8s %lld", kind[0] == 0 ? "device" : kind, (long long)sqlite3_column_int64(row, device_column));
+    snprintf(out, 64, "%.12s %lld", nm_screen_device_kind(s, nm_db_text(row, device_column + 1)),
+             (long long)sqlite3_column_int64(row, device_column));
 }
 
 static void say_time(nm_screen *s, sqlite3_stmt *row, int ns_column, int seq_column)
@@ -129,7 +134,7 @@ static nm_status add_told(nm_screen *s, bool *is_begun, nm_error *err)
             continue;
         begin_peak(s, !*is_begun);
         *is_begun = true;
-        device_name(rows, 3, device);
+        device_name(s, rows, 3, device);
         nm_screen_say(s, sqlite3_column_int(rows, 8) != 0 ? NM_SAY_PEAK_ABOUT : NM_SAY_PEAK_USED,
                       NM_WORDS({"device", device}, {"bytes", nm_human_bytes(used, used_bytes)},
                                {"total", nm_human_bytes(total, total_bytes)}));
@@ -151,7 +156,7 @@ static nm_status add_untold(nm_screen *s, bool *is_begun, nm_error *err)
         " FROM device_peak AS d WHERE d.peak_bytes > 0 AND NOT EXISTS (SELECT 1 FROM _device_moment AS m"
         " WHERE m.moment_kind = 'device peak' AND m.total_bytes IS NOT NULL AND m.used_bytes > 0"
         " AND m.device IS d.device AND m.host IS d.host) ORDER BY d.host, d.device, d.peak_bytes DESC LIMIT ?1";
-    char bytes[NM_HUMAN_BYTES], total[NM_HUMAN_BYTES], device[64];
+    char bytes[NM_HUMAN_BYTES], total[NM_HUMAN_BYTES], left[NM_HUMAN_BYTES], device[64];
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_screen_ask(s, sql, &rows, err);
     int code = SQLITE_DONE;
@@ -161,7 +166,7 @@ static nm_status add_untold(nm_screen *s, bool *is_begun, nm_error *err)
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
         begin_peak(s, !*is_begun);
         *is_begun = true;
-        device_name(rows, 0, device);
+        device_name(s, rows, 0, device);
         nm_human_bytes(bytes, sqlite3_column_int64(rows, 2));
         if (nm_db_is_null(rows, 3))
             nm_screen_say(s, NM_SAY_PEAK_DRIVER, NM_WORDS({"device", device}, {"bytes", bytes}));
@@ -170,6 +175,12 @@ static nm_status add_untold(nm_screen *s, bool *is_begun, nm_error *err)
                           NM_WORDS({"device", device}, {"bytes", bytes},
                                    {"total", nm_human_bytes(total, sqlite3_column_int64(rows, 3))}));
         say_time(s, rows, 4, 5);
+        if (!nm_db_is_null(rows, 3)) { /* what others held is not known */
+            int64_t free_bytes = sqlite3_column_int64(rows, 3) - sqlite3_column_int64(rows, 2);
+
+            nm_screen_say(s, NM_SAY_PEAK_FREE_MOST,
+                          NM_WORDS({"bytes", nm_human_bytes(left, free_bytes > 0 ? free_bytes : 0)}));
+        }
     }
     return nm_screen_end(s, rows, status, code, err);
 }
@@ -206,8 +217,18 @@ static nm_status say_sites(nm_screen *s, sqlite3_stmt *heap, nm_error *err)
     for (int i = 0; status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW; i++)
         nm_screen_say(s, i == 0 ? NM_SAY_PEAK_FIRST_SITE : NM_SAY_PEAK_SITE,
                       NM_WORDS({"bytes", nm_human_bytes(bytes, sqlite3_column_int64(rows, 1))},
-                               {"site", nm_human_text(site, sizeof site, nm_db_text(rows, 0), SITE_COLUMNS)}));
+                               {"site", nm_screen_site(s, nm_db_text(rows, 0), SITE_COLUMNS, site, sizeof site)}));
     return nm_screen_end(s, rows, status, code, err);
+}
+
+/* What hooks call "device memory" is what the program got of the driver, not what of the device is in use. */
+static const char *heap_name(const nm_screen *s, const char *name, const char *level, char out[TEXT_BYTES])
+{
+    if (strcmp(level, "driver") == 0 && strcmp(name, "device memory") == 0)
+        return nm_sentence_put(NM_SAY_HEAP_DRIVER, s->language, NULL, out, TEXT_BYTES);
+    if (strcmp(level, "pinned") == 0 && (strcmp(name, "pinned host memory") == 0 || strcmp(name, "pinned memory") == 0))
+        return nm_sentence_put(NM_SAY_HEAP_PINNED, s->language, NULL, out, TEXT_BYTES);
+    return nm_human_text(out, TEXT_BYTES, name, NAME_COLUMNS);
 }
 
 static nm_status add_heap(nm_screen *s, sqlite3_stmt *heap, bool is_first, bool is_begun, nm_error *err)
@@ -217,10 +238,10 @@ static nm_status add_heap(nm_screen *s, sqlite3_stmt *heap, bool is_first, bool 
 
     nm_screen_begin(s, is_begun ? NM_SAY_NOTHING : NM_SAY_LABEL_PEAK, NM_LINE_PLAIN,
                     is_first ? NM_RANK_PEAK : NM_RANK_DETAIL, "peak_by_site");
-    nm_screen_rows(s, 2);
+    nm_screen_rows(s, 3);
     nm_screen_say(s, NM_SAY_PEAK_HEAP,
                   NM_WORDS({"place", nm_screen_place(s, heap, 0, place)},
-                           {"heap", nm_human_text(name, sizeof name, nm_db_text(heap, 5), NAME_COLUMNS)},
+                           {"heap", heap_name(s, nm_db_text(heap, 5), nm_db_text(heap, 6), name)},
                            {"bytes", nm_human_bytes(bytes, sqlite3_column_int64(heap, 7))}));
     say_time(s, heap, 8, 9);
     if (sqlite3_column_int64(heap, 10) > 0)

@@ -57,7 +57,7 @@ static void add_leak(nm_screen *s, sqlite3_stmt *row, bool is_first)
     nm_screen_number(s);
     nm_screen_say(s, NM_SAY_RANKS_LEAK,
                   NM_WORDS({"bytes", nm_human_bytes(bytes, sqlite3_column_int64(row, 2))},
-                           {"site", nm_human_text(site, sizeof site, nm_db_text(row, 0), SITE_COLUMNS)}));
+                           {"site", nm_screen_site(s, nm_db_text(row, 0), SITE_COLUMNS, site, sizeof site)}));
     nm_screen_say(s, NM_SAY_RANKS_LEAK_ON,
                   NM_WORDS({"n", nm_human_count(count, sqlite3_column_int64(row, 4))}, {"all", all_of(s, all)},
                            {"who", who_of(s, row, 5, who)}));
@@ -110,7 +110,7 @@ static void add_verdict(nm_screen *s, sqlite3_stmt *row)
     nm_screen_begin(s, is_danger ? NM_SAY_RANKS_LABEL_DANGER : NM_SAY_RANKS_LABEL_WARNING,
                     is_danger ? NM_LINE_BAD : NM_LINE_WARNING, is_danger ? NM_RANK_FAULT : NM_RANK_WARNING, "health");
     if (measure == NM_SAY_MEASURE_COST)
-        nm_human_time(value, (int64_t)sqlite3_column_double(row, 6));
+        nm_human_cost(value, (int64_t)sqlite3_column_double(row, 6));
     else
         nm_human_percent(value, sqlite3_column_double(row, 6));
     nm_screen_say(s, NM_SAY_RANKS_VERDICT,
@@ -158,7 +158,7 @@ nm_status nm_screen_rank_uneven_lines(nm_screen *s, nm_error *err)
         nm_screen_say(s, NM_SAY_RANKS_UNEVEN,
                       NM_WORDS({"who", who_of(s, rows, 0, who)},
                                {"bytes", nm_human_bytes(bytes, sqlite3_column_int64(rows, 2))},
-                               {"site", nm_human_text(site, sizeof site, nm_db_text(rows, 3), SITE_COLUMNS)},
+                               {"site", nm_screen_site(s, nm_db_text(rows, 3), SITE_COLUMNS, site, sizeof site)},
                                {"mean", nm_human_bytes(mean, sqlite3_column_int64(rows, 4))},
                                {"n", nm_human_count(count, sqlite3_column_int64(rows, 5))}));
         s->fault_count++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which frame of a stack is the one that a person wants to see. A frame is plumbing when a pattern of table `_plumbing`
+ * Which frame of a stack is the one that a person wants to see. A frame is plumbing when a pattern of table `plumbing`
  * matches; the site of a stack is its innermost Python frame that is not, else its innermost frame that is not, or its
  * innermost one when all are. In a program that runs Python, a line of Python is what its author can change: where there
  * is none but plumbing, that still goes before a native frame of which nothing but a name is known, so that a snapshot with

@@ -7,6 +7,7 @@
 #include "sites/wrapper.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CHAIN_MAX         16  /* functions of a chain of wrappers */
 #define STEPS_MAX         256 /* frames passed on the way to the next function: bounds what a hostile input can cost */
@@ -220,6 +221,18 @@ static nm_status sort_keys(const nm_map *heap_stacks, nm_key **out, nm_error *er
     return NM_OK;
 }
 
+/* Functions that call each other are passed more than once. */
+static bool is_in_chain(const stack_walk *walk, nm_bytes name, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        nm_bytes other = nm_definitions_text(walk->definitions, walk->chain[i]);
+
+        if (other.len == name.len && memcmp(other.data, name.data, name.len) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* `keys` are the stacks of one heap. */
 static nm_status walk_heap(const nm_definitions *definitions, const nm_key *keys, size_t count, const nm_sites *sites,
                            const nm_wrapper_taker *taker, nm_error *err)
@@ -232,8 +245,12 @@ static nm_status walk_heap(const nm_definitions *definitions, const nm_key *keys
         status = add_stack(&walk, keys[i].low, err);
     if (status == NM_OK && walk.count >= CALLERS_MIN)
         status = walk_chain(&walk, &is_found, err);
-    for (size_t i = 0; is_found && i < walk.chain_length && status == NM_OK; i++)
-        status = give_wrapper(taker, keys[0].high, nm_definitions_text(definitions, walk.chain[i]), err);
+    for (size_t i = 0; is_found && i < walk.chain_length && status == NM_OK; i++) {
+        nm_bytes name = nm_definitions_text(definitions, walk.chain[i]);
+
+        if (!is_in_chain(&walk, name, i))
+            status = give_wrapper(taker, keys[0].high, name, err);
+    }
     free(walk.at);
     return status;
 }

@@ -12,7 +12,7 @@
 
 typedef struct nm_wrapper_taker {
     void *context;
-    /* A function that looks like a wrapper of the heap, as a pattern that matches it alone; borrowed. One may come twice. */
+    /* A function that looks like a wrapper of the heap, as a pattern that matches it alone; borrowed. Each comes once. */
     nm_status (*take)(void *context, uint64_t heap_id, nm_bytes pattern, nm_error *err);
 } nm_wrapper_taker;
 

@@ -143,7 +143,7 @@ static nm_status check_length(nm_pickle *pickle, uint64_t len, const char *what,
 
 /* ---- Memo -------------------------------------------------------------------------------------------------------- */
 
-static uint32_t memo_get(const nm_pickle *pickle, uint64_t index)
+static inline uint32_t memo_get(const nm_pickle *pickle, uint64_t index)
 {
     uint64_t page = index / PAGE_ENTRIES;
 
@@ -152,9 +152,9 @@ static uint32_t memo_get(const nm_pickle *pickle, uint64_t index)
     return pickle->pages.items[page][index % PAGE_ENTRIES];
 }
 
-static nm_status memo_set(nm_pickle *pickle, uint64_t index, uint32_t entry, nm_error *err)
+/* A page of the memo in which nothing is set yet. */
+static nm_status memo_page(nm_pickle *pickle, size_t page, nm_error *err)
 {
-    size_t page = (size_t)(index / PAGE_ENTRIES);
     nm_status status =
         nm_array_grow(&pickle->pages.items, &pickle->pages.capacity, page + 1, sizeof *pickle->pages.items, err);
 
@@ -162,13 +162,23 @@ static nm_status memo_set(nm_pickle *pickle, uint64_t index, uint32_t entry, nm_
         return status;
     if (page >= pickle->pages.count)
         pickle->pages.count = page + 1;
-    if (pickle->pages.items[page] == NULL)
-        pickle->pages.items[page] = calloc(PAGE_ENTRIES, sizeof **pickle->pages.items);
-    if (pickle->pages.items[page] == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, pickle->op_offset, "out of memory at a memo of %llu entries",
-                       (unsigned long long)pickle->memo_count);
-    pickle->pages.items[page][index % PAGE_ENTRIES] = entry;
-    return NM_OK;
+    pickle->pages.items[page] = calloc(PAGE_ENTRIES, sizeof **pickle->pages.items);
+    return pickle->pages.items[page] != NULL
+               ? NM_OK
+               : nm_fail(err, NM_ERR_MEMORY, pickle->op_offset, "out of memory at a memo of %llu entries",
+                         (unsigned long long)pickle->memo_count);
+}
+
+static inline nm_status memo_set(nm_pickle *pickle, uint64_t index, uint32_t entry, nm_error *err)
+{
+    size_t page = (size_t)(index / PAGE_ENTRIES);
+    nm_status status = NM_OK;
+
+    if (page >= pickle->pages.count || pickle->pages.items[page] == NULL)
+        status = memo_page(pickle, page, err);
+    if (status == NM_OK)
+        pickle->pages.items[page][index % PAGE_ENTRIES] = entry;
+    return status;
 }
 
 /* Numbers, truth values and pairs have no room in four bytes: they are kept once each, and numbered. */
@@ -227,7 +237,7 @@ static nm_status encode(nm_pickle *pickle, const nm_pickle_cell *cell, uint32_t 
     return status;
 }
 
-static nm_pickle_cell decode(const nm_pickle *pickle, uint32_t entry)
+static inline nm_pickle_cell decode(const nm_pickle *pickle, uint32_t entry)
 {
     uint32_t code = entry & ((1u << CODE_BITS) - 1);
     uint32_t number = entry >> CODE_BITS;
@@ -263,18 +273,18 @@ static inline nm_status push(nm_pickle *pickle, nm_pickle_cell cell, nm_error *e
     return NM_OK;
 }
 
-static nm_status push_tag(nm_pickle *pickle, nm_pickle_tag tag, int64_t integer, nm_error *err)
+static inline nm_status push_tag(nm_pickle *pickle, nm_pickle_tag tag, int64_t integer, nm_error *err)
 {
     return push(pickle, (nm_pickle_cell){.tag = tag, .integer = integer}, err);
 }
 
 /* The lowest cell that an opcode may take without reaching past the last mark. */
-static size_t floor_of(const nm_pickle *pickle)
+static inline size_t floor_of(const nm_pickle *pickle)
 {
     return pickle->marks.count == 0 ? 0 : pickle->marks.items[pickle->marks.count - 1];
 }
 
-static open_container *last_open(const nm_pickle *pickle)
+static inline open_container *last_open(const nm_pickle *pickle)
 {
     return pickle->opens.count == 0 ? NULL : &pickle->opens.items[pickle->opens.count - 1];
 }
@@ -287,7 +297,7 @@ typedef struct place {
     size_t index;         /* how many cells lie between */
 } place;
 
-static place place_now(const nm_pickle *pickle)
+static inline place place_now(const nm_pickle *pickle)
 {
     place here = {.open = last_open(pickle)};
 
@@ -333,6 +343,8 @@ static nm_status settle(nm_pickle *pickle, size_t from, nm_error *err)
 {
     nm_status status = NM_OK;
 
+    if (pickle->opens.count == 0 || last_open(pickle)->position < from)
+        return NM_OK;
     for (size_t i = from; i < pickle->cells.count && status == NM_OK; i++)
         if (pickle->cells.items[i].tag == NM_PICKLE_OPEN)
             status = finish(pickle, &pickle->cells.items[i], err);
@@ -942,25 +954,48 @@ static nm_status refuse(const nm_pickle *pickle, const opcode *op, uint8_t byte,
     return nm_fail(err, NM_ERR_FORMAT, pickle->op_offset, "opcode %s %s: refused", op->name, op->refusal);
 }
 
+/* The number behind an opcode: `argument_bytes` of those at `bytes`, lowest first, of which eight can be read. */
+static inline uint64_t argument_at(const uint8_t *bytes, uint8_t argument_bytes)
+{
+    uint64_t word = nm_get_u64(bytes);
+
+    return argument_bytes == 8 ? word : word & ((UINT64_C(1) << 8 * argument_bytes) - 1);
+}
+
+/* The same near the end of what is in the buffer. */
+static nm_status read_argument(nm_pickle *pickle, uint8_t argument_bytes, uint64_t *argument, nm_error *err)
+{
+    uint8_t bytes[8] = {0};
+    nm_status status = need(pickle, 1 + (size_t)argument_bytes, err);
+
+    if (status != NM_OK)
+        return status;
+    memcpy(bytes, pickle->buffer + pickle->at + 1, argument_bytes);
+    *argument = argument_at(bytes, argument_bytes);
+    return NM_OK;
+}
+
 nm_status nm_pickle_step(nm_pickle *pickle, nm_error *err)
 {
     uint64_t argument = 0;
+    nm_status status = NM_OK;
 
     pickle->op_offset = input_offset(pickle);
-    nm_status status = need(pickle, 1, err);
+    if (pickle->at == pickle->filled)
+        status = refill(pickle, 1, err);
     if (status != NM_OK)
         return status;
 
-    uint8_t byte = pickle->buffer[pickle->at];
-    const opcode *op = &opcodes[byte];
-    size_t argument_bytes = op->argument_bytes;
+    const uint8_t *byte = pickle->buffer + pickle->at;
+    const opcode *op = &opcodes[*byte];
     if (op->run == NULL)
-        return refuse(pickle, op, byte, err);
-    status = need(pickle, 1 + argument_bytes, err);
+        return refuse(pickle, op, *byte, err);
+    if (pickle->filled - pickle->at > 8)
+        argument = argument_at(byte + 1, op->argument_bytes);
+    else
+        status = read_argument(pickle, op->argument_bytes, &argument, err);
     if (status != NM_OK)
         return status;
-    for (const uint8_t *p = pickle->buffer + pickle->at + argument_bytes; argument_bytes > 0; argument_bytes--, p--)
-        argument = argument << 8 | *p;
     pickle->at += 1u + op->argument_bytes;
     return op->run(pickle, argument, err);
 }

@@ -59,7 +59,7 @@ static const char carriers_sql[] =
 static const char conditions_sql[] =
     "INSERT INTO less_condition SELECT owner, condition FROM (SELECT 'allocation' AS owner,"
     " 'allocation_id IN (SELECT allocation_id FROM temp.less_kept)' AS condition UNION ALL SELECT 'copy', '0'"
-    " UNION ALL SELECT '_workspace', '0' UNION ALL SELECT '_stream_call', '0') WHERE EXISTS (SELECT 1 FROM less_input)";
+    " UNION ALL SELECT 'workspace', '0' UNION ALL SELECT '_stream_call', '0') WHERE EXISTS (SELECT 1 FROM less_input)";
 
 /* A row of which no process is known counts as of the last input. */
 #define LAST_OF(table, id, joins)                                                                                      \
@@ -73,7 +73,7 @@ static const char conditions_sql[] =
 
 static const char last_sql[] = LAST_OF("allocation", "allocation_id", PLACES) LAST_OF("copy", "copy_id", OF_ITS_PROCESS)
     LAST_OF("operation", "operation_id", OF_ITS_PROCESS) LAST_OF("_stream_call", "stream_call_id", OF_ITS_PROCESS)
-        LAST_OF("_workspace", "workspace_id",
+        LAST_OF("workspace", "workspace_id",
                 " LEFT JOIN source.operation AS o ON o.operation_id = a.operation_id"
                 " LEFT JOIN source.process AS p ON p.process_id = o.process_id");
 
@@ -88,14 +88,14 @@ static const char note_sql[] =
     ", " LAST("last_allocation_id", "allocation") ", " LAST("last_copy_id", "copy") ", " LAST(
         "last_operation_id",
         "operation") ", " LAST("last_workspace_id",
-                               "_workspace") ", " LAST("last_stream_call_id",
-                                                       "_stream_call") ","
-                                                                       " coalesce(l.allocation_count, 0) + "
-                                                                       "coalesce((SELECT left_out_count FROM less_last "
-                                                                       "AS s WHERE s.owner = 'allocation'"
-                                                                       " AND s.input_id = i.input_id), 0) FROM "
-                                                                       "less_input AS i LEFT JOIN source._left_out AS "
-                                                                       "l ON l.input_id = i.input_id";
+                               "workspace") ", " LAST("last_stream_call_id",
+                                                      "_stream_call") ","
+                                                                      " coalesce(l.allocation_count, 0) + "
+                                                                      "coalesce((SELECT left_out_count FROM less_last "
+                                                                      "AS s WHERE s.owner = 'allocation'"
+                                                                      " AND s.input_id = i.input_id), 0) FROM "
+                                                                      "less_input AS i LEFT JOIN source._left_out AS "
+                                                                      "l ON l.input_id = i.input_id";
 
 nm_status nm_less_detail_choose(sqlite3 *db, nm_retention retention, nm_error *err)
 {

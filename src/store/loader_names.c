@@ -244,7 +244,7 @@ static nm_status write_attribution_frame(nm_loader *loader, const nm_attribution
     return status;
 }
 
-/* The number of the frame that stands for a attribution, written when it is the first of its name. */
+/* The number of the frame that stands for an attribution, written when it is the first of its name. */
 static nm_status attribution_frame(nm_loader *loader, const nm_attribution *attribution, nm_map *known,
                                    uint64_t *last_id, uint64_t *id, nm_error *err)
 {
@@ -283,9 +283,16 @@ static nm_status write_sites(nm_loader *loader, const nm_sites *sites, nm_error 
     return status;
 }
 
+static nm_status take_wrapper(void *context, uint64_t heap_id, nm_bytes pattern, nm_error *err)
+{
+    const nm_loader *loader = context;
+
+    return nm_give_wrapper(&loader->sink, &(nm_wrapper_row){.heap_id = heap_id, .function = pattern}, err);
+}
+
 static nm_status write_stacks(nm_loader *loader, nm_error *err)
 {
-    const nm_wrapper_taker taker = {loader->db, nm_plumbing_take_wrapper};
+    const nm_wrapper_taker taker = {loader, take_wrapper};
     nm_patterns plumbing = {0};
     nm_sites sites = {0};
     nm_status status = nm_plumbing_read(loader->db, &plumbing, err);
@@ -315,18 +322,6 @@ static nm_status write_list(nm_loader *loader, const nm_definition_list *list,
     return status;
 }
 
-/* Whose memory of a device view device_memory shows: once sorted here, so that it need not look for names in samples. */
-static nm_status write_device_modules(nm_loader *loader, nm_error *err)
-{
-    return nm_db_exec(loader->db,
-                      "INSERT INTO _device_module SELECT device_id, module FROM _module_sample"
-                      " WHERE device_id IS NOT NULL AND module IS NOT NULL"
-                      " UNION SELECT heap.device_id, coalesce(_cann_module.name, 'module ' || heap.module_id) FROM heap"
-                      " LEFT JOIN _cann_module ON _cann_module.module_id = heap.module_id"
-                      " WHERE heap.device_id IS NOT NULL AND heap.module_id IS NOT NULL AND heap.level = 1",
-                      err);
-}
-
 nm_status nm_loader_write_names(nm_loader *loader, const nm_input_row *input, nm_error *err)
 {
     nm_definitions *definitions = &loader->definitions;
@@ -348,8 +343,6 @@ nm_status nm_loader_write_names(nm_loader *loader, const nm_input_row *input, nm
         status = write_list(loader, &definitions->devices, write_device, err);
     if (status == NM_OK)
         status = write_list(loader, &definitions->heaps, write_heap, err);
-    if (status == NM_OK)
-        status = write_device_modules(loader, err);
     if (status == NM_OK)
         status = write_list(loader, &definitions->modules, write_module, err);
     if (status == NM_OK)

@@ -49,9 +49,9 @@ static const char copy_sql[] =
 
 /* The first input's rules of sites are everybody's, if the caller has none. */
 static const char adopt_sql[] =
-    "INSERT INTO main._plumbing (target, pattern, origin) SELECT target, pattern, origin FROM " SOURCE "._plumbing"
+    "INSERT INTO main.plumbing (target, pattern, origin) SELECT target, pattern, origin FROM " SOURCE ".plumbing"
     " WHERE origin = 'site rules' AND NOT EXISTS (SELECT 1 FROM main.input)"
-    " AND NOT EXISTS (SELECT 1 FROM main._plumbing WHERE origin = 'site rules')";
+    " AND NOT EXISTS (SELECT 1 FROM main.plumbing WHERE origin = 'site rules')";
 
 /* Floors that can be right: of what is wrong in them the comparison of words tells. */
 static const char thresholds_sql[] =

@@ -22,7 +22,7 @@ static nm_status write_pattern(sqlite3_stmt *insert, const nm_patterns *patterns
 
 nm_status nm_plumbing_add(sqlite3 *db, nm_bytes text, nm_error *err)
 {
-    static const char sql[] = "INSERT INTO _plumbing (target, pattern, origin) VALUES (?, ?, 'site rules')";
+    static const char sql[] = "INSERT INTO plumbing (target, pattern, origin) VALUES (?, ?, 'site rules')";
     nm_patterns patterns = {0};
     sqlite3_stmt *insert = NULL;
     nm_status status = nm_patterns_parse(&patterns, text, err);
@@ -52,7 +52,7 @@ static nm_status read_pattern(nm_patterns *out, sqlite3_stmt *row, nm_error *err
     if (target != NULL && pattern != NULL)
         status = nm_patterns_add(out, text_of(target), text_of(pattern), is_built_in, err);
     return status == NM_END
-               ? nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table _plumbing holds a row that is no pattern")
+               ? nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table plumbing holds a row that is no pattern")
                : status;
 }
 
@@ -60,7 +60,7 @@ nm_status nm_plumbing_read(sqlite3 *db, nm_patterns *out, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_status status =
-        nm_db_prepare(db, "SELECT target, pattern, origin FROM _plumbing ORDER BY plumbing_id", &rows, err);
+        nm_db_prepare(db, "SELECT target, pattern, origin FROM plumbing ORDER BY plumbing_id", &rows, err);
     int code = SQLITE_DONE;
 
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
@@ -73,8 +73,8 @@ nm_status nm_plumbing_read(sqlite3 *db, nm_patterns *out, nm_error *err)
 
 nm_status nm_plumbing_is_same(sqlite3 *db, const char *schema, const char *other, bool *is_same, nm_error *err)
 {
-    static const char sql[] = "SELECT count(*) FROM (SELECT target, pattern FROM \"%w\"._plumbing EXCEPT SELECT target,"
-                              " pattern FROM \"%w\"._plumbing)";
+    static const char sql[] = "SELECT count(*) FROM (SELECT target, pattern FROM \"%w\".plumbing EXCEPT SELECT target,"
+                              " pattern FROM \"%w\".plumbing)";
     const char *schemas[2] = {schema, other};
     nm_status status = NM_OK;
 
@@ -91,22 +91,5 @@ nm_status nm_plumbing_is_same(sqlite3 *db, const char *schema, const char *other
         sqlite3_finalize(row);
         sqlite3_free(text);
     }
-    return status;
-}
-
-nm_status nm_plumbing_take_wrapper(void *db, uint64_t heap_id, nm_bytes pattern, nm_error *err)
-{
-    static const char sql[] = "INSERT INTO _wrapper (heap_id, function) SELECT ?1, ?2 WHERE NOT EXISTS"
-                              " (SELECT 1 FROM _wrapper WHERE heap_id = ?1 AND function = ?2)";
-    sqlite3_stmt *insert = NULL;
-    nm_status status = nm_db_prepare(db, sql, &insert, err);
-
-    if (status == NM_OK) {
-        sqlite3_bind_int64(insert, 1, (int64_t)heap_id);
-        sqlite3_bind_text64(insert, 2, (const char *)pattern.data, pattern.len, SQLITE_STATIC, SQLITE_UTF8);
-        if (sqlite3_step(insert) != SQLITE_DONE)
-            status = nm_db_fail(db, err);
-    }
-    sqlite3_finalize(insert);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables `_plumbing` and `wrapper`: the patterns by which sites are judged, and what may be the program's own plumbing.
+ * Table `plumbing`: the patterns by which sites are judged.
  */
 #ifndef NM_STORE_PLUMBING_H
 #define NM_STORE_PLUMBING_H
@@ -17,8 +17,5 @@ nm_status nm_plumbing_read(sqlite3 *db, nm_patterns *out, nm_error *err);
 
 /* Do two schemas of a connection judge sites by the same patterns? Only then are their sites compared. */
 nm_status nm_plumbing_is_same(sqlite3 *db, const char *schema, const char *other, bool *is_same, nm_error *err);
-
-/* Adds a wrapper of a heap, unless it is there: an nm_wrapper_taker whose context is the database. */
-nm_status nm_plumbing_take_wrapper(void *db, uint64_t heap_id, nm_bytes pattern, nm_error *err);
 
 #endif

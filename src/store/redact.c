@@ -24,7 +24,7 @@ static const struct {
     {"frame", "module", NM_REDACT_PATH, "1"},
     {"frame", "function", NM_REDACT_FUNCTION, "1"},
     {"_wrapper", "function", NM_REDACT_FUNCTION, "1"},
-    {"_plumbing", "pattern", NM_REDACT_FUNCTION, "origin = 'site rules'"},
+    {"plumbing", "pattern", NM_REDACT_FUNCTION, "origin = 'site rules'"},
     {"_process_environment", "value", NM_REDACT_TEXT, "source = 'environment'"},
     {"thread", "name", NM_REDACT_TEXT, "1"},
     {"heap", "name", NM_REDACT_TEXT, "1"},
@@ -52,7 +52,7 @@ static const char labels_sql[] =
     " ELSE npumem_base_name(coalesce(file, module))"
     " || CASE WHEN file IS NULL THEN printf('+0x%x', offset) WHEN line IS NULL THEN '' ELSE ':' || line END"
     " || CASE WHEN function IS NULL THEN '' ELSE ' ' || function END END;"
-    "UPDATE _plumbing SET pattern = 'rule-' || plumbing_id WHERE origin = 'site rules';"
+    "UPDATE plumbing SET pattern = 'rule-' || plumbing_id WHERE origin = 'site rules';"
     "INSERT INTO meta VALUES ('redacted', '1')";
 
 _Static_assert(NM_REDACT_TEXT == 3, "labels_sql says so");

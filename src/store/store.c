@@ -150,7 +150,7 @@ static nm_status check_references(sqlite3 *db, nm_error *err)
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db,
                                      "SELECT m.name FROM sqlite_master AS m WHERE m.type = 'table' AND m.name NOT IN "
-                                     "('allocation', 'copy', '_workspace', '_stream_call', '_left_out') AND EXISTS"
+                                     "('allocation', 'copy', 'workspace', '_stream_call', '_left_out') AND EXISTS"
                                      " (SELECT 1 FROM pragma_foreign_key_check(m.name) AS k WHERE k.parent NOT IN"
                                      " ('allocation', 'copy') OR NOT EXISTS (SELECT 1 FROM _left_out))",
                                      &rows, err);

@@ -218,7 +218,7 @@ static nm_status check_pages(sqlite3 *db, const char *schema, const char *table,
     return status;
 }
 
-#define LARGE_SQL " AND name NOT IN ('allocation', 'copy', '_workspace', '_stream_call')"
+#define LARGE_SQL " AND name NOT IN ('allocation', 'copy', 'workspace', '_stream_call')"
 
 /* Table by table: of all tables it would run the CHECK of those that are not ours. (A SQLite before 3.33 does.) */
 nm_status nm_validate_pages(sqlite3 *own, sqlite3 *db, const char *schema, bool has_large, nm_error *err)
@@ -360,7 +360,7 @@ nm_status nm_validate_rows(sqlite3 *db, const char *schema, nm_error *err)
 {
     static const char sql[] = "SELECT m.name, m.name IN (SELECT t.name FROM merge_table AS t) FROM main.sqlite_master "
                               "AS m WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' "
-                              "AND m.name NOT IN ('meta', '_plumbing')";
+                              "AND m.name NOT IN ('meta', 'plumbing')";
     sqlite3_stmt *tables = NULL;
     int code = SQLITE_DONE;
     int64_t input_count = 0;

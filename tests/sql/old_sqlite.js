@@ -8,7 +8,7 @@ const path = require('path');
 
 const [work, source] = process.argv.slice(2);
 const casesFolder = path.join(source, 'tests/sql');
-const initSql = require(path.join(work, 'package/dist/sql-asm.js'));
+const initSql = require(path.join(work, 'package/dist/sql-asm-memory-growth.js'));
 
 function cell(value) {
     if (value === null) return '';
@@ -54,9 +54,9 @@ function isInternal(db, name) {
     return db.exec("SELECT 1 FROM sqlite_master WHERE name = '_" + name + "'").length > 0;
 }
 
-function sqlOf(db, name) {
+function sqlOf(db, name, isAsked) {
     const statement = path.join(casesFolder, name, 'statement.sql');
-    if (isQuery(name)) return fs.readFileSync(path.join(source, 'queries', name + '.sql'), 'utf8');
+    if (isAsked) return fs.readFileSync(path.join(source, 'queries', name + '.sql'), 'utf8');
     return fs.existsSync(statement) ? fs.readFileSync(statement, 'utf8') : 'SELECT * FROM ' + (isInternal(db, name) ? '_' : '') + name;
 }
 
@@ -69,14 +69,22 @@ function runCase(SQL, name) {
     }
 }
 
+// The query of that name, where there is one, and the view.
 function compareCase(db, name) {
-    const sql = sqlOf(db, name);
+    let failures = compareWith(db, name, isQuery(name), 'expected.csv');
+    if (fs.existsSync(path.join(casesFolder, name, 'expected_view.csv')))
+        failures += compareWith(db, name, false, 'expected_view.csv');
+    return failures;
+}
+
+function compareWith(db, name, isAsked, file) {
+    const sql = sqlOf(db, name, isAsked);
     if (/^ATTACH/m.test(sql)) {
         db.run(sql.replace(/^ATTACH.*$/m, '').replace(/^DETACH.*$/m, '').replace(/\bbase\.(?=[a-z_]+\b(?!'))/g, 'main.'));
         return 0;
     }
-    const actual = ask(db, sql, !isQuery(name)).join('\n');
-    const expected = rowsOf(path.join(casesFolder, name, 'expected.csv'), !isQuery(name)).join('\n');
+    const actual = ask(db, sql, !isAsked).join('\n');
+    const expected = rowsOf(path.join(casesFolder, name, file), !isAsked).join('\n');
     if (actual === expected) return 0;
     console.error(name + ' differs:\n--- expected\n' + expected + '\n--- actual\n' + actual);
     return 1;

@@ -46,6 +46,7 @@ fi
 
 # An internal view has the name of its case behind an underscore.
 view=$(sqlite3 trace.db "SELECT name FROM sqlite_master WHERE type = 'view' AND name IN ('$case', '_$case')")
+[ -f "$folder/statement.sql" ] && statement=$(cat "$folder/statement.sql") || statement="SELECT * FROM $view"
 query=$source/queries/$case.sql
 if [ -f "$query" ]; then
     sqlite3 -csv -header trace.db <"$query" >answer.csv
@@ -55,11 +56,10 @@ if [ -f "$query" ]; then
         compare answer.csv expected_parameters.csv
     fi
     if [ -f "$folder/expected_view.csv" ]; then
-        sqlite3 -csv -header trace.db "SELECT * FROM $view" >answer.csv
+        sqlite3 -csv -header trace.db "$statement" >answer.csv
         compare answer.csv expected_view.csv sort
     fi
 else
-    [ -f "$folder/statement.sql" ] && statement=$(cat "$folder/statement.sql") || statement="SELECT * FROM $view"
     sqlite3 -csv -header trace.db "$statement" >answer.csv
     compare answer.csv expected.csv sort
 fi

@@ -619,7 +619,7 @@ static void want_rest(int device, int64_t at, bool is_end, int64_t own_sum, int6
 
 static void want_device(int device, int64_t at, bool is_end)
 {
-    static const char *const names[] = {"PTA", "POOL", "WORKSPACE"};
+    static const char *const names[] = {"POOL", "POOL", "WORKSPACE"};
     components own = components_at(device, at);
     int64_t last = is_end ? seq - 1 : until(hardware_of[device], at);
     int64_t runtime = -1;

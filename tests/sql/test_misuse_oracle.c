@@ -26,7 +26,7 @@
 #define GRANULE      0x10
 #define STACKS       6
 #define LATE_FREE_NS 10000000
-#define ROW_BYTES    160
+#define ROW_BYTES    320
 
 typedef enum place_kind {
     DRIVER,
@@ -267,7 +267,7 @@ static void write_row(char out[ROW_BYTES], const event *what, int kind, int heap
 
 static void predict(const char *row, int kind)
 {
-    snprintf(rows[row_count++], ROW_BYTES, "%s", row);
+    snprintf(rows[row_count++], ROW_BYTES, "%.*s", ROW_BYTES - 1, row);
     kind_counts[kind]++;
 }
 

@@ -259,7 +259,7 @@ static const char slow_steps[] =
     "   0 AS asked, 0 AS block FROM come"
     "  UNION ALL SELECT heap_id, name, free_seq, 0, 0, 1, size_bytes, 0, 0, 0 FROM come WHERE free_seq IS NOT NULL"
     "  UNION ALL SELECT a.heap_id, o.name, w.seq, 0, 0, 0, 0, 1, w.requested_bytes, w.block_bytes"
-    "  FROM _workspace AS w JOIN operation AS o USING (operation_id) JOIN allocation AS a USING (allocation_id))"
+    "  FROM workspace AS w JOIN operation AS o USING (operation_id) JOIN allocation AS a USING (allocation_id))"
     " SELECT h.name, (SELECT max(number) FROM step WHERE begin_seq < part.seq) AS n, part.name, sum(come), sum(came),"
     "  sum(freed), sum(gone), sum(used), sum(asked), sum(block)"
     " FROM part JOIN heap AS h USING (heap_id) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Views _step_usage and forecast. The first against a slow count over the rows of table allocation in random programs; the
+ * Views step_total and forecast. The first against a slow count over the rows of table allocation in random programs; the
  * second on programs whose growth is planted, and on noise that has none; the line itself against the normal equations.
  */
 #include <check.h>
@@ -160,9 +160,9 @@ static char *slow_rows(sqlite3 *db)
 
 START_TEST(what_a_step_used_is_what_a_slow_count_says)
 {
-    static const char sql[] = "SELECT step, CASE level WHEN 'driver' THEN 1 ELSE 2 END, peak_allocated_bytes,"
-                              " peak_reserved_bytes, end_allocated_bytes, miss_count, driver_call_count,"
-                              " allocation_count, duration_ns FROM _step_usage ORDER BY 1, 2";
+    static const char sql[] = "SELECT step, CASE level WHEN 'driver' THEN 1 ELSE 2 END, peak_bytes,"
+                              " peak_reserved_bytes, live_bytes, miss_count, driver_call_count,"
+                              " allocation_count, duration_ns FROM step_total WHERE step IS NOT NULL ORDER BY 1, 2";
 
     for (uint64_t seed = 1; seed <= 25; seed++) {
         write_random_program(seed);
@@ -171,15 +171,15 @@ START_TEST(what_a_step_used_is_what_a_slow_count_says)
         char *slow = slow_rows(db);
 
         ck_assert_msg(strcmp(fast, slow) == 0, "seed %d:\n%s\nnot\n%s", (int)seed, fast, slow);
-        ck_assert_int_eq(load_int(db, "SELECT sum(is_partial) FROM _step_usage"), 0);
-        ck_assert_int_gt(load_int(db, "SELECT count(*) FROM _step_usage"), 10);
+        ck_assert_int_eq(load_int(db, "SELECT sum(is_partial) FROM step_total"), 0);
+        ck_assert_int_gt(load_int(db, "SELECT count(step) FROM step_total"), 10);
         free(fast);
         free(slow);
         sqlite3_close(db);
     }
     write_random_program(1);
     sqlite3 *db = load(3);
-    ck_assert_int_eq(load_int(db, "SELECT min(is_partial) FROM _step_usage"), 1);
+    ck_assert_int_eq(load_int(db, "SELECT min(is_partial) FROM step_total"), 1);
     sqlite3_close(db);
 }
 END_TEST
@@ -230,14 +230,14 @@ START_TEST(a_step_with_a_pause_in_it_is_partial)
         size_t pause_count = write_paused_program(seed, pauses, steps, 40);
         sqlite3 *db = load(0);
 
-        ck_assert_int_eq(load_int(db, "SELECT count(*) FROM _step_usage"), 40);
+        ck_assert_int_eq(load_int(db, "SELECT count(step) FROM step_total"), 40);
         for (int number = 0; number < 40; number++) {
             char sql[80];
             bool is_partial = false;
 
             for (size_t i = 0; i < pause_count; i++)
                 is_partial |= pauses[i].begin < steps[number].end && pauses[i].end > steps[number].begin;
-            snprintf(sql, sizeof sql, "SELECT is_partial FROM _step_usage WHERE step = %d", number + 1);
+            snprintf(sql, sizeof sql, "SELECT is_partial FROM step_total WHERE step = %d", number + 1);
             ck_assert_msg(load_int(db, sql) == is_partial, "seed %d, step %d", (int)seed, number + 1);
         }
         sqlite3_close(db);

@@ -785,7 +785,8 @@ static void compare_workspaces(sqlite3 *db, uint64_t process, int kind, uint64_t
         snprintf(heap, sizeof heap, "v.level = (SELECT p.level FROM _heap_place AS p WHERE p.heap_id = %" PRIu64 ")",
                  sum.heap);
     snprintf(sql, sizeof sql,
-             "SELECT count(*) FROM _workspace_by_operator AS v WHERE v.pid = %" PRIu64 " AND v.kind = %s AND v.operator"
+             "SELECT count(*) FROM _workspace_by_operator AS v WHERE v.pid = %" PRIu64
+             " AND v.kind = %s AND v.operation"
              " IS %s AND run_count = %" PRId64 " AND workspace_run_count = %" PRId64 " AND requested_bytes = %" PRId64
              " AND max_requested_bytes = %" PRId64 " AND max_block_bytes IS %s AND reused_count = %" PRId64
              " AND total_duration_ns IS %s AND error_count = %" PRId64 " AND %s",

@@ -44,7 +44,7 @@ for name in heap_place leak fragmentation_verdict out_of_memory copy_summary; do
     rm -r csv
 done
 [ "$(cd heap_place && ls)" = "$(printf '%s\n' csv first first.err kept.db run.db run.zst second second.err)" ] ||
-    fail "something was left: $(ls _heap_place)"
+    fail "something was left: $(ls heap_place)"
 
 cp heap_place/run.zst heap_place/run.db . && touch -d '1 hour ago' run.zst
 expect 0 '' -q run.db

@@ -26,15 +26,15 @@ said='host out of memory: process [0-9]+ was killed by the kernel; limit of its 
 run oom "$program --events 5; printf 'oom 2\noom_kill 2\n' >sys/fs/cgroup/job/memory.events; kill -KILL \$\$"
 [ $status = 137 ] || fail "status $status"
 grep -Eq "^npumem-record: $said\$" oom.err || fail "the recorder: $(cat oom.err)"
-grep -Eq "^Process [0-9]+ ended by signal 9: $said\$" oom.txt || fail "the answers: $(cat oom.txt)"
+tr -s '\n ' ' ' <oom.txt | grep -Eq "ENDED process [0-9]+ was killed by signal 9: $said" || fail "the answers: $(cat oom.txt)"
 
 run killed "$program --events 5; kill -KILL \$\$"
 grep -q "host out of memory" killed.err killed.txt && fail "killed by itself, and called out of memory"
-grep -Eq '^Process [0-9]+ ended by signal 9$' killed.txt || fail "the answers: $(cat killed.txt)"
+grep -Eq '^ENDED    process [0-9]+ was killed by signal 9$' killed.txt || fail "the answers: $(cat killed.txt)"
 
 run status "$program --events 5; exit 3"
-grep -Eq '^Process [0-9]+ ended with status 3$' status.txt || fail "the answers: $(cat status.txt)"
+grep -Eq '^ENDED    process [0-9]+ ended with status 3$' status.txt || fail "the answers: $(cat status.txt)"
 
 run good "$program --events 5; exit 0"
-grep -E '^Process' good.txt && fail "an end that nobody asks about is told"
+grep -E '^ENDED' good.txt && fail "an end that nobody asks about is told"
 exit 0

@@ -56,6 +56,11 @@ ends 4 npumem-stack text.zst
 ends 0 npumem-export folded run.db -o run.folded
 ends 1 npumem-export folded run.db # it is there
 ends 2 npumem-export folded
+ends 3 npumem-export folded -o cut.folded cut.zst
+
+ends 0 npumem-report run.db -o run.html
+ends 1 npumem-report run.db # it is there
+ends 2 npumem-report
 
 ends 0 npumem-bundle -q run.db
 ends 1 npumem-bundle run.db # it is there
@@ -97,7 +102,7 @@ while kill -0 "$child" 2>/dev/null; do sleep 0.02; done
 rm rings/*/p.*
 ends 3 npumem-record --finish killed.zst
 
-for program in npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif npumem-stack npumem-export npumem-bundle npumem; do
+for program in npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif npumem-stack npumem-export npumem-report npumem-bundle npumem; do
     "$program" --describe man | sed -n 's/^\.\\" = exit //p' | sort -u >declared
     sed -n "s/^$program //p" ended | sort -u | diff declared - >&2 || fail "$program declares (<), ends with (>)"
 done

@@ -3,7 +3,8 @@
 #
 # A trace of each released format, as its recorder wrote it, with the books that the recorded program kept: what is read of it
 # must be what the program says, in this version and in all that come. `npumem-record --stacks none -- ./npu_train --steps 6
-# --leak > format-VERSION.books`; nothing here is ever made anew.
+# --leak > format-VERSION.books`; nothing here is ever made anew. And the last part alone of a recording that was kept in parts
+# (`--keep steps:4`, 60 steps, `--layers 2`): what was before stands in its keyframe, without the figures that later ones have.
 #
 #     released_traces.sh BIN SOURCE_DIR WORK_DIR
 set -u
@@ -26,7 +27,7 @@ expect() {
 }
 
 count=0
-for trace in "$traces"/format-*.zst; do
+for trace in "$traces"/format-*.zst "$traces"/kept-*.zst; do
     name=$(basename "$trace" .zst) books=${trace%.zst}.books
     "$bin/npumem-ingest" --quiet -o "$name.db" "$trace" || fail "$name: ingest ended with $?"
     for level in pool driver pinned; do
@@ -44,5 +45,9 @@ for trace in "$traces"/format-*.zst; do
     expect "$name.db" "$books" pool.0.live_count "SELECT count(*) FROM outstanding WHERE level = 'pool'"
     count=$((count + 1))
 done
-[ "$count" -ge 2 ] || fail "only $count traces"
+[ "$count" -ge 6 ] || fail "only $count traces"
+
+# What a keyframe of 1.1 does not tell of the steps before it is unknown, and not 0.
+[ "$(sqlite3 kept-1.1.db "SELECT count(*) > 50, count(peak_reserved_bytes) FROM _step_sum WHERE heap_id = 1")" = '1|0' ] ||
+    fail "what a pool had reserved in steps before a keyframe of 1.1 is said"
 [ "$failures" = 0 ]

@@ -118,8 +118,8 @@ START_TEST(kinds_are_kept_with_each_allocation)
     sqlite3 *db = record_and_ingest("3");
 
     ck_assert_int_eq(ask_text(db,
-                              "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id) JOIN memory_kind"
-                              " ON memory_kind.kind = policy WHERE level = 'physical' AND name = 'HBM huge pages'",
+                              "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id) JOIN _memory_kind"
+                              " ON _memory_kind.kind = policy WHERE level = 'physical' AND name = 'HBM huge pages'",
                               ""),
                      3 * 7);
     ck_assert_int_eq(ask_text(db,
@@ -128,7 +128,7 @@ START_TEST(kinds_are_kept_with_each_allocation)
                               ""),
                      3 * 6);
     ck_assert_int_eq(ask_text(db,
-                              "SELECT count(*) FROM allocation JOIN memory_kind ON memory_kind.kind = policy"
+                              "SELECT count(*) FROM allocation JOIN _memory_kind ON _memory_kind.kind = policy"
                               " WHERE is_mapped = 1 AND name = 'HBM huge pages'",
                               ""),
                      3 * 6);

@@ -74,7 +74,7 @@ START_TEST(a_mark_is_a_moment_and_a_snapshot_can_be_ingested_at_once)
     ck_assert_msg(strcmp(run_out(&run), "0\n") == 0 || strcmp(run_out(&run), "3\n") == 0, "%s", run_out(&run));
     run_free(&run);
     ck_assert_str_eq(ask_cell("now.db",
-                              "SELECT group_concat(name, '/') FROM (SELECT m.name FROM moment AS m JOIN moment_kind AS"
+                              "SELECT group_concat(name, '/') FROM (SELECT m.name FROM moment AS m JOIN _moment_kind AS"
                               " k USING (kind) WHERE k.name = 'mark' AND m.name IN ('two words', 'half way')"
                               " ORDER BY seq)"),
                      "two words/half way");
@@ -171,7 +171,7 @@ START_TEST(an_alarm_is_a_line_and_a_mark_once_per_crossing)
     ck_assert_uint_eq(count_of(lines, "live_count > 10: "), count_of(lines, "\n")); /* the other never passes */
     ck_assert_uint_eq(count_of(lines, "caching pool: live_count > 10"), 1);         /* it leaks: never below again */
     ck_assert_str_eq(ask_cell("a.db",
-                              "SELECT count(*) FROM moment AS m JOIN moment_kind AS k USING (kind)"
+                              "SELECT count(*) FROM moment AS m JOIN _moment_kind AS k USING (kind)"
                               " WHERE k.name = 'mark' AND m.name LIKE 'alert: pid % caching pool: live_count > 10%'"),
                      "1");
     ck_assert_str_eq(ask_cell("a.db", "SELECT verdict FROM completeness"), "complete");

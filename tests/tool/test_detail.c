@@ -144,7 +144,7 @@ static void check_live_rows(sqlite3 *db)
 static void check_none_rows(sqlite3 *db)
 {
     ck_assert_int_eq(ask(db, "SELECT (SELECT count(*) FROM none.allocation) + (SELECT count(*) FROM none.copy)"
-                             " + (SELECT count(*) FROM none._workspace) + (SELECT count(*) FROM none._stream_call)"),
+                             " + (SELECT count(*) FROM none.workspace) + (SELECT count(*) FROM none._stream_call)"),
                      0);
     ck_assert_int_eq(ask(db, "SELECT allocation_count FROM none._left_out"),
                      ask(db, "SELECT count(*) FROM whole.allocation"));

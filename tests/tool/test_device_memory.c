@@ -98,7 +98,7 @@ static void assert_end_is_as_booked(const char *program)
     ck_assert_int_eq(bytes_at_end("HCCL"), HCCL_BYTES);
     ck_assert_int_eq(bytes_at_end("RUNTIME"), RUNTIME_BYTES);
     ck_assert_int_eq(bytes_at_end("OTHER PROCESSES"), FOREIGN_BYTES);
-    ck_assert_int_eq(bytes_at_end("PTA"), book("pool.reserved_bytes"));
+    ck_assert_int_eq(bytes_at_end("POOL"), book("pool.reserved_bytes"));
     ck_assert_int_eq(bytes_at_end("WORKSPACE"), book("workspace.reserved_bytes"));
     ck_assert_int_eq(bytes_at_end("PHYSICAL"), book("physical.live_bytes") - mapped_bytes);
     /* What the program took of the driver and is no pool's; and the rest of its pages. */
@@ -138,7 +138,7 @@ START_TEST(what_is_closed_is_gone)
 {
     record("torch_like --hccl --expandable --close", BESIDE);
     assert_adds_up("closed");
-    ck_assert_int_eq(bytes_at_end("HCCL") + bytes_at_end("PTA") + bytes_at_end("WORKSPACE") + bytes_at_end("APP") +
+    ck_assert_int_eq(bytes_at_end("HCCL") + bytes_at_end("POOL") + bytes_at_end("WORKSPACE") + bytes_at_end("APP") +
                          bytes_at_end("PHYSICAL") + bytes_at_end("PAGE ROUNDING"),
                      0);
     ck_assert_int_eq(ask(db, "SELECT max(bytes) FROM device_memory WHERE component = 'HCCL'"), HCCL_BYTES);

@@ -131,7 +131,7 @@ static const rule rules[] = {
     {"misuse.pool_copy_past_end.count", MISUSE("kind = 'copy past the end' AND level = 'pool'")},
     {"misuse.pool_copy_after_free.count", MISUSE("kind = 'use after free' AND level = 'pool'")},
     {"misuse.*.refused_count", NULL},
-    {"mark_count", "SELECT count(*) FROM moment JOIN moment_kind USING (kind) WHERE moment_kind.name = 'mark'"},
+    {"mark_count", "SELECT count(*) FROM moment JOIN _moment_kind USING (kind) WHERE _moment_kind.name = 'mark'"},
 };
 
 /* Only one of the two holds, by the pool's size basis; see check_books. */

@@ -211,7 +211,7 @@ START_TEST(site_rules_move_the_site)
 {
     expect("echo 'function collate' >rules && $I --quiet --site-rules rules run.zst", 0, "");
     expect_output("sqlite3 run.db \"SELECT site FROM leak_by_site WHERE verdict = 'growing'\"", "train.py:8 main\n");
-    expect_output("sqlite3 run.db \"SELECT pattern FROM _plumbing WHERE origin = 'site rules'\"", "collate\n");
+    expect_output("sqlite3 run.db \"SELECT pattern FROM plumbing WHERE origin = 'site rules'\"", "collate\n");
     expect_failure("printf 'function a\\nfoo b\\n' >bad && $I -o x.db --site-rules bad run.zst", 1, "bad: byte 11: ");
     expect_failure("$I -o x.db --site-rules none run.zst", 1, "none: cannot open");
     expect("test ! -e x.db", 0, "");

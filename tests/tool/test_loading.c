@@ -319,7 +319,7 @@ static void check_note(const char *what, const char *kind, const char *pattern)
     sqlite3 *db = open_trace();
     char sql[512];
 
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM unseen WHERE kind = '%s' AND text LIKE '%s'", kind, pattern);
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM _unseen WHERE kind = '%s' AND text LIKE '%s'", kind, pattern);
     check_value(db, what, kind, 1, sql);
     sqlite3_close(db);
 }

@@ -22,11 +22,11 @@
 static const char *const combining_views[] = {"catalog", "rank_imbalance", NULL};
 static const struct {
     const char *view, *column;
-} combining_columns[] = {{"rank_summary", "process_count"},
-                         {"rank_summary", "job"},
-                         {"rank_summary", "failure_order"},
-                         {"rank_summary", "since_first_ns"},
-                         {"rank_summary", "clock_uncertainty_ns"}};
+} combining_columns[] = {{"_rank_summary", "process_count"},
+                         {"_rank_summary", "job"},
+                         {"_rank_summary", "failure_order"},
+                         {"_rank_summary", "since_first_ns"},
+                         {"_rank_summary", "clock_uncertainty_ns"}};
 
 /* Columns of views that number rows and are not named after the key of their table. */
 static const struct {
@@ -220,13 +220,13 @@ static void check_ranks(const char *name)
 
     snprintf(path, sizeof path, "%s/%s", shell_folder, name);
     ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
-    ck_assert_int_gt(ask(db, "SELECT count(*) FROM rank_summary WHERE is_estimate = 0"), 0);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM rank_summary WHERE is_estimate = 0 AND peak_bytes <> pool_bytes + "
+    ck_assert_int_gt(ask(db, "SELECT count(*) FROM _rank_summary WHERE is_estimate = 0"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _rank_summary WHERE is_estimate = 0 AND peak_bytes <> pool_bytes + "
                              "workspace_bytes + program_bytes + module_bytes + physical_bytes + rounding_bytes"),
                      0);
     ck_assert_int_eq(
         ask(db,
-            "SELECT count(*) FROM rank_summary AS p LEFT JOIN (SELECT m.rank, m.pid, m.host, m.device, m.ns, "
+            "SELECT count(*) FROM _rank_summary AS p LEFT JOIN (SELECT m.rank, m.pid, m.host, m.device, m.ns, "
             "sum(m.bytes) AS bytes FROM device_memory AS m WHERE m.moment_kind = 'device peak' AND m.component NOT IN "
             "('RECORDED PROCESSES', 'OTHER PROCESSES', 'UNEXPLAINED', 'DEVICE USED') GROUP BY m.moment_id, m.rank, "
             "m.pid) AS c ON c.rank IS p.rank AND c.pid IS p.pid AND c.host IS p.host AND c.device IS p.device AND "

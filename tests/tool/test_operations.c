@@ -76,11 +76,11 @@ static long long operator_figure(sqlite3 *db, const char *name, const char *figu
 {
     static const char *const questions[][2] = {
         {"count", "SELECT count(*) FROM operation WHERE kind = " KIND_OPERATOR " AND error_code = 0 AND name = ?1"},
-        {"workspace_count", "SELECT count(*) FROM _workspace JOIN operation USING (operation_id) WHERE name = ?1"},
+        {"workspace_count", "SELECT count(*) FROM workspace JOIN operation USING (operation_id) WHERE name = ?1"},
         {"workspace_bytes",
-         "SELECT sum(requested_bytes) FROM _workspace JOIN operation USING (operation_id) WHERE name = ?1"},
+         "SELECT sum(requested_bytes) FROM workspace JOIN operation USING (operation_id) WHERE name = ?1"},
         {"workspace_max_bytes",
-         "SELECT max(requested_bytes) FROM _workspace JOIN operation USING (operation_id) WHERE name = ?1"},
+         "SELECT max(requested_bytes) FROM workspace JOIN operation USING (operation_id) WHERE name = ?1"},
     };
 
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {

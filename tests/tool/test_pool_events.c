@@ -107,12 +107,13 @@ static void check_books(sqlite3 *db, const char *books)
     ck_assert_int_eq(ask(db, hits), book(books, "pool.all.hit_count"));
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM step"), book(books, "step_count"));
     ck_assert_int_eq(ask(db, "SELECT coalesce(max(number) - min(number) + 1, 0) FROM step"), book(books, "step_count"));
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM moment JOIN moment_kind USING (kind) WHERE moment_kind.name = 'mark'"
-                             " AND moment.name = 'half'"),
+    ck_assert_int_eq(ask(db,
+                         "SELECT count(*) FROM moment JOIN _moment_kind USING (kind) WHERE _moment_kind.name = 'mark'"
+                         " AND moment.name = 'half'"),
                      book(books, "mark_count"));
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse WHERE kind <> 'stream never destroyed'"), 0);
     ck_assert_int_eq(ask(db, "SELECT is_complete FROM input"), 1);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM unseen WHERE kind = 'no pool events'"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _unseen WHERE kind = 'no pool events'"), 0);
 }
 
 /* What the pool keeps aside for another stream it tells as free: whoever records the events, nothing is claimed of it. With
@@ -294,7 +295,7 @@ START_TEST(a_tool_that_is_named_is_told_instead_of_us_and_that_is_said)
     db = open_database();
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM _heap_place WHERE level IN ('pool', 'workspace')"), 0);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM step"), 0);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM unseen WHERE kind = 'no pool events'"
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _unseen WHERE kind = 'no pool events'"
                              " AND text LIKE '%MSTX_INJECTION_PATH%'"),
                      1);
     sqlite3_close(db);
@@ -328,9 +329,10 @@ static void check_note(const char *options, const char *program, const char *tex
     snprintf(environment, sizeof environment, "LD_PRELOAD=%s", fake_torch_npu);
     run = run_in_folder(environment, options, program);
     db = open_database();
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM unseen WHERE kind = 'no pool events' AND text LIKE '%%%s%%'", text);
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM _unseen WHERE kind = 'no pool events' AND text LIKE '%%%s%%'",
+             text);
     ck_assert_msg(ask(db, sql) == 1, "%s %s: no note '%s'", options, program, text);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM unseen WHERE kind = 'no pool events'"), 1);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _unseen WHERE kind = 'no pool events'"), 1);
     sqlite3_close(db);
     run_free(&run);
 }
@@ -353,7 +355,7 @@ START_TEST(torch_npu_without_pool_events_is_noted)
     snprintf(environment, sizeof environment, "ASCEND_HOME_PATH=/no/such/folder LD_PRELOAD=%s", fake_torch_npu);
     run = run_in_folder(environment, "", "torch_like --steps 2");
     db = open_database();
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM unseen WHERE text LIKE '%made no domain%'"), 1);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _unseen WHERE text LIKE '%made no domain%'"), 1);
     sqlite3_close(db);
     run_free(&run);
 }

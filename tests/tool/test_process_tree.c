@@ -256,7 +256,7 @@ START_TEST(a_program_that_does_not_load_the_recorder_is_said_not_to)
     ck_assert_ptr_nonnull(strstr(run_err(&run), "no process loaded the recorder, t.zst"));
     ck_assert_ptr_nonnull(
         strstr(run_err(&run), "static_program is static, so that nothing can be loaded into it: link"));
-    ck_assert_ptr_nonnull(strstr(run_out(&run), "No process loaded the recorder"));
+    ck_assert_ptr_nonnull(strstr(run_out(&run), "no process loaded the recorder: nothing is known of what ran"));
     run_free(&run);
     sqlite3 *db;
     db = ask_open(shell_folder, "t.db");

@@ -162,11 +162,11 @@ END_TEST
 /* Tables that are no rows: words of codes, and what is made of rows in the end. */
 static const char *const others[] = {
     "anomaly_kind",     "_cann_module",   "_category",         "copy_kind",    "end_kind",       "heap_level",
-    "_hardware_sample", "malloc_policy",  "memory_kind",       "meta",         "_miss_cause",    "moment_kind",
+    "_hardware_sample", "_malloc_policy", "_memory_kind",      "meta",         "_miss_cause",    "_moment_kind",
     "_note_kind",       "operation_kind", "_operation_source", "_pool_bucket", "_segment_kind",  "_stream_call_kind",
     "_threshold",       "_device_module", "_growth_step",      "_leak_sum",    "_leaked_sum",    "_out_of_memory_leak",
-    "_outstanding_sum", "_plumbing",      "_site_floor",       "_site_growth", "_site_lifetime", "_site_step",
-    "_site_verdict",    "_step_stride",   "_step_trend",       "_wrapper",
+    "_outstanding_sum", "plumbing",       "_site_floor",       "_site_growth", "_site_lifetime", "_site_step",
+    "_site_verdict",    "_step_stride",   "_step_trend",
 };
 
 static bool is_declared(const char *table)

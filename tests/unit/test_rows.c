@@ -244,6 +244,7 @@ static void give_others(void)
         .process_id = 1, .begin_seq = 1, .begin_ns = 2, .end_seq = 3, .end_ns = 4, .is_end_known = true};
     nm_site_floor_row floor = {.minute = 2, .floor_bytes = 3};
     nm_module_row module = {.module_id = 1, .process_id = 1, .build_id = {(const uint8_t *)"ab", 2}, .address = 16};
+    nm_wrapper_row wrapper = {.heap_id = 1, .function = {(const uint8_t *)"take", 4}};
     nm_left_out_row left_out = {.last_allocation_id = 4, .last_workspace_id = 5, .allocation_count = 6};
 
     ck_assert_int_eq(nm_give_step_anchor(&sink, &anchor, &err), NM_OK);
@@ -253,6 +254,7 @@ static void give_others(void)
     ck_assert_int_eq(nm_give_pause(&sink, &pause, &err), NM_OK);
     ck_assert_int_eq(nm_give_site_floor(&sink, &floor, &err), NM_OK);
     ck_assert_int_eq(nm_give_module(&sink, &module, &err), NM_OK);
+    ck_assert_int_eq(nm_give_wrapper(&sink, &wrapper, &err), NM_OK);
     ck_assert_int_eq(nm_give_left_out(&sink, &left_out, &err), NM_OK);
 }
 

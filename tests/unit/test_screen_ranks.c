@@ -139,7 +139,7 @@ START_TEST(four_healthy_ranks)
            "worst    rank 3  NPU 3                    43.0 GiB  43.0 GiB       0 B  by itself (0)\n"
            "median   rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  by itself (0)\n"
            "ok       fragmentation 2.5 %, no failure, no misuse\n"
-           "unjudged leaks: 2 of 3 steps seen, 1 more needed, pool hit rate: no request after the warm-up,\n"
+           "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
            "         1 needed\n"
            "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
            "run.zst  train.py，4 个进程，2 步，4 个均自行结束 (0)，无丢失\n"
@@ -147,7 +147,7 @@ START_TEST(four_healthy_ranks)
            "最高     rank 3  NPU 3                    43.0 GiB  43.0 GiB       0 B  自行结束 (0)\n"
            "中位     rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  自行结束 (0)\n"
            "正常     碎片率 2.5 %，无失败，无误用\n"
-           "未判定   泄漏：已见 3 步中的 2 步，还需 1 步，内存池命中率：预热后无请求，至少需要 1 个\n"
+           "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
            "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
 }
 END_TEST
@@ -165,7 +165,7 @@ START_TEST(one_was_out_of_memory_and_three_followed)
            "first    rank 2 (NPU 2), pid 1002, at 16.0 ms\n"
            "then     2 x status 1, 1 x signal 6\n"
            "1 ASKED  at least 2.0 GiB at model.py:88 forward, rank 2 NPU 2 at 16.0 ms: failed for good\n"
-           "WHY      not known: this process held 42.0 GiB, ? of 64.0 GiB was free for 2.0 GiB\n"
+           "WHY      not known: this process held 42.0 GiB; how much of the device was free is not recorded\n"
            "HELD     ptaCaching 42.0 GiB (41.0 GiB used + 1.0 GiB free)\n"
            "WHO      41.0 GiB  model.py:88 forward, 1 live\n"
            "RANKS                             peak of 64.0 GiB  reserved     leaks  ended\n"
@@ -173,15 +173,15 @@ START_TEST(one_was_out_of_memory_and_three_followed)
            "median   rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  status 1 at step 2\n"
            "first    rank 2  NPU 2                    42.0 GiB  42.0 GiB       0 B  out of memory at step 2\n"
            "ok       fragmentation 2.5 %, no misuse\n"
-           "unjudged leaks: 2 of 3 steps seen, 1 more needed, pool hit rate: no request after the warm-up,\n"
+           "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
            "         1 needed\n"
            "next     npumem stack job.db oom        sqlite3 job.db 'SELECT * FROM catalog'\n",
-           "run.zst  train.py，4 个进程，2 步，失败：rank 2 (NPU 2) 最先，内存不足（第 2 步）；3 个在 3.0 ms 内\n"
-           "         随后失败，无丢失\n"
+           "run.zst  train.py，4 个进程，2 步，失败：rank 2 (NPU 2) 最先，内存不足（第 2 步）；3 个在 3.0 ms\n"
+           "         内随后失败，无丢失\n"
            "最先     rank 2 (NPU 2)，pid 1002，时间 16.0 ms\n"
            "随后     2 个 状态码 1，1 个 信号 6\n"
            "1 请求   model.py:88 forward 至少请求 2.0 GiB，rank 2 NPU 2，时刻 16.0 ms：最终失败\n"
-           "原因     未知：本进程占用 42.0 GiB，64.0 GiB 中剩余 ?，需要 2.0 GiB\n"
+           "原因     未知：本进程占用 42.0 GiB；设备剩余多少没有记录\n"
            "占用     ptaCaching 42.0 GiB（已用 41.0 GiB + 空闲 1.0 GiB）\n"
            "来源     41.0 GiB  model.py:88 forward，1 个存活\n"
            "各rank                             峰值 / 64.0 GiB    池预留      泄漏  结束\n"
@@ -189,7 +189,7 @@ START_TEST(one_was_out_of_memory_and_three_followed)
            "中位     rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  状态码 1（第 2 步）\n"
            "最先     rank 2  NPU 2                    42.0 GiB  42.0 GiB       0 B  内存不足（第 2 步）\n"
            "正常     碎片率 2.5 %，无误用\n"
-           "未判定   泄漏：已见 3 步中的 2 步，还需 1 步，内存池命中率：预热后无请求，至少需要 1 个\n"
+           "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
            "下一步   npumem stack job.db oom        sqlite3 job.db 'SELECT * FROM catalog'\n");
 }
 END_TEST
@@ -211,7 +211,7 @@ START_TEST(missing_ranks_are_named)
            "median   rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  status 3 at step 2\n"
            "first    rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  status 3 at step 2\n"
            "ok       fragmentation 2.5 %, no misuse\n"
-           "unjudged leaks: 2 of 3 steps seen, 1 more needed, pool hit rate: no request after the warm-up,\n"
+           "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
            "         1 needed\n"
            "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
            "run.zst  train.py，4 个进程，2 步，失败：据所见 rank 1 (NPU 1) 最先，状态码 3（第 2 步），无丢失\n"
@@ -222,7 +222,7 @@ START_TEST(missing_ranks_are_named)
            "中位     rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  状态码 3（第 2 步）\n"
            "最先     rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  状态码 3（第 2 步）\n"
            "正常     碎片率 2.5 %，无误用\n"
-           "未判定   泄漏：已见 3 步中的 2 步，还需 1 步，内存池命中率：预热后无请求，至少需要 1 个\n"
+           "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
            "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
 }
 END_TEST
@@ -242,11 +242,11 @@ START_TEST(one_was_killed)
            "median   rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  signal 15 at step 2\n"
            "first    rank 3  NPU 3                    43.0 GiB  43.0 GiB       0 B  signal 9 at step 2\n"
            "ok       fragmentation 2.5 %, no misuse\n"
-           "unjudged leaks: 2 of 3 steps seen, 1 more needed, pool hit rate: no request after the warm-up,\n"
+           "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
            "         1 needed\n"
            "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
-           "run.zst  train.py，4 个进程，2 步，失败：rank 3 (NPU 3) 最先，信号 9（第 2 步）；3 个在 3.0 ms 内随\n"
-           "         后失败，无丢失\n"
+           "run.zst  train.py，4 个进程，2 步，失败：rank 3 (NPU 3) 最先，信号 9（第 2 步）；3 个在 3.0 ms\n"
+           "         内随后失败，无丢失\n"
            "最先     rank 3 (NPU 3)，pid 1003，时间 16.0 ms\n"
            "随后     3 个 信号 15\n"
            "各rank                             峰值 / 64.0 GiB    池预留      泄漏  结束\n"
@@ -254,7 +254,7 @@ START_TEST(one_was_killed)
            "中位     rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  信号 15（第 2 步）\n"
            "最先     rank 3  NPU 3                    43.0 GiB  43.0 GiB       0 B  信号 9（第 2 步）\n"
            "正常     碎片率 2.5 %，无误用\n"
-           "未判定   泄漏：已见 3 步中的 2 步，还需 1 步，内存池命中率：预热后无请求，至少需要 1 个\n"
+           "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
            "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
 }
 END_TEST
@@ -315,11 +315,11 @@ START_TEST(clocks_of_hosts_are_believed_as_far_as_they_go)
         "median   rank 1  n1 NPU 1                 41.0 GiB  41.0 GiB       0 B  status 1 at step 2\n"
         "first    rank 0  n0 NPU 0                 40.0 GiB  40.0 GiB       0 B  status 1 at step 2\n"
         "ok       fragmentation 2.5 %, no misuse\n"
-        "unjudged leaks: 2 of 3 steps seen, 1 more needed, pool hit rate: no request after the warm-up,\n"
+        "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
         "         1 needed\n"
         "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
-        "job.db   4 个输入，train.py，4 个进程，2 步，失败：rank 0 (n0 NPU 0) 最先，状态码 1（第 2 步）；3 个\n"
-        "         在 5.0 s 内随后失败，无丢失\n"
+        "job.db   4 个输入，train.py，4 个进程，2 步，失败：rank 0 (n0 NPU 0) 最先，状态码 1（第 2 步）；\n"
+        "         3 个在 5.0 s 内随后失败，无丢失\n"
         "最先     rank 0 (n0 NPU 0)，pid 1000，时间 2023-11-14 22:13:20 UTC；各时钟误差按 1.0 s 计\n"
         "随后     3 个 状态码 1\n"
         "各rank                             峰值 / 64.0 GiB    池预留      泄漏  结束\n"
@@ -327,7 +327,7 @@ START_TEST(clocks_of_hosts_are_believed_as_far_as_they_go)
         "中位     rank 1  n1 NPU 1                 41.0 GiB  41.0 GiB       0 B  状态码 1（第 2 步）\n"
         "最先     rank 0  n0 NPU 0                 40.0 GiB  40.0 GiB       0 B  状态码 1（第 2 步）\n"
         "正常     碎片率 2.5 %，无误用\n"
-        "未判定   泄漏：已见 3 步中的 2 步，还需 1 步，内存池命中率：预热后无请求，至少需要 1 个\n"
+        "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
         "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
     sqlite3_close(db);
     say_four_with_status();
@@ -344,11 +344,11 @@ START_TEST(clocks_of_hosts_are_believed_as_far_as_they_go)
         "median   rank 1  n1 NPU 1                 41.0 GiB  41.0 GiB       0 B  status 1 at step 2\n"
         "first    rank 0  n0 NPU 0                 40.0 GiB  40.0 GiB       0 B  status 1 at step 2\n"
         "ok       fragmentation 2.5 %, no misuse\n"
-        "unjudged leaks: 2 of 3 steps seen, 1 more needed, pool hit rate: no request after the warm-up,\n"
+        "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
         "         1 needed\n"
         "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
-        "job.db   4 个输入，train.py，4 个进程，2 步，失败：rank 0 (n0 NPU 0)，状态码 1（第 2 步），另有 2 个\n"
-        "         几乎同时；1 个在 5.0 s 内随后失败，无丢失\n"
+        "job.db   4 个输入，train.py，4 个进程，2 步，失败：rank 0 (n0 NPU 0)，状态码 1（第 2 步），另有\n"
+        "         2 个几乎同时；1 个在 5.0 s 内随后失败，无丢失\n"
         "最先     rank 0 (n0 NPU 0)，pid 1000，时间 2023-11-14 22:13:20 UTC；各时钟误差按 1.0 s 计\n"
         "         几乎同时：rank 1, rank 2\n"
         "随后     1 个 状态码 1\n"
@@ -357,7 +357,7 @@ START_TEST(clocks_of_hosts_are_believed_as_far_as_they_go)
         "中位     rank 1  n1 NPU 1                 41.0 GiB  41.0 GiB       0 B  状态码 1（第 2 步）\n"
         "最先     rank 0  n0 NPU 0                 40.0 GiB  40.0 GiB       0 B  状态码 1（第 2 步）\n"
         "正常     碎片率 2.5 %，无误用\n"
-        "未判定   泄漏：已见 3 步中的 2 步，还需 1 步，内存池命中率：预热后无请求，至少需要 1 个\n"
+        "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
         "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
     sqlite3_close(db);
 }
@@ -382,7 +382,7 @@ START_TEST(without_a_clock_nobody_was_first)
         "worst    rank 3  n1 NPU 3                 43.0 GiB  43.0 GiB       0 B  status 1 at step 2\n"
         "median   rank 1  n1 NPU 1                 41.0 GiB  41.0 GiB       0 B  status 1 at step 2\n"
         "ok       fragmentation 2.5 %, no misuse\n"
-        "unjudged leaks: 2 of 3 steps seen, 1 more needed, pool hit rate: no request after the warm-up,\n"
+        "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
         "         1 needed\n"
         "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
         "job.db   4 个输入，train.py，4 个进程，2 步，失败：4 个中的 4 个，先后不明，无丢失\n"
@@ -390,7 +390,7 @@ START_TEST(without_a_clock_nobody_was_first)
         "最高     rank 3  n1 NPU 3                 43.0 GiB  43.0 GiB       0 B  状态码 1（第 2 步）\n"
         "中位     rank 1  n1 NPU 1                 41.0 GiB  41.0 GiB       0 B  状态码 1（第 2 步）\n"
         "正常     碎片率 2.5 %，无误用\n"
-        "未判定   泄漏：已见 3 步中的 2 步，还需 1 步，内存池命中率：预热后无请求，至少需要 1 个\n"
+        "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
         "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
     sqlite3_close(db);
 }
@@ -466,7 +466,7 @@ START_TEST(five_hundred_and_twelve_ranks)
         "first    rank 137 (n17 NPU 1), pid 1137, at 7.2 s\n"
         "then     128 x out of memory, 383 x status 1\n"
         "1 ASKED  at least 2.0 GiB at model.py:88 forward, rank 137 NPU 1 at 7.2 s: failed for good; 128 more\n"
-        "WHY      not known: this process held 40.0 GiB, ? of 64.0 GiB was free for 2.0 GiB\n"
+        "WHY      not known: this process held 40.0 GiB; how much of the device was free is not recorded\n"
         "HELD     ptaCaching 40.0 GiB (30.1 GiB used + 9.9 GiB free)\n"
         "WHO      30.0 GiB  model.py:88 forward, 1 live\n"
         "         96.0 MiB  data.py:41 collate, 6 live, LEAK, +16.0 MiB a step\n"
@@ -486,7 +486,7 @@ START_TEST(five_hundred_and_twelve_ranks)
         "最先     rank 137 (n17 NPU 1)，pid 1137，时间 7.2 s\n"
         "随后     128 个 内存不足，383 个 状态码 1\n"
         "1 请求   model.py:88 forward 至少请求 2.0 GiB，rank 137 NPU 1，时刻 7.2 s：最终失败；另有 128 次\n"
-        "原因     未知：本进程占用 40.0 GiB，64.0 GiB 中剩余 ?，需要 2.0 GiB\n"
+        "原因     未知：本进程占用 40.0 GiB；设备剩余多少没有记录\n"
         "占用     ptaCaching 40.0 GiB（已用 30.1 GiB + 空闲 9.9 GiB）\n"
         "来源     30.0 GiB  model.py:88 forward，1 个存活\n"
         "         96.0 MiB  data.py:41 collate，6 个存活，泄漏，每步 +16.0 MiB\n"
@@ -525,8 +525,7 @@ START_TEST(many_processes_without_ranks)
            "median   pid 1004  NPU 4                  24.0 GiB  24.0 GiB       0 B  signal 11\n"
            "first    pid 1004  NPU 4                  24.0 GiB  24.0 GiB       0 B  signal 11\n"
            "ok       fragmentation 5.0 %, no misuse\n"
-           "unjudged leaks: no steps known, 3 needed (--step-at names where one begins), pool hit rate: no\n"
-           "         request after the warm-up, 1 needed\n"
+           "unjudged leaks: no steps known, 3 needed; pool hit rate: no request after the warm-up, 1 needed\n"
            "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
            "run.zst  train.py，9 个进程，失败：pid 1004 (NPU 4) 最先，信号 11，无丢失\n"
            "最先     pid 1004 (NPU 4)，时间 18.0 ms\n"
@@ -535,8 +534,7 @@ START_TEST(many_processes_without_ranks)
            "中位     pid 1004  NPU 4                  24.0 GiB  24.0 GiB       0 B  信号 11\n"
            "最先     pid 1004  NPU 4                  24.0 GiB  24.0 GiB       0 B  信号 11\n"
            "正常     碎片率 5.0 %，无误用\n"
-           "未判定   泄漏：未知步边界，需要 3 步（--step-at 指定起点），内存池命中率：预热后无请求，至少需要\n"
-           "         1 个\n"
+           "未判定   泄漏：未识别出步，至少需要 3 步；内存池命中率：预热后无请求，至少需要 1 个\n"
            "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
 }
 END_TEST

@@ -249,7 +249,7 @@ START_TEST(the_largest_values_of_operations_and_calls_are_loaded)
     ck_assert_int_eq(load_int(db, "SELECT cost_ns FROM _stream_call_total"), INT64_MAX);
     ck_assert_int_eq(load_int(db, "SELECT error_count FROM _stream_call_total"), 0);
     ck_assert_int_eq(load_int(db, "SELECT count(*) FROM _stream_call WHERE error_code IS NULL"), 300);
-    ck_assert_int_eq(load_int(db, "SELECT unseen_count FROM unseen"), UINT32_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT unseen_count FROM _unseen"), UINT32_MAX);
     ck_assert_int_eq(load_int(db, "SELECT note_count FROM completeness"), 300);
     sqlite3_close(db);
 }

@@ -319,8 +319,20 @@ typedef struct reading {
 } reading;
 
 /* Steps behind a pause with which the recording began, and up to the first one that never ended: what was born in them has no
- * site. Where the begin of that one was not kept, no step is. Both in one order, so that they are read side by side. A site that
- * is not known is 0. */
+ * site. Where the begin of that one was not kept, no step is. A table, since it is looked up row by row of what is outstanding. */
+static const char steps_sql[] =
+    "CREATE TEMP TABLE judged_steps (process_id INTEGER PRIMARY KEY, steps, unseen);"
+    "INSERT INTO judged_steps SELECT x.process_id, x.steps, coalesce((SELECT max(f.generation) FROM step AS f"
+    "  JOIN _pause AS g ON g.process_id = f.process_id WHERE f.process_id = x.process_id AND f.begin_seq < g.end_seq"
+    "  AND coalesce(g.begin_seq, -1) <= x.first_seq), 0) FROM (SELECT step.process_id,"
+    "  max(step.generation) AS steps, min(step.begin_seq) AS first_seq FROM step LEFT JOIN (SELECT process_id,"
+    "  min(coalesce(begin_seq, -1)) AS seq FROM _pause WHERE end_seq IS NULL GROUP BY process_id) AS q"
+    "  ON q.process_id = step.process_id"
+    "  WHERE step.process_id IS NOT NULL AND (q.seq IS NULL OR step.begin_seq <= q.seq) GROUP BY step.process_id) AS x";
+
+static const char no_steps_sql[] = "DROP TABLE temp.judged_steps";
+
+/* Both in one order, so that they are read side by side. A site that is not known is 0. */
 static const char births_sql[] =
     "SELECT a.heap_id, coalesce(s.site_frame_id, 0) AS site_key, a.generation, sum(a.allocation_count * a.size_bytes),"
     " sum(a.allocation_count), coalesce(n.steps, 0), coalesce(max(l.max_steps), -1), h.level IN (1, 7),"
@@ -330,17 +342,8 @@ static const char births_sql[] =
     "h.process_id"
     " JOIN input AS i ON i.input_id = p.input_id LEFT JOIN stack AS s ON s.stack_id = a.stack_id"
     " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
-    " LEFT JOIN (SELECT x.process_id, x.steps, coalesce((SELECT max(f.generation) FROM step AS f JOIN _pause AS g"
-    "  ON g.process_id = f.process_id WHERE f.process_id = x.process_id AND f.begin_seq < g.end_seq"
-    "  AND coalesce(g.begin_seq, -1) <= x.first_seq), 0) AS unseen FROM (SELECT step.process_id,"
-    "  max(step.generation) AS steps, min(step.begin_seq) AS first_seq FROM step LEFT JOIN (SELECT process_id,"
-    "  min(coalesce(begin_seq, -1)) AS seq FROM _pause WHERE end_seq IS NULL GROUP BY process_id) AS q ON q.process_id "
-    "= "
-    "step.process_id"
-    "  WHERE q.seq IS NULL OR step.begin_seq <= q.seq GROUP BY step.process_id) AS x) AS n"
-    " ON n.process_id = h.process_id"
-    " LEFT JOIN (SELECT heap_id, coalesce(site_frame_id, 0) AS site, max_steps FROM _site_lifetime) AS l"
-    " ON l.heap_id = a.heap_id AND l.site = coalesce(s.site_frame_id, 0)"
+    " LEFT JOIN judged_steps AS n ON n.process_id = h.process_id"
+    " LEFT JOIN _site_lifetime AS l ON l.heap_id = a.heap_id AND l.site_frame_id IS s.site_frame_id"
     " WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND NOT EXISTS (SELECT 1 FROM _site_verdict)"
     " GROUP BY a.heap_id, site_key, a.generation ORDER BY a.heap_id, site_key, a.generation";
 
@@ -508,9 +511,11 @@ nm_status nm_verdict_write(sqlite3 *db, const nm_verdict_settings *settings, nm_
 {
     reading from = {.db = db, .level_code = SQLITE_DONE};
     int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(db, births_sql, &from.births, err);
+    nm_status status = nm_db_exec(db, steps_sql, err);
 
     (void)settings;
+    if (status == NM_OK)
+        status = nm_db_prepare(db, births_sql, &from.births, err);
     if (status == NM_OK)
         status = nm_db_prepare(db, levels_sql, &from.levels, err);
     if (status == NM_OK)
@@ -528,5 +533,5 @@ nm_status nm_verdict_write(sqlite3 *db, const nm_verdict_settings *settings, nm_
     sqlite3_finalize(from.insert);
     free(from.birth_list.items);
     free(from.level_list.items);
-    return status;
+    return status == NM_OK ? nm_db_exec(db, no_steps_sql, err) : status;
 }

@@ -25,6 +25,7 @@ static const stored_pass passes[] = {
     {"_pool_miss, _pool_miss_sum: what was cold", .sql = "misses.sql"},
     {"_site_step, _site_floor, _site_growth, _site_lifetime", .sql = "site_sums.sql"},
     {"input: how many processes", .sql = "processes.sql"},
+    {"_device_module", .sql = "device_modules.sql"},
     {"all that says what pools reserved", .sql = "reserved.sql"},
     {"_step_trend", .run = nm_trend_write},
     {"_hardware_sample, _growth_step, _outstanding_sum, _heap_sum", .sql = "outstanding.sql", .is_of_merged = true},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of npumem-bundle's options.
+ * The options of npumem-bundle, as one table: parsing, help and the completion of shells come of it.
  */
 #include "tool/bundle/options.h"
 

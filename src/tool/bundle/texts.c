@@ -47,7 +47,7 @@ static const section settings[] = {
      " || (100 * capacity_ratio) || ' % of the device if that is more' ELSE '' END FROM _threshold ORDER BY measure",
      "not known"},
     {"Rules for sites of its own (npumem-ingest --site-rules)",
-     "SELECT target || ' ' || pattern FROM _plumbing WHERE origin = 'site rules' ORDER BY plumbing_id", "none"},
+     "SELECT target || ' ' || pattern FROM plumbing WHERE origin = 'site rules' ORDER BY plumbing_id", "none"},
     {"Where steps begin",
      "SELECT source || CASE count(*) WHEN 1 THEN ', 1 step' ELSE ', ' || count(*) || ' steps' END FROM step"
      " GROUP BY source ORDER BY source",
@@ -67,7 +67,7 @@ static const section checks[] = {
      " || CASE WHEN is_loss_exact = 0 THEN ', at least' ELSE '' END FROM completeness",
      "nothing is loaded"},
     {"What the recorder could not see",
-     "SELECT kind || coalesce(': ' || text, '') || ' (' || unseen_count || ')' FROM unseen ORDER BY first_seq, kind, "
+     "SELECT kind || coalesce(': ' || text, '') || ' (' || unseen_count || ')' FROM _unseen ORDER BY first_seq, kind, "
      "text",
      "nothing was noted"},
     {"What a correct program does not do (view misuse)",

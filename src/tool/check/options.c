@@ -109,7 +109,7 @@ static const option_row rows[] = {
     RULE("max-peak", "SIZE", "most device memory at once, of each device (60GiB)", CHECK_MAX_PEAK),
     RULE("max-reserved", "SIZE", "most that each pool ever held of the driver's memory", CHECK_MAX_RESERVED),
     RULE("max-fragmentation", "RATIO",
-         "share of it that was unused where that hurt: view _fragmentation_verdict (0.15 or 15%)",
+         "share of it that was unused where that hurt: queries/fragmentation_verdict.sql (0.15 or 15%)",
          CHECK_MAX_FRAGMENTATION),
     RULE("min-hit-rate", "RATIO", "share of requests that each pool served by itself, after the warm-up",
          CHECK_MIN_HIT_RATE),

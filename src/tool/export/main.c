@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * npumem-export: a database of npumem-ingest in the format of another tool. The database may come from anybody: it is opened
- * as such. A file is written beside its place and moved there when it is whole; what goes to standard output goes as it
+ * npumem-export: a database of npumem-ingest in the format of another tool; a trace or a snapshot is loaded first
+ * (export/load.c). The database may come from anybody: it is opened as such. A file is written beside its place and moved there when it is whole; what goes to standard output goes as it
  * comes.
  */
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "store/cleanup.h"
-#include "store/foreign.h"
 #include "store/publish.h"
+#include "tool/export/load.h"
 #include "tool/export/options.h"
 
 typedef struct export_run {
@@ -25,7 +25,8 @@ typedef struct export_run {
     char *output;        /* owned; NULL: standard output */
     char *temporary;     /* owned */
     FILE *file;
-    nm_foreign *database;
+    export_input input;
+    bool is_said; /* the error, by another program */
 } export_run;
 
 /* "runs/a.db" -> "runs/a.folded" */
@@ -52,9 +53,11 @@ static nm_status check_output(export_run *run, nm_error *err)
         options->output == NULL ? name_beside(options->database, options->format->suffix) : strdup(options->output);
     if (run->output == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    status = nm_io_open(options->database, O_RDONLY | O_NONBLOCK, 0, &input, err);
-    if (status != NM_OK)
-        return status;
+    if (strcmp(options->database, "-") != 0) {
+        status = nm_io_open(options->database, O_RDONLY | O_NONBLOCK, 0, &input, err);
+        if (status != NM_OK)
+            return status;
+    }
     run->subject = run->output;
     status = nm_output_check(run->output, options->is_forced, input, err);
     nm_io_close(input);
@@ -101,10 +104,10 @@ static nm_status write_all(export_run *run, nm_error *err)
 {
     const export_options *options = run->options;
     nm_export export = {.is_raw = options->is_raw};
-    nm_status status = nm_foreign_open(options->database, true, &run->database, err);
+    nm_status status = export_input_open(options->database, &run->input, &run->is_said, err);
 
     if (status == NM_OK) {
-        export.db = nm_foreign_db(run->database);
+        export.db = nm_foreign_db(run->input.database);
         status = nm_live_find(export.db, options->at, &export.moment, err);
     }
     if (status == NM_OK)
@@ -129,16 +132,22 @@ static int run_export(const export_options *options)
     char name[PATH_MAX];
     nm_status status = write_all(&run, &err);
 
-    if (status != NM_OK)
+    if (status != NM_OK && !run.is_said)
         fprintf(stderr, "npumem-export: %s: %s\n", nm_shown_text(name, sizeof name, run.subject), err.text);
     if (run.file != NULL && run.file != stdout)
         fclose(run.file);
     if (status != NM_OK && run.temporary != NULL)
         nm_cleanup_remove(run.temporary);
-    nm_foreign_close(run.database);
+    export_input_close(&run.input);
     free(run.output);
     free(run.temporary);
-    return status == NM_OK ? EXIT_DONE : status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_NO;
+    if (status != NM_OK)
+        return status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_NO;
+    if (!run.input.is_partial)
+        return EXIT_DONE;
+    fprintf(stderr, "npumem-export: %s: not complete: npumem ingest says what is missing\n",
+            nm_shown_text(name, sizeof name, options->database));
+    return EXIT_PARTIAL;
 }
 
 int main(int argc, char **argv)

@@ -6,9 +6,14 @@
 
 #include <string.h>
 
+#define FORMATS "pprof, folded, perfetto, snapshot or svg"
+
 static const export_format formats[] = {
-    {"folded", ".folded", nm_export_folded},
     {"pprof", ".pb", nm_export_pprof},
+    {"folded", ".folded", nm_export_folded},
+    {"perfetto", ".pftrace", nm_export_perfetto},
+    {"snapshot", ".pickle", nm_export_snapshot},
+    {"svg", ".svg", nm_export_svg},
 };
 
 static const option_row rows[] = {
@@ -16,14 +21,14 @@ static const option_row rows[] = {
      .letter = 'o',
      .kind = OPTION_FILE,
      .argument = "FILE",
-     .help = "write there; -: standard output (default: DB with the format's suffix)",
+     .help = "write there; -: standard output (default: the input's name with the format's suffix)",
      .field = OPTION_FIELD(export_options, output)},
     {.name = "at",
      .kind = OPTION_TEXT,
      .argument = "MOMENT",
-     .help = "what was live then: peak (of each heap its own), end, begin, seq:N, a time as 10s (a number without a "
-             "unit is "
-             "nanoseconds), or the text of a mark",
+     .help =
+         "folded, pprof: what was live then: peak (of each heap its own), end, begin, seq:N, a time as 10s (a number "
+         "without a unit is nanoseconds), or the text of a mark",
      .fallback = "peak",
      .field = OPTION_FIELD(export_options, at)},
     {.name = "raw-stacks",
@@ -39,13 +44,18 @@ static const option_row rows[] = {
 
 static const options_program program = {
     .name = "npumem-export",
-    .usage = "npumem-export [options] folded | pprof DB",
+    .usage = "npumem-export [options] pprof | folded | perfetto | snapshot | svg DB",
     .about =
-        "Writes a database of npumem-ingest in the format of another tool. folded: a line for each heap and stack with "
-        "the bytes that were live, for flame graphs. pprof: a profile for go tool pprof and what else reads those, "
-        "with "
-        "what was allocated, live, live at the peak, and leaked.",
-    .ends = {"done", "failed", "wrong usage"},
+        "Writes a database of npumem-ingest in the format of another tool; a trace or a snapshot is loaded first. "
+        "pprof: a "
+        "profile for go tool pprof and what else reads those, with what was allocated, live, live at the peak, and "
+        "leaked. "
+        "folded: a line for each heap and stack with the bytes that were live, for flame graphs. perfetto: a trace for "
+        "ui.perfetto.dev, with memory over time, steps, operations, and what was live at the peak, at marks and at the "
+        "end. snapshot: a pickle for PyTorch's memory_viz and what else reads memory snapshots. svg: memory over time "
+        "as a "
+        "picture.",
+    .ends = {"done", "failed", "wrong usage", "done, of an input of which something was lost or missing"},
     OPTIONS_ROWS(rows),
 };
 
@@ -57,14 +67,16 @@ options_outcome export_options_read(int argc, char **argv, export_options *optio
     if (outcome != OPTIONS_READ)
         return outcome;
     if (operands[0] == NULL)
-        return options_refuse(&program, "no format: folded or pprof");
+        return options_refuse(&program, "no format: " FORMATS);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (strcmp(operands[0], formats[i].name) == 0)
             options->format = &formats[i];
     if (options->format == NULL)
-        return options_refuse(&program, "%.60s: no such format: folded or pprof", operands[0]);
+        return options_refuse(&program, "%.60s: no such format: " FORMATS, operands[0]);
     if (operands[1] == NULL || operands[1][0] == 0)
         return options_refuse(&program, "no database");
+    if (strcmp(operands[1], "-") == 0 && options->output == NULL)
+        return options_refuse(&program, "what comes from standard input has no name: give -o");
     if (operands[2] != NULL)
         return options_refuse(&program, "one database at a time");
     options->database = operands[1];

@@ -49,10 +49,14 @@ nm_status ingest_again(ingest *run, nm_error *err)
         run->subject = options->csv_folder;
         status = nm_csv_open(options->csv_folder, &csv_options, &run->csv, err);
     }
+    if (status == NM_OK) {
+        run->subject = options->report_path;
+        status = ingest_page_open(&run->page, options->report_path, options->is_forced, err);
+    }
     if (status != NM_OK)
         return status;
     run->subject = path;
-    status = nm_foreign_open(path, options->csv_folder != NULL, &run->database, err);
+    status = nm_foreign_open(path, options->csv_folder != NULL || options->report_path != NULL, &run->database, err);
     if (status == NM_OK)
         run->db = nm_foreign_db(run->database);
     return status;

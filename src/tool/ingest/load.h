@@ -14,6 +14,7 @@
 #include "store/foreign.h"
 #include "tool/common/inputs.h"
 #include "tool/ingest/options.h"
+#include "tool/ingest/page.h"
 #include "tool/ingest/progress.h"
 #include "tool/ingest/symbols.h"
 
@@ -28,6 +29,7 @@ typedef struct ingest {
     nm_foreign *database;    /* that one */
     sqlite3 *db;             /* borrowed; what is finished, for its answers */
     nm_csv *csv;
+    ingest_page page;
     nm_progress progress;
     nm_frame_name_counts name_counts; /* of all inputs */
     bool is_whole;

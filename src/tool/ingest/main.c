@@ -143,6 +143,10 @@ static nm_status open_outputs(ingest *run, nm_store_role role, nm_error *err)
         run->subject = options->csv_folder;
         status = nm_csv_open(options->csv_folder, &csv_options, &run->csv, err);
     }
+    if (status == NM_OK) {
+        run->subject = options->report_path;
+        status = ingest_page_open(&run->page, options->report_path, options->is_forced, err);
+    }
     return status == NM_OK ? open_store(run, role, run->output_path, &run->store, err) : status;
 }
 
@@ -289,20 +293,42 @@ static nm_language language_of(const ingest_options *options)
     return options->language == TOOL_LANGUAGE_CHINESE ? NM_CHINESE : NM_ENGLISH;
 }
 
+/* Of what may be sent the place of the database is not told either. */
+static nm_status find_redacted(const ingest *run, bool *is_redacted, nm_error *err)
+{
+    int64_t count = 0;
+    nm_status status = nm_db_get_int(run->db, "SELECT count(*) FROM meta WHERE key = 'redacted'", &count, err);
+
+    *is_redacted = count > 0;
+    return status;
+}
+
+static nm_status write_page(ingest *run, nm_error *err)
+{
+    nm_html_options page = {.database_path = run->output_path, .language = language_of(run->options)};
+    bool is_redacted = false;
+    nm_status status = find_redacted(run, &is_redacted, err);
+
+    if (is_redacted)
+        page.database_path = "FILE.db";
+    run->subject = run->page.path;
+    return status == NM_OK ? ingest_page_write(&run->page, run->db, &page, err) : status;
+}
+
 static nm_status write_screen(ingest *run, nm_error *err)
 {
     nm_screen_options look = {language_of(run->options), tool_wants_color(run->options->color)};
     nm_screen_names names = {run->output_path, run->options->csv_folder};
-    int64_t redacted_count = 0;
+    bool is_redacted = false;
     FILE *file = NULL;
     nm_status status;
 
     if (run->options->is_quiet)
         return NM_OK;
-    status = nm_db_get_int(run->db, "SELECT count(*) FROM meta WHERE key = 'redacted'", &redacted_count, err);
+    status = find_redacted(run, &is_redacted, err);
     if (status != NM_OK)
         return status;
-    if (redacted_count > 0) /* so that what is printed may be sent too */
+    if (is_redacted) /* so that what is printed may be sent too */
         names = (nm_screen_names){"FILE.db", run->options->csv_folder == NULL ? NULL : "DIR"};
     file = open_memstream(&run->screen, &run->screen_bytes);
     if (file == NULL)
@@ -317,16 +343,22 @@ static nm_status write_screen(ingest *run, nm_error *err)
     return status;
 }
 
-/* The CSV files go first: after them only a rename can fail. */
+/* The CSV files and the page go first: after them only a rename can fail. */
 static nm_status publish(ingest *run, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    if (run->csv != NULL) {
+    if (run->page.path != NULL)
+        status = write_page(run, err);
+    if (status == NM_OK && run->csv != NULL) {
         run->subject = run->options->csv_folder;
         status = nm_csv_write_views(run->csv, run->db, err);
         if (status == NM_OK)
             status = nm_csv_publish(run->csv, err);
+    }
+    if (status == NM_OK && run->page.path != NULL) {
+        run->subject = run->page.path;
+        status = ingest_page_publish(&run->page, err);
     }
     if (status == NM_OK && run->store != NULL) {
         run->subject = run->output_path;
@@ -348,6 +380,10 @@ static void settle(ingest *run)
     if (run->csv != NULL && nm_csv_settle(run->csv, &err) != NM_OK) {
         run->is_settled = false;
         fprintf(stderr, "npumem-ingest: %s: %s\n", run->options->csv_folder, err.text);
+    }
+    if (ingest_page_settle(&run->page, &err) != NM_OK) {
+        run->is_settled = false;
+        fprintf(stderr, "npumem-ingest: %s: %s\n", run->page.path, err.text);
     }
 }
 
@@ -396,6 +432,7 @@ static void free_run(ingest *run)
 {
     ingest_end_input(run);
     nm_csv_close(run->csv);
+    ingest_page_close(&run->page);
     nm_store_close(run->store);
     nm_foreign_close(run->database);
     ingest_symbols_free(run->symbols);

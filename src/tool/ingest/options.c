@@ -104,6 +104,11 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "begin each CSV file with a byte order mark, which some spreadsheets need to read UTF-8",
      .field = OPTION_FIELD(ingest_options, has_csv_bom)},
+    {.name = "report",
+     .kind = OPTION_FILE,
+     .argument = "FILE.html",
+     .help = "also write a page to look at and to send, as npumem-report does",
+     .field = OPTION_FIELD(ingest_options, report_path)},
     {.name = "detail",
      .kind = OPTION_CHOICE,
      .argument = "LEVEL",
@@ -173,8 +178,7 @@ static const options_program program = {
         "is standard input. A recording in parts (npumem-record --keep) is one input: name its folder, its parts, "
         "or what they have in common. Several inputs, also databases of this program, go into one database, which "
         "-o names: the ranks of a job. One database alone is not loaded: its answers are printed again, and --csv "
-        "writes "
-        "its files again.",
+        "and --report write their files again.",
     .ends =
         {"the inputs were whole", "failed, no output", "wrong usage",
          "done, but part of the input was damaged, cut or lost, or the answers could not be printed, or the folder of "

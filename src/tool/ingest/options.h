@@ -16,6 +16,7 @@ typedef struct ingest_options { /* texts are borrowed from the command line */
     size_t operand_count;
     const char *output_path; /* NULL: the input's name says it */
     const char *csv_folder;  /* NULL: no CSV */
+    const char *report_path; /* NULL: no page */
     const char *rules_path;  /* NULL: none */
     const char *step_at;     /* where steps begin; NULL: find out */
     struct {

@@ -424,7 +424,7 @@ static const char *size_text(char out[32], uint64_t bytes)
 
 void recording_killed(recording *work, pid_t pid, uint64_t peak_bytes)
 {
-    char line[160], limit[32], peak[32];
+    char line[192], limit[32], peak[32];
 
     if (!record_oom_has_killed(&work->oom))
         return;

@@ -167,7 +167,7 @@ static void say_unseen(const selfcheck_place *place, nm_buffer *out)
     selfcheck_table whole, unseen;
 
     selfcheck_table_read(place, "completeness", &whole);
-    selfcheck_table_read(place, "unseen", &unseen);
+    selfcheck_table_read(place, "_unseen", &unseen);
     selfcheck_say(out, "\nNot seen\n");
     say_loss(&whole, out);
     for (size_t row = 1; row < unseen.row_count; row++)

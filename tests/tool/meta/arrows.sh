@@ -64,6 +64,8 @@ top: common
 whatif: common
 stack: common
 export: common
+report: common
+bundle: common
 npumem: common
 '
 

@@ -76,7 +76,7 @@ class ProgramTest(unittest.TestCase):
                          "FROM heap_total ORDER BY heap, pid", name)
 
     def marks(self, name="run"):
-        return self.rows("SELECT m.name FROM moment AS m JOIN moment_kind AS k USING (kind) WHERE k.name = 'mark' "
+        return self.rows("SELECT m.name FROM moment AS m JOIN _moment_kind AS k USING (kind) WHERE k.name = 'mark' "
                          "ORDER BY seq", name)
 
 

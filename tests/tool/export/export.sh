@@ -85,11 +85,10 @@ grep -qx 'npumem-export: standard output: cannot write: No space left on device'
 expect 2 folded run.db -o - --at x <<'END'
 npumem-export: run.db: has no moment x: peak, end, seq:N, a time as 10s, or a mark: after two
 END
-expect 2 <<<'npumem-export: no format: folded or pprof (--help says more)'
+expect 2 <<<'npumem-export: no format: pprof, folded, perfetto, snapshot or svg (--help says more)'
 expect 2 folded <<<'npumem-export: no database (--help says more)'
-expect 2 svgz run.db <<<'npumem-export: svgz: no such format: folded or pprof (--help says more)'
+expect 2 svgz run.db <<<'npumem-export: svgz: no such format: pprof, folded, perfetto, snapshot or svg (--help says more)'
 expect 2 folded run.db run.db <<<'npumem-export: one database at a time (--help says more)'
-expect 1 folded run.zst <<<'npumem-export: run.zst: not a database of npumem-ingest: file is not a database'
 expect 1 folded none.db <<<'npumem-export: none.db: cannot open: no such file'
 [ ! -e none.folded ] || fail "something is left of none.db"
 
@@ -157,8 +156,10 @@ done
 
 # The tools of others.
 if command -v protoc >/dev/null; then
-    protoc --decode_raw <run.pb >out || fail "protoc cannot read run.pb"
-    [ "$(grep -c "^2 {" out)" = 9 ] && grep -qx '6: "peak_space"' out || fail "protoc reads another profile"
+    protos=$(dirname "$checker")
+    protoc --decode=Profile --proto_path="$protos" "$protos/profile.proto" <run.pb >out || fail "protoc cannot read run.pb"
+    [ "$(grep -c '^sample {' out)" = 9 ] && grep -qx 'string_table: "peak_space"' out || fail "protoc reads another profile"
+    ! grep -q '^ *[0-9]' out || fail "fields that profile.proto does not have: $(grep '^ *[0-9]' out)"
 else
     echo "no protoc here: what it reads is not tested"
 fi

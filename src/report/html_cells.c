@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The leading site is found as a majority vote goes (Boyer and Moore): what a site adds to a cell that another leads is
+ * taken from its lead. A site that has more than half of what is in use is always found.
+ */
+#include "report/html_cells.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/html_block.h"
+
+nm_status nm_html_cells_init(nm_html_cells *cells, nm_error *err)
+{
+    *cells = (nm_html_cells){
+        .used = calloc(NM_HTML_CELLS_COUNT, sizeof *cells->used),
+        .lead = calloc(NM_HTML_CELLS_COUNT, sizeof *cells->lead),
+        .site = calloc(NM_HTML_CELLS_COUNT, sizeof *cells->site),
+    };
+    if (cells->used == NULL || cells->lead == NULL || cells->site == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    return NM_OK;
+}
+
+void nm_html_cells_free(nm_html_cells *cells)
+{
+    free(cells->used);
+    free(cells->lead);
+    free(cells->site);
+    *cells = (nm_html_cells){0};
+}
+
+void nm_html_cells_clear(nm_html_cells *cells)
+{
+    memset(cells->used, 0, NM_HTML_CELLS_COUNT * sizeof *cells->used);
+    memset(cells->lead, 0, NM_HTML_CELLS_COUNT * sizeof *cells->lead);
+    memset(cells->site, 0, NM_HTML_CELLS_COUNT * sizeof *cells->site);
+}
+
+static void add(nm_html_cells *cells, size_t at, float share, uint32_t site)
+{
+    cells->used[at] += share;
+    if (cells->site[at] == site)
+        cells->lead[at] += share;
+    else if (share > cells->lead[at]) {
+        cells->lead[at] = share - cells->lead[at];
+        cells->site[at] = site;
+    } else
+        cells->lead[at] -= share;
+}
+
+/* How much of cell `at` the range from `begin` to `end` covers, all in units of cells. */
+static double overlap(double begin, double end, int at)
+{
+    return fmin(end, at + 1.0) - fmax(begin, at);
+}
+
+static int clamp(double value, int count)
+{
+    return value <= 0 ? 0 : value >= count - 1 ? count - 1 : (int)value;
+}
+
+void nm_html_cells_draw(nm_html_cells *cells, double born_seq, double ended_seq, double offset, double size_bytes,
+                        uint32_t site)
+{
+    double per_seq = NM_HTML_CELLS_WIDTH / (cells->last_seq - cells->first_seq);
+    double per_byte = NM_HTML_CELLS_HEIGHT / cells->axis_bytes;
+    double left = fmax(0, (born_seq - cells->first_seq) * per_seq);
+    double right = fmin(NM_HTML_CELLS_WIDTH, (ended_seq - cells->first_seq) * per_seq);
+    double top = fmax(0, offset * per_byte);
+    double bottom = fmin(NM_HTML_CELLS_HEIGHT, (offset + size_bytes) * per_byte);
+    int last_row = clamp(bottom, NM_HTML_CELLS_HEIGHT), last_column = clamp(right, NM_HTML_CELLS_WIDTH);
+
+    if (!(right > left) || !(bottom > top))
+        return;
+    for (int row = clamp(top, NM_HTML_CELLS_HEIGHT); row <= last_row; row++) {
+        double height = overlap(top, bottom, row);
+
+        for (int column = clamp(left, NM_HTML_CELLS_WIDTH); height > 0 && column <= last_column; column++) {
+            double width = overlap(left, right, column);
+
+            if (width > 0)
+                add(cells, (size_t)row * NM_HTML_CELLS_WIDTH + (size_t)column, (float)(height * width), site);
+        }
+    }
+}
+
+static uint8_t shade(float used)
+{
+    float scaled = used * 255;
+
+    return used <= 0 ? 0 : scaled <= 1 ? 1 : scaled >= 255 ? 255 : (uint8_t)scaled;
+}
+
+static nm_status write_plane(const nm_html_cells *cells, nm_html_block *block, int plane, nm_error *err)
+{
+    uint8_t row[NM_HTML_CELLS_WIDTH];
+    nm_status status = NM_OK;
+
+    for (size_t begin = 0; begin < NM_HTML_CELLS_COUNT && status == NM_OK; begin += sizeof row) {
+        for (size_t i = 0; i < sizeof row; i++)
+            row[i] =
+                plane == 0 ? shade(cells->used[begin + i]) : (uint8_t)(cells->site[begin + i] >> (8 * (plane - 1)));
+        status = nm_html_block_put(block, row, sizeof row, err);
+    }
+    return status;
+}
+
+nm_status nm_html_cells_write(const nm_html_cells *cells, FILE *out, nm_error *err)
+{
+    nm_html_block block;
+    nm_error later = {.offset = NM_NO_OFFSET};
+    nm_status status = nm_html_block_begin(&block, out, err), ended;
+
+    if (status != NM_OK)
+        return status;
+    for (int plane = 0; plane < 4 && status == NM_OK; plane++)
+        status = write_plane(cells, &block, plane, err);
+    ended = nm_html_block_end(&block, status == NM_OK ? err : &later);
+    return status == NM_OK ? ended : status;
+}

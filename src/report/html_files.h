@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What web/ has, built into the program: page.css, body.html, and page.js, its modules one behind the other.
+ */
+#ifndef NM_REPORT_HTML_FILES_H
+#define NM_REPORT_HTML_FILES_H
+
+#include "base/embedded.h"
+
+extern const nm_embedded_text nm_html_files[];
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From the blocks at the end of the page to tables: report/html_columns.h says how they are laid out. A table is {rows, and a
+ * property for each column}: numbers as a Float64Array in which NaN is NULL, texts as an array of strings in which null is NULL.
+ */
+import {inflate} from './inflate.mjs';
+
+export function fromBase64(text) {
+    if (Uint8Array.fromBase64)
+        return Uint8Array.fromBase64(text);
+    const raw = atob(text), bytes = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++)
+        bytes[i] = raw.charCodeAt(i);
+    return bytes;
+}
+
+export async function inflateRaw(bytes) {
+    let stream;
+    try {
+        stream = new DecompressionStream('deflate-raw');
+    } catch {
+        return inflate(bytes);
+    }
+    return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+}
+
+function codesOf(bytes, offset, rows, byteCount) {
+    const codes = new Float64Array(rows);
+    let weight = 1;
+    for (let plane = 0; plane < byteCount; plane++, weight *= 256)
+        for (let row = 0, at = offset + plane * rows; row < rows; row++)
+            codes[row] += weight * bytes[at + row];
+    return codes;
+}
+
+function realsOf(bytes, offset, rows) {
+    const whole = new Uint8Array(8 * rows);
+    for (let plane = 0; plane < 8; plane++)
+        for (let row = 0; row < rows; row++)
+            whole[8 * row + plane] = bytes[offset + plane * rows + row];
+    return new Float64Array(whole.buffer);
+}
+
+function numbersOf(codes, kind, base) {
+    let value = base;
+    for (let row = 0; row < codes.length; row++) {
+        const code = codes[row];
+        if (kind === 'int')
+            codes[row] = code === 0 ? NaN : base + (code - 1);
+        else
+            codes[row] = value += kind === 'rise' ? code : code % 2 === 1 ? -(code + 1) / 2 : code / 2;
+    }
+    return codes;
+}
+
+function decodeColumn(column, bytes, offset, rows, strings) {
+    if (column.kind === 'real')
+        return realsOf(bytes, offset, rows);
+    const codes = codesOf(bytes, offset, rows, column.bytes);
+    if (column.kind === 'text')
+        return Array.from(codes, (code) => (code === 0 ? null : strings[code - 1]));
+    return numbersOf(codes, column.kind, column.base);
+}
+
+export function decodeTable(head, bytes, strings) {
+    const table = {rows: head.rows};
+    let offset = 0;
+    for (const column of head.columns) {
+        table[column.name] = decodeColumn(column, bytes, offset, head.rows, strings);
+        offset += column.bytes * head.rows;
+    }
+    return table;
+}
+
+export function decodeStrings(bytes) {
+    const strings = new TextDecoder().decode(bytes).split('\0');
+    strings.pop();
+    return strings;
+}
+
+/* Cells of report/html_cells.h: `used` 0 to 255, `site` the number of a frame or 0. */
+export function decodeCells(head, bytes) {
+    const count = head.width * head.height, site = new Uint32Array(count);
+    for (let i = 0; i < count; i++)
+        site[i] = bytes[count + i] | bytes[2 * count + i] << 8 | bytes[3 * count + i] << 16;
+    return {heap: head.heap, width: head.width, height: head.height, firstSeq: head.first_seq, lastSeq: head.last_seq,
+            axisBytes: head.axis_bytes, used: bytes.subarray(0, count), site};
+}
+
+/* The block's bytes; its text is given up, for it may be large. */
+async function readBlock(element) {
+    const bytes = await inflateRaw(fromBase64(element.textContent));
+    element.remove();
+    return bytes;
+}
+
+async function readTable(element, strings) {
+    return decodeTable(JSON.parse(element.dataset.head), await readBlock(element), strings);
+}
+
+/* {tables by name, cells by the number of their heap, readBlocks(): the largest table, which the first picture does without} */
+export async function readPage(document) {
+    const stringBlock = document.querySelector('script.strings');
+    const strings = decodeStrings(await readBlock(stringBlock));
+    const page = {tables: {}, cells: new Map(), readBlocks: null}, isLate = (element) => JSON.parse(element.dataset.head).name === 'block';
+    const elements = [...document.querySelectorAll('script.table')], late = elements.find(isLate);
+    for (const element of elements.filter((one) => one !== late)) {
+        const name = JSON.parse(element.dataset.head).name;
+        page.tables[name] = await readTable(element, strings);
+    }
+    page.readBlocks = () => (late ? readTable(late, strings) : null);
+    for (const element of document.querySelectorAll('script.cells')) {
+        const head = JSON.parse(element.dataset.head);
+        page.cells.set(head.heap, decodeCells(head, await readBlock(element)));
+    }
+    return page;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The head: which run this is, whether it is all there, and what is asked of all panels at once.
+ */
+import {make, put} from './dom.mjs';
+import {formatCount, formatTime} from './format.mjs';
+import {say} from './words.mjs';
+
+const WHOLE = {complete: 'complete', begun: 'complete, but it begins in the middle', kept: 'complete of what was kept', lossy: 'NOT COMPLETE', contradictory: 'CONTRADICTS ITSELF', cut: 'CUT OFF before its end'};
+
+function commandOf(model) {
+    const commands = [...new Set(model.rows('process').map((row) => row.command).filter((text) => text))];
+    return commands.length === 0 ? null : commands.length === 1 ? commands[0] : `${commands[0]} and ${commands.length - 1} more`;
+}
+
+function endOf(process) {
+    if (process.end_kind === 'signal')
+        return `killed by signal ${process.end_status ?? '?'}`;
+    if (process.end_kind === 'exit')
+        return process.end_status === 0 ? 'ended by itself' : `ended with status ${process.end_status}`;
+    return process.end_kind === 'running' ? 'still running when the recording ended' : process.end_kind;
+}
+
+function factsOf(model) {
+    const inputs = model.rows('input'), processes = model.rows('process'), facts = [];
+    const events = inputs.reduce((sum, row) => sum + (row.events_ingested ?? 0), 0);
+    const ranks = new Set(processes.map((row) => row.rank).filter((rank) => rank !== null));
+    facts.push(`${formatCount(processes.length)} process${processes.length === 1 ? '' : 'es'}${ranks.size > 1 ? `, ${ranks.size} ranks` : ''}`);
+    facts.push(`${formatCount(events)} events`);
+    const length = Math.max(...processes.map((row) => (row.end_ns ?? 0)), 0);
+    if (length > 0)
+        facts.push(formatTime(length));
+    if (processes.length === 1)
+        facts.push(endOf(processes[0]));
+    return facts;
+}
+
+function lossOf(model) {
+    const inputs = model.rows('input'), worst = inputs.find((row) => row.verdict !== 'complete') ?? inputs[0];
+    if (!worst)
+        return null;
+    const lost = ['dropped', 'damaged', 'unrecovered', 'late'].filter((kind) => worst[`events_${kind}`] > 0)
+        .map((kind) => `${formatCount(worst[`events_${kind}`])} events ${kind}`);
+    const isGood = worst.verdict === 'complete';
+    return make('span', {class: `chip ${isGood ? 'good' : worst.verdict === 'begun' || worst.verdict === 'kept' ? 'warning' : 'danger'}`},
+        [WHOLE[worst.verdict] ?? 'completeness not known', ...lost].join(', '));
+}
+
+function isDark(values) {
+    return values.theme ? values.theme === 'dark' : window.matchMedia('(prefers-color-scheme: dark)').matches;
+}
+
+export function makeHead(model, state) {
+    const search = make('input', {type: 'search', id: 'search', placeholder: say('search (regular expression)'), 'aria-label': 'search in all panels: a regular expression',
+        oninput: () => state.set({search: search.value})});
+    const theme = make('button', {class: 'plain', onclick: () => state.set({theme: isDark(state.values) ? 'light' : 'dark'})});
+    const language = make('button', {class: 'plain', title: 'labels in another language', onclick: () => state.set({lang: state.values.lang === 'zh' ? 'en' : 'zh'})});
+    const inputs = model.rows('input'), meta = new Map(model.rows('meta').map((row) => [row.key, row.value]));
+    const names = inputs.map((row) => (row.path ?? '').split('/').pop());
+    const element = make('div', {class: 'head'},
+        make('div', {class: 'titles'}, make('h1', null, names.length > 1 ? `${names[0]} and ${names.length - 1} more` : names[0] ?? 'npumem'), make('p', {class: 'command'}, commandOf(model) ?? ''),
+            make('p', {class: 'facts'}, lossOf(model), factsOf(model).map((fact) => make('span', {class: 'fact'}, fact)), make('span', {class: 'fact faint'}, `npumem ${meta.get('tool_version') ?? ''}`))),
+        make('div', {class: 'tools'}, search, theme, language));
+    const update = (values) => {
+        document.documentElement.dataset.theme = isDark(values) ? 'dark' : 'light';
+        put(theme, isDark(values) ? '\u2600' : '\u263e');
+        theme.setAttribute('aria-label', isDark(values) ? 'light colours' : 'dark colours');
+        put(language, values.lang === 'zh' ? 'EN' : '\u4e2d\u6587');
+        if (search.value !== (values.search ?? ''))
+            search.value = values.search ?? '';
+    };
+    return {element, update};
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Call stacks as an icicle: the outermost caller on top, as wide as what was live below it.
+ */
+import {LEAK, PALETTE} from './colours.mjs';
+import {make} from './dom.mjs';
+import {formatBytes, formatCount, formatPercent} from './format.mjs';
+
+const ROW_HEIGHT = 22, NARROWEST = 0.004, DEPTH_MAX = 60;
+
+/* A stack from its outermost frame to its site, without plumbing. Pure. */
+export function pathOf(model, stackId) {
+    const site = model.stacks.siteOf(stackId), path = [];
+    for (const frame of model.stacks.walk(stackId)) {
+        if (frame.isPlumbing && frame.label !== site)
+            continue;
+        path.push(frame.label);
+    }
+    const at = path.indexOf(site);
+    const outwards = at < 0 ? [site, ...path] : path.slice(at);
+    return outwards.reverse().slice(0, DEPTH_MAX);
+}
+
+/* sums: [{path, bytes, count}]. Nodes: {label, bytes, count, children}, the largest child first. Pure. */
+export function makeTree(sums) {
+    const root = {label: 'all', bytes: 0, count: 0, children: new Map()};
+    for (const {path, bytes, count} of sums) {
+        let node = root;
+        node.bytes += bytes;
+        node.count += count;
+        for (const label of path) {
+            if (!node.children.has(label))
+                node.children.set(label, {label, bytes: 0, count: 0, children: new Map()});
+            node = node.children.get(label);
+            node.bytes += bytes;
+            node.count += count;
+        }
+    }
+    return settle(root);
+}
+
+function settle(node) {
+    node.children = [...node.children.values()].sort((a, b) => b.bytes - a.bytes || (a.label < b.label ? -1 : 1)).map(settle);
+    return node;
+}
+
+/* Chains of single callers above the first fork say nothing: the picture begins there. Pure. */
+export function skipTrunk(node) {
+    let top = node;
+    while (top.children.length === 1 && top.children[0].bytes === top.bytes && top.children[0].children.length > 0)
+        top = top.children[0];
+    return top;
+}
+
+function colourFor(label, leaks) {
+    if (leaks.has(label))
+        return LEAK;
+    let hash = 0;
+    for (let i = 0; i < label.length; i++)
+        hash = (hash * 31 + label.charCodeAt(i)) >>> 0;
+    return PALETTE[hash % PALETTE.length];
+}
+
+export function makeIcicle(tree, leaks, filter, onChoose) {
+    const box = make('div', {class: 'icicle', role: 'tree', 'aria-label': 'call stacks, the outermost caller first'});
+    let depth = 0;
+    const place = (node, level, left, width) => {
+        if (width < NARROWEST || level > DEPTH_MAX)
+            return;
+        depth = Math.max(depth, level);
+        const text = `${node.label}: ${formatBytes(node.bytes)}, ${formatPercent(node.bytes / tree.bytes)}, ${formatCount(node.count)} blocks`;
+        box.append(make('button', {class: `cell${filter(node.label) ? '' : ' dim'}`, role: 'treeitem', 'aria-level': level + 1, title: text, 'aria-label': text, tabindex: level === 0 ? 0 : -1, onclick: () => onChoose(node.label),
+            style: `left:${(left * 100).toFixed(3)}%;width:${(width * 100).toFixed(3)}%;top:${level * ROW_HEIGHT}px;--cell:${level === 0 ? 'var(--muted)' : colourFor(node.label, leaks)}`}, width > 0.03 ? node.label : ''));
+        let at = left;
+        for (const child of node.children) {
+            const share = tree.bytes > 0 ? child.bytes / tree.bytes : 0;
+            place(child, level + 1, at, share);
+            at += share;
+        }
+    };
+    place(tree, 0, 0, 1);
+    box.style.height = `${(depth + 1) * ROW_HEIGHT}px`;
+    box.addEventListener('keydown', (event) => {
+        const cells = [...box.children], at = cells.indexOf(document.activeElement), next = {ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1}[event.key];
+        if (at < 0 || !next || !cells[at + next])
+            return;
+        event.preventDefault();
+        cells[at + next].focus();
+    });
+    return box;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Puts the page together: reads the data, makes the model, the state and the panels, and lets each show what the state says.
+ */
+import {readPage} from './decode.mjs';
+import {make, put} from './dom.mjs';
+import {makeHead} from './head.mjs';
+import {makeLeaks} from './leaks.mjs';
+import {makeLive} from './live.mjs';
+import {makeMap} from './map.mjs';
+import {makeMisuse} from './misuse.mjs';
+import {addBlocks, makeModel} from './model.mjs';
+import {makeFailures} from './oom.mjs';
+import {makePool} from './pool.mjs';
+import {makeRanks} from './ranks.mjs';
+import {makeState} from './state.mjs';
+import {makeTimeline} from './timeline.mjs';
+import {makeVerdicts} from './verdicts.mjs';
+import {say, setLanguage} from './words.mjs';
+
+const PANELS = [makeVerdicts, makeTimeline, makeMap, makeLive, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse];
+
+function defaultsOf(model) {
+    return {heap: model.best?.heap_id ?? null, from: null, to: null, low: null, high: null, block: null, at: 'peak', site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site'};
+}
+
+function framePanel(panel) {
+    const link = make('a', {href: `#${panel.id}`, onclick: (event) => {
+        event.preventDefault();
+        document.getElementById(panel.id).scrollIntoView();
+    }}, say(panel.title));
+    const section = make('section', {class: 'panel', id: panel.id, tabindex: -1, 'aria-label': say(panel.title)}, make('div', {class: 'title'}, make('h2', null, say(panel.title)), panel.note && make('p', {class: 'note'}, say(panel.note))), panel.element);
+    return {section, link};
+}
+
+/* '/' goes to the search, as in other tools. */
+function listenShortcuts() {
+    document.addEventListener('keydown', (event) => {
+        const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+        if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey)
+            return;
+        event.preventDefault();
+        document.getElementById('search').focus();
+    });
+}
+
+function keepHash(state) {
+    let waits = null;
+    state.subscribe(() => {
+        clearTimeout(waits);
+        waits = setTimeout(() => history.replaceState(null, '', `#${state.hash()}`), 120);
+    });
+    window.addEventListener('hashchange', () => location.reload());
+}
+
+/* All of the page in one language; gives what shows it as the state says. */
+function buildPage(model, state) {
+    setLanguage(state.values.lang);
+    const head = makeHead(model, state), panels = PANELS.map((makePanel) => makePanel(model, state)).filter((panel) => panel !== null), frames = panels.map(framePanel);
+    document.documentElement.lang = state.values.lang === 'zh' ? 'zh' : 'en';
+    put(document.getElementById('top'), head.element, make('nav', {'aria-label': 'panels'}, frames.map((frame) => frame.link)));
+    put(document.getElementById('main'), frames.map((frame) => frame.section));
+    return (values, before) => {
+        const hasChanged = (panel) => !before || !panel.uses || panel.uses.some((name) => values[name] !== before[name]);
+        head.update(values);
+        for (const panel of panels.filter(hasChanged))
+            panel.update(values);
+    };
+}
+
+function showPage(model) {
+    const state = makeState(defaultsOf(model), location.hash);
+    let show = buildPage(model, state);
+    show(state.values);
+    state.subscribe((values, before) => {
+        const isOther = values.lang !== before.lang;
+        if (isOther)
+            show = buildPage(model, state);
+        show(values, isOther ? null : before);
+    });
+    keepHash(state);
+    listenShortcuts();
+    return () => show(state.values);
+}
+
+/* Lets the browser paint what is there. */
+function nextPicture() {
+    return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
+}
+
+async function start() {
+    const began = performance.now(), page = await readPage(document), model = makeModel(page);
+    if (model.best === null) {
+        put(document.getElementById('main'), make('p', {class: 'allgood'}, 'No memory was recorded: the summary below is all there is.'));
+        return;
+    }
+    document.documentElement.classList.add('scripted');
+    const showAgain = showPage(model);
+    document.documentElement.dataset.first = String(Math.round(performance.now() - began));
+    await nextPicture();
+    addBlocks(model, await page.readBlocks());
+    showAgain();
+    document.documentElement.dataset.ready = String(Math.round(performance.now() - began));
+}
+
+start().catch((error) => put(document.getElementById('main'), make('p', {class: 'broken', role: 'alert'}, `The page could not be shown: ${error.message}. The summary below holds what npumem ingest says.`)));

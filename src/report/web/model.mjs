@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tables of the page, put into relation: heaps with what belongs to each, stacks with their frames, steps and clocks. Nothing here
+ * draws, and nothing changes after makeModel but that the blocks come.
+ */
+import {isKnown} from './format.mjs';
+import {offsetOf} from './raster.mjs';
+
+const PLACE = ['host', 'rank', 'pid', 'device', 'heap', 'level'];
+
+function columnNames(table) {
+    return Object.keys(table).filter((name) => name !== 'rows');
+}
+
+/* Rows of a short table as objects. NULL of a number is null, too. */
+export function rowsOf(table) {
+    const rows = [];
+    if (!table)
+        return rows;
+    const names = columnNames(table);
+    for (let i = 0; i < table.rows; i++)
+        rows.push(Object.fromEntries(names.map((name) => [name, isKnown(table[name][i]) ? table[name][i] : null])));
+    return rows;
+}
+
+/* Of which heap a row of a view is: its first six columns as one text. */
+export function placeOf(row) {
+    return PLACE.map((name) => row[name] ?? '').join('\u0001');
+}
+
+function groupBy(rows, keyOf) {
+    const groups = new Map();
+    for (const row of rows) {
+        const key = keyOf(row);
+        if (!groups.has(key))
+            groups.set(key, []);
+        groups.get(key).push(row);
+    }
+    return groups;
+}
+
+/* "rank 3, NPU 0, caching pool": no more than tells heaps apart. */
+function heapLabel(heap, heaps) {
+    const differ = (name) => heaps.some((other) => other[name] !== heap[name]);
+    const parts = [];
+    if (heap.rank !== null && differ('rank'))
+        parts.push(`rank ${heap.rank}`);
+    if (differ('host') && heap.host !== null)
+        parts.push(heap.host);
+    if (heap.pid !== null && differ('pid') && !differ('rank'))
+        parts.push(`pid ${heap.pid}`);
+    parts.push(heap.device === null ? 'host' : `device ${heap.device}`);
+    parts.push(heap.heap ?? heap.level);
+    return parts.join(' \u00b7 ');
+}
+
+function makeUsage(table) {
+    const usage = new Map();
+    if (!table)
+        return usage;
+    for (let begin = 0, i = 1; i <= table.rows; i++)
+        if (i === table.rows || table.heap_id[i] !== table.heap_id[begin]) {
+            usage.set(table.heap_id[begin], Object.fromEntries(columnNames(table).map((name) => [name, table[name].subarray(begin, i)])));
+            begin = i;
+        }
+    return usage;
+}
+
+/* The range of events of an input, and a clock where times are known. */
+function makeInput(row, heaps, usage) {
+    const points = new Map();
+    let first = Infinity, last = -Infinity;
+    for (const heap of heaps.filter((one) => one.input_id === row.input_id)) {
+        const own = usage.get(heap.heap_id);
+        for (let i = 0; own && i < own.last_seq.length; i++) {
+            if (isKnown(own.first_seq[i]))
+                first = Math.min(first, own.first_seq[i]);
+            if (isKnown(own.last_seq[i]))
+                last = Math.max(last, own.last_seq[i]);
+            if (isKnown(own.last_seq[i]) && isKnown(own.last_ns[i]))
+                points.set(own.last_seq[i], own.last_ns[i]);
+            if (isKnown(own.max_seq[i]) && isKnown(own.max_ns[i]))
+                points.set(own.max_seq[i], own.max_ns[i]);
+        }
+    }
+    const range = first < last ? {first, last: last + 1} : {first: 0, last: 1};
+    return {...row, ...range, clock: makeClock(points)};
+}
+
+/* Times can tie or, of threads, step back a little: the clock does not. */
+export function makeClock(points) {
+    const sorted = [...points].sort((a, b) => a[0] - b[0]), seqs = [], times = [];
+    for (const [seq, time] of sorted) {
+        seqs.push(seq);
+        times.push(times.length === 0 ? time : Math.max(time, times[times.length - 1]));
+    }
+    return seqs.length > 1 && times[times.length - 1] > times[0] ? {seqs, times} : null;
+}
+
+function makeStacks(stackTable, frameTable) {
+    const frames = new Map(rowsOf(frameTable).map((frame) => [frame.frame_id, frame]));
+    const rowOf = new Map();
+    for (let i = 0; stackTable && i < stackTable.rows; i++)
+        rowOf.set(stackTable.stack_id[i], i);
+    const siteFrame = (stackId) => (rowOf.has(stackId) ? stackTable.site_frame_id[rowOf.get(stackId)] : NaN);
+    const label = (frameId) => frames.get(frameId)?.label ?? null;
+    /* Innermost first; each {label, isPlumbing}. A chain that has no end is cut. */
+    const walk = (stackId) => {
+        const found = [];
+        for (let id = stackId; rowOf.has(id) && found.length < 512; id = stackTable.parent_id[rowOf.get(id)]) {
+            const frame = frames.get(stackTable.frame_id[rowOf.get(id)]);
+            found.push({label: frame?.label ?? '??', isPlumbing: frame?.is_plumbing === 1});
+        }
+        return found;
+    };
+    return {siteFrame, siteOf: (stackId) => label(siteFrame(stackId)) ?? '(no stack)', label, walk};
+}
+
+/* Births and ends of blocks as events: NaN is before the recording, and never. */
+function makeBlocks(table) {
+    if (!table)
+        return null;
+    const {born, life, ...rest} = table, ended = life.map((events, i) => born[i] + events);
+    return {...rest, alloc_seq: born.map((seq) => (seq < 0 ? NaN : seq)), free_seq: ended};
+}
+
+function rangesOf(table) {
+    const ranges = new Map();
+    if (!table)
+        return ranges;
+    for (let begin = 0, i = 1; i <= table.rows; i++)
+        if (i === table.rows || table.heap_id[i] !== table.heap_id[begin]) {
+            ranges.set(table.heap_id[begin], {begin, end: i});
+            begin = i;
+        }
+    return ranges;
+}
+
+/* The heap that a row is of; where it names none, or one without a picture, the pool of its process and device. */
+export function heapOfRow(heaps, row) {
+    const isSame = (heap) => ['host', 'rank', 'pid', 'device'].every((name) => heap[name] === row[name]);
+    return heaps.find((heap) => heap.place === placeOf(row)) ?? heaps.find((heap) => isSame(heap) && heap.level === 'pool') ?? heaps.find(isSame) ?? null;
+}
+
+/* A refusal of the driver is a matter of the pool that asked it. */
+export function poolOfRow(heaps, row) {
+    return heapOfRow(heaps, {...row, heap: null, level: null});
+}
+
+/* What is looked at first: where memory ran out for good, else where most leaks, else the pool with the highest peak, else any heap. */
+export function bestHeap(heaps, failures, leaks) {
+    const fatal = failures.find((row) => row.outcome !== 'recovered'), found = fatal ? poolOfRow(heaps, fatal) : leaks.length > 0 ? heapOfRow(heaps, leaks[0]) : null;
+    const isBetter = (heap, best) => best === null || (heap.level === 'pool') - (best.level === 'pool') || (heap.peak?.peak_bytes ?? 0) - (best.peak?.peak_bytes ?? 0);
+    return found ?? heaps.reduce((best, heap) => (isBetter(heap, best) > 0 || best === null ? heap : best), null);
+}
+
+export function makeModel(page) {
+    const {tables} = page, heaps = rowsOf(tables.heap), usage = makeUsage(tables.usage);
+    const inputs = new Map(rowsOf(tables.input).map((row) => [row.input_id, makeInput(row, heaps, usage)]));
+    const grouped = new Map();
+    const byPlace = (name) => {
+        if (!grouped.has(name))
+            grouped.set(name, groupBy(rowsOf(tables[name]), placeOf));
+        return grouped.get(name);
+    };
+    const peaks = byPlace('peak'), totals = byPlace('total');
+    const steps = groupBy(rowsOf(tables.step), (row) => row.process_id);
+    const moments = rowsOf(tables.moment);
+    for (const heap of heaps) {
+        heap.place = placeOf(heap);
+        heap.label = heapLabel(heap, heaps);
+        heap.peak = peaks.get(heap.place)?.[0] ?? null;
+        heap.total = totals.get(heap.place)?.[0] ?? null;
+        heap.usage = usage.get(heap.heap_id) ?? null;
+        heap.input = inputs.get(heap.input_id);
+        heap.steps = steps.get(heap.process_id) ?? [];
+        heap.moments = moments.filter((moment) => (moment.heap_id === heap.heap_id || (moment.heap_id === null && moment.process_id === heap.process_id)) && moment.seq !== null);
+        heap.cells = page.cells.get(heap.heap_id) ?? null;
+    }
+    return {
+        page, tables, inputs, heaps, heapById: new Map(heaps.map((heap) => [heap.heap_id, heap])), usage, steps,
+        best: bestHeap(heaps.filter((heap) => heap.usage !== null), rowsOf(tables.oom), rowsOf(tables.leak)) ?? heaps[0] ?? null,
+        rows: (name) => rowsOf(tables[name]), byPlace, kept: rowsOf(tables.kept)[0] ?? null, blocks: null, blockRanges: new Map(), hasAllBlocks: false,
+        stacks: makeStacks(tables.stack, tables.frame),
+        offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),
+        categories: new Map(rowsOf(tables.category).map((row) => [row.category_id, row.name])),
+        leakSites: new Set(rowsOf(tables.leak).map((row) => row.site)),
+    };
+}
+
+/* Where the blocks of a heap lie on the axis of its lanes, from the first of them on; -1: nowhere. Counted when it is first asked. */
+export function blockOffsets(model, heapId) {
+    if (!model.offsets.has(heapId)) {
+        const range = model.blockRanges.get(heapId), lanes = model.lanes.get(heapId) ?? [];
+        model.offsets.set(heapId, Float64Array.from({length: range.end - range.begin}, (_, i) => offsetOf(lanes, model.blocks.address[range.begin + i])));
+    }
+    return model.offsets.get(heapId);
+}
+
+/* Single blocks, which are read last. */
+export function addBlocks(model, table) {
+    model.blocks = makeBlocks(table);
+    model.blockRanges = rangesOf(table);
+    model.hasAllBlocks = model.kept === null || model.kept.kept_count === model.kept.block_count;
+}
+
+/* The step that an event is in; null: before the first, or steps are not known. */
+export function stepAt(steps, seq) {
+    let low = 0, high = steps.length;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if ((steps[middle].begin_seq ?? -1) <= seq)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low === 0 ? null : steps[low - 1];
+}
+
+/* Numbers of the blocks of a heap that were live right after an event. */
+export function liveBlocks(model, heapId, seq) {
+    const {blocks} = model, range = model.blockRanges.get(heapId), found = [];
+    for (let i = range?.begin ?? 0; range && i < range.end; i++)
+        if (!(blocks.alloc_seq[i] > seq) && !(blocks.free_seq[i] <= seq))
+            found.push(i);
+    return found;
+}
+
+/* Sums of blocks by a key; largest first. */
+export function sumBlocks(blocks, numbers, keyOf) {
+    const sums = new Map();
+    for (const i of numbers) {
+        const key = keyOf(i), sum = sums.get(key) ?? {key, count: 0, bytes: 0};
+        sum.count++;
+        sum.bytes += blocks.size_bytes[i];
+        sums.set(key, sum);
+    }
+    return [...sums.values()].sort((a, b) => b.bytes - a.bytes || (a.key < b.key ? -1 : 1));
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one place that holds what is being looked at. It stands in the address of the page, behind '#', so that a link shows the same
+ * picture. Whoever changes it calls set(); whoever shows it subscribes.
+ *
+ *   heap    number of the heap that is drawn          from, to  range of events; null: all
+ *   at      'peak', 'end' or the number of an event   low, high range of the map's addresses; null: all
+ *   site    the site that is looked at, a text        block     number of an allocation
+ *   search  a regular expression                      theme     'light' or 'dark'; null: as the system has it
+ *   axis    'time' or 'event'                         lang      'en' or 'zh'
+ *   group   how what is live is summed up             colour    what the map is coloured by
+ */
+const NUMBERS = ['heap', 'from', 'to', 'low', 'high', 'block'];
+const TEXTS = ['at', 'site', 'search', 'theme', 'axis', 'lang', 'group', 'colour'];
+
+export function readHash(hash) {
+    const values = {}, words = new URLSearchParams(hash.replace(/^#/, ''));
+    for (const name of NUMBERS)
+        if (words.has(name) && Number.isFinite(Number(words.get(name))))
+            values[name] = Number(words.get(name));
+    for (const name of TEXTS)
+        if (words.has(name))
+            values[name] = words.get(name);
+    return values;
+}
+
+export function writeHash(values, defaults) {
+    const words = new URLSearchParams();
+    for (const name of [...NUMBERS, ...TEXTS])
+        if (values[name] !== null && values[name] !== defaults[name])
+            words.set(name, String(values[name]));
+    return words.toString();
+}
+
+export function makeState(defaults, hash) {
+    const listeners = [];
+    const state = {
+        values: {...defaults, ...readHash(hash)},
+        set(changes) {
+            const before = state.values;
+            state.values = {...before, ...changes};
+            for (const listener of listeners)
+                listener(state.values, before);
+        },
+        subscribe: (listener) => listeners.push(listener),
+        hash: () => writeHash(state.values, defaults),
+    };
+    return state;
+}
+
+/* What the search box says, as a test of texts; all pass where it is empty. What is no regular expression is looked for as it is. */
+export function makeFilter(search) {
+    if (!search)
+        return () => true;
+    let pattern;
+    try {
+        pattern = new RegExp(search, 'i');
+    } catch {
+        const wanted = search.toLowerCase();
+        return (text) => String(text).toLowerCase().includes(wanted);
+    }
+    return (text) => pattern.test(String(text));
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tables of rows: sorted by a click on a column's head, filtered by the search box, long ones cut with a word.
+ */
+import {make, put} from './dom.mjs';
+import {formatCount} from './format.mjs';
+import {say} from './words.mjs';
+
+const ROWS_SHOWN = 12;
+
+function compare(a, b) {
+    if (a === b)
+        return 0;
+    if (a === null || a === undefined)
+        return 1;
+    if (b === null || b === undefined)
+        return -1;
+    return a < b ? -1 : 1;
+}
+
+function contentOf(column, row) {
+    const content = column.show ? column.show(row) : row[column.key];
+    return content instanceof Node ? content : String(content ?? '');
+}
+
+function makeCell(column, content) {
+    return make('td', {class: column.isNumber ? 'number' : column.className}, content);
+}
+
+/*
+ * columns: {title, key, show(row) gives a text or an element, isNumber, className}. options: {caption, onRow(row), isChosen(row),
+ * textOf(row) for the search, more(row): an element below the chosen row}. update(filter) shows what passes.
+ */
+export function makeTable(columns, rows, options) {
+    const body = make('tbody'), foot = make('p', {class: 'more'});
+    const view = {sort: null, isDown: true, isLong: false, filter: () => true};
+    const textOf = options.textOf ?? ((row) => columns.map((column) => row[column.key] ?? '').join(' '));
+
+    function sorted() {
+        const passing = rows.filter((row) => view.filter(textOf(row)));
+        if (view.sort !== null)
+            passing.sort((a, b) => (view.isDown ? -1 : 1) * compare(a[view.sort], b[view.sort]));
+        return passing;
+    }
+
+    function rowElements(row) {
+        const isChosen = options.isChosen?.(row) ?? false;
+        /* A click anywhere in the row counts; the keyboard has the button in its first cell. */
+        const cells = columns.map((column, i) => makeCell(column, i > 0 || !options.onRow ? contentOf(column, row) : make('button', {class: 'open', 'aria-expanded': options.more ? String(isChosen) : null}, contentOf(column, row))));
+        const line = make('tr', {class: `${options.onRow ? 'can' : ''}${isChosen ? ' chosen' : ''}`, onclick: () => options.onRow?.(row)}, cells);
+        if (!isChosen || !options.more)
+            return [line];
+        return [line, make('tr', {class: 'below'}, make('td', {colspan: columns.length}, options.more(row)))];
+    }
+
+    function show() {
+        const passing = sorted(), shown = view.isLong ? passing.slice(0, 2000) : passing.slice(0, ROWS_SHOWN);
+        put(body, shown.flatMap(rowElements));
+        const rest = passing.length - shown.length;
+        put(foot, rest > 0 && make('button', {class: 'link', onclick: () => {
+            view.isLong = true;
+            show();
+        }}, `${formatCount(rest)} more`), passing.length === 0 && rows.length > 0 && say('nothing here fits the search'));
+    }
+
+    function headOf(column) {
+        return make('th', {scope: 'col', class: column.isNumber ? 'number' : null}, make('button', {onclick: () => {
+            view.isDown = view.sort === column.key ? !view.isDown : true;
+            view.sort = column.key;
+            show();
+        }}, say(column.title)));
+    }
+
+    const element = make('div', {class: 'tablebox'},
+        make('table', null, make('caption', {class: 'hidden'}, say(options.caption)), make('thead', null, make('tr', null, columns.map(headOf))), body), foot);
+    show();
+    return {element, update: (filter) => {
+        view.filter = filter ?? view.filter;
+        show();
+    }};
+}
+
+/* A share as a bar beside its figure. */
+export function makeBar(ratio, text, colour) {
+    const width = Math.max(0, Math.min(1, ratio || 0)) * 100;
+    return make('span', {class: 'barbox'}, make('span', {class: 'bar', style: `width:${width.toFixed(1)}%;background:${colour}`}), make('span', {class: 'bartext'}, text));
+}
+
+/* The figures of a picture, for who cannot see it. */
+export function makeNumbers(title, columns, rows) {
+    const box = make('details', {class: 'numbers'}, make('summary', null, say(title)));
+    box.addEventListener('toggle', () => {
+        if (box.open && box.children.length === 1)
+            box.append(makeTable(columns, rows(), {caption: title}).element);
+    });
+    return box;
+}

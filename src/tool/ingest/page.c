@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * As the CSV files: written under another name, so that a page is there whole or not at all, and never of another database than
+ * the one that is published after it.
+ */
+#include "tool/ingest/page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "store/cleanup.h"
+#include "store/publish.h"
+
+nm_status ingest_page_open(ingest_page *page, const char *path, bool is_forced, nm_error *err)
+{
+    *page = (ingest_page){.path = path, .is_forced = is_forced};
+    if (path == NULL)
+        return NM_OK;
+    nm_output_sweep(path);
+    return nm_output_check(path, is_forced, -1, err);
+}
+
+static nm_status fill(FILE *file, sqlite3 *db, const nm_html_options *options, nm_error *err)
+{
+    nm_status status = nm_html_write(db, options, file, err);
+
+    if (status == NM_OK && (fflush(file) != 0 || ferror(file)))
+        return nm_fail_errno(err, errno, "cannot write");
+    return status;
+}
+
+nm_status ingest_page_write(ingest_page *page, sqlite3 *db, const nm_html_options *options, nm_error *err)
+{
+    FILE *file = NULL;
+    nm_status status;
+
+    if (page->path == NULL)
+        return NM_OK;
+    status = nm_output_temporary(page->path, &page->temporary, err);
+    if (status == NM_OK)
+        status = nm_cleanup_add(page->temporary, err);
+    if (status == NM_OK && (file = fopen(page->temporary, "wxe")) == NULL)
+        status = nm_fail_errno(err, errno, "cannot write");
+    if (status == NM_OK)
+        status = fill(file, db, options, err);
+    if (file != NULL && fclose(file) != 0 && status == NM_OK)
+        status = nm_fail_errno(err, errno, "cannot write");
+    return status;
+}
+
+nm_status ingest_page_publish(ingest_page *page, nm_error *err)
+{
+    nm_status status =
+        page->path == NULL ? NM_OK : nm_output_publish(page->temporary, page->path, page->is_forced, err);
+
+    if (status == NM_OK && page->temporary != NULL) {
+        nm_cleanup_forget(page->temporary);
+        free(page->temporary);
+        page->temporary = NULL;
+    }
+    return status;
+}
+
+nm_status ingest_page_settle(const ingest_page *page, nm_error *err)
+{
+    return page->path == NULL ? NM_OK : nm_output_settle(page->path, err);
+}
+
+void ingest_page_close(ingest_page *page)
+{
+    if (page->temporary != NULL)
+        nm_cleanup_remove(page->temporary);
+    free(page->temporary);
+    *page = (ingest_page){0};
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command line of npumem-report.
+ */
+#ifndef NM_TOOL_REPORT_OPTIONS_H
+#define NM_TOOL_REPORT_OPTIONS_H
+
+#include "tool/common/options.h"
+
+typedef struct report_options {
+    const char *database, *output; /* borrowed; output: NULL: by the database's name, "-": standard output */
+    uint64_t bytes_max;
+    bool is_forced;
+} report_options;
+
+/* Into zeroed options, which borrow from argv. */
+options_outcome report_options_read(int argc, char **argv, report_options *options);
+
+#endif

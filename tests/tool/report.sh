@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# report.sh BIN_FOLDER TEXT2TRACE TRACE.txt HOSTILE.txt SCRATCH: what npumem-report writes, as far as no browser is needed for it: the
+# file alone holds everything and asks for nothing, names are data, and where it may be written. (tests/web looks at the page.)
+set -u
+bin=$1 text2trace=$2 text=$3 hostile=$4 scratch=$5 failures=0
+report=$bin/npumem-report
+
+fail() {
+    echo "$*" >&2
+    failures=$((failures + 1))
+}
+
+# expect STATUS ARG... <<WANTED: the exit status and all that is printed.
+expect() {
+    local wanted=$1 got
+    shift
+    timeout 60 "$report" "$@" >out 2>&1
+    got=$?
+    [ $got = "$wanted" ] || fail "$*: ends with $got, not $wanted"
+    diff - out >&2 || fail "$*: prints other lines (< wanted, > has)"
+}
+
+load() {
+    "$text2trace" "$1.txt" "$1.zst" && "$bin/npumem-ingest" --quiet "${@:2}" "$1.zst" || fail "$1 cannot be loaded"
+}
+
+rm -rf "$scratch"
+mkdir -p "$scratch"
+cd "$scratch" || exit 1
+cp "$text" run.txt
+cp "$hostile" hostile.txt
+: >none.txt
+load run
+load hostile
+load none
+
+expect 0 run.db </dev/null
+[ "$(head -c 15 run.html)" = '<!DOCTYPE html>' ] && [ "$(tail -n 1 run.html)" = '</html>' ] || fail "run.html is not whole"
+"$report" run.db -o - | cmp - run.html || fail "what goes to standard output is another page"
+expect 1 run.db <<<'npumem-report: run.html: is already there (--force replaces it)'
+expect 0 --force run.db </dev/null
+expect 1 run.db -o . <<<'npumem-report: .: is a folder, not a file'
+expect 1 run.zst -o new.html <<<'npumem-report: run.zst: not a database of npumem-ingest: file is not a database'
+expect 1 gone.db <<<'npumem-report: gone.db: cannot open: no such file'
+expect 2 <<<'npumem-report: no database (--help says more)'
+expect 2 run.db run.db <<<'npumem-report: one database at a time: npumem-ingest loads several ranks into one (--help says more)'
+"$report" run.db --force -o run.db >out 2>&1 && fail "a page replaces its database"
+cmp -s <(head -c 15 run.db) <(printf 'SQLite format 3') || fail "run.db is no database any more"
+"$report" run.db -o - >/dev/full 2>out && fail "a full disk is none"
+grep -q 'No space left on device' out || fail "a full disk: $(cat out)"
+[ ! -e new.html ] || fail "something is left of a page that was not written"
+expect 0 none.db </dev/null
+
+# The page of npumem-ingest is the same, and comes with its database or not at all.
+"$bin/npumem-ingest" --quiet --force --report with.html -o with.db run.zst || fail "npumem-ingest writes no page"
+"$report" with.db -o - | cmp - with.html || fail "npumem-ingest writes another page"
+touch there.html
+"$bin/npumem-ingest" --quiet --report there.html -o new.db run.zst 2>out && fail "npumem-ingest replaces a page"
+grep -qx 'npumem-ingest: there.html: is already there (--force replaces it)' out || fail "$(cat out)"
+[ ! -e new.db ] && [ ! -s there.html ] || fail "npumem-ingest wrote in spite of it"
+rm run.html
+"$bin/npumem-ingest" --quiet --report run.html run.db && [ -s run.html ] || fail "npumem-ingest writes no page of a database that is there"
+
+# Nothing is asked for: no address but the names of SVG and of what stands in the data.
+expect 0 hostile.db </dev/null
+for page in run hostile; do
+    sed 's|<script type="application/octet-stream".*||' $page.html >frame
+    grep -oE '(src|href)="[^"]*"|url\([^)]*\)|https?://[^ "<)]*' frame | grep -vE '^href="(data:,|#main)"$|^http://www\.w3\.org/2000/svg' >&2 &&
+        fail "$page.html names what it would fetch"
+    grep -q "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; worker-src blob:" frame ||
+        fail "$page.html forbids nothing"
+done
+
+# Of the elements of a page none comes of a name: with hostile names there are as many as without.
+count_tags() {
+    sed -n '/<\/style>/,$p' "$1" | sed '/^<script type="module">$/,/^<\/script>$/d' | grep -oE '<[/a-zA-Z!][a-zA-Z]*' | sort | uniq -c
+}
+count_tags run.html >run.tags
+count_tags hostile.html >hostile.tags
+sed -i '/<script$/d; /<\/script$/d' run.tags hostile.tags # a block for each heap
+diff run.tags hostile.tags >&2 || fail "a name became markup"
+grep -q '&lt;' hostile.html || fail "the hostile names are not in the summary"
+awk '/<script type="application.octet-stream"/ && !/^<script type="application\/octet-stream" class="[a-z]+" data-head=.\{[][A-Za-z0-9_":,.{}-]*\}.>[A-Za-z0-9+\/]*=?=?<\/script>$/ { bad = 1; print substr($0, 1, 300) } END { exit bad }' hostile.html >&2 ||
+    fail "a block holds more than base64"
+
+# However many events there are, the picture has the same size: the same run, sixteen times as long.
+{
+    sed '/^@180/d; /^@170/d; /^@160/d; /^@150/d; /^@140/d; /^@130/d' run.txt
+    for ((i = 0; i < 20000; i++)); do
+        echo "@$((200 + 20 * i)) alloc heap=2 address=0x11000 requested=500 block=512 thread=2 stack=2"
+        echo "@$((210 + 20 * i)) free heap=2 address=0x11000 thread=1"
+    done
+} >long.txt
+load long
+expect 0 long.db </dev/null
+"$report" --max-size 1MiB long.db -o small.html || fail "no smaller page"
+"$report" --max-size 1KiB long.db -o none.html >out 2>&1 && fail "no page is that small"
+[ "$(wc -c <small.html)" -le 1048576 ] || fail "a page of at most 1 MiB has $(wc -c <small.html) bytes"
+cells() {
+    grep -o 'class="cells" data-head=.*' "$1" | grep -m 1 -o '"width":[0-9]*,"height":[0-9]*'
+}
+[ -n "$(cells run.html)" ] && [ "$(cells run.html)" = "$(cells long.html)" ] || fail "the map's size depends on the run: $(cells run.html) $(cells long.html)"
+[ "$(wc -c <long.html)" -lt 1000000 ] || fail "20,000 allocations take $(wc -c <long.html) bytes"
+[ $failures = 0 ] || exit 1

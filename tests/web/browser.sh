@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# browser.sh NODE BIN_FOLDER PROGRAM_FOLDER TEXT2TRACE SCRATCH: pages of runs whose truth is known, of hostile names and of a database
+# without rows of allocations, looked at in a real browser by browser.mjs, which compares them with SQL. Pictures stay in SCRATCH.
+set -u
+node=$1 bin=$2 programs=$3 text2trace=$4 scratch=$5 here=$(cd "${0%/*}" && pwd)
+modules=$here/../../build/node/node_modules
+browser=$(command -v chromium || command -v chromium-browser) || { echo "no chromium here: the page is not looked at (./test.sh installs it)" && exit 77; }
+[ -d "$modules/playwright-core" ] || { echo "no playwright-core in build/node: the page is not looked at (./test.sh installs it)" && exit 77; }
+
+die() {
+    echo "$*" >&2
+    exit 1
+}
+
+rm -rf "$scratch"
+mkdir -p "$scratch"
+cd "$scratch" || exit 1
+"$bin/npumem-record" -o leak.zst -- "$programs/npu_train" --steps 60 --leak --fragment >leak.log 2>&1 || die "the leaking run: $(cat leak.log)"
+"$bin/npumem-record" -o oom.zst -- "$programs/npu_train" --steps 20 --leak --oom >oom.log 2>&1
+"$bin/npumem-record" -o fine.zst -- "$programs/npu_train" --steps 20 >fine.log 2>&1 || die "the run without a fault: $(cat fine.log)"
+"$text2trace" "$here/hostile.txt" hostile.zst || die "hostile.txt is no trace"
+for name in leak oom fine hostile; do
+    "$bin/npumem-ingest" --quiet $name.zst || die "$name cannot be loaded"
+done
+"$bin/npumem-ingest" --quiet --detail none -o sums.db leak.zst || die "sums cannot be loaded"
+for name in leak oom fine hostile sums; do
+    "$bin/npumem-report" $name.db || die "$name has no page"
+done
+NPUMEM_BROWSER=$browser NPUMEM_NODE_MODULES=$modules exec "$node" "$here/browser.mjs" "$scratch"

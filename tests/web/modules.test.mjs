@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The modules as source: they can be joined into one script, ask nobody for anything, take no markup, and keep to the limits of CONTRIBUTING.
+ */
+import assert from 'node:assert/strict';
+import {readdirSync, readFileSync} from 'node:fs';
+import {test} from 'node:test';
+import {fileURLToPath} from 'node:url';
+
+import {hasChinese, say, setLanguage} from '../../src/report/web/words.mjs';
+
+const folder = fileURLToPath(new URL('../../src/report/web/', import.meta.url));
+const files = readdirSync(folder).filter((name) => name.endsWith('.mjs'));
+const texts = new Map(files.map((name) => [name, readFileSync(folder + name, 'utf8')]));
+
+function topNames(text) {
+    return [...text.matchAll(/^(?:export )?(?:async )?(?:function|const|let|class) (\w+)/gm)].map((match) => match[1]);
+}
+
+test('no name stands for two things', () => {
+    const owners = new Map();
+    for (const [file, text] of texts)
+        for (const name of topNames(text)) {
+            assert.equal(owners.get(name), undefined, `${name} is in ${owners.get(name)} and ${file}`);
+            owners.set(name, file);
+        }
+    assert.ok(owners.size > 100);
+});
+
+test('what is imported is exported there, and used', () => {
+    for (const [file, text] of texts)
+        for (const [line, names, from] of text.matchAll(/^import \{(.*)\} from '\.\/(.*)';$/gm))
+            for (const name of names.split(', ')) {
+                assert.match(texts.get(from) ?? '', new RegExp(`^export (async )?(function|const) ${name}\\b`, 'm'), `${file} imports ${name} from ${from}`);
+                assert.ok(text.split(line).join('').match(new RegExp(`\\b${name}\\b`)), `${file} does not use ${name}`);
+            }
+});
+
+test('an import is one line, and nothing else is imported', () => {
+    for (const [file, text] of texts)
+        for (const [line] of text.matchAll(/^.*\bimport\b.*$/gm))
+            assert.ok(/^import \{.*\} from '\.\/\w+\.mjs';$/.test(line) || !/\bimport\s*[({'"]/.test(line), `${file}: ${line}`);
+});
+
+test('each module is in the list of the build', () => {
+    const build = readFileSync(`${folder}../CMakeLists.txt`, 'utf8'), listed = build.slice(build.indexOf('set(page_modules'), build.indexOf('list(TRANSFORM')).match(/^ {4}\w+/gm).map((name) => `${name.trim()}.mjs`);
+    assert.deepEqual(listed.sort(), files.slice().sort());
+});
+
+test('nothing becomes markup, and nothing is fetched', () => {
+    for (const [file, text] of [...texts, ['body.html', readFileSync(`${folder}body.html`, 'utf8')], ['page.css', readFileSync(`${folder}page.css`, 'utf8')]]) {
+        assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|\beval\(|new Function|setTimeout\(['"`]/, file);
+        assert.doesNotMatch(text, /\bfetch\(|XMLHttpRequest|WebSocket|sendBeacon|EventSource|@import|url\(|https?:\/\/(?!www\.w3\.org\/2000\/svg)/, file);
+    }
+});
+
+test('each label has its Chinese', () => {
+    const labels = new Set();
+    for (const [file, text] of texts)
+        for (const pattern of [/\btitle: '([^']+)', (?:key|note|element|uses)/g, /\bfigure\('([^']+)'/g, /\bsay\('([^']+)'\)/g, /\bnote: '([^']+)'/g, /makeNumbers\('([^']+)'/g])
+            for (const [, label] of file === 'words.mjs' ? [] : text.matchAll(pattern))
+                labels.add(label.replace(/\\u([0-9a-f]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16))));
+    assert.ok(labels.size > 60);
+    assert.deepEqual([...labels].filter((label) => !hasChinese(label)), []);
+    setLanguage('zh');
+    assert.equal(say('Leaks'), '\u6cc4\u6f0f');
+    setLanguage('en');
+    assert.equal(say('Leaks'), 'Leaks');
+});
+
+test('functions are small', () => {
+    let count = 0, over = 0;
+    for (const [file, text] of texts)
+        for (const [body] of text.matchAll(/^(?:export )?(?:async )?function [\s\S]*?^}$/gm)) {
+            const lines = body.split('\n').length;
+            assert.ok(lines <= 80, `${file}: ${body.split('\n')[0]} has ${lines} lines`);
+            count++;
+            over += lines > 40;
+        }
+    assert.ok(count > 100 && over / count <= 0.05, `${over} of ${count} functions have more than 40 lines`);
+});
+
+test('each file begins with its licence and says what it is for', () => {
+    for (const [file, text] of texts)
+        assert.match(text, /^\/\* SPDX-License-Identifier: Apache-2\.0\n \*\n \* \S/, file);
+});

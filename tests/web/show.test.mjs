@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is shown, as far as it is no picture: figures as the screen has them, places on axes, the address, the search, sums and trees.
+ */
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+
+import {assignColours, LEAK, mixPixel, partsOf, PALETTE, REST} from '../../src/report/web/colours.mjs';
+import {formatAddress, formatBytes, formatCount, formatPercent, formatTime} from '../../src/report/web/format.mjs';
+import {makeTree, pathOf, skipTrunk} from '../../src/report/web/icicle.mjs';
+import {thin} from '../../src/report/web/leaks.mjs';
+import {isCounted} from '../../src/report/web/live.mjs';
+import {addBlocks, bestHeap, heapOfRow, liveBlocks, makeClock, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/report/web/model.mjs';
+import {barParts} from '../../src/report/web/oom.mjs';
+import {drawCells, drawRectangle, offsetOf} from '../../src/report/web/raster.mjs';
+import {interpolate, makeScale, niceTicks} from '../../src/report/web/scale.mjs';
+import {makeFilter, makeState, readHash, writeHash} from '../../src/report/web/state.mjs';
+import {columnsOf} from '../../src/report/web/timeline.mjs';
+
+test('figures are those of base/human.c', () => {
+    assert.deepEqual([0, 512, 999, 1000, 1023, 6396314, 432013312, 29420000000].map(formatBytes), ['0 B', '512 B', '999 B', '1.0 KiB', '1.0 KiB', '6.1 MiB', '412 MiB', '27.4 GiB']);
+    assert.deepEqual([0, 999, 1000, 412880, -1234567].map(formatCount), ['0', '999', '1,000', '412,880', '-1,234,567']);
+    assert.deepEqual([0.058, 0.44, 1, 0.984, 0.9999].map(formatPercent), ['5.8 %', '44 %', '100 %', '98.4 %', '100 %']);
+    assert.deepEqual([25000, 12e6, 81.3e9, 900e9, 9e12].map(formatTime), ['25.0 us', '12.0 ms', '81.3 s', '15.0 min', '2.5 h']);
+    assert.equal(formatAddress(0x12c0c0000000), '0x12c0c0000000');
+    for (const format of [formatBytes, formatCount, formatPercent, formatTime, formatAddress])
+        assert.deepEqual([format(null), format(NaN), format(undefined)], ['\u2013', '\u2013', '\u2013']);
+});
+
+test('an axis of events is even, one of time goes by the clock, and both lead back', () => {
+    const even = makeScale(100, 300, 50, 250, null), timed = makeScale(0, 100, 0, 1000, {seqs: [0, 50, 100], times: [0, 900, 1000]});
+    assert.equal(even.toX(200), 150);
+    assert.equal(even.toSeq(150), 200);
+    assert.equal(even.toSeq(-1e9), 100);
+    assert.equal(timed.toX(50), 900);
+    assert.equal(timed.toSeq(900), 50);
+    assert.equal(timed.toSeq(450), 25);
+    assert.equal(interpolate([1, 2], [10, 20], 99), 20);
+    assert.deepEqual(niceTicks(0, 100, 4, 10), [0, 50, 100]);
+    assert.deepEqual(niceTicks(0, 80 * 2 ** 20, 4, 2), [0, 32 * 2 ** 20, 64 * 2 ** 20]);
+    assert.deepEqual(niceTicks(5, 5, 4, 10), []);
+});
+
+test('a clock never steps back, and one that stands still is none', () => {
+    assert.deepEqual(makeClock(new Map([[3, 30], [1, 10], [2, 40]])), {seqs: [1, 2, 3], times: [10, 40, 40]});
+    assert.equal(makeClock(new Map([[1, 5], [2, 5]])), null);
+    assert.equal(makeClock(new Map()), null);
+});
+
+const DEFAULTS = {heap: 1, from: null, to: null, low: null, high: null, block: null, at: 'peak', site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site'};
+
+test('the address holds the state, and gives it back', () => {
+    const values = {...DEFAULTS, from: 10, to: 20, site: 'a&b=c #</script>', search: '\u4e2d.*', at: '77'};
+    assert.deepEqual({...DEFAULTS, ...readHash(`#${writeHash(values, DEFAULTS)}`)}, values);
+    assert.equal(writeHash(DEFAULTS, DEFAULTS), '');
+    assert.deepEqual(readHash('#from=x&constructor=1&to=Infinity'), {});
+});
+
+test('who subscribes hears each change', () => {
+    const state = makeState(DEFAULTS, '#at=end'), heard = [];
+    state.subscribe((now, before) => heard.push([before.at, now.at]));
+    state.set({at: '5'});
+    assert.deepEqual(heard, [['end', '5']]);
+    assert.equal(state.hash(), 'at=5');
+});
+
+test('the search is a regular expression, or the text itself where it is none', () => {
+    assert.ok(makeFilter('')('anything') && makeFilter(null)('anything'));
+    assert.ok(makeFilter('^model.*forward$')('Model.py:88 forward'));
+    assert.ok(!makeFilter('^forward')('model.py:88 forward'));
+    assert.ok(makeFilter('a(')('NA(1)') && !makeFilter('a(')('na'));
+});
+
+test('rows have null for NULL of any kind, and keep a column called name', () => {
+    assert.deepEqual(rowsOf({rows: 2, name: ['x', null], a: Float64Array.of(1, NaN)}), [{name: 'x', a: 1}, {name: null, a: null}]);
+    assert.deepEqual(rowsOf(undefined), []);
+    assert.notEqual(placeOf({host: 'a', rank: null, pid: 1, device: 0, heap: 'p', level: 'pool'}), placeOf({host: 'a', rank: 1, pid: null, device: 0, heap: 'p', level: 'pool'}));
+});
+
+test('what is looked at first is where the trouble is, else the largest pool', () => {
+    const heap = (rank, level, peak) => ({host: 'h', rank, pid: rank, device: 0, heap: level, level, place: placeOf({host: 'h', rank, pid: rank, device: 0, heap: level, level}), peak: {peak_bytes: peak}});
+    const heaps = [heap(0, 'driver', 900), heap(0, 'pool', 5), heap(1, 'pool', 7), heap(2, 'pool', 6)], failure = {host: 'h', rank: 2, pid: 2, device: 0, heap: null, level: null};
+    assert.equal(bestHeap(heaps, [], []), heaps[2]);
+    assert.equal(bestHeap(heaps, [{...failure, outcome: 'fatal'}], []), heaps[3]);
+    assert.equal(bestHeap(heaps, [{...failure, outcome: 'recovered'}], [heaps[1]]), heaps[1]);
+    assert.equal(bestHeap([heaps[0]], [], []), heaps[0]);
+    assert.equal(bestHeap([], [], []), null);
+    assert.equal(heapOfRow(heaps, {...failure, rank: 9}), null);
+});
+
+test('what was live is counted only where every block is here', () => {
+    const table = {rows: 3, heap_id: Float64Array.of(1, 1, 2), born: Float64Array.of(-1, 5, 6), life: Float64Array.of(11, NaN, 1), size_bytes: Float64Array.of(1, 2, 4)};
+    const heap = {heap_id: 1, input: {detail: 'all', detail_begin_seq: null}}, model = {kept: {block_count: 3, kept_count: 3}};
+    addBlocks(model, table);
+    assert.deepEqual([...model.blocks.alloc_seq], [NaN, 5, 6]);
+    assert.deepEqual([...model.blocks.free_seq], [10, NaN, 7]);
+    assert.deepEqual([4, 5, 9, 10].map((seq) => liveBlocks(model, 1, seq)), [[0], [0, 1], [0, 1], [1]]);
+    assert.equal(isCounted(model, heap), true);
+    assert.equal(isCounted(model, {...heap, input: {detail: 'live', detail_begin_seq: null}}), false);
+    model.kept = {block_count: 4, kept_count: 3};
+    addBlocks(model, table);
+    assert.equal(isCounted(model, heap), false);
+});
+
+test('a step begins at its event and ends at the next', () => {
+    const steps = [{number: 1, begin_seq: 10}, {number: 2, begin_seq: 20}];
+    assert.deepEqual([9, 10, 19, 20, 999].map((seq) => stepAt(steps, seq)?.number ?? null), [null, 1, 1, 2, 2]);
+});
+
+test('blocks are summed by key, the largest first', () => {
+    const blocks = {size_bytes: [1, 2, 4, 8]};
+    assert.deepEqual(sumBlocks(blocks, [0, 1, 3], (i) => (i === 3 ? 'b' : 'a')), [{key: 'b', count: 1, bytes: 8}, {key: 'a', count: 2, bytes: 3}]);
+});
+
+test('each column of pixels has the most below it, and what is not known stays', () => {
+    const usage = {first_seq: [0, 10, 20], last_seq: [9, 19, 29], max_seq: [4, 15, 20], max_live_bytes: [50, 99, 30], live_bytes: [20, 30, 10], reserved_bytes: [64, 128, NaN]};
+    const wide = columnsOf(usage, makeScale(0, 30, 0, 30, null));
+    assert.equal(wide.live[4], 50);
+    assert.equal(wide.live[15], 99);
+    assert.equal(wide.live[12], 20); /* as it was at the end of the first bucket */
+    assert.equal(Math.max(...columnsOf(usage, makeScale(0, 30, 0, 2, null)).live), 99);
+    assert.equal(wide.reserved[29], 128);
+    assert.equal(Math.max(...columnsOf(usage, makeScale(21, 30, 0, 9, null)).live), 30); /* what was live when the range begins */
+});
+
+test('a rectangle shows however small it is, and nothing outside of the picture is touched', () => {
+    const view = {scale: makeScale(0, 100, 0, 10, null), low: 0, high: 100, width: 10, height: 10}, pixels = new Uint32Array(100);
+    assert.equal(drawRectangle(pixels, view, 50, 50.1, 30, 0.1, 7), true);
+    assert.equal(pixels[35], 7);
+    assert.equal(pixels.filter((pixel) => pixel === 7).length, 1);
+    assert.equal(drawRectangle(pixels, view, -50, Infinity, 90, 1e9, 8), true);
+    assert.equal(pixels.filter((pixel) => pixel === 8).length, 10);
+    assert.equal(drawRectangle(pixels, view, 100, 200, 0, 100, 9), false);
+    assert.equal(drawRectangle(pixels, view, 0, 100, 100, 5, 9), false);
+    assert.equal(pixels.includes(9), false);
+});
+
+test('cells are drawn where they lie', () => {
+    const cells = {width: 2, height: 2, firstSeq: 0, lastSeq: 100, axisBytes: 100, used: [0, 255, 128, 0], site: [0, 5, 6, 0]};
+    const view = {scale: makeScale(0, 100, 0, 4, null), low: 0, high: 100, width: 4, height: 4}, pixels = new Uint32Array(16);
+    drawCells(pixels, view, cells, (site, used) => 1000 * site + used);
+    assert.deepEqual([...pixels], [0, 0, 5255, 5255, 0, 0, 5255, 5255, 6128, 6128, 0, 0, 6128, 6128, 0, 0]);
+});
+
+test('addresses lie on the axis of their lanes', () => {
+    const lanes = [{address: 1000, size_bytes: 100, offset: 0}, {address: 5000, size_bytes: 10, offset: 100}];
+    assert.deepEqual([999, 1000, 1099, 1100, 5009, 5010].map((address) => offsetOf(lanes, address)), [-1, 0, 99, -1, 109, -1]);
+});
+
+test('a stack is a path from outside to its site, without plumbing', () => {
+    const frames = [{label: 'malloc', isPlumbing: true}, {label: 'site', isPlumbing: false}, {label: 'torch', isPlumbing: true}, {label: 'main', isPlumbing: false}];
+    assert.deepEqual(pathOf({stacks: {siteOf: () => 'site', walk: () => frames}}, 1), ['main', 'site']);
+    assert.deepEqual(pathOf({stacks: {siteOf: () => 'backward of site', walk: () => frames}}, 1), ['main', 'site', 'backward of site']);
+});
+
+test('paths make a tree whose parts add up, and a trunk is skipped', () => {
+    const tree = makeTree([{path: ['main', 'a'], bytes: 1, count: 1}, {path: ['main', 'b'], bytes: 4, count: 2}, {path: ['main', 'b', 'c'], bytes: 2, count: 1}]);
+    assert.equal(tree.bytes, 7);
+    assert.deepEqual(tree.children[0].children.map((node) => [node.label, node.bytes, node.count]), [['b', 6, 3], ['a', 1, 1]]);
+    assert.equal(skipTrunk(tree).label, 'main');
+});
+
+test('red is a leak\u2019s alone', () => {
+    const colours = assignColours(['a', 'leaky', 'b'], new Set(['leaky']));
+    assert.deepEqual([colours.of('a'), colours.of('leaky'), colours.of('b'), colours.of('other')], [PALETTE[0], LEAK, PALETTE[1], REST]);
+    assert.ok(!PALETTE.includes(LEAK));
+    assert.deepEqual(partsOf('#0180ff'), [1, 128, 255]);
+    assert.equal(mixPixel([255, 0, 0], [0, 0, 0], 1), 0xff0000ff);
+    assert.equal(mixPixel([255, 0, 0], [0, 0, 255], 0), 0xffff0000);
+});
+
+test('the bar of a failure adds up to the device', () => {
+    const parts = [{component: 'PTA', heap: 'pool', bytes: 30, active_bytes: 20, free_bytes: 10}, {component: 'APP', heap: null, bytes: 5, active_bytes: null, free_bytes: null}, {component: 'DEVICE USED', heap: null, bytes: 35, active_bytes: null, free_bytes: null}];
+    assert.equal(barParts({free_bytes: 15}, parts).reduce((sum, part) => sum + part.bytes, 0), 50);
+});
+
+test('a thin line keeps its end', () => {
+    assert.deepEqual(thin([1, 2, 3], 5), [1, 2, 3]);
+    const values = thin(Array.from({length: 1000}, (_, i) => i), 10);
+    assert.equal(values.length, 10);
+    assert.equal(values[9], 999);
+});
