@@ -151,7 +151,7 @@ completions=$(realpath "$completions" 2>/dev/null || echo "$completions")
 scratch=$(realpath "$scratch")
 for program in $programs; do
     check_page "$program"
-    [ "$mode" = --update ] || { check_help "$program" && check_family "$program"; }
+    [ "$mode" = --update ] || { check_help "$program"; check_family "$program"; }
 done
 [ "$mode" = --update ] || {
     check_refusals
