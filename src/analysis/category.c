@@ -59,7 +59,12 @@ static uint64_t count_of(const nm_map *map, const nm_live *live)
 
 static nm_status count_up(nm_map *map, const nm_live *live, nm_error *err)
 {
-    return nm_map_put(map, size_key(live), count_of(map, live) + 1, err);
+    uint64_t *known = nm_map_get(map, size_key(live));
+
+    if (known == NULL)
+        return nm_map_put(map, size_key(live), 1, err);
+    ++*known;
+    return NM_OK;
 }
 
 static void count_down(nm_map *map, const nm_live *live)
