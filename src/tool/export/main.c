@@ -145,8 +145,9 @@ static int run_export(const export_options *options)
         return status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_NO;
     if (!run.input.is_partial)
         return EXIT_DONE;
-    fprintf(stderr, "npumem-export: %s: not complete: npumem ingest says what is missing\n",
-            nm_shown_text(name, sizeof name, options->database));
+    if (!options->is_quiet)
+        fprintf(stderr, "npumem-export: %s: not complete: npumem ingest says what is missing\n",
+                nm_shown_text(name, sizeof name, options->database));
     return EXIT_PARTIAL;
 }
 

@@ -39,6 +39,11 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "replace a file that is there",
      .field = OPTION_FIELD(export_options, is_forced)},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = OPTION_FLAG,
+     .help = "print nothing but errors: the exit status says it",
+     .field = OPTION_FIELD(export_options, is_quiet)},
     OPTIONS_HELP_AND_VERSION,
 };
 

@@ -17,7 +17,7 @@ typedef struct export_options {
     const export_format *format;
     const char *database, *output; /* borrowed; output: NULL: by the database's name, "-": standard output */
     const char *at;
-    bool is_raw, is_forced;
+    bool is_raw, is_forced, is_quiet;
 } export_options;
 
 /* Into zeroed options, which borrow from argv. */

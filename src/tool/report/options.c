@@ -25,6 +25,7 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "replace a file that is there",
      .field = OPTION_FIELD(report_options, is_forced)},
+    {.name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .help = "print nothing but errors, as it does by itself"},
     OPTIONS_HELP_AND_VERSION,
 };
 

@@ -135,6 +135,8 @@ done
 head -c $(($(wc -c <run.zst) - 8)) run.zst >cut.zst
 "$export" folded cut.zst -o - >out 2>err
 [ $? = 3 ] && [ "$(cat err)" = 'npumem-export: cut.zst: not complete: npumem ingest says what is missing' ] || fail "what is cut off is not said: $(cat err)"
+"$export" -q folded cut.zst -o - >out 2>err
+[ $? = 3 ] && [ ! -s err ] || fail "-q says: $(cat err)"
 "$export" folded run.txt -o - >out 2>err
 [ $? = 1 ] && grep -q '^npumem-ingest: run.txt: ' err && [ "$(wc -l <err)" = 1 ] || fail "a text is loaded: $(cat err)"
 [ -z "$(ls temporary)" ] || fail "left in the temporary folder: $(ls temporary)"

@@ -63,12 +63,11 @@ expect_refusal() {
     grep -q "^$program: .*$text" "$scratch/err" || fail "$*: says $(cat "$scratch/err")"
 }
 
-# What every program has, and the map of them, npumem, as far as it prints by itself. npumem-export prints nothing but errors.
+# What every program has, and the map of them, npumem, as far as it prints by itself.
 check_family() {
     local program=$1 name letter
     while read -r name letter; do
         [ "$program" = npumem ] && [ "$name" != --help ] && [ "$name" != --version ] && continue
-        [ "$program $name" = 'npumem-export --quiet' ] && continue
         grep -qE -- "^  ${letter:-   } *$name( |\$)" "$scratch/$program.help" || fail "$program has no $name like the others"
     done <<'END'
 --help -h,
