@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A parameter that a question has and the command line has not is left unbound, which is NULL: its default.
+ * The text leaves rows out, the CSV does not: so both are written from one statement that gives all of them.
  */
 #include "tool/diff/ask.h"
 
@@ -9,76 +9,47 @@
 
 #include "store/database.h"
 
-static void bind_parameter(const diff_options *options, sqlite3_stmt *statement, int index)
-{
-    const char *name = sqlite3_bind_parameter_name(statement, index);
+typedef struct asked {
+    diff_run *run;
+    nm_compare_question question;
+    diff_write *write;
+} asked;
 
-    if (name == NULL)
-        return;
-    if (strcmp(name, ":base") == 0)
-        sqlite3_bind_text(statement, index, options->base_path, -1, SQLITE_STATIC);
-    else if (strcmp(name, ":rank") == 0 && options->has_rank)
-        sqlite3_bind_int64(statement, index, options->rank);
-    else if (strcmp(name, ":by_rank") == 0)
-        sqlite3_bind_int(statement, index, options->is_by_rank);
-    else if (strcmp(name, ":level") == 0 && options->level != NULL)
-        sqlite3_bind_text(statement, index, options->level, -1, SQLITE_STATIC);
-    else if (strcmp(name, ":at") == 0 && options->at != NULL)
-        sqlite3_bind_text(statement, index, options->at, -1, SQLITE_STATIC);
-    else if (strcmp(name, ":from") == 0)
-        sqlite3_bind_text(statement, index, options->from, -1, SQLITE_STATIC);
-    else if (strcmp(name, ":to") == 0)
-        sqlite3_bind_text(statement, index, options->to, -1, SQLITE_STATIC);
-    else if (strcmp(name, ":threshold") == 0)
-        sqlite3_bind_int64(statement, index, (int64_t)options->threshold_bytes);
-    else if (strcmp(name, ":top") == 0)
-        sqlite3_bind_int64(statement, index, INT64_MAX);
+static nm_status write_csv(diff_run *run, nm_compare_question question, sqlite3_stmt *rows, nm_error *err)
+{
+    const char *file = nm_compare_name(question), *subject = run->subject;
+    char name[64];
+    nm_status status;
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(file, "."), file);
+    run->subject = run->options->csv_folder;
+    status = nm_csv_write_named(run->csv, name, rows, err);
+    if (status == NM_OK) {
+        run->subject = subject;
+        sqlite3_reset(rows);
+    }
+    return status;
 }
 
 /* The statement that answers: to its CSV file, if one is wanted, and as text. */
-static nm_status answer(diff_run *run, int query, sqlite3_stmt *rows, diff_write *write, nm_error *err)
+static nm_status answer(void *context, sqlite3_stmt *rows, nm_error *err)
 {
-    const char *name = diff_queries[query].name;
-    char csv_name[64];
-    nm_status status = NM_OK;
+    const asked *what = context;
+    diff_run *run = what->run;
+    nm_status status = run->csv == NULL ? NM_OK : write_csv(run, what->question, rows, err);
 
-    snprintf(csv_name, sizeof csv_name, "%.*s", (int)strcspn(name, "."), name);
-    if (run->csv != NULL) {
-        const char *asked = run->subject;
-
-        run->subject = run->options->csv_folder;
-        status = nm_csv_write_named(run->csv, csv_name, rows, err);
-        run->subject = status == NM_OK ? asked : run->subject;
-    }
-    if (status == NM_OK && run->csv != NULL)
-        sqlite3_reset(rows);
-    if (status == NM_OK) {
-        write(run, rows);
-        if (sqlite3_errcode(run->db) != SQLITE_DONE && sqlite3_errcode(run->db) != SQLITE_OK)
-            status = nm_db_fail(run->db, err);
-    }
-    return status;
+    if (status != NM_OK)
+        return status;
+    what->write(run, rows);
+    return sqlite3_errcode(run->db) == SQLITE_DONE || sqlite3_errcode(run->db) == SQLITE_OK ? NM_OK
+                                                                                            : nm_db_fail(run->db, err);
 }
 
-nm_status diff_ask(diff_run *run, int query, diff_write *write, nm_error *err)
+nm_status diff_ask(diff_run *run, nm_compare_question question, diff_write *write, nm_error *err)
 {
-    const char *text = diff_queries[query].text;
-    nm_status status = NM_OK;
+    asked what = {run, question, write};
 
-    while (status == NM_OK && *text != 0) {
-        sqlite3_stmt *statement = NULL;
-
-        if (sqlite3_prepare_v2(run->db, text, -1, &statement, &text) != SQLITE_OK)
-            status = nm_db_fail(run->db, err);
-        for (int index = 1; statement != NULL && index <= sqlite3_bind_parameter_count(statement); index++)
-            bind_parameter(run->options, statement, index);
-        if (status == NM_OK && statement != NULL && sqlite3_column_count(statement) > 0)
-            status = answer(run, query, statement, write, err);
-        else if (status == NM_OK && statement != NULL && sqlite3_step(statement) != SQLITE_DONE)
-            status = nm_db_fail(run->db, err);
-        sqlite3_finalize(statement);
-    }
-    return status;
+    return nm_compare_ask(run->db, question, &run->options->choice, answer, &what, err);
 }
 
 const char *diff_signed_bytes(char out[NM_HUMAN_BYTES + 1], int64_t bytes)

@@ -10,7 +10,6 @@
 #include "report/csv.h"
 #include "store/foreign.h"
 #include "tool/diff/options.h"
-#include "tool/diff/queries.h"
 
 #define DIFF_TEXT_BYTES 512
 
@@ -26,7 +25,7 @@ typedef struct diff_run {
 typedef void diff_write(diff_run *run, sqlite3_stmt *rows);
 
 /* Runs one file of queries/, statement by statement. */
-nm_status diff_ask(diff_run *run, int query, diff_write *write, nm_error *err);
+nm_status diff_ask(diff_run *run, nm_compare_question question, diff_write *write, nm_error *err);
 
 /* The CSV files, if any were written, to their place. */
 nm_status diff_publish(diff_run *run, nm_error *err);

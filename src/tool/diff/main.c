@@ -15,7 +15,6 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "store/database.h"
-#include "store/plumbing.h"
 #include "tool/common/answer.h"
 #include "tool/diff/ask.h"
 #include "tool/diff/figures.h"
@@ -96,7 +95,7 @@ static void write_moment_title(const diff_run *run, const char *moment)
     else if (strcmp(moment, "step") == 0)
         printf("\nallocated per step\n");
     else
-        printf("\nlive at mark %s\n", nm_human_text(at, sizeof at, run->options->at, VALUE_COLUMNS));
+        printf("\nlive at mark %s\n", nm_human_text(at, sizeof at, run->options->choice.at, VALUE_COLUMNS));
     printf("  %11s %10s %10s\n", "change", "A", "B");
 }
 
@@ -194,10 +193,10 @@ static nm_status first_text(const diff_run *run, sqlite3 *db, const char *sql, c
     out[0] = 0;
     if (status != NM_OK)
         return status;
-    if (options->has_rank)
-        sqlite3_bind_int64(row, 1, options->rank);
-    sqlite3_bind_text(row, 2, options->level, -1, SQLITE_STATIC);
-    sqlite3_bind_text(row, 3, options->at, -1, SQLITE_STATIC);
+    if (options->choice.has_rank)
+        sqlite3_bind_int64(row, 1, options->choice.rank);
+    sqlite3_bind_text(row, 2, options->choice.level, -1, SQLITE_STATIC);
+    sqlite3_bind_text(row, 3, options->choice.at, -1, SQLITE_STATIC);
     code = sqlite3_step(row);
     if (code == SQLITE_ROW)
         nm_human_text(out, DIFF_TEXT_BYTES, nm_db_text(row, 0), 120);
@@ -220,69 +219,39 @@ static nm_status check_choice(diff_run *run, sqlite3 *db, const char *path, nm_e
     nm_status status = first_text(run, db, has_rank, text, err);
 
     run->subject = path;
-    if (status == NM_OK && text[0] == 0 && run->options->has_rank)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no rank %" PRId64, run->options->rank);
+    if (status == NM_OK && text[0] == 0 && run->options->choice.has_rank)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no rank %" PRId64, run->options->choice.rank);
     if (status == NM_OK)
         status = first_text(run, db, has_level, text, err);
     if (status == NM_OK && text[0] == 0)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "there is no level %.60s", run->options->level);
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "there is no level %.60s", run->options->choice.level);
     if (status == NM_OK)
         status = first_text(run, db, has_rows, text, err);
     if (status == NM_OK && text[0] == 0)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no rows of allocations (--detail none): --at needs them");
     if (status == NM_OK)
         status = first_text(run, db, has_mark, text, err);
-    if (status != NM_OK || text[0] != 0 || run->options->at == NULL)
+    if (status != NM_OK || text[0] != 0 || run->options->choice.at == NULL)
         return status;
     status = first_text(run, db, some_marks, text, err);
     return status != NM_OK ? status
                            : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no mark %.40s; its marks: %.90s",
-                                     run->options->at, text[0] == 0 ? "none" : text);
+                                     run->options->choice.at, text[0] == 0 ? "none" : text);
 }
 
-/* Sums of requests and sums of blocks are not the same thing. Needs the base attached. */
-#define BASES_OF(schema)                                                                                               \
-    "(SELECT DISTINCT p.level, p.size_basis FROM " NM_FOREIGN_PLACES(                                                  \
-        schema) " AS p JOIN " schema "._heap_sum AS s"                                                                 \
-                " ON s.heap_id = p.heap_id WHERE s.peak_bytes > 0 AND (?1 IS NULL OR p.rank = ?1)"                     \
-                " AND (?2 IS NULL OR p.level = ?2))"
-static const char other_basis_sql[] = "WITH a AS (SELECT * FROM " BASES_OF("base") "), b AS (SELECT * FROM " BASES_OF(
-    "main") ")"
-            " SELECT 'sizes of ' || a.level || ' heaps are ''' || a.size_basis || ''' in A and ''' || b.size_basis || "
-            "''' in B'"
-            " FROM a JOIN b ON b.level = a.level AND b.size_basis <> a.size_basis"
-            " WHERE (a.level, a.size_basis) NOT IN (SELECT * FROM b) OR (b.level, b.size_basis) NOT IN (SELECT * FROM "
-            "a)"
-            " ORDER BY a.level LIMIT 1";
-
-/* By other rules the same line is another site. Needs the base attached. */
-static nm_status check_rules(diff_run *run, nm_error *err)
+/* Needs the run open; then the base is attached to it. */
+static nm_status check_pair(diff_run *run, nm_error *err)
 {
-    bool is_same = false;
-    nm_status status = nm_plumbing_is_same(run->db, "main", "base", &is_same, err);
-
-    if (status != NM_OK || is_same)
-        return status;
-    run->subject = NULL;
-    return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
-                   "A and B have sites by different rules: load both with the same --site-rules");
-}
-
-static nm_status check_bases(diff_run *run, nm_error *err)
-{
-    char text[DIFF_TEXT_BYTES];
+    const nm_compare_choice *choice = &run->options->choice;
     nm_status status;
 
-    run->subject = run->options->base_path;
-    status = nm_foreign_attach(run->run, run->options->base_path, "base", run->options->at != NULL, err);
-    if (status == NM_OK)
-        status = first_text(run, run->db, other_basis_sql, text, err);
-    if (status == NM_OK && text[0] != 0) {
+    run->subject = choice->base_path;
+    status = nm_foreign_attach(run->run, choice->base_path, "base", choice->at != NULL, err);
+    if (status == NM_OK) {
         run->subject = NULL;
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%.90s: they cannot be compared (--level chooses others)",
-                       text);
+        status = nm_compare_check(run->db, choice, err);
     }
-    return status == NM_OK ? check_rules(run, err) : status;
+    return status;
 }
 
 /* ---- All of it ---- */
@@ -296,28 +265,28 @@ static nm_status open_all(diff_run *run, nm_error *err)
     int64_t base_ranks = 0, run_ranks = 0;
     nm_status status;
 
-    run->subject = options->base_path;
-    status = nm_foreign_open(options->base_path, false, &base, err);
+    run->subject = options->choice.base_path;
+    status = nm_foreign_open(options->choice.base_path, false, &base, err);
     if (status == NM_OK)
-        status = check_choice(run, nm_foreign_db(base), options->base_path, err);
+        status = check_choice(run, nm_foreign_db(base), options->choice.base_path, err);
     run->subject = status == NM_OK ? options->run_path : run->subject;
     if (status == NM_OK)
-        status = nm_foreign_open(options->run_path, options->at != NULL, &run->run, err);
+        status = nm_foreign_open(options->run_path, options->choice.at != NULL, &run->run, err);
     run->db = status == NM_OK ? nm_foreign_db(run->run) : NULL;
     if (status == NM_OK)
         status = check_choice(run, run->db, options->run_path, err);
     if (status == NM_OK)
-        status = check_bases(run, err);
+        status = check_pair(run, err);
     if (status == NM_OK && options->csv_folder != NULL) {
         run->subject = options->csv_folder;
         status =
             nm_csv_open_named(options->csv_folder, names, sizeof names / sizeof *names, &csv_options, &run->csv, err);
     }
     if (status == NM_OK)
-        status = write_head(run, nm_foreign_db(base), "A", options->base_path, &base_ranks, err);
+        status = write_head(run, nm_foreign_db(base), "A", options->choice.base_path, &base_ranks, err);
     if (status == NM_OK)
         status = write_head(run, run->db, "B", options->run_path, &run_ranks, err);
-    if (status == NM_OK && base_ranks != run_ranks && !options->has_rank && !options->is_by_rank)
+    if (status == NM_OK && base_ranks != run_ranks && !options->choice.has_rank && !options->choice.is_by_rank)
         printf("Bytes are sums over all ranks, of which there are not the same number: --rank N compares one.\n");
     nm_foreign_close(base);
     return status;
@@ -330,13 +299,13 @@ static nm_status compare(diff_run *run, nm_error *err)
     if (status != NM_OK)
         return status;
     run->subject = "one of the two";
-    status = diff_ask(run, DIFF_FIGURES, diff_write_figures, err);
+    status = diff_ask(run, NM_COMPARE_FIGURES, diff_write_figures, err);
     if (status == NM_OK)
-        status = diff_ask(run, DIFF_ENVIRONMENT, write_environment, err);
+        status = diff_ask(run, NM_COMPARE_ENVIRONMENT, write_environment, err);
     if (status == NM_OK)
-        status = diff_ask(run, DIFF_SITES, write_sites, err);
+        status = diff_ask(run, NM_COMPARE_SITES, write_sites, err);
     if (status == NM_OK)
-        status = diff_ask(run, DIFF_LEAKS, write_leaks, err);
+        status = diff_ask(run, NM_COMPARE_LEAKS, write_leaks, err);
     return status == NM_OK ? diff_publish(run, err) : status;
 }
 
@@ -345,7 +314,7 @@ static int run_diff(const void *context)
     const diff_options *options = context;
     diff_run run = {.options = options};
     nm_error err = {.offset = NM_NO_OFFSET};
-    nm_status status = options->from != NULL ? diff_moments(&run, &err) : compare(&run, &err);
+    nm_status status = options->choice.from != NULL ? diff_moments(&run, &err) : compare(&run, &err);
 
     nm_csv_close(run.csv);
     nm_foreign_close(run.run);
@@ -369,7 +338,7 @@ int main(int argc, char **argv)
     options_outcome outcome = diff_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
-    const char *const inputs[] = {options.base_path, options.run_path};
+    const char *const inputs[] = {options.choice.base_path, options.run_path};
     const answer_request request = {"npumem-diff", options.output_path, options.is_forced, options.is_quiet, inputs, 2,
                                     EXIT_UNUSABLE};
     if (outcome == OPTIONS_READ)

@@ -235,8 +235,8 @@ static nm_status write_head(diff_run *run, const asked_moment *from, const asked
         return status;
     sqlite3_bind_text(row, 1, from->word, -1, SQLITE_STATIC);
     sqlite3_bind_text(row, 2, to->word, -1, SQLITE_STATIC);
-    if (run->options->has_rank)
-        sqlite3_bind_int64(row, 3, run->options->rank);
+    if (run->options->choice.has_rank)
+        sqlite3_bind_int64(row, 3, run->options->choice.rank);
     if (sqlite3_step(row) != SQLITE_ROW)
         status = nm_db_fail(run->db, err);
     int64_t both = status == NM_OK ? sqlite3_column_int64(row, 0) : 0;
@@ -244,7 +244,7 @@ static nm_status write_head(diff_run *run, const asked_moment *from, const asked
     sqlite3_finalize(row);
     if (status == NM_OK && both == 0)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "no process%s has both moments",
-                       run->options->has_rank ? " of that rank" : "");
+                       run->options->choice.has_rank ? " of that rank" : "");
     if (status != NM_OK)
         return status;
     printf("%s  from %s to %s: ", nm_human_text(name, sizeof name, run->options->run_path, 200),
@@ -289,10 +289,10 @@ static nm_status compare(diff_run *run, asked_moment *from, asked_moment *to, nm
         diff_options words = *run->options;
         const diff_options *asked = run->options;
 
-        words.from = from->word;
-        words.to = to->word;
+        words.choice.from = from->word;
+        words.choice.to = to->word;
         run->options = &words;
-        status = diff_ask(run, DIFF_MOMENTS, write_sites, err);
+        status = diff_ask(run, NM_COMPARE_MOMENTS, write_sites, err);
         run->options = asked;
     }
     return status == NM_OK ? diff_publish(run, err) : status;
@@ -300,7 +300,7 @@ static nm_status compare(diff_run *run, asked_moment *from, asked_moment *to, nm
 
 nm_status diff_moments(diff_run *run, nm_error *err)
 {
-    asked_moment from = {.given = run->options->from}, to = {.given = run->options->to};
+    asked_moment from = {.given = run->options->choice.from}, to = {.given = run->options->choice.to};
     nm_status status;
 
     run->subject = run->options->run_path;

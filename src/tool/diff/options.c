@@ -13,29 +13,29 @@ static const option_row rows[] = {
      .kind = OPTION_TEXT,
      .argument = "NAME",
      .help = "also what was live at the mark NAME, the first of each process",
-     .field = OPTION_FIELD(diff_options, at)},
+     .field = OPTION_FIELD(diff_options, choice.at)},
     {.name = "threshold",
      .kind = OPTION_SIZE,
      .argument = "SIZE",
      .help = "leave out changes up to SIZE, as 100MiB",
      .fallback = "0",
-     .field = OPTION_FIELD(diff_options, threshold_bytes)},
+     .field = OPTION_FIELD(diff_options, choice.threshold_bytes)},
     {.name = "rank",
      .kind = OPTION_COUNT,
      .argument = "N",
      .help = "only processes of this rank (else all, summed up)",
      .max = INT32_MAX,
-     .field = OPTION_FIELD(diff_options, rank),
-     .given = OPTION_FIELD(diff_options, has_rank)},
+     .field = OPTION_FIELD(diff_options, choice.rank),
+     .given = OPTION_FIELD(diff_options, choice.has_rank)},
     {.name = "by-rank",
      .kind = OPTION_FLAG,
      .help = "a row for each rank, compared with the same rank",
-     .field = OPTION_FIELD(diff_options, is_by_rank)},
+     .field = OPTION_FIELD(diff_options, choice.is_by_rank)},
     {.name = "level",
      .kind = OPTION_TEXT,
      .argument = "NAME",
      .help = "only heaps of this level: pool, driver, pinned, ...",
-     .field = OPTION_FIELD(diff_options, level)},
+     .field = OPTION_FIELD(diff_options, choice.level)},
     {.name = "top",
      .kind = OPTION_COUNT,
      .argument = "N",
@@ -108,14 +108,14 @@ options_outcome diff_options_read(int argc, char **argv, diff_options *options)
         return outcome;
     if (operands[0] == NULL || operands[1] == NULL || operands[2] != NULL)
         return options_refuse(&program, "needs two databases");
-    options->from = cut_moment(operands[0]);
-    options->to = cut_moment(operands[1]);
-    if ((options->from == NULL) != (options->to == NULL) ||
-        (options->from != NULL && !is_same_file(operands[0], operands[1])))
+    options->choice.from = cut_moment(operands[0]);
+    options->choice.to = cut_moment(operands[1]);
+    if ((options->choice.from == NULL) != (options->choice.to == NULL) ||
+        (options->choice.from != NULL && !is_same_file(operands[0], operands[1])))
         return options_refuse(&program, "two moments are of one database: RUN.db@FROM RUN.db@TO");
-    if (options->from != NULL && options->at != NULL)
+    if (options->choice.from != NULL && options->choice.at != NULL)
         return options_refuse(&program, "--at is a moment of two databases");
-    options->base_path = operands[0];
+    options->choice.base_path = operands[0];
     options->run_path = operands[1];
     if (options->top == 0)
         options->top = INT64_MAX;

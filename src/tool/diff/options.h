@@ -5,18 +5,16 @@
 #ifndef NM_TOOL_DIFF_OPTIONS_H
 #define NM_TOOL_DIFF_OPTIONS_H
 
+#include "report/compare.h"
 #include "tool/common/options.h"
 
 typedef struct diff_options {
-    const char *base_path, *run_path;
-    const char *from,
-        *to; /* two moments of the run, as moments.c spells them in the end; NULL: two runs are compared */
-    const char *at, *level;  /* NULL: none */
+    nm_compare_choice
+        choice; /* `from` and `to`: two moments of the run, as moments.c spells them in the end; NULL: two runs are compared */
+    const char *run_path;
     const char *csv_folder;  /* NULL: no CSV */
     const char *output_path; /* NULL: standard output */
-    bool has_rank, is_by_rank, is_forced, is_quiet;
-    int64_t rank;
-    uint64_t threshold_bytes;
+    bool is_forced, is_quiet;
     int64_t top; /* INT64_MAX: all */
 } diff_options;
 
