@@ -10,14 +10,15 @@
 #include <string.h>
 
 #include "base/embedded.h"
+#include "base/human.h"
 #include "base/shown.h"
-#include "base/strings.h"
+#include "report/html_against.h"
 #include "report/html_files.h"
 #include "report/html_map.h"
 #include "report/html_tables.h"
 #include "report/screen.h"
 
-#define BLOCK_BYTES 11
+#define STRINGS_SHARE 0.95 /* of the page, at most: they, and what is before them */
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -86,35 +87,83 @@ static nm_status write_summary(sqlite3 *db, const nm_html_options *options, FILE
     return status;
 }
 
-/* A block takes 1 to 11 bytes in base64: at worst those of random sizes and addresses. */
-static int64_t blocks_max(const nm_html_options *options)
+/* "a.db", "a.db and 63 more" */
+static void write_title(const nm_html_options *options, FILE *out)
 {
-    return (int64_t)((options->bytes_max == 0 ? NM_HTML_BYTES_MAX : options->bytes_max) / BLOCK_BYTES);
+    char name[256];
+
+    write_escaped(out, nm_shown_text(name, sizeof name, base_name(options->database_path)));
+    if (options->database_count > 1)
+        fprintf(out, " and %zu more", options->database_count - 1);
+}
+
+static nm_status write_frame(nm_html_page *page, const nm_html_options *options, nm_error *err)
+{
+    nm_status status;
+
+    fputs(head, page->out);
+    write_title(options, page->out);
+    fputs(" - npumem</title>\n<style>\n", page->out);
+    write_file(page->out, "page.css");
+    fputs("</style>\n</head>\n<body>\n", page->out);
+    write_file(page->out, "body.html");
+    status = write_summary(page->db, options, page->out, err);
+    fputs("<script type=\"module\">\n", page->out);
+    write_file(page->out, "page.js");
+    fputs("</script>\n", page->out);
+    return status;
+}
+
+static nm_status write_data(nm_html_page *page, const nm_html_options *options, nm_error *err)
+{
+    nm_html_map *map = NULL;
+    nm_status status = nm_html_tables_write(page, err);
+
+    if (status == NM_OK && options->against != NULL)
+        status = nm_html_against_write(page, options->against, base_name(options->database_path), err);
+    if (status == NM_OK)
+        status = nm_html_map_write(page, &map, err);
+    if (status == NM_OK)
+        status = nm_html_page_strings(page, nm_html_page_room(page, STRINGS_SHARE), err);
+    if (status == NM_OK)
+        status = nm_html_map_write_blocks(map, err);
+    nm_html_map_free(map);
+    fputs(NM_HTML_END, page->out);
+    return status;
+}
+
+static nm_status write_in_memory(sqlite3 *db, const nm_html_options *options, FILE *memory, nm_error *err)
+{
+    uint64_t bytes_max = options->bytes_max == 0 ? NM_HTML_BYTES_MAX : options->bytes_max;
+    char size[NM_HUMAN_BYTES];
+    nm_html_page page;
+    nm_status status;
+
+    nm_html_page_init(&page, db, memory, bytes_max);
+    status = write_frame(&page, options, err);
+    if (status == NM_OK)
+        status = write_data(&page, options, err);
+    nm_html_page_free(&page);
+    if (status == NM_OK && (uint64_t)ftell(memory) > bytes_max)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "a page without a single block takes %s: --max-size is less",
+                       nm_human_bytes(size, ftell(memory)));
+    return status;
 }
 
 nm_status nm_html_write(sqlite3 *db, const nm_html_options *options, FILE *out, nm_error *err)
 {
-    nm_strings strings = {0};
-    char name[256];
+    char *text = NULL;
+    size_t len = 0;
+    FILE *memory = open_memstream(&text, &len);
     nm_status status;
 
-    fputs(head, out);
-    write_escaped(out, nm_shown_text(name, sizeof name, base_name(options->database_path)));
-    fputs(" - npumem</title>\n<style>\n", out);
-    write_file(out, "page.css");
-    fputs("</style>\n</head>\n<body>\n", out);
-    write_file(out, "body.html");
-    status = write_summary(db, options, out, err);
-    fputs("<script type=\"module\">\n", out);
-    write_file(out, "page.js");
-    fputs("</script>\n", out);
+    if (memory == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    status = write_in_memory(db, options, memory, err);
+    if (fclose(memory) != 0 && status == NM_OK)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (status == NM_OK)
-        status = nm_html_tables_write(db, &strings, out, err);
-    if (status == NM_OK)
-        status = nm_html_map_write(db, &strings, blocks_max(options), out, err);
-    if (status == NM_OK)
-        status = nm_html_strings_write(&strings, out, err);
-    fputs("</body>\n</html>\n", out);
-    nm_strings_free(&strings);
+        fwrite(text, 1, len, out);
+    free(text);
     return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A finished database as one HTML file that asks nobody for anything: how it looks and what it does is in web/, what it shows
- * in blocks of data at its end (html_block.h). It is written as the database is read; what is held in memory grows with the
- * longest table of the page, whose rows are bounded (html_tables.h), never with the number of events.
+ * in blocks of data at its end (html_block.h). It is put together in memory, whose amount is that of the page and of its longest
+ * table, whose rows are bounded, and does not grow with the number of events.
  */
 #ifndef NM_REPORT_HTML_H
 #define NM_REPORT_HTML_H
@@ -17,14 +17,22 @@
 #define NM_HTML_BYTES_MAX   ((uint64_t)16 << 20)
 #define NM_HTML_BYTES_LEAST ((uint64_t)1 << 20)
 
+/* Another run beside that of the page, as npumem diff has it: A is the page's, B the other. */
+typedef struct nm_html_against {
+    sqlite3 *db;      /* borrowed: B, with A attached as `base`; nm_compare_check had nothing against the two */
+    const char *name; /* as it is shown; borrowed */
+} nm_html_against;
+
 typedef struct nm_html_options {
-    const char *database_path; /* as it is shown; borrowed */
-    nm_language language;      /* of the summary that is there without script */
-    uint64_t
-        bytes_max; /* about how large the page may get: of more blocks the largest are in it. 0: NM_HTML_BYTES_MAX */
+    const char *database_path;      /* as it is shown; borrowed */
+    size_t database_count;          /* so many were put together, of which that is the first; 0 is 1 */
+    nm_language language;           /* of the summary that is there without script */
+    uint64_t bytes_max;             /* the page is never larger; 0: NM_HTML_BYTES_MAX */
+    const nm_html_against *against; /* borrowed; NULL: none */
 } nm_html_options;
 
-/* All text is foreign and becomes data or escaped text, never markup. The caller looks at ferror(out). */
+/* All text is foreign and becomes data or escaped text, never markup. The caller looks at ferror(out). NM_ERR_USAGE: not even what cannot be
+ * left out fits. */
 nm_status nm_html_write(sqlite3 *db, const nm_html_options *options, FILE *out, nm_error *err);
 
 #endif

@@ -11,12 +11,16 @@
 
 #include "report/html_block.h"
 
+#define CELLS_WIDTH_LEAST 64
+
 nm_status nm_html_cells_init(nm_html_cells *cells, nm_error *err)
 {
     *cells = (nm_html_cells){
         .used = calloc(NM_HTML_CELLS_COUNT, sizeof *cells->used),
         .lead = calloc(NM_HTML_CELLS_COUNT, sizeof *cells->lead),
         .site = calloc(NM_HTML_CELLS_COUNT, sizeof *cells->site),
+        .width = NM_HTML_CELLS_WIDTH,
+        .height = NM_HTML_CELLS_HEIGHT,
     };
     if (cells->used == NULL || cells->lead == NULL || cells->site == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
@@ -36,6 +40,8 @@ void nm_html_cells_clear(nm_html_cells *cells)
     memset(cells->used, 0, NM_HTML_CELLS_COUNT * sizeof *cells->used);
     memset(cells->lead, 0, NM_HTML_CELLS_COUNT * sizeof *cells->lead);
     memset(cells->site, 0, NM_HTML_CELLS_COUNT * sizeof *cells->site);
+    cells->width = NM_HTML_CELLS_WIDTH;
+    cells->height = NM_HTML_CELLS_HEIGHT;
 }
 
 static void add(nm_html_cells *cells, size_t at, float share, uint32_t site)
@@ -86,6 +92,37 @@ void nm_html_cells_draw(nm_html_cells *cells, double born_seq, double ended_seq,
     }
 }
 
+/* Four cells as one, at a place that is read no more: it lies before all that are still to come. */
+static void join_four(nm_html_cells *cells, size_t into, size_t first)
+{
+    const size_t four[] = {first, first + 1, first + (size_t)cells->width, first + (size_t)cells->width + 1};
+    size_t leading = first;
+    float used = 0;
+
+    for (size_t i = 0; i < 4; i++) {
+        used += cells->used[four[i]] / 4;
+        leading = cells->lead[four[i]] > cells->lead[leading] ? four[i] : leading;
+    }
+    cells->site[into] = cells->site[leading];
+    cells->lead[into] = cells->lead[leading];
+    cells->used[into] = used;
+}
+
+bool nm_html_cells_shrink(nm_html_cells *cells)
+{
+    int width = cells->width / 2, height = cells->height / 2;
+
+    if (width < CELLS_WIDTH_LEAST)
+        return false;
+    for (int row = 0; row < height; row++)
+        for (int column = 0; column < width; column++)
+            join_four(cells, (size_t)row * (size_t)width + (size_t)column,
+                      2 * ((size_t)row * (size_t)cells->width + (size_t)column));
+    cells->width = width;
+    cells->height = height;
+    return true;
+}
+
 static uint8_t shade(float used)
 {
     float scaled = used * 255;
@@ -96,13 +133,14 @@ static uint8_t shade(float used)
 static nm_status write_plane(const nm_html_cells *cells, nm_html_block *block, int plane, nm_error *err)
 {
     uint8_t row[NM_HTML_CELLS_WIDTH];
+    size_t width = (size_t)cells->width, count = width * (size_t)cells->height;
     nm_status status = NM_OK;
 
-    for (size_t begin = 0; begin < NM_HTML_CELLS_COUNT && status == NM_OK; begin += sizeof row) {
-        for (size_t i = 0; i < sizeof row; i++)
+    for (size_t begin = 0; begin < count && status == NM_OK; begin += width) {
+        for (size_t i = 0; i < width; i++)
             row[i] =
                 plane == 0 ? shade(cells->used[begin + i]) : (uint8_t)(cells->site[begin + i] >> (8 * (plane - 1)));
-        status = nm_html_block_put(block, row, sizeof row, err);
+        status = nm_html_block_put(block, row, width, err);
     }
     return status;
 }

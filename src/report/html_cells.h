@@ -6,6 +6,7 @@
 #ifndef NM_REPORT_HTML_CELLS_H
 #define NM_REPORT_HTML_CELLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -21,6 +22,7 @@ typedef struct nm_html_cells {
     float *used;                /* owned: share of the cell that was in use, 0 to 1 */
     float *lead;                /* owned: by how much the leading site is ahead */
     uint32_t *site;             /* owned: the leading site; 0: none is known */
+    int width, height;          /* as they are written: less than that of the picture once it was shrunk */
 } nm_html_cells;
 
 /* The caller sets first_seq, last_seq and axis_bytes behind it. To be freed on failure too. */
@@ -32,6 +34,9 @@ void nm_html_cells_clear(nm_html_cells *cells);
  * cells and of the blocks' edges. */
 void nm_html_cells_draw(nm_html_cells *cells, double born_seq, double ended_seq, double offset, double size_bytes,
                         uint32_t site);
+
+/* Makes one cell of four, each time; nothing is drawn then until they are cleared. False: they are few enough. */
+bool nm_html_cells_shrink(nm_html_cells *cells);
 
 /* A plane of used shares, 0 to 255 (what is in use at all is at least 1), then three of the site, lowest byte first; row by row
  * from the axis' beginning. */

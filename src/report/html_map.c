@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Two walks over the allocations, whatever the number of heaps: the first says which lanes each heap has (a pool's are its
- * segments), the second, heap after heap, draws the cells and keeps the blocks.
+ * segments), the second, heap after heap, draws the cells and keeps the blocks. Where there are too many of them it counts them instead, and a
+ * third keeps those of windows (html_windows.h).
  */
 #include "report/html_map.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "report/html_axis.h"
 #include "report/html_cells.h"
 #include "report/html_columns.h"
 #include "report/html_tables.h"
+#include "report/html_windows.h"
 #include "store/database.h"
 
 #define TO_TEXT(number) TO_TEXT_OF(number)
 #define TO_TEXT_OF(x)   #x
 
 #define SEGMENTS_MAX    200000
+#define LANES_SHARE     0.65 /* of the page, at most: they, and what is before them */
+#define CELLS_SHARE     0.85 /* the same */
+#define KEPT_BYTES      1024 /* of the table that comes last */
+#define BLOCKS_MAX(m)                                                                                                  \
+    ((int64_t)((m)->page->bytes_max / 8)) /* held in memory: what takes least has 1 to 2 bytes a block */
 
 /* A heap's picture begins and ends with its input, so that those of one input lie below each other. */
 static const char heaps_sql[] =
@@ -54,11 +62,13 @@ static const char all_blocks_sql[] = "SELECT " BLOCK_COLUMNS ", s.site_frame_id 
                                      " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0"
                                      " ORDER BY a.heap_id, born, a.allocation_id";
 
-static const char large_blocks_sql[] =
-    "SELECT " BLOCK_COLUMNS " FROM allocation AS a JOIN (SELECT allocation_id FROM allocation WHERE is_segment = 0"
-    " ORDER BY CAST(size_bytes AS REAL) * (coalesce(free_seq, 1e12) - coalesce(alloc_seq, 0)) DESC"
-    " LIMIT ?1) AS k ON k.allocation_id = a.allocation_id"
-    " ORDER BY a.heap_id, born, a.allocation_id";
+/* Each anchor of the windows, which the page lays round it. */
+static const char *const anchor_columns[] = {"heap_id", "kind", "seq", NULL};
+
+static const char *const kept_columns[] = {"block_count", "kept_count", "reach", "kind_last", NULL};
+
+static const char window_blocks_sql[] = "SELECT " BLOCK_COLUMNS " FROM allocation AS a WHERE a.is_segment = 0"
+                                        " ORDER BY a.heap_id, born, a.allocation_id";
 
 typedef struct heap_picture {
     int64_t heap_id;
@@ -66,29 +76,32 @@ typedef struct heap_picture {
     nm_html_axis axis;
 } heap_picture;
 
-typedef struct map {
-    sqlite3 *db;
-    FILE *out;
+struct nm_html_map {
+    nm_html_page *page;
     heap_picture heaps[NM_HTML_HEAPS_MAX];
-    size_t heap_count;
+    size_t heap_count, drawn_count;
     heap_picture *heap; /* the one that is drawn; NULL: none, or it has no picture */
     int64_t heap_id;    /* of the row before */
     nm_html_cells cells;
+    nm_html_windows windows;
     nm_html_columns lanes, blocks; /* of all heaps */
-    bool has_all;                  /* blocks are few enough: each is kept */
-} map;
+    int64_t block_count;
+    bool has_all; /* each block is in `blocks` */
+};
+
+typedef struct nm_html_map map;
 
 /* Calls take(map, row) for each row of a question. */
 static nm_status each(map *m, const char *sql, nm_status (*take)(map *, sqlite3_stmt *, nm_error *), nm_error *err)
 {
     sqlite3_stmt *row = NULL;
     int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(m->db, sql, &row, err);
+    nm_status status = nm_db_prepare(m->page->db, sql, &row, err);
 
     while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
         status = take(m, row, err);
     if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(m->db, err);
+        status = nm_db_fail(m->page->db, err);
     sqlite3_finalize(row);
     return status;
 }
@@ -141,20 +154,39 @@ static nm_status keep_lanes(map *m, nm_error *err)
 
 /* ---- Blocks -------------------------------------------------------------------------------------------------------- */
 
+static nm_status put_cells(void *context, FILE *out, nm_error *err)
+{
+    const map *m = context;
+    nm_status status;
+
+    fprintf(out,
+            "<script type=\"application/octet-stream\" class=\"cells\" data-head='{\"heap\":%" PRId64
+            ",\"width\":%d,\"height\":%d,\"first_seq\":%.0f,\"last_seq\":%.0f,\"axis_bytes\":%.0f}'>",
+            m->heap->heap_id, m->cells.width, m->cells.height, m->cells.first_seq, m->cells.last_seq,
+            m->cells.axis_bytes);
+    status = nm_html_cells_write(&m->cells, out, err);
+    fputs("</script>\n", out);
+    return status;
+}
+
+static bool shrink_cells(void *context, size_t bytes, uint64_t bytes_max)
+{
+    map *m = context;
+
+    (void)bytes;
+    (void)bytes_max;
+    return nm_html_cells_shrink(&m->cells);
+}
+
+/* What one heap does not take is left to those behind it. */
 static nm_status write_cells(map *m, nm_error *err)
 {
-    nm_status status;
+    uint64_t room = nm_html_page_room(m->page, CELLS_SHARE);
 
     if (m->heap == NULL)
         return NM_OK;
-    fprintf(m->out,
-            "<script type=\"application/octet-stream\" class=\"cells\" data-head='{\"heap\":%" PRId64
-            ",\"width\":%d,\"height\":%d,\"first_seq\":%.0f,\"last_seq\":%.0f,\"axis_bytes\":%.0f}'>",
-            m->heap->heap_id, NM_HTML_CELLS_WIDTH, NM_HTML_CELLS_HEIGHT, m->cells.first_seq, m->cells.last_seq,
-            m->cells.axis_bytes);
-    status = nm_html_cells_write(&m->cells, m->out, err);
-    fputs("</script>\n", m->out);
-    return status;
+    room /= m->heap_count - m->drawn_count++;
+    return nm_html_page_part(m->page, &(nm_html_part){m, put_cells, shrink_cells}, room, err);
 }
 
 static nm_status begin_heap(map *m, int64_t heap_id, nm_error *err)
@@ -185,95 +217,177 @@ static void draw_block(map *m, const int64_t *values, int64_t site)
         nm_html_cells_draw(&m->cells, born, ended, (double)offset, (double)values[BLOCK_SIZE], (uint32_t)site);
 }
 
+static void read_block(sqlite3_stmt *row, int64_t values[BLOCK_COLUMN_COUNT])
+{
+    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++)
+        values[i] = nm_db_is_null(row, (int)i) ? NM_NULL : sqlite3_column_int64(row, (int)i);
+}
+
+/* The event that frees it; NM_NULL: none. */
+static int64_t freed_of(const int64_t *born, const int64_t *life)
+{
+    return *life == NM_NULL ? NM_NULL : (int64_t)((uint64_t)*born + (uint64_t)*life);
+}
+
 static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
 {
     int64_t values[BLOCK_COLUMN_COUNT];
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++)
-        values[i] = nm_db_is_null(row, (int)i) ? NM_NULL : sqlite3_column_int64(row, (int)i);
+    read_block(row, values);
     if (values[BLOCK_HEAP] != m->heap_id)
         status = begin_heap(m, values[BLOCK_HEAP], err);
     if (m->heap != NULL)
         draw_block(m, values, sqlite3_column_int64(row, BLOCK_COLUMN_COUNT));
+    nm_html_windows_count(&m->windows, values[BLOCK_HEAP], values[BLOCK_BORN],
+                          freed_of(&values[BLOCK_BORN], &values[BLOCK_LIFE]));
     return status == NM_OK && m->has_all ? nm_html_columns_add(&m->blocks, values, err) : status;
 }
 
-static nm_status write_question(sqlite3 *db, nm_strings *strings, const char *name, const char *sql, int64_t most,
-                                FILE *out, nm_error *err)
+static nm_status take_window_block(map *m, sqlite3_stmt *row, nm_error *err)
 {
-    sqlite3_stmt *rows = NULL;
-    nm_status status = nm_db_prepare(db, sql, &rows, err);
+    int64_t values[BLOCK_COLUMN_COUNT];
 
-    if (status == NM_OK)
-        sqlite3_bind_int64(rows, 1, most);
-    if (status == NM_OK)
-        status = nm_html_table_write(db, strings, name, rows, out, err);
-    sqlite3_finalize(rows);
-    return status;
+    read_block(row, values);
+    return nm_html_windows_has(&m->windows, values[BLOCK_HEAP], values[BLOCK_BORN],
+                               freed_of(&values[BLOCK_BORN], &values[BLOCK_LIFE]))
+               ? nm_html_columns_add(&m->blocks, values, err)
+               : NM_OK;
 }
 
-/* How many blocks there are, and how many the page has. */
-static nm_status write_kept(map *m, int64_t count, int64_t kept_count, nm_error *err)
+static nm_status put_blocks(void *context, FILE *out, nm_error *err)
+{
+    const map *m = context;
+
+    return nm_html_columns_write(&m->blocks, "block", out, err);
+}
+
+/* Narrower windows: leaves out what is in none of them any more. */
+static bool shrink_blocks(void *context, size_t bytes, uint64_t bytes_max)
+{
+    map *m = context;
+    nm_html_column *columns = m->blocks.columns;
+    size_t kept = 0, count = m->blocks.row_count;
+
+    if (count == 0)
+        return false;
+    m->has_all = false;
+    nm_html_windows_choose(&m->windows, (int64_t)nm_html_fewer_rows(count, bytes, bytes_max));
+    for (size_t i = 0; i < count; i++) {
+        if (!nm_html_windows_has(&m->windows, columns[BLOCK_HEAP].values[i], columns[BLOCK_BORN].values[i],
+                                 freed_of(&columns[BLOCK_BORN].values[i], &columns[BLOCK_LIFE].values[i])))
+            continue;
+        for (size_t j = 0; j < BLOCK_COLUMN_COUNT; j++)
+            columns[j].values[kept] = columns[j].values[i];
+        kept++;
+    }
+    m->blocks.row_count = kept;
+    return true;
+}
+
+/* How many blocks there are, how many the page has, and round which anchors, how far, each of them. */
+static nm_status write_kept(map *m, nm_error *err)
 {
     nm_html_columns kept = {0};
+    int64_t reach = m->has_all || m->windows.reach < 0 ? NM_NULL : m->windows.reach;
     nm_status status;
 
-    nm_html_columns_name(&kept, (const char *const[]){"block_count", "kept_count", NULL});
-    status = nm_html_columns_add(&kept, (int64_t[]){count, kept_count}, err);
+    nm_html_columns_name(&kept, kept_columns);
+    status = nm_html_columns_add(
+        &kept, (int64_t[]){m->block_count, (int64_t)m->blocks.row_count, reach, (int64_t)m->windows.kind_last}, err);
     if (status == NM_OK)
-        status = nm_html_columns_write(&kept, "kept", m->out, err);
+        status = nm_html_columns_write(&kept, "kept", m->page->out, err);
     nm_html_columns_free(&kept);
     return status;
 }
 
-static nm_status write_blocks(map *m, nm_strings *strings, int64_t blocks_max, nm_error *err)
+static nm_status write_anchors(map *m, nm_error *err)
 {
-    int64_t count = 0;
-    nm_status status = nm_db_get_int(m->db, "SELECT count(*) FROM allocation WHERE is_segment = 0", &count, err);
+    nm_html_columns anchors = {0};
+    nm_status status = NM_OK;
 
-    m->has_all = count <= blocks_max;
+    nm_html_columns_name(&anchors, anchor_columns);
+    for (size_t i = 0; i < m->windows.count && status == NM_OK; i++) {
+        const nm_html_anchor *anchor = &m->windows.anchors[i];
+
+        status = nm_html_columns_add(&anchors, (int64_t[]){anchor->heap_id, (int64_t)anchor->kind, anchor->seq}, err);
+    }
+    if (status == NM_OK)
+        status = nm_html_page_table(m->page, &anchors, "anchor", nm_html_page_room(m->page, CELLS_SHARE), err);
+    nm_html_columns_free(&anchors);
+    return status;
+}
+
+/* Draws them, and keeps them where they are few enough to try. */
+static nm_status walk_blocks(map *m, nm_error *err)
+{
+    nm_status status =
+        nm_db_get_int(m->page->db, "SELECT count(*) FROM allocation WHERE is_segment = 0", &m->block_count, err);
+
+    m->has_all = m->block_count <= BLOCKS_MAX(m);
     m->heap_id = NM_NULL;
     if (status == NM_OK)
         status = each(m, all_blocks_sql, take_block, err);
-    if (status == NM_OK)
-        status = write_cells(m, err);
-    if (status == NM_OK)
-        status = write_kept(m, count, m->has_all ? count : blocks_max, err);
-    if (status != NM_OK)
-        return status;
-    return m->has_all ? nm_html_columns_write(&m->blocks, "block", m->out, err)
-                      : write_question(m->db, strings, "block", large_blocks_sql, blocks_max, m->out, err);
+    return status == NM_OK ? write_cells(m, err) : status;
 }
 
-static void free_map(map *m)
+nm_status nm_html_map_write_blocks(nm_html_map *m, nm_error *err)
 {
+    uint64_t room = nm_html_page_room(m->page, 1);
+    nm_status status = NM_OK;
+
+    if (!m->has_all) {
+        nm_html_windows_choose(&m->windows, BLOCKS_MAX(m));
+        status = each(m, window_blocks_sql, take_window_block, err);
+    }
+    room = room > KEPT_BYTES ? room - KEPT_BYTES : 0;
+    if (status == NM_OK)
+        status = nm_html_page_part(m->page, &(nm_html_part){m, put_blocks, shrink_blocks}, room, err);
+    return status == NM_OK ? write_kept(m, err) : status;
+}
+
+void nm_html_map_free(nm_html_map *m)
+{
+    if (m == NULL)
+        return;
     for (size_t i = 0; i < m->heap_count; i++)
         nm_html_axis_free(&m->heaps[i].axis);
     nm_html_columns_free(&m->lanes);
     nm_html_columns_free(&m->blocks);
     nm_html_cells_free(&m->cells);
+    nm_html_windows_free(&m->windows);
+    free(m);
 }
 
-nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, int64_t blocks_max, FILE *out, nm_error *err)
+static nm_status write_pictures(map *m, nm_error *err)
 {
-    map m = {.db = db, .out = out};
-    nm_status status = nm_html_cells_init(&m.cells, err);
+    nm_status status = nm_html_cells_init(&m->cells, err);
 
-    nm_html_columns_name(&m.lanes, (const char *const[]){"heap_id", "address", "size_bytes", "offset", NULL});
-    nm_html_columns_name(&m.blocks, block_columns);
     if (status == NM_OK)
-        status = each(&m, heaps_sql, take_heap, err);
+        status = nm_html_windows_read(&m->windows, m->page->db, err);
     if (status == NM_OK)
-        status = each(&m, ranges_sql, take_range, err);
+        status = each(m, heaps_sql, take_heap, err);
     if (status == NM_OK)
-        status = keep_lanes(&m, err);
+        status = each(m, ranges_sql, take_range, err);
     if (status == NM_OK)
-        status = nm_html_columns_write(&m.lanes, "lane", out, err);
+        status = keep_lanes(m, err);
     if (status == NM_OK)
-        status = write_question(db, strings, "segment", segment_rows_sql, SEGMENTS_MAX, out, err);
+        status = nm_html_page_table(m->page, &m->lanes, "lane", nm_html_page_room(m->page, LANES_SHARE), err);
     if (status == NM_OK)
-        status = write_blocks(&m, strings, blocks_max, err);
-    free_map(&m);
-    return status;
+        status = nm_html_question_write(m->page, m->page->db, "segment", segment_rows_sql, SEGMENTS_MAX, err);
+    if (status == NM_OK)
+        status = write_anchors(m, err);
+    return status == NM_OK ? walk_blocks(m, err) : status;
+}
+
+nm_status nm_html_map_write(nm_html_page *page, nm_html_map **out, nm_error *err)
+{
+    map *m = *out = calloc(1, sizeof *m);
+
+    if (m == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    m->page = page;
+    nm_html_columns_name(&m->lanes, (const char *const[]){"heap_id", "address", "size_bytes", "offset", NULL});
+    nm_html_columns_name(&m->blocks, block_columns);
+    return write_pictures(m, err);
 }

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the map of a page is drawn from: of each heap the lanes of its addresses and its cells (html_cells.h), and of the largest
- * blocks each by itself, so that one can be pointed at.
+ * What the map of a page is drawn from: of each heap the lanes of its addresses and its cells (html_cells.h), and blocks one by one, so that
+ * each can be pointed at: all, or where they do not fit those round the moments that are looked at most (html_windows.h).
+ *
+ *     nm_html_map_write(page, &map, err);            lanes, segments, anchors and cells
+ *     ... all else of the page
+ *     nm_html_map_write_blocks(map, err);            table "block" in what is left of the page, and "kept", which says how many those are
+ *     nm_html_map_free(map);
  */
 #ifndef NM_REPORT_HTML_MAP_H
 #define NM_REPORT_HTML_MAP_H
 
-#include <sqlite3.h>
-#include <stdio.h>
-
-#include "base/strings.h"
+#include "report/html_page.h"
 
 #define NM_HTML_HEAPS_MAX 64 /* with a map: those with most allocations */
 
-/* Of more than `blocks_max` blocks those with the most bytes times events are there by themselves; table "kept" says how many. */
-nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, int64_t blocks_max, FILE *out, nm_error *err);
+typedef struct nm_html_map nm_html_map;
+
+/* *out keeps `page`; it is to be freed on failure too. */
+nm_status nm_html_map_write(nm_html_page *page, nm_html_map **out, nm_error *err);
+nm_status nm_html_map_write_blocks(nm_html_map *map, nm_error *err);
+void nm_html_map_free(nm_html_map *map); /* NULL is fine */
 
 #endif

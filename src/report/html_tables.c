@@ -4,11 +4,11 @@
  */
 #include "report/html_tables.h"
 
-#include "report/html_block.h"
-#include "report/html_columns.h"
 #include "store/database.h"
 
-#define PLACE "host, rank, pid, device, heap, level, "
+#define TABLES_SHARE 0.6 /* of the page, at most: they, and what is before them */
+
+#define PLACE        "host, rank, pid, device, heap, level, "
 
 typedef struct question {
     const char *name, *sql;
@@ -20,46 +20,37 @@ static const question questions[] = {
 #undef NM_HTML_TABLE
 };
 
-nm_status nm_html_table_write(sqlite3 *db, nm_strings *strings, const char *name, sqlite3_stmt *rows, FILE *out,
-                              nm_error *err)
+/* No table takes more than half of what is left for all of them, so that a long one leaves room for those behind it. */
+nm_status nm_html_table_write(nm_html_page *page, const char *name, sqlite3_stmt *rows, nm_error *err)
 {
     nm_html_columns columns = {0};
-    nm_status status = nm_html_columns_read(&columns, strings, db, rows, err);
+    nm_status status = nm_html_columns_read(&columns, &page->strings, sqlite3_db_handle(rows), rows, err);
 
     if (status == NM_OK)
-        status = nm_html_columns_write(&columns, name, out, err);
+        status = nm_html_page_table(page, &columns, name, nm_html_page_room(page, TABLES_SHARE) / 2, err);
     nm_html_columns_free(&columns);
     return status;
 }
 
-nm_status nm_html_tables_write(sqlite3 *db, nm_strings *strings, FILE *out, nm_error *err)
+nm_status nm_html_question_write(nm_html_page *page, sqlite3 *db, const char *name, const char *sql, int64_t value,
+                                 nm_error *err)
 {
-    nm_status status = NM_OK;
+    sqlite3_stmt *rows = NULL;
+    nm_status status = nm_db_prepare(db, sql, &rows, err);
 
-    for (size_t i = 0; i < sizeof questions / sizeof *questions && status == NM_OK; i++) {
-        sqlite3_stmt *rows = NULL;
-
-        status = nm_db_prepare(db, questions[i].sql, &rows, err);
-        if (status == NM_OK)
-            status = nm_html_table_write(db, strings, questions[i].name, rows, out, err);
-        sqlite3_finalize(rows);
-    }
+    if (status == NM_OK && sqlite3_bind_parameter_count(rows) > 0)
+        sqlite3_bind_int64(rows, 1, value);
+    if (status == NM_OK)
+        status = nm_html_table_write(page, name, rows, err);
+    sqlite3_finalize(rows);
     return status;
 }
 
-nm_status nm_html_strings_write(const nm_strings *strings, FILE *out, nm_error *err)
+nm_status nm_html_tables_write(nm_html_page *page, nm_error *err)
 {
-    nm_html_block block;
-    nm_error later = {.offset = NM_NO_OFFSET};
-    nm_status status, ended;
+    nm_status status = NM_OK;
 
-    fprintf(out, "<script type=\"application/octet-stream\" class=\"strings\" data-head='{\"count\":%zu}'>",
-            strings->count);
-    status = nm_html_block_begin(&block, out, err);
-    if (status != NM_OK)
-        return status;
-    status = nm_html_block_put(&block, strings->text.data, strings->text.len, err);
-    ended = nm_html_block_end(&block, status == NM_OK ? err : &later);
-    fputs("</script>\n", out);
-    return status == NM_OK ? ended : status;
+    for (size_t i = 0; i < sizeof questions / sizeof *questions && status == NM_OK; i++)
+        status = nm_html_question_write(page, page->db, questions[i].name, questions[i].sql, 0, err);
+    return status;
 }

@@ -6,19 +6,16 @@
 #ifndef NM_REPORT_HTML_TABLES_H
 #define NM_REPORT_HTML_TABLES_H
 
-#include <sqlite3.h>
-#include <stdio.h>
+#include "report/html_page.h"
 
-#include "base/strings.h"
-
-/* All of them, in order. The texts in them get numbers of `strings`. */
-nm_status nm_html_tables_write(sqlite3 *db, nm_strings *strings, FILE *out, nm_error *err);
+/* All of them, in order. */
+nm_status nm_html_tables_write(nm_html_page *page, nm_error *err);
 
 /* One more, of rows that the caller has prepared and finalizes. */
-nm_status nm_html_table_write(sqlite3 *db, nm_strings *strings, const char *name, sqlite3_stmt *rows, FILE *out,
-                              nm_error *err);
+nm_status nm_html_table_write(nm_html_page *page, const char *name, sqlite3_stmt *rows, nm_error *err);
 
-/* The block of all texts, each with a zero byte behind it, in the order of their numbers from 1. The last one. */
-nm_status nm_html_strings_write(const nm_strings *strings, FILE *out, nm_error *err);
+/* One more, of a question; `value` is that of its parameter, where it has one. */
+nm_status nm_html_question_write(nm_html_page *page, sqlite3 *db, const char *name, const char *sql, int64_t value,
+                                 nm_error *err);
 
 #endif

@@ -42,7 +42,8 @@ typedef struct nm_rank {
     int64_t step;                                /* of the failure; below 0: not known */
     int64_t out_of_memory_id;                    /* 0: none */
     int64_t failed_ns, since_first_ns, doubt_ns; /* below 0: not known */
-    char failed_at[32];                          /* on the wall clock, in UTC; "": not known */
+    int64_t process_id, input_id;
+    char failed_at[32]; /* on the wall clock, in UTC; "": not known */
 } nm_rank;
 
 typedef struct nm_rank_list {

@@ -16,7 +16,6 @@
 #include "base/io.h"
 #include "store/cleanup.h"
 #include "store/loader.h"
-#include "store/merge.h"
 #include "store/plumbing.h"
 #include "store/prune.h"
 #include "store/publish.h"
@@ -249,7 +248,12 @@ nm_status nm_store_merge_file(nm_store *store, const char *path, nm_error *err)
 {
     const nm_merge_options options = {.adopts_thresholds = store->adopts_thresholds, .retention = store->retention};
 
-    return nm_merge_database(store->db, path, &options, err);
+    return nm_store_merge_with(store, path, &options, err);
+}
+
+nm_status nm_store_merge_with(nm_store *store, const char *path, const nm_merge_options *options, nm_error *err)
+{
+    return nm_merge_database(store->db, path, options, err);
 }
 
 nm_status nm_store_finish_merged(nm_store *store, nm_error *err)

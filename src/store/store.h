@@ -28,6 +28,7 @@
 #include "base/error.h"
 #include "rows/sink.h"
 #include "sites/frame_names.h"
+#include "store/merge.h"
 #include "store/redact_text.h"
 #include "store/retention.h"
 #include "store/threshold.h"
@@ -74,6 +75,9 @@ nm_status nm_store_merge(nm_store *store, nm_store *part, nm_error *err);
 
 /* Adds a database that an npumem-ingest of this version made. NM_ERR_FORMAT: it is none, or damaged. */
 nm_status nm_store_merge_file(nm_store *store, const char *path, nm_error *err);
+
+/* The same with the caller's own choice of how much of it is taken. */
+nm_status nm_store_merge_with(nm_store *store, const char *path, const nm_merge_options *options, nm_error *err);
 
 /* In place of nm_store_finish: indexes, views, checks. */
 nm_status nm_store_finish_merged(nm_store *store, nm_error *err);

@@ -26,6 +26,18 @@ const char *answer_name(void)
     return name;
 }
 
+char *answer_scratch_path(const char *path, const char *name_in_folder)
+{
+    bool is_standard = path == NULL || strcmp(path, "-") == 0;
+    const char *folder = getenv("TMPDIR");
+    char *scratch = NULL;
+    int len = is_standard
+                  ? asprintf(&scratch, "%s/%s", folder == NULL || folder[0] == 0 ? "/tmp" : folder, name_in_folder)
+                  : asprintf(&scratch, "%s.db", path);
+
+    return len < 0 ? NULL : scratch;
+}
+
 /* May it be written there? Not over what is asked. */
 static nm_status check_output(const answer_request *request, nm_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * npumem-report: a database of npumem-ingest as one HTML file. The database may come from anybody: it is opened as such. The
- * file is there whole or not at all (tool/common/answer.h).
+ * npumem-report: databases of npumem-ingest as one HTML file: a run, a run beside another, or the ranks of a job. They may come
+ * from anybody, and are opened as such. The file is there whole or not at all (tool/common/answer.h).
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,16 +11,25 @@
 
 #include "base/io.h"
 #include "base/shown.h"
+#include "report/compare.h"
 #include "report/html.h"
 #include "store/database.h"
 #include "store/foreign.h"
 #include "tool/common/answer.h"
+#include "tool/report/join.h"
 #include "tool/report/options.h"
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
+}
 
 /* "runs/a.db" -> "runs/a.html" */
 static char *name_beside(const char *database)
 {
-    const char *slash = strrchr(database, '/'), *base = slash == NULL ? database : slash + 1;
+    const char *base = base_name(database);
     const char *dot = strrchr(base, '.');
     int kept = (int)(dot == NULL || dot == base ? strlen(database) : (size_t)(dot - database));
     char *name = NULL;
@@ -33,24 +42,73 @@ static int say(const char *subject, const nm_error *err)
     char name[PATH_MAX];
 
     fprintf(stderr, "npumem-report: %s: %s\n", nm_shown_text(name, sizeof name, subject), err->text);
-    return EXIT_NO;
+    return err->status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_NO;
+}
+
+/* What a page is made of. */
+typedef struct sources {
+    const char *subject; /* what an error is about */
+    nm_foreign *one;     /* owned; NULL where there are several */
+    nm_store *several;   /* owned */
+    nm_foreign *other;   /* owned: the run beside it, with the first attached as its base; NULL: none */
+    nm_html_against against;
+} sources;
+
+static nm_status open_other(sources *from, const report_options *options, nm_error *err)
+{
+    from->subject = options->against;
+    nm_status status = nm_foreign_open(options->against, false, &from->other, err);
+
+    if (status == NM_OK) {
+        from->subject = options->databases[0];
+        status = nm_foreign_attach(from->other, options->databases[0], "base", false, err);
+    }
+    if (status != NM_OK)
+        return status;
+    from->against = (nm_html_against){nm_foreign_db(from->other), base_name(options->against)};
+    from->subject = options->against;
+    return nm_compare_check(from->against.db, &(nm_compare_choice){0}, err);
+}
+
+static nm_status open_sources(sources *from, const report_options *options, nm_error *err)
+{
+    nm_status status;
+
+    from->subject = options->databases[0];
+    if (options->database_count > 1)
+        return report_join(options, &from->subject, &from->several, err);
+    status = nm_foreign_open(options->databases[0], true, &from->one, err);
+    return status == NM_OK && options->against != NULL ? open_other(from, options, err) : status;
+}
+
+static nm_status write_page(sources *from, const report_options *options, nm_error *err)
+{
+    const nm_html_options page = {.database_path = options->databases[0],
+                                  .database_count = options->database_count,
+                                  .language = nm_language_of_environment(),
+                                  .bytes_max = options->bytes_max,
+                                  .against = from->other == NULL ? NULL : &from->against};
+    sqlite3 *db = from->several == NULL ? nm_foreign_db(from->one) : nm_store_db(from->several);
+
+    from->subject = options->databases[0];
+    return nm_html_write(db, &page, stdout, err);
 }
 
 /* Prints the page. */
-static int write_page(const void *context)
+static int print_page(const void *context)
 {
     const report_options *options = context;
-    const nm_html_options page = {
-        .database_path = options->database, .language = nm_language_of_environment(), .bytes_max = options->bytes_max};
     nm_error err = {.offset = NM_NO_OFFSET};
-    nm_foreign *database = NULL;
-    nm_status status = nm_foreign_open(options->database, true, &database, &err);
+    sources from = {0};
+    nm_status status = open_sources(&from, options, &err);
 
     if (status == NM_OK)
-        status = nm_html_write(nm_foreign_db(database), &page, stdout, &err);
-    nm_foreign_close(database);
+        status = write_page(&from, options, &err);
+    nm_foreign_close(from.other);
+    nm_foreign_close(from.one);
+    nm_store_close(from.several);
     if (status != NM_OK)
-        return say(options->database, &err);
+        return say(from.subject, &err);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         nm_fail_errno(&err, errno, "cannot write");
         return say(answer_name(), &err);
@@ -58,21 +116,37 @@ static int write_page(const void *context)
     return EXIT_DONE;
 }
 
+/* The page may stand for none of what it is made of. */
+static const char **list_inputs(const report_options *options, size_t *count)
+{
+    const char **inputs = calloc(options->database_count + 1, sizeof *inputs);
+
+    *count = 0;
+    for (; inputs != NULL && *count < options->database_count; ++*count)
+        inputs[*count] = options->databases[*count];
+    if (inputs != NULL && options->against != NULL)
+        inputs[(*count)++] = options->against;
+    return inputs;
+}
+
 static int run_report(const report_options *options)
 {
-    char *beside = options->output == NULL ? name_beside(options->database) : NULL;
+    char *beside = options->output == NULL ? name_beside(options->databases[0]) : NULL;
+    size_t input_count = 0;
+    const char **inputs = list_inputs(options, &input_count);
     answer_request request = {.program = "npumem-report",
                               .path = beside == NULL ? options->output : beside,
                               .is_forced = options->is_forced,
-                              .inputs = &options->database,
-                              .input_count = 1,
+                              .inputs = inputs,
+                              .input_count = input_count,
                               .failed = EXIT_NO};
     int result = EXIT_NO;
 
-    if (options->output == NULL && beside == NULL)
+    if (inputs == NULL || (options->output == NULL && beside == NULL))
         fputs("npumem-report: out of memory\n", stderr);
     else
-        result = answer_run(&request, write_page, options);
+        result = answer_run(&request, print_page, options);
+    free(inputs);
     free(beside);
     return result;
 }

@@ -4,6 +4,8 @@
  */
 #include "tool/report/options.h"
 
+#include <sys/stat.h>
+
 #include "report/html.h"
 
 static const option_row rows[] = {
@@ -11,12 +13,19 @@ static const option_row rows[] = {
      .letter = 'o',
      .kind = OPTION_FILE,
      .argument = "FILE",
-     .help = "write there; -: standard output (default: DB with the suffix .html)",
+     .help = "write there; -: standard output (default: DB with the suffix .html; of several it has to be given)",
      .field = OPTION_FIELD(report_options, output)},
+    {.name = "against",
+     .kind = OPTION_FILE,
+     .argument = "B.db",
+     .help =
+         "another run beside this one: the figures and sites of npumem diff DB B.db, and both curves in one picture",
+     .field = OPTION_FIELD(report_options, against)},
     {.name = "max-size",
      .kind = OPTION_SIZE,
      .argument = "SIZE",
-     .help = "about how large the page may get: where there are more blocks, only the largest can be pointed at",
+     .help = "how large the page may get: where there are more blocks, those round the peak, failures, leaks and the "
+             "end are kept one by one",
      .fallback = "16MiB",
      .min = NM_HTML_BYTES_LEAST,
      .max = (uint64_t)1 << 30,
@@ -31,15 +40,55 @@ static const option_row rows[] = {
 
 static const options_program program = {
     .name = "npumem-report",
-    .usage = "npumem-report [options] DB",
-    .about = "Writes a database of npumem-ingest as one HTML file that needs nothing beside it and asks nobody for "
-             "anything: "
-             "verdicts with their evidence, memory over time, a map of every block, what was live at any moment and by "
-             "whom, "
-             "leaks, fragmentation, and why memory ran out. Without script it holds the summary as text.",
+    .usage = "npumem-report [options] DB\n       npumem-report [options] -o FILE.html DB DB ...",
+    .about =
+        "Writes a database of npumem-ingest as one HTML file that needs nothing beside it and asks nobody for "
+        "anything: "
+        "verdicts with their evidence, memory over time, a map of every block, what was live at any moment and by "
+        "whom, "
+        "leaks, fragmentation, and why memory ran out. Without script it holds the summary as text. Several databases "
+        "are the ranks of one job: all beside each other, with maps of the first that failed, of the one with the "
+        "highest peak and of the median.",
     .ends = {"done", "failed", "wrong usage"},
     OPTIONS_ROWS(rows),
 };
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+/* The first of the databases before that one which is the same file; NULL: there is none. */
+static const char *same_before(char *const *operands, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (is_same_file(operands[i], operands[index]))
+            return operands[i];
+    return NULL;
+}
+
+static options_outcome check_operands(char *const *operands, const report_options *options)
+{
+    for (size_t i = 0; i < options->database_count; i++) {
+        if (operands[i][0] == 0)
+            return options_refuse(&program, "no database");
+        if (same_before(operands, i) != NULL)
+            return options_refuse(&program, "%.60s is given twice", operands[i]);
+        if (options->against != NULL && is_same_file(operands[i], options->against))
+            return options_refuse(&program, "%.60s cannot be compared with itself", operands[i]);
+    }
+    if (options->database_count == 0)
+        return options_refuse(&program, "no database");
+    if (options->database_count > 1 && options->against != NULL)
+        return options_refuse(&program, "--against takes one run beside another: load the ranks of one into a database "
+                                        "first (npumem-ingest -o)");
+    if (options->database_count > 1 && options->output == NULL)
+        return options_refuse(&program, "%zu databases need -o FILE.html", options->database_count);
+    return OPTIONS_READ;
+}
 
 options_outcome report_options_read(int argc, char **argv, report_options *options)
 {
@@ -48,10 +97,8 @@ options_outcome report_options_read(int argc, char **argv, report_options *optio
 
     if (outcome != OPTIONS_READ)
         return outcome;
-    if (operands[0] == NULL || operands[0][0] == 0)
-        return options_refuse(&program, "no database");
-    if (operands[1] != NULL)
-        return options_refuse(&program, "one database at a time: npumem-ingest loads several ranks into one");
-    options->database = operands[0];
-    return OPTIONS_READ;
+    while (operands[options->database_count] != NULL)
+        options->database_count++;
+    options->databases = (const char *const *)operands;
+    return check_operands(operands, options);
 }

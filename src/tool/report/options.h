@@ -8,7 +8,10 @@
 #include "tool/common/options.h"
 
 typedef struct report_options {
-    const char *database, *output; /* borrowed; output: NULL: by the database's name, "-": standard output */
+    const char *const *databases; /* at least one, each another file; borrowed, as all texts */
+    size_t database_count;
+    const char *against; /* NULL: no other run */
+    const char *output;  /* NULL: by the database's name, "-": standard output */
     uint64_t bytes_max;
     bool is_forced;
 } report_options;

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which ranks have a map is known when all of them are beside each other: so they are put together twice, first without a row of an
+ * event, which costs little, and then with those of the few.
+ */
+#include "tool/report/join.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/shown.h"
+#include "report/rank_list.h"
+#include "store/database.h"
+#include "store/foreign.h"
+#include "tool/common/answer.h"
+
+#define SCRATCH_NAME "npumem-report.db" /* in the temporary folder */
+#define NAME_BYTES   100
+
+typedef struct join {
+    const report_options *options;
+    const char *path; /* of the scratch */
+    const char **subject;
+    int64_t *last_inputs; /* owned: of each database the number of its last input, in the first pass */
+    bool *has_rows;       /* owned: of each database: its rows of allocations are wanted */
+} join;
+
+/* One after the other, so that what cannot be read is said in the words that are used of one database alone. */
+static nm_status check_databases(const join *work, nm_error *err)
+{
+    const report_options *options = work->options;
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < options->database_count && status == NM_OK; i++) {
+        nm_foreign *database = NULL;
+
+        *work->subject = options->databases[i];
+        status = nm_foreign_open(options->databases[i], false, &database, err);
+        nm_foreign_close(database);
+    }
+    return status;
+}
+
+/* Heaps are told apart by host, rank and number of their process. */
+static nm_status check_apart(const join *work, size_t index, sqlite3 *db, nm_error *err)
+{
+    char name[NAME_BYTES], sql[400];
+    int64_t before = index == 0 ? 0 : work->last_inputs[index - 1], input_id = 0;
+    size_t other = 0;
+    nm_status status;
+
+    snprintf(sql, sizeof sql,
+             "SELECT coalesce(min(p.input_id), 0) FROM process AS p JOIN process AS q ON q.host IS p.host"
+             " AND q.rank IS p.rank AND q.pid IS p.pid WHERE p.input_id <= %" PRId64 " AND q.input_id > %" PRId64,
+             before, before);
+    status = nm_db_get_int(db, sql, &input_id, err);
+    if (status != NM_OK || input_id == 0)
+        return status;
+    while (work->last_inputs[other] < input_id)
+        other++;
+    return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "has a process of the same host, rank and number as %s",
+                   nm_shown_text(name, sizeof name, work->options->databases[other]));
+}
+
+static nm_status merge(join *work, size_t index, nm_store *store, bool is_light, nm_error *err)
+{
+    const nm_merge_options options = {.adopts_thresholds = index == 0,
+                                      .retention =
+                                          is_light || !work->has_rows[index] ? NM_RETENTION_NONE : NM_RETENTION_ALL};
+    nm_status status;
+
+    *work->subject = work->options->databases[index];
+    status = nm_store_merge_with(store, work->options->databases[index], &options, err);
+    if (status != NM_OK || !is_light)
+        return status;
+    status = check_apart(work, index, nm_store_db(store), err);
+    return status != NM_OK ? status
+                           : nm_db_get_int(nm_store_db(store), "SELECT coalesce(max(input_id), 0) FROM input",
+                                           &work->last_inputs[index], err);
+}
+
+static nm_status merge_all(join *work, bool is_light, nm_store **out, nm_error *err)
+{
+    const nm_store_options options = {.role = NM_STORE_MERGED, .is_scratch = true, .input_fd = -1};
+    nm_status status;
+
+    *work->subject = answer_name();
+    status = nm_store_open(work->path, &options, out, err);
+    for (size_t i = 0; i < work->options->database_count && status == NM_OK; i++)
+        status = merge(work, i, *out, is_light, err);
+    if (status == NM_OK) {
+        *work->subject = answer_name();
+        status = nm_store_finish_merged(*out, err);
+    }
+    if (status == NM_OK)
+        return NM_OK;
+    nm_store_close(*out);
+    *out = NULL;
+    return status;
+}
+
+static void want_rows(const join *work, const nm_rank *rank)
+{
+    size_t i = 0;
+
+    while (rank != NULL && i + 1 < work->options->database_count && work->last_inputs[i] < rank->input_id)
+        i++;
+    if (rank != NULL)
+        work->has_rows[i] = true;
+}
+
+/* The first pass: of which databases the rows are wanted. */
+static nm_status choose(join *work, nm_error *err)
+{
+    nm_store *store = NULL;
+    nm_rank_list *ranks = NULL;
+    nm_status status = merge_all(work, true, &store, err);
+
+    if (status == NM_OK)
+        status = nm_rank_list_read(nm_store_db(store), &ranks, err);
+    if (status == NM_OK) {
+        want_rows(work, ranks->first);
+        want_rows(work, ranks->worst);
+        want_rows(work, ranks->median);
+    }
+    nm_rank_list_free(ranks);
+    nm_store_close(store);
+    return status;
+}
+
+nm_status report_join(const report_options *options, const char **subject, nm_store **out, nm_error *err)
+{
+    char *path = answer_scratch_path(options->output, SCRATCH_NAME);
+    join work = {.options = options,
+                 .path = path,
+                 .subject = subject,
+                 .last_inputs = calloc(options->database_count, sizeof *work.last_inputs),
+                 .has_rows = calloc(options->database_count, sizeof *work.has_rows)};
+    nm_status status = path == NULL || work.last_inputs == NULL || work.has_rows == NULL
+                           ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                           : check_databases(&work, err);
+
+    *out = NULL;
+    if (status == NM_OK)
+        status = choose(&work, err);
+    if (status == NM_OK)
+        status = merge_all(&work, false, out, err);
+    free(work.last_inputs);
+    free(work.has_rows);
+    free(path);
+    return status;
+}
