@@ -6,6 +6,7 @@
 #include "report/html_against.h"
 
 #include "report/compare.h"
+#include "report/html_curves.h"
 #include "report/html_tables.h"
 #include "store/database.h"
 
@@ -26,9 +27,6 @@ static const struct {
     {"against_heap", "SELECT p.host, p.rank, p.pid, p.device, p.heap, p.level, p.heap_id, p.process_id, p.input_id,"
                      " s.peak_bytes, s.peak_seq FROM _heap_place AS p LEFT JOIN _heap_sum AS s ON s.heap_id = p.heap_id"
                      " ORDER BY p.heap_id LIMIT 16384"},
-    {"against_usage",
-     "SELECT heap_id, first_seq, last_seq, last_ns, max_seq, max_ns, max_live_bytes, live_bytes, reserved_bytes"
-     " FROM usage ORDER BY heap_id, last_seq LIMIT 400000"},
     {"against_step", "SELECT process_id, number, begin_seq FROM step WHERE begin_seq IS NOT NULL"
                      " ORDER BY process_id, begin_seq, step_id LIMIT 100000"},
 };
@@ -71,5 +69,5 @@ nm_status nm_html_against_write(nm_html_page *page, const nm_html_against *again
         status = nm_compare_ask(against->db, NM_COMPARE_SITES, &choice, take_answer, &sites, err);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == NM_OK; i++)
         status = nm_html_question_write(page, against->db, tables[i].name, tables[i].sql, 0, err);
-    return status;
+    return status == NM_OK ? nm_html_usage_write(page, against->db, "against_usage", err) : status;
 }

@@ -4,6 +4,7 @@
  */
 #include "report/html_tables.h"
 
+#include "report/html_curves.h"
 #include "store/database.h"
 
 #define TABLES_SHARE 0.6 /* of the page, at most: they, and what is before them */
@@ -21,13 +22,18 @@ static const question questions[] = {
 };
 
 /* No table takes more than half of what is left for all of them, so that a long one leaves room for those behind it. */
+nm_status nm_html_tables_put(nm_html_page *page, const nm_html_columns *columns, const char *name, nm_error *err)
+{
+    return nm_html_page_table(page, columns, name, nm_html_page_room(page, TABLES_SHARE) / 2, err);
+}
+
 nm_status nm_html_table_write(nm_html_page *page, const char *name, sqlite3_stmt *rows, nm_error *err)
 {
     nm_html_columns columns = {0};
     nm_status status = nm_html_columns_read(&columns, &page->strings, sqlite3_db_handle(rows), rows, err);
 
     if (status == NM_OK)
-        status = nm_html_page_table(page, &columns, name, nm_html_page_room(page, TABLES_SHARE) / 2, err);
+        status = nm_html_tables_put(page, &columns, name, err);
     nm_html_columns_free(&columns);
     return status;
 }
@@ -52,5 +58,7 @@ nm_status nm_html_tables_write(nm_html_page *page, nm_error *err)
 
     for (size_t i = 0; i < sizeof questions / sizeof *questions && status == NM_OK; i++)
         status = nm_html_question_write(page, page->db, questions[i].name, questions[i].sql, 0, err);
-    return status;
+    if (status == NM_OK)
+        status = nm_html_usage_write(page, page->db, "usage", err);
+    return status == NM_OK ? nm_html_gaps_write(page, err) : status;
 }

@@ -14,6 +14,9 @@ nm_status nm_html_tables_write(nm_html_page *page, nm_error *err);
 /* One more, of rows that the caller has prepared and finalizes. */
 nm_status nm_html_table_write(nm_html_page *page, const char *name, sqlite3_stmt *rows, nm_error *err);
 
+/* One more, whose rows the caller has. */
+nm_status nm_html_tables_put(nm_html_page *page, const nm_html_columns *columns, const char *name, nm_error *err);
+
 /* One more, of a question; `value` is that of its parameter, where it has one. */
 nm_status nm_html_question_write(nm_html_page *page, sqlite3 *db, const char *name, const char *sql, int64_t value,
                                  nm_error *err);
