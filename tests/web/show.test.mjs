@@ -5,13 +5,16 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
+import {changeText, counterpartOf, siteOfChange} from '../../src/report/web/against.mjs';
 import {assignColours, LEAK, mixPixel, partsOf, PALETTE, REST} from '../../src/report/web/colours.mjs';
 import {formatAddress, formatBytes, formatCount, formatPercent, formatTime} from '../../src/report/web/format.mjs';
 import {makeTree, pathOf, skipTrunk} from '../../src/report/web/icicle.mjs';
 import {thin} from '../../src/report/web/leaks.mjs';
 import {isCounted} from '../../src/report/web/live.mjs';
-import {addBlocks, bestHeap, heapOfRow, liveBlocks, makeClock, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/report/web/model.mjs';
+import {addBlocks, ANCHOR_KINDS, bestHeap, hasBlocksOf, heapOfRow, liveBlocks, makeClock, makeWindows, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/report/web/model.mjs';
 import {barParts} from '../../src/report/web/oom.mjs';
+import {mostByColumn, shareOfEvents, shareOfSteps} from '../../src/report/web/overlay.mjs';
+import {rolesOfRanks, verdictOfRank} from '../../src/report/web/ranks.mjs';
 import {drawCells, drawRectangle, offsetOf} from '../../src/report/web/raster.mjs';
 import {interpolate, makeScale, niceTicks} from '../../src/report/web/scale.mjs';
 import {makeFilter, makeState, readHash, writeHash} from '../../src/report/web/state.mjs';
@@ -90,16 +93,62 @@ test('what is looked at first is where the trouble is, else the largest pool', (
 
 test('what was live is counted only where every block is here', () => {
     const table = {rows: 3, heap_id: Float64Array.of(1, 1, 2), born: Float64Array.of(-1, 5, 6), life: Float64Array.of(11, NaN, 1), size_bytes: Float64Array.of(1, 2, 4)};
-    const heap = {heap_id: 1, input: {detail: 'all', detail_begin_seq: null}}, model = {kept: {block_count: 3, kept_count: 3}};
-    addBlocks(model, table);
+    const heap = {heap_id: 1, input: {detail: 'all', detail_begin_seq: null}}, model = {}, all = {block_count: 3, kept_count: 3, reach: null, kind_last: 0};
+    addBlocks(model, table, all, []);
     assert.deepEqual([...model.blocks.alloc_seq], [NaN, 5, 6]);
     assert.deepEqual([...model.blocks.free_seq], [10, NaN, 7]);
     assert.deepEqual([4, 5, 9, 10].map((seq) => liveBlocks(model, 1, seq)), [[0], [0, 1], [0, 1], [1]]);
-    assert.equal(isCounted(model, heap), true);
-    assert.equal(isCounted(model, {...heap, input: {detail: 'live', detail_begin_seq: null}}), false);
-    model.kept = {block_count: 4, kept_count: 3};
-    addBlocks(model, table);
-    assert.equal(isCounted(model, heap), false);
+    assert.equal(isCounted(model, heap, 7), true);
+    assert.equal(isCounted(model, {...heap, input: {detail: 'live', detail_begin_seq: null}}, 7), false);
+    addBlocks(model, table, {...all, block_count: 4}, []);
+    assert.equal(isCounted(model, heap, 7), false);
+    addBlocks(model, table, {...all, block_count: 4, reach: 2}, [{heap_id: 1, kind: 0, seq: 7}]);
+    assert.deepEqual([4, 5, 9, 10].map((seq) => isCounted(model, heap, seq)), [false, true, true, false]);
+});
+
+test('windows of one heap that touch are one, and anchors that were given up have none', () => {
+    const anchors = [{heap_id: 2, kind: 0, seq: 50}, {heap_id: 1, kind: 0, seq: 10}, {heap_id: 1, kind: 1, seq: 90}, {heap_id: 1, kind: 3, seq: 21}, {heap_id: 1, kind: 2, seq: 16}];
+    const windows = makeWindows(anchors, {reach: 5, kind_last: 3});
+    assert.deepEqual(windows.get(1).map((window) => [window.from, window.to, window.anchors.map((anchor) => ANCHOR_KINDS[anchor.kind])]), [[5, 26, ['peak', 'failure', 'leak']], [85, 95, ['end']]]);
+    assert.deepEqual(windows.get(2).map((window) => [window.from, window.to]), [[45, 55]]);
+    assert.deepEqual(makeWindows(anchors, {reach: 4, kind_last: 1}).get(1).map((window) => [window.from, window.to]), [[6, 14], [86, 94]]);
+    assert.equal(makeWindows(anchors, {reach: null, kind_last: 3}).size, 0);
+    const model = {hasAllBlocks: false, windows};
+    assert.deepEqual([[5, 26], [5, 27], [20, 90], [85, 95]].map(([from, to]) => hasBlocksOf(model, 1, from, to)), [true, false, false, true]);
+    assert.equal(hasBlocksOf(model, 3, 5, 6), false);
+});
+
+test('a curve has the most of each column, and is what it was where nothing happened', () => {
+    const usage = {first_seq: [0, 10, 80], last_seq: [9, 19, 100], max_seq: [4, 15, 99], max_live_bytes: [50, 99, 30], live_bytes: [20, 30, 10]};
+    assert.deepEqual([...mostByColumn(usage, shareOfEvents(usage), 10)], [50, 99, 30, 30, 30, 30, 30, 30, 30, 30]);
+    assert.equal(mostByColumn(usage, shareOfEvents(usage), 1)[0], 99);
+    const place = shareOfSteps([10, 80], 100, 4);
+    assert.deepEqual([0, 10, 45, 80, 90, 100].map(place), [0, 0, 0.125, 0.25, 0.375, 0.5]);
+});
+
+test('three ranks stand for all: the first to fail, the highest and the lower middle', () => {
+    const rank = (process, peak, order) => ({process_id: process, rank: process, peak_bytes: peak, failure_order: order ?? null});
+    assert.deepEqual([...rolesOfRanks([rank(1, 5), rank(2, 9, 'followed'), rank(3, 9), rank(4, 7, 'first'), rank(5, null)])], [[4, ['first', 'median']], [2, ['highest']]]);
+    assert.deepEqual([...rolesOfRanks([rank(1, 5), rank(1, 5), rank(2, 9)])], [[1, ['highest']], [2, ['median']]]); /* two devices of one process */
+    assert.deepEqual([...rolesOfRanks([rank(1, null), rank(2, null)])], []);
+});
+
+test('the verdict of a rank is of its own rows', () => {
+    const row = {host: 'h', rank: 3, pid: 7, failure: null, leak_bytes: 0}, of = (rank, verdict, measure) => ({host: 'h', rank, pid: 7, verdict, measure});
+    const views = {health: [of(3, 'warning', 'hit rate'), of(3, 'warning', 'hit rate'), of(4, 'danger', 'fragmentation'), of(3, 'good', 'idle')], misuse: [of(4)]};
+    assert.deepEqual(verdictOfRank(row, views), {level: 'warning', parts: ['hit rate']});
+    assert.deepEqual(verdictOfRank({...row, rank: 4}, views), {level: 'danger', parts: ['misuse (1)', 'fragmentation']});
+    assert.deepEqual(verdictOfRank({...row, failure: 'signal', leak_bytes: 2048}, views).parts, ['signal', 'leak of 2.0 KiB', 'hit rate']);
+    assert.deepEqual(verdictOfRank({...row, rank: 5}, views), {level: 'good', parts: []});
+});
+
+test('changes are written as npumem diff writes them', () => {
+    assert.deepEqual([['bytes', 2048], ['bytes', -2048], ['bytes', 0], ['ns', -25000], ['ratio', -0.1234], ['ratio', 0.00001], ['ratio', -0.00001], ['bytes', null]].map(([unit, change]) => changeText(unit, change)),
+        ['+2.0 KiB', '-2.0 KiB', '+0 B', '-25.0 us', '-12.3 %', '+0.0 %', '+0.0 %', '\u2013']);
+    assert.deepEqual([{path: '(all)', function: '', line: null}, {path: 'torch/adamw.py', line: 61, function: 'step'}, {path: '', line: null, function: 'f'}].map(siteOfChange), ['all sites', 'torch/adamw.py:61 step', 'f']);
+    const heap = {level: 'pool', rank: 1, device: 0, heap: 'p', host: 'a'}, others = [{...heap, level: 'driver'}, {...heap, rank: 0, host: 'b'}, {...heap, host: 'b'}, {...heap, heap: 'q'}];
+    assert.equal(counterpartOf(heap, others), others[2]);
+    assert.equal(counterpartOf({...heap, level: 'pinned'}, others), null);
 });
 
 test('a step begins at its event and ends at the next', () => {

@@ -4,7 +4,7 @@
  */
 import {say} from './words.mjs';
 
-const SVG = 'http://www.w3.org/2000/svg';
+export const SVG = 'http://www.w3.org/2000/svg';
 
 /* make('p', {class: 'note', onclick: f}, 'text', child, null): attributes, listeners of events, then texts and elements. */
 export function make(tag, attributes, ...children) {

@@ -7,16 +7,16 @@ import {LEAK, PALETTE, REST} from './colours.mjs';
 import {make, makeChoice, put} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent} from './format.mjs';
 import {makeIcicle, makeTree, pathOf, skipTrunk} from './icicle.mjs';
-import {liveBlocks, sumBlocks} from './model.mjs';
+import {hasBlocksOf, liveBlocks, sumBlocks} from './model.mjs';
 import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
 import {makeBar, makeTable} from './table.mjs';
 import {clockOf, momentSeq} from './timeline.mjs';
 import {say} from './words.mjs';
 
-/* Are all blocks of the heap here, so that what is counted is what there was? Pure. */
-export function isCounted(model, heap) {
-    return model.hasAllBlocks && heap.input?.detail === 'all' && heap.input.detail_begin_seq === null && model.blockRanges.has(heap.heap_id);
+/* Are all blocks of the heap here that were live at the event, so that what is counted is what there was? Pure. */
+export function isCounted(model, heap, seq) {
+    return hasBlocksOf(model, heap.heap_id, seq, seq) && heap.input?.detail === 'all' && heap.input.detail_begin_seq === null && model.blockRanges.has(heap.heap_id);
 }
 
 function countBlocks(model, heap, seq, keyOf) {
@@ -31,7 +31,7 @@ export function liveGroups(model, heap, at, group) {
     if (at === 'peak')
         return fromView(group === 'category' ? 'peak_category' : 'peak_site', group === 'category' ? 'category' : 'site');
     const seq = momentSeq(heap, at);
-    if (!isCounted(model, heap) || seq === null)
+    if (seq === null || !isCounted(model, heap, seq))
         return null;
     const {blocks, stacks} = model, largest = new Map();
     const siteOf = (i) => (Number.isNaN(blocks.alloc_seq[i]) ? '(baseline)' : stacks.siteOf(blocks.stack_id[i]));
@@ -46,7 +46,7 @@ export function liveGroups(model, heap, at, group) {
 /* Sums by whole stacks for the icicle; from the sites' largest stacks where single blocks are not here. Pure. */
 export function liveStacks(model, heap, at) {
     const seq = momentSeq(heap, at);
-    if (isCounted(model, heap) && seq !== null)
+    if (seq !== null && isCounted(model, heap, seq))
         return countBlocks(model, heap, seq, (i) => model.blocks.stack_id[i]).map((sum) => ({path: Number.isNaN(sum.key) ? ['(no stack)'] : pathOf(model, sum.key), bytes: sum.bytes, count: sum.count}));
     const groups = liveGroups(model, heap, at, 'site');
     return groups && groups.map((row) => ({path: row.stack === null ? [row.name] : pathOf(model, row.stack), bytes: row.bytes, count: row.count}));

@@ -2,6 +2,7 @@
  *
  * Puts the page together: reads the data, makes the model, the state and the panels, and lets each show what the state says.
  */
+import {makeAgainst} from './against.mjs';
 import {readPage} from './decode.mjs';
 import {make, put} from './dom.mjs';
 import {makeHead} from './head.mjs';
@@ -18,7 +19,7 @@ import {makeTimeline} from './timeline.mjs';
 import {makeVerdicts} from './verdicts.mjs';
 import {say, setLanguage} from './words.mjs';
 
-const PANELS = [makeVerdicts, makeTimeline, makeMap, makeLive, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse];
+const PANELS = [makeVerdicts, makeAgainst, makeTimeline, makeMap, makeLive, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse];
 
 function defaultsOf(model) {
     return {heap: model.best?.heap_id ?? null, from: null, to: null, low: null, high: null, block: null, at: 'peak', site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site'};
@@ -98,7 +99,7 @@ async function start() {
     const showAgain = showPage(model);
     document.documentElement.dataset.first = String(Math.round(performance.now() - began));
     await nextPicture();
-    addBlocks(model, await page.readBlocks());
+    addBlocks(model, await page.readBlocks(), model.rows('kept')[0], model.rows('anchor'));
     showAgain();
     document.documentElement.dataset.ready = String(Math.round(performance.now() - began));
 }

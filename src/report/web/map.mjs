@@ -7,7 +7,8 @@
 import {assignColours, mixPixel, partsOf, PALETTE, REST} from './colours.mjs';
 import {colourOf, make, makeCanvas, makeChoice, put} from './dom.mjs';
 import {formatAddress, formatBytes, formatCount, formatTime, isKnown, NOTHING} from './format.mjs';
-import {blockOffsets, stepAt} from './model.mjs';
+import {ANCHOR_KINDS, blockOffsets, hasBlocksOf, stepAt} from './model.mjs';
+import {rolesOf} from './ranks.mjs';
 import {drawCells, drawRectangle, offsetOf} from './raster.mjs';
 import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
@@ -96,7 +97,7 @@ export function drawMap(pixels, view, model, heap, values, shades) {
     const segments = model.segments.get(heap.heap_id) ?? [];
     for (const segment of segments)
         drawRectangle(pixels, view, segment.alloc_seq ?? -1, segment.free_seq ?? Infinity, offsetOf(lanes, segment.address), segment.size_bytes, reserved);
-    const inView = model.hasAllBlocks ? blocksInView(model, heap, view, EXACT_MAX) : null;
+    const inView = hasBlocksOf(model, heap.heap_id, Math.floor(view.scale.firstSeq), Math.ceil(view.scale.lastSeq) - 1) ? blocksInView(model, heap, view, EXACT_MAX) : null;
     if (inView === null && heap.cells && coloring.nameOfSite) {
         drawCells(pixels, view, heap.cells, (site, used) => pixelOf(coloring.nameOfSite(site), used / 255));
         return {isExact: false, count: null};
@@ -223,8 +224,8 @@ function paintMap(context, width, ratio, model, heap, values) {
     drawCursor(context, values, heap, view.scale, MAP_TOP, MAP_HEIGHT - MAP_BOTTOM);
     if (chosen >= 0)
         outline(context, model, heap, view, plotHeight, chosen, colourOf('ink'));
-    if (!model.hasAllBlocks && model.kept !== null && model.blocks !== null)
-        return `Shares of what was in use, of all ${formatCount(model.kept.block_count)} blocks; the ${formatCount(model.kept.kept_count)} with the most bytes times events can be pointed at (npumem report --max-size).`;
+    if (!how.isExact && !model.hasAllBlocks && model.blocks !== null)
+        return say('Shares of what was in use: outside of the ranges above not every block is in this page.');
     return how.isExact ? `${formatCount(how.count)} blocks in view, each drawn by itself.` : 'More blocks in view than pixels: shares of what was in use; a closer range draws each block.';
 }
 
@@ -246,9 +247,32 @@ function showTip(tip, model, heap, number, at, width) {
     tip.style.top = `${Math.max(0, at.y - 20)}px`;
 }
 
+const KIND_LABELS = {peak: 'peak', end: 'end', failure: 'failure', leak: 'leak'};
+
+/* Not all blocks fitted: which are here, in words, and a button for each range of events of which all are. */
+function showWindows(model, heap, state) {
+    if (model.hasAllBlocks || model.blocks === null || model.kept === null)
+        return null;
+    const {kept_count: keptCount, block_count: blockCount, reach} = model.kept, windows = model.windows.get(heap.heap_id) ?? [];
+    const text = reach === null ? say('None of {all} blocks fitted into this page one by one (npumem report --max-size): the map is shares of what was in use.')
+        : say('{kept} of {all} blocks are in this page one by one (npumem report --max-size): each that lived within {reach} events of the peak, the end, a failure or a leak, as far as the buttons go. There the map and what was live are exact.');
+    const sentence = text.replace(/\{(\w+)\}/g, (_, name) => formatCount({kept: keptCount, all: blockCount, reach}[name]));
+    const nameOf = (window) => [...new Set(window.anchors.map((anchor) => say(KIND_LABELS[ANCHOR_KINDS[anchor.kind]])))].join(', ');
+    const rangeOf = (window) => ({from: Math.max(heap.input.first, window.from), to: Math.min(heap.input.last, window.to + 1)});
+    return [make('p', {class: 'note', id: 'map-kept'}, sentence), make('div', {class: 'row', id: 'map-windows'}, windows.map((window) => make('button', {class: 'plain', onclick: () => state.set({...rangeOf(window), low: null, high: null})}, nameOf(window))))];
+}
+
+/* Why a heap has no map. */
+function missingText(model, heap) {
+    const roles = rolesOf(model);
+    if (roles.size > 0 && ![...roles.keys()].includes(heap.process_id) && model.heaps.some((one) => one.cells !== null))
+        return say('Of many ranks this page has maps of the first that failed, of the highest peak and of the median alone: npumem report with the database of this rank shows its own.');
+    return say('Rows of single allocations are not in this database (npumem ingest --detail all), so there is no map of this heap.');
+}
+
 export function makeMap(model, state) {
     const heapOf = () => model.heapById.get(state.values.heap) ?? model.best;
-    const tip = make('div', {class: 'tip', hidden: true}), legend = make('div', {class: 'legends'}), side = make('div', {class: 'side', 'aria-live': 'polite'}), word = make('p', {class: 'tell'}), tools = make('div', {class: 'row'}), numbers = make('div');
+    const tip = make('div', {class: 'tip', hidden: true}), legend = make('div', {class: 'legends'}), side = make('div', {class: 'side', 'aria-live': 'polite'}), word = make('p', {class: 'tell'}), tools = make('div', {class: 'row'}), numbers = make('div'), kept = make('div');
     let drag = null;
 
     const draw = (context, width, height, ratio) => {
@@ -285,7 +309,7 @@ export function makeMap(model, state) {
     }, hover);
     listenKeys(picture.canvas, heapOf, state);
 
-    const element = make('div', null, tools, legend, make('div', {class: 'canvasbox'}, picture.canvas, tip), word, side, numbers);
+    const element = make('div', null, kept, tools, legend, make('div', {class: 'canvasbox'}, picture.canvas, tip), word, side, numbers);
     const update = (values) => {
         const heap = heapOf(), has = heap.cells !== null;
         element.classList.toggle('none', !has);
@@ -293,7 +317,8 @@ export function makeMap(model, state) {
             (values.low !== null || values.from !== null) && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null, low: null, high: null})}, say('whole picture')));
         put(legend, has && showLegend(model, heap, values, state));
         const chosen = numberOfBlock(model, values.block);
-        put(side, chosen >= 0 ? showBlock(model, heap, chosen, state) : make('p', {class: 'note'}, has ? say('Click a block: its stack and its life stand here.') : 'Rows of single allocations are not in this database (npumem ingest --detail all), so there is no map of this heap.'));
+        put(side, chosen >= 0 ? showBlock(model, heap, chosen, state) : make('p', {class: 'note'}, has ? say('Click a block: its stack and its life stand here.') : missingText(model, heap)));
+        put(kept, has && showWindows(model, heap, state));
         put(numbers, has && makeNumbers('Largest blocks in view', BLOCK_COLUMNS, () => largestBlocks(model, heap, viewOf(heap, values, Math.max(200, picture.canvas.clientWidth)))));
         picture.canvas.setAttribute('aria-label', `map of ${heap.label}: addresses down, time to the right; the largest blocks stand in the table below`);
         picture.redraw();

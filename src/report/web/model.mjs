@@ -54,7 +54,8 @@ function heapLabel(heap, heaps) {
     return parts.join(' \u00b7 ');
 }
 
-function makeUsage(table) {
+/* Of each heap its buckets, as columns. */
+export function makeUsage(table) {
     const usage = new Map();
     if (!table)
         return usage;
@@ -157,10 +158,12 @@ export function bestHeap(heaps, failures, leaks) {
 export function makeModel(page) {
     const {tables} = page, heaps = rowsOf(tables.heap), usage = makeUsage(tables.usage);
     const inputs = new Map(rowsOf(tables.input).map((row) => [row.input_id, makeInput(row, heaps, usage)]));
-    const grouped = new Map();
+    const grouped = new Map(), heapById = new Map(heaps.map((heap) => [heap.heap_id, heap]));
+    /* A table that names no place has the number of the heap. */
+    const placeOfAny = (row) => (row.level === undefined && row.heap_id !== undefined ? heapById.get(row.heap_id)?.place ?? '' : placeOf(row));
     const byPlace = (name) => {
         if (!grouped.has(name))
-            grouped.set(name, groupBy(rowsOf(tables[name]), placeOf));
+            grouped.set(name, groupBy(rowsOf(tables[name]), placeOfAny));
         return grouped.get(name);
     };
     const peaks = byPlace('peak'), totals = byPlace('total');
@@ -178,9 +181,9 @@ export function makeModel(page) {
         heap.cells = page.cells.get(heap.heap_id) ?? null;
     }
     return {
-        page, tables, inputs, heaps, heapById: new Map(heaps.map((heap) => [heap.heap_id, heap])), usage, steps,
+        page, tables, inputs, heaps, heapById, usage, steps,
         best: bestHeap(heaps.filter((heap) => heap.usage !== null), rowsOf(tables.oom), rowsOf(tables.leak)) ?? heaps[0] ?? null,
-        rows: (name) => rowsOf(tables[name]), byPlace, kept: rowsOf(tables.kept)[0] ?? null, blocks: null, blockRanges: new Map(), hasAllBlocks: false,
+        rows: (name) => rowsOf(tables[name]), byPlace, kept: null, windows: new Map(), blocks: null, blockRanges: new Map(), hasAllBlocks: false,
         stacks: makeStacks(tables.stack, tables.frame),
         offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),
         categories: new Map(rowsOf(tables.category).map((row) => [row.category_id, row.name])),
@@ -197,8 +200,34 @@ export function blockOffsets(model, heapId) {
     return model.offsets.get(heapId);
 }
 
-/* Single blocks, which are read last. */
-export function addBlocks(model, table) {
+export const ANCHOR_KINDS = ['peak', 'end', 'failure', 'leak']; /* as report/html_windows.h numbers them */
+
+/* Of each heap the ranges of events of which every block is here, in order and apart: {from, to, anchors}. Pure. */
+export function makeWindows(anchors, kept) {
+    const windows = new Map();
+    if (!kept || kept.reach === null || kept.reach === undefined)
+        return windows;
+    for (const anchor of anchors.filter((one) => one.kind <= kept.kind_last).sort((a, b) => a.heap_id - b.heap_id || a.seq - b.seq)) {
+        const own = windows.get(anchor.heap_id) ?? [], last = own[own.length - 1], from = anchor.seq - kept.reach, to = anchor.seq + kept.reach;
+        if (last && from <= last.to + 1) {
+            last.to = to;
+            last.anchors.push(anchor);
+        } else
+            own.push({from, to, anchors: [anchor]});
+        windows.set(anchor.heap_id, own);
+    }
+    return windows;
+}
+
+/* Is every block here that a heap had between two events? */
+export function hasBlocksOf(model, heapId, from, to) {
+    return model.hasAllBlocks || (model.windows.get(heapId) ?? []).some((window) => from >= window.from && to <= window.to);
+}
+
+/* Single blocks, which are read last, with what is known of them. */
+export function addBlocks(model, table, kept, anchors) {
+    model.kept = kept ?? null;
+    model.windows = makeWindows(anchors ?? [], model.kept);
     model.blocks = makeBlocks(table);
     model.blockRanges = rangesOf(table);
     model.hasAllBlocks = model.kept === null || model.kept.kept_count === model.kept.block_count;

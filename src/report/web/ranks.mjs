@@ -1,12 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ranks or processes below each other: how much each took of its device, how it ended, and which failed first. Only where there are several.
+ * Ranks or processes beside each other: the curves of all on one picture, and below it how much each took of its device, what is wrong with
+ * it, how it ended, and which failed first. Only where there are several.
  */
 import {LEAK, PALETTE} from './colours.mjs';
-import {make} from './dom.mjs';
-import {formatBytes, formatPercent, formatTime, isKnown} from './format.mjs';
+import {make, makeSparkline, put} from './dom.mjs';
+import {formatBytes, formatPercent, formatTime, isKnown, NOTHING} from './format.mjs';
+import {makeOverlay, mostByColumn, OVERLAY_COLUMNS, shareOfEvents} from './overlay.mjs';
 import {makeFilter} from './state.mjs';
 import {makeBar, makeTable} from './table.mjs';
+import {say} from './words.mjs';
+
+const ROLES = {first: 'first to fail', highest: 'highest peak', median: 'median peak'};
+
+/*
+ * Which processes stand for all, as report/rank_list.h chooses: {process: [role]}. Rows of one process are of its devices, and count together.
+ * Pure.
+ */
+export function rolesOfRanks(rows) {
+    const sums = new Map(), roles = new Map();
+    for (const row of rows) {
+        const sum = sums.get(row.process_id) ?? {process: row.process_id, rank: row.rank, peak: null, isFirst: false};
+        sum.peak = row.peak_bytes === null ? sum.peak : (sum.peak ?? 0) + row.peak_bytes;
+        sum.isFirst ||= row.failure_order === 'first';
+        sums.set(row.process_id, sum);
+    }
+    const give = (sum, role) => sum && roles.set(sum.process, [...(roles.get(sum.process) ?? []), role]);
+    const inOrder = [...sums.values()].sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity) || a.process - b.process), peaks = inOrder.filter((sum) => sum.peak !== null).sort((a, b) => a.peak - b.peak);
+    give(inOrder.find((sum) => sum.isFirst), 'first');
+    give(peaks.find((sum) => sum.peak === peaks[peaks.length - 1].peak), 'highest');
+    give(peaks[(peaks.length - 1) >> 1], 'median');
+    return roles;
+}
+
+export function rolesOf(model) {
+    const rows = model.rows('rank');
+    return rows.length < 2 ? new Map() : rolesOfRanks(rows);
+}
 
 function endText(row) {
     if (row.failure)
@@ -14,23 +44,65 @@ function endText(row) {
     return row.end_kind === 'exit' && row.end_status === 0 ? 'ended by itself' : row.end_kind ?? '';
 }
 
+/* What is wrong with a rank: {level, parts}, the worst first; `isOf` says of a row of a view whether it is of that rank. Pure. */
+export function verdictOfRank(row, views) {
+    const isOf = (other) => ['host', 'rank', 'pid'].every((name) => other[name] === row[name]), of = (level) => [...new Set(views.health.filter((one) => isOf(one) && one.verdict === level).map((one) => one.measure))];
+    const misuses = views.misuse.filter(isOf).length, parts = [];
+    if (row.failure)
+        parts.push(row.failure);
+    if (row.leak_bytes > 0)
+        parts.push(`leak of ${formatBytes(row.leak_bytes)}`);
+    if (misuses > 0)
+        parts.push(`misuse (${misuses})`);
+    const isBad = parts.length > 0 || of('danger').length > 0;
+    return {level: isBad ? 'danger' : of('warning').length > 0 ? 'warning' : 'good', parts: [...parts, ...of('danger'), ...of('warning')]};
+}
+
+function showVerdict(verdict) {
+    return make('span', null, make('span', {class: `chip ${verdict.level}`}, say(verdict.level === 'good' ? 'no fault' : verdict.level)), verdict.parts.length > 0 && ` ${verdict.parts.join(', ')}`);
+}
+
+/* The heap that stands for a rank: the pool with the highest peak, else the heap with it. Pure. */
+export function heapOfRank(heaps, row) {
+    const own = heaps.filter((heap) => heap.process_id === row.process_id && heap.usage), pools = own.filter((heap) => heap.level === 'pool');
+    return (pools.length > 0 ? pools : own).reduce((best, heap) => (best === null || (heap.peak?.peak_bytes ?? 0) > (best.peak?.peak_bytes ?? 0) ? heap : best), null);
+}
+
 function rankColumns(most) {
     return [
         {title: 'rank', key: 'rank', isNumber: true}, {title: 'host', key: 'host'}, {title: 'pid', key: 'pid', isNumber: true}, {title: 'device', key: 'device', isNumber: true},
         {title: 'peak', key: 'peak_bytes', show: (row) => makeBar((row.peak_bytes ?? 0) / most, formatBytes(row.peak_bytes), PALETTE[0])}, {title: 'of the device', key: 'share_ratio', isNumber: true, show: (row) => formatPercent(row.share_ratio)},
-        {title: 'leaked', key: 'leak_bytes', isNumber: true, show: (row) => (row.leak_bytes > 0 ? make('b', {style: `color:${LEAK}`}, formatBytes(row.leak_bytes)) : formatBytes(row.leak_bytes))}, {title: 'end', key: 'failure', show: endText},
+        {title: 'live', key: 'highest', show: (row) => (row.curve ? makeSparkline(row.curve, 90, 22, `live bytes of rank ${row.rank ?? NOTHING} over its run`) : NOTHING)},
+        {title: 'leaked', key: 'leak_bytes', isNumber: true, show: (row) => (row.leak_bytes > 0 ? make('b', {style: `color:${LEAK}`}, formatBytes(row.leak_bytes)) : formatBytes(row.leak_bytes))},
+        {title: 'verdict', key: 'wrong', show: (row) => showVerdict(row.verdict)}, {title: 'end', key: 'failure', show: endText}, {title: 'stands for', key: 'role'},
     ];
+}
+
+/* Rows of the view with what the page knows besides: curves, verdict and role. */
+function describeRanks(model, rows) {
+    const views = {health: model.rows('health'), misuse: model.rows('misuse')}, roles = rolesOf(model);
+    return rows.map((row) => {
+        const heap = heapOfRank(model.heaps, row), verdict = verdictOfRank(row, views), curve = heap && [...mostByColumn(heap.usage, shareOfEvents(heap.usage), OVERLAY_COLUMNS)];
+        return {...row, heapId: heap?.heap_id ?? null, curve, highest: heap?.peak?.peak_bytes ?? null, verdict, wrong: [verdict.level, ...verdict.parts].join(' '), role: (roles.get(row.process_id) ?? []).map((role) => say(ROLES[role])).join(', ')};
+    });
+}
+
+function drawRanks(ranks, values, choose) {
+    const lines = new Map(ranks.filter((row) => row.curve).map((row) => [row.heapId, {name: `rank ${row.rank ?? row.pid ?? NOTHING}: ${formatBytes(row.highest)}`, values: row.curve, onChoose: () => choose(row),
+        className: row.heapId === values.heap ? 'chosen' : row.failure ? 'failed' : ''}]));
+    const inFront = (line) => (line.className === 'chosen' ? 2 : line.className === 'failed' ? 1 : 0);
+    return makeOverlay([...lines.values()].sort((a, b) => inFront(a) - inFront(b)), say('live bytes of every rank over its run; the table below has the figures'), [say('begin of each run'), say('its end')]);
 }
 
 export function makeRanks(model, state) {
     const rows = model.rows('rank');
     if (rows.length < 2)
         return null;
-    const table = makeTable(rankColumns(Math.max(...rows.map((row) => row.peak_bytes ?? 0), 1)), rows, {caption: 'ranks', onRow: (row) => {
-        const heaps = model.heaps.filter((heap) => heap.process_id === row.process_id && heap.usage);
-        const best = heaps.find((heap) => heap.level === 'pool') ?? heaps[0];
-        if (best)
-            state.set({heap: best.heap_id, from: null, to: null, low: null, high: null, block: null});
-    }});
-    return {id: 'ranks', title: 'Ranks', note: 'click one: the panels above show its memory', uses: ['search'], element: table.element, update: (values) => table.update(makeFilter(values.search))};
+    const ranks = describeRanks(model, rows), picture = make('div', {id: 'ranks-picture'}), choose = (row) => row.heapId !== null && state.set({heap: row.heapId, from: null, to: null, low: null, high: null, block: null});
+    const table = makeTable(rankColumns(Math.max(...rows.map((row) => row.peak_bytes ?? 0), 1)), ranks, {caption: 'ranks', onRow: choose, isChosen: (row) => row.heapId !== null && row.heapId === state.values.heap,
+        textOf: (row) => [`rank ${row.rank}`, row.host, row.pid, row.wrong, row.role, endText(row)].join(' ')});
+    return {id: 'ranks', title: 'Ranks', note: 'click one: the panels above show its memory', uses: ['search', 'heap'], element: make('div', null, picture, table.element), update: (values) => {
+        put(picture, drawRanks(ranks, values, choose));
+        table.update(makeFilter(values.search));
+    }};
 }

@@ -20,6 +20,17 @@ const CHINESE = {
     'Who held it': '占用者', 'Who asked': '请求者', 'in the words of torch_npu': 'torch_npu 的原文', 'Where it was allocated': '分配位置', 'highlight its site': '突出其位置', 'let go': '取消',
     'No leak.': '无泄漏。', 'Every request for memory was served.': '所有内存请求均成功。', 'No leak, no failure, no misuse, and nothing that health would warn of.': '无泄漏、无失败、无误用，健康检查无警告。',
     'No stack was recorded.': '没有记录调用栈。', 'This heap is no pool: pick one in the timeline.': '此堆不是内存池：请在时间线中选择。', 'Click a block: its stack and its life stand here.': '单击一个块：此处显示其调用栈与生命周期。', 'nothing here fits the search': '没有符合搜索的行', 'Nothing was live.': '没有存活内存。',
+    'A': 'A', 'B': 'B', 'first to fail': '最先失败', 'highest peak': '峰值最高', 'median peak': '峰值中位', 'stands for': '代表', 'no fault': '无异常', 'danger': '危险', 'warning': '警告', 'failure': '失败', 'leak': '泄漏',
+    'live bytes of every rank over its run; the table below has the figures': '各 rank 运行过程中的存活字节；数据见下表', 'begin of each run': '各自运行开始', 'its end': '其结束', 'begin': '开始',
+    'Against another run': '与另一次运行对比', 'A is this run; what npumem diff A B says, and both curves': 'A 为本次运行；npumem diff A B 的结果与两条曲线', 'live bytes of both runs': '两次运行的存活字节', 'NOT COMPLETE': '不完整',
+    'live at the peaks of the heaps': '各堆峰值时存活', 'live at the end': '结束时存活', 'allocated per step': '每步分配', 'figure': '指标', 'level': '层级', 'change': '变化', 'fragmentation': '碎片率', 'allocation time': '分配耗时', 'copy time': '拷贝耗时', 'step': '步',
+    'The other run has no heap like this one.': '另一次运行没有对应的堆。',
+    'None of {all} blocks fitted into this page one by one (npumem report --max-size): the map is shares of what was in use.': '{all} 个块均未能逐个放入本页（npumem report --max-size）：地址图显示使用占比。',
+    '{kept} of {all} blocks are in this page one by one (npumem report --max-size): each that lived within {reach} events of the peak, the end, a failure or a leak, as far as the buttons go. There the map and what was live are exact.': '{all} 个块中有 {kept} 个逐个存于本页（npumem report --max-size）：凡在峰值、结束、失败或泄漏前后 {reach} 个事件内存活的块，范围见按钮；其中地址图与存活内容是精确的。',
+    'Shares of what was in use: outside of the ranges above not every block is in this page.': '显示使用占比：在上述范围之外，本页没有每一个块。',
+    'Of many ranks this page has maps of the first that failed, of the highest peak and of the median alone: npumem report with the database of this rank shows its own.': '在众多 rank 中，本页只含最先失败、峰值最高与峰值中位者的地址图；对该 rank 的数据库运行 npumem report 可查看其地址图。',
+    'Rows of single allocations are not in this database (npumem ingest --detail all), so there is no map of this heap.': '此数据库没有单次分配的行（npumem ingest --detail all），因此没有此堆的地址图。',
+    'Left out, so that the page is no larger than was asked for:': '为不超过所要求的大小而略去：',
 };
 
 const spoken = {language: 'en'};

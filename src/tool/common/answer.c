@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -26,15 +27,16 @@ const char *answer_name(void)
     return name;
 }
 
-char *answer_scratch_path(const char *path, const char *name_in_folder)
+char *answer_scratch(const char *path, const char *scratch_name)
 {
-    bool is_standard = path == NULL || strcmp(path, "-") == 0;
     const char *folder = getenv("TMPDIR");
     char *scratch = NULL;
-    int len = is_standard
-                  ? asprintf(&scratch, "%s/%s", folder == NULL || folder[0] == 0 ? "/tmp" : folder, name_in_folder)
-                  : asprintf(&scratch, "%s.db", path);
+    int len;
 
+    if (path != NULL && strcmp(path, "-") != 0)
+        return asprintf(&scratch, "%s.db", path) < 0 ? NULL : scratch;
+    umask(S_IRWXG | S_IRWXO);
+    len = asprintf(&scratch, "%s/%s", folder == NULL || folder[0] == 0 ? "/tmp" : folder, scratch_name);
     return len < 0 ? NULL : scratch;
 }
 

@@ -131,7 +131,7 @@ static nm_status choose(join *work, nm_error *err)
 
 nm_status report_join(const report_options *options, const char **subject, nm_store **out, nm_error *err)
 {
-    char *path = answer_scratch_path(options->output, SCRATCH_NAME);
+    char *path = answer_scratch(options->output, SCRATCH_NAME);
     join work = {.options = options,
                  .path = path,
                  .subject = subject,
