@@ -12,6 +12,7 @@
 #include "report/html_block.h"
 #include "report/html_cells.h"
 #include "report/html_columns.h"
+#include "report/html_windows.h"
 #include "store/database.h"
 
 /* ---- Reading back -------------------------------------------------------------------------------------------------- */
@@ -366,6 +367,147 @@ START_TEST(cells_are_written_as_four_planes)
 }
 END_TEST
 
+START_TEST(cells_are_shrunk_by_four)
+{
+    nm_html_cells cells;
+    double sum = 0;
+
+    open_cells(&cells);
+    nm_html_cells_draw(&cells, 1002, 1003, 4, 1, 5); /* one cell of the four that become column 1, row 2 */
+    nm_html_cells_draw(&cells, 1000, 1000 + NM_HTML_CELLS_WIDTH, NM_HTML_CELLS_HEIGHT - 2, 2, 6);
+    ck_assert(nm_html_cells_shrink(&cells));
+    ck_assert_int_eq(cells.width, NM_HTML_CELLS_WIDTH / 2);
+    ck_assert_int_eq(cells.height, NM_HTML_CELLS_HEIGHT / 2);
+    size_t at = (size_t)2 * (size_t)cells.width + 1;
+    ck_assert_double_eq_tol(cells.used[at], 0.25, 1e-6);
+    ck_assert_uint_eq(cells.site[at], 5);
+    ck_assert_uint_eq(cells.site[at + 1], 0);
+    for (int i = 0; i < cells.width * cells.height; i++)
+        sum += (double)cells.used[i];
+    ck_assert_double_eq_tol(sum, 0.25 + NM_HTML_CELLS_WIDTH / 2, 1e-4);
+    while (nm_html_cells_shrink(&cells))
+        ;
+    ck_assert_int_ge(cells.width, 32);
+    nm_html_cells_free(&cells);
+}
+END_TEST
+
+/* ---- Windows ------------------------------------------------------------------------------------------------------- */
+
+#define LIVES_MAX 4000
+
+typedef struct life {
+    int64_t heap_id, born, freed;
+} life;
+
+/* Heap after heap, of any births and ends; some are never freed, some before the first event. */
+static size_t make_lives(life lives[LIVES_MAX])
+{
+    uint32_t state = 12345;
+
+    for (size_t i = 0; i < LIVES_MAX; i++) {
+        state = state * 1103515245 + 12345;
+        int64_t born = (int64_t)(state >> 8) % 100000;
+        state = state * 1103515245 + 12345;
+        int64_t length = (int64_t)(state >> 8) % ((state & 64) == 0 ? 300 : 30000);
+
+        lives[i] =
+            (life){i < LIVES_MAX / 2 ? 1 : 2, i % 97 == 0 ? -1 : born, i % 89 == 0 ? NM_NULL : born + length + 1};
+    }
+    return LIVES_MAX;
+}
+
+static nm_html_windows open_windows(const nm_html_anchor *anchors, size_t count)
+{
+    nm_html_windows windows = {
+        .anchors = malloc(count * sizeof *anchors), .count = count, .heap_id = NM_NULL, .reach = -1};
+
+    memcpy(windows.anchors, anchors, count * sizeof *anchors);
+    return windows;
+}
+
+static bool lives_within(const life *block, int64_t from, int64_t to)
+{
+    return block->born <= to && (block->freed == NM_NULL || block->freed >= from);
+}
+
+/* In all windows that are wanted, and in no other way. */
+static bool is_wanted(const nm_html_windows *windows, const life *block)
+{
+    for (size_t i = 0; i < windows->count; i++) {
+        const nm_html_anchor *anchor = &windows->anchors[i];
+
+        if (anchor->heap_id == block->heap_id && anchor->kind <= windows->kind_last &&
+            lives_within(block, anchor->seq - windows->reach, anchor->seq + windows->reach))
+            return true;
+    }
+    return false;
+}
+
+static const nm_html_anchor some_anchors[] = {{1, 50000, NM_HTML_AT_PEAK},    {1, 99999, NM_HTML_AT_END},
+                                              {1, 20000, NM_HTML_AT_FAILURE}, {2, 70000, NM_HTML_AT_PEAK},
+                                              {2, 99999, NM_HTML_AT_END},     {2, 10, NM_HTML_AT_LEAK}};
+
+START_TEST(windows_have_each_block_that_lived_in_them_and_no_other)
+{
+    static life lives[LIVES_MAX];
+    size_t count = make_lives(lives);
+    int64_t reach_before = INT64_MAX;
+
+    nm_html_windows windows = open_windows(some_anchors, sizeof some_anchors / sizeof *some_anchors);
+    for (size_t i = 0; i < count; i++)
+        nm_html_windows_count(&windows, lives[i].heap_id, lives[i].born, lives[i].freed);
+    for (int64_t most = LIVES_MAX; most >= 0; most = most == 0 ? -1 : most / 2) {
+        int64_t told = nm_html_windows_choose(&windows, most), found = 0;
+
+        ck_assert_int_le(told, most);
+        for (size_t i = 0; i < count; i++) {
+            bool has = nm_html_windows_has(&windows, lives[i].heap_id, lives[i].born, lives[i].freed);
+
+            ck_assert_msg(has == (windows.reach >= 0 && is_wanted(&windows, &lives[i])), "%zu at reach %lld", i,
+                          (long long)windows.reach);
+            found += has;
+        }
+        ck_assert_int_eq(found, told);
+        if (windows.kind_last == NM_HTML_AT_LEAK)
+            ck_assert_int_le(windows.reach, reach_before);
+        reach_before = windows.reach;
+    }
+    ck_assert_int_eq(windows.reach, -1);
+    nm_html_windows_free(&windows);
+}
+END_TEST
+
+START_TEST(leaks_are_given_up_before_the_peak)
+{
+    nm_html_windows windows = open_windows((nm_html_anchor[]){{1, 10, NM_HTML_AT_PEAK}, {1, 90, NM_HTML_AT_LEAK}}, 2);
+
+    for (int i = 0; i < 5; i++)
+        nm_html_windows_count(&windows, 1, 5, 20);
+    for (int i = 0; i < 50; i++)
+        nm_html_windows_count(&windows, 1, 80, NM_NULL);
+    nm_html_windows_count(&windows, 9, 0, NM_NULL); /* of a heap without an anchor */
+    ck_assert_int_eq(nm_html_windows_choose(&windows, 20), 5);
+    ck_assert_int_ge(windows.reach, 60);
+    ck_assert_int_lt(windows.reach, 70); /* the others are 70 events from the peak */
+    ck_assert_int_lt(windows.kind_last, NM_HTML_AT_LEAK);
+    ck_assert_int_eq(nm_html_windows_choose(&windows, 55), 55);
+    ck_assert(!nm_html_windows_has(&windows, 9, 0, NM_NULL));
+    nm_html_windows_free(&windows);
+}
+END_TEST
+
+START_TEST(events_of_any_number_are_no_overflow)
+{
+    nm_html_windows windows = open_windows((nm_html_anchor[]){{1, INT64_MIN + 1, NM_HTML_AT_PEAK}}, 1);
+
+    nm_html_windows_count(&windows, 1, INT64_MAX, NM_NULL);
+    ck_assert_int_eq(nm_html_windows_choose(&windows, 10), 1);
+    ck_assert(nm_html_windows_has(&windows, 1, INT64_MAX, NM_NULL));
+    nm_html_windows_free(&windows);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("html");
@@ -386,6 +528,10 @@ int main(void)
     tcase_add_test(tcase, the_site_with_most_of_a_cell_leads);
     tcase_add_test(tcase, what_lies_outside_is_cut_off);
     tcase_add_test(tcase, cells_are_written_as_four_planes);
+    tcase_add_test(tcase, cells_are_shrunk_by_four);
+    tcase_add_test(tcase, windows_have_each_block_that_lived_in_them_and_no_other);
+    tcase_add_test(tcase, leaks_are_given_up_before_the_peak);
+    tcase_add_test(tcase, events_of_any_number_are_no_overflow);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

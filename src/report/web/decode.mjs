@@ -102,7 +102,7 @@ async function readTable(element, strings) {
 export async function readPage(document) {
     const stringBlock = document.querySelector('script.strings');
     const strings = decodeStrings(await readBlock(stringBlock));
-    const page = {tables: {}, cells: new Map(), readBlocks: null}, isLate = (element) => JSON.parse(element.dataset.head).name === 'block';
+    const page = {tables: {}, cells: new Map(), texts: JSON.parse(stringBlock.dataset.head), readBlocks: null}, isLate = (element) => JSON.parse(element.dataset.head).name === 'block';
     const elements = [...document.querySelectorAll('script.table')], late = elements.find(isLate);
     for (const element of elements.filter((one) => one !== late)) {
         const name = JSON.parse(element.dataset.head).name;

@@ -46,6 +46,17 @@ function lossOf(model) {
         [WHOLE[worst.verdict] ?? 'completeness not known', ...lost].join(', '));
 }
 
+/* What is missing for the sake of the page's size; nothing, as a rule. Pure. */
+export function cutsOf(model) {
+    const {count, kept} = model.page.texts ?? {}, texts = count > kept ? [{name: 'text', row_count: count, kept_count: kept}] : [];
+    return [...model.rows('cut'), ...texts].map((row) => `${row.name} (${formatCount(row.row_count - row.kept_count)} of ${formatCount(row.row_count)})`);
+}
+
+function cutChip(model) {
+    const cuts = cutsOf(model);
+    return cuts.length > 0 && make('span', {class: 'chip warning', id: 'cuts'}, `${say('Left out, so that the page is no larger than was asked for:')} ${cuts.join(', ')}`);
+}
+
 function isDark(values) {
     return values.theme ? values.theme === 'dark' : window.matchMedia('(prefers-color-scheme: dark)').matches;
 }
@@ -59,7 +70,7 @@ export function makeHead(model, state) {
     const names = inputs.map((row) => (row.path ?? '').split('/').pop());
     const element = make('div', {class: 'head'},
         make('div', {class: 'titles'}, make('h1', null, names.length > 1 ? `${names[0]} and ${names.length - 1} more` : names[0] ?? 'npumem'), make('p', {class: 'command'}, commandOf(model) ?? ''),
-            make('p', {class: 'facts'}, lossOf(model), factsOf(model).map((fact) => make('span', {class: 'fact'}, fact)), make('span', {class: 'fact faint'}, `npumem ${meta.get('tool_version') ?? ''}`))),
+            make('p', {class: 'facts'}, lossOf(model), cutChip(model), factsOf(model).map((fact) => make('span', {class: 'fact'}, fact)), make('span', {class: 'fact faint'}, `npumem ${meta.get('tool_version') ?? ''}`))),
         make('div', {class: 'tools'}, search, theme, language));
     const update = (values) => {
         document.documentElement.dataset.theme = isDark(values) ? 'dark' : 'light';

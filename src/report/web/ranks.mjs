@@ -82,8 +82,8 @@ function rankColumns(most) {
 function describeRanks(model, rows) {
     const views = {health: model.rows('health'), misuse: model.rows('misuse')}, roles = rolesOf(model);
     return rows.map((row) => {
-        const heap = heapOfRank(model.heaps, row), verdict = verdictOfRank(row, views), curve = heap && [...mostByColumn(heap.usage, shareOfEvents(heap.usage), OVERLAY_COLUMNS)];
-        return {...row, heapId: heap?.heap_id ?? null, curve, highest: heap?.peak?.peak_bytes ?? null, verdict, wrong: [verdict.level, ...verdict.parts].join(' '), role: (roles.get(row.process_id) ?? []).map((role) => say(ROLES[role])).join(', ')};
+        const heap = heapOfRank(model.heaps, row), verdict = verdictOfRank(row, views), own = roles.get(row.process_id) ?? [], curve = heap && [...mostByColumn(heap.usage, shareOfEvents(heap.usage), OVERLAY_COLUMNS)];
+        return {...row, heapId: heap?.heap_id ?? null, curve, highest: heap?.peak?.peak_bytes ?? null, verdict, wrong: [verdict.level, ...verdict.parts].join(' '), roles: own, role: own.map((role) => say(ROLES[role])).join(', ')};
     });
 }
 
@@ -94,6 +94,14 @@ function drawRanks(ranks, values, choose) {
     return makeOverlay([...lines.values()].sort((a, b) => inFront(a) - inFront(b)), say('live bytes of every rank over its run; the table below has the figures'), [say('begin of each run'), say('its end')]);
 }
 
+/* A button for each rank that stands for all: however many there are, these are at hand. */
+function showRoles(ranks, choose) {
+    return Object.keys(ROLES).flatMap((role) => {
+        const row = ranks.find((one) => one.roles.includes(role));
+        return row ? [make('button', {class: 'plain', 'data-role': role, onclick: () => choose(row)}, `${say(ROLES[role])}: rank ${row.rank ?? NOTHING}`)] : [];
+    });
+}
+
 export function makeRanks(model, state) {
     const rows = model.rows('rank');
     if (rows.length < 2)
@@ -102,7 +110,7 @@ export function makeRanks(model, state) {
     const table = makeTable(rankColumns(Math.max(...rows.map((row) => row.peak_bytes ?? 0), 1)), ranks, {caption: 'ranks', onRow: choose, isChosen: (row) => row.heapId !== null && row.heapId === state.values.heap,
         textOf: (row) => [`rank ${row.rank}`, row.host, row.pid, row.wrong, row.role, endText(row)].join(' ')});
     return {id: 'ranks', title: 'Ranks', note: 'click one: the panels above show its memory', uses: ['search', 'heap'], element: make('div', null, picture, table.element), update: (values) => {
-        put(picture, drawRanks(ranks, values, choose));
+        put(picture, make('div', {class: 'row'}, showRoles(ranks, choose)), drawRanks(ranks, values, choose));
         table.update(makeFilter(values.search));
     }};
 }
