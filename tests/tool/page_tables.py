@@ -53,7 +53,7 @@ def main():
         offset += column["bytes"] * head["rows"]
     for row in range(head["rows"]):
         values = (columns[column][row] for column in wanted)
-        print(",".join("" if value is None else str(value) for value in values))
+        print(",".join("" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value) for value in values))
 
 
 main()

@@ -37,9 +37,9 @@ rm -rf "$scratch"
 mkdir -p "$scratch"
 cd "$scratch" || exit 1
 
-# make_rank RANK PEAK_BLOCKS [leak] [dies]: 40 steps of blocks of 1,024 bytes; with all of its blocks it peaks in step 20.
+# make_rank RANK PEAK_BLOCKS [leak|dies]: 12 steps of blocks of 1,024 bytes; with all of its blocks it peaks in step 6.
 make_rank() {
-    local rank=$1 blocks=$2 at=0 step i
+    local rank=$1 blocks=$2 at=0 step i size=$((262144 + 1024 * $2))
     {
         echo "process 1 pid=$((100 + rank)) host=h$((rank / 8)) rank=$rank local_rank=$((rank % 8)) world_size=64 run_mode=1 begin=0 command=\"train\""
         echo "device 1 process=1 ordinal=$((rank % 8)) physical=$((rank % 8)) kind=npu name=Ascend910B capacity=1048576"
@@ -49,10 +49,10 @@ make_rank() {
         echo 'stack 1: /src/model.py:10:weights < /src/train.py:5:main'
         echo 'stack 2: /src/model.py:88:forward < /src/train.py:9:main'
         echo 'stack 3: /src/data.py:41:collate < /src/train.py:8:main'
-        echo "@$((at += 10)) alloc heap=1 address=0x100000 requested=262144 block=262144 thread=1 stack=1"
-        for ((step = 1; step <= 40; step++)); do
+        echo "@$((at += 10)) alloc heap=1 address=0x100000 requested=$size block=$size thread=1 stack=1"
+        for ((step = 1; step <= 12; step++)); do
             echo "@$((at += 10)) step number=$step thread=1"
-            for ((i = 0; i < (step == 20 ? blocks : 4); i++)); do
+            for ((i = 0; i < (step == 6 ? blocks : 4); i++)); do
                 echo "@$((at += 10)) alloc heap=2 address=$((0x100000 + 1024 * i)) requested=1000 block=1024 thread=1 stack=2"
             done
             for ((i--; i >= 0; i--)); do
@@ -119,8 +119,9 @@ same "maps" "$(ranks_with_maps four.html)" "0 2 "
 expect 0 four.db -o one.html </dev/null
 same "facts of one database of four ranks" "$(facts_of_page one.html)" "$(facts_of_ranks "${four[@]}")"
 same "maps of one database" "$(ranks_with_maps one.html)" "0 1 2 3 "
+table four.html - >four.tables
 for name in usage gap step moment health leak oom rank peak_site; do
-    grep -q "^table $name " <(table four.html -) || fail "no table $name"
+    grep -q "^table $name " four.tables || fail "no table $name"
 done
 same "buckets of all ranks" "$(table four.html usage heap_id first_seq last_seq max_seq max_live_bytes live_bytes live_count reserved_bytes)" \
     "$(sqlite3 -csv four.db 'SELECT heap_id, first_seq, last_seq, max_seq, max_live_bytes, live_bytes, live_count, reserved_bytes FROM usage ORDER BY heap_id, last_seq')"
@@ -132,7 +133,7 @@ for file in *.tmp ./*.html.db; do
     [ ! -e "$file" ] || fail "$file is left"
 done
 TMPDIR=$PWD "$report" "${four[@]}" -o - | cmp - four.html || fail "what goes to standard output is another page"
-[ "$(head -c 100000 four.html | grep -c '<title>rank0.db and 3 more - npumem</title>')" = 1 ] || fail "the title does not say how many"
+[ "$(head -c 100000 four.html | grep -c '<title>rank0\.db and 3 more - npumem</title>')" = 1 ] || fail "the title does not say how many"
 
 # ---- What cannot be put together ----
 
@@ -148,7 +149,7 @@ expect 1 rank0.db rank1.db copy.db -o no.html <<<'npumem-report: copy.db: has a 
 expect 1 rank0.db other.db -o no.html <one
 grep -q 'version' one || fail "nothing is said of the version: $(cat one)"
 expect 2 rank0.db rank1.db --against rank2.db -o no.html <<<'npumem-report: --against takes one run beside another: load the ranks of one into a database first (npumem-ingest -o) (--help says more)'
-expect 2 rank0.db --against ./rank0.db -o no.html <<<'npumem-report: ./rank0.db cannot be compared with itself (--help says more)'
+expect 2 rank0.db --against ./rank0.db -o no.html <<<'npumem-report: rank0.db cannot be compared with itself (--help says more)'
 expect 1 rank0.db --against gone.db -o no.html <<<'npumem-report: gone.db: cannot open: no such file'
 "$report" rank0.db rank1.db -o rank1.db --force 2>out && fail "a page replaces one of its databases"
 "$report" rank0.db --against rank1.db -o rank1.db --force 2>out && fail "a page replaces the other run"
@@ -167,9 +168,10 @@ same "figures" "$(table against.html against_figure figure level unit base_value
 same "sites" "$(table against.html against_site moment level path function line base_bytes run_bytes change_bytes)" "$(plain csv/diff.csv 1,3,5-10)"
 same "the other's buckets" "$(table against.html against_usage heap_id last_seq max_live_bytes live_bytes)" \
     "$(sqlite3 -csv rank1.db 'SELECT heap_id, last_seq, max_live_bytes, live_bytes FROM usage ORDER BY heap_id, last_seq')"
-same "both runs" "$(table against.html against_run letter name process_count step_count)" "$(printf 'A,rank0.db,1,40\nB,rank1.db,1,40')"
+same "both runs" "$(table against.html against_run letter name process_count step_count)" "$(printf 'A,rank0.db,1,12\nB,rank1.db,1,12')"
 expect 0 rank0.db -o alone.html </dev/null
-table alone.html - | grep -q against && fail "a page without another run speaks of one"
+table alone.html - >alone.tables
+grep -q against alone.tables && fail "a page without another run speaks of one"
 
 # ---- 64 ranks ----
 
@@ -182,8 +184,7 @@ echo "64 ranks: $(($(date +%s%N) / 1000000 - began / 1000000)) ms, $(wc -c <job.
 [ "$(wc -c <job.html)" -le 16777216 ] || fail "64 ranks have $(wc -c <job.html) bytes"
 same "facts of 64 ranks" "$(facts_of_page job.html)" "$(facts_of_ranks rank?.db rank??.db)"
 median=$(for name in rank?.db rank??.db; do sqlite3 "$name" 'SELECT peak_bytes, rank FROM (SELECT max(peak_bytes) AS peak_bytes FROM _heap_sum), process' | tr '|' ' '; done | sort -n -k 1,1 -k 2,2 | sed -n 32p | cut -d ' ' -f 2)
-[ "$(ranks_with_maps job.html | tr ' ' '\n' | grep -c .)" -le 3 ] || fail "maps of more than three ranks: $(ranks_with_maps job.html), median $median"
-case " $(ranks_with_maps job.html)" in *' 2 '*) ;; *) fail "no map of the rank that died: $(ranks_with_maps job.html)" ;; esac
+same "maps of 64 ranks" "$(ranks_with_maps job.html)" "$(printf '%s\n' 0 2 "$median" | sort -nu | tr '\n' ' ')"
 [ "$(table job.html usage heap_id | sort -u | wc -l)" = 128 ] || fail "a heap has no curve"
 
 # ---- More blocks than there is room for ----
@@ -193,7 +194,7 @@ case " $(ranks_with_maps job.html)" in *' 2 '*) ;; *) fail "no map of the rank t
     echo '@10 alloc heap=1 address=0x100000 requested=1073741824 block=1073741824 thread=1 stack=1'
     awk 'BEGIN {
         srand(7)
-        for (i = 1; i <= 160000; i++) {
+        for (i = 1; i <= 110000; i++) {
             at = 20 + 10 * i
             slot = int(rand() * 4096)
             if (slot in live)
@@ -204,7 +205,7 @@ case " $(ranks_with_maps job.html)" in *' 2 '*) ;; *) fail "no map of the rank t
     }'
 } >large.txt
 "$text2trace" large.txt large.zst && "$bin/npumem-ingest" --quiet large.zst || fail "the large run cannot be loaded"
-for size in 1024 1536 16384; do
+for size in 1024 16384; do
     expect 0 --max-size ${size}KiB large.db -o large$size.html </dev/null
     echo "at most $size KiB: $(wc -c <large$size.html) bytes, blocks $(table large$size.html kept kept_count reach)"
     [ "$(wc -c <large$size.html)" -le $((size * 1024)) ] || fail "a page of at most $size KiB has $(wc -c <large$size.html) bytes"
@@ -219,15 +220,14 @@ check_windows() {
     table "$page" block heap_id allocation_id born life >blocks
     while IFS=, read -r heap kind seq; do
         [ "$kind" -le "$last_kind" ] || continue
-        count=$((count + 1))
-        same "$page: blocks round event $seq of heap $heap" \
-            "$(awk -F, -v heap="$heap" -v from=$((seq - reach)) -v to=$((seq + reach)) '$1 == heap && $3 <= to && ($4 == "" || $3 + $4 >= from) { print $2 }' blocks | sort -n)" \
-            "$(sqlite3 large.db "SELECT allocation_id FROM allocation WHERE is_segment = 0 AND heap_id = $heap AND coalesce(alloc_seq, -1) <= $((seq + reach)) AND (free_seq IS NULL OR free_seq >= $((seq - reach))) ORDER BY 1")"
+        awk -F, -v heap="$heap" -v from=$((seq - reach)) -v to=$((seq + reach)) '$1 == heap && $3 <= to && ($4 == "" || $3 + $4 >= from) { print $2 }' blocks | sort -n >has
+        sqlite3 large.db "SELECT allocation_id FROM allocation WHERE is_segment = 0 AND heap_id = $heap AND coalesce(alloc_seq, -1) <= $((seq + reach)) AND (free_seq IS NULL OR free_seq >= $((seq - reach))) ORDER BY 1" >wanted
+        cmp -s has wanted || fail "$page: $(wc -l <has) blocks round event $seq of heap $heap, not the $(wc -l <wanted) of SQL"
+        count=$((count + $(wc -l <has)))
     done < <(table "$page" anchor heap_id kind seq)
-    [ $count -gt 0 ] || fail "$page has no anchor"
+    [ $count -gt 1000 ] || fail "$page has $count blocks in its windows"
     [ "$(table "$page" kept kept_count)" = "$(wc -l <blocks)" ] || fail "$page says another number of blocks than it has"
-    [ "$(wc -l <blocks)" -lt 160000 ] || fail "$page has all blocks, so that it tests nothing"
+    [ "$(wc -l <blocks)" -lt 110000 ] || fail "$page has all blocks, so that it tests nothing"
 }
 check_windows large1024.html
-check_windows large1536.html
 [ $failures = 0 ] || exit 1
