@@ -8,7 +8,7 @@ import {execFileSync} from 'node:child_process';
 import {createRequire} from 'node:module';
 import {pathToFileURL} from 'node:url';
 
-import {formatBytes, formatCount} from '../../src/report/web/format.mjs';
+import {formatBytes, formatCount, formatPercent, formatTime} from '../../src/report/web/format.mjs';
 
 const require = createRequire(`${process.env.NPUMEM_NODE_MODULES}/`);
 const {chromium} = require('playwright-core');
@@ -221,9 +221,80 @@ async function testAccess(browser) {
     }
 }
 
+/* Each rank has its row, its curve and its verdict; the heap of the one that is clicked is shown, with its map or a word why there is none. */
+async function testRanks(browser) {
+    const {page, close} = await open(browser, 'ranks'), rows = ask('ranks', 'SELECT rank, pid, peak_bytes, leak_bytes, failure, failure_order, process_id FROM _rank_summary ORDER BY rank');
+    const cells = await cellsOf(page, '#ranks');
+    assert.deepEqual(cells.map((row) => [row[0], row[2], row[4], row[7]]), rows.map((row) => [String(row.rank), String(row.pid), formatBytes(row.peak_bytes), formatBytes(row.leak_bytes)]));
+    for (const [i, row] of rows.entries()) {
+        const bad = ask('ranks', `SELECT DISTINCT verdict, measure FROM health WHERE rank = ${row.rank} AND verdict IN ('danger', 'warning')`), level = row.failure || row.leak_bytes > 0 || bad.some((one) => one.verdict === 'danger') ? 'danger' : bad.length > 0 ? 'warning' : 'no fault';
+        assert.ok(cells[i][8].startsWith(level), `${cells[i][8]}, not ${level}`);
+        for (const {measure} of bad)
+            assert.ok(cells[i][8].includes(measure), `${cells[i][8]} has no ${measure}`);
+    }
+    const byPeak = [...rows].sort((a, b) => a.peak_bytes - b.peak_bytes), first = rows.find((row) => row.failure_order === 'first'), highest = rows.find((row) => row.peak_bytes === byPeak[3].peak_bytes), chosen = [first, highest, byPeak[1]];
+    assert.deepEqual(await page.$$eval('#ranks [data-role]', (found) => found.map((one) => one.textContent)), ['first to fail', 'highest peak', 'median peak'].map((role, i) => `${role}: rank ${chosen[i].rank}`));
+    const peaks = ask('ranks', "SELECT rank, max(peak_bytes) AS bytes FROM peak WHERE level = 'pool' GROUP BY rank ORDER BY rank");
+    assert.deepEqual((await page.$$eval('#ranks .curve', (found) => found.map((one) => one.dataset.name))).sort(), peaks.map((row) => `rank ${row.rank}: ${formatBytes(row.bytes)}`));
+    const without = rows.find((row) => !chosen.includes(row));
+    await page.click('#ranks [data-role=median]');
+    assert.match(await page.textContent('#map .tell'), /blocks in view/);
+    if (without) {
+        await page.click(`#ranks tbody tr:nth-child(${rows.indexOf(without) + 1}) button`);
+        assert.match(await page.textContent('#map .side'), /maps of the first that failed/);
+        const [own] = ask('ranks', `SELECT site, live_bytes FROM peak_by_site WHERE rank = ${without.rank} AND level = 'pool' ORDER BY live_bytes DESC, site LIMIT 1`);
+        assert.deepEqual((await cellsOf(page, '#live'))[0].slice(0, 2), [own.site, formatBytes(own.live_bytes)]);
+    }
+    await page.locator('#ranks').screenshot({path: `${folder}/ranks.png`});
+    await close();
+}
+
+/* Figures and sites are those of queries/, asked here by plain sqlite3. */
+async function testAgainst(browser) {
+    const {page, close} = await open(browser, 'against'), text = (name) => require('node:fs').readFileSync(new URL(`../../queries/${name}`, import.meta.url), 'utf8');
+    const compare = (name) => JSON.parse(execFileSync('sqlite3', ['-json', `${folder}/fine.db`, `.parameter set :base "'${folder}/leak.db'"`, '.parameter set :top 200', text(name)], {encoding: 'utf8', maxBuffer: 1 << 28}));
+    const unit = {bytes: formatBytes, ratio: formatPercent, ns: formatTime}, shown = (row, name) => (row[name] === null ? '\u2013' : unit[row.unit](row[name]));
+    const figures = compare('diff_figures.sql');
+    assert.ok(figures.length >= 5);
+    assert.deepEqual((await page.$$eval('#against .tablebox >> nth=0', ([box]) => [...box.querySelectorAll('tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent)))).map((cells) => cells.slice(0, 4)),
+        figures.map((row) => [row.figure, row.level ?? '\u2013', shown(row, 'base_value'), shown(row, 'run_value')]));
+    const sites = compare('diff.sql').filter((row) => row.moment === 'peak');
+    assert.deepEqual((await cellsOf(page, '#against-peak')).map((cells) => [cells[1], cells[2], cells[3]]), sites.slice(0, 12).map((row) => [row.level, formatBytes(row.base_bytes), formatBytes(row.run_bytes)]));
+    assert.equal(await page.locator('#against .curve').count(), 2);
+    const [a] = ask('leak', "SELECT peak_bytes FROM peak WHERE level = 'pool'"), [b] = ask('fine', "SELECT peak_bytes FROM peak WHERE level = 'pool'");
+    assert.deepEqual(await page.$$eval('#against .curve', (found) => found.map((one) => one.dataset.name)), [`B: ${formatBytes(b.peak_bytes)}`, `A: ${formatBytes(a.peak_bytes)}`]);
+    await page.locator('#against').screenshot({path: `${folder}/against.png`});
+    await close();
+}
+
+/* What did not fit: the page says so, and in each of its ranges the map is exact, and so is what was live. */
+async function testWindows(browser) {
+    const {page, close} = await open(browser, 'large'), [whole] = ask('large', 'SELECT count(*) AS count FROM allocation WHERE is_segment = 0');
+    const sentence = await page.textContent('#map-kept'), [, kept, all, reach] = sentence.match(/^([\d,]+) of ([\d,]+) blocks.*within ([\d,]+) events/).map((part) => Number(part.replaceAll(',', '')));
+    assert.equal(all, whole.count);
+    assert.ok(kept > 0 && kept < all && reach >= 0, sentence);
+    assert.match(await page.textContent('#map .tell'), /Shares/);
+    const count = await page.locator('#map-windows button').count(), heap = Number(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get('heap'))) || ask('large', "SELECT heap_id FROM _heap_place WHERE level = 'pool'")[0].heap_id;
+    assert.ok(count > 0);
+    for (let i = 0; i < count; i++) {
+        await page.click(`#map-windows button >> nth=${i}`);
+        await page.waitForFunction(() => /from=\d+&to=\d+/.test(location.hash));
+        const [, from, to] = (await page.evaluate(() => location.hash)).match(/from=(\d+)&to=(\d+)/).map(Number);
+        const [{found}] = ask('large', `SELECT count(*) AS found FROM allocation WHERE heap_id = ${heap} AND is_segment = 0 AND coalesce(alloc_seq, -1) <= ${to} AND (free_seq IS NULL OR free_seq >= ${from})`);
+        const tell = await page.textContent('#map .tell');
+        assert.ok(Math.abs(Number(tell.match(/^[\d,]+/)[0].replaceAll(',', '')) - found) <= 1, `${tell}, not ${found}`); /* one may be born at the edge */
+        const seq = Math.round((from + to) / 2), [live] = ask('large', `SELECT sum(size_bytes) AS bytes, count(*) AS count FROM allocation WHERE heap_id = ${heap} AND is_segment = 0 AND coalesce(alloc_seq, -1) <= ${seq} AND (free_seq IS NULL OR free_seq > ${seq})`);
+        const moment = await open(browser, 'large', `#from=${from}&to=${to}&at=${seq}`);
+        const counts = (await cellsOf(moment.page, '#live')).map((cells) => Number(cells[3].replaceAll(',', '')));
+        await moment.close();
+        assert.equal(counts.reduce((a, b) => a + b, 0), live.count, `blocks live at event ${seq}`);
+    }
+    await close();
+}
+
 const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']});
 let failed = 0;
-for (const test of [testFigures, testMoments, testMap, testRange, testClicks, testNames, testOthers, testAccess])
+for (const test of [testFigures, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testAgainst, testWindows, testAccess])
     try {
         await test(browser);
         console.log(`ok ${test.name}`);

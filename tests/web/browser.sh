@@ -28,4 +28,14 @@ done
 for name in leak oom fine hostile sums; do
     "$bin/npumem-report" $name.db || die "$name has no page"
 done
+# Four ranks of one job, of which one dies, a run beside another, and one that does not fit into the smallest page.
+for rank in 0 1 2 3; do
+    case $rank in 1) more="--leak --oom" ;; 2) more="--leak" ;; *) more=--fragment ;; esac
+    RANK=$rank WORLD_SIZE=4 "$bin/npumem-record" -o rank$rank.zst -- "$programs/npu_train" --steps $((10 + rank)) $more >rank.log 2>&1
+    "$bin/npumem-ingest" --quiet rank$rank.zst || die "rank $rank cannot be loaded"
+done
+"$bin/npumem-report" rank?.db -o ranks.html && "$bin/npumem-ingest" --quiet -o ranks.db rank?.db || die "ranks have no page"
+"$bin/npumem-report" leak.db --against fine.db -o against.html || die "there is no page of two runs"
+"$bin/npumem-record" -o large.zst -- "$programs/npu_train" --steps 4000 --leak >large.log 2>&1
+"$bin/npumem-ingest" --quiet large.zst && "$bin/npumem-report" --max-size 1MiB large.db || die "there is no small page of a large run"
 NPUMEM_BROWSER=$browser NPUMEM_NODE_MODULES=$modules exec "$node" "$here/browser.mjs" "$scratch"
