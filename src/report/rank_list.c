@@ -16,7 +16,7 @@
     "SELECT host, rank, pid, count(device), min(device), sum(peak_bytes), sum(pool_peak_reserved_bytes),"              \
     " sum(leak_bytes), end_kind, end_status, failure, failure_order, job, failed_step, out_of_memory_id, failed_ns,"   \
     " since_first_ns, clock_uncertainty_ns,"                                                                           \
-    " strftime('%Y-%m-%d %H:%M:%S', failed_realtime_ns / 1000000000, 'unixepoch'), process_id, input_id"               \
+    " strftime('%Y-%m-%d %H:%M:%S', failed_realtime_ns / 1000000000, 'unixepoch'), failed_realtime_ns"                 \
     " FROM _rank_summary GROUP BY process_id ORDER BY rank IS NULL, rank, process_id"
 
 /* The size of the world where all agree, and no rank is outside of it. */
@@ -74,8 +74,7 @@ static void read_rank(sqlite3_stmt *row, nm_rank *out)
     out->since_first_ns = number_or(row, 16, -1);
     out->doubt_ns = number_or(row, 17, -1);
     snprintf(out->failed_at, sizeof out->failed_at, "%s", nm_db_text(row, 18));
-    out->process_id = sqlite3_column_int64(row, 19);
-    out->input_id = sqlite3_column_int64(row, 20);
+    out->failed_realtime_ns = number_or(row, 19, -1);
 }
 
 static nm_status read_ranks(sqlite3 *db, nm_rank_list *list, nm_error *err)
@@ -210,6 +209,41 @@ nm_status nm_rank_list_read(sqlite3 *db, nm_rank_list **out, nm_error *err)
     find_first(list);
     count_ends(list);
     return status;
+}
+
+nm_status nm_rank_list_add(nm_rank_list *list, sqlite3 *db, int64_t database, nm_error *err)
+{
+    size_t begin = list->count;
+    nm_status status = read_ranks(db, list, err);
+
+    for (size_t i = begin; i < list->count; i++)
+        list->ranks[i].database = database;
+    return status;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const nm_rank *left = a, *right = b;
+
+    if ((left->rank < 0) != (right->rank < 0))
+        return left->rank < 0 ? 1 : -1;
+    if (left->rank != right->rank)
+        return left->rank < right->rank ? -1 : 1;
+    return (left->database > right->database) - (left->database < right->database);
+}
+
+nm_status nm_rank_list_choose(nm_rank_list *list, nm_error *err)
+{
+    if (list->count > 0)
+        qsort(list->ranks, list->count, sizeof *list->ranks, compare_ranks);
+    for (size_t i = 0; i < list->count; i++) {
+        const nm_rank *rank = &list->ranks[i];
+
+        if (rank->end == NM_RANK_FAILED && rank->failed_realtime_ns >= 0 &&
+            (list->first == NULL || rank->failed_realtime_ns < list->first->failed_realtime_ns))
+            list->first = rank;
+    }
+    return find_peaks(list, err);
 }
 
 void nm_rank_list_free(nm_rank_list *list)

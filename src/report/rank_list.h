@@ -42,8 +42,9 @@ typedef struct nm_rank {
     int64_t step;                                /* of the failure; below 0: not known */
     int64_t out_of_memory_id;                    /* 0: none */
     int64_t failed_ns, since_first_ns, doubt_ns; /* below 0: not known */
-    int64_t process_id, input_id;
-    char failed_at[32]; /* on the wall clock, in UTC; "": not known */
+    int64_t failed_realtime_ns;                  /* since 1970; below 0: not known */
+    int64_t database;                            /* of nm_rank_list_add */
+    char failed_at[32];                          /* on the wall clock, in UTC; "": not known */
 } nm_rank;
 
 typedef struct nm_rank_list {
@@ -65,6 +66,13 @@ typedef struct nm_rank_list {
 
 /* Reads them all. *out is to be freed, on failure too. */
 nm_status nm_rank_list_read(sqlite3 *db, nm_rank_list **out, nm_error *err);
+
+/* Of several databases, one after the other: adds the ranks of one. The list is zeroed before. */
+nm_status nm_rank_list_add(nm_rank_list *list, sqlite3 *db, int64_t database, nm_error *err);
+
+/* After the last one: first, worst and median of all, and nothing else. */
+nm_status nm_rank_list_choose(nm_rank_list *list, nm_error *err);
+
 void nm_rank_list_free(nm_rank_list *list); /* NULL is fine */
 
 #endif

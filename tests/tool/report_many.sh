@@ -16,7 +16,7 @@ fail() {
 expect() {
     local wanted=$1 got
     shift
-    timeout 120 "$report" "$@" >out 2>&1
+    timeout 250 "$report" "$@" >out 2>&1
     got=$?
     [ $got = "$wanted" ] || fail "$*: ends with $got, not $wanted"
     diff - out >&2 || fail "$*: prints other lines (< wanted, > has)"

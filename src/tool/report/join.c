@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which ranks have a map is known when all of them are beside each other: so they are put together twice, first without a row of an
- * event, which costs little, and then with those of the few.
+ * Which ranks have a map is known when all of them have been asked. So each database is opened by itself first, which also says
+ * what cannot be read in the words that are used of one alone, and then they are put together, most of them without rows of events.
  */
 #include "tool/report/join.h"
 
@@ -22,12 +22,11 @@ typedef struct join {
     const report_options *options;
     const char *path; /* of the scratch */
     const char **subject;
-    int64_t *last_inputs; /* owned: of each database the number of its last input, in the first pass */
+    int64_t *last_inputs; /* owned: the last number of an input when that database was merged */
     bool *has_rows;       /* owned: of each database: its rows of allocations are wanted */
 } join;
 
-/* One after the other, so that what cannot be read is said in the words that are used of one database alone. */
-static nm_status check_databases(const join *work, nm_error *err)
+static nm_status ask_ranks(const join *work, nm_rank_list *ranks, nm_error *err)
 {
     const report_options *options = work->options;
     nm_status status = NM_OK;
@@ -37,8 +36,27 @@ static nm_status check_databases(const join *work, nm_error *err)
 
         *work->subject = options->databases[i];
         status = nm_foreign_open(options->databases[i], false, &database, err);
+        if (status == NM_OK)
+            status = nm_rank_list_add(ranks, nm_foreign_db(database), (int64_t)i, err);
         nm_foreign_close(database);
     }
+    return status == NM_OK ? nm_rank_list_choose(ranks, err) : status;
+}
+
+static nm_status choose(const join *work, nm_error *err)
+{
+    nm_rank_list *ranks = calloc(1, sizeof *ranks);
+    nm_status status =
+        ranks == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : ask_ranks(work, ranks, err);
+
+    if (status == NM_OK) {
+        const nm_rank *const chosen[] = {ranks->first, ranks->worst, ranks->median};
+
+        for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
+            if (chosen[i] != NULL)
+                work->has_rows[chosen[i]->database] = true;
+    }
+    nm_rank_list_free(ranks);
     return status;
 }
 
@@ -63,24 +81,23 @@ static nm_status check_apart(const join *work, size_t index, sqlite3 *db, nm_err
                    nm_shown_text(name, sizeof name, work->options->databases[other]));
 }
 
-static nm_status merge(join *work, size_t index, nm_store *store, bool is_light, nm_error *err)
+static nm_status merge(const join *work, size_t index, nm_store *store, nm_error *err)
 {
     const nm_merge_options options = {.adopts_thresholds = index == 0,
-                                      .retention =
-                                          is_light || !work->has_rows[index] ? NM_RETENTION_NONE : NM_RETENTION_ALL};
+                                      .retention = work->has_rows[index] ? NM_RETENTION_ALL : NM_RETENTION_NONE};
+    sqlite3 *db = nm_store_db(store);
     nm_status status;
 
     *work->subject = work->options->databases[index];
     status = nm_store_merge_with(store, work->options->databases[index], &options, err);
-    if (status != NM_OK || !is_light)
-        return status;
-    status = check_apart(work, index, nm_store_db(store), err);
-    return status != NM_OK ? status
-                           : nm_db_get_int(nm_store_db(store), "SELECT coalesce(max(input_id), 0) FROM input",
-                                           &work->last_inputs[index], err);
+    if (status == NM_OK)
+        status = check_apart(work, index, db, err);
+    return status != NM_OK
+               ? status
+               : nm_db_get_int(db, "SELECT coalesce(max(input_id), 0) FROM input", &work->last_inputs[index], err);
 }
 
-static nm_status merge_all(join *work, bool is_light, nm_store **out, nm_error *err)
+static nm_status merge_all(const join *work, nm_store **out, nm_error *err)
 {
     const nm_store_options options = {.role = NM_STORE_MERGED, .is_scratch = true, .input_fd = -1};
     nm_status status;
@@ -88,7 +105,7 @@ static nm_status merge_all(join *work, bool is_light, nm_store **out, nm_error *
     *work->subject = answer_name();
     status = nm_store_open(work->path, &options, out, err);
     for (size_t i = 0; i < work->options->database_count && status == NM_OK; i++)
-        status = merge(work, i, *out, is_light, err);
+        status = merge(work, i, *out, err);
     if (status == NM_OK) {
         *work->subject = answer_name();
         status = nm_store_finish_merged(*out, err);
@@ -97,35 +114,6 @@ static nm_status merge_all(join *work, bool is_light, nm_store **out, nm_error *
         return NM_OK;
     nm_store_close(*out);
     *out = NULL;
-    return status;
-}
-
-static void want_rows(const join *work, const nm_rank *rank)
-{
-    size_t i = 0;
-
-    while (rank != NULL && i + 1 < work->options->database_count && work->last_inputs[i] < rank->input_id)
-        i++;
-    if (rank != NULL)
-        work->has_rows[i] = true;
-}
-
-/* The first pass: of which databases the rows are wanted. */
-static nm_status choose(join *work, nm_error *err)
-{
-    nm_store *store = NULL;
-    nm_rank_list *ranks = NULL;
-    nm_status status = merge_all(work, true, &store, err);
-
-    if (status == NM_OK)
-        status = nm_rank_list_read(nm_store_db(store), &ranks, err);
-    if (status == NM_OK) {
-        want_rows(work, ranks->first);
-        want_rows(work, ranks->worst);
-        want_rows(work, ranks->median);
-    }
-    nm_rank_list_free(ranks);
-    nm_store_close(store);
     return status;
 }
 
@@ -139,13 +127,11 @@ nm_status report_join(const report_options *options, const char **subject, nm_st
                  .has_rows = calloc(options->database_count, sizeof *work.has_rows)};
     nm_status status = path == NULL || work.last_inputs == NULL || work.has_rows == NULL
                            ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                           : check_databases(&work, err);
+                           : choose(&work, err);
 
     *out = NULL;
     if (status == NM_OK)
-        status = choose(&work, err);
-    if (status == NM_OK)
-        status = merge_all(&work, false, out, err);
+        status = merge_all(&work, out, err);
     free(work.last_inputs);
     free(work.has_rows);
     free(path);
