@@ -252,7 +252,7 @@ async function testRanks(browser) {
 /* Figures and sites are those of queries/, asked here by plain sqlite3. */
 async function testAgainst(browser) {
     const {page, close} = await open(browser, 'against'), text = (name) => require('node:fs').readFileSync(new URL(`../../queries/${name}`, import.meta.url), 'utf8');
-    const compare = (name) => JSON.parse(execFileSync('sqlite3', ['-json', `${folder}/fine.db`, `.parameter set :base "'${folder}/leak.db'"`, '.parameter set :top 200', text(name)], {encoding: 'utf8', maxBuffer: 1 << 28}));
+    const compare = (name) => JSON.parse(execFileSync('sqlite3', ['-json', `${folder}/fine.db`], {input: `.parameter set :base "'${folder}/leak.db'"\n.parameter set :top 200\n${text(name)}`, encoding: 'utf8', maxBuffer: 1 << 28}));
     const unit = {bytes: formatBytes, ratio: formatPercent, ns: formatTime}, shown = (row, name) => (row[name] === null ? '\u2013' : unit[row.unit](row[name]));
     const figures = compare('diff_figures.sql');
     assert.ok(figures.length >= 5);
