@@ -11,6 +11,7 @@
 #include "report/html_axis.h"
 #include "report/html_cells.h"
 #include "report/html_columns.h"
+#include "report/html_modules.h"
 #include "report/html_tables.h"
 #include "store/database.h"
 
@@ -42,17 +43,22 @@ static const char segment_rows_sql[] =
 /* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
 #define BLOCK_COLUMNS                                                                                                  \
     "a.heap_id, coalesce(a.alloc_seq, -1) AS born, a.free_seq - coalesce(a.alloc_seq, -1) AS life, a.address,"         \
-    " a.size_bytes, a.stack_id, a.allocation_id, a.stream, a.category_id"
+    " a.size_bytes, a.stack_id, a.allocation_id, a.stream, a.category_id, a.private_pool"
 
-static const char *const block_columns[] = {"heap_id",  "born",          "life",   "address",     "size_bytes",
-                                            "stack_id", "allocation_id", "stream", "category_id", NULL};
+/* The last two, texts, only where all blocks are kept: what they are summed up by is exact there alone. */
+static const char *const block_columns[] = {"heap_id",   "born",          "life",   "address",     "size_bytes",
+                                            "stack_id",  "allocation_id", "stream", "category_id", "private_pool",
+                                            "operation", "module",        NULL};
 #define BLOCK_COLUMN_COUNT (sizeof block_columns / sizeof *block_columns - 1)
-enum { BLOCK_HEAP, BLOCK_BORN, BLOCK_LIFE, BLOCK_ADDRESS, BLOCK_SIZE }; /* the first of them */
+enum { BLOCK_HEAP, BLOCK_BORN, BLOCK_LIFE, BLOCK_ADDRESS, BLOCK_SIZE, BLOCK_OPERATION = 10, BLOCK_MODULE };
 
-/* The site behind them. */
-static const char all_blocks_sql[] = "SELECT " BLOCK_COLUMNS ", s.site_frame_id FROM allocation AS a"
-                                     " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0"
-                                     " ORDER BY a.heap_id, born, a.allocation_id";
+/* Behind the integers the name of the operation, its number where it is the one that was open at the birth, and the site. */
+static const char all_blocks_sql[] =
+    "SELECT " BLOCK_COLUMNS ", o.name, CASE WHEN w.name = 'thread' THEN a.operation_id END, s.site_frame_id"
+    " FROM allocation AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
+    " LEFT JOIN _operation_source AS w ON w.operation_source = a.operation_source"
+    " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0 ORDER BY a.heap_id, born, a.allocation_id";
+enum { COLUMN_OPERATION = 10, COLUMN_OPERATION_ID, COLUMN_SITE };
 
 static const char large_blocks_sql[] =
     "SELECT " BLOCK_COLUMNS " FROM allocation AS a JOIN (SELECT allocation_id FROM allocation WHERE is_segment = 0"
@@ -68,7 +74,9 @@ typedef struct heap_picture {
 
 typedef struct map {
     sqlite3 *db;
+    nm_strings *strings;
     FILE *out;
+    nm_html_modules modules;
     heap_picture heaps[NM_HTML_HEAPS_MAX];
     size_t heap_count;
     heap_picture *heap; /* the one that is drawn; NULL: none, or it has no picture */
@@ -188,14 +196,15 @@ static void draw_block(map *m, const int64_t *values, int64_t site)
 static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
 {
     int64_t values[BLOCK_COLUMN_COUNT];
-    nm_status status = NM_OK;
+    nm_status status = nm_html_columns_text(m->strings, row, COLUMN_OPERATION, &values[BLOCK_OPERATION], err);
 
-    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++)
-        values[i] = nm_db_is_null(row, (int)i) ? NM_NULL : sqlite3_column_int64(row, (int)i);
-    if (values[BLOCK_HEAP] != m->heap_id)
+    for (int i = 0; i < BLOCK_OPERATION; i++)
+        values[i] = nm_db_is_null(row, i) ? NM_NULL : sqlite3_column_int64(row, i);
+    values[BLOCK_MODULE] = nm_html_modules_find(&m->modules, sqlite3_column_int64(row, COLUMN_OPERATION_ID));
+    if (status == NM_OK && values[BLOCK_HEAP] != m->heap_id)
         status = begin_heap(m, values[BLOCK_HEAP], err);
     if (m->heap != NULL)
-        draw_block(m, values, sqlite3_column_int64(row, BLOCK_COLUMN_COUNT));
+        draw_block(m, values, sqlite3_column_int64(row, COLUMN_SITE));
     return status == NM_OK && m->has_all ? nm_html_columns_add(&m->blocks, values, err) : status;
 }
 
@@ -227,7 +236,7 @@ static nm_status write_kept(map *m, int64_t count, int64_t kept_count, nm_error 
     return status;
 }
 
-static nm_status write_blocks(map *m, nm_strings *strings, int64_t blocks_max, nm_error *err)
+static nm_status write_blocks(map *m, int64_t blocks_max, nm_error *err)
 {
     int64_t count = 0;
     nm_status status = nm_db_get_int(m->db, "SELECT count(*) FROM allocation WHERE is_segment = 0", &count, err);
@@ -243,7 +252,7 @@ static nm_status write_blocks(map *m, nm_strings *strings, int64_t blocks_max, n
     if (status != NM_OK)
         return status;
     return m->has_all ? nm_html_columns_write(&m->blocks, "block", m->out, err)
-                      : write_question(m->db, strings, "block", large_blocks_sql, blocks_max, m->out, err);
+                      : write_question(m->db, m->strings, "block", large_blocks_sql, blocks_max, m->out, err);
 }
 
 static void free_map(map *m)
@@ -253,15 +262,19 @@ static void free_map(map *m)
     nm_html_columns_free(&m->lanes);
     nm_html_columns_free(&m->blocks);
     nm_html_cells_free(&m->cells);
+    nm_html_modules_free(&m->modules);
 }
 
 nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, int64_t blocks_max, FILE *out, nm_error *err)
 {
-    map m = {.db = db, .out = out};
+    map m = {.db = db, .strings = strings, .out = out};
     nm_status status = nm_html_cells_init(&m.cells, err);
 
     nm_html_columns_name(&m.lanes, (const char *const[]){"heap_id", "address", "size_bytes", "offset", NULL});
     nm_html_columns_name(&m.blocks, block_columns);
+    m.blocks.columns[BLOCK_OPERATION].kind = m.blocks.columns[BLOCK_MODULE].kind = NM_HTML_TEXT;
+    if (status == NM_OK)
+        status = nm_html_modules_read(&m.modules, db, strings, err);
     if (status == NM_OK)
         status = each(&m, heaps_sql, take_heap, err);
     if (status == NM_OK)
@@ -273,7 +286,7 @@ nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, int64_t blocks_max
     if (status == NM_OK)
         status = write_question(db, strings, "segment", segment_rows_sql, SEGMENTS_MAX, out, err);
     if (status == NM_OK)
-        status = write_blocks(&m, strings, blocks_max, err);
+        status = write_blocks(&m, blocks_max, err);
     free_map(&m);
     return status;
 }

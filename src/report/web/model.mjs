@@ -104,6 +104,11 @@ function makeStacks(stackTable, frameTable) {
         rowOf.set(stackTable.stack_id[i], i);
     const siteFrame = (stackId) => (rowOf.has(stackId) ? stackTable.site_frame_id[rowOf.get(stackId)] : NaN);
     const label = (frameId) => frames.get(frameId)?.label ?? null;
+    /* What is compiled without its source's name has that of its library. */
+    const fileOf = (stackId) => {
+        const frame = frames.get(siteFrame(stackId));
+        return frame ? frame.file ?? frame.module ?? frame.label : '(no stack)';
+    };
     /* Innermost first; each {label, isPlumbing}. A chain that has no end is cut. */
     const walk = (stackId) => {
         const found = [];
@@ -113,7 +118,7 @@ function makeStacks(stackTable, frameTable) {
         }
         return found;
     };
-    return {siteFrame, siteOf: (stackId) => label(siteFrame(stackId)) ?? '(no stack)', label, walk};
+    return {hasFiles: [...frames.values()].some((frame) => frame.file !== null), fileOf, siteFrame, siteOf: (stackId) => label(siteFrame(stackId)) ?? '(no stack)', label, walk};
 }
 
 /* Births and ends of blocks as events: NaN is before the recording, and never. */
@@ -182,10 +187,17 @@ export function makeModel(page) {
         best: bestHeap(heaps.filter((heap) => heap.usage !== null), rowsOf(tables.oom), rowsOf(tables.leak)) ?? heaps[0] ?? null,
         rows: (name) => rowsOf(tables[name]), byPlace, kept: rowsOf(tables.kept)[0] ?? null, blocks: null, blockRanges: new Map(), hasAllBlocks: false,
         stacks: makeStacks(tables.stack, tables.frame),
-        offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),
+        cached: new Map(), offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),
         categories: new Map(rowsOf(tables.category).map((row) => [row.category_id, row.name])),
         leakSites: new Set(rowsOf(tables.leak).map((row) => row.site)),
     };
+}
+
+/* What takes time to count and stays as it is until other blocks come. */
+export function remember(model, key, count) {
+    if (!model.cached.has(key))
+        model.cached.set(key, count());
+    return model.cached.get(key);
 }
 
 /* Where the blocks of a heap lie on the axis of its lanes, from the first of them on; -1: nowhere. Counted when it is first asked. */
@@ -199,6 +211,7 @@ export function blockOffsets(model, heapId) {
 
 /* Single blocks, which are read last. */
 export function addBlocks(model, table) {
+    model.cached = new Map();
     model.blocks = makeBlocks(table);
     model.blockRanges = rangesOf(table);
     model.hasAllBlocks = model.kept === null || model.kept.kept_count === model.kept.block_count;
