@@ -23,23 +23,28 @@ function poolName(number) {
     return `pool ${number >= 2 ** 32 ? `${Math.floor(number / 2 ** 32)}, ${number % 2 ** 32}` : number}`;
 }
 
-/* For each way of grouping what a block is called by it. Names that say that there is none stand in parentheses, as in views. */
-const NAMERS = {
-    site: ({blocks, stacks}) => (i) => (isBaseline(blocks, i) ? BASELINE : stacks.siteOf(blocks.stack_id[i])),
-    category: ({blocks, categories}) => (i) => categories.get(blocks.category_id[i]) ?? 'unknown',
-    module: ({blocks}) => (i) => blocks.module?.[i] ?? NO_MODULE,
-    file: ({blocks, stacks}) => (i) => (isBaseline(blocks, i) ? BASELINE : stacks.fileOf(blocks.stack_id[i])),
-    stack: ({blocks}) => (i) => (isBaseline(blocks, i) ? BASELINE : isKnown(blocks.stack_id[i]) ? blocks.stack_id[i] : NO_STACK),
-    operation: ({blocks}) => (i) => blocks.operation?.[i] ?? NO_OPERATION,
-    stream: ({blocks}) => (i) => (isKnown(blocks.stream[i]) ? `stream ${blocks.stream[i]}` : 'stream not known'),
-    'private pool': ({blocks}) => (i) => (isKnown(blocks.private_pool[i]) ? poolName(blocks.private_pool[i]) : 'no private pool'),
+/*
+ * For each way of grouping: key(i) is the same for blocks that belong together, text(key) is what they are called. A site is a frame: two files of
+ * one name have sites that are called the same. What stands for none is in parentheses, as in views.
+ */
+const asText = (key) => String(key);
+const KINDS = {
+    site: ({blocks, stacks}) => ({key: (i) => (isBaseline(blocks, i) ? BASELINE : stacks.siteFrame(blocks.stack_id[i])), text: (key) => (key === BASELINE ? key : stacks.label(key) ?? NO_STACK)}),
+    category: ({blocks, categories}) => ({key: (i) => categories.get(blocks.category_id[i]) ?? 'unknown', text: asText}),
+    module: ({blocks}) => ({key: (i) => blocks.module?.[i] ?? NO_MODULE, text: asText}),
+    file: ({blocks, stacks}) => ({key: (i) => (isBaseline(blocks, i) ? BASELINE : stacks.fileOf(blocks.stack_id[i])), text: asText}),
+    stack: ({blocks, stacks}) => ({key: (i) => (isBaseline(blocks, i) ? BASELINE : blocks.stack_id[i]), text: (key) => (key === BASELINE ? key : stacks.siteOf(key))}),
+    operation: ({blocks}) => ({key: (i) => blocks.operation?.[i] ?? NO_OPERATION, text: asText}),
+    stream: ({blocks}) => ({key: (i) => (isKnown(blocks.stream[i]) ? `stream ${blocks.stream[i]}` : 'stream not known'), text: asText}),
+    'private pool': ({blocks}) => ({key: (i) => (isKnown(blocks.private_pool[i]) ? poolName(blocks.private_pool[i]) : 'no private pool'), text: asText}),
 };
 
-export const GROUPINGS = Object.keys(NAMERS);
+export const GROUPINGS = Object.keys(KINDS);
 
 /* nameOf(i): what block i is called. */
 export function namerOf(model, kind) {
-    return NAMERS[kind](model);
+    const {key, text} = KINDS[kind](model);
+    return (i) => text(key(i));
 }
 
 function hasAny(column, range) {
@@ -78,19 +83,18 @@ function largestKey(sums) {
 }
 
 function byWeight(a, b) {
-    return b.bytes - a.bytes || (String(a.name) < String(b.name) ? -1 : 1);
+    return b.bytes - a.bytes || (a.name < b.name ? -1 : 1);
 }
 
-/* [{name, bytes, count, stack, stacks}], the largest first: `stacks` are sums by stack, `stack` is the largest of them. Pure. */
-export function groupBlocks(blocks, numbers, nameOf) {
-    const groups = new Map();
+/* [{key, name, bytes, count, stack, stacks}], the largest first: `stacks` are sums by stack, `stack` is the largest of them. Pure. */
+export function groupBlocks(model, numbers, kind) {
+    const {blocks} = model, {key: keyOf, text} = KINDS[kind](model), groups = new Map();
     for (const i of numbers) {
-        const name = nameOf(i), group = addTo(groups, name, blocks.size_bytes[i], 1);
-        group.name = name;
+        const group = addTo(groups, keyOf(i), blocks.size_bytes[i], 1);
         group.stacks ??= new Map();
         addTo(group.stacks, blocks.stack_id[i], blocks.size_bytes[i], 1);
     }
-    return [...groups.values()].map((group) => ({...group, stack: largestKey(group.stacks)})).sort(byWeight);
+    return [...groups].map(([key, group]) => ({key, name: text(key), ...group, stack: largestKey(group.stacks)})).sort(byWeight);
 }
 
 /* The path of the part that a part of a model is in; null: it is in none. As view peak_by_module has it. Pure. */
@@ -106,7 +110,7 @@ export function growModules(groups) {
             const part = addTo(parts, path, bytes, count);
             part.stack ??= stack;
         }
-    return [...parts].map(([name, sum]) => ({name, ...sum, stacks: new Map(), parent: name === NO_MODULE ? null : parentPath(name)})).sort(byWeight);
+    return [...parts].map(([name, sum]) => ({key: name, name, ...sum, stacks: new Map(), parent: name === NO_MODULE ? null : parentPath(name)})).sort(byWeight);
 }
 
 /* The names that blocks of a heap have, in the order of what they stand for. */
@@ -120,7 +124,7 @@ export function namesOf(model, heap, kind, column) {
 
 /* Blocks by one of GROUPINGS, as rows of a table. Pure. */
 export function groupRows(model, numbers, kind) {
-    const groups = groupBlocks(model.blocks, numbers, namerOf(model, kind));
+    const groups = groupBlocks(model, numbers, kind);
     return kind === 'module' ? growModules(groups) : groups;
 }
 
@@ -138,7 +142,7 @@ export function splitBlocks(model, heapId, fromSeq, toSeq) {
 const PARTS = ['came', 'went', 'stayed'];
 
 /*
- * [{name, stack, came_bytes, came_count, went_bytes, went_count, stayed_bytes, stayed_count, net_bytes}], where most came and went first, and the
+ * [{key, name, stack, came_bytes, came_count, went_bytes, went_count, stayed_bytes, stayed_count, net_bytes}], where most came and went first, and the
  * sums of all blocks in `whole`. Pure.
  */
 export function differenceOf(model, heapId, fromSeq, toSeq, kind) {
@@ -148,14 +152,14 @@ export function differenceOf(model, heapId, fromSeq, toSeq, kind) {
         whole[`${part}_bytes`] = split[part].reduce((sum, i) => sum + model.blocks.size_bytes[i], 0);
         whole[`${part}_count`] = split[part].length;
         for (const group of groupRows(model, split[part], kind)) {
-            const row = rows.get(group.name) ?? {name: group.name, stack: group.stack, ...empty()};
+            const row = rows.get(group.key) ?? {key: group.key, name: group.name, stack: group.stack, ...empty()};
             row[`${part}_bytes`] = group.bytes;
             row[`${part}_count`] = group.count;
-            rows.set(group.name, row);
+            rows.set(group.key, row);
         }
     }
     for (const row of [...rows.values(), whole])
         row.net_bytes = row.came_bytes - row.went_bytes;
     const moved = (row) => row.came_bytes + row.went_bytes;
-    return {whole, came: split.came, rows: [...rows.values()].sort((a, b) => moved(b) - moved(a) || b.stayed_bytes - a.stayed_bytes || (String(a.name) < String(b.name) ? -1 : 1))};
+    return {whole, came: split.came, rows: [...rows.values()].sort((a, b) => moved(b) - moved(a) || b.stayed_bytes - a.stayed_bytes || (a.name < b.name ? -1 : 1))};
 }

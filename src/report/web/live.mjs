@@ -6,7 +6,7 @@
 import {LEAK, PALETTE, REST} from './colours.mjs';
 import {make, makeChoice, put} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent} from './format.mjs';
-import {differenceOf, groupBlocks, groupRows, groupingsOf, isCounted, namerOf, NO_STACK} from './groups.mjs';
+import {differenceOf, groupBlocks, groupRows, groupingsOf, isCounted, NO_STACK} from './groups.mjs';
 import {makeIcicle, makeTree, pathOf, skipTrunk} from './icicle.mjs';
 import {liveBlocks} from './model.mjs';
 import {makeMomentChoice, momentText} from './moment.mjs';
@@ -17,7 +17,7 @@ import {momentSeq} from './timeline.mjs';
 import {say, sayWith} from './words.mjs';
 
 function viewRows(model, heap, table, name) {
-    return (model.byPlace(table).get(heap.place) ?? []).map((row) => ({name: row[name], bytes: row.live_bytes, count: row.live_count, stack: row.top_stack_id ?? null, stacks: null, isEstimate: row.is_estimate === 1, parent: row.parent ?? null}));
+    return (model.byPlace(table).get(heap.place) ?? []).map((row) => ({key: row[name], name: row[name], bytes: row.live_bytes, count: row.live_count, stack: row.top_stack_id ?? null, stacks: null, isEstimate: row.is_estimate === 1, parent: row.parent ?? null}));
 }
 
 /* All blocks of a site are of one file, so that files are sums of sites. Pure. */
@@ -62,24 +62,24 @@ export function groupPath(model, kind, name, stackId) {
     const path = Number.isNaN(stackId) || stackId === null ? [NO_STACK] : pathOf(model, stackId);
     if (kind === 'stack')
         return path;
-    return kind === 'site' ? [name, ...path.slice(0, -1).reverse()] : [String(name), ...path];
+    return kind === 'site' ? [name, ...path.slice(0, -1).reverse()] : [name, ...path];
 }
 
 /* Blocks as a tree: of groups, and of stacks below each. Pure. */
 export function blockTree(model, numbers, kind) {
-    const groups = groupBlocks(model.blocks, numbers, namerOf(model, kind));
+    const groups = groupBlocks(model, numbers, kind);
     const tree = makeTree(groups.flatMap(({name, stacks}) => [...stacks].map(([stackId, sum]) => ({path: groupPath(model, kind, name, stackId), ...sum}))));
     return kind === 'stack' ? skipTrunk(tree) : tree;
 }
 
 /* Where blocks are not here: sites by their largest stacks, other groups as they are. */
 function rowTree(model, rows, kind) {
-    const tree = makeTree(rows.map((row) => ({path: kind === 'stack' && row.stack !== null ? pathOf(model, row.stack) : [String(row.name)], bytes: row.bytes, count: row.count})));
+    const tree = makeTree(rows.map((row) => ({path: kind === 'stack' && row.stack !== null ? pathOf(model, row.stack) : [row.name], bytes: row.bytes, count: row.count})));
     return kind === 'stack' ? skipTrunk(tree) : tree;
 }
 
 function moduleTree(rows) {
-    const nodes = new Map(rows.map((row) => [row.name, {label: row.name, bytes: row.bytes, count: row.count, children: []}])), root = {label: 'model', bytes: 0, count: 0, children: []};
+    const nodes = new Map(rows.map((row) => [row.name, {label: row.name, bytes: row.bytes, count: row.count, children: []}])), root = {label: 'all', bytes: 0, count: 0, children: []};
     for (const row of rows) {
         const parent = row.parent !== null && nodes.has(row.parent) ? nodes.get(row.parent) : root;
         parent.children.push(nodes.get(row.name));
@@ -105,26 +105,18 @@ function sumOf(rows) {
 
 const TITLES = {site: 'site', category: 'category', module: 'module', file: 'file', stack: 'stack', operation: 'operation', stream: 'stream', 'private pool': 'private pool'};
 
-/* A stack is shown by its site; its number is what tells two of one site apart. */
-function nameText(model, kind, name) {
-    return kind === 'stack' && typeof name === 'number' ? model.stacks.siteOf(name) : String(name);
-}
-
 function nameColumn(model, kind) {
-    return {title: TITLES[kind], key: 'name', className: 'site', show: (row) => {
-        const text = nameText(model, kind, row.name);
-        return make('span', null, text, model.leakSites.has(text) && make('b', {class: 'leaks'}, say('leak')), row.isEstimate && make('span', {class: 'note'}, ` ${say('inferred')}`));
-    }};
+    return {title: TITLES[kind], key: 'name', className: 'site',
+        show: (row) => make('span', null, row.name, model.leakSites.has(row.name) && make('b', {class: 'leaks'}, say('leak')), row.isEstimate && make('span', {class: 'note'}, ` ${say('inferred')}`))};
 }
 
 /* What a click on a row does, where rows are of code: its stack opens. */
 function rowOptions(model, kind, values, state, caption) {
-    const textOf = (row) => nameText(model, kind, row.name);
     if (kind === 'site')
-        return {caption, textOf, isChosen: (row) => values.site === row.name, onRow: (row) => state.set({site: values.site === row.name ? null : row.name}), more: (row) => makeStack(model, row.stack)};
+        return {caption, isChosen: (row) => values.site === row.name, onRow: (row) => state.set({site: values.site === row.name ? null : row.name}), more: (row) => makeStack(model, row.stack)};
     if (kind === 'stack')
-        return {caption, textOf, isChosen: (row) => values.stack !== null && values.stack === row.stack, onRow: (row) => state.set({stack: values.stack === row.stack ? null : row.stack}), more: (row) => makeStack(model, row.stack)};
-    return {caption, textOf};
+        return {caption, isChosen: (row) => values.stack !== null && values.stack === row.stack, onRow: (row) => state.set({stack: values.stack === row.stack ? null : row.stack}), more: (row) => makeStack(model, row.stack)};
+    return {caption};
 }
 
 function bytesColumn(title, key) {
@@ -136,7 +128,7 @@ function countColumn(title, key) {
 }
 
 function groupTable(model, rows, values, state) {
-    const whole = sumOf(rows), colour = (row) => (model.leakSites.has(nameText(model, values.group, row.name)) ? LEAK : row.name === 'unknown' ? REST : PALETTE[0]);
+    const whole = sumOf(rows), colour = (row) => (model.leakSites.has(row.name) ? LEAK : row.name === 'unknown' ? REST : PALETTE[0]);
     const columns = [nameColumn(model, values.group), bytesColumn('size', 'bytes'), {title: 'share', key: 'bytes', show: (row) => makeBar(row.bytes / whole, formatPercent(row.bytes / whole), colour(row))}, countColumn('blocks', 'count')];
     return makeTable(columns, rows, rowOptions(model, values.group, values, state, 'what is live'));
 }

@@ -59,14 +59,14 @@ export function stepLevels(rows, capacity) {
     return {requested: null, allocated: sumKnown(pools.length > 0 ? pools : driver, 'live_bytes'), active: null, reserved: sumKnown(pools, 'peak_reserved_bytes'), process: sumKnown(driver, 'live_bytes'), used: null, capacity};
 }
 
-/* Levels, each of which holds those before it, as parts beside each other. Pure. */
+/* Levels, each of which holds those before it, as parts beside each other. Where nobody said what the device had in use, its rest is not free. Pure. */
 export function levelParts(levels) {
     const parts = [];
     let reached = 0;
     for (const {key, name, colour} of LEVELS) {
         if (levels[key] === null || levels[key] <= reached)
             continue;
-        parts.push({name, bytes: levels[key] - reached, colour});
+        parts.push({name: key === 'capacity' && levels.used === null ? 'not held by this process' : name, bytes: levels[key] - reached, colour});
         reached = levels[key];
     }
     return parts;

@@ -89,7 +89,7 @@ function poolFacts(row) {
 }
 
 export function makePool(model, state) {
-    const body = make('div'), histograms = make('div', {class: 'pair', id: 'pool-histograms'});
+    const body = make('div'), histograms = make('div', {class: 'twin', id: 'pool-histograms'});
     let shown = null, gaps = [], tables = [], counted = '';
     const chart = makeCanvas(GAP_HEIGHT, (context, width) => drawGaps(context, width, heapOf(), gaps, state.values), {class: 'chart', role: 'img', 'aria-label': 'reserved, free and stuck bytes of the pool over the run'});
     const heapOf = () => model.heapById.get(state.values.heap) ?? model.best;
