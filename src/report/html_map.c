@@ -11,7 +11,7 @@
 #include "report/html_axis.h"
 #include "report/html_cells.h"
 #include "report/html_columns.h"
-#include "report/html_modules.h"
+#include "report/html_ranges.h"
 #include "report/html_tables.h"
 #include "store/database.h"
 
@@ -45,20 +45,31 @@ static const char segment_rows_sql[] =
     "a.heap_id, coalesce(a.alloc_seq, -1) AS born, a.free_seq - coalesce(a.alloc_seq, -1) AS life, a.address,"         \
     " a.size_bytes, a.stack_id, a.allocation_id, a.stream, a.category_id, a.private_pool"
 
-/* The last two, texts, only where all blocks are kept: what they are summed up by is exact there alone. */
-static const char *const block_columns[] = {"heap_id",   "born",          "life",   "address",     "size_bytes",
-                                            "stack_id",  "allocation_id", "stream", "category_id", "private_pool",
-                                            "operation", "module",        NULL};
+/* The last three, texts, only where all blocks are kept: what they are summed up by is exact there alone. */
+static const char *const block_columns[] = {"heap_id",      "born",          "life",   "address",     "size_bytes",
+                                            "stack_id",     "allocation_id", "stream", "category_id", "private_pool",
+                                            "own_category", "operation",     "module", NULL};
 #define BLOCK_COLUMN_COUNT (sizeof block_columns / sizeof *block_columns - 1)
-enum { BLOCK_HEAP, BLOCK_BORN, BLOCK_LIFE, BLOCK_ADDRESS, BLOCK_SIZE, BLOCK_OPERATION = 10, BLOCK_MODULE };
+enum {
+    BLOCK_HEAP,
+    BLOCK_BORN,
+    BLOCK_LIFE,
+    BLOCK_ADDRESS,
+    BLOCK_SIZE,
+    BLOCK_OWN_CATEGORY = 10,
+    BLOCK_OPERATION,
+    BLOCK_MODULE
+};
 
-/* Behind the integers the name of the operation, its number where it is the one that was open at the birth, and the site. */
+/* Behind the integers: the name of the operation, its number where it was open at the birth, whether the category is a word of
+ * the program's own, and the site. */
 static const char all_blocks_sql[] =
-    "SELECT " BLOCK_COLUMNS ", o.name, CASE WHEN w.name = 'thread' THEN a.operation_id END, s.site_frame_id"
-    " FROM allocation AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
+    "SELECT " BLOCK_COLUMNS ", o.name, CASE WHEN w.name = 'thread' THEN a.operation_id END, c.name = 'other',"
+    " s.site_frame_id FROM allocation AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
     " LEFT JOIN _operation_source AS w ON w.operation_source = a.operation_source"
+    " LEFT JOIN _category AS c ON c.category_id = a.category_id"
     " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0 ORDER BY a.heap_id, born, a.allocation_id";
-enum { COLUMN_OPERATION = 10, COLUMN_OPERATION_ID, COLUMN_SITE };
+enum { COLUMN_OPERATION = 10, COLUMN_OPERATION_ID, COLUMN_IS_OWN, COLUMN_SITE };
 
 static const char large_blocks_sql[] =
     "SELECT " BLOCK_COLUMNS " FROM allocation AS a JOIN (SELECT allocation_id FROM allocation WHERE is_segment = 0"
@@ -76,7 +87,7 @@ typedef struct map {
     sqlite3 *db;
     nm_strings *strings;
     FILE *out;
-    nm_html_modules modules;
+    nm_html_ranges ranges;
     heap_picture heaps[NM_HTML_HEAPS_MAX];
     size_t heap_count;
     heap_picture *heap; /* the one that is drawn; NULL: none, or it has no picture */
@@ -196,11 +207,13 @@ static void draw_block(map *m, const int64_t *values, int64_t site)
 static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
 {
     int64_t values[BLOCK_COLUMN_COUNT];
+    nm_html_range around = nm_html_ranges_find(&m->ranges, sqlite3_column_int64(row, COLUMN_OPERATION_ID));
     nm_status status = nm_html_columns_text(m->strings, row, COLUMN_OPERATION, &values[BLOCK_OPERATION], err);
 
-    for (int i = 0; i < BLOCK_OPERATION; i++)
+    for (int i = 0; i < BLOCK_OWN_CATEGORY; i++)
         values[i] = nm_db_is_null(row, i) ? NM_NULL : sqlite3_column_int64(row, i);
-    values[BLOCK_MODULE] = nm_html_modules_find(&m->modules, sqlite3_column_int64(row, COLUMN_OPERATION_ID));
+    values[BLOCK_MODULE] = around.module;
+    values[BLOCK_OWN_CATEGORY] = sqlite3_column_int(row, COLUMN_IS_OWN) != 0 ? around.category : 0;
     if (status == NM_OK && values[BLOCK_HEAP] != m->heap_id)
         status = begin_heap(m, values[BLOCK_HEAP], err);
     if (m->heap != NULL)
@@ -262,7 +275,7 @@ static void free_map(map *m)
     nm_html_columns_free(&m->lanes);
     nm_html_columns_free(&m->blocks);
     nm_html_cells_free(&m->cells);
-    nm_html_modules_free(&m->modules);
+    nm_html_ranges_free(&m->ranges);
 }
 
 nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, int64_t blocks_max, FILE *out, nm_error *err)
@@ -272,9 +285,10 @@ nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, int64_t blocks_max
 
     nm_html_columns_name(&m.lanes, (const char *const[]){"heap_id", "address", "size_bytes", "offset", NULL});
     nm_html_columns_name(&m.blocks, block_columns);
-    m.blocks.columns[BLOCK_OPERATION].kind = m.blocks.columns[BLOCK_MODULE].kind = NM_HTML_TEXT;
+    for (size_t i = BLOCK_OWN_CATEGORY; i < BLOCK_COLUMN_COUNT; i++)
+        m.blocks.columns[i].kind = NM_HTML_TEXT;
     if (status == NM_OK)
-        status = nm_html_modules_read(&m.modules, db, strings, err);
+        status = nm_html_ranges_read(&m.ranges, db, strings, err);
     if (status == NM_OK)
         status = each(&m, heaps_sql, take_heap, err);
     if (status == NM_OK)

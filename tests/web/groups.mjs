@@ -56,7 +56,7 @@ function layer(number) {
             within('operator', `aclnn${['Add', 'Mul', 'MatMul'][dice(3)]}`, () => act(4));
             act(2);
         });
-        within('category', ['weights', 'gradients', 'activations'][dice(3)], () => act(3));
+        within('category', ['weights', 'gradients', 'activations', 'lookup tables'][dice(4)], () => act(3));
     });
 }
 

@@ -30,7 +30,7 @@ function poolName(number) {
 const asText = (key) => String(key);
 const KINDS = {
     site: ({blocks, stacks}) => ({key: (i) => (isBaseline(blocks, i) ? BASELINE : stacks.siteFrame(blocks.stack_id[i])), text: (key) => (key === BASELINE ? key : stacks.label(key) ?? NO_STACK)}),
-    category: ({blocks, categories}) => ({key: (i) => categories.get(blocks.category_id[i]) ?? 'unknown', text: asText}),
+    category: ({blocks, categories, inferred}) => ({key: (i) => blocks.own_category?.[i] ?? blocks.category_id[i], text: (key) => (typeof key === 'string' ? key : categories.get(key) ?? 'unknown'), isEstimate: (key) => inferred.has(key)}),
     module: ({blocks}) => ({key: (i) => blocks.module?.[i] ?? NO_MODULE, text: asText}),
     file: ({blocks, stacks}) => ({key: (i) => (isBaseline(blocks, i) ? BASELINE : stacks.fileOf(blocks.stack_id[i])), text: asText}),
     stack: ({blocks, stacks}) => ({key: (i) => (isBaseline(blocks, i) ? BASELINE : blocks.stack_id[i]), text: (key) => (key === BASELINE ? key : stacks.siteOf(key))}),
@@ -88,13 +88,13 @@ function byWeight(a, b) {
 
 /* [{key, name, bytes, count, stack, stacks}], the largest first: `stacks` are sums by stack, `stack` is the largest of them. Pure. */
 export function groupBlocks(model, numbers, kind) {
-    const {blocks} = model, {key: keyOf, text} = KINDS[kind](model), groups = new Map();
+    const {blocks} = model, {key: keyOf, text, isEstimate} = KINDS[kind](model), groups = new Map();
     for (const i of numbers) {
         const group = addTo(groups, keyOf(i), blocks.size_bytes[i], 1);
         group.stacks ??= new Map();
         addTo(group.stacks, blocks.stack_id[i], blocks.size_bytes[i], 1);
     }
-    return [...groups].map(([key, group]) => ({key, name: text(key), ...group, stack: largestKey(group.stacks)})).sort(byWeight);
+    return [...groups].map(([key, group]) => ({key, name: text(key), ...group, stack: largestKey(group.stacks), isEstimate: isEstimate?.(key) ?? false})).sort(byWeight);
 }
 
 /* The path of the part that a part of a model is in; null: it is in none. As view peak_by_module has it. Pure. */
@@ -113,13 +113,20 @@ export function growModules(groups) {
     return [...parts].map(([name, sum]) => ({key: name, name, ...sum, stacks: new Map(), parent: name === NO_MODULE ? null : parentPath(name)})).sort(byWeight);
 }
 
-/* The names that blocks of a heap have, in the order of what they stand for. */
-export function namesOf(model, heap, kind, column) {
-    const nameOf = namerOf(model, kind), range = model.blockRanges.get(heap.heap_id), {blocks} = model, first = new Map();
+/* What tells the groups of blocks apart, for every block of the page. */
+export function keysOf(model, kind) {
+    const {key} = KINDS[kind](model);
+    return Array.from(model.blocks.size_bytes, (_, i) => key(i));
+}
+
+/* The names that blocks of a heap have, each once, in the order of their keys: those without one are last. */
+export function namesOf(model, heap, kind, keys) {
+    const nameOf = namerOf(model, kind), range = model.blockRanges.get(heap.heap_id), first = new Map();
     for (let i = range?.begin ?? 0; range && i < range.end; i++)
-        if (!first.has(blocks[column][i]))
-            first.set(blocks[column][i], i);
-    return [...first].sort(([a], [b]) => (isKnown(a) ? a : Infinity) - (isKnown(b) ? b : Infinity)).map(([, i]) => nameOf(i));
+        if (!first.has(keys[i]))
+            first.set(keys[i], i);
+    const rank = (key) => (Number.isFinite(key) ? key : typeof key === 'string' ? Number.MAX_VALUE : Infinity);
+    return [...new Set([...first].sort(([a], [b]) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b))).map(([, i]) => nameOf(i)))];
 }
 
 /* Blocks by one of GROUPINGS, as rows of a table. Pure. */
@@ -152,7 +159,7 @@ export function differenceOf(model, heapId, fromSeq, toSeq, kind) {
         whole[`${part}_bytes`] = split[part].reduce((sum, i) => sum + model.blocks.size_bytes[i], 0);
         whole[`${part}_count`] = split[part].length;
         for (const group of groupRows(model, split[part], kind)) {
-            const row = rows.get(group.key) ?? {key: group.key, name: group.name, stack: group.stack, ...empty()};
+            const row = rows.get(group.key) ?? {key: group.key, name: group.name, stack: group.stack, isEstimate: group.isEstimate, ...empty()};
             row[`${part}_bytes`] = group.bytes;
             row[`${part}_count`] = group.count;
             rows.set(group.key, row);

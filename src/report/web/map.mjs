@@ -8,7 +8,7 @@ import {agesOf} from './ages.mjs';
 import {assignColours, mixPixel, partsOf, PALETTE, REST} from './colours.mjs';
 import {colourOf, make, makeCanvas, makeChoice, put} from './dom.mjs';
 import {formatAddress, formatBytes, formatCount, formatTime, isKnown, NOTHING} from './format.mjs';
-import {groupingsOf, namerOf, namesOf} from './groups.mjs';
+import {groupingsOf, keysOf, namerOf, namesOf} from './groups.mjs';
 import {blockOffsets, remember, stepAt} from './model.mjs';
 import {drawCells, drawRectangle, offsetOf} from './raster.mjs';
 import {makeStack} from './stack.mjs';
@@ -55,9 +55,8 @@ export function blockAt(model, heap, seq, offset) {
 export function makeColouring(model, heap, values) {
     const {blocks, stacks} = model, kind = values.colour;
     if (kind === 'category') {
-        const names = [...new Set(model.categories.values())], colours = assignColours(names, new Set());
-        const of = (i) => model.categories.get(blocks.category_id[i]) ?? 'unknown';
-        return {nameOf: of, keys: blocks?.category_id, nameOfSite: null, colour: (name) => (name === 'unknown' ? REST : colours.of(name)), names};
+        const keys = blocks && remember(model, 'category keys', () => keysOf(model, kind)), names = blocks === null ? [] : remember(model, `categories ${heap.heap_id}`, () => namesOf(model, heap, kind, keys)), colours = assignColours(names, new Set());
+        return {nameOf: blocks && namerOf(model, kind), keys, nameOfSite: null, colour: (name) => (name === 'unknown' ? REST : colours.of(name)), names};
     }
     if (kind === 'stream') {
         const nameOf = (i) => (isKnown(blocks.stream[i]) ? `stream ${blocks.stream[i]}` : 'stream not known');
@@ -66,8 +65,8 @@ export function makeColouring(model, heap, values) {
     if (kind === 'age')
         return {...agesOf(model, heap), nameOfSite: null};
     if (kind === 'private pool') {
-        const names = blocks === null ? [] : remember(model, `pools ${heap.heap_id}`, () => namesOf(model, heap, kind, 'private_pool'));
-        return {nameOf: namerOf(model, kind), keys: blocks?.private_pool, nameOfSite: null, colour: assignColours(names, new Set()).of, names};
+        const names = blocks === null ? [] : remember(model, `pools ${heap.heap_id}`, () => namesOf(model, heap, kind, blocks.private_pool));
+        return {nameOf: blocks && namerOf(model, kind), keys: blocks?.private_pool, nameOfSite: null, colour: assignColours(names, new Set()).of, names};
     }
     const sites = model.byPlace('peak_site').get(heap.place) ?? [], names = sites.map((row) => row.site);
     const colours = kind === 'verdict' ? {of: (name) => (model.leakSites.has(name) ? '#e02b3c' : '#9fb0c6')} : assignColours(names, model.leakSites);
@@ -182,7 +181,7 @@ export function blockFacts(model, heap, number) {
     const life = isKnown(born) && isKnown(freed) ? [`${formatCount(freed - born)} events`, steps !== null && `${formatCount(steps)} steps`, heap.input.clock && `about ${formatTime(timeAt(heap, freed) - timeAt(heap, born))}`].filter((part) => part).join(', ') : NOTHING;
     const at = (seq, step) => (isKnown(seq) ? `event ${formatCount(seq)}${step ? `, step ${formatCount(step.number)}` : ''}${clock(seq) ? `, ${clock(seq)}` : ''}` : null);
     return [['site', model.stacks.siteOf(blocks.stack_id[number])], ['size', `${formatBytes(blocks.size_bytes[number])} (${formatCount(blocks.size_bytes[number])} B)`], ['address', formatAddress(blocks.address[number])],
-        ['born', at(born, bornStep) ?? 'before the recording'], ['freed', at(freed, freedStep) ?? 'never'], ['lived', life], ['category', model.categories.get(blocks.category_id[number]) ?? 'unknown'],
+        ['born', at(born, bornStep) ?? 'before the recording'], ['freed', at(freed, freedStep) ?? 'never'], ['lived', life], ['category', namerOf(model, 'category')(number)],
         ['stream', isKnown(blocks.stream[number]) ? String(blocks.stream[number]) : NOTHING], ['allocation', formatCount(blocks.allocation_id[number])]];
 }
 

@@ -189,6 +189,7 @@ export function makeModel(page) {
         stacks: makeStacks(tables.stack, tables.frame),
         cached: new Map(), offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),
         categories: new Map(rowsOf(tables.category).map((row) => [row.category_id, row.name])),
+        inferred: new Set(rowsOf(tables.category).filter((row) => row.is_estimate === 1).map((row) => row.category_id)),
         leakSites: new Set(rowsOf(tables.leak).map((row) => row.site)),
     };
 }
