@@ -9,10 +9,14 @@ import {isCounted} from './groups.mjs';
 import {makeBar, makeTable} from './table.mjs';
 import {say, sayWith} from './words.mjs';
 
+const POWERS = 1 + 64; /* one of them is what is below 1 */
+
 /* The n of 2^n <= value < 2^(n+1); -1 of what is below 1. Exact, where a logarithm may be a hair off. Pure. */
 export function powerOf(value) {
     if (!(value >= 1))
         return -1;
+    if (value < 2 ** 31)
+        return 31 - Math.clz32(value);
     let power = Math.floor(Math.log2(value));
     while (2 ** power > value)
         power--;
@@ -23,16 +27,15 @@ export function powerOf(value) {
 
 /* [{at_least, below, count, bytes}] of items(i) of the numbers, from the least power to the largest; what lies between is there, too. Pure. */
 export function histogramOf(numbers, valueOf, bytesOf) {
-    const sums = new Map();
+    const counts = new Float64Array(POWERS), bytes = new Float64Array(POWERS), rows = [];
     for (const i of numbers) {
-        const power = powerOf(valueOf(i)), sum = sums.get(power) ?? {count: 0, bytes: 0};
-        sum.count++;
-        sum.bytes += bytesOf(i);
-        sums.set(power, sum);
+        const at = powerOf(valueOf(i)) + 1;
+        counts[at]++;
+        bytes[at] += bytesOf(i);
     }
-    const powers = [...sums.keys()].sort((a, b) => a - b), rows = [];
-    for (let power = powers[0]; power <= powers[powers.length - 1]; power++)
-        rows.push({at_least: power < 0 ? 0 : 2 ** power, below: power < 0 ? 1 : 2 ** (power + 1), ...(sums.get(power) ?? {count: 0, bytes: 0})});
+    const used = [...counts.keys()].filter((at) => counts[at] > 0);
+    for (let at = used[0]; at <= used[used.length - 1]; at++)
+        rows.push({at_least: at === 0 ? 0 : 2 ** (at - 1), below: 2 ** at, count: counts[at], bytes: bytes[at]});
     return rows;
 }
 

@@ -7,7 +7,7 @@ import {LEAK, PALETTE, REST} from './colours.mjs';
 import {make, makeChoice, put} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent} from './format.mjs';
 import {differenceOf, groupBlocks, groupRows, groupingsOf, isCounted, NO_STACK} from './groups.mjs';
-import {makeIcicle, makeTree, pathOf, skipTrunk} from './icicle.mjs';
+import {makeIcicle, makeTree, pathOf, ROOT, skipTrunk} from './icicle.mjs';
 import {liveBlocks} from './model.mjs';
 import {makeMomentChoice, momentText} from './moment.mjs';
 import {makeStack} from './stack.mjs';
@@ -79,7 +79,7 @@ function rowTree(model, rows, kind) {
 }
 
 function moduleTree(rows) {
-    const nodes = new Map(rows.map((row) => [row.name, {label: row.name, bytes: row.bytes, count: row.count, children: []}])), root = {label: 'all', bytes: 0, count: 0, children: []};
+    const nodes = new Map(rows.map((row) => [row.name, {label: row.name, bytes: row.bytes, count: row.count, children: []}])), root = {label: ROOT, bytes: 0, count: 0, children: []};
     for (const row of rows) {
         const parent = row.parent !== null && nodes.has(row.parent) ? nodes.get(row.parent) : root;
         parent.children.push(nodes.get(row.name));

@@ -105,11 +105,22 @@ export function drawMap(pixels, view, model, heap, values, shades) {
         drawRectangle(pixels, view, segment.alloc_seq ?? -1, segment.free_seq ?? Infinity, offsetOf(lanes, segment.address), segment.size_bytes, reserved);
     const inView = model.hasAllBlocks ? blocksInView(model, heap, view, EXACT_MAX) : null;
     if (inView === null && heap.cells && coloring.nameOfSite) {
-        drawCells(pixels, view, heap.cells, (site, used) => pixelOf(coloring.nameOfSite(site), coloring.nameOfSite(site), used / 255));
+        drawCells(pixels, view, heap.cells, rememberCells((site, used) => pixelOf(coloring.nameOfSite(site), coloring.nameOfSite(site), used / 255)));
         return {isExact: false, count: null};
     }
     drawBlocks(pixels, view, model, heap, inView ?? blocksInView(model, heap, view, Infinity), memoize(coloring.keys, model.blocks?.stack_id, (i) => pixelOf(coloring.nameOf(i), model.stacks.siteOf(model.blocks.stack_id[i]), 1)));
     return {isExact: true, count: inView?.length ?? null};
+}
+
+/* A picture has more pixels than different cells: `used` is below 256. */
+function rememberCells(pixelOfCell) {
+    const known = new Map();
+    return (site, used) => {
+        const key = site * 256 + used;
+        if (!known.has(key))
+            known.set(key, pixelOfCell(site, used));
+        return known.get(key);
+    };
 }
 
 /* A function of blocks that is the same for those with the same key and stack. */
