@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Two walks over the allocations, whatever the number of heaps: the first says which lanes each heap has (a pool's are its
- * segments), the second, heap after heap, draws the cells and keeps the blocks.
+ * segments), the second, heap after heap, draws the cells and keeps the blocks. A segment of a pool is a block of the driver's
+ * memory: what is live there is the sum of both.
  */
 #include "report/html_map.h"
 
@@ -25,15 +26,15 @@ static const char heaps_sql[] =
     "SELECT h.heap_id, t.first_seq, t.last_seq FROM _heap_place AS h"
     " JOIN (SELECT p.input_id, min(u.first_seq) AS first_seq, max(u.last_seq) AS last_seq FROM usage AS u"
     " JOIN _heap_place AS p ON p.heap_id = u.heap_id GROUP BY p.input_id) AS t ON t.input_id = h.input_id"
-    " JOIN (SELECT heap_id, count(*) AS block_count FROM allocation WHERE is_segment = 0 GROUP BY heap_id) AS n"
+    " JOIN (SELECT heap_id, count(*) AS block_count FROM allocation GROUP BY heap_id) AS n"
     " ON n.heap_id = h.heap_id"
     " WHERE t.last_seq > t.first_seq ORDER BY n.block_count DESC, h.heap_id LIMIT " TO_TEXT(NM_HTML_HEAPS_MAX);
 
 static const char ranges_sql[] =
     "SELECT u.heap_id, s.address, s.size_bytes FROM (SELECT DISTINCT heap_id, segment_id FROM allocation"
-    " WHERE is_segment = 0 AND segment_id IS NOT NULL) AS u JOIN allocation AS s ON s.allocation_id = u.segment_id"
+    " WHERE segment_id IS NOT NULL) AS u JOIN allocation AS s ON s.allocation_id = u.segment_id"
     " UNION ALL SELECT a.heap_id, a.address, a.size_bytes FROM allocation AS a"
-    " WHERE a.is_segment = 0 AND a.segment_id IS NULL";
+    " WHERE a.segment_id IS NULL";
 
 static const char segment_rows_sql[] =
     "SELECT u.heap_id, s.allocation_id, s.address, s.size_bytes, s.alloc_seq, s.free_seq FROM allocation AS s"
@@ -68,11 +69,11 @@ static const char all_blocks_sql[] =
     " s.site_frame_id FROM allocation AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
     " LEFT JOIN _operation_source AS w ON w.operation_source = a.operation_source"
     " LEFT JOIN _category AS c ON c.category_id = a.category_id"
-    " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0 ORDER BY a.heap_id, born, a.allocation_id";
+    " LEFT JOIN stack AS s ON s.stack_id = a.stack_id ORDER BY a.heap_id, born, a.allocation_id";
 enum { COLUMN_OPERATION = 10, COLUMN_OPERATION_ID, COLUMN_IS_OWN, COLUMN_SITE };
 
 static const char large_blocks_sql[] =
-    "SELECT " BLOCK_COLUMNS " FROM allocation AS a JOIN (SELECT allocation_id FROM allocation WHERE is_segment = 0"
+    "SELECT " BLOCK_COLUMNS " FROM allocation AS a JOIN (SELECT allocation_id FROM allocation"
     " ORDER BY CAST(size_bytes AS REAL) * (coalesce(free_seq, 1e12) - coalesce(alloc_seq, 0)) DESC"
     " LIMIT ?1) AS k ON k.allocation_id = a.allocation_id"
     " ORDER BY a.heap_id, born, a.allocation_id";
@@ -252,7 +253,7 @@ static nm_status write_kept(map *m, int64_t count, int64_t kept_count, nm_error 
 static nm_status write_blocks(map *m, int64_t blocks_max, nm_error *err)
 {
     int64_t count = 0;
-    nm_status status = nm_db_get_int(m->db, "SELECT count(*) FROM allocation WHERE is_segment = 0", &count, err);
+    nm_status status = nm_db_get_int(m->db, "SELECT count(*) FROM allocation", &count, err);
 
     m->has_all = count <= blocks_max;
     m->heap_id = NM_NULL;

@@ -176,10 +176,18 @@ async function testClicks(browser) {
 async function testNames(browser) {
     const {page, close} = await open(browser, 'hostile');
     await page.waitForTimeout(300);
+    for (const kind of ['category', 'module', 'file', 'operation'])
+        await page.click(`#live .row >> nth=0 >> text="${kind}"`);
+    await page.click('#live-since >> text=the end');
+    await page.click('#settings summary');
+    await page.fill('#search', '<img src=x onerror=window.taken=12>(');
+    await page.waitForTimeout(300);
+    assert.ok((await page.textContent('#search-word')).includes('<img src=x'));
+    await page.fill('#search', '');
     assert.equal(await page.evaluate(() => window.taken), undefined, 'no name was run');
     assert.deepEqual(await page.$$eval('img, iframe, svg[onload], b:not([class])', (found) => found.map((one) => one.outerHTML).filter((text) => /taken|<b>h/.test(text))), []);
     const text = await page.textContent('body');
-    for (const name of ['<img src=x onerror=window.taken=3>', 'onerror=window.taken=5>', 'window.taken=1'])
+    for (const name of ['<img src=x onerror=window.taken=3>', 'onerror=window.taken=5>', 'window.taken=1', '<img src=x onerror=window.taken=8>', '<script>window.taken=11</script>'])
         assert.ok(text.includes(name), `${name} is shown as it is`);
     await picture(page, 'hostile');
     await close();
@@ -213,7 +221,8 @@ async function testOthers(browser) {
 async function testAccess(browser) {
     const source = require.resolve('axe-core/axe.min.js');
     for (const theme of ['light', 'dark']) {
-        const {page, close} = await open(browser, 'oom', `#theme=${theme}&group=stack`);
+        const {page, close} = await open(browser, 'oom', `#theme=${theme}&${theme === 'light' ? 'group=stack' : 'group=category&since=0&at=end'}`);
+        await page.click('#settings summary');
         await page.evaluate(require('node:fs').readFileSync(source, 'utf8'));
         const found = await page.evaluate(() => window.axe.run(document, {resultTypes: ['violations']}));
         const serious = found.violations.filter((one) => one.impact === 'serious' || one.impact === 'critical').map((one) => `${theme}: ${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')}`);

@@ -75,6 +75,19 @@ async function testGroups(browser, tools) {
     assert.deepEqual(sorted(liveRows(ask, 'module', peak.seq)), sorted(modules), 'the view says the same of the peak');
 }
 
+/* Of driver memory segments are a part, whatever the moment. */
+async function testDriver(browser, tools) {
+    const {ask, open} = tools, [heap] = ask('leak', "SELECT p.heap_id AS id, s.peak_seq AS peak, s.peak_bytes AS bytes FROM _heap_place AS p JOIN _heap_sum AS s USING (heap_id) WHERE p.level = 'driver'");
+    for (const [at, seq] of [['peak', heap.peak], [String(heap.peak), heap.peak], ['1500', 1500]]) {
+        const {page, close} = await open(browser, 'leak', `#heap=${heap.id}&at=${at}`), live = `FROM allocation AS a LEFT JOIN stack AS s ON s.stack_id = a.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE a.heap_id = ${heap.id} AND ${LIVE_AT(seq)}`;
+        const rows = ask('leak', `SELECT f.label AS name, sum(a.size_bytes) AS bytes, count(*) AS count ${live} GROUP BY s.site_frame_id`);
+        assert.ok(seq !== heap.peak || rows.reduce((sum, row) => sum + row.bytes, 0) === heap.bytes);
+        assert.ok(ask('leak', `SELECT sum(a.is_segment) AS count ${live}`)[0].count > 2);
+        assert.deepEqual(sorted((await allCells(page, tools, '#live')).map((cells) => [namePlain(cells), cells[1], cells[3]])), sorted(rows.map((row) => [row.name, formatBytes(row.bytes), formatCount(row.count)])), `driver memory at ${at}`);
+        await close();
+    }
+}
+
 /* Whole stacks: two of one site are two rows. */
 async function testStacks(browser, tools) {
     const {ask, open} = tools, {page, close} = await open(browser, 'groups', '#group=stack&at=217');
@@ -242,4 +255,4 @@ async function testColours(browser, tools) {
     }
 }
 
-export const PANEL_TESTS = [testGroups, testStacks, testChange, testPicks, testHits, testHistograms, testLevels, testHead, testSearch, testColours];
+export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testHistograms, testLevels, testHead, testSearch, testColours];

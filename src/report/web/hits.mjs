@@ -49,10 +49,10 @@ export function whatifCommand(input) {
     return `npumem whatif --suggest ${quoteWord((input?.path ?? 'run.zst').split('/').pop())}`;
 }
 
-/* Health's advice on the heap, and how other settings are tried: the database holds no results of that. */
-export function showAdvice(health, input) {
-    const rows = health.filter((row) => row.advice);
-    const table = rows.length > 0 && makeTable([{title: 'measure', key: 'measure'}, {title: 'verdict', key: 'verdict'}, {title: 'advice', key: 'advice', className: 'words'}], rows, {caption: 'Other settings'}).element;
-    return make('div', {class: 'wide', id: 'pool-whatif'}, make('h3', null, say('Other settings')), table,
+/* {element, update(filter)}: health's advice on the heap, and how other settings are tried, for the database holds no results of that. */
+export function makeAdvice(health, input) {
+    const rows = health.filter((row) => row.advice), table = makeTable([{title: 'measure', key: 'measure'}, {title: 'verdict', key: 'verdict'}, {title: 'advice', key: 'advice', className: 'words'}], rows, {caption: 'Other settings'});
+    const element = make('div', {class: 'wide', id: 'pool-whatif'}, make('h3', null, say('Other settings')), rows.length > 0 && table.element,
         make('p', {class: 'note'}, say('What other settings would have done to the same requests is not in a database; this says it:'), ' ', make('code', null, whatifCommand(input))));
+    return {element, update: table.update};
 }

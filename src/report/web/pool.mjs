@@ -6,7 +6,7 @@
 import {colourOf, make, makeCanvas, put} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from './format.mjs';
 import {showHistograms} from './histogram.mjs';
-import {showAdvice, showHits} from './hits.mjs';
+import {makeAdvice, showHits} from './hits.mjs';
 import {makeFilter} from './state.mjs';
 import {makeBar, makeNumbers, makeTable} from './table.mjs';
 import {drawPlaces, GUTTER_LEFT, scaleFor} from './timeline.mjs';
@@ -102,11 +102,12 @@ export function makePool(model, state) {
         add(MOMENT_COLUMNS, ownRows(model, heap, 'fragmentation'), 'At its moments');
         add(BUCKET_COLUMNS, ownRows(model, heap, 'pool_bucket'), 'Hit rate by size');
         add(CAUSE_COLUMNS, ownRows(model, heap, 'pool_cause'), 'Why the pool had to grow');
-        const facts = poolFacts(ownRows(model, heap, 'pool')[0]);
+        const advice = makeAdvice(ownRows(model, heap, 'health'), heap.input), facts = poolFacts(ownRows(model, heap, 'pool')[0]);
         put(body, facts, gaps.length > 0 && [chart.canvas, legendOf(), makeNumbers('Numbers of the picture', [figure('event', 'last_seq', formatCount), figure('reserved', 'reserved_bytes', formatBytes), figure('free', 'free_bytes', formatBytes), figure('stuck', 'stuck_bytes', formatBytes)], () => gaps)],
             make('div', {class: 'pair'}, tables.map((table) => make('div', {class: table.isWide ? 'wide' : null}, make('h3', null, say(table.caption)), table.element))),
             facts === null && tables.length === 0 && make('p', {class: 'note'}, say('This heap is no pool: pick one in the timeline.')),
-            facts !== null && [showHits(ownRows(model, heap, 'pool_step')), showAdvice(ownRows(model, heap, 'health'), heap.input)], histograms);
+            facts !== null && [showHits(ownRows(model, heap, 'pool_step')), advice.element], histograms);
+        tables.push(advice);
     }
 
     /* Counted anew only when what is counted is another. */
