@@ -32,7 +32,7 @@ function makeWorld(rows) {
         table[name] = Float64Array.from(rows, (row) => row[name] ?? NaN);
     for (const name of ['own_category', 'operation', 'module'])
         table[name] = rows.map((row) => row[name] ?? null);
-    const heap = {heap_id: 1, place: 'p', steps: [], moments: [], peak: {peak_seq: 50, peak_bytes: 7}, input: {detail: 'all', detail_begin_seq: null, first: 0, last: 101, clock: null}};
+    const heap = {heap_id: 1, place: 'p', steps: [], named: [], peak: {peak_seq: 50, peak_bytes: 7}, input: {detail: 'all', detail_begin_seq: null, first: 0, last: 101, clock: null}};
     const model = {kept: null, stacks, categories: new Map([[2, 'weight'], [3, 'weight'], [24, 'other']]), inferred: new Set([3]), byPlace: () => new Map()};
     addBlocks(model, table);
     return {model, heap};
@@ -196,16 +196,16 @@ test('levels are parts that add up to the highest, and what is not known is left
     assert.deepEqual(levelParts(now).map((part) => part.bytes), [10, 2, 18, 5, 45, 20]);
     assert.equal(levelParts(now)[5].name, 'free on the device');
     const before = stepLevels([{level: 'pool', live_bytes: 5, peak_reserved_bytes: 20}, {level: 'pool', live_bytes: 4, peak_reserved_bytes: 6}, {level: 'driver', live_bytes: 28, peak_reserved_bytes: null}], 100);
-    assert.deepEqual(before, {requested: null, allocated: 9, active: null, reserved: 26, process: 28, used: null, capacity: 100});
+    assert.deepEqual(before, {requested: null, allocated: null, active: 9, reserved: 26, process: 28, used: null, capacity: 100});
     assert.deepEqual(levelParts(before).map((part) => [part.name, part.bytes]), [['in blocks', 9], ['free inside the pools', 17], ['the rest of this process', 2], ['not held by this process', 72]]);
-    assert.deepEqual(stepLevels([{level: 'driver', live_bytes: 7, peak_reserved_bytes: null}], null), {requested: null, allocated: 7, active: null, reserved: null, process: 7, used: null, capacity: null});
+    assert.deepEqual(stepLevels([{level: 'driver', live_bytes: 7, peak_reserved_bytes: null}], null), {requested: null, allocated: null, active: 7, reserved: null, process: 7, used: null, capacity: null});
     assert.equal(failureLevels({tried_bytes: null, at_least_tried_bytes: 5, total_bytes: null, free_bytes: 1, own_bytes: null}).used, null);
 });
 
 test('moments are called by what happened', () => {
     const {heap} = makeWorld([]);
-    heap.moments = [{kind: 'mark', name: 'warm', seq: 20}, {kind: 'peak', name: null, seq: 50}, {kind: 'failure', name: null, seq: 10}, {kind: 'failure', name: null, seq: 10}, {kind: 'mark', name: null, seq: 30}];
-    assert.deepEqual(namedMoments(heap), [{seq: 10, text: 'failed allocation, event 10'}, {seq: 20, text: 'warm, event 20'}, {seq: 30, text: 'mark, event 30'}]);
+    heap.named = [{kind: 'mark', name: 'warm', seq: 20}, {kind: 'device peak', name: null, seq: 50}, {kind: 'failure', name: null, seq: 10}, {kind: 'failure', name: null, seq: 10}, {kind: 'mark', name: null, seq: 30}];
+    assert.deepEqual(namedMoments(heap), [{seq: 10, text: 'failed allocation, event 10'}, {seq: 20, text: 'warm, event 20'}, {seq: 30, text: 'mark, event 30'}, {seq: 50, text: 'peak of the device, event 50'}]);
     heap.steps = [{number: 4, begin_seq: 15}];
     assert.deepEqual(['peak', 'end', '20', '3'].map((at) => momentText(heap, at)), ['the peak (7 B)', 'the end', 'event 20, step 4', 'event 3']);
 });

@@ -139,6 +139,11 @@ async function testPicks(browser, tools) {
     assert.deepEqual(sorted((await allCells(page, tools, '#live')).map((cells) => [namePlain(cells), ...cells.slice(1)])), sorted(changeRows(ask, 'site', step.seq, Number(at))), 'a click on the timeline is a moment');
     await picture(page, 'groups-change');
     await close();
+    const oom = await open(browser, 'oom'), [failed] = ask('oom', "SELECT min(seq) AS seq FROM moment AS m JOIN _moment_kind AS k USING (kind) WHERE k.name = 'failure'");
+    await oom.page.selectOption('#live-at select', {label: `failed allocation, event ${formatCount(failed.seq)}`});
+    const held = ask('oom', `SELECT f.label AS name, sum(a.size_bytes) AS bytes, count(*) AS count FROM allocation AS a LEFT JOIN stack AS s USING (stack_id) LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE a.heap_id = ${GROUPS_HEAP} AND ${LIVE_AT(failed.seq)} GROUP BY s.site_frame_id`);
+    assert.deepEqual(sorted((await allCells(oom.page, tools, '#live')).map((cells) => [namePlain(cells), cells[1], cells[3]])), sorted(held.map((row) => [row.name, formatBytes(row.bytes), formatCount(row.count)])), 'what was live when it failed');
+    await oom.close();
     const ranged = await open(browser, 'groups', '#from=100&to=300');
     await ranged.page.click('#live-since >> text=begin and end of the range');
     assert.deepEqual(sorted((await allCells(ranged.page, tools, '#live')).map((cells) => [namePlain(cells), ...cells.slice(1)])), sorted(changeRows(ask, 'site', 100, 300)));
@@ -190,7 +195,7 @@ async function testLevels(browser, tools) {
     const [failed] = ask('oom', "SELECT tried_bytes, allocated_bytes, active_bytes, reserved_bytes, own_bytes + module_bytes AS process, total_bytes - free_bytes AS used, total_bytes, first_seq FROM out_of_memory WHERE outcome = 'fatal'");
     const [before] = ask('oom', `SELECT number, end_seq FROM step WHERE end_seq <= ${failed.first_seq} ORDER BY begin_seq DESC LIMIT 1`), live = (level) => ask('oom', `SELECT sum(a.size_bytes) AS bytes FROM allocation AS a JOIN _heap_place AS p USING (heap_id) WHERE p.level = '${level}' AND p.device IS NOT NULL AND a.alloc_seq <= ${before.end_seq} AND (a.free_seq IS NULL OR a.free_seq > ${before.end_seq})`)[0].bytes;
     const [{reserved}] = ask('oom', `SELECT peak_reserved_bytes AS reserved FROM step_total WHERE level = 'pool' AND step = ${before.number}`);
-    const figures = [['when it failed', failed.tried_bytes, failed.allocated_bytes, failed.active_bytes, failed.reserved_bytes, failed.process, failed.used, failed.total_bytes], [`at the end of step ${before.number}`, null, live('pool'), null, reserved, live('driver'), null, failed.total_bytes]];
+    const figures = [['when it failed', failed.tried_bytes, failed.allocated_bytes, failed.active_bytes, failed.reserved_bytes, failed.process, failed.used, failed.total_bytes], [`at the end of step ${before.number}`, null, null, live('pool'), reserved, live('driver'), null, failed.total_bytes]];
     assert.deepEqual(await cellsOf(page, '#oom .failure:first-of-type .levels'), figures.map(([when, ...bytes]) => [when, ...bytes.map(formatBytes)]));
     const widths = await page.$$eval('#oom .failure:first-of-type .levels .stacked', (bars) => bars.map((bar) => [...bar.children].map((part) => part.getBoundingClientRect().width / bar.clientWidth)));
     const levels = [[failed.allocated_bytes, failed.active_bytes, failed.reserved_bytes, failed.process, failed.used, failed.total_bytes], [live('pool'), reserved, live('driver'), failed.total_bytes]];

@@ -159,6 +159,12 @@ export function bestHeap(heaps, failures, leaks) {
     return found ?? heaps.reduce((best, heap) => (isBetter(heap, best) > 0 || best === null ? heap : best), null);
 }
 
+/* What has a name beside the peak and the end, of whichever heap of the process or its device it is. */
+function isNamed(moment, heap) {
+    const isOwn = moment.process_id === heap.process_id || (moment.kind === 'device peak' && moment.device_id !== null && moment.device_id === heap.device_id);
+    return isOwn && moment.seq !== null && ['mark', 'failure', 'device peak'].includes(moment.kind);
+}
+
 export function makeModel(page) {
     const {tables} = page, heaps = rowsOf(tables.heap), usage = makeUsage(tables.usage);
     const inputs = new Map(rowsOf(tables.input).map((row) => [row.input_id, makeInput(row, heaps, usage)]));
@@ -180,6 +186,7 @@ export function makeModel(page) {
         heap.input = inputs.get(heap.input_id);
         heap.steps = steps.get(heap.process_id) ?? [];
         heap.moments = moments.filter((moment) => (moment.heap_id === heap.heap_id || (moment.heap_id === null && moment.process_id === heap.process_id)) && moment.seq !== null);
+        heap.named = moments.filter((moment) => isNamed(moment, heap));
         heap.cells = page.cells.get(heap.heap_id) ?? null;
     }
     return {

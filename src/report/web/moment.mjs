@@ -11,12 +11,12 @@ import {say, sayWith} from './words.mjs';
 
 const NAMED_MAX = 100;
 
-/* [{seq, text}] in their order: what happened to the heap or its process that has a name, but its peak and end. Pure. */
+/* [{seq, text}] in their order: marks and failures of the process, the peak of its device. Pure. */
 export function namedMoments(heap) {
     const seen = new Set(), found = [];
-    for (const moment of [...heap.moments].sort((a, b) => a.seq - b.seq)) {
-        const text = moment.kind === 'mark' ? moment.name ?? say('mark') : moment.kind === 'failure' ? say('failed allocation') : moment.kind === 'device peak' ? say('peak of the device') : null, key = `${moment.seq} ${text}`;
-        if (text === null || seen.has(key))
+    for (const moment of [...heap.named].sort((a, b) => a.seq - b.seq)) {
+        const text = moment.kind === 'mark' ? moment.name ?? say('mark') : say(moment.kind === 'failure' ? 'failed allocation' : 'peak of the device'), key = `${moment.seq} ${text}`;
+        if (seen.has(key))
             continue;
         seen.add(key);
         found.push({seq: moment.seq, text: sayWith('{text}, event {event}', {text, event: formatCount(moment.seq)})});

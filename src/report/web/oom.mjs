@@ -53,20 +53,27 @@ function sumKnown(rows, key) {
     return rows.length === 0 || rows.some((row) => row[key] === null) ? null : rows.reduce((sum, row) => sum + row[key], 0);
 }
 
-/* The same one step earlier, as far as sums of steps say it: rows of the heaps of the device. Pure. */
+/* The same one step earlier, as far as sums of steps say it: rows of the heaps of the device. A block that another stream still uses is live. Pure. */
 export function stepLevels(rows, capacity) {
     const pools = rows.filter((row) => row.level === 'pool' || row.level === 'workspace'), driver = rows.filter((row) => row.level === 'driver');
-    return {requested: null, allocated: sumKnown(pools.length > 0 ? pools : driver, 'live_bytes'), active: null, reserved: sumKnown(pools, 'peak_reserved_bytes'), process: sumKnown(driver, 'live_bytes'), used: null, capacity};
+    return {requested: null, allocated: null, active: sumKnown(pools.length > 0 ? pools : driver, 'live_bytes'), reserved: sumKnown(pools, 'peak_reserved_bytes'), process: sumKnown(driver, 'live_bytes'), used: null, capacity};
 }
 
-/* Levels, each of which holds those before it, as parts beside each other. Where nobody said what the device had in use, its rest is not free. Pure. */
+/* The first level that is known has no part that is not it; where nobody said what the device had in use, its rest is not free. */
+function partName(levels, key, name, reached) {
+    if (key === 'active' && reached === 0)
+        return 'in blocks';
+    return key === 'capacity' && levels.used === null ? 'not held by this process' : name;
+}
+
+/* Levels, each of which holds those before it, as parts beside each other. Pure. */
 export function levelParts(levels) {
     const parts = [];
     let reached = 0;
     for (const {key, name, colour} of LEVELS) {
         if (levels[key] === null || levels[key] <= reached)
             continue;
-        parts.push({name: key === 'capacity' && levels.used === null ? 'not held by this process' : name, bytes: levels[key] - reached, colour});
+        parts.push({name: partName(levels, key, name, reached), bytes: levels[key] - reached, colour: key === 'active' && reached === 0 ? PALETTE[0] : colour});
         reached = levels[key];
     }
     return parts;
@@ -87,7 +94,7 @@ function showLevels(failure, rows) {
     const whole = Math.max(1, ...bars.map((bar) => partsSum(levelParts(bar)))), asked = now.requested ?? 0;
     const shown = bars.map((bar, i) => [make('h4', null, bar.when), makeStackedBar(levelParts(bar), Math.max(1, partsSum(levelParts(bar))), i === 0 ? asked : 0, Math.max(whole, (now.used ?? 0) + asked))]);
     return make('div', {class: 'levels'}, shown, makeTable(LEVEL_COLUMNS, bars, {caption: 'what held how much'}).element,
-        rows.length > 0 && make('p', {class: 'note'}, say('One step earlier: blocks and driver memory at the end of that step, reserved at most in it; what else was on the device is not told by steps.')));
+        rows.length > 0 && make('p', {class: 'note'}, say('One step earlier: active blocks and driver memory at the end of that step, reserved at most in it; steps do not tell how much of the active was given up, nor what else was on the device.')));
 }
 
 function siteTable(model, rows, state) {

@@ -35,7 +35,7 @@ const CHINESE = {
     'database': '数据库', 'versions and settings': '版本与设置', 'name': '名称', 'value': '值', 'processes': '进程数', '{name}: {bytes}, {share}, {count} blocks': '{name}：{bytes}，{share}，{count} 个块', 'all': '全部', 'what is live, each part below what it is part of': '存活内容，各部分位于其所属部分之下', 'asked for: {bytes}': '请求：{bytes}', 'given up, still used by another stream': '已释放，仍被其他流使用',
     'free inside the pools': '内存池内空闲', 'the rest of this process': '本进程其余', 'all else on the device': '设备上其他', 'free on the device': '设备空闲', 'not held by this process': '非本进程占用', 'when': '时间', 'requested': '请求', 'allocated': '已分配', 'active': '活动',
     'this process': '本进程', 'device used': '设备已用', 'capacity': '容量', 'when it failed': '失败时', 'before the first step': '第一步之前', 'at the end of step {step}': '第 {step} 步结束时', 'what held how much': '各部分占用', 'By component': '按组成',
-    'One step earlier: blocks and driver memory at the end of that step, reserved at most in it; what else was on the device is not told by steps.': '早一步：块与驱动内存为该步结束时，已保留为该步内最大值；设备上的其他占用不按步记录。',
+    'One step earlier: active blocks and driver memory at the end of that step, reserved at most in it; steps do not tell how much of the active was given up, nor what else was on the device.': '早一步：活动块与驱动内存为该步结束时，已保留为该步内最大值；活动块中已释放的部分与设备上的其他占用不按步记录。',
 };
 
 const spoken = {language: 'en'};
