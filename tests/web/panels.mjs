@@ -140,6 +140,9 @@ async function testPicks(browser, tools) {
     await picture(page, 'groups-change');
     await close();
     const oom = await open(browser, 'oom'), [failed] = ask('oom', "SELECT min(seq) AS seq FROM moment AS m JOIN _moment_kind AS k USING (kind) WHERE k.name = 'failure'");
+    const named = ask('oom', "SELECT CASE k.name WHEN 'mark' THEN m.name WHEN 'failure' THEN 'failed allocation' ELSE 'peak of the device' END AS text, m.seq AS seq FROM moment AS m JOIN _moment_kind AS k USING (kind) WHERE k.name IN ('mark', 'failure', 'device peak')");
+    assert.ok(named.length >= 3);
+    assert.deepEqual((await oom.page.$$eval('#live-at option', (options) => options.slice(1).map((option) => option.textContent))).sort(), named.map((row) => `${row.text}, event ${formatCount(row.seq)}`).sort());
     await oom.page.selectOption('#live-at select', {label: `failed allocation, event ${formatCount(failed.seq)}`});
     const held = ask('oom', `SELECT f.label AS name, sum(a.size_bytes) AS bytes, count(*) AS count FROM allocation AS a LEFT JOIN stack AS s USING (stack_id) LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE a.heap_id = ${GROUPS_HEAP} AND ${LIVE_AT(failed.seq)} GROUP BY s.site_frame_id`);
     assert.deepEqual(sorted((await allCells(oom.page, tools, '#live')).map((cells) => [namePlain(cells), cells[1], cells[3]])), sorted(held.map((row) => [row.name, formatBytes(row.bytes), formatCount(row.count)])), 'what was live when it failed');
