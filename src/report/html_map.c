@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Two walks over the allocations, whatever the number of heaps: the first says which lanes each heap has (a pool's are its
- * segments), the second, heap after heap, draws the cells and keeps the blocks. A segment of a pool is a block of the driver's
- * memory: what is live there is the sum of both.
+ * segments), the second, heap after heap, draws the cells and keeps the blocks.
  */
 #include "report/html_map.h"
 
@@ -26,15 +25,15 @@ static const char heaps_sql[] =
     "SELECT h.heap_id, t.first_seq, t.last_seq FROM _heap_place AS h"
     " JOIN (SELECT p.input_id, min(u.first_seq) AS first_seq, max(u.last_seq) AS last_seq FROM usage AS u"
     " JOIN _heap_place AS p ON p.heap_id = u.heap_id GROUP BY p.input_id) AS t ON t.input_id = h.input_id"
-    " JOIN (SELECT heap_id, count(*) AS block_count FROM allocation GROUP BY heap_id) AS n"
+    " JOIN (SELECT heap_id, count(*) AS block_count FROM allocation WHERE is_segment = 0 GROUP BY heap_id) AS n"
     " ON n.heap_id = h.heap_id"
     " WHERE t.last_seq > t.first_seq ORDER BY n.block_count DESC, h.heap_id LIMIT " TO_TEXT(NM_HTML_HEAPS_MAX);
 
 static const char ranges_sql[] =
     "SELECT u.heap_id, s.address, s.size_bytes FROM (SELECT DISTINCT heap_id, segment_id FROM allocation"
-    " WHERE segment_id IS NOT NULL) AS u JOIN allocation AS s ON s.allocation_id = u.segment_id"
+    " WHERE is_segment = 0 AND segment_id IS NOT NULL) AS u JOIN allocation AS s ON s.allocation_id = u.segment_id"
     " UNION ALL SELECT a.heap_id, a.address, a.size_bytes FROM allocation AS a"
-    " WHERE a.segment_id IS NULL";
+    " WHERE a.is_segment = 0 AND a.segment_id IS NULL";
 
 static const char segment_rows_sql[] =
     "SELECT u.heap_id, s.allocation_id, s.address, s.size_bytes, s.alloc_seq, s.free_seq FROM allocation AS s"
@@ -69,11 +68,11 @@ static const char all_blocks_sql[] =
     " s.site_frame_id FROM allocation AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
     " LEFT JOIN _operation_source AS w ON w.operation_source = a.operation_source"
     " LEFT JOIN _category AS c ON c.category_id = a.category_id"
-    " LEFT JOIN stack AS s ON s.stack_id = a.stack_id ORDER BY a.heap_id, born, a.allocation_id";
+    " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0 ORDER BY a.heap_id, born, a.allocation_id";
 enum { COLUMN_OPERATION = 10, COLUMN_OPERATION_ID, COLUMN_IS_OWN, COLUMN_SITE };
 
 static const char large_blocks_sql[] =
-    "SELECT " BLOCK_COLUMNS " FROM allocation AS a JOIN (SELECT allocation_id FROM allocation"
+    "SELECT " BLOCK_COLUMNS " FROM allocation AS a JOIN (SELECT allocation_id FROM allocation WHERE is_segment = 0"
     " ORDER BY CAST(size_bytes AS REAL) * (coalesce(free_seq, 1e12) - coalesce(alloc_seq, 0)) DESC"
     " LIMIT ?1) AS k ON k.allocation_id = a.allocation_id"
     " ORDER BY a.heap_id, born, a.allocation_id";
@@ -205,16 +204,22 @@ static void draw_block(map *m, const int64_t *values, int64_t site)
         nm_html_cells_draw(&m->cells, born, ended, (double)offset, (double)values[BLOCK_SIZE], (uint32_t)site);
 }
 
-static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
+static nm_status read_block(map *m, sqlite3_stmt *row, int64_t values[BLOCK_COLUMN_COUNT], nm_error *err)
 {
-    int64_t values[BLOCK_COLUMN_COUNT];
     nm_html_range around = nm_html_ranges_find(&m->ranges, sqlite3_column_int64(row, COLUMN_OPERATION_ID));
-    nm_status status = nm_html_columns_text(m->strings, row, COLUMN_OPERATION, &values[BLOCK_OPERATION], err);
 
     for (int i = 0; i < BLOCK_OWN_CATEGORY; i++)
         values[i] = nm_db_is_null(row, i) ? NM_NULL : sqlite3_column_int64(row, i);
-    values[BLOCK_MODULE] = around.module;
     values[BLOCK_OWN_CATEGORY] = sqlite3_column_int(row, COLUMN_IS_OWN) != 0 ? around.category : 0;
+    values[BLOCK_MODULE] = around.module;
+    return nm_html_columns_text(m->strings, row, COLUMN_OPERATION, &values[BLOCK_OPERATION], err);
+}
+
+static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
+{
+    int64_t values[BLOCK_COLUMN_COUNT];
+    nm_status status = read_block(m, row, values, err);
+
     if (status == NM_OK && values[BLOCK_HEAP] != m->heap_id)
         status = begin_heap(m, values[BLOCK_HEAP], err);
     if (m->heap != NULL)
@@ -253,7 +258,7 @@ static nm_status write_kept(map *m, int64_t count, int64_t kept_count, nm_error 
 static nm_status write_blocks(map *m, int64_t blocks_max, nm_error *err)
 {
     int64_t count = 0;
-    nm_status status = nm_db_get_int(m->db, "SELECT count(*) FROM allocation", &count, err);
+    nm_status status = nm_db_get_int(m->db, "SELECT count(*) FROM allocation WHERE is_segment = 0", &count, err);
 
     m->has_all = count <= blocks_max;
     m->heap_id = NM_NULL;

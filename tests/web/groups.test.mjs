@@ -10,7 +10,7 @@ import {differenceOf, groupBlocks, GROUPINGS, groupingsOf, groupRows, growModule
 import {bornBlocks, histogramOf, histogramsOf, powerOf} from '../../src/report/web/histogram.mjs';
 import {quoteWord, thinLeast, whatifCommand, worstStep} from '../../src/report/web/hits.mjs';
 import {blockTree, filesOfSites, groupPath, liveGroups} from '../../src/report/web/live.mjs';
-import {addBlocks, liveBlocks} from '../../src/report/web/model.mjs';
+import {addBlocks, liveBlocks, withSegments} from '../../src/report/web/model.mjs';
 import {momentText, namedMoments} from '../../src/report/web/moment.mjs';
 import {failureLevels, levelParts, stepLevels} from '../../src/report/web/oom.mjs';
 import {settingRows} from '../../src/report/web/settings.mjs';
@@ -76,6 +76,23 @@ test('sites of two files of one name stay apart, and so does what is told from w
     assert.deepEqual(found('stack', 'name', 'stack', 'bytes'), [['(baseline)', null, 8], ['one.py:1 f', 1, 4], ['one.py:1 f', 3, 2], ['one.py:1 f', 2, 1]]);
     assert.deepEqual(found('category', 'name', 'isEstimate', 'bytes'), [['unknown', false, 8], ['weight', false, 4], ['weight', true, 2], ['tables', false, 1]]);
     assert.deepEqual(found('stream', 'name', 'bytes'), [['stream not known', 15]]);
+});
+
+test('segments are among what the driver gave, and all of them have to be here', () => {
+    const {model, heap} = makeWorld([{heap_id: 1, born: 1, life: 50, size_bytes: 4, stack_id: 1, operation: 'aclnnAdd', module: 'm'}, {heap_id: 2, born: 1, size_bytes: 64}]);
+    const numbers = {heap_id: [1, 1, 3], born: [-1, 20, 0], life: [10, NaN, NaN], size_bytes: [100, 200, 400], stack_id: [NaN, 4, NaN], category_id: [2, 2, 2], stream: [NaN, NaN, NaN], private_pool: [NaN, NaN, NaN], operation: [NaN, NaN, NaN], module: [NaN, NaN, NaN]};
+    model.tables = {segment_block: {rows: 3, own_category: [null, null, 'x'], ...Object.fromEntries(Object.entries(numbers).map(([name, values]) => [name, Float64Array.from(values)]))}};
+    addBlocks(model, {rows: 2, ...model.blocks, born: model.blocks.alloc_seq, life: Float64Array.of(50, NaN)});
+    assert.equal(withSegments(model, {heap_id: 2}), model);
+    const whole = withSegments(model, heap), sums = (seq, kind) => groupRows(whole, liveBlocks(whole, 1, seq), kind).map((row) => [row.name, row.bytes]);
+    assert.deepEqual(sums(5, 'site'), [['(baseline)', 100], ['one.py:1 f', 4]]);
+    assert.deepEqual(sums(30, 'module'), [['(no module)', 200], ['m', 4]]);
+    assert.deepEqual(sums(60, 'site'), [['lib.so+0x1 g', 200]]);
+    assert.deepEqual(liveGroups(whole, heap, '30', 'operation').map((row) => [row.name, row.bytes]), [['(no operation)', 200], ['aclnnAdd', 4]]);
+    model.tables.segment_block.rows = 200000;
+    addBlocks(model, null);
+    assert.equal(model.hasAllSegments, false);
+    assert.equal(liveGroups(model, heap, '30', 'site'), null);
 });
 
 test('a way of grouping that says nothing of the heap is not offered', () => {

@@ -9,9 +9,9 @@ import {liveBlocks, remember} from './model.mjs';
 export const NO_STACK = '(no stack)';
 const BASELINE = '(baseline)', NO_MODULE = '(no module)', NO_OPERATION = '(no operation)';
 
-/* Is every block of the heap here, so that what is counted is what there was? Pure. */
+/* Is every block of the heap here (of one that has segments: of withSegments), so that what is counted is what there was? Pure. */
 export function isCounted(model, heap) {
-    return model.hasAllBlocks && heap.input?.detail === 'all' && heap.input.detail_begin_seq === null && model.blockRanges.has(heap.heap_id);
+    return model.hasAllBlocks && model.hasAllSegments && heap.input?.detail === 'all' && heap.input.detail_begin_seq === null && model.blockRanges.has(heap.heap_id);
 }
 
 function isBaseline(blocks, i) {

@@ -8,7 +8,7 @@ import {make, makeChoice, put} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent} from './format.mjs';
 import {differenceOf, groupBlocks, groupRows, groupingsOf, isCounted, NO_STACK} from './groups.mjs';
 import {makeIcicle, makeTree, pathOf, ROOT, skipTrunk} from './icicle.mjs';
-import {liveBlocks} from './model.mjs';
+import {liveBlocks, withSegments} from './model.mjs';
 import {makeMomentChoice, momentText} from './moment.mjs';
 import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
@@ -180,14 +180,14 @@ export function makeLive(model, state) {
     const body = make('div'), tools = make('div'), word = make('p', {class: 'tell', id: 'live-moment'});
     let known = '';
     const update = (values) => {
-        const heap = model.heapById.get(values.heap) ?? model.best, kinds = groupingsOf(model, heap), own = {...values, group: kinds.includes(values.group) ? values.group : 'site'};
+        const heap = model.heapById.get(values.heap) ?? model.best, whole = withSegments(model, heap), kinds = groupingsOf(whole, heap), own = {...values, group: kinds.includes(values.group) ? values.group : 'site'};
         const key = JSON.stringify([heap.heap_id, own.at, own.since, own.group, own.search, own.site, own.stack, own.theme, own.from, own.to, model.blocks !== null]);
         if (key === known)
             return;
         known = key;
-        put(tools, makeTools(model, heap, own, state));
+        put(tools, makeTools(whole, heap, own, state));
         put(word, sayWith('{heap}, at {moment}', {heap: heap.label, moment: momentText(heap, own.at)}));
-        put(body, own.since === null ? showMoment(model, heap, own, state) : showChange(model, heap, own, state));
+        put(body, own.since === null ? showMoment(whole, heap, own, state) : showChange(whole, heap, own, state));
     };
     return {id: 'live', title: 'What is live', note: 'at the moment that is picked; compared with another: what came, went and stayed', element: make('div', null, tools, word, body), update};
 }

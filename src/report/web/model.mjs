@@ -129,6 +129,8 @@ function makeBlocks(table) {
     return {...rest, alloc_seq: born.map((seq) => (seq < 0 ? NaN : seq)), free_seq: ended};
 }
 
+const SEGMENTS_MAX = 200000; /* rows of table segment_block: of so many some may be missing */
+
 function rangesOf(table) {
     const ranges = new Map();
     if (!table)
@@ -222,7 +224,32 @@ export function addBlocks(model, table) {
     model.cached = new Map();
     model.blocks = makeBlocks(table);
     model.blockRanges = rangesOf(table);
+    model.segmentRanges = rangesOf(model.tables?.segment_block);
+    model.hasAllSegments = (model.tables?.segment_block?.rows ?? 0) < SEGMENTS_MAX;
     model.hasAllBlocks = model.kept === null || model.kept.kept_count === model.kept.block_count;
+}
+
+const TEXT_COLUMNS = ['own_category', 'operation', 'module'];
+
+/* Columns of two tables of blocks, one behind the other, cut to a range of each. A column of texts that are all NULL comes as one of numbers. */
+function joinColumns(first, firstRange, second, secondRange) {
+    const joined = {};
+    for (const name of Object.keys(second).filter((one) => one !== 'rows')) {
+        const values = [...(firstRange && first[name] ? first[name].slice(firstRange.begin, firstRange.end) : []), ...second[name].slice(secondRange.begin, secondRange.end)];
+        joined[name] = TEXT_COLUMNS.includes(name) ? values.map((text) => (typeof text === 'string' ? text : null)) : Float64Array.from(values);
+    }
+    return joined;
+}
+
+/* The model as far as blocks of the heap go, with segments among them: what the driver gave to pools is live like all else it gave. */
+export function withSegments(model, heap) {
+    const range = model.segmentRanges?.get(heap.heap_id);
+    if (!range || model.blocks === null)
+        return model;
+    return remember(model, `segments ${heap.heap_id}`, () => {
+        const blocks = joinColumns(model.blocks, model.blockRanges.get(heap.heap_id), makeBlocks(model.tables.segment_block), range);
+        return {...model, cached: new Map(), blocks, blockRanges: new Map([[heap.heap_id, {begin: 0, end: blocks.size_bytes.length}]])};
+    });
 }
 
 /* The step that an event is in; null: before the first, or steps are not known. */

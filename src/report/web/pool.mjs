@@ -7,6 +7,7 @@ import {colourOf, make, makeCanvas, put} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from './format.mjs';
 import {showHistograms} from './histogram.mjs';
 import {makeAdvice, showHits} from './hits.mjs';
+import {withSegments} from './model.mjs';
 import {makeFilter} from './state.mjs';
 import {makeBar, makeNumbers, makeTable} from './table.mjs';
 import {drawPlaces, GUTTER_LEFT, scaleFor} from './timeline.mjs';
@@ -114,7 +115,7 @@ export function makePool(model, state) {
     function count(heap, values) {
         const key = JSON.stringify([heap.heap_id, values.from, values.to, values.search, model.blocks !== null]);
         if (key !== counted)
-            put(histograms, showHistograms(model, heap, values, makeFilter(values.search)) ?? make('p', {class: 'note'}, say('Sizes and lifetimes are counted where every single allocation is in this page.')));
+            put(histograms, showHistograms(withSegments(model, heap), heap, values, makeFilter(values.search)) ?? make('p', {class: 'note'}, say('Sizes and lifetimes are counted where every single allocation is in this page.')));
         counted = key;
     }
 
