@@ -13,6 +13,7 @@
 #include "report/html_axis.h"
 #include "report/html_cells.h"
 #include "report/html_columns.h"
+#include "report/html_ranges.h"
 #include "report/html_tables.h"
 #include "report/html_windows.h"
 #include "store/database.h"
@@ -50,25 +51,38 @@ static const char segment_rows_sql[] =
 /* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
 #define BLOCK_COLUMNS                                                                                                  \
     "a.heap_id, coalesce(a.alloc_seq, -1) AS born, a.free_seq - coalesce(a.alloc_seq, -1) AS life, a.address,"         \
-    " a.size_bytes, a.stack_id, a.allocation_id, a.stream, a.category_id"
+    " a.size_bytes, a.stack_id, a.allocation_id, a.stream, a.category_id, a.private_pool"
 
-static const char *const block_columns[] = {"heap_id",  "born",          "life",   "address",     "size_bytes",
-                                            "stack_id", "allocation_id", "stream", "category_id", NULL};
+/* The last three are texts. */
+static const char *const block_columns[] = {"heap_id",      "born",          "life",   "address",     "size_bytes",
+                                            "stack_id",     "allocation_id", "stream", "category_id", "private_pool",
+                                            "own_category", "operation",     "module", NULL};
 #define BLOCK_COLUMN_COUNT (sizeof block_columns / sizeof *block_columns - 1)
-enum { BLOCK_HEAP, BLOCK_BORN, BLOCK_LIFE, BLOCK_ADDRESS, BLOCK_SIZE }; /* the first of them */
+enum {
+    BLOCK_HEAP,
+    BLOCK_BORN,
+    BLOCK_LIFE,
+    BLOCK_ADDRESS,
+    BLOCK_SIZE,
+    BLOCK_OWN_CATEGORY = 10,
+    BLOCK_OPERATION,
+    BLOCK_MODULE
+};
 
-/* The site behind them. */
-static const char all_blocks_sql[] = "SELECT " BLOCK_COLUMNS ", s.site_frame_id FROM allocation AS a"
-                                     " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0"
-                                     " ORDER BY a.heap_id, born, a.allocation_id";
+/* Behind the integers: the name of the operation, its number where it was open at the birth, whether the category is a word of
+ * the program's own, and the site. */
+static const char all_blocks_sql[] =
+    "SELECT " BLOCK_COLUMNS ", o.name, CASE WHEN w.name = 'thread' THEN a.operation_id END, c.name = 'other',"
+    " s.site_frame_id FROM allocation AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
+    " LEFT JOIN _operation_source AS w ON w.operation_source = a.operation_source"
+    " LEFT JOIN _category AS c ON c.category_id = a.category_id"
+    " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0 ORDER BY a.heap_id, born, a.allocation_id";
+enum { COLUMN_OPERATION = 10, COLUMN_OPERATION_ID, COLUMN_IS_OWN, COLUMN_SITE };
 
 /* Each anchor of the windows, which the page lays round it. */
 static const char *const anchor_columns[] = {"heap_id", "kind", "seq", NULL};
 
 static const char *const kept_columns[] = {"block_count", "kept_count", "reach", "kind_last", NULL};
-
-static const char window_blocks_sql[] = "SELECT " BLOCK_COLUMNS " FROM allocation AS a WHERE a.is_segment = 0"
-                                        " ORDER BY a.heap_id, born, a.allocation_id";
 
 typedef struct heap_picture {
     int64_t heap_id;
@@ -78,6 +92,7 @@ typedef struct heap_picture {
 
 struct nm_html_map {
     nm_html_page *page;
+    nm_html_ranges ranges;
     heap_picture heaps[NM_HTML_HEAPS_MAX];
     size_t heap_count, drawn_count;
     heap_picture *heap; /* the one that is drawn; NULL: none, or it has no picture */
@@ -217,10 +232,15 @@ static void draw_block(map *m, const int64_t *values, int64_t site)
         nm_html_cells_draw(&m->cells, born, ended, (double)offset, (double)values[BLOCK_SIZE], (uint32_t)site);
 }
 
-static void read_block(sqlite3_stmt *row, int64_t values[BLOCK_COLUMN_COUNT])
+static nm_status read_block(map *m, sqlite3_stmt *row, int64_t values[BLOCK_COLUMN_COUNT], nm_error *err)
 {
-    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++)
-        values[i] = nm_db_is_null(row, (int)i) ? NM_NULL : sqlite3_column_int64(row, (int)i);
+    nm_html_range around = nm_html_ranges_find(&m->ranges, sqlite3_column_int64(row, COLUMN_OPERATION_ID));
+
+    for (int i = 0; i < BLOCK_OWN_CATEGORY; i++)
+        values[i] = nm_db_is_null(row, i) ? NM_NULL : sqlite3_column_int64(row, i);
+    values[BLOCK_OWN_CATEGORY] = sqlite3_column_int(row, COLUMN_IS_OWN) != 0 ? around.category : 0;
+    values[BLOCK_MODULE] = around.module;
+    return nm_html_columns_text(&m->page->strings, row, COLUMN_OPERATION, &values[BLOCK_OPERATION], err);
 }
 
 /* The event that frees it; NM_NULL: none. */
@@ -232,13 +252,12 @@ static int64_t freed_of(const int64_t *born, const int64_t *life)
 static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
 {
     int64_t values[BLOCK_COLUMN_COUNT];
-    nm_status status = NM_OK;
+    nm_status status = read_block(m, row, values, err);
 
-    read_block(row, values);
-    if (values[BLOCK_HEAP] != m->heap_id)
+    if (status == NM_OK && values[BLOCK_HEAP] != m->heap_id)
         status = begin_heap(m, values[BLOCK_HEAP], err);
     if (m->heap != NULL)
-        draw_block(m, values, sqlite3_column_int64(row, BLOCK_COLUMN_COUNT));
+        draw_block(m, values, sqlite3_column_int64(row, COLUMN_SITE));
     nm_html_windows_count(&m->windows, values[BLOCK_HEAP], values[BLOCK_BORN],
                           freed_of(&values[BLOCK_BORN], &values[BLOCK_LIFE]));
     return status == NM_OK && m->has_all ? nm_html_columns_add(&m->blocks, values, err) : status;
@@ -247,12 +266,12 @@ static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
 static nm_status take_window_block(map *m, sqlite3_stmt *row, nm_error *err)
 {
     int64_t values[BLOCK_COLUMN_COUNT];
+    nm_status status = read_block(m, row, values, err); /* its texts have their numbers: the walk before met them all */
 
-    read_block(row, values);
-    return nm_html_windows_has(&m->windows, values[BLOCK_HEAP], values[BLOCK_BORN],
-                               freed_of(&values[BLOCK_BORN], &values[BLOCK_LIFE]))
-               ? nm_html_columns_add(&m->blocks, values, err)
-               : NM_OK;
+    if (status != NM_OK || !nm_html_windows_has(&m->windows, values[BLOCK_HEAP], values[BLOCK_BORN],
+                                                freed_of(&values[BLOCK_BORN], &values[BLOCK_LIFE])))
+        return status;
+    return nm_html_columns_add(&m->blocks, values, err);
 }
 
 static nm_status put_blocks(void *context, FILE *out, nm_error *err)
@@ -338,7 +357,7 @@ nm_status nm_html_map_write_blocks(nm_html_map *m, nm_error *err)
 
     if (!m->has_all) {
         nm_html_windows_choose(&m->windows, BLOCKS_MAX(m));
-        status = each(m, window_blocks_sql, take_window_block, err);
+        status = each(m, all_blocks_sql, take_window_block, err);
     }
     room = room > KEPT_BYTES ? room - KEPT_BYTES : 0;
     if (status == NM_OK)
@@ -355,6 +374,7 @@ void nm_html_map_free(nm_html_map *m)
     nm_html_columns_free(&m->lanes);
     nm_html_columns_free(&m->blocks);
     nm_html_cells_free(&m->cells);
+    nm_html_ranges_free(&m->ranges);
     nm_html_windows_free(&m->windows);
     free(m);
 }
@@ -362,6 +382,9 @@ void nm_html_map_free(nm_html_map *m)
 static nm_status write_pictures(map *m, nm_error *err)
 {
     nm_status status = nm_html_cells_init(&m->cells, err);
+
+    if (status == NM_OK)
+        status = nm_html_ranges_read(&m->ranges, m->page->db, &m->page->strings, err);
 
     if (status == NM_OK)
         status = nm_html_windows_read(&m->windows, m->page->db, err);
@@ -389,5 +412,7 @@ nm_status nm_html_map_write(nm_html_page *page, nm_html_map **out, nm_error *err
     m->page = page;
     nm_html_columns_name(&m->lanes, (const char *const[]){"heap_id", "address", "size_bytes", "offset", NULL});
     nm_html_columns_name(&m->blocks, block_columns);
+    for (size_t i = BLOCK_OWN_CATEGORY; i < BLOCK_COLUMN_COUNT; i++)
+        m->blocks.columns[i].kind = NM_HTML_TEXT;
     return write_pictures(m, err);
 }

@@ -20,10 +20,10 @@ const CHINESE = {
     'Who held it': '占用者', 'Who asked': '请求者', 'in the words of torch_npu': 'torch_npu 的原文', 'Where it was allocated': '分配位置', 'highlight its site': '突出其位置', 'let go': '取消',
     'No leak.': '无泄漏。', 'Every request for memory was served.': '所有内存请求均成功。', 'No leak, no failure, no misuse, and nothing that health would warn of.': '无泄漏、无失败、无误用，健康检查无警告。',
     'No stack was recorded.': '没有记录调用栈。', 'This heap is no pool: pick one in the timeline.': '此堆不是内存池：请在时间线中选择。', 'Click a block: its stack and its life stand here.': '单击一个块：此处显示其调用栈与生命周期。', 'nothing here fits the search': '没有符合搜索的行', 'Nothing was live.': '没有存活内存。',
-    'A': 'A', 'B': 'B', 'first to fail': '最先失败', 'highest peak': '峰值最高', 'median peak': '峰值中位', 'stands for': '代表', 'no fault': '无异常', 'danger': '危险', 'warning': '警告', 'failure': '失败', 'leak': '泄漏',
+    'A': 'A', 'B': 'B', 'first to fail': '最先失败', 'highest peak': '峰值最高', 'median peak': '峰值中位', 'stands for': '代表', 'no fault': '无异常', 'danger': '危险', 'warning': '警告', 'failure': '失败',
     'live bytes of every rank over its run; the table below has the figures': '各 rank 运行过程中的存活字节；数据见下表', 'begin of each run': '各自运行开始', 'its end': '其结束', 'begin': '开始',
     'Against another run': '与另一次运行对比', 'A is this run; what npumem diff A B says, and both curves': 'A 为本次运行；npumem diff A B 的结果与两条曲线', 'live bytes of both runs': '两次运行的存活字节', 'NOT COMPLETE': '不完整',
-    'live at the peaks of the heaps': '各堆峰值时存活', 'live at the end': '结束时存活', 'allocated per step': '每步分配', 'figure': '指标', 'level': '层级', 'change': '变化', 'fragmentation': '碎片率', 'allocation time': '分配耗时', 'copy time': '拷贝耗时', 'step': '步',
+    'live at the peaks of the heaps': '各堆峰值时存活', 'live at the end': '结束时存活', 'allocated per step': '每步分配', 'figure': '指标', 'level': '层级', 'change': '变化', 'fragmentation': '碎片率', 'allocation time': '分配耗时', 'copy time': '拷贝耗时',
     'The other run has no heap like this one.': '另一次运行没有对应的堆。',
     'None of {all} blocks fitted into this page one by one (npumem report --max-size): the map is shares of what was in use.': '{all} 个块均未能逐个放入本页（npumem report --max-size）：地址图显示使用占比。',
     '{kept} of {all} blocks are in this page one by one (npumem report --max-size): each that lived within {reach} events of the peak, the end, a failure or a leak, as far as the buttons go. There the map and what was live are exact.': '{all} 个块中有 {kept} 个逐个存于本页（npumem report --max-size）：凡在峰值、结束、失败或泄漏前后 {reach} 个事件内存活的块，范围见按钮；其中地址图与存活内容是精确的。',
@@ -31,6 +31,22 @@ const CHINESE = {
     'Of many ranks this page has maps of the first that failed, of the highest peak and of the median alone: npumem report with the database of this rank shows its own.': '在众多 rank 中，本页只含最先失败、峰值最高与峰值中位者的地址图；对该 rank 的数据库运行 npumem report 可查看其地址图。',
     'Rows of single allocations are not in this database (npumem ingest --detail all), so there is no map of this heap.': '此数据库没有单次分配的行（npumem ingest --detail all），因此没有此堆的地址图。',
     'Left out, so that the page is no larger than was asked for:': '为不超过所要求的大小而略去：',
+    'search in all panels: a regular expression': '在所有面板中搜索：正则表达式', '{text} is no regular expression: it is looked for as it stands.': '“{text}” 不是正则表达式：按原文搜索。', 'bytes': '字节', 'Sizes': '大小分布', 'Lifetimes': '存活时长分布', 'step': '步',
+    'warm-up': '预热', 'measure': '指标', 'advice': '建议', 'before the first': '第一步之前', 'yes': '是', 'Hit rate by step': '逐步命中率', 'Other settings': '其他设置',
+    'What other settings would have done to the same requests is not in a database; this says it:': '同样的请求在其他设置下会怎样，数据库中没有记录；可用此命令得知：', 'Steps of the pool': '内存池各步数据', 'difference': '差值', 'leak': '泄漏', 'inferred': '推断',
+    'Only the peak is known here, by site, file, category and module: not every single allocation is in this page.': '此处只知道峰值时按位置、文件、类别和模块的内容：本页没有每一次分配。',
+    'What changed is not known here: not every single allocation is in this page.': '此处不知道变化：本页没有每一次分配。', 'What came': '新增内容', 'compared with': '对比时刻', 'nothing': '不对比', 'this moment': '此刻', 'begin and end of the range': '范围的起止',
+    'came': '新增', 'went': '释放', 'stayed': '保留', '{bytes} in {count} blocks': '{count} 个块共 {bytes}',
+    'From {from} to {to}: {came} came, {went} went, {stayed} stayed; {net} in all.': '从{from}到{to}：新增 {came}，释放 {went}，保留 {stayed}；合计 {net}。', '{heap}, at {moment}': '{heap}，{moment}',
+    'at the moment that is picked; compared with another: what came, went and stayed': '所选时刻；与另一时刻对比时：新增、释放与保留的内容', 'mark': '标记', 'failed allocation': '分配失败', 'peak of the device': '设备峰值',
+    '{text}, event {event}': '{text}，事件 {event}', 'the peak ({bytes})': '峰值（{bytes}）', 'event {event}': '事件 {event}', 'step {step}': '第 {step} 步', 'failures and marks': '失败与标记', 'begin of step': '步的开始', 'file': '文件',
+    'operation': '操作', 'private pool': '私有内存池', 'age': '存活步数', 'what is live': '存活内容', 'what came, went and stayed': '新增、释放与保留', '{low} to below {high}': '{low} 至不足 {high}', 'events from birth to end': '从分配到释放的事件数',
+    'Never freed, and in none of these: {count} blocks of {bytes}.': '从未释放、不在其中：{count} 个块，共 {bytes}。', 'Sizes and lifetimes are counted where every single allocation is in this page.': '本页有每一次分配时才统计大小与存活时长分布。',
+    'hit rate of {count} steps, from {first} to {last}': '{count} 步的命中率，从 {first} 到 {last}', '{label}; lowest after the warm-up: {rate} in step {step}': '{label}；预热后最低：第 {step} 步 {rate}', 'setting': '设置', 'version': '版本',
+    'database': '数据库', 'versions and settings': '版本与设置', 'name': '名称', 'value': '值', 'processes': '进程数', '{name}: {bytes}, {share}, {count} blocks': '{name}：{bytes}，{share}，{count} 个块', 'all': '全部', 'what is live, each part below what it is part of': '存活内容，各部分位于其所属部分之下', 'asked for: {bytes}': '请求：{bytes}', 'given up, still used by another stream': '已释放，仍被其他流使用',
+    'free inside the pools': '内存池内空闲', 'the rest of this process': '本进程其余', 'all else on the device': '设备上其他', 'free on the device': '设备空闲', 'not held by this process': '非本进程占用', 'when': '时间', 'requested': '请求', 'allocated': '已分配', 'active': '活动',
+    'this process': '本进程', 'device used': '设备已用', 'capacity': '容量', 'when it failed': '失败时', 'before the first step': '第一步之前', 'at the end of step {step}': '第 {step} 步结束时', 'what held how much': '各部分占用', 'By component': '按组成',
+    'One step earlier: active blocks and driver memory at the end of that step, reserved at most in it; steps do not tell how much of the active was given up, nor what else was on the device.': '早一步：活动块与驱动内存为该步结束时，已保留为该步内最大值；活动块中已释放的部分与设备上的其他占用不按步记录。',
 };
 
 const spoken = {language: 'en'};
@@ -43,6 +59,11 @@ export function setLanguage(language) {
 /* A label in the language that was set; what has no translation is shown as it is. */
 export function say(text) {
     return (spoken.language === 'zh' && CHINESE[text]) || text;
+}
+
+/* A sentence with values in it: sayWith('{count} blocks', {count: '7'}). Values are put in once, as they are. */
+export function sayWith(text, values) {
+    return say(text).replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 }
 
 export function hasChinese(text) {
