@@ -45,7 +45,7 @@ expect 1 run.db -o . <<<'npumem-report: .: is a folder, not a file'
 expect 1 run.zst -o new.html <<<'npumem-report: run.zst: not a database of npumem-ingest: file is not a database'
 expect 1 gone.db <<<'npumem-report: gone.db: cannot open: no such file'
 expect 2 <<<'npumem-report: no database (--help says more)'
-expect 2 run.db run.db <<<'npumem-report: one database at a time: npumem-ingest loads several ranks into one (--help says more)'
+expect 2 run.db run.db <<<'npumem-report: run.db is given twice (--help says more)'
 "$report" run.db --force -o run.db >out 2>&1 && fail "a page replaces its database"
 cmp -s <(head -c 15 run.db) <(printf 'SQLite format 3') || fail "run.db is no database any more"
 "$report" run.db -o - >/dev/full 2>out && fail "a full disk is none"
