@@ -287,8 +287,9 @@ async function testWindows(browser) {
     const count = await page.locator('#map-windows button').count(), heap = Number(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get('heap'))) || ask('large', "SELECT heap_id FROM _heap_place WHERE level = 'pool'")[0].heap_id;
     assert.ok(count > 0);
     for (let i = 0; i < count; i++) {
+        const before = await page.evaluate(() => location.hash);
         await page.click(`#map-windows button >> nth=${i}`);
-        await page.waitForFunction(() => /from=\d+&to=\d+/.test(location.hash));
+        await page.waitForFunction((hash) => location.hash !== hash && /from=\d+&to=\d+/.test(location.hash), before);
         const [, from, to] = (await page.evaluate(() => location.hash)).match(/from=(\d+)&to=(\d+)/).map(Number);
         const [{found}] = ask('large', `SELECT count(*) AS found FROM allocation WHERE heap_id = ${heap} AND is_segment = 0 AND coalesce(alloc_seq, -1) <= ${to} AND (free_seq IS NULL OR free_seq >= ${from})`);
         const tell = await page.textContent('#map .tell');
