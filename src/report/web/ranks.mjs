@@ -9,7 +9,7 @@ import {formatBytes, formatPercent, formatTime, isKnown, NOTHING} from './format
 import {makeOverlay, mostByColumn, OVERLAY_COLUMNS, shareOfEvents} from './overlay.mjs';
 import {makeFilter} from './state.mjs';
 import {makeBar, makeTable} from './table.mjs';
-import {say} from './words.mjs';
+import {say, sayWith} from './words.mjs';
 
 const ROLES = {first: 'first to fail', highest: 'highest peak', median: 'median peak'};
 
@@ -41,7 +41,7 @@ export function rolesOf(model) {
 function endText(row) {
     if (row.failure)
         return `${row.failure}${isKnown(row.failed_step) ? ` at step ${row.failed_step}` : ''}${row.failure_order === 'first' ? ', first' : row.since_first_ns > 0 ? `, ${formatTime(row.since_first_ns)} later` : ''}`;
-    return row.end_kind === 'exit' && row.end_status === 0 ? 'ended by itself' : row.end_kind ?? '';
+    return row.end_kind === 'exit' && row.end_status === 0 ? say('ended by itself') : row.end_kind ?? '';
 }
 
 /* What is wrong with a rank: {level, parts}, the worst first; `isOf` says of a row of a view whether it is of that rank. Pure. */
@@ -51,9 +51,9 @@ export function verdictOfRank(row, views) {
     if (row.failure)
         parts.push(row.failure);
     if (row.leak_bytes > 0)
-        parts.push(`leak of ${formatBytes(row.leak_bytes)}`);
+        parts.push(sayWith('leak of {bytes}', {bytes: formatBytes(row.leak_bytes)}));
     if (misuses > 0)
-        parts.push(`misuse (${misuses})`);
+        parts.push(sayWith('misuse ({count})', {count: String(misuses)}));
     const isBad = parts.length > 0 || of('danger').length > 0;
     return {level: isBad ? 'danger' : of('warning').length > 0 ? 'warning' : 'good', parts: [...parts, ...of('danger'), ...of('warning')]};
 }

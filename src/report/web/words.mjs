@@ -20,7 +20,7 @@ const CHINESE = {
     'Who held it': '占用者', 'Who asked': '请求者', 'in the words of torch_npu': 'torch_npu 的原文', 'Where it was allocated': '分配位置', 'highlight its site': '突出其位置', 'let go': '取消',
     'No leak.': '无泄漏。', 'Every request for memory was served.': '所有内存请求均成功。', 'No leak, no failure, no misuse, and nothing that health would warn of.': '无泄漏、无失败、无误用，健康检查无警告。',
     'No stack was recorded.': '没有记录调用栈。', 'This heap is no pool: pick one in the timeline.': '此堆不是内存池：请在时间线中选择。', 'Click a block: its stack and its life stand here.': '单击一个块：此处显示其调用栈与生命周期。', 'nothing here fits the search': '没有符合搜索的行', 'Nothing was live.': '没有存活内存。',
-    'A': 'A', 'B': 'B', 'first to fail': '最先失败', 'highest peak': '峰值最高', 'median peak': '峰值中位', 'stands for': '代表', 'no fault': '无异常', 'danger': '危险', 'warning': '警告', 'failure': '失败',
+    'A': 'A', 'B': 'B', 'leak of {bytes}': '泄漏 {bytes}', 'misuse ({count})': '误用（{count}）', 'ended by itself': '自行结束', 'first to fail': '最先失败', 'highest peak': '峰值最高', 'median peak': '峰值中位', 'stands for': '代表', 'no fault': '无异常', 'danger': '危险', 'warning': '警告', 'failure': '失败',
     'live bytes of every rank over its run; the table below has the figures': '各 rank 运行过程中的存活字节；数据见下表', 'begin of each run': '各自运行开始', 'its end': '其结束', 'begin': '开始',
     'Against another run': '与另一次运行对比', 'A is this run; what npumem diff A B says, and both curves': 'A 为本次运行；npumem diff A B 的结果与两条曲线', 'live bytes of both runs': '两次运行的存活字节', 'NOT COMPLETE': '不完整',
     'live at the peaks of the heaps': '各堆峰值时存活', 'live at the end': '结束时存活', 'allocated per step': '每步分配', 'figure': '指标', 'level': '层级', 'change': '变化', 'fragmentation': '碎片率', 'allocation time': '分配耗时', 'copy time': '拷贝耗时',
