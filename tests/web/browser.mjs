@@ -122,7 +122,7 @@ async function testMap(browser) {
 async function testRange(browser) {
     const {page, close} = await open(browser, 'leak');
     await page.locator('#timeline').scrollIntoViewIfNeeded();
-    const box = await page.locator('#timeline-canvas').boundingBox(), all = await page.textContent('#map .tell');
+    const box = await page.locator('#timeline-chart').boundingBox(), all = await page.textContent('#map .tell');
     await page.mouse.move(box.x + 300, box.y + 100);
     await page.mouse.down();
     await page.mouse.move(box.x + 500, box.y + 110, {steps: 4});
@@ -133,7 +133,7 @@ async function testRange(browser) {
     const tell = await page.textContent('#map .tell');
     assert.notEqual(tell, all);
     assert.ok(tell.startsWith(`${formatCount(count)} blocks`), `${tell}, not ${count}, from ${from} to ${to}`);
-    await page.locator('#timeline-canvas').focus();
+    await page.locator('#timeline-chart').focus();
     await page.keyboard.press('Escape');
     assert.equal(await page.textContent('#map .tell'), all, 'Escape shows all');
     await page.keyboard.press('/');

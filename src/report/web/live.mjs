@@ -7,7 +7,7 @@ import {LEAK, PALETTE, REST} from './colours.mjs';
 import {make, makeChoice, put} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent} from './format.mjs';
 import {makeIcicle, makeTree, pathOf, skipTrunk} from './icicle.mjs';
-import {liveBlocks, sumBlocks} from './model.mjs';
+import {hasEveryBlock, liveBlocks, sumBlocks} from './model.mjs';
 import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
 import {makeBar, makeTable} from './table.mjs';
@@ -16,7 +16,7 @@ import {say} from './words.mjs';
 
 /* Are all blocks of the heap here, so that what is counted is what there was? Pure. */
 export function isCounted(model, heap) {
-    return model.hasAllBlocks && heap.input?.detail === 'all' && heap.input.detail_begin_seq === null && model.blockRanges.has(heap.heap_id);
+    return hasEveryBlock(model, heap.input) && model.blockRanges.has(heap.heap_id);
 }
 
 function countBlocks(model, heap, seq, keyOf) {

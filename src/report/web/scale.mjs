@@ -22,12 +22,13 @@ export function interpolate(from, to, value) {
     return to[low - 1] + (to[low] - to[low - 1]) * (width > 0 ? (value - from[low - 1]) / width : 0);
 }
 
-/* clock: {seqs, times}, both rising, or null: places are events. The range is of events. */
+/* clock: {seqs, times}, both rising, or null: places are events. With textOf(place) it is no clock of times: whole places have names. The
+ * range is of events. */
 export function makeScale(fromSeq, toSeq, left, right, clock) {
     const place = (seq) => (clock ? interpolate(clock.seqs, clock.times, seq) : seq);
     const begin = place(fromSeq), width = Math.max(place(toSeq) - begin, 1e-9), perUnit = (right - left) / width;
     return {
-        firstSeq: fromSeq, lastSeq: toSeq, left, right, begin, end: begin + width, isTime: clock !== null,
+        firstSeq: fromSeq, lastSeq: toSeq, left, right, begin, end: begin + width, isTime: clock !== null && !clock.textOf, textOf: clock?.textOf ?? null,
         toX: (seq) => left + (place(seq) - begin) * perUnit,
         toSeq: (x) => {
             const value = begin + (x - left) / perUnit;
