@@ -38,7 +38,7 @@ export function makeScale(fromSeq, toSeq, left, right, clock) {
     };
 }
 
-/* Round values within a range, about `count` of them. base: 10 for counts and times, 2 for bytes. */
+/* Round values within a range, about `count` of them, never -0. base: 10 for counts and times, 2 for bytes. */
 export function niceTicks(from, to, count, base) {
     const rough = (to - from) / Math.max(count, 1);
     if (!(rough > 0))
@@ -47,7 +47,7 @@ export function niceTicks(from, to, count, base) {
     const factors = base === 2 ? [1, 2] : [1, 2, 5, 10];
     const step = power * factors.find((factor) => power * factor >= rough * 0.999);
     const ticks = [];
-    for (let value = Math.ceil(from / step) * step; value <= to + step * 1e-9 && ticks.length < 100; value += step)
+    for (let value = Math.ceil(from / step) * step + 0; value <= to + step * 1e-9 && ticks.length < 100; value += step)
         ticks.push(value);
     return ticks;
 }

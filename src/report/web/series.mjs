@@ -150,11 +150,12 @@ export function findMost(maxima, begin, end) {
 /* For each column of pixels the place of the most that was held within it, what was held when it begins included; -1: nothing yet. */
 export function mostByPixel(seqs, maxima, scale, count) {
     const places = new Int32Array(count);
-    let held = firstFrom(seqs, scale.firstSeq) - 1;
+    let from = scale.firstSeq, next = firstFrom(seqs, from);
     for (let x = 0; x < count; x++) {
-        const edge = x + 1 === count ? scale.lastSeq + 0.5 : scale.toSeq(scale.left + x + 1), next = Math.max(held + 1, firstFrom(seqs, edge));
-        places[x] = findMost(maxima, Math.max(held, 0), Math.max(next, held + 1));
-        held = next - 1;
+        const to = x + 1 === count ? scale.lastSeq + 0.5 : scale.toSeq(scale.left + x + 1), begin = seqs[next] === from ? next : next - 1, end = Math.max(firstFrom(seqs, to), next);
+        places[x] = findMost(maxima, begin, Math.max(end, begin + 1));
+        from = to;
+        next = end;
     }
     return places;
 }

@@ -4,7 +4,7 @@
  * live in them; and which sites make the difference.
  */
 import {makeChart} from './chart.mjs';
-import {LEAK, PALETTE} from './colours.mjs';
+import {PALETTE} from './colours.mjs';
 import {make, put} from './dom.mjs';
 import {formatBytes, formatCount, formatTime} from './format.mjs';
 import {isCounted} from './live.mjs';
@@ -94,7 +94,7 @@ function stepText(step) {
 }
 
 function stepColours() {
-    return [PALETTE[0], LEAK];
+    return [PALETTE[0], PALETTE[2]];
 }
 
 function lookOfSteps(heap, line, steps, width) {

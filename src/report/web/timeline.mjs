@@ -398,7 +398,8 @@ function makeLegend(picture, seq) {
     const one = (colour, text, bytes, kind) => make('li', {class: 'legend'}, make('span', {class: `swatch ${kind}`, style: `background:${colour}`}), make('span', null, text), make('b', null, formatBytes(bytes)));
     const layers = picture.layers.map((layer, i) => one(colours[i], partText(layer), at < 0 ? 0 : layer.values[at], 'layer'));
     const lines = picture.lines.slice(1).map((line, i) => one(looks[i + 1].stroke, line.heap.heap ?? line.heap.level, valueAt(line.curve, seq), 'line'));
-    return [...layers, ...lines, picture.layers.length > 1 && make('li', {class: 'legend total'}, make('span', null, say('together')), make('b', null, formatBytes(at < 0 ? 0 : picture.total[at])))];
+    return [...layers, ...lines, picture.layers.length > 1 && make('li', {class: 'legend total'}, make('span', null, say('together')), make('b', null, formatBytes(at < 0 ? 0 : picture.total[at]))),
+        make('li', {class: 'legend note'}, picture.isExact ? say('every event counts') : say('from buckets, whose maxima are exact for each heap'))];
 }
 
 /* The picture in figures: the range in parts, of each the moment at which most was held. */
