@@ -45,6 +45,16 @@ function listenShortcuts() {
     });
 }
 
+/* Paper is light: pictures are drawn again for it. */
+function listenPrint(state) {
+    let theme = null;
+    window.addEventListener('beforeprint', () => {
+        theme = state.values.theme;
+        state.set({theme: 'light'});
+    });
+    window.addEventListener('afterprint', () => state.set({theme}));
+}
+
 function keepHash(state) {
     let waits = null;
     state.subscribe(() => {
@@ -81,6 +91,7 @@ function showPage(model) {
     });
     keepHash(state);
     listenShortcuts();
+    listenPrint(state);
     return () => show(state.values);
 }
 
